@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <penstock/export.hpp>
+#include <penstock/stage.hpp>
+
+namespace penstock {
+
+/// What becomes of the last, incomplete batch of an epoch.
+enum class Tail : std::uint8_t {
+  keep,  ///< it comes with fewer rows
+  drop,  ///< it does not come
+  pad,   ///< it comes whole: rows of zeros behind the real ones, with mask 0 and index ~0
+};
+
+struct BatchOptions {
+  Tail tail = Tail::keep;  ///< result option
+};
+/// Puts `rows` consecutive samples together. Every field must have a fixed shape by then; what is not wanted is left
+/// behind with `select_fields`. Ends the per-sample part of a pipeline.
+PENSTOCK_API Stage batch(std::uint64_t rows, BatchOptions options = {});
+
+/// Keeps these fields, in this order. @throws Error(schema_mismatch) when one is missing.
+PENSTOCK_API Stage select_fields(std::vector<std::string> names);
+
+/// What happens to a sample that fails (`Error::sample_scoped`).
+enum class OnError : std::uint8_t {
+  fail,     ///< the first failure in order is thrown by the `next()` that would deliver its batch
+  replace,  ///< its place is filled by another record of the same order, drawn from (seed, place): at most 8 tries
+  mask,     ///< its row becomes zeros, with mask 0
+};
+struct ErrorPolicy {
+  OnError policy = OnError::fail;               ///< result option
+  std::uint64_t max_count = ~std::uint64_t{0};  ///< result option: more bad samples than this in a run end it
+  double max_share = 1.0;                       ///< result option: … or this share of the samples delivered so far, once
+                                                ///< there are 1,000 of them
+};
+/// Says what happens to bad samples. Counted in order as batches are delivered, so the same sample ends the run at any
+/// thread count. Default without this stage: `fail`.
+PENSTOCK_API Stage on_error(ErrorPolicy policy);
+
+struct CheckOptions {
+  bool verify = false;                           ///< result option: every stored image is decoded to its end and every
+                                                 ///< warning read, also where a crop needs less
+  bool fold = true;                              ///< false runs each image stage alone on whole images; the same bits, slowly
+  std::uint64_t max_sample_bytes = 256ull << 20; ///< result option: no field of any sample may become larger
+};
+/// Sets how carefully samples are read.
+PENSTOCK_API Stage check(CheckOptions options);
+
+}  // namespace penstock

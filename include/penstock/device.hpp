@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include <penstock/export.hpp>
+
+namespace penstock {
+
+/// Where batches end up: the host's memory, or one GPU's.
+struct Device {
+  enum class Kind : std::uint8_t { host, gpu };
+  Kind kind = Kind::host;
+  int index = 0;
+  friend bool operator==(const Device&, const Device&) = default;
+};
+
+/// The host's memory. The default.
+inline Device host() noexcept { return {}; }
+/// GPU number `index`. A loader for it is refused with Error(unsupported) by a build without device support.
+inline Device gpu(int index) noexcept { return {Device::Kind::gpu, index}; }
+/// A GPU if this build and machine have one, else the host; the report says which.
+PENSTOCK_API Device best_device() noexcept;
+PENSTOCK_API std::string to_string(const Device& device);
+
+/// An opaque stream of work on a device; a default one is the host itself, on which everything is done when a call
+/// returns. Owns nothing. Made from a CUDA stream in the CUDA headers only, where 0 can be told apart.
+class StreamRef {
+ public:
+  StreamRef() = default;
+  StreamRef(int) = delete;
+  StreamRef(std::nullptr_t) = delete;
+  /// For device implementations.
+  static StreamRef of(void* handle, Device device) noexcept {
+    StreamRef s;
+    s.handle_ = handle;
+    s.device_ = device;
+    return s;
+  }
+  void* handle() const noexcept { return handle_; }
+  Device device() const noexcept { return device_; }
+
+ private:
+  void* handle_ = nullptr;
+  Device device_;
+};
+
+}  // namespace penstock

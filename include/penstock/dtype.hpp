@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include <penstock/export.hpp>
+
+namespace penstock {
+
+/// IEEE 754 binary16, as bits. Arithmetic is left to whoever consumes the batch.
+struct Half {
+  std::uint16_t bits = 0;
+  friend bool operator==(Half, Half) = default;
+};
+
+/// Element type of a tensor.
+enum class DType : std::uint8_t { u8, i8, u16, i16, u32, i32, u64, i64, f16, f32, f64, boolean };
+
+/// Bytes an element takes.
+PENSTOCK_API std::size_t size_of(DType dtype) noexcept;
+/// "u8", "f32", …
+PENSTOCK_API std::string_view to_string(DType dtype) noexcept;
+
+/// DType of a C++ element type; `dtype_of<const T>` is that of T. `std::byte` counts as u8.
+template <class T>
+struct DTypeOf;
+template <class T>
+struct DTypeOf<const T> : DTypeOf<T> {};
+#define PENSTOCK_DTYPE(type, name) \
+  template <>                      \
+  struct DTypeOf<type> {           \
+    static constexpr DType value = DType::name; \
+  };
+PENSTOCK_DTYPE(std::uint8_t, u8)
+PENSTOCK_DTYPE(std::byte, u8)
+PENSTOCK_DTYPE(std::int8_t, i8)
+PENSTOCK_DTYPE(std::uint16_t, u16)
+PENSTOCK_DTYPE(std::int16_t, i16)
+PENSTOCK_DTYPE(std::uint32_t, u32)
+PENSTOCK_DTYPE(std::int32_t, i32)
+PENSTOCK_DTYPE(std::uint64_t, u64)
+PENSTOCK_DTYPE(std::int64_t, i64)
+PENSTOCK_DTYPE(Half, f16)
+PENSTOCK_DTYPE(float, f32)
+PENSTOCK_DTYPE(double, f64)
+PENSTOCK_DTYPE(bool, boolean)
+#undef PENSTOCK_DTYPE
+
+template <class T>
+inline constexpr DType dtype_of = DTypeOf<T>::value;
+
+}  // namespace penstock

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <memory>
+
+#include <penstock/export.hpp>
+
+namespace penstock {
+
+/// Threads that loaders run on. A handle: copies share the threads. Loaders that share one (training and validation) share
+/// its threads fairly enough: each has runners that give way when they have nothing to do. Any thread.
+class PENSTOCK_API Executor {
+ public:
+  /// `threads` workers of its own; 0 = cores - 1, at least 1, and no process-wide setting is touched. With an explicit
+  /// number that many are asked for, also where that is more than oneTBB would start.
+  explicit Executor(unsigned threads = 0);
+
+  unsigned threads() const noexcept;
+
+  class Impl;
+  Impl& impl() const noexcept { return *impl_; }
+
+ private:
+  std::shared_ptr<Impl> impl_;
+};
+
+}  // namespace penstock

@@ -1,0 +1,9 @@
+#pragma once
+
+/// Marks a symbol of the public interface. Libraries are built with hidden visibility, so that a shared build exports
+/// these and nothing else.
+#if defined(__GNUC__) || defined(__clang__)
+#define PENSTOCK_API __attribute__((visibility("default")))
+#else
+#define PENSTOCK_API
+#endif

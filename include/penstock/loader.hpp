@@ -1,0 +1,121 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <stop_token>
+
+#include <penstock/batch.hpp>
+#include <penstock/device.hpp>
+#include <penstock/executor.hpp>
+#include <penstock/export.hpp>
+#include <penstock/memory.hpp>
+#include <penstock/pipeline.hpp>
+#include <penstock/place.hpp>
+#include <penstock/report.hpp>
+
+namespace penstock {
+
+/// Settings of a loader. None of them changes a batch.
+struct LoaderOptions {
+  Device device = host();
+  unsigned threads = 0;                   ///< runners; 0 = the executor's threads, or cores - 1
+  std::optional<Executor> executor = {};  ///< threads shared with other loaders; default: its own
+  std::size_t memory = 0;                 ///< bytes, all of the loader's memory together; 0 = no limit
+  unsigned depth = 0;                     ///< batches in the ring, those the caller holds included; 0 = 4, or what
+                                          ///< `memory` allows; at least 2
+  MemoryResource* host_memory = nullptr;  ///< where slots come from; default: penstock::host_memory()
+  std::uint64_t epochs = 0;               ///< nothing is read ahead behind this many; 0 = they never end
+  std::stop_token stop = {};              ///< when it is requested, `next()` returns nothing more
+};
+
+class Loader;
+
+/// One epoch's batches, as an input range: `for (Batch& batch : loader.epoch())`. The batch is given back when the loop
+/// goes on, unless it was moved out of the reference.
+class PENSTOCK_API EpochRange {
+ public:
+  class PENSTOCK_API iterator {
+   public:
+    using value_type = Batch;
+    using difference_type = std::ptrdiff_t;
+    using iterator_concept = std::input_iterator_tag;
+    Batch& operator*() const noexcept { return range_->current_; }
+    Batch* operator->() const noexcept { return &range_->current_; }
+    iterator& operator++() {
+      range_->advance();
+      return *this;
+    }
+    void operator++(int) { ++*this; }
+    friend bool operator==(const iterator& it, std::default_sentinel_t) noexcept { return it.done(); }
+
+   private:
+    friend class EpochRange;
+    explicit iterator(EpochRange* range) : range_(range) {}
+    bool done() const noexcept { return range_->done_; }
+    EpochRange* range_;
+  };
+  /// Begins the epoch.
+  iterator begin();
+  std::default_sentinel_t end() const noexcept { return {}; }
+
+ private:
+  friend class Loader;
+  EpochRange(Loader* loader, StreamRef stream) : loader_(loader), stream_(stream) {}
+  void advance();
+  Loader* loader_;
+  StreamRef stream_;
+  Batch current_;
+  bool done_ = false;
+};
+
+/// The running object: prefetches on its threads while the caller computes. Nothing runs before the first `epoch()` or
+/// `next()`. One thread at a time, but for `report()` and `stop()`, which any thread may call. Move-only.
+///
+/// Leaving a loop early, an exception, and destruction at any moment are ordinary: they return once the samples in work are
+/// done. In a child made by fork() every call throws Error(forked) and destruction does nothing.
+class PENSTOCK_API Loader {
+ public:
+  /// Checks everything, resolves the byte table, allocates the ring.
+  /// @throws Error(schema_mismatch | invalid_argument) for a pipeline without `batch`, or with a field of varying shape;
+  /// Error(out_of_memory) with the byte table when `memory` is too small; Error(unsupported) for a device without support.
+  explicit Loader(Pipeline pipeline, LoaderOptions options = {});
+  Loader(Loader&&) noexcept;
+  Loader& operator=(Loader&&) noexcept;
+  ~Loader();
+
+  /// The batches of the next epoch: the first, the one after the last one begun, or, after `resume`, what is left of the
+  /// one the state names. The range borrows the loader.
+  EpochRange epoch(StreamRef stream = {});
+  /// The next batch, or nothing at the end of the epoch (once; then the next epoch begins) and after a stop. On a device,
+  /// work enqueued on `stream` afterwards sees the batch; the host does not wait for it.
+  /// @throws Error of the first bad sample in order (the epoch ends there: `epoch()` begins the next one, `state()` still
+  /// names the batch that failed); Error(leases_exhausted) when the caller holds the whole ring.
+  std::optional<Batch> next(StreamRef stream = {});
+
+  /// Names the batch behind the last one delivered; behind an epoch's last, the next epoch's first. 64 bytes.
+  State state() const;
+  /// Goes on there with the next `epoch()` or `next()`, at any thread count and depth. @throws Error(state_mismatch) that
+  /// says what differs.
+  void resume(const State& state);
+  /// Number of the epoch that the next batch belongs to.
+  std::uint64_t epoch_number() const noexcept;
+
+  /// Wakes a waiting `next()`, which returns nothing from now on. Any thread.
+  void stop() noexcept;
+
+  const Pipeline& pipeline() const noexcept;
+  std::uint64_t steps_per_epoch() const noexcept;
+  Report report() const;
+
+  class Impl;
+
+ private:
+  friend class EpochRange;
+  void begin_epoch();
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace penstock

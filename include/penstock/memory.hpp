@@ -1,0 +1,81 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+#include <penstock/export.hpp>
+
+namespace penstock {
+
+constexpr std::size_t KiB(std::size_t n) { return n << 10; }
+constexpr std::size_t MiB(std::size_t n) { return n << 20; }
+constexpr std::size_t GiB(std::size_t n) { return n << 30; }
+
+enum class MemoryKind : std::uint8_t { host, pinned, device };
+PENSTOCK_API std::string_view to_string(MemoryKind kind) noexcept;
+
+/// Where bytes come from. Any thread. Must outlive everything allocated from it.
+class PENSTOCK_API MemoryResource {
+ public:
+  virtual ~MemoryResource() = default;
+  /// `align` is a power of two. @throws Error(out_of_memory) that says how much was asked for and what to lower.
+  virtual void* allocate(std::size_t bytes, std::size_t align) = 0;
+  virtual void deallocate(void* data, std::size_t bytes, std::size_t align) noexcept = 0;
+  virtual MemoryKind kind() const noexcept = 0;
+};
+
+/// The process's ordinary memory. Lives as long as the program.
+PENSTOCK_API MemoryResource& host_memory() noexcept;
+
+/// Refuses what would exceed a limit; what it refuses does not count, so a large request can't make a small one fail.
+class PENSTOCK_API LimitResource final : public MemoryResource {
+ public:
+  LimitResource(MemoryResource& upstream, std::size_t limit_bytes) : upstream_(&upstream), limit_(limit_bytes) {}
+  void* allocate(std::size_t bytes, std::size_t align) override;
+  void deallocate(void* data, std::size_t bytes, std::size_t align) noexcept override;
+  MemoryKind kind() const noexcept override { return upstream_->kind(); }
+  std::size_t limit() const noexcept { return limit_; }
+  std::size_t used() const noexcept { return used_.load(std::memory_order_relaxed); }
+
+ private:
+  MemoryResource* upstream_;
+  std::size_t limit_;
+  std::atomic<std::size_t> used_{0};
+};
+
+/// Counts what goes through it.
+class PENSTOCK_API StatisticsResource final : public MemoryResource {
+ public:
+  explicit StatisticsResource(MemoryResource& upstream) : upstream_(&upstream) {}
+  void* allocate(std::size_t bytes, std::size_t align) override;
+  void deallocate(void* data, std::size_t bytes, std::size_t align) noexcept override;
+  MemoryKind kind() const noexcept override { return upstream_->kind(); }
+  std::uint64_t allocations() const noexcept { return allocations_.load(std::memory_order_relaxed); }
+  std::size_t used() const noexcept { return used_.load(std::memory_order_relaxed); }
+  std::size_t peak() const noexcept { return peak_.load(std::memory_order_relaxed); }
+
+ private:
+  MemoryResource* upstream_;
+  std::atomic<std::uint64_t> allocations_{0};
+  std::atomic<std::size_t> used_{0}, peak_{0};
+};
+
+/// For tests: the n-th allocation from now fails (once, or that and all later ones).
+class PENSTOCK_API FailAfterResource final : public MemoryResource {
+ public:
+  FailAfterResource(MemoryResource& upstream, std::uint64_t n, bool for_ever)
+      : upstream_(&upstream), left_(static_cast<std::int64_t>(n)), for_ever_(for_ever) {}
+  void* allocate(std::size_t bytes, std::size_t align) override;
+  void deallocate(void* data, std::size_t bytes, std::size_t align) noexcept override;
+  MemoryKind kind() const noexcept override { return upstream_->kind(); }
+
+ private:
+  MemoryResource* upstream_;
+  std::atomic<std::int64_t> left_;
+  bool for_ever_;
+};
+
+}  // namespace penstock

@@ -1,0 +1,103 @@
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <penstock/export.hpp>
+#include <penstock/stage.hpp>
+
+namespace penstock {
+
+/// A position in an epoch. Orders turn positions of their result into positions of what stands before them.
+struct OrderPoint {
+  std::uint64_t epoch = 0;
+  std::uint64_t position = 0;
+  friend bool operator==(const OrderPoint&, const OrderPoint&) = default;
+};
+
+/// A stage that changes which records come, and in what order; a pure function, so nothing is saved: a resume is a
+/// position and a shard is a slice.
+///
+///     std::uint64_t size(std::uint64_t n) const;      length of the result over an input of length n
+///     void fill(std::uint64_t seed, std::uint64_t n, std::span<OrderPoint> points) const;
+///                                                     each point, below size(n), becomes a point of the input, below n
+///     std::string name() const;  std::string describe() const;
+///
+/// `fill` is called from any thread. `seed` is the pipeline's seed mixed with this stage's key.
+template <class O>
+concept Order = requires(const O& order, std::uint64_t n, std::span<OrderPoint> points) {
+  { order.size(n) } -> std::convertible_to<std::uint64_t>;
+  { order.fill(n, n, points) } -> std::same_as<void>;
+  { order.name() } -> std::convertible_to<std::string>;
+  { order.describe() } -> std::convertible_to<std::string>;
+};
+
+namespace detail {
+class PENSTOCK_API OrderModel {
+ public:
+  virtual ~OrderModel() = default;
+  virtual std::uint64_t size(std::uint64_t n) const = 0;
+  virtual void fill(std::uint64_t seed, std::uint64_t n, std::span<OrderPoint> points) const = 0;
+  virtual std::string name() const = 0;
+  virtual std::string describe() const = 0;
+};
+template <Order O>
+class OrderOf final : public OrderModel {
+ public:
+  explicit OrderOf(O order) : order_(std::move(order)) {}
+  std::uint64_t size(std::uint64_t n) const override { return order_.size(n); }
+  void fill(std::uint64_t seed, std::uint64_t n, std::span<OrderPoint> points) const override { order_.fill(seed, n, points); }
+  std::string name() const override { return order_.name(); }
+  std::string describe() const override { return order_.describe(); }
+
+ private:
+  O order_;
+};
+PENSTOCK_API Stage make_order(std::shared_ptr<const OrderModel> model, std::optional<std::uint64_t> seed);
+}  // namespace detail
+
+/// An order of one's own as a stage. `pipeline | MyOrder{}` does the same.
+template <Order O>
+Stage order(O o) {
+  return detail::make_order(std::shared_ptr<const detail::OrderModel>(new detail::OrderOf<O>(std::move(o))), std::nullopt);
+}
+
+struct ShuffleOptions {
+  std::optional<std::uint64_t> seed = {};  ///< result option: the pipeline's seed; default 0
+};
+/// A new permutation of all records in each epoch: a bijection that takes no memory, however many records there are.
+PENSTOCK_API Stage shuffle(ShuffleOptions options = {});
+/// The first n.
+PENSTOCK_API Stage take(std::uint64_t n);
+/// All but the first n.
+PENSTOCK_API Stage skip(std::uint64_t n);
+/// The records at these positions, in this order; one may come more than once.
+/// @throws Error(invalid_argument) when it joins a pipeline that is shorter than that.
+PENSTOCK_API Stage select(std::vector<std::uint64_t> positions);
+/// The whole input `times` times within one epoch; a shuffle before it shuffles each time anew.
+PENSTOCK_API Stage repeat(std::uint64_t times);
+/// Sets the seed of every random draw of the pipeline. Two different seeds in one pipeline are refused.
+PENSTOCK_API Stage seed(std::uint64_t value);
+
+struct SplitOptions {
+  std::vector<double> shares = {0.9, 0.1};  ///< result option: relative sizes of the parts
+  std::uint64_t part = 0;                   ///< result option: which part this pipeline gets
+  enum class By : std::uint8_t {
+    index,  ///< exact sizes, no memory; adding records reshuffles the parts
+    key,    ///< by a hash of each record's key: a record keeps its part when others come or go; 8 bytes of memory a
+            ///< record of the part, one pass over the keys when the pipeline is built
+  } by = By::index;                         ///< result option
+  std::uint64_t salt = 0;                   ///< result option: another value makes another split; not the pipeline's
+                                            ///< seed, so that training and validation agree
+};
+/// One of several disjoint parts that together hold every record exactly once, in every epoch the same.
+/// By key it must stand directly behind the source. @throws Error(invalid_argument).
+PENSTOCK_API Stage split(SplitOptions options);
+
+}  // namespace penstock

@@ -1,0 +1,77 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <penstock/batch_stage.hpp>
+#include <penstock/export.hpp>
+#include <penstock/order.hpp>
+#include <penstock/sample.hpp>
+#include <penstock/source.hpp>
+#include <penstock/stage.hpp>
+#include <penstock/transform.hpp>
+
+namespace penstock {
+
+namespace detail {
+struct PipelineData;
+}
+
+/// What will happen, as an immutable value: source, order, stages, batch. Cheap to copy, safe to share between threads and
+/// loaders; runs nothing. Each `|` checks the stage against what stands before it, so a mistake is reported on its line.
+class PENSTOCK_API Pipeline {
+ public:
+  explicit Pipeline(std::shared_ptr<const detail::SourceModel> source);
+  /// @throws Error(schema_mismatch | invalid_argument) that names the stage and the fields there are.
+  friend PENSTOCK_API Pipeline operator|(const Pipeline& pipeline, const Stage& stage);
+
+  /// Of one sample, behind the last stage.
+  const Schema& schema() const noexcept;
+  /// Records an epoch.
+  std::uint64_t size() const noexcept;
+  /// Rows a batch; 0 before `batch`.
+  std::uint64_t batch_size() const noexcept;
+  /// Batches an epoch. @throws Error(invalid_argument) before `batch`.
+  std::uint64_t steps_per_epoch() const;
+  std::uint64_t seed() const noexcept;
+  /// Of everything that changes results: source identity, stages, their options and versions. Equal = same batches.
+  std::uint64_t fingerprint() const;
+
+  /// What will happen and why, in words, a line a step. For people.
+  std::string plan() const;
+
+  /// Source indices of positions [first, first + out.size()) of an epoch. @throws Error(invalid_argument) past the end.
+  void fill(std::uint64_t epoch, std::uint64_t first, std::span<std::uint64_t> out) const;
+  /// One sample as it would stand in its batch, for debugging and tests: slow, copies, and applies no error policy.
+  OwnedSample at(std::uint64_t position, std::uint64_t epoch = 0) const;
+
+  const detail::PipelineData& data() const noexcept { return *data_; }
+
+ private:
+  explicit Pipeline(std::shared_ptr<const detail::PipelineData> data) : data_(std::move(data)) {}
+  std::shared_ptr<const detail::PipelineData> data_;
+};
+
+/// Begins a pipeline.
+template <Source S>
+Pipeline from(S source) {
+  return Pipeline(std::shared_ptr<const detail::SourceModel>(std::make_shared<detail::SourceOf<S>>(std::move(source))));
+}
+/// Begins a pipeline over a source that is shared with others.
+inline Pipeline from(std::shared_ptr<const detail::SourceModel> source) { return Pipeline(std::move(source)); }
+
+/// A transform, or an order, of one's own needs no wrapper.
+template <Transform F>
+Pipeline operator|(const Pipeline& pipeline, F f) {
+  return pipeline | map(std::move(f));
+}
+template <Order O>
+Pipeline operator|(const Pipeline& pipeline, O o) {
+  return pipeline | order(std::move(o));
+}
+
+}  // namespace penstock

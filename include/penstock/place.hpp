@@ -1,0 +1,48 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <span>
+
+#include <penstock/export.hpp>
+
+namespace penstock {
+
+/// Where in the run a sample stands. Together with the pipeline's seed and the stage's key it is the key of every random
+/// draw, so a draw depends on nothing else: no thread, no timing, no earlier sample.
+struct Place {
+  std::uint64_t epoch = 0;
+  std::uint64_t position = 0;  ///< in the epoch's order
+  std::uint32_t child = 0;     ///< which of the samples that one position became; 0 where there is one
+  std::uint32_t attempt = 0;   ///< 0, or which replacement of a bad sample this is
+  friend bool operator==(const Place&, const Place&) = default;
+};
+
+/// Everything a resume needs: 64 bytes. It names the next batch to deliver. A plain value; compare, copy and store it
+/// freely, in the byte order of the machine.
+struct State {
+  static constexpr std::uint32_t current_version = 1;
+
+  std::uint32_t version = current_version;
+  std::uint32_t flags = 0;
+  std::uint64_t fingerprint = 0;  ///< of the pipeline that made it
+  std::uint64_t seed = 0;
+  std::uint64_t epoch = 0;
+  std::uint64_t position = 0;     ///< the first position not yet delivered
+  std::uint64_t step = 0;         ///< batches delivered since the first epoch
+  std::uint32_t child = 0;
+  std::uint32_t replaced = 0;     ///< samples an error policy acted on so far, for its quota
+  std::uint64_t check = 0;        ///< checksum of the fields above
+  friend bool operator==(const State&, const State&) = default;
+};
+static_assert(sizeof(State) == 64);
+
+/// Writes `state` so that a crash leaves the old file or the new one, never a torn one: temporary file, fsync, rename,
+/// fsync of the folder. @throws Error(io) with the file's name.
+PENSTOCK_API void save_state(const State& state, const std::filesystem::path& file);
+/// @throws Error(not_found), Error(io), or Error(state_mismatch) for a damaged file or an unknown version.
+PENSTOCK_API State load_state(const std::filesystem::path& file);
+
+}  // namespace penstock

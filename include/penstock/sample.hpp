@@ -1,0 +1,194 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include <penstock/export.hpp>
+#include <penstock/schema.hpp>
+#include <penstock/tensor.hpp>
+
+namespace penstock {
+
+namespace detail {
+
+/// Where one field of the sample in work is. The engine fills `home` with the field's place in the batch before the
+/// stage that makes its final value runs.
+struct Cell {
+  const std::byte* data = nullptr;  ///< the value; null until something wrote it
+  std::byte* home = nullptr;        ///< where the next writer must put it; null = anywhere
+  bool writable = false;            ///< false: a view into a store's own memory
+  Shape shape;
+};
+
+/// What a Sample and a SampleBuilder stand on: the cells of one runner, and its scratch memory.
+class PENSTOCK_API Cells {
+ public:
+  virtual ~Cells() = default;
+  const Schema* schema = nullptr;  ///< the fields at this point of the chain
+  std::vector<Cell> cells;         ///< one per field of `schema`
+
+  /// Memory for a new value of the field; checks shape against the schema. Home, if the field has one now.
+  std::byte* make(std::size_t slot, const Shape& shape);
+  /// The value for writing: as it is, or, for a view into a store, a copy made now.
+  std::byte* own(std::size_t slot);
+  [[noreturn]] void refuse(std::size_t slot, std::string_view what, DType asked, std::size_t rank) const;
+  [[noreturn]] void missing(std::size_t slot) const;
+
+  std::uint64_t copied_bytes = 0;  ///< bytes copied that a better-placed stage would not have copied
+
+ protected:
+  virtual std::byte* scratch(std::size_t bytes) = 0;
+};
+
+}  // namespace detail
+
+/// What a source writes one record through. Fields are named, or, faster, given by their slot in the source's schema.
+/// Every field of the schema must be given, once. Valid during the `read` it is handed to; one thread at a time.
+class SampleBuilder {
+ public:
+  explicit SampleBuilder(detail::Cells& cells) : cells_(&cells) {}
+
+  const Schema& schema() const noexcept { return *cells_->schema; }
+
+  /// Memory to write a field's value into: the sample's own place in the batch wherever no later stage changes the
+  /// field. Its content is undefined. @throws Error(schema_mismatch) when dtype, rank or shape differ from the schema.
+  template <class T, std::size_t R>
+  View<T, R> emplace(std::size_t slot, const Shape& shape) {
+    check<T>(slot, R);
+    return View<T, R>(reinterpret_cast<T*>(cells_->make(slot, shape)), shape);
+  }
+  template <class T, std::size_t R>
+  View<T, R> emplace(std::string_view field, const Shape& shape) {
+    return emplace<T, R>(schema().slot(field), shape);
+  }
+  /// Untyped form.
+  TensorView emplace(std::size_t slot, const Shape& shape) {
+    return {cells_->make(slot, shape), schema()[slot].dtype, shape};
+  }
+
+  /// A scalar field's value.
+  template <class T>
+  void scalar(std::size_t slot, T value) {
+    check<T>(slot, 0);
+    std::memcpy(cells_->make(slot, Shape{}), &value, sizeof(T));
+  }
+  template <class T>
+  void scalar(std::string_view field, T value) {
+    scalar<T>(schema().slot(field), value);
+  }
+
+  /// Gives a field's value without copying it: contiguous bytes in the store's own memory (a memory map, an array). They
+  /// must stay as they are until the reader is asked for its next record, or, where `read` is const, as long as the
+  /// source lives.
+  void view(std::size_t slot, const std::byte* data, const Shape& shape);
+  void view(std::string_view field, const std::byte* data, const Shape& shape) { view(schema().slot(field), data, shape); }
+  /// The same for a field of bytes, u8[?].
+  void view(std::size_t slot, std::span<const std::byte> bytes) {
+    view(slot, bytes.data(), Shape{static_cast<std::int64_t>(bytes.size())});
+  }
+  void view(std::string_view field, std::span<const std::byte> bytes) { view(schema().slot(field), bytes); }
+
+ private:
+  template <class T>
+  void check(std::size_t slot, std::size_t rank) const {
+    const Field& field = schema()[slot];
+    if (field.dtype != dtype_of<T> || field.shape.rank() != rank) cells_->refuse(slot, "write", dtype_of<T>, rank);
+  }
+  detail::Cells* cells_;
+};
+
+inline void SampleBuilder::view(std::size_t slot, const std::byte* data, const Shape& shape) {
+  detail::Cell& cell = cells_->cells[slot];
+  const Field& field = schema()[slot];
+  if (!field.shape.admits(shape)) cells_->refuse(slot, "view of shape " + shape.to_string(), field.dtype, shape.rank());
+  cell.data = data;
+  cell.writable = false;
+  cell.shape = shape;
+}
+
+/// One record in work: a flat row of tensors that match a schema. Handed to transforms and sinks; valid during that call;
+/// one thread at a time.
+class Sample {
+ public:
+  explicit Sample(detail::Cells& cells) : cells_(&cells) {}
+
+  const Schema& schema() const noexcept { return *cells_->schema; }
+
+  /// A field's value. `view<const T, R>` reads it where it lies; `view<T, R>` writes it in place (a view into a store is
+  /// copied first). @throws Error(schema_mismatch) when the field is missing or of another dtype or rank.
+  template <class T, std::size_t R>
+  View<T, R> view(std::string_view field) {
+    return view<T, R>(schema().slot(field));
+  }
+  template <class T, std::size_t R>
+  View<T, R> view(std::size_t slot) {
+    const Field& f = schema()[slot];
+    if (f.dtype != dtype_of<T> || f.shape.rank() != R) cells_->refuse(slot, "view", dtype_of<T>, R);
+    detail::Cell& cell = cells_->cells[slot];
+    if (cell.data == nullptr) cells_->missing(slot);
+    if constexpr (std::is_const_v<T>) {
+      return View<T, R>(reinterpret_cast<T*>(cell.data), cell.shape);
+    } else {
+      return View<T, R>(reinterpret_cast<T*>(cells_->own(slot)), cell.shape);
+    }
+  }
+  /// Dtype, shape and address, for code that takes any field. Reading only.
+  TensorView tensor(std::size_t slot) const {
+    const detail::Cell& cell = cells_->cells[slot];
+    return {const_cast<std::byte*>(cell.data), schema()[slot].dtype, cell.shape};
+  }
+  TensorView tensor(std::string_view field) const { return tensor(schema().slot(field)); }
+  /// A field's value as bytes.
+  std::span<const std::byte> bytes(std::size_t slot) const {
+    const TensorView t = tensor(slot);
+    return {t.data, t.bytes()};
+  }
+  std::span<const std::byte> bytes(std::string_view field) const { return bytes(schema().slot(field)); }
+  template <class T>
+  T scalar(std::string_view field) const {
+    return *tensor(field).as<const T, 0>().data();
+  }
+
+  /// New memory for a field's value, its content undefined; views of the old value stay readable until the transform
+  /// returns. @throws Error(schema_mismatch) when it does not match the transform's schema.
+  template <class T, std::size_t R>
+  View<T, R> emplace(std::string_view field, const Shape& shape) {
+    const std::size_t slot = schema().slot(field);
+    if (schema()[slot].dtype != dtype_of<T> || schema()[slot].shape.rank() != R)
+      cells_->refuse(slot, "write", dtype_of<T>, R);
+    return View<T, R>(reinterpret_cast<T*>(cells_->make(slot, shape)), shape);
+  }
+
+ private:
+  detail::Cells* cells_;
+};
+
+/// A record that owns its bytes: `read_sample(source, i)`, `pipeline.at(position)`. For tests, tools and debugging.
+class PENSTOCK_API OwnedSample {
+ public:
+  explicit OwnedSample(Schema schema);
+  OwnedSample(OwnedSample&&) noexcept;
+  OwnedSample& operator=(OwnedSample&&) noexcept;
+  ~OwnedSample();
+
+  const Schema& schema() const noexcept;
+  /// Writes through to this record; a `view` given to the builder is copied by `keep()`.
+  SampleBuilder builder();
+  Sample sample();
+  /// Copies whatever is still a view into a store.
+  void keep();
+  TensorView operator[](std::string_view field) const;
+
+ private:
+  class Store;
+  std::unique_ptr<Store> store_;
+};
+
+}  // namespace penstock

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <penstock/dtype.hpp>
+#include <penstock/export.hpp>
+#include <penstock/shape.hpp>
+
+namespace penstock {
+
+/// How a field's rows are put together by `batch`.
+struct Collate {
+  enum class Kind : std::uint8_t {
+    dense,   ///< all rows have one fixed shape: [N, ...]
+    ragged,  ///< rows of any length beside a table of (offset, bytes, shape)
+    pad,     ///< rows are padded to a size
+  };
+  Kind kind = Kind::dense;
+  std::int64_t to = 0;   ///< pad: elements of the first dimension, 0 = the batch's longest row
+  double value = 0;      ///< pad: the value of padding elements
+
+  static Collate dense() { return {}; }
+  static Collate ragged() { return {Kind::ragged, 0, 0}; }
+  static Collate pad(std::int64_t to, double value = 0) { return {Kind::pad, to, value}; }
+  friend bool operator==(const Collate&, const Collate&) = default;
+};
+
+/// One named tensor of a sample.
+struct Field {
+  std::string name;
+  DType dtype = DType::u8;
+  Shape shape;            ///< of one sample, without the batch dimension
+  Collate collate = {};
+  friend bool operator==(const Field&, const Field&) = default;
+};
+
+/// Ordered fields with distinct names. A value; immutable use from any thread.
+class PENSTOCK_API Schema {
+ public:
+  Schema() = default;
+  /// @throws Error(invalid_argument) for an empty or a repeated name.
+  Schema(std::initializer_list<Field> fields);
+  explicit Schema(std::vector<Field> fields);
+
+  std::size_t size() const noexcept { return fields_.size(); }
+  const Field& operator[](std::size_t slot) const noexcept { return fields_[slot]; }
+  std::span<const Field> fields() const noexcept { return fields_; }
+  auto begin() const noexcept { return fields_.begin(); }
+  auto end() const noexcept { return fields_.end(); }
+
+  std::optional<std::size_t> find(std::string_view name) const noexcept;
+  /// Slot of a field. @throws Error(schema_mismatch) that lists the fields there are.
+  std::size_t slot(std::string_view name) const;
+  const Field& at(std::string_view name) const { return fields_[slot(name)]; }
+
+  /// A copy in which the field of that name is replaced, or added at the end.
+  Schema with(Field field) const;
+  Schema without(std::string_view name) const;
+
+  /// "{image: u8[?, ?, 3], label: i64[]}"
+  std::string to_string() const;
+  friend bool operator==(const Schema&, const Schema&) = default;
+
+ private:
+  void check() const;
+  std::vector<Field> fields_;
+};
+
+}  // namespace penstock

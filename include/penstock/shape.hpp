@@ -1,0 +1,49 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <span>
+#include <string>
+
+#include <penstock/export.hpp>
+
+namespace penstock {
+
+/// Size of a dimension that differs from sample to sample.
+inline constexpr std::int64_t dynamic = -1;
+
+/// Up to 8 dimensions, outermost first, each a count of elements or `dynamic`. A plain value; an empty shape is a scalar.
+class PENSTOCK_API Shape {
+ public:
+  static constexpr std::size_t max_rank = 8;
+
+  constexpr Shape() = default;
+  /// @throws Error(invalid_argument) for more than 8 dimensions, or one below -1.
+  Shape(std::initializer_list<std::int64_t> dims);
+  explicit Shape(std::span<const std::int64_t> dims);
+
+  std::size_t rank() const noexcept { return rank_; }
+  std::int64_t operator[](std::size_t axis) const noexcept { return dims_[axis]; }
+  std::int64_t& operator[](std::size_t axis) noexcept { return dims_[axis]; }
+  std::span<const std::int64_t> dims() const noexcept { return {dims_.data(), rank_}; }
+
+  /// True when no dimension is `dynamic`.
+  bool fixed() const noexcept;
+  /// Product of the dimensions; 1 for a scalar. @throws Error(limit_exceeded) when it overflows 63 bits, and
+  /// Error(schema_mismatch) when a dimension is `dynamic`.
+  std::uint64_t elements() const;
+  /// True when `other` has the same rank, and the same size wherever this shape is not `dynamic`.
+  bool admits(const Shape& other) const noexcept;
+  /// "[224, 224, 3]"; a dynamic dimension prints as "?".
+  std::string to_string() const;
+
+  friend bool operator==(const Shape& a, const Shape& b) noexcept;
+
+ private:
+  std::array<std::int64_t, max_rank> dims_{};
+  std::size_t rank_ = 0;
+};
+
+}  // namespace penstock

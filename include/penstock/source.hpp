@@ -1,0 +1,186 @@
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <penstock/export.hpp>
+#include <penstock/sample.hpp>
+#include <penstock/schema.hpp>
+
+namespace penstock {
+
+/// Something that fills one record. Where it is not const, one task at a time uses it.
+template <class R>
+concept Reader = requires(R& reader, std::uint64_t index, SampleBuilder& out) {
+  { reader.read(index, out) } -> std::same_as<void>;
+};
+
+template <class S>
+concept Described = requires(const S& source) {
+  { source.size() } -> std::convertible_to<std::uint64_t>;
+  { source.schema() } -> std::convertible_to<Schema>;
+};
+
+/// A source whose `read` is const, so that any thread may call it at any time.
+template <class S>
+concept SharedSource = Described<S> && Reader<const S>;
+
+/// A source whose readers carry state (a transaction, a handle). `open_reader()` is const and called from any thread;
+/// a reader is leased by one runner at a time. `pause()`, where a reader has it, is called when its runner has nothing
+/// to do: give up whatever must not be held for long; the next read takes it again.
+template <class S>
+concept LeasedSource = Described<S> && requires(const S& source) {
+  { *source.open_reader() } -> Reader;
+};
+
+/// Random access to records.
+///
+///     std::uint64_t size() const;                          number of records
+///     Schema schema() const;                               of every record
+///     void read(std::uint64_t i, SampleBuilder&) const;    or  auto open_reader() const -> std::unique_ptr<R>
+///
+/// and where they make sense
+///
+///     std::string name() const;                            in errors and reports; default "source"
+///     std::string key(std::uint64_t i) const;              the record's key, for errors, splits and sinks
+///     std::string file() const;                            the file or folder behind it, for errors
+///     std::uint64_t identity() const;                      hash of what makes this the same data set (not times);
+///                                                          size and schema are added to it
+///     void will_need(std::span<const std::uint64_t>) const noexcept;
+///                                                          advice: these records are read soon. Any thread.
+template <class S>
+concept Source = SharedSource<S> || LeasedSource<S>;
+
+namespace detail {
+
+class PENSTOCK_API ReaderModel {
+ public:
+  virtual ~ReaderModel() = default;
+  virtual void read(std::uint64_t index, SampleBuilder& out) = 0;
+  virtual void pause() noexcept {}
+};
+
+/// A source of any type behind one interface.
+class PENSTOCK_API SourceModel {
+ public:
+  virtual ~SourceModel() = default;
+  virtual std::uint64_t size() const = 0;
+  virtual Schema schema() const = 0;
+  virtual std::unique_ptr<ReaderModel> open_reader() const = 0;
+  virtual std::string name() const { return "source"; }
+  virtual std::string file() const { return {}; }
+  virtual bool has_keys() const noexcept { return false; }
+  virtual std::string key(std::uint64_t) const { return {}; }
+  virtual std::uint64_t identity() const { return 0; }
+  virtual bool wants_advice() const noexcept { return false; }
+  virtual void will_need(std::span<const std::uint64_t>) const noexcept {}
+};
+
+template <class S>
+class SourceOf final : public SourceModel {
+ public:
+  explicit SourceOf(S source) : source_(std::move(source)) {}
+  std::uint64_t size() const override { return source_.size(); }
+  Schema schema() const override { return source_.schema(); }
+  std::string name() const override {
+    if constexpr (requires { { source_.name() } -> std::convertible_to<std::string>; }) return source_.name();
+    else return "source";
+  }
+  std::string file() const override {
+    if constexpr (requires { { source_.file() } -> std::convertible_to<std::string>; }) return source_.file();
+    else return {};
+  }
+  bool has_keys() const noexcept override { return requires { source_.key(std::uint64_t{}); }; }
+  std::string key(std::uint64_t i) const override {
+    if constexpr (requires { { source_.key(i) } -> std::convertible_to<std::string>; }) return source_.key(i);
+    else return {};
+  }
+  std::uint64_t identity() const override {
+    if constexpr (requires { source_.identity(); }) return source_.identity();
+    else return 0;
+  }
+  bool wants_advice() const noexcept override { return requires(std::span<const std::uint64_t> s) { source_.will_need(s); }; }
+  void will_need(std::span<const std::uint64_t> indices) const noexcept override {
+    if constexpr (requires { source_.will_need(indices); }) source_.will_need(indices);
+  }
+  std::unique_ptr<ReaderModel> open_reader() const override {
+    if constexpr (LeasedSource<S>) return std::make_unique<Leased>(source_.open_reader());
+    else return std::make_unique<Shared>(&source_);
+  }
+
+ private:
+  struct Shared final : ReaderModel {
+    explicit Shared(const S* source) : source_(source) {}
+    void read(std::uint64_t i, SampleBuilder& out) override { source_->read(i, out); }
+    const S* source_;
+  };
+  template <class P>
+  struct LeasedReader final : ReaderModel {
+    explicit LeasedReader(P reader) : reader_(std::move(reader)) {}
+    void read(std::uint64_t i, SampleBuilder& out) override { reader_->read(i, out); }
+    void pause() noexcept override {
+      if constexpr (requires { reader_->pause(); }) reader_->pause();
+    }
+    P reader_;
+  };
+  template <class T>
+  struct ReaderPointer { using type = void; };
+  template <class T>
+    requires LeasedSource<T>
+  struct ReaderPointer<T> { using type = decltype(std::declval<const T&>().open_reader()); };
+  using Leased = LeasedReader<typename ReaderPointer<S>::type>;
+
+  S source_;
+};
+
+}  // namespace detail
+
+/// One record, copied out. For tests and tools; opens a reader each time.
+template <Source S>
+OwnedSample read_sample(const S& source, std::uint64_t index) {
+  OwnedSample sample(source.schema());
+  SampleBuilder out = sample.builder();
+  if constexpr (SharedSource<S>) {
+    source.read(index, out);
+    sample.keep();
+  } else {
+    auto reader = source.open_reader();
+    reader->read(index, out);
+    sample.keep();
+  }
+  return sample;
+}
+
+// Declared for the stores whose records share something decoded once, and for those that can only be read in order.
+// Pipelines over them are refused by `Loader` until placements other than direct exist.
+
+/// A source whose records share something that is decoded once: a compressed chunk, a tile of a slide.
+/// `blocks_of(i, ids)` appends the blocks record i needs; `load(block, bytes)` decodes one into memory the engine owns (any
+/// thread); `read(i, blocks, out)` makes the record from resident blocks, in the order `blocks_of` gave them.
+template <class S>
+concept BlockSource = Described<S> && requires(const S& source, std::uint64_t i, std::span<std::byte> bytes,
+                                               std::span<const std::span<const std::byte>> blocks, std::vector<std::uint64_t>& ids,
+                                               SampleBuilder& out) {
+  { source.blocks() } -> std::convertible_to<std::uint64_t>;
+  { source.block_bytes(i) } -> std::convertible_to<std::uint64_t>;
+  { source.blocks_of(i, ids) } -> std::same_as<void>;
+  { source.load(i, bytes) } -> std::same_as<void>;
+  { source.read(i, blocks, out) } -> std::same_as<void>;
+};
+
+/// A source that can only be read in order, by one task at a time. `next` returns false at the end of the epoch; a
+/// `seek(record)` makes resuming exact.
+template <class S>
+concept StreamSource = requires(S& source, const S& shared, std::uint64_t epoch, SampleBuilder& out) {
+  { shared.schema() } -> std::convertible_to<Schema>;
+  { source.reset(epoch) } -> std::same_as<void>;
+  { source.next(out) } -> std::same_as<bool>;
+};
+
+}  // namespace penstock

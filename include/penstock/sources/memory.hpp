@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <penstock/error.hpp>
+#include <penstock/source.hpp>
+
+namespace penstock {
+
+/// Records that are already in memory: named arrays whose first dimension counts the records. Values are viewed where they
+/// lie. Copies share the arrays.
+///
+///     Memory train;
+///     train.add<float>("x", {64}, std::move(values));     // values.size() == n * 64
+///     train.add<std::int64_t>("y", {}, std::move(labels));
+class Memory {
+ public:
+  /// Adds a field of one record's `shape`, fixed. @throws Error(invalid_argument) when `values` isn't whole records, or not
+  /// as many as the fields before it have.
+  template <class T>
+  Memory& add(std::string name, Shape shape, std::vector<T> values) {
+    const std::uint64_t each = shape.elements();
+    if (each == 0 || values.size() % each != 0)
+      throw Error(Errc::invalid_argument, "field \"" + name + "\" has " + std::to_string(values.size()) +
+                                              " elements, which is not a multiple of its shape " + shape.to_string());
+    auto owner = std::make_shared<std::vector<T>>(std::move(values));
+    const auto* data = reinterpret_cast<const std::byte*>(owner->data());
+    const std::uint64_t records = owner->size() / each;
+    return add({std::move(name), dtype_of<T>, shape}, data, records, std::move(owner));
+  }
+  /// Adds a field whose bytes belong to `owner`, or, with none, to the caller.
+  Memory& add(Field field, const std::byte* data, std::uint64_t records, std::shared_ptr<const void> owner = nullptr) {
+    if (!schema_.fields().empty() && records != size_)
+      throw Error(Errc::invalid_argument, "field \"" + field.name + "\" has " + std::to_string(records) +
+                                              " records; the fields before it have " + std::to_string(size_));
+    const std::size_t bytes = field.shape.elements() * size_of(field.dtype);
+    size_ = records;
+    schema_ = schema_.with(field);
+    columns_.push_back({data, bytes, std::move(owner)});
+    return *this;
+  }
+
+  std::uint64_t size() const noexcept { return size_; }
+  Schema schema() const { return schema_; }
+  std::string name() const { return "memory"; }
+  void read(std::uint64_t i, SampleBuilder& out) const {
+    for (std::size_t slot = 0; slot < columns_.size(); ++slot)
+      out.view(slot, columns_[slot].data + i * columns_[slot].bytes, schema_[slot].shape);
+  }
+
+ private:
+  struct Column {
+    const std::byte* data;
+    std::size_t bytes;
+    std::shared_ptr<const void> owner;
+  };
+  std::uint64_t size_ = 0;
+  Schema schema_;
+  std::vector<Column> columns_;
+};
+
+}  // namespace penstock

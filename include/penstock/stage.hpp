@@ -1,0 +1,26 @@
+#pragma once
+
+#include <memory>
+#include <utility>
+
+#include <penstock/export.hpp>
+
+namespace penstock {
+
+namespace detail {
+struct StageModel;
+}
+
+/// What may stand behind a `|`. Made by the functions named after the stages (`shuffle`, `map`, `batch`, …); an immutable
+/// value, cheap to copy, that can be used in several pipelines.
+class PENSTOCK_API Stage {
+ public:
+  explicit Stage(std::shared_ptr<const detail::StageModel> model) : model_(std::move(model)) {}
+  const detail::StageModel& model() const noexcept { return *model_; }
+  const std::shared_ptr<const detail::StageModel>& shared() const noexcept { return model_; }
+
+ private:
+  std::shared_ptr<const detail::StageModel> model_;
+};
+
+}  // namespace penstock

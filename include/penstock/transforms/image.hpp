@@ -1,0 +1,11 @@
+#pragma once
+
+/// All image stages. Those next to each other on one field fold into one pass over its pixels.
+#include <penstock/transforms/image/convert.hpp>
+#include <penstock/transforms/image/crop.hpp>
+#include <penstock/transforms/image/flip.hpp>
+#include <penstock/transforms/image/normalize.hpp>
+#include <penstock/transforms/image/random_resized_crop.hpp>
+#include <penstock/transforms/image/resize.hpp>
+#include <penstock/transforms/image/rot90.hpp>
+#include <penstock/transforms/image/stage.hpp>

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <string>
+
+#include <penstock/transforms/image/stage.hpp>
+
+namespace penstock {
+
+/// Result option of the random flips.
+struct FlipOptions {
+  double p = 0.5;  ///< how likely a flip is, 0 to 1
+};
+
+/// Exchanges left and right (horizontal), or top and bottom, always.
+class PENSTOCK_API Flip {
+ public:
+  enum class Axis : std::uint8_t { horizontal, vertical };
+  struct Params {};
+  explicit Flip(Axis axis) : axis_(axis) {}
+  Params draw(const ImageShape& shape, Rng& rng) const;
+  void compose(const Params& params, const ImageShape& shape, ImageOp& op) const;
+  std::string name() const { return axis_ == Axis::horizontal ? "flip_horizontal" : "flip_vertical"; }
+
+ private:
+  Axis axis_;
+};
+
+/// The same with probability p.
+class PENSTOCK_API RandomFlip {
+ public:
+  using Axis = Flip::Axis;
+  struct Params {
+    bool flip;
+  };
+  /// @throws Error(invalid_argument) for a p outside 0 to 1.
+  explicit RandomFlip(Axis axis, FlipOptions options = {});
+  Params draw(const ImageShape& shape, Rng& rng) const;
+  void compose(const Params& params, const ImageShape& shape, ImageOp& op) const;
+  std::string name() const { return axis_ == Axis::horizontal ? "random_flip" : "random_flip_vertical"; }
+  std::string describe() const;
+
+ private:
+  Axis axis_;
+  double p_;
+};
+
+/// Each on `field`: u8 [H, W, C], whose shape stays as it is.
+PENSTOCK_API Stage flip_horizontal(std::string field);
+PENSTOCK_API Stage flip_vertical(std::string field);
+/// Left and right.
+PENSTOCK_API Stage random_flip(std::string field, FlipOptions options = {});
+PENSTOCK_API Stage random_flip_vertical(std::string field, FlipOptions options = {});
+
+}  // namespace penstock

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include <penstock/export.hpp>
+#include <penstock/image_stage.hpp>
+#include <penstock/stage.hpp>
+
+namespace penstock {
+
+/// Executes every ImageOp on the CPU; the same bits on every CPU. Any thread; lives as long as the program.
+///
+/// A resample is an antialiased triangle filter, of half-width max(1, in / out) input pixels (what Pillow and torchvision
+/// call bilinear with antialias): no value is more than 1 from the exact result rounded to 8 bits.
+PENSTOCK_API const ImageExecutor& image_executor();
+
+/// A user's own ImageStage as a stage on `field`, u8 [H, W, C] with 1 to 4 channels:
+///
+///     struct Tile {                                      // the upper left quarter, turned at random
+///       struct Params { int quarters; };
+///       Params draw(const ImageShape&, Rng& rng) const { return {static_cast<int>(rng.below(4))}; }
+///       void compose(const Params& params, const ImageShape& shape, ImageOp& op) const {
+///         op.crop({0, 0, shape.height / 2, shape.width / 2});
+///         op.rot90(params.quarters);
+///       }
+///       Shape schema(const Shape& in) const { return {dynamic, dynamic, in[2]}; }
+///       std::string name() const { return "tile"; }
+///     };
+///     pipeline | image_stage("image", Tile{})
+///
+/// It folds with its neighbours like the built-in ones, which are written the same way.
+template <ImageStage S>
+Stage image_stage(std::string field, S stage) {
+  return detail::make_image_stage(std::move(field), std::make_shared<detail::ImageStageOf<S>>(std::move(stage)),
+                                  image_executor());
+}
+
+}  // namespace penstock

@@ -1,0 +1,175 @@
+#include "chain.hpp"
+
+#include <cstring>
+#include <utility>
+
+#include <penstock/error.hpp>
+
+#include "failure.hpp"
+
+namespace penstock::detail {
+
+namespace {
+const std::string read_label = "read";
+}
+
+ChainRun::ChainRun(const Chain& chain, std::size_t scratch_limit) : arena(scratch_limit) {
+  const std::vector<Step>& steps = chain.steps();
+  reader = chain.data().source->open_reader();
+  counters.resize(steps.size());
+  decoders.resize(steps.size());
+  for (std::size_t i = 0; i < steps.size(); ++i)
+    if (steps[i].decoder != nullptr) decoders[i] = steps[i].decoder->start();
+}
+
+Chain::Chain(std::shared_ptr<const PipelineData> data)
+    : data_(std::move(data)), seed_(data_->seed_value()), check_(data_->check_value()) {
+  compile();
+  assign_homes();
+}
+
+void Chain::begin(ChainRun& run, const Step& step, std::span<std::byte* const> rows) const {
+  if (step.kind == Step::Kind::read) {
+    run.arena.reset();
+    run.cells.assign(step.schema.size(), Cell{});
+  } else if (step.renumbers) {
+    run.spare.assign(step.schema.size(), Cell{});
+    for (std::size_t i = 0; i < step.from.size(); ++i)
+      if (step.from[i] >= 0) run.spare[i] = run.cells[static_cast<std::size_t>(step.from[i])];
+    std::swap(run.cells, run.spare);
+  }
+  // A map must see its input as it is declared before it; the others name what they read by slot.
+  run.schema = &step.schema;
+  for (const std::size_t slot : step.cleared)
+    if (step.kind != Step::Kind::field_map && step.kind != Step::Kind::image) run.cells[slot].data = nullptr;
+  if (!rows.empty())
+    for (const Step::Home home : step.homes) run.cells[home.slot].home = rows[home.row];
+}
+
+void Chain::execute(ChainRun& run, std::size_t number, const Place& place, std::uint64_t index) const {
+  const Step& step = steps_[number];
+  switch (step.kind) {
+    case Step::Kind::read: {
+      SampleBuilder out(run);
+      run.reader->read(index, out);
+      for (std::size_t slot = 0; slot < run.cells.size(); ++slot) {
+        if (run.cells[slot].data == nullptr) run.missing(slot);
+        check_size(run, slot);
+      }
+      break;
+    }
+    case Step::Kind::map: {
+      Sample sample(run);
+      Context context(seed_, step.key, place, index, run.stop);
+      step.map->apply(sample, context);
+      for (std::size_t slot = 0; slot < run.cells.size(); ++slot) {
+        const Cell& cell = run.cells[slot];
+        if (cell.data == nullptr) run.missing(slot);
+        if (!step.schema[slot].shape.admits(cell.shape))
+          run.refuse(slot, "value of shape " + cell.shape.to_string(), step.schema[slot].dtype, cell.shape.rank());
+      }
+      break;
+    }
+    case Step::Kind::field_map: {
+      Context context(seed_, step.key, place, index, run.stop);
+      const Cell in = run.cells[step.in_slot];
+      TensorView from{const_cast<std::byte*>(in.data), step.field_map->in_dtype, in.shape};
+      if (step.field_map->in_place) {
+        from.data = run.own(step.in_slot);
+        step.field_map->apply(from, from, context);
+      } else {
+        const Shape shape = step.keeps_shape ? in.shape : step.field_map_shape;
+        const TensorView to{run.make(step.out_slot, shape), step.field_map->out_dtype, shape};
+        check_size(run, step.out_slot);
+        step.field_map->apply(from, to, context);
+      }
+      break;
+    }
+    case Step::Kind::image: run_fold(run, step, number, place, seed_, check_); break;
+    case Step::Kind::select: break;
+  }
+}
+
+void Chain::check_size(const ChainRun& run, std::size_t slot) const {
+  const std::uint64_t bytes = run.cells[slot].shape.elements() * size_of((*run.schema)[slot].dtype);
+  if (bytes > check_.max_sample_bytes)
+    throw Error(Errc::limit_exceeded, "field \"" + (*run.schema)[slot].name + "\" has " + std::to_string(bytes) + " bytes, more than `max_sample_bytes` = " +
+                                          std::to_string(check_.max_sample_bytes));
+}
+
+void Chain::finish(ChainRun& run, std::span<std::byte* const> rows) const {
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    Cell& cell = run.cells[i];
+    if (cell.data == rows[i]) continue;
+    const Field& field = data_->schema[i];
+    if (!(cell.shape == field.shape)) run.refuse(i, "row of shape " + cell.shape.to_string(), field.dtype, cell.shape.rank());
+    const std::size_t bytes = static_cast<std::size_t>(cell.shape.elements()) * size_of(field.dtype);
+    std::memcpy(rows[i], cell.data, bytes);
+    run.copied_bytes += bytes;
+  }
+}
+
+void Chain::run(ChainRun& run, const Place& place, std::uint64_t index, std::span<std::byte* const> rows, bool measure) const {
+  if (!measure) {
+    for (std::size_t i = 0; i < steps_.size(); ++i) {
+      run.at = &steps_[i].label;
+      begin(run, steps_[i], rows);
+      execute(run, i, place, index);
+    }
+    finish(run, rows);
+  } else {
+    Clocks before = read_clocks();
+    for (std::size_t i = 0; i < steps_.size(); ++i) {
+      run.at = &steps_[i].label;
+      begin(run, steps_[i], rows);
+      execute(run, i, place, index);
+      if (i + 1 == steps_.size()) finish(run, rows);
+      const Clocks after = read_clocks();
+      run.counters[i].cpu_ns.add(after.cpu_ns - before.cpu_ns);
+      run.counters[i].wall_ns.add(after.wall_ns - before.wall_ns);
+      std::uint64_t bytes = 0;
+      for (std::size_t slot = 0; slot < run.cells.size(); ++slot) {
+        const bool made = steps_[i].kind == Step::Kind::read || slot == steps_[i].out_slot;
+        if (made) bytes += run.cells[slot].shape.elements() * size_of(steps_[i].schema[slot].dtype);
+      }
+      run.counters[i].bytes.add(bytes);
+      before = after;
+    }
+    run.totals.measured.add(1);
+    run.totals.scratch_bytes.set(run.arena.capacity());
+  }
+  run.totals.samples.add(1);
+  if (run.copied_bytes != 0) {
+    run.totals.copied_bytes.add(run.copied_bytes);
+    run.copied_bytes = 0;
+  }
+}
+
+Error Chain::describe_failure(const ChainRun& run, std::uint64_t index) const noexcept {
+  const SourceModel& source = *data_->source;
+  Error error = current_error();
+  error.with_stage(run.at != nullptr ? *run.at : read_label).with_source(source.name()).with_index(index);
+  try {
+    error.with_file(source.file());
+    if (error.key().empty() && source.has_keys()) error.with_key(source.key(index));
+  } catch (...) {  // a source that can't even name the key has nothing to add
+  }
+  return error;
+}
+
+OwnedSample run_once(const PipelineData& data, const Place& place, std::uint64_t index) {
+  const Chain chain(std::make_shared<const PipelineData>(data));
+  ChainRun run(chain, ~std::size_t{0});
+  try {
+    chain.run(run, place, index, {}, false);
+  } catch (...) {
+    throw chain.describe_failure(run, index);
+  }
+  OwnedSample out(data.schema);
+  SampleBuilder builder = out.builder();
+  for (std::size_t slot = 0; slot < data.schema.size(); ++slot) builder.view(slot, run.cells[slot].data, run.cells[slot].shape);
+  out.keep();
+  return out;
+}
+
+}  // namespace penstock::detail

@@ -1,0 +1,112 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include <penstock/error.hpp>
+#include <penstock/image_stage.hpp>
+#include <penstock/place.hpp>
+#include <penstock/sample.hpp>
+#include <penstock/source.hpp>
+
+#include "counters.hpp"
+#include "pipeline_data.hpp"
+#include "scratch.hpp"
+
+namespace penstock::detail {
+
+/// One image stage inside a fold.
+struct FoldPart {
+  const ImageStageModel* model;
+  std::uint64_t key;
+  std::string label;
+};
+
+/// One step of a chain: the read, a map, or a run of neighbouring image stages that act on one field.
+struct Step {
+  enum class Kind : std::uint8_t { read, map, field_map, image, select } kind = Kind::read;
+  std::string label;
+  std::uint64_t key = 0;
+  Schema schema;                        ///< behind this step
+  bool renumbers = false;               ///< slots differ from the step before
+  std::vector<std::ptrdiff_t> from;     ///< old slot of each new slot, -1 = none; where it renumbers
+  std::vector<std::size_t> cleared;     ///< slots whose old value can't be read as the new type
+  std::size_t in_slot = 0, out_slot = 0;
+  const TransformModel* map = nullptr;
+  const FieldMapModel* field_map = nullptr;
+  Shape field_map_shape;                ///< fixed, or what `in` has where `keeps_shape`
+  bool keeps_shape = true;
+  const ImageDecoder* decoder = nullptr;
+  std::string decoder_label;
+  const ImageExecutor* executor = nullptr;
+  std::vector<FoldPart> parts;
+  struct Home {
+    std::size_t slot, row;
+  };
+  std::vector<Home> homes;              ///< slots whose final value this step makes, and the batch fields they are
+};
+
+class Chain;
+
+/// What one runner owns to run chains: reader, decoders, scratch, cells, counters. One thread at a time.
+class ChainRun final : public Cells {
+ public:
+  /// Opens a reader. @throws what the source throws.
+  ChainRun(const Chain& chain, std::size_t scratch_limit);
+
+  ScratchArena arena;
+  std::unique_ptr<ReaderModel> reader;
+  std::vector<std::unique_ptr<ImageDecoding>> decoders;  ///< one per step that has one
+  std::vector<Cell> spare;
+  std::vector<std::byte*> rows;                          ///< places of the row in work
+  std::vector<StepCounters> counters;                    ///< one per step
+  ChainCounters totals;
+  const std::string* at = nullptr;                       ///< label of the stage in work, for errors
+  std::stop_token stop;
+
+ protected:
+  std::byte* scratch(std::size_t bytes) override { return arena.allocate(bytes); }
+};
+
+/// A pipeline's per-sample part, compiled: one sample through all its stages. Immutable; any thread, a ChainRun each.
+class Chain {
+ public:
+  explicit Chain(std::shared_ptr<const PipelineData> data);
+
+  /// Runs one sample. `rows`, when not empty, holds the place of each field of the final schema: values end up there.
+  /// Without, they end up anywhere: in the run's scratch or in the store, until the next run. With `measure`, the steps are
+  /// timed. Throws whatever a stage throws.
+  void run(ChainRun& run, const Place& place, std::uint64_t index, std::span<std::byte* const> rows, bool measure) const;
+
+  /// The exception in flight as an Error that knows stage, source, file, key and index. Call inside a catch block.
+  Error describe_failure(const ChainRun& run, std::uint64_t index) const noexcept;
+
+  const std::vector<Step>& steps() const noexcept { return steps_; }
+  const PipelineData& data() const noexcept { return *data_; }
+
+ private:
+  void compile();
+  void assign_homes();
+  void begin(ChainRun& run, const Step& step, std::span<std::byte* const> rows) const;
+  void execute(ChainRun& run, std::size_t number, const Place& place, std::uint64_t index) const;
+  void check_size(const ChainRun& run, std::size_t slot) const;
+  void finish(ChainRun& run, std::span<std::byte* const> rows) const;
+
+  std::shared_ptr<const PipelineData> data_;
+  std::vector<Step> steps_;
+  std::uint64_t seed_;
+  CheckOptions check_;
+};
+
+/// Draws, folds and executes one image step. `run.at` names the part in work.
+void run_fold(ChainRun& run, const Step& step, std::size_t number, const Place& place, std::uint64_t seed, const CheckOptions& check);
+
+/// One sample outside any loader.
+OwnedSample run_once(const PipelineData& data, const Place& place, std::uint64_t index);
+
+}  // namespace penstock::detail

@@ -1,0 +1,174 @@
+#include "engine.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+#include "failure.hpp"
+
+namespace penstock::detail {
+
+Engine::Engine(std::shared_ptr<const PipelineData> data, const EngineOptions& options, Executor::Impl& executor)
+    : data_(std::move(data)),
+      chain_(data_),
+      options_(options),
+      executor_(&executor),
+      slots_(data_->schema, data_->batch->rows, options.depth, *options.memory),
+      rows_(data_->batch->rows),
+      steps_(data_->steps()),
+      advises_(data_->source->wants_advice()),
+      by_ordinal_(options.depth, nullptr) {
+  runs_.reserve(options.threads + std::size_t{1});
+  idle_runs_.reserve(options.threads + std::size_t{1});
+}
+
+// Gives every free slot to the next batch and raises the limit: the only place where work is issued.
+void Engine::admit(Lock& lock) noexcept {
+  if (paused_.load(std::memory_order_relaxed) || closed_ || failed_ || steps_ == 0) return;
+  bool any = false;
+  Slot* slot = nullptr;
+  try {
+    while ((options_.epochs == 0 || cursor_.epoch < options_.epochs) && (slot = slots_.acquire()) != nullptr) {
+      prepare(*slot);
+      const std::uint64_t ordinal = admitted_.load(std::memory_order_relaxed);
+      by_ordinal_[ordinal % by_ordinal_.size()] = slot;
+      if (++cursor_.number == steps_) cursor_ = {cursor_.epoch + 1, 0};
+      admitted_.store(ordinal + 1, std::memory_order_release);
+      tickets_.raise((ordinal + 1) * rows_);
+      any = true;
+    }
+    slot = nullptr;
+    if (any) wake(lock);
+  } catch (...) {  // an order of the user's, or no memory
+    if (slot != nullptr) slots_.release(*slot, StreamRef{});
+    failed_ = current_error();
+    changed_.notify_all();
+  }
+}
+
+// Who is in the batch: positions, source indices, mask.
+void Engine::prepare(Slot& slot) {
+  slot.epoch = cursor_.epoch;
+  slot.number = cursor_.number;
+  slot.first = cursor_.number * rows_;
+  slot.valid = std::min(rows_, data_->size - slot.first);
+  slot.rows = data_->batch->options.tail == Tail::pad ? rows_ : slot.valid;
+  data_->fill(slot.epoch, slot.first, {slot.indices.data(), slot.valid});
+  std::fill(slot.indices.begin() + static_cast<std::ptrdiff_t>(slot.valid), slot.indices.end(), ~std::uint64_t{0});
+  std::fill_n(slot.mask.begin(), slot.valid, std::uint8_t{1});
+  std::fill(slot.mask.begin() + static_cast<std::ptrdiff_t>(slot.valid), slot.mask.end(), std::uint8_t{0});
+  slot.left.store(static_cast<std::uint32_t>(rows_) + (advises_ ? 1 : 0), std::memory_order_relaxed);
+}
+
+void Engine::wake(Lock&) {
+  while (scheduled_ < options_.threads) {
+    submit_runner();
+    ++scheduled_;
+  }
+}
+
+// The task holds no reference: a loader can go while its tasks still wait for a thread.
+void Engine::submit_runner() {
+  executor_->submit([weak = weak_from_this()] {
+    if (const auto engine = weak.lock()) engine->runner_main();
+  });
+}
+
+void Engine::seek(Cursor cursor) {
+  Lock lock(mutex_);
+  paused_.store(true, std::memory_order_seq_cst);
+  changed_.wait(lock, [this] { return running_ == 0; });
+  for (std::uint64_t o = delivered_; o < admitted_.load(std::memory_order_relaxed); ++o) slots_.release(slot_of(o), StreamRef{});
+  tickets_.reset();
+  admitted_.store(0, std::memory_order_relaxed);
+  advised_.store(0, std::memory_order_relaxed);
+  delivered_ = 0;
+  cursor_ = cursor;
+  failed_.reset();
+  paused_.store(stopped(), std::memory_order_seq_cst);
+  started_ = true;
+  admit(lock);
+}
+
+Slot* Engine::wait() {
+  using namespace std::chrono_literals;
+  Lock lock(mutex_, std::defer_lock);
+  if (delivered_ == admitted_.load(std::memory_order_acquire)) {
+    lock.lock();
+    admit(lock);
+    if (stopped()) return nullptr;
+    if (delivered_ == admitted_.load(std::memory_order_acquire)) {
+      if (failed_) throw *failed_;
+      throw Error(Errc::leases_exhausted, "the caller holds all " + std::to_string(slots_.depth()) +
+                                              " batches of the ring; let some go, or raise `depth`");
+    }
+    lock.unlock();
+  }
+  Slot& slot = slot_of(delivered_);
+  const auto ready = [&] { return slot.state.load(std::memory_order_seq_cst) == SlotState::ready; };
+  if (ready()) return stopped() ? nullptr : &slot;
+  lock.lock();
+  waiting_.store(true, std::memory_order_seq_cst);
+  // While all runners run there is nothing to do but wait. Where threads are short (an application's own limit, a busy
+  // shared executor, a single worker that waits here itself) this thread makes samples too.
+  while (!ready() && !stopped() && !failed_) {
+    const bool short_of_threads = running_ < options_.threads;
+    if (changed_.wait_for(lock, short_of_threads ? 1ms : 20ms) == std::cv_status::timeout && running_ < options_.threads && tickets_.available())
+      help(lock);
+  }
+  waiting_.store(false, std::memory_order_relaxed);
+  if (stopped()) return nullptr;
+  if (!ready()) throw *failed_;
+  return &slot;
+}
+
+void Engine::lease(Slot& slot) {
+  const Lock lock(mutex_);
+  slots_.lease(slot);
+  ++delivered_;
+}
+
+void Engine::release(Slot& slot) noexcept {
+  Lock lock(mutex_);
+  slots_.release(slot, StreamRef{});
+  admit(lock);
+}
+
+void Engine::stop() noexcept {
+  stop_source_.request_stop();
+  const Lock lock(mutex_);
+  stopped_.store(true, std::memory_order_seq_cst);
+  paused_.store(true, std::memory_order_seq_cst);
+  changed_.notify_all();
+}
+
+void Engine::close() noexcept {
+  stop();
+  Lock lock(mutex_);
+  closed_ = true;
+  changed_.wait(lock, [this] { return running_ == 0; });
+  idle_runs_.clear();
+  runs_.clear();
+}
+
+Engine::Totals Engine::totals() const {
+  const Lock lock(mutex_);
+  Totals t;
+  t.steps.resize(chain_.steps().size());
+  for (const auto& run : runs_) {
+    for (std::size_t i = 0; i < t.steps.size(); ++i) {
+      t.steps[i].cpu_ns += run->counters[i].cpu_ns.get();
+      t.steps[i].wall_ns += run->counters[i].wall_ns.get();
+      t.steps[i].bytes += run->counters[i].bytes.get();
+    }
+    t.samples += run->totals.samples.get();
+    t.measured += run->totals.measured.get();
+    t.copied_bytes += run->totals.copied_bytes.get();
+    t.scratch_bytes = std::max<std::size_t>(t.scratch_bytes, run->totals.scratch_bytes.get());
+  }
+  t.busy_ns = busy_ns_ + running_ * now_ns();
+  t.helped = helped_;
+  t.threads_seen = threads_seen_;
+  return t;
+}
+
+}  // namespace penstock::detail

@@ -1,0 +1,129 @@
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <vector>
+
+#include <penstock/error.hpp>
+#include <penstock/memory.hpp>
+
+#include "chain.hpp"
+#include "executor_impl.hpp"
+#include "pipeline_data.hpp"
+#include "slots.hpp"
+#include "tickets.hpp"
+
+namespace penstock::detail {
+
+/// Where an epoch stands: the number of its next batch.
+struct Cursor {
+  std::uint64_t epoch = 0, number = 0;
+  friend bool operator==(const Cursor&, const Cursor&) = default;
+};
+
+/// Monotonic time in nanoseconds.
+std::uint64_t now_ns() noexcept;
+
+struct EngineOptions {
+  unsigned threads = 1;
+  unsigned depth = 4;
+  std::size_t scratch_limit = 0;
+  std::uint64_t epochs = 0;  ///< 0 = no end
+  MemoryResource* memory = nullptr;
+};
+
+/// What a loader and its runners share: tickets, ring, and the runners' working state.
+///
+/// The consumer's thread admits batches (under the mutex) and takes them in order; runners take tickets without it, and
+/// need it only to begin, to leave, and to wake a waiting consumer. Batches that outlive the loader keep this alive.
+class Engine : public std::enable_shared_from_this<Engine> {
+ public:
+  /// `executor` must live until close() has returned.
+  Engine(std::shared_ptr<const PipelineData> data, const EngineOptions& options, Executor::Impl& executor);
+
+  // -- the consumer's thread --
+  /// Gives up all that is unread and begins issuing at `cursor`. Waits for samples in work.
+  void seek(Cursor cursor);
+  /// The slot of the next batch, once it is ready; null after a stop. @throws Error(leases_exhausted), or what ended the
+  /// engine.
+  Slot* wait();
+  /// Leases the slot that wait() gave, and moves on.
+  void lease(Slot& slot);
+  void close() noexcept;
+  bool started() const noexcept { return started_; }
+
+  // -- any thread --
+  void release(Slot& slot) noexcept;
+  void stop() noexcept;
+  bool stopped() const noexcept { return stopped_.load(std::memory_order_relaxed); }
+  Slots& slots() noexcept { return slots_; }
+  const Slots& slots() const noexcept { return slots_; }
+  const Chain& chain() const noexcept { return chain_; }
+  const PipelineData& data() const noexcept { return *data_; }
+  unsigned threads() const noexcept { return options_.threads; }
+
+  /// Sums over all runners, for the report.
+  struct Totals {
+    struct StepTotals {
+      std::uint64_t cpu_ns = 0, wall_ns = 0, bytes = 0;
+    };
+    std::vector<StepTotals> steps;
+    std::uint64_t samples = 0, measured = 0, copied_bytes = 0, busy_ns = 0, helped = 0;
+    unsigned threads_seen = 0;
+    std::size_t scratch_bytes = 0;  ///< the most of any runner
+  };
+  Totals totals() const;
+
+ private:
+  using Lock = std::unique_lock<std::mutex>;
+
+  void admit(Lock& lock) noexcept;
+  void prepare(Slot& slot);
+  void wake(Lock& lock);
+  void submit_runner();
+  void runner_main() noexcept;
+  bool work(ChainRun& run) noexcept;
+  bool advise() noexcept;
+  void make_sample(ChainRun& run, std::uint64_t ticket) noexcept;
+  void fill_row(ChainRun& run, Slot& slot, std::uint64_t row, std::uint64_t ticket);
+  void fail_row(Slot& slot, std::uint64_t row, Error error, bool fatal);
+  void finish_part(Slot& slot) noexcept;
+  void help(Lock& lock);
+  ChainRun* lease_run(Lock& lock) noexcept;
+  Slot& slot_of(std::uint64_t ordinal) noexcept { return *by_ordinal_[ordinal % by_ordinal_.size()]; }
+
+  std::shared_ptr<const PipelineData> data_;
+  Chain chain_;
+  EngineOptions options_;
+  Executor::Impl* executor_;
+  Slots slots_;
+  Tickets tickets_;
+  std::uint64_t rows_, steps_;
+  bool advises_;
+  std::stop_source stop_source_;
+
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<Slot*> by_ordinal_;         ///< of admitted batches that are not delivered
+  std::atomic<std::uint64_t> admitted_{0};
+  std::atomic<std::uint64_t> advised_{0};
+  std::uint64_t delivered_ = 0;
+  Cursor cursor_;                         ///< of the next batch to admit
+  std::vector<std::unique_ptr<ChainRun>> runs_;
+  std::vector<ChainRun*> idle_runs_;
+  unsigned scheduled_ = 0, running_ = 0, threads_seen_ = 0;
+  std::uint64_t busy_ns_ = 0, helped_ = 0;  ///< busy_ns_ less the beginning of each runner now running (wraps)
+  std::atomic<bool> paused_{true};
+  std::atomic<bool> stopped_{false};
+  std::atomic<bool> waiting_{false};
+  bool started_ = false, closed_ = false;
+  std::optional<Error> failed_;
+};
+
+}  // namespace penstock::detail

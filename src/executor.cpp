@@ -1,0 +1,91 @@
+#include <penstock/executor.hpp>
+
+#include <algorithm>
+#include <mutex>
+#include <set>
+#include <utility>
+
+#include <tbb/global_control.h>
+#include <tbb/info.h>
+#include <tbb/task_arena.h>
+
+#include "executor_impl.hpp"
+
+namespace penstock {
+
+namespace {
+
+// oneTBB starts one worker fewer than there are cores, whatever an arena asks for, and of several global_controls the
+// smallest wins. So all executors of the process that need more share one control, for the one that needs most; where none
+// does, there is none and the application's own settings stand.
+class Workers {
+ public:
+  static Workers& instance() {
+    static Workers& workers = *new Workers;  // never destroyed: executors may live in statics
+    return workers;
+  }
+  void need(unsigned threads) {
+    const std::lock_guard lock(mutex_);
+    needs_.insert(threads);
+    update();
+  }
+  void done(unsigned threads) {
+    const std::lock_guard lock(mutex_);
+    needs_.erase(needs_.find(threads));
+    update();
+  }
+
+ private:
+  void update() {
+    const unsigned most = needs_.empty() ? 0 : *needs_.rbegin();
+    if (most == held_) return;
+    std::unique_ptr<tbb::global_control> next;
+    if (most != 0) next = std::make_unique<tbb::global_control>(tbb::global_control::max_allowed_parallelism, std::size_t{most} + 1);
+    control_ = std::move(next);
+    held_ = most;
+  }
+  std::mutex mutex_;
+  std::multiset<unsigned> needs_;
+  unsigned held_ = 0;
+  std::unique_ptr<tbb::global_control> control_;
+};
+
+unsigned cores() { return static_cast<unsigned>(std::max(1, tbb::info::default_concurrency())); }
+
+}  // namespace
+
+struct Executor::Impl::Arena {
+  explicit Arena(unsigned threads) : arena(static_cast<int>(threads), 0) {}
+  tbb::task_arena arena;
+  unsigned asked = 0;
+};
+
+Executor::Impl::Impl(unsigned threads)
+    : threads_(threads != 0 ? threads : std::max(1u, cores() - 1)),
+      waiting_(std::make_shared<std::atomic<unsigned>>(0)),
+      arena_(std::make_unique<Arena>(threads_)) {
+  if (threads != 0 && threads + 1 > cores()) {
+    Workers::instance().need(threads);
+    arena_->asked = threads;
+  }
+  arena_->arena.initialize();
+}
+
+Executor::Impl::~Impl() {
+  const unsigned asked = arena_->asked;
+  arena_.reset();
+  if (asked != 0) Workers::instance().done(asked);
+}
+
+void Executor::Impl::submit(std::function<void()> task) {
+  waiting_->fetch_add(1, std::memory_order_relaxed);
+  arena_->arena.enqueue([task = std::move(task), waiting = waiting_] {
+    waiting->fetch_sub(1, std::memory_order_relaxed);
+    task();
+  });
+}
+
+Executor::Executor(unsigned threads) : impl_(std::make_shared<Impl>(threads)) {}
+unsigned Executor::threads() const noexcept { return impl_->threads(); }
+
+}  // namespace penstock

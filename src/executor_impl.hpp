@@ -1,0 +1,31 @@
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+
+#include <penstock/executor.hpp>
+
+namespace penstock {
+
+/// The arena behind an Executor. `src/executor.cpp` alone knows that it is oneTBB's.
+class Executor::Impl {
+ public:
+  explicit Impl(unsigned threads);
+  ~Impl();
+
+  unsigned threads() const noexcept { return threads_; }
+  /// Runs `task` on one of the threads, soon; never inside this call. It must not throw. Any thread.
+  void submit(std::function<void()> task);
+  /// Tasks submitted and not begun: somebody waits for a thread.
+  unsigned waiting() const noexcept { return waiting_->load(std::memory_order_relaxed); }
+
+ private:
+  struct Arena;
+  unsigned threads_;
+  // Outlives this object where the arena is torn down before it ran everything.
+  std::shared_ptr<std::atomic<unsigned>> waiting_;
+  std::unique_ptr<Arena> arena_;
+};
+
+}  // namespace penstock

@@ -1,0 +1,120 @@
+#include <cstring>
+#include <new>
+#include <string>
+
+#include <penstock/error.hpp>
+#include <penstock/rng.hpp>
+
+#include "chain.hpp"
+
+namespace penstock::detail {
+
+namespace {
+
+// The image on its way: still encoded, or pixels.
+class Fold {
+ public:
+  Fold(ChainRun& run, const Step& step, std::size_t number, const CheckOptions& check)
+      : run_(run), step_(step), check_(check), decoding_(run.decoders[number].get()) {
+    const Cell& cell = run.cells[step.in_slot];
+    ImageShape shape;
+    if (decoding_ != nullptr) {
+      run.at = &step.decoder_label;
+      shape = decoding_->open({cell.data, static_cast<std::size_t>(cell.shape[0])});
+    } else {
+      shape = {static_cast<std::int32_t>(cell.shape[0]), static_cast<std::int32_t>(cell.shape[1]), static_cast<std::int32_t>(cell.shape[2])};
+      pixels_ = {reinterpret_cast<const std::uint8_t*>(cell.data), std::ptrdiff_t{shape.width} * shape.channels, shape};
+    }
+    check_bytes(shape);
+    op_ = ImageOp(shape);
+  }
+
+  void add(const FoldPart& part, Rng rng) {
+    alignas(std::max_align_t) std::byte params[ImageStageModel::max_params];
+    if (!check_.fold) flush();
+    const ImageShape shape = op_.shape();
+    part.model->draw(shape, rng, params);
+    ImageOp next = op_;
+    part.model->compose(params, shape, next);
+    if (next.refused()) {
+      flush();
+      next = op_;
+      part.model->compose(params, shape, next);
+      if (next.refused())
+        throw Error(Errc::invalid_argument, "the stage asks for two things that one image operation can't do in a row; make it two stages");
+    }
+    op_ = next;
+    check_bytes(op_.shape());
+  }
+
+  void finish() {
+    if (!check_.fold && decoding_ != nullptr && !op_.plain()) flush();
+    const DType dtype = op_.converted ? op_.dtype : DType::u8;
+    const Field& field = step_.schema[step_.out_slot];
+    const Shape shape = op_.tensor_shape();
+    if (dtype != field.dtype || !field.shape.admits(shape)) run_.refuse(step_.out_slot, "image of shape " + shape.to_string(), dtype, shape.rank());
+    std::byte* out = run_.make(step_.out_slot, shape);
+    const ScratchArena::Mark mark = run_.arena.mark();
+    execute(out);
+    run_.arena.rewind(mark);
+  }
+
+ private:
+  void check_bytes(const ImageShape& shape) const {
+    const auto bytes = std::uint64_t(shape.height) * std::uint64_t(shape.width) * std::uint64_t(shape.channels);
+    if (bytes > check_.max_sample_bytes)
+      throw Error(Errc::limit_exceeded, "an image of " + std::to_string(shape.width) + "x" + std::to_string(shape.height) + "x" + std::to_string(shape.channels) +
+                                            " bytes is larger than `max_sample_bytes` = " + std::to_string(check_.max_sample_bytes));
+  }
+
+  // Executes what is folded so far into a whole 8-bit image, and starts again from it.
+  void flush() {
+    if (decoding_ == nullptr && op_.plain() && op_.box.size() == op_.source.size()) return;
+    const ImageShape shape = op_.shape();
+    auto* out = run_.arena.allocate(static_cast<std::size_t>(shape.height) * static_cast<std::size_t>(shape.width) * static_cast<std::size_t>(shape.channels));
+    execute(out);
+    decoding_ = nullptr;
+    pixels_ = {reinterpret_cast<const std::uint8_t*>(out), std::ptrdiff_t{shape.width} * shape.channels, shape};
+    op_ = ImageOp(shape);
+  }
+
+  void execute(std::byte* out) {
+    Pixels box;
+    if (decoding_ != nullptr) {
+      const bool whole = op_.box.size() == op_.source.size();
+      run_.at = &step_.decoder_label;
+      box = decoding_->decode(op_.box, check_.verify, op_.plain() && whole ? out : nullptr, run_.arena);
+    } else {
+      box = {pixels_.data + op_.box.top * pixels_.stride + std::ptrdiff_t{op_.box.left} * pixels_.shape.channels, pixels_.stride,
+             {op_.box.height, op_.box.width, pixels_.shape.channels}};
+    }
+    run_.at = &step_.label;
+    if (!op_.plain()) {
+      step_.executor->run(box, op_, out, run_.arena);
+    } else if (reinterpret_cast<const std::byte*>(box.data) != out) {
+      const auto row = static_cast<std::size_t>(box.shape.width) * static_cast<std::size_t>(box.shape.channels);
+      for (std::int32_t y = 0; y < box.shape.height; ++y) std::memcpy(out + static_cast<std::size_t>(y) * row, box.data + y * box.stride, row);
+    }
+  }
+
+  ChainRun& run_;
+  const Step& step_;
+  const CheckOptions& check_;
+  ImageDecoding* decoding_;
+  Pixels pixels_;
+  ImageOp op_;
+};
+
+}  // namespace
+
+void run_fold(ChainRun& run, const Step& step, std::size_t number, const Place& place, std::uint64_t seed, const CheckOptions& check) {
+  Fold fold(run, step, number, check);
+  for (const FoldPart& part : step.parts) {
+    run.at = &part.label;
+    fold.add(part, Rng(seed, part.key, place));
+    run.at = &step.label;
+  }
+  fold.finish();
+}
+
+}  // namespace penstock::detail

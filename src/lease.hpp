@@ -1,0 +1,35 @@
+#pragma once
+
+#include <unistd.h>
+
+#include <memory>
+#include <utility>
+
+#include "engine.hpp"
+
+namespace penstock::detail {
+
+/// A batch in the caller's hands.
+class Lease {
+ public:
+  Lease(std::shared_ptr<Engine> engine, Slot& slot) : engine_(std::move(engine)), slot_(&slot), pid_(::getpid()) {}
+  Lease(const Lease&) = delete;
+  Lease& operator=(const Lease&) = delete;
+  ~Lease() {
+    // In a forked child the mutex may be held by a thread that does not exist there.
+    if (::getpid() == pid_) {
+      engine_->release(*slot_);
+    } else {
+      new std::shared_ptr<Engine>(std::move(engine_));
+    }
+  }
+  Engine& engine() const noexcept { return *engine_; }
+  const Slot& slot() const noexcept { return *slot_; }
+
+ private:
+  std::shared_ptr<Engine> engine_;
+  Slot* slot_;
+  pid_t pid_;
+};
+
+}  // namespace penstock::detail

@@ -1,0 +1,234 @@
+#include <penstock/loader.hpp>
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <functional>
+#include <utility>
+
+#include <penstock/error.hpp>
+
+#include "budget.hpp"
+#include "latency.hpp"
+#include "lease.hpp"
+#include "pipeline_data.hpp"
+#include "policy.hpp"
+#include "state.hpp"
+#include "verdict.hpp"
+
+namespace penstock {
+
+using detail::Cursor;
+using Clock = std::chrono::steady_clock;
+
+class Loader::Impl {
+ public:
+  Impl(Pipeline p, LoaderOptions o)
+      : pipeline(std::move(p)), options(std::move(o)), pid(::getpid()), ledger(pipeline.data().policy_value()) {
+    const detail::PipelineData& data = pipeline.data();
+    if (!data.batch) throw Error(Errc::invalid_argument, "a loader needs batches: end the pipeline with | batch(n)");
+    if (data.schema.size() == 0) throw Error(Errc::schema_mismatch, "the pipeline has no fields left to batch");
+    if (options.device.kind != Device::Kind::host)
+      throw Error(Errc::unsupported, "this build has no support for " + to_string(options.device) + "; use host() or best_device()");
+    executor.emplace(options.executor ? *options.executor : Executor(options.threads));
+    steps = data.steps();
+    detail::BudgetRequest request;
+    request.memory = options.memory;
+    request.depth = options.depth;
+    request.threads = options.threads != 0 ? options.threads : executor->threads();
+    request.rows = data.batch->rows;
+    request.slot_bytes = detail::Slots::slot_bytes(data.schema, data.batch->rows);
+    for (const Field& f : data.schema) request.sample_bytes = std::max<std::size_t>(request.sample_bytes, f.shape.elements() * size_of(f.dtype));
+    budget = detail::resolve_budget(request);
+    detail::EngineOptions engine_options;
+    engine_options.threads = budget.threads;
+    engine_options.depth = budget.depth;
+    engine_options.scratch_limit = budget.scratch_limit;
+    engine_options.epochs = options.epochs;
+    engine_options.memory = options.host_memory != nullptr ? options.host_memory : &host_memory();
+    fingerprint = pipeline.fingerprint();
+    engine = std::make_shared<detail::Engine>(std::shared_ptr<const detail::PipelineData>(std::make_shared<detail::PipelineData>(data)), engine_options,
+                                              executor->impl());
+    stop_callback.emplace(options.stop, [e = engine] { e->stop(); });
+  }
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+  ~Impl() {
+    stop_callback.reset();
+    engine->close();
+  }
+
+  void check_process() const {
+    if (::getpid() != pid) throw Error(Errc::forked, "a loader does not survive fork(): its threads are in the parent; make one in the child");
+  }
+
+  void begin_epoch() {
+    check_process();
+    if (in_epoch || ended_by_error) {
+      const bool read_to_the_end = !ended_by_error && cursor.number == steps;
+      cursor = {cursor.epoch + 1, 0};
+      if (!read_to_the_end) must_seek = true;
+    }
+    ended_by_error = false;
+    in_epoch = true;
+  }
+
+  std::optional<Batch> next() {
+    check_process();
+    if (!in_epoch) begin_epoch();
+    if (engine->stopped() || (options.epochs != 0 && cursor.epoch >= options.epochs)) return end_epoch();
+    if (cursor.number == steps) {
+      cursor = {cursor.epoch + 1, 0};
+      return end_epoch();
+    }
+    const Clock::time_point begun = Clock::now();
+    if (first_call == Clock::time_point{}) first_call = begun;
+    if (must_seek) {
+      engine->seek(cursor);
+      must_seek = false;
+    }
+    detail::Slot* slot = nullptr;
+    try {
+      slot = engine->wait();
+      if (slot == nullptr) return end_epoch();
+      if (slot->broken.load(std::memory_order_relaxed)) throw Error(Errc::out_of_memory, "the system has no memory left");
+      ledger.account(slot->bad, step * pipeline.batch_size());
+    } catch (const Error& error) {
+      if (error.code() != Errc::leases_exhausted) {  // the caller can let go of a batch and go on
+        in_epoch = false;
+        ended_by_error = true;
+      }
+      throw;
+    }
+    engine->lease(*slot);
+    Batch batch(std::make_unique<detail::Lease>(engine, *slot));
+    ++cursor.number;
+    ++step;
+    count(*slot, begun);
+    return batch;
+  }
+
+  std::optional<Batch> end_epoch() {
+    in_epoch = false;
+    return std::nullopt;
+  }
+
+  void count(const detail::Slot& slot, Clock::time_point begun) {
+    const Clock::time_point now = Clock::now();
+    const auto ns = static_cast<std::uint64_t>(std::chrono::nanoseconds(now - begun).count());
+    latency.record(ns);
+    const std::lock_guard lock(counters_mutex);
+    counters.batches += 1;
+    counters.samples += slot.valid;
+    counters.rows += slot.rows;
+    counters.next_ns += ns;
+    if (counters.batches == 1) counters.first_batch_ns = ns;
+    counters.elapsed_ns = static_cast<std::uint64_t>(std::chrono::nanoseconds(now - first_call).count());
+    counters.acted = ledger.acted();
+    if (ledger.messages().size() != counters.messages.size()) counters.messages = ledger.messages();
+  }
+
+  State state() const {
+    State s;
+    s.fingerprint = fingerprint;
+    s.seed = pipeline.seed();
+    const Cursor at = cursor.number == steps ? Cursor{cursor.epoch + 1, 0} : cursor;
+    s.epoch = at.epoch;
+    s.position = at.number * pipeline.batch_size();
+    s.step = step;
+    s.replaced = static_cast<std::uint32_t>(std::min<std::uint64_t>(ledger.acted(), ~std::uint32_t{0}));
+    s.check = detail::state_checksum(s);
+    return s;
+  }
+
+  void resume(const State& s) {
+    check_process();
+    detail::check_state(s);
+    if (s.seed != pipeline.seed())
+      throw Error(Errc::state_mismatch, "the state was saved with seed " + std::to_string(s.seed) + ", this pipeline has " + std::to_string(pipeline.seed()));
+    if (s.fingerprint != fingerprint)
+      throw Error(Errc::state_mismatch, "the state belongs to another pipeline: source, stages or result options differ (fingerprint " +
+                                            std::to_string(s.fingerprint) + ", here " + std::to_string(fingerprint) + "); compare with what plan() says");
+    const std::uint64_t rows = pipeline.batch_size();
+    if (s.position % rows != 0 || s.position / rows > steps || s.child != 0)
+      throw Error(Errc::state_mismatch, "the state's position " + std::to_string(s.position) + " is not the beginning of a batch of this pipeline");
+    cursor = {s.epoch, s.position / rows};
+    if (cursor.number == steps) cursor = {s.epoch + 1, 0};
+    step = s.step;
+    ledger.resume(s.replaced);
+    in_epoch = ended_by_error = false;
+    must_seek = true;
+  }
+
+  Pipeline pipeline;
+  LoaderOptions options;
+  pid_t pid;
+  detail::PolicyLedger ledger;
+  std::optional<Executor> executor;
+  detail::Budget budget;
+  std::shared_ptr<detail::Engine> engine;
+  std::optional<std::stop_callback<std::function<void()>>> stop_callback;
+  std::uint64_t fingerprint = 0, steps = 0;
+
+  Cursor cursor;
+  std::uint64_t step = 0;
+  bool in_epoch = false, ended_by_error = false, must_seek = true;
+
+  Clock::time_point first_call{};
+  detail::Latency latency;
+  mutable std::mutex counters_mutex;
+  detail::DeliveryCounters counters;
+};
+
+void EpochRange::advance() {
+  current_.release();
+  if (auto batch = loader_->next(stream_)) {
+    current_ = std::move(*batch);
+  } else {
+    done_ = true;
+  }
+}
+
+EpochRange::iterator EpochRange::begin() {
+  loader_->begin_epoch();
+  advance();
+  return iterator(this);
+}
+
+Loader::Loader(Pipeline pipeline, LoaderOptions options) : impl_(std::make_unique<Impl>(std::move(pipeline), std::move(options))) {}
+Loader::Loader(Loader&&) noexcept = default;
+Loader& Loader::operator=(Loader&& other) noexcept {
+  if (this != &other) {
+    Loader old(std::move(*this));
+    impl_ = std::move(other.impl_);
+  }
+  return *this;
+}
+Loader::~Loader() {
+  // In a forked child there is nothing to join, and locks may be held by threads that are not there.
+  if (impl_ != nullptr && impl_->pid != ::getpid()) static_cast<void>(impl_.release());
+}
+
+EpochRange Loader::epoch(StreamRef stream) { return EpochRange(this, stream); }
+void Loader::begin_epoch() { impl_->begin_epoch(); }
+std::optional<Batch> Loader::next(StreamRef) { return impl_->next(); }
+State Loader::state() const { return impl_->state(); }
+void Loader::resume(const State& state) { impl_->resume(state); }
+std::uint64_t Loader::epoch_number() const noexcept { return impl_->cursor.epoch + (impl_->cursor.number == impl_->steps || impl_->ended_by_error ? 1 : 0); }
+void Loader::stop() noexcept { impl_->engine->stop(); }
+const Pipeline& Loader::pipeline() const noexcept { return impl_->pipeline; }
+std::uint64_t Loader::steps_per_epoch() const noexcept { return impl_->steps; }
+
+Report Loader::report() const {
+  detail::DeliveryCounters counters;
+  {
+    const std::lock_guard lock(impl_->counters_mutex);
+    counters = impl_->counters;
+  }
+  counters.p50_s = impl_->latency.quantile(0.5);
+  counters.p99_s = impl_->latency.quantile(0.99);
+  return detail::make_report(*impl_->engine, counters, impl_->budget);
+}
+
+}  // namespace penstock

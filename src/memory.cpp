@@ -1,0 +1,85 @@
+#include <penstock/memory.hpp>
+
+#include <cstdlib>
+#include <new>
+#include <string>
+
+#include <penstock/error.hpp>
+
+namespace penstock {
+
+std::string_view to_string(MemoryKind kind) noexcept {
+  switch (kind) {
+    case MemoryKind::host: return "host";
+    case MemoryKind::pinned: return "pinned";
+    case MemoryKind::device: return "device";
+  }
+  return "?";
+}
+
+namespace {
+
+class HostMemory final : public MemoryResource {
+ public:
+  void* allocate(std::size_t bytes, std::size_t align) override {
+    void* data = ::operator new(bytes, std::align_val_t(align), std::nothrow);
+    if (data == nullptr)
+      throw Error(Errc::out_of_memory, "the system has no " + std::to_string(bytes) + " bytes of host memory; lower `depth`, `threads` or the batch size");
+    return data;
+  }
+  void deallocate(void* data, std::size_t bytes, std::size_t align) noexcept override {
+    ::operator delete(data, bytes, std::align_val_t(align));
+  }
+  MemoryKind kind() const noexcept override { return MemoryKind::host; }
+};
+
+}  // namespace
+
+MemoryResource& host_memory() noexcept {
+  static HostMemory& resource = *new HostMemory;  // never destroyed: static destructors may still hold its bytes
+  return resource;
+}
+
+void* LimitResource::allocate(std::size_t bytes, std::size_t align) {
+  std::size_t used = used_.load(std::memory_order_relaxed);
+  do {
+    if (bytes > limit_ || used > limit_ - bytes)
+      throw Error(Errc::out_of_memory, "the limit of " + std::to_string(limit_) + " bytes has no room for " + std::to_string(bytes) + " more; " +
+                                           std::to_string(used) + " are in use");
+  } while (!used_.compare_exchange_weak(used, used + bytes, std::memory_order_relaxed));
+  try {
+    return upstream_->allocate(bytes, align);
+  } catch (...) {
+    used_.fetch_sub(bytes, std::memory_order_relaxed);
+    throw;
+  }
+}
+void LimitResource::deallocate(void* data, std::size_t bytes, std::size_t align) noexcept {
+  upstream_->deallocate(data, bytes, align);
+  used_.fetch_sub(bytes, std::memory_order_relaxed);
+}
+
+void* StatisticsResource::allocate(std::size_t bytes, std::size_t align) {
+  void* data = upstream_->allocate(bytes, align);
+  allocations_.fetch_add(1, std::memory_order_relaxed);
+  const std::size_t now = used_.fetch_add(bytes, std::memory_order_relaxed) + bytes;
+  std::size_t peak = peak_.load(std::memory_order_relaxed);
+  while (peak < now && !peak_.compare_exchange_weak(peak, now, std::memory_order_relaxed)) {
+  }
+  return data;
+}
+void StatisticsResource::deallocate(void* data, std::size_t bytes, std::size_t align) noexcept {
+  upstream_->deallocate(data, bytes, align);
+  used_.fetch_sub(bytes, std::memory_order_relaxed);
+}
+
+void* FailAfterResource::allocate(std::size_t bytes, std::size_t align) {
+  const std::int64_t left = left_.fetch_sub(1, std::memory_order_relaxed);
+  if (left == 1 || (left < 1 && for_ever_)) throw Error(Errc::out_of_memory, "this allocation was made to fail");
+  return upstream_->allocate(bytes, align);
+}
+void FailAfterResource::deallocate(void* data, std::size_t bytes, std::size_t align) noexcept {
+  upstream_->deallocate(data, bytes, align);
+}
+
+}  // namespace penstock

@@ -1,0 +1,78 @@
+#include "pipeline_data.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include <penstock/rng.hpp>
+
+#include "hash.hpp"
+
+namespace penstock::detail {
+
+std::uint64_t PipelineData::steps() const noexcept {
+  if (!batch) return 0;
+  return batch->options.tail == Tail::drop ? size / batch->rows : size / batch->rows + (size % batch->rows != 0);
+}
+
+void PipelineData::resolve(std::span<OrderPoint> points) const {
+  for (std::size_t i = orders.size(); i-- > 0;)
+    orders[i].model->fill(hash_mix(seed_value(), orders[i].key), orders[i].input_size, points);
+}
+
+void PipelineData::fill(std::uint64_t epoch, std::uint64_t first, std::span<std::uint64_t> out) const {
+  if (orders.empty()) {
+    for (std::size_t i = 0; i < out.size(); ++i) out[i] = first + i;
+    return;
+  }
+  std::array<OrderPoint, 256> points;
+  for (std::size_t done = 0; done < out.size();) {
+    const std::size_t n = std::min(points.size(), out.size() - done);
+    for (std::size_t i = 0; i < n; ++i) points[i] = {epoch, first + done + i};
+    resolve({points.data(), n});
+    for (std::size_t i = 0; i < n; ++i) out[done + i] = points[i].position;
+    done += n;
+  }
+}
+
+std::uint64_t PipelineData::replacement(const Place& place) const {
+  static constexpr std::uint64_t key = 0x7265706c616365;  // "replace": no stage's key, which are hashes
+  Rng rng(seed_value(), key, place);
+  OrderPoint point{place.epoch, rng.below(size)};
+  resolve({&point, 1});
+  return point.position;
+}
+
+std::uint64_t PipelineData::fingerprint() const {
+  std::uint64_t hash = hash_text("penstock pipeline 1");
+  const auto add = [&hash](std::uint64_t value) { hash = hash_mix(hash, value); };
+  const auto add_text = [&](const std::string& text) { add(hash_text(text)); };
+  add(source_size);
+  add_text(source_schema.to_string());
+  add(source->identity());
+  for (const BoundOrder& o : orders) {
+    add_text(o.label);
+    add_text(o.model->describe());
+  }
+  for (const BoundStage& s : stages) {
+    add_text(s.label);
+    add_text(s.options);
+    add(s.key);
+    add(s.version);
+    add_text(s.out.to_string());
+  }
+  if (batch) {
+    add(batch->rows);
+    add(static_cast<std::uint64_t>(batch->options.tail));
+  }
+  const ErrorPolicy p = policy_value();
+  add(static_cast<std::uint64_t>(p.policy));
+  add(p.max_count);
+  add(static_cast<std::uint64_t>(p.max_share * 1e9));
+  const CheckOptions c = check_value();
+  add(c.verify ? 1 : 0);
+  add(c.max_sample_bytes);
+  add(seed_value());
+  return hash;
+}
+
+}  // namespace penstock::detail

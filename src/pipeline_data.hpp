@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <penstock/batch_stage.hpp>
+#include <penstock/pipeline.hpp>
+#include <penstock/schema.hpp>
+#include <penstock/source.hpp>
+
+#include "stage_model.hpp"
+
+namespace penstock::detail {
+
+/// An order that joined a pipeline.
+struct BoundOrder {
+  std::shared_ptr<const OrderModel> model;
+  std::string label;
+  std::uint64_t key = 0;
+  std::uint64_t input_size = 0;
+};
+
+/// A per-sample stage that joined a pipeline.
+struct BoundStage {
+  Stage stage;
+  std::string name;      ///< of the stage, without its field
+  std::string label;     ///< "resize(image)"
+  std::string options;   ///< its result options in words
+  std::uint64_t key = 0; ///< hash of name and occurrence: what its random draws are keyed by
+  std::uint64_t version = 0;
+  Schema in, out;
+};
+
+/// What a Pipeline holds.
+struct PipelineData {
+  std::shared_ptr<const SourceModel> source;
+  Schema source_schema;
+  std::uint64_t source_size = 0;
+  std::vector<BoundOrder> orders;
+  std::vector<BoundStage> stages;
+  Schema schema;
+  std::uint64_t size = 0;
+  std::optional<BatchItem> batch;
+  std::optional<std::uint64_t> seed;
+  std::optional<ErrorPolicy> policy;
+  std::optional<CheckOptions> check;
+  std::map<std::string, std::uint64_t> occurrences;
+
+  std::uint64_t seed_value() const noexcept { return seed.value_or(0); }
+  ErrorPolicy policy_value() const noexcept { return policy.value_or(ErrorPolicy{}); }
+  CheckOptions check_value() const noexcept { return check.value_or(CheckOptions{}); }
+  std::uint64_t steps() const noexcept;
+  /// Turns points of the result into source indices, in place. The one door to the order.
+  void resolve(std::span<OrderPoint> points) const;
+  /// Indices of positions [first, first + out.size()) of an epoch.
+  void fill(std::uint64_t epoch, std::uint64_t first, std::span<std::uint64_t> out) const;
+  /// The index that stands in for a bad sample: a uniform draw among all positions of the epoch.
+  std::uint64_t replacement(const Place& place) const;
+  std::uint64_t fingerprint() const;
+};
+
+}  // namespace penstock::detail

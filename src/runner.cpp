@@ -1,0 +1,190 @@
+#include <chrono>
+#include <utility>
+
+#include "engine.hpp"
+#include "failure.hpp"
+
+#if defined(__x86_64__) || defined(__i386__)
+#include <immintrin.h>
+#endif
+
+// What a runner does, from its first ticket to its last.
+namespace penstock::detail {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr auto turn = std::chrono::milliseconds(2);  // before it gives way to tasks that wait for a thread
+constexpr std::uint32_t most_attempts = 8;
+
+void relax() noexcept {
+#if defined(__x86_64__) || defined(__i386__)
+  _mm_pause();
+#endif
+}
+
+}  // namespace
+
+std::uint64_t now_ns() noexcept { return static_cast<std::uint64_t>(Clock::now().time_since_epoch() / std::chrono::nanoseconds(1)); }
+
+ChainRun* Engine::lease_run(Lock&) noexcept {
+  try {
+    if (!idle_runs_.empty()) {
+      ChainRun* run = idle_runs_.back();
+      idle_runs_.pop_back();
+      return run;
+    }
+    auto run = std::make_unique<ChainRun>(chain_, options_.scratch_limit);
+    run->stop = stop_source_.get_token();
+    run->rows.resize(slots_.fields());
+    runs_.push_back(std::move(run));
+    return runs_.back().get();
+  } catch (...) {  // a reader that can't be opened ends the run, not one sample
+    failed_ = current_error();
+    failed_->with_stage("read").with_source(data_->source->name());
+    changed_.notify_all();
+    return nullptr;
+  }
+}
+
+void Engine::runner_main() noexcept {
+  Lock lock(mutex_);
+  ChainRun* run = closed_ || paused_.load(std::memory_order_relaxed) ? nullptr : lease_run(lock);
+  if (run == nullptr) {
+    --scheduled_;
+    return;
+  }
+  ++running_;
+  threads_seen_ = std::max(threads_seen_, running_);
+  busy_ns_ -= now_ns();
+  bool again = false;
+  for (;;) {
+    lock.unlock();
+    const bool gives_way = work(*run);
+    run->reader->pause();
+    lock.lock();
+    // Tickets are issued under this mutex, so none can be missed between the look and the leave.
+    if (closed_ || paused_.load(std::memory_order_relaxed) || failed_ || !tickets_.available()) break;
+    if (gives_way) {
+      again = true;
+      break;
+    }
+  }
+  --running_;
+  busy_ns_ += now_ns();
+  idle_runs_.push_back(run);
+  if (again) {
+    try {
+      submit_runner();
+    } catch (...) {
+      --scheduled_;
+      failed_ = current_error();
+    }
+  } else {
+    --scheduled_;
+  }
+  changed_.notify_all();
+}
+
+// True: others wait for a thread, and this one has had its turn.
+bool Engine::work(ChainRun& run) noexcept {
+  const Clock::time_point begun = Clock::now();
+  for (;;) {
+    if (paused_.load(std::memory_order_relaxed)) return false;
+    if (advises_) advise();
+    auto ticket = tickets_.take();
+    if (!ticket) {
+      // A consumer that is about to give a batch back costs less to await than a sleeping thread to wake.
+      for (int i = 0; i < 256 && !tickets_.available(); ++i) relax();
+      ticket = tickets_.take();
+      if (!ticket) return false;
+    }
+    make_sample(run, *ticket);
+    if (executor_->waiting() != 0 && Clock::now() - begun > turn) return true;
+  }
+}
+
+// Tells the source which records an admitted batch will want. It counts as one of the batch's parts, so the batch, and
+// with it the list of indices, stays until it is done.
+bool Engine::advise() noexcept {
+  std::uint64_t ordinal = advised_.load(std::memory_order_relaxed);
+  do {
+    if (ordinal >= admitted_.load(std::memory_order_acquire)) return false;
+  } while (!advised_.compare_exchange_weak(ordinal, ordinal + 1, std::memory_order_relaxed));
+  Slot& slot = slot_of(ordinal);
+  data_->source->will_need({slot.indices.data(), slot.valid});
+  finish_part(slot);
+  return true;
+}
+
+void Engine::make_sample(ChainRun& run, std::uint64_t ticket) noexcept {
+  Slot& slot = slot_of(ticket / rows_);
+  const std::uint64_t row = ticket % rows_;
+  if (row < slot.valid) {
+    try {
+      fill_row(run, slot, row, ticket);
+    } catch (...) {  // no memory even to say what failed
+      slot.broken.store(true, std::memory_order_relaxed);
+    }
+  } else if (row < slot.rows) {
+    slots_.clear_row(slot, row);
+  }
+  finish_part(slot);
+}
+
+void Engine::fill_row(ChainRun& run, Slot& slot, std::uint64_t row, std::uint64_t ticket) {
+  for (std::size_t f = 0; f < run.rows.size(); ++f) run.rows[f] = slots_.place(slot, f, row);
+  Place place{slot.epoch, slot.first + row, 0, 0};
+  std::uint64_t index = slot.indices[row];
+  const OnError policy = data_->policy_value().policy;
+  for (;;) {
+    try {
+      chain_.run(run, place, index, run.rows, measured_ticket(ticket) && place.attempt == 0);
+      slot.indices[row] = index;
+      return;
+    } catch (...) {
+      Error error = chain_.describe_failure(run, index);
+      run.copied_bytes = 0;
+      const bool fatal = policy == OnError::fail || !error.sample_scoped();
+      if (fatal || policy == OnError::mask) {
+        slots_.clear_row(slot, row);
+        slot.mask[row] = 0;
+        return fail_row(slot, row, std::move(error), fatal);
+      }
+      if (place.attempt == most_attempts) return fail_row(slot, row, std::move(error), true);
+      if (place.attempt == 0) fail_row(slot, row, std::move(error), false);
+    }
+    ++place.attempt;
+    index = data_->replacement(place);
+  }
+}
+
+void Engine::fail_row(Slot& slot, std::uint64_t row, Error error, bool fatal) {
+  const std::lock_guard lock(slot.bad_mutex);
+  slot.bad.push_back({row, std::move(error), fatal});
+}
+
+void Engine::finish_part(Slot& slot) noexcept {
+  if (slots_.finish(slot) && waiting_.load(std::memory_order_seq_cst)) {
+    const Lock lock(mutex_);
+    changed_.notify_all();
+  }
+}
+
+void Engine::help(Lock& lock) {
+  ChainRun* run = lease_run(lock);
+  if (run == nullptr) return;
+  ++helped_;
+  ++running_;
+  busy_ns_ -= now_ns();
+  lock.unlock();
+  if (advises_) advise();
+  if (const auto ticket = tickets_.take()) make_sample(*run, *ticket);
+  run->reader->pause();
+  lock.lock();
+  --running_;
+  busy_ns_ += now_ns();
+  idle_runs_.push_back(run);
+}
+
+}  // namespace penstock::detail

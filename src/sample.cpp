@@ -1,0 +1,80 @@
+#include <penstock/sample.hpp>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include <penstock/error.hpp>
+
+namespace penstock {
+
+namespace detail {
+
+std::byte* Cells::make(std::size_t slot, const Shape& shape) {
+  const Field& field = (*schema)[slot];
+  if (!field.shape.admits(shape)) refuse(slot, "value of shape " + shape.to_string(), field.dtype, shape.rank());
+  Cell& cell = cells[slot];
+  std::byte* memory = cell.home != nullptr ? std::exchange(cell.home, nullptr)
+                                           : scratch(static_cast<std::size_t>(shape.elements()) * size_of(field.dtype));
+  cell.data = memory;
+  cell.shape = shape;
+  cell.writable = true;
+  return memory;
+}
+
+std::byte* Cells::own(std::size_t slot) {
+  Cell& cell = cells[slot];
+  if (cell.data == nullptr) missing(slot);
+  if (!cell.writable) {
+    const std::byte* from = cell.data;
+    const std::size_t bytes = static_cast<std::size_t>(cell.shape.elements()) * size_of((*schema)[slot].dtype);
+    const Shape shape = cell.shape;
+    std::memcpy(make(slot, shape), from, bytes);
+    copied_bytes += bytes;
+  }
+  return const_cast<std::byte*>(cell.data);
+}
+
+void Cells::refuse(std::size_t slot, std::string_view what, DType asked, std::size_t rank) const {
+  const Field& field = (*schema)[slot];
+  throw Error(Errc::schema_mismatch, "field \"" + field.name + "\" is " + std::string(to_string(field.dtype)) + field.shape.to_string() +
+                                         " in the schema, which doesn't allow a " + std::string(what) + " as " +
+                                         std::string(to_string(asked)) + " of rank " + std::to_string(rank));
+}
+
+void Cells::missing(std::size_t slot) const {
+  throw Error(Errc::schema_mismatch, "field \"" + (*schema)[slot].name + "\" was not given a value");
+}
+
+}  // namespace detail
+
+class OwnedSample::Store final : public detail::Cells {
+ public:
+  explicit Store(Schema s) : owned_schema(std::move(s)) {
+    schema = &owned_schema;
+    cells.resize(owned_schema.size());
+  }
+  Schema owned_schema;
+  std::vector<std::unique_ptr<std::byte[]>> blocks;
+
+ protected:
+  std::byte* scratch(std::size_t bytes) override {
+    blocks.push_back(std::make_unique<std::byte[]>(std::max<std::size_t>(bytes, 1)));
+    return blocks.back().get();
+  }
+};
+
+OwnedSample::OwnedSample(Schema schema) : store_(std::make_unique<Store>(std::move(schema))) {}
+OwnedSample::OwnedSample(OwnedSample&&) noexcept = default;
+OwnedSample& OwnedSample::operator=(OwnedSample&&) noexcept = default;
+OwnedSample::~OwnedSample() = default;
+
+const Schema& OwnedSample::schema() const noexcept { return store_->owned_schema; }
+SampleBuilder OwnedSample::builder() { return SampleBuilder(*store_); }
+Sample OwnedSample::sample() { return Sample(*store_); }
+void OwnedSample::keep() {
+  for (std::size_t slot = 0; slot < store_->cells.size(); ++slot) store_->own(slot);
+}
+TensorView OwnedSample::operator[](std::string_view field) const { return Sample(*store_).tensor(field); }
+
+}  // namespace penstock

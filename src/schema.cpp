@@ -1,0 +1,67 @@
+#include <penstock/schema.hpp>
+
+#include <utility>
+
+#include <penstock/error.hpp>
+#include <penstock/tensor.hpp>
+
+namespace penstock {
+
+Schema::Schema(std::initializer_list<Field> fields) : fields_(fields) { check(); }
+Schema::Schema(std::vector<Field> fields) : fields_(std::move(fields)) { check(); }
+
+void Schema::check() const {
+  for (std::size_t i = 0; i < fields_.size(); ++i) {
+    if (fields_[i].name.empty()) throw Error(Errc::invalid_argument, "field " + std::to_string(i) + " has no name");
+    for (std::size_t j = 0; j < i; ++j)
+      if (fields_[i].name == fields_[j].name)
+        throw Error(Errc::invalid_argument, "two fields are named \"" + fields_[i].name + "\"");
+  }
+}
+
+std::optional<std::size_t> Schema::find(std::string_view name) const noexcept {
+  for (std::size_t i = 0; i < fields_.size(); ++i)
+    if (fields_[i].name == name) return i;
+  return std::nullopt;
+}
+
+std::size_t Schema::slot(std::string_view name) const {
+  if (const auto found = find(name)) return *found;
+  throw Error(Errc::schema_mismatch, "there is no field \"" + std::string(name) + "\"; the fields are " + to_string());
+}
+
+Schema Schema::with(Field field) const {
+  std::vector<Field> fields = fields_;
+  if (const auto found = find(field.name)) {
+    fields[*found] = std::move(field);
+  } else {
+    fields.push_back(std::move(field));
+  }
+  return Schema(std::move(fields));
+}
+
+Schema Schema::without(std::string_view name) const {
+  std::vector<Field> fields = fields_;
+  fields.erase(fields.begin() + static_cast<std::ptrdiff_t>(slot(name)));
+  return Schema(std::move(fields));
+}
+
+std::string Schema::to_string() const {
+  std::string out = "{";
+  for (const Field& f : fields_) {
+    if (out.size() > 1) out += ", ";
+    out += f.name;
+    out += ": ";
+    out += penstock::to_string(f.dtype);
+    out += f.shape.to_string();
+  }
+  return out + "}";
+}
+
+void detail::throw_view_mismatch(std::string_view what, DType asked, std::size_t asked_rank, DType have, const Shape& shape) {
+  throw Error(Errc::schema_mismatch, std::string(what) + " is " + std::string(to_string(have)) + shape.to_string() +
+                                         ", but was asked for as " + std::string(to_string(asked)) + " of rank " +
+                                         std::to_string(asked_rank));
+}
+
+}  // namespace penstock

@@ -1,0 +1,71 @@
+#include "scratch.hpp"
+
+#include <algorithm>
+#include <new>
+#include <string>
+
+#include <penstock/error.hpp>
+
+namespace penstock::detail {
+
+namespace {
+constexpr std::size_t alignment = 64;
+constexpr std::size_t round_up(std::size_t bytes) { return (bytes + alignment - 1) & ~(alignment - 1); }
+constexpr std::size_t least_block = 64 << 10;
+}  // namespace
+
+ScratchArena::~ScratchArena() { free_blocks(); }
+
+void ScratchArena::free_blocks() noexcept {
+  for (const Block& b : blocks_) ::operator delete(b.data, std::align_val_t(alignment));
+  blocks_.clear();
+  capacity_ = 0;
+}
+
+void ScratchArena::add_block(std::size_t bytes) {
+  if (bytes > limit_ || capacity_ > limit_ - bytes)
+    throw Error(Errc::out_of_memory, "a sample needs " + std::to_string(capacity_ + bytes) + " bytes of working memory, but the byte budget leaves " +
+                                         std::to_string(limit_) + " a runner; raise `memory`, or lower `threads`, `depth` or the batch size");
+  auto* data = static_cast<std::byte*>(::operator new(bytes, std::align_val_t(alignment)));
+  try {
+    blocks_.push_back({data, bytes});
+  } catch (...) {
+    ::operator delete(data, std::align_val_t(alignment));
+    throw;
+  }
+  capacity_ += bytes;
+}
+
+std::byte* ScratchArena::allocate(std::size_t bytes) {
+  if (bytes > std::numeric_limits<std::size_t>::max() / 4) throw Error(Errc::limit_exceeded, "a value of " + std::to_string(bytes) + " bytes");
+  const std::size_t need = std::max(round_up(bytes), alignment);
+  while (current_ < blocks_.size() && blocks_[current_].bytes - used_ < need) {
+    ++current_;
+    used_ = 0;
+  }
+  if (current_ == blocks_.size()) add_block(std::max(need, std::min(least_block, limit_ - std::min(limit_, capacity_))));
+  std::byte* out = blocks_[current_].data + used_;
+  used_ += need;
+  std::size_t total = used_;
+  for (std::size_t i = 0; i < current_; ++i) total += blocks_[i].bytes;
+  peak_ = std::max(peak_, total);
+  return out;
+}
+
+void ScratchArena::reset() {
+  if (blocks_.size() > 1) {
+    const std::size_t bytes = capacity_;
+    free_blocks();
+    current_ = used_ = 0;
+    add_block(bytes);
+    return;
+  }
+  current_ = used_ = 0;
+}
+
+void ScratchArena::rewind(Mark mark) noexcept {
+  current_ = mark.block;
+  used_ = mark.used;
+}
+
+}  // namespace penstock::detail

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include <penstock/image_stage.hpp>
+
+namespace penstock::detail {
+
+/// Memory for what one sample needs on its way: handed out from the front, taken back all at once. After the first few
+/// samples it is one block as large as the largest of them needed, and nothing is allocated any more. One thread at a time.
+class ScratchArena final : public Scratch {
+ public:
+  explicit ScratchArena(std::size_t limit = std::numeric_limits<std::size_t>::max()) : limit_(limit) {}
+  ScratchArena(const ScratchArena&) = delete;
+  ScratchArena& operator=(const ScratchArena&) = delete;
+  ~ScratchArena() override;
+
+  std::byte* allocate(std::size_t bytes) override;
+  /// Everything handed out so far is free again.
+  void reset();
+
+  struct Mark {
+    std::size_t block, used;
+  };
+  Mark mark() const noexcept { return {current_, used_}; }
+  /// What was handed out since is free again.
+  void rewind(Mark mark) noexcept;
+
+  std::size_t capacity() const noexcept { return capacity_; }
+  std::size_t peak() const noexcept { return peak_; }
+
+ private:
+  struct Block {
+    std::byte* data;
+    std::size_t bytes;
+  };
+  void add_block(std::size_t bytes);
+  void free_blocks() noexcept;
+
+  std::vector<Block> blocks_;
+  std::size_t current_ = 0, used_ = 0, capacity_ = 0, peak_ = 0, limit_;
+};
+
+}  // namespace penstock::detail

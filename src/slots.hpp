@@ -1,0 +1,92 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include <penstock/device.hpp>
+#include <penstock/error.hpp>
+#include <penstock/memory.hpp>
+#include <penstock/schema.hpp>
+
+namespace penstock::detail {
+
+/// A batch is in one of these states; the only ways are free → filling → ready → leased → free, and filling or ready → free
+/// when what is unread is given up. (Devices add leased → draining → free.)
+enum class SlotState : std::uint8_t { free, filling, ready, leased, draining };
+
+struct BadSample {
+  std::uint64_t row;
+  Error error;
+  bool fatal;  ///< no policy could act on it
+};
+
+/// One batch's memory and what is known about it.
+struct Slot {
+  std::byte* data = nullptr;
+  std::atomic<SlotState> state{SlotState::free};
+  std::uint64_t epoch = 0, number = 0, first = 0;
+  std::uint64_t valid = 0;  ///< rows that are samples
+  std::uint64_t rows = 0;   ///< rows delivered: `valid`, and padding
+  std::vector<std::uint64_t> indices;
+  std::vector<std::uint8_t> mask;
+  std::mutex bad_mutex;
+  std::vector<BadSample> bad;
+  std::atomic<bool> broken{false};  ///< a row could not even be reported bad
+  alignas(64) std::atomic<std::uint32_t> left{0};
+};
+
+/// The ring of batches. All memory is allocated in the constructor. `acquire` and `release` under the caller's lock; `place`
+/// and `finish` from any thread.
+class Slots {
+ public:
+  static constexpr std::size_t field_alignment = 256;
+  /// Bytes of one slot for `rows` rows of a schema whose shapes are fixed. @throws Error(limit_exceeded) on overflow.
+  static std::size_t slot_bytes(const Schema& schema, std::uint64_t rows);
+
+  Slots(const Schema& schema, std::uint64_t rows, std::size_t depth, MemoryResource& memory);
+  Slots(const Slots&) = delete;
+  Slots& operator=(const Slots&) = delete;
+  ~Slots();
+
+  std::size_t depth() const noexcept { return slots_.size(); }
+  std::uint64_t rows() const noexcept { return rows_; }
+  std::size_t bytes_each() const noexcept { return bytes_; }
+  std::size_t row_bytes(std::size_t field) const noexcept { return fields_[field].row_bytes; }
+  std::size_t fields() const noexcept { return fields_.size(); }
+
+  /// A free slot, now filling, or null.
+  Slot* acquire() noexcept;
+  std::byte* place(const Slot& slot, std::size_t field, std::uint64_t row) const noexcept {
+    return slot.data + fields_[field].offset + row * fields_[field].row_bytes;
+  }
+  void clear_row(Slot& slot, std::uint64_t row) const noexcept;
+  /// One of the slot's parts is done. True: it was the last one, and the slot is ready.
+  bool finish(Slot& slot) noexcept;
+  void lease(Slot& slot) noexcept;
+  /// Back to free, from any state. `after`: the stream whose work must be done first; the host's is done already.
+  void release(Slot& slot, StreamRef after) noexcept;
+  std::span<const std::unique_ptr<Slot>> all() const noexcept { return slots_; }
+  /// Slots now free.
+  std::size_t free_count() const noexcept { return free_.size(); }
+
+ private:
+  struct Place {
+    std::size_t offset, row_bytes;
+  };
+  static std::size_t layout(const Schema& schema, std::uint64_t rows, std::vector<Place>* fields);
+  void move(Slot& slot, SlotState from, SlotState to) noexcept;
+
+  std::uint64_t rows_;
+  std::vector<Place> fields_;
+  std::size_t bytes_ = 0;
+  MemoryResource* memory_;
+  std::vector<std::unique_ptr<Slot>> slots_;
+  std::vector<Slot*> free_;
+};
+
+}  // namespace penstock::detail

@@ -1,0 +1,67 @@
+#include "splits.hpp"
+
+#include <cmath>
+
+#include <penstock/error.hpp>
+
+#include "hash.hpp"
+
+namespace penstock::detail {
+
+namespace {
+
+// Share of the parts before `part`; exactly 0 and 1 at the ends.
+double edge(const SplitOptions& options, std::uint64_t part) {
+  if (part == 0) return 0;
+  if (part >= options.shares.size()) return 1;
+  double sum = 0, total = 0;
+  for (std::size_t i = 0; i < options.shares.size(); ++i) {
+    total += options.shares[i];
+    if (i < part) sum += options.shares[i];
+  }
+  return sum / total;
+}
+
+}  // namespace
+
+void check_split(const SplitOptions& options) {
+  double total = 0;
+  for (const double share : options.shares) {
+    if (!(share >= 0) || !std::isfinite(share))
+      throw Error(Errc::invalid_argument, "shares are relative sizes, 0 or more").with_stage("split");
+    total += share;
+  }
+  if (!(total > 0)) throw Error(Errc::invalid_argument, "at least one share must be above 0").with_stage("split");
+  if (options.part >= options.shares.size())
+    throw Error(Errc::invalid_argument, "there is no part " + std::to_string(options.part) + "; the parts are 0 to " +
+                                            std::to_string(options.shares.size() - 1))
+        .with_stage("split");
+}
+
+std::string describe_split(const SplitOptions& options) {
+  std::string out = "part " + std::to_string(options.part) + " of";
+  for (const double share : options.shares) out += " " + std::to_string(share);
+  out += options.by == SplitOptions::By::key ? ", by key" : ", by index";
+  return out + ", salt " + std::to_string(options.salt);
+}
+
+std::pair<std::uint64_t, std::uint64_t> split_range(const SplitOptions& options, std::uint64_t n) {
+  const auto at = [n](double share) { return static_cast<std::uint64_t>(std::llround(share * static_cast<double>(n))); };
+  const std::uint64_t first = at(edge(options, options.part));
+  const std::uint64_t last = options.part + 1 == options.shares.size() ? n : at(edge(options, options.part + 1));
+  return {std::min(first, n), std::min(last, n)};
+}
+
+std::vector<std::uint64_t> split_members(const SplitOptions& options, const SourceModel& source) {
+  if (!source.has_keys())
+    throw Error(Errc::invalid_argument, "the source has no keys; split by index instead").with_stage("split").with_source(source.name());
+  const double first = edge(options, options.part), last = edge(options, options.part + 1);
+  std::vector<std::uint64_t> members;
+  for (std::uint64_t i = 0; i < source.size(); ++i) {
+    const double u = static_cast<double>(hash_text(source.key(i), options.salt) >> 11) * 0x1p-53;
+    if (u >= first && u < last) members.push_back(i);
+  }
+  return members;
+}
+
+}  // namespace penstock::detail

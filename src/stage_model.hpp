@@ -1,0 +1,65 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include <penstock/batch_stage.hpp>
+#include <penstock/image_stage.hpp>
+#include <penstock/order.hpp>
+#include <penstock/transform.hpp>
+
+namespace penstock::detail {
+
+struct OrderItem {
+  std::shared_ptr<const OrderModel> model;
+  std::optional<std::uint64_t> seed;
+};
+struct SplitByKeyItem {
+  SplitOptions options;
+};
+struct SeedItem {
+  std::uint64_t seed;
+};
+struct MapItem {
+  std::shared_ptr<const TransformModel> model;
+};
+struct FieldMapItem {
+  std::string field;
+  std::shared_ptr<const FieldMapModel> model;
+  MapOptions options;
+};
+struct ImageItem {
+  std::string field;
+  std::shared_ptr<const ImageStageModel> model;
+  const ImageExecutor* executor;
+};
+struct DecodeItem {
+  std::string field;
+  std::shared_ptr<const ImageDecoder> decoder;
+  const ImageExecutor* executor;
+};
+struct SelectFieldsItem {
+  std::vector<std::string> names;
+};
+struct BatchItem {
+  std::uint64_t rows;
+  BatchOptions options;
+};
+
+/// What a Stage holds.
+struct StageModel {
+  std::variant<OrderItem, SplitByKeyItem, SeedItem, MapItem, FieldMapItem, ImageItem, DecodeItem, SelectFieldsItem, BatchItem,
+               ErrorPolicy, CheckOptions>
+      item;
+};
+
+template <class Item>
+Stage make_stage(Item item) {
+  return Stage(std::make_shared<const StageModel>(StageModel{std::move(item)}));
+}
+
+}  // namespace penstock::detail

@@ -1,0 +1,52 @@
+#include <cmath>
+#include <utility>
+
+#include <penstock/error.hpp>
+
+#include "stage_model.hpp"
+
+namespace penstock {
+
+namespace detail {
+
+Stage make_order(std::shared_ptr<const OrderModel> model, std::optional<std::uint64_t> seed) {
+  return make_stage(OrderItem{std::move(model), seed});
+}
+Stage make_map(std::shared_ptr<const TransformModel> model) { return make_stage(MapItem{std::move(model)}); }
+Stage make_field_map(std::string field, std::shared_ptr<const FieldMapModel> model, MapOptions options) {
+  return make_stage(FieldMapItem{std::move(field), std::move(model), std::move(options)});
+}
+Stage make_image_stage(std::string field, std::shared_ptr<const ImageStageModel> model, const ImageExecutor& executor) {
+  return make_stage(ImageItem{std::move(field), std::move(model), &executor});
+}
+Stage make_decode_stage(std::string field, std::shared_ptr<const ImageDecoder> decoder, const ImageExecutor& executor) {
+  return make_stage(DecodeItem{std::move(field), std::move(decoder), &executor});
+}
+
+}  // namespace detail
+
+Stage seed(std::uint64_t value) { return detail::make_stage(detail::SeedItem{value}); }
+
+Stage batch(std::uint64_t rows, BatchOptions options) {
+  if (rows == 0 || rows > (1u << 24))
+    throw Error(Errc::invalid_argument, "a batch has 1 to 16,777,216 rows, not " + std::to_string(rows)).with_stage("batch");
+  return detail::make_stage(detail::BatchItem{rows, options});
+}
+
+Stage select_fields(std::vector<std::string> names) {
+  if (names.empty()) throw Error(Errc::invalid_argument, "name at least one field to keep").with_stage("select_fields");
+  return detail::make_stage(detail::SelectFieldsItem{std::move(names)});
+}
+
+Stage on_error(ErrorPolicy policy) {
+  if (!(policy.max_share >= 0.0 && policy.max_share <= 1.0))
+    throw Error(Errc::invalid_argument, "`max_share` is a share from 0 to 1").with_stage("on_error");
+  return detail::make_stage(policy);
+}
+
+Stage check(CheckOptions options) {
+  if (options.max_sample_bytes == 0) throw Error(Errc::invalid_argument, "`max_sample_bytes` must not be 0").with_stage("check");
+  return detail::make_stage(options);
+}
+
+}  // namespace penstock

@@ -1,0 +1,114 @@
+#include "verdict.hpp"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <cstdio>
+
+namespace penstock::detail {
+
+namespace {
+
+std::string number(double value, int digits) {
+  char text[64];
+  std::snprintf(text, sizeof text, "%.*f", digits, value);
+  return text;
+}
+std::string percent(double share) { return number(100 * share, 0) + " %"; }
+
+// Cores this process may use.
+unsigned usable_cores() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (::sched_getaffinity(0, sizeof set, &set) != 0) return 1;
+  return static_cast<unsigned>(std::max(1, CPU_COUNT(&set)));
+}
+
+}  // namespace
+
+void judge(Report& r, double storage_wait_share, unsigned cores) {
+  if (r.threads_seen < r.threads && r.batches >= 4)
+    r.notes.push_back("only " + std::to_string(r.threads_seen) + " of " + std::to_string(r.threads) + " runners were seen at once");
+  if (r.batches < 4 || r.limit_samples_per_s <= 0) {
+    r.bound = Bound::unknown;
+    r.verdict = "Too few batches to say what bounds the run.";
+    return;
+  }
+  const auto largest = std::ranges::max_element(r.stages, {}, &StageReport::share);
+  const double of_limit = r.samples_per_s / r.limit_samples_per_s;
+  const std::string rate = number(r.samples_per_s, 0) + " samples/s";
+  if (r.consumer_wait_share < 0.1 || (r.runner_idle_share > 0.5 && r.consumer_wait_share < 0.3)) {
+    r.bound = Bound::consumer;
+    r.verdict = "The caller bounds the run: it took " + rate + " and waited for batches " + percent(r.consumer_wait_share) +
+                " of the time; the loader could make about " + number(r.limit_samples_per_s, 0) + ".";
+  } else if (storage_wait_share > 0.3 && r.threads <= cores) {
+    r.bound = Bound::storage;
+    r.verdict = "The storage bounds the run: runners spent " + percent(storage_wait_share) + " of their time waiting for data, not computing; it gives " +
+                rate + ", the CPU could do " + number(r.limit_samples_per_s, 0) + ". Faster storage, more threads than cores, or a warm cache would help.";
+  } else if (r.threads > cores) {
+    r.bound = Bound::cores;
+    r.verdict = "The cores bound the run: " + std::to_string(r.threads) + " threads share " + std::to_string(cores) + " cores and give " + rate + ", " +
+                percent(of_limit) + " of what they can do.";
+  } else {
+    r.bound = Bound::cpu;
+    r.verdict = "The CPU bounds the run: " + rate + " is " + percent(of_limit) + " of what " + std::to_string(r.threads) +
+                (r.threads == 1 ? " thread" : " threads") + " can do; " + largest->name + " takes " + percent(largest->share) + " of it.";
+    if (r.threads < cores)
+      r.verdict += " Another thread would add about " + number(r.limit_samples_per_s / r.threads, 0) + " samples/s.";
+    else
+      r.verdict += " More cores, or a cheaper " + largest->name + ", would help.";
+  }
+}
+
+Report make_report(const Engine& engine, const DeliveryCounters& c, const Budget& budget) {
+  Report r;
+  const Engine::Totals t = engine.totals();
+  const unsigned cores = usable_cores();
+  r.batches = c.batches;
+  r.samples = c.samples;
+  r.errors = c.acted;
+  r.copied_bytes = t.copied_bytes;
+  r.threads = engine.threads();
+  r.threads_seen = t.threads_seen;
+  r.seconds = static_cast<double>(c.elapsed_ns) * 1e-9;
+  r.first_batch_s = static_cast<double>(c.first_batch_ns) * 1e-9;
+  r.next_p50_s = c.p50_s;
+  r.next_p99_s = c.p99_s;
+  std::size_t row_bytes = 0;
+  for (std::size_t f = 0; f < engine.slots().fields(); ++f) row_bytes += engine.slots().row_bytes(f);
+  r.bytes = c.rows * row_bytes;
+
+  const double measured = static_cast<double>(std::max<std::uint64_t>(t.measured, 1));
+  double cpu_ns = 0, wall_ns = 0;
+  for (const auto& s : t.steps) {
+    cpu_ns += static_cast<double>(s.cpu_ns);
+    wall_ns += static_cast<double>(s.wall_ns);
+  }
+  for (std::size_t i = 0; i < t.steps.size(); ++i) {
+    StageReport s;
+    s.name = engine.chain().steps()[i].label;
+    s.samples = t.samples;
+    s.bytes = static_cast<std::uint64_t>(static_cast<double>(t.steps[i].bytes) / measured * static_cast<double>(t.samples));
+    s.cpu_us_per_sample = static_cast<double>(t.steps[i].cpu_ns) / measured * 1e-3;
+    s.share = cpu_ns > 0 ? static_cast<double>(t.steps[i].cpu_ns) / cpu_ns : 0;
+    r.stages.push_back(std::move(s));
+  }
+  const double cpu_s_per_sample = cpu_ns / measured * 1e-9;
+  r.cpu_s_per_1000 = cpu_s_per_sample * 1000;
+  if (t.measured != 0 && cpu_s_per_sample > 0) r.limit_samples_per_s = std::min(r.threads, cores) / cpu_s_per_sample;
+  if (r.seconds > 0) {
+    r.samples_per_s = static_cast<double>(r.samples) / r.seconds;
+    r.consumer_wait_share = static_cast<double>(c.next_ns) * 1e-9 / r.seconds;
+    r.runner_idle_share = std::clamp(1 - static_cast<double>(t.busy_ns) * 1e-9 / (r.seconds * r.threads), 0.0, 1.0);
+  }
+  r.slot_allocations = engine.slots().depth();
+  r.memory = {{"batches", engine.slots().depth(), engine.slots().bytes_each()}, {"working memory of runners", r.threads, t.scratch_bytes}};
+  r.notes = budget.notes;
+  if (t.helped != 0)
+    r.notes.push_back("the caller made " + std::to_string(t.helped) + " samples itself while it waited, because fewer threads could run than were asked for");
+  r.notes.insert(r.notes.end(), c.messages.begin(), c.messages.end());
+  judge(r, wall_ns > 0 ? 1 - cpu_ns / wall_ns : 0, cores);
+  return r;
+}
+
+}  // namespace penstock::detail

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <penstock/report.hpp>
+
+#include "budget.hpp"
+#include "engine.hpp"
+
+namespace penstock::detail {
+
+/// What the consumer's side counted.
+struct DeliveryCounters {
+  std::uint64_t batches = 0, samples = 0, rows = 0;
+  std::uint64_t next_ns = 0, first_batch_ns = 0, elapsed_ns = 0, acted = 0;
+  double p50_s = 0, p99_s = 0;
+  std::vector<std::string> messages;
+};
+
+/// Turns counters into numbers, and numbers into words.
+Report make_report(const Engine& engine, const DeliveryCounters& counters, const Budget& budget);
+/// Names what bounds the run, and how far it is from its limit: sets `bound`, `verdict` and notes.
+void judge(Report& report, double storage_wait_share, unsigned cores);
+
+}  // namespace penstock::detail

@@ -1,0 +1,229 @@
+#include <penstock/sink.hpp>
+
+#include <algorithm>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include <penstock/error.hpp>
+
+#include "chain.hpp"
+#include "executor_impl.hpp"
+#include "failure.hpp"
+#include "pipeline_data.hpp"
+
+namespace penstock::detail {
+
+namespace {
+
+// A sample on its way to the sink: its own working state, so that a finished one stays while its runner goes on.
+struct WindowCell {
+  enum class State : std::uint8_t { empty, waiting, running, done } state = State::empty;
+  SinkItem item;
+  std::unique_ptr<ChainRun> run;
+  std::optional<Error> error;
+  std::uint64_t bytes = 0;
+};
+
+// Samples in work, oldest first. The caller's thread admits and takes them; tasks run them.
+class Window : public std::enable_shared_from_this<Window> {
+ public:
+  Window(const Pipeline& pipeline, std::size_t cells, unsigned threads, Executor::Impl& executor)
+      : data_(std::make_shared<const PipelineData>(pipeline.data())), chain_(data_), cells_(cells), threads_(threads), executor_(executor) {}
+
+  bool full() const noexcept { return tail_ - head_ == cells_.size(); }
+  bool empty() const noexcept { return tail_ == head_; }
+  std::uint64_t bytes() {
+    const std::unique_lock lock(mutex_);
+    return bytes_;
+  }
+
+  void admit(SinkItem item) {
+    const std::unique_lock lock(mutex_);
+    WindowCell& cell = at(tail_++);
+    if (cell.run == nullptr) cell.run = std::make_unique<ChainRun>(chain_, ~std::size_t{0});
+    cell.item = std::move(item);
+    cell.error.reset();
+    cell.state = WindowCell::State::waiting;
+    if (tasks_ < threads_) {
+      executor_.submit([weak = weak_from_this()] {
+        if (const auto window = weak.lock()) window->work();
+      });
+      ++tasks_;
+    }
+  }
+  // The oldest sample, once it is done. Runs samples itself while no task does.
+  WindowCell& oldest() {
+    std::unique_lock lock(mutex_);
+    while (at(head_).state != WindowCell::State::done) {
+      using namespace std::chrono_literals;
+      if (changed_.wait_for(lock, 5ms) == std::cv_status::timeout) run_one(lock);
+    }
+    bytes_ -= at(head_).bytes;
+    return at(head_);
+  }
+  void pop() {
+    const std::unique_lock lock(mutex_);
+    at(head_++).state = WindowCell::State::empty;
+  }
+  // No task touches a cell any more when this returns.
+  void close() noexcept {
+    std::unique_lock lock(mutex_);
+    closed_ = true;
+    changed_.wait(lock, [this] { return running_ == 0; });
+    cells_.clear();
+  }
+
+ private:
+  WindowCell& at(std::uint64_t number) { return cells_[number % cells_.size()]; }
+
+  void work() noexcept {
+    std::unique_lock lock(mutex_);
+    while (run_one(lock)) {
+    }
+    --tasks_;
+  }
+  bool run_one(std::unique_lock<std::mutex>& lock) noexcept {
+    if (closed_) return false;
+    for (next_ = std::max(next_, head_); next_ < tail_; ++next_) {
+      WindowCell& cell = at(next_);
+      if (cell.state != WindowCell::State::waiting) continue;
+      ++next_;
+      cell.state = WindowCell::State::running;
+      ++running_;
+      lock.unlock();
+      make(cell);
+      lock.lock();
+      --running_;
+      cell.state = WindowCell::State::done;
+      bytes_ += cell.bytes;
+      changed_.notify_all();
+      return true;
+    }
+    return false;
+  }
+  void make(WindowCell& cell) noexcept {
+    cell.bytes = 0;
+    try {
+      chain_.run(*cell.run, Place{0, cell.item.position, 0, 0}, cell.item.index, {}, false);
+      cell.run->at = nullptr;
+      // The reader's views end with its transaction, which must not stay open while the sample waits its turn.
+      for (std::size_t slot = 0; slot < cell.run->cells.size(); ++slot) {
+        cell.run->own(slot);
+        cell.bytes += cell.run->cells[slot].shape.elements() * size_of((*cell.run->schema)[slot].dtype);
+      }
+    } catch (...) {
+      cell.error = chain_.describe_failure(*cell.run, cell.item.index);
+    }
+    cell.run->reader->pause();
+  }
+
+  std::shared_ptr<const PipelineData> data_;
+  Chain chain_;
+  std::vector<WindowCell> cells_;
+  unsigned threads_;
+  Executor::Impl& executor_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::uint64_t head_ = 0, tail_ = 0, next_ = 0;
+  std::uint64_t bytes_ = 0;
+  unsigned tasks_ = 0, running_ = 0;
+  bool closed_ = false;
+};
+
+// Closes the window on every way out.
+struct Closing {
+  Window& window;
+  ~Closing() { window.close(); }
+};
+
+[[noreturn]] void rethrow_as_sink(const SinkModel& sink) {
+  throw current_error().with_stage("write to " + sink.name());
+}
+
+}  // namespace
+
+WriteProgress write(const Pipeline& pipeline, SinkModel& sink, const WriteOptions& options) {
+  const PipelineData& data = pipeline.data();
+  if (data.policy_value().policy != OnError::fail)
+    throw Error(Errc::unsupported, "write() stops at the first bad sample; on_error can't replace or mask what is stored").with_stage("write");
+  const Executor executor = options.executor ? *options.executor : Executor(options.threads);
+  const unsigned threads = options.threads != 0 ? options.threads : executor.threads();
+  const std::size_t cells = options.window != 0 ? options.window : std::size_t{8} * threads;
+  const auto window = std::make_shared<Window>(pipeline, cells, threads, executor.impl());
+  const Closing closing{*window};
+
+  WriteProgress progress;
+  progress.total = data.size;
+  std::uint64_t position = 0, uncommitted = 0, uncommitted_bytes = 0;
+  try {
+    sink.open(data.schema, data.size);
+  } catch (...) {
+    rethrow_as_sink(sink);
+  }
+  const auto commit = [&] {
+    if (uncommitted != 0) {
+      try {
+        sink.commit();
+      } catch (...) {
+        rethrow_as_sink(sink);
+      }
+    }
+    uncommitted = uncommitted_bytes = 0;
+    if (options.progress) options.progress(progress);
+  };
+  const auto fill_window = [&] {
+    while (position < data.size && !window->full() && (window->empty() || window->bytes() < options.window_bytes) && !options.stop.stop_requested()) {
+      SinkItem item;
+      item.position = position++;
+      data.fill(0, item.position, {&item.index, 1});
+      item.key = data.source->key(item.index);
+      bool there = false;
+      try {
+        there = sink.has(item);
+      } catch (...) {
+        rethrow_as_sink(sink);
+      }
+      if (there) {
+        ++progress.skipped;
+        ++progress.done;
+        if (options.progress && progress.skipped % options.commit_every == 0) options.progress(progress);
+      } else {
+        window->admit(std::move(item));
+      }
+    }
+  };
+
+  for (fill_window(); !window->empty(); fill_window()) {
+    WindowCell& cell = window->oldest();
+    if (cell.error) {
+      commit();
+      throw *cell.error;
+    }
+    try {
+      Sample sample(*cell.run);
+      sink.put(cell.item, sample);
+    } catch (...) {
+      Error error = current_error();
+      throw error.with_stage("write to " + sink.name()).with_index(cell.item.index).with_key(cell.item.key);
+    }
+    ++progress.done;
+    progress.bytes += cell.bytes;
+    ++uncommitted;
+    uncommitted_bytes += cell.bytes;
+    window->pop();
+    if (uncommitted >= options.commit_every || uncommitted_bytes >= options.commit_bytes) commit();
+  }
+  commit();
+  if (position < data.size) return progress;  // stopped
+  try {
+    sink.finish();
+  } catch (...) {
+    rethrow_as_sink(sink);
+  }
+  return progress;
+}
+
+}  // namespace penstock::detail
