@@ -26,12 +26,17 @@ Chain::Chain(std::shared_ptr<const PipelineData> data)
     : data_(std::move(data)), seed_(data_->seed_value()), check_(data_->check_value()) {
   compile();
   assign_homes();
+  check_fixed_sizes();
 }
 
 void Chain::begin(ChainRun& run, const Step& step, std::span<std::byte* const> rows) const {
   if (step.kind == Step::Kind::read) {
     run.arena.reset();
-    run.cells.assign(step.schema.size(), Cell{});
+    run.cells.resize(step.schema.size());
+    for (Cell& cell : run.cells) {
+      cell.data = nullptr;
+      cell.home = nullptr;
+    }
   } else if (step.renumbers) {
     run.spare.assign(step.schema.size(), Cell{});
     for (std::size_t i = 0; i < step.from.size(); ++i)
@@ -52,10 +57,9 @@ void Chain::execute(ChainRun& run, std::size_t number, const Place& place, std::
     case Step::Kind::read: {
       SampleBuilder out(run);
       run.reader->read(index, out);
-      for (std::size_t slot = 0; slot < run.cells.size(); ++slot) {
+      for (std::size_t slot = 0; slot < run.cells.size(); ++slot)
         if (run.cells[slot].data == nullptr) run.missing(slot);
-        check_size(run, slot);
-      }
+      check_size(run, step);
       break;
     }
     case Step::Kind::map: {
@@ -68,6 +72,7 @@ void Chain::execute(ChainRun& run, std::size_t number, const Place& place, std::
         if (!step.schema[slot].shape.admits(cell.shape))
           run.refuse(slot, "value of shape " + cell.shape.to_string(), step.schema[slot].dtype, cell.shape.rank());
       }
+      check_size(run, step);
       break;
     }
     case Step::Kind::field_map: {
@@ -80,7 +85,7 @@ void Chain::execute(ChainRun& run, std::size_t number, const Place& place, std::
       } else {
         const Shape shape = step.keeps_shape ? in.shape : step.field_map_shape;
         const TensorView to{run.make(step.out_slot, shape), step.field_map->out_dtype, shape};
-        check_size(run, step.out_slot);
+        check_size(run, step);
         step.field_map->apply(from, to, context);
       }
       break;
@@ -90,22 +95,22 @@ void Chain::execute(ChainRun& run, std::size_t number, const Place& place, std::
   }
 }
 
-void Chain::check_size(const ChainRun& run, std::size_t slot) const {
-  const std::uint64_t bytes = run.cells[slot].shape.elements() * size_of((*run.schema)[slot].dtype);
-  if (bytes > check_.max_sample_bytes)
-    throw Error(Errc::limit_exceeded, "field \"" + (*run.schema)[slot].name + "\" has " + std::to_string(bytes) + " bytes, more than `max_sample_bytes` = " +
-                                          std::to_string(check_.max_sample_bytes));
+void Chain::check_size(const ChainRun& run, const Step& step) const {
+  for (const std::size_t slot : step.varying) {
+    if (run.cells[slot].data == nullptr) continue;
+    const std::uint64_t bytes = run.cells[slot].shape.elements() * size_of(step.schema[slot].dtype);
+    if (bytes > check_.max_sample_bytes)
+      throw Error(Errc::limit_exceeded, "field \"" + step.schema[slot].name + "\" has " + std::to_string(bytes) + " bytes, more than `max_sample_bytes` = " +
+                                            std::to_string(check_.max_sample_bytes));
+  }
 }
 
+// Whatever does not stand in its place yet is copied there. Batched fields have fixed shapes, which every step checked.
 void Chain::finish(ChainRun& run, std::span<std::byte* const> rows) const {
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    Cell& cell = run.cells[i];
-    if (cell.data == rows[i]) continue;
-    const Field& field = data_->schema[i];
-    if (!(cell.shape == field.shape)) run.refuse(i, "row of shape " + cell.shape.to_string(), field.dtype, cell.shape.rank());
-    const std::size_t bytes = static_cast<std::size_t>(cell.shape.elements()) * size_of(field.dtype);
-    std::memcpy(rows[i], cell.data, bytes);
-    run.copied_bytes += bytes;
+    if (run.cells[i].data == rows[i] || row_bytes_[i] == 0) continue;
+    std::memcpy(rows[i], run.cells[i].data, row_bytes_[i]);
+    run.copied_bytes += row_bytes_[i];
   }
 }
 

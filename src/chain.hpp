@@ -33,6 +33,7 @@ struct Step {
   std::string label;
   std::uint64_t key = 0;
   Schema schema;                        ///< behind this step
+  std::vector<std::size_t> varying;     ///< slots whose size is only known from the value
   bool renumbers = false;               ///< slots differ from the step before
   std::vector<std::ptrdiff_t> from;     ///< old slot of each new slot, -1 = none; where it renumbers
   std::vector<std::size_t> cleared;     ///< slots whose old value can't be read as the new type
@@ -92,13 +93,15 @@ class Chain {
  private:
   void compile();
   void assign_homes();
+  void check_fixed_sizes();
   void begin(ChainRun& run, const Step& step, std::span<std::byte* const> rows) const;
   void execute(ChainRun& run, std::size_t number, const Place& place, std::uint64_t index) const;
-  void check_size(const ChainRun& run, std::size_t slot) const;
+  void check_size(const ChainRun& run, const Step& step) const;
   void finish(ChainRun& run, std::span<std::byte* const> rows) const;
 
   std::shared_ptr<const PipelineData> data_;
   std::vector<Step> steps_;
+  std::vector<std::size_t> row_bytes_;  ///< of each field of the final schema; 0 where it varies
   std::uint64_t seed_;
   CheckOptions check_;
 };

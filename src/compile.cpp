@@ -99,6 +99,24 @@ void Chain::compile() {
   }
 }
 
+// Fixed sizes are held against the limit here, once; the others with each sample.
+void Chain::check_fixed_sizes() {
+  for (Step& step : steps_) {
+    for (std::size_t slot = 0; slot < step.schema.size(); ++slot) {
+      const Field& field = step.schema[slot];
+      if (!field.shape.fixed()) {
+        step.varying.push_back(slot);
+      } else if (field.shape.elements() * size_of(field.dtype) > check_.max_sample_bytes) {
+        throw Error(Errc::limit_exceeded, "field \"" + field.name + "\" of shape " + field.shape.to_string() + " is larger than `max_sample_bytes` = " +
+                                              std::to_string(check_.max_sample_bytes))
+            .with_stage(step.label);
+      }
+    }
+  }
+  for (const Field& field : data_->schema)
+    row_bytes_.push_back(field.shape.fixed() ? static_cast<std::size_t>(field.shape.elements()) * size_of(field.dtype) : 0);
+}
+
 // The last step that makes a field's value is told the field's place in the batch. Names are followed backwards, as slots
 // may be renumbered on the way.
 void Chain::assign_homes() {

@@ -1,0 +1,200 @@
+# penstock_component(
+#   NAME lmdb                                   target penstock_lmdb, alias penstock::lmdb, library libpenstock_lmdb
+#   SOURCES lmdb_source.cpp lmdb_sink.cpp       every source file, relative to the calling folder; no globs
+#   HEADERS penstock/sources/lmdb.hpp           every public header, relative to include/; installed with this component only
+#   DEPENDS core                                other components whose headers ours include; linked PUBLIC
+#   PRIVATE_LIBS LMDB::LMDB                     third-party targets, linked PRIVATE
+#   PACKAGES LMDB)                              packages behind them, as named in dependencies.cmake
+#
+# PRIVATE_LIBS and PACKAGES say the same twice, so either is enough: a known target brings its package, a package its main
+# target. Packages are found here; a missing one stops the configure with the name of the Debian package and the option.
+# Header-only packages (Random123, XXHash) give their include folder and nothing else: no user ever needs them.
+#
+# The component also gets: C++20, hidden visibility (export what is public with PENSTOCK_API), PENSTOCK_BUILDING_<NAME>,
+# the project's warnings, -ffp-contract=off, position-independent code, header self-containment (part of the target
+# all_verify_interface_header_sets), and when PENSTOCK_INSTALL is on an export file, a dependency file for the package
+# configuration and a .pc file. Add what is special with the usual target_* commands after the call.
+#
+# penstock_private_libs(TARGET OPTION lib...) links the same way for something that is not a component (tool, test, bench).
+include(GNUInstallDirs)
+
+# Links LIBS (targets of known packages are looked for first). Header-only packages are reduced to their include folders:
+# linked, they would stand in the export file of a static library, and a user would have to have them.
+function(penstock_private_libs target option)
+  foreach(lib IN LISTS ARGN)
+    penstock_package_of("${lib}" package)
+    set(header_only FALSE)
+    if(package)
+      penstock_require(${option} ${package})
+      get_property(header_only GLOBAL PROPERTY PENSTOCK_PACKAGE_${package}_HEADER_ONLY)
+    endif()
+    if(header_only)
+      target_include_directories(${target} SYSTEM PRIVATE $<TARGET_PROPERTY:${lib},INTERFACE_INCLUDE_DIRECTORIES>)
+    else()
+      target_link_libraries(${target} PRIVATE ${lib})
+    endif()
+  endforeach()
+endfunction()
+
+function(penstock_component)
+  cmake_parse_arguments(PARSE_ARGV 0 C "" "NAME" "SOURCES;HEADERS;DEPENDS;PRIVATE_LIBS;PACKAGES")
+  if(C_UNPARSED_ARGUMENTS OR NOT C_NAME OR NOT C_SOURCES OR NOT C_HEADERS)
+    message(FATAL_ERROR "penstock_component(${C_NAME}): needs NAME, SOURCES and HEADERS; not understood: "
+                        "'${C_UNPARSED_ARGUMENTS}'")
+  endif()
+  set(target penstock_${C_NAME})
+  string(TOUPPER ${C_NAME} upper)
+  set(option PENSTOCK_${upper})
+  if(C_NAME STREQUAL "core")
+    set(option core)
+  endif()
+
+  # Packages behind the targets, targets of the packages.
+  foreach(lib IN LISTS C_PRIVATE_LIBS)
+    penstock_package_of("${lib}" package)
+    list(APPEND C_PACKAGES ${package})
+  endforeach()
+  list(REMOVE_DUPLICATES C_PACKAGES)
+  penstock_require(${option} ${C_PACKAGES})
+  foreach(package IN LISTS C_PACKAGES)
+    get_property(main GLOBAL PROPERTY PENSTOCK_PACKAGE_${package}_TARGET)
+    get_property(also GLOBAL PROPERTY PENSTOCK_PACKAGE_${package}_ALSO)
+    set(listed FALSE)
+    foreach(lib IN LISTS main also)
+      if(lib IN_LIST C_PRIVATE_LIBS)
+        set(listed TRUE)
+      endif()
+    endforeach()
+    if(NOT listed)
+      list(APPEND C_PRIVATE_LIBS ${main})
+    endif()
+  endforeach()
+
+  list(TRANSFORM C_HEADERS PREPEND "${PROJECT_SOURCE_DIR}/include/" OUTPUT_VARIABLE headers)
+  add_library(${target} ${C_SOURCES})
+  add_library(penstock::${C_NAME} ALIAS ${target})
+  target_sources(${target} PUBLIC FILE_SET HEADERS BASE_DIRS "${PROJECT_SOURCE_DIR}/include" FILES ${headers})
+  target_compile_features(${target} PUBLIC cxx_std_20)
+  target_compile_definitions(${target} PRIVATE PENSTOCK_BUILDING_${upper})
+  penstock_warnings(${target})
+  if(CMAKE_CXX_COMPILER_ID MATCHES "GNU|Clang")
+    # a * b + c must round twice on every CPU, or results would depend on whether it has fused multiply-add.
+    target_compile_options(${target} PRIVATE -ffp-contract=off)
+  endif()
+  # While the version is 0.x a minor release may break the ABI, so it is part of the soname.
+  set(soversion ${PROJECT_VERSION_MAJOR})
+  if(PROJECT_VERSION_MAJOR EQUAL 0)
+    set(soversion ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+  endif()
+  set_target_properties(${target} PROPERTIES
+    OUTPUT_NAME ${target} EXPORT_NAME ${C_NAME} VERSION ${PROJECT_VERSION} SOVERSION ${soversion}
+    CXX_EXTENSIONS OFF CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON POSITION_INDEPENDENT_CODE ON
+    INSTALL_RPATH "$ORIGIN" VERIFY_INTERFACE_HEADER_SETS ON)
+  foreach(other IN LISTS C_DEPENDS)
+    if(NOT TARGET penstock_${other})
+      string(TOUPPER ${other} other_upper)
+      message(FATAL_ERROR "${option}=ON needs penstock's component '${other}'. Switch it on: -DPENSTOCK_${other_upper}=ON.")
+    endif()
+    target_link_libraries(${target} PUBLIC penstock_${other})
+  endforeach()
+  penstock_private_libs(${target} ${option} ${C_PRIVATE_LIBS})
+
+  # For the configuration file, the summary and the layering test.
+  set_property(GLOBAL APPEND PROPERTY PENSTOCK_COMPONENTS ${C_NAME})
+  set_property(GLOBAL PROPERTY PENSTOCK_${C_NAME}_PACKAGES "${C_PACKAGES}")
+  string(APPEND facts "component ${C_NAME}\n")
+  foreach(kind IN ITEMS DEPENDS PRIVATE_LIBS HEADERS)
+    foreach(value IN LISTS C_${kind})
+      string(APPEND facts "${kind} ${C_NAME} ${value}\n")
+    endforeach()
+  endforeach()
+  foreach(file IN LISTS C_SOURCES)
+    cmake_path(ABSOLUTE_PATH file BASE_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}")
+    cmake_path(RELATIVE_PATH file BASE_DIRECTORY "${PROJECT_SOURCE_DIR}")
+    string(APPEND facts "SOURCES ${C_NAME} ${file}\n")
+  endforeach()
+  set_property(GLOBAL APPEND_STRING PROPERTY PENSTOCK_LAYERING_FACTS "${facts}")
+
+  if(PENSTOCK_INSTALL)
+    penstock_install_component(${C_NAME} "${C_DEPENDS}" "${C_PACKAGES}")
+  endif()
+endfunction()
+
+# The export file, the dependency file and the .pc file of one component.
+function(penstock_install_component name depends packages)
+  set(target penstock_${name})
+  set(config_dir "${CMAKE_INSTALL_LIBDIR}/cmake/penstock")
+  install(TARGETS ${target} EXPORT ${target}
+    RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}"
+    ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" FILE_SET HEADERS DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
+  install(EXPORT ${target} FILE penstock-${name}-targets.cmake NAMESPACE penstock:: DESTINATION "${config_dir}")
+
+  # A static library leaves its dependencies to whoever links it. A shared one has them inside: its users need none.
+  get_target_property(type ${target} TYPE)
+  set(dependencies "set(_penstock_${name}_depends ${depends})\n")
+  set(requires_private "")
+  set(libs_private "")
+  if(type STREQUAL "STATIC_LIBRARY")
+    foreach(package IN LISTS packages)
+      get_property(header_only GLOBAL PROPERTY PENSTOCK_PACKAGE_${package}_HEADER_ONLY)
+      if(header_only)
+        continue()
+      endif()
+      if(package STREQUAL "Threads")
+        string(APPEND dependencies "set(THREADS_PREFER_PTHREAD_FLAG ON)\n")
+      endif()
+      string(APPEND dependencies "find_dependency(${package})\n")
+      get_property(module GLOBAL PROPERTY PENSTOCK_PACKAGE_${package}_MODULE)
+      if(module)
+        install(FILES "${PROJECT_SOURCE_DIR}/src/cmake/Find${package}.cmake" DESTINATION "${config_dir}/modules")
+      endif()
+      get_property(pc GLOBAL PROPERTY PENSTOCK_PACKAGE_${package}_PC)
+      get_property(libs GLOBAL PROPERTY PENSTOCK_PACKAGE_${package}_LIBS)
+      list(APPEND requires_private ${pc})
+      list(APPEND libs_private ${libs})
+      if(NOT pc AND NOT libs)
+        message(FATAL_ERROR "penstock_component(${name}): give ${package} a PC or LIBS in src/cmake/dependencies.cmake")
+      endif()
+    endforeach()
+  endif()
+  file(WRITE "${PROJECT_BINARY_DIR}/package/penstock-${name}-dependencies.cmake" "${dependencies}")
+
+  # pkg-config. Folders are relative to the .pc file where they can be, so that the tree may be moved.
+  set(PC_NAME ${name})
+  list(TRANSFORM depends REPLACE "^(.+)$" "penstock-\\1 = ${PROJECT_VERSION}" OUTPUT_VARIABLE PC_REQUIRES)
+  list(JOIN PC_REQUIRES ", " PC_REQUIRES)
+  list(JOIN requires_private ", " PC_REQUIRES_PRIVATE)
+  list(JOIN libs_private " " PC_LIBS_PRIVATE)
+  set(PC_LIBDIR "\${prefix}/${CMAKE_INSTALL_LIBDIR}")
+  set(PC_INCLUDEDIR "\${prefix}/${CMAKE_INSTALL_INCLUDEDIR}")
+  set(PC_PREFIX "${CMAKE_INSTALL_PREFIX}")
+  if(IS_ABSOLUTE "${CMAKE_INSTALL_LIBDIR}")
+    set(PC_LIBDIR "${CMAKE_INSTALL_LIBDIR}")
+  else()
+    file(RELATIVE_PATH up "/p/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/p")
+    string(REGEX REPLACE "/$" "" up "${up}")
+    set(PC_PREFIX "\${pcfiledir}/${up}")
+  endif()
+  if(IS_ABSOLUTE "${CMAKE_INSTALL_INCLUDEDIR}")
+    set(PC_INCLUDEDIR "${CMAKE_INSTALL_INCLUDEDIR}")
+  endif()
+  configure_file("${PROJECT_SOURCE_DIR}/src/cmake/penstock.pc.in" "${PROJECT_BINARY_DIR}/package/penstock-${name}.pc" @ONLY)
+
+  install(FILES "${PROJECT_BINARY_DIR}/package/penstock-${name}-dependencies.cmake" DESTINATION "${config_dir}")
+  install(FILES "${PROJECT_BINARY_DIR}/package/penstock-${name}.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+endfunction()
+
+# penstock_install_package(): the configuration and version files, once all components are known.
+function(penstock_install_package)
+  include(CMakePackageConfigHelpers)
+  set(config_dir "${CMAKE_INSTALL_LIBDIR}/cmake/penstock")
+  get_property(PENSTOCK_BUILT GLOBAL PROPERTY PENSTOCK_COMPONENTS)
+  configure_package_config_file("${PROJECT_SOURCE_DIR}/src/cmake/penstock-config.cmake.in"
+    "${PROJECT_BINARY_DIR}/package/penstock-config.cmake" INSTALL_DESTINATION "${config_dir}")
+  # 0.x: any minor release may break its users.
+  write_basic_package_version_file("${PROJECT_BINARY_DIR}/package/penstock-config-version.cmake"
+    COMPATIBILITY SameMinorVersion)
+  install(FILES "${PROJECT_BINARY_DIR}/package/penstock-config.cmake"
+                "${PROJECT_BINARY_DIR}/package/penstock-config-version.cmake" DESTINATION "${config_dir}")
+  install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+endfunction()

@@ -1,0 +1,77 @@
+# Every third-party package the project knows, one row each:
+#   penstock_package(NAME find_package-name DEBIAN package TARGET imported-target
+#                    [HEADER_ONLY]           used only to build: never exported, never needed by a user
+#                    [PC module]             its pkg-config module, for static links
+#                    [LIBS -lx ...]          or what to link instead, where not everyone ships a module
+#                    [MODULE]                found by our Find<NAME>.cmake, which is then installed with the package
+#                    [ALSO target ...])      other spellings of the target, and others of its targets
+# Properties are global, so a row can be read from any folder.
+function(penstock_package)
+  cmake_parse_arguments(PARSE_ARGV 0 P "HEADER_ONLY;MODULE" "NAME;DEBIAN;TARGET;PC" "LIBS;ALSO")
+  set_property(GLOBAL APPEND PROPERTY PENSTOCK_PACKAGES ${P_NAME})
+  foreach(key IN ITEMS DEBIAN TARGET PC LIBS ALSO HEADER_ONLY MODULE)
+    set_property(GLOBAL PROPERTY PENSTOCK_PACKAGE_${P_NAME}_${key} "${P_${key}}")
+  endforeach()
+endfunction()
+
+penstock_package(NAME TBB DEBIAN libtbb-dev TARGET TBB::tbb PC tbb)
+penstock_package(NAME Threads DEBIAN libc6-dev TARGET Threads::Threads LIBS -pthread)
+penstock_package(NAME Random123 DEBIAN librandom123-dev TARGET Random123::Random123 HEADER_ONLY MODULE)
+penstock_package(NAME XXHash DEBIAN libxxhash-dev TARGET XXHash::XXHash HEADER_ONLY MODULE)
+penstock_package(NAME LMDB DEBIAN liblmdb-dev TARGET LMDB::LMDB LIBS -llmdb MODULE)
+penstock_package(NAME JPEG DEBIAN libjpeg62-turbo-dev TARGET JPEG::JPEG PC libjpeg)
+penstock_package(NAME PNG DEBIAN libpng-dev TARGET PNG::PNG PC libpng)
+penstock_package(NAME hwy DEBIAN libhwy-dev TARGET hwy::hwy PC libhwy)
+penstock_package(NAME CLI11 DEBIAN libcli11-dev TARGET CLI11::CLI11)
+penstock_package(NAME fmt DEBIAN libfmt-dev TARGET fmt::fmt ALSO fmt::fmt-header-only)
+penstock_package(NAME nlohmann_json DEBIAN nlohmann-json3-dev TARGET nlohmann_json::nlohmann_json HEADER_ONLY)
+penstock_package(NAME Catch2 DEBIAN catch2 TARGET Catch2::Catch2)
+penstock_package(NAME benchmark DEBIAN libbenchmark-dev TARGET benchmark::benchmark)
+
+# penstock_require(OPTION package...): finds each package or stops, saying what to install and what to switch off.
+# OPTION is the option that wants it, or "core", which can't be switched off.
+function(penstock_require option)
+  foreach(package IN LISTS ARGN)
+    get_property(known GLOBAL PROPERTY PENSTOCK_PACKAGES)
+    if(NOT package IN_LIST known)
+      message(FATAL_ERROR "penstock: ${package} has no row in src/cmake/dependencies.cmake")
+    endif()
+    get_property(found GLOBAL PROPERTY PENSTOCK_FOUND_PACKAGES)
+    if(package IN_LIST found)
+      continue()
+    endif()
+    get_property(target GLOBAL PROPERTY PENSTOCK_PACKAGE_${package}_TARGET)
+    get_property(debian GLOBAL PROPERTY PENSTOCK_PACKAGE_${package}_DEBIAN)
+    if(package STREQUAL "Threads")
+      set(THREADS_PREFER_PTHREAD_FLAG ON)
+    endif()
+    # Targets are made global: tests, and a project around ours, link static components and so need them too.
+    set(CMAKE_FIND_PACKAGE_TARGETS_GLOBAL ON)
+    find_package(${package} QUIET)
+    if(NOT TARGET ${target})
+      set(way_out "or switch it off: -D${option}=OFF")
+      set(wanted "${option}=ON needs")
+      if(option STREQUAL "core")
+        set(way_out "it can't be switched off")
+        set(wanted "penstock's core needs")
+      endif()
+      message(FATAL_ERROR "${wanted} ${package}, which was not found. On Debian or Ubuntu: apt-get install ${debian} "
+                          "(elsewhere, add its prefix to CMAKE_PREFIX_PATH); ${way_out}.")
+    endif()
+    set_property(GLOBAL APPEND PROPERTY PENSTOCK_FOUND_PACKAGES ${package})
+    set_property(GLOBAL PROPERTY PENSTOCK_PACKAGE_${package}_VERSION "${${package}_VERSION}")
+  endforeach()
+endfunction()
+
+# penstock_package_of(TARGET RESULT): the package with this imported target, or empty.
+function(penstock_package_of target result)
+  set(${result} "" PARENT_SCOPE)
+  get_property(packages GLOBAL PROPERTY PENSTOCK_PACKAGES)
+  foreach(package IN LISTS packages)
+    get_property(main GLOBAL PROPERTY PENSTOCK_PACKAGE_${package}_TARGET)
+    get_property(also GLOBAL PROPERTY PENSTOCK_PACKAGE_${package}_ALSO)
+    if(target STREQUAL main OR target IN_LIST also)
+      set(${result} ${package} PARENT_SCOPE)
+    endif()
+  endforeach()
+endfunction()
