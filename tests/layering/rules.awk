@@ -1,0 +1,190 @@
+# Reads C++ files and says where they break the folder rules. Works in any awk.
+# Arguments (-v): files = list of all files of the tree, facts = what CMake knows of the components (may be empty),
+# folders = list of the folders with a component of their own. Run from the top of the tree.
+
+function report(text) { printf "%s:%d: %s\n", file, line, text; bad++ }
+
+# a/b/../c -> a/c; a path that leaves the tree keeps its leading ..
+function normal(path,    n, parts, i, out, depth) {
+  n = split(path, parts, "/"); depth = 0
+  for (i = 1; i <= n; i++) {
+    if (parts[i] == "" || parts[i] == ".") continue
+    if (parts[i] == ".." && depth > 0 && out[depth] != "..") { depth--; continue }
+    out[++depth] = parts[i]
+  }
+  path = ""
+  for (i = 1; i <= depth; i++) path = path (i > 1 ? "/" : "") out[i]
+  return path
+}
+
+function folder_of(path) { return match(path, /\/[^\/]*$/) ? substr(path, 1, RSTART - 1) : "" }
+
+# The part of the tree that may be included with quotes from this file.
+function home_of(path,    folder) {
+  for (folder = folder_of(path); folder != ""; folder = folder_of(folder)) if (folder in own_folder) return folder
+  match(path, /^[^\/]*/)
+  return substr(path, 1, RLENGTH)
+}
+
+function starts(text, prefix) { return substr(text, 1, length(prefix)) == prefix }
+
+# Where a quoted include leads: beside the file, or below one of the include folders its target may have.
+function resolve(name,    home, n, roots, i, path) {
+  home = home_of(file)
+  n = split(folder_of(file) "|" home "|" top "|src|" folder_of(file) "/..|.|include", roots, "|")
+  for (i = 1; i <= n; i++) {
+    path = normal(roots[i] "/" name)
+    if (path in exists) return path
+  }
+  return normal(folder_of(file) "/" name)
+}
+
+# Comments and the insides of string literals out; block comments and line state are kept between lines.
+function strip(text,    out, i, c, two, quote) {
+  # Most lines need no walk through their characters.
+  if (in_comment) { if (!index(text, "*/")) return "" }
+  else if (!index(text, "/*") && text !~ /["']/) { sub(/\/\/.*/, "", text); return text }
+  else if (!index(text, "/*") && top != "include") return text
+  out = ""; quote = ""
+  for (i = 1; i <= length(text); i++) {
+    c = substr(text, i, 1); two = substr(text, i, 2)
+    if (in_comment) { if (two == "*/") { in_comment = 0; i++ } continue }
+    if (quote != "") { if (c == "\\") i++; else if (c == quote) { quote = ""; out = out c } continue }
+    if (two == "//") break
+    if (two == "/*") { in_comment = 1; i++; continue }
+    if (c == "\"" || (c == "'" && out !~ /[A-Za-z0-9_]$/)) quote = c
+    out = out c
+  }
+  return out
+}
+
+function is_third_party(name) {
+  return name ~ /^(tbb|oneapi|hwy|Random123|CLI|fmt|nlohmann|benchmark|catch2|hdf5|openslide|tiff|libyuv|turbojpeg|libspng|openjpeg-[0-9.]*|nvtx3|thrust|cub)\// ||
+         name ~ /^(lmdb|xxhash|xxh3|jpeglib|jerror|jmorecfg|turbojpeg|png|spng|hdf5|hdf5_hl|H5[A-Za-z]*|openslide|tiff[a-z]*|libdeflate|archive|archive_entry|openjpeg|libyuv|cuda[a-z_]*|nvToolsExt)\.h(pp)?$/
+}
+function is_tbb(name) { return name ~ /^(tbb|oneapi)\// }
+function is_cuda(name) { return name ~ /^(cuda[a-z_]*\.h|cuda\/|nvtx3\/|nvToolsExt|thrust\/|cub\/)/ }
+
+# Does a component's closure hold this one? Depth: a circle of components must not send us around for ever.
+function reaches(from, to, depth,    i, n, list) {
+  if (from == to) return 1
+  if (depth > 10) return 0
+  n = split(depends[from], list, " ")
+  for (i = 1; i <= n; i++) if (reaches(list[i], to, depth + 1)) return 1
+  return 0
+}
+
+function check_public_header(angled, name) {
+  if (!angled) { report("public headers include each other as <penstock/...>, not \"" name "\""); return }
+  if (starts(name, "penstock/")) {
+    if (!(("include/" name) in exists)) report("<" name "> does not exist")
+    if (file !~ /^include\/penstock\/cuda\// && name ~ /^penstock\/cuda\//) report("CUDA headers may be included below include/penstock/cuda/ only: <" name ">")
+    return
+  }
+  if (name in standard) return
+  if (file ~ /^include\/penstock\/cuda\// && is_cuda(name)) return
+  report("a public header may include the standard library and <penstock/...> only, not <" name ">")
+}
+
+function check_include(angled, name,    path, home) {
+  if (top == "include") { check_public_header(angled, name); check_owner(name); return }
+  if (angled) {
+    if (name ~ /^\.\.?\// || name ~ /^(src|sources|transforms|include|tests|examples|bench)\//) report("<" name "> reaches into the tree; only <penstock/...> is public")
+    if (starts(name, "penstock/") && !(("include/" name) in exists)) report("<" name "> does not exist")
+    if (starts(name, "penstock/")) check_owner(name)
+  } else {
+    path = resolve(name)
+    if (starts(path, "include/")) report("public headers are included as <penstock/...>, not \"" name "\"")
+  }
+  home = home_of(file)
+
+  if (file ~ /^src\/cli\//) {
+    if (!angled && !starts(path, "src/cli/")) report("the tool uses public headers and its own only, not \"" name "\"")
+    if (angled && (is_tbb(name) || is_cuda(name))) report("the tool uses public headers only, not <" name ">")
+  } else if (top == "src") {
+    if (name ~ /^penstock\/(sources|transforms)\//) report("src/ knows no particular source or transform: <" name ">")
+    if (is_tbb(name) && file != "src/executor.cpp") report("TBB may be included by src/executor.cpp only: <" name ">")
+    else if (is_cuda(name) && file !~ /^src\/cuda\//) report("CUDA may be included by src/cuda/ only: <" name ">")
+    else if (is_third_party(name) && !is_tbb(name) && !is_cuda(name) && name !~ /^(Random123\/|xxhash\.h$)/) report("the core uses TBB, Random123 and xxHash only, not <" name ">")
+    if (!angled && (!starts(path, "src/") || starts(path, "src/cli/"))) report("src/ uses its own headers and <penstock/...> only, not \"" name "\"")
+  } else if (top == "sources" || top == "transforms") {
+    if (!angled && !starts(path, home "/")) report(home "/ uses public headers and its own only, not \"" name "\"")
+    if (is_tbb(name)) report("TBB may be included by src/executor.cpp only: <" name ">")
+    if (is_cuda(name)) report("CUDA may be included by src/cuda/ only: <" name ">")
+  } else if (top == "examples" || top == "bench") {
+    if (!angled && !starts(path, top "/")) report(top "/ uses public headers and its own only, not \"" name "\"")
+  } else if (top == "tests") {
+    if (!angled && !starts(path, "tests/") && !(file ~ /^tests\/core\// && starts(path, "src/") && !starts(path, "src/cli/")))
+      report((starts(path, "src/") ? "only tests/core may look into src/, and not into src/cli/: \"" : "tests use public headers and their own only, not \"") name "\"")
+  }
+}
+
+# With CMake's facts: a file may include headers of its own component and of those it depends on.
+function check_owner(name,    mine, theirs) {
+  if (!have_facts || !starts(name, "penstock/")) return
+  mine = (top == "include") ? owner[substr(file, 9)] : component_at[home_of(file)]
+  if (top == "src" && file !~ /^src\/cli\//) mine = "core"
+  if (mine == "") return
+  theirs = owner[name]
+  if (theirs != "" && !reaches(mine, theirs, 0)) report("component " mine " does not depend on " theirs ", whose header <" name "> is")
+}
+
+BEGIN {
+  n = split("algorithm any array atomic barrier bit bitset cassert cctype cerrno cfenv cfloat charconv chrono cinttypes climits clocale cmath codecvt compare complex concepts condition_variable coroutine csetjmp csignal cstdarg cstddef cstdint cstdio cstdlib cstring ctime cuchar cwchar cwctype deque exception execution filesystem forward_list fstream functional future initializer_list iomanip ios iosfwd iostream istream iterator latch limits list locale map memory memory_resource mutex new numbers numeric optional ostream queue random ranges ratio regex scoped_allocator semaphore set shared_mutex span sstream stack stdexcept stop_token streambuf string string_view syncstream system_error thread tuple type_traits typeindex typeinfo unordered_map unordered_set utility valarray variant vector version", words, " ")
+  for (i = 1; i <= n; i++) standard[words[i]] = 1
+  while ((getline text < files) > 0) exists[text] = 1
+  while ((getline text < folders) > 0) own_folder[text] = 1
+  if (facts != "") while ((getline text < facts) > 0) {
+    have_facts = 1
+    split(text, f, " ")
+    if (f[1] == "DEPENDS") depends[f[2]] = depends[f[2]] " " f[3]
+    if (f[1] == "HEADERS") owner[f[3]] = f[2]
+    if (f[1] == "SOURCES") { listed[f[3]] = f[2]; if (f[2] != "core") component_at[home_of(f[3])] = f[2] }
+    if (f[1] == "PRIVATE_LIBS") libs[f[2]] = libs[f[2]] " " f[3]
+    if (f[1] == "component") components[f[2]] = 1
+    if (f[1] == "complete") complete = 1
+  }
+}
+
+FNR == 1 {
+  file = FILENAME; in_comment = 0; match(file, /^[^\/]*/); top = substr(file, 1, RLENGTH)
+  line = 1
+  if ((top == "sources" || top == "transforms") && !(home_of(file) in own_folder)) report("belongs to no component: no CMakeLists.txt with penstock_component() above it")
+  if (complete) {
+    if (top == "include" && !(substr(file, 9) in owner)) report("no component installs this header: list it in HEADERS")
+    if (file ~ /^(src|sources|transforms)\/.*\.(cpp|cu)$/ && file !~ /^src\/cli\// && !(file in listed)) report("no component compiles this file: list it in SOURCES")
+  }
+}
+
+{
+  line = FNR
+  was_comment = in_comment
+  code = strip($0)
+  if (!was_comment && $0 ~ /^[ \t]*#[ \t]*(include|include_next|import)[ \t]*[<"]/) {
+    text = $0; sub(/^[^<"]*/, "", text)
+    angled = substr(text, 1, 1) == "<"
+    text = substr(text, 2); sub(/[>"].*/, "", text)
+    check_include(angled, text)
+    next
+  }
+  if (code ~ /^[ \t]*#[ \t]*include/) report("an include must be written out, so that it can be checked")
+  if (top == "include") {
+    if (code ~ /(^|[^A-Za-z0-9_])(tbb|oneapi|hwy|r123|fmt|nlohmann|CLI)::/ ||
+        code ~ /(^|[^A-Za-z0-9_])namespace[ \t]+(tbb|oneapi|hwy|r123|fmt|nlohmann|CLI)([^A-Za-z0-9_]|$)/ ||
+        code ~ /(^|[^A-Za-z0-9_])(MDB_[A-Za-z]|mdb_[a-z]|jpeg_[a-z]*_struct|j_(de)?compress_ptr|tjhandle|hid_t|herr_t|hsize_t|H5[A-Z][a-z]|_?openslide_|png_struct|png_info|spng_ctx|XXH[0-9]|XXH_|libdeflate_|opj_|TIFF[^A-Za-z0-9_])/)
+      report("a public header names no third-party type: " code)
+    if (file !~ /^include\/penstock\/cuda\// && code ~ /(^|[^A-Za-z0-9_])(cuda[A-Z][A-Za-z]*|CU(stream|event|context|device)|nvtx[A-Z])/)
+      report("CUDA's names may stand below include/penstock/cuda/ only: " code)
+  }
+}
+
+END {
+  file = "CMake"; line = 0
+  for (c in components) {
+    if (c == "core" && depends[c] != "") report("the core depends on no component, not on" depends[c])
+    if (c != "core" && libs[c] ~ / TBB::/) report("component " c " links TBB; the core alone does")
+    if (c != "cuda" && libs[c] ~ / CUDA::/) report("component " c " links CUDA; the component cuda alone does")
+  }
+  for (h in owner) if (!(("include/" h) in exists)) report("component " owner[h] " lists <" h ">, which does not exist")
+  exit bad > 0
+}

@@ -1,0 +1,91 @@
+#include "support/test_images.hpp"
+
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+namespace penstock_test {
+
+using penstock::Box;
+using penstock::ImageShape;
+using penstock::Pixels;
+
+namespace {
+
+std::size_t bytes_of(const ImageShape& s) {
+  return static_cast<std::size_t>(s.height) * static_cast<std::size_t>(s.width) * static_cast<std::size_t>(s.channels);
+}
+
+std::size_t index(const ImageShape& s, std::int32_t y, std::int32_t x, std::int32_t c) {
+  return (static_cast<std::size_t>(y) * static_cast<std::size_t>(s.width) + static_cast<std::size_t>(x)) *
+             static_cast<std::size_t>(s.channels) +
+         static_cast<std::size_t>(c);
+}
+
+// A triangle wave of that period, 0 to 255.
+int wave(int t, int period) {
+  const int phase = t % period;
+  return (phase * 2 < period ? phase : period - phase) * 510 / period;
+}
+
+}  // namespace
+
+Image::Image(ImageShape s) : shape(s), pixels(bytes_of(s)) {}
+std::uint8_t& Image::at(std::int32_t y, std::int32_t x, std::int32_t c) { return pixels[index(shape, y, x, c)]; }
+std::uint8_t Image::at(std::int32_t y, std::int32_t x, std::int32_t c) const { return pixels[index(shape, y, x, c)]; }
+Pixels Image::view() const { return view({0, 0, shape.height, shape.width}); }
+Pixels Image::view(const Box& box) const {
+  return {pixels.data() + index(shape, box.top, box.left, 0), std::ptrdiff_t{shape.width} * shape.channels,
+          {box.height, box.width, shape.channels}};
+}
+
+std::uint32_t Numbers::next() {
+  state_ = state_ * 6364136223846793005u + 1442695040888963407u;
+  return static_cast<std::uint32_t>(state_ >> 33);
+}
+
+Image photo(ImageShape shape, std::uint64_t seed, int noise) {
+  Image image(shape);
+  Numbers numbers(seed + 1);
+  const int shift = numbers.below(500), edge = numbers.from(10, 60);
+  for (std::int32_t y = 0; y < shape.height; ++y) {
+    for (std::int32_t x = 0; x < shape.width; ++x) {
+      const bool inside = (x / edge + y / (edge + 7)) % 3 == 0;
+      for (std::int32_t c = 0; c < shape.channels; ++c) {
+        const int base = (wave(x + 2 * y + shift * (c + 1), 90 + 40 * c) + wave(3 * y + shift, 210)) / 2;
+        int value = (inside ? 255 - base : base) + numbers.from(-noise, noise);
+        value = value < 0 ? 0 : value > 255 ? 255 : value;
+        image.at(y, x, c) = static_cast<std::uint8_t>(value);
+      }
+    }
+  }
+  return image;
+}
+
+Image static_noise(ImageShape shape, std::uint64_t seed) {
+  Image image(shape);
+  Numbers numbers(seed + 77);
+  for (auto& value : image.pixels) value = static_cast<std::uint8_t>(numbers.next());
+  return image;
+}
+
+Image cut(const Image& image, const Box& box) {
+  Image part({box.height, box.width, image.shape.channels});
+  const Pixels from = image.view(box);
+  const std::size_t row = part.pixels.size() / static_cast<std::size_t>(box.height);
+  for (std::int32_t y = 0; y < box.height; ++y)
+    std::memcpy(part.pixels.data() + static_cast<std::size_t>(y) * row, from.data + y * from.stride, row);
+  return part;
+}
+
+std::byte* TestScratch::allocate(std::size_t bytes) {
+  auto* block = static_cast<std::byte*>(::operator new(bytes + 1, std::align_val_t(64)));
+  blocks_.emplace_back(block);
+  std::memset(block, 0xa5, bytes);
+  bytes_ += bytes;
+  return block;
+}
+
+void TestScratch::Free::operator()(std::byte* p) const { ::operator delete(p, std::align_val_t(64)); }
+
+}  // namespace penstock_test
