@@ -124,6 +124,7 @@ void Chain::run(ChainRun& run, const Place& place, std::uint64_t index, std::spa
     finish(run, rows);
   } else {
     Clocks before = read_clocks();
+    const std::uint64_t begun = before.wall_ns;
     for (std::size_t i = 0; i < steps_.size(); ++i) {
       run.at = &steps_[i].label;
       begin(run, steps_[i], rows);
@@ -140,6 +141,7 @@ void Chain::run(ChainRun& run, const Place& place, std::uint64_t index, std::spa
       run.counters[i].bytes.add(bytes);
       before = after;
     }
+    run.sample_ns = before.wall_ns - begun;
     run.totals.measured.add(1);
     run.totals.scratch_bytes.set(run.arena.capacity());
   }

@@ -67,6 +67,7 @@ class ChainRun final : public Cells {
   std::vector<std::byte*> rows;                          ///< places of the row in work
   std::vector<StepCounters> counters;                    ///< one per step
   ChainCounters totals;
+  std::uint64_t sample_ns = 0;                           ///< wall time of the last measured chain; 0 = none yet
   const std::string* at = nullptr;                       ///< label of the stage in work, for errors
   std::stop_token stop;
 

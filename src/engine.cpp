@@ -4,8 +4,13 @@
 #include <chrono>
 
 #include "failure.hpp"
+#include "relax.hpp"
 
 namespace penstock::detail {
+
+namespace {
+constexpr std::uint64_t spin_ns = 20'000;
+}
 
 Engine::Engine(std::shared_ptr<const PipelineData> data, const EngineOptions& options, Executor::Impl& executor)
     : data_(std::move(data)),
@@ -15,6 +20,7 @@ Engine::Engine(std::shared_ptr<const PipelineData> data, const EngineOptions& op
       slots_(data_->schema, data_->batch->rows, options.depth, *options.memory),
       rows_(data_->batch->rows),
       steps_(data_->steps()),
+      tickets_(rows_),
       advises_(data_->source->wants_advice()),
       by_ordinal_(options.depth, nullptr) {
   runs_.reserve(options.threads + std::size_t{1});
@@ -105,6 +111,8 @@ Slot* Engine::wait() {
   }
   Slot& slot = slot_of(delivered_);
   const auto ready = [&] { return slot.state.load(std::memory_order_seq_cst) == SlotState::ready; };
+  // Sleeping and being woken costs about what a batch of tiny samples does.
+  for (const std::uint64_t begun = now_ns(); !ready() && !stopped() && now_ns() - begun < spin_ns;) relax();
   if (ready()) return stopped() ? nullptr : &slot;
   lock.lock();
   waiting_.store(true, std::memory_order_seq_cst);

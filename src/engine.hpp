@@ -90,10 +90,10 @@ class Engine : public std::enable_shared_from_this<Engine> {
   void runner_main() noexcept;
   bool work(ChainRun& run) noexcept;
   bool advise() noexcept;
-  void make_sample(ChainRun& run, std::uint64_t ticket) noexcept;
+  void make_samples(ChainRun& run, TicketRun tickets) noexcept;
   void fill_row(ChainRun& run, Slot& slot, std::uint64_t row, std::uint64_t ticket);
   void fail_row(Slot& slot, std::uint64_t row, Error error, bool fatal);
-  void finish_part(Slot& slot) noexcept;
+  void finish_parts(Slot& slot, std::uint32_t parts) noexcept;
   void help(Lock& lock);
   ChainRun* lease_run(Lock& lock) noexcept;
   Slot& slot_of(std::uint64_t ordinal) noexcept { return *by_ordinal_[ordinal % by_ordinal_.size()]; }
@@ -103,8 +103,8 @@ class Engine : public std::enable_shared_from_this<Engine> {
   EngineOptions options_;
   Executor::Impl* executor_;
   Slots slots_;
-  Tickets tickets_;
   std::uint64_t rows_, steps_;
+  Tickets tickets_;
   bool advises_;
   std::stop_source stop_source_;
 

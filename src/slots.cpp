@@ -66,8 +66,8 @@ void Slots::clear_row(Slot& slot, std::uint64_t row) const noexcept {
     if (fields_[f].row_bytes != 0) std::memset(place(slot, f, row), 0, fields_[f].row_bytes);
 }
 
-bool Slots::finish(Slot& slot) noexcept {
-  if (slot.left.fetch_sub(1, std::memory_order_acq_rel) != 1) return false;
+bool Slots::finish(Slot& slot, std::uint32_t parts) noexcept {
+  if (slot.left.fetch_sub(parts, std::memory_order_acq_rel) != parts) return false;
   move(slot, SlotState::filling, SlotState::ready);
   return true;
 }

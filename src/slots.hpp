@@ -65,8 +65,8 @@ class Slots {
     return slot.data + fields_[field].offset + row * fields_[field].row_bytes;
   }
   void clear_row(Slot& slot, std::uint64_t row) const noexcept;
-  /// One of the slot's parts is done. True: it was the last one, and the slot is ready.
-  bool finish(Slot& slot) noexcept;
+  /// So many of the slot's parts are done. True: they were the last ones, and the slot is ready.
+  bool finish(Slot& slot, std::uint32_t parts) noexcept;
   void lease(Slot& slot) noexcept;
   /// Back to free, from any state. `after`: the stream whose work must be done first; the host's is done already.
   void release(Slot& slot, StreamRef after) noexcept;

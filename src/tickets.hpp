@@ -1,21 +1,32 @@
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
-#include <optional>
 
 namespace penstock::detail {
 
-/// Numbers the samples to be made, in order: a runner takes one, whoever admits batches raises the limit. That limit is all
-/// the back-pressure there is. Any thread, but for `reset`.
+/// Consecutive tickets of one batch; none where `count` is 0.
+struct TicketRun {
+  std::uint64_t first = 0, count = 0;
+};
+
+/// Numbers the samples to be made, in order: a runner takes some, whoever admits batches raises the limit. That limit is
+/// all the back-pressure there is. Any thread, but for `reset`.
 class Tickets {
  public:
-  std::optional<std::uint64_t> take() noexcept {
-    std::uint64_t ticket = next_.load(std::memory_order_relaxed);
-    // Acquire pairs with raise(): who sees the limit sees the slots behind it.
-    while (ticket < limit_.load(std::memory_order_acquire))
-      if (next_.compare_exchange_weak(ticket, ticket + 1, std::memory_order_relaxed)) return ticket;
-    return std::nullopt;
+  explicit Tickets(std::uint64_t rows) : rows_(rows) {}
+
+  /// The next tickets, at most `most` and never of two batches.
+  TicketRun take(std::uint64_t most) noexcept {
+    std::uint64_t first = next_.load(std::memory_order_relaxed);
+    for (;;) {
+      // Acquire pairs with raise(): who sees the limit sees the slots behind it.
+      const std::uint64_t limit = limit_.load(std::memory_order_acquire);
+      if (first >= limit) return {};
+      const std::uint64_t count = std::min({most, rows_ - first % rows_, limit - first});
+      if (next_.compare_exchange_weak(first, first + count, std::memory_order_relaxed)) return {first, count};
+    }
   }
   bool available() const noexcept { return next_.load(std::memory_order_relaxed) < limit_.load(std::memory_order_acquire); }
   void raise(std::uint64_t limit) noexcept { limit_.store(limit, std::memory_order_release); }
@@ -26,6 +37,7 @@ class Tickets {
   }
 
  private:
+  std::uint64_t rows_;
   alignas(64) std::atomic<std::uint64_t> next_{0};
   alignas(64) std::atomic<std::uint64_t> limit_{0};
 };

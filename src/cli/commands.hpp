@@ -1,0 +1,29 @@
+#pragma once
+
+#include <functional>
+
+namespace CLI {
+class App;
+}
+
+namespace penstock::cli {
+
+/// What the tool's exit status means. Documented in `penstock --help`; scripts rely on it.
+enum ExitCode : int {
+  exit_ok = 0,
+  exit_error = 1,        ///< something failed while running; one line on stderr says what
+  exit_usage = 2,        ///< the command line can't be understood, or asks for something impossible
+  exit_bad_records = 3,  ///< verify found bad records
+  exit_signal = 128,     ///< + the signal's number: 130 for Ctrl-C
+};
+
+/// A command's work, once its arguments are parsed. Returns the exit status.
+using Command = std::function<int()>;
+
+/// Each adds its subcommand; `chosen` is set when that is the one called.
+void add_pack(CLI::App& app, Command& chosen);
+void add_bench(CLI::App& app, Command& chosen);
+void add_inspect(CLI::App& app, Command& chosen);
+void add_verify(CLI::App& app, Command& chosen);
+
+}  // namespace penstock::cli

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <atomic>
+#include <stop_token>
+#include <thread>
+
+namespace penstock::cli {
+
+/// Turns SIGINT and SIGTERM into a stop request while it lives; a second one ends the process at once. To be made before
+/// any other thread, since threads inherit the signal mask.
+class Interrupt {
+ public:
+  Interrupt();
+  Interrupt(const Interrupt&) = delete;
+  Interrupt& operator=(const Interrupt&) = delete;
+  ~Interrupt();
+
+  std::stop_token token() const noexcept { return source_.get_token(); }
+  /// The signal that came, or 0.
+  int signal() const noexcept { return signal_.load(); }
+
+ private:
+  void watch(const std::stop_token& ended);
+  std::stop_source source_;
+  std::atomic<int> signal_{0};
+  std::jthread thread_;
+};
+
+}  // namespace penstock::cli

@@ -1,0 +1,66 @@
+// The tool `penstock`: packs folders into stores, measures, shows and checks them.
+#include <cstdio>
+#include <exception>
+#include <new>
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+#include <penstock/error.hpp>
+#include <penstock/version.hpp>
+
+#include "commands.hpp"
+#include "output.hpp"
+
+namespace {
+
+using namespace penstock::cli;
+
+// One line, whatever the message holds.
+int fail(int status, const std::string& message) {
+  std::string line = message;
+  while (!line.empty() && line.back() == '\n') line.pop_back();
+  std::fprintf(stderr, "penstock: %s\n", printable(line).c_str());
+  return status;
+}
+
+int run(int argc, char** argv) {
+  CLI::App app{"Packs training data into stores, and measures, shows and checks them.", "penstock"};
+  app.set_version_flag("--version", std::to_string(PENSTOCK_VERSION_MAJOR) + "." + std::to_string(PENSTOCK_VERSION_MINOR) + "." +
+                                        std::to_string(PENSTOCK_VERSION_PATCH));
+  app.require_subcommand(1);
+  app.footer(
+      "Exit status: 0 done; 1 an error, told in one line on stderr; 2 the command line is wrong; 3 verify found bad\n"
+      "records; 130 stopped by Ctrl-C (128 + the signal's number).\n"
+      "`penstock COMMAND --help` tells more.");
+  Command chosen;
+  add_pack(app, chosen);
+  add_bench(app, chosen);
+  add_inspect(app, chosen);
+  add_verify(app, chosen);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& success) {  // --help, --version
+    return app.exit(success);
+  } catch (const CLI::ParseError& error) {
+    const auto called = app.get_subcommands();
+    return fail(exit_usage, std::string(error.what()) + "; see penstock" + (called.empty() ? "" : " " + called.front()->get_name()) + " --help");
+  }
+  return chosen();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run(argc, argv);
+  } catch (const UsageError& error) {
+    return fail(exit_usage, error.what());
+  } catch (const penstock::Error& error) {
+    return fail(exit_error, error.what());
+  } catch (const std::bad_alloc&) {
+    return fail(exit_error, "out of memory");
+  } catch (const std::exception& error) {
+    return fail(exit_error, error.what());
+  }
+}

@@ -1,0 +1,104 @@
+#include "output.hpp"
+
+#include <cerrno>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+
+#include <fmt/format.h>
+
+namespace penstock::cli {
+
+std::string printable(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 || byte == 0x7f) out += fmt::format("\\x{:02x}", byte);
+    else out += c;
+  }
+  return out;
+}
+
+std::string with_commas(std::uint64_t number) {
+  std::string text = std::to_string(number);
+  for (std::size_t at = text.size(); at > 3;) text.insert(at -= 3, 1, ',');
+  return text;
+}
+
+std::string bytes_text(double bytes) {
+  const char* const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+  std::size_t unit = 0;
+  for (; bytes >= 1024 && unit < 4; ++unit) bytes /= 1024;
+  return unit == 0 ? fmt::format("{:.0f} B", bytes) : fmt::format("{:.1f} {}", bytes, units[unit]);
+}
+
+std::string clock_text(double seconds) {
+  if (!std::isfinite(seconds) || seconds < 0 || seconds > 1e7) return "?";
+  const auto s = static_cast<std::uint64_t>(std::llround(seconds));
+  if (s >= 3600) return fmt::format("{}:{:02}:{:02}", s / 3600, s / 60 % 60, s % 60);
+  return fmt::format("{}:{:02}", s / 60, s % 60);
+}
+
+std::uint64_t parse_bytes(const std::string& text) {
+  std::size_t used = 0;
+  double value = -1;
+  try {
+    value = std::stod(text, &used);
+  } catch (const std::exception&) {
+  }
+  std::string unit = text.substr(used);
+  while (!unit.empty() && unit.front() == ' ') unit.erase(0, 1);
+  for (char& c : unit) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  static constexpr std::string_view units[] = {"", "K", "M", "G", "T"};
+  for (std::size_t i = 0; i < std::size(units) && value >= 0 && std::isfinite(value); ++i) {
+    const std::string u(units[i]);
+    const bool match = i == 0 ? (unit.empty() || unit == "B") : (unit == u || unit == u + "B" || unit == u + "IB");
+    const double bytes = value * std::pow(1024.0, static_cast<double>(i));
+    if (match && bytes < 1e18) return static_cast<std::uint64_t>(bytes);
+  }
+  throw UsageError("\"" + printable(text) + "\" is not a number of bytes; write it like 2GiB, 512M or 1000000");
+}
+
+std::vector<unsigned> parse_threads(const std::string& text) {
+  constexpr unsigned most = 1024;
+  const auto refuse = [&]() -> UsageError {
+    return UsageError(fmt::format("\"{}\" is not a number of threads; write 2, 1..4 or 1,2,8, from 1 to {}", printable(text), most));
+  };
+  const auto number = [&](std::string_view part) {
+    if (part.empty() || part.size() > 4 || part.find_first_not_of("0123456789") != part.npos) throw refuse();
+    const unsigned n = static_cast<unsigned>(std::stoul(std::string(part)));
+    if (n < 1 || n > most) throw refuse();
+    return n;
+  };
+  std::vector<unsigned> list;
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t end = std::min(text.find(',', at), text.size());
+    const std::string_view part = std::string_view(text).substr(at, end - at);
+    if (const std::size_t dots = part.find(".."); dots != part.npos) {
+      const unsigned first = number(part.substr(0, dots)), last = number(part.substr(dots + 2));
+      if (first > last) throw refuse();
+      for (unsigned n = first; n <= last; ++n) list.push_back(n);
+    } else {
+      list.push_back(number(part));
+    }
+    at = end + 1;
+  }
+  return list;
+}
+
+void print(std::string_view text) {
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
+    throw std::runtime_error(std::string("standard output: ") + std::strerror(errno));
+}
+
+void write_json(const Json& json, const std::string& file) {
+  const std::string text = json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  if (file == "-") return print(text);
+  std::ofstream out(file, std::ios::binary | std::ios::trunc);
+  out << text;
+  out.close();
+  if (!out) throw std::runtime_error(file + ": could not be written: " + std::strerror(errno));
+}
+
+}  // namespace penstock::cli

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+namespace penstock::cli {
+
+/// Key order is the order of insertion, as a reader expects it.
+using Json = nlohmann::ordered_json;
+
+/// The command line asks for something impossible: exit status 2.
+struct UsageError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// Text that may come from a store or a file name, for a terminal: control characters as \xNN, so that it stays one line
+/// and can't steer the terminal. Bytes above 127 are left as they are.
+std::string printable(std::string_view text);
+/// "1,234,567"
+std::string with_commas(std::uint64_t number);
+/// "31.2 KiB"
+std::string bytes_text(double bytes);
+/// "1:05", "2:03:04"
+std::string clock_text(double seconds);
+/// "2GiB", "512M", "1000" to bytes. @throws UsageError.
+std::uint64_t parse_bytes(const std::string& text);
+/// "2", "1..4" or "1,2,8" to a list. @throws UsageError.
+std::vector<unsigned> parse_threads(const std::string& text);
+
+/// Everything that is printed on stdout goes through this; what can't be written ends the program with an error.
+void print(std::string_view text);
+/// To stdout for "-". Text that is not UTF-8 gets replacement characters. @throws std::runtime_error.
+void write_json(const Json& json, const std::string& file);
+
+}  // namespace penstock::cli

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include <penstock/pipeline.hpp>
+#include <penstock/sample.hpp>
+#include <penstock/sources/files.hpp>
+#include <penstock/sources/lmdb.hpp>
+
+namespace penstock::cli {
+
+struct StoreOptions {
+  bool checksums = true;
+  std::string values = "automatic";  ///< of an LMDB: automatic, records, raw, datum
+};
+
+/// What the tool reads from: an LMDB store or a folder of files, told apart by what is there. Any thread.
+class Store {
+ public:
+  /// @throws penstock::Error.
+  explicit Store(const std::string& path, const StoreOptions& options = {});
+
+  const char* kind() const noexcept;
+  std::uint64_t size() const;
+  Schema schema() const;
+  std::string key(std::uint64_t index) const;
+  /// Names of classes by number, as far as the store knows them.
+  const std::vector<std::string>& classes() const;
+  Pipeline pipeline() const;
+
+  /// Reads one record after the other; one thread at a time.
+  class Reader {
+   public:
+    /// The record is valid until the next call. @throws penstock::Error.
+    Sample& read(std::uint64_t index);
+
+   private:
+    friend class Store;
+    Reader(Schema schema, std::function<void(std::uint64_t, SampleBuilder&)> read);
+    Schema schema_;
+    std::function<void(std::uint64_t, SampleBuilder&)> read_;
+    std::unique_ptr<OwnedSample> owned_;
+    std::unique_ptr<Sample> sample_;
+  };
+  Reader reader() const;
+
+ private:
+  std::variant<LmdbSource, FilesSource> source_;
+};
+
+/// Slot of the field that holds encoded images, u8[?], if the schema has such a one under that name.
+bool holds_encoded(const Schema& schema, const std::string& field);
+
+/// What a file begins with: "jpeg", "png", "gif", "bmp", "tiff", "webp", or "" for none of these.
+const char* image_kind(std::span<const std::byte> bytes) noexcept;
+
+}  // namespace penstock::cli

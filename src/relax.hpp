@@ -1,0 +1,16 @@
+#pragma once
+
+#if defined(__x86_64__) || defined(__i386__)
+#include <immintrin.h>
+#endif
+
+namespace penstock::detail {
+
+/// Tells the processor that this thread only waits for another one's store.
+inline void relax() noexcept {
+#if defined(__x86_64__) || defined(__i386__)
+  _mm_pause();
+#endif
+}
+
+}  // namespace penstock::detail
