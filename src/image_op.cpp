@@ -19,9 +19,9 @@ std::string box_string(const Box& box) {
 ImageOp::ImageOp(ImageShape shape) : source(shape), box{0, 0, shape.height, shape.width}, resized(shape.size()) {
   window = box;
   if (shape.height < 1 || shape.width < 1 || shape.channels < 1 || shape.channels > 4)
-    throw Error(Errc::invalid_argument, "an image of " + size_string(shape.size()) + " pixels and " +
-                                            std::to_string(shape.channels) +
-                                            " channels can't be worked on: 1 to 4 channels and no empty side are needed");
+    throw Error(Errc::invalid_argument,
+                "an image of " + size_string(shape.size()) + " pixels and " + std::to_string(shape.channels) +
+                    " channels can't be worked on: 1 to 4 channels and no empty side are needed");
 }
 
 bool ImageOp::refuse(bool condition) noexcept {
@@ -92,8 +92,8 @@ void ImageOp::rot90(int quarters) {
 void ImageOp::convert(DType to, Layout order, const std::array<float, 4>& multiply, const std::array<float, 4>& add) {
   if (refused_) return;
   if (to != DType::u8 && to != DType::f16 && to != DType::f32)
-    throw Error(Errc::invalid_argument,
-                "an image can't be converted to " + std::string(penstock::to_string(to)) + "; u8, f16 and f32 are possible");
+    throw Error(Errc::invalid_argument, "an image can't be converted to " + std::string(penstock::to_string(to)) +
+                                            "; u8, f16 and f32 are possible");
   for (int c = 0; c < source.channels; ++c) {
     const auto at = static_cast<std::size_t>(c);
     if (!std::isfinite(multiply[at]) || !std::isfinite(add[at]))

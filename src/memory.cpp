@@ -27,8 +27,8 @@ class HostMemory final : public MemoryResource {
       throw Error(Errc::out_of_memory, "the system has no " + std::to_string(bytes) + " bytes of host memory; lower `depth`, `threads` or the batch size");
     return data;
   }
-  void deallocate(void* data, std::size_t bytes, std::size_t align) noexcept override {
-    ::operator delete(data, bytes, std::align_val_t(align));
+  void deallocate(void* data, std::size_t, std::size_t align) noexcept override {
+    ::operator delete(data, std::align_val_t(align));
   }
   MemoryKind kind() const noexcept override { return MemoryKind::host; }
 };

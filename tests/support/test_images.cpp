@@ -35,7 +35,8 @@ std::uint8_t& Image::at(std::int32_t y, std::int32_t x, std::int32_t c) { return
 std::uint8_t Image::at(std::int32_t y, std::int32_t x, std::int32_t c) const { return pixels[index(shape, y, x, c)]; }
 Pixels Image::view() const { return view({0, 0, shape.height, shape.width}); }
 Pixels Image::view(const Box& box) const {
-  return {pixels.data() + index(shape, box.top, box.left, 0), std::ptrdiff_t{shape.width} * shape.channels,
+  return {pixels.data() + index(shape, box.top, box.left, 0),
+          std::ptrdiff_t{shape.width} * shape.channels,
           {box.height, box.width, shape.channels}};
 }
 

@@ -15,11 +15,13 @@ struct ConvertOptions {
   std::vector<double> bias = {0};   ///< one for all channels, or one each; rounded to binary32
 };
 
-/// Ends the 8-bit part of a chain: element = value * scale + bias in binary32, rounded after each of the two operations.
+/// Ends the 8-bit part of a chain: element = value * scale + bias in binary32, rounded after each of the two
+/// operations.
 class PENSTOCK_API Convert {
  public:
   struct Params {};
-  /// @throws Error(invalid_argument) for another dtype, for no or more than 4 values, or for values that are not finite.
+  /// @throws Error(invalid_argument) for another dtype, for no or more than 4 values, or for values that are not
+  /// finite.
   explicit Convert(ConvertOptions options);
   Params draw(const ImageShape& shape, Rng& rng) const;
   void compose(const Params& params, const ImageShape& shape, ImageOp& op) const;

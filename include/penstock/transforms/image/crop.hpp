@@ -6,8 +6,8 @@
 
 namespace penstock {
 
-/// Keeps a fixed box. An image that does not hold it: Error(unsupported); where the schema shows it, Error(schema_mismatch)
-/// when the stage joins a pipeline. So for the three stages of this header.
+/// Keeps a fixed box. An image that does not hold it: Error(unsupported); where the schema shows it,
+/// Error(schema_mismatch) when the stage joins a pipeline. So for the three stages of this header.
 class PENSTOCK_API Crop {
  public:
   struct Params {};

@@ -13,8 +13,8 @@ struct RandomResizedCropOptions {
   std::array<double, 2> ratio{3. / 4, 4. / 3};  ///< least and greatest width / height, above 0
 };
 
-/// Keeps a random box and resizes it, as torchvision's RandomResizedCrop does: ten tries with a uniform share of the area
-/// and a log-uniform ratio; then the largest box in the middle whose ratio is allowed.
+/// Keeps a random box and resizes it, as torchvision's RandomResizedCrop does: ten tries with a uniform share of the
+/// area and a log-uniform ratio; then the largest box in the middle whose ratio is allowed.
 class PENSTOCK_API RandomResizedCrop {
  public:
   struct Params {

@@ -23,8 +23,8 @@ class PENSTOCK_API Resize {
   Size size_;
 };
 
-/// Resizes so that the shorter side has a fixed length; the longer one is cut to whole pixels. A result with a side above
-/// 65,535 pixels (a sliver of an image made wide): Error(unsupported).
+/// Resizes so that the shorter side has a fixed length; the longer one is cut to whole pixels. A result with a side
+/// above 65,535 pixels (a sliver of an image made wide): Error(unsupported).
 class PENSTOCK_API ResizeShort {
  public:
   struct Params {};

@@ -12,8 +12,8 @@ namespace penstock {
 
 /// Executes every ImageOp on the CPU; the same bits on every CPU. Any thread; lives as long as the program.
 ///
-/// A resample is an antialiased triangle filter, of half-width max(1, in / out) input pixels (what Pillow and torchvision
-/// call bilinear with antialias): no value is more than 1 from the exact result rounded to 8 bits.
+/// A resample is an antialiased triangle filter, of half-width max(1, in / out) input pixels (what Pillow and
+/// torchvision call bilinear with antialias): no value is more than 1 from the exact result rounded to 8 bits.
 PENSTOCK_API const ImageExecutor& image_executor();
 
 /// A user's own ImageStage as a stage on `field`, u8 [H, W, C] with 1 to 4 channels:

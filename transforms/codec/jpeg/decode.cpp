@@ -1,0 +1,126 @@
+#include <algorithm>
+#include <optional>
+#include <string>
+
+#include <penstock/transforms/decode_jpeg.hpp>
+#include <penstock/transforms/image/stage.hpp>
+
+#include "reader.hpp"
+
+namespace penstock {
+
+namespace {
+
+using jpeg::Reader;
+
+// Columns on either side of a box that are decoded too: smooth upsampling of a column looks at its neighbours.
+constexpr std::int32_t margin = 2;
+
+class Decoding final : public ImageDecoding {
+ public:
+  explicit Decoding(const JpegOptions& options) : options_(options) {}
+
+  ImageShape open(std::span<const std::byte> encoded) override {
+    reader_.reset();
+    encoded_ = encoded;
+    started_ = false;
+    reader_.emplace(encoded, options_);
+    return reader_->shape();
+  }
+
+  Pixels decode(const Box& box, bool verify, std::byte* into, Scratch& scratch) override {
+    if (!reader_ || started_) open(encoded_);
+    started_ = true;
+    check_box(box);
+    jpeg_decompress_struct& info = reader_->info();
+    jpeg_start_decompress(&info);
+    const ImageShape whole = reader_->shape();
+    const auto channels = static_cast<std::ptrdiff_t>(whole.channels);
+    JDIMENSION left = 0;
+    if (box.width < whole.width) {
+      const std::int32_t from = std::max(0, box.left - margin);
+      const std::int32_t to = std::min(whole.width, box.left + box.width + margin);
+      left = static_cast<JDIMENSION>(from);
+      auto width = static_cast<JDIMENSION>(to - from);
+      if (to - from < whole.width) jpeg_crop_scanline(&info, &left, &width);
+    }
+    const std::ptrdiff_t stride = static_cast<std::ptrdiff_t>(info.output_width) * channels;
+    const bool in_place = into != nullptr && box == Box{0, 0, whole.height, whole.width};
+    std::byte* room = in_place ? into : scratch.allocate(static_cast<std::size_t>(stride * box.height));
+    auto* pixels = reinterpret_cast<std::uint8_t*>(room);
+    if (box.top > 0) jpeg_skip_scanlines(&info, static_cast<JDIMENSION>(box.top));
+    read_rows(pixels, stride, box.height);
+    if (verify) {
+      auto* row = reinterpret_cast<std::uint8_t*>(scratch.allocate(static_cast<std::size_t>(stride)));
+      read_rows(row, 0, whole.height - box.top - box.height);
+      jpeg_finish_decompress(&info);
+    }
+    // Nothing of libjpeg's memory is kept while the pixels are worked on.
+    jpeg_abort_decompress(&info);
+    return {pixels + (static_cast<std::ptrdiff_t>(box.left) - static_cast<std::ptrdiff_t>(left)) * channels,
+            stride,
+            {box.height, box.width, whole.channels}};
+  }
+
+ private:
+  void check_box(const Box& box) const {
+    const ImageShape whole = reader_->shape();
+    if (box.top < 0 || box.left < 0 || box.height < 1 || box.width < 1 || box.height > whole.height - box.top ||
+        box.width > whole.width - box.left)
+      throw Error(Errc::invalid_argument, "a box to decode does not lie inside the image");
+  }
+
+  void read_rows(std::uint8_t* first, std::ptrdiff_t stride, std::int32_t rows) {
+    constexpr std::int32_t together = 16;
+    JSAMPROW at[together];
+    for (std::int32_t y = 0; y < rows;) {
+      const std::int32_t some = std::min(together, rows - y);
+      for (std::int32_t k = 0; k < some; ++k) at[k] = first + (y + k) * stride;
+      const JDIMENSION done = jpeg_read_scanlines(&reader_->info(), at, static_cast<JDIMENSION>(some));
+      if (done == 0) throw Error(Errc::corrupt, "libjpeg gave no more rows").with_offset(reader_->offset());
+      y += static_cast<std::int32_t>(done);
+    }
+  }
+
+  JpegOptions options_;
+  std::span<const std::byte> encoded_;
+  std::optional<Reader> reader_;
+  bool started_ = false;
+};
+
+class Decoder final : public ImageDecoder {
+ public:
+  explicit Decoder(const JpegOptions& options) : options_(options) {
+    if (options.max_pixels < 1 || options.max_scans < 1)
+      throw Error(Errc::invalid_argument, "decode_jpeg: max_pixels and max_scans must be at least 1");
+  }
+  std::string name() const override { return "decode_jpeg"; }
+  std::string describe() const override {
+    std::string text = options_.color == JpegOptions::rgb    ? "rgb"
+                       : options_.color == JpegOptions::gray ? "gray"
+                                                             : "as_stored";
+    text += ", max_pixels " + std::to_string(options_.max_pixels);
+    text += ", max_scans " + std::to_string(options_.max_scans);
+    if (options_.accept_warnings) text += ", accept_warnings";
+    return text;
+  }
+  std::int64_t channels() const override {
+    return options_.color == JpegOptions::rgb ? 3 : options_.color == JpegOptions::gray ? 1 : dynamic;
+  }
+  std::unique_ptr<ImageDecoding> start() const override { return std::make_unique<Decoding>(options_); }
+
+ private:
+  JpegOptions options_;
+};
+
+}  // namespace
+
+std::shared_ptr<const ImageDecoder> jpeg_decoder(const JpegOptions& options) {
+  return std::make_shared<const Decoder>(options);
+}
+
+Stage decode_jpeg(std::string field, const JpegOptions& options) {
+  return detail::make_decode_stage(std::move(field), jpeg_decoder(options), image_executor());
+}
+
+}  // namespace penstock

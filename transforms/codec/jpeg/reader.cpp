@@ -1,0 +1,152 @@
+#include "reader.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <string>
+
+namespace penstock::jpeg {
+
+namespace {
+
+constexpr JOCTET end_of_image[2] = {0xff, JPEG_EOI};
+
+std::string pixels_text(const jpeg_decompress_struct& info) {
+  return std::to_string(info.image_width) + "x" + std::to_string(info.image_height);
+}
+
+}  // namespace
+
+Reader::Reader(std::span<const std::byte> encoded, const JpegOptions& options) : encoded_(encoded), options_(options) {
+  info_.err = jpeg_std_error(&errors_);
+  errors_.error_exit = on_error;
+  errors_.emit_message = on_message;
+  errors_.output_message = [](j_common_ptr) {};
+  info_.client_data = this;
+  try {
+    jpeg_create_decompress(&info_);
+    source_.next_input_byte = reinterpret_cast<const JOCTET*>(encoded.data());
+    source_.bytes_in_buffer = encoded.size();
+    source_.init_source = [](j_decompress_ptr) {};
+    source_.term_source = [](j_decompress_ptr) {};
+    source_.fill_input_buffer = on_empty;
+    source_.skip_input_data = on_skip;
+    source_.resync_to_restart = jpeg_resync_to_restart;
+    info_.src = &source_;
+    progress_.progress_monitor = on_progress;
+    info_.progress = &progress_;
+    if (encoded.size() < 2 || std::to_integer<int>(encoded[0]) != 0xff || std::to_integer<int>(encoded[1]) != 0xd8)
+      throw Error(Errc::corrupt, "not a JPEG: the first two bytes are not FF D8").with_offset(0);
+    jpeg_read_header(&info_, TRUE);
+    check_kind();
+    check_size();
+    choose_output();
+  } catch (...) {
+    jpeg_destroy_decompress(&info_);
+    throw;
+  }
+}
+
+Reader::~Reader() { jpeg_destroy_decompress(&info_); }
+
+ImageShape Reader::shape() const noexcept {
+  return {static_cast<std::int32_t>(info_.image_height), static_cast<std::int32_t>(info_.image_width),
+          info_.out_color_space == JCS_GRAYSCALE ? 1 : 3};
+}
+
+void Reader::check_kind() {
+  const auto refuse = [this](const std::string& cause) { throw Error(Errc::unsupported, cause).with_offset(offset()); };
+  if (info_.arith_code) refuse("arithmetic coding in a JPEG is not supported; re-encode the image");
+  if (info_.data_precision != 8)
+    refuse("a JPEG of " + std::to_string(info_.data_precision) + " bits is not supported; 8 bits are");
+  if (info_.jpeg_color_space == JCS_CMYK || info_.jpeg_color_space == JCS_YCCK)
+    refuse("a CMYK JPEG is not supported, because its colours depend on a print profile; convert it to RGB first");
+  if (info_.jpeg_color_space != JCS_GRAYSCALE && info_.jpeg_color_space != JCS_YCbCr &&
+      info_.jpeg_color_space != JCS_RGB)
+    refuse("a JPEG of " + std::to_string(info_.num_components) + " components of unknown meaning is not supported");
+}
+
+void Reader::check_size() {
+  const std::uint64_t pixels = std::uint64_t{info_.image_width} * info_.image_height;
+  if (pixels > options_.max_pixels)
+    throw Error(Errc::limit_exceeded, "the JPEG declares " + pixels_text(info_) +
+                                          " pixels, above max_pixels = " + std::to_string(options_.max_pixels))
+        .with_offset(offset());
+  const auto blocks = [this](const jpeg_component_info& component) {
+    const auto along = [](std::uint64_t side, int factor, int most) {
+      const auto unit = static_cast<std::uint64_t>(most) * DCTSIZE;
+      return (side * static_cast<std::uint64_t>(factor) + unit - 1) / unit;
+    };
+    return along(info_.image_width, component.h_samp_factor, info_.max_h_samp_factor) *
+           along(info_.image_height, component.v_samp_factor, info_.max_v_samp_factor);
+  };
+  // Each block takes a bit at least. This bounds the work a small file can ask for.
+  if (!options_.accept_warnings && blocks(info_.comp_info[0]) > std::uint64_t{encoded_.size()} * 8)
+    throw Error(Errc::corrupt, "the JPEG declares " + pixels_text(info_) + " pixels, which can't be in its " +
+                                   std::to_string(encoded_.size()) + " bytes: it is cut off, or the header is damaged")
+        .with_offset(offset());
+  const std::uint64_t limit = options_.max_pixels > UINT64_MAX / 4 ? UINT64_MAX : options_.max_pixels * 3;
+  if (jpeg_has_multiple_scans(&info_)) {
+    std::uint64_t bytes = 0;
+    for (int c = 0; c < info_.num_components; ++c) bytes += blocks(info_.comp_info[c]) * sizeof(JBLOCK);
+    if (bytes > limit)
+      throw Error(Errc::limit_exceeded, "the coefficients of this progressive JPEG of " + pixels_text(info_) +
+                                            " pixels take " + std::to_string(bytes) + " bytes, above 3 x max_pixels")
+          .with_offset(offset());
+  }
+  constexpr std::uint64_t working_memory = 64 << 20, most = std::numeric_limits<long>::max();
+  info_.mem->max_memory_to_use = static_cast<long>(std::min(limit, most - working_memory) + working_memory);
+}
+
+void Reader::choose_output() {
+  const bool gray = options_.color == JpegOptions::gray ||
+                    (options_.color == JpegOptions::as_stored && info_.jpeg_color_space == JCS_GRAYSCALE);
+  info_.out_color_space = gray ? JCS_GRAYSCALE : JCS_RGB;
+  info_.dct_method = JDCT_ISLOW;
+  info_.do_fancy_upsampling = TRUE;
+  // Smoothing would make a part's pixels depend on how much of the image around it is decoded.
+  info_.do_block_smoothing = FALSE;
+}
+
+void Reader::on_error(j_common_ptr common) {
+  Error error(code_of(*common->err), "libjpeg: " + message(common));
+  throw error.with_offset(of(common).offset());
+}
+
+void Reader::on_message(j_common_ptr common, int level) {
+  if (level >= 0) return;
+  ++common->err->num_warnings;
+  Reader& reader = of(common);
+  if (!reader.options_.accept_warnings)
+    throw Error(Errc::corrupt, "libjpeg warns: " + message(common)).with_offset(reader.offset());
+}
+
+boolean Reader::on_empty(j_decompress_ptr info) {
+  Reader& reader = of(reinterpret_cast<j_common_ptr>(info));
+  if (!reader.options_.accept_warnings)
+    throw Error(Errc::corrupt, "the JPEG ends before its image does: it is cut off")
+        .with_offset(reader.encoded_.size());
+  ++info->err->num_warnings;
+  info->src->next_input_byte = end_of_image;
+  info->src->bytes_in_buffer = sizeof(end_of_image);
+  return TRUE;
+}
+
+void Reader::on_skip(j_decompress_ptr info, long bytes) {
+  if (bytes <= 0) return;
+  if (static_cast<std::size_t>(bytes) > info->src->bytes_in_buffer) {
+    on_empty(info);
+    return;
+  }
+  info->src->next_input_byte += bytes;
+  info->src->bytes_in_buffer -= static_cast<std::size_t>(bytes);
+}
+
+void Reader::on_progress(j_common_ptr common) {
+  Reader& reader = of(common);
+  if (reader.info_.input_scan_number > reader.options_.max_scans)
+    throw Error(Errc::limit_exceeded,
+                "the JPEG has more than max_scans = " + std::to_string(reader.options_.max_scans) + " scans")
+        .with_offset(reader.offset());
+}
+
+}  // namespace penstock::jpeg

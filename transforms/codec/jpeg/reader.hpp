@@ -1,0 +1,50 @@
+// One JPEG being read from memory: libjpeg's structs, its callbacks, and checks of what the header declares.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "errors.hpp"
+
+#include <penstock/transforms/decode_jpeg.hpp>
+
+namespace penstock::jpeg {
+
+// libjpeg's tables outlive an image, and a damaged file could be decoded with those of the one before it. So each file
+// has structs of its own, which cost less than a microsecond.
+//
+// Callbacks throw: the C frames they pass hold nothing that needs cleaning up, and the pools go with the structs.
+class Reader {
+ public:
+  // Reads the header. @throws as ImageDecoding::open.
+  Reader(std::span<const std::byte> encoded, const JpegOptions& options);
+  ~Reader();
+  Reader(const Reader&) = delete;
+  Reader& operator=(const Reader&) = delete;
+
+  jpeg_decompress_struct& info() noexcept { return info_; }
+  ImageShape shape() const noexcept;
+  // Bytes that were read.
+  std::uint64_t offset() const noexcept { return encoded_.size() - source_.bytes_in_buffer; }
+
+ private:
+  static Reader& of(j_common_ptr common) { return *static_cast<Reader*>(common->client_data); }
+  [[noreturn]] static void on_error(j_common_ptr common);
+  static void on_message(j_common_ptr common, int level);
+  static boolean on_empty(j_decompress_ptr info);
+  static void on_skip(j_decompress_ptr info, long bytes);
+  static void on_progress(j_common_ptr common);
+  void check_kind();
+  void check_size();
+  void choose_output();
+
+  std::span<const std::byte> encoded_;
+  JpegOptions options_;
+  jpeg_decompress_struct info_{};
+  jpeg_error_mgr errors_{};
+  jpeg_source_mgr source_{};
+  jpeg_progress_mgr progress_{};
+};
+
+}  // namespace penstock::jpeg

@@ -1,0 +1,50 @@
+// Which input samples make one output sample of one axis, and how much of each.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <penstock/image_stage.hpp>
+
+namespace penstock::image {
+
+// Up to this many taps, sums of 16-bit products stay within a hundredth of a level of the exact result. Above it 32-bit
+// weights are used.
+inline constexpr int narrow_taps = 32;
+
+// How weights are stored. All of one output sum to `one`, exactly.
+enum class Weights {
+  vertical,    // uint16_t, one = 65536; a lone tap has 65535
+  horizontal,  // int16_t, one = 16384, the same even number of taps for every output, padded with zeros
+  wide,        // int32_t, one = 4194304
+};
+
+struct AxisRequest {
+  std::int32_t in = 0, out = 0;       // samples of the whole axis
+  std::int32_t first = 0, count = 0;  // the outputs wanted
+  bool mirror = false;                // input i is sample in - 1 - i
+  bool reverse = false;               // the wanted outputs are listed last to first
+};
+
+struct Axis {
+  std::int32_t count = 0;                // outputs
+  std::int32_t taps = 0;                 // room for weights of one output
+  std::int32_t low = 0, high = 0;        // inputs used by any output: [low, high)
+  const std::int32_t* start = nullptr;   // first input of each output
+  const std::int32_t* length = nullptr;  // its inputs; padding not counted
+  const void* weights = nullptr;         // [count][taps]
+
+  template <class T>
+  const T* weights_of(std::int32_t i) const {
+    return static_cast<const T*>(weights) + static_cast<std::ptrdiff_t>(i) * taps;
+  }
+};
+
+// An upper bound of the taps of one output.
+int axis_taps(std::int32_t in, std::int32_t out);
+
+// Triangle filter of half-width max(1, in / out) centred at (i + 0.5) * in / out, cut at the edges and normalised. The
+// tables lie in `scratch`.
+Axis make_axis(const AxisRequest& request, Weights kind, Scratch& scratch);
+
+}  // namespace penstock::image

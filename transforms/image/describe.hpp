@@ -1,0 +1,35 @@
+// Texts that stages share. Numbers print in the fewest digits that read back as the same value, so that a text names a
+// setting exactly.
+#pragma once
+
+#include <array>
+#include <charconv>
+#include <string>
+#include <vector>
+
+#include <penstock/error.hpp>
+#include <penstock/image_op.hpp>
+
+namespace penstock::image {
+
+inline std::string text(double value) {
+  std::array<char, 32> digits;
+  return {digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr};
+}
+
+inline std::string text(Size size) { return std::to_string(size.height) + "x" + std::to_string(size.width); }
+
+inline std::string text(const std::vector<double>& values) {
+  std::string list;
+  for (const double value : values) list += (list.empty() ? "" : " ") + text(value);
+  return list;
+}
+
+// For the constructor of `stage`.
+inline Size checked_size(const char* stage, Size size) {
+  if (size.height < 1 || size.width < 1)
+    throw Error(Errc::invalid_argument, std::string(stage) + " to " + text(size) + ": both sides must be at least 1");
+  return size;
+}
+
+}  // namespace penstock::image

@@ -1,0 +1,164 @@
+#include <algorithm>
+#include <cstring>
+#include <optional>
+
+#include <penstock/transforms/image/stage.hpp>
+
+#include "half.hpp"
+#include "kernels.hpp"
+#include "resample.hpp"
+#include "transpose.hpp"
+
+namespace penstock {
+
+namespace {
+
+using namespace image;
+
+// Takes finished 8-bit rows in order, and writes them as the result wants them.
+class Writer {
+ public:
+  Writer(const ImageOp& op, std::byte* out, Scratch& scratch) : op_(op), shape_(op.shape()), out_(out) {
+    width_ = static_cast<std::size_t>(shape_.width);
+    channels_ = static_cast<std::size_t>(shape_.channels);
+    plane_ = static_cast<std::size_t>(shape_.height) * width_;
+    const bool planar = op.layout == Layout::chw && channels_ > 1;
+    if (planar) split_ = split_row();
+    if (op.dtype == DType::f32) float_ = float_row();
+    if (op.dtype == DType::f16) make_halves(scratch);
+    if (planar && op.dtype != DType::u8)
+      planes_ = reinterpret_cast<std::uint8_t*>(scratch.allocate(width_ * channels_));
+  }
+
+  // Where row y can be made in place, or null.
+  std::uint8_t* place(std::int32_t y) const {
+    if (op_.dtype != DType::u8 || split_ != nullptr) return nullptr;
+    return reinterpret_cast<std::uint8_t*>(out_) + static_cast<std::size_t>(y) * width_ * channels_;
+  }
+
+  void put(std::int32_t y, const std::uint8_t* row) const {
+    const std::size_t at = static_cast<std::size_t>(y) * width_;
+    if (op_.dtype == DType::u8) {
+      auto* out = reinterpret_cast<std::uint8_t*>(out_);
+      if (split_ != nullptr) {
+        split_(row, width_, shape_.channels, out + at, plane_);
+      } else if (row != out + at * channels_) {
+        std::memcpy(out + at * channels_, row, width_ * channels_);
+      }
+    } else if (split_ == nullptr) {
+      write(row, width_ * channels_, at * channels_, shape_.channels, 0);
+    } else {
+      split_(row, width_, shape_.channels, planes_, width_);
+      for (std::size_t c = 0; c < channels_; ++c) write(planes_ + c * width_, width_, c * plane_ + at, 1, c);
+    }
+  }
+
+ private:
+  // `count` values of channels c, c + 1, ... c + period - 1, c, ... to element `at` of the result.
+  void write(const std::uint8_t* values, std::size_t count, std::size_t at, int period, std::size_t c) const {
+    if (op_.dtype == DType::f32) {
+      float_(values, count, period, op_.scale.data() + c, op_.bias.data() + c, reinterpret_cast<float*>(out_) + at);
+      return;
+    }
+    auto* out = reinterpret_cast<std::uint16_t*>(out_) + at;
+    if (period == 1) {
+      const std::uint16_t* table = halves_ + 256 * c;
+      for (std::size_t j = 0; j < count; ++j) out[j] = table[values[j]];
+    } else {
+      const auto step = static_cast<std::size_t>(period);
+      for (std::size_t j = 0; j < count; j += step)
+        for (std::size_t k = 0; k < step; ++k) out[j + k] = halves_[256 * k + values[j + k]];
+    }
+  }
+
+  void make_halves(Scratch& scratch) {
+    halves_ = reinterpret_cast<std::uint16_t*>(scratch.allocate(channels_ * 256 * sizeof(std::uint16_t)));
+    for (std::size_t c = 0; c < channels_; ++c) {
+      for (std::size_t v = 0; v < 256; ++v) {
+        const float product = static_cast<float>(v) * op_.scale[c];
+        halves_[256 * c + v] = to_half(product + op_.bias[c]);
+      }
+    }
+  }
+
+  const ImageOp& op_;
+  ImageShape shape_;
+  std::byte* out_;
+  std::size_t width_ = 0, channels_ = 0, plane_ = 0;
+  SplitRow split_ = nullptr;
+  FloatRow float_ = nullptr;
+  std::uint16_t* halves_ = nullptr;
+  std::uint8_t* planes_ = nullptr;
+};
+
+// Rows of the window after resampling and flips, before a transpose.
+class Rows {
+ public:
+  Rows(const Pixels& pixels, const ImageOp& op, bool flip_x, bool flip_y, Scratch& scratch)
+      : pixels_(pixels), width_(static_cast<std::size_t>(op.window.width)), height_(op.window.height), flip_y_(flip_y) {
+    row_bytes_ = width_ * static_cast<std::size_t>(op.source.channels);
+    if (op.resamples()) resampler_.emplace(pixels, op, flip_x, flip_y, scratch);
+    if (!op.resamples() && flip_x) reverse_ = reverse_row();
+    if (resampler_ || reverse_ != nullptr)
+      room_ = reinterpret_cast<std::uint8_t*>(scratch.allocate(row_bytes_ + row_slack));
+  }
+
+  // `place`: where the caller would like the row, or null. The row may be elsewhere.
+  const std::uint8_t* row(std::int32_t y, std::uint8_t* place) {
+    if (resampler_) return resampler_->row(y, room_);
+    const std::uint8_t* from = pixels_.data + (flip_y_ ? height_ - 1 - y : y) * pixels_.stride;
+    if (reverse_ == nullptr) return from;
+    std::uint8_t* to = place != nullptr ? place : room_;
+    reverse_(from, to, width_, pixels_.shape.channels);
+    return to;
+  }
+
+ private:
+  Pixels pixels_;
+  std::size_t width_, row_bytes_;
+  std::int32_t height_;
+  bool flip_y_;
+  std::optional<Resampler> resampler_;
+  ReverseRow reverse_ = nullptr;
+  std::uint8_t* room_ = nullptr;
+};
+
+class Executor final : public ImageExecutor {
+ public:
+  void run(const Pixels& pixels, const ImageOp& op, std::byte* out, Scratch& scratch) const override {
+    // Flips after a transpose are the same flips before it with their axes exchanged.
+    Rows rows(pixels, op, op.transpose ? op.flip_y : op.flip_x, op.transpose ? op.flip_x : op.flip_y, scratch);
+    const Writer writer(op, out, scratch);
+    if (!op.transpose) {
+      for (std::int32_t y = 0; y < op.window.height; ++y) writer.put(y, rows.row(y, writer.place(y)));
+      return;
+    }
+    const std::size_t channels = static_cast<std::size_t>(op.source.channels);
+    const std::size_t row_bytes = static_cast<std::size_t>(op.window.width) * channels;
+    const auto height = static_cast<std::size_t>(op.window.height);
+    auto* whole = reinterpret_cast<std::uint8_t*>(scratch.allocate(height * row_bytes));
+    for (std::int32_t y = 0; y < op.window.height; ++y) {
+      std::uint8_t* place = whole + static_cast<std::size_t>(y) * row_bytes;
+      const std::uint8_t* row = rows.row(y, place);
+      if (row != place) std::memcpy(place, row, row_bytes);
+    }
+    std::uint8_t* band = writer.place(0);
+    if (band == nullptr) band = reinterpret_cast<std::uint8_t*>(scratch.allocate(transpose_band * height * channels));
+    for (std::int32_t x = 0; x < op.window.width; x += transpose_band) {
+      const std::int32_t count = std::min(transpose_band, op.window.width - x);
+      if (writer.place(x) != nullptr) band = writer.place(x);
+      transpose_columns(whole, op.window.size(), op.source.channels, x, count, band);
+      for (std::int32_t k = 0; k < count; ++k)
+        writer.put(x + k, band + static_cast<std::size_t>(k) * height * channels);
+    }
+  }
+};
+
+}  // namespace
+
+const ImageExecutor& image_executor() {
+  static const Executor executor;
+  return executor;
+}
+
+}  // namespace penstock

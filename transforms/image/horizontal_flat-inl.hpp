@@ -1,0 +1,123 @@
+// The horizontal pass where bytes can be permuted freely across 512 bits: any number of channels, 16 output bytes at a
+// time. Included once per target.
+#if defined(PENSTOCK_IMAGE_FLAT_INL) == defined(HWY_TARGET_TOGGLE)
+#ifdef PENSTOCK_IMAGE_FLAT_INL
+#undef PENSTOCK_IMAGE_FLAT_INL
+#else
+#define PENSTOCK_IMAGE_FLAT_INL
+#endif
+
+#include <hwy/highway.h>
+
+#undef PENSTOCK_IMAGE_FLAT
+#if HWY_TARGET == HWY_AVX3_DL
+#define PENSTOCK_IMAGE_FLAT 1
+#else
+#define PENSTOCK_IMAGE_FLAT 0
+#endif
+
+#if PENSTOCK_IMAGE_FLAT
+HWY_BEFORE_NAMESPACE();
+namespace penstock::image {
+namespace HWY_NAMESPACE {
+
+HWY_INLINE std::size_t flat_groups(const Axis& axis, int channels) {
+  return (static_cast<std::size_t>(axis.count) * static_cast<std::size_t>(channels) + 15) / 16;
+}
+
+// First and last output pixel of a group, and the lower of their starts: starts rise or fall along a row.
+struct FlatGroup {
+  std::int32_t first, last, low;
+};
+HWY_INLINE FlatGroup flat_group(const Axis& axis, int channels, std::size_t g) {
+  FlatGroup group;
+  group.first = static_cast<std::int32_t>(g * 16) / channels;
+  group.last = static_cast<std::int32_t>(g * 16 + 15) / channels;
+  if (group.last >= axis.count) group.last = axis.count - 1;
+  const std::int32_t a = axis.start[group.first], b = axis.start[group.last];
+  group.low = a < b ? a : b;
+  return group;
+}
+
+// True when the inputs of every 16 output bytes lie in 64 bytes.
+inline bool flat_fits(const Axis& axis, int channels) {
+  const std::size_t groups = flat_groups(axis, channels);
+  for (std::size_t g = 0; g < groups; ++g) {
+    const FlatGroup group = flat_group(axis, channels, g);
+    const std::int32_t a = axis.start[group.first], b = axis.start[group.last];
+    if (((a < b ? b : a) - group.low + axis.taps) * channels > 64) return false;
+  }
+  return true;
+}
+
+// Bases of all groups in bytes; then for each group and pair, 64 bytes of indices and 64 of weights.
+HWY_INLINE std::size_t flat_bytes(const Axis& axis, int channels) {
+  const std::size_t groups = flat_groups(axis, channels);
+  return (groups * sizeof(std::int32_t) + 63) / 64 * 64 + groups * static_cast<std::size_t>(axis.taps) / 2 * 128;
+}
+
+inline void flat_prepare(HorizontalPlan& plan) {
+  const Axis& axis = *plan.axis;
+  const int channels = plan.channels;
+  const std::size_t groups = flat_groups(axis, channels);
+  const std::size_t pairs = static_cast<std::size_t>(axis.taps) / 2;
+  auto* bases = reinterpret_cast<std::int32_t*>(plan.tables);
+  std::byte* table = plan.tables + (groups * sizeof(std::int32_t) + 63) / 64 * 64;
+  std::int32_t x = 0, c = 0;
+  for (std::size_t g = 0; g < groups; ++g) {
+    const std::int32_t low = flat_group(axis, channels, g).low;
+    bases[g] = low * channels;
+    auto* to = reinterpret_cast<std::uint32_t*>(table + g * pairs * 128);
+    for (std::size_t lane = 0; lane < 16; ++lane) {
+      const bool real = x < axis.count;
+      const std::int32_t i = real ? x : 0;
+      const std::int16_t* weights = axis.weights_of<std::int16_t>(i);
+      const auto at = static_cast<std::uint32_t>(real ? (axis.start[i] - low) * channels + c : 0);
+      std::uint32_t index = at | (at + static_cast<std::uint32_t>(channels)) << 16;
+      for (std::size_t p = 0; p < pairs; ++p) {
+        std::uint32_t pair = 0;
+        if (real) std::memcpy(&pair, weights + 2 * p, sizeof(pair));
+        to[p * 32 + lane] = index;
+        to[p * 32 + 16 + lane] = pair;
+        index += static_cast<std::uint32_t>(channels) * 0x20002u;
+      }
+      if (++c == channels) {
+        c = 0;
+        ++x;
+      }
+    }
+  }
+}
+
+template <std::size_t pairs_known>
+void flat_rows(const std::int32_t* bases, const std::byte* table, std::size_t groups, std::size_t pairs_given,
+               const std::uint8_t* row, std::uint8_t* out) {
+  const std::size_t pairs = pairs_known != 0 ? pairs_known : pairs_given;
+  const __mmask64 even = 0x5555555555555555u;
+  for (std::size_t g = 0; g < groups; ++g) {
+    const __m512i bytes = _mm512_loadu_si512(row + bases[g]);
+    __m512i sum = _mm512_set1_epi32(8192);
+    for (std::size_t p = 0; p < pairs; ++p, table += 128) {
+      const __m512i taps = _mm512_maskz_permutexvar_epi8(even, _mm512_load_si512(table), bytes);
+      sum = _mm512_add_epi32(sum, _mm512_madd_epi16(taps, _mm512_load_si512(table + 64)));
+    }
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(out + 16 * g), _mm512_cvtepi32_epi8(_mm512_srai_epi32(sum, 14)));
+  }
+}
+
+inline void flat_run(const HorizontalPlan& plan, const std::uint8_t* row, std::uint8_t* out) {
+  const std::size_t groups = flat_groups(*plan.axis, plan.channels);
+  const std::size_t pairs = static_cast<std::size_t>(plan.axis->taps) / 2;
+  const auto* bases = reinterpret_cast<const std::int32_t*>(plan.tables);
+  const std::byte* table = plan.tables + (groups * sizeof(std::int32_t) + 63) / 64 * 64;
+  if (pairs == 1) return flat_rows<1>(bases, table, groups, pairs, row, out);
+  if (pairs == 2) return flat_rows<2>(bases, table, groups, pairs, row, out);
+  flat_rows<0>(bases, table, groups, pairs, row, out);
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace penstock::image
+HWY_AFTER_NAMESPACE();
+#endif  // PENSTOCK_IMAGE_FLAT
+
+#endif

@@ -1,0 +1,54 @@
+// The inner loops, one version per instruction set, all with the same bits. Each getter picks the version for this CPU;
+// it is called once per image.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "axis.hpp"
+
+namespace penstock::image {
+
+// Bytes that may be read, and written, behind the end of a row buffer.
+inline constexpr std::size_t row_slack = 256;
+
+// out[j] = (sum over k of (rows[k][j] * weight[k] >> 8) + 128 + taps / 2) >> 8, for 1 to narrow_taps rows `stride`
+// apart.
+using VerticalRow = void (*)(const std::uint8_t* first, std::ptrdiff_t stride, const std::uint16_t* weights, int taps,
+                             std::uint8_t* out, std::size_t bytes);
+VerticalRow vertical_row();
+
+// sum[j] += rows[k][j] * weight[k], added over all k; then out[j] = (sum[j] + 2^21) >> 22. `sum` has `bytes` elements.
+using WideVerticalRow = void (*)(const std::uint8_t* first, std::ptrdiff_t stride, const std::int32_t* weights,
+                                 int taps, std::int32_t* sum, std::uint8_t* out, std::size_t bytes);
+WideVerticalRow wide_vertical_row();
+
+// out[i][c] = (sum over k of row[start[i] + k][c] * weight[i][k] + 8192) >> 14. `row` and `out` have row_slack.
+struct HorizontalPlan {
+  const Axis* axis = nullptr;
+  int channels = 0;
+  std::byte* tables = nullptr;  // 64-byte aligned, in the layout of the kernel that made them
+  bool flat = false;            // which of a target's kernels they are for
+};
+struct Horizontal {
+  std::size_t (*table_bytes)(const Axis& axis, int channels);
+  void (*prepare)(HorizontalPlan& plan);
+  void (*run)(const HorizontalPlan& plan, const std::uint8_t* row, std::uint8_t* out);
+};
+Horizontal horizontal();
+
+// Mirrors a row of pixels. `out` is another row.
+using ReverseRow = void (*)(const std::uint8_t* row, std::uint8_t* out, std::size_t width, int channels);
+ReverseRow reverse_row();
+
+// out[c][x] = row[x][c]; planes are `plane` elements apart.
+using SplitRow = void (*)(const std::uint8_t* row, std::size_t width, int channels, std::uint8_t* out,
+                          std::size_t plane);
+SplitRow split_row();
+
+// out[j] = row[j] * scale[j % period] + bias[j % period], rounded after each operation. 1 <= period <= 4.
+using FloatRow = void (*)(const std::uint8_t* row, std::size_t count, int period, const float* scale, const float* bias,
+                          float* out);
+FloatRow float_row();
+
+}  // namespace penstock::image

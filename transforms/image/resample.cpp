@@ -1,0 +1,75 @@
+#include "resample.hpp"
+
+#include <cstring>
+
+namespace penstock::image {
+
+Resampler::Resampler(const Pixels& pixels, const ImageOp& op, bool flip_x, bool flip_y, Scratch& scratch)
+    : stride_(pixels.stride), channels_(op.source.channels) {
+  const AxisRequest vertical{op.box.height, op.resized.height, op.window.top, op.window.height, op.mirror_y, flip_y};
+  const AxisRequest across{op.box.width, op.resized.width, op.window.left, op.window.width, op.mirror_x, flip_x};
+  narrow_y_ = axis_taps(vertical.in, vertical.out) <= narrow_taps;
+  narrow_x_ = axis_taps(across.in, across.out) <= narrow_taps;
+  scale_x_ = across.in != across.out;
+  y_ = make_axis(vertical, narrow_y_ ? Weights::vertical : Weights::wide, scratch);
+  x_ = make_axis(across, narrow_x_ ? Weights::horizontal : Weights::wide, scratch);
+  source_ = pixels.data + static_cast<std::ptrdiff_t>(x_.low) * channels_;
+  bytes_ = static_cast<std::size_t>(x_.high - x_.low) * static_cast<std::size_t>(channels_);
+  if (narrow_y_) {
+    vertical_ = vertical_row();
+  } else {
+    wide_vertical_ = wide_vertical_row();
+    sums_ = reinterpret_cast<std::int32_t*>(scratch.allocate(bytes_ * sizeof(std::int32_t)));
+  }
+  between_ = reinterpret_cast<std::uint8_t*>(scratch.allocate(bytes_ + row_slack));
+  std::memset(between_ + bytes_, 0, row_slack);
+  if (!scale_x_) {
+    if (op.mirror_x != flip_x) reverse_ = reverse_row();
+  } else if (narrow_x_) {
+    horizontal_ = horizontal();
+    plan_.axis = &x_;
+    plan_.channels = channels_;
+    plan_.tables = scratch.allocate(horizontal_.table_bytes(x_, channels_));
+    horizontal_.prepare(plan_);
+  }
+}
+
+// Row y after the vertical pass: the columns in use.
+const std::uint8_t* Resampler::blended(std::int32_t y, std::uint8_t* room) {
+  const std::uint8_t* first = source_ + y_.start[y] * stride_;
+  const int taps = y_.length[y];
+  if (narrow_y_) {
+    vertical_(first, stride_, y_.weights_of<std::uint16_t>(y), taps, room, bytes_);
+  } else {
+    wide_vertical_(first, stride_, y_.weights_of<std::int32_t>(y), taps, sums_, room, bytes_);
+  }
+  return room;
+}
+
+const std::uint8_t* Resampler::row(std::int32_t y, std::uint8_t* room) {
+  if (!scale_x_ && reverse_ == nullptr) return blended(y, room);
+  const std::uint8_t* from = blended(y, between_);
+  if (reverse_ != nullptr) {
+    reverse_(from, room, static_cast<std::size_t>(x_.count), channels_);
+  } else if (narrow_x_) {
+    horizontal_.run(plan_, from - static_cast<std::ptrdiff_t>(x_.low) * channels_, room);
+  } else {
+    horizontal_wide(from, room);
+  }
+  return room;
+}
+
+void Resampler::horizontal_wide(const std::uint8_t* row, std::uint8_t* out) const {
+  for (std::int32_t i = 0; i < x_.count; ++i) {
+    const std::int32_t* weights = x_.weights_of<std::int32_t>(i);
+    const std::uint8_t* first = row + static_cast<std::ptrdiff_t>(x_.start[i] - x_.low) * channels_;
+    for (int c = 0; c < channels_; ++c) {
+      const std::uint8_t* at = first + c;
+      std::int32_t sum = 1 << 21;
+      for (std::int32_t k = 0; k < x_.length[i]; ++k, at += channels_) sum += *at * weights[k];
+      *out++ = static_cast<std::uint8_t>(sum >> 22);
+    }
+  }
+}
+
+}  // namespace penstock::image

@@ -1,0 +1,43 @@
+// The antialiased triangle resampler, a row of the result at a time.
+//
+// Rows are made vertical pass first, which rounds to 8 bits, then by the horizontal pass from that row while it is in
+// the first-level cache. Only the inputs and outputs that the wanted window needs are touched.
+#pragma once
+
+#include <cstdint>
+
+#include <penstock/image_stage.hpp>
+
+#include "kernels.hpp"
+
+namespace penstock::image {
+
+class Resampler {
+ public:
+  // `pixels` are those of op.box. `flip_x` and `flip_y` mirror the result. Tables and buffers lie in `scratch`.
+  Resampler(const Pixels& pixels, const ImageOp& op, bool flip_x, bool flip_y, Scratch& scratch);
+
+  // Row y of the finished window. It may be written to `room`, which has room for a row and row_slack, or lie elsewhere
+  // until the next call.
+  const std::uint8_t* row(std::int32_t y, std::uint8_t* room);
+
+ private:
+  const std::uint8_t* blended(std::int32_t y, std::uint8_t* room);
+  void horizontal_wide(const std::uint8_t* row, std::uint8_t* out) const;
+
+  const std::uint8_t* source_;  // column low of the first row
+  std::ptrdiff_t stride_;
+  int channels_;
+  std::size_t bytes_;  // of the columns in use
+  bool narrow_y_, narrow_x_, scale_x_;
+  Axis y_, x_;
+  VerticalRow vertical_ = nullptr;
+  WideVerticalRow wide_vertical_ = nullptr;
+  Horizontal horizontal_{};
+  HorizontalPlan plan_;
+  std::uint8_t* between_ = nullptr;  // a row after the vertical pass
+  std::int32_t* sums_ = nullptr;
+  ReverseRow reverse_ = nullptr;
+};
+
+}  // namespace penstock::image

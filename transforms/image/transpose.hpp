@@ -1,0 +1,16 @@
+#pragma once
+
+#include <cstdint>
+
+#include <penstock/image_op.hpp>
+
+namespace penstock::image {
+
+// Columns that are turned into rows at a time: few enough that a tile of them stays in the first-level cache.
+inline constexpr std::int32_t transpose_band = 16;
+
+// Columns [x, x + count) of a contiguous image become `count` rows of size.height pixels at `out`.
+void transpose_columns(const std::uint8_t* image, Size size, int channels, std::int32_t x, std::int32_t count,
+                       std::uint8_t* out);
+
+}  // namespace penstock::image
