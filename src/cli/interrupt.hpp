@@ -6,8 +6,8 @@
 
 namespace penstock::cli {
 
-/// Turns SIGINT and SIGTERM into a stop request while it lives; a second one ends the process at once. To be made before
-/// any other thread, since threads inherit the signal mask.
+/// Turns SIGINT and SIGTERM into a stop request while it lives; a second one ends the process at once. To be made
+/// before any other thread, since threads inherit the signal mask.
 class Interrupt {
  public:
   Interrupt();

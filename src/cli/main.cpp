@@ -26,7 +26,8 @@ int fail(int status, const std::string& message) {
 
 int run(int argc, char** argv) {
   CLI::App app{"Packs training data into stores, and measures, shows and checks them.", "penstock"};
-  app.set_version_flag("--version", std::to_string(PENSTOCK_VERSION_MAJOR) + "." + std::to_string(PENSTOCK_VERSION_MINOR) + "." +
+  app.set_version_flag("--version", std::to_string(PENSTOCK_VERSION_MAJOR) + "." +
+                                        std::to_string(PENSTOCK_VERSION_MINOR) + "." +
                                         std::to_string(PENSTOCK_VERSION_PATCH));
   app.require_subcommand(1);
   app.footer(
@@ -44,7 +45,8 @@ int run(int argc, char** argv) {
     return app.exit(success);
   } catch (const CLI::ParseError& error) {
     const auto called = app.get_subcommands();
-    return fail(exit_usage, std::string(error.what()) + "; see penstock" + (called.empty() ? "" : " " + called.front()->get_name()) + " --help");
+    return fail(exit_usage, std::string(error.what()) + "; see penstock" +
+                                (called.empty() ? "" : " " + called.front()->get_name()) + " --help");
   }
   return chosen();
 }

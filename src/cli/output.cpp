@@ -14,8 +14,10 @@ std::string printable(std::string_view text) {
   std::string out;
   for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);
-    if (byte < 0x20 || byte == 0x7f) out += fmt::format("\\x{:02x}", byte);
-    else out += c;
+    if (byte < 0x20 || byte == 0x7f)
+      out += fmt::format("\\x{:02x}", byte);
+    else
+      out += c;
   }
   return out;
 }
@@ -63,7 +65,8 @@ std::uint64_t parse_bytes(const std::string& text) {
 std::vector<unsigned> parse_threads(const std::string& text) {
   constexpr unsigned most = 1024;
   const auto refuse = [&]() -> UsageError {
-    return UsageError(fmt::format("\"{}\" is not a number of threads; write 2, 1..4 or 1,2,8, from 1 to {}", printable(text), most));
+    return UsageError(
+        fmt::format("\"{}\" is not a number of threads; write 2, 1..4 or 1,2,8, from 1 to {}", printable(text), most));
   };
   const auto number = [&](std::string_view part) {
     if (part.empty() || part.size() > 4 || part.find_first_not_of("0123456789") != part.npos) throw refuse();

@@ -18,8 +18,8 @@ struct UsageError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Text that may come from a store or a file name, for a terminal: control characters as \xNN, so that it stays one line
-/// and can't steer the terminal. Bytes above 127 are left as they are.
+/// Text that may come from a store or a file name, for a terminal: control characters as \xNN, so that it stays one
+/// line and can't steer the terminal. Bytes above 127 are left as they are.
 std::string printable(std::string_view text);
 /// "1,234,567"
 std::string with_commas(std::uint64_t number);

@@ -2,6 +2,7 @@
 
 #include <cstring>
 #include <filesystem>
+#include <new>
 #include <string_view>
 #include <utility>
 
@@ -27,7 +28,8 @@ std::variant<LmdbSource, FilesSource> open(const std::string& path, const StoreO
   if (fs::is_directory(status) && !fs::exists(fs::path(path) / "data.mdb", failed)) {
     FilesSource files(Files{.root = path, .order = FilesOrder::bytes});
     if (files.size() == 0)
-      throw Error(Errc::not_found, "the folder is neither an LMDB store (no data.mdb) nor does it hold image files").with_file(path);
+      throw Error(Errc::not_found, "the folder is neither an LMDB store (no data.mdb) nor does it hold image files")
+          .with_file(path);
     return files;
   }
   return LmdbSource(Lmdb{.path = path, .values = values_of(options.values), .verify_checksum = options.checksums});
@@ -61,7 +63,8 @@ Store::Reader Store::reader() const {
   return std::visit(
       [](const auto& s) {
         if constexpr (is_lmdb<decltype(s)>) {
-          return Reader(s.schema(), [r = std::shared_ptr<LmdbReader>(s.open_reader())](std::uint64_t i, SampleBuilder& out) { r->read(i, out); });
+          return Reader(s.schema(), [r = std::shared_ptr<LmdbReader>(s.open_reader())](
+                                        std::uint64_t i, SampleBuilder& out) { r->read(i, out); });
         } else {
           return Reader(s.schema(), [s](std::uint64_t i, SampleBuilder& out) { s.read(i, out); });
         }
@@ -76,7 +79,11 @@ Sample& Store::Reader::read(std::uint64_t index) {
   sample_.reset();
   owned_ = std::make_unique<OwnedSample>(schema_);  // a fresh one: memory of a kept one would only grow
   SampleBuilder out = owned_->builder();
-  read_(index, out);
+  try {
+    read_(index, out);
+  } catch (const std::bad_alloc&) {
+    throw Error(Errc::limit_exceeded, "the record is larger than the memory there is").with_index(index);
+  }
   sample_ = std::make_unique<Sample>(owned_->sample());
   return *sample_;
 }
@@ -91,7 +98,11 @@ const char* image_kind(std::span<const std::byte> bytes) noexcept {
   if (head.starts_with("\xff\xd8")) return "jpeg";
   if (head.starts_with("\x89PNG\r\n")) return "png";
   if (head.starts_with("GIF8")) return "gif";
-  if (head.starts_with("BM")) return "bmp";
+  if (head.starts_with("BM") && head.size() >= 6) {
+    std::uint32_t size = 0;  // two letters alone would be too easily found in noise
+    for (unsigned i = 0; i < 4; ++i) size |= std::to_integer<std::uint32_t>(bytes[2 + i]) << (8 * i);
+    if (size == bytes.size()) return "bmp";
+  }
   if (head.starts_with(std::string_view("II*\0", 4)) || head.starts_with(std::string_view("MM\0*", 4))) return "tiff";
   if (head.starts_with("RIFF") && head.size() == 12 && head.substr(8) == "WEBP") return "webp";
   return "";

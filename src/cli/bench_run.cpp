@@ -1,0 +1,110 @@
+#include "bench_run.hpp"
+
+#include <malloc.h>
+#include <sys/resource.h>
+
+#include <chrono>
+#include <cstdio>
+#include <fstream>
+#include <memory>
+#include <string>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include <fmt/format.h>
+
+#include <penstock/loader.hpp>
+
+#include "progress.hpp"
+
+namespace penstock::cli {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+// CPU seconds of the whole process so far.
+double process_cpu() {
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  const auto seconds = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6;
+  };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+// The peak so far is forgotten. False where the kernel can't.
+bool reset_peak_rss() {
+  ::malloc_trim(0);
+  std::ofstream file("/proc/self/clear_refs");
+  file << "5" << std::flush;
+  return static_cast<bool>(file);
+}
+
+std::uint64_t peak_rss_bytes() {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    unsigned long long kib = 0;
+    if (std::sscanf(line.c_str(), "VmHWM: %llu kB", &kib) == 1) return kib << 10;
+  }
+  return 0;
+}
+
+// XXH3 over every batch in order: the rows of each field, in the schema's order, then indices, then mask.
+class BatchHash {
+ public:
+  BatchHash() : state_(XXH3_createState(), XXH3_freeState) { XXH3_64bits_reset(state_.get()); }
+  void add(const Batch& batch) {
+    for (const Field& field : batch.schema()) {
+      const TensorView rows = batch[field.name];
+      add(rows.data, rows.bytes());
+    }
+    add(batch.indices().data(), batch.indices().size_bytes());
+    add(batch.mask().data(), batch.mask().size_bytes());
+  }
+  std::string text() const { return fmt::format("{:016x}", XXH3_64bits_digest(state_.get())); }
+
+ private:
+  void add(const void* data, std::size_t bytes) { XXH3_64bits_update(state_.get(), data, bytes); }
+  std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> state_;
+};
+
+}  // namespace
+
+Run run_once(const Pipeline& pipeline, const RunOptions& options) {
+  Run run;
+  run.threads = options.threads;
+  run.peak_is_of_run = reset_peak_rss();
+  BatchHash hash;
+  {
+    const double cpu_before = process_cpu();
+    const Clock::time_point start = Clock::now();
+    Loader loader(
+        pipeline,
+        {.threads = options.threads, .memory = options.memory, .depth = options.depth, .epochs = options.epochs});
+    Progress progress(fmt::format("{} thread{}", options.threads, options.threads == 1 ? "" : "s"),
+                      pipeline.size() * options.epochs, options.quiet);
+    std::uint64_t rows = 0;
+    bool first = true;
+    for (std::uint64_t epoch = 0; epoch < options.epochs; ++epoch) {
+      for (Batch& batch : loader.epoch()) {
+        if (std::exchange(first, false)) run.first_batch_s = since(start);
+        if (options.hash) hash.add(batch);
+        progress.set(rows += batch.size());
+      }
+    }
+    run.seconds = since(start);
+    run.report = loader.report();
+    run.samples = run.report.samples;
+    if (run.seconds > 0) run.samples_per_s = static_cast<double>(run.samples) / run.seconds;
+    if (run.samples != 0) run.cpu_s_per_1000 = 1000 * (process_cpu() - cpu_before) / static_cast<double>(run.samples);
+  }
+  run.peak_rss_bytes = peak_rss_bytes();
+  if (options.hash) run.hash = hash.text();
+  return run;
+}
+
+}  // namespace penstock::cli

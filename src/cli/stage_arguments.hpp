@@ -1,0 +1,70 @@
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <penstock/image_op.hpp>
+
+namespace penstock::cli {
+
+/// One thing a stage can be told: as name=value, or by position: a value without a name is for the first parameter that
+/// has none yet.
+struct Parameter {
+  std::string_view name;
+  std::string_view hint;  ///< what a value looks like; "" for names only
+  bool required = false;
+};
+
+/// Part of the text of `--stages`, and where it begins (from 0).
+struct Word {
+  std::string_view text;
+  std::size_t at = 0;
+};
+
+/// The arguments of one stage, bound to its parameters. Each getter gives the default where the argument is missing.
+/// @throws UsageError that shows the place in the text.
+class Arguments {
+ public:
+  /// `line` is the whole text, for messages. @throws UsageError for unknown, repeated, missing or too many arguments.
+  Arguments(std::string_view line, const Word& stage, const std::vector<Word>& words,
+            const std::vector<Parameter>& parameters);
+
+  bool given(std::string_view name) const { return find(name) != nullptr; }
+  std::string text(std::string_view name, std::string_view otherwise) const;
+  std::uint64_t count(std::string_view name, std::uint64_t otherwise = 0) const;
+  std::int64_t whole(std::string_view name, std::int64_t otherwise = 0) const;
+  std::int32_t pixels(std::string_view name, std::int32_t otherwise = 0) const;
+  double number(std::string_view name, double otherwise) const;
+  bool flag(std::string_view name, bool otherwise) const;
+  /// "224" for a square, "HxW" otherwise.
+  Size size(std::string_view name) const;
+  std::vector<double> numbers(std::string_view name, std::vector<double> otherwise) const;
+  std::vector<std::uint64_t> counts(std::string_view name) const;
+  std::vector<std::string> names(std::string_view name) const;
+  /// Position in `choices` of the value given.
+  std::size_t choice(std::string_view name, std::initializer_list<std::string_view> choices,
+                     std::size_t otherwise = 0) const;
+
+ private:
+  struct Bound {
+    std::string_view name;
+    Word value;
+  };
+  const Word* find(std::string_view name) const;
+  [[noreturn]] void refuse(const Word& value, std::string_view wanted) const;
+
+  std::string_view line_;
+  std::vector<Bound> bound_;
+};
+
+/// Throws UsageError: what is wrong, and where: `at character 17, "decode_jpeg | >>resiz<< 224": ...`.
+[[noreturn]] void refuse_at(std::string_view line, const Word& word, const std::string& message);
+
+/// " <size HxW> [p=0..1]", for help and messages.
+std::string usage_of(const std::vector<Parameter>& parameters);
+
+}  // namespace penstock::cli

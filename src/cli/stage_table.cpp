@@ -1,0 +1,174 @@
+#include <algorithm>
+#include <array>
+
+#include <penstock/batch_stage.hpp>
+#include <penstock/order.hpp>
+#include <penstock/transforms/decode_jpeg.hpp>
+#include <penstock/transforms/image.hpp>
+
+#include "output.hpp"
+#include "stage_parser.hpp"
+
+namespace penstock::cli {
+
+namespace {
+
+using A = const Arguments&;
+
+constexpr Parameter field{"field", "image"};
+constexpr Parameter size{"size", "N|HxW", true};
+constexpr Parameter dtype{"dtype", "f32|f16"};
+constexpr Parameter p{"p", "0.5"};
+
+std::string field_of(A a) { return a.text("field", "image"); }
+DType chosen_dtype(A a) {
+  return std::array{DType::f32, DType::f16, DType::u8}[a.choice("dtype", {"f32", "f16", "u8"})];
+}
+
+std::array<double, 2> pair(A a, std::string_view name, std::array<double, 2> otherwise) {
+  const std::vector<double> list = a.numbers(name, {otherwise[0], otherwise[1]});
+  if (list.size() != 2)
+    throw UsageError("--stages: " + std::string(name) + " is two numbers, least and greatest, like 0.2,1");
+  return {list[0], list[1]};
+}
+
+Stage make_split(A a) {
+  SplitOptions options;
+  options.shares = a.numbers("shares", options.shares);
+  options.part = a.count("part", options.part);
+  options.by = a.choice("by", {"index", "key"}) == 0 ? SplitOptions::By::index : SplitOptions::By::key;
+  options.salt = a.count("salt", options.salt);
+  return split(options);
+}
+
+Stage make_check(A a) {
+  CheckOptions options;
+  options.verify = a.flag("verify", options.verify);
+  options.fold = a.flag("fold", options.fold);
+  options.max_sample_bytes = a.count("max_sample_bytes", options.max_sample_bytes);
+  return check(options);
+}
+
+Stage make_on_error(A a) {
+  ErrorPolicy policy;
+  policy.policy =
+      std::array{OnError::fail, OnError::replace, OnError::mask}[a.choice("policy", {"fail", "replace", "mask"})];
+  policy.max_count = a.count("max_count", policy.max_count);
+  policy.max_share = a.number("max_share", policy.max_share);
+  return on_error(policy);
+}
+
+Stage make_decode_jpeg(A a) {
+  JpegOptions options;
+  options.color = std::array{JpegOptions::rgb, JpegOptions::gray,
+                             JpegOptions::as_stored}[a.choice("color", {"rgb", "gray", "as_stored"})];
+  options.max_pixels = a.count("max_pixels", options.max_pixels);
+  options.max_scans = a.pixels("max_scans", options.max_scans);
+  options.accept_warnings = a.flag("accept_warnings", options.accept_warnings);
+  return decode_jpeg(field_of(a), options);
+}
+
+Stage make_random_resized_crop(A a) {
+  RandomResizedCropOptions options;
+  options.scale = pair(a, "scale", options.scale);
+  options.ratio = pair(a, "ratio", options.ratio);
+  return random_resized_crop(field_of(a), a.size("size"), options);
+}
+
+Stage make_normalize(A a) {
+  NormalizeOptions options;
+  options.mean = a.numbers("mean", options.mean);
+  options.std = a.numbers("std", options.std);
+  options.dtype = chosen_dtype(a);
+  options.layout = a.choice("layout", {"chw", "hwc"}) == 0 ? Layout::chw : Layout::hwc;
+  return normalize(field_of(a), options);
+}
+
+Stage make_convert(A a) {
+  ConvertOptions options;
+  options.dtype = chosen_dtype(a);
+  options.layout = a.choice("layout", {"hwc", "chw"}) == 0 ? Layout::hwc : Layout::chw;
+  options.scale = a.numbers("scale", options.scale);
+  options.bias = a.numbers("bias", options.bias);
+  return convert(field_of(a), options);
+}
+
+Stage make_batch(A a) {
+  const std::uint64_t rows = a.count("rows");
+  return batch(rows,
+               {.tail = std::array{Tail::keep, Tail::drop, Tail::pad}[a.choice("tail", {"keep", "drop", "pad"})]});
+}
+
+std::vector<StageSyntax> make_table() {
+  const std::vector<Parameter> image_only{field};
+  return {
+      {"shuffle",
+       true,
+       {{"seed", "0"}},
+       [](A a) { return shuffle(a.given("seed") ? ShuffleOptions{a.count("seed")} : ShuffleOptions{}); }},
+      {"take", true, {{"n", "N", true}}, [](A a) { return take(a.count("n")); }},
+      {"skip", true, {{"n", "N", true}}, [](A a) { return skip(a.count("n")); }},
+      {"select", true, {{"positions", "I,J,...", true}}, [](A a) { return select(a.counts("positions")); }},
+      {"repeat", true, {{"times", "N", true}}, [](A a) { return repeat(a.count("times")); }},
+      {"seed", true, {{"value", "N", true}}, [](A a) { return seed(a.count("value")); }},
+      {"split", true, {{"shares", "0.9,0.1"}, {"part", "0"}, {"by", "index|key"}, {"salt", "0"}}, make_split},
+      {"on_error",
+       false,
+       {{"policy", "fail|replace|mask", true}, {"max_count", "N"}, {"max_share", "0..1"}},
+       make_on_error},
+      {"check", false, {{"verify", "true|false"}, {"fold", "true|false"}, {"max_sample_bytes", "N"}}, make_check},
+      {"decode_jpeg",
+       false,
+       {field,
+        {"color", "rgb|gray|as_stored"},
+        {"max_pixels", "N"},
+        {"max_scans", "N"},
+        {"accept_warnings", "true|false"}},
+       make_decode_jpeg},
+      {"crop",
+       false,
+       {{"top", "N", true}, {"left", "N", true}, {"height", "N", true}, {"width", "N", true}, field},
+       [](A a) {
+         return crop(field_of(a), Box{a.pixels("top"), a.pixels("left"), a.pixels("height"), a.pixels("width")});
+       }},
+      {"center_crop", false, {size, field}, [](A a) { return center_crop(field_of(a), a.size("size")); }},
+      {"random_crop", false, {size, field}, [](A a) { return random_crop(field_of(a), a.size("size")); }},
+      {"random_resized_crop",
+       false,
+       {size, {"scale", "0.08,1"}, {"ratio", "0.75,1.333"}, field},
+       make_random_resized_crop},
+      {"resize", false, {size, field}, [](A a) { return resize(field_of(a), a.size("size")); }},
+      {"resize_short",
+       false,
+       {{"length", "N", true}, field},
+       [](A a) { return resize_short(field_of(a), a.pixels("length")); }},
+      {"flip_horizontal", false, image_only, [](A a) { return flip_horizontal(field_of(a)); }},
+      {"flip_vertical", false, image_only, [](A a) { return flip_vertical(field_of(a)); }},
+      {"random_flip", false, {p, field}, [](A a) { return random_flip(field_of(a), {.p = a.number("p", 0.5)}); }},
+      {"random_flip_vertical",
+       false,
+       {p, field},
+       [](A a) { return random_flip_vertical(field_of(a), {.p = a.number("p", 0.5)}); }},
+      {"rot90",
+       false,
+       {{"quarters", "1"}, field},
+       [](A a) { return rot90(field_of(a), static_cast<int>(a.whole("quarters", 1) % 4)); }},
+      {"random_rot90", false, image_only, [](A a) { return random_rot90(field_of(a)); }},
+      {"normalize", false, {{"mean", "0,0,0"}, {"std", "1,1,1"}, dtype, {"layout", "chw|hwc"}, field}, make_normalize},
+      {"convert",
+       false,
+       {{"dtype", "f32|f16|u8"}, {"layout", "hwc|chw"}, {"scale", "1"}, {"bias", "0"}, field},
+       make_convert},
+      {"select_fields", false, {{"names", "image,label", true}}, [](A a) { return select_fields(a.names("names")); }},
+      {"batch", false, {{"rows", "N", true}, {"tail", "keep|drop|pad"}}, make_batch},
+  };
+}
+
+}  // namespace
+
+std::span<const StageSyntax> stage_table() {
+  static const std::vector<StageSyntax> table = make_table();
+  return table;
+}
+
+}  // namespace penstock::cli

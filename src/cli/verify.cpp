@@ -1,0 +1,235 @@
+// penstock verify: reads every record, checks its checksum, and decodes its image to the end.
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <penstock/error.hpp>
+#include <penstock/transforms/decode_jpeg.hpp>
+
+#include "commands.hpp"
+#include "output.hpp"
+#include "progress.hpp"
+#include "store.hpp"
+
+namespace penstock::cli {
+
+namespace {
+
+struct VerifyOptions {
+  std::string store, field = "image", values = "automatic";
+  bool json = false, quiet = false, no_decode = false;
+  unsigned threads = 0;
+};
+
+struct Bad {
+  std::uint64_t index;
+  std::string key;
+  Error error;
+};
+
+// Pixels of one image at a time; memory is kept from image to image.
+class Pixelboard final : public Scratch {
+ public:
+  std::byte* allocate(std::size_t bytes) override {
+    if (used_ == blocks_.size()) blocks_.emplace_back();
+    Block& block = blocks_[used_++];
+    if (block.bytes < bytes) {
+      block.memory.reset(static_cast<std::byte*>(::operator new (bytes, std::align_val_t{64})));
+      block.bytes = bytes;
+    }
+    return block.memory.get();
+  }
+  void reset() noexcept { used_ = 0; }
+
+ private:
+  struct Free {
+    void operator()(std::byte* memory) const noexcept { ::operator delete (memory, std::align_val_t{64}); }
+  };
+  struct Block {
+    std::unique_ptr<std::byte, Free> memory;
+    std::size_t bytes = 0;
+  };
+  std::vector<Block> blocks_;
+  std::size_t used_ = 0;
+};
+
+class Verifier {
+ public:
+  Verifier(const Store& store, const VerifyOptions& options)
+      : store_(store),
+        size_(store.size()),
+        decodes_(!options.no_decode && holds_encoded(store.schema(), options.field)),
+        field_(options.field) {}
+
+  bool decodes() const noexcept { return decodes_; }
+
+  void run(unsigned threads, Progress& progress) {
+    std::vector<std::thread> workers;
+    try {
+      for (unsigned t = 0; t < threads; ++t) workers.emplace_back([this] { work(); });
+      while (done_.load() < size_ && !stop_) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        progress.set(done_.load());
+      }
+    } catch (...) {
+      stop_ = true;
+      for (std::thread& worker : workers) worker.join();
+      throw;
+    }
+    for (std::thread& worker : workers) worker.join();
+    if (failure_) std::rethrow_exception(failure_);
+    std::ranges::sort(bad_, {}, &Bad::index);
+  }
+
+  const std::vector<Bad>& bad() const noexcept { return bad_; }
+  const std::map<std::string, std::uint64_t>& undecoded() const noexcept { return undecoded_; }
+  std::uint64_t decoded() const noexcept { return decoded_; }
+  std::uint64_t bytes() const noexcept { return bytes_; }
+
+ private:
+  void work() noexcept {
+    try {
+      Store::Reader reader = store_.reader();
+      const auto decoding = jpeg_decoder()->start();
+      Pixelboard pixels;
+      for (std::uint64_t i = 0; !stop_ && (i = next_.fetch_add(1)) < size_; done_.fetch_add(1)) {
+        try {
+          check(reader.read(i), *decoding, pixels);
+        } catch (Error& error) {
+          if (!error.sample_scoped()) throw;
+          note(i, error);
+        }
+      }
+    } catch (...) {
+      const std::lock_guard lock(mutex_);
+      if (!failure_) failure_ = std::current_exception();
+      stop_ = true;
+    }
+  }
+
+  void check(Sample& sample, ImageDecoding& decoding, Pixelboard& pixels) {
+    std::uint64_t bytes = 0;
+    for (std::size_t slot = 0; slot < sample.schema().size(); ++slot) bytes += sample.bytes(slot).size();
+    bytes_.fetch_add(bytes, std::memory_order_relaxed);
+    if (!decodes_) return;
+    const std::span<const std::byte> encoded = sample.bytes(field_);
+    const std::string kind = image_kind(encoded);
+    if (!kind.empty() && kind != "jpeg") {  // what is no image at all is left to the decoder's refusal
+      const std::lock_guard lock(mutex_);
+      ++undecoded_[kind];
+      return;
+    }
+    pixels.reset();
+    const ImageShape shape = decoding.open(encoded);
+    decoding.decode(Box{0, 0, shape.height, shape.width}, true, nullptr, pixels);
+    decoded_.fetch_add(1, std::memory_order_relaxed);
+  }
+
+  void note(std::uint64_t index, const Error& error) {
+    std::string key;
+    try {
+      key = store_.key(index);
+    } catch (const Error&) {
+    }
+    const std::lock_guard lock(mutex_);
+    bad_.push_back({index, std::move(key), error});
+  }
+
+  const Store& store_;
+  const std::uint64_t size_;
+  const bool decodes_;
+  const std::string field_;
+  std::atomic<std::uint64_t> next_{0}, done_{0}, decoded_{0}, bytes_{0};
+  std::atomic<bool> stop_{false};
+  std::mutex mutex_;
+  std::vector<Bad> bad_;
+  std::map<std::string, std::uint64_t> undecoded_;
+  std::exception_ptr failure_;
+};
+
+void tell_json(const VerifyOptions& options, const Store& store, const Verifier& verifier, double seconds) {
+  Json bad = Json::array();
+  for (const Bad& b : verifier.bad()) {
+    Json row{{"index", b.index}, {"key", b.key}, {"code", to_string(b.error.code())}, {"cause", b.error.cause()}};
+    if (b.error.offset()) row["offset"] = *b.error.offset();
+    if (!b.error.file().empty()) row["file"] = b.error.file();
+    bad.push_back(std::move(row));
+  }
+  Json undecoded = Json::object();
+  for (const auto& [kind, count] : verifier.undecoded()) undecoded[kind] = count;
+  write_json({{"store", options.store},
+              {"kind", store.kind()},
+              {"records", store.size()},
+              {"decoded", verifier.decoded()},
+              {"not_decoded", undecoded},
+              {"bytes", verifier.bytes()},
+              {"seconds", seconds},
+              {"bad", bad}},
+             "-");
+}
+
+void tell(const VerifyOptions& options, const Store& store, const Verifier& verifier, double seconds) {
+  std::string out;
+  for (const Bad& b : verifier.bad()) {
+    out += fmt::format("bad: index {}, key {}: {}: {}", b.index, printable(b.key), to_string(b.error.code()),
+                       printable(b.error.cause()));
+    if (b.error.offset()) out += fmt::format(" (at byte {})", *b.error.offset());
+    out += "\n";
+  }
+  print(out);
+  if (options.quiet) return;
+  out = fmt::format("{}: {} records read, {} decoded, {} in {:.1f} s; ", options.store, with_commas(store.size()),
+                    with_commas(verifier.decoded()), bytes_text(static_cast<double>(verifier.bytes())), seconds);
+  out +=
+      verifier.bad().empty() ? std::string("none is bad") : fmt::format("{} bad", with_commas(verifier.bad().size()));
+  for (const auto& [kind, count] : verifier.undecoded())
+    out += fmt::format("; {} of kind {} not decoded", with_commas(count), kind);
+  print(out + "\n");
+}
+
+int verify(const VerifyOptions& options) {
+  const Store store(options.store, {.values = options.values});
+  Verifier verifier(store, options);
+  const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
+  const auto start = std::chrono::steady_clock::now();
+  {
+    Progress progress("verifying", store.size(), options.quiet || options.json);
+    verifier.run(options.threads != 0 ? options.threads : cores, progress);
+  }
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (options.json)
+    tell_json(options, store, verifier, seconds);
+  else
+    tell(options, store, verifier, seconds);
+  return verifier.bad().empty() ? exit_ok : exit_bad_records;
+}
+
+}  // namespace
+
+void add_verify(CLI::App& app, Command& chosen) {
+  auto options = std::make_shared<VerifyOptions>();
+  CLI::App& command = *app.add_subcommand(
+      "verify",
+      "Reads every record of a store, compares its checksum, and decodes its JPEG to the end; lists the bad ones.\n"
+      "Exit status 3 when there are some.");
+  command.add_option("STORE", options->store, "LMDB store, or folder of images")->required();
+  command.add_option("--field", options->field, "Field with the encoded image")->capture_default_str();
+  command.add_flag("--no-decode", options->no_decode, "Read and compare checksums only");
+  command.add_option("--values", options->values, "What an LMDB's values are")
+      ->check(CLI::IsMember({"automatic", "records", "raw", "datum"}));
+  command.add_option("--threads", options->threads, "Default: all cores")->check(CLI::Range(1, 1024));
+  command.add_flag("--json", options->json, "The result as JSON on stdout");
+  command.add_flag("--quiet,-q", options->quiet, "Bad records only");
+  command.callback([options, &chosen] { chosen = [options] { return verify(*options); }; });
+}
+
+}  // namespace penstock::cli

@@ -1,0 +1,125 @@
+#include <fstream>
+#include <set>
+
+#include "cli/tool.hpp"
+#include "support/catch.hpp"
+
+using namespace penstock_test;
+
+namespace {
+const std::string stages = "decode_jpeg | random_resized_crop 24 scale=0.3,1 | random_flip | batch 8";
+}
+
+TEST_CASE("bench gives the same hash at any thread count, in every run, from a store and from its folder") {
+  const TempFolder folder;
+  write_images(folder, 3, 61);
+  REQUIRE(tool({"pack", folder / "images", "--out", folder / "x.lmdb"}).status == 0);
+  std::set<std::string> hashes;
+  for (const std::string store : {"x.lmdb", "x.lmdb", "images"}) {
+    const ToolResult result = tool({"bench", folder / store, "--stages", stages, "--seed", "7", "--threads", "1,2,5",
+                                    "--epochs", "2", "--hash", "--json", "-"});
+    REQUIRE(result.status == 0);
+    const auto json = result.json();
+    REQUIRE(json["runs"].size() == 3);
+    CHECK(json["runs"][2]["threads"] == 5);
+    for (const auto& run : json["runs"]) hashes.insert(run["hash"].get<std::string>());
+  }
+  CHECK(hashes.size() == 1);
+  const ToolResult other =
+      tool({"bench", folder / "x.lmdb", "--stages", stages, "--seed", "8", "--epochs", "2", "--hash", "--json", "-"});
+  CHECK(hashes.count(other.json()["runs"][0]["hash"].get<std::string>()) == 0);
+}
+
+TEST_CASE("bench --json holds what scripts rely on") {
+  const TempFolder folder;
+  write_images(folder, 3, 61);
+  const ToolResult result = tool({"bench", folder / "images", "--stages", stages, "--threads", "1..2", "--epochs", "2",
+                                  "--memory", "1GiB", "--depth", "3", "--verify", "--json", folder / "out.json"});
+  REQUIRE(result.status == 0);
+  CHECK(result.out.find("images/s") != std::string::npos);
+  std::ifstream in(folder / "out.json");
+  const auto json = nlohmann::json::parse(in);
+  REQUIRE(json["runs"].size() == 2);
+  for (const auto& run : json["runs"]) {
+    for (const char* name : {"threads", "samples_per_s", "cpu_s_per_1000", "first_batch_s", "peak_rss_bytes",
+                             "next_p50_s", "next_p99_s"}) {
+      INFO(name);
+      REQUIRE(run[name].is_number());
+      CHECK(run[name] > 0);
+    }
+    CHECK(run["samples"] == 122);
+    CHECK(run["errors"] == 0);
+    CHECK(run["hash"].is_null());
+    CHECK(run["limits"]["read_samples_per_s"] > 0);
+    CHECK(run["limits"]["memcpy_samples_per_s"] > 0);
+    CHECK(run["limits"].contains("chain_samples_per_s"));
+  }
+}
+
+TEST_CASE("bench does with bad samples what --on-error says") {
+  const TempFolder folder;
+  write_images(folder, 3, 40);
+  folder.write("images/class_1/0004.jpg", "this is no image at all");
+  const std::vector<std::string> common{"bench", folder / "images", "--stages", stages, "--epochs",
+                                        "2",     "--hash",          "--json",   "-"};
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), common.begin(), common.end());
+    return tool(more);
+  };
+  for (const auto& failed : {with({}), with({"--on-error", "fail"})}) {
+    CHECK(failed.status == 1);
+    CHECK(one_line(failed.err));
+    CHECK(failed.err.find("class_1/0004.jpg") != std::string::npos);
+    CHECK(failed.out.empty());
+  }
+  std::set<std::string> hashes;
+  for (const std::string policy : {"replace", "mask"}) {
+    const ToolResult result = with({"--on-error", policy, "--threads", "1,3"});
+    REQUIRE(result.status == 0);
+    const auto json = result.json();
+    REQUIRE(json["runs"].size() == 2);
+    for (const auto& run : json["runs"]) {
+      CHECK(run["errors"] == 2);
+      CHECK(run["samples"] == 80);
+      hashes.insert(run["hash"].get<std::string>());
+    }
+  }
+  CHECK(hashes.size() == 2);
+}
+
+TEST_CASE("bench shuffles unless it is told not to, behind the order stages that come first") {
+  const TempFolder folder;
+  write_images(folder, 3, 40);
+  const auto hash = [&](const std::string& line, const std::vector<std::string>& more) {
+    std::vector<std::string> arguments{"bench", folder / "images", "--stages", line, "--epochs",
+                                       "1",     "--hash",          "--json",   "-"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const ToolResult result = tool(arguments);
+    REQUIRE(result.status == 0);
+    return result.json()["runs"][0]["hash"].get<std::string>();
+  };
+  const std::string rest = "decode_jpeg | resize 16x24 | batch 8 tail=drop";
+  CHECK(hash("take 20 | " + rest, {}) == hash("take 20 | shuffle | " + rest, {}));
+  CHECK(hash("take 20 | " + rest, {}) != hash("shuffle | take 20 | " + rest, {}));
+  CHECK(hash("take 20 | " + rest, {}) != hash("take 20 | " + rest, {"--no-shuffle"}));
+  CHECK(hash("select 3,2,1,0,7,8,9,10 | " + rest, {"--no-shuffle"}) != hash("take 8 | " + rest, {"--no-shuffle"}));
+  CHECK(hash(rest, {"--seed", "5"}) == hash("shuffle seed=5 | " + rest, {}));
+}
+
+TEST_CASE("bench knows every built-in stage") {
+  const TempFolder folder;
+  write_images(folder, 3, 40);
+  for (const std::string line :
+       {"seed 3 | split 0.5,0.5 1 by=key | skip 1 | repeat 2 | decode_jpeg color=gray | crop 1 2 40 50 | center_crop "
+        "32x40 | random_crop 30 | batch 4 pad",
+        "check verify=true fold=false | on_error mask max_share=0.5 | decode_jpeg | resize_short 30 | center_crop 24 | "
+        "flip_horizontal | flip_vertical | "
+        "random_flip 0.3 | random_flip_vertical p=0.1 | rot90 -1 | random_rot90 | normalize mean=0.5,0.4,0.3 std=0.2 "
+        "f16 | batch 4 tail=drop",
+        "decode_jpeg | resize 8x9 | convert f32 chw scale=2 bias=0.5,1,2 | select_fields label,image | batch 64"}) {
+    const ToolResult result = tool({"bench", folder / "images", "--stages", line, "--epochs", "1", "--json", "-"});
+    INFO(line);
+    INFO(result.err);
+    CHECK(result.status == 0);
+  }
+}

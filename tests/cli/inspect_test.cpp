@@ -1,0 +1,43 @@
+#include <fstream>
+#include <iterator>
+
+#include "cli/tool.hpp"
+#include "support/catch.hpp"
+
+using namespace penstock_test;
+
+TEST_CASE("inspect tells schema, sizes and classes") {
+  const TempFolder folder;
+  write_images(folder, 3, 31);
+  REQUIRE(tool({"pack", folder / "images", "--out", folder / "x.lmdb"}).status == 0);
+  for (const std::string store : {"x.lmdb", "images"}) {
+    const ToolResult inspected = tool({"inspect", folder / store, "--json"});
+    REQUIRE(inspected.status == 0);
+    const auto json = inspected.json();
+    CHECK(json["records"] == 31);
+    CHECK(json["kind"] == (store == "images" ? "files" : "lmdb"));
+    CHECK(json["first_key"] == "class_0/0000.jpg");
+    CHECK(json["images"]["jpeg"] == 31);
+    CHECK(json["height"]["min"] == 48);
+    CHECK(json["width"]["max"] == 64);
+    CHECK(json["fields"][0]["bytes"]["min"] <= json["fields"][0]["bytes"]["median"]);
+    REQUIRE(json["classes"].size() == 3);
+    CHECK(json["classes"][0] == nlohmann::json({{"label", 0}, {"name", "class_0"}, {"records", 11}}));
+    CHECK(json["unreadable"] == 0);
+  }
+}
+
+TEST_CASE("inspect --png draws a contact sheet, bad samples included") {
+  const TempFolder folder;
+  write_images(folder, 3, 20);
+  folder.write("images/class_1/0004.jpg", "this is no image at all");
+  const ToolResult inspected = tool({"inspect", folder / "images", "--png", folder / "sheet.png", "--cell", "32"});
+  CHECK(inspected.status == 0);
+  CHECK(inspected.out.find("sheet.png") != std::string::npos);
+  std::ifstream in(folder / "sheet.png", std::ios::binary);
+  const std::string png{std::istreambuf_iterator<char>(in), {}};
+  REQUIRE(png.size() > 100);
+  CHECK(png.substr(0, 8) == std::string("\x89PNG\r\n\x1a\n", 8));
+  // 5 columns of 32 pixels and 4 rows of 32 + 2 for the bar, 2 pixels apart
+  CHECK(png.substr(16, 8) == std::string("\0\0\0\xac\0\0\0\x92", 8));
+}

@@ -1,0 +1,106 @@
+#include "tool.hpp"
+
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdio>
+#include <iterator>
+
+#include <penstock/sources/lmdb.hpp>
+#include <penstock/transforms/encode_jpeg.hpp>
+
+namespace penstock_test {
+
+namespace {
+std::string read_file(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+}  // namespace
+
+RunningTool::RunningTool(const std::vector<std::string>& arguments) {
+  const std::string out = output_ / "out", err = output_ / "err";
+  std::vector<std::string> words{PENSTOCK_TOOL_PATH};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  std::vector<char*> pointers;
+  pointers.reserve(words.size() + 1);
+  for (std::string& word : words) pointers.push_back(word.data());
+  pointers.push_back(nullptr);
+  pid_ = ::fork();
+  if (pid_ < 0) throw std::runtime_error("fork failed");
+  if (pid_ == 0) {
+    const auto redirect = [](const std::string& file, int to) {
+      const int fd = ::open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+      return fd >= 0 && ::dup2(fd, to) >= 0;
+    };
+    if (redirect(out, STDOUT_FILENO) && redirect(err, STDERR_FILENO)) ::execv(pointers[0], pointers.data());
+    ::_exit(127);
+  }
+}
+
+RunningTool::~RunningTool() {
+  if (waited_) return;
+  send(SIGKILL);
+  ::waitpid(pid_, &status_, 0);
+}
+
+void RunningTool::send(int signal) const {
+  if (!waited_) ::kill(pid_, signal);
+}
+
+bool RunningTool::ended() {
+  if (!waited_) waited_ = ::waitpid(pid_, &status_, WNOHANG) == pid_;
+  return waited_;
+}
+
+ToolResult RunningTool::wait() {
+  if (!waited_ && ::waitpid(pid_, &status_, 0) != pid_) throw std::runtime_error("waitpid failed");
+  waited_ = true;
+  return {WIFEXITED(status_) ? WEXITSTATUS(status_) : 128 + WTERMSIG(status_), read_file(output_ / "out"),
+          read_file(output_ / "err")};
+}
+
+ToolResult tool(const std::vector<std::string>& arguments) { return RunningTool(arguments).wait(); }
+
+std::string jpeg(unsigned number, int height, int width) {
+  std::vector<std::uint8_t> pixels;
+  for (int y = 0; y < height; ++y)
+    for (int x = 0; x < width; ++x)
+      for (unsigned c = 0; c < 3; ++c) {
+        const auto smooth = static_cast<unsigned>(y * 3 + x * 2) + number * (37 + 29 * c);
+        pixels.push_back(static_cast<std::uint8_t>(smooth + (static_cast<unsigned>(x * y) * 7 + number) % 23));
+      }
+  const auto bytes = penstock::encode_jpeg({pixels.data(), std::ptrdiff_t{width} * 3, {height, width, 3}});
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+void write_images(const TempFolder& folder, unsigned classes, unsigned count) {
+  for (unsigned i = 0; i < count; ++i) {
+    char name[64];
+    std::snprintf(name, sizeof name, "images/class_%u/%04u.jpg", i % classes, i);
+    folder.write(name, jpeg(i));
+  }
+}
+
+std::map<std::string, std::string> content(const std::string& store) {
+  const penstock::LmdbSource source(penstock::Lmdb{.path = store});
+  std::map<std::string, std::string> all;
+  for (std::uint64_t i = 0; i < source.size(); ++i) {
+    penstock::OwnedSample record = penstock::read_sample(source, i);
+    std::string& value = all[source.key(i)];
+    for (std::size_t slot = 0; slot < record.schema().size(); ++slot) {
+      const auto bytes = record.sample().bytes(slot);
+      value.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    }
+  }
+  return all;
+}
+
+bool one_line(const std::string& text) {
+  return text.size() > 1 && text.back() == '\n' && std::ranges::count(text, '\n') == 1;
+}
+
+}  // namespace penstock_test

@@ -1,0 +1,56 @@
+// Runs the tool, and makes folders for it to work on.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "sources/temp_folder.hpp"
+
+namespace penstock_test {
+
+struct ToolResult {
+  int status = -1;  // exit status, or 128 + the signal that ended it
+  std::string out, err;
+  nlohmann::json json() const { return nlohmann::json::parse(out); }
+};
+
+// Runs `penstock ARGUMENTS...` to its end.
+ToolResult tool(const std::vector<std::string>& arguments);
+
+// The tool running beside the test.
+class RunningTool {
+ public:
+  explicit RunningTool(const std::vector<std::string>& arguments);
+  RunningTool(const RunningTool&) = delete;
+  RunningTool& operator=(const RunningTool&) = delete;
+  ~RunningTool();
+  void send(int signal) const;
+  // True once it has ended.
+  bool ended();
+  ToolResult wait();
+
+ private:
+  TempFolder output_;
+  pid_t pid_;
+  int status_ = 0;
+  bool waited_ = false;
+};
+
+// An image of smooth colours and some texture, different for each number.
+std::string jpeg(unsigned number, int height = 48, int width = 64);
+// `classes` folders of images, "class_1/0003.jpg", `count` in all.
+void write_images(const TempFolder& folder, unsigned classes, unsigned count);
+
+// Everything in a store: key -> the values of its fields, one after the other.
+std::map<std::string, std::string> content(const std::string& store);
+
+// True for a message of exactly one line, as every error of the tool must be.
+bool one_line(const std::string& text);
+
+}  // namespace penstock_test

@@ -1,0 +1,95 @@
+#include "cli/tool.hpp"
+#include "support/catch.hpp"
+
+using namespace penstock_test;
+
+TEST_CASE("help and version") {
+  const ToolResult help = tool({"--help"});
+  CHECK(help.status == 0);
+  CHECK(help.out.find("Exit status") != std::string::npos);
+  for (const std::string command : {"pack", "bench", "inspect", "verify"}) {
+    CHECK(help.out.find(command) != std::string::npos);
+    CHECK(tool({command, "--help"}).status == 0);
+  }
+  CHECK(tool({"bench", "--help"}).out.find("random_resized_crop <size N|HxW>") != std::string::npos);
+  CHECK(tool({"--version"}).status == 0);
+}
+
+TEST_CASE("a wrong command line: status 2 and one line that says what") {
+  const TempFolder folder;
+  write_images(folder, 2, 4);
+  const std::string images = folder / "images";
+  const auto bench = [&](const std::string& stages) {
+    return std::vector<std::string>{"bench", images, "--stages", stages};
+  };
+  struct Case {
+    std::vector<std::string> arguments;
+    std::string says;
+  };
+  for (const Case& c : std::vector<Case>{
+           {{}, ""},
+           {{"fly"}, ""},
+           {{"pack"}, "DIR"},
+           {{"pack", images}, "--out"},
+           {{"pack", images, "--out", images + "/x.lmdb"}, "lies inside"},
+           {{"verify", images, "--colour"}, "--colour"},
+           {{"bench", images, "--threads", "none"}, "1..4"},
+           {{"bench", images, "--threads", "4..1"}, "1..4"},
+           {{"bench", images, "--threads", "0"}, "from 1"},
+           {{"bench", images, "--memory", "much"}, "2GiB"},
+           {{"bench", images, "--on-error", "ignore"}, "replace"},
+           {{"bench", images, "--epochs", "0"}, "epochs"},
+           {bench("decode_jpeg | resiz 224 | batch 8"),
+            "at character 15: decode_jpeg | >>resiz<< 224 | batch 8: there is no such stage; did you mean resize?"},
+           {bench("decode_jpeg | resize 224"), "| batch 64"},
+           {bench("decode_jpeg | resize | batch 8"), "resize <size N|HxW>"},
+           {bench("decode_jpeg | resize 1y2 | batch 8"), ">>1y2<<"},
+           {bench("decode_jpeg | resize 8 9 10 | batch 8"), ">>10<<"},
+           {bench("decode_jpeg | resize size=8 size=9 | batch 8"), "twice"},
+           {bench("decode_jpeg | resize 8 mask=m | batch 8"), "no such argument"},
+           {bench("decode_jpeg | random_flip 2 | batch 8"), ">>random_flip 2<<"},
+           {bench("decode_jpeg | | batch 8"), "a stage is missing here"},
+           {bench("decode_jpeg(image) | batch 8"), "without brackets"},
+           {bench("decode_jpeg | resize 8 | batch 8 tail=cut"), "one of keep, drop, pad"},
+           {bench(""), "a stage is missing here"},
+       }) {
+    const ToolResult result = tool(c.arguments);
+    INFO(result.err);
+    CHECK(result.status == 2);
+    CHECK(one_line(result.err));
+    CHECK(result.err.find(c.says) != std::string::npos);
+    CHECK(result.out.empty());
+  }
+}
+
+TEST_CASE("what fails while running: status 1 and one line that says what") {
+  const TempFolder folder;
+  write_images(folder, 2, 4);
+  folder.write("noise.lmdb/data.mdb", std::string(20000, 'x'));
+  folder.write("line\nbreak/data.mdb", "short");
+  folder.write("empty/nothing.txt", "");
+  const std::string images = folder / "images";
+  const std::vector<std::string> stores{folder / "missing", folder / "noise.lmdb", folder / "line\nbreak",
+                                        folder / "empty"};
+  for (const std::string& store : stores)
+    for (const std::string command : {"bench", "inspect", "verify"}) {
+      const ToolResult result = tool({command, store});
+      INFO(result.err);
+      CHECK(result.status == 1);
+      CHECK(one_line(result.err));
+    }
+  for (const std::vector<std::string>& arguments : std::vector<std::vector<std::string>>{
+           {"pack", folder / "missing", "--out", folder / "x.lmdb"},
+           {"pack", folder / "empty", "--out", folder / "x.lmdb"},
+           {"pack", images, "--out", "/proc/x.lmdb"},
+           {"bench", images, "--stages", "decode_jpeg field=mask | batch 8"},
+           {"bench", images, "--stages", "decode_jpeg | batch 8"},
+           {"bench", images, "--stages", "decode_jpeg | resize 224 | batch 64", "--memory", "1M"},
+           {"inspect", images, "--png", "/proc/sheet.png"},
+       }) {
+    const ToolResult result = tool(arguments);
+    INFO(result.err);
+    CHECK(result.status == 1);
+    CHECK(one_line(result.err));
+  }
+}

@@ -1,0 +1,73 @@
+#include <fstream>
+#include <iterator>
+
+#include "cli/tool.hpp"
+#include "support/catch.hpp"
+
+using namespace penstock_test;
+
+TEST_CASE("verify finds nothing in a good store") {
+  const TempFolder folder;
+  write_images(folder, 2, 20);
+  REQUIRE(tool({"pack", folder / "images", "--out", folder / "x.lmdb"}).status == 0);
+  const ToolResult verified = tool({"verify", folder / "x.lmdb", "--json"});
+  CHECK(verified.status == 0);
+  CHECK(verified.json()["records"] == 20);
+  CHECK(verified.json()["decoded"] == 20);
+  CHECK(verified.json()["bad"].empty());
+  CHECK(tool({"verify", folder / "images"}).status == 0);
+}
+
+TEST_CASE("verify lists bad JPEGs among good ones and exits with 3") {
+  const TempFolder folder;
+  write_images(folder, 2, 20);
+  folder.write("images/class_0/0004.jpg", jpeg(4).substr(0, jpeg(4).size() / 2));  // cut in half
+  folder.write("images/class_1/0007.jpg", "this is no image at all");
+  folder.write("images/class_1/0009.jpg", "");
+  REQUIRE(tool({"pack", folder / "images", "--out", folder / "x.lmdb"}).status == 0);
+  for (const std::string store : {"x.lmdb", "images"}) {
+    const ToolResult verified = tool({"verify", folder / store, "--json"});
+    CHECK(verified.status == 3);
+    const auto bad = verified.json()["bad"];
+    REQUIRE(bad.size() == 3);
+    CHECK(bad[0]["key"] == "class_0/0004.jpg");
+    CHECK(bad[0]["code"] == "corrupt");
+    CHECK(bad[0]["index"] == 2);
+    CHECK(bad[1]["key"] == "class_1/0007.jpg");
+    CHECK(bad[2]["key"] == "class_1/0009.jpg");
+    for (const auto& b : bad) CHECK_FALSE(b["cause"].get<std::string>().empty());
+  }
+  const ToolResult text = tool({"verify", folder / "x.lmdb"});
+  CHECK(text.status == 3);
+  CHECK(text.out.find("class_1/0007.jpg") != std::string::npos);
+}
+
+TEST_CASE("verify notices a changed byte by its checksum") {
+  const TempFolder folder;
+  write_images(folder, 2, 20);
+  REQUIRE(tool({"pack", folder / "images", "--out", folder / "x.lmdb"}).status == 0);
+  std::fstream file(folder / "x.lmdb/data.mdb", std::ios::binary | std::ios::in | std::ios::out);
+  const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+  const std::string record = jpeg(12);
+  const std::size_t at =
+      bytes.find(record.substr(record.size() / 2, 40));  // in the scan, where a decoder sees no error
+  REQUIRE(at != std::string::npos);
+  file.clear();
+  file.seekp(static_cast<std::streamoff>(at));
+  file.put(static_cast<char>(bytes[at] ^ 0x10));
+  file.close();
+  const ToolResult verified = tool({"verify", folder / "x.lmdb", "--json", "--no-decode"});
+  CHECK(verified.status == 3);
+  REQUIRE(verified.json()["bad"].size() == 1);
+  CHECK(verified.json()["bad"][0]["key"] == "class_0/0012.jpg");
+}
+
+TEST_CASE("verify says which kinds of image it does not decode") {
+  const TempFolder folder;
+  write_images(folder, 2, 6);
+  folder.write("images/class_0/x.png", std::string("\x89PNG\r\n\x1a\n", 8));
+  const ToolResult verified = tool({"verify", folder / "images", "--json"});
+  CHECK(verified.status == 0);
+  CHECK(verified.json()["decoded"] == 6);
+  CHECK(verified.json()["not_decoded"]["png"] == 1);
+}
