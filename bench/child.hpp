@@ -1,0 +1,21 @@
+// This program run once more, for what must be measured in a process of its own.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace penstock::bench {
+
+// Starts `limits --child NAME ARGUMENTS...`, waits for its end and returns what it wrote to stdout.
+// @throws std::runtime_error when it fails.
+std::string run_child(const std::string& name, const std::vector<std::string>& arguments);
+
+// What such a child does; its exit code. In the files of the rows.
+int first_batch_child(const std::vector<std::string>& arguments);
+int memory_epochs_child(const std::vector<std::string>& arguments);
+
+// CLOCK_MONOTONIC, the same in all processes.
+std::uint64_t monotonic_ns();
+
+}  // namespace penstock::bench

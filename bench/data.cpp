@@ -1,0 +1,166 @@
+#include "data.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cinttypes>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <functional>
+#include <future>
+#include <stdexcept>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "pictures.hpp"
+#include "plain_lmdb.hpp"
+
+namespace penstock::bench {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int format = 1;  // raise it when the content of any data set changes
+
+// `make` fills the folder and returns the description, which is written when all else is on the disk.
+Store made_once(const fs::path& folder, std::uint64_t records, const std::function<std::string()>& make) {
+  const fs::path marker = folder / fmt::format("complete.{}", format);
+  if (std::ifstream file(marker); file) {
+    std::string description;
+    std::getline(file, description);
+    return {folder, records, description};
+  }
+  fs::remove_all(folder);
+  fs::create_directories(folder);
+  const std::string description = make();
+  progress("");
+  const fs::path temporary = folder / "marker.tmp";
+  std::ofstream(temporary) << description << '\n';
+  fs::rename(temporary, marker);
+  return {folder, records, description};
+}
+
+std::uint64_t mix(std::uint64_t x) {  // splitmix64
+  x += 0x9e3779b97f4a7c15u;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+  return x ^ (x >> 31);
+}
+
+void fill_random(std::span<std::byte> out, std::uint64_t seed) {
+  std::uint64_t x = mix(seed);
+  std::size_t at = 0;
+  for (; at + sizeof(x) <= out.size(); at += sizeof(x)) {
+    x = x * 6364136223846793005u + 1442695040888963407u;
+    const std::uint64_t word = x ^ (x >> 29);
+    std::memcpy(out.data() + at, &word, sizeof(word));
+  }
+  std::fill(out.begin() + static_cast<std::ptrdiff_t>(at), out.end(), std::byte{0x5a});
+}
+
+// Room for the tree and for pages that are not full.
+std::size_t map_bytes(std::uint64_t records, std::size_t bytes) { return records * (bytes + 8192) + (64u << 20); }
+
+}  // namespace
+
+Store picture_store(const Settings& settings, bool noisy) {
+  const std::uint64_t records = settings.quick ? 192 : 4000;
+  const int quality = noisy ? 95 : 90;
+  const double sigma = noisy ? 7 : 0;
+  const fs::path folder = settings.data / fmt::format("pictures-{}{}{}", records, noisy ? "-noisy" : "",
+                                                      settings.photographs ? "" : "-made-up");
+  return made_once(folder, records, [&] {
+    const Pictures pictures(settings.photographs);
+    PlainWriter writer(folder, map_bytes(records, 256 << 10));
+    std::uint64_t bytes = 0;
+    constexpr std::uint64_t together = 64;
+    for (std::uint64_t first = 0; first < records; first += together) {
+      progress(fmt::format("making pictures: {} of {}", first, records));
+      std::vector<std::future<std::vector<std::byte>>> some;
+      const std::uint64_t end = std::min(records, first + together);
+      // Two at a time; their order in the store is that of their numbers.
+      for (std::uint64_t i = first; i < end; i += 2) {
+        for (std::uint64_t k = i; k < std::min(end, i + 2); ++k)
+          some.push_back(std::async(std::launch::async, [&, k] { return pictures.jpeg(k, quality, sigma); }));
+        for (auto& one : some) one.wait();
+      }
+      for (std::uint64_t i = first; i < end; ++i) {
+        const std::vector<std::byte> jpeg = some[i - first].get();
+        bytes += jpeg.size();
+        writer.put(DecimalKey(i).text(), jpeg);
+      }
+    }
+    writer.finish();
+    return fmt::format("{} JPEGs of 500x375, 4:2:0, quality {}, {:.1f} KB each, {}{}", records, quality,
+                       static_cast<double>(bytes) / static_cast<double>(records) / 1000, pictures.source(),
+                       noisy ? ", noise of sigma 7" : "");
+  });
+}
+
+Store value_store(const Settings& settings, std::uint64_t records, std::size_t bytes) {
+  const fs::path folder = settings.data / fmt::format("values-{}x{}", records, bytes);
+  return made_once(folder, records, [&] {
+    PlainWriter writer(folder, map_bytes(records, bytes));
+    for (std::uint64_t i = 0; i < records; ++i) {
+      if (i % 1024 == 0) progress(fmt::format("writing values of {} bytes: {} of {}", bytes, i, records));
+      fill_random(writer.reserve(DecimalKey(i).text(), bytes), i);
+    }
+    writer.finish();
+    return fmt::format("{} values of {} random bytes", records, bytes);
+  });
+}
+
+Store named_store(const Settings& settings) {
+  const std::uint64_t records = settings.quick ? 20'000 : 1'200'000;
+  constexpr std::size_t bytes = 128;
+  constexpr std::uint64_t classes = 1000;
+  const fs::path folder = settings.data / fmt::format("named-{}", records);
+  return made_once(folder, records, [&] {
+    PlainWriter writer(folder, map_bytes(records, bytes));
+    const std::uint64_t each = (records + classes - 1) / classes;
+    for (std::uint64_t i = 0; i < records; ++i) {
+      if (i % 65536 == 0) progress(fmt::format("writing small records: {} of {}", i, records));
+      const std::string key = fmt::format("class{:04}/img_{:08}.jpg", i / each, i);
+      fill_random(writer.reserve(key, bytes), i);
+    }
+    writer.finish();
+    return fmt::format("{} records of {} bytes, keys like class0042/img_00050400.jpg", records, bytes);
+  });
+}
+
+fs::path data_file(const Store& store) { return store.folder / "data.mdb"; }
+
+void drop_cache(const fs::path& file) {
+  // Pages that some map of ours refers to would stay.
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);) {
+    if (!line.ends_with(file.string())) continue;
+    std::uintptr_t begin = 0, end = 0;
+    if (std::sscanf(line.c_str(), "%" SCNxPTR "-%" SCNxPTR, &begin, &end) != 2) continue;
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): an address is all that /proc gives
+    if (::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED) != 0)
+      throw std::runtime_error("madvise(DONTNEED) was refused");
+  }
+  const int fd = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) throw std::runtime_error("can't open " + file.string());
+  ::fdatasync(fd);
+  const int code = ::posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
+  ::close(fd);
+  if (code != 0) throw std::runtime_error("posix_fadvise(DONTNEED) was refused");
+}
+
+std::uint64_t disk_bytes_read() {
+  std::ifstream file("/proc/self/io");
+  std::string key;
+  std::uint64_t value = 0;
+  while (file >> key >> value)
+    if (key == "read_bytes:") return value;
+  throw std::runtime_error("/proc/self/io has no read_bytes: cold reads can't be proved here");
+}
+
+}  // namespace penstock::bench

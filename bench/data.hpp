@@ -1,0 +1,37 @@
+// Data sets the rows are measured on. Each is made once below Settings::data and used again as long as it is complete.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+#include "harness.hpp"
+
+namespace penstock::bench {
+
+struct Store {
+  std::filesystem::path folder;  // an LMDB
+  std::uint64_t records = 0;
+  std::string description;  // where its content came from
+};
+
+// The JPEG job: 4,000 pictures of 500x375, 4:2:0, quality 90; noisy: with noise of sigma 7, quality 95.
+Store picture_store(const Settings& settings, bool noisy);
+
+// `records` values of `bytes` random bytes each.
+Store value_store(const Settings& settings, std::uint64_t records, std::size_t bytes);
+
+// 1.2 million small records whose keys have to be read to be known ("class0042/img_00001234.jpg").
+Store named_store(const Settings& settings);
+
+// Of a file in a folder that `picture_store` and its like return.
+std::filesystem::path data_file(const Store& store);
+
+// Takes a file out of the page cache, also what this process has mapped of it.
+void drop_cache(const std::filesystem::path& file);
+
+// Bytes this process has caused to be read from disks, from /proc/self/io.
+std::uint64_t disk_bytes_read();
+
+}  // namespace penstock::bench

@@ -1,0 +1,110 @@
+// What a good engineer writes by hand: threads that take tickets from one counter, each writing its rows into a ring of
+// batches. There is no consumer to hand batches to, so it is a limit, not a rival.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <latch>
+#include <mutex>
+#include <stdexcept>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <penstock/image_stage.hpp>
+#include <penstock/loader.hpp>
+#include <penstock/memory.hpp>
+#include <penstock/pipeline.hpp>
+
+#include "harness.hpp"
+
+namespace penstock::bench {
+
+// As many batches as the loader's ring has, of the same memory, touched already.
+class Ring {
+ public:
+  Ring(std::size_t row_bytes, std::uint64_t rows, unsigned depth);
+  Ring(const Ring&) = delete;
+  Ring& operator=(const Ring&) = delete;
+  ~Ring();
+  std::byte* row(std::uint64_t ticket) const noexcept { return data_ + ticket % rows_ * row_bytes_; }
+
+ private:
+  std::size_t row_bytes_;
+  std::uint64_t rows_;  // of all batches
+  std::byte* data_;
+};
+
+// Calls `make()` once in each of `threads` threads, then what it returned with each ticket of [0, tickets), in order.
+// The time is that from the common start to the end of the last thread.
+template <class Make>
+Timing raw_loop(unsigned threads, std::uint64_t tickets, const Make& make) {
+  alignas(64) std::atomic<std::uint64_t> next{0};
+  alignas(64) std::latch ready(static_cast<std::ptrdiff_t>(threads));
+  std::latch go(1);
+  std::mutex mutex;
+  std::exception_ptr failure;
+  const auto note_failure = [&] {
+    const std::lock_guard lock(mutex);
+    if (failure == nullptr) failure = std::current_exception();
+  };
+  std::vector<std::thread> pool;
+  for (unsigned t = 0; t < threads; ++t) {
+    pool.emplace_back([&] {
+      bool arrived = false;
+      try {
+        auto body = make();
+        ready.count_down();
+        arrived = true;
+        go.wait();
+        for (std::uint64_t ticket; (ticket = next.fetch_add(1, std::memory_order_relaxed)) < tickets;) body(ticket);
+      } catch (...) {
+        note_failure();
+        if (!arrived) ready.count_down();
+      }
+    });
+  }
+  ready.wait();
+  const Stopwatch watch;
+  go.count_down();
+  for (std::thread& thread : pool) thread.join();
+  const Timing timing{watch.wall_s(), watch.cpu_s()};
+  if (failure != nullptr) std::rethrow_exception(failure);
+  return timing;
+}
+
+// Slot memory for the loaders of all rounds: given back, it is kept for the next one, so that no round pays for the
+// page faults of fresh memory. (The raw loop keeps its ring.)
+MemoryResource& round_memory();
+// Frees what is kept.
+void trim_round_memory();
+
+// Seconds a loader takes for `epochs` whole epochs, from its first batch's call to the last batch. The loader is made
+// before; nothing is read ahead of the first call. @throws std::runtime_error when samples are missing.
+Timing time_loader(const Pipeline& pipeline, const Executor& executor, unsigned threads, std::uint64_t epochs = 1);
+
+// Every loader's and every ring's.
+inline constexpr unsigned ring_depth = 4;
+
+// Source indices of `epochs` epochs, one behind the other.
+std::vector<std::uint64_t> order_of(const Pipeline& pipeline, std::uint64_t epochs);
+
+// Working memory of one raw thread, as much as it ever needed. One thread at a time.
+class RawScratch final : public Scratch {
+ public:
+  RawScratch() = default;
+  std::byte* allocate(std::size_t bytes) override;
+  void reset() noexcept { used_ = 0; }
+
+ private:
+  static constexpr std::size_t capacity = std::size_t{16} << 20;
+  struct Free {
+    void operator()(std::byte* data) const noexcept;
+  };
+  std::unique_ptr<std::byte, Free> data_;
+  std::size_t used_ = 0;
+};
+
+}  // namespace penstock::bench

@@ -1,0 +1,60 @@
+// "The JPEG job": 4,000 JPEGs in an LMDB -> random-resized-crop 224 -> flip -> batch of 64, u8 NHWC. Both sides of it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include <penstock/image_op.hpp>
+#include <penstock/loader.hpp>
+#include <penstock/pipeline.hpp>
+#include <penstock/sources/lmdb.hpp>
+
+#include "../data.hpp"
+#include "../plain_lmdb.hpp"
+#include "../raw_loop.hpp"
+
+namespace penstock::bench {
+
+// What the pipeline draws for one sample.
+struct Drawn {
+  Box box;
+  bool flip;
+};
+
+class JpegJob {
+ public:
+  static constexpr std::uint64_t batch_rows = 64;
+  static constexpr Size size{224, 224};
+  static constexpr std::size_t row_bytes = std::size_t{224} * 224 * 3;
+
+  // @throws std::runtime_error when both sides don't make the same batches, bit for bit.
+  JpegJob(const Settings& settings, bool noisy);
+
+  const Store& store() const noexcept { return store_; }
+  // One epoch with this seed.
+  Pipeline pipeline(std::uint64_t seed) const;
+  Timing ours(unsigned threads, std::uint64_t seed) const;
+  Timing raw(unsigned threads, std::uint64_t seed) const;
+
+  // What the pipeline of that seed does, in its order: the i-th sample is record order[i], of which drawn[i] is kept.
+  struct Work {
+    std::vector<std::uint64_t> order;
+    std::vector<Drawn> drawn;
+  };
+  Work work(std::uint64_t seed) const;
+  const LmdbSource& source() const noexcept { return source_; }
+  const PlainStore& plain() const noexcept { return plain_; }
+
+ private:
+  Timing raw(unsigned threads, const Work& work) const;
+  void compare_bits() const;
+
+  Store store_;
+  LmdbSource source_;  // stays open between rounds, as the plain one does
+  PlainStore plain_;
+  Ring ring_;
+};
+
+}  // namespace penstock::bench

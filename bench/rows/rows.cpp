@@ -1,0 +1,69 @@
+#include "rows.hpp"
+
+#include <thread>
+
+namespace penstock::bench {
+
+namespace {
+
+#ifdef PENSTOCK_BENCH_LIBYUV
+constexpr auto no_libyuv = "";
+#else
+constexpr auto no_libyuv = "built without libyuv (Debian: libyuv-dev)";
+#endif
+
+}  // namespace
+
+std::vector<RowEntry> all_rows() {
+  const auto higher = Better::higher;
+  const auto lower = Better::lower;
+  const auto ratio = Judged::ratio;
+  const auto ours = Judged::ours;
+  return {
+      {{"jpeg_vs_raw", "LMDB JPEG -> random-resized-crop 224 -> flip -> batch | raw loop of the same kernels",
+        "images/s", 0.97, higher, ratio},
+       jpeg_vs_raw},
+      {{"jpeg_vs_raw_noisy", "the same with noisy pictures", "images/s", 0.97, higher, ratio}, jpeg_vs_raw_noisy},
+      {{"jpeg_vs_plain",
+        "the same | full decode, crop, resize, flip, fp32 NCHW, fresh buffers, collate, on this engine", "images/s",
+        1.5, higher, ratio},
+       jpeg_vs_plain},
+      {{"raw_decode_vs_libjpeg", "the raw loop's decode | plain libjpeg crop_scanline + skip_scanlines, 1 thread",
+        "us/image", 1.03, lower, ratio},
+       raw_decode_vs_libjpeg},
+      {{"threads_1_to_2", "speed-up of the JPEG job from 1 to 2 threads | that of the raw loop", "x", 0.97, higher,
+        ratio},
+       threads_1_to_2,
+       std::thread::hardware_concurrency() < 2 ? "this machine has one core" : ""},
+      {{"empty_ns", "1,024 records of 1 KB -> batch of 64, 1 thread | memcpy by hand", "ns/sample", 125, lower, ours},
+       empty_ns},
+      {{"records_vs_memcpy", "records of 150 KB in memory, shuffled -> batch | memcpy into a ring", "GB/s", 0.9, higher,
+        ratio},
+       records_vs_memcpy},
+      {{"lmdb_view", "random values of 110 KB, warm: XXH3 in place | mdb_get + XXH3", "GB/s", 0.97, higher, ratio},
+       lmdb_view},
+      {{"lmdb_copy", "random values of 110 KB, warm, into the batch | mdb_get + memcpy into a ring", "GB/s", 0.95,
+        higher, ratio},
+       lmdb_copy},
+      {{"lmdb_cold_20k", "random values of 20 KB, page cache empty | one thread's plain mdb_get", "values/s", 8, higher,
+        ratio, 0.25, false},
+       lmdb_cold_20k},
+      {{"lmdb_cold_110k", "random values of 110 KB, page cache empty | one thread's plain mdb_get", "values/s", 6,
+        higher, ratio, 0.25, false},
+       lmdb_cold_110k},
+      {{"first_batch",
+        "process start to first batch of a shuffled LMDB of 1.2 M records, warm | by hand, listing the keys", "s", 1,
+        lower, ours},
+       first_batch},
+      {{"memory_epochs",
+        "resident memory after epoch 1,000, loader rebuilt each epoch | 1.01 x that after epoch 20 + 4 MiB", "MiB", 1,
+        lower, ratio},
+       memory_epochs},
+      {{"resize_vs_libyuv", "400x300 -> 224x224 RGB, antialiased, tables included | libyuv's bilinear, not antialiased",
+        "us/image", 1.6, lower, ratio},
+       resize_vs_libyuv,
+       no_libyuv},
+  };
+}
+
+}  // namespace penstock::bench

@@ -1,0 +1,35 @@
+// Every row there is. A row is a function in a file of this folder, and an entry in rows.cpp.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "../harness.hpp"
+
+namespace penstock::bench {
+
+using RowFunction = Row (*)(const RowSpec&, const Settings&);
+
+Row jpeg_vs_raw(const RowSpec& spec, const Settings& settings);
+Row jpeg_vs_raw_noisy(const RowSpec& spec, const Settings& settings);
+Row jpeg_vs_plain(const RowSpec& spec, const Settings& settings);
+Row raw_decode_vs_libjpeg(const RowSpec& spec, const Settings& settings);
+Row threads_1_to_2(const RowSpec& spec, const Settings& settings);
+Row empty_ns(const RowSpec& spec, const Settings& settings);
+Row records_vs_memcpy(const RowSpec& spec, const Settings& settings);
+Row lmdb_view(const RowSpec& spec, const Settings& settings);
+Row lmdb_copy(const RowSpec& spec, const Settings& settings);
+Row lmdb_cold_20k(const RowSpec& spec, const Settings& settings);
+Row lmdb_cold_110k(const RowSpec& spec, const Settings& settings);
+Row first_batch(const RowSpec& spec, const Settings& settings);
+Row memory_epochs(const RowSpec& spec, const Settings& settings);
+Row resize_vs_libyuv(const RowSpec& spec, const Settings& settings);
+
+struct RowEntry {
+  RowSpec spec;
+  RowFunction run;
+  std::string unavailable = {};  // why this row can't run in this build or on this machine
+};
+std::vector<RowEntry> all_rows();
+
+}  // namespace penstock::bench
