@@ -32,10 +32,11 @@ Chain::Chain(std::shared_ptr<const PipelineData> data)
 void Chain::begin(ChainRun& run, const Step& step, std::span<std::byte* const> rows) const {
   if (step.kind == Step::Kind::read) {
     run.arena.reset();
-    run.cells.resize(step.schema.size());
-    for (Cell& cell : run.cells) {
-      cell.data = nullptr;
-      cell.home = nullptr;
+    if (run.cells.size() != step.fields) run.cells.resize(step.fields);
+    Cell* const cells = run.cells.data();
+    for (std::size_t slot = 0; slot < step.fields; ++slot) {
+      cells[slot].data = nullptr;
+      cells[slot].home = nullptr;
     }
   } else if (step.renumbers) {
     run.spare.assign(step.schema.size(), Cell{});
@@ -57,8 +58,9 @@ void Chain::execute(ChainRun& run, std::size_t number, const Place& place, std::
     case Step::Kind::read: {
       SampleBuilder out(run);
       run.reader->read(index, out);
-      for (std::size_t slot = 0; slot < run.cells.size(); ++slot)
-        if (run.cells[slot].data == nullptr) run.missing(slot);
+      const Cell* const cells = run.cells.data();
+      for (std::size_t slot = 0; slot < step.fields; ++slot)
+        if (cells[slot].data == nullptr) run.missing(slot);
       check_size(run, step);
       break;
     }
@@ -124,7 +126,10 @@ void Chain::run(ChainRun& run, const Place& place, std::uint64_t index, std::spa
     finish(run, rows);
   } else {
     Clocks before = read_clocks();
-    const std::uint64_t begun = before.wall_ns;
+    const Clocks begun = before;
+    // A sample of a few microseconds can't have waited for anything, and asking would cost as much as making it.
+    const bool may_block = run.sample_ns == 0 || run.sample_ns > 5000;
+    const std::uint64_t blocked = may_block ? times_blocked() : 0;
     for (std::size_t i = 0; i < steps_.size(); ++i) {
       run.at = &steps_[i].label;
       begin(run, steps_[i], rows);
@@ -132,7 +137,6 @@ void Chain::run(ChainRun& run, const Place& place, std::uint64_t index, std::spa
       if (i + 1 == steps_.size()) finish(run, rows);
       const Clocks after = read_clocks();
       run.counters[i].cpu_ns.add(after.cpu_ns - before.cpu_ns);
-      run.counters[i].wall_ns.add(after.wall_ns - before.wall_ns);
       std::uint64_t bytes = 0;
       for (std::size_t slot = 0; slot < run.cells.size(); ++slot) {
         const bool made = steps_[i].kind == Step::Kind::read || slot == steps_[i].out_slot;
@@ -141,7 +145,10 @@ void Chain::run(ChainRun& run, const Place& place, std::uint64_t index, std::spa
       run.counters[i].bytes.add(bytes);
       before = after;
     }
-    run.sample_ns = before.wall_ns - begun;
+    run.sample_ns = before.wall_ns - begun.wall_ns;
+    run.totals.wall_ns.add(run.sample_ns);
+    const std::uint64_t cpu_ns = before.cpu_ns - begun.cpu_ns;
+    if (may_block && run.sample_ns > cpu_ns && times_blocked() != blocked) run.totals.blocked_ns.add(run.sample_ns - cpu_ns);
     run.totals.measured.add(1);
     run.totals.scratch_bytes.set(run.arena.capacity());
   }

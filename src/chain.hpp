@@ -33,6 +33,7 @@ struct Step {
   std::string label;
   std::uint64_t key = 0;
   Schema schema;                        ///< behind this step
+  std::size_t fields = 0;               ///< of `schema`
   std::vector<std::size_t> varying;     ///< slots whose size is only known from the value
   bool renumbers = false;               ///< slots differ from the step before
   std::vector<std::ptrdiff_t> from;     ///< old slot of each new slot, -1 = none; where it renumbers

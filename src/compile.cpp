@@ -102,7 +102,8 @@ void Chain::compile() {
 // Fixed sizes are held against the limit here, once; the others with each sample.
 void Chain::check_fixed_sizes() {
   for (Step& step : steps_) {
-    for (std::size_t slot = 0; slot < step.schema.size(); ++slot) {
+    step.fields = step.schema.size();
+    for (std::size_t slot = 0; slot < step.fields; ++slot) {
       const Field& field = step.schema[slot];
       if (!field.shape.fixed()) {
         step.varying.push_back(slot);

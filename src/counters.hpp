@@ -1,5 +1,6 @@
 #pragma once
 
+#include <sys/resource.h>
 #include <time.h>
 
 #include <atomic>
@@ -22,16 +23,29 @@ class Tally {
 
 /// Of one step in one runner. Filled in measured chains only.
 struct StepCounters {
-  Tally cpu_ns, wall_ns, bytes;
+  Tally cpu_ns, bytes;
 };
 
 /// Of all chains of one runner.
 struct ChainCounters {
-  Tally samples, measured, copied_bytes, scratch_bytes;
+  Tally samples, copied_bytes, scratch_bytes;
+  Tally measured, wall_ns, blocked_ns;  ///< of measured chains; blocked: wall less CPU time, where the thread gave up its core
 };
 
-/// Which tickets are measured: one in 64, spread so that no row of a batch is preferred.
-inline bool measured_ticket(std::uint64_t ticket) noexcept { return (ticket * 0x9e3779b97f4a7c15ull) >> 58 == 0; }
+/// Which chains are measured: a runner's first few, so that short runs have numbers too, then one ticket in 64, spread so
+/// that no row of a batch is preferred. Of samples so short that the clocks would be a tenth of them, one in 512.
+inline bool measures(std::uint64_t ticket, std::uint64_t measured_so_far, std::uint64_t sample_ns) noexcept {
+  const std::uint64_t spread = (ticket * 0x9e3779b97f4a7c15ull) >> 55;
+  return (sample_ns < 2000 ? spread == 0 : (spread & 63) == 0) || measured_so_far < 16;
+}
+
+/// How often this thread gave up its core of its own accord or waited for a page: what tells waiting for data from waiting
+/// for a core that others use.
+inline std::uint64_t times_blocked() noexcept {
+  rusage usage{};
+  ::getrusage(RUSAGE_THREAD, &usage);
+  return static_cast<std::uint64_t>(usage.ru_nvcsw + usage.ru_majflt);
+}
 
 struct Clocks {
   std::uint64_t cpu_ns, wall_ns;

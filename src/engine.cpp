@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "cores.hpp"
 #include "failure.hpp"
 #include "relax.hpp"
 
@@ -13,7 +14,8 @@ constexpr std::uint64_t spin_ns = 20'000;
 }
 
 Engine::Engine(std::shared_ptr<const PipelineData> data, const EngineOptions& options, Executor::Impl& executor)
-    : data_(std::move(data)),
+    : door_(std::make_shared<Door>()),
+      data_(std::move(data)),
       chain_(data_),
       options_(options),
       executor_(&executor),
@@ -22,7 +24,9 @@ Engine::Engine(std::shared_ptr<const PipelineData> data, const EngineOptions& op
       steps_(data_->steps()),
       tickets_(rows_),
       advises_(data_->source->wants_advice()),
-      by_ordinal_(options.depth, nullptr) {
+      by_ordinal_(options.depth, nullptr),
+      may_spin_(options.threads < usable_cores()) {
+  door_->engine = this;
   runs_.reserve(options.threads + std::size_t{1});
   idle_runs_.reserve(options.threads + std::size_t{1});
 }
@@ -72,10 +76,16 @@ void Engine::wake(Lock&) {
   }
 }
 
-// The task holds no reference: a loader can go while its tasks still wait for a thread.
+// A loader can go while its tasks still wait for a thread: they find the door closed. Who is through it holds the mutex
+// until it counts as running, so close() waits for it.
 void Engine::submit_runner() {
-  executor_->submit([weak = weak_from_this()] {
-    if (const auto engine = weak.lock()) engine->runner_main();
+  executor_->submit([door = door_] {
+    std::unique_lock at_door(door->mutex);
+    if (door->engine == nullptr) return;
+    Engine& engine = *door->engine;
+    Lock lock(engine.mutex_);
+    at_door.unlock();
+    engine.runner_main(lock);
   });
 }
 
@@ -111,8 +121,10 @@ Slot* Engine::wait() {
   }
   Slot& slot = slot_of(delivered_);
   const auto ready = [&] { return slot.state.load(std::memory_order_seq_cst) == SlotState::ready; };
-  // Sleeping and being woken costs about what a batch of tiny samples does.
-  for (const std::uint64_t begun = now_ns(); !ready() && !stopped() && now_ns() - begun < spin_ns;) relax();
+  // Sleeping and being woken costs about what a batch of tiny samples does. Where runners need every core, this one is theirs.
+  if (may_spin_)
+    for (const std::uint64_t begun = now_ns(); !ready() && !stopped() && now_ns() - begun < spin_ns;)
+      for (int i = 0; i < 64 && !ready(); ++i) relax();
   if (ready()) return stopped() ? nullptr : &slot;
   lock.lock();
   waiting_.store(true, std::memory_order_seq_cst);
@@ -120,8 +132,11 @@ Slot* Engine::wait() {
   // shared executor, a single worker that waits here itself) this thread makes samples too.
   while (!ready() && !stopped() && !failed_) {
     const bool short_of_threads = running_ < options_.threads;
-    if (changed_.wait_for(lock, short_of_threads ? 1ms : 20ms) == std::cv_status::timeout && running_ < options_.threads && tickets_.available())
-      help(lock);
+    if (changed_.wait_for(lock, short_of_threads ? 1ms : 20ms) != std::cv_status::timeout) continue;
+    if (running_ >= options_.threads || !tickets_.available()) continue;
+    do {
+      help(lock);  // while no runner comes at all, without waiting in between
+    } while (!ready() && !stopped() && !failed_ && running_ == 0 && tickets_.available());
   }
   waiting_.store(false, std::memory_order_relaxed);
   if (stopped()) return nullptr;
@@ -151,6 +166,10 @@ void Engine::stop() noexcept {
 
 void Engine::close() noexcept {
   stop();
+  {
+    const std::lock_guard at_door(door_->mutex);
+    door_->engine = nullptr;
+  }
   Lock lock(mutex_);
   closed_ = true;
   changed_.wait(lock, [this] { return running_ == 0; });
@@ -165,11 +184,12 @@ Engine::Totals Engine::totals() const {
   for (const auto& run : runs_) {
     for (std::size_t i = 0; i < t.steps.size(); ++i) {
       t.steps[i].cpu_ns += run->counters[i].cpu_ns.get();
-      t.steps[i].wall_ns += run->counters[i].wall_ns.get();
       t.steps[i].bytes += run->counters[i].bytes.get();
     }
     t.samples += run->totals.samples.get();
     t.measured += run->totals.measured.get();
+    t.wall_ns += run->totals.wall_ns.get();
+    t.blocked_ns += run->totals.blocked_ns.get();
     t.copied_bytes += run->totals.copied_bytes.get();
     t.scratch_bytes = std::max<std::size_t>(t.scratch_bytes, run->totals.scratch_bytes.get());
   }

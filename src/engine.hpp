@@ -42,7 +42,7 @@ struct EngineOptions {
 ///
 /// The consumer's thread admits batches (under the mutex) and takes them in order; runners take tickets without it, and
 /// need it only to begin, to leave, and to wake a waiting consumer. Batches that outlive the loader keep this alive.
-class Engine : public std::enable_shared_from_this<Engine> {
+class Engine {
  public:
   /// `executor` must live until close() has returned.
   Engine(std::shared_ptr<const PipelineData> data, const EngineOptions& options, Executor::Impl& executor);
@@ -71,10 +71,11 @@ class Engine : public std::enable_shared_from_this<Engine> {
   /// Sums over all runners, for the report.
   struct Totals {
     struct StepTotals {
-      std::uint64_t cpu_ns = 0, wall_ns = 0, bytes = 0;
+      std::uint64_t cpu_ns = 0, bytes = 0;
     };
     std::vector<StepTotals> steps;
     std::uint64_t samples = 0, measured = 0, copied_bytes = 0, busy_ns = 0, helped = 0;
+    std::uint64_t wall_ns = 0, blocked_ns = 0;
     unsigned threads_seen = 0;
     std::size_t scratch_bytes = 0;  ///< the most of any runner
   };
@@ -87,7 +88,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   void prepare(Slot& slot);
   void wake(Lock& lock);
   void submit_runner();
-  void runner_main() noexcept;
+  void runner_main(Lock& lock) noexcept;
   bool work(ChainRun& run) noexcept;
   bool advise() noexcept;
   void make_samples(ChainRun& run, TicketRun tickets) noexcept;
@@ -98,6 +99,13 @@ class Engine : public std::enable_shared_from_this<Engine> {
   ChainRun* lease_run(Lock& lock) noexcept;
   Slot& slot_of(std::uint64_t ordinal) noexcept { return *by_ordinal_[ordinal % by_ordinal_.size()]; }
 
+  /// How tasks come in. They hold the door, not the engine, so that none keeps it, or what it was given, beyond close().
+  struct Door {
+    std::mutex mutex;
+    Engine* engine;
+  };
+
+  std::shared_ptr<Door> door_;
   std::shared_ptr<const PipelineData> data_;
   Chain chain_;
   EngineOptions options_;
@@ -122,6 +130,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   std::atomic<bool> paused_{true};
   std::atomic<bool> stopped_{false};
   std::atomic<bool> waiting_{false};
+  const bool may_spin_;
   bool started_ = false, closed_ = false;
   std::optional<Error> failed_;
 };

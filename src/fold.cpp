@@ -25,11 +25,13 @@ class Fold {
       shape = {static_cast<std::int32_t>(cell.shape[0]), static_cast<std::int32_t>(cell.shape[1]), static_cast<std::int32_t>(cell.shape[2])};
       pixels_ = {reinterpret_cast<const std::uint8_t*>(cell.data), std::ptrdiff_t{shape.width} * shape.channels, shape};
     }
-    check_bytes(shape);
+    check_bytes(shape, 1);
     op_ = ImageOp(shape);
   }
 
   void add(const FoldPart& part, Rng rng) {
+    if (op_.converted)
+      throw Error(Errc::invalid_argument, "image stages stand before convert and normalize: what those make is no 8-bit [H, W, C] image");
     alignas(std::max_align_t) std::byte params[ImageStageModel::max_params];
     if (!check_.fold) flush();
     const ImageShape shape = op_.shape();
@@ -44,7 +46,7 @@ class Fold {
         throw Error(Errc::invalid_argument, "the stage asks for two things that one image operation can't do in a row; make it two stages");
     }
     op_ = next;
-    check_bytes(op_.shape());
+    check_bytes(op_.shape(), op_.converted ? size_of(op_.dtype) : 1);
   }
 
   void finish() {
@@ -60,8 +62,8 @@ class Fold {
   }
 
  private:
-  void check_bytes(const ImageShape& shape) const {
-    const auto bytes = std::uint64_t(shape.height) * std::uint64_t(shape.width) * std::uint64_t(shape.channels);
+  void check_bytes(const ImageShape& shape, std::size_t each) const {
+    const auto bytes = std::uint64_t(shape.height) * std::uint64_t(shape.width) * std::uint64_t(shape.channels) * each;
     if (bytes > check_.max_sample_bytes)
       throw Error(Errc::limit_exceeded, "an image of " + std::to_string(shape.width) + "x" + std::to_string(shape.height) + "x" + std::to_string(shape.channels) +
                                             " bytes is larger than `max_sample_bytes` = " + std::to_string(check_.max_sample_bytes));
@@ -72,7 +74,9 @@ class Fold {
     if (decoding_ == nullptr && op_.plain() && op_.box.size() == op_.source.size()) return;
     const ImageShape shape = op_.shape();
     auto* out = run_.arena.allocate(static_cast<std::size_t>(shape.height) * static_cast<std::size_t>(shape.width) * static_cast<std::size_t>(shape.channels));
+    const std::string* const at = run_.at;  // the stage that needs it still has things to say
     execute(out);
+    run_.at = at;
     decoding_ = nullptr;
     pixels_ = {reinterpret_cast<const std::uint8_t*>(out), std::ptrdiff_t{shape.width} * shape.channels, shape};
     op_ = ImageOp(shape);

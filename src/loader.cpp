@@ -50,7 +50,7 @@ class Loader::Impl {
     fingerprint = pipeline.fingerprint();
     engine = std::make_shared<detail::Engine>(std::shared_ptr<const detail::PipelineData>(std::make_shared<detail::PipelineData>(data)), engine_options,
                                               executor->impl());
-    stop_callback.emplace(options.stop, [e = engine] { e->stop(); });
+    stop_callback.emplace(options.stop, [this] { stop(); });
   }
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
@@ -61,6 +61,11 @@ class Loader::Impl {
 
   void check_process() const {
     if (::getpid() != pid) throw Error(Errc::forked, "a loader does not survive fork(): its threads are in the parent; make one in the child");
+  }
+
+  // In a forked child nothing runs that could be stopped, and the mutex may be held by a thread that is not there.
+  void stop() noexcept {
+    if (::getpid() == pid) engine->stop();
   }
 
   void begin_epoch() {
@@ -129,11 +134,15 @@ class Loader::Impl {
     if (ledger.messages().size() != counters.messages.size()) counters.messages = ledger.messages();
   }
 
+  // Behind the last batch of an epoch that has some; an epoch without any has no end to stand at.
+  bool at_the_end() const noexcept { return steps != 0 && cursor.number == steps; }
+
   State state() const {
+    check_process();
     State s;
     s.fingerprint = fingerprint;
     s.seed = pipeline.seed();
-    const Cursor at = cursor.number == steps ? Cursor{cursor.epoch + 1, 0} : cursor;
+    const Cursor at = at_the_end() ? Cursor{cursor.epoch + 1, 0} : cursor;
     s.epoch = at.epoch;
     s.position = at.number * pipeline.batch_size();
     s.step = step;
@@ -154,7 +163,7 @@ class Loader::Impl {
     if (s.position % rows != 0 || s.position / rows > steps || s.child != 0)
       throw Error(Errc::state_mismatch, "the state's position " + std::to_string(s.position) + " is not the beginning of a batch of this pipeline");
     cursor = {s.epoch, s.position / rows};
-    if (cursor.number == steps) cursor = {s.epoch + 1, 0};
+    if (at_the_end()) cursor = {s.epoch + 1, 0};
     step = s.step;
     ledger.resume(s.replaced);
     in_epoch = ended_by_error = false;
@@ -215,12 +224,13 @@ void Loader::begin_epoch() { impl_->begin_epoch(); }
 std::optional<Batch> Loader::next(StreamRef) { return impl_->next(); }
 State Loader::state() const { return impl_->state(); }
 void Loader::resume(const State& state) { impl_->resume(state); }
-std::uint64_t Loader::epoch_number() const noexcept { return impl_->cursor.epoch + (impl_->cursor.number == impl_->steps || impl_->ended_by_error ? 1 : 0); }
-void Loader::stop() noexcept { impl_->engine->stop(); }
+std::uint64_t Loader::epoch_number() const noexcept { return impl_->cursor.epoch + (impl_->at_the_end() || impl_->ended_by_error ? 1 : 0); }
+void Loader::stop() noexcept { impl_->stop(); }
 const Pipeline& Loader::pipeline() const noexcept { return impl_->pipeline; }
 std::uint64_t Loader::steps_per_epoch() const noexcept { return impl_->steps; }
 
 Report Loader::report() const {
+  impl_->check_process();
   detail::DeliveryCounters counters;
   {
     const std::lock_guard lock(impl_->counters_mutex);

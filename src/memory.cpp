@@ -1,6 +1,7 @@
 #include <penstock/memory.hpp>
 
-#include <cstdlib>
+#include <sys/mman.h>
+
 #include <new>
 #include <string>
 
@@ -22,15 +23,28 @@ namespace {
 class HostMemory final : public MemoryResource {
  public:
   void* allocate(std::size_t bytes, std::size_t align) override {
-    void* data = ::operator new(bytes, std::align_val_t(align), std::nothrow);
+    void* data = from_the_system(bytes, align) ? map(bytes) : ::operator new(bytes, std::align_val_t(align), std::nothrow);
     if (data == nullptr)
       throw Error(Errc::out_of_memory, "the system has no " + std::to_string(bytes) + " bytes of host memory; lower `depth`, `threads` or the batch size");
     return data;
   }
-  void deallocate(void* data, std::size_t, std::size_t align) noexcept override {
-    ::operator delete(data, std::align_val_t(align));
+  void deallocate(void* data, std::size_t bytes, std::size_t align) noexcept override {
+    if (from_the_system(bytes, align)) {
+      ::munmap(data, bytes);
+    } else {
+      ::operator delete(data, std::align_val_t(align));
+    }
   }
   MemoryKind kind() const noexcept override { return MemoryKind::host; }
+
+ private:
+  // Large blocks never come from the heap: after the first is freed, malloc would keep them there, and a process that makes
+  // one loader after another would grow by the holes between them.
+  static bool from_the_system(std::size_t bytes, std::size_t align) noexcept { return bytes >= (128u << 10) && align <= 4096; }
+  static void* map(std::size_t bytes) noexcept {
+    void* data = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return data == MAP_FAILED ? nullptr : data;
+  }
 };
 
 }  // namespace

@@ -43,8 +43,7 @@ ChainRun* Engine::lease_run(Lock&) noexcept {
   }
 }
 
-void Engine::runner_main() noexcept {
-  Lock lock(mutex_);
+void Engine::runner_main(Lock& lock) noexcept {
   ChainRun* run = closed_ || paused_.load(std::memory_order_relaxed) ? nullptr : lease_run(lock);
   if (run == nullptr) {
     --scheduled_;
@@ -137,7 +136,7 @@ void Engine::fill_row(ChainRun& run, Slot& slot, std::uint64_t row, std::uint64_
   const OnError policy = data_->policy_value().policy;
   for (;;) {
     try {
-      chain_.run(run, place, index, run.rows, measured_ticket(ticket) && place.attempt == 0);
+      chain_.run(run, place, index, run.rows, place.attempt == 0 && measures(ticket, run.totals.measured.get(), run.sample_ns));
       slot.indices[row] = index;
       return;
     } catch (...) {

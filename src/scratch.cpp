@@ -1,10 +1,10 @@
 #include "scratch.hpp"
 
 #include <algorithm>
-#include <new>
 #include <string>
 
 #include <penstock/error.hpp>
+#include <penstock/memory.hpp>
 
 namespace penstock::detail {
 
@@ -17,7 +17,7 @@ constexpr std::size_t least_block = 64 << 10;
 ScratchArena::~ScratchArena() { free_blocks(); }
 
 void ScratchArena::free_blocks() noexcept {
-  for (const Block& b : blocks_) ::operator delete(b.data, std::align_val_t(alignment));
+  for (const Block& b : blocks_) host_memory().deallocate(b.data, b.bytes, alignment);
   blocks_.clear();
   capacity_ = 0;
 }
@@ -26,11 +26,11 @@ void ScratchArena::add_block(std::size_t bytes) {
   if (bytes > limit_ || capacity_ > limit_ - bytes)
     throw Error(Errc::out_of_memory, "a sample needs " + std::to_string(capacity_ + bytes) + " bytes of working memory, but the byte budget leaves " +
                                          std::to_string(limit_) + " a runner; raise `memory`, or lower `threads`, `depth` or the batch size");
-  auto* data = static_cast<std::byte*>(::operator new(bytes, std::align_val_t(alignment)));
+  auto* data = static_cast<std::byte*>(host_memory().allocate(bytes, alignment));
   try {
     blocks_.push_back({data, bytes});
   } catch (...) {
-    ::operator delete(data, std::align_val_t(alignment));
+    host_memory().deallocate(data, bytes, alignment);
     throw;
   }
   capacity_ += bytes;

@@ -1,9 +1,9 @@
 #include "verdict.hpp"
 
-#include <sched.h>
-
 #include <algorithm>
 #include <cstdio>
+
+#include "cores.hpp"
 
 namespace penstock::detail {
 
@@ -16,18 +16,10 @@ std::string number(double value, int digits) {
 }
 std::string percent(double share) { return number(100 * share, 0) + " %"; }
 
-// Cores this process may use.
-unsigned usable_cores() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  if (::sched_getaffinity(0, sizeof set, &set) != 0) return 1;
-  return static_cast<unsigned>(std::max(1, CPU_COUNT(&set)));
-}
-
 }  // namespace
 
 void judge(Report& r, double storage_wait_share, unsigned cores) {
-  if (r.threads_seen < r.threads && r.batches >= 4)
+  if (r.threads_seen < r.threads && r.seconds > 0.1)  // in a shorter run the others may not have been needed
     r.notes.push_back("only " + std::to_string(r.threads_seen) + " of " + std::to_string(r.threads) + " runners were seen at once");
   if (r.batches < 4 || r.limit_samples_per_s <= 0) {
     r.bound = Bound::unknown;
@@ -79,11 +71,8 @@ Report make_report(const Engine& engine, const DeliveryCounters& c, const Budget
   r.bytes = c.rows * row_bytes;
 
   const double measured = static_cast<double>(std::max<std::uint64_t>(t.measured, 1));
-  double cpu_ns = 0, wall_ns = 0;
-  for (const auto& s : t.steps) {
-    cpu_ns += static_cast<double>(s.cpu_ns);
-    wall_ns += static_cast<double>(s.wall_ns);
-  }
+  double cpu_ns = 0;
+  for (const auto& s : t.steps) cpu_ns += static_cast<double>(s.cpu_ns);
   for (std::size_t i = 0; i < t.steps.size(); ++i) {
     StageReport s;
     s.name = engine.chain().steps()[i].label;
@@ -107,7 +96,7 @@ Report make_report(const Engine& engine, const DeliveryCounters& c, const Budget
   if (t.helped != 0)
     r.notes.push_back("the caller made " + std::to_string(t.helped) + " samples itself while it waited, because fewer threads could run than were asked for");
   r.notes.insert(r.notes.end(), c.messages.begin(), c.messages.end());
-  judge(r, wall_ns > 0 ? 1 - cpu_ns / wall_ns : 0, cores);
+  judge(r, t.wall_ns != 0 ? static_cast<double>(t.blocked_ns) / static_cast<double>(t.wall_ns) : 0, cores);
   return r;
 }
 

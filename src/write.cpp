@@ -30,8 +30,13 @@ struct WindowCell {
 // Samples in work, oldest first. The caller's thread admits and takes them; tasks run them.
 class Window : public std::enable_shared_from_this<Window> {
  public:
-  Window(const Pipeline& pipeline, std::size_t cells, unsigned threads, Executor::Impl& executor)
-      : data_(std::make_shared<const PipelineData>(pipeline.data())), chain_(data_), cells_(cells), threads_(threads), executor_(executor) {}
+  Window(const Pipeline& pipeline, std::size_t cells, std::size_t most_bytes, unsigned threads, Executor::Impl& executor)
+      : data_(std::make_shared<const PipelineData>(pipeline.data())),
+        chain_(data_),
+        cells_(cells),
+        most_bytes_(most_bytes),
+        threads_(threads),
+        executor_(executor) {}
 
   bool full() const noexcept { return tail_ - head_ == cells_.size(); }
   bool empty() const noexcept { return tail_ == head_; }
@@ -43,23 +48,18 @@ class Window : public std::enable_shared_from_this<Window> {
   void admit(SinkItem item) {
     const std::unique_lock lock(mutex_);
     WindowCell& cell = at(tail_++);
-    if (cell.run == nullptr) cell.run = std::make_unique<ChainRun>(chain_, ~std::size_t{0});
     cell.item = std::move(item);
     cell.error.reset();
     cell.state = WindowCell::State::waiting;
-    if (tasks_ < threads_) {
-      executor_.submit([weak = weak_from_this()] {
-        if (const auto window = weak.lock()) window->work();
-      });
-      ++tasks_;
-    }
+    wake();
   }
   // The oldest sample, once it is done. Runs samples itself while no task does.
   WindowCell& oldest() {
     std::unique_lock lock(mutex_);
     while (at(head_).state != WindowCell::State::done) {
       using namespace std::chrono_literals;
-      if (changed_.wait_for(lock, 5ms) == std::cv_status::timeout) run_one(lock);
+      // Once it had to help and still no task runs, it goes on without waiting in between.
+      if ((alone_ && running_ == 0) || changed_.wait_for(lock, 5ms) == std::cv_status::timeout) alone_ = run_one(lock);
     }
     bytes_ -= at(head_).bytes;
     return at(head_);
@@ -67,6 +67,7 @@ class Window : public std::enable_shared_from_this<Window> {
   void pop() {
     const std::unique_lock lock(mutex_);
     at(head_++).state = WindowCell::State::empty;
+    if (next_ < tail_) wake();  // there may be room for bytes again
   }
   // No task touches a cell any more when this returns.
   void close() noexcept {
@@ -79,8 +80,16 @@ class Window : public std::enable_shared_from_this<Window> {
  private:
   WindowCell& at(std::uint64_t number) { return cells_[number % cells_.size()]; }
 
+  void wake() {
+    if (tasks_ == threads_) return;
+    executor_.submit([weak = weak_from_this()] {
+      if (const auto window = weak.lock()) window->work();
+    });
+    ++tasks_;
+  }
   void work() noexcept {
     std::unique_lock lock(mutex_);
+    alone_ = false;
     while (run_one(lock)) {
     }
     --tasks_;
@@ -90,6 +99,7 @@ class Window : public std::enable_shared_from_this<Window> {
     for (next_ = std::max(next_, head_); next_ < tail_; ++next_) {
       WindowCell& cell = at(next_);
       if (cell.state != WindowCell::State::waiting) continue;
+      if (bytes_ >= most_bytes_ && next_ != head_) return false;  // the oldest is what makes room
       ++next_;
       cell.state = WindowCell::State::running;
       ++running_;
@@ -107,6 +117,7 @@ class Window : public std::enable_shared_from_this<Window> {
   void make(WindowCell& cell) noexcept {
     cell.bytes = 0;
     try {
+      if (cell.run == nullptr) cell.run = std::make_unique<ChainRun>(chain_, ~std::size_t{0});
       chain_.run(*cell.run, Place{0, cell.item.position, 0, 0}, cell.item.index, {}, false);
       cell.run->at = nullptr;
       // The reader's views end with its transaction, which must not stay open while the sample waits its turn.
@@ -115,14 +126,15 @@ class Window : public std::enable_shared_from_this<Window> {
         cell.bytes += cell.run->cells[slot].shape.elements() * size_of((*cell.run->schema)[slot].dtype);
       }
     } catch (...) {
-      cell.error = chain_.describe_failure(*cell.run, cell.item.index);
+      cell.error = cell.run != nullptr ? chain_.describe_failure(*cell.run, cell.item.index) : current_error().with_stage("read").with_source(data_->source->name());
     }
-    cell.run->reader->pause();
+    if (cell.run != nullptr) cell.run->reader->pause();
   }
 
   std::shared_ptr<const PipelineData> data_;
   Chain chain_;
   std::vector<WindowCell> cells_;
+  std::size_t most_bytes_;
   unsigned threads_;
   Executor::Impl& executor_;
   std::mutex mutex_;
@@ -130,7 +142,7 @@ class Window : public std::enable_shared_from_this<Window> {
   std::uint64_t head_ = 0, tail_ = 0, next_ = 0;
   std::uint64_t bytes_ = 0;
   unsigned tasks_ = 0, running_ = 0;
-  bool closed_ = false;
+  bool closed_ = false, alone_ = false;
 };
 
 // Closes the window on every way out.
@@ -152,7 +164,7 @@ WriteProgress write(const Pipeline& pipeline, SinkModel& sink, const WriteOption
   const Executor executor = options.executor ? *options.executor : Executor(options.threads);
   const unsigned threads = options.threads != 0 ? options.threads : executor.threads();
   const std::size_t cells = options.window != 0 ? options.window : std::size_t{8} * threads;
-  const auto window = std::make_shared<Window>(pipeline, cells, threads, executor.impl());
+  const auto window = std::make_shared<Window>(pipeline, cells, options.window_bytes, threads, executor.impl());
   const Closing closing{*window};
 
   WriteProgress progress;

@@ -43,6 +43,7 @@ concept ImageStage = requires(const S& stage, const ImageShape& shape, Rng& rng,
 
 /// Executes an ImageOp on pixels. `pixels` holds exactly `op.box`; `out` takes op.tensor_shape() elements of op.dtype,
 /// contiguous. Any thread.
+/// A Scratch of one's own must keep the promise of 64-byte alignment: kernels rely on it.
 class PENSTOCK_API ImageExecutor {
  public:
   virtual ~ImageExecutor() = default;

@@ -108,7 +108,8 @@ inline void SampleBuilder::view(std::size_t slot, const std::byte* data, const S
   detail::Cell& cell = cells_->cells[slot];
   const Field& field = schema()[slot];
   if (!field.shape.admits(shape)) cells_->refuse(slot, "view of shape " + shape.to_string(), field.dtype, shape.rank());
-  cell.data = data;
+  static constexpr std::byte nothing{};
+  cell.data = data == nullptr && shape.elements() == 0 ? &nothing : data;  // null would mean that no value was given
   cell.writable = false;
   cell.shape = shape;
 }

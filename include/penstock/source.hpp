@@ -116,18 +116,18 @@ class SourceOf final : public SourceModel {
 
  private:
   struct Shared final : ReaderModel {
-    explicit Shared(const S* source) : source_(source) {}
-    void read(std::uint64_t i, SampleBuilder& out) override { source_->read(i, out); }
-    const S* source_;
+    explicit Shared(const S* s) : source(s) {}
+    void read(std::uint64_t i, SampleBuilder& out) override { source->read(i, out); }
+    const S* source;
   };
   template <class P>
   struct LeasedReader final : ReaderModel {
-    explicit LeasedReader(P reader) : reader_(std::move(reader)) {}
-    void read(std::uint64_t i, SampleBuilder& out) override { reader_->read(i, out); }
+    explicit LeasedReader(P r) : reader(std::move(r)) {}
+    void read(std::uint64_t i, SampleBuilder& out) override { reader->read(i, out); }
     void pause() noexcept override {
-      if constexpr (requires { reader_->pause(); }) reader_->pause();
+      if constexpr (requires { reader->pause(); }) reader->pause();
     }
-    P reader_;
+    P reader;
   };
   template <class T>
   struct ReaderPointer { using type = void; };

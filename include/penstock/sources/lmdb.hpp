@@ -20,12 +20,12 @@ enum class LmdbValues : std::uint8_t {
   automatic,  ///< records where the store holds penstock's manifest, else raw
   records,    ///< written by LmdbSink: several fields, a checksum each; the format is in sources/lmdb/FORMAT.md
   raw,        ///< the bytes of one field as they are, e.g. LSUN's encoded images: {image: u8[?]}
-  datum,      ///< Caffe's Datum: {image: u8[?], label: i64[]} when its images are encoded, else {image: u8[C, H, W], label:
-              ///< i64[]}, or f32 where it holds floats; the first record decides
+  datum,  ///< Caffe's Datum: {image: u8[?], label: i64[]} when its images are encoded, else {image: u8[C, H, W], label:
+          ///< i64[]}, or f32 where it holds floats; the first record decides
 };
 
-/// An LMDB store to read from, of the layout with a folder (`train.lmdb/data.mdb`) or with a single file; either is found.
-/// `from(Lmdb{.path = "train.lmdb"})` opens it.
+/// An LMDB store to read from, of the layout with a folder (`train.lmdb/data.mdb`) or with a single file; either is
+/// found. `from(Lmdb{.path = "train.lmdb"})` opens it.
 struct Lmdb {
   std::string path;
   // What changes results.
@@ -41,13 +41,13 @@ struct Lmdb {
                             ///< two. Looking a key up still goes through the map.
 };
 
-/// Reads records of one LmdbSource. Values are viewed in the store's memory map where dtype and alignment allow it. Holds
-/// one read transaction from the first `read` to the next `pause`. One thread at a time; may outlive its source.
+/// Reads records of one LmdbSource. Values are viewed in the store's memory map where dtype and alignment allow it.
+/// Holds one read transaction from the first `read` to the next `pause`. One thread at a time; may outlive its source.
 class PENSTOCK_API LmdbReader {
  public:
   ~LmdbReader();
-  /// @throws Error(not_found) for a key that is gone; Error(corrupt | unsupported) with key, file and offset in the file;
-  /// Error(io); Error(forked) in a child process made by fork().
+  /// @throws Error(not_found) for a key that is gone; Error(corrupt | unsupported) with key, file and offset in the
+  /// file; Error(io); Error(forked) in a child process made by fork().
   void read(std::uint64_t index, SampleBuilder& out);
   /// Ends the transaction, so that a writing process can reuse space; the next `read` begins another.
   void pause() noexcept;
@@ -62,17 +62,21 @@ class PENSTOCK_API LmdbReader {
 /// The records of an LMDB store, in the order of their keys. Immutable; copies share the open store; any thread.
 ///
 /// LMDB checks little of what it reads: open stores you trust. A file shorter than its header says, a wrong number of
-/// records, and, in stores LmdbSink wrote, any damage inside a record are noticed; damage in LMDB's own tree may crash the
-/// process. A store should not change while it is open; records that others add are not seen.
+/// records, and, in stores LmdbSink wrote, any damage inside a record are noticed; damage in LMDB's own tree may crash
+/// the process. A store should not change while it is open; records that others add are not seen.
 ///
-/// A process may open a store any number of times; all share one map, whose `read_ahead` is the first one's. A child made by
-/// fork() must open its own: what it inherited throws Error(forked).
+/// Readers take a slot each in the store's lock file; where that file can't be written to, as on read-only media, they
+/// do without, and nobody may write to the store meanwhile.
+///
+/// A process may open a store any number of times; all share one map, whose `read_ahead` is the first one's. A child
+/// made by fork() must open its own: what it inherited throws Error(forked).
 class PENSTOCK_API LmdbSource {
  public:
-  /// Opens the store and learns its keys: computed where they are consecutive numbers of fixed width (decimal with leading
-  /// zeros, or big-endian), otherwise by one pass over the keys, which are then kept in memory (key + 8 bytes each).
-  /// @throws Error(not_found | io | corrupt | unsupported), and Error(invalid_argument) for an unfinished store, one this
-  /// process is writing to, or `values` that don't fit it.
+  /// Opens the store and learns its keys: computed where they are consecutive numbers of fixed width (decimal with
+  /// leading zeros, or big-endian), otherwise by one pass over the keys, which are then kept in memory (key + 8 bytes
+  /// each).
+  /// @throws Error(not_found | io | corrupt | unsupported), and Error(invalid_argument) for an unfinished store, one
+  /// this process is writing to, or `values` that don't fit it.
   explicit LmdbSource(Lmdb options);
 
   std::uint64_t size() const noexcept;
@@ -87,8 +91,8 @@ class PENSTOCK_API LmdbSource {
   std::string key(std::uint64_t index) const;
   /// Hash of the number of records and their keys (of the first and last one where they are consecutive numbers).
   std::uint64_t identity() const noexcept;
-  /// Asks the kernel to fetch the records' values. Costs next to nothing while the store is in the page cache: it then only
-  /// looks now and then whether that is still so.
+  /// Asks the kernel to fetch the records' values. Costs next to nothing while the store is in the page cache: it then
+  /// only looks now and then whether that is still so.
   void will_need(std::span<const std::uint64_t> indices) const noexcept;
 
   /// Names of the classes that the `label` field counts, as the writer was given them; empty where it was given none.

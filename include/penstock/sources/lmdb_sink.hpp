@@ -31,20 +31,20 @@ struct LmdbSinkOptions {
   LmdbKeys keys = LmdbKeys::automatic;
   std::string field = "image";            ///< raw: the field to write
   std::vector<std::string> classes = {};  ///< fields: names of the classes, for whoever reads the store
-  std::string job = {};      ///< what these records are made by, e.g. the pipeline's fingerprint; a run is only continued by
-                             ///< one that gives the same
+  std::string job = {};  ///< what these records are made by, e.g. the pipeline's fingerprint; a run is only continued
+                         ///< by one that gives the same
   bool single_file = false;  ///< `path` is the data file, its lock file is beside it
   // What changes only speed.
-  bool sync = true;                     ///< every commit reaches the disk. false: only `finish` does: a crash of the whole
-                                        ///< machine (not of the process) may then leave a damaged store behind
+  bool sync = true;  ///< every commit reaches the disk. false: only `finish` does: a crash of the whole
+                     ///< machine (not of the process) may leave an unfinished store behind that is damaged
   std::size_t map_bytes = 1024u << 20;  ///< size of the memory map at first; grows by half as needed
 };
 
 /// Writes samples to an LMDB store: `write(pipeline, sink)`.
 ///
-/// A run may be killed at any moment. The store is then marked as unfinished, LmdbSource refuses it, and a rerun of the same
-/// job goes on behind the last commit; the result has the same keys and values as that of an undisturbed run. A rerun of a
-/// finished job changes nothing: see `was_finished`. Fastest when keys arrive in the order of their bytes.
+/// A run may be killed at any moment. The store is then marked as unfinished, LmdbSource refuses it, and a rerun of the
+/// same job goes on behind the last commit; the result has the same keys and values as that of an undisturbed run. A
+/// rerun of a finished job changes nothing: see `was_finished`. Fastest when keys arrive in the order of their bytes.
 /// One thread at a time, and the same one from the first `has` or `put` to the `commit` after it.
 class PENSTOCK_API LmdbSink {
  public:
@@ -57,12 +57,15 @@ class PENSTOCK_API LmdbSink {
 
   /// @throws Error(state_mismatch) when an unfinished store there was begun with another schema, job or options;
   /// Error(invalid_argument) when a store there is finished and differs, wasn't written by LmdbSink, or is open in this
-  /// process or being written by another; Error(schema_mismatch) when raw records are asked for without their u8[?] field.
+  /// process or being written by another; Error(schema_mismatch) when raw records are asked for without their u8[?]
+  /// field.
   void open(const Schema& schema, std::uint64_t size);
-  /// True when an earlier run has committed the item. @throws Error(invalid_argument) for a key this run has put before.
+  /// True when an earlier run has committed the item. @throws Error(invalid_argument) for a key this run has put
+  /// before.
   bool has(const SinkItem& item);
-  /// @throws Error(invalid_argument) for a key that is there already, is longer than 511 bytes or is the manifest's, and when
-  /// the store was finished before; Error(limit_exceeded) for a record above 4 GiB; Error(io) when the disk is full.
+  /// @throws Error(invalid_argument) for a key that is there already, is longer than 511 bytes or is the manifest's,
+  /// and when the store was finished before; Error(limit_exceeded) for a record above 4 GiB; Error(io) when the disk is
+  /// full.
   void put(const SinkItem& item, Sample& sample);
   void commit();
   /// @throws Error(invalid_argument) when the store holds keys that this run has neither found by `has` nor put.

@@ -1,0 +1,115 @@
+#include "file_list.hpp"
+
+#include <dirent.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <memory>
+#include <utility>
+
+#include <penstock/error.hpp>
+
+namespace penstock::files {
+
+namespace {
+
+struct FolderId {
+  dev_t device;
+  ino_t inode;
+  friend bool operator==(const FolderId&, const FolderId&) = default;
+};
+
+// A folder still to be read, and the folders it lies in: a link back to one of those would never end.
+struct Pending {
+  std::string path;  // below the root, with a slash behind; empty for the root
+  std::vector<FolderId> above;
+};
+
+[[noreturn]] void fail(int code, const char* doing, const std::string& file) {
+  Error error(code == ENOENT || code == ENOTDIR ? Errc::not_found : Errc::io,
+              std::string(doing) + ": " + std::strerror(code));
+  throw error.with_source("files").with_file(file);
+}
+
+bool selected(std::string_view name, const std::vector<std::string>& extensions) {
+  if (extensions.empty()) return true;
+  const std::size_t dot = name.rfind('.');
+  if (dot == std::string_view::npos) return false;
+  std::string extension(name.substr(dot + 1));
+  for (char& c : extension)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return std::find(extensions.begin(), extensions.end(), extension) != extensions.end();
+}
+
+class Lister {
+ public:
+  Lister(const std::string& root, const std::vector<std::string>& extensions) : root_(root), extensions_(extensions) {}
+
+  FolderContent list() {
+    pending_.push_back({});
+    while (!pending_.empty()) {
+      Pending next = std::move(pending_.back());
+      pending_.pop_back();
+      read(std::move(next));
+    }
+    std::sort(content_.folders.begin(), content_.folders.end());
+    return std::move(content_);
+  }
+
+ private:
+  void read(Pending folder) {
+    const std::string path = root_ + "/" + folder.path;
+    const std::unique_ptr<DIR, decltype([](DIR* d) { closedir(d); })> open(opendir(path.c_str()));
+    if (!open) fail(errno, "listing a folder", path);
+    struct stat status {};
+    if (fstat(dirfd(open.get()), &status) != 0) fail(errno, "listing a folder", path);
+    const FolderId id{status.st_dev, status.st_ino};
+    if (std::find(folder.above.begin(), folder.above.end(), id) != folder.above.end()) return;
+    if (folder.above.size() == 1) content_.folders.push_back(folder.path.substr(0, folder.path.size() - 1));
+    folder.above.push_back(id);
+
+    while (true) {
+      errno = 0;
+      const dirent* entry = readdir(open.get());
+      if (entry == nullptr && errno != 0) fail(errno, "listing a folder", path);
+      if (entry == nullptr) return;
+      if (entry->d_name[0] == '.') continue;
+      add(*entry, dirfd(open.get()), folder);
+    }
+  }
+
+  void add(const dirent& entry, int folder_fd, const Pending& folder) {
+    unsigned char type = entry.d_type;
+    if (type == DT_LNK || type == DT_UNKNOWN) {
+      struct stat status {};
+      if (fstatat(folder_fd, entry.d_name, &status, 0) != 0) return;  // a link to nothing
+      type = S_ISDIR(status.st_mode) ? DT_DIR : S_ISREG(status.st_mode) ? DT_REG : DT_UNKNOWN;
+    }
+    if (type == DT_DIR) {
+      pending_.push_back({folder.path + entry.d_name + "/", folder.above});
+    } else if (type == DT_REG && selected(entry.d_name, extensions_)) {
+      content_.files.push_back(folder.path + entry.d_name);
+    }
+  }
+
+  const std::string& root_;
+  const std::vector<std::string>& extensions_;
+  std::vector<Pending> pending_;
+  FolderContent content_;
+};
+
+}  // namespace
+
+void PathTable::add(std::string_view path) {
+  bytes_ += path;
+  bytes_ += '\0';
+  ends_.push_back(bytes_.size());
+}
+
+FolderContent list_folder(const std::string& root, const std::vector<std::string>& extensions) {
+  return Lister(root, extensions).list();
+}
+
+}  // namespace penstock::files

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace penstock::files {
+
+/// Many paths in little memory, each followed by a zero byte, as the system wants them.
+class PathTable {
+ public:
+  void add(std::string_view path);
+  std::uint64_t size() const noexcept { return ends_.size(); }
+  /// Its `data()` ends in a zero byte.
+  std::string_view operator[](std::uint64_t index) const noexcept {
+    const std::uint64_t begin = index == 0 ? 0 : ends_[index - 1];
+    return {bytes_.data() + begin, static_cast<std::size_t>(ends_[index] - begin - 1)};
+  }
+
+ private:
+  std::string bytes_;
+  std::vector<std::uint64_t> ends_;
+};
+
+struct FolderContent {
+  std::vector<std::string> files;    ///< paths below the folder, in no order
+  std::vector<std::string> folders;  ///< names of the folders just below it, sorted by bytes
+};
+
+/// Every regular file with one of the extensions (lower case; none = all), at any depth. @throws Error(not_found | io).
+FolderContent list_folder(const std::string& root, const std::vector<std::string>& extensions);
+
+}  // namespace penstock::files

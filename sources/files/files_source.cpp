@@ -1,0 +1,214 @@
+#include <penstock/sources/files.hpp>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <mutex>
+#include <unordered_set>
+#include <utility>
+
+#include <penstock/error.hpp>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "file_list.hpp"
+#include "labels.hpp"
+#include "natural_order.hpp"
+
+namespace penstock {
+
+namespace {
+
+class Descriptor {
+ public:
+  explicit Descriptor(int fd) noexcept : fd_(fd) {}
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  ~Descriptor() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  int get() const noexcept { return fd_; }
+
+ private:
+  int fd_;
+};
+
+Error system_error(int code, const char* doing) {
+  return Error(code == ENOENT || code == ENOTDIR ? Errc::not_found : Errc::io,
+               std::string(doing) + ": " + std::strerror(code));
+}
+
+struct Record {
+  std::string path;
+  std::int64_t label = 0;
+};
+
+}  // namespace
+
+class FilesSource::Impl {
+ public:
+  explicit Impl(Files options) : options_(std::move(options)), root_(open_root(options_.root)) {
+    for (std::string& extension : options_.extensions)
+      for (char& c : extension)
+        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+    std::vector<Record> records = options_.labels.empty() ? by_folder() : by_labels();
+    const bool natural = options_.order == FilesOrder::natural;
+    std::sort(records.begin(), records.end(), [natural](const Record& a, const Record& b) {
+      return natural ? files::natural_less(a.path, b.path) : a.path < b.path;
+    });
+    for (const Record& record : records) {
+      paths_.add(record.path);
+      if (labelled_) labels_.push_back(record.label);
+    }
+    schema_ = Schema{{options_.field, DType::u8, {dynamic}}};
+    if (labelled_) schema_ = schema_.with({options_.label, DType::i64, {}});
+  }
+
+  std::uint64_t size() const noexcept { return paths_.size(); }
+  const Schema& schema() const noexcept { return schema_; }
+  const std::string& root() const noexcept { return options_.root; }
+  const std::vector<std::string>& classes() const noexcept { return classes_; }
+  std::uint64_t skipped() const noexcept { return skipped_; }
+
+  std::string_view path(std::uint64_t index) const {
+    if (index < size()) return paths_[index];
+    Error error(Errc::not_found, "there are " + std::to_string(size()) + " files");
+    throw error.with_source("files").with_file(options_.root).with_index(index);
+  }
+
+  void read(std::uint64_t index, SampleBuilder& out) const {
+    const std::string_view path = this->path(index);
+    // Never waits, as a pipe that took a file's place would make it.
+    const Descriptor file(::openat(root_.get(), path.data(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
+    if (file.get() < 0) fail(system_error(errno, "opening"), index);
+    struct stat status {};
+    if (::fstat(file.get(), &status) != 0) fail(system_error(errno, "looking at its size"), index);
+    if (!S_ISREG(status.st_mode)) fail(Error(Errc::io, "it is not a regular file any more"), index);
+    const auto bytes = static_cast<std::size_t>(status.st_size);
+    try {
+      std::byte* const to = out.emplace(0, Shape{status.st_size}).data;
+      for (std::size_t done = 0; done < bytes;) {
+        const ssize_t got = ::pread(file.get(), to + done, bytes - done, static_cast<off_t>(done));
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) throw system_error(errno, "reading").with_offset(done);
+        if (got == 0) throw Error(Errc::io, "the file became shorter while it was read").with_offset(done);
+        done += static_cast<std::size_t>(got);
+      }
+      if (labelled_) out.scalar<std::int64_t>(1, labels_[index]);
+    } catch (Error& error) {
+      fail(error, index);
+    }
+  }
+
+  std::uint64_t identity() const {
+    std::call_once(identity_once_, [this] {
+      std::uint64_t hash = size();
+      for (std::uint64_t i = 0; i < size(); ++i) {
+        struct stat status {};
+        if (::fstatat(root_.get(), paths_[i].data(), &status, 0) != 0)
+          fail(system_error(errno, "looking at its size"), i);
+        const std::uint64_t facts[3] = {hash, static_cast<std::uint64_t>(status.st_size),
+                                        labelled_ ? static_cast<std::uint64_t>(labels_[i]) : 0};
+        hash = XXH3_64bits_withSeed(paths_[i].data(), paths_[i].size(), XXH3_64bits(facts, sizeof(facts)));
+      }
+      identity_ = hash;
+    });
+    return identity_;
+  }
+
+ private:
+  static int open_root(const std::string& root) {
+    const int fd = ::open(root.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0) throw system_error(errno, "opening the folder").with_source("files").with_file(root);
+    return fd;
+  }
+
+  [[noreturn]] void fail(Error error, std::uint64_t index) const {
+    const std::string_view path = paths_[index];
+    throw error.with_source("files")
+        .with_file(options_.root + "/" + std::string(path))
+        .with_index(index)
+        .with_key(path);
+  }
+
+  std::vector<Record> by_folder() {
+    files::FolderContent content = files::list_folder(options_.root, options_.extensions);
+    std::vector<Record> records;
+    std::uint64_t without_class = 0;
+    for (std::string& path : content.files) {
+      const std::size_t slash = path.find('/');
+      Record record;
+      if (slash == std::string::npos) {
+        ++without_class;
+      } else {
+        const auto folder = std::lower_bound(content.folders.begin(), content.folders.end(), path.substr(0, slash));
+        record.label = folder - content.folders.begin();
+      }
+      record.path = std::move(path);
+      records.push_back(std::move(record));
+    }
+    labelled_ = without_class < records.size() || (records.empty() && !content.folders.empty());
+    if (labelled_ && without_class != 0) {
+      const auto stray = std::find_if(records.begin(), records.end(),
+                                      [](const Record& r) { return r.path.find('/') == std::string::npos; });
+      Error error(Errc::invalid_argument,
+                  std::to_string(without_class) + " files lie in the folder itself (the first: \"" + stray->path +
+                      "\"), the others in a folder for each class; move them, or give labels in a CSV file");
+      throw error.with_source("files").with_file(options_.root);
+    }
+    if (labelled_) classes_ = std::move(content.folders);
+    return records;
+  }
+
+  std::vector<Record> by_labels() {
+    files::Labels labels = files::read_labels(options_.labels);
+    labelled_ = true;
+    classes_ = std::move(labels.classes);
+    std::vector<Record> records;
+    std::unordered_set<std::string> named;
+    for (files::Labels::Row& row : labels.rows) {
+      struct stat status {};
+      const bool there = ::fstatat(root_.get(), row.file.c_str(), &status, 0) == 0;
+      if (!there || !S_ISREG(status.st_mode)) {
+        Error error(Errc::not_found, "line " + std::to_string(row.line) + " of " + options_.labels + " names \"" +
+                                         row.file + "\", which is " +
+                                         (there ? "not a file" : std::string("not there: ") + std::strerror(errno)));
+        throw error.with_source("files").with_file(options_.root + "/" + row.file).with_key(row.file);
+      }
+      named.insert(row.file);
+      records.push_back({std::move(row.file), row.label});
+    }
+    for (const std::string& path : files::list_folder(options_.root, options_.extensions).files)
+      if (!named.contains(path)) ++skipped_;
+    return records;
+  }
+
+  Files options_;
+  Descriptor root_;
+  bool labelled_ = false;
+  std::uint64_t skipped_ = 0;
+  std::vector<std::string> classes_;
+  files::PathTable paths_;
+  std::vector<std::int64_t> labels_;
+  Schema schema_;
+  mutable std::once_flag identity_once_;
+  mutable std::uint64_t identity_ = 0;
+};
+
+FilesSource::FilesSource(Files options) : impl_(std::make_shared<const Impl>(std::move(options))) {}
+
+std::uint64_t FilesSource::size() const noexcept { return impl_->size(); }
+Schema FilesSource::schema() const { return impl_->schema(); }
+void FilesSource::read(std::uint64_t index, SampleBuilder& out) const { impl_->read(index, out); }
+std::string FilesSource::file() const { return impl_->root(); }
+std::string FilesSource::key(std::uint64_t index) const { return std::string(impl_->path(index)); }
+std::uint64_t FilesSource::identity() const { return impl_->identity(); }
+const std::vector<std::string>& FilesSource::classes() const noexcept { return impl_->classes(); }
+std::uint64_t FilesSource::skipped() const noexcept { return impl_->skipped(); }
+
+}  // namespace penstock

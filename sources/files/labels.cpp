@@ -1,0 +1,104 @@
+#include "labels.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <unordered_map>
+#include <utility>
+
+#include <penstock/error.hpp>
+
+#include "csv.hpp"
+
+namespace penstock::files {
+
+namespace {
+
+std::string read_whole(const std::string& file) {
+  errno = 0;
+  std::ifstream in(file, std::ios::binary);
+  std::string text(std::istreambuf_iterator<char>(in), {});
+  if (!in.is_open() || in.bad()) {
+    const int code = errno != 0 ? errno : EIO;
+    throw Error(code == ENOENT || code == ENOTDIR ? Errc::not_found : Errc::io,
+                std::string("reading labels: ") + std::strerror(code));
+  }
+  return text;
+}
+
+bool heading(const CsvLine& line) {
+  std::string first = line.cells[0];
+  for (char& c : first)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  for (const char* name : {"file", "filename", "path", "image", "name"})
+    if (first == name) return true;
+  return false;
+}
+
+std::string below_root(const CsvLine& line) {
+  const std::filesystem::path path = std::filesystem::path(line.cells[0]).lexically_normal();
+  const std::string text = path.string();
+  if (text.empty() || text == "." || path.is_absolute() || *path.begin() == ".." ||
+      text.find('\0') != std::string::npos)
+    throw Error(Errc::invalid_argument, "line " + std::to_string(line.number) + " names \"" + line.cells[0] +
+                                            "\", which is not a file below the root folder");
+  return text;
+}
+
+std::optional<std::int64_t> whole_number(const std::string& text) {
+  std::int64_t value = 0;
+  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (text.empty() || failed != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+Labels from_lines(const std::vector<CsvLine>& lines) {
+  Labels labels;
+  bool numbers = true;
+  for (const CsvLine& line : lines) {
+    if (line.cells.size() < 2)
+      throw Error(Errc::corrupt, "line " + std::to_string(line.number) + " has no label; lines are file,label");
+    numbers = numbers && whole_number(line.cells[1]).has_value();
+  }
+  if (!numbers) {
+    for (const CsvLine& line : lines) labels.classes.push_back(line.cells[1]);
+    std::sort(labels.classes.begin(), labels.classes.end());
+    labels.classes.erase(std::unique(labels.classes.begin(), labels.classes.end()), labels.classes.end());
+  }
+  std::unordered_map<std::string, std::size_t> line_of;
+  for (const CsvLine& line : lines) {
+    Labels::Row row{below_root(line), 0, line.number};
+    if (numbers) {
+      row.label = *whole_number(line.cells[1]);
+    } else {
+      row.label =
+          std::lower_bound(labels.classes.begin(), labels.classes.end(), line.cells[1]) - labels.classes.begin();
+    }
+    if (const auto [first, fresh] = line_of.emplace(row.file, line.number); !fresh)
+      throw Error(Errc::invalid_argument, "lines " + std::to_string(first->second) + " and " +
+                                              std::to_string(line.number) + " name the same file, \"" + row.file +
+                                              "\"");
+    labels.rows.push_back(std::move(row));
+  }
+  return labels;
+}
+
+}  // namespace
+
+Labels read_labels(const std::string& csv_file) {
+  try {
+    std::vector<CsvLine> lines = parse_csv(read_whole(csv_file));
+    if (!lines.empty() && heading(lines.front())) lines.erase(lines.begin());
+    return from_lines(lines);
+  } catch (Error& error) {
+    error.with_source("files").with_file(csv_file);
+    throw;
+  }
+}
+
+}  // namespace penstock::files

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include <penstock/sample.hpp>
+#include <penstock/schema.hpp>
+
+namespace penstock::lmdb {
+
+/// Caffe's `message Datum`, its bytes where they lie.
+struct Datum {
+  std::int64_t channels = 0, height = 0, width = 0, label = 0;
+  bool encoded = false;
+  std::span<const std::byte> data;
+  std::span<const std::byte> message;  ///< all of it
+  std::uint64_t floats = 0;            ///< number of `float_data`
+};
+
+/// Parses a protocol buffer message by its wire format. Reads nothing outside of `message`. @throws Damage.
+Datum parse_datum(std::span<const std::byte> message);
+
+/// What records like this one have: {image, label}. @throws Damage.
+Schema schema_of(const Datum& datum, const std::string& image, const std::string& label);
+
+/// Slots 0 and 1 of that schema. @throws Damage(unsupported) for a record of another kind or size than the first.
+void give(const Datum& datum, SampleBuilder& out);
+
+}  // namespace penstock::lmdb

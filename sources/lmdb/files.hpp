@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace penstock::lmdb {
+
+/// Where the parts of a store lie.
+struct StoreFiles {
+  std::string path;          ///< what LMDB is given
+  std::string data;          ///< the data file
+  std::string unfinished;    ///< there while the store is made, and while raw records are written: a manifest
+  bool single_file = false;  ///< `path` is the data file itself
+};
+
+/// Of a store that is there, of either layout. @throws Error(not_found | io).
+StoreFiles find_store(const std::string& path);
+/// Of one to be written.
+StoreFiles place_store(const std::string& path, bool single_file);
+
+struct FileId {
+  std::uint64_t device = 0, inode = 0;
+  friend auto operator<=>(const FileId&, const FileId&) = default;
+};
+struct FileFacts {
+  FileId id;
+  std::uint64_t bytes = 0;
+};
+/// Nothing where there is no such file. @throws Error(io).
+std::optional<FileFacts> facts_of(const std::string& file);
+
+/// What LMDB writes first: a data file that is shorter was left by a process that was killed at that, and holds
+/// nothing.
+std::uint64_t header_bytes() noexcept;
+
+/// Content of a small file; nothing where there is none. @throws Error(io | limit_exceeded).
+std::optional<std::string> read_text(const std::string& file);
+/// Replaces a file as a whole, and, with `sync`, lasts through a power cut. @throws Error(io).
+void replace_text(const std::string& file, const std::string& text, bool sync);
+void remove_file(const std::string& file, bool sync);
+/// The file's name lasts through a power cut, its content aside. @throws Error(io).
+void sync_folder_of(const std::string& file);
+
+}  // namespace penstock::lmdb

@@ -1,0 +1,128 @@
+#include <unistd.h>
+
+#include <cerrno>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <penstock/error.hpp>
+#include <penstock/sources/lmdb.hpp>
+
+#include "bytes.hpp"
+#include "datum.hpp"
+#include "errors.hpp"
+#include "read_txn.hpp"
+#include "store.hpp"
+
+namespace penstock {
+
+class LmdbReader::Impl {
+ public:
+  explicit Impl(std::shared_ptr<const LmdbSource::Impl> store) : store_(std::move(store)), txn_(store_->environment) {}
+
+  void read(std::uint64_t index, SampleBuilder& out) {
+    const LmdbSource::Impl& store = *store_;
+    const lmdb::Environment& environment = *store.environment;
+    if (index >= store.keys.size()) [[unlikely]]
+      fail(Error(Errc::not_found, "there are " + std::to_string(store.keys.size()) + " records"), index, {});
+    MDB_txn* const txn = txn_.get();
+    lmdb::KeyBuffer buffer;
+    const std::string_view key = store.keys.key(index, buffer);
+    if (store.options.safe_read) [[unlikely]]
+      require_full_length(index, key);
+    MDB_val name = lmdb::value_of(key), value{};
+    const int code = mdb_get(txn, environment.table(), &name, &value);
+    if (code != 0) [[unlikely]]
+      fail(lmdb::error_of(code, "reading a record", environment.file()), index, key);
+    if (!environment.holds(value)) [[unlikely]]
+      fail(Error(Errc::corrupt, "the value, of " + std::to_string(value.mv_size) + " bytes, lies outside of the file"),
+           index, key);
+
+    const std::uint64_t offset = environment.offset_of(value.mv_data);
+    try {
+      if (store.options.safe_read) {
+        give_copy(lmdb::bytes_of(value), offset, key, out);
+      } else {
+        give(lmdb::bytes_of(value), key, out);
+      }
+    } catch (const lmdb::Damage& damage) {
+      Error error(damage.code, damage.what);
+      fail(error.with_offset(offset + damage.offset), index, key);
+    } catch (Error& error) {
+      fail(error, index, key);
+    }
+  }
+
+  void pause() noexcept { txn_.pause(); }
+
+ private:
+  void give(std::span<const std::byte> value, std::string_view key, SampleBuilder& out) const {
+    switch (store_->values) {
+      case LmdbValues::automatic:
+      case LmdbValues::raw:
+        out.view(0, value);
+        return;
+      case LmdbValues::records:
+        store_->layout->decode(value, key, store_->options.verify_checksum, out);
+        return;
+      case LmdbValues::datum:
+        lmdb::give(lmdb::parse_datum(value), out);
+        return;
+    }
+  }
+
+  // Views go into memory of the reader's own, which stays as it is until the next read.
+  void give_copy(std::span<const std::byte> value, std::uint64_t offset, std::string_view key, SampleBuilder& out) {
+    if (store_->values == LmdbValues::raw) {
+      const TensorView to = out.emplace(0, Shape{static_cast<std::int64_t>(value.size())});
+      read_file({to.data, value.size()}, offset);
+    } else {
+      copy_.resize(value.size());
+      read_file(copy_, offset);
+      give(copy_, key, out);
+    }
+  }
+
+  // Finds most files that were cut short before a look at the map, which would end the process.
+  void require_full_length(std::uint64_t index, std::string_view key) const {
+    try {
+      store_->environment->require_full_length();
+    } catch (Error& error) {
+      fail(error, index, key);
+    }
+  }
+
+  void read_file(std::span<std::byte> to, std::uint64_t offset) const {
+    std::size_t done = 0;
+    while (done < to.size()) {
+      const ssize_t got = ::pread(store_->environment->descriptor(), to.data() + done, to.size() - done,
+                                  static_cast<off_t>(offset + done));
+      if (got < 0 && errno == EINTR) continue;
+      if (got < 0) throw lmdb::error_of(errno, "reading a record", store_->environment->file());
+      if (got == 0) {
+        Error error(Errc::io, "the file was cut short while it was open");
+        throw error.with_offset(offset + done);
+      }
+      done += static_cast<std::size_t>(got);
+    }
+  }
+
+  [[noreturn]] void fail(Error error, std::uint64_t index, std::string_view key) const {
+    throw error.with_source("lmdb").with_file(store_->environment->file()).with_index(index).with_key(key);
+  }
+
+  std::shared_ptr<const LmdbSource::Impl> store_;
+  lmdb::ReadTxn txn_;
+  std::vector<std::byte> copy_;
+};
+
+LmdbReader::LmdbReader(std::unique_ptr<Impl> impl) noexcept : impl_(std::move(impl)) {}
+LmdbReader::~LmdbReader() = default;
+void LmdbReader::read(std::uint64_t index, SampleBuilder& out) { impl_->read(index, out); }
+void LmdbReader::pause() noexcept { impl_->pause(); }
+
+std::unique_ptr<LmdbReader> LmdbSource::open_reader() const {
+  return std::unique_ptr<LmdbReader>(new LmdbReader(std::make_unique<LmdbReader::Impl>(impl_)));
+}
+
+}  // namespace penstock

@@ -1,0 +1,244 @@
+#include <penstock/sources/lmdb_sink.hpp>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <optional>
+#include <system_error>
+#include <utility>
+
+#include <penstock/error.hpp>
+
+#include "errors.hpp"
+#include "files.hpp"
+#include "manifest.hpp"
+#include "record.hpp"
+#include "write_store.hpp"
+
+namespace penstock {
+
+namespace {
+
+using lmdb::Manifest;
+
+std::size_t digits_of(std::uint64_t number) noexcept {
+  std::size_t digits = 1;
+  while (number >= 10) number /= 10, ++digits;
+  return digits;
+}
+
+// What differs between an earlier run's manifest and this one's, in words; empty when they agree.
+std::string difference(const Manifest& there, const Manifest& wanted) {
+  if (there.records != wanted.records) return "its records are \"" + there.records + "\"";
+  if (there.keys != wanted.keys) return "its keys are \"" + there.keys + "\"";
+  if (there.schema.to_string() != wanted.schema.to_string()) return "its fields are " + there.schema.to_string();
+  if (there.schema != wanted.schema) return "its fields are batched in another way";
+  if (there.classes != wanted.classes) return "its classes are others";
+  if (there.job != wanted.job) return "it is of another job, \"" + there.job + "\"";
+  return {};
+}
+
+}  // namespace
+
+class LmdbSink::Impl {
+ public:
+  Impl(const LmdbSinkOptions& options, const Schema& schema, std::uint64_t size)
+      : options_(options), files_(lmdb::place_store(options.path, options.single_file)) {
+    if (options.path.empty()) refuse(Errc::invalid_argument, "the store's path is empty");
+    wanted_.records = raw() ? "raw" : "fields";
+    wanted_.keys = options.keys == LmdbKeys::position ? "position" : "automatic";
+    wanted_.job = options.job;
+    if (raw()) {
+      slot_ = schema.slot(options.field);
+      if (schema[slot_].dtype != DType::u8 || schema[slot_].shape.rank() != 1)
+        refuse(Errc::schema_mismatch, "raw records need a field of bytes, u8[?]; \"" + options.field + "\" is " +
+                                          std::string(to_string(schema[slot_].dtype)) +
+                                          schema[slot_].shape.to_string());
+      wanted_.schema = Schema{schema[slot_]};
+    } else {
+      wanted_.classes = options.classes;
+      wanted_.schema = schema;
+      layout_.emplace(schema);
+    }
+    width_ = std::max<std::size_t>(8, digits_of(size == 0 ? 0 : size - 1));
+    open_store(size);
+    last_key_of_others_ = store_->last_key();
+  }
+
+  bool was_finished() const noexcept { return was_finished_; }
+
+  bool has(const SinkItem& item) {
+    const std::string_view key = key_of(item);
+    if (!store_->has(key)) return false;
+    // Appended behind everything that was there: it can only be from this run.
+    if (key > last_key_of_others_)
+      refuse_key(Errc::invalid_argument, "two records have the key \"" + lmdb::printable(key) + "\"", key);
+    if (!last_found_ || item.position > *last_found_) ++found_;
+    last_found_ = item.position;
+    return true;
+  }
+
+  void put(const SinkItem& item, Sample& sample) {
+    const std::string_view key = key_of(item);
+    if (was_finished_)
+      refuse_key(Errc::invalid_argument,
+                 "the store is finished and lacks the key \"" + lmdb::printable(key) +
+                     "\", so it was made from something else; delete it, or write to another path",
+                 key);
+    if (raw()) {
+      store_->put(key, sample.bytes(slot_));
+    } else {
+      if (key == lmdb::manifest_key) refuse_key(Errc::invalid_argument, "the key is that of the store's manifest", key);
+      layout_->encode(sample, key, store_->reserve(key, layout_->encoded_bytes(sample)));
+    }
+    ++put_;
+  }
+
+  void commit() { store_->commit(); }
+
+  void finish() {
+    store_->commit();
+    const std::uint64_t records = store_->entries() - (raw() ? 0 : 1);
+    store_->commit();
+    if (records != found_ + put_)
+      refuse(Errc::invalid_argument,
+             "the store holds " + std::to_string(records) + " records, but this run had " +
+                 std::to_string(found_ + put_) +
+                 ": it was begun from something else, or two records have one key; delete it and run again");
+    if (was_finished_) return;
+    wanted_.complete = true;
+    wanted_.count = records;
+    // The mark must not reach the disk before what it marks.
+    store_->sync();
+    if (raw()) {
+      lmdb::remove_file(files_.unfinished, true);
+    } else {
+      store_->replace(lmdb::manifest_key, to_json(wanted_));
+      lmdb::sync_folder_of(files_.data);
+    }
+  }
+
+ private:
+  bool raw() const noexcept { return options_.records == LmdbRecords::raw; }
+
+  [[noreturn]] void refuse(Errc code, std::string cause) const { refuse_key(code, std::move(cause), {}); }
+  [[noreturn]] void refuse_key(Errc code, std::string cause, std::string_view key) const {
+    Error error(code, std::move(cause));
+    throw error.with_source("lmdb").with_file(files_.data).with_key(key);
+  }
+
+  // Valid until the next call.
+  std::string_view key_of(const SinkItem& item) {
+    if (options_.keys == LmdbKeys::automatic && !item.key.empty()) return item.key;
+    number_.assign(width_, '0');
+    std::uint64_t position = item.position;
+    for (std::size_t at = width_; position != 0 && at != 0; position /= 10)
+      number_[--at] = static_cast<char>('0' + position % 10);
+    return number_;
+  }
+
+  // A mark beside the store is there before the store is: without it, a store is finished or not ours.
+  void open_store(std::uint64_t size) {
+    const auto facts = lmdb::facts_of(files_.data);
+    const auto mark = lmdb::read_text(files_.unfinished);
+    if (!facts) {
+      const std::filesystem::path folder = std::filesystem::path(files_.data).parent_path();
+      std::error_code failed;
+      if (!folder.empty()) std::filesystem::create_directories(folder, failed);
+      if (failed) throw lmdb::write_error(failed.value(), "making the store's folder", files_.data, 0);
+    } else if (mark && facts->bytes < lmdb::header_bytes()) {
+      lmdb::remove_file(files_.data, false);  // killed while LMDB wrote its first pages
+    }
+    if (!facts && !mark) lmdb::replace_text(files_.unfinished, to_json(wanted_), true);
+
+    store_.emplace(files_, options_.map_bytes, options_.sync);
+    const bool empty = store_->entries() == 0;
+    const auto manifest = store_->get(lmdb::manifest_key);
+    const std::uint64_t records = store_->entries();
+    store_->commit();
+    if (empty) {
+      begin_store();
+    } else if (manifest) {
+      if (mark) lmdb::remove_file(files_.unfinished, true);
+      compare(*manifest, size);
+    } else if (mark) {
+      compare(*mark, size);
+    } else if (raw() && records <= size) {
+      // A finished store says nothing of itself. This may be this job's: `put` refuses if it isn't.
+      was_finished_ = true;
+    } else {
+      refuse(Errc::invalid_argument, "there is another store here; delete it, or write to another path");
+    }
+  }
+
+  void begin_store() {
+    if (raw()) {
+      lmdb::replace_text(files_.unfinished, to_json(wanted_), true);
+    } else {
+      store_->replace(lmdb::manifest_key, to_json(wanted_));
+      lmdb::remove_file(files_.unfinished, true);
+    }
+  }
+
+  void compare(const std::string& marked, std::uint64_t size) {
+    Manifest there;
+    try {
+      there = lmdb::parse_manifest(marked);
+    } catch (Error& error) {
+      error.with_source("lmdb").with_file(files_.data);
+      throw;
+    }
+    const std::string differs = difference(there, wanted_);
+    if (there.complete) {
+      if (!differs.empty() || there.count > size)
+        refuse(Errc::invalid_argument,
+               "there is a finished store here" + (differs.empty() ? std::string() : ", and " + differs) + ", " +
+                   std::to_string(there.count) + " records; delete it, or write to another path");
+      was_finished_ = true;
+    } else if (!differs.empty()) {
+      refuse(Errc::state_mismatch, "there is an unfinished store here that can't be continued, as " + differs +
+                                       "; delete it, or write to another path");
+    }
+  }
+
+  const LmdbSinkOptions options_;
+  const lmdb::StoreFiles files_;
+  Manifest wanted_;
+  std::optional<lmdb::RecordLayout> layout_;
+  std::optional<lmdb::WriteStore> store_;
+  std::size_t slot_ = 0, width_ = 8;
+  std::string number_;
+  std::string last_key_of_others_;
+  std::optional<std::uint64_t> last_found_;
+  std::uint64_t found_ = 0, put_ = 0;
+  bool was_finished_ = false;
+};
+
+LmdbSink::LmdbSink(LmdbSinkOptions options) : options_(std::move(options)) {}
+LmdbSink::LmdbSink(LmdbSink&&) noexcept = default;
+LmdbSink& LmdbSink::operator=(LmdbSink&&) noexcept = default;
+LmdbSink::~LmdbSink() = default;
+
+void LmdbSink::open(const Schema& schema, std::uint64_t size) {
+  impl_.reset();
+  impl_ = std::make_unique<Impl>(options_, schema, size);
+  was_finished_ = impl_->was_finished();
+}
+
+namespace {
+template <class Impl>
+Impl& opened(const std::unique_ptr<Impl>& impl) {
+  if (impl == nullptr) throw Error(Errc::invalid_argument, "LmdbSink: open() must come first").with_source("lmdb");
+  return *impl;
+}
+}  // namespace
+
+bool LmdbSink::has(const SinkItem& item) { return opened(impl_).has(item); }
+void LmdbSink::put(const SinkItem& item, Sample& sample) { opened(impl_).put(item, sample); }
+void LmdbSink::commit() { opened(impl_).commit(); }
+void LmdbSink::finish() {
+  opened(impl_).finish();
+  impl_.reset();  // so that the store can be read at once
+}
+
+}  // namespace penstock

@@ -1,0 +1,132 @@
+#include <penstock/sources/lmdb.hpp>
+
+#include <utility>
+
+#include <penstock/error.hpp>
+
+#include "bytes.hpp"
+#include "datum.hpp"
+#include "errors.hpp"
+#include "files.hpp"
+#include "read_txn.hpp"
+#include "registry.hpp"
+#include "store.hpp"
+
+namespace penstock {
+
+namespace {
+
+[[noreturn]] void refuse(std::string cause, const std::string& file, Errc code = Errc::invalid_argument) {
+  Error error(code, std::move(cause));
+  throw error.with_source("lmdb").with_file(file);
+}
+
+std::optional<MDB_val> find(MDB_txn* txn, const lmdb::Environment& environment, std::string_view key) {
+  MDB_val name = lmdb::value_of(key), value{};
+  const int code = mdb_get(txn, environment.table(), &name, &value);
+  if (code == MDB_NOTFOUND) return std::nullopt;
+  lmdb::check(code, "reading the store", environment.file());
+  if (!environment.holds(value)) refuse("a value lies outside of the file", environment.file(), Errc::corrupt);
+  return value;
+}
+
+lmdb::Manifest parse(std::string_view json, const std::string& file) {
+  try {
+    return lmdb::parse_manifest(json);
+  } catch (Error& error) {
+    error.with_source("lmdb").with_file(file);
+    throw;
+  }
+}
+
+constexpr const char* unfinished =
+    "the store is unfinished: the run that writes it was stopped or is still at work. Run it again, it goes on where "
+    "it was; or "
+    "set allow_unfinished to read what is there";
+
+}  // namespace
+
+std::shared_ptr<const LmdbSource::Impl> LmdbSource::Impl::open(Lmdb options) {
+  const lmdb::StoreFiles files = lmdb::find_store(options.path);
+  auto made = std::make_shared<Impl>();
+  made->options = std::move(options);
+  made->environment = lmdb::share_for_reading(files, made->options.read_ahead);
+  const lmdb::Environment& environment = *made->environment;
+  if (made->options.safe_read && !environment.map_known())
+    if (MDB_stat stat{}; mdb_env_stat(environment.handle(), &stat) == 0 && stat.ms_entries != 0)
+      refuse("safe_read needs /proc/self/maps, which can't be read here", environment.file(), Errc::unsupported);
+
+  lmdb::ReadTxn txn(made->environment);
+  made->read_manifest(files, txn.get());
+  made->keys = lmdb::KeyIndex::of(txn.get(), environment);
+  if (made->values == LmdbValues::raw) made->schema = {{made->options.field, DType::u8, {dynamic}}};
+  if (made->values == LmdbValues::datum) made->take_schema_of_first(txn.get());
+  made->advice = std::make_unique<lmdb::Advice>(made->environment, made->keys);
+  return made;
+}
+
+void LmdbSource::Impl::read_manifest(const lmdb::StoreFiles& files, MDB_txn* txn) {
+  const std::string& file = environment->file();
+  const auto found = find(txn, *environment, lmdb::manifest_key);
+  const auto refuse_if_unfinished = [&] {
+    if (!options.allow_unfinished && lmdb::facts_of(files.unfinished)) refuse(unfinished, file);
+  };
+  values = options.values;
+  if (values == LmdbValues::automatic) values = found ? LmdbValues::records : LmdbValues::raw;
+  if (values == LmdbValues::records) {
+    if (!found) refuse_if_unfinished();
+    if (!found)
+      refuse("the store holds no records of penstock's (it has no manifest); set values to raw or datum", file);
+    const auto manifest = parse(lmdb::text_of(*found), file);
+    if (!manifest.complete && !options.allow_unfinished) refuse(unfinished, file);
+    MDB_stat stat{};
+    lmdb::check(mdb_stat(txn, environment->table(), &stat), "reading the store", file);
+    if (manifest.complete && stat.ms_entries != manifest.count + 1)
+      refuse("the store has " + std::to_string(stat.ms_entries - 1) + " records, its manifest says " +
+                 std::to_string(manifest.count),
+             file, Errc::corrupt);
+    schema = manifest.schema;
+    classes = manifest.classes;
+    layout.emplace(schema);
+  } else {
+    if (found) refuse("the store holds records of penstock's; leave values at automatic", file);
+    refuse_if_unfinished();
+  }
+}
+
+void LmdbSource::Impl::take_schema_of_first(MDB_txn* txn) {
+  schema = {{options.field, DType::u8, {dynamic}}, {options.label, DType::i64, {}}};
+  if (keys.size() == 0) return;
+  lmdb::KeyBuffer buffer;
+  const std::string_view key = keys.key(0, buffer);
+  const auto value = find(txn, *environment, key);
+  if (!value) return;
+  try {
+    const auto datum = lmdb::parse_datum(lmdb::bytes_of(*value));
+    schema = lmdb::schema_of(datum, options.field, options.label);
+  } catch (const lmdb::Damage& damage) {
+    Error error(damage.code, damage.what);
+    error.with_source("lmdb").with_file(environment->file()).with_key(key).with_index(0);
+    throw error.with_offset(environment->offset_of(value->mv_data) + damage.offset);
+  }
+}
+
+LmdbSource::LmdbSource(Lmdb options) : impl_(Impl::open(std::move(options))) {}
+
+std::uint64_t LmdbSource::size() const noexcept { return impl_->keys.size(); }
+Schema LmdbSource::schema() const { return impl_->schema; }
+std::string LmdbSource::file() const { return impl_->environment->file(); }
+std::uint64_t LmdbSource::identity() const noexcept { return impl_->keys.hash(); }
+const std::vector<std::string>& LmdbSource::classes() const noexcept { return impl_->classes; }
+unsigned LmdbSource::key_passes() const noexcept { return impl_->keys.passes(); }
+std::uint64_t LmdbSource::values_advised() const noexcept { return impl_->advice->values_advised(); }
+
+std::string LmdbSource::key(std::uint64_t index) const {
+  if (index >= size()) refuse("there are " + std::to_string(size()) + " records", file(), Errc::not_found);
+  lmdb::KeyBuffer buffer;
+  return std::string(impl_->keys.key(index, buffer));
+}
+
+void LmdbSource::will_need(std::span<const std::uint64_t> indices) const noexcept { impl_->advice->will_need(indices); }
+
+}  // namespace penstock

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <penstock/schema.hpp>
+
+namespace penstock::lmdb {
+
+/// Key of the manifest in a store of records. No data key may equal it.
+inline constexpr std::string_view manifest_key{"\0penstock", 9};
+
+/// What a store says of itself. As JSON: FORMAT.md.
+struct Manifest {
+  std::string records = "fields";  ///< or "raw"
+  bool complete = false;
+  std::uint64_t count = 0;  ///< records; meaningful once complete
+  std::string keys;         ///< "automatic" or "position"
+  std::string job;
+  std::vector<std::string> classes;
+  Schema schema;
+};
+
+std::string to_json(const Manifest& manifest);
+/// @throws Error(corrupt | unsupported), without a file.
+Manifest parse_manifest(std::string_view json);
+
+}  // namespace penstock::lmdb

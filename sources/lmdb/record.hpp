@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include <penstock/sample.hpp>
+#include <penstock/schema.hpp>
+
+namespace penstock::lmdb {
+
+/// Where the parts of a record lie, for one schema: FORMAT.md. Immutable; any thread.
+class RecordLayout {
+ public:
+  explicit RecordLayout(const Schema& schema);
+
+  /// Bytes the sample takes as a record.
+  std::size_t encoded_bytes(Sample& sample) const;
+  /// Writes all of `out`, which must be as long as `encoded_bytes` says.
+  void encode(Sample& sample, std::string_view key, std::span<std::byte> out) const;
+
+  /// Gives the fields of a record to `out`, as views where dtype and address allow. Reads nothing outside of `record`,
+  /// whatever is in it. @throws Damage.
+  void decode(std::span<const std::byte> record, std::string_view key, bool verify_checksum, SampleBuilder& out) const;
+
+ private:
+  struct Part {
+    Shape shape;
+    std::size_t item;  // bytes of an element
+  };
+  std::vector<Part> parts_;
+  std::size_t header_ = 0;
+};
+
+}  // namespace penstock::lmdb

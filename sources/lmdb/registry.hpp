@@ -1,0 +1,29 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "environment.hpp"
+#include "files.hpp"
+
+namespace penstock::lmdb {
+
+/// The environments this process has open, by device and inode: opened twice, closing one would drop the locks of the
+/// other. All readers of a store share one environment. @throws Error(invalid_argument) when it is being written to
+/// here.
+std::shared_ptr<Environment> share_for_reading(const StoreFiles& files, bool read_ahead);
+/// @throws Error(invalid_argument) when the store is open in this process.
+std::shared_ptr<Environment> own_for_writing(const StoreFiles& files, std::size_t map_bytes, bool sync);
+
+namespace detail {
+extern std::atomic<std::uint32_t> process_generation;
+}
+
+/// A number that differs between a process and its children made by fork().
+inline std::uint32_t process_generation() noexcept {
+  return detail::process_generation.load(std::memory_order_relaxed);
+}
+
+}  // namespace penstock::lmdb

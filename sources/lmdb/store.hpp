@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <penstock/sources/lmdb.hpp>
+
+#include "advice.hpp"
+#include "environment.hpp"
+#include "key_index.hpp"
+#include "manifest.hpp"
+#include "record.hpp"
+
+namespace penstock {
+
+/// An open store, shared by a source, its copies and its readers. Immutable but for its advice.
+class LmdbSource::Impl {
+ public:
+  static std::shared_ptr<const Impl> open(Lmdb options);
+
+  Lmdb options;
+  std::shared_ptr<lmdb::Environment> environment;
+  lmdb::KeyIndex keys;
+  LmdbValues values = LmdbValues::raw;  ///< never automatic
+  Schema schema;
+  std::vector<std::string> classes;
+  std::optional<lmdb::RecordLayout> layout;  ///< of records
+  std::unique_ptr<lmdb::Advice> advice;
+
+ private:
+  void read_manifest(const lmdb::StoreFiles& files, MDB_txn* txn);
+  void take_schema_of_first(MDB_txn* txn);
+};
+
+}  // namespace penstock

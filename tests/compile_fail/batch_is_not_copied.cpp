@@ -1,0 +1,8 @@
+// expect: Batch
+#include <penstock/penstock.hpp>
+namespace ps = penstock;
+#ifdef BROKEN
+ps::Batch f(ps::Batch& b) { return b; }
+#else
+ps::Batch f(ps::Batch& b) { return std::move(b); }
+#endif

@@ -1,0 +1,16 @@
+// expect: draw() of an image stage must return a trivially copyable struct of at most 64 bytes
+#include <string>
+#include <penstock/penstock.hpp>
+namespace ps = penstock;
+struct Stage {
+  struct Params {
+#ifdef BROKEN
+    std::string text;
+#else
+    int number = 0;
+#endif
+  };
+  Params draw(const ps::ImageShape&, ps::Rng&) const { return {}; }
+  void compose(const Params&, const ps::ImageShape&, ps::ImageOp&) const {}
+};
+ps::detail::ImageStageOf<Stage> stage{Stage{}};

@@ -1,0 +1,8 @@
+// expect: FieldTransform
+#include <penstock/penstock.hpp>
+namespace ps = penstock;
+#ifdef BROKEN
+ps::Stage s() { return ps::map("x", [](ps::View<const float, 1> in) { return in(0); }); }
+#else
+ps::Stage s() { return ps::map("x", [](ps::View<const float, 1> in, ps::View<float, 1> out) { out(0) = in(0); }); }
+#endif

@@ -1,0 +1,10 @@
+// expect: p | NoStage{}
+// expect: NoStage
+#include <penstock/penstock.hpp>
+namespace ps = penstock;
+struct NoStage {};
+#ifdef BROKEN
+ps::Pipeline f(const ps::Pipeline& p) { return p | NoStage{}; }
+#else
+ps::Pipeline f(const ps::Pipeline& p) { return p | ps::batch(1); }
+#endif

@@ -1,0 +1,15 @@
+// expect: Sink
+// expect: write
+#include <penstock/penstock.hpp>
+namespace ps = penstock;
+struct Nowhere {
+  void open(const ps::Schema&, std::uint64_t) {}
+  bool has(const ps::SinkItem&) { return false; }
+  void put(const ps::SinkItem&, ps::Sample&) {}
+  void commit() {}
+#ifndef BROKEN
+  void finish() {}
+#endif
+  std::string name() const { return "nowhere"; }
+};
+void f(const ps::Pipeline& p) { ps::write(p, Nowhere{}); }

@@ -1,0 +1,14 @@
+// expect: Source
+// expect: from
+#include <penstock/penstock.hpp>
+namespace ps = penstock;
+struct Numbers {
+  std::uint64_t size() const { return 1; }
+  ps::Schema schema() const { return {{"x", ps::DType::u8, {}}}; }
+#ifdef BROKEN
+  void read(std::uint64_t, ps::SampleBuilder& out) { out.scalar<std::uint8_t>(0, 1); }
+#else
+  void read(std::uint64_t, ps::SampleBuilder& out) const { out.scalar<std::uint8_t>(0, 1); }
+#endif
+};
+ps::Pipeline p() { return ps::from(Numbers{}); }

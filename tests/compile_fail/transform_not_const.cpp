@@ -1,0 +1,12 @@
+// expect: Transform
+// expect: map
+#include <penstock/penstock.hpp>
+namespace ps = penstock;
+struct Change {
+#ifdef BROKEN
+  void operator()(ps::Sample&, ps::Context&) {}
+#else
+  void operator()(ps::Sample&, ps::Context&) const {}
+#endif
+};
+ps::Stage s() { return ps::map(Change{}); }

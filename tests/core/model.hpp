@@ -1,0 +1,71 @@
+// What a pipeline must bring, written down a second time: one thread, no slots, no scratch, no header of the library.
+// Everything it needs (Philox, the shuffle, splits, stages, policies, tails) is its own, from the specification.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace model {
+
+using u64 = std::uint64_t;
+
+enum class Kind { shuffle, take, skip, select, repeat, split, in_place, new_field, whole, select_fields, crop, flip, turn, count };
+const char* name_of(Kind kind);
+
+/// What a stage, or the source, throws for a record.
+enum class Fault { corrupt, io, standard, number, fatal };
+
+struct Stage {
+  Kind kind{};
+  u64 n = 0;                        ///< take, skip, repeat: how many; split: the part; crop: height
+  u64 m = 0;                        ///< split: salt; crop: width; whole: new length of "a", 0 = as it was
+  bool by_key = false;              ///< split
+  bool drops = false;               ///< whole: "b" goes
+  std::vector<u64> list;            ///< select
+  std::vector<double> shares;       ///< split
+  std::string name;                 ///< of a map
+  std::string field, out;           ///< of a map
+  std::vector<std::string> names;   ///< select_fields
+  std::map<u64, Fault> faults;      ///< by source index
+};
+
+enum class Tail { keep, drop, pad };
+enum class Policy { fail, replace, mask };
+
+/// A pipeline over records a: u32[width], b: i64[], img: u8[?, ?, 3].
+struct Spec {
+  u64 records = 0, width = 1, seed = 0;
+  std::map<u64, Fault> faults;      ///< of reading
+  std::vector<Stage> stages;
+  u64 rows = 1;
+  Tail tail{};
+  Policy policy{};
+  u64 max_count = ~u64{0};
+};
+
+/// The records, as the source has them.
+u64 mix(u64 x);
+inline std::uint32_t a_of(u64 i, u64 j) { return static_cast<std::uint32_t>(mix(i * 7919 + j)); }
+inline u64 height_of(u64 i) { return 4 + mix(i) % 4; }
+inline u64 width_of(u64 i) { return 4 + mix(i + 1) % 5; }
+inline std::uint8_t pixel_of(u64 i, u64 k) { return static_cast<std::uint8_t>(mix(i * 104729 + k) >> 5); }
+
+/// A batch, or the failure that came in its place and ended the epoch.
+struct Event {
+  bool failed = false;
+  u64 epoch = 0, number = 0;
+  std::vector<u64> indices;
+  std::vector<std::uint8_t> mask, bytes;
+  std::string code, stage, cause;
+  u64 index = 0;
+  friend bool operator==(const Event&, const Event&) = default;
+};
+
+/// Records an epoch.
+u64 size_of(const Spec& spec);
+/// Epochs [0, epochs). `acted`: how many samples the policy acted on.
+std::vector<Event> run(const Spec& spec, u64 epochs, u64& acted);
+
+}  // namespace model

@@ -1,0 +1,205 @@
+// The process around a loader: forks, threads, descriptors, memory.
+#include "support/catch.hpp"
+
+#include <malloc.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "help.hpp"
+
+using namespace help;
+
+namespace {
+ps::Pipeline pipeline(std::uint64_t n = 500) { return ps::from(Records{.count = n}) | ps::shuffle() | AddDraw{} | ps::batch(8); }
+
+// Runs `f` in a fork of this process; true when it came to its end. A child that hangs is killed.
+bool in_child(const std::function<bool()>& f) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::alarm(sanitized() ? 50 : 10);
+    ::_exit(f() ? 0 : 1);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+bool is_forked(const std::function<void()>& f) {
+  const auto error = error_of(f);
+  return error && error->code() == ps::Errc::forked;
+}
+}  // namespace
+
+TEST_CASE("in a forked child every call is refused, endings are harmless, and the parent goes on") {
+  const Watchdog dog(120s);
+  const auto expected = collect(pipeline(), {.threads = 1});
+  auto loader = std::make_unique<ps::Loader>(pipeline(), ps::LoaderOptions{.threads = 2});
+  std::vector<Got> got;
+  ps::Batch held;
+  for (int i = 0; i < 20; ++i) {
+    auto b = loader->next();
+    got.push_back(copy(*b));
+    held = std::move(*b);
+    CHECK(in_child([&] {
+      bool ok = is_forked([&] { (void)loader->next(); });
+      ok &= is_forked([&] { (void)collect(*loader); });
+      ok &= is_forked([&] { loader->resume(ps::State{}); });
+      held.release();
+      loader.reset();
+      return ok;
+    }));
+  }
+  while (auto b = loader->next()) got.push_back(copy(*b));
+  CHECK(got == expected);
+}
+
+namespace {
+// Its order can be held while it is asked: then the caller's thread is inside the engine, whose mutex it holds.
+struct Held {
+  std::atomic<bool>*hold, *inside;
+  std::uint64_t size(std::uint64_t n) const { return n; }
+  void fill(std::uint64_t, std::uint64_t, std::span<ps::OrderPoint>) const {
+    *inside = true;
+    while (*hold) std::this_thread::sleep_for(1ms);
+  }
+  std::string name() const { return "held"; }
+  std::string describe() const { return ""; }
+};
+}  // namespace
+
+TEST_CASE("a fork in the worst moment leaves a child that can't get stuck") {
+  const Watchdog dog(120s);
+  std::atomic<bool> hold{true}, inside{false};
+  std::stop_source stop;
+  auto loader = std::make_unique<ps::Loader>(ps::from(Records{.count = 500}) | Held{&hold, &inside} | ps::batch(8),
+                                             ps::LoaderOptions{.threads = 2, .stop = stop.get_token()});
+  std::optional<ps::Batch> first;
+  std::jthread consumer([&] { first = loader->next(); });
+  REQUIRE(eventually([&] { return inside.load(); }));
+  CHECK(in_child([&] {
+    loader->stop();
+    stop.request_stop();
+    bool ok = is_forked([&] { (void)loader->report(); });
+    ok &= is_forked([&] { (void)loader->state(); });
+    ok &= is_forked([&] { (void)loader->next(); });
+    loader.reset();
+    return ok;
+  }));
+  hold = false;
+  consumer.join();
+  REQUIRE(first);
+  CHECK(first->size() == 8);
+}
+
+TEST_CASE("2,000 stops at any moment return at once and leave no thread and no descriptor") {
+  const Watchdog dog(300s);
+  // Warm: the thread pool keeps what it once had.
+  (void)collect(pipeline(), {.threads = 4}, 1);
+  {
+    ps::Loader warm(pipeline(), {.threads = 4});
+    (void)warm.next();
+  }
+  const unsigned threads = thread_count(), fds = fd_count();
+  double longest = 0;
+  const std::uint64_t rounds = scaled(2000, 100);
+  for (std::uint64_t i = 0; i < rounds; ++i) {
+    const std::uint64_t r = mix(i);
+    Records source{.count = 300};
+    if (r % 5 == 0) source.shared->faults[mix(r) % 300] = static_cast<Fault>(r % 6);
+    if (r % 3 == 0)
+      source.shared->before_read = [r](std::uint64_t index) {
+        if (mix(index + r) % 20 == 0) std::this_thread::sleep_for(std::chrono::microseconds(mix(index) % 300));
+      };
+    std::optional<std::stop_source> stop;
+    stop.emplace();
+    auto loader = std::make_unique<ps::Loader>(ps::from(source) | ps::shuffle({.seed = r}) | AddDraw{} | ps::batch(1 + mix(r + 1) % 20),
+                                               ps::LoaderOptions{.threads = 1 + static_cast<unsigned>(mix(r + 2) % 4), .depth = 2 + static_cast<unsigned>(r % 3), .stop = stop->get_token()});
+    ps::Batch held;
+    const std::uint64_t batches = mix(r + 3) % 12;
+    const auto body = [&] {
+      std::uint64_t n = 0;
+      for (ps::Batch& b : loader->epoch()) {
+        if (n++ >= batches) {
+          if (r % 4 == 1) throw std::runtime_error("the caller's");
+          if (r % 4 == 2) stop->request_stop();
+          if (r % 4 == 3) held = std::move(b);
+          break;
+        }
+      }
+    };
+    try {
+      if (r % 7 != 6) body();
+      if (r % 7 == 5) body();  // the next epoch begins while the last one's samples are in work
+    } catch (const std::exception&) {
+    }
+    const auto begun = std::chrono::steady_clock::now();
+    loader.reset();
+    longest = std::max(longest, std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count());
+  }
+  CAPTURE(rounds, longest);
+  CHECK(longest < 1.0 * (sanitized() ? 5 : 1));
+  CHECK(eventually([&] { return thread_count() <= threads; }));
+  CHECK(fd_count() == fds);
+}
+
+namespace {
+// Values of 1 to 20 KiB, in memory of the reader's own, summed up by a map.
+struct Varying {
+  std::uint64_t count;
+  std::uint64_t size() const { return count; }
+  ps::Schema schema() const { return {{"bytes", ps::DType::u8, {ps::dynamic}}}; }
+  void read(std::uint64_t i, ps::SampleBuilder& out) const {
+    auto v = out.emplace<std::uint8_t, 1>(0, {static_cast<std::int64_t>(1024 + mix(i) % (19 * 1024))});
+    std::uint8_t n = static_cast<std::uint8_t>(i);
+    for (std::uint8_t& b : v) b = n++;
+  }
+};
+}  // namespace
+
+TEST_CASE("memory stays flat over 1,000 epochs with a new loader each, and slots are allocated once") {
+  const Watchdog dog(300s);
+  const ps::Pipeline p = ps::from(Varying{40}) | ps::shuffle() |
+                         ps::map(
+                             "bytes",
+                             [](ps::View<const std::uint8_t, 1> in, ps::View<std::uint8_t, 1> out) {
+                               for (std::int64_t i = 0; i < out.extent(0); ++i) out(i) = i < in.extent(0) ? in(i) : std::uint8_t{0};
+                             },
+                             {.shape = ps::Shape{20 * 1024}}) |
+                         ps::batch(4);
+  const std::uint64_t epochs = scaled(1000, 60);
+  std::uint64_t at_20 = 0;
+  for (std::uint64_t epoch = 0; epoch < epochs; ++epoch) {
+    ps::StatisticsResource memory(ps::host_memory());
+    {
+      ps::Loader loader(p, {.threads = 2, .depth = 4, .host_memory = &memory, .epochs = 1});
+      std::uint64_t batches = 0, allocations = 0;
+      for (ps::Batch& b : loader.epoch()) {
+        (void)b;
+        if (++batches == 2) allocations = memory.allocations();
+      }
+      REQUIRE(batches == 10);
+      REQUIRE(memory.allocations() == allocations);
+      REQUIRE(allocations == 4);
+    }
+    REQUIRE(memory.used() == 0);
+    if (epoch == 20) at_20 = resident_bytes();
+  }
+  const std::uint64_t at_end = resident_bytes();
+  CAPTURE(at_20 >> 10, at_end >> 10);
+  // Under AddressSanitizer freed memory is kept on purpose.
+  if (!sanitized()) CHECK(static_cast<double>(at_end) <= 1.01 * static_cast<double>(at_20) + (4 << 20));
+}
+
+TEST_CASE("memory of one loader stays flat over many epochs") {
+  const Watchdog dog(300s);
+  ps::StatisticsResource memory(ps::host_memory());
+  ps::Loader loader(ps::from(Varying{20}) | ps::map([](ps::Sample&, ps::Context&) {}) | ps::map("bytes", [](ps::View<const std::uint8_t, 1> in, ps::View<std::uint64_t, 0> out) { out() = in.size(); }, {.shape = ps::Shape{}}) | ps::batch(4),
+                    {.threads = 2, .host_memory = &memory});
+  const std::uint64_t epochs = scaled(3000, 100);
+  std::uint64_t at_20 = 0;
+  for (std::uint64_t epoch = 0; epoch < epochs; ++epoch) {
+    for (ps::Batch& b : loader.epoch()) (void)b;
+    if (epoch == 20) at_20 = resident_bytes();
+  }
+  CHECK(memory.allocations() == loader.report().slot_allocations);
+  if (!sanitized()) CHECK(static_cast<double>(resident_bytes()) <= 1.01 * static_cast<double>(at_20) + (4 << 20));
+}

@@ -1,0 +1,205 @@
+#include "random_spec.hpp"
+
+#include <algorithm>
+
+namespace model {
+
+namespace {
+
+class Dice {
+ public:
+  explicit Dice(u64 seed) : state_(mix(seed ^ 0x706970656c696e65)) {}
+  u64 below(u64 n) { return mix(state_++) % n; }
+  bool chance(u64 percent) { return below(100) < percent; }
+
+ private:
+  u64 state_;
+};
+
+class Builder {
+ public:
+  explicit Builder(u64 seed) : dice_(seed) {
+    spec_.seed = dice_.chance(30) ? 0 : mix(seed);
+    const u64 kind = dice_.below(100);
+    // None, one, a few; and more than 256, where shuffles are computed and not stored.
+    spec_.records = kind < 3 ? 0 : kind < 7 ? 1 : kind < 90 ? 2 + dice_.below(40) : 257 + dice_.below(60);
+    spec_.width = 1 + dice_.below(6);
+    faulty_ = dice_.chance(53);
+    if (faulty_ && dice_.chance(60)) spec_.faults = faults();
+    fields_ = {"a", "b", "img"};
+    size_ = spec_.records;
+  }
+
+  Spec build() {
+    const u64 stages = dice_.below(9);
+    for (u64 i = 0; i < stages; ++i) add();
+    if (has("img") && !cropped_) {
+      if (fields_.size() > 1 && dice_.chance(50)) {
+        leave_behind_img();
+      } else {
+        add_crop();
+      }
+    }
+    const auto has_faults = [](const Stage& s) { return !s.faults.empty(); };
+    if (faulty_ && spec_.faults.empty() && std::ranges::none_of(spec_.stages, has_faults) && spec_.records != 0)
+      spec_.faults[dice_.below(spec_.records)] = Fault::corrupt;
+    spec_.rows = dice_.chance(15) ? 1 : dice_.chance(15) ? 1 + size_ + dice_.below(10) : 1 + dice_.below(12);
+    spec_.tail = static_cast<Tail>(dice_.below(3));
+    spec_.policy = static_cast<Policy>(dice_.below(3));
+    if (spec_.policy != Policy::fail && dice_.chance(25)) spec_.max_count = dice_.below(12);
+    return spec_;
+  }
+
+ private:
+  bool has(const std::string& field) const { return std::ranges::find(fields_, field) != fields_.end(); }
+
+  std::map<u64, Fault> faults() {
+    std::map<u64, Fault> out;
+    const u64 percent = 1 + dice_.below(12), fatal = dice_.chance(15) ? 5 : 0;
+    for (u64 i = 0; i < spec_.records; ++i)
+      if (dice_.chance(percent)) out[i] = dice_.chance(fatal) ? Fault::fatal : static_cast<Fault>(dice_.below(4));
+    return out;
+  }
+
+  Stage& push(Kind kind) {
+    spec_.stages.push_back({});
+    spec_.stages.back().kind = kind;
+    return spec_.stages.back();
+  }
+  std::string some_name() {
+    static const char* const names[] = {"map", "augment", "noise"};
+    return names[dice_.below(3)];
+  }
+
+  void add() {
+    Kind kind = static_cast<Kind>(dice_.below(static_cast<u64>(Kind::count)));
+    switch (kind) {
+      case Kind::shuffle: push(kind); break;
+      case Kind::take:
+      case Kind::skip: {
+        // Mostly a part of it; sometimes all, or nothing.
+        Stage& s = push(kind);
+        s.n = dice_.chance(80) ? dice_.below(size_ / 2 + 1) + (kind == Kind::take ? size_ / 2 : 0) : dice_.below(size_ + 3);
+        size_ = kind == Kind::take ? std::min(size_, s.n) : size_ - std::min(size_, s.n);
+        break;
+      }
+      case Kind::select: {
+        Stage& s = push(kind);
+        const u64 n = size_ == 0 ? 0 : dice_.below(2 * std::min<u64>(size_, 40)) + 1;
+        for (u64 i = 0; i < n; ++i) s.list.push_back(dice_.below(size_));
+        size_ = n;
+        break;
+      }
+      case Kind::repeat:
+        if (size_ > 100) return;
+        push(kind).n = 1 + dice_.below(3);
+        size_ *= spec_.stages.back().n;
+        break;
+      case Kind::split: {
+        Stage& s = push(kind);
+        static const std::vector<double> shares[] = {{0.9, 0.1}, {1, 1, 1}, {3, 0, 1}, {1}};
+        s.shares = shares[dice_.below(4)];
+        s.n = dice_.chance(60) ? 0 : dice_.below(s.shares.size());
+        s.m = dice_.below(3);
+        s.by_key = dice_.chance(50) && std::ranges::none_of(spec_.stages, [&](const Stage& o) { return &o != &s && o.kind <= Kind::split; });
+        size_ = size_of(spec_);
+        break;
+      }
+      case Kind::in_place: {
+        const char* field = has("a") && (!has("b") || dice_.chance(50)) ? "a" : "b";
+        if (!has(field)) return;
+        Stage& s = push(kind);
+        s.name = some_name();
+        s.field = field;
+        if (faulty_ && dice_.chance(40)) s.faults = faults();
+        break;
+      }
+      case Kind::new_field: {
+        if (!has("a")) return;
+        Stage& s = push(kind);
+        s.name = some_name();
+        s.field = "a";
+        s.out = "f" + std::to_string(dice_.below(2));
+        if (!has(s.out)) fields_.push_back(s.out);
+        if (faulty_ && dice_.chance(40)) s.faults = faults();
+        break;
+      }
+      case Kind::whole: {
+        if (!has("a")) return;
+        Stage& s = push(kind);
+        s.name = some_name();
+        if (dice_.chance(60)) {
+          s.m = 1 + dice_.below(6);
+          s.out = "d" + std::to_string(dice_.below(2));
+          if (!has(s.out)) fields_.push_back(s.out);
+          s.drops = has("b") && dice_.chance(30);
+          if (s.drops) std::erase(fields_, "b");
+        }
+        if (faulty_ && dice_.chance(40)) s.faults = faults();
+        break;
+      }
+      case Kind::select_fields: {
+        std::vector<std::string> names = fields_;
+        for (std::size_t i = names.size(); i > 1; --i) std::swap(names[i - 1], names[dice_.below(i)]);
+        names.resize(std::max<std::size_t>(1, names.size() - (dice_.chance(50) ? dice_.below(2) : 0)));
+        push(kind).names = names;
+        fields_ = names;
+        break;
+      }
+      case Kind::crop: add_crop(); break;
+      case Kind::flip:
+        if (has("img")) push(kind);
+        break;
+      case Kind::turn:
+        if (has("img") && (!cropped_ || height_ == width_)) push(kind);
+        break;
+      case Kind::count: break;
+    }
+    for (Stage& s : spec_.stages)
+      if (s.kind == Kind::crop || s.kind == Kind::flip || s.kind == Kind::turn) s.field = "img";
+  }
+  void add_crop() {
+    if (!has("img")) return;
+    Stage& s = push(Kind::crop);
+    s.field = "img";
+    // Images are 4 to 7 high and 4 to 8 wide: some are too small, which is a fault of its own.
+    const u64 most_h = cropped_ ? height_ : faulty_ && dice_.chance(20) ? 5 : 4, most_w = cropped_ ? width_ : 4;
+    s.n = height_ = 1 + dice_.below(most_h);
+    s.m = width_ = dice_.chance(50) ? std::min(height_, most_w) : 1 + dice_.below(most_w);
+    cropped_ = true;
+  }
+  void leave_behind_img() {
+    std::erase(fields_, "img");
+    push(Kind::select_fields).names = fields_;
+  }
+
+  Dice dice_;
+  Spec spec_;
+  bool faulty_ = false, cropped_ = false;
+  u64 size_ = 0, height_ = 0, width_ = 0;
+  std::vector<std::string> fields_;
+};
+
+}  // namespace
+
+Spec random_spec(u64 seed) { return Builder(seed).build(); }
+
+std::string describe(const Spec& spec) {
+  std::string out = std::to_string(spec.records) + " records of " + std::to_string(spec.width) + ", seed " + std::to_string(spec.seed) + ", " +
+                    std::to_string(spec.faults.size()) + " faults";
+  for (const Stage& s : spec.stages) {
+    out += std::string(" | ") + name_of(s.kind);
+    if (!s.name.empty()) out += " \"" + s.name + "\"";
+    if (!s.field.empty()) out += " " + s.field + (s.out.empty() ? "" : "->" + s.out);
+    out += " " + std::to_string(s.n) + "," + std::to_string(s.m) + (s.by_key ? ",key" : "") + (s.drops ? ",drops b" : "");
+    for (const std::string& n : s.names) out += " " + n;
+    if (!s.list.empty()) out += " [" + std::to_string(s.list.size()) + "]";
+    if (!s.faults.empty()) out += " (" + std::to_string(s.faults.size()) + " faults)";
+  }
+  static const char* const tails[] = {"keep", "drop", "pad"};
+  static const char* const policies[] = {"fail", "replace", "mask"};
+  return out + " | batch " + std::to_string(spec.rows) + " " + tails[static_cast<int>(spec.tail)] + " | " + policies[static_cast<int>(spec.policy)] +
+         (spec.max_count == ~u64{0} ? "" : ", at most " + std::to_string(spec.max_count));
+}
+
+}  // namespace model

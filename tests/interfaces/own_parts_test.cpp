@@ -1,0 +1,146 @@
+// Sources, transforms, orders and sinks as a user writes them: a few lines each, no base class, no registration.
+#include "support/catch.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <map>
+
+#include <penstock/penstock.hpp>
+
+namespace ps = penstock;
+
+namespace {
+
+struct Squares {
+  std::uint64_t size() const { return 100; }
+  ps::Schema schema() const { return {{"x", ps::DType::f32, {2}}, {"n", ps::DType::i64, {}}}; }
+  void read(std::uint64_t i, ps::SampleBuilder& out) const {
+    auto x = out.emplace<float, 1>("x", {2});
+    x(0) = static_cast<float>(i);
+    x(1) = static_cast<float>(i * i);
+    out.scalar<std::int64_t>("n", static_cast<std::int64_t>(i));
+  }
+};
+static_assert(ps::Source<Squares> && ps::SharedSource<Squares> && !ps::LeasedSource<Squares>);
+
+// Its readers carry a buffer, views of which are valid until the next read; they count how often they rest.
+struct Buffered {
+  struct Reader {
+    std::vector<float> buffer;
+    std::shared_ptr<std::atomic<int>> pauses;
+    void read(std::uint64_t i, ps::SampleBuilder& out) {
+      buffer.assign(2, static_cast<float>(i));
+      out.view("x", reinterpret_cast<const std::byte*>(buffer.data()), {2});
+      out.scalar<std::int64_t>("n", static_cast<std::int64_t>(i));
+    }
+    void pause() noexcept { ++*pauses; }
+  };
+  std::shared_ptr<std::atomic<int>> pauses = std::make_shared<std::atomic<int>>(0);
+  std::uint64_t size() const { return 100; }
+  ps::Schema schema() const { return Squares().schema(); }
+  std::unique_ptr<Reader> open_reader() const { return std::make_unique<Reader>(Reader{{}, pauses}); }
+};
+static_assert(ps::Source<Buffered> && ps::LeasedSource<Buffered> && !ps::SharedSource<Buffered>);
+
+struct Scale {
+  float factor;
+  void operator()(ps::Sample& sample, ps::Context&) const {
+    for (float& v : sample.view<float, 1>("x")) v *= factor;
+  }
+};
+static_assert(ps::Transform<Scale>);
+
+struct AddSum {
+  ps::Schema schema(const ps::Schema& in) const { return in.with({"sum", ps::DType::f64, {}}); }
+  std::string name() const { return "add_sum"; }
+  void operator()(ps::Sample& sample, ps::Context&) const {
+    const auto x = sample.view<const float, 1>("x");
+    *sample.emplace<double, 0>("sum", {}).data() = static_cast<double>(x(0)) + static_cast<double>(x(1));
+  }
+};
+static_assert(ps::Transform<AddSum>);
+
+struct Backwards {
+  std::uint64_t size(std::uint64_t n) const { return n; }
+  void fill(std::uint64_t, std::uint64_t n, std::span<ps::OrderPoint> points) const {
+    for (ps::OrderPoint& p : points) p.position = n - 1 - p.position;
+  }
+  std::string name() const { return "backwards"; }
+  std::string describe() const { return ""; }
+};
+static_assert(ps::Order<Backwards>);
+
+struct MapSink {
+  std::map<std::uint64_t, double>* to;
+  bool finished = false;
+  void open(const ps::Schema&, std::uint64_t) {}
+  bool has(const ps::SinkItem&) { return false; }
+  void put(const ps::SinkItem& item, ps::Sample& sample) { (*to)[item.position] = sample.scalar<double>("sum"); }
+  void commit() {}
+  void finish() { finished = true; }
+  std::string name() const { return "map"; }
+};
+static_assert(ps::Sink<MapSink>);
+
+}  // namespace
+
+TEST_CASE("a user's source, transforms and order run through a loader") {
+  const ps::Pipeline p = ps::from(Squares{}) | Backwards{} | ps::take(10) | Scale{2} | AddSum{} | ps::batch(4);
+  CHECK(p.schema().to_string() == "{x: f32[2], n: i64[], sum: f64[]}");
+  CHECK(p.plan().find("backwards") != std::string::npos);
+  CHECK(p.plan().find("add_sum") != std::string::npos);
+  ps::Loader loader(p, {.threads = 2});
+  std::int64_t n = 99;
+  for (ps::Batch& b : loader.epoch())
+    for (std::uint64_t row = 0; row < b.size(); ++row, --n) {
+      CHECK(b.view<std::int64_t, 1>("n")(row) == n);
+      CHECK(b.view<double, 1>("sum")(row) == static_cast<double>(2 * n + 2 * n * n));
+    }
+  CHECK(n == 89);
+}
+
+TEST_CASE("a source with readers is leased to one runner at a time, and may rest") {
+  Buffered source;
+  {
+    ps::Loader loader(ps::from(source) | Scale{3} | ps::batch(8), {.threads = 3, .epochs = 2});
+    for (int epoch = 0; epoch < 2; ++epoch)
+      for (ps::Batch& b : loader.epoch())
+        for (std::uint64_t row = 0; row < b.size(); ++row) CHECK(b.view<float, 2>("x")(row, 1) == 3 * static_cast<float>(b.indices()[row]));
+  }
+  CHECK(*source.pauses > 0);
+  CHECK(ps::read_sample(source, 7)["x"].as<float, 1>()(0) == 7);
+  CHECK(ps::read_sample(Squares{}, 7)["x"].as<float, 1>()(1) == 49);
+}
+
+TEST_CASE("a callable on one field, written down where it is used") {
+  const ps::Pipeline p = ps::from(Squares{}) | ps::map("x", [](ps::View<const float, 1> in, ps::View<std::int32_t, 1> out) {
+                           for (std::int64_t i = 0; i < in.extent(0); ++i) out(i) = static_cast<std::int32_t>(in(i)) + 1;
+                         }) |
+                         ps::map("x", [](ps::View<std::int32_t, 1> x, ps::Context& context) { x(0) += static_cast<std::int32_t>(context.rng().below(1)); }) |
+                         ps::map("n", [](ps::View<std::int64_t, 0> n) { n() += 5; }) | ps::batch(10);
+  ps::Loader loader(p, {.threads = 2});
+  const auto b = loader.next();
+  REQUIRE(b);
+  for (int row = 0; row < 10; ++row) {
+    CHECK(b->view<std::int32_t, 2>("x")(row, 1) == row * row + 1);
+    CHECK(b->view<std::int64_t, 1>("n")(row) == row + 5);
+  }
+}
+
+TEST_CASE("a user's sink is written to, named or in place") {
+  std::map<std::uint64_t, double> sums;
+  MapSink sink{&sums};
+  CHECK(ps::write(ps::from(Squares{}) | AddSum{}, sink, {.threads = 2}).done == 100);
+  CHECK(sink.finished);
+  CHECK(sums.size() == 100);
+  CHECK(sums[9] == 90);
+  sums.clear();
+  CHECK(ps::write(ps::from(Squares{}) | ps::take(3) | AddSum{}, MapSink{&sums}).done == 3);
+  CHECK(sums.size() == 3);
+}
+
+TEST_CASE("one source can be shared by pipelines") {
+  const auto source = std::shared_ptr<const ps::detail::SourceModel>(std::make_shared<ps::detail::SourceOf<Squares>>(Squares{}));
+  const ps::Pipeline train = ps::from(source) | ps::split({.part = 0}) | ps::batch(8), valid = ps::from(source) | ps::split({.part = 1}) | ps::batch(8);
+  CHECK(train.size() + valid.size() == 100);
+}

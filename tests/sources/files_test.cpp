@@ -1,0 +1,211 @@
+#include <penstock/sources/files.hpp>
+
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "source_checks.hpp"
+#include "support/catch.hpp"
+#include "temp_folder.hpp"
+
+using namespace penstock;
+using namespace penstock_test;
+
+namespace {
+
+std::vector<std::string> keys_of(const FilesSource& source) {
+  std::vector<std::string> keys;
+  for (std::uint64_t i = 0; i < source.size(); ++i) keys.push_back(source.key(i));
+  return keys;
+}
+
+using Keys = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("files in class folders") {
+  const TempFolder folder;
+  folder.write("cat/img10.jpg", "ten");
+  folder.write("cat/img2.JPG", "two");
+  folder.write("bird/deep/er/x.png", "bird");
+  folder.write("bird/readme.txt", "not an image");
+  folder.write("bird/.x.jpg", "hidden");
+  folder.write(".git/y.jpg", "hidden");
+  std::filesystem::create_directories(folder / "ant");
+
+  const FilesSource source({.root = folder.path().string()});
+  CHECK(source.schema().to_string() == "{image: u8[?], label: i64[]}");
+  CHECK(keys_of(source) == Keys{"bird/deep/er/x.png", "cat/img2.JPG", "cat/img10.jpg"});
+  CHECK(source.classes() == Keys{"ant", "bird", "cat"});
+  CHECK(read_text(source, 2) == "ten");
+  CHECK(read_label(source, 2) == 2);
+  CHECK(read_label(source, 0) == 1);
+
+  SECTION("in the order of bytes") {
+    const FilesSource by_bytes({.root = folder.path().string(), .order = FilesOrder::bytes});
+    CHECK(keys_of(by_bytes) == Keys{"bird/deep/er/x.png", "cat/img10.jpg", "cat/img2.JPG"});
+    CHECK(read_text(by_bytes, 1) == "ten");
+  }
+  SECTION("with other extensions") {
+    CHECK(keys_of(FilesSource({.root = folder.path().string(), .extensions = {"TXT"}})) == Keys{"bird/readme.txt"});
+    CHECK(FilesSource({.root = folder.path().string(), .extensions = {}}).size() == 4);
+  }
+  SECTION("fields have names") {
+    const FilesSource named({.root = folder.path().string(), .field = "jpeg", .label = "class"});
+    CHECK(named.schema().to_string() == "{jpeg: u8[?], class: i64[]}");
+  }
+}
+
+TEST_CASE("natural order") {
+  const TempFolder folder;
+  const Keys expected{"a/01.jpg",
+                      "a/1.jpg",
+                      "a/1a.jpg",
+                      "a/2.jpg",
+                      "a/10/3.jpg",
+                      "a/10.jpg",
+                      "a/010b.jpg",
+                      "a 1/0.jpg",
+                      "b2/1.jpg",
+                      "b10/1.jpg",
+                      "c/99999999999999999999998.jpg",
+                      "c/99999999999999999999999.jpg"};
+  for (const std::string& key : expected) folder.write(key, key);
+  CHECK(keys_of(FilesSource({.root = folder.path().string()})) == expected);
+}
+
+TEST_CASE("files without classes") {
+  const TempFolder folder;
+  folder.write("b.jpg", "b");
+  folder.write("a.jpg", "");
+  const FilesSource source({.root = folder.path().string()});
+  CHECK(source.schema().to_string() == "{image: u8[?]}");
+  CHECK(read_text(source, 0).empty());
+  CHECK(read_text(source, 1) == "b");
+
+  folder.write("cat/c.jpg", "c");
+  const Error error = error_of([&] { FilesSource({.root = folder.path().string()}); });
+  CHECK(error.code() == Errc::invalid_argument);
+  CHECK(mentions(error, "2 files"));
+}
+
+TEST_CASE("an empty folder has no records, a missing one is an error") {
+  const TempFolder folder;
+  CHECK(FilesSource({.root = folder.path().string()}).size() == 0);
+  const Error error = error_of([&] { FilesSource({.root = folder / "missing"}); });
+  CHECK(error.code() == Errc::not_found);
+  CHECK(error.file() == folder / "missing");
+}
+
+TEST_CASE("labels from a CSV file") {
+  const TempFolder folder;
+  folder.write("a.jpg", "a");
+  folder.write("sub/b, \"b\".jpg", "b");
+  folder.write("c.bin", "c");
+  folder.write("d.jpg", "d");
+  const std::string csv = folder / "labels.csv";
+  const auto open = [&] { return FilesSource({.root = folder.path().string(), .labels = csv}); };
+
+  SECTION("numbers") {
+    folder.write("labels.csv",
+                 "\xef\xbb\xbf"
+                 "File,label\r\n./a.jpg,-3,more\r\n\r\n\"sub/b, \"\"b\"\".jpg\",7\r\nc.bin,12");
+    const FilesSource source = open();
+    CHECK(keys_of(source) == Keys{"a.jpg", "c.bin", "sub/b, \"b\".jpg"});
+    CHECK(read_label(source, 0) == -3);
+    CHECK(read_label(source, 1) == 12);
+    CHECK(read_label(source, 2) == 7);
+    CHECK(read_text(source, 2) == "b");
+    CHECK(source.classes().empty());
+    CHECK(source.skipped() == 1);
+  }
+  SECTION("names") {
+    folder.write("labels.csv", "a.jpg,zebra\nd.jpg,1\nc.bin,\"ant\n2\"\n");
+    const FilesSource source = open();
+    CHECK(source.classes() == Keys{"1", "ant\n2", "zebra"});
+    CHECK(read_label(source, 0) == 2);
+    CHECK(read_label(source, 1) == 1);
+    CHECK(read_label(source, 2) == 0);
+  }
+  SECTION("refused") {
+    const auto refusal = [&](const std::string& text) {
+      folder.write("labels.csv", text);
+      return error_of(open);
+    };
+    const Error missing = refusal("a.jpg,1\nnone.jpg,2\n");
+    CHECK(missing.code() == Errc::not_found);
+    CHECK(missing.key() == "none.jpg");
+    CHECK(mentions(missing, "line 2"));
+    CHECK(refusal("sub,1\n").code() == Errc::not_found);
+    CHECK(refusal("a.jpg,1\na.jpg,2\n").code() == Errc::invalid_argument);
+    CHECK(refusal("a.jpg\n").code() == Errc::corrupt);
+    CHECK(refusal("\"a.jpg,1\n").code() == Errc::corrupt);
+    CHECK(refusal("\"a\".jpg,1\n").code() == Errc::corrupt);
+    CHECK(refusal("../x.jpg,1\n").code() == Errc::invalid_argument);
+    CHECK(refusal("/etc/passwd,1\n").code() == Errc::invalid_argument);
+    std::filesystem::remove(csv);
+    CHECK(error_of(open).code() == Errc::not_found);
+  }
+}
+
+TEST_CASE("names may be any bytes") {
+  const TempFolder folder;
+  const std::string odd = "cla\nss/\xff\xfe \t'\".jpg";
+  folder.write(odd, "odd");
+  const FilesSource source({.root = folder.path().string()});
+  REQUIRE(source.size() == 1);
+  CHECK(source.key(0) == odd);
+  CHECK(read_text(source, 0) == "odd");
+  CHECK(source.classes() == Keys{"cla\nss"});
+}
+
+TEST_CASE("links are followed, loops are not") {
+  const TempFolder folder, elsewhere;
+  folder.write("a/x.jpg", "x");
+  elsewhere.write("y.jpg", "y");
+  std::filesystem::create_directory_symlink(folder.path(), folder / "a/loop");
+  std::filesystem::create_directory_symlink(elsewhere.path(), folder / "b");
+  std::filesystem::create_symlink(folder / "a/x.jpg", folder / "a/z.jpg");
+  std::filesystem::create_symlink(folder / "nothing", folder / "a/dangling.jpg");
+  REQUIRE(::mkfifo((folder / "a/pipe.jpg").c_str(), 0600) == 0);
+  const FilesSource source({.root = folder.path().string()});
+  CHECK(keys_of(source) == Keys{"a/x.jpg", "a/z.jpg", "b/y.jpg"});
+  CHECK(read_text(source, 1) == "x");
+  CHECK(read_text(source, 2) == "y");
+}
+
+TEST_CASE("a file that is gone, or is no file any more") {
+  const TempFolder folder;
+  folder.write("a/x.jpg", "x");
+  folder.write("a/y.jpg", "y");
+  const FilesSource source({.root = folder.path().string()});
+  std::filesystem::remove(folder / "a/x.jpg");
+  const Error gone = error_of([&] { read_sample(source, 0); });
+  CHECK(gone.code() == Errc::not_found);
+  CHECK(gone.key() == "a/x.jpg");
+  CHECK(gone.file() == folder / "a/x.jpg");
+  CHECK(gone.index() == 0);
+  std::filesystem::remove(folder / "a/y.jpg");
+  REQUIRE(::mkfifo((folder / "a/y.jpg").c_str(), 0600) == 0);
+  CHECK(error_of([&] { read_sample(source, 1); }).code() == Errc::io);
+  CHECK(error_of([&] { read_sample(source, 2); }).code() == Errc::not_found);
+}
+
+TEST_CASE("identity of files depends on names, sizes and labels") {
+  const TempFolder one, two;
+  for (const TempFolder* folder : {&one, &two}) {
+    folder->write("a/x.jpg", "123");
+    folder->write("b/y.jpg", "45");
+  }
+  const auto identity = [](const TempFolder& folder) {
+    return FilesSource({.root = folder.path().string()}).identity();
+  };
+  CHECK(identity(one) == identity(two));
+  two.write("b/y.jpg", "456");
+  CHECK(identity(one) != identity(two));
+  two.write("b/y.jpg", "45");
+  two.write("ab/.keep", "");
+  CHECK(identity(one) != identity(two));
+}

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+#include <penstock/error.hpp>
+#include <penstock/sample.hpp>
+#include <penstock/source.hpp>
+
+namespace penstock_test {
+
+// The Error that `act` throws.
+template <class Act>
+penstock::Error error_of(const Act& act) {
+  try {
+    act();
+  } catch (const penstock::Error& error) {
+    return error;
+  }
+  throw std::runtime_error("nothing was thrown");
+}
+
+inline std::string text_of(const penstock::TensorView& tensor) {
+  return std::string(reinterpret_cast<const char*>(tensor.data), tensor.bytes());
+}
+
+// One field of one record, as bytes.
+template <class S>
+std::string read_text(const S& source, std::uint64_t index, std::string_view field = "image") {
+  return text_of(penstock::read_sample(source, index)[field]);
+}
+
+template <class S>
+std::int64_t read_label(const S& source, std::uint64_t index) {
+  return *penstock::read_sample(source, index)["label"].template as<std::int64_t, 0>().data();
+}
+
+inline bool mentions(const penstock::Error& error, std::string_view text) {
+  return std::string_view(error.what()).find(text) != std::string_view::npos;
+}
+
+}  // namespace penstock_test
