@@ -27,7 +27,7 @@ ps::Pipeline records(std::uint64_t n) { return ps::from(Records{.count = n}); }
 
 }  // namespace
 
-TEST_CASE("without an order the records come as they are") { CHECK(order_of(records(10), 3) == numbers(10)), }
+TEST_CASE("without an order the records come as they are") { CHECK(order_of(records(10), 3) == numbers(10)); }
 
 TEST_CASE("a shuffle holds every record once, differently in every epoch") {
   for (const std::uint64_t n : {1u, 2u, 100u, 256u, 257u, 5000u}) {
