@@ -1,6 +1,6 @@
 // expect: draw() of an image stage must return a trivially copyable struct of at most 64 bytes
-#include <string>
 #include <penstock/penstock.hpp>
+#include <string>
 namespace ps = penstock;
 struct Stage {
   struct Params {

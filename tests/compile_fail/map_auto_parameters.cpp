@@ -3,7 +3,11 @@
 #include <penstock/penstock.hpp>
 namespace ps = penstock;
 #ifdef BROKEN
-ps::Stage s() { return ps::map("x", [](auto in, auto out) { out(0) = in(0); }); }
+ps::Stage s() {
+  return ps::map("x", [](auto in, auto out) { out(0) = in(0); });
+}
 #else
-ps::Stage s() { return ps::map("x", [](ps::View<const int, 1> in, ps::View<int, 1> out) { out(0) = in(0); }); }
+ps::Stage s() {
+  return ps::map("x", [](ps::View<const int, 1> in, ps::View<int, 1> out) { out(0) = in(0); });
+}
 #endif

@@ -2,7 +2,11 @@
 #include <penstock/penstock.hpp>
 namespace ps = penstock;
 #ifdef BROKEN
-ps::Stage s() { return ps::map("x", [](ps::View<const float, 1> in) { return in(0); }); }
+ps::Stage s() {
+  return ps::map("x", [](ps::View<const float, 1> in) { return in(0); });
+}
 #else
-ps::Stage s() { return ps::map("x", [](ps::View<const float, 1> in, ps::View<float, 1> out) { out(0) = in(0); }); }
+ps::Stage s() {
+  return ps::map("x", [](ps::View<const float, 1> in, ps::View<float, 1> out) { out(0) = in(0); });
+}
 #endif

@@ -2,7 +2,11 @@
 #include <penstock/penstock.hpp>
 namespace ps = penstock;
 #ifdef BROKEN
-ps::Stage s() { return ps::map("x", [](ps::View<const float, 1>) {}); }
+ps::Stage s() {
+  return ps::map("x", [](ps::View<const float, 1>) {});
+}
 #else
-ps::Stage s() { return ps::map("x", [](ps::View<float, 1>) {}); }
+ps::Stage s() {
+  return ps::map("x", [](ps::View<float, 1>) {});
+}
 #endif

@@ -24,12 +24,15 @@ bool permutes(std::uint64_t n, std::uint64_t key) {
 
 // Pearson's statistic of counts that should be equal.
 double chi_square(const std::vector<std::uint64_t>& counts) {
-  const double expected = static_cast<double>(std::accumulate(counts.begin(), counts.end(), std::uint64_t{0})) / static_cast<double>(counts.size());
+  const double expected = static_cast<double>(std::accumulate(counts.begin(), counts.end(), std::uint64_t{0})) /
+                          static_cast<double>(counts.size());
   double sum = 0;
-  for (const std::uint64_t c : counts) sum += (static_cast<double>(c) - expected) * (static_cast<double>(c) - expected) / expected;
+  for (const std::uint64_t c : counts)
+    sum += (static_cast<double>(c) - expected) * (static_cast<double>(c) - expected) / expected;
   return sum;
 }
-// Upper bound that chance exceeds in about one of a million tests (Wilson-Hilferty). Keys are fixed, so it never flickers.
+// Upper bound that chance exceeds in about one of a million tests (Wilson-Hilferty). Keys are fixed, so it never
+// flickers.
 double bound(double freedom) {
   const double z = 4.75, c = 2.0 / (9.0 * freedom);
   return freedom * std::pow(1.0 - c + z * std::sqrt(c), 3.0);

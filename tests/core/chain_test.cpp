@@ -58,7 +58,8 @@ TEST_CASE("the last stage that makes a field writes into the batch") {
   // y is still viewed, and copied; x is made in place.
   const ps::Pipeline one = ps::from(memory(6)) | ps::map("x", add_one) | ps::batch(4);
   CHECK(run(one).copied == 6 * 8);
-  const ps::Pipeline three = ps::from(memory(6)) | ps::map("x", add_one) | ps::map("x", add_one) | ps::map("x", twice) | ps::batch(4);
+  const ps::Pipeline three =
+      ps::from(memory(6)) | ps::map("x", add_one) | ps::map("x", add_one) | ps::map("x", twice) | ps::batch(4);
   CHECK(run(three).copied == 6 * 8);
   const auto x = values<float>(three, "x");
   REQUIRE(x.size() == 24);
@@ -82,18 +83,19 @@ TEST_CASE("a map to another field keeps the first") {
     CHECK(z[i] == static_cast<float>(i) + 1);
   }
   // Also onto a field that exists, from another one.
-  const ps::Pipeline q = ps::from(memory(5)) | ps::map("x", add_one, {.out = "z"}) | ps::map("z", add_one, {.out = "x"}) | ps::batch(2);
+  const ps::Pipeline q =
+      ps::from(memory(5)) | ps::map("x", add_one, {.out = "z"}) | ps::map("z", add_one, {.out = "x"}) | ps::batch(2);
   CHECK(values<float>(q, "x")[3] == 5);
   CHECK(values<float>(q, "z")[3] == 4);
 }
 
 TEST_CASE("a map may change dtype and shape") {
-  const ps::Pipeline p = ps::from(memory(5)) | ps::map(
-                             "x",
-                             [](ps::View<const float, 1> in, ps::View<std::int16_t, 2> out) {
-                               for (int i = 0; i < 4; ++i) out(i / 2, i % 2) = static_cast<std::int16_t>(in(i) * 10);
-                             },
-                             {.shape = ps::Shape{2, 2}}) |
+  const ps::Pipeline p = ps::from(memory(5)) |
+                         ps::map("x",
+                                 [](ps::View<const float, 1> in, ps::View<std::int16_t, 2> out) {
+                                   for (int i = 0; i < 4; ++i) out(i / 2, i % 2) = static_cast<std::int16_t>(in(i)*10);
+                                 },
+                                 {.shape = ps::Shape{2, 2}}) |
                          ps::select_fields({"x"}) | ps::batch(5);
   CHECK(p.schema().to_string() == "{x: i16[2, 2]}");
   const auto x = values<std::int16_t>(p, "x");
@@ -102,7 +104,8 @@ TEST_CASE("a map may change dtype and shape") {
 }
 
 TEST_CASE("fields are renumbered when some are left behind or change places") {
-  const ps::Pipeline p = ps::from(memory(5)) | ps::map("x", add_one, {.out = "a"}) | ps::map("x", add_one, {.out = "b"}) | ps::select_fields({"b", "y", "a"}) |
+  const ps::Pipeline p = ps::from(memory(5)) | ps::map("x", add_one, {.out = "a"}) |
+                         ps::map("x", add_one, {.out = "b"}) | ps::select_fields({"b", "y", "a"}) |
                          ps::map("a", twice) | ps::batch(2);
   CHECK(p.schema().to_string() == "{b: f32[4], y: i64[], a: f32[4]}");
   CHECK(values<float>(p, "a")[3] == 8);
@@ -114,7 +117,9 @@ TEST_CASE("fields are renumbered when some are left behind or change places") {
 namespace {
 // Turns x: f32[4] into two fields, the old value read while the new one is written.
 struct Parts {
-  ps::Schema schema(const ps::Schema& in) const { return in.with({"x", ps::DType::f32, {2}}).with({"rest", ps::DType::f32, {2}}); }
+  ps::Schema schema(const ps::Schema& in) const {
+    return in.with({"x", ps::DType::f32, {2}}).with({"rest", ps::DType::f32, {2}});
+  }
   std::string name() const { return "parts"; }
   void operator()(ps::Sample& s, ps::Context&) const {
     const auto old = s.view<const float, 1>("x");

@@ -15,14 +15,18 @@ struct Disturb {
   std::uint64_t salt = 0;
   void operator()(ps::Sample&, ps::Context& context) const {
     if (meeting) meeting->attend();
-    const std::uint64_t r = mix(context.place().position * 31 + salt + static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count()));
+    const std::uint64_t r =
+        mix(context.place().position * 31 + salt +
+            static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count()));
     if (r % 16 == 0) std::this_thread::sleep_for(std::chrono::microseconds(r / 16 % 1000));
   }
   std::string name() const { return "disturb"; }
 };
 
 struct Reshape {
-  ps::Schema schema(const ps::Schema& in) const { return in.with({"x", ps::DType::u32, {6}}).with({"draw", ps::DType::f64, {}}); }
+  ps::Schema schema(const ps::Schema& in) const {
+    return in.with({"x", ps::DType::u32, {6}}).with({"draw", ps::DType::f64, {}});
+  }
   std::string name() const { return "reshape"; }
   void operator()(ps::Sample& s, ps::Context& context) const {
     const auto old = s.view<const std::uint32_t, 1>("x");
@@ -37,8 +41,8 @@ ps::Pipeline build(std::shared_ptr<Meeting> meeting, std::uint64_t salt, ps::OnE
   if (policy != ps::OnError::fail)
     for (std::uint64_t i = 0; i < 203; i += 9) source.shared->faults[i] = i % 2 == 0 ? Fault::corrupt : Fault::standard;
   // The disturbance stands first, so that its draws and name touch nothing behind it.
-  return ps::from(source) | ps::shuffle({.seed = 11}) | ps::repeat(2) | Disturb{std::move(meeting), salt} | AddDraw{} | Reshape{} |
-         ps::on_error({.policy = policy}) | ps::batch(16, {.tail = ps::Tail::pad});
+  return ps::from(source) | ps::shuffle({.seed = 11}) | ps::repeat(2) | Disturb{std::move(meeting), salt} | AddDraw{} |
+         Reshape{} | ps::on_error({.policy = policy}) | ps::batch(16, {.tail = ps::Tail::pad});
 }
 
 }  // namespace
@@ -64,7 +68,8 @@ TEST_CASE("batches are the same at 1, 2, 5 and 16 threads, all of them seen aliv
 TEST_CASE("batches are the same at any depth, in any memory") {
   const Watchdog dog(60s);
   const auto expected = collect(build(nullptr, 1), {.threads = 1, .depth = 2});
-  for (const unsigned depth : {2u, 3u, 8u, 40u}) CHECK(collect(build(nullptr, depth), {.threads = 3, .depth = depth}) == expected);
+  for (const unsigned depth : {2u, 3u, 8u, 40u})
+    CHECK(collect(build(nullptr, depth), {.threads = 3, .depth = depth}) == expected);
   CHECK(collect(build(nullptr, 5), {.threads = 3, .memory = ps::MiB(5)}) == expected);
 }
 
@@ -104,7 +109,8 @@ TEST_CASE("batches bring what the sequential run of their samples gives") {
 TEST_CASE("two loaders on one executor bring what each brings alone") {
   const Watchdog dog(120s);
   const ps::Pipeline a = build(nullptr, 6);
-  const ps::Pipeline b = ps::from(Records{.count = 90, .width = 7}) | ps::shuffle({.seed = 2}) | Disturb{nullptr, 9} | AddDraw{} | ps::batch(7);
+  const ps::Pipeline b = ps::from(Records{.count = 90, .width = 7}) | ps::shuffle({.seed = 2}) | Disturb{nullptr, 9} |
+                         AddDraw{} | ps::batch(7);
   const auto expected_a = collect(a, {.threads = 1}, 3), expected_b = collect(b, {.threads = 1}, 3);
   for (const unsigned threads : {1u, 2u, 4u}) {
     const ps::Executor executor(threads);
@@ -122,7 +128,8 @@ TEST_CASE("two loaders on one executor bring what each brings alone") {
 TEST_CASE("a validation loader between the training epochs changes neither") {
   const Watchdog dog(60s);
   const ps::Pipeline train = build(nullptr, 7);
-  const ps::Pipeline valid = ps::from(Records{.count = 50}) | ps::split({.shares = {0.5, 0.5}, .part = 1}) | AddDraw{} | ps::batch(8);
+  const ps::Pipeline valid =
+      ps::from(Records{.count = 50}) | ps::split({.shares = {0.5, 0.5}, .part = 1}) | AddDraw{} | ps::batch(8);
   const auto expected_train = collect(train, {.threads = 1}, 3), expected_valid = collect(valid, {.threads = 1}, 3);
   const ps::Executor executor(2);
   ps::Loader t(train, {.executor = executor}), v(valid, {.executor = executor});

@@ -43,9 +43,12 @@ TEST_CASE("errors say stage, source, file, key, index, offset and cause, from wh
     ps::Errc code;
     const char* cause;
   };
-  for (const Case c : {Case{Fault::corrupt, ps::Errc::corrupt, "planted damage"}, Case{Fault::io, ps::Errc::io, "planted read error"},
-                       Case{Fault::standard, ps::Errc::user, "planted exception"}, Case{Fault::number, ps::Errc::user, "an exception that is no std::exception"},
-                       Case{Fault::fatal, ps::Errc::invalid_argument, "planted mistake"}, Case{Fault::memory, ps::Errc::out_of_memory, "the system has no memory left"}}) {
+  for (const Case c :
+       {Case{Fault::corrupt, ps::Errc::corrupt, "planted damage"}, Case{Fault::io, ps::Errc::io, "planted read error"},
+        Case{Fault::standard, ps::Errc::user, "planted exception"},
+        Case{Fault::number, ps::Errc::user, "an exception that is no std::exception"},
+        Case{Fault::fatal, ps::Errc::invalid_argument, "planted mistake"},
+        Case{Fault::memory, ps::Errc::out_of_memory, "the system has no memory left"}}) {
     const auto check = [&](const ps::Pipeline& p, const char* stage) {
       ps::Loader loader(p | ps::batch(4), {.threads = 2});
       std::vector<Got> got;
@@ -63,7 +66,8 @@ TEST_CASE("errors say stage, source, file, key, index, offset and cause, from wh
     };
     check(ps::from(with_faults(20, {{13, c.fault}})), "read");
     check(ps::from(Records{.count = 20}) | Throws{{{13, c.fault}}}, "throws");
-    const auto field_map = [f = c.fault](ps::View<const std::uint32_t, 1> in, ps::View<float, 1>, ps::Context& context) {
+    const auto field_map = [f = c.fault](ps::View<const std::uint32_t, 1> in, ps::View<float, 1>,
+                                         ps::Context& context) {
       if (context.index() == 13 && in(0) == x_of(13, 0)) raise(f);
     };
     check(ps::from(Records{.count = 20}) | ps::map("x", field_map, {.name = "scale", .out = "f"}), "scale(x)");
@@ -73,7 +77,8 @@ TEST_CASE("errors say stage, source, file, key, index, offset and cause, from wh
 TEST_CASE("the first failure in order is thrown, at any number of threads") {
   const Watchdog dog(60s);
   // Later records fail at once, the first one late: by time, it would be the last.
-  Records source = with_faults(64, {{21, Fault::corrupt}, {22, Fault::io}, {23, Fault::io}, {30, Fault::io}, {40, Fault::io}});
+  Records source =
+      with_faults(64, {{21, Fault::corrupt}, {22, Fault::io}, {23, Fault::io}, {30, Fault::io}, {40, Fault::io}});
   source.shared->before_read = [](std::uint64_t i) {
     if (i == 21) std::this_thread::sleep_for(20ms);
   };
@@ -98,7 +103,9 @@ TEST_CASE("the first failure in order is thrown, at any number of threads") {
 
 TEST_CASE("mask: zeros and mask 0 in that row, every other bit as without the fault") {
   const auto build = [](bool faulty) {
-    return ps::from(faulty ? with_faults(50, {{3, Fault::corrupt}, {11, Fault::standard}, {12, Fault::number}, {49, Fault::io}}) : Records{.count = 50}) |
+    return ps::from(faulty ? with_faults(
+                                 50, {{3, Fault::corrupt}, {11, Fault::standard}, {12, Fault::number}, {49, Fault::io}})
+                           : Records{.count = 50}) |
            ps::shuffle({.seed = 4}) | AddDraw{} | ps::on_error({.policy = ps::OnError::mask}) | ps::batch(8);
   };
   const auto good = collect(build(false), {.threads = 2}, 2);
@@ -134,10 +141,11 @@ TEST_CASE("mask: zeros and mask 0 in that row, every other bit as without the fa
 }
 
 TEST_CASE("replace: another record of the same order, every other bit as without the fault") {
-  const std::map<std::uint64_t, Fault> faults{{3, Fault::corrupt}, {11, Fault::standard}, {12, Fault::number}, {40, Fault::io}, {41, Fault::io}};
+  const std::map<std::uint64_t, Fault> faults{
+      {3, Fault::corrupt}, {11, Fault::standard}, {12, Fault::number}, {40, Fault::io}, {41, Fault::io}};
   const auto build = [&](bool faulty) {
-    return ps::from(faulty ? with_faults(50, faults) : Records{.count = 50}) | ps::skip(2) | ps::take(44) | ps::shuffle({.seed = 4}) | AddDraw{} |
-           ps::on_error({.policy = ps::OnError::replace}) | ps::batch(8);
+    return ps::from(faulty ? with_faults(50, faults) : Records{.count = 50}) | ps::skip(2) | ps::take(44) |
+           ps::shuffle({.seed = 4}) | AddDraw{} | ps::on_error({.policy = ps::OnError::replace}) | ps::batch(8);
   };
   const auto good = collect(build(false), {.threads = 1}, 2);
   std::vector<Got> first;
@@ -154,7 +162,8 @@ TEST_CASE("replace: another record of the same order, every other bit as without
         const std::uint64_t wanted = good[b].indices[row], index = got[b].indices[row];
         if (!faults.contains(wanted)) {
           CHECK(index == wanted);
-          REQUIRE(std::equal(got[b].bytes.begin() + static_cast<std::ptrdiff_t>(row * 16), got[b].bytes.begin() + static_cast<std::ptrdiff_t>(row * 16 + 16),
+          REQUIRE(std::equal(got[b].bytes.begin() + static_cast<std::ptrdiff_t>(row * 16),
+                             got[b].bytes.begin() + static_cast<std::ptrdiff_t>(row * 16 + 16),
                              good[b].bytes.begin() + static_cast<std::ptrdiff_t>(row * 16)));
         } else {
           CHECK_FALSE(faults.contains(index));
@@ -192,7 +201,8 @@ TEST_CASE("a place where eight stand-ins fail too ends the run") {
   for (std::uint64_t i = 0; i < 20; ++i) all[i] = Fault::corrupt;
   Records source = with_faults(20, all);
   {
-    ps::Loader loader(ps::from(source) | ps::on_error({.policy = ps::OnError::replace}) | ps::batch(1), {.threads = 1, .depth = 2, .epochs = 1});
+    ps::Loader loader(ps::from(source) | ps::on_error({.policy = ps::OnError::replace}) | ps::batch(1),
+                      {.threads = 1, .depth = 2, .epochs = 1});
     const ps::Error error = drain(loader);
     CHECK(error.code() == ps::Errc::corrupt);
   }
@@ -202,7 +212,9 @@ TEST_CASE("a place where eight stand-ins fail too ends the run") {
 TEST_CASE("what no policy may act on ends the run under any") {
   for (const ps::OnError policy : {ps::OnError::replace, ps::OnError::mask})
     for (const Fault fault : {Fault::fatal, Fault::memory}) {
-      ps::Loader loader(ps::from(with_faults(20, {{6, Fault::corrupt}, {13, fault}})) | ps::on_error({.policy = policy}) | ps::batch(4), {.threads = 2});
+      ps::Loader loader(ps::from(with_faults(20, {{6, Fault::corrupt}, {13, fault}})) |
+                            ps::on_error({.policy = policy}) | ps::batch(4),
+                        {.threads = 2});
       std::vector<Got> got;
       const ps::Error error = drain(loader, &got);
       CHECK(got.size() == 3);
@@ -252,7 +264,9 @@ TEST_CASE("a share is allowed on average, and judged in order") {
     if (i % 100 == 50 || i == 1200 || i == 1201 || i == 1202) faults[i] = Fault::corrupt;
   const Records source = with_faults(5000, faults);
   const auto run = [&](double share, unsigned threads) {
-    ps::Loader loader(ps::from(source) | ps::on_error({.policy = ps::OnError::mask, .max_share = share}) | ps::batch(10), {.threads = threads});
+    ps::Loader loader(
+        ps::from(source) | ps::on_error({.policy = ps::OnError::mask, .max_share = share}) | ps::batch(10),
+        {.threads = threads});
     return *drain(loader).index();
   };
   // The 11th comes at 1,050, and 11 of 1,051 are more than 1 %; the 15th at 1,202, and 15 of 1,203 are more than 1.2 %,

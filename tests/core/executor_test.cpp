@@ -53,7 +53,9 @@ TEST_CASE("as many threads as were asked for really run at once") {
 TEST_CASE("loaders with executors of their own both get on, however busy the other one is") {
   const Watchdog dog(60s);
   for (const unsigned threads : {0u, 2u}) {
-    const ps::Pipeline busy = ps::from(Records{.count = 1'000'000}) | ps::map([](ps::Sample&, ps::Context&) { std::this_thread::sleep_for(200us); }) | ps::batch(8);
+    const ps::Pipeline busy = ps::from(Records{.count = 1'000'000}) |
+                              ps::map([](ps::Sample&, ps::Context&) { std::this_thread::sleep_for(200us); }) |
+                              ps::batch(8);
     ps::Loader first(busy, {.threads = threads, .depth = 8}), second(busy, {.threads = threads, .depth = 8});
     std::atomic<bool> done{false};
     std::jthread other([&] {
@@ -187,7 +189,9 @@ TEST_CASE("on one core every thread count works") {
   }
   for (const unsigned threads : {0u, 1u, 2u, 16u}) {
     const auto meeting = std::make_shared<Meeting>(std::max(1u, threads));
-    const ps::Pipeline p = ps::from(Records{.count = 200}) | ps::shuffle() | ps::map([meeting](ps::Sample&, ps::Context&) { meeting->attend(); }) | AddDraw{} | ps::batch(8);
+    const ps::Pipeline p = ps::from(Records{.count = 200}) | ps::shuffle() |
+                           ps::map([meeting](ps::Sample&, ps::Context&) { meeting->attend(); }) | AddDraw{} |
+                           ps::batch(8);
     ps::Loader loader(p, {.threads = threads});
     check(collect(loader, 2));
     CHECK(meeting->complete());

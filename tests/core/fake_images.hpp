@@ -1,5 +1,5 @@
-// An image format, a decoder and an executor of the tests' own, simple enough to be seen right: what the engine makes of
-// image stages is tested without any codec. Resampling is not done.
+// An image format, a decoder and an executor of the tests' own, simple enough to be seen right: what the engine makes
+// of image stages is tested without any codec. Resampling is not done.
 #pragma once
 
 #include <cstring>
@@ -15,7 +15,11 @@ namespace ps = penstock;
 
 /// "RAW", height, width, channels, pixels, sum of the pixels.
 inline std::vector<std::uint8_t> encode(int height, int width, int channels, auto&& value) {
-  std::vector<std::uint8_t> out{'R', 'A', 'W', static_cast<std::uint8_t>(height), static_cast<std::uint8_t>(width),
+  std::vector<std::uint8_t> out{'R',
+                                'A',
+                                'W',
+                                static_cast<std::uint8_t>(height),
+                                static_cast<std::uint8_t>(width),
                                 static_cast<std::uint8_t>(channels)};
   std::uint8_t sum = 0;
   for (int i = 0; i < height * width * channels; ++i) {
@@ -40,7 +44,8 @@ class Decoding final : public ps::ImageDecoding {
     const std::size_t row = static_cast<std::size_t>(shape_.width) * static_cast<std::size_t>(shape_.channels);
     const std::size_t all = row * static_cast<std::size_t>(shape_.height);
     const std::size_t needed = verify ? all + 1 : row * static_cast<std::size_t>(box.top + box.height);
-    if (bytes_.size() < 6 + needed) throw ps::Error(ps::Errc::corrupt, "the image ends early").with_offset(bytes_.size());
+    if (bytes_.size() < 6 + needed)
+      throw ps::Error(ps::Errc::corrupt, "the image ends early").with_offset(bytes_.size());
     if (verify) {
       std::uint8_t sum = 0;
       for (std::size_t i = 0; i < all; ++i) sum = static_cast<std::uint8_t>(sum + std::to_integer<int>(bytes_[6 + i]));
@@ -50,8 +55,12 @@ class Decoding final : public ps::ImageDecoding {
     std::byte* out = into != nullptr ? into : scratch.allocate(out_row * static_cast<std::size_t>(box.height));
     for (int y = 0; y < box.height; ++y)
       std::memcpy(out + static_cast<std::size_t>(y) * out_row,
-                  bytes_.data() + 6 + static_cast<std::size_t>(box.top + y) * row + static_cast<std::size_t>(box.left * shape_.channels), out_row);
-    return {reinterpret_cast<const std::uint8_t*>(out), static_cast<std::ptrdiff_t>(out_row), {box.height, box.width, shape_.channels}};
+                  bytes_.data() + 6 + static_cast<std::size_t>(box.top + y) * row +
+                      static_cast<std::size_t>(box.left * shape_.channels),
+                  out_row);
+    return {reinterpret_cast<const std::uint8_t*>(out),
+            static_cast<std::ptrdiff_t>(out_row),
+            {box.height, box.width, shape_.channels}};
   }
 
  private:
@@ -79,9 +88,11 @@ class Executor final : public ps::ImageExecutor {
         if (op.transpose) std::swap(from_y, from_x);
         for (int c = 0; c < s.channels; ++c) {
           const std::uint8_t v = pixels.data[from_y * pixels.stride + from_x * s.channels + c];
-          const int to = op.layout == ps::Layout::hwc ? (y * s.width + x) * s.channels + c : (c * s.height + y) * s.width + x;
+          const int to =
+              op.layout == ps::Layout::hwc ? (y * s.width + x) * s.channels + c : (c * s.height + y) * s.width + x;
           if (op.converted && op.dtype == ps::DType::f32)
-            reinterpret_cast<float*>(out)[to] = static_cast<float>(v) * op.scale[static_cast<std::size_t>(c)] + op.bias[static_cast<std::size_t>(c)];
+            reinterpret_cast<float*>(out)[to] =
+                static_cast<float>(v) * op.scale[static_cast<std::size_t>(c)] + op.bias[static_cast<std::size_t>(c)];
           else
             reinterpret_cast<std::uint8_t*>(out)[to] = v;
         }
@@ -99,7 +110,8 @@ inline ps::Stage decode(std::string field) {
 }
 template <ps::ImageStage S>
 ps::Stage image_stage(std::string field, S stage) {
-  return ps::detail::make_image_stage(std::move(field), std::make_shared<const ps::detail::ImageStageOf<S>>(std::move(stage)), executor());
+  return ps::detail::make_image_stage(
+      std::move(field), std::make_shared<const ps::detail::ImageStageOf<S>>(std::move(stage)), executor());
 }
 
 /// Keeps a random box of a fixed size.
@@ -113,7 +125,9 @@ struct RandomCrop {
     const auto top = rng.below(static_cast<std::uint64_t>(s.height - height + 1));
     return {static_cast<int>(top), static_cast<int>(rng.below(static_cast<std::uint64_t>(s.width - width + 1)))};
   }
-  void compose(const Params& p, const ps::ImageShape&, ps::ImageOp& op) const { op.crop({p.top, p.left, height, width}); }
+  void compose(const Params& p, const ps::ImageShape&, ps::ImageOp& op) const {
+    op.crop({p.top, p.left, height, width});
+  }
   ps::Shape schema(const ps::Shape& in) const { return {height, width, in[2]}; }
   std::string name() const { return "random_crop"; }
 };

@@ -62,12 +62,18 @@ std::uint64_t mix(std::uint64_t x) {
 
 void raise(Fault fault) {
   switch (fault) {
-    case Fault::corrupt: throw ps::Error(ps::Errc::corrupt, "planted damage").with_offset(17);
-    case Fault::io: throw ps::Error(ps::Errc::io, "planted read error");
-    case Fault::standard: throw std::runtime_error("planted exception");
-    case Fault::number: throw 42;
-    case Fault::fatal: throw ps::Error(ps::Errc::invalid_argument, "planted mistake");
-    case Fault::memory: throw std::bad_alloc();
+    case Fault::corrupt:
+      throw ps::Error(ps::Errc::corrupt, "planted damage").with_offset(17);
+    case Fault::io:
+      throw ps::Error(ps::Errc::io, "planted read error");
+    case Fault::standard:
+      throw std::runtime_error("planted exception");
+    case Fault::number:
+      throw 42;
+    case Fault::fatal:
+      throw ps::Error(ps::Errc::invalid_argument, "planted mistake");
+    case Fault::memory:
+      throw std::bad_alloc();
   }
   std::abort();
 }

@@ -1,5 +1,5 @@
-// What the tests of the engine share: a source whose every byte is known, faults that can be planted in it, batches copied
-// out for comparison, and a watchdog, because a test for hangs without one is none.
+// What the tests of the engine share: a source whose every byte is known, faults that can be planted in it, batches
+// copied out for comparison, and a watchdog, because a test for hangs without one is none.
 #pragma once
 
 #include <algorithm>
@@ -59,10 +59,10 @@ enum class Fault : std::uint8_t { corrupt, io, standard, number, fatal, memory }
 struct Records {
   struct Shared {
     std::map<std::uint64_t, Fault> faults;
-    std::function<void(std::uint64_t)> before_read;   ///< any thread
+    std::function<void(std::uint64_t)> before_read;  ///< any thread
     std::atomic<std::uint64_t> reads{0}, readers{0}, advised{0};
     std::mutex mutex;
-    std::map<std::uint64_t, std::uint64_t> advice;    ///< how often each index was announced
+    std::map<std::uint64_t, std::uint64_t> advice;  ///< how often each index was announced
   };
   std::uint64_t count = 0;
   std::int64_t width = 4;
@@ -129,8 +129,8 @@ std::uint64_t resident_bytes();
 /// Waits, at most 5 s, until `f` holds.
 bool eventually(const std::function<bool()>& f);
 
-/// Runs the TEST_CASE of that name of this program once more, in a process of its own with PENSTOCK_INNER=1, and returns
-/// its exit status. `before` runs in the new process before the program starts.
+/// Runs the TEST_CASE of that name of this program once more, in a process of its own with PENSTOCK_INNER=1, and
+/// returns its exit status. `before` runs in the new process before the program starts.
 int run_inner(const std::string& test_case, void (*before)() = nullptr);
 bool inner();
 

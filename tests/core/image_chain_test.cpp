@@ -10,10 +10,12 @@ namespace {
 
 // image: u8[?] in the tests' format, of different sizes.
 struct Photos {
-  std::shared_ptr<std::vector<std::vector<std::uint8_t>>> files = std::make_shared<std::vector<std::vector<std::uint8_t>>>();
+  std::shared_ptr<std::vector<std::vector<std::uint8_t>>> files =
+      std::make_shared<std::vector<std::vector<std::uint8_t>>>();
   explicit Photos(std::uint64_t n) {
     for (std::uint64_t i = 0; i < n; ++i)
-      files->push_back(fake::encode(8 + static_cast<int>(i % 5), 9 + static_cast<int>(i % 7), 3, [&](int k) { return mix(i * 10'000 + static_cast<std::uint64_t>(k)); }));
+      files->push_back(fake::encode(8 + static_cast<int>(i % 5), 9 + static_cast<int>(i % 7), 3,
+                                    [&](int k) { return mix(i * 10'000 + static_cast<std::uint64_t>(k)); }));
   }
   std::uint64_t size() const { return files->size(); }
   ps::Schema schema() const { return {{"image", ps::DType::u8, {ps::dynamic}}}; }
@@ -24,7 +26,9 @@ struct Photos {
 struct Floats {
   struct Params {};
   Params draw(const ps::ImageShape&, ps::Rng&) const { return {}; }
-  void compose(const Params&, const ps::ImageShape&, ps::ImageOp& op) const { op.convert(ps::DType::f32, ps::Layout::chw, {2, 2, 2, 2}, {1, 2, 3, 4}); }
+  void compose(const Params&, const ps::ImageShape&, ps::ImageOp& op) const {
+    op.convert(ps::DType::f32, ps::Layout::chw, {2, 2, 2, 2}, {1, 2, 3, 4});
+  }
   ps::Shape schema(const ps::Shape& in, ps::DType& dtype) const {
     dtype = ps::DType::f32;
     return {in[2], in[0], in[1]};
@@ -39,15 +43,18 @@ TEST_CASE("image stages do what they draw, decoded region or not, folded or not"
   std::vector<std::vector<Got>> all;
   for (const bool fold : {true, false})
     for (const bool verify : {false, true}) {
-      const ps::Pipeline p = ps::from(photos) | ps::seed(3) | fake::decode("image") | fake::image_stage("image", fake::RandomCrop{6, 6}) |
-                             fake::image_stage("image", fake::RandomFlip{}) | fake::image_stage("image", fake::RandomTurn{}) |
-                             fake::image_stage("image", fake::RandomCrop{4, 5}) | ps::check({.verify = verify, .fold = fold}) | ps::batch(8);
+      const ps::Pipeline p =
+          ps::from(photos) | ps::seed(3) | fake::decode("image") | fake::image_stage("image", fake::RandomCrop{6, 6}) |
+          fake::image_stage("image", fake::RandomFlip{}) | fake::image_stage("image", fake::RandomTurn{}) |
+          fake::image_stage("image", fake::RandomCrop{4, 5}) | ps::check({.verify = verify, .fold = fold}) |
+          ps::batch(8);
       CHECK(p.schema().to_string() == "{image: u8[4, 5, 3]}");
       all.push_back(collect(p, {.threads = 2}));
     }
   for (const auto& got : all) CHECK(got == all[0]);
   // One sample by hand.
-  const ps::Pipeline one = ps::from(photos) | ps::seed(3) | fake::decode("image") | fake::image_stage("image", fake::RandomCrop{6, 6});
+  const ps::Pipeline one =
+      ps::from(photos) | ps::seed(3) | fake::decode("image") | fake::image_stage("image", fake::RandomCrop{6, 6});
   const auto crop = one.at(7);
   const auto& file = (*photos.files)[7];
   const auto pixels = crop["image"].as<std::uint8_t, 3>();
@@ -58,16 +65,20 @@ TEST_CASE("image stages do what they draw, decoded region or not, folded or not"
       bool same = true;
       for (int y = 0; y < 6; ++y)
         for (int x = 0; x < 6; ++x)
-          for (int c = 0; c < 3; ++c) same &= pixels(y, x, c) == file[6 + static_cast<std::size_t>(((top + y) * width + left + x) * 3 + c)];
+          for (int c = 0; c < 3; ++c)
+            same &= pixels(y, x, c) == file[6 + static_cast<std::size_t>(((top + y) * width + left + x) * 3 + c)];
       matches += same;
     }
   CHECK(matches == 1);
 }
 
 TEST_CASE("a stage that ends the 8-bit part writes its type and layout into the batch, without a copy") {
-  const ps::Pipeline p = ps::from(Photos(10)) | fake::decode("image") | fake::image_stage("image", fake::RandomCrop{4, 4}) | fake::image_stage("image", Floats{}) | ps::batch(5);
+  const ps::Pipeline p = ps::from(Photos(10)) | fake::decode("image") |
+                         fake::image_stage("image", fake::RandomCrop{4, 4}) | fake::image_stage("image", Floats{}) |
+                         ps::batch(5);
   CHECK(p.schema().to_string() == "{image: f32[3, 4, 4]}");
-  const ps::Pipeline bytes = ps::from(Photos(10)) | fake::decode("image") | fake::image_stage("image", fake::RandomCrop{4, 4}) | ps::batch(5);
+  const ps::Pipeline bytes =
+      ps::from(Photos(10)) | fake::decode("image") | fake::image_stage("image", fake::RandomCrop{4, 4}) | ps::batch(5);
   ps::Loader loader(p, {.threads = 1}), raw(bytes, {.threads = 1});
   while (auto b = loader.next()) {
     auto r = raw.next();
@@ -76,7 +87,8 @@ TEST_CASE("a stage that ends the 8-bit part writes its type and layout into the 
       for (int c = 0; c < 3; ++c)
         for (int y = 0; y < 4; ++y)
           for (int x = 0; x < 4; ++x)
-            REQUIRE(b->view<float, 4>("image")(n, c, y, x) == static_cast<float>(r->view<std::uint8_t, 4>("image")(n, y, x, c)) * 2 + static_cast<float>(c + 1));
+            REQUIRE(b->view<float, 4>("image")(n, c, y, x) ==
+                    static_cast<float>(r->view<std::uint8_t, 4>("image")(n, y, x, c)) * 2 + static_cast<float>(c + 1));
   }
   CHECK(loader.report().copied_bytes == 0);
 }
@@ -85,7 +97,8 @@ TEST_CASE("image errors name the stage and carry the decoder's offset") {
   Photos photos(6);
   (*photos.files)[2] = {'B', 'A', 'D', 1, 1, 1, 0};
   (*photos.files)[4].resize(20);
-  const ps::Pipeline p = ps::from(photos) | fake::decode("image") | fake::image_stage("image", fake::RandomCrop{4, 4}) | ps::batch(1);
+  const ps::Pipeline p =
+      ps::from(photos) | fake::decode("image") | fake::image_stage("image", fake::RandomCrop{4, 4}) | ps::batch(1);
   ps::Loader loader(p, {.threads = 2});
   std::vector<ps::Error> errors;
   while (errors.size() < 2) {
@@ -125,7 +138,8 @@ TEST_CASE("only verify sees damage behind the region that is read") {
 }
 
 TEST_CASE("an exception of an image stage names that stage") {
-  const ps::Pipeline p = ps::from(Photos(3)) | fake::decode("image") | fake::image_stage("image", fake::RandomFlip{}) | fake::image_stage("image", fake::RandomCrop{50, 50});
+  const ps::Pipeline p = ps::from(Photos(3)) | fake::decode("image") | fake::image_stage("image", fake::RandomFlip{}) |
+                         fake::image_stage("image", fake::RandomCrop{50, 50});
   const auto error = error_of([&] { (void)p.at(1); });
   REQUIRE(error);
   CHECK(error->code() == ps::Errc::unsupported);
@@ -143,7 +157,8 @@ TEST_CASE("an image larger than max_sample_bytes is refused before it is decoded
   };
   Photos tiny(0);
   tiny.files->push_back(fake::encode(4, 4, 3, [](int k) { return k; }));
-  const ps::Pipeline grows = ps::from(tiny) | fake::decode("image") | fake::image_stage("image", Floats{}) | ps::check({.max_sample_bytes = 100});
+  const ps::Pipeline grows = ps::from(tiny) | fake::decode("image") | fake::image_stage("image", Floats{}) |
+                             ps::check({.max_sample_bytes = 100});
   CHECK_NOTHROW((ps::from(tiny) | fake::decode("image") | ps::check({.max_sample_bytes = 100})).at(0));
   const auto grown = error_of([&] { (void)grows.at(0); });
   REQUIRE(grown);

@@ -7,7 +7,9 @@ using namespace help;
 
 namespace {
 
-ps::Pipeline endless(Records source = {.count = 1000}) { return ps::from(std::move(source)) | ps::shuffle() | AddDraw{} | ps::batch(8); }
+ps::Pipeline endless(Records source = {.count = 1000}) {
+  return ps::from(std::move(source)) | ps::shuffle() | AddDraw{} | ps::batch(8);
+}
 
 double seconds_of(const std::function<void()>& f) {
   const auto begun = std::chrono::steady_clock::now();
@@ -273,8 +275,8 @@ TEST_CASE("readers are closed when the loader is, though batches live on") {
 }
 
 TEST_CASE("a waiting caller is woken at once") {
-  // Woken only by the clock, it would sleep through two batches and find them all at the third. The ring is deep enough that
-  // the runner never leaves, which would wake it too.
+  // Woken only by the clock, it would sleep through two batches and find them all at the third. The ring is deep enough
+  // that the runner never leaves, which would wake it too.
   const Watchdog dog(30s);
   Records source{.count = 120};
   source.shared->before_read = [](std::uint64_t) { std::this_thread::sleep_for(8ms); };

@@ -130,7 +130,9 @@ TEST_CASE("host memory is aligned, and what can't be had is an Error") {
     CHECK(reinterpret_cast<std::uintptr_t>(p) % align == 0);
     ps::host_memory().deallocate(p, 100, align);
   }
-  if (!sanitized()) CHECK(error_of([] { (void)ps::host_memory().allocate(std::size_t{1} << 60, 64); })->code() == ps::Errc::out_of_memory);
+  if (!sanitized())
+    CHECK(error_of([] { (void)ps::host_memory().allocate(std::size_t{1} << 60, 64); })->code() ==
+          ps::Errc::out_of_memory);
 }
 
 TEST_CASE("a loader whose slots can't be allocated throws and leaks nothing") {
@@ -138,7 +140,8 @@ TEST_CASE("a loader whose slots can't be allocated throws and leaks nothing") {
   for (std::uint64_t n = 1; n <= 3; ++n) {
     ps::StatisticsResource stats(ps::host_memory());
     ps::FailAfterResource failing(stats, n, true);
-    CHECK(error_of([&] { ps::Loader(p, {.threads = 1, .depth = 3, .host_memory = &failing}); })->code() == ps::Errc::out_of_memory);
+    CHECK(error_of([&] { ps::Loader(p, {.threads = 1, .depth = 3, .host_memory = &failing}); })->code() ==
+          ps::Errc::out_of_memory);
     CHECK(stats.used() == 0);
   }
 }

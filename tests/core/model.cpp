@@ -11,19 +11,6 @@
 
 namespace model {
 
-const char* name_of(Kind kind) {
-  static const char* const names[] = {"shuffle", "take", "skip", "select", "repeat", "split", "map in place", "map to a field",
-                                      "map the sample", "select_fields", "random_crop", "random_flip", "random_turn"};
-  return names[static_cast<std::size_t>(kind)];
-}
-
-u64 mix(u64 x) {
-  x += 0x9e3779b97f4a7c15;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
-  return x ^ (x >> 31);
-}
-
 namespace {
 
 // -- hashes and random numbers --
@@ -38,8 +25,8 @@ using Block = std::array<std::uint32_t, 4>;
 Block philox(Block c, std::uint32_t k0, std::uint32_t k1) {
   for (int round = 0; round < 10; ++round, k0 += 0x9E3779B9u, k1 += 0xBB67AE85u) {
     const u64 p = u64{0xD2511F53} * c[0], q = u64{0xCD9E8D57} * c[2];
-    c = {static_cast<std::uint32_t>(q >> 32) ^ c[1] ^ k0, static_cast<std::uint32_t>(q), static_cast<std::uint32_t>(p >> 32) ^ c[3] ^ k1,
-         static_cast<std::uint32_t>(p)};
+    c = {static_cast<std::uint32_t>(q >> 32) ^ c[1] ^ k0, static_cast<std::uint32_t>(q),
+         static_cast<std::uint32_t>(p >> 32) ^ c[3] ^ k1, static_cast<std::uint32_t>(p)};
   }
   return c;
 }
@@ -60,9 +47,10 @@ class Draws {
   }
   std::uint32_t word() {
     const u64 n = next_++;
-    const Block block = philox({static_cast<std::uint32_t>(place_.position), static_cast<std::uint32_t>(place_.position >> 32), 0,
-                                (place_.attempt << 24) + static_cast<std::uint32_t>(n / 4)},
-                               k0_, k1_);
+    const Block block =
+        philox({static_cast<std::uint32_t>(place_.position), static_cast<std::uint32_t>(place_.position >> 32), 0,
+                (place_.attempt << 24) + static_cast<std::uint32_t>(n / 4)},
+               k0_, k1_);
     return block[n % 4];
   }
   u64 two_words() {
@@ -84,7 +72,8 @@ class Draws {
   u64 next_ = 0;
 };
 
-// A permutation of n, whole. Up to 256 a Fisher-Yates shuffle, above a Feistel network that is walked until it is inside.
+// A permutation of n, whole. Up to 256 a Fisher-Yates shuffle, above a Feistel network that is walked until it is
+// inside.
 std::vector<u64> permutation(u64 n, u64 key) {
   std::vector<u64> out(n);
   for (u64 i = 0; i < n; ++i) out[i] = i;
@@ -139,7 +128,8 @@ std::vector<Keyed> keyed(const Spec& spec) {
   std::map<std::string, u64> before;
   std::vector<Keyed> out;
   for (const Stage& s : spec.stages) {
-    std::string name = s.kind == Kind::in_place || s.kind == Kind::new_field || s.kind == Kind::whole ? s.name : name_of(s.kind);
+    std::string name =
+        s.kind == Kind::in_place || s.kind == Kind::new_field || s.kind == Kind::whole ? s.name : name_of(s.kind);
     if (s.kind == Kind::split && s.by_key) name = "select";
     out.push_back({&s, hash(name, before[name]++)});
   }
@@ -166,8 +156,12 @@ std::vector<u64> order(const Spec& spec, const std::vector<Keyed>& stages, std::
     case Kind::shuffle:
       for (const u64 p : permutation(in.size(), hash(hash(spec.seed, key), epoch))) out.push_back(in[p]);
       break;
-    case Kind::take: out.assign(in.begin(), in.begin() + static_cast<std::ptrdiff_t>(std::min<u64>(stage->n, in.size()))); break;
-    case Kind::skip: out.assign(in.begin() + static_cast<std::ptrdiff_t>(std::min<u64>(stage->n, in.size())), in.end()); break;
+    case Kind::take:
+      out.assign(in.begin(), in.begin() + static_cast<std::ptrdiff_t>(std::min<u64>(stage->n, in.size())));
+      break;
+    case Kind::skip:
+      out.assign(in.begin() + static_cast<std::ptrdiff_t>(std::min<u64>(stage->n, in.size())), in.end());
+      break;
     case Kind::select:
       for (const u64 p : stage->list) out.push_back(in[p]);
       break;
@@ -179,7 +173,9 @@ std::vector<u64> order(const Spec& spec, const std::vector<Keyed>& stages, std::
         }
         break;
       }
-      const auto at = [&](u64 part) { return static_cast<u64>(std::llround(edge(*stage, part) * static_cast<double>(in.size()))); };
+      const auto at = [&](u64 part) {
+        return static_cast<u64>(std::llround(edge(*stage, part) * static_cast<double>(in.size())));
+      };
       const auto p = permutation(in.size(), hash(stage->m, 0x73706c6974));
       for (u64 i = at(stage->n); i < at(stage->n + 1); ++i) out.push_back(in[p[i]]);
     }
@@ -198,13 +194,13 @@ struct Value {
 };
 using Sample = std::vector<Value>;
 
-Value& at(Sample& sample, const std::string& name) {
-  return *std::ranges::find(sample, name, &Value::name);
-}
+Value& at(Sample& sample, const std::string& name) { return *std::ranges::find(sample, name, &Value::name); }
 void put(Sample& sample, Value value) {
   const auto old = std::ranges::find(sample, value.name, &Value::name);
-  if (old != sample.end()) *old = std::move(value);
-  else sample.push_back(std::move(value));
+  if (old != sample.end())
+    *old = std::move(value);
+  else
+    sample.push_back(std::move(value));
 }
 
 struct Failure {
@@ -255,7 +251,8 @@ void apply(const Spec& spec, const Keyed& keyed, Sample& sample, const Place& pl
   Draws draws(spec.seed, keyed.key, place);
   switch (s.kind) {
     case Kind::in_place:
-      for (u64& v : at(sample, s.field).n) v = s.field == "a" ? static_cast<std::uint32_t>(v * 3 + 1 + draws.below(1000)) : v + draws.below(77);
+      for (u64& v : at(sample, s.field).n)
+        v = s.field == "a" ? static_cast<std::uint32_t>(v * 3 + 1 + draws.below(1000)) : v + draws.below(77);
       break;
     case Kind::new_field: {
       Value out = at(sample, s.field);
@@ -281,12 +278,14 @@ void apply(const Spec& spec, const Keyed& keyed, Sample& sample, const Place& pl
       sample = std::move(kept);
       break;
     }
-    default: if (s.kind >= Kind::crop) image(s, at(sample, "img"), draws, index);
+    default:
+      if (s.kind >= Kind::crop) image(s, at(sample, "img"), draws, index);
   }
 }
 
 Sample make(const Spec& spec, const std::vector<Keyed>& stages, const Place& place, u64 index) {
-  if (const auto fault = spec.faults.find(index); fault != spec.faults.end()) throw failure(fault->second, "read", index);
+  if (const auto fault = spec.faults.find(index); fault != spec.faults.end())
+    throw failure(fault->second, "read", index);
   Sample sample(3);
   sample[0] = {"a", {spec.width}, {}, {}, 4};
   for (u64 j = 0; j < spec.width; ++j) sample[0].n.push_back(a_of(index, j));

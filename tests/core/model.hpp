@@ -11,24 +11,44 @@ namespace model {
 
 using u64 = std::uint64_t;
 
-enum class Kind { shuffle, take, skip, select, repeat, split, in_place, new_field, whole, select_fields, crop, flip, turn, count };
-const char* name_of(Kind kind);
+enum class Kind {
+  shuffle,
+  take,
+  skip,
+  select,
+  repeat,
+  split,
+  in_place,
+  new_field,
+  whole,
+  select_fields,
+  crop,
+  flip,
+  turn,
+  count
+};
+inline const char* name_of(Kind kind) {
+  static const char* const names[] = {
+      "shuffle",        "take",           "skip",          "select",      "repeat",      "split",      "map in place",
+      "map to a field", "map the sample", "select_fields", "random_crop", "random_flip", "random_turn"};
+  return names[static_cast<std::size_t>(kind)];
+}
 
 /// What a stage, or the source, throws for a record.
 enum class Fault { corrupt, io, standard, number, fatal };
 
 struct Stage {
   Kind kind{};
-  u64 n = 0;                        ///< take, skip, repeat: how many; split: the part; crop: height
-  u64 m = 0;                        ///< split: salt; crop: width; whole: new length of "a", 0 = as it was
-  bool by_key = false;              ///< split
-  bool drops = false;               ///< whole: "b" goes
-  std::vector<u64> list;            ///< select
-  std::vector<double> shares;       ///< split
-  std::string name;                 ///< of a map
-  std::string field, out;           ///< of a map
-  std::vector<std::string> names;   ///< select_fields
-  std::map<u64, Fault> faults;      ///< by source index
+  u64 n = 0;                       ///< take, skip, repeat: how many; split: the part; crop: height
+  u64 m = 0;                       ///< split: salt; crop: width; whole: new length of "a", 0 = as it was
+  bool by_key = false;             ///< split
+  bool drops = false;              ///< whole: "b" goes
+  std::vector<u64> list;           ///< select
+  std::vector<double> shares;      ///< split
+  std::string name;                ///< of a map
+  std::string field, out;          ///< of a map
+  std::vector<std::string> names;  ///< select_fields
+  std::map<u64, Fault> faults;     ///< by source index
 };
 
 enum class Tail { keep, drop, pad };
@@ -37,7 +57,7 @@ enum class Policy { fail, replace, mask };
 /// A pipeline over records a: u32[width], b: i64[], img: u8[?, ?, 3].
 struct Spec {
   u64 records = 0, width = 1, seed = 0;
-  std::map<u64, Fault> faults;      ///< of reading
+  std::map<u64, Fault> faults;  ///< of reading
   std::vector<Stage> stages;
   u64 rows = 1;
   Tail tail{};
@@ -46,7 +66,12 @@ struct Spec {
 };
 
 /// The records, as the source has them.
-u64 mix(u64 x);
+inline u64 mix(u64 x) {
+  x += 0x9e3779b97f4a7c15;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
+  return x ^ (x >> 31);
+}
 inline std::uint32_t a_of(u64 i, u64 j) { return static_cast<std::uint32_t>(mix(i * 7919 + j)); }
 inline u64 height_of(u64 i) { return 4 + mix(i) % 4; }
 inline u64 width_of(u64 i) { return 4 + mix(i + 1) % 5; }

@@ -85,7 +85,9 @@ TEST_CASE("repeat: a shuffle before it shuffles each time anew") {
   const ps::Pipeline p = records(50) | ps::shuffle() | ps::repeat(3);
   const auto order = order_of(p);
   REQUIRE(order.size() == 150);
-  const auto part = [&](int i) { return std::vector<std::uint64_t>(order.begin() + 50 * i, order.begin() + 50 * (i + 1)); };
+  const auto part = [&](int i) {
+    return std::vector<std::uint64_t>(order.begin() + 50 * i, order.begin() + 50 * (i + 1));
+  };
   for (int i = 0; i < 3; ++i) CHECK(sorted(part(i)) == numbers(50));
   CHECK_FALSE(part(0) == part(1));
   CHECK_FALSE(part(1) == part(2));
@@ -100,13 +102,15 @@ TEST_CASE("repeat: a shuffle before it shuffles each time anew") {
   for (const auto& [index, count] : times) CHECK(count == 3);
   CHECK_FALSE(sorted({mixed.begin(), mixed.begin() + 50}) == numbers(50));
   CHECK(error_of([] { (void)ps::repeat(0); })->code() == ps::Errc::invalid_argument);
-  CHECK(error_of([] { (void)(records(3) | ps::repeat(std::uint64_t{1} << 62)); })->code() == ps::Errc::invalid_argument);
+  CHECK(error_of([] { (void)(records(3) | ps::repeat(std::uint64_t{1} << 62)); })->code() ==
+        ps::Errc::invalid_argument);
 }
 
 TEST_CASE("parts of a split are disjoint and hold everything") {
   for (const auto by : {ps::SplitOptions::By::index, ps::SplitOptions::By::key}) {
     for (const std::uint64_t n : {0u, 1u, 2u, 3u, 10u, 97u, 1000u}) {
-      for (const std::vector<double>& shares : {std::vector<double>{0.9, 0.1}, {1, 1, 1}, {1, 0, 2}, {5}, {0.1, 0.2, 0.3, 0.4}}) {
+      for (const std::vector<double>& shares :
+           {std::vector<double>{0.9, 0.1}, {1, 1, 1}, {1, 0, 2}, {5}, {0.1, 0.2, 0.3, 0.4}}) {
         CAPTURE(static_cast<int>(by), n, shares.size());
         std::vector<std::uint64_t> all;
         for (std::uint64_t part = 0; part < shares.size(); ++part) {
@@ -176,7 +180,9 @@ TEST_CASE("orders compose like lists") {
       } else if (kind == 1) {
         p = p | ps::skip(arg);
         words += " skip " + std::to_string(arg);
-        apply([&](auto l) { return l.erase(l.begin(), l.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(l.size(), arg))), l; });
+        apply([&](auto l) {
+          return l.erase(l.begin(), l.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(l.size(), arg))), l;
+        });
       } else if (kind == 2 && n != 0) {
         std::vector<std::uint64_t> at;
         for (std::uint64_t i = 0; i < arg; ++i) at.push_back(mix(r + i) % n);

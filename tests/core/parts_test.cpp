@@ -25,7 +25,8 @@ TEST_CASE("without a limit the ring is deep enough for all runners") {
 
 TEST_CASE("a budget lowers depth, then threads, then refuses with a table") {
   const std::size_t mib = 1 << 20;
-  BudgetRequest r{.memory = 100 * mib, .depth = 8, .threads = 4, .rows = 8, .slot_bytes = 10 * mib, .sample_bytes = mib};
+  BudgetRequest r{
+      .memory = 100 * mib, .depth = 8, .threads = 4, .rows = 8, .slot_bytes = 10 * mib, .sample_bytes = mib};
   // 8 slots of 10 and 5 shares of 2 MiB are 90.
   Budget b = resolve_budget(r);
   CHECK(b.depth == 8);
@@ -139,7 +140,8 @@ TEST_CASE("scratch has a limit, and survives reaching it") {
 namespace {
 std::vector<BadSample> bad_rows(std::vector<std::uint64_t> rows, std::uint64_t fatal = ~std::uint64_t{0}) {
   std::vector<BadSample> out;
-  for (const std::uint64_t r : rows) out.push_back({r, ps::Error(ps::Errc::corrupt, "row " + std::to_string(r)).with_index(100 + r), r == fatal});
+  for (const std::uint64_t r : rows)
+    out.push_back({r, ps::Error(ps::Errc::corrupt, "row " + std::to_string(r)).with_index(100 + r), r == fatal});
   return out;
 }
 }  // namespace

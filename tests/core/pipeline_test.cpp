@@ -48,7 +48,8 @@ TEST_CASE("mistakes in building a pipeline are refused on their line") {
   CHECK(code([] { (void)(records() | ps::map("x", [](ps::View<std::uint32_t, 1>) {}, {.out = "y2"})); }) == invalid);
   CHECK(code([] { (void)records().steps_per_epoch(); }) == invalid);
   CHECK(code([] { ps::Loader(records(), {}); }) == invalid);
-  CHECK(code([] { ps::Loader(records() | ps::batch(2), {.device = ps::gpu(0)}); }) == static_cast<int>(ps::Errc::unsupported));
+  CHECK(code([] { ps::Loader(records() | ps::batch(2), {.device = ps::gpu(0)}); }) ==
+        static_cast<int>(ps::Errc::unsupported));
 }
 
 namespace {
@@ -58,7 +59,8 @@ struct Ragged {
   std::uint64_t size() const { return 5; }
   ps::Schema schema() const { return {{"x", ps::DType::u32, {ps::dynamic}, collate}}; }
   void read(std::uint64_t i, ps::SampleBuilder& out) const {
-    for (std::uint32_t& v : out.emplace<std::uint32_t, 1>("x", {static_cast<std::int64_t>(i)})) v = static_cast<std::uint32_t>(i);
+    for (std::uint32_t& v : out.emplace<std::uint32_t, 1>("x", {static_cast<std::int64_t>(i)}))
+      v = static_cast<std::uint32_t>(i);
   }
 };
 }  // namespace
@@ -70,8 +72,10 @@ TEST_CASE("a field that varies can't be batched, and the error says what to do")
   CHECK(error->stage() == "batch");
   CHECK(error->cause().find("\"x\"") != std::string::npos);
   CHECK(error->cause().find("{x: u32[?]}") != std::string::npos);
-  CHECK(error_of([] { (void)(ps::from(Ragged{.collate = ps::Collate::ragged()}) | ps::batch(2)); })->code() == ps::Errc::unsupported);
-  CHECK(error_of([] { (void)(ps::from(Ragged{.collate = ps::Collate::pad(5)}) | ps::batch(2)); })->code() == ps::Errc::unsupported);
+  CHECK(error_of([] { (void)(ps::from(Ragged{.collate = ps::Collate::ragged()}) | ps::batch(2)); })->code() ==
+        ps::Errc::unsupported);
+  CHECK(error_of([] { (void)(ps::from(Ragged{.collate = ps::Collate::pad(5)}) | ps::batch(2)); })->code() ==
+        ps::Errc::unsupported);
 }
 
 TEST_CASE("a pipeline is a value: joining a stage leaves the original alone") {
@@ -112,18 +116,20 @@ TEST_CASE("the fingerprint follows everything that changes results, and nothing 
   CHECK(differs(records() | ps::select({1, 2}) | ps::map("x", double_x) | ps::batch(2)));
   CHECK(differs(records() | ps::select({2, 1}) | ps::map("x", double_x) | ps::batch(2)));
   CHECK(differs(records() | ps::map("x", double_x) | ps::on_error({.policy = ps::OnError::mask}) | ps::batch(2)));
-  CHECK(differs(records() | ps::map("x", double_x) | ps::on_error({.policy = ps::OnError::mask, .max_count = 5}) | ps::batch(2)));
+  CHECK(differs(records() | ps::map("x", double_x) | ps::on_error({.policy = ps::OnError::mask, .max_count = 5}) |
+                ps::batch(2)));
   CHECK(differs(records() | ps::map("x", double_x) | ps::check({.max_sample_bytes = 1000}) | ps::batch(2)));
 }
 
 TEST_CASE("a plan names every step in order") {
-  const ps::Pipeline p = records() | ps::shuffle({.seed = 5}) | ps::take(7) | AddDraw{} |
-                         ps::map("x", [](ps::View<const std::uint32_t, 1>, ps::View<float, 1>) {}, {.name = "to_float", .out = "f"}) | ps::select_fields({"f"}) |
-                         ps::on_error({.policy = ps::OnError::replace}) | ps::batch(2, {.tail = ps::Tail::pad});
+  const ps::Pipeline p =
+      records() | ps::shuffle({.seed = 5}) | ps::take(7) | AddDraw{} |
+      ps::map("x", [](ps::View<const std::uint32_t, 1>, ps::View<float, 1>) {}, {.name = "to_float", .out = "f"}) |
+      ps::select_fields({"f"}) | ps::on_error({.policy = ps::OnError::replace}) | ps::batch(2, {.tail = ps::Tail::pad});
   const std::string plan = p.plan();
   std::size_t at = 0;
-  for (const char* words : {"records", "10 records", "shuffle", "take 7", "7 samples, seed 5", "read", "add_draw", "to_float(x)", "select_fields", "2 rows, 4 an epoch",
-                            "padded", "replaced"}) {
+  for (const char* words : {"records", "10 records", "shuffle", "take 7", "7 samples, seed 5", "read", "add_draw",
+                            "to_float(x)", "select_fields", "2 rows, 4 an epoch", "padded", "replaced"}) {
     CAPTURE(words, plan);
     const std::size_t found = plan.find(words, at);
     REQUIRE(found != std::string::npos);

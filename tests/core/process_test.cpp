@@ -10,7 +10,9 @@
 using namespace help;
 
 namespace {
-ps::Pipeline pipeline(std::uint64_t n = 500) { return ps::from(Records{.count = n}) | ps::shuffle() | AddDraw{} | ps::batch(8); }
+ps::Pipeline pipeline(std::uint64_t n = 500) {
+  return ps::from(Records{.count = n}) | ps::shuffle() | AddDraw{} | ps::batch(8);
+}
 
 // Runs `f` in a fork of this process; true when it came to its end. A child that hangs is killed.
 bool in_child(const std::function<bool()>& f) {
@@ -111,8 +113,11 @@ TEST_CASE("2,000 stops at any moment return at once and leave no thread and no d
       };
     std::optional<std::stop_source> stop;
     stop.emplace();
-    auto loader = std::make_unique<ps::Loader>(ps::from(source) | ps::shuffle({.seed = r}) | AddDraw{} | ps::batch(1 + mix(r + 1) % 20),
-                                               ps::LoaderOptions{.threads = 1 + static_cast<unsigned>(mix(r + 2) % 4), .depth = 2 + static_cast<unsigned>(r % 3), .stop = stop->get_token()});
+    auto loader = std::make_unique<ps::Loader>(
+        ps::from(source) | ps::shuffle({.seed = r}) | AddDraw{} | ps::batch(1 + mix(r + 1) % 20),
+        ps::LoaderOptions{.threads = 1 + static_cast<unsigned>(mix(r + 2) % 4),
+                          .depth = 2 + static_cast<unsigned>(r % 3),
+                          .stop = stop->get_token()});
     ps::Batch held;
     const std::uint64_t batches = mix(r + 3) % 12;
     const auto body = [&] {
@@ -158,12 +163,12 @@ struct Varying {
 TEST_CASE("memory stays flat over 1,000 epochs with a new loader each, and slots are allocated once") {
   const Watchdog dog(300s);
   const ps::Pipeline p = ps::from(Varying{40}) | ps::shuffle() |
-                         ps::map(
-                             "bytes",
-                             [](ps::View<const std::uint8_t, 1> in, ps::View<std::uint8_t, 1> out) {
-                               for (std::int64_t i = 0; i < out.extent(0); ++i) out(i) = i < in.extent(0) ? in(i) : std::uint8_t{0};
-                             },
-                             {.shape = ps::Shape{20 * 1024}}) |
+                         ps::map("bytes",
+                                 [](ps::View<const std::uint8_t, 1> in, ps::View<std::uint8_t, 1> out) {
+                                   for (std::int64_t i = 0; i < out.extent(0); ++i)
+                                     out(i) = i < in.extent(0) ? in(i) : std::uint8_t{0};
+                                 },
+                                 {.shape = ps::Shape{20 * 1024}}) |
                          ps::batch(4);
   const std::uint64_t epochs = scaled(1000, 60);
   std::uint64_t at_20 = 0;
@@ -192,8 +197,13 @@ TEST_CASE("memory stays flat over 1,000 epochs with a new loader each, and slots
 TEST_CASE("memory of one loader stays flat over many epochs") {
   const Watchdog dog(300s);
   ps::StatisticsResource memory(ps::host_memory());
-  ps::Loader loader(ps::from(Varying{20}) | ps::map([](ps::Sample&, ps::Context&) {}) | ps::map("bytes", [](ps::View<const std::uint8_t, 1> in, ps::View<std::uint64_t, 0> out) { out() = in.size(); }, {.shape = ps::Shape{}}) | ps::batch(4),
-                    {.threads = 2, .host_memory = &memory});
+  ps::Loader loader(
+      ps::from(Varying{20}) | ps::map([](ps::Sample&, ps::Context&) {}) |
+          ps::map("bytes",
+                  [](ps::View<const std::uint8_t, 1> in, ps::View<std::uint64_t, 0> out) { out() = in.size(); },
+                  {.shape = ps::Shape{}}) |
+          ps::batch(4),
+      {.threads = 2, .host_memory = &memory});
   const std::uint64_t epochs = scaled(3000, 100);
   std::uint64_t at_20 = 0;
   for (std::uint64_t epoch = 0; epoch < epochs; ++epoch) {

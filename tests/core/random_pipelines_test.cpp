@@ -1,5 +1,5 @@
-// Thousands of random pipelines through the engine and through the model; every batch's bytes, indices and mask and every
-// error must agree. PENSTOCK_SEED starts elsewhere; a failure prints the seed of its pipeline.
+// Thousands of random pipelines through the engine and through the model; every batch's bytes, indices and mask and
+// every error must agree. PENSTOCK_SEED starts elsewhere; a failure prints the seed of its pipeline.
 #include "support/catch.hpp"
 
 #include <cstdio>
@@ -14,7 +14,9 @@ using model::u64;
 
 namespace {
 
-[[noreturn]] void raise(model::Fault fault) { help::raise(fault == model::Fault::fatal ? Fault::fatal : static_cast<Fault>(fault)); }
+[[noreturn]] void raise(model::Fault fault) {
+  help::raise(fault == model::Fault::fatal ? Fault::fatal : static_cast<Fault>(fault));
+}
 void check(const std::map<u64, model::Fault>& faults, u64 index) {
   if (const auto f = faults.find(index); f != faults.end()) raise(f->second);
 }
@@ -24,14 +26,18 @@ struct Source {
   bool delays;
   u64 size() const { return spec->records; }
   ps::Schema schema() const {
-    return {{"a", ps::DType::u32, {static_cast<std::int64_t>(spec->width)}}, {"b", ps::DType::i64, {}}, {"img", ps::DType::u8, {ps::dynamic, ps::dynamic, 3}}};
+    return {{"a", ps::DType::u32, {static_cast<std::int64_t>(spec->width)}},
+            {"b", ps::DType::i64, {}},
+            {"img", ps::DType::u8, {ps::dynamic, ps::dynamic, 3}}};
   }
   std::string key(u64 i) const { return "k" + std::to_string(i); }
   void read(u64 i, ps::SampleBuilder& out) const {
-    if (delays && model::mix(i + static_cast<u64>(std::chrono::steady_clock::now().time_since_epoch().count())) % 32 == 0)
+    if (delays &&
+        model::mix(i + static_cast<u64>(std::chrono::steady_clock::now().time_since_epoch().count())) % 32 == 0)
       std::this_thread::sleep_for(30us);
     u64 j = 0;
-    for (std::uint32_t& v : out.emplace<std::uint32_t, 1>("a", {static_cast<std::int64_t>(spec->width)})) v = model::a_of(i, j++);
+    for (std::uint32_t& v : out.emplace<std::uint32_t, 1>("a", {static_cast<std::int64_t>(spec->width)}))
+      v = model::a_of(i, j++);
     check(spec->faults, i);
     // As an LMDB's value would be: lying somewhere else, not to be written to.
     static const std::vector<std::int64_t> labels = [] {
@@ -41,7 +47,8 @@ struct Source {
     }();
     out.view("b", reinterpret_cast<const std::byte*>(&labels[i]), {});
     j = 0;
-    for (std::uint8_t& v : out.emplace<std::uint8_t, 3>("img", {static_cast<std::int64_t>(model::height_of(i)), static_cast<std::int64_t>(model::width_of(i)), 3}))
+    for (std::uint8_t& v : out.emplace<std::uint8_t, 3>(
+             "img", {static_cast<std::int64_t>(model::height_of(i)), static_cast<std::int64_t>(model::width_of(i)), 3}))
       v = model::pixel_of(i, j++);
   }
 };
@@ -50,7 +57,9 @@ struct Whole {
   model::Stage stage;
   ps::Schema schema(const ps::Schema& in) const {
     ps::Schema out = in;
-    if (stage.m != 0) out = out.with({"a", ps::DType::u32, {static_cast<std::int64_t>(stage.m)}}).with({stage.out, ps::DType::u32, {2}});
+    if (stage.m != 0)
+      out =
+          out.with({"a", ps::DType::u32, {static_cast<std::int64_t>(stage.m)}}).with({stage.out, ps::DType::u32, {2}});
     return stage.drops ? out.without("b") : out;
   }
   std::string name() const { return stage.name; }
@@ -71,17 +80,27 @@ struct Whole {
 ps::Pipeline join(const ps::Pipeline& p, const model::Stage& s) {
   using enum model::Kind;
   switch (s.kind) {
-    case shuffle: return p | ps::shuffle();
-    case take: return p | ps::take(s.n);
-    case skip: return p | ps::skip(s.n);
-    case select: return p | ps::select(s.list);
-    case repeat: return p | ps::repeat(s.n);
-    case split: return p | ps::split({.shares = s.shares, .part = s.n, .by = s.by_key ? ps::SplitOptions::By::key : ps::SplitOptions::By::index, .salt = s.m});
+    case shuffle:
+      return p | ps::shuffle();
+    case take:
+      return p | ps::take(s.n);
+    case skip:
+      return p | ps::skip(s.n);
+    case select:
+      return p | ps::select(s.list);
+    case repeat:
+      return p | ps::repeat(s.n);
+    case split:
+      return p | ps::split({.shares = s.shares,
+                            .part = s.n,
+                            .by = s.by_key ? ps::SplitOptions::By::key : ps::SplitOptions::By::index,
+                            .salt = s.m});
     case in_place:
       if (s.field == "a")
         return p | ps::map("a",
                            [f = s.faults](ps::View<std::uint32_t, 1> a, ps::Context& context) {
-                             for (std::uint32_t& v : a) v = v * 3 + 1 + static_cast<std::uint32_t>(context.rng().below(1000));
+                             for (std::uint32_t& v : a)
+                               v = v * 3 + 1 + static_cast<std::uint32_t>(context.rng().below(1000));
                              check(f, context.index());
                            },
                            {.name = s.name});
@@ -93,17 +112,25 @@ ps::Pipeline join(const ps::Pipeline& p, const model::Stage& s) {
                          {.name = s.name});
     case new_field:
       return p | ps::map("a",
-                         [f = s.faults](ps::View<const std::uint32_t, 1> in, ps::View<double, 1> out, ps::Context& context) {
-                           for (std::int64_t i = 0; i < in.extent(0); ++i) out(i) = static_cast<double>(in(i)) * 0.5 + context.rng().uniform();
+                         [f = s.faults](ps::View<const std::uint32_t, 1> in, ps::View<double, 1> out,
+                                        ps::Context& context) {
+                           for (std::int64_t i = 0; i < in.extent(0); ++i)
+                             out(i) = static_cast<double>(in(i)) * 0.5 + context.rng().uniform();
                            check(f, context.index());
                          },
                          {.name = s.name, .out = s.out});
-    case whole: return p | Whole{s};
-    case select_fields: return p | ps::select_fields(s.names);
-    case crop: return p | fake::image_stage("img", fake::RandomCrop{static_cast<int>(s.n), static_cast<int>(s.m)});
-    case flip: return p | fake::image_stage("img", fake::RandomFlip{});
-    case turn: return p | fake::image_stage("img", fake::RandomTurn{});
-    case count: break;
+    case whole:
+      return p | Whole{s};
+    case select_fields:
+      return p | ps::select_fields(s.names);
+    case crop:
+      return p | fake::image_stage("img", fake::RandomCrop{static_cast<int>(s.n), static_cast<int>(s.m)});
+    case flip:
+      return p | fake::image_stage("img", fake::RandomFlip{});
+    case turn:
+      return p | fake::image_stage("img", fake::RandomTurn{});
+    case count:
+      break;
   }
   std::abort();
 }
@@ -111,8 +138,8 @@ ps::Pipeline join(const ps::Pipeline& p, const model::Stage& s) {
 ps::Pipeline build(const std::shared_ptr<const model::Spec>& spec, bool delays, bool fold) {
   ps::Pipeline p = ps::from(Source{spec, delays}) | ps::seed(spec->seed);
   for (const model::Stage& s : spec->stages) p = join(p, s);
-  return p | ps::on_error({.policy = static_cast<ps::OnError>(spec->policy), .max_count = spec->max_count}) | ps::check({.fold = fold}) |
-         ps::batch(spec->rows, {.tail = static_cast<ps::Tail>(spec->tail)});
+  return p | ps::on_error({.policy = static_cast<ps::OnError>(spec->policy), .max_count = spec->max_count}) |
+         ps::check({.fold = fold}) | ps::batch(spec->rows, {.tail = static_cast<ps::Tail>(spec->tail)});
 }
 
 // What a loader brings until `most` events came, or `epochs` are over.
@@ -151,7 +178,8 @@ void play(ps::Loader& loader, u64 epochs, std::size_t most, std::vector<model::E
 std::string text(const model::Event& e) {
   std::string out = std::to_string(e.epoch) + ":" + std::to_string(e.number) + " ";
   if (e.failed) return out + e.code + " in " + e.stage + ", index " + std::to_string(e.index) + ": " + e.cause;
-  for (std::size_t i = 0; i < e.indices.size(); ++i) out += std::to_string(static_cast<std::int64_t>(e.indices[i])) + (e.mask[i] != 0 ? " " : "! ");
+  for (std::size_t i = 0; i < e.indices.size(); ++i)
+    out += std::to_string(static_cast<std::int64_t>(e.indices[i])) + (e.mask[i] != 0 ? " " : "! ");
   u64 hash = 0;
   for (const std::uint8_t b : e.bytes) hash = mix(hash + b);
   return out + "(" + std::to_string(e.bytes.size()) + " bytes, " + std::to_string(hash) + ")";
@@ -189,7 +217,8 @@ TEST_CASE("random pipelines bring what the model says") {
     const u64 epochs = 1 + mix(seed) % 3;
     u64 acted = 0;
     const std::vector<model::Event> expected = model::run(*spec, epochs, acted);
-    const bool has_faults = !spec->faults.empty() || std::ranges::any_of(spec->stages, [](const model::Stage& s) { return !s.faults.empty(); });
+    const bool has_faults = !spec->faults.empty() ||
+                            std::ranges::any_of(spec->stages, [](const model::Stage& s) { return !s.faults.empty(); });
     faulty += has_faults;
     acted_on += acted;
     batches += expected.size();
@@ -221,17 +250,23 @@ TEST_CASE("random pipelines bring what the model says") {
     }
     for (std::size_t i = 0; i < std::max(got.size(), expected.size()); ++i) {
       if (i < got.size() && i < expected.size() && got[i] == expected[i]) continue;
-      FAIL("PENSTOCK_SEED=" << seed << "\n  " << model::describe(*spec) << "\n  event " << i << "\n  model  " << (i < expected.size() ? text(expected[i]) : "-")
-                            << "\n  engine " << (i < got.size() ? text(got[i]) : "-"));
+      FAIL("PENSTOCK_SEED=" << seed << "\n  " << model::describe(*spec) << "\n  event " << i << "\n  model  "
+                            << (i < expected.size() ? text(expected[i]) : "-") << "\n  engine "
+                            << (i < got.size() ? text(got[i]) : "-"));
     }
-    if (final_acted != acted) FAIL("PENSTOCK_SEED=" << seed << ": the policy acted on " << final_acted << " samples, the model's on " << acted);
+    if (final_acted != acted)
+      FAIL("PENSTOCK_SEED=" << seed << ": the policy acted on " << final_acted << " samples, the model's on " << acted);
     for (const model::Event& e : expected) failures += e.failed;
   }
-  std::printf("%llu pipelines, %llu batches, %llu with planted faults, %llu errors thrown, %llu samples acted on, %llu resumed\n",
-              static_cast<unsigned long long>(count), static_cast<unsigned long long>(batches), static_cast<unsigned long long>(faulty),
-              static_cast<unsigned long long>(failures), static_cast<unsigned long long>(acted_on), static_cast<unsigned long long>(resumed));
+  std::printf(
+      "%llu pipelines, %llu batches, %llu with planted faults, %llu errors thrown, %llu samples acted on, %llu "
+      "resumed\n",
+      static_cast<unsigned long long>(count), static_cast<unsigned long long>(batches),
+      static_cast<unsigned long long>(faulty), static_cast<unsigned long long>(failures),
+      static_cast<unsigned long long>(acted_on), static_cast<unsigned long long>(resumed));
   for (std::size_t k = 0; k < static_cast<std::size_t>(model::Kind::count); ++k) {
-    const double share = 100.0 * static_cast<double>(histogram[static_cast<model::Kind>(k)]) / static_cast<double>(count);
+    const double share =
+        100.0 * static_cast<double>(histogram[static_cast<model::Kind>(k)]) / static_cast<double>(count);
     std::printf("  %5.1f %%  %s\n", share, model::name_of(static_cast<model::Kind>(k)));
     if (count >= 1000) CHECK(share >= 5);
   }

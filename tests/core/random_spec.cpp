@@ -74,12 +74,15 @@ class Builder {
   void add() {
     Kind kind = static_cast<Kind>(dice_.below(static_cast<u64>(Kind::count)));
     switch (kind) {
-      case Kind::shuffle: push(kind); break;
+      case Kind::shuffle:
+        push(kind);
+        break;
       case Kind::take:
       case Kind::skip: {
         // Mostly a part of it; sometimes all, or nothing.
         Stage& s = push(kind);
-        s.n = dice_.chance(80) ? dice_.below(size_ / 2 + 1) + (kind == Kind::take ? size_ / 2 : 0) : dice_.below(size_ + 3);
+        s.n = dice_.chance(80) ? dice_.below(size_ / 2 + 1) + (kind == Kind::take ? size_ / 2 : 0)
+                               : dice_.below(size_ + 3);
         size_ = kind == Kind::take ? std::min(size_, s.n) : size_ - std::min(size_, s.n);
         break;
       }
@@ -101,7 +104,9 @@ class Builder {
         s.shares = shares[dice_.below(4)];
         s.n = dice_.chance(60) ? 0 : dice_.below(s.shares.size());
         s.m = dice_.below(3);
-        s.by_key = dice_.chance(50) && std::ranges::none_of(spec_.stages, [&](const Stage& o) { return &o != &s && o.kind <= Kind::split; });
+        s.by_key = dice_.chance(50) && std::ranges::none_of(spec_.stages, [&](const Stage& o) {
+                     return &o != &s && o.kind <= Kind::split;
+                   });
         size_ = size_of(spec_);
         break;
       }
@@ -146,14 +151,17 @@ class Builder {
         fields_ = names;
         break;
       }
-      case Kind::crop: add_crop(); break;
+      case Kind::crop:
+        add_crop();
+        break;
       case Kind::flip:
         if (has("img")) push(kind);
         break;
       case Kind::turn:
         if (has("img") && (!cropped_ || height_ == width_)) push(kind);
         break;
-      case Kind::count: break;
+      case Kind::count:
+        break;
     }
     for (Stage& s : spec_.stages)
       if (s.kind == Kind::crop || s.kind == Kind::flip || s.kind == Kind::turn) s.field = "img";
@@ -185,20 +193,22 @@ class Builder {
 Spec random_spec(u64 seed) { return Builder(seed).build(); }
 
 std::string describe(const Spec& spec) {
-  std::string out = std::to_string(spec.records) + " records of " + std::to_string(spec.width) + ", seed " + std::to_string(spec.seed) + ", " +
-                    std::to_string(spec.faults.size()) + " faults";
+  std::string out = std::to_string(spec.records) + " records of " + std::to_string(spec.width) + ", seed " +
+                    std::to_string(spec.seed) + ", " + std::to_string(spec.faults.size()) + " faults";
   for (const Stage& s : spec.stages) {
     out += std::string(" | ") + name_of(s.kind);
     if (!s.name.empty()) out += " \"" + s.name + "\"";
     if (!s.field.empty()) out += " " + s.field + (s.out.empty() ? "" : "->" + s.out);
-    out += " " + std::to_string(s.n) + "," + std::to_string(s.m) + (s.by_key ? ",key" : "") + (s.drops ? ",drops b" : "");
+    out +=
+        " " + std::to_string(s.n) + "," + std::to_string(s.m) + (s.by_key ? ",key" : "") + (s.drops ? ",drops b" : "");
     for (const std::string& n : s.names) out += " " + n;
     if (!s.list.empty()) out += " [" + std::to_string(s.list.size()) + "]";
     if (!s.faults.empty()) out += " (" + std::to_string(s.faults.size()) + " faults)";
   }
   static const char* const tails[] = {"keep", "drop", "pad"};
   static const char* const policies[] = {"fail", "replace", "mask"};
-  return out + " | batch " + std::to_string(spec.rows) + " " + tails[static_cast<int>(spec.tail)] + " | " + policies[static_cast<int>(spec.policy)] +
+  return out + " | batch " + std::to_string(spec.rows) + " " + tails[static_cast<int>(spec.tail)] + " | " +
+         policies[static_cast<int>(spec.policy)] +
          (spec.max_count == ~u64{0} ? "" : ", at most " + std::to_string(spec.max_count));
 }
 

@@ -160,7 +160,9 @@ TEST_CASE("a slow caller and a slow transform are told apart") {
     std::this_thread::sleep_for(2ms);
   }
   CHECK(idle.report().bound == ps::Bound::consumer);
-  const ps::Pipeline waits = ps::from(Records{.count = 400}) | ps::map([](ps::Sample&, ps::Context&) { std::this_thread::sleep_for(1ms); }) | ps::batch(4);
+  const ps::Pipeline waits = ps::from(Records{.count = 400}) |
+                             ps::map([](ps::Sample&, ps::Context&) { std::this_thread::sleep_for(1ms); }) |
+                             ps::batch(4);
   ps::Loader sleepy(waits, {.threads = 1});
   (void)collect(sleepy);
   CHECK(sleepy.report().bound == ps::Bound::storage);

@@ -26,10 +26,14 @@ std::vector<Shape> shapes() {
       {"whole", ps::from(Records{.count = 40}) | ps::shuffle() | AddDraw{} | ps::batch(8)},
       {"one row", ps::from(Records{.count = 9}) | ps::shuffle() | AddDraw{} | ps::batch(1)},
       {"one batch", ps::from(Records{.count = 9}) | ps::shuffle() | AddDraw{} | ps::batch(64)},
-      {"repeat", ps::from(Records{.count = 11}) | ps::shuffle() | ps::repeat(3) | ps::skip(2) | AddDraw{} | ps::batch(4)},
-      {"split", ps::from(Records{.count = 60}) | ps::split({.shares = {0.6, 0.4}, .part = 1}) | ps::shuffle() | AddDraw{} | ps::batch(5)},
-      {"replace", ps::from(faulty(37)) | ps::shuffle() | AddDraw{} | ps::on_error({.policy = ps::OnError::replace}) | ps::batch(5)},
-      {"mask", ps::from(faulty(37)) | ps::shuffle() | AddDraw{} | ps::on_error({.policy = ps::OnError::mask}) | ps::batch(5, {.tail = ps::Tail::pad})},
+      {"repeat",
+       ps::from(Records{.count = 11}) | ps::shuffle() | ps::repeat(3) | ps::skip(2) | AddDraw{} | ps::batch(4)},
+      {"split", ps::from(Records{.count = 60}) | ps::split({.shares = {0.6, 0.4}, .part = 1}) | ps::shuffle() |
+                    AddDraw{} | ps::batch(5)},
+      {"replace", ps::from(faulty(37)) | ps::shuffle() | AddDraw{} | ps::on_error({.policy = ps::OnError::replace}) |
+                      ps::batch(5)},
+      {"mask", ps::from(faulty(37)) | ps::shuffle() | AddDraw{} | ps::on_error({.policy = ps::OnError::mask}) |
+                   ps::batch(5, {.tail = ps::Tail::pad})},
   };
 }
 
@@ -53,7 +57,8 @@ TEST_CASE("a run goes on from any of its steps, at other threads and depths") {
     REQUIRE(expected.size() == epochs * steps);
     for (std::size_t k = 0; k < states.size(); k += scale() < 1 ? 3 : 1) {
       CAPTURE(k);
-      ps::Loader rest(shape.pipeline, {.threads = 1 + static_cast<unsigned>(k % 4), .depth = 2 + static_cast<unsigned>(k % 3)});
+      ps::Loader rest(shape.pipeline,
+                      {.threads = 1 + static_cast<unsigned>(k % 4), .depth = 2 + static_cast<unsigned>(k % 3)});
       rest.resume(states[k]);
       CHECK(rest.state() == states[k]);
       std::vector<Got> got;
@@ -118,7 +123,9 @@ TEST_CASE("a resume after a break goes on behind the last batch delivered") {
 }
 
 TEST_CASE("what becomes of the last batch") {
-  const auto got = [](std::uint64_t n, ps::Tail tail) { return collect(ps::from(Records{.count = n}) | ps::batch(4, {.tail = tail}), {.threads = 2}); };
+  const auto got = [](std::uint64_t n, ps::Tail tail) {
+    return collect(ps::from(Records{.count = n}) | ps::batch(4, {.tail = tail}), {.threads = 2});
+  };
   const auto keep = got(10, ps::Tail::keep), drop = got(10, ps::Tail::drop), pad = got(10, ps::Tail::pad);
   REQUIRE(keep.size() == 3);
   CHECK(keep[2].indices == std::vector<std::uint64_t>{8, 9});

@@ -12,8 +12,8 @@ namespace {
 std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> c, std::array<std::uint32_t, 2> k) {
   for (int round = 0; round < 10; ++round) {
     const std::uint64_t a = std::uint64_t{0xD2511F53} * c[0], b = std::uint64_t{0xCD9E8D57} * c[2];
-    c = {static_cast<std::uint32_t>(b >> 32) ^ c[1] ^ k[0], static_cast<std::uint32_t>(b), static_cast<std::uint32_t>(a >> 32) ^ c[3] ^ k[1],
-         static_cast<std::uint32_t>(a)};
+    c = {static_cast<std::uint32_t>(b >> 32) ^ c[1] ^ k[0], static_cast<std::uint32_t>(b),
+         static_cast<std::uint32_t>(a >> 32) ^ c[3] ^ k[1], static_cast<std::uint32_t>(a)};
     k = {k[0] + 0x9E3779B9u, k[1] + 0xBB67AE85u};
   }
   return c;
@@ -38,7 +38,8 @@ TEST_CASE("an Rng is Philox keyed by seed, stage and place") {
     ps::Rng rng(seed, stage, place);
     const auto key = philox({low(stage), high(stage), low(place.epoch), high(place.epoch)}, {low(seed), high(seed)});
     for (std::uint32_t block = 0; block < 3; ++block) {
-      const auto words = philox({low(place.position), high(place.position), place.child, (place.attempt << 24) + block}, {key[0], key[1]});
+      const auto words = philox({low(place.position), high(place.position), place.child, (place.attempt << 24) + block},
+                                {key[0], key[1]});
       for (const std::uint32_t word : words) REQUIRE(rng() == word);
     }
   }
@@ -52,15 +53,17 @@ TEST_CASE("each part of the key changes the numbers") {
   CHECK(seen.insert(first(5 + (std::uint64_t{1} << 32), 6, place)).second);
   CHECK(seen.insert(first(5, 7, place)).second);
   CHECK(seen.insert(first(5, 6 + (std::uint64_t{1} << 32), place)).second);
-  for (const ps::Place p : {ps::Place{2, 2, 3, 4}, ps::Place{1 + (std::uint64_t{1} << 32), 2, 3, 4}, ps::Place{1, 3, 3, 4},
-                            ps::Place{1, 2 + (std::uint64_t{1} << 32), 3, 4}, ps::Place{1, 2, 4, 4}, ps::Place{1, 2, 3, 5}})
+  for (const ps::Place p :
+       {ps::Place{2, 2, 3, 4}, ps::Place{1 + (std::uint64_t{1} << 32), 2, 3, 4}, ps::Place{1, 3, 3, 4},
+        ps::Place{1, 2 + (std::uint64_t{1} << 32), 3, 4}, ps::Place{1, 2, 4, 4}, ps::Place{1, 2, 3, 5}})
     CHECK(seen.insert(first(5, 6, p)).second);
   CHECK(first(5, 6, place) == *seen.find(first(5, 6, place)));
 }
 
 TEST_CASE("below is uniform, and stays below") {
   ps::Rng rng(1, 2, {});
-  for (const std::uint64_t n : {std::uint64_t{1}, std::uint64_t{2}, std::uint64_t{3}, std::uint64_t{1000003}, ~std::uint64_t{0}, (std::uint64_t{1} << 63) + 1})
+  for (const std::uint64_t n : {std::uint64_t{1}, std::uint64_t{2}, std::uint64_t{3}, std::uint64_t{1000003},
+                                ~std::uint64_t{0}, (std::uint64_t{1} << 63) + 1})
     for (int i = 0; i < 1000; ++i) REQUIRE(rng.below(n) < n);
   for (const std::uint64_t n : {3u, 5u, 6u, 10u, 37u}) {
     std::vector<double> counts(n);
@@ -101,7 +104,9 @@ struct Draws {
   std::string stage, field;
   std::string name() const { return stage; }
   ps::Schema schema(const ps::Schema& in) const { return in.with({field, ps::DType::u64, {}}); }
-  void operator()(ps::Sample& sample, ps::Context& context) const { *sample.emplace<std::uint64_t, 0>(field, {}).data() = context.rng().u64(); }
+  void operator()(ps::Sample& sample, ps::Context& context) const {
+    *sample.emplace<std::uint64_t, 0>(field, {}).data() = context.rng().u64();
+  }
 };
 std::uint64_t value(const ps::Pipeline& p, const char* field, std::uint64_t position) {
   return *p.at(position)[field].as<std::uint64_t, 0>().data();
@@ -111,7 +116,8 @@ std::uint64_t value(const ps::Pipeline& p, const char* field, std::uint64_t posi
 TEST_CASE("a stage of another name changes no other stage's draws") {
   const ps::Pipeline source = ps::from(Records{.count = 10});
   const ps::Pipeline without = source | ps::seed(3) | Draws{"a", "a"} | Draws{"a", "a2"};
-  const ps::Pipeline with = source | ps::seed(3) | Draws{"b", "b"} | Draws{"a", "a"} | Draws{"c", "c"} | Draws{"a", "a2"};
+  const ps::Pipeline with =
+      source | ps::seed(3) | Draws{"b", "b"} | Draws{"a", "a"} | Draws{"c", "c"} | Draws{"a", "a2"};
   const ps::Pipeline other_seed = source | ps::seed(4) | Draws{"a", "a"};
   for (std::uint64_t i = 0; i < 10; ++i) {
     CHECK(value(without, "a", i) == value(with, "a", i));

@@ -29,7 +29,8 @@ TEST_CASE("a slot's rows don't overlap and are aligned") {
     std::vector<std::pair<std::byte*, std::byte*>> rows;
     for (std::size_t f = 0; f < 2; ++f) {
       CHECK(reinterpret_cast<std::uintptr_t>(slots.place(*slot, f, 0)) % 64 == 0);
-      for (std::uint64_t r = 0; r < 10; ++r) rows.emplace_back(slots.place(*slot, f, r), slots.place(*slot, f, r) + slots.row_bytes(f));
+      for (std::uint64_t r = 0; r < 10; ++r)
+        rows.emplace_back(slots.place(*slot, f, r), slots.place(*slot, f, r) + slots.row_bytes(f));
     }
     std::ranges::sort(rows);
     for (std::size_t i = 1; i < rows.size(); ++i) CHECK(rows[i - 1].second <= rows[i].first);
@@ -82,7 +83,8 @@ TEST_CASE("clearing a row clears that row") {
   slots.clear_row(*slot, 2);
   for (std::size_t f = 0; f < slots.fields(); ++f)
     for (std::uint64_t r = 0; r < 4; ++r)
-      for (std::size_t i = 0; i < slots.row_bytes(f); ++i) CHECK(static_cast<int>(slots.place(*slot, f, r)[i]) == (r == 2 ? 0 : 0xee));
+      for (std::size_t i = 0; i < slots.row_bytes(f); ++i)
+        CHECK(static_cast<int>(slots.place(*slot, f, r)[i]) == (r == 2 ? 0 : 0xee));
 }
 
 TEST_CASE("slots that get no memory give back what they had") {

@@ -132,7 +132,8 @@ TEST_CASE("a save that fails leaves the old state") {
 
 TEST_CASE("the state of another pipeline is refused") {
   const auto build = [](std::uint64_t n, std::uint64_t salt, std::uint64_t seed, std::uint64_t rows) {
-    return ps::from(Records{.count = n, .width = 4, .salt = salt}) | ps::shuffle({.seed = seed}) | AddDraw{} | ps::batch(rows);
+    return ps::from(Records{.count = n, .width = 4, .salt = salt}) | ps::shuffle({.seed = seed}) | AddDraw{} |
+           ps::batch(rows);
   };
   ps::Loader loader(build(40, 0, 1, 4), {.threads = 1});
   (void)loader.next();
@@ -143,16 +144,16 @@ TEST_CASE("the state of another pipeline is refused") {
     return error && error->code() == ps::Errc::state_mismatch;
   };
   CHECK_FALSE(refused(build(40, 0, 1, 4)));
-  CHECK(refused(build(41, 0, 1, 4)));                                     // size
-  CHECK(refused(build(40, 9, 1, 4)));                                     // identity
-  CHECK(refused(build(40, 0, 2, 4)));                                     // seed
-  CHECK(refused(build(40, 0, 1, 5)));                                     // batch
+  CHECK(refused(build(41, 0, 1, 4)));  // size
+  CHECK(refused(build(40, 9, 1, 4)));  // identity
+  CHECK(refused(build(40, 0, 2, 4)));  // seed
+  CHECK(refused(build(40, 0, 1, 5)));  // batch
   const ps::Pipeline plain = ps::from(Records{.count = 40}) | ps::shuffle({.seed = 1});
-  CHECK(refused(plain | ps::batch(4)));                                   // stage missing
+  CHECK(refused(plain | ps::batch(4)));  // stage missing
   CHECK(refused(plain | AddDraw{} | ps::batch(4, {.tail = ps::Tail::drop})));
   CHECK(refused(plain | AddDraw{} | ps::on_error({.policy = ps::OnError::mask}) | ps::batch(4)));
   CHECK(refused(plain | AddDraw{} | ps::check({.verify = true}) | ps::batch(4)));
-  CHECK(refused(plain | ps::take(40) | AddDraw{} | ps::batch(4)));        // an order more
+  CHECK(refused(plain | ps::take(40) | AddDraw{} | ps::batch(4)));                      // an order more
   CHECK_FALSE(refused(plain | AddDraw{} | ps::check({.fold = false}) | ps::batch(4)));  // changes no result
 }
 

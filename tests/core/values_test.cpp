@@ -97,7 +97,9 @@ TEST_CASE("a schema finds, changes and prints its fields") {
 
 TEST_CASE("a schema refuses empty and repeated names, and lists its fields") {
   CHECK(error_of([] { ps::Schema{{"", ps::DType::u8, {}}}; })->code() == ps::Errc::invalid_argument);
-  const auto twice = error_of([] { ps::Schema{{"a", ps::DType::u8, {}}, {"b", ps::DType::u8, {}}, {"a", ps::DType::u8, {}}}; });
+  const auto twice = error_of([] {
+    ps::Schema{{"a", ps::DType::u8, {}}, {"b", ps::DType::u8, {}}, {"a", ps::DType::u8, {}}};
+  });
   REQUIRE(twice);
   CHECK(twice->code() == ps::Errc::invalid_argument);
   CHECK(twice->cause().find("\"a\"") != std::string::npos);
@@ -115,9 +117,15 @@ TEST_CASE("an error says everything known, in one line") {
   CHECK(std::string(bare.what()) == "corrupt: the scan ends early");
   CHECK(bare.index() == std::nullopt);
   ps::Error full = bare;
-  full.with_stage("decode_jpeg(image)").with_source("lmdb").with_file("/data/train.lmdb").with_key("n01/cat.jpg").with_index(7).with_offset(4711);
+  full.with_stage("decode_jpeg(image)")
+      .with_source("lmdb")
+      .with_file("/data/train.lmdb")
+      .with_key("n01/cat.jpg")
+      .with_index(7)
+      .with_offset(4711);
   CHECK(std::string(full.what()) ==
-        "corrupt in decode_jpeg(image): the scan ends early (source lmdb, file /data/train.lmdb, key n01/cat.jpg, index 7, offset 4711)");
+        "corrupt in decode_jpeg(image): the scan ends early (source lmdb, file /data/train.lmdb, key n01/cat.jpg, "
+        "index 7, offset 4711)");
   CHECK(full.cause() == "the scan ends early");
   // The inside knows better than the outside: what is filled stays.
   full.with_stage("read").with_index(8).with_offset(1).with_key("other").with_source("s").with_file("f");
@@ -144,7 +152,8 @@ TEST_CASE("policies may act on errors of one sample only") {
     CAPTURE(ps::to_string(code));
     CHECK(ps::Error(code, "").sample_scoped());
   }
-  for (const ps::Errc code : {invalid_argument, schema_mismatch, out_of_memory, state_mismatch, quota_exceeded, leases_exhausted, closed, forked}) {
+  for (const ps::Errc code : {invalid_argument, schema_mismatch, out_of_memory, state_mismatch, quota_exceeded,
+                              leases_exhausted, closed, forked}) {
     CAPTURE(ps::to_string(code));
     CHECK_FALSE(ps::Error(code, "").sample_scoped());
   }

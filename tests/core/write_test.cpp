@@ -18,7 +18,7 @@ struct Stored {
 
 struct Sink {
   std::vector<Stored> stored;
-  std::set<std::uint64_t> there;             ///< positions from an earlier run
+  std::set<std::uint64_t> there;  ///< positions from an earlier run
   std::uint64_t committed = 0, commits = 0, opened = 0, finished = 0;
   std::optional<std::uint64_t> fail_at;
   std::thread::id thread = std::this_thread::get_id();
@@ -43,7 +43,9 @@ struct Sink {
   std::string name() const { return "test_sink"; }
 };
 
-ps::Pipeline pipeline(Records source = {.count = 100}) { return ps::from(std::move(source)) | ps::shuffle() | AddDraw{}; }
+ps::Pipeline pipeline(Records source = {.count = 100}) {
+  return ps::from(std::move(source)) | ps::shuffle() | AddDraw{};
+}
 
 std::vector<Stored> expected() {
   std::vector<Stored> out;
@@ -61,16 +63,20 @@ std::vector<Stored> expected() {
 TEST_CASE("write puts every sample once, in order, on the caller's thread") {
   const Watchdog dog(60s);
   Records slow{.count = 100};
-  slow.shared->before_read = [](std::uint64_t i) { std::this_thread::sleep_for(std::chrono::microseconds(mix(i) % 500)); };
+  slow.shared->before_read = [](std::uint64_t i) {
+    std::this_thread::sleep_for(std::chrono::microseconds(mix(i) % 500));
+  };
   for (const unsigned threads : {1u, 2u, 5u}) {
     for (const std::size_t window : {0u, 1u, 3u}) {
       Sink sink;
       std::uint64_t last = 0;
-      const ps::WriteProgress done = ps::write(pipeline(slow), sink, {.threads = threads, .window = window, .commit_every = 30, .progress = [&](const ps::WriteProgress& p) {
-                                                                        CHECK(p.done >= last);
-                                                                        CHECK(p.total == 100);
-                                                                        last = p.done;
-                                                                      }});
+      const ps::WriteProgress done = ps::write(
+          pipeline(slow), sink,
+          {.threads = threads, .window = window, .commit_every = 30, .progress = [&](const ps::WriteProgress& p) {
+             CHECK(p.done >= last);
+             CHECK(p.total == 100);
+             last = p.done;
+           }});
       CHECK(sink.stored == expected());
       CHECK(sink.opened == 1);
       CHECK(sink.finished == 1);
@@ -133,10 +139,15 @@ TEST_CASE("a sink's exception names the sink and the sample") {
 TEST_CASE("a write that is stopped commits and does not finish") {
   std::stop_source stop;
   Sink sink;
-  const ps::WriteProgress done = ps::write(pipeline(), sink, {.threads = 1, .window = 4, .commit_every = 10, .progress = [&](const ps::WriteProgress& p) {
-                                                                if (p.done >= 20) stop.request_stop();
-                                                              },
-                                                              .stop = stop.get_token()});
+  const ps::WriteProgress done = ps::write(pipeline(), sink,
+                                           {.threads = 1,
+                                            .window = 4,
+                                            .commit_every = 10,
+                                            .progress =
+                                                [&](const ps::WriteProgress& p) {
+                                                  if (p.done >= 20) stop.request_stop();
+                                                },
+                                            .stop = stop.get_token()});
   CHECK(done.done >= 20);
   CHECK(done.done < 100);
   CHECK(sink.committed == done.done);
@@ -171,7 +182,8 @@ TEST_CASE("a write keeps to its window of bytes") {
 
 TEST_CASE("write takes no policy, and an exception from anywhere is an Error") {
   Sink sink;
-  CHECK(error_of([&] { ps::write(pipeline() | ps::on_error({.policy = ps::OnError::mask}), sink, {}); })->code() == ps::Errc::unsupported);
+  CHECK(error_of([&] { ps::write(pipeline() | ps::on_error({.policy = ps::OnError::mask}), sink, {}); })->code() ==
+        ps::Errc::unsupported);
   CHECK(sink.opened == 0);
   struct NoReaders : Records {
     struct Reader {

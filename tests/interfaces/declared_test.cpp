@@ -45,7 +45,8 @@ struct Twice {
   ps::Schema schema(const ps::Schema& in) const { return in; }
   void run(ps::BatchView in, ps::BatchView out, ps::StreamRef stream) const {
     if (stream.device().kind != ps::Device::Kind::host) throw ps::Error(ps::Errc::unsupported, "host only");
-    for (std::size_t i = 0; i < in.fields[0].bytes(); ++i) out.fields[0].data[i] = static_cast<std::byte>(2 * std::to_integer<int>(in.fields[0].data[i]));
+    for (std::size_t i = 0; i < in.fields[0].bytes(); ++i)
+      out.fields[0].data[i] = static_cast<std::byte>(2 * std::to_integer<int>(in.fields[0].data[i]));
   }
 };
 static_assert(ps::DeviceStage<Twice>);
@@ -90,7 +91,9 @@ TEST_CASE("a device stage runs on a batch that a loader made") {
   struct Bytes {
     std::uint64_t size() const { return 8; }
     ps::Schema schema() const { return {{"x", ps::DType::u8, {4}}}; }
-    void read(std::uint64_t i, ps::SampleBuilder& out) const { std::memset(out.emplace<std::uint8_t, 1>(0, {4}).data(), static_cast<int>(i), 4); }
+    void read(std::uint64_t i, ps::SampleBuilder& out) const {
+      std::memset(out.emplace<std::uint8_t, 1>(0, {4}).data(), static_cast<int>(i), 4);
+    }
   };
   const ps::Pipeline p = ps::from(Bytes{}) | ps::batch(4);
   ps::Loader loader(p, {.threads = 1});
@@ -99,7 +102,8 @@ TEST_CASE("a device stage runs on a batch that a loader made") {
     const ps::Schema schema = batch.schema();
     const ps::BatchView view{&schema, std::span(&x, 1), batch.size()};
     Twice{}.run(view, view, ps::StreamRef{});
-    for (std::uint64_t row = 0; row < batch.size(); ++row) CHECK(batch.view<std::uint8_t, 2>("x")(row, 3) == 2 * batch.indices()[row]);
+    for (std::uint64_t row = 0; row < batch.size(); ++row)
+      CHECK(batch.view<std::uint8_t, 2>("x")(row, 3) == 2 * batch.indices()[row]);
   }
 }
 

@@ -28,14 +28,16 @@ struct Photos {
   ps::Schema schema() const { return {{"image", ps::DType::u8, {ps::dynamic}}}; }
   void read(std::uint64_t i, ps::SampleBuilder& out) const {
     const auto bytes = fake::encode(4, 4, 3, [&](int k) { return static_cast<int>(i) * 10 + k; });
-    std::memcpy(out.emplace<std::uint8_t, 1>("image", {static_cast<std::int64_t>(bytes.size())}).data(), bytes.data(), bytes.size());
+    std::memcpy(out.emplace<std::uint8_t, 1>("image", {static_cast<std::int64_t>(bytes.size())}).data(), bytes.data(),
+                bytes.size());
   }
 };
 
 }  // namespace
 
 TEST_CASE("a user's decoder, stage and executor run through a loader") {
-  const ps::Pipeline p = ps::from(Photos{}) | fake::decode("image") | fake::image_stage("image", Upside{}) | fake::image_stage("image", fake::RandomCrop{4, 4}) | ps::batch(3);
+  const ps::Pipeline p = ps::from(Photos{}) | fake::decode("image") | fake::image_stage("image", Upside{}) |
+                         fake::image_stage("image", fake::RandomCrop{4, 4}) | ps::batch(3);
   CHECK(p.schema().to_string() == "{image: u8[4, 4, 3]}");
   CHECK(p.plan().find("decode_raw(image) + image_stage(image) + random_crop(image)") != std::string::npos);
   ps::Loader loader(p, {.threads = 2});
@@ -43,7 +45,8 @@ TEST_CASE("a user's decoder, stage and executor run through a loader") {
   for (ps::Batch& b : loader.epoch())
     for (std::uint64_t row = 0; row < b.size(); ++row, ++i)
       for (int y = 0; y < 4; ++y)
-        for (int x = 0; x < 4; ++x) CHECK(b.view<std::uint8_t, 4>("image")(row, y, x, 1) == static_cast<int>(i) * 10 + ((3 - y) * 4 + x) * 3 + 1);
+        for (int x = 0; x < 4; ++x)
+          CHECK(b.view<std::uint8_t, 4>("image")(row, y, x, 1) == static_cast<int>(i) * 10 + ((3 - y) * 4 + x) * 3 + 1);
   CHECK(i == 6);
 }
 
@@ -77,7 +80,8 @@ TEST_CASE("an executor follows the operation's normal form") {
             if (upside) to_y = h - 1 - to_y;
             CAPTURE(turns, flip, upside, y, x);
             CHECK(out_shape.height == h);
-            CHECK(out[static_cast<std::size_t>((to_y * w + to_x) * 2)] == pixels[static_cast<std::size_t>((y * 5 + x) * 2)]);
+            CHECK(out[static_cast<std::size_t>((to_y * w + to_x) * 2)] ==
+                  pixels[static_cast<std::size_t>((y * 5 + x) * 2)]);
           }
       }
 }

@@ -105,7 +105,8 @@ TEST_CASE("a source with readers is leased to one runner at a time, and may rest
     ps::Loader loader(ps::from(source) | Scale{3} | ps::batch(8), {.threads = 3, .epochs = 2});
     for (int epoch = 0; epoch < 2; ++epoch)
       for (ps::Batch& b : loader.epoch())
-        for (std::uint64_t row = 0; row < b.size(); ++row) CHECK(b.view<float, 2>("x")(row, 1) == 3 * static_cast<float>(b.indices()[row]));
+        for (std::uint64_t row = 0; row < b.size(); ++row)
+          CHECK(b.view<float, 2>("x")(row, 1) == 3 * static_cast<float>(b.indices()[row]));
   }
   CHECK(*source.pauses > 0);
   CHECK(ps::read_sample(source, 7)["x"].as<float, 1>()(0) == 7);
@@ -113,11 +114,15 @@ TEST_CASE("a source with readers is leased to one runner at a time, and may rest
 }
 
 TEST_CASE("a callable on one field, written down where it is used") {
-  const ps::Pipeline p = ps::from(Squares{}) | ps::map("x", [](ps::View<const float, 1> in, ps::View<std::int32_t, 1> out) {
-                           for (std::int64_t i = 0; i < in.extent(0); ++i) out(i) = static_cast<std::int32_t>(in(i)) + 1;
-                         }) |
-                         ps::map("x", [](ps::View<std::int32_t, 1> x, ps::Context& context) { x(0) += static_cast<std::int32_t>(context.rng().below(1)); }) |
-                         ps::map("n", [](ps::View<std::int64_t, 0> n) { n() += 5; }) | ps::batch(10);
+  const ps::Pipeline p =
+      ps::from(Squares{}) |
+      ps::map("x",
+              [](ps::View<const float, 1> in, ps::View<std::int32_t, 1> out) {
+                for (std::int64_t i = 0; i < in.extent(0); ++i) out(i) = static_cast<std::int32_t>(in(i)) + 1;
+              }) |
+      ps::map("x", [](ps::View<std::int32_t, 1> x,
+                      ps::Context& context) { x(0) += static_cast<std::int32_t>(context.rng().below(1)); }) |
+      ps::map("n", [](ps::View<std::int64_t, 0> n) { n() += 5; }) | ps::batch(10);
   ps::Loader loader(p, {.threads = 2});
   const auto b = loader.next();
   REQUIRE(b);
@@ -140,7 +145,9 @@ TEST_CASE("a user's sink is written to, named or in place") {
 }
 
 TEST_CASE("one source can be shared by pipelines") {
-  const auto source = std::shared_ptr<const ps::detail::SourceModel>(std::make_shared<ps::detail::SourceOf<Squares>>(Squares{}));
-  const ps::Pipeline train = ps::from(source) | ps::split({.part = 0}) | ps::batch(8), valid = ps::from(source) | ps::split({.part = 1}) | ps::batch(8);
+  const auto source =
+      std::shared_ptr<const ps::detail::SourceModel>(std::make_shared<ps::detail::SourceOf<Squares>>(Squares{}));
+  const ps::Pipeline train = ps::from(source) | ps::split({.part = 0}) | ps::batch(8),
+                     valid = ps::from(source) | ps::split({.part = 1}) | ps::batch(8);
   CHECK(train.size() + valid.size() == 100);
 }
