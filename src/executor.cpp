@@ -1,6 +1,7 @@
 #include <penstock/executor.hpp>
 
 #include <algorithm>
+#include <list>
 #include <mutex>
 #include <set>
 #include <utility>
@@ -50,6 +51,44 @@ class Workers {
   std::unique_ptr<tbb::global_control> control_;
 };
 
+// Tasks that wait for a thread. oneTBB is given their places in this list only: what nothing but its memory points to would
+// count as leaked where a process ends before its tasks began.
+class Pending {
+ public:
+  struct Task {
+    std::function<void()> run;
+    std::shared_ptr<std::atomic<unsigned>> waiting;
+  };
+  using At = std::list<Task>::iterator;
+
+  static Pending& instance() {
+    static Pending& pending = *new Pending;  // never destroyed: tasks may outlive main()
+    return pending;
+  }
+  At add(Task task) {
+    std::list<Task> one;
+    one.push_back(std::move(task));
+    const std::lock_guard lock(mutex_);
+    one.front().waiting->fetch_add(1, std::memory_order_relaxed);
+    const At at = one.begin();
+    tasks_.splice(tasks_.end(), one);
+    return at;
+  }
+  std::function<void()> take(At at) {
+    std::list<Task> one;
+    {
+      const std::lock_guard lock(mutex_);
+      one.splice(one.end(), tasks_, at);
+    }
+    one.front().waiting->fetch_sub(1, std::memory_order_relaxed);
+    return std::move(one.front().run);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::list<Task> tasks_;
+};
+
 unsigned cores() { return static_cast<unsigned>(std::max(1, tbb::info::default_concurrency())); }
 
 }  // namespace
@@ -78,11 +117,13 @@ Executor::Impl::~Impl() {
 }
 
 void Executor::Impl::submit(std::function<void()> task) {
-  waiting_->fetch_add(1, std::memory_order_relaxed);
-  arena_->arena.enqueue([task = std::move(task), waiting = waiting_] {
-    waiting->fetch_sub(1, std::memory_order_relaxed);
-    task();
-  });
+  const Pending::At at = Pending::instance().add({std::move(task), waiting_});
+  try {
+    arena_->arena.enqueue([at] { Pending::instance().take(at)(); });
+  } catch (...) {
+    Pending::instance().take(at);
+    throw;
+  }
 }
 
 Executor::Executor(unsigned threads) : impl_(std::make_shared<Impl>(threads)) {}
