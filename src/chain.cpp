@@ -38,7 +38,13 @@ void Chain::begin(ChainRun& run, const Step& step, std::span<std::byte* const> r
       cells[slot].data = nullptr;
       cells[slot].home = nullptr;
     }
-  } else if (step.renumbers) {
+  } else if (step.renumber == Step::Renumber::down) {
+    std::size_t slot = 0;
+    for (; slot < step.fields && step.from[slot] >= 0; ++slot)
+      if (const auto old = static_cast<std::size_t>(step.from[slot]); old != slot) run.cells[slot] = run.cells[old];
+    run.cells.resize(slot);
+    run.cells.resize(step.fields);
+  } else if (step.renumber == Step::Renumber::freely) {
     run.spare.assign(step.schema.size(), Cell{});
     for (std::size_t i = 0; i < step.from.size(); ++i)
       if (step.from[i] >= 0) run.spare[i] = run.cells[static_cast<std::size_t>(step.from[i])];
@@ -66,7 +72,7 @@ void Chain::execute(ChainRun& run, std::size_t number, const Place& place, std::
     }
     case Step::Kind::map: {
       Sample sample(run);
-      Context context(seed_, step.key, place, index, run.stop);
+      Context context(seed_, step.key, place, index, &run.stop);
       step.map->apply(sample, context);
       for (std::size_t slot = 0; slot < run.cells.size(); ++slot) {
         const Cell& cell = run.cells[slot];
@@ -78,14 +84,14 @@ void Chain::execute(ChainRun& run, std::size_t number, const Place& place, std::
       break;
     }
     case Step::Kind::field_map: {
-      Context context(seed_, step.key, place, index, run.stop);
-      const Cell in = run.cells[step.in_slot];
+      Context context(seed_, step.key, place, index, &run.stop);
+      const Cell& in = run.cells[step.in_slot];
       TensorView from{const_cast<std::byte*>(in.data), step.field_map->in_dtype, in.shape};
       if (step.field_map->in_place) {
         from.data = run.own(step.in_slot);
         step.field_map->apply(from, from, context);
       } else {
-        const Shape shape = step.keeps_shape ? in.shape : step.field_map_shape;
+        const Shape& shape = step.keeps_shape ? from.shape : step.field_map_shape;
         const TensorView to{run.make(step.out_slot, shape), step.field_map->out_dtype, shape};
         check_size(run, step);
         step.field_map->apply(from, to, context);

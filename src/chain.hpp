@@ -34,8 +34,9 @@ struct Step {
   std::uint64_t key = 0;
   Schema schema;                        ///< behind this step
   std::size_t fields = 0;               ///< of `schema`
-  std::vector<std::size_t> varying;     ///< slots whose size is only known from the value
-  bool renumbers = false;               ///< slots differ from the step before
+  std::vector<std::size_t> varying;     ///< slots it writes whose size is only known from the value
+  /// How slots differ from the step before: not at all; kept ones move down and new ones follow; in some other way.
+  enum class Renumber : std::uint8_t { no, down, freely } renumber = Renumber::no;
   std::vector<std::ptrdiff_t> from;     ///< old slot of each new slot, -1 = none; where it renumbers
   std::vector<std::size_t> cleared;     ///< slots whose old value can't be read as the new type
   std::size_t in_slot = 0, out_slot = 0;

@@ -16,16 +16,24 @@ std::vector<std::ptrdiff_t> renumber(const Schema& from, const Schema& to) {
   return out;
 }
 
-bool same_slots(const std::vector<std::ptrdiff_t>& from, std::size_t before) {
-  if (from.size() != before) return false;
-  for (std::size_t i = 0; i < from.size(); ++i)
-    if (from[i] != static_cast<std::ptrdiff_t>(i)) return false;
-  return true;
+Step::Renumber renumbering(const std::vector<std::ptrdiff_t>& from, std::size_t before) {
+  bool same = from.size() == before, down = true;
+  std::ptrdiff_t least = 0;  // old slot that the next kept one may have
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    same = same && from[i] == static_cast<std::ptrdiff_t>(i);
+    if (from[i] < 0) {
+      least = static_cast<std::ptrdiff_t>(before);  // nothing kept behind a new one
+    } else {
+      down = down && from[i] >= least;
+      least = from[i] + 1;
+    }
+  }
+  return same ? Step::Renumber::no : down ? Step::Renumber::down : Step::Renumber::freely;
 }
 
 void relate(Step& step, const Schema& before) {
   step.from = renumber(before, step.schema);
-  step.renumbers = !same_slots(step.from, before.size());
+  step.renumber = renumbering(step.from, before.size());
   for (std::size_t i = 0; i < step.from.size(); ++i) {
     if (step.from[i] < 0) continue;
     const Field& old = before[static_cast<std::size_t>(step.from[i])];
@@ -105,8 +113,9 @@ void Chain::check_fixed_sizes() {
     step.fields = step.schema.size();
     for (std::size_t slot = 0; slot < step.fields; ++slot) {
       const Field& field = step.schema[slot];
+      const bool one_slot = step.kind == Step::Kind::field_map || step.kind == Step::Kind::image;
       if (!field.shape.fixed()) {
-        step.varying.push_back(slot);
+        if (!one_slot || slot == step.out_slot) step.varying.push_back(slot);
       } else if (field.shape.elements() * size_of(field.dtype) > check_.max_sample_bytes) {
         throw Error(Errc::limit_exceeded, "field \"" + field.name + "\" of shape " + field.shape.to_string() + " is larger than `max_sample_bytes` = " +
                                               std::to_string(check_.max_sample_bytes))

@@ -17,7 +17,7 @@ constexpr std::uint32_t most_attempts = 8;
 
 // Tickets are taken several at once where samples are so short that taking them is what costs. Together they last less
 // than a few microseconds, so order, stopping and sharing stay as prompt as with one.
-std::uint64_t tickets_at_once(std::uint64_t sample_ns) noexcept { return sample_ns == 0 ? 1 : std::clamp<std::uint64_t>(4000 / sample_ns, 1, 16); }
+std::uint64_t tickets_at_once(std::uint64_t sample_ns) noexcept { return sample_ns == 0 ? 1 : std::clamp<std::uint64_t>(40000 / sample_ns, 1, 16); }
 
 }  // namespace
 
@@ -137,7 +137,8 @@ void Engine::fill_row(ChainRun& run, Slot& slot, std::uint64_t row, std::uint64_
   for (;;) {
     try {
       chain_.run(run, place, index, run.rows, place.attempt == 0 && measures(ticket, run.totals.measured.get(), run.sample_ns));
-      slot.indices[row] = index;
+      // Written only where it changed: the rows beside it are read by other threads.
+      if (place.attempt != 0) slot.indices[row] = index;
       return;
     } catch (...) {
       Error error = chain_.describe_failure(run, index);
@@ -162,10 +163,11 @@ void Engine::fail_row(Slot& slot, std::uint64_t row, Error error, bool fatal) {
 }
 
 void Engine::finish_parts(Slot& slot, std::uint32_t parts) noexcept {
-  if (slots_.finish(slot, parts) && waiting_.load(std::memory_order_seq_cst)) {
-    const Lock lock(mutex_);
-    changed_.notify_all();
-  }
+  if (!slots_.finish(slot, parts) || !waiting_.load(std::memory_order_seq_cst)) return;
+  // Held, so that the consumer is either asleep by now or has not looked yet; let go before it is woken, or it would wake
+  // only to wait for the mutex.
+  { const Lock lock(mutex_); }
+  changed_.notify_all();
 }
 
 void Engine::help(Lock& lock) {

@@ -21,6 +21,7 @@ Shape::Shape(std::span<const std::int64_t> dims) {
 bool Shape::fixed() const noexcept { return std::ranges::find(dims(), dynamic) == dims().end(); }
 
 std::uint64_t Shape::elements() const {
+  constexpr std::uint64_t most = std::numeric_limits<std::int64_t>::max();
   std::uint64_t n = 1;
   bool empty = false;
   for (const std::int64_t d : dims()) {
@@ -29,9 +30,8 @@ std::uint64_t Shape::elements() const {
       empty = true;
       continue;
     }
-    if (n > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()) / static_cast<std::uint64_t>(d))
+    if (__builtin_mul_overflow(n, static_cast<std::uint64_t>(d), &n) || n > most)
       throw Error(Errc::limit_exceeded, "the shape " + to_string() + " has more elements than 63 bits count");
-    n *= static_cast<std::uint64_t>(d);
   }
   return empty ? 0 : n;
 }

@@ -42,8 +42,8 @@ class PENSTOCK_API Shape {
   friend bool operator==(const Shape& a, const Shape& b) noexcept;
 
  private:
-  std::array<std::int64_t, max_rank> dims_{};
   std::size_t rank_ = 0;
+  std::array<std::int64_t, max_rank> dims_{};
 };
 
 }  // namespace penstock

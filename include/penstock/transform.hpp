@@ -21,8 +21,11 @@ namespace penstock {
 /// What a transform may know besides its sample. Valid during the call; one thread at a time.
 class PENSTOCK_API Context {
  public:
-  Context(std::uint64_t seed, std::uint64_t stage_key, const Place& place, std::uint64_t index, std::stop_token stop)
-      : place_(place), index_(index), rng_(seed, stage_key, place), stop_(std::move(stop)) {}
+  /// `stop` must outlive this; null: nothing ever asks it to stop. (By address, as every copy of a token counts itself in
+  /// memory that all threads share.)
+  Context(std::uint64_t seed, std::uint64_t stage_key, const Place& place, std::uint64_t index,
+          const std::stop_token* stop = nullptr)
+      : place_(place), index_(index), rng_(seed, stage_key, place), stop_(stop) {}
 
   const Place& place() const noexcept { return place_; }
   /// The sample's index in its source.
@@ -30,13 +33,13 @@ class PENSTOCK_API Context {
   /// The only randomness a transform may use.
   Rng& rng() noexcept { return rng_; }
   /// Becomes true when the loader is closing: long work should return.
-  bool stop_requested() const noexcept { return stop_.stop_requested(); }
+  bool stop_requested() const noexcept { return stop_ != nullptr && stop_->stop_requested(); }
 
  private:
   Place place_;
   std::uint64_t index_;
   Rng rng_;
-  std::stop_token stop_;
+  const std::stop_token* stop_;
 };
 
 /// Changes one record: `void operator()(Sample&, Context&) const`. Const, because any thread calls it at any time.
