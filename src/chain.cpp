@@ -13,9 +13,10 @@ namespace {
 const std::string read_label = "read";
 }
 
-ChainRun::ChainRun(const Chain& chain, std::size_t scratch_limit) : arena(scratch_limit) {
+ChainRun::ChainRun(const Chain& chain, std::size_t scratch_limit, std::unique_ptr<ReaderModel> its_reader)
+    : arena(scratch_limit), reader(std::move(its_reader)) {
   const std::vector<Step>& steps = chain.steps();
-  reader = chain.data().source->open_reader();
+  max_bytes = chain.data().check_value().max_sample_bytes;
   counters.resize(steps.size());
   decoders.resize(steps.size());
   for (std::size_t i = 0; i < steps.size(); ++i)
@@ -106,10 +107,7 @@ void Chain::execute(ChainRun& run, std::size_t number, const Place& place, std::
 void Chain::check_size(const ChainRun& run, const Step& step) const {
   for (const std::size_t slot : step.varying) {
     if (run.cells[slot].data == nullptr) continue;
-    const std::uint64_t bytes = run.cells[slot].shape.elements() * size_of(step.schema[slot].dtype);
-    if (bytes > check_.max_sample_bytes)
-      throw Error(Errc::limit_exceeded, "field \"" + step.schema[slot].name + "\" has " + std::to_string(bytes) + " bytes, more than `max_sample_bytes` = " +
-                                            std::to_string(check_.max_sample_bytes));
+    run.require_size(slot, run.cells[slot].shape.elements() * size_of(step.schema[slot].dtype));
   }
 }
 
@@ -179,7 +177,7 @@ Error Chain::describe_failure(const ChainRun& run, std::uint64_t index) const no
 
 OwnedSample run_once(const PipelineData& data, const Place& place, std::uint64_t index) {
   const Chain chain(std::make_shared<const PipelineData>(data));
-  ChainRun run(chain, ~std::size_t{0});
+  ChainRun run(chain, ~std::size_t{0}, data.source->open_reader());
   try {
     chain.run(run, place, index, {}, false);
   } catch (...) {

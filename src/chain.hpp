@@ -59,8 +59,7 @@ class Chain;
 /// What one runner owns to run chains: reader, decoders, scratch, cells, counters. One thread at a time.
 class ChainRun final : public Cells {
  public:
-  /// Opens a reader. @throws what the source throws.
-  ChainRun(const Chain& chain, std::size_t scratch_limit);
+  ChainRun(const Chain& chain, std::size_t scratch_limit, std::unique_ptr<ReaderModel> its_reader);
 
   ScratchArena arena;
   std::unique_ptr<ReaderModel> reader;

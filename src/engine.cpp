@@ -22,7 +22,7 @@ Engine::Engine(std::shared_ptr<const PipelineData> data, const EngineOptions& op
       slots_(data_->schema, data_->batch->rows, options.depth, *options.memory),
       rows_(data_->batch->rows),
       steps_(data_->steps()),
-      tickets_(rows_),
+      tickets_(rows_, options.threads),
       advises_(data_->source->wants_advice()),
       by_ordinal_(options.depth, nullptr),
       may_spin_(options.threads < usable_cores()) {
@@ -131,8 +131,11 @@ Slot* Engine::wait() {
   // While all runners run there is nothing to do but wait. Where threads are short (an application's own limit, a busy
   // shared executor, a single worker that waits here itself) this thread makes samples too.
   while (!ready() && !stopped() && !failed_) {
-    const bool short_of_threads = running_ < options_.threads;
-    if (changed_.wait_for(lock, short_of_threads ? 1ms : 20ms) != std::cv_status::timeout) continue;
+    if (running_ >= options_.threads) {
+      changed_.wait(lock);  // a runner that leaves wakes it as well
+      continue;
+    }
+    if (changed_.wait_for(lock, 1ms) != std::cv_status::timeout) continue;
     if (running_ >= options_.threads || !tickets_.available()) continue;
     do {
       help(lock);  // while no runner comes at all, without waiting in between

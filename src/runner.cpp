@@ -15,9 +15,12 @@ using Clock = std::chrono::steady_clock;
 constexpr auto turn = std::chrono::milliseconds(2);  // before it gives way to tasks that wait for a thread
 constexpr std::uint32_t most_attempts = 8;
 
-// Tickets are taken several at once where samples are so short that taking them is what costs. Together they last less
-// than a few microseconds, so order, stopping and sharing stay as prompt as with one.
-std::uint64_t tickets_at_once(std::uint64_t sample_ns) noexcept { return sample_ns == 0 ? 1 : std::clamp<std::uint64_t>(40000 / sample_ns, 1, 16); }
+// Tickets are taken several at once where samples are so short that taking them is what costs. Together they last so short
+// a time that order, stopping and sharing stay as prompt as with one.
+constexpr std::uint64_t ns_at_once = 40'000, most_at_once = 16;
+std::uint64_t tickets_at_once(std::uint64_t sample_ns) noexcept {
+  return sample_ns == 0 ? 1 : std::clamp<std::uint64_t>(ns_at_once / sample_ns, 1, most_at_once);
+}
 
 }  // namespace
 
@@ -30,7 +33,7 @@ ChainRun* Engine::lease_run(Lock&) noexcept {
       idle_runs_.pop_back();
       return run;
     }
-    auto run = std::make_unique<ChainRun>(chain_, options_.scratch_limit);
+    auto run = std::make_unique<ChainRun>(chain_, options_.scratch_limit, data_->source->open_reader());
     run->stop = stop_source_.get_token();
     run->rows.resize(slots_.fields());
     runs_.push_back(std::move(run));
@@ -114,11 +117,13 @@ bool Engine::advise() noexcept {
 
 void Engine::make_samples(ChainRun& run, TicketRun tickets) noexcept {
   Slot& slot = slot_of(tickets.first / rows_);
-  for (std::uint64_t ticket = tickets.first; ticket < tickets.first + tickets.count; ++ticket) {
-    const std::uint64_t row = ticket % rows_;
+  const std::uint64_t begin = tickets.first % rows_, end = begin + tickets.count;
+  if (tickets.count > 1 && begin < slot.valid)
+    run.reader->expect(std::span(slot.indices).subspan(begin, std::min(end, slot.valid) - begin));
+  for (std::uint64_t row = begin; row < end; ++row) {
     if (row < slot.valid) {
       try {
-        fill_row(run, slot, row, ticket);
+        fill_row(run, slot, row, tickets.first + (row - begin));
       } catch (...) {  // no memory even to say what failed
         slot.broken.store(true, std::memory_order_relaxed);
       }

@@ -14,12 +14,22 @@ std::byte* Cells::make(std::size_t slot, const Shape& shape) {
   const Field& field = (*schema)[slot];
   if (!field.shape.admits(shape)) refuse(slot, "value of shape " + shape.to_string(), field.dtype, shape.rank());
   Cell& cell = cells[slot];
-  std::byte* memory = cell.home != nullptr ? std::exchange(cell.home, nullptr)
-                                           : scratch(static_cast<std::size_t>(shape.elements()) * size_of(field.dtype));
+  std::byte* memory = std::exchange(cell.home, nullptr);
+  if (memory == nullptr) {
+    const std::uint64_t bytes = shape.elements() * size_of(field.dtype);
+    require_size(slot, bytes);
+    memory = scratch(static_cast<std::size_t>(bytes));
+  }
   cell.data = memory;
   cell.shape = shape;
   cell.writable = true;
   return memory;
+}
+
+void Cells::require_size(std::size_t slot, std::uint64_t bytes) const {
+  if (bytes > max_bytes) [[unlikely]]
+    throw Error(Errc::limit_exceeded, "field \"" + (*schema)[slot].name + "\" has " + std::to_string(bytes) +
+                                          " bytes, more than `max_sample_bytes` = " + std::to_string(max_bytes));
 }
 
 std::byte* Cells::own(std::size_t slot) {

@@ -15,16 +15,19 @@ struct TicketRun {
 /// all the back-pressure there is. Any thread, but for `reset`.
 class Tickets {
  public:
-  explicit Tickets(std::uint64_t rows) : rows_(rows) {}
+  /// `sharers`: how many threads take.
+  explicit Tickets(std::uint64_t rows, std::uint64_t sharers = 1) : rows_(rows), sharers_(sharers) {}
 
-  /// The next tickets, at most `most` and never of two batches.
+  /// The next tickets, at most `most`, never of two batches, and where more than one, at most half of a fair share of those
+  /// there are: the others find some too.
   TicketRun take(std::uint64_t most) noexcept {
     std::uint64_t first = next_.load(std::memory_order_relaxed);
     for (;;) {
       // Acquire pairs with raise(): who sees the limit sees the slots behind it.
       const std::uint64_t limit = limit_.load(std::memory_order_acquire);
       if (first >= limit) return {};
-      const std::uint64_t count = std::min({most, rows_ - first % rows_, limit - first});
+      const std::uint64_t share = std::max<std::uint64_t>((limit - first) / (2 * sharers_), 1);
+      const std::uint64_t count = most == 1 ? 1 : std::min({most, rows_ - first % rows_, share});
       if (next_.compare_exchange_weak(first, first + count, std::memory_order_relaxed)) return {first, count};
     }
   }
@@ -37,7 +40,7 @@ class Tickets {
   }
 
  private:
-  std::uint64_t rows_;
+  std::uint64_t rows_, sharers_;
   alignas(64) std::atomic<std::uint64_t> next_{0};
   alignas(64) std::atomic<std::uint64_t> limit_{0};
 };

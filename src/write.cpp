@@ -27,7 +27,8 @@ struct WindowCell {
   std::uint64_t bytes = 0;
 };
 
-// Samples in work, oldest first. The caller's thread admits and takes them; tasks run them.
+// Samples in work, oldest first. The caller's thread admits and takes them; tasks run them. A reader may be a file and a
+// decoder, so there are as many as samples are run at once, not as many as wait.
 class Window : public std::enable_shared_from_this<Window> {
  public:
   Window(const Pipeline& pipeline, std::size_t cells, std::size_t most_bytes, unsigned threads, Executor::Impl& executor)
@@ -36,7 +37,9 @@ class Window : public std::enable_shared_from_this<Window> {
         cells_(cells),
         most_bytes_(most_bytes),
         threads_(threads),
-        executor_(executor) {}
+        executor_(executor) {
+    idle_readers_.reserve(threads + std::size_t{1});  // tasks, and the caller
+  }
 
   bool full() const noexcept { return tail_ - head_ == cells_.size(); }
   bool empty() const noexcept { return tail_ == head_; }
@@ -75,6 +78,7 @@ class Window : public std::enable_shared_from_this<Window> {
     closed_ = true;
     changed_.wait(lock, [this] { return running_ == 0; });
     cells_.clear();
+    idle_readers_.clear();
   }
 
  private:
@@ -103,9 +107,15 @@ class Window : public std::enable_shared_from_this<Window> {
       ++next_;
       cell.state = WindowCell::State::running;
       ++running_;
+      std::unique_ptr<ReaderModel> reader;
+      if (!idle_readers_.empty()) {
+        reader = std::move(idle_readers_.back());
+        idle_readers_.pop_back();
+      }
       lock.unlock();
-      make(cell);
+      make(cell, reader);
       lock.lock();
+      if (reader != nullptr) idle_readers_.push_back(std::move(reader));
       --running_;
       cell.state = WindowCell::State::done;
       bytes_ += cell.bytes;
@@ -114,13 +124,16 @@ class Window : public std::enable_shared_from_this<Window> {
     }
     return false;
   }
-  void make(WindowCell& cell) noexcept {
+  // Opens the reader where there is none yet.
+  void make(WindowCell& cell, std::unique_ptr<ReaderModel>& reader) noexcept {
     cell.bytes = 0;
     try {
-      if (cell.run == nullptr) cell.run = std::make_unique<ChainRun>(chain_, ~std::size_t{0});
+      if (reader == nullptr) reader = data_->source->open_reader();
+      if (cell.run == nullptr) cell.run = std::make_unique<ChainRun>(chain_, ~std::size_t{0}, nullptr);
+      std::swap(cell.run->reader, reader);
       chain_.run(*cell.run, Place{0, cell.item.position, 0, 0}, cell.item.index, {}, false);
       cell.run->at = nullptr;
-      // The reader's views end with its transaction, which must not stay open while the sample waits its turn.
+      // The reader goes on to another sample, and what it gave to view goes with it.
       for (std::size_t slot = 0; slot < cell.run->cells.size(); ++slot) {
         cell.run->own(slot);
         cell.bytes += cell.run->cells[slot].shape.elements() * size_of((*cell.run->schema)[slot].dtype);
@@ -128,12 +141,14 @@ class Window : public std::enable_shared_from_this<Window> {
     } catch (...) {
       cell.error = cell.run != nullptr ? chain_.describe_failure(*cell.run, cell.item.index) : current_error().with_stage("read").with_source(data_->source->name());
     }
-    if (cell.run != nullptr) cell.run->reader->pause();
+    if (cell.run != nullptr && cell.run->reader != nullptr) std::swap(cell.run->reader, reader);
+    if (reader != nullptr) reader->pause();
   }
 
   std::shared_ptr<const PipelineData> data_;
   Chain chain_;
   std::vector<WindowCell> cells_;
+  std::vector<std::unique_ptr<ReaderModel>> idle_readers_;
   std::size_t most_bytes_;
   unsigned threads_;
   Executor::Impl& executor_;

@@ -34,13 +34,18 @@ class PENSTOCK_API Cells {
   const Schema* schema = nullptr;  ///< the fields at this point of the chain
   std::vector<Cell> cells;         ///< one per field of `schema`
 
-  /// Memory for a new value of the field; checks shape against the schema. Home, if the field has one now.
+  /// Memory for a new value of the field; checks shape against the schema, and the size of one that varies against the
+  /// limit. Home, if the field has one now.
   std::byte* make(std::size_t slot, const Shape& shape);
   /// The value for writing: as it is, or, for a view into a store, a copy made now.
   std::byte* own(std::size_t slot);
   [[noreturn]] void refuse(std::size_t slot, std::string_view what, DType asked, std::size_t rank) const;
   [[noreturn]] void missing(std::size_t slot) const;
 
+  /// @throws Error(limit_exceeded) for a value of more than `max_bytes`.
+  void require_size(std::size_t slot, std::uint64_t bytes) const;
+
+  std::uint64_t max_bytes = ~std::uint64_t{0};  ///< of one value
   std::uint64_t copied_bytes = 0;  ///< bytes copied that a better-placed stage would not have copied
 
  protected:

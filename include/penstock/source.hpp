@@ -33,7 +33,9 @@ concept SharedSource = Described<S> && Reader<const S>;
 
 /// A source whose readers carry state (a transaction, a handle). `open_reader()` is const and called from any thread;
 /// a reader is leased by one runner at a time. `pause()`, where a reader has it, is called when its runner has nothing
-/// to do: give up whatever must not be held for long; the next read takes it again.
+/// to do: give up whatever must not be held for long; the next read takes it again. `expect(indices)`, noexcept, where a
+/// reader has it, tells it which few records its runner reads next, in that order: advice, which a failure, a stop or a
+/// pause may make void.
 template <class S>
 concept LeasedSource = Described<S> && requires(const S& source) {
   { *source.open_reader() } -> Reader;
@@ -63,6 +65,7 @@ class PENSTOCK_API ReaderModel {
  public:
   virtual ~ReaderModel() = default;
   virtual void read(std::uint64_t index, SampleBuilder& out) = 0;
+  virtual void expect(std::span<const std::uint64_t>) noexcept {}
   virtual void pause() noexcept {}
 };
 
@@ -124,6 +127,9 @@ class SourceOf final : public SourceModel {
   struct LeasedReader final : ReaderModel {
     explicit LeasedReader(P r) : reader(std::move(r)) {}
     void read(std::uint64_t i, SampleBuilder& out) override { reader->read(i, out); }
+    void expect(std::span<const std::uint64_t> indices) noexcept override {
+      if constexpr (requires { reader->expect(indices); }) reader->expect(indices);
+    }
     void pause() noexcept override {
       if constexpr (requires { reader->pause(); }) reader->pause();
     }

@@ -134,18 +134,32 @@ TEST_CASE("every ticket is given once, in order, below the limit") {
   CHECK(tickets.take(1).first == 0);
 }
 
-TEST_CASE("tickets taken together are of one batch, and below the limit") {
-  Tickets tickets(10);
-  tickets.raise(20);
-  const auto next = [&](std::uint64_t most, std::uint64_t first, std::uint64_t count) {
+TEST_CASE("tickets taken together are of one batch, and leave some to others") {
+  const auto next = [](Tickets& tickets, std::uint64_t most, std::uint64_t first, std::uint64_t count) {
     const TicketRun run = tickets.take(most);
     CHECK(run.first == first);
     CHECK(run.count == count);
   };
-  next(4, 0, 4);
-  next(16, 4, 6);  // not into the next batch
-  next(16, 10, 10);
-  CHECK(tickets.take(16).count == 0);
+  SECTION("to the one who waits for them and may help") {
+    Tickets tickets(10);
+    tickets.raise(20);
+    next(tickets, 4, 0, 4);
+    next(tickets, 16, 4, 6);  // not into the next batch
+    next(tickets, 16, 10, 5);
+    next(tickets, 16, 15, 2);
+    for (std::uint64_t last = 17; last < 20; ++last) next(tickets, 16, last, 1);
+    CHECK(tickets.take(16).count == 0);
+  }
+  SECTION("to three other threads") {
+    Tickets tickets(100, 4);
+    tickets.raise(100);
+    next(tickets, 50, 0, 12);
+    next(tickets, 8, 12, 8);
+    next(tickets, 50, 20, 10);
+    tickets.raise(200);
+    next(tickets, 50, 30, 21);
+    next(tickets, 1, 51, 1);
+  }
 }
 
 TEST_CASE("threads that take tickets while the limit rises miss none and share none") {

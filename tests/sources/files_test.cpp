@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include <penstock/pipeline.hpp>
+
 #include "source_checks.hpp"
 #include "support/catch.hpp"
 #include "temp_folder.hpp"
@@ -208,4 +210,23 @@ TEST_CASE("identity of files depends on names, sizes and labels") {
   two.write("b/y.jpg", "45");
   two.write("ab/.keep", "");
   CHECK(identity(one) != identity(two));
+}
+
+TEST_CASE("a file larger than a sample may be is refused before memory is taken for it") {
+  const TempFolder folder;
+  folder.write("a.jpg", "a");
+  folder.write("big.jpg", "b");
+  std::filesystem::resize_file(folder / "big.jpg", std::uintmax_t{1} << 38);
+  const Pipeline files = from(Files{.root = folder.path().string()});
+  CHECK(text_of(files.at(0)["image"]) == "a");
+  const Error error = error_of([&] { files.at(1); });
+  CHECK(error.code() == Errc::limit_exceeded);
+  CHECK(error.sample_scoped());
+  CHECK(error.stage() == "read");
+  CHECK(error.key() == "big.jpg");
+  CHECK(error.index() == 1);
+  CHECK(mentions(error, "max_sample_bytes"));
+  std::filesystem::resize_file(folder / "big.jpg", 1000);
+  CHECK(files.at(1)["image"].bytes() == 1000);
+  CHECK(error_of([&] { (files | check({.max_sample_bytes = 999})).at(1); }).code() == Errc::limit_exceeded);
 }

@@ -153,6 +153,67 @@ TEST_CASE("lmdb values are viewed, not copied") {
   CHECK(first["image"].data != seen);
 }
 
+TEST_CASE("an lmdb reader told what comes reads the same") {
+  const TempFolder folder;
+  const RawLmdb raw{folder / "a"};
+  Pairs pairs;
+  for (std::uint64_t i = 0; i < 400; ++i) pairs[decimal_key(i)] = std::string(i * i % 9000, static_cast<char>(i));
+  raw.write(pairs);
+  const LmdbSource source({.path = raw.path});
+  const LmdbSource safe({.path = raw.path, .safe_read = true});
+  using Indices = std::vector<std::uint64_t>;
+  const auto reader = source.open_reader(), safe_reader = safe.open_reader();
+  const auto expect = [&](const Indices& indices) {
+    reader->expect(indices);
+    safe_reader->expect(indices);
+  };
+  const auto check = [&](std::uint64_t index) {
+    for (const auto& each : {reader.get(), safe_reader.get()}) {
+      OwnedSample sample(source.schema());
+      SampleBuilder out = sample.builder();
+      each->read(index, out);
+      if (text_of(sample["image"]) != pairs.at(decimal_key(index))) FAIL("record " << index);
+    }
+  };
+  SECTION("in that order") {
+    expect({7, 3, 3, 399});
+    for (const std::uint64_t i : {7, 3, 3, 399, 7}) check(i);
+  }
+  SECTION("in another order, or something else") {
+    for (const Indices& reads : {Indices{3, 7, 399}, Indices{7, 9, 3, 399}, Indices{7, 399, 3}, Indices{12}}) {
+      expect({7, 3, 399});
+      for (const std::uint64_t i : reads) check(i);
+    }
+  }
+  SECTION("after a pause") {
+    expect({7, 3, 399});
+    check(7);
+    reader->pause();
+    safe_reader->pause();
+    for (const std::uint64_t i : {3, 399}) check(i);
+  }
+  SECTION("what is not there fails when it is read, with its place") {
+    expect({7, 400, 3});
+    check(7);
+    const Error error = error_of([&] {
+      OwnedSample sample(source.schema());
+      SampleBuilder out = sample.builder();
+      reader->read(400, out);
+    });
+    CHECK(error.code() == Errc::not_found);
+    CHECK(error.index() == 400);
+    check(3);
+  }
+  SECTION("nothing, and more than it remembers") {
+    expect({});
+    check(5);
+    Indices all(400);
+    std::iota(all.begin(), all.end(), std::uint64_t{0});
+    expect(all);
+    for (const std::uint64_t i : all) check(i);
+  }
+}
+
 TEST_CASE("identity of lmdb depends on the keys") {
   const TempFolder folder;
   const auto identity = [&](const char* name, const Pairs& pairs) {

@@ -49,6 +49,8 @@ class PENSTOCK_API LmdbReader {
   /// @throws Error(not_found) for a key that is gone; Error(corrupt | unsupported) with key, file and offset in the
   /// file; Error(io); Error(forked) in a child process made by fork().
   void read(std::uint64_t index, SampleBuilder& out);
+  /// These are read next, in this order: looks them up at once, and fetches each value's beginning before its turn.
+  void expect(std::span<const std::uint64_t> indices) noexcept;
   /// Ends the transaction, so that a writing process can reuse space; the next `read` begins another.
   void pause() noexcept;
 
