@@ -31,7 +31,8 @@ TensorView Batch::operator[](std::string_view field) const {
   const Shape& row = schema[slot].shape;
   dims[0] = static_cast<std::int64_t>(size());
   for (std::size_t i = 0; i < row.rank(); ++i) dims[i + 1] = row[i];
-  return {engine.slots().place(lease_->slot(), slot, 0), schema[slot].dtype, Shape(std::span<const std::int64_t>(dims.data(), row.rank() + 1))};
+  return {engine.slots().place(lease_->slot(), slot, 0), schema[slot].dtype,
+          Shape(std::span<const std::int64_t>(dims.data(), row.rank() + 1))};
 }
 
 std::uint64_t Batch::size() const noexcept { return lease_ == nullptr ? 0 : lease_->slot().rows; }

@@ -21,22 +21,30 @@ Budget resolve_budget(const BudgetRequest& r) {
   b.threads = r.threads;
   // One batch with the caller, one ready, and enough being filled that every runner has a row.
   const std::uint64_t filling = std::max<std::uint64_t>(2, (2ull * r.threads + r.rows - 1) / r.rows);
-  b.depth = r.depth != 0 ? std::max(r.depth, least_depth) : static_cast<unsigned>(std::min<std::uint64_t>(2 + filling, 4096));
+  b.depth =
+      r.depth != 0 ? std::max(r.depth, least_depth) : static_cast<unsigned>(std::min<std::uint64_t>(2 + filling, 4096));
   b.scratch_limit = std::numeric_limits<std::size_t>::max();
   if (r.memory == 0) return b;
 
   const std::size_t scratch = std::max(least_scratch, 2 * r.sample_bytes);
   // The caller may run samples too, so there is one share more than runners.
-  const auto needs = [&](unsigned depth, unsigned threads) { return depth * r.slot_bytes + (threads + std::size_t{1}) * scratch; };
+  const auto needs = [&](unsigned depth, unsigned threads) {
+    return depth * r.slot_bytes + (threads + std::size_t{1}) * scratch;
+  };
   const unsigned depth = b.depth, threads = b.threads;
   while (b.depth > least_depth && needs(b.depth, b.threads) > r.memory) --b.depth;
   while (b.threads > 1 && needs(b.depth, b.threads) > r.memory) --b.threads;
   if (needs(b.depth, b.threads) > r.memory)
-    throw Error(Errc::out_of_memory, "`memory` = " + mib(r.memory) + " is too small: " + std::to_string(least_depth) + " batches of " + mib(r.slot_bytes) +
-                                         " and working memory of " + mib(scratch) + " for 1 runner and the caller need " + mib(needs(least_depth, 1)) +
+    throw Error(Errc::out_of_memory, "`memory` = " + mib(r.memory) + " is too small: " + std::to_string(least_depth) +
+                                         " batches of " + mib(r.slot_bytes) + " and working memory of " + mib(scratch) +
+                                         " for 1 runner and the caller need " + mib(needs(least_depth, 1)) +
                                          "; raise it, or lower the batch size or the sample's shape");
-  if (b.depth < depth) b.notes.push_back("`memory` allows " + std::to_string(b.depth) + " batches in the ring instead of " + std::to_string(depth));
-  if (b.threads < threads) b.notes.push_back("`memory` allows " + std::to_string(b.threads) + " runners instead of " + std::to_string(threads));
+  if (b.depth < depth)
+    b.notes.push_back("`memory` allows " + std::to_string(b.depth) + " batches in the ring instead of " +
+                      std::to_string(depth));
+  if (b.threads < threads)
+    b.notes.push_back("`memory` allows " + std::to_string(b.threads) + " runners instead of " +
+                      std::to_string(threads));
   b.scratch_limit = (r.memory - b.depth * r.slot_bytes) / (b.threads + std::size_t{1});
   return b;
 }

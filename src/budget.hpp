@@ -10,20 +10,20 @@
 namespace penstock::detail {
 
 struct BudgetRequest {
-  std::size_t memory = 0;       ///< bytes, 0 = no limit
-  unsigned depth = 0;           ///< 0 = choose
+  std::size_t memory = 0;  ///< bytes, 0 = no limit
+  unsigned depth = 0;      ///< 0 = choose
   unsigned threads = 1;
   std::uint64_t rows = 1;
   std::size_t slot_bytes = 0;
-  std::size_t sample_bytes = 0; ///< largest fixed field: the least a runner may need
+  std::size_t sample_bytes = 0;  ///< largest fixed field: the least a runner may need
 };
 
 /// What a loader's bytes are for, resolved before the first batch.
 struct Budget {
   unsigned depth = 0;
   unsigned threads = 0;
-  std::size_t scratch_limit = 0;  ///< bytes a runner
-  std::vector<std::string> notes; ///< what was lowered, and why
+  std::size_t scratch_limit = 0;   ///< bytes a runner
+  std::vector<std::string> notes;  ///< what was lowered, and why
 };
 
 /// @throws Error(out_of_memory) with the table and what to lower.

@@ -99,8 +99,11 @@ void Chain::execute(ChainRun& run, std::size_t number, const Place& place, std::
       }
       break;
     }
-    case Step::Kind::image: run_fold(run, step, number, place, seed_, check_); break;
-    case Step::Kind::select: break;
+    case Step::Kind::image:
+      run_fold(run, step, number, place, seed_, check_);
+      break;
+    case Step::Kind::select:
+      break;
   }
 }
 
@@ -120,7 +123,8 @@ void Chain::finish(ChainRun& run, std::span<std::byte* const> rows) const {
   }
 }
 
-void Chain::run(ChainRun& run, const Place& place, std::uint64_t index, std::span<std::byte* const> rows, bool measure) const {
+void Chain::run(ChainRun& run, const Place& place, std::uint64_t index, std::span<std::byte* const> rows,
+                bool measure) const {
   if (!measure) {
     for (std::size_t i = 0; i < steps_.size(); ++i) {
       run.at = &steps_[i].label;
@@ -152,7 +156,8 @@ void Chain::run(ChainRun& run, const Place& place, std::uint64_t index, std::spa
     run.sample_ns = before.wall_ns - begun.wall_ns;
     run.totals.wall_ns.add(run.sample_ns);
     const std::uint64_t cpu_ns = before.cpu_ns - begun.cpu_ns;
-    if (may_block && run.sample_ns > cpu_ns && times_blocked() != blocked) run.totals.blocked_ns.add(run.sample_ns - cpu_ns);
+    if (may_block && run.sample_ns > cpu_ns && times_blocked() != blocked)
+      run.totals.blocked_ns.add(run.sample_ns - cpu_ns);
     run.totals.measured.add(1);
     run.totals.scratch_bytes.set(run.arena.capacity());
   }
@@ -185,7 +190,8 @@ OwnedSample run_once(const PipelineData& data, const Place& place, std::uint64_t
   }
   OwnedSample out(data.schema);
   SampleBuilder builder = out.builder();
-  for (std::size_t slot = 0; slot < data.schema.size(); ++slot) builder.view(slot, run.cells[slot].data, run.cells[slot].shape);
+  for (std::size_t slot = 0; slot < data.schema.size(); ++slot)
+    builder.view(slot, run.cells[slot].data, run.cells[slot].shape);
   out.keep();
   return out;
 }

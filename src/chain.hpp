@@ -32,17 +32,17 @@ struct Step {
   enum class Kind : std::uint8_t { read, map, field_map, image, select } kind = Kind::read;
   std::string label;
   std::uint64_t key = 0;
-  Schema schema;                        ///< behind this step
-  std::size_t fields = 0;               ///< of `schema`
-  std::vector<std::size_t> varying;     ///< slots it writes whose size is only known from the value
+  Schema schema;                     ///< behind this step
+  std::size_t fields = 0;            ///< of `schema`
+  std::vector<std::size_t> varying;  ///< slots it writes whose size is only known from the value
   /// How slots differ from the step before: not at all; kept ones move down and new ones follow; in some other way.
   enum class Renumber : std::uint8_t { no, down, freely } renumber = Renumber::no;
-  std::vector<std::ptrdiff_t> from;     ///< old slot of each new slot, -1 = none; where it renumbers
-  std::vector<std::size_t> cleared;     ///< slots whose old value can't be read as the new type
+  std::vector<std::ptrdiff_t> from;  ///< old slot of each new slot, -1 = none; where it renumbers
+  std::vector<std::size_t> cleared;  ///< slots whose old value can't be read as the new type
   std::size_t in_slot = 0, out_slot = 0;
   const TransformModel* map = nullptr;
   const FieldMapModel* field_map = nullptr;
-  Shape field_map_shape;                ///< fixed, or what `in` has where `keeps_shape`
+  Shape field_map_shape;  ///< fixed, or what `in` has where `keeps_shape`
   bool keeps_shape = true;
   const ImageDecoder* decoder = nullptr;
   std::string decoder_label;
@@ -51,7 +51,7 @@ struct Step {
   struct Home {
     std::size_t slot, row;
   };
-  std::vector<Home> homes;              ///< slots whose final value this step makes, and the batch fields they are
+  std::vector<Home> homes;  ///< slots whose final value this step makes, and the batch fields they are
 };
 
 class Chain;
@@ -65,11 +65,11 @@ class ChainRun final : public Cells {
   std::unique_ptr<ReaderModel> reader;
   std::vector<std::unique_ptr<ImageDecoding>> decoders;  ///< one per step that has one
   std::vector<Cell> spare;
-  std::vector<std::byte*> rows;                          ///< places of the row in work
-  std::vector<StepCounters> counters;                    ///< one per step
+  std::vector<std::byte*> rows;        ///< places of the row in work
+  std::vector<StepCounters> counters;  ///< one per step
   ChainCounters totals;
-  std::uint64_t sample_ns = 0;                           ///< wall time of the last measured chain; 0 = none yet
-  const std::string* at = nullptr;                       ///< label of the stage in work, for errors
+  std::uint64_t sample_ns = 0;      ///< wall time of the last measured chain; 0 = none yet
+  const std::string* at = nullptr;  ///< label of the stage in work, for errors
   std::stop_token stop;
 
  protected:
@@ -82,9 +82,10 @@ class Chain {
   explicit Chain(std::shared_ptr<const PipelineData> data);
 
   /// Runs one sample. `rows`, when not empty, holds the place of each field of the final schema: values end up there.
-  /// Without, they end up anywhere: in the run's scratch or in the store, until the next run. With `measure`, the steps are
-  /// timed. Throws whatever a stage throws.
-  void run(ChainRun& run, const Place& place, std::uint64_t index, std::span<std::byte* const> rows, bool measure) const;
+  /// Without, they end up anywhere: in the run's scratch or in the store, until the next run. With `measure`, the steps
+  /// are timed. Throws whatever a stage throws.
+  void run(ChainRun& run, const Place& place, std::uint64_t index, std::span<std::byte* const> rows,
+           bool measure) const;
 
   /// The exception in flight as an Error that knows stage, source, file, key and index. Call inside a catch block.
   Error describe_failure(const ChainRun& run, std::uint64_t index) const noexcept;
@@ -109,7 +110,8 @@ class Chain {
 };
 
 /// Draws, folds and executes one image step. `run.at` names the part in work.
-void run_fold(ChainRun& run, const Step& step, std::size_t number, const Place& place, std::uint64_t seed, const CheckOptions& check);
+void run_fold(ChainRun& run, const Step& step, std::size_t number, const Place& place, std::uint64_t seed,
+              const CheckOptions& check);
 
 /// One sample outside any loader.
 OwnedSample run_once(const PipelineData& data, const Place& place, std::uint64_t index);

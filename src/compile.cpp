@@ -44,14 +44,18 @@ void relate(Step& step, const Schema& before) {
 // True when the step replaces this field's value, rather than changing it in place or leaving it alone.
 bool makes(const Step& step, const Schema& before, std::size_t slot) {
   switch (step.kind) {
-    case Step::Kind::read: return true;
-    case Step::Kind::image: return slot == step.out_slot;
-    case Step::Kind::field_map: return slot == step.out_slot && !step.field_map->in_place;
+    case Step::Kind::read:
+      return true;
+    case Step::Kind::image:
+      return slot == step.out_slot;
+    case Step::Kind::field_map:
+      return slot == step.out_slot && !step.field_map->in_place;
     case Step::Kind::map: {
       const auto old = before.find(step.schema[slot].name);
       return !old || !(before[*old] == step.schema[slot]);
     }
-    case Step::Kind::select: return false;
+    case Step::Kind::select:
+      return false;
   }
   return false;
 }
@@ -66,7 +70,8 @@ void Chain::compile() {
   for (const BoundStage& stage : data_->stages) {
     const auto* image = std::get_if<ImageItem>(&stage.stage.model().item);
     Step& last = steps_.back();
-    if (image != nullptr && last.kind == Step::Kind::image && last.executor == image->executor && last.schema[last.out_slot].name == image->field) {
+    if (image != nullptr && last.kind == Step::Kind::image && last.executor == image->executor &&
+        last.schema[last.out_slot].name == image->field) {
       last.parts.push_back({image->model.get(), stage.key, stage.label});
       last.label += " + " + stage.label;
       last.schema = stage.out;
@@ -117,18 +122,20 @@ void Chain::check_fixed_sizes() {
       if (!field.shape.fixed()) {
         if (!one_slot || slot == step.out_slot) step.varying.push_back(slot);
       } else if (field.shape.elements() * size_of(field.dtype) > check_.max_sample_bytes) {
-        throw Error(Errc::limit_exceeded, "field \"" + field.name + "\" of shape " + field.shape.to_string() + " is larger than `max_sample_bytes` = " +
-                                              std::to_string(check_.max_sample_bytes))
+        throw Error(Errc::limit_exceeded,
+                    "field \"" + field.name + "\" of shape " + field.shape.to_string() +
+                        " is larger than `max_sample_bytes` = " + std::to_string(check_.max_sample_bytes))
             .with_stage(step.label);
       }
     }
   }
   for (const Field& field : data_->schema)
-    row_bytes_.push_back(field.shape.fixed() ? static_cast<std::size_t>(field.shape.elements()) * size_of(field.dtype) : 0);
+    row_bytes_.push_back(field.shape.fixed() ? static_cast<std::size_t>(field.shape.elements()) * size_of(field.dtype)
+                                             : 0);
 }
 
-// The last step that makes a field's value is told the field's place in the batch. Names are followed backwards, as slots
-// may be renumbered on the way.
+// The last step that makes a field's value is told the field's place in the batch. Names are followed backwards, as
+// slots may be renumbered on the way.
 void Chain::assign_homes() {
   for (std::size_t row = 0; row < data_->schema.size(); ++row) {
     const std::string& name = data_->schema[row].name;

@@ -13,7 +13,9 @@ class Tally {
  public:
   Tally() = default;
   Tally(Tally&& other) noexcept : value_(other.get()) {}
-  void add(std::uint64_t n) noexcept { value_.store(value_.load(std::memory_order_relaxed) + n, std::memory_order_relaxed); }
+  void add(std::uint64_t n) noexcept {
+    value_.store(value_.load(std::memory_order_relaxed) + n, std::memory_order_relaxed);
+  }
   void set(std::uint64_t n) noexcept { value_.store(n, std::memory_order_relaxed); }
   std::uint64_t get() const noexcept { return value_.load(std::memory_order_relaxed); }
 
@@ -29,18 +31,19 @@ struct StepCounters {
 /// Of all chains of one runner.
 struct ChainCounters {
   Tally samples, copied_bytes, scratch_bytes;
-  Tally measured, wall_ns, blocked_ns;  ///< of measured chains; blocked: wall less CPU time, where the thread gave up its core
+  Tally measured, wall_ns,
+      blocked_ns;  ///< of measured chains; blocked: wall less CPU time, where the thread gave up its core
 };
 
-/// Which chains are measured: a runner's first few, so that short runs have numbers too, then one ticket in 64, spread so
-/// that no row of a batch is preferred. Of samples so short that the clocks would be a tenth of them, one in 512.
+/// Which chains are measured: a runner's first few, so that short runs have numbers too, then one ticket in 64, spread
+/// so that no row of a batch is preferred. Of samples so short that the clocks would be a tenth of them, one in 512.
 inline bool measures(std::uint64_t ticket, std::uint64_t measured_so_far, std::uint64_t sample_ns) noexcept {
   const std::uint64_t spread = (ticket * 0x9e3779b97f4a7c15ull) >> 55;
   return (sample_ns < 2000 ? spread == 0 : (spread & 63) == 0) || measured_so_far < 16;
 }
 
-/// How often this thread gave up its core of its own accord or waited for a page: what tells waiting for data from waiting
-/// for a core that others use.
+/// How often this thread gave up its core of its own accord or waited for a page: what tells waiting for data from
+/// waiting for a core that others use.
 inline std::uint64_t times_blocked() noexcept {
   rusage usage{};
   ::getrusage(RUSAGE_THREAD, &usage);
@@ -54,7 +57,9 @@ inline Clocks read_clocks() noexcept {
   timespec cpu{}, wall{};
   ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &cpu);
   ::clock_gettime(CLOCK_MONOTONIC, &wall);
-  const auto ns = [](const timespec& t) { return static_cast<std::uint64_t>(t.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(t.tv_nsec); };
+  const auto ns = [](const timespec& t) {
+    return static_cast<std::uint64_t>(t.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(t.tv_nsec);
+  };
   return {ns(cpu), ns(wall)};
 }
 

@@ -93,7 +93,8 @@ void Engine::seek(Cursor cursor) {
   Lock lock(mutex_);
   paused_.store(true, std::memory_order_seq_cst);
   changed_.wait(lock, [this] { return running_ == 0; });
-  for (std::uint64_t o = delivered_; o < admitted_.load(std::memory_order_relaxed); ++o) slots_.release(slot_of(o), StreamRef{});
+  for (std::uint64_t o = delivered_; o < admitted_.load(std::memory_order_relaxed); ++o)
+    slots_.release(slot_of(o), StreamRef{});
   tickets_.reset();
   admitted_.store(0, std::memory_order_relaxed);
   advised_.store(0, std::memory_order_relaxed);
@@ -121,7 +122,8 @@ Slot* Engine::wait() {
   }
   Slot& slot = slot_of(delivered_);
   const auto ready = [&] { return slot.state.load(std::memory_order_seq_cst) == SlotState::ready; };
-  // Sleeping and being woken costs about what a batch of tiny samples does. Where runners need every core, this one is theirs.
+  // Sleeping and being woken costs about what a batch of tiny samples does. Where runners need every core, this one is
+  // theirs.
   if (may_spin_)
     for (const std::uint64_t begun = now_ns(); !ready() && !stopped() && now_ns() - begun < spin_ns;)
       for (int i = 0; i < 64 && !ready(); ++i) relax();

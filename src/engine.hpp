@@ -50,8 +50,8 @@ class Engine {
   // -- the consumer's thread --
   /// Gives up all that is unread and begins issuing at `cursor`. Waits for samples in work.
   void seek(Cursor cursor);
-  /// The slot of the next batch, once it is ready; null after a stop. @throws Error(leases_exhausted), or what ended the
-  /// engine.
+  /// The slot of the next batch, once it is ready; null after a stop. @throws Error(leases_exhausted), or what ended
+  /// the engine.
   Slot* wait();
   /// Leases the slot that wait() gave, and moves on.
   void lease(Slot& slot);
@@ -99,7 +99,8 @@ class Engine {
   ChainRun* lease_run(Lock& lock) noexcept;
   Slot& slot_of(std::uint64_t ordinal) noexcept { return *by_ordinal_[ordinal % by_ordinal_.size()]; }
 
-  /// How tasks come in. They hold the door, not the engine, so that none keeps it, or what it was given, beyond close().
+  /// How tasks come in. They hold the door, not the engine, so that none keeps it, or what it was given, beyond
+  /// close().
   struct Door {
     std::mutex mutex;
     Engine* engine;
@@ -118,11 +119,11 @@ class Engine {
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  std::vector<Slot*> by_ordinal_;         ///< of admitted batches that are not delivered
+  std::vector<Slot*> by_ordinal_;  ///< of admitted batches that are not delivered
   std::atomic<std::uint64_t> admitted_{0};
   std::atomic<std::uint64_t> advised_{0};
   std::uint64_t delivered_ = 0;
-  Cursor cursor_;                         ///< of the next batch to admit
+  Cursor cursor_;  ///< of the next batch to admit
   std::vector<std::unique_ptr<ChainRun>> runs_;
   std::vector<ChainRun*> idle_runs_;
   unsigned scheduled_ = 0, running_ = 0, threads_seen_ = 0;

@@ -6,20 +6,34 @@ namespace penstock {
 
 std::string_view to_string(Errc code) noexcept {
   switch (code) {
-    case Errc::invalid_argument: return "invalid_argument";
-    case Errc::schema_mismatch: return "schema_mismatch";
-    case Errc::unsupported: return "unsupported";
-    case Errc::corrupt: return "corrupt";
-    case Errc::not_found: return "not_found";
-    case Errc::io: return "io";
-    case Errc::limit_exceeded: return "limit_exceeded";
-    case Errc::user: return "user";
-    case Errc::out_of_memory: return "out_of_memory";
-    case Errc::state_mismatch: return "state_mismatch";
-    case Errc::quota_exceeded: return "quota_exceeded";
-    case Errc::leases_exhausted: return "leases_exhausted";
-    case Errc::closed: return "closed";
-    case Errc::forked: return "forked";
+    case Errc::invalid_argument:
+      return "invalid_argument";
+    case Errc::schema_mismatch:
+      return "schema_mismatch";
+    case Errc::unsupported:
+      return "unsupported";
+    case Errc::corrupt:
+      return "corrupt";
+    case Errc::not_found:
+      return "not_found";
+    case Errc::io:
+      return "io";
+    case Errc::limit_exceeded:
+      return "limit_exceeded";
+    case Errc::user:
+      return "user";
+    case Errc::out_of_memory:
+      return "out_of_memory";
+    case Errc::state_mismatch:
+      return "state_mismatch";
+    case Errc::quota_exceeded:
+      return "quota_exceeded";
+    case Errc::leases_exhausted:
+      return "leases_exhausted";
+    case Errc::closed:
+      return "closed";
+    case Errc::forked:
+      return "forked";
   }
   return "unknown";
 }
@@ -46,7 +60,9 @@ std::string printable(std::string_view text) {
 
 }  // namespace
 
-Error::Error(Errc code, std::string cause) : std::runtime_error(cause), code_(code), cause_(std::move(cause)) { compose(); }
+Error::Error(Errc code, std::string cause) : std::runtime_error(cause), code_(code), cause_(std::move(cause)) {
+  compose();
+}
 
 Error& Error::with_stage(std::string_view stage) {
   if (stage_.empty()) stage_ = stage;
@@ -86,8 +102,10 @@ bool Error::sample_scoped() const noexcept {
     case Errc::not_found:
     case Errc::io:
     case Errc::limit_exceeded:
-    case Errc::user: return true;
-    default: return false;
+    case Errc::user:
+      return true;
+    default:
+      return false;
   }
 }
 

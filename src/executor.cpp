@@ -17,8 +17,8 @@ namespace penstock {
 namespace {
 
 // oneTBB starts one worker fewer than there are cores, whatever an arena asks for, and of several global_controls the
-// smallest wins. So all executors of the process that need more share one control, for the one that needs most; where none
-// does, there is none and the application's own settings stand.
+// smallest wins. So all executors of the process that need more share one control, for the one that needs most; where
+// none does, there is none and the application's own settings stand.
 class Workers {
  public:
   static Workers& instance() {
@@ -41,7 +41,8 @@ class Workers {
     const unsigned most = needs_.empty() ? 0 : *needs_.rbegin();
     if (most == held_) return;
     std::unique_ptr<tbb::global_control> next;
-    if (most != 0) next = std::make_unique<tbb::global_control>(tbb::global_control::max_allowed_parallelism, std::size_t{most} + 1);
+    if (most != 0)
+      next = std::make_unique<tbb::global_control>(tbb::global_control::max_allowed_parallelism, std::size_t{most} + 1);
     control_ = std::move(next);
     held_ = most;
   }
@@ -51,8 +52,8 @@ class Workers {
   std::unique_ptr<tbb::global_control> control_;
 };
 
-// Tasks that wait for a thread. oneTBB is given their places in this list only: what nothing but its memory points to would
-// count as leaked where a process ends before its tasks began.
+// Tasks that wait for a thread. oneTBB is given their places in this list only: what nothing but its memory points to
+// would count as leaked where a process ends before its tasks began.
 class Pending {
  public:
   struct Task {

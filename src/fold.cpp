@@ -22,7 +22,8 @@ class Fold {
       run.at = &step.decoder_label;
       shape = decoding_->open({cell.data, static_cast<std::size_t>(cell.shape[0])});
     } else {
-      shape = {static_cast<std::int32_t>(cell.shape[0]), static_cast<std::int32_t>(cell.shape[1]), static_cast<std::int32_t>(cell.shape[2])};
+      shape = {static_cast<std::int32_t>(cell.shape[0]), static_cast<std::int32_t>(cell.shape[1]),
+               static_cast<std::int32_t>(cell.shape[2])};
       pixels_ = {reinterpret_cast<const std::uint8_t*>(cell.data), std::ptrdiff_t{shape.width} * shape.channels, shape};
     }
     check_bytes(shape, 1);
@@ -31,7 +32,8 @@ class Fold {
 
   void add(const FoldPart& part, Rng rng) {
     if (op_.converted)
-      throw Error(Errc::invalid_argument, "image stages stand before convert and normalize: what those make is no 8-bit [H, W, C] image");
+      throw Error(Errc::invalid_argument,
+                  "image stages stand before convert and normalize: what those make is no 8-bit [H, W, C] image");
     alignas(std::max_align_t) std::byte params[ImageStageModel::max_params];
     if (!check_.fold) flush();
     const ImageShape shape = op_.shape();
@@ -43,7 +45,8 @@ class Fold {
       next = op_;
       part.model->compose(params, shape, next);
       if (next.refused())
-        throw Error(Errc::invalid_argument, "the stage asks for two things that one image operation can't do in a row; make it two stages");
+        throw Error(Errc::invalid_argument,
+                    "the stage asks for two things that one image operation can't do in a row; make it two stages");
     }
     op_ = next;
     check_bytes(op_.shape(), op_.converted ? size_of(op_.dtype) : 1);
@@ -54,7 +57,8 @@ class Fold {
     const DType dtype = op_.converted ? op_.dtype : DType::u8;
     const Field& field = step_.schema[step_.out_slot];
     const Shape shape = op_.tensor_shape();
-    if (dtype != field.dtype || !field.shape.admits(shape)) run_.refuse(step_.out_slot, "image of shape " + shape.to_string(), dtype, shape.rank());
+    if (dtype != field.dtype || !field.shape.admits(shape))
+      run_.refuse(step_.out_slot, "image of shape " + shape.to_string(), dtype, shape.rank());
     std::byte* out = run_.make(step_.out_slot, shape);
     const ScratchArena::Mark mark = run_.arena.mark();
     execute(out);
@@ -65,15 +69,18 @@ class Fold {
   void check_bytes(const ImageShape& shape, std::size_t each) const {
     const auto bytes = std::uint64_t(shape.height) * std::uint64_t(shape.width) * std::uint64_t(shape.channels) * each;
     if (bytes > check_.max_sample_bytes)
-      throw Error(Errc::limit_exceeded, "an image of " + std::to_string(shape.width) + "x" + std::to_string(shape.height) + "x" + std::to_string(shape.channels) +
-                                            " bytes is larger than `max_sample_bytes` = " + std::to_string(check_.max_sample_bytes));
+      throw Error(Errc::limit_exceeded,
+                  "an image of " + std::to_string(shape.width) + "x" + std::to_string(shape.height) + "x" +
+                      std::to_string(shape.channels) +
+                      " bytes is larger than `max_sample_bytes` = " + std::to_string(check_.max_sample_bytes));
   }
 
   // Executes what is folded so far into a whole 8-bit image, and starts again from it.
   void flush() {
     if (decoding_ == nullptr && op_.plain() && op_.box.size() == op_.source.size()) return;
     const ImageShape shape = op_.shape();
-    auto* out = run_.arena.allocate(static_cast<std::size_t>(shape.height) * static_cast<std::size_t>(shape.width) * static_cast<std::size_t>(shape.channels));
+    auto* out = run_.arena.allocate(static_cast<std::size_t>(shape.height) * static_cast<std::size_t>(shape.width) *
+                                    static_cast<std::size_t>(shape.channels));
     const std::string* const at = run_.at;  // the stage that needs it still has things to say
     execute(out);
     run_.at = at;
@@ -89,7 +96,8 @@ class Fold {
       run_.at = &step_.decoder_label;
       box = decoding_->decode(op_.box, check_.verify, op_.plain() && whole ? out : nullptr, run_.arena);
     } else {
-      box = {pixels_.data + op_.box.top * pixels_.stride + std::ptrdiff_t{op_.box.left} * pixels_.shape.channels, pixels_.stride,
+      box = {pixels_.data + op_.box.top * pixels_.stride + std::ptrdiff_t{op_.box.left} * pixels_.shape.channels,
+             pixels_.stride,
              {op_.box.height, op_.box.width, pixels_.shape.channels}};
     }
     run_.at = &step_.label;
@@ -97,7 +105,8 @@ class Fold {
       step_.executor->run(box, op_, out, run_.arena);
     } else if (reinterpret_cast<const std::byte*>(box.data) != out) {
       const auto row = static_cast<std::size_t>(box.shape.width) * static_cast<std::size_t>(box.shape.channels);
-      for (std::int32_t y = 0; y < box.shape.height; ++y) std::memcpy(out + static_cast<std::size_t>(y) * row, box.data + y * box.stride, row);
+      for (std::int32_t y = 0; y < box.shape.height; ++y)
+        std::memcpy(out + static_cast<std::size_t>(y) * row, box.data + y * box.stride, row);
     }
   }
 
@@ -111,7 +120,8 @@ class Fold {
 
 }  // namespace
 
-void run_fold(ChainRun& run, const Step& step, std::size_t number, const Place& place, std::uint64_t seed, const CheckOptions& check) {
+void run_fold(ChainRun& run, const Step& step, std::size_t number, const Place& place, std::uint64_t seed,
+              const CheckOptions& check) {
   Fold fold(run, step, number, check);
   for (const FoldPart& part : step.parts) {
     run.at = &part.label;

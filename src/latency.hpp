@@ -7,8 +7,8 @@
 
 namespace penstock::detail {
 
-/// How long calls took, in buckets an eighth of a power of two wide: quantiles to within 13 %, in fixed memory. One thread
-/// records, any thread reads.
+/// How long calls took, in buckets an eighth of a power of two wide: quantiles to within 13 %, in fixed memory. One
+/// thread records, any thread reads.
 class Latency {
  public:
   void record(std::uint64_t ns) noexcept {

@@ -30,7 +30,8 @@ class Loader::Impl {
     if (!data.batch) throw Error(Errc::invalid_argument, "a loader needs batches: end the pipeline with | batch(n)");
     if (data.schema.size() == 0) throw Error(Errc::schema_mismatch, "the pipeline has no fields left to batch");
     if (options.device.kind != Device::Kind::host)
-      throw Error(Errc::unsupported, "this build has no support for " + to_string(options.device) + "; use host() or best_device()");
+      throw Error(Errc::unsupported,
+                  "this build has no support for " + to_string(options.device) + "; use host() or best_device()");
     executor.emplace(options.executor ? *options.executor : Executor(options.threads));
     steps = data.steps();
     detail::BudgetRequest request;
@@ -39,7 +40,8 @@ class Loader::Impl {
     request.threads = options.threads != 0 ? options.threads : executor->threads();
     request.rows = data.batch->rows;
     request.slot_bytes = detail::Slots::slot_bytes(data.schema, data.batch->rows);
-    for (const Field& f : data.schema) request.sample_bytes = std::max<std::size_t>(request.sample_bytes, f.shape.elements() * size_of(f.dtype));
+    for (const Field& f : data.schema)
+      request.sample_bytes = std::max<std::size_t>(request.sample_bytes, f.shape.elements() * size_of(f.dtype));
     budget = detail::resolve_budget(request);
     detail::EngineOptions engine_options;
     engine_options.threads = budget.threads;
@@ -48,8 +50,9 @@ class Loader::Impl {
     engine_options.epochs = options.epochs;
     engine_options.memory = options.host_memory != nullptr ? options.host_memory : &host_memory();
     fingerprint = pipeline.fingerprint();
-    engine = std::make_shared<detail::Engine>(std::shared_ptr<const detail::PipelineData>(std::make_shared<detail::PipelineData>(data)), engine_options,
-                                              executor->impl());
+    engine = std::make_shared<detail::Engine>(
+        std::shared_ptr<const detail::PipelineData>(std::make_shared<detail::PipelineData>(data)), engine_options,
+        executor->impl());
     stop_callback.emplace(options.stop, [this] { stop(); });
   }
   Impl(const Impl&) = delete;
@@ -60,7 +63,9 @@ class Loader::Impl {
   }
 
   void check_process() const {
-    if (::getpid() != pid) throw Error(Errc::forked, "a loader does not survive fork(): its threads are in the parent; make one in the child");
+    if (::getpid() != pid)
+      throw Error(Errc::forked,
+                  "a loader does not survive fork(): its threads are in the parent; make one in the child");
   }
 
   // In a forked child nothing runs that could be stopped, and the mutex may be held by a thread that is not there.
@@ -97,7 +102,8 @@ class Loader::Impl {
     try {
       slot = engine->wait();
       if (slot == nullptr) return end_epoch();
-      if (slot->broken.load(std::memory_order_relaxed)) throw Error(Errc::out_of_memory, "the system has no memory left");
+      if (slot->broken.load(std::memory_order_relaxed))
+        throw Error(Errc::out_of_memory, "the system has no memory left");
       ledger.account(slot->bad, step * pipeline.batch_size());
     } catch (const Error& error) {
       if (error.code() != Errc::leases_exhausted) {  // the caller can let go of a batch and go on
@@ -155,13 +161,17 @@ class Loader::Impl {
     check_process();
     detail::check_state(s);
     if (s.seed != pipeline.seed())
-      throw Error(Errc::state_mismatch, "the state was saved with seed " + std::to_string(s.seed) + ", this pipeline has " + std::to_string(pipeline.seed()));
+      throw Error(Errc::state_mismatch, "the state was saved with seed " + std::to_string(s.seed) +
+                                            ", this pipeline has " + std::to_string(pipeline.seed()));
     if (s.fingerprint != fingerprint)
-      throw Error(Errc::state_mismatch, "the state belongs to another pipeline: source, stages or result options differ (fingerprint " +
-                                            std::to_string(s.fingerprint) + ", here " + std::to_string(fingerprint) + "); compare with what plan() says");
+      throw Error(Errc::state_mismatch,
+                  "the state belongs to another pipeline: source, stages or result options differ (fingerprint " +
+                      std::to_string(s.fingerprint) + ", here " + std::to_string(fingerprint) +
+                      "); compare with what plan() says");
     const std::uint64_t rows = pipeline.batch_size();
     if (s.position % rows != 0 || s.position / rows > steps || s.child != 0)
-      throw Error(Errc::state_mismatch, "the state's position " + std::to_string(s.position) + " is not the beginning of a batch of this pipeline");
+      throw Error(Errc::state_mismatch, "the state's position " + std::to_string(s.position) +
+                                            " is not the beginning of a batch of this pipeline");
     cursor = {s.epoch, s.position / rows};
     if (at_the_end()) cursor = {s.epoch + 1, 0};
     step = s.step;
@@ -205,7 +215,8 @@ EpochRange::iterator EpochRange::begin() {
   return iterator(this);
 }
 
-Loader::Loader(Pipeline pipeline, LoaderOptions options) : impl_(std::make_unique<Impl>(std::move(pipeline), std::move(options))) {}
+Loader::Loader(Pipeline pipeline, LoaderOptions options)
+    : impl_(std::make_unique<Impl>(std::move(pipeline), std::move(options))) {}
 Loader::Loader(Loader&&) noexcept = default;
 Loader& Loader::operator=(Loader&& other) noexcept {
   if (this != &other) {
@@ -224,7 +235,9 @@ void Loader::begin_epoch() { impl_->begin_epoch(); }
 std::optional<Batch> Loader::next(StreamRef) { return impl_->next(); }
 State Loader::state() const { return impl_->state(); }
 void Loader::resume(const State& state) { impl_->resume(state); }
-std::uint64_t Loader::epoch_number() const noexcept { return impl_->cursor.epoch + (impl_->at_the_end() || impl_->ended_by_error ? 1 : 0); }
+std::uint64_t Loader::epoch_number() const noexcept {
+  return impl_->cursor.epoch + (impl_->at_the_end() || impl_->ended_by_error ? 1 : 0);
+}
 void Loader::stop() noexcept { impl_->stop(); }
 const Pipeline& Loader::pipeline() const noexcept { return impl_->pipeline; }
 std::uint64_t Loader::steps_per_epoch() const noexcept { return impl_->steps; }

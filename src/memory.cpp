@@ -11,9 +11,12 @@ namespace penstock {
 
 std::string_view to_string(MemoryKind kind) noexcept {
   switch (kind) {
-    case MemoryKind::host: return "host";
-    case MemoryKind::pinned: return "pinned";
-    case MemoryKind::device: return "device";
+    case MemoryKind::host:
+      return "host";
+    case MemoryKind::pinned:
+      return "pinned";
+    case MemoryKind::device:
+      return "device";
   }
   return "?";
 }
@@ -23,9 +26,11 @@ namespace {
 class HostMemory final : public MemoryResource {
  public:
   void* allocate(std::size_t bytes, std::size_t align) override {
-    void* data = from_the_system(bytes, align) ? map(bytes) : ::operator new(bytes, std::align_val_t(align), std::nothrow);
+    void* data =
+        from_the_system(bytes, align) ? map(bytes) : ::operator new(bytes, std::align_val_t(align), std::nothrow);
     if (data == nullptr)
-      throw Error(Errc::out_of_memory, "the system has no " + std::to_string(bytes) + " bytes of host memory; lower `depth`, `threads` or the batch size");
+      throw Error(Errc::out_of_memory, "the system has no " + std::to_string(bytes) +
+                                           " bytes of host memory; lower `depth`, `threads` or the batch size");
     return data;
   }
   void deallocate(void* data, std::size_t bytes, std::size_t align) noexcept override {
@@ -38,9 +43,11 @@ class HostMemory final : public MemoryResource {
   MemoryKind kind() const noexcept override { return MemoryKind::host; }
 
  private:
-  // Large blocks never come from the heap: after the first is freed, malloc would keep them there, and a process that makes
-  // one loader after another would grow by the holes between them.
-  static bool from_the_system(std::size_t bytes, std::size_t align) noexcept { return bytes >= (128u << 10) && align <= 4096; }
+  // Large blocks never come from the heap: after the first is freed, malloc would keep them there, and a process that
+  // makes one loader after another would grow by the holes between them.
+  static bool from_the_system(std::size_t bytes, std::size_t align) noexcept {
+    return bytes >= (128u << 10) && align <= 4096;
+  }
   static void* map(std::size_t bytes) noexcept {
     void* data = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     return data == MAP_FAILED ? nullptr : data;
@@ -58,8 +65,8 @@ void* LimitResource::allocate(std::size_t bytes, std::size_t align) {
   std::size_t used = used_.load(std::memory_order_relaxed);
   do {
     if (bytes > limit_ || used > limit_ - bytes)
-      throw Error(Errc::out_of_memory, "the limit of " + std::to_string(limit_) + " bytes has no room for " + std::to_string(bytes) + " more; " +
-                                           std::to_string(used) + " are in use");
+      throw Error(Errc::out_of_memory, "the limit of " + std::to_string(limit_) + " bytes has no room for " +
+                                           std::to_string(bytes) + " more; " + std::to_string(used) + " are in use");
   } while (!used_.compare_exchange_weak(used, used + bytes, std::memory_order_relaxed));
   try {
     return upstream_->allocate(bytes, align);

@@ -52,7 +52,8 @@ struct Select {
   std::uint64_t largest;
   std::uint64_t size(std::uint64_t n) const {
     if (!positions->empty() && largest >= n)
-      throw Error(Errc::invalid_argument, "position " + std::to_string(largest) + " was selected, but there are only " + std::to_string(n));
+      throw Error(Errc::invalid_argument,
+                  "position " + std::to_string(largest) + " was selected, but there are only " + std::to_string(n));
     return positions->size();
   }
   void fill(std::uint64_t, std::uint64_t, std::span<OrderPoint> points) const {
@@ -68,7 +69,8 @@ struct Select {
 struct Repeat {
   std::uint64_t times;
   std::uint64_t size(std::uint64_t n) const {
-    if (n != 0 && times > (std::uint64_t{1} << 62) / n) throw Error(Errc::invalid_argument, "the repeated input has more than 2^62 records");
+    if (n != 0 && times > (std::uint64_t{1} << 62) / n)
+      throw Error(Errc::invalid_argument, "the repeated input has more than 2^62 records");
     return n * times;
   }
   void fill(std::uint64_t, std::uint64_t n, std::span<OrderPoint> points) const {
@@ -125,7 +127,8 @@ Stage split(SplitOptions options) {
 namespace detail {
 std::shared_ptr<const OrderModel> select_order(std::vector<std::uint64_t> positions) {
   const std::uint64_t largest = positions.empty() ? 0 : positions.back();
-  return std::make_shared<const OrderOf<Select>>(Select{std::make_shared<const std::vector<std::uint64_t>>(std::move(positions)), largest});
+  return std::make_shared<const OrderOf<Select>>(
+      Select{std::make_shared<const std::vector<std::uint64_t>>(std::move(positions)), largest});
 }
 }  // namespace detail
 

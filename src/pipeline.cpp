@@ -31,8 +31,9 @@ class Join {
   }
   void operator()(const SplitByKeyItem& item) {
     if (!data_.orders.empty())
-      throw Error(Errc::invalid_argument, "a split by key must stand directly behind the source: an order that changes between "
-                                          "epochs would change its parts")
+      throw Error(Errc::invalid_argument,
+                  "a split by key must stand directly behind the source: an order that changes between "
+                  "epochs would change its parts")
           .with_stage("split");
     std::vector<std::uint64_t> members = split_members(item.options, *data_.source);
     add_order(select_order(std::move(members)), "split " + describe_split(item.options));
@@ -49,21 +50,24 @@ class Join {
     const std::string label = item.options.name + "(" + item.field + ")";
     const Field& in = at(item.field, label);
     if (in.dtype != m.in_dtype || in.shape.rank() != m.in_rank)
-      throw Error(Errc::schema_mismatch, "field \"" + item.field + "\" is " + describe(in) + ", but the callable takes a View<" +
-                                             std::string(to_string(m.in_dtype)) + ", " + std::to_string(m.in_rank) + ">; the fields are " +
+      throw Error(Errc::schema_mismatch, "field \"" + item.field + "\" is " + describe(in) +
+                                             ", but the callable takes a View<" + std::string(to_string(m.in_dtype)) +
+                                             ", " + std::to_string(m.in_rank) + ">; the fields are " +
                                              data_.schema.to_string())
           .with_stage(label);
     const std::string out_name = item.options.out.empty() ? item.field : item.options.out;
     if (m.in_place) {
       if (out_name != item.field || item.options.shape)
-        throw Error(Errc::invalid_argument, "a callable that works in place keeps its field and shape; give it a second view to write to")
+        throw Error(Errc::invalid_argument,
+                    "a callable that works in place keeps its field and shape; give it a second view to write to")
             .with_stage(label);
       add_stage(item.options.name, label, {}, item.options.version, data_.schema);
       return;
     }
     const Shape shape = item.options.shape.value_or(in.shape);
     if (shape.rank() != m.out_rank)
-      throw Error(Errc::schema_mismatch, "the result's shape " + shape.to_string() + " is not of the rank " + std::to_string(m.out_rank) +
+      throw Error(Errc::schema_mismatch, "the result's shape " + shape.to_string() + " is not of the rank " +
+                                             std::to_string(m.out_rank) +
                                              " that the callable writes; say it with `.shape`")
           .with_stage(label);
     if (item.options.shape && !shape.fixed() && !(shape == in.shape))
@@ -76,7 +80,9 @@ class Join {
     const std::string name = item.decoder->name(), label = name + "(" + item.field + ")";
     const Field& in = at(item.field, label);
     if (in.dtype != DType::u8 || in.shape.rank() != 1)
-      throw Error(Errc::schema_mismatch, "field \"" + item.field + "\" is " + describe(in) + ", not encoded bytes u8[?]").with_stage(label);
+      throw Error(Errc::schema_mismatch,
+                  "field \"" + item.field + "\" is " + describe(in) + ", not encoded bytes u8[?]")
+          .with_stage(label);
     add_stage(name, label, item.decoder->describe(), 0,
               data_.schema.with({item.field, DType::u8, Shape{dynamic, dynamic, item.decoder->channels()}}));
   }
@@ -85,12 +91,14 @@ class Join {
     const std::string name = item.model->name(), label = name + "(" + item.field + ")";
     const Field& in = at(item.field, label);
     if (in.dtype != DType::u8 || in.shape.rank() != 3)
-      throw Error(Errc::schema_mismatch, "field \"" + item.field + "\" is " + describe(in) +
-                                             ", but image stages take u8[H, W, C]; decode before it, convert or normalise behind it")
+      throw Error(Errc::schema_mismatch,
+                  "field \"" + item.field + "\" is " + describe(in) +
+                      ", but image stages take u8[H, W, C]; decode before it, convert or normalise behind it")
           .with_stage(label);
     DType dtype = DType::u8;
     const Shape shape = item.model->schema(in.shape, dtype);
-    add_stage(name, label, item.model->describe(), item.model->version(), data_.schema.with({item.field, dtype, shape}));
+    add_stage(name, label, item.model->describe(), item.model->version(),
+              data_.schema.with({item.field, dtype, shape}));
   }
 
   void operator()(const SelectFieldsItem& item) {
@@ -107,17 +115,24 @@ class Join {
     refuse_after_batch("batch");
     for (const Field& f : data_.schema) {
       if (f.collate.kind != Collate::Kind::dense)
-        throw Error(Errc::unsupported, "field \"" + f.name + "\" asks for ragged or padded batching, which is not available yet").with_stage("batch");
+        throw Error(Errc::unsupported,
+                    "field \"" + f.name + "\" asks for ragged or padded batching, which is not available yet")
+            .with_stage("batch");
       if (!f.shape.fixed())
-        throw Error(Errc::schema_mismatch, "field \"" + f.name + "\" is " + describe(f) +
-                                               ", which varies from sample to sample; give it a fixed shape (decode, crop, resize, map) or leave it "
-                                               "behind with select_fields; the fields are " + data_.schema.to_string())
+        throw Error(
+            Errc::schema_mismatch,
+            "field \"" + f.name + "\" is " + describe(f) +
+                ", which varies from sample to sample; give it a fixed shape (decode, crop, resize, map) or leave it "
+                "behind with select_fields; the fields are " +
+                data_.schema.to_string())
             .with_stage("batch");
     }
     data_.batch = item;
   }
   void operator()(const ErrorPolicy& policy) {
-    if (data_.policy) throw Error(Errc::invalid_argument, "the pipeline already says what happens to bad samples").with_stage("on_error");
+    if (data_.policy)
+      throw Error(Errc::invalid_argument, "the pipeline already says what happens to bad samples")
+          .with_stage("on_error");
     data_.policy = policy;
   }
   void operator()(const CheckOptions& options) {
@@ -130,15 +145,18 @@ class Join {
 
   const Field& at(const std::string& field, const std::string& label) const {
     if (const auto slot = data_.schema.find(field)) return data_.schema[*slot];
-    throw Error(Errc::schema_mismatch, "there is no field \"" + field + "\"; the fields are " + data_.schema.to_string()).with_stage(label);
+    throw Error(Errc::schema_mismatch,
+                "there is no field \"" + field + "\"; the fields are " + data_.schema.to_string())
+        .with_stage(label);
   }
   void refuse_after_batch(const std::string& stage) const {
-    if (data_.batch) throw Error(Errc::invalid_argument, "per-sample stages and orders stand before batch").with_stage(stage);
+    if (data_.batch)
+      throw Error(Errc::invalid_argument, "per-sample stages and orders stand before batch").with_stage(stage);
   }
   void set_seed(std::uint64_t seed, const std::string& stage) {
     if (data_.seed && *data_.seed != seed)
-      throw Error(Errc::invalid_argument, "a pipeline has one seed: " + std::to_string(*data_.seed) + " was set before, and here " +
-                                              std::to_string(seed))
+      throw Error(Errc::invalid_argument, "a pipeline has one seed: " + std::to_string(*data_.seed) +
+                                              " was set before, and here " + std::to_string(seed))
           .with_stage(stage);
     data_.seed = seed;
   }
@@ -156,7 +174,8 @@ class Join {
     if (label.empty()) label = model->describe().empty() ? name : name + " " + model->describe();
     data_.orders.push_back({std::move(model), std::move(label), next_key(name), input});
   }
-  void add_stage(const std::string& name, const std::string& label, std::string options, std::uint64_t version, Schema out) {
+  void add_stage(const std::string& name, const std::string& label, std::string options, std::uint64_t version,
+                 Schema out) {
     refuse_after_batch(label);
     data_.stages.push_back({stage_, name, label, std::move(options), next_key(name), version, data_.schema, out});
     data_.schema = std::move(out);
@@ -174,7 +193,8 @@ Pipeline::Pipeline(std::shared_ptr<const detail::SourceModel> source) {
   auto data = std::make_shared<detail::PipelineData>();
   data->source_schema = source->schema();
   data->source_size = source->size();
-  if (data->source_schema.size() == 0) throw Error(Errc::schema_mismatch, "a source's schema has at least one field").with_source(source->name());
+  if (data->source_schema.size() == 0)
+    throw Error(Errc::schema_mismatch, "a source's schema has at least one field").with_source(source->name());
   data->schema = data->source_schema;
   data->size = data->source_size;
   data->source = std::move(source);
@@ -199,8 +219,9 @@ std::uint64_t Pipeline::fingerprint() const { return data_->fingerprint(); }
 
 void Pipeline::fill(std::uint64_t epoch, std::uint64_t first, std::span<std::uint64_t> out) const {
   if (first > data_->size || out.size() > data_->size - first)
-    throw Error(Errc::invalid_argument, "positions " + std::to_string(first) + " to " + std::to_string(first + out.size()) +
-                                            " were asked of an epoch of " + std::to_string(data_->size));
+    throw Error(Errc::invalid_argument, "positions " + std::to_string(first) + " to " +
+                                            std::to_string(first + out.size()) + " were asked of an epoch of " +
+                                            std::to_string(data_->size));
   data_->fill(epoch, first, out);
 }
 

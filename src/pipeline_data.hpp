@@ -28,10 +28,10 @@ struct BoundOrder {
 /// A per-sample stage that joined a pipeline.
 struct BoundStage {
   Stage stage;
-  std::string name;      ///< of the stage, without its field
-  std::string label;     ///< "resize(image)"
-  std::string options;   ///< its result options in words
-  std::uint64_t key = 0; ///< hash of name and occurrence: what its random draws are keyed by
+  std::string name;       ///< of the stage, without its field
+  std::string label;      ///< "resize(image)"
+  std::string options;    ///< its result options in words
+  std::uint64_t key = 0;  ///< hash of name and occurrence: what its random draws are keyed by
   std::uint64_t version = 0;
   Schema in, out;
 };

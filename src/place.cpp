@@ -27,7 +27,8 @@ struct Descriptor {
 
 [[noreturn]] void fail(const char* what, const std::filesystem::path& file) {
   const int error = errno;
-  throw Error(error == ENOENT ? Errc::not_found : Errc::io, std::string(what) + ": " + std::strerror(error)).with_file(file.string());
+  throw Error(error == ENOENT ? Errc::not_found : Errc::io, std::string(what) + ": " + std::strerror(error))
+      .with_file(file.string());
 }
 
 }  // namespace
@@ -66,7 +67,8 @@ State load_state(const std::filesystem::path& file) {
     done += static_cast<std::size_t>(n);
   }
   if (done != sizeof(State))
-    throw Error(Errc::state_mismatch, "a state has 64 bytes, this file has " + std::string(done > sizeof(State) ? "more" : std::to_string(done)))
+    throw Error(Errc::state_mismatch, "a state has 64 bytes, this file has " +
+                                          std::string(done > sizeof(State) ? "more" : std::to_string(done)))
         .with_file(file.string());
   State state;
   std::memcpy(&state, bytes, sizeof state);

@@ -18,18 +18,24 @@ std::string where(const detail::Chain& chain, const Step& step) {
 
 std::string describe(const Step& step, const CheckOptions& check) {
   switch (step.kind) {
-    case Step::Kind::read: return "read " + step.schema.to_string();
-    case Step::Kind::select: return step.label + ": " + step.schema.to_string();
+    case Step::Kind::read:
+      return "read " + step.schema.to_string();
+    case Step::Kind::select:
+      return step.label + ": " + step.schema.to_string();
     case Step::Kind::map:
-    case Step::Kind::field_map: return step.label + " -> " + step.schema.to_string();
-    case Step::Kind::image: break;
+    case Step::Kind::field_map:
+      return step.label + " -> " + step.schema.to_string();
+    case Step::Kind::image:
+      break;
   }
   std::string text = step.label;
   const std::size_t stages = step.parts.size() + (step.decoder != nullptr ? 1 : 0);
   if (stages > 1) text += check.fold ? ": one operation" : ": one at a time, on whole images (.fold = false)";
   if (step.decoder != nullptr && check.fold && !step.parts.empty())
-    text += check.verify ? "; everything is decoded to its end (.verify)" : "; only the region that is needed is decoded, damage elsewhere stays unseen";
-  return text + " -> " + std::string(to_string(step.schema[step.out_slot].dtype)) + step.schema[step.out_slot].shape.to_string();
+    text += check.verify ? "; everything is decoded to its end (.verify)"
+                         : "; only the region that is needed is decoded, damage elsewhere stays unseen";
+  return text + " -> " + std::string(to_string(step.schema[step.out_slot].dtype)) +
+         step.schema[step.out_slot].shape.to_string();
 }
 
 }  // namespace
@@ -37,21 +43,32 @@ std::string describe(const Step& step, const CheckOptions& check) {
 std::string Pipeline::plan() const {
   const detail::PipelineData& d = *data_;
   const detail::Chain chain(data_);
-  std::string out = "source  " + d.source->name() + (d.source->file().empty() ? "" : " " + d.source->file()) + ": " + std::to_string(d.source_size) + " records\n";
+  std::string out = "source  " + d.source->name() + (d.source->file().empty() ? "" : " " + d.source->file()) + ": " +
+                    std::to_string(d.source_size) + " records\n";
   for (const detail::BoundOrder& o : d.orders) out += "order   " + o.label + "\n";
   out += "epoch   " + std::to_string(d.size) + " samples, seed " + std::to_string(d.seed_value()) + "\n";
-  for (const Step& step : chain.steps()) out += "stage   " + describe(step, d.check_value()) + where(chain, step) + "\n";
+  for (const Step& step : chain.steps())
+    out += "stage   " + describe(step, d.check_value()) + where(chain, step) + "\n";
   if (d.batch) {
-    const char* tail = d.batch->options.tail == Tail::keep ? "kept" : d.batch->options.tail == Tail::drop ? "dropped" : "padded, with mask";
+    const char* tail = d.batch->options.tail == Tail::keep   ? "kept"
+                       : d.batch->options.tail == Tail::drop ? "dropped"
+                                                             : "padded, with mask";
     out += "batch   " + std::to_string(d.batch->rows) + " rows, " + std::to_string(d.steps()) + " an epoch";
-    if (d.size % d.batch->rows != 0) out += "; the last one, of " + std::to_string(d.size % d.batch->rows) + " rows, is " + tail;
+    if (d.size % d.batch->rows != 0)
+      out += "; the last one, of " + std::to_string(d.size % d.batch->rows) + " rows, is " + tail;
     out += "\n";
   }
   const ErrorPolicy policy = d.policy_value();
   switch (policy.policy) {
-    case OnError::fail: out += "errors  the first bad sample in order ends the epoch\n"; break;
-    case OnError::replace: out += "errors  a bad sample is replaced by another of the same order\n"; break;
-    case OnError::mask: out += "errors  a bad sample becomes zeros with mask 0\n"; break;
+    case OnError::fail:
+      out += "errors  the first bad sample in order ends the epoch\n";
+      break;
+    case OnError::replace:
+      out += "errors  a bad sample is replaced by another of the same order\n";
+      break;
+    case OnError::mask:
+      out += "errors  a bad sample becomes zeros with mask 0\n";
+      break;
   }
   return out;
 }

@@ -14,13 +14,19 @@ void PolicyLedger::account(std::vector<BadSample>& bad, std::uint64_t delivered_
     ++acted;
     const std::uint64_t delivered = delivered_before + b.row + 1;
     const bool too_many = acted > policy_.max_count;
-    const bool too_large_a_share = delivered >= least_for_share && static_cast<double>(acted) > policy_.max_share * static_cast<double>(delivered);
+    const bool too_large_a_share =
+        delivered >= least_for_share && static_cast<double>(acted) > policy_.max_share * static_cast<double>(delivered);
     if (too_many || too_large_a_share) {
-      Error error(Errc::quota_exceeded, std::to_string(acted) + " bad samples in " + std::to_string(delivered) + ", more than on_error allows (" +
-                                            (too_many ? "max_count " + std::to_string(policy_.max_count) : "max_share " + std::to_string(policy_.max_share)) +
+      Error error(Errc::quota_exceeded, std::to_string(acted) + " bad samples in " + std::to_string(delivered) +
+                                            ", more than on_error allows (" +
+                                            (too_many ? "max_count " + std::to_string(policy_.max_count)
+                                                      : "max_share " + std::to_string(policy_.max_share)) +
                                             "); the last one: " + b.error.what());
       if (b.error.index()) error.with_index(*b.error.index());
-      throw error.with_stage(b.error.stage()).with_source(b.error.source()).with_file(b.error.file()).with_key(b.error.key());
+      throw error.with_stage(b.error.stage())
+          .with_source(b.error.source())
+          .with_file(b.error.file())
+          .with_key(b.error.key());
     }
     if (messages_.size() < most_messages) messages_.push_back(std::string("bad sample: ") + b.error.what());
   }

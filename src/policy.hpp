@@ -15,8 +15,8 @@ class PolicyLedger {
  public:
   explicit PolicyLedger(const ErrorPolicy& policy) : policy_(policy) {}
 
-  /// Takes note of a batch before it is delivered; `delivered_before` rows came before it. @throws the first fatal error of
-  /// the batch in order, or Error(quota_exceeded) at the sample that was one too many.
+  /// Takes note of a batch before it is delivered; `delivered_before` rows came before it. @throws the first fatal
+  /// error of the batch in order, or Error(quota_exceeded) at the sample that was one too many.
   void account(std::vector<BadSample>& bad, std::uint64_t delivered_before);
   std::uint64_t acted() const noexcept { return acted_; }
   void resume(std::uint64_t acted) noexcept { acted_ = acted; }

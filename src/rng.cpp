@@ -17,10 +17,11 @@ std::uint32_t high(std::uint64_t v) noexcept { return static_cast<std::uint32_t>
 
 }  // namespace
 
-// 192 bits of place and 128 bits of seed and stage don't fit one Philox block: seed, stage and epoch are first turned into
-// the key under which position, child, attempt and the running block number are the counter.
+// 192 bits of place and 128 bits of seed and stage don't fit one Philox block: seed, stage and epoch are first turned
+// into the key under which position, child, attempt and the running block number are the counter.
 Rng::Rng(std::uint64_t seed, std::uint64_t stage_key, const Place& place) noexcept {
-  const auto key = philox({low(stage_key), high(stage_key), low(place.epoch), high(place.epoch)}, {low(seed), high(seed)});
+  const auto key =
+      philox({low(stage_key), high(stage_key), low(place.epoch), high(place.epoch)}, {low(seed), high(seed)});
   key_ = {key[0], key[1]};
   counter_ = {low(place.position), high(place.position), place.child, place.attempt << 24};
 }

@@ -15,8 +15,8 @@ using Clock = std::chrono::steady_clock;
 constexpr auto turn = std::chrono::milliseconds(2);  // before it gives way to tasks that wait for a thread
 constexpr std::uint32_t most_attempts = 8;
 
-// Tickets are taken several at once where samples are so short that taking them is what costs. Together they last so short
-// a time that order, stopping and sharing stay as prompt as with one.
+// Tickets are taken several at once where samples are so short that taking them is what costs. Together they last so
+// short a time that order, stopping and sharing stay as prompt as with one.
 constexpr std::uint64_t ns_at_once = 40'000, most_at_once = 16;
 std::uint64_t tickets_at_once(std::uint64_t sample_ns) noexcept {
   return sample_ns == 0 ? 1 : std::clamp<std::uint64_t>(ns_at_once / sample_ns, 1, most_at_once);
@@ -24,7 +24,9 @@ std::uint64_t tickets_at_once(std::uint64_t sample_ns) noexcept {
 
 }  // namespace
 
-std::uint64_t now_ns() noexcept { return static_cast<std::uint64_t>(Clock::now().time_since_epoch() / std::chrono::nanoseconds(1)); }
+std::uint64_t now_ns() noexcept {
+  return static_cast<std::uint64_t>(Clock::now().time_since_epoch() / std::chrono::nanoseconds(1));
+}
 
 ChainRun* Engine::lease_run(Lock&) noexcept {
   try {
@@ -141,7 +143,8 @@ void Engine::fill_row(ChainRun& run, Slot& slot, std::uint64_t row, std::uint64_
   const OnError policy = data_->policy_value().policy;
   for (;;) {
     try {
-      chain_.run(run, place, index, run.rows, place.attempt == 0 && measures(ticket, run.totals.measured.get(), run.sample_ns));
+      chain_.run(run, place, index, run.rows,
+                 place.attempt == 0 && measures(ticket, run.totals.measured.get(), run.sample_ns));
       // Written only where it changed: the rows beside it are read by other threads.
       if (place.attempt != 0) slot.indices[row] = index;
       return;
@@ -169,8 +172,8 @@ void Engine::fail_row(Slot& slot, std::uint64_t row, Error error, bool fatal) {
 
 void Engine::finish_parts(Slot& slot, std::uint32_t parts) noexcept {
   if (!slots_.finish(slot, parts) || !waiting_.load(std::memory_order_seq_cst)) return;
-  // Held, so that the consumer is either asleep by now or has not looked yet; let go before it is woken, or it would wake
-  // only to wait for the mutex.
+  // Held, so that the consumer is either asleep by now or has not looked yet; let go before it is woken, or it would
+  // wake only to wait for the mutex.
   { const Lock lock(mutex_); }
   changed_.notify_all();
 }

@@ -58,7 +58,8 @@ std::string Schema::to_string() const {
   return out + "}";
 }
 
-void detail::throw_view_mismatch(std::string_view what, DType asked, std::size_t asked_rank, DType have, const Shape& shape) {
+void detail::throw_view_mismatch(std::string_view what, DType asked, std::size_t asked_rank, DType have,
+                                 const Shape& shape) {
   throw Error(Errc::schema_mismatch, std::string(what) + " is " + std::string(to_string(have)) + shape.to_string() +
                                          ", but was asked for as " + std::string(to_string(asked)) + " of rank " +
                                          std::to_string(asked_rank));

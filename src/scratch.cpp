@@ -24,8 +24,10 @@ void ScratchArena::free_blocks() noexcept {
 
 void ScratchArena::add_block(std::size_t bytes) {
   if (bytes > limit_ || capacity_ > limit_ - bytes)
-    throw Error(Errc::out_of_memory, "a sample needs " + std::to_string(capacity_ + bytes) + " bytes of working memory, but the byte budget leaves " +
-                                         std::to_string(limit_) + " a runner; raise `memory`, or lower `threads`, `depth` or the batch size");
+    throw Error(Errc::out_of_memory, "a sample needs " + std::to_string(capacity_ + bytes) +
+                                         " bytes of working memory, but the byte budget leaves " +
+                                         std::to_string(limit_) +
+                                         " a runner; raise `memory`, or lower `threads`, `depth` or the batch size");
   auto* data = static_cast<std::byte*>(host_memory().allocate(bytes, alignment));
   try {
     blocks_.push_back({data, bytes});
@@ -37,13 +39,15 @@ void ScratchArena::add_block(std::size_t bytes) {
 }
 
 std::byte* ScratchArena::allocate(std::size_t bytes) {
-  if (bytes > std::numeric_limits<std::size_t>::max() / 4) throw Error(Errc::limit_exceeded, "a value of " + std::to_string(bytes) + " bytes");
+  if (bytes > std::numeric_limits<std::size_t>::max() / 4)
+    throw Error(Errc::limit_exceeded, "a value of " + std::to_string(bytes) + " bytes");
   const std::size_t need = std::max(round_up(bytes), alignment);
   while (current_ < blocks_.size() && blocks_[current_].bytes - used_ < need) {
     ++current_;
     used_ = 0;
   }
-  if (current_ == blocks_.size()) add_block(std::max(need, std::min(least_block, limit_ - std::min(limit_, capacity_))));
+  if (current_ == blocks_.size())
+    add_block(std::max(need, std::min(least_block, limit_ - std::min(limit_, capacity_))));
   std::byte* out = blocks_[current_].data + used_;
   used_ += need;
   std::size_t total = used_;

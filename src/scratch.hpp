@@ -10,7 +10,8 @@
 namespace penstock::detail {
 
 /// Memory for what one sample needs on its way: handed out from the front, taken back all at once. After the first few
-/// samples it is one block as large as the largest of them needed, and nothing is allocated any more. One thread at a time.
+/// samples it is one block as large as the largest of them needed, and nothing is allocated any more. One thread at a
+/// time.
 class ScratchArena final : public Scratch {
  public:
   explicit ScratchArena(std::size_t limit = std::numeric_limits<std::size_t>::max()) : limit_(limit) {}

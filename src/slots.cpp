@@ -11,7 +11,8 @@ std::size_t Slots::layout(const Schema& schema, std::uint64_t rows, std::vector<
   for (const Field& f : schema) {
     const std::uint64_t row = f.shape.elements() * size_of(f.dtype);
     if (row != 0 && rows > (std::numeric_limits<std::size_t>::max() / 4 - offset) / row)
-      throw Error(Errc::limit_exceeded, "a batch of " + std::to_string(rows) + " rows of field \"" + f.name + "\" does not fit any memory");
+      throw Error(Errc::limit_exceeded,
+                  "a batch of " + std::to_string(rows) + " rows of field \"" + f.name + "\" does not fit any memory");
     if (fields != nullptr) fields->push_back({offset, static_cast<std::size_t>(row)});
     offset += static_cast<std::size_t>(row * rows);
     offset = (offset + field_alignment - 1) / field_alignment * field_alignment;
@@ -21,7 +22,8 @@ std::size_t Slots::layout(const Schema& schema, std::uint64_t rows, std::vector<
 
 std::size_t Slots::slot_bytes(const Schema& schema, std::uint64_t rows) { return layout(schema, rows, nullptr); }
 
-Slots::Slots(const Schema& schema, std::uint64_t rows, std::size_t depth, MemoryResource& memory) : rows_(rows), memory_(&memory) {
+Slots::Slots(const Schema& schema, std::uint64_t rows, std::size_t depth, MemoryResource& memory)
+    : rows_(rows), memory_(&memory) {
   bytes_ = layout(schema, rows, &fields_);
   free_.reserve(depth);
   slots_.reserve(depth);

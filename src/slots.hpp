@@ -15,8 +15,8 @@
 
 namespace penstock::detail {
 
-/// A batch is in one of these states; the only ways are free → filling → ready → leased → free, and filling or ready → free
-/// when what is unread is given up. (Devices add leased → draining → free.)
+/// A batch is in one of these states; the only ways are free → filling → ready → leased → free, and filling or ready →
+/// free when what is unread is given up. (Devices add leased → draining → free.)
 enum class SlotState : std::uint8_t { free, filling, ready, leased, draining };
 
 struct BadSample {
@@ -40,8 +40,8 @@ struct Slot {
   alignas(64) std::atomic<std::uint32_t> left{0};
 };
 
-/// The ring of batches. All memory is allocated in the constructor. `acquire` and `release` under the caller's lock; `place`
-/// and `finish` from any thread.
+/// The ring of batches. All memory is allocated in the constructor. `acquire` and `release` under the caller's lock;
+/// `place` and `finish` from any thread.
 class Slots {
  public:
   static constexpr std::size_t field_alignment = 256;

@@ -46,7 +46,9 @@ std::string describe_split(const SplitOptions& options) {
 }
 
 std::pair<std::uint64_t, std::uint64_t> split_range(const SplitOptions& options, std::uint64_t n) {
-  const auto at = [n](double share) { return static_cast<std::uint64_t>(std::llround(share * static_cast<double>(n))); };
+  const auto at = [n](double share) {
+    return static_cast<std::uint64_t>(std::llround(share * static_cast<double>(n)));
+  };
   const std::uint64_t first = at(edge(options, options.part));
   const std::uint64_t last = options.part + 1 == options.shares.size() ? n : at(edge(options, options.part + 1));
   return {std::min(first, n), std::min(last, n)};
@@ -54,7 +56,9 @@ std::pair<std::uint64_t, std::uint64_t> split_range(const SplitOptions& options,
 
 std::vector<std::uint64_t> split_members(const SplitOptions& options, const SourceModel& source) {
   if (!source.has_keys())
-    throw Error(Errc::invalid_argument, "the source has no keys; split by index instead").with_stage("split").with_source(source.name());
+    throw Error(Errc::invalid_argument, "the source has no keys; split by index instead")
+        .with_stage("split")
+        .with_source(source.name());
   const double first = edge(options, options.part), last = edge(options, options.part + 1);
   std::vector<std::uint64_t> members;
   for (std::uint64_t i = 0; i < source.size(); ++i) {

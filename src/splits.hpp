@@ -14,7 +14,8 @@ namespace penstock::detail {
 /// @throws Error(invalid_argument) for shares that are no sizes, or a part that isn't there.
 void check_split(const SplitOptions& options);
 std::string describe_split(const SplitOptions& options);
-/// First and past-the-last position of the part in a permutation of n: cumulative shares, rounded once, so that parts meet.
+/// First and past-the-last position of the part in a permutation of n: cumulative shares, rounded once, so that parts
+/// meet.
 std::pair<std::uint64_t, std::uint64_t> split_range(const SplitOptions& options, std::uint64_t n);
 /// The source indices whose keys hash into the part, ascending.
 std::vector<std::uint64_t> split_members(const SplitOptions& options, const SourceModel& source);

@@ -52,8 +52,8 @@ struct BatchItem {
 
 /// What a Stage holds.
 struct StageModel {
-  std::variant<OrderItem, SplitByKeyItem, SeedItem, MapItem, FieldMapItem, ImageItem, DecodeItem, SelectFieldsItem, BatchItem,
-               ErrorPolicy, CheckOptions>
+  std::variant<OrderItem, SplitByKeyItem, SeedItem, MapItem, FieldMapItem, ImageItem, DecodeItem, SelectFieldsItem,
+               BatchItem, ErrorPolicy, CheckOptions>
       item;
 };
 

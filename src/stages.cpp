@@ -29,7 +29,8 @@ Stage seed(std::uint64_t value) { return detail::make_stage(detail::SeedItem{val
 
 Stage batch(std::uint64_t rows, BatchOptions options) {
   if (rows == 0 || rows > (1u << 24))
-    throw Error(Errc::invalid_argument, "a batch has 1 to 16,777,216 rows, not " + std::to_string(rows)).with_stage("batch");
+    throw Error(Errc::invalid_argument, "a batch has 1 to 16,777,216 rows, not " + std::to_string(rows))
+        .with_stage("batch");
   return detail::make_stage(detail::BatchItem{rows, options});
 }
 
@@ -45,7 +46,8 @@ Stage on_error(ErrorPolicy policy) {
 }
 
 Stage check(CheckOptions options) {
-  if (options.max_sample_bytes == 0) throw Error(Errc::invalid_argument, "`max_sample_bytes` must not be 0").with_stage("check");
+  if (options.max_sample_bytes == 0)
+    throw Error(Errc::invalid_argument, "`max_sample_bytes` must not be 0").with_stage("check");
   return detail::make_stage(options);
 }
 

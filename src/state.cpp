@@ -9,14 +9,16 @@
 
 namespace penstock::detail {
 
-std::uint64_t state_checksum(const State& state) noexcept { return hash_bytes(&state, offsetof(State, check), 0x70656e73746f636b); }
+std::uint64_t state_checksum(const State& state) noexcept {
+  return hash_bytes(&state, offsetof(State, check), 0x70656e73746f636b);
+}
 
 void check_state(const State& state) {
   if (state.check != state_checksum(state))
     throw Error(Errc::state_mismatch, "the saved state is damaged: its checksum differs");
   if (state.version != State::current_version)
-    throw Error(Errc::state_mismatch, "the saved state has version " + std::to_string(state.version) + "; this library reads " +
-                                          std::to_string(State::current_version));
+    throw Error(Errc::state_mismatch, "the saved state has version " + std::to_string(state.version) +
+                                          "; this library reads " + std::to_string(State::current_version));
 }
 
 }  // namespace penstock::detail

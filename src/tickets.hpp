@@ -11,15 +11,15 @@ struct TicketRun {
   std::uint64_t first = 0, count = 0;
 };
 
-/// Numbers the samples to be made, in order: a runner takes some, whoever admits batches raises the limit. That limit is
-/// all the back-pressure there is. Any thread, but for `reset`.
+/// Numbers the samples to be made, in order: a runner takes some, whoever admits batches raises the limit. That limit
+/// is all the back-pressure there is. Any thread, but for `reset`.
 class Tickets {
  public:
   /// `sharers`: how many threads take.
   explicit Tickets(std::uint64_t rows, std::uint64_t sharers = 1) : rows_(rows), sharers_(sharers) {}
 
-  /// The next tickets, at most `most`, never of two batches, and where more than one, at most half of a fair share of those
-  /// there are: the others find some too.
+  /// The next tickets, at most `most`, never of two batches, and where more than one, at most half of a fair share of
+  /// those there are: the others find some too.
   TicketRun take(std::uint64_t most) noexcept {
     std::uint64_t first = next_.load(std::memory_order_relaxed);
     for (;;) {
@@ -31,7 +31,9 @@ class Tickets {
       if (next_.compare_exchange_weak(first, first + count, std::memory_order_relaxed)) return {first, count};
     }
   }
-  bool available() const noexcept { return next_.load(std::memory_order_relaxed) < limit_.load(std::memory_order_acquire); }
+  bool available() const noexcept {
+    return next_.load(std::memory_order_relaxed) < limit_.load(std::memory_order_acquire);
+  }
   void raise(std::uint64_t limit) noexcept { limit_.store(limit, std::memory_order_release); }
   /// Only while no runner runs.
   void reset() noexcept {

@@ -20,7 +20,8 @@ std::string percent(double share) { return number(100 * share, 0) + " %"; }
 
 void judge(Report& r, double storage_wait_share, unsigned cores) {
   if (r.threads_seen < r.threads && r.seconds > 0.1)  // in a shorter run the others may not have been needed
-    r.notes.push_back("only " + std::to_string(r.threads_seen) + " of " + std::to_string(r.threads) + " runners were seen at once");
+    r.notes.push_back("only " + std::to_string(r.threads_seen) + " of " + std::to_string(r.threads) +
+                      " runners were seen at once");
   if (r.batches < 4 || r.limit_samples_per_s <= 0) {
     r.bound = Bound::unknown;
     r.verdict = "Too few batches to say what bounds the run.";
@@ -31,20 +32,24 @@ void judge(Report& r, double storage_wait_share, unsigned cores) {
   const std::string rate = number(r.samples_per_s, 0) + " samples/s";
   if (r.consumer_wait_share < 0.1 || (r.runner_idle_share > 0.5 && r.consumer_wait_share < 0.3)) {
     r.bound = Bound::consumer;
-    r.verdict = "The caller bounds the run: it took " + rate + " and waited for batches " + percent(r.consumer_wait_share) +
-                " of the time; the loader could make about " + number(r.limit_samples_per_s, 0) + ".";
+    r.verdict = "The caller bounds the run: it took " + rate + " and waited for batches " +
+                percent(r.consumer_wait_share) + " of the time; the loader could make about " +
+                number(r.limit_samples_per_s, 0) + ".";
   } else if (storage_wait_share > 0.3 && r.threads <= cores) {
     r.bound = Bound::storage;
-    r.verdict = "The storage bounds the run: runners spent " + percent(storage_wait_share) + " of their time waiting for data, not computing; it gives " +
-                rate + ", the CPU could do " + number(r.limit_samples_per_s, 0) + ". Faster storage, more threads than cores, or a warm cache would help.";
+    r.verdict = "The storage bounds the run: runners spent " + percent(storage_wait_share) +
+                " of their time waiting for data, not computing; it gives " + rate + ", the CPU could do " +
+                number(r.limit_samples_per_s, 0) +
+                ". Faster storage, more threads than cores, or a warm cache would help.";
   } else if (r.threads > cores) {
     r.bound = Bound::cores;
-    r.verdict = "The cores bound the run: " + std::to_string(r.threads) + " threads share " + std::to_string(cores) + " cores and give " + rate + ", " +
-                percent(of_limit) + " of what they can do.";
+    r.verdict = "The cores bound the run: " + std::to_string(r.threads) + " threads share " + std::to_string(cores) +
+                " cores and give " + rate + ", " + percent(of_limit) + " of what they can do.";
   } else {
     r.bound = Bound::cpu;
-    r.verdict = "The CPU bounds the run: " + rate + " is " + percent(of_limit) + " of what " + std::to_string(r.threads) +
-                (r.threads == 1 ? " thread" : " threads") + " can do; " + largest->name + " takes " + percent(largest->share) + " of it.";
+    r.verdict = "The CPU bounds the run: " + rate + " is " + percent(of_limit) + " of what " +
+                std::to_string(r.threads) + (r.threads == 1 ? " thread" : " threads") + " can do; " + largest->name +
+                " takes " + percent(largest->share) + " of it.";
     if (r.threads < cores)
       r.verdict += " Another thread would add about " + number(r.limit_samples_per_s / r.threads, 0) + " samples/s.";
     else
@@ -77,7 +82,8 @@ Report make_report(const Engine& engine, const DeliveryCounters& c, const Budget
     StageReport s;
     s.name = engine.chain().steps()[i].label;
     s.samples = t.samples;
-    s.bytes = static_cast<std::uint64_t>(static_cast<double>(t.steps[i].bytes) / measured * static_cast<double>(t.samples));
+    s.bytes =
+        static_cast<std::uint64_t>(static_cast<double>(t.steps[i].bytes) / measured * static_cast<double>(t.samples));
     s.cpu_us_per_sample = static_cast<double>(t.steps[i].cpu_ns) / measured * 1e-3;
     s.share = cpu_ns > 0 ? static_cast<double>(t.steps[i].cpu_ns) / cpu_ns : 0;
     r.stages.push_back(std::move(s));
@@ -91,10 +97,12 @@ Report make_report(const Engine& engine, const DeliveryCounters& c, const Budget
     r.runner_idle_share = std::clamp(1 - static_cast<double>(t.busy_ns) * 1e-9 / (r.seconds * r.threads), 0.0, 1.0);
   }
   r.slot_allocations = engine.slots().depth();
-  r.memory = {{"batches", engine.slots().depth(), engine.slots().bytes_each()}, {"working memory of runners", r.threads, t.scratch_bytes}};
+  r.memory = {{"batches", engine.slots().depth(), engine.slots().bytes_each()},
+              {"working memory of runners", r.threads, t.scratch_bytes}};
   r.notes = budget.notes;
   if (t.helped != 0)
-    r.notes.push_back("the caller made " + std::to_string(t.helped) + " samples itself while it waited, because fewer threads could run than were asked for");
+    r.notes.push_back("the caller made " + std::to_string(t.helped) +
+                      " samples itself while it waited, because fewer threads could run than were asked for");
   r.notes.insert(r.notes.end(), c.messages.begin(), c.messages.end());
   judge(r, t.wall_ns != 0 ? static_cast<double>(t.blocked_ns) / static_cast<double>(t.wall_ns) : 0, cores);
   return r;

@@ -27,11 +27,12 @@ struct WindowCell {
   std::uint64_t bytes = 0;
 };
 
-// Samples in work, oldest first. The caller's thread admits and takes them; tasks run them. A reader may be a file and a
-// decoder, so there are as many as samples are run at once, not as many as wait.
+// Samples in work, oldest first. The caller's thread admits and takes them; tasks run them. A reader may be a file and
+// a decoder, so there are as many as samples are run at once, not as many as wait.
 class Window : public std::enable_shared_from_this<Window> {
  public:
-  Window(const Pipeline& pipeline, std::size_t cells, std::size_t most_bytes, unsigned threads, Executor::Impl& executor)
+  Window(const Pipeline& pipeline, std::size_t cells, std::size_t most_bytes, unsigned threads,
+         Executor::Impl& executor)
       : data_(std::make_shared<const PipelineData>(pipeline.data())),
         chain_(data_),
         cells_(cells),
@@ -139,7 +140,8 @@ class Window : public std::enable_shared_from_this<Window> {
         cell.bytes += cell.run->cells[slot].shape.elements() * size_of((*cell.run->schema)[slot].dtype);
       }
     } catch (...) {
-      cell.error = cell.run != nullptr ? chain_.describe_failure(*cell.run, cell.item.index) : current_error().with_stage("read").with_source(data_->source->name());
+      cell.error = cell.run != nullptr ? chain_.describe_failure(*cell.run, cell.item.index)
+                                       : current_error().with_stage("read").with_source(data_->source->name());
     }
     if (cell.run != nullptr && cell.run->reader != nullptr) std::swap(cell.run->reader, reader);
     if (reader != nullptr) reader->pause();
@@ -175,7 +177,9 @@ struct Closing {
 WriteProgress write(const Pipeline& pipeline, SinkModel& sink, const WriteOptions& options) {
   const PipelineData& data = pipeline.data();
   if (data.policy_value().policy != OnError::fail)
-    throw Error(Errc::unsupported, "write() stops at the first bad sample; on_error can't replace or mask what is stored").with_stage("write");
+    throw Error(Errc::unsupported,
+                "write() stops at the first bad sample; on_error can't replace or mask what is stored")
+        .with_stage("write");
   const Executor executor = options.executor ? *options.executor : Executor(options.threads);
   const unsigned threads = options.threads != 0 ? options.threads : executor.threads();
   const std::size_t cells = options.window != 0 ? options.window : std::size_t{8} * threads;
@@ -202,7 +206,8 @@ WriteProgress write(const Pipeline& pipeline, SinkModel& sink, const WriteOption
     if (options.progress) options.progress(progress);
   };
   const auto fill_window = [&] {
-    while (position < data.size && !window->full() && (window->empty() || window->bytes() < options.window_bytes) && !options.stop.stop_requested()) {
+    while (position < data.size && !window->full() && (window->empty() || window->bytes() < options.window_bytes) &&
+           !options.stop.stop_requested()) {
       SinkItem item;
       item.position = position++;
       data.fill(0, item.position, {&item.index, 1});

@@ -16,8 +16,8 @@ namespace detail {
 class Lease;
 }
 
-/// A lease on one slot of the loader's ring: the batch's memory itself, not a copy. Move-only; the slot goes back when the
-/// lease ends, in any order, also after the loader is gone. One thread at a time.
+/// A lease on one slot of the loader's ring: the batch's memory itself, not a copy. Move-only; the slot goes back when
+/// the lease ends, in any order, also after the loader is gone. One thread at a time.
 class PENSTOCK_API Batch {
  public:
   Batch() noexcept;

@@ -35,18 +35,18 @@ enum class OnError : std::uint8_t {
 struct ErrorPolicy {
   OnError policy = OnError::fail;               ///< result option
   std::uint64_t max_count = ~std::uint64_t{0};  ///< result option: more bad samples than this in a run end it
-  double max_share = 1.0;                       ///< result option: … or this share of the samples delivered so far, once
-                                                ///< there are 1,000 of them
+  double max_share = 1.0;  ///< result option: … or this share of the samples delivered so far, once
+                           ///< there are 1,000 of them
 };
 /// Says what happens to bad samples. Counted in order as batches are delivered, so the same sample ends the run at any
 /// thread count. Default without this stage: `fail`.
 PENSTOCK_API Stage on_error(ErrorPolicy policy);
 
 struct CheckOptions {
-  bool verify = false;                           ///< result option: every stored image is decoded to its end and every
-                                                 ///< warning read, also where a crop needs less
-  bool fold = true;                              ///< false runs each image stage alone on whole images; the same bits, slowly
-  std::uint64_t max_sample_bytes = 256ull << 20; ///< result option: no field of any sample may become larger
+  bool verify = false;  ///< result option: every stored image is decoded to its end and every
+                        ///< warning read, also where a crop needs less
+  bool fold = true;     ///< false runs each image stage alone on whole images; the same bits, slowly
+  std::uint64_t max_sample_bytes = 256ull << 20;  ///< result option: no field of any sample may become larger
 };
 /// Sets how carefully samples are read.
 PENSTOCK_API Stage check(CheckOptions options);

@@ -27,9 +27,9 @@ template <class T>
 struct DTypeOf;
 template <class T>
 struct DTypeOf<const T> : DTypeOf<T> {};
-#define PENSTOCK_DTYPE(type, name) \
-  template <>                      \
-  struct DTypeOf<type> {           \
+#define PENSTOCK_DTYPE(type, name)              \
+  template <>                                   \
+  struct DTypeOf<type> {                        \
     static constexpr DType value = DType::name; \
   };
 PENSTOCK_DTYPE(std::uint8_t, u8)

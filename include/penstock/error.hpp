@@ -11,23 +11,23 @@
 
 namespace penstock {
 
-/// What kind of failure an `Error` is. A policy (`on_error`) may act on the codes marked *sample*; the others always end
-/// the run.
+/// What kind of failure an `Error` is. A policy (`on_error`) may act on the codes marked *sample*; the others always
+/// end the run.
 enum class Errc : std::uint8_t {
-  invalid_argument,   ///< a call or an option that can't work, found before anything ran
-  schema_mismatch,    ///< a field is missing, or has another dtype, rank or shape than a stage asks for
-  unsupported,        ///< well-formed input of a kind that is not handled                          (*sample*)
-  corrupt,            ///< damaged bytes: a decoder's error or warning, a checksum that differs     (*sample*)
-  not_found,          ///< a file, key, index or field that isn't there                             (*sample*)
-  io,                 ///< the operating system refused or cut short a read or write                (*sample*)
-  limit_exceeded,     ///< a declared size above `max_sample_bytes` or the decoder's pixel limit    (*sample*)
-  user,               ///< an exception that left a user's source, transform or sink                (*sample*)
-  out_of_memory,      ///< the byte budget, or the memory resource below it, is exhausted
-  state_mismatch,     ///< a saved state that belongs to another pipeline, or is damaged
-  quota_exceeded,     ///< more samples failed than `on_error` allows
-  leases_exhausted,   ///< `next()` was called while the caller holds every batch of the ring
-  closed,             ///< the loader, or the object it reads from, was closed or stopped
-  forked,             ///< used in a child process made by fork()
+  invalid_argument,  ///< a call or an option that can't work, found before anything ran
+  schema_mismatch,   ///< a field is missing, or has another dtype, rank or shape than a stage asks for
+  unsupported,       ///< well-formed input of a kind that is not handled                          (*sample*)
+  corrupt,           ///< damaged bytes: a decoder's error or warning, a checksum that differs     (*sample*)
+  not_found,         ///< a file, key, index or field that isn't there                             (*sample*)
+  io,                ///< the operating system refused or cut short a read or write                (*sample*)
+  limit_exceeded,    ///< a declared size above `max_sample_bytes` or the decoder's pixel limit    (*sample*)
+  user,              ///< an exception that left a user's source, transform or sink                (*sample*)
+  out_of_memory,     ///< the byte budget, or the memory resource below it, is exhausted
+  state_mismatch,    ///< a saved state that belongs to another pipeline, or is damaged
+  quota_exceeded,    ///< more samples failed than `on_error` allows
+  leases_exhausted,  ///< `next()` was called while the caller holds every batch of the ring
+  closed,            ///< the loader, or the object it reads from, was closed or stopped
+  forked,            ///< used in a child process made by fork()
 };
 
 /// The code's name as written above, for logs and JSON. Any thread.
@@ -35,8 +35,8 @@ PENSTOCK_API std::string_view to_string(Errc code) noexcept;
 
 /// The one exception type of the library. `what()` is a single line that names everything known, and what to do.
 ///
-/// Fields that don't apply are empty. Engine and stages fill them from the inside out: a decoder knows cause and offset,
-/// the source its key and file, the engine the stage and the sample's index. Immutable once thrown.
+/// Fields that don't apply are empty. Engine and stages fill them from the inside out: a decoder knows cause and
+/// offset, the source its key and file, the engine the stage and the sample's index. Immutable once thrown.
 class PENSTOCK_API Error : public std::runtime_error {
  public:
   /// `cause`: one sentence without the fields below, and, where there is something to do, what to do.

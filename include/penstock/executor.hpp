@@ -6,8 +6,8 @@
 
 namespace penstock {
 
-/// Threads that loaders run on. A handle: copies share the threads. Loaders that share one (training and validation) share
-/// its threads fairly enough: each has runners that give way when they have nothing to do. Any thread.
+/// Threads that loaders run on. A handle: copies share the threads. Loaders that share one (training and validation)
+/// share its threads fairly enough: each has runners that give way when they have nothing to do. Any thread.
 class PENSTOCK_API Executor {
  public:
   /// `threads` workers of its own; 0 = cores - 1, at least 1, and no process-wide setting is touched. With an explicit

@@ -54,12 +54,12 @@ class PENSTOCK_API ImageExecutor {
 class PENSTOCK_API ImageDecoding {
  public:
   virtual ~ImageDecoding() = default;
-  /// Reads the header and checks what it declares against the limits, before anything is allocated for pixels. `encoded`
-  /// must stay until the next `open`. @throws Error(corrupt | unsupported | limit_exceeded).
+  /// Reads the header and checks what it declares against the limits, before anything is allocated for pixels.
+  /// `encoded` must stay until the next `open`. @throws Error(corrupt | unsupported | limit_exceeded).
   virtual ImageShape open(std::span<const std::byte> encoded) = 0;
-  /// Decodes at least `box` of the opened image and returns exactly its pixels, bit for bit those of a full decode. They
-  /// lie in `scratch`, or at `into` where that is not null and `box` is the whole image (then rows are contiguous).
-  /// With `verify`, everything to the end of the data is decoded and checked.
+  /// Decodes at least `box` of the opened image and returns exactly its pixels, bit for bit those of a full decode.
+  /// They lie in `scratch`, or at `into` where that is not null and `box` is the whole image (then rows are
+  /// contiguous). With `verify`, everything to the end of the data is decoded and checked.
   virtual Pixels decode(const Box& box, bool verify, std::byte* into, Scratch& scratch) = 0;
 };
 
@@ -67,9 +67,9 @@ class PENSTOCK_API ImageDecoding {
 class PENSTOCK_API ImageDecoder {
  public:
   virtual ~ImageDecoder() = default;
-  virtual std::string name() const = 0;          ///< "decode_jpeg"
-  virtual std::string describe() const = 0;      ///< result options, for plan() and the fingerprint
-  virtual std::int64_t channels() const = 0;     ///< of every image, or `dynamic`
+  virtual std::string name() const = 0;       ///< "decode_jpeg"
+  virtual std::string describe() const = 0;   ///< result options, for plan() and the fingerprint
+  virtual std::int64_t channels() const = 0;  ///< of every image, or `dynamic`
   virtual std::unique_ptr<ImageDecoding> start() const = 0;
 };
 
@@ -90,32 +90,52 @@ class PENSTOCK_API ImageStageModel {
 
 template <class S>
 class ImageStageOf final : public ImageStageModel {
-  using Params = std::remove_cvref_t<decltype(std::declval<const S&>().draw(std::declval<const ImageShape&>(), std::declval<Rng&>()))>;
+  using Params = std::remove_cvref_t<decltype(std::declval<const S&>().draw(std::declval<const ImageShape&>(),
+                                                                            std::declval<Rng&>()))>;
   static_assert(std::is_trivially_copyable_v<Params> && sizeof(Params) <= max_params,
                 "penstock: draw() of an image stage must return a trivially copyable struct of at most 64 bytes");
 
  public:
   explicit ImageStageOf(S stage) : stage_(std::move(stage)) {}
-  void draw(const ImageShape& shape, Rng& rng, void* params) const override { ::new (params) Params(stage_.draw(shape, rng)); }
+  void draw(const ImageShape& shape, Rng& rng, void* params) const override {
+    ::new (params) Params(stage_.draw(shape, rng));
+  }
   void compose(const void* params, const ImageShape& shape, ImageOp& op) const override {
     stage_.compose(*static_cast<const Params*>(params), shape, op);
   }
   Shape schema(const Shape& in, DType& dtype) const override {
-    if constexpr (requires { stage_.schema(in, dtype); }) return stage_.schema(in, dtype);
-    else if constexpr (requires { { stage_.schema(in) } -> std::convertible_to<Shape>; }) return stage_.schema(in);
-    else return in;
+    if constexpr (requires { stage_.schema(in, dtype); })
+      return stage_.schema(in, dtype);
+    else if constexpr (requires {
+                         { stage_.schema(in) } -> std::convertible_to<Shape>;
+                       })
+      return stage_.schema(in);
+    else
+      return in;
   }
   std::string name() const override {
-    if constexpr (requires { { stage_.name() } -> std::convertible_to<std::string>; }) return stage_.name();
-    else return "image_stage";
+    if constexpr (requires {
+                    { stage_.name() } -> std::convertible_to<std::string>;
+                  })
+      return stage_.name();
+    else
+      return "image_stage";
   }
   std::string describe() const override {
-    if constexpr (requires { { stage_.describe() } -> std::convertible_to<std::string>; }) return stage_.describe();
-    else return {};
+    if constexpr (requires {
+                    { stage_.describe() } -> std::convertible_to<std::string>;
+                  })
+      return stage_.describe();
+    else
+      return {};
   }
   std::uint64_t version() const override {
-    if constexpr (requires { { stage_.version() } -> std::convertible_to<std::uint64_t>; }) return stage_.version();
-    else return 0;
+    if constexpr (requires {
+                    { stage_.version() } -> std::convertible_to<std::uint64_t>;
+                  })
+      return stage_.version();
+    else
+      return 0;
   }
 
  private:
@@ -123,8 +143,10 @@ class ImageStageOf final : public ImageStageModel {
 };
 
 /// `executor` must live as long as the program (the built-in one does).
-PENSTOCK_API Stage make_image_stage(std::string field, std::shared_ptr<const ImageStageModel> model, const ImageExecutor& executor);
-PENSTOCK_API Stage make_decode_stage(std::string field, std::shared_ptr<const ImageDecoder> decoder, const ImageExecutor& executor);
+PENSTOCK_API Stage make_image_stage(std::string field, std::shared_ptr<const ImageStageModel> model,
+                                    const ImageExecutor& executor);
+PENSTOCK_API Stage make_decode_stage(std::string field, std::shared_ptr<const ImageDecoder> decoder,
+                                     const ImageExecutor& executor);
 
 }  // namespace detail
 }  // namespace penstock

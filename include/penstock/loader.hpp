@@ -74,31 +74,32 @@ class PENSTOCK_API EpochRange {
 /// The running object: prefetches on its threads while the caller computes. Nothing runs before the first `epoch()` or
 /// `next()`. One thread at a time, but for `report()` and `stop()`, which any thread may call. Move-only.
 ///
-/// Leaving a loop early, an exception, and destruction at any moment are ordinary: they return once the samples in work are
-/// done. In a child made by fork() every call throws Error(forked) and destruction does nothing.
+/// Leaving a loop early, an exception, and destruction at any moment are ordinary: they return once the samples in work
+/// are done. In a child made by fork() every call throws Error(forked) and destruction does nothing.
 class PENSTOCK_API Loader {
  public:
   /// Checks everything, resolves the byte table, allocates the ring.
-  /// @throws Error(schema_mismatch | invalid_argument) for a pipeline without `batch`, or with a field of varying shape;
-  /// Error(out_of_memory) with the byte table when `memory` is too small; Error(unsupported) for a device without support.
+  /// @throws Error(schema_mismatch | invalid_argument) for a pipeline without `batch`, or with a field of varying
+  /// shape; Error(out_of_memory) with the byte table when `memory` is too small; Error(unsupported) for a device
+  /// without support.
   explicit Loader(Pipeline pipeline, LoaderOptions options = {});
   Loader(Loader&&) noexcept;
   Loader& operator=(Loader&&) noexcept;
   ~Loader();
 
-  /// The batches of the next epoch: the first, the one after the last one begun, or, after `resume`, what is left of the
-  /// one the state names. The range borrows the loader.
+  /// The batches of the next epoch: the first, the one after the last one begun, or, after `resume`, what is left of
+  /// the one the state names. The range borrows the loader.
   EpochRange epoch(StreamRef stream = {});
-  /// The next batch, or nothing at the end of the epoch (once; then the next epoch begins) and after a stop. On a device,
-  /// work enqueued on `stream` afterwards sees the batch; the host does not wait for it.
-  /// @throws Error of the first bad sample in order (the epoch ends there: `epoch()` begins the next one, `state()` still
-  /// names the batch that failed); Error(leases_exhausted) when the caller holds the whole ring.
+  /// The next batch, or nothing at the end of the epoch (once; then the next epoch begins) and after a stop. On a
+  /// device, work enqueued on `stream` afterwards sees the batch; the host does not wait for it.
+  /// @throws Error of the first bad sample in order (the epoch ends there: `epoch()` begins the next one, `state()`
+  /// still names the batch that failed); Error(leases_exhausted) when the caller holds the whole ring.
   std::optional<Batch> next(StreamRef stream = {});
 
   /// Names the batch behind the last one delivered; behind an epoch's last, the next epoch's first. 64 bytes.
   State state() const;
-  /// Goes on there with the next `epoch()` or `next()`, at any thread count and depth. @throws Error(state_mismatch) that
-  /// says what differs.
+  /// Goes on there with the next `epoch()` or `next()`, at any thread count and depth. @throws Error(state_mismatch)
+  /// that says what differs.
   void resume(const State& state);
   /// Number of the epoch that the next batch belongs to.
   std::uint64_t epoch_number() const noexcept;

@@ -52,7 +52,9 @@ class OrderOf final : public OrderModel {
  public:
   explicit OrderOf(O order) : order_(std::move(order)) {}
   std::uint64_t size(std::uint64_t n) const override { return order_.size(n); }
-  void fill(std::uint64_t seed, std::uint64_t n, std::span<OrderPoint> points) const override { order_.fill(seed, n, points); }
+  void fill(std::uint64_t seed, std::uint64_t n, std::span<OrderPoint> points) const override {
+    order_.fill(seed, n, points);
+  }
   std::string name() const override { return order_.name(); }
   std::string describe() const override { return order_.describe(); }
 
@@ -65,7 +67,8 @@ PENSTOCK_API Stage make_order(std::shared_ptr<const OrderModel> model, std::opti
 /// An order of one's own as a stage. `pipeline | MyOrder{}` does the same.
 template <Order O>
 Stage order(O o) {
-  return detail::make_order(std::shared_ptr<const detail::OrderModel>(new detail::OrderOf<O>(std::move(o))), std::nullopt);
+  return detail::make_order(std::shared_ptr<const detail::OrderModel>(new detail::OrderOf<O>(std::move(o))),
+                            std::nullopt);
 }
 
 struct ShuffleOptions {
@@ -92,9 +95,9 @@ struct SplitOptions {
     index,  ///< exact sizes, no memory; adding records reshuffles the parts
     key,    ///< by a hash of each record's key: a record keeps its part when others come or go; 8 bytes of memory a
             ///< record of the part, one pass over the keys when the pipeline is built
-  } by = By::index;                         ///< result option
-  std::uint64_t salt = 0;                   ///< result option: another value makes another split; not the pipeline's
-                                            ///< seed, so that training and validation agree
+  } by = By::index;        ///< result option
+  std::uint64_t salt = 0;  ///< result option: another value makes another split; not the pipeline's
+                           ///< seed, so that training and validation agree
 };
 /// One of several disjoint parts that together hold every record exactly once, in every epoch the same.
 /// By key it must stand directly behind the source. @throws Error(invalid_argument).

@@ -21,8 +21,9 @@ namespace detail {
 struct PipelineData;
 }
 
-/// What will happen, as an immutable value: source, order, stages, batch. Cheap to copy, safe to share between threads and
-/// loaders; runs nothing. Each `|` checks the stage against what stands before it, so a mistake is reported on its line.
+/// What will happen, as an immutable value: source, order, stages, batch. Cheap to copy, safe to share between threads
+/// and loaders; runs nothing. Each `|` checks the stage against what stands before it, so a mistake is reported on its
+/// line.
 class PENSTOCK_API Pipeline {
  public:
   explicit Pipeline(std::shared_ptr<const detail::SourceModel> source);

@@ -10,8 +10,8 @@
 
 namespace penstock {
 
-/// Where in the run a sample stands. Together with the pipeline's seed and the stage's key it is the key of every random
-/// draw, so a draw depends on nothing else: no thread, no timing, no earlier sample.
+/// Where in the run a sample stands. Together with the pipeline's seed and the stage's key it is the key of every
+/// random draw, so a draw depends on nothing else: no thread, no timing, no earlier sample.
 struct Place {
   std::uint64_t epoch = 0;
   std::uint64_t position = 0;  ///< in the epoch's order
@@ -30,11 +30,11 @@ struct State {
   std::uint64_t fingerprint = 0;  ///< of the pipeline that made it
   std::uint64_t seed = 0;
   std::uint64_t epoch = 0;
-  std::uint64_t position = 0;     ///< the first position not yet delivered
-  std::uint64_t step = 0;         ///< batches delivered since the first epoch
+  std::uint64_t position = 0;  ///< the first position not yet delivered
+  std::uint64_t step = 0;      ///< batches delivered since the first epoch
   std::uint32_t child = 0;
-  std::uint32_t replaced = 0;     ///< samples an error policy acted on so far, for its quota
-  std::uint64_t check = 0;        ///< checksum of the fields above
+  std::uint32_t replaced = 0;  ///< samples an error policy acted on so far, for its quota
+  std::uint64_t check = 0;     ///< checksum of the fields above
   friend bool operator==(const State&, const State&) = default;
 };
 static_assert(sizeof(State) == 64);

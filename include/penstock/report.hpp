@@ -12,9 +12,9 @@ namespace penstock {
 struct StageReport {
   std::string name;
   std::uint64_t samples = 0;
-  std::uint64_t bytes = 0;          ///< written by it
-  double cpu_us_per_sample = 0;     ///< microseconds of its thread's CPU time
-  double share = 0;                 ///< of all stages' CPU time, 0 to 1
+  std::uint64_t bytes = 0;       ///< written by it
+  double cpu_us_per_sample = 0;  ///< microseconds of its thread's CPU time
+  double share = 0;              ///< of all stages' CPU time, 0 to 1
 };
 
 /// A row of the byte table: what the loader's memory is for.
@@ -36,26 +36,26 @@ enum class Bound : std::uint8_t {
 
 /// What happened, and what was slow. A plain value, taken at one moment.
 struct PENSTOCK_API Report {
-  std::uint64_t batches = 0, samples = 0;   ///< delivered
-  std::uint64_t bytes = 0;                  ///< of delivered batches
-  std::uint64_t copied_bytes = 0;           ///< copied because no stage could write in place
-  std::uint64_t errors = 0;                 ///< bad samples a policy acted on
-  double seconds = 0;                       ///< from the first `next()` to the last
-  double first_batch_s = 0;                 ///< from the first `next()` to its return
-  double samples_per_s = 0;                 ///< delivered, over `seconds`
-  double limit_samples_per_s = 0;           ///< threads ÷ CPU seconds a sample of the chain's own stages
-  double cpu_s_per_1000 = 0;                ///< CPU seconds of the chain's stages per 1,000 samples
-  unsigned threads = 0;                     ///< runners asked for
-  unsigned threads_seen = 0;                ///< most runners alive at once
-  double next_p50_s = 0, next_p99_s = 0;    ///< time inside `next()`
-  double consumer_wait_share = 0;           ///< of `seconds` the caller spent inside `next()`
-  double runner_idle_share = 0;             ///< of threads x seconds the runners had no place to write to
+  std::uint64_t batches = 0, samples = 0;  ///< delivered
+  std::uint64_t bytes = 0;                 ///< of delivered batches
+  std::uint64_t copied_bytes = 0;          ///< copied because no stage could write in place
+  std::uint64_t errors = 0;                ///< bad samples a policy acted on
+  double seconds = 0;                      ///< from the first `next()` to the last
+  double first_batch_s = 0;                ///< from the first `next()` to its return
+  double samples_per_s = 0;                ///< delivered, over `seconds`
+  double limit_samples_per_s = 0;          ///< threads ÷ CPU seconds a sample of the chain's own stages
+  double cpu_s_per_1000 = 0;               ///< CPU seconds of the chain's stages per 1,000 samples
+  unsigned threads = 0;                    ///< runners asked for
+  unsigned threads_seen = 0;               ///< most runners alive at once
+  double next_p50_s = 0, next_p99_s = 0;   ///< time inside `next()`
+  double consumer_wait_share = 0;          ///< of `seconds` the caller spent inside `next()`
+  double runner_idle_share = 0;            ///< of threads x seconds the runners had no place to write to
   std::vector<StageReport> stages;
   std::vector<MemoryRow> memory;
-  std::uint64_t slot_allocations = 0;       ///< memory blocks allocated for batches, in all
+  std::uint64_t slot_allocations = 0;  ///< memory blocks allocated for batches, in all
   Bound bound = Bound::unknown;
-  std::string verdict;                      ///< one or two sentences
-  std::vector<std::string> notes;           ///< warnings, and decisions worth knowing
+  std::string verdict;             ///< one or two sentences
+  std::vector<std::string> notes;  ///< warnings, and decisions worth knowing
 
   /// For a person: verdict, table of stages, memory, notes.
   std::string text() const;

@@ -46,7 +46,7 @@ class PENSTOCK_API Cells {
   void require_size(std::size_t slot, std::uint64_t bytes) const;
 
   std::uint64_t max_bytes = ~std::uint64_t{0};  ///< of one value
-  std::uint64_t copied_bytes = 0;  ///< bytes copied that a better-placed stage would not have copied
+  std::uint64_t copied_bytes = 0;               ///< bytes copied that a better-placed stage would not have copied
 
  protected:
   virtual std::byte* scratch(std::size_t bytes) = 0;
@@ -89,11 +89,13 @@ class SampleBuilder {
     scalar<T>(schema().slot(field), value);
   }
 
-  /// Gives a field's value without copying it: contiguous bytes in the store's own memory (a memory map, an array). They
-  /// must stay as they are until the reader is asked for its next record, or, where `read` is const, as long as the
-  /// source lives.
+  /// Gives a field's value without copying it: contiguous bytes in the store's own memory (a memory map, an array).
+  /// They must stay as they are until the reader is asked for its next record, or, where `read` is const, as long as
+  /// the source lives.
   void view(std::size_t slot, const std::byte* data, const Shape& shape);
-  void view(std::string_view field, const std::byte* data, const Shape& shape) { view(schema().slot(field), data, shape); }
+  void view(std::string_view field, const std::byte* data, const Shape& shape) {
+    view(schema().slot(field), data, shape);
+  }
   /// The same for a field of bytes, u8[?].
   void view(std::size_t slot, std::span<const std::byte> bytes) {
     view(slot, bytes.data(), Shape{static_cast<std::int64_t>(bytes.size())});
@@ -119,16 +121,16 @@ inline void SampleBuilder::view(std::size_t slot, const std::byte* data, const S
   cell.shape = shape;
 }
 
-/// One record in work: a flat row of tensors that match a schema. Handed to transforms and sinks; valid during that call;
-/// one thread at a time.
+/// One record in work: a flat row of tensors that match a schema. Handed to transforms and sinks; valid during that
+/// call; one thread at a time.
 class Sample {
  public:
   explicit Sample(detail::Cells& cells) : cells_(&cells) {}
 
   const Schema& schema() const noexcept { return *cells_->schema; }
 
-  /// A field's value. `view<const T, R>` reads it where it lies; `view<T, R>` writes it in place (a view into a store is
-  /// copied first). @throws Error(schema_mismatch) when the field is missing or of another dtype or rank.
+  /// A field's value. `view<const T, R>` reads it where it lies; `view<T, R>` writes it in place (a view into a store
+  /// is copied first). @throws Error(schema_mismatch) when the field is missing or of another dtype or rank.
   template <class T, std::size_t R>
   View<T, R> view(std::string_view field) {
     return view<T, R>(schema().slot(field));

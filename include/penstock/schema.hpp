@@ -22,8 +22,8 @@ struct Collate {
     pad,     ///< rows are padded to a size
   };
   Kind kind = Kind::dense;
-  std::int64_t to = 0;   ///< pad: elements of the first dimension, 0 = the batch's longest row
-  double value = 0;      ///< pad: the value of padding elements
+  std::int64_t to = 0;  ///< pad: elements of the first dimension, 0 = the batch's longest row
+  double value = 0;     ///< pad: the value of padding elements
 
   static Collate dense() { return {}; }
   static Collate ragged() { return {Kind::ragged, 0, 0}; }
@@ -35,7 +35,7 @@ struct Collate {
 struct Field {
   std::string name;
   DType dtype = DType::u8;
-  Shape shape;            ///< of one sample, without the batch dimension
+  Shape shape;  ///< of one sample, without the batch dimension
   Collate collate = {};
   friend bool operator==(const Field&, const Field&) = default;
 };

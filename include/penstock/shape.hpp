@@ -14,7 +14,8 @@ namespace penstock {
 /// Size of a dimension that differs from sample to sample.
 inline constexpr std::int64_t dynamic = -1;
 
-/// Up to 8 dimensions, outermost first, each a count of elements or `dynamic`. A plain value; an empty shape is a scalar.
+/// Up to 8 dimensions, outermost first, each a count of elements or `dynamic`. A plain value; an empty shape is a
+/// scalar.
 class PENSTOCK_API Shape {
  public:
   static constexpr std::size_t max_rank = 8;

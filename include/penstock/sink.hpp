@@ -3,9 +3,9 @@
 #include <concepts>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <stop_token>
-#include <memory>
 #include <string>
 #include <utility>
 
@@ -48,14 +48,14 @@ struct WriteProgress {
 };
 
 struct WriteOptions {
-  unsigned threads = 0;                   ///< 0 = cores - 1
+  unsigned threads = 0;  ///< 0 = cores - 1
   std::optional<Executor> executor = {};
   std::size_t window = 0;                 ///< samples in work; 0 = 8 a thread
   std::size_t window_bytes = 256u << 20;  ///< no new sample is begun while finished ones waiting hold more
   std::uint64_t commit_every = 1000;      ///< samples a commit
   std::size_t commit_bytes = 64u << 20;   ///< or bytes, whichever comes first
   std::function<void(const WriteProgress&)> progress = {};  ///< called on the caller's thread after each commit
-  std::stop_token stop = {};              ///< commits what is there and returns; `finish` is not called
+  std::stop_token stop = {};  ///< commits what is there and returns; `finish` is not called
 };
 
 namespace detail {
@@ -86,10 +86,11 @@ class SinkOf final : public SinkModel {
 PENSTOCK_API WriteProgress write(const Pipeline& pipeline, SinkModel& sink, const WriteOptions& options);
 }  // namespace detail
 
-/// Runs every sample of epoch 0 of `pipeline` (which needs no `batch`; one is ignored) through its stages on all threads,
-/// and puts them into `sink` in order: the one loop behind packing, converting and tiling. Memory stays within the window.
-/// @throws the first Error in order. Where a stage failed, what came before that sample is committed first; where the sink
-/// itself failed, what it had committed stands.
+/// Runs every sample of epoch 0 of `pipeline` (which needs no `batch`; one is ignored) through its stages on all
+/// threads, and puts them into `sink` in order: the one loop behind packing, converting and tiling. Memory stays within
+/// the window.
+/// @throws the first Error in order. Where a stage failed, what came before that sample is committed first; where the
+/// sink itself failed, what it had committed stands.
 template <Sink S>
 WriteProgress write(const Pipeline& pipeline, S& sink, const WriteOptions& options = {}) {
   detail::SinkOf<S> model(sink);

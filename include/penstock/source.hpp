@@ -33,9 +33,9 @@ concept SharedSource = Described<S> && Reader<const S>;
 
 /// A source whose readers carry state (a transaction, a handle). `open_reader()` is const and called from any thread;
 /// a reader is leased by one runner at a time. `pause()`, where a reader has it, is called when its runner has nothing
-/// to do: give up whatever must not be held for long; the next read takes it again. `expect(indices)`, noexcept, where a
-/// reader has it, tells it which few records its runner reads next, in that order: advice, which a failure, a stop or a
-/// pause may make void.
+/// to do: give up whatever must not be held for long; the next read takes it again. `expect(indices)`, noexcept, where
+/// a reader has it, tells it which few records its runner reads next, in that order: advice, which a failure, a stop or
+/// a pause may make void.
 template <class S>
 concept LeasedSource = Described<S> && requires(const S& source) {
   { *source.open_reader() } -> Reader;
@@ -92,29 +92,49 @@ class SourceOf final : public SourceModel {
   std::uint64_t size() const override { return source_.size(); }
   Schema schema() const override { return source_.schema(); }
   std::string name() const override {
-    if constexpr (requires { { source_.name() } -> std::convertible_to<std::string>; }) return source_.name();
-    else return "source";
+    if constexpr (requires {
+                    { source_.name() } -> std::convertible_to<std::string>;
+                  })
+      return source_.name();
+    else
+      return "source";
   }
   std::string file() const override {
-    if constexpr (requires { { source_.file() } -> std::convertible_to<std::string>; }) return source_.file();
-    else return {};
+    if constexpr (requires {
+                    { source_.file() } -> std::convertible_to<std::string>;
+                  })
+      return source_.file();
+    else
+      return {};
   }
-  bool has_keys() const noexcept override { return requires { source_.key(std::uint64_t{}); }; }
+  bool has_keys() const noexcept override {
+    return requires { source_.key(std::uint64_t{}); };
+  }
   std::string key(std::uint64_t i) const override {
-    if constexpr (requires { { source_.key(i) } -> std::convertible_to<std::string>; }) return source_.key(i);
-    else return {};
+    if constexpr (requires {
+                    { source_.key(i) } -> std::convertible_to<std::string>;
+                  })
+      return source_.key(i);
+    else
+      return {};
   }
   std::uint64_t identity() const override {
-    if constexpr (requires { source_.identity(); }) return source_.identity();
-    else return 0;
+    if constexpr (requires { source_.identity(); })
+      return source_.identity();
+    else
+      return 0;
   }
-  bool wants_advice() const noexcept override { return requires(std::span<const std::uint64_t> s) { source_.will_need(s); }; }
+  bool wants_advice() const noexcept override {
+    return requires(std::span<const std::uint64_t> s) { source_.will_need(s); };
+  }
   void will_need(std::span<const std::uint64_t> indices) const noexcept override {
     if constexpr (requires { source_.will_need(indices); }) source_.will_need(indices);
   }
   std::unique_ptr<ReaderModel> open_reader() const override {
-    if constexpr (LeasedSource<S>) return std::make_unique<Leased>(source_.open_reader());
-    else return std::make_unique<Shared>(&source_);
+    if constexpr (LeasedSource<S>)
+      return std::make_unique<Leased>(source_.open_reader());
+    else
+      return std::make_unique<Shared>(&source_);
   }
 
  private:
@@ -136,10 +156,14 @@ class SourceOf final : public SourceModel {
     P reader;
   };
   template <class T>
-  struct ReaderPointer { using type = void; };
+  struct ReaderPointer {
+    using type = void;
+  };
   template <class T>
     requires LeasedSource<T>
-  struct ReaderPointer<T> { using type = decltype(std::declval<const T&>().open_reader()); };
+  struct ReaderPointer<T> {
+    using type = decltype(std::declval<const T&>().open_reader());
+  };
   using Leased = LeasedReader<typename ReaderPointer<S>::type>;
 
   S source_;
@@ -167,12 +191,12 @@ OwnedSample read_sample(const S& source, std::uint64_t index) {
 // Pipelines over them are refused by `Loader` until placements other than direct exist.
 
 /// A source whose records share something that is decoded once: a compressed chunk, a tile of a slide.
-/// `blocks_of(i, ids)` appends the blocks record i needs; `load(block, bytes)` decodes one into memory the engine owns (any
-/// thread); `read(i, blocks, out)` makes the record from resident blocks, in the order `blocks_of` gave them.
+/// `blocks_of(i, ids)` appends the blocks record i needs; `load(block, bytes)` decodes one into memory the engine owns
+/// (any thread); `read(i, blocks, out)` makes the record from resident blocks, in the order `blocks_of` gave them.
 template <class S>
-concept BlockSource = Described<S> && requires(const S& source, std::uint64_t i, std::span<std::byte> bytes,
-                                               std::span<const std::span<const std::byte>> blocks, std::vector<std::uint64_t>& ids,
-                                               SampleBuilder& out) {
+concept BlockSource = Described<S> &&
+    requires(const S& source, std::uint64_t i, std::span<std::byte> bytes,
+             std::span<const std::span<const std::byte>> blocks, std::vector<std::uint64_t>& ids, SampleBuilder& out) {
   { source.blocks() } -> std::convertible_to<std::uint64_t>;
   { source.block_bytes(i) } -> std::convertible_to<std::uint64_t>;
   { source.blocks_of(i, ids) } -> std::same_as<void>;

@@ -11,8 +11,8 @@ namespace detail {
 struct StageModel;
 }
 
-/// What may stand behind a `|`. Made by the functions named after the stages (`shuffle`, `map`, `batch`, …); an immutable
-/// value, cheap to copy, that can be used in several pipelines.
+/// What may stand behind a `|`. Made by the functions named after the stages (`shuffle`, `map`, `batch`, …); an
+/// immutable value, cheap to copy, that can be used in several pipelines.
 class PENSTOCK_API Stage {
  public:
   explicit Stage(std::shared_ptr<const detail::StageModel> model) : model_(std::move(model)) {}

@@ -29,9 +29,7 @@ class View {
     for (std::size_t i = 0; i < R; ++i) extents_[i] = shape[i];
   }
   /// A reading view of the same elements.
-  operator View<const T, R>() const
-    requires(!std::is_const_v<T>)
-  {
+  operator View<const T, R>() const requires(!std::is_const_v<T>) {
     View<const T, R> v;
     v.data_ = data_;
     v.extents_ = extents_;
@@ -79,8 +77,7 @@ struct TensorView {
   /// @throws Error(schema_mismatch) when dtype or rank differ.
   template <class T, std::size_t R>
   View<T, R> as() const {
-    if (dtype != dtype_of<T> || shape.rank() != R)
-      detail::throw_view_mismatch("tensor", dtype_of<T>, R, dtype, shape);
+    if (dtype != dtype_of<T> || shape.rank() != R) detail::throw_view_mismatch("tensor", dtype_of<T>, R, dtype, shape);
     return View<T, R>(reinterpret_cast<T*>(data), shape);
   }
 };

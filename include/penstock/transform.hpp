@@ -21,8 +21,8 @@ namespace penstock {
 /// What a transform may know besides its sample. Valid during the call; one thread at a time.
 class PENSTOCK_API Context {
  public:
-  /// `stop` must outlive this; null: nothing ever asks it to stop. (By address, as every copy of a token counts itself in
-  /// memory that all threads share.)
+  /// `stop` must outlive this; null: nothing ever asks it to stop. (By address, as every copy of a token counts itself
+  /// in memory that all threads share.)
   Context(std::uint64_t seed, std::uint64_t stage_key, const Place& place, std::uint64_t index,
           const std::stop_token* stop = nullptr)
       : place_(place), index_(index), rng_(seed, stage_key, place), stop_(stop) {}
@@ -47,8 +47,8 @@ class PENSTOCK_API Context {
 /// A transform that adds, drops or reshapes fields also says `Schema schema(const Schema& in) const`: the samples it is
 /// given then have that schema, with new and changed fields unset until it emplaces them. (The old value of a changed
 /// field is reached with `Sample::view` before it is emplaced, where dtype and rank stay the same.)
-/// `std::string name() const` names it in plans, errors and random keys (default "map"); `std::uint64_t version() const`
-/// is part of the fingerprint: raise it when the result changes.
+/// `std::string name() const` names it in plans, errors and random keys (default "map"); `std::uint64_t version()
+/// const` is part of the fingerprint: raise it when the result changes.
 template <class F>
 concept Transform = requires(const F& f, Sample& sample, Context& context) {
   { f(sample, context) } -> std::same_as<void>;
@@ -56,10 +56,10 @@ concept Transform = requires(const F& f, Sample& sample, Context& context) {
 
 /// Settings of `map`.
 struct MapOptions {
-  std::string name = "map";                ///< in plans, errors and random keys
-  std::string out = {};                    ///< the field to write; default: the field that is read
-  std::optional<Shape> shape = {};         ///< of the result; default: the input's
-  std::uint64_t version = 0;               ///< result option: raise it when the callable's result changes
+  std::string name = "map";         ///< in plans, errors and random keys
+  std::string out = {};             ///< the field to write; default: the field that is read
+  std::optional<Shape> shape = {};  ///< of the result; default: the input's
+  std::uint64_t version = 0;        ///< result option: raise it when the callable's result changes
 };
 
 namespace detail {
@@ -79,16 +79,28 @@ class TransformOf final : public TransformModel {
   explicit TransformOf(F f) : f_(std::move(f)) {}
   void apply(Sample& sample, Context& context) const override { f_(sample, context); }
   Schema schema(const Schema& in) const override {
-    if constexpr (requires { { f_.schema(in) } -> std::convertible_to<Schema>; }) return f_.schema(in);
-    else return in;
+    if constexpr (requires {
+                    { f_.schema(in) } -> std::convertible_to<Schema>;
+                  })
+      return f_.schema(in);
+    else
+      return in;
   }
   std::string name() const override {
-    if constexpr (requires { { f_.name() } -> std::convertible_to<std::string>; }) return f_.name();
-    else return "map";
+    if constexpr (requires {
+                    { f_.name() } -> std::convertible_to<std::string>;
+                  })
+      return f_.name();
+    else
+      return "map";
   }
   std::uint64_t version() const override {
-    if constexpr (requires { { f_.version() } -> std::convertible_to<std::uint64_t>; }) return f_.version();
-    else return 0;
+    if constexpr (requires {
+                    { f_.version() } -> std::convertible_to<std::uint64_t>;
+                  })
+      return f_.version();
+    else
+      return 0;
   }
 
  private:
@@ -117,32 +129,62 @@ struct ViewTraits<View<T, R>> : std::true_type {
 template <class F>
 struct Signature : Signature<decltype(&F::operator())> {};
 template <class C, class... A>
-struct Signature<void (C::*)(A...) const> { using args = std::tuple<std::remove_cvref_t<A>...>; static constexpr bool usable = true; };
+struct Signature<void (C::*)(A...) const> {
+  using args = std::tuple<std::remove_cvref_t<A>...>;
+  static constexpr bool usable = true;
+};
 template <class C, class... A>
 struct Signature<void (C::*)(A...) const noexcept> : Signature<void (C::*)(A...) const> {};
 template <class... A>
-struct Signature<void (*)(A...)> { using args = std::tuple<std::remove_cvref_t<A>...>; static constexpr bool usable = true; };
+struct Signature<void (*)(A...)> {
+  using args = std::tuple<std::remove_cvref_t<A>...>;
+  static constexpr bool usable = true;
+};
 
 template <class A>
-struct FieldMapArgs { static constexpr bool usable = false; };
+struct FieldMapArgs {
+  static constexpr bool usable = false;
+};
 template <class In>
-struct FieldMapArgs<std::tuple<In>> { static constexpr bool usable = ViewTraits<In>::value; using in = In; using out = In; static constexpr bool in_place = true, context = false; };
+struct FieldMapArgs<std::tuple<In>> {
+  static constexpr bool usable = ViewTraits<In>::value;
+  using in = In;
+  using out = In;
+  static constexpr bool in_place = true, context = false;
+};
 template <class In>
-struct FieldMapArgs<std::tuple<In, Context>> { static constexpr bool usable = ViewTraits<In>::value; using in = In; using out = In; static constexpr bool in_place = true, context = true; };
+struct FieldMapArgs<std::tuple<In, Context>> {
+  static constexpr bool usable = ViewTraits<In>::value;
+  using in = In;
+  using out = In;
+  static constexpr bool in_place = true, context = true;
+};
 template <class In, class Out>
   requires(ViewTraits<Out>::value)
-struct FieldMapArgs<std::tuple<In, Out>> { static constexpr bool usable = ViewTraits<In>::value; using in = In; using out = Out; static constexpr bool in_place = false, context = false; };
+struct FieldMapArgs<std::tuple<In, Out>> {
+  static constexpr bool usable = ViewTraits<In>::value;
+  using in = In;
+  using out = Out;
+  static constexpr bool in_place = false, context = false;
+};
 template <class In, class Out>
   requires(ViewTraits<Out>::value)
-struct FieldMapArgs<std::tuple<In, Out, Context>> { static constexpr bool usable = ViewTraits<In>::value; using in = In; using out = Out; static constexpr bool in_place = false, context = true; };
+struct FieldMapArgs<std::tuple<In, Out, Context>> {
+  static constexpr bool usable = ViewTraits<In>::value;
+  using in = In;
+  using out = Out;
+  static constexpr bool in_place = false, context = true;
+};
 
 }  // namespace detail
 
 /// A callable for `map("field", f)`, const, returning void, with plain (not `auto`) parameters:
 ///   (View<const T, R> in, View<U, S> out)  or  (View<T, R> in_place),  either with a further `Context&`.
 template <class F>
-concept FieldTransform = requires { typename detail::Signature<std::decay_t<F>>::args; } &&
-                         detail::FieldMapArgs<typename detail::Signature<std::decay_t<F>>::args>::usable;
+concept FieldTransform = requires {
+  typename detail::Signature<std::decay_t<F>>::args;
+}
+&&detail::FieldMapArgs<typename detail::Signature<std::decay_t<F>>::args>::usable;
 
 namespace detail {
 
@@ -151,7 +193,8 @@ class FieldMapOf final : public FieldMapModel {
   using Args = FieldMapArgs<typename Signature<std::decay_t<F>>::args>;
   using In = ViewTraits<typename Args::in>;
   using Out = ViewTraits<typename Args::out>;
-  static_assert(!std::is_const_v<typename Out::element>, "penstock: the view that map() writes must not be of const elements");
+  static_assert(!std::is_const_v<typename Out::element>,
+                "penstock: the view that map() writes must not be of const elements");
 
  public:
   explicit FieldMapOf(F f) : f_(std::move(f)) {
@@ -164,10 +207,14 @@ class FieldMapOf final : public FieldMapModel {
   void apply(const TensorView& in, const TensorView& out, Context& context) const override {
     const View<typename In::element, In::rank> from(reinterpret_cast<typename In::element*>(in.data), in.shape);
     const View<typename Out::element, Out::rank> to(reinterpret_cast<typename Out::element*>(out.data), out.shape);
-    if constexpr (Args::in_place && Args::context) f_(to, context);
-    else if constexpr (Args::in_place) f_(to);
-    else if constexpr (Args::context) f_(from, to, context);
-    else f_(from, to);
+    if constexpr (Args::in_place && Args::context)
+      f_(to, context);
+    else if constexpr (Args::in_place)
+      f_(to);
+    else if constexpr (Args::context)
+      f_(from, to, context);
+    else
+      f_(from, to);
   }
 
  private:
@@ -191,7 +238,8 @@ Stage map(F f) {
 /// Dtypes and ranks are checked against the schema when the stage joins a pipeline.
 template <FieldTransform F>
 Stage map(std::string field, F f, MapOptions options = {}) {
-  return detail::make_field_map(std::move(field), std::shared_ptr<const detail::FieldMapModel>(new detail::FieldMapOf<F>(std::move(f))),
+  return detail::make_field_map(std::move(field),
+                                std::shared_ptr<const detail::FieldMapModel>(new detail::FieldMapOf<F>(std::move(f))),
                                 std::move(options));
 }
 

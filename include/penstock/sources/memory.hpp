@@ -12,16 +12,16 @@
 
 namespace penstock {
 
-/// Records that are already in memory: named arrays whose first dimension counts the records. Values are viewed where they
-/// lie. Copies share the arrays.
+/// Records that are already in memory: named arrays whose first dimension counts the records. Values are viewed where
+/// they lie. Copies share the arrays.
 ///
 ///     Memory train;
 ///     train.add<float>("x", {64}, std::move(values));     // values.size() == n * 64
 ///     train.add<std::int64_t>("y", {}, std::move(labels));
 class Memory {
  public:
-  /// Adds a field of one record's `shape`, fixed. @throws Error(invalid_argument) when `values` isn't whole records, or not
-  /// as many as the fields before it have.
+  /// Adds a field of one record's `shape`, fixed. @throws Error(invalid_argument) when `values` isn't whole records, or
+  /// not as many as the fields before it have.
   template <class T>
   Memory& add(std::string name, Shape shape, std::vector<T> values) {
     const std::uint64_t each = shape.elements();

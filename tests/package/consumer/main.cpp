@@ -33,10 +33,11 @@ int main() {
     for (std::uint64_t r = 0; r < batch.size(); ++r, ++rows) {
       const auto i = batch.indices()[r];
       wrong += y(r) != static_cast<std::int64_t>(i % 10);
-      for (int k = 0; k < 64; ++k) wrong += x(r, k) != 2 * std::sin(0.01f * static_cast<float>(i) * static_cast<float>(k));
+      for (int k = 0; k < 64; ++k)
+        wrong += x(r, k) != 2 * std::sin(0.01f * static_cast<float>(i) * static_cast<float>(k));
     }
   }
-  std::printf("penstock %d.%d.%d: %llu rows, %llu wrong\n", PENSTOCK_VERSION_MAJOR, PENSTOCK_VERSION_MINOR, PENSTOCK_VERSION_PATCH,
-              static_cast<unsigned long long>(rows), static_cast<unsigned long long>(wrong));
+  std::printf("penstock %d.%d.%d: %llu rows, %llu wrong\n", PENSTOCK_VERSION_MAJOR, PENSTOCK_VERSION_MINOR,
+              PENSTOCK_VERSION_PATCH, static_cast<unsigned long long>(rows), static_cast<unsigned long long>(wrong));
   return rows == 1000 && wrong == 0 ? 0 : 1;
 }
