@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstring>
 #include <functional>
+#include <memory>
 #include <thread>
 #include <vector>
 
@@ -20,23 +21,33 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr auto duration = std::chrono::milliseconds(200);
 
-// Runs `work(deadline)`, which returns what it got done, on each thread; gives the sum per second.
-double rate(unsigned threads, const std::function<double(Clock::time_point)>& work) {
+// True when it did its work.
+using Work = std::function<bool()>;
+
+// How often a second the work of all threads together succeeds. Each makes its own, which is not counted.
+double rate(unsigned threads, const std::function<Work()>& prepare) {
   std::vector<std::thread> workers;
-  std::vector<double> done(threads, 0.0);
-  const Clock::time_point start = Clock::now(), deadline = start + duration;
+  std::vector<double> rates(threads, 0.0);
   for (unsigned t = 0; t < threads; ++t) {
     workers.emplace_back([&, t] {
       try {
-        done[t] = work(deadline);
+        const Work work = prepare();
+        const Clock::time_point start = Clock::now();
+        Clock::time_point now = start;
+        double done = 0;
+        do {
+          if (work()) ++done;
+          now = Clock::now();
+        } while (now < start + duration);
+        rates[t] = done / std::chrono::duration<double>(now - start).count();
       } catch (const std::exception&) {  // a limit that can't be measured is left out
       }
     });
   }
   for (std::thread& worker : workers) worker.join();
   double sum = 0;
-  for (const double d : done) sum += d;
-  return sum / std::chrono::duration<double>(Clock::now() - start).count();
+  for (const double r : rates) sum += r;
+  return sum;
 }
 
 std::uint64_t touch(const Sample& sample) {
@@ -54,34 +65,30 @@ double read_rate(const Store& store, const Pipeline& pipeline, unsigned threads)
   pipeline.fill(0, 0, order);
   std::atomic<std::size_t> next{0};
   std::atomic<std::uint64_t> used{0};
-  return rate(threads, [&](Clock::time_point deadline) {
-    Store::Reader reader = store.reader();
-    double done = 0;
-    while (Clock::now() < deadline) {
+  return rate(threads, [&]() -> Work {
+    return [&, reader = std::make_shared<Store::Reader>(store.reader())] {
       try {
-        used.fetch_add(touch(reader.read(order[next.fetch_add(1) % order.size()])), std::memory_order_relaxed);
-        ++done;
+        used.fetch_add(touch(reader->read(order[next.fetch_add(1) % order.size()])), std::memory_order_relaxed);
+        return true;
       } catch (const Error&) {
+        return false;
       }
-    }
-    return done;
+    };
   });
 }
 
 double memcpy_rate(const Pipeline& pipeline, unsigned threads) {
   std::size_t row = 0;
   for (const Field& field : pipeline.schema()) row += field.shape.elements() * size_of(field.dtype);
-  constexpr std::size_t ring = 16u << 20;  // beyond most caches, as batches are
+  static constexpr std::size_t ring = 16u << 20;  // beyond most caches, as batches are
   if (row == 0 || row > ring) return 0;
-  return rate(threads, [&](Clock::time_point deadline) {
-    std::vector<char> from(ring, 1), to(ring, 2);
-    double done = 0;
-    for (std::size_t at = 0; Clock::now() < deadline; ++done) {
+  return rate(threads, [&]() -> Work {
+    return [from = std::vector<char>(ring, 1), to = std::vector<char>(ring, 2), at = std::size_t{0}, row]() mutable {
       if (at + row > ring) at = 0;
       std::memcpy(to.data() + at, from.data() + at, row);
       at += row;
-    }
-    return done;
+      return true;
+    };
   });
 }
 

@@ -18,11 +18,11 @@ struct JpegOptions {
     as_stored,  ///< [H, W, 1] for grey images, [H, W, 3] for others
   };
   Color color = rgb;
-  std::uint64_t max_pixels = std::uint64_t{1}
-                             << 28;  ///< an image that declares more is refused before memory is taken;
-                                     ///< so are coefficients (of a progressive image) above 3 bytes each
-  int max_scans = 64;                ///< a progressive image with more scans is refused
-  bool accept_warnings = false;      ///< true: damage that libjpeg can guess its way around makes pixels, not an error
+  /// An image that declares more is refused before memory is taken; so are coefficients (of a progressive image) above
+  /// 3 bytes each.
+  std::uint64_t max_pixels = std::uint64_t{1} << 28;
+  int max_scans = 64;            ///< a progressive image with more scans is refused
+  bool accept_warnings = false;  ///< true: damage that libjpeg can guess its way around makes pixels, not an error
 };
 
 /// Decodes baseline, extended and progressive JPEG of 8 bits, Huffman coded, grey or in three colours, with libjpeg's
