@@ -12,7 +12,10 @@ namespace {
 constexpr unsigned least_depth = 2;
 constexpr std::size_t least_scratch = 1u << 20;
 
-std::string mib(std::size_t bytes) { return std::to_string((bytes + (1u << 20) - 1) >> 20) + " MiB"; }
+std::string mib(std::size_t bytes) {
+  return bytes < (1u << 20) ? std::to_string(bytes) + " bytes"
+                            : std::to_string((bytes + (1u << 20) - 1) >> 20) + " MiB";
+}
 
 }  // namespace
 

@@ -124,8 +124,8 @@ void Chain::finish(ChainRun& run, std::span<std::byte* const> rows) const {
 }
 
 void Chain::run(ChainRun& run, const Place& place, std::uint64_t index, std::span<std::byte* const> rows,
-                bool measure) const {
-  if (!measure) {
+                std::uint64_t stands_for) const {
+  if (stands_for == 0) {
     for (std::size_t i = 0; i < steps_.size(); ++i) {
       run.at = &steps_[i].label;
       begin(run, steps_[i], rows);
@@ -133,39 +133,62 @@ void Chain::run(ChainRun& run, const Place& place, std::uint64_t index, std::spa
     }
     finish(run, rows);
   } else {
-    Clocks before = read_clocks();
-    const Clocks begun = before;
-    // A sample of a few microseconds can't have waited for anything, and asking would cost as much as making it.
-    const bool may_block = run.sample_ns == 0 || run.sample_ns > 5000;
-    const std::uint64_t blocked = may_block ? times_blocked() : 0;
-    for (std::size_t i = 0; i < steps_.size(); ++i) {
-      run.at = &steps_[i].label;
-      begin(run, steps_[i], rows);
-      execute(run, i, place, index);
-      if (i + 1 == steps_.size()) finish(run, rows);
-      const Clocks after = read_clocks();
-      run.counters[i].cpu_ns.add(after.cpu_ns - before.cpu_ns);
-      std::uint64_t bytes = 0;
-      for (std::size_t slot = 0; slot < run.cells.size(); ++slot) {
-        const bool made = steps_[i].kind == Step::Kind::read || slot == steps_[i].out_slot;
-        if (made) bytes += run.cells[slot].shape.elements() * size_of(steps_[i].schema[slot].dtype);
-      }
-      run.counters[i].bytes.add(bytes);
-      before = after;
-    }
-    run.sample_ns = before.wall_ns - begun.wall_ns;
-    run.totals.wall_ns.add(run.sample_ns);
-    const std::uint64_t cpu_ns = before.cpu_ns - begun.cpu_ns;
-    if (may_block && run.sample_ns > cpu_ns && times_blocked() != blocked)
-      run.totals.blocked_ns.add(run.sample_ns - cpu_ns);
-    run.totals.measured.add(1);
-    run.totals.scratch_bytes.set(run.arena.capacity());
+    run_measured(run, place, index, rows, stands_for);
   }
   run.totals.samples.add(1);
   if (run.copied_bytes != 0) {
     run.totals.copied_bytes.add(run.copied_bytes);
     run.copied_bytes = 0;
   }
+}
+
+// A sample that fails is counted as far as it came: it cost what it cost.
+void Chain::run_measured(ChainRun& run, const Place& place, std::uint64_t index, std::span<std::byte* const> rows,
+                         std::uint64_t stands_for) const {
+  // A sample of a few microseconds can't have waited for anything, and asking would cost as much as making it.
+  const bool may_block = run.sample_ns == 0 || run.sample_ns > 5000;
+  std::uint64_t blocked = may_block ? times_blocked() : 0;
+  Clocks before = read_clocks();
+  const Clocks begun = before;
+  const auto count = [&](std::size_t i) {
+    const Clocks after = read_clocks();
+    const std::uint64_t cpu_ns = after.cpu_ns - before.cpu_ns, wall_ns = after.wall_ns - before.wall_ns;
+    run.counters[i].cpu_ns.add(stands_for * cpu_ns);
+    if (may_block && wall_ns > cpu_ns)
+      if (const std::uint64_t now = times_blocked(); now != blocked) {
+        run.counters[i].wait_ns.add(stands_for * (wall_ns - cpu_ns));
+        blocked = now;
+      }
+    before = may_block ? read_clocks() : after;
+  };
+  const auto count_all = [&] {
+    run.sample_ns = before.wall_ns - begun.wall_ns;
+    run.totals.wall_ns.add(stands_for * run.sample_ns);
+    run.totals.measured.add(1);
+    run.totals.stood_for.add(stands_for);
+    run.totals.scratch_bytes.set(run.arena.peak());
+  };
+  std::size_t i = 0;
+  try {
+    for (; i < steps_.size(); ++i) {
+      run.at = &steps_[i].label;
+      begin(run, steps_[i], rows);
+      execute(run, i, place, index);
+      if (i + 1 == steps_.size()) finish(run, rows);
+      count(i);
+      std::uint64_t bytes = 0;
+      for (std::size_t slot = 0; slot < run.cells.size(); ++slot) {
+        const bool made = steps_[i].kind == Step::Kind::read || slot == steps_[i].out_slot;
+        if (made) bytes += run.cells[slot].shape.elements() * size_of(steps_[i].schema[slot].dtype);
+      }
+      run.counters[i].bytes.add(stands_for * bytes);
+    }
+  } catch (...) {
+    count(i);
+    count_all();
+    throw;
+  }
+  count_all();
 }
 
 Error Chain::describe_failure(const ChainRun& run, std::uint64_t index) const noexcept {
@@ -184,7 +207,7 @@ OwnedSample run_once(const PipelineData& data, const Place& place, std::uint64_t
   const Chain chain(std::make_shared<const PipelineData>(data));
   ChainRun run(chain, ~std::size_t{0}, data.source->open_reader());
   try {
-    chain.run(run, place, index, {}, false);
+    chain.run(run, place, index, {});
   } catch (...) {
     throw chain.describe_failure(run, index);
   }

@@ -82,10 +82,10 @@ class Chain {
   explicit Chain(std::shared_ptr<const PipelineData> data);
 
   /// Runs one sample. `rows`, when not empty, holds the place of each field of the final schema: values end up there.
-  /// Without, they end up anywhere: in the run's scratch or in the store, until the next run. With `measure`, the steps
-  /// are timed. Throws whatever a stage throws.
+  /// Without, they end up anywhere: in the run's scratch or in the store, until the next run. Where this sample
+  /// `stands_for` others, its steps are timed. Throws whatever a stage throws.
   void run(ChainRun& run, const Place& place, std::uint64_t index, std::span<std::byte* const> rows,
-           bool measure) const;
+           std::uint64_t stands_for = 0) const;
 
   /// The exception in flight as an Error that knows stage, source, file, key and index. Call inside a catch block.
   Error describe_failure(const ChainRun& run, std::uint64_t index) const noexcept;
@@ -98,6 +98,8 @@ class Chain {
   void assign_homes();
   void check_fixed_sizes();
   void begin(ChainRun& run, const Step& step, std::span<std::byte* const> rows) const;
+  void run_measured(ChainRun& run, const Place& place, std::uint64_t index, std::span<std::byte* const> rows,
+                    std::uint64_t stands_for) const;
   void execute(ChainRun& run, std::size_t number, const Place& place, std::uint64_t index) const;
   void check_size(const ChainRun& run, const Step& step) const;
   void finish(ChainRun& run, std::span<std::byte* const> rows) const;

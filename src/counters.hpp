@@ -23,23 +23,27 @@ class Tally {
   std::atomic<std::uint64_t> value_{0};
 };
 
-/// Of one step in one runner. Filled in measured chains only.
+/// Of one step in one runner. Filled in measured chains only; each counts as often as there are chains it stands for.
 struct StepCounters {
   Tally cpu_ns, bytes;
+  Tally wait_ns;  ///< wall less CPU time, where the thread gave up its core
 };
 
 /// Of all chains of one runner.
 struct ChainCounters {
   Tally samples, copied_bytes, scratch_bytes;
-  Tally measured, wall_ns,
-      blocked_ns;  ///< of measured chains; blocked: wall less CPU time, where the thread gave up its core
+  Tally measured;            ///< chains
+  Tally stood_for, wall_ns;  ///< chains that the measured ones stand for, and the time of those
 };
 
-/// Which chains are measured: a runner's first few, so that short runs have numbers too, then one ticket in 64, spread
-/// so that no row of a batch is preferred. Of samples so short that the clocks would be a tenth of them, one in 512.
-inline bool measures(std::uint64_t ticket, std::uint64_t measured_so_far, std::uint64_t sample_ns) noexcept {
+/// Which chains are measured, and how many each stands for; 0: this one is not. A runner's first few are, so that short
+/// runs have numbers too, then one ticket in 64, spread so that no row of a batch is preferred. Of samples so short
+/// that the clocks would be a tenth of them, one in 512. The first ones, which are slow, stand for themselves alone.
+inline std::uint64_t measures(std::uint64_t ticket, std::uint64_t measured_so_far, std::uint64_t sample_ns) noexcept {
+  if (measured_so_far < 16) return 1;
   const std::uint64_t spread = (ticket * 0x9e3779b97f4a7c15ull) >> 55;
-  return (sample_ns < 2000 ? spread == 0 : (spread & 63) == 0) || measured_so_far < 16;
+  if (sample_ns < 2000) return spread == 0 ? 512 : 0;
+  return (spread & 63) == 0 ? 64 : 0;
 }
 
 /// How often this thread gave up its core of its own accord or waited for a page: what tells waiting for data from

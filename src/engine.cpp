@@ -138,10 +138,10 @@ Slot* Engine::wait() {
       continue;
     }
     if (changed_.wait_for(lock, 1ms) != std::cv_status::timeout) continue;
-    if (running_ >= options_.threads || !tickets_.available()) continue;
+    if (running_ >= options_.threads || !has_work()) continue;
     do {
       help(lock);  // while no runner comes at all, without waiting in between
-    } while (!ready() && !stopped() && !failed_ && running_ == 0 && tickets_.available());
+    } while (!ready() && !stopped() && !failed_ && running_ == 0 && has_work());
   }
   waiting_.store(false, std::memory_order_relaxed);
   if (stopped()) return nullptr;
@@ -190,11 +190,12 @@ Engine::Totals Engine::totals() const {
     for (std::size_t i = 0; i < t.steps.size(); ++i) {
       t.steps[i].cpu_ns += run->counters[i].cpu_ns.get();
       t.steps[i].bytes += run->counters[i].bytes.get();
+      t.steps[i].wait_ns += run->counters[i].wait_ns.get();
     }
     t.samples += run->totals.samples.get();
     t.measured += run->totals.measured.get();
     t.wall_ns += run->totals.wall_ns.get();
-    t.blocked_ns += run->totals.blocked_ns.get();
+    t.stood_for += run->totals.stood_for.get();
     t.copied_bytes += run->totals.copied_bytes.get();
     t.scratch_bytes = std::max<std::size_t>(t.scratch_bytes, run->totals.scratch_bytes.get());
   }

@@ -71,11 +71,11 @@ class Engine {
   /// Sums over all runners, for the report.
   struct Totals {
     struct StepTotals {
-      std::uint64_t cpu_ns = 0, bytes = 0;
+      std::uint64_t cpu_ns = 0, bytes = 0, wait_ns = 0;
     };
     std::vector<StepTotals> steps;
-    std::uint64_t samples = 0, measured = 0, copied_bytes = 0, busy_ns = 0, helped = 0;
-    std::uint64_t wall_ns = 0, blocked_ns = 0;
+    std::uint64_t samples = 0, copied_bytes = 0, busy_ns = 0, helped = 0;
+    std::uint64_t measured = 0, stood_for = 0, wall_ns = 0;
     unsigned threads_seen = 0;
     std::size_t scratch_bytes = 0;  ///< the most of any runner
   };
@@ -91,6 +91,7 @@ class Engine {
   void runner_main(Lock& lock) noexcept;
   bool work(ChainRun& run) noexcept;
   bool advise() noexcept;
+  bool has_work() const noexcept;
   void make_samples(ChainRun& run, TicketRun tickets) noexcept;
   void fill_row(ChainRun& run, Slot& slot, std::uint64_t row, std::uint64_t ticket);
   void fail_row(Slot& slot, std::uint64_t row, Error error, bool fatal);
@@ -126,7 +127,8 @@ class Engine {
   Cursor cursor_;  ///< of the next batch to admit
   std::vector<std::unique_ptr<ChainRun>> runs_;
   std::vector<ChainRun*> idle_runs_;
-  unsigned scheduled_ = 0, running_ = 0, threads_seen_ = 0;
+  unsigned scheduled_ = 0, threads_seen_ = 0;
+  unsigned running_ = 0, helping_ = 0;      ///< running: runners, and the consumer where it helps
   std::uint64_t busy_ns_ = 0, helped_ = 0;  ///< busy_ns_ less the beginning of each runner now running (wraps)
   std::atomic<bool> paused_{true};
   std::atomic<bool> stopped_{false};

@@ -1,5 +1,7 @@
 #include <penstock/executor.hpp>
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <list>
 #include <mutex>
@@ -9,6 +11,8 @@
 #include <tbb/global_control.h>
 #include <tbb/info.h>
 #include <tbb/task_arena.h>
+
+#include <penstock/error.hpp>
 
 #include "executor_impl.hpp"
 
@@ -90,6 +94,16 @@ class Pending {
   std::list<Task> tasks_;
 };
 
+// This process. oneTBB's own locks and threads don't survive fork(): what a child asks of it may never return. So the
+// children of a process that has once used it can't.
+pid_t process_with_threads() {
+  static const pid_t first = ::getpid();
+  if (const pid_t now = ::getpid(); now == first) return now;
+  throw Error(Errc::forked,
+              "the process this one was forked from had begun to use threads, which do not survive fork(); fork before "
+              "the first loader or executor is made, or exec in the child");
+}
+
 unsigned cores() { return static_cast<unsigned>(std::max(1, tbb::info::default_concurrency())); }
 
 }  // namespace
@@ -101,7 +115,8 @@ struct Executor::Impl::Arena {
 };
 
 Executor::Impl::Impl(unsigned threads)
-    : threads_(threads != 0 ? threads : std::max(1u, cores() - 1)),
+    : process_(process_with_threads()),
+      threads_(threads != 0 ? threads : std::max(1u, cores() - 1)),
       waiting_(std::make_shared<std::atomic<unsigned>>(0)),
       arena_(std::make_unique<Arena>(threads_)) {
   if (threads != 0 && threads + 1 > cores()) {
@@ -112,10 +127,16 @@ Executor::Impl::Impl(unsigned threads)
 }
 
 Executor::Impl::~Impl() {
+  if (::getpid() != process_) {  // nothing is left in a child that could be torn down
+    static_cast<void>(arena_.release());
+    return;
+  }
   const unsigned asked = arena_->asked;
   arena_.reset();
   if (asked != 0) Workers::instance().done(asked);
 }
+
+void Executor::Impl::check_process() const { static_cast<void>(process_with_threads()); }
 
 void Executor::Impl::submit(std::function<void()> task) {
   const Pending::At at = Pending::instance().add({std::move(task), waiting_});

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include <atomic>
 #include <functional>
 #include <memory>
@@ -15,6 +17,8 @@ class Executor::Impl {
   ~Impl();
 
   unsigned threads() const noexcept { return threads_; }
+  /// @throws Error(forked) in a child of the first process that made one.
+  void check_process() const;
   /// Runs `task` on one of the threads, soon; never inside this call. It must not throw. Any thread.
   void submit(std::function<void()> task);
   /// Tasks submitted and not begun: somebody waits for a thread.
@@ -22,6 +26,7 @@ class Executor::Impl {
 
  private:
   struct Arena;
+  pid_t process_;
   unsigned threads_;
   // Outlives this object where the arena is torn down before it ran everything.
   std::shared_ptr<std::atomic<unsigned>> waiting_;

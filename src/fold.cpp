@@ -1,4 +1,5 @@
 #include <cstring>
+#include <limits>
 #include <new>
 #include <string>
 
@@ -22,8 +23,7 @@ class Fold {
       run.at = &step.decoder_label;
       shape = decoding_->open({cell.data, static_cast<std::size_t>(cell.shape[0])});
     } else {
-      shape = {static_cast<std::int32_t>(cell.shape[0]), static_cast<std::int32_t>(cell.shape[1]),
-               static_cast<std::int32_t>(cell.shape[2])};
+      shape = shape_of(cell.shape);
       pixels_ = {reinterpret_cast<const std::uint8_t*>(cell.data), std::ptrdiff_t{shape.width} * shape.channels, shape};
     }
     check_bytes(shape, 1);
@@ -37,13 +37,13 @@ class Fold {
     alignas(std::max_align_t) std::byte params[ImageStageModel::max_params];
     if (!check_.fold) flush();
     const ImageShape shape = op_.shape();
-    part.model->draw(shape, rng, params);
+    ask([&] { part.model->draw(shape, rng, params); });
     ImageOp next = op_;
-    part.model->compose(params, shape, next);
+    ask([&] { part.model->compose(params, shape, next); });
     if (next.refused()) {
       flush();
       next = op_;
-      part.model->compose(params, shape, next);
+      ask([&] { part.model->compose(params, shape, next); });
       if (next.refused())
         throw Error(Errc::invalid_argument,
                     "the stage asks for two things that one image operation can't do in a row; make it two stages");
@@ -66,9 +66,29 @@ class Fold {
   }
 
  private:
+  // A record's shape is the store's word, so what is wrong with it is wrong with this sample alone.
+  static ImageShape shape_of(const Shape& shape) {
+    const auto fits = [](std::int64_t side) { return side >= 1 && side <= std::numeric_limits<std::int32_t>::max(); };
+    if (!fits(shape[0]) || !fits(shape[1]) || shape[2] < 1 || shape[2] > 4)
+      throw Error(Errc::unsupported, "an image of shape " + shape.to_string() +
+                                         " can't be worked on: 1 to 4 channels and no empty side are needed");
+    return {static_cast<std::int32_t>(shape[0]), static_cast<std::int32_t>(shape[1]),
+            static_cast<std::int32_t>(shape[2])};
+  }
+
+  // What a stage can't do with this image it may be able to do with the next: no mistake in the program.
+  static void ask(const auto& stage) {
+    try {
+      stage();
+    } catch (const Error& error) {
+      if (error.code() != Errc::invalid_argument) throw;
+      throw Error(Errc::unsupported, error.cause());
+    }
+  }
+
   void check_bytes(const ImageShape& shape, std::size_t each) const {
-    const auto bytes = std::uint64_t(shape.height) * std::uint64_t(shape.width) * std::uint64_t(shape.channels) * each;
-    if (bytes > check_.max_sample_bytes)
+    const std::uint64_t pixels = std::uint64_t(shape.height) * std::uint64_t(shape.width);
+    if (pixels > check_.max_sample_bytes / (std::uint64_t(shape.channels) * each))
       throw Error(Errc::limit_exceeded,
                   "an image of " + std::to_string(shape.width) + "x" + std::to_string(shape.height) + "x" +
                       std::to_string(shape.channels) +

@@ -33,6 +33,7 @@ class Loader::Impl {
       throw Error(Errc::unsupported,
                   "this build has no support for " + to_string(options.device) + "; use host() or best_device()");
     executor.emplace(options.executor ? *options.executor : Executor(options.threads));
+    executor->impl().check_process();
     steps = data.steps();
     detail::BudgetRequest request;
     request.memory = options.memory;
@@ -65,7 +66,8 @@ class Loader::Impl {
   void check_process() const {
     if (::getpid() != pid)
       throw Error(Errc::forked,
-                  "a loader does not survive fork(): its threads are in the parent; make one in the child");
+                  "a loader does not survive fork(): its threads are in the parent; fork before the first loader is "
+                  "made, or exec in the child");
   }
 
   // In a forked child nothing runs that could be stopped, and the mutex may be held by a thread that is not there.
@@ -75,6 +77,7 @@ class Loader::Impl {
 
   void begin_epoch() {
     check_process();
+    if (engine->stopped()) return;
     if (in_epoch || ended_by_error) {
       const bool read_to_the_end = !ended_by_error && cursor.number == steps;
       cursor = {cursor.epoch + 1, 0};
@@ -104,7 +107,7 @@ class Loader::Impl {
       if (slot == nullptr) return end_epoch();
       if (slot->broken.load(std::memory_order_relaxed))
         throw Error(Errc::out_of_memory, "the system has no memory left");
-      ledger.account(slot->bad, step * pipeline.batch_size());
+      ledger.account(slot->bad, delivered_before(step));
     } catch (const Error& error) {
       if (error.code() != Errc::leases_exhausted) {  // the caller can let go of a batch and go on
         in_epoch = false;
@@ -118,6 +121,14 @@ class Loader::Impl {
     ++step;
     count(*slot, begun);
     return batch;
+  }
+
+  // Samples in the first `n` batches of a run without breaks; a function of `n` alone, so that quotas are the same
+  // after a resume.
+  std::uint64_t delivered_before(std::uint64_t n) const noexcept {
+    const std::uint64_t rows = pipeline.batch_size();
+    const std::uint64_t missing = steps * rows - std::min(steps * rows, pipeline.data().size);  // in the last batch
+    return n * rows - (steps != 0 ? n / steps : 0) * missing;
   }
 
   std::optional<Batch> end_epoch() {

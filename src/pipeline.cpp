@@ -126,6 +126,11 @@ class Join {
                 "behind with select_fields; the fields are " +
                 data_.schema.to_string())
             .with_stage("batch");
+      if (f.shape.rank() == Shape::max_rank)
+        throw Error(Errc::schema_mismatch, "field \"" + f.name +
+                                               "\" has 8 dimensions, the most there are; its batch "
+                                               "would have one more")
+            .with_stage("batch");
     }
     data_.batch = item;
   }

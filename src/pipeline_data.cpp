@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <array>
 
+#include <penstock/error.hpp>
 #include <penstock/rng.hpp>
 
+#include "failure.hpp"
 #include "hash.hpp"
 
 namespace penstock::detail {
@@ -15,8 +17,21 @@ std::uint64_t PipelineData::steps() const noexcept {
 }
 
 void PipelineData::resolve(std::span<OrderPoint> points) const {
-  for (std::size_t i = orders.size(); i-- > 0;)
-    orders[i].model->fill(hash_mix(seed_value(), orders[i].key), orders[i].input_size, points);
+  for (std::size_t i = orders.size(); i-- > 0;) {
+    const BoundOrder& order = orders[i];
+    try {
+      order.model->fill(hash_mix(seed_value(), order.key), order.input_size, points);
+    } catch (...) {
+      throw current_error().with_stage(order.label);
+    }
+    // What lies outside would be read as foreign memory by a source that trusts its caller.
+    for (const OrderPoint& point : points)
+      if (point.position >= order.input_size) [[unlikely]]
+        throw Error(Errc::invalid_argument, "the order gave position " + std::to_string(point.position) + " of " +
+                                                std::to_string(order.input_size) +
+                                                "; its `fill` must give positions below the size it is told")
+            .with_stage(order.label);
+  }
 }
 
 void PipelineData::fill(std::uint64_t epoch, std::uint64_t first, std::span<std::uint64_t> out) const {

@@ -21,7 +21,7 @@ void PolicyLedger::account(std::vector<BadSample>& bad, std::uint64_t delivered_
                                             ", more than on_error allows (" +
                                             (too_many ? "max_count " + std::to_string(policy_.max_count)
                                                       : "max_share " + std::to_string(policy_.max_share)) +
-                                            "); the last one: " + b.error.what());
+                                            "); the last one: " + b.error.cause());
       if (b.error.index()) error.with_index(*b.error.index());
       throw error.with_stage(b.error.stage())
           .with_source(b.error.source())

@@ -1,7 +1,9 @@
 #include <penstock/report.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <string_view>
 
 namespace penstock {
 
@@ -33,24 +35,45 @@ const char* bound_name(Bound bound) {
       return "cpu";
     case Bound::storage:
       return "storage";
+    case Bound::waiting:
+      return "waiting";
     case Bound::cores:
       return "cores";
   }
   return "unknown";
 }
 
-std::string quoted(const std::string& text) {
+// Bytes of the well-formed UTF-8 character at the front of `text`; 0 where there is none. (Unicode 15, table 3-7.)
+std::size_t character(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
+  const auto follows = [&](std::size_t i, unsigned low = 0x80, unsigned high = 0xbf) {
+    return byte(i) >= low && byte(i) <= high;
+  };
+  const unsigned lead = byte(0);
+  if (lead < 0x80) return 1;
+  if (lead >= 0xc2 && lead <= 0xdf) return follows(1) ? 2 : 0;
+  if (lead >= 0xe0 && lead <= 0xef)
+    return follows(1, lead == 0xe0 ? 0xa0 : 0x80, lead == 0xed ? 0x9f : 0xbf) && follows(2) ? 3 : 0;
+  if (lead >= 0xf0 && lead <= 0xf4)
+    return follows(1, lead == 0xf0 ? 0x90 : 0x80, lead == 0xf4 ? 0x8f : 0xbf) && follows(2) && follows(3) ? 4 : 0;
+  return 0;
+}
+
+// As a JSON string. Keys of a store may be any bytes; what is no UTF-8 becomes U+FFFD.
+std::string quoted(std::string_view text) {
   std::string out = "\"";
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') {
-      out += '\\';
-      out += c;
-    } else if (byte < 0x20) {
-      out += format("\\u%04x", static_cast<unsigned>(byte));
-    } else {
-      out += c;
-    }
+  while (!text.empty()) {
+    const std::size_t bytes = character(text);
+    const char c = text.front();
+    if (bytes == 0)
+      out += "\\ufffd";
+    else if (bytes > 1)
+      out += text.substr(0, bytes);
+    else if (static_cast<unsigned char>(c) < 0x20)
+      out += format("\\u%04x", static_cast<unsigned>(c));
+    else
+      (out += c == '"' || c == '\\' ? "\\" : "") += c;
+    text.remove_prefix(std::max<std::size_t>(bytes, 1));
   }
   return out + "\"";
 }
@@ -64,12 +87,15 @@ std::string Report::text() const {
   out += format("  %llu batches, %llu samples in %.2f s: %.0f samples/s, %.3f CPU seconds per 1,000 samples\n",
                 static_cast<unsigned long long>(batches), static_cast<unsigned long long>(samples), seconds,
                 samples_per_s, cpu_s_per_1000);
-  out += format("  limit of %u threads: %.0f samples/s; reached %.0f %%\n", threads, limit_samples_per_s,
-                limit_samples_per_s > 0 ? 100 * samples_per_s / limit_samples_per_s : 0.0);
+  out +=
+      format("  limit of %u threads on %u cores: about %.0f samples/s (from %llu samples measured); reached %.0f %%\n",
+             threads, cores, limit_samples_per_s, static_cast<unsigned long long>(limit_chains),
+             limit_samples_per_s > 0 ? 100 * samples_per_s / limit_samples_per_s : 0.0);
   out += format("  next(): p50 %.3f ms, p99 %.3f ms, first %.3f ms; the caller waited %.0f %% of the time\n",
                 next_p50_s * 1e3, next_p99_s * 1e3, first_batch_s * 1e3, 100 * consumer_wait_share);
+  out += "    CPU      each us   waits us         bytes  stage\n";
   for (const StageReport& s : stages)
-    out += format("  %5.1f %%  %9.2f us  %12s  ", 100 * s.share, s.cpu_us_per_sample,
+    out += format("  %5.1f %%  %9.2f  %9.2f  %12s  ", 100 * s.share, s.cpu_us_per_sample, s.wait_us_per_sample,
                   bytes_text(static_cast<double>(s.bytes)).c_str()) +
            s.name + "\n";
   for (const MemoryRow& m : memory)
@@ -98,19 +124,24 @@ std::string Report::json() const {
   add("first_batch_s", number(first_batch_s));
   add("samples_per_s", number(samples_per_s));
   add("limit_samples_per_s", number(limit_samples_per_s));
+  add("limit_chains", std::to_string(limit_chains));
   add("cpu_s_per_1000", number(cpu_s_per_1000));
+  add("device", quoted(device));
   add("threads", std::to_string(threads));
   add("threads_seen", std::to_string(threads_seen));
+  add("cores", std::to_string(cores));
   add("next_p50_s", number(next_p50_s));
   add("next_p99_s", number(next_p99_s));
   add("consumer_wait_share", number(consumer_wait_share));
   add("runner_idle_share", number(runner_idle_share));
+  add("runner_wait_share", number(runner_wait_share));
   add("slot_allocations", std::to_string(slot_allocations));
   std::string list;
   for (const StageReport& s : stages)
     list += (list.empty() ? "" : ", ") + ("{\"name\": " + quoted(s.name)) +
             ", \"samples\": " + std::to_string(s.samples) + ", \"bytes\": " + std::to_string(s.bytes) +
-            ", \"cpu_us_per_sample\": " + number(s.cpu_us_per_sample) + ", \"share\": " + number(s.share) + "}";
+            ", \"cpu_us_per_sample\": " + number(s.cpu_us_per_sample) +
+            ", \"wait_us_per_sample\": " + number(s.wait_us_per_sample) + ", \"share\": " + number(s.share) + "}";
   add("stages", "[" + list + "]");
   list.clear();
   for (const MemoryRow& m : memory)

@@ -22,6 +22,16 @@ std::uint64_t tickets_at_once(std::uint64_t sample_ns) noexcept {
   return sample_ns == 0 ? 1 : std::clamp<std::uint64_t>(ns_at_once / sample_ns, 1, most_at_once);
 }
 
+// No stand-in was good either.
+Error exhausted(const Error& first, const Error& last) {
+  Error error(first.code(), first.cause() + "; the " + std::to_string(most_attempts) +
+                                " records drawn to replace it failed too, the last one: " + last.what());
+  error.with_stage(first.stage()).with_source(first.source()).with_file(first.file()).with_key(first.key());
+  if (first.index()) error.with_index(*first.index());
+  if (first.offset()) error.with_offset(*first.offset());
+  return error;
+}
+
 }  // namespace
 
 std::uint64_t now_ns() noexcept {
@@ -55,7 +65,7 @@ void Engine::runner_main(Lock& lock) noexcept {
     return;
   }
   ++running_;
-  threads_seen_ = std::max(threads_seen_, running_);
+  threads_seen_ = std::max(threads_seen_, running_ - helping_);
   busy_ns_ -= now_ns();
   bool again = false;
   for (;;) {
@@ -63,8 +73,8 @@ void Engine::runner_main(Lock& lock) noexcept {
     const bool gives_way = work(*run);
     run->reader->pause();
     lock.lock();
-    // Tickets are issued under this mutex, so none can be missed between the look and the leave.
-    if (closed_ || paused_.load(std::memory_order_relaxed) || failed_ || !tickets_.available()) break;
+    // Work is issued under this mutex, so none can be missed between the look and the leave.
+    if (closed_ || paused_.load(std::memory_order_relaxed) || failed_ || !has_work()) break;
     if (gives_way) {
       again = true;
       break;
@@ -104,6 +114,12 @@ bool Engine::work(ChainRun& run) noexcept {
   }
 }
 
+// The last tickets of a batch may be taken before its advice is.
+bool Engine::has_work() const noexcept {
+  return tickets_.available() ||
+         (advises_ && advised_.load(std::memory_order_relaxed) < admitted_.load(std::memory_order_acquire));
+}
+
 // Tells the source which records an admitted batch will want. It counts as one of the batch's parts, so the batch, and
 // with it the list of indices, stays until it is done.
 bool Engine::advise() noexcept {
@@ -122,7 +138,10 @@ void Engine::make_samples(ChainRun& run, TicketRun tickets) noexcept {
   const std::uint64_t begin = tickets.first % rows_, end = begin + tickets.count;
   if (tickets.count > 1 && begin < slot.valid)
     run.reader->expect(std::span(slot.indices).subspan(begin, std::min(end, slot.valid) - begin));
+  const std::uint64_t begun = tickets.count > 1 ? now_ns() : 0;
   for (std::uint64_t row = begin; row < end; ++row) {
+    // Then the batch is given up, whatever becomes of it.
+    if (row != begin && paused_.load(std::memory_order_relaxed)) return;
     if (row < slot.valid) {
       try {
         fill_row(run, slot, row, tickets.first + (row - begin));
@@ -133,6 +152,9 @@ void Engine::make_samples(ChainRun& run, TicketRun tickets) noexcept {
       slots_.clear_row(slot, row);
     }
   }
+  // Samples that became long must not be taken together once more before one of them happens to be measured.
+  if (begun != 0)
+    if (const std::uint64_t each = (now_ns() - begun) / tickets.count; each > 4 * run.sample_ns) run.sample_ns = each;
   finish_parts(slot, static_cast<std::uint32_t>(tickets.count));
 }
 
@@ -141,13 +163,12 @@ void Engine::fill_row(ChainRun& run, Slot& slot, std::uint64_t row, std::uint64_
   Place place{slot.epoch, slot.first + row, 0, 0};
   std::uint64_t index = slot.indices[row];
   const OnError policy = data_->policy_value().policy;
+  std::optional<Error> first;
   for (;;) {
     try {
       chain_.run(run, place, index, run.rows,
-                 place.attempt == 0 && measures(ticket, run.totals.measured.get(), run.sample_ns));
-      // Written only where it changed: the rows beside it are read by other threads.
-      if (place.attempt != 0) slot.indices[row] = index;
-      return;
+                 place.attempt == 0 ? measures(ticket, run.totals.measured.get(), run.sample_ns) : 0);
+      break;
     } catch (...) {
       Error error = chain_.describe_failure(run, index);
       run.copied_bytes = 0;
@@ -157,12 +178,22 @@ void Engine::fill_row(ChainRun& run, Slot& slot, std::uint64_t row, std::uint64_
         slot.mask[row] = 0;
         return fail_row(slot, row, std::move(error), fatal);
       }
-      if (place.attempt == most_attempts) return fail_row(slot, row, std::move(error), true);
-      if (place.attempt == 0) fail_row(slot, row, std::move(error), false);
+      if (place.attempt == most_attempts) return fail_row(slot, row, exhausted(*first, error), true);
+      if (place.attempt == 0) {
+        first = error;
+        fail_row(slot, row, std::move(error), false);
+      }
     }
     ++place.attempt;
-    index = data_->replacement(place);
+    try {
+      index = data_->replacement(place);
+    } catch (...) {  // an order that fails is no matter of one sample
+      return fail_row(slot, row, current_error().with_index(index), true);
+    }
   }
+  if (place.attempt == 0) return;
+  const std::lock_guard lock(slot.bad_mutex);
+  slot.replaced.push_back({row, index});
 }
 
 void Engine::fail_row(Slot& slot, std::uint64_t row, Error error, bool fatal) {
@@ -182,6 +213,7 @@ void Engine::help(Lock& lock) {
   ChainRun* run = lease_run(lock);
   if (run == nullptr) return;
   ++helped_;
+  ++helping_;
   ++running_;
   busy_ns_ -= now_ns();
   lock.unlock();
@@ -189,6 +221,7 @@ void Engine::help(Lock& lock) {
   if (const TicketRun tickets = tickets_.take(1); tickets.count != 0) make_samples(*run, tickets);
   run->reader->pause();
   lock.lock();
+  --helping_;
   --running_;
   busy_ns_ += now_ns();
   idle_runs_.push_back(run);

@@ -12,6 +12,7 @@ namespace {
 constexpr std::size_t alignment = 64;
 constexpr std::size_t round_up(std::size_t bytes) { return (bytes + alignment - 1) & ~(alignment - 1); }
 constexpr std::size_t least_block = 64 << 10;
+constexpr std::size_t no_limit = std::numeric_limits<std::size_t>::max();
 }  // namespace
 
 ScratchArena::~ScratchArena() { free_blocks(); }
@@ -23,11 +24,6 @@ void ScratchArena::free_blocks() noexcept {
 }
 
 void ScratchArena::add_block(std::size_t bytes) {
-  if (bytes > limit_ || capacity_ > limit_ - bytes)
-    throw Error(Errc::out_of_memory, "a sample needs " + std::to_string(capacity_ + bytes) +
-                                         " bytes of working memory, but the byte budget leaves " +
-                                         std::to_string(limit_) +
-                                         " a runner; raise `memory`, or lower `threads`, `depth` or the batch size");
   auto* data = static_cast<std::byte*>(host_memory().allocate(bytes, alignment));
   try {
     blocks_.push_back({data, bytes});
@@ -38,21 +34,41 @@ void ScratchArena::add_block(std::size_t bytes) {
   capacity_ += bytes;
 }
 
+// All that is allowed, at once. A system that promises no more than it has may refuse; then it goes on in small blocks.
+void ScratchArena::reserve_limit() {
+  try {
+    add_block(limit_ / alignment * alignment);
+  } catch (const Error&) {
+  }
+}
+
+std::size_t ScratchArena::in_use() const noexcept {
+  std::size_t bytes = used_;
+  for (std::size_t i = 0; i < std::min(current_, blocks_.size()); ++i) bytes += blocks_[i].bytes;
+  return bytes;
+}
+
 std::byte* ScratchArena::allocate(std::size_t bytes) {
   if (bytes > std::numeric_limits<std::size_t>::max() / 4)
     throw Error(Errc::limit_exceeded, "a value of " + std::to_string(bytes) + " bytes");
   const std::size_t need = std::max(round_up(bytes), alignment);
+  if (blocks_.empty() && limit_ != no_limit && need <= limit_) reserve_limit();
+  const std::size_t before = in_use();
   while (current_ < blocks_.size() && blocks_[current_].bytes - used_ < need) {
     ++current_;
     used_ = 0;
   }
-  if (current_ == blocks_.size())
-    add_block(std::max(need, std::min(least_block, limit_ - std::min(limit_, capacity_))));
+  if (current_ == blocks_.size()) {
+    if (need > limit_ || capacity_ > limit_ - need)
+      throw Error(Errc::out_of_memory, "a sample needs " + std::to_string(before + need) +
+                                           " bytes of working memory, but the byte budget leaves " +
+                                           std::to_string(limit_) +
+                                           " a runner; raise `memory`, or lower `threads`, `depth` or the batch size");
+    add_block(std::max(need, std::min(least_block, limit_ - capacity_)));
+  }
   std::byte* out = blocks_[current_].data + used_;
   used_ += need;
-  std::size_t total = used_;
-  for (std::size_t i = 0; i < current_; ++i) total += blocks_[i].bytes;
-  peak_ = std::max(peak_, total);
+  peak_ = std::max(peak_, in_use());
   return out;
 }
 

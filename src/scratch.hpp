@@ -12,6 +12,9 @@ namespace penstock::detail {
 /// Memory for what one sample needs on its way: handed out from the front, taken back all at once. After the first few
 /// samples it is one block as large as the largest of them needed, and nothing is allocated any more. One thread at a
 /// time.
+///
+/// With a limit it is one block of that size from the beginning, of which the system provides what is touched: whether
+/// a sample fits must not depend on how those before it cut the memory up.
 class ScratchArena final : public Scratch {
  public:
   explicit ScratchArena(std::size_t limit = std::numeric_limits<std::size_t>::max()) : limit_(limit) {}
@@ -31,6 +34,7 @@ class ScratchArena final : public Scratch {
   void rewind(Mark mark) noexcept;
 
   std::size_t capacity() const noexcept { return capacity_; }
+  /// The most that was in use at once.
   std::size_t peak() const noexcept { return peak_; }
 
  private:
@@ -39,6 +43,8 @@ class ScratchArena final : public Scratch {
     std::size_t bytes;
   };
   void add_block(std::size_t bytes);
+  void reserve_limit();
+  std::size_t in_use() const noexcept;
   void free_blocks() noexcept;
 
   std::vector<Block> blocks_;

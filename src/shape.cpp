@@ -1,7 +1,6 @@
 #include <penstock/shape.hpp>
 
 #include <algorithm>
-#include <limits>
 
 #include <penstock/error.hpp>
 
@@ -22,7 +21,7 @@ Shape::Shape(std::span<const std::int64_t> dims) {
 bool Shape::fixed() const noexcept { return std::ranges::find(dims(), dynamic) == dims().end(); }
 
 std::uint64_t Shape::elements() const {
-  constexpr std::uint64_t most = std::numeric_limits<std::int64_t>::max();
+  constexpr std::uint64_t most = std::uint64_t{1} << 60;
   std::uint64_t n = 1;
   bool empty = false;
   for (const std::int64_t d : dims()) {
@@ -32,7 +31,7 @@ std::uint64_t Shape::elements() const {
       continue;
     }
     if (__builtin_mul_overflow(n, static_cast<std::uint64_t>(d), &n) || n > most)
-      throw Error(Errc::limit_exceeded, "the shape " + to_string() + " has more elements than 63 bits count");
+      throw Error(Errc::limit_exceeded, "the shape " + to_string() + " has more than 2^60 elements");
   }
   return empty ? 0 : n;
 }

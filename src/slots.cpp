@@ -59,6 +59,7 @@ Slot* Slots::acquire() noexcept {
   free_.pop_back();
   move(*slot, SlotState::free, SlotState::filling);
   slot->bad.clear();
+  slot->replaced.clear();
   slot->broken.store(false, std::memory_order_relaxed);
   return slot;
 }
@@ -74,7 +75,10 @@ bool Slots::finish(Slot& slot, std::uint32_t parts) noexcept {
   return true;
 }
 
-void Slots::lease(Slot& slot) noexcept { move(slot, SlotState::ready, SlotState::leased); }
+void Slots::lease(Slot& slot) noexcept {
+  move(slot, SlotState::ready, SlotState::leased);
+  for (const Replaced& r : slot.replaced) slot.indices[r.row] = r.index;
+}
 
 void Slots::release(Slot& slot, StreamRef) noexcept {
   if (slot.state.exchange(SlotState::free) == SlotState::free) std::terminate();

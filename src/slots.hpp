@@ -25,6 +25,12 @@ struct BadSample {
   bool fatal;  ///< no policy could act on it
 };
 
+/// What was read instead of a bad sample. Entered into `indices` only when the batch is delivered, as that list is
+/// what other threads read from.
+struct Replaced {
+  std::uint64_t row, index;
+};
+
 /// One batch's memory and what is known about it.
 struct Slot {
   std::byte* data = nullptr;
@@ -34,8 +40,9 @@ struct Slot {
   std::uint64_t rows = 0;   ///< rows delivered: `valid`, and padding
   std::vector<std::uint64_t> indices;
   std::vector<std::uint8_t> mask;
-  std::mutex bad_mutex;
+  std::mutex bad_mutex;  ///< of the next two
   std::vector<BadSample> bad;
+  std::vector<Replaced> replaced;
   std::atomic<bool> broken{false};  ///< a row could not even be reported bad
   alignas(64) std::atomic<std::uint32_t> left{0};
 };

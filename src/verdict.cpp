@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdio>
 
+#include <penstock/device.hpp>
+
 #include "cores.hpp"
 
 namespace penstock::detail {
@@ -18,7 +20,7 @@ std::string percent(double share) { return number(100 * share, 0) + " %"; }
 
 }  // namespace
 
-void judge(Report& r, double storage_wait_share, unsigned cores) {
+void judge(Report& r) {
   if (r.threads_seen < r.threads && r.seconds > 0.1)  // in a shorter run the others may not have been needed
     r.notes.push_back("only " + std::to_string(r.threads_seen) + " of " + std::to_string(r.threads) +
                       " runners were seen at once");
@@ -27,40 +29,49 @@ void judge(Report& r, double storage_wait_share, unsigned cores) {
     r.verdict = "Too few batches to say what bounds the run.";
     return;
   }
-  const auto largest = std::ranges::max_element(r.stages, {}, &StageReport::share);
+  const auto costliest = std::ranges::max_element(r.stages, {}, &StageReport::share);
+  const auto waits = std::ranges::max_element(r.stages, {}, &StageReport::wait_us_per_sample);
+  const bool reads = waits == r.stages.begin();
   const double of_limit = r.samples_per_s / r.limit_samples_per_s;
   const std::string rate = number(r.samples_per_s, 0) + " samples/s";
+  const std::string limit = number(r.limit_samples_per_s, 0);
+  // The limit is an estimate.
+  const std::string reached = of_limit > 1 ? "all" : percent(of_limit);
   if (r.consumer_wait_share < 0.1 || (r.runner_idle_share > 0.5 && r.consumer_wait_share < 0.3)) {
     r.bound = Bound::consumer;
     r.verdict = "The caller bounds the run: it took " + rate + " and waited for batches " +
-                percent(r.consumer_wait_share) + " of the time; the loader could make about " +
-                number(r.limit_samples_per_s, 0) + ".";
-  } else if (storage_wait_share > 0.3 && r.threads <= cores) {
-    r.bound = Bound::storage;
-    r.verdict = "The storage bounds the run: runners spent " + percent(storage_wait_share) +
-                " of their time waiting for data, not computing; it gives " + rate + ", the CPU could do " +
-                number(r.limit_samples_per_s, 0) +
-                ". Faster storage, more threads than cores, or a warm cache would help.";
-  } else if (r.threads > cores) {
+                percent(r.consumer_wait_share) + " of the time; the loader could make about " + limit + ".";
+  } else if (r.runner_wait_share > 0.3 && of_limit < 0.8) {
+    r.bound = reads ? Bound::storage : Bound::waiting;
+    r.verdict = (reads ? "The storage bounds the run: runners spent "
+                       : "Waiting in " + waits->name + " bounds the run: runners spent ") +
+                percent(r.runner_wait_share) + " of their time waiting, not computing; " +
+                (reads ? "it gives " : "that gives ") + rate + ", the CPU could do " + limit + ". " +
+                (reads ? "Faster storage, more threads than the " + std::to_string(r.threads) +
+                             " there are, or a warm cache would help."
+                       : "Less waiting there, or more threads than the " + std::to_string(r.threads) +
+                             " there are, would help.");
+  } else if (r.threads > r.cores) {
     r.bound = Bound::cores;
-    r.verdict = "The cores bound the run: " + std::to_string(r.threads) + " threads share " + std::to_string(cores) +
-                " cores and give " + rate + ", " + percent(of_limit) + " of what they can do.";
+    r.verdict = "The cores bound the run: " + std::to_string(r.threads) + " threads share " + std::to_string(r.cores) +
+                (r.cores == 1 ? " core" : " cores") + " and give " + rate + ", " + reached + " of what they can do.";
   } else {
     r.bound = Bound::cpu;
-    r.verdict = "The CPU bounds the run: " + rate + " is " + percent(of_limit) + " of what " +
-                std::to_string(r.threads) + (r.threads == 1 ? " thread" : " threads") + " can do; " + largest->name +
-                " takes " + percent(largest->share) + " of it.";
-    if (r.threads < cores)
+    r.verdict = "The CPU bounds the run: " + rate + " is " + reached + " of what " + std::to_string(r.threads) +
+                (r.threads == 1 ? " thread" : " threads") + " can do; " + costliest->name + " takes " +
+                percent(costliest->share) + " of it.";
+    if (r.threads < r.cores)
       r.verdict += " Another thread would add about " + number(r.limit_samples_per_s / r.threads, 0) + " samples/s.";
     else
-      r.verdict += " More cores, or a cheaper " + largest->name + ", would help.";
+      r.verdict += " More cores, or a cheaper " + costliest->name + ", would help.";
   }
 }
 
 Report make_report(const Engine& engine, const DeliveryCounters& c, const Budget& budget) {
   Report r;
   const Engine::Totals t = engine.totals();
-  const unsigned cores = usable_cores();
+  r.cores = usable_cores();
+  r.device = to_string(host());
   r.batches = c.batches;
   r.samples = c.samples;
   r.errors = c.acted;
@@ -75,9 +86,12 @@ Report make_report(const Engine& engine, const DeliveryCounters& c, const Budget
   for (std::size_t f = 0; f < engine.slots().fields(); ++f) row_bytes += engine.slots().row_bytes(f);
   r.bytes = c.rows * row_bytes;
 
-  const double measured = static_cast<double>(std::max<std::uint64_t>(t.measured, 1));
-  double cpu_ns = 0;
-  for (const auto& s : t.steps) cpu_ns += static_cast<double>(s.cpu_ns);
+  const double measured = static_cast<double>(std::max<std::uint64_t>(t.stood_for, 1));
+  double cpu_ns = 0, wait_ns = 0;
+  for (const auto& s : t.steps) {
+    cpu_ns += static_cast<double>(s.cpu_ns);
+    wait_ns += static_cast<double>(s.wait_ns);
+  }
   for (std::size_t i = 0; i < t.steps.size(); ++i) {
     StageReport s;
     s.name = engine.chain().steps()[i].label;
@@ -85,12 +99,15 @@ Report make_report(const Engine& engine, const DeliveryCounters& c, const Budget
     s.bytes =
         static_cast<std::uint64_t>(static_cast<double>(t.steps[i].bytes) / measured * static_cast<double>(t.samples));
     s.cpu_us_per_sample = static_cast<double>(t.steps[i].cpu_ns) / measured * 1e-3;
+    s.wait_us_per_sample = static_cast<double>(t.steps[i].wait_ns) / measured * 1e-3;
     s.share = cpu_ns > 0 ? static_cast<double>(t.steps[i].cpu_ns) / cpu_ns : 0;
     r.stages.push_back(std::move(s));
   }
   const double cpu_s_per_sample = cpu_ns / measured * 1e-9;
   r.cpu_s_per_1000 = cpu_s_per_sample * 1000;
-  if (t.measured != 0 && cpu_s_per_sample > 0) r.limit_samples_per_s = std::min(r.threads, cores) / cpu_s_per_sample;
+  r.limit_chains = t.measured;
+  if (t.measured != 0 && cpu_s_per_sample > 0) r.limit_samples_per_s = std::min(r.threads, r.cores) / cpu_s_per_sample;
+  if (t.wall_ns != 0) r.runner_wait_share = wait_ns / static_cast<double>(t.wall_ns);
   if (r.seconds > 0) {
     r.samples_per_s = static_cast<double>(r.samples) / r.seconds;
     r.consumer_wait_share = static_cast<double>(c.next_ns) * 1e-9 / r.seconds;
@@ -104,7 +121,9 @@ Report make_report(const Engine& engine, const DeliveryCounters& c, const Budget
     r.notes.push_back("the caller made " + std::to_string(t.helped) +
                       " samples itself while it waited, because fewer threads could run than were asked for");
   r.notes.insert(r.notes.end(), c.messages.begin(), c.messages.end());
-  judge(r, t.wall_ns != 0 ? static_cast<double>(t.blocked_ns) / static_cast<double>(t.wall_ns) : 0, cores);
+  if (c.acted > c.messages.size())
+    r.notes.push_back("and " + std::to_string(c.acted - c.messages.size()) + " more bad samples");
+  judge(r);
   return r;
 }
 

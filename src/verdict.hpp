@@ -21,7 +21,7 @@ struct DeliveryCounters {
 
 /// Turns counters into numbers, and numbers into words.
 Report make_report(const Engine& engine, const DeliveryCounters& counters, const Budget& budget);
-/// Names what bounds the run, and how far it is from its limit: sets `bound`, `verdict` and notes.
-void judge(Report& report, double storage_wait_share, unsigned cores);
+/// Names what bounds the run, and how far it is from its limit: from the numbers sets `bound`, `verdict` and notes.
+void judge(Report& report);
 
 }  // namespace penstock::detail

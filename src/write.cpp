@@ -5,6 +5,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <stop_token>
 #include <vector>
 
 #include <penstock/error.hpp>
@@ -29,16 +30,19 @@ struct WindowCell {
 
 // Samples in work, oldest first. The caller's thread admits and takes them; tasks run them. A reader may be a file and
 // a decoder, so there are as many as samples are run at once, not as many as wait.
-class Window : public std::enable_shared_from_this<Window> {
+class Window {
  public:
   Window(const Pipeline& pipeline, std::size_t cells, std::size_t most_bytes, unsigned threads,
-         Executor::Impl& executor)
-      : data_(std::make_shared<const PipelineData>(pipeline.data())),
+         Executor::Impl& executor, std::stop_token stop)
+      : door_(std::make_shared<Door>()),
+        data_(std::make_shared<const PipelineData>(pipeline.data())),
         chain_(data_),
         cells_(cells),
         most_bytes_(most_bytes),
         threads_(threads),
-        executor_(executor) {
+        executor_(executor),
+        stop_(std::move(stop)) {
+    door_->window = this;
     idle_readers_.reserve(threads + std::size_t{1});  // tasks, and the caller
   }
 
@@ -73,31 +77,46 @@ class Window : public std::enable_shared_from_this<Window> {
     at(head_++).state = WindowCell::State::empty;
     if (next_ < tail_) wake();  // there may be room for bytes again
   }
-  // No task touches a cell any more when this returns.
+  // When this returns, no task is in here, and none comes in.
   void close() noexcept {
+    {
+      const std::lock_guard at_door(door_->mutex);
+      door_->window = nullptr;
+    }
     std::unique_lock lock(mutex_);
     closed_ = true;
-    changed_.wait(lock, [this] { return running_ == 0; });
-    cells_.clear();
-    idle_readers_.clear();
+    changed_.wait(lock, [this] { return inside_ == 0; });
   }
 
  private:
+  // How tasks come in. They hold the door alone, so that none that waits for a thread keeps what the window was given.
+  struct Door {
+    std::mutex mutex;
+    Window* window = nullptr;
+  };
+
   WindowCell& at(std::uint64_t number) { return cells_[number % cells_.size()]; }
 
   void wake() {
     if (tasks_ == threads_) return;
-    executor_.submit([weak = weak_from_this()] {
-      if (const auto window = weak.lock()) window->work();
+    executor_.submit([door = door_] {
+      std::unique_lock at_door(door->mutex);
+      if (door->window == nullptr) return;
+      Window& window = *door->window;
+      std::unique_lock lock(window.mutex_);
+      at_door.unlock();
+      window.work(lock);
     });
     ++tasks_;
   }
-  void work() noexcept {
-    std::unique_lock lock(mutex_);
+  void work(std::unique_lock<std::mutex>& lock) noexcept {
+    ++inside_;
     alone_ = false;
     while (run_one(lock)) {
     }
     --tasks_;
+    --inside_;
+    changed_.notify_all();
   }
   bool run_one(std::unique_lock<std::mutex>& lock) noexcept {
     if (closed_) return false;
@@ -130,9 +149,12 @@ class Window : public std::enable_shared_from_this<Window> {
     cell.bytes = 0;
     try {
       if (reader == nullptr) reader = data_->source->open_reader();
-      if (cell.run == nullptr) cell.run = std::make_unique<ChainRun>(chain_, ~std::size_t{0}, nullptr);
+      if (cell.run == nullptr) {
+        cell.run = std::make_unique<ChainRun>(chain_, ~std::size_t{0}, nullptr);
+        cell.run->stop = stop_;
+      }
       std::swap(cell.run->reader, reader);
-      chain_.run(*cell.run, Place{0, cell.item.position, 0, 0}, cell.item.index, {}, false);
+      chain_.run(*cell.run, Place{0, cell.item.position, 0, 0}, cell.item.index, {});
       cell.run->at = nullptr;
       // The reader goes on to another sample, and what it gave to view goes with it.
       for (std::size_t slot = 0; slot < cell.run->cells.size(); ++slot) {
@@ -147,6 +169,7 @@ class Window : public std::enable_shared_from_this<Window> {
     if (reader != nullptr) reader->pause();
   }
 
+  std::shared_ptr<Door> door_;
   std::shared_ptr<const PipelineData> data_;
   Chain chain_;
   std::vector<WindowCell> cells_;
@@ -154,11 +177,13 @@ class Window : public std::enable_shared_from_this<Window> {
   std::size_t most_bytes_;
   unsigned threads_;
   Executor::Impl& executor_;
+  std::stop_token stop_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::uint64_t head_ = 0, tail_ = 0, next_ = 0;
   std::uint64_t bytes_ = 0;
-  unsigned tasks_ = 0, running_ = 0;
+  unsigned tasks_ = 0, running_ = 0;  // tasks: waiting for a thread, or in here
+  unsigned inside_ = 0;
   bool closed_ = false, alone_ = false;
 };
 
@@ -180,11 +205,14 @@ WriteProgress write(const Pipeline& pipeline, SinkModel& sink, const WriteOption
     throw Error(Errc::unsupported,
                 "write() stops at the first bad sample; on_error can't replace or mask what is stored")
         .with_stage("write");
+  if (options.commit_every == 0)
+    throw Error(Errc::invalid_argument, "`commit_every` must not be 0").with_stage("write");
   const Executor executor = options.executor ? *options.executor : Executor(options.threads);
+  executor.impl().check_process();
   const unsigned threads = options.threads != 0 ? options.threads : executor.threads();
   const std::size_t cells = options.window != 0 ? options.window : std::size_t{8} * threads;
-  const auto window = std::make_shared<Window>(pipeline, cells, options.window_bytes, threads, executor.impl());
-  const Closing closing{*window};
+  Window window(pipeline, cells, options.window_bytes, threads, executor.impl(), options.stop);
+  const Closing closing{window};
 
   WriteProgress progress;
   progress.total = data.size;
@@ -206,7 +234,7 @@ WriteProgress write(const Pipeline& pipeline, SinkModel& sink, const WriteOption
     if (options.progress) options.progress(progress);
   };
   const auto fill_window = [&] {
-    while (position < data.size && !window->full() && (window->empty() || window->bytes() < options.window_bytes) &&
+    while (position < data.size && !window.full() && (window.empty() || window.bytes() < options.window_bytes) &&
            !options.stop.stop_requested()) {
       SinkItem item;
       item.position = position++;
@@ -223,13 +251,14 @@ WriteProgress write(const Pipeline& pipeline, SinkModel& sink, const WriteOption
         ++progress.done;
         if (options.progress && progress.skipped % options.commit_every == 0) options.progress(progress);
       } else {
-        window->admit(std::move(item));
+        window.admit(std::move(item));
       }
     }
   };
 
-  for (fill_window(); !window->empty(); fill_window()) {
-    WindowCell& cell = window->oldest();
+  for (fill_window(); !window.empty(); fill_window()) {
+    WindowCell& cell = window.oldest();
+    if (options.stop.stop_requested()) break;  // long work that saw it may have left its sample unfinished
     if (cell.error) {
       commit();
       throw *cell.error;
@@ -245,11 +274,11 @@ WriteProgress write(const Pipeline& pipeline, SinkModel& sink, const WriteOption
     progress.bytes += cell.bytes;
     ++uncommitted;
     uncommitted_bytes += cell.bytes;
-    window->pop();
+    window.pop();
     if (uncommitted >= options.commit_every || uncommitted_bytes >= options.commit_bytes) commit();
   }
   commit();
-  if (position < data.size) return progress;  // stopped
+  if (progress.done < data.size) return progress;  // stopped
   try {
     sink.finish();
   } catch (...) {

@@ -23,9 +23,12 @@ struct LoaderOptions {
   Device device = host();
   unsigned threads = 0;                   ///< runners; 0 = the executor's threads, or cores - 1
   std::optional<Executor> executor = {};  ///< threads shared with other loaders; default: its own
-  std::size_t memory = 0;                 ///< bytes, all of the loader's memory together; 0 = no limit
-  unsigned depth = 0;                     ///< batches in the ring, those the caller holds included; 0 = 4, or what
-                                          ///< `memory` allows; at least 2
+  std::size_t memory = 0;                 ///< bytes for batches and for the runners' working memory together; 0 = no
+                                          ///< limit. Not what a codec keeps of the one image it decodes (libjpeg: 6
+                                          ///< bytes a pixel of a progressive one), and no pages of a mapped store
+  unsigned depth = 0;                     ///< batches in the ring, those the caller holds included; at least 2. 0 = one
+                                          ///< to hold, one ready, and two being filled (more where batches have fewer
+                                          ///< rows than there are threads), or what `memory` allows
   MemoryResource* host_memory = nullptr;  ///< where slots come from; default: penstock::host_memory()
   std::uint64_t epochs = 0;               ///< nothing is read ahead behind this many; 0 = they never end
   std::stop_token stop = {};              ///< when it is requested, `next()` returns nothing more
@@ -75,7 +78,8 @@ class PENSTOCK_API EpochRange {
 /// `next()`. One thread at a time, but for `report()` and `stop()`, which any thread may call. Move-only.
 ///
 /// Leaving a loop early, an exception, and destruction at any moment are ordinary: they return once the samples in work
-/// are done. In a child made by fork() every call throws Error(forked) and destruction does nothing.
+/// are done. In a child made by fork() every call throws Error(forked), a new loader included, and destruction does
+/// nothing. A loader that was moved from may be assigned to or destroyed.
 class PENSTOCK_API Loader {
  public:
   /// Checks everything, resolves the byte table, allocates the ring.

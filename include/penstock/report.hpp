@@ -8,13 +8,14 @@
 
 namespace penstock {
 
-/// What one stage did. CPU time is measured in one chain of 64 and scaled.
+/// What one stage did. Times are measured in one chain of 64 and scaled.
 struct StageReport {
   std::string name;
   std::uint64_t samples = 0;
-  std::uint64_t bytes = 0;       ///< written by it
-  double cpu_us_per_sample = 0;  ///< microseconds of its thread's CPU time
-  double share = 0;              ///< of all stages' CPU time, 0 to 1
+  std::uint64_t bytes = 0;        ///< written by it
+  double cpu_us_per_sample = 0;   ///< microseconds of its thread's CPU time
+  double wait_us_per_sample = 0;  ///< microseconds in which its thread gave up its core: for a disk, a lock, a network
+  double share = 0;               ///< of all stages' CPU time, 0 to 1
 };
 
 /// A row of the byte table: what the loader's memory is for.
@@ -31,7 +32,8 @@ enum class Bound : std::uint8_t {
   consumer,  ///< batches waited for the caller
   cpu,       ///< the chain's own stages used the threads up
   storage,   ///< runners waited for the source
-  cores,     ///< fewer threads could run than were asked for
+  waiting,   ///< runners waited in another stage, which the verdict names
+  cores,     ///< there are more threads than cores, and those are used up
 };
 
 /// What happened, and what was slow. A plain value, taken at one moment.
@@ -43,13 +45,18 @@ struct PENSTOCK_API Report {
   double seconds = 0;                      ///< from the first `next()` to the last
   double first_batch_s = 0;                ///< from the first `next()` to its return
   double samples_per_s = 0;                ///< delivered, over `seconds`
-  double limit_samples_per_s = 0;          ///< threads ÷ CPU seconds a sample of the chain's own stages
+  double limit_samples_per_s = 0;          ///< threads, or cores where there are fewer, ÷ CPU seconds a sample of the
+                                           ///< chain's own stages
+  std::uint64_t limit_chains = 0;          ///< measured chains that the limit was estimated from
   double cpu_s_per_1000 = 0;               ///< CPU seconds of the chain's stages per 1,000 samples
+  std::string device;                      ///< that batches are made for: "host"
   unsigned threads = 0;                    ///< runners asked for
   unsigned threads_seen = 0;               ///< most runners alive at once
+  unsigned cores = 0;                      ///< this process may use
   double next_p50_s = 0, next_p99_s = 0;   ///< time inside `next()`
   double consumer_wait_share = 0;          ///< of `seconds` the caller spent inside `next()`
   double runner_idle_share = 0;            ///< of threads x seconds the runners had no place to write to
+  double runner_wait_share = 0;            ///< of the chains' time they gave up their core
   std::vector<StageReport> stages;
   std::vector<MemoryRow> memory;
   std::uint64_t slot_allocations = 0;  ///< memory blocks allocated for batches, in all

@@ -150,6 +150,7 @@ class Sample {
   /// Dtype, shape and address, for code that takes any field. Reading only.
   TensorView tensor(std::size_t slot) const {
     const detail::Cell& cell = cells_->cells[slot];
+    if (cell.data == nullptr) cells_->missing(slot);
     return {const_cast<std::byte*>(cell.data), schema()[slot].dtype, cell.shape};
   }
   TensorView tensor(std::string_view field) const { return tensor(schema().slot(field)); }

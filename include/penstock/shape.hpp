@@ -32,8 +32,8 @@ class PENSTOCK_API Shape {
 
   /// True when no dimension is `dynamic`.
   bool fixed() const noexcept;
-  /// Product of the dimensions; 1 for a scalar. @throws Error(limit_exceeded) when it overflows 63 bits, and
-  /// Error(schema_mismatch) when a dimension is `dynamic`.
+  /// Product of the dimensions; 1 for a scalar. Times the size of any dtype it still fits 64 bits.
+  /// @throws Error(limit_exceeded) above 2^60, and Error(schema_mismatch) when a dimension is `dynamic`.
   std::uint64_t elements() const;
   /// True when `other` has the same rank, and the same size wherever this shape is not `dynamic`.
   bool admits(const Shape& other) const noexcept;

@@ -230,6 +230,36 @@ TEST_CASE("an empty value may be given without an address") {
   CHECK(sample["x"].shape == ps::Shape{0});
 }
 
+TEST_CASE("a size whose bytes overflow is refused, not taken for a small one") {
+  struct Huge {
+    std::uint64_t size() const { return 1; }
+    ps::Schema schema() const { return {{"x", ps::DType::f32, {ps::dynamic}}}; }
+    void read(std::uint64_t, ps::SampleBuilder& out) const { (void)out.emplace<float, 1>(0, {std::int64_t{1} << 62}); }
+  };
+  CHECK(error_of([] { (void)ps::from(Huge{}).at(0); })->code() == ps::Errc::limit_exceeded);
+  struct Declared {
+    std::uint64_t size() const { return 1; }
+    ps::Schema schema() const { return {{"x", ps::DType::i64, {std::int64_t{1} << 61}}}; }
+    void read(std::uint64_t, ps::SampleBuilder& out) const { (void)out.emplace<std::int64_t, 1>(0, {1}); }
+  };
+  CHECK(error_of([] { ps::Loader(ps::from(Declared{}) | ps::batch(1)); })->code() == ps::Errc::limit_exceeded);
+}
+
+TEST_CASE("a new field that is read before it is given says so") {
+  struct Reads {
+    int how;
+    ps::Schema schema(const ps::Schema& in) const { return in.with({"new", ps::DType::f32, {}}); }
+    void operator()(ps::Sample& s, ps::Context&) const {
+      if (how == 0) (void)s.scalar<float>("new");
+      if (how == 1) (void)s.tensor("new");
+      if (how == 2) (void)s.bytes("new");
+    }
+  };
+  for (const int how : {0, 1, 2})
+    CHECK(error_of([&] { (void)(ps::from(Records{.count = 1}) | Reads{how}).at(0); })->code() ==
+          ps::Errc::schema_mismatch);
+}
+
 TEST_CASE("no field becomes larger than max_sample_bytes") {
   const auto code = [](const ps::Pipeline& p) {
     const auto error = error_of([&] {

@@ -205,6 +205,9 @@ TEST_CASE("a place where eight stand-ins fail too ends the run") {
                       {.threads = 1, .depth = 2, .epochs = 1});
     const ps::Error error = drain(loader);
     CHECK(error.code() == ps::Errc::corrupt);
+    CHECK(*error.index() == 0);  // the one that was wanted, though others were tried since
+    CHECK(error.key() == "key-0");
+    CHECK(error.cause().find("8 records drawn to replace it") != std::string::npos);
   }
   CHECK(source.shared->reads % 9 == 0);  // the one that was wanted, and eight
 }
@@ -275,6 +278,50 @@ TEST_CASE("a share is allowed on average, and judged in order") {
   for (const unsigned threads : {1u, 4u}) CHECK(run(0.012, threads) == 1202);
 }
 
+TEST_CASE("a share is one of samples, not of the places in the batches that carry them") {
+  // Ten records an epoch, in batches that could hold 100: sample 1,000 is the last one of epoch 99.
+  const Records source = with_faults(10, {{4, Fault::corrupt}, {9, Fault::corrupt}});
+  for (const ps::Tail tail : {ps::Tail::keep, ps::Tail::pad}) {
+    const ps::Pipeline p = ps::from(source) | ps::on_error({.policy = ps::OnError::mask, .max_share = 0.19}) |
+                           ps::batch(100, {.tail = tail});
+    ps::Loader loader(p, {.threads = 1});
+    std::uint64_t epochs = 0;
+    const auto read = [&](ps::Loader& from) {
+      return error_of([&] {
+        for (;; ++epochs) (void)collect(from);
+      });
+    };
+    const auto error = read(loader);
+    REQUIRE(error);
+    CHECK(error->code() == ps::Errc::quota_exceeded);
+    CHECK(epochs == 99);
+    ps::Loader first(p, {.threads = 1}), second(p, {.threads = 2});
+    (void)collect(first, 60);
+    second.resume(first.state());
+    epochs = 60;
+    REQUIRE(read(second));
+    CHECK(epochs == 99);
+  }
+}
+
+TEST_CASE("an order that fails while a replacement is drawn says so") {
+  struct Once {
+    std::shared_ptr<std::atomic<int>> calls;
+    std::string name() const { return "once"; }
+    std::string describe() const { return ""; }
+    std::uint64_t size(std::uint64_t n) const { return n; }
+    void fill(std::uint64_t, std::uint64_t, std::span<ps::OrderPoint> points) const {
+      if (points.size() == 1 && ++*calls > 0) throw std::runtime_error("no more positions");
+    }
+  };
+  ps::Loader loader(ps::from(with_faults(20, {{6, Fault::corrupt}})) | Once{std::make_shared<std::atomic<int>>(0)} |
+                        ps::on_error({.policy = ps::OnError::replace}) | ps::batch(5),
+                    {.threads = 2});
+  const ps::Error error = drain(loader);
+  CHECK(error.stage() == "once");
+  CHECK(error.cause().find("no more positions") != std::string::npos);
+}
+
 namespace {
 // A source whose readers can't be opened from the n-th on.
 struct NoReaders {
@@ -305,26 +352,5 @@ TEST_CASE("a reader that can't be opened ends the run with the cause") {
     // When handles are there again, the next epoch runs.
     *source.left = 1000;
     CHECK(collect(loader).size() == 10);
-  }
-}
-
-TEST_CASE("every record that is read was announced, once for each time") {
-  const Watchdog dog(30s);
-  for (const unsigned threads : {1u, 3u}) {
-    AdvisedRecords source;
-    source.count = 53;
-    std::atomic<std::uint64_t> early{0};
-    source.shared->before_read = [s = source.shared.get(), &early](std::uint64_t i) {
-      const std::lock_guard lock(s->mutex);
-      if (!s->advice.contains(i)) ++early;
-    };
-    {
-      ps::Loader loader(ps::from(source) | ps::shuffle() | ps::batch(8), {.threads = threads, .epochs = 3});
-      CHECK(collect(loader, 3).size() == 21);
-    }
-    CHECK(source.shared->advised == 3 * 53);
-    CHECK(source.shared->advice.size() == 53);
-    for (const auto& [index, times] : source.shared->advice) CHECK(times == 3);
-    CHECK(early < 3 * 53 / 4);  // a thread may be ahead of another one's announcement, but that is the exception
   }
 }

@@ -146,6 +146,30 @@ TEST_CASE("an exception of an image stage names that stage") {
   CHECK(error->stage() == "random_crop(image)");
 }
 
+TEST_CASE("an image that can't be worked on is one bad sample") {
+  struct Pixels {
+    std::uint64_t size() const { return 6; }
+    ps::Schema schema() const { return {{"image", ps::DType::u8, {ps::dynamic, ps::dynamic, ps::dynamic}}}; }
+    void read(std::uint64_t i, ps::SampleBuilder& out) const {
+      const ps::Shape shapes[] = {{9, 8, 3}, {0, 8, 3}, {8, 0, 3}, {8, 8, 5}, {8, 8, 0}, {5, 5, 3}};
+      const ps::TensorView to = out.emplace(0, shapes[i]);
+      std::fill_n(to.data, to.bytes(), std::byte{7});
+    }
+  };
+  struct Corner {  // of its own making, without a word about images that are too small
+    struct Params {};
+    Params draw(const ps::ImageShape&, ps::Rng&) const { return {}; }
+    void compose(const Params&, const ps::ImageShape&, ps::ImageOp& op) const { op.crop({2, 2, 6, 6}); }
+    ps::Shape schema(const ps::Shape&) const { return {6, 6, 3}; }
+    std::string name() const { return "corner"; }
+  };
+  const ps::Pipeline p = ps::from(Pixels{}) | fake::image_stage("image", Corner{}) |
+                         ps::on_error({.policy = ps::OnError::mask}) | ps::batch(6);
+  const auto got = collect(p, {.threads = 1});
+  REQUIRE(got.size() == 1);
+  CHECK(got[0].mask == std::vector<std::uint8_t>{1, 0, 0, 0, 0, 0});
+}
+
 TEST_CASE("an image larger than max_sample_bytes is refused before it is decoded") {
   const ps::Pipeline p = ps::from(Photos(1)) | fake::decode("image") | ps::check({.max_sample_bytes = 100});
   const auto error = error_of([&] { (void)p.at(0); });

@@ -274,6 +274,40 @@ TEST_CASE("readers are closed when the loader is, though batches live on") {
   CHECK(*alive == 0);
 }
 
+TEST_CASE("closing waits for the sample in work, not for those taken together with it") {
+  const Watchdog dog(60s);
+  Records source{.count = 100'000};
+  std::atomic<bool> slow{false};
+  std::atomic<int> slow_reads{0};
+  source.shared->before_read = [&](std::uint64_t) {
+    if (!slow) return;
+    ++slow_reads;
+    std::this_thread::sleep_for(100ms);
+  };
+  auto loader = std::make_unique<ps::Loader>(ps::from(source) | ps::batch(64), ps::LoaderOptions{.threads = 1});
+  for (int i = 0; i < 100; ++i) REQUIRE(loader->next());
+  slow = true;
+  for (int i = 0; i < 3; ++i) REQUIRE(loader->next());  // the ring was full: now it is being filled again
+  CHECK(eventually([&] { return slow_reads >= 1; }));
+  const int before = slow_reads;
+  loader.reset();
+  CHECK(slow_reads <= before + 1);
+}
+
+TEST_CASE("a stop after an error leaves the state where the error was") {
+  Records source{.count = 40};
+  source.shared->faults[25] = Fault::corrupt;
+  ps::Loader loader(ps::from(source) | ps::batch(10), {.threads = 1});
+  CHECK(loader.next());
+  CHECK(loader.next());
+  CHECK(error_of([&] { (void)loader.next(); }));
+  loader.stop();
+  CHECK_FALSE(loader.next());
+  for (ps::Batch& batch : loader.epoch()) FAIL("batch " << batch.number());
+  CHECK(loader.state().epoch == 0);
+  CHECK(loader.state().position == 20);
+}
+
 TEST_CASE("a waiting caller is woken at once") {
   // Woken late, it would find several batches at once: a long call, then some of no time. The ring is deep enough that
   // the runner seldom leaves, which would wake it too.

@@ -355,17 +355,20 @@ std::vector<Event> run(const Spec& spec, u64 epochs, u64& acted) {
       for (u64 r = 0; r < valid && !ended; ++r) {
         Place place{epoch, first + r, 0};
         u64 index = positions[first + r];
+        Failure wanted;  // of the record that was to stand there
         for (;;) {
           try {
             rows.emplace_back(bytes_of(make(spec, stages, place, index)));
             event.indices.push_back(index), event.mask.push_back(1);
             break;
           } catch (const Failure& f) {
+            if (place.attempt == 0) wanted = f;
             const bool exhausted = spec.policy == Policy::replace && place.attempt == 8;
             if (place.attempt == 0 && !f.fatal && spec.policy != Policy::fail && ++acted_now > spec.max_count)
               fails({"quota_exceeded", f.stage, "", f.index, true});
             else if (spec.policy == Policy::fail || f.fatal || exhausted) {
-              fails(f);
+              if (exhausted && !f.fatal) wanted.cause += " (so did its stand-ins)";
+              fails(exhausted && !f.fatal ? wanted : f);
             } else if (spec.policy == Policy::mask) {
               rows.emplace_back(), event.indices.push_back(index), event.mask.push_back(0);
             }

@@ -212,6 +212,26 @@ TEST_CASE("orders compose like lists") {
   }
 }
 
+TEST_CASE("an order that leaves its range is refused by name, before anything is read there") {
+  struct Beyond {
+    std::uint64_t size(std::uint64_t n) const { return n; }
+    std::string name() const { return "beyond"; }
+    std::string describe() const { return ""; }
+    void fill(std::uint64_t, std::uint64_t n, std::span<ps::OrderPoint> points) const {
+      for (ps::OrderPoint& point : points)
+        if (point.position == 7) point.position = n;
+    }
+  };
+  for (const bool before : {false, true}) {
+    const ps::Pipeline p = before ? records(10) | Beyond{} | ps::shuffle() : records(10) | ps::shuffle() | Beyond{};
+    const auto error = error_of([&] { (void)order_of(p); });
+    REQUIRE(error);
+    CHECK(error->code() == ps::Errc::invalid_argument);
+    CHECK(error->stage() == "beyond");
+    CHECK(error->cause().find("position 10 of 10") != std::string::npos);
+  }
+}
+
 TEST_CASE("one seed a pipeline") {
   const auto error = error_of([] { (void)(records(9) | ps::shuffle({.seed = 1}) | ps::seed(2)); });
   REQUIRE(error);

@@ -135,6 +135,18 @@ TEST_CASE("scratch has a limit, and survives reaching it") {
   CHECK(error_of([&] { (void)arena.allocate(~std::size_t{0} - 5); })->code() == ps::Errc::limit_exceeded);
 }
 
+TEST_CASE("whether a sample fits into limited scratch does not depend on those before it") {
+  ScratchArena arena(10 << 20);
+  for (int sample = 0; sample < 20; ++sample) {
+    arena.reset();
+    CHECK(arena.allocate(sample % 2 == 0 ? 6 << 20 : 7 << 20) != nullptr);
+    if (sample % 5 == 0) CHECK(arena.allocate(3 << 20) != nullptr);
+    if (sample % 7 == 0) CHECK(error_of([&] { (void)arena.allocate(8 << 20); })->code() == ps::Errc::out_of_memory);
+  }
+  CHECK(arena.peak() == 10 << 20);
+  CHECK(arena.capacity() <= 10 << 20);
+}
+
 // -- policy --
 
 namespace {

@@ -78,6 +78,15 @@ TEST_CASE("a field that varies can't be batched, and the error says what to do")
         ps::Errc::unsupported);
 }
 
+TEST_CASE("a field of eight dimensions has no room for a batch's") {
+  struct Deep {
+    std::uint64_t size() const { return 1; }
+    ps::Schema schema() const { return {{"x", ps::DType::u8, {1, 1, 1, 1, 1, 1, 1, 1}}}; }
+    void read(std::uint64_t, ps::SampleBuilder& out) const { *out.emplace(0, schema()[0].shape).data = std::byte{1}; }
+  };
+  CHECK(error_of([] { (void)(ps::from(Deep{}) | ps::batch(1)); })->code() == ps::Errc::schema_mismatch);
+}
+
 TEST_CASE("a pipeline is a value: joining a stage leaves the original alone") {
   const ps::Pipeline base = records() | ps::shuffle();
   const std::uint64_t before = base.fingerprint();

@@ -45,6 +45,8 @@ TEST_CASE("in a forked child every call is refused, endings are harmless, and th
       bool ok = is_forked([&] { (void)loader->next(); });
       ok &= is_forked([&] { (void)collect(*loader); });
       ok &= is_forked([&] { loader->resume(ps::State{}); });
+      ok &= is_forked([&] { (void)collect(pipeline(), {.threads = 1}); });
+      ok &= is_forked([&] { ps::Executor executor(2); });
       held.release();
       loader.reset();
       return ok;
@@ -52,6 +54,24 @@ TEST_CASE("in a forked child every call is refused, endings are harmless, and th
   }
   while (auto b = loader->next()) got.push_back(copy(*b));
   CHECK(got == expected);
+}
+
+TEST_CASE("children of a process that makes loaders all the time are refused, and never get stuck") {
+  const Watchdog dog(120s);
+  std::atomic<bool> done{false};
+  std::thread busy([&] {
+    while (!done) (void)collect(pipeline(), {.threads = 2});
+  });
+  const ps::Executor shared(2);
+  bool ok = true;
+  for (std::uint64_t i = 0; i < scaled(200) && ok; ++i)
+    ok = in_child([&] {
+      return is_forked([&] { (void)collect(pipeline(), {.threads = 2}); }) &&
+             is_forked([&] { (void)collect(pipeline(), {.executor = shared}); });
+    });
+  CHECK(ok);
+  done = true;
+  busy.join();
 }
 
 namespace {

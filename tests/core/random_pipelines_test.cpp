@@ -169,6 +169,8 @@ void play(ps::Loader& loader, u64 epochs, std::size_t most, std::vector<model::E
       e.code = ps::to_string(error.code());
       e.stage = error.stage();
       e.cause = error.code() == ps::Errc::quota_exceeded ? "" : error.cause();
+      if (const auto at = e.cause.find("; the 8 records drawn to replace it failed too"); at != std::string::npos)
+        e.cause.replace(at, std::string::npos, " (so did its stand-ins)");
       e.index = error.index().value_or(~u64{0});
       events.push_back(std::move(e));
     }

@@ -18,10 +18,11 @@ ps::Report busy() {
   r.seconds = 10;
   r.samples_per_s = 950;
   r.limit_samples_per_s = 1000;
-  r.threads = r.threads_seen = 2;
+  r.threads = r.threads_seen = r.cores = 2;
   r.consumer_wait_share = 0.9;
   r.runner_idle_share = 0.02;
-  r.stages = {{"read", 6400, 0, 100, 0.05}, {"decode_jpeg(image)", 6400, 0, 1900, 0.95}};
+  r.runner_wait_share = 0.05;
+  r.stages = {{"read", 6400, 0, 100, 60, 0.05}, {"decode_jpeg(image)", 6400, 0, 1900, 40, 0.95}};
   return r;
 }
 
@@ -29,13 +30,14 @@ ps::Report busy() {
 
 TEST_CASE("a run whose threads are busy is bound by the CPU, and the costliest stage is named") {
   ps::Report r = busy();
-  judge(r, 0.05, 2);
+  judge(r);
   CHECK(r.bound == ps::Bound::cpu);
   CHECK(r.verdict.find("decode_jpeg(image)") != std::string::npos);
   CHECK(r.verdict.find("95 %") != std::string::npos);
   CHECK(r.notes.empty());
   ps::Report more = busy();
-  judge(more, 0.05, 8);
+  more.cores = 8;
+  judge(more);
   CHECK(more.verdict.find("Another thread would add about 500") != std::string::npos);
 }
 
@@ -44,36 +46,53 @@ TEST_CASE("a caller that hardly waits bounds the run") {
   r.consumer_wait_share = 0.01;
   r.runner_idle_share = 0.7;
   r.samples_per_s = 300;
-  judge(r, 0.0, 2);
+  judge(r);
   CHECK(r.bound == ps::Bound::consumer);
   CHECK(r.verdict.find("1000") != std::string::npos);
 }
 
-TEST_CASE("runners that wait without computing are bound by storage") {
-  ps::Report r = busy();
-  r.samples_per_s = 300;
-  judge(r, 0.7, 2);
-  CHECK(r.bound == ps::Bound::storage);
-  CHECK(r.verdict.find("70 %") != std::string::npos);
+TEST_CASE("runners that wait without computing are bound by what they wait for, however many they are") {
+  for (const unsigned threads : {2u, 16u}) {
+    ps::Report r = busy();
+    r.threads = r.threads_seen = threads;
+    r.samples_per_s = 300;
+    r.runner_wait_share = 0.7;
+    judge(r);
+    CHECK(r.bound == ps::Bound::storage);
+    CHECK(r.verdict.find("70 %") != std::string::npos);
+    r.stages[1].wait_us_per_sample = 4000;
+    judge(r);
+    CHECK(r.bound == ps::Bound::waiting);
+    CHECK(r.verdict.find("decode_jpeg(image)") != std::string::npos);
+  }
 }
 
-TEST_CASE("more threads than cores are bound by cores") {
+TEST_CASE("more threads than cores, and those used up, are bound by cores") {
   ps::Report r = busy();
   r.threads = r.threads_seen = 8;
-  judge(r, 0.7, 2);
+  r.runner_wait_share = 0.7;
+  judge(r);
   CHECK(r.bound == ps::Bound::cores);
   CHECK(r.verdict.find("8 threads share 2 cores") != std::string::npos);
+}
+
+TEST_CASE("what is faster than the estimated limit reaches all of it") {
+  ps::Report r = busy();
+  r.samples_per_s = 1080;
+  judge(r);
+  CHECK(r.bound == ps::Bound::cpu);
+  CHECK(r.verdict.find("all of what 2 threads can do") != std::string::npos);
 }
 
 TEST_CASE("few batches allow no verdict, and missing runners are noted") {
   ps::Report r = busy();
   r.batches = 3;
-  judge(r, 0, 2);
+  judge(r);
   CHECK(r.bound == ps::Bound::unknown);
   CHECK_FALSE(r.verdict.empty());
   ps::Report missing = busy();
   missing.threads_seen = 1;
-  judge(missing, 0, 2);
+  judge(missing);
   REQUIRE(missing.notes.size() == 1);
   CHECK(missing.notes[0].find("1 of 2") != std::string::npos);
 }
@@ -89,8 +108,12 @@ TEST_CASE("a report's JSON parses and holds every field") {
   r.next_p99_s = 1e-9;
   r.slot_allocations = 4;
   r.memory = {{"batches", 4, 1000}};
-  r.notes = {"a \"quoted\" \\ note\nwith\tcontrol \x01 characters"};
-  judge(r, 0, 2);
+  r.notes = {"a \"quoted\" \\ note\nwith\tcontrol \x01 characters", "Zürich €, 𝄞",
+             "\xff\xc0\xaf\xed\xa0\x80\xf5\xe2\x82 half"};
+  r.limit_chains = 77;
+  r.runner_wait_share = 0.125;
+  r.device = "host";
+  judge(r);
   const auto j = nlohmann::json::parse(r.json());
   CHECK(j["bound"] == "cpu");
   CHECK(j["verdict"] == r.verdict);
@@ -115,6 +138,15 @@ TEST_CASE("a report's JSON parses and holds every field") {
   CHECK(j["stages"][1]["share"] == 0.95);
   CHECK(j["memory"][0]["bytes_each"] == 1000);
   CHECK(j["notes"][0] == r.notes[0]);
+  CHECK(j["notes"][1] == r.notes[1]);
+  std::string bad;
+  for (int i = 0; i < 9; ++i) bad += "\xef\xbf\xbd";
+  CHECK(j["notes"][2] == bad + " half");
+  CHECK(j["limit_chains"] == 77);
+  CHECK(j["runner_wait_share"] == 0.125);
+  CHECK(j["device"] == "host");
+  CHECK(j["cores"] == 2);
+  CHECK(j["stages"][1]["wait_us_per_sample"] == 40);
   ps::Report odd;
   odd.samples_per_s = std::nan("");
   odd.limit_samples_per_s = INFINITY;
@@ -165,5 +197,36 @@ TEST_CASE("a slow caller and a slow transform are told apart") {
                              ps::batch(4);
   ps::Loader sleepy(waits, {.threads = 1});
   (void)collect(sleepy);
-  CHECK(sleepy.report().bound == ps::Bound::storage);
+  const ps::Report in_map = sleepy.report();
+  CHECK(in_map.bound == ps::Bound::waiting);
+  CHECK(in_map.verdict.find("Waiting in map") == 0);
+  CHECK(in_map.stages[1].wait_us_per_sample > 900);
+  CHECK(in_map.stages[0].wait_us_per_sample < 100);
+  // More threads than cores change nothing about what they wait for.
+  Records slow{.count = 400};
+  slow.shared->before_read = [](std::uint64_t) { std::this_thread::sleep_for(1ms); };
+  ps::Loader reading(ps::from(slow) | ps::batch(4), {.threads = 5});
+  (void)collect(reading);
+  CHECK(reading.report().bound == ps::Bound::storage);
+}
+
+TEST_CASE("bad samples count in the cost of a sample, and those beyond the first ten are counted in a note") {
+  const Watchdog dog(60s);
+  const auto spin = [](std::chrono::microseconds time) {
+    const auto end = std::chrono::steady_clock::now() + time;
+    while (std::chrono::steady_clock::now() < end) {
+    }
+  };
+  const ps::Pipeline p = ps::from(Records{.count = 800}) | ps::map([&](ps::Sample&, ps::Context& context) {
+                           spin(200us);
+                           if (context.index() % 2 == 0) throw ps::Error(ps::Errc::corrupt, "half of it");
+                         }) |
+                         ps::on_error({.policy = ps::OnError::mask}) | ps::batch(16);
+  ps::Loader loader(p, {.threads = 1});
+  (void)collect(loader);
+  const ps::Report r = loader.report();
+  CHECK(r.errors == 400);
+  CHECK(r.cpu_s_per_1000 > 0.15);
+  CHECK(r.cpu_s_per_1000 < 0.15 * (sanitized() ? 20 : 3));
+  CHECK(r.notes.back() == "and 390 more bad samples");
 }

@@ -200,6 +200,44 @@ TEST_CASE("write takes no policy, and an exception from anywhere is an Error") {
   CHECK(error->cause() == "no more handles");
 }
 
+TEST_CASE("nothing keeps what a write was given once it has returned") {
+  const Watchdog dog(60s);
+  const ps::Executor executor(2);
+  for (std::uint64_t i = 0; i < scaled(2'000); ++i) {
+    Records source{.count = 100};
+    const std::weak_ptr<Records::Shared> kept = source.shared;
+    Sink sink;
+    sink.fail_at = i % 5;
+    CHECK_THROWS(ps::write(pipeline(std::move(source)), sink, {.threads = 2, .executor = executor}));
+    if (!kept.expired()) FAIL("write " << i << " is kept");
+  }
+}
+
+TEST_CASE("long work in a transform sees that a write is to stop, and its sample is not stored") {
+  const Watchdog dog(30s);
+  std::stop_source stop;
+  std::atomic<int> seen{0};
+  Sink sink;
+  const ps::WriteProgress done = ps::write(pipeline() | ps::map([&](ps::Sample& sample, ps::Context& context) {
+                                             if (context.place().position < 3) return;
+                                             if (context.place().position == 3) stop.request_stop();
+                                             while (!context.stop_requested()) std::this_thread::yield();
+                                             ++seen;
+                                             sample.view<std::uint32_t, 1>("x")(0) = 0;
+                                           }),
+                                           sink, {.threads = 2, .stop = stop.get_token()});
+  CHECK(seen >= 1);
+  CHECK(done.done <= 3);
+  CHECK(sink.stored.size() == done.done);
+  CHECK(sink.finished == 0);
+}
+
+TEST_CASE("a write that commits after every 0 samples is refused") {
+  Sink sink;
+  CHECK(error_of([&] { ps::write(pipeline(), sink, {.commit_every = 0}); })->code() == ps::Errc::invalid_argument);
+  CHECK(sink.opened == 0);
+}
+
 TEST_CASE("a write can sit on the executor's only thread") {
   const Watchdog dog(60s);
   Sink sink;

@@ -1,0 +1,80 @@
+// Sources that are told which records an admitted batch will want.
+#include "support/catch.hpp"
+
+#include "help.hpp"
+
+using namespace help;
+
+TEST_CASE("every record that is read was announced, once for each time") {
+  const Watchdog dog(30s);
+  for (const unsigned threads : {1u, 3u}) {
+    AdvisedRecords source;
+    source.count = 53;
+    std::atomic<std::uint64_t> early{0};
+    source.shared->before_read = [s = source.shared.get(), &early](std::uint64_t i) {
+      const std::lock_guard lock(s->mutex);
+      if (!s->advice.contains(i)) ++early;
+    };
+    {
+      ps::Loader loader(ps::from(source) | ps::shuffle() | ps::batch(8), {.threads = threads, .epochs = 3});
+      CHECK(collect(loader, 3).size() == 21);
+    }
+    CHECK(source.shared->advised == 3 * 53);
+    CHECK(source.shared->advice.size() == 53);
+    for (const auto& [index, times] : source.shared->advice) CHECK(times == 3);
+    CHECK(early < 3 * 53 / 4);  // a thread may be ahead of another one's announcement, but that is the exception
+  }
+}
+
+TEST_CASE("a batch whose last sample is taken before its advice still gets ready") {
+  // Both runners share one thread and give way to each other all the time; batches of one sample leave none behind to
+  // come back for.
+  const Watchdog dog(60s);
+  const ps::Executor executor(1);
+  AdvisedRecords source;
+  source.count = scaled(2'000);
+  source.shared->before_read = [](std::uint64_t) {
+    const auto end = std::chrono::steady_clock::now() + 20us;
+    while (std::chrono::steady_clock::now() < end) {
+    }
+  };
+  const auto read = [&] {
+    ps::Loader loader(ps::from(source) | ps::batch(1), {.executor = executor, .depth = 2, .epochs = 8});
+    ps::Batch current;
+    std::uint64_t batches = 0;
+    for (int epoch = 0; epoch < 8; ++epoch)
+      while (auto next = loader.next()) {
+        current = std::move(*next);
+        ++batches;
+      }
+    return batches;
+  };
+  std::uint64_t of_other = 0;
+  std::thread other([&] { of_other = read(); });
+  const std::uint64_t batches = read();
+  other.join();
+  CHECK(batches == 8 * source.count);
+  CHECK(of_other == 8 * source.count);
+}
+
+TEST_CASE("advice sees the indices as the order gave them, whatever is replaced meanwhile") {
+  struct Slow : AdvisedRecords {
+    std::shared_ptr<std::atomic<std::uint64_t>> changed = std::make_shared<std::atomic<std::uint64_t>>(0);
+    void will_need(std::span<const std::uint64_t> indices) const noexcept {
+      const std::vector<std::uint64_t> before(indices.begin(), indices.end());
+      std::this_thread::sleep_for(500us);
+      if (!std::ranges::equal(before, indices)) ++*changed;
+    }
+  };
+  Slow source;
+  source.count = 640;
+  for (std::uint64_t i = 0; i < source.count; i += 5) source.shared->faults[i] = Fault::corrupt;
+  ps::Loader loader(ps::from(source) | ps::on_error({.policy = ps::OnError::replace}) | ps::batch(64),
+                    {.threads = 3, .epochs = 1});
+  for (const ps::Batch& batch : loader.epoch())
+    for (std::uint64_t row = 0; row < batch.size(); ++row) {
+      const std::uint64_t wanted = batch.number() * 64 + row;
+      if ((batch.indices()[row] == wanted) != (wanted % 5 != 0)) FAIL("row " << row << " of " << batch.number());
+    }
+  CHECK(*source.changed == 0);
+}
