@@ -84,7 +84,10 @@ class Lister {
     unsigned char type = entry.d_type;
     if (type == DT_LNK || type == DT_UNKNOWN) {
       struct stat status {};
-      if (fstatat(folder_fd, entry.d_name, &status, 0) != 0) return;  // a link to nothing
+      if (fstatat(folder_fd, entry.d_name, &status, 0) != 0) {
+        if (type == DT_LNK) ++content_.broken_links;
+        return;
+      }
       type = S_ISDIR(status.st_mode) ? DT_DIR : S_ISREG(status.st_mode) ? DT_REG : DT_UNKNOWN;
     }
     if (type == DT_DIR) {

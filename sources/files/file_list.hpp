@@ -26,6 +26,7 @@ class PathTable {
 struct FolderContent {
   std::vector<std::string> files;    ///< paths below the folder, in no order
   std::vector<std::string> folders;  ///< names of the folders just below it, sorted by bytes
+  std::uint64_t broken_links = 0;    ///< that can't be followed: whether to a file or to a folder isn't known
 };
 
 /// Every regular file with one of the extensions (lower case; none = all), at any depth. @throws Error(not_found | io).

@@ -43,6 +43,8 @@ Error system_error(int code, const char* doing) {
                std::string(doing) + ": " + std::strerror(code));
 }
 
+constexpr std::uint64_t no_size = ~std::uint64_t{0};
+
 struct Record {
   std::string path;
   std::int64_t label = 0;
@@ -74,6 +76,8 @@ class FilesSource::Impl {
   const std::string& root() const noexcept { return options_.root; }
   const std::vector<std::string>& classes() const noexcept { return classes_; }
   std::uint64_t skipped() const noexcept { return skipped_; }
+  std::uint64_t broken_links() const noexcept { return broken_links_; }
+  std::uint64_t mixed_labels_line() const noexcept { return mixed_labels_line_; }
 
   std::string_view path(std::uint64_t index) const {
     if (index < size()) return paths_[index];
@@ -110,9 +114,9 @@ class FilesSource::Impl {
       std::uint64_t hash = size();
       for (std::uint64_t i = 0; i < size(); ++i) {
         struct stat status {};
-        if (::fstatat(root_.get(), paths_[i].data(), &status, 0) != 0)
-          fail(system_error(errno, "looking at its size"), i);
-        const std::uint64_t facts[3] = {hash, static_cast<std::uint64_t>(status.st_size),
+        // Whether a file that is gone ends the run is for the run's policy to say, when it is read.
+        const bool there = ::fstatat(root_.get(), paths_[i].data(), &status, 0) == 0;
+        const std::uint64_t facts[3] = {hash, there ? static_cast<std::uint64_t>(status.st_size) : no_size,
                                         labelled_ ? static_cast<std::uint64_t>(labels_[i]) : 0};
         hash = XXH3_64bits_withSeed(paths_[i].data(), paths_[i].size(), XXH3_64bits(facts, sizeof(facts)));
       }
@@ -162,6 +166,7 @@ class FilesSource::Impl {
       throw error.with_source("files").with_file(options_.root);
     }
     if (labelled_) classes_ = std::move(content.folders);
+    broken_links_ = content.broken_links;
     return records;
   }
 
@@ -169,6 +174,7 @@ class FilesSource::Impl {
     files::Labels labels = files::read_labels(options_.labels);
     labelled_ = true;
     classes_ = std::move(labels.classes);
+    mixed_labels_line_ = labels.mixed_line;
     std::vector<Record> records;
     std::unordered_set<std::string> named;
     for (files::Labels::Row& row : labels.rows) {
@@ -191,7 +197,7 @@ class FilesSource::Impl {
   Files options_;
   Descriptor root_;
   bool labelled_ = false;
-  std::uint64_t skipped_ = 0;
+  std::uint64_t skipped_ = 0, broken_links_ = 0, mixed_labels_line_ = 0;
   std::vector<std::string> classes_;
   files::PathTable paths_;
   std::vector<std::int64_t> labels_;
@@ -210,5 +216,7 @@ std::string FilesSource::key(std::uint64_t index) const { return std::string(imp
 std::uint64_t FilesSource::identity() const { return impl_->identity(); }
 const std::vector<std::string>& FilesSource::classes() const noexcept { return impl_->classes(); }
 std::uint64_t FilesSource::skipped() const noexcept { return impl_->skipped(); }
+std::uint64_t FilesSource::broken_links() const noexcept { return impl_->broken_links(); }
+std::uint64_t FilesSource::mixed_labels_line() const noexcept { return impl_->mixed_labels_line(); }
 
 }  // namespace penstock

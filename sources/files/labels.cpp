@@ -57,13 +57,35 @@ std::optional<std::int64_t> whole_number(const std::string& text) {
   return value;
 }
 
+enum class Kind : std::uint8_t { whole, fraction, name };
+
+// @throws Error(corrupt | invalid_argument) for what is no label.
+Kind kind_of_label(const CsvLine& line) {
+  const auto refuse = [&](Errc code, const std::string& why) {
+    throw Error(code, "line " + std::to_string(line.number) + why);
+  };
+  if (line.cells.size() < 2) refuse(Errc::corrupt, " has no label; lines are file,label");
+  const std::string& label = line.cells[1];
+  if (label.find_first_not_of(" \t") == std::string::npos) refuse(Errc::invalid_argument, " has an empty label");
+  if (whole_number(label)) return Kind::whole;
+  const std::size_t digits = label.front() == '-' ? 1 : 0;
+  if (label.size() > digits && label.find_first_not_of("0123456789", digits) == std::string::npos)
+    refuse(Errc::invalid_argument, " has the label " + label + ", which is beyond 64 bits");
+  double number = 0;
+  const auto [end, failed] = std::from_chars(label.data(), label.data() + label.size(), number);
+  const bool all = end == label.data() + label.size() && label.find_first_of("0123456789") != std::string::npos;
+  return all ? Kind::fraction : Kind::name;
+}
+
 Labels from_lines(const std::vector<CsvLine>& lines) {
   Labels labels;
   bool numbers = true;
+  std::optional<Kind> first_kind;
   for (const CsvLine& line : lines) {
-    if (line.cells.size() < 2)
-      throw Error(Errc::corrupt, "line " + std::to_string(line.number) + " has no label; lines are file,label");
-    numbers = numbers && whole_number(line.cells[1]).has_value();
+    const Kind kind = kind_of_label(line);
+    numbers = numbers && kind == Kind::whole;
+    if (!first_kind) first_kind = kind;
+    if (labels.mixed_line == 0 && (kind != *first_kind || kind == Kind::fraction)) labels.mixed_line = line.number;
   }
   if (!numbers) {
     for (const CsvLine& line : lines) labels.classes.push_back(line.cells[1]);

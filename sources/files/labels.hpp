@@ -15,6 +15,7 @@ struct Labels {
   };
   std::vector<Row> rows;
   std::vector<std::string> classes;  ///< empty where labels are numbers
+  std::size_t mixed_line = 0;        ///< FilesSource::mixed_labels_line
 };
 
 /// Whether the files exist is not looked at. @throws Error(not_found | io | corrupt | invalid_argument) with the file's

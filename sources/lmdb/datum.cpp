@@ -80,6 +80,8 @@ Shape shape_of(const Datum& datum) { return {datum.channels, datum.height, datum
 
 }  // namespace
 
+bool Datum::holds_image() const noexcept { return !data.empty() || (!encoded && floats != 0); }
+
 Datum parse_datum(std::span<const std::byte> message) {
   Datum datum;
   datum.message = message;
@@ -136,16 +138,18 @@ Schema schema_of(const Datum& datum, const std::string& image, const std::string
 void give(const Datum& datum, SampleBuilder& out) {
   const Field& image = out.schema()[0];
   if (datum.encoded != (image.shape.rank() == 1))
-    throw Damage{"the Datum is not of the first one's kind: one is an encoded image, the other is not", 0,
-                 Errc::unsupported};
+    throw Damage{
+        "the Datum is not of the kind of the store's first good one: one is an encoded image, the other is not", 0,
+        Errc::unsupported};
   if (datum.encoded) {
     out.view(0, datum.data);
   } else {
     const Shape shape = shape_of(datum);
     const DType dtype = datum.data.empty() && datum.floats != 0 ? DType::f32 : DType::u8;
     if (image.dtype != dtype || !image.shape.admits(shape))
-      throw Damage{"the Datum is " + std::string(to_string(dtype)) + shape.to_string() + ", the first one is " +
-                       std::string(to_string(image.dtype)) + image.shape.to_string(),
+      throw Damage{"the Datum is " + std::string(to_string(dtype)) + shape.to_string() +
+                       ", the store's first good one is " + std::string(to_string(image.dtype)) +
+                       image.shape.to_string(),
                    0, Errc::unsupported};
     if (dtype == DType::u8) {
       out.view(0, datum.data.data(), shape);

@@ -17,6 +17,9 @@ struct Datum {
   std::span<const std::byte> data;
   std::span<const std::byte> message;  ///< all of it
   std::uint64_t floats = 0;            ///< number of `float_data`
+
+  /// False for a message that says nothing of an image, like that of no bytes at all, which is well-formed.
+  bool holds_image() const noexcept;
 };
 
 /// Parses a protocol buffer message by its wire format. Reads nothing outside of `message`. @throws Damage.
@@ -25,7 +28,7 @@ Datum parse_datum(std::span<const std::byte> message);
 /// What records like this one have: {image, label}. @throws Damage.
 Schema schema_of(const Datum& datum, const std::string& image, const std::string& label);
 
-/// Slots 0 and 1 of that schema. @throws Damage(unsupported) for a record of another kind or size than the first.
+/// Slots 0 and 1 of that schema. @throws Damage(unsupported) for a record of another kind or size than the schema's.
 void give(const Datum& datum, SampleBuilder& out);
 
 }  // namespace penstock::lmdb

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "bytes.hpp"
 #include "errors.hpp"
 #include "map_base.hpp"
 #include "registry.hpp"
@@ -34,6 +35,7 @@ Handle create(const std::string& file) {
 int open_once(Handle& handle, const StoreFiles& files, unsigned flags, std::uint64_t map_bytes) {
   handle = create(files.data);
   check(mdb_env_set_maxreaders(handle.get(), reader_slots), "opening the store", files.data);
+  check(mdb_env_set_maxdbs(handle.get(), 1), "opening the store", files.data);  // to tell named tables from records
   const std::uint64_t rounded = (map_bytes / map_granularity + 1) * map_granularity;
   check(mdb_env_set_mapsize(handle.get(), rounded), "opening the store", files.data);
   return mdb_env_open(handle.get(), files.path.c_str(), flags, file_mode);
@@ -170,10 +172,22 @@ void Environment::open_table() {
   check(mdb_cursor_open(txn, table_, &cursor), "opening the store", file_);
   const std::unique_ptr<MDB_cursor, decltype([](MDB_cursor* c) { mdb_cursor_close(c); })> cursor_guard(cursor);
   MDB_val key{}, value{};
-  const int code = mdb_cursor_get(cursor, &key, &value, MDB_FIRST);
+  int code = mdb_cursor_get(cursor, &key, &value, MDB_FIRST);
   if (code == MDB_NOTFOUND) return;
   check(code, "reading the first record", file_);
   base_ = map_base(value.mv_data);
+  // LMDB keeps named tables as records of the main one, under their names.
+  constexpr int looked_at = 4;
+  for (int i = 0; i < looked_at && code == 0; ++i) {
+    const std::string name(text_of(key));
+    MDB_dbi named = 0;
+    if (name.find('\0') == std::string::npos && mdb_dbi_open(txn, name.c_str(), 0, &named) == 0) {
+      Error error(Errc::unsupported, "the store holds named tables, like \"" + printable(name) +
+                                         "\", not records; only a store's main table can be read");
+      throw error.with_source("lmdb").with_file(file_);
+    }
+    code = mdb_cursor_get(cursor, &key, &value, MDB_NEXT);
+  }
 }
 
 }  // namespace penstock::lmdb

@@ -45,6 +45,8 @@ class Environment {
            ends_within(offset_of(value.mv_data), value.mv_size, file_bytes_.load(std::memory_order_relaxed)) ||
            holds_now(value);
   }
+  /// The file's size. @throws Error(io).
+  std::uint64_t bytes_now() const;
   /// @throws Error(io) when the file is shorter now than when it was opened.
   void require_full_length() const;
 
@@ -56,7 +58,6 @@ class Environment {
   void open_table();
   void check_length();
   bool holds_now(const MDB_val& value) const noexcept;
-  std::uint64_t bytes_now() const;
 
   std::string file_;
   MDB_env* env_ = nullptr;

@@ -19,7 +19,8 @@ using KeyBuffer = std::array<char, 24>;
 /// The keys of a store in their order: record number → key. Immutable.
 class KeyIndex {
  public:
-  /// Of all keys but the manifest's, as `txn` sees them.
+  /// Of all keys but the manifest's, as `txn` sees them. @throws Error(corrupt) for a number of records that the file
+  /// can't hold, or doesn't.
   static KeyIndex of(MDB_txn* txn, const Environment& environment);
 
   std::uint64_t size() const noexcept { return size_; }
@@ -50,7 +51,7 @@ class KeyIndex {
     return {buffer.data(), width_};
   }
   bool try_consecutive(std::string_view first, std::string_view last, MDB_txn* txn, MDB_dbi table);
-  void list_all(MDB_cursor* cursor, const std::string& file);
+  void list_all(MDB_cursor* cursor, const std::string& file, std::uint64_t file_bytes);
 
   Kind kind_ = Kind::table;
   std::size_t width_ = 0;

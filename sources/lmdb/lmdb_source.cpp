@@ -1,5 +1,6 @@
 #include <penstock/sources/lmdb.hpp>
 
+#include <algorithm>
 #include <utility>
 
 #include <penstock/error.hpp>
@@ -60,7 +61,7 @@ std::shared_ptr<const LmdbSource::Impl> LmdbSource::Impl::open(Lmdb options) {
   made->read_manifest(files, txn.get());
   made->keys = lmdb::KeyIndex::of(txn.get(), environment);
   if (made->values == LmdbValues::raw) made->schema = {{made->options.field, DType::u8, {dynamic}}};
-  if (made->values == LmdbValues::datum) made->take_schema_of_first(txn.get());
+  if (made->values == LmdbValues::datum) made->take_datum_schema(txn.get());
   made->advice = std::make_unique<lmdb::Advice>(made->environment, made->keys);
   return made;
 }
@@ -94,20 +95,50 @@ void LmdbSource::Impl::read_manifest(const lmdb::StoreFiles& files, MDB_txn* txn
   }
 }
 
-void LmdbSource::Impl::take_schema_of_first(MDB_txn* txn) {
+// One bad record must not decide what all others are: the first that holds an image does, of those at the beginning
+// and of some spread over the store. Where none does, the first well-formed one; where there is none either, the store
+// holds no Datums.
+void LmdbSource::Impl::take_datum_schema(MDB_txn* txn) {
+  constexpr std::uint64_t at_beginning = 100, spread = 100;
   schema = {{options.field, DType::u8, {dynamic}}, {options.label, DType::i64, {}}};
-  if (keys.size() == 0) return;
-  lmdb::KeyBuffer buffer;
-  const std::string_view key = keys.key(0, buffer);
-  const auto value = find(txn, *environment, key);
-  if (!value) return;
-  try {
-    const auto datum = lmdb::parse_datum(lmdb::bytes_of(*value));
-    schema = lmdb::schema_of(datum, options.field, options.label);
-  } catch (const lmdb::Damage& damage) {
-    Error error(damage.code, damage.what);
-    error.with_source("lmdb").with_file(environment->file()).with_key(key).with_index(0);
-    throw error.with_offset(environment->offset_of(value->mv_data) + damage.offset);
+  std::optional<Schema> of_empty;
+  std::optional<Error> first_error;
+  const auto decided_by = [&](std::uint64_t index) {
+    lmdb::KeyBuffer buffer;
+    const std::string_view key = keys.key(index, buffer);
+    const auto note = [&](Error error) {
+      if (!error.sample_scoped()) throw error;
+      if (!first_error)
+        first_error = error.with_source("lmdb").with_file(environment->file()).with_key(key).with_index(index);
+    };
+    std::optional<MDB_val> value;
+    try {
+      value = find(txn, *environment, key);
+      if (!value) return false;
+      const auto datum = lmdb::parse_datum(lmdb::bytes_of(*value));
+      const Schema found = lmdb::schema_of(datum, options.field, options.label);
+      if (datum.holds_image()) schema = found;
+      if (!of_empty) of_empty = found;
+      return datum.holds_image();
+    } catch (const lmdb::Damage& damage) {
+      Error error(damage.code, damage.what);
+      note(error.with_offset(environment->offset_of(value->mv_data) + damage.offset));
+    } catch (const Error& error) {
+      note(error);
+    }
+    return false;
+  };
+  const std::uint64_t records = keys.size();
+  for (std::uint64_t index = 0; index < std::min(records, at_beginning); ++index)
+    if (decided_by(index)) return;
+  for (std::uint64_t part = 0; records > at_beginning && part < spread; ++part) {
+    const std::uint64_t behind = records - at_beginning;
+    if (decided_by(at_beginning + behind / spread * part + behind % spread * part / spread)) return;
+  }
+  if (of_empty) {
+    schema = *of_empty;
+  } else if (first_error) {
+    throw *first_error;
   }
 }
 
@@ -115,6 +146,7 @@ LmdbSource::LmdbSource(Lmdb options) : impl_(Impl::open(std::move(options))) {}
 
 std::uint64_t LmdbSource::size() const noexcept { return impl_->keys.size(); }
 Schema LmdbSource::schema() const { return impl_->schema; }
+LmdbValues LmdbSource::values() const noexcept { return impl_->values; }
 std::string LmdbSource::file() const { return impl_->environment->file(); }
 std::uint64_t LmdbSource::identity() const noexcept { return impl_->keys.hash(); }
 const std::vector<std::string>& LmdbSource::classes() const noexcept { return impl_->classes; }

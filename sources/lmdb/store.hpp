@@ -31,7 +31,7 @@ class LmdbSource::Impl {
 
  private:
   void read_manifest(const lmdb::StoreFiles& files, MDB_txn* txn);
-  void take_schema_of_first(MDB_txn* txn);
+  void take_datum_schema(MDB_txn* txn);
 };
 
 }  // namespace penstock

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <penstock/sources/lmdb_sink.hpp>
+
 #include "bytes.hpp"
 #include "errors.hpp"
 #include "registry.hpp"
@@ -11,7 +13,7 @@ namespace penstock::lmdb {
 
 namespace {
 
-constexpr std::size_t longest_key = 511;
+constexpr std::size_t longest_key = LmdbSink::max_key_bytes;
 constexpr std::uint64_t most_bytes = 0xffffffffu;
 // One key may touch and split every page on its way down: LMDB's trees are far lower than this.
 constexpr std::uint64_t tree_pages_a_put = 12;

@@ -9,10 +9,12 @@
 #include <CLI/CLI.hpp>
 
 #include <penstock/batch_stage.hpp>
+#include <penstock/error.hpp>
 #include <penstock/order.hpp>
 
 #include "bench_limits.hpp"
 #include "bench_run.hpp"
+#include "command_line.hpp"
 #include "commands.hpp"
 #include "output.hpp"
 #include "stage_parser.hpp"
@@ -35,6 +37,17 @@ OnError policy_of(const std::string& name) {
   return name == "replace" ? OnError::replace : name == "mask" ? OnError::mask : OnError::fail;
 }
 
+// A stage that doesn't fit what stands before it, or the store's fields, is a wrong command line like any other.
+void join(Pipeline& pipeline, const ParsedStage& stage, std::string_view line) {
+  try {
+    pipeline = pipeline | stage.stage;
+  } catch (const Error& error) {
+    const Errc code = error.code();
+    if (code != Errc::invalid_argument && code != Errc::schema_mismatch && code != Errc::unsupported) throw;
+    refuse_at(line, stage.word, error.cause());
+  }
+}
+
 // The flags' stages come first. The shuffle stands behind the order stages that begin the line (`take 1000 | ...`
 // shuffles those 1,000), or is left to the line where that has one.
 Pipeline build(const Store& store, const BenchOptions& options) {
@@ -54,7 +67,7 @@ Pipeline build(const Store& store, const BenchOptions& options) {
   bool shuffled = options.no_shuffle || has("shuffle");
   for (const ParsedStage& s : stages) {
     if (!s.syntax->order && !std::exchange(shuffled, true)) pipeline = pipeline | shuffle();
-    pipeline = pipeline | s.stage;
+    join(pipeline, s, options.stages);
   }
   return pipeline;
 }
@@ -158,7 +171,8 @@ void add_bench(CLI::App& app, Command& chosen) {
       "bench", "Runs a pipeline over a store and tells how fast it is, what it takes, and what bounds it.");
   command.add_option("STORE", options->store, "LMDB store, or folder of images")->required();
   command.add_option("--stages", options->stages, "What to run, see below")->capture_default_str();
-  command.add_option("--seed", options->seed, "Seed of the shuffle and of all random stages; default 0");
+  command.add_option("--seed", options->seed, "Seed of the shuffle and of all random stages; default 0")
+      ->check(whole_number());
   command.add_flag("--no-shuffle", options->no_shuffle, "Records in the store's order");
   command.add_option("--threads", options->threads, "2, or 1..4 or 1,2,8 for a run with each; default: cores - 1");
   command.add_option("--epochs", options->epochs, "Epochs a run")->check(CLI::Range(1, 1000000))->capture_default_str();
@@ -174,13 +188,13 @@ void add_bench(CLI::App& app, Command& chosen) {
   command.add_flag("--no-checksums", options->no_checksums, "Don't compare the checksums of records");
   command.add_option("--values", options->values, "What an LMDB's values are")
       ->check(CLI::IsMember({"automatic", "records", "raw", "datum"}));
-  command.add_option("--json", options->json,
-                     "Write the results to this file; - is stdout, and nothing else is printed");
+  add_json_option(command, options->json);
   command.add_flag("--quiet,-q", options->quiet, "No progress");
   command.footer(
       "Stages stand between bars, with arguments by position or as name=value, on the field image unless one is "
       "given:\n" +
-      stages_help() + "Without a shuffle among them one is added behind the order stages that come first.");
+      stages_help() + "Without a shuffle among them one is added behind the order stages that come first.\n" +
+      exit_status_help);
   command.callback([options, &chosen] { chosen = [options] { return bench(*options); }; });
 }
 

@@ -11,6 +11,7 @@
 #include <penstock/error.hpp>
 #include <penstock/transforms/decode_jpeg.hpp>
 
+#include "command_line.hpp"
 #include "commands.hpp"
 #include "contact_sheet.hpp"
 #include "output.hpp"
@@ -22,9 +23,9 @@ namespace penstock::cli {
 namespace {
 
 struct InspectOptions {
-  std::string store, values = "automatic";
+  std::string store, values = "automatic", json;
   SheetOptions sheet;
-  bool json = false, quiet = false;
+  bool field_given = false, quiet = false;
 };
 
 struct Spread {
@@ -50,6 +51,7 @@ struct Findings {
   std::vector<std::uint64_t> heights, widths;  ///< of JPEGs, from their headers
   std::uint64_t unreadable = 0;
   std::string first_unreadable;
+  std::string hint;  ///< what to try instead; or empty
 };
 
 Findings look(const Store& store, const InspectOptions& options) {
@@ -59,7 +61,7 @@ Findings look(const Store& store, const InspectOptions& options) {
   const bool labels = label && schema[*label].dtype == DType::i64 && schema[*label].shape.rank() == 0;
   Findings found;
   found.bytes.resize(schema.size());
-  Progress progress("reading", store.size(), options.quiet || options.json);
+  Progress progress("reading", store.size(), options.quiet || options.json == "-");
   Store::Reader reader = store.reader();
   const auto decoding = jpeg_decoder()->start();
   for (std::uint64_t i = 0; i < store.size(); ++i) {
@@ -80,6 +82,8 @@ Findings look(const Store& store, const InspectOptions& options) {
       if (++found.unreadable == 1) found.first_unreadable = error.what();
     }
   }
+  if (found.kinds.size() == 1 && found.kinds.contains("unknown") && store.looks_like_datum())
+    found.hint = "the values look like Caffe's Datum: try --values datum";
   return found;
 }
 
@@ -122,7 +126,8 @@ void tell_json(const Store& store, Findings& found, const InspectOptions& option
   json["classes"] = classes;
   json["unreadable"] = found.unreadable;
   if (!options.sheet.file.empty()) json["png"] = options.sheet.file;
-  write_json(json, "-");
+  if (!found.hint.empty()) json["hint"] = found.hint;
+  write_json(json, options.json);
 }
 
 void tell(const Store& store, Findings& found, const InspectOptions& options) {
@@ -133,13 +138,18 @@ void tell(const Store& store, Findings& found, const InspectOptions& options) {
   if (store.size() != 0)
     out += fmt::format("  keys    {} ... {}\n", printable(store.key(0)), printable(store.key(store.size() - 1)));
   for (std::size_t slot = 0; slot < schema.size(); ++slot) {
-    if (schema[slot].shape.fixed()) continue;
     const Spread s = spread_of(found.bytes[slot]);
+    if (schema[slot].shape.fixed()) {
+      out += fmt::format("  {}   {} each, {} in all\n", schema[slot].name, bytes_text(static_cast<double>(s.most)),
+                         bytes_text(static_cast<double>(s.total)));
+      continue;
+    }
     out += fmt::format("  {}   {} to {}, median {}, {} in all\n", schema[slot].name,
                        bytes_text(static_cast<double>(s.least)), bytes_text(static_cast<double>(s.most)),
                        bytes_text(static_cast<double>(s.median)), bytes_text(static_cast<double>(s.total)));
   }
   for (const auto& [kind, count] : found.kinds) out += fmt::format("  kind    {}: {}\n", kind, with_commas(count));
+  if (!found.hint.empty()) out += fmt::format("  {}\n", found.hint);
   if (!found.heights.empty()) {
     const Spread h = spread_of(found.heights), w = spread_of(found.widths);
     out += fmt::format("  pixels  height {} to {}, median {}; width {} to {}, median {}\n", h.least, h.most, h.median,
@@ -165,12 +175,11 @@ void tell(const Store& store, Findings& found, const InspectOptions& options) {
 
 int inspect(const InspectOptions& options) {
   const Store store(options.store, {.checksums = false, .values = options.values});
+  if (options.field_given) require_field(store.schema(), options.sheet.field);
   if (!options.sheet.file.empty()) draw_contact_sheet(store, options.sheet);
   Findings found = look(store, options);
-  if (options.json)
-    tell_json(store, found, options);
-  else
-    tell(store, found, options);
+  if (options.json != "-") tell(store, found, options);
+  if (!options.json.empty()) tell_json(store, found, options);
   return exit_ok;
 }
 
@@ -189,12 +198,16 @@ void add_inspect(CLI::App& app, Command& chosen) {
   command.add_option("--cell", options->sheet.cell, "Pixels a side each of them gets")
       ->check(CLI::Range(16, 512))
       ->capture_default_str();
-  command.add_option("--field", options->sheet.field, "Field with the image")->capture_default_str();
+  const CLI::Option& field =
+      *command.add_option("--field", options->sheet.field, "Field with the image")->capture_default_str();
   command.add_option("--values", options->values, "What an LMDB's values are")
       ->check(CLI::IsMember({"automatic", "records", "raw", "datum"}));
-  command.add_flag("--json", options->json, "As JSON on stdout");
+  add_json_option(command, options->json);
   command.add_flag("--quiet,-q", options->quiet, "No progress");
-  command.callback([options, &chosen] { chosen = [options] { return inspect(*options); }; });
+  command.callback([options, &field, &chosen] {
+    options->field_given = field.count() != 0;
+    chosen = [options] { return inspect(*options); };
+  });
 }
 
 }  // namespace penstock::cli

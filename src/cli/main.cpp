@@ -9,6 +9,7 @@
 #include <penstock/error.hpp>
 #include <penstock/version.hpp>
 
+#include "command_line.hpp"
 #include "commands.hpp"
 #include "output.hpp"
 
@@ -30,21 +31,21 @@ int run(int argc, char** argv) {
                                         std::to_string(PENSTOCK_VERSION_MINOR) + "." +
                                         std::to_string(PENSTOCK_VERSION_PATCH));
   app.require_subcommand(1);
-  app.footer(
-      "Exit status: 0 done; 1 an error, told in one line on stderr; 2 the command line is wrong; 3 verify found bad\n"
-      "records; 130 stopped by Ctrl-C (128 + the signal's number).\n"
-      "`penstock COMMAND --help` tells more.");
+  app.footer(std::string(exit_status_help) + "\n`penstock COMMAND --help` tells more.");
   Command chosen;
   add_pack(app, chosen);
   add_bench(app, chosen);
   add_inspect(app, chosen);
   add_verify(app, chosen);
   try {
-    app.parse(argc, argv);
+    app.parse(arguments_of(argc, argv));
   } catch (const CLI::Success& success) {  // --help, --version
     return app.exit(success);
   } catch (const CLI::ParseError& error) {
     const auto called = app.get_subcommands();
+    if (const std::string name = called_command(argc, argv); called.empty() && !name.empty())
+      return fail(exit_usage, "there is no command \"" + name +
+                                  "\"; the commands are pack, bench, inspect and verify; see penstock --help");
     return fail(exit_usage, std::string(error.what()) + "; see penstock" +
                                 (called.empty() ? "" : " " + called.front()->get_name()) + " --help");
   }

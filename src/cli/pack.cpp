@@ -7,11 +7,13 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include <penstock/batch_stage.hpp>
 #include <penstock/error.hpp>
 #include <penstock/sink.hpp>
 #include <penstock/sources/files.hpp>
 #include <penstock/sources/lmdb_sink.hpp>
 
+#include "command_line.hpp"
 #include "commands.hpp"
 #include "interrupt.hpp"
 #include "output.hpp"
@@ -22,8 +24,8 @@ namespace penstock::cli {
 namespace {
 
 struct PackOptions {
-  std::string folder, out, labels;
-  bool lsun = false, json = false, quiet = false, fast = false;
+  std::string folder, out, labels, json;
+  bool lsun = false, quiet = false, fast = false;
   unsigned threads = 0;
 };
 
@@ -42,7 +44,7 @@ Packed write_store(const PackOptions& options, const FilesSource& files) {
                  // Another set of files must not be mixed into an unfinished store.
                  .job = fmt::format("penstock pack, files {:016x}", files.identity()),
                  .sync = !options.fast});
-  Progress bar("packing", files.size(), options.quiet || options.json);
+  Progress bar("packing", files.size(), options.quiet || options.json == "-");
   WriteOptions write_options;
   write_options.threads = options.threads;
   write_options.commit_every = 500;
@@ -50,18 +52,31 @@ Packed write_store(const PackOptions& options, const FilesSource& files) {
   write_options.stop = interrupt.token();
   const auto start = std::chrono::steady_clock::now();
   Packed packed;
-  packed.progress = write(from(files), sink, write_options);
+  Pipeline records = from(files);
+  if (options.lsun) records = records | select_fields({"image"});  // what isn't written is not to be counted
+  packed.progress = write(records, sink, write_options);
   packed.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   packed.was_finished = sink.was_finished();
   packed.signal = packed.progress.done < packed.progress.total ? interrupt.signal() : 0;
   return packed;
 }
 
+// What of the folder is not in the store; a line each.
+std::string left_out(const PackOptions& options, const FilesSource& files) {
+  std::string out;
+  if (files.skipped() != 0)
+    out += fmt::format("left out: {} files that {} doesn't name\n", with_commas(files.skipped()),
+                       printable(options.labels));
+  if (files.broken_links() != 0)
+    out += fmt::format("left out: {} links that lead nowhere\n", with_commas(files.broken_links()));
+  return out;
+}
+
 void tell(const PackOptions& options, const FilesSource& files, const Packed& packed) {
   const WriteProgress& p = packed.progress;
   const std::uint64_t written = p.done - p.skipped;
   const double mb_per_s = packed.seconds > 0 ? static_cast<double>(p.bytes) / 1e6 / packed.seconds : 0;
-  if (options.json) {
+  if (!options.json.empty()) {
     Json classes = Json::array();
     for (const std::string& name : files.classes()) classes.push_back(name);
     write_json({{"store", options.out},
@@ -71,16 +86,18 @@ void tell(const PackOptions& options, const FilesSource& files, const Packed& pa
                 {"done", p.done},
                 {"written", written},
                 {"skipped", p.skipped},
+                {"not_in_labels", files.skipped()},
+                {"broken_links", files.broken_links()},
                 {"classes", classes},
                 {"bytes", p.bytes},
                 {"seconds", packed.seconds},
                 {"mb_per_s", mb_per_s}},
-               "-");
-    return;
+               options.json);
   }
-  if (options.quiet) return;
+  if (options.quiet || options.json == "-") return;
   if (packed.was_finished) {
-    print(fmt::format("{} is finished already, {} records: nothing to do\n", options.out, with_commas(p.total)));
+    print(fmt::format("{} is finished already, {} records: nothing to do\n", options.out, with_commas(p.total)) +
+          left_out(options, files));
     return;
   }
   std::string line = fmt::format("{}: {} records", options.out, with_commas(p.done));
@@ -88,7 +105,28 @@ void tell(const PackOptions& options, const FilesSource& files, const Packed& pa
   line += fmt::format("; {} written, {} in {:.1f} s ({:.0f} MB/s)", with_commas(written),
                       bytes_text(static_cast<double>(p.bytes)), packed.seconds, mb_per_s);
   if (p.skipped != 0) line += fmt::format(", {} were there from an earlier run", with_commas(p.skipped));
-  print(line + "\n");
+  print(line + "\n" + left_out(options, files));
+}
+
+// Found here, before anything is written, rather than when the record's turn comes.
+void refuse_long_keys(const PackOptions& options, const FilesSource& files) {
+  for (std::uint64_t i = 0; i < files.size(); ++i) {
+    const std::string key = files.key(i);
+    if (key.size() <= LmdbSink::max_key_bytes) continue;
+    throw Error(Errc::invalid_argument,
+                fmt::format("the file's path below the folder has {} bytes; as a key in the store it may have {}",
+                            key.size(), LmdbSink::max_key_bytes))
+        .with_file(options.folder + "/" + key)
+        .with_index(i);
+  }
+}
+
+void warn_of_mixed_labels(const PackOptions& options, const FilesSource& files) {
+  if (files.mixed_labels_line() == 0) return;
+  fmt::print(stderr,
+             "penstock: warning: {}: line {}: labels are not all whole numbers, so all are taken as names, and "
+             "numbered from 0 in the order of their bytes\n",
+             printable(options.labels), files.mixed_labels_line());
 }
 
 // A store inside the folder would be taken for a class of its own by the next run.
@@ -107,6 +145,8 @@ int pack(const PackOptions& options) {
   if (files.size() == 0)
     throw Error(Errc::not_found, "there are no images here (files that end in jpg, png, ...)")
         .with_file(options.folder);
+  refuse_long_keys(options, files);
+  warn_of_mixed_labels(options, files);
   const Packed packed = write_store(options, files);
   tell(options, files, packed);
   if (packed.signal == 0) return exit_ok;
@@ -135,7 +175,7 @@ void add_pack(CLI::App& app, Command& chosen) {
   command.add_flag(
       "--no-sync", options->fast,
       "Let the system decide when to write to the disk: faster; a crash of the machine may spoil the store");
-  command.add_flag("--json", options->json, "The summary as JSON on stdout");
+  add_json_option(command, options->json);
   command.add_flag("--quiet,-q", options->quiet, "No progress and no summary");
   command.callback([options, &chosen] { chosen = [options] { return pack(*options); }; });
 }

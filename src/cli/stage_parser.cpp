@@ -63,7 +63,7 @@ ParsedStage parse_stage(std::string_view line, std::size_t from, std::size_t to)
   const Word whole{line.substr(words.front().at, words.back().at + words.back().text.size() - words.front().at),
                    words.front().at};
   try {
-    return {&*syntax, std::string(whole.text), syntax->make(arguments)};
+    return {&*syntax, whole, syntax->make(arguments)};
   } catch (const Error& error) {
     refuse_at(line, whole, error.cause());
   }

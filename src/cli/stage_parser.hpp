@@ -25,13 +25,13 @@ std::span<const StageSyntax> stage_table();
 
 struct ParsedStage {
   const StageSyntax* syntax;
-  std::string text;  ///< as it was written
+  Word word;  ///< the stage as it was written
   Stage stage;
 };
 
 /// Parses `decode_jpeg | random_resized_crop 224 scale=0.2,1 | random_flip | batch 64`: stages by their C++ names
 /// between bars; arguments by position or as name=value; the field is `image` unless one is given.
-/// @throws UsageError that shows the place and lists what is known.
+/// The result's words are parts of `text`. @throws UsageError that shows the place and lists what is known.
 std::vector<ParsedStage> parse_stages(std::string_view text);
 
 /// A line a stage, for --help.

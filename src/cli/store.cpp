@@ -1,5 +1,6 @@
 #include "store.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <filesystem>
 #include <new>
@@ -7,6 +8,9 @@
 #include <utility>
 
 #include <penstock/error.hpp>
+#include <penstock/source.hpp>
+
+#include "output.hpp"
 
 namespace penstock::cli {
 
@@ -14,11 +18,35 @@ namespace {
 
 namespace fs = std::filesystem;
 
+bool opens_when_unfinished_may(Lmdb options) {
+  options.allow_unfinished = true;
+  try {
+    const LmdbSource opened(std::move(options));
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
 LmdbValues values_of(const std::string& text) {
   if (text == "records") return LmdbValues::records;
   if (text == "raw") return LmdbValues::raw;
   if (text == "datum") return LmdbValues::datum;
   return LmdbValues::automatic;
+}
+
+// The library's advice for an unfinished store, an option of its own, is of no use to those who call the tool.
+LmdbSource open_lmdb(const Lmdb& options) {
+  try {
+    return LmdbSource(options);
+  } catch (const Error& error) {
+    if (error.code() != Errc::invalid_argument || !opens_when_unfinished_may(options)) throw;
+    throw Error(Errc::invalid_argument,
+                "the store is unfinished: the `penstock pack` that writes it was stopped, or is still at work; run the "
+                "same command again, it goes on where it was")
+        .with_source("lmdb")
+        .with_file(error.file());
+  }
 }
 
 std::variant<LmdbSource, FilesSource> open(const std::string& path, const StoreOptions& options) {
@@ -32,7 +60,7 @@ std::variant<LmdbSource, FilesSource> open(const std::string& path, const StoreO
           .with_file(path);
     return files;
   }
-  return LmdbSource(Lmdb{.path = path, .values = values_of(options.values), .verify_checksum = options.checksums});
+  return open_lmdb({.path = path, .values = values_of(options.values), .verify_checksum = options.checksums});
 }
 
 template <class S>
@@ -40,7 +68,7 @@ constexpr bool is_lmdb = std::is_same_v<std::remove_cvref_t<S>, LmdbSource>;
 
 }  // namespace
 
-Store::Store(const std::string& path, const StoreOptions& options) : source_(open(path, options)) {}
+Store::Store(const std::string& path, const StoreOptions& options) : path_(path), source_(open(path, options)) {}
 
 const char* Store::kind() const noexcept { return std::holds_alternative<LmdbSource>(source_) ? "lmdb" : "files"; }
 std::uint64_t Store::size() const {
@@ -57,6 +85,32 @@ const std::vector<std::string>& Store::classes() const {
 }
 Pipeline Store::pipeline() const {
   return std::visit([](const auto& s) { return from(s); }, source_);
+}
+
+bool Store::checksums() const {
+  const auto* const lmdb = std::get_if<LmdbSource>(&source_);
+  return lmdb != nullptr && lmdb->values() == LmdbValues::records;
+}
+
+bool Store::looks_like_datum() const {
+  constexpr std::uint64_t looked_at = 8;
+  const auto* const lmdb = std::get_if<LmdbSource>(&source_);
+  if (lmdb == nullptr || lmdb->values() != LmdbValues::raw) return false;
+  std::uint64_t good = 0;
+  const std::uint64_t tried = std::min(size(), looked_at);
+  try {
+    const LmdbSource datums(Lmdb{.path = path_, .values = LmdbValues::datum});
+    for (std::uint64_t i = 0; i < tried; ++i) {
+      try {
+        good += read_sample(datums, i)["image"].bytes() != 0 ? 1 : 0;
+      } catch (const Error& error) {
+        if (!error.sample_scoped()) throw;
+      }
+    }
+  } catch (const Error&) {
+    return false;
+  }
+  return good > tried / 2;
 }
 
 Store::Reader Store::reader() const {
@@ -91,6 +145,11 @@ Sample& Store::Reader::read(std::uint64_t index) {
 bool holds_encoded(const Schema& schema, const std::string& field) {
   const auto slot = schema.find(field);
   return slot && schema[*slot].dtype == DType::u8 && schema[*slot].shape.rank() == 1 && !schema[*slot].shape.fixed();
+}
+
+void require_field(const Schema& schema, const std::string& field) {
+  if (!schema.find(field))
+    throw UsageError("--field: there is no field \"" + field + "\"; the fields are " + schema.to_string());
 }
 
 const char* image_kind(std::span<const std::byte> bytes) noexcept {

@@ -32,6 +32,10 @@ class Store {
   /// Names of classes by number, as far as the store knows them.
   const std::vector<std::string>& classes() const;
   Pipeline pipeline() const;
+  /// Every record has a checksum, which reading compares unless StoreOptions say otherwise.
+  bool checksums() const;
+  /// The values are of no form that is known, but are Caffe's Datums as far as the first ones tell.
+  bool looks_like_datum() const;
 
   /// Reads one record after the other; one thread at a time.
   class Reader {
@@ -50,11 +54,15 @@ class Store {
   Reader reader() const;
 
  private:
+  std::string path_;
   std::variant<LmdbSource, FilesSource> source_;
 };
 
 /// Slot of the field that holds encoded images, u8[?], if the schema has such a one under that name.
 bool holds_encoded(const Schema& schema, const std::string& field);
+
+/// @throws UsageError, which names the fields there are.
+void require_field(const Schema& schema, const std::string& field);
 
 /// What a file begins with: "jpeg", "png", "gif", "bmp", "tiff", "webp", or "" for none of these.
 const char* image_kind(std::span<const std::byte> bytes) noexcept;

@@ -15,6 +15,7 @@
 #include <penstock/error.hpp>
 #include <penstock/transforms/decode_jpeg.hpp>
 
+#include "command_line.hpp"
 #include "commands.hpp"
 #include "output.hpp"
 #include "progress.hpp"
@@ -25,8 +26,9 @@ namespace penstock::cli {
 namespace {
 
 struct VerifyOptions {
-  std::string store, field = "image", values = "automatic";
-  bool json = false, quiet = false, no_decode = false;
+  std::string store, values = "automatic", json;
+  std::optional<std::string> field;
+  bool quiet = false, no_decode = false;
   unsigned threads = 0;
 };
 
@@ -67,10 +69,8 @@ class Verifier {
   Verifier(const Store& store, const VerifyOptions& options)
       : store_(store),
         size_(store.size()),
-        decodes_(!options.no_decode && holds_encoded(store.schema(), options.field)),
-        field_(options.field) {}
-
-  bool decodes() const noexcept { return decodes_; }
+        field_(options.field.value_or("image")),
+        decodes_(!options.no_decode && holds_encoded(store.schema(), field_)) {}
 
   void run(unsigned threads, Progress& progress) {
     std::vector<std::thread> workers;
@@ -94,6 +94,8 @@ class Verifier {
   const std::map<std::string, std::uint64_t>& undecoded() const noexcept { return undecoded_; }
   std::uint64_t decoded() const noexcept { return decoded_; }
   std::uint64_t bytes() const noexcept { return bytes_; }
+  /// Good as far as one can read them, but neither a decoder nor a checksum has looked at what is in them.
+  std::uint64_t unchecked() const { return store_.checksums() ? 0 : size_ - bad_.size() - decoded_; }
 
  private:
   void work() noexcept {
@@ -146,8 +148,8 @@ class Verifier {
 
   const Store& store_;
   const std::uint64_t size_;
-  const bool decodes_;
   const std::string field_;
+  const bool decodes_;
   std::atomic<std::uint64_t> next_{0}, done_{0}, decoded_{0}, bytes_{0};
   std::atomic<bool> stop_{false};
   std::mutex mutex_;
@@ -171,10 +173,12 @@ void tell_json(const VerifyOptions& options, const Store& store, const Verifier&
               {"records", store.size()},
               {"decoded", verifier.decoded()},
               {"not_decoded", undecoded},
+              {"checksums", store.checksums()},
+              {"not_checked", verifier.unchecked()},
               {"bytes", verifier.bytes()},
               {"seconds", seconds},
               {"bad", bad}},
-             "-");
+             options.json);
 }
 
 void tell(const VerifyOptions& options, const Store& store, const Verifier& verifier, double seconds) {
@@ -187,10 +191,15 @@ void tell(const VerifyOptions& options, const Store& store, const Verifier& veri
   }
   print(out);
   if (options.quiet) return;
-  out = fmt::format("{}: {} records read, {} decoded, {} in {:.1f} s; ", options.store, with_commas(store.size()),
+  const std::uint64_t unchecked = verifier.unchecked();
+  out = fmt::format("{}: {} records read, {} decoded, {} in {:.1f} s", options.store, with_commas(store.size()),
                     with_commas(verifier.decoded()), bytes_text(static_cast<double>(verifier.bytes())), seconds);
-  out +=
-      verifier.bad().empty() ? std::string("none is bad") : fmt::format("{} bad", with_commas(verifier.bad().size()));
+  if (!verifier.bad().empty()) {
+    out += fmt::format("; {} bad", with_commas(verifier.bad().size()));
+  } else if (unchecked < store.size() || store.size() == 0) {
+    out += unchecked == 0 ? "; none is bad" : "; none of those checked is bad";
+  }
+  if (unchecked != 0) out += fmt::format("; {} only read, not checked", with_commas(unchecked));
   for (const auto& [kind, count] : verifier.undecoded())
     out += fmt::format("; {} of kind {} not decoded", with_commas(count), kind);
   print(out + "\n");
@@ -198,18 +207,22 @@ void tell(const VerifyOptions& options, const Store& store, const Verifier& veri
 
 int verify(const VerifyOptions& options) {
   const Store store(options.store, {.values = options.values});
+  if (options.field) {
+    require_field(store.schema(), *options.field);
+    if (!holds_encoded(store.schema(), *options.field))
+      throw UsageError("--field: \"" + *options.field + "\" holds no encoded images, which are u8[?]; the fields are " +
+                       store.schema().to_string());
+  }
   Verifier verifier(store, options);
   const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
   const auto start = std::chrono::steady_clock::now();
   {
-    Progress progress("verifying", store.size(), options.quiet || options.json);
+    Progress progress("verifying", store.size(), options.quiet || options.json == "-");
     verifier.run(options.threads != 0 ? options.threads : cores, progress);
   }
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  if (options.json)
-    tell_json(options, store, verifier, seconds);
-  else
-    tell(options, store, verifier, seconds);
+  if (options.json != "-") tell(options, store, verifier, seconds);
+  if (!options.json.empty()) tell_json(options, store, verifier, seconds);
   return verifier.bad().empty() ? exit_ok : exit_bad_records;
 }
 
@@ -220,14 +233,14 @@ void add_verify(CLI::App& app, Command& chosen) {
   CLI::App& command = *app.add_subcommand(
       "verify",
       "Reads every record of a store, compares its checksum, and decodes its JPEG to the end; lists the bad ones.\n"
-      "Exit status 3 when there are some.");
+      "Exit status 3 when there are some. What has no checksum and is no JPEG is only read, which the result says.");
   command.add_option("STORE", options->store, "LMDB store, or folder of images")->required();
-  command.add_option("--field", options->field, "Field with the encoded image")->capture_default_str();
+  command.add_option("--field", options->field, "Field with the encoded image; default: image, if there is one");
   command.add_flag("--no-decode", options->no_decode, "Read and compare checksums only");
   command.add_option("--values", options->values, "What an LMDB's values are")
       ->check(CLI::IsMember({"automatic", "records", "raw", "datum"}));
   command.add_option("--threads", options->threads, "Default: all cores")->check(CLI::Range(1, 1024));
-  command.add_flag("--json", options->json, "The result as JSON on stdout");
+  add_json_option(command, options->json);
   command.add_flag("--quiet,-q", options->quiet, "Bad records only");
   command.callback([options, &chosen] { chosen = [options] { return verify(*options); }; });
 }

@@ -79,6 +79,80 @@ TEST_CASE("pack --labels takes the files and labels of a CSV file") {
   CHECK(all.at("class_1/0003.jpg") == jpeg(3) + std::string(8, '\xff'));
 }
 
+TEST_CASE("pack counts bytes that are written") {
+  const TempFolder folder;
+  write_images(folder, 2, 10);
+  std::size_t bytes = 0;
+  for (unsigned i = 0; i < 10; ++i) bytes += jpeg(i).size();
+  const auto written = [&](const std::string& store, const std::vector<std::string>& more) {
+    std::vector<std::string> arguments{"pack", folder / "images", "--out", folder / store, "--json"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return tool(arguments).json()["bytes"];
+  };
+  CHECK(written("x.lmdb", {"--lsun"}) == bytes);
+  CHECK(written("y.lmdb", {}) == bytes + 10 * 8);
+}
+
+TEST_CASE("pack says what it leaves out") {
+  const TempFolder folder;
+  write_images(folder, 2, 6);
+  folder.write("labels.csv", "class_0/0002.jpg,7\n");
+  std::filesystem::create_symlink(folder / "nothing", folder / "images/class_0/dangling.jpg");
+  std::filesystem::create_symlink(folder / "nothing", folder / "images/class_9");
+  for (int round = 0; round < 2; ++round) {  // a finished one too
+    const ToolResult text = tool({"pack", folder / "images", "--out", folder / "x.lmdb"});
+    CHECK(text.status == 0);
+    CHECK(text.out.find("left out: 2 links that lead nowhere\n") != std::string::npos);
+    const ToolResult named =
+        tool({"pack", folder / "images", "--out", folder / "y.lmdb", "--labels", folder / "labels.csv"});
+    CHECK(named.status == 0);
+    CHECK(named.out.find("left out: 5 files that ") != std::string::npos);
+  }
+  CHECK(tool({"pack", folder / "images", "--out", folder / "x.lmdb", "--json"}).json()["broken_links"] == 2);
+  const ToolResult json =
+      tool({"pack", folder / "images", "--out", folder / "y.lmdb", "--labels", folder / "labels.csv", "--json"});
+  CHECK(json.json()["not_in_labels"] == 5);
+}
+
+TEST_CASE("pack warns of labels that are numbers and names, and refuses what is neither") {
+  const TempFolder folder;
+  write_images(folder, 2, 6);
+  const auto pack_with = [&](const std::string& third) {
+    folder.write("labels.csv", "file,label\nclass_0/0000.jpg,1\nclass_1/0001.jpg," + third + "\n");
+    std::filesystem::remove_all(folder / "x.lmdb");
+    return tool({"pack", folder / "images", "--out", folder / "x.lmdb", "--labels", folder / "labels.csv", "--quiet"});
+  };
+  CHECK(pack_with("2").err.empty());
+  for (const std::string other : {"cat", "1.5"}) {
+    const ToolResult mixed = pack_with(other);
+    CHECK(mixed.status == 0);
+    CHECK(one_line(mixed.err));
+    CHECK(mixed.err.find("labels.csv: line 3") != std::string::npos);
+  }
+  for (const std::string other : {"", "99999999999999999999"}) {
+    const ToolResult refused = pack_with(other);
+    CHECK(refused.status == 1);
+    CHECK(one_line(refused.err));
+    CHECK(refused.err.find("line 3") != std::string::npos);
+    CHECK(refused.err.find("labels.csv") != std::string::npos);
+    CHECK_FALSE(std::filesystem::exists(folder / "x.lmdb"));
+  }
+}
+
+TEST_CASE("pack refuses a path that is too long for a key before it begins a store") {
+  const TempFolder folder;
+  write_images(folder, 2, 6);
+  std::string longest = "images/zebra";
+  for (int i = 0; i < 5; ++i) longest += "/" + std::string(100, 'z');
+  folder.write(longest + "/x.jpg", jpeg(1));
+  const ToolResult result = tool({"pack", folder / "images", "--out", folder / "x.lmdb"});
+  CHECK(result.status == 1);
+  CHECK(one_line(result.err));
+  CHECK(result.err.find("511") != std::string::npos);
+  CHECK(result.err.find("zzz/x.jpg") != std::string::npos);
+  CHECK_FALSE(std::filesystem::exists(folder / "x.lmdb"));
+}
+
 TEST_CASE("a killed pack is continued, and ends with the same keys and values") {
   const TempFolder folder;
   write_images(folder, 4, 3000);
@@ -123,7 +197,12 @@ TEST_CASE("pack stopped by Ctrl-C keeps what it has, says how to go on, and exit
     }
     CHECK(one_line(result.err));
     CHECK(result.err.find("the same command continues") != std::string::npos);
-    CHECK(tool({"verify", store}).status == 1);  // an unfinished store is not taken for a whole one
+    const ToolResult unfinished = tool({"verify", store});  // not taken for a whole one
+    CHECK(unfinished.status == 1);
+    CHECK(one_line(unfinished.err));
+    CHECK(unfinished.err.find("`penstock pack`") != std::string::npos);
+    CHECK(unfinished.err.find("run the same command again") != std::string::npos);
+    CHECK(unfinished.err.find("allow_unfinished") == std::string::npos);
     const ToolResult rest = tool({"pack", folder / "images", "--out", store, "--json"});
     CHECK(rest.status == 0);
     CHECK(rest.json()["skipped"] > 0);

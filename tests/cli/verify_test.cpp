@@ -15,7 +15,10 @@ TEST_CASE("verify finds nothing in a good store") {
   CHECK(verified.json()["records"] == 20);
   CHECK(verified.json()["decoded"] == 20);
   CHECK(verified.json()["bad"].empty());
-  CHECK(tool({"verify", folder / "images"}).status == 0);
+  CHECK(verified.json()["checksums"] == true);
+  CHECK(verified.json()["not_checked"] == 0);
+  CHECK(tool({"verify", folder / "x.lmdb", "--no-decode"}).out.find("none is bad") != std::string::npos);
+  CHECK(tool({"verify", folder / "images", "--field", "image"}).status == 0);
 }
 
 TEST_CASE("verify lists bad JPEGs among good ones and exits with 3") {

@@ -6,7 +6,10 @@
 #include <string>
 #include <vector>
 
+#include <penstock/batch_stage.hpp>
+#include <penstock/loader.hpp>
 #include <penstock/pipeline.hpp>
+#include <penstock/transform.hpp>
 
 #include "source_checks.hpp"
 #include "support/catch.hpp"
@@ -130,6 +133,19 @@ TEST_CASE("labels from a CSV file") {
     CHECK(read_label(source, 0) == 2);
     CHECK(read_label(source, 1) == 1);
     CHECK(read_label(source, 2) == 0);
+    CHECK(source.mixed_labels_line() == 2);
+  }
+  SECTION("numbers and names mixed are told by line") {
+    const auto line_of = [&](const std::string& text) {
+      folder.write("labels.csv", text);
+      return open().mixed_labels_line();
+    };
+    CHECK(line_of("file,label\na.jpg,1\nd.jpg,2\nc.bin,3x\n") == 4);
+    CHECK(line_of("a.jpg,ant\nd.jpg,bee\nc.bin,3\n") == 3);
+    CHECK(line_of("a.jpg,1\nd.jpg,1.5\n") == 2);
+    CHECK(line_of("a.jpg,1.5\nd.jpg,2.5\n") == 1);
+    CHECK(line_of("a.jpg,1\nd.jpg,-9223372036854775808\n") == 0);
+    CHECK(line_of("a.jpg,ant\nd.jpg,3 bees\n") == 0);
   }
   SECTION("refused") {
     const auto refusal = [&](const std::string& text) {
@@ -145,6 +161,13 @@ TEST_CASE("labels from a CSV file") {
     CHECK(refusal("a.jpg\n").code() == Errc::corrupt);
     CHECK(refusal("\"a.jpg,1\n").code() == Errc::corrupt);
     CHECK(refusal("\"a\".jpg,1\n").code() == Errc::corrupt);
+    for (const std::string label : {"", " ", "99999999999999999999", "9223372036854775808", "-9223372036854775809"}) {
+      const Error bad = refusal("a.jpg,1\nd.jpg," + label + "\n");
+      INFO(bad.what());
+      CHECK(bad.code() == Errc::invalid_argument);
+      CHECK(mentions(bad, "line 2"));
+      CHECK(bad.file() == csv);
+    }
     CHECK(refusal("../x.jpg,1\n").code() == Errc::invalid_argument);
     CHECK(refusal("/etc/passwd,1\n").code() == Errc::invalid_argument);
     std::filesystem::remove(csv);
@@ -176,6 +199,7 @@ TEST_CASE("links are followed, loops are not") {
   CHECK(keys_of(source) == Keys{"a/x.jpg", "a/z.jpg", "b/y.jpg"});
   CHECK(read_text(source, 1) == "x");
   CHECK(read_text(source, 2) == "y");
+  CHECK(source.broken_links() == 1);
 }
 
 TEST_CASE("a file that is gone, or is no file any more") {
@@ -210,6 +234,28 @@ TEST_CASE("identity of files depends on names, sizes and labels") {
   two.write("b/y.jpg", "45");
   two.write("ab/.keep", "");
   CHECK(identity(one) != identity(two));
+}
+
+TEST_CASE("a file that is gone is left to the policy, not met by the identity") {
+  const TempFolder folder;
+  for (const char* name : {"a/x.jpg", "a/y.jpg", "b/z.jpg"}) folder.write(name, "123");
+  const auto whole = FilesSource({.root = folder.path().string()}).identity();
+  const FilesSource source({.root = folder.path().string()});
+  std::filesystem::remove(folder / "a/y.jpg");
+  CHECK(source.identity() != whole);
+  folder.write("a/y.jpg", "");
+  CHECK(source.identity() != FilesSource({.root = folder.path().string()}).identity());
+  std::filesystem::remove(folder / "a/y.jpg");
+
+  const auto length = [](View<const std::uint8_t, 1> in, View<std::int64_t, 0> out) { *out.data() = in.extent(0); };
+  Loader loader(
+      from(source) | on_error({.policy = OnError::mask}) | map("image", length, {.shape = Shape{}}) | batch(3),
+      {.threads = 1});
+  std::vector<int> mask;
+  for (Batch& b : loader.epoch())
+    for (const auto row : b.mask()) mask.push_back(row);
+  CHECK(mask == std::vector<int>{1, 0, 1});
+  CHECK(loader.report().errors == 1);
 }
 
 TEST_CASE("a file larger than a sample may be is refused before memory is taken for it") {

@@ -141,6 +141,52 @@ TEST_CASE("missing and added records are noticed") {
   }
 }
 
+TEST_CASE("a number of records that the file can't hold is refused before memory is taken for it") {
+  const TempFolder folder;
+  const RawLmdb raw{folder / "a"};
+  Pairs pairs;
+  for (std::uint64_t i = 0; i < 40; ++i) pairs["key" + std::to_string(i * i)] = std::string(100, 'x');
+  raw.write(pairs);
+  write_records(folder / "records", 3);
+  for (const std::string& path : {raw.path, folder / "records"}) {
+    for (const std::uint64_t count : {std::uint64_t{0}, std::uint64_t{39}, std::uint64_t{41}, std::uint64_t{1} << 40,
+                                      std::uint64_t{1} << 61, ~std::uint64_t{0} - 1, ~std::uint64_t{0}}) {
+      std::fstream file(path + "/data.mdb", std::ios::in | std::ios::out | std::ios::binary);
+      for (const std::streamoff meta : {0, 4096}) {
+        constexpr std::streamoff entries = 120;  // md_entries of the main table, in a meta page
+        file.seekp(meta + entries);
+        file.write(reinterpret_cast<const char*>(&count), sizeof(count));
+      }
+      file.close();
+      const Error error = error_of([&] { LmdbSource({.path = path, .allow_unfinished = true}); });
+      INFO(count << ": " << error.what());
+      CHECK(error.code() == Errc::corrupt);
+      CHECK(error.file() == path + "/data.mdb");
+      if (path == raw.path)
+        CHECK(error_of([&] { LmdbSource({.path = path, .values = LmdbValues::datum}); }).code() == Errc::corrupt);
+    }
+  }
+}
+
+TEST_CASE("a value that its page says is longer than the file is refused, by safe_read too, before it is copied") {
+  const TempFolder folder;
+  const RawLmdb raw{folder / "a"};
+  raw.write({{"key", std::string(100, 'x')}, {"yek", std::string(100, 'y')}});
+  const std::string file = folder / "a/data.mdb";
+  std::string bytes(std::filesystem::file_size(file), '\0');
+  std::ifstream(file, std::ios::binary).read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  constexpr std::size_t node_head = 8;
+  bytes.replace(bytes.find("key" + std::string(100, 'x')) - node_head, 4, std::string("\xf0\xff\xff\xff", 4));
+  folder.write("a/data.mdb", bytes);
+  for (const bool safe_read : {false, true}) {
+    for (const LmdbValues values : {LmdbValues::raw, LmdbValues::datum}) {
+      const Error error =
+          error_of([&] { read_sample(LmdbSource({.path = raw.path, .values = values, .safe_read = safe_read}), 0); });
+      CHECK(error.code() == Errc::corrupt);
+    }
+  }
+}
+
 TEST_CASE("damaged records never read outside of their value") {
   const TempFolder folder;
   write_records(folder / "good", 12);

@@ -116,6 +116,48 @@ TEST_CASE("datum that is none") {
   }
 }
 
+TEST_CASE("a bad first datum does not decide what the others are") {
+  const TempFolder folder;
+  const auto refused = [](const LmdbSource& source) {
+    std::vector<std::uint64_t> indices;
+    for (std::uint64_t i = 0; i < source.size(); ++i) {
+      try {
+        read_sample(source, i);
+      } catch (const Error& error) {
+        CHECK(error.sample_scoped());
+        CHECK(error.index() == i);
+        indices.push_back(i);
+      }
+    }
+    return indices;
+  };
+  Pairs pairs;
+  for (std::uint64_t i = 0; i < 30; ++i) pairs[decimal_key(i)] = bytes(4, "jpeg") + number(7, 1) + number(5, 3);
+  for (const std::string first : {"garbage", ""}) {
+    pairs[decimal_key(0)] = first;
+    const LmdbSource source = datum_store(folder, pairs);
+    CHECK(source.schema().to_string() == "{image: u8[?], label: i64[]}");
+    CHECK(refused(source) == std::vector<std::uint64_t>{0});
+    CHECK(read_text(source, 1) == "jpeg");
+  }
+  SECTION("nor do many bad ones") {
+    for (std::uint64_t i = 0; i < 1000; ++i)
+      pairs[decimal_key(i)] = i < 900 ? "garbage" : size_of_image(1, 1, 2) + bytes(4, "ab");
+    CHECK(datum_store(folder, pairs).schema().to_string() == "{image: u8[1, 1, 2], label: i64[]}");
+  }
+  SECTION("where none is good, there is no schema") {
+    for (std::uint64_t i = 0; i < 30; ++i) pairs[decimal_key(i)] = "garbage";
+    const Error error = error_of([&] { datum_store(folder, pairs); });
+    CHECK(error.code() == Errc::corrupt);
+    CHECK(error.index() == 0);
+    CHECK(error.key() == decimal_key(0));
+  }
+  SECTION("where none has an image, none is bad") {
+    for (auto& pair : pairs) pair.second.clear();
+    CHECK(refused(datum_store(folder, pairs)).empty());
+  }
+}
+
 TEST_CASE("damaged datum never reads outside of its value") {
   const TempFolder folder;
   const std::string good = size_of_image(1, 2, 2) + one_float(1) + one_float(2) + bytes(6, std::string(8, 'f')) +
@@ -147,4 +189,26 @@ TEST_CASE("the kind of values must fit the store") {
   const Error error = error_of([&] { LmdbSource({.path = raw.path, .values = LmdbValues::records}); });
   CHECK(error.code() == Errc::invalid_argument);
   CHECK(mentions(error, "manifest"));
+  CHECK(LmdbSource({.path = raw.path}).values() == LmdbValues::raw);
+}
+
+TEST_CASE("named tables are not taken for records") {
+  const TempFolder folder;
+  const RawLmdb raw{folder / "named"};
+  raw.write({{"a", std::string(48, 'x')}});  // a record as long as a table's own
+  CHECK(read_text(LmdbSource({.path = raw.path}), 0) == std::string(48, 'x'));
+  MDB_env* env = nullptr;
+  must(mdb_env_create(&env));
+  must(mdb_env_set_maxdbs(env, 2));
+  must(mdb_env_open(env, raw.path.c_str(), MDB_NOSYNC, 0644));
+  MDB_txn* txn = nullptr;
+  MDB_dbi table = 0;
+  must(mdb_txn_begin(env, nullptr, 0, &txn));
+  must(mdb_dbi_open(txn, "images", MDB_CREATE, &table));
+  must(mdb_txn_commit(txn));
+  mdb_env_close(env);
+  const Error error = error_of([&] { LmdbSource({.path = raw.path}); });
+  CHECK(error.code() == Errc::unsupported);
+  CHECK(error.file() == raw.path + "/data.mdb");
+  CHECK(mentions(error, "\"images\""));
 }

@@ -46,3 +46,14 @@ TEST_CASE("memory refuses arrays that don't fit each other") {
   memory.add<float>("x", {2}, {1, 2, 3, 4});
   CHECK(error_of([&] { memory.add<float>("y", {}, {1, 2, 3}); }).code() == Errc::invalid_argument);
 }
+
+TEST_CASE("memory past its end is refused, not read") {
+  Memory memory;
+  memory.add<float>("x", {2}, {1, 2, 3, 4});
+  for (const std::uint64_t index : {std::uint64_t{2}, ~std::uint64_t{0}}) {
+    const Error error = error_of([&] { read_sample(memory, index); });
+    CHECK(error.code() == Errc::not_found);
+    CHECK(error.index() == index);
+    CHECK(error.source() == "memory");
+  }
+}

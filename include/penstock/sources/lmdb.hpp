@@ -21,7 +21,8 @@ enum class LmdbValues : std::uint8_t {
   records,    ///< written by LmdbSink: several fields, a checksum each; the format is in sources/lmdb/FORMAT.md
   raw,        ///< the bytes of one field as they are, e.g. LSUN's encoded images: {image: u8[?]}
   datum,  ///< Caffe's Datum: {image: u8[?], label: i64[]} when its images are encoded, else {image: u8[C, H, W], label:
-          ///< i64[]}, or f32 where it holds floats; the first record decides
+          ///< i64[]}, or f32 where it holds floats; decided by the first record that holds an image, of the store's
+          ///< first 100 and 100 spread over the others
 };
 
 /// An LMDB store to read from, of the layout with a folder (`train.lmdb/data.mdb`) or with a single file; either is
@@ -86,6 +87,8 @@ class PENSTOCK_API LmdbSource {
   /// @throws Error(invalid_argument) when the store has no reader slot left.
   std::unique_ptr<LmdbReader> open_reader() const;
 
+  /// What the values were found to be, or said to be: never `automatic`.
+  LmdbValues values() const noexcept;
   std::string name() const { return "lmdb"; }
   /// The data file.
   std::string file() const;

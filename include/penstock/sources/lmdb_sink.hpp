@@ -48,6 +48,9 @@ struct LmdbSinkOptions {
 /// One thread at a time, and the same one from the first `has` or `put` to the `commit` after it.
 class PENSTOCK_API LmdbSink {
  public:
+  /// What LMDB takes as a key at most.
+  static constexpr std::size_t max_key_bytes = 511;
+
   /// Touches nothing yet.
   explicit LmdbSink(LmdbSinkOptions options);
   LmdbSink(LmdbSink&&) noexcept;
@@ -63,9 +66,9 @@ class PENSTOCK_API LmdbSink {
   /// True when an earlier run has committed the item. @throws Error(invalid_argument) for a key this run has put
   /// before.
   bool has(const SinkItem& item);
-  /// @throws Error(invalid_argument) for a key that is there already, is longer than 511 bytes or is the manifest's,
-  /// and when the store was finished before; Error(limit_exceeded) for a record above 4 GiB; Error(io) when the disk is
-  /// full.
+  /// @throws Error(invalid_argument) for a key that is there already, is longer than `max_key_bytes` or is the
+  /// manifest's, and when the store was finished before; Error(limit_exceeded) for a record above 4 GiB; Error(io) when
+  /// the disk is full.
   void put(const SinkItem& item, Sample& sample);
   void commit();
   /// @throws Error(invalid_argument) when the store holds keys that this run has neither found by `has` nor put.

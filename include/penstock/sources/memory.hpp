@@ -13,7 +13,11 @@
 namespace penstock {
 
 /// Records that are already in memory: named arrays whose first dimension counts the records. Values are viewed where
-/// they lie. Copies share the arrays.
+/// they lie. Copies share the arrays. One thread at a time while fields are added, any thread from then on; arrays that
+/// belong to the caller must stay as they are while anything reads them.
+///
+/// It has no identity of its own: pipelines over two of these that agree in size and fields have the same fingerprint,
+/// whatever the values are, and a state saved with one is accepted by the other.
 ///
 ///     Memory train;
 ///     train.add<float>("x", {64}, std::move(values));     // values.size() == n * 64
@@ -40,7 +44,7 @@ class Memory {
                                               " records; the fields before it have " + std::to_string(size_));
     const std::size_t bytes = field.shape.elements() * size_of(field.dtype);
     size_ = records;
-    schema_ = schema_.with(field);
+    schema_ = schema_.with(std::move(field));
     columns_.push_back({data, bytes, std::move(owner)});
     return *this;
   }
@@ -48,7 +52,12 @@ class Memory {
   std::uint64_t size() const noexcept { return size_; }
   Schema schema() const { return schema_; }
   std::string name() const { return "memory"; }
+  /// @throws Error(not_found) past the end.
   void read(std::uint64_t i, SampleBuilder& out) const {
+    if (i >= size_) [[unlikely]]
+      throw Error(Errc::not_found, "there are " + std::to_string(size_) + " records")
+          .with_source("memory")
+          .with_index(i);
     for (std::size_t slot = 0; slot < columns_.size(); ++slot)
       out.view(slot, columns_[slot].data + i * columns_[slot].bytes, schema_[slot].shape);
   }

@@ -1,0 +1,65 @@
+#include "command_line.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <string_view>
+#include <system_error>
+
+#include "output.hpp"
+
+namespace penstock::cli {
+
+const char* const exit_status_help =
+    "Exit status: 0 done; 1 an error, told in one line on stderr; 2 the command line is wrong; 3 verify found bad\n"
+    "records; 130 stopped by Ctrl-C (128 + the signal's number).";
+
+std::vector<std::string> arguments_of(int argc, const char* const* argv) {
+  const bool store_named = argc > 2 && argv[1][0] != '-' && argv[2][0] != '-';
+  const auto takes = [&](std::string_view next) {
+    return next == "-" || next.ends_with(".json") || (store_named && !next.starts_with('-'));
+  };
+  std::vector<std::string> arguments;
+  for (int i = 1; i < argc; ++i) {
+    std::string argument = argv[i];
+    if (argument == "--") {
+      arguments.insert(arguments.end(), argv + i, argv + argc);
+      break;
+    }
+    if (argument == "--json=") throw UsageError("--json= lacks the file's name");
+    if (argument == "--json") {
+      const bool value = i + 1 < argc && takes(argv[i + 1]);
+      argument += value ? "=" + std::string(argv[++i]) : "=-";
+    }
+    arguments.push_back(std::move(argument));
+  }
+  std::ranges::reverse(arguments);
+  return arguments;
+}
+
+std::string called_command(int argc, const char* const* argv) {
+  const auto* const found =
+      std::find_if(argv + std::min(argc, 1), argv + argc, [](std::string_view a) { return !a.starts_with("-"); });
+  return found == argv + argc ? std::string() : *found;
+}
+
+void add_json_option(CLI::App& command, std::string& file) {
+  command
+      .add_option("--json", file,
+                  "The result as JSON on stdout, and nothing else there. --json FILE.json: into this file, beside\n"
+                  "the text; --json=FILE where it has another name and stands before the store")
+      ->type_name("[FILE]");
+}
+
+CLI::Validator whole_number() {
+  return {[](const std::string& text) {
+            std::uint64_t number = 0;
+            const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), number);
+            return failed == std::errc() && end == text.data() + text.size()
+                       ? std::string()
+                       : "\"" + text + "\" is not a whole number from 0 that fits into 64 bits";
+          },
+          "", "whole number"};
+}
+
+}  // namespace penstock::cli

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+namespace penstock::cli {
+
+/// What every --help ends with.
+extern const char* const exit_status_help;
+
+/// The program's arguments in the order CLI11 takes them, which is the last one first. `--json` takes the next argument
+/// as its value where that is `-`, ends in `.json`, or can't be the store, as that was named first of all; a lone one
+/// means stdout.
+/// @throws UsageError for `--json=` and nothing behind it.
+std::vector<std::string> arguments_of(int argc, const char* const* argv);
+
+/// The command's name as it was called, for an error in which no command was found: empty where there is none.
+std::string called_command(int argc, const char* const* argv);
+
+/// Adds --json, which sets `file`: empty without it, "-" for stdout, where nothing else is printed then.
+void add_json_option(CLI::App& command, std::string& file);
+
+/// Whole numbers from 0 that fit into 64 bits. Without it a negative one would be taken for a huge one.
+CLI::Validator whole_number();
+
+}  // namespace penstock::cli

@@ -1,0 +1,101 @@
+// Stores the tool has not written: Caffe's Datums, bare values, named tables.
+#include "cli/tool.hpp"
+#include "sources/raw_lmdb.hpp"
+#include "support/catch.hpp"
+
+using namespace penstock_test;
+
+namespace {
+
+std::string varint(std::size_t value) {
+  std::string out;
+  for (; value >= 0x80; value >>= 7) out += static_cast<char>(value | 0x80);
+  return out + static_cast<char>(value);
+}
+// {data: image, label: 1, encoded: true}
+std::string datum(const std::string& image) { return "\x22" + varint(image.size()) + image + "\x28\x01\x38\x01"; }
+
+Pairs datums(std::uint64_t count) {
+  Pairs pairs;
+  for (std::uint64_t i = 0; i < count; ++i) pairs[decimal_key(i)] = datum(jpeg(static_cast<unsigned>(i)));
+  return pairs;
+}
+
+}  // namespace
+
+TEST_CASE("one bad first Datum is one bad record") {
+  const TempFolder folder;
+  for (const std::string first : {"garbage", ""}) {
+    const std::string store = folder / (first.empty() ? "empty" : "garbage");
+    Pairs pairs = datums(30);
+    pairs[decimal_key(0)] = first;
+    RawLmdb{store}.write(pairs);
+    const ToolResult verified = tool({"verify", store, "--values", "datum", "--json"});
+    INFO(verified.err);
+    REQUIRE(verified.status == 3);
+    REQUIRE(verified.json()["bad"].size() == 1);
+    CHECK(verified.json()["bad"][0]["index"] == 0);
+    CHECK(verified.json()["decoded"] == 29);
+    const ToolResult inspected = tool({"inspect", store, "--values", "datum", "--json"});
+    REQUIRE(inspected.status == 0);
+    CHECK(inspected.json()["unreadable"] == 1);
+    CHECK(inspected.json()["schema"] == "{image: u8[?], label: i64[]}");
+    for (const std::string policy : {"mask", "replace"}) {
+      const ToolResult benched = tool({"bench", store, "--values", "datum", "--on-error", policy, "--stages",
+                                       "decode_jpeg | resize 16 | batch 10", "--epochs", "1", "--json"});
+      INFO(benched.err);
+      REQUIRE(benched.status == 0);
+      CHECK(benched.json()["runs"][0]["errors"] == 1);
+    }
+  }
+}
+
+TEST_CASE("inspect says what to try with Datums that were opened as bare values") {
+  const TempFolder folder;
+  RawLmdb{folder / "datum"}.write(datums(5));
+  const ToolResult text = tool({"inspect", folder / "datum"});
+  CHECK(text.out.find("--values datum") != std::string::npos);
+  const ToolResult json = tool({"inspect", folder / "datum", "--json"});
+  CHECK(json.json()["hint"].get<std::string>().find("--values datum") != std::string::npos);
+  CHECK_FALSE(tool({"inspect", folder / "datum", "--values", "datum", "--json"}).json().contains("hint"));
+
+  RawLmdb{folder / "other"}.write({{"a", "this is no image"}, {"b", "nor is this one"}});
+  CHECK_FALSE(tool({"inspect", folder / "other", "--json"}).json().contains("hint"));
+}
+
+TEST_CASE("verify does not call good what it has only read") {
+  const TempFolder folder;
+  const std::string png("\x89PNG\r\n\x1a\n\0\0", 10);  // and nothing behind it
+  RawLmdb{folder / "some"}.write({{"a", jpeg(1)}, {"b", png}, {"c", png}});
+  RawLmdb{folder / "none"}.write({{"b", png}, {"c", png}});
+  const ToolResult some = tool({"verify", folder / "some"}), none = tool({"verify", folder / "none"});
+  CHECK(some.status == 0);
+  CHECK(some.out.find("none of those checked is bad; 2 only read, not checked; 2 of kind png") != std::string::npos);
+  CHECK(none.status == 0);
+  CHECK(none.out.find("bad") == std::string::npos);
+  CHECK(none.out.find("2 only read, not checked") != std::string::npos);
+  CHECK(tool({"verify", folder / "some", "--json"}).json()["not_checked"] == 2);
+  CHECK(tool({"verify", folder / "some", "--json", "--no-decode"}).json()["not_checked"] == 3);
+  CHECK(tool({"verify", folder / "some", "--json"}).json()["checksums"] == false);
+}
+
+TEST_CASE("a store of named tables is refused") {
+  const TempFolder folder;
+  MDB_env* env = nullptr;
+  std::filesystem::create_directories(folder / "named");
+  must(mdb_env_create(&env));
+  must(mdb_env_set_maxdbs(env, 2));
+  must(mdb_env_open(env, (folder / "named").c_str(), MDB_NOSYNC, 0644));
+  MDB_txn* txn = nullptr;
+  MDB_dbi table = 0;
+  must(mdb_txn_begin(env, nullptr, 0, &txn));
+  must(mdb_dbi_open(txn, "images", MDB_CREATE, &table));
+  must(mdb_txn_commit(txn));
+  mdb_env_close(env);
+  for (const std::string command : {"inspect", "verify", "bench"}) {
+    const ToolResult result = tool({command, folder / "named"});
+    CHECK(result.status == 1);
+    CHECK(one_line(result.err));
+    CHECK(result.err.find("named tables") != std::string::npos);
+  }
+}
