@@ -92,7 +92,7 @@ class Engine {
   bool work(ChainRun& run) noexcept;
   bool advise() noexcept;
   bool has_work() const noexcept;
-  void make_samples(ChainRun& run, TicketRun tickets) noexcept;
+  bool make_samples(ChainRun& run, Slot& slot, TicketRun tickets) noexcept;
   void fill_row(ChainRun& run, Slot& slot, std::uint64_t row, std::uint64_t ticket);
   void fail_row(Slot& slot, std::uint64_t row, Error error, bool fatal);
   void finish_parts(Slot& slot, std::uint32_t parts) noexcept;

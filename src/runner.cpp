@@ -17,7 +17,7 @@ constexpr std::uint32_t most_attempts = 8;
 
 // Tickets are taken several at once where samples are so short that taking them is what costs. Together they last so
 // short a time that order, stopping and sharing stay as prompt as with one.
-constexpr std::uint64_t ns_at_once = 40'000, most_at_once = 16;
+constexpr std::uint64_t ns_at_once = 80'000, most_at_once = 16;
 std::uint64_t tickets_at_once(std::uint64_t sample_ns) noexcept {
   return sample_ns == 0 ? 1 : std::clamp<std::uint64_t>(ns_at_once / sample_ns, 1, most_at_once);
 }
@@ -99,18 +99,35 @@ void Engine::runner_main(Lock& lock) noexcept {
 // True: others wait for a thread, and this one has had its turn.
 bool Engine::work(ChainRun& run) noexcept {
   const Clock::time_point begun = Clock::now();
+  // What this runner has made of one batch is counted at once, when it turns to another: the batch can't be ready
+  // before, and the count is in memory that all runners share.
+  Slot* slot = nullptr;
+  std::uint32_t made = 0;
+  const auto count = [&] {
+    if (made != 0) finish_parts(*slot, made);
+    made = 0;
+  };
   for (;;) {
     if (paused_.load(std::memory_order_relaxed)) return false;
     if (advises_) advise();
     TicketRun tickets = tickets_.take(tickets_at_once(run.sample_ns));
     if (tickets.count == 0) {
+      count();
       // A consumer that is about to give a batch back costs less to await than a sleeping thread to wake.
       for (int i = 0; i < 256 && !tickets_.available(); ++i) relax();
       tickets = tickets_.take(1);
       if (tickets.count == 0) return false;
     }
-    make_samples(run, tickets);
-    if (executor_->waiting() != 0 && Clock::now() - begun > turn) return true;
+    if (Slot* const next = &slot_of(tickets.first / rows_); next != slot) {
+      count();
+      slot = next;
+    }
+    if (!make_samples(run, *slot, tickets)) return false;
+    made += static_cast<std::uint32_t>(tickets.count);
+    if (executor_->waiting() != 0 && Clock::now() - begun > turn) {
+      count();
+      return true;
+    }
   }
 }
 
@@ -133,15 +150,14 @@ bool Engine::advise() noexcept {
   return true;
 }
 
-void Engine::make_samples(ChainRun& run, TicketRun tickets) noexcept {
-  Slot& slot = slot_of(tickets.first / rows_);
+// False: the batch is given up, whatever becomes of it.
+bool Engine::make_samples(ChainRun& run, Slot& slot, TicketRun tickets) noexcept {
   const std::uint64_t begin = tickets.first % rows_, end = begin + tickets.count;
   if (tickets.count > 1 && begin < slot.valid)
     run.reader->expect(std::span(slot.indices).subspan(begin, std::min(end, slot.valid) - begin));
-  const std::uint64_t begun = tickets.count > 1 ? now_ns() : 0;
+  const std::uint64_t begun = tickets.count > 4 ? now_ns() : 0;
   for (std::uint64_t row = begin; row < end; ++row) {
-    // Then the batch is given up, whatever becomes of it.
-    if (row != begin && paused_.load(std::memory_order_relaxed)) return;
+    if (row != begin && paused_.load(std::memory_order_relaxed)) return false;
     if (row < slot.valid) {
       try {
         fill_row(run, slot, row, tickets.first + (row - begin));
@@ -155,7 +171,7 @@ void Engine::make_samples(ChainRun& run, TicketRun tickets) noexcept {
   // Samples that became long must not be taken together once more before one of them happens to be measured.
   if (begun != 0)
     if (const std::uint64_t each = (now_ns() - begun) / tickets.count; each > 4 * run.sample_ns) run.sample_ns = each;
-  finish_parts(slot, static_cast<std::uint32_t>(tickets.count));
+  return true;
 }
 
 void Engine::fill_row(ChainRun& run, Slot& slot, std::uint64_t row, std::uint64_t ticket) {
@@ -218,7 +234,10 @@ void Engine::help(Lock& lock) {
   busy_ns_ -= now_ns();
   lock.unlock();
   if (advises_) advise();
-  if (const TicketRun tickets = tickets_.take(1); tickets.count != 0) make_samples(*run, tickets);
+  if (const TicketRun tickets = tickets_.take(1); tickets.count != 0) {
+    Slot& slot = slot_of(tickets.first / rows_);
+    if (make_samples(*run, slot, tickets)) finish_parts(slot, 1);
+  }
   run->reader->pause();
   lock.lock();
   --helping_;
