@@ -27,34 +27,44 @@ TEST_CASE("every record that is read was announced, once for each time") {
 }
 
 TEST_CASE("a batch whose last sample is taken before its advice still gets ready") {
-  // Both runners share one thread and give way to each other all the time; batches of one sample leave none behind to
-  // come back for.
-  const Watchdog dog(60s);
+  // Two runners share one thread and give way to each other after every sample, as those take longer than a turn. The
+  // caller comes just before a sample is done, so that it is awake to give the batch before back while the runner still
+  // looks for more; with batches of one sample there is none left to come back for.
+  const Watchdog dog(20s);
   const ps::Executor executor(1);
-  AdvisedRecords source;
-  source.count = scaled(2'000);
-  source.shared->before_read = [](std::uint64_t) {
-    const auto end = std::chrono::steady_clock::now() + 20us;
+  const auto spin = [](std::chrono::microseconds time) {
+    const auto end = std::chrono::steady_clock::now() + time;
     while (std::chrono::steady_clock::now() < end) {
     }
   };
+  constexpr std::uint64_t records = 100;
   const auto read = [&] {
-    ps::Loader loader(ps::from(source) | ps::batch(1), {.executor = executor, .depth = 2, .epochs = 8});
+    AdvisedRecords source;
+    source.count = records;
+    std::atomic<std::uint64_t> almost{0};
+    source.shared->before_read = [&](std::uint64_t i) {
+      spin(2100us);
+      almost = i + 1;
+      spin(5us);
+    };
+    ps::Loader loader(ps::from(source) | ps::batch(1), {.executor = executor, .depth = 2, .epochs = 1});
     ps::Batch current;
     std::uint64_t batches = 0;
-    for (int epoch = 0; epoch < 8; ++epoch)
-      while (auto next = loader.next()) {
-        current = std::move(*next);
-        ++batches;
-      }
+    for (auto next = loader.next(); next; next = loader.next()) {
+      current = std::move(*next);
+      ++batches;
+      const auto enough = std::chrono::steady_clock::now() + 50ms;
+      while (batches < records && almost <= batches && std::chrono::steady_clock::now() < enough)
+        std::this_thread::yield();
+    }
     return batches;
   };
   std::uint64_t of_other = 0;
   std::thread other([&] { of_other = read(); });
   const std::uint64_t batches = read();
   other.join();
-  CHECK(batches == 8 * source.count);
-  CHECK(of_other == 8 * source.count);
+  CHECK(batches == records);
+  CHECK(of_other == records);
 }
 
 TEST_CASE("advice sees the indices as the order gave them, whatever is replaced meanwhile") {
