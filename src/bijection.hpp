@@ -30,10 +30,12 @@ class Bijection {
   std::uint64_t n_;
   unsigned low_bits_ = 0;
   std::uint64_t low_mask_ = 0, high_mask_ = 0;
+  // NOLINTBEGIN(readability-identifier-naming): the check takes members of a private union for public ones
   union {
     std::array<std::uint64_t, rounds> keys_;
     std::array<std::uint8_t, table_limit> table_;
   };
+  // NOLINTEND(readability-identifier-naming)
 };
 
 }  // namespace penstock::detail

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <memory>
+#include <new>
 #include <utility>
 
 #include "engine.hpp"
@@ -20,7 +21,7 @@ class Lease {
     if (::getpid() == pid_) {
       engine_->release(*slot_);
     } else {
-      new std::shared_ptr<Engine>(std::move(engine_));
+      static_cast<void>(new (std::nothrow) std::shared_ptr<Engine>(std::move(engine_)));
     }
   }
   Engine& engine() const noexcept { return *engine_; }

@@ -2,6 +2,8 @@
 
 #include <sys/mman.h>
 
+#include <array>
+#include <cstddef>
 #include <new>
 #include <string>
 
@@ -57,7 +59,9 @@ class HostMemory final : public MemoryResource {
 }  // namespace
 
 MemoryResource& host_memory() noexcept {
-  static HostMemory& resource = *new HostMemory;  // never destroyed: static destructors may still hold its bytes
+  // Never destroyed: static destructors may still hold its bytes.
+  alignas(HostMemory) static std::array<std::byte, sizeof(HostMemory)> storage;
+  static HostMemory& resource = *new (storage.data()) HostMemory;
   return resource;
 }
 

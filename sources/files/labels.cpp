@@ -42,7 +42,7 @@ bool heading(const CsvLine& line) {
 
 std::string below_root(const CsvLine& line) {
   const std::filesystem::path path = std::filesystem::path(line.cells[0]).lexically_normal();
-  const std::string text = path.string();
+  std::string text = path.string();
   if (text.empty() || text == "." || path.is_absolute() || *path.begin() == ".." ||
       text.find('\0') != std::string::npos)
     throw Error(Errc::invalid_argument, "line " + std::to_string(line.number) + " names \"" + line.cells[0] +

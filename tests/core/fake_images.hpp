@@ -109,6 +109,7 @@ inline ps::Stage decode(std::string field) {
   return ps::detail::make_decode_stage(std::move(field), std::make_shared<const Decoder>(), executor());
 }
 template <ps::ImageStage S>
+// NOLINTNEXTLINE(performance-unnecessary-value-param): it is moved from; in a template the check does not see that
 ps::Stage image_stage(std::string field, S stage) {
   return ps::detail::make_image_stage(
       std::move(field), std::make_shared<const ps::detail::ImageStageOf<S>>(std::move(stage)), executor());

@@ -143,7 +143,8 @@ std::vector<u64> order(const Spec& spec, const std::vector<Keyed>& stages, std::
     for (u64 i = 0; i < spec.records; ++i) out.push_back(i);
     return out;
   }
-  const auto& [stage, key] = stages[count - 1];
+  const Stage* stage = stages[count - 1].stage;
+  const u64 key = stages[count - 1].key;
   if (stage->kind == Kind::repeat) {
     for (u64 r = 0; r < stage->n; ++r) {
       const auto part = order(spec, stages, count - 1, epoch * stage->n + r);

@@ -150,7 +150,7 @@ TEST_CASE("whether a sample fits into limited scratch does not depend on those b
 // -- policy --
 
 namespace {
-std::vector<BadSample> bad_rows(std::vector<std::uint64_t> rows, std::uint64_t fatal = ~std::uint64_t{0}) {
+std::vector<BadSample> bad_rows(const std::vector<std::uint64_t>& rows, std::uint64_t fatal = ~std::uint64_t{0}) {
   std::vector<BadSample> out;
   for (const std::uint64_t r : rows)
     out.push_back({r, ps::Error(ps::Errc::corrupt, "row " + std::to_string(r)).with_index(100 + r), r == fatal});

@@ -83,8 +83,8 @@ struct Mixture {
 
 constexpr std::uint64_t rows = 32;
 
-Pipeline training(Pipeline source, std::uint64_t seed_value, OnError policy, bool verify) {
-  return std::move(source) | seed(seed_value) | shuffle() | decode_jpeg() | random_resized_crop("image", {24, 28}) |
+Pipeline training(const Pipeline& source, std::uint64_t seed_value, OnError policy, bool verify) {
+  return source | seed(seed_value) | shuffle() | decode_jpeg() | random_resized_crop("image", {24, 28}) |
          random_flip("image") | check({.verify = verify}) | on_error({.policy = policy}) | batch(rows);
 }
 

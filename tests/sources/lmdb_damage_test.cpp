@@ -44,7 +44,7 @@ void write_records(const std::string& path, std::uint64_t count) {
 template <class Change>
 std::string changed(const TempFolder& folder, const std::string& from, const Change& change) {
   static int copies = 0;
-  const std::string path = folder / ("changed" + std::to_string(copies++));
+  std::string path = folder / ("changed" + std::to_string(copies++));
   Pairs pairs = RawLmdb{from}.read();
   change(pairs);
   RawLmdb{path}.write(pairs);

@@ -26,7 +26,7 @@ TEST_CASE("records of many fields come back as they were") {
                       {"half", DType::f16, {3}},
                       {"label", DType::i64, {}},
                       {"none", DType::u32, {0}}};
-  LmdbSink sink({.path = folder / "a", .classes = {"cat", "\xff\x00 dog", "ä"}});
+  LmdbSink sink({.path = folder / "a", .classes = {"cat", std::string("\xff\x00 dog", 6), "ä"}});
   sink.open(schema, 5);
   const auto fill = [&](std::uint64_t i, OwnedSample& sample) {
     const auto n = static_cast<std::int64_t>(i);
@@ -51,7 +51,7 @@ TEST_CASE("records of many fields come back as they were") {
 
   const LmdbSource source({.path = folder / "a"});
   CHECK(source.schema() == schema);
-  CHECK(source.classes() == std::vector<std::string>{"cat", "\xff", "ä"});
+  CHECK(source.classes() == std::vector<std::string>{"cat", std::string("\xff\x00 dog", 6), "ä"});
   REQUIRE(source.size() == 5);
   for (const bool safe_read : {false, true}) {
     const LmdbSource again({.path = folder / "a", .safe_read = safe_read});

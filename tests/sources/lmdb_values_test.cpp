@@ -91,19 +91,17 @@ TEST_CASE("datum with floats") {
 TEST_CASE("datum that is none") {
   const TempFolder folder;
   const std::string good = bytes(4, "jpeg") + number(7, 1);
-  const std::vector<std::string> bad{
-      std::string("\xff\xd8\xff\xe0 a JPEG file", 17),  // its first bytes are a tag of wire type 7
-      "\x22\x7f"
-      "too short",                                     // data of 127 bytes
-      "\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02",  // a number of 65 bits
-      "\x08",                                          // ends inside a number
-      "\x22\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01",  // data of 2^64 - 1 bytes
-      size_of_image(1, 2, 3) + bytes(4, "abcde"),      // 5 of 6 pixels
-      size_of_image(-1, 2, -3) + bytes(4, "abcdef"),   //
-      size_of_image(0x7fffffff, 0x7fffffff, 0x7fffffff) + bytes(4, "abcdef"),
-      size_of_image(1, 1, 1) + bytes(6, "abcde"),  // a float and a quarter
-      number(4, 3),                                // data as a number
-      std::string("\0\0", 2)};
+  const std::vector<std::string> bad{"\xff\xd8\xff\xe0 a JPEG file",  // its first bytes are a tag of wire type 7
+                                     "\x22\x7ftoo short",             // data of 127 bytes
+                                     "\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02",  // a number of 65 bits
+                                     "\x08",                                          // ends inside a number
+                                     "\x22\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01",  // data of 2^64 - 1 bytes
+                                     size_of_image(1, 2, 3) + bytes(4, "abcde"),      // 5 of 6 pixels
+                                     size_of_image(-1, 2, -3) + bytes(4, "abcdef"),   //
+                                     size_of_image(0x7fffffff, 0x7fffffff, 0x7fffffff) + bytes(4, "abcdef"),
+                                     size_of_image(1, 1, 1) + bytes(6, "abcde"),  // a float and a quarter
+                                     number(4, 3),                                // data as a number
+                                     std::string("\0\0", 2)};
   for (const std::string& text : bad) {
     const LmdbSource source = datum_store(folder, {{"0", good}, {"1", text}});
     const Error error = error_of([&] { read_sample(source, 1); });

@@ -74,7 +74,9 @@ TEST_CASE("conversions give value * scale + bias, rounded after each step, on ev
             if (dtype == DType::u8) {
               same = same && std::to_integer<std::uint8_t>(bytes[at]) == value;
             } else if (dtype == DType::f32) {
-              same = same && std::memcmp(bytes.data() + 4 * at, &expected, 4) == 0;
+              std::uint32_t bits = 0;
+              std::memcpy(&bits, bytes.data() + 4 * at, 4);
+              same = same && bits == std::bit_cast<std::uint32_t>(expected);
             } else {
               std::uint16_t bits = 0;
               std::memcpy(&bits, bytes.data() + 2 * at, 2);

@@ -32,6 +32,7 @@ PENSTOCK_API const ImageExecutor& image_executor();
 ///
 /// It folds with its neighbours like the built-in ones, which are written the same way.
 template <ImageStage S>
+// NOLINTNEXTLINE(performance-unnecessary-value-param): it is moved from; in a template the check does not see that
 Stage image_stage(std::string field, S stage) {
   return detail::make_image_stage(std::move(field), std::make_shared<detail::ImageStageOf<S>>(std::move(stage)),
                                   image_executor());
