@@ -12,6 +12,14 @@ namespace {
 constexpr unsigned least_depth = 2;
 constexpr std::size_t least_scratch = 1u << 20;
 
+// a * b + c, or the largest number there is.
+std::size_t saturating(std::size_t a, std::size_t b, std::size_t c) noexcept {
+  std::size_t out = 0;
+  return __builtin_mul_overflow(a, b, &out) || __builtin_add_overflow(out, c, &out)
+             ? std::numeric_limits<std::size_t>::max()
+             : out;
+}
+
 std::string mib(std::size_t bytes) {
   return bytes < (1u << 20) ? std::to_string(bytes) + " bytes"
                             : std::to_string((bytes + (1u << 20) - 1) >> 20) + " MiB";
@@ -29,10 +37,10 @@ Budget resolve_budget(const BudgetRequest& r) {
   b.scratch_limit = std::numeric_limits<std::size_t>::max();
   if (r.memory == 0) return b;
 
-  const std::size_t scratch = std::max(least_scratch, 2 * r.sample_bytes);
+  const std::size_t scratch = std::max(least_scratch, saturating(2, r.sample_bytes, 0));
   // The caller may run samples too, so there is one share more than runners.
   const auto needs = [&](unsigned depth, unsigned threads) {
-    return depth * r.slot_bytes + (threads + std::size_t{1}) * scratch;
+    return saturating(depth, r.slot_bytes, saturating(threads + std::size_t{1}, scratch, 0));
   };
   const unsigned depth = b.depth, threads = b.threads;
   while (b.depth > least_depth && needs(b.depth, b.threads) > r.memory) --b.depth;

@@ -191,7 +191,7 @@ void Chain::run_measured(ChainRun& run, const Place& place, std::uint64_t index,
   count_all();
 }
 
-Error Chain::describe_failure(const ChainRun& run, std::uint64_t index) const noexcept {
+Error Chain::describe_failure(const ChainRun& run, std::uint64_t index) const {
   const SourceModel& source = *data_->source;
   Error error = current_error();
   error.with_stage(run.at != nullptr ? *run.at : read_label).with_source(source.name()).with_index(index);

@@ -88,7 +88,7 @@ class Chain {
            std::uint64_t stands_for = 0) const;
 
   /// The exception in flight as an Error that knows stage, source, file, key and index. Call inside a catch block.
-  Error describe_failure(const ChainRun& run, std::uint64_t index) const noexcept;
+  Error describe_failure(const ChainRun& run, std::uint64_t index) const;
 
   const std::vector<Step>& steps() const noexcept { return steps_; }
   const PipelineData& data() const noexcept { return *data_; }

@@ -31,28 +31,40 @@ Engine::Engine(std::shared_ptr<const PipelineData> data, const EngineOptions& op
   idle_runs_.reserve(options.threads + std::size_t{1});
 }
 
-// Gives every free slot to the next batch and raises the limit: the only place where work is issued.
+// Gives every free slot to the next batch and raises the limit: the only place where work is issued. Orders are a
+// user's code and may be slow, so the mutex is let go while they are asked; one thread does it at a time, and sees what
+// became free meanwhile.
 void Engine::admit(Lock& lock) noexcept {
-  if (paused_.load(std::memory_order_relaxed) || closed_ || failed_ || steps_ == 0) return;
-  bool any = false;
-  Slot* slot = nullptr;
-  try {
-    while ((options_.epochs == 0 || cursor_.epoch < options_.epochs) && (slot = slots_.acquire()) != nullptr) {
+  if (admitting_) return;
+  admitting_ = true;
+  while (!paused_.load(std::memory_order_relaxed) && !closed_ && !order_error_ && steps_ != 0 &&
+         (options_.epochs == 0 || cursor_.epoch < options_.epochs)) {
+    Slot* const slot = slots_.acquire();
+    if (slot == nullptr) break;
+    lock.unlock();
+    bool failed = false;
+    std::optional<Error> error;
+    try {
       prepare(*slot);
-      const std::uint64_t ordinal = admitted_.load(std::memory_order_relaxed);
-      by_ordinal_[ordinal % by_ordinal_.size()] = slot;
-      if (++cursor_.number == steps_) cursor_ = {cursor_.epoch + 1, 0};
-      admitted_.store(ordinal + 1, std::memory_order_release);
-      tickets_.raise((ordinal + 1) * rows_);
-      any = true;
+    } catch (...) {
+      failed = true;
+      error = described_error("order");
     }
-    slot = nullptr;
-    if (any) wake(lock);
-  } catch (...) {  // an order of the user's, or no memory
-    if (slot != nullptr) slots_.release(*slot, StreamRef{});
-    failed_ = current_error();
-    changed_.notify_all();
+    lock.lock();
+    if (failed || paused_.load(std::memory_order_relaxed)) {
+      slots_.release(*slot, StreamRef{});
+      if (failed) order_error_.emplace(error ? std::move(*error) : std::move(spare_));
+      break;
+    }
+    const std::uint64_t ordinal = admitted_.load(std::memory_order_relaxed);
+    by_ordinal_[ordinal % by_ordinal_.size()] = slot;
+    if (++cursor_.number == steps_) cursor_ = {cursor_.epoch + 1, 0};
+    admitted_.store(ordinal + 1, std::memory_order_release);
+    tickets_.raise((ordinal + 1) * rows_);
+    wake(lock);
   }
+  admitting_ = false;
+  changed_.notify_all();
 }
 
 // Who is in the batch: positions, source indices, mask.
@@ -69,30 +81,38 @@ void Engine::prepare(Slot& slot) {
   slot.left.store(static_cast<std::uint32_t>(rows_) + (advises_ ? 1 : 0), std::memory_order_relaxed);
 }
 
-void Engine::wake(Lock&) {
-  while (scheduled_ < options_.threads) {
-    submit_runner();
-    ++scheduled_;
-  }
+void Engine::wake(Lock&) noexcept {
+  while (scheduled_ < most_runners() && submit_runner()) ++scheduled_;
+}
+
+// As many as have, or may get, a reader.
+std::size_t Engine::most_runners() const noexcept {
+  return no_more_readers_ ? std::max<std::size_t>(runs_.size(), 1) : options_.threads;
 }
 
 // A loader can go while its tasks still wait for a thread: they find the door closed. Who is through it holds the mutex
-// until it counts as running, so close() waits for it.
-void Engine::submit_runner() {
-  executor_->submit([door = door_] {
-    std::unique_lock at_door(door->mutex);
-    if (door->engine == nullptr) return;
-    Engine& engine = *door->engine;
-    Lock lock(engine.mutex_);
-    at_door.unlock();
-    engine.runner_main(lock);
-  });
+// until it counts as running, so close() waits for it. False where there is no memory for a task: the caller makes the
+// samples then.
+bool Engine::submit_runner() noexcept {
+  try {
+    executor_->submit([door = door_] {
+      std::unique_lock at_door(door->mutex);
+      if (door->engine == nullptr) return;
+      Engine& engine = *door->engine;
+      Lock lock(engine.mutex_);
+      at_door.unlock();
+      engine.runner_main(lock);
+    });
+  } catch (...) {
+    return false;
+  }
+  return true;
 }
 
 void Engine::seek(Cursor cursor) {
   Lock lock(mutex_);
   paused_.store(true, std::memory_order_seq_cst);
-  changed_.wait(lock, [this] { return running_ == 0; });
+  changed_.wait(lock, [this] { return running_ == 0 && !admitting_; });
   for (std::uint64_t o = delivered_; o < admitted_.load(std::memory_order_relaxed); ++o)
     slots_.release(slot_of(o), StreamRef{});
   tickets_.reset();
@@ -100,7 +120,9 @@ void Engine::seek(Cursor cursor) {
   advised_.store(0, std::memory_order_relaxed);
   delivered_ = 0;
   cursor_ = cursor;
-  failed_.reset();
+  failed_ = false;
+  order_error_.reset();
+  no_more_readers_ = false;
   paused_.store(stopped(), std::memory_order_seq_cst);
   started_ = true;
   admit(lock);
@@ -112,11 +134,12 @@ Slot* Engine::wait() {
   if (delivered_ == admitted_.load(std::memory_order_acquire)) {
     lock.lock();
     admit(lock);
+    changed_.wait(lock, [this] { return !admitting_ || stopped(); });
     if (stopped()) return nullptr;
     if (delivered_ == admitted_.load(std::memory_order_acquire)) {
-      if (failed_) throw *failed_;
-      throw Error(Errc::leases_exhausted, "the caller holds all " + std::to_string(slots_.depth()) +
-                                              " batches of the ring; let some go, or raise `depth`");
+      if (order_error_) throw *order_error_;
+      throw LeasesExhausted(Errc::leases_exhausted, "the caller holds all " + std::to_string(slots_.depth()) +
+                                                        " batches of the ring; let some go, or raise `depth`");
     }
     lock.unlock();
   }
@@ -133,19 +156,19 @@ Slot* Engine::wait() {
   // While all runners run there is nothing to do but wait. Where threads are short (an application's own limit, a busy
   // shared executor, a single worker that waits here itself) this thread makes samples too.
   while (!ready() && !stopped() && !failed_) {
-    if (running_ >= options_.threads) {
+    if (running_ >= most_runners()) {
       changed_.wait(lock);  // a runner that leaves wakes it as well
       continue;
     }
     if (changed_.wait_for(lock, 1ms) != std::cv_status::timeout) continue;
-    if (running_ >= options_.threads || !has_work()) continue;
+    if (running_ >= most_runners() || !has_work()) continue;
     do {
       help(lock);  // while no runner comes at all, without waiting in between
     } while (!ready() && !stopped() && !failed_ && running_ == 0 && has_work());
   }
   waiting_.store(false, std::memory_order_relaxed);
   if (stopped()) return nullptr;
-  if (!ready()) throw *failed_;
+  if (!ready()) throw *reader_error_;
   return &slot;
 }
 
@@ -162,10 +185,11 @@ void Engine::release(Slot& slot) noexcept {
 }
 
 void Engine::stop() noexcept {
-  stop_source_.request_stop();
-  const Lock lock(mutex_);
+  // A sample whose work saw the request may be unfinished, so whoever takes it must see that all is over.
   stopped_.store(true, std::memory_order_seq_cst);
   paused_.store(true, std::memory_order_seq_cst);
+  stop_source_.request_stop();
+  { const Lock lock(mutex_); }
   changed_.notify_all();
 }
 
@@ -177,7 +201,7 @@ void Engine::close() noexcept {
   }
   Lock lock(mutex_);
   closed_ = true;
-  changed_.wait(lock, [this] { return running_ == 0; });
+  changed_.wait(lock, [this] { return running_ == 0 && !admitting_; });
   idle_runs_.clear();
   runs_.clear();
 }
@@ -202,6 +226,8 @@ Engine::Totals Engine::totals() const {
   t.busy_ns = busy_ns_ + running_ * now_ns();
   t.helped = helped_;
   t.threads_seen = threads_seen_;
+  t.readers = runs_.size();
+  if (reader_error_) t.reader_error = reader_error_->what();
   return t;
 }
 

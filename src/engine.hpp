@@ -8,6 +8,7 @@
 #include <mutex>
 #include <optional>
 #include <stop_token>
+#include <string>
 #include <vector>
 
 #include <penstock/error.hpp>
@@ -30,6 +31,11 @@ struct Cursor {
 /// Monotonic time in nanoseconds.
 std::uint64_t now_ns() noexcept;
 
+/// The caller holds every batch of the ring: it can let go of one and go on.
+struct LeasesExhausted : Error {
+  using Error::Error;
+};
+
 struct EngineOptions {
   unsigned threads = 1;
   unsigned depth = 4;
@@ -50,8 +56,8 @@ class Engine {
   // -- the consumer's thread --
   /// Gives up all that is unread and begins issuing at `cursor`. Waits for samples in work.
   void seek(Cursor cursor);
-  /// The slot of the next batch, once it is ready; null after a stop. @throws Error(leases_exhausted), or what ended
-  /// the engine.
+  /// The slot of the next batch, once it is ready; null after a stop. @throws LeasesExhausted, or what ended the
+  /// engine: an order's failure behind the batches that came before it, or that no reader can be opened.
   Slot* wait();
   /// Leases the slot that wait() gave, and moves on.
   void lease(Slot& slot);
@@ -77,6 +83,8 @@ class Engine {
     std::uint64_t samples = 0, copied_bytes = 0, busy_ns = 0, helped = 0;
     std::uint64_t measured = 0, stood_for = 0, wall_ns = 0;
     unsigned threads_seen = 0;
+    std::size_t readers = 0;
+    std::string reader_error;       ///< why there are no more of them
     std::size_t scratch_bytes = 0;  ///< the most of any runner
   };
   Totals totals() const;
@@ -86,12 +94,14 @@ class Engine {
 
   void admit(Lock& lock) noexcept;
   void prepare(Slot& slot);
-  void wake(Lock& lock);
-  void submit_runner();
+  void wake(Lock& lock) noexcept;
+  bool submit_runner() noexcept;
+  std::size_t most_runners() const noexcept;
   void runner_main(Lock& lock) noexcept;
   bool work(ChainRun& run) noexcept;
   bool advise() noexcept;
   bool has_work() const noexcept;
+  bool advice_waits() const noexcept;
   bool make_samples(ChainRun& run, Slot& slot, TicketRun tickets) noexcept;
   void fill_row(ChainRun& run, Slot& slot, std::uint64_t row, std::uint64_t ticket);
   void fail_row(Slot& slot, std::uint64_t row, Error error, bool fatal);
@@ -128,14 +138,19 @@ class Engine {
   std::vector<std::unique_ptr<ChainRun>> runs_;
   std::vector<ChainRun*> idle_runs_;
   unsigned scheduled_ = 0, threads_seen_ = 0;
-  unsigned running_ = 0, helping_ = 0;      ///< running: runners, and the consumer where it helps
+  unsigned running_ = 0, runners_ = 0;      ///< running: runners, also without a reader yet, and the consumer's help
+  unsigned opening_ = 0;                    ///< those of the running that open a reader
   std::uint64_t busy_ns_ = 0, helped_ = 0;  ///< busy_ns_ less the beginning of each runner now running (wraps)
   std::atomic<bool> paused_{true};
   std::atomic<bool> stopped_{false};
   std::atomic<bool> waiting_{false};
   const bool may_spin_;
-  bool started_ = false, closed_ = false;
-  std::optional<Error> failed_;
+  bool started_ = false, closed_ = false, admitting_ = false;
+  bool no_more_readers_ = false;       ///< one could not be opened; those there are do the work
+  std::optional<Error> reader_error_;  ///< why
+  bool failed_ = false;                ///< there is none at all
+  std::optional<Error> order_error_;   ///< comes behind the batches that are admitted
+  Error spare_{Errc::out_of_memory, "the system has no memory left"};  ///< made while there is some
 };
 
 }  // namespace penstock::detail

@@ -15,6 +15,7 @@
 #include <penstock/error.hpp>
 
 #include "executor_impl.hpp"
+#include "failure.hpp"
 
 namespace penstock {
 
@@ -148,7 +149,21 @@ void Executor::Impl::submit(std::function<void()> task) {
   }
 }
 
-Executor::Executor(unsigned threads) : impl_(std::make_shared<Impl>(threads)) {}
+void detail::check_threads(unsigned threads) {
+  constexpr unsigned most = 1u << 14;
+  if (threads > most)
+    throw Error(Errc::invalid_argument,
+                std::to_string(threads) + " threads; at most " + std::to_string(most) + " can be asked for");
+}
+
+Executor::Executor(unsigned threads) {
+  detail::check_threads(threads);
+  try {
+    impl_ = std::make_shared<Impl>(threads);
+  } catch (...) {
+    throw detail::current_error();
+  }
+}
 unsigned Executor::threads() const noexcept { return impl_->threads(); }
 
 }  // namespace penstock

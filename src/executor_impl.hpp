@@ -3,6 +3,7 @@
 #include <sys/types.h>
 
 #include <atomic>
+#include <chrono>
 #include <functional>
 #include <memory>
 
@@ -13,6 +14,9 @@ namespace penstock {
 /// The arena behind an Executor. `src/executor.cpp` alone knows that it is oneTBB's.
 class Executor::Impl {
  public:
+  /// How long a task may go on while others wait for a thread.
+  static constexpr std::chrono::milliseconds turn{2};
+
   explicit Impl(unsigned threads);
   ~Impl();
 
@@ -32,5 +36,10 @@ class Executor::Impl {
   std::shared_ptr<std::atomic<unsigned>> waiting_;
   std::unique_ptr<Arena> arena_;
 };
+
+namespace detail {
+/// @throws Error(invalid_argument) for more threads than any machine has; 0 stands for a default.
+void check_threads(unsigned threads);
+}  // namespace detail
 
 }  // namespace penstock

@@ -2,8 +2,10 @@
 
 #include <exception>
 #include <new>
+#include <optional>
 
 #include <penstock/error.hpp>
+#include <penstock/source.hpp>
 
 namespace penstock::detail {
 
@@ -19,6 +21,16 @@ inline Error current_error() {
     return Error(Errc::user, error.what());
   } catch (...) {
     return Error(Errc::user, "an exception that is no std::exception");
+  }
+}
+
+/// The same, as one of `stage`, and of `source` where there is one; empty where there is no memory to say it.
+inline std::optional<Error> described_error(const char* stage, const SourceModel* source = nullptr) noexcept {
+  try {
+    Error error = current_error();
+    return error.with_stage(stage).with_source(source != nullptr ? source->name() : "");
+  } catch (...) {
+    return std::nullopt;
   }
 }
 

@@ -13,11 +13,17 @@ namespace penstock::detail {
 /// A batch in the caller's hands.
 class Lease {
  public:
-  Lease(std::shared_ptr<Engine> engine, Slot& slot) : engine_(std::move(engine)), slot_(&slot), pid_(::getpid()) {}
+  /// Holds nothing yet.
+  explicit Lease(std::shared_ptr<Engine> engine) : engine_(std::move(engine)), pid_(::getpid()) {}
+  void take(Slot& slot) {
+    engine_->lease(slot);
+    slot_ = &slot;
+  }
   Lease(const Lease&) = delete;
   Lease& operator=(const Lease&) = delete;
   ~Lease() {
     // In a forked child the mutex may be held by a thread that does not exist there.
+    if (slot_ == nullptr) return;
     if (::getpid() == pid_) {
       engine_->release(*slot_);
     } else {
@@ -29,7 +35,7 @@ class Lease {
 
  private:
   std::shared_ptr<Engine> engine_;
-  Slot* slot_;
+  Slot* slot_ = nullptr;
   pid_t pid_;
 };
 

@@ -10,6 +10,7 @@
 #include <penstock/error.hpp>
 
 #include "budget.hpp"
+#include "failure.hpp"
 #include "latency.hpp"
 #include "lease.hpp"
 #include "pipeline_data.hpp"
@@ -32,18 +33,23 @@ class Loader::Impl {
     if (options.device.kind != Device::Kind::host)
       throw Error(Errc::unsupported,
                   "this build has no support for " + to_string(options.device) + "; use host() or best_device()");
+    detail::check_threads(options.threads);
     executor.emplace(options.executor ? *options.executor : Executor(options.threads));
     executor->impl().check_process();
     steps = data.steps();
     detail::BudgetRequest request;
     request.memory = options.memory;
     request.depth = options.depth;
-    request.threads = options.threads != 0 ? options.threads : executor->threads();
+    request.threads = options.threads != 0 ? std::min(options.threads, executor->threads()) : executor->threads();
     request.rows = data.batch->rows;
     request.slot_bytes = detail::Slots::slot_bytes(data.schema, data.batch->rows);
     for (const Field& f : data.schema)
       request.sample_bytes = std::max<std::size_t>(request.sample_bytes, f.shape.elements() * size_of(f.dtype));
     budget = detail::resolve_budget(request);
+    if (request.threads < options.threads)
+      budget.notes.push_back("the executor has " + std::to_string(request.threads) +
+                             (request.threads == 1 ? " thread for the " : " threads for the ") +
+                             std::to_string(options.threads) + " runners that were asked for");
     detail::EngineOptions engine_options;
     engine_options.threads = budget.threads;
     engine_options.depth = budget.depth;
@@ -102,33 +108,28 @@ class Loader::Impl {
       must_seek = false;
     }
     detail::Slot* slot = nullptr;
+    std::unique_ptr<detail::Lease> lease;
     try {
+      lease = std::make_unique<detail::Lease>(engine);
       slot = engine->wait();
       if (slot == nullptr) return end_epoch();
       if (slot->broken.load(std::memory_order_relaxed))
         throw Error(Errc::out_of_memory, "the system has no memory left");
-      ledger.account(slot->bad, delivered_before(step));
-    } catch (const Error& error) {
-      if (error.code() != Errc::leases_exhausted) {  // the caller can let go of a batch and go on
-        in_epoch = false;
-        ended_by_error = true;
-      }
-      throw;
+      ledger.account(slot->bad, samples);
+    } catch (const detail::LeasesExhausted&) {
+      throw;  // the caller can let go of a batch and go on
+    } catch (...) {
+      in_epoch = false;
+      ended_by_error = true;
+      throw detail::current_error();
     }
-    engine->lease(*slot);
-    Batch batch(std::make_unique<detail::Lease>(engine, *slot));
+    lease->take(*slot);
+    Batch batch(std::move(lease));
     ++cursor.number;
     ++step;
+    samples += slot->valid;
     count(*slot, begun);
     return batch;
-  }
-
-  // Samples in the first `n` batches of a run without breaks; a function of `n` alone, so that quotas are the same
-  // after a resume.
-  std::uint64_t delivered_before(std::uint64_t n) const noexcept {
-    const std::uint64_t rows = pipeline.batch_size();
-    const std::uint64_t missing = steps * rows - std::min(steps * rows, pipeline.data().size);  // in the last batch
-    return n * rows - (steps != 0 ? n / steps : 0) * missing;
   }
 
   std::optional<Batch> end_epoch() {
@@ -147,7 +148,7 @@ class Loader::Impl {
     counters.next_ns += ns;
     if (counters.batches == 1) counters.first_batch_ns = ns;
     counters.elapsed_ns = static_cast<std::uint64_t>(std::chrono::nanoseconds(now - first_call).count());
-    counters.acted = ledger.acted();
+    counters.acted = ledger.acted_here();
     if (ledger.messages().size() != counters.messages.size()) counters.messages = ledger.messages();
   }
 
@@ -163,6 +164,7 @@ class Loader::Impl {
     s.epoch = at.epoch;
     s.position = at.number * pipeline.batch_size();
     s.step = step;
+    s.samples = samples;
     s.replaced = static_cast<std::uint32_t>(std::min<std::uint64_t>(ledger.acted(), ~std::uint32_t{0}));
     s.check = detail::state_checksum(s);
     return s;
@@ -186,6 +188,7 @@ class Loader::Impl {
     cursor = {s.epoch, s.position / rows};
     if (at_the_end()) cursor = {s.epoch + 1, 0};
     step = s.step;
+    samples = s.samples;
     ledger.resume(s.replaced);
     in_epoch = ended_by_error = false;
     must_seek = true;
@@ -202,7 +205,7 @@ class Loader::Impl {
   std::uint64_t fingerprint = 0, steps = 0;
 
   Cursor cursor;
-  std::uint64_t step = 0;
+  std::uint64_t step = 0, samples = 0;  // delivered, those before a resume as well
   bool in_epoch = false, ended_by_error = false, must_seek = true;
 
   Clock::time_point first_call{};
@@ -226,8 +229,11 @@ EpochRange::iterator EpochRange::begin() {
   return iterator(this);
 }
 
-Loader::Loader(Pipeline pipeline, LoaderOptions options)
-    : impl_(std::make_unique<Impl>(std::move(pipeline), std::move(options))) {}
+Loader::Loader(Pipeline pipeline, LoaderOptions options) try
+    : impl_(std::make_unique<Impl>(std::move(pipeline), std::move(options))) {
+} catch (...) {
+  throw detail::current_error();
+}
 Loader::Loader(Loader&&) noexcept = default;
 Loader& Loader::operator=(Loader&& other) noexcept {
   if (this != &other) {

@@ -28,8 +28,12 @@ void PolicyLedger::account(std::vector<BadSample>& bad, std::uint64_t delivered_
           .with_file(b.error.file())
           .with_key(b.error.key());
     }
-    if (messages_.size() < most_messages) messages_.push_back(std::string("bad sample: ") + b.error.what());
+    std::string message = std::string("bad sample: ") + b.error.what();
+    // A batch that is read again, in a later epoch or after a resume, has nothing new to say.
+    if (messages_.size() < most_messages && std::ranges::find(messages_, message) == messages_.end())
+      messages_.push_back(std::move(message));
   }
+  acted_here_ += acted - acted_;
   acted_ = acted;
 }
 

@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <string_view>
 
+#include "number_text.hpp"
+
 namespace penstock {
 
 namespace {
@@ -78,7 +80,7 @@ std::string quoted(std::string_view text) {
   return out + "\"";
 }
 
-std::string number(double value) { return std::isfinite(value) ? format("%.9g", value) : "0"; }
+std::string number(double value) { return std::isfinite(value) ? detail::shortest(value) : "0"; }
 
 }  // namespace
 

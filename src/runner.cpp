@@ -12,7 +12,6 @@ namespace penstock::detail {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr auto turn = std::chrono::milliseconds(2);  // before it gives way to tasks that wait for a thread
 constexpr std::uint32_t most_attempts = 8;
 
 // Tickets are taken several at once where samples are so short that taking them is what costs. Together they last so
@@ -38,35 +37,55 @@ std::uint64_t now_ns() noexcept {
   return static_cast<std::uint64_t>(Clock::now().time_since_epoch() / std::chrono::nanoseconds(1));
 }
 
-ChainRun* Engine::lease_run(Lock&) noexcept {
+// Opening a reader is a user's code and may take long: the mutex is let go meanwhile, and the caller counts as running
+// by then. One that can't be opened is one runner fewer; the first of all ends the run.
+ChainRun* Engine::lease_run(Lock& lock) noexcept {
+  if (!idle_runs_.empty()) {
+    ChainRun* run = idle_runs_.back();
+    idle_runs_.pop_back();
+    return run;
+  }
+  if (no_more_readers_) return nullptr;
+  ++opening_;
+  lock.unlock();
+  std::unique_ptr<ChainRun> run;
+  std::optional<Error> error;
   try {
-    if (!idle_runs_.empty()) {
-      ChainRun* run = idle_runs_.back();
-      idle_runs_.pop_back();
-      return run;
-    }
-    auto run = std::make_unique<ChainRun>(chain_, options_.scratch_limit, data_->source->open_reader());
+    run = std::make_unique<ChainRun>(chain_, options_.scratch_limit, data_->source->open_reader());
     run->stop = stop_source_.get_token();
     run->rows.resize(slots_.fields());
+  } catch (...) {
+    run.reset();
+    error = described_error("read", data_->source.get());
+  }
+  lock.lock();
+  --opening_;
+  if (run != nullptr) {
     runs_.push_back(std::move(run));
     return runs_.back().get();
-  } catch (...) {  // a reader that can't be opened ends the run, not one sample
-    failed_ = current_error();
-    failed_->with_stage("read").with_source(data_->source->name());
-    changed_.notify_all();
-    return nullptr;
   }
+  no_more_readers_ = true;
+  reader_error_.emplace(error ? std::move(*error) : std::move(spare_));
+  failed_ = runs_.empty() && opening_ == 0;
+  return nullptr;
 }
 
 void Engine::runner_main(Lock& lock) noexcept {
-  ChainRun* run = closed_ || paused_.load(std::memory_order_relaxed) ? nullptr : lease_run(lock);
-  if (run == nullptr) {
+  if (closed_ || paused_.load(std::memory_order_relaxed)) {
     --scheduled_;
     return;
   }
   ++running_;
-  threads_seen_ = std::max(threads_seen_, running_ - helping_);
   busy_ns_ -= now_ns();
+  ChainRun* const run = lease_run(lock);
+  if (run == nullptr) {
+    --running_;
+    --scheduled_;
+    busy_ns_ += now_ns();
+    changed_.notify_all();
+    return;
+  }
+  threads_seen_ = std::max(threads_seen_, ++runners_);
   bool again = false;
   for (;;) {
     lock.unlock();
@@ -80,19 +99,11 @@ void Engine::runner_main(Lock& lock) noexcept {
       break;
     }
   }
+  --runners_;
   --running_;
   busy_ns_ += now_ns();
   idle_runs_.push_back(run);
-  if (again) {
-    try {
-      submit_runner();
-    } catch (...) {
-      --scheduled_;
-      failed_ = current_error();
-    }
-  } else {
-    --scheduled_;
-  }
+  if (!again || !submit_runner()) --scheduled_;
   changed_.notify_all();
 }
 
@@ -109,7 +120,10 @@ bool Engine::work(ChainRun& run) noexcept {
   };
   for (;;) {
     if (paused_.load(std::memory_order_relaxed)) return false;
-    if (advises_) advise();
+    if (advises_ && advice_waits()) {
+      count();  // what is made must not wait for it
+      advise();
+    }
     TicketRun tickets = tickets_.take(tickets_at_once(run.sample_ns));
     if (tickets.count == 0) {
       count();
@@ -124,7 +138,7 @@ bool Engine::work(ChainRun& run) noexcept {
     }
     if (!make_samples(run, *slot, tickets)) return false;
     made += static_cast<std::uint32_t>(tickets.count);
-    if (executor_->waiting() != 0 && Clock::now() - begun > turn) {
+    if (executor_->waiting() != 0 && Clock::now() - begun > Executor::Impl::turn) {
       count();
       return true;
     }
@@ -132,9 +146,10 @@ bool Engine::work(ChainRun& run) noexcept {
 }
 
 // The last tickets of a batch may be taken before its advice is.
-bool Engine::has_work() const noexcept {
-  return tickets_.available() ||
-         (advises_ && advised_.load(std::memory_order_relaxed) < admitted_.load(std::memory_order_acquire));
+bool Engine::has_work() const noexcept { return tickets_.available() || (advises_ && advice_waits()); }
+
+bool Engine::advice_waits() const noexcept {
+  return advised_.load(std::memory_order_relaxed) < admitted_.load(std::memory_order_acquire);
 }
 
 // Tells the source which records an admitted batch will want. It counts as one of the batch's parts, so the batch, and
@@ -226,24 +241,23 @@ void Engine::finish_parts(Slot& slot, std::uint32_t parts) noexcept {
 }
 
 void Engine::help(Lock& lock) {
-  ChainRun* run = lease_run(lock);
-  if (run == nullptr) return;
-  ++helped_;
-  ++helping_;
   ++running_;
   busy_ns_ -= now_ns();
-  lock.unlock();
-  if (advises_) advise();
-  if (const TicketRun tickets = tickets_.take(1); tickets.count != 0) {
-    Slot& slot = slot_of(tickets.first / rows_);
-    if (make_samples(*run, slot, tickets)) finish_parts(slot, 1);
+  if (ChainRun* const run = lease_run(lock); run != nullptr) {
+    lock.unlock();
+    if (advises_) advise();
+    const TicketRun tickets = tickets_.take(1);
+    if (tickets.count != 0) {
+      Slot& slot = slot_of(tickets.first / rows_);
+      if (make_samples(*run, slot, tickets)) finish_parts(slot, 1);
+    }
+    run->reader->pause();
+    lock.lock();
+    helped_ += tickets.count;
+    idle_runs_.push_back(run);
   }
-  run->reader->pause();
-  lock.lock();
-  --helping_;
   --running_;
   busy_ns_ += now_ns();
-  idle_runs_.push_back(run);
 }
 
 }  // namespace penstock::detail

@@ -59,6 +59,10 @@ std::byte* ScratchArena::allocate(std::size_t bytes) {
     used_ = 0;
   }
   if (current_ == blocks_.size()) {
+    if (before == 0) {  // blocks that nobody uses must not keep a larger one from its place
+      free_blocks();
+      current_ = used_ = 0;
+    }
     if (need > limit_ || capacity_ > limit_ - need)
       throw Error(Errc::out_of_memory, "a sample needs " + std::to_string(before + need) +
                                            " bytes of working memory, but the byte budget leaves " +

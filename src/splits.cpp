@@ -4,7 +4,9 @@
 
 #include <penstock/error.hpp>
 
+#include "failure.hpp"
 #include "hash.hpp"
+#include "number_text.hpp"
 
 namespace penstock::detail {
 
@@ -40,7 +42,7 @@ void check_split(const SplitOptions& options) {
 
 std::string describe_split(const SplitOptions& options) {
   std::string out = "part " + std::to_string(options.part) + " of";
-  for (const double share : options.shares) out += " " + std::to_string(share);
+  for (const double share : options.shares) out += " " + shortest(share);
   out += options.by == SplitOptions::By::key ? ", by key" : ", by index";
   return out + ", salt " + std::to_string(options.salt);
 }
@@ -62,7 +64,13 @@ std::vector<std::uint64_t> split_members(const SplitOptions& options, const Sour
   const double first = edge(options, options.part), last = edge(options, options.part + 1);
   std::vector<std::uint64_t> members;
   for (std::uint64_t i = 0; i < source.size(); ++i) {
-    const double u = static_cast<double>(hash_text(source.key(i), options.salt) >> 11) * 0x1p-53;
+    std::string key;
+    try {
+      key = source.key(i);
+    } catch (...) {
+      throw current_error().with_stage("split").with_source(source.name()).with_index(i);
+    }
+    const double u = static_cast<double>(hash_text(key, options.salt) >> 11) * 0x1p-53;
     if (u >= first && u < last) members.push_back(i);
   }
   return members;

@@ -9,8 +9,8 @@
 
 namespace penstock::detail {
 
-std::uint64_t state_checksum(const State& state) noexcept {
-  return hash_bytes(&state, offsetof(State, check), 0x70656e73746f636b);
+std::uint32_t state_checksum(const State& state) noexcept {
+  return static_cast<std::uint32_t>(hash_bytes(&state, offsetof(State, check), 0x70656e73746f636b));
 }
 
 void check_state(const State& state) {

@@ -117,12 +117,15 @@ Report make_report(const Engine& engine, const DeliveryCounters& c, const Budget
   r.memory = {{"batches", engine.slots().depth(), engine.slots().bytes_each()},
               {"working memory of runners", r.threads, t.scratch_bytes}};
   r.notes = budget.notes;
-  if (t.helped != 0)
-    r.notes.push_back("the caller made " + std::to_string(t.helped) +
-                      " samples itself while it waited, because fewer threads could run than were asked for");
+  // A few where a runner was only being woken are not worth a word.
+  if (t.helped * 20 > t.samples)
+    r.notes.push_back("the caller made " + std::to_string(t.helped) + " of " + std::to_string(t.samples) +
+                      " samples itself: while it waited, fewer runners got a thread than there are");
+  if (!t.reader_error.empty())
+    r.notes.push_back(std::to_string(t.readers) +
+                      " readers do the work, one more could not be opened: " + t.reader_error);
   r.notes.insert(r.notes.end(), c.messages.begin(), c.messages.end());
-  if (c.acted > c.messages.size())
-    r.notes.push_back("and " + std::to_string(c.acted - c.messages.size()) + " more bad samples");
+  if (c.acted > c.messages.size()) r.notes.push_back(std::to_string(c.acted) + " bad samples in all");
   judge(r);
   return r;
 }

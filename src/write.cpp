@@ -25,6 +25,7 @@ struct WindowCell {
   SinkItem item;
   std::unique_ptr<ChainRun> run;
   std::optional<Error> error;
+  bool broken = false;  // there was no memory to say what failed
   std::uint64_t bytes = 0;
 };
 
@@ -58,6 +59,7 @@ class Window {
     WindowCell& cell = at(tail_++);
     cell.item = std::move(item);
     cell.error.reset();
+    cell.broken = false;
     cell.state = WindowCell::State::waiting;
     wake();
   }
@@ -97,58 +99,99 @@ class Window {
 
   WindowCell& at(std::uint64_t number) { return cells_[number % cells_.size()]; }
 
-  void wake() {
+  void wake() noexcept {
     if (tasks_ == threads_) return;
-    executor_.submit([door = door_] {
-      std::unique_lock at_door(door->mutex);
-      if (door->window == nullptr) return;
-      Window& window = *door->window;
-      std::unique_lock lock(window.mutex_);
-      at_door.unlock();
-      window.work(lock);
-    });
-    ++tasks_;
+    try {
+      executor_.submit([door = door_] {
+        std::unique_lock at_door(door->mutex);
+        if (door->window == nullptr) return;
+        Window& window = *door->window;
+        std::unique_lock lock(window.mutex_);
+        at_door.unlock();
+        window.work(lock);
+      });
+      ++tasks_;
+    } catch (...) {  // no memory for a task: the caller makes the samples
+    }
   }
   void work(std::unique_lock<std::mutex>& lock) noexcept {
     ++inside_;
     alone_ = false;
-    while (run_one(lock)) {
-    }
+    const auto begun = std::chrono::steady_clock::now();
+    bool gives_way = false;
+    while (!gives_way && run_one(lock))
+      gives_way = executor_.waiting() != 0 && std::chrono::steady_clock::now() - begun > Executor::Impl::turn;
     --tasks_;
+    if (gives_way && !closed_) wake();
     --inside_;
     changed_.notify_all();
   }
-  bool run_one(std::unique_lock<std::mutex>& lock) noexcept {
-    if (closed_) return false;
-    for (next_ = std::max(next_, head_); next_ < tail_; ++next_) {
-      WindowCell& cell = at(next_);
-      if (cell.state != WindowCell::State::waiting) continue;
-      if (bytes_ >= most_bytes_ && next_ != head_) return false;  // the oldest is what makes room
-      ++next_;
-      cell.state = WindowCell::State::running;
-      ++running_;
-      std::unique_ptr<ReaderModel> reader;
-      if (!idle_readers_.empty()) {
-        reader = std::move(idle_readers_.back());
-        idle_readers_.pop_back();
-      }
-      lock.unlock();
-      make(cell, reader);
-      lock.lock();
-      if (reader != nullptr) idle_readers_.push_back(std::move(reader));
-      --running_;
-      cell.state = WindowCell::State::done;
-      bytes_ += cell.bytes;
-      changed_.notify_all();
-      return true;
+  // A reader that nobody uses, or a new one. None: those there are do the work, and this thread is one too many; or,
+  // with `error`, there is none at all.
+  std::unique_ptr<ReaderModel> lease_reader(std::unique_lock<std::mutex>& lock, std::optional<Error>& error,
+                                            bool& broken) noexcept {
+    std::unique_ptr<ReaderModel> reader;
+    if (!idle_readers_.empty()) {
+      reader = std::move(idle_readers_.back());
+      idle_readers_.pop_back();
+      return reader;
     }
+    if (no_more_readers_) return nullptr;
+    ++readers_;
+    lock.unlock();
+    try {
+      reader = data_->source->open_reader();
+    } catch (...) {
+      error = described_error("read", data_->source.get());
+      broken = !error;
+    }
+    lock.lock();
+    if (reader != nullptr) return reader;
+    if (--readers_ != 0) {
+      no_more_readers_ = true;
+      error.reset();
+      broken = false;
+    }
+    return nullptr;
+  }
+  bool waits() noexcept {
+    for (next_ = std::max(next_, head_); next_ < tail_; ++next_)
+      if (at(next_).state == WindowCell::State::waiting)
+        return bytes_ < most_bytes_ || next_ == head_;  // the oldest is what makes room
     return false;
   }
-  // Opens the reader where there is none yet.
+  bool run_one(std::unique_lock<std::mutex>& lock) noexcept {
+    if (closed_ || !waits()) return false;
+    std::optional<Error> error;
+    bool broken = false;
+    std::unique_ptr<ReaderModel> reader = lease_reader(lock, error, broken);
+    if (reader == nullptr && !error && !broken) return false;
+    if (closed_ || !waits()) {
+      if (reader != nullptr) idle_readers_.push_back(std::move(reader));
+      return false;
+    }
+    WindowCell& cell = at(next_++);
+    cell.state = WindowCell::State::running;
+    ++running_;
+    lock.unlock();
+    if (reader != nullptr) {
+      make(cell, reader);
+    } else {
+      cell.error = std::move(error);
+      cell.broken = broken;
+      cell.bytes = 0;
+    }
+    lock.lock();
+    if (reader != nullptr) idle_readers_.push_back(std::move(reader));
+    --running_;
+    cell.state = WindowCell::State::done;
+    bytes_ += cell.bytes;
+    changed_.notify_all();
+    return true;
+  }
   void make(WindowCell& cell, std::unique_ptr<ReaderModel>& reader) noexcept {
     cell.bytes = 0;
     try {
-      if (reader == nullptr) reader = data_->source->open_reader();
       if (cell.run == nullptr) {
         cell.run = std::make_unique<ChainRun>(chain_, ~std::size_t{0}, nullptr);
         cell.run->stop = stop_;
@@ -162,11 +205,14 @@ class Window {
         cell.bytes += cell.run->cells[slot].shape.elements() * size_of((*cell.run->schema)[slot].dtype);
       }
     } catch (...) {
-      cell.error = cell.run != nullptr ? chain_.describe_failure(*cell.run, cell.item.index)
-                                       : current_error().with_stage("read").with_source(data_->source->name());
+      try {
+        cell.error = cell.run != nullptr ? chain_.describe_failure(*cell.run, cell.item.index) : current_error();
+      } catch (...) {
+        cell.broken = true;
+      }
     }
-    if (cell.run != nullptr && cell.run->reader != nullptr) std::swap(cell.run->reader, reader);
-    if (reader != nullptr) reader->pause();
+    if (reader == nullptr) std::swap(cell.run->reader, reader);
+    reader->pause();
   }
 
   std::shared_ptr<Door> door_;
@@ -184,7 +230,8 @@ class Window {
   std::uint64_t bytes_ = 0;
   unsigned tasks_ = 0, running_ = 0;  // tasks: waiting for a thread, or in here
   unsigned inside_ = 0;
-  bool closed_ = false, alone_ = false;
+  unsigned readers_ = 0;  // open, or being opened
+  bool closed_ = false, alone_ = false, no_more_readers_ = false;
 };
 
 // Closes the window on every way out.
@@ -207,9 +254,15 @@ WriteProgress write(const Pipeline& pipeline, SinkModel& sink, const WriteOption
         .with_stage("write");
   if (options.commit_every == 0)
     throw Error(Errc::invalid_argument, "`commit_every` must not be 0").with_stage("write");
+  constexpr std::size_t most_cells = 1u << 24;
+  if (options.window > most_cells)
+    throw Error(Errc::invalid_argument, "`window` of " + std::to_string(options.window) + " samples; at most " +
+                                            std::to_string(most_cells) + " can be in work")
+        .with_stage("write");
+  check_threads(options.threads);
   const Executor executor = options.executor ? *options.executor : Executor(options.threads);
   executor.impl().check_process();
-  const unsigned threads = options.threads != 0 ? options.threads : executor.threads();
+  const unsigned threads = options.threads != 0 ? std::min(options.threads, executor.threads()) : executor.threads();
   const std::size_t cells = options.window != 0 ? options.window : std::size_t{8} * threads;
   Window window(pipeline, cells, options.window_bytes, threads, executor.impl(), options.stop);
   const Closing closing{window};
@@ -233,18 +286,24 @@ WriteProgress write(const Pipeline& pipeline, SinkModel& sink, const WriteOption
     uncommitted = uncommitted_bytes = 0;
     if (options.progress) options.progress(progress);
   };
+  // What the order, the keys or the sink say of samples to come waits until those before them are stored.
+  std::optional<Error> ahead;
   const auto fill_window = [&] {
-    while (position < data.size && !window.full() && (window.empty() || window.bytes() < options.window_bytes) &&
-           !options.stop.stop_requested()) {
+    while (!ahead && position < data.size && !window.full() &&
+           (window.empty() || window.bytes() < options.window_bytes) && !options.stop.stop_requested()) {
       SinkItem item;
       item.position = position++;
-      data.fill(0, item.position, {&item.index, 1});
-      item.key = data.source->key(item.index);
       bool there = false;
+      std::string stage = "order";
       try {
+        data.fill(0, item.position, {&item.index, 1});
+        stage = "read";
+        item.key = data.source->key(item.index);
+        stage = "write to " + sink.name();
         there = sink.has(item);
       } catch (...) {
-        rethrow_as_sink(sink);
+        ahead = current_error().with_stage(stage);
+        return;
       }
       if (there) {
         ++progress.skipped;
@@ -259,9 +318,9 @@ WriteProgress write(const Pipeline& pipeline, SinkModel& sink, const WriteOption
   for (fill_window(); !window.empty(); fill_window()) {
     WindowCell& cell = window.oldest();
     if (options.stop.stop_requested()) break;  // long work that saw it may have left its sample unfinished
-    if (cell.error) {
+    if (cell.error || cell.broken) {
       commit();
-      throw *cell.error;
+      throw cell.error ? *cell.error : Error(Errc::out_of_memory, "the system has no memory left");
     }
     try {
       Sample sample(*cell.run);
@@ -278,6 +337,7 @@ WriteProgress write(const Pipeline& pipeline, SinkModel& sink, const WriteOption
     if (uncommitted >= options.commit_every || uncommitted_bytes >= options.commit_bytes) commit();
   }
   commit();
+  if (ahead && !options.stop.stop_requested()) throw *ahead;
   if (progress.done < data.size) return progress;  // stopped
   try {
     sink.finish();

@@ -21,7 +21,8 @@ namespace penstock {
 /// Settings of a loader. None of them changes a batch.
 struct LoaderOptions {
   Device device = host();
-  unsigned threads = 0;                   ///< runners; 0 = the executor's threads, or cores - 1
+  unsigned threads = 0;                   ///< runners, at most as many as the executor has threads; 0 = all
+                                          ///< of those, without an executor cores - 1
   std::optional<Executor> executor = {};  ///< threads shared with other loaders; default: its own
   std::size_t memory = 0;                 ///< bytes for batches and for the runners' working memory together; 0 = no
                                           ///< limit. Not what a codec keeps of the one image it decodes (libjpeg: 6
@@ -78,8 +79,8 @@ class PENSTOCK_API EpochRange {
 /// `next()`. One thread at a time, but for `report()` and `stop()`, which any thread may call. Move-only.
 ///
 /// Leaving a loop early, an exception, and destruction at any moment are ordinary: they return once the samples in work
-/// are done. In a child made by fork() every call throws Error(forked), a new loader included, and destruction does
-/// nothing. A loader that was moved from may be assigned to or destroyed.
+/// are done. In a child made by fork() every call that would run or read something throws Error(forked), a new loader
+/// included, and destruction does nothing. A loader that was moved from may be assigned to or destroyed.
 class PENSTOCK_API Loader {
  public:
   /// Checks everything, resolves the byte table, allocates the ring.

@@ -23,18 +23,18 @@ struct Place {
 /// Everything a resume needs: 64 bytes. It names the next batch to deliver. A plain value; compare, copy and store it
 /// freely, in the byte order of the machine.
 struct State {
-  static constexpr std::uint32_t current_version = 1;
+  static constexpr std::uint32_t current_version = 2;
 
   std::uint32_t version = current_version;
-  std::uint32_t flags = 0;
+  std::uint32_t child = 0;
   std::uint64_t fingerprint = 0;  ///< of the pipeline that made it
   std::uint64_t seed = 0;
   std::uint64_t epoch = 0;
   std::uint64_t position = 0;  ///< the first position not yet delivered
   std::uint64_t step = 0;      ///< batches delivered since the first epoch
-  std::uint32_t child = 0;
+  std::uint64_t samples = 0;   ///< samples in them, bad ones as well, for the quota of an error policy
   std::uint32_t replaced = 0;  ///< samples an error policy acted on so far, for its quota
-  std::uint64_t check = 0;     ///< checksum of the fields above
+  std::uint32_t check = 0;     ///< checksum of the fields above
   friend bool operator==(const State&, const State&) = default;
 };
 static_assert(sizeof(State) == 64);

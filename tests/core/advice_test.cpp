@@ -88,3 +88,25 @@ TEST_CASE("advice sees the indices as the order gave them, whatever is replaced 
     }
   CHECK(*source.changed == 0);
 }
+
+TEST_CASE("a finished batch does not wait for the advice of a later one") {
+  struct Blocking : AdvisedRecords {
+    std::shared_ptr<std::atomic<int>> calls = std::make_shared<std::atomic<int>>(0);
+    std::shared_ptr<std::atomic<bool>> received = std::make_shared<std::atomic<bool>>(false);
+    std::shared_ptr<std::atomic<bool>> late = std::make_shared<std::atomic<bool>>(false);
+    void will_need(std::span<const std::uint64_t>) const noexcept {
+      if (++*calls != 3) return;
+      *late = !eventually([this] { return received->load(); });
+    }
+  };
+  const Watchdog dog(30s);
+  Blocking source;
+  source.count = 8;
+  // One batch is announced for each sample made, so the first batch of two is made when the third is announced.
+  ps::Loader loader(ps::from(source) | ps::batch(2), {.threads = 1, .depth = 4, .epochs = 1});
+  REQUIRE(loader.next());
+  *source.received = true;
+  while (loader.next()) {
+  }
+  CHECK(!*source.late);
+}

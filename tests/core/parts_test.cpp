@@ -1,6 +1,11 @@
 #include "support/catch.hpp"
 
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <cstring>
+#include <numeric>
 
 #include "budget.hpp"
 #include "help.hpp"
@@ -110,6 +115,30 @@ TEST_CASE("scratch is aligned, distinct, and settles into one block") {
   CHECK(arena.peak() <= capacity);
 }
 
+TEST_CASE("whether a sample fits does not depend on those before it, also where the system refuses one large block") {
+  if (sanitized()) PENSTOCK_SKIP("a sanitizer reserves more address space than the limit this test sets");
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const rlimit space{460u << 20, 460u << 20};
+    if (::setrlimit(RLIMIT_AS, &space) != 0) ::_exit(2);
+    try {
+      ScratchArena arena(500u << 20);
+      arena.allocate(150u << 20);
+      arena.reset();
+      arena.allocate(250u << 20);
+      arena.reset();
+      arena.allocate(300u << 20);
+    } catch (const ps::Error&) {
+      ::_exit(1);
+    }
+    ::_exit(0);
+  }
+  int status = 0;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  REQUIRE(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 0);
+}
+
 TEST_CASE("scratch that is rewound is used again") {
   ScratchArena arena;
   std::byte* a = arena.allocate(100);
@@ -212,5 +241,12 @@ TEST_CASE("a ledger goes on where it was resumed, and keeps the first messages")
     talkative.account(some, 0);
   }
   CHECK(talkative.acted() == 25);
+  CHECK(talkative.messages().size() == 5);  // each of them once
+  std::vector<std::uint64_t> many(20);
+  std::iota(many.begin(), many.end(), 10);
+  auto more = bad_rows(many);
+  talkative.account(more, 0);
   CHECK(talkative.messages().size() == 10);
+  CHECK(talkative.acted_here() == 45);
+  CHECK(ledger.acted_here() == 1);
 }

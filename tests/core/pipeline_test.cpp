@@ -101,6 +101,15 @@ TEST_CASE("a pipeline is a value: joining a stage leaves the original alone") {
   CHECK(a.fingerprint() == (records() | ps::shuffle() | AddDraw{} | ps::batch(3)).fingerprint());
 }
 
+TEST_CASE("the fingerprint sees the last digit of a split's shares") {
+  const auto part = [](double share) {
+    return (records() | ps::split({.shares = {share, 1}, .part = 1}) | ps::batch(3)).fingerprint();
+  };
+  CHECK(part(1.0 / 3) == part(1.0 / 3));
+  CHECK(part(1.0 / 3) != part(0.333333));
+  CHECK(part(1e-7) != part(4e-7));
+}
+
 TEST_CASE("the fingerprint follows everything that changes results, and nothing else") {
   const auto double_x = [](ps::View<std::uint32_t, 1> x) {
     for (std::uint32_t& v : x) v *= 2;
