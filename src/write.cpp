@@ -303,6 +303,7 @@ WriteProgress write(const Pipeline& pipeline, SinkModel& sink, const WriteOption
         there = sink.has(item);
       } catch (...) {
         ahead = current_error().with_stage(stage);
+        if (stage == "read") ahead->with_source(data.source->name()).with_index(item.index);
         return;
       }
       if (there) {

@@ -204,6 +204,8 @@ TEST_CASE("what fails ahead of a write is told when all before it is stored, wha
     CHECK(error->code() == ps::Errc::user);
     CHECK(error->stage() == "read");
     CHECK(error->cause() == "no key");
+    CHECK(error->source() == "records");
+    CHECK(error->index() == 50);
     CHECK(sink.committed == 50);
 
     // A sample that fails before that comes first.
