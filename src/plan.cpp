@@ -33,7 +33,8 @@ std::string describe(const Step& step, const CheckOptions& check) {
   if (stages > 1) text += check.fold ? ": one operation" : ": one at a time, on whole images (.fold = false)";
   if (step.decoder != nullptr && check.fold && !step.parts.empty())
     text += check.verify ? "; everything is decoded to its end (.verify)"
-                         : "; only the region that is needed is decoded, damage elsewhere stays unseen";
+                         : "; only the region that is needed is decoded, damage elsewhere is left to the "
+                           "source's checksum, if it has one";
   return text + " -> " + std::string(to_string(step.schema[step.out_slot].dtype)) +
          step.schema[step.out_slot].shape.to_string();
 }
