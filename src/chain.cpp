@@ -194,11 +194,11 @@ void Chain::run_measured(ChainRun& run, const Place& place, std::uint64_t index,
 Error Chain::describe_failure(const ChainRun& run, std::uint64_t index) const {
   const SourceModel& source = *data_->source;
   Error error = current_error();
-  error.with_stage(run.at != nullptr ? *run.at : read_label).with_source(source.name()).with_index(index);
+  error.with_stage(run.at != nullptr ? *run.at : read_label).with_index(index);
   try {
-    error.with_file(source.file());
+    error.with_source(source.name()).with_file(source.file());
     if (error.key().empty() && source.has_keys()) error.with_key(source.key(index));
-  } catch (...) {  // a source that can't even name the key has nothing to add
+  } catch (...) {  // a source that can't even name the key, or itself, has nothing to add
   }
   return error;
 }

@@ -33,12 +33,13 @@ Engine::Engine(std::shared_ptr<const PipelineData> data, const EngineOptions& op
 
 // Gives every free slot to the next batch and raises the limit: the only place where work is issued. Orders are a
 // user's code and may be slow, so the mutex is let go while they are asked; one thread does it at a time, and sees what
-// became free meanwhile.
+// became free meanwhile, but not for ever.
 void Engine::admit(Lock& lock) noexcept {
   if (admitting_) return;
   admitting_ = true;
-  while (!paused_.load(std::memory_order_relaxed) && !closed_ && !order_error_ && steps_ != 0 &&
-         (options_.epochs == 0 || cursor_.epoch < options_.epochs)) {
+  for (unsigned most = options_.depth; most != 0; --most) {
+    if (paused_.load(std::memory_order_relaxed) || closed_ || order_error_ || steps_ == 0) break;
+    if (options_.epochs != 0 && cursor_.epoch >= options_.epochs) break;
     Slot* const slot = slots_.acquire();
     if (slot == nullptr) break;
     lock.unlock();
@@ -62,6 +63,7 @@ void Engine::admit(Lock& lock) noexcept {
     admitted_.store(ordinal + 1, std::memory_order_release);
     tickets_.raise((ordinal + 1) * rows_);
     wake(lock);
+    changed_.notify_all();
   }
   admitting_ = false;
   changed_.notify_all();
@@ -87,7 +89,7 @@ void Engine::wake(Lock&) noexcept {
 
 // As many as have, or may get, a reader.
 std::size_t Engine::most_runners() const noexcept {
-  return no_more_readers_ ? std::max<std::size_t>(runs_.size(), 1) : options_.threads;
+  return no_more_readers_ ? std::max<std::size_t>(runs_.size() + opening_, 1) : options_.threads;
 }
 
 // A loader can go while its tasks still wait for a thread: they find the door closed. Who is through it holds the mutex
@@ -123,7 +125,11 @@ void Engine::seek(Cursor cursor) {
   failed_ = false;
   order_error_.reset();
   no_more_readers_ = false;
-  paused_.store(stopped(), std::memory_order_seq_cst);
+  reader_error_.reset();
+  if (spare_.cause().empty()) spare_ = no_memory();
+  paused_.store(false, std::memory_order_seq_cst);
+  // A stop says so before it pauses, so that one of the two is seen.
+  if (stopped_.load(std::memory_order_seq_cst)) paused_.store(true, std::memory_order_seq_cst);
   started_ = true;
   admit(lock);
 }
@@ -134,7 +140,8 @@ Slot* Engine::wait() {
   if (delivered_ == admitted_.load(std::memory_order_acquire)) {
     lock.lock();
     admit(lock);
-    changed_.wait(lock, [this] { return !admitting_ || stopped(); });
+    changed_.wait(
+        lock, [this] { return !admitting_ || stopped() || delivered_ != admitted_.load(std::memory_order_relaxed); });
     if (stopped()) return nullptr;
     if (delivered_ == admitted_.load(std::memory_order_acquire)) {
       if (order_error_) throw *order_error_;
@@ -199,11 +206,13 @@ void Engine::close() noexcept {
     const std::lock_guard at_door(door_->mutex);
     door_->engine = nullptr;
   }
+  std::vector<std::unique_ptr<ChainRun>> runs;  // readers are a user's: they go without the mutex
   Lock lock(mutex_);
   closed_ = true;
   changed_.wait(lock, [this] { return running_ == 0 && !admitting_; });
   idle_runs_.clear();
-  runs_.clear();
+  runs.swap(runs_);
+  lock.unlock();
 }
 
 Engine::Totals Engine::totals() const {

@@ -16,6 +16,7 @@
 
 #include "chain.hpp"
 #include "executor_impl.hpp"
+#include "failure.hpp"
 #include "pipeline_data.hpp"
 #include "slots.hpp"
 #include "tickets.hpp"
@@ -46,15 +47,17 @@ struct EngineOptions {
 
 /// What a loader and its runners share: tickets, ring, and the runners' working state.
 ///
-/// The consumer's thread admits batches (under the mutex) and takes them in order; runners take tickets without it, and
-/// need it only to begin, to leave, and to wake a waiting consumer. Batches that outlive the loader keep this alive.
+/// Batches are admitted by the thread that lets one go, or asks for the first, and taken in order by the consumer's.
+/// Runners take tickets without the mutex, and need it only to begin, to leave, and to wake a waiting consumer. Batches
+/// that outlive the loader keep this alive.
 class Engine {
  public:
   /// `executor` must live until close() has returned.
   Engine(std::shared_ptr<const PipelineData> data, const EngineOptions& options, Executor::Impl& executor);
 
   // -- the consumer's thread --
-  /// Gives up all that is unread and begins issuing at `cursor`. Waits for samples in work.
+  /// Gives up all that is unread and begins issuing at `cursor`. Waits for what is in work: samples, an
+  /// order that is asked, a reader that is opened.
   void seek(Cursor cursor);
   /// The slot of the next batch, once it is ready; null after a stop. @throws LeasesExhausted, or what ended the
   /// engine: an order's failure behind the batches that came before it, or that no reader can be opened.
@@ -150,7 +153,7 @@ class Engine {
   std::optional<Error> reader_error_;  ///< why
   bool failed_ = false;                ///< there is none at all
   std::optional<Error> order_error_;   ///< comes behind the batches that are admitted
-  Error spare_{Errc::out_of_memory, "the system has no memory left"};  ///< made while there is some
+  Error spare_ = no_memory();          ///< made while there is some
 };
 
 }  // namespace penstock::detail

@@ -9,6 +9,8 @@
 
 namespace penstock::detail {
 
+inline Error no_memory() { return Error(Errc::out_of_memory, "the system has no memory left"); }
+
 /// The exception in flight, whatever it is, as an Error. Call inside a catch block.
 inline Error current_error() {
   try {
@@ -16,7 +18,7 @@ inline Error current_error() {
   } catch (const Error& error) {
     return error;
   } catch (const std::bad_alloc&) {
-    return Error(Errc::out_of_memory, "the system has no memory left");
+    return no_memory();
   } catch (const std::exception& error) {
     return Error(Errc::user, error.what());
   } catch (...) {
@@ -28,7 +30,12 @@ inline Error current_error() {
 inline std::optional<Error> described_error(const char* stage, const SourceModel* source = nullptr) noexcept {
   try {
     Error error = current_error();
-    return error.with_stage(stage).with_source(source != nullptr ? source->name() : "");
+    error.with_stage(stage);
+    try {
+      if (source != nullptr) error.with_source(source->name());
+    } catch (...) {  // a source that can't even say its name
+    }
+    return error;
   } catch (...) {
     return std::nullopt;
   }

@@ -22,8 +22,8 @@ class Lease {
   Lease(const Lease&) = delete;
   Lease& operator=(const Lease&) = delete;
   ~Lease() {
-    // In a forked child the mutex may be held by a thread that does not exist there.
     if (slot_ == nullptr) return;
+    // In a forked child the mutex may be held by a thread that does not exist there.
     if (::getpid() == pid_) {
       engine_->release(*slot_);
     } else {

@@ -113,9 +113,12 @@ class Loader::Impl {
       lease = std::make_unique<detail::Lease>(engine);
       slot = engine->wait();
       if (slot == nullptr) return end_epoch();
-      if (slot->broken.load(std::memory_order_relaxed))
-        throw Error(Errc::out_of_memory, "the system has no memory left");
+      if (slot->broken.load(std::memory_order_relaxed)) throw detail::no_memory();
       ledger.account(slot->bad, samples);
+      if (ledger.messages().size() != counters.messages.size()) {
+        const std::lock_guard lock(counters_mutex);
+        counters.messages = ledger.messages();
+      }
     } catch (const detail::LeasesExhausted&) {
       throw;  // the caller can let go of a batch and go on
     } catch (...) {
@@ -137,7 +140,7 @@ class Loader::Impl {
     return std::nullopt;
   }
 
-  void count(const detail::Slot& slot, Clock::time_point begun) {
+  void count(const detail::Slot& slot, Clock::time_point begun) noexcept {
     const Clock::time_point now = Clock::now();
     const auto ns = static_cast<std::uint64_t>(std::chrono::nanoseconds(now - begun).count());
     latency.record(ns);
@@ -149,7 +152,6 @@ class Loader::Impl {
     if (counters.batches == 1) counters.first_batch_ns = ns;
     counters.elapsed_ns = static_cast<std::uint64_t>(std::chrono::nanoseconds(now - first_call).count());
     counters.acted = ledger.acted_here();
-    if (ledger.messages().size() != counters.messages.size()) counters.messages = ledger.messages();
   }
 
   // Behind the last batch of an epoch that has some; an epoch without any has no end to stand at.

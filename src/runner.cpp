@@ -255,6 +255,7 @@ void Engine::help(Lock& lock) {
     lock.lock();
     helped_ += tickets.count;
     idle_runs_.push_back(run);
+    if (has_work()) wake(lock);  // a runner may have found no reader while this one was used
   }
   --running_;
   busy_ns_ += now_ns();

@@ -15,7 +15,11 @@ std::uint32_t state_checksum(const State& state) noexcept {
 
 void check_state(const State& state) {
   if (state.check != state_checksum(state))
-    throw Error(Errc::state_mismatch, "the saved state is damaged: its checksum differs");
+    throw Error(Errc::state_mismatch, state.version == State::current_version
+                                          ? "the saved state is damaged: its checksum differs"
+                                          : "the saved state is damaged, or of version " +
+                                                std::to_string(state.version) + "; this library reads " +
+                                                std::to_string(State::current_version));
   if (state.version != State::current_version)
     throw Error(Errc::state_mismatch, "the saved state has version " + std::to_string(state.version) +
                                           "; this library reads " + std::to_string(State::current_version));

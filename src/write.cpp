@@ -240,13 +240,7 @@ struct Closing {
   ~Closing() { window.close(); }
 };
 
-[[noreturn]] void rethrow_as_sink(const SinkModel& sink) {
-  throw current_error().with_stage("write to " + sink.name());
-}
-
-}  // namespace
-
-WriteProgress write(const Pipeline& pipeline, SinkModel& sink, const WriteOptions& options) {
+WriteProgress run_write(const Pipeline& pipeline, SinkModel& sink, const WriteOptions& options) {
   const PipelineData& data = pipeline.data();
   if (data.policy_value().policy != OnError::fail)
     throw Error(Errc::unsupported,
@@ -267,20 +261,22 @@ WriteProgress write(const Pipeline& pipeline, SinkModel& sink, const WriteOption
   Window window(pipeline, cells, options.window_bytes, threads, executor.impl(), options.stop);
   const Closing closing{window};
 
+  const std::string of_order = "order", of_source = "read", to_sink = "write to " + sink.name();
+  const std::string source_name = data.source->name();
   WriteProgress progress;
   progress.total = data.size;
   std::uint64_t position = 0, uncommitted = 0, uncommitted_bytes = 0;
   try {
     sink.open(data.schema, data.size);
   } catch (...) {
-    rethrow_as_sink(sink);
+    throw current_error().with_stage(to_sink);
   }
   const auto commit = [&] {
     if (uncommitted != 0) {
       try {
         sink.commit();
       } catch (...) {
-        rethrow_as_sink(sink);
+        throw current_error().with_stage(to_sink);
       }
     }
     uncommitted = uncommitted_bytes = 0;
@@ -294,16 +290,17 @@ WriteProgress write(const Pipeline& pipeline, SinkModel& sink, const WriteOption
       SinkItem item;
       item.position = position++;
       bool there = false;
-      std::string stage = "order";
+      const std::string* stage = &of_order;
       try {
         data.fill(0, item.position, {&item.index, 1});
-        stage = "read";
+        stage = &of_source;
         item.key = data.source->key(item.index);
-        stage = "write to " + sink.name();
+        stage = &to_sink;
         there = sink.has(item);
       } catch (...) {
-        ahead = current_error().with_stage(stage);
-        if (stage == "read") ahead->with_source(data.source->name()).with_index(item.index);
+        ahead = current_error().with_stage(*stage);
+        if (stage == &of_source) ahead->with_source(source_name);
+        if (stage != &of_order) ahead->with_index(item.index);
         return;
       }
       if (there) {
@@ -321,14 +318,14 @@ WriteProgress write(const Pipeline& pipeline, SinkModel& sink, const WriteOption
     if (options.stop.stop_requested()) break;  // long work that saw it may have left its sample unfinished
     if (cell.error || cell.broken) {
       commit();
-      throw cell.error ? *cell.error : Error(Errc::out_of_memory, "the system has no memory left");
+      throw cell.error ? *cell.error : no_memory();
     }
     try {
       Sample sample(*cell.run);
       sink.put(cell.item, sample);
     } catch (...) {
       Error error = current_error();
-      throw error.with_stage("write to " + sink.name()).with_index(cell.item.index).with_key(cell.item.key);
+      throw error.with_stage(to_sink).with_index(cell.item.index).with_key(cell.item.key);
     }
     ++progress.done;
     progress.bytes += cell.bytes;
@@ -343,9 +340,19 @@ WriteProgress write(const Pipeline& pipeline, SinkModel& sink, const WriteOption
   try {
     sink.finish();
   } catch (...) {
-    rethrow_as_sink(sink);
+    throw current_error().with_stage(to_sink);
   }
   return progress;
+}
+
+}  // namespace
+
+WriteProgress write(const Pipeline& pipeline, SinkModel& sink, const WriteOptions& options) {
+  try {
+    return run_write(pipeline, sink, options);
+  } catch (...) {
+    throw current_error();
+  }
 }
 
 }  // namespace penstock::detail

@@ -89,8 +89,8 @@ PENSTOCK_API WriteProgress write(const Pipeline& pipeline, SinkModel& sink, cons
 /// Runs every sample of epoch 0 of `pipeline` (which needs no `batch`; one is ignored) through its stages on all
 /// threads, and puts them into `sink` in order: the one loop behind packing, converting and tiling. Memory stays within
 /// the window.
-/// @throws the first Error in order. Where a stage failed, what came before that sample is committed first; where the
-/// sink itself failed, what it had committed stands.
+/// @throws the first Error in order. Where the order, a key, a stage or the sink's `has` failed, what came before that
+/// sample is committed first; where the sink failed to store, what it had committed stands.
 template <Sink S>
 WriteProgress write(const Pipeline& pipeline, S& sink, const WriteOptions& options = {}) {
   detail::SinkOf<S> model(sink);

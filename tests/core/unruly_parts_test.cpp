@@ -186,6 +186,42 @@ TEST_CASE("where only some readers can be opened they do the work, and the repor
   }
 }
 
+TEST_CASE("a reader that opens slowly, and one that can't be opened, keep nobody from work") {
+  struct Slow {
+    struct Opened {
+      std::atomic<int> count{0};
+      std::atomic<bool> go{false}, late{false};
+    };
+    std::shared_ptr<Opened> opened = std::make_shared<Opened>();
+    struct Reader {
+      void read(std::uint64_t i, ps::SampleBuilder& out) {
+        std::this_thread::sleep_for(200us);
+        out.scalar<std::int64_t>(0, static_cast<std::int64_t>(i));
+      }
+    };
+    std::uint64_t size() const { return 200; }
+    ps::Schema schema() const { return {{"y", ps::DType::i64, {}}}; }
+    std::unique_ptr<Reader> open_reader() const {
+      const int number = opened->count++;
+      if (number == 1) opened->late = !eventually([this] { return opened->go.load(); });
+      if (number > 1) throw std::runtime_error("no more handles");
+      return std::make_unique<Reader>();
+    }
+  };
+  const Watchdog dog(60s);
+  const Slow source;
+  ps::Loader loader(ps::from(source) | ps::batch(10), {.threads = 3, .depth = 2, .epochs = 1});
+  std::uint64_t batches = 0;
+  for ([[maybe_unused]] const ps::Batch& batch : loader.epoch()) {
+    ++batches;
+    std::this_thread::sleep_for(5ms);  // the ring gets full, and the one runner leaves
+  }
+  CHECK(batches == 20);
+  source.opened->go = true;
+  CHECK(source.opened->count > 1);
+  CHECK(!source.opened->late);
+}
+
 TEST_CASE("what fails ahead of a write is told when all before it is stored, whatever the window") {
   const Watchdog dog(60s);
   for (const std::size_t window : {1u, 2u, 64u}) {
