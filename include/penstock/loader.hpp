@@ -84,9 +84,9 @@ class PENSTOCK_API EpochRange {
 class PENSTOCK_API Loader {
  public:
   /// Checks everything, resolves the byte table, allocates the ring.
-  /// @throws Error(schema_mismatch | invalid_argument) for a pipeline without `batch`, or with a field of varying
-  /// shape; Error(out_of_memory) with the byte table when `memory` is too small; Error(unsupported) for a device
-  /// without support.
+  /// @throws Error(schema_mismatch | invalid_argument) for a pipeline without `batch`, with a field of varying shape,
+  /// or for more than 16,384 threads; Error(out_of_memory) with the byte table when `memory` is too small;
+  /// Error(unsupported) for a device without support.
   explicit Loader(Pipeline pipeline, LoaderOptions options = {});
   Loader(Loader&&) noexcept;
   Loader& operator=(Loader&&) noexcept;

@@ -26,7 +26,7 @@ struct State {
   static constexpr std::uint32_t current_version = 2;
 
   std::uint32_t version = current_version;
-  std::uint32_t child = 0;
+  std::uint32_t child = 0;        ///< 0, as no stage makes several samples of one yet
   std::uint64_t fingerprint = 0;  ///< of the pipeline that made it
   std::uint64_t seed = 0;
   std::uint64_t epoch = 0;

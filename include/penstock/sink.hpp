@@ -50,7 +50,7 @@ struct WriteProgress {
 struct WriteOptions {
   unsigned threads = 0;  ///< as of LoaderOptions
   std::optional<Executor> executor = {};
-  std::size_t window = 0;                 ///< samples in work; 0 = 8 a thread
+  std::size_t window = 0;                 ///< samples in work, at most 2^24; 0 = 8 a thread
   std::size_t window_bytes = 256u << 20;  ///< no new sample is begun while finished ones waiting hold more
   std::uint64_t commit_every = 1000;      ///< samples a commit
   std::size_t commit_bytes = 64u << 20;   ///< or bytes, whichever comes first

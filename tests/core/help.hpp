@@ -83,6 +83,17 @@ struct AdvisedRecords : Records {
   void will_need(std::span<const std::uint64_t> indices) const noexcept;
 };
 
+/// Counts what it is given.
+struct CountingSink {
+  std::uint64_t stored = 0, committed = 0;
+  void open(const ps::Schema&, std::uint64_t) {}
+  bool has(const ps::SinkItem&) { return false; }
+  void put(const ps::SinkItem&, ps::Sample&) { ++stored; }
+  void commit() { committed = stored; }
+  void finish() {}
+  std::string name() const { return "sink"; }
+};
+
 /// A batch, copied out.
 struct Got {
   std::uint64_t epoch = 0, number = 0;

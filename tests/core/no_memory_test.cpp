@@ -39,16 +39,6 @@ const std::thread::id caller = std::this_thread::get_id();
   throw std::bad_alloc();
 }
 
-struct Sink {
-  std::uint64_t stored = 0, committed = 0;
-  void open(const ps::Schema&, std::uint64_t) {}
-  bool has(const ps::SinkItem&) { return false; }
-  void put(const ps::SinkItem&, ps::Sample&) { ++stored; }
-  void commit() { committed = stored; }
-  void finish() {}
-  std::string name() const { return "sink"; }
-};
-
 struct Order {
   int n;
   std::uint64_t size(std::uint64_t size) const { return size; }
@@ -91,7 +81,7 @@ TEST_CASE("a sample, an order or a reader without memory ends the run with an Er
         CHECK(error->code() == ps::Errc::out_of_memory);
         CHECK(batches == (&p == &pipelines[2] ? 0 : 3));
       }
-      Sink sink;
+      CountingSink sink;
       const auto error = error_of([&] { ps::write(p, sink, {.threads = 2}); });
       ++now;
       REQUIRE(error);

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cstring>
+#include <fstream>
 #include <numeric>
 
 #include "budget.hpp"
@@ -26,6 +27,20 @@ TEST_CASE("without a limit the ring is deep enough for all runners") {
   CHECK(resolve_budget({.threads = 16, .rows = 1}).depth >= 2 + 2 * 16);  // one row a batch: every runner needs batches
   CHECK(resolve_budget({.depth = 7, .threads = 1}).depth == 7);
   CHECK(resolve_budget({.depth = 1, .threads = 1}).depth == 2);
+}
+
+TEST_CASE("sizes whose sum does not fit 64 bits are refused, not wrapped around") {
+  // Eight such batches, or two such samples, would be 2^64 bytes: as good as none.
+  const auto code_of = [](std::size_t slot_bytes, std::size_t sample_bytes) {
+    return error_of([&] {
+             (void)resolve_budget(
+                 {.memory = 1u << 30, .threads = 4, .rows = 1, .slot_bytes = slot_bytes, .sample_bytes = sample_bytes});
+           })
+        .value()
+        .code();
+  };
+  CHECK(code_of(std::size_t{1} << 62, 1) == ps::Errc::out_of_memory);
+  CHECK(code_of(1, std::size_t{1} << 63) == ps::Errc::out_of_memory);
 }
 
 TEST_CASE("a budget lowers depth, then threads, then refuses with a table") {
@@ -117,17 +132,21 @@ TEST_CASE("scratch is aligned, distinct, and settles into one block") {
 
 TEST_CASE("whether a sample fits does not depend on those before it, also where the system refuses one large block") {
   if (sanitized()) PENSTOCK_SKIP("a sanitizer reserves more address space than the limit this test sets");
+  constexpr std::size_t mib = 1u << 20;
+  std::uint64_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  REQUIRE(pages != 0);
   const pid_t child = ::fork();
   if (child == 0) {
-    const rlimit space{460u << 20, 460u << 20};
+    // Room for what fits the arena's limit, but not for all of that limit at once.
+    const rlim_t most = pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)) + 460 * mib;
+    const rlimit space{most, most};
     if (::setrlimit(RLIMIT_AS, &space) != 0) ::_exit(2);
     try {
-      ScratchArena arena(500u << 20);
-      arena.allocate(150u << 20);
+      ScratchArena arena(500 * mib);
+      arena.allocate(250 * mib);
       arena.reset();
-      arena.allocate(250u << 20);
-      arena.reset();
-      arena.allocate(300u << 20);
+      arena.allocate(400 * mib);
     } catch (const ps::Error&) {
       ::_exit(1);
     }

@@ -52,16 +52,6 @@ struct Handles {
   }
 };
 
-struct Sink {
-  std::uint64_t stored = 0, committed = 0;
-  void open(const ps::Schema&, std::uint64_t) {}
-  bool has(const ps::SinkItem&) { return false; }
-  void put(const ps::SinkItem&, ps::Sample&) { ++stored; }
-  void commit() { committed = stored; }
-  void finish() {}
-  std::string name() const { return "sink"; }
-};
-
 // Whose key of one record can't be told.
 struct Nameless : Records {
   std::string key(std::uint64_t i) const {
@@ -179,7 +169,7 @@ TEST_CASE("where only some readers can be opened they do the work, and the repor
                n.find("no more handles") != std::string::npos;
       }));
     }
-    Sink sink;
+    CountingSink sink;
     ps::write(ps::from(source), sink, {.threads = 4});
     CHECK(sink.committed == 200);
     CHECK(*source.open == 0);
@@ -226,7 +216,7 @@ TEST_CASE("what fails ahead of a write is told when all before it is stored, wha
   const Watchdog dog(60s);
   for (const std::size_t window : {1u, 2u, 64u}) {
     CAPTURE(window);
-    Sink sink;
+    CountingSink sink;
     auto error = error_of(
         [&] { ps::write(ps::from(Records{.count = 100}) | failing_at(50), sink, {.threads = 2, .window = window}); });
     REQUIRE(error);
@@ -266,7 +256,7 @@ TEST_CASE("whatever leaves a user's code, or can't be had, is an Error") {
   CHECK(error->index() == 50);
 
   const ps::Pipeline pipeline = ps::from(Records{.count = 10});
-  Sink sink;
+  CountingSink sink;
   const std::vector<std::function<void()>> too_much{
       [&] { ps::write(pipeline, sink, {.window = ~std::size_t{0}}); },
       [&] { ps::write(pipeline, sink, {.threads = 1u << 31}); },
@@ -301,7 +291,7 @@ TEST_CASE("a write gives way to a loader on the same executor") {
   const ps::Executor executor(1);
   std::stop_source stop;
   std::jthread writes([&] {
-    Sink sink;
+    CountingSink sink;
     ps::write(ps::from(Handles{.most = 9, .count = 1'000'000}), sink, {.executor = executor, .stop = stop.get_token()});
   });
   std::this_thread::sleep_for(20ms);
