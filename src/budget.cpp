@@ -29,34 +29,58 @@ std::string mib(std::size_t bytes) {
 
 Budget resolve_budget(const BudgetRequest& r) {
   Budget b;
-  b.threads = r.threads;
   // One batch with the caller, one ready, and enough being filled that every runner has a row.
   const std::uint64_t filling = std::max<std::uint64_t>(2, (2ull * r.threads + r.rows - 1) / r.rows);
   b.depth =
       r.depth != 0 ? std::max(r.depth, least_depth) : static_cast<unsigned>(std::min<std::uint64_t>(2 + filling, 4096));
   b.scratch_limit = std::numeric_limits<std::size_t>::max();
+  const auto count = [&](unsigned threads) {
+    b.threads = threads;
+    b.cells = r.cells ? r.cells(threads) : 0;
+    b.origins = r.origins ? r.origins(threads) : 0;
+  };
+  count(r.threads);
   if (r.memory == 0) return b;
 
   const std::size_t scratch = std::max(least_scratch, saturating(2, r.sample_bytes, 0));
   // The caller may run samples too, so there is one share more than runners.
-  const auto needs = [&](unsigned depth, unsigned threads) {
-    return saturating(depth, r.slot_bytes, saturating(threads + std::size_t{1}, scratch, 0));
+  const auto needs = [&] {
+    const std::size_t rows = saturating(b.cells, r.row_bytes, saturating(b.depth, r.slot_bytes, 0));
+    return saturating(b.threads + std::size_t{1} + b.origins, scratch, rows);
   };
-  const unsigned depth = b.depth, threads = b.threads;
-  while (b.depth > least_depth && needs(b.depth, b.threads) > r.memory) --b.depth;
-  while (b.threads > 1 && needs(b.depth, b.threads) > r.memory) --b.threads;
-  if (needs(b.depth, b.threads) > r.memory)
+  const unsigned depth = b.depth;
+  while (b.depth > least_depth && needs() > r.memory) --b.depth;
+  const std::size_t cells = b.cells, least_cells = std::min<std::size_t>(cells, std::size_t{4} * b.threads);
+  if (needs() > r.memory && b.cells > least_cells) {
+    const std::size_t over = (needs() - r.memory + r.row_bytes - 1) / std::max<std::size_t>(r.row_bytes, 1);
+    b.cells = std::max(least_cells, b.cells - std::min(b.cells, over));
+  }
+  while (b.threads > 1 && needs() > r.memory) {
+    count(b.threads - 1);
+    b.cells = std::min<std::size_t>(b.cells, std::size_t{4} * b.threads);
+  }
+  if (needs() > r.memory)
     throw Error(Errc::out_of_memory, "`memory` = " + mib(r.memory) + " is too small: " + std::to_string(least_depth) +
-                                         " batches of " + mib(r.slot_bytes) + " and working memory of " + mib(scratch) +
-                                         " for 1 runner and the caller need " + mib(needs(least_depth, 1)) +
-                                         "; raise it, or lower the batch size or the sample's shape");
+                                         " batches of " + mib(r.slot_bytes) +
+                                         (b.cells == 0 ? ""
+                                                       : ", " + std::to_string(b.cells) + " samples of " +
+                                                             mib(r.row_bytes) + " that wait for those before them") +
+                                         " and working memory of " + mib(scratch) + " for 1 runner" +
+                                         (b.origins == 0 ? "" : ", " + std::to_string(b.origins) + " shared records") +
+                                         " and the caller need " + mib(needs()) +
+                                         "; raise it, or lower the batch size or the sample's shape" +
+                                         (b.origins > 4 ? ", or the window of a stream's shuffle" : ""));
   if (b.depth < depth)
     b.notes.push_back("`memory` allows " + std::to_string(b.depth) + " batches in the ring instead of " +
                       std::to_string(depth));
-  if (b.threads < threads)
+  if (b.cells < cells)
+    b.notes.push_back("`memory` allows " + std::to_string(b.cells) +
+                      " finished samples to wait for those before them instead of " + std::to_string(cells));
+  if (b.threads < r.threads)
     b.notes.push_back("`memory` allows " + std::to_string(b.threads) + " runners instead of " +
-                      std::to_string(threads));
-  b.scratch_limit = (r.memory - b.depth * r.slot_bytes) / (b.threads + std::size_t{1});
+                      std::to_string(r.threads));
+  b.scratch_limit =
+      (r.memory - b.depth * r.slot_bytes - b.cells * r.row_bytes) / (b.threads + std::size_t{1} + b.origins);
   return b;
 }
 

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -16,13 +17,16 @@ struct BudgetRequest {
   std::uint64_t rows = 1;
   std::size_t slot_bytes = 0;
   std::size_t sample_bytes = 0;  ///< largest fixed field: the least a runner may need
+  std::size_t row_bytes = 0;     ///< of a settled sample that waits for its place
+  std::function<std::size_t(unsigned threads)> cells = {}, origins = {};  ///< how many a settled pipeline has
 };
 
 /// What a loader's bytes are for, resolved before the first batch.
 struct Budget {
   unsigned depth = 0;
   unsigned threads = 0;
-  std::size_t scratch_limit = 0;   ///< bytes a runner
+  std::size_t cells = 0, origins = 0;
+  std::size_t scratch_limit = 0;   ///< bytes a runner, or a shared record
   std::vector<std::string> notes;  ///< what was lowered, and why
 };
 

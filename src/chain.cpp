@@ -1,11 +1,14 @@
 #include "chain.hpp"
 
+#include <algorithm>
 #include <cstring>
+#include <string>
 #include <utility>
 
 #include <penstock/error.hpp>
 
 #include "failure.hpp"
+#include "hash.hpp"
 
 namespace penstock::detail {
 
@@ -13,13 +16,14 @@ namespace {
 const std::string read_label = "read";
 }
 
-ChainRun::ChainRun(const Chain& chain, std::size_t scratch_limit, std::unique_ptr<ReaderModel> its_reader)
+ChainRun::ChainRun(const Chain& chain, std::size_t scratch_limit, std::unique_ptr<ReaderModel> its_reader,
+                   std::size_t most_steps)
     : arena(scratch_limit), reader(std::move(its_reader)) {
   const std::vector<Step>& steps = chain.steps();
   max_bytes = chain.data().check_value().max_sample_bytes;
   counters.resize(steps.size());
   decoders.resize(steps.size());
-  for (std::size_t i = 0; i < steps.size(); ++i)
+  for (std::size_t i = 0; i < std::min(steps.size(), most_steps); ++i)
     if (steps[i].decoder != nullptr) decoders[i] = steps[i].decoder->start();
 }
 
@@ -59,7 +63,8 @@ void Chain::begin(ChainRun& run, const Step& step, std::span<std::byte* const> r
     for (const Step::Home home : step.homes) run.cells[home.slot].home = rows[home.row];
 }
 
-void Chain::execute(ChainRun& run, std::size_t number, const Place& place, std::uint64_t index) const {
+// False: the sample ends here, as a filter wants it.
+bool Chain::execute(ChainRun& run, std::size_t number, const Place& place, std::uint64_t index) const {
   const Step& step = steps_[number];
   switch (step.kind) {
     case Step::Kind::read: {
@@ -75,13 +80,7 @@ void Chain::execute(ChainRun& run, std::size_t number, const Place& place, std::
       Sample sample(run);
       Context context(seed_, step.key, place, index, &run.stop);
       step.map->apply(sample, context);
-      for (std::size_t slot = 0; slot < run.cells.size(); ++slot) {
-        const Cell& cell = run.cells[slot];
-        if (cell.data == nullptr) run.missing(slot);
-        if (!step.schema[slot].shape.admits(cell.shape))
-          run.refuse(slot, "value of shape " + cell.shape.to_string(), step.schema[slot].dtype, cell.shape.rank());
-      }
-      check_size(run, step);
+      check_values(run, step);
       break;
     }
     case Step::Kind::field_map: {
@@ -102,9 +101,32 @@ void Chain::execute(ChainRun& run, std::size_t number, const Place& place, std::
     case Step::Kind::image:
       run_fold(run, step, number, place, seed_, check_);
       break;
+    case Step::Kind::filter: {
+      Context context(seed_, step.key, place, index, &run.stop);
+      return step.filter->keeps(Sample(run), context);
+    }
+    case Step::Kind::flat_map: {
+      Sample child(run);
+      Context context(seed_, step.key, place, index, &run.stop);
+      step.flat_map->child(Sample(*run.parent), run.child, child, context);
+      check_values(run, step);
+      break;
+    }
     case Step::Kind::select:
       break;
   }
+  return true;
+}
+
+// What a callable on the whole sample left behind is as its schema says.
+void Chain::check_values(const ChainRun& run, const Step& step) const {
+  for (std::size_t slot = 0; slot < run.cells.size(); ++slot) {
+    const Cell& cell = run.cells[slot];
+    if (cell.data == nullptr) run.missing(slot);
+    if (!step.schema[slot].shape.admits(cell.shape))
+      run.refuse(slot, "value of shape " + cell.shape.to_string(), step.schema[slot].dtype, cell.shape.rank());
+  }
+  check_size(run, step);
 }
 
 void Chain::check_size(const ChainRun& run, const Step& step) const {
@@ -123,28 +145,84 @@ void Chain::finish(ChainRun& run, std::span<std::byte* const> rows) const {
   }
 }
 
-void Chain::run(ChainRun& run, const Place& place, std::uint64_t index, std::span<std::byte* const> rows,
-                std::uint64_t stands_for) const {
-  if (stands_for == 0) {
-    for (std::size_t i = 0; i < steps_.size(); ++i) {
-      run.at = &steps_[i].label;
-      begin(run, steps_[i], rows);
-      execute(run, i, place, index);
-    }
-    finish(run, rows);
-  } else {
-    run_measured(run, place, index, rows, stands_for);
+bool Chain::run_steps(ChainRun& run, std::size_t first, std::size_t last, const Place& place, std::uint64_t index,
+                      std::span<std::byte* const> rows) const {
+  for (std::size_t i = first; i < last; ++i) {
+    run.at = &steps_[i].label;
+    begin(run, steps_[i], rows);
+    if (!execute(run, i, place, index)) return false;
   }
+  if (!rows.empty()) finish(run, rows);
+  return true;
+}
+
+bool Chain::run(ChainRun& run, const Place& place, std::uint64_t index, std::span<std::byte* const> rows,
+                std::uint64_t stands_for) const {
+  std::size_t first = 0;
+  if (run.parent != nullptr) {
+    first = children_begin_;
+    adopt(run);
+  }
+  const bool kept = stands_for == 0 ? run_steps(run, first, steps_.size(), place, index, rows)
+                                    : run_measured(run, first, steps_.size(), place, index, rows, stands_for);
   run.totals.samples.add(1);
   if (run.copied_bytes != 0) {
     run.totals.copied_bytes.add(run.copied_bytes);
     run.copied_bytes = 0;
   }
+  return kept;
+}
+
+// A child begins with its parent's values, which it may read but not write to.
+void Chain::adopt(ChainRun& run) {
+  const ChainRun& parent = *run.parent;
+  run.arena.reset();
+  run.schema = parent.schema;
+  run.cells = parent.cells;
+  for (Cell& cell : run.cells) {
+    cell.home = nullptr;
+    cell.writable = false;
+  }
+}
+
+bool Chain::open(ChainRun& parent, const Place& place, std::uint64_t index, std::uint64_t stands_for) const {
+  const std::size_t first = data_->source->is_stream() ? 1 : 0;
+  const bool kept = stands_for == 0 ? run_steps(parent, first, children_begin_, place, index, {})
+                                    : run_measured(parent, first, children_begin_, place, index, {}, stands_for);
+  parent.totals.samples.add(1);
+  // The reader goes on to another record, and what it gave to view goes with it.
+  if (kept)
+    for (std::size_t slot = 0; slot < parent.cells.size(); ++slot) parent.own(slot);
+  parent.totals.copied_bytes.add(std::exchange(parent.copied_bytes, 0));
+  return kept;
+}
+
+std::uint32_t Chain::count(ChainRun& parent, const Place& place, std::uint64_t index) const {
+  const Step& step = steps_[children_begin_];
+  if (children_begin_ == steps_.size() || step.kind != Step::Kind::flat_map) return 1;
+  parent.at = &step.label;
+  Context context(seed_, hash_mix(step.key, 0x636f756e74), place, index, &parent.stop);  // "count"
+  return step.flat_map->count(Sample(parent), context);
+}
+
+bool Chain::read(ChainRun& parent, StreamModel& stream) const {
+  const Step& step = steps_[0];
+  parent.at = &step.label;
+  begin(parent, step, {});
+  SampleBuilder out(parent);
+  if (!stream.next(out)) return false;
+  for (std::size_t slot = 0; slot < step.fields; ++slot) {
+    if (parent.cells[slot].data == nullptr) parent.missing(slot);
+    parent.own(slot);
+  }
+  check_size(parent, step);
+  parent.totals.copied_bytes.add(std::exchange(parent.copied_bytes, 0));
+  return true;
 }
 
 // A sample that fails is counted as far as it came: it cost what it cost.
-void Chain::run_measured(ChainRun& run, const Place& place, std::uint64_t index, std::span<std::byte* const> rows,
-                         std::uint64_t stands_for) const {
+bool Chain::run_measured(ChainRun& run, std::size_t first, std::size_t last, const Place& place, std::uint64_t index,
+                         std::span<std::byte* const> rows, std::uint64_t stands_for) const {
   // A sample of a few microseconds can't have waited for anything, and asking would cost as much as making it.
   const bool may_block = run.sample_ns == 0 || run.sample_ns > 5000;
   std::uint64_t blocked = may_block ? times_blocked() : 0;
@@ -168,13 +246,14 @@ void Chain::run_measured(ChainRun& run, const Place& place, std::uint64_t index,
     run.totals.stood_for.add(stands_for);
     run.totals.scratch_bytes.set(run.arena.peak());
   };
-  std::size_t i = 0;
+  std::size_t i = first;
+  bool kept = true;
   try {
-    for (; i < steps_.size(); ++i) {
+    for (; i < last && kept; ++i) {
       run.at = &steps_[i].label;
       begin(run, steps_[i], rows);
-      execute(run, i, place, index);
-      if (i + 1 == steps_.size()) finish(run, rows);
+      kept = execute(run, i, place, index);
+      if (kept && i + 1 == last && !rows.empty()) finish(run, rows);
       count(i);
       std::uint64_t bytes = 0;
       for (std::size_t slot = 0; slot < run.cells.size(); ++slot) {
@@ -189,6 +268,7 @@ void Chain::run_measured(ChainRun& run, const Place& place, std::uint64_t index,
     throw;
   }
   count_all();
+  return kept;
 }
 
 Error Chain::describe_failure(const ChainRun& run, std::uint64_t index) const {
@@ -206,11 +286,30 @@ Error Chain::describe_failure(const ChainRun& run, std::uint64_t index) const {
 OwnedSample run_once(const PipelineData& data, const Place& place, std::uint64_t index) {
   const Chain chain(std::make_shared<const PipelineData>(data));
   ChainRun run(chain, ~std::size_t{0}, data.source->open_reader());
+  ChainRun* at_work = &run;
+  bool kept = false;
   try {
-    chain.run(run, place, index, {});
+    if (chain.children_begin() == 0) {
+      kept = place.child == 0 && chain.run(run, place, index, {});
+    } else {
+      run.stand_in = std::make_unique<ChainRun>(chain, ~std::size_t{0}, nullptr);
+      at_work = run.stand_in.get();
+      std::swap(run.reader, at_work->reader);
+      const Place parent{place.epoch, place.position, 0, place.attempt};
+      if (chain.open(*at_work, parent, index) && place.child < chain.count(*at_work, parent, index)) {
+        run.parent = std::exchange(at_work, &run);
+        run.child = place.child;
+        kept = chain.run(run, place, index, {});
+      }
+    }
   } catch (...) {
-    throw chain.describe_failure(run, index);
+    throw chain.describe_failure(*at_work, index);
   }
+  if (!kept)
+    throw Error(Errc::not_found, "no such sample: position " + std::to_string(place.position) + ", child " +
+                                     std::to_string(place.child) +
+                                     " is left behind by a filter, or there are fewer children")
+        .with_index(index);
   OwnedSample out(data.schema);
   SampleBuilder builder = out.builder();
   for (std::size_t slot = 0; slot < data.schema.size(); ++slot)

@@ -13,6 +13,7 @@
 #include <penstock/place.hpp>
 #include <penstock/sample.hpp>
 #include <penstock/source.hpp>
+#include <penstock/stream_source.hpp>
 
 #include "counters.hpp"
 #include "pipeline_data.hpp"
@@ -29,7 +30,7 @@ struct FoldPart {
 
 /// One step of a chain: the read, a map, or a run of neighbouring image stages that act on one field.
 struct Step {
-  enum class Kind : std::uint8_t { read, map, field_map, image, select } kind = Kind::read;
+  enum class Kind : std::uint8_t { read, map, field_map, image, select, filter, flat_map } kind = Kind::read;
   std::string label;
   std::uint64_t key = 0;
   Schema schema;                     ///< behind this step
@@ -42,6 +43,8 @@ struct Step {
   std::size_t in_slot = 0, out_slot = 0;
   const TransformModel* map = nullptr;
   const FieldMapModel* field_map = nullptr;
+  const FilterModel* filter = nullptr;
+  const FlatMapModel* flat_map = nullptr;
   Shape field_map_shape;  ///< fixed, or what `in` has where `keeps_shape`
   bool keeps_shape = true;
   const ImageDecoder* decoder = nullptr;
@@ -59,7 +62,9 @@ class Chain;
 /// What one runner owns to run chains: reader, decoders, scratch, cells, counters. One thread at a time.
 class ChainRun final : public Cells {
  public:
-  ChainRun(const Chain& chain, std::size_t scratch_limit, std::unique_ptr<ReaderModel> its_reader);
+  /// For the first `most_steps` of the chain.
+  ChainRun(const Chain& chain, std::size_t scratch_limit, std::unique_ptr<ReaderModel> its_reader,
+           std::size_t most_steps = ~std::size_t{0});
 
   ScratchArena arena;
   std::unique_ptr<ReaderModel> reader;
@@ -68,9 +73,13 @@ class ChainRun final : public Cells {
   std::vector<std::byte*> rows;        ///< places of the row in work
   std::vector<StepCounters> counters;  ///< one per step
   ChainCounters totals;
+  ChainCounters parents, reads;     ///< of origins, and of records of a stream
   std::uint64_t sample_ns = 0;      ///< wall time of the last measured chain; 0 = none yet
   const std::string* at = nullptr;  ///< label of the stage in work, for errors
   std::stop_token stop;
+  ChainRun* parent = nullptr;          ///< what the sample in work is a child of; read by several runners at once
+  std::uint32_t child = 0;             ///< which one
+  std::unique_ptr<ChainRun> stand_in;  ///< the parent of one child alone, which is made of another record
 
  protected:
   std::byte* scratch(std::size_t bytes) override { return arena.allocate(bytes); }
@@ -81,11 +90,24 @@ class Chain {
  public:
   explicit Chain(std::shared_ptr<const PipelineData> data);
 
-  /// Runs one sample. `rows`, when not empty, holds the place of each field of the final schema: values end up there.
-  /// Without, they end up anywhere: in the run's scratch or in the store, until the next run. Where this sample
-  /// `stands_for` others, its steps are timed. Throws whatever a stage throws.
-  void run(ChainRun& run, const Place& place, std::uint64_t index, std::span<std::byte* const> rows,
+  /// Runs one sample: from the reading on, or, where the run has a parent, from behind what that went through. `rows`,
+  /// when not empty, holds the place of each field of the final schema: values end up there. Without, they end up
+  /// anywhere: in the run's scratch or in the store, until the next run. Where this sample `stands_for` others, its
+  /// steps are timed. False: a filter left it behind. Throws whatever a stage throws.
+  bool run(ChainRun& run, const Place& place, std::uint64_t index, std::span<std::byte* const> rows,
            std::uint64_t stands_for = 0) const;
+
+  /// Number of the step that a child begins with: the flat_map, or what is behind a stream's reading; 0 = none, samples
+  /// have no parents.
+  std::size_t children_begin() const noexcept { return children_begin_; }
+  /// Makes a parent: what stands before `children_begin()`. It keeps its values when its reader goes on. False: a
+  /// filter left it behind.
+  bool open(ChainRun& parent, const Place& place, std::uint64_t index, std::uint64_t stands_for = 0) const;
+  /// How many children it has; 1 without flat_map.
+  std::uint32_t count(ChainRun& parent, const Place& place, std::uint64_t index) const;
+  /// Reads a stream's next record into a parent, which keeps it; false at the epoch's end. What stands behind the
+  /// reading is then left to `open`.
+  bool read(ChainRun& parent, StreamModel& stream) const;
 
   /// The exception in flight as an Error that knows stage, source, file, key and index. Call inside a catch block.
   Error describe_failure(const ChainRun& run, std::uint64_t index) const;
@@ -98,14 +120,19 @@ class Chain {
   void assign_homes();
   void check_fixed_sizes();
   void begin(ChainRun& run, const Step& step, std::span<std::byte* const> rows) const;
-  void run_measured(ChainRun& run, const Place& place, std::uint64_t index, std::span<std::byte* const> rows,
-                    std::uint64_t stands_for) const;
-  void execute(ChainRun& run, std::size_t number, const Place& place, std::uint64_t index) const;
+  bool run_steps(ChainRun& run, std::size_t first, std::size_t last, const Place& place, std::uint64_t index,
+                 std::span<std::byte* const> rows) const;
+  bool run_measured(ChainRun& run, std::size_t first, std::size_t last, const Place& place, std::uint64_t index,
+                    std::span<std::byte* const> rows, std::uint64_t stands_for) const;
+  bool execute(ChainRun& run, std::size_t number, const Place& place, std::uint64_t index) const;
+  static void adopt(ChainRun& run);
   void check_size(const ChainRun& run, const Step& step) const;
+  void check_values(const ChainRun& run, const Step& step) const;
   void finish(ChainRun& run, std::span<std::byte* const> rows) const;
 
   std::shared_ptr<const PipelineData> data_;
   std::vector<Step> steps_;
+  std::size_t children_begin_ = 0;
   std::vector<std::size_t> row_bytes_;  ///< of each field of the final schema; 0 where it varies
   std::uint64_t seed_;
   CheckOptions check_;
@@ -115,7 +142,7 @@ class Chain {
 void run_fold(ChainRun& run, const Step& step, std::size_t number, const Place& place, std::uint64_t seed,
               const CheckOptions& check);
 
-/// One sample outside any loader.
+/// One sample outside any loader. @throws Error(not_found) where a filter leaves it behind, or there is no such child.
 OwnedSample run_once(const PipelineData& data, const Place& place, std::uint64_t index);
 
 }  // namespace penstock::detail

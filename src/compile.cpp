@@ -54,7 +54,12 @@ bool makes(const Step& step, const Schema& before, std::size_t slot) {
       const auto old = before.find(step.schema[slot].name);
       return !old || !(before[*old] == step.schema[slot]);
     }
+    case Step::Kind::flat_map: {
+      const auto old = before.find(step.schema[slot].name);
+      return !old || !(before[*old] == step.schema[slot]);
+    }
     case Step::Kind::select:
+    case Step::Kind::filter:
       return false;
   }
   return false;
@@ -66,6 +71,7 @@ void Chain::compile() {
   Step read;
   read.label = "read";
   read.schema = data_->source_schema;
+  if (data_->source->is_stream()) children_begin_ = 1;
   steps_.push_back(std::move(read));
   for (const BoundStage& stage : data_->stages) {
     const auto* image = std::get_if<ImageItem>(&stage.stage.model().item);
@@ -103,6 +109,15 @@ void Chain::compile() {
       step.executor = image->executor;
       step.in_slot = step.out_slot = stage.out.slot(image->field);
       step.parts.push_back({image->model.get(), stage.key, stage.label});
+    } else if (const auto* filter = std::get_if<FilterItem>(&stage.stage.model().item)) {
+      step.kind = Step::Kind::filter;
+      step.filter = filter->model.get();
+      step.out_slot = stage.out.size();
+    } else if (const auto* flat_map = std::get_if<FlatMapItem>(&stage.stage.model().item)) {
+      step.kind = Step::Kind::flat_map;
+      step.flat_map = flat_map->model.get();
+      step.out_slot = stage.out.size();
+      children_begin_ = steps_.size();
     } else {
       step.kind = Step::Kind::select;
       step.out_slot = stage.out.size();

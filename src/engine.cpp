@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "clock.hpp"
 #include "cores.hpp"
 #include "failure.hpp"
 #include "relax.hpp"
@@ -27,6 +28,19 @@ Engine::Engine(std::shared_ptr<const PipelineData> data, const EngineOptions& op
       by_ordinal_(options.depth, nullptr),
       may_spin_(options.threads < usable_cores()) {
   door_->engine = this;
+  if (data_->settled()) {
+    SettledOptions settled;
+    settled.threads = options.threads;
+    settled.cells = options.cells;
+    settled.origins = options.origins;
+    settled.scratch_limit = options.scratch_limit;
+    settled.epochs = options.epochs;
+    settled.memory = options.memory;
+    settled.stop = stop_source_.get_token();
+    SettledHost& host = *this;
+    settled_ = std::make_unique<Settled>(data_, chain_, settled, slots_, host);
+    ends_.reserve(options.depth);
+  }
   runs_.reserve(options.threads + std::size_t{1});
   idle_runs_.reserve(options.threads + std::size_t{1});
 }
@@ -35,6 +49,11 @@ Engine::Engine(std::shared_ptr<const PipelineData> data, const EngineOptions& op
 // user's code and may be slow, so the mutex is let go while they are asked; one thread does it at a time, and sees what
 // became free meanwhile, but not for ever.
 void Engine::admit(Lock& lock) noexcept {
+  if (settled_ != nullptr) {
+    settled_->settle().stalled().store(false, std::memory_order_seq_cst);
+    if (!closed_ && !paused() && settled_->has_work()) wake(lock);
+    return;
+  }
   if (admitting_) return;
   admitting_ = true;
   for (unsigned most = options_.depth; most != 0; --most) {
@@ -59,7 +78,7 @@ void Engine::admit(Lock& lock) noexcept {
     }
     const std::uint64_t ordinal = admitted_.load(std::memory_order_relaxed);
     by_ordinal_[ordinal % by_ordinal_.size()] = slot;
-    if (++cursor_.number == steps_) cursor_ = {cursor_.epoch + 1, 0};
+    cursor_ = slot->next;
     admitted_.store(ordinal + 1, std::memory_order_release);
     tickets_.raise((ordinal + 1) * rows_);
     wake(lock);
@@ -75,7 +94,10 @@ void Engine::prepare(Slot& slot) {
   slot.number = cursor_.number;
   slot.first = cursor_.number * rows_;
   slot.valid = std::min(rows_, data_->size - slot.first);
+  slot.samples = slot.valid;
   slot.rows = data_->batch->options.tail == Tail::pad ? rows_ : slot.valid;
+  slot.next = cursor_.number + 1 == steps_ ? Cursor{cursor_.epoch + 1, 0, 0, 0}
+                                           : Cursor{cursor_.epoch, cursor_.number + 1, slot.first + rows_, 0};
   data_->fill(slot.epoch, slot.first, {slot.indices.data(), slot.valid});
   std::fill(slot.indices.begin() + static_cast<std::ptrdiff_t>(slot.valid), slot.indices.end(), ~std::uint64_t{0});
   std::fill_n(slot.mask.begin(), slot.valid, std::uint8_t{1});
@@ -117,6 +139,11 @@ void Engine::seek(Cursor cursor) {
   changed_.wait(lock, [this] { return running_ == 0 && !admitting_; });
   for (std::uint64_t o = delivered_; o < admitted_.load(std::memory_order_relaxed); ++o)
     slots_.release(slot_of(o), StreamRef{});
+  if (settled_ != nullptr) {
+    if (Slot* const open = settled_->open_slot(); open != nullptr) slots_.release(*open, StreamRef{});
+    settled_->reset(cursor);
+    ends_.clear();
+  }
   tickets_.reset();
   admitted_.store(0, std::memory_order_relaxed);
   advised_.store(0, std::memory_order_relaxed);
@@ -134,8 +161,8 @@ void Engine::seek(Cursor cursor) {
   admit(lock);
 }
 
-Slot* Engine::wait() {
-  using namespace std::chrono_literals;
+Slot* Engine::wait(std::uint64_t epoch) {
+  if (settled_ != nullptr) return wait_settled(epoch);
   Lock lock(mutex_, std::defer_lock);
   if (delivered_ == admitted_.load(std::memory_order_acquire)) {
     lock.lock();
@@ -145,8 +172,7 @@ Slot* Engine::wait() {
     if (stopped()) return nullptr;
     if (delivered_ == admitted_.load(std::memory_order_acquire)) {
       if (order_error_) throw *order_error_;
-      throw LeasesExhausted(Errc::leases_exhausted, "the caller holds all " + std::to_string(slots_.depth()) +
-                                                        " batches of the ring; let some go, or raise `depth`");
+      throw leases_exhausted();
     }
     lock.unlock();
   }
@@ -160,34 +186,29 @@ Slot* Engine::wait() {
   if (ready()) return stopped() ? nullptr : &slot;
   lock.lock();
   waiting_.store(true, std::memory_order_seq_cst);
-  // While all runners run there is nothing to do but wait. Where threads are short (an application's own limit, a busy
-  // shared executor, a single worker that waits here itself) this thread makes samples too.
-  while (!ready() && !stopped() && !failed_) {
-    if (running_ >= most_runners()) {
-      changed_.wait(lock);  // a runner that leaves wakes it as well
-      continue;
-    }
-    if (changed_.wait_for(lock, 1ms) != std::cv_status::timeout) continue;
-    if (running_ >= most_runners() || !has_work()) continue;
-    do {
-      help(lock);  // while no runner comes at all, without waiting in between
-    } while (!ready() && !stopped() && !failed_ && running_ == 0 && has_work());
-  }
+  while (!ready() && !stopped() && !failed_) sleep_or_help(lock, ready);
   waiting_.store(false, std::memory_order_relaxed);
   if (stopped()) return nullptr;
   if (!ready()) throw *reader_error_;
   return &slot;
 }
 
+LeasesExhausted Engine::leases_exhausted() const {
+  return {Errc::leases_exhausted, "the caller holds all " + std::to_string(slots_.depth()) +
+                                      " batches of the ring; let some go, or raise `depth`"};
+}
+
 void Engine::lease(Slot& slot) {
   const Lock lock(mutex_);
   slots_.lease(slot);
   ++delivered_;
+  ++leased_;
 }
 
 void Engine::release(Slot& slot) noexcept {
   Lock lock(mutex_);
   slots_.release(slot, StreamRef{});
+  --leased_;
   admit(lock);
 }
 
@@ -230,7 +251,22 @@ Engine::Totals Engine::totals() const {
     t.wall_ns += run->totals.wall_ns.get();
     t.stood_for += run->totals.stood_for.get();
     t.copied_bytes += run->totals.copied_bytes.get();
+    t.copied_bytes += run->parents.copied_bytes.get();
+    t.wall_ns += run->parents.wall_ns.get();
+    t.parents += run->parents.samples.get();
+    t.parents_stood_for += run->parents.stood_for.get();
+    t.reads += run->reads.samples.get();
+    t.origin_bytes = std::max<std::size_t>(t.origin_bytes, run->parents.scratch_bytes.get());
+    t.reads_stood_for += run->reads.stood_for.get();
     t.scratch_bytes = std::max<std::size_t>(t.scratch_bytes, run->totals.scratch_bytes.get());
+  }
+  t.kept = t.samples;
+  if (settled_ != nullptr) {
+    t.kept = settled_->settle().kept();
+    t.cells = settled_->settle().size();
+    t.cell_bytes = settled_->settle().bytes_each();
+    t.copied_bytes += t.kept * t.cell_bytes;
+    t.origins = settled_->origins() != nullptr ? settled_->origins()->size() : 0;
   }
   t.busy_ns = busy_ns_ + running_ * now_ns();
   t.helped = helped_;

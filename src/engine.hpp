@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <exception>
@@ -18,19 +19,14 @@
 #include "executor_impl.hpp"
 #include "failure.hpp"
 #include "pipeline_data.hpp"
+#include "settled.hpp"
 #include "slots.hpp"
 #include "tickets.hpp"
 
 namespace penstock::detail {
 
-/// Where an epoch stands: the number of its next batch.
-struct Cursor {
-  std::uint64_t epoch = 0, number = 0;
-  friend bool operator==(const Cursor&, const Cursor&) = default;
-};
-
-/// Monotonic time in nanoseconds.
-std::uint64_t now_ns() noexcept;
+/// So long a runner goes on while others wait for its thread.
+inline constexpr std::uint64_t turn_ns = std::chrono::nanoseconds(Executor::Impl::turn).count();
 
 /// The caller holds every batch of the ring: it can let go of one and go on.
 struct LeasesExhausted : Error {
@@ -42,6 +38,8 @@ struct EngineOptions {
   unsigned depth = 4;
   std::size_t scratch_limit = 0;
   std::uint64_t epochs = 0;  ///< 0 = no end
+  std::size_t cells = 0;     ///< of a settled pipeline: samples in work, and records they share
+  std::size_t origins = 0;
   MemoryResource* memory = nullptr;
 };
 
@@ -50,7 +48,9 @@ struct EngineOptions {
 /// Batches are admitted by the thread that lets one go, or asks for the first, and taken in order by the consumer's.
 /// Runners take tickets without the mutex, and need it only to begin, to leave, and to wake a waiting consumer. Batches
 /// that outlive the loader keep this alive.
-class Engine {
+///
+/// A settled pipeline's runners find their work in `Settled`; here are the threads, the ring, and the consumer.
+class Engine final : private SettledHost {
  public:
   /// `executor` must live until close() has returned.
   Engine(std::shared_ptr<const PipelineData> data, const EngineOptions& options, Executor::Impl& executor);
@@ -59,9 +59,12 @@ class Engine {
   /// Gives up all that is unread and begins issuing at `cursor`. Waits for what is in work: samples, an
   /// order that is asked, a reader that is opened.
   void seek(Cursor cursor);
-  /// The slot of the next batch, once it is ready; null after a stop. @throws LeasesExhausted, or what ended the
-  /// engine: an order's failure behind the batches that came before it, or that no reader can be opened.
-  Slot* wait();
+  /// The slot of the next batch, once it is ready; null after a stop, and, where only the samples tell, at the end of
+  /// the epoch (that which `epoch` is). @throws LeasesExhausted, or what ended the engine: an order's failure behind
+  /// the batches that came before it, or that no reader can be opened.
+  Slot* wait(std::uint64_t epoch);
+  /// Takes note that the epoch ended: what its last batch did not tell. None: it has not, or a batch comes first.
+  std::optional<EpochEnd> take_epoch_end(std::uint64_t epoch);
   /// Leases the slot that wait() gave, and moves on.
   void lease(Slot& slot);
   void close() noexcept;
@@ -85,6 +88,9 @@ class Engine {
     std::vector<StepTotals> steps;
     std::uint64_t samples = 0, copied_bytes = 0, busy_ns = 0, helped = 0;
     std::uint64_t measured = 0, stood_for = 0, wall_ns = 0;
+    std::uint64_t parents = 0, parents_stood_for = 0, reads = 0, reads_stood_for = 0;
+    std::uint64_t kept = 0;  ///< samples that have a row, or will
+    std::size_t cells = 0, cell_bytes = 0, origins = 0, origin_bytes = 0;
     unsigned threads_seen = 0;
     std::size_t readers = 0;
     std::string reader_error;       ///< why there are no more of them
@@ -101,14 +107,46 @@ class Engine {
   bool submit_runner() noexcept;
   std::size_t most_runners() const noexcept;
   void runner_main(Lock& lock) noexcept;
-  bool work(ChainRun& run) noexcept;
+  bool has_work() noexcept;
+  bool work_settled(ChainRun& run) noexcept;
+  Slot* wait_settled(std::uint64_t epoch);
+  bool epoch_over(std::uint64_t epoch) noexcept;
+  LeasesExhausted leases_exhausted() const;
+
+  // While all runners run there is nothing to do but wait. Where threads are short (an application's own limit, a busy
+  // shared executor, a single worker that waits here itself) the consumer's thread makes samples too.
+  void sleep_or_help(Lock& lock, const auto& ready) {
+    using namespace std::chrono_literals;
+    if (running_ >= most_runners()) {
+      changed_.wait(lock);  // a runner that leaves wakes it as well
+      return;
+    }
+    if (changed_.wait_for(lock, 1ms) != std::cv_status::timeout) return;
+    if (running_ >= most_runners() || !has_work()) return;
+    do {
+      help(lock);  // while no runner comes at all, without waiting in between
+    } while (!ready() && !stopped() && !failed_ && running_ == 0 && has_work());
+  }
+
+  // -- what a settled pipeline tells --
+  Slot* open_batch() noexcept override;
+  void close_batch(Slot& slot) noexcept override;
+  void discard_batch(Slot& slot) noexcept override;
+  bool has_room_for_end() noexcept override;
+  void end_epoch(EpochEnd end) noexcept override;
+  void wake_runners() noexcept override;
+  void finish_parts(Slot& slot, std::uint32_t parts) noexcept override;
+  bool paused() const noexcept override { return paused_.load(std::memory_order_relaxed); }
+
+  // -- a directly placed one --
+  bool work_directly(ChainRun& run) noexcept;
+  void help_directly(ChainRun& run) noexcept;
   bool advise() noexcept;
-  bool has_work() const noexcept;
+  bool has_direct_work() const noexcept;
   bool advice_waits() const noexcept;
   bool make_samples(ChainRun& run, Slot& slot, TicketRun tickets) noexcept;
   void fill_row(ChainRun& run, Slot& slot, std::uint64_t row, std::uint64_t ticket);
   void fail_row(Slot& slot, std::uint64_t row, Error error, bool fatal);
-  void finish_parts(Slot& slot, std::uint32_t parts) noexcept;
   void help(Lock& lock);
   ChainRun* lease_run(Lock& lock) noexcept;
   Slot& slot_of(std::uint64_t ordinal) noexcept { return *by_ordinal_[ordinal % by_ordinal_.size()]; }
@@ -130,6 +168,7 @@ class Engine {
   Tickets tickets_;
   bool advises_;
   std::stop_source stop_source_;
+  std::unique_ptr<Settled> settled_;  ///< null: placed directly
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;
@@ -137,7 +176,9 @@ class Engine {
   std::atomic<std::uint64_t> admitted_{0};
   std::atomic<std::uint64_t> advised_{0};
   std::uint64_t delivered_ = 0;
-  Cursor cursor_;  ///< of the next batch to admit
+  std::size_t leased_ = 0;
+  Cursor cursor_;               ///< of the next batch to admit
+  std::vector<EpochEnd> ends_;  ///< of a settled pipeline, oldest first; never more than there are slots
   std::vector<std::unique_ptr<ChainRun>> runs_;
   std::vector<ChainRun*> idle_runs_;
   unsigned scheduled_ = 0, threads_seen_ = 0;

@@ -37,12 +37,21 @@ class Loader::Impl {
     executor.emplace(options.executor ? *options.executor : Executor(options.threads));
     executor->impl().check_process();
     steps = data.steps();
+    settled = data.settled();
+    empty = settled ? data.size == 0 : steps == 0;
     detail::BudgetRequest request;
     request.memory = options.memory;
     request.depth = options.depth;
     request.threads = options.threads != 0 ? std::min(options.threads, executor->threads()) : executor->threads();
     request.rows = data.batch->rows;
     request.slot_bytes = detail::Slots::slot_bytes(data.schema, data.batch->rows);
+    if (data.settled()) {
+      request.row_bytes = detail::Settle::row_bytes(data.schema);
+      request.cells = [&data, this](unsigned threads) {
+        return detail::Settled::cells_for(data, options.settle_bytes, threads);
+      };
+      request.origins = [&data](unsigned threads) { return detail::Settled::origins_for(data, threads); };
+    }
     for (const Field& f : data.schema)
       request.sample_bytes = std::max<std::size_t>(request.sample_bytes, f.shape.elements() * size_of(f.dtype));
     budget = detail::resolve_budget(request);
@@ -55,6 +64,8 @@ class Loader::Impl {
     engine_options.depth = budget.depth;
     engine_options.scratch_limit = budget.scratch_limit;
     engine_options.epochs = options.epochs;
+    engine_options.cells = budget.cells;
+    engine_options.origins = budget.origins;
     engine_options.memory = options.host_memory != nullptr ? options.host_memory : &host_memory();
     fingerprint = pipeline.fingerprint();
     engine = std::make_shared<detail::Engine>(
@@ -85,8 +96,8 @@ class Loader::Impl {
     check_process();
     if (engine->stopped()) return;
     if (in_epoch || ended_by_error) {
-      const bool read_to_the_end = !ended_by_error && cursor.number == steps;
-      cursor = {cursor.epoch + 1, 0};
+      const bool read_to_the_end = !ended_by_error && !must_seek && (settled ? account_end() : cursor.epoch != epoch);
+      to_epoch(epoch + 1);
       if (!read_to_the_end) must_seek = true;
     }
     ended_by_error = false;
@@ -96,9 +107,9 @@ class Loader::Impl {
   std::optional<Batch> next() {
     check_process();
     if (!in_epoch) begin_epoch();
-    if (engine->stopped() || (options.epochs != 0 && cursor.epoch >= options.epochs)) return end_epoch();
-    if (cursor.number == steps) {
-      cursor = {cursor.epoch + 1, 0};
+    if (engine->stopped() || (options.epochs != 0 && epoch >= options.epochs)) return end_epoch();
+    if (empty || (!settled && cursor.epoch != epoch)) {
+      to_epoch(epoch + 1);
       return end_epoch();
     }
     const Clock::time_point begun = Clock::now();
@@ -111,14 +122,12 @@ class Loader::Impl {
     std::unique_ptr<detail::Lease> lease;
     try {
       lease = std::make_unique<detail::Lease>(engine);
-      slot = engine->wait();
-      if (slot == nullptr) return end_epoch();
-      if (slot->broken.load(std::memory_order_relaxed)) throw detail::no_memory();
-      ledger.account(slot->bad, samples);
-      if (ledger.messages().size() != counters.messages.size()) {
-        const std::lock_guard lock(counters_mutex);
-        counters.messages = ledger.messages();
+      slot = engine->wait(epoch);
+      if (slot == nullptr) {
+        if (account_end()) to_epoch(epoch + 1);
+        return end_epoch();
       }
+      account(slot->bad, slot->broken.load(std::memory_order_relaxed));
     } catch (const detail::LeasesExhausted&) {
       throw;  // the caller can let go of a batch and go on
     } catch (...) {
@@ -128,9 +137,9 @@ class Loader::Impl {
     }
     lease->take(*slot);
     Batch batch(std::move(lease));
-    ++cursor.number;
+    cursor = slot->next;
     ++step;
-    samples += slot->valid;
+    samples += slot->samples;
     count(*slot, begun);
     return batch;
   }
@@ -138,6 +147,30 @@ class Loader::Impl {
   std::optional<Batch> end_epoch() {
     in_epoch = false;
     return std::nullopt;
+  }
+
+  void to_epoch(std::uint64_t number) noexcept {
+    epoch = number;
+    cursor = {number, 0, 0, 0};
+  }
+
+  void account(std::vector<detail::BadSample>& bad, bool broken) {
+    if (broken) throw detail::no_memory();
+    ledger.account(bad, samples);
+    if (ledger.messages().size() == counters.messages.size()) return;
+    const std::lock_guard lock(counters_mutex);
+    counters.messages = ledger.messages();
+  }
+
+  // False: a settled epoch has not ended, as far as is known.
+  bool account_end() {
+    std::optional<detail::EpochEnd> end = engine->take_epoch_end(epoch);
+    if (!end) return false;
+    account(end->bad, end->broken);
+    samples += end->samples;
+    const std::lock_guard lock(counters_mutex);
+    counters.acted = ledger.acted_here();
+    return true;
   }
 
   void count(const detail::Slot& slot, Clock::time_point begun) noexcept {
@@ -154,20 +187,20 @@ class Loader::Impl {
     counters.acted = ledger.acted_here();
   }
 
-  // Behind the last batch of an epoch that has some; an epoch without any has no end to stand at.
-  bool at_the_end() const noexcept { return steps != 0 && cursor.number == steps; }
-
   State state() const {
     check_process();
+    constexpr std::uint64_t most = ~std::uint32_t{0};
+    if (cursor.epoch > most) throw Error(Errc::limit_exceeded, "a state has room for epochs below 2^32");
     State s;
     s.fingerprint = fingerprint;
     s.seed = pipeline.seed();
-    const Cursor at = at_the_end() ? Cursor{cursor.epoch + 1, 0} : cursor;
-    s.epoch = at.epoch;
-    s.position = at.number * pipeline.batch_size();
+    s.epoch = static_cast<std::uint32_t>(cursor.epoch);
+    s.number = static_cast<std::uint32_t>(std::min(cursor.number, most));
+    s.position = cursor.position;
+    s.child = cursor.child;
     s.step = step;
     s.samples = samples;
-    s.replaced = static_cast<std::uint32_t>(std::min<std::uint64_t>(ledger.acted(), ~std::uint32_t{0}));
+    s.replaced = static_cast<std::uint32_t>(std::min(ledger.acted(), most));
     s.check = detail::state_checksum(s);
     return s;
   }
@@ -183,12 +216,14 @@ class Loader::Impl {
                   "the state belongs to another pipeline: source, stages or result options differ (fingerprint " +
                       std::to_string(s.fingerprint) + ", here " + std::to_string(fingerprint) +
                       "); compare with what plan() says");
-    const std::uint64_t rows = pipeline.batch_size();
-    if (s.position % rows != 0 || s.position / rows > steps || s.child != 0)
+    const std::uint64_t rows = pipeline.batch_size(), number = settled ? s.number : s.position / rows;
+    const bool fits = settled ? s.position <= pipeline.size()
+                              : s.position % rows == 0 && (number < steps || s.position == 0) && s.child == 0;
+    if (!fits || s.part != 0)
       throw Error(Errc::state_mismatch, "the state's position " + std::to_string(s.position) +
                                             " is not the beginning of a batch of this pipeline");
-    cursor = {s.epoch, s.position / rows};
-    if (at_the_end()) cursor = {s.epoch + 1, 0};
+    cursor = {s.epoch, number, s.position, s.child};
+    epoch = s.epoch;
     step = s.step;
     samples = s.samples;
     ledger.resume(s.replaced);
@@ -205,8 +240,10 @@ class Loader::Impl {
   std::shared_ptr<detail::Engine> engine;
   std::optional<std::stop_callback<std::function<void()>>> stop_callback;
   std::uint64_t fingerprint = 0, steps = 0;
+  bool settled = false, empty = false;
 
-  Cursor cursor;
+  std::uint64_t epoch = 0;              // that the caller reads
+  Cursor cursor;                        // of the batch behind the last one delivered
   std::uint64_t step = 0, samples = 0;  // delivered, those before a resume as well
   bool in_epoch = false, ended_by_error = false, must_seek = true;
 
@@ -255,11 +292,11 @@ std::optional<Batch> Loader::next(StreamRef) { return impl_->next(); }
 State Loader::state() const { return impl_->state(); }
 void Loader::resume(const State& state) { impl_->resume(state); }
 std::uint64_t Loader::epoch_number() const noexcept {
-  return impl_->cursor.epoch + (impl_->at_the_end() || impl_->ended_by_error ? 1 : 0);
+  return impl_->ended_by_error ? impl_->epoch + 1 : impl_->cursor.epoch;
 }
 void Loader::stop() noexcept { impl_->stop(); }
 const Pipeline& Loader::pipeline() const noexcept { return impl_->pipeline; }
-std::uint64_t Loader::steps_per_epoch() const noexcept { return impl_->steps; }
+std::uint64_t Loader::steps_per_epoch() const { return impl_->pipeline.steps_per_epoch(); }
 
 Report Loader::report() const {
   impl_->check_process();

@@ -8,6 +8,7 @@
 
 #include "bijection.hpp"
 #include "hash.hpp"
+#include "orders.hpp"
 #include "splits.hpp"
 #include "stage_model.hpp"
 
@@ -105,9 +106,7 @@ Stage wrap(auto order) {
 
 }  // namespace
 
-Stage shuffle(ShuffleOptions options) {
-  return detail::make_order(std::make_shared<const detail::OrderOf<Shuffle>>(Shuffle{}), options.seed);
-}
+Stage shuffle(ShuffleOptions options) { return detail::make_stage(detail::ShuffleItem{options}); }
 Stage take(std::uint64_t n) { return wrap(Take{n}); }
 Stage skip(std::uint64_t n) { return wrap(Skip{n}); }
 Stage select(std::vector<std::uint64_t> positions) {
@@ -125,6 +124,7 @@ Stage split(SplitOptions options) {
 }
 
 namespace detail {
+std::shared_ptr<const OrderModel> shuffle_order() { return std::make_shared<const OrderOf<Shuffle>>(Shuffle{}); }
 std::shared_ptr<const OrderModel> select_order(std::vector<std::uint64_t> positions) {
   const std::uint64_t largest = positions.empty() ? 0 : positions.back();
   return std::make_shared<const OrderOf<Select>>(

@@ -6,6 +6,7 @@
 
 #include "chain.hpp"
 #include "hash.hpp"
+#include "orders.hpp"
 #include "pipeline_data.hpp"
 #include "splits.hpp"
 
@@ -30,6 +31,10 @@ class Join {
     add_order(item.model);
   }
   void operator()(const SplitByKeyItem& item) {
+    if (data_.source->is_stream())
+      throw Error(Errc::invalid_argument,
+                  "a stream can't be split by key: its records can't be read one by one; filter it")
+          .with_stage("split");
     if (!data_.orders.empty())
       throw Error(Errc::invalid_argument,
                   "a split by key must stand directly behind the source: an order that changes between "
@@ -37,6 +42,26 @@ class Join {
           .with_stage("split");
     std::vector<std::uint64_t> members = split_members(item.options, *data_.source);
     add_order(select_order(std::move(members)), "split " + describe_split(item.options));
+  }
+  void operator()(const ShuffleItem& item) {
+    if (item.options.seed) set_seed(*item.options.seed, "shuffle");
+    if (!data_.source->is_stream()) {
+      if (item.options.window != 0)
+        throw Error(Errc::invalid_argument,
+                    "`window` is for streams; records that can be read in any order are shuffled whole")
+            .with_stage("shuffle");
+      return add_order(shuffle_order());
+    }
+    refuse_after_batch("shuffle");
+    if (data_.stream_window != 0)
+      throw Error(Errc::invalid_argument, "the stream is shuffled already").with_stage("shuffle");
+    if (item.options.window < 2 || item.options.window > most_stream_window)
+      throw Error(
+          Errc::invalid_argument,
+          "a stream is shuffled inside blocks of consecutive records: say how many, from 2 to 2^20, with `.window`")
+          .with_stage("shuffle");
+    data_.stream_window = item.options.window;
+    data_.stream_key = next_key("shuffle");
   }
   void operator()(const SeedItem& item) { set_seed(item.seed, "seed"); }
 
@@ -101,6 +126,32 @@ class Join {
               data_.schema.with({item.field, dtype, shape}));
   }
 
+  void operator()(const FilterItem& item) {
+    const std::string& name = item.options.name;
+    const std::string label = item.field.empty() ? name : name + "(" + item.field + ")";
+    if (!item.field.empty()) {
+      const Field& in = at(item.field, label);
+      if (in.dtype != item.dtype || in.shape.rank() != item.rank)
+        throw Error(Errc::schema_mismatch, "field \"" + item.field + "\" is " + describe(in) +
+                                               ", but the predicate takes a View<const " +
+                                               std::string(to_string(item.dtype)) + ", " + std::to_string(item.rank) +
+                                               ">; the fields are " + data_.schema.to_string())
+            .with_stage(label);
+    }
+    add_stage(name, label, "filter", item.options.version, data_.schema);
+    data_.filters = true;
+  }
+
+  void operator()(const FlatMapItem& item) {
+    const std::string name = item.model->name();
+    if (data_.flat_maps)
+      throw Error(Errc::invalid_argument,
+                  "a pipeline has one flat_map: let this one's children be counted through both of them")
+          .with_stage(name);
+    add_stage(name, name, "flat_map", item.model->version(), item.model->schema(data_.schema));
+    data_.flat_maps = true;
+  }
+
   void operator()(const SelectFieldsItem& item) {
     std::vector<Field> fields;
     std::string names;
@@ -138,6 +189,10 @@ class Join {
     if (data_.policy)
       throw Error(Errc::invalid_argument, "the pipeline already says what happens to bad samples")
           .with_stage("on_error");
+    if (policy.policy == OnError::replace && data_.source->is_stream())
+      throw Error(Errc::invalid_argument,
+                  "a stream's record can't be replaced, as no other can be read in its place; use mask or drop")
+          .with_stage("on_error");
     data_.policy = policy;
   }
   void operator()(const CheckOptions& options) {
@@ -167,9 +222,19 @@ class Join {
   }
   std::uint64_t next_key(const std::string& name) { return hash_text(name, data_.occurrences[name]++); }
 
+  static constexpr std::uint64_t most_stream_window = 1u << 20;
+
   void add_order(std::shared_ptr<const OrderModel> model, std::string label = {}) {
     const std::string name = model->name();
     refuse_after_batch(name);
+    if (data_.source->is_stream())
+      throw Error(Errc::invalid_argument,
+                  "a stream comes in its own order: of orders it has only shuffle with `.window`")
+          .with_stage(name);
+    if (data_.filters || data_.flat_maps)
+      throw Error(Errc::invalid_argument,
+                  "orders stand before filter and flat_map: behind them it is not known yet how many samples there are")
+          .with_stage(name);
     const std::uint64_t input = data_.size;
     try {
       data_.size = model->size(input);
@@ -217,12 +282,18 @@ std::uint64_t Pipeline::size() const noexcept { return data_->size; }
 std::uint64_t Pipeline::batch_size() const noexcept { return data_->batch ? data_->batch->rows : 0; }
 std::uint64_t Pipeline::steps_per_epoch() const {
   if (!data_->batch) throw Error(Errc::invalid_argument, "a pipeline without batch has no steps; add | batch(n)");
+  if (data_->settled())
+    throw Error(Errc::invalid_argument,
+                "how many batches an epoch has is known only behind it: a filter, a flat_map, the policy `drop` or a "
+                "stream decides on the way");
   return data_->steps();
 }
 std::uint64_t Pipeline::seed() const noexcept { return data_->seed_value(); }
 std::uint64_t Pipeline::fingerprint() const { return data_->fingerprint(); }
 
 void Pipeline::fill(std::uint64_t epoch, std::uint64_t first, std::span<std::uint64_t> out) const {
+  if (data_->source->is_stream())
+    throw Error(Errc::invalid_argument, "a stream's records come in its own order").with_source(data_->source->name());
   if (first > data_->size || out.size() > data_->size - first)
     throw Error(Errc::invalid_argument, "positions " + std::to_string(first) + " to " +
                                             std::to_string(first + out.size()) + " were asked of an epoch of " +
@@ -230,10 +301,10 @@ void Pipeline::fill(std::uint64_t epoch, std::uint64_t first, std::span<std::uin
   data_->fill(epoch, first, out);
 }
 
-OwnedSample Pipeline::at(std::uint64_t position, std::uint64_t epoch) const {
+OwnedSample Pipeline::at(std::uint64_t position, std::uint64_t epoch, std::uint32_t child) const {
   std::uint64_t index = 0;
   fill(epoch, position, {&index, 1});
-  return detail::run_once(*data_, Place{epoch, position, 0, 0}, index);
+  return detail::run_once(*data_, Place{epoch, position, child, 0}, index);
 }
 
 }  // namespace penstock

@@ -5,6 +5,7 @@
 
 #include <penstock/error.hpp>
 #include <penstock/rng.hpp>
+#include <penstock/stream_source.hpp>
 
 #include "failure.hpp"
 #include "hash.hpp"
@@ -12,7 +13,7 @@
 namespace penstock::detail {
 
 std::uint64_t PipelineData::steps() const noexcept {
-  if (!batch) return 0;
+  if (!batch || settled()) return 0;
   return batch->options.tail == Tail::drop ? size / batch->rows : size / batch->rows + (size % batch->rows != 0);
 }
 
@@ -74,6 +75,10 @@ std::uint64_t PipelineData::fingerprint() const {
     add(s.key);
     add(s.version);
     add_text(s.out.to_string());
+  }
+  if (stream_window != 0) {
+    add_text("stream shuffle");
+    add(stream_window);
   }
   if (batch) {
     add(batch->rows);

@@ -44,7 +44,10 @@ struct PipelineData {
   std::vector<BoundOrder> orders;
   std::vector<BoundStage> stages;
   Schema schema;
-  std::uint64_t size = 0;
+  std::uint64_t size = 0;           ///< positions an epoch; `unknown_size` for a stream
+  std::uint64_t stream_window = 0;  ///< a stream's records are shuffled inside blocks of so many; 0 = not
+  std::uint64_t stream_key = 0;     ///< of that shuffle
+  bool filters = false, flat_maps = false;
   std::optional<BatchItem> batch;
   std::optional<std::uint64_t> seed;
   std::optional<ErrorPolicy> policy;
@@ -54,6 +57,11 @@ struct PipelineData {
   std::uint64_t seed_value() const noexcept { return seed.value_or(0); }
   ErrorPolicy policy_value() const noexcept { return policy.value_or(ErrorPolicy{}); }
   CheckOptions check_value() const noexcept { return check.value_or(CheckOptions{}); }
+  /// Where a sample stands in its batch depends on those before it.
+  bool settled() const noexcept {
+    return filters || flat_maps || source->is_stream() || policy_value().policy == OnError::drop;
+  }
+  /// Batches an epoch; 0 where only the epoch's end tells.
   std::uint64_t steps() const noexcept;
   /// Turns points of the result into source indices, in place. The one door to the order.
   void resolve(std::span<OrderPoint> points) const;

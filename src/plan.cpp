@@ -13,7 +13,7 @@ std::string where(const detail::Chain& chain, const Step& step) {
   if (!chain.data().batch || step.homes.empty()) return "";
   std::string fields;
   for (const Step::Home& home : step.homes) fields += (fields.empty() ? "" : ", ") + chain.data().schema[home.row].name;
-  return "; writes " + fields + " into the batch";
+  return "; writes " + fields + (chain.data().settled() ? " where it waits for its place" : " into the batch");
 }
 
 std::string describe(const Step& step, const CheckOptions& check) {
@@ -22,6 +22,10 @@ std::string describe(const Step& step, const CheckOptions& check) {
       return "read " + step.schema.to_string();
     case Step::Kind::select:
       return step.label + ": " + step.schema.to_string();
+    case Step::Kind::filter:
+      return step.label + ": leaves samples behind";
+    case Step::Kind::flat_map:
+      return step.label + ": makes any number of samples of one -> " + step.schema.to_string();
     case Step::Kind::map:
     case Step::Kind::field_map:
       return step.label + " -> " + step.schema.to_string();
@@ -45,17 +49,31 @@ std::string Pipeline::plan() const {
   const detail::PipelineData& d = *data_;
   const detail::Chain chain(data_);
   std::string out = "source  " + d.source->name() + (d.source->file().empty() ? "" : " " + d.source->file()) + ": " +
-                    std::to_string(d.source_size) + " records\n";
+                    (d.source->is_stream() ? "records in order" : std::to_string(d.source_size) + " records") + "\n";
   for (const detail::BoundOrder& o : d.orders) out += "order   " + o.label + "\n";
-  out += "epoch   " + std::to_string(d.size) + " samples, seed " + std::to_string(d.seed_value()) + "\n";
+  if (d.stream_window != 0) out += "order   shuffle inside blocks of " + std::to_string(d.stream_window) + " records\n";
+  if (d.source->is_stream())
+    out += "epoch   until the stream ends; a resume " +
+           std::string(d.source->can_seek() ? "seeks" : "reads all records before it once more") + "; seed " +
+           std::to_string(d.seed_value()) + "\n";
+  else
+    out += "epoch   " + std::to_string(d.size) + (d.filters || d.flat_maps ? " positions" : " samples") + ", seed " +
+           std::to_string(d.seed_value()) + "\n";
   for (const Step& step : chain.steps())
     out += "stage   " + describe(step, d.check_value()) + where(chain, step) + "\n";
   if (d.batch) {
     const char* tail = d.batch->options.tail == Tail::keep   ? "kept"
                        : d.batch->options.tail == Tail::drop ? "dropped"
                                                              : "padded, with mask";
-    out += "batch   " + std::to_string(d.batch->rows) + " rows, " + std::to_string(d.steps()) + " an epoch";
-    if (d.size % d.batch->rows != 0)
+    out += "batch   " + std::to_string(d.batch->rows) + " rows, ";
+    if (d.settled())
+      out +=
+          "settled: what is left of the samples is copied in order, once; only the epoch's end tells how many there "
+          "are; the last batch, where incomplete, is " +
+          std::string(tail);
+    else
+      out += std::to_string(d.steps()) + " an epoch";
+    if (!d.settled() && d.size % d.batch->rows != 0)
       out += "; the last one, of " + std::to_string(d.size % d.batch->rows) + " rows, is " + tail;
     out += "\n";
   }
@@ -69,6 +87,9 @@ std::string Pipeline::plan() const {
       break;
     case OnError::mask:
       out += "errors  a bad sample becomes zeros with mask 0\n";
+      break;
+    case OnError::drop:
+      out += "errors  a bad sample is left out\n";
       break;
   }
   return out;

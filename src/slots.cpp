@@ -60,6 +60,7 @@ Slot* Slots::acquire() noexcept {
   move(*slot, SlotState::free, SlotState::filling);
   slot->bad.clear();
   slot->replaced.clear();
+  slot->discarded = false;
   slot->broken.store(false, std::memory_order_relaxed);
   return slot;
 }
@@ -69,10 +70,11 @@ void Slots::clear_row(Slot& slot, std::uint64_t row) const noexcept {
     if (fields_[f].row_bytes != 0) std::memset(place(slot, f, row), 0, fields_[f].row_bytes);
 }
 
-bool Slots::finish(Slot& slot, std::uint32_t parts) noexcept {
-  if (slot.left.fetch_sub(parts, std::memory_order_acq_rel) != parts) return false;
+Slots::Finished Slots::finish(Slot& slot, std::uint32_t parts) noexcept {
+  if (slot.left.fetch_sub(parts, std::memory_order_acq_rel) != parts) return Finished::no;
+  if (slot.discarded) return Finished::discarded;
   move(slot, SlotState::filling, SlotState::ready);
-  return true;
+  return Finished::ready;
 }
 
 void Slots::lease(Slot& slot) noexcept {

@@ -13,6 +13,8 @@
 #include <penstock/memory.hpp>
 #include <penstock/schema.hpp>
 
+#include "cursor.hpp"
+
 namespace penstock::detail {
 
 /// A batch is in one of these states; the only ways are free → filling → ready → leased → free, and filling or ready →
@@ -36,8 +38,11 @@ struct Slot {
   std::byte* data = nullptr;
   std::atomic<SlotState> state{SlotState::free};
   std::uint64_t epoch = 0, number = 0, first = 0;
-  std::uint64_t valid = 0;  ///< rows that are samples
-  std::uint64_t rows = 0;   ///< rows delivered: `valid`, and padding
+  std::uint64_t valid = 0;    ///< rows that are samples
+  std::uint64_t rows = 0;     ///< rows delivered: `valid`, and padding
+  std::uint64_t samples = 0;  ///< `valid`, and bad ones that were dropped
+  Cursor next;                ///< behind it
+  bool discarded = false;     ///< goes back to free when it is done
   std::vector<std::uint64_t> indices;
   std::vector<std::uint8_t> mask;
   std::mutex bad_mutex;  ///< of the next two
@@ -72,8 +77,10 @@ class Slots {
     return slot.data + fields_[field].offset + row * fields_[field].row_bytes;
   }
   void clear_row(Slot& slot, std::uint64_t row) const noexcept;
-  /// So many of the slot's parts are done. True: they were the last ones, and the slot is ready.
-  bool finish(Slot& slot, std::uint32_t parts) noexcept;
+  /// What became of a slot when some of its parts were done: there are more; it is ready; it is not wanted, and the
+  /// caller's to release.
+  enum class Finished : std::uint8_t { no, ready, discarded };
+  Finished finish(Slot& slot, std::uint32_t parts) noexcept;
   void lease(Slot& slot) noexcept;
   /// Back to free, from any state. `after`: the stream whose work must be done first; the host's is done already.
   void release(Slot& slot, StreamRef after) noexcept;

@@ -19,7 +19,5 @@ std::string describe_split(const SplitOptions& options);
 std::pair<std::uint64_t, std::uint64_t> split_range(const SplitOptions& options, std::uint64_t n);
 /// The source indices whose keys hash into the part, ascending.
 std::vector<std::uint64_t> split_members(const SplitOptions& options, const SourceModel& source);
-/// An order that visits these positions.
-std::shared_ptr<const OrderModel> select_order(std::vector<std::uint64_t> positions);
 
 }  // namespace penstock::detail

@@ -8,6 +8,8 @@
 #include <vector>
 
 #include <penstock/batch_stage.hpp>
+#include <penstock/filter.hpp>
+#include <penstock/flat_map.hpp>
 #include <penstock/image_stage.hpp>
 #include <penstock/order.hpp>
 #include <penstock/transform.hpp>
@@ -45,6 +47,19 @@ struct DecodeItem {
 struct SelectFieldsItem {
   std::vector<std::string> names;
 };
+struct FilterItem {
+  std::shared_ptr<const FilterModel> model;
+  std::string field;  ///< empty: the whole sample
+  DType dtype;        ///< of the field
+  std::size_t rank;
+  FilterOptions options;
+};
+struct FlatMapItem {
+  std::shared_ptr<const FlatMapModel> model;
+};
+struct ShuffleItem {
+  ShuffleOptions options;
+};
 struct BatchItem {
   std::uint64_t rows;
   BatchOptions options;
@@ -53,7 +68,7 @@ struct BatchItem {
 /// What a Stage holds.
 struct StageModel {
   std::variant<OrderItem, SplitByKeyItem, SeedItem, MapItem, FieldMapItem, ImageItem, DecodeItem, SelectFieldsItem,
-               BatchItem, ErrorPolicy, CheckOptions>
+               FilterItem, FlatMapItem, ShuffleItem, BatchItem, ErrorPolicy, CheckOptions>
       item;
 };
 

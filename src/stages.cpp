@@ -16,6 +16,11 @@ Stage make_map(std::shared_ptr<const TransformModel> model) { return make_stage(
 Stage make_field_map(std::string field, std::shared_ptr<const FieldMapModel> model, MapOptions options) {
   return make_stage(FieldMapItem{std::move(field), std::move(model), std::move(options)});
 }
+Stage make_filter(std::shared_ptr<const FilterModel> model, std::string field, DType dtype, std::size_t rank,
+                  FilterOptions options) {
+  return make_stage(FilterItem{std::move(model), std::move(field), dtype, rank, std::move(options)});
+}
+Stage make_flat_map(std::shared_ptr<const FlatMapModel> model) { return make_stage(FlatMapItem{std::move(model)}); }
 Stage make_image_stage(std::string field, std::shared_ptr<const ImageStageModel> model, const ImageExecutor& executor) {
   return make_stage(ImageItem{std::move(field), std::move(model), &executor});
 }

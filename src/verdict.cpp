@@ -18,6 +18,19 @@ std::string number(double value, int digits) {
 }
 std::string percent(double share) { return number(100 * share, 0) + " %"; }
 
+// How often a step ran: with each sample, once for all that share a record, or with each record of a stream.
+struct Runs {
+  std::uint64_t all, measured_for;
+  double each() const noexcept {
+    return static_cast<double>(all) / static_cast<double>(std::max<std::uint64_t>(measured_for, 1));
+  }
+};
+Runs runs_of(const Chain& chain, const Engine::Totals& t, std::size_t step) {
+  if (step >= chain.children_begin()) return {t.samples, t.stood_for};
+  if (step == 0 && chain.data().source->is_stream()) return {t.reads, t.reads_stood_for};
+  return {t.parents, t.parents_stood_for};
+}
+
 }  // namespace
 
 void judge(Report& r) {
@@ -86,24 +99,23 @@ Report make_report(const Engine& engine, const DeliveryCounters& c, const Budget
   for (std::size_t f = 0; f < engine.slots().fields(); ++f) row_bytes += engine.slots().row_bytes(f);
   r.bytes = c.rows * row_bytes;
 
-  const double measured = static_cast<double>(std::max<std::uint64_t>(t.stood_for, 1));
-  double cpu_ns = 0, wait_ns = 0;
-  for (const auto& s : t.steps) {
-    cpu_ns += static_cast<double>(s.cpu_ns);
-    wait_ns += static_cast<double>(s.wait_ns);
-  }
+  // What filters leave behind costs as well, so costs are told per sample that is kept.
+  const double kept = static_cast<double>(std::max<std::uint64_t>(t.kept, 1));
+  double cpu_us = 0, wait_ns = 0;
+  for (const auto& s : t.steps) wait_ns += static_cast<double>(s.wait_ns);
   for (std::size_t i = 0; i < t.steps.size(); ++i) {
+    const Runs runs = runs_of(engine.chain(), t, i);
     StageReport s;
     s.name = engine.chain().steps()[i].label;
-    s.samples = t.samples;
-    s.bytes =
-        static_cast<std::uint64_t>(static_cast<double>(t.steps[i].bytes) / measured * static_cast<double>(t.samples));
-    s.cpu_us_per_sample = static_cast<double>(t.steps[i].cpu_ns) / measured * 1e-3;
-    s.wait_us_per_sample = static_cast<double>(t.steps[i].wait_ns) / measured * 1e-3;
-    s.share = cpu_ns > 0 ? static_cast<double>(t.steps[i].cpu_ns) / cpu_ns : 0;
+    s.samples = runs.all;
+    s.bytes = static_cast<std::uint64_t>(static_cast<double>(t.steps[i].bytes) * runs.each());
+    s.cpu_us_per_sample = static_cast<double>(t.steps[i].cpu_ns) * runs.each() / kept * 1e-3;
+    s.wait_us_per_sample = static_cast<double>(t.steps[i].wait_ns) * runs.each() / kept * 1e-3;
+    cpu_us += s.cpu_us_per_sample;
     r.stages.push_back(std::move(s));
   }
-  const double cpu_s_per_sample = cpu_ns / measured * 1e-9;
+  for (StageReport& s : r.stages) s.share = cpu_us > 0 ? s.cpu_us_per_sample / cpu_us : 0;
+  const double cpu_s_per_sample = cpu_us * 1e-6;
   r.cpu_s_per_1000 = cpu_s_per_sample * 1000;
   r.limit_chains = t.measured;
   if (t.measured != 0 && cpu_s_per_sample > 0) r.limit_samples_per_s = std::min(r.threads, r.cores) / cpu_s_per_sample;
@@ -114,8 +126,10 @@ Report make_report(const Engine& engine, const DeliveryCounters& c, const Budget
     r.runner_idle_share = std::clamp(1 - static_cast<double>(t.busy_ns) * 1e-9 / (r.seconds * r.threads), 0.0, 1.0);
   }
   r.slot_allocations = engine.slots().depth();
-  r.memory = {{"batches", engine.slots().depth(), engine.slots().bytes_each()},
-              {"working memory of runners", r.threads, t.scratch_bytes}};
+  r.memory = {{"batches", engine.slots().depth(), engine.slots().bytes_each()}};
+  if (t.cells != 0) r.memory.push_back({"samples that wait for those before them", t.cells, t.cell_bytes});
+  r.memory.push_back({"working memory of runners", r.threads, t.scratch_bytes});
+  if (t.origins != 0) r.memory.push_back({"records that samples share", t.origins, t.origin_bytes});
   r.notes = budget.notes;
   // A few where a runner was only being woken are not worth a word.
   if (t.helped * 20 > t.samples)

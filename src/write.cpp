@@ -14,6 +14,7 @@
 #include "executor_impl.hpp"
 #include "failure.hpp"
 #include "pipeline_data.hpp"
+#include "policy.hpp"
 
 namespace penstock::detail {
 
@@ -26,6 +27,7 @@ struct WindowCell {
   std::unique_ptr<ChainRun> run;
   std::optional<Error> error;
   bool broken = false;  // there was no memory to say what failed
+  bool kept = true;     // false: filtered
   std::uint64_t bytes = 0;
 };
 
@@ -197,10 +199,10 @@ class Window {
         cell.run->stop = stop_;
       }
       std::swap(cell.run->reader, reader);
-      chain_.run(*cell.run, Place{0, cell.item.position, 0, 0}, cell.item.index, {});
+      cell.kept = chain_.run(*cell.run, Place{0, cell.item.position, 0, 0}, cell.item.index, {});
       cell.run->at = nullptr;
       // The reader goes on to another sample, and what it gave to view goes with it.
-      for (std::size_t slot = 0; slot < cell.run->cells.size(); ++slot) {
+      for (std::size_t slot = 0; cell.kept && slot < cell.run->cells.size(); ++slot) {
         cell.run->own(slot);
         cell.bytes += cell.run->cells[slot].shape.elements() * size_of((*cell.run->schema)[slot].dtype);
       }
@@ -242,9 +244,13 @@ struct Closing {
 
 WriteProgress run_write(const Pipeline& pipeline, SinkModel& sink, const WriteOptions& options) {
   const PipelineData& data = pipeline.data();
-  if (data.policy_value().policy != OnError::fail)
+  const OnError policy = data.policy_value().policy;
+  if (policy != OnError::fail && policy != OnError::drop)
     throw Error(Errc::unsupported,
-                "write() stops at the first bad sample; on_error can't replace or mask what is stored")
+                "write() stops at the first bad sample, or drops it; on_error can't replace or mask what is stored")
+        .with_stage("write");
+  if (data.flat_maps || data.source->is_stream())
+    throw Error(Errc::unsupported, "write() takes sources with random access and no flat_map so far")
         .with_stage("write");
   if (options.commit_every == 0)
     throw Error(Errc::invalid_argument, "`commit_every` must not be 0").with_stage("write");
@@ -263,6 +269,7 @@ WriteProgress run_write(const Pipeline& pipeline, SinkModel& sink, const WriteOp
 
   const std::string of_order = "order", of_source = "read", to_sink = "write to " + sink.name();
   const std::string source_name = data.source->name();
+  PolicyLedger ledger(data.policy_value());
   WriteProgress progress;
   progress.total = data.size;
   std::uint64_t position = 0, uncommitted = 0, uncommitted_bytes = 0;
@@ -316,21 +323,36 @@ WriteProgress run_write(const Pipeline& pipeline, SinkModel& sink, const WriteOp
   for (fill_window(); !window.empty(); fill_window()) {
     WindowCell& cell = window.oldest();
     if (options.stop.stop_requested()) break;  // long work that saw it may have left its sample unfinished
-    if (cell.error || cell.broken) {
+    const bool drops = policy == OnError::drop && cell.error && cell.error->sample_scoped();
+    if ((cell.error || cell.broken) && !drops) {
       commit();
       throw cell.error ? *cell.error : no_memory();
     }
-    try {
-      Sample sample(*cell.run);
-      sink.put(cell.item, sample);
-    } catch (...) {
-      Error error = current_error();
-      throw error.with_stage(to_sink).with_index(cell.item.index).with_key(cell.item.key);
-    }
     ++progress.done;
-    progress.bytes += cell.bytes;
-    ++uncommitted;
-    uncommitted_bytes += cell.bytes;
+    if (drops) {
+      ++progress.dropped;
+      try {
+        std::vector<BadSample> bad;
+        bad.push_back({cell.item.position, std::move(*cell.error), false});
+        ledger.account(bad, 0);
+      } catch (...) {
+        commit();
+        throw;
+      }
+    } else if (!cell.kept) {
+      ++progress.filtered;
+    } else {
+      try {
+        Sample sample(*cell.run);
+        sink.put(cell.item, sample);
+      } catch (...) {
+        Error error = current_error();
+        throw error.with_stage(to_sink).with_index(cell.item.index).with_key(cell.item.key);
+      }
+      progress.bytes += cell.bytes;
+      ++uncommitted;
+      uncommitted_bytes += cell.bytes;
+    }
     window.pop();
     if (uncommitted >= options.commit_every || uncommitted_bytes >= options.commit_bytes) commit();
   }

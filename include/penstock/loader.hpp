@@ -30,6 +30,9 @@ struct LoaderOptions {
   unsigned depth = 0;                     ///< batches in the ring, those the caller holds included; at least 2. 0 = one
                                           ///< to hold, one ready, and two being filled (more where batches have fewer
                                           ///< rows than there are threads), or what `memory` allows
+  std::size_t settle_bytes = 0;           ///< bytes of finished samples that wait until those before them are decided,
+                                          ///< in a pipeline with filter, flat_map, drop or a stream; 0 = one batch.
+                                          ///< Never fewer than 4 samples a runner
   MemoryResource* host_memory = nullptr;  ///< where slots come from; default: penstock::host_memory()
   std::uint64_t epochs = 0;               ///< nothing is read ahead behind this many; 0 = they never end
   std::stop_token stop = {};              ///< when it is requested, `next()` returns nothing more
@@ -101,7 +104,9 @@ class PENSTOCK_API Loader {
   /// still names the batch that failed); Error(leases_exhausted) when the caller holds the whole ring.
   std::optional<Batch> next(StreamRef stream = {});
 
-  /// Names the batch behind the last one delivered; behind an epoch's last, the next epoch's first. 64 bytes.
+  /// Names the batch behind the last one delivered; behind an epoch's last, the next epoch's first. (Where filters or
+  /// the like decide what is a sample, it may name what is left of the epoch instead, in which then no batch is.) 64
+  /// bytes. @throws Error(limit_exceeded) from epoch 2^32 on.
   State state() const;
   /// Goes on there with the next `epoch()` or `next()`, at any thread count and depth. @throws Error(state_mismatch)
   /// that says what differs.
@@ -113,7 +118,9 @@ class PENSTOCK_API Loader {
   void stop() noexcept;
 
   const Pipeline& pipeline() const noexcept;
-  std::uint64_t steps_per_epoch() const noexcept;
+  /// Batches an epoch. @throws Error(invalid_argument) where that is known only behind it: filter, flat_map, drop,
+  /// streams.
+  std::uint64_t steps_per_epoch() const;
   Report report() const;
 
   class Impl;

@@ -73,8 +73,10 @@ Stage order(O o) {
 
 struct ShuffleOptions {
   std::optional<std::uint64_t> seed = {};  ///< result option: the pipeline's seed; default 0
+  std::uint64_t window = 0;                ///< result option, for streams only: records a block
 };
 /// A new permutation of all records in each epoch: a bijection that takes no memory, however many records there are.
+/// A stream's records are permuted inside consecutive blocks of `window`, which are held in memory: two blocks at once.
 PENSTOCK_API Stage shuffle(ShuffleOptions options = {});
 /// The first n.
 PENSTOCK_API Stage take(std::uint64_t n);

@@ -8,6 +8,8 @@
 #include <penstock/dtype.hpp>
 #include <penstock/error.hpp>
 #include <penstock/executor.hpp>
+#include <penstock/filter.hpp>
+#include <penstock/flat_map.hpp>
 #include <penstock/image_op.hpp>
 #include <penstock/image_stage.hpp>
 #include <penstock/loader.hpp>
@@ -23,6 +25,7 @@
 #include <penstock/sink.hpp>
 #include <penstock/source.hpp>
 #include <penstock/stage.hpp>
+#include <penstock/stream_source.hpp>
 #include <penstock/tensor.hpp>
 #include <penstock/transform.hpp>
 #include <penstock/version.hpp>

@@ -9,10 +9,13 @@
 
 #include <penstock/batch_stage.hpp>
 #include <penstock/export.hpp>
+#include <penstock/filter.hpp>
+#include <penstock/flat_map.hpp>
 #include <penstock/order.hpp>
 #include <penstock/sample.hpp>
 #include <penstock/source.hpp>
 #include <penstock/stage.hpp>
+#include <penstock/stream_source.hpp>
 #include <penstock/transform.hpp>
 
 namespace penstock {
@@ -32,11 +35,13 @@ class PENSTOCK_API Pipeline {
 
   /// Of one sample, behind the last stage.
   const Schema& schema() const noexcept;
-  /// Records an epoch.
+  /// Positions an epoch: samples, where no filter, flat_map or policy changes their number. `unknown_size` for a
+  /// stream.
   std::uint64_t size() const noexcept;
   /// Rows a batch; 0 before `batch`.
   std::uint64_t batch_size() const noexcept;
-  /// Batches an epoch. @throws Error(invalid_argument) before `batch`.
+  /// Batches an epoch. @throws Error(invalid_argument) before `batch`, and where their number is known only behind the
+  /// epoch: filter, flat_map, the policy `drop`, streams.
   std::uint64_t steps_per_epoch() const;
   std::uint64_t seed() const noexcept;
   /// Of everything that changes results: source identity, stages, their options and versions. Equal = same batches.
@@ -45,10 +50,13 @@ class PENSTOCK_API Pipeline {
   /// What will happen and why, in words, a line a step. For people.
   std::string plan() const;
 
-  /// Source indices of positions [first, first + out.size()) of an epoch. @throws Error(invalid_argument) past the end.
+  /// Source indices of positions [first, first + out.size()) of an epoch. @throws Error(invalid_argument) past the end,
+  /// and for a stream.
   void fill(std::uint64_t epoch, std::uint64_t first, std::span<std::uint64_t> out) const;
   /// One sample as it would stand in its batch, for debugging and tests: slow, copies, and applies no error policy.
-  OwnedSample at(std::uint64_t position, std::uint64_t epoch = 0) const;
+  /// @throws Error(not_found) for one that a filter leaves behind and for a child that there isn't;
+  /// Error(invalid_argument) past the end, and for a stream.
+  OwnedSample at(std::uint64_t position, std::uint64_t epoch = 0, std::uint32_t child = 0) const;
 
   const detail::PipelineData& data() const noexcept { return *data_; }
 
@@ -65,10 +73,21 @@ Pipeline from(S source) {
 /// Begins a pipeline over a source that is shared with others.
 inline Pipeline from(std::shared_ptr<const detail::SourceModel> source) { return Pipeline(std::move(source)); }
 
+/// Begins a pipeline over records that can only be read in order. The source is copied for each loader; one that can't
+/// be copied is lent to one loader at a time (@throws Error(invalid_argument) from the second one's constructor).
+template <StreamSource S>
+Pipeline from(S source) {
+  return Pipeline(std::shared_ptr<const detail::SourceModel>(std::make_shared<detail::StreamOf<S>>(std::move(source))));
+}
+
 /// A transform, or an order, of one's own needs no wrapper.
 template <Transform F>
 Pipeline operator|(const Pipeline& pipeline, F f) {
   return pipeline | map(std::move(f));
+}
+template <FlatMap F>
+Pipeline operator|(const Pipeline& pipeline, F f) {
+  return pipeline | flat_map(std::move(f));
 }
 template <Order O>
 Pipeline operator|(const Pipeline& pipeline, O o) {

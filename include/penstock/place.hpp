@@ -14,7 +14,7 @@ namespace penstock {
 /// random draw, so a draw depends on nothing else: no thread, no timing, no earlier sample.
 struct Place {
   std::uint64_t epoch = 0;
-  std::uint64_t position = 0;  ///< in the epoch's order
+  std::uint64_t position = 0;  ///< in the epoch's order; of a stream: the record's number
   std::uint32_t child = 0;     ///< which of the samples that one position became; 0 where there is one
   std::uint32_t attempt = 0;   ///< 0, or which replacement of a bad sample this is
   friend bool operator==(const Place&, const Place&) = default;
@@ -23,13 +23,15 @@ struct Place {
 /// Everything a resume needs: 64 bytes. It names the next batch to deliver. A plain value; compare, copy and store it
 /// freely, in the byte order of the machine.
 struct State {
-  static constexpr std::uint32_t current_version = 2;
+  static constexpr std::uint16_t current_version = 3;
 
-  std::uint32_t version = current_version;
-  std::uint32_t child = 0;        ///< 0, as no stage makes several samples of one yet
+  std::uint16_t version = current_version;
+  std::uint16_t part = 0;         ///< 0
+  std::uint32_t child = 0;        ///< of `position`, the first of its samples that is not yet delivered
   std::uint64_t fingerprint = 0;  ///< of the pipeline that made it
   std::uint64_t seed = 0;
-  std::uint64_t epoch = 0;
+  std::uint32_t epoch = 0;
+  std::uint32_t number = 0;    ///< of the batch in its epoch
   std::uint64_t position = 0;  ///< the first position not yet delivered
   std::uint64_t step = 0;      ///< batches delivered since the first epoch
   std::uint64_t samples = 0;   ///< samples in them, bad ones as well, for the quota of an error policy

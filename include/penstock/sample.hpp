@@ -147,6 +147,16 @@ class Sample {
       return View<T, R>(reinterpret_cast<T*>(cells_->own(slot)), cell.shape);
     }
   }
+  template <class T, std::size_t R>
+    requires std::is_const_v<T> View<T, R> view(std::string_view field)
+  const {
+    const std::size_t slot = schema().slot(field);
+    const Field& f = schema()[slot];
+    if (f.dtype != dtype_of<T> || f.shape.rank() != R) cells_->refuse(slot, "view", dtype_of<T>, R);
+    const detail::Cell& cell = cells_->cells[slot];
+    if (cell.data == nullptr) cells_->missing(slot);
+    return View<T, R>(reinterpret_cast<T*>(cell.data), cell.shape);
+  }
   /// Dtype, shape and address, for code that takes any field. Reading only.
   TensorView tensor(std::size_t slot) const {
     const detail::Cell& cell = cells_->cells[slot];

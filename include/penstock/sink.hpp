@@ -44,6 +44,8 @@ concept Sink = requires(S& sink, const S& shared, const Schema& schema, const Si
 struct WriteProgress {
   std::uint64_t done = 0, total = 0;  ///< samples, skipped ones included
   std::uint64_t skipped = 0;          ///< were there already
+  std::uint64_t filtered = 0;         ///< a filter left them behind
+  std::uint64_t dropped = 0;          ///< bad ones, by the policy `drop`
   std::uint64_t bytes = 0;            ///< handed to the sink
 };
 

@@ -69,6 +69,16 @@ class PENSTOCK_API ReaderModel {
   virtual void pause() noexcept {}
 };
 
+/// A stream of any type behind one interface.
+class PENSTOCK_API StreamModel {
+ public:
+  virtual ~StreamModel() = default;
+  virtual void reset(std::uint64_t epoch) = 0;
+  virtual bool next(SampleBuilder& out) = 0;
+  virtual bool can_seek() const noexcept = 0;
+  virtual void seek(std::uint64_t record) = 0;
+};
+
 /// A source of any type behind one interface.
 class PENSTOCK_API SourceModel {
  public:
@@ -83,6 +93,10 @@ class PENSTOCK_API SourceModel {
   virtual std::uint64_t identity() const { return 0; }
   virtual bool wants_advice() const noexcept { return false; }
   virtual void will_need(std::span<const std::uint64_t>) const noexcept {}
+  /// True for one that can only be read in order: then `open_stream` is used and `open_reader` never.
+  virtual bool is_stream() const noexcept { return false; }
+  virtual bool can_seek() const noexcept { return false; }
+  virtual std::unique_ptr<StreamModel> open_stream() const { return nullptr; }
 };
 
 template <class S>
@@ -187,8 +201,7 @@ OwnedSample read_sample(const S& source, std::uint64_t index) {
   return sample;
 }
 
-// Declared for the stores whose records share something decoded once, and for those that can only be read in order.
-// Pipelines over them are refused by `Loader` until placements other than direct exist.
+// Declared for the stores whose records share something decoded once; nothing runs them yet.
 
 /// A source whose records share something that is decoded once: a compressed chunk, a tile of a slide.
 /// `blocks_of(i, ids)` appends the blocks record i needs; `load(block, bytes)` decodes one into memory the engine owns
@@ -202,15 +215,6 @@ concept BlockSource = Described<S> &&
   { source.blocks_of(i, ids) } -> std::same_as<void>;
   { source.load(i, bytes) } -> std::same_as<void>;
   { source.read(i, blocks, out) } -> std::same_as<void>;
-};
-
-/// A source that can only be read in order, by one task at a time. `next` returns false at the end of the epoch; a
-/// `seek(record)` makes resuming exact.
-template <class S>
-concept StreamSource = requires(S& source, const S& shared, std::uint64_t epoch, SampleBuilder& out) {
-  { shared.schema() } -> std::convertible_to<Schema>;
-  { source.reset(epoch) } -> std::same_as<void>;
-  { source.next(out) } -> std::same_as<bool>;
 };
 
 }  // namespace penstock

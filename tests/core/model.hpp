@@ -25,12 +25,28 @@ enum class Kind {
   crop,
   flip,
   turn,
+  filter,
+  filter_field,
+  flat_map,
   count
 };
 inline const char* name_of(Kind kind) {
-  static const char* const names[] = {
-      "shuffle",        "take",           "skip",          "select",      "repeat",      "split",      "map in place",
-      "map to a field", "map the sample", "select_fields", "random_crop", "random_flip", "random_turn"};
+  static const char* const names[] = {"shuffle",
+                                      "take",
+                                      "skip",
+                                      "select",
+                                      "repeat",
+                                      "split",
+                                      "map in place",
+                                      "map to a field",
+                                      "map the sample",
+                                      "select_fields",
+                                      "random_crop",
+                                      "random_flip",
+                                      "random_turn",
+                                      "filter the sample",
+                                      "filter by a field",
+                                      "flat_map"};
   return names[static_cast<std::size_t>(kind)];
 }
 
@@ -39,20 +55,21 @@ enum class Fault { corrupt, io, standard, number, fatal };
 
 struct Stage {
   Kind kind{};
-  u64 n = 0;                       ///< take, skip, repeat: how many; split: the part; crop: height
-  u64 m = 0;                       ///< split: salt; crop: width; whole: new length of "a", 0 = as it was
-  bool by_key = false;             ///< split
-  bool drops = false;              ///< whole: "b" goes
-  std::vector<u64> list;           ///< select
-  std::vector<double> shares;      ///< split
-  std::string name;                ///< of a map
-  std::string field, out;          ///< of a map
+  u64 n = 0;                   ///< take, skip, repeat: how many; split: the part; crop: height; shuffle of a stream:
+                               ///< its window; filter: percent that stay; flat_map: most children
+  u64 m = 0;                   ///< split: salt; crop: width; whole and flat_map: new length of "a", 0 = as it was
+  bool by_key = false;         ///< split
+  bool drops = false;          ///< whole: "b" goes
+  std::vector<u64> list;       ///< select
+  std::vector<double> shares;  ///< split
+  std::string name;            ///< of a map
+  std::string field, out;      ///< of a map, a filter by a field, a flat_map's new field
   std::vector<std::string> names;  ///< select_fields
   std::map<u64, Fault> faults;     ///< by source index
 };
 
 enum class Tail { keep, drop, pad };
-enum class Policy { fail, replace, mask };
+enum class Policy { fail, replace, mask, drop };
 
 /// A pipeline over records a: u32[width], b: i64[], img: u8[?, ?, 3].
 struct Spec {
@@ -63,6 +80,7 @@ struct Spec {
   Tail tail{};
   Policy policy{};
   u64 max_count = ~u64{0};
+  bool stream = false;  ///< the records come in order, one by one
 };
 
 /// The records, as the source has them.
@@ -88,8 +106,10 @@ struct Event {
   friend bool operator==(const Event&, const Event&) = default;
 };
 
-/// Records an epoch.
+/// Positions an epoch; ~0 for a stream.
 u64 size_of(const Spec& spec);
+/// What is a sample, and where it stands, is known only on the way.
+bool settled(const Spec& spec);
 /// Epochs [0, epochs). `acted`: how many samples the policy acted on.
 std::vector<Event> run(const Spec& spec, u64 epochs, u64& acted);
 

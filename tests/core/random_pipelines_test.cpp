@@ -53,6 +53,48 @@ struct Source {
   }
 };
 
+// The same records, in order only. Half of them can seek.
+struct Stream {
+  Source source;
+  u64 at = 0;
+  ps::Schema schema() const { return source.schema(); }
+  void reset(u64) { at = 0; }
+  bool next(ps::SampleBuilder& out) {
+    if (at == source.size()) return false;
+    source.read(at++, out);
+    return true;
+  }
+};
+struct SeekingStream : Stream {
+  void seek(u64 record) { at = record; }
+};
+
+struct Children {
+  model::Stage stage;
+  ps::Schema schema(const ps::Schema& in) const {
+    if (stage.m == 0) return in;
+    return in.with({"a", ps::DType::u32, {static_cast<std::int64_t>(stage.m)}}).with({stage.out, ps::DType::u32, {2}});
+  }
+  std::string name() const { return stage.name; }
+  std::uint32_t count(const ps::Sample&, ps::Context& context) const {
+    if (context.index() % 2 == 0) check(stage.faults, context.index());
+    return static_cast<std::uint32_t>(context.rng().below(stage.n + 1));
+  }
+  void child(const ps::Sample& parent, std::uint32_t number, ps::Sample& out, ps::Context& context) const {
+    if (number % 2 == 1 && context.index() % 2 == 1) check(stage.faults, context.index());
+    if (stage.m == 0) {
+      for (std::uint32_t& v : out.view<std::uint32_t, 1>("a")) v += number;
+      return;
+    }
+    const auto old = parent.view<const std::uint32_t, 1>("a");
+    auto a = out.emplace<std::uint32_t, 1>("a", {static_cast<std::int64_t>(stage.m)});
+    for (std::int64_t i = 0; i < a.extent(0); ++i) a(i) = (old(i % old.extent(0)) ^ context.rng()()) + number;
+    auto c = out.emplace<std::uint32_t, 1>(stage.out, {2});
+    c(0) = context.rng()();
+    c(1) = number;
+  }
+};
+
 struct Whole {
   model::Stage stage;
   ps::Schema schema(const ps::Schema& in) const {
@@ -81,7 +123,20 @@ ps::Pipeline join(const ps::Pipeline& p, const model::Stage& s) {
   using enum model::Kind;
   switch (s.kind) {
     case shuffle:
-      return p | ps::shuffle();
+      return p | ps::shuffle({.window = s.n});
+    case filter:
+      return p | ps::filter(
+                     [s](const ps::Sample&, ps::Context& context) {
+                       check(s.faults, context.index());
+                       return context.rng().below(100) < s.n;
+                     },
+                     {.name = s.name});
+    case filter_field:
+      return p | ps::filter(s.field,
+                            [n = s.n](ps::View<const std::int64_t, 0> b) { return static_cast<u64>(b()) % 100 < n; },
+                            {.name = s.name});
+    case flat_map:
+      return p | Children{s};
     case take:
       return p | ps::take(s.n);
     case skip:
@@ -136,7 +191,10 @@ ps::Pipeline join(const ps::Pipeline& p, const model::Stage& s) {
 }
 
 ps::Pipeline build(const std::shared_ptr<const model::Spec>& spec, bool delays, bool fold) {
-  ps::Pipeline p = ps::from(Source{spec, delays}) | ps::seed(spec->seed);
+  ps::Pipeline p = (!spec->stream         ? ps::from(Source{spec, delays})
+                    : spec->seed % 2 == 0 ? ps::from(Stream{{spec, delays}})
+                                          : ps::from(SeekingStream{{{spec, delays}}})) |
+                   ps::seed(spec->seed);
   for (const model::Stage& s : spec->stages) p = join(p, s);
   return p | ps::on_error({.policy = static_cast<ps::OnError>(spec->policy), .max_count = spec->max_count}) |
          ps::check({.fold = fold}) | ps::batch(spec->rows, {.tail = static_cast<ps::Tail>(spec->tail)});
@@ -165,7 +223,7 @@ void play(ps::Loader& loader, u64 epochs, std::size_t most, std::vector<model::E
       model::Event e;
       e.failed = true;
       e.epoch = epoch;
-      e.number = loader.state().position / loader.pipeline().batch_size();
+      e.number = loader.state().number;
       e.code = ps::to_string(error.code());
       e.stage = error.stage();
       e.cause = error.code() == ps::Errc::quota_exceeded ? "" : error.cause();
@@ -207,7 +265,9 @@ TEST_CASE("random pipelines bring what the model says") {
   const u64 count = more != nullptr ? std::strtoull(more, nullptr, 10) : runs;
   constexpr unsigned thread_counts[] = {1, 2, 3, 5};
   std::map<model::Kind, u64> histogram;
-  u64 faulty = 0, failures = 0, acted_on = 0, resumed = 0, batches = 0;
+  std::array<u64, 4> policies{};
+  std::array<u64, 3> tails{};
+  u64 streams = 0, settled = 0, faulty = 0, failures = 0, acted_on = 0, resumed = 0, batches = 0;
   for (u64 seed = base; seed < base + count; ++seed) {
     const auto spec = std::make_shared<const model::Spec>(model::random_spec(seed));
     for (const model::Kind kind : [&] {
@@ -222,6 +282,10 @@ TEST_CASE("random pipelines bring what the model says") {
     const bool has_faults = !spec->faults.empty() ||
                             std::ranges::any_of(spec->stages, [](const model::Stage& s) { return !s.faults.empty(); });
     faulty += has_faults;
+    streams += spec->stream;
+    settled += model::settled(*spec);
+    ++policies[static_cast<std::size_t>(spec->policy)];
+    ++tails[static_cast<std::size_t>(spec->tail)];
     acted_on += acted;
     batches += expected.size();
 
@@ -270,9 +334,17 @@ TEST_CASE("random pipelines bring what the model says") {
     const double share =
         100.0 * static_cast<double>(histogram[static_cast<model::Kind>(k)]) / static_cast<double>(count);
     std::printf("  %5.1f %%  %s\n", share, model::name_of(static_cast<model::Kind>(k)));
-    if (count >= 1000) CHECK(share >= 5);
+    if (count >= 1000) CHECK(share >= 2);
   }
+  const auto percent = [count](u64 n) { return 100.0 * static_cast<double>(n) / static_cast<double>(count); };
+  std::printf(
+      "  settled %.1f %%, of streams %.1f %%\n  policies fail %.1f %%, replace %.1f %%, mask %.1f %%, drop %.1f %%\n"
+      "  tails keep %.1f %%, drop %.1f %%, pad %.1f %%\n",
+      percent(settled), percent(streams), percent(policies[0]), percent(policies[1]), percent(policies[2]),
+      percent(policies[3]), percent(tails[0]), percent(tails[1]), percent(tails[2]));
   if (count >= 1000) {
+    CHECK(settled * 100 >= count * 40);
+    CHECK(streams * 100 >= count * 8);
     CHECK(faulty * 100 >= count * 48);
     CHECK(resumed * 100 >= count * 45);
     CHECK(failures > 0);

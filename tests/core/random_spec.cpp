@@ -24,6 +24,7 @@ class Builder {
     // None, one, a few; and more than 256, where shuffles are computed and not stored.
     spec_.records = kind < 3 ? 0 : kind < 7 ? 1 : kind < 90 ? 2 + dice_.below(40) : 257 + dice_.below(60);
     spec_.width = 1 + dice_.below(6);
+    spec_.stream = dice_.chance(12);
     faulty_ = dice_.chance(53);
     if (faulty_ && dice_.chance(60)) spec_.faults = faults();
     fields_ = {"a", "b", "img"};
@@ -45,7 +46,8 @@ class Builder {
       spec_.faults[dice_.below(spec_.records)] = Fault::corrupt;
     spec_.rows = dice_.chance(15) ? 1 : dice_.chance(15) ? 1 + size_ + dice_.below(10) : 1 + dice_.below(12);
     spec_.tail = static_cast<Tail>(dice_.below(3));
-    spec_.policy = static_cast<Policy>(dice_.below(3));
+    spec_.policy = static_cast<Policy>(dice_.below(4));
+    if (spec_.stream && spec_.policy == Policy::replace) spec_.policy = Policy::drop;
     if (spec_.policy != Policy::fail && dice_.chance(25)) spec_.max_count = dice_.below(12);
     return spec_;
   }
@@ -73,10 +75,39 @@ class Builder {
 
   void add() {
     Kind kind = static_cast<Kind>(dice_.below(static_cast<u64>(Kind::count)));
+    if (kind <= Kind::split && (settled_ || spec_.stream) && kind != Kind::shuffle) return;
     switch (kind) {
       case Kind::shuffle:
-        push(kind);
+        if (spec_.stream ? shuffled_ : settled_) return;
+        shuffled_ = true;
+        push(kind).n = spec_.stream ? 2 + dice_.below(dice_.chance(80) ? 12 : 300) : 0;
         break;
+      case Kind::filter:
+      case Kind::filter_field: {
+        if (kind == Kind::filter_field && !has("b")) return;
+        Stage& s = push(kind);
+        s.name = dice_.chance(50) ? "filter" : "keep";
+        if (kind == Kind::filter_field) s.field = "b";
+        s.n = dice_.chance(5) ? 0 : dice_.chance(20) ? 100 : 20 + dice_.below(75);
+        if (kind == Kind::filter && faulty_ && dice_.chance(40)) s.faults = faults();
+        settled_ = true;
+        break;
+      }
+      case Kind::flat_map: {
+        if (!has("a") || std::ranges::any_of(spec_.stages, [](const Stage& s) { return s.kind == Kind::flat_map; }))
+          return;
+        Stage& s = push(kind);
+        s.name = "children";
+        s.n = dice_.chance(10) ? 60 : dice_.below(5);
+        if (dice_.chance(60)) {
+          s.m = 1 + dice_.below(6);
+          s.out = "c" + std::to_string(dice_.below(2));
+          if (!has(s.out)) fields_.push_back(s.out);
+        }
+        if (faulty_ && dice_.chance(40)) s.faults = faults();
+        settled_ = true;
+        break;
+      }
       case Kind::take:
       case Kind::skip: {
         // Mostly a part of it; sometimes all, or nothing.
@@ -183,7 +214,7 @@ class Builder {
 
   Dice dice_;
   Spec spec_;
-  bool faulty_ = false, cropped_ = false;
+  bool faulty_ = false, cropped_ = false, settled_ = false, shuffled_ = false;
   u64 size_ = 0, height_ = 0, width_ = 0;
   std::vector<std::string> fields_;
 };
@@ -193,8 +224,9 @@ class Builder {
 Spec random_spec(u64 seed) { return Builder(seed).build(); }
 
 std::string describe(const Spec& spec) {
-  std::string out = std::to_string(spec.records) + " records of " + std::to_string(spec.width) + ", seed " +
-                    std::to_string(spec.seed) + ", " + std::to_string(spec.faults.size()) + " faults";
+  std::string out = std::to_string(spec.records) + (spec.stream ? " streamed" : "") + " records of " +
+                    std::to_string(spec.width) + ", seed " + std::to_string(spec.seed) + ", " +
+                    std::to_string(spec.faults.size()) + " faults";
   for (const Stage& s : spec.stages) {
     out += std::string(" | ") + name_of(s.kind);
     if (!s.name.empty()) out += " \"" + s.name + "\"";
@@ -206,7 +238,7 @@ std::string describe(const Spec& spec) {
     if (!s.faults.empty()) out += " (" + std::to_string(s.faults.size()) + " faults)";
   }
   static const char* const tails[] = {"keep", "drop", "pad"};
-  static const char* const policies[] = {"fail", "replace", "mask"};
+  static const char* const policies[] = {"fail", "replace", "mask", "drop"};
   return out + " | batch " + std::to_string(spec.rows) + " " + tails[static_cast<int>(spec.tail)] + " | " +
          policies[static_cast<int>(spec.policy)] +
          (spec.max_count == ~u64{0} ? "" : ", at most " + std::to_string(spec.max_count));

@@ -46,10 +46,10 @@ TEST_CASE("the last part of a slot, and no other, makes it ready") {
   REQUIRE(slot != nullptr);
   CHECK(slot->state == SlotState::filling);
   slot->left = 5;
-  CHECK_FALSE(slots.finish(*slot, 1));
-  CHECK_FALSE(slots.finish(*slot, 3));
+  CHECK(slots.finish(*slot, 1) == Slots::Finished::no);
+  CHECK(slots.finish(*slot, 3) == Slots::Finished::no);
   CHECK(slot->state == SlotState::filling);
-  CHECK(slots.finish(*slot, 1));
+  CHECK(slots.finish(*slot, 1) == Slots::Finished::ready);
   CHECK(slot->state == SlotState::ready);
   slots.lease(*slot);
   CHECK(slot->state == SlotState::leased);
@@ -105,7 +105,8 @@ TEST_CASE("many threads finish a slot once") {
     slot->left = 4;
     std::atomic<int> last{0};
     std::vector<std::jthread> threads;
-    for (int t = 0; t < 4; ++t) threads.emplace_back([&] { last += slots.finish(*slot, 1) ? 1 : 0; });
+    for (int t = 0; t < 4; ++t)
+      threads.emplace_back([&] { last += slots.finish(*slot, 1) == Slots::Finished::ready ? 1 : 0; });
     threads.clear();
     REQUIRE(last == 1);
     REQUIRE(slot->state == SlotState::ready);

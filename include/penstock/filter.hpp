@@ -1,0 +1,112 @@
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include <penstock/export.hpp>
+#include <penstock/sample.hpp>
+#include <penstock/stage.hpp>
+#include <penstock/transform.hpp>
+
+namespace penstock {
+
+/// Says which samples stay: `bool operator()(const Sample&, Context&) const`, the context optional. Any thread calls it
+/// at any time; what it decides may depend on the sample and on the context's draws, on nothing else.
+template <class F>
+concept SamplePredicate = requires(const F& f, const Sample& sample, Context& context) {
+  { f(sample, context) } -> std::same_as<bool>;
+}
+|| requires(const F& f, const Sample& sample) {
+  { f(sample) } -> std::same_as<bool>;
+};
+
+/// Settings of `filter`.
+struct FilterOptions {
+  std::string name = "filter";  ///< in plans, errors and random keys
+  std::uint64_t version = 0;    ///< result option: raise it when the predicate's answers change
+};
+
+namespace detail {
+
+class PENSTOCK_API FilterModel {
+ public:
+  virtual ~FilterModel() = default;
+  virtual bool keeps(const Sample& sample, Context& context) const = 0;
+};
+
+template <SamplePredicate F>
+class FilterOf final : public FilterModel {
+ public:
+  explicit FilterOf(F f) : f_(std::move(f)) {}
+  bool keeps(const Sample& sample, Context& context) const override {
+    if constexpr (requires { f_(sample, context); })
+      return f_(sample, context);
+    else
+      return f_(sample);
+  }
+
+ private:
+  F f_;
+};
+
+/// The view that a predicate on one field takes, by its signature.
+template <class F>
+struct PredicateSignature : PredicateSignature<decltype(&F::operator())> {};
+template <class C, class A>
+struct PredicateSignature<bool (C::*)(A) const> {
+  using view = std::remove_cvref_t<A>;
+};
+template <class C, class A>
+struct PredicateSignature<bool (C::*)(A) const noexcept> : PredicateSignature<bool (C::*)(A) const> {};
+template <class A>
+struct PredicateSignature<bool (*)(A)> {
+  using view = std::remove_cvref_t<A>;
+};
+
+PENSTOCK_API Stage make_filter(std::shared_ptr<const FilterModel> model, std::string field, DType dtype,
+                               std::size_t rank, FilterOptions options);
+
+}  // namespace detail
+
+/// A predicate on one field: `bool(View<const T, R>) const`, with a plain (not `auto`) parameter.
+template <class F>
+concept FieldPredicate = requires {
+  typename detail::PredicateSignature<std::decay_t<F>>::view;
+}
+&&detail::ViewTraits<typename detail::PredicateSignature<std::decay_t<F>>::view>::value&&
+    std::is_const_v<typename detail::ViewTraits<typename detail::PredicateSignature<std::decay_t<F>>::view>::element>;
+
+/// Leaves behind the samples for which `f` is false:
+///
+///     filter([](const Sample& s) { return s.scalar<std::int64_t>("label") != 0; })
+///
+/// Survivors keep their order, at any number of threads. How many batches an epoch has is known only behind it
+/// (`Pipeline::steps_per_epoch` throws). Orders stand before it. Stages behind it never see what it left behind.
+/// A predicate that throws makes its sample a bad one.
+template <SamplePredicate F>
+Stage filter(F f, FilterOptions options = {}) {
+  return detail::make_filter(std::shared_ptr<const detail::FilterModel>(new detail::FilterOf<F>(std::move(f))), {},
+                             DType::u8, 0, std::move(options));
+}
+
+/// The same by one field, whose dtype and rank are checked when the stage joins a pipeline:
+///
+///     filter("label", [](View<const std::int64_t, 0> label) { return label() != 0; })
+template <FieldPredicate F>
+Stage filter(std::string field, F f, FilterOptions options = {}) {
+  using V = typename detail::PredicateSignature<std::decay_t<F>>::view;
+  using Traits = detail::ViewTraits<V>;
+  auto on_sample = [field, f = std::move(f)](const Sample& sample) -> bool {
+    return f(sample.view<typename Traits::element, Traits::rank>(field));
+  };
+  return detail::make_filter(
+      std::shared_ptr<const detail::FilterModel>(new detail::FilterOf<decltype(on_sample)>(std::move(on_sample))),
+      std::move(field), dtype_of<typename Traits::element>, Traits::rank, std::move(options));
+}
+
+}  // namespace penstock

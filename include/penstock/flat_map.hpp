@@ -1,0 +1,99 @@
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include <penstock/export.hpp>
+#include <penstock/sample.hpp>
+#include <penstock/stage.hpp>
+#include <penstock/transform.hpp>
+
+namespace penstock {
+
+/// Makes any number of samples, its children, of one, the parent: the crops of an image, the windows of a recording.
+///
+///     std::uint32_t count(const Sample& parent, Context&) const;       how many; 0 = none
+///     void child(const Sample& parent, std::uint32_t number, Sample& out, Context&) const;
+///                                                                      number counts from 0
+///
+/// and where they make sense
+///
+///     Schema schema(const Schema& in) const;       of a child; default: the parent's
+///     std::string name() const;                    in plans, errors and random keys; default "flat_map"
+///     std::uint64_t version() const;               result option: raise it when the result changes
+///
+/// Any thread calls both at any time, for one parent also at once. A field that a child has with the parent's dtype and
+/// rank begins as the parent's value (which is viewed, and copied where the child writes to it); others are unset
+/// until `child` emplaces them. The context's place says which child it is; `count` has draws of its own.
+template <class F>
+concept FlatMap = requires(const F& f, const Sample& parent, std::uint32_t number, Sample& out, Context& context) {
+  { f.count(parent, context) } -> std::convertible_to<std::uint32_t>;
+  { f.child(parent, number, out, context) } -> std::same_as<void>;
+};
+
+namespace detail {
+
+class PENSTOCK_API FlatMapModel {
+ public:
+  virtual ~FlatMapModel() = default;
+  virtual std::uint32_t count(const Sample& parent, Context& context) const = 0;
+  virtual void child(const Sample& parent, std::uint32_t number, Sample& out, Context& context) const = 0;
+  virtual Schema schema(const Schema& in) const { return in; }
+  virtual std::string name() const { return "flat_map"; }
+  virtual std::uint64_t version() const { return 0; }
+};
+
+template <FlatMap F>
+class FlatMapOf final : public FlatMapModel {
+ public:
+  explicit FlatMapOf(F f) : f_(std::move(f)) {}
+  std::uint32_t count(const Sample& parent, Context& context) const override { return f_.count(parent, context); }
+  void child(const Sample& parent, std::uint32_t number, Sample& out, Context& context) const override {
+    f_.child(parent, number, out, context);
+  }
+  Schema schema(const Schema& in) const override {
+    if constexpr (requires {
+                    { f_.schema(in) } -> std::convertible_to<Schema>;
+                  })
+      return f_.schema(in);
+    else
+      return in;
+  }
+  std::string name() const override {
+    if constexpr (requires {
+                    { f_.name() } -> std::convertible_to<std::string>;
+                  })
+      return f_.name();
+    else
+      return "flat_map";
+  }
+  std::uint64_t version() const override {
+    if constexpr (requires {
+                    { f_.version() } -> std::convertible_to<std::uint64_t>;
+                  })
+      return f_.version();
+    else
+      return 0;
+  }
+
+ private:
+  F f_;
+};
+
+PENSTOCK_API Stage make_flat_map(std::shared_ptr<const FlatMapModel> model);
+
+}  // namespace detail
+
+/// Replaces every sample by its children, in order. They are made by all runners at once, of a parent that is read
+/// and brought through the stages before this one a single time. A pipeline has one at most; orders stand before it.
+/// How many samples an epoch has is known only behind it (`Pipeline::steps_per_epoch` throws). `pipeline | MyFlatMap{}`
+/// does the same.
+template <FlatMap F>
+Stage flat_map(F f) {
+  return detail::make_flat_map(std::shared_ptr<const detail::FlatMapModel>(new detail::FlatMapOf<F>(std::move(f))));
+}
+
+}  // namespace penstock

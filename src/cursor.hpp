@@ -1,0 +1,16 @@
+#pragma once
+
+#include <cstdint>
+
+namespace penstock::detail {
+
+/// Where an epoch stands: its next batch, and the sample that this begins with.
+struct Cursor {
+  std::uint64_t epoch = 0;
+  std::uint64_t number = 0;  ///< of the batch in its epoch
+  std::uint64_t position = 0;
+  std::uint32_t child = 0;
+  friend bool operator==(const Cursor&, const Cursor&) = default;
+};
+
+}  // namespace penstock::detail

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include <penstock/order.hpp>
+
+namespace penstock::detail {
+
+/// An order that visits these positions.
+std::shared_ptr<const OrderModel> select_order(std::vector<std::uint64_t> positions);
+/// A new permutation of all records in each epoch.
+std::shared_ptr<const OrderModel> shuffle_order();
+
+}  // namespace penstock::detail

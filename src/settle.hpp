@@ -1,0 +1,140 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include <penstock/batch_stage.hpp>
+#include <penstock/error.hpp>
+#include <penstock/memory.hpp>
+#include <penstock/place.hpp>
+#include <penstock/schema.hpp>
+
+#include "cursor.hpp"
+#include "make.hpp"
+#include "slots.hpp"
+
+namespace penstock::detail {
+
+struct Origin;
+
+/// One sample in work, and memory for its row. Belongs to whoever issues it until the ticket's limit is raised, then to
+/// the runner with its ticket until `done`, then to who settles it until `vacant`.
+struct SettleCell {
+  std::byte* row = nullptr;
+  Place place;
+  std::uint64_t index = 0;
+  Origin* origin = nullptr;  ///< what it is made of; null: its own record
+  Cursor next;               ///< behind it
+  bool last = false;         ///< the epoch ends behind it
+  bool decided = false;      ///< what became of its origin is what becomes of it
+  bool broken = false;       ///< there was no memory to say what failed
+  Made made;
+  std::atomic<bool> done{false};
+  std::atomic<bool> vacant{true};
+};
+
+/// How an epoch ended: what its last batch does not tell.
+struct EpochEnd {
+  std::uint64_t epoch = 0;
+  std::uint64_t samples = 0;  ///< bad ones behind the last batch
+  std::vector<BadSample> bad;
+  bool broken = false;  ///< some could not even be reported
+};
+
+/// Where settled rows go.
+class SettleOutlet {
+ public:
+  virtual ~SettleOutlet() = default;
+  /// A slot to fill, of which nothing is set; null: none is free now (and the window is marked as stalled).
+  virtual Slot* open_batch() noexcept = 0;
+  /// All its rows have their places: it is the next batch. It becomes ready when they are copied.
+  virtual void close_batch(Slot& slot) noexcept = 0;
+  /// It was opened for an incomplete batch that is not wanted. Rows may still be copied into it.
+  virtual void discard_batch(Slot& slot) noexcept = 0;
+  /// Whether the end of an epoch can be told now; if not, the window is marked as stalled.
+  virtual bool has_room_for_end() noexcept = 0;
+  virtual void end_epoch(EpochEnd end) noexcept = 0;
+};
+
+/// The window of a settled pipeline: samples are finished in any order, and find their rows in order.
+///
+/// Cells are a ring: number n, from 0, is in cell n % size. One thread at a time issues, one decides.
+class Settle {
+ public:
+  /// One survivor's way to its row.
+  struct Move {
+    SettleCell* cell;
+    Slot* slot;
+    std::uint64_t row;
+  };
+
+  static std::size_t row_bytes(const Schema& schema);
+  Settle(const Schema& schema, std::uint64_t rows, Tail tail, std::size_t cells, MemoryResource& memory);
+  Settle(const Settle&) = delete;
+  Settle& operator=(const Settle&) = delete;
+  ~Settle();
+
+  std::size_t size() const noexcept { return cells_.size(); }
+  std::size_t bytes_each() const noexcept { return bytes_; }
+  SettleCell& cell(std::uint64_t number) noexcept { return cells_[number % cells_.size()]; }
+  std::byte* place(const SettleCell& cell, std::size_t field) const noexcept { return cell.row + offsets_[field]; }
+  /// Only while nothing is in work. The next cell decided is number 0, of the batch at `cursor`.
+  void reset(const Cursor& cursor) noexcept;
+
+  // -- who issues --
+  /// Cell `number` may be set up: what stood there is settled.
+  bool vacant(std::uint64_t number) noexcept { return cell(number).vacant.load(std::memory_order_seq_cst); }
+  /// Takes it, as of a sample that is to be made.
+  SettleCell& take(std::uint64_t number) noexcept;
+
+  // -- who has its ticket --
+  void clear(const SettleCell& cell) noexcept;
+  void finish(SettleCell& cell) noexcept { cell.done.store(true, std::memory_order_seq_cst); }
+
+  // -- who decides --
+  /// The oldest cell is done, and something can become of it, as far as is known.
+  bool decidable() noexcept {
+    return cell(settled_.load(std::memory_order_relaxed)).done.load(std::memory_order_seq_cst) &&
+           !stalled_.load(std::memory_order_seq_cst) && !halted_.load(std::memory_order_relaxed);
+  }
+  /// Decides as many cells as are done, until `moves` is full. Returns how many moves there are.
+  std::size_t decide(std::span<Move> moves, SettleOutlet& outlet) noexcept;
+  /// Copies a survivor to its row and makes its cell vacant. Any thread.
+  void carry_out(const Move& move, const Slots& slots) noexcept;
+
+  /// True: a slot, or room for the end of an epoch, was missing. Set by the outlet that has none, cleared when it has.
+  std::atomic<bool>& stalled() noexcept { return stalled_; }
+  /// Survivors settled since the beginning.
+  std::uint64_t kept() const noexcept { return kept_.load(std::memory_order_relaxed); }
+  /// The slot being filled, if any. Only while nothing is in work.
+  Slot* open_slot() const noexcept { return slot_; }
+
+ private:
+  bool decide_one(SettleCell& cell, SettleOutlet& outlet, Move& move, bool& survives) noexcept;
+  bool open(SettleOutlet& outlet) noexcept;
+  void close(SettleOutlet& outlet) noexcept;
+  void end_epoch(const Cursor& next, SettleOutlet& outlet) noexcept;
+  void note(Error error, bool fatal) noexcept;
+
+  std::vector<std::size_t> offsets_, row_bytes_;  // of each field
+  std::size_t bytes_ = 0;
+  std::uint64_t rows_;
+  Tail tail_;
+  MemoryResource* memory_;
+  std::byte* data_ = nullptr;
+  std::vector<SettleCell> cells_;
+
+  alignas(64) std::atomic<std::uint64_t> settled_{0};  // number of the oldest cell that is not decided
+  std::atomic<bool> stalled_{false};
+  std::atomic<std::uint64_t> kept_{0};
+  std::atomic<bool> halted_{false};  // by a failure that ends the run: nothing behind it is looked at
+  Slot* slot_ = nullptr;
+  Cursor at_;         // of the next batch
+  EpochEnd carried_;  // bad samples that stand in no batch yet
+};
+
+}  // namespace penstock::detail

@@ -1,0 +1,136 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <vector>
+
+#include <penstock/memory.hpp>
+#include <penstock/stream_source.hpp>
+
+#include "bijection.hpp"
+#include "chain.hpp"
+#include "cursor.hpp"
+#include "origins.hpp"
+#include "pipeline_data.hpp"
+#include "settle.hpp"
+#include "tickets.hpp"
+
+namespace penstock::detail {
+
+/// What the settled placement needs of the engine around it.
+class SettledHost : public SettleOutlet {
+ public:
+  /// There is work for more runners.
+  virtual void wake_runners() noexcept = 0;
+  /// So many of the slot's parts are done.
+  virtual void finish_parts(Slot& slot, std::uint32_t parts) noexcept = 0;
+  /// Runners are to leave.
+  virtual bool paused() const noexcept = 0;
+};
+
+struct SettledOptions {
+  unsigned threads = 1;
+  std::size_t cells = 1, origins = 0;
+  std::size_t scratch_limit = 0;
+  std::uint64_t epochs = 0;  ///< 0 = no end
+  MemoryResource* memory = nullptr;
+  std::stop_token stop = {};
+};
+
+/// The work of a settled pipeline's runners. Any of them does whatever there is to do: issues cells, reads a stream,
+/// opens origins, makes samples, settles them. What only one may do at a time is guarded by a flag; who lets go of it,
+/// or changes what others wait for, looks once more for itself.
+class Settled {
+ public:
+  Settled(std::shared_ptr<const PipelineData> data, const Chain& chain, const SettledOptions& options,
+          const Slots& slots, SettledHost& host);
+
+  /// How many cells, and origins, a pipeline wants.
+  static std::size_t cells_for(const PipelineData& data, std::size_t settle_bytes, unsigned threads);
+  static std::size_t origins_for(const PipelineData& data, unsigned threads);
+
+  /// Begins at `cursor`. Only while nothing is in work.
+  void reset(const Cursor& cursor);
+  /// There is something for a runner to do. Any thread.
+  bool has_work() noexcept;
+  /// Does some of it. False: there was none.
+  bool step(ChainRun& run) noexcept;
+  /// The slot being filled, if any. Only while nothing is in work.
+  Slot* open_slot() const noexcept { return settle_.open_slot(); }
+  Settle& settle() noexcept { return settle_; }
+  const Settle& settle() const noexcept { return settle_; }
+  const Origins* origins() const noexcept { return origins_ ? &*origins_ : nullptr; }
+
+ private:
+  bool tidy() noexcept;
+  bool can_tidy() noexcept;
+  bool can_expand() noexcept;
+  bool opened(std::uint64_t number) noexcept;
+  std::uint64_t expand() noexcept;
+  bool see_block() noexcept;
+  bool give(Origin& origin) noexcept;
+
+  bool vacant(std::uint64_t number) noexcept;
+  bool can_issue() noexcept;
+  bool issue() noexcept;
+  void issue_some(std::uint64_t first, std::uint64_t count) noexcept;
+  void want() noexcept;
+
+  bool can_read() noexcept;
+  bool read(ChainRun& run) noexcept;
+  bool read_one() noexcept;
+  void fail_read(Origin& origin, bool began) noexcept;
+  bool begin_stream(ChainRun& parent);
+
+  void make(ChainRun& run, TicketRun tickets) noexcept;
+  void make_cell(ChainRun& run, SettleCell& cell, std::uint64_t ticket);
+  bool make_child(ChainRun& run, const Origin& origin, const Place& place, std::uint64_t index,
+                  std::uint64_t stands_for, const ChainRun*& at_work);
+  void open(ChainRun& run, std::uint64_t number) noexcept;
+  void open_origin(ChainRun& run, Origin& origin, std::uint64_t number);
+  ChainRun& run_of(Origin& origin);
+  static void leave(Origin& origin) noexcept;
+  void collect(ChainRun& parent, ChainRun& run) noexcept;
+
+  std::shared_ptr<const PipelineData> data_;
+  const Chain& chain_;
+  SettledOptions options_;
+  const Slots& slots_;
+  SettledHost& host_;
+  Settle settle_;
+  std::optional<Origins> origins_;
+  std::unique_ptr<StreamModel> stream_;
+  Tickets tickets_, to_open_;
+  bool advises_;
+  std::uint64_t chunk_;                 // positions that are issued at once
+  std::vector<std::uint64_t> indices_;  // of them
+
+  // Who settles also gives origins' samples their cells. In origins' numbers:
+  alignas(64) std::atomic<bool> settling_{false};
+  std::atomic<std::uint64_t> cells_issued_{0};
+  std::atomic<std::uint64_t> block_begin_{0};  // what is being given out, permuted: a block of records, or one
+  std::atomic<std::uint64_t> block_seen_{0};   // of them, how many are there
+  std::atomic<bool> block_known_{false};       // all are, or the epoch ends before
+  const std::uint64_t block_rows_;             // of a whole one
+  std::uint64_t block_size_ = 0, block_given_ = 0, block_number_ = 0;
+  bool ends_block_ = false;                   // behind it something terminates
+  bool begun_ = false;                        // giving out the origin in hand
+  std::uint32_t next_child_ = 0, child_ = 0;  // of the origin in hand; where the next one begins
+  std::uint64_t next_position_ = 0;           // where the next block begins
+  std::optional<Bijection> permutation_;
+
+  // Who issues positions, or reads the stream.
+  alignas(64) std::atomic<bool> issuing_{false};
+  std::atomic<std::uint64_t> issued_{0};  // cells, or origins where there are some
+  std::atomic<std::uint64_t> wanted_{1};  // at once
+  std::atomic<bool> exhausted_{false};    // nothing more is issued
+  Cursor issue_at_;
+  bool stream_begun_ = false;
+};
+
+}  // namespace penstock::detail
