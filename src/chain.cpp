@@ -272,15 +272,13 @@ bool Chain::run_measured(ChainRun& run, std::size_t first, std::size_t last, con
 }
 
 Error Chain::describe_failure(const ChainRun& run, std::uint64_t index) const {
-  const SourceModel& source = *data_->source;
   Error error = current_error();
-  error.with_stage(run.at != nullptr ? *run.at : read_label).with_index(index);
+  error.with_stage(run.at != nullptr ? *run.at : read_label);
   try {
-    error.with_source(source.name()).with_file(source.file());
-    if (error.key().empty() && source.has_keys()) error.with_key(source.key(index));
+    data_->source->describe(index, error);
   } catch (...) {  // a source that can't even name the key, or itself, has nothing to add
   }
-  return error;
+  return error.with_index(index);
 }
 
 OwnedSample run_once(const PipelineData& data, const Place& place, std::uint64_t index) {

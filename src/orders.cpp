@@ -35,6 +35,7 @@ struct Take {
   std::uint64_t size(std::uint64_t n) const { return std::min(n, count); }
   void fill(std::uint64_t, std::uint64_t, std::span<OrderPoint>) const {}
   std::string name() const { return "take"; }
+  bool fixed() const { return true; }
   std::string describe() const { return std::to_string(count); }
 };
 
@@ -45,6 +46,7 @@ struct Skip {
     for (OrderPoint& p : points) p.position += count;
   }
   std::string name() const { return "skip"; }
+  bool fixed() const { return true; }
   std::string describe() const { return std::to_string(count); }
 };
 
@@ -61,6 +63,7 @@ struct Select {
     for (OrderPoint& p : points) p.position = (*positions)[p.position];
   }
   std::string name() const { return "select"; }
+  bool fixed() const { return true; }
   std::string describe() const {
     return std::to_string(positions->size()) + " positions, hash " +
            std::to_string(detail::hash_bytes(positions->data(), positions->size() * sizeof(std::uint64_t)));
@@ -81,6 +84,7 @@ struct Repeat {
     }
   }
   std::string name() const { return "repeat"; }
+  bool fixed() const { return true; }
   std::string describe() const { return std::to_string(times); }
 };
 
@@ -97,6 +101,7 @@ struct SplitByIndex {
     for (OrderPoint& p : points) p.position = bijection(first + p.position);
   }
   std::string name() const { return "split"; }
+  bool fixed() const { return true; }
   std::string describe() const { return detail::describe_split(options); }
 };
 
@@ -106,7 +111,12 @@ Stage wrap(auto order) {
 
 }  // namespace
 
-Stage shuffle(ShuffleOptions options) { return detail::make_stage(detail::ShuffleItem{options}); }
+Stage shuffle(ShuffleOptions options) {
+  if (options.blocks) return detail::make_stage(detail::BlockShuffleItem{options});
+  if (options.block_size != 0)
+    throw Error(Errc::invalid_argument, "`.block_size` belongs to `.blocks = true`").with_stage("shuffle");
+  return detail::make_stage(detail::ShuffleItem{options});
+}
 Stage take(std::uint64_t n) { return wrap(Take{n}); }
 Stage skip(std::uint64_t n) { return wrap(Skip{n}); }
 Stage select(std::vector<std::uint64_t> positions) {

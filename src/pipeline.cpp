@@ -4,6 +4,7 @@
 
 #include <penstock/error.hpp>
 
+#include "block_shuffle.hpp"
 #include "chain.hpp"
 #include "hash.hpp"
 #include "orders.hpp"
@@ -27,8 +28,28 @@ class Join {
   Join(PipelineData& data, const Stage& stage) : data_(data), stage_(stage) {}
 
   void operator()(const OrderItem& item) {
+    if (item.per_record)
+      for (const BoundOrder& before : data_.orders)
+        if (!before.model->fixed())
+          throw Error(Errc::invalid_argument,
+                      "what it knows of the records goes by their positions, but behind \"" + before.label +
+                          "\" a position has another record in each epoch; put it directly behind the source, or "
+                          "behind take, skip, select, split or repeat")
+              .with_stage(item.model->name());
     if (item.seed) set_seed(*item.seed, item.model->name());
     add_order(item.model);
+  }
+  void operator()(const BlockShuffleItem& item) {
+    if (!data_.orders.empty())
+      throw Error(Errc::invalid_argument,
+                  "a shuffle of blocks must stand directly behind the source: behind another order records of one "
+                  "block are no neighbours; put take, skip and the like behind it")
+          .with_stage("shuffle");
+    if (item.options.seed) set_seed(*item.options.seed, "shuffle");
+    const std::uint64_t window = item.options.window;
+    const BlockShuffle order(Blocks(*data_.source, item.options.block_size),
+                             window == 0 ? BlockShuffle::default_window : window);
+    add_order(std::make_shared<const OrderOf<BlockShuffle>>(order));
   }
   void operator()(const SplitByKeyItem& item) {
     if (data_.source->is_stream())

@@ -19,6 +19,10 @@ namespace penstock::detail {
 struct OrderItem {
   std::shared_ptr<const OrderModel> model;
   std::optional<std::uint64_t> seed;
+  bool per_record = false;  ///< it knows something of each record by its position, which must not change
+};
+struct BlockShuffleItem {
+  ShuffleOptions options;
 };
 struct SplitByKeyItem {
   SplitOptions options;
@@ -68,7 +72,7 @@ struct BatchItem {
 /// What a Stage holds.
 struct StageModel {
   std::variant<OrderItem, SplitByKeyItem, SeedItem, MapItem, FieldMapItem, ImageItem, DecodeItem, SelectFieldsItem,
-               FilterItem, FlatMapItem, ShuffleItem, BatchItem, ErrorPolicy, CheckOptions>
+               FilterItem, FlatMapItem, ShuffleItem, BlockShuffleItem, BatchItem, ErrorPolicy, CheckOptions>
       item;
 };
 

@@ -28,6 +28,8 @@ struct OrderPoint {
 ///     void fill(std::uint64_t seed, std::uint64_t n, std::span<OrderPoint> points) const;
 ///                                                     each point, below size(n), becomes a point of the input, below n
 ///     std::string name() const;  std::string describe() const;
+///     bool fixed() const;                             if it is there: true where no epoch differs from another, so
+///                                                     that `draw_weighted` and `draw_balanced` may stand behind it
 ///
 /// `fill` is called from any thread. `seed` is the pipeline's seed mixed with this stage's key.
 template <class O>
@@ -46,6 +48,7 @@ class PENSTOCK_API OrderModel {
   virtual void fill(std::uint64_t seed, std::uint64_t n, std::span<OrderPoint> points) const = 0;
   virtual std::string name() const = 0;
   virtual std::string describe() const = 0;
+  virtual bool fixed() const { return false; }
 };
 template <Order O>
 class OrderOf final : public OrderModel {
@@ -57,6 +60,14 @@ class OrderOf final : public OrderModel {
   }
   std::string name() const override { return order_.name(); }
   std::string describe() const override { return order_.describe(); }
+  bool fixed() const override {
+    if constexpr (requires {
+                    { order_.fixed() } -> std::convertible_to<bool>;
+                  })
+      return order_.fixed();
+    else
+      return false;
+  }
 
  private:
   O order_;
@@ -73,10 +84,24 @@ Stage order(O o) {
 
 struct ShuffleOptions {
   std::optional<std::uint64_t> seed = {};  ///< result option: the pipeline's seed; default 0
-  std::uint64_t window = 0;                ///< result option, for streams only: records a block
+  bool blocks = false;                     ///< result option: keep records of one block near each other
+  std::uint64_t window = 0;                ///< result option: blocks that are mixed with each other; 0 = 16. Of a
+                                           ///< stream: records that are mixed with each other, must be said
+  std::uint64_t block_size = 0;  ///< result option: consecutive records of a block; 0 = the source's own blocks
 };
 /// A new permutation of all records in each epoch: a bijection that takes no memory, however many records there are.
-/// A stream's records are permuted inside consecutive blocks of `window`, which are held in memory: two blocks at once.
+///
+/// With `.blocks` for stores that are slow to read at random (shards of an archive, compressed chunks): the blocks are
+/// permuted, each `window` of them, as they come then, is one after the other a set whose records are permuted. So
+/// every record comes once, and at no time have more than `window` blocks been begun and not finished. It must stand
+/// directly behind the source. 16 bytes of memory a block and epoch, rebuilt from the seed when an epoch begins; at
+/// least the last two epochs' are kept, more of them while they are small together (64 MiB).
+///
+/// A stream's records are permuted inside consecutive runs of `window`, which are held in memory: two runs at once.
+/// @throws Error(invalid_argument) for `.block_size` without `.blocks`; where it joins a pipeline, for
+/// `.window` without `.blocks` over records with random access; where it joins a pipeline, when
+/// there is an order before it, or the source has no `block_ends` and `.block_size` isn't said, or there are more than
+/// 2^27 blocks.
 PENSTOCK_API Stage shuffle(ShuffleOptions options = {});
 /// The first n.
 PENSTOCK_API Stage take(std::uint64_t n);

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include <penstock/error.hpp>
 #include <penstock/export.hpp>
 #include <penstock/sample.hpp>
 #include <penstock/schema.hpp>
@@ -56,6 +57,10 @@ concept LeasedSource = Described<S> && requires(const S& source) {
 ///                                                          size and schema are added to it
 ///     void will_need(std::span<const std::uint64_t>) const noexcept;
 ///                                                          advice: these records are read soon. Any thread.
+///     std::vector<std::uint64_t> block_ends() const;       for `shuffle({.blocks = true})`: where each run of records
+///                                                          that are cheap to read together ends (a shard, a chunk), as
+///                                                          the number of records up to there: ascending, the last one
+///                                                          is size(). Empty = no such runs
 template <class S>
 concept Source = SharedSource<S> || LeasedSource<S>;
 
@@ -97,6 +102,13 @@ class PENSTOCK_API SourceModel {
   virtual bool is_stream() const noexcept { return false; }
   virtual bool can_seek() const noexcept { return false; }
   virtual std::unique_ptr<StreamModel> open_stream() const { return nullptr; }
+  virtual std::vector<std::uint64_t> block_ends() const { return {}; }
+  /// Says in an error of record `index` what is known of it, each where it isn't said yet: source, file, key. Not the
+  /// index.
+  virtual void describe(std::uint64_t index, Error& error) const {
+    error.with_source(name()).with_file(file());
+    if (error.key().empty() && has_keys()) error.with_key(key(index));
+  }
 };
 
 template <class S>
@@ -143,6 +155,14 @@ class SourceOf final : public SourceModel {
   }
   void will_need(std::span<const std::uint64_t> indices) const noexcept override {
     if constexpr (requires { source_.will_need(indices); }) source_.will_need(indices);
+  }
+  std::vector<std::uint64_t> block_ends() const override {
+    if constexpr (requires {
+                    { source_.block_ends() } -> std::convertible_to<std::vector<std::uint64_t>>;
+                  })
+      return source_.block_ends();
+    else
+      return {};
   }
   std::unique_ptr<ReaderModel> open_reader() const override {
     if constexpr (LeasedSource<S>)

@@ -1,31 +1,10 @@
 #include "support/catch.hpp"
 
-#include <numeric>
 #include <set>
 
-#include "help.hpp"
+#include "order_help.hpp"
 
 using namespace help;
-
-namespace {
-
-std::vector<std::uint64_t> order_of(const ps::Pipeline& p, std::uint64_t epoch = 0) {
-  std::vector<std::uint64_t> out(p.size());
-  p.fill(epoch, 0, out);
-  return out;
-}
-std::vector<std::uint64_t> sorted(std::vector<std::uint64_t> v) {
-  std::ranges::sort(v);
-  return v;
-}
-std::vector<std::uint64_t> numbers(std::uint64_t n) {
-  std::vector<std::uint64_t> v(n);
-  std::iota(v.begin(), v.end(), std::uint64_t{0});
-  return v;
-}
-ps::Pipeline records(std::uint64_t n) { return ps::from(Records{.count = n}); }
-
-}  // namespace
 
 TEST_CASE("without an order the records come as they are") { CHECK(order_of(records(10), 3) == numbers(10)); }
 

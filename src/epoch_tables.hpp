@@ -1,0 +1,81 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+namespace penstock::detail {
+
+/// Which table: of an order's seed, the length of its input, and an epoch.
+struct EpochKey {
+  std::uint64_t seed = 0, size = 0, epoch = 0;
+  friend bool operator==(const EpochKey&, const EpochKey&) = default;
+};
+
+/// Tables that an order builds for one epoch each, the last used of them kept: where one epoch ends two are in use, and
+/// a resume goes back to an earlier one. A table is a pure function of its key, so what is forgotten costs time, never
+/// a result. `Table` says its size with `bytes()`. Any thread; who needs a table that is being built waits for it,
+/// others don't.
+template <class Table>
+class EpochTables {
+ public:
+  static constexpr std::size_t most_entries = 64;       ///< they are searched one by one
+  static constexpr std::size_t most_bytes = 64u << 20;  ///< of all together; the last two stay in any case
+  static constexpr std::size_t always_kept = 2;
+
+  template <class Build>
+  std::shared_ptr<const Table> get(const EpochKey& key, Build build) {
+    const std::shared_ptr<Entry> entry = find(key);
+    const std::lock_guard building(entry->mutex);
+    if (entry->table == nullptr) {
+      auto table = std::make_shared<const Table>(build());
+      const std::lock_guard lock(mutex_);
+      entry->bytes = table->bytes();
+      entry->table = std::move(table);
+      trim();
+    }
+    return entry->table;
+  }
+
+ private:
+  struct Entry {
+    EpochKey key;
+    std::mutex mutex;  ///< held while the table is built
+    std::shared_ptr<const Table> table;
+    std::size_t bytes = 0;
+  };
+
+  std::shared_ptr<Entry> find(const EpochKey& key) {
+    const std::lock_guard lock(mutex_);
+    const auto found = std::ranges::find_if(entries_, [&](const auto& entry) { return entry->key == key; });
+    if (found != entries_.end()) {
+      std::rotate(entries_.begin(), found, found + 1);
+    } else {
+      auto entry = std::make_shared<Entry>();
+      entry->key = key;
+      entries_.insert(entries_.begin(), std::move(entry));
+      trim();
+    }
+    return entries_.front();
+  }
+
+  // The last used come first.
+  void trim() {
+    std::size_t kept = 0, bytes = 0;
+    while (kept < entries_.size() && kept < most_entries) {
+      bytes += entries_[kept]->bytes;
+      if (bytes > most_bytes && kept >= always_kept) break;
+      ++kept;
+    }
+    entries_.resize(kept);
+  }
+
+  std::mutex mutex_;
+  std::vector<std::shared_ptr<Entry>> entries_;
+};
+
+}  // namespace penstock::detail
