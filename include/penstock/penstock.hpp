@@ -1,10 +1,12 @@
 #pragma once
 
 /// The core: everything but sources and transforms, which have a header each below sources/ and transforms/.
+#include <penstock/any_source.hpp>
 #include <penstock/batch.hpp>
 #include <penstock/batch_stage.hpp>
 #include <penstock/device.hpp>
 #include <penstock/device_stage.hpp>
+#include <penstock/draw.hpp>
 #include <penstock/dtype.hpp>
 #include <penstock/error.hpp>
 #include <penstock/executor.hpp>

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include <penstock/any_source.hpp>
 #include <penstock/batch_stage.hpp>
 #include <penstock/export.hpp>
 #include <penstock/filter.hpp>
@@ -72,6 +73,7 @@ Pipeline from(S source) {
 }
 /// Begins a pipeline over a source that is shared with others.
 inline Pipeline from(std::shared_ptr<const detail::SourceModel> source) { return Pipeline(std::move(source)); }
+inline Pipeline from(const AnySource& source) { return Pipeline(source.model()); }
 
 /// Begins a pipeline over records that can only be read in order. The source is copied for each loader; one that can't
 /// be copied is lent to one loader at a time (@throws Error(invalid_argument) from the second one's constructor).

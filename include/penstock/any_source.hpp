@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+#include <penstock/sample.hpp>
+#include <penstock/schema.hpp>
+#include <penstock/source.hpp>
+
+namespace penstock {
+
+/// A source of any type, shared: for lists of sources that differ in type, and for one source in several places.
+/// Copies mean the same source, which lives as long as one of them or a pipeline over it does. Immutable; any thread.
+class AnySource {
+ public:
+  template <Source S>
+  AnySource(S source)  // NOLINT(google-explicit-constructor): a source is one of any type
+      : model_(std::make_shared<detail::SourceOf<S>>(std::move(source))) {}
+  AnySource(std::shared_ptr<const detail::SourceModel> model) : model_(std::move(model)) {}
+
+  std::uint64_t size() const { return model_->size(); }
+  Schema schema() const { return model_->schema(); }
+  const std::shared_ptr<const detail::SourceModel>& model() const noexcept { return model_; }
+
+ private:
+  std::shared_ptr<const detail::SourceModel> model_;
+};
+
+/// The source as one of any type, to be given to several pipelines or joins.
+template <Source S>
+AnySource share(S source) {
+  return AnySource(std::move(source));
+}
+
+/// One record, copied out. For tests and tools; opens a reader each time.
+inline OwnedSample read_sample(const AnySource& source, std::uint64_t index) {
+  OwnedSample sample(source.schema());
+  SampleBuilder out = sample.builder();
+  const auto reader = source.model()->open_reader();
+  reader->read(index, out);
+  sample.keep();
+  return sample;
+}
+
+}  // namespace penstock

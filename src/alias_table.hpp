@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <penstock/rng.hpp>
+
+namespace penstock::detail {
+
+/// Draws i with probability weights[i] / sum, exactly, in constant time (Walker's alias method, in integers).
+/// Immutable.
+class AliasTable {
+ public:
+  /// Weights whose sum is above 0 and below 2^63.
+  explicit AliasTable(std::span<const std::uint64_t> weights);
+  std::uint64_t operator()(Rng& rng) const noexcept {
+    const std::uint64_t i = rng.below(columns_.size());
+    return rng.below(sum_) < columns_[i].own ? i : columns_[i].other;
+  }
+
+ private:
+  struct Column {
+    std::uint64_t own;  ///< of `sum_` chances, those that are the column's own
+    std::uint64_t other;
+  };
+  std::vector<Column> columns_;
+  std::uint64_t sum_ = 0;
+};
+
+}  // namespace penstock::detail
