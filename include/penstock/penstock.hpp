@@ -14,6 +14,7 @@
 #include <penstock/flat_map.hpp>
 #include <penstock/image_op.hpp>
 #include <penstock/image_stage.hpp>
+#include <penstock/joined.hpp>
 #include <penstock/loader.hpp>
 #include <penstock/memory.hpp>
 #include <penstock/order.hpp>

@@ -58,16 +58,21 @@ class PENSTOCK_API Cells {
 /// Every field of the schema must be given, once. Valid during the `read` it is handed to; one thread at a time.
 class SampleBuilder {
  public:
-  explicit SampleBuilder(detail::Cells& cells) : cells_(&cells) {}
+  explicit SampleBuilder(detail::Cells& cells) : cells_(&cells), schema_(cells.schema) {}
+  /// Of the fields from slot `first` of `out` on, as many as `schema` has, numbered from 0 and named as there: for a
+  /// source that lets another one give some of its fields. They must agree in dtype and shape; names may differ.
+  /// `schema` must outlive the builder.
+  SampleBuilder(const SampleBuilder& out, std::size_t first, const Schema& schema)
+      : cells_(out.cells_), schema_(&schema), first_(out.first_ + first) {}
 
-  const Schema& schema() const noexcept { return *cells_->schema; }
+  const Schema& schema() const noexcept { return *schema_; }
 
   /// Memory to write a field's value into: the sample's own place in the batch wherever no later stage changes the
   /// field. Its content is undefined. @throws Error(schema_mismatch) when dtype, rank or shape differ from the schema.
   template <class T, std::size_t R>
   View<T, R> emplace(std::size_t slot, const Shape& shape) {
     check<T>(slot, R);
-    return View<T, R>(reinterpret_cast<T*>(cells_->make(slot, shape)), shape);
+    return View<T, R>(reinterpret_cast<T*>(cells_->make(first_ + slot, shape)), shape);
   }
   template <class T, std::size_t R>
   View<T, R> emplace(std::string_view field, const Shape& shape) {
@@ -75,14 +80,14 @@ class SampleBuilder {
   }
   /// Untyped form.
   TensorView emplace(std::size_t slot, const Shape& shape) {
-    return {cells_->make(slot, shape), schema()[slot].dtype, shape};
+    return {cells_->make(first_ + slot, shape), schema()[slot].dtype, shape};
   }
 
   /// A scalar field's value.
   template <class T>
   void scalar(std::size_t slot, T value) {
     check<T>(slot, 0);
-    std::memcpy(cells_->make(slot, Shape{}), &value, sizeof(T));
+    std::memcpy(cells_->make(first_ + slot, Shape{}), &value, sizeof(T));
   }
   template <class T>
   void scalar(std::string_view field, T value) {
@@ -106,15 +111,19 @@ class SampleBuilder {
   template <class T>
   void check(std::size_t slot, std::size_t rank) const {
     const Field& field = schema()[slot];
-    if (field.dtype != dtype_of<T> || field.shape.rank() != rank) cells_->refuse(slot, "write", dtype_of<T>, rank);
+    if (field.dtype != dtype_of<T> || field.shape.rank() != rank)
+      cells_->refuse(first_ + slot, "write", dtype_of<T>, rank);
   }
   detail::Cells* cells_;
+  const Schema* schema_;
+  std::size_t first_ = 0;
 };
 
 inline void SampleBuilder::view(std::size_t slot, const std::byte* data, const Shape& shape) {
-  detail::Cell& cell = cells_->cells[slot];
+  detail::Cell& cell = cells_->cells[first_ + slot];
   const Field& field = schema()[slot];
-  if (!field.shape.admits(shape)) cells_->refuse(slot, "view of shape " + shape.to_string(), field.dtype, shape.rank());
+  if (!field.shape.admits(shape))
+    cells_->refuse(first_ + slot, "view of shape " + shape.to_string(), field.dtype, shape.rank());
   static constexpr std::byte nothing{};
   cell.data = data == nullptr && shape.elements() == 0 ? &nothing : data;  // null would mean that no value was given
   cell.writable = false;

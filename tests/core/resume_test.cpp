@@ -30,6 +30,20 @@ std::vector<Shape> shapes() {
        ps::from(Records{.count = 11}) | ps::shuffle() | ps::repeat(3) | ps::skip(2) | AddDraw{} | ps::batch(4)},
       {"split", ps::from(Records{.count = 60}) | ps::split({.shares = {0.6, 0.4}, .part = 1}) | ps::shuffle() |
                     AddDraw{} | ps::batch(5)},
+      {"blocks", ps::from(Records{.count = 61}) | ps::shuffle({.blocks = true, .window = 3, .block_size = 4}) |
+                     AddDraw{} | ps::batch(7)},
+      {"weighted", ps::from(Records{.count = 5}) | ps::draw_weighted({.weights = {1, 0, 2, 3, 4}, .count = 33}) |
+                       AddDraw{} | ps::batch(4)},
+      {"distinct", ps::from(Records{.count = 6}) |
+                       ps::draw_weighted({.weights = {1, 0, 2, 3, 4, 1}, .replacement = false}) | ps::repeat(4) |
+                       AddDraw{} | ps::batch(3)},
+      {"balanced", ps::from(Records{.count = 7}) | ps::draw_balanced({.labels = {1, 1, 2, 1, 1, 3, 2}, .count = 40}) |
+                       AddDraw{} | ps::batch(6)},
+      {"mix", ps::mix({{Records{.count = 20}, 0.7}, {Records{.count = 9}, 0.3}}) | AddDraw{} | ps::batch(4)},
+      {"joined", ps::from(ps::concat(Records{.count = 20}, ps::interleave(Records{.count = 9}, Records{.count = 4}))) |
+                     ps::shuffle() | AddDraw{} | ps::batch(4)},
+      {"replaced in a mix", ps::mix({{faulty(20), 1}, {Records{.count = 9}, 2}}, {.count = 41}) | AddDraw{} |
+                                ps::on_error({.policy = ps::OnError::replace}) | ps::batch(5)},
       {"replace", ps::from(faulty(37)) | ps::shuffle() | AddDraw{} | ps::on_error({.policy = ps::OnError::replace}) |
                       ps::batch(5)},
       {"mask", ps::from(faulty(37)) | ps::shuffle() | AddDraw{} | ps::on_error({.policy = ps::OnError::mask}) |

@@ -1,0 +1,93 @@
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <penstock/any_source.hpp>
+#include <penstock/export.hpp>
+#include <penstock/pipeline.hpp>
+
+namespace penstock {
+
+// Several sources as one. What is joined begins a pipeline, `from(concat(a, b)) | shuffle() | …`, and can be joined
+// again. Results are immutable; any thread. A part's readers are opened when a runner first asks for a record of it,
+// and are told what to expect, and when to rest, as if the part were read alone; a runner keeps a reader of every part
+// it has read. Errors name the part's source, file and key; `Error::index` stays that of the join, and the cause says
+// which record of which part it is.
+//
+// Parts need the same fields: name, dtype, shape and collation, in the same order; else Error(schema_mismatch) names
+// the parts and the field that differs. No parts at all, and more than 2^62 records, are Error(invalid_argument). A
+// join has keys where all its parts have them; two parts may have the same. Its identity is that of its parts, in their
+// order.
+
+/// The records of the parts, one part after the other. Its `block_ends` are those of its parts, where all have them.
+PENSTOCK_API AnySource concat(std::vector<AnySource> parts);
+template <class... S>
+  requires(sizeof...(S) > 1 && (std::convertible_to<S, AnySource> && ...))
+AnySource concat(S... parts) { return concat(std::vector<AnySource>{AnySource(std::move(parts))...}); }
+
+struct InterleaveOptions {
+  std::uint64_t block = 1;  ///< result option: consecutive records of one part before it is the next one's turn
+};
+/// The records of the parts in turns: `block` of the first, `block` of the second, …; a part that is exhausted falls
+/// out. Every record comes exactly once, those of one part in their order. Finding a record takes time in proportion to
+/// the number of parts. @throws Error(invalid_argument) for blocks of 0.
+PENSTOCK_API AnySource interleave(std::vector<AnySource> parts, InterleaveOptions options = {});
+template <class A, class B>
+  requires(std::convertible_to<A, AnySource>&& std::convertible_to<B, AnySource>)
+AnySource interleave(A a, B b, InterleaveOptions options = {}) {
+  return interleave(std::vector<AnySource>{AnySource(std::move(a)), AnySource(std::move(b))}, options);
+}
+
+/// A source whose fields stand beside those of others.
+struct ZipPart {
+  template <class S>
+    requires std::convertible_to<S, AnySource> ZipPart(
+        S part, std::string before_names = {})  // NOLINT(google-explicit-constructor): any source is a part
+        : source(std::move(part)), prefix(std::move(before_names)) {}
+
+    AnySource source;
+    std::string prefix;  ///< put before the names of its fields
+};
+/// Record i has the fields of the parts' records i, side by side, each written straight into the sample. Keys, file and
+/// blocks are those of the first part that has them.
+///
+///     from(zip({images, {masks, "mask_"}}))
+///
+/// @throws Error(invalid_argument) when the parts differ in size, or two fields have one name, and for no parts.
+PENSTOCK_API AnySource zip(std::vector<ZipPart> parts);
+template <class... S>
+  requires(sizeof...(S) > 1 && (std::convertible_to<S, AnySource> && ...))
+AnySource zip(S... parts) { return zip(std::vector<ZipPart>{ZipPart(std::move(parts))...}); }
+
+/// A source that is mixed with others.
+struct MixPart {
+  template <class S>
+    requires std::convertible_to<S, AnySource> MixPart(S part, double how_often)
+        : source(std::move(part)), weight(how_often) {}
+
+    AnySource source;
+    double weight;  ///< relative frequency of its records in the mixture, 0 or more
+};
+struct MixOptions {
+  std::uint64_t count = 0;                 ///< result option: records an epoch; 0 = as many as the parts that are drawn
+                                           ///< from have together
+  std::optional<std::uint64_t> seed = {};  ///< result option: the pipeline's seed; default 0
+};
+/// Begins a pipeline over the parts in given proportions, however large each is, already shuffled:
+///
+///     mix({{photos, 0.7}, {drawings, 0.3}}, {.count = 100'000}) | batch(64)
+///
+/// Proportions are exact: counted from the first epoch on, through all epochs, each part has its share of the records
+/// drawn so far, rounded, at the end of each window of 64 (or as many as there are parts) and of each epoch; inside a
+/// window the parts come mixed. Every record of a part comes once before one of them comes again, across the ends of
+/// epochs as well, in a new order each time. Indices are those of `concat` of the parts. No memory for each record.
+/// @throws Error(invalid_argument) for weights that are negative, not finite or all 0, for an empty part whose weight
+/// is above 0, and for a count above 2^62.
+PENSTOCK_API Pipeline mix(std::vector<MixPart> parts, MixOptions options = {});
+
+}  // namespace penstock

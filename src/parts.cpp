@@ -1,0 +1,152 @@
+#include "parts.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <penstock/error.hpp>
+
+#include "hash.hpp"
+
+namespace penstock::detail {
+
+namespace {
+
+constexpr std::uint64_t most_records = std::uint64_t{1} << 62;
+
+// Calls f(part, its indices) for each part that has some of these records, whose order is kept.
+template <class F>
+void by_part(const Parts& parts, std::span<const std::uint64_t> indices, F f) {
+  std::vector<PartRecord> records;
+  records.reserve(indices.size());
+  for (const std::uint64_t index : indices) records.push_back(parts.locate(index));
+  std::ranges::stable_sort(records, {}, &PartRecord::part);
+  std::vector<std::uint64_t> own;
+  for (auto at = records.begin(); at != records.end();) {
+    const std::uint64_t part = at->part;
+    own.clear();
+    for (; at != records.end() && at->part == part; ++at) own.push_back(at->index);
+    f(part, own);
+  }
+}
+
+class PartsReader final : public ReaderModel {
+ public:
+  explicit PartsReader(const Parts& parts) : parts_(&parts), readers_(parts.parts()) {}
+
+  void read(std::uint64_t index, SampleBuilder& out) override {
+    const PartRecord record = parts_->locate(index);
+    std::unique_ptr<ReaderModel>& reader = readers_[record.part];
+    if (reader == nullptr) reader = parts_->part(record.part).open_reader();
+    reader->read(record.index, out);
+  }
+  // A part that was never read has no reader to tell; it is advice.
+  void expect(std::span<const std::uint64_t> indices) noexcept override {
+    try {
+      by_part(*parts_, indices, [this](std::uint64_t part, std::span<const std::uint64_t> own) {
+        if (readers_[part] != nullptr) readers_[part]->expect(own);
+      });
+    } catch (...) {  // no memory for advice
+    }
+  }
+  void pause() noexcept override {
+    for (const auto& reader : readers_)
+      if (reader != nullptr) reader->pause();
+  }
+
+ private:
+  const Parts* parts_;
+  std::vector<std::unique_ptr<ReaderModel>> readers_;
+};
+
+std::string to_text(const Field& field) {
+  std::string text = std::string(to_string(field.dtype)) + field.shape.to_string();
+  if (field.collate.kind == Collate::Kind::ragged) text += ", ragged";
+  if (field.collate.kind == Collate::Kind::pad) text += ", padded to " + std::to_string(field.collate.to);
+  return text;
+}
+
+std::string difference(const Schema& first, const Schema& other) {
+  for (std::size_t i = 0; i < std::min(first.size(), other.size()); ++i) {
+    const Field &a = first[i], &b = other[i];
+    if (a.name != b.name)
+      return "field " + std::to_string(i) + " is \"" + a.name + "\" there and \"" + b.name + "\" here";
+    if (!(a == b)) return "field \"" + a.name + "\" is " + to_text(a) + " there and " + to_text(b) + " here";
+  }
+  const Schema& longer = first.size() > other.size() ? first : other;
+  return "field \"" + longer[std::min(first.size(), other.size())].name + "\" is missing " +
+         (first.size() > other.size() ? "here" : "there");
+}
+
+}  // namespace
+
+std::string joined_name(std::string_view kind, const std::vector<std::string>& names) {
+  constexpr std::size_t named = 4;
+  std::string out(kind);
+  for (std::size_t i = 0; i < std::min(names.size(), named); ++i) out += (i == 0 ? "(" : ", ") + names[i];
+  if (names.size() > named) out += ", and " + std::to_string(names.size() - named) + " more";
+  return out + ")";
+}
+
+Parts::Parts(std::string kind, const std::vector<AnySource>& parts) {
+  if (parts.empty()) throw Error(Errc::invalid_argument, "give at least one source").with_stage(kind);
+  std::vector<std::string> names;
+  schema_ = parts.front().schema();
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const SourceModel& part = *parts[i].model();
+    names.push_back(part.name());
+    if (const Schema schema = part.schema(); !(schema == schema_))
+      throw Error(Errc::schema_mismatch, "part " + std::to_string(i) + " has other fields than part 0 (" + names[0] +
+                                             "): " + difference(schema_, schema) +
+                                             "; give both the same, for example by another schema option of the source")
+          .with_stage(kind)
+          .with_source(names[i])
+          .with_file(part.file());
+    parts_.push_back(parts[i].model());
+    sizes_.push_back(part.size());
+    if (sizes_.back() > most_records - size_)
+      throw Error(Errc::invalid_argument, "the parts have more than 2^62 records together").with_stage(kind);
+    size_ += sizes_.back();
+    has_keys_ = has_keys_ && part.has_keys();
+    wants_advice_ = wants_advice_ || part.wants_advice();
+  }
+  name_ = joined_name(kind, names);
+}
+
+std::unique_ptr<ReaderModel> Parts::open_reader() const { return std::make_unique<PartsReader>(*this); }
+
+std::string Parts::key(std::uint64_t index) const {
+  const PartRecord record = locate(index);
+  return parts_[record.part]->key(record.index);
+}
+
+void Parts::will_need(std::span<const std::uint64_t> indices) const noexcept {
+  try {
+    by_part(*this, indices, [this](std::uint64_t part, std::span<const std::uint64_t> own) {
+      if (parts_[part]->wants_advice()) parts_[part]->will_need(own);
+    });
+  } catch (...) {  // no memory for advice
+  }
+}
+
+// The index the part may have said is its own one; that of the join must stand there.
+void Parts::describe(std::uint64_t index, Error& error) const {
+  const PartRecord record = locate(index);
+  Error inner = error;
+  try {
+    parts_[record.part]->describe(record.index, inner);
+  } catch (...) {  // what is known so far
+  }
+  Error out(inner.code(), inner.cause() + "; it is record " + std::to_string(record.index) + " of part " +
+                              std::to_string(record.part) + " of " + name_);
+  out.with_stage(inner.stage()).with_source(inner.source()).with_file(inner.file()).with_key(inner.key());
+  if (inner.offset()) out.with_offset(*inner.offset());
+  error = std::move(out);
+}
+
+std::uint64_t Parts::identity_of_parts() const {
+  std::uint64_t hash = hash_text(schema_.to_string());
+  for (std::size_t i = 0; i < parts_.size(); ++i) hash = hash_mix(hash_mix(hash, sizes_[i]), parts_[i]->identity());
+  return hash;
+}
+
+}  // namespace penstock::detail

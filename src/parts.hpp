@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <penstock/any_source.hpp>
+#include <penstock/source.hpp>
+
+namespace penstock::detail {
+
+/// A record of one of several sources.
+struct PartRecord {
+  std::uint64_t part, index;
+};
+
+/// Sources with the same fields, whose records are those of one source. Says everything but which record is whose.
+class Parts : public SourceModel {
+ public:
+  /// @throws Error(invalid_argument | schema_mismatch) of the stage `kind`.
+  Parts(std::string kind, const std::vector<AnySource>& parts);
+
+  /// Whose record `index`, below size(), is.
+  virtual PartRecord locate(std::uint64_t index) const = 0;
+
+  std::uint64_t size() const final { return size_; }
+  Schema schema() const final { return schema_; }
+  std::unique_ptr<ReaderModel> open_reader() const final;
+  std::string name() const final { return name_; }
+  bool has_keys() const noexcept final { return has_keys_; }
+  std::string key(std::uint64_t index) const final;
+  bool wants_advice() const noexcept final { return wants_advice_; }
+  void will_need(std::span<const std::uint64_t> indices) const noexcept final;
+  void describe(std::uint64_t index, Error& error) const final;
+
+  const SourceModel& part(std::uint64_t i) const noexcept { return *parts_[i]; }
+  std::uint64_t parts() const noexcept { return parts_.size(); }
+  std::uint64_t part_size(std::uint64_t i) const noexcept { return sizes_[i]; }
+
+ protected:
+  std::uint64_t identity_of_parts() const;
+
+ private:
+  std::vector<std::shared_ptr<const SourceModel>> parts_;
+  std::vector<std::uint64_t> sizes_;
+  std::string name_;
+  Schema schema_;
+  std::uint64_t size_ = 0;
+  bool has_keys_ = true, wants_advice_ = false;
+};
+
+/// "concat(lmdb, lmdb)"; of many, the first few.
+std::string joined_name(std::string_view kind, const std::vector<std::string>& names);
+
+}  // namespace penstock::detail
