@@ -1,6 +1,8 @@
 #include "block_shuffle.hpp"
 
 #include <algorithm>
+#include <array>
+#include <unordered_set>
 #include <utility>
 
 #include <penstock/error.hpp>
@@ -50,6 +52,37 @@ Blocks::Blocks(const SourceModel& source, std::uint64_t block_size) : records_(s
                               " a table is made for; say a larger `.block_size`");
 }
 
+std::pair<std::uint64_t, std::uint64_t> Blocks::range_around(std::uint64_t record) const {
+  if (each_ != 0) return {record - record % each_, record - record % each_ + each_};
+  const auto end = std::ranges::upper_bound(ends_, record);
+  return {end == ends_.begin() ? 0 : *(end - 1), *end};
+}
+
+Blocks Blocks::behind(const PipelineData& data) const {
+  Blocks left;
+  left.records_ = data.size;
+  std::array<std::uint64_t, 256> records;
+  std::pair<std::uint64_t, std::uint64_t> range{};
+  std::unordered_set<std::uint64_t> begun;
+  for (std::uint64_t done = 0; done < data.size;) {
+    const std::uint64_t n = std::min<std::uint64_t>(records.size(), data.size - done);
+    data.fill(0, done, {records.data(), n});
+    for (std::uint64_t i = 0; i < n; ++i) {
+      if (records[i] >= range.first && records[i] < range.second) continue;
+      range = range_around(records[i]);
+      if (done + i != 0) left.ends_.push_back(done + i);
+      if (!begun.insert(range.first).second)
+        throw refused(*data.source, "behind \"" + data.orders.back().label +
+                                        "\" records of one block are no neighbours; split by key, take and skip leave "
+                                        "blocks together, other orders stand behind the shuffle");
+    }
+    done += n;
+  }
+  if (data.size != 0) left.ends_.push_back(data.size);
+  left.count_ = left.ends_.size();
+  return left;
+}
+
 std::string Blocks::describe() const {
   if (each_ != 0) return "in blocks of " + std::to_string(each_);
   return "in " + std::to_string(count_) + " blocks of the source, hash " +
@@ -75,7 +108,7 @@ BlockShuffle::Table BlockShuffle::build(std::uint64_t epoch_seed) const {
 void BlockShuffle::fill(std::uint64_t seed, std::uint64_t n, std::span<OrderPoint> points) const {
   while (!points.empty()) {
     const std::uint64_t epoch = points.front().epoch, epoch_seed = hash_mix(seed, epoch);
-    const auto table = tables_->get({seed, n, epoch}, [&] { return build(epoch_seed); });
+    const auto table = tables_->get({seed, epoch}, [&] { return build(epoch_seed); });
     while (!points.empty() && points.front().epoch == epoch)
       points = points.subspan(fill_window(*table, epoch_seed, n, points));
   }

@@ -5,12 +5,14 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <penstock/order.hpp>
 #include <penstock/source.hpp>
 
 #include "epoch_tables.hpp"
+#include "pipeline_data.hpp"
 
 namespace penstock::detail {
 
@@ -20,6 +22,9 @@ class Blocks {
   /// Those of the source, or of `block_size` records where that isn't 0. @throws Error(invalid_argument) where the
   /// source has none, or gives ends that are none, or where there are too many.
   Blocks(const SourceModel& source, std::uint64_t block_size);
+  /// What is left of them, as positions behind the pipeline's orders, which are fixed. @throws Error(invalid_argument)
+  /// where those tear a block apart.
+  Blocks behind(const PipelineData& data) const;
 
   /// Calls f(first record, records) for each block that has any, in order.
   template <class F>
@@ -38,7 +43,10 @@ class Blocks {
   std::string describe() const;
 
  private:
-  std::uint64_t records_, each_, count_ = 0;
+  Blocks() = default;
+  std::pair<std::uint64_t, std::uint64_t> range_around(std::uint64_t record) const;
+
+  std::uint64_t records_ = 0, each_ = 0, count_ = 0;
   std::vector<std::uint64_t> ends_;
 };
 

@@ -77,10 +77,10 @@ struct DistinctDraws {
   std::shared_ptr<detail::EpochTables<Table>> tables = std::make_shared<detail::EpochTables<Table>>();
 
   std::uint64_t size(std::uint64_t n) const { return check_records(n, weights->size(), "weights"), count; }
-  void fill(std::uint64_t seed, std::uint64_t n, std::span<OrderPoint> points) const {
+  void fill(std::uint64_t seed, std::uint64_t, std::span<OrderPoint> points) const {
     for (std::size_t i = 0; i < points.size();) {
       const std::uint64_t epoch = points[i].epoch;
-      const auto table = tables->get({seed, n, epoch}, [&] {
+      const auto table = tables->get({seed, epoch}, [&] {
         return Table{detail::successive_draws(*weights, count, detail::hash_mix(seed, epoch))};
       });
       for (; i < points.size() && points[i].epoch == epoch; ++i)

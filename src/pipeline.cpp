@@ -28,27 +28,17 @@ class Join {
   Join(PipelineData& data, const Stage& stage) : data_(data), stage_(stage) {}
 
   void operator()(const OrderItem& item) {
-    if (item.per_record)
-      for (const BoundOrder& before : data_.orders)
-        if (!before.model->fixed())
-          throw Error(Errc::invalid_argument,
-                      "what it knows of the records goes by their positions, but behind \"" + before.label +
-                          "\" a position has another record in each epoch; put it directly behind the source, or "
-                          "behind take, skip, select, split or repeat")
-              .with_stage(item.model->name());
+    if (item.per_record) refuse_changing_orders(item.model->name());
     if (item.seed) set_seed(*item.seed, item.model->name());
     add_order(item.model);
   }
   void operator()(const BlockShuffleItem& item) {
-    if (!data_.orders.empty())
-      throw Error(Errc::invalid_argument,
-                  "a shuffle of blocks must stand directly behind the source: behind another order records of one "
-                  "block are no neighbours; put take, skip and the like behind it")
-          .with_stage("shuffle");
     if (item.options.seed) set_seed(*item.options.seed, "shuffle");
     const std::uint64_t window = item.options.window;
-    const BlockShuffle order(Blocks(*data_.source, item.options.block_size),
-                             window == 0 ? BlockShuffle::default_window : window);
+    refuse_changing_orders("shuffle");
+    Blocks blocks(*data_.source, item.options.block_size);
+    if (!data_.orders.empty()) blocks = blocks.behind(data_);
+    const BlockShuffle order(std::move(blocks), window == 0 ? BlockShuffle::default_window : window);
     add_order(std::make_shared<const OrderOf<BlockShuffle>>(order));
   }
   void operator()(const SplitByKeyItem& item) {
@@ -233,6 +223,16 @@ class Join {
   void refuse_after_batch(const std::string& stage) const {
     if (data_.batch)
       throw Error(Errc::invalid_argument, "per-sample stages and orders stand before batch").with_stage(stage);
+  }
+  // Where a stage knows something of records by their positions.
+  void refuse_changing_orders(const std::string& stage) const {
+    for (const BoundOrder& order : data_.orders)
+      if (!order.model->fixed())
+        throw Error(Errc::invalid_argument,
+                    "it knows the records by their positions, but behind \"" + order.label +
+                        "\" a position has another record in each epoch; put it directly behind the source, or "
+                        "behind take, skip, select, split or repeat")
+            .with_stage(stage);
   }
   void set_seed(std::uint64_t seed, const std::string& stage) {
     if (data_.seed && *data_.seed != seed)

@@ -36,57 +36,60 @@ void Rotation::fill(std::uint64_t seed, std::uint64_t, std::span<OrderPoint> poi
   while (!points.empty()) points = points.subspan(fill_window(seed, points));
 }
 
+Rotation::Window Rotation::build(std::uint64_t seed, std::uint64_t epoch, std::uint64_t number) const {
+  const Options& options = shared_->options;
+  const std::uint64_t first = number * shared_->window, last = std::min(options.count, first + shared_->window);
+  // Draws are counted through all epochs, so that what one epoch rounded up the next rounds down.
+  const std::uint64_t before = epoch * options.count % most_draws;
+  Window window;
+  std::vector<Turn> next;  // of each set that has some of these draws
+  std::vector<std::size_t> whose;
+  shared_->proportions.share(before + first, before + last,
+                             [&](std::uint64_t set, std::uint64_t begin, std::uint64_t end) {
+                               whose.insert(whose.end(), end - begin, next.size());
+                               next.push_back({set, begin});
+                             });
+  Rng rng(hash_mix(seed, epoch), 0x726f746174696f6e, Place{0, number, 0, 0});
+  for (std::size_t i = whose.size(); i > 1; --i) std::swap(whose[i - 1], whose[rng.below(i)]);
+  window.turns.reserve(whose.size());
+  for (const std::size_t i : whose) {
+    window.turns.push_back(next[i]);
+    ++next[i].ordinal;
+  }
+  return window;
+}
+
 // The first point, and those behind it that fall into the same window.
 std::size_t Rotation::fill_window(std::uint64_t seed, std::span<OrderPoint> points) const {
   const Options& options = shared_->options;
   const std::uint64_t epoch = points.front().epoch, number = points.front().position / shared_->window;
-  const std::uint64_t first = number * shared_->window, last = std::min(options.count, first + shared_->window);
-  // Draws are counted through all epochs, so that what one epoch rounded up the next rounds down.
-  const std::uint64_t before = epoch * options.count % most_draws;
-
-  struct Share {
-    std::uint64_t set, next;
-  };
-  std::vector<Share> shares;
-  std::vector<std::uint32_t> turns;
-  shared_->proportions.share(before + first, before + last,
-                             [&](std::uint64_t set, std::uint64_t begin, std::uint64_t end) {
-                               turns.insert(turns.end(), end - begin, static_cast<std::uint32_t>(shares.size()));
-                               shares.push_back({set, begin});
-                             });
-  Rng rng(hash_mix(seed, epoch), 0x726f746174696f6e, Place{0, number, 0, 0});
-  for (std::size_t i = turns.size(); i > 1; --i) std::swap(turns[i - 1], turns[rng.below(i)]);
+  const auto window = windows_->get({seed, epoch, number}, [&] { return build(seed, epoch, number); });
 
   struct Draw {
-    std::uint32_t share;
-    std::uint64_t ordinal;  ///< among all draws from the set
+    Turn turn;
     OrderPoint* point;
   };
   std::vector<Draw> draws;
-  std::vector<std::uint64_t> ordinals(turns.size());
-  for (std::size_t i = 0; i < turns.size(); ++i) ordinals[i] = shares[turns[i]].next++;
   for (OrderPoint& point : points) {
-    if (point.epoch != epoch || point.position < first || point.position >= last) break;
-    const std::size_t at = point.position - first;
-    draws.push_back({turns[at], ordinals[at], &point});
+    if (point.epoch != epoch || point.position / shared_->window != number) break;
+    draws.push_back({window->turns[point.position % shared_->window], &point});
   }
   // One set after the other: a permutation costs more to make than to use.
-  const std::size_t done = draws.size();
-  std::ranges::sort(draws, {}, [](const Draw& draw) { return std::pair(draw.share, draw.ordinal); });
+  std::ranges::sort(draws, {}, [](const Draw& draw) { return std::pair(draw.turn.set, draw.turn.ordinal); });
   std::optional<Bijection> permutation;
-  std::pair<std::uint64_t, std::uint64_t> whose{};
-  for (const Draw& draw : draws) {
-    const std::uint64_t set = shares[draw.share].set, begin = set == 0 ? 0 : options.ends[set - 1];
-    const std::uint64_t records = options.ends[set] - begin;
-    const std::pair round(set, draw.ordinal / records);
-    if (!permutation || whose != round) {
-      permutation.emplace(records, hash_mix(hash_mix(seed, round.first), round.second));
-      whose = round;
+  std::pair<std::uint64_t, std::uint64_t> made_for;
+  for (const auto& [turn, point] : draws) {
+    const std::uint64_t begin = turn.set == 0 ? 0 : options.ends[turn.set - 1];
+    const std::uint64_t records = options.ends[turn.set] - begin;
+    const std::pair pass(turn.set, turn.ordinal / records);
+    if (!permutation || made_for != pass) {
+      permutation.emplace(records, hash_mix(hash_mix(seed, pass.first), pass.second));
+      made_for = pass;
     }
-    const std::uint64_t member = begin + (*permutation)(draw.ordinal % records);
-    draw.point->position = options.members.empty() ? member : options.members[member];
+    const std::uint64_t member = begin + (*permutation)(turn.ordinal % records);
+    point->position = options.members.empty() ? member : options.members[member];
   }
-  return done;
+  return draws.size();
 }
 
 }  // namespace penstock::detail

@@ -8,13 +8,14 @@
 
 #include <penstock/order.hpp>
 
+#include "epoch_tables.hpp"
 #include "proportions.hpp"
 
 namespace penstock::detail {
 
 /// An order that draws from several sets of records in fixed proportions, each set's records once before one of them
 /// comes again, in a new permutation each time. Sets are consecutive ranges of the input, or of `members` where those
-/// are given. A pure function of (seed, epoch, position): nothing is kept between calls.
+/// are given. A pure function of (seed, epoch, position); the last used windows are kept to save time.
 class Rotation {
  public:
   struct Options {
@@ -33,14 +34,24 @@ class Rotation {
   std::string describe() const { return shared_->options.description; }
 
  private:
+  struct Turn {
+    std::uint64_t set;
+    std::uint64_t ordinal;  ///< among all draws from the set
+  };
+  struct Window {
+    std::vector<Turn> turns;
+    std::size_t bytes() const noexcept { return turns.size() * sizeof(Turn); }
+  };
   struct Shared {
     Options options;
     Proportions proportions;
     std::uint64_t window;
   };
+  Window build(std::uint64_t seed, std::uint64_t epoch, std::uint64_t number) const;
   std::size_t fill_window(std::uint64_t seed, std::span<OrderPoint> points) const;
 
   std::shared_ptr<const Shared> shared_;
+  std::shared_ptr<EpochTables<Window>> windows_ = std::make_shared<EpochTables<Window>>();
 };
 
 }  // namespace penstock::detail

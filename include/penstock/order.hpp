@@ -29,7 +29,8 @@ struct OrderPoint {
 ///                                                     each point, below size(n), becomes a point of the input, below n
 ///     std::string name() const;  std::string describe() const;
 ///     bool fixed() const;                             if it is there: true where no epoch differs from another, so
-///                                                     that `draw_weighted` and `draw_balanced` may stand behind it
+///                                                     that what knows records by their positions (draws by
+///                                                     weight, shuffles of blocks) may stand behind it
 ///
 /// `fill` is called from any thread. `seed` is the pipeline's seed mixed with this stage's key.
 template <class O>
@@ -93,15 +94,17 @@ struct ShuffleOptions {
 ///
 /// With `.blocks` for stores that are slow to read at random (shards of an archive, compressed chunks): the blocks are
 /// permuted, each `window` of them, as they come then, is one after the other a set whose records are permuted. So
-/// every record comes once, and at no time have more than `window` blocks been begun and not finished. It must stand
-/// directly behind the source. 16 bytes of memory a block and epoch, rebuilt from the seed when an epoch begins; at
-/// least the last two epochs' are kept, more of them while they are small together (64 MiB).
+/// every record comes once, and at no time have more than `window` blocks been begun and not finished. It stands
+/// directly behind the source, or behind orders that leave what they leave of a block together and are the same in
+/// every epoch (split by key, take, skip); these are then gone through once, position by position, when the pipeline is
+/// built. 16 bytes of memory a block and epoch, rebuilt from the seed when an epoch begins; at least the last two
+/// epochs' are kept, more of them while they are small together (64 MiB).
 ///
 /// A stream's records are permuted inside consecutive runs of `window`, which are held in memory: two runs at once.
-/// @throws Error(invalid_argument) for `.block_size` without `.blocks`; where it joins a pipeline, for
-/// `.window` without `.blocks` over records with random access; where it joins a pipeline, when
-/// there is an order before it, or the source has no `block_ends` and `.block_size` isn't said, or there are more than
-/// 2^27 blocks.
+/// @throws Error(invalid_argument) for `.block_size` without `.blocks`; where it joins a pipeline, for `.window`
+/// without `.blocks` over records with random access, and for a stream without `.window` or with `.blocks`; when an
+/// order before it changes between epochs or tears blocks apart, or the source has no `block_ends` and `.block_size`
+/// isn't said, or there are more than 2^27 blocks.
 PENSTOCK_API Stage shuffle(ShuffleOptions options = {});
 /// The first n.
 PENSTOCK_API Stage take(std::uint64_t n);

@@ -110,6 +110,40 @@ TEST_CASE("blocks of a size that the source knows nothing of") {
   CHECK(*std::ranges::max_element(some) < std::uint64_t{1} << 40);
 }
 
+TEST_CASE("what a split by key, take or skip leaves of blocks stays together") {
+  for (std::uint64_t t = 0; t < 60; ++t) {
+    std::vector<std::uint64_t> sizes;
+    for (std::uint64_t b = 0; b < 1 + mix(t) % 30; ++b) sizes.push_back(mix(t * 100 + b) % 25);
+    Blocked source;
+    source.ends = ends_of(sizes);
+    source.count = source.ends.back();
+    const ps::Stage before = t % 3 == 0 ? ps::split({.shares = {0.7, 0.3}, .by = ps::SplitOptions::By::key, .salt = t})
+                             : t % 3 == 1 ? ps::take(mix(t) % 300)
+                                          : ps::skip(mix(t) % 100);
+    for (const std::uint64_t size : {0, 10}) {
+      const ps::Pipeline part = ps::from(source) | before;
+      std::vector<std::uint64_t> ends = source.ends;
+      if (size != 0) {
+        ends.clear();
+        for (std::uint64_t end = 0; end < source.count;) ends.push_back(end = std::min(source.count, end + size));
+      }
+      const auto members = order_of(part);
+      const ps::Pipeline p = part | ps::shuffle({.seed = t, .blocks = true, .window = 3, .block_size = size});
+      CAPTURE(t, size, members.size());
+      // How many of each block are left.
+      std::vector<std::uint64_t> left(ends.size());
+      for (const std::uint64_t i : members)
+        ++left[static_cast<std::size_t>(std::ranges::upper_bound(ends, i) - ends.begin())];
+      const auto order = order_of(p, t);
+      REQUIRE(sorted(order) == members);
+      // The same order, of lists: positions in blocks of what is left, then the members at them.
+      auto expected = model(ends_of(left), 3, t, t);
+      for (std::uint64_t& i : expected) i = members[i];
+      REQUIRE(order == expected);
+    }
+  }
+}
+
 TEST_CASE("epochs and seeds order blocks and records differently") {
   const std::vector<std::uint64_t> ends = ends_of(std::vector<std::uint64_t>(30, 20));
   std::set<std::vector<std::uint64_t>> seen, first_windows;
@@ -154,7 +188,12 @@ TEST_CASE("shuffles of blocks that make no sense are refused") {
   CHECK(refused([] { (void)ps::shuffle({.window = 4}); }, ".blocks"));
   CHECK(refused([] { (void)ps::shuffle({.block_size = 4}); }, ".blocks"));
   CHECK(refused([] { (void)(records(9) | ps::shuffle({.blocks = true})); }, ".block_size"));
-  CHECK(refused([] { (void)(records(9) | ps::take(5) | ps::shuffle({.blocks = true, .block_size = 2})); }, "behind"));
+  const ps::Stage pairs = ps::shuffle({.blocks = true, .block_size = 2});
+  CHECK(refused([&] { (void)(records(9) | ps::shuffle() | pairs); }, "each epoch"));
+  CHECK(refused([&] { (void)(records(9) | pairs | pairs); }, "each epoch"));
+  CHECK(refused([&] { (void)(records(99) | ps::split({}) | pairs); }, "no neighbours"));
+  CHECK(refused([&] { (void)(records(9) | ps::repeat(2) | pairs); }, "no neighbours"));
+  CHECK(refused([&] { (void)(records(9) | ps::select({0, 2, 1}) | pairs); }, "no neighbours"));
   CHECK(refused([] { (void)(records(std::uint64_t{1} << 40) | ps::shuffle({.blocks = true, .block_size = 1})); },
                 "larger"));
   const auto with_ends = [](std::vector<std::uint64_t> ends) {

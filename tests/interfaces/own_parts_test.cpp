@@ -150,4 +150,33 @@ TEST_CASE("one source can be shared by pipelines") {
   const ps::Pipeline train = ps::from(source) | ps::split({.part = 0}) | ps::batch(8),
                      valid = ps::from(source) | ps::split({.part = 1}) | ps::batch(8);
   CHECK(train.size() + valid.size() == 100);
+  const ps::AnySource any = ps::share(Buffered{});
+  CHECK(ps::from(any).size() + ps::from(any).size() == 200);
+  CHECK(ps::read_sample(any, 7)["x"].as<float, 1>()(0) == 7);
+}
+
+TEST_CASE("a user's sources and orders say what they know beyond the least") {
+  struct Shards : Squares {
+    std::vector<std::uint64_t> block_ends() const { return {10, 30, 100}; }
+  };
+  struct Fixed : Backwards {
+    bool fixed() const { return true; }
+  };
+  static_assert(ps::Source<Shards> && ps::Order<Fixed>);
+  const ps::Pipeline shards = ps::from(Shards{}) | ps::shuffle({.blocks = true, .window = 1});
+  std::vector<std::uint64_t> order(100);
+  shards.fill(0, 0, order);
+  const auto shard = [](std::uint64_t i) { return i < 10 ? 0 : i < 30 ? 1 : 2; };
+  int turns = 1;
+  for (std::size_t i = 1; i < order.size(); ++i) turns += shard(order[i]) != shard(order[i - 1]) ? 1 : 0;
+  CHECK(turns == 3);
+  std::vector<double> weights(100);
+  weights[2] = 1;
+  const ps::Stage third = ps::draw_weighted({.weights = weights, .count = 1});
+  (ps::from(Squares{}) | Fixed{} | third).fill(0, 0, {order.data(), 1});
+  CHECK(order[0] == 97);
+  CHECK_THROWS_AS(ps::from(Squares{}) | Backwards{} | third, ps::Error);
+  // Parts of any type stand beside and behind each other.
+  const ps::AnySource joined = ps::concat(Squares{}, Buffered{}, Shards{});
+  CHECK(ps::labels_of(joined, "n")[299] == 99);
 }
