@@ -307,6 +307,23 @@ TEST_CASE("a mixture has its proportions in every window and each part's records
   CHECK(same_in_any_access(p, 5, scaled(1000)));
 }
 
+TEST_CASE("shares that come out even are exact in every epoch") {
+  for (std::uint64_t t = 0; t < 200; ++t) {
+    std::vector<ps::MixPart> parts;
+    std::vector<std::uint64_t> shares, seen;
+    for (std::uint64_t i = 0; i < 2 + mix(t) % 6; ++i) shares.push_back(1 + mix(t * 10 + i) % 20);
+    const std::uint64_t sum = std::accumulate(shares.begin(), shares.end(), std::uint64_t{0});
+    for (const std::uint64_t share : shares)
+      parts.emplace_back(Named{.count = 10}, static_cast<double>(share) / static_cast<double>(sum));
+    const ps::Pipeline p = ps::mix(parts, {.count = sum});
+    for (std::uint64_t epoch = 0; epoch < 5; ++epoch) {
+      seen.assign(shares.size(), 0);
+      for (const std::uint64_t i : order_of(p, epoch)) ++seen[i / 10];
+      REQUIRE(seen == shares);
+    }
+  }
+}
+
 TEST_CASE("the size of a mixture, and what is refused") {
   const Named a{.count = 70, .label = "a"}, b{.count = 30, .label = "b"}, empty{.label = "empty"};
   CHECK(ps::mix({{a, 1}, {b, 3}}).size() == 100);
