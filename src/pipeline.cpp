@@ -33,6 +33,10 @@ class Join {
     add_order(item.model);
   }
   void operator()(const BlockShuffleItem& item) {
+    if (data_.source->is_stream())
+      throw Error(Errc::invalid_argument,
+                  "a stream has no blocks that could be read in another order; say `.window` alone")
+          .with_stage("shuffle");
     if (item.options.seed) set_seed(*item.options.seed, "shuffle");
     const std::uint64_t window = item.options.window;
     refuse_changing_orders("shuffle");
@@ -59,7 +63,8 @@ class Join {
     if (!data_.source->is_stream()) {
       if (item.options.window != 0)
         throw Error(Errc::invalid_argument,
-                    "`window` is for streams; records that can be read in any order are shuffled whole")
+                    "`.window` is for streams, or belongs to `.blocks = true`; records that can be read in any order "
+                    "are shuffled whole without it")
             .with_stage("shuffle");
       return add_order(shuffle_order());
     }

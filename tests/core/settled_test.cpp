@@ -368,6 +368,7 @@ TEST_CASE("what can't be settled is refused when the pipeline is built, with wha
           "View<const f32, 1>");
   refused([&] { (void)(records | ps::filter("z", [](ps::View<const float, 1>) { return true; })); }, "no field \"z\"");
   refused([&] { (void)(records | ps::shuffle({.window = 10})); }, "for streams");
+  refused([&] { (void)(ps::from(Counting{}) | ps::shuffle({.blocks = true, .block_size = 4})); }, "no blocks");
   const auto stream = ps::from(Counting{});
   refused([&] { (void)(stream | ps::shuffle()); }, ".window");
   refused([&] { (void)(stream | ps::take(3)); }, "own order");
