@@ -5,6 +5,7 @@
 #include <penstock/transforms/decode_jpeg.hpp>
 #include <penstock/transforms/image/stage.hpp>
 
+#include "excerpt.hpp"
 #include "reader.hpp"
 
 namespace penstock {
@@ -12,9 +13,6 @@ namespace penstock {
 namespace {
 
 using jpeg::Reader;
-
-// Columns on either side of a box that are decoded too: smooth upsampling of a column looks at its neighbours.
-constexpr std::int32_t margin = 2;
 
 class Decoding final : public ImageDecoding {
  public:
@@ -30,36 +28,13 @@ class Decoding final : public ImageDecoding {
 
   Pixels decode(const Box& box, bool verify, std::byte* into, Scratch& scratch) override {
     if (!reader_ || started_) open(encoded_);
-    started_ = true;
     check_box(box);
-    jpeg_decompress_struct& info = reader_->info();
-    jpeg_start_decompress(&info);
-    const ImageShape whole = reader_->shape();
-    const auto channels = static_cast<std::ptrdiff_t>(whole.channels);
-    JDIMENSION left = 0;
-    if (box.width < whole.width) {
-      const std::int32_t from = std::max(0, box.left - margin);
-      const std::int32_t to = std::min(whole.width, box.left + box.width + margin);
-      left = static_cast<JDIMENSION>(from);
-      auto width = static_cast<JDIMENSION>(to - from);
-      if (to - from < whole.width) jpeg_crop_scanline(&info, &left, &width);
+    // Where damage is guessed around, the guess for a part would not be that for the whole.
+    if (!verify && !options_.accept_warnings) {
+      if (const std::optional<Pixels> pixels = decode_excerpt(box, scratch)) return *pixels;
     }
-    const std::ptrdiff_t stride = static_cast<std::ptrdiff_t>(info.output_width) * channels;
-    const bool in_place = into != nullptr && box == Box{0, 0, whole.height, whole.width};
-    std::byte* room = in_place ? into : scratch.allocate(static_cast<std::size_t>(stride * box.height));
-    auto* pixels = reinterpret_cast<std::uint8_t*>(room);
-    if (box.top > 0) jpeg_skip_scanlines(&info, static_cast<JDIMENSION>(box.top));
-    read_rows(pixels, stride, box.height);
-    if (verify) {
-      auto* row = reinterpret_cast<std::uint8_t*>(scratch.allocate(static_cast<std::size_t>(stride)));
-      read_rows(row, 0, whole.height - box.top - box.height);
-      jpeg_finish_decompress(&info);
-    }
-    // Nothing of libjpeg's memory is kept while the pixels are worked on.
-    jpeg_abort_decompress(&info);
-    return {pixels + (static_cast<std::ptrdiff_t>(box.left) - static_cast<std::ptrdiff_t>(left)) * channels,
-            stride,
-            {box.height, box.width, whole.channels}};
+    started_ = true;
+    return decode_box(*reader_, box, verify, into, scratch);
   }
 
  private:
@@ -70,14 +45,61 @@ class Decoding final : public ImageDecoding {
       throw Error(Errc::invalid_argument, "a box to decode does not lie inside the image");
   }
 
-  void read_rows(std::uint8_t* first, std::ptrdiff_t stride, std::int32_t rows) {
+  std::optional<Pixels> decode_excerpt(Box box, Scratch& scratch) {
+    const std::optional<jpeg::Excerpt> excerpt = jpeg::excerpt(*reader_, box, scratch);
+    if (!excerpt) return std::nullopt;
+    box.top -= excerpt->shows.top;
+    box.left -= excerpt->shows.left;
+    try {
+      Reader part(excerpt->encoded, options_);
+      return decode_box(part, box, false, nullptr, scratch);
+    } catch (const Error& error) {
+      // The same data in the whole file says what is wrong with it, and where.
+      if (error.code() != Errc::corrupt) throw;
+      return std::nullopt;
+    }
+  }
+
+  // `reader` has read the header of the image that `box` lies in.
+  static Pixels decode_box(Reader& reader, const Box& box, bool verify, std::byte* into, Scratch& scratch) {
+    jpeg_decompress_struct& info = reader.info();
+    jpeg_start_decompress(&info);
+    const ImageShape whole = reader.shape();
+    const auto channels = static_cast<std::ptrdiff_t>(whole.channels);
+    JDIMENSION left = 0;
+    if (box.width < whole.width) {
+      const std::int32_t from = std::max(0, box.left - jpeg::upsampling_margin);
+      const std::int32_t to = std::min(whole.width, box.left + box.width + jpeg::upsampling_margin);
+      left = static_cast<JDIMENSION>(from);
+      auto width = static_cast<JDIMENSION>(to - from);
+      if (to - from < whole.width) jpeg_crop_scanline(&info, &left, &width);
+    }
+    const std::ptrdiff_t stride = static_cast<std::ptrdiff_t>(info.output_width) * channels;
+    const bool in_place = into != nullptr && box == Box{0, 0, whole.height, whole.width};
+    std::byte* room = in_place ? into : scratch.allocate(static_cast<std::size_t>(stride * box.height));
+    auto* pixels = reinterpret_cast<std::uint8_t*>(room);
+    if (box.top > 0) jpeg_skip_scanlines(&info, static_cast<JDIMENSION>(box.top));
+    read_rows(reader, pixels, stride, box.height);
+    if (verify) {
+      auto* row = reinterpret_cast<std::uint8_t*>(scratch.allocate(static_cast<std::size_t>(stride)));
+      read_rows(reader, row, 0, whole.height - box.top - box.height);
+      jpeg_finish_decompress(&info);
+    }
+    // Nothing of libjpeg's memory is kept while the pixels are worked on.
+    jpeg_abort_decompress(&info);
+    return {pixels + (static_cast<std::ptrdiff_t>(box.left) - static_cast<std::ptrdiff_t>(left)) * channels,
+            stride,
+            {box.height, box.width, whole.channels}};
+  }
+
+  static void read_rows(Reader& reader, std::uint8_t* first, std::ptrdiff_t stride, std::int32_t rows) {
     constexpr std::int32_t together = 16;
     JSAMPROW at[together];
     for (std::int32_t y = 0; y < rows;) {
       const std::int32_t some = std::min(together, rows - y);
       for (std::int32_t k = 0; k < some; ++k) at[k] = first + (y + k) * stride;
-      const JDIMENSION done = jpeg_read_scanlines(&reader_->info(), at, static_cast<JDIMENSION>(some));
-      if (done == 0) throw Error(Errc::corrupt, "libjpeg gave no more rows").with_offset(reader_->offset());
+      const JDIMENSION done = jpeg_read_scanlines(&reader.info(), at, static_cast<JDIMENSION>(some));
+      if (done == 0) throw Error(Errc::corrupt, "libjpeg gave no more rows").with_offset(reader.offset());
       y += static_cast<std::int32_t>(done);
     }
   }

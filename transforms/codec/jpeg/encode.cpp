@@ -2,79 +2,37 @@
 
 #include <string>
 
-#include "errors.hpp"
+#include "compressor.hpp"
 
 namespace penstock {
 
 namespace {
 
-// libjpeg writes into `out` through a buffer that is its last, unfinished part.
-class Encoder {
- public:
-  Encoder() {
-    info_.err = jpeg_std_error(&errors_);
-    errors_.error_exit = [](j_common_ptr common) {
-      const Errc code = jpeg::code_of(*common->err);
-      throw Error(code == Errc::out_of_memory ? code : Errc::invalid_argument, "encode_jpeg: " + jpeg::message(common));
-    };
-    errors_.output_message = [](j_common_ptr) {};
-    info_.client_data = this;
-    jpeg_create_compress(&info_);
-    target_.init_destination = [](j_compress_ptr info) { of(info).grow(); };
-    target_.empty_output_buffer = [](j_compress_ptr info) -> boolean {
-      of(info).target_.free_in_buffer = 0;
-      of(info).grow();
-      return TRUE;
-    };
-    target_.term_destination = [](j_compress_ptr info) {
-      Encoder& self = of(info);
-      self.out_.resize(self.out_.size() - self.target_.free_in_buffer);
-    };
-    info_.dest = &target_;
+std::vector<std::byte> compress(const Pixels& pixels, const EncodeJpegOptions& options) {
+  jpeg::Compressor compressor("encode_jpeg", Errc::invalid_argument);
+  jpeg_compress_struct& info = compressor.info();
+  const ImageShape& shape = pixels.shape;
+  info.image_width = static_cast<JDIMENSION>(shape.width);
+  info.image_height = static_cast<JDIMENSION>(shape.height);
+  info.input_components = shape.channels;
+  info.in_color_space = shape.channels == 1 ? JCS_GRAYSCALE : JCS_RGB;
+  jpeg_set_defaults(&info);
+  jpeg_set_quality(&info, options.quality, TRUE);
+  if (shape.channels == 3) {
+    info.comp_info[0].h_samp_factor = options.subsampling == 420 || options.subsampling == 422 ? 2 : 1;
+    info.comp_info[0].v_samp_factor = options.subsampling == 420 || options.subsampling == 440 ? 2 : 1;
   }
-  ~Encoder() { jpeg_destroy_compress(&info_); }
-  Encoder(const Encoder&) = delete;
-  Encoder& operator=(const Encoder&) = delete;
-
-  std::vector<std::byte> run(const Pixels& pixels, const EncodeJpegOptions& options) {
-    const ImageShape& shape = pixels.shape;
-    info_.image_width = static_cast<JDIMENSION>(shape.width);
-    info_.image_height = static_cast<JDIMENSION>(shape.height);
-    info_.input_components = shape.channels;
-    info_.in_color_space = shape.channels == 1 ? JCS_GRAYSCALE : JCS_RGB;
-    jpeg_set_defaults(&info_);
-    jpeg_set_quality(&info_, options.quality, TRUE);
-    if (shape.channels == 3) {
-      info_.comp_info[0].h_samp_factor = options.subsampling == 420 || options.subsampling == 422 ? 2 : 1;
-      info_.comp_info[0].v_samp_factor = options.subsampling == 420 || options.subsampling == 440 ? 2 : 1;
-    }
-    if (options.progressive) jpeg_simple_progression(&info_);
-    info_.restart_in_rows = options.restart_rows;
-    jpeg_start_compress(&info_, TRUE);
-    for (std::int32_t y = 0; y < shape.height; ++y) {
-      // libjpeg does not write to its input.
-      auto* row = const_cast<JSAMPLE*>(pixels.data + y * pixels.stride);
-      jpeg_write_scanlines(&info_, &row, 1);
-    }
-    jpeg_finish_compress(&info_);
-    return std::move(out_);
+  if (options.progressive) jpeg_simple_progression(&info);
+  info.restart_in_rows = options.restart_rows;
+  jpeg_start_compress(&info, TRUE);
+  for (std::int32_t y = 0; y < shape.height; ++y) {
+    // libjpeg does not write to its input.
+    auto* row = const_cast<JSAMPLE*>(pixels.data + y * pixels.stride);
+    jpeg_write_scanlines(&info, &row, 1);
   }
-
- private:
-  static Encoder& of(j_compress_ptr info) { return *static_cast<Encoder*>(info->client_data); }
-
-  void grow() {
-    const std::size_t full = out_.size(), more = full < 16384 ? 16384 : full;
-    out_.resize(full + more);
-    target_.next_output_byte = reinterpret_cast<JOCTET*>(out_.data() + full);
-    target_.free_in_buffer = more;
-  }
-
-  jpeg_compress_struct info_{};
-  jpeg_error_mgr errors_{};
-  jpeg_destination_mgr target_{};
-  std::vector<std::byte> out_;
-};
+  jpeg_finish_compress(&info);
+  return compressor.take();
+}
 
 }  // namespace
 
@@ -90,7 +48,7 @@ std::vector<std::byte> encode_jpeg(const Pixels& pixels, const EncodeJpegOptions
     throw Error(Errc::invalid_argument,
                 "encode_jpeg: subsampling " + std::to_string(options.subsampling) + " is not 444, 422, 440 or 420");
   if (options.restart_rows < 0) throw Error(Errc::invalid_argument, "encode_jpeg: restart_rows is negative");
-  return Encoder().run(pixels, options);
+  return compress(pixels, options);
 }
 
 }  // namespace penstock

@@ -22,6 +22,7 @@ Errc code_of(const jpeg_error_mgr& errors) {
     case JERR_CCIR601_NOTIMPL:
     case JERR_CONVERSION_NOTIMPL:
     case JERR_FRACT_SAMPLE_NOTIMPL:
+    case JERR_MISMATCHED_QUANT_TABLE:
     case JERR_NOTIMPL:
     case JERR_NOT_COMPILED:
     case JERR_SOF_UNSUPPORTED:

@@ -4,11 +4,13 @@
 #include <limits>
 #include <string>
 
+#include "markers.hpp"
+
 namespace penstock::jpeg {
 
 namespace {
 
-constexpr JOCTET end_of_image[2] = {0xff, JPEG_EOI};
+constexpr JOCTET ending[2] = {0xff, end_of_image};
 
 std::string pixels_text(const jpeg_decompress_struct& info) {
   return std::to_string(info.image_width) + "x" + std::to_string(info.image_height);
@@ -16,7 +18,8 @@ std::string pixels_text(const jpeg_decompress_struct& info) {
 
 }  // namespace
 
-Reader::Reader(std::span<const std::byte> encoded, const JpegOptions& options) : encoded_(encoded), options_(options) {
+Reader::Reader(std::span<const std::byte> encoded, const JpegOptions& options, Use use)
+    : encoded_(encoded), options_(options), use_(use) {
   info_.err = jpeg_std_error(&errors_);
   errors_.error_exit = on_error;
   errors_.emit_message = on_message;
@@ -36,10 +39,12 @@ Reader::Reader(std::span<const std::byte> encoded, const JpegOptions& options) :
     info_.progress = &progress_;
     if (encoded.size() < 2 || std::to_integer<int>(encoded[0]) != 0xff || std::to_integer<int>(encoded[1]) != 0xd8)
       throw Error(Errc::corrupt, "not a JPEG: the first two bytes are not FF D8").with_offset(0);
+    if (use == Use::coefficients)
+      for (const int marker : {exif_marker, icc_marker, adobe_marker}) jpeg_save_markers(&info_, marker, 0xffff);
     jpeg_read_header(&info_, TRUE);
     check_kind();
     check_size();
-    choose_output();
+    if (use == Use::pixels) choose_output();
   } catch (...) {
     jpeg_destroy_decompress(&info_);
     throw;
@@ -55,9 +60,10 @@ ImageShape Reader::shape() const noexcept {
 
 void Reader::check_kind() {
   const auto refuse = [this](const std::string& cause) { throw Error(Errc::unsupported, cause).with_offset(offset()); };
-  if (info_.arith_code) refuse("arithmetic coding in a JPEG is not supported; re-encode the image");
   if (info_.data_precision != 8)
     refuse("a JPEG of " + std::to_string(info_.data_precision) + " bits is not supported; 8 bits are");
+  if (use_ == Use::coefficients) return;
+  if (info_.arith_code) refuse("arithmetic coding in a JPEG is not supported; re-encode the image");
   if (info_.jpeg_color_space == JCS_CMYK || info_.jpeg_color_space == JCS_YCCK)
     refuse("a CMYK JPEG is not supported, because its colours depend on a print profile; convert it to RGB first");
   if (info_.jpeg_color_space != JCS_GRAYSCALE && info_.jpeg_color_space != JCS_YCbCr &&
@@ -79,18 +85,19 @@ void Reader::check_size() {
     return along(info_.image_width, component.h_samp_factor, info_.max_h_samp_factor) *
            along(info_.image_height, component.v_samp_factor, info_.max_v_samp_factor);
   };
-  // Each block takes a bit at least. This bounds the work a small file can ask for.
-  if (!options_.accept_warnings && blocks(info_.comp_info[0]) > std::uint64_t{encoded_.size()} * 8)
+  // Each block takes a bit at least, Huffman coded. This bounds the work a small file can ask for.
+  if (!options_.accept_warnings && info_.arith_code == FALSE &&
+      blocks(info_.comp_info[0]) > std::uint64_t{encoded_.size()} * 8)
     throw Error(Errc::corrupt, "the JPEG declares " + pixels_text(info_) + " pixels, which can't be in its " +
                                    std::to_string(encoded_.size()) + " bytes: it is cut off, or the header is damaged")
         .with_offset(offset());
   const std::uint64_t limit = options_.max_pixels > UINT64_MAX / 4 ? UINT64_MAX : options_.max_pixels * 3;
-  if (jpeg_has_multiple_scans(&info_)) {
+  if (use_ == Use::coefficients || jpeg_has_multiple_scans(&info_)) {
     std::uint64_t bytes = 0;
     for (int c = 0; c < info_.num_components; ++c) bytes += blocks(info_.comp_info[c]) * sizeof(JBLOCK);
     if (bytes > limit)
-      throw Error(Errc::limit_exceeded, "the coefficients of this progressive JPEG of " + pixels_text(info_) +
-                                            " pixels take " + std::to_string(bytes) + " bytes, above 3 x max_pixels")
+      throw Error(Errc::limit_exceeded, "the coefficients of this JPEG of " + pixels_text(info_) + " pixels take " +
+                                            std::to_string(bytes) + " bytes, above 3 x max_pixels")
           .with_offset(offset());
   }
   constexpr std::uint64_t working_memory = 64 << 20, most = std::numeric_limits<long>::max();
@@ -126,8 +133,8 @@ boolean Reader::on_empty(j_decompress_ptr info) {
     throw Error(Errc::corrupt, "the JPEG ends before its image does: it is cut off")
         .with_offset(reader.encoded_.size());
   ++info->err->num_warnings;
-  info->src->next_input_byte = end_of_image;
-  info->src->bytes_in_buffer = sizeof(end_of_image);
+  info->src->next_input_byte = ending;
+  info->src->bytes_in_buffer = sizeof(ending);
   return TRUE;
 }
 

@@ -17,14 +17,19 @@ namespace penstock::jpeg {
 // Callbacks throw: the C frames they pass hold nothing that needs cleaning up, and the pools go with the structs.
 class Reader {
  public:
+  // `coefficients`: also of kinds whose pixels can't be made (CMYK, arithmetic coding), with the markers that a copy of
+  // the image needs.
+  enum class Use : std::uint8_t { pixels, coefficients };
+
   // Reads the header. @throws as ImageDecoding::open.
-  Reader(std::span<const std::byte> encoded, const JpegOptions& options);
+  Reader(std::span<const std::byte> encoded, const JpegOptions& options, Use use = Use::pixels);
   ~Reader();
   Reader(const Reader&) = delete;
   Reader& operator=(const Reader&) = delete;
 
   jpeg_decompress_struct& info() noexcept { return info_; }
   ImageShape shape() const noexcept;
+  std::span<const std::byte> encoded() const noexcept { return encoded_; }
   // Bytes that were read.
   std::uint64_t offset() const noexcept { return encoded_.size() - source_.bytes_in_buffer; }
 
@@ -41,6 +46,7 @@ class Reader {
 
   std::span<const std::byte> encoded_;
   JpegOptions options_;
+  Use use_;
   jpeg_decompress_struct info_{};
   jpeg_error_mgr errors_{};
   jpeg_source_mgr source_{};

@@ -1,0 +1,42 @@
+// Where the markers of a JPEG in memory are.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+namespace penstock::jpeg {
+
+// Codes, without the FF before them.
+enum : std::uint8_t {
+  baseline_frame = 0xc0,
+  extended_frame = 0xc1,
+  huffman_tables = 0xc4,
+  restart_0 = 0xd0,
+  restart_7 = 0xd7,
+  start_of_image = 0xd8,
+  end_of_image = 0xd9,
+  start_of_scan = 0xda,
+  quantization_tables = 0xdb,
+  restart_interval = 0xdd,
+  jfif_marker = 0xe0,
+  exif_marker = 0xe1,
+  icc_marker = 0xe2,
+  adobe_marker = 0xee,
+};
+
+struct Marker {
+  std::size_t begin = 0;  // of the first FF; more of them may fill the room before the code
+  std::size_t end = 0;    // behind the code, or, in a header, behind the data that belongs to it
+  std::uint8_t code = 0;
+};
+
+// The next marker in Huffman-coded data from `at` on, as libjpeg finds it: FFs and what follows them, unless that is 0.
+// None where the data ends before.
+std::optional<Marker> next_marker(std::span<const std::uint8_t> bytes, std::size_t at);
+
+// The marker that stands at `at` in a header, with its data. None where there is no such thing.
+std::optional<Marker> header_marker(std::span<const std::uint8_t> bytes, std::size_t at);
+
+}  // namespace penstock::jpeg
