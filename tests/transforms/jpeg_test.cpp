@@ -1,41 +1,18 @@
 #include <cstdio>
 #include <cstring>
 
-#include <jpeglib.h>
-
 #include <penstock/error.hpp>
 #include <penstock/transforms/decode_jpeg.hpp>
 #include <penstock/transforms/encode_jpeg.hpp>
 
 #include "support/catch.hpp"
 #include "support/test_images.hpp"
+#include "transforms/plain_jpeg.hpp"
 
 using namespace penstock;
 using namespace penstock_test;
 
 namespace {
-
-// A whole decode by libjpeg alone.
-Image plain_decode(std::span<const std::byte> bytes, bool gray = false) {
-  jpeg_decompress_struct info{};
-  jpeg_error_mgr errors{};
-  info.err = jpeg_std_error(&errors);
-  jpeg_create_decompress(&info);
-  jpeg_mem_src(&info, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size());
-  jpeg_read_header(&info, TRUE);
-  info.out_color_space = gray ? JCS_GRAYSCALE : JCS_RGB;
-  jpeg_start_decompress(&info);
-  Image image(
-      {static_cast<std::int32_t>(info.output_height), static_cast<std::int32_t>(info.output_width), gray ? 1 : 3});
-  while (info.output_scanline < info.output_height) {
-    JSAMPROW row = image.pixels.data() + std::size_t{info.output_scanline} * info.output_width * (gray ? 1 : 3);
-    jpeg_read_scanlines(&info, &row, 1);
-  }
-  jpeg_finish_decompress(&info);
-  CHECK(errors.num_warnings == 0);
-  jpeg_destroy_decompress(&info);
-  return image;
-}
 
 Image copied(const Pixels& pixels) {
   Image image(pixels.shape);

@@ -1,0 +1,49 @@
+// libjpeg alone: files of kinds that encode_jpeg does not make, whole decodes, and coefficients.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "support/test_images.hpp"
+
+namespace penstock_test {
+
+using Bytes = std::vector<std::byte>;
+
+struct PlainJpeg {
+  int quality = 90;
+  std::array<int, 2> luma{2,
+                          2};  // sampling factors, across and down, of the first component (and black); the others: 1
+  bool progressive = false, arithmetic = false, optimized = false;
+  bool one_scan_each = false;  // not interleaved
+  int restart_interval = 0;    // MCUs
+  enum Colors : std::uint8_t { ycc, rgb, cmyk } colors = ycc;
+  bool jfif = true, adobe = false;
+  std::vector<std::pair<int, std::string>> markers = {};  // after the first ones
+};
+
+// `image` has 1 or 3 channels, or 4 with `cmyk`.
+Bytes plain_encode(const Image& image, const PlainJpeg& options);
+
+// A whole decode, to its end; colours as they are where there are four. A warning counts as an error.
+// @throws std::runtime_error.
+Image plain_decode(std::span<const std::byte> bytes, bool gray = false);
+
+// Every quantised coefficient of the image, component by component in raster order, each with its table.
+// @throws as plain_decode.
+std::vector<std::int16_t> coefficients(std::span<const std::byte> bytes);
+
+// What the header says of restarts and markers.
+struct PlainHeader {
+  unsigned restart_interval = 0;
+  bool progressive = false, arithmetic = false, jfif = false, adobe = false;
+  std::vector<std::pair<int, std::string>> markers;  // APP1 to APP14 and comments
+};
+PlainHeader plain_header(std::span<const std::byte> bytes);
+
+}  // namespace penstock_test
