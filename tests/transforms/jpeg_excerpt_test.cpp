@@ -435,10 +435,22 @@ TEST_CASE("an error in a crop says where in the file it is") {
     CHECK(error.offset().value() <= at + 8);
   }
   CHECK_NOTHROW(decode(*decoding, pieces.join(), {2, 2, 20, 20}));
-  // Guessing looks at the whole of what comes before, as it does for a whole image.
+}
+
+TEST_CASE("accepted damage looks the same in a crop as in the whole image") {
+  const ImageShape shape{80, 96, 3};
+  const Pieces pieces(plain_encode(photo(shape, 1, 30), {.luma = {1, 1}, .restart_interval = 2}));
   const auto lenient = jpeg_decoder({.accept_warnings = true})->start();
-  const Image guessed = decode(*lenient, pieces.join(), {0, 0, 80, 96});
-  CHECK(decode(*lenient, pieces.join(), {50, 60, 8, 20}) == cut(guessed, {50, 60, 8, 20}));
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    for (int kind = 0; kind < marker_damages; ++kind) {
+      CAPTURE(seed, kind);
+      Numbers numbers(seed * 100 + static_cast<std::uint64_t>(kind));
+      const Bytes damaged = damage_markers(pieces, kind, numbers);
+      const Image guessed = decode(*lenient, damaged, {0, 0, 80, 96});
+      const Box box = random_box(numbers, shape, 20);
+      REQUIRE(decode(*lenient, damaged, box) == cut(guessed, box));
+    }
+  }
 }
 
 TEST_CASE("a crop takes little memory beside its pixels and the file") {

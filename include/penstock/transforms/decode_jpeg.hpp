@@ -27,7 +27,9 @@ struct JpegOptions {
 
 /// Decodes baseline, extended and progressive JPEG of 8 bits, Huffman coded, grey or in three colours, with libjpeg's
 /// exact DCT and smooth ("fancy") upsampling. Stages that follow decide which part is decoded; its pixels are those of
-/// a whole decode.
+/// a whole decode. Where a baseline JPEG has restart markers that divide its rows of MCUs evenly (`seekable_jpeg` makes
+/// such files), a part is decoded from its own segments alone; markers that are not those of the image's size are then
+/// an error (corrupt) wherever they are, other damage only in these segments.
 ///
 /// `field`: u8 [bytes] to u8 [H, W, 3] (or as `color` says). Errors, all of one sample: corrupt (with the byte offset
 /// where the damage was noticed), unsupported (CMYK, 12 bits, arithmetic coding, lossless), limit_exceeded.
