@@ -18,6 +18,7 @@
 #include "interrupt.hpp"
 #include "output.hpp"
 #include "progress.hpp"
+#include "rewrite_jpegs.hpp"
 
 namespace penstock::cli {
 
@@ -25,12 +26,13 @@ namespace {
 
 struct PackOptions {
   std::string folder, out, labels, json;
-  bool lsun = false, quiet = false, fast = false;
+  bool lsun = false, seekable = false, quiet = false, fast = false;
   unsigned threads = 0;
 };
 
 struct Packed {
   WriteProgress progress;
+  RewriteCounts rewrites;
   bool was_finished = false;
   int signal = 0;
   double seconds = 0;
@@ -38,12 +40,13 @@ struct Packed {
 
 Packed write_store(const PackOptions& options, const FilesSource& files) {
   const Interrupt interrupt;
-  LmdbSink sink({.path = options.out,
-                 .records = options.lsun ? LmdbRecords::raw : LmdbRecords::fields,
-                 .classes = files.classes(),
-                 // Another set of files must not be mixed into an unfinished store.
-                 .job = fmt::format("penstock pack, files {:016x}", files.identity()),
-                 .sync = !options.fast});
+  LmdbSink sink(
+      {.path = options.out,
+       .records = options.lsun ? LmdbRecords::raw : LmdbRecords::fields,
+       .classes = files.classes(),
+       // Another set of files must not be mixed into an unfinished store, nor files as they are with rewritten ones.
+       .job = fmt::format("penstock pack{}, files {:016x}", options.seekable ? " --seekable" : "", files.identity()),
+       .sync = !options.fast});
   Progress bar("packing", files.size(), options.quiet || options.json == "-");
   WriteOptions write_options;
   write_options.threads = options.threads;
@@ -54,7 +57,10 @@ Packed write_store(const PackOptions& options, const FilesSource& files) {
   Packed packed;
   Pipeline records = from(files);
   if (options.lsun) records = records | select_fields({"image"});  // what isn't written is not to be counted
+  const RewriteJpegs rewrite;
+  if (options.seekable) records = records | rewrite;
   packed.progress = write(records, sink, write_options);
+  packed.rewrites = rewrite.counts();
   packed.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   packed.was_finished = sink.was_finished();
   packed.signal = packed.progress.done < packed.progress.total ? interrupt.signal() : 0;
@@ -72,6 +78,25 @@ std::string left_out(const PackOptions& options, const FilesSource& files) {
   return out;
 }
 
+// What --seekable did in this run.
+std::string rewrites_text(const RewriteCounts& counts) {
+  std::string out = fmt::format("seekable: {} JPEGs rewritten", with_commas(counts.rewritten));
+  if (counts.rewritten != 0)
+    out += fmt::format(", {} before, {} now ({:+.1f} %)", bytes_text(static_cast<double>(counts.bytes_before)),
+                       bytes_text(static_cast<double>(counts.bytes_after)),
+                       (static_cast<double>(counts.bytes_after) / static_cast<double>(counts.bytes_before) - 1) * 100);
+  if (counts.not_jpeg != 0) out += fmt::format("; {} files that are no JPEG as they are", with_commas(counts.not_jpeg));
+  if (counts.refused != 0)
+    out += fmt::format("; {} JPEGs that can't be rewritten as they are", with_commas(counts.refused));
+  return out + "\n";
+}
+
+void warn_of_refused(const FilesSource& files, const RewriteCounts& counts) {
+  if (counts.refused == 0) return;
+  fmt::print(stderr, "penstock: warning: {} JPEGs can't be rewritten and are stored as they are; the first is {}: {}\n",
+             with_commas(counts.refused), printable(files.key(counts.first_refused)), printable(counts.refusal));
+}
+
 void tell(const PackOptions& options, const FilesSource& files, const Packed& packed) {
   const WriteProgress& p = packed.progress;
   const std::uint64_t written = p.done - p.skipped;
@@ -79,7 +104,7 @@ void tell(const PackOptions& options, const FilesSource& files, const Packed& pa
   if (!options.json.empty()) {
     Json classes = Json::array();
     for (const std::string& name : files.classes()) classes.push_back(name);
-    write_json({{"store", options.out},
+    Json result{{"store", options.out},
                 {"finished", packed.signal == 0},
                 {"was_finished", packed.was_finished},
                 {"records", p.total},
@@ -91,8 +116,14 @@ void tell(const PackOptions& options, const FilesSource& files, const Packed& pa
                 {"classes", classes},
                 {"bytes", p.bytes},
                 {"seconds", packed.seconds},
-                {"mb_per_s", mb_per_s}},
-               options.json);
+                {"mb_per_s", mb_per_s}};
+    if (options.seekable)
+      result["seekable"] = {{"rewritten", packed.rewrites.rewritten},
+                            {"bytes_before", packed.rewrites.bytes_before},
+                            {"bytes_after", packed.rewrites.bytes_after},
+                            {"not_jpeg", packed.rewrites.not_jpeg},
+                            {"refused", packed.rewrites.refused}};
+    write_json(result, options.json);
   }
   if (options.quiet || options.json == "-") return;
   if (packed.was_finished) {
@@ -105,7 +136,7 @@ void tell(const PackOptions& options, const FilesSource& files, const Packed& pa
   line += fmt::format("; {} written, {} in {:.1f} s ({:.0f} MB/s)", with_commas(written),
                       bytes_text(static_cast<double>(p.bytes)), packed.seconds, mb_per_s);
   if (p.skipped != 0) line += fmt::format(", {} were there from an earlier run", with_commas(p.skipped));
-  print(line + "\n" + left_out(options, files));
+  print(line + "\n" + (options.seekable ? rewrites_text(packed.rewrites) : "") + left_out(options, files));
 }
 
 // Found here, before anything is written, rather than when the record's turn comes.
@@ -148,6 +179,7 @@ int pack(const PackOptions& options) {
   refuse_long_keys(options, files);
   warn_of_mixed_labels(options, files);
   const Packed packed = write_store(options, files);
+  warn_of_refused(files, packed.rewrites);
   tell(options, files, packed);
   if (packed.signal == 0) return exit_ok;
   fmt::print(stderr, "penstock: stopped at {} of {} records, which are kept; the same command continues\n",
@@ -168,6 +200,10 @@ void add_pack(CLI::App& app, Command& chosen) {
   command.add_option("--out", options->out, "Store to write (a folder, made where missing)")->required();
   command.add_flag("--lsun", options->lsun,
                    "Bare values as LSUN has them: no labels, no checksums, for any reader of LMDB");
+  command.add_flag(
+      "--seekable", options->seekable,
+      "Rewrite each JPEG without loss so that crops decode faster: the same pixels for any reader, about as "
+      "many\nbytes. What is no JPEG, or damaged, is stored as it is, and counted");
   command.add_option("--labels", options->labels,
                      "CSV file of `file,label` lines: only these files, with these labels");
   command.add_option("--threads", options->threads, "Threads that read files; default: cores - 1")
