@@ -15,6 +15,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <penstock/transforms/seekable_jpeg.hpp>
 
 #include "pictures.hpp"
 #include "plain_lmdb.hpp"
@@ -99,6 +100,29 @@ Store picture_store(const Settings& settings, bool noisy) {
     return fmt::format("{} JPEGs of 500x375, 4:2:0, quality {}, {:.1f} KB each, {}{}", records, quality,
                        static_cast<double>(bytes) / static_cast<double>(records) / 1000, pictures.source(),
                        noisy ? ", noise of sigma 7" : "");
+  });
+}
+
+Store seekable_store(const Settings& settings, bool noisy) {
+  const Store pictures = picture_store(settings, noisy);
+  fs::path folder = pictures.folder;
+  folder += "-seekable";
+  return made_once(folder, pictures.records, [&] {
+    const PlainStore store(pictures.folder);
+    const PlainReader reader(store);
+    PlainWriter writer(folder, map_bytes(pictures.records, 256 << 10));
+    std::uint64_t before = 0, after = 0;
+    for (std::uint64_t i = 0; i < pictures.records; ++i) {
+      if (i % 64 == 0) progress(fmt::format("rewriting pictures: {} of {}", i, pictures.records));
+      const std::span<const std::byte> original = reader.get(i);
+      const std::vector<std::byte> rewritten = seekable_jpeg(original);
+      before += original.size();
+      after += rewritten.size();
+      writer.put(DecimalKey(i).text(), rewritten);
+    }
+    writer.finish();
+    return fmt::format("{}; seekable {} bytes, ordinary {} bytes: x{:.4f}", pictures.description, after, before,
+                       static_cast<double>(after) / static_cast<double>(before));
   });
 }
 

@@ -19,6 +19,9 @@ struct Store {
 // The JPEG job: 4,000 pictures of 500x375, 4:2:0, quality 90; noisy: with noise of sigma 7, quality 95.
 Store picture_store(const Settings& settings, bool noisy);
 
+// The same pictures, each as seekable_jpeg rewrites it. The description says the bytes of both.
+Store seekable_store(const Settings& settings, bool noisy);
+
 // `records` values of `bytes` random bytes each.
 Store value_store(const Settings& settings, std::uint64_t records, std::size_t bytes);
 

@@ -2,6 +2,7 @@
 
 #include <cstring>
 #include <stdexcept>
+#include <utility>
 
 #include <fmt/format.h>
 #include <penstock/penstock.hpp>
@@ -53,8 +54,8 @@ struct NoteFlip {
 
 }  // namespace
 
-JpegJob::JpegJob(const Settings& settings, bool noisy)
-    : store_(picture_store(settings, noisy)),
+JpegJob::JpegJob(Store store)
+    : store_(std::move(store)),
       source_({.path = store_.folder.string(), .values = LmdbValues::raw}),
       plain_(store_.folder, false),
       ring_(row_bytes, batch_rows, ring_depth) {

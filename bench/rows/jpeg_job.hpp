@@ -30,7 +30,9 @@ class JpegJob {
   static constexpr std::size_t row_bytes = std::size_t{224} * 224 * 3;
 
   // @throws std::runtime_error when both sides don't make the same batches, bit for bit.
-  JpegJob(const Settings& settings, bool noisy);
+  JpegJob(const Settings& settings, bool noisy) : JpegJob(picture_store(settings, noisy)) {}
+  // On a store of other files of the same size, with the same keys.
+  explicit JpegJob(Store store);
 
   const Store& store() const noexcept { return store_; }
   // One epoch with this seed.
