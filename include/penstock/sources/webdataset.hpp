@@ -1,0 +1,126 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <penstock/export.hpp>
+#include <penstock/pipeline.hpp>
+#include <penstock/sample.hpp>
+#include <penstock/schema.hpp>
+
+namespace penstock {
+
+/// What the bytes of a member become.
+enum class WebDatasetKind : std::uint8_t {
+  automatic,  ///< by the last part of the first extension: integer for cls, cls2, class, count, index, inx and id;
+              ///< array for npy; else bytes
+  bytes,    ///< u8[?], as they are
+  integer,  ///< i64[], from decimal digits, with white space around them or not
+  array,    ///< NumPy's .npy, in C order and little-endian; its dtype and rank are those of the first sample that has
+            ///< one, and a dimension that differs among the first 100 samples is `dynamic`
+};
+
+/// Which members of a sample are one field of it.
+struct WebDatasetField {
+  std::string name;        ///< of the field
+  std::string extensions;  ///< without the first dot, upper or lower case, separated by ';': "jpg;jpeg;png". A sample
+                           ///< has exactly one of them
+  WebDatasetKind kind = WebDatasetKind::automatic;
+};
+
+/// Tar shards to read from as WebDataset names their members: what stands up to the first dot of the base name is the
+/// sample's key, what is behind it the extension, and members of one key follow one another.
+/// `from(WebDataset{.path = "train-{000000..000146}.tar"})` opens them.
+struct WebDataset {
+  /// A shard; a folder, whose `*.tar` are the shards; or a pattern with `{a,b}`, `{000..012}`, `*`, `?` and `[a-z]`.
+  /// Braces keep the order in which they are written; what a folder or a wildcard finds is ordered as people count.
+  std::string path;
+  // What changes results.
+  /// Empty: one field for each extension that more than half of the first 100 samples of the first shard have, named
+  /// like it.
+  std::vector<WebDatasetField> fields = {};
+  // What changes only speed.
+  unsigned threads = 0;  ///< that look through shards when they are opened; 0 = as many as there are cores, at most 16
+  bool read_ahead = false;  ///< leave the kernel's readahead on: for reading in order; harmful for shuffled reading
+  bool safe_read = false;   ///< read members by pread() instead of viewing them in the memory map: a shard cut short or
+                            ///< replaced while it is open is then Error(io) instead of the signal SIGBUS. Costs a copy
+                            ///< and a system call for each member
+};
+
+/// Reads samples of one WebDatasetSource. Members are viewed in the shard's memory map. One thread at a time; may
+/// outlive its source.
+class PENSTOCK_API WebDatasetReader {
+ public:
+  ~WebDatasetReader();
+  /// @throws Error(corrupt) for a sample that lacks a field, has it twice, or whose member isn't what its kind says;
+  /// Error(unsupported) where the member is a link, or an array of another order or byte order; Error(io), with
+  /// `safe_read`, for a shard that has changed. With shard, key, and the offset of the member's data.
+  void read(std::uint64_t index, SampleBuilder& out);
+  /// These are read next, in this order: fetches each one's beginning before its turn.
+  void expect(std::span<const std::uint64_t> indices) noexcept;
+
+ private:
+  friend class WebDatasetSource;
+  class Impl;
+  explicit WebDatasetReader(std::unique_ptr<Impl> impl) noexcept;
+  std::unique_ptr<Impl> impl_;
+};
+
+/// The samples of tar shards, shard by shard in the order in which they lie there. Nothing is extracted. Immutable;
+/// copies share the open shards; any thread.
+///
+/// Formats: ustar, GNU (long names, large sizes), pax (path, size) and tar of Unix V7. Directories are left out; so are
+/// members that WebDataset gives no key: without a dot in the base name, with one at its beginning, and `__name__`.
+/// Links, devices and other members without data of their own are errors of their sample. Shards should not change
+/// while they are open: one that is cut short ends the process by SIGBUS, unless `safe_read` is set.
+class PENSTOCK_API WebDatasetSource {
+ public:
+  /// Looks at the header of every member: a pass over the shards that reads no data. Keeps 16 bytes for each field of a
+  /// sample, 8 bytes for each sample, and the keys.
+  /// @throws Error(not_found) for a shard that isn't there, or a pattern that fits none; Error(invalid_argument) for a
+  /// pattern that can't be read, a file that is named twice, fields that can't be told, and a store that WebDatasetSink
+  /// has not finished; Error(io); Error(corrupt) for a truncated shard or a damaged header, with its offset;
+  /// Error(unsupported) for compressed shards, sparse members, members behind the end of the archive, and member names
+  /// that lead out of a folder ("/x", "../x") or hold control characters.
+  explicit WebDatasetSource(WebDataset options);
+
+  std::uint64_t size() const noexcept;
+  Schema schema() const;
+  std::unique_ptr<WebDatasetReader> open_reader() const;
+
+  std::string name() const { return "webdataset"; }
+  /// The path or pattern that was given.
+  std::string file() const;
+  /// The member's path up to the first dot of its base name, without a leading "./"; as bytes. Samples of several
+  /// shards may share one. @throws Error(not_found) past the end.
+  std::string key(std::uint64_t index) const;
+  /// Hash of the shards' base names and sizes, of all keys, of where their members lie, and of `fields`.
+  std::uint64_t identity() const noexcept;
+  /// Asks the kernel to fetch the samples' members. Costs next to nothing while the shards are in the page cache: it
+  /// then only looks now and then whether that is still so.
+  void will_need(std::span<const std::uint64_t> indices) const noexcept;
+
+  /// The shards' paths, in order.
+  const std::vector<std::string>& shards() const noexcept;
+  /// Number of the shard a sample lies in. @throws Error(not_found) past the end.
+  std::size_t shard_of(std::uint64_t index) const;
+  /// Shards that end without tar's end mark. They are read, but one cut off between two members looks the same.
+  std::uint64_t without_end() const noexcept;
+  /// Members that `will_need` asked the kernel for so far.
+  std::uint64_t members_advised() const noexcept;
+
+ private:
+  class Impl;
+  friend class WebDatasetReader;
+  std::shared_ptr<const Impl> impl_;
+};
+
+/// Begins a pipeline over tar shards.
+inline Pipeline from(WebDataset options) { return from(WebDatasetSource(std::move(options))); }
+
+}  // namespace penstock

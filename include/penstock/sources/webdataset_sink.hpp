@@ -1,0 +1,91 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <penstock/export.hpp>
+#include <penstock/sample.hpp>
+#include <penstock/schema.hpp>
+#include <penstock/sink.hpp>
+
+namespace penstock {
+
+enum class WebDatasetKeys : std::uint8_t {
+  automatic,  ///< the source's key; the position where it has none
+  position,   ///< the position in the pipeline, as decimal number of 8 digits or as many as all samples need
+};
+
+/// The extension a field gets.
+struct WebDatasetExtension {
+  std::string field;
+  std::string extension;  ///< without the first dot: "jpg", "seg.png"; letters, digits, '_', '-' and single dots
+};
+
+struct WebDatasetSinkOptions {
+  std::string
+      path;  ///< "out/train" makes out/train-000000.tar, out/train-000001.tar, ...; folders are made where missing
+  // What changes results.
+  WebDatasetKeys keys = WebDatasetKeys::automatic;
+  /// Of the fields that shall not have the usual extension: for u8[?] jpg or png where the bytes begin like one, else
+  /// bin; for i64[] cls; for any other npy. Where several fields would share it, the field's name and a dot precede it:
+  /// "mask.png". Other extensions of an i64[] field hold its digits, of an u8[?] field its bytes, of others .npy.
+  std::vector<WebDatasetExtension> extensions = {};
+  std::uint64_t max_samples = 10'000;                ///< of a shard
+  std::uint64_t max_bytes = std::uint64_t{1} << 30;  ///< of a shard as a file; a sample larger than that has its own
+  std::string job = {};  ///< what these samples are made by, e.g. the pipeline's fingerprint; a run is only continued
+                         ///< by one that gives the same
+  // What changes only speed.
+  bool sync = true;  ///< every commit reaches the disk. false: only `finish` does: a crash of the whole machine (not of
+                     ///< the process) may leave an unfinished store behind that is damaged
+};
+
+/// Writes samples into tar shards in WebDataset's form: `write(pipeline, sink)`.
+///
+/// Shards are ustar, the same bytes for the same samples; pax headers stand where a name or a size needs them. Keys are
+/// made fit for file names: in the base name '.' becomes '_'; control characters, '\', '%', what isn't UTF-8, empty
+/// components, "." and ".." are written as %XX. Two samples of one key in one shard are refused.
+///
+/// A run may be killed at any moment. Until `finish` every shard's name ends in `.partial`, and `PATH-unfinished.json`
+/// says how much was committed; WebDatasetSource refuses shards it finds beside that file. A rerun of the same job goes
+/// on behind the last commit, and the finished shards are byte for byte those of an undisturbed run. A rerun of a
+/// finished job changes nothing: see `was_finished`. One thread at a time.
+class PENSTOCK_API WebDatasetSink {
+ public:
+  /// What a key may have as written, at most: longer names can't be unpacked on common file systems.
+  static constexpr std::size_t max_key_bytes = 1024;
+
+  /// Touches nothing yet.
+  explicit WebDatasetSink(WebDatasetSinkOptions options);
+  WebDatasetSink(WebDatasetSink&&) noexcept;
+  WebDatasetSink& operator=(WebDatasetSink&&) noexcept;
+  /// What was put since the last commit is lost.
+  ~WebDatasetSink();
+
+  /// @throws Error(state_mismatch) when unfinished shards there were begun with another schema, job or options, or are
+  /// damaged; Error(invalid_argument) when shards there are finished and aren't this many samples, when another sink
+  /// writes them, and for options that can't work; Error(io).
+  void open(const Schema& schema, std::uint64_t size);
+  /// True when an earlier run has committed the item. @throws Error(state_mismatch | invalid_argument) when another
+  /// sample stands in its place.
+  bool has(const SinkItem& item);
+  /// @throws Error(invalid_argument) for a key this shard has already, one longer than `max_key_bytes`, an item out of
+  /// order, and when the store was finished before; Error(io) when the disk is full.
+  void put(const SinkItem& item, Sample& sample);
+  void commit();
+  /// @throws Error(invalid_argument) when fewer samples were put than `open` announced.
+  void finish();
+  std::string name() const { return "webdataset"; }
+
+  /// True when `open` found that an earlier run had finished.
+  bool was_finished() const noexcept { return was_finished_; }
+
+ private:
+  class Impl;
+  WebDatasetSinkOptions options_;
+  std::unique_ptr<Impl> impl_;
+  bool was_finished_ = false;
+};
+
+}  // namespace penstock

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+
+#include <penstock/error.hpp>
+#include <penstock/tensor.hpp>
+
+namespace penstock::webdataset {
+
+/// What the header of a .npy file says.
+struct Npy {
+  DType dtype = DType::u8;
+  Shape shape;
+  std::size_t data = 0;  ///< where the elements begin
+};
+
+/// Why bytes are no array.
+struct NpyDamage {
+  Errc code;
+  std::string what;
+};
+
+/// Longest beginning of a file that `npy_header_bytes` or `parse_npy` may want.
+inline constexpr std::size_t most_npy_header_bytes = 64u << 10;
+inline constexpr std::size_t npy_preamble_bytes = 12;
+
+/// Bytes up to the elements, as the first `npy_preamble_bytes` (or all there are) tell. @throws NpyDamage.
+std::size_t npy_header_bytes(std::span<const std::byte> beginning);
+/// `beginning` holds the whole header; `file_bytes` is the size of the whole file, which must fit the shape exactly.
+/// @throws NpyDamage.
+Npy parse_npy(std::span<const std::byte> beginning, std::size_t file_bytes);
+
+/// Header, version 1.0, of an array.
+std::string make_npy_header(DType dtype, const Shape& shape);
+
+}  // namespace penstock::webdataset

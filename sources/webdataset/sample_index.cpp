@@ -1,0 +1,94 @@
+#include "sample_index.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <optional>
+#include <system_error>
+#include <thread>
+
+#include "errors.hpp"
+#include "member_name.hpp"
+#include "tar_scan.hpp"
+
+namespace penstock::webdataset {
+
+namespace {
+
+constexpr unsigned most_threads = 16;
+
+void note(Entry& entry, const TarMember& member) noexcept {
+  if (entry.offset != 0) {
+    entry.size = Entry::twice;
+  } else {
+    entry = {member.offset, member.is_file() ? member.size : Entry::no_data};
+  }
+}
+
+}  // namespace
+
+ShardIndex index_shard(const std::string& path, const std::vector<PlannedField>& fields) {
+  const InputFile file(path);
+  TarScan scan(file);
+  ShardIndex index;
+  index.bytes = file.bytes();
+  index.device = file.device();
+  index.inode = file.inode();
+  TarMember member;
+  while (scan.next(member)) {
+    const auto name = split_name(member.name);
+    if (!name) continue;
+    if (const char* const danger = danger_of(member.name))
+      throw error_in(path, Errc::unsupported,
+                     "the name of the member \"" + printable(member.name) + "\" " + danger +
+                         "; such a shard is refused, make it again with names that stay below one folder",
+                     member.header);
+    const std::uint64_t samples = index.samples();
+    if (samples == 0 || index.key(samples - 1) != name->key) {
+      index.keys += name->key;
+      index.ends.push_back(index.keys.size());
+      index.entries.resize(index.entries.size() + fields.size());
+    }
+    if (const auto slot = slot_of(fields, name->extension))
+      note(index.entries[index.entries.size() - fields.size() + *slot], member);
+  }
+  index.has_end = scan.has_end();
+  index.end = scan.position();
+  index.keys.shrink_to_fit();
+  index.ends.shrink_to_fit();
+  index.entries.shrink_to_fit();
+  return index;
+}
+
+std::vector<ShardIndex> index_shards(const std::vector<std::string>& paths, const std::vector<PlannedField>& fields,
+                                     unsigned threads) {
+  std::vector<ShardIndex> made(paths.size());
+  std::vector<std::exception_ptr> failures(paths.size());
+  std::atomic<std::size_t> next{0};
+  std::atomic<bool> failed{false};
+  // A shard before one that failed has been taken, so the first failure in order is always known.
+  const auto work = [&]() noexcept {
+    for (std::size_t at = 0; !failed && (at = next.fetch_add(1)) < paths.size();) {
+      try {
+        made[at] = index_shard(paths[at], fields);
+      } catch (...) {
+        failures[at] = std::current_exception();
+        failed = true;
+      }
+    }
+  };
+  if (threads == 0) threads = std::clamp(std::thread::hardware_concurrency(), 1u, most_threads);
+  {
+    std::vector<std::jthread> helpers;
+    try {
+      while (helpers.size() + 1 < std::min<std::size_t>(threads, paths.size())) helpers.emplace_back(work);
+    } catch (const std::system_error&) {  // no more threads: those there are do the work
+    }
+    work();
+  }
+  for (const std::exception_ptr& failure : failures)
+    if (failure) std::rethrow_exception(failure);
+  return made;
+}
+
+}  // namespace penstock::webdataset

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "field_plan.hpp"
+
+namespace penstock::webdataset {
+
+/// Where the member of one field of one sample lies, or why there is none.
+struct Entry {
+  std::uint64_t offset = 0;  ///< 0: there is none
+  std::uint64_t size = 0;
+
+  static constexpr std::uint64_t twice = ~std::uint64_t{0};        ///< as size: the sample has two
+  static constexpr std::uint64_t no_data = ~std::uint64_t{0} - 1;  ///< as size: it is a link or a device
+  bool readable() const noexcept { return offset != 0 && size < no_data; }
+};
+
+/// Samples of one shard. Immutable once made.
+struct ShardIndex {
+  std::uint64_t bytes = 0, device = 0, inode = 0;  ///< of the file
+  bool has_end = false;
+  std::uint64_t end = 0;            ///< where another member would begin
+  std::string keys;                 ///< one behind the other
+  std::vector<std::uint64_t> ends;  ///< of each sample's key in `keys`
+  std::vector<Entry> entries;       ///< those of a sample side by side, a field each
+
+  std::uint64_t samples() const noexcept { return ends.size(); }
+  std::string_view key(std::uint64_t sample) const noexcept {
+    const std::uint64_t begin = sample == 0 ? 0 : ends[sample - 1];
+    return {keys.data() + begin, static_cast<std::size_t>(ends[sample] - begin)};
+  }
+};
+
+/// Looks at the headers of a shard. @throws Error as TarScan; Error(unsupported) for a dangerous name.
+ShardIndex index_shard(const std::string& path, const std::vector<PlannedField>& fields);
+
+/// The same for many, by several threads. The Error of the first shard that has one is thrown.
+std::vector<ShardIndex> index_shards(const std::vector<std::string>& paths, const std::vector<PlannedField>& fields,
+                                     unsigned threads);
+
+}  // namespace penstock::webdataset

@@ -1,0 +1,174 @@
+#include "shard_paths.hpp"
+
+#include <glob.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <system_error>
+
+#include "errors.hpp"
+
+namespace penstock::webdataset {
+
+namespace {
+
+constexpr std::size_t most_shards = 1'000'000;
+
+bool digit(char c) noexcept { return c >= '0' && c <= '9'; }
+
+// The digits that begin `text`, without leading zeros; `text` goes on behind them.
+std::string_view take_number(std::string_view& text) noexcept {
+  while (text.size() > 1 && text[0] == '0' && digit(text[1])) text.remove_prefix(1);
+  std::size_t length = 0;
+  while (length < text.size() && digit(text[length])) ++length;
+  const std::string_view number = text.substr(0, length);
+  text.remove_prefix(length);
+  return number;
+}
+
+[[noreturn]] void refuse_pattern(std::string_view pattern, const std::string& why) {
+  throw Error(Errc::invalid_argument, "the pattern \"" + printable(pattern) + "\" " + why);
+}
+
+std::optional<std::uint64_t> number_of(std::string_view text) noexcept {
+  constexpr std::size_t most_digits = 18;
+  std::uint64_t number = 0;
+  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (text.empty() || text.size() > most_digits || failed != std::errc() || end != text.data() + text.size())
+    return std::nullopt;
+  return number;
+}
+
+std::vector<std::string> choices_of(std::string_view inside, std::string_view pattern) {
+  std::vector<std::string> choices;
+  if (const std::size_t dots = inside.find(".."); dots != std::string_view::npos) {
+    const std::string_view from = inside.substr(0, dots), to = inside.substr(dots + 2);
+    const auto first = number_of(from), last = number_of(to);
+    if (!first || !last || *last < *first)
+      refuse_pattern(pattern, "has a range that is not {first..last} in numbers that rise, like {000..146}");
+    if (*last - *first >= most_shards) refuse_pattern(pattern, "stands for more than a million files");
+    const std::size_t width = from.front() == '0' || to.front() == '0' ? std::max(from.size(), to.size()) : 0;
+    for (std::uint64_t number = *first; number <= *last; ++number) {
+      const std::string digits = std::to_string(number);
+      choices.push_back(std::string(width > digits.size() ? width - digits.size() : 0, '0') + digits);
+    }
+    return choices;
+  }
+  while (true) {
+    const std::size_t comma = inside.find(',');
+    choices.emplace_back(inside.substr(0, comma));
+    if (comma == std::string_view::npos) return choices;
+    inside.remove_prefix(comma + 1);
+  }
+}
+
+bool has_wildcard(std::string_view text) noexcept { return text.find_first_of("*?[") != std::string_view::npos; }
+
+void add_matches(const std::string& pattern, std::vector<std::string>& shards) {
+  glob_t found{};
+  const int code = ::glob(pattern.c_str(), GLOB_ERR | GLOB_NOSORT, nullptr, &found);
+  const std::vector<std::string> matches(found.gl_pathv, found.gl_pathv + found.gl_pathc);
+  ::globfree(&found);
+  if (code == GLOB_NOSPACE) throw Error(Errc::out_of_memory, "listing the shards took more memory than there is");
+  if (code == GLOB_ABORTED) throw system_error(EIO, "listing the shards, a folder can't be read", pattern);
+  if (matches.empty()) throw error_in(pattern, Errc::not_found, "no file fits the pattern");
+  const auto begin = shards.insert(shards.end(), matches.begin(), matches.end());
+  std::sort(begin, shards.end(), natural_less);
+}
+
+void add_folder(const std::string& folder, std::vector<std::string>& shards) {
+  namespace fs = std::filesystem;
+  std::error_code failed;
+  for (fs::directory_iterator entry(folder, failed), end; !failed && entry != end; entry.increment(failed)) {
+    const std::string name = entry->path().filename().string();
+    if (name.ends_with(".tar") && !name.starts_with('.')) shards.push_back((fs::path(folder) / name).string());
+  }
+  if (failed) throw system_error(failed.value(), "listing the folder", folder);
+  if (shards.empty()) throw error_in(folder, Errc::not_found, "there are no shards, *.tar, in the folder");
+  std::sort(shards.begin(), shards.end(), natural_less);
+}
+
+void refuse_twice(const std::vector<std::string>& shards, const std::string& path) {
+  std::vector<std::string> sorted = shards;
+  std::sort(sorted.begin(), sorted.end());
+  const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
+  if (twice != sorted.end())
+    throw error_in(path, Errc::invalid_argument, "the pattern names \"" + printable(*twice) + "\" twice");
+}
+
+}  // namespace
+
+bool natural_less(std::string_view a, std::string_view b) noexcept {
+  std::string_view left = a, right = b;
+  while (!left.empty() && !right.empty()) {
+    if (digit(left[0]) && digit(right[0])) {
+      const std::string_view x = take_number(left), y = take_number(right);
+      if (x.size() != y.size()) return x.size() < y.size();
+      if (x != y) return x < y;
+    } else {
+      if (left[0] != right[0]) return static_cast<unsigned char>(left[0]) < static_cast<unsigned char>(right[0]);
+      left.remove_prefix(1);
+      right.remove_prefix(1);
+    }
+  }
+  if (left.empty() != right.empty()) return left.empty();
+  return a < b;
+}
+
+std::vector<std::string> expand_braces(std::string_view pattern) {
+  std::vector<std::string> made{""};
+  std::string_view rest = pattern;
+  while (true) {
+    const std::size_t open = rest.find_first_of("{}");
+    for (std::string& text : made) text += rest.substr(0, open);
+    if (open == std::string_view::npos) return made;
+    const std::size_t close = rest.find_first_of("{}", open + 1);
+    if (rest[open] == '}' || close == std::string_view::npos || rest[close] == '{')
+      refuse_pattern(pattern, "has braces without partner, or inside of each other");
+    const auto choices = choices_of(rest.substr(open + 1, close - open - 1), pattern);
+    if (choices.size() > most_shards / made.size()) refuse_pattern(pattern, "stands for more than a million files");
+    std::vector<std::string> longer;
+    longer.reserve(made.size() * choices.size());
+    for (const std::string& text : made)
+      for (const std::string& choice : choices) longer.push_back(text + choice);
+    made = std::move(longer);
+    rest.remove_prefix(close + 1);
+  }
+}
+
+std::vector<std::string> list_shards(const std::string& path) {
+  if (path.empty() || path.find('\0') != std::string::npos)
+    throw error_in(path, Errc::invalid_argument, "the shards' path is empty, or holds a zero byte");
+  std::vector<std::string> shards;
+  struct stat status {};
+  // A name that is there is meant as it is, whatever characters it has.
+  if (::stat(path.c_str(), &status) == 0) {
+    if (S_ISDIR(status.st_mode)) {
+      add_folder(path, shards);
+    } else {
+      shards.push_back(path);
+    }
+    return shards;
+  }
+  try {
+    for (const std::string& one : expand_braces(path)) {
+      if (has_wildcard(one)) {
+        add_matches(one, shards);
+      } else {
+        shards.push_back(one);
+      }
+    }
+  } catch (Error& error) {
+    error.with_source("webdataset").with_file(path);
+    throw;
+  }
+  refuse_twice(shards, path);
+  return shards;
+}
+
+}  // namespace penstock::webdataset

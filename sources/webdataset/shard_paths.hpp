@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace penstock::webdataset {
+
+/// Runs of digits compare as numbers; paths that differ in leading zeros only are ordered by their bytes.
+bool natural_less(std::string_view a, std::string_view b) noexcept;
+
+/// The texts a pattern with {a,b} and {00..12} stands for, in the order written. @throws Error(invalid_argument |
+/// limit_exceeded), without a file.
+std::vector<std::string> expand_braces(std::string_view pattern);
+
+/// The shards that WebDataset::path names, each once. Existence is checked for wildcards and folders alone.
+/// @throws Error(not_found | io | invalid_argument).
+std::vector<std::string> list_shards(const std::string& path);
+
+}  // namespace penstock::webdataset

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <penstock/sources/webdataset.hpp>
+
+#include "advice.hpp"
+#include "field_plan.hpp"
+#include "sample_index.hpp"
+#include "shard_map.hpp"
+
+namespace penstock {
+
+/// What a source and its readers share. Immutable, but for the advice's counters.
+class WebDatasetSource::Impl {
+ public:
+  static std::shared_ptr<const Impl> open(WebDataset options);
+
+  /// Where a sample lies.
+  struct Place {
+    std::size_t shard = 0;
+    std::uint64_t sample = 0;  ///< of those in the shard
+  };
+  std::uint64_t size() const noexcept { return first.back(); }
+  Place place_of(std::uint64_t index) const noexcept;  ///< `index` must be below `size()`
+  std::span<const webdataset::Entry> entries_of(Place place) const noexcept {
+    return std::span(indices[place.shard].entries).subspan(place.sample * fields.size(), fields.size());
+  }
+  std::span<const std::byte> mapped(std::size_t shard, webdataset::Entry entry) const noexcept {
+    return maps[shard].bytes(entry.offset, entry.size);
+  }
+  void will_need(std::span<const std::uint64_t> samples) const noexcept;
+
+  WebDataset options;
+  std::vector<webdataset::PlannedField> fields;
+  Schema schema;
+  std::vector<std::string> shards;
+  std::vector<webdataset::ShardIndex> indices;
+  std::vector<webdataset::ShardMap> maps;
+  std::vector<std::uint64_t> first{0};  ///< each shard's first sample, and behind them the number of all
+  std::uint64_t identity = 0;
+  mutable webdataset::Advice advice;
+
+ private:
+  void add_up();
+  void take_schema();
+  Field array_field(std::size_t slot) const;
+};
+
+}  // namespace penstock

@@ -1,0 +1,196 @@
+#include "tar_header.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+
+namespace penstock::webdataset {
+
+namespace {
+
+struct FieldPlace {
+  std::size_t offset, bytes;
+};
+constexpr FieldPlace name_place{0, 100}, mode_place{100, 8}, uid_place{108, 8}, gid_place{116, 8}, size_place{124, 12},
+    mtime_place{136, 12}, checksum_place{148, 8}, type_place{156, 1}, magic_place{257, 8}, device_major_place{329, 8},
+    device_minor_place{337, 8}, prefix_place{345, 155}, star_prefix_place{345, 131}, star_mark_place{508, 4};
+constexpr std::string_view posix_magic{"ustar\0", 6};
+constexpr std::string_view star_mark{"tar\0", 4};
+constexpr std::uint64_t largest_octal_size = (std::uint64_t{1} << 33) - 1;  // 11 digits
+constexpr std::uint64_t largest_size = ~std::uint64_t{0} >> 1;
+
+std::string_view bytes_at(TarBlockView block, FieldPlace place) noexcept {
+  return {block.data() + place.offset, place.bytes};
+}
+
+std::string_view until_zero(std::string_view text) noexcept { return text.substr(0, text.find('\0')); }
+
+// Octal digits between spaces and zero bytes. Nothing for anything else; 0 for an empty field.
+std::optional<std::uint64_t> octal(std::string_view text) noexcept {
+  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
+  std::uint64_t number = 0;
+  while (!text.empty() && text.front() >= '0' && text.front() <= '7') {
+    if (number >> 60 != 0) return std::nullopt;
+    number = number << 3 | static_cast<std::uint64_t>(text.front() - '0');
+    text.remove_prefix(1);
+  }
+  if (text.find_first_not_of(std::string_view(" \0", 2)) != std::string_view::npos) return std::nullopt;
+  return number;
+}
+
+// GNU's way for what 11 octal digits can't hold: the first bit set, then a number of two's complement, big-endian.
+std::optional<std::uint64_t> base256(std::string_view text) noexcept {
+  if (static_cast<unsigned char>(text.front()) != 0x80) return std::nullopt;  // negative, or beyond 2^88
+  std::uint64_t number = 0;
+  for (const char c : text.substr(1)) {
+    if (number >> 55 != 0) return std::nullopt;
+    number = number << 8 | static_cast<unsigned char>(c);
+  }
+  return number;
+}
+
+std::optional<std::uint64_t> number_at(TarBlockView block, FieldPlace place) noexcept {
+  const std::string_view text = bytes_at(block, place);
+  return (static_cast<unsigned char>(text.front()) & 0x80) != 0 ? base256(text) : octal(text);
+}
+
+template <class Byte>
+std::int64_t sum_of(TarBlockView block) noexcept {
+  std::int64_t sum = 0;
+  for (std::size_t i = 0; i < block.size(); ++i) {
+    const bool own = i - checksum_place.offset < checksum_place.bytes;
+    sum += own ? ' ' : static_cast<Byte>(block[i]);
+  }
+  return sum;
+}
+
+void put_octal(TarBlock& block, FieldPlace place, std::uint64_t number) noexcept {
+  for (std::size_t at = place.bytes - 1; at-- > 0; number >>= 3)
+    block[place.offset + at] = static_cast<char>('0' + (number & 7));
+}
+
+// Where a name is cut so that both parts fit their fields; nothing where it can't be.
+std::optional<std::size_t> cut_of(std::string_view name) noexcept {
+  if (name.size() <= name_place.bytes) return 0;
+  const std::size_t slash = name.find('/', name.size() - std::min(name.size(), name_place.bytes + 1));
+  if (slash == std::string_view::npos || slash == 0 || slash > prefix_place.bytes || slash + 1 == name.size())
+    return std::nullopt;
+  return slash;
+}
+
+void append_block(std::string& out, std::string_view prefix, std::string_view name, std::uint64_t size, char type) {
+  TarBlock block{};
+  const auto put = [&](FieldPlace place, std::string_view text) {
+    std::memcpy(block.data() + place.offset, text.data(), std::min(text.size(), place.bytes));
+  };
+  put(name_place, name);
+  put(prefix_place, prefix);
+  put_octal(block, mode_place, 0644);
+  put_octal(block, uid_place, 0);
+  put_octal(block, gid_place, 0);
+  put_octal(block, size_place, size);
+  put_octal(block, mtime_place, 0);
+  put_octal(block, device_major_place, 0);
+  put_octal(block, device_minor_place, 0);
+  put(magic_place, std::string_view("ustar\00000", 8));
+  block[type_place.offset] = type;
+  const auto sum = static_cast<std::uint64_t>(sum_of<unsigned char>(block));
+  put_octal(block, {checksum_place.offset, checksum_place.bytes - 1}, sum);
+  block[checksum_place.offset + checksum_place.bytes - 1] = ' ';
+  out.append(block.data(), block.size());
+}
+
+// "25 path=..." counts itself.
+std::string pax_record(std::string_view key, std::string_view value) {
+  const std::size_t rest = key.size() + value.size() + 3;  // space, '=' and line feed
+  std::size_t length = rest + 1;
+  while (std::to_string(length).size() + rest != length) ++length;
+  std::string record = std::to_string(length) + " ";
+  record += key;
+  record += '=';
+  record += value;
+  record += '\n';
+  return record;
+}
+
+}  // namespace
+
+bool is_zero(TarBlockView block) noexcept {
+  return block.front() == 0 && std::memcmp(block.data(), block.data() + 1, block.size() - 1) == 0;
+}
+
+bool has_checksum(TarBlockView block) noexcept {
+  const auto wanted = octal(bytes_at(block, checksum_place));
+  if (!wanted || is_zero(block)) return false;
+  // Some old systems summed signed bytes.
+  const auto sum = static_cast<std::int64_t>(*wanted);
+  return sum == sum_of<unsigned char>(block) || sum == sum_of<signed char>(block);
+}
+
+TarHeader parse_header(TarBlockView block) {
+  if (!has_checksum(block))
+    throw TarDamage{"the member's header is damaged: its checksum differs", checksum_place.offset};
+  TarHeader header;
+  header.type = block[type_place.offset];
+  const auto size = number_at(block, size_place);
+  if (!size || *size > largest_size) throw TarDamage{"the member's size is not a number below 2^63", size_place.offset};
+  header.size = *size;
+  if (bytes_at(block, magic_place).starts_with(posix_magic)) {
+    const bool star = bytes_at(block, star_mark_place) == star_mark;
+    header.name = until_zero(bytes_at(block, star ? star_prefix_place : prefix_place));
+    if (!header.name.empty()) header.name += '/';
+  }
+  header.name += until_zero(bytes_at(block, name_place));
+  return header;
+}
+
+void parse_pax(std::string_view data, PaxRecords& records) {
+  const std::size_t whole = data.size();
+  while (!data.empty()) {
+    const std::size_t at = whole - data.size();
+    // What is left of the block may be zero bytes, which some writers count.
+    if (data.front() == '\0' && data.find_first_not_of('\0') == std::string_view::npos) return;
+    std::uint64_t length = 0;
+    const auto [end, failed] = std::from_chars(data.data(), data.data() + data.size(), length);
+    const auto digits = static_cast<std::size_t>(end - data.data());
+    if (failed != std::errc() || digits + 3 > length || length > data.size() || *end != ' ' || data[length - 1] != '\n')
+      throw TarDamage{"the extended header's records are damaged", at};
+    const std::string_view record = data.substr(digits + 1, length - digits - 2);
+    const std::size_t equals = record.find('=');
+    if (equals == std::string_view::npos) throw TarDamage{"a record of the extended header has no '='", at};
+    const std::string_view key = record.substr(0, equals), value = record.substr(equals + 1);
+    if (key == "path") {
+      if (value.find('\0') != std::string_view::npos) throw TarDamage{"the member's name holds a zero byte", at};
+      records.path = value;
+    } else if (key == "size") {
+      std::uint64_t size = 0;
+      const auto parsed = std::from_chars(value.data(), value.data() + value.size(), size);
+      if (value.empty() || parsed.ec != std::errc() || parsed.ptr != value.data() + value.size() || size > largest_size)
+        throw TarDamage{"the member's size is not a number below 2^63", at};
+      records.size = size;
+    } else if (key.starts_with("GNU.sparse.") || key == "SCHILY.realsize") {
+      records.sparse = true;
+    }
+    data.remove_prefix(length);
+  }
+}
+
+std::string make_header(std::string_view name, std::uint64_t size) {
+  const auto cut = cut_of(name);
+  const bool large = size > largest_octal_size;
+  std::string out;
+  if (!cut || large) {
+    std::string records;
+    if (!cut) records += pax_record("path", name);
+    if (large) records += pax_record("size", std::to_string(size));
+    append_block(out, {}, "PaxHeader", records.size(), 'x');
+    out += records;
+    out.append(padding_of(records.size()), '\0');
+  }
+  const std::string_view prefix = cut ? name.substr(0, *cut) : std::string_view();
+  const std::string_view rest = cut && *cut != 0 ? name.substr(*cut + 1) : name;
+  append_block(out, prefix, rest, large ? 0 : size, '0');
+  return out;
+}
+
+}  // namespace penstock::webdataset

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace penstock::webdataset {
+
+inline constexpr std::size_t tar_block_bytes = 512;
+using TarBlock = std::array<char, tar_block_bytes>;
+using TarBlockView = std::span<const char, tar_block_bytes>;
+
+/// What one header block says, long names and extended headers aside.
+struct TarHeader {
+  std::string name;
+  std::uint64_t size = 0;
+  char type = '0';
+};
+
+/// Damage in a header: what is wrong, and where in the block.
+struct TarDamage {
+  const char* what;
+  std::size_t offset;
+};
+
+bool is_zero(TarBlockView block) noexcept;
+bool has_checksum(TarBlockView block) noexcept;
+
+/// Of any of tar's formats. @throws TarDamage for a wrong checksum, or a size that is none or is 2^63 or more.
+TarHeader parse_header(TarBlockView block);
+
+/// The records of a pax extended header that matter here.
+struct PaxRecords {
+  std::optional<std::string> path;
+  std::optional<std::uint64_t> size;
+  bool sparse = false;
+};
+/// Adds to `records`. @throws TarDamage.
+void parse_pax(std::string_view data, PaxRecords& records);
+
+/// The blocks that precede a member's data: one, or three and more where the name or the size needs a pax header.
+std::string make_header(std::string_view name, std::uint64_t size);
+
+constexpr std::uint64_t padding_of(std::uint64_t bytes) noexcept {
+  return (tar_block_bytes - bytes % tar_block_bytes) % tar_block_bytes;
+}
+
+}  // namespace penstock::webdataset

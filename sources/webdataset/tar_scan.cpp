@@ -1,0 +1,225 @@
+#include "tar_scan.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <utility>
+
+#include "errors.hpp"
+
+namespace penstock::webdataset {
+
+namespace {
+
+constexpr std::size_t near_bytes = 64u << 10;  // read at once where members are small
+constexpr std::size_t far_bytes = 4u << 10;    // where the next header lies beyond what was read
+constexpr std::uint64_t most_extension_bytes = 1u << 20;
+constexpr std::size_t most_name_bytes = 64u << 10;
+constexpr std::uint64_t looked_at_behind_end = 1u << 20;
+
+struct Compression {
+  std::string_view magic;
+  const char* name;
+  const char* command;
+};
+constexpr std::array compressions{Compression{"\x1f\x8b", "gzip", "gunzip"},
+                                  Compression{"\x28\xb5\x2f\xfd", "zstd", "unzstd"},
+                                  Compression{"BZh", "bzip2", "bunzip2"},
+                                  Compression{"\xfd"
+                                              "7zXZ",
+                                              "xz", "unxz"},
+                                  Compression{"\x04\x22\x4d\x18", "lz4", "unlz4"}};
+
+TarBlockView block_of(std::string_view bytes) noexcept { return TarBlockView(bytes.data(), tar_block_bytes); }
+
+}  // namespace
+
+InputFile::InputFile(const std::string& path)
+    : path_(path), fd_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
+  if (fd_ < 0) throw system_error(errno, "opening the shard", path);
+  struct stat status {};
+  const int failed = ::fstat(fd_, &status) != 0 ? errno : 0;
+  if (failed != 0 || !S_ISREG(status.st_mode)) {
+    ::close(fd_);
+    if (failed != 0) throw system_error(failed, "looking at the shard's size", path);
+    throw error_in(path, Errc::invalid_argument, "it is not a regular file, which a shard must be");
+  }
+  bytes_ = static_cast<std::uint64_t>(status.st_size);
+  device_ = status.st_dev;
+  inode_ = status.st_ino;
+}
+
+InputFile::~InputFile() { ::close(fd_); }
+
+void InputFile::read(char* to, std::size_t count, std::uint64_t offset) const {
+  for (std::size_t done = 0; done < count;) {
+    const ssize_t got = ::pread(fd_, to + done, count - done, static_cast<off_t>(offset + done));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) throw system_error(errno, "reading the shard", path_).with_offset(offset + done);
+    if (got == 0)
+      throw error_in(path_, Errc::io, "the shard was cut short while it was open; open it again", offset + done);
+    done += static_cast<std::size_t>(got);
+  }
+}
+
+TarScan::TarScan(const InputFile& file) : file_(file), window_(near_bytes) {
+  if (file.bytes() == 0) fail(Errc::corrupt, "the file is empty, not even tar's end mark is there", 0);
+  const std::string_view head = look(0, static_cast<std::size_t>(std::min<std::uint64_t>(file.bytes(), 8)));
+  for (const Compression& compression : compressions)
+    if (head.starts_with(compression.magic))
+      fail(Errc::unsupported,
+           std::string("the shard is compressed with ") + compression.name +
+               ", so its samples can't be found without reading all of it; decompress it (" + compression.command +
+               "): images gain nothing from it",
+           0);
+}
+
+void TarScan::fail(Errc code, std::string cause, std::uint64_t offset) const {
+  throw error_in(file_.path(), code, std::move(cause), offset);
+}
+
+std::string_view TarScan::look(std::uint64_t offset, std::size_t count) {
+  if (offset < window_begin_ || offset + count > window_end_) {
+    const bool near = offset >= window_begin_ && offset <= window_end_ + near_bytes;
+    const std::uint64_t most = std::max<std::uint64_t>(count, near ? near_bytes : far_bytes);
+    const auto part = static_cast<std::size_t>(std::min(file_.bytes() - offset, most));
+    if (window_.size() < part) window_.resize(part);
+    window_end_ = window_begin_ = 0;
+    file_.read(window_.data(), part, offset);
+    window_begin_ = offset;
+    window_end_ = offset + part;
+  }
+  return {window_.data() + (offset - window_begin_), count};
+}
+
+std::uint64_t TarScan::step_over(std::uint64_t offset, std::uint64_t size) const noexcept {
+  // The last member's padding may be missing.
+  return std::min(offset + size + padding_of(size), file_.bytes());
+}
+
+std::string TarScan::extension_data(const TarHeader& header, std::uint64_t at) {
+  if (header.size > most_extension_bytes)
+    fail(Errc::limit_exceeded,
+         "an extended header of " + std::to_string(header.size) + " bytes; " + std::to_string(most_extension_bytes) +
+             " are taken at most",
+         at);
+  return std::string(look(at + tar_block_bytes, static_cast<std::size_t>(header.size)));
+}
+
+bool TarScan::finish(std::uint64_t header, bool pending) {
+  if (pending) fail(Errc::corrupt, "the shard ends with an extended header whose member is missing", header);
+  return false;
+}
+
+// A second archive behind the first one's end would silently be left out.
+void TarScan::refuse_what_follows() {
+  const std::uint64_t end = std::min(file_.bytes(), position_ + looked_at_behind_end);
+  for (std::uint64_t at = position_; at + tar_block_bytes <= end; at += tar_block_bytes) {
+    const TarBlockView block = block_of(look(at, tar_block_bytes));
+    if (is_zero(block)) continue;
+    if (has_checksum(block))
+      fail(Errc::unsupported,
+           "there are members behind the end of the archive, as of several archives written one behind the other; join "
+           "them with tar --concatenate, or keep them as shards of their own",
+           at);
+    return;
+  }
+}
+
+bool TarScan::next(TarMember& member) {
+  bool listed = false;
+  while (!listed)
+    if (!take(member, listed)) return false;
+  return true;
+}
+
+// One member of any type; `listed` tells those that callers are shown.
+bool TarScan::take(TarMember& member, bool& listed) {
+  PaxRecords pax;
+  std::string long_name;
+  bool pending = false;
+  const std::uint64_t first = position_;
+  while (true) {
+    const std::uint64_t at = position_;
+    const std::uint64_t left = file_.bytes() - at;
+    if (left < tar_block_bytes) {
+      const std::string_view rest = look(at, static_cast<std::size_t>(left));
+      if (rest.find_first_not_of('\0') != std::string_view::npos)
+        fail(Errc::corrupt, "the shard is truncated in the middle of a header; copy or make it again", at);
+      return finish(first, pending);
+    }
+    const TarBlockView block = block_of(look(at, tar_block_bytes));
+    if (is_zero(block)) {
+      has_end_ = true;
+      refuse_what_follows();
+      return finish(first, pending);
+    }
+    try {
+      TarHeader header = parse_header(block);
+      if (header.type == 'x' || header.type == 'X' || header.type == 'g' || header.type == 'L' || header.type == 'K') {
+        const std::uint64_t data = at + tar_block_bytes;
+        if (header.size > file_.bytes() - data)
+          fail(Errc::corrupt, "the shard is truncated in an extended header; copy or make it again", at);
+        const std::string extension = extension_data(header, at);
+        if (header.type == 'L') {
+          long_name = extension.substr(0, extension.find('\0'));
+        } else if (header.type == 'g') {
+          PaxRecords global;
+          parse_pax(extension, global);
+          if (global.path || global.size || global.sparse)
+            fail(Errc::unsupported, "a global extended header gives all members one name, size or map of holes", at);
+        } else if (header.type != 'K') {
+          parse_pax(extension, pax);
+        }
+        pending = pending || header.type != 'g';
+        position_ = step_over(data, header.size);
+        continue;
+      }
+      member.type = header.type;
+      member.name = pax.path ? *pax.path : !long_name.empty() ? long_name : std::move(header.name);
+      member.header = first;
+      member.offset = at + tar_block_bytes;
+      member.size = pax.size ? *pax.size : header.size;
+    } catch (const TarDamage& damage) {
+      fail(Errc::corrupt, std::string(damage.what) + "; copy the shard or make it again", at + damage.offset);
+    }
+
+    const bool old_folder = (member.type == '0' || member.type == '\0') && member.name.ends_with('/');
+    const bool folder = member.type == '5' || old_folder;
+    const bool has_data = member.is_file() || member.type == 'D';
+    if (member.type == 'S' || pax.sparse)
+      fail(Errc::unsupported,
+           "the member \"" + printable(member.name) +
+               "\" is sparse, so its bytes don't lie in the shard as they are; make the shard without --sparse",
+           at);
+    if (!has_data && !folder && member.type != 'V' && (member.type < '1' || member.type > '6'))
+      fail(Errc::unsupported,
+           "the member \"" + printable(member.name) + "\" is of a type (\"" + printable({&member.type, 1}) +
+               "\") that is not known",
+           at);
+    if (!has_data && member.size != 0)
+      fail(Errc::unsupported,
+           "the member \"" + printable(member.name) + "\" is a link, a folder or a device, but has a size, of " +
+               std::to_string(member.size) + " bytes; what follows can't be told",
+           at);
+    if (old_folder && member.size != 0) fail(Errc::corrupt, "a folder has a size", at);
+    if (member.name.empty()) fail(Errc::corrupt, "the member has no name", at);
+    if (member.name.size() > most_name_bytes)
+      fail(Errc::limit_exceeded, "the member's name has " + std::to_string(member.name.size()) + " bytes", at);
+    if (member.size > file_.bytes() - member.offset)
+      fail(Errc::corrupt,
+           "the shard is truncated: the member \"" + printable(member.name) + "\" should have " +
+               std::to_string(member.size) + " bytes, but the file ends after " +
+               std::to_string(file_.bytes() - member.offset) + "; copy or make it again",
+           at);
+    position_ = step_over(member.offset, member.size);
+    listed = !folder && member.type != 'V' && member.type != 'D';
+    return true;
+  }
+}
+
+}  // namespace penstock::webdataset

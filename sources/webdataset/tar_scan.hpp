@@ -1,0 +1,79 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <penstock/error.hpp>
+
+#include "tar_header.hpp"
+
+namespace penstock::webdataset {
+
+/// A file opened for reading, and closed. @throws Error.
+class InputFile {
+ public:
+  explicit InputFile(const std::string& path);
+  InputFile(const InputFile&) = delete;
+  InputFile& operator=(const InputFile&) = delete;
+  ~InputFile();
+
+  int descriptor() const noexcept { return fd_; }
+  const std::string& path() const noexcept { return path_; }
+  std::uint64_t bytes() const noexcept { return bytes_; }
+  std::uint64_t device() const noexcept { return device_; }
+  std::uint64_t inode() const noexcept { return inode_; }
+  /// Reads exactly so much. @throws Error(io), also where the file has become shorter.
+  void read(char* to, std::size_t count, std::uint64_t offset) const;
+
+ private:
+  std::string path_;
+  int fd_ = -1;
+  std::uint64_t bytes_ = 0, device_ = 0, inode_ = 0;
+};
+
+/// What has a header of its own in a tar file.
+struct TarMember {
+  std::string name;  ///< as written, never empty
+  char type = '0';
+  std::uint64_t header = 0;  ///< where the first block lies that belongs to it
+  std::uint64_t offset = 0;  ///< of its data
+  std::uint64_t size = 0;    ///< of its data, which lies within the file
+
+  /// False for links, devices and the like.
+  bool is_file() const noexcept { return type == '0' || type == '\0' || type == '7'; }
+};
+
+/// Goes through the headers of one tar file, directories left out. One thread at a time.
+class TarScan {
+ public:
+  /// `file` must outlive this. @throws Error(unsupported) for a compressed file, Error(corrupt) for an empty one.
+  explicit TarScan(const InputFile& file);
+
+  /// False at the end. @throws Error(corrupt | unsupported | io), with offset.
+  bool next(TarMember& member);
+  /// Behind the last member's padding, where a next one would begin.
+  std::uint64_t position() const noexcept { return position_; }
+  /// After the end: whether tar's end mark stood there.
+  bool has_end() const noexcept { return has_end_; }
+
+ private:
+  /// Valid until the next call. Within the file.
+  std::string_view look(std::uint64_t offset, std::size_t count);
+  bool take(TarMember& member, bool& listed);
+  std::string extension_data(const TarHeader& header, std::uint64_t at);
+  bool finish(std::uint64_t header, bool pending);
+  void refuse_what_follows();
+  std::uint64_t step_over(std::uint64_t offset, std::uint64_t size) const noexcept;
+  [[noreturn]] void fail(Errc code, std::string cause, std::uint64_t offset) const;
+
+  const InputFile& file_;
+  std::uint64_t position_ = 0;
+  bool has_end_ = false;
+  std::vector<char> window_;
+  std::uint64_t window_begin_ = 0, window_end_ = 0;
+};
+
+}  // namespace penstock::webdataset

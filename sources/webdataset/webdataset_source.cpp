@@ -1,0 +1,182 @@
+#include <penstock/sources/webdataset.hpp>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "errors.hpp"
+#include "npy.hpp"
+#include "shard_paths.hpp"
+#include "store.hpp"
+#include "unfinished.hpp"
+
+namespace penstock {
+
+namespace {
+
+using webdataset::Entry;
+
+std::uint64_t hash_bytes(const void* data, std::size_t bytes, std::uint64_t seed) noexcept {
+  return XXH3_64bits_withSeed(data, bytes, seed);
+}
+
+std::uint64_t hash_text(std::string_view text, std::uint64_t seed) noexcept {
+  return hash_bytes(text.data(), text.size(), seed + text.size());
+}
+
+template <class T>
+std::uint64_t hash_all(const std::vector<T>& values, std::uint64_t seed) noexcept {
+  static_assert(std::has_unique_object_representations_v<T>);
+  return hash_bytes(values.data(), values.size() * sizeof(T), seed + values.size());
+}
+
+std::string_view base_name(std::string_view path) noexcept { return path.substr(path.rfind('/') + 1); }
+
+}  // namespace
+
+std::shared_ptr<const WebDatasetSource::Impl> WebDatasetSource::Impl::open(WebDataset options) {
+  auto made = std::make_shared<Impl>();
+  made->options = std::move(options);
+  made->shards = webdataset::list_shards(made->options.path);
+  webdataset::refuse_unfinished(made->shards);
+  try {
+    made->fields = made->options.fields.empty() ? webdataset::infer_fields(made->shards.front())
+                                                : webdataset::plan_fields(made->options.fields);
+  } catch (Error& error) {
+    error.with_source("webdataset").with_file(made->options.path);
+    throw;
+  }
+  made->indices = webdataset::index_shards(made->shards, made->fields, made->options.threads);
+  made->maps.reserve(made->shards.size());
+  for (std::size_t shard = 0; shard < made->shards.size(); ++shard)
+    made->maps.emplace_back(made->shards[shard], made->indices[shard], made->options.read_ahead);
+  made->add_up();
+  made->take_schema();
+  return made;
+}
+
+void WebDatasetSource::Impl::add_up() {
+  std::uint64_t hash = shards.size();
+  for (const webdataset::PlannedField& field : fields)
+    hash = hash_text(webdataset::extensions_text(field), hash + static_cast<std::uint64_t>(field.kind));
+  for (std::size_t shard = 0; shard < shards.size(); ++shard) {
+    const webdataset::ShardIndex& index = indices[shard];
+    first.push_back(first.back() + index.samples());
+    hash = hash_text(base_name(shards[shard]), hash + index.bytes);
+    hash = hash_text(index.keys, hash_all(index.ends, hash));
+    hash = hash_all(index.entries, hash);
+  }
+  identity = hash;
+}
+
+void WebDatasetSource::Impl::take_schema() {
+  std::vector<Field> made;
+  for (std::size_t slot = 0; slot < fields.size(); ++slot) {
+    switch (fields[slot].kind) {
+      case WebDatasetKind::automatic:
+      case WebDatasetKind::bytes:
+        made.push_back({fields[slot].name, DType::u8, {dynamic}});
+        break;
+      case WebDatasetKind::integer:
+        made.push_back({fields[slot].name, DType::i64, {}});
+        break;
+      case WebDatasetKind::array:
+        made.push_back(array_field(slot));
+        break;
+    }
+  }
+  try {
+    schema = Schema(std::move(made));
+  } catch (Error& error) {
+    error.with_source("webdataset").with_file(options.path);
+    throw;
+  }
+}
+
+// One bad sample must not decide what all others are: those that hold no array are passed over.
+Field WebDatasetSource::Impl::array_field(std::size_t slot) const {
+  constexpr std::uint64_t looked_at = 100;
+  std::optional<Field> made;
+  for (std::uint64_t index = 0; index < std::min(size(), looked_at); ++index) {
+    const Place place = place_of(index);
+    const Entry entry = entries_of(place)[slot];
+    if (!entry.readable()) continue;
+    try {
+      const auto bytes = mapped(place.shard, entry);
+      const webdataset::Npy npy = webdataset::parse_npy(bytes, bytes.size());
+      if (!made) made = Field{fields[slot].name, npy.dtype, npy.shape};
+      if (npy.dtype != made->dtype || npy.shape.rank() != made->shape.rank()) continue;
+      for (std::size_t axis = 0; axis < npy.shape.rank(); ++axis)
+        if (npy.shape[axis] != made->shape[axis]) made->shape[axis] = dynamic;
+    } catch (const webdataset::NpyDamage&) {
+    }
+  }
+  if (made) return *made;
+  if (size() == 0) return {fields[slot].name, DType::u8, {dynamic}};
+  throw webdataset::error_in(options.path, Errc::invalid_argument,
+                             "none of the first " + std::to_string(std::min(size(), looked_at)) +
+                                 " samples holds an array of the extension " +
+                                 webdataset::extensions_text(fields[slot]) +
+                                 ", so its dtype and rank can't be told; give the field the kind `bytes`");
+}
+
+WebDatasetSource::Impl::Place WebDatasetSource::Impl::place_of(std::uint64_t index) const noexcept {
+  const auto behind = std::upper_bound(first.begin(), first.end(), index);
+  const auto shard = static_cast<std::size_t>(behind - first.begin()) - 1;
+  return {shard, index - first[shard]};
+}
+
+void WebDatasetSource::Impl::will_need(std::span<const std::uint64_t> samples) const noexcept {
+  if (samples.empty() || fields.empty()) return;
+  const auto probe = [&] {
+    const std::uint64_t index = samples[samples.size() / 2];
+    if (index >= size()) return webdataset::PageRange{};
+    const Place place = place_of(index);
+    const Entry entry = entries_of(place).front();
+    return entry.readable() ? webdataset::pages_of(mapped(place.shard, entry)) : webdataset::PageRange{};
+  };
+  if (!advice.worth_asking(samples.size(), probe)) return;
+  try {
+    std::vector<webdataset::PageRange> ranges;
+    ranges.reserve(samples.size() * fields.size());
+    for (const std::uint64_t index : samples) {
+      if (index >= size()) continue;
+      const Place place = place_of(index);
+      for (const Entry entry : entries_of(place))
+        if (entry.readable() && entry.size != 0) ranges.push_back(webdataset::pages_of(mapped(place.shard, entry)));
+    }
+    advice.ask(ranges);
+  } catch (const std::bad_alloc&) {  // advice only
+  }
+}
+
+WebDatasetSource::WebDatasetSource(WebDataset options) : impl_(Impl::open(std::move(options))) {}
+
+std::uint64_t WebDatasetSource::size() const noexcept { return impl_->size(); }
+Schema WebDatasetSource::schema() const { return impl_->schema; }
+std::string WebDatasetSource::file() const { return impl_->options.path; }
+std::uint64_t WebDatasetSource::identity() const noexcept { return impl_->identity; }
+const std::vector<std::string>& WebDatasetSource::shards() const noexcept { return impl_->shards; }
+std::uint64_t WebDatasetSource::members_advised() const noexcept { return impl_->advice.asked(); }
+void WebDatasetSource::will_need(std::span<const std::uint64_t> indices) const noexcept { impl_->will_need(indices); }
+
+std::uint64_t WebDatasetSource::without_end() const noexcept {
+  const auto& all = impl_->indices;
+  return static_cast<std::uint64_t>(std::count_if(all.begin(), all.end(), [](const auto& i) { return !i.has_end; }));
+}
+
+std::size_t WebDatasetSource::shard_of(std::uint64_t index) const {
+  if (index < size()) return impl_->place_of(index).shard;
+  throw webdataset::error_in(file(), Errc::not_found, "there are " + std::to_string(size()) + " samples")
+      .with_index(index);
+}
+
+std::string WebDatasetSource::key(std::uint64_t index) const {
+  const std::size_t shard = shard_of(index);
+  return std::string(impl_->indices[shard].key(index - impl_->first[shard]));
+}
+
+}  // namespace penstock
