@@ -19,10 +19,10 @@ namespace penstock {
 enum class WebDatasetKind : std::uint8_t {
   automatic,  ///< by the last part of the first extension: integer for cls, cls2, class, count, index, inx and id;
               ///< array for npy; else bytes
-  bytes,    ///< u8[?], as they are
-  integer,  ///< i64[], from decimal digits, with white space around them or not
-  array,    ///< NumPy's .npy, in C order and little-endian; its dtype and rank are those of the first sample that has
-            ///< one, and a dimension that differs among the first 100 samples is `dynamic`
+  bytes,      ///< u8[?], as they are
+  integer,    ///< i64[], from decimal digits, with white space around them or not
+  array,      ///< NumPy's .npy, in C order and little-endian; its dtype and rank are those of the first sample that has
+              ///< one, and a dimension that differs among the first 100 samples is `dynamic`
 };
 
 /// Which members of a sample are one field of it.

@@ -1,0 +1,88 @@
+#include "progress.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <penstock/error.hpp>
+
+namespace penstock::webdataset {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::string_view format_name = "penstock shards";
+constexpr int format_version = 1;
+
+}  // namespace
+
+std::string to_json(const Progress& progress) {
+  Json json;
+  json["format"] = format_name;
+  json["version"] = format_version;
+  json["fields"] = progress.job.fields;
+  json["extensions"] = progress.job.extensions;
+  json["keys"] = progress.job.keys;
+  json["job"] = progress.job.job;
+  json["samples"] = progress.job.samples;
+  json["max_samples"] = progress.job.max_samples;
+  json["max_bytes"] = progress.job.max_bytes;
+  json["committed"] = {{"samples", progress.samples}, {"shard", progress.shard}, {"shard_bytes", progress.shard_bytes}};
+  json["finishing"] = progress.finishing;
+  return json.dump(1) + "\n";
+}
+
+Progress parse_progress(std::string_view text) {
+  try {
+    const Json json = Json::parse(text);
+    if (json.at("format") != format_name || json.at("version") != format_version)
+      throw Error(Errc::state_mismatch,
+                  "the file that marks the unfinished shards is of another version of penstock, or not its own");
+    Progress progress;
+    progress.job.fields = json.at("fields").get<std::string>();
+    progress.job.extensions = json.at("extensions").get<std::string>();
+    progress.job.keys = json.at("keys").get<std::string>();
+    progress.job.job = json.at("job").get<std::string>();
+    progress.job.samples = json.at("samples").get<std::uint64_t>();
+    progress.job.max_samples = json.at("max_samples").get<std::uint64_t>();
+    progress.job.max_bytes = json.at("max_bytes").get<std::uint64_t>();
+    const Json& committed = json.at("committed");
+    progress.samples = committed.at("samples").get<std::uint64_t>();
+    progress.shard = committed.at("shard").get<std::uint64_t>();
+    progress.shard_bytes = committed.at("shard_bytes").get<std::uint64_t>();
+    progress.finishing = json.at("finishing").get<bool>();
+    return progress;
+  } catch (const Json::exception& failed) {
+    throw Error(Errc::state_mismatch, std::string("the file that marks the unfinished shards is damaged (") +
+                                          failed.what() + "); delete it and the shards beside it");
+  }
+}
+
+std::string difference(const SinkJob& there, const SinkJob& wanted) {
+  if (there.fields != wanted.fields) return "its fields are " + there.fields;
+  if (there.extensions != wanted.extensions) return "its extensions are " + there.extensions;
+  if (there.keys != wanted.keys) return "its keys are \"" + there.keys + "\"";
+  if (there.samples != wanted.samples) return "it is to have " + std::to_string(there.samples) + " samples";
+  if (there.max_samples != wanted.max_samples || there.max_bytes != wanted.max_bytes)
+    return "its shards have at most " + std::to_string(there.max_samples) + " samples and " +
+           std::to_string(there.max_bytes) + " bytes";
+  if (there.job != wanted.job) return "it is of another job, \"" + there.job + "\"";
+  return {};
+}
+
+std::string escaped(std::string_view text) {
+  static constexpr char digits[] = "0123456789abcdef";
+  std::string out;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte >= 0x20 && byte < 0x7f && c != '\\') {
+      out += c;
+    } else {
+      out += "\\x";
+      out += digits[byte >> 4];
+      out += digits[byte & 15];
+    }
+  }
+  return out;
+}
+
+}  // namespace penstock::webdataset

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <penstock/sample.hpp>
+#include <penstock/schema.hpp>
+#include <penstock/sources/webdataset_sink.hpp>
+
+#include "field_plan.hpp"
+
+namespace penstock::webdataset {
+
+/// Turns samples into tar members. One thread at a time.
+class SampleEncoder {
+ public:
+  /// @throws Error(invalid_argument) for extensions that can't work.
+  SampleEncoder(const Schema& schema, const std::vector<WebDatasetExtension>& extensions);
+
+  /// What readers are to look for.
+  const std::vector<PlannedField>& fields() const noexcept { return fields_; }
+  /// "image=jpg|png|bin, label=cls"
+  std::string text() const;
+
+  /// Makes the members; their bytes are those of `sample`, which must stay. Returns what they take, padding included.
+  std::uint64_t encode(std::string_view key, const Sample& sample);
+  /// What was encoded last: pieces, one behind the other.
+  std::span<const std::span<const std::byte>> pieces() const noexcept { return pieces_; }
+
+ private:
+  enum class Content : std::uint8_t { sniffed, bytes, digits, array };
+
+  const Schema schema_;
+  std::vector<PlannedField> fields_;
+  std::vector<Content> contents_;
+  std::vector<std::string> heads_;  // of each field: tar header, and what precedes or is the value
+  std::vector<std::span<const std::byte>> pieces_;
+};
+
+}  // namespace penstock::webdataset

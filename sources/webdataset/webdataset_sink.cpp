@@ -1,0 +1,359 @@
+#include <penstock/sources/webdataset_sink.hpp>
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+#include <string_view>
+#include <system_error>
+#include <unordered_set>
+#include <utility>
+
+#include <penstock/error.hpp>
+
+#include "errors.hpp"
+#include "member_name.hpp"
+#include "output_file.hpp"
+#include "progress.hpp"
+#include "sample_encoder.hpp"
+#include "sample_index.hpp"
+#include "tar_header.hpp"
+#include "unfinished.hpp"
+
+namespace penstock {
+
+namespace {
+
+constexpr std::size_t end_bytes = 2 * webdataset::tar_block_bytes;
+constexpr std::string_view partial = ".partial";
+
+std::size_t digits_of(std::uint64_t number) noexcept {
+  std::size_t digits = 1;
+  while (number >= 10) number /= 10, ++digits;
+  return digits;
+}
+
+// The shards of a path that are there, by number; finished ones and others.
+struct Found {
+  std::vector<std::uint64_t> finished, partial;
+};
+
+Found find_shards(const std::string& path) {
+  namespace fs = std::filesystem;
+  Found found;
+  const fs::path prefix(path + "-");
+  const fs::path folder = prefix.has_parent_path() ? prefix.parent_path() : fs::path(".");
+  const std::string begin = prefix.filename().string();
+  std::error_code failed;
+  for (fs::directory_iterator entry(folder, failed), end; !failed && entry != end; entry.increment(failed)) {
+    const std::string name = entry->path().filename().string();
+    if (!name.starts_with(begin)) continue;
+    const std::size_t digits = name.find_first_not_of("0123456789", begin.size());
+    if (digits == std::string::npos || digits == begin.size() || digits - begin.size() > 18) continue;
+    const std::uint64_t number = std::stoull(name.substr(begin.size(), digits - begin.size()));
+    const std::string expected = fs::path(webdataset::shard_name(path, number)).filename().string();
+    if (name == expected) found.finished.push_back(number);
+    if (name == expected + std::string(partial)) found.partial.push_back(number);
+  }
+  if (failed) throw webdataset::system_error(failed.value(), "listing the folder", folder.string());
+  std::sort(found.finished.begin(), found.finished.end());
+  std::sort(found.partial.begin(), found.partial.end());
+  return found;
+}
+
+}  // namespace
+
+class WebDatasetSink::Impl {
+ public:
+  Impl(const WebDatasetSinkOptions& options, const Schema& schema, std::uint64_t size)
+      : options_(checked(options)), encoder_(encoder_for(options, schema)), size_(size) {
+    job_.fields = webdataset::escaped(schema.to_string());
+    job_.extensions = webdataset::escaped(encoder_.text());
+    job_.keys = options.keys == WebDatasetKeys::position ? "position" : "automatic";
+    job_.job = webdataset::escaped(options.job);
+    job_.samples = size;
+    job_.max_samples = options.max_samples;
+    job_.max_bytes = options.max_bytes;
+    width_ = std::max<std::size_t>(8, digits_of(size == 0 ? 0 : size - 1));
+    open_store();
+    next_ = first_.back();
+  }
+
+  bool was_finished() const noexcept { return was_finished_; }
+
+  bool has(const SinkItem& item) {
+    require_unfailed();
+    if (item.position >= first_.back()) return false;
+    const auto behind = std::upper_bound(first_.begin(), first_.end(), item.position);
+    const auto shard = static_cast<std::size_t>(behind - first_.begin()) - 1;
+    const std::string_view there = there_[shard].key(item.position - first_[shard]);
+    if (there != name_of(item))
+      refuse_there("its sample " + std::to_string(item.position) + " has the key \"" + webdataset::printable(there) +
+                   "\"");
+    return true;
+  }
+
+  void put(const SinkItem& item, Sample& sample) {
+    require_unfailed();
+    if (item.position != next_ || was_finished_ || next_ == size_)
+      refuse(Errc::invalid_argument, "sample " + std::to_string(item.position) + " is put, but " +
+                                         (next_ == size_ ? "all that were announced are there"
+                                                         : "sample " + std::to_string(next_) + " is the next one"));
+    const std::string name = name_of(item);
+    if (name.size() > max_key_bytes)
+      refuse(Errc::invalid_argument,
+             "the key has " + std::to_string(name.size()) + " bytes as a file's name; it may have " +
+                 std::to_string(max_key_bytes) + "; set keys to position",
+             item.key);
+    const std::uint64_t bytes = encoder_.encode(name, sample);
+    const bool full = !names_.empty() && (names_.size() >= options_.max_samples ||
+                                          shard_->bytes() + bytes + end_bytes > options_.max_bytes);
+    if (!full && names_.contains(name))
+      refuse(Errc::invalid_argument,
+             "two samples of one shard have the key \"" + webdataset::printable(name) + "\"; set keys to position",
+             item.key);
+    guarded([&] {
+      if (full) next_shard();
+      for (const auto piece : encoder_.pieces()) shard_->append(piece);
+    });
+    names_.insert(name);
+    ++next_;
+    uncommitted_ = true;
+  }
+
+  void commit() {
+    require_unfailed();
+    if (!uncommitted_) return;
+    guarded([&] {
+      shard_->flush();
+      if (options_.sync) shard_->sync();
+      mark({job_, next_, number_, shard_->bytes(), false}, options_.sync);
+    });
+    uncommitted_ = false;
+  }
+
+  void finish() {
+    require_unfailed();
+    if (next_ != size_)
+      refuse(Errc::invalid_argument, "the shards hold " + std::to_string(next_) + " samples of the " +
+                                         std::to_string(size_) + " that were announced");
+    if (was_finished_) return;
+    commit();
+    guarded([&] {
+      if (shard_) {
+        end_shard();
+        // The mark must not reach the disk before what it marks.
+        if (!options_.sync)
+          for (std::uint64_t number = 0; number <= number_; ++number) webdataset::sync_file(partial_name(number));
+        mark({job_, next_, number_, 0, true}, true);
+      }
+      for (std::uint64_t number = 0; number <= number_; ++number)
+        if (webdataset::file_bytes(partial_name(number)))
+          webdataset::rename_file(partial_name(number), webdataset::shard_name(options_.path, number));
+      webdataset::sync_folder_of(mark_file());
+      webdataset::remove_file(mark_file());
+      webdataset::sync_folder_of(mark_file());
+    });
+  }
+
+ private:
+  static const WebDatasetSinkOptions& checked(const WebDatasetSinkOptions& options) {
+    const auto refuse = [&](std::string why) {
+      throw webdataset::error_in(options.path, Errc::invalid_argument, std::move(why));
+    };
+    if (options.path.empty() || options.path.ends_with('/') || options.path.find('\0') != std::string::npos)
+      refuse("the path must end in the shards' name: \"out/train\" makes out/train-000000.tar");
+    if (options.max_samples == 0 || options.max_bytes == 0) refuse("`max_samples` and `max_bytes` must not be 0");
+    return options;
+  }
+  static webdataset::SampleEncoder encoder_for(const WebDatasetSinkOptions& options, const Schema& schema) {
+    try {
+      return {schema, options.extensions};
+    } catch (Error& error) {
+      error.with_source("webdataset").with_file(options.path);
+      throw;
+    }
+  }
+
+  std::string mark_file() const { return webdataset::mark_of(options_.path); }
+  std::string partial_name(std::uint64_t number) const {
+    return webdataset::shard_name(options_.path, number) + std::string(partial);
+  }
+  void mark(const webdataset::Progress& progress, bool sync) const {
+    webdataset::replace_text(mark_file(), to_json(progress), sync);
+  }
+
+  [[noreturn]] void refuse(Errc code, std::string cause, std::string_view key = {}) const {
+    throw webdataset::error_in(webdataset::shard_name(options_.path, number_), code, std::move(cause)).with_key(key);
+  }
+  [[noreturn]] void refuse_there(const std::string& differs) const {
+    if (was_finished_)
+      refuse(Errc::invalid_argument, "there are finished shards here, and " + differs +
+                                         ", so they were made from something else; delete them, or write to another "
+                                         "path");
+    refuse(Errc::state_mismatch, "there are unfinished shards here that can't be continued, as " + differs +
+                                     "; delete them and " + mark_file() + ", or write to another path");
+  }
+
+  // What a failure left behind the last commit is not known: another run cuts it off.
+  template <class Act>
+  void guarded(const Act& act) {
+    failed_ = true;
+    act();
+    failed_ = false;
+  }
+  void require_unfailed() const {
+    if (failed_) refuse(Errc::closed, "writing failed before; run it again to go on");
+  }
+
+  std::string name_of(const SinkItem& item) const {
+    if (options_.keys == WebDatasetKeys::automatic && !item.key.empty()) return webdataset::fit_key(item.key);
+    const std::string digits = std::to_string(item.position);
+    return std::string(digits.size() < width_ ? width_ - digits.size() : 0, '0') + digits;
+  }
+
+  void end_shard() {
+    shard_->append_zeros(end_bytes);
+    shard_->flush();
+    if (options_.sync) shard_->sync();
+  }
+  void next_shard() {
+    end_shard();
+    names_.clear();
+    shard_.emplace(partial_name(++number_), 0);
+    if (options_.sync) webdataset::sync_folder_of(mark_file());
+  }
+
+  // The first shard is the store's lock, under either name, and is made before the mark.
+  void open_store() {
+    const std::filesystem::path folder = std::filesystem::path(mark_file()).parent_path();
+    std::error_code failed;
+    if (!folder.empty()) std::filesystem::create_directories(folder, failed);
+    if (failed) throw webdataset::write_error(failed.value(), "making the shards' folder", options_.path, 0);
+
+    const Found before = find_shards(options_.path);
+    const bool marked = webdataset::read_text(mark_file()).has_value();
+    if (!marked && !before.finished.empty()) {
+      was_finished_ = true;
+      take_finished(before);
+      return;
+    }
+    const std::string first = webdataset::shard_name(options_.path, 0);
+    if (!lock_.take(webdataset::file_bytes(first) ? first : partial_name(0)))
+      refuse(Errc::invalid_argument, "another sink is writing these shards; wait until it is done, or stop it");
+    const Found found = find_shards(options_.path);
+    const auto mark_text = webdataset::read_text(mark_file());
+    if (mark_text) {
+      resume(*mark_text, found);
+      return;
+    }
+    if (!found.finished.empty() || found.partial.size() != 1 || webdataset::file_bytes(partial_name(0)) != 0)
+      refuse(Errc::invalid_argument, "there are shards here, *" + std::string(partial) +
+                                         ", that were not begun by a run "
+                                         "that can be continued; delete them, or write to another path");
+    mark({job_, 0, 0, 0, false}, options_.sync);
+    shard_.emplace(partial_name(0), 0);
+  }
+
+  void take_finished(const Found& found) {
+    if (!found.partial.empty() || found.finished.back() + 1 != found.finished.size())
+      refuse_there("some of them are missing or unfinished");
+    number_ = found.finished.back();
+    for (const std::uint64_t number : found.finished) take(webdataset::shard_name(options_.path, number), true);
+    if (first_.back() != size_)
+      refuse_there("they hold " + std::to_string(first_.back()) + " samples, not " + std::to_string(size_));
+  }
+
+  void resume(const std::string& text, const Found& found) {
+    webdataset::Progress progress;
+    try {
+      progress = webdataset::parse_progress(text);
+    } catch (Error& error) {
+      error.with_source("webdataset").with_file(mark_file());
+      throw;
+    }
+    if (const std::string differs = difference(progress.job, job_); !differs.empty()) refuse_there(differs);
+    if (!progress.finishing && !found.finished.empty()) refuse_there("some of them have their final names already");
+    number_ = progress.shard;
+    const auto file_of = [&](std::uint64_t number) {
+      const std::string done = webdataset::shard_name(options_.path, number);
+      return progress.finishing && webdataset::file_bytes(done) ? done : partial_name(number);
+    };
+    for (std::uint64_t number = 0; number < progress.shard + (progress.finishing ? 1 : 0); ++number)
+      take(file_of(number), true);
+    if (!progress.finishing) {
+      // Nothing is cut off before it is known that the rest is there.
+      if (webdataset::file_bytes(partial_name(number_)).value_or(0) < progress.shard_bytes)
+        refuse_there("shard " + std::to_string(number_) + " is shorter than what was committed");
+      for (const std::uint64_t number : found.partial)
+        if (number > number_) webdataset::remove_file(partial_name(number));
+      shard_.emplace(partial_name(number_), progress.shard_bytes);
+      if (progress.shard_bytes != 0) {
+        take(partial_name(number_), false);
+        const webdataset::ShardIndex& last = there_.back();
+        for (std::uint64_t sample = 0; sample < last.samples(); ++sample) names_.emplace(last.key(sample));
+      }
+    }
+    if (first_.back() != progress.samples)
+      refuse_there("they hold " + std::to_string(first_.back()) + " samples instead of the " +
+                   std::to_string(progress.samples) + " that were committed");
+  }
+
+  // Learns what a shard holds, which must be what this sink writes.
+  void take(const std::string& file, bool ended) {
+    webdataset::ShardIndex index;
+    try {
+      index = webdataset::index_shard(file, encoder_.fields());
+    } catch (const Error& error) {
+      refuse_there(file + " is not as it was written (" + error.cause() + ")");
+    }
+    const bool whole = std::all_of(index.entries.begin(), index.entries.end(), [](auto e) { return e.readable(); });
+    if (!whole || index.has_end != ended) refuse_there(file + " holds samples of other fields");
+    first_.push_back(first_.back() + index.samples());
+    index.entries = {};
+    there_.push_back(std::move(index));
+  }
+
+  const WebDatasetSinkOptions options_;
+  webdataset::SampleEncoder encoder_;
+  const std::uint64_t size_;
+  webdataset::SinkJob job_;
+  std::size_t width_ = 8;
+  webdataset::FileLock lock_;
+  bool was_finished_ = false, failed_ = false, uncommitted_ = false;
+  std::vector<webdataset::ShardIndex> there_;  // what an earlier run has committed
+  std::vector<std::uint64_t> first_{0};        // first sample of each of these, and the number of all
+  std::optional<webdataset::OutputFile> shard_;
+  std::uint64_t number_ = 0;               // of the shard that is being written
+  std::unordered_set<std::string> names_;  // of the samples in it
+  std::uint64_t next_ = 0;
+};
+
+WebDatasetSink::WebDatasetSink(WebDatasetSinkOptions options) : options_(std::move(options)) {}
+WebDatasetSink::WebDatasetSink(WebDatasetSink&&) noexcept = default;
+WebDatasetSink& WebDatasetSink::operator=(WebDatasetSink&&) noexcept = default;
+WebDatasetSink::~WebDatasetSink() = default;
+
+void WebDatasetSink::open(const Schema& schema, std::uint64_t size) {
+  impl_.reset();
+  impl_ = std::make_unique<Impl>(options_, schema, size);
+  was_finished_ = impl_->was_finished();
+}
+
+namespace {
+template <class Impl>
+Impl& opened(const std::unique_ptr<Impl>& impl) {
+  if (impl == nullptr)
+    throw Error(Errc::invalid_argument, "WebDatasetSink: open() must come first").with_source("webdataset");
+  return *impl;
+}
+}  // namespace
+
+bool WebDatasetSink::has(const SinkItem& item) { return opened(impl_).has(item); }
+void WebDatasetSink::put(const SinkItem& item, Sample& sample) { opened(impl_).put(item, sample); }
+void WebDatasetSink::commit() { opened(impl_).commit(); }
+void WebDatasetSink::finish() {
+  opened(impl_).finish();
+  impl_.reset();  // lets go of the shards
+}
+
+}  // namespace penstock
