@@ -17,6 +17,9 @@
 #include <fmt/format.h>
 #include <penstock/transforms/seekable_jpeg.hpp>
 
+#include <penstock/sources/lmdb.hpp>
+#include <penstock/sources/webdataset_sink.hpp>
+
 #include "pictures.hpp"
 #include "plain_lmdb.hpp"
 
@@ -136,6 +139,18 @@ Store value_store(const Settings& settings, std::uint64_t records, std::size_t b
     }
     writer.finish();
     return fmt::format("{} values of {} random bytes", records, bytes);
+  });
+}
+
+Store shard_store(const Settings& settings, std::uint64_t records, std::size_t bytes) {
+  const Store values = value_store(settings, records, bytes);
+  const fs::path folder = settings.data / fmt::format("shards-{}x{}", records, bytes);
+  return made_once(folder, records, [&] {
+    progress(fmt::format("writing {} values of {} bytes as tar shards", records, bytes));
+    constexpr std::uint64_t samples_a_shard = 1000;
+    write(from(Lmdb{.path = values.folder.string(), .values = LmdbValues::raw}),
+          WebDatasetSink({.path = (folder / "values").string(), .max_samples = samples_a_shard}));
+    return values.description + " in tar shards";
   });
 }
 

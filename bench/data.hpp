@@ -25,6 +25,9 @@ Store seekable_store(const Settings& settings, bool noisy);
 // `records` values of `bytes` random bytes each.
 Store value_store(const Settings& settings, std::uint64_t records, std::size_t bytes);
 
+// The same values as tar shards of 1,000 samples, `bin` members.
+Store shard_store(const Settings& settings, std::uint64_t records, std::size_t bytes);
+
 // 1.2 million small records whose keys have to be read to be known ("class0042/img_00001234.jpg").
 Store named_store(const Settings& settings);
 

@@ -99,7 +99,7 @@ int run(int argc, char** argv) {
       ->allow_extra_args(false);
   app.add_option("--json", arguments.json, "Write the rows to this file, as a JSON array");
   app.add_option("--data", arguments.settings.data,
-                 "Where generated data is kept: 3.3 GB, on a disk, or cold reads can't be measured")
+                 "Where generated data is kept: 4.7 GB, on a disk, or cold reads can't be measured")
       ->capture_default_str();
   app.add_option("--threads", arguments.settings.threads, "Threads on both sides")
       ->check(CLI::Range(1u, 1024u))
