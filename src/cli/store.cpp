@@ -1,6 +1,7 @@
 #include "store.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <filesystem>
 #include <new>
@@ -49,28 +50,55 @@ LmdbSource open_lmdb(const Lmdb& options) {
   }
 }
 
-std::variant<LmdbSource, FilesSource> open(const std::string& path, const StoreOptions& options) {
+// The names that the other stores give their fields, so that the same stages fit.
+WebDatasetSource open_shards(const std::string& path) {
+  constexpr std::array image_extensions{"jpg", "jpeg", "png", "webp", "gif", "bmp", "tif", "tiff"};
+  const auto is_image = [&](const std::string& name) {
+    return std::find(image_extensions.begin(), image_extensions.end(), name) != image_extensions.end();
+  };
+  const Schema found = WebDatasetSource({.path = path}).schema();
+  std::vector<WebDatasetField> fields;
+  const auto kinds_of_image =
+      std::count_if(found.begin(), found.end(), [&](const Field& field) { return is_image(field.name); });
+  for (const Field& field : found) {
+    const bool image = is_image(field.name) && !found.find("image") &&
+                       std::none_of(fields.begin(), fields.end(), [](const auto& f) { return f.name == "image"; });
+    const bool label = field.name == "cls" && !found.find("label");
+    WebDatasetField made{image ? "image" : label ? "label" : field.name, field.name};
+    for (const std::string other : image_extensions)
+      if (image && kinds_of_image == 1 && other != field.name) made.extensions += ";" + other;
+    fields.push_back(std::move(made));
+  }
+  return WebDatasetSource({.path = path, .fields = std::move(fields)});
+}
+
+std::variant<LmdbSource, FilesSource, WebDatasetSource> open(const std::string& path, const StoreOptions& options) {
   std::error_code failed;
   const fs::file_status status = fs::status(path, failed);
+  const bool pattern = !fs::exists(status) && path.find_first_of("{*?[") != std::string::npos;
+  if (pattern || (!fs::is_directory(status) && path.ends_with(".tar"))) return open_shards(path);
   if (!fs::exists(status)) throw Error(Errc::not_found, "there is no store or folder here").with_file(path);
   if (fs::is_directory(status) && !fs::exists(fs::path(path) / "data.mdb", failed)) {
     FilesSource files(Files{.root = path, .order = FilesOrder::bytes});
+    if (files.size() == 0 && FilesSource(Files{.root = path, .extensions = {"tar"}}).size() != 0)
+      return open_shards(path);
     if (files.size() == 0)
-      throw Error(Errc::not_found, "the folder is neither an LMDB store (no data.mdb) nor does it hold image files")
+      throw Error(Errc::not_found,
+                  "the folder is neither an LMDB store (no data.mdb) nor does it hold image files or tar shards")
           .with_file(path);
     return files;
   }
   return open_lmdb({.path = path, .values = values_of(options.values), .verify_checksum = options.checksums});
 }
 
-template <class S>
-constexpr bool is_lmdb = std::is_same_v<std::remove_cvref_t<S>, LmdbSource>;
-
 }  // namespace
 
 Store::Store(const std::string& path, const StoreOptions& options) : path_(path), source_(open(path, options)) {}
 
-const char* Store::kind() const noexcept { return std::holds_alternative<LmdbSource>(source_) ? "lmdb" : "files"; }
+const char* Store::kind() const noexcept {
+  constexpr std::array kinds{"lmdb", "files", "webdataset"};  // as source_ lists them
+  return kinds[source_.index()];
+}
 std::uint64_t Store::size() const {
   return std::visit([](const auto& s) { return s.size(); }, source_);
 }
@@ -81,7 +109,16 @@ std::string Store::key(std::uint64_t index) const {
   return std::visit([&](const auto& s) { return s.key(index); }, source_);
 }
 const std::vector<std::string>& Store::classes() const {
-  return std::visit([](const auto& s) -> const std::vector<std::string>& { return s.classes(); }, source_);
+  static const std::vector<std::string> none;
+  return std::visit(
+      [](const auto& s) -> const std::vector<std::string>& {
+        if constexpr (requires { s.classes(); }) {
+          return s.classes();
+        } else {
+          return none;
+        }
+      },
+      source_);
 }
 Pipeline Store::pipeline() const {
   return std::visit([](const auto& s) { return from(s); }, source_);
@@ -116,9 +153,10 @@ bool Store::looks_like_datum() const {
 Store::Reader Store::reader() const {
   return std::visit(
       [](const auto& s) {
-        if constexpr (is_lmdb<decltype(s)>) {
-          return Reader(s.schema(), [r = std::shared_ptr<LmdbReader>(s.open_reader())](
-                                        std::uint64_t i, SampleBuilder& out) { r->read(i, out); });
+        if constexpr (requires { s.open_reader(); }) {
+          return Reader(s.schema(), [r = std::shared_ptr(s.open_reader())](std::uint64_t i, SampleBuilder& out) {
+            r->read(i, out);
+          });
         } else {
           return Reader(s.schema(), [s](std::uint64_t i, SampleBuilder& out) { s.read(i, out); });
         }

@@ -11,6 +11,7 @@
 #include <penstock/sample.hpp>
 #include <penstock/sources/files.hpp>
 #include <penstock/sources/lmdb.hpp>
+#include <penstock/sources/webdataset.hpp>
 
 namespace penstock::cli {
 
@@ -19,7 +20,8 @@ struct StoreOptions {
   std::string values = "automatic";  ///< of an LMDB: automatic, records, raw, datum
 };
 
-/// What the tool reads from: an LMDB store or a folder of files, told apart by what is there. Any thread.
+/// What the tool reads from: an LMDB store, a folder of files, or WebDataset's tar shards, told apart by what is there.
+/// Shards' first image extension is the field "image", `cls` the field "label". Any thread.
 class Store {
  public:
   /// @throws penstock::Error.
@@ -55,7 +57,7 @@ class Store {
 
  private:
   std::string path_;
-  std::variant<LmdbSource, FilesSource> source_;
+  std::variant<LmdbSource, FilesSource, WebDatasetSource> source_;
 };
 
 /// Slot of the field that holds encoded images, u8[?], if the schema has such a one under that name.
