@@ -56,12 +56,10 @@ std::optional<std::uint64_t> number_at(TarBlockView block, FieldPlace place) noe
 
 template <class Byte>
 std::int64_t sum_of(TarBlockView block) noexcept {
-  std::int64_t sum = 0;
-  for (std::size_t i = 0; i < block.size(); ++i) {
-    const bool own = i - checksum_place.offset < checksum_place.bytes;
-    sum += own ? ' ' : static_cast<Byte>(block[i]);
-  }
-  return sum;
+  std::int32_t sum = 0, own = 0;
+  for (const char c : block) sum += static_cast<Byte>(c);
+  for (const char c : bytes_at(block, checksum_place)) own += static_cast<Byte>(c) - ' ';
+  return sum - own;
 }
 
 void put_octal(TarBlock& block, FieldPlace place, std::uint64_t number) noexcept {

@@ -16,7 +16,8 @@ namespace penstock::webdataset {
 namespace {
 
 constexpr std::size_t near_bytes = 64u << 10;  // read at once where members are small
-constexpr std::size_t far_bytes = 4u << 10;    // where the next header lies beyond what was read
+constexpr std::uint64_t near_gap = 8u << 10;
+constexpr std::size_t far_bytes = 4u << 10;  // where the next header lies beyond what was read
 constexpr std::uint64_t most_extension_bytes = 1u << 20;
 constexpr std::size_t most_name_bytes = 64u << 10;
 constexpr std::uint64_t looked_at_behind_end = 1u << 20;
@@ -84,7 +85,7 @@ void TarScan::fail(Errc code, std::string cause, std::uint64_t offset) const {
 
 std::string_view TarScan::look(std::uint64_t offset, std::size_t count) {
   if (offset < window_begin_ || offset + count > window_end_) {
-    const bool near = offset >= window_begin_ && offset <= window_end_ + near_bytes;
+    const bool near = offset >= window_begin_ && offset <= window_end_ + near_gap;
     const std::uint64_t most = std::max<std::uint64_t>(count, near ? near_bytes : far_bytes);
     const auto part = static_cast<std::size_t>(std::min(file_.bytes() - offset, most));
     if (window_.size() < part) window_.resize(part);
