@@ -79,7 +79,7 @@ std::optional<std::size_t> cut_of(std::string_view name) noexcept {
 void append_block(std::string& out, std::string_view prefix, std::string_view name, std::uint64_t size, char type) {
   TarBlock block{};
   const auto put = [&](FieldPlace place, std::string_view text) {
-    std::memcpy(block.data() + place.offset, text.data(), std::min(text.size(), place.bytes));
+    text.copy(block.data() + place.offset, place.bytes);
   };
   put(name_place, name);
   put(prefix_place, prefix);

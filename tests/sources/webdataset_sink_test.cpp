@@ -44,8 +44,9 @@ struct AnyFields {
       for (std::size_t k = 0; k < to.bytes(); ++k)
         to.data[k] = static_cast<std::byte>(fields[slot].dtype == DType::boolean ? random() % 2 : random());
       // Some begin like pictures.
+      const std::string_view begin = random() % 2 == 0 ? "\xff\xd8\xff\xe0" : "\x89PNG\r\n\x1a\n";
       if (to.dtype == DType::u8 && to.bytes() > 8 && random() % 2 == 0)
-        std::memcpy(to.data, random() % 2 == 0 ? "\xff\xd8\xff\xe0" : "\x89PNG\r\n\x1a\n", random() % 2 == 0 ? 4 : 8);
+        std::memcpy(to.data, begin.data(), begin.size());
     }
   }
 };
