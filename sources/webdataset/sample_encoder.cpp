@@ -75,7 +75,9 @@ SampleEncoder::SampleEncoder(const Schema& schema, const std::vector<WebDatasetE
     switch (usual) {
       case Usual::image:
         contents_.push_back(Content::sniffed);
-        planned.push_back({field.name, prefix + "jpg;" + prefix + "png;" + prefix + "bin"});
+        planned.push_back(
+            {field.name,
+             std::string(prefix).append("jpg;").append(prefix).append("png;").append(prefix).append("bin")});
         break;
       case Usual::integer:
         contents_.push_back(Content::digits);

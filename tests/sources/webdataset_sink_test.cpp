@@ -93,7 +93,10 @@ std::vector<WebDatasetField> fields_of(const Schema& schema) {
     for (const Field& other : schema) alike += usual(other) == usual(field) ? 1 : 0;
     const std::string before = alike > 1 ? field.name + "." : "";
     std::string extensions = before + usual(field);
-    if (usual(field) == "jpg;png;bin") extensions = before + "jpg;" + before + "png;" + before + "bin";
+    if (usual(field) == "jpg;png;bin") {
+      extensions = before + "jpg;";
+      extensions.append(before).append("png;").append(before).append("bin");
+    }
     fields.push_back({field.name, extensions});
   }
   return fields;
@@ -222,7 +225,7 @@ TEST_CASE("a stopped run goes on where it was, byte for byte") {
   REQUIRE(run(whole, items));
   const auto expected = files_in(folder / "whole");
   REQUIRE(expected.size() > 3);
-  for (const std::size_t stop : {0, 1, 29, 30, 31, 50, 99}) {
+  for (const std::size_t stop : {0u, 1u, 29u, 30u, 31u, 50u, 99u}) {
     const std::string path = folder / ("part" + std::to_string(stop));
     {
       WebDatasetSink part(at(path + "/t"));

@@ -256,7 +256,9 @@ TEST_CASE("GNU tar's and Python's formats are read alike") {
       const bool long_names = format != "v7" && format != "ustar";
       const std::string shard = folder / (format + ".tar");
       const std::string what = format == "v7" ? " a '" + words + ".bin'" : long_names ? " ." : names;
-      REQUIRE(runs(cd + "tar --format=" + format + " -cf " + shard + what));
+      std::string command = cd;
+      command.append("tar --format=").append(format).append(" -cf ").append(shard).append(what);
+      REQUIRE(runs(command));
       std::map<std::string, std::string> expected = long_names ? all : wanted;
       if (format == "v7") expected.erase(deep + "/0001");
       check(shard, expected);
