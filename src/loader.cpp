@@ -218,12 +218,13 @@ class Loader::Impl {
                       "); compare with what plan() says");
     const std::uint64_t rows = pipeline.batch_size(), number = settled ? s.number : s.position / rows;
     const bool fits = settled ? s.position <= pipeline.size()
-                              : s.position % rows == 0 && (number < steps || s.position == 0) && s.child == 0;
+                              : s.position % rows == 0 && number <= steps && s.child == 0;
     if (!fits || s.part != 0)
       throw Error(Errc::state_mismatch, "the state's position " + std::to_string(s.position) +
                                             " is not the beginning of a batch of this pipeline");
     cursor = {s.epoch, number, s.position, s.child};
-    epoch = s.epoch;
+    if (!settled && number == steps && steps != 0) cursor = {s.epoch + std::uint64_t{1}, 0, 0, 0};
+    epoch = cursor.epoch;
     step = s.step;
     samples = s.samples;
     ledger.resume(s.replaced);

@@ -185,7 +185,7 @@ TEST_CASE("shuffles of blocks that make no sense are refused") {
     return error && error->code() == ps::Errc::invalid_argument && error->stage() == "shuffle" &&
            error->cause().find(word) != std::string::npos;
   };
-  CHECK(refused([] { (void)ps::shuffle({.window = 4}); }, ".blocks"));
+  CHECK(refused([] { (void)(records(8) | ps::shuffle({.window = 4})); }, ".blocks"));
   CHECK(refused([] { (void)ps::shuffle({.block_size = 4}); }, ".blocks"));
   CHECK(refused([] { (void)(records(9) | ps::shuffle({.blocks = true})); }, ".block_size"));
   const ps::Stage pairs = ps::shuffle({.blocks = true, .block_size = 2});

@@ -184,9 +184,12 @@ TEST_CASE("a stream that can seek goes on where it was; one that can't is read a
   CHECK(a.plan().find("reads all records before it once more") != std::string::npos);
   CHECK(b.plan().find("seeks") != std::string::npos);
   for (const ps::Pipeline& p : {a, b}) {
-    ps::Loader first(p, {.threads = 1, .epochs = 1});
-    for (int i = 0; i < 9; ++i) REQUIRE(first.next());
-    const ps::State state = first.state();
+    ps::State state;
+    {
+      ps::Loader first(p, {.threads = 1, .epochs = 1});
+      for (int i = 0; i < 9; ++i) REQUIRE(first.next());
+      state = first.state();
+    }
     CHECK(state.position == 72);
     replayed.shared->reads = sought.shared->reads = 0;
     ps::Loader rest(p, {.threads = 2, .epochs = 1});
@@ -195,9 +198,8 @@ TEST_CASE("a stream that can seek goes on where it was; one that can't is read a
     for (const ps::Batch& batch : rest.epoch()) seen.insert(seen.end(), batch.indices().begin(), batch.indices().end());
     REQUIRE(seen.size() == 28);
     CHECK(seen.front() == 72);
+    CHECK(replayed.shared->reads + sought.shared->reads == (p.plan().find("seeks") != std::string::npos ? 28 : 100));
   }
-  CHECK(replayed.shared->reads == 0);
-  CHECK(sought.shared->reads == 28);
 }
 
 TEST_CASE("a stream's shuffle keeps to its blocks, has every record once, and other epochs other orders") {
