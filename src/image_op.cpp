@@ -63,6 +63,7 @@ void ImageOp::resize(Size size) {
   mirror_x = std::exchange(flip_x, false);
   mirror_y = std::exchange(flip_y, false);
   resized = size;
+  filter = next_filter_;
   window = {0, 0, size.height, size.width};
 }
 
@@ -127,6 +128,7 @@ std::string ImageOp::to_string() const {
   if (mirror_y) text += ", mirror_vertical";
   if (resamples()) {
     text += " -> " + size_string(resized);
+    if (filter == Filter::nearest) text += " nearest";
     if (!(window.size() == resized)) text += ", window " + box_string(window);
   }
   if (transpose) text += ", transpose";

@@ -34,6 +34,12 @@ struct ImageShape {
 /// Order of a finished image's dimensions: [H, W, C] or [C, H, W]. In a batch these become NHWC and NCHW.
 enum class Layout : std::uint8_t { hwc, chw };
 
+/// How an image is resampled.
+enum class Filter : std::uint8_t {
+  linear,   ///< an antialiased triangle filter that rounds to 8 bits
+  nearest,  ///< for labels: output pixel i is input pixel floor((i + 0.5) * in / out), so no value is invented
+};
+
 /// Rows of an interleaved 8-bit image that lie somewhere else. Owns nothing.
 struct Pixels {
   const std::uint8_t* data = nullptr;
@@ -47,11 +53,11 @@ struct Pixels {
 /// A call that this value can't express sets `refused()` and changes nothing: whoever folds executes what there is and
 /// starts again from its result. So folded and unfolded always give the same bits.
 ///
-/// Normal form, read by executors: the pixels of `box`, mirrored as `mirror_*` say, are resampled to `resized` (an
-/// antialiased triangle filter that rounds to 8 bits; nothing happens when that is their size), of which `window` is
-/// computed; that is transposed if `transpose`, then flipped as `flip_*` say, then converted: element =
-/// value * scale[c] + bias[c] in binary32 without contraction, rounded to nearest for f16; for u8 the value itself.
-/// `mirror_*` is only set where a resample follows; without one, `box` and `window` agree in size.
+/// Normal form, read by executors: the pixels of `box`, mirrored as `mirror_*` say, are resampled to `resized` with
+/// `filter` (nothing happens when that is their size), of which `window` is computed; that is transposed if
+/// `transpose`, then flipped as `flip_*` say, then converted: element = value * scale[c] + bias[c] in binary32 without
+/// contraction, rounded to nearest for f16; for u8 the value itself. `mirror_*` is only set where a resample follows;
+/// without one, `box` and `window` agree in size.
 ///
 /// A plain value; one thread at a time.
 class PENSTOCK_API ImageOp {
@@ -62,8 +68,12 @@ class PENSTOCK_API ImageOp {
 
   /// Keeps `box`, which must lie inside the current image. @throws Error(invalid_argument) otherwise.
   void crop(const Box& box);
-  /// Refused after another resample, a transpose, or a conversion.
+  /// Resamples with the filter that `filter_with` chose last. Refused after another resample, a transpose, or a
+  /// conversion.
   void resize(Size size);
+  /// Chooses the filter of resamples that follow; at first `Filter::linear`. Called by whoever folds: which filter a
+  /// field takes is the field's to say, not the stage's.
+  void filter_with(Filter next) noexcept { next_filter_ = next; }
   void flip_horizontal();
   void flip_vertical();
   /// Turns by `quarters` x 90 degrees counter-clockwise; any integer.
@@ -83,6 +93,7 @@ class PENSTOCK_API ImageOp {
   Box box;
   bool mirror_x = false, mirror_y = false;
   Size resized;
+  Filter filter = Filter::linear;  ///< of the resample, where there is one
   Box window;
   bool transpose = false, flip_x = false, flip_y = false;
   bool converted = false;
@@ -100,6 +111,7 @@ class PENSTOCK_API ImageOp {
  private:
   bool refuse(bool condition) noexcept;
   bool refused_ = false;
+  Filter next_filter_ = Filter::linear;
 };
 
 }  // namespace penstock

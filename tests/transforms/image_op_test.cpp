@@ -28,12 +28,14 @@ struct Call {
   Box box;
   Size size;
   int quarters = 0;
+  Filter filter = Filter::linear;
 
   void on(ImageOp& op) const {
     switch (kind) {
       case crop:
         return op.crop(box);
       case resize:
+        op.filter_with(filter);
         return op.resize(size);
       case flip_horizontal:
         return op.flip_horizontal();
@@ -48,7 +50,7 @@ struct Call {
       case crop:
         return cut(image, box);
       case resize:
-        return reference_resize(image, size);
+        return filter == Filter::nearest ? reference_nearest(image, size) : reference_resize(image, size);
       case flip_horizontal:
         return reference_flip_horizontal(image);
       case flip_vertical:
@@ -68,6 +70,7 @@ Call random_call(Numbers& numbers, Size now) {
   call.box.width = numbers.from((now.width + 1) / 2, now.width);
   call.box.top = numbers.from(0, now.height - call.box.height);
   call.box.left = numbers.from(0, now.width - call.box.width);
+  call.filter = numbers.coin() ? Filter::nearest : Filter::linear;
   call.size = numbers.below(4) == 0 ? now : Size{numbers.from(1, 30), numbers.from(1, 30)};
   return call;
 }
@@ -176,4 +179,7 @@ TEST_CASE("an op says its shape and itself") {
   CHECK(op.shape() == ImageShape{112, 224, 3});
   CHECK(op.tensor_shape() == Shape{3, 112, 224});
   CHECK(op.to_string() == "box 280x300+12+40, mirror -> 224x112, transpose, flip_vertical, f16 chw");
+  ImageOp labels({30, 40, 1});
+  labels.filter_with(Filter::nearest), labels.resize({15, 20}), labels.crop({1, 2, 3, 4});
+  CHECK(labels.to_string() == "box 30x40+0+0 -> 15x20 nearest, window 3x4+1+2");
 }

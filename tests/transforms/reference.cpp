@@ -126,6 +126,22 @@ std::vector<double> exact_resize(const Image& image, Size size) {
   return result;
 }
 
+Image reference_nearest(const Image& image, Size size) {
+  // The input pixel that covers the centre: the last one that begins at or before it.
+  const auto source = [](int i, int in, int out) {
+    std::int64_t k = 0;
+    while (2 * (k + 1) * out <= std::int64_t{2 * i + 1} * in) ++k;
+    return static_cast<int>(k);
+  };
+  Image result({size.height, size.width, image.shape.channels});
+  for (int y = 0; y < size.height; ++y)
+    for (int x = 0; x < size.width; ++x)
+      for (int c = 0; c < image.shape.channels; ++c)
+        result.at(y, x, c) =
+            image.at(source(y, image.shape.height, size.height), source(x, image.shape.width, size.width), c);
+  return result;
+}
+
 Image reference_flip_horizontal(const Image& image) {
   Image result(image.shape);
   for (int y = 0; y < image.shape.height; ++y)
@@ -154,7 +170,9 @@ Image reference_run(const Image& source, const ImageOp& op) {
   Image image = cut(source, op.box);
   if (op.mirror_x) image = reference_flip_horizontal(image);
   if (op.mirror_y) image = reference_flip_vertical(image);
-  image = cut(reference_resize(image, op.resized), op.window);
+  image = cut(op.filter == penstock::Filter::nearest ? reference_nearest(image, op.resized)
+                                                     : reference_resize(image, op.resized),
+              op.window);
   // A transpose is a turn that is then flipped back.
   if (op.transpose) image = reference_flip_vertical(reference_rot90(image));
   if (op.flip_x) image = reference_flip_horizontal(image);

@@ -14,6 +14,9 @@ Image reference_resize(const Image& image, penstock::Size size);
 // The same filter in double precision, not rounded: [y][x][c].
 std::vector<double> exact_resize(const Image& image, penstock::Size size);
 
+// Each pixel is the one below the new one's centre.
+Image reference_nearest(const Image& image, penstock::Size size);
+
 Image reference_flip_horizontal(const Image& image);
 Image reference_flip_vertical(const Image& image);
 Image reference_rot90(const Image& image);

@@ -6,6 +6,7 @@
 
 #include "half.hpp"
 #include "kernels.hpp"
+#include "nearest.hpp"
 #include "resample.hpp"
 #include "transpose.hpp"
 
@@ -97,15 +98,24 @@ class Rows {
   Rows(const Pixels& pixels, const ImageOp& op, bool flip_x, bool flip_y, Scratch& scratch)
       : pixels_(pixels), width_(static_cast<std::size_t>(op.window.width)), height_(op.window.height), flip_y_(flip_y) {
     row_bytes_ = width_ * static_cast<std::size_t>(op.source.channels);
-    if (op.resamples()) resampler_.emplace(pixels, op, flip_x, flip_y, scratch);
+    if (op.resamples() && op.filter == Filter::nearest) {
+      nearest_.emplace(pixels, op, flip_x, flip_y, scratch);
+    } else if (op.resamples()) {
+      resampler_.emplace(pixels, op, flip_x, flip_y, scratch);
+    }
     if (!op.resamples() && flip_x) reverse_ = reverse_row();
-    if (resampler_ || reverse_ != nullptr)
+    if (resampler_ || nearest_ || reverse_ != nullptr)
       room_ = reinterpret_cast<std::uint8_t*>(scratch.allocate(row_bytes_ + row_slack));
   }
 
   // `place`: where the caller would like the row, or null. The row may be elsewhere.
   const std::uint8_t* row(std::int32_t y, std::uint8_t* place) {
     if (resampler_) return resampler_->row(y, room_);
+    if (nearest_) {
+      std::uint8_t* to = place != nullptr ? place : room_;
+      nearest_->row(y, to);
+      return to;
+    }
     const std::uint8_t* from = pixels_.data + (flip_y_ ? height_ - 1 - y : y) * pixels_.stride;
     if (reverse_ == nullptr) return from;
     std::uint8_t* to = place != nullptr ? place : room_;
@@ -119,6 +129,7 @@ class Rows {
   std::int32_t height_;
   bool flip_y_;
   std::optional<Resampler> resampler_;
+  std::optional<Nearest> nearest_;
   ReverseRow reverse_ = nullptr;
   std::uint8_t* room_ = nullptr;
 };

@@ -1,0 +1,56 @@
+#include "nearest.hpp"
+
+#include <cstddef>
+#include <cstring>
+
+#include "axis.hpp"
+
+namespace penstock::image {
+
+namespace {
+
+// floor((i + 0.5) * in / out), in integers: a tie would depend on rounding.
+std::int32_t below_centre(std::int64_t i, std::int64_t in, std::int64_t out) {
+  return static_cast<std::int32_t>((2 * i + 1) * in / (2 * out));
+}
+
+const std::ptrdiff_t* sources(const AxisRequest& r, std::ptrdiff_t unit, Scratch& scratch) {
+  auto* table =
+      reinterpret_cast<std::ptrdiff_t*>(scratch.allocate(static_cast<std::size_t>(r.count) * sizeof(std::ptrdiff_t)));
+  for (std::int32_t j = 0; j < r.count; ++j) {
+    const std::int32_t from = below_centre(r.first + (r.reverse ? r.count - 1 - j : j), r.in, r.out);
+    table[j] = (r.mirror ? r.in - 1 - from : from) * unit;
+  }
+  return table;
+}
+
+template <std::size_t channels>
+void gather(const std::uint8_t* row, const std::ptrdiff_t* columns, std::int32_t width, std::uint8_t* out) {
+  for (std::int32_t x = 0; x < width; ++x, out += channels) std::memcpy(out, row + columns[x], channels);
+}
+
+}  // namespace
+
+Nearest::Nearest(const Pixels& pixels, const ImageOp& op, bool flip_x, bool flip_y, Scratch& scratch)
+    : pixels_(pixels),
+      width_(op.window.width),
+      rows_(sources({op.box.height, op.resized.height, op.window.top, op.window.height, op.mirror_y, flip_y}, 1,
+                    scratch)),
+      columns_(sources({op.box.width, op.resized.width, op.window.left, op.window.width, op.mirror_x, flip_x},
+                       op.source.channels, scratch)) {}
+
+void Nearest::row(std::int32_t y, std::uint8_t* out) const {
+  const std::uint8_t* from = pixels_.data + rows_[y] * pixels_.stride;
+  switch (pixels_.shape.channels) {
+    case 1:
+      return gather<1>(from, columns_, width_, out);
+    case 2:
+      return gather<2>(from, columns_, width_, out);
+    case 3:
+      return gather<3>(from, columns_, width_, out);
+    default:
+      return gather<4>(from, columns_, width_, out);
+  }
+}
+
+}  // namespace penstock::image

@@ -1,0 +1,26 @@
+// The nearest resampler, a row of the result at a time: every pixel is one of the input's.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <penstock/image_stage.hpp>
+
+namespace penstock::image {
+
+class Nearest {
+ public:
+  // `pixels` are those of op.box. `flip_x` and `flip_y` mirror the result. Tables lie in `scratch`.
+  Nearest(const Pixels& pixels, const ImageOp& op, bool flip_x, bool flip_y, Scratch& scratch);
+
+  // Writes row y of the finished window to `out`.
+  void row(std::int32_t y, std::uint8_t* out) const;
+
+ private:
+  Pixels pixels_;
+  std::int32_t width_;
+  const std::ptrdiff_t* rows_;     // input row of each output row
+  const std::ptrdiff_t* columns_;  // byte at which each output pixel begins in its row
+};
+
+}  // namespace penstock::image
