@@ -23,6 +23,7 @@ ChainRun::ChainRun(const Chain& chain, std::size_t scratch_limit, std::unique_pt
   max_bytes = chain.data().check_value().max_sample_bytes;
   counters.resize(steps.size());
   decoders.resize(steps.size());
+  shared_draws.resize(chain.shared_draws());
   for (std::size_t i = 0; i < std::min(steps.size(), most_steps); ++i)
     if (steps[i].decoder != nullptr) decoders[i] = steps[i].decoder->start();
 }

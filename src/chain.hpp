@@ -23,9 +23,20 @@ namespace penstock::detail {
 
 /// One image stage inside a fold.
 struct FoldPart {
+  /// Where a stage has several fields, the first one's part draws and the others' parts do the same.
+  enum class Draw : std::uint8_t { own, lead, follow } draw = Draw::own;
   const ImageStageModel* model;
   std::uint64_t key;
   std::string label;
+  Filter filter = Filter::linear;
+  std::size_t shared = 0;  ///< which of the chain's shared draws it leads or follows
+};
+
+/// What the first field of a stage with several drew, for the others.
+struct SharedDraw {
+  alignas(std::max_align_t) std::byte params[ImageStageModel::max_params];
+  ImageShape shape;                    ///< of the first field, before the stage
+  const std::string* field = nullptr;  ///< its name
 };
 
 /// One step of a chain: the read, a map, or a run of neighbouring image stages that act on one field.
@@ -51,6 +62,7 @@ struct Step {
   std::string decoder_label;
   const ImageExecutor* executor = nullptr;
   std::vector<FoldPart> parts;
+  Field result;  ///< what an image step makes
   struct Home {
     std::size_t slot, row;
   };
@@ -69,6 +81,7 @@ class ChainRun final : public Cells {
   ScratchArena arena;
   std::unique_ptr<ReaderModel> reader;
   std::vector<std::unique_ptr<ImageDecoding>> decoders;  ///< one per step that has one
+  std::vector<SharedDraw> shared_draws;
   std::vector<Cell> spare;
   std::vector<std::byte*> rows;        ///< places of the row in work
   std::vector<StepCounters> counters;  ///< one per step
@@ -113,10 +126,15 @@ class Chain {
   Error describe_failure(const ChainRun& run, std::uint64_t index) const;
 
   const std::vector<Step>& steps() const noexcept { return steps_; }
+  std::size_t shared_draws() const noexcept { return shared_draws_; }
   const PipelineData& data() const noexcept { return *data_; }
 
  private:
   void compile();
+  void add_image(const BoundStage& stage, const ImageItem& item);
+  std::size_t last_image_step(const std::string& field, const ImageExecutor* executor) const;
+  std::size_t moved_to_the_end(std::size_t at);
+  void relate_steps();
   void assign_homes();
   void check_fixed_sizes();
   void begin(ChainRun& run, const Step& step, std::span<std::byte* const> rows) const;
@@ -133,6 +151,8 @@ class Chain {
   std::shared_ptr<const PipelineData> data_;
   std::vector<Step> steps_;
   std::size_t children_begin_ = 0;
+  std::size_t images_begin_ = 1;  ///< while compiling: the first of the image steps that end `steps_`
+  std::size_t shared_draws_ = 0;
   std::vector<std::size_t> row_bytes_;  ///< of each field of the final schema; 0 where it varies
   std::uint64_t seed_;
   CheckOptions check_;

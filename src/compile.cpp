@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <variant>
 
 #include "chain.hpp"
@@ -74,13 +75,8 @@ void Chain::compile() {
   if (data_->source->is_stream()) children_begin_ = 1;
   steps_.push_back(std::move(read));
   for (const BoundStage& stage : data_->stages) {
-    const auto* image = std::get_if<ImageItem>(&stage.stage.model().item);
-    Step& last = steps_.back();
-    if (image != nullptr && last.kind == Step::Kind::image && last.executor == image->executor &&
-        last.schema[last.out_slot].name == image->field) {
-      last.parts.push_back({image->model.get(), stage.key, stage.label});
-      last.label += " + " + stage.label;
-      last.schema = stage.out;
+    if (const auto* image = std::get_if<ImageItem>(&stage.stage.model().item)) {
+      add_image(stage, *image);
       continue;
     }
     Step step;
@@ -104,11 +100,7 @@ void Chain::compile() {
       step.decoder_label = stage.label;
       step.executor = d->executor;
       step.in_slot = step.out_slot = stage.out.slot(d->field);
-    } else if (image != nullptr) {
-      step.kind = Step::Kind::image;
-      step.executor = image->executor;
-      step.in_slot = step.out_slot = stage.out.slot(image->field);
-      step.parts.push_back({image->model.get(), stage.key, stage.label});
+      step.result = stage.out[step.out_slot];
     } else if (const auto* filter = std::get_if<FilterItem>(&stage.stage.model().item)) {
       step.kind = Step::Kind::filter;
       step.filter = filter->model.get();
@@ -122,8 +114,65 @@ void Chain::compile() {
       step.kind = Step::Kind::select;
       step.out_slot = stage.out.size();
     }
-    relate(step, stage.in);
     steps_.push_back(std::move(step));
+    if (steps_.back().kind != Step::Kind::image) images_begin_ = steps_.size();
+  }
+  relate_steps();
+}
+
+// Stages of one field fold into its last step. Image steps of different fields only meet in shared draws, so those in
+// between are no hindrance.
+void Chain::add_image(const BoundStage& stage, const ImageItem& item) {
+  const std::string& first = item.fields[0].name;
+  for (const ImageField& field : item.fields) {
+    FoldPart part;
+    part.model = item.model.get();
+    part.key = stage.key;
+    part.label = stage.label;
+    part.filter = field.filter;
+    part.shared = shared_draws_;
+    if (item.fields.size() > 1) part.draw = field.name == first ? FoldPart::Draw::lead : FoldPart::Draw::follow;
+    std::size_t at = last_image_step(field.name, item.executor);
+    if (part.draw == FoldPart::Draw::follow && at < last_image_step(first, item.executor)) at = moved_to_the_end(at);
+    if (at == steps_.size()) {
+      Step& step = steps_.emplace_back();
+      step.kind = Step::Kind::image;
+      step.key = stage.key;
+      step.executor = item.executor;
+      step.in_slot = step.out_slot = stage.out.slot(field.name);
+    }
+    Step& step = steps_[at];
+    step.label += (step.label.empty() ? "" : " + ") + stage.label;
+    step.result = stage.out[step.out_slot];
+    step.parts.push_back(std::move(part));
+  }
+  if (item.fields.size() > 1) ++shared_draws_;
+}
+
+std::size_t Chain::last_image_step(const std::string& field, const ImageExecutor* executor) const {
+  for (std::size_t i = steps_.size(); i-- > images_begin_;)
+    if (steps_[i].result.name == field) return steps_[i].executor == executor ? i : steps_.size();
+  return steps_.size();
+}
+
+// The step's new place; or the end of the list, where a new step must begin, because others follow its draws.
+std::size_t Chain::moved_to_the_end(std::size_t at) {
+  for (const FoldPart& lead : steps_[at].parts)
+    for (std::size_t i = at + 1; i < steps_.size(); ++i)
+      for (const FoldPart& part : steps_[i].parts)
+        if (lead.draw == FoldPart::Draw::lead && part.draw == FoldPart::Draw::follow && part.shared == lead.shared)
+          return steps_.size();
+  const auto step = steps_.begin() + static_cast<std::ptrdiff_t>(at);
+  std::rotate(step, step + 1, steps_.end());
+  return steps_.size() - 1;
+}
+
+// Image steps were folded and moved, so what the sample looks like between them is known only now.
+void Chain::relate_steps() {
+  for (std::size_t i = 1; i < steps_.size(); ++i) {
+    const Schema& before = steps_[i - 1].schema;
+    if (steps_[i].kind == Step::Kind::image) steps_[i].schema = before.with(steps_[i].result);
+    relate(steps_[i], before);
   }
 }
 

@@ -37,13 +37,15 @@ class Fold {
     alignas(std::max_align_t) std::byte params[ImageStageModel::max_params];
     if (!check_.fold) flush();
     const ImageShape shape = op_.shape();
-    ask([&] { part.model->draw(shape, rng, params); });
+    const void* const drawn = draw(part, shape, rng, params);
     ImageOp next = op_;
-    ask([&] { part.model->compose(params, shape, next); });
+    next.filter_with(part.filter);
+    ask([&] { part.model->compose(drawn, shape, next); });
     if (next.refused()) {
       flush();
       next = op_;
-      ask([&] { part.model->compose(params, shape, next); });
+      next.filter_with(part.filter);
+      ask([&] { part.model->compose(drawn, shape, next); });
       if (next.refused())
         throw Error(Errc::invalid_argument,
                     "the stage asks for two things that one image operation can't do in a row; make it two stages");
@@ -84,6 +86,28 @@ class Fold {
       if (error.code() != Errc::invalid_argument) throw;
       throw Error(Errc::unsupported, error.cause());
     }
+  }
+
+  // The part's parameters: in `room`, or where the first field of its stage left them.
+  const void* draw(const FoldPart& part, const ImageShape& shape, Rng& rng, std::byte* room) {
+    if (part.draw == FoldPart::Draw::own) {
+      ask([&] { part.model->draw(shape, rng, room); });
+      return room;
+    }
+    SharedDraw& shared = run_.shared_draws[part.shared];
+    if (part.draw == FoldPart::Draw::lead) {
+      ask([&] { part.model->draw(shape, rng, shared.params); });
+      shared.shape = shape;
+      shared.field = &step_.result.name;
+    } else if (!(shape.size() == shared.shape.size())) {
+      const auto text = [](const std::string& field, const ImageShape& s) {
+        return "\"" + field + "\" is " + Shape{s.height, s.width, s.channels}.to_string();
+      };
+      throw Error(Errc::unsupported,
+                  text(*shared.field, shared.shape) + " and " + text(step_.result.name, shape) +
+                      ": fields of one image stage agree in height and width; resize each to one size before it");
+    }
+    return shared.params;
   }
 
   void check_bytes(const ImageShape& shape, std::size_t each) const {

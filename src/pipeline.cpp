@@ -129,17 +129,29 @@ class Join {
   }
 
   void operator()(const ImageItem& item) {
-    const std::string name = item.model->name(), label = name + "(" + item.field + ")";
-    const Field& in = at(item.field, label);
-    if (in.dtype != DType::u8 || in.shape.rank() != 3)
-      throw Error(Errc::schema_mismatch,
-                  "field \"" + item.field + "\" is " + describe(in) +
-                      ", but image stages take u8[H, W, C]; decode before it, convert or normalise behind it")
-          .with_stage(label);
-    DType dtype = DType::u8;
-    const Shape shape = item.model->schema(in.shape, dtype);
-    add_stage(name, label, item.model->describe(), item.model->version(),
-              data_.schema.with({item.field, dtype, shape}));
+    const std::string name = item.model->name(), label = name + "(" + item.fields.names() + ")";
+    std::string options = item.model->describe();
+    Schema out = data_.schema;
+    const Field& first = at(item.fields[0].name, label);
+    for (const ImageField& field : item.fields) {
+      const Field& in = at(field.name, label);
+      if (in.dtype != DType::u8 || in.shape.rank() != 3)
+        throw Error(Errc::schema_mismatch,
+                    "field \"" + field.name + "\" is " + describe(in) +
+                        ", but image stages take u8[H, W, C]; decode before it, convert or normalise behind it")
+            .with_stage(label);
+      for (const std::size_t side : {0u, 1u})
+        if (in.shape[side] != first.shape[side] && in.shape[side] != dynamic && first.shape[side] != dynamic)
+          throw Error(Errc::schema_mismatch, "field \"" + first.name + "\" is " + describe(first) + ", but \"" +
+                                                 field.name + "\" is " + describe(in) +
+                                                 ": fields of one image stage agree in height and width")
+              .with_stage(label);
+      DType dtype = DType::u8;
+      const Shape shape = item.model->schema(in.shape, dtype);
+      out = out.with({field.name, dtype, shape});
+      if (field.filter == Filter::nearest) options += (options.empty() ? "" : ", ") + field.name + " by nearest";
+    }
+    add_stage(name, label, std::move(options), item.model->version(), std::move(out));
   }
 
   void operator()(const FilterItem& item) {

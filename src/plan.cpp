@@ -39,8 +39,15 @@ std::string describe(const Step& step, const CheckOptions& check) {
     text += check.verify ? "; everything is decoded to its end (.verify)"
                          : "; only the region that is needed is decoded, damage elsewhere is left to the "
                            "source's checksum, if it has one";
-  return text + " -> " + std::string(to_string(step.schema[step.out_slot].dtype)) +
-         step.schema[step.out_slot].shape.to_string();
+  std::string shared;
+  bool nearest = false;
+  for (const detail::FoldPart& part : step.parts) {
+    nearest = nearest || part.filter == Filter::nearest;
+    if (part.draw == detail::FoldPart::Draw::follow) shared = "; draws are those of the first field";
+  }
+  if (nearest) text += "; resampled by nearest";
+  return text + shared + " -> " + step.result.name + ": " + std::string(to_string(step.result.dtype)) +
+         step.result.shape.to_string();
 }
 
 }  // namespace

@@ -39,7 +39,7 @@ struct FieldMapItem {
   MapOptions options;
 };
 struct ImageItem {
-  std::string field;
+  ImageFields fields;
   std::shared_ptr<const ImageStageModel> model;
   const ImageExecutor* executor;
 };

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include <penstock/export.hpp>
+#include <penstock/image_fields.hpp>
 #include <penstock/image_op.hpp>
 #include <penstock/rng.hpp>
 #include <penstock/stage.hpp>
@@ -143,7 +144,7 @@ class ImageStageOf final : public ImageStageModel {
 };
 
 /// `executor` must live as long as the program (the built-in one does).
-PENSTOCK_API Stage make_image_stage(std::string field, std::shared_ptr<const ImageStageModel> model,
+PENSTOCK_API Stage make_image_stage(ImageFields fields, std::shared_ptr<const ImageStageModel> model,
                                     const ImageExecutor& executor);
 PENSTOCK_API Stage make_decode_stage(std::string field, std::shared_ptr<const ImageDecoder> decoder,
                                      const ImageExecutor& executor);

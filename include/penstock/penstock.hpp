@@ -12,6 +12,7 @@
 #include <penstock/executor.hpp>
 #include <penstock/filter.hpp>
 #include <penstock/flat_map.hpp>
+#include <penstock/image_fields.hpp>
 #include <penstock/image_op.hpp>
 #include <penstock/image_stage.hpp>
 #include <penstock/joined.hpp>

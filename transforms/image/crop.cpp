@@ -76,8 +76,8 @@ Shape RandomCrop::schema(const Shape& in) const { return cropped("random_crop", 
 
 std::string RandomCrop::describe() const { return text(size_); }
 
-Stage crop(std::string field, const Box& box) { return image_stage(std::move(field), Crop(box)); }
-Stage center_crop(std::string field, Size size) { return image_stage(std::move(field), CenterCrop(size)); }
-Stage random_crop(std::string field, Size size) { return image_stage(std::move(field), RandomCrop(size)); }
+Stage crop(ImageFields fields, const Box& box) { return image_stage(std::move(fields), Crop(box)); }
+Stage center_crop(ImageFields fields, Size size) { return image_stage(std::move(fields), CenterCrop(size)); }
+Stage random_crop(ImageFields fields, Size size) { return image_stage(std::move(fields), RandomCrop(size)); }
 
 }  // namespace penstock

@@ -33,13 +33,13 @@ void RandomFlip::compose(const Params& params, const ImageShape&, ImageOp& op) c
 
 std::string RandomFlip::describe() const { return "p " + image::text(p_); }
 
-Stage flip_horizontal(std::string field) { return image_stage(std::move(field), Flip(Flip::Axis::horizontal)); }
-Stage flip_vertical(std::string field) { return image_stage(std::move(field), Flip(Flip::Axis::vertical)); }
-Stage random_flip(std::string field, FlipOptions options) {
-  return image_stage(std::move(field), RandomFlip(Flip::Axis::horizontal, options));
+Stage flip_horizontal(ImageFields fields) { return image_stage(std::move(fields), Flip(Flip::Axis::horizontal)); }
+Stage flip_vertical(ImageFields fields) { return image_stage(std::move(fields), Flip(Flip::Axis::vertical)); }
+Stage random_flip(ImageFields fields, FlipOptions options) {
+  return image_stage(std::move(fields), RandomFlip(Flip::Axis::horizontal, options));
 }
-Stage random_flip_vertical(std::string field, FlipOptions options) {
-  return image_stage(std::move(field), RandomFlip(Flip::Axis::vertical, options));
+Stage random_flip_vertical(ImageFields fields, FlipOptions options) {
+  return image_stage(std::move(fields), RandomFlip(Flip::Axis::vertical, options));
 }
 
 }  // namespace penstock

@@ -60,8 +60,8 @@ std::string RandomResizedCrop::describe() const {
          text(options_.ratio[0]) + ".." + text(options_.ratio[1]);
 }
 
-Stage random_resized_crop(std::string field, Size size, const RandomResizedCropOptions& options) {
-  return image_stage(std::move(field), RandomResizedCrop(size, options));
+Stage random_resized_crop(ImageFields fields, Size size, const RandomResizedCropOptions& options) {
+  return image_stage(std::move(fields), RandomResizedCrop(size, options));
 }
 
 }  // namespace penstock

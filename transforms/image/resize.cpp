@@ -55,9 +55,9 @@ Shape ResizeShort::schema(const Shape& in) const {
 
 std::string ResizeShort::describe() const { return std::to_string(length_); }
 
-Stage resize(std::string field, Size size) { return image_stage(std::move(field), Resize(size)); }
-Stage resize_short(std::string field, std::int32_t length) {
-  return image_stage(std::move(field), ResizeShort(length));
+Stage resize(ImageFields fields, Size size) { return image_stage(std::move(fields), Resize(size)); }
+Stage resize_short(ImageFields fields, std::int32_t length) {
+  return image_stage(std::move(fields), ResizeShort(length));
 }
 
 }  // namespace penstock

@@ -22,7 +22,7 @@ Shape RandomRot90::schema(const Shape& in) const {
   return {dynamic, dynamic, in[2]};
 }
 
-Stage rot90(std::string field, int quarters) { return image_stage(std::move(field), Rot90(quarters)); }
-Stage random_rot90(std::string field) { return image_stage(std::move(field), RandomRot90()); }
+Stage rot90(ImageFields fields, int quarters) { return image_stage(std::move(fields), Rot90(quarters)); }
+Stage random_rot90(ImageFields fields) { return image_stage(std::move(fields), RandomRot90()); }
 
 }  // namespace penstock

@@ -57,11 +57,11 @@ class PENSTOCK_API RandomCrop {
   Size size_;
 };
 
-/// `field`: u8 [H, W, C] to [box.height, box.width, C].
-PENSTOCK_API Stage crop(std::string field, const Box& box);
-/// `field`: u8 [H, W, C] to [size.height, size.width, C].
-PENSTOCK_API Stage center_crop(std::string field, Size size);
-/// `field`: u8 [H, W, C] to [size.height, size.width, C].
-PENSTOCK_API Stage random_crop(std::string field, Size size);
+/// `fields`, each: u8 [H, W, C] to [box.height, box.width, C].
+PENSTOCK_API Stage crop(ImageFields fields, const Box& box);
+/// `fields`, each: u8 [H, W, C] to [size.height, size.width, C].
+PENSTOCK_API Stage center_crop(ImageFields fields, Size size);
+/// `fields`, each: u8 [H, W, C] to [size.height, size.width, C].
+PENSTOCK_API Stage random_crop(ImageFields fields, Size size);
 
 }  // namespace penstock

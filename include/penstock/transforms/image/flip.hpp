@@ -44,11 +44,11 @@ class PENSTOCK_API RandomFlip {
   double p_;
 };
 
-/// Each on `field`: u8 [H, W, C], whose shape stays as it is.
-PENSTOCK_API Stage flip_horizontal(std::string field);
-PENSTOCK_API Stage flip_vertical(std::string field);
+/// Each on `fields`: u8 [H, W, C], whose shape stays as it is.
+PENSTOCK_API Stage flip_horizontal(ImageFields fields);
+PENSTOCK_API Stage flip_vertical(ImageFields fields);
 /// Left and right.
-PENSTOCK_API Stage random_flip(std::string field, FlipOptions options = {});
-PENSTOCK_API Stage random_flip_vertical(std::string field, FlipOptions options = {});
+PENSTOCK_API Stage random_flip(ImageFields fields, FlipOptions options = {});
+PENSTOCK_API Stage random_flip_vertical(ImageFields fields, FlipOptions options = {});
 
 }  // namespace penstock

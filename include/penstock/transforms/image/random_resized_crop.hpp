@@ -34,7 +34,7 @@ class PENSTOCK_API RandomResizedCrop {
   std::array<double, 2> log_ratio_;
 };
 
-/// `field`: u8 [H, W, C] to [size.height, size.width, C].
-PENSTOCK_API Stage random_resized_crop(std::string field, Size size, const RandomResizedCropOptions& options = {});
+/// `fields`, each: u8 [H, W, C] to [size.height, size.width, C].
+PENSTOCK_API Stage random_resized_crop(ImageFields fields, Size size, const RandomResizedCropOptions& options = {});
 
 }  // namespace penstock

@@ -40,9 +40,9 @@ class PENSTOCK_API ResizeShort {
   std::int32_t length_;
 };
 
-/// `field`: u8 [H, W, C] to [size.height, size.width, C].
-PENSTOCK_API Stage resize(std::string field, Size size);
-/// `field`: u8 [H, W, C] to [length, W * length / H, C] where H <= W, else to [H * length / W, length, C].
-PENSTOCK_API Stage resize_short(std::string field, std::int32_t length);
+/// `fields`, each: u8 [H, W, C] to [size.height, size.width, C].
+PENSTOCK_API Stage resize(ImageFields fields, Size size);
+/// `fields`, each: u8 [H, W, C] to [length, W * length / H, C] where H <= W, else to [H * length / W, length, C].
+PENSTOCK_API Stage resize_short(ImageFields fields, std::int32_t length);
 
 }  // namespace penstock

@@ -33,9 +33,9 @@ class PENSTOCK_API RandomRot90 {
   std::string name() const { return "random_rot90"; }
 };
 
-/// `field`: u8 [H, W, C] to [W, H, C] for an odd number of quarters.
-PENSTOCK_API Stage rot90(std::string field, int quarters = 1);
-/// `field`: u8 [H, W, C] to the same or [W, H, C].
-PENSTOCK_API Stage random_rot90(std::string field);
+/// `fields`, each: u8 [H, W, C] to [W, H, C] for an odd number of quarters.
+PENSTOCK_API Stage rot90(ImageFields fields, int quarters = 1);
+/// `fields`, each: u8 [H, W, C] to the same or [W, H, C].
+PENSTOCK_API Stage random_rot90(ImageFields fields);
 
 }  // namespace penstock

@@ -13,10 +13,11 @@ namespace penstock {
 /// Executes every ImageOp on the CPU; the same bits on every CPU. Any thread; lives as long as the program.
 ///
 /// A resample is an antialiased triangle filter, of half-width max(1, in / out) input pixels (what Pillow and
-/// torchvision call bilinear with antialias): no value is more than 1 from the exact result rounded to 8 bits.
+/// torchvision call bilinear with antialias): no value is more than 1 from the exact result rounded to 8 bits. Or, for
+/// a mask, the pixel below the centre of the new one (what Pillow calls NEAREST).
 PENSTOCK_API const ImageExecutor& image_executor();
 
-/// A user's own ImageStage as a stage on `field`, u8 [H, W, C] with 1 to 4 channels:
+/// A user's own ImageStage as a stage on `fields`, each u8 [H, W, C] with 1 to 4 channels:
 ///
 ///     struct Tile {                                      // the upper left quarter, turned at random
 ///       struct Params { int quarters; };
@@ -33,8 +34,8 @@ PENSTOCK_API const ImageExecutor& image_executor();
 /// It folds with its neighbours like the built-in ones, which are written the same way.
 template <ImageStage S>
 // NOLINTNEXTLINE(performance-unnecessary-value-param): it is moved from; in a template the check does not see that
-Stage image_stage(std::string field, S stage) {
-  return detail::make_image_stage(std::move(field), std::make_shared<detail::ImageStageOf<S>>(std::move(stage)),
+Stage image_stage(ImageFields fields, S stage) {
+  return detail::make_image_stage(std::move(fields), std::make_shared<detail::ImageStageOf<S>>(std::move(stage)),
                                   image_executor());
 }
 

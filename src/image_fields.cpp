@@ -1,0 +1,24 @@
+#include <penstock/image_fields.hpp>
+
+#include <penstock/error.hpp>
+
+namespace penstock {
+
+ImageFields::ImageFields(std::initializer_list<Item> items) {
+  if (items.size() == 0) throw Error(Errc::invalid_argument, "an image stage needs at least one field");
+  for (const Item& item : items) {
+    for (const ImageField& other : fields_)
+      if (other.name == item.field_.name)
+        throw Error(Errc::invalid_argument, "an image stage names field \"" + other.name + "\" twice");
+    fields_.push_back(item.field_);
+    if (!item.says_filter_ && fields_.size() > 1) fields_.back().filter = Filter::nearest;
+  }
+}
+
+std::string ImageFields::names() const {
+  std::string names;
+  for (const ImageField& field : fields_) names += (names.empty() ? "" : ", ") + field.name;
+  return names;
+}
+
+}  // namespace penstock
