@@ -4,8 +4,8 @@
 
 namespace penstock {
 
-ImageFields::ImageFields(std::initializer_list<Item> items) {
-  if (items.size() == 0) throw Error(Errc::invalid_argument, "an image stage needs at least one field");
+ImageFields::ImageFields(const std::vector<Item>& items) {
+  if (items.empty()) throw Error(Errc::invalid_argument, "an image stage needs at least one field");
   for (const Item& item : items) {
     for (const ImageField& other : fields_)
       if (other.name == item.field_.name)

@@ -51,7 +51,8 @@ class PENSTOCK_API ImageFields {
     bool says_filter_ = false;
   };
   /// @throws Error(invalid_argument) for no field, or one that is named twice.
-  ImageFields(std::initializer_list<Item> items);
+  ImageFields(std::initializer_list<Item> items) : ImageFields(std::vector<Item>(items)) {}
+  explicit ImageFields(const std::vector<Item>& items);  ///< the same
 
   std::size_t size() const noexcept { return fields_.size(); }
   const ImageField& operator[](std::size_t i) const noexcept { return fields_[i]; }

@@ -4,6 +4,7 @@
 #include <penstock/batch_stage.hpp>
 #include <penstock/order.hpp>
 #include <penstock/transforms/decode_jpeg.hpp>
+#include <penstock/transforms/decode_png.hpp>
 #include <penstock/transforms/image.hpp>
 
 #include "output.hpp"
@@ -16,11 +17,18 @@ namespace {
 using A = const Arguments&;
 
 constexpr Parameter field{"field", "image"};
+constexpr Parameter fields{"field", "image,mask"};
 constexpr Parameter size{"size", "N|HxW", true};
 constexpr Parameter dtype{"dtype", "f32|f16"};
 constexpr Parameter p{"p", "0.5"};
 
 std::string field_of(A a) { return a.text("field", "image"); }
+// The first is an image, those behind it are masks.
+ImageFields fields_of(A a) {
+  if (!a.given("field")) return "image";
+  const std::vector<std::string> names = a.names("field");
+  return ImageFields(std::vector<ImageFields::Item>(names.begin(), names.end()));
+}
 DType chosen_dtype(A a) {
   return std::array{DType::f32, DType::f16, DType::u8}[a.choice("dtype", {"f32", "f16", "u8"})];
 }
@@ -68,11 +76,20 @@ Stage make_decode_jpeg(A a) {
   return decode_jpeg(field_of(a), options);
 }
 
+Stage make_decode_png(A a) {
+  PngOptions options;
+  options.color = std::array{PngOptions::rgb, PngOptions::gray, PngOptions::rgba, PngOptions::as_stored,
+                             PngOptions::labels}[a.choice("color", {"rgb", "gray", "rgba", "as_stored", "labels"})];
+  options.high_byte = a.flag("high_byte", options.high_byte);
+  options.max_pixels = a.count("max_pixels", options.max_pixels);
+  return decode_png(field_of(a), options);
+}
+
 Stage make_random_resized_crop(A a) {
   RandomResizedCropOptions options;
   options.scale = pair(a, "scale", options.scale);
   options.ratio = pair(a, "ratio", options.ratio);
-  return random_resized_crop(field_of(a), a.size("size"), options);
+  return random_resized_crop(fields_of(a), a.size("size"), options);
 }
 
 Stage make_normalize(A a) {
@@ -100,7 +117,7 @@ Stage make_batch(A a) {
 }
 
 std::vector<StageSyntax> make_table() {
-  const std::vector<Parameter> image_only{field};
+  const std::vector<Parameter> image_only{fields};
   return {
       {"shuffle",
        true,
@@ -125,35 +142,39 @@ std::vector<StageSyntax> make_table() {
         {"max_scans", "N"},
         {"accept_warnings", "true|false"}},
        make_decode_jpeg},
+      {"decode_png",
+       false,
+       {field, {"color", "rgb|gray|rgba|as_stored|labels"}, {"high_byte", "true|false"}, {"max_pixels", "N"}},
+       make_decode_png},
       {"crop",
        false,
-       {{"top", "N", true}, {"left", "N", true}, {"height", "N", true}, {"width", "N", true}, field},
+       {{"top", "N", true}, {"left", "N", true}, {"height", "N", true}, {"width", "N", true}, fields},
        [](A a) {
-         return crop(field_of(a), Box{a.pixels("top"), a.pixels("left"), a.pixels("height"), a.pixels("width")});
+         return crop(fields_of(a), Box{a.pixels("top"), a.pixels("left"), a.pixels("height"), a.pixels("width")});
        }},
-      {"center_crop", false, {size, field}, [](A a) { return center_crop(field_of(a), a.size("size")); }},
-      {"random_crop", false, {size, field}, [](A a) { return random_crop(field_of(a), a.size("size")); }},
+      {"center_crop", false, {size, fields}, [](A a) { return center_crop(fields_of(a), a.size("size")); }},
+      {"random_crop", false, {size, fields}, [](A a) { return random_crop(fields_of(a), a.size("size")); }},
       {"random_resized_crop",
        false,
-       {size, {"scale", "0.08,1"}, {"ratio", "0.75,1.333"}, field},
+       {size, {"scale", "0.08,1"}, {"ratio", "0.75,1.333"}, fields},
        make_random_resized_crop},
-      {"resize", false, {size, field}, [](A a) { return resize(field_of(a), a.size("size")); }},
+      {"resize", false, {size, fields}, [](A a) { return resize(fields_of(a), a.size("size")); }},
       {"resize_short",
        false,
-       {{"length", "N", true}, field},
-       [](A a) { return resize_short(field_of(a), a.pixels("length")); }},
-      {"flip_horizontal", false, image_only, [](A a) { return flip_horizontal(field_of(a)); }},
-      {"flip_vertical", false, image_only, [](A a) { return flip_vertical(field_of(a)); }},
-      {"random_flip", false, {p, field}, [](A a) { return random_flip(field_of(a), {.p = a.number("p", 0.5)}); }},
+       {{"length", "N", true}, fields},
+       [](A a) { return resize_short(fields_of(a), a.pixels("length")); }},
+      {"flip_horizontal", false, image_only, [](A a) { return flip_horizontal(fields_of(a)); }},
+      {"flip_vertical", false, image_only, [](A a) { return flip_vertical(fields_of(a)); }},
+      {"random_flip", false, {p, fields}, [](A a) { return random_flip(fields_of(a), {.p = a.number("p", 0.5)}); }},
       {"random_flip_vertical",
        false,
-       {p, field},
-       [](A a) { return random_flip_vertical(field_of(a), {.p = a.number("p", 0.5)}); }},
+       {p, fields},
+       [](A a) { return random_flip_vertical(fields_of(a), {.p = a.number("p", 0.5)}); }},
       {"rot90",
        false,
-       {{"quarters", "1"}, field},
-       [](A a) { return rot90(field_of(a), static_cast<int>(a.whole("quarters", 1) % 4)); }},
-      {"random_rot90", false, image_only, [](A a) { return random_rot90(field_of(a)); }},
+       {{"quarters", "1"}, fields},
+       [](A a) { return rot90(fields_of(a), static_cast<int>(a.whole("quarters", 1) % 4)); }},
+      {"random_rot90", false, image_only, [](A a) { return random_rot90(fields_of(a)); }},
       {"normalize", false, {{"mean", "0,0,0"}, {"std", "1,1,1"}, dtype, {"layout", "chw|hwc"}, field}, make_normalize},
       {"convert",
        false,

@@ -21,6 +21,7 @@ penstock_package(NAME XXHash DEBIAN libxxhash-dev TARGET XXHash::XXHash HEADER_O
 penstock_package(NAME LMDB DEBIAN liblmdb-dev TARGET LMDB::LMDB LIBS -llmdb MODULE)
 penstock_package(NAME JPEG DEBIAN libjpeg62-turbo-dev TARGET JPEG::JPEG PC libjpeg)
 penstock_package(NAME PNG DEBIAN libpng-dev TARGET PNG::PNG PC libpng)
+penstock_package(NAME ZLIB DEBIAN zlib1g-dev TARGET ZLIB::ZLIB PC zlib)
 penstock_package(NAME hwy DEBIAN libhwy-dev TARGET hwy::hwy PC libhwy)
 penstock_package(NAME CLI11 DEBIAN libcli11-dev TARGET CLI11::CLI11)
 penstock_package(NAME fmt DEBIAN libfmt-dev TARGET fmt::fmt ALSO fmt::fmt-header-only)

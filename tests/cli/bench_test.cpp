@@ -3,6 +3,7 @@
 
 #include "cli/tool.hpp"
 #include "support/catch.hpp"
+#include "transforms/png_files.hpp"
 
 using namespace penstock_test;
 
@@ -117,6 +118,21 @@ TEST_CASE("bench knows every built-in stage") {
         "random_flip 0.3 | random_flip_vertical p=0.1 | rot90 -1 | random_rot90 | normalize mean=0.5,0.4,0.3 std=0.2 "
         "f16 | batch 4 tail=drop",
         "decode_jpeg | resize 8x9 | convert f32 chw scale=2 bias=0.5,1,2 | select_fields label,image | batch 64"}) {
+    const ToolResult result = tool({"bench", folder / "images", "--stages", line, "--epochs", "1", "--json", "-"});
+    INFO(line);
+    INFO(result.err);
+    CHECK(result.status == 0);
+  }
+}
+
+TEST_CASE("bench decodes PNG") {
+  const TempFolder folder;
+  for (std::uint64_t i = 0; i < 8; ++i) {
+    const penstock_test::Bytes bytes = PngFile({3, 4}, {20, 30}, i).bytes();
+    folder.write("images/" + std::to_string(i) + ".png", {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  }
+  for (const std::string line : {"decode_png | resize 16 | batch 4", "decode_png color=labels | resize 16 | batch 4",
+                                 "decode_png image rgba true 1000 | resize field=image 16 | batch 4"}) {
     const ToolResult result = tool({"bench", folder / "images", "--stages", line, "--epochs", "1", "--json", "-"});
     INFO(line);
     INFO(result.err);

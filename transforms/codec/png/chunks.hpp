@@ -1,0 +1,44 @@
+// The chunks of a PNG: their order and check sums, what the header declares, and the few that a decoder is given.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include <penstock/transforms/decode_png.hpp>
+
+namespace penstock::png {
+
+enum ColorType : std::uint8_t { gray = 0, rgb = 2, palette = 3, gray_alpha = 4, rgba = 6 };
+
+struct Header {
+  std::uint32_t width = 0, height = 0;
+  std::uint8_t depth = 0;  // bits of a sample
+  std::uint8_t color = 0;  // a ColorType
+  bool interlaced = false;
+  bool transparency = false;  // a tRNS chunk says which colours are
+  std::uint64_t bytes = 0;    // of compressed pixels
+};
+
+// Walks through all chunks. Nothing is allocated. @throws Error(corrupt | unsupported).
+Header check_chunks(std::span<const std::byte> encoded);
+
+// Reads on over a checked PNG as if it had no chunks but those that make pixels. An ancillary chunk can't do harm to a
+// decoder that never sees it.
+class ChunkStream {
+ public:
+  // With `transparency`, tRNS is among them.
+  ChunkStream(std::span<const std::byte> encoded, const Header& header, bool transparency);
+  // @throws Error(corrupt) behind the end.
+  void read(std::byte* to, std::size_t bytes);
+  std::uint64_t offset() const noexcept { return at_; }
+
+ private:
+  bool wanted(std::span<const std::byte> chunk) const;
+
+  std::span<const std::byte> encoded_;
+  bool palette_, transparency_;
+  std::size_t at_ = 0, chunk_end_;
+};
+
+}  // namespace penstock::png
