@@ -96,13 +96,18 @@ class Join {
                                              ", " + std::to_string(m.in_rank) + ">; the fields are " +
                                              data_.schema.to_string())
           .with_stage(label);
+    try {
+      m.check(in.shape);
+    } catch (Error& error) {
+      throw error.with_stage(label);
+    }
     const std::string out_name = item.options.out.empty() ? item.field : item.options.out;
     if (m.in_place) {
       if (out_name != item.field || item.options.shape)
         throw Error(Errc::invalid_argument,
                     "a callable that works in place keeps its field and shape; give it a second view to write to")
             .with_stage(label);
-      add_stage(item.options.name, label, {}, item.options.version, data_.schema);
+      add_stage(item.options.name, label, m.describe(), item.options.version, data_.schema);
       return;
     }
     const Shape shape = item.options.shape.value_or(in.shape);
@@ -113,7 +118,9 @@ class Join {
           .with_stage(label);
     if (item.options.shape && !shape.fixed() && !(shape == in.shape))
       throw Error(Errc::invalid_argument, "`.shape` must be fixed, or left away to mean the input's").with_stage(label);
-    add_stage(item.options.name, label, out_name == item.field ? "" : "to " + out_name, item.options.version,
+    std::string options = m.describe();
+    if (out_name != item.field) options += (options.empty() ? "to " : ", to ") + out_name;
+    add_stage(item.options.name, label, std::move(options), item.options.version,
               data_.schema.with({out_name, m.out_dtype, shape}));
   }
 

@@ -27,8 +27,9 @@ std::string describe(const Step& step, const CheckOptions& check) {
     case Step::Kind::flat_map:
       return step.label + ": makes any number of samples of one -> " + step.schema.to_string();
     case Step::Kind::map:
-    case Step::Kind::field_map:
       return step.label + " -> " + step.schema.to_string();
+    case Step::Kind::field_map:
+      return step.label + (step.field_map->in_place ? ": in place -> " : " -> ") + step.schema.to_string();
     case Step::Kind::image:
       break;
   }

@@ -113,6 +113,8 @@ class PENSTOCK_API FieldMapModel {
   virtual ~FieldMapModel() = default;
   /// `out` equals `in` for a callable that works in place.
   virtual void apply(const TensorView& in, const TensorView& out, Context& context) const = 0;
+  virtual void check(const Shape&) const {}
+  virtual std::string describe() const { return {}; }
   DType in_dtype{}, out_dtype{};
   std::size_t in_rank = 0, out_rank = 0;
   bool in_place = false;
@@ -216,6 +218,17 @@ class FieldMapOf final : public FieldMapModel {
     else
       f_(from, to);
   }
+  void check(const Shape& in) const override {
+    if constexpr (requires { f_.check(in); }) f_.check(in);
+  }
+  std::string describe() const override {
+    if constexpr (requires {
+                    { f_.describe() } -> std::convertible_to<std::string>;
+                  })
+      return f_.describe();
+    else
+      return {};
+  }
 
  private:
   F f_;
@@ -235,7 +248,9 @@ Stage map(F f) {
 /// A callable on one field:
 ///     map("image", [](View<const std::uint8_t, 3> in, View<float, 3> out) { … })
 /// reads field "image" where it lies and writes its new value where the next stage, or the batch, wants it.
-/// Dtypes and ranks are checked against the schema when the stage joins a pipeline.
+/// Dtypes and ranks are checked against the schema when the stage joins a pipeline. A callable may also say
+/// `void check(const Shape& in) const`, which throws Error(schema_mismatch) for shapes it can't take, and
+/// `std::string describe() const`, its result options, which become part of the fingerprint.
 template <FieldTransform F>
 Stage map(std::string field, F f, MapOptions options = {}) {
   return detail::make_field_map(std::move(field),

@@ -85,6 +85,15 @@ Stage make_decode_png(A a) {
   return decode_png(field_of(a), options);
 }
 
+Stage make_color_jitter(A a) {
+  ColorJitterOptions options;
+  options.brightness = a.number("brightness", options.brightness);
+  options.contrast = a.number("contrast", options.contrast);
+  options.saturation = a.number("saturation", options.saturation);
+  options.hue = a.number("hue", options.hue);
+  return color_jitter(field_of(a), options);
+}
+
 Stage make_random_resized_crop(A a) {
   RandomResizedCropOptions options;
   options.scale = pair(a, "scale", options.scale);
@@ -175,6 +184,10 @@ std::vector<StageSyntax> make_table() {
        {{"quarters", "1"}, fields},
        [](A a) { return rot90(fields_of(a), static_cast<int>(a.whole("quarters", 1) % 4)); }},
       {"random_rot90", false, image_only, [](A a) { return random_rot90(fields_of(a)); }},
+      {"color_jitter",
+       false,
+       {{"brightness", "0.4"}, {"contrast", "0.4"}, {"saturation", "0.4"}, {"hue", "0.1"}, field},
+       make_color_jitter},
       {"normalize", false, {{"mean", "0,0,0"}, {"std", "1,1,1"}, dtype, {"layout", "chw|hwc"}, field}, make_normalize},
       {"convert",
        false,

@@ -1,6 +1,8 @@
 #pragma once
 
-/// All image stages. Those next to each other on one field fold into one pass over its pixels.
+/// All image stages. Those next to each other on one field fold into one pass over its pixels (but for color_jitter,
+/// which works on whole images).
+#include <penstock/transforms/image/color_jitter.hpp>
 #include <penstock/transforms/image/convert.hpp>
 #include <penstock/transforms/image/crop.hpp>
 #include <penstock/transforms/image/flip.hpp>

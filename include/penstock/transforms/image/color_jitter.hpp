@@ -1,0 +1,64 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+
+#include <penstock/export.hpp>
+#include <penstock/sample.hpp>
+#include <penstock/stage.hpp>
+#include <penstock/transform.hpp>
+
+namespace penstock {
+
+/// Result options of `color_jitter`. 0 leaves a property as it is.
+struct ColorJitterOptions {
+  double brightness = 0;  ///< factor uniform in [max(0, 1 - b), 1 + b); at most 100
+  double contrast = 0;    ///< the same
+  double saturation = 0;  ///< the same
+  double hue = 0;         ///< turns of the colour circle, uniform in [-h, h); at most 0.5
+};
+
+/// Changes brightness, contrast, saturation and hue by random amounts in a random order, as torchvision's ColorJitter
+/// does. With f the factor, L = (19595 R + 38470 G + 7471 B + 32768) / 65536 rounded down (ITU-R BT.601, as Pillow's
+/// "L"), and each result rounded to 8 bits before the next:
+///
+///     brightness   v' = f v
+///     contrast     v' = m + f (v - m), m the mean of L over the image
+///     saturation   v' = L + f (v - L)
+///     hue          H of HSV is turned: with V = max, C = max - min and h its sixths (Smith, SIGGRAPH '78),
+///                  R, G, B = V - C clamp(min(k, 4 - k), 0, 1) for k = (5, 3, 1 + h) mod 6
+///
+/// All in binary32 without contraction: the same bits on every CPU.
+///
+/// It works on whole images, in place, and therefore ends a fold: put it behind crops and resizes, where pixels are
+/// few, and before `normalize`.
+class PENSTOCK_API ColorJitter {
+ public:
+  enum Operation : std::uint8_t { brightness, contrast, saturation, hue };
+  struct Params {
+    float brightness = 1, contrast = 1, saturation = 1;  ///< factors
+    float hue = 0;                                       ///< turns
+    std::array<Operation, 4> order{ColorJitter::brightness, ColorJitter::contrast, ColorJitter::saturation,
+                                   ColorJitter::hue};
+  };
+  /// @throws Error(invalid_argument) for options outside their bounds.
+  explicit ColorJitter(const ColorJitterOptions& options);
+  /// Takes as many random numbers whatever the options are.
+  Params draw(Rng& rng) const;
+  /// `image`: [H, W, 3], or [H, W, 1], where saturation and hue do nothing. @throws Error(unsupported) for others.
+  static void apply(const Params& params, View<std::uint8_t, 3> image);
+
+  void operator()(View<std::uint8_t, 3> image, Context& context) const { apply(draw(context.rng()), image); }
+  /// @throws Error(schema_mismatch) for images that are known to have other than 1 or 3 channels.
+  void check(const Shape& image) const;
+  std::string describe() const;
+
+ private:
+  ColorJitterOptions options_;
+};
+
+/// `field`: u8 [H, W, 3] or [H, W, 1], which keeps its shape.
+PENSTOCK_API Stage color_jitter(std::string field, const ColorJitterOptions& options);
+
+}  // namespace penstock
