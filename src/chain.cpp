@@ -249,6 +249,7 @@ bool Chain::run_measured(ChainRun& run, std::size_t first, std::size_t last, con
   };
   std::size_t i = first;
   bool kept = true;
+  if (first == last && !rows.empty()) finish(run, rows);  // a child that is its parent
   try {
     for (; i < last && kept; ++i) {
       run.at = &steps_[i].label;

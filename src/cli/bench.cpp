@@ -34,7 +34,10 @@ struct BenchOptions {
 };
 
 OnError policy_of(const std::string& name) {
-  return name == "replace" ? OnError::replace : name == "mask" ? OnError::mask : OnError::fail;
+  return name == "replace" ? OnError::replace
+         : name == "mask"  ? OnError::mask
+         : name == "drop"  ? OnError::drop
+                           : OnError::fail;
 }
 
 // A stage that doesn't fit what stands before it, or the store's fields, is a wrong command line like any other.
@@ -176,8 +179,10 @@ void add_bench(CLI::App& app, Command& chosen) {
   command.add_flag("--no-shuffle", options->no_shuffle, "Records in the store's order");
   command.add_option("--threads", options->threads, "2, or 1..4 or 1,2,8 for a run with each; default: cores - 1");
   command.add_option("--epochs", options->epochs, "Epochs a run")->check(CLI::Range(1, 1000000))->capture_default_str();
-  command.add_option("--on-error", options->on_error, "Bad samples: end the run (default), are replaced, or masked")
-      ->check(CLI::IsMember({"fail", "replace", "mask"}));
+  command
+      .add_option("--on-error", options->on_error,
+                  "Bad samples: end the run (default), are replaced, masked, or dropped")
+      ->check(CLI::IsMember({"fail", "replace", "mask", "drop"}));
   command.add_flag("--verify", options->verify, "Decode every image to its end");
   command.add_option("--memory", options->memory, "Most bytes the loader may take, like 2GiB; 0 = no limit")
       ->capture_default_str();

@@ -59,8 +59,8 @@ Stage make_check(A a) {
 
 Stage make_on_error(A a) {
   ErrorPolicy policy;
-  policy.policy =
-      std::array{OnError::fail, OnError::replace, OnError::mask}[a.choice("policy", {"fail", "replace", "mask"})];
+  policy.policy = std::array{OnError::fail, OnError::replace, OnError::mask,
+                             OnError::drop}[a.choice("policy", {"fail", "replace", "mask", "drop"})];
   policy.max_count = a.count("max_count", policy.max_count);
   policy.max_share = a.number("max_share", policy.max_share);
   return on_error(policy);
@@ -140,7 +140,7 @@ std::vector<StageSyntax> make_table() {
       {"split", true, {{"shares", "0.9,0.1"}, {"part", "0"}, {"by", "index|key"}, {"salt", "0"}}, make_split},
       {"on_error",
        false,
-       {{"policy", "fail|replace|mask", true}, {"max_count", "N"}, {"max_share", "0..1"}},
+       {{"policy", "fail|replace|mask|drop", true}, {"max_count", "N"}, {"max_share", "0..1"}},
        make_on_error},
       {"check", false, {{"verify", "true|false"}, {"fold", "true|false"}, {"max_sample_bytes", "N"}}, make_check},
       {"decode_jpeg",

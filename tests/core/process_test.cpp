@@ -112,6 +112,44 @@ TEST_CASE("a fork in the worst moment leaves a child that can't get stuck") {
   CHECK(first->size() == 8);
 }
 
+namespace {
+
+struct Twice {
+  std::uint32_t count(const ps::Sample&, ps::Context&) const { return 2; }
+  void child(const ps::Sample&, std::uint32_t, ps::Sample&, ps::Context&) const {}
+};
+
+struct InOrder {
+  Records records;
+  std::uint64_t at = 0;
+  ps::Schema schema() const { return records.schema(); }
+  void reset(std::uint64_t) { at = 0; }
+  bool next(ps::SampleBuilder& out) {
+    if (at == records.size()) return false;
+    records.read(at++, out);
+    return true;
+  }
+};
+
+// Half of them are placed directly, the others settled.
+ps::Pipeline shape(const Records& source, std::uint64_t r) {
+  switch (mix(r + 4) % 8) {
+    case 0:
+      return ps::from(source) | ps::seed(r) |
+             ps::filter([](const ps::Sample& s) { return s.scalar<std::int64_t>("y") % 3 != 0; });
+    case 1:
+      return ps::from(source) | ps::shuffle({.seed = r}) | Twice{};
+    case 2:
+      return ps::from(InOrder{source}) | ps::shuffle({.seed = r, .window = 16});
+    case 3:
+      return ps::from(InOrder{source}) | ps::seed(r) | Twice{} | ps::on_error({.policy = ps::OnError::drop});
+    default:
+      return ps::from(source) | ps::shuffle({.seed = r});
+  }
+}
+
+}  // namespace
+
 TEST_CASE("2,000 stops at any moment return at once and leave no thread and no descriptor") {
   const Watchdog dog(300s);
   // Warm: the thread pool keeps what it once had.
@@ -135,11 +173,10 @@ TEST_CASE("2,000 stops at any moment return at once and leave no thread and no d
       };
     std::optional<std::stop_source> stop;
     stop.emplace();
-    auto loader = std::make_unique<ps::Loader>(
-        ps::from(source) | ps::shuffle({.seed = r}) | AddDraw{} | ps::batch(1 + mix(r + 1) % 20),
-        ps::LoaderOptions{.threads = 1 + static_cast<unsigned>(mix(r + 2) % 4),
-                          .depth = 2 + static_cast<unsigned>(r % 3),
-                          .stop = stop->get_token()});
+    auto loader = std::make_unique<ps::Loader>(shape(source, r) | AddDraw{} | ps::batch(1 + mix(r + 1) % 20),
+                                               ps::LoaderOptions{.threads = 1 + static_cast<unsigned>(mix(r + 2) % 4),
+                                                                 .depth = 2 + static_cast<unsigned>(r % 3),
+                                                                 .stop = stop->get_token()});
     ps::Batch held;
     const std::uint64_t batches = mix(r + 3) % 12;
     const auto body = [&] {

@@ -175,7 +175,7 @@ TEST_CASE("a stream is read by one runner at a time, and its records are worked 
   CHECK(stream.shared->reads == 1500);
 }
 
-TEST_CASE("a stream that can seek goes on where it was; one that can't is read again, and the plan says so") {
+TEST_CASE("a stream that can seek goes on where it was, one that can't is read again, and the plan says so") {
   const Watchdog dog(60s);
   Counting replayed{.count = 100};
   Seeking sought;
@@ -218,6 +218,46 @@ TEST_CASE("a stream's shuffle keeps to its blocks, has every record once, and ot
       CHECK(*records.rbegin() == block * 10 + n - 1);
     }
   CHECK(std::vector(all.begin(), all.begin() + 103) != std::vector(all.begin() + 103, all.end()));
+}
+
+TEST_CASE("a shuffled stream goes on from the middle of a block") {
+  const Watchdog dog(60s);
+  for (const bool seeks : {false, true}) {
+    Seeking seeking;
+    seeking.count = 53;
+    const ps::Pipeline p = (seeks ? ps::from(seeking) : ps::from(Counting{.count = 53})) |
+                           ps::shuffle({.seed = 9, .window = 10}) | ps::batch(3);
+    const std::vector<Got> all = collect(p, {.threads = 2}, 2);
+    ps::Loader loader(p, {.threads = 2});
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      ps::Loader rest(p, {.threads = 3});
+      rest.resume(loader.state());
+      for (std::size_t k = i; k < all.size();) {
+        auto b = rest.next();
+        if (b) REQUIRE(copy(*b) == all[k++]);
+      }
+      while (!loader.next()) {
+      }
+    }
+  }
+}
+
+TEST_CASE("incomplete batches that are not wanted give their slots back") {
+  const Watchdog dog(60s);
+  Records source{.count = 21};
+  source.shared->faults = {{20, Fault::corrupt}};
+  const ps::Pipeline p =
+      ps::from(source) | ps::on_error({.policy = ps::OnError::drop}) | even() | ps::batch(4, {.tail = ps::Tail::drop});
+  ps::Loader loader(p, {.threads = 2, .depth = 2});
+  for (std::uint64_t epoch = 0; epoch < 50; ++epoch) {
+    std::uint64_t batches = 0;
+    for (const ps::Batch& b : loader.epoch()) {
+      CHECK(b.size() == 4);
+      ++batches;
+    }
+    CHECK(batches == 2);
+  }
+  CHECK(loader.state().replaced == 50);
 }
 
 TEST_CASE("a stream that can't be copied is lent to one loader at a time") {
