@@ -217,7 +217,7 @@ class Loader::Impl {
                       std::to_string(s.fingerprint) + ", here " + std::to_string(fingerprint) +
                       "); compare with what plan() says");
     const std::uint64_t rows = pipeline.batch_size(), number = settled ? s.number : s.position / rows;
-    const bool fits = settled ? s.position <= pipeline.size()
+    const bool fits = settled ? s.position < pipeline.size() || s.position == 0
                               : s.position % rows == 0 && number <= steps && s.child == 0;
     if (!fits || s.part != 0)
       throw Error(Errc::state_mismatch, "the state's position " + std::to_string(s.position) +

@@ -62,9 +62,10 @@ JpegJob::JpegJob(Store store)
   compare_bits();
 }
 
-Pipeline JpegJob::pipeline(std::uint64_t seed) const {
-  return from(source_) | shuffle({.seed = seed}) | decode_jpeg("image") | random_resized_crop("image", size) |
-         random_flip("image") | batch(batch_rows);
+Pipeline JpegJob::pipeline(std::uint64_t seed, const std::optional<Stage>& last) const {
+  const Pipeline samples = from(source_) | shuffle({.seed = seed}) | decode_jpeg("image") |
+                           random_resized_crop("image", size) | random_flip("image");
+  return (last ? samples | *last : samples) | batch(batch_rows);
 }
 
 JpegJob::Work JpegJob::work(std::uint64_t seed_value) const {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -35,8 +36,8 @@ class JpegJob {
   explicit JpegJob(Store store);
 
   const Store& store() const noexcept { return store_; }
-  // One epoch with this seed.
-  Pipeline pipeline(std::uint64_t seed) const;
+  // One epoch with this seed. `last`: a stage behind the others.
+  Pipeline pipeline(std::uint64_t seed, const std::optional<Stage>& last = std::nullopt) const;
   Timing ours(unsigned threads, std::uint64_t seed) const;
   Timing raw(unsigned threads, std::uint64_t seed) const;
 

@@ -28,6 +28,8 @@ std::vector<RowEntry> all_rows() {
         "the same | full decode, crop, resize, flip, fp32 NCHW, fresh buffers, collate, on this engine", "images/s",
         1.5, higher, ratio},
        jpeg_vs_plain},
+      {{"settled_vs_direct", "the JPEG job with a filter that keeps all | without", "images/s", 0.95, higher, ratio},
+       settled_vs_direct},
       {{"jpeg_seekable_q90", "the JPEG job on seekable files | on the ordinary ones", "images/s", 1.1, higher, ratio},
        jpeg_seekable_q90},
       {{"jpeg_seekable_noisy", "the same with noisy pictures", "images/s", 1.2, higher, ratio}, jpeg_seekable_noisy},

@@ -294,6 +294,7 @@ TEST_CASE("random pipelines bring what the model says") {
       ps::LoaderOptions o;
       o.executor = executor(thread_counts[mix(seed + salt) % 4]);
       o.depth = static_cast<unsigned>(mix(seed + salt + 1) % 7);
+      o.settle_bytes = mix(seed + salt + 2) % 3 == 0 ? mix(seed + salt + 3) % 20'000 : 0;
       return o;
     };
     std::vector<model::Event> got;

@@ -395,6 +395,15 @@ TEST_CASE("an order that fails comes behind the survivors before it, however man
     }
 }
 
+TEST_CASE("a source hears what a settled pipeline will read, each record once") {
+  const Watchdog dog(60s);
+  AdvisedRecords source{{.count = 90}};
+  ps::Loader loader(ps::from(source) | ps::shuffle() | even() | ps::batch(8), {.threads = 2, .epochs = 2});
+  for (int epoch = 0; epoch < 2; ++epoch)
+    for (const ps::Batch& b : loader.epoch()) CHECK(b.size() <= 8);
+  CHECK(eventually([&] { return source.shared->advised == 180; }));
+}
+
 TEST_CASE("what can't be settled is refused when the pipeline is built, with what to do") {
   const auto records = ps::from(Records{.count = 10});
   const auto refused = [](const std::function<void()>& f, const char* word) {
