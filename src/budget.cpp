@@ -33,7 +33,7 @@ Budget resolve_budget(const BudgetRequest& r) {
   const std::uint64_t filling = std::max<std::uint64_t>(2, (2ull * r.threads + r.rows - 1) / r.rows);
   b.depth =
       r.depth != 0 ? std::max(r.depth, least_depth) : static_cast<unsigned>(std::min<std::uint64_t>(2 + filling, 4096));
-  b.scratch_limit = std::numeric_limits<std::size_t>::max();
+  b.scratch_limit = b.origin_limit = std::numeric_limits<std::size_t>::max();
   const auto count = [&](unsigned threads) {
     b.threads = threads;
     b.cells = r.cells ? r.cells(threads) : 0;
@@ -44,9 +44,10 @@ Budget resolve_budget(const BudgetRequest& r) {
 
   const std::size_t scratch = std::max(least_scratch, saturating(2, r.sample_bytes, 0));
   // The caller may run samples too, so there is one share more than runners.
+  const auto shares = [&] { return (b.threads + std::size_t{1}) * (r.stand_ins ? 2 : 1); };
   const auto needs = [&] {
     const std::size_t rows = saturating(b.cells, r.row_bytes, saturating(b.depth, r.slot_bytes, 0));
-    return saturating(b.threads + std::size_t{1} + b.origins, scratch, rows);
+    return saturating(shares(), scratch, saturating(b.origins, r.origin_bytes, rows));
   };
   const unsigned depth = b.depth;
   while (b.depth > least_depth && needs() > r.memory) --b.depth;
@@ -60,16 +61,17 @@ Budget resolve_budget(const BudgetRequest& r) {
     b.cells = std::min<std::size_t>(b.cells, std::size_t{4} * b.threads);
   }
   if (needs() > r.memory)
-    throw Error(Errc::out_of_memory, "`memory` = " + mib(r.memory) + " is too small: " + std::to_string(least_depth) +
-                                         " batches of " + mib(r.slot_bytes) +
-                                         (b.cells == 0 ? ""
-                                                       : ", " + std::to_string(b.cells) + " samples of " +
-                                                             mib(r.row_bytes) + " that wait for those before them") +
-                                         " and working memory of " + mib(scratch) + " for 1 runner" +
-                                         (b.origins == 0 ? "" : ", " + std::to_string(b.origins) + " shared records") +
-                                         " and the caller need " + mib(needs()) +
-                                         "; raise it, or lower the batch size or the sample's shape" +
-                                         (b.origins > 4 ? ", or the window of a stream's shuffle" : ""));
+    throw Error(
+        Errc::out_of_memory,
+        "`memory` = " + mib(r.memory) + " is too small: " + std::to_string(least_depth) + " batches of " +
+            mib(r.slot_bytes) +
+            (b.cells == 0 ? ""
+                          : ", " + std::to_string(b.cells) + " samples of " + mib(r.row_bytes) +
+                                " that wait for those before them") +
+            " and working memory of " + mib(scratch) + " for 1 runner" +
+            (b.origins == 0 ? "" : ", " + std::to_string(b.origins) + " shared records of " + mib(r.origin_bytes)) +
+            " and the caller need " + mib(needs()) + "; raise it, or lower the batch size or the sample's shape" +
+            (b.origins > 4 ? ", or the window of a stream's shuffle" : ""));
   if (b.depth < depth)
     b.notes.push_back("`memory` allows " + std::to_string(b.depth) + " batches in the ring instead of " +
                       std::to_string(depth));
@@ -79,8 +81,9 @@ Budget resolve_budget(const BudgetRequest& r) {
   if (b.threads < r.threads)
     b.notes.push_back("`memory` allows " + std::to_string(b.threads) + " runners instead of " +
                       std::to_string(r.threads));
-  b.scratch_limit =
-      (r.memory - b.depth * r.slot_bytes - b.cells * r.row_bytes) / (b.threads + std::size_t{1} + b.origins);
+  const std::size_t more = (r.memory - needs()) / (shares() + b.origins);
+  b.scratch_limit = scratch + more;
+  b.origin_limit = r.origin_bytes + more;
   return b;
 }
 

@@ -19,6 +19,8 @@ struct BudgetRequest {
   std::size_t sample_bytes = 0;  ///< largest fixed field: the least a runner may need
   std::size_t row_bytes = 0;     ///< of a settled sample that waits for its place
   std::function<std::size_t(unsigned threads)> cells = {}, origins = {};  ///< how many a settled pipeline has
+  std::size_t origin_bytes = 0;                                           ///< the least one may need
+  bool stand_ins = false;  ///< a runner may make a child's parent once more, for that child alone
 };
 
 /// What a loader's bytes are for, resolved before the first batch.
@@ -26,7 +28,8 @@ struct Budget {
   unsigned depth = 0;
   unsigned threads = 0;
   std::size_t cells = 0, origins = 0;
-  std::size_t scratch_limit = 0;   ///< bytes a runner, or a shared record
+  std::size_t scratch_limit = 0;   ///< bytes a runner, and as much for a stand-in
+  std::size_t origin_limit = 0;    ///< bytes a record that samples share
   std::vector<std::string> notes;  ///< what was lowered, and why
 };
 

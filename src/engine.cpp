@@ -34,6 +34,7 @@ Engine::Engine(std::shared_ptr<const PipelineData> data, const EngineOptions& op
     settled.cells = options.cells;
     settled.origins = options.origins;
     settled.scratch_limit = options.scratch_limit;
+    settled.origin_limit = options.origin_limit;
     settled.epochs = options.epochs;
     settled.memory = options.memory;
     settled.stop = stop_source_.get_token();
@@ -49,7 +50,8 @@ Engine::Engine(std::shared_ptr<const PipelineData> data, const EngineOptions& op
 // user's code and may be slow, so the mutex is let go while they are asked; one thread does it at a time, and sees what
 // became free meanwhile, but not for ever.
 void Engine::admit(Lock& lock) noexcept {
-  if (settled_ != nullptr) {
+  if (data_->settled()) {
+    if (settled_ == nullptr) return;  // the loader is gone
     settled_->settle().stalled().store(false, std::memory_order_seq_cst);
     if (!closed_ && !paused() && settled_->has_work()) wake(lock);
     return;
@@ -133,7 +135,7 @@ bool Engine::submit_runner() noexcept {
   return true;
 }
 
-void Engine::seek(Cursor cursor) {
+void Engine::seek(Cursor cursor, const QuotaCount& count) {
   Lock lock(mutex_);
   paused_.store(true, std::memory_order_seq_cst);
   changed_.wait(lock, [this] { return running_ == 0 && !admitting_; });
@@ -141,7 +143,7 @@ void Engine::seek(Cursor cursor) {
     slots_.release(slot_of(o), StreamRef{});
   if (settled_ != nullptr) {
     if (Slot* const open = settled_->open_slot(); open != nullptr) slots_.release(*open, StreamRef{});
-    settled_->reset(cursor);
+    settled_->reset(cursor, count);
     ends_.clear();
   }
   tickets_.reset();
@@ -227,12 +229,14 @@ void Engine::close() noexcept {
     const std::lock_guard at_door(door_->mutex);
     door_->engine = nullptr;
   }
-  std::vector<std::unique_ptr<ChainRun>> runs;  // readers are a user's: they go without the mutex
+  std::vector<std::unique_ptr<ChainRun>> runs;  // readers and streams are a user's: they go without the mutex
+  std::unique_ptr<Settled> settled;
   Lock lock(mutex_);
   closed_ = true;
   changed_.wait(lock, [this] { return running_ == 0 && !admitting_; });
   idle_runs_.clear();
   runs.swap(runs_);
+  settled.swap(settled_);
   lock.unlock();
 }
 
@@ -252,11 +256,13 @@ Engine::Totals Engine::totals() const {
     t.stood_for += run->totals.stood_for.get();
     t.copied_bytes += run->totals.copied_bytes.get();
     t.copied_bytes += run->parents.copied_bytes.get();
-    t.wall_ns += run->parents.wall_ns.get();
+    t.copied_bytes += run->reads.copied_bytes.get();
+    t.wall_ns += run->parents.wall_ns.get() + run->reads.wall_ns.get();
     t.parents += run->parents.samples.get();
     t.parents_stood_for += run->parents.stood_for.get();
     t.reads += run->reads.samples.get();
-    t.origin_bytes = std::max<std::size_t>(t.origin_bytes, run->parents.scratch_bytes.get());
+    t.origin_bytes = std::max<std::size_t>(t.origin_bytes,
+                                           std::max(run->parents.scratch_bytes.get(), run->reads.scratch_bytes.get()));
     t.reads_stood_for += run->reads.stood_for.get();
     t.scratch_bytes = std::max<std::size_t>(t.scratch_bytes, run->totals.scratch_bytes.get());
   }
@@ -265,7 +271,7 @@ Engine::Totals Engine::totals() const {
     t.kept = settled_->settle().kept();
     t.cells = settled_->settle().size();
     t.cell_bytes = settled_->settle().bytes_each();
-    t.copied_bytes += t.kept * t.cell_bytes;
+    for (std::size_t f = 0; f < slots_.fields(); ++f) t.copied_bytes += t.kept * slots_.row_bytes(f);
     t.origins = settled_->origins() != nullptr ? settled_->origins()->size() : 0;
   }
   t.busy_ns = busy_ns_ + running_ * now_ns();

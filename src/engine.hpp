@@ -40,6 +40,7 @@ struct EngineOptions {
   std::uint64_t epochs = 0;  ///< 0 = no end
   std::size_t cells = 0;     ///< of a settled pipeline: samples in work, and records they share
   std::size_t origins = 0;
+  std::size_t origin_limit = 0;
   MemoryResource* memory = nullptr;
 };
 
@@ -56,9 +57,9 @@ class Engine final : private SettledHost {
   Engine(std::shared_ptr<const PipelineData> data, const EngineOptions& options, Executor::Impl& executor);
 
   // -- the consumer's thread --
-  /// Gives up all that is unread and begins issuing at `cursor`. Waits for what is in work: samples, an
-  /// order that is asked, a reader that is opened.
-  void seek(Cursor cursor);
+  /// Gives up all that is unread and begins issuing at `cursor`, before which the run counted so much. Waits for what
+  /// is in work: samples, an order that is asked, a reader that is opened.
+  void seek(Cursor cursor, const QuotaCount& count = {});
   /// The slot of the next batch, once it is ready; null after a stop, and, where only the samples tell, at the end of
   /// the epoch (that which `epoch` is). @throws LeasesExhausted, or what ended the engine: an order's failure behind
   /// the batches that came before it, or that no reader can be opened.

@@ -51,6 +51,8 @@ class Loader::Impl {
         return detail::Settled::cells_for(data, options.settle_bytes, threads);
       };
       request.origins = [&data](unsigned threads) { return detail::Settled::origins_for(data, threads); };
+      request.origin_bytes = detail::Settled::least_origin_bytes(data);
+      request.stand_ins = data.flat_maps && data.policy_value().policy == OnError::replace;
     }
     for (const Field& f : data.schema)
       request.sample_bytes = std::max<std::size_t>(request.sample_bytes, f.shape.elements() * size_of(f.dtype));
@@ -66,6 +68,7 @@ class Loader::Impl {
     engine_options.epochs = options.epochs;
     engine_options.cells = budget.cells;
     engine_options.origins = budget.origins;
+    engine_options.origin_limit = budget.origin_limit;
     engine_options.memory = options.host_memory != nullptr ? options.host_memory : &host_memory();
     fingerprint = pipeline.fingerprint();
     engine = std::make_shared<detail::Engine>(
@@ -96,7 +99,10 @@ class Loader::Impl {
     check_process();
     if (engine->stopped()) return;
     if (in_epoch || ended_by_error) {
-      const bool read_to_the_end = !ended_by_error && !must_seek && (settled ? account_end() : cursor.epoch != epoch);
+      // What a settled epoch's end has to tell is told by next() alone: here it would depend on how far the runners
+      // are.
+      bool read_to_the_end = !ended_by_error && !must_seek && cursor.epoch != epoch;
+      if (read_to_the_end && settled) read_to_the_end = engine->take_epoch_end(epoch).has_value();
       to_epoch(epoch + 1);
       if (!read_to_the_end) must_seek = true;
     }
@@ -115,7 +121,7 @@ class Loader::Impl {
     const Clock::time_point begun = Clock::now();
     if (first_call == Clock::time_point{}) first_call = begun;
     if (must_seek) {
-      engine->seek(cursor);
+      engine->seek(cursor, {ledger.acted(), samples});
       must_seek = false;
     }
     detail::Slot* slot = nullptr;
@@ -127,7 +133,7 @@ class Loader::Impl {
         if (account_end()) to_epoch(epoch + 1);
         return end_epoch();
       }
-      account(slot->bad, slot->broken.load(std::memory_order_relaxed));
+      account(slot->bad, slot->unlisted, slot->broken.load(std::memory_order_relaxed));
     } catch (const detail::LeasesExhausted&) {
       throw;  // the caller can let go of a batch and go on
     } catch (...) {
@@ -154,19 +160,19 @@ class Loader::Impl {
     cursor = {number, 0, 0, 0};
   }
 
-  void account(std::vector<detail::BadSample>& bad, bool broken) {
+  void account(std::vector<detail::BadSample>& bad, std::uint64_t unlisted, bool broken) {
     if (broken) throw detail::no_memory();
-    ledger.account(bad, samples);
+    ledger.account(bad, samples, unlisted);
     if (ledger.messages().size() == counters.messages.size()) return;
     const std::lock_guard lock(counters_mutex);
     counters.messages = ledger.messages();
   }
 
-  // False: a settled epoch has not ended, as far as is known.
+  // False: there was a stop, and how the epoch ends is not known.
   bool account_end() {
     std::optional<detail::EpochEnd> end = engine->take_epoch_end(epoch);
     if (!end) return false;
-    account(end->bad, end->broken);
+    account(end->bad, end->unlisted, end->broken);
     samples += end->samples;
     const std::lock_guard lock(counters_mutex);
     counters.acted = ledger.acted_here();

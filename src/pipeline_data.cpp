@@ -63,6 +63,7 @@ std::uint64_t PipelineData::fingerprint() const {
   const auto add = [&hash](std::uint64_t value) { hash = hash_mix(hash, value); };
   const auto add_text = [&](const std::string& text) { add(hash_text(text)); };
   add(source_size);
+  add(size);
   add_text(source_schema.to_string());
   add(source->identity());
   for (const BoundOrder& o : orders) {

@@ -25,8 +25,9 @@ std::size_t Settle::row_bytes(const Schema& schema) {
   return bytes;
 }
 
-Settle::Settle(const Schema& schema, std::uint64_t rows, Tail tail, std::size_t cells, MemoryResource& memory)
-    : rows_(rows), tail_(tail), memory_(&memory), cells_(cells) {
+Settle::Settle(const Schema& schema, std::uint64_t rows, Tail tail, const ErrorPolicy& policy, std::size_t cells,
+               MemoryResource& memory)
+    : rows_(rows), tail_(tail), policy_(policy), memory_(&memory), cells_(cells) {
   for (const Field& f : schema) {
     offsets_.push_back(bytes_);
     row_bytes_.push_back(static_cast<std::size_t>(f.shape.elements()) * size_of(f.dtype));
@@ -43,7 +44,7 @@ Settle::~Settle() {
   if (data_ != nullptr) memory_->deallocate(data_, bytes_ * cells_.size(), Slots::field_alignment);
 }
 
-void Settle::reset(const Cursor& cursor) noexcept {
+void Settle::reset(const Cursor& cursor, const QuotaCount& count) noexcept {
   for (SettleCell& c : cells_) {
     c.done.store(false, std::memory_order_relaxed);
     c.vacant.store(true, std::memory_order_relaxed);
@@ -54,6 +55,7 @@ void Settle::reset(const Cursor& cursor) noexcept {
   halted_.store(false, std::memory_order_relaxed);
   slot_ = nullptr;
   at_ = cursor;
+  count_ = count;
   carried_ = {};
 }
 
@@ -91,22 +93,30 @@ std::size_t Settle::decide(std::span<Move> moves, SettleOutlet& outlet) noexcept
 
 // False: it has to wait for a slot.
 bool Settle::decide_one(SettleCell& cell, SettleOutlet& outlet, Move& move, bool& survives) noexcept {
-  const bool ends_run = cell.broken || cell.made.fatal.has_value();
+  // A quota is asked here already: where nothing survives, no batch comes that would ask it.
+  const bool too_many = cell.made.bad && exceeds_quota(policy_, {count_.acted + 1, count_.samples + 1});
+  const bool ends_run = cell.broken || cell.made.fatal || too_many;
   const bool is_row = cell.made.kept;
   if ((ends_run || is_row) && slot_ == nullptr && !open(outlet)) return false;
   if (cell.last && !ends_run && !outlet.has_room_for_end()) return false;
 
   const bool drops = !is_row && cell.made.bad.has_value();
-  if (cell.made.bad) note(std::move(*cell.made.bad), false);
+  if (cell.made.bad) {
+    ++count_.acted;
+    note(std::move(*cell.made.bad), false, ends_run);
+  }
   if (ends_run) {
-    if (cell.made.fatal) note(std::move(*cell.made.fatal), true);
+    if (cell.made.fatal) note(std::move(*cell.made.fatal), true, true);
     if (cell.broken) slot_->broken.store(true, std::memory_order_relaxed);
     slot_->next = cell.next;
     halted_.store(true, std::memory_order_relaxed);
     close(outlet);
     return true;
   }
-  if (is_row || drops) ++(slot_ != nullptr ? slot_->samples : carried_.samples);
+  if (is_row || drops) {
+    ++count_.samples;
+    ++(slot_ != nullptr ? slot_->samples : carried_.samples);
+  }
   if (is_row) {
     const std::uint64_t row = slot_->valid++;
     slot_->indices[row] = cell.made.index;
@@ -130,6 +140,7 @@ bool Settle::open(SettleOutlet& outlet) noexcept {
   slot->valid = 0;
   slot->samples = std::exchange(carried_.samples, 0);
   slot->bad.swap(carried_.bad);
+  slot->unlisted = std::exchange(carried_.unlisted, 0);
   slot->broken.store(std::exchange(carried_.broken, false), std::memory_order_relaxed);
   // One more than rows: it can't become ready before all of them are known.
   slot->left.store(static_cast<std::uint32_t>(rows_ + 1), std::memory_order_relaxed);
@@ -149,8 +160,9 @@ void Settle::close(SettleOutlet& outlet) noexcept {
 void Settle::end_epoch(const Cursor& next, SettleOutlet& outlet) noexcept {
   if (slot_ != nullptr && tail_ == Tail::drop) {
     Slot* const slot = std::exchange(slot_, nullptr);
-    carried_.samples = slot->samples - slot->valid;
+    carried_.samples = slot->samples;
     carried_.bad.swap(slot->bad);
+    carried_.unlisted = slot->unlisted;
     carried_.broken = slot->broken.load(std::memory_order_relaxed);
     outlet.discard_batch(*slot);
   } else if (slot_ != nullptr) {
@@ -162,13 +174,16 @@ void Settle::end_epoch(const Cursor& next, SettleOutlet& outlet) noexcept {
   at_ = {at_.epoch + 1, 0, 0, 0};
 }
 
-// What failed stands where its sample would have stood.
-void Settle::note(Error error, bool fatal) noexcept {
+// What failed stands where its sample would have stood. Of many without a survivor between them only the first, and one
+// that ends the run, are kept with what they say.
+void Settle::note(Error error, bool fatal, bool must) noexcept {
+  std::vector<BadSample>& bad = slot_ != nullptr ? slot_->bad : carried_.bad;
+  if (bad.size() >= most_listed && !must) {
+    ++(slot_ != nullptr ? slot_->unlisted : carried_.unlisted);
+    return;
+  }
   try {
-    if (slot_ != nullptr)
-      slot_->bad.push_back({slot_->samples, std::move(error), fatal});
-    else
-      carried_.bad.push_back({carried_.samples, std::move(error), fatal});
+    bad.push_back({slot_ != nullptr ? slot_->samples : carried_.samples, std::move(error), fatal});
   } catch (...) {
     if (slot_ != nullptr)
       slot_->broken.store(true, std::memory_order_relaxed);

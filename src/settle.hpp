@@ -15,6 +15,7 @@
 
 #include "cursor.hpp"
 #include "make.hpp"
+#include "policy.hpp"
 #include "slots.hpp"
 
 namespace penstock::detail {
@@ -42,7 +43,8 @@ struct EpochEnd {
   std::uint64_t epoch = 0;
   std::uint64_t samples = 0;  ///< bad ones behind the last batch
   std::vector<BadSample> bad;
-  bool broken = false;  ///< some could not even be reported
+  std::uint64_t unlisted = 0;  ///< behind those, as of a slot
+  bool broken = false;         ///< some could not even be reported
 };
 
 /// Where settled rows go.
@@ -73,7 +75,8 @@ class Settle {
   };
 
   static std::size_t row_bytes(const Schema& schema);
-  Settle(const Schema& schema, std::uint64_t rows, Tail tail, std::size_t cells, MemoryResource& memory);
+  Settle(const Schema& schema, std::uint64_t rows, Tail tail, const ErrorPolicy& policy, std::size_t cells,
+         MemoryResource& memory);
   Settle(const Settle&) = delete;
   Settle& operator=(const Settle&) = delete;
   ~Settle();
@@ -82,8 +85,9 @@ class Settle {
   std::size_t bytes_each() const noexcept { return bytes_; }
   SettleCell& cell(std::uint64_t number) noexcept { return cells_[number % cells_.size()]; }
   std::byte* place(const SettleCell& cell, std::size_t field) const noexcept { return cell.row + offsets_[field]; }
-  /// Only while nothing is in work. The next cell decided is number 0, of the batch at `cursor`.
-  void reset(const Cursor& cursor) noexcept;
+  /// Only while nothing is in work. The next cell decided is number 0, of the batch at `cursor`, before which the run
+  /// counted so much.
+  void reset(const Cursor& cursor, const QuotaCount& count) noexcept;
 
   // -- who issues --
   /// Cell `number` may be set up: what stood there is settled.
@@ -98,7 +102,7 @@ class Settle {
   // -- who decides --
   /// The oldest cell is done, and something can become of it, as far as is known.
   bool decidable() noexcept {
-    return cell(settled_.load(std::memory_order_relaxed)).done.load(std::memory_order_seq_cst) &&
+    return cell(settled_.load(std::memory_order_seq_cst)).done.load(std::memory_order_seq_cst) &&
            !stalled_.load(std::memory_order_seq_cst) && !halted_.load(std::memory_order_relaxed);
   }
   /// Decides as many cells as are done, until `moves` is full. Returns how many moves there are.
@@ -118,12 +122,14 @@ class Settle {
   bool open(SettleOutlet& outlet) noexcept;
   void close(SettleOutlet& outlet) noexcept;
   void end_epoch(const Cursor& next, SettleOutlet& outlet) noexcept;
-  void note(Error error, bool fatal) noexcept;
+  void note(Error error, bool fatal, bool must) noexcept;
 
   std::vector<std::size_t> offsets_, row_bytes_;  // of each field
   std::size_t bytes_ = 0;
   std::uint64_t rows_;
   Tail tail_;
+  ErrorPolicy policy_;
+  QuotaCount count_;  // as far as is decided
   MemoryResource* memory_;
   std::byte* data_ = nullptr;
   std::vector<SettleCell> cells_;

@@ -28,6 +28,15 @@ std::size_t Settled::origins_for(const PipelineData& data, unsigned threads) {
   return data.flat_maps || data.source->is_stream() ? std::size_t{4} * threads : 0;
 }
 
+// A record as it is read, and, where stages follow before it is shared, room to work on it.
+std::size_t Settled::least_origin_bytes(const PipelineData& data) {
+  constexpr std::size_t varying = 1u << 16, stages = 1u << 20;
+  std::size_t bytes = 0;
+  for (const Field& f : data.source_schema)
+    bytes += f.shape.fixed() ? static_cast<std::size_t>(f.shape.elements()) * size_of(f.dtype) + 64 : varying;
+  return data.flat_maps ? bytes + stages : bytes;
+}
+
 Settled::Settled(std::shared_ptr<const PipelineData> data, const Chain& chain, const SettledOptions& options,
                  const Slots& slots, SettledHost& host)
     : data_(std::move(data)),
@@ -35,7 +44,8 @@ Settled::Settled(std::shared_ptr<const PipelineData> data, const Chain& chain, c
       options_(options),
       slots_(slots),
       host_(host),
-      settle_(data_->schema, data_->batch->rows, data_->batch->options.tail, options.cells, *options.memory),
+      settle_(data_->schema, data_->batch->rows, data_->batch->options.tail, data_->policy_value(), options.cells,
+              *options.memory),
       tickets_(settle_.size(), options.threads),
       to_open_(std::max<std::size_t>(options.origins, 1), options.threads),
       advises_(data_->source->wants_advice()),
@@ -47,8 +57,8 @@ Settled::Settled(std::shared_ptr<const PipelineData> data, const Chain& chain, c
   indices_.resize(chunk_);
 }
 
-void Settled::reset(const Cursor& cursor) {
-  settle_.reset(cursor);
+void Settled::reset(const Cursor& cursor, const QuotaCount& count) {
+  settle_.reset(cursor, count);
   tickets_.reset();
   to_open_.reset();
   if (origins_) origins_->reset();
@@ -120,9 +130,9 @@ bool Settled::tidy() noexcept {
 bool Settled::can_expand() noexcept {
   if (!origins_) return false;
   if (block_known_.load(std::memory_order_seq_cst))
-    return settle_.vacant(cells_issued_.load(std::memory_order_relaxed));
+    return settle_.vacant(cells_issued_.load(std::memory_order_seq_cst));
   const std::uint64_t number =
-      block_begin_.load(std::memory_order_relaxed) + block_seen_.load(std::memory_order_relaxed);
+      block_begin_.load(std::memory_order_seq_cst) + block_seen_.load(std::memory_order_seq_cst);
   return opened(number);
 }
 
@@ -225,7 +235,7 @@ bool Settled::can_issue() noexcept {
   if (exhausted_.load(std::memory_order_seq_cst) || issuing_.load(std::memory_order_seq_cst)) return false;
   const std::uint64_t number = issued_.load(std::memory_order_seq_cst);
   const std::uint64_t wanted = wanted_.load(std::memory_order_seq_cst);
-  return vacant(number) && vacant(number + wanted - 1);
+  return wanted != 0 && vacant(number) && vacant(number + wanted - 1);
 }
 
 bool Settled::issue() noexcept {
@@ -237,7 +247,6 @@ bool Settled::issue() noexcept {
     while (count < wanted_.load(std::memory_order_relaxed) && vacant(first + count)) ++count;
     if (count != 0 && !exhausted_.load(std::memory_order_relaxed)) issue_some(first, count);
     issuing_.store(false, std::memory_order_seq_cst);
-    if (count != 0) host_.wake_runners();
     did = true;
   }
   return did;
@@ -294,6 +303,7 @@ void Settled::issue_some(std::uint64_t first, std::uint64_t count) noexcept {
   want();
   issued_.store(first + issued, std::memory_order_seq_cst);
   (origins_ ? to_open_ : tickets_).raise(first + issued);
+  host_.wake_runners();
   if (advises_ && good != 0) data_->source->will_need({indices_.data(), good});
 }
 

@@ -36,7 +36,7 @@ class SettledHost : public SettleOutlet {
 struct SettledOptions {
   unsigned threads = 1;
   std::size_t cells = 1, origins = 0;
-  std::size_t scratch_limit = 0;
+  std::size_t scratch_limit = 0, origin_limit = 0;
   std::uint64_t epochs = 0;  ///< 0 = no end
   MemoryResource* memory = nullptr;
   std::stop_token stop = {};
@@ -53,9 +53,10 @@ class Settled {
   /// How many cells, and origins, a pipeline wants.
   static std::size_t cells_for(const PipelineData& data, std::size_t settle_bytes, unsigned threads);
   static std::size_t origins_for(const PipelineData& data, unsigned threads);
+  static std::size_t least_origin_bytes(const PipelineData& data);
 
   /// Begins at `cursor`. Only while nothing is in work.
-  void reset(const Cursor& cursor);
+  void reset(const Cursor& cursor, const QuotaCount& count);
   /// There is something for a runner to do. Any thread.
   bool has_work() noexcept;
   /// Does some of it. False: there was none.
@@ -83,9 +84,10 @@ class Settled {
 
   bool can_read() noexcept;
   bool read(ChainRun& run) noexcept;
-  bool read_one() noexcept;
+  bool read_one(ChainRun& run) noexcept;
   void fail_read(Origin& origin, bool began) noexcept;
-  bool begin_stream(ChainRun& parent);
+  enum class Begun : std::uint8_t { interrupted, at_record, ended };
+  Begun begin_stream(ChainRun& parent);
 
   void make(ChainRun& run, TicketRun tickets) noexcept;
   void make_cell(ChainRun& run, SettleCell& cell, std::uint64_t ticket);
@@ -96,6 +98,7 @@ class Settled {
   ChainRun& run_of(Origin& origin);
   static void leave(Origin& origin) noexcept;
   void collect(ChainRun& parent, ChainRun& run) noexcept;
+  static void note_read(ChainRun& parent, ChainRun& run) noexcept;
 
   std::shared_ptr<const PipelineData> data_;
   const Chain& chain_;

@@ -85,7 +85,7 @@ Slot* Engine::wait_settled(std::uint64_t epoch) {
 
 std::optional<EpochEnd> Engine::take_epoch_end(std::uint64_t epoch) {
   Lock lock(mutex_);
-  if (!epoch_over(epoch)) return std::nullopt;
+  if (stopped() || !epoch_over(epoch)) return std::nullopt;
   EpochEnd end = std::move(ends_.front());
   ends_.erase(ends_.begin());
   admit(lock);  // there is room for another one

@@ -12,6 +12,7 @@ namespace penstock::detail {
 namespace {
 
 constexpr unsigned records_at_once = 8;
+constexpr std::uint64_t long_read_ns = 200'000;
 
 // Lends a reader for as long as this lives.
 class LentReader {
@@ -111,7 +112,7 @@ void Settled::leave(Origin& origin) noexcept {
 
 ChainRun& Settled::run_of(Origin& origin) {
   if (origin.run == nullptr) {
-    origin.run = std::make_unique<ChainRun>(chain_, options_.scratch_limit, nullptr, chain_.children_begin());
+    origin.run = std::make_unique<ChainRun>(chain_, options_.origin_limit, nullptr, chain_.children_begin());
     origin.run->stop = options_.stop;
   }
   return *origin.run;
@@ -176,14 +177,21 @@ bool Settled::can_read() noexcept {
 // Some records, by one runner at a time.
 bool Settled::read(ChainRun& run) noexcept {
   if (!can_read() || issuing_.exchange(true, std::memory_order_seq_cst)) return false;
+  const std::uint64_t blocked = times_blocked();
   const Clocks begun = read_clocks();
   unsigned count = 0;
   while (count < records_at_once && !host_.paused() && !exhausted_.load(std::memory_order_relaxed) &&
-         origins_->at(issued_.load(std::memory_order_relaxed)).vacant.load(std::memory_order_seq_cst) && read_one())
+         origins_->at(issued_.load(std::memory_order_relaxed)).vacant.load(std::memory_order_seq_cst) &&
+         read_one(run)) {
     ++count;
+    if (now_ns() - begun.wall_ns > long_read_ns) break;  // others, or this runner, can begin with what there is
+  }
   const Clocks ended = read_clocks();
+  const std::uint64_t cpu_ns = ended.cpu_ns - begun.cpu_ns, wall_ns = ended.wall_ns - begun.wall_ns;
   issuing_.store(false, std::memory_order_seq_cst);
-  run.counters[0].cpu_ns.add(ended.cpu_ns - begun.cpu_ns);
+  run.counters[0].cpu_ns.add(cpu_ns);
+  if (wall_ns > cpu_ns && times_blocked() != blocked) run.counters[0].wait_ns.add(wall_ns - cpu_ns);
+  run.reads.wall_ns.add(wall_ns);
   run.reads.samples.add(count);
   run.reads.stood_for.add(count);
   if (count == 0) return false;
@@ -193,7 +201,7 @@ bool Settled::read(ChainRun& run) noexcept {
 }
 
 // False: it was interrupted.
-bool Settled::read_one() noexcept {
+bool Settled::read_one(ChainRun& run) noexcept {
   const std::uint64_t number = issued_.load(std::memory_order_relaxed);
   Origin& origin = origins_->take(number);
   origin.epoch = issue_at_.epoch;
@@ -203,14 +211,15 @@ bool Settled::read_one() noexcept {
   try {
     ChainRun& parent = run_of(origin);
     parent.at = &chain_.steps()[0].label;
-    if (!began) began = begin_stream(parent);
-    if (!began) {
+    const Begun begun = began ? Begun::at_record : begin_stream(parent);
+    if (begun == Begun::interrupted) {
       origin.vacant.store(true, std::memory_order_seq_cst);
       return false;
     }
-    stream_begun_ = true;
-    if (chain_.read(parent, *stream_)) {
+    stream_begun_ = began = true;
+    if (begun == Begun::at_record && chain_.read(parent, *stream_)) {
       ++issue_at_.position;
+      note_read(parent, run);
     } else {
       origin.end = origin.terminates = true;
       issue_at_ = {issue_at_.epoch + 1, 0, 0, 0};
@@ -226,6 +235,17 @@ bool Settled::read_one() noexcept {
   else
     origin.opened.store(true, std::memory_order_seq_cst);
   return true;
+}
+
+// Counted by the runner that reads, as others read its counters.
+void Settled::note_read(ChainRun& parent, ChainRun& run) noexcept {
+  std::uint64_t bytes = 0;
+  for (std::size_t slot = 0; slot < parent.cells.size(); ++slot)
+    bytes += parent.cells[slot].shape.elements() * size_of((*parent.schema)[slot].dtype);
+  run.counters[0].bytes.add(bytes);
+  run.reads.copied_bytes.add(parent.totals.copied_bytes.get());
+  parent.totals.copied_bytes.set(0);
+  run.reads.scratch_bytes.set(std::max<std::uint64_t>(run.reads.scratch_bytes.get(), parent.arena.peak()));
 }
 
 // Call inside a catch block. A stream that could not even begin is no matter of one record.
@@ -248,24 +268,23 @@ void Settled::fail_read(Origin& origin, bool began) noexcept {
   }
 }
 
-// Stands at the record that is wanted, by reading those before it where the stream can't seek. False: it was told to
-// leave.
-bool Settled::begin_stream(ChainRun& parent) {
+// Stands at the record that is wanted, by reading those before it where the stream can't seek.
+Settled::Begun Settled::begin_stream(ChainRun& parent) {
   stream_->reset(issue_at_.epoch);
-  if (issue_at_.position == 0) return true;
+  if (issue_at_.position == 0) return Begun::at_record;
   if (stream_->can_seek()) {
     stream_->seek(issue_at_.position);
-    return true;
+    return Begun::at_record;
   }
   for (std::uint64_t record = 0; record < issue_at_.position; ++record) {
-    if (host_.paused()) return false;
+    if (host_.paused()) return Begun::interrupted;
     try {
-      if (!chain_.read(parent, *stream_)) return true;
+      if (!chain_.read(parent, *stream_)) return Begun::ended;
     } catch (...) {
       if (!chain_.describe_failure(parent, record).sample_scoped()) throw;
     }
   }
-  return true;
+  return Begun::at_record;
 }
 
 }  // namespace penstock::detail

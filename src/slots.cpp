@@ -59,6 +59,7 @@ Slot* Slots::acquire() noexcept {
   free_.pop_back();
   move(*slot, SlotState::free, SlotState::filling);
   slot->bad.clear();
+  slot->unlisted = 0;
   slot->replaced.clear();
   slot->discarded = false;
   slot->broken.store(false, std::memory_order_relaxed);

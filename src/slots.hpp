@@ -47,6 +47,7 @@ struct Slot {
   std::vector<std::uint8_t> mask;
   std::mutex bad_mutex;  ///< of the next two
   std::vector<BadSample> bad;
+  std::uint64_t unlisted = 0;  ///< bad ones behind those, too many to keep what they say
   std::vector<Replaced> replaced;
   std::atomic<bool> broken{false};  ///< a row could not even be reported bad
   alignas(64) std::atomic<std::uint32_t> left{0};

@@ -119,6 +119,9 @@ Report make_report(const Engine& engine, const DeliveryCounters& c, const Budget
   r.cpu_s_per_1000 = cpu_s_per_sample * 1000;
   r.limit_chains = t.measured;
   if (t.measured != 0 && cpu_s_per_sample > 0) r.limit_samples_per_s = std::min(r.threads, r.cores) / cpu_s_per_sample;
+  // A stream is read by one runner at a time, however many there are.
+  if (engine.data().source->is_stream() && r.stages[0].cpu_us_per_sample > 0)
+    r.limit_samples_per_s = std::min(r.limit_samples_per_s, 1e6 / r.stages[0].cpu_us_per_sample);
   if (t.wall_ns != 0) r.runner_wait_share = wait_ns / static_cast<double>(t.wall_ns);
   if (r.seconds > 0) {
     r.samples_per_s = static_cast<double>(r.samples) / r.seconds;
