@@ -39,8 +39,10 @@ struct ErrorPolicy {
   double max_share = 1.0;  ///< result option: … or this share of the samples delivered so far (dropped ones count as
                            ///< delivered), once there are 1,000 of them
 };
-/// Says what happens to bad samples. Counted in order as batches are delivered, so the same sample ends the run at any
-/// thread count. Default without this stage: `fail`.
+/// Says what happens to bad samples. Counted in order, with the batch in which they stand or would have stood, so the
+/// same sample ends the run at any thread count, and what comes before it is delivered first. An incomplete last batch
+/// that is dropped counts where it had to be read to know that it is (filters and the like). Default without this
+/// stage: `fail`.
 PENSTOCK_API Stage on_error(ErrorPolicy policy);
 
 struct CheckOptions {

@@ -24,7 +24,8 @@ struct LoaderOptions {
   unsigned threads = 0;                   ///< runners, at most as many as the executor has threads; 0 = all
                                           ///< of those, without an executor cores - 1
   std::optional<Executor> executor = {};  ///< threads shared with other loaders; default: its own
-  std::size_t memory = 0;                 ///< bytes for batches and for the runners' working memory together; 0 = no
+  std::size_t memory = 0;                 ///< bytes for batches, samples that wait for their places, records that
+                                          ///< samples share, and the runners' working memory together; 0 = no
                                           ///< limit. Not what a codec keeps of the one image it decodes (libjpeg: 6
                                           ///< bytes a pixel of a progressive one), and no pages of a mapped store
   unsigned depth = 0;                     ///< batches in the ring, those the caller holds included; at least 2. 0 = one

@@ -100,7 +100,8 @@ struct ShuffleOptions {
 /// built. 16 bytes of memory a block and epoch, rebuilt from the seed when an epoch begins; at least the last two
 /// epochs' are kept, more of them while they are small together (64 MiB).
 ///
-/// A stream's records are permuted inside consecutive runs of `window`, which are held in memory: two runs at once.
+/// A stream's records are permuted inside consecutive runs of `window`, which are held in memory: two runs
+/// at once, each record with about 3 KiB besides its bytes.
 /// @throws Error(invalid_argument) for `.block_size` without `.blocks`; where it joins a pipeline, for `.window`
 /// without `.blocks` over records with random access, and for a stream without `.window` or with `.blocks`; when an
 /// order before it changes between epochs or tears blocks apart, or the source has no `block_ends` and `.block_size`

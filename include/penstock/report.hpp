@@ -40,7 +40,8 @@ enum class Bound : std::uint8_t {
 struct PENSTOCK_API Report {
   std::uint64_t batches = 0, samples = 0;  ///< delivered
   std::uint64_t bytes = 0;                 ///< of delivered batches
-  std::uint64_t copied_bytes = 0;          ///< copied because no stage could write in place
+  std::uint64_t copied_bytes = 0;          ///< copied because no stage could write in place, or a row
+                                           ///< had to wait for its place
   std::uint64_t errors = 0;                ///< bad samples a policy acted on in this loader, not those a state brought
   double seconds = 0;                      ///< from the first `next()` to the last
   double first_batch_s = 0;                ///< from the first `next()` to its return
