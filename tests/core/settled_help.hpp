@@ -28,14 +28,20 @@ struct Parts {
 struct Counting {
   std::uint64_t count = 10;
   std::shared_ptr<Records::Shared> shared = std::make_shared<Records::Shared>();
-  std::shared_ptr<std::atomic<int>> inside = std::make_shared<std::atomic<int>>(0);
+  // Of each copy, as each loader reads its own.
+  struct Inside {
+    std::atomic<int> readers{0};
+    Inside() = default;
+    Inside(const Inside&) {}
+    Inside& operator=(const Inside&) { return *this; }
+  } inside;
   std::uint64_t at = 0;
   ps::Schema schema() const { return {{"y", ps::DType::i64, {}}}; }
   void reset(std::uint64_t) { at = 0; }
   bool next(ps::SampleBuilder& out) {
-    if (inside->fetch_add(1) != 0) throw ps::Error(ps::Errc::invalid_argument, "two at once");
+    if (inside.readers.fetch_add(1) != 0) throw ps::Error(ps::Errc::invalid_argument, "two at once");
     if (shared->before_read) shared->before_read(at);
-    inside->fetch_sub(1);
+    inside.readers.fetch_sub(1);
     if (at == count) return false;
     ++shared->reads;
     out.scalar<std::int64_t>("y", static_cast<std::int64_t>(at++));
