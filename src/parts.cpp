@@ -13,12 +13,14 @@ namespace {
 
 constexpr std::uint64_t most_records = std::uint64_t{1} << 62;
 
-// Calls f(part, its indices) for each part that has some of these records, whose order is kept.
+// Calls f(part, its indices) for each part that has some of these records, whose order is kept. Those past the end are
+// left out.
 template <class F>
 void by_part(const Parts& parts, std::span<const std::uint64_t> indices, F f) {
   std::vector<PartRecord> records;
   records.reserve(indices.size());
-  for (const std::uint64_t index : indices) records.push_back(parts.locate(index));
+  for (const std::uint64_t index : indices)
+    if (index < parts.size()) records.push_back(parts.locate(index));
   std::ranges::stable_sort(records, {}, &PartRecord::part);
   std::vector<std::uint64_t> own;
   for (auto at = records.begin(); at != records.end();) {
@@ -34,7 +36,7 @@ class PartsReader final : public ReaderModel {
   explicit PartsReader(const Parts& parts) : parts_(&parts), readers_(parts.parts()) {}
 
   void read(std::uint64_t index, SampleBuilder& out) override {
-    const PartRecord record = parts_->locate(index);
+    const PartRecord record = parts_->find(index);
     std::unique_ptr<ReaderModel>& reader = readers_[record.part];
     if (reader == nullptr) reader = parts_->part(record.part).open_reader();
     reader->read(record.index, out);
@@ -87,6 +89,14 @@ std::string joined_name(std::string_view kind, const std::vector<std::string>& n
   return out + ")";
 }
 
+void require_record(const SourceModel& join, std::uint64_t index) {
+  if (index < join.size()) [[likely]]
+    return;
+  throw Error(Errc::not_found, "there are " + std::to_string(join.size()) + " records")
+      .with_source(join.name())
+      .with_index(index);
+}
+
 Parts::Parts(std::string kind, const std::vector<AnySource>& parts) {
   if (parts.empty()) throw Error(Errc::invalid_argument, "give at least one source").with_stage(kind);
   std::vector<std::string> names;
@@ -114,8 +124,13 @@ Parts::Parts(std::string kind, const std::vector<AnySource>& parts) {
 
 std::unique_ptr<ReaderModel> Parts::open_reader() const { return std::make_unique<PartsReader>(*this); }
 
+PartRecord Parts::find(std::uint64_t index) const {
+  require_record(*this, index);
+  return locate(index);
+}
+
 std::string Parts::key(std::uint64_t index) const {
-  const PartRecord record = locate(index);
+  const PartRecord record = find(index);
   return parts_[record.part]->key(record.index);
 }
 
@@ -130,7 +145,7 @@ void Parts::will_need(std::span<const std::uint64_t> indices) const noexcept {
 
 // The index the part may have said is its own one; that of the join must stand there.
 void Parts::describe(std::uint64_t index, Error& error) const {
-  const PartRecord record = locate(index);
+  const PartRecord record = find(index);
   Error inner = error;
   try {
     parts_[record.part]->describe(record.index, inner);

@@ -25,6 +25,8 @@ class Parts : public SourceModel {
 
   /// Whose record `index`, below size(), is.
   virtual PartRecord locate(std::uint64_t index) const = 0;
+  /// The same for any index. @throws Error(not_found) past the end.
+  PartRecord find(std::uint64_t index) const;
 
   std::uint64_t size() const final { return size_; }
   Schema schema() const final { return schema_; }
@@ -51,6 +53,9 @@ class Parts : public SourceModel {
   std::uint64_t size_ = 0;
   bool has_keys_ = true, wants_advice_ = false;
 };
+
+/// @throws Error(not_found) for an index past the end of a join.
+void require_record(const SourceModel& join, std::uint64_t index);
 
 /// "concat(lmdb, lmdb)"; of many, the first few.
 std::string joined_name(std::string_view kind, const std::vector<std::string>& names);

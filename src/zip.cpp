@@ -57,7 +57,10 @@ class Zipped final : public SourceModel {
   Schema schema() const override { return schema_; }
   std::string name() const override { return name_; }
   bool has_keys() const noexcept override { return keyed_ != nullptr; }
-  std::string key(std::uint64_t index) const override { return keyed_ == nullptr ? "" : keyed_->key(index); }
+  std::string key(std::uint64_t index) const override {
+    detail::require_record(*this, index);
+    return keyed_ == nullptr ? "" : keyed_->key(index);
+  }
   std::uint64_t identity() const override { return identity_; }
   bool wants_advice() const noexcept override { return wants_advice_; }
   void will_need(std::span<const std::uint64_t> indices) const noexcept override {
@@ -74,15 +77,16 @@ class Zipped final : public SourceModel {
       if (std::vector<std::uint64_t> ends = part.source->block_ends(); !ends.empty()) return ends;
     return {};
   }
-  std::unique_ptr<ReaderModel> open_reader() const override { return std::make_unique<Reader>(parts_); }
+  std::unique_ptr<ReaderModel> open_reader() const override { return std::make_unique<Reader>(*this); }
 
  private:
   class Reader final : public ReaderModel {
    public:
-    explicit Reader(const std::vector<Part>& parts) : parts_(&parts), readers_(parts.size()) {}
+    explicit Reader(const Zipped& all) : all_(&all), readers_(all.parts_.size()) {}
     void read(std::uint64_t index, SampleBuilder& out) override {
+      detail::require_record(*all_, index);
       for (std::size_t i = 0; i < readers_.size(); ++i) {
-        const Part& part = (*parts_)[i];
+        const Part& part = all_->parts_[i];
         try {
           if (readers_[i] == nullptr) readers_[i] = part.source->open_reader();
           SampleBuilder own(out, part.first, part.schema);
@@ -107,7 +111,7 @@ class Zipped final : public SourceModel {
     }
 
    private:
-    const std::vector<Part>* parts_;
+    const Zipped* all_;
     std::vector<std::unique_ptr<ReaderModel>> readers_;
   };
 

@@ -179,6 +179,49 @@ TEST_CASE("an error of a joined record names the part, its file, its key and its
   CHECK(later->stage() == "map(n)");
 }
 
+TEST_CASE("past the end of a join there is no record") {
+  // Of advice, only what is there reaches a part.
+  struct Advised : Named {
+    std::shared_ptr<std::vector<std::uint64_t>> seen = std::make_shared<std::vector<std::uint64_t>>();
+    void will_need(std::span<const std::uint64_t> indices) const noexcept {
+      seen->insert(seen->end(), indices.begin(), indices.end());
+    }
+  };
+  Advised first, second;
+  first.count = 5, second.count = 5;
+  const std::vector<ps::AnySource> joins{ps::concat(first, second), ps::interleave(first, second),
+                                         ps::interleave({first, second}, {.block = 3}),
+                                         ps::zip({{first, "a_"}, second}), ps::concat(Named{.count = 0}, Named{})};
+  for (const ps::AnySource& join : joins) {
+    const std::uint64_t size = join.size();
+    for (const std::uint64_t index : {size, size + 90, ~std::uint64_t{0}}) {
+      CAPTURE(join.model()->name(), index);
+      const auto check = [&](const std::optional<ps::Error>& error) {
+        REQUIRE(error);
+        CHECK(error->code() == ps::Errc::not_found);
+        CHECK(error->index() == index);
+        CHECK(error->source() == join.model()->name());
+        CHECK(error->cause() == "there are " + std::to_string(size) + " records");
+      };
+      check(error_of([&] { (void)ps::read_sample(join, index); }));
+      check(error_of([&] { (void)join.model()->key(index); }));
+      check(error_of([&] {
+        ps::Error error(ps::Errc::corrupt, "planted");
+        join.model()->describe(index, error);
+      }));
+      const auto reader = join.model()->open_reader();
+      const std::vector<std::uint64_t> indices{index};
+      reader->expect(indices);
+    }
+  }
+  for (std::size_t i = 0; i < 3; ++i) {
+    first.seen->clear(), second.seen->clear();
+    joins[i].model()->will_need(std::vector<std::uint64_t>{10, 9, ~std::uint64_t{0}, 0, 100});
+    CHECK(*first.seen == std::vector<std::uint64_t>{0});
+    CHECK(*second.seen == std::vector<std::uint64_t>{4});
+  }
+}
+
 TEST_CASE("the identity of a join is that of its parts, in their order") {
   const Named a{.count = 3, .label = "a", .offset = 1}, b{.count = 3, .label = "b", .offset = 2};
   std::set<std::uint64_t> seen;
