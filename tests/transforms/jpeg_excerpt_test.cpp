@@ -232,6 +232,49 @@ TEST_CASE("what is legal between segments is no damage") {
   check_all(trailing);
 }
 
+TEST_CASE("a marker without parameters in the header does not mislead a crop") {
+  // FF 01 has no length: libjpeg reads on right behind it. Who takes the next two bytes for one gets here behind the
+  // tables that count, and is left with those before.
+  const ImageShape shape{80, 96, 3};
+  const Bytes plain = plain_encode(photo(shape, 1, 30), {.luma = {1, 1}, .restart_interval = 2});
+  constexpr std::size_t table = 2 + 67;
+  const std::size_t tables = place_behind(plain, 0xdb) - table, frame = place_behind(plain, 0xc0) - (2 + 17);
+  REQUIRE(frame - tables == 2 * table);
+  const auto place = [&](std::size_t at) { return plain.begin() + static_cast<std::ptrdiff_t>(at); };
+  const auto comment = [](std::size_t length) {
+    Bytes made(2 + length);
+    made[0] = std::byte{0xff}, made[1] = std::byte{0xfe};
+    made[2] = static_cast<std::byte>(length >> 8), made[3] = static_cast<std::byte>(length & 0xff);
+    return made;
+  };
+  Bytes others(place(tables), place(frame));
+  for (const std::size_t first : {std::size_t{5}, table + 5})
+    std::fill_n(others.begin() + static_cast<std::ptrdiff_t>(first), 64, std::byte{99});
+  // FF FE, the comment's marker, as a length leads to its last three bytes, and these over what follows to the frame.
+  Bytes large = comment(0xffff);
+  large.end()[-3] = std::byte{0xff}, large.end()[-2] = std::byte{0xfe};
+  const Bytes filling = comment(0xff - 1 - 2 * table - 2);
+
+  Bytes bytes(plain.begin(), place(tables));
+  const auto append = [&](const Bytes& more) { bytes.insert(bytes.end(), more.begin(), more.end()); };
+  append(others);
+  append({std::byte{0xff}, std::byte{0x01}});
+  append(large);
+  append({place(tables), place(frame)});
+  append(filling);
+  append({place(frame), plain.end()});
+
+  const Image whole = plain_decode(bytes);
+  REQUIRE(whole == plain_decode(plain));
+  const auto decoding = jpeg_decoder()->start();
+  Numbers numbers(1);
+  for (int n = 0; n < 20; ++n) {
+    const Box box = random_box(numbers, shape, 20);
+    CAPTURE(box.top, box.left, box.height, box.width);
+    REQUIRE(decode(*decoding, bytes, box) == cut(whole, box));
+  }
+}
+
 namespace {
 
 struct Outcome {
