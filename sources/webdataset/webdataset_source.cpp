@@ -159,6 +159,9 @@ std::uint64_t WebDatasetSource::size() const noexcept { return impl_->size(); }
 Schema WebDatasetSource::schema() const { return impl_->schema; }
 std::string WebDatasetSource::file() const { return impl_->options.path; }
 std::uint64_t WebDatasetSource::identity() const noexcept { return impl_->identity; }
+std::vector<std::uint64_t> WebDatasetSource::block_ends() const {
+  return {impl_->first.begin() + 1, impl_->first.end()};
+}
 const std::vector<std::string>& WebDatasetSource::shards() const noexcept { return impl_->shards; }
 std::uint64_t WebDatasetSource::members_advised() const noexcept { return impl_->advice.asked(); }
 void WebDatasetSource::will_need(std::span<const std::uint64_t> indices) const noexcept { impl_->will_need(indices); }

@@ -1,7 +1,9 @@
 #include <penstock/sources/webdataset.hpp>
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -280,6 +282,35 @@ TEST_CASE("GNU tar's and Python's formats are read alike") {
     }
   }
   if (checked == 0) PENSTOCK_SKIP("neither GNU tar nor Python: 8 comparisons were not made");
+}
+
+TEST_CASE("shards are the blocks of a shuffle") {
+  const TempFolder folder;
+  const std::vector<unsigned> sizes{6, 0, 9, 1, 4};
+  for (std::size_t s = 0; s < sizes.size(); ++s) {
+    std::string shard;
+    for (unsigned i = 0; i < sizes[s]; ++i) shard += sample("k" + std::to_string(i), i, 20);
+    folder.write("t-" + std::to_string(s) + ".tar", shard + tar_end);
+  }
+  const WebDatasetSource source({.path = folder.path().string(), .fields = image_and_label});
+  const Pipeline shuffled = from(source) | shuffle({.seed = 3, .blocks = true, .window = 1});
+  std::set<std::vector<std::size_t>> orders;
+  for (std::uint64_t epoch = 0; epoch < 20; ++epoch) {
+    std::vector<std::uint64_t> order(source.size());
+    shuffled.fill(epoch, 0, order);
+    std::vector<std::size_t> shards;
+    for (const std::uint64_t index : order)
+      if (shards.empty() || shards.back() != source.shard_of(index)) shards.push_back(source.shard_of(index));
+    orders.insert(shards);
+    std::sort(shards.begin(), shards.end());
+    CHECK(shards == std::vector<std::size_t>{0, 2, 3, 4});
+    std::sort(order.begin(), order.end());
+    for (std::uint64_t i = 0; i < source.size(); ++i) CHECK(order[i] == i);
+  }
+  CHECK(orders.size() > 5);
+  folder.write("empty.tar", tar_end);
+  CHECK((from(WebDatasetSource({.path = folder / "empty.tar", .fields = image_and_label})) | shuffle({.blocks = true}))
+            .size() == 0);
 }
 
 TEST_CASE("a loader reads shards, shuffled, in any number of threads") {

@@ -101,6 +101,8 @@ class PENSTOCK_API WebDatasetSource {
   std::string key(std::uint64_t index) const;
   /// Hash of the shards' base names and sizes, of all keys, of where their members lie, and of `fields`.
   std::uint64_t identity() const noexcept;
+  /// The shards, for `shuffle({.blocks = true})`: behind each, the number of samples up to there.
+  std::vector<std::uint64_t> block_ends() const;
   /// Asks the kernel to fetch the samples' members. Costs next to nothing while the shards are in the page cache: it
   /// then only looks now and then whether that is still so.
   void will_need(std::span<const std::uint64_t> indices) const noexcept;
