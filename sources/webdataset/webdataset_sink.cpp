@@ -296,6 +296,11 @@ class WebDatasetSink::Impl {
     if (first_.back() != progress.samples)
       refuse_there("they hold " + std::to_string(first_.back()) + " samples instead of the " +
                    std::to_string(progress.samples) + " that were committed");
+    if (!options_.sync) return;
+    // The run before may have synced nothing, and later commits sync what they have written themselves.
+    for (std::uint64_t number = 0; number <= number_; ++number) webdataset::sync_file(file_of(number));
+    webdataset::sync_file(mark_file());
+    webdataset::sync_folder_of(mark_file());
   }
 
   // Learns what a shard holds, which must be what this sink writes.
