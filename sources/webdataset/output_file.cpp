@@ -81,14 +81,18 @@ void OutputFile::write(std::span<const std::byte> bytes) {
   }
 }
 
-FileLock::~FileLock() {
+FileLock::~FileLock() { release(); }
+
+void FileLock::release() noexcept {
   if (fd_ < 0) return;
   // A child made by fork() has the same descriptor, which would keep the lock.
   ::flock(fd_, LOCK_UN);
   ::close(fd_);
+  fd_ = -1;
 }
 
 bool FileLock::take(const std::string& file) {
+  release();
   fd_ = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, file_mode);
   if (fd_ < 0) throw write_error(errno, "making the first shard", file, 0);
   if (::flock(fd_, LOCK_EX | LOCK_NB) != 0) {

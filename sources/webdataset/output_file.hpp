@@ -46,10 +46,13 @@ class FileLock {
   FileLock(const FileLock&) = delete;
   FileLock& operator=(const FileLock&) = delete;
   ~FileLock();
-  /// Makes the file where it is missing. False where another one holds it. @throws Error(io).
+  /// Makes the file where it is missing. False where another one holds it. Lets go of what it held before.
+  /// @throws Error(io).
   bool take(const std::string& file);
 
  private:
+  void release() noexcept;
+
   int fd_ = -1;
 };
 

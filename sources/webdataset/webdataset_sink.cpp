@@ -238,20 +238,37 @@ class WebDatasetSink::Impl {
       return;
     }
     const std::string first = webdataset::shard_name(options_.path, 0);
-    if (!lock_.take(webdataset::file_bytes(first) ? first : partial_name(0)))
-      refuse(Errc::invalid_argument, "another sink is writing these shards; wait until it is done, or stop it");
+    take_lock(first);
     const Found found = find_shards(options_.path);
     const auto mark_text = webdataset::read_text(mark_file());
     if (mark_text) {
       resume(*mark_text, found);
       return;
     }
-    if (!found.finished.empty() || found.partial.size() != 1 || webdataset::file_bytes(partial_name(0)) != 0)
+    if (!found.finished.empty()) {  // in between
+      was_finished_ = true;
+      take_finished(found);
+      return;
+    }
+    if (found.partial.size() != 1 || webdataset::file_bytes(partial_name(0)) != 0)
       refuse(Errc::invalid_argument, "there are shards here, *" + std::string(partial) +
                                          ", that were not begun by a run "
                                          "that can be continued; delete them, or write to another path");
     mark({job_, 0, 0, 0, false}, options_.sync);
     shard_.emplace(partial_name(0), 0);
+  }
+
+  void take_lock(const std::string& first) {
+    const std::string unnamed = partial_name(0);
+    const bool named = webdataset::file_bytes(first).has_value();
+    bool taken = lock_.take(named ? first : unnamed);
+    // Another sink may just have given the first shard its name; then what is locked is an empty file, made by that.
+    if (taken && !named && webdataset::file_bytes(first) && webdataset::file_bytes(unnamed) == 0) {
+      webdataset::remove_file(unnamed);
+      taken = lock_.take(first);
+    }
+    if (!taken)
+      refuse(Errc::invalid_argument, "another sink is writing these shards; wait until it is done, or stop it");
   }
 
   void take_finished(const Found& found) {

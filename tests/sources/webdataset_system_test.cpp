@@ -60,3 +60,52 @@ TEST_CASE("a run that syncs first syncs what one that did not has left") {
     CHECK(WebDatasetSource({.path = options.path + "-*.tar"}).size() == items.size());
   }
 }
+
+TEST_CASE("a sink that is opened while another one finishes finds a finished store, and leaves it so") {
+  const TempFolder folder;
+  const std::vector<ShardItem> items = shard_items(7);
+  const WebDatasetSinkOptions options{.path = folder / "t", .max_samples = 3};
+  WebDatasetSink first(options);
+  first.open(shard_schema, items.size());
+  for (std::size_t i = 0; i < items.size(); ++i) put(first, i, items[i]);
+  bool done = false;
+  const Heard heard;
+  system_calls().before_open = [&](const std::string& path) {
+    if (done || !path.ends_with("-000000.tar.partial")) return;
+    done = true;
+    first.finish();
+  };
+  WebDatasetSink second(options);
+  second.open(shard_schema, items.size());
+  CHECK(done);
+  CHECK(second.was_finished());
+  std::vector<std::string> names;
+  for (const auto& [name, content] : files_in(folder.path().string())) names.push_back(name);
+  CHECK(names == std::vector<std::string>{"t-000000.tar", "t-000001.tar", "t-000002.tar"});
+  WebDatasetSink again(options);
+  CHECK(run(again, items));
+  CHECK(again.was_finished());
+}
+
+TEST_CASE("a sink that is opened while another one gives its shards their names does them no harm") {
+  const TempFolder folder;
+  const std::vector<ShardItem> items = shard_items(3);
+  const WebDatasetSinkOptions options{.path = folder / "t"};
+  WebDatasetSink first(options);
+  first.open(shard_schema, items.size());
+  for (std::size_t i = 0; i < items.size(); ++i) put(first, i, items[i]);
+  first.commit();
+  bool done = false;
+  const Heard heard;
+  system_calls().before_open = [&](const std::string& path) {
+    if (done || !path.ends_with("-000000.tar.partial")) return;
+    done = true;
+    std::filesystem::rename(path, folder / "t-000000.tar");
+  };
+  WebDatasetSink second(options);
+  const Error error = error_of([&] { second.open(shard_schema, items.size()); });
+  CHECK(done);
+  CHECK(error.code() == Errc::invalid_argument);
+  CHECK(mentions(error, "another sink"));
+  CHECK_FALSE(std::filesystem::exists(folder / "t-000000.tar.partial"));
+}
