@@ -27,6 +27,11 @@ void note(Entry& entry, const TarMember& member) noexcept {
 
 }  // namespace
 
+void require_same(const InputFile& file, const ShardIndex& index) {
+  if (file.inode() != index.inode || file.device() != index.device || file.bytes() < index.bytes)
+    throw error_in(file.path(), Errc::io, "the shard was cut short or replaced while it was open; open it again");
+}
+
 ShardIndex index_shard(const std::string& path, const std::vector<PlannedField>& fields) {
   const InputFile file(path);
   TarScan scan(file);

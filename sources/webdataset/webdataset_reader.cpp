@@ -150,10 +150,11 @@ class WebDatasetReader::Impl {
       file_.reset();
       file_.emplace(store_->shards[shard]);
       open_shard_ = shard;
-      const webdataset::ShardIndex& index = store_->indices[shard];
-      if (file_->inode() != index.inode || file_->device() != index.device || file_->bytes() < index.bytes) {
+      try {
+        webdataset::require_same(*file_, store_->indices[shard]);
+      } catch (const Error&) {
         file_.reset();
-        throw Error(Errc::io, "the shard was cut short or replaced while it was open; open it again");
+        throw;
       }
     }
     file_->read(reinterpret_cast<char*>(to.data()), to.size(), offset);

@@ -11,6 +11,7 @@
 #include "npy.hpp"
 #include "shard_paths.hpp"
 #include "store.hpp"
+#include "tar_scan.hpp"
 #include "unfinished.hpp"
 
 namespace penstock {
@@ -100,13 +101,26 @@ void WebDatasetSource::Impl::take_schema() {
 Field WebDatasetSource::Impl::array_field(std::size_t slot) const {
   constexpr std::uint64_t looked_at = 100;
   std::optional<Field> made;
+  std::optional<webdataset::InputFile> file;
+  std::vector<std::byte> header;
   for (std::uint64_t index = 0; index < std::min(size(), looked_at); ++index) {
     const Place place = place_of(index);
     const Entry entry = entries_of(place)[slot];
     if (!entry.readable()) continue;
     try {
-      const auto bytes = mapped(place.shard, entry);
-      const webdataset::Npy npy = webdataset::parse_npy(bytes, bytes.size());
+      // Not through the map: the shard may be cut short at any moment.
+      if (!file || file->path() != shards[place.shard]) {
+        file.reset();
+        file.emplace(shards[place.shard]);
+        webdataset::require_same(*file, indices[place.shard]);
+      }
+      const auto begin = [&](std::uint64_t most) {
+        header.resize(static_cast<std::size_t>(std::min(entry.size, most)));
+        file->read(reinterpret_cast<char*>(header.data()), header.size(), entry.offset);
+        return std::span<const std::byte>(header);
+      };
+      const std::size_t bytes = webdataset::npy_header_bytes(begin(webdataset::npy_preamble_bytes));
+      const webdataset::Npy npy = webdataset::parse_npy(begin(bytes), static_cast<std::size_t>(entry.size));
       if (!made) made = Field{fields[slot].name, npy.dtype, npy.shape};
       if (npy.dtype != made->dtype || npy.shape.rank() != made->shape.rank()) continue;
       for (std::size_t axis = 0; axis < npy.shape.rank(); ++axis)
