@@ -62,7 +62,12 @@ std::vector<PlannedField> infer_fields(const std::string& shard) {
   const InputFile file(shard);
   TarScan scan(file);
   TarMember member;
-  std::vector<std::pair<std::string, std::uint64_t>> seen;  // extensions, and how many samples have them
+  struct Seen {
+    std::string extension;
+    std::uint64_t samples = 0;  // how many have it
+    std::uint64_t last = 0;     // of these
+  };
+  std::vector<Seen> seen;
   std::string key;
   std::uint64_t samples = 0;
   while (scan.next(member)) {
@@ -73,13 +78,15 @@ std::vector<PlannedField> infer_fields(const std::string& shard) {
       ++samples;
       key = name->key;
     }
-    auto known = std::find_if(seen.begin(), seen.end(), [&](const auto& s) { return s.first == name->extension; });
-    if (known == seen.end() && seen.size() < most_fields) known = seen.insert(seen.end(), {name->extension, 0});
-    if (known != seen.end()) ++known->second;
+    auto known = std::find_if(seen.begin(), seen.end(), [&](const Seen& s) { return s.extension == name->extension; });
+    if (known == seen.end() && seen.size() < most_fields) known = seen.insert(seen.end(), {name->extension});
+    if (known == seen.end() || known->last == samples) continue;
+    ++known->samples;
+    known->last = samples;
   }
   std::vector<WebDatasetField> fields;
   std::string all;
-  for (const auto& [extension, count] : seen) {
+  for (const auto& [extension, count, last] : seen) {
     all += (all.empty() ? "" : ", ") + printable(extension);
     if (count > samples / 2 && !extension.empty() && extension.front() != '.' &&
         extension.find(';') == std::string::npos)

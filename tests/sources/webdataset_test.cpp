@@ -86,6 +86,12 @@ TEST_CASE("fields are told from the first samples") {
   CHECK(error.code() == Errc::invalid_argument);
   CHECK(mentions(error, "a, b, c"));
 
+  // A sample counts once, however often it has an extension.
+  folder.write("c.tar", tar_member("0.txt", "") + tar_member("0.txt", "") + tar_member("0.txt", "") +
+                            tar_member("0.jpg", "x") + tar_member("0.txt", "") + tar_member("1.jpg", "y") +
+                            tar_member("2.jpg", "z") + tar_member("3.jpg", "") + tar_end);
+  CHECK(WebDatasetSource({.path = folder / "c.tar"}).schema() == Schema{{"jpg", DType::u8, {dynamic}}});
+
   folder.write("empty.tar", tar_end);
   CHECK(WebDatasetSource({.path = folder / "empty.tar"}).size() == 0);
 }
