@@ -243,7 +243,10 @@ TEST_CASE("an index beyond the palette is an error where a colour is made of it,
     const Bytes bytes = file.bytes();
     for (const PngOptions::Color color : {PngOptions::rgb, PngOptions::gray, PngOptions::rgba, PngOptions::as_stored}) {
       const auto decoding = png_decoder({.color = color})->start();
-      CHECK(error_of([&] { decode(*decoding, bytes); }).code() == Errc::corrupt);
+      const Error error = error_of([&] { decode(*decoding, bytes); });
+      CHECK(error.code() == Errc::corrupt);
+      REQUIRE(error.offset().has_value());
+      CHECK(*error.offset() <= bytes.size());
     }
     const auto decoding = png_decoder({.color = PngOptions::labels})->start();
     CHECK(decode(*decoding, bytes) == file.expected(PngOptions::labels));
@@ -251,15 +254,20 @@ TEST_CASE("an index beyond the palette is an error where a colour is made of it,
 }
 
 TEST_CASE("sizes that a PNG only claims are refused at once") {
-  const auto decoding = png_decoder()->start();
-  const auto declared = [&](std::uint32_t height, std::uint32_t width) {
-    PngFile file({2, 8}, {16, 16}, 1);
+  const auto limited = png_decoder()->start();
+  const auto declared_by = [](ImageDecoding& decoding, const PngKind& kind, std::uint32_t height, std::uint32_t width) {
+    PngFile file(kind, {16, 16}, 1);
     auto& header = chunk(file, "IHDR").data;
     for (int i = 0; i < 4; ++i) {
       header[static_cast<std::size_t>(i)] = static_cast<std::uint8_t>(width >> (24 - 8 * i));
       header[static_cast<std::size_t>(4 + i)] = static_cast<std::uint8_t>(height >> (24 - 8 * i));
     }
-    return error_of([&] { decoding->open(file.bytes()); }).code();
+    const Error error = error_of([&] { decoding.open(file.bytes()); });
+    if (error.code() == Errc::corrupt) CHECK(error.offset() == 8);
+    return error.code();
+  };
+  const auto declared = [&](std::uint32_t height, std::uint32_t width) {
+    return declared_by(*limited, {2, 8}, height, width);
   };
   const auto start = std::chrono::steady_clock::now();
   CHECK(declared(30000, 30000) == Errc::limit_exceeded);
@@ -268,6 +276,10 @@ TEST_CASE("sizes that a PNG only claims are refused at once") {
   CHECK(declared(16000, 16000) == Errc::corrupt);
   CHECK(declared(1, 1u << 28) == Errc::corrupt);
   CHECK(declared(0, 16) == Errc::corrupt);
+  // Of 2^66 bits.
+  const auto boundless = png_decoder({.high_byte = true, .max_pixels = ~std::uint64_t{0}})->start();
+  CHECK(declared_by(*boundless, {6, 16}, 1u << 30, 1u << 30) == Errc::corrupt);
+  CHECK(declared_by(*boundless, {6, 16}, 0x7fffffff, 0x7fffffff) == Errc::corrupt);
   CHECK(std::chrono::steady_clock::now() - start < std::chrono::milliseconds(200));
   const auto small = png_decoder({.max_pixels = 40 * 50})->start();
   CHECK(small->open(PngFile({2, 8}, {40, 50}, 1).bytes()) == ImageShape{40, 50, 3});

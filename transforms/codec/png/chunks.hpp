@@ -20,6 +20,9 @@ struct Header {
   std::uint64_t bytes = 0;    // of compressed pixels
 };
 
+// Of the header chunk, behind the signature.
+constexpr std::uint64_t header_offset = 8;
+
 // Walks through all chunks. Nothing is allocated. @throws Error(corrupt | unsupported).
 Header check_chunks(std::span<const std::byte> encoded);
 

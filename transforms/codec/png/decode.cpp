@@ -23,7 +23,8 @@ void look_up(const Reader& reader, const std::uint8_t* indices, std::int32_t wid
   for (std::int32_t x = 0; x < width; ++x, out += channels) {
     if (indices[x] >= colors.size())
       throw Error(Errc::corrupt, "the PNG has a pixel of colour " + std::to_string(indices[x]) +
-                                     ", but its palette has " + std::to_string(colors.size()));
+                                     ", but its palette has " + std::to_string(colors.size()))
+          .with_offset(reader.offset());
     const auto& color = colors[indices[x]];
     if (channels == 1) {
       *out = gray_of(color[0], color[1], color[2]);

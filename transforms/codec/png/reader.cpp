@@ -76,10 +76,12 @@ void Reader::check_size() const {
                                 : header_.color == gray_alpha ? 2
                                 : header_.color == png::rgba  ? 4
                                                               : 1;
-  const std::uint64_t least_bytes = pixels * samples * header_.depth / 8;
-  if (least_bytes / most > header_.bytes)
+  // pixels * bits / 8 / most, which might not fit while it is multiplied.
+  const std::uint64_t bits = samples * header_.depth, each = 8 * most;
+  if (pixels / each * bits + pixels % each * bits / each > header_.bytes)
     throw Error(Errc::corrupt, "the PNG declares " + pixels_text(header_) + " pixels, which can't be in its " +
-                                   std::to_string(header_.bytes) + " bytes of them");
+                                   std::to_string(header_.bytes) + " bytes of them")
+        .with_offset(header_offset);
 }
 
 void Reader::start() {

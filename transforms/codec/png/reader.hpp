@@ -39,6 +39,8 @@ class Reader {
   // `row` holds what the passes before made of it.
   void read_row(std::uint8_t* row);
   int passes() const noexcept { return passes_; }
+  // How far it has read in the file, for errors.
+  std::uint64_t offset() const noexcept { return stream_.offset(); }
   // Behind the last row: checks that the pixels end there, and their sum.
   void finish();
 
