@@ -8,8 +8,10 @@
 #include <charconv>
 #include <cstdint>
 #include <filesystem>
+#include <numeric>
 #include <optional>
 #include <system_error>
+#include <tuple>
 
 #include "errors.hpp"
 
@@ -93,14 +95,6 @@ void add_folder(const std::string& folder, std::vector<std::string>& shards) {
   std::sort(shards.begin(), shards.end(), natural_less);
 }
 
-void refuse_twice(const std::vector<std::string>& shards, const std::string& path) {
-  std::vector<std::string> sorted = shards;
-  std::sort(sorted.begin(), sorted.end());
-  const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
-  if (twice != sorted.end())
-    throw error_in(path, Errc::invalid_argument, "the pattern names \"" + printable(*twice) + "\" twice");
-}
-
 }  // namespace
 
 bool natural_less(std::string_view a, std::string_view b) noexcept {
@@ -167,8 +161,24 @@ std::vector<std::string> list_shards(const std::string& path) {
     error.with_source("webdataset").with_file(path);
     throw;
   }
-  refuse_twice(shards, path);
   return shards;
+}
+
+void refuse_twice(const std::vector<std::string>& shards, const std::vector<ShardIndex>& indices,
+                  const std::string& path) {
+  std::vector<std::size_t> order(shards.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  const auto identity = [&](std::size_t i) {
+    return std::tuple(indices[i].device, indices[i].inode, indices[i].bytes);
+  };
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return identity(a) < identity(b); });
+  const auto twice = std::adjacent_find(order.begin(), order.end(),
+                                        [&](std::size_t a, std::size_t b) { return identity(a) == identity(b); });
+  if (twice == order.end()) return;
+  const std::string &first = shards[twice[0]], &second = shards[twice[1]];
+  throw error_in(path, Errc::invalid_argument,
+                 "the shard \"" + printable(first) + "\" is there twice" +
+                     (first == second ? "" : ", also as \"" + printable(second) + "\""));
 }
 
 }  // namespace penstock::webdataset

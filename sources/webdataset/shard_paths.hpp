@@ -4,6 +4,8 @@
 #include <string_view>
 #include <vector>
 
+#include "sample_index.hpp"
+
 namespace penstock::webdataset {
 
 /// Runs of digits compare as numbers; paths that differ in leading zeros only are ordered by their bytes.
@@ -13,8 +15,12 @@ bool natural_less(std::string_view a, std::string_view b) noexcept;
 /// limit_exceeded), without a file.
 std::vector<std::string> expand_braces(std::string_view pattern);
 
-/// The shards that WebDataset::path names, each once. Existence is checked for wildcards and folders alone.
+/// The shards that WebDataset::path names. Existence is checked for wildcards and folders alone.
 /// @throws Error(not_found | io | invalid_argument).
 std::vector<std::string> list_shards(const std::string& path);
+
+/// @throws Error(invalid_argument) where two of the shards are one file, whatever their names.
+void refuse_twice(const std::vector<std::string>& shards, const std::vector<ShardIndex>& indices,
+                  const std::string& path);
 
 }  // namespace penstock::webdataset

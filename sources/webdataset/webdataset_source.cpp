@@ -51,6 +51,7 @@ std::shared_ptr<const WebDatasetSource::Impl> WebDatasetSource::Impl::open(WebDa
     throw;
   }
   made->indices = webdataset::index_shards(made->shards, made->fields, made->options.threads);
+  webdataset::refuse_twice(made->shards, made->indices, made->options.path);
   made->maps.reserve(made->shards.size());
   for (std::size_t shard = 0; shard < made->shards.size(); ++shard)
     made->maps.emplace_back(made->shards[shard], made->indices[shard], made->options.read_ahead);

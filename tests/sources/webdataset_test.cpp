@@ -159,8 +159,10 @@ TEST_CASE("shards are found by file, folder, range, list and wildcard") {
   CHECK(code("set/t-{0..99999999999999}.tar") == Errc::invalid_argument);
   CHECK(code("{0..9999}{0..9999}.tar") == Errc::invalid_argument);
   CHECK(code("set/{t-1,t-1}.tar") == Errc::invalid_argument);
+  CHECK(code("{set/,set//}t-1.tar") == Errc::invalid_argument);
   folder.write("none/x.txt", "x");
   CHECK(code("none") == Errc::not_found);
+  CHECK(code("{set/t-1,none/../set/t-1}.tar") == Errc::invalid_argument);
   CHECK(error_of([&] { WebDatasetSource({.path = ""}); }).code() == Errc::invalid_argument);
 }
 

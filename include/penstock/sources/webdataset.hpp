@@ -83,10 +83,10 @@ class PENSTOCK_API WebDatasetSource {
   /// Looks at the header of every member: a pass over the shards that reads no data. Keeps 16 bytes for each field of a
   /// sample, 8 bytes for each sample, and the keys.
   /// @throws Error(not_found) for a shard that isn't there, or a pattern that fits none; Error(invalid_argument) for a
-  /// pattern that can't be read, a file that is named twice, fields that can't be told, and a store that WebDatasetSink
-  /// has not finished; Error(io); Error(corrupt) for a truncated shard or a damaged header, with its offset;
-  /// Error(unsupported) for compressed shards, sparse members, members behind the end of the archive, and member names
-  /// that lead out of a folder ("/x", "../x") or hold control characters.
+  /// pattern that can't be read, a file that is there twice, under whatever names, fields that can't be told, and a
+  /// store that WebDatasetSink has not finished; Error(io); Error(corrupt) for a truncated shard or a damaged header,
+  /// with its offset; Error(unsupported) for compressed shards, sparse members, members behind the end of the archive,
+  /// and member names that lead out of a folder ("/x", "../x") or hold control characters.
   explicit WebDatasetSource(WebDataset options);
 
   std::uint64_t size() const noexcept;
