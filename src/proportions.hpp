@@ -7,7 +7,8 @@
 namespace penstock::detail {
 
 /// An endless sequence of draws that is shared out among parts by integer weights: after any number of draws each part
-/// has had its share, rounded, and after a multiple of the weights' sum exactly. Immutable.
+/// has had its share but for at most 1/2 for each halving of the parts, which is half of log2(parts) rounded up;
+/// after a multiple of the weights' sum exactly. Immutable.
 class Proportions {
  public:
   /// Weights whose sum is above 0 and at most 2^56.

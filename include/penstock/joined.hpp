@@ -83,9 +83,11 @@ struct MixOptions {
 ///     mix({{photos, 0.7}, {drawings, 0.3}}, {.count = 100'000}) | batch(64)
 ///
 /// Proportions are exact: counted from the first epoch on, through all epochs, each part has its share of the records
-/// drawn so far, rounded, at the end of each window of 64 (or as many as there are parts) and of each epoch; inside a
-/// window the parts come mixed. Every record of a part comes once before one of them comes again, across the ends of
-/// epochs as well, in a new order each time. Indices are those of `concat` of the parts. No memory for each record.
+/// drawn so far, up to rounding, at the end of each window of 64 (or as many as there are parts) and of each epoch;
+/// inside a window the parts come mixed. Rounding goes down a tree that halves the list of parts: a share is off by at
+/// most 1/2 for each halving, so of 8 parts by at most 1.5. Every record of a part comes once before one of them comes
+/// again, across the ends of epochs as well, in a new order each time. Indices are those of `concat` of the parts. No
+/// memory for each record.
 /// @throws Error(invalid_argument) for weights that are negative, not finite or all 0, for an empty part whose weight
 /// is above 0, and for a count above 2^62.
 PENSTOCK_API Pipeline mix(std::vector<MixPart> parts, MixOptions options = {});

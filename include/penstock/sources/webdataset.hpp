@@ -21,8 +21,9 @@ enum class WebDatasetKind : std::uint8_t {
               ///< array for npy; else bytes
   bytes,      ///< u8[?], as they are
   integer,    ///< i64[], from decimal digits, with white space around them or not
-  array,      ///< NumPy's .npy, in C order and little-endian; its dtype and rank are those of the first sample that has
-              ///< one, and a dimension that differs among the first 100 samples is `dynamic`
+  array,      ///< NumPy's .npy, in C order and little-endian; its dtype and rank are those of the first one among the
+              ///< first 100 samples (opening fails where none of them has one), and a dimension that differs among
+              ///< these is `dynamic`
 };
 
 /// Which members of a sample are one field of it.

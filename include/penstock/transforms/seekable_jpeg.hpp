@@ -21,12 +21,13 @@ struct SeekableOptions {
 };
 
 /// Rewrites a JPEG so that a part of it can be decoded alone: what `decode_jpeg` does when a crop follows. The pictures
-/// are the same, bit for bit, in any decoder: no coefficient is touched. The result is an ordinary baseline JPEG with
-/// restart markers and Huffman tables of its own, which make up for the markers: it is about as large as a file with
-/// the standard tables (one that was optimised, or progressive, grows).
+/// are the same, bit for bit, in any decoder: no coefficient is touched. The result is an ordinary baseline JPEG (an
+/// extended one, SOF1, where its quantisation tables are of 16 bits) with restart markers and Huffman tables of its
+/// own, which make up for the markers: it is about as large as a file with the standard tables (one that was optimised,
+/// or progressive, grows).
 ///
 /// Kept: the ICC profile, EXIF data (so the orientation), pixel density, and what says how colours are coded. Left out:
-/// comments, thumbnails, other applications' data, and anything behind the image.
+/// comments, thumbnails but those inside the EXIF data, other applications' data, and anything behind the image.
 ///
 /// Takes any JPEG of 8 bits that libjpeg reads: grey, colour, CMYK; baseline, extended, progressive, one or many scans,
 /// arithmetic coding. Damage of any kind is an error, also such as decoders pass over with a warning. Any thread.

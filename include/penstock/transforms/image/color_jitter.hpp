@@ -13,10 +13,10 @@ namespace penstock {
 
 /// Result options of `color_jitter`. 0 leaves a property as it is.
 struct ColorJitterOptions {
-  double brightness = 0;  ///< factor uniform in [max(0, 1 - b), 1 + b); at most 100
+  double brightness = 0;  ///< factor uniform in [max(0, 1 - b), 1 + b]; at most 100
   double contrast = 0;    ///< the same
   double saturation = 0;  ///< the same
-  double hue = 0;         ///< turns of the colour circle, uniform in [-h, h); at most 0.5
+  double hue = 0;         ///< turns of the colour circle, uniform in [-h, h]; at most 0.5
 };
 
 /// Changes brightness, contrast, saturation and hue by random amounts in a random order, as torchvision's ColorJitter
