@@ -134,7 +134,7 @@ Classes group(const std::vector<std::int64_t>& labels, const std::map<std::int64
 }
 
 std::vector<double> weights_of(const std::map<std::int64_t, std::uint64_t>& sizes,
-                               const std::map<std::int64_t, double>& class_weights) {
+                               const std::vector<std::pair<std::int64_t, double>>& class_weights) {
   for (const auto& [label, weight] : class_weights)
     if (!sizes.contains(label))
       throw Error(Errc::invalid_argument,
@@ -142,7 +142,7 @@ std::vector<double> weights_of(const std::map<std::int64_t, std::uint64_t>& size
           .with_stage("draw_balanced");
   std::vector<double> weights;
   for (const auto& [label, size] : sizes) {
-    const auto given = class_weights.find(label);
+    const auto given = std::ranges::find(class_weights, label, &std::pair<std::int64_t, double>::first);
     weights.push_back(given == class_weights.end() ? 1.0 : given->second);
   }
   detail::check_weights(weights, "draw_balanced");

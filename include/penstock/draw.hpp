@@ -1,9 +1,9 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <penstock/any_source.hpp>
@@ -39,7 +39,7 @@ PENSTOCK_API Stage draw_weighted(WeightedOptions options);
 
 struct BalancedOptions {
   std::vector<std::int64_t> labels = {};  ///< result option: each record's class, any numbers; see `labels_of`
-  std::map<std::int64_t, double> class_weights =
+  std::vector<std::pair<std::int64_t, double>> class_weights =
       {};                                  ///< result option: relative frequency of a class; 1 for those not named
   std::uint64_t count = 0;                 ///< result option: draws an epoch; 0 = as many as there are labels
   bool replacement = false;                ///< result option: each position is a draw of its own

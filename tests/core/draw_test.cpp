@@ -227,7 +227,7 @@ TEST_CASE("classes come mixed") {
 
 TEST_CASE("class weights set how often a class comes") {
   const auto labels = labels_with({40, 100, 9, 3});  // classes -10, 0, 10, 20
-  const std::map<std::int64_t, double> weights{{-10, 3}, {0, 4}, {10, 0}};
+  const std::vector<std::pair<std::int64_t, double>> weights{{-10, 3}, {0, 4}, {10, 0}};
   const ps::Pipeline p =
       records(labels.size()) | ps::draw_balanced({.labels = labels, .class_weights = weights, .count = 800});
   std::vector<std::vector<std::uint64_t>> epochs;

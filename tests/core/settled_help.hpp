@@ -34,7 +34,7 @@ struct Counting {
     Inside() = default;
     Inside(const Inside&) {}
     Inside& operator=(const Inside&) { return *this; }
-  } inside;
+  } inside = {};
   std::uint64_t at = 0;
   ps::Schema schema() const { return {{"y", ps::DType::i64, {}}}; }
   void reset(std::uint64_t) { at = 0; }
