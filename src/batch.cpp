@@ -1,5 +1,7 @@
 #include <penstock/batch.hpp>
 
+#include <array>
+#include <string>
 #include <utility>
 
 #include <penstock/error.hpp>
@@ -31,8 +33,43 @@ TensorView Batch::operator[](std::string_view field) const {
   const Shape& row = schema[slot].shape;
   dims[0] = static_cast<std::int64_t>(size());
   for (std::size_t i = 0; i < row.rank(); ++i) dims[i + 1] = row[i];
-  return {engine.slots().place(lease_->slot(), slot, 0), schema[slot].dtype,
-          Shape(std::span<const std::int64_t>(dims.data(), row.rank() + 1))};
+  const detail::RowField& how = engine.slots().layout()[slot];
+  std::byte* data = nullptr;
+  switch (how.kind) {
+    case detail::RowField::Kind::ragged:
+      throw Error(Errc::unsupported, "the rows of field \"" + std::string(field) +
+                                         "\" are of differing sizes and no one tensor; use batch.ragged(field)");
+    case detail::RowField::Kind::longest:
+      data = engine.slots().padded(lease_->slot(), slot).data;
+      dims[1] = engine.slots().padded(lease_->slot(), slot).longest;
+      break;
+    case detail::RowField::Kind::padded:
+      dims[1] = how.to;
+      [[fallthrough]];
+    case detail::RowField::Kind::dense:
+      data = engine.slots().place(lease_->slot(), slot, 0);
+  }
+  return {data, schema[slot].dtype, Shape(std::span<const std::int64_t>(dims.data(), row.rank() + 1))};
+}
+
+RaggedRows Batch::ragged(std::string_view field) const {
+  detail::Engine& engine = need(lease_).engine();
+  const std::size_t slot = schema().slot(field);
+  if (engine.slots().layout()[slot].kind != detail::RowField::Kind::ragged)
+    throw Error(Errc::unsupported,
+                "field \"" + std::string(field) + "\" is not ragged; batch[field] is all of its rows");
+  return {schema()[slot].dtype, engine.slots().varying_rows(lease_->slot(), slot),
+          engine.slots().lengths(lease_->slot(), slot)};
+}
+
+std::span<const std::int64_t> Batch::lengths(std::string_view field) const {
+  detail::Engine& engine = need(lease_).engine();
+  const std::size_t slot = schema().slot(field);
+  if (engine.slots().layout()[slot].kind == detail::RowField::Kind::dense)
+    throw Error(Errc::unsupported, "field \"" + std::string(field) +
+                                       "\" is neither ragged nor padded: its rows are all " +
+                                       schema()[slot].shape.to_string());
+  return engine.slots().lengths(lease_->slot(), slot);
 }
 
 std::uint64_t Batch::size() const noexcept { return lease_ == nullptr ? 0 : lease_->slot().rows; }

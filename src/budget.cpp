@@ -33,7 +33,7 @@ Budget resolve_budget(const BudgetRequest& r) {
   const std::uint64_t filling = std::max<std::uint64_t>(2, (2ull * r.threads + r.rows - 1) / r.rows);
   b.depth =
       r.depth != 0 ? std::max(r.depth, least_depth) : static_cast<unsigned>(std::min<std::uint64_t>(2 + filling, 4096));
-  b.scratch_limit = b.origin_limit = std::numeric_limits<std::size_t>::max();
+  b.scratch_limit = b.origin_limit = b.slot_limit = b.cell_limit = std::numeric_limits<std::size_t>::max();
   const auto count = [&](unsigned threads) {
     b.threads = threads;
     b.cells = r.cells ? r.cells(threads) : 0;
@@ -46,14 +46,16 @@ Budget resolve_budget(const BudgetRequest& r) {
   // The caller may run samples too, so there is one share more than runners.
   const auto shares = [&] { return (b.threads + std::size_t{1}) * (r.stand_ins ? 2 : 1); };
   const auto needs = [&] {
-    const std::size_t rows = saturating(b.cells, r.row_bytes, saturating(b.depth, r.slot_bytes, 0));
+    const std::size_t rows =
+        saturating(b.cells + r.held, r.row_bytes + r.append_row, saturating(b.depth, r.slot_bytes + r.append_slot, 0));
     return saturating(shares(), scratch, saturating(b.origins, r.origin_bytes, rows));
   };
   const unsigned depth = b.depth;
   while (b.depth > least_depth && needs() > r.memory) --b.depth;
   const std::size_t cells = b.cells, least_cells = std::min<std::size_t>(cells, std::size_t{4} * b.threads);
   if (needs() > r.memory && b.cells > least_cells) {
-    const std::size_t over = (needs() - r.memory + r.row_bytes - 1) / std::max<std::size_t>(r.row_bytes, 1);
+    const std::size_t row = std::max<std::size_t>(r.row_bytes + r.append_row, 1);
+    const std::size_t over = (needs() - r.memory + row - 1) / row;
     b.cells = std::max(least_cells, b.cells - std::min(b.cells, over));
   }
   while (b.threads > 1 && needs() > r.memory) {
@@ -64,14 +66,15 @@ Budget resolve_budget(const BudgetRequest& r) {
     throw Error(
         Errc::out_of_memory,
         "`memory` = " + mib(r.memory) + " is too small: " + std::to_string(least_depth) + " batches of " +
-            mib(r.slot_bytes) +
+            mib(r.slot_bytes + r.append_slot) +
             (b.cells == 0 ? ""
-                          : ", " + std::to_string(b.cells) + " samples of " + mib(r.row_bytes) +
+                          : ", " + std::to_string(b.cells + r.held) + " samples of " + mib(r.row_bytes + r.append_row) +
                                 " that wait for those before them") +
             " and working memory of " + mib(scratch) + " for 1 runner" +
             (b.origins == 0 ? "" : ", " + std::to_string(b.origins) + " shared records of " + mib(r.origin_bytes)) +
             " and the caller need " + mib(needs()) + "; raise it, or lower the batch size or the sample's shape" +
-            (b.origins > 4 ? ", or the window of a stream's shuffle" : ""));
+            (b.origins > 4 ? ", or the window of a stream's shuffle" : "") +
+            (r.held != 0 ? ", or the window of `bucket`" : ""));
   if (b.depth < depth)
     b.notes.push_back("`memory` allows " + std::to_string(b.depth) + " batches in the ring instead of " +
                       std::to_string(depth));
@@ -81,9 +84,17 @@ Budget resolve_budget(const BudgetRequest& r) {
   if (b.threads < r.threads)
     b.notes.push_back("`memory` allows " + std::to_string(b.threads) + " runners instead of " +
                       std::to_string(r.threads));
-  const std::size_t more = (r.memory - needs()) / (shares() + b.origins);
+  // Where there are fields of any size, half of what is left is for them: as much a row in a slot as in a cell.
+  const std::size_t left = r.memory - needs(), for_rows = r.append_slot != 0 ? left / 2 : 0;
+  const std::size_t more = (left - for_rows) / (shares() + b.origins);
   b.scratch_limit = scratch + more;
   b.origin_limit = r.origin_bytes + more;
+  if (r.append_slot != 0) {
+    const std::size_t rows = static_cast<std::size_t>(r.rows), waiting = b.cells != 0 ? b.cells + r.held : 0;
+    const std::size_t each = for_rows / (saturating(b.depth, rows, waiting));
+    b.slot_limit = saturating(rows, each, r.append_slot);
+    b.cell_limit = r.append_row + each;
+  }
   return b;
 }
 

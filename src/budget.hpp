@@ -18,6 +18,9 @@ struct BudgetRequest {
   std::size_t slot_bytes = 0;
   std::size_t sample_bytes = 0;  ///< largest fixed field: the least a runner may need
   std::size_t row_bytes = 0;     ///< of a settled sample that waits for its place
+  std::size_t held = 0;          ///< of those, how many wait beside the cells
+  std::size_t append_slot = 0;   ///< the least a slot needs for fields of any size; 0 = there are none
+  std::size_t append_row = 0;    ///< the same of a settled sample
   std::function<std::size_t(unsigned threads)> cells = {}, origins = {};  ///< how many a settled pipeline has
   std::size_t origin_bytes = 0;                                           ///< the least one may need
   bool stand_ins = false;  ///< a runner may make a child's parent once more, for that child alone
@@ -28,9 +31,10 @@ struct Budget {
   unsigned depth = 0;
   unsigned threads = 0;
   std::size_t cells = 0, origins = 0;
-  std::size_t scratch_limit = 0;   ///< bytes a runner, and as much for a stand-in
-  std::size_t origin_limit = 0;    ///< bytes a record that samples share
-  std::vector<std::string> notes;  ///< what was lowered, and why
+  std::size_t scratch_limit = 0;               ///< bytes a runner, and as much for a stand-in
+  std::size_t origin_limit = 0;                ///< bytes a record that samples share
+  std::size_t slot_limit = 0, cell_limit = 0;  ///< bytes for fields of any size: a batch, a sample that waits
+  std::vector<std::string> notes;              ///< what was lowered, and why
 };
 
 /// @throws Error(out_of_memory) with the table and what to lower.

@@ -18,18 +18,23 @@ const std::string read_label = "read";
 
 ChainRun::ChainRun(const Chain& chain, std::size_t scratch_limit, std::unique_ptr<ReaderModel> its_reader,
                    std::size_t most_steps)
-    : arena(scratch_limit), reader(std::move(its_reader)) {
+    : arena(scratch_limit), reader(std::move(its_reader)), chain_(&chain) {
   const std::vector<Step>& steps = chain.steps();
   max_bytes = chain.data().check_value().max_sample_bytes;
   counters.resize(steps.size());
   decoders.resize(steps.size());
   shared_draws.resize(chain.shared_draws());
+  if (chain.layout() != nullptr) varying.resize(chain.layout()->varying());
   for (std::size_t i = 0; i < std::min(steps.size(), most_steps); ++i)
     if (steps[i].decoder != nullptr) decoders[i] = steps[i].decoder->start();
 }
 
 Chain::Chain(std::shared_ptr<const PipelineData> data)
     : data_(std::move(data)), seed_(data_->seed_value()), check_(data_->check_value()) {
+  if (data_->batch) {
+    layout_.emplace(data_->schema);
+    bounds_.emplace(data_->schema, *data_->batch);
+  }
   compile();
   assign_homes();
   check_fixed_sizes();
@@ -43,6 +48,7 @@ void Chain::begin(ChainRun& run, const Step& step, std::span<std::byte* const> r
     for (std::size_t slot = 0; slot < step.fields; ++slot) {
       cells[slot].data = nullptr;
       cells[slot].home = nullptr;
+      cells[slot].row = 0;
     }
   } else if (step.renumber == Step::Renumber::down) {
     std::size_t slot = 0;
@@ -60,8 +66,11 @@ void Chain::begin(ChainRun& run, const Step& step, std::span<std::byte* const> r
   run.schema = &step.schema;
   for (const std::size_t slot : step.cleared)
     if (step.kind != Step::Kind::field_map && step.kind != Step::Kind::image) run.cells[slot].data = nullptr;
-  if (!rows.empty())
+  if (!rows.empty()) {
     for (const Step::Home home : step.homes) run.cells[home.slot].home = rows[home.row];
+    for (const Step::Home home : step.varying_homes)
+      run.cells[home.slot].row = static_cast<std::uint32_t>(home.row + 1);
+  }
 }
 
 // False: the sample ends here, as a filter wants it.
@@ -137,13 +146,52 @@ void Chain::check_size(const ChainRun& run, const Step& step) const {
   }
 }
 
-// Whatever does not stand in its place yet is copied there. Batched fields have fixed shapes, which every step checked.
+// Whatever does not stand in its place yet is copied there. Dense fields have fixed shapes, which every step checked.
 void Chain::finish(ChainRun& run, std::span<std::byte* const> rows) const {
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (run.cells[i].data == rows[i] || row_bytes_[i] == 0) continue;
     std::memcpy(rows[i], run.cells[i].data, row_bytes_[i]);
     run.copied_bytes += row_bytes_[i];
   }
+  if (!run.varying.empty()) finish_varying(run, rows);
+}
+
+// Where a value of this shape belongs that becomes a row of the batch. One that is too long may still be cut, or left
+// out by a filter.
+std::byte* ChainRun::place(std::size_t row, const Shape& shape) {
+  const RowField& field = (*chain_->layout())[row];
+  RaggedRow& out = varying[field.varying];
+  const std::uint64_t bytes = shape.elements() * size_of(chain_->data().schema[row].dtype);
+  if (field.appended())
+    out = {outlet->append(static_cast<std::size_t>(bytes)), shape};
+  else if (shape[0] <= field.to)
+    out = {rows[row], shape};
+  else
+    return arena.allocate(static_cast<std::size_t>(bytes));
+  return out.data;
+}
+
+void Chain::finish_varying(ChainRun& run, std::span<std::byte* const> rows) const {
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const RowField& field = (*layout_)[i];
+    if (field.kind == RowField::Kind::dense) continue;
+    const Cell& cell = run.cells[i];
+    const Field& is = data_->schema[i];
+    if (field.kind == RowField::Kind::padded && cell.shape[0] > field.to)
+      throw Error(Errc::limit_exceeded, "field \"" + is.name + "\" has " + std::to_string(cell.shape[0]) +
+                                            " elements in this sample and is padded to " + std::to_string(field.to) +
+                                            "; cut it with a map, or pad to more")
+          .with_stage("pad(" + is.name + ")");
+    RaggedRow& out = run.varying[field.varying];
+    const std::size_t bytes = static_cast<std::size_t>(cell.shape.elements()) * size_of(is.dtype);
+    if (cell.data != out.data || !(cell.shape == out.shape)) {
+      std::byte* const to = run.place(i, cell.shape);
+      if (bytes != 0) std::memcpy(to, cell.data, bytes);
+      run.copied_bytes += bytes;
+    }
+    if (field.kind == RowField::Kind::padded) fill_padding(field, out.data + bytes, field.row_bytes - bytes);
+  }
+  bounds_->check(run.varying);
 }
 
 bool Chain::run_steps(ChainRun& run, std::size_t first, std::size_t last, const Place& place, std::uint64_t index,
@@ -160,6 +208,7 @@ bool Chain::run_steps(ChainRun& run, std::size_t first, std::size_t last, const 
 bool Chain::run(ChainRun& run, const Place& place, std::uint64_t index, std::span<std::byte* const> rows,
                 std::uint64_t stands_for) const {
   std::size_t first = 0;
+  for (RaggedRow& row : run.varying) row.data = nullptr;
   if (run.parent != nullptr) {
     first = children_begin_;
     adopt(run);
@@ -182,6 +231,7 @@ void Chain::adopt(ChainRun& run) {
   run.cells = parent.cells;
   for (Cell& cell : run.cells) {
     cell.home = nullptr;
+    cell.row = 0;
     cell.writable = false;
   }
 }

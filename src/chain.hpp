@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <stop_token>
 #include <string>
@@ -15,8 +16,10 @@
 #include <penstock/source.hpp>
 #include <penstock/stream_source.hpp>
 
+#include "batch_bounds.hpp"
 #include "counters.hpp"
 #include "pipeline_data.hpp"
+#include "row_layout.hpp"
 #include "scratch.hpp"
 
 namespace penstock::detail {
@@ -66,7 +69,8 @@ struct Step {
   struct Home {
     std::size_t slot, row;
   };
-  std::vector<Home> homes;  ///< slots whose final value this step makes, and the batch fields they are
+  std::vector<Home> homes;          ///< slots whose final value this step makes, and the batch fields they are
+  std::vector<Home> varying_homes;  ///< the same of fields that are not dense
 };
 
 class Chain;
@@ -84,6 +88,8 @@ class ChainRun final : public Cells {
   std::vector<SharedDraw> shared_draws;
   std::vector<Cell> spare;
   std::vector<std::byte*> rows;        ///< places of the row in work
+  std::vector<RaggedRow> varying;      ///< its fields that are not dense, where `rows` is given
+  RowOutlet* outlet = nullptr;         ///< what such fields are appended to; where there are some
   std::vector<StepCounters> counters;  ///< one per step
   ChainCounters totals;
   ChainCounters parents, reads;     ///< of origins, and of records of a stream
@@ -94,8 +100,13 @@ class ChainRun final : public Cells {
   std::uint32_t child = 0;             ///< which one
   std::unique_ptr<ChainRun> stand_in;  ///< the parent of one child alone, which is made of another record
 
+  std::byte* place(std::size_t row, const Shape& shape) override;
+
  protected:
   std::byte* scratch(std::size_t bytes) override { return arena.allocate(bytes); }
+
+ private:
+  const Chain* chain_;
 };
 
 /// A pipeline's per-sample part, compiled: one sample through all its stages. Immutable; any thread, a ChainRun each.
@@ -126,6 +137,9 @@ class Chain {
   Error describe_failure(const ChainRun& run, std::uint64_t index) const;
 
   const std::vector<Step>& steps() const noexcept { return steps_; }
+  /// Of the batch; null without one.
+  const RowLayout* layout() const noexcept { return layout_ ? &*layout_ : nullptr; }
+  const BatchBounds& bounds() const noexcept { return *bounds_; }
   std::size_t shared_draws() const noexcept { return shared_draws_; }
   const PipelineData& data() const noexcept { return *data_; }
 
@@ -147,13 +161,16 @@ class Chain {
   void check_size(const ChainRun& run, const Step& step) const;
   void check_values(const ChainRun& run, const Step& step) const;
   void finish(ChainRun& run, std::span<std::byte* const> rows) const;
+  void finish_varying(ChainRun& run, std::span<std::byte* const> rows) const;
 
   std::shared_ptr<const PipelineData> data_;
   std::vector<Step> steps_;
   std::size_t children_begin_ = 0;
   std::size_t images_begin_ = 1;  ///< while compiling: the first of the image steps that end `steps_`
   std::size_t shared_draws_ = 0;
-  std::vector<std::size_t> row_bytes_;  ///< of each field of the final schema; 0 where it varies
+  std::vector<std::size_t> row_bytes_;  ///< of each field of the final schema; 0 where it is not dense
+  std::optional<RowLayout> layout_;
+  std::optional<BatchBounds> bounds_;
   std::uint64_t seed_;
   CheckOptions check_;
 };

@@ -193,9 +193,9 @@ void Chain::check_fixed_sizes() {
       }
     }
   }
-  for (const Field& field : data_->schema)
-    row_bytes_.push_back(field.shape.fixed() ? static_cast<std::size_t>(field.shape.elements()) * size_of(field.dtype)
-                                             : 0);
+  if (!layout_) return;
+  for (const RowField& field : layout_->fields())
+    row_bytes_.push_back(field.kind == RowField::Kind::dense ? field.row_bytes : 0);
 }
 
 // The last step that makes a field's value is told the field's place in the batch. Names are followed backwards, as
@@ -207,7 +207,8 @@ void Chain::assign_homes() {
       const auto slot = steps_[i].schema.find(name);
       if (!slot) break;
       if (makes(steps_[i], i == 0 ? steps_[i].schema : steps_[i - 1].schema, *slot)) {
-        steps_[i].homes.push_back({*slot, row});
+        const bool dense = !layout_ || (*layout_)[row].kind == RowField::Kind::dense;
+        (dense ? steps_[i].homes : steps_[i].varying_homes).push_back({*slot, row});
         break;
       }
     }

@@ -10,6 +10,7 @@ struct Cursor {
   std::uint64_t number = 0;  ///< of the batch in its epoch
   std::uint64_t position = 0;
   std::uint32_t child = 0;
+  std::uint16_t part = 0;  ///< batches already made of what begins here
   friend bool operator==(const Cursor&, const Cursor&) = default;
 };
 

@@ -9,6 +9,27 @@
 // A runner's work where every position is one sample, whose row is known when its ticket is issued.
 namespace penstock::detail {
 
+namespace {
+
+/// Rows without a size of their own go to the batch at once.
+class SlotOutlet final : public RowOutlet {
+ public:
+  explicit SlotOutlet(Slot& slot) : slot_(slot) {}
+  std::byte* append(std::size_t bytes) override {
+    try {
+      return slot_.arena.append(bytes);
+    } catch (...) {
+      Slots::note_overflow(slot_);
+      throw;
+    }
+  }
+
+ private:
+  Slot& slot_;
+};
+
+}  // namespace
+
 // True: others wait for a thread, and this one has had its turn.
 bool Engine::work_directly(ChainRun& run) noexcept {
   const std::uint64_t begun = now_ns();
@@ -93,6 +114,8 @@ bool Engine::make_samples(ChainRun& run, Slot& slot, TicketRun tickets) noexcept
 
 void Engine::fill_row(ChainRun& run, Slot& slot, std::uint64_t row, std::uint64_t ticket) {
   for (std::size_t f = 0; f < run.rows.size(); ++f) run.rows[f] = slots_.place(slot, f, row);
+  SlotOutlet outlet(slot);
+  run.outlet = &outlet;
   const std::uint64_t index = slot.indices[row];
   Made made;
   make_sample(
@@ -105,9 +128,11 @@ void Engine::fill_row(ChainRun& run, Slot& slot, std::uint64_t row, std::uint64_
         run.copied_bytes = 0;
         return chain_.describe_failure(run, of);
       });
+  const bool cleared = made.masked || made.fatal;
+  if (!cleared && slots_.layout().varying() != 0) note_varying(run, slot, row);
   if (made.attempt == 0 && !made.bad && !made.fatal) [[likely]]
     return;
-  if (made.masked || made.fatal) {
+  if (cleared) {
     slots_.clear_row(slot, row);
     slot.mask[row] = 0;
   }
@@ -116,6 +141,15 @@ void Engine::fill_row(ChainRun& run, Slot& slot, std::uint64_t row, std::uint64_
   if (made.attempt == 0) return;
   const std::lock_guard lock(slot.bad_mutex);
   slot.replaced.push_back({row, made.index});
+}
+
+void Engine::note_varying(const ChainRun& run, Slot& slot, std::uint64_t row) noexcept {
+  for (std::size_t f = 0; f < slots_.fields(); ++f) {
+    const RowField& field = slots_.layout()[f];
+    if (field.kind == RowField::Kind::dense) continue;
+    const RaggedRow& made = run.varying[field.varying];
+    slots_.note(slot, f, row, made.data, made.shape);
+  }
 }
 
 void Engine::help_directly(ChainRun& run) noexcept {

@@ -20,7 +20,7 @@ Engine::Engine(std::shared_ptr<const PipelineData> data, const EngineOptions& op
       chain_(data_),
       options_(options),
       executor_(&executor),
-      slots_(data_->schema, data_->batch->rows, options.depth, *options.memory),
+      slots_(data_->schema, data_->batch->rows, options.depth, *options.memory, options.slot_limit),
       rows_(data_->batch->rows),
       steps_(data_->steps()),
       tickets_(rows_, options.threads),
@@ -35,6 +35,7 @@ Engine::Engine(std::shared_ptr<const PipelineData> data, const EngineOptions& op
     settled.origins = options.origins;
     settled.scratch_limit = options.scratch_limit;
     settled.origin_limit = options.origin_limit;
+    settled.cell_limit = options.cell_limit;
     settled.epochs = options.epochs;
     settled.memory = options.memory;
     settled.stop = stop_source_.get_token();
@@ -269,11 +270,13 @@ Engine::Totals Engine::totals() const {
   t.kept = t.samples;
   if (settled_ != nullptr) {
     t.kept = settled_->settle().kept();
-    t.cells = settled_->settle().size();
-    t.cell_bytes = settled_->settle().bytes_each();
+    t.cells = settled_->settle().rows();
+    t.cell_bytes = settled_->settle().bytes_each() + settled_->settle().most_appended();
+    t.copied_bytes += settled_->settle().appended_bytes();
     for (std::size_t f = 0; f < slots_.fields(); ++f) t.copied_bytes += t.kept * slots_.row_bytes(f);
     t.origins = settled_->origins() != nullptr ? settled_->origins()->size() : 0;
   }
+  t.slot_bytes = slots_.bytes_each() + slots_.appended_bytes();
   t.busy_ns = busy_ns_ + running_ * now_ns();
   t.helped = helped_;
   t.threads_seen = threads_seen_;

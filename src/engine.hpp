@@ -37,8 +37,9 @@ struct EngineOptions {
   unsigned threads = 1;
   unsigned depth = 4;
   std::size_t scratch_limit = 0;
-  std::uint64_t epochs = 0;  ///< 0 = no end
-  std::size_t cells = 0;     ///< of a settled pipeline: samples in work, and records they share
+  std::size_t slot_limit = ~std::size_t{0}, cell_limit = ~std::size_t{0};  ///< bytes for fields of any size
+  std::uint64_t epochs = 0;                                                ///< 0 = no end
+  std::size_t cells = 0;  ///< of a settled pipeline: samples in work, and records they share
   std::size_t origins = 0;
   std::size_t origin_limit = 0;
   MemoryResource* memory = nullptr;
@@ -91,6 +92,7 @@ class Engine final : private SettledHost {
     std::uint64_t measured = 0, stood_for = 0, wall_ns = 0;
     std::uint64_t parents = 0, parents_stood_for = 0, reads = 0, reads_stood_for = 0;
     std::uint64_t kept = 0;  ///< samples that have a row, or will
+    std::size_t slot_bytes = 0;
     std::size_t cells = 0, cell_bytes = 0, origins = 0, origin_bytes = 0;
     unsigned threads_seen = 0;
     std::size_t readers = 0;
@@ -147,6 +149,7 @@ class Engine final : private SettledHost {
   bool advice_waits() const noexcept;
   bool make_samples(ChainRun& run, Slot& slot, TicketRun tickets) noexcept;
   void fill_row(ChainRun& run, Slot& slot, std::uint64_t row, std::uint64_t ticket);
+  void note_varying(const ChainRun& run, Slot& slot, std::uint64_t row) noexcept;
   void fail_row(Slot& slot, std::uint64_t row, Error error, bool fatal);
   void help(Lock& lock);
   ChainRun* lease_run(Lock& lock) noexcept;

@@ -6,6 +6,7 @@
 #include <penstock/error.hpp>
 
 #include "failure.hpp"
+#include "integer_at.hpp"
 #include "scratch.hpp"
 
 namespace penstock {
@@ -34,38 +35,13 @@ bool is_label(const Field& field) {
   return field.shape.rank() == 0 && field.dtype != DType::f16 && field.dtype != DType::f32 && field.dtype != DType::f64;
 }
 
-template <class T>
-std::int64_t value_at(const std::byte* data) {
-  T value;
-  std::memcpy(&value, data, sizeof value);
-  return static_cast<std::int64_t>(value);
-}
-
 std::int64_t label_at(const std::byte* data, DType dtype) {
-  switch (dtype) {
-    case DType::i8:
-      return value_at<std::int8_t>(data);
-    case DType::u16:
-      return value_at<std::uint16_t>(data);
-    case DType::i16:
-      return value_at<std::int16_t>(data);
-    case DType::u32:
-      return value_at<std::uint32_t>(data);
-    case DType::i32:
-      return value_at<std::int32_t>(data);
-    case DType::i64:
-      return value_at<std::int64_t>(data);
-    case DType::u64: {
-      const std::int64_t value = value_at<std::uint64_t>(data);
-      if (value < 0)
-        throw Error(Errc::limit_exceeded, "the label " + std::to_string(static_cast<std::uint64_t>(value)) +
-                                              " is larger than " +
-                                              std::to_string(std::numeric_limits<std::int64_t>::max()));
-      return value;
-    }
-    default:
-      return value_at<std::uint8_t>(data);
-  }
+  const std::int64_t value = detail::integer_at(dtype, data);
+  if (dtype == DType::u64 && value < 0)
+    throw Error(Errc::limit_exceeded, "the label " + std::to_string(static_cast<std::uint64_t>(value)) +
+                                          " is larger than " +
+                                          std::to_string(std::numeric_limits<std::int64_t>::max()));
+  return value;
 }
 
 }  // namespace

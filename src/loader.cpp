@@ -45,8 +45,12 @@ class Loader::Impl {
     request.threads = options.threads != 0 ? std::min(options.threads, executor->threads()) : executor->threads();
     request.rows = data.batch->rows;
     request.slot_bytes = detail::Slots::slot_bytes(data.schema, data.batch->rows);
+    const detail::RowLayout layout(data.schema);
+    if (layout.appends()) request.append_slot = least_append_bytes(data);
     if (data.settled()) {
-      request.row_bytes = detail::Settle::row_bytes(data.schema);
+      request.row_bytes = detail::Settle::row_bytes(layout);
+      request.append_row = layout.appends() ? detail::appended_row_bytes : 0;
+      request.held = data.bucket ? static_cast<std::size_t>(data.bucket->options.window) : 0;
       request.cells = [&data, this](unsigned threads) {
         return detail::Settled::cells_for(data, options.settle_bytes, threads);
       };
@@ -54,8 +58,8 @@ class Loader::Impl {
       request.origin_bytes = detail::Settled::least_origin_bytes(data);
       request.stand_ins = data.flat_maps && data.policy_value().policy == OnError::replace;
     }
-    for (const Field& f : data.schema)
-      request.sample_bytes = std::max<std::size_t>(request.sample_bytes, f.shape.elements() * size_of(f.dtype));
+    for (const detail::RowField& f : layout.fields())
+      request.sample_bytes = std::max<std::size_t>(request.sample_bytes, f.row_bytes);
     budget = detail::resolve_budget(request);
     if (request.threads < options.threads)
       budget.notes.push_back("the executor has " + std::to_string(request.threads) +
@@ -69,6 +73,8 @@ class Loader::Impl {
     engine_options.cells = budget.cells;
     engine_options.origins = budget.origins;
     engine_options.origin_limit = budget.origin_limit;
+    engine_options.slot_limit = budget.slot_limit;
+    engine_options.cell_limit = budget.cell_limit;
     engine_options.memory = options.host_memory != nullptr ? options.host_memory : &host_memory();
     fingerprint = pipeline.fingerprint();
     engine = std::make_shared<detail::Engine>(
@@ -81,6 +87,15 @@ class Loader::Impl {
   ~Impl() {
     stop_callback.reset();
     engine->close();
+  }
+
+  // What a bound promises, with room for what aligns the rows; else a guess for as many rows, in as much as a small
+  // batch of records has.
+  static std::size_t least_append_bytes(const detail::PipelineData& data) {
+    constexpr std::uint64_t guess = 64, most = 1u << 20;
+    const std::uint64_t rows = data.batch->rows, bound = data.batch->options.most_bytes;
+    if (bound != 0 && bound < (std::uint64_t{1} << 40)) return static_cast<std::size_t>(2 * bound + 128 * rows);
+    return static_cast<std::size_t>(std::min(rows * guess, most));
   }
 
   void check_process() const {
@@ -133,6 +148,7 @@ class Loader::Impl {
         if (account_end()) to_epoch(epoch + 1);
         return end_epoch();
       }
+      if (slot->overflow) throw *slot->overflow;
       account(slot->bad, slot->unlisted, slot->broken.load(std::memory_order_relaxed));
     } catch (const detail::LeasesExhausted&) {
       throw;  // the caller can let go of a batch and go on
@@ -183,10 +199,11 @@ class Loader::Impl {
     const Clock::time_point now = Clock::now();
     const auto ns = static_cast<std::uint64_t>(std::chrono::nanoseconds(now - begun).count());
     latency.record(ns);
+    const std::uint64_t bytes = engine->slots().bytes_of(slot);
     const std::lock_guard lock(counters_mutex);
     counters.batches += 1;
     counters.samples += slot.valid;
-    counters.rows += slot.rows;
+    counters.bytes += bytes;
     counters.next_ns += ns;
     if (counters.batches == 1) counters.first_batch_ns = ns;
     counters.elapsed_ns = static_cast<std::uint64_t>(std::chrono::nanoseconds(now - first_call).count());
@@ -204,6 +221,7 @@ class Loader::Impl {
     s.number = static_cast<std::uint32_t>(std::min(cursor.number, most));
     s.position = cursor.position;
     s.child = cursor.child;
+    s.part = cursor.part;
     s.step = step;
     s.samples = samples;
     s.replaced = static_cast<std::uint32_t>(std::min(ledger.acted(), most));
@@ -225,10 +243,10 @@ class Loader::Impl {
     const std::uint64_t rows = pipeline.batch_size(), number = settled ? s.number : s.position / rows;
     const bool fits = settled ? s.position < pipeline.size() || s.position == 0
                               : s.position % rows == 0 && number <= steps && s.child == 0;
-    if (!fits || s.part != 0)
+    if (!fits || (s.part != 0 && !pipeline.data().bucket))
       throw Error(Errc::state_mismatch, "the state's position " + std::to_string(s.position) +
                                             " is not the beginning of a batch of this pipeline");
-    cursor = {s.epoch, number, s.position, s.child};
+    cursor = {s.epoch, number, s.position, s.child, s.part};
     if (!settled && number == steps && steps != 0) cursor = {s.epoch + std::uint64_t{1}, 0, 0, 0};
     epoch = cursor.epoch;
     step = s.step;

@@ -1,14 +1,17 @@
 #include <penstock/pipeline.hpp>
 
+#include <algorithm>
 #include <utility>
 
 #include <penstock/error.hpp>
 
+#include "batch_bounds.hpp"
 #include "block_shuffle.hpp"
 #include "chain.hpp"
 #include "hash.hpp"
 #include "orders.hpp"
 #include "pipeline_data.hpp"
+#include "row_layout.hpp"
 #include "splits.hpp"
 
 namespace penstock {
@@ -197,19 +200,37 @@ class Join {
     add_stage("select_fields", "select_fields", names, 0, Schema(std::move(fields)));
   }
 
+  void operator()(const CollateItem& item) {
+    const std::string label = (item.collate.kind == Collate::Kind::ragged ? "ragged(" : "pad(") + item.field + ")";
+    refuse_after_batch(label);
+    Field field = at(item.field, label);
+    if (data_.collates.contains(item.field))
+      throw Error(Errc::invalid_argument, "it is said already how rows of this field are put together")
+          .with_stage(label);
+    field.collate = item.collate;
+    check(field, label);
+    data_.collates[item.field] = item.collate;
+  }
+  void operator()(const BucketItem& item) {
+    const std::string label = "bucket(" + item.field + ")";
+    refuse_after_batch(label);
+    if (data_.bucket) throw Error(Errc::invalid_argument, "the pipeline has buckets already").with_stage(label);
+    check_length(at(item.field, label), label);
+    data_.bucket = item;
+  }
+
   void operator()(const BatchItem& item) {
     refuse_after_batch("batch");
-    for (const Field& f : data_.schema) {
-      if (f.collate.kind != Collate::Kind::dense)
-        throw Error(Errc::unsupported,
-                    "field \"" + f.name + "\" asks for ragged or padded batching, which is not available yet")
-            .with_stage("batch");
-      if (!f.shape.fixed())
+    std::vector<Field> fields(data_.schema.begin(), data_.schema.end());
+    for (Field& f : fields) {
+      if (const auto said = data_.collates.find(f.name); said != data_.collates.end()) f.collate = said->second;
+      check(f, "batch");
+      if (!f.shape.fixed() && f.collate.kind == Collate::Kind::dense)
         throw Error(
             Errc::schema_mismatch,
             "field \"" + f.name + "\" is " + describe(f) +
-                ", which varies from sample to sample; give it a fixed shape (decode, crop, resize, map) or leave it "
-                "behind with select_fields; the fields are " +
+                ", which varies from sample to sample; give it a fixed shape (decode, crop, resize, map), say how its "
+                "rows are put together (ragged, pad), or leave it behind with select_fields; the fields are " +
                 data_.schema.to_string())
             .with_stage("batch");
       if (f.shape.rank() == Shape::max_rank)
@@ -218,7 +239,16 @@ class Join {
                                                "would have one more")
             .with_stage("batch");
     }
-    data_.batch = item;
+    data_.schema = Schema(std::move(fields));
+    try {
+      const BatchBounds bounds(data_.schema, item);
+      data_.batch = item;
+      data_.batch->rows = bounds.rows();
+      data_.bounded = bounds.by_size();
+    } catch (Error& error) {
+      throw error.with_stage("batch");
+    }
+    if (data_.bucket) join_bucket(*data_.bucket);
   }
   void operator()(const ErrorPolicy& policy) {
     if (data_.policy)
@@ -237,6 +267,36 @@ class Join {
 
  private:
   static std::string describe(const Field& f) { return std::string(to_string(f.dtype)) + f.shape.to_string(); }
+
+  static void check(const Field& field, const std::string& label) {
+    try {
+      check_collate(field);
+      if (field.collate.kind == Collate::Kind::pad) element_of(field.dtype, field.collate.value);
+    } catch (Error& error) {
+      throw error.with_stage(label);
+    }
+  }
+  static void check_length(const Field& field, const std::string& label) {
+    const bool integer = field.dtype != DType::f16 && field.dtype != DType::f32 && field.dtype != DType::f64 &&
+                         field.dtype != DType::boolean;
+    if (field.shape.rank() == 0 && !integer)
+      throw Error(Errc::schema_mismatch, "field \"" + field.name + "\" is " + describe(field) +
+                                             "; a length is the first dimension of a field, or an integer")
+          .with_stage(label);
+  }
+  void join_bucket(BucketItem& item) const {
+    const std::string label = "bucket(" + item.field + ")";
+    check_length(at(item.field, label), label);
+    const std::uint64_t rows = data_.batch->rows, most = 65'535;
+    std::uint64_t& window = item.options.window;
+    if (window == 0)
+      window = data_.bounded ? std::min(16 * rows, most) : std::min<std::uint64_t>(16, most / rows) * rows;
+    if (window == 0 || (!data_.bounded && window % rows != 0))
+      throw Error(Errc::invalid_argument, "batches of " + std::to_string(rows) + " rows can't be cut from windows of " +
+                                              std::to_string(window) + " samples: give it a multiple, at most " +
+                                              std::to_string(most))
+          .with_stage(label);
+  }
 
   const Field& at(const std::string& field, const std::string& label) const {
     if (const auto slot = data_.schema.find(field)) return data_.schema[*slot];
@@ -329,8 +389,8 @@ std::uint64_t Pipeline::steps_per_epoch() const {
   if (!data_->batch) throw Error(Errc::invalid_argument, "a pipeline without batch has no steps; add | batch(n)");
   if (data_->settled())
     throw Error(Errc::invalid_argument,
-                "how many batches an epoch has is known only behind it: a filter, a flat_map, the policy `drop` or a "
-                "stream decides on the way");
+                "how many batches an epoch has is known only behind it: a filter, a flat_map, the policy `drop`, the "
+                "sizes of samples or a stream decide on the way");
   return data_->steps();
 }
 std::uint64_t Pipeline::seed() const noexcept { return data_->seed_value(); }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 
 #include <penstock/error.hpp>
 #include <penstock/rng.hpp>
@@ -84,6 +85,24 @@ std::uint64_t PipelineData::fingerprint() const {
   if (batch) {
     add(batch->rows);
     add(static_cast<std::uint64_t>(batch->options.tail));
+    if (bounded) {
+      add_text("bounded");
+      add(batch->options.most_bytes);
+      add(batch->options.most_tokens);
+      add_text(batch->options.tokens);
+    }
+    for (const Field& field : schema) {
+      if (field.collate.kind == Collate::Kind::dense) continue;
+      add_text(field.name);
+      add(static_cast<std::uint64_t>(field.collate.kind));
+      add(static_cast<std::uint64_t>(field.collate.to));
+      add(std::bit_cast<std::uint64_t>(field.collate.value));
+    }
+  }
+  if (bucket) {
+    add_text("bucket");
+    add_text(bucket->field);
+    add(bucket->options.window);
   }
   const ErrorPolicy p = policy_value();
   add(static_cast<std::uint64_t>(p.policy));

@@ -48,7 +48,10 @@ struct PipelineData {
   std::uint64_t stream_window = 0;  ///< a stream's records are shuffled inside blocks of so many; 0 = not
   std::uint64_t stream_key = 0;     ///< of that shuffle
   bool filters = false, flat_maps = false;
-  std::optional<BatchItem> batch;
+  std::map<std::string, Collate> collates;  ///< what stages said, by field
+  std::optional<BucketItem> bucket;         ///< with `batch`, its window is resolved
+  std::optional<BatchItem> batch;           ///< with the most rows that bounds of fixed size allow
+  bool bounded = false;                     ///< sizes of samples end a batch
   std::optional<std::uint64_t> seed;
   std::optional<ErrorPolicy> policy;
   std::optional<CheckOptions> check;
@@ -59,7 +62,7 @@ struct PipelineData {
   CheckOptions check_value() const noexcept { return check.value_or(CheckOptions{}); }
   /// Where a sample stands in its batch depends on those before it.
   bool settled() const noexcept {
-    return filters || flat_maps || source->is_stream() || policy_value().policy == OnError::drop;
+    return filters || flat_maps || bounded || bucket || source->is_stream() || policy_value().policy == OnError::drop;
   }
   /// Batches an epoch; 0 where only the epoch's end tells.
   std::uint64_t steps() const noexcept;

@@ -10,10 +10,30 @@ namespace {
 using detail::Step;
 
 std::string where(const detail::Chain& chain, const Step& step) {
-  if (!chain.data().batch || step.homes.empty()) return "";
+  if (!chain.data().batch || (step.homes.empty() && step.varying_homes.empty())) return "";
   std::string fields;
-  for (const Step::Home& home : step.homes) fields += (fields.empty() ? "" : ", ") + chain.data().schema[home.row].name;
+  for (const auto* homes : {&step.homes, &step.varying_homes})
+    for (const Step::Home& home : *homes) fields += (fields.empty() ? "" : ", ") + chain.data().schema[home.row].name;
   return "; writes " + fields + (chain.data().settled() ? " where it waits for its place" : " into the batch");
+}
+
+// What becomes of fields whose size differs from sample to sample, and what ends a batch.
+std::string describe(const detail::PipelineData& data) {
+  std::string text;
+  for (const Field& field : data.schema) {
+    if (field.collate.kind == Collate::Kind::ragged) text += "; " + field.name + " is ragged";
+    if (field.collate.kind != Collate::Kind::pad) continue;
+    text += "; " + field.name + " is padded to " +
+            (field.collate.to == 0 ? "the longest row" : std::to_string(field.collate.to));
+  }
+  const BatchOptions& options = data.batch->options;
+  if (options.most_tokens != 0)
+    text += "; at most " + std::to_string(options.most_tokens) + " elements of " + options.tokens;
+  if (options.most_bytes != 0) text += "; at most " + std::to_string(options.most_bytes) + " bytes";
+  if (data.bucket)
+    text += "; of " + std::to_string(data.bucket->options.window) +
+            " consecutive samples, which wait for each other, those of like " + data.bucket->field + " stand together";
+  return text;
 }
 
 std::string describe(const Step& step, const CheckOptions& check) {
@@ -73,7 +93,7 @@ std::string Pipeline::plan() const {
     const char* tail = d.batch->options.tail == Tail::keep   ? "kept"
                        : d.batch->options.tail == Tail::drop ? "dropped"
                                                              : "padded, with mask";
-    out += "batch   " + std::to_string(d.batch->rows) + " rows, ";
+    out += "batch   " + std::string(d.bounded ? "at most " : "") + std::to_string(d.batch->rows) + " rows, ";
     if (d.settled())
       out +=
           "settled: what is left of the samples is copied in order, once; only the epoch's end tells how many there "
@@ -83,7 +103,7 @@ std::string Pipeline::plan() const {
       out += std::to_string(d.steps()) + " an epoch";
     if (!d.settled() && d.size % d.batch->rows != 0)
       out += "; the last one, of " + std::to_string(d.size % d.batch->rows) + " rows, is " + tail;
-    out += "\n";
+    out += describe(d) + "\n";
   }
   const ErrorPolicy policy = d.policy_value();
   switch (policy.policy) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <exception>
 #include <utility>
 
 #include <penstock/error.hpp>
@@ -18,13 +19,16 @@ std::byte* Cells::make(std::size_t slot, const Shape& shape) {
   if (memory == nullptr) {
     const std::uint64_t bytes = shape.elements() * size_of(field.dtype);
     require_size(slot, bytes);
-    memory = scratch(static_cast<std::size_t>(bytes));
+    const std::uint32_t row = std::exchange(cell.row, 0);
+    memory = row == 0 ? scratch(static_cast<std::size_t>(bytes)) : place(row - 1, shape);
   }
   cell.data = memory;
   cell.shape = shape;
   cell.writable = true;
   return memory;
 }
+
+std::byte* Cells::place(std::size_t, const Shape&) { std::terminate(); }  // no cell of these has a row
 
 void Cells::require_size(std::size_t slot, std::uint64_t bytes) const {
   if (bytes > max_bytes) [[unlikely]]

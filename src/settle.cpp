@@ -5,6 +5,8 @@
 #include <limits>
 #include <utility>
 
+#include "integer_at.hpp"
+
 namespace penstock::detail {
 
 namespace {
@@ -14,34 +16,51 @@ constexpr std::size_t aligned(std::size_t bytes) noexcept { return (bytes + alig
 
 }  // namespace
 
-std::size_t Settle::row_bytes(const Schema& schema) {
+std::size_t Settle::row_bytes(const RowLayout& layout) {
   std::size_t bytes = 0;
-  for (const Field& f : schema) {
-    const std::uint64_t field = f.shape.elements() * size_of(f.dtype);
-    if (field > std::numeric_limits<std::size_t>::max() / 4 - bytes)
-      throw Error(Errc::limit_exceeded, "a row of field \"" + f.name + "\" does not fit any memory");
-    bytes += aligned(static_cast<std::size_t>(field));
-  }
+  for (const RowField& field : layout.fields()) bytes += aligned(field.row_bytes);
   return bytes;
 }
 
-Settle::Settle(const Schema& schema, std::uint64_t rows, Tail tail, const ErrorPolicy& policy, std::size_t cells,
-               MemoryResource& memory)
-    : rows_(rows), tail_(tail), policy_(policy), memory_(&memory), cells_(cells) {
-  for (const Field& f : schema) {
+Settle::Settle(const PipelineData& data, const BatchBounds& bounds, std::size_t cells, MemoryResource& memory,
+               std::size_t append_limit)
+    : layout_(data.schema),
+      bounds_(bounds),
+      rows_(data.batch->rows),
+      seed_(data.seed_value()),
+      tail_(data.batch->options.tail),
+      policy_(data.policy_value()),
+      memory_(&memory),
+      cells_(cells),
+      fill_(bounds.empty()) {
+  for (std::size_t f = 0; f < data.schema.size(); ++f) {
     offsets_.push_back(bytes_);
-    row_bytes_.push_back(static_cast<std::size_t>(f.shape.elements()) * size_of(f.dtype));
-    bytes_ += aligned(row_bytes_.back());
+    bytes_ += aligned(layout_[f].row_bytes);
   }
+  const std::size_t held = data.bucket ? static_cast<std::size_t>(data.bucket->options.window) : 0, rows = cells + held;
+  if (data.bucket) {
+    length_field_ = data.schema.slot(data.bucket->field);
+    length_dtype_ = data.schema[length_field_].dtype;
+    length_rank_ = data.schema[length_field_].shape.rank();
+    if (length_rank_ != 0) fixed_length_ = data.schema[length_field_].shape[0];
+    window_.emplace(held, tail_, bounds_);
+    spare_rows_.reserve(rows);
+  }
+  all_rows_.reserve(rows);
+  for (std::size_t i = 0; i < rows; ++i)
+    all_rows_.push_back(std::make_unique<SettleRow>(append_limit, layout_.varying()));
+  for (std::size_t i = 0; i < cells; ++i) cells_[i].row = all_rows_[i].get();
+  for (std::size_t i = cells; i < rows; ++i) spare_rows_.push_back(all_rows_[i].get());
+  spares_.store(held, std::memory_order_relaxed);
   if (bytes_ == 0) return;
-  if (cells > std::numeric_limits<std::size_t>::max() / 4 / bytes_)
-    throw Error(Errc::limit_exceeded, "a window of " + std::to_string(cells) + " samples does not fit any memory");
-  data_ = static_cast<std::byte*>(memory_->allocate(bytes_ * cells, Slots::field_alignment));
-  for (std::size_t i = 0; i < cells; ++i) cells_[i].row = data_ + i * bytes_;
+  if (rows > std::numeric_limits<std::size_t>::max() / 4 / bytes_)
+    throw Error(Errc::limit_exceeded, "a window of " + std::to_string(rows) + " samples does not fit any memory");
+  data_ = static_cast<std::byte*>(memory_->allocate(bytes_ * rows, Slots::field_alignment));
+  for (std::size_t i = 0; i < rows; ++i) all_rows_[i]->data = data_ + i * bytes_;
 }
 
 Settle::~Settle() {
-  if (data_ != nullptr) memory_->deallocate(data_, bytes_ * cells_.size(), Slots::field_alignment);
+  if (data_ != nullptr) memory_->deallocate(data_, bytes_ * all_rows_.size(), Slots::field_alignment);
 }
 
 void Settle::reset(const Cursor& cursor, const QuotaCount& count) noexcept {
@@ -57,6 +76,15 @@ void Settle::reset(const Cursor& cursor, const QuotaCount& count) noexcept {
   at_ = cursor;
   count_ = count;
   carried_ = {};
+  if (!window_) return;
+  window_->reset({cursor.epoch, 0, cursor.position, cursor.child}, cursor.part);
+  emitting_.store(false, std::memory_order_relaxed);
+  emitted_ = 0;
+  // Rows may be anywhere: in cells, in the window, on their way.
+  for (std::size_t i = 0; i < cells_.size(); ++i) cells_[i].row = all_rows_[i].get();
+  spare_rows_.clear();
+  for (std::size_t i = cells_.size(); i < all_rows_.size(); ++i) spare_rows_.push_back(all_rows_[i].get());
+  spares_.store(spare_rows_.size(), std::memory_order_relaxed);
 }
 
 SettleCell& Settle::take(std::uint64_t number) noexcept {
@@ -69,16 +97,30 @@ SettleCell& Settle::take(std::uint64_t number) noexcept {
 }
 
 void Settle::clear(const SettleCell& cell) noexcept {
-  for (std::size_t f = 0; f < offsets_.size(); ++f)
-    if (row_bytes_[f] != 0) std::memset(cell.row + offsets_[f], 0, row_bytes_[f]);
+  static std::byte nothing{};
+  for (std::size_t f = 0; f < offsets_.size(); ++f) {
+    const RowField& field = layout_[f];
+    std::byte* const out = field.appended() ? &nothing : place(cell, f);
+    if (field.row_bytes != 0) fill_padding(field, out, field.row_bytes);
+    if (field.kind != RowField::Kind::dense) cell.row->varying[field.varying] = {out, field.empty};
+  }
+}
+
+void Settle::note(const SettleCell& cell, std::span<const RaggedRow> varying) noexcept {
+  std::copy(varying.begin(), varying.end(), cell.row->varying.begin());
 }
 
 std::size_t Settle::decide(std::span<Move> moves, SettleOutlet& outlet) noexcept {
   std::size_t count = 0;
   while (count < moves.size() && decidable()) {
+    bool survives = false;
+    if (window_ && !window_->collecting()) {
+      if (!emit(outlet, moves[count], survives)) break;
+      if (survives) ++count;
+      continue;
+    }
     const std::uint64_t number = settled_.load(std::memory_order_relaxed);
     SettleCell& c = cell(number);
-    bool survives = false;
     if (!decide_one(c, outlet, moves[count], survives)) break;
     c.done.store(false, std::memory_order_relaxed);
     settled_.store(number + 1, std::memory_order_seq_cst);
@@ -93,36 +135,47 @@ std::size_t Settle::decide(std::span<Move> moves, SettleOutlet& outlet) noexcept
 
 // False: it has to wait for a slot.
 bool Settle::decide_one(SettleCell& cell, SettleOutlet& outlet, Move& move, bool& survives) noexcept {
+  const bool again = window_ && window_->again();
   // A quota is asked here already: where nothing survives, no batch comes that would ask it.
-  const bool too_many = cell.made.bad && exceeds_quota(policy_, {count_.acted + 1, count_.samples + 1});
+  const bool too_many = cell.made.bad && !again && exceeds_quota(policy_, {count_.acted + 1, count_.samples + 1});
   const bool ends_run = cell.broken || cell.made.fatal || too_many;
   const bool is_row = cell.made.kept;
-  if ((ends_run || is_row) && slot_ == nullptr && !open(outlet)) return false;
-  if (cell.last && !ends_run && !outlet.has_room_for_end()) return false;
+  if (is_row && !ends_run && !window_ && slot_ != nullptr && bounds_.by_size() &&
+      !bounds_.admits(fill_, cell.row->varying))
+    close(outlet);
+  if ((ends_run || (is_row && !window_)) && slot_ == nullptr && !open(outlet)) return false;
+  if (cell.last && !ends_run && !window_ && !outlet.has_room_for_end()) return false;
 
   const bool drops = !is_row && cell.made.bad.has_value();
-  if (cell.made.bad) {
+  if (cell.made.bad && !again) {
     ++count_.acted;
-    note(std::move(*cell.made.bad), false, ends_run);
+    note_bad(std::move(*cell.made.bad), false, ends_run);
   }
   if (ends_run) {
-    if (cell.made.fatal) note(std::move(*cell.made.fatal), true, true);
+    if (cell.made.fatal) note_bad(std::move(*cell.made.fatal), true, true);
     if (cell.broken) slot_->broken.store(true, std::memory_order_relaxed);
     slot_->next = cell.next;
     halted_.store(true, std::memory_order_relaxed);
     close(outlet);
     return true;
   }
-  if (is_row || drops) {
+  if ((is_row || drops) && !again) {
     ++count_.samples;
     ++(slot_ != nullptr ? slot_->samples : carried_.samples);
   }
+  if (window_) {
+    if (is_row) keep(cell);
+    if (window_->full() || cell.last) {
+      window_->cut(seed_, cell.next, cell.last);
+      emitting_.store(true, std::memory_order_seq_cst);
+    }
+    return true;
+  }
+  // What was told with a batch must not be looked at again behind it.
+  if (slot_ != nullptr) slot_->next = cell.next;
   if (is_row) {
-    const std::uint64_t row = slot_->valid++;
-    slot_->indices[row] = cell.made.index;
-    slot_->mask[row] = cell.made.masked ? 0 : 1;
-    slot_->next = cell.next;
-    move = {&cell, slot_, row};
+    if (bounds_.by_size()) bounds_.add(fill_, cell.row->varying);
+    put({cell.row, {}, cell.made.index, cell.made.masked, 0}, &cell, move);
     survives = true;
     if (slot_->valid == rows_) close(outlet);
   }
@@ -130,10 +183,70 @@ bool Settle::decide_one(SettleCell& cell, SettleOutlet& outlet, Move& move, bool
   return true;
 }
 
+void Settle::put(const Kept& kept, SettleCell* cell, Move& move) noexcept {
+  const std::uint64_t row = slot_->valid++;
+  slot_->indices[row] = kept.index;
+  slot_->mask[row] = kept.masked ? 0 : 1;
+  move = {kept.row, cell, slot_, row};
+}
+
+// Into the window; the cell gets another row for the sample that comes next.
+void Settle::keep(SettleCell& cell) noexcept {
+  window_->add(
+      {cell.row, cell.row->varying, cell.made.index, cell.made.masked, cell.made.masked ? 0 : length_of(cell)});
+  const std::lock_guard lock(spare_mutex_);
+  cell.row = spare_rows_.back();
+  spare_rows_.pop_back();
+  spares_.fetch_sub(1, std::memory_order_seq_cst);
+}
+
+void Settle::spare(SettleRow* row) noexcept {
+  const std::lock_guard lock(spare_mutex_);
+  spare_rows_.push_back(row);
+  spares_.fetch_add(1, std::memory_order_seq_cst);
+}
+
+std::int64_t Settle::length_of(const SettleCell& cell) const noexcept {
+  const RowField& field = layout_[length_field_];
+  if (length_rank_ != 0)
+    return field.kind == RowField::Kind::dense ? fixed_length_ : cell.row->varying[field.varying].shape[0];
+  return integer_at(length_dtype_, place(cell, length_field_));
+}
+
+// One row of the window to its batch, or one step towards it. False: it has to wait for a slot.
+bool Settle::emit(SettleOutlet& outlet, Move& move, bool& moves) noexcept {
+  Window& window = *window_;
+  if (!window.has_batch()) {
+    if (window.last() && !outlet.has_room_for_end()) return false;
+    for (const std::uint32_t row : window.left_over()) spare(window[row].row);
+    if (window.last()) end_epoch(window.next(), outlet);
+    emitting_.store(false, std::memory_order_seq_cst);
+    window.begin_next();
+    return true;
+  }
+  const std::span<const std::uint32_t> batch = window.batch();
+  if (window.skips()) {
+    for (const std::uint32_t row : batch) spare(window[row].row);
+    window.next_batch();
+    return true;
+  }
+  if (slot_ == nullptr && !open(outlet)) return false;
+  put(window[batch[emitted_]], nullptr, move);
+  moves = true;
+  if (++emitted_ == batch.size()) {
+    slot_->next = window.behind();
+    close(outlet);
+    window.next_batch();
+    emitted_ = 0;
+  }
+  return true;
+}
+
 bool Settle::open(SettleOutlet& outlet) noexcept {
   Slot* const slot = outlet.open_batch();
   if (slot == nullptr) return false;
   slot_ = slot;
+  BatchBounds::clear(fill_);
   slot->epoch = at_.epoch;
   slot->number = at_.number;
   slot->first = 0;
@@ -176,7 +289,7 @@ void Settle::end_epoch(const Cursor& next, SettleOutlet& outlet) noexcept {
 
 // What failed stands where its sample would have stood. Of many without a survivor between them only the first, and one
 // that ends the run, are kept with what they say.
-void Settle::note(Error error, bool fatal, bool must) noexcept {
+void Settle::note_bad(Error error, bool fatal, bool must) noexcept {
   std::vector<BadSample>& bad = slot_ != nullptr ? slot_->bad : carried_.bad;
   if (bad.size() >= most_listed && !must) {
     ++(slot_ != nullptr ? slot_->unlisted : carried_.unlisted);
@@ -193,9 +306,41 @@ void Settle::note(Error error, bool fatal, bool must) noexcept {
 }
 
 void Settle::carry_out(const Move& move, const Slots& slots) noexcept {
-  for (std::size_t f = 0; f < offsets_.size(); ++f)
-    if (row_bytes_[f] != 0) std::memcpy(slots.place(*move.slot, f, move.row), place(*move.cell, f), row_bytes_[f]);
-  move.cell->vacant.store(true, std::memory_order_seq_cst);
+  std::size_t appended = 0;
+  for (std::size_t f = 0; f < offsets_.size(); ++f) {
+    const RowField& field = layout_[f];
+    if (field.appended()) {
+      appended += append(move, slots, f);
+      continue;
+    }
+    std::byte* const to = slots.place(*move.slot, f, move.row);
+    if (field.row_bytes != 0) std::memcpy(to, move.from->data + offsets_[f], field.row_bytes);
+    if (field.kind == RowField::Kind::padded)
+      slots.note(*move.slot, f, move.row, to, move.from->varying[field.varying].shape);
+  }
+  if (layout_.appends()) {
+    appended_.fetch_add(appended, std::memory_order_relaxed);
+    if (appended > most_appended()) most_appended_.store(appended, std::memory_order_relaxed);
+  }
+  if (move.cell != nullptr)
+    move.cell->vacant.store(true, std::memory_order_seq_cst);
+  else
+    spare(move.from);
+}
+
+std::size_t Settle::append(const Move& move, const Slots& slots, std::size_t field) noexcept {
+  const RowField& how = layout_[field];
+  const RaggedRow& row = move.from->varying[how.varying];
+  const auto bytes = static_cast<std::size_t>(row_bytes_of(row, how.element));
+  try {
+    std::byte* const to = move.slot->arena.append(bytes);
+    if (bytes != 0) std::memcpy(to, row.data, bytes);
+    slots.note(*move.slot, field, move.row, to, row.shape);
+  } catch (...) {
+    Slots::note_overflow(*move.slot);
+    slots.note(*move.slot, field, move.row, nullptr, how.empty);
+  }
+  return bytes;
 }
 
 }  // namespace penstock::detail

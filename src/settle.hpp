@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -13,19 +15,31 @@
 #include <penstock/place.hpp>
 #include <penstock/schema.hpp>
 
+#include "batch_bounds.hpp"
 #include "cursor.hpp"
 #include "make.hpp"
+#include "pipeline_data.hpp"
 #include "policy.hpp"
+#include "scratch.hpp"
 #include "slots.hpp"
+#include "window.hpp"
 
 namespace penstock::detail {
 
 struct Origin;
 
-/// One sample in work, and memory for its row. Belongs to whoever issues it until the ticket's limit is raised, then to
+/// Memory for a row that waits for its place.
+struct SettleRow {
+  explicit SettleRow(std::size_t append_limit, std::size_t fields) : arena(append_limit), varying(fields) {}
+  std::byte* data = nullptr;       ///< places of the fields that have one
+  ScratchArena arena;              ///< what is appended
+  std::vector<RaggedRow> varying;  ///< fields that are not dense
+};
+
+/// One sample in work, and its row. Belongs to whoever issues it until the ticket's limit is raised, then to
 /// the runner with its ticket until `done`, then to who settles it until `vacant`.
 struct SettleCell {
-  std::byte* row = nullptr;
+  SettleRow* row = nullptr;
   Place place;
   std::uint64_t index = 0;
   Origin* origin = nullptr;  ///< what it is made of; null: its own record
@@ -67,16 +81,18 @@ class SettleOutlet {
 /// Cells are a ring: number n, from 0, is in cell n % size. One thread at a time issues, one decides.
 class Settle {
  public:
-  /// One survivor's way to its row.
+  /// One survivor's way to its batch.
   struct Move {
-    SettleCell* cell;
+    SettleRow* from;
+    SettleCell* cell;  ///< to be vacated; null: the row is a spare one then
     Slot* slot;
     std::uint64_t row;
   };
 
-  static std::size_t row_bytes(const Schema& schema);
-  Settle(const Schema& schema, std::uint64_t rows, Tail tail, const ErrorPolicy& policy, std::size_t cells,
-         MemoryResource& memory);
+  static std::size_t row_bytes(const RowLayout& layout);
+  /// `cells`: those in work; `append_limit`: bytes of one row for fields of any size.
+  Settle(const PipelineData& data, const BatchBounds& bounds, std::size_t cells, MemoryResource& memory,
+         std::size_t append_limit = ~std::size_t{0});
   Settle(const Settle&) = delete;
   Settle& operator=(const Settle&) = delete;
   ~Settle();
@@ -84,7 +100,11 @@ class Settle {
   std::size_t size() const noexcept { return cells_.size(); }
   std::size_t bytes_each() const noexcept { return bytes_; }
   SettleCell& cell(std::uint64_t number) noexcept { return cells_[number % cells_.size()]; }
-  std::byte* place(const SettleCell& cell, std::size_t field) const noexcept { return cell.row + offsets_[field]; }
+  /// Cells, and rows beside them that wait in a window.
+  std::size_t rows() const noexcept { return all_rows_.size(); }
+  std::byte* place(const SettleCell& cell, std::size_t field) const noexcept {
+    return cell.row->data + offsets_[field];
+  }
   /// Only while nothing is in work. The next cell decided is number 0, of the batch at `cursor`, before which the run
   /// counted so much.
   void reset(const Cursor& cursor, const QuotaCount& count) noexcept;
@@ -97,13 +117,16 @@ class Settle {
 
   // -- who has its ticket --
   void clear(const SettleCell& cell) noexcept;
+  void note(const SettleCell& cell, std::span<const RaggedRow> varying) noexcept;
   void finish(SettleCell& cell) noexcept { cell.done.store(true, std::memory_order_seq_cst); }
 
   // -- who decides --
-  /// The oldest cell is done, and something can become of it, as far as is known.
+  /// The oldest cell is done, or a window is whole, and something can become of it, as far as is known.
   bool decidable() noexcept {
+    if (stalled_.load(std::memory_order_seq_cst) || halted_.load(std::memory_order_relaxed)) return false;
+    if (window_ && emitting_.load(std::memory_order_seq_cst)) return true;
     return cell(settled_.load(std::memory_order_seq_cst)).done.load(std::memory_order_seq_cst) &&
-           !stalled_.load(std::memory_order_seq_cst) && !halted_.load(std::memory_order_relaxed);
+           (!window_ || spares_.load(std::memory_order_seq_cst) != 0);
   }
   /// Decides as many cells as are done, until `moves` is full. Returns how many moves there are.
   std::size_t decide(std::span<Move> moves, SettleOutlet& outlet) noexcept;
@@ -114,33 +137,59 @@ class Settle {
   std::atomic<bool>& stalled() noexcept { return stalled_; }
   /// Survivors settled since the beginning.
   std::uint64_t kept() const noexcept { return kept_.load(std::memory_order_relaxed); }
+  /// Bytes that were copied of fields without a place of their own; and the most of one row. Any thread.
+  std::uint64_t appended_bytes() const noexcept { return appended_.load(std::memory_order_relaxed); }
+  std::size_t most_appended() const noexcept { return most_appended_.load(std::memory_order_relaxed); }
   /// The slot being filled, if any. Only while nothing is in work.
   Slot* open_slot() const noexcept { return slot_; }
 
  private:
   bool decide_one(SettleCell& cell, SettleOutlet& outlet, Move& move, bool& survives) noexcept;
+  bool emit(SettleOutlet& outlet, Move& move, bool& moves) noexcept;
+  void keep(SettleCell& cell) noexcept;
+  void put(const Kept& kept, SettleCell* cell, Move& move) noexcept;
+  std::int64_t length_of(const SettleCell& cell) const noexcept;
+  void spare(SettleRow* row) noexcept;
+  std::size_t append(const Move& move, const Slots& slots, std::size_t field) noexcept;
   bool open(SettleOutlet& outlet) noexcept;
   void close(SettleOutlet& outlet) noexcept;
   void end_epoch(const Cursor& next, SettleOutlet& outlet) noexcept;
-  void note(Error error, bool fatal, bool must) noexcept;
+  void note_bad(Error error, bool fatal, bool must) noexcept;
 
-  std::vector<std::size_t> offsets_, row_bytes_;  // of each field
+  RowLayout layout_;
+  const BatchBounds& bounds_;
+  std::vector<std::size_t> offsets_;  // of each field
   std::size_t bytes_ = 0;
-  std::uint64_t rows_;
+  std::uint64_t rows_, seed_;
   Tail tail_;
   ErrorPolicy policy_;
   QuotaCount count_;  // as far as is decided
   MemoryResource* memory_;
   std::byte* data_ = nullptr;
+  std::vector<std::unique_ptr<SettleRow>> all_rows_;
   std::vector<SettleCell> cells_;
+  std::size_t length_field_ = 0, length_rank_ = 0;
+  DType length_dtype_ = DType::u8;
+  std::int64_t fixed_length_ = 0;
 
   alignas(64) std::atomic<std::uint64_t> settled_{0};  // number of the oldest cell that is not decided
   std::atomic<bool> stalled_{false};
   std::atomic<std::uint64_t> kept_{0};
   std::atomic<bool> halted_{false};  // by a failure that ends the run: nothing behind it is looked at
+  std::atomic<std::uint64_t> appended_{0};
+  std::atomic<std::size_t> most_appended_{0};
   Slot* slot_ = nullptr;
-  Cursor at_;         // of the next batch
-  EpochEnd carried_;  // bad samples that stand in no batch yet
+  BatchBounds::Fill fill_;  // of the slot
+  Cursor at_;               // of the next batch
+  EpochEnd carried_;        // bad samples that stand in no batch yet
+
+  // Where samples are put together by length.
+  std::optional<Window> window_;
+  std::atomic<bool> emitting_{false};  // what is collected goes to its batches
+  std::size_t emitted_ = 0;            // rows of the batch in hand
+  std::mutex spare_mutex_;
+  std::vector<SettleRow*> spare_rows_;
+  std::atomic<std::size_t> spares_{0};
 };
 
 }  // namespace penstock::detail

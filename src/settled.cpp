@@ -18,7 +18,9 @@ constexpr std::size_t moves_at_once = 16;
 }  // namespace
 
 std::size_t Settled::cells_for(const PipelineData& data, std::size_t settle_bytes, unsigned threads) {
-  const std::size_t row = std::max<std::size_t>(Settle::row_bytes(data.schema), 1);
+  const RowLayout layout(data.schema);
+  const std::size_t row =
+      std::max<std::size_t>(Settle::row_bytes(layout) + (layout.appends() ? appended_row_bytes : 0), 1);
   const std::size_t wanted = settle_bytes != 0 ? settle_bytes / row : static_cast<std::size_t>(data.batch->rows);
   return std::clamp<std::size_t>(wanted, std::size_t{4} * threads, most_cells);
 }
@@ -44,8 +46,7 @@ Settled::Settled(std::shared_ptr<const PipelineData> data, const Chain& chain, c
       options_(options),
       slots_(slots),
       host_(host),
-      settle_(data_->schema, data_->batch->rows, data_->batch->options.tail, data_->policy_value(), options.cells,
-              *options.memory),
+      settle_(*data_, chain.bounds(), options.cells, *options.memory, options.cell_limit),
       tickets_(settle_.size(), options.threads),
       to_open_(std::max<std::size_t>(options.origins, 1), options.threads),
       advises_(data_->source->wants_advice()),

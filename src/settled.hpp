@@ -37,10 +37,14 @@ struct SettledOptions {
   unsigned threads = 1;
   std::size_t cells = 1, origins = 0;
   std::size_t scratch_limit = 0, origin_limit = 0;
-  std::uint64_t epochs = 0;  ///< 0 = no end
+  std::size_t cell_limit = ~std::size_t{0};  ///< bytes of one row for fields of any size
+  std::uint64_t epochs = 0;                  ///< 0 = no end
   MemoryResource* memory = nullptr;
   std::stop_token stop = {};
 };
+
+/// What is reckoned for the part of a row whose size its sample tells.
+inline constexpr std::size_t appended_row_bytes = 1u << 14;
 
 /// The work of a settled pipeline's runners. Any of them does whatever there is to do: issues cells, reads a stream,
 /// opens origins, makes samples, settles them. What only one may do at a time is guarded by a flag; who lets go of it,

@@ -26,6 +26,16 @@ class LentReader {
   ChainRun &from_, &to_;
 };
 
+/// Rows without a size of their own wait with their cell.
+class CellOutlet final : public RowOutlet {
+ public:
+  explicit CellOutlet(SettleRow& row) noexcept : row_(row) {}
+  std::byte* append(std::size_t bytes) override { return row_.arena.allocate(bytes); }
+
+ private:
+  SettleRow& row_;
+};
+
 }  // namespace
 
 void Settled::make(ChainRun& run, TicketRun tickets) noexcept {
@@ -61,12 +71,15 @@ void Settled::make_cell(ChainRun& run, SettleCell& cell, std::uint64_t ticket) {
   } else if (!cell.made.fatal) {
     for (std::size_t f = 0; f < run.rows.size(); ++f) run.rows[f] = settle_.place(cell, f);
     if (origin != nullptr && cell.place.child == 0) cell.made.bad = std::move(origin->made.bad);
+    CellOutlet outlet(*cell.row);
+    run.outlet = &outlet;
     const std::uint32_t attempt = cell.place.attempt;
     const ChainRun* at_work = &run;
     make_sample(
         *data_, cell.place, cell.index, cell.made,
         [&](const Place& place, std::uint64_t index) {
           at_work = &run;
+          cell.row->arena.reset();
           const std::uint64_t stands_for =
               place.attempt == attempt ? measures(ticket, run.totals.measured.get(), run.sample_ns) : 0;
           return origin != nullptr ? make_child(run, *origin, place, index, stands_for, at_work)
@@ -78,7 +91,10 @@ void Settled::make_cell(ChainRun& run, SettleCell& cell, std::uint64_t ticket) {
           return chain_.describe_failure(*at_work, index);
         });
   }
-  if (cell.made.masked) settle_.clear(cell);
+  if (cell.made.masked)
+    settle_.clear(cell);
+  else if (cell.made.kept && !cell.made.fatal)
+    settle_.note(cell, run.varying);
 }
 
 // A child of its origin, or, where another record is tried in its place, of that one, which is made for it alone.

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -14,6 +15,8 @@
 #include <penstock/schema.hpp>
 
 #include "cursor.hpp"
+#include "row_layout.hpp"
+#include "slot_arena.hpp"
 
 namespace penstock::detail {
 
@@ -33,8 +36,15 @@ struct Replaced {
   std::uint64_t row, index;
 };
 
+/// A field whose rows were made as long as the longest.
+struct PaddedRows {
+  std::byte* data = nullptr;
+  std::int64_t longest = 0;
+};
+
 /// One batch's memory and what is known about it.
 struct Slot {
+  Slot(MemoryResource& memory, std::size_t limit) : arena(memory, limit) {}
   std::byte* data = nullptr;
   std::atomic<SlotState> state{SlotState::free};
   std::uint64_t epoch = 0, number = 0, first = 0;
@@ -50,6 +60,13 @@ struct Slot {
   std::uint64_t unlisted = 0;  ///< bad ones behind those, too many to keep what they say
   std::vector<Replaced> replaced;
   std::atomic<bool> broken{false};  ///< a row could not even be reported bad
+  // Of the fields that are not dense, all rows of one behind those of the other:
+  std::vector<RaggedRow> varying;
+  std::vector<std::int64_t> lengths;
+  std::vector<PaddedRows> padded;
+  SlotArena arena;
+  std::mutex overflow_mutex;
+  std::optional<Error> overflow;  ///< its rows found no room
   alignas(64) std::atomic<std::uint32_t> left{0};
 };
 
@@ -61,7 +78,9 @@ class Slots {
   /// Bytes of one slot for `rows` rows of a schema whose shapes are fixed. @throws Error(limit_exceeded) on overflow.
   static std::size_t slot_bytes(const Schema& schema, std::uint64_t rows);
 
-  Slots(const Schema& schema, std::uint64_t rows, std::size_t depth, MemoryResource& memory);
+  /// `append_limit`: bytes of one slot for fields of any size.
+  Slots(const Schema& schema, std::uint64_t rows, std::size_t depth, MemoryResource& memory,
+        std::size_t append_limit = ~std::size_t{0});
   Slots(const Slots&) = delete;
   Slots& operator=(const Slots&) = delete;
   ~Slots();
@@ -69,15 +88,34 @@ class Slots {
   std::size_t depth() const noexcept { return slots_.size(); }
   std::uint64_t rows() const noexcept { return rows_; }
   std::size_t bytes_each() const noexcept { return bytes_; }
-  std::size_t row_bytes(std::size_t field) const noexcept { return fields_[field].row_bytes; }
-  std::size_t fields() const noexcept { return fields_.size(); }
+  std::size_t row_bytes(std::size_t field) const noexcept { return layout_[field].row_bytes; }
+  std::size_t fields() const noexcept { return offsets_.size(); }
+  const RowLayout& layout() const noexcept { return layout_; }
+  /// Bytes of its rows, as they are delivered.
+  std::uint64_t bytes_of(const Slot& slot) const noexcept;
+  /// The most that fields of any size needed in one slot.
+  std::size_t appended_bytes() const noexcept;
 
   /// A free slot, now filling, or null.
   Slot* acquire() noexcept;
   std::byte* place(const Slot& slot, std::size_t field, std::uint64_t row) const noexcept {
-    return slot.data + fields_[field].offset + row * fields_[field].row_bytes;
+    return slot.data + offsets_[field] + row * layout_[field].row_bytes;
   }
+  /// Zeros, padding, nothing.
   void clear_row(Slot& slot, std::uint64_t row) const noexcept;
+  /// Where the row of a field that is not dense is.
+  void note(Slot& slot, std::size_t field, std::uint64_t row, std::byte* data, const Shape& shape) const noexcept;
+  /// Call where `append` failed, inside the catch block.
+  static void note_overflow(Slot& slot) noexcept;
+  std::span<const RaggedRow> varying_rows(const Slot& slot, std::size_t field) const noexcept {
+    return std::span(slot.varying).subspan(layout_[field].varying * rows_, slot.rows);
+  }
+  std::span<const std::int64_t> lengths(const Slot& slot, std::size_t field) const noexcept {
+    return std::span(slot.lengths).subspan(layout_[field].varying * rows_, slot.rows);
+  }
+  const PaddedRows& padded(const Slot& slot, std::size_t field) const noexcept {
+    return slot.padded[layout_[field].varying];
+  }
   /// What became of a slot when some of its parts were done: there are more; it is ready; it is not wanted, and the
   /// caller's to release.
   enum class Finished : std::uint8_t { no, ready, discarded };
@@ -90,14 +128,14 @@ class Slots {
   std::size_t free_count() const noexcept { return free_.size(); }
 
  private:
-  struct Place {
-    std::size_t offset, row_bytes;
-  };
-  static std::size_t layout(const Schema& schema, std::uint64_t rows, std::vector<Place>* fields);
+  static std::size_t place_fields(const Schema& schema, const RowLayout& layout, std::uint64_t rows,
+                                  std::vector<std::size_t>* offsets);
   void move(Slot& slot, SlotState from, SlotState to) noexcept;
+  void lay_side_by_side(Slot& slot) const noexcept;
 
   std::uint64_t rows_;
-  std::vector<Place> fields_;
+  RowLayout layout_;
+  std::vector<std::size_t> offsets_;
   std::size_t bytes_ = 0;
   MemoryResource* memory_;
   std::vector<std::unique_ptr<Slot>> slots_;

@@ -8,10 +8,12 @@
 #include <vector>
 
 #include <penstock/batch_stage.hpp>
+#include <penstock/collate.hpp>
 #include <penstock/filter.hpp>
 #include <penstock/flat_map.hpp>
 #include <penstock/image_stage.hpp>
 #include <penstock/order.hpp>
+#include <penstock/schema.hpp>
 #include <penstock/transform.hpp>
 
 namespace penstock::detail {
@@ -64,6 +66,14 @@ struct FlatMapItem {
 struct ShuffleItem {
   ShuffleOptions options;
 };
+struct CollateItem {
+  std::string field;
+  Collate collate;
+};
+struct BucketItem {
+  std::string field;
+  BucketOptions options;
+};
 struct BatchItem {
   std::uint64_t rows;
   BatchOptions options;
@@ -72,7 +82,8 @@ struct BatchItem {
 /// What a Stage holds.
 struct StageModel {
   std::variant<OrderItem, SplitByKeyItem, SeedItem, MapItem, FieldMapItem, ImageItem, DecodeItem, SelectFieldsItem,
-               FilterItem, FlatMapItem, ShuffleItem, BlockShuffleItem, BatchItem, ErrorPolicy, CheckOptions>
+               FilterItem, FlatMapItem, ShuffleItem, BlockShuffleItem, CollateItem, BucketItem, BatchItem, ErrorPolicy,
+               CheckOptions>
       item;
 };
 

@@ -1,4 +1,5 @@
 #include <cmath>
+#include <string>
 #include <utility>
 
 #include <penstock/error.hpp>
@@ -6,6 +7,10 @@
 #include "stage_model.hpp"
 
 namespace penstock {
+
+namespace {
+constexpr std::uint64_t most_bucket_window = 65'535;  // batches of one are counted in 16 bits
+}
 
 namespace detail {
 
@@ -33,11 +38,35 @@ Stage make_decode_stage(std::string field, std::shared_ptr<const ImageDecoder> d
 
 Stage seed(std::uint64_t value) { return detail::make_stage(detail::SeedItem{value}); }
 
+Stage ragged(std::string field) { return detail::make_stage(detail::CollateItem{std::move(field), Collate::ragged()}); }
+
+Stage pad(std::string field, PadOptions options) {
+  if (options.to < 0)
+    throw Error(Errc::invalid_argument, "rows can't be padded to " + std::to_string(options.to) + " elements")
+        .with_stage("pad(" + field + ")");
+  return detail::make_stage(detail::CollateItem{std::move(field), Collate::pad(options.to, options.value)});
+}
+
+Stage bucket(std::string field, BucketOptions options) {
+  if (options.window > most_bucket_window)
+    throw Error(Errc::invalid_argument, "a window has at most " + std::to_string(most_bucket_window) + " samples")
+        .with_stage("bucket(" + field + ")");
+  return detail::make_stage(detail::BucketItem{std::move(field), options});
+}
+
 Stage batch(std::uint64_t rows, BatchOptions options) {
   if (rows == 0 || rows > (1u << 24))
     throw Error(Errc::invalid_argument, "a batch has 1 to 16,777,216 rows, not " + std::to_string(rows))
         .with_stage("batch");
-  return detail::make_stage(detail::BatchItem{rows, options});
+  if (options.tokens.empty() != (options.most_tokens == 0))
+    throw Error(Errc::invalid_argument,
+                "`.tokens` and `.most_tokens` belong together: the field that is counted, and how far")
+        .with_stage("batch");
+  if ((options.most_tokens != 0 || options.most_bytes != 0) && options.tail != Tail::keep)
+    throw Error(Errc::invalid_argument,
+                "a batch that is bounded by tokens or bytes is complete with any number of rows: leave `.tail` as keep")
+        .with_stage("batch");
+  return detail::make_stage(detail::BatchItem{rows, std::move(options)});
 }
 
 Stage select_fields(std::vector<std::string> names) {

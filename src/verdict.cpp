@@ -95,9 +95,7 @@ Report make_report(const Engine& engine, const DeliveryCounters& c, const Budget
   r.first_batch_s = static_cast<double>(c.first_batch_ns) * 1e-9;
   r.next_p50_s = c.p50_s;
   r.next_p99_s = c.p99_s;
-  std::size_t row_bytes = 0;
-  for (std::size_t f = 0; f < engine.slots().fields(); ++f) row_bytes += engine.slots().row_bytes(f);
-  r.bytes = c.rows * row_bytes;
+  r.bytes = c.bytes;
 
   // What filters leave behind costs as well, so costs are told per sample that is kept.
   const double kept = static_cast<double>(std::max<std::uint64_t>(t.kept, 1));
@@ -129,7 +127,7 @@ Report make_report(const Engine& engine, const DeliveryCounters& c, const Budget
     r.runner_idle_share = std::clamp(1 - static_cast<double>(t.busy_ns) * 1e-9 / (r.seconds * r.threads), 0.0, 1.0);
   }
   r.slot_allocations = engine.slots().depth();
-  r.memory = {{"batches", engine.slots().depth(), engine.slots().bytes_each()}};
+  r.memory = {{"batches", engine.slots().depth(), t.slot_bytes}};
   if (t.cells != 0) r.memory.push_back({"samples that wait for those before them", t.cells, t.cell_bytes});
   r.memory.push_back({"working memory of runners", r.threads, t.scratch_bytes});
   if (t.origins != 0) r.memory.push_back({"records that samples share", t.origins, t.origin_bytes});

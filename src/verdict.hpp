@@ -13,7 +13,7 @@ namespace penstock::detail {
 
 /// What the consumer's side counted.
 struct DeliveryCounters {
-  std::uint64_t batches = 0, samples = 0, rows = 0;
+  std::uint64_t batches = 0, samples = 0, bytes = 0;
   std::uint64_t next_ns = 0, first_batch_ns = 0, elapsed_ns = 0, acted = 0;
   double p50_s = 0, p99_s = 0;
   std::vector<std::string> messages;

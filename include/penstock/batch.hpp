@@ -7,6 +7,7 @@
 
 #include <penstock/device.hpp>
 #include <penstock/export.hpp>
+#include <penstock/ragged.hpp>
 #include <penstock/schema.hpp>
 #include <penstock/tensor.hpp>
 
@@ -26,13 +27,19 @@ class PENSTOCK_API Batch {
   Batch& operator=(Batch&&) noexcept;
   ~Batch();
 
-  /// A field, [N, ...]: N rows of the shape in the pipeline's schema. 64-byte aligned, contiguous, yours to write to.
-  /// @throws Error(schema_mismatch) that lists the fields there are; Error(closed) for an empty batch.
+  /// A field, [N, ...]: N rows of the shape in the pipeline's schema; of a padded field [N, `to` or the longest, ...].
+  /// 64-byte aligned, contiguous, yours to write to. @throws Error(schema_mismatch) that lists the fields there are;
+  /// Error(unsupported) for a ragged one; Error(closed) for an empty batch.
   TensorView operator[](std::string_view field) const;
   template <class T, std::size_t R>
   View<T, R> view(std::string_view field) const {
     return (*this)[field].template as<T, R>();
   }
+  /// A ragged field. @throws Error(unsupported) for a field that is not; otherwise as above.
+  RaggedRows ragged(std::string_view field) const;
+  /// Of a ragged or padded field, how long the rows are in their first dimension, without padding; 0 for rows of
+  /// padding and masked ones. @throws as above.
+  std::span<const std::int64_t> lengths(std::string_view field) const;
   const Schema& schema() const;
 
   /// N, rows of padding included.

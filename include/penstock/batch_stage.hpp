@@ -17,10 +17,17 @@ enum class Tail : std::uint8_t {
 };
 
 struct BatchOptions {
-  Tail tail = Tail::keep;  ///< result option
+  Tail tail = Tail::keep;         ///< result option
+  std::uint64_t most_bytes = 0;   ///< result option: a batch ends before the sample that would make it larger, with
+                                  ///< padding, without the space that aligns ragged rows; 0 = not bounded
+  std::string tokens = {};        ///< result option: the field that `most_tokens` counts
+  std::uint64_t most_tokens = 0;  ///< result option: … before the first dimensions of this field would sum up to more;
+                                  ///< of a padded field: rows times the longest one; 0 = not bounded
 };
-/// Puts `rows` consecutive samples together. Every field must have a fixed shape by then; what is not wanted is left
-/// behind with `select_fields`. Ends the per-sample part of a pipeline.
+/// Puts at most `rows` consecutive samples together: exactly as many, but for an epoch's last batch, where nothing else
+/// bounds it. A sample that is over such a bound alone is a bad sample. Fields whose shape varies must say what becomes
+/// of that (`ragged`, `pad`) or be left behind (`select_fields`). Ends the per-sample part of a pipeline. A batch that
+/// is bounded by bytes or tokens is complete with any number of rows, so `tail` is `keep` then.
 PENSTOCK_API Stage batch(std::uint64_t rows, BatchOptions options = {});
 
 /// Keeps these fields, in this order. @throws Error(schema_mismatch) when one is missing.

@@ -4,6 +4,7 @@
 #include <penstock/any_source.hpp>
 #include <penstock/batch.hpp>
 #include <penstock/batch_stage.hpp>
+#include <penstock/collate.hpp>
 #include <penstock/device.hpp>
 #include <penstock/device_stage.hpp>
 #include <penstock/draw.hpp>
@@ -21,6 +22,7 @@
 #include <penstock/order.hpp>
 #include <penstock/pipeline.hpp>
 #include <penstock/place.hpp>
+#include <penstock/ragged.hpp>
 #include <penstock/report.hpp>
 #include <penstock/rng.hpp>
 #include <penstock/sample.hpp>

@@ -24,6 +24,7 @@ struct Cell {
   const std::byte* data = nullptr;  ///< the value; null until something wrote it
   std::byte* home = nullptr;        ///< where the next writer must put it; null = anywhere
   bool writable = false;            ///< false: a view into a store's own memory
+  std::uint32_t row = 0;            ///< not 0: home is known when the shape is; 1 + the field of the batch
   Shape shape;
 };
 
@@ -50,6 +51,8 @@ class PENSTOCK_API Cells {
 
  protected:
   virtual std::byte* scratch(std::size_t bytes) = 0;
+  /// Home of a value of this shape, as field `row` of the batch.
+  virtual std::byte* place(std::size_t row, const Shape& shape);
 };
 
 }  // namespace detail

@@ -14,12 +14,12 @@
 
 namespace penstock {
 
-/// How a field's rows are put together by `batch`.
+/// How a field's rows are put together by `batch`. A source may say it; the stages `ragged` and `pad` say it otherwise.
 struct Collate {
   enum class Kind : std::uint8_t {
     dense,   ///< all rows have one fixed shape: [N, ...]
-    ragged,  ///< rows of any length beside a table of (offset, bytes, shape)
-    pad,     ///< rows are padded to a size
+    ragged,  ///< rows of any size, each with its shape
+    pad,     ///< rows are padded in their first dimension
   };
   Kind kind = Kind::dense;
   std::int64_t to = 0;  ///< pad: elements of the first dimension, 0 = the batch's longest row

@@ -104,6 +104,29 @@ std::ostream& operator<<(std::ostream& out, const Got& got) {
   return out << "] " << got.bytes.size() << " bytes, hash " << hash;
 }
 
+void append_field(const ps::Batch& batch, const ps::Field& field, std::vector<std::byte>& out) {
+  const auto add = [&out](const void* data, std::size_t bytes) {
+    const auto* from = static_cast<const std::byte*>(data);
+    out.insert(out.end(), from, from + bytes);
+  };
+  const auto add_lengths = [&] {
+    const auto lengths = batch.lengths(field.name);
+    add(lengths.data(), lengths.size_bytes());
+  };
+  if (field.collate.kind == ps::Collate::Kind::ragged) {
+    const ps::RaggedRows rows = batch.ragged(field.name);
+    for (std::uint64_t r = 0; r < rows.size(); ++r)
+      for (const std::int64_t dim : rows[r].shape.dims()) add(&dim, sizeof dim);
+    const ps::PackedRows packed = rows.packed();
+    add(packed.data.data(), packed.data.size());
+    add_lengths();
+  } else {
+    const ps::TensorView t = batch[field.name];
+    add(t.data, t.bytes());
+    if (field.collate.kind == ps::Collate::Kind::pad) add_lengths();
+  }
+}
+
 Got copy(const ps::Batch& batch) {
   Got got;
   got.epoch = batch.epoch();
@@ -111,8 +134,7 @@ Got copy(const ps::Batch& batch) {
   got.indices.assign(batch.indices().begin(), batch.indices().end());
   got.mask.assign(batch.mask().begin(), batch.mask().end());
   for (const ps::Field& f : batch.schema()) {
-    const ps::TensorView t = batch[f.name];
-    got.bytes.insert(got.bytes.end(), t.data, t.data + t.bytes());
+    append_field(batch, f, got.bytes);
   }
   return got;
 }

@@ -105,6 +105,8 @@ struct Got {
 std::ostream& operator<<(std::ostream& out, const Got& got);
 
 Got copy(const ps::Batch& batch);
+/// A field's bytes; of a ragged one: the rows' shapes, their bytes, their lengths; of a padded one: bytes and lengths.
+void append_field(const ps::Batch& batch, const ps::Field& field, std::vector<std::byte>& out);
 /// All batches of the next `epochs` epochs.
 std::vector<Got> collect(ps::Loader& loader, std::uint64_t epochs = 1);
 std::vector<Got> collect(const ps::Pipeline& pipeline, const ps::LoaderOptions& options, std::uint64_t epochs = 1);

@@ -28,6 +28,7 @@ enum class Kind {
   filter,
   filter_field,
   flat_map,
+  vary,
   count
 };
 inline const char* name_of(Kind kind) {
@@ -46,7 +47,8 @@ inline const char* name_of(Kind kind) {
                                       "random_turn",
                                       "filter the sample",
                                       "filter by a field",
-                                      "flat_map"};
+                                      "flat_map",
+                                      "map to a field of any length"};
   return names[static_cast<std::size_t>(kind)];
 }
 
@@ -56,8 +58,9 @@ enum class Fault { corrupt, io, standard, number, fatal };
 struct Stage {
   Kind kind{};
   u64 n = 0;                   ///< take, skip, repeat: how many; split: the part; crop: height; shuffle of a stream:
-                               ///< its window; filter: percent that stay; flat_map: most children
-  u64 m = 0;                   ///< split: salt; crop: width; whole and flat_map: new length of "a", 0 = as it was
+                               ///< its window; filter: percent that stay; flat_map: most children; vary: most elements
+  u64 m = 0;                   ///< split: salt; crop: width; whole and flat_map: new length of "a", 0 = as it was;
+                               ///< vary: second dimension, 0 = none
   bool by_key = false;         ///< split
   bool drops = false;          ///< whole: "b" goes
   std::vector<u64> list;       ///< select
@@ -71,6 +74,13 @@ struct Stage {
 enum class Tail { keep, drop, pad };
 enum class Policy { fail, replace, mask, drop };
 
+/// How a field is put together that is not dense.
+struct Collate {
+  bool pads = false;
+  u64 to = 0;  ///< 0 = the longest row
+  double value = 0;
+};
+
 /// A pipeline over records a: u32[width], b: i64[], img: u8[?, ?, 3].
 struct Spec {
   u64 records = 0, width = 1, seed = 0;
@@ -81,6 +91,11 @@ struct Spec {
   Policy policy{};
   u64 max_count = ~u64{0};
   bool stream = false;  ///< the records come in order, one by one
+  std::map<std::string, Collate> collates;
+  std::string bucket;  ///< field; empty = none
+  u64 window = 0;
+  std::string tokens;  ///< field
+  u64 most_tokens = 0, most_bytes = 0;
 };
 
 /// The records, as the source has them.
@@ -110,6 +125,12 @@ struct Event {
 u64 size_of(const Spec& spec);
 /// What is a sample, and where it stands, is known only on the way.
 bool settled(const Spec& spec);
+/// Whether sizes of samples end batches.
+bool by_size(const Spec& spec);
+/// Bytes of a row in fields whose size is known before.
+u64 fixed_bytes(const Spec& spec);
+/// The most rows a batch may have, whatever is in them.
+u64 most_rows(const Spec& spec);
 /// Epochs [0, epochs). `acted`: how many samples the policy acted on.
 std::vector<Event> run(const Spec& spec, u64 epochs, u64& acted);
 

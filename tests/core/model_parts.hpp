@@ -50,7 +50,14 @@ struct Failure {
 };
 Failure failure(Fault fault, std::string stage, u64 index);
 
-using Row = std::vector<std::vector<std::uint8_t>>;  ///< bytes of each field
+/// A field of a row.
+struct Cell {
+  std::string name;
+  std::vector<std::uint8_t> bytes;
+  std::vector<u64> shape;
+  unsigned element = 1;  ///< bytes of one
+};
+using Row = std::vector<Cell>;
 
 /// What became of one sample.
 struct Item {
@@ -63,7 +70,48 @@ struct Item {
 /// All samples of one position, in order. `positions`: of the epoch, for stand-ins.
 std::vector<Item> items(const Spec& spec, const std::vector<Keyed>& stages, Place place, u64 index,
                         const std::vector<u64>& positions);
-/// A row of zeros.
+/// A row of zeros; nothing in fields that are not dense.
 Row zero_row(Spec spec);
+
+struct Cursor {
+  u64 position = 0;
+  std::uint32_t child = 0;
+};
+
+/// Puts survivors together, as the spec wants it.
+class Batcher {
+ public:
+  explicit Batcher(const Spec& spec);
+  /// Forgets what is open; batches are of this epoch from now on.
+  void begin(u64 epoch);
+  /// The batch that is complete because this survivor is too much for it.
+  std::vector<Event> make_room(const Row& row, bool masked);
+  /// One survivor, and what is behind it. Returns the batches that are complete with it.
+  std::vector<Event> add(const Row& row, u64 index, bool masked, Cursor behind);
+  /// What is left.
+  std::vector<Event> end();
+  /// Number of the next batch in its epoch.
+  u64 number() const { return number_; }
+
+ private:
+  struct Survivor {
+    Row row;
+    u64 index;
+    bool masked;
+  };
+  Event batch(const std::vector<Survivor>& rows);
+  std::vector<Event> window(bool last);
+  u64 length(const Survivor& s) const;
+
+  const Spec& spec_;
+  Row zeros_;
+  u64 rows_, epoch_ = 0, number_ = 0;
+  std::vector<Survivor> open_;
+  Cursor begin_, behind_;
+};
+/// Whether so many rows fit one batch.
+bool fits(const Spec& spec, const std::vector<const Row*>& rows);
+/// Throws a Failure for a row that fits no batch, or no padding.
+void check_row(const Spec& spec, const Row& row, u64 index);
 
 }  // namespace model

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 #include <optional>
+#include <utility>
 
 #include "model_parts.hpp"
 
@@ -99,6 +100,14 @@ void apply(const Spec& spec, const Keyed& keyed, Sample& sample, const Place& pl
       if (s.drops) std::erase_if(sample, [](const Value& v) { return v.name == "b"; });
       break;
     }
+    case Kind::vary: {
+      const u64 n = draws.below(s.n + 1), inner = std::max<u64>(s.m, 1);
+      Value out{s.out, {n}, {}, {}, 4};
+      if (s.m != 0) out.shape.push_back(s.m);
+      for (u64 i = 0; i < n * inner; ++i) out.n.push_back(draws.word());
+      put(sample, out);
+      break;
+    }
     case Kind::filter:
       if (draws.below(100) >= s.n) throw Gone{};
       break;
@@ -112,7 +121,7 @@ void apply(const Spec& spec, const Keyed& keyed, Sample& sample, const Place& pl
       break;
     }
     default:
-      if (s.kind >= Kind::crop) image(s, at(sample, "img"), draws, index);
+      if (s.kind >= Kind::crop && s.kind <= Kind::turn) image(s, at(sample, "img"), draws, index);
   }
 }
 
@@ -160,15 +169,16 @@ Sample child_of(const Spec& spec, const Keyed& keyed, Sample sample, const Place
   return sample;
 }
 
-Row bytes_of(const Sample& sample) {
+Row bytes_of(const Spec& spec, const Sample& sample, u64 index) {
   Row row;
   for (const Value& v : sample) {
     std::vector<std::uint8_t> bytes(v.f.size() * 8);
     if (!v.f.empty()) std::memcpy(bytes.data(), v.f.data(), bytes.size());
     for (const u64 n : v.n)
       for (unsigned b = 0; b < v.bytes; ++b) bytes.push_back(static_cast<std::uint8_t>(n >> (8 * b)));
-    row.push_back(std::move(bytes));
+    row.push_back({v.name, std::move(bytes), v.shape, v.f.empty() ? v.bytes : 8});
   }
+  check_row(spec, row, index);
   return row;
 }
 
@@ -221,12 +231,10 @@ std::vector<Item> items(const Spec& spec, const std::vector<Keyed>& stages, Plac
     parent = read(spec, of);
     for (std::size_t i = 0; i < split; ++i) apply(spec, stages[i], parent, at, of);
     if (has_children) count = count_children(spec, stages[split], at, of);
+    if (!has_children) of_parent.row = bytes_of(spec, parent, of);
   };
   if (!attempt(spec, place, index, positions, of_parent, make_parent)) return {of_parent};
-  if (!has_children) {
-    of_parent.row = bytes_of(parent);
-    return {of_parent};
-  }
+  if (!has_children) return {of_parent};
   if (count == 0) {
     of_parent.kept = false;
     return {of_parent};
@@ -252,7 +260,7 @@ std::vector<Item> items(const Spec& spec, const std::vector<Keyed>& stages, Plac
       }
       sample = child_of(spec, stages[split], std::move(sample), where, number, which);
       for (std::size_t i = split + 1; i < stages.size(); ++i) apply(spec, stages[i], sample, where, which);
-      item.row = bytes_of(sample);
+      item.row = bytes_of(spec, sample, which);
     };
     attempt(spec, at, of, positions, item, make_child);
     out.push_back(std::move(item));
@@ -264,6 +272,9 @@ std::vector<Item> items(const Spec& spec, const std::vector<Keyed>& stages, Plac
 Row zero_row(Spec spec) {
   spec.faults.clear();
   spec.policy = Policy::fail;
+  const auto collates = std::exchange(spec.collates, {});
+  spec.most_tokens = spec.most_bytes = 0;
+  const bool cropped = std::ranges::any_of(spec.stages, [](const Stage& s) { return s.kind == Kind::crop; });
   for (Stage& s : spec.stages) {
     s.faults.clear();
     if (s.kind == Kind::filter || s.kind == Kind::filter_field) s.n = 100;
@@ -273,7 +284,13 @@ Row zero_row(Spec spec) {
   for (u64 i = 0; i < 10'000; ++i)
     for (Item& item : items(spec, stages, {0, i, 0, 0}, i, {i})) {
       if (!item.kept || !item.fatal.empty()) continue;
-      for (auto& field : item.row) std::ranges::fill(field, std::uint8_t{0});
+      for (Cell& cell : item.row) {
+        std::ranges::fill(cell.bytes, std::uint8_t{0});
+        if (!collates.contains(cell.name)) continue;
+        cell.bytes.clear();
+        cell.shape[0] = 0;
+        if (cell.name == "img" && !cropped) cell.shape[1] = 0;
+      }
       return item.row;
     }
   return {};

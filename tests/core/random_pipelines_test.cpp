@@ -95,6 +95,26 @@ struct Children {
   }
 };
 
+struct Vary {
+  model::Stage stage;
+  ps::Schema schema(const ps::Schema& in) const {
+    if (stage.m == 0) return in.with({stage.out, ps::DType::u32, {ps::dynamic}});
+    return in.with({stage.out, ps::DType::u32, {ps::dynamic, static_cast<std::int64_t>(stage.m)}});
+  }
+  std::string name() const { return stage.name; }
+  void operator()(ps::Sample& sample, ps::Context& context) const {
+    check(stage.faults, context.index());
+    const auto n = static_cast<std::int64_t>(context.rng().below(stage.n + 1)), m = static_cast<std::int64_t>(stage.m);
+    const auto fill = [&](auto view) {
+      for (std::uint32_t& v : view) v = context.rng()();
+    };
+    if (m == 0)
+      fill(sample.emplace<std::uint32_t, 1>(stage.out, {n}));
+    else
+      fill(sample.emplace<std::uint32_t, 2>(stage.out, {n, m}));
+  }
+};
+
 struct Whole {
   model::Stage stage;
   ps::Schema schema(const ps::Schema& in) const {
@@ -176,6 +196,8 @@ ps::Pipeline join(const ps::Pipeline& p, const model::Stage& s) {
                          {.name = s.name, .out = s.out});
     case whole:
       return p | Whole{s};
+    case vary:
+      return p | Vary{s};
     case select_fields:
       return p | ps::select_fields(s.names);
     case crop:
@@ -196,8 +218,15 @@ ps::Pipeline build(const std::shared_ptr<const model::Spec>& spec, bool delays, 
                                           : ps::from(SeekingStream{{{spec, delays}}})) |
                    ps::seed(spec->seed);
   for (const model::Stage& s : spec->stages) p = join(p, s);
+  for (const auto& [field, c] : spec->collates)
+    p = p | (c.pads ? ps::pad(field, {.to = static_cast<std::int64_t>(c.to), .value = c.value}) : ps::ragged(field));
+  if (!spec->bucket.empty()) p = p | ps::bucket(spec->bucket, {.window = spec->window});
   return p | ps::on_error({.policy = static_cast<ps::OnError>(spec->policy), .max_count = spec->max_count}) |
-         ps::check({.fold = fold}) | ps::batch(spec->rows, {.tail = static_cast<ps::Tail>(spec->tail)});
+         ps::check({.fold = fold}) |
+         ps::batch(spec->rows, {.tail = static_cast<ps::Tail>(spec->tail),
+                                .most_bytes = spec->most_bytes,
+                                .tokens = spec->tokens,
+                                .most_tokens = spec->most_tokens});
 }
 
 // What a loader brings until `most` events came, or `epochs` are over.
@@ -211,11 +240,10 @@ void play(ps::Loader& loader, u64 epochs, std::size_t most, std::vector<model::E
         e.number = b.number();
         e.indices.assign(b.indices().begin(), b.indices().end());
         e.mask.assign(b.mask().begin(), b.mask().end());
-        for (const ps::Field& f : b.schema()) {
-          const ps::TensorView t = b[f.name];
-          const auto* data = reinterpret_cast<const std::uint8_t*>(t.data);
-          e.bytes.insert(e.bytes.end(), data, data + t.bytes());
-        }
+        std::vector<std::byte> bytes;
+        for (const ps::Field& f : b.schema()) append_field(b, f, bytes);
+        const auto* const data = reinterpret_cast<const std::uint8_t*>(bytes.data());
+        e.bytes.assign(data, data + bytes.size());
         events.push_back(std::move(e));
         if (events.size() == most) return;
       }
@@ -229,6 +257,9 @@ void play(ps::Loader& loader, u64 epochs, std::size_t most, std::vector<model::E
       e.cause = error.code() == ps::Errc::quota_exceeded ? "" : error.cause();
       if (const auto at = e.cause.find("; the 8 records drawn to replace it failed too"); at != std::string::npos)
         e.cause.replace(at, std::string::npos, " (so did its stand-ins)");
+      for (const auto& [says, means] : {std::pair{"and is padded to", "too long"}, {"fits no batch of", "too large"}})
+        if (e.cause.find(says) != std::string::npos)
+          e.cause = means + std::string(e.cause.ends_with(" (so did its stand-ins)") ? " (so did its stand-ins)" : "");
       e.index = error.index().value_or(~u64{0});
       events.push_back(std::move(e));
     }
@@ -267,6 +298,7 @@ TEST_CASE("random pipelines bring what the model says") {
   std::map<model::Kind, u64> histogram;
   std::array<u64, 4> policies{};
   std::array<u64, 3> tails{};
+  u64 ragged = 0, padded = 0, longest = 0, buckets = 0, by_tokens = 0, by_bytes = 0;
   u64 streams = 0, settled = 0, faulty = 0, failures = 0, acted_on = 0, resumed = 0, batches = 0;
   for (u64 seed = base; seed < base + count; ++seed) {
     const auto spec = std::make_shared<const model::Spec>(model::random_spec(seed));
@@ -284,6 +316,15 @@ TEST_CASE("random pipelines bring what the model says") {
     faulty += has_faults;
     streams += spec->stream;
     settled += model::settled(*spec);
+    const auto any = [&](auto f) {
+      return std::ranges::any_of(spec->collates, [f](const auto& c) { return f(c.second); });
+    };
+    ragged += any([](const model::Collate& c) { return !c.pads; });
+    padded += any([](const model::Collate& c) { return c.pads && c.to != 0; });
+    longest += any([](const model::Collate& c) { return c.pads && c.to == 0; });
+    buckets += !spec->bucket.empty();
+    by_tokens += spec->most_tokens != 0;
+    by_bytes += spec->most_bytes != 0;
     ++policies[static_cast<std::size_t>(spec->policy)];
     ++tails[static_cast<std::size_t>(spec->tail)];
     acted_on += acted;
@@ -322,7 +363,8 @@ TEST_CASE("random pipelines bring what the model says") {
                             << (i < got.size() ? text(got[i]) : "-"));
     }
     if (final_acted != acted)
-      FAIL("PENSTOCK_SEED=" << seed << ": the policy acted on " << final_acted << " samples, the model's on " << acted);
+      FAIL("PENSTOCK_SEED=" << seed << "\n  " << model::describe(*spec) << "\n  the policy acted on " << final_acted
+                            << " samples, the model's on " << acted);
     for (const model::Event& e : expected) failures += e.failed;
   }
   std::printf(
@@ -343,7 +385,12 @@ TEST_CASE("random pipelines bring what the model says") {
       "  tails keep %.1f %%, drop %.1f %%, pad %.1f %%\n",
       percent(settled), percent(streams), percent(policies[0]), percent(policies[1]), percent(policies[2]),
       percent(policies[3]), percent(tails[0]), percent(tails[1]), percent(tails[2]));
+  std::printf(
+      "  ragged %.1f %%, padded %.1f %%, padded to the longest %.1f %%\n  buckets %.1f %%, bounded by tokens %.1f %%, "
+      "by bytes %.1f %%\n",
+      percent(ragged), percent(padded), percent(longest), percent(buckets), percent(by_tokens), percent(by_bytes));
   if (count >= 1000) {
+    for (const u64 n : {ragged, padded, longest, buckets, by_tokens, by_bytes}) CHECK(percent(n) >= 2);
     CHECK(settled * 100 >= count * 40);
     CHECK(streams * 100 >= count * 8);
     CHECK(faulty * 100 >= count * 48);

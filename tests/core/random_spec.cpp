@@ -34,7 +34,7 @@ class Builder {
   Spec build() {
     const u64 stages = dice_.below(9);
     for (u64 i = 0; i < stages; ++i) add();
-    if (has("img") && !cropped_) {
+    if (has("img") && !cropped_ && !dice_.chance(40)) {
       if (fields_.size() > 1 && dice_.chance(50)) {
         leave_behind_img();
       } else {
@@ -44,11 +44,14 @@ class Builder {
     const auto has_faults = [](const Stage& s) { return !s.faults.empty(); };
     if (faulty_ && spec_.faults.empty() && std::ranges::none_of(spec_.stages, has_faults) && spec_.records != 0)
       spec_.faults[dice_.below(spec_.records)] = Fault::corrupt;
+    collate();
     spec_.rows = dice_.chance(15) ? 1 : dice_.chance(15) ? 1 + size_ + dice_.below(10) : 1 + dice_.below(12);
     spec_.tail = static_cast<Tail>(dice_.below(3));
     spec_.policy = static_cast<Policy>(dice_.below(4));
     if (spec_.stream && spec_.policy == Policy::replace) spec_.policy = Policy::drop;
     if (spec_.policy != Policy::fail && dice_.chance(25)) spec_.max_count = dice_.below(12);
+    bound();
+    bucket();
     return spec_;
   }
 
@@ -191,12 +194,54 @@ class Builder {
       case Kind::turn:
         if (has("img") && (!cropped_ || height_ == width_)) push(kind);
         break;
+      case Kind::vary: {
+        Stage& s = push(kind);
+        s.name = some_name();
+        s.out = "v" + std::to_string(dice_.below(2));
+        s.n = 1 + dice_.below(8);
+        s.m = dice_.chance(30) ? dice_.below(4) : 0;
+        if (!has(s.out)) fields_.push_back(s.out);
+        if (faulty_ && dice_.chance(40)) s.faults = faults();
+        break;
+      }
       case Kind::count:
         break;
     }
     for (Stage& s : spec_.stages)
       if (s.kind == Kind::crop || s.kind == Kind::flip || s.kind == Kind::turn) s.field = "img";
   }
+  // What varies must be said; what does not may be.
+  void collate() {
+    for (const std::string& field : fields_) {
+      const bool image = field == "img" && !cropped_, varies = field[0] == 'v';
+      if (!image && !varies && !(dice_.chance(8) && (field == "a" || field[0] == 'f'))) continue;
+      Collate& c = spec_.collates[field];
+      c.pads = !image && dice_.chance(60);
+      if (!c.pads) continue;
+      if (dice_.chance(50)) c.to = varies && faulty_ && dice_.chance(50) ? 5 + dice_.below(3) : 8 + dice_.below(3);
+      if (dice_.chance(60)) c.value = field[0] == 'f' ? -1.5 : static_cast<double>(dice_.below(1000));
+    }
+  }
+  void bound() {
+    if (spec_.tail != Tail::keep || spec_.collates.empty() || dice_.chance(30)) return;
+    if (dice_.chance(60)) {
+      spec_.tokens = dice_.chance(90) || !has("a") ? spec_.collates.begin()->first : "a";
+      spec_.most_tokens = 10 + dice_.below(40);
+      if (faulty_ && spec_.collates.contains(spec_.tokens) && spec_.collates.at(spec_.tokens).to == 0 &&
+          dice_.chance(40))
+        spec_.most_tokens = 6;
+    }
+    if (spec_.most_tokens == 0 || dice_.chance(30))
+      spec_.most_bytes = fixed_bytes(spec_) + (faulty_ && dice_.chance(50) ? 60 : 700) + dice_.below(1000);
+  }
+  void bucket() {
+    if (!dice_.chance(20)) return;
+    if (!has("a") && !has("b") && spec_.collates.empty()) return;
+    spec_.bucket = !spec_.collates.empty() ? spec_.collates.begin()->first : has("b") ? "b" : "a";
+    const u64 rows = most_rows(spec_);
+    spec_.window = by_size(spec_) ? 1 + dice_.below(40) : rows * (1 + dice_.below(4));
+  }
+
   void add_crop() {
     if (!has("img")) return;
     Stage& s = push(Kind::crop);
@@ -239,6 +284,12 @@ std::string describe(const Spec& spec) {
   }
   static const char* const tails[] = {"keep", "drop", "pad"};
   static const char* const policies[] = {"fail", "replace", "mask", "drop"};
+  for (const auto& [field, c] : spec.collates)
+    out += " | " + field +
+           (c.pads ? " padded to " + std::to_string(c.to) + " with " + std::to_string(c.value) : " ragged");
+  if (!spec.bucket.empty()) out += " | bucket " + spec.bucket + " " + std::to_string(spec.window);
+  if (spec.most_tokens != 0) out += " | at most " + std::to_string(spec.most_tokens) + " of " + spec.tokens;
+  if (spec.most_bytes != 0) out += " | at most " + std::to_string(spec.most_bytes) + " bytes";
   return out + " | batch " + std::to_string(spec.rows) + " " + tails[static_cast<int>(spec.tail)] + " | " +
          policies[static_cast<int>(spec.policy)] +
          (spec.max_count == ~u64{0} ? "" : ", at most " + std::to_string(spec.max_count));

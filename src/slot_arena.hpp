@@ -1,0 +1,53 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <limits>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include <penstock/memory.hpp>
+
+namespace penstock::detail {
+
+/// Memory for the rows of one batch whose sizes are not known before: any runner appends, all is taken back at once.
+/// After the first few batches it is one block as large as the largest of them needed.
+///
+/// With a limit it is one block of that size from the beginning: whether a batch fits depends on the batch alone.
+class SlotArena {
+ public:
+  static constexpr std::size_t alignment = 64;
+
+  SlotArena(MemoryResource& memory, std::size_t limit) : memory_(&memory), limit_(limit) {}
+  SlotArena(const SlotArena&) = delete;
+  SlotArena& operator=(const SlotArena&) = delete;
+  ~SlotArena();
+
+  /// Aligned to 64 bytes. Any thread. @throws Error(out_of_memory) beyond the limit, or what the resource throws.
+  std::byte* append(std::size_t bytes);
+  /// All of it is free again. Only while nobody appends.
+  void reset() noexcept;
+  /// The most that was in use at once. Any thread.
+  std::size_t peak() const noexcept { return peak_.load(std::memory_order_relaxed); }
+
+ private:
+  struct Block {
+    std::byte* data;
+    std::size_t bytes;
+    std::atomic<std::size_t> used{0};
+    Block(std::byte* d, std::size_t b) : data(d), bytes(b) {}
+  };
+  Block* add_block(const Block* full, std::size_t need);
+  void free_blocks() noexcept;
+
+  MemoryResource* memory_;
+  std::size_t limit_;
+  std::atomic<Block*> current_{nullptr};
+  std::mutex mutex_;  ///< of the next two
+  std::vector<std::unique_ptr<Block>> blocks_;
+  std::size_t capacity_ = 0;
+  std::atomic<std::size_t> used_{0}, peak_{0};
+};
+
+}  // namespace penstock::detail
