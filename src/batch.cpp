@@ -73,6 +73,11 @@ std::span<const std::int64_t> Batch::lengths(std::string_view field) const {
 }
 
 std::uint64_t Batch::size() const noexcept { return lease_ == nullptr ? 0 : lease_->slot().rows; }
+std::uint64_t Batch::global_size() const noexcept {
+  if (lease_ == nullptr) return 0;
+  const detail::PipelineData& data = lease_->engine().data();
+  return data.settled() ? lease_->slot().valid : data.global_valid(number());
+}
 std::span<const std::uint64_t> Batch::indices() const noexcept {
   return lease_ == nullptr ? std::span<const std::uint64_t>{} : std::span(lease_->slot().indices.data(), size());
 }

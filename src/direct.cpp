@@ -83,7 +83,7 @@ bool Engine::advise() noexcept {
     if (ordinal >= admitted_.load(std::memory_order_acquire)) return false;
   } while (!advised_.compare_exchange_weak(ordinal, ordinal + 1, std::memory_order_relaxed));
   Slot& slot = slot_of(ordinal);
-  data_->source->will_need({slot.indices.data(), slot.valid});
+  if (slot.valid != 0) data_->source->will_need({slot.indices.data(), slot.valid});
   finish_parts(slot, 1);
   return true;
 }

@@ -20,8 +20,8 @@ Engine::Engine(std::shared_ptr<const PipelineData> data, const EngineOptions& op
       chain_(data_),
       options_(options),
       executor_(&executor),
-      slots_(data_->schema, data_->batch->rows, options.depth, *options.memory, options.slot_limit),
-      rows_(data_->batch->rows),
+      slots_(data_->schema, data_->most_rows(), options.depth, *options.memory, options.slot_limit),
+      rows_(data_->most_rows()),
       steps_(data_->steps()),
       tickets_(rows_, options.threads),
       advises_(data_->source->wants_advice()),
@@ -93,14 +93,15 @@ void Engine::admit(Lock& lock) noexcept {
 
 // Who is in the batch: positions, source indices, mask.
 void Engine::prepare(Slot& slot) {
+  const RankRows part = data_->rank_rows(cursor_.number);
+  const std::uint64_t next = cursor_.number + 1;
   slot.epoch = cursor_.epoch;
   slot.number = cursor_.number;
-  slot.first = cursor_.number * rows_;
-  slot.valid = std::min(rows_, data_->size - slot.first);
-  slot.samples = slot.valid;
-  slot.rows = data_->batch->options.tail == Tail::pad ? rows_ : slot.valid;
-  slot.next = cursor_.number + 1 == steps_ ? Cursor{cursor_.epoch + 1, 0, 0, 0}
-                                           : Cursor{cursor_.epoch, cursor_.number + 1, slot.first + rows_, 0};
+  slot.first = part.first;
+  slot.valid = slot.samples = part.valid;
+  slot.rows = part.rows;
+  slot.next =
+      next == steps_ ? Cursor{cursor_.epoch + 1, 0, 0, 0} : Cursor{cursor_.epoch, next, next * data_->batch->rows, 0};
   data_->fill(slot.epoch, slot.first, {slot.indices.data(), slot.valid});
   std::fill(slot.indices.begin() + static_cast<std::ptrdiff_t>(slot.valid), slot.indices.end(), ~std::uint64_t{0});
   std::fill_n(slot.mask.begin(), slot.valid, std::uint8_t{1});

@@ -168,7 +168,8 @@ class Engine final : private SettledHost {
   EngineOptions options_;
   Executor::Impl* executor_;
   Slots slots_;
-  std::uint64_t rows_, steps_;
+  std::uint64_t rows_;  ///< of a batch, the most this rank has
+  std::uint64_t steps_;
   Tickets tickets_;
   bool advises_;
   std::stop_source stop_source_;

@@ -43,8 +43,8 @@ class Loader::Impl {
     request.memory = options.memory;
     request.depth = options.depth;
     request.threads = options.threads != 0 ? std::min(options.threads, executor->threads()) : executor->threads();
-    request.rows = data.batch->rows;
-    request.slot_bytes = detail::Slots::slot_bytes(data.schema, data.batch->rows);
+    request.rows = data.most_rows();
+    request.slot_bytes = detail::Slots::slot_bytes(data.schema, request.rows);
     const detail::RowLayout layout(data.schema);
     if (layout.appends()) request.append_slot = least_append_bytes(data);
     if (data.settled()) {

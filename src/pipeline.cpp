@@ -264,6 +264,10 @@ class Join {
     if (data_.check) throw Error(Errc::invalid_argument, "the pipeline already has a check stage").with_stage("check");
     data_.check = options;
   }
+  void operator()(const Shard& shard) {
+    if (data_.shard) throw Error(Errc::invalid_argument, "the pipeline has a shard already").with_stage("shard");
+    data_.shard = shard;
+  }
 
  private:
   static std::string describe(const Field& f) { return std::string(to_string(f.dtype)) + f.shape.to_string(); }
@@ -360,6 +364,25 @@ class Join {
   const Stage& stage_;
 };
 
+// Asked after each stage, as the shard may stand anywhere.
+void check_shard(const PipelineData& data) {
+  const Shard shard = data.shard_value();
+  if (shard.world == 1) return;
+  if (data.settled())
+    throw Error(Errc::unsupported,
+                "batches of a filter, a flat_map, the policy `drop` or a stream can't be shared by " +
+                    std::to_string(shard.world) +
+                    " ranks: how many there are is known only behind the epoch, and ranks would not agree; write what "
+                    "is left to a store and read that, or use the policies `mask` or `replace`")
+        .with_stage("shard");
+  if (data.batch && data.batch->rows < static_cast<std::uint64_t>(shard.world))
+    throw Error(Errc::invalid_argument, "a batch of " + std::to_string(data.batch->rows) + " rows can't be shared by " +
+                                            std::to_string(shard.world) +
+                                            " ranks; batch(n) is the batch of all ranks together: give it at least "
+                                            "one row for each")
+        .with_stage("shard");
+}
+
 }  // namespace
 
 }  // namespace detail
@@ -379,6 +402,7 @@ Pipeline::Pipeline(std::shared_ptr<const detail::SourceModel> source) {
 Pipeline operator|(const Pipeline& pipeline, const Stage& stage) {
   auto data = std::make_shared<detail::PipelineData>(*pipeline.data_);
   std::visit(detail::Join(*data, stage), stage.model().item);
+  detail::check_shard(*data);
   return Pipeline(std::shared_ptr<const detail::PipelineData>(std::move(data)));
 }
 

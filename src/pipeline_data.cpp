@@ -10,12 +10,27 @@
 
 #include "failure.hpp"
 #include "hash.hpp"
+#include "shard.hpp"
 
 namespace penstock::detail {
 
 std::uint64_t PipelineData::steps() const noexcept {
   if (!batch || settled()) return 0;
   return batch->options.tail == Tail::drop ? size / batch->rows : size / batch->rows + (size % batch->rows != 0);
+}
+
+std::uint64_t PipelineData::most_rows() const noexcept { return balanced_part(batch->rows, shard_value()).count; }
+
+std::uint64_t PipelineData::global_valid(std::uint64_t number) const noexcept {
+  return std::min(batch->rows, size - number * batch->rows);
+}
+
+// Padding stands behind the end of the batch of all ranks, so that their parts, one behind the other, are that batch.
+RankRows PipelineData::rank_rows(std::uint64_t number) const noexcept {
+  const std::uint64_t valid = global_valid(number);
+  const bool pads = batch->options.tail == Tail::pad;
+  const RowRange part = balanced_part(pads ? batch->rows : valid, shard_value());
+  return {number * batch->rows + part.first, std::min(part.count, valid - std::min(valid, part.first)), part.count};
 }
 
 void PipelineData::resolve(std::span<OrderPoint> points) const {

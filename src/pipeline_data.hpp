@@ -11,6 +11,7 @@
 #include <penstock/batch_stage.hpp>
 #include <penstock/pipeline.hpp>
 #include <penstock/schema.hpp>
+#include <penstock/shard.hpp>
 #include <penstock/source.hpp>
 
 #include "stage_model.hpp"
@@ -36,6 +37,13 @@ struct BoundStage {
   Schema in, out;
 };
 
+/// What this rank has of a batch whose samples stand at their positions.
+struct RankRows {
+  std::uint64_t first = 0;  ///< position
+  std::uint64_t valid = 0;  ///< rows that are samples
+  std::uint64_t rows = 0;   ///< with padding
+};
+
 /// What a Pipeline holds.
 struct PipelineData {
   std::shared_ptr<const SourceModel> source;
@@ -55,17 +63,24 @@ struct PipelineData {
   std::optional<std::uint64_t> seed;
   std::optional<ErrorPolicy> policy;
   std::optional<CheckOptions> check;
+  std::optional<Shard> shard;
   std::map<std::string, std::uint64_t> occurrences;
 
   std::uint64_t seed_value() const noexcept { return seed.value_or(0); }
   ErrorPolicy policy_value() const noexcept { return policy.value_or(ErrorPolicy{}); }
   CheckOptions check_value() const noexcept { return check.value_or(CheckOptions{}); }
+  Shard shard_value() const noexcept { return shard.value_or(Shard{}); }
   /// Where a sample stands in its batch depends on those before it.
   bool settled() const noexcept {
     return filters || flat_maps || bounded || bucket || source->is_stream() || policy_value().policy == OnError::drop;
   }
   /// Batches an epoch; 0 where only the epoch's end tells.
   std::uint64_t steps() const noexcept;
+  /// The most rows of a batch that this rank has.
+  std::uint64_t most_rows() const noexcept;
+  /// Samples in batch `number` of an epoch, on all ranks together. Not of a settled pipeline.
+  std::uint64_t global_valid(std::uint64_t number) const noexcept;
+  RankRows rank_rows(std::uint64_t number) const noexcept;
   /// Turns points of the result into source indices, in place. The one door to the order.
   void resolve(std::span<OrderPoint> points) const;
   /// Indices of positions [first, first + out.size()) of an epoch.

@@ -2,6 +2,7 @@
 
 #include "chain.hpp"
 #include "pipeline_data.hpp"
+#include "shard.hpp"
 
 namespace penstock {
 
@@ -71,6 +72,25 @@ std::string describe(const Step& step, const CheckOptions& check) {
          step.result.shape.to_string();
 }
 
+std::string rows_text(std::uint64_t first, std::uint64_t count) {
+  if (count == 0) return "no row";
+  if (count == 1) return "row " + std::to_string(first);
+  return "rows " + std::to_string(first) + " to " + std::to_string(first + count - 1);
+}
+
+std::string describe(const detail::PipelineData& d, const Shard& shard) {
+  std::string text = "rank " + std::to_string(shard.rank) + " of " + std::to_string(shard.world);
+  if (!d.batch || shard.world == 1) return text;
+  const std::uint64_t rows = d.batch->rows, steps = d.steps();
+  const detail::RowRange part = detail::balanced_part(rows, shard);
+  text += ": " + rows_text(part.first, part.count) + " of the " + std::to_string(rows) + " of each batch";
+  if (steps == 0 || d.global_valid(steps - 1) == rows) return text;
+  const detail::RankRows last = d.rank_rows(steps - 1);
+  text += ", " + rows_text(last.first - (steps - 1) * rows, last.valid) + " of the last one's";
+  if (last.rows > last.valid) text += ", and padding";
+  return text;
+}
+
 }  // namespace
 
 std::string Pipeline::plan() const {
@@ -105,6 +125,7 @@ std::string Pipeline::plan() const {
       out += "; the last one, of " + std::to_string(d.size % d.batch->rows) + " rows, is " + tail;
     out += describe(d) + "\n";
   }
+  if (d.shard) out += "shard   " + describe(d, *d.shard) + "\n";
   const ErrorPolicy policy = d.policy_value();
   switch (policy.policy) {
     case OnError::fail:

@@ -14,6 +14,7 @@
 #include <penstock/image_stage.hpp>
 #include <penstock/order.hpp>
 #include <penstock/schema.hpp>
+#include <penstock/shard.hpp>
 #include <penstock/transform.hpp>
 
 namespace penstock::detail {
@@ -83,7 +84,7 @@ struct BatchItem {
 struct StageModel {
   std::variant<OrderItem, SplitByKeyItem, SeedItem, MapItem, FieldMapItem, ImageItem, DecodeItem, SelectFieldsItem,
                FilterItem, FlatMapItem, ShuffleItem, BlockShuffleItem, CollateItem, BucketItem, BatchItem, ErrorPolicy,
-               CheckOptions>
+               CheckOptions, Shard>
       item;
 };
 

@@ -252,6 +252,11 @@ WriteProgress run_write(const Pipeline& pipeline, SinkModel& sink, const WriteOp
   if (data.flat_maps || data.source->is_stream())
     throw Error(Errc::unsupported, "write() takes sources with random access and no flat_map so far")
         .with_stage("write");
+  if (data.shard_value().world > 1)
+    throw Error(Errc::unsupported,
+                "write() stores all samples, also those of the other ranks of shard(); leave that stage away, or give "
+                "each rank a split of its own and a store of its own")
+        .with_stage("write");
   if (options.commit_every == 0)
     throw Error(Errc::invalid_argument, "`commit_every` must not be 0").with_stage("write");
   constexpr std::size_t most_cells = 1u << 24;

@@ -42,8 +42,11 @@ class PENSTOCK_API Batch {
   std::span<const std::int64_t> lengths(std::string_view field) const;
   const Schema& schema() const;
 
-  /// N, rows of padding included.
+  /// N, rows of padding included. 0 where a `shard` has no row of an incomplete batch.
   std::uint64_t size() const noexcept;
+  /// Rows of this batch on all ranks of a `shard` together, without padding: what a sum over all ranks is divided by
+  /// for its mean. Bad samples that were masked are counted; a rank does not know of those of the others.
+  std::uint64_t global_size() const noexcept;
   /// Source index of each row; ~0 for rows of padding. Of a replaced row, the index that replaced it.
   std::span<const std::uint64_t> indices() const noexcept;
   /// 1 for each real row, 0 for padding and masked rows.

@@ -24,10 +24,11 @@ struct BatchOptions {
   std::uint64_t most_tokens = 0;  ///< result option: … before the first dimensions of this field would sum up to more;
                                   ///< of a padded field: rows times the longest one; 0 = not bounded
 };
-/// Puts at most `rows` consecutive samples together: exactly as many, but for an epoch's last batch, where nothing else
-/// bounds it. A sample that is over such a bound alone is a bad sample. Fields whose shape varies must say what becomes
-/// of that (`ragged`, `pad`) or be left behind (`select_fields`). Ends the per-sample part of a pipeline. A batch that
-/// is bounded by bytes or tokens is complete with any number of rows, so `tail` is `keep` then.
+/// Puts at most `rows` consecutive samples together (of all ranks, where a `shard` shares them): exactly as many, but
+/// for an epoch's last batch, where nothing else bounds it. A sample that is over such a bound alone is a bad sample.
+/// Fields whose shape varies must say what becomes of that (`ragged`, `pad`) or be left behind (`select_fields`). Ends
+/// the per-sample part of a pipeline. A batch that is bounded by bytes or tokens is complete with any number of rows,
+/// so `tail` is `keep` then.
 PENSTOCK_API Stage batch(std::uint64_t rows, BatchOptions options = {});
 
 /// Keeps these fields, in this order. @throws Error(schema_mismatch) when one is missing.

@@ -28,6 +28,7 @@
 #include <penstock/sample.hpp>
 #include <penstock/schema.hpp>
 #include <penstock/shape.hpp>
+#include <penstock/shard.hpp>
 #include <penstock/sink.hpp>
 #include <penstock/source.hpp>
 #include <penstock/stage.hpp>

@@ -39,10 +39,10 @@ class PENSTOCK_API Pipeline {
   /// Positions an epoch: samples, where no filter, flat_map or policy changes their number. `unknown_size` for a
   /// stream.
   std::uint64_t size() const noexcept;
-  /// Rows a batch; 0 before `batch`.
+  /// Rows a batch, of all ranks of a `shard` together; 0 before `batch`.
   std::uint64_t batch_size() const noexcept;
-  /// Batches an epoch. @throws Error(invalid_argument) before `batch`, and where their number is known only behind the
-  /// epoch: filter, flat_map, the policy `drop`, streams.
+  /// Batches an epoch, the same on every rank. @throws Error(invalid_argument) before `batch`, and where their number
+  /// is known only behind the epoch: filter, flat_map, the policy `drop`, streams.
   std::uint64_t steps_per_epoch() const;
   std::uint64_t seed() const noexcept;
   /// Of everything that changes results: source identity, stages, their options and versions. Equal = same batches.

@@ -34,8 +34,9 @@ struct State {
   std::uint32_t number = 0;    ///< of the batch in its epoch
   std::uint64_t position = 0;  ///< the first position not yet delivered
   std::uint64_t step = 0;      ///< batches delivered since the first epoch
-  std::uint64_t samples = 0;   ///< samples in them, bad ones as well, for the quota of an error policy
-  std::uint32_t replaced = 0;  ///< samples an error policy acted on so far, for its quota
+  std::uint64_t samples = 0;   ///< samples in them, bad ones as well, for the quota of an error policy; on one of
+                               ///< several ranks, those of that rank
+  std::uint32_t replaced = 0;  ///< samples an error policy acted on so far, for its quota; of that rank
   std::uint32_t check = 0;     ///< checksum of the fields above
   friend bool operator==(const State&, const State&) = default;
 };

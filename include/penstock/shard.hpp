@@ -1,0 +1,52 @@
+#pragma once
+
+#include <penstock/export.hpp>
+#include <penstock/stage.hpp>
+
+namespace penstock {
+
+/// Which of the processes of one training run this is. `int`, as launchers and communication libraries count.
+struct Shard {
+  int rank = 0;   ///< 0 … world - 1
+  int world = 1;  ///< processes that share each batch
+
+  /// What the launcher set for this process; rank 0 of 1 where none did. Looked for in this order:
+  ///
+  ///     RANK, WORLD_SIZE                              torchrun, or set by hand
+  ///     OMPI_COMM_WORLD_RANK, OMPI_COMM_WORLD_SIZE    Open MPI
+  ///     PMI_RANK, PMI_SIZE                            MPICH, Intel MPI
+  ///     SLURM_PROCID, SLURM_NTASKS                    srun
+  ///
+  /// Those of the first three that are set must agree. Slurm also starts launchers, one on each node, and its variables
+  /// then count those: they are left aside where an MPI, or torchrun itself (TORCHELASTIC_RUN_ID), set its own, and
+  /// must agree with RANK and WORLD_SIZE that came from elsewhere. (In a batch script itself they say rank 0 of all
+  /// tasks: start the program with srun.)
+  /// @throws Error(invalid_argument) that names the variables, where they disagree, where one of a pair is missing or
+  /// no number, or where the rank is not below the world's size. Any thread, while none changes the environment.
+  PENSTOCK_API static Shard from_environment();
+};
+
+/// Shares each batch among the ranks of a run; each has a loader of its own, over the same pipeline but for this stage.
+/// It may stand anywhere, once. `batch(n)` stays the batch of all ranks together: of its n rows, rank r has a run of
+/// consecutive ones, ranks in order, the first n mod `world` ranks one row more than the others (9 over 4: 3, 2, 2, 2).
+/// A loader reads, makes and holds its own rows alone.
+///
+/// - The ranks' batches of one step, one behind the other, are bit for bit the batch of a run of one rank: order,
+/// draws,
+///   stand-ins for bad samples and mask do not depend on the number of ranks, and neither does the fingerprint. So a
+///   state that any rank saved resumes on any number of ranks, all of which are given that one state.
+/// - Every rank has the same number of steps, also where the last batch is incomplete. With `Tail::keep` its rows are
+///   shared as evenly as any others; where there are fewer than ranks, the last ranks get a batch of size 0, so that
+///   what all ranks do together in a step stays in step. With `Tail::pad` each rank has its usual number of rows, and
+///   those behind the end are padding, which is all that the last ranks may have.
+/// - `Batch::global_size()` is what the gradients' sum over all ranks is to be divided by.
+/// - Errors and quotas are a rank's own: what ends the run on one rank, the others don't hear of from here, and
+///   `on_error` counts the samples of this rank. A state holds the counts of the rank that saved it; each rank that
+///   resumes from it counts on from them.
+///
+/// A speed option. @throws Error(invalid_argument) for a rank outside of the world; when the pipeline is joined, for a
+/// second one and for batches of fewer rows than ranks. With more than one rank Error(unsupported) where only the
+/// samples tell how many there are: filter, flat_map, the policy `drop`, streams.
+PENSTOCK_API Stage shard(Shard part);
+
+}  // namespace penstock

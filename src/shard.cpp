@@ -1,0 +1,19 @@
+#include <penstock/shard.hpp>
+
+#include <string>
+
+#include <penstock/error.hpp>
+
+#include "stage_model.hpp"
+
+namespace penstock {
+
+Stage shard(Shard part) {
+  if (part.world < 1 || part.rank < 0 || part.rank >= part.world)
+    throw Error(Errc::invalid_argument, "there is no rank " + std::to_string(part.rank) + " in a world of " +
+                                            std::to_string(part.world) + "; ranks go from 0 to `world` - 1")
+        .with_stage("shard");
+  return detail::make_stage(part);
+}
+
+}  // namespace penstock

@@ -1,0 +1,81 @@
+#include <penstock/shard.hpp>
+
+#include <charconv>
+#include <cstdlib>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+
+#include <penstock/error.hpp>
+
+namespace penstock {
+
+namespace {
+
+struct Variables {
+  const char* rank;
+  const char* world;
+};
+constexpr Variables torchrun{"RANK", "WORLD_SIZE"};
+constexpr Variables open_mpi{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"};
+constexpr Variables mpich{"PMI_RANK", "PMI_SIZE"};
+constexpr Variables slurm{"SLURM_PROCID", "SLURM_NTASKS"};
+
+constexpr const char* way_out = "; unset what is not meant, or say rank and world yourself: shard({.rank, .world})";
+
+[[noreturn]] void refuse(const std::string& cause) {
+  throw Error(Errc::invalid_argument, cause + way_out).with_stage("shard");
+}
+
+std::string setting(const char* name) { return std::string(name) + "=" + std::getenv(name); }
+std::string settings(const Variables& v) { return setting(v.rank) + ", " + setting(v.world); }
+
+int number_of(const char* name) {
+  const std::string_view text = std::getenv(name);
+  int value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size() || value < 0)
+    refuse("the environment says " + setting(name) + ", which is not a number from 0 to 2,147,483,647");
+  return value;
+}
+
+bool is_set(const Variables& v) { return std::getenv(v.rank) != nullptr && std::getenv(v.world) != nullptr; }
+
+std::optional<Shard> find(const Variables& v) {
+  const bool has_rank = std::getenv(v.rank) != nullptr, has_world = std::getenv(v.world) != nullptr;
+  if (!has_rank && !has_world) return std::nullopt;
+  if (!has_rank || !has_world)
+    refuse("the environment says " + setting(has_rank ? v.rank : v.world) + " but not " +
+           (has_rank ? v.world : v.rank) + ", so a launcher was asked for and did not start this process");
+  const Shard shard{.rank = number_of(v.rank), .world = number_of(v.world)};
+  if (shard.rank >= shard.world)
+    refuse("the environment says " + settings(v) + ", but ranks go from 0 to the world's size - 1");
+  return shard;
+}
+
+}  // namespace
+
+Shard Shard::from_environment() {
+  std::optional<Shard> found;
+  const Variables* of = nullptr;
+  const auto ask = [&](const Variables& v) {
+    const std::optional<Shard> shard = find(v);
+    if (!shard) return;
+    if (found && (found->rank != shard->rank || found->world != shard->world))
+      refuse("the environment says " + settings(*of) + " and " + settings(v) + ", which disagree");
+    if (found) return;
+    found = shard;
+    of = &v;
+  };
+  ask(torchrun);
+  ask(open_mpi);
+  ask(mpich);
+  // What Slurm started may be a launcher, whose processes it does not count; and an allocation's shell has half a pair.
+  const bool has_mpi = is_set(open_mpi) || is_set(mpich);
+  const bool launched = has_mpi || (found && std::getenv("TORCHELASTIC_RUN_ID") != nullptr);
+  if (!launched && (!found || is_set(slurm))) ask(slurm);
+  return found.value_or(Shard{});
+}
+
+}  // namespace penstock
