@@ -16,16 +16,36 @@ bool settled(const Spec& spec) {
          });
 }
 
-std::vector<Event> run(const Spec& spec, u64 epochs, u64& acted) {
+namespace {
+
+// Rows [first, last) of `rows`: dealt out one by one, then laid side by side.
+struct Part {
+  u64 first = 0, last = 0;
+};
+Part part_of(u64 rows, Rank rank) {
+  std::vector<u64> counts(rank.of);
+  for (u64 i = 0; i < rows; ++i) ++counts[i % rank.of];
+  Part part;
+  for (u64 r = 0; r < rank.number; ++r) part.first += counts[r];
+  part.last = part.first + counts[rank.number];
+  return part;
+}
+
+}  // namespace
+
+std::vector<Event> run(const Spec& spec, u64 epochs, u64& acted, Rank rank) {
   const std::vector<Keyed> stages = keyed(spec);
   std::vector<Event> events;
-  Batcher batcher(spec);
+  Batcher batcher(spec, rank.of > 1 ? ~u64{0} : most_rows(spec));
+  const u64 all_rows = most_rows(spec);
+  const Part whole = part_of(all_rows, rank);
+  const u64 rank_rows = whole.last - whole.first;
   acted = 0;
   for (u64 epoch = 0; epoch < epochs; ++epoch) {
     const std::vector<u64> positions = order(spec, stages, stages.size(), epoch);
     // Where it is known beforehand which batch is incomplete and unwanted, it is not even read.
     u64 wanted = positions.size();
-    if (!settled(spec) && spec.tail == Tail::drop) wanted = wanted / most_rows(spec) * most_rows(spec);
+    if (!settled(spec) && spec.tail == Tail::drop) wanted = wanted / all_rows * all_rows;
     u64 acted_now = acted;
     bool ended = false;
     batcher.begin(epoch);
@@ -38,8 +58,19 @@ std::vector<Event> run(const Spec& spec, u64 epochs, u64& acted) {
       if (!batches.empty()) acted = told;
       for (Event& event : batches) events.push_back(std::move(event));
     };
+    // Of one rank among several: whether it has the row, and whether the row is the last of all ranks' batch.
+    const auto has = [&](u64 p) {
+      const u64 row = p % all_rows, all = std::min(all_rows, positions.size() - (p - row));
+      const Part part = part_of(spec.tail == Tail::pad ? all_rows : all, rank);
+      return row >= part.first && row < part.last;
+    };
+    const auto ends_batch = [&](u64 p) { return (p + 1) % all_rows == 0 || p + 1 == wanted; };
     for (u64 p = 0; p < wanted && !ended; ++p) {
       const u64 position = spec.stream ? positions[p] : p;
+      if (rank.of > 1 && !has(p)) {
+        if (ends_batch(p)) deliver(batcher.cut(rank_rows), acted_now);
+        continue;
+      }
       const std::vector<Item> made = items(spec, stages, {epoch, position, 0, 0}, positions[p], positions);
       for (std::size_t i = 0; i < made.size() && !ended; ++i) {
         const Item& item = made[i];
@@ -54,8 +85,9 @@ std::vector<Event> run(const Spec& spec, u64 epochs, u64& acted) {
         if (!item.bad.empty()) ++acted_now;
         if (item.kept) deliver(batcher.add(item.row, item.index, item.masked, behind), acted_now);
       }
+      if (rank.of > 1 && !ended && ends_batch(p)) deliver(batcher.cut(rank_rows), acted_now);
     }
-    if (!ended) deliver(batcher.end(), acted_now);
+    if (!ended && rank.of == 1) deliver(batcher.end(), acted_now);
     if (!ended) acted = acted_now;
   }
   return events;

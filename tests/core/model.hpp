@@ -131,7 +131,12 @@ bool by_size(const Spec& spec);
 u64 fixed_bytes(const Spec& spec);
 /// The most rows a batch may have, whatever is in them.
 u64 most_rows(const Spec& spec);
-/// Epochs [0, epochs). `acted`: how many samples the policy acted on.
-std::vector<Event> run(const Spec& spec, u64 epochs, u64& acted);
+/// Which of the processes that share each batch.
+struct Rank {
+  u64 number = 0, of = 1;
+};
+/// Epochs [0, epochs) as one rank sees them; more than one have no settled pipeline. `acted`: how many of its samples
+/// the policy acted on.
+std::vector<Event> run(const Spec& spec, u64 epochs, u64& acted, Rank rank = {});
 
 }  // namespace model

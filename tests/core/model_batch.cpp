@@ -96,7 +96,7 @@ void check_row(const Spec& spec, const Row& row, u64 index) {
   if (!fits(spec, {&row})) throw Failure{"limit_exceeded", "batch", "too large", index, false};
 }
 
-Batcher::Batcher(const Spec& spec) : spec_(spec), zeros_(zero_row(spec)), rows_(most_rows(spec)) {}
+Batcher::Batcher(const Spec& spec, u64 rows) : spec_(spec), zeros_(zero_row(spec)), rows_(rows) {}
 
 void Batcher::begin(u64 epoch) {
   epoch_ = epoch;
@@ -110,7 +110,7 @@ std::vector<Event> Batcher::make_room(const Row& row, bool masked) {
   std::vector<const Row*> rows{masked ? &zeros_ : &row};
   for (const Survivor& s : open_) rows.push_back(&s.row);
   if (fits(spec_, rows)) return {};
-  std::vector<Event> out{batch(open_)};
+  std::vector<Event> out{batch(open_, rows_)};
   open_.clear();
   return out;
 }
@@ -122,16 +122,22 @@ std::vector<Event> Batcher::add(const Row& row, u64 index, bool masked, Cursor b
   if (!spec_.bucket.empty()) {
     if (open_.size() == spec_.window) out = window(false);
   } else if (open_.size() == rows_) {
-    out.push_back(batch(open_));
+    out.push_back(batch(open_, rows_));
     open_.clear();
   }
+  return out;
+}
+
+std::vector<Event> Batcher::cut(u64 rows) {
+  std::vector<Event> out{batch(open_, rows)};
+  open_.clear();
   return out;
 }
 
 std::vector<Event> Batcher::end() {
   if (!spec_.bucket.empty()) return window(true);
   if (open_.empty() || spec_.tail == Tail::drop) return {};
-  return {batch(open_)};
+  return {batch(open_, rows_)};
 }
 
 u64 Batcher::length(const Survivor& s) const {
@@ -169,11 +175,11 @@ std::vector<Event> Batcher::window(bool last) {
   if (last && !rest.empty() && spec_.tail != Tail::drop) batches.push_back(std::move(rest));
   begin_ = behind_;
   std::vector<Event> out;
-  for (const auto& rows : batches) out.push_back(batch(rows));
+  for (const auto& rows : batches) out.push_back(batch(rows, rows_));
   return out;
 }
 
-Event Batcher::batch(const std::vector<Survivor>& survivors) {
+Event Batcher::batch(const std::vector<Survivor>& survivors, u64 padded_to) {
   Event event;
   event.epoch = epoch_;
   event.number = number_++;
@@ -183,7 +189,7 @@ Event Batcher::batch(const std::vector<Survivor>& survivors) {
     event.indices.push_back(s.index);
     event.mask.push_back(s.masked ? 0 : 1);
   }
-  while (spec_.tail == Tail::pad && rows.size() < rows_) {
+  while (spec_.tail == Tail::pad && rows.size() < padded_to) {
     rows.push_back(&zeros_);
     event.indices.push_back(~u64{0});
     event.mask.push_back(0);

@@ -81,13 +81,16 @@ struct Cursor {
 /// Puts survivors together, as the spec wants it.
 class Batcher {
  public:
-  explicit Batcher(const Spec& spec);
+  /// A batch is complete with so many rows.
+  Batcher(const Spec& spec, u64 rows);
   /// Forgets what is open; batches are of this epoch from now on.
   void begin(u64 epoch);
   /// The batch that is complete because this survivor is too much for it.
   std::vector<Event> make_room(const Row& row, bool masked);
   /// One survivor, and what is behind it. Returns the batches that are complete with it.
   std::vector<Event> add(const Row& row, u64 index, bool masked, Cursor behind);
+  /// What is open, as a batch, complete or not; padded to so many rows.
+  std::vector<Event> cut(u64 rows);
   /// What is left.
   std::vector<Event> end();
   /// Number of the next batch in its epoch.
@@ -99,7 +102,7 @@ class Batcher {
     u64 index;
     bool masked;
   };
-  Event batch(const std::vector<Survivor>& rows);
+  Event batch(const std::vector<Survivor>& rows, u64 padded_to);
   std::vector<Event> window(bool last);
   u64 length(const Survivor& s) const;
 

@@ -7,6 +7,7 @@
 
 #include "fake_images.hpp"
 #include "help.hpp"
+#include "random_run.hpp"
 #include "random_spec.hpp"
 
 using namespace help;
@@ -212,6 +213,10 @@ ps::Pipeline join(const ps::Pipeline& p, const model::Stage& s) {
   std::abort();
 }
 
+}  // namespace
+
+namespace random_run {
+
 ps::Pipeline build(const std::shared_ptr<const model::Spec>& spec, bool delays, bool fold) {
   ps::Pipeline p = (!spec->stream         ? ps::from(Source{spec, delays})
                     : spec->seed % 2 == 0 ? ps::from(Stream{{spec, delays}})
@@ -285,7 +290,9 @@ const ps::Executor& executor(unsigned threads) {
   return all.at(threads);
 }
 
-}  // namespace
+}  // namespace random_run
+
+using namespace random_run;
 
 TEST_CASE("random pipelines bring what the model says") {
   const Watchdog dog(600s, "a random pipeline");

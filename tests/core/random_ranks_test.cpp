@@ -1,0 +1,185 @@
+// Random pipelines on several ranks, through the engine and through the model of one rank. PENSTOCK_SEED starts
+// elsewhere; a failure prints the seed of its pipeline.
+#include "support/catch.hpp"
+
+#include <array>
+#include <cstdio>
+
+#include "help.hpp"
+#include "random_run.hpp"
+#include "random_spec.hpp"
+
+using namespace help;
+using namespace random_run;
+
+namespace {
+
+using Events = std::vector<model::Event>;
+
+// One rank's batch behind another's. `row_bytes`: of each field.
+void append(model::Event& batch, const model::Event& part, const std::vector<std::size_t>& row_bytes) {
+  std::vector<std::uint8_t> bytes;
+  auto of_batch = batch.bytes.begin();
+  auto of_part = part.bytes.begin();
+  const auto take = [&bytes](auto& from, std::size_t n) {
+    bytes.insert(bytes.end(), from, from + static_cast<std::ptrdiff_t>(n));
+    from += static_cast<std::ptrdiff_t>(n);
+  };
+  for (const std::size_t row : row_bytes) {
+    take(of_batch, batch.indices.size() * row);
+    take(of_part, part.indices.size() * row);
+  }
+  batch.bytes = std::move(bytes);
+  batch.indices.insert(batch.indices.end(), part.indices.begin(), part.indices.end());
+  batch.mask.insert(batch.mask.end(), part.mask.begin(), part.mask.end());
+}
+
+// `got` must be what the model says.
+void compare(const Events& got, const Events& expected, const std::string& which) {
+  for (std::size_t i = 0; i < std::max(got.size(), expected.size()); ++i) {
+    if (i < got.size() && i < expected.size() && got[i] == expected[i]) continue;
+    FAIL(which << "\n  event " << i << "\n  model  " << (i < expected.size() ? text(expected[i]) : "-") << "\n  engine "
+               << (i < got.size() ? text(got[i]) : "-"));
+  }
+}
+
+// One pipeline on several ranks, broken off at some step and gone on with by another number of them.
+class Ranks {
+ public:
+  Ranks(ps::Pipeline pipeline, u64 world, std::function<ps::LoaderOptions(u64)> options)
+      : pipeline_(std::move(pipeline)), options_(std::move(options)) {
+    make(world);
+    for (const ps::Field& f : pipeline_.schema()) row_bytes_.push_back(f.shape.elements() * ps::size_of(f.dtype));
+  }
+  // Of each rank, until `most` events.
+  std::vector<Events> play_all(u64 epochs, std::size_t most) {
+    std::vector<Events> all(loaders_.size());
+    for (std::size_t r = 0; r < all.size(); ++r) play(loaders_[r], epochs, most, all[r]);
+    return all;
+  }
+  // What they have together.
+  Events join(const std::vector<Events>& all) const {
+    Events out = all[0];
+    for (std::size_t r = 1; r < all.size(); ++r) {
+      REQUIRE(all[r].size() == out.size());
+      for (std::size_t i = 0; i < out.size(); ++i) {
+        REQUIRE((all[r][i].epoch == out[i].epoch && all[r][i].number == out[i].number && !all[r][i].failed));
+        append(out[i], all[r][i], row_bytes_);
+      }
+    }
+    return out;
+  }
+  // From the state of `saver`, on so many ranks.
+  void resume(std::size_t saver, u64 world) {
+    const ps::State saved = loaders_[saver].state();
+    for (const ps::Loader& loader : loaders_) {
+      const ps::State s = loader.state();
+      REQUIRE((s.epoch == saved.epoch && s.number == saved.number && s.position == saved.position &&
+               s.step == saved.step && s.fingerprint == saved.fingerprint));
+    }
+    for (u64 r = 0; r < loaders_.size(); ++r) acted_ += acted_of(r);
+    make(world);
+    before_ = saved.replaced;
+    for (ps::Loader& loader : loaders_) loader.resume(saved);
+  }
+  // Samples that the policy acted on, on one rank since the last resume, and on all.
+  u64 acted_of(u64 rank) const { return loaders_[rank].state().replaced - before_; }
+  u64 acted() const {
+    u64 sum = acted_;
+    for (u64 r = 0; r < loaders_.size(); ++r) sum += acted_of(r);
+    return sum;
+  }
+
+ private:
+  void make(u64 world) {
+    loaders_.clear();
+    for (u64 r = 0; r < world; ++r)
+      loaders_.emplace_back(pipeline_ | ps::shard({.rank = static_cast<int>(r), .world = static_cast<int>(world)}),
+                            options_(100 * ++made_ + r));
+  }
+
+  ps::Pipeline pipeline_;
+  std::function<ps::LoaderOptions(u64)> options_;
+  std::vector<ps::Loader> loaders_;
+  std::vector<std::size_t> row_bytes_;
+  u64 made_ = 0, acted_ = 0, before_ = 0;
+};
+
+}  // namespace
+
+TEST_CASE("random pipelines on several ranks bring together what the model says of one") {
+  const Watchdog dog(600s, "a random pipeline on several ranks");
+  const char* given = std::getenv("PENSTOCK_SEED");
+  const u64 base = given != nullptr ? std::strtoull(given, nullptr, 10) : 20260000;
+  const char* more = std::getenv("PENSTOCK_RUNS");
+  const u64 count = more != nullptr ? std::strtoull(more, nullptr, 10) : given != nullptr ? 1 : scaled(3000, 50);
+  constexpr unsigned thread_counts[] = {1, 2, 3, 5};
+  u64 shared = 0, failing = 0, resumed = 0, empty_parts = 0, batches = 0, acted_on = 0;
+  std::array<u64, 3> tails{};
+  for (u64 seed = base; seed < base + count; ++seed) {
+    const auto spec = std::make_shared<const model::Spec>(model::random_spec(seed));
+    if (model::settled(*spec) || spec->rows < 2) continue;
+    ++shared;
+    ++tails[static_cast<std::size_t>(spec->tail)];
+    const std::string which = "PENSTOCK_SEED=" + std::to_string(seed) + "\n  " + model::describe(*spec);
+    const u64 epochs = 1 + mix(seed) % 3, most_ranks = std::min<u64>(spec->rows, 6);
+    const auto some_ranks = [&](u64 salt) { return 1 + mix(seed + salt) % most_ranks; };
+    const u64 world = std::max<u64>(some_ranks(30), 2), then = some_ranks(31);
+    u64 acted = 0;
+    const Events expected = model::run(*spec, epochs, acted);
+    const ps::Pipeline p = build(spec, mix(seed + 1) % 2 == 0, mix(seed + 2) % 4 != 0);
+    const auto options = [&](u64 salt) {
+      ps::LoaderOptions o;
+      o.executor = executor(thread_counts[mix(seed + salt) % 4]);
+      o.depth = static_cast<unsigned>(mix(seed + salt + 1) % 7);
+      return o;
+    };
+    Ranks ranks(p, world, options);
+    // What ends an epoch on one rank does not on the others: each for itself.
+    if (std::ranges::any_of(expected, &model::Event::failed)) {
+      ++failing;
+      const std::vector<Events> got = ranks.play_all(epochs, ~std::size_t{0});
+      for (u64 r = 0; r < world; ++r) {
+        u64 acted_here = 0;
+        const std::string of = which + "\n  rank " + std::to_string(r) + " of " + std::to_string(world);
+        compare(got[r], model::run(*spec, epochs, acted_here, {r, world}), of);
+        if (ranks.acted_of(r) != acted_here)
+          FAIL(of << ": the policy acted on " << ranks.acted_of(r) << " samples, the model's on " << acted_here);
+      }
+      continue;
+    }
+    const bool resumes = mix(seed + 3) % 2 == 0;
+    std::vector<Events> parts =
+        ranks.play_all(epochs, resumes ? mix(seed + 4) % (expected.size() + 1) : ~std::size_t{0});
+    Events got = ranks.join(parts);
+    if (resumes) {
+      ++resumed;
+      ranks.resume(mix(seed + 5) % world, then);
+      const Events rest = ranks.join(ranks.play_all(epochs, ~std::size_t{0}));
+      got.insert(got.end(), rest.begin(), rest.end());
+    }
+    compare(got, expected, which + "\n  " + std::to_string(world) + " ranks, then " + std::to_string(then));
+    if (ranks.acted() != acted)
+      FAIL(which << ": the policy acted on " << ranks.acted() << " samples, the model's on " << acted);
+    for (const Events& part : parts)
+      for (const model::Event& e : part) empty_parts += e.indices.empty();
+    batches += got.size();
+    acted_on += acted;
+  }
+  std::printf(
+      "%llu of %llu pipelines on 2 to 6 ranks, %llu batches, %llu resumed by another number of ranks, %llu with errors "
+      "thrown, %llu samples acted on, %llu parts without a row\n  tails keep %llu, drop %llu, pad %llu\n",
+      static_cast<unsigned long long>(shared), static_cast<unsigned long long>(count),
+      static_cast<unsigned long long>(batches), static_cast<unsigned long long>(resumed),
+      static_cast<unsigned long long>(failing), static_cast<unsigned long long>(acted_on),
+      static_cast<unsigned long long>(empty_parts), static_cast<unsigned long long>(tails[0]),
+      static_cast<unsigned long long>(tails[1]), static_cast<unsigned long long>(tails[2]));
+  if (count >= 1000) {
+    CHECK(shared * 100 >= count * 20);
+    CHECK(resumed * 100 >= shared * 25);
+    CHECK(failing * 100 >= shared * 5);
+    CHECK(acted_on > 0);
+    CHECK(empty_parts * 1000 >= batches);
+    for (const u64 n : tails) CHECK(n * 100 >= shared * 20);
+  }
+}
