@@ -60,7 +60,7 @@ function strip(text,    out, i, c, two, quote) {
 
 function is_third_party(name) {
   return name ~ /^(tbb|oneapi|hwy|Random123|CLI|fmt|nlohmann|benchmark|catch2|hdf5|openslide|tiff|libyuv|turbojpeg|libspng|openjpeg-[0-9.]*|nvtx3|thrust|cub)\// ||
-         name ~ /^(lmdb|xxhash|xxh3|jpeglib|jerror|jmorecfg|turbojpeg|png|spng|hdf5|hdf5_hl|H5[A-Za-z]*|openslide|tiff[a-z]*|libdeflate|archive|archive_entry|openjpeg|libyuv|cuda[a-z_]*|nvToolsExt)\.h(pp)?$/
+         name ~ /^(lmdb|mpi|xxhash|xxh3|jpeglib|jerror|jmorecfg|turbojpeg|png|spng|hdf5|hdf5_hl|H5[A-Za-z]*|openslide|tiff[a-z]*|libdeflate|archive|archive_entry|openjpeg|libyuv|cuda[a-z_]*|nvToolsExt)\.h(pp)?$/
 }
 function is_tbb(name) { return name ~ /^(tbb|oneapi)\// }
 function is_cuda(name) { return name ~ /^(cuda[a-z_]*\.h|cuda\/|nvtx3\/|nvToolsExt|thrust\/|cub\/)/ }
