@@ -19,10 +19,11 @@ struct Shard {
   ///
   /// Those of the first three that are set must agree. Slurm also starts launchers, one on each node, and its variables
   /// then count those: they are left aside where an MPI, or torchrun itself (TORCHELASTIC_RUN_ID), set its own, and
-  /// must agree with RANK and WORLD_SIZE that came from elsewhere. (In a batch script itself they say rank 0 of all
-  /// tasks: start the program with srun.)
-  /// @throws Error(invalid_argument) that names the variables, where they disagree, where one of a pair is missing or
-  /// no number, or where the rank is not below the world's size. Any thread, while none changes the environment.
+  /// must agree with RANK and WORLD_SIZE that came from elsewhere. They describe processes that srun started, not the
+  /// script that runs it.
+  /// @throws Error(invalid_argument) that names the variables, where they disagree, where one of a pair is missing
+  /// (Slurm's: and nothing else is set) or no number, or where the rank is not below the world's size. Any thread,
+  /// while none changes the environment.
   PENSTOCK_API static Shard from_environment();
 };
 
@@ -31,15 +32,15 @@ struct Shard {
 /// consecutive ones, ranks in order, the first n mod `world` ranks one row more than the others (9 over 4: 3, 2, 2, 2).
 /// A loader reads, makes and holds its own rows alone.
 ///
-/// - The ranks' batches of one step, one behind the other, are bit for bit the batch of a run of one rank: order,
-/// draws,
-///   stand-ins for bad samples and mask do not depend on the number of ranks, and neither does the fingerprint. So a
-///   state that any rank saved resumes on any number of ranks, all of which are given that one state.
+/// - The ranks' batches of one step, one behind the other, are bit for bit the batch of a run of one rank. Neither
+///   order nor draws, stand-ins for bad samples, mask or fingerprint depend on the number of ranks. So a state that any
+///   rank saved resumes on any number of ranks, all of which are given that one state.
 /// - Every rank has the same number of steps, also where the last batch is incomplete. With `Tail::keep` its rows are
 ///   shared as evenly as any others; where there are fewer than ranks, the last ranks get a batch of size 0, so that
 ///   what all ranks do together in a step stays in step. With `Tail::pad` each rank has its usual number of rows, and
 ///   those behind the end are padding, which is all that the last ranks may have.
-/// - `Batch::global_size()` is what the gradients' sum over all ranks is to be divided by.
+/// - `Batch::global_size()` is what the gradients' sum over all ranks is to be divided by. (With the policy `mask`, add
+///   up the masks as well, and divide by that sum.)
 /// - Errors and quotas are a rank's own: what ends the run on one rank, the others don't hear of from here, and
 ///   `on_error` counts the samples of this rank. A state holds the counts of the rank that saved it; each rank that
 ///   resumes from it counts on from them.
