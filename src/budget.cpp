@@ -11,6 +11,7 @@ namespace {
 
 constexpr unsigned least_depth = 2;
 constexpr std::size_t least_scratch = 1u << 20;
+constexpr std::size_t least_blocks = 8u << 20, default_blocks = 512u << 20;
 
 // a * b + c, or the largest number there is.
 std::size_t saturating(std::size_t a, std::size_t b, std::size_t c) noexcept {
@@ -40,7 +41,11 @@ Budget resolve_budget(const BudgetRequest& r) {
     b.origins = r.origins ? r.origins(threads) : 0;
   };
   count(r.threads);
+  if (r.blocks) b.block_limit = r.block_bytes != 0 ? r.block_bytes : default_blocks;
   if (r.memory == 0) return b;
+  // Blocks take half of it where nothing else is said, but not what the others need at least.
+  if (r.blocks && r.block_bytes == 0) b.block_limit = std::clamp(r.memory / 2, least_blocks, default_blocks);
+  const std::size_t blocks = b.block_limit;
 
   const std::size_t scratch = std::max(least_scratch, saturating(2, r.sample_bytes, 0));
   // The caller may run samples too, so there is one share more than runners.
@@ -48,8 +53,10 @@ Budget resolve_budget(const BudgetRequest& r) {
   const auto needs = [&] {
     const std::size_t rows =
         saturating(b.cells + r.held, r.row_bytes + r.append_row, saturating(b.depth, r.slot_bytes + r.append_slot, 0));
-    return saturating(shares(), scratch, saturating(b.origins, r.origin_bytes, rows));
+    return saturating(shares(), scratch, saturating(b.origins, r.origin_bytes, saturating(1, b.block_limit, rows)));
   };
+  if (r.block_bytes == 0 && needs() > r.memory)
+    b.block_limit -= std::min(b.block_limit - std::min(b.block_limit, least_blocks), needs() - r.memory);
   const unsigned depth = b.depth;
   while (b.depth > least_depth && needs() > r.memory) --b.depth;
   const std::size_t cells = b.cells, least_cells = std::min<std::size_t>(cells, std::size_t{4} * b.threads);
@@ -72,9 +79,13 @@ Budget resolve_budget(const BudgetRequest& r) {
                                 " that wait for those before them") +
             " and working memory of " + mib(scratch) + " for 1 runner" +
             (b.origins == 0 ? "" : ", " + std::to_string(b.origins) + " shared records of " + mib(r.origin_bytes)) +
+            (b.block_limit == 0 ? "" : ", " + mib(b.block_limit) + " of blocks that records share") +
             " and the caller need " + mib(needs()) + "; raise it, or lower the batch size or the sample's shape" +
             (b.origins > 4 ? ", or the window of a stream's shuffle" : "") +
-            (r.held != 0 ? ", or the window of `bucket`" : ""));
+            (r.block_bytes != 0 ? ", or `block_bytes`" : "") + (r.held != 0 ? ", or the window of `bucket`" : ""));
+  if (b.block_limit < blocks)
+    b.notes.push_back("`memory` allows " + mib(b.block_limit) + " of blocks that records share instead of " +
+                      mib(blocks));
   if (b.depth < depth)
     b.notes.push_back("`memory` allows " + std::to_string(b.depth) + " batches in the ring instead of " +
                       std::to_string(depth));

@@ -23,6 +23,8 @@ struct BudgetRequest {
   std::size_t append_row = 0;    ///< the same of a settled sample
   std::function<std::size_t(unsigned threads)> cells = {}, origins = {};  ///< how many a settled pipeline has
   std::size_t origin_bytes = 0;                                           ///< the least one may need
+  bool blocks = false;                                                    ///< records share blocks
+  std::size_t block_bytes = 0;                                            ///< for those; 0 = choose
   bool stand_ins = false;  ///< a runner may make a child's parent once more, for that child alone
 };
 
@@ -33,6 +35,7 @@ struct Budget {
   std::size_t cells = 0, origins = 0;
   std::size_t scratch_limit = 0;               ///< bytes a runner, and as much for a stand-in
   std::size_t origin_limit = 0;                ///< bytes a record that samples share
+  std::size_t block_limit = 0;                 ///< bytes for blocks that records share
   std::size_t slot_limit = 0, cell_limit = 0;  ///< bytes for fields of any size: a batch, a sample that waits
   std::vector<std::string> notes;              ///< what was lowered, and why
 };

@@ -87,8 +87,10 @@ class ChainRun final : public Cells {
   std::vector<std::unique_ptr<ImageDecoding>> decoders;  ///< one per step that has one
   std::vector<SharedDraw> shared_draws;
   std::vector<Cell> spare;
-  std::vector<std::byte*> rows;        ///< places of the row in work
-  std::vector<RaggedRow> varying;      ///< its fields that are not dense, where `rows` is given
+  std::vector<std::byte*> rows;                    ///< places of the row in work
+  std::vector<RaggedRow> varying;                  ///< its fields that are not dense, where `rows` is given
+  std::vector<std::span<const std::byte>> blocks;  ///< lent to the reader for the sample in work
+  std::optional<Error> block_failure;
   RowOutlet* outlet = nullptr;         ///< what such fields are appended to; where there are some
   std::vector<StepCounters> counters;  ///< one per step
   ChainCounters totals;

@@ -32,6 +32,7 @@ class SlotOutlet final : public RowOutlet {
 
 // True: others wait for a thread, and this one has had its turn.
 bool Engine::work_directly(ChainRun& run) noexcept {
+  if (blocks_ != nullptr) return work_in_blocks(run);
   const std::uint64_t begun = now_ns();
   // What this runner has made of one batch is counted at once, when it turns to another: the batch can't be ready
   // before, and the count is in memory that all runners share.
@@ -69,7 +70,9 @@ bool Engine::work_directly(ChainRun& run) noexcept {
 }
 
 // The last tickets of a batch may be taken before its advice is.
-bool Engine::has_direct_work() const noexcept { return tickets_.available() || (advises_ && advice_waits()); }
+bool Engine::has_direct_work() const noexcept {
+  return (blocks_ != nullptr ? blocks_->available() : tickets_.available()) || (advises_ && advice_waits());
+}
 
 bool Engine::advice_waits() const noexcept {
   return advised_.load(std::memory_order_relaxed) < admitted_.load(std::memory_order_acquire);
@@ -153,6 +156,10 @@ void Engine::note_varying(const ChainRun& run, Slot& slot, std::uint64_t row) no
 }
 
 void Engine::help_directly(ChainRun& run) noexcept {
+  if (blocks_ != nullptr) {
+    step_in_blocks(run);
+    return;
+  }
   if (advises_) advise();
   const TicketRun tickets = tickets_.take(1);
   if (tickets.count == 0) return;

@@ -28,6 +28,13 @@ Engine::Engine(std::shared_ptr<const PipelineData> data, const EngineOptions& op
       by_ordinal_(options.depth, nullptr),
       may_spin_(options.threads < usable_cores()) {
   door_->engine = this;
+  if (const BlockModel* const model = data_->source->block_model(); model != nullptr) {
+    // Of a settled pipeline, what is in flight are cells, or the records that share something.
+    const std::size_t in_flight = !data_->settled()      ? options.depth * static_cast<std::size_t>(rows_)
+                                  : options.origins != 0 ? options.origins
+                                                         : options.cells;
+    blocks_ = std::make_unique<BlockSchedule>(*model, options.block_limit, in_flight, in_flight, *options.memory);
+  }
   if (data_->settled()) {
     SettledOptions settled;
     settled.threads = options.threads;
@@ -38,6 +45,7 @@ Engine::Engine(std::shared_ptr<const PipelineData> data, const EngineOptions& op
     settled.cell_limit = options.cell_limit;
     settled.epochs = options.epochs;
     settled.memory = options.memory;
+    settled.blocks = blocks_.get();
     settled.stop = stop_source_.get_token();
     SettledHost& host = *this;
     settled_ = std::make_unique<Settled>(data_, chain_, settled, slots_, host);
@@ -69,6 +77,7 @@ void Engine::admit(Lock& lock) noexcept {
     std::optional<Error> error;
     try {
       prepare(*slot);
+      if (blocks_ != nullptr) blocks_->prepare(slot->valid);
     } catch (...) {
       failed = true;
       error = described_error("order");
@@ -83,7 +92,10 @@ void Engine::admit(Lock& lock) noexcept {
     by_ordinal_[ordinal % by_ordinal_.size()] = slot;
     cursor_ = slot->next;
     admitted_.store(ordinal + 1, std::memory_order_release);
-    tickets_.raise((ordinal + 1) * rows_);
+    if (blocks_ != nullptr)
+      blocks_->issue(ordinal * rows_, slot->valid, rows_);
+    else
+      tickets_.raise((ordinal + 1) * rows_);
     wake(lock);
     changed_.notify_all();
   }
@@ -149,6 +161,7 @@ void Engine::seek(Cursor cursor, const QuotaCount& count) {
     ends_.clear();
   }
   tickets_.reset();
+  if (blocks_ != nullptr) blocks_->reset(feed(cursor));
   admitted_.store(0, std::memory_order_relaxed);
   advised_.store(0, std::memory_order_relaxed);
   delivered_ = 0;
@@ -277,6 +290,7 @@ Engine::Totals Engine::totals() const {
     for (std::size_t f = 0; f < slots_.fields(); ++f) t.copied_bytes += t.kept * slots_.row_bytes(f);
     t.origins = settled_->origins() != nullptr ? settled_->origins()->size() : 0;
   }
+  if (blocks_ != nullptr) t.blocks = blocks_->counts();
   t.slot_bytes = slots_.bytes_each() + slots_.appended_bytes();
   t.busy_ns = busy_ns_ + running_ * now_ns();
   t.helped = helped_;

@@ -15,6 +15,7 @@
 #include <penstock/error.hpp>
 #include <penstock/memory.hpp>
 
+#include "block_schedule.hpp"
 #include "chain.hpp"
 #include "executor_impl.hpp"
 #include "failure.hpp"
@@ -42,6 +43,7 @@ struct EngineOptions {
   std::size_t cells = 0;  ///< of a settled pipeline: samples in work, and records they share
   std::size_t origins = 0;
   std::size_t origin_limit = 0;
+  std::size_t block_limit = 0;  ///< bytes for blocks that records share
   MemoryResource* memory = nullptr;
 };
 
@@ -93,6 +95,7 @@ class Engine final : private SettledHost {
     std::uint64_t parents = 0, parents_stood_for = 0, reads = 0, reads_stood_for = 0;
     std::uint64_t kept = 0;  ///< samples that have a row, or will
     std::size_t slot_bytes = 0;
+    BlockSchedule::Counts blocks;
     std::size_t cells = 0, cell_bytes = 0, origins = 0, origin_bytes = 0;
     unsigned threads_seen = 0;
     std::size_t readers = 0;
@@ -144,6 +147,9 @@ class Engine final : private SettledHost {
   // -- a directly placed one --
   bool work_directly(ChainRun& run) noexcept;
   void help_directly(ChainRun& run) noexcept;
+  bool work_in_blocks(ChainRun& run) noexcept;
+  bool step_in_blocks(ChainRun& run) noexcept;
+  BlockSchedule::Feed feed(Cursor at) const;
   bool advise() noexcept;
   bool has_direct_work() const noexcept;
   bool advice_waits() const noexcept;
@@ -173,7 +179,8 @@ class Engine final : private SettledHost {
   Tickets tickets_;
   bool advises_;
   std::stop_source stop_source_;
-  std::unique_ptr<Settled> settled_;  ///< null: placed directly
+  std::unique_ptr<BlockSchedule> blocks_;  ///< where records share some
+  std::unique_ptr<Settled> settled_;       ///< null: placed directly
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;

@@ -60,6 +60,8 @@ class Loader::Impl {
     }
     for (const detail::RowField& f : layout.fields())
       request.sample_bytes = std::max<std::size_t>(request.sample_bytes, f.row_bytes);
+    request.blocks = data.source->block_model() != nullptr;
+    request.block_bytes = request.blocks ? options.block_bytes : 0;
     budget = detail::resolve_budget(request);
     if (request.threads < options.threads)
       budget.notes.push_back("the executor has " + std::to_string(request.threads) +
@@ -73,6 +75,7 @@ class Loader::Impl {
     engine_options.cells = budget.cells;
     engine_options.origins = budget.origins;
     engine_options.origin_limit = budget.origin_limit;
+    engine_options.block_limit = budget.block_limit;
     engine_options.slot_limit = budget.slot_limit;
     engine_options.cell_limit = budget.cell_limit;
     engine_options.memory = options.host_memory != nullptr ? options.host_memory : &host_memory();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "block_work.hpp"
 #include "failure.hpp"
 #include "hash.hpp"
 
@@ -83,8 +84,8 @@ void Settled::reset(const Cursor& cursor, const QuotaCount& count) {
 }
 
 bool Settled::has_work() noexcept {
-  return tickets_.available() || to_open_.available() || (can_tidy() && !settling_.load(std::memory_order_seq_cst)) ||
-         (stream_ != nullptr ? can_read() : can_issue());
+  return tickets_.available() || to_open_.available() || (options_.blocks != nullptr && options_.blocks->available()) ||
+         (can_tidy() && !settling_.load(std::memory_order_seq_cst)) || (stream_ != nullptr ? can_read() : can_issue());
 }
 
 bool Settled::step(ChainRun& run) noexcept {
@@ -92,6 +93,10 @@ bool Settled::step(ChainRun& run) noexcept {
   if (stream_ == nullptr) did = issue() || did;
   if (const TicketRun tickets = tickets_.take(tickets_at_once(run.sample_ns)); tickets.count != 0) {
     make(run, tickets);
+    tidy();
+    return true;
+  }
+  if (options_.blocks != nullptr && work_in_blocks(run)) {
     tidy();
     return true;
   }
@@ -303,9 +308,36 @@ void Settled::issue_some(std::uint64_t first, std::uint64_t count) noexcept {
     exhausted_.store(true, std::memory_order_seq_cst);
   want();
   issued_.store(first + issued, std::memory_order_seq_cst);
-  (origins_ ? to_open_ : tickets_).raise(first + issued);
+  if (options_.blocks != nullptr) {
+    options_.blocks->prepare(good);
+    options_.blocks->issue(first, good, issued);
+  } else {
+    (origins_ ? to_open_ : tickets_).raise(first + issued);
+  }
   host_.wake_runners();
   if (advises_ && good != 0) data_->source->will_need({indices_.data(), good});
+}
+
+// A block, or what is read of some: a sample, or the record that its children share.
+bool Settled::work_in_blocks(ChainRun& run) noexcept {
+  BlockSchedule::Work work = options_.blocks->take();
+  if (!work) return false;
+  if (work.load != nullptr) {
+    if (work_on_block(*options_.blocks, run, std::move(work))) host_.wake_runners();
+    return true;
+  }
+  const std::uint64_t number = *work.sample;
+  lend_blocks(*options_.blocks, run, number, origins_ ? origins_->at(number).index : settle_.cell(number).index);
+  if (origins_)
+    open(run, number);
+  else
+    make(run, {number, 1});
+  return true;
+}
+
+// Before the cell or origin may become another's, whose blocks stand in the same place.
+void Settled::give_back_blocks(std::uint64_t number) noexcept {
+  if (options_.blocks != nullptr && options_.blocks->done(number)) host_.wake_runners();
 }
 
 // As many as are issued at once, and no more than the epoch has.

@@ -13,6 +13,7 @@
 #include <penstock/stream_source.hpp>
 
 #include "bijection.hpp"
+#include "block_schedule.hpp"
 #include "chain.hpp"
 #include "cursor.hpp"
 #include "origins.hpp"
@@ -41,6 +42,7 @@ struct SettledOptions {
   std::uint64_t epochs = 0;                  ///< 0 = no end
   MemoryResource* memory = nullptr;
   std::stop_token stop = {};
+  BlockSchedule* blocks = nullptr;  ///< where records share some
 };
 
 /// What is reckoned for the part of a row whose size its sample tells.
@@ -93,6 +95,8 @@ class Settled {
   enum class Begun : std::uint8_t { interrupted, at_record, ended };
   Begun begin_stream(ChainRun& parent);
 
+  bool work_in_blocks(ChainRun& run) noexcept;
+  void give_back_blocks(std::uint64_t number) noexcept;
   void make(ChainRun& run, TicketRun tickets) noexcept;
   void make_cell(ChainRun& run, SettleCell& cell, std::uint64_t ticket);
   bool make_child(ChainRun& run, const Origin& origin, const Place& place, std::uint64_t index,

@@ -55,6 +55,7 @@ void Settled::make(ChainRun& run, TicketRun tickets) noexcept {
     }
     run.parent = nullptr;
     if (cell.origin != nullptr) leave(*cell.origin);
+    if (!origins_) give_back_blocks(tickets.first + i);
     settle_.finish(cell);
   }
   // Samples that became long must not be taken together once more before one of them happens to be measured.
@@ -142,6 +143,7 @@ void Settled::open(ChainRun& run, std::uint64_t number) noexcept {
   } catch (...) {  // no memory even to say what failed
     origin.broken = true;
   }
+  give_back_blocks(number);
   origin.opened.store(true, std::memory_order_seq_cst);
 }
 

@@ -129,6 +129,7 @@ Report make_report(const Engine& engine, const DeliveryCounters& c, const Budget
   r.slot_allocations = engine.slots().depth();
   r.memory = {{"batches", engine.slots().depth(), t.slot_bytes}};
   if (t.cells != 0) r.memory.push_back({"samples that wait for those before them", t.cells, t.cell_bytes});
+  if (t.blocks.loads != 0) r.memory.push_back({"blocks that records share", 1, t.blocks.peak_bytes});
   r.memory.push_back({"working memory of runners", r.threads, t.scratch_bytes});
   if (t.origins != 0) r.memory.push_back({"records that samples share", t.origins, t.origin_bytes});
   r.notes = budget.notes;
@@ -141,6 +142,9 @@ Report make_report(const Engine& engine, const DeliveryCounters& c, const Budget
                       " readers do the work, one more could not be opened: " + t.reader_error);
   r.notes.insert(r.notes.end(), c.messages.begin(), c.messages.end());
   if (c.acted > c.messages.size()) r.notes.push_back(std::to_string(c.acted) + " bad samples in all");
+  if (t.blocks.loads != 0)
+    r.notes.push_back(std::to_string(t.blocks.loads) + " blocks were decoded for " + std::to_string(t.blocks.uses) +
+                      " uses; `block_bytes` keeps more of them, `shuffle({.blocks = true})` asks for fewer at a time");
   judge(r);
   return r;
 }

@@ -4,6 +4,7 @@
 #include <memory>
 #include <utility>
 
+#include <penstock/block_source.hpp>
 #include <penstock/sample.hpp>
 #include <penstock/schema.hpp>
 #include <penstock/source.hpp>
@@ -17,6 +18,9 @@ class AnySource {
   template <Source S>
   AnySource(S source)  // NOLINT(google-explicit-constructor): a source is one of any type
       : model_(std::make_shared<detail::SourceOf<S>>(std::move(source))) {}
+  template <BlockSource S>
+  AnySource(S source)  // NOLINT(google-explicit-constructor)
+      : model_(std::make_shared<detail::BlockSourceOf<S>>(std::move(source))) {}
   AnySource(std::shared_ptr<const detail::SourceModel> model) : model_(std::move(model)) {}
 
   std::uint64_t size() const { return model_->size(); }
@@ -28,10 +32,8 @@ class AnySource {
 };
 
 /// The source as one of any type, to be given to several pipelines or joins.
-template <Source S>
-AnySource share(S source) {
-  return AnySource(std::move(source));
-}
+template <class S>
+  requires Source<S> || BlockSource<S> AnySource share(S source) { return AnySource(std::move(source)); }
 
 /// One record, copied out. For tests and tools; opens a reader each time.
 inline OwnedSample read_sample(const AnySource& source, std::uint64_t index) {

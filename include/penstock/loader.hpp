@@ -34,6 +34,9 @@ struct LoaderOptions {
   std::size_t settle_bytes = 0;           ///< bytes of finished samples that wait until those before them are decided,
                                           ///< in a pipeline with filter, flat_map, drop or a stream; 0 = one batch.
                                           ///< Never fewer than 4 samples a runner
+  std::size_t block_bytes = 0;            ///< bytes of decoded blocks that are kept for the records that share them
+                                          ///< (a source of blocks); 0 = 512 MiB, or what `memory` allows, half of it
+                                          ///< at most. A record whose blocks need more is a bad sample
   MemoryResource* host_memory = nullptr;  ///< where slots come from; default: penstock::host_memory()
   std::uint64_t epochs = 0;               ///< nothing is read ahead behind this many; 0 = they never end
   std::stop_token stop = {};              ///< when it is requested, `next()` returns nothing more

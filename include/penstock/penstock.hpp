@@ -4,6 +4,7 @@
 #include <penstock/any_source.hpp>
 #include <penstock/batch.hpp>
 #include <penstock/batch_stage.hpp>
+#include <penstock/block_source.hpp>
 #include <penstock/collate.hpp>
 #include <penstock/device.hpp>
 #include <penstock/device_stage.hpp>

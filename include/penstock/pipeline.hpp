@@ -9,6 +9,7 @@
 
 #include <penstock/any_source.hpp>
 #include <penstock/batch_stage.hpp>
+#include <penstock/block_source.hpp>
 #include <penstock/export.hpp>
 #include <penstock/filter.hpp>
 #include <penstock/flat_map.hpp>
@@ -70,6 +71,11 @@ class PENSTOCK_API Pipeline {
 template <Source S>
 Pipeline from(S source) {
   return Pipeline(std::shared_ptr<const detail::SourceModel>(std::make_shared<detail::SourceOf<S>>(std::move(source))));
+}
+template <BlockSource S>
+Pipeline from(S source) {
+  return Pipeline(
+      std::shared_ptr<const detail::SourceModel>(std::make_shared<detail::BlockSourceOf<S>>(std::move(source))));
 }
 /// Begins a pipeline over a source that is shared with others.
 inline Pipeline from(std::shared_ptr<const detail::SourceModel> source) { return Pipeline(std::move(source)); }

@@ -66,12 +66,17 @@ concept Source = SharedSource<S> || LeasedSource<S>;
 
 namespace detail {
 
+using BlockData = std::span<const std::span<const std::byte>>;
+class BlockModel;
+
 class PENSTOCK_API ReaderModel {
  public:
   virtual ~ReaderModel() = default;
   virtual void read(std::uint64_t index, SampleBuilder& out) = 0;
   virtual void expect(std::span<const std::uint64_t>) noexcept {}
   virtual void pause() noexcept {}
+  /// The blocks of record `index` for the next time it is read, or what is wrong with them.
+  virtual void lend(std::uint64_t, BlockData, const Error*) noexcept {}
 };
 
 /// A stream of any type behind one interface.
@@ -103,6 +108,8 @@ class PENSTOCK_API SourceModel {
   virtual bool can_seek() const noexcept { return false; }
   virtual std::unique_ptr<StreamModel> open_stream() const { return nullptr; }
   virtual std::vector<std::uint64_t> block_ends() const { return {}; }
+  /// Where its records share blocks.
+  virtual const BlockModel* block_model() const noexcept { return nullptr; }
   /// Says in an error of record `index` what is known of it, each where it isn't said yet: source, file, key. Not the
   /// index.
   virtual void describe(std::uint64_t index, Error& error) const {
@@ -111,10 +118,11 @@ class PENSTOCK_API SourceModel {
   }
 };
 
+/// What sources of all kinds may have.
 template <class S>
-class SourceOf final : public SourceModel {
+class SourceMembers : public SourceModel {
  public:
-  explicit SourceOf(S source) : source_(std::move(source)) {}
+  explicit SourceMembers(S source) : source_(std::move(source)) {}
   std::uint64_t size() const override { return source_.size(); }
   Schema schema() const override { return source_.schema(); }
   std::string name() const override {
@@ -164,11 +172,20 @@ class SourceOf final : public SourceModel {
     else
       return {};
   }
+
+ protected:
+  S source_;
+};
+
+template <class S>
+class SourceOf final : public SourceMembers<S> {
+ public:
+  explicit SourceOf(S source) : SourceMembers<S>(std::move(source)) {}
   std::unique_ptr<ReaderModel> open_reader() const override {
     if constexpr (LeasedSource<S>)
-      return std::make_unique<Leased>(source_.open_reader());
+      return std::make_unique<Leased>(this->source_.open_reader());
     else
-      return std::make_unique<Shared>(&source_);
+      return std::make_unique<Shared>(&this->source_);
   }
 
  private:
@@ -199,8 +216,6 @@ class SourceOf final : public SourceModel {
     using type = decltype(std::declval<const T&>().open_reader());
   };
   using Leased = LeasedReader<typename ReaderPointer<S>::type>;
-
-  S source_;
 };
 
 }  // namespace detail
@@ -220,21 +235,5 @@ OwnedSample read_sample(const S& source, std::uint64_t index) {
   }
   return sample;
 }
-
-// Declared for the stores whose records share something decoded once; nothing runs them yet.
-
-/// A source whose records share something that is decoded once: a compressed chunk, a tile of a slide.
-/// `blocks_of(i, ids)` appends the blocks record i needs; `load(block, bytes)` decodes one into memory the engine owns
-/// (any thread); `read(i, blocks, out)` makes the record from resident blocks, in the order `blocks_of` gave them.
-template <class S>
-concept BlockSource = Described<S> &&
-    requires(const S& source, std::uint64_t i, std::span<std::byte> bytes,
-             std::span<const std::span<const std::byte>> blocks, std::vector<std::uint64_t>& ids, SampleBuilder& out) {
-  { source.blocks() } -> std::convertible_to<std::uint64_t>;
-  { source.block_bytes(i) } -> std::convertible_to<std::uint64_t>;
-  { source.blocks_of(i, ids) } -> std::same_as<void>;
-  { source.load(i, bytes) } -> std::same_as<void>;
-  { source.read(i, blocks, out) } -> std::same_as<void>;
-};
 
 }  // namespace penstock

@@ -91,6 +91,7 @@ struct Spec {
   Policy policy{};
   u64 max_count = ~u64{0};
   bool stream = false;  ///< the records come in order, one by one
+  u64 per_block = 0;    ///< so many records lie in one block; 0 = they are read one by one
   std::map<std::string, Collate> collates;
   std::string bucket;  ///< field; empty = none
   u64 window = 0;

@@ -32,13 +32,18 @@ struct Source {
             {"img", ps::DType::u8, {ps::dynamic, ps::dynamic, 3}}};
   }
   std::string key(u64 i) const { return "k" + std::to_string(i); }
-  void read(u64 i, ps::SampleBuilder& out) const {
+  void read(u64 i, ps::SampleBuilder& out) const { read(i, out, nullptr); }
+  // `a` may lie in a block.
+  void read(u64 i, ps::SampleBuilder& out, const std::byte* a) const {
     if (delays &&
         model::mix(i + static_cast<u64>(std::chrono::steady_clock::now().time_since_epoch().count())) % 32 == 0)
       std::this_thread::sleep_for(30us);
     u64 j = 0;
-    for (std::uint32_t& v : out.emplace<std::uint32_t, 1>("a", {static_cast<std::int64_t>(spec->width)}))
-      v = model::a_of(i, j++);
+    if (a != nullptr)
+      out.view("a", a, {static_cast<std::int64_t>(spec->width)});
+    else
+      for (std::uint32_t& v : out.emplace<std::uint32_t, 1>("a", {static_cast<std::int64_t>(spec->width)}))
+        v = model::a_of(i, j++);
     check(spec->faults, i);
     // As an LMDB's value would be: lying somewhere else, not to be written to.
     static const std::vector<std::int64_t> labels = [] {
@@ -51,6 +56,32 @@ struct Source {
     for (std::uint8_t& v : out.emplace<std::uint8_t, 3>(
              "img", {static_cast<std::int64_t>(model::height_of(i)), static_cast<std::int64_t>(model::width_of(i)), 3}))
       v = model::pixel_of(i, j++);
+  }
+};
+
+// The same records, some of each in a block. Every fourth needs the next block too.
+struct Blocked {
+  Source source;
+  u64 size() const { return source.size(); }
+  ps::Schema schema() const { return source.schema(); }
+  std::string key(u64 i) const { return source.key(i); }
+  u64 per_block() const { return source.spec->per_block; }
+  u64 row_bytes() const { return source.spec->width * 4; }
+  u64 blocks() const { return (size() + per_block() - 1) / per_block(); }
+  u64 block_bytes(u64) const { return per_block() * row_bytes(); }
+  void blocks_of(u64 i, std::vector<u64>& ids) const {
+    ids.push_back(i / per_block());
+    if (i % 4 == 0 && i / per_block() + 1 < blocks()) ids.push_back(i / per_block() + 1);
+  }
+  void load(u64 b, std::span<std::byte> bytes) const {
+    if (source.delays && b % 3 == 0) std::this_thread::sleep_for(20us);
+    for (u64 k = 0; k < bytes.size() / 4; ++k) {
+      const std::uint32_t v = model::a_of(b * per_block() + k / source.spec->width, k % source.spec->width);
+      std::memcpy(bytes.data() + 4 * k, &v, 4);
+    }
+  }
+  void read(u64 i, std::span<const std::span<const std::byte>> blocks, ps::SampleBuilder& out) const {
+    source.read(i, out, blocks[0].data() + i % per_block() * row_bytes());
   }
 };
 
@@ -218,7 +249,8 @@ ps::Pipeline join(const ps::Pipeline& p, const model::Stage& s) {
 namespace random_run {
 
 ps::Pipeline build(const std::shared_ptr<const model::Spec>& spec, bool delays, bool fold) {
-  ps::Pipeline p = (!spec->stream         ? ps::from(Source{spec, delays})
+  ps::Pipeline p = (spec->per_block != 0  ? ps::from(Blocked{{spec, delays}})
+                    : !spec->stream       ? ps::from(Source{spec, delays})
                     : spec->seed % 2 == 0 ? ps::from(Stream{{spec, delays}})
                                           : ps::from(SeekingStream{{{spec, delays}}})) |
                    ps::seed(spec->seed);
@@ -305,7 +337,7 @@ TEST_CASE("random pipelines bring what the model says") {
   std::map<model::Kind, u64> histogram;
   std::array<u64, 4> policies{};
   std::array<u64, 3> tails{};
-  u64 ragged = 0, padded = 0, longest = 0, buckets = 0, by_tokens = 0, by_bytes = 0;
+  u64 blocked = 0, ragged = 0, padded = 0, longest = 0, buckets = 0, by_tokens = 0, by_bytes = 0;
   u64 streams = 0, settled = 0, faulty = 0, failures = 0, acted_on = 0, resumed = 0, batches = 0;
   for (u64 seed = base; seed < base + count; ++seed) {
     const auto spec = std::make_shared<const model::Spec>(model::random_spec(seed));
@@ -330,6 +362,7 @@ TEST_CASE("random pipelines bring what the model says") {
     padded += any([](const model::Collate& c) { return c.pads && c.to != 0; });
     longest += any([](const model::Collate& c) { return c.pads && c.to == 0; });
     buckets += !spec->bucket.empty();
+    blocked += spec->per_block != 0;
     by_tokens += spec->most_tokens != 0;
     by_bytes += spec->most_bytes != 0;
     ++policies[static_cast<std::size_t>(spec->policy)];
@@ -342,6 +375,8 @@ TEST_CASE("random pipelines bring what the model says") {
       ps::LoaderOptions o;
       o.executor = executor(thread_counts[mix(seed + salt) % 4]);
       o.depth = static_cast<unsigned>(mix(seed + salt + 1) % 7);
+      if (mix(seed + salt + 4) % 2 == 0)
+        o.block_bytes = (2 + mix(seed + salt + 5) % 5) * spec->per_block * spec->width * 4;
       o.settle_bytes = mix(seed + salt + 2) % 3 == 0 ? mix(seed + salt + 3) % 20'000 : 0;
       return o;
     };
@@ -393,11 +428,13 @@ TEST_CASE("random pipelines bring what the model says") {
       percent(settled), percent(streams), percent(policies[0]), percent(policies[1]), percent(policies[2]),
       percent(policies[3]), percent(tails[0]), percent(tails[1]), percent(tails[2]));
   std::printf(
-      "  ragged %.1f %%, padded %.1f %%, padded to the longest %.1f %%\n  buckets %.1f %%, bounded by tokens %.1f %%, "
+      "  of blocks %.1f %%\n  ragged %.1f %%, padded %.1f %%, padded to the longest %.1f %%\n  buckets %.1f %%, "
+      "bounded by tokens %.1f %%, "
       "by bytes %.1f %%\n",
-      percent(ragged), percent(padded), percent(longest), percent(buckets), percent(by_tokens), percent(by_bytes));
+      percent(blocked), percent(ragged), percent(padded), percent(longest), percent(buckets), percent(by_tokens),
+      percent(by_bytes));
   if (count >= 1000) {
-    for (const u64 n : {ragged, padded, longest, buckets, by_tokens, by_bytes}) CHECK(percent(n) >= 2);
+    for (const u64 n : {blocked, ragged, padded, longest, buckets, by_tokens, by_bytes}) CHECK(percent(n) >= 2);
     CHECK(settled * 100 >= count * 40);
     CHECK(streams * 100 >= count * 8);
     CHECK(faulty * 100 >= count * 48);

@@ -25,6 +25,7 @@ class Builder {
     spec_.records = kind < 3 ? 0 : kind < 7 ? 1 : kind < 90 ? 2 + dice_.below(40) : 257 + dice_.below(60);
     spec_.width = 1 + dice_.below(6);
     spec_.stream = dice_.chance(12);
+    if (!spec_.stream && dice_.chance(20)) spec_.per_block = 1 + dice_.below(9);
     faulty_ = dice_.chance(53);
     if (faulty_ && dice_.chance(60)) spec_.faults = faults();
     fields_ = {"a", "b", "img"};
@@ -269,7 +270,8 @@ class Builder {
 Spec random_spec(u64 seed) { return Builder(seed).build(); }
 
 std::string describe(const Spec& spec) {
-  std::string out = std::to_string(spec.records) + (spec.stream ? " streamed" : "") + " records of " +
+  std::string out = std::to_string(spec.records) + (spec.stream ? " streamed" : "") +
+                    (spec.per_block != 0 ? " in blocks of " + std::to_string(spec.per_block) : "") + " records of " +
                     std::to_string(spec.width) + ", seed " + std::to_string(spec.seed) + ", " +
                     std::to_string(spec.faults.size()) + " faults";
   for (const Stage& s : spec.stages) {

@@ -1,0 +1,94 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <penstock/export.hpp>
+#include <penstock/source.hpp>
+
+namespace penstock {
+
+/// Records that share something which is decoded once: a compressed chunk, a tile of a slide. A loader decodes each
+/// block once while it keeps it, and keeps as many as `LoaderOptions::block_bytes` allows.
+///
+///     std::uint64_t size() const;                          number of records
+///     Schema schema() const;                               of every record
+///     std::uint64_t blocks() const;                        number of blocks
+///     std::uint64_t block_bytes(std::uint64_t b) const;    what block b is decoded into
+///     void blocks_of(std::uint64_t i, std::vector<std::uint64_t>& ids) const;
+///                                                          appends the blocks that record i needs
+///     void load(std::uint64_t b, std::span<std::byte> bytes) const;
+///                                                          decodes block b
+///     void read(std::uint64_t i, std::span<const std::span<const std::byte>> blocks, SampleBuilder& out) const;
+///                                                          makes the record of its blocks, in the order of
+///                                                          `blocks_of`; may give views into them
+///
+/// and the optional members of a `Source`. All of them from any thread at any time; `blocks_of` and `block_bytes` are
+/// asked long before a record is read, and are quick. What `load` throws is an error of each record that needs the
+/// block.
+template <class S>
+concept BlockSource = Described<S> &&
+    requires(const S& source, std::uint64_t i, std::span<std::byte> bytes,
+             std::span<const std::span<const std::byte>> blocks, std::vector<std::uint64_t>& ids, SampleBuilder& out) {
+  { source.blocks() } -> std::convertible_to<std::uint64_t>;
+  { source.block_bytes(i) } -> std::convertible_to<std::uint64_t>;
+  { source.blocks_of(i, ids) } -> std::same_as<void>;
+  { source.load(i, bytes) } -> std::same_as<void>;
+  { source.read(i, blocks, out) } -> std::same_as<void>;
+};
+
+namespace detail {
+
+/// The blocks of a source of any type behind one interface.
+class PENSTOCK_API BlockModel {
+ public:
+  virtual ~BlockModel() = default;
+  virtual std::uint64_t block_bytes(std::uint64_t block) const = 0;
+  virtual void blocks_of(std::uint64_t index, std::vector<std::uint64_t>& ids) const = 0;
+  virtual void load(std::uint64_t block, std::span<std::byte> bytes) const = 0;
+  virtual void read(std::uint64_t index, BlockData blocks, SampleBuilder& out) const = 0;
+};
+
+/// Reads records whose blocks it is lent, and others with blocks that it loads and keeps for itself, a few at a time.
+/// `model` must outlive it.
+PENSTOCK_API std::unique_ptr<ReaderModel> make_block_reader(const BlockModel& model);
+
+/// A block source of any type behind one interface.
+template <class S>
+class BlockSourceOf final : public SourceMembers<S>, public BlockModel {
+ public:
+  explicit BlockSourceOf(S source) : SourceMembers<S>(std::move(source)) {}
+  std::unique_ptr<ReaderModel> open_reader() const override { return make_block_reader(*this); }
+  const BlockModel* block_model() const noexcept override { return this; }
+  std::uint64_t block_bytes(std::uint64_t block) const override { return this->source_.block_bytes(block); }
+  void blocks_of(std::uint64_t index, std::vector<std::uint64_t>& ids) const override {
+    this->source_.blocks_of(index, ids);
+  }
+  void load(std::uint64_t block, std::span<std::byte> bytes) const override { this->source_.load(block, bytes); }
+  void read(std::uint64_t index, BlockData blocks, SampleBuilder& out) const override {
+    this->source_.read(index, blocks, out);
+  }
+};
+
+}  // namespace detail
+
+/// One record, copied out. For tests and tools; loads its blocks each time.
+template <BlockSource S>
+OwnedSample read_sample(const S& source, std::uint64_t index) {
+  std::vector<std::uint64_t> ids;
+  source.blocks_of(index, ids);
+  std::vector<std::vector<std::byte>> bytes;
+  std::vector<std::span<const std::byte>> blocks;
+  for (const std::uint64_t id : ids) source.load(id, bytes.emplace_back(source.block_bytes(id)));
+  for (const std::vector<std::byte>& block : bytes) blocks.emplace_back(block);
+  OwnedSample sample(source.schema());
+  SampleBuilder out = sample.builder();
+  source.read(index, blocks, out);
+  sample.keep();
+  return sample;
+}
+
+}  // namespace penstock

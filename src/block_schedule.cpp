@@ -1,0 +1,346 @@
+#include "block_schedule.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <string>
+
+#include "failure.hpp"
+
+namespace penstock::detail {
+
+namespace {
+constexpr std::size_t alignment = 64;
+// Blocks without a known next use go first, and of those the one that was used longest ago.
+constexpr std::uint64_t never = std::uint64_t{1} << 63;
+}  // namespace
+
+BlockSchedule::BlockSchedule(const BlockModel& model, std::size_t limit_bytes, std::uint64_t lookahead,
+                             std::size_t in_flight, MemoryResource& memory)
+    : model_(model),
+      limit_(limit_bytes),
+      lookahead_(lookahead),
+      memory_(memory),
+      in_flight_(in_flight),
+      samples_(in_flight) {
+  std::vector<std::uint64_t> numbers;
+  numbers.reserve(in_flight);
+  ready_ = decltype(ready_)(std::greater<>(), std::move(numbers));
+}
+
+BlockSchedule::~BlockSchedule() {
+  for (Sample& sample : samples_)
+    for (auto& block : sample.blocks) drop(block);
+  for (auto& load : loads_) load.reset();
+  for (auto& [block, stay] : stays_) drop(stay.residency);
+  free_spares(0);
+}
+
+void BlockSchedule::reset(Feed feed) {
+  const std::lock_guard lock(mutex_);
+  feed_ = std::move(feed);
+  fed_.clear();
+  fed_at_ = 0;
+  fetched_.clear();
+  upcoming_.clear();
+  next_uses_.clear();
+  planned_ = 0;
+  for (Sample& sample : samples_)
+    for (auto& block : sample.blocks) drop(block);
+  for (Sample& sample : samples_) sample.blocks.clear();
+  while (!ready_.empty()) ready_.pop();
+  loads_.clear();
+  by_next_use_.clear();
+  planned_bytes_ = 0;
+  out_of_memory_ = false;
+  for (auto at = stays_.begin(); at != stays_.end();) {
+    Stay& stay = at->second;
+    if (!stay.residency->done || stay.residency->failure) {  // planned and never loaded, or worth another try
+      drop(stay.residency);
+      at = stays_.erase(at);
+      continue;
+    }
+    stay.last_use = 0;
+    stay.key = key_of(at->first, 0);
+    by_next_use_.emplace(stay.key, at->first);
+    planned_bytes_ += stay.residency->bytes;
+    ++at;
+  }
+  update();
+}
+
+void BlockSchedule::prepare(std::uint64_t count) noexcept {
+  try {
+    while (upcoming_.size() + fetched_.size() < count + lookahead_ && fetch()) {
+    }
+  } catch (...) {  // an order that fails does so again when it is asked for the samples themselves
+    feed_ = nullptr;
+  }
+}
+
+void BlockSchedule::issue(std::uint64_t first, std::uint64_t of_feed, std::uint64_t count) noexcept {
+  const std::lock_guard lock(mutex_);
+  for (std::uint64_t number = first; number < first + count; ++number) {
+    Sample& sample = samples_[number % in_flight_];
+    sample.blocks.clear();
+    sample.missing = 0;
+    sample.too_large = 0;
+    sample.planned = false;
+    try {
+      if (number - first < of_feed && !out_of_memory_) plan(number);
+    } catch (...) {
+      out_of_memory_ = true;
+    }
+    if (sample.missing == 0) ready_.push(number);
+  }
+  update();
+}
+
+// -- the plan --
+
+// One more sample of the feed. False: there are no more.
+bool BlockSchedule::fetch() {
+  if (fed_at_ == fed_.size()) {
+    fed_.clear();
+    fed_at_ = 0;
+    if (feed_) feed_(fed_);
+    if (fed_.empty()) return false;
+  }
+  const std::uint64_t index = fed_[fed_at_++];
+  Upcoming next;
+  try {
+    model_.blocks_of(index, next.blocks);
+  } catch (...) {  // as the reader will say
+    next.known = false;
+    next.blocks.clear();
+  }
+  fetched_.push_back(std::move(next));
+  return true;
+}
+
+// The plan knows so many samples ahead, however many are fetched.
+void BlockSchedule::look_ahead() {
+  while (upcoming_.size() < 1 + lookahead_ && !fetched_.empty()) {
+    const std::uint64_t use = planned_ + upcoming_.size();
+    upcoming_.push_back(std::move(fetched_.front()));
+    fetched_.pop_front();
+    for (const std::uint64_t block : upcoming_.back().blocks) {
+      std::deque<std::uint64_t>& uses = next_uses_[block];
+      if (!uses.empty() && uses.back() == use) continue;  // twice in one sample
+      uses.push_back(use);
+      if (uses.size() != 1) continue;
+      const auto found = stays_.find(block);
+      if (found == stays_.end()) continue;
+      by_next_use_.erase({found->second.key, block});
+      found->second.key = use;
+      by_next_use_.emplace(use, block);
+    }
+  }
+}
+
+std::uint64_t BlockSchedule::key_of(std::uint64_t block, std::uint64_t last_use) const {
+  const auto uses = next_uses_.find(block);
+  return uses != next_uses_.end() && !uses->second.empty() ? uses->second.front() : never + (never >> 1) - last_use;
+}
+
+void BlockSchedule::stay(std::uint64_t block, Stay stay) {
+  stay.key = key_of(block, stay.last_use);
+  by_next_use_.emplace(stay.key, block);
+  stays_[block] = std::move(stay);
+}
+
+void BlockSchedule::plan(std::uint64_t number) {
+  look_ahead();
+  if (upcoming_.empty()) return;
+  const Upcoming now = std::move(upcoming_.front());
+  upcoming_.pop_front();
+  const std::uint64_t use = planned_++;
+  if (!now.known) return;
+  Sample& sample = samples_[number % in_flight_];
+  sample.planned = true;
+  std::vector<std::uint64_t> distinct = now.blocks;
+  std::ranges::sort(distinct);
+  distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
+  std::size_t needed = 0;
+  for (const std::uint64_t block : distinct) {
+    std::deque<std::uint64_t>& uses = next_uses_[block];
+    uses.pop_front();
+    if (uses.empty()) next_uses_.erase(block);
+    needed += static_cast<std::size_t>(model_.block_bytes(block));
+  }
+  if (needed > limit_) {
+    sample.too_large = needed;
+    return;
+  }
+  // Its own blocks are not what makes room.
+  std::vector<Stay> kept(distinct.size());
+  std::size_t missing = 0;
+  for (std::size_t i = 0; i < distinct.size(); ++i) {
+    const auto found = stays_.find(distinct[i]);
+    if (found == stays_.end()) {
+      missing += static_cast<std::size_t>(model_.block_bytes(distinct[i]));
+      continue;
+    }
+    by_next_use_.erase({found->second.key, distinct[i]});
+    kept[i] = std::move(found->second);
+    stays_.erase(found);
+  }
+  make_room(missing);
+  for (std::size_t i = 0; i < distinct.size(); ++i) {
+    Stay& it = kept[i];
+    if (it.residency == nullptr) {
+      it.residency = std::make_shared<Residency>();
+      it.residency->block = distinct[i];
+      it.residency->bytes = static_cast<std::size_t>(model_.block_bytes(distinct[i]));
+      it.residency->first_user = number;
+      planned_bytes_ += it.residency->bytes;
+      ++counts_.loads;
+      loads_.push_back(it.residency);
+    }
+    it.last_use = use + 1;
+    ++counts_.uses;
+    if (!it.residency->done) {
+      it.residency->waiters.push_back(number);
+      ++sample.missing;
+    }
+  }
+  for (const std::uint64_t block : now.blocks)
+    sample.blocks.push_back(
+        kept[static_cast<std::size_t>(std::ranges::lower_bound(distinct, block) - distinct.begin())].residency);
+  for (std::size_t i = 0; i < distinct.size(); ++i) stay(distinct[i], std::move(kept[i]));
+}
+
+void BlockSchedule::make_room(std::size_t bytes) {
+  while (planned_bytes_ + bytes > limit_) {
+    const auto farthest = std::prev(by_next_use_.end());
+    const auto found = stays_.find(farthest->second);
+    planned_bytes_ -= found->second.residency->bytes;
+    by_next_use_.erase(farthest);
+    drop(found->second.residency);
+    stays_.erase(found);
+  }
+}
+
+// -- the work --
+
+bool BlockSchedule::load_can_begin() const noexcept {
+  return !loads_.empty() && (out_of_memory_ || loads_.front()->bytes <= limit_ - std::min(limit_, used_bytes_));
+}
+
+void BlockSchedule::update() noexcept {
+  available_.store(!ready_.empty() || load_can_begin(), std::memory_order_seq_cst);
+}
+
+BlockSchedule::Work BlockSchedule::take() noexcept {
+  const std::lock_guard lock(mutex_);
+  Work work;
+  const bool loads = load_can_begin();
+  if (!ready_.empty() && (!loads || ready_.top() < loads_.front()->first_user)) {
+    work.sample = ready_.top();
+    ready_.pop();
+  } else if (loads) {
+    work.load = std::move(loads_.front());
+    loads_.pop_front();
+    used_bytes_ += work.load->bytes;
+    counts_.peak_bytes = std::max(counts_.peak_bytes, used_bytes_);
+  }
+  update();
+  return work;
+}
+
+bool BlockSchedule::load(std::shared_ptr<Residency> load) noexcept {
+  std::byte* data = nullptr;
+  std::optional<Error> failure;
+  bool failed = false;
+  try {
+    data = take_memory(load->bytes);
+    model_.load(load->block, {data, load->bytes});
+  } catch (...) {
+    failed = true;
+    failure = described_error("read");
+  }
+  const std::lock_guard lock(mutex_);
+  load->data = data;
+  if (failed) load->failure = failure ? std::move(*failure) : no_memory();
+  load->done = true;
+  for (const std::uint64_t waiter : load->waiters)
+    if (--samples_[waiter % in_flight_].missing == 0) ready_.push(waiter);
+  load->waiters.clear();
+  drop(load);
+  update();
+  return available();
+}
+
+bool BlockSchedule::blocks_of(std::uint64_t number, std::vector<std::span<const std::byte>>& out) {
+  out.clear();
+  const std::lock_guard lock(mutex_);
+  const Sample& sample = samples_[number % in_flight_];
+  if (sample.too_large != 0)
+    throw Error(Errc::limit_exceeded, "the record needs blocks of " + std::to_string(sample.too_large) +
+                                          " bytes at once, but there are " + std::to_string(limit_) +
+                                          " for blocks; raise `block_bytes`, or `memory`");
+  for (const auto& block : sample.blocks) {
+    if (block->failure) throw Error(*block->failure);
+    out.emplace_back(block->data, block->bytes);
+  }
+  return sample.planned;
+}
+
+bool BlockSchedule::done(std::uint64_t number) noexcept {
+  const std::lock_guard lock(mutex_);
+  const bool before = load_can_begin();
+  Sample& sample = samples_[number % in_flight_];
+  for (auto& block : sample.blocks) drop(block);
+  sample.blocks.clear();
+  update();
+  return !before && load_can_begin();
+}
+
+// The last one that holds it gives its memory back.
+void BlockSchedule::drop(std::shared_ptr<Residency>& residency) noexcept {
+  if (residency != nullptr && residency.use_count() == 1 && residency->done) {
+    used_bytes_ -= residency->bytes;
+    if (residency->data != nullptr) {
+      try {
+        spares_.emplace_back(residency->data, residency->bytes);
+        spare_bytes_ += residency->bytes;
+      } catch (...) {
+        memory_.deallocate(residency->data, residency->bytes, alignment);
+      }
+    }
+  }
+  residency.reset();
+}
+
+// Blocks are mostly of one size: what the last one left is there for the next.
+std::byte* BlockSchedule::take_memory(std::size_t bytes) {
+  if (bytes == 0) return nullptr;
+  {
+    const std::lock_guard lock(mutex_);
+    for (std::size_t i = spares_.size(); i-- > 0;) {
+      if (spares_[i].second != bytes) continue;
+      std::byte* const data = spares_[i].first;
+      spares_[i] = spares_.back();
+      spares_.pop_back();
+      spare_bytes_ -= bytes;
+      return data;
+    }
+    free_spares(limit_ - std::min(limit_, used_bytes_));
+  }
+  return static_cast<std::byte*>(memory_.allocate(bytes, alignment));
+}
+
+void BlockSchedule::free_spares(std::size_t down_to) noexcept {
+  while (spare_bytes_ > down_to) {
+    const auto [data, bytes] = spares_.back();
+    spares_.pop_back();
+    spare_bytes_ -= bytes;
+    memory_.deallocate(data, bytes, alignment);
+  }
+}
+
+BlockSchedule::Counts BlockSchedule::counts() const {
+  const std::lock_guard lock(mutex_);
+  return counts_;
+}
+
+}  // namespace penstock::detail

@@ -1,0 +1,88 @@
+#include "block_work.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "clock.hpp"
+#include "engine.hpp"
+#include "failure.hpp"
+#include "relax.hpp"
+
+// A runner's work where records share blocks: it loads some, and makes samples of those that are there.
+namespace penstock::detail {
+
+bool work_on_block(BlockSchedule& blocks, ChainRun& run, BlockSchedule::Work work) noexcept {
+  const std::uint64_t blocked = times_blocked();
+  const Clocks begun = read_clocks();
+  run.counters[0].bytes.add(work.load->bytes);
+  const bool more = blocks.load(std::move(work.load));
+  const Clocks ended = read_clocks();
+  const std::uint64_t cpu_ns = ended.cpu_ns - begun.cpu_ns, wall_ns = ended.wall_ns - begun.wall_ns;
+  run.counters[0].cpu_ns.add(cpu_ns);
+  if (wall_ns > cpu_ns && times_blocked() != blocked) run.counters[0].wait_ns.add(wall_ns - cpu_ns);
+  run.reads.wall_ns.add(wall_ns);
+  return more;
+}
+
+void lend_blocks(BlockSchedule& blocks, ChainRun& run, std::uint64_t sample, std::uint64_t index) noexcept {
+  run.block_failure.reset();
+  try {
+    if (blocks.blocks_of(sample, run.blocks)) run.reader->lend(index, run.blocks, nullptr);
+  } catch (...) {
+    run.block_failure = described_error("read");
+    if (run.block_failure) run.reader->lend(index, {}, &*run.block_failure);
+  }
+}
+
+// True: others wait for a thread, and this one has had its turn.
+bool Engine::work_in_blocks(ChainRun& run) noexcept {
+  const std::uint64_t begun = now_ns();
+  while (!paused()) {
+    if (!step_in_blocks(run)) {
+      for (int i = 0; i < 256 && !has_work(); ++i) relax();
+      if (!has_work()) return false;
+    }
+    if (executor_->waiting() != 0 && now_ns() - begun > turn_ns) return true;
+  }
+  return false;
+}
+
+// False: there is nothing to do.
+bool Engine::step_in_blocks(ChainRun& run) noexcept {
+  if (advises_) advise();
+  BlockSchedule::Work work = blocks_->take();
+  if (!work) return false;
+  if (work.load != nullptr) {
+    if (work_on_block(*blocks_, run, std::move(work))) wake_runners();
+    return true;
+  }
+  const std::uint64_t number = *work.sample, row = number % rows_;
+  Slot& slot = slot_of(number / rows_);
+  if (row < slot.valid) lend_blocks(*blocks_, run, number, slot.indices[row]);
+  if (!make_samples(run, slot, {number, 1})) return true;
+  if (blocks_->done(number)) wake_runners();
+  finish_parts(slot, 1);
+  return true;
+}
+
+BlockSchedule::Feed Engine::feed(Cursor at) const {
+  return [this, at](std::vector<std::uint64_t>& out) mutable {
+    while (out.empty() && data_->size != 0 && (options_.epochs == 0 || at.epoch < options_.epochs)) {
+      if (data_->settled()) {
+        constexpr std::uint64_t at_once = 256;
+        out.resize(static_cast<std::size_t>(std::min(at_once, data_->size - std::min(at.position, data_->size))));
+        data_->fill(at.epoch, at.position, out);
+        at.position += out.size();
+        if (at.position >= data_->size) at = {at.epoch + 1, 0, 0, 0};
+      } else {
+        if (steps_ == 0) return;
+        const RankRows part = data_->rank_rows(at.number);
+        out.resize(static_cast<std::size_t>(part.valid));
+        data_->fill(at.epoch, part.first, out);
+        if (++at.number == steps_) at = {at.epoch + 1, 0, 0, 0};
+      }
+    }
+  };
+}
+
+}  // namespace penstock::detail

@@ -1,0 +1,338 @@
+// Sources whose records share blocks: what is decoded, how often, in how much memory, and what comes of it.
+#include "support/catch.hpp"
+
+#include <cstring>
+#include <limits>
+#include <list>
+#include <set>
+#include <tuple>
+
+#include "settled_help.hpp"
+
+using namespace help;
+
+namespace {
+
+// x: u64[4] of record i lies in block i / per_block; every `spanning`-th record has its second half in the next block.
+struct Chunks {
+  struct Shared {
+    std::mutex mutex;
+    std::map<std::uint64_t, std::uint64_t> loads;  ///< how often each block was decoded
+    std::map<std::uint64_t, Fault> faults;         ///< by block
+    std::function<void(std::uint64_t)> before_load;
+    std::atomic<std::uint64_t> at_once{0}, most_at_once{0};
+  };
+  std::uint64_t count = 0, per_block = 8, spanning = 0;
+  std::shared_ptr<Shared> shared = std::make_shared<Shared>();
+
+  std::uint64_t size() const { return count; }
+  ps::Schema schema() const { return {{"x", ps::DType::u64, {4}}}; }
+  std::string name() const { return "chunks"; }
+  std::string key(std::uint64_t i) const { return "row " + std::to_string(i); }
+  std::uint64_t blocks() const { return (count + per_block - 1) / per_block; }
+  // Not all of one size.
+  std::uint64_t block_bytes(std::uint64_t b) const { return per_block * 32 + (b % 3 == 0 ? 32 : 0); }
+  std::vector<std::uint64_t> block_ends() const {
+    std::vector<std::uint64_t> ends;
+    for (std::uint64_t b = 1; b <= blocks(); ++b) ends.push_back(std::min(count, b * per_block));
+    return ends;
+  }
+  void blocks_of(std::uint64_t i, std::vector<std::uint64_t>& ids) const {
+    ids.push_back(i / per_block);
+    if (spanning != 0 && i % spanning == 0 && i / per_block + 1 < blocks()) ids.push_back(i / per_block + 1);
+  }
+  void load(std::uint64_t b, std::span<std::byte> bytes) const {
+    const std::uint64_t now = ++shared->at_once;
+    for (std::uint64_t seen = shared->most_at_once;
+         seen < now && !shared->most_at_once.compare_exchange_weak(seen, now);) {
+    }
+    {
+      const std::lock_guard lock(shared->mutex);
+      ++shared->loads[b];
+    }
+    if (shared->before_load) shared->before_load(b);
+    --shared->at_once;
+    if (bytes.size() != block_bytes(b)) throw ps::Error(ps::Errc::invalid_argument, "not the block's size");
+    for (std::size_t k = 0; k < bytes.size() / 8; ++k) {
+      const std::uint64_t value = mix(b * 1000 + k);
+      std::memcpy(bytes.data() + 8 * k, &value, 8);
+    }
+    if (const auto fault = shared->faults.find(b); fault != shared->faults.end()) raise(fault->second);
+  }
+  void read(std::uint64_t i, std::span<const std::span<const std::byte>> blocks, ps::SampleBuilder& out) const {
+    const std::size_t at = i % per_block * 32;
+    if (blocks.size() == 1) return out.view(0, blocks[0].data() + at, {4});
+    auto x = out.emplace<std::uint64_t, 1>(0, {4});
+    std::memcpy(x.data(), blocks[0].data() + at, 16);
+    std::memcpy(x.data() + 2, blocks[1].data() + at + 16, 16);
+  }
+  std::uint64_t x_of(std::uint64_t i, std::uint64_t j) const {
+    std::vector<std::uint64_t> ids;
+    blocks_of(i, ids);
+    return mix((j >= 2 ? ids.back() : ids.front()) * 1000 + i % per_block * 4 + j);
+  }
+  std::uint64_t decodes() const {
+    std::uint64_t n = 0;
+    for (const auto& [block, times] : shared->loads) n += times;
+    return n;
+  }
+};
+
+// The records of a run in order, from the pipeline's order alone.
+std::vector<std::uint64_t> records(const ps::Pipeline& p, std::uint64_t epochs) {
+  std::vector<std::uint64_t> out;
+  for (std::uint64_t e = 0; e < epochs; ++e) {
+    std::vector<std::uint64_t> epoch(p.size());
+    p.fill(e, 0, epoch);
+    out.insert(out.end(), epoch.begin(), epoch.end());
+  }
+  return out;
+}
+
+// The rule, one sample after the other: a block that is not there is decoded; where there is no room, that one goes
+// whose next use among the next `ahead` samples is farthest, of those without one that was used longest ago; of two
+// alike, the one with the higher number.
+std::uint64_t decodes_of(const Chunks& source, const std::vector<std::uint64_t>& order, std::size_t limit,
+                         std::size_t ahead) {
+  struct In {
+    std::uint64_t block;
+    std::size_t used;
+  };
+  std::vector<In> in;
+  std::uint64_t decodes = 0;
+  const auto blocks_of = [&](std::uint64_t i) {
+    std::vector<std::uint64_t> ids;
+    source.blocks_of(i, ids);
+    return ids;
+  };
+  for (std::size_t n = 0; n < order.size(); ++n) {
+    const std::vector<std::uint64_t> need = blocks_of(order[n]);
+    const auto needed = [&](std::uint64_t b) { return std::ranges::find(need, b) != need.end(); };
+    std::size_t bytes = 0;
+    for (const In& i : in) bytes += source.block_bytes(i.block);
+    for (const std::uint64_t b : need)
+      if (std::ranges::find(in, b, &In::block) == in.end()) bytes += source.block_bytes(b);
+    while (bytes > limit) {
+      const auto rank = [&](const In& i) {
+        for (std::size_t later = n + 1; later < std::min(order.size(), n + 1 + ahead); ++later) {
+          const auto ids = blocks_of(order[later]);
+          if (std::ranges::find(ids, i.block) != ids.end())
+            return std::tuple<std::size_t, std::size_t, std::uint64_t>{later, 0, i.block};
+        }
+        return std::tuple<std::size_t, std::size_t, std::uint64_t>{std::numeric_limits<std::size_t>::max(),
+                                                                   order.size() - i.used, i.block};
+      };
+      auto worst = in.end();
+      for (auto i = in.begin(); i != in.end(); ++i)
+        if (!needed(i->block) && (worst == in.end() || rank(*i) > rank(*worst))) worst = i;
+      bytes -= source.block_bytes(worst->block);
+      in.erase(worst);
+    }
+    for (const std::uint64_t b : need) {
+      auto found = std::ranges::find(in, b, &In::block);
+      if (found == in.end()) {
+        ++decodes;
+        in.push_back({b, n});
+        found = in.end() - 1;
+      }
+      found->used = n;
+    }
+  }
+  return decodes;
+}
+
+void check_values(const Chunks& source, const ps::Batch& b) {
+  const auto x = b.view<std::uint64_t, 2>("x");
+  for (std::int64_t r = 0; r < x.extent(0); ++r)
+    for (std::int64_t j = 0; j < 4; ++j)
+      REQUIRE(x(r, j) == source.x_of(b.indices()[static_cast<std::size_t>(r)], static_cast<std::uint64_t>(j)));
+}
+
+}  // namespace
+
+TEST_CASE("where the blocks of what is in work fit, each is decoded once") {
+  const Watchdog dog(60s);
+  for (const unsigned threads : {1u, 2u, 4u}) {
+    const Chunks source{.count = 1003, .per_block = 8};
+    const ps::Pipeline p = ps::from(source) | ps::shuffle({.seed = 4, .blocks = true, .window = 4}) | ps::batch(16);
+    ps::Loader loader(p, {.threads = threads, .block_bytes = 12 * 288, .epochs = 1});
+    for (const ps::Batch& b : loader.epoch()) check_values(source, b);
+    CHECK(source.shared->loads.size() == source.blocks());
+    CHECK(source.decodes() == source.blocks());
+    CHECK(loader.report().copied_bytes == 1003 * 32);  // views into blocks that no stage changes
+  }
+}
+
+TEST_CASE("the number of decodes is that of the rule, whatever the threads do") {
+  const Watchdog dog(120s);
+  for (std::uint64_t trial = 0; trial < scaled(60, 8); ++trial) {
+    auto dice = [trial, n = std::uint64_t{0}](std::uint64_t below) mutable { return mix(trial * 100 + n++) % below; };
+    Chunks source{.count = 100 + dice(400), .per_block = 1 + dice(12), .spanning = dice(2) * (1 + dice(5))};
+    const std::uint64_t kind = dice(3), rows = 1 + dice(20);
+    const unsigned depth = 2 + static_cast<unsigned>(dice(4));
+    ps::Pipeline p = ps::from(source) | ps::seed(trial);
+    if (kind == 1) p = p | ps::shuffle();
+    if (kind == 2) p = p | ps::shuffle({.blocks = true, .window = 1 + dice(6)});
+    p = p | ps::batch(rows);
+    const std::size_t limit = 2 * 32 * (source.per_block + 1) + dice(20) * 32 * source.per_block;
+    if (dice(2) == 0) source.shared->before_load = [](std::uint64_t b) { std::this_thread::sleep_for((b % 5) * 20us); };
+    const std::uint64_t expected = decodes_of(source, records(p, 2), limit, depth * rows);
+    for (const unsigned threads : {1u, 3u}) {
+      source.shared->loads.clear();
+      ps::Loader loader(p, {.threads = threads, .depth = depth, .block_bytes = limit, .epochs = 2});
+      for (int e = 0; e < 2; ++e)
+        for (const ps::Batch& b : loader.epoch()) check_values(source, b);
+      INFO("trial " << trial << ", " << threads << " threads, limit " << limit);
+      CHECK(source.decodes() == expected);
+    }
+  }
+}
+
+TEST_CASE("blocks work with everything that decides on the way") {
+  const Watchdog dog(60s);
+  const Chunks source{.count = 500, .per_block = 10, .spanning = 3};
+  struct Copies {
+    ps::Schema schema(const ps::Schema& in) const { return in.with({"c", ps::DType::u32, {}}); }
+    std::uint32_t count(const ps::Sample& parent, ps::Context&) const {
+      return static_cast<std::uint32_t>(parent.view<const std::uint64_t, 1>("x")(0) % 4);
+    }
+    void child(const ps::Sample&, std::uint32_t c, ps::Sample& out, ps::Context&) const {
+      out.emplace<std::uint32_t, 0>("c", {})() = c;
+    }
+  };
+  const auto odd = [](ps::View<const std::uint64_t, 1> x) { return x(0) % 2 == 1; };
+  const ps::Pipeline begun = ps::from(source) | ps::shuffle({.seed = 1, .blocks = true, .window = 3});
+  for (const ps::Pipeline& p : {begun | ps::filter("x", odd) | ps::batch(7), begun | Copies{} | ps::batch(7),
+                                begun | ps::filter("x", odd) | Copies{} | ps::batch(7, {.tail = ps::Tail::pad})}) {
+    const std::vector<Got> one = collect(p, {.threads = 1}, 2);
+    CHECK(one.size() > 40);
+    CHECK(collect(p, {.threads = 3, .block_bytes = 3000}, 2) == one);
+    ps::Loader loader(p, {.threads = 2, .block_bytes = 2000});
+    for (std::size_t i = 0; i < 11; ++i) REQUIRE(copy(*loader.next()) == one[i]);
+    ps::Loader rest(p, {.threads = 3});
+    rest.resume(loader.state());
+    for (std::size_t i = 11; i < one.size();)
+      if (auto b = rest.next()) REQUIRE(copy(*b) == one[i++]);
+  }
+}
+
+TEST_CASE("decoded blocks never take more memory than they may") {
+  const Watchdog dog(60s);
+  const Chunks source{.count = 2000, .per_block = 100};
+  ps::StatisticsResource memory(ps::host_memory());
+  {
+    const std::size_t limit = 4 * 3232;
+    ps::Loader loader(ps::from(source) | ps::shuffle({.seed = 9}) | ps::batch(10),
+                      {.threads = 3, .block_bytes = limit, .host_memory = &memory, .epochs = 1});
+    const std::size_t before = memory.used();
+    for (const ps::Batch& b : loader.epoch()) check_values(source, b);
+    CHECK(memory.peak() <= before + limit);
+    CHECK(source.decodes() > 4 * source.blocks());  // it was tight
+  }
+  CHECK(memory.used() == 0);
+}
+
+TEST_CASE("a record whose blocks don't fit is a bad sample, and so is each one of a damaged block") {
+  const Watchdog dog(60s);
+  const Chunks large{.count = 40, .per_block = 10, .spanning = 7};
+  ps::Loader loader(ps::from(large) | ps::batch(4), {.threads = 2, .block_bytes = 400});
+  const auto error = error_of([&] { (void)loader.next(); });
+  REQUIRE(error);
+  CHECK(error->code() == ps::Errc::limit_exceeded);
+  CHECK(error->index() == 0u);  // it spans two
+  CHECK(std::string(error->what()).find("block_bytes") != std::string::npos);
+
+  const Chunks damaged{.count = 40, .per_block = 4};
+  damaged.shared->faults[2] = Fault::corrupt;
+  damaged.shared->faults[7] = Fault::standard;
+  const ps::Pipeline p = ps::from(damaged) | ps::on_error({.policy = ps::OnError::mask}) | ps::batch(5);
+  for (const unsigned threads : {1u, 3u}) {
+    damaged.shared->loads.clear();
+    ps::Loader masked(p, {.threads = threads, .epochs = 1});
+    for (const ps::Batch& b : masked.epoch())
+      for (std::size_t r = 0; r < b.size(); ++r) {
+        const std::uint64_t block = b.indices()[r] / 4;
+        CHECK(b.mask()[r] == (block == 2 || block == 7 ? 0 : 1));
+      }
+    CHECK(masked.report().errors == 8);
+    CHECK(damaged.shared->loads[2] == 1);
+  }
+  // Of a stand-in no one knew before: its reader finds its blocks.
+  const ps::Pipeline replaced =
+      ps::from(damaged) | ps::seed(3) | ps::on_error({.policy = ps::OnError::replace}) | ps::batch(5);
+  const std::vector<Got> one = collect(replaced, {.threads = 1}, 2);
+  CHECK(collect(replaced, {.threads = 3}, 2) == one);
+  for (const Got& got : one)
+    for (const std::uint64_t index : got.indices) CHECK((index / 4 != 2 && index / 4 != 7));
+  ps::Loader fails(ps::from(damaged) | ps::batch(5), {.threads = 2});
+  REQUIRE(fails.next());
+  const auto first = error_of([&] { (void)fails.next(); });
+  REQUIRE(first);
+  CHECK(first->index() == 8u);
+  CHECK(first->key() == "row 8");
+  CHECK(first->stage() == "read");
+}
+
+TEST_CASE("one record of many blocks is the work of several runners") {
+  const Watchdog dog(60s);
+  struct Mosaic {
+    Meeting* together;
+    std::uint64_t size() const { return 1; }
+    ps::Schema schema() const { return {{"x", ps::DType::u8, {16}}}; }
+    std::uint64_t blocks() const { return 16; }
+    std::uint64_t block_bytes(std::uint64_t) const { return 1; }
+    void blocks_of(std::uint64_t, std::vector<std::uint64_t>& ids) const {
+      for (std::uint64_t b = 0; b < 16; ++b) ids.push_back(b);
+    }
+    void load(std::uint64_t b, std::span<std::byte> bytes) const {
+      together->attend();
+      bytes[0] = static_cast<std::byte>(b);
+    }
+    void read(std::uint64_t, std::span<const std::span<const std::byte>> blocks, ps::SampleBuilder& out) const {
+      auto x = out.emplace<std::uint8_t, 1>(0, {16});
+      for (std::size_t b = 0; b < 16; ++b) x.data()[b] = static_cast<std::uint8_t>(blocks[b][0]);
+    }
+  };
+  Meeting together(2);
+  ps::Loader loader(ps::from(Mosaic{&together}) | ps::batch(1), {.threads = 2, .epochs = 1});
+  auto b = loader.next();
+  REQUIRE(b);
+  for (std::int64_t i = 0; i < 16; ++i) CHECK(b->view<std::uint8_t, 2>("x")(0, i) == i);
+  CHECK(together.complete());
+}
+
+TEST_CASE("blocks are read outside a loader as well") {
+  const Chunks source{.count = 50, .per_block = 4, .spanning = 3};
+  CHECK(ps::read_sample(source, 9)["x"].as<const std::uint64_t, 1>()(3) == source.x_of(9, 3));
+  const ps::Pipeline p = ps::from(source) | ps::batch(4);
+  CHECK(p.at(9)["x"].as<const std::uint64_t, 1>()(3) == source.x_of(9, 3));
+  const ps::Pipeline joined = ps::from(ps::concat({source, source})) | ps::batch(10);
+  ps::Loader loader(joined, {.threads = 2, .epochs = 1});
+  std::uint64_t at = 0;
+  for (const ps::Batch& b : loader.epoch())
+    for (std::int64_t r = 0; r < static_cast<std::int64_t>(b.size()); ++r, ++at)
+      CHECK(b.view<std::uint64_t, 2>("x")(r, 3) == source.x_of(at % 50, 3));
+  CHECK(at == 100);
+}
+
+TEST_CASE("a loop that is left, or stopped, in the middle of decoding goes on where it was") {
+  const Watchdog dog(60s);
+  const Chunks source{.count = 400, .per_block = 16, .spanning = 5};
+  source.shared->before_load = [](std::uint64_t) { std::this_thread::sleep_for(200us); };
+  const ps::Pipeline p = ps::from(source) | ps::shuffle({.seed = 2}) | ps::batch(8);
+  const std::vector<Got> all = collect(p, {.threads = 2}, 4);
+  ps::Loader loader(p, {.threads = 3, .block_bytes = 4000});
+  for (std::uint64_t e = 0; e < 4; ++e) {
+    std::size_t n = 0;
+    for (const ps::Batch& b : loader.epoch()) {
+      REQUIRE(copy(b) == all[e * 50 + n]);
+      if (++n == 3 + 5 * e) break;
+    }
+  }
+  loader.stop();
+  CHECK_FALSE(loader.next());
+  for (int i = 0; i < 20; ++i) {
+    ps::Loader brief(p, {.threads = 2, .block_bytes = 3000});
+    if (i % 2 == 0) REQUIRE(brief.next());
+  }
+}
