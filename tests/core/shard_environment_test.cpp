@@ -35,6 +35,8 @@ class Environment {
   Settings before_;
 };
 
+std::string assignment(const std::string& name, const std::string& value) { return name + "=" + value; }
+
 std::string found(const Settings& settings) {
   const Environment environment(settings);
   const ps::Shard shard = ps::Shard::from_environment();
@@ -45,7 +47,7 @@ void refused(const Settings& settings, const std::vector<std::string>& words) {
   const Environment environment(settings);
   const auto error = error_of([] { (void)ps::Shard::from_environment(); });
   std::string given;
-  for (const auto& [name, value] : settings) given += name + "=" + value + " ";
+  for (const auto& [name, value] : settings) given.append(assignment(name, value)).append(" ");
   CAPTURE(given);
   REQUIRE(error);
   CHECK(error->code() == ps::Errc::invalid_argument);
@@ -95,7 +97,7 @@ TEST_CASE("launchers that disagree are refused") {
     std::vector<std::string> words{"disagree", "shard({.rank, .world})"};
     // One launcher of the three in the last list agrees with another and need not be named.
     if (settings.size() == 4)
-      for (const auto& [name, value] : settings) words.push_back(name + "=" + value);
+      for (const auto& [name, value] : settings) words.push_back(assignment(name, value));
     refused(settings, words);
   }
 }
@@ -114,7 +116,7 @@ TEST_CASE("what Slurm starts may be a launcher, which is believed") {
 TEST_CASE("half a launcher is refused") {
   for (const Settings& whole : {torchrun("1", "4"), open_mpi("1", "4"), mpich("1", "4"), slurm("1", "4")}) {
     for (const auto& [name, value] : whole) {
-      std::vector<std::string> words{"but not", name + "=" + value};
+      std::vector<std::string> words{"but not", assignment(name, value)};
       for (const auto& [other, unused] : whole) words.push_back(other);
       refused({{name, value}}, words);
     }
