@@ -40,7 +40,7 @@ class PENSTOCK_API Shape {
   /// "[224, 224, 3]"; a dynamic dimension prints as "?".
   std::string to_string() const;
 
-  friend bool operator==(const Shape& a, const Shape& b) noexcept;
+  friend PENSTOCK_API bool operator==(const Shape& a, const Shape& b) noexcept;
 
  private:
   std::size_t rank_ = 0;
