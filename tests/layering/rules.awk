@@ -101,12 +101,15 @@ function check_include(angled, name,    path, home) {
   if (file ~ /^src\/cli\//) {
     if (!angled && !starts(path, "src/cli/")) report("the tool uses public headers and its own only, not \"" name "\"")
     if (angled && (is_tbb(name) || is_cuda(name))) report("the tool uses public headers only, not <" name ">")
+  } else if (file ~ /^src\/testing\//) {
+    if (!angled && !starts(path, "src/testing/")) report("the conformance suites use public headers and their own only, not \"" name "\"")
+    if (is_third_party(name)) report("the conformance suites use the standard library only, not <" name ">")
   } else if (top == "src") {
     if (name ~ /^penstock\/(sources|transforms)\//) report("src/ knows no particular source or transform: <" name ">")
     if (is_tbb(name) && file != "src/executor.cpp") report("TBB may be included by src/executor.cpp only: <" name ">")
     else if (is_cuda(name) && file !~ /^src\/cuda\//) report("CUDA may be included by src/cuda/ only: <" name ">")
     else if (is_third_party(name) && !is_tbb(name) && !is_cuda(name) && name !~ /^(Random123\/|xxhash\.h$)/) report("the core uses TBB, Random123 and xxHash only, not <" name ">")
-    if (!angled && (!starts(path, "src/") || starts(path, "src/cli/"))) report("src/ uses its own headers and <penstock/...> only, not \"" name "\"")
+    if (!angled && (!starts(path, "src/") || starts(path, "src/cli/") || starts(path, "src/testing/"))) report("src/ uses its own headers and <penstock/...> only, not \"" name "\"")
   } else if (top == "sources" || top == "transforms") {
     if (!angled && !starts(path, home "/")) report(home "/ uses public headers and its own only, not \"" name "\"")
     if (is_tbb(name)) report("TBB may be included by src/executor.cpp only: <" name ">")
@@ -114,7 +117,7 @@ function check_include(angled, name,    path, home) {
   } else if (top == "examples" || top == "bench") {
     if (!angled && !starts(path, top "/")) report(top "/ uses public headers and its own only, not \"" name "\"")
   } else if (top == "tests") {
-    if (!angled && !starts(path, "tests/") && !(file ~ /^tests\/core\// && starts(path, "src/") && !starts(path, "src/cli/")))
+    if (!angled && !starts(path, "tests/") && !(file ~ /^tests\/core\// && starts(path, "src/") && !starts(path, "src/cli/") && !starts(path, "src/testing/")))
       report((starts(path, "src/") ? "only tests/core may look into src/, and not into src/cli/: \"" : "tests use public headers and their own only, not \"") name "\"")
   }
 }
@@ -123,7 +126,7 @@ function check_include(angled, name,    path, home) {
 function check_owner(name,    mine, theirs) {
   if (!have_facts || !starts(name, "penstock/")) return
   mine = (top == "include") ? owner[substr(file, 9)] : component_at[home_of(file)]
-  if (top == "src" && file !~ /^src\/cli\//) mine = "core"
+  if (top == "src" && file !~ /^src\/(cli|testing)\//) mine = "core"
   if (mine == "") return
   theirs = owner[name]
   if (theirs != "" && !reaches(mine, theirs, 0)) report("component " mine " does not depend on " theirs ", whose header <" name "> is")

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include <penstock/export.hpp>
+#include <penstock/sample.hpp>
+#include <penstock/schema.hpp>
+
+namespace penstock::testing {
+
+/// Records to try a sink or a transform on: {image: u8[?], label: i64[]}. Lengths vary from none to 3,000 bytes, which
+/// are noise, the same on every machine; keys are the index as 8 digits. Immutable; any thread.
+class PENSTOCK_API GeneratedRecords {
+ public:
+  explicit GeneratedRecords(std::uint64_t count) : count_(count) {}
+  std::uint64_t size() const noexcept { return count_; }
+  Schema schema() const;
+  /// @throws Error(not_found) past the end.
+  void read(std::uint64_t index, SampleBuilder& out) const;
+  /// @throws Error(not_found) past the end.
+  std::string key(std::uint64_t index) const;
+  std::string name() const { return "generated"; }
+  std::uint64_t identity() const noexcept { return 1; }
+
+ private:
+  std::uint64_t count_;
+};
+
+}  // namespace penstock::testing

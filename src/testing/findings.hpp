@@ -1,0 +1,82 @@
+#pragma once
+
+#include <cstdint>
+#include <exception>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <penstock/error.hpp>
+#include <penstock/testing/report.hpp>
+
+namespace penstock::testing {
+
+/// Collects what a suite finds. Any thread.
+class Findings {
+ public:
+  /// Counts a check; where the promise was not kept, `evidence()` says what was seen. Returns `kept`.
+  template <class Evidence>
+  bool check(bool kept, std::string_view contract, const Evidence& evidence) {
+    if (kept) {
+      const std::lock_guard lock(mutex_);
+      ++checks_;
+    } else {
+      add(contract, evidence());
+    }
+    return kept;
+  }
+  void add(std::string_view contract, std::string evidence);
+
+  /// Runs `act`, which must throw nothing. True when it did not.
+  template <class Act>
+  bool runs(std::string_view contract, std::string_view what, const Act& act) {
+    std::string said;
+    try {
+      act();
+    } catch (const std::exception& error) {
+      said = error.what();
+    } catch (...) {
+      said = "something that is no std::exception";
+    }
+    return check(said.empty(), contract, [&] { return std::string(what) + " threw: " + said; });
+  }
+
+  /// Runs `act`, which must throw an Error of one line. Returns it.
+  template <class Act>
+  std::optional<Error> refused(std::string_view contract, std::string_view what, const Act& act) {
+    std::string said = "was accepted";
+    std::optional<Error> thrown;
+    try {
+      act();
+    } catch (const Error& error) {
+      thrown = error;
+    } catch (const std::exception& error) {
+      said = std::string("threw what is no penstock::Error: ") + error.what();
+    } catch (...) {
+      said = "threw what is no std::exception";
+    }
+    if (thrown && std::string_view(thrown->what()).find('\n') != std::string_view::npos) {
+      said = "threw an Error of several lines: " + std::string(thrown->what());
+      thrown.reset();
+    }
+    check(thrown.has_value(), contract, [&] { return std::string(what) + " " + said; });
+    return thrown;
+  }
+
+  Report report() const;
+
+ private:
+  struct OfContract {
+    std::vector<std::string> evidence;
+    std::uint64_t count = 0;
+  };
+  mutable std::mutex mutex_;
+  std::vector<std::string> order_;  // of contracts, as they were first broken
+  std::map<std::string, OfContract, std::less<>> broken_;
+  std::uint64_t checks_ = 0;
+};
+
+}  // namespace penstock::testing

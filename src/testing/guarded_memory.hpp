@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <new>
+#include <span>
+
+namespace penstock::testing {
+
+/// A block of exactly so many bytes, filled with `content`, between guard bytes. 64-byte aligned.
+class GuardedMemory {
+ public:
+  GuardedMemory(std::size_t bytes, std::byte content);
+
+  std::byte* data() const noexcept { return memory_.get() + guard; }
+  std::size_t size() const noexcept { return bytes_; }
+  std::span<std::byte> bytes() const noexcept { return {data(), bytes_}; }
+  /// False when something was written before or behind the block.
+  bool intact() const noexcept;
+
+ private:
+  static constexpr std::size_t guard = 64;
+  struct Free {
+    void operator()(std::byte* data) const noexcept { ::operator delete(data, std::align_val_t(guard)); }
+  };
+  std::size_t bytes_;
+  std::unique_ptr<std::byte, Free> memory_;
+};
+
+}  // namespace penstock::testing

@@ -1,0 +1,256 @@
+#include <algorithm>
+#include <fstream>
+#include <memory>
+#include <optional>
+#include <set>
+#include <stop_token>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <penstock/error.hpp>
+#include <penstock/pipeline.hpp>
+#include <penstock/testing/generated_records.hpp>
+#include <penstock/testing/sink.hpp>
+
+#include "findings.hpp"
+#include "record.hpp"
+
+namespace penstock::testing {
+
+namespace {
+
+using penstock::detail::SinkModel;
+
+// A finished store, read back.
+struct Store {
+  Schema schema;
+  std::vector<std::string> keys;
+  std::vector<Record> records;
+};
+
+// Where a run is dropped: behind the commit of the items before `commit_at`, and after `lost` more were put.
+struct Drop {
+  std::size_t commit_at, lost;
+};
+
+Record copy_of(const OwnedSample& sample) {
+  Record record;
+  for (const Field& field : sample.schema()) {
+    const TensorView value = sample[field.name];
+    record.values.push_back({value.shape, std::vector<std::byte>(value.data, value.data + value.bytes())});
+  }
+  return record;
+}
+
+class SinkSuite {
+ public:
+  SinkSuite(const detail::MakeSink& make, const detail::OpenStore& open, const std::string& folder,
+            const SinkOptions& options)
+      : make_(make),
+        open_(open),
+        folder_(folder),
+        options_(options),
+        items_(options.items ? options.items() : AnySource(GeneratedRecords(60))),
+        schema_(items_.schema()) {
+    for (std::uint64_t i = 0; i < items_.size(); ++i) {
+      numbers_.push_back({.position = i, .index = i, .key = items_.model()->key(i)});
+      records_.push_back(copy_of(read_sample(items_, i)));
+    }
+  }
+
+  Report run() {
+    const std::size_t n = numbers_.size();
+    findings_.runs("a name is one line, and always the same", "it", [&] {
+      const auto sink = make_(path("named"));
+      const std::string name = sink->sink().name();
+      findings_.check(!name.empty() && name.find('\n') == std::string::npos && name == sink->sink().name(),
+                      "a name is one line, and always the same", [&] { return "it is \"" + name + "\""; });
+    });
+    if (!whole_run()) return findings_.report();
+    rerun();
+    const std::size_t half = n / 2;
+    continued("opened", {{0, 0}});
+    continued("nothing committed", {{0, std::min<std::size_t>(3, n)}});
+    continued("dropped behind a commit", {{half, 0}});
+    continued("dropped with some not committed", {{half, std::min<std::size_t>(2, n - half)}});
+    continued("dropped twice", {{n / 3, 1}, {std::max(half, n / 3 + 1), 2}});
+    continued("dropped before it was finished", {{n, 0}});
+    written("written", false);
+    written("written and stopped", true);
+    if (options_.refuses_a_bad_place) bad_place();
+    return findings_.report();
+  }
+
+ private:
+  std::string path(const std::string& name) const { return folder_ + "/" + name; }
+
+  void put(SinkModel& sink, std::size_t i) {
+    OwnedSample sample(schema_);
+    SampleBuilder out = sample.builder();
+    for (std::size_t slot = 0; slot < schema_.size(); ++slot)
+      out.view(slot, records_[i].values[slot].bytes.data(), records_[i].values[slot].shape);
+    Sample view = sample.sample();
+    sink.put(numbers_[i], view);
+    findings_.check(difference(schema_, records_[i], copy_of(read_sample(items_, i))).empty(),
+                    "a sink leaves what it is given as it is", [&] { return "item " + std::to_string(i); });
+  }
+
+  // One run of a sink, to the end or to where it is dropped. What was committed before must be found.
+  bool one_run(const std::string& store, const std::string& who, std::size_t committed,
+               const std::optional<Drop>& drop) {
+    return findings_.runs("a sink takes its items", who, [&] {
+      const auto owner = make_(path(store));
+      SinkModel& sink = owner->sink();
+      sink.open(schema_, numbers_.size());
+      const std::size_t end = drop ? std::min(drop->commit_at + drop->lost, numbers_.size()) : numbers_.size();
+      for (std::size_t i = 0; i < end; ++i) {
+        if (drop && i == drop->commit_at) sink.commit();
+        const bool there = sink.has(numbers_[i]);
+        findings_.check(there || i >= committed, "what was committed survives and is found by has",
+                        [&] { return who + ": item " + std::to_string(i) + " of " + std::to_string(committed); });
+        findings_.check(!there || began_.count(store) != 0, "has is false for what was never put",
+                        [&] { return who + ": item " + std::to_string(i); });
+        if (!there) put(sink, i);
+        if (options_.commit_every != 0 && (i + 1) % options_.commit_every == 0 && (!drop || i < drop->commit_at))
+          sink.commit();
+      }
+      began_.insert(store);
+      if (drop) {
+        if (drop->commit_at >= end) sink.commit();
+        return;
+      }
+      sink.commit();
+      sink.finish();
+    });
+  }
+
+  std::optional<Store> read_back(const std::string& store) {
+    std::optional<Store> found;
+    findings_.runs("a finished store can be read", store, [&] {
+      const AnySource source = open_(path(store));
+      Store read{source.schema(), {}, {}};
+      for (std::uint64_t i = 0; i < source.size(); ++i) {
+        read.keys.push_back(source.model()->key(i));
+        read.records.push_back(copy_of(read_sample(source, i)));
+      }
+      found = std::move(read);
+    });
+    return found;
+  }
+
+  bool whole_run() {
+    if (!one_run("whole", "an undisturbed run", 0, {})) return false;
+    whole_ = read_back("whole");
+    if (!whole_) return false;
+    if (!findings_.check(whole_->records.size() == records_.size(), "every item is stored once", [&] {
+          return std::to_string(records_.size()) + " were put, " + std::to_string(whole_->records.size()) +
+                 " are there";
+        }))
+      return true;
+    std::size_t compared = 0;
+    for (std::size_t slot = 0; slot < schema_.size(); ++slot) {
+      const auto stored = whole_->schema.find(schema_[slot].name);
+      if (!stored || !(whole_->schema[*stored] == schema_[slot])) continue;
+      ++compared;
+      for (std::size_t i = 0; i < records_.size(); ++i) {
+        const Value &was = records_[i].values[slot], &is = whole_->records[i].values[*stored];
+        findings_.check(was.shape == is.shape && was.bytes == is.bytes, "what was put is what is read back",
+                        [&] { return "item " + std::to_string(i) + ", field \"" + schema_[slot].name + "\""; });
+      }
+    }
+    findings_.check(compared > 0, "what was put is what is read back", [&] {
+      return "no field of " + schema_.to_string() + " is in the store, which has " + whole_->schema.to_string();
+    });
+    return true;
+  }
+
+  void same_as_whole(const std::string& store, const std::string& who) {
+    const std::optional<Store> now = read_back(store);
+    if (!now) return;
+    constexpr std::string_view contract = "a continued store is that of an undisturbed run";
+    if (!findings_.check(now->schema == whole_->schema && now->keys == whole_->keys, contract, [&] {
+          return who + ": " + std::to_string(now->keys.size()) + " keys of " + now->schema.to_string() +
+                 " instead of " + std::to_string(whole_->keys.size()) + " of " + whole_->schema.to_string() +
+                 ", or other ones";
+        }))
+      return;
+    for (std::size_t i = 0; i < now->records.size(); ++i) {
+      const std::string differs = difference(now->schema, whole_->records[i], now->records[i]);
+      findings_.check(differs.empty(), contract, [&] {
+        return ("record " + std::to_string(i)).append(", ").append(who).append(": ").append(differs);
+      });
+    }
+  }
+
+  void rerun() {
+    if (one_run("whole", "a rerun of a finished run", numbers_.size(), {}))
+      same_as_whole("whole", "a rerun of a finished run");
+  }
+
+  void continued(const std::string& who, const std::vector<Drop>& drops) {
+    std::string store = who;
+    std::ranges::replace(store, ' ', '_');
+    std::size_t committed = 0;
+    for (const Drop& drop : drops) {
+      if (!one_run(store, who, committed, drop)) return;
+      committed = std::max(committed, std::min(drop.commit_at, numbers_.size()));
+    }
+    if (one_run(store, who + ", then continued", committed, {})) same_as_whole(store, who);
+  }
+
+  // The same by `write`, which may be stopped.
+  void written(const std::string& who, bool stopped) {
+    std::string store = who;
+    std::ranges::replace(store, ' ', '_');
+    findings_.runs("write stores a pipeline", who, [&] {
+      WriteOptions options{.threads = 2, .commit_every = std::max<std::uint64_t>(options_.commit_every, 1)};
+      std::stop_source stop;
+      if (stopped) {
+        options.stop = stop.get_token();
+        options.progress = [&](const WriteProgress&) { stop.request_stop(); };
+        const auto sink = make_(path(store));
+        penstock::detail::write(from(items_), sink->sink(), options);
+        options.stop = {};
+        options.progress = {};
+      }
+      const auto sink = make_(path(store));
+      const WriteProgress progress = penstock::detail::write(from(items_), sink->sink(), options);
+      findings_.check(progress.done == numbers_.size(), "write stores a pipeline", [&] {
+        return who + ": " + std::to_string(progress.done) + " of " + std::to_string(numbers_.size());
+      });
+    });
+    same_as_whole(store, who);
+  }
+
+  void bad_place() {
+    std::ofstream(path("file")) << "no folder";
+    findings_.refused("failures of a sink are Errors", "a store below a file", [&] {
+      const auto owner = make_(path("file") + "/store");
+      owner->sink().open(schema_, numbers_.size());
+      put(owner->sink(), 0);
+      owner->sink().commit();
+    });
+  }
+
+  const detail::MakeSink& make_;
+  const detail::OpenStore& open_;
+  const std::string& folder_;
+  const SinkOptions& options_;
+  AnySource items_;
+  Schema schema_;
+  Findings findings_;
+  std::vector<SinkItem> numbers_;
+  std::vector<Record> records_;
+  std::set<std::string> began_;  // stores that something was put into
+  std::optional<Store> whole_;
+};
+
+}  // namespace
+
+Report detail::check_sink(const MakeSink& make, const OpenStore& open, const std::string& folder,
+                          const SinkOptions& options) {
+  return SinkSuite(make, open, folder, options).run();
+}
+
+}  // namespace penstock::testing

@@ -1,0 +1,70 @@
+// The stores, held to the contract of a source.
+#include <string>
+
+#include <penstock/penstock.hpp>
+#include <penstock/sources/files.hpp>
+#include <penstock/sources/lmdb.hpp>
+#include <penstock/sources/lmdb_sink.hpp>
+#include <penstock/sources/webdataset.hpp>
+#include <penstock/sources/webdataset_sink.hpp>
+#include <penstock/testing/generated_records.hpp>
+#include <penstock/testing/source.hpp>
+
+#include "sources/temp_folder.hpp"
+#include "support/catch.hpp"
+
+namespace ps = penstock;
+using namespace penstock_test;
+using ps::testing::check_source;
+using ps::testing::GeneratedRecords;
+
+TEST_CASE("files keep the contract of a source") {
+  const TempFolder folder;
+  for (int i = 0; i < 40; ++i)
+    folder.write((i % 3 == 0 ? "cat/" : "dog/") + std::to_string(i) + ".jpg",
+                 std::string(static_cast<std::size_t>(i) * 37, static_cast<char>('a' + i % 26)));
+  const auto make = [&] { return ps::FilesSource({.root = folder.path().string()}); };
+  const auto part = [&] { return ps::share(ps::FilesSource({.root = folder / "cat"})); };
+  CHECK(check_source(make, {.unique_keys = true, .other = part}).text() == "");
+}
+
+TEST_CASE("LMDB keeps the contract of a source") {
+  const TempFolder folder;
+  const std::string records = folder / "records.lmdb", raw = folder / "raw.lmdb";
+  ps::write(ps::from(GeneratedRecords(300)), ps::LmdbSink({.path = records}));
+  ps::write(ps::from(GeneratedRecords(50)), ps::LmdbSink({.path = raw, .records = ps::LmdbRecords::raw}));
+  const auto other = [&] { return ps::share(ps::LmdbSource({.path = raw})); };
+  for (const bool safe_read : {false, true}) {
+    INFO("safe_read " << safe_read);
+    CHECK(check_source([&] { return ps::LmdbSource({.path = records, .safe_read = safe_read}); },
+                       {.unique_keys = true, .other = other})
+              .text() == "");
+    CHECK(check_source([&] { return ps::LmdbSource({.path = raw, .safe_read = safe_read}); }, {.unique_keys = true})
+              .text() == "");
+  }
+}
+
+TEST_CASE("WebDataset keeps the contract of a source") {
+  const TempFolder folder;
+  ps::write(ps::from(GeneratedRecords(130)), ps::WebDatasetSink({.path = folder / "train", .max_samples = 50}));
+  const auto first = [&] { return ps::share(ps::WebDatasetSource({.path = folder / "train-000000.tar"})); };
+  for (const bool safe_read : {false, true}) {
+    INFO("safe_read " << safe_read);
+    CHECK(check_source([&] { return ps::WebDatasetSource({.path = folder.path().string(), .safe_read = safe_read}); },
+                       {.unique_keys = true, .other = first})
+              .text() == "");
+  }
+}
+
+TEST_CASE("joins of stores keep the contract of a source") {
+  const TempFolder folder;
+  ps::write(ps::from(GeneratedRecords(60)), ps::LmdbSink({.path = folder / "a.lmdb"}));
+  ps::write(ps::from(GeneratedRecords(60)), ps::WebDatasetSink({.path = folder / "b"}));
+  const auto lmdb = [&] { return ps::LmdbSource({.path = folder / "a.lmdb"}); };
+  const auto shards = [&] {
+    return ps::WebDatasetSource({.path = folder / "b-000000.tar", .fields = {{"image", "bin"}, {"label", "cls"}}});
+  };
+  CHECK(check_source([&] { return ps::concat(lmdb(), shards(), GeneratedRecords(5)); }).text() == "");
+  CHECK(check_source([&] { return ps::interleave(shards(), lmdb()); }).text() == "");
+  CHECK(check_source([&] { return ps::zip({{lmdb()}, {shards(), "shard_"}}); }, {.unique_keys = true}).text() == "");
+}
