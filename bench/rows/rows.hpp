@@ -25,6 +25,7 @@ Row lmdb_copy(const RowSpec& spec, const Settings& settings);
 Row lmdb_cold_20k(const RowSpec& spec, const Settings& settings);
 Row lmdb_cold_110k(const RowSpec& spec, const Settings& settings);
 Row webdataset_vs_lmdb(const RowSpec& spec, const Settings& settings);
+Row csv_vs_from_chars(const RowSpec& spec, const Settings& settings);
 Row first_batch(const RowSpec& spec, const Settings& settings);
 Row memory_epochs(const RowSpec& spec, const Settings& settings);
 Row resize_vs_libyuv(const RowSpec& spec, const Settings& settings);

@@ -72,10 +72,16 @@ WebDatasetSource open_shards(const std::string& path) {
   return WebDatasetSource({.path = path, .fields = std::move(fields)});
 }
 
-std::variant<LmdbSource, FilesSource, WebDatasetSource> open(const std::string& path, const StoreOptions& options) {
+// Told by the name alone: any text might be a table.
+bool names_table(const std::string& path) {
+  return path.ends_with(".csv") || path.ends_with(".tsv") || path.ends_with(".tab");
+}
+
+std::variant<LmdbSource, FilesSource, WebDatasetSource, CsvSource> open(const std::string& path, const StoreOptions& options) {
   std::error_code failed;
   const fs::file_status status = fs::status(path, failed);
   const bool pattern = !fs::exists(status) && path.find_first_of("{*?[") != std::string::npos;
+  if (names_table(path) && !fs::is_directory(status)) return CsvSource({.path = path});
   if (pattern || (!fs::is_directory(status) && path.ends_with(".tar"))) return open_shards(path);
   if (!fs::exists(status)) throw Error(Errc::not_found, "there is no store or folder here").with_file(path);
   if (fs::is_directory(status) && !fs::exists(fs::path(path) / "data.mdb", failed)) {
@@ -96,7 +102,7 @@ std::variant<LmdbSource, FilesSource, WebDatasetSource> open(const std::string& 
 Store::Store(const std::string& path, const StoreOptions& options) : path_(path), source_(open(path, options)) {}
 
 const char* Store::kind() const noexcept {
-  constexpr std::array kinds{"lmdb", "files", "webdataset"};  // as source_ lists them
+  constexpr std::array kinds{"lmdb", "files", "webdataset", "csv"};  // as source_ lists them
   return kinds[source_.index()];
 }
 std::uint64_t Store::size() const {

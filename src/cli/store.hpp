@@ -9,6 +9,7 @@
 
 #include <penstock/pipeline.hpp>
 #include <penstock/sample.hpp>
+#include <penstock/sources/csv.hpp>
 #include <penstock/sources/files.hpp>
 #include <penstock/sources/lmdb.hpp>
 #include <penstock/sources/webdataset.hpp>
@@ -20,7 +21,8 @@ struct StoreOptions {
   std::string values = "automatic";  ///< of an LMDB: automatic, records, raw, datum
 };
 
-/// What the tool reads from: an LMDB store, a folder of files, or WebDataset's tar shards, told apart by what is there.
+/// What the tool reads from: an LMDB store, a folder of files, WebDataset's tar shards, or text tables (by their
+/// names: *.csv, *.tsv, *.tab), told apart by what is there.
 /// Shards' first image extension is the field "image", `cls` the field "label". Any thread.
 class Store {
  public:
@@ -57,7 +59,7 @@ class Store {
 
  private:
   std::string path_;
-  std::variant<LmdbSource, FilesSource, WebDatasetSource> source_;
+  std::variant<LmdbSource, FilesSource, WebDatasetSource, CsvSource> source_;
 };
 
 /// Slot of the field that holds encoded images, u8[?], if the schema has such a one under that name.

@@ -2,6 +2,7 @@
 #include <string>
 
 #include <penstock/penstock.hpp>
+#include <penstock/sources/csv.hpp>
 #include <penstock/sources/files.hpp>
 #include <penstock/sources/lmdb.hpp>
 #include <penstock/sources/lmdb_sink.hpp>
@@ -26,6 +27,29 @@ TEST_CASE("files keep the contract of a source") {
   const auto make = [&] { return ps::FilesSource({.root = folder.path().string()}); };
   const auto part = [&] { return ps::share(ps::FilesSource({.root = folder / "cat"})); };
   CHECK(check_source(make, {.unique_keys = true, .other = part}).text() == "");
+}
+
+TEST_CASE("CSV keeps the contract of a source") {
+  const TempFolder folder;
+  for (const char* name : {"t-1.csv", "t-2.csv"}) {
+    std::string text = "name,a,b\n";
+    for (int i = 0; i < 150; ++i)
+      text += (i % 5 == 0 ? "\"two\nlines, \"\"quoted\"\"\"," : "x" + std::to_string(i) + ",") + std::to_string(i * i) +
+              "," + std::to_string(i) + ".25\r\n";
+    folder.write(name, text);
+  }
+  const auto one = [&] { return ps::share(ps::CsvSource({.path = folder / "t-1.csv"})); };
+  for (const bool safe_read : {false, true}) {
+    INFO("safe_read " << safe_read);
+    const auto make = [&] {
+      return ps::CsvSource({.path = folder / "t-*.csv", .vectors = {{"v", {"b", "a"}}}, .safe_read = safe_read});
+    };
+    CHECK(check_source(make, {.unique_keys = true, .other = one}).text() == "");
+  }
+  folder.write("bad.csv", "a,b\n1,2\n3,x\n4\n5,6\n");
+  const auto bad = [&] { return ps::CsvSource({.path = folder / "bad.csv", .vectors = {{"v", {"a", "b"}}}}); };
+  CHECK_FALSE(check_source(bad).passed());
+  CHECK(check_source(bad, {.allow_bad_records = true}).text() == "");
 }
 
 TEST_CASE("LMDB keeps the contract of a source") {

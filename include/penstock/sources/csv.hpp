@@ -1,0 +1,120 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <penstock/dtype.hpp>
+#include <penstock/export.hpp>
+#include <penstock/pipeline.hpp>
+#include <penstock/sample.hpp>
+#include <penstock/schema.hpp>
+
+namespace penstock {
+
+/// What the cells of a column become.
+enum class CsvType : std::uint8_t {
+  automatic,  ///< decided by all records when the file is opened: i64[] where every cell is a whole number of 64 bits,
+              ///< f64[] where every one is a number, else text. Missing cells say nothing, but where
+              ///< `Csv::missing_value` is no whole number they make i64 f64
+  number,     ///< a scalar of `CsvColumn::dtype`
+  text,       ///< u8[?], as it stands in the cell, quotes resolved
+};
+
+/// A column that becomes a field.
+struct CsvColumn {
+  std::string column;  ///< as the header says, or, without one, its number from 0: "0"
+  CsvType type = CsvType::automatic;
+  DType dtype = DType::f32;  ///< of a `number`: any but f16; boolean is 0, 1, true or false
+  std::string field = {};    ///< name of the field; empty: the column's
+};
+
+/// Columns that become one field, a vector.
+struct CsvVector {
+  std::string field;
+  std::vector<std::string> columns;  ///< one element each, in this order
+  DType dtype = DType::f32;          ///< as of CsvColumn
+};
+
+/// A table in text files to read from, one record a line: comma-separated values (RFC 4180), or with another delimiter.
+/// `from(Csv{.path = "labels.csv"})` opens it; `zip(images, CsvSource({...}))` puts its columns beside other fields.
+///
+/// A cell may be in double quotes, in which a quote is written twice, and delimiters and line ends stand for
+/// themselves. Lines end with LF or CRLF; empty lines and a byte order mark are skipped. There are no comments. Numbers
+/// are written as in C ("-1.5e3", "nan", "inf"), with '.' whatever the locale is, with a '+' or white space around them
+/// or not; a whole number's digits are decimal.
+struct Csv {
+  /// A file, or a pattern with `*`, `?` and `[a-z]`, whose files are read in the order of their names' bytes.
+  std::string path;
+  // What changes results.
+  std::vector<CsvColumn> columns = {};  ///< empty: every column that is in no vector, by its own name
+  std::vector<CsvVector> vectors = {};  ///< fields behind those of `columns`
+  char delimiter = 0;                   ///< 0: a tab for files named *.tsv or *.tab, else a comma
+  bool header = true;                   ///< the first line of every file names its columns
+  /// What counts as no number. Text stays what it is.
+  std::vector<std::string> missing_cells = {"", "NA"};
+  std::optional<double> missing_value = {};  ///< stands for missing cells; none: they are an error of their record
+  // Limits.
+  std::size_t max_record_bytes = std::size_t{16} << 20;  ///< a record that is longer is an error when it is opened
+  // What changes only speed.
+  bool safe_read = false;  ///< read records by pread() instead of from a memory map: a file cut short or replaced while
+                           ///< it is open is then Error(io) instead of the signal SIGBUS. Costs a system call a record
+};
+
+/// Reads records of one CsvSource. One thread at a time; may outlive its source.
+class PENSTOCK_API CsvReader {
+ public:
+  ~CsvReader();
+  /// @throws Error(corrupt) with file, key ("file:line"), offset and the column's name for a cell that is no number of
+  /// its dtype, is missing, or for a record with more or fewer cells than the header; Error(not_found) past the end;
+  /// Error(io).
+  void read(std::uint64_t index, SampleBuilder& out);
+
+ private:
+  friend class CsvSource;
+  class Impl;
+  explicit CsvReader(std::unique_ptr<Impl> impl) noexcept;
+  std::unique_ptr<Impl> impl_;
+};
+
+/// The records of text tables. Opening goes through the files once to find where records begin (8 bytes of memory
+/// each), once more where types are automatic; give types, and it is about as fast as the files can be read. Cells
+/// are parsed when they are read. Files may have their columns in different orders. Immutable; copies share the index;
+/// any thread. The files must not change while it is open.
+class PENSTOCK_API CsvSource {
+ public:
+  /// @throws Error(not_found | io); Error(corrupt) with file and line for a quote that is not closed or has text behind
+  /// it; Error(limit_exceeded) for a record above `max_record_bytes`; Error(unsupported) for UTF-16;
+  /// Error(invalid_argument) for a column that isn't there or is there twice, a field named twice, options that can't
+  /// work, and automatic types without any record.
+  explicit CsvSource(Csv options);
+
+  std::uint64_t size() const noexcept;
+  Schema schema() const;
+  std::unique_ptr<CsvReader> open_reader() const;
+
+  std::string name() const { return "csv"; }
+  /// The path as it was given.
+  std::string file() const;
+  /// "train.csv:17": the file's name (its path, where two have one name) and the line, from 1, at which the record
+  /// begins. @throws Error(not_found) past the end.
+  std::string key(std::uint64_t index) const;
+  /// Hash of the files' content and of the options that change results.
+  std::uint64_t identity() const noexcept;
+  /// Files are blocks, where there are several.
+  std::vector<std::uint64_t> block_ends() const;
+
+ private:
+  class Impl;
+  friend class CsvReader;
+  std::shared_ptr<const Impl> impl_;
+};
+
+/// Begins a pipeline over text tables.
+inline Pipeline from(Csv options) { return from(CsvSource(std::move(options))); }
+
+}  // namespace penstock

@@ -1,0 +1,184 @@
+#include "column_plan.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <utility>
+
+#include <penstock/error.hpp>
+
+#include "cell_scanner.hpp"
+#include "errors.hpp"
+#include "numbers.hpp"
+
+namespace penstock::csv {
+
+namespace {
+
+constexpr std::size_t read_at_once = std::size_t{4} << 20;
+
+[[noreturn]] void refuse(const std::string& file, std::string cause) {
+  throw error_in(file, Errc::invalid_argument, std::move(cause));
+}
+
+// The one column of that name. @throws Error(invalid_argument) that lists the columns there are.
+std::size_t column_named(const std::string& name, const RecordIndex& index, const std::string& file) {
+  constexpr std::size_t most_listed = 30;
+  const auto found = std::find(index.columns.begin(), index.columns.end(), name);
+  if (found == index.columns.end()) {
+    std::string list;
+    for (std::size_t i = 0; i < std::min(index.columns.size(), most_listed); ++i)
+      list += (i == 0 ? "" : ", ") + printable(index.columns[i]);
+    if (index.columns.size() > most_listed) list += ", ...";
+    refuse(file, "there is no column \"" + printable(name) + "\"; the columns are " + list);
+  }
+  if (std::find(found + 1, index.columns.end(), name) != index.columns.end())
+    refuse(file, "two columns are called \"" + printable(name) + "\"; rename one in the header");
+  return static_cast<std::size_t>(found - index.columns.begin());
+}
+
+// Every column that is in no vector.
+std::vector<CsvColumn> all_columns(const Csv& options, const RecordIndex& index, const std::string& file) {
+  std::vector<CsvColumn> columns;
+  for (std::size_t i = 0; i < index.columns.size(); ++i) {
+    const std::string& name = index.columns[i];
+    if (name.empty())
+      refuse(file, "column " + std::to_string(i) + " (counted from 0) has no name; list the `columns` you want");
+    const bool in_vector = std::any_of(options.vectors.begin(), options.vectors.end(), [&](const CsvVector& vector) {
+      return std::find(vector.columns.begin(), vector.columns.end(), name) != vector.columns.end();
+    });
+    if (!in_vector) columns.push_back({.column = name});
+  }
+  return columns;
+}
+
+// What was seen of a column whose type is automatic.
+struct Seen {
+  bool any = false, missing = false, whole = true, number = true;
+
+  void look(const Csv& options, const Cell& cell) {
+    if (any && !number) return;
+    const std::string text = cell.text();
+    if (is_missing(options, text)) {
+      missing = true;
+      return;
+    }
+    any = true;
+    std::array<std::byte, 8> ignored{};
+    whole = whole && parse_number(text, DType::i64, ignored.data()) == NumberFault::none;
+    number = whole || parse_number(text, DType::f64, ignored.data()) == NumberFault::none;
+  }
+
+  void decide(const Csv& options, CsvColumn& column) const {
+    std::array<std::byte, 8> ignored{};
+    const bool whole_if_missing =
+        !missing || !options.missing_value || store_number(*options.missing_value, DType::i64, ignored.data());
+    column.type = any && number ? CsvType::number : CsvType::text;
+    column.dtype = whole && whole_if_missing ? DType::i64 : DType::f64;
+  }
+};
+
+// One pass over all records of a file. A record that is not as it should be is for `read` to refuse.
+void look_through(const Csv& options, const std::string& path, char delimiter, const RecordIndex& index,
+                  const std::vector<std::ptrdiff_t>& seen_by_column, std::vector<Seen>& seen) {
+  const InputFile file(path);
+  file.require(index.mark);
+  std::string text;
+  for (std::size_t first = 0; first < index.begins.size();) {
+    std::size_t last = first, bytes = 0;
+    do bytes += index.bytes(last++);
+    while (last < index.begins.size() && bytes < read_at_once);
+    text.resize(bytes);
+    file.read(text.data(), bytes, index.begins[first]);
+    for (; first < last; ++first) {
+      const std::size_t at = text.size() - bytes;
+      bytes -= index.bytes(first);
+      CellScanner cells(std::string_view(text).substr(at, index.bytes(first)), delimiter);
+      Cell cell;
+      for (std::size_t column = 0; column < seen_by_column.size() && cells.next(cell) == CellScanner::Result::cell;
+           ++column)
+        if (seen_by_column[column] >= 0) seen[static_cast<std::size_t>(seen_by_column[column])].look(options, cell);
+    }
+  }
+}
+
+void infer_types(const Csv& options, const std::vector<std::string>& files, const std::vector<char>& delimiters,
+                 const std::vector<RecordIndex>& indices, std::vector<CsvColumn>& columns) {
+  const auto is_automatic = [](const CsvColumn& column) { return column.type == CsvType::automatic; };
+  if (std::none_of(columns.begin(), columns.end(), is_automatic)) return;
+  if (std::all_of(indices.begin(), indices.end(), [](const RecordIndex& index) { return index.begins.empty(); }))
+    refuse(options.path, "there is no record to tell types by; say the `columns` and their types");
+  std::vector<Seen> seen(columns.size());
+  for (std::size_t f = 0; f < files.size(); ++f) {
+    std::vector<std::ptrdiff_t> by_column(indices[f].columns.size(), -1);
+    for (std::size_t i = 0; i < columns.size(); ++i)
+      if (is_automatic(columns[i]))
+        by_column[column_named(columns[i].column, indices[f], files[f])] = static_cast<std::ptrdiff_t>(i);
+    look_through(options, files[f], delimiters[f], indices[f], by_column, seen);
+  }
+  for (std::size_t i = 0; i < columns.size(); ++i)
+    if (is_automatic(columns[i])) seen[i].decide(options, columns[i]);
+}
+
+void check_number(const Csv& options, const std::string& field, DType dtype) {
+  std::array<std::byte, 8> ignored{};
+  if (dtype == DType::f16) refuse(options.path, "field \"" + field + "\": f16 is not made from text; read f32");
+  if (options.missing_value && !store_number(*options.missing_value, dtype, ignored.data()))
+    refuse(options.path,
+           "`missing_value` can't be a value of field \"" + field + "\", which is " + std::string(to_string(dtype)));
+}
+
+}  // namespace
+
+bool is_missing(const Csv& options, std::string_view cell) {
+  const std::string_view text = trimmed(cell);
+  return std::find(options.missing_cells.begin(), options.missing_cells.end(), text) != options.missing_cells.end();
+}
+
+ColumnPlan plan_columns(const Csv& options, const std::vector<std::string>& files, const std::vector<char>& delimiters,
+                        const std::vector<RecordIndex>& indices) {
+  std::vector<CsvColumn> columns =
+      options.columns.empty() ? all_columns(options, indices.front(), files.front()) : options.columns;
+  // Names first: what a mistake in them would cost is one pass over the files.
+  for (std::size_t f = 0; f < files.size(); ++f) {
+    for (const CsvColumn& column : columns) column_named(column.column, indices[f], files[f]);
+    for (const CsvVector& vector : options.vectors)
+      for (const std::string& column : vector.columns) column_named(column, indices[f], files[f]);
+  }
+  // An automatic column gets a type that holds the missing value, or has no missing cell.
+  for (const CsvColumn& column : columns)
+    if (column.type == CsvType::number)
+      check_number(options, column.field.empty() ? column.column : column.field, column.dtype);
+  infer_types(options, files, delimiters, indices, columns);
+
+  ColumnPlan plan;
+  plan.targets.resize(files.size());
+  std::vector<Field> fields;
+  const auto add_target = [&](const std::string& column, std::size_t element, bool text, DType dtype) {
+    for (std::size_t f = 0; f < files.size(); ++f)
+      plan.targets[f].push_back({column_named(column, indices[f], files[f]), fields.size(), element, text, dtype});
+  };
+  for (const CsvColumn& column : columns) {
+    const std::string& name = column.field.empty() ? column.column : column.field;
+    const bool text = column.type == CsvType::text;
+    add_target(column.column, 0, text, column.dtype);
+    fields.push_back(text ? Field{name, DType::u8, {dynamic}} : Field{name, column.dtype, {}});
+  }
+  for (const CsvVector& vector : options.vectors) {
+    if (vector.columns.empty()) refuse(options.path, "vector \"" + vector.field + "\" has no columns");
+    check_number(options, vector.field, vector.dtype);
+    for (std::size_t i = 0; i < vector.columns.size(); ++i) add_target(vector.columns[i], i, false, vector.dtype);
+    fields.push_back({vector.field, vector.dtype, {static_cast<std::int64_t>(vector.columns.size())}});
+  }
+  try {
+    plan.schema = Schema(std::move(fields));
+  } catch (const Error& error) {
+    refuse(options.path, error.cause());
+  }
+  for (std::vector<Target>& of_file : plan.targets)
+    std::stable_sort(of_file.begin(), of_file.end(),
+                     [](const Target& a, const Target& b) { return a.column < b.column; });
+  return plan;
+}
+
+}  // namespace penstock::csv

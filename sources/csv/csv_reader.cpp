@@ -1,0 +1,138 @@
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <penstock/error.hpp>
+#include <penstock/sources/csv.hpp>
+
+#include "cell_scanner.hpp"
+#include "errors.hpp"
+#include "numbers.hpp"
+#include "store.hpp"
+
+namespace penstock {
+
+class CsvReader::Impl {
+ public:
+  using Store = CsvSource::Impl;
+
+  explicit Impl(std::shared_ptr<const Store> store) : store_(std::move(store)), values_(store_->plan.schema.size()) {}
+
+  void read(std::uint64_t index, SampleBuilder& out) {
+    const Store::Place place = store_->place_of(index);
+    const csv::RecordIndex& of_file = store_->indices[place.file];
+    try {
+      give(place, text_of(place), out);
+    } catch (Error& error) {
+      Error full(error.code(), "line " + std::to_string(of_file.line(place.record)) + ": " + error.cause());
+      full.with_source("csv").with_file(store_->files[place.file]).with_key(store_->key(place)).with_index(index);
+      throw full.with_offset(of_file.begins[place.record] + error.offset().value_or(0));
+    }
+  }
+
+ private:
+  std::string_view text_of(Store::Place place) {
+    const csv::RecordIndex& index = store_->indices[place.file];
+    const std::uint64_t begin = index.begins[place.record];
+    const std::size_t bytes = index.bytes(place.record);
+    if (!store_->options.safe_read) return store_->maps[place.file].text().substr(begin, bytes);
+    if (!file_ || open_file_ != place.file) {
+      file_.reset();
+      auto opened = std::make_unique<csv::InputFile>(store_->files[place.file]);
+      opened->require(index.mark);
+      file_ = std::move(opened);
+      open_file_ = place.file;
+    }
+    buffer_.resize(bytes);
+    file_->read(buffer_.data(), bytes, begin);
+    return buffer_;
+  }
+
+  void give(Store::Place place, std::string_view text, SampleBuilder& out) {
+    const std::vector<csv::Target>& targets = store_->plan.targets[place.file];
+    columns_ = &store_->indices[place.file].columns;
+    for (std::size_t slot = 0; slot < values_.size(); ++slot)
+      if (const Field& field = store_->plan.schema[slot]; field.shape.fixed())
+        values_[slot] = out.emplace(slot, field.shape).data;
+    csv::CellScanner cells(text, store_->delimiters[place.file]);
+    csv::Cell cell;
+    std::size_t column = 0, target = 0;
+    while (next(cells, cell)) {
+      for (; target < targets.size() && targets[target].column == column; ++target)
+        give_cell(targets[target], cell, out);
+      ++column;
+    }
+    if (column != columns_->size())
+      throw Error(Errc::corrupt, "the record has " + std::to_string(column) + " cells; the file has " +
+                                     std::to_string(columns_->size()) + " columns");
+  }
+
+  static bool next(csv::CellScanner& cells, csv::Cell& cell) {
+    switch (cells.next(cell)) {
+      case csv::CellScanner::Result::cell:
+        return true;
+      case csv::CellScanner::Result::end:
+        return false;
+      case csv::CellScanner::Result::unclosed:
+      case csv::CellScanner::Result::text_after:
+        break;
+    }
+    throw Error(Errc::corrupt, "its quotes are not those that were there when the file was opened")
+        .with_offset(cells.at());
+  }
+
+  void give_cell(const csv::Target& target, const csv::Cell& cell, SampleBuilder& out) {
+    const std::string resolved = cell.doubled ? cell.text() : std::string();
+    const std::string_view text = cell.doubled ? std::string_view(resolved) : cell.raw;
+    if (target.text) {
+      const TensorView to = out.emplace(target.slot, Shape{static_cast<std::int64_t>(text.size())});
+      if (!text.empty()) std::memcpy(to.data, text.data(), text.size());
+      return;
+    }
+    std::byte* const to = values_[target.slot] + target.element * size_of(target.dtype);
+    const csv::NumberFault fault = csv::parse_number(text, target.dtype, to);
+    if (fault == csv::NumberFault::none && !says_missing(text)) return;
+    if (csv::is_missing(store_->options, text)) {
+      const std::optional<double>& value = store_->options.missing_value;
+      if (value && csv::store_number(*value, target.dtype, to)) return;
+      refuse(target, cell,
+             "is missing: the cell is \"" + csv::printable(text) + "\"; `missing_value` would stand for it");
+    }
+    refuse(target, cell,
+           "\"" + csv::printable(text) + "\" is " +
+               (fault == csv::NumberFault::out_of_range ? "outside the range of " : "not ") +
+               std::string(fault == csv::NumberFault::out_of_range ? to_string(target.dtype)
+                                                                   : csv::describe_number(target.dtype)));
+  }
+
+  // A number may be declared to be missing: -999.
+  bool says_missing(std::string_view text) const {
+    return store_->numbers_may_be_missing && csv::is_missing(store_->options, text);
+  }
+
+  [[noreturn]] void refuse(const csv::Target& target, const csv::Cell& cell, const std::string& why) const {
+    throw Error(Errc::corrupt, "column \"" + csv::printable((*columns_)[target.column]) + "\": " + why)
+        .with_offset(cell.offset);
+  }
+
+  std::shared_ptr<const Store> store_;
+  std::vector<std::byte*> values_;                     // of the fields that are numbers, in the record in work
+  const std::vector<std::string>* columns_ = nullptr;  // of the file in work
+  std::string buffer_;
+  std::unique_ptr<csv::InputFile> file_;
+  std::size_t open_file_ = 0;
+};
+
+CsvReader::CsvReader(std::unique_ptr<Impl> impl) noexcept : impl_(std::move(impl)) {}
+CsvReader::~CsvReader() = default;
+void CsvReader::read(std::uint64_t index, SampleBuilder& out) { impl_->read(index, out); }
+
+std::unique_ptr<CsvReader> CsvSource::open_reader() const {
+  return std::unique_ptr<CsvReader>(new CsvReader(std::make_unique<CsvReader::Impl>(impl_)));
+}
+
+}  // namespace penstock

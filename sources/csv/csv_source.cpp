@@ -1,0 +1,121 @@
+#include <penstock/sources/csv.hpp>
+
+#include <glob.h>
+#include <sys/stat.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <utility>
+
+#include <penstock/error.hpp>
+
+#include "errors.hpp"
+#include "numbers.hpp"
+#include "store.hpp"
+
+namespace penstock {
+
+namespace {
+
+std::vector<std::string> list_files(const std::string& path) {
+  struct stat status {};
+  const bool pattern = ::stat(path.c_str(), &status) != 0 && path.find_first_of("*?[") != std::string::npos;
+  if (!pattern) return {path};
+  glob_t found{};
+  const int failed = ::glob(path.c_str(), GLOB_ERR | GLOB_NOSORT, nullptr, &found);
+  std::vector<std::string> files(found.gl_pathv, found.gl_pathv + (failed == 0 ? found.gl_pathc : 0));
+  ::globfree(&found);
+  if (failed == GLOB_NOMATCH || (failed == 0 && files.empty()))
+    throw csv::error_in(path, Errc::not_found, "no file has a name of this pattern");
+  if (failed != 0) throw csv::error_in(path, Errc::io, "a folder of this pattern can't be read");
+  // Not as the locale sorts.
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+char delimiter_of(const std::string& file, char wanted) {
+  if (wanted != 0) return wanted;
+  return file.ends_with(".tsv") || file.ends_with(".tab") ? '\t' : ',';
+}
+
+std::uint64_t hash_text(std::string_view text, std::uint64_t seed) noexcept {
+  return XXH3_64bits_withSeed(text.data(), text.size(), seed + text.size());
+}
+
+}  // namespace
+
+CsvSource::Impl::Impl(Csv csv_options) : options(std::move(csv_options)) {
+  const char d = options.delimiter;
+  if (d == '"' || d == '\n' || d == '\r')
+    throw csv::error_in(options.path, Errc::invalid_argument, "a quote or a line's end can't be the delimiter");
+  files = list_files(options.path);
+  for (const std::string& file : files) {
+    delimiters.push_back(delimiter_of(file, d));
+    indices.push_back(csv::index_records(file, delimiters.back(), options.header, options.max_record_bytes));
+    if (indices.back().columns.empty())
+      throw csv::error_in(file, Errc::corrupt, "the file is empty: there is no line that says how many columns it has");
+    first.push_back(first.back() + indices.back().begins.size());
+  }
+  plan = csv::plan_columns(options, files, delimiters, indices);
+  if (!options.safe_read)
+    for (std::size_t f = 0; f < files.size(); ++f) maps.emplace_back(files[f], indices[f].mark);
+  for (const std::string& cell : options.missing_cells) {
+    std::array<std::byte, 8> ignored{};
+    numbers_may_be_missing =
+        numbers_may_be_missing || csv::parse_number(cell, DType::f64, ignored.data()) != csv::NumberFault::not_a_number;
+  }
+  name_files();
+  identify();
+}
+
+void CsvSource::Impl::name_files() {
+  for (const std::string& file : files) names.push_back(file.substr(file.rfind('/') + 1));
+  std::vector<std::string> sorted = names;
+  std::sort(sorted.begin(), sorted.end());
+  if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end()) names = files;
+}
+
+void CsvSource::Impl::identify() {
+  std::uint64_t hash = files.size() * 2 + (options.header ? 1 : 0);
+  for (std::size_t f = 0; f < files.size(); ++f) {
+    hash = hash_text({&delimiters[f], 1}, hash + indices[f].hash);
+    for (const csv::Target& target : plan.targets[f]) {
+      const std::uint64_t facts[4] = {target.column, target.slot, target.element, target.text ? 1u : 0u};
+      hash = XXH3_64bits_withSeed(facts, sizeof facts, hash);
+    }
+  }
+  for (const std::string& cell : options.missing_cells) hash = hash_text(cell, hash);
+  if (options.missing_value) hash = XXH3_64bits_withSeed(&*options.missing_value, sizeof(double), hash + 1);
+  identity = hash;
+}
+
+CsvSource::Impl::Place CsvSource::Impl::place_of(std::uint64_t index) const {
+  if (index >= size())
+    throw csv::error_in(options.path, Errc::not_found, "there are " + std::to_string(size()) + " records")
+        .with_index(index);
+  const auto behind = std::upper_bound(first.begin(), first.end(), index);
+  const auto file = static_cast<std::size_t>(behind - first.begin()) - 1;
+  return {file, index - first[file]};
+}
+
+std::string CsvSource::Impl::key(Place place) const {
+  return names[place.file] + ":" + std::to_string(indices[place.file].line(place.record));
+}
+
+CsvSource::CsvSource(Csv options) : impl_(std::make_shared<const Impl>(std::move(options))) {}
+
+std::uint64_t CsvSource::size() const noexcept { return impl_->size(); }
+Schema CsvSource::schema() const { return impl_->plan.schema; }
+std::string CsvSource::file() const { return impl_->options.path; }
+std::string CsvSource::key(std::uint64_t index) const { return impl_->key(impl_->place_of(index)); }
+std::uint64_t CsvSource::identity() const noexcept { return impl_->identity; }
+std::vector<std::uint64_t> CsvSource::block_ends() const {
+  if (impl_->files.size() == 1) return {};
+  return {impl_->first.begin() + 1, impl_->first.end()};
+}
+
+}  // namespace penstock

@@ -1,0 +1,63 @@
+#include "input_file.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <utility>
+
+#include "errors.hpp"
+
+namespace penstock::csv {
+
+// Opening never waits, as a pipe in a file's place would make it.
+InputFile::InputFile(const std::string& path)
+    : path_(path), descriptor_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)) {
+  if (descriptor_ < 0) throw system_error(errno, "opening the file", path);
+  struct stat status {};
+  if (::fstat(descriptor_, &status) != 0 || !S_ISREG(status.st_mode)) {
+    const Error error = S_ISREG(status.st_mode) ? system_error(errno, "looking at its size", path)
+                                                : error_in(path, Errc::io, "it is not a regular file");
+    ::close(descriptor_);
+    throw error;
+  }
+  mark_ = {static_cast<std::uint64_t>(status.st_size), status.st_ino, status.st_dev};
+}
+
+InputFile::~InputFile() { ::close(descriptor_); }
+
+void InputFile::read(char* to, std::size_t bytes, std::uint64_t offset) const {
+  for (std::size_t done = 0; done < bytes;) {
+    const ssize_t got = ::pread(descriptor_, to + done, bytes - done, static_cast<off_t>(offset + done));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) throw system_error(errno, "reading", path_).with_offset(offset + done);
+    if (got == 0) throw error_in(path_, Errc::io, "the file became shorter while it was open", offset + done);
+    done += static_cast<std::size_t>(got);
+  }
+}
+
+void InputFile::require(const FileMark& mark) const {
+  if (!(mark_ == mark))
+    throw error_in(path_, Errc::io, "the file was changed or replaced since it was opened; open it again");
+}
+
+FileMap::FileMap(const std::string& path, const FileMark& mark) {
+  const InputFile file(path);
+  file.require(mark);
+  if (mark.bytes == 0) return;
+  bytes_ = static_cast<std::size_t>(mark.bytes);
+  void* const data = ::mmap(nullptr, bytes_, PROT_READ, MAP_SHARED, file.descriptor(), 0);
+  if (data == MAP_FAILED) throw system_error(errno, "mapping the file into memory", path);
+  data_ = static_cast<const char*>(data);
+}
+
+FileMap::FileMap(FileMap&& other) noexcept
+    : data_(std::exchange(other.data_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
+
+FileMap::~FileMap() {
+  if (data_ != nullptr) ::munmap(const_cast<char*>(data_), bytes_);
+}
+
+}  // namespace penstock::csv

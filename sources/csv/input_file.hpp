@@ -1,0 +1,58 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace penstock::csv {
+
+/// What tells whether a file is still the one that was looked through.
+struct FileMark {
+  std::uint64_t bytes = 0;
+  ino_t inode = 0;
+  dev_t device = 0;
+  friend bool operator==(const FileMark&, const FileMark&) = default;
+};
+
+/// A regular file, open for reading.
+class InputFile {
+ public:
+  /// @throws Error(not_found | io), with the file.
+  explicit InputFile(const std::string& path);
+  InputFile(const InputFile&) = delete;
+  InputFile& operator=(const InputFile&) = delete;
+  ~InputFile();
+
+  const FileMark& mark() const noexcept { return mark_; }
+  int descriptor() const noexcept { return descriptor_; }
+  /// Exactly so many bytes. @throws Error(io) where the file ends before.
+  void read(char* to, std::size_t bytes, std::uint64_t offset) const;
+  /// @throws Error(io) where it isn't the file that was looked through.
+  void require(const FileMark& mark) const;
+
+ private:
+  std::string path_;
+  int descriptor_ = -1;
+  FileMark mark_;
+};
+
+/// A file in memory, as long as this lives. No descriptor is kept.
+class FileMap {
+ public:
+  /// @throws Error(io).
+  FileMap(const std::string& path, const FileMark& mark);
+  FileMap(FileMap&& other) noexcept;
+  FileMap& operator=(FileMap&&) = delete;
+  ~FileMap();
+
+  std::string_view text() const noexcept { return {data_, bytes_}; }
+
+ private:
+  const char* data_ = nullptr;
+  std::size_t bytes_ = 0;
+};
+
+}  // namespace penstock::csv

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "input_file.hpp"
+
+namespace penstock::csv {
+
+/// Where the records of one file begin, and what its columns are called.
+struct RecordIndex {
+  FileMark mark;
+  std::uint64_t hash = 0;             ///< of the file's content
+  std::vector<std::string> columns;   ///< by the header, or "0", "1", …
+  std::vector<std::uint64_t> begins;  ///< offset of each record
+  /// From `record` on, record r begins in line r + `lines_before`: an entry wherever that changes.
+  struct LineStep {
+    std::uint64_t record, lines_before;
+  };
+  std::vector<LineStep> line_steps;
+
+  std::uint64_t line(std::uint64_t record) const noexcept;
+  /// Bytes from the record's beginning to that of the next one, or to the file's end.
+  std::size_t bytes(std::uint64_t record) const noexcept {
+    const std::uint64_t end = record + 1 < begins.size() ? begins[record + 1] : mark.bytes;
+    return static_cast<std::size_t>(end - begins[record]);
+  }
+};
+
+/// Goes through a file once, a few MB at a time. @throws Error with the file: see CsvSource.
+RecordIndex index_records(const std::string& path, char delimiter, bool header, std::size_t max_record_bytes);
+
+}  // namespace penstock::csv

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <penstock/sources/csv.hpp>
+
+#include "column_plan.hpp"
+#include "input_file.hpp"
+#include "record_index.hpp"
+
+namespace penstock {
+
+/// What a source and its readers share. Immutable.
+class CsvSource::Impl {
+ public:
+  explicit Impl(Csv csv);
+
+  /// Where a record lies.
+  struct Place {
+    std::size_t file = 0;
+    std::uint64_t record = 0;  ///< of those in the file
+  };
+  std::uint64_t size() const noexcept { return first.back(); }
+  /// @throws Error(not_found) past the end.
+  Place place_of(std::uint64_t index) const;
+  std::string key(Place place) const;
+
+  Csv options;
+  std::vector<std::string> files;
+  std::vector<std::string> names;  ///< of the files, in keys
+  std::vector<char> delimiters;    ///< of each file
+  std::vector<csv::RecordIndex> indices;
+  csv::ColumnPlan plan;
+  std::vector<csv::FileMap> maps;       ///< none with `safe_read`
+  std::vector<std::uint64_t> first{0};  ///< each file's first record, and behind them the number of all
+  bool numbers_may_be_missing = false;  ///< one of `missing_cells` is a number
+  std::uint64_t identity = 0;
+
+ private:
+  void name_files();
+  void identify();
+};
+
+}  // namespace penstock
