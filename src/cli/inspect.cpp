@@ -189,7 +189,7 @@ void add_inspect(CLI::App& app, Command& chosen) {
   auto options = std::make_shared<InspectOptions>();
   CLI::App& command = *app.add_subcommand(
       "inspect", "Shows what a store holds: fields, records, sizes, classes; as a picture with --png.");
-  command.add_option("STORE", options->store, "LMDB store, folder of images, or tar shards")->required();
+  command.add_option("STORE", options->store, "LMDB store, folder of images, tar shards, or CSV")->required();
   command.add_option("--png", options->sheet.file,
                      "Write a contact sheet: samples in the store's order, with a bar in their class's colour");
   command.add_option("--count", options->sheet.count, "Samples on the sheet, spread evenly")

@@ -3,6 +3,7 @@
 
 #include <penstock/batch_stage.hpp>
 #include <penstock/order.hpp>
+#include <penstock/transforms/decode_image.hpp>
 #include <penstock/transforms/decode_jpeg.hpp>
 #include <penstock/transforms/decode_png.hpp>
 #include <penstock/transforms/image.hpp>
@@ -64,6 +65,17 @@ Stage make_on_error(A a) {
   policy.max_count = a.count("max_count", policy.max_count);
   policy.max_share = a.number("max_share", policy.max_share);
   return on_error(policy);
+}
+
+Stage make_decode_image(A a) {
+  DecodeImageOptions options;
+  options.color = std::array{DecodeImageOptions::rgb, DecodeImageOptions::gray,
+                             DecodeImageOptions::as_stored}[a.choice("color", {"rgb", "gray", "as_stored"})];
+  options.max_pixels = a.count("max_pixels", options.max_pixels);
+  options.max_scans = a.pixels("max_scans", options.max_scans);
+  options.accept_warnings = a.flag("accept_warnings", options.accept_warnings);
+  options.high_byte = a.flag("high_byte", options.high_byte);
+  return decode_image(field_of(a), options);
 }
 
 Stage make_decode_jpeg(A a) {
@@ -143,6 +155,15 @@ std::vector<StageSyntax> make_table() {
        {{"policy", "fail|replace|mask|drop", true}, {"max_count", "N"}, {"max_share", "0..1"}},
        make_on_error},
       {"check", false, {{"verify", "true|false"}, {"fold", "true|false"}, {"max_sample_bytes", "N"}}, make_check},
+      {"decode_image",
+       false,
+       {field,
+        {"color", "rgb|gray|as_stored"},
+        {"max_pixels", "N"},
+        {"max_scans", "N"},
+        {"accept_warnings", "true|false"},
+        {"high_byte", "true|false"}},
+       make_decode_image},
       {"decode_jpeg",
        false,
        {field,

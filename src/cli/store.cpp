@@ -77,7 +77,8 @@ bool names_table(const std::string& path) {
   return path.ends_with(".csv") || path.ends_with(".tsv") || path.ends_with(".tab");
 }
 
-std::variant<LmdbSource, FilesSource, WebDatasetSource, CsvSource> open(const std::string& path, const StoreOptions& options) {
+std::variant<LmdbSource, FilesSource, WebDatasetSource, CsvSource> open(const std::string& path,
+                                                                        const StoreOptions& options) {
   std::error_code failed;
   const fs::file_status status = fs::status(path, failed);
   const bool pattern = !fs::exists(status) && path.find_first_of("{*?[") != std::string::npos;

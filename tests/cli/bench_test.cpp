@@ -132,8 +132,10 @@ TEST_CASE("bench decodes PNG") {
     const penstock_test::Bytes bytes = PngFile({3, 4}, {20, 30}, i).bytes();
     folder.write("images/" + std::to_string(i) + ".png", {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
   }
-  for (const std::string line : {"decode_png | resize 16 | batch 4", "decode_png color=labels | resize 16 | batch 4",
-                                 "decode_png image rgba true 1000 | resize field=image 16 | batch 4"}) {
+  for (const std::string line :
+       {"decode_png | resize 16 | batch 4", "decode_png color=labels | resize 16 | batch 4",
+        "decode_png image rgba true 1000 | resize field=image 16 | batch 4", "decode_image | resize 16 | batch 4",
+        "decode_image image gray 1000 9 true true | resize field=image 16 | batch 4"}) {
     const ToolResult result = tool({"bench", folder / "images", "--stages", line, "--epochs", "1", "--json", "-"});
     INFO(line);
     INFO(result.err);

@@ -5,6 +5,7 @@
 
 #include <penstock/penstock.hpp>
 #include <penstock/testing/transform.hpp>
+#include <penstock/transforms/decode_image.hpp>
 #include <penstock/transforms/decode_jpeg.hpp>
 #include <penstock/transforms/decode_png.hpp>
 #include <penstock/transforms/encode_jpeg.hpp>
@@ -63,4 +64,13 @@ TEST_CASE("decode_png keeps the contract of a stage") {
   const auto report = check_stage(ps::decode_png("image"), inputs, {.allow_bad_records = true});
   CHECK(report.text() == "");
   CHECK_FALSE(check_stage(ps::decode_png("image"), inputs).passed());
+}
+
+TEST_CASE("decode_image keeps the contract of a stage") {
+  std::vector<Bytes> files = jpegs();
+  for (const PngKind& kind : png_kinds())
+    if (kind.depth == 8) files.push_back(PngFile(kind, {31, 22}, files.size()).bytes());
+  const auto report = check_stage(ps::decode_image(), damaged_too(std::move(files)), {.allow_bad_records = true});
+  CHECK(report.text() == "");
+  CHECK(report.passed());
 }

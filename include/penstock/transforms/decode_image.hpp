@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include <penstock/export.hpp>
+#include <penstock/image_stage.hpp>
+#include <penstock/stage.hpp>
+
+namespace penstock {
+
+/// Result options of `decode_image`: those of `JpegOptions` and `PngOptions` that both have, and those of one.
+struct DecodeImageOptions {
+  enum Color : std::uint8_t {
+    rgb,        ///< [H, W, 3]; grey images have three equal channels, opacity is left away
+    gray,       ///< [H, W, 1]
+    as_stored,  ///< [H, W, C]: JPEG 1 or 3 channels, PNG 1 to 4
+  };
+  Color color = rgb;
+  /// An image that declares more is refused before memory is taken.
+  std::uint64_t max_pixels = std::uint64_t{1} << 28;
+  int max_scans = 64;  ///< JPEG: a progressive image with more scans is refused
+  bool accept_warnings =
+      false;               ///< JPEG: true: damage that libjpeg can guess its way around makes pixels, not an error
+  bool high_byte = false;  ///< PNG: true: of 16-bit values the upper 8 bits are kept; false: they are unsupported
+};
+
+/// Decodes JPEG or PNG, whichever a sample's first bytes say, exactly as `decode_jpeg` and `decode_png` do. Stages that
+/// follow fold into it like into those.
+///
+/// `field`: u8 [bytes] to u8 [H, W, 3] (or as `color` says). Errors, all of one sample: those of the two decoders, and
+/// unsupported for data that begins like neither, with its first bytes.
+PENSTOCK_API Stage decode_image(std::string field = "image", const DecodeImageOptions& options = {});
+
+/// The codec behind it, for use without a pipeline. Any thread. @throws Error(invalid_argument) for limits below 1.
+PENSTOCK_API std::shared_ptr<const ImageDecoder> any_image_decoder(const DecodeImageOptions& options = {});
+
+}  // namespace penstock

@@ -1,0 +1,32 @@
+#include "cli/tool.hpp"
+#include "support/catch.hpp"
+
+using namespace penstock_test;
+
+TEST_CASE("inspect, verify and bench take CSV files") {
+  const TempFolder folder;
+  std::string text = "name,label,score\n";
+  for (int i = 0; i < 30; ++i)
+    text += "n" + std::to_string(i) + "," + std::to_string(i % 3) + "," + std::to_string(i) + ".5\n";
+  folder.write("t-1.csv", text);
+  const ToolResult inspected = tool({"inspect", folder / "t-1.csv", "--json"});
+  REQUIRE(inspected.status == 0);
+  const auto json = inspected.json();
+  CHECK(json["kind"] == "csv");
+  CHECK(json["records"] == 30);
+  CHECK(json["schema"] == "{name: u8[?], label: i64[], score: f64[]}");
+  CHECK(json["classes"][0]["records"] == 10);
+  CHECK(json["unreadable"] == 0);
+  CHECK(tool({"verify", folder / "t-1.csv"}).status == 0);
+  folder.write("t-2.csv", "name,label,score\nx,1,2\ny,3\n");
+  CHECK(tool({"inspect", folder / "t-*.csv", "--json"}).json()["records"] == 32);
+  const ToolResult verified = tool({"verify", folder / "t-*.csv", "--json"});
+  CHECK(verified.status == 3);
+  REQUIRE(verified.json()["bad"].size() == 1);
+  CHECK(verified.json()["bad"][0]["key"] == "t-2.csv:3");
+  folder.write("n.tsv", "a\tb\n1\t2\n3\t4\n");
+  CHECK(tool({"bench", folder / "n.tsv", "--stages", "batch 2", "--epochs", "1"}).status == 0);
+  const ToolResult missing = tool({"inspect", folder / "none.csv"});
+  CHECK(missing.status == 1);
+  CHECK(one_line(missing.err));
+}

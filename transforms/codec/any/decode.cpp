@@ -1,0 +1,141 @@
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <penstock/error.hpp>
+#include <penstock/transforms/decode_image.hpp>
+#include <penstock/transforms/decode_jpeg.hpp>
+#include <penstock/transforms/decode_png.hpp>
+#include <penstock/transforms/image/stage.hpp>
+
+namespace penstock {
+
+namespace {
+
+JpegOptions jpeg_options(const DecodeImageOptions& options) {
+  JpegOptions jpeg;
+  jpeg.color = options.color == DecodeImageOptions::rgb    ? JpegOptions::rgb
+               : options.color == DecodeImageOptions::gray ? JpegOptions::gray
+                                                           : JpegOptions::as_stored;
+  jpeg.max_pixels = options.max_pixels;
+  jpeg.max_scans = options.max_scans;
+  jpeg.accept_warnings = options.accept_warnings;
+  return jpeg;
+}
+
+PngOptions png_options(const DecodeImageOptions& options) {
+  PngOptions png;
+  png.color = options.color == DecodeImageOptions::rgb    ? PngOptions::rgb
+              : options.color == DecodeImageOptions::gray ? PngOptions::gray
+                                                          : PngOptions::as_stored;
+  png.max_pixels = options.max_pixels;
+  png.high_byte = options.high_byte;
+  return png;
+}
+
+// "0x47 0x49 0x46 0x38"
+std::string first_bytes(std::string_view data) {
+  constexpr char digits[] = "0123456789abcdef";
+  constexpr std::size_t most = 8;
+  std::string text;
+  for (const char c : data.substr(0, most)) {
+    const auto byte = static_cast<unsigned char>(c);
+    text += text.empty() ? "0x" : " 0x";
+    text += digits[byte >> 4];
+    text += digits[byte & 15];
+  }
+  return text;
+}
+
+// What it looks like instead, for people; or nothing.
+std::string_view other_format(std::string_view data) {
+  using namespace std::string_view_literals;
+  if (data.starts_with("GIF8")) return " (GIF)";
+  if (data.starts_with("BM")) return " (BMP)";
+  if (data.starts_with("II*\0"sv) || data.starts_with("MM\0*"sv)) return " (TIFF)";
+  if (data.starts_with("RIFF") && data.substr(std::min<std::size_t>(8, data.size())).starts_with("WEBP"))
+    return " (WebP)";
+  return "";
+}
+
+class Decoding final : public ImageDecoding {
+ public:
+  Decoding(std::shared_ptr<const ImageDecoder> jpeg, std::shared_ptr<const ImageDecoder> png)
+      : jpeg_(std::move(jpeg)), png_(std::move(png)) {}
+
+  ImageShape open(std::span<const std::byte> encoded) override {
+    opened_ = nullptr;
+    ImageDecoding& decoding = choose(encoded);
+    const ImageShape shape = decoding.open(encoded);
+    opened_ = &decoding;
+    return shape;
+  }
+
+  Pixels decode(const Box& box, bool verify, std::byte* into, Scratch& scratch) override {
+    if (opened_ == nullptr) throw Error(Errc::invalid_argument, "no image was opened");
+    return opened_->decode(box, verify, into, scratch);
+  }
+
+ private:
+  // The whole signature is for the decoder to check: what is left of a damaged one says more than "unknown".
+  ImageDecoding& choose(std::span<const std::byte> encoded) {
+    const std::string_view data(reinterpret_cast<const char*>(encoded.data()), encoded.size());
+    if (data.starts_with("\xff\xd8")) return started(jpeg_decoding_, *jpeg_);
+    if (data.starts_with("\x89PNG")) return started(png_decoding_, *png_);
+    if (data.empty()) throw Error(Errc::corrupt, "there are no bytes to decode").with_offset(0);
+    throw Error(Errc::unsupported, "the data begins with " + first_bytes(data) + std::string(other_format(data)) +
+                                       ", which is neither JPEG nor PNG")
+        .with_offset(0);
+  }
+  static ImageDecoding& started(std::unique_ptr<ImageDecoding>& decoding, const ImageDecoder& decoder) {
+    if (decoding == nullptr) decoding = decoder.start();
+    return *decoding;
+  }
+
+  std::shared_ptr<const ImageDecoder> jpeg_, png_;
+  std::unique_ptr<ImageDecoding> jpeg_decoding_, png_decoding_;
+  ImageDecoding* opened_ = nullptr;
+};
+
+class Decoder final : public ImageDecoder {
+ public:
+  explicit Decoder(const DecodeImageOptions& options) : options_(options) {
+    if (options.max_pixels < 1 || options.max_scans < 1)
+      throw Error(Errc::invalid_argument, "decode_image: max_pixels and max_scans must be at least 1");
+    jpeg_ = jpeg_decoder(jpeg_options(options));
+    png_ = png_decoder(png_options(options));
+  }
+  std::string name() const override { return "decode_image"; }
+  std::string describe() const override {
+    std::string text = options_.color == DecodeImageOptions::rgb    ? "rgb"
+                       : options_.color == DecodeImageOptions::gray ? "gray"
+                                                                    : "as_stored";
+    text += ", max_pixels " + std::to_string(options_.max_pixels);
+    text += ", max_scans " + std::to_string(options_.max_scans);
+    if (options_.accept_warnings) text += ", accept_warnings";
+    if (options_.high_byte) text += ", high_byte";
+    return text;
+  }
+  std::int64_t channels() const override {
+    return options_.color == DecodeImageOptions::rgb ? 3 : options_.color == DecodeImageOptions::gray ? 1 : dynamic;
+  }
+  std::unique_ptr<ImageDecoding> start() const override { return std::make_unique<Decoding>(jpeg_, png_); }
+
+ private:
+  DecodeImageOptions options_;
+  std::shared_ptr<const ImageDecoder> jpeg_, png_;
+};
+
+}  // namespace
+
+std::shared_ptr<const ImageDecoder> any_image_decoder(const DecodeImageOptions& options) {
+  return std::make_shared<const Decoder>(options);
+}
+
+Stage decode_image(std::string field, const DecodeImageOptions& options) {
+  return detail::make_decode_stage(std::move(field), any_image_decoder(options), image_executor());
+}
+
+}  // namespace penstock
