@@ -67,7 +67,10 @@ bool Engine::step_in_blocks(ChainRun& run) noexcept {
 
 BlockSchedule::Feed Engine::feed(Cursor at) const {
   return [this, at](std::vector<std::uint64_t>& out) mutable {
-    while (out.empty() && data_->size != 0 && (options_.epochs == 0 || at.epoch < options_.epochs)) {
+    // A rank may have no row of a batch, and none of any.
+    for (std::uint64_t tries = steps_ + 1;
+         tries != 0 && out.empty() && data_->size != 0 && (options_.epochs == 0 || at.epoch < options_.epochs);
+         --tries) {
       if (data_->settled()) {
         constexpr std::uint64_t at_once = 256;
         out.resize(static_cast<std::size_t>(std::min(at_once, data_->size - std::min(at.position, data_->size))));

@@ -47,40 +47,13 @@ class PENSTOCK_API FlatMapModel {
 };
 
 template <FlatMap F>
-class FlatMapOf final : public FlatMapModel {
+class FlatMapOf final : public CallableOf<F, FlatMapModel> {
  public:
-  explicit FlatMapOf(F f) : f_(std::move(f)) {}
-  std::uint32_t count(const Sample& parent, Context& context) const override { return f_.count(parent, context); }
+  using CallableOf<F, FlatMapModel>::CallableOf;
+  std::uint32_t count(const Sample& parent, Context& context) const override { return this->f_.count(parent, context); }
   void child(const Sample& parent, std::uint32_t number, Sample& out, Context& context) const override {
-    f_.child(parent, number, out, context);
+    this->f_.child(parent, number, out, context);
   }
-  Schema schema(const Schema& in) const override {
-    if constexpr (requires {
-                    { f_.schema(in) } -> std::convertible_to<Schema>;
-                  })
-      return f_.schema(in);
-    else
-      return in;
-  }
-  std::string name() const override {
-    if constexpr (requires {
-                    { f_.name() } -> std::convertible_to<std::string>;
-                  })
-      return f_.name();
-    else
-      return "flat_map";
-  }
-  std::uint64_t version() const override {
-    if constexpr (requires {
-                    { f_.version() } -> std::convertible_to<std::uint64_t>;
-                  })
-      return f_.version();
-    else
-      return 0;
-  }
-
- private:
-  F f_;
 };
 
 PENSTOCK_API Stage make_flat_map(std::shared_ptr<const FlatMapModel> model);

@@ -26,7 +26,7 @@ struct State {
   static constexpr std::uint16_t current_version = 3;
 
   std::uint16_t version = current_version;
-  std::uint16_t part = 0;         ///< 0
+  std::uint16_t part = 0;         ///< of the window that begins there (`bucket`), batches already delivered
   std::uint32_t child = 0;        ///< of `position`, the first of its samples that is not yet delivered
   std::uint64_t fingerprint = 0;  ///< of the pipeline that made it
   std::uint64_t seed = 0;

@@ -73,18 +73,18 @@ class PENSTOCK_API TransformModel {
   virtual std::uint64_t version() const { return 0; }
 };
 
-template <Transform F>
-class TransformOf final : public TransformModel {
+/// What a callable on whole samples may say of itself.
+template <class F, class Model>
+class CallableOf : public Model {
  public:
-  explicit TransformOf(F f) : f_(std::move(f)) {}
-  void apply(Sample& sample, Context& context) const override { f_(sample, context); }
+  explicit CallableOf(F f) : f_(std::move(f)) {}
   Schema schema(const Schema& in) const override {
     if constexpr (requires {
                     { f_.schema(in) } -> std::convertible_to<Schema>;
                   })
       return f_.schema(in);
     else
-      return in;
+      return Model::schema(in);
   }
   std::string name() const override {
     if constexpr (requires {
@@ -92,7 +92,7 @@ class TransformOf final : public TransformModel {
                   })
       return f_.name();
     else
-      return "map";
+      return Model::name();
   }
   std::uint64_t version() const override {
     if constexpr (requires {
@@ -100,11 +100,18 @@ class TransformOf final : public TransformModel {
                   })
       return f_.version();
     else
-      return 0;
+      return Model::version();
   }
 
- private:
+ protected:
   F f_;
+};
+
+template <Transform F>
+class TransformOf final : public CallableOf<F, TransformModel> {
+ public:
+  using CallableOf<F, TransformModel>::CallableOf;
+  void apply(Sample& sample, Context& context) const override { this->f_(sample, context); }
 };
 
 /// A callable on one field's typed view.

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include <penstock/block_source.hpp>
 #include <penstock/export.hpp>
-#include <penstock/source.hpp>
 #include <penstock/testing/report.hpp>
 
 namespace penstock::testing {
