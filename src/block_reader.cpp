@@ -34,7 +34,10 @@ class BlockReader final : public ReaderModel {
     model_.read(index, blocks_, out);
   }
 
-  void pause() noexcept override { kept_.clear(); }
+  void pause() noexcept override {
+    kept_.clear();
+    lent_index_.reset();
+  }
 
  private:
   struct Kept {

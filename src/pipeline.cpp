@@ -369,11 +369,13 @@ void check_shard(const PipelineData& data) {
   const Shard shard = data.shard_value();
   if (shard.world == 1) return;
   if (data.settled())
-    throw Error(Errc::unsupported,
-                "batches of a filter, a flat_map, the policy `drop` or a stream can't be shared by " +
-                    std::to_string(shard.world) +
-                    " ranks: how many there are is known only behind the epoch, and ranks would not agree; write what "
-                    "is left to a store and read that, or use the policies `mask` or `replace`")
+    throw Error(
+        Errc::unsupported,
+        "batches of a filter, a flat_map, the policy `drop`, a stream, buckets or bounds by the sizes of samples "
+        "can't be shared by " +
+            std::to_string(shard.world) +
+            " ranks: how many there are is known only behind the epoch, and ranks would not agree; write what "
+            "is left to a store and read that, or use the policies `mask` or `replace`")
         .with_stage("shard");
   if (data.batch && data.batch->rows < static_cast<std::uint64_t>(shard.world))
     throw Error(Errc::invalid_argument, "a batch of " + std::to_string(data.batch->rows) + " rows can't be shared by " +

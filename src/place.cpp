@@ -5,6 +5,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <string>
 
 #include <penstock/error.hpp>
@@ -33,7 +34,8 @@ struct Descriptor {
 
 }  // namespace
 
-void save_state(const State& state, const std::filesystem::path& file) {
+void save_state(const State& state, const std::string& name) {
+  const std::filesystem::path file = name;
   const std::filesystem::path folder = file.has_parent_path() ? file.parent_path() : std::filesystem::path(".");
   std::filesystem::path temporary = file;
   temporary += ".tmp." + std::to_string(::getpid());
@@ -54,7 +56,8 @@ void save_state(const State& state, const std::filesystem::path& file) {
   if (dir.fd < 0 || ::fsync(dir.fd) != 0) fail("can't flush the state's folder", folder);
 }
 
-State load_state(const std::filesystem::path& file) {
+State load_state(const std::string& name) {
+  const std::filesystem::path file = name;
   const Descriptor in(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
   if (in.fd < 0) fail("can't open the state file", file);
   char bytes[sizeof(State) + 1];

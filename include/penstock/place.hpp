@@ -3,8 +3,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <span>
+#include <string>
 
 #include <penstock/export.hpp>
 
@@ -44,8 +44,8 @@ static_assert(sizeof(State) == 64);
 
 /// Writes `state` so that a crash leaves the old file or the new one, never a torn one: temporary file, fsync, rename,
 /// fsync of the folder. @throws Error(io) with the file's name.
-PENSTOCK_API void save_state(const State& state, const std::filesystem::path& file);
+PENSTOCK_API void save_state(const State& state, const std::string& file);
 /// @throws Error(not_found), Error(io), or Error(state_mismatch) for a damaged file or an unknown version.
-PENSTOCK_API State load_state(const std::filesystem::path& file);
+PENSTOCK_API State load_state(const std::string& file);
 
 }  // namespace penstock

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdio>
+#include <cstring>
 
 #include "help.hpp"
 #include "random_run.hpp"
@@ -16,8 +17,23 @@ namespace {
 
 using Events = std::vector<model::Event>;
 
-// One rank's batch behind another's. `row_bytes`: of each field.
-void append(model::Event& batch, const model::Event& part, const std::vector<std::size_t>& row_bytes) {
+// How a field lies in a batch's bytes (`append_field`).
+struct Layout {
+  std::size_t row_bytes = 0;  ///< of a row that has a place
+  std::size_t element = 0;    ///< ragged: bytes of one
+  std::size_t rank = 0;       ///< ragged: of its shape
+  bool lengths = false, ragged = false;
+};
+Layout layout_of(const ps::Field& f) {
+  using Kind = ps::Collate::Kind;
+  if (f.collate.kind == Kind::ragged) return {0, ps::size_of(f.dtype), f.shape.rank(), true, true};
+  ps::Shape row = f.shape;
+  if (f.collate.kind == Kind::pad) row[0] = f.collate.to;
+  return {row.elements() * ps::size_of(f.dtype), 0, 0, f.collate.kind == Kind::pad, false};
+}
+
+// One rank's batch behind another's.
+void append(model::Event& batch, const model::Event& part, const std::vector<Layout>& fields) {
   std::vector<std::uint8_t> bytes;
   auto of_batch = batch.bytes.begin();
   auto of_part = part.bytes.begin();
@@ -25,9 +41,34 @@ void append(model::Event& batch, const model::Event& part, const std::vector<std
     bytes.insert(bytes.end(), from, from + static_cast<std::ptrdiff_t>(n));
     from += static_cast<std::ptrdiff_t>(n);
   };
-  for (const std::size_t row : row_bytes) {
-    take(of_batch, batch.indices.size() * row);
-    take(of_part, part.indices.size() * row);
+  const std::size_t rows_here = batch.indices.size(), rows_there = part.indices.size();
+  for (const Layout& field : fields) {
+    const auto both = [&](std::size_t here, std::size_t there) {
+      take(of_batch, here);
+      take(of_part, there);
+    };
+    // Shapes stand before the rows that have them.
+    const auto ragged_bytes = [&field](auto shapes, std::size_t rows) {
+      std::size_t sum = 0;
+      for (std::size_t r = 0; r < rows; ++r) {
+        std::size_t row = field.element;
+        for (std::size_t d = 0; d < field.rank; ++d, shapes += 8) {
+          std::uint64_t dim = 0;
+          std::memcpy(&dim, &*shapes, 8);
+          row *= dim;
+        }
+        sum += row;
+      }
+      return sum;
+    };
+    if (field.ragged) {
+      const std::size_t here = ragged_bytes(of_batch, rows_here), there = ragged_bytes(of_part, rows_there);
+      both(rows_here * field.rank * 8, rows_there * field.rank * 8);
+      both(here, there);
+    } else {
+      both(rows_here * field.row_bytes, rows_there * field.row_bytes);
+    }
+    if (field.lengths) both(rows_here * 8, rows_there * 8);
   }
   batch.bytes = std::move(bytes);
   batch.indices.insert(batch.indices.end(), part.indices.begin(), part.indices.end());
@@ -49,8 +90,7 @@ class Ranks {
   Ranks(ps::Pipeline pipeline, u64 world, std::function<ps::LoaderOptions(u64)> options)
       : pipeline_(std::move(pipeline)), options_(std::move(options)) {
     make(world);
-    for (const ps::Field& f : pipeline_.schema())
-      row_bytes_.push_back(f.shape.fixed() ? f.shape.elements() * ps::size_of(f.dtype) : 0);
+    for (const ps::Field& f : pipeline_.schema()) fields_.push_back(layout_of(f));
   }
   // Of each rank, until `most` events.
   std::vector<Events> play_all(u64 epochs, std::size_t most) {
@@ -65,7 +105,7 @@ class Ranks {
       REQUIRE(all[r].size() == out.size());
       for (std::size_t i = 0; i < out.size(); ++i) {
         REQUIRE((all[r][i].epoch == out[i].epoch && all[r][i].number == out[i].number && !all[r][i].failed));
-        append(out[i], all[r][i], row_bytes_);
+        append(out[i], all[r][i], fields_);
       }
     }
     return out;
@@ -102,7 +142,7 @@ class Ranks {
   ps::Pipeline pipeline_;
   std::function<ps::LoaderOptions(u64)> options_;
   std::vector<ps::Loader> loaders_;
-  std::vector<std::size_t> row_bytes_;
+  std::vector<Layout> fields_;
   u64 made_ = 0, acted_ = 0, before_ = 0;
 };
 
@@ -136,10 +176,12 @@ TEST_CASE("random pipelines on several ranks bring together what the model says 
       return o;
     };
     Ranks ranks(p, world, options);
-    // What ends an epoch on one rank does not on the others, and rows are as long as the longest of a rank: each for
-    // itself.
+    // What ends an epoch on one rank does not on the others, and rows may be as long as the longest of a rank:
+    // each for itself.
     const bool fails = std::ranges::any_of(expected, &model::Event::failed);
-    if (fails || !spec->collates.empty()) {
+    const bool widths_differ =
+        std::ranges::any_of(spec->collates, [](const auto& c) { return c.second.pads && c.second.to == 0; });
+    if (fails || widths_differ) {
       failing += fails;
       const std::vector<Events> got = ranks.play_all(epochs, ~std::size_t{0});
       for (u64 r = 0; r < world; ++r) {
