@@ -46,9 +46,11 @@ BatchBounds::BatchBounds(const Schema& schema, const BatchItem& batch)
     if (layout_.row_bytes() > options.most_bytes) rows_ = 0;
   }
   if (rows_ == 0)
-    throw Error(Errc::invalid_argument, "not even one sample fits a batch that is bounded so: a row has " +
-                                            std::to_string(layout_.row_bytes()) +
-                                            " bytes in fields of fixed size; raise `.most_bytes` or `.most_tokens`");
+    throw Error(Errc::invalid_argument,
+                "not even one sample fits a batch that is bounded so: a row has " +
+                    std::to_string(layout_.row_bytes()) + " bytes in fields of fixed size" +
+                    (options.most_tokens == 0 ? "" : ", and what `.tokens` names may be of fixed length too") +
+                    "; raise `.most_bytes` or `.most_tokens`");
 }
 
 void BatchBounds::clear(Fill& fill) noexcept {

@@ -10,7 +10,7 @@ namespace penstock::detail {
 
 namespace {
 
-constexpr std::size_t most_kept_bytes = std::size_t{64} << 20;
+constexpr std::size_t most_kept_bytes = std::size_t{8} << 20;
 
 class BlockReader final : public ReaderModel {
  public:

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <string>
+#include <tuple>
 
 #include "failure.hpp"
 
@@ -17,7 +18,7 @@ constexpr std::uint64_t never = std::uint64_t{1} << 63;
 BlockSchedule::BlockSchedule(const BlockModel& model, std::size_t limit_bytes, std::uint64_t lookahead,
                              std::size_t in_flight, MemoryResource& memory)
     : model_(model),
-      limit_(limit_bytes),
+      limit_(std::min(limit_bytes, std::numeric_limits<std::size_t>::max() / 4)),
       lookahead_(lookahead),
       memory_(memory),
       in_flight_(in_flight),
@@ -32,7 +33,7 @@ BlockSchedule::~BlockSchedule() {
     for (auto& block : sample.blocks) drop(block);
   for (auto& load : loads_) load.reset();
   for (auto& [block, stay] : stays_) drop(stay.residency);
-  free_spares(0);
+  free(spares_);
 }
 
 void BlockSchedule::reset(Feed feed) {
@@ -74,6 +75,8 @@ void BlockSchedule::prepare(std::uint64_t count) noexcept {
     }
   } catch (...) {  // an order that fails does so again when it is asked for the samples themselves
     feed_ = nullptr;
+    fed_.clear();
+    fed_at_ = 0;
   }
 }
 
@@ -100,21 +103,37 @@ void BlockSchedule::issue(std::uint64_t first, std::uint64_t of_feed, std::uint6
 // One more sample of the feed. False: there are no more.
 bool BlockSchedule::fetch() {
   if (fed_at_ == fed_.size()) {
-    fed_.clear();
+    std::vector<std::uint64_t> more;
+    if (feed_) feed_(more);
+    if (more.empty()) return false;
+    fed_ = std::move(more);
     fed_at_ = 0;
-    if (feed_) feed_(fed_);
-    if (fed_.empty()) return false;
   }
-  const std::uint64_t index = fed_[fed_at_++];
   Upcoming next;
-  try {
-    model_.blocks_of(index, next.blocks);
-  } catch (...) {  // as the reader will say
-    next.known = false;
-    next.blocks.clear();
-  }
+  next.index = fed_[fed_at_];
+  describe(next);
   fetched_.push_back(std::move(next));
+  ++fed_at_;
   return true;
+}
+
+// What it needs. Where the source can't say that, its reader will tell why.
+void BlockSchedule::describe(Upcoming& next) const {
+  try {
+    model_.blocks_of(next.index, next.blocks);
+    for (const std::uint64_t block : next.blocks) next.distinct.emplace_back(block, 0);
+    std::ranges::sort(next.distinct);
+    next.distinct.erase(std::unique(next.distinct.begin(), next.distinct.end()), next.distinct.end());
+    for (auto& [block, bytes] : next.distinct) {
+      bytes = static_cast<std::size_t>(model_.block_bytes(block));
+      if (__builtin_add_overflow(next.bytes, bytes, &next.bytes)) next.bytes = std::numeric_limits<std::size_t>::max();
+      if (next.bytes == std::numeric_limits<std::size_t>::max()) break;
+    }
+    next.known = true;
+  } catch (...) {
+    next.blocks.clear();
+    next.distinct.clear();
+  }
 }
 
 // The plan knows so many samples ahead, however many are fetched.
@@ -123,9 +142,8 @@ void BlockSchedule::look_ahead() {
     const std::uint64_t use = planned_ + upcoming_.size();
     upcoming_.push_back(std::move(fetched_.front()));
     fetched_.pop_front();
-    for (const std::uint64_t block : upcoming_.back().blocks) {
+    for (const auto& [block, bytes] : upcoming_.back().distinct) {
       std::deque<std::uint64_t>& uses = next_uses_[block];
-      if (!uses.empty() && uses.back() == use) continue;  // twice in one sample
       uses.push_back(use);
       if (uses.size() != 1) continue;
       const auto found = stays_.find(block);
@@ -154,43 +172,39 @@ void BlockSchedule::plan(std::uint64_t number) {
   const Upcoming now = std::move(upcoming_.front());
   upcoming_.pop_front();
   const std::uint64_t use = planned_++;
+  for (const auto& [block, bytes] : now.distinct) {
+    const auto uses = next_uses_.find(block);
+    uses->second.pop_front();
+    if (uses->second.empty()) next_uses_.erase(uses);
+  }
   if (!now.known) return;
   Sample& sample = samples_[number % in_flight_];
-  sample.planned = true;
-  std::vector<std::uint64_t> distinct = now.blocks;
-  std::ranges::sort(distinct);
-  distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
-  std::size_t needed = 0;
-  for (const std::uint64_t block : distinct) {
-    std::deque<std::uint64_t>& uses = next_uses_[block];
-    uses.pop_front();
-    if (uses.empty()) next_uses_.erase(block);
-    needed += static_cast<std::size_t>(model_.block_bytes(block));
-  }
-  if (needed > limit_) {
-    sample.too_large = needed;
+  sample.index = now.index;
+  if (now.bytes > limit_) {
+    sample.too_large = now.bytes;
+    sample.planned = true;
     return;
   }
   // Its own blocks are not what makes room.
-  std::vector<Stay> kept(distinct.size());
+  std::vector<Stay> kept(now.distinct.size());
   std::size_t missing = 0;
-  for (std::size_t i = 0; i < distinct.size(); ++i) {
-    const auto found = stays_.find(distinct[i]);
+  for (std::size_t i = 0; i < now.distinct.size(); ++i) {
+    const auto& [block, bytes] = now.distinct[i];
+    const auto found = stays_.find(block);
     if (found == stays_.end()) {
-      missing += static_cast<std::size_t>(model_.block_bytes(distinct[i]));
+      missing += bytes;
       continue;
     }
-    by_next_use_.erase({found->second.key, distinct[i]});
+    by_next_use_.erase({found->second.key, block});
     kept[i] = std::move(found->second);
     stays_.erase(found);
   }
   make_room(missing);
-  for (std::size_t i = 0; i < distinct.size(); ++i) {
+  for (std::size_t i = 0; i < now.distinct.size(); ++i) {
     Stay& it = kept[i];
     if (it.residency == nullptr) {
       it.residency = std::make_shared<Residency>();
-      it.residency->block = distinct[i];
-      it.residency->bytes = static_cast<std::size_t>(model_.block_bytes(distinct[i]));
+      std::tie(it.residency->block, it.residency->bytes) = now.distinct[i];
       it.residency->first_user = number;
       planned_bytes_ += it.residency->bytes;
       ++counts_.loads;
@@ -203,10 +217,12 @@ void BlockSchedule::plan(std::uint64_t number) {
       ++sample.missing;
     }
   }
-  for (const std::uint64_t block : now.blocks)
-    sample.blocks.push_back(
-        kept[static_cast<std::size_t>(std::ranges::lower_bound(distinct, block) - distinct.begin())].residency);
-  for (std::size_t i = 0; i < distinct.size(); ++i) stay(distinct[i], std::move(kept[i]));
+  for (const std::uint64_t block : now.blocks) {
+    const auto at = std::ranges::lower_bound(now.distinct, std::pair{block, std::size_t{0}});
+    sample.blocks.push_back(kept[static_cast<std::size_t>(at - now.distinct.begin())].residency);
+  }
+  for (std::size_t i = 0; i < now.distinct.size(); ++i) stay(now.distinct[i].first, std::move(kept[i]));
+  sample.planned = true;
 }
 
 void BlockSchedule::make_room(std::size_t bytes) {
@@ -270,10 +286,11 @@ bool BlockSchedule::load(std::shared_ptr<Residency> load) noexcept {
   return available();
 }
 
-bool BlockSchedule::blocks_of(std::uint64_t number, std::vector<std::span<const std::byte>>& out) {
+bool BlockSchedule::blocks_of(std::uint64_t number, std::uint64_t index, std::vector<std::span<const std::byte>>& out) {
   out.clear();
   const std::lock_guard lock(mutex_);
   const Sample& sample = samples_[number % in_flight_];
+  if (!sample.planned || sample.index != index) return false;
   if (sample.too_large != 0)
     throw Error(Errc::limit_exceeded, "the record needs blocks of " + std::to_string(sample.too_large) +
                                           " bytes at once, but there are " + std::to_string(limit_) +
@@ -282,7 +299,7 @@ bool BlockSchedule::blocks_of(std::uint64_t number, std::vector<std::span<const 
     if (block->failure) throw Error(*block->failure);
     out.emplace_back(block->data, block->bytes);
   }
-  return sample.planned;
+  return true;
 }
 
 bool BlockSchedule::done(std::uint64_t number) noexcept {
@@ -314,6 +331,7 @@ void BlockSchedule::drop(std::shared_ptr<Residency>& residency) noexcept {
 // Blocks are mostly of one size: what the last one left is there for the next.
 std::byte* BlockSchedule::take_memory(std::size_t bytes) {
   if (bytes == 0) return nullptr;
+  Spares unwanted;
   {
     const std::lock_guard lock(mutex_);
     for (std::size_t i = spares_.size(); i-- > 0;) {
@@ -324,18 +342,23 @@ std::byte* BlockSchedule::take_memory(std::size_t bytes) {
       spare_bytes_ -= bytes;
       return data;
     }
-    free_spares(limit_ - std::min(limit_, used_bytes_));
+    unwanted = spares_beyond(limit_ - std::min(limit_, used_bytes_));
   }
+  free(unwanted);  // a resource is a user's code
   return static_cast<std::byte*>(memory_.allocate(bytes, alignment));
 }
 
-void BlockSchedule::free_spares(std::size_t down_to) noexcept {
-  while (spare_bytes_ > down_to) {
-    const auto [data, bytes] = spares_.back();
-    spares_.pop_back();
-    spare_bytes_ -= bytes;
-    memory_.deallocate(data, bytes, alignment);
-  }
+// Taken out of the spares, so that no more than so many bytes of them are left.
+BlockSchedule::Spares BlockSchedule::spares_beyond(std::size_t bytes) noexcept {
+  Spares out;
+  if (spare_bytes_ <= bytes) return out;
+  out.swap(spares_);
+  spare_bytes_ = 0;
+  return out;
+}
+
+void BlockSchedule::free(const Spares& spares) noexcept {
+  for (const auto& [data, bytes] : spares) memory_.deallocate(data, bytes, alignment);
 }
 
 BlockSchedule::Counts BlockSchedule::counts() const {

@@ -72,9 +72,9 @@ class BlockSchedule {
   bool available() const noexcept { return available_.load(std::memory_order_seq_cst); }
   /// Loads a block. True: there is more to do than there was.
   bool load(std::shared_ptr<Residency> load) noexcept;
-  /// The blocks of a sample in work, in their order. False: they were not planned, and its reader is to find them.
-  /// @throws Error of a block that could not be loaded.
-  bool blocks_of(std::uint64_t sample, std::vector<std::span<const std::byte>>& out);
+  /// The blocks of a sample in work, which is record `index`, in their order. False: they were not planned, and its
+  /// reader is to find them. @throws Error of a block that could not be loaded.
+  bool blocks_of(std::uint64_t sample, std::uint64_t index, std::vector<std::span<const std::byte>>& out);
   /// A sample is made. True: there is more to do than there was.
   bool done(std::uint64_t sample) noexcept;
 
@@ -89,11 +89,15 @@ class BlockSchedule {
     std::vector<std::shared_ptr<Residency>> blocks;
     std::uint32_t missing = 0;
     bool planned = false;
+    std::uint64_t index = 0;
     std::size_t too_large = 0;  ///< bytes that its blocks need, where that is more than there is
   };
   struct Upcoming {
-    std::vector<std::uint64_t> blocks;
-    bool known = true;
+    std::uint64_t index = 0;
+    std::vector<std::uint64_t> blocks;                            ///< in the record's order
+    std::vector<std::pair<std::uint64_t, std::size_t>> distinct;  ///< by number, with their bytes
+    std::size_t bytes = 0;                                        ///< of them; saturates
+    bool known = false;
   };
   struct Stay {
     std::shared_ptr<Residency> residency;
@@ -103,6 +107,7 @@ class BlockSchedule {
 
   void plan(std::uint64_t number);
   bool fetch();
+  void describe(Upcoming& next) const;
   void look_ahead();
   bool next_index(std::uint64_t& index);
   std::uint64_t key_of(std::uint64_t block, std::uint64_t last_use) const;
@@ -112,7 +117,9 @@ class BlockSchedule {
   void drop(std::shared_ptr<Residency>& residency) noexcept;
   void update() noexcept;
   std::byte* take_memory(std::size_t bytes);
-  void free_spares(std::size_t down_to) noexcept;
+  using Spares = std::vector<std::pair<std::byte*, std::size_t>>;
+  Spares spares_beyond(std::size_t bytes) noexcept;
+  void free(const Spares& spares) noexcept;
 
   const BlockModel& model_;
   const std::size_t limit_;
@@ -142,7 +149,7 @@ class BlockSchedule {
   std::priority_queue<std::uint64_t, std::vector<std::uint64_t>, std::greater<>> ready_;
   std::deque<std::shared_ptr<Residency>> loads_;  ///< that have not begun
   std::size_t used_bytes_ = 0;                    ///< of blocks that are loaded or loading, and in use or planned
-  std::vector<std::pair<std::byte*, std::size_t>> spares_;
+  Spares spares_;
   std::size_t spare_bytes_ = 0;
   bool out_of_memory_ = false;  ///< the plan is lost: each reader finds its blocks
   Counts counts_;

@@ -27,7 +27,7 @@ bool work_on_block(BlockSchedule& blocks, ChainRun& run, BlockSchedule::Work wor
 void lend_blocks(BlockSchedule& blocks, ChainRun& run, std::uint64_t sample, std::uint64_t index) noexcept {
   run.block_failure.reset();
   try {
-    if (blocks.blocks_of(sample, run.blocks)) run.reader->lend(index, run.blocks, nullptr);
+    if (blocks.blocks_of(sample, index, run.blocks)) run.reader->lend(index, run.blocks, nullptr);
   } catch (...) {
     run.block_failure = described_error("read");
     if (run.block_failure) run.reader->lend(index, {}, &*run.block_failure);

@@ -103,6 +103,7 @@ bool Engine::make_samples(ChainRun& run, Slot& slot, TicketRun tickets) noexcept
       try {
         fill_row(run, slot, row, tickets.first + (row - begin));
       } catch (...) {  // no memory even to say what failed
+        slots_.clear_row(slot, row);
         slot.broken.store(true, std::memory_order_relaxed);
       }
     } else if (row < slot.rows) {

@@ -105,6 +105,7 @@ void Engine::admit(Lock& lock) noexcept {
 
 // Who is in the batch: positions, source indices, mask.
 void Engine::prepare(Slot& slot) {
+  slot.arena.reset();
   const RankRows part = data_->rank_rows(cursor_.number);
   const std::uint64_t next = cursor_.number + 1;
   slot.epoch = cursor_.epoch;
@@ -245,6 +246,7 @@ void Engine::close() noexcept {
     door_->engine = nullptr;
   }
   std::vector<std::unique_ptr<ChainRun>> runs;  // readers and streams are a user's: they go without the mutex
+  std::unique_ptr<BlockSchedule> blocks;
   std::unique_ptr<Settled> settled;
   Lock lock(mutex_);
   closed_ = true;
@@ -252,6 +254,7 @@ void Engine::close() noexcept {
   idle_runs_.clear();
   runs.swap(runs_);
   settled.swap(settled_);
+  blocks.swap(blocks_);
   lock.unlock();
 }
 

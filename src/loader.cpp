@@ -46,9 +46,10 @@ class Loader::Impl {
     request.rows = data.most_rows();
     request.slot_bytes = detail::Slots::slot_bytes(data.schema, request.rows);
     const detail::RowLayout layout(data.schema);
+    request.slot_bytes += request.rows * detail::Slots::row_notes_bytes(layout);
     if (layout.appends()) request.append_slot = least_append_bytes(data);
     if (data.settled()) {
-      request.row_bytes = detail::Settle::row_bytes(layout);
+      request.row_bytes = detail::Settle::row_bytes(layout) + detail::Settle::row_notes_bytes(layout);
       request.append_row = layout.appends() ? detail::appended_row_bytes : 0;
       request.held = data.bucket ? static_cast<std::size_t>(data.bucket->options.window) : 0;
       request.cells = [&data, this](unsigned threads) {

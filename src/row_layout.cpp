@@ -76,6 +76,9 @@ std::array<std::byte, 8> element_of(DType dtype, double value) {
       return out;
     }
     case DType::f32: {
+      if (std::isfinite(value) && (std::abs(value) > static_cast<double>(std::numeric_limits<float>::max()) ||
+                                   static_cast<double>(static_cast<float>(value)) != value))
+        throw Error(Errc::invalid_argument, "padding of " + std::to_string(value) + " is no f32");
       const auto element = static_cast<float>(value);
       std::memcpy(out.data(), &element, sizeof element);
       return out;

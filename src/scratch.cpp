@@ -11,7 +11,6 @@ namespace penstock::detail {
 namespace {
 constexpr std::size_t alignment = 64;
 constexpr std::size_t round_up(std::size_t bytes) { return (bytes + alignment - 1) & ~(alignment - 1); }
-constexpr std::size_t least_block = 64 << 10;
 constexpr std::size_t no_limit = std::numeric_limits<std::size_t>::max();
 }  // namespace
 
@@ -68,7 +67,7 @@ std::byte* ScratchArena::allocate(std::size_t bytes) {
                                            " bytes of working memory, but the byte budget leaves " +
                                            std::to_string(limit_) +
                                            " a runner; raise `memory`, or lower `threads`, `depth` or the batch size");
-    add_block(std::max(need, std::min(least_block, limit_ - capacity_)));
+    add_block(std::max(need, std::min(least_block_, limit_ - capacity_)));
   }
   std::byte* out = blocks_[current_].data + used_;
   used_ += need;

@@ -17,7 +17,9 @@ namespace penstock::detail {
 /// a sample fits must not depend on how those before it cut the memory up.
 class ScratchArena final : public Scratch {
  public:
-  explicit ScratchArena(std::size_t limit = std::numeric_limits<std::size_t>::max()) : limit_(limit) {}
+  /// `least_block`: bytes that are allocated at least.
+  explicit ScratchArena(std::size_t limit = std::numeric_limits<std::size_t>::max(), std::size_t least_block = 64 << 10)
+      : limit_(limit), least_block_(least_block) {}
   ScratchArena(const ScratchArena&) = delete;
   ScratchArena& operator=(const ScratchArena&) = delete;
   ~ScratchArena() override;
@@ -48,7 +50,7 @@ class ScratchArena final : public Scratch {
   void free_blocks() noexcept;
 
   std::vector<Block> blocks_;
-  std::size_t current_ = 0, used_ = 0, capacity_ = 0, peak_ = 0, limit_;
+  std::size_t current_ = 0, used_ = 0, capacity_ = 0, peak_ = 0, limit_, least_block_;
 };
 
 }  // namespace penstock::detail

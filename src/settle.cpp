@@ -97,7 +97,7 @@ SettleCell& Settle::take(std::uint64_t number) noexcept {
 }
 
 void Settle::clear(const SettleCell& cell) noexcept {
-  static std::byte nothing{};
+  alignas(64) static std::byte nothing{};
   for (std::size_t f = 0; f < offsets_.size(); ++f) {
     const RowField& field = layout_[f];
     std::byte* const out = field.appended() ? &nothing : place(cell, f);
@@ -210,7 +210,8 @@ std::int64_t Settle::length_of(const SettleCell& cell) const noexcept {
   const RowField& field = layout_[length_field_];
   if (length_rank_ != 0)
     return field.kind == RowField::Kind::dense ? fixed_length_ : cell.row->varying[field.varying].shape[0];
-  return integer_at(length_dtype_, place(cell, length_field_));
+  const std::int64_t length = integer_at(length_dtype_, place(cell, length_field_));
+  return length_dtype_ == DType::u64 && length < 0 ? std::numeric_limits<std::int64_t>::max() : length;
 }
 
 // One row of the window to its batch, or one step towards it. False: it has to wait for a slot.
@@ -262,9 +263,11 @@ bool Settle::open(SettleOutlet& outlet) noexcept {
 
 void Settle::close(SettleOutlet& outlet) noexcept {
   Slot* const slot = std::exchange(slot_, nullptr);
-  std::fill(slot->indices.begin() + static_cast<std::ptrdiff_t>(slot->valid), slot->indices.end(), ~std::uint64_t{0});
-  std::fill(slot->mask.begin() + static_cast<std::ptrdiff_t>(slot->valid), slot->mask.end(), std::uint8_t{0});
   slot->rows = tail_ == Tail::pad ? rows_ : slot->valid;
+  for (std::uint64_t row = slot->valid; row < slot->rows; ++row) {
+    slot->indices[row] = ~std::uint64_t{0};
+    slot->mask[row] = 0;
+  }
   ++at_.number;
   slot->next.number = slot->next.epoch == at_.epoch ? at_.number : 0;
   outlet.close_batch(*slot);

@@ -30,7 +30,7 @@ struct Origin;
 
 /// Memory for a row that waits for its place.
 struct SettleRow {
-  explicit SettleRow(std::size_t append_limit, std::size_t fields) : arena(append_limit), varying(fields) {}
+  explicit SettleRow(std::size_t append_limit, std::size_t fields) : arena(append_limit, 256), varying(fields) {}
   std::byte* data = nullptr;       ///< places of the fields that have one
   ScratchArena arena;              ///< what is appended
   std::vector<RaggedRow> varying;  ///< fields that are not dense
@@ -91,6 +91,10 @@ class Settle {
   };
 
   static std::size_t row_bytes(const RowLayout& layout);
+  /// Bytes of what is known of a row besides.
+  static std::size_t row_notes_bytes(const RowLayout& layout) noexcept {
+    return sizeof(SettleCell) + sizeof(SettleRow) + layout.varying() * sizeof(RaggedRow);
+  }
   /// `cells`: those in work; `append_limit`: bytes of one row for fields of any size.
   Settle(const PipelineData& data, const BatchBounds& bounds, std::size_t cells, MemoryResource& memory,
          std::size_t append_limit = ~std::size_t{0});

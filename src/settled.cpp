@@ -13,6 +13,7 @@ namespace penstock::detail {
 namespace {
 
 constexpr std::size_t most_cells = 1u << 22;
+constexpr std::uint64_t most_bounded_cells = 4096;
 constexpr std::uint64_t positions_at_once = 64;
 constexpr std::size_t moves_at_once = 16;
 
@@ -22,7 +23,10 @@ std::size_t Settled::cells_for(const PipelineData& data, std::size_t settle_byte
   const RowLayout layout(data.schema);
   const std::size_t row =
       std::max<std::size_t>(Settle::row_bytes(layout) + (layout.appends() ? appended_row_bytes : 0), 1);
-  const std::size_t wanted = settle_bytes != 0 ? settle_bytes / row : static_cast<std::size_t>(data.batch->rows);
+  // Where sizes end a batch it has fewer rows than it may have.
+  const std::size_t batch = static_cast<std::size_t>(
+      data.bounded ? std::min<std::uint64_t>(data.batch->rows, most_bounded_cells) : data.batch->rows);
+  const std::size_t wanted = settle_bytes != 0 ? settle_bytes / row : batch;
   return std::clamp<std::size_t>(wanted, std::size_t{4} * threads, most_cells);
 }
 

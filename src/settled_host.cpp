@@ -7,13 +7,18 @@
 namespace penstock::detail {
 
 Slot* Engine::open_batch() noexcept {
-  const Lock lock(mutex_);
-  Slot* const slot = slots_.acquire();
-  if (slot != nullptr) return slot;
-  // Under the mutex, as is the release that ends it.
-  settled_->settle().stalled().store(true, std::memory_order_seq_cst);
-  changed_.notify_all();
-  return nullptr;
+  Slot* slot = nullptr;
+  {
+    const Lock lock(mutex_);
+    slot = slots_.acquire();
+    // Under the mutex, as is the release that ends it.
+    if (slot == nullptr) settled_->settle().stalled().store(true, std::memory_order_seq_cst);
+  }
+  if (slot != nullptr)
+    slot->arena.reset();
+  else
+    changed_.notify_all();
+  return slot;
 }
 
 void Engine::close_batch(Slot& slot) noexcept {

@@ -68,7 +68,7 @@ SlotArena::Block* SlotArena::add_block(const Block* full, std::size_t need) {
 }
 
 void SlotArena::reset() noexcept {
-  const std::size_t used = used_.exchange(0, std::memory_order_relaxed);
+  const std::size_t used = std::min(used_.exchange(0, std::memory_order_relaxed), capacity_);
   if (used > peak()) peak_.store(used, std::memory_order_relaxed);
   if (blocks_.size() > 1) {
     const std::size_t bytes = capacity_;

@@ -74,12 +74,11 @@ Slot* Slots::acquire() noexcept {
   slot->discarded = false;
   slot->broken.store(false, std::memory_order_relaxed);
   slot->overflow.reset();
-  slot->arena.reset();
   return slot;
 }
 
 void Slots::clear_row(Slot& slot, std::uint64_t row) const noexcept {
-  static std::byte nothing{};
+  alignas(64) static std::byte nothing{};
   for (std::size_t f = 0; f < offsets_.size(); ++f) {
     const RowField& field = layout_[f];
     std::byte* const out = field.appended() ? &nothing : place(slot, f, row);
@@ -149,7 +148,7 @@ void Slots::lay_side_by_side(Slot& slot) const noexcept {
 Slots::Finished Slots::finish(Slot& slot, std::uint32_t parts) noexcept {
   if (slot.left.fetch_sub(parts, std::memory_order_acq_rel) != parts) return Finished::no;
   if (slot.discarded) return Finished::discarded;
-  if (layout_.appends()) lay_side_by_side(slot);
+  if (layout_.appends() && !slot.broken.load(std::memory_order_relaxed)) lay_side_by_side(slot);
   move(slot, SlotState::filling, SlotState::ready);
   return Finished::ready;
 }

@@ -78,6 +78,11 @@ class Slots {
   /// Bytes of one slot for `rows` rows of a schema whose shapes are fixed. @throws Error(limit_exceeded) on overflow.
   static std::size_t slot_bytes(const Schema& schema, std::uint64_t rows);
 
+  /// Bytes of what a slot knows of each row besides.
+  static std::size_t row_notes_bytes(const RowLayout& layout) noexcept {
+    return sizeof(std::uint64_t) + sizeof(std::uint8_t) + layout.varying() * (sizeof(RaggedRow) + sizeof(std::int64_t));
+  }
+
   /// `append_limit`: bytes of one slot for fields of any size.
   Slots(const Schema& schema, std::uint64_t rows, std::size_t depth, MemoryResource& memory,
         std::size_t append_limit = ~std::size_t{0});
@@ -96,7 +101,7 @@ class Slots {
   /// The most that fields of any size needed in one slot.
   std::size_t appended_bytes() const noexcept;
 
-  /// A free slot, now filling, or null.
+  /// A free slot, now filling, or null. Its arena is still to be reset, without the lock: that calls a user's resource.
   Slot* acquire() noexcept;
   std::byte* place(const Slot& slot, std::size_t field, std::uint64_t row) const noexcept {
     return slot.data + offsets_[field] + row * layout_[field].row_bytes;

@@ -36,7 +36,10 @@ struct LoaderOptions {
                                           ///< Never fewer than 4 samples a runner
   std::size_t block_bytes = 0;            ///< bytes of decoded blocks that are kept for the records that share them
                                           ///< (a source of blocks); 0 = 512 MiB, or what `memory` allows, half of it
-                                          ///< at most. A record whose blocks need more is a bad sample
+                                          ///< at most, but 8 MiB. A record whose blocks need more is a bad sample.
+                                          ///< Readers behind `concat` and the like, and those of stand-ins for bad
+                                          ///< samples, keep blocks of their own beside these: 8 MiB each, and what the
+                                          ///< record in work needs
   MemoryResource* host_memory = nullptr;  ///< where slots come from; default: penstock::host_memory()
   std::uint64_t epochs = 0;               ///< nothing is read ahead behind this many; 0 = they never end
   std::stop_token stop = {};              ///< when it is requested, `next()` returns nothing more
@@ -105,7 +108,8 @@ class PENSTOCK_API Loader {
   /// The next batch, or nothing at the end of the epoch (once; then the next epoch begins) and after a stop. On a
   /// device, work enqueued on `stream` afterwards sees the batch; the host does not wait for it.
   /// @throws Error of the first bad sample in order (the epoch ends there: `epoch()` begins the next one, `state()`
-  /// still names the batch that failed); Error(leases_exhausted) when the caller holds the whole ring.
+  /// still names the batch that failed); Error(leases_exhausted) when the caller holds the whole ring;
+  /// Error(out_of_memory), before anything else of that batch, where its rows of any size don't fit `memory`.
   std::optional<Batch> next(StreamRef stream = {});
 
   /// Names the batch behind the last one delivered; behind an epoch's last, the next epoch's first. (Where filters or

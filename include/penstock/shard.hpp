@@ -32,7 +32,8 @@ struct Shard {
 /// consecutive ones, ranks in order, the first n mod `world` ranks one row more than the others (9 over 4: 3, 2, 2, 2).
 /// A loader reads, makes and holds its own rows alone.
 ///
-/// - The ranks' batches of one step, one behind the other, are bit for bit the batch of a run of one rank. Neither
+/// - The ranks' batches of one step, one behind the other, are bit for bit the batch of a run of one rank (but for
+///   padding to the longest row, which is the longest of a rank's part). Neither
 ///   order nor draws, stand-ins for bad samples, mask or fingerprint depend on the number of ranks. So a state that any
 ///   rank saved resumes on any number of ranks, all of which are given that one state.
 /// - Every rank has the same number of steps, also where the last batch is incomplete. With `Tail::keep` its rows are

@@ -336,3 +336,84 @@ TEST_CASE("a loop that is left, or stopped, in the middle of decoding goes on wh
     if (i % 2 == 0) REQUIRE(brief.next());
   }
 }
+
+TEST_CASE("an order that fails while it is looked ahead spoils no sample before it") {
+  const Watchdog dog(60s);
+  struct FailsOnce {
+    std::shared_ptr<std::atomic<int>> calls = std::make_shared<std::atomic<int>>(0);
+    int at = 0;
+    bool for_ever = false;
+    std::uint64_t size(std::uint64_t n) const { return n; }
+    std::string name() const { return "fails_once"; }
+    std::string describe() const { return ""; }
+    void fill(std::uint64_t, std::uint64_t, std::span<ps::OrderPoint> points) const {
+      for (const ps::OrderPoint& p : points)
+        if (for_ever && p.position >= 200) throw ps::Error(ps::Errc::io, "no more");
+      if (!for_ever && ++*calls == at) throw std::bad_alloc();
+    }
+  };
+  const Chunks source{.count = 1000, .per_block = 10};
+  const auto keeps = [](const ps::Sample&) { return true; };
+  for (const bool settled : {false, true})
+    for (int at = 1; at < 12; ++at) {
+      ps::Pipeline p = ps::from(source) | FailsOnce{.at = at, .for_ever = at == 1};
+      if (settled) p = p | ps::filter(keeps);
+      ps::Loader loader(p | ps::batch(10), {.threads = 2, .epochs = 1});
+      std::uint64_t rows = 0;
+      try {
+        for (const ps::Batch& b : loader.epoch()) {
+          check_values(source, b);
+          rows += b.size();
+        }
+      } catch (const ps::Error&) {
+      }
+      if (at == 1) CHECK(rows == 200);
+    }
+}
+
+TEST_CASE("a block whose size can't be told, or is more than there is, is a bad sample and no more") {
+  const Watchdog dog(60s);
+  struct Sizes {
+    Chunks source;
+    std::uint64_t bad;
+    std::uint64_t size() const { return source.size(); }
+    ps::Schema schema() const { return source.schema(); }
+    std::uint64_t blocks() const { return source.blocks(); }
+    std::uint64_t block_bytes(std::uint64_t b) const {
+      if (b != 5) return source.block_bytes(b);
+      if (bad == 0) throw ps::Error(ps::Errc::corrupt, "a size that is none");
+      return bad;
+    }
+    void blocks_of(std::uint64_t i, std::vector<std::uint64_t>& ids) const { source.blocks_of(i, ids); }
+    void load(std::uint64_t b, std::span<std::byte> bytes) const { source.load(b, bytes); }
+    void read(std::uint64_t i, std::span<const std::span<const std::byte>> blocks, ps::SampleBuilder& out) const {
+      if (blocks.empty()) throw ps::Error(ps::Errc::invalid_argument, "no blocks were given");
+      source.read(i, blocks, out);
+    }
+  };
+  for (const std::uint64_t bad : {std::uint64_t{0}, ~std::uint64_t{0} - 319, ~std::uint64_t{0}}) {
+    const Sizes source{{.count = 200, .per_block = 10, .spanning = 5}, bad};
+    ps::Loader loader(ps::from(source) | ps::on_error({.policy = ps::OnError::mask}) | ps::batch(10),
+                      {.threads = 2, .epochs = 1});
+    std::uint64_t masked = 0, rows = 0;
+    for (const ps::Batch& b : loader.epoch())
+      for (std::size_t r = 0; r < b.size(); ++r) {
+        ++rows;
+        masked += b.mask()[r] == 0;
+      }
+    CHECK(rows == 200);
+    CHECK(masked == 12);  // ten in the block, and two that span into it
+  }
+}
+
+TEST_CASE("a batch that is held keeps its ring, and no blocks") {
+  const Chunks source{.count = 5000, .per_block = 500};
+  ps::StatisticsResource memory(ps::host_memory());
+  ps::Batch held;
+  {
+    ps::Loader loader(ps::from(source) | ps::batch(10), {.threads = 2, .depth = 2, .host_memory = &memory});
+    held = std::move(*loader.next());
+  }
+  CHECK(memory.used() <= 2 * 512);
+  check_values(source, held);
+}

@@ -112,6 +112,15 @@ TEST_CASE("what can't be put together is refused when the pipeline is built") {
   CHECK(says(refusal(joined(ps::pad("text", {.value = 0.5}))), "is no u32"));
   CHECK(says(refusal(joined(ps::pad("text", {.value = 4294967296.0}))), "is no u32"));
   CHECK(refusal(joined(ps::pad("text", {.value = 4294967295.0}))) == "nothing");
+  const auto floats = [](double value) {
+    return [value] {
+      (void)(ps::from(Records{.count = 4}) | ps::map("x", [](ps::View<const std::uint32_t, 1>, ps::View<float, 1>) {}) |
+             ps::pad("x", {.to = 9, .value = value}));
+    };
+  };
+  CHECK(says(refusal(floats(1e300)), "is no f32"));
+  CHECK(says(refusal(floats(16777217)), "is no f32"));
+  CHECK(refusal(floats(-1.5)) == "nothing");
   CHECK(says(refusal([] { (void)ps::pad("text", {.to = -1}); }), "-1"));
   CHECK(says(refusal([] { (void)(texts() | ps::ragged("text") | ps::pad("text")); }), "said already"));
   CHECK(says(refusal(joined(ps::bucket("text", {.window = 3}))), "text"));  // text itself is not said
@@ -161,6 +170,27 @@ TEST_CASE("a batch that is bounded by tokens or bytes ends before the sample tha
   REQUIRE(error);
   CHECK(error->index() == 4u);
   CHECK(says(error->what(), "`most_tokens` = 3"));
+}
+
+TEST_CASE("what is dropped behind the last sample of a bounded batch is told once, also after a resume") {
+  const Watchdog dog(60s);
+  struct Fails {
+    void operator()(ps::Sample&, ps::Context& context) const {
+      if (context.index() % 3 == 2) throw ps::Error(ps::Errc::corrupt, "planted");
+    }
+  };
+  const ps::Pipeline p = texts(90) | Fails{} | ps::ragged("text") | ps::on_error({.policy = ps::OnError::drop}) |
+                         ps::batch(100, {.tokens = "text", .most_tokens = 6});
+  const std::vector<Got> all = collect(p, {.threads = 2});
+  ps::Loader loader(p, {.threads = 2});
+  for (std::size_t s = 0; s < all.size(); ++s) {
+    ps::Loader rest(p, {.threads = 1});
+    rest.resume(loader.state());
+    for (std::size_t i = s; i < all.size(); ++i) REQUIRE(copy(*rest.next()) == all[i]);
+    CHECK_FALSE(rest.next());
+    CHECK(rest.state().replaced == 30);
+    REQUIRE(loader.next());
+  }
 }
 
 TEST_CASE("buckets put samples of like length together, in an order of batches that each epoch draws anew") {
