@@ -115,8 +115,10 @@ void append_field(const ps::Batch& batch, const ps::Field& field, std::vector<st
   };
   if (field.collate.kind == ps::Collate::Kind::ragged) {
     const ps::RaggedRows rows = batch.ragged(field.name);
-    for (std::uint64_t r = 0; r < rows.size(); ++r)
-      for (const std::int64_t dim : rows[r].shape.dims()) add(&dim, sizeof dim);
+    for (std::uint64_t r = 0; r < rows.size(); ++r) {
+      const ps::TensorView row = rows[r];
+      for (const std::int64_t dim : row.shape.dims()) add(&dim, sizeof dim);
+    }
     const ps::PackedRows packed = rows.packed();
     add(packed.data.data(), packed.data.size());
     add_lengths();
