@@ -331,6 +331,9 @@ void BlockSchedule::drop(std::shared_ptr<Residency>& residency) noexcept {
 // Blocks are mostly of one size: what the last one left is there for the next.
 std::byte* BlockSchedule::take_memory(std::size_t bytes) {
   if (bytes == 0) return nullptr;
+  // One at a time, or what one is about to free would stand beside what another allocates. Not under the other mutex:
+  // a resource is a user's code.
+  const std::lock_guard one_at_a_time(memory_mutex_);
   Spares unwanted;
   {
     const std::lock_guard lock(mutex_);
@@ -344,7 +347,7 @@ std::byte* BlockSchedule::take_memory(std::size_t bytes) {
     }
     unwanted = spares_beyond(limit_ - std::min(limit_, used_bytes_));
   }
-  free(unwanted);  // a resource is a user's code
+  free(unwanted);
   return static_cast<std::byte*>(memory_.allocate(bytes, alignment));
 }
 

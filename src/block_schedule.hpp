@@ -126,6 +126,7 @@ class BlockSchedule {
   const std::uint64_t lookahead_;
   MemoryResource& memory_;
 
+  std::mutex memory_mutex_;  ///< while memory is taken from the resource; before the other one
   mutable std::mutex mutex_;
   std::atomic<bool> available_{false};
   const std::size_t in_flight_;

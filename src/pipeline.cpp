@@ -291,7 +291,7 @@ class Join {
   void join_bucket(BucketItem& item) const {
     const std::string label = "bucket(" + item.field + ")";
     check_length(at(item.field, label), label);
-    const std::uint64_t rows = data_.batch->rows, most = 65'535;
+    const std::uint64_t rows = data_.batch->rows, most = most_bucket_window;
     std::uint64_t& window = item.options.window;
     if (window == 0)
       window = data_.bounded ? std::min(16 * rows, most) : std::min<std::uint64_t>(16, most / rows) * rows;

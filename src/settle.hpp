@@ -55,8 +55,8 @@ struct SettleCell {
 /// How an epoch ended: what its last batch does not tell.
 struct EpochEnd {
   std::uint64_t epoch = 0;
-  std::uint64_t samples =
-      0;  ///< bad ones behind the last batch; with Tail::drop also those of the batch that is not wanted
+  /// Bad ones behind the last batch; with Tail::drop also those of the batch that is not wanted.
+  std::uint64_t samples = 0;
   std::vector<BadSample> bad;
   std::uint64_t unlisted = 0;  ///< behind those, as of a slot
   bool broken = false;         ///< some could not even be reported

@@ -75,7 +75,7 @@ struct Slot {
 class Slots {
  public:
   static constexpr std::size_t field_alignment = 256;
-  /// Bytes of one slot for `rows` rows of a schema whose shapes are fixed. @throws Error(limit_exceeded) on overflow.
+  /// Bytes of one slot for `rows` rows, in fields that have places. @throws Error(limit_exceeded) on overflow.
   static std::size_t slot_bytes(const Schema& schema, std::uint64_t rows);
 
   /// Bytes of what a slot knows of each row besides.

@@ -71,6 +71,8 @@ struct CollateItem {
   std::string field;
   Collate collate;
 };
+/// Batches made of one window are counted in 16 bits.
+inline constexpr std::uint64_t most_bucket_window = 65'535;
 struct BucketItem {
   std::string field;
   BucketOptions options;

@@ -8,10 +8,6 @@
 
 namespace penstock {
 
-namespace {
-constexpr std::uint64_t most_bucket_window = 65'535;  // batches of one are counted in 16 bits
-}
-
 namespace detail {
 
 Stage make_order(std::shared_ptr<const OrderModel> model, std::optional<std::uint64_t> seed) {
@@ -48,8 +44,9 @@ Stage pad(std::string field, PadOptions options) {
 }
 
 Stage bucket(std::string field, BucketOptions options) {
-  if (options.window > most_bucket_window)
-    throw Error(Errc::invalid_argument, "a window has at most " + std::to_string(most_bucket_window) + " samples")
+  if (options.window > detail::most_bucket_window)
+    throw Error(Errc::invalid_argument,
+                "a window has at most " + std::to_string(detail::most_bucket_window) + " samples")
         .with_stage("bucket(" + field + ")");
   return detail::make_stage(detail::BucketItem{std::move(field), options});
 }
