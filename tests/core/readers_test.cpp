@@ -90,20 +90,22 @@ TEST_CASE("a loader's readers are told exactly what they read next") {
   for (const unsigned threads : {1u, 3u}) {
     const Leased source{.count = 5'003};
     {
-      ps::Loader loader(ps::from(source) | ps::shuffle() | ps::batch(64), {.threads = threads, .epochs = 4});
-      std::uint64_t rows = 0;
-      for (int epoch = 0; epoch < 4; ++epoch) {
+      ps::Loader loader(ps::from(source) | ps::shuffle() | ps::batch(64), {.threads = threads});
+      const bool expects = !sanitized();  // samples this short are taken several at once
+      // Where the runners are slow to come, the caller makes whole epochs, one sample at a time.
+      for (int epoch = 0; epoch < 4 || (expects && source.seen->expected == 0 && epoch < 1000); ++epoch) {
+        std::uint64_t rows = 0;
         for (const ps::Batch& batch : loader.epoch()) {
           check_rows(batch);
           rows += batch.indices().size();
         }
+        CHECK(rows == 5'003);
       }
-      CHECK(rows == 4 * 5'003);
+      if (expects) CHECK(source.seen->expected > 0);
     }
     CHECK(source.seen->open == 0);
     CHECK(source.seen->shared == 0);
     CHECK(source.seen->unexpected == 0);
-    if (!sanitized()) CHECK(source.seen->expected > 0);  // samples this short are taken several at once
     CHECK(source.seen->most <= static_cast<int>(threads) + 1);
   }
 }
