@@ -76,7 +76,9 @@ std::uint64_t Batch::size() const noexcept { return lease_ == nullptr ? 0 : leas
 std::uint64_t Batch::global_size() const noexcept {
   if (lease_ == nullptr) return 0;
   const detail::PipelineData& data = lease_->engine().data();
-  return data.settled() ? lease_->slot().valid : data.global_valid(number());
+  if (!data.settled()) return data.global_valid(number());
+  // Where ranks share a settled batch, all of them are full.
+  return data.shard_value().world > 1 ? data.batch->rows : lease_->slot().valid;
 }
 std::span<const std::uint64_t> Batch::indices() const noexcept {
   return lease_ == nullptr ? std::span<const std::uint64_t>{} : std::span(lease_->slot().indices.data(), size());

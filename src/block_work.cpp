@@ -66,24 +66,25 @@ bool Engine::step_in_blocks(ChainRun& run) noexcept {
 }
 
 BlockSchedule::Feed Engine::feed(Cursor at) const {
+  if (data_->settled()) {
+    Positions positions(*data_);
+    positions.begin(at);
+    return [this, positions](std::vector<std::uint64_t>& out) mutable {
+      constexpr std::uint64_t at_once = 256;
+      if (options_.epochs != 0 && !positions.endless() && positions.epoch() >= options_.epochs) return;
+      out.resize(static_cast<std::size_t>(std::min(at_once, positions.left())));
+      positions.fill(0, out);
+      positions.skip(out.size());
+    };
+  }
   return [this, at](std::vector<std::uint64_t>& out) mutable {
     // A rank may have no row of a batch, and none of any.
-    for (std::uint64_t tries = steps_ + 1;
-         tries != 0 && out.empty() && data_->size != 0 && (options_.epochs == 0 || at.epoch < options_.epochs);
-         --tries) {
-      if (data_->settled()) {
-        constexpr std::uint64_t at_once = 256;
-        out.resize(static_cast<std::size_t>(std::min(at_once, data_->size - std::min(at.position, data_->size))));
-        data_->fill(at.epoch, at.position, out);
-        at.position += out.size();
-        if (at.position >= data_->size) at = {at.epoch + 1, 0, 0, 0};
-      } else {
-        if (steps_ == 0) return;
-        const RankRows part = data_->rank_rows(at.number);
-        out.resize(static_cast<std::size_t>(part.valid));
-        data_->fill(at.epoch, part.first, out);
-        if (++at.number == steps_) at = {at.epoch + 1, 0, 0, 0};
-      }
+    for (std::uint64_t tries = steps_;
+         tries != 0 && out.empty() && (options_.epochs == 0 || at.epoch < options_.epochs); --tries) {
+      const RankRows part = data_->rank_rows(at.number);
+      out.resize(static_cast<std::size_t>(part.valid));
+      data_->fill(at.epoch, part.first, out);
+      if (++at.number == steps_) at = {at.epoch + 1, 0, 0, 0};
     }
   };
 }

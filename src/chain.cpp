@@ -33,7 +33,9 @@ Chain::Chain(std::shared_ptr<const PipelineData> data)
     : data_(std::move(data)), seed_(data_->seed_value()), check_(data_->check_value()) {
   if (data_->batch) {
     layout_.emplace(data_->schema);
-    bounds_.emplace(data_->schema, *data_->batch);
+    BatchItem of_rank = *data_->batch;
+    of_rank.rows = data_->most_rows();
+    bounds_.emplace(data_->schema, of_rank);
   }
   compile();
   assign_homes();

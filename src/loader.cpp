@@ -38,6 +38,8 @@ class Loader::Impl {
     executor->impl().check_process();
     steps = data.steps();
     settled = data.settled();
+    endless = data.fixed_steps() != 0;
+    check_steps(data);
     empty = settled ? data.size == 0 : steps == 0;
     detail::BudgetRequest request;
     request.memory = options.memory;
@@ -51,7 +53,7 @@ class Loader::Impl {
     if (data.settled()) {
       request.row_bytes = detail::Settle::row_bytes(layout) + detail::Settle::row_notes_bytes(layout);
       request.append_row = layout.appends() ? detail::appended_row_bytes : 0;
-      request.held = data.bucket ? static_cast<std::size_t>(data.bucket->options.window) : 0;
+      request.held = static_cast<std::size_t>(data.window_rows());
       request.cells = [&data, this](unsigned threads) {
         return detail::Settled::cells_for(data, options.settle_bytes, threads);
       };
@@ -93,6 +95,17 @@ class Loader::Impl {
     engine->close();
   }
 
+  static void check_steps(const detail::PipelineData& data) {
+    if (data.fixed_steps() == 0) return;
+    if (!data.settled())
+      throw Error(Errc::invalid_argument, "an epoch of this pipeline has " + std::to_string(data.steps()) +
+                                              " batches, on all ranks; leave `steps_per_epoch` away")
+          .with_stage("shard");
+    if (data.size == 0)
+      throw Error(Errc::invalid_argument, "`steps_per_epoch` batches can't be made of a pipeline without samples")
+          .with_stage("shard");
+  }
+
   // What a bound promises, with room for what aligns the rows; else a guess for as many rows, in as much as a small
   // batch of records has.
   static std::size_t least_append_bytes(const detail::PipelineData& data) {
@@ -122,6 +135,8 @@ class Loader::Impl {
       // are.
       bool read_to_the_end = !ended_by_error && !must_seek && cursor.epoch != epoch;
       if (read_to_the_end && settled) read_to_the_end = engine->take_epoch_end(epoch).has_value();
+      if (endless && ended_by_error && behind_error) cursor = *behind_error;
+      behind_error.reset();
       to_epoch(epoch + 1);
       if (!read_to_the_end) must_seek = true;
     }
@@ -159,6 +174,7 @@ class Loader::Impl {
     } catch (...) {
       in_epoch = false;
       ended_by_error = true;
+      if (slot != nullptr) behind_error = slot->next;
       throw detail::current_error();
     }
     lease->take(*slot);
@@ -177,7 +193,7 @@ class Loader::Impl {
 
   void to_epoch(std::uint64_t number) noexcept {
     epoch = number;
-    cursor = {number, 0, 0, 0};
+    cursor = endless ? Cursor{number, 0, cursor.position, cursor.child, cursor.part} : Cursor{number, 0, 0, 0};
   }
 
   void account(std::vector<detail::BadSample>& bad, std::uint64_t unlisted, bool broken) {
@@ -245,8 +261,9 @@ class Loader::Impl {
                       std::to_string(s.fingerprint) + ", here " + std::to_string(fingerprint) +
                       "); compare with what plan() says");
     const std::uint64_t rows = pipeline.batch_size(), number = settled ? s.number : s.position / rows;
-    const bool fits = settled ? s.position < pipeline.size() || s.position == 0
-                              : s.position % rows == 0 && number <= steps && s.child == 0;
+    const bool fits = endless   ? s.number < pipeline.data().fixed_steps()
+                      : settled ? s.position < pipeline.size() || s.position == 0
+                                : s.position % rows == 0 && number <= steps && s.child == 0;
     if (!fits || (s.part != 0 && !pipeline.data().bucket))
       throw Error(Errc::state_mismatch, "the state's position " + std::to_string(s.position) +
                                             " is not the beginning of a batch of this pipeline");
@@ -257,6 +274,7 @@ class Loader::Impl {
     samples = s.samples;
     ledger.resume(s.replaced);
     in_epoch = ended_by_error = false;
+    behind_error.reset();
     must_seek = true;
   }
 
@@ -270,9 +288,11 @@ class Loader::Impl {
   std::optional<std::stop_callback<std::function<void()>>> stop_callback;
   std::uint64_t fingerprint = 0, steps = 0;
   bool settled = false, empty = false;
+  bool endless = false;  // an epoch ends behind so many batches, wherever the data are
 
   std::uint64_t epoch = 0;              // that the caller reads
   Cursor cursor;                        // of the batch behind the last one delivered
+  std::optional<Cursor> behind_error;   // that ended the epoch
   std::uint64_t step = 0, samples = 0;  // delivered, those before a resume as well
   bool in_epoch = false, ended_by_error = false, must_seek = true;
 

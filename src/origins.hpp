@@ -8,6 +8,7 @@
 #include <penstock/place.hpp>
 
 #include "chain.hpp"
+#include "cursor.hpp"
 #include "make.hpp"
 
 namespace penstock::detail {
@@ -19,6 +20,7 @@ struct Origin {
   std::unique_ptr<ChainRun> run;  ///< holds the values; made on first use
   std::uint64_t epoch = 0, position = 0;
   std::uint64_t index = 0;
+  Cursor at;                ///< not of a stream
   std::uint32_t count = 0;  ///< samples, where it was made
   bool end = false;         ///< no record: the epoch's end
   bool terminates = false;  ///< the end, or a stream's failure: nothing is shuffled across it

@@ -367,20 +367,32 @@ class Join {
 // Asked after each stage, as the shard may stand anywhere.
 void check_shard(const PipelineData& data) {
   const Shard shard = data.shard_value();
+  if (shard.steps_per_epoch != 0 && data.source->is_stream())
+    throw Error(Errc::unsupported,
+                "a stream has no positions on which an epoch could go on, or that ranks could share; give each rank a "
+                "stream of its own, leave shard away, and call next() equally often on all ranks")
+        .with_stage("shard");
   if (shard.world == 1) return;
-  if (data.settled())
-    throw Error(
-        Errc::unsupported,
-        "batches of a filter, a flat_map, the policy `drop`, a stream, buckets or bounds by the sizes of samples "
-        "can't be shared by " +
-            std::to_string(shard.world) +
-            " ranks: how many there are is known only behind the epoch, and ranks would not agree; write what "
-            "is left to a store and read that, or use the policies `mask` or `replace`")
+  const std::string ranks = std::to_string(shard.world) + " ranks";
+  if (data.settled() && shard.steps_per_epoch == 0)
+    throw Error(Errc::unsupported,
+                "batches of a filter, a flat_map, the policy `drop`, a stream, buckets or bounds by the sizes of "
+                "samples can't be shared by " +
+                    ranks +
+                    " as they are: how many there are is known only behind the epoch, and ranks would not agree; say "
+                    "how many there shall be, shard({.rank, .world, .steps_per_epoch}), or, of a stream, give each "
+                    "rank one of its own without shard")
+        .with_stage("shard");
+  if (data.bounded)
+    throw Error(Errc::unsupported,
+                "batches that end by the sizes of samples can't be shared by " + ranks +
+                    ": none knows how many rows another has; give each rank records of its own (select), and this "
+                    "pipeline without a shard of several ranks")
         .with_stage("shard");
   if (data.batch && data.batch->rows < static_cast<std::uint64_t>(shard.world))
     throw Error(Errc::invalid_argument, "a batch of " + std::to_string(data.batch->rows) + " rows can't be shared by " +
-                                            std::to_string(shard.world) +
-                                            " ranks; batch(n) is the batch of all ranks together: give it at least "
+                                            ranks +
+                                            "; batch(n) is the batch of all ranks together: give it at least "
                                             "one row for each")
         .with_stage("shard");
 }
@@ -413,6 +425,7 @@ std::uint64_t Pipeline::size() const noexcept { return data_->size; }
 std::uint64_t Pipeline::batch_size() const noexcept { return data_->batch ? data_->batch->rows : 0; }
 std::uint64_t Pipeline::steps_per_epoch() const {
   if (!data_->batch) throw Error(Errc::invalid_argument, "a pipeline without batch has no steps; add | batch(n)");
+  if (data_->fixed_steps() != 0) return data_->fixed_steps();
   if (data_->settled())
     throw Error(Errc::invalid_argument,
                 "how many batches an epoch has is known only behind it: a filter, a flat_map, the policy `drop`, the "

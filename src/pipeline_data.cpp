@@ -21,6 +21,12 @@ std::uint64_t PipelineData::steps() const noexcept {
 
 std::uint64_t PipelineData::most_rows() const noexcept { return balanced_part(batch->rows, shard_value()).count; }
 
+std::uint64_t PipelineData::window_rows() const noexcept {
+  if (!bucket) return 0;
+  const std::uint64_t window = bucket->options.window;
+  return bounded ? window : window / batch->rows * most_rows();
+}
+
 std::uint64_t PipelineData::global_valid(std::uint64_t number) const noexcept {
   return std::min(batch->rows, size - number * batch->rows);
 }
@@ -51,15 +57,16 @@ void PipelineData::resolve(std::span<OrderPoint> points) const {
   }
 }
 
-void PipelineData::fill(std::uint64_t epoch, std::uint64_t first, std::span<std::uint64_t> out) const {
+void PipelineData::fill(std::uint64_t epoch, std::uint64_t first, std::span<std::uint64_t> out,
+                        std::uint64_t stride) const {
   if (orders.empty()) {
-    for (std::size_t i = 0; i < out.size(); ++i) out[i] = first + i;
+    for (std::size_t i = 0; i < out.size(); ++i) out[i] = first + i * stride;
     return;
   }
   std::array<OrderPoint, 256> points;
   for (std::size_t done = 0; done < out.size();) {
     const std::size_t n = std::min(points.size(), out.size() - done);
-    for (std::size_t i = 0; i < n; ++i) points[i] = {epoch, first + done + i};
+    for (std::size_t i = 0; i < n; ++i) points[i] = {epoch, first + (done + i) * stride};
     resolve({points.data(), n});
     for (std::size_t i = 0; i < n; ++i) out[done + i] = points[i].position;
     done += n;
@@ -127,6 +134,12 @@ std::uint64_t PipelineData::fingerprint() const {
   add(c.verify ? 1 : 0);
   add(c.max_sample_bytes);
   add(seed_value());
+  if (const Shard part = shard_value(); part.steps_per_epoch != 0) {
+    add_text("steps");
+    add(part.steps_per_epoch);
+    add(static_cast<std::uint64_t>(part.rank));
+    add(static_cast<std::uint64_t>(part.world));
+  }
   return hash;
 }
 

@@ -76,15 +76,19 @@ struct PipelineData {
   }
   /// Batches an epoch; 0 where only the epoch's end tells.
   std::uint64_t steps() const noexcept;
+  /// Batches an epoch of a settled pipeline that goes over the data without end; 0 where it does not.
+  std::uint64_t fixed_steps() const noexcept { return shard_value().steps_per_epoch; }
   /// The most rows of a batch that this rank has.
   std::uint64_t most_rows() const noexcept;
+  /// Survivors that this rank puts together by length; 0 without buckets.
+  std::uint64_t window_rows() const noexcept;
   /// Samples in batch `number` of an epoch, on all ranks together. Not of a settled pipeline.
   std::uint64_t global_valid(std::uint64_t number) const noexcept;
   RankRows rank_rows(std::uint64_t number) const noexcept;
   /// Turns points of the result into source indices, in place. The one door to the order.
   void resolve(std::span<OrderPoint> points) const;
-  /// Indices of positions [first, first + out.size()) of an epoch.
-  void fill(std::uint64_t epoch, std::uint64_t first, std::span<std::uint64_t> out) const;
+  /// Indices of the positions first, first + stride, … of an epoch.
+  void fill(std::uint64_t epoch, std::uint64_t first, std::span<std::uint64_t> out, std::uint64_t stride = 1) const;
   /// The index that stands in for a bad sample: a uniform draw among all positions of the epoch.
   std::uint64_t replacement(const Place& place) const;
   std::uint64_t fingerprint() const;

@@ -80,6 +80,8 @@ std::string rows_text(std::uint64_t first, std::uint64_t count) {
 
 std::string describe(const detail::PipelineData& d, const Shard& shard) {
   std::string text = "rank " + std::to_string(shard.rank) + " of " + std::to_string(shard.world);
+  if (d.fixed_steps() != 0)
+    text += ", an epoch is " + std::to_string(d.fixed_steps()) + " batches of one pass over the data after the other";
   if (!d.batch || shard.world == 1) return text;
   const std::uint64_t rows = d.batch->rows, steps = d.steps();
   const detail::RowRange part = detail::balanced_part(rows, shard);
@@ -115,10 +117,11 @@ std::string Pipeline::plan() const {
                                                              : "padded, with mask";
     out += "batch   " + std::string(d.bounded ? "at most " : "") + std::to_string(d.batch->rows) + " rows, ";
     if (d.settled())
-      out +=
-          "settled: what is left of the samples is copied in order, once; only the epoch's end tells how many there "
-          "are; the last batch, where incomplete, is " +
-          std::string(tail);
+      out += "settled: what is left of the samples is copied in order, once" +
+             (d.fixed_steps() != 0
+                  ? "; " + std::to_string(d.fixed_steps()) + " an epoch"
+                  : "; only the epoch's end tells how many there are; the last batch, where incomplete, is " +
+                        std::string(tail));
     else
       out += std::to_string(d.steps()) + " an epoch";
     if (!d.settled() && d.size % d.batch->rows != 0)

@@ -23,11 +23,14 @@ std::size_t Settle::row_bytes(const RowLayout& layout) {
 }
 
 Settle::Settle(const PipelineData& data, const BatchBounds& bounds, std::size_t cells, MemoryResource& memory,
-               std::size_t append_limit)
+               std::uint64_t epochs, std::size_t append_limit)
     : layout_(data.schema),
       bounds_(bounds),
-      rows_(data.batch->rows),
+      rows_(data.most_rows()),
       seed_(data.seed_value()),
+      steps_(data.fixed_steps()),
+      epochs_(epochs),
+      pass_(data.size + static_cast<std::uint64_t>(data.shard_value().world)),
       tail_(data.batch->options.tail),
       policy_(data.policy_value()),
       memory_(&memory),
@@ -37,7 +40,7 @@ Settle::Settle(const PipelineData& data, const BatchBounds& bounds, std::size_t 
     offsets_.push_back(bytes_);
     bytes_ += aligned(layout_[f].row_bytes);
   }
-  const std::size_t held = data.bucket ? static_cast<std::size_t>(data.bucket->options.window) : 0, rows = cells + held;
+  const std::size_t held = static_cast<std::size_t>(data.window_rows()), rows = cells + held;
   if (data.bucket) {
     length_field_ = data.schema.slot(data.bucket->field);
     length_dtype_ = data.schema[length_field_].dtype;
@@ -74,10 +77,11 @@ void Settle::reset(const Cursor& cursor, const QuotaCount& count) noexcept {
   halted_.store(false, std::memory_order_relaxed);
   slot_ = nullptr;
   at_ = cursor;
+  begins_ = cursor.position;
   count_ = count;
   carried_ = {};
   if (!window_) return;
-  window_->reset({cursor.epoch, 0, cursor.position, cursor.child}, cursor.part);
+  window_->reset({steps_ != 0 ? 0 : cursor.epoch, 0, cursor.position, cursor.child}, cursor.part);
   emitting_.store(false, std::memory_order_relaxed);
   emitted_ = 0;
   // Rows may be anywhere: in cells, in the window, on their way.
@@ -133,8 +137,23 @@ std::size_t Settle::decide(std::span<Move> moves, SettleOutlet& outlet) noexcept
   return count;
 }
 
+// Nothing would ever come where a whole pass has nothing.
+void Settle::check_pass(SettleCell& cell) noexcept {
+  if (steps_ == 0 || cell.made.kept || cell.made.fatal || slot_ != nullptr || (window_ && !window_->empty())) return;
+  if (cell.next.position <= begins_ + pass_) return;
+  try {
+    cell.made.fatal = Error(Errc::invalid_argument,
+                            "nothing was left of a whole pass over the data, so `steps_per_epoch` batches can't come; "
+                            "look at what the filters keep, and at the samples that were dropped")
+                          .with_stage("shard");
+  } catch (...) {  // no memory even to say so
+    cell.broken = true;
+  }
+}
+
 // False: it has to wait for a slot.
 bool Settle::decide_one(SettleCell& cell, SettleOutlet& outlet, Move& move, bool& survives) noexcept {
+  check_pass(cell);
   const bool again = window_ && window_->again();
   // A quota is asked here already: where nothing survives, no batch comes that would ask it.
   const bool too_many = cell.made.bad && !again && exceeds_quota(policy_, {count_.acted + 1, count_.samples + 1});
@@ -166,6 +185,7 @@ bool Settle::decide_one(SettleCell& cell, SettleOutlet& outlet, Move& move, bool
   if (window_) {
     if (is_row) keep(cell);
     if (window_->full() || cell.last) {
+      begins_ = cell.next.position;
       window_->cut(seed_, cell.next, cell.last);
       emitting_.store(true, std::memory_order_seq_cst);
     }
@@ -244,6 +264,13 @@ bool Settle::emit(SettleOutlet& outlet, Move& move, bool& moves) noexcept {
 }
 
 bool Settle::open(SettleOutlet& outlet) noexcept {
+  if (steps_ != 0) {
+    if (epochs_ != 0 && at_.epoch >= epochs_) {
+      halted_.store(true, std::memory_order_relaxed);
+      return false;
+    }
+    if (at_.number + 1 == steps_ && !outlet.has_room_for_end()) return false;
+  }
   Slot* const slot = outlet.open_batch();
   if (slot == nullptr) return false;
   slot_ = slot;
@@ -269,8 +296,20 @@ void Settle::close(SettleOutlet& outlet) noexcept {
     slot->mask[row] = 0;
   }
   ++at_.number;
-  slot->next.number = slot->next.epoch == at_.epoch ? at_.number : 0;
+  if (steps_ == 0) {
+    slot->next.number = slot->next.epoch == at_.epoch ? at_.number : 0;
+    return outlet.close_batch(*slot);
+  }
+  if (!window_) begins_ = slot->next.position;
+  const std::uint64_t epoch = at_.epoch;
+  const bool ends = at_.number == steps_;
+  if (ends) at_ = {epoch + 1, 0, 0, 0};
+  slot->next.epoch = at_.epoch;
+  slot->next.number = at_.number;
   outlet.close_batch(*slot);
+  if (!ends) return;
+  carried_.epoch = epoch;
+  outlet.end_epoch(std::exchange(carried_, {}));
 }
 
 void Settle::end_epoch(const Cursor& next, SettleOutlet& outlet) noexcept {

@@ -95,9 +95,9 @@ class Settle {
   static std::size_t row_notes_bytes(const RowLayout& layout) noexcept {
     return sizeof(SettleCell) + sizeof(SettleRow) + layout.varying() * sizeof(RaggedRow);
   }
-  /// `cells`: those in work; `append_limit`: bytes of one row for fields of any size.
+  /// `cells`: those in work; `epochs`: 0 = no end; `append_limit`: bytes of one row for fields of any size.
   Settle(const PipelineData& data, const BatchBounds& bounds, std::size_t cells, MemoryResource& memory,
-         std::size_t append_limit = ~std::size_t{0});
+         std::uint64_t epochs = 0, std::size_t append_limit = ~std::size_t{0});
   Settle(const Settle&) = delete;
   Settle& operator=(const Settle&) = delete;
   ~Settle();
@@ -150,6 +150,7 @@ class Settle {
 
  private:
   bool decide_one(SettleCell& cell, SettleOutlet& outlet, Move& move, bool& survives) noexcept;
+  void check_pass(SettleCell& cell) noexcept;
   bool emit(SettleOutlet& outlet, Move& move, bool& moves) noexcept;
   void keep(SettleCell& cell) noexcept;
   void put(const Kept& kept, SettleCell* cell, Move& move) noexcept;
@@ -166,6 +167,8 @@ class Settle {
   std::vector<std::size_t> offsets_;  // of each field
   std::size_t bytes_ = 0;
   std::uint64_t rows_, seed_;
+  std::uint64_t steps_, epochs_;  // batches an epoch, or 0 where the data end it; of the run
+  std::uint64_t pass_;            // positions behind a batch in which there is something for the next
   Tail tail_;
   ErrorPolicy policy_;
   QuotaCount count_;  // as far as is decided
@@ -184,9 +187,10 @@ class Settle {
   std::atomic<std::uint64_t> appended_{0};
   std::atomic<std::size_t> most_appended_{0};
   Slot* slot_ = nullptr;
-  BatchBounds::Fill fill_;  // of the slot
-  Cursor at_;               // of the next batch
-  EpochEnd carried_;        // bad samples that stand in no batch yet
+  BatchBounds::Fill fill_;    // of the slot
+  Cursor at_;                 // of the next batch
+  std::uint64_t begins_ = 0;  // the position from which on it, or its window, is looked for
+  EpochEnd carried_;          // bad samples that stand in no batch yet
 
   // Where samples are put together by length.
   std::optional<Window> window_;

@@ -25,7 +25,7 @@ std::size_t Settled::cells_for(const PipelineData& data, std::size_t settle_byte
       std::max<std::size_t>(Settle::row_bytes(layout) + (layout.appends() ? appended_row_bytes : 0), 1);
   // Where sizes end a batch it has fewer rows than it may have.
   const std::size_t batch = static_cast<std::size_t>(
-      data.bounded ? std::min<std::uint64_t>(data.batch->rows, most_bounded_cells) : data.batch->rows);
+      data.bounded ? std::min<std::uint64_t>(data.most_rows(), most_bounded_cells) : data.most_rows());
   const std::size_t wanted = settle_bytes != 0 ? settle_bytes / row : batch;
   return std::clamp<std::size_t>(wanted, std::size_t{4} * threads, most_cells);
 }
@@ -51,11 +51,12 @@ Settled::Settled(std::shared_ptr<const PipelineData> data, const Chain& chain, c
       options_(options),
       slots_(slots),
       host_(host),
-      settle_(*data_, chain.bounds(), options.cells, *options.memory, options.cell_limit),
+      settle_(*data_, chain.bounds(), options.cells, *options.memory, options.epochs, options.cell_limit),
       tickets_(settle_.size(), options.threads),
       to_open_(std::max<std::size_t>(options.origins, 1), options.threads),
       advises_(data_->source->wants_advice()),
-      block_rows_(std::max<std::uint64_t>(data_->stream_window, 1)) {
+      block_rows_(std::max<std::uint64_t>(data_->stream_window, 1)),
+      positions_(*data_) {
   if (options.origins != 0) origins_.emplace(options.origins);
   if (data_->source->is_stream()) stream_ = data_->source->open_stream();
   const std::size_t ring = origins_ ? options.origins : settle_.size();
@@ -73,7 +74,8 @@ void Settled::reset(const Cursor& cursor, const QuotaCount& count) {
   block_known_.store(false, std::memory_order_relaxed);
   exhausted_.store(false, std::memory_order_relaxed);
   permutation_.reset();
-  issue_at_ = cursor;
+  positions_.begin(cursor);
+  read_at_ = cursor;
   stream_begun_ = false;
   block_size_ = block_given_ = 0;
   next_child_ = 0;
@@ -82,7 +84,7 @@ void Settled::reset(const Cursor& cursor, const QuotaCount& count) {
   // What is given out begins with a whole block of the stream.
   block_number_ = cursor.position / block_rows_;
   next_position_ = stream_ != nullptr ? cursor.position % block_rows_ : 0;
-  if (stream_ != nullptr) issue_at_.position = block_number_ * block_rows_;
+  read_at_.position = block_number_ * block_rows_;
   if (options_.epochs != 0 && cursor.epoch >= options_.epochs) exhausted_.store(true, std::memory_order_relaxed);
   want();
 }
@@ -224,12 +226,13 @@ bool Settled::give(Origin& origin) noexcept {
   cell.origin = &origin;
   cell.decided = decided;
   const bool through = ++next_child_ == count;
-  const std::uint64_t position = stream_ == nullptr ? origin.position : block_number_ * block_rows_ + block_given_;
   cell.last = origin.end || (origin.last && through);
+  const Cursor at =
+      stream_ == nullptr ? origin.at : Cursor{origin.epoch, 0, block_number_ * block_rows_ + block_given_, 0};
   if (cell.last)
     cell.next = {origin.epoch + 1, 0, 0, 0};
   else
-    cell.next = {origin.epoch, 0, through ? position + 1 : position, through ? 0 : next_child_};
+    cell.next = {at.epoch, 0, through ? at.position + 1 : at.position, through ? 0 : next_child_};
   if (through) begun_ = false;
   cells_issued_.store(number + 1, std::memory_order_seq_cst);
   return through;
@@ -269,11 +272,11 @@ void Settled::issue_some(std::uint64_t first, std::uint64_t count) noexcept {
   bool failed = false;
   std::optional<Error> error;
   try {
-    data_->fill(issue_at_.epoch, issue_at_.position, {indices_.data(), count});
+    positions_.fill(0, {indices_.data(), count});
     good = count;
   } catch (...) {
     for (; good < count && !failed; good += failed ? 0 : 1) try {
-        data_->fill(issue_at_.epoch, issue_at_.position + good, {&indices_[good], 1});
+        positions_.fill(good, {&indices_[good], 1});
       } catch (...) {
         failed = true;
         error = described_error("order");
@@ -281,24 +284,24 @@ void Settled::issue_some(std::uint64_t first, std::uint64_t count) noexcept {
   }
   const std::uint64_t issued = good + (failed ? 1 : 0);
   for (std::uint64_t i = 0; i < issued; ++i) {
-    const std::uint64_t position = issue_at_.position + i;
-    const bool last = position + 1 == data_->size;
+    const Place place = positions_.place(i);
     Made* made = nullptr;
     bool* broken = nullptr;
     if (origins_) {
       Origin& origin = origins_->take(first + i);
-      origin.epoch = issue_at_.epoch;
-      origin.position = position;
+      origin.epoch = place.epoch;
+      origin.position = place.position;
       origin.index = origin.made.index = indices_[i];
-      origin.last = last;
+      origin.at = positions_.at(i);
+      origin.last = positions_.last(i);
       made = &origin.made;
       broken = &origin.broken;
     } else {
       SettleCell& cell = settle_.take(first + i);
-      cell.place = {issue_at_.epoch, position, 0, 0};
+      cell.place = place;
       cell.index = indices_[i];
-      cell.last = last;
-      cell.next = last ? Cursor{issue_at_.epoch + 1, 0, 0, 0} : Cursor{issue_at_.epoch, 0, position + 1, 0};
+      cell.last = positions_.last(i);
+      cell.next = positions_.behind(i);
       made = &cell.made;
       broken = &cell.broken;
     }
@@ -306,9 +309,8 @@ void Settled::issue_some(std::uint64_t first, std::uint64_t count) noexcept {
     *broken = !error;
     made->fatal = std::move(error);
   }
-  issue_at_.position += issued;
-  if (issue_at_.position == data_->size) issue_at_ = {issue_at_.epoch + 1, 0, 0, 0};
-  if (failed || (options_.epochs != 0 && issue_at_.epoch >= options_.epochs))
+  positions_.skip(issued);
+  if (failed || (options_.epochs != 0 && !positions_.endless() && positions_.epoch() >= options_.epochs))
     exhausted_.store(true, std::memory_order_seq_cst);
   want();
   issued_.store(first + issued, std::memory_order_seq_cst);
@@ -345,8 +347,6 @@ void Settled::give_back_blocks(std::uint64_t number) noexcept {
 }
 
 // As many as are issued at once, and no more than the epoch has.
-void Settled::want() noexcept {
-  wanted_.store(std::min(chunk_, data_->size - std::min(issue_at_.position, data_->size)), std::memory_order_seq_cst);
-}
+void Settled::want() noexcept { wanted_.store(std::min(chunk_, positions_.left()), std::memory_order_seq_cst); }
 
 }  // namespace penstock::detail

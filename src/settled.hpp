@@ -18,6 +18,7 @@
 #include "cursor.hpp"
 #include "origins.hpp"
 #include "pipeline_data.hpp"
+#include "positions.hpp"
 #include "settle.hpp"
 #include "tickets.hpp"
 
@@ -140,7 +141,8 @@ class Settled {
   std::atomic<std::uint64_t> issued_{0};  // cells, or origins where there are some
   std::atomic<std::uint64_t> wanted_{1};  // at once
   std::atomic<bool> exhausted_{false};    // nothing more is issued
-  Cursor issue_at_;
+  Positions positions_;
+  Cursor read_at_;  // of the stream
   bool stream_begun_ = false;
 };
 

@@ -222,8 +222,8 @@ bool Settled::read(ChainRun& run) noexcept {
 bool Settled::read_one(ChainRun& run) noexcept {
   const std::uint64_t number = issued_.load(std::memory_order_relaxed);
   Origin& origin = origins_->take(number);
-  origin.epoch = issue_at_.epoch;
-  origin.position = origin.index = origin.made.index = issue_at_.position;
+  origin.epoch = read_at_.epoch;
+  origin.position = origin.index = origin.made.index = read_at_.position;
   origin.count = 1;
   bool began = stream_begun_;
   try {
@@ -236,13 +236,13 @@ bool Settled::read_one(ChainRun& run) noexcept {
     }
     stream_begun_ = began = true;
     if (begun == Begun::at_record && chain_.read(parent, *stream_)) {
-      ++issue_at_.position;
+      ++read_at_.position;
       note_read(parent, run);
     } else {
       origin.end = origin.terminates = true;
-      issue_at_ = {issue_at_.epoch + 1, 0, 0, 0};
+      read_at_ = {read_at_.epoch + 1, 0, 0, 0};
       stream_begun_ = false;
-      if (options_.epochs != 0 && issue_at_.epoch >= options_.epochs) exhausted_.store(true, std::memory_order_seq_cst);
+      if (options_.epochs != 0 && read_at_.epoch >= options_.epochs) exhausted_.store(true, std::memory_order_seq_cst);
     }
   } catch (...) {
     fail_read(origin, began);
@@ -279,7 +279,7 @@ void Settled::fail_read(Origin& origin, bool began) noexcept {
     origin.broken = true;
   }
   if (goes_on) {
-    ++issue_at_.position;
+    ++read_at_.position;
   } else {
     origin.terminates = true;
     exhausted_.store(true, std::memory_order_seq_cst);
@@ -288,13 +288,13 @@ void Settled::fail_read(Origin& origin, bool began) noexcept {
 
 // Stands at the record that is wanted, by reading those before it where the stream can't seek.
 Settled::Begun Settled::begin_stream(ChainRun& parent) {
-  stream_->reset(issue_at_.epoch);
-  if (issue_at_.position == 0) return Begun::at_record;
+  stream_->reset(read_at_.epoch);
+  if (read_at_.position == 0) return Begun::at_record;
   if (stream_->can_seek()) {
-    stream_->seek(issue_at_.position);
+    stream_->seek(read_at_.position);
     return Begun::at_record;
   }
-  for (std::uint64_t record = 0; record < issue_at_.position; ++record) {
+  for (std::uint64_t record = 0; record < read_at_.position; ++record) {
     if (host_.paused()) return Begun::interrupted;
     try {
       if (!chain_.read(parent, *stream_)) return Begun::ended;

@@ -34,6 +34,7 @@ class Window {
   /// Takes one more. Only while `collecting()`.
   void add(const Kept& kept) noexcept { kept_[count_++] = kept; }
   bool full() const noexcept { return count_ == kept_.size(); }
+  bool empty() const noexcept { return count_ == 0; }
   bool collecting() const noexcept { return !cut_; }
   /// What is collected was collected before, and is told already.
   bool again() const noexcept { return done_ != 0; }

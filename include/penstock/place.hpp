@@ -13,7 +13,7 @@ namespace penstock {
 /// Where in the run a sample stands. Together with the pipeline's seed and the stage's key it is the key of every
 /// random draw, so a draw depends on nothing else: no thread, no timing, no earlier sample.
 struct Place {
-  std::uint64_t epoch = 0;
+  std::uint64_t epoch = 0;  ///< of the order: a pass over the data (with `Shard::steps_per_epoch` not that of batches)
   std::uint64_t position = 0;  ///< in the epoch's order; of a stream: the record's number
   std::uint32_t child = 0;     ///< which of the samples that one position became; 0 where there is one
   std::uint32_t attempt = 0;   ///< 0, or which replacement of a bad sample this is
@@ -32,7 +32,8 @@ struct State {
   std::uint64_t seed = 0;
   std::uint32_t epoch = 0;
   std::uint32_t number = 0;    ///< of the batch in its epoch
-  std::uint64_t position = 0;  ///< the first position not yet delivered
+  std::uint64_t position = 0;  ///< the first position not yet delivered; with `Shard::steps_per_epoch` counted on over
+                               ///< all passes
   std::uint64_t step = 0;      ///< batches delivered since the first epoch
   std::uint64_t samples = 0;   ///< samples in them, bad ones as well, for the quota of an error policy; on one of
                                ///< several ranks, those of that rank

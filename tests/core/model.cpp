@@ -16,12 +16,6 @@ bool settled(const Spec& spec) {
          });
 }
 
-namespace {
-
-// Rows [first, last) of `rows`: dealt out one by one, then laid side by side.
-struct Part {
-  u64 first = 0, last = 0;
-};
 Part part_of(u64 rows, Rank rank) {
   std::vector<u64> counts(rank.of);
   for (u64 i = 0; i < rows; ++i) ++counts[i % rank.of];
@@ -31,12 +25,10 @@ Part part_of(u64 rows, Rank rank) {
   return part;
 }
 
-}  // namespace
-
 std::vector<Event> run(const Spec& spec, u64 epochs, u64& acted, Rank rank) {
   const std::vector<Keyed> stages = keyed(spec);
   std::vector<Event> events;
-  Batcher batcher(spec, rank.of > 1 ? ~u64{0} : most_rows(spec));
+  Batcher batcher(spec, rank.of > 1 ? ~u64{0} : most_rows(spec), spec.window);
   const u64 all_rows = most_rows(spec);
   const Part whole = part_of(all_rows, rank);
   const u64 rank_rows = whole.last - whole.first;

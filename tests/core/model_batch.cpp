@@ -96,13 +96,14 @@ void check_row(const Spec& spec, const Row& row, u64 index) {
   if (!fits(spec, {&row})) throw Failure{"limit_exceeded", "batch", "too large", index, false};
 }
 
-Batcher::Batcher(const Spec& spec, u64 rows) : spec_(spec), zeros_(zero_row(spec)), rows_(rows) {}
+Batcher::Batcher(const Spec& spec, u64 rows, u64 window)
+    : spec_(spec), zeros_(zero_row(spec)), rows_(rows), window_(window) {}
 
-void Batcher::begin(u64 epoch) {
+void Batcher::begin(u64 epoch, Cursor at) {
   epoch_ = epoch;
   number_ = 0;
   open_.clear();
-  begin_ = behind_ = {};
+  begin_ = behind_ = at;
 }
 
 std::vector<Event> Batcher::make_room(const Row& row, bool masked) {
@@ -120,7 +121,7 @@ std::vector<Event> Batcher::add(const Row& row, u64 index, bool masked, Cursor b
   open_.push_back({masked ? zeros_ : row, index, masked});
   behind_ = behind;
   if (!spec_.bucket.empty()) {
-    if (open_.size() == spec_.window) out = window(false);
+    if (open_.size() == window_) out = window(false);
   } else if (open_.size() == rows_) {
     out.push_back(batch(open_, rows_));
     open_.clear();

@@ -81,10 +81,11 @@ struct Cursor {
 /// Puts survivors together, as the spec wants it.
 class Batcher {
  public:
-  /// A batch is complete with so many rows.
-  Batcher(const Spec& spec, u64 rows);
+  /// A batch is complete with so many rows, a window with so many survivors.
+  Batcher(const Spec& spec, u64 rows, u64 window);
   /// Forgets what is open; batches are of this epoch from now on.
-  void begin(u64 epoch);
+  void begin(u64 epoch, Cursor at = {});
+  bool empty() const { return open_.empty(); }
   /// The batch that is complete because this survivor is too much for it.
   std::vector<Event> make_room(const Row& row, bool masked);
   /// One survivor, and what is behind it. Returns the batches that are complete with it.
@@ -108,10 +109,15 @@ class Batcher {
 
   const Spec& spec_;
   Row zeros_;
-  u64 rows_, epoch_ = 0, number_ = 0;
+  u64 rows_, window_, epoch_ = 0, number_ = 0;
   std::vector<Survivor> open_;
   Cursor begin_, behind_;
 };
+/// Rows [first, last) of `rows` that a rank has: dealt out one by one, then laid side by side.
+struct Part {
+  u64 first = 0, last = 0;
+};
+Part part_of(u64 rows, Rank rank);
 /// Whether so many rows fit one batch.
 bool fits(const Spec& spec, const std::vector<const Row*>& rows);
 /// Throws a Failure for a row that fits no batch, or no padding.

@@ -408,6 +408,7 @@ TEST_CASE("what can't be shared is refused when the pipeline is joined") {
   refused(unsupported, words, [&] { (void)(source | dropping | two); });
   refused(unsupported, words, [&] { (void)(source | ps::batch(4) | two | dropping); });
   refused(unsupported, words, [&] { (void)(ps::from(Stream{}) | two); });
+  CHECK_NOTHROW(source | some | ps::shard({.rank = 1, .world = 2, .steps_per_epoch = 3}) | Twice{} | dropping);
 
   // One rank is none to share with.
   const ps::Pipeline alone = source | some | ps::batch(4);

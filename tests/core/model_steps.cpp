@@ -1,0 +1,64 @@
+// Epochs of a fixed number of batches.
+#include "model.hpp"
+#include "model_parts.hpp"
+
+namespace model {
+
+std::vector<Event> run_steps(const Spec& spec, u64 steps, u64 epochs, u64& acted, Rank rank) {
+  const std::vector<Keyed> stages = keyed(spec);
+  const Part part = part_of(most_rows(spec), rank);
+  const u64 rows = part.last - part.first, size = size_of(spec);
+  Batcher batcher(spec, rows, by_size(spec) ? spec.window : spec.window / most_rows(spec) * rows);
+  std::vector<Event> events;
+  u64 epoch = 0, number = 0, acted_now = 0, pass = ~u64{0};
+  u64 begins = 0;  // where what is open was begun to look for
+  std::vector<u64> positions;
+  acted = 0;
+  const auto deliver = [&](std::vector<Event> batches, Cursor behind) {
+    if (batches.empty()) return;
+    begins = behind.position;
+    for (Event& event : batches) {
+      if (epoch == epochs) return;
+      acted = acted_now;
+      event.epoch = epoch;
+      event.number = number++;
+      events.push_back(std::move(event));
+      if (number != steps) continue;
+      ++epoch;
+      number = 0;
+    }
+  };
+  const auto fails = [&](const Failure& f, Cursor behind) {
+    events.push_back({true, epoch++, number, {}, {}, {}, f.code, f.stage, f.cause, f.index});
+    number = 0;
+    acted_now = acted;
+    begins = behind.position;
+    batcher.begin(0, behind);
+  };
+  for (u64 at = rank.number; epoch < epochs; at += rank.of) {
+    if (pass != at / size) positions = order(spec, stages, stages.size(), pass = at / size);
+    const std::vector<Item> made = items(spec, stages, {pass, at % size, 0, 0}, positions[at % size], positions);
+    for (std::size_t i = 0; i < made.size() && epoch < epochs; ++i) {
+      const Item& item = made[i];
+      const bool through = i + 1 == made.size();
+      const Cursor behind{through ? at + 1 : at, through ? 0 : static_cast<std::uint32_t>(i + 1)};
+      if (!item.fatal.empty() || (!item.bad.empty() && acted_now + 1 > spec.max_count)) {
+        if (!item.fatal.empty())
+          fails(item.fatal[0], behind);
+        else
+          fails({"quota_exceeded", item.bad[0].stage, "", item.bad[0].index, true}, behind);
+      } else if (!item.kept && batcher.empty() && behind.position > begins + size + rank.of) {
+        fails({"invalid_argument", "shard", "nothing was left", ~u64{0}, true}, behind);
+      } else {
+        // The batch that this sample closes is not told of it.
+        const u64 before = begins;
+        if (item.kept) deliver(batcher.make_room(item.row, item.masked), {before, 0});
+        if (!item.bad.empty()) ++acted_now;
+        if (item.kept && epoch < epochs) deliver(batcher.add(item.row, item.index, item.masked, behind), behind);
+      }
+    }
+  }
+  return events;
+}
+
+}  // namespace model
