@@ -1,4 +1,4 @@
-// The tool `penstock`: packs folders into stores, measures, shows and checks them.
+// The tool `penstock`: packs folders into stores, converts, measures, shows and checks them.
 #include <cstdio>
 #include <exception>
 #include <new>
@@ -26,7 +26,7 @@ int fail(int status, const std::string& message) {
 }
 
 int run(int argc, char** argv) {
-  CLI::App app{"Packs training data into stores, and measures, shows and checks them.", "penstock"};
+  CLI::App app{"Packs training data into stores, converts these, and measures, shows and checks them.", "penstock"};
   app.set_version_flag("--version", std::to_string(PENSTOCK_VERSION_MAJOR) + "." +
                                         std::to_string(PENSTOCK_VERSION_MINOR) + "." +
                                         std::to_string(PENSTOCK_VERSION_PATCH));
@@ -34,6 +34,7 @@ int run(int argc, char** argv) {
   app.footer(std::string(exit_status_help) + "\n`penstock COMMAND --help` tells more.");
   Command chosen;
   add_pack(app, chosen);
+  add_convert(app, chosen);
   add_bench(app, chosen);
   add_inspect(app, chosen);
   add_verify(app, chosen);
@@ -45,7 +46,7 @@ int run(int argc, char** argv) {
     const auto called = app.get_subcommands();
     if (const std::string name = called_command(argc, argv); called.empty() && !name.empty())
       return fail(exit_usage, "there is no command \"" + name +
-                                  "\"; the commands are pack, bench, inspect and verify; see penstock --help");
+                                  "\"; the commands are pack, convert, bench, inspect and verify; see penstock --help");
     return fail(exit_usage, std::string(error.what()) + "; see penstock" +
                                 (called.empty() ? "" : " " + called.front()->get_name()) + " --help");
   }

@@ -1,8 +1,6 @@
 // penstock pack: a folder of images becomes an LMDB store.
-#include <chrono>
-#include <filesystem>
 #include <memory>
-#include <system_error>
+#include <string>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -15,10 +13,9 @@
 
 #include "command_line.hpp"
 #include "commands.hpp"
-#include "interrupt.hpp"
 #include "output.hpp"
-#include "progress.hpp"
 #include "rewrite_jpegs.hpp"
+#include "writing.hpp"
 
 namespace penstock::cli {
 
@@ -31,15 +28,12 @@ struct PackOptions {
 };
 
 struct Packed {
-  WriteProgress progress;
+  Written written;
   RewriteCounts rewrites;
   bool was_finished = false;
-  int signal = 0;
-  double seconds = 0;
 };
 
 Packed write_store(const PackOptions& options, const FilesSource& files) {
-  const Interrupt interrupt;
   LmdbSink sink(
       {.path = options.out,
        .records = options.lsun ? LmdbRecords::raw : LmdbRecords::fields,
@@ -47,23 +41,18 @@ Packed write_store(const PackOptions& options, const FilesSource& files) {
        // Another set of files must not be mixed into an unfinished store, nor files as they are with rewritten ones.
        .job = fmt::format("penstock pack{}, files {:016x}", options.seekable ? " --seekable" : "", files.identity()),
        .sync = !options.fast});
-  Progress bar("packing", files.size(), options.quiet || options.json == "-");
-  WriteOptions write_options;
-  write_options.threads = options.threads;
-  write_options.commit_every = 500;
-  write_options.progress = [&](const WriteProgress& p) { bar.set(p.done, p.skipped); };
-  write_options.stop = interrupt.token();
-  const auto start = std::chrono::steady_clock::now();
-  Packed packed;
   Pipeline records = from(files);
   if (options.lsun) records = records | select_fields({"image"});  // what isn't written is not to be counted
   const RewriteJpegs rewrite;
   if (options.seekable) records = records | rewrite;
-  packed.progress = write(records, sink, write_options);
+  Packed packed;
+  packed.written = run_writing({.what = "packing",
+                                .total = files.size(),
+                                .threads = options.threads,
+                                .quiet = options.quiet || options.json == "-"},
+                               [&](const WriteOptions& write_options) { return write(records, sink, write_options); });
   packed.rewrites = rewrite.counts();
-  packed.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   packed.was_finished = sink.was_finished();
-  packed.signal = packed.progress.done < packed.progress.total ? interrupt.signal() : 0;
   return packed;
 }
 
@@ -78,51 +67,18 @@ std::string left_out(const PackOptions& options, const FilesSource& files) {
   return out;
 }
 
-// What --seekable did in this run.
-std::string rewrites_text(const RewriteCounts& counts) {
-  std::string out = fmt::format("seekable: {} JPEGs rewritten", with_commas(counts.rewritten));
-  if (counts.rewritten != 0)
-    out += fmt::format(", {} before, {} now ({:+.1f} %)", bytes_text(static_cast<double>(counts.bytes_before)),
-                       bytes_text(static_cast<double>(counts.bytes_after)),
-                       (static_cast<double>(counts.bytes_after) / static_cast<double>(counts.bytes_before) - 1) * 100);
-  if (counts.not_jpeg != 0) out += fmt::format("; {} files that are no JPEG as they are", with_commas(counts.not_jpeg));
-  if (counts.refused != 0)
-    out += fmt::format("; {} JPEGs that can't be rewritten as they are", with_commas(counts.refused));
-  return out + "\n";
-}
-
-void warn_of_refused(const FilesSource& files, const RewriteCounts& counts) {
-  if (counts.refused == 0) return;
-  fmt::print(stderr, "penstock: warning: {} JPEGs can't be rewritten and are stored as they are; the first is {}: {}\n",
-             with_commas(counts.refused), printable(files.key(counts.first_refused)), printable(counts.refusal));
-}
-
 void tell(const PackOptions& options, const FilesSource& files, const Packed& packed) {
-  const WriteProgress& p = packed.progress;
-  const std::uint64_t written = p.done - p.skipped;
-  const double mb_per_s = packed.seconds > 0 ? static_cast<double>(p.bytes) / 1e6 / packed.seconds : 0;
+  const WriteProgress& p = packed.written.progress;
   if (!options.json.empty()) {
     Json classes = Json::array();
     for (const std::string& name : files.classes()) classes.push_back(name);
-    Json result{{"store", options.out},
-                {"finished", packed.signal == 0},
-                {"was_finished", packed.was_finished},
-                {"records", p.total},
-                {"done", p.done},
-                {"written", written},
-                {"skipped", p.skipped},
-                {"not_in_labels", files.skipped()},
-                {"broken_links", files.broken_links()},
-                {"classes", classes},
-                {"bytes", p.bytes},
-                {"seconds", packed.seconds},
-                {"mb_per_s", mb_per_s}};
-    if (options.seekable)
-      result["seekable"] = {{"rewritten", packed.rewrites.rewritten},
-                            {"bytes_before", packed.rewrites.bytes_before},
-                            {"bytes_after", packed.rewrites.bytes_after},
-                            {"not_jpeg", packed.rewrites.not_jpeg},
-                            {"refused", packed.rewrites.refused}};
+    Json result{
+        {"store", options.out}, {"finished", packed.written.signal == 0}, {"was_finished", packed.was_finished}};
+    add_written(result, packed.written);
+    result["not_in_labels"] = files.skipped();
+    result["broken_links"] = files.broken_links();
+    result["classes"] = classes;
+    if (options.seekable) result["seekable"] = rewrites_json(packed.rewrites);
     write_json(result, options.json);
   }
   if (options.quiet || options.json == "-") return;
@@ -133,10 +89,8 @@ void tell(const PackOptions& options, const FilesSource& files, const Packed& pa
   }
   std::string line = fmt::format("{}: {} records", options.out, with_commas(p.done));
   if (!files.classes().empty() && !options.lsun) line += fmt::format(" of {} classes", files.classes().size());
-  line += fmt::format("; {} written, {} in {:.1f} s ({:.0f} MB/s)", with_commas(written),
-                      bytes_text(static_cast<double>(p.bytes)), packed.seconds, mb_per_s);
-  if (p.skipped != 0) line += fmt::format(", {} were there from an earlier run", with_commas(p.skipped));
-  print(line + "\n" + (options.seekable ? rewrites_text(packed.rewrites) : "") + left_out(options, files));
+  print(line + "; " + written_text(packed.written) + "\n" + (options.seekable ? rewrites_text(packed.rewrites) : "") +
+        left_out(options, files));
 }
 
 // Found here, before anything is written, rather than when the record's turn comes.
@@ -160,18 +114,8 @@ void warn_of_mixed_labels(const PackOptions& options, const FilesSource& files) 
              printable(options.labels), files.mixed_labels_line());
 }
 
-// A store inside the folder would be taken for a class of its own by the next run.
-void refuse_out_inside(const PackOptions& options) {
-  namespace fs = std::filesystem;
-  std::error_code failed;
-  const fs::path folder = fs::weakly_canonical(options.folder, failed), out = fs::weakly_canonical(options.out, failed);
-  const fs::path way = out.lexically_relative(folder);
-  if (!failed && !way.empty() && *way.begin() != "..")
-    throw UsageError(fmt::format("--out {} lies inside {}; write the store beside it", options.out, options.folder));
-}
-
 int pack(const PackOptions& options) {
-  refuse_out_inside(options);
+  refuse_out_inside(options.out, options.folder);
   const FilesSource files(Files{.root = options.folder, .labels = options.labels, .order = FilesOrder::bytes});
   if (files.size() == 0)
     throw Error(Errc::not_found, "there are no images here (files that end in jpg, png, ...)")
@@ -179,12 +123,9 @@ int pack(const PackOptions& options) {
   refuse_long_keys(options, files);
   warn_of_mixed_labels(options, files);
   const Packed packed = write_store(options, files);
-  warn_of_refused(files, packed.rewrites);
+  warn_of_refused(packed.rewrites, [&](std::uint64_t i) { return files.key(i); });
   tell(options, files, packed);
-  if (packed.signal == 0) return exit_ok;
-  fmt::print(stderr, "penstock: stopped at {} of {} records, which are kept; the same command continues\n",
-             with_commas(packed.progress.done), with_commas(packed.progress.total));
-  return exit_signal + packed.signal;
+  return status_of(packed.written);
 }
 
 }  // namespace

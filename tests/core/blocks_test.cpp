@@ -222,8 +222,12 @@ TEST_CASE("decoded blocks never take more memory than they may") {
   ps::StatisticsResource memory(ps::host_memory());
   {
     const std::size_t limit = 4 * 3232;
-    ps::Loader loader(ps::from(source) | ps::shuffle({.seed = 9}) | ps::batch(10),
-                      {.threads = 3, .block_bytes = limit, .host_memory = &memory, .epochs = 1});
+    // Blocks are in use for a while, also those that are to go.
+    const auto slow = [](ps::Sample&, ps::Context& context) {
+      if (context.rng().below(4) == 0) std::this_thread::sleep_for(300us);
+    };
+    ps::Loader loader(ps::from(source) | ps::shuffle({.seed = 9}) | slow | ps::batch(10),
+                      {.threads = 4, .block_bytes = limit, .host_memory = &memory, .epochs = 1});
     const std::size_t before = memory.used();
     for (const ps::Batch& b : loader.epoch()) check_values(source, b);
     CHECK(memory.peak() <= before + limit);

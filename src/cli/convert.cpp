@@ -1,0 +1,152 @@
+// penstock convert: one store becomes another, of another kind or with rewritten images.
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <penstock/batch_stage.hpp>
+#include <penstock/error.hpp>
+#include <penstock/sink.hpp>
+#include <penstock/sources/lmdb_sink.hpp>
+#include <penstock/sources/webdataset_sink.hpp>
+
+#include "command_line.hpp"
+#include "commands.hpp"
+#include "output.hpp"
+#include "rewrite_jpegs.hpp"
+#include "store.hpp"
+#include "writing.hpp"
+
+namespace penstock::cli {
+
+namespace {
+
+struct ConvertOptions {
+  std::string store, out, values = "automatic", json, on_error, shard_bytes = "1GiB";
+  std::uint64_t shard_samples = 10'000;
+  bool seekable = false, quiet = false, fast = false;
+  unsigned threads = 0;
+};
+
+constexpr const char* tar = ".tar";
+
+struct Converted {
+  Written written;
+  RewriteCounts rewrites;
+  bool was_finished = false;
+};
+
+bool makes_shards(const ConvertOptions& options) { return options.out.ends_with(tar); }
+
+// "out/train.tar" makes out/train-000000.tar and those that follow.
+WebDatasetSinkOptions shards_options(const ConvertOptions& options, std::string job) {
+  WebDatasetSinkOptions sink;
+  sink.path = options.out.substr(0, options.out.size() - std::string(tar).size());
+  sink.max_samples = options.shard_samples;
+  sink.max_bytes = parse_bytes(options.shard_bytes);
+  sink.job = std::move(job);
+  sink.sync = !options.fast;
+  return sink;
+}
+
+Converted convert_store(const ConvertOptions& options, const Store& store) {
+  const RewriteJpegs rewrite;
+  Pipeline records = store.pipeline();
+  if (options.seekable) records = records | rewrite;
+  if (options.on_error == "drop") records = records | on_error({.policy = OnError::drop});
+  const std::string job =
+      fmt::format("penstock convert{}, {:016x}", options.seekable ? " --seekable" : "", records.fingerprint());
+  std::variant<std::monostate, LmdbSink, WebDatasetSink> sink;
+  if (makes_shards(options))
+    sink.emplace<WebDatasetSink>(shards_options(options, job));
+  else
+    sink.emplace<LmdbSink>(
+        LmdbSinkOptions{.path = options.out, .classes = store.classes(), .job = job, .sync = !options.fast});
+  Converted converted;
+  const auto into = [&](auto& to) {
+    converted.written =
+        run_writing({.what = "converting",
+                     .total = store.size(),
+                     .threads = options.threads,
+                     .quiet = options.quiet || options.json == "-"},
+                    [&](const WriteOptions& write_options) { return write(records, to, write_options); });
+    converted.was_finished = to.was_finished();
+  };
+  if (auto* const shards = std::get_if<WebDatasetSink>(&sink)) into(*shards);
+  if (auto* const lmdb = std::get_if<LmdbSink>(&sink)) into(*lmdb);
+  converted.rewrites = rewrite.counts();
+  return converted;
+}
+
+void tell(const ConvertOptions& options, const Converted& converted) {
+  const WriteProgress& p = converted.written.progress;
+  if (!options.json.empty()) {
+    Json result{{"from", options.store},
+                {"store", options.out},
+                {"finished", converted.written.signal == 0},
+                {"was_finished", converted.was_finished}};
+    add_written(result, converted.written);
+    if (options.seekable) result["seekable"] = rewrites_json(converted.rewrites);
+    write_json(result, options.json);
+  }
+  if (options.quiet || options.json == "-") return;
+  if (converted.was_finished)
+    return print(fmt::format("{} is finished already, {} records: nothing to do\n", options.out, with_commas(p.total)));
+  print(fmt::format("{}: {} records; {}\n", options.out, with_commas(p.done), written_text(converted.written)) +
+        (options.seekable ? rewrites_text(converted.rewrites) : ""));
+}
+
+int convert(const ConvertOptions& options) {
+  parse_bytes(options.shard_bytes);
+  refuse_out_inside(options.out, options.store);
+  const Store store(options.store, {.values = options.values});
+  if (store.size() == 0) throw Error(Errc::not_found, "there are no records here").with_file(options.store);
+  if (options.seekable && !holds_encoded(store.schema(), "image"))
+    throw UsageError("--seekable rewrites the field image, u8[?], which this store does not have; its fields are " +
+                     store.schema().to_string());
+  const Converted converted = convert_store(options, store);
+  warn_of_refused(converted.rewrites, [&](std::uint64_t i) { return store.key(i); });
+  tell(options, converted);
+  return status_of(converted.written);
+}
+
+}  // namespace
+
+void add_convert(CLI::App& app, Command& chosen) {
+  auto options = std::make_shared<ConvertOptions>();
+  CLI::App& command = *app.add_subcommand(
+      "convert",
+      "Writes the records of one store, with all their fields and keys, into another. A run that was stopped, or\n"
+      "killed, is continued by the same command.");
+  command.add_option("STORE", options->store, "LMDB store, folder of images, tar shards, or CSV")->required();
+  command
+      .add_option("--out", options->out,
+                  "Store to write: a folder for LMDB; X.tar for WebDataset's shards X-000000.tar, X-000001.tar, ...")
+      ->required();
+  command.add_flag(
+      "--seekable", options->seekable,
+      "Rewrite each JPEG without loss so that crops decode faster: the same pixels for any reader, about as "
+      "many\nbytes. What is no JPEG, or damaged, is stored as it is, and counted");
+  command.add_option("--shard-samples", options->shard_samples, "Samples of a shard at most")
+      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 40))
+      ->capture_default_str();
+  command.add_option("--shard-bytes", options->shard_bytes, "Bytes of a shard at most")->capture_default_str();
+  command
+      .add_option("--on-error", options->on_error, "Records that can't be read: end the run (default), or are left out")
+      ->check(CLI::IsMember({"fail", "drop"}));
+  command.add_option("--values", options->values, "What an LMDB's values are")
+      ->check(CLI::IsMember({"automatic", "records", "raw", "datum"}));
+  command.add_option("--threads", options->threads, "Threads that read; default: cores - 1")
+      ->check(CLI::Range(1, 1024));
+  command.add_flag(
+      "--no-sync", options->fast,
+      "Let the system decide when to write to the disk: faster; a crash of the machine may spoil the store");
+  add_json_option(command, options->json);
+  command.add_flag("--quiet,-q", options->quiet, "No progress and no summary");
+  command.callback([options, &chosen] { chosen = [options] { return convert(*options); }; });
+}
+
+}  // namespace penstock::cli

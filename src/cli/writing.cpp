@@ -1,0 +1,104 @@
+#include "writing.hpp"
+
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include "commands.hpp"
+#include "interrupt.hpp"
+#include "progress.hpp"
+
+namespace penstock::cli {
+
+namespace {
+
+double mb_per_s(const Written& written) {
+  return written.seconds > 0 ? static_cast<double>(written.progress.bytes) / 1e6 / written.seconds : 0;
+}
+std::uint64_t stored(const WriteProgress& p) { return p.done - p.skipped - p.dropped - p.filtered; }
+
+}  // namespace
+
+Written run_writing(const WritingOptions& options, const std::function<WriteProgress(const WriteOptions&)>& write) {
+  const Interrupt interrupt;
+  Progress bar(options.what, options.total, options.quiet);
+  WriteOptions write_options;
+  write_options.threads = options.threads;
+  write_options.commit_every = 500;
+  write_options.progress = [&](const WriteProgress& p) { bar.set(p.done, p.skipped); };
+  write_options.stop = interrupt.token();
+  const auto start = std::chrono::steady_clock::now();
+  Written written;
+  written.progress = write(write_options);
+  written.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  written.signal = written.progress.done < written.progress.total ? interrupt.signal() : 0;
+  return written;
+}
+
+std::string written_text(const Written& written) {
+  const WriteProgress& p = written.progress;
+  std::string text = fmt::format("{} written, {} in {:.1f} s ({:.0f} MB/s)", with_commas(stored(p)),
+                                 bytes_text(static_cast<double>(p.bytes)), written.seconds, mb_per_s(written));
+  if (p.skipped != 0) text += fmt::format(", {} were there from an earlier run", with_commas(p.skipped));
+  if (p.dropped != 0) text += fmt::format(", {} bad ones left out", with_commas(p.dropped));
+  return text;
+}
+
+void add_written(Json& json, const Written& written) {
+  const WriteProgress& p = written.progress;
+  json["records"] = p.total;
+  json["done"] = p.done;
+  json["written"] = stored(p);
+  json["skipped"] = p.skipped;
+  json["dropped"] = p.dropped;
+  json["bytes"] = p.bytes;
+  json["seconds"] = written.seconds;
+  json["mb_per_s"] = mb_per_s(written);
+}
+
+std::string rewrites_text(const RewriteCounts& counts) {
+  std::string out = fmt::format("seekable: {} JPEGs rewritten", with_commas(counts.rewritten));
+  if (counts.rewritten != 0)
+    out += fmt::format(", {} before, {} now ({:+.1f} %)", bytes_text(static_cast<double>(counts.bytes_before)),
+                       bytes_text(static_cast<double>(counts.bytes_after)),
+                       (static_cast<double>(counts.bytes_after) / static_cast<double>(counts.bytes_before) - 1) * 100);
+  if (counts.not_jpeg != 0) out += fmt::format("; {} files that are no JPEG as they are", with_commas(counts.not_jpeg));
+  if (counts.refused != 0)
+    out += fmt::format("; {} JPEGs that can't be rewritten as they are", with_commas(counts.refused));
+  return out + "\n";
+}
+
+Json rewrites_json(const RewriteCounts& counts) {
+  return {{"rewritten", counts.rewritten},
+          {"bytes_before", counts.bytes_before},
+          {"bytes_after", counts.bytes_after},
+          {"not_jpeg", counts.not_jpeg},
+          {"refused", counts.refused}};
+}
+
+void warn_of_refused(const RewriteCounts& counts, const std::function<std::string(std::uint64_t)>& key) {
+  if (counts.refused == 0) return;
+  fmt::print(stderr, "penstock: warning: {} JPEGs can't be rewritten and are stored as they are; the first is {}: {}\n",
+             with_commas(counts.refused), printable(key(counts.first_refused)), printable(counts.refusal));
+}
+
+void refuse_out_inside(const std::string& out, const std::string& folder) {
+  namespace fs = std::filesystem;
+  std::error_code failed;
+  const fs::path whole = fs::weakly_canonical(folder, failed), part = fs::weakly_canonical(out, failed);
+  const fs::path way = part.lexically_relative(whole);
+  if (!failed && !way.empty() && *way.begin() != "..")
+    throw UsageError(fmt::format("--out {} lies inside {}; write the store beside it", out, folder));
+}
+
+int status_of(const Written& written) {
+  if (written.signal == 0) return exit_ok;
+  fmt::print(stderr, "penstock: stopped at {} of {} records, which are kept; the same command continues\n",
+             with_commas(written.progress.done), with_commas(written.progress.total));
+  return exit_signal + written.signal;
+}
+
+}  // namespace penstock::cli
