@@ -18,6 +18,9 @@ enum class Kind {
   select,
   repeat,
   split,
+  block_shuffle,
+  draw_weighted,
+  draw_balanced,
   in_place,
   new_field,
   whole,
@@ -38,6 +41,9 @@ inline const char* name_of(Kind kind) {
                                       "select",
                                       "repeat",
                                       "split",
+                                      "shuffle by blocks",
+                                      "draw_weighted",
+                                      "draw_balanced",
                                       "map in place",
                                       "map to a field",
                                       "map the sample",
@@ -57,20 +63,22 @@ enum class Fault { corrupt, io, standard, number, fatal };
 
 struct Stage {
   Kind kind{};
-  u64 n = 0;                   ///< take, skip, repeat: how many; split: the part; crop: height; shuffle of a stream:
-                               ///< its window; filter: percent that stay; flat_map: most children; vary: most elements
-  u64 m = 0;                   ///< split: salt; crop: width; whole and flat_map: new length of "a", 0 = as it was;
-                               ///< vary: second dimension, 0 = none
-  bool by_key = false;         ///< split
-  bool drops = false;          ///< whole: "b" goes
-  std::vector<u64> list;       ///< select
-  std::vector<double> shares;  ///< split
-  std::string name;            ///< of a map
-  std::string field, out;      ///< of a map, a filter by a field, a flat_map's new field
+  u64 n = 0;              ///< take, skip, repeat, draws: how many; split: the part; crop: height; shuffle of a stream:
+                          ///< its window; filter: percent that stay; flat_map: most children; vary: most elements
+  u64 m = 0;              ///< split: salt; crop: width; whole and flat_map: new length of "a", 0 = as it was;
+                          ///< vary: second dimension, 0 = none
+  bool by_key = false;    ///< split
+  bool drops = false;     ///< whole: "b" goes
+  std::vector<u64> list;  ///< select; weights, or classes, of a draw
+  std::vector<double> shares;      ///< split
+  std::string name;                ///< of a map
+  std::string field, out;          ///< of a map, a filter by a field, a flat_map's new field
   std::vector<std::string> names;  ///< select_fields
   std::map<u64, Fault> faults;     ///< by source index
 };
 
+/// How the source is put together of several.
+enum class Join { none, concat, interleave, zip };
 enum class Tail { keep, drop, pad };
 enum class Policy { fail, replace, mask, drop };
 
@@ -92,6 +100,8 @@ struct Spec {
   u64 max_count = ~u64{0};
   bool stream = false;  ///< the records come in order, one by one
   u64 per_block = 0;    ///< so many records lie in one block; 0 = they are read one by one
+  Join join{};
+  u64 parts = 1, turn = 1;  ///< of a join; records of one part before it is the next one's turn
   std::map<std::string, Collate> collates;
   std::string bucket;  ///< field; empty = none
   u64 window = 0;
@@ -122,6 +132,8 @@ struct Event {
   friend bool operator==(const Event&, const Event&) = default;
 };
 
+/// Which part each record is in.
+std::vector<u64> parts_of(const Spec& spec);
 /// Positions an epoch; ~0 for a stream.
 u64 size_of(const Spec& spec);
 /// What is a sample, and where it stands, is known only on the way.

@@ -96,7 +96,7 @@ std::vector<u64> permutation(u64 n, u64 key) {
 
 namespace {
 
-bool is_order(Kind kind) { return kind <= Kind::split; }
+bool is_order(Kind kind) { return kind <= Kind::draw_balanced; }
 
 double edge(const Stage& s, u64 part) {
   if (part == 0) return 0;
@@ -122,6 +122,105 @@ std::vector<Keyed> keyed(const Spec& spec) {
   }
   return out;
 }
+
+// Some parts have less than their share, so that they fall out.
+std::vector<u64> parts_of(const Spec& spec) {
+  std::vector<u64> sizes(spec.parts, 0), out;
+  for (u64 i = 0; i < spec.records; ++i) ++sizes[i % (i % 3 == 0 ? 1 : spec.parts)];
+  if (spec.join == Join::concat) {
+    for (u64 part = 0; part < spec.parts; ++part) out.insert(out.end(), sizes[part], part);
+    return out;
+  }
+  for (u64 part = 0; out.size() < spec.records; part = (part + 1) % spec.parts)
+    for (u64 i = 0; i < spec.turn && sizes[part] != 0; ++i, --sizes[part]) out.push_back(part);
+  return out;
+}
+
+namespace {
+
+// Runs of records of one block, in random order; each window of them, record by record, in random order again.
+std::vector<u64> block_shuffle(const std::vector<u64>& in, const Stage& stage, u64 key) {
+  std::vector<std::vector<u64>> runs;
+  for (std::size_t i = 0; i < in.size(); ++i) {
+    if (i == 0 || in[i] / stage.m != in[i - 1] / stage.m) runs.emplace_back();
+    runs.back().push_back(in[i]);
+  }
+  Draws draws(key, 0x626c6f636b73, {});
+  for (u64 i = runs.size(); i > 1; --i) std::swap(runs[i - 1], runs[draws.below(i)]);
+  const u64 window = stage.n == 0 ? 16 : stage.n;
+  std::vector<u64> out;
+  for (u64 first = 0; first < runs.size(); first += window) {
+    std::vector<u64> pool;
+    for (u64 r = first; r < std::min<u64>(first + window, runs.size()); ++r)
+      pool.insert(pool.end(), runs[r].begin(), runs[r].end());
+    for (const u64 p : permutation(pool.size(), hash(key, first / window))) out.push_back(pool[p]);
+  }
+  return out;
+}
+
+// Weights as shares of 2^60, all 1 where they are equal.
+std::vector<u64> shares_of(const std::vector<u64>& weights) {
+  std::vector<u64> out;
+  double sum = 0;
+  const u64 largest = *std::ranges::max_element(weights), least = *std::ranges::min_element(weights);
+  for (const u64 w : weights) sum += static_cast<double>(w) / static_cast<double>(largest);
+  for (const u64 w : weights)
+    out.push_back(largest == least ? 1
+                                   : static_cast<u64>(static_cast<double>(w) / static_cast<double>(largest) / sum *
+                                                      1152921504606846976.0));
+  return out;
+}
+
+// Walker's method: a column each, of which what is too low is filled up from the last one that is high enough.
+std::vector<u64> weighted(u64 key, u64 epoch, u64 count, const std::vector<u64>& shares) {
+  struct Column {
+    unsigned __int128 own;
+    u64 other;
+  };
+  u64 sum = 0;
+  for (const u64 share : shares) sum += share;
+  std::vector<Column> columns;
+  std::vector<u64> low, high;
+  for (u64 i = 0; i < shares.size(); ++i) {
+    columns.push_back({static_cast<unsigned __int128>(shares[i]) * shares.size(), i});
+    (columns[i].own < sum ? low : high).push_back(i);
+  }
+  std::vector<unsigned __int128> left;
+  for (const Column& c : columns) left.push_back(c.own);
+  for (Column& c : columns) c.own = sum;
+  while (!low.empty()) {
+    const u64 poor = low.back(), rich = high.back();
+    low.pop_back();
+    columns[poor] = {left[poor], rich};
+    left[rich] -= sum - left[poor];
+    if (left[rich] >= sum) continue;
+    high.pop_back();
+    low.push_back(rich);
+  }
+  std::vector<u64> out;
+  for (u64 p = 0; p < count; ++p) {
+    Draws draws(key, 0x64726177, {epoch, p, 0, 0});
+    const u64 i = draws.below(shares.size());
+    out.push_back(draws.below(sum) < columns[i].own ? i : columns[i].other);
+  }
+  return out;
+}
+
+// A class, all as likely, and one of its records.
+std::vector<u64> balanced(u64 key, u64 epoch, u64 count, const std::vector<u64>& classes) {
+  std::map<u64, std::vector<u64>> members;
+  for (u64 i = 0; i < classes.size(); ++i) members[classes[i]].push_back(i);
+  std::vector<u64> out;
+  for (u64 p = 0; p < count; ++p) {
+    Draws draws(key, 0x64726177, {epoch, p, 0, 0});
+    const auto& of = std::next(members.begin(), static_cast<std::ptrdiff_t>(draws.below(members.size())))->second;
+    static_cast<void>(draws.below(members.size()));  // of the column, which is its own
+    out.push_back(of[draws.below(of.size())]);
+  }
+  return out;
+}
+
+}  // namespace
 
 // A stream's records, up to the one whose reading ends it. A shuffle permutes blocks of n, each for itself.
 std::vector<u64> stream_order(const Spec& spec, const std::vector<Keyed>& stages, u64 epoch) {
@@ -164,6 +263,14 @@ std::vector<u64> order(const Spec& spec, const std::vector<Keyed>& stages, std::
   switch (stage->kind) {
     case Kind::shuffle:
       for (const u64 p : permutation(in.size(), hash(hash(spec.seed, key), epoch))) out.push_back(in[p]);
+      break;
+    case Kind::block_shuffle:
+      return block_shuffle(in, *stage, hash(hash(spec.seed, key), epoch));
+    case Kind::draw_weighted:
+      for (const u64 p : weighted(hash(spec.seed, key), epoch, stage->n, shares_of(stage->list))) out.push_back(in[p]);
+      break;
+    case Kind::draw_balanced:
+      for (const u64 p : balanced(hash(spec.seed, key), epoch, stage->n, stage->list)) out.push_back(in[p]);
       break;
     case Kind::take:
       out.assign(in.begin(), in.begin() + static_cast<std::ptrdiff_t>(std::min<u64>(stage->n, in.size())));

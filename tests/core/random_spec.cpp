@@ -26,6 +26,11 @@ class Builder {
     spec_.width = 1 + dice_.below(6);
     spec_.stream = dice_.chance(12);
     if (!spec_.stream && dice_.chance(20)) spec_.per_block = 1 + dice_.below(9);
+    if (!spec_.stream && spec_.per_block == 0 && dice_.chance(30)) {
+      spec_.join = static_cast<Join>(1 + dice_.below(3));
+      spec_.parts = 2 + dice_.below(3);
+      spec_.turn = 1 + dice_.below(3);
+    }
     faulty_ = dice_.chance(53);
     if (faulty_ && dice_.chance(60)) spec_.faults = faults();
     fields_ = {"a", "b", "img"};
@@ -79,13 +84,38 @@ class Builder {
 
   void add() {
     Kind kind = static_cast<Kind>(dice_.below(static_cast<u64>(Kind::count)));
-    if (kind <= Kind::split && (settled_ || spec_.stream) && kind != Kind::shuffle) return;
+    if (kind <= Kind::draw_balanced && (settled_ || spec_.stream) && kind != Kind::shuffle) return;
+    // Each epoch has the same before it.
+    const auto fixed = [this](bool in_order) {
+      return std::ranges::all_of(spec_.stages, [in_order](const Stage& s) {
+        return s.kind > Kind::draw_balanced || s.kind == Kind::take || s.kind == Kind::skip ||
+               (!in_order && (s.kind == Kind::select || s.kind == Kind::split || s.kind == Kind::repeat));
+      });
+    };
     switch (kind) {
       case Kind::shuffle:
         if (spec_.stream ? shuffled_ : settled_) return;
         shuffled_ = true;
         push(kind).n = spec_.stream ? 2 + dice_.below(dice_.chance(80) ? 12 : 300) : 0;
         break;
+      case Kind::block_shuffle: {
+        if (!fixed(true)) return;
+        Stage& s = push(kind);
+        s.name = "shuffle";
+        s.n = dice_.below(4);
+        s.m = 1 + dice_.below(9);
+        break;
+      }
+      case Kind::draw_weighted:
+      case Kind::draw_balanced: {
+        if (!fixed(false) || size_ == 0 || size_ > 400) return;
+        Stage& s = push(kind);
+        const u64 most = kind == Kind::draw_weighted ? 4 : 1 + dice_.below(6);
+        for (u64 i = 0; i < size_; ++i) s.list.push_back(dice_.below(most));
+        s.list[dice_.below(size_)] = most;
+        s.n = size_ = 1 + dice_.below(size_ + size_ / 2);
+        break;
+      }
       case Kind::filter:
       case Kind::filter_field: {
         if (kind == Kind::filter_field && !has("b")) return;
@@ -140,7 +170,7 @@ class Builder {
         s.n = dice_.chance(60) ? 0 : dice_.below(s.shares.size());
         s.m = dice_.below(3);
         s.by_key = dice_.chance(50) && std::ranges::none_of(spec_.stages, [&](const Stage& o) {
-                     return &o != &s && o.kind <= Kind::split;
+                     return &o != &s && o.kind <= Kind::draw_balanced;
                    });
         size_ = size_of(spec_);
         break;
@@ -271,8 +301,11 @@ Spec random_spec(u64 seed) { return Builder(seed).build(); }
 
 std::string describe(const Spec& spec) {
   std::string out = std::to_string(spec.records) + (spec.stream ? " streamed" : "") +
-                    (spec.per_block != 0 ? " in blocks of " + std::to_string(spec.per_block) : "") + " records of " +
-                    std::to_string(spec.width) + ", seed " + std::to_string(spec.seed) + ", " +
+                    (spec.per_block != 0 ? " in blocks of " + std::to_string(spec.per_block) : "") +
+                    (spec.join != Join::none ? " joined (" + std::to_string(static_cast<int>(spec.join)) + ") of " +
+                                                   std::to_string(spec.parts) + " by " + std::to_string(spec.turn)
+                                             : "") +
+                    " records of " + std::to_string(spec.width) + ", seed " + std::to_string(spec.seed) + ", " +
                     std::to_string(spec.faults.size()) + " faults";
   for (const Stage& s : spec.stages) {
     out += std::string(" | ") + name_of(s.kind);
