@@ -44,7 +44,8 @@ struct State {
 static_assert(sizeof(State) == 64);
 
 /// Writes `state` so that a crash leaves the old file or the new one, never a torn one: temporary file, fsync, rename,
-/// fsync of the folder. @throws Error(io) with the file's name.
+/// fsync of the folder. A crash may also leave the temporary file, `file.tmp.PID`, which nothing reads and anybody may
+/// delete. @throws Error(io) with the file's name.
 PENSTOCK_API void save_state(const State& state, const std::string& file);
 /// @throws Error(not_found), Error(io), or Error(state_mismatch) for a damaged file or an unknown version.
 PENSTOCK_API State load_state(const std::string& file);

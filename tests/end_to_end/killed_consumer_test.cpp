@@ -163,7 +163,7 @@ TEST_CASE("a killed consumer of an LMDB store goes on at the very batch") {
                  on_error({.policy = OnError::replace, .max_count = 2 * epochs * bad_records}) | batch(8));
   const TempFolder folder;
   write_lmdb(folder / "store");
-  // Open all the time, as by other jobs: the dead must not use up its readers.
+  // Open all the time, as by other jobs: no process finds the lock file unused, and the dead stand in it.
   const LmdbSource open({.path = folder / "store"});
   kill_training("consumer: LMDB, shuffle, repeat, draws, bad samples replaced",
                 "a killed consumer of an LMDB store goes on at the very batch", folder);
