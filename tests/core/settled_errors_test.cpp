@@ -182,12 +182,18 @@ TEST_CASE("a stop leaves the state where the last batch was, whatever samples ma
   const Watchdog dog(60s);
   for (int round = 0; round < 50; ++round) {
     std::stop_source stop;
-    std::atomic<bool> waiting{false};
+    std::atomic<bool> waiting{false}, taken{false};
     const ps::Pipeline p = ps::from(Records{.count = 5}) |
                            ps::map("y",
                                    [&](ps::View<std::int64_t, 0> y, ps::Context& context) {
                                      if (y() != 4) return;
                                      waiting = true;
+                                     // From in here the sample is through before the caller is awake.
+                                     if (round % 2 == 0) {
+                                       while (!taken) std::this_thread::yield();
+                                       std::this_thread::sleep_for(200us);
+                                       stop.request_stop();
+                                     }
                                      while (!context.stop_requested()) std::this_thread::yield();
                                      throw ps::Error(ps::Errc::io, "given up");
                                    }) |
@@ -197,8 +203,9 @@ TEST_CASE("a stop leaves the state where the last batch was, whatever samples ma
     const ps::State before = loader.state();
     std::jthread stopper([&] {
       while (!waiting) std::this_thread::yield();
-      stop.request_stop();
+      if (round % 2 == 1) stop.request_stop();
     });
+    taken = true;
     CHECK_FALSE(loader.next());
     CHECK(loader.state() == before);
   }
