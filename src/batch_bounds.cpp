@@ -22,7 +22,8 @@ BatchBounds::BatchBounds(const Schema& schema, const BatchItem& batch)
     : schema_(schema),
       layout_(schema),
       nothing_{0, 0, 0, std::vector<std::int64_t>(layout_.varying())},
-      rows_(batch.rows) {
+      rows_(batch.rows),
+      enough_bytes_(batch.enough_bytes) {
   const BatchOptions& options = batch.options;
   if (options.most_tokens != 0) {
     tokens_ = schema.slot(options.tokens);
@@ -75,6 +76,10 @@ BatchBounds::Sizes BatchBounds::sizes_with(const Fill& fill, std::span<const Rag
     if (f == tokens_) sizes.tokens = plus(sizes.tokens, tokens);
   }
   return sizes;
+}
+
+bool BatchBounds::enough(const Fill& fill) const noexcept {
+  return enough_bytes_ != 0 && plus(times(fill.rows, layout_.row_bytes()), fill.ragged_bytes) >= enough_bytes_;
 }
 
 bool BatchBounds::admits(const Fill& fill, std::span<const RaggedRow> row) const noexcept {

@@ -23,8 +23,10 @@ class BatchBounds {
 
   /// The most rows of a batch: what is known before any sample counts here.
   std::uint64_t rows() const noexcept { return rows_; }
-  /// Whether sizes of samples matter.
+  /// Whether sizes of samples matter for which batch they are in.
   bool by_size() const noexcept { return most_bytes_ != 0 || most_tokens_ != 0; }
+  /// Whether they matter at all.
+  bool counts_sizes() const noexcept { return by_size() || enough_bytes_ != 0; }
 
   /// How full a batch is.
   struct Fill {
@@ -33,6 +35,8 @@ class BatchBounds {
   };
   Fill empty() const { return nothing_; }
   static void clear(Fill& fill) noexcept;
+  /// Nothing more is to be added, whatever it is.
+  bool enough(const Fill& fill) const noexcept;
   bool admits(const Fill& fill, std::span<const RaggedRow> row) const noexcept;
   void add(Fill& fill, std::span<const RaggedRow> row) const noexcept;
   /// @throws Error(limit_exceeded) for a row that fits no batch.
@@ -47,7 +51,7 @@ class BatchBounds {
   Schema schema_;
   RowLayout layout_;
   Fill nothing_;
-  std::uint64_t rows_, most_bytes_ = 0, most_tokens_ = 0;
+  std::uint64_t rows_, most_bytes_ = 0, most_tokens_ = 0, enough_bytes_ = 0;
   std::size_t tokens_ = 0;  ///< field that is counted
 };
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <compare>
 #include <cstdint>
 
 namespace penstock::detail {
@@ -12,6 +13,13 @@ struct Cursor {
   std::uint32_t child = 0;
   std::uint16_t part = 0;  ///< batches already made of what begins here
   friend bool operator==(const Cursor&, const Cursor&) = default;
+};
+
+/// Where the sample of a row stands in its epoch.
+struct RowPlace {
+  std::uint64_t position = 0;
+  std::uint32_t child = 0;
+  friend auto operator<=>(const RowPlace&, const RowPlace&) = default;
 };
 
 }  // namespace penstock::detail

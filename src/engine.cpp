@@ -46,10 +46,13 @@ Engine::Engine(std::shared_ptr<const PipelineData> data, const EngineOptions& op
     settled.epochs = options.epochs;
     settled.memory = options.memory;
     settled.blocks = blocks_.get();
+    settled.skips = options.skips;
     settled.stop = stop_source_.get_token();
     SettledHost& host = *this;
     settled_ = std::make_unique<Settled>(data_, chain_, settled, slots_, host);
     ends_.reserve(options.depth);
+    if (options.keeps_places)
+      for (const auto& slot : slots_.all()) slot->places.resize(rows_);
   }
   runs_.reserve(options.threads + std::size_t{1});
   idle_runs_.reserve(options.threads + std::size_t{1});

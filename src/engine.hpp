@@ -45,6 +45,8 @@ struct EngineOptions {
   std::size_t origin_limit = 0;
   std::size_t block_limit = 0;  ///< bytes for blocks that records share
   MemoryResource* memory = nullptr;
+  bool keeps_places = false;     ///< of rows of a settled pipeline
+  OriginSkips* skips = nullptr;  ///< asked inside wait()
 };
 
 /// What a loader and its runners share: tickets, ring, and the runners' working state.
@@ -141,6 +143,7 @@ class Engine final : private SettledHost {
   bool has_room_for_end() noexcept override;
   void end_epoch(EpochEnd end) noexcept override;
   void wake_runners() noexcept override;
+  void wake_consumer() noexcept override;
   void finish_parts(Slot& slot, std::uint32_t parts) noexcept override;
   bool paused() const noexcept override { return paused_.load(std::memory_order_relaxed); }
 

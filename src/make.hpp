@@ -17,6 +17,7 @@ struct Made {
   std::uint64_t index = 0;    ///< of the record that it is made of
   std::uint32_t attempt = 0;  ///< not 0: a stand-in
   bool kept = true;           ///< false: filtered or dropped
+  bool filtered = false;      ///< not kept, as a filter wants it
   bool masked = false;
   std::optional<Error> bad;    ///< the first failure, if the policy acts on it
   std::optional<Error> fatal;  ///< ends the run
@@ -36,6 +37,7 @@ void make_sample(const PipelineData& data, Place place, std::uint64_t index, Mad
   for (;;) {
     try {
       made.kept = attempt(place, index);
+      made.filtered = !made.kept;
       break;
     } catch (...) {
       Error error = describe(index);

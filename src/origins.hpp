@@ -27,9 +27,19 @@ struct Origin {
   bool last = false;        ///< the epoch ends behind it
   bool broken = false;
   Made made;
+  std::vector<bool> skipped;           ///< of its samples, those of which nothing is to be made; empty: none
   std::atomic<std::uint32_t> left{0};  ///< samples not made yet
+  std::atomic<bool> asks{false};       ///< opened, as soon as it is known what is skipped
   std::atomic<bool> opened{false};
   std::atomic<bool> vacant{true};
+};
+
+/// Says of which of an origin's samples nothing is to be made, before any is: sets `skipped`, or `made.fatal`. Asked by
+/// the consumer's thread, for one origin after the other.
+class OriginSkips {
+ public:
+  virtual ~OriginSkips() = default;
+  virtual void choose(Origin& origin) noexcept = 0;
 };
 
 /// The ring of origins: number n, from 0, is in place n % size.
@@ -43,6 +53,7 @@ class Origins {
   void reset() noexcept {
     for (Origin& origin : origins_) {
       origin.opened.store(false, std::memory_order_relaxed);
+      origin.asks.store(false, std::memory_order_relaxed);
       origin.vacant.store(true, std::memory_order_relaxed);
     }
   }
@@ -52,7 +63,9 @@ class Origins {
     origin.vacant.store(false, std::memory_order_relaxed);
     origin.opened.store(false, std::memory_order_relaxed);
     origin.end = origin.terminates = origin.last = origin.broken = false;
+    origin.asks.store(false, std::memory_order_relaxed);
     origin.count = 0;
+    origin.skipped.clear();
     origin.made = {};
     return origin;
   }

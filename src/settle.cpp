@@ -95,7 +95,7 @@ SettleCell& Settle::take(std::uint64_t number) noexcept {
   SettleCell& c = cell(number);
   c.vacant.store(false, std::memory_order_relaxed);
   c.origin = nullptr;
-  c.last = c.decided = c.broken = false;
+  c.last = c.decided = c.skipped = c.broken = false;
   c.made = {};
   return c;
 }
@@ -178,10 +178,12 @@ bool Settle::decide_one(SettleCell& cell, SettleOutlet& outlet, Move& move, bool
     close(outlet);
     return true;
   }
-  if ((is_row || drops) && !again) {
+  if ((is_row || drops || cell.skipped) && !again) {
     ++count_.samples;
     ++(slot_ != nullptr ? slot_->samples : carried_.samples);
   }
+  if (cell.skipped) ++(slot_ != nullptr ? slot_->skipped : carried_.skipped);
+  if (cell.made.filtered) ++(slot_ != nullptr ? slot_->filtered : carried_.filtered);
   if (window_) {
     if (is_row) keep(cell);
     if (window_->full() || cell.last) {
@@ -194,10 +196,10 @@ bool Settle::decide_one(SettleCell& cell, SettleOutlet& outlet, Move& move, bool
   // What was told with a batch must not be looked at again behind it.
   if (slot_ != nullptr) slot_->next = cell.next;
   if (is_row) {
-    if (bounds_.by_size()) bounds_.add(fill_, cell.row->varying);
+    if (bounds_.counts_sizes()) bounds_.add(fill_, cell.row->varying);
     put({cell.row, {}, cell.made.index, cell.made.masked, 0}, &cell, move);
     survives = true;
-    if (slot_->valid == rows_) close(outlet);
+    if (slot_->valid == rows_ || bounds_.enough(fill_)) close(outlet);
   }
   if (cell.last) end_epoch(cell.next, outlet);
   return true;
@@ -207,6 +209,7 @@ void Settle::put(const Kept& kept, SettleCell* cell, Move& move) noexcept {
   const std::uint64_t row = slot_->valid++;
   slot_->indices[row] = kept.index;
   slot_->mask[row] = kept.masked ? 0 : 1;
+  if (cell != nullptr && !slot_->places.empty()) slot_->places[row] = {cell->position, cell->place.child};
   move = {kept.row, cell, slot_, row};
 }
 
@@ -280,6 +283,8 @@ bool Settle::open(SettleOutlet& outlet) noexcept {
   slot->first = 0;
   slot->valid = 0;
   slot->samples = std::exchange(carried_.samples, 0);
+  slot->filtered = std::exchange(carried_.filtered, 0);
+  slot->skipped = std::exchange(carried_.skipped, 0);
   slot->bad.swap(carried_.bad);
   slot->unlisted = std::exchange(carried_.unlisted, 0);
   slot->broken.store(std::exchange(carried_.broken, false), std::memory_order_relaxed);
@@ -316,6 +321,8 @@ void Settle::end_epoch(const Cursor& next, SettleOutlet& outlet) noexcept {
   if (slot_ != nullptr && tail_ == Tail::drop) {
     Slot* const slot = std::exchange(slot_, nullptr);
     carried_.samples = slot->samples;
+    carried_.filtered = slot->filtered;
+    carried_.skipped = slot->skipped;
     carried_.bad.swap(slot->bad);
     carried_.unlisted = slot->unlisted;
     carried_.broken = slot->broken.load(std::memory_order_relaxed);

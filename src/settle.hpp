@@ -41,11 +41,13 @@ struct SettleRow {
 struct SettleCell {
   SettleRow* row = nullptr;
   Place place;
+  std::uint64_t position = 0;  ///< in the order; of a shuffled stream not the record's number
   std::uint64_t index = 0;
   Origin* origin = nullptr;  ///< what it is made of; null: its own record
   Cursor next;               ///< behind it
   bool last = false;         ///< the epoch ends behind it
   bool decided = false;      ///< what became of its origin is what becomes of it
+  bool skipped = false;      ///< nothing is to be made of it
   bool broken = false;       ///< there was no memory to say what failed
   Made made;
   std::atomic<bool> done{false};
@@ -57,6 +59,7 @@ struct EpochEnd {
   std::uint64_t epoch = 0;
   /// Bad ones behind the last batch; with Tail::drop also those of the batch that is not wanted.
   std::uint64_t samples = 0;
+  std::uint64_t filtered = 0, skipped = 0;  ///< as of a slot
   std::vector<BadSample> bad;
   std::uint64_t unlisted = 0;  ///< behind those, as of a slot
   bool broken = false;         ///< some could not even be reported

@@ -17,6 +17,12 @@ constexpr std::uint64_t most_bounded_cells = 4096;
 constexpr std::uint64_t positions_at_once = 64;
 constexpr std::size_t moves_at_once = 16;
 
+// What became of it is what becomes of all its samples.
+bool decided(const Origin& origin) noexcept {
+  return origin.terminates || origin.broken || origin.made.fatal || origin.made.masked || !origin.made.kept ||
+         origin.count == 0;
+}
+
 }  // namespace
 
 std::size_t Settled::cells_for(const PipelineData& data, std::size_t settle_bytes, unsigned threads) {
@@ -80,6 +86,7 @@ void Settled::reset(const Cursor& cursor, const QuotaCount& count) {
   block_size_ = block_given_ = 0;
   next_child_ = 0;
   begun_ = false;
+  answered_ = 0;
   child_ = cursor.child;
   // What is given out begins with a whole block of the stream.
   block_number_ = cursor.position / block_rows_;
@@ -154,6 +161,30 @@ bool Settled::opened(std::uint64_t number) noexcept {
          origins_->at(number).opened.load(std::memory_order_seq_cst);
 }
 
+// It is made, or read: its samples may get their cells, unless the consumer has a say in it.
+void Settled::publish(Origin& origin) noexcept {
+  if (options_.skips == nullptr) {
+    origin.opened.store(true, std::memory_order_seq_cst);
+    return;
+  }
+  origin.asks.store(true, std::memory_order_seq_cst);
+  host_.wake_consumer();
+}
+
+bool Settled::asks() noexcept {
+  return options_.skips != nullptr && origins_ && answered_ < issued_.load(std::memory_order_seq_cst) &&
+         origins_->at(answered_).asks.load(std::memory_order_seq_cst);
+}
+
+void Settled::answer() noexcept {
+  for (; asks(); ++answered_) {
+    Origin& origin = origins_->at(answered_);
+    if (!decided(origin)) options_.skips->choose(origin);
+    origin.asks.store(false, std::memory_order_seq_cst);
+    origin.opened.store(true, std::memory_order_seq_cst);
+  }
+}
+
 // Looks for the rest of the block in hand. True: all of it is there, or what comes before its end.
 bool Settled::see_block() noexcept {
   const std::uint64_t begin = block_begin_.load(std::memory_order_relaxed);
@@ -211,9 +242,8 @@ std::uint64_t Settled::expand() noexcept {
 
 // One cell. True: it was the origin's last.
 bool Settled::give(Origin& origin) noexcept {
-  const bool decided = origin.terminates || origin.broken || origin.made.fatal || origin.made.masked ||
-                       !origin.made.kept || origin.count == 0;
-  const std::uint32_t count = decided ? 1 : origin.count;
+  const bool is_decided = decided(origin);
+  const std::uint32_t count = is_decided ? 1 : origin.count;
   if (!begun_) {
     begun_ = true;
     next_child_ = std::min(std::exchange(child_, 0), count - 1);
@@ -224,11 +254,13 @@ bool Settled::give(Origin& origin) noexcept {
   cell.place = {origin.epoch, origin.position, next_child_, origin.made.attempt};
   cell.index = origin.made.index;
   cell.origin = &origin;
-  cell.decided = decided;
+  cell.decided = is_decided;
+  cell.skipped = !is_decided && next_child_ < origin.skipped.size() && origin.skipped[next_child_];
   const bool through = ++next_child_ == count;
   cell.last = origin.end || (origin.last && through);
   const Cursor at =
       stream_ == nullptr ? origin.at : Cursor{origin.epoch, 0, block_number_ * block_rows_ + block_given_, 0};
+  cell.position = at.position;
   if (cell.last)
     cell.next = {origin.epoch + 1, 0, 0, 0};
   else
@@ -299,6 +331,7 @@ void Settled::issue_some(std::uint64_t first, std::uint64_t count) noexcept {
     } else {
       SettleCell& cell = settle_.take(first + i);
       cell.place = place;
+      cell.position = positions_.at(i).position;
       cell.index = indices_[i];
       cell.last = positions_.last(i);
       cell.next = positions_.behind(i);

@@ -29,6 +29,8 @@ class SettledHost : public SettleOutlet {
  public:
   /// There is work for more runners.
   virtual void wake_runners() noexcept = 0;
+  /// The consumer is asked what is skipped.
+  virtual void wake_consumer() noexcept = 0;
   /// So many of the slot's parts are done.
   virtual void finish_parts(Slot& slot, std::uint32_t parts) noexcept = 0;
   /// Runners are to leave.
@@ -44,6 +46,7 @@ struct SettledOptions {
   MemoryResource* memory = nullptr;
   std::stop_token stop = {};
   BlockSchedule* blocks = nullptr;  ///< where records share some
+  OriginSkips* skips = nullptr;     ///< asked of each origin, where there are some
 };
 
 /// What is reckoned for the part of a row whose size its sample tells.
@@ -68,6 +71,9 @@ class Settled {
   bool has_work() noexcept;
   /// Does some of it. False: there was none.
   bool step(ChainRun& run) noexcept;
+  /// An origin waits until it is known what of it is skipped. The consumer's thread.
+  bool asks() noexcept;
+  void answer() noexcept;
   /// The slot being filled, if any. Only while nothing is in work.
   Slot* open_slot() const noexcept { return settle_.open_slot(); }
   Settle& settle() noexcept { return settle_; }
@@ -79,6 +85,7 @@ class Settled {
   bool can_tidy() noexcept;
   bool can_expand() noexcept;
   bool opened(std::uint64_t number) noexcept;
+  void publish(Origin& origin) noexcept;
   std::uint64_t expand() noexcept;
   bool see_block() noexcept;
   bool give(Origin& origin) noexcept;
@@ -144,6 +151,8 @@ class Settled {
   Positions positions_;
   Cursor read_at_;  // of the stream
   bool stream_begun_ = false;
+
+  std::uint64_t answered_ = 0;  // origins; the consumer's
 };
 
 }  // namespace penstock::detail

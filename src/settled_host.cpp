@@ -59,6 +59,11 @@ void Engine::wake_runners() noexcept {
   if (!closed_ && !paused()) wake(lock);
 }
 
+void Engine::wake_consumer() noexcept {
+  { const Lock lock(mutex_); }
+  changed_.notify_all();
+}
+
 // Its end is known, and all of its batches are delivered.
 bool Engine::epoch_over(std::uint64_t epoch) noexcept {
   if (ends_.empty() || ends_.front().epoch != epoch) return false;
@@ -78,8 +83,19 @@ Slot* Engine::wait_settled(std::uint64_t epoch) {
   const auto exhausted = [&] {
     return leased_ == slots_.depth() && settled_->settle().stalled().load(std::memory_order_seq_cst);
   };
+  // What is skipped is a user's code that says it.
+  const auto answer = [&] {
+    if (stopped() || !settled_->asks()) return false;
+    lock.unlock();
+    settled_->answer();
+    lock.lock();
+    if (!paused()) wake(lock);
+    return true;
+  };
+  answer();
   waiting_.store(true, std::memory_order_seq_cst);
-  while (!arrived() && !stopped() && !failed_ && !exhausted()) sleep_or_help(lock, arrived);
+  while (!arrived() && !stopped() && !failed_ && !exhausted())
+    if (!answer()) sleep_or_help(lock, arrived);
   waiting_.store(false, std::memory_order_relaxed);
   if (stopped()) return nullptr;
   if (epoch_over(epoch)) return nullptr;

@@ -65,7 +65,9 @@ void Settled::make(ChainRun& run, TicketRun tickets) noexcept {
 
 void Settled::make_cell(ChainRun& run, SettleCell& cell, std::uint64_t ticket) {
   Origin* const origin = cell.origin;
-  if (cell.decided) {
+  if (cell.skipped) {
+    cell.made.kept = false;
+  } else if (cell.decided) {
     cell.made = std::move(origin->made);
     cell.broken = origin->broken;
     cell.made.kept = cell.made.masked;  // what was made has no samples
@@ -144,7 +146,7 @@ void Settled::open(ChainRun& run, std::uint64_t number) noexcept {
     origin.broken = true;
   }
   give_back_blocks(number);
-  origin.opened.store(true, std::memory_order_seq_cst);
+  publish(origin);
 }
 
 void Settled::open_origin(ChainRun& run, Origin& origin, std::uint64_t number) {
@@ -251,7 +253,7 @@ bool Settled::read_one(ChainRun& run) noexcept {
   if (data_->flat_maps)
     to_open_.raise(number + 1);
   else
-    origin.opened.store(true, std::memory_order_seq_cst);
+    publish(origin);
   return true;
 }
 

@@ -48,14 +48,17 @@ struct Slot {
   std::byte* data = nullptr;
   std::atomic<SlotState> state{SlotState::free};
   std::uint64_t epoch = 0, number = 0, first = 0;
-  std::uint64_t valid = 0;    ///< rows that are samples
-  std::uint64_t rows = 0;     ///< rows delivered: `valid`, and padding
-  std::uint64_t samples = 0;  ///< `valid`, and bad ones that were dropped
-  Cursor next;                ///< behind it
-  bool discarded = false;     ///< goes back to free when it is done
+  std::uint64_t valid = 0;     ///< rows that are samples
+  std::uint64_t rows = 0;      ///< rows delivered: `valid`, and padding
+  std::uint64_t samples = 0;   ///< `valid`, and bad ones that were dropped
+  std::uint64_t filtered = 0;  ///< beside those, left behind by a filter
+  std::uint64_t skipped = 0;   ///< of `samples`, those of which nothing was to be made
+  Cursor next;                 ///< behind it
+  bool discarded = false;      ///< goes back to free when it is done
   std::vector<std::uint64_t> indices;
   std::vector<std::uint8_t> mask;
-  std::mutex bad_mutex;  ///< of the next two
+  std::vector<RowPlace> places;  ///< of each row, where the engine keeps them
+  std::mutex bad_mutex;          ///< of the next two
   std::vector<BadSample> bad;
   std::uint64_t unlisted = 0;  ///< bad ones behind those, too many to keep what they say
   std::vector<Replaced> replaced;
