@@ -11,7 +11,7 @@ namespace {
 
 constexpr unsigned least_depth = 2;
 constexpr std::size_t least_scratch = 1u << 20;
-constexpr std::size_t least_blocks = 8u << 20, default_blocks = 512u << 20;
+constexpr std::size_t least_blocks = 8u << 20;
 
 // a * b + c, or the largest number there is.
 std::size_t saturating(std::size_t a, std::size_t b, std::size_t c) noexcept {
@@ -41,10 +41,10 @@ Budget resolve_budget(const BudgetRequest& r) {
     b.origins = r.origins ? r.origins(threads) : 0;
   };
   count(r.threads);
-  if (r.blocks) b.block_limit = r.block_bytes != 0 ? r.block_bytes : default_blocks;
+  if (r.blocks) b.block_limit = r.block_bytes != 0 ? r.block_bytes : default_block_bytes;
   if (r.memory == 0) return b;
   // Blocks take half of it where nothing else is said, but not what the others need at least.
-  if (r.blocks && r.block_bytes == 0) b.block_limit = std::clamp(r.memory / 2, least_blocks, default_blocks);
+  if (r.blocks && r.block_bytes == 0) b.block_limit = std::clamp(r.memory / 2, least_blocks, default_block_bytes);
   const std::size_t blocks = b.block_limit;
 
   const std::size_t scratch = std::max(least_scratch, saturating(2, r.sample_bytes, 0));

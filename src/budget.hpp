@@ -10,6 +10,9 @@
 
 namespace penstock::detail {
 
+/// For decoded blocks, where nothing is said.
+inline constexpr std::size_t default_block_bytes = 512u << 20;
+
 struct BudgetRequest {
   std::size_t memory = 0;  ///< bytes, 0 = no limit
   unsigned depth = 0;      ///< 0 = choose

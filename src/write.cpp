@@ -1,256 +1,156 @@
-#include <penstock/sink.hpp>
+#include "write.hpp"
 
 #include <algorithm>
-#include <condition_variable>
-#include <memory>
-#include <mutex>
-#include <optional>
-#include <stop_token>
-#include <vector>
+#include <utility>
 
 #include <penstock/error.hpp>
+#include <penstock/stream_source.hpp>
 
-#include "chain.hpp"
-#include "executor_impl.hpp"
 #include "failure.hpp"
-#include "pipeline_data.hpp"
-#include "policy.hpp"
 
-namespace penstock::detail {
+namespace penstock {
 
 namespace {
 
-// A sample on its way to the sink: its own working state, so that a finished one stays while its runner goes on.
-struct WindowCell {
-  enum class State : std::uint8_t { empty, waiting, running, done } state = State::empty;
+constexpr std::size_t position_digits = 8, record_digits = 10;
+
+void append_number(std::string& text, std::uint64_t number, std::size_t width) {
+  const std::string digits = std::to_string(number);
+  text.append(width - std::min(width, digits.size()), '0').append(digits);
+}
+// As many digits as any has, so that the order of keys is that of the samples.
+void append_child(std::string& text, std::uint32_t child) {
+  text += '/';
+  append_number(text, child, record_digits);
+}
+
+}  // namespace
+
+std::string position_key(const SinkItem& item, std::uint64_t size) {
+  const std::size_t most = size == 0 || size == unknown_size ? 0 : std::to_string(size - 1).size();
+  std::string key;
+  append_number(key, item.position, std::max(position_digits, most));
+  if (item.child) append_child(key, *item.child);
+  return key;
+}
+
+namespace detail {
+
+std::string WriteItems::key_of(std::uint64_t index) const {
+  std::string key;
+  try {
+    key = data_->source->key(index);
+  } catch (...) {
+    throw current_error().with_stage("read").with_source(data_->source->name()).with_index(index);
+  }
+  // What a position becomes, and a stream's record, has a name of its own in any case.
+  if (key.empty() && (data_->flat_maps || data_->source->is_stream())) append_number(key, index, record_digits);
+  return key;
+}
+
+SinkItem WriteItems::at_position(std::uint64_t position) const {
   SinkItem item;
-  std::unique_ptr<ChainRun> run;
-  std::optional<Error> error;
-  bool broken = false;  // there was no memory to say what failed
-  bool kept = true;     // false: filtered
-  std::uint64_t bytes = 0;
-};
-
-// Samples in work, oldest first. The caller's thread admits and takes them; tasks run them. A reader may be a file and
-// a decoder, so there are as many as samples are run at once, not as many as wait.
-class Window {
- public:
-  Window(const Pipeline& pipeline, std::size_t cells, std::size_t most_bytes, unsigned threads,
-         Executor::Impl& executor, std::stop_token stop)
-      : door_(std::make_shared<Door>()),
-        data_(std::make_shared<const PipelineData>(pipeline.data())),
-        chain_(data_),
-        cells_(cells),
-        most_bytes_(most_bytes),
-        threads_(threads),
-        executor_(executor),
-        stop_(std::move(stop)) {
-    door_->window = this;
-    idle_readers_.reserve(threads + std::size_t{1});  // tasks, and the caller
+  item.position = position;
+  try {
+    data_->fill(0, position, {&item.index, 1});
+  } catch (...) {
+    throw current_error().with_stage("order");
   }
+  item.key = key_of(item.index);
+  return item;
+}
 
-  bool full() const noexcept { return tail_ - head_ == cells_.size(); }
-  bool empty() const noexcept { return tail_ == head_; }
-  std::uint64_t bytes() {
-    const std::unique_lock lock(mutex_);
-    return bytes_;
+const SinkItem& WriteItems::at(const RowPlace& place, std::uint64_t index) {
+  if (!begun_ || item_.index != index) {
+    begun_ = false;
+    item_.key = key_of(index);
+    record_bytes_ = item_.key.size();
+    begun_ = true;
   }
+  item_.position = place.position;
+  item_.index = index;
+  if (data_->flat_maps) {
+    item_.child = place.child;
+    item_.key.resize(record_bytes_);
+    append_child(item_.key, place.child);
+  }
+  return item_;
+}
 
-  void admit(SinkItem item) {
-    const std::unique_lock lock(mutex_);
-    WindowCell& cell = at(tail_++);
-    cell.item = std::move(item);
-    cell.error.reset();
-    cell.broken = false;
-    cell.state = WindowCell::State::waiting;
-    wake();
-  }
-  // The oldest sample, once it is done. Runs samples itself while no task does.
-  WindowCell& oldest() {
-    std::unique_lock lock(mutex_);
-    while (at(head_).state != WindowCell::State::done) {
-      using namespace std::chrono_literals;
-      // Once it had to help and still no task runs, it goes on without waiting in between.
-      if ((alone_ && running_ == 0) || changed_.wait_for(lock, 5ms) == std::cv_status::timeout) alone_ = run_one(lock);
-    }
-    bytes_ -= at(head_).bytes;
-    return at(head_);
-  }
-  void pop() {
-    const std::unique_lock lock(mutex_);
-    at(head_++).state = WindowCell::State::empty;
-    if (next_ < tail_) wake();  // there may be room for bytes again
-  }
-  // When this returns, no task is in here, and none comes in.
-  void close() noexcept {
-    {
-      const std::lock_guard at_door(door_->mutex);
-      door_->window = nullptr;
-    }
-    std::unique_lock lock(mutex_);
-    closed_ = true;
-    changed_.wait(lock, [this] { return inside_ == 0; });
-  }
+WriteRun::WriteRun(const PipelineData& data, SinkModel& sink, const WriteOptions& options)
+    : data_(data), sink_(sink), options_(options), stage_("write to " + sink.name()) {}
 
- private:
-  // How tasks come in. They hold the door alone, so that none that waits for a thread keeps what the window was given.
-  struct Door {
-    std::mutex mutex;
-    Window* window = nullptr;
-  };
+void WriteRun::open() {
+  const bool counted = !data_.filters && !data_.flat_maps && data_.policy_value().policy != OnError::drop;
+  try {
+    sink_.open(data_.schema, counted ? data_.size : unknown_size);
+  } catch (...) {
+    throw current_error().with_stage(stage_);
+  }
+}
 
-  WindowCell& at(std::uint64_t number) { return cells_[number % cells_.size()]; }
+bool WriteRun::has_some() {
+  try {
+    return sink_.has_some();
+  } catch (...) {
+    throw current_error().with_stage(stage_);
+  }
+}
 
-  void wake() noexcept {
-    if (tasks_ == threads_) return;
+bool WriteRun::has(const SinkItem& item) {
+  try {
+    return sink_.has(item);
+  } catch (...) {
+    throw current_error().with_stage(stage_).with_index(item.index);
+  }
+}
+
+void WriteRun::put(const SinkItem& item, Sample& sample, std::uint64_t bytes) {
+  storing_ = true;
+  try {
+    sink_.put(item, sample);
+  } catch (...) {
+    throw current_error().with_stage(stage_).with_index(item.index).with_key(item.key);
+  }
+  storing_ = false;
+  progress.bytes += bytes;
+  ++uncommitted_;
+  uncommitted_bytes_ += bytes;
+}
+
+void WriteRun::commit() {
+  storing_ = true;
+  if (uncommitted_ != 0) {
     try {
-      executor_.submit([door = door_] {
-        std::unique_lock at_door(door->mutex);
-        if (door->window == nullptr) return;
-        Window& window = *door->window;
-        std::unique_lock lock(window.mutex_);
-        at_door.unlock();
-        window.work(lock);
-      });
-      ++tasks_;
-    } catch (...) {  // no memory for a task: the caller makes the samples
-    }
-  }
-  void work(std::unique_lock<std::mutex>& lock) noexcept {
-    ++inside_;
-    alone_ = false;
-    const auto begun = std::chrono::steady_clock::now();
-    bool gives_way = false;
-    while (!gives_way && run_one(lock))
-      gives_way = executor_.waiting() != 0 && std::chrono::steady_clock::now() - begun > Executor::Impl::turn;
-    --tasks_;
-    if (gives_way && !closed_) wake();
-    --inside_;
-    changed_.notify_all();
-  }
-  // A reader that nobody uses, or a new one. None: those there are do the work, and this thread is one too many; or,
-  // with `error`, there is none at all.
-  std::unique_ptr<ReaderModel> lease_reader(std::unique_lock<std::mutex>& lock, std::optional<Error>& error,
-                                            bool& broken) noexcept {
-    std::unique_ptr<ReaderModel> reader;
-    if (!idle_readers_.empty()) {
-      reader = std::move(idle_readers_.back());
-      idle_readers_.pop_back();
-      return reader;
-    }
-    if (no_more_readers_) return nullptr;
-    ++readers_;
-    lock.unlock();
-    try {
-      reader = data_->source->open_reader();
+      sink_.commit();
     } catch (...) {
-      error = described_error("read", data_->source.get());
-      broken = !error;
+      throw current_error().with_stage(stage_);
     }
-    lock.lock();
-    if (reader != nullptr) return reader;
-    if (--readers_ != 0) {
-      no_more_readers_ = true;
-      error.reset();
-      broken = false;
-    }
-    return nullptr;
   }
-  bool waits() noexcept {
-    for (next_ = std::max(next_, head_); next_ < tail_; ++next_)
-      if (at(next_).state == WindowCell::State::waiting)
-        return bytes_ < most_bytes_ || next_ == head_;  // the oldest is what makes room
-    return false;
-  }
-  bool run_one(std::unique_lock<std::mutex>& lock) noexcept {
-    if (closed_ || !waits()) return false;
-    std::optional<Error> error;
-    bool broken = false;
-    std::unique_ptr<ReaderModel> reader = lease_reader(lock, error, broken);
-    if (reader == nullptr && !error && !broken) return false;
-    if (closed_ || !waits()) {
-      if (reader != nullptr) idle_readers_.push_back(std::move(reader));
-      return false;
-    }
-    WindowCell& cell = at(next_++);
-    cell.state = WindowCell::State::running;
-    ++running_;
-    lock.unlock();
-    if (reader != nullptr) {
-      make(cell, reader);
-    } else {
-      cell.error = std::move(error);
-      cell.broken = broken;
-      cell.bytes = 0;
-    }
-    lock.lock();
-    if (reader != nullptr) idle_readers_.push_back(std::move(reader));
-    --running_;
-    cell.state = WindowCell::State::done;
-    bytes_ += cell.bytes;
-    changed_.notify_all();
-    return true;
-  }
-  void make(WindowCell& cell, std::unique_ptr<ReaderModel>& reader) noexcept {
-    cell.bytes = 0;
-    try {
-      if (cell.run == nullptr) {
-        cell.run = std::make_unique<ChainRun>(chain_, ~std::size_t{0}, nullptr);
-        cell.run->stop = stop_;
-      }
-      std::swap(cell.run->reader, reader);
-      cell.kept = chain_.run(*cell.run, Place{0, cell.item.position, 0, 0}, cell.item.index, {});
-      cell.run->at = nullptr;
-      // The reader goes on to another sample, and what it gave to view goes with it.
-      for (std::size_t slot = 0; cell.kept && slot < cell.run->cells.size(); ++slot) {
-        cell.run->own(slot);
-        cell.bytes += cell.run->cells[slot].shape.elements() * size_of((*cell.run->schema)[slot].dtype);
-      }
-    } catch (...) {
-      try {
-        cell.error = cell.run != nullptr ? chain_.describe_failure(*cell.run, cell.item.index) : current_error();
-      } catch (...) {
-        cell.broken = true;
-      }
-    }
-    if (reader == nullptr) std::swap(cell.run->reader, reader);
-    reader->pause();
-  }
+  uncommitted_ = uncommitted_bytes_ = 0;
+  if (options_.progress) options_.progress(progress);
+  storing_ = false;
+}
 
-  std::shared_ptr<Door> door_;
-  std::shared_ptr<const PipelineData> data_;
-  Chain chain_;
-  std::vector<WindowCell> cells_;
-  std::vector<std::unique_ptr<ReaderModel>> idle_readers_;
-  std::size_t most_bytes_;
-  unsigned threads_;
-  Executor::Impl& executor_;
-  std::stop_token stop_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::uint64_t head_ = 0, tail_ = 0, next_ = 0;
-  std::uint64_t bytes_ = 0;
-  unsigned tasks_ = 0, running_ = 0;  // tasks: waiting for a thread, or in here
-  unsigned inside_ = 0;
-  unsigned readers_ = 0;  // open, or being opened
-  bool closed_ = false, alone_ = false, no_more_readers_ = false;
-};
+void WriteRun::commit_if_due() {
+  if (uncommitted_ >= options_.commit_every || uncommitted_bytes_ >= options_.commit_bytes) commit();
+}
 
-// Closes the window on every way out.
-struct Closing {
-  Window& window;
-  ~Closing() { window.close(); }
-};
+void WriteRun::finish() {
+  try {
+    sink_.finish();
+  } catch (...) {
+    throw current_error().with_stage(stage_);
+  }
+}
 
-WriteProgress run_write(const Pipeline& pipeline, SinkModel& sink, const WriteOptions& options) {
-  const PipelineData& data = pipeline.data();
+namespace {
+
+void check(const PipelineData& data, const WriteOptions& options) {
   const OnError policy = data.policy_value().policy;
   if (policy != OnError::fail && policy != OnError::drop)
     throw Error(Errc::unsupported,
                 "write() stops at the first bad sample, or drops it; on_error can't replace or mask what is stored")
-        .with_stage("write");
-  if (data.flat_maps || data.source->is_stream())
-    throw Error(Errc::unsupported, "write() takes sources with random access and no flat_map so far")
         .with_stage("write");
   if (data.shard_value().world > 1)
     throw Error(Errc::unsupported,
@@ -265,111 +165,20 @@ WriteProgress run_write(const Pipeline& pipeline, SinkModel& sink, const WriteOp
                                             std::to_string(most_cells) + " can be in work")
         .with_stage("write");
   check_threads(options.threads);
+}
+
+WriteProgress run_write(const Pipeline& pipeline, SinkModel& sink, const WriteOptions& options) {
+  const auto data = std::make_shared<const PipelineData>(pipeline.data());
+  check(*data, options);
   const Executor executor = options.executor ? *options.executor : Executor(options.threads);
   executor.impl().check_process();
   const unsigned threads = options.threads != 0 ? std::min(options.threads, executor.threads()) : executor.threads();
-  const std::size_t cells = options.window != 0 ? options.window : std::size_t{8} * threads;
-  Window window(pipeline, cells, options.window_bytes, threads, executor.impl(), options.stop);
-  const Closing closing{window};
-
-  const std::string of_order = "order", of_source = "read", to_sink = "write to " + sink.name();
-  const std::string source_name = data.source->name();
-  PolicyLedger ledger(data.policy_value());
-  WriteProgress progress;
-  progress.total = data.size;
-  std::uint64_t position = 0, uncommitted = 0, uncommitted_bytes = 0;
-  try {
-    sink.open(data.schema, data.size);
-  } catch (...) {
-    throw current_error().with_stage(to_sink);
-  }
-  const auto commit = [&] {
-    if (uncommitted != 0) {
-      try {
-        sink.commit();
-      } catch (...) {
-        throw current_error().with_stage(to_sink);
-      }
-    }
-    uncommitted = uncommitted_bytes = 0;
-    if (options.progress) options.progress(progress);
-  };
-  // What the order, the keys or the sink say of samples to come waits until those before them are stored.
-  std::optional<Error> ahead;
-  const auto fill_window = [&] {
-    while (!ahead && position < data.size && !window.full() &&
-           (window.empty() || window.bytes() < options.window_bytes) && !options.stop.stop_requested()) {
-      SinkItem item;
-      item.position = position++;
-      bool there = false;
-      const std::string* stage = &of_order;
-      try {
-        data.fill(0, item.position, {&item.index, 1});
-        stage = &of_source;
-        item.key = data.source->key(item.index);
-        stage = &to_sink;
-        there = sink.has(item);
-      } catch (...) {
-        ahead = current_error().with_stage(*stage);
-        if (stage == &of_source) ahead->with_source(source_name);
-        if (stage != &of_order) ahead->with_index(item.index);
-        return;
-      }
-      if (there) {
-        ++progress.skipped;
-        ++progress.done;
-        if (options.progress && progress.skipped % options.commit_every == 0) options.progress(progress);
-      } else {
-        window.admit(std::move(item));
-      }
-    }
-  };
-
-  for (fill_window(); !window.empty(); fill_window()) {
-    WindowCell& cell = window.oldest();
-    if (options.stop.stop_requested()) break;  // long work that saw it may have left its sample unfinished
-    const bool drops = policy == OnError::drop && cell.error && cell.error->sample_scoped();
-    if ((cell.error || cell.broken) && !drops) {
-      commit();
-      throw cell.error ? *cell.error : no_memory();
-    }
-    ++progress.done;
-    if (drops) {
-      ++progress.dropped;
-      try {
-        std::vector<BadSample> bad;
-        bad.push_back({cell.item.position, std::move(*cell.error), false});
-        ledger.account(bad, 0);
-      } catch (...) {
-        commit();
-        throw;
-      }
-    } else if (!cell.kept) {
-      ++progress.filtered;
-    } else {
-      try {
-        Sample sample(*cell.run);
-        sink.put(cell.item, sample);
-      } catch (...) {
-        Error error = current_error();
-        throw error.with_stage(to_sink).with_index(cell.item.index).with_key(cell.item.key);
-      }
-      progress.bytes += cell.bytes;
-      ++uncommitted;
-      uncommitted_bytes += cell.bytes;
-    }
-    window.pop();
-    if (uncommitted >= options.commit_every || uncommitted_bytes >= options.commit_bytes) commit();
-  }
-  commit();
-  if (ahead && !options.stop.stop_requested()) throw *ahead;
-  if (progress.done < data.size) return progress;  // stopped
-  try {
-    sink.finish();
-  } catch (...) {
-    throw current_error().with_stage(to_sink);
-  }
-  return progress;
+  WriteRun run(*data, sink, options);
+  const bool shares = data->flat_maps || data->source->is_stream() || data->source->block_model() != nullptr;
+  const bool through =
+      shares ? write_settled(run, data, executor.impl(), threads) : write_samples(run, data, executor.impl(), threads);
+  if (through) run.finish();
+  return run.progress;
 }
 
 }  // namespace
@@ -382,4 +191,6 @@ WriteProgress write(const Pipeline& pipeline, SinkModel& sink, const WriteOption
   }
 }
 
-}  // namespace penstock::detail
+}  // namespace detail
+
+}  // namespace penstock

@@ -21,12 +21,6 @@ namespace {
 
 using lmdb::Manifest;
 
-std::size_t digits_of(std::uint64_t number) noexcept {
-  std::size_t digits = 1;
-  while (number >= 10) number /= 10, ++digits;
-  return digits;
-}
-
 // What differs between an earlier run's manifest and this one's, in words; empty when they agree.
 std::string difference(const Manifest& there, const Manifest& wanted) {
   if (there.records != wanted.records) return "its records are \"" + there.records + "\"";
@@ -60,9 +54,11 @@ class LmdbSink::Impl {
       wanted_.schema = schema;
       layout_.emplace(schema);
     }
-    width_ = std::max<std::size_t>(8, digits_of(size == 0 ? 0 : size - 1));
+    size_ = size;
     open_store(size);
     last_key_of_others_ = store_->last_key();
+    has_some_ = store_->entries() > (raw() ? 0 : 1);
+    store_->commit();
   }
 
   bool was_finished() const noexcept { return was_finished_; }
@@ -73,10 +69,13 @@ class LmdbSink::Impl {
     // Appended behind everything that was there: it can only be from this run.
     if (key > last_key_of_others_)
       refuse_key(Errc::invalid_argument, "two records have the key \"" + lmdb::printable(key) + "\"", key);
-    if (!last_found_ || item.position > *last_found_) ++found_;
-    last_found_ = item.position;
+    const Place place{item.position, item.child.value_or(0)};
+    if (!last_found_ || place > *last_found_) ++found_;
+    last_found_ = place;
     return true;
   }
+
+  bool has_some() const noexcept { return has_some_; }
 
   void put(const SinkItem& item, Sample& sample) {
     const std::string_view key = key_of(item);
@@ -119,6 +118,8 @@ class LmdbSink::Impl {
   }
 
  private:
+  using Place = std::pair<std::uint64_t, std::uint32_t>;  // position and child
+
   bool raw() const noexcept { return options_.records == LmdbRecords::raw; }
 
   [[noreturn]] void refuse(Errc code, std::string cause) const { refuse_key(code, std::move(cause), {}); }
@@ -130,10 +131,7 @@ class LmdbSink::Impl {
   // Valid until the next call.
   std::string_view key_of(const SinkItem& item) {
     if (options_.keys == LmdbKeys::automatic && !item.key.empty()) return item.key;
-    number_.assign(width_, '0');
-    std::uint64_t position = item.position;
-    for (std::size_t at = width_; position != 0 && at != 0; position /= 10)
-      number_[--at] = static_cast<char>('0' + position % 10);
+    number_ = position_key(item, size_);
     return number_;
   }
 
@@ -206,12 +204,13 @@ class LmdbSink::Impl {
   Manifest wanted_;
   std::optional<lmdb::RecordLayout> layout_;
   std::optional<lmdb::WriteStore> store_;
-  std::size_t slot_ = 0, width_ = 8;
+  std::size_t slot_ = 0;
+  std::uint64_t size_ = 0;
   std::string number_;
   std::string last_key_of_others_;
-  std::optional<std::uint64_t> last_found_;
+  std::optional<Place> last_found_;
   std::uint64_t found_ = 0, put_ = 0;
-  bool was_finished_ = false;
+  bool was_finished_ = false, has_some_ = false;
 };
 
 LmdbSink::LmdbSink(LmdbSinkOptions options) : options_(std::move(options)) {}
@@ -234,6 +233,7 @@ Impl& opened(const std::unique_ptr<Impl>& impl) {
 }  // namespace
 
 bool LmdbSink::has(const SinkItem& item) { return opened(impl_).has(item); }
+bool LmdbSink::has_some() const { return opened(impl_).has_some(); }
 void LmdbSink::put(const SinkItem& item, Sample& sample) { opened(impl_).put(item, sample); }
 void LmdbSink::commit() { opened(impl_).commit(); }
 void LmdbSink::finish() {

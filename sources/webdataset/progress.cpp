@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include <penstock/error.hpp>
+#include <penstock/stream_source.hpp>
 
 namespace penstock::webdataset {
 
@@ -61,6 +62,8 @@ std::string difference(const SinkJob& there, const SinkJob& wanted) {
   if (there.fields != wanted.fields) return "its fields are " + there.fields;
   if (there.extensions != wanted.extensions) return "its extensions are " + there.extensions;
   if (there.keys != wanted.keys) return "its keys are \"" + there.keys + "\"";
+  if (there.samples == unknown_size && there.samples != wanted.samples)
+    return "how many samples it is to have was not known";
   if (there.samples != wanted.samples) return "it is to have " + std::to_string(there.samples) + " samples";
   if (there.max_samples != wanted.max_samples || there.max_bytes != wanted.max_bytes)
     return "its shards have at most " + std::to_string(there.max_samples) + " samples and " +

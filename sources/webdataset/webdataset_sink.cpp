@@ -9,6 +9,7 @@
 #include <utility>
 
 #include <penstock/error.hpp>
+#include <penstock/stream_source.hpp>
 
 #include "errors.hpp"
 #include "member_name.hpp"
@@ -16,6 +17,7 @@
 #include "progress.hpp"
 #include "sample_encoder.hpp"
 #include "sample_index.hpp"
+#include "stored_samples.hpp"
 #include "tar_header.hpp"
 #include "unfinished.hpp"
 
@@ -25,12 +27,6 @@ namespace {
 
 constexpr std::size_t end_bytes = 2 * webdataset::tar_block_bytes;
 constexpr std::string_view partial = ".partial";
-
-std::size_t digits_of(std::uint64_t number) noexcept {
-  std::size_t digits = 1;
-  while (number >= 10) number /= 10, ++digits;
-  return digits;
-}
 
 // The shards of a path that are there, by number; finished ones and others.
 struct Found {
@@ -73,19 +69,19 @@ class WebDatasetSink::Impl {
     job_.samples = size;
     job_.max_samples = options.max_samples;
     job_.max_bytes = options.max_bytes;
-    width_ = std::max<std::size_t>(8, digits_of(size == 0 ? 0 : size - 1));
     open_store();
-    next_ = first_.back();
+    next_ = there_.size();
   }
 
   bool was_finished() const noexcept { return was_finished_; }
 
+  bool has_some() const noexcept { return there_.size() != 0; }
+
   bool has(const SinkItem& item) {
     require_unfailed();
-    if (item.position >= first_.back()) return false;
-    const auto behind = std::upper_bound(first_.begin(), first_.end(), item.position);
-    const auto shard = static_cast<std::size_t>(behind - first_.begin()) - 1;
-    const std::string_view there = there_[shard].key(item.position - first_[shard]);
+    if (!counted()) return there_.find(place_of(item), name_of(item));
+    if (item.position >= there_.size()) return false;
+    const std::string_view there = there_.key(item.position);
     if (there != name_of(item))
       refuse_there("its sample " + std::to_string(item.position) + " has the key \"" + webdataset::printable(there) +
                    "\"");
@@ -94,10 +90,7 @@ class WebDatasetSink::Impl {
 
   void put(const SinkItem& item, Sample& sample) {
     require_unfailed();
-    if (item.position != next_ || was_finished_ || next_ == size_)
-      refuse(Errc::invalid_argument, "sample " + std::to_string(item.position) + " is put, but " +
-                                         (next_ == size_ ? "all that were announced are there"
-                                                         : "sample " + std::to_string(next_) + " is the next one"));
+    check_order(item);
     const std::string name = name_of(item);
     if (name.size() > max_key_bytes)
       refuse(Errc::invalid_argument,
@@ -133,9 +126,10 @@ class WebDatasetSink::Impl {
 
   void finish() {
     require_unfailed();
-    if (next_ != size_)
+    if (counted() && next_ != size_)
       refuse(Errc::invalid_argument, "the shards hold " + std::to_string(next_) + " samples of the " +
                                          std::to_string(size_) + " that were announced");
+    if (!counted()) require_all_found();
     if (was_finished_) return;
     commit();
     guarded([&] {
@@ -207,8 +201,35 @@ class WebDatasetSink::Impl {
 
   std::string name_of(const SinkItem& item) const {
     if (options_.keys == WebDatasetKeys::automatic && !item.key.empty()) return webdataset::fit_key(item.key);
-    const std::string digits = std::to_string(item.position);
-    return std::string(digits.size() < width_ ? width_ - digits.size() : 0, '0') + digits;
+    return position_key(item, size_);
+  }
+
+  // A sample stands where its position says; or, where not every position has one, behind the one before it.
+  static webdataset::ItemPlace place_of(const SinkItem& item) { return {item.position, item.child.value_or(0)}; }
+  bool counted() const noexcept { return size_ != unknown_size; }
+  void check_order(const SinkItem& item) {
+    if (counted()) {
+      if (item.position != next_ || was_finished_ || next_ == size_)
+        refuse(Errc::invalid_argument, "sample " + std::to_string(item.position) + " is put, but " +
+                                           (next_ == size_ ? "all that were announced are there"
+                                                           : "sample " + std::to_string(next_) + " is the next one"));
+      return;
+    }
+    const webdataset::ItemPlace place = place_of(item);
+    if (there_.found() != 0 && place <= there_.last_found())
+      refuse_there("they have no sample of the key \"" + webdataset::printable(name_of(item)) +
+                   "\" where this run has one");
+    if (last_ && place <= *last_)
+      refuse(Errc::invalid_argument, "sample " + position_key(item, size_) + " is put behind one that follows it",
+             item.key);
+    require_all_found();
+    if (was_finished_) refuse_there("they have no sample of the key \"" + webdataset::printable(name_of(item)) + "\"");
+    last_ = place;
+  }
+  void require_all_found() const {
+    if (there_.found() != there_.size())
+      refuse_there("this run has no sample of the key \"" + webdataset::printable(there_.key(there_.found())) +
+                   "\" where they have one");
   }
 
   void end_shard() {
@@ -276,8 +297,8 @@ class WebDatasetSink::Impl {
       refuse_there("some of them are missing or unfinished");
     number_ = found.finished.back();
     for (const std::uint64_t number : found.finished) take(webdataset::shard_name(options_.path, number), true);
-    if (first_.back() != size_)
-      refuse_there("they hold " + std::to_string(first_.back()) + " samples, not " + std::to_string(size_));
+    if (counted() && there_.size() != size_)
+      refuse_there("they hold " + std::to_string(there_.size()) + " samples, not " + std::to_string(size_));
   }
 
   void resume(const std::string& text, const Found& found) {
@@ -306,12 +327,12 @@ class WebDatasetSink::Impl {
       shard_.emplace(partial_name(number_), progress.shard_bytes);
       if (progress.shard_bytes != 0) {
         take(partial_name(number_), false);
-        const webdataset::ShardIndex& last = there_.back();
+        const webdataset::ShardIndex& last = there_.last_shard();
         for (std::uint64_t sample = 0; sample < last.samples(); ++sample) names_.emplace(last.key(sample));
       }
     }
-    if (first_.back() != progress.samples)
-      refuse_there("they hold " + std::to_string(first_.back()) + " samples instead of the " +
+    if (there_.size() != progress.samples)
+      refuse_there("they hold " + std::to_string(there_.size()) + " samples instead of the " +
                    std::to_string(progress.samples) + " that were committed");
     if (!options_.sync) return;
     // The run before may have synced nothing, and later commits sync what they have written themselves.
@@ -330,24 +351,21 @@ class WebDatasetSink::Impl {
     }
     const bool whole = std::all_of(index.entries.begin(), index.entries.end(), [](auto e) { return e.readable(); });
     if (!whole || index.has_end != ended) refuse_there(file + " holds samples of other fields");
-    first_.push_back(first_.back() + index.samples());
-    index.entries = {};
-    there_.push_back(std::move(index));
+    there_.add(std::move(index));
   }
 
   const WebDatasetSinkOptions options_;
   webdataset::SampleEncoder encoder_;
   const std::uint64_t size_;
   webdataset::SinkJob job_;
-  std::size_t width_ = 8;
   webdataset::FileLock lock_;
   bool was_finished_ = false, failed_ = false, uncommitted_ = false;
-  std::vector<webdataset::ShardIndex> there_;  // what an earlier run has committed
-  std::vector<std::uint64_t> first_{0};        // first sample of each of these, and the number of all
+  webdataset::StoredSamples there_;
   std::optional<webdataset::OutputFile> shard_;
   std::uint64_t number_ = 0;               // of the shard that is being written
   std::unordered_set<std::string> names_;  // of the samples in it
   std::uint64_t next_ = 0;
+  std::optional<webdataset::ItemPlace> last_;  // put, where the number of samples is not known
 };
 
 WebDatasetSink::WebDatasetSink(WebDatasetSinkOptions options) : options_(std::move(options)) {}
@@ -371,6 +389,7 @@ Impl& opened(const std::unique_ptr<Impl>& impl) {
 }  // namespace
 
 bool WebDatasetSink::has(const SinkItem& item) { return opened(impl_).has(item); }
+bool WebDatasetSink::has_some() const { return opened(impl_).has_some(); }
 void WebDatasetSink::put(const SinkItem& item, Sample& sample) { opened(impl_).put(item, sample); }
 void WebDatasetSink::commit() { opened(impl_).commit(); }
 void WebDatasetSink::finish() {

@@ -118,8 +118,6 @@ TEST_CASE("what can't be settled is refused when the pipeline is built, with wha
   refused([&] { (void)(stream | ps::split({.by = ps::SplitOptions::By::key})); }, "stream");
   refused([&] { (void)(stream | ps::on_error({.policy = ps::OnError::replace})); }, "mask or drop");
   refused([&] { (void)stream.at(0); }, "own order");
-  CountingSink sink;
-  refused([&] { (void)ps::write(stream, sink); }, "random access");
 }
 
 TEST_CASE("a quota ends a run in which nothing survives") {

@@ -20,8 +20,8 @@ enum class LmdbRecords : std::uint8_t {
 };
 
 enum class LmdbKeys : std::uint8_t {
-  automatic,  ///< the source's key; the position where it has none
-  position,   ///< the position in the pipeline, as decimal number of 8 digits or as many as all records need
+  automatic,  ///< `SinkItem::key`; as below where there is none
+  position,   ///< the position in the pipeline, as `position_key` gives it
 };
 
 struct LmdbSinkOptions {
@@ -66,6 +66,8 @@ class PENSTOCK_API LmdbSink {
   /// True when an earlier run has committed the item. @throws Error(invalid_argument) for a key this run has put
   /// before.
   bool has(const SinkItem& item);
+  /// False when `open` found no record.
+  bool has_some() const;
   /// @throws Error(invalid_argument) for a key that is there already, is longer than `max_key_bytes` or is the
   /// manifest's, and when the store was finished before; Error(limit_exceeded) for a record above 4 GiB; Error(io) when
   /// the disk is full.

@@ -13,8 +13,8 @@
 namespace penstock {
 
 enum class WebDatasetKeys : std::uint8_t {
-  automatic,  ///< the source's key; the position where it has none
-  position,   ///< the position in the pipeline, as decimal number of 8 digits or as many as all samples need
+  automatic,  ///< `SinkItem::key`; as below where there is none
+  position,   ///< the position in the pipeline, as `position_key` gives it
 };
 
 /// The extension a field gets.
@@ -68,8 +68,10 @@ class PENSTOCK_API WebDatasetSink {
   /// writes them, and for options that can't work; Error(io).
   void open(const Schema& schema, std::uint64_t size);
   /// True when an earlier run has committed the item. @throws Error(state_mismatch | invalid_argument) when another
-  /// sample stands in its place.
+  /// sample stands in its place (where the number of samples is not known before: `put` does).
   bool has(const SinkItem& item);
+  /// False when `open` found nothing that an earlier run has committed.
+  bool has_some() const;
   /// @throws Error(invalid_argument) for a key this shard has already, one longer than `max_key_bytes`, an item out of
   /// order, and when the store was finished before; Error(io) when the disk is full.
   void put(const SinkItem& item, Sample& sample);

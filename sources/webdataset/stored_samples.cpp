@@ -1,0 +1,27 @@
+#include "stored_samples.hpp"
+
+#include <algorithm>
+
+namespace penstock::webdataset {
+
+void StoredSamples::add(ShardIndex shard) {
+  first_.push_back(size() + shard.samples());
+  shard.entries = {};
+  shards_.push_back(std::move(shard));
+}
+
+std::string_view StoredSamples::key(std::uint64_t number) const {
+  const auto behind = std::upper_bound(first_.begin(), first_.end(), number);
+  const auto shard = static_cast<std::size_t>(behind - first_.begin()) - 1;
+  return shards_[shard].key(number - first_[shard]);
+}
+
+bool StoredSamples::find(const ItemPlace& item, std::string_view name) {
+  if (found_ != 0 && item <= last_found_) return item == last_found_;
+  if (found_ == size() || key(found_) != name) return false;
+  ++found_;
+  last_found_ = item;
+  return true;
+}
+
+}  // namespace penstock::webdataset
