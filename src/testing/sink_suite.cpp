@@ -34,6 +34,12 @@ struct Drop {
   std::size_t commit_at, lost;
 };
 
+// Makes two of one.
+struct Twice {
+  std::uint32_t count(const Sample&, Context&) const { return 2; }
+  void child(const Sample&, std::uint32_t, Sample&, Context&) const {}
+};
+
 Record copy_of(const OwnedSample& sample) {
   Record record;
   for (const Field& field : sample.schema()) {
@@ -78,6 +84,7 @@ class SinkSuite {
     continued("dropped before it was finished", {{n, 0}});
     written("written", false);
     written("written and stopped", true);
+    children();
     if (options_.refuses_a_bad_place) bad_place();
     return findings_.report();
   }
@@ -103,6 +110,8 @@ class SinkSuite {
       const auto owner = make_(path(store));
       SinkModel& sink = owner->sink();
       sink.open(schema_, numbers_.size());
+      findings_.check(committed == 0 || sink.has_some(), "has_some is true where something was committed",
+                      [&] { return who; });
       const std::size_t end = drop ? std::min(drop->commit_at + drop->lost, numbers_.size()) : numbers_.size();
       for (std::size_t i = 0; i < end; ++i) {
         if (drop && i == drop->commit_at) sink.commit();
@@ -221,6 +230,38 @@ class SinkSuite {
       });
     });
     same_as_whole(store, who);
+  }
+
+  // Two samples of each item, which its number tells apart; whole, and stopped and continued.
+  void children() {
+    constexpr std::string_view contract = "samples of one record are stored beside each other";
+    const Pipeline pipeline = from(items_) | Twice{};
+    std::optional<Store> stores[2];
+    for (const bool stopped : {false, true}) {
+      const std::string store = stopped ? "children_stopped" : "children";
+      findings_.runs("write stores a pipeline", store, [&] {
+        WriteOptions options{.threads = 2, .commit_every = std::max<std::uint64_t>(options_.commit_every, 1)};
+        std::stop_source stop;
+        if (stopped) {
+          options.stop = stop.get_token();
+          options.progress = [&](const WriteProgress&) { stop.request_stop(); };
+          const auto sink = make_(path(store));
+          penstock::detail::write(pipeline, sink->sink(), options);
+          options.stop = {};
+          options.progress = {};
+        }
+        const auto sink = make_(path(store));
+        penstock::detail::write(pipeline, sink->sink(), options);
+      });
+      stores[stopped ? 1 : 0] = read_back(store);
+    }
+    if (!stores[0] || !stores[1]) return;
+    findings_.check(stores[0]->records.size() == 2 * numbers_.size(), contract, [&] {
+      return std::to_string(2 * numbers_.size()) + " were put, " + std::to_string(stores[0]->records.size()) +
+             " are there";
+    });
+    findings_.check(stores[0]->keys == stores[1]->keys, "a continued store is that of an undisturbed run",
+                    [] { return std::string("two samples of each record: keys differ"); });
   }
 
   void bad_place() {

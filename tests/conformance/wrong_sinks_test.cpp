@@ -126,6 +126,25 @@ TEST_CASE("items that are not stored as they are, or not at all, are found") {
   CHECK(found_only(report_on<Nowhere>(), "a finished store can be read"));
 }
 
+TEST_CASE("a sink that has one place for all samples of a record, or denies what it has, is found") {
+  struct OneEach : Right {
+    using Right::Right;
+    static ps::SinkItem named(ps::SinkItem item) {
+      item.child.reset();
+      item.key = ps::position_key(item, 0);
+      return item;
+    }
+    bool has(const ps::SinkItem& item) { return Right::has(named(item)); }
+    void put(const ps::SinkItem& item, ps::Sample& sample) { Right::put(named(item), sample); }
+  };
+  CHECK(found_only(report_on<OneEach>(), "samples of one record are stored beside each other"));
+  struct Denies : Right {
+    using Right::Right;
+    bool has_some() const { return false; }
+  };
+  CHECK(found_only(report_on<Denies>(), "has_some is true where something was committed"));
+}
+
 TEST_CASE("runs that are not continued as they must be are found") {
   struct Forgets : Right {  // commit is nothing, finish alone stores
     using Right::Right;
