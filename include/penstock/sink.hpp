@@ -60,7 +60,7 @@ concept Sink = requires(S& sink, const S& shared, const Schema& schema, const Si
 };
 
 struct WriteProgress {
-  std::uint64_t done = 0;      ///< samples, those of the next three lines included
+  std::uint64_t done = 0;      ///< samples, skipped, filtered and dropped ones included
   std::uint64_t total = 0;     ///< the same at the end; with a flat_map, and for a stream, `unknown_size` until then
   std::uint64_t skipped = 0;   ///< were there already
   std::uint64_t filtered = 0;  ///< a filter left them behind
