@@ -152,10 +152,10 @@ void check(const PipelineData& data, const WriteOptions& options) {
     throw Error(Errc::unsupported,
                 "write() stops at the first bad sample, or drops it; on_error can't replace or mask what is stored")
         .with_stage("write");
-  if (data.shard_value().world > 1)
+  if (data.shard_value().world > 1 || data.fixed_steps() != 0)
     throw Error(Errc::unsupported,
-                "write() stores all samples, also those of the other ranks of shard(); leave that stage away, or give "
-                "each rank a split of its own and a store of its own")
+                "write() stores all samples once, also those of the other ranks of shard(), and knows no "
+                "`steps_per_epoch`; leave that stage away, or give each rank a split of its own and a store of its own")
         .with_stage("write");
   if (options.commit_every == 0)
     throw Error(Errc::invalid_argument, "`commit_every` must not be 0").with_stage("write");

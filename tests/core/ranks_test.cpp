@@ -425,6 +425,10 @@ TEST_CASE("write() stores no part of a run") {
   CHECK(error->code() == ps::Errc::unsupported);
   CHECK(error->stage() == "write");
   CHECK(error->cause().find("shard") != std::string::npos);
+  CHECK(error_of([&] {
+    (void)ps::write(source | ps::filter([](const ps::Sample&) { return true; }) | ps::shard({.steps_per_epoch = 2}),
+                    sink);
+  }));
   CHECK(sink.stored == 0);
   CHECK(ps::write(source | ps::shard({.rank = 0, .world = 1}), sink).done == 30);
 }
