@@ -43,10 +43,10 @@ std::vector<Event> run_steps(const Spec& spec, u64 steps, u64 epochs, u64& acted
       const bool through = i + 1 == made.size();
       const Cursor behind{through ? at + 1 : at, through ? 0 : static_cast<std::uint32_t>(i + 1)};
       if (!item.fatal.empty() || (!item.bad.empty() && acted_now + 1 > spec.max_count)) {
-        if (!item.fatal.empty())
-          fails(item.fatal[0], behind);
-        else
+        if (!item.bad.empty() && acted_now + 1 > spec.max_count)
           fails({"quota_exceeded", item.bad[0].stage, "", item.bad[0].index, true}, behind);
+        else
+          fails(item.fatal[0], behind);
       } else if (!item.kept && batcher.empty() && behind.position > begins + size + rank.of) {
         fails({"invalid_argument", "shard", "nothing was left", ~u64{0}, true}, behind);
       } else {
