@@ -1,5 +1,7 @@
 #include <algorithm>
+#include <chrono>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <penstock/batch_stage.hpp>
@@ -87,6 +89,11 @@ class StageSuite {
     findings_.check(differs.empty(), contract, [&] { return name(p) + ", " + when + ": " + differs; });
   }
 
+  // The caller helps where runners are slow to come, but what those make is to be seen.
+  static void await_runner(const Loader& loader) {
+    for (int ms = 0; ms < 2000 && loader.report().threads_seen == 0; ++ms)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
   // Rows of batches are the samples made one by one.
   void load(const Pipeline& pipeline, unsigned threads) {
     const std::string when = "by a loader of " + std::to_string(threads) + " threads";
@@ -95,6 +102,7 @@ class StageSuite {
       for (std::uint64_t epoch = 0; epoch < options_.epochs; ++epoch) {
         std::uint64_t position = 0;
         for (const Batch& made : loader.epoch()) {
+          await_runner(loader);
           for (std::uint64_t row = 0; row < made.size(); ++row, ++position)
             if (position < count_)
               compare(pipeline, epoch * count_ + position, row_of(pipeline.schema(), made, row),
