@@ -14,6 +14,13 @@ namespace {
 constexpr std::size_t alignment = 64;
 constexpr std::size_t aligned(std::size_t bytes) noexcept { return (bytes + alignment - 1) / alignment * alignment; }
 
+// Among which a rank has as many as there are records.
+std::uint64_t positions_of_all(const PipelineData& data) noexcept {
+  constexpr std::uint64_t most = std::uint64_t{1} << 62;
+  const auto world = static_cast<std::uint64_t>(data.shard_value().world);
+  return (data.size > most / world ? most : data.size * world) + world;
+}
+
 }  // namespace
 
 std::size_t Settle::row_bytes(const RowLayout& layout) {
@@ -30,7 +37,7 @@ Settle::Settle(const PipelineData& data, const BatchBounds& bounds, std::size_t 
       seed_(data.seed_value()),
       steps_(data.fixed_steps()),
       epochs_(epochs),
-      pass_(data.size + static_cast<std::uint64_t>(data.shard_value().world)),
+      whole_(positions_of_all(data)),
       tail_(data.batch->options.tail),
       policy_(data.policy_value()),
       memory_(&memory),
@@ -77,7 +84,7 @@ void Settle::reset(const Cursor& cursor, const QuotaCount& count) noexcept {
   halted_.store(false, std::memory_order_relaxed);
   slot_ = nullptr;
   at_ = cursor;
-  begins_ = cursor.position;
+  survived_ = cursor.position;
   count_ = count;
   carried_ = {};
   if (!window_) return;
@@ -137,14 +144,16 @@ std::size_t Settle::decide(std::span<Move> moves, SettleOutlet& outlet) noexcept
   return count;
 }
 
-// Nothing would ever come where a whole pass has nothing.
+// Where nothing is left of as many records as there are, nothing more may ever come.
 void Settle::check_pass(SettleCell& cell) noexcept {
-  if (steps_ == 0 || cell.made.kept || cell.made.fatal || slot_ != nullptr || (window_ && !window_->empty())) return;
-  if (cell.next.position <= begins_ + pass_) return;
+  if (steps_ == 0 || cell.made.fatal) return;
+  if (cell.made.kept) survived_ = cell.next.position;
+  if (cell.next.position <= survived_ + whole_) return;
   try {
     cell.made.fatal = Error(Errc::invalid_argument,
-                            "nothing was left of a whole pass over the data, so `steps_per_epoch` batches can't come; "
-                            "look at what the filters keep, and at the samples that were dropped")
+                            "nothing was left of as many records, one behind the other, as there are in the data, so "
+                            "`steps_per_epoch` batches can't come; look at what the filters keep, and at the samples "
+                            "that were dropped")
                           .with_stage("shard");
   } catch (...) {  // no memory even to say so
     cell.broken = true;
@@ -187,7 +196,6 @@ bool Settle::decide_one(SettleCell& cell, SettleOutlet& outlet, Move& move, bool
   if (window_) {
     if (is_row) keep(cell);
     if (window_->full() || cell.last) {
-      begins_ = cell.next.position;
       window_->cut(seed_, cell.next, cell.last);
       emitting_.store(true, std::memory_order_seq_cst);
     }
@@ -267,13 +275,8 @@ bool Settle::emit(SettleOutlet& outlet, Move& move, bool& moves) noexcept {
 }
 
 bool Settle::open(SettleOutlet& outlet) noexcept {
-  if (steps_ != 0) {
-    if (epochs_ != 0 && at_.epoch >= epochs_) {
-      halted_.store(true, std::memory_order_relaxed);
-      return false;
-    }
-    if (at_.number + 1 == steps_ && !outlet.has_room_for_end()) return false;
-  }
+  if (halted_.load(std::memory_order_relaxed)) return false;
+  if (steps_ != 0 && at_.number + 1 == steps_ && !outlet.has_room_for_end()) return false;
   Slot* const slot = outlet.open_batch();
   if (slot == nullptr) return false;
   slot_ = slot;
@@ -305,7 +308,7 @@ void Settle::close(SettleOutlet& outlet) noexcept {
     slot->next.number = slot->next.epoch == at_.epoch ? at_.number : 0;
     return outlet.close_batch(*slot);
   }
-  if (!window_) begins_ = slot->next.position;
+  if (!window_) survived_ = std::max(survived_, slot->next.position);
   const std::uint64_t epoch = at_.epoch;
   const bool ends = at_.number == steps_;
   if (ends) at_ = {epoch + 1, 0, 0, 0};
@@ -313,6 +316,7 @@ void Settle::close(SettleOutlet& outlet) noexcept {
   slot->next.number = at_.number;
   outlet.close_batch(*slot);
   if (!ends) return;
+  if (epochs_ != 0 && at_.epoch >= epochs_) halted_.store(true, std::memory_order_relaxed);
   carried_.epoch = epoch;
   outlet.end_epoch(std::exchange(carried_, {}));
 }

@@ -171,7 +171,7 @@ class Settle {
   std::size_t bytes_ = 0;
   std::uint64_t rows_, seed_;
   std::uint64_t steps_, epochs_;  // batches an epoch, or 0 where the data end it; of the run
-  std::uint64_t pass_;            // positions behind a batch in which there is something for the next
+  std::uint64_t whole_;           // positions behind a survivor, or a batch, in which there must be another one
   Tail tail_;
   ErrorPolicy policy_;
   QuotaCount count_;  // as far as is decided
@@ -190,10 +190,10 @@ class Settle {
   std::atomic<std::uint64_t> appended_{0};
   std::atomic<std::size_t> most_appended_{0};
   Slot* slot_ = nullptr;
-  BatchBounds::Fill fill_;    // of the slot
-  Cursor at_;                 // of the next batch
-  std::uint64_t begins_ = 0;  // the position from which on it, or its window, is looked for
-  EpochEnd carried_;          // bad samples that stand in no batch yet
+  BatchBounds::Fill fill_;      // of the slot
+  Cursor at_;                   // of the next batch
+  std::uint64_t survived_ = 0;  // the position behind the last survivor, or batch
+  EpochEnd carried_;            // bad samples that stand in no batch yet
 
   // Where samples are put together by length.
   std::optional<Window> window_;

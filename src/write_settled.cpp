@@ -25,7 +25,6 @@ namespace {
 
 constexpr unsigned ring_depth = 3;  // one whose rows are put, one that is ready, one that is filled
 constexpr std::uint64_t usual_rows = 64, most_rows = 1024;
-constexpr std::uint32_t most_children_asked = 1u << 24;
 
 // How many samples are in work, and how many a batch has. Where a sample's size is known, cells and ring together keep
 // to the window's bytes; else a batch ends once it has its share of them.
@@ -38,7 +37,9 @@ struct Sizes {
 Sizes sizes_for(const RowLayout& layout, const WriteOptions& options, unsigned threads) {
   const std::size_t share = std::max<std::size_t>(options.window_bytes / (ring_depth + 1), 1);
   const std::size_t row = std::max<std::size_t>(Settle::row_bytes(layout), 1);
-  const std::size_t window = options.window != 0 ? options.window : std::size_t{8} * threads;
+  const std::size_t window = options.window != 0 ? options.window
+                             : layout.appends()  ? std::size_t{4} * threads
+                                                 : std::size_t{8} * threads;
   const std::uint64_t rows = options.window != 0 ? std::min<std::uint64_t>(window, most_rows) : usual_rows;
   return {std::max(std::min(window, share / row), std::size_t{4} * threads),
           std::clamp<std::uint64_t>(share / row, 1, rows), share};
@@ -114,8 +115,7 @@ class WriteSkips final : public OriginSkips {
   WriteSkips(WriteRun& run, const PipelineData& data) : run_(run), items_(data) {}
   void choose(Origin& origin) noexcept override {
     try {
-      const std::uint32_t count = std::min(origin.count, most_children_asked);
-      for (std::uint32_t child = 0; child < count && !run_.options().stop.stop_requested(); ++child) {
+      for (std::uint32_t child = 0; child < origin.count && !run_.options().stop.stop_requested(); ++child) {
         if (!run_.has(items_.at({origin.position, child}, origin.made.index))) continue;
         if (origin.skipped.empty()) origin.skipped.resize(origin.count);
         origin.skipped[child] = true;
@@ -134,16 +134,25 @@ struct Closing {
   ~Closing() { engine.close(); }
 };
 
-// Where the first sample is that isn't there.
-std::uint64_t first_missing(WriteRun& run, const PipelineData& data) {
+void tell_of_skipped(WriteRun& run) {
+  if (run.options().progress && run.progress.skipped % run.options().commit_every == 0)
+    run.options().progress(run.progress);
+}
+
+// Looks for the first sample that isn't there. What comes before it counts as skipped.
+std::uint64_t skip_to_missing(WriteRun& run, const PipelineData& data) {
   WriteItems items(data);
-  std::uint64_t position = 0;
-  try {
-    while (position < data.size && !run.options().stop.stop_requested() && run.has(items.at_position(position)))
-      ++position;
-  } catch (...) {  // comes again when it is that sample's turn
+  while (run.progress.done < data.size && !run.options().stop.stop_requested()) {
+    try {
+      if (!run.has(items.at_position(run.progress.done))) break;
+    } catch (...) {  // comes again when it is that sample's turn
+      break;
+    }
+    ++run.progress.done;
+    ++run.progress.skipped;
+    tell_of_skipped(run);
   }
-  return position;
+  return run.progress.done;
 }
 
 // The rows of the batches, to the sink, as they come.
@@ -161,6 +170,7 @@ class Putting {
       ++run_.progress.done;
       if (run_.has(item)) {
         ++run_.progress.skipped;
+        tell_of_skipped(run_);
         continue;
       }
       const std::uint64_t bytes = row_.show(slots, slot, row);
@@ -181,6 +191,7 @@ class Putting {
     run_.progress.filtered += told.filtered;
     run_.progress.dropped += dropped;
     run_.progress.done += told.skipped + told.filtered + dropped;
+    if (told.skipped != 0 && run_.options().progress) run_.options().progress(run_.progress);
   }
 
  private:
@@ -221,8 +232,7 @@ bool write_settled(WriteRun& run, const std::shared_ptr<const PipelineData>& sha
   WriteSkips skips(run, data);
   // A shuffled stream's records are asked about when they come: a sink is asked in the order of items.
   const bool asks = by_record && data.stream_window == 0 && run.has_some();
-  const std::uint64_t first = by_record ? 0 : first_missing(run, data);
-  run.progress.done = run.progress.skipped = first;
+  const std::uint64_t first = by_record ? 0 : skip_to_missing(run, data);
   bool through = first == data.size;
   if (!through) {
     const auto engine =

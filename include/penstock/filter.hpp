@@ -86,8 +86,8 @@ concept FieldPredicate = requires {
 ///     filter([](const Sample& s) { return s.scalar<std::int64_t>("label") != 0; })
 ///
 /// Survivors keep their order, at any number of threads. How many batches an epoch has is known only behind it
-/// (`Pipeline::steps_per_epoch` throws). Orders stand before it. Stages behind it never see what it left behind.
-/// A predicate that throws makes its sample a bad one.
+/// (`Pipeline::steps_per_epoch` throws, unless `shard` says it). Orders stand before it. Stages behind it never see
+/// what it left behind. A predicate that throws makes its sample a bad one.
 template <SamplePredicate F>
 Stage filter(F f, FilterOptions options = {}) {
   return detail::make_filter(std::shared_ptr<const detail::FilterModel>(new detail::FilterOf<F>(std::move(f))), {},

@@ -116,8 +116,8 @@ class PENSTOCK_API Loader {
   /// the like decide what is a sample, it may name what is left of the epoch instead, in which then no batch is.) 64
   /// bytes. @throws Error(limit_exceeded) from epoch 2^32 on.
   State state() const;
-  /// Goes on there with the next `epoch()` or `next()`, at any thread count and depth, on any number of ranks. @throws
-  /// Error(state_mismatch) that says what differs.
+  /// Goes on there with the next `epoch()` or `next()`, at any thread count and depth, on any number of ranks (with
+  /// `Shard::steps_per_epoch`: as the same rank of as many). @throws Error(state_mismatch) that says what differs.
   void resume(const State& state);
   /// Number of the epoch that the next batch belongs to.
   std::uint64_t epoch_number() const noexcept;
@@ -126,8 +126,7 @@ class PENSTOCK_API Loader {
   void stop() noexcept;
 
   const Pipeline& pipeline() const noexcept;
-  /// Batches an epoch, the same on every rank. @throws Error(invalid_argument) where that is known only behind it:
-  /// filter, flat_map, drop, streams.
+  /// As of the pipeline.
   std::uint64_t steps_per_epoch() const;
   Report report() const;
 

@@ -43,7 +43,8 @@ class PENSTOCK_API Pipeline {
   /// Rows a batch, of all ranks of a `shard` together; 0 before `batch`.
   std::uint64_t batch_size() const noexcept;
   /// Batches an epoch, the same on every rank. @throws Error(invalid_argument) before `batch`, and where their number
-  /// is known only behind the epoch: filter, flat_map, the policy `drop`, streams.
+  /// is known only behind the epoch (filter, flat_map, the policy `drop`, bounds by size, streams) and
+  /// `Shard::steps_per_epoch` does not say it.
   std::uint64_t steps_per_epoch() const;
   std::uint64_t seed() const noexcept;
   /// Of everything that changes results: source identity, stages, their options and versions. Equal = same batches.

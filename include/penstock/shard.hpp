@@ -61,17 +61,20 @@ struct Shard {
 ///   batch's rows with what is left of them. Which samples meet in a batch so depends on the number of ranks, and so
 ///   does the fingerprint: each rank saves a state of its own, and resumes from it as the same rank of as many.
 /// - `bucket` looks at as many batches at once as without ranks, each rank at its part of them.
-/// - What fails ends the epoch, as always; the next one begins behind it. A whole pass of which nothing is left is an
-///   error.
+/// - What fails ends the epoch, as always; the next one begins behind it, without what stood before it in the same
+///   batch, or `bucket`'s window.
+/// - Where a rank has looked at as many records as there are, one behind the other, and nothing is left of any, that is
+///   an error.
 ///
 /// It may be given on a single rank too, for epochs of a fixed length.
 ///
 /// `rank` and `world` are speed options where `steps_per_epoch` is 0; else all three are result options.
-/// @throws Error(invalid_argument) for a rank outside of the world; when the pipeline is joined, for a second one and
-/// for batches of fewer rows than ranks; when a loader is made, for `steps_per_epoch` of a pipeline that is empty or
-/// knows its own. With more than one rank Error(unsupported) where the samples tell how many there are without
-/// `steps_per_epoch`, and for batches that end by the sizes of samples; also for a stream, and for its epochs: it has
-/// no positions that ranks could share (give each rank a stream of its own, and call `next()` equally often on all).
+/// @throws Error(invalid_argument) for a rank outside of the world and for 2^32 steps or more; when the pipeline is
+/// joined, for a second one and for batches of fewer rows than ranks; when a loader is made, for `steps_per_epoch` of a
+/// pipeline that is empty or knows its own. With more than one rank Error(unsupported) where the samples tell how many
+/// there are without `steps_per_epoch`, and for batches that end by the sizes of samples; also for a stream, and for
+/// its epochs: it has no positions that ranks could share (give each rank a stream of its own, and call `next()`
+/// equally often on all).
 PENSTOCK_API Stage shard(Shard part);
 
 }  // namespace penstock

@@ -76,7 +76,8 @@ struct WriteOptions {
                                           ///< finished ones wait beside them, in three batches of `window` (at most
                                           ///< 1024; 0 = 64) samples
   std::size_t window_bytes = 256u << 20;  ///< no new sample is begun while finished ones waiting hold more; of those
-                                          ///< batches each ends once it has a quarter of it
+                                          ///< batches each ends once it has a quarter of it, and beside them samples
+                                          ///< of varying size are bounded by their number alone (0 = 4 a thread)
   std::uint64_t commit_every = 1000;      ///< samples a commit
   std::size_t commit_bytes = 64u << 20;   ///< or bytes, whichever comes first
   std::function<void(const WriteProgress&)> progress = {};  ///< called on the caller's thread after each commit

@@ -25,7 +25,7 @@ namespace penstock::cli {
 namespace {
 
 struct ConvertOptions {
-  std::string store, out, values = "automatic", json, on_error, shard_bytes = "1GiB";
+  std::string store, out, values = "automatic", json, on_error, keys = "records", shard_bytes = "1GiB";
   std::uint64_t shard_samples = 10'000;
   bool seekable = false, quiet = false, fast = false;
   unsigned threads = 0;
@@ -45,6 +45,7 @@ bool makes_shards(const ConvertOptions& options) { return options.out.ends_with(
 WebDatasetSinkOptions shards_options(const ConvertOptions& options, std::string job) {
   WebDatasetSinkOptions sink;
   sink.path = options.out.substr(0, options.out.size() - std::string(tar).size());
+  if (options.keys == "position") sink.keys = WebDatasetKeys::position;
   sink.max_samples = options.shard_samples;
   sink.max_bytes = parse_bytes(options.shard_bytes);
   sink.job = std::move(job);
@@ -64,7 +65,11 @@ Converted convert_store(const ConvertOptions& options, const Store& store) {
     sink.emplace<WebDatasetSink>(shards_options(options, job));
   else
     sink.emplace<LmdbSink>(
-        LmdbSinkOptions{.path = options.out, .classes = store.classes(), .job = job, .sync = !options.fast});
+        LmdbSinkOptions{.path = options.out,
+                        .keys = options.keys == "position" ? LmdbKeys::position : LmdbKeys::automatic,
+                        .classes = store.classes(),
+                        .job = job,
+                        .sync = !options.fast});
   Converted converted;
   const auto into = [&](auto& to) {
     converted.written =
@@ -119,8 +124,9 @@ void add_convert(CLI::App& app, Command& chosen) {
   auto options = std::make_shared<ConvertOptions>();
   CLI::App& command = *app.add_subcommand(
       "convert",
-      "Writes the records of one store, with all their fields and keys, into another. A run that was stopped, or\n"
-      "killed, is continued by the same command.");
+      "Writes the records of one store, with all their fields and keys, into another. (In shards, '.' in the last "
+      "part\n"
+      "of a key becomes '_'.) A run that was stopped, or killed, is continued by the same command.");
   command.add_option("STORE", options->store, "LMDB store, folder of images, tar shards, or CSV")->required();
   command
       .add_option("--out", options->out,
@@ -130,6 +136,11 @@ void add_convert(CLI::App& app, Command& chosen) {
       "--seekable", options->seekable,
       "Rewrite each JPEG without loss so that crops decode faster: the same pixels for any reader, about as "
       "many\nbytes. What is no JPEG, or damaged, is stored as it is, and counted");
+  command
+      .add_option("--keys", options->keys,
+                  "The records' keys, or numbers in their place, where two would be the same in the new store")
+      ->check(CLI::IsMember({"records", "position"}))
+      ->capture_default_str();
   command.add_option("--shard-samples", options->shard_samples, "Samples of a shard at most")
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 40))
       ->capture_default_str();

@@ -43,7 +43,8 @@ LmdbSource open_lmdb(const Lmdb& options) {
   } catch (const Error& error) {
     if (error.code() != Errc::invalid_argument || !opens_when_unfinished_may(options)) throw;
     throw Error(Errc::invalid_argument,
-                "the store is unfinished: the `penstock pack` that writes it was stopped, or is still at work; run the "
+                "the store is unfinished: the `penstock pack`, or `convert`, that writes it was stopped, or is still "
+                "at work; run the "
                 "same command again, it goes on where it was")
         .with_source("lmdb")
         .with_file(error.file());

@@ -88,7 +88,9 @@ void warn_of_refused(const RewriteCounts& counts, const std::function<std::strin
 void refuse_out_inside(const std::string& out, const std::string& folder) {
   namespace fs = std::filesystem;
   std::error_code failed;
-  const fs::path whole = fs::weakly_canonical(folder, failed), part = fs::weakly_canonical(out, failed);
+  // Absolute first: of a relative path that does not exist yet nothing would be resolved.
+  const fs::path whole = fs::weakly_canonical(fs::absolute(folder, failed), failed);
+  const fs::path part = fs::weakly_canonical(fs::absolute(out, failed), failed);
   const fs::path way = part.lexically_relative(whole);
   if (!failed && !way.empty() && *way.begin() != "..")
     throw UsageError(fmt::format("--out {} lies inside {}; write the store beside it", out, folder));

@@ -126,6 +126,18 @@ TEST_CASE("a conversion that is killed is continued, and ends with the same byte
   CHECK(continued);
 }
 
+TEST_CASE("convert numbers records whose keys would be the same in shards") {
+  const TempFolder folder;
+  folder.write("images/c/a.b.jpg", jpeg(1));
+  folder.write("images/c/a_b.jpg", jpeg(2));
+  REQUIRE(tool({"pack", folder / "images", "--out", folder / "x.lmdb", "-q"}).status == 0);
+  const ToolResult same = tool({"convert", folder / "x.lmdb", "--out", folder / "a.tar", "-q"});
+  CHECK(same.status == 1);
+  CHECK(one_line(same.err));
+  REQUIRE(tool({"convert", folder / "x.lmdb", "--out", folder / "b.tar", "--keys", "position", "-q"}).status == 0);
+  CHECK(tool({"inspect", folder / "b-000000.tar", "--json"}).json()["records"] == 2);
+}
+
 TEST_CASE("convert refuses what it can't do") {
   const TempFolder folder;
   pack(folder, 1, 4);
@@ -139,6 +151,12 @@ TEST_CASE("convert refuses what it can't do") {
   };
   refused({"convert", folder / "table.csv", "--out", folder / "y.lmdb", "--seekable"}, 2, "the field image");
   refused({"convert", folder / "x.lmdb", "--out", folder / "x.lmdb/y"}, 2, "lies inside");
+  // Named from within, and before it is there.
+  const std::filesystem::path before = std::filesystem::current_path();
+  std::filesystem::current_path(folder / "x.lmdb");
+  refused({"convert", ".", "--out", "new.lmdb"}, 2, "lies inside");
+  CHECK_FALSE(std::filesystem::exists("new.lmdb"));
+  std::filesystem::current_path(before);
   refused({"convert", folder / "x.lmdb", "--out", folder / "y.tar", "--shard-bytes", "much"}, 2, "much");
   refused({"convert", folder / "nothing", "--out", folder / "y.tar"}, 1, "no store or folder");
   refused({"convert", folder / "x.lmdb"}, 2, "--out");

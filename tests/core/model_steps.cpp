@@ -11,12 +11,10 @@ std::vector<Event> run_steps(const Spec& spec, u64 steps, u64 epochs, u64& acted
   Batcher batcher(spec, rows, by_size(spec) ? spec.window : spec.window / most_rows(spec) * rows);
   std::vector<Event> events;
   u64 epoch = 0, number = 0, acted_now = 0, pass = ~u64{0};
-  u64 begins = 0;  // where what is open was begun to look for
+  u64 survived = 0;  // behind the last survivor
   std::vector<u64> positions;
   acted = 0;
-  const auto deliver = [&](std::vector<Event> batches, Cursor behind) {
-    if (batches.empty()) return;
-    begins = behind.position;
+  const auto deliver = [&](std::vector<Event> batches) {
     for (Event& event : batches) {
       if (epoch == epochs) return;
       acted = acted_now;
@@ -32,7 +30,7 @@ std::vector<Event> run_steps(const Spec& spec, u64 steps, u64 epochs, u64& acted
     events.push_back({true, epoch++, number, {}, {}, {}, f.code, f.stage, f.cause, f.index});
     number = 0;
     acted_now = acted;
-    begins = behind.position;
+    survived = behind.position;
     batcher.begin(0, behind);
   };
   for (u64 at = rank.number; epoch < epochs; at += rank.of) {
@@ -47,14 +45,14 @@ std::vector<Event> run_steps(const Spec& spec, u64 steps, u64 epochs, u64& acted
           fails({"quota_exceeded", item.bad[0].stage, "", item.bad[0].index, true}, behind);
         else
           fails(item.fatal[0], behind);
-      } else if (!item.kept && batcher.empty() && behind.position > begins + size + rank.of) {
+      } else if (!item.kept && behind.position > survived + (size + 1) * rank.of) {
         fails({"invalid_argument", "shard", "nothing was left", ~u64{0}, true}, behind);
       } else {
         // The batch that this sample closes is not told of it.
-        const u64 before = begins;
-        if (item.kept) deliver(batcher.make_room(item.row, item.masked), {before, 0});
+        if (item.kept) survived = behind.position;
+        if (item.kept) deliver(batcher.make_room(item.row, item.masked));
         if (!item.bad.empty()) ++acted_now;
-        if (item.kept && epoch < epochs) deliver(batcher.add(item.row, item.index, item.masked, behind), behind);
+        if (item.kept && epoch < epochs) deliver(batcher.add(item.row, item.index, item.masked, behind));
       }
     }
   }

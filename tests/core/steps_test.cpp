@@ -180,13 +180,45 @@ TEST_CASE("a whole pass of which nothing is left is an error, and not for ever")
     const auto error = error_of([&] { (void)loader.next(); });
     REQUIRE(error);
     CHECK(error->stage() == "shard");
-    CHECK(error->cause().find("nothing was left of a whole pass") != std::string::npos);
+    CHECK(error->cause().find("nothing was left of as many records") != std::string::npos);
   }
   // The other rank has all there is.
   ps::Loader odd(ps::from(source) | even() | ps::batch(4) | steps(3, 1, 2), {.threads = 2});
   CHECK(error_of([&] { (void)odd.next(); }));
   ps::Loader other(ps::from(source) | even() | ps::batch(4) | steps(3, 0, 2), {.threads = 2});
   CHECK(collect(other, 4).size() == 12);
+}
+
+TEST_CASE("storage that goes away in the middle of a batch, or of a window, is an error") {
+  const Watchdog dog(60s);
+  for (const bool buckets : {false, true}) {
+    Records source{.count = 100};
+    source.shared->before_read = [reads = std::make_shared<std::atomic<int>>(0)](std::uint64_t) {
+      if (++*reads > 251) throw ps::Error(ps::Errc::corrupt, "gone");
+    };
+    ps::Pipeline p = ps::from(source) | ps::on_error({.policy = ps::OnError::drop});
+    if (buckets) p = p | ps::bucket("y", {.window = 40});
+    ps::Loader loader(p | ps::batch(8) | steps(1000), {.threads = 2});
+    std::uint64_t batches = 0;
+    const auto error = error_of([&] {
+      while (loader.next()) ++batches;
+    });
+    REQUIRE(error);
+    CHECK(error->stage() == "shard");
+    CHECK(batches == (buckets ? 30 : 31));
+    CHECK(source.shared->reads < 251 + 100 + 100);
+  }
+}
+
+TEST_CASE("a rank whose part of a pass has nothing goes on to the next pass") {
+  const Watchdog dog(60s);
+  // One survivor a pass: a rank in three gets it.
+  const ps::Pipeline p = ps::from(Records{.count = 10}) |
+                         ps::filter("y", [](ps::View<const std::int64_t, 0> y) { return y() == 6; }) | ps::batch(3);
+  for (int rank = 0; rank < 3; ++rank) {
+    ps::Loader loader(p | steps(4, rank, 3), {.threads = 2, .epochs = 2});
+    CHECK(collect(loader, 2).size() == 8);
+  }
 }
 
 TEST_CASE("behind the last epoch nothing is made but what was begun") {
@@ -197,6 +229,14 @@ TEST_CASE("behind the last epoch nothing is made but what was begun") {
   std::this_thread::sleep_for(30ms);
   CHECK(source.shared->reads >= 12);
   CHECK(source.shared->reads <= 12 + 8 + 2);  // a window of 8 cells
+
+  Records few{.count = 100'000};
+  ps::Loader first(ps::from(few) | ps::filter("y", [](ps::View<const std::int64_t, 0> y) { return y() < 4; }) |
+                       ps::batch(4) | steps(1),
+                   {.threads = 2, .epochs = 1});
+  CHECK(collect(first).size() == 1);
+  std::this_thread::sleep_for(30ms);
+  CHECK(few.shared->reads <= 4 + 8 + 2);
 }
 
 TEST_CASE("buckets look at as many batches on each rank as on one") {
@@ -241,6 +281,7 @@ TEST_CASE("steps are refused where they can't be, or need not be, said") {
           (void)(varying | ps::batch(4, {.most_bytes = 100}) | steps(7, 0, 2));
         }).find("end by the sizes") != std::string::npos);
   CHECK_NOTHROW(varying | ps::batch(4, {.most_bytes = 100}) | steps(7));
+  CHECK(cause_of([] { (void)steps(std::uint64_t{1} << 32); }).find("2^32 - 1") != std::string::npos);
 }
 
 TEST_CASE("a plan says how long an epoch is made") {
