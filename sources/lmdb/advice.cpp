@@ -8,8 +8,7 @@
 #include <array>
 #include <utility>
 
-#include "bytes.hpp"
-#include "read_txn.hpp"
+#include "lookup.hpp"
 
 namespace penstock::lmdb {
 
@@ -49,25 +48,24 @@ long disk_faults() noexcept {
 }  // namespace
 
 struct Advice::Helper {
-  explicit Helper(std::shared_ptr<Environment> environment) : txn(std::move(environment)) {}
+  Helper(std::shared_ptr<Environment> environment, const KeyIndex& keys, Places& places)
+      : lookup(std::move(environment), keys, places) {}
 
   // The pages of a record's value; empty where there is none.
-  Range find(std::string_view key) {
-    Environment& environment = txn.environment();
-    MDB_val name = value_of(key), value{};
-    if (mdb_get(txn.get(), environment.table(), &name, &value) != 0 || value.mv_size == 0 || !environment.holds(value))
-      return {};
+  Range find(std::uint64_t index) {
+    MDB_val value{};
+    if (index >= lookup.records() || lookup.find(index, value) != 0 || value.mv_size == 0) return {};
     const auto begin = reinterpret_cast<std::uintptr_t>(value.mv_data);
     const std::uintptr_t mask = page_bytes() - 1;
     return {begin & ~mask, (begin + value.mv_size + mask) & ~mask};
   }
 
-  ReadTxn txn;
+  Lookup lookup;
   std::vector<Range> ranges;
 };
 
-Advice::Advice(std::shared_ptr<Environment> environment, const KeyIndex& keys)
-    : environment_(std::move(environment)), keys_(keys) {}
+Advice::Advice(std::shared_ptr<Environment> environment, const KeyIndex& keys, Places& places)
+    : environment_(std::move(environment)), keys_(keys), places_(places) {}
 
 Advice::~Advice() = default;
 
@@ -80,11 +78,11 @@ std::unique_ptr<Advice::Helper> Advice::take() {
       return helper;
     }
   }
-  return std::make_unique<Helper>(environment_);
+  return std::make_unique<Helper>(environment_, keys_, places_);
 }
 
 void Advice::give_back(std::unique_ptr<Helper> helper) {
-  helper->txn.pause();
+  helper->lookup.pause();
   const std::lock_guard lock(mutex_);
   idle_.push_back(std::move(helper));
 }
@@ -112,9 +110,7 @@ bool Advice::worth_asking(std::span<const std::uint64_t> indices, Helper& helper
   const long before = disk_faults_.exchange(faults, std::memory_order_relaxed);
   bool worth = before != faults;  // at first always
   if (!worth) {
-    const std::uint64_t index = indices[indices.size() / 2];
-    KeyBuffer buffer;
-    const Range range = index < keys_.size() ? helper.find(keys_.key(index, buffer)) : Range{};
+    const Range range = helper.find(indices[indices.size() / 2]);
     worth = range.end != range.begin && !resident(range);
   }
   if (worth) calls_to_ask_.store(before < 0 ? calls_to_ask_at_first : calls_to_ask, std::memory_order_relaxed);
@@ -124,10 +120,8 @@ bool Advice::worth_asking(std::span<const std::uint64_t> indices, Helper& helper
 void Advice::ask(std::span<const std::uint64_t> indices, Helper& helper) {
   auto& ranges = helper.ranges;
   ranges.clear();
-  KeyBuffer buffer;
   for (const std::uint64_t index : indices) {
-    if (index >= keys_.size()) continue;
-    const Range range = helper.find(keys_.key(index, buffer));
+    const Range range = helper.find(index);
     if (range.end != range.begin) ranges.push_back(range);
   }
   if (ranges.empty()) return;

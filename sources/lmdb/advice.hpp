@@ -10,6 +10,7 @@
 
 #include "environment.hpp"
 #include "key_index.hpp"
+#include "places.hpp"
 
 namespace penstock::lmdb {
 
@@ -21,8 +22,8 @@ namespace penstock::lmdb {
 /// disk somewhere in the process, makes it asking again. Any thread.
 class Advice {
  public:
-  /// `keys` must outlive this.
-  Advice(std::shared_ptr<Environment> environment, const KeyIndex& keys);
+  /// `keys` and `places` must outlive this.
+  Advice(std::shared_ptr<Environment> environment, const KeyIndex& keys, Places& places);
   Advice(const Advice&) = delete;
   Advice& operator=(const Advice&) = delete;
   ~Advice();
@@ -39,6 +40,7 @@ class Advice {
 
   const std::shared_ptr<Environment> environment_;
   const KeyIndex& keys_;
+  Places& places_;
   std::atomic<int> calls_to_ask_{0};
   std::atomic<std::uint64_t> values_unwatched_{~std::uint64_t{0} >> 1};  // the first call looks
   std::atomic<long> disk_faults_{-1};

@@ -14,50 +14,47 @@
 #include "bytes.hpp"
 #include "datum.hpp"
 #include "errors.hpp"
-#include "read_txn.hpp"
+#include "lookup.hpp"
 #include "store.hpp"
 
 namespace penstock {
 
 class LmdbReader::Impl {
  public:
-  explicit Impl(std::shared_ptr<const LmdbSource::Impl> store) : store_(std::move(store)), txn_(store_->environment) {}
+  explicit Impl(std::shared_ptr<const LmdbSource::Impl> store)
+      : store_(std::move(store)), lookup_(store_->environment, store_->keys, *store_->places) {}
 
   void read(std::uint64_t index, SampleBuilder& out) {
     const LmdbSource::Impl& store = *store_;
     const lmdb::Environment& environment = *store.environment;
     if (index >= store.keys.size()) [[unlikely]]
-      fail(Error(Errc::not_found, "there are " + std::to_string(store.keys.size()) + " records"), index, {});
-    lmdb::KeyBuffer buffer;
-    const std::string_view key = store.keys.key(index, buffer);
-    const MDB_val value = find(index, key);
+      fail(Error(Errc::not_found, "there are " + std::to_string(store.keys.size()) + " records"), index);
+    const MDB_val value = find(index);
     const std::uint64_t offset = environment.offset_of(value.mv_data);
     try {
       if (store.options.safe_read) {
-        give_copy(lmdb::bytes_of(value), offset, key, out);
+        give_copy(lmdb::bytes_of(value), offset, index, out);
       } else {
-        give(lmdb::bytes_of(value), key, out);
+        give(lmdb::bytes_of(value), index, out);
       }
     } catch (const lmdb::Damage& damage) {
       Error error(damage.code, damage.what);
-      fail(error.with_offset(offset + damage.offset), index, key);
+      fail(error.with_offset(offset + damage.offset), index);
     } catch (Error& error) {
-      fail(error, index, key);
+      fail(error, index);
     }
   }
 
   void expect(std::span<const std::uint64_t> indices) noexcept {
     forget();
     if (store_->options.safe_read) return;  // looks at the length first, each time
-    const lmdb::Environment& environment = *store_->environment;
+    indices = indices.first(std::min(indices.size(), expected_.size()));
+    lookup_.prefetch(indices);
     try {
-      MDB_txn* const txn = txn_.get();
-      for (const std::uint64_t index : indices.first(std::min(indices.size(), expected_.size()))) {
-        if (index >= store_->keys.size()) return;
-        lmdb::KeyBuffer buffer;
-        MDB_val name = lmdb::value_of(store_->keys.key(index, buffer)), value{};
+      for (const std::uint64_t index : indices) {
+        MDB_val value{};
         // What is wrong here, the read will say.
-        if (mdb_get(txn, environment.table(), &name, &value) != 0 || !environment.holds(value)) return;
+        if (index >= store_->keys.size() || lookup_.find(index, value) != 0) break;
         expected_[count_++] = {index, value};
       }
     } catch (...) {
@@ -67,7 +64,7 @@ class LmdbReader::Impl {
 
   void pause() noexcept {
     forget();
-    txn_.pause();
+    lookup_.pause();
   }
 
  private:
@@ -77,24 +74,23 @@ class LmdbReader::Impl {
   };
 
   // Of this transaction: what it found stays where it is until it ends.
-  MDB_val find(std::uint64_t index, std::string_view key) {
-    MDB_txn* const txn = txn_.get();
+  MDB_val find(std::uint64_t index) {
+    store_->environment->require_usable();
     if (next_ < count_ && expected_[next_].index == index) {
       const MDB_val value = expected_[next_++].value;
       fetch_next();
       return value;
     }
     forget();
-    const lmdb::Environment& environment = *store_->environment;
-    if (store_->options.safe_read) [[unlikely]]
-      require_full_length(index, key);
-    MDB_val name = lmdb::value_of(key), value{};
-    const int code = mdb_get(txn, environment.table(), &name, &value);
-    if (code != 0) [[unlikely]]
-      fail(lmdb::error_of(code, "reading a record", environment.file()), index, key);
-    if (!environment.holds(value)) [[unlikely]]
+    if (store_->options.safe_read && !lookup_.knows(index)) [[unlikely]]
+      require_full_length(index);
+    MDB_val value{};
+    const int code = lookup_.find(index, value);
+    if (code == lmdb::Lookup::outside) [[unlikely]]
       fail(Error(Errc::corrupt, "the value, of " + std::to_string(value.mv_size) + " bytes, lies outside of the file"),
-           index, key);
+           index);
+    if (code != 0) [[unlikely]]
+      fail(lmdb::error_of(code, "reading a record", store_->environment->file()), index);
     return value;
   }
 
@@ -109,14 +105,15 @@ class LmdbReader::Impl {
       __builtin_prefetch(static_cast<const char*>(value.mv_data) + at);
   }
 
-  void give(std::span<const std::byte> value, std::string_view key, SampleBuilder& out) const {
+  void give(std::span<const std::byte> value, std::uint64_t index, SampleBuilder& out) const {
+    lmdb::KeyBuffer buffer;
     switch (store_->values) {
       case LmdbValues::automatic:
       case LmdbValues::raw:
         out.view(0, value);
         return;
       case LmdbValues::records:
-        store_->layout->decode(value, key, store_->options.verify_checksum, out);
+        store_->layout->decode(value, store_->keys.key(index, buffer), store_->options.verify_checksum, out);
         return;
       case LmdbValues::datum:
         lmdb::give(lmdb::parse_datum(value), out);
@@ -125,23 +122,23 @@ class LmdbReader::Impl {
   }
 
   // Views go into memory of the reader's own, which stays as it is until the next read.
-  void give_copy(std::span<const std::byte> value, std::uint64_t offset, std::string_view key, SampleBuilder& out) {
+  void give_copy(std::span<const std::byte> value, std::uint64_t offset, std::uint64_t index, SampleBuilder& out) {
     if (store_->values == LmdbValues::raw) {
       const TensorView to = out.emplace(0, Shape{static_cast<std::int64_t>(value.size())});
       read_file({to.data, value.size()}, offset);
     } else {
       copy_.resize(value.size());
       read_file(copy_, offset);
-      give(copy_, key, out);
+      give(copy_, index, out);
     }
   }
 
   // Finds most files that were cut short before a look at the map, which would end the process.
-  void require_full_length(std::uint64_t index, std::string_view key) const {
+  void require_full_length(std::uint64_t index) const {
     try {
       store_->environment->require_full_length();
     } catch (Error& error) {
-      fail(error, index, key);
+      fail(error, index);
     }
   }
 
@@ -160,12 +157,14 @@ class LmdbReader::Impl {
     }
   }
 
-  [[noreturn]] void fail(Error error, std::uint64_t index, std::string_view key) const {
-    throw error.with_source("lmdb").with_file(store_->environment->file()).with_index(index).with_key(key);
+  [[noreturn]] void fail(Error error, std::uint64_t index) const {
+    lmdb::KeyBuffer buffer;
+    if (index < store_->keys.size()) error.with_key(store_->keys.key(index, buffer));
+    throw error.with_source("lmdb").with_file(store_->environment->file()).with_index(index);
   }
 
   std::shared_ptr<const LmdbSource::Impl> store_;
-  lmdb::ReadTxn txn_;
+  lmdb::Lookup lookup_;
   std::vector<std::byte> copy_;
   std::array<Expected, 16> expected_;  // those from next_ to count_
   std::size_t next_ = 0, count_ = 0;

@@ -2,6 +2,7 @@
 
 #include <lmdb.h>
 
+#include <cstddef>
 #include <memory>
 
 #include "environment.hpp"
@@ -24,6 +25,8 @@ class ReadTxn {
       renew();
     return txn_;
   }
+  /// Number of the store's state that `get` last gave a look at.
+  std::size_t snapshot() const noexcept { return snapshot_; }
   void pause() noexcept;
   Environment& environment() const noexcept { return *environment_; }
 
@@ -32,6 +35,7 @@ class ReadTxn {
 
   std::shared_ptr<Environment> environment_;
   MDB_txn* txn_ = nullptr;
+  std::size_t snapshot_ = 0;
   bool active_ = false;
 };
 

@@ -11,11 +11,13 @@
 #include "environment.hpp"
 #include "key_index.hpp"
 #include "manifest.hpp"
+#include "places.hpp"
 #include "record.hpp"
 
 namespace penstock {
 
-/// An open store, shared by a source, its copies and its readers. Immutable but for its advice.
+/// An open store, shared by a source, its copies and its readers. Immutable but for what is learned of places, and
+/// advice.
 class LmdbSource::Impl {
  public:
   static std::shared_ptr<const Impl> open(Lmdb options);
@@ -27,6 +29,7 @@ class LmdbSource::Impl {
   Schema schema;
   std::vector<std::string> classes;
   std::optional<lmdb::RecordLayout> layout;  ///< of records
+  std::unique_ptr<lmdb::Places> places;
   std::unique_ptr<lmdb::Advice> advice;
 
  private:

@@ -52,14 +52,15 @@ class WebDatasetReader::Impl {
       throw webdataset::error_in(store.options.path, Errc::not_found,
                                  "there are " + std::to_string(store.size()) + " samples")
           .with_index(index);
-    const Store::Place place = store.place_of(index);
-    const std::span<const Entry> entries = store.entries_of(place);
-    if (next_ < count_ && expected_[next_] == index) {
-      ++next_;
+    Store::Place place;
+    if (next_ < count_ && expected_[next_].index == index) {
+      place = expected_[next_++].place;
       fetch_next();
     } else {
+      place = store.place_of(index);
       next_ = count_ = 0;
     }
+    const std::span<const Entry> entries = store.entries_of(place);
     for (std::size_t slot = 0; slot < entries.size(); ++slot) {
       try {
         give(slot, place.shard, entries[slot], out);
@@ -71,9 +72,14 @@ class WebDatasetReader::Impl {
   }
 
   void expect(std::span<const std::uint64_t> indices) noexcept {
-    next_ = 0;
-    count_ = store_->options.safe_read ? 0 : std::min(indices.size(), expected_.size());
-    std::copy_n(indices.begin(), count_, expected_.begin());
+    next_ = count_ = 0;
+    if (store_->options.safe_read) return;
+    for (const std::uint64_t index : indices.first(std::min(indices.size(), expected_.size()))) {
+      if (index >= store_->size()) break;  // the read will say so
+      const Store::Place place = store_->place_of(index);
+      __builtin_prefetch(store_->entries_of(place).data());
+      expected_[count_++] = {index, place};
+    }
     fetch_next();
   }
 
@@ -163,8 +169,8 @@ class WebDatasetReader::Impl {
   // The beginning is what the processor's own prefetching misses, and where an address is translated anew.
   void fetch_next() const noexcept {
     constexpr std::size_t line = 64, lines = 4;
-    if (next_ == count_ || expected_[next_] >= store_->size()) return;
-    const Store::Place place = store_->place_of(expected_[next_]);
+    if (next_ == count_) return;
+    const Store::Place place = expected_[next_].place;
     for (const Entry entry : store_->entries_of(place)) {
       if (!entry.readable()) continue;
       const std::span<const std::byte> bytes = store_->mapped(place.shard, entry);
@@ -201,7 +207,11 @@ class WebDatasetReader::Impl {
   std::vector<std::byte> buffer_;
   std::optional<webdataset::InputFile> file_;
   std::size_t open_shard_ = 0;
-  std::array<std::uint64_t, 16> expected_{};  // those from next_ to count_
+  struct Expected {
+    std::uint64_t index = 0;
+    Store::Place place;
+  };
+  std::array<Expected, 16> expected_{};  // those from next_ to count_
   std::size_t next_ = 0, count_ = 0;
 };
 

@@ -214,12 +214,18 @@ TEST_CASE("another process lets the store grow") {
   const auto reader = source.open_reader();
   OwnedSample sample(source.schema());
   SampleBuilder out = sample.builder();
+  for (std::uint64_t i = 0; i < source.size(); ++i) reader->read(i, out);  // learns where all of them lie
   reader->read(7, out);
   REQUIRE(in_child([&] {
     RawLmdb{raw.path}.write({{"more", std::string(50u << 20, 'm')}, {"00000009", std::string(7000, 'n')}});
     return true;
   }));
   CHECK(text_of(sample["image"]) == pairs.at("00000007"));
+  const auto late = source.open_reader();
+  late->read(9, out);
+  CHECK(text_of(sample["image"]) == std::string(7000, 'n'));
+  reader->read(9, out);
+  CHECK(text_of(sample["image"]) == pairs.at("00000009"));
   reader->pause();
   reader->read(8, out);
   CHECK(text_of(sample["image"]) == pairs.at("00000008"));

@@ -50,7 +50,8 @@ class PENSTOCK_API LmdbReader {
   /// @throws Error(not_found) for a key that is gone; Error(corrupt | unsupported) with key, file and offset in the
   /// file; Error(io); Error(forked) in a child process made by fork().
   void read(std::uint64_t index, SampleBuilder& out);
-  /// These are read next, in this order: looks them up at once, and fetches each value's beginning before its turn.
+  /// These are read next, in this order: looks up those that were never read, at once, and fetches each value's
+  /// beginning before its turn.
   void expect(std::span<const std::uint64_t> indices) noexcept;
   /// Ends the transaction, so that a writing process can reuse space; the next `read` begins another.
   void pause() noexcept;
@@ -77,7 +78,8 @@ class PENSTOCK_API LmdbSource {
  public:
   /// Opens the store and learns its keys: computed where they are consecutive numbers of fixed width (decimal with
   /// leading zeros, or big-endian), otherwise by one pass over the keys, which are then kept in memory (key + 8 bytes
-  /// each).
+  /// each). Where a value lies is kept too, once it was looked up: 16 bytes a record, which are used as records are
+  /// read.
   /// @throws Error(not_found | io | corrupt | unsupported), and Error(invalid_argument) for an unfinished store, one
   /// this process is writing to, or `values` that don't fit it.
   explicit LmdbSource(Lmdb options);
