@@ -1,8 +1,6 @@
 // penstock convert: one store becomes another, of another kind or with rewritten images.
 #include <memory>
-#include <optional>
 #include <string>
-#include <variant>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -25,10 +23,9 @@ namespace penstock::cli {
 namespace {
 
 struct ConvertOptions {
-  std::string store, out, values = "automatic", json, on_error, keys = "records", shard_bytes = "1GiB";
+  std::string store, out, values = "automatic", on_error, keys = "records", shard_bytes = "1GiB";
   std::uint64_t shard_samples = 10'000;
-  bool seekable = false, quiet = false, fast = false;
-  unsigned threads = 0;
+  WritingFlags writing;
 };
 
 constexpr const char* tar = ".tar";
@@ -49,59 +46,52 @@ WebDatasetSinkOptions shards_options(const ConvertOptions& options, std::string 
   sink.max_samples = options.shard_samples;
   sink.max_bytes = parse_bytes(options.shard_bytes);
   sink.job = std::move(job);
-  sink.sync = !options.fast;
+  sink.sync = options.writing.sync();
   return sink;
 }
 
 Converted convert_store(const ConvertOptions& options, const Store& store) {
   const RewriteJpegs rewrite;
   Pipeline records = store.pipeline();
-  if (options.seekable) records = records | rewrite;
+  if (options.writing.seekable) records = records | rewrite;
   if (options.on_error == "drop") records = records | on_error({.policy = OnError::drop});
   const std::string job =
-      fmt::format("penstock convert{}, {:016x}", options.seekable ? " --seekable" : "", records.fingerprint());
-  std::variant<std::monostate, LmdbSink, WebDatasetSink> sink;
-  if (makes_shards(options))
-    sink.emplace<WebDatasetSink>(shards_options(options, job));
-  else
-    sink.emplace<LmdbSink>(
-        LmdbSinkOptions{.path = options.out,
-                        .keys = options.keys == "position" ? LmdbKeys::position : LmdbKeys::automatic,
-                        .classes = store.classes(),
-                        .job = job,
-                        .sync = !options.fast});
+      fmt::format("penstock convert{}, {:016x}", options.writing.seekable ? " --seekable" : "", records.fingerprint());
   Converted converted;
-  const auto into = [&](auto& to) {
+  const auto into = [&](auto sink) {
     converted.written =
-        run_writing({.what = "converting",
-                     .total = store.size(),
-                     .threads = options.threads,
-                     .quiet = options.quiet || options.json == "-"},
-                    [&](const WriteOptions& write_options) { return write(records, to, write_options); });
-    converted.was_finished = to.was_finished();
+        run_writing("converting", store.size(), options.writing,
+                    [&](const WriteOptions& write_options) { return write(records, sink, write_options); });
+    converted.was_finished = sink.was_finished();
   };
-  if (auto* const shards = std::get_if<WebDatasetSink>(&sink)) into(*shards);
-  if (auto* const lmdb = std::get_if<LmdbSink>(&sink)) into(*lmdb);
+  if (makes_shards(options))
+    into(WebDatasetSink(shards_options(options, job)));
+  else
+    into(LmdbSink({.path = options.out,
+                   .keys = options.keys == "position" ? LmdbKeys::position : LmdbKeys::automatic,
+                   .classes = store.classes(),
+                   .job = job,
+                   .sync = options.writing.sync()}));
   converted.rewrites = rewrite.counts();
   return converted;
 }
 
 void tell(const ConvertOptions& options, const Converted& converted) {
   const WriteProgress& p = converted.written.progress;
-  if (!options.json.empty()) {
+  if (!options.writing.json.empty()) {
     Json result{{"from", options.store},
                 {"store", options.out},
                 {"finished", converted.written.signal == 0},
                 {"was_finished", converted.was_finished}};
     add_written(result, converted.written);
-    if (options.seekable) result["seekable"] = rewrites_json(converted.rewrites);
-    write_json(result, options.json);
+    if (options.writing.seekable) result["seekable"] = rewrites_json(converted.rewrites);
+    write_json(result, options.writing.json);
   }
-  if (options.quiet || options.json == "-") return;
+  if (options.writing.shows_nothing()) return;
   if (converted.was_finished)
     return print(fmt::format("{} is finished already, {} records: nothing to do\n", options.out, with_commas(p.total)));
   print(fmt::format("{}: {} records; {}\n", options.out, with_commas(p.done), written_text(converted.written)) +
-        (options.seekable ? rewrites_text(converted.rewrites) : ""));
+        (options.writing.seekable ? rewrites_text(converted.rewrites) : ""));
 }
 
 int convert(const ConvertOptions& options) {
@@ -109,7 +99,7 @@ int convert(const ConvertOptions& options) {
   refuse_out_inside(options.out, options.store);
   const Store store(options.store, {.values = options.values});
   if (store.size() == 0) throw Error(Errc::not_found, "there are no records here").with_file(options.store);
-  if (options.seekable && !holds_encoded(store.schema(), "image"))
+  if (options.writing.seekable && !holds_encoded(store.schema(), "image"))
     throw UsageError("--seekable rewrites the field image, u8[?], which this store does not have; its fields are " +
                      store.schema().to_string());
   const Converted converted = convert_store(options, store);
@@ -132,10 +122,7 @@ void add_convert(CLI::App& app, Command& chosen) {
       .add_option("--out", options->out,
                   "Store to write: a folder for LMDB; X.tar for WebDataset's shards X-000000.tar, X-000001.tar, ...")
       ->required();
-  command.add_flag(
-      "--seekable", options->seekable,
-      "Rewrite each JPEG without loss so that crops decode faster: the same pixels for any reader, about as "
-      "many\nbytes. What is no JPEG, or damaged, is stored as it is, and counted");
+  add_seekable_option(command, options->writing);
   command
       .add_option("--keys", options->keys,
                   "The records' keys, or numbers in their place, where two would be the same in the new store")
@@ -150,13 +137,7 @@ void add_convert(CLI::App& app, Command& chosen) {
       ->check(CLI::IsMember({"fail", "drop"}));
   command.add_option("--values", options->values, "What an LMDB's values are")
       ->check(CLI::IsMember({"automatic", "records", "raw", "datum"}));
-  command.add_option("--threads", options->threads, "Threads that read; default: cores - 1")
-      ->check(CLI::Range(1, 1024));
-  command.add_flag(
-      "--no-sync", options->fast,
-      "Let the system decide when to write to the disk: faster; a crash of the machine may spoil the store");
-  add_json_option(command, options->json);
-  command.add_flag("--quiet,-q", options->quiet, "No progress and no summary");
+  add_writing_options(command, "Threads that read; default: cores - 1", options->writing);
   command.callback([options, &chosen] { chosen = [options] { return convert(*options); }; });
 }
 

@@ -22,9 +22,9 @@ namespace penstock::cli {
 namespace {
 
 struct PackOptions {
-  std::string folder, out, labels, json;
-  bool lsun = false, seekable = false, quiet = false, fast = false;
-  unsigned threads = 0;
+  std::string folder, out, labels;
+  bool lsun = false;
+  WritingFlags writing;
 };
 
 struct Packed {
@@ -39,17 +39,15 @@ Packed write_store(const PackOptions& options, const FilesSource& files) {
        .records = options.lsun ? LmdbRecords::raw : LmdbRecords::fields,
        .classes = files.classes(),
        // Another set of files must not be mixed into an unfinished store, nor files as they are with rewritten ones.
-       .job = fmt::format("penstock pack{}, files {:016x}", options.seekable ? " --seekable" : "", files.identity()),
-       .sync = !options.fast});
+       .job = fmt::format("penstock pack{}, files {:016x}", options.writing.seekable ? " --seekable" : "",
+                          files.identity()),
+       .sync = options.writing.sync()});
   Pipeline records = from(files);
   if (options.lsun) records = records | select_fields({"image"});  // what isn't written is not to be counted
   const RewriteJpegs rewrite;
-  if (options.seekable) records = records | rewrite;
+  if (options.writing.seekable) records = records | rewrite;
   Packed packed;
-  packed.written = run_writing({.what = "packing",
-                                .total = files.size(),
-                                .threads = options.threads,
-                                .quiet = options.quiet || options.json == "-"},
+  packed.written = run_writing("packing", files.size(), options.writing,
                                [&](const WriteOptions& write_options) { return write(records, sink, write_options); });
   packed.rewrites = rewrite.counts();
   packed.was_finished = sink.was_finished();
@@ -69,7 +67,7 @@ std::string left_out(const PackOptions& options, const FilesSource& files) {
 
 void tell(const PackOptions& options, const FilesSource& files, const Packed& packed) {
   const WriteProgress& p = packed.written.progress;
-  if (!options.json.empty()) {
+  if (!options.writing.json.empty()) {
     Json classes = Json::array();
     for (const std::string& name : files.classes()) classes.push_back(name);
     Json result{
@@ -78,10 +76,10 @@ void tell(const PackOptions& options, const FilesSource& files, const Packed& pa
     result["not_in_labels"] = files.skipped();
     result["broken_links"] = files.broken_links();
     result["classes"] = classes;
-    if (options.seekable) result["seekable"] = rewrites_json(packed.rewrites);
-    write_json(result, options.json);
+    if (options.writing.seekable) result["seekable"] = rewrites_json(packed.rewrites);
+    write_json(result, options.writing.json);
   }
-  if (options.quiet || options.json == "-") return;
+  if (options.writing.shows_nothing()) return;
   if (packed.was_finished) {
     print(fmt::format("{} is finished already, {} records: nothing to do\n", options.out, with_commas(p.total)) +
           left_out(options, files));
@@ -89,8 +87,8 @@ void tell(const PackOptions& options, const FilesSource& files, const Packed& pa
   }
   std::string line = fmt::format("{}: {} records", options.out, with_commas(p.done));
   if (!files.classes().empty() && !options.lsun) line += fmt::format(" of {} classes", files.classes().size());
-  print(line + "; " + written_text(packed.written) + "\n" + (options.seekable ? rewrites_text(packed.rewrites) : "") +
-        left_out(options, files));
+  print(line + "; " + written_text(packed.written) + "\n" +
+        (options.writing.seekable ? rewrites_text(packed.rewrites) : "") + left_out(options, files));
 }
 
 // Found here, before anything is written, rather than when the record's turn comes.
@@ -141,19 +139,10 @@ void add_pack(CLI::App& app, Command& chosen) {
   command.add_option("--out", options->out, "Store to write (a folder, made where missing)")->required();
   command.add_flag("--lsun", options->lsun,
                    "Bare values as LSUN has them: no labels, no checksums, for any reader of LMDB");
-  command.add_flag(
-      "--seekable", options->seekable,
-      "Rewrite each JPEG without loss so that crops decode faster: the same pixels for any reader, about as "
-      "many\nbytes. What is no JPEG, or damaged, is stored as it is, and counted");
+  add_seekable_option(command, options->writing);
   command.add_option("--labels", options->labels,
                      "CSV file of `file,label` lines: only these files, with these labels");
-  command.add_option("--threads", options->threads, "Threads that read files; default: cores - 1")
-      ->check(CLI::Range(1, 1024));
-  command.add_flag(
-      "--no-sync", options->fast,
-      "Let the system decide when to write to the disk: faster; a crash of the machine may spoil the store");
-  add_json_option(command, options->json);
-  command.add_flag("--quiet,-q", options->quiet, "No progress and no summary");
+  add_writing_options(command, "Threads that read files; default: cores - 1", options->writing);
   command.callback([options, &chosen] { chosen = [options] { return pack(*options); }; });
 }
 

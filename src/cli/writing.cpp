@@ -22,11 +22,28 @@ std::uint64_t stored(const WriteProgress& p) { return p.done - p.skipped - p.dro
 
 }  // namespace
 
-Written run_writing(const WritingOptions& options, const std::function<WriteProgress(const WriteOptions&)>& write) {
+void add_seekable_option(CLI::App& command, WritingFlags& flags) {
+  command.add_flag(
+      "--seekable", flags.seekable,
+      "Rewrite each JPEG without loss so that crops decode faster: the same pixels for any reader, about as "
+      "many\nbytes. What is no JPEG, or damaged, is stored as it is, and counted");
+}
+
+void add_writing_options(CLI::App& command, const std::string& threads_text, WritingFlags& flags) {
+  command.add_option("--threads", flags.threads, threads_text)->check(CLI::Range(1, 1024));
+  command.add_flag(
+      "--no-sync", flags.fast,
+      "Let the system decide when to write to the disk: faster; a crash of the machine may spoil the store");
+  add_json_option(command, flags.json);
+  command.add_flag("--quiet,-q", flags.quiet, "No progress and no summary");
+}
+
+Written run_writing(const std::string& doing, std::uint64_t total, const WritingFlags& flags,
+                    const std::function<WriteProgress(const WriteOptions&)>& write) {
   const Interrupt interrupt;
-  Progress bar(options.what, options.total, options.quiet);
+  Progress bar(doing, total, flags.shows_nothing());
   WriteOptions write_options;
-  write_options.threads = options.threads;
+  write_options.threads = flags.threads;
   write_options.commit_every = 500;
   write_options.progress = [&](const WriteProgress& p) { bar.set(p.done, p.skipped); };
   write_options.stop = interrupt.token();

@@ -7,17 +7,26 @@
 
 #include <penstock/sink.hpp>
 
+#include "command_line.hpp"
 #include "output.hpp"
 #include "rewrite_jpegs.hpp"
 
 namespace penstock::cli {
 
-struct WritingOptions {
-  std::string what;  ///< for the progress: "packing"
-  std::uint64_t total = 0;
+/// What may be said to each of them.
+struct WritingFlags {
+  std::string json;
+  bool seekable = false, quiet = false, fast = false;
   unsigned threads = 0;  ///< 0 = cores - 1
-  bool quiet = false;
+
+  /// Neither progress nor a summary.
+  bool shows_nothing() const { return quiet || json == "-"; }
+  /// Whether commits wait for the disk.
+  bool sync() const noexcept { return !fast; }
 };
+void add_seekable_option(CLI::App& command, WritingFlags& flags);
+/// --threads, --no-sync, --json and --quiet.
+void add_writing_options(CLI::App& command, const std::string& threads_text, WritingFlags& flags);
 
 struct Written {
   WriteProgress progress;
@@ -25,8 +34,10 @@ struct Written {
   double seconds = 0;
 };
 
-/// Runs `write` with options that show progress and stop at SIGINT and SIGTERM. To be called before any thread is made.
-Written run_writing(const WritingOptions& options, const std::function<WriteProgress(const WriteOptions&)>& write);
+/// Runs `write` with options that show the progress of `doing` ("packing") and stop at SIGINT and SIGTERM. To be called
+/// before any thread is made.
+Written run_writing(const std::string& doing, std::uint64_t total, const WritingFlags& flags,
+                    const std::function<WriteProgress(const WriteOptions&)>& write);
 
 /// "310 written, 1.2 GiB in 3.4 s (353 MB/s), 20 were there from an earlier run"
 std::string written_text(const Written& written);
