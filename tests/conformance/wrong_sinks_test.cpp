@@ -138,6 +138,27 @@ TEST_CASE("a sink that has one place for all samples of a record, or denies what
     void put(const ps::SinkItem& item, ps::Sample& sample) { Right::put(named(item), sample); }
   };
   CHECK(found_only(report_on<OneEach>(), "samples of one record are stored beside each other"));
+  struct FirstAlone : Right {  // a record's first sample alone is stored as it is
+    using Right::Right;
+    void put(const ps::SinkItem& item, ps::Sample& sample) {
+      Right::put(item, sample);
+      if (item.child.value_or(0) != 0) pending_.back().second.label += 1;
+    }
+  };
+  CHECK(found_only(report_on<FirstAlone>(), "samples of one record are stored beside each other"));
+  struct LateChildren : Right {  // right where a run is not interrupted
+    using Right::Right;
+    void open(const ps::Schema& schema, std::uint64_t size) {
+      Right::open(schema, size);
+      continued_ = !shelf_->empty();
+    }
+    void put(const ps::SinkItem& item, ps::Sample& sample) {
+      Right::put(item, sample);
+      if (continued_ && item.child) pending_.back().second.label += 1;
+    }
+    bool continued_ = false;
+  };
+  CHECK(found_only(report_on<LateChildren>(), continued));
   struct Denies : Right {
     using Right::Right;
     bool has_some() const { return false; }
