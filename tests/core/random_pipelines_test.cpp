@@ -10,79 +10,11 @@
 #include "random_spec.hpp"
 
 using namespace help;
-using model::u64;
-
-namespace random_run {
-
-void play(ps::Loader& loader, u64 epochs, std::size_t most, std::vector<model::Event>& events) {
-  while (loader.epoch_number() < epochs && events.size() < most) {
-    const u64 epoch = loader.epoch_number();
-    try {
-      for (ps::Batch& b : loader.epoch()) {
-        model::Event e;
-        e.epoch = b.epoch();
-        e.number = b.number();
-        e.indices.assign(b.indices().begin(), b.indices().end());
-        e.mask.assign(b.mask().begin(), b.mask().end());
-        std::vector<std::byte> bytes;
-        for (const ps::Field& f : b.schema()) append_field(b, f, bytes);
-        const auto* const data = reinterpret_cast<const std::uint8_t*>(bytes.data());
-        e.bytes.assign(data, data + bytes.size());
-        events.push_back(std::move(e));
-        if (events.size() == most) return;
-      }
-    } catch (const ps::Error& error) {
-      model::Event e;
-      e.failed = true;
-      e.epoch = epoch;
-      e.number = loader.state().number;
-      e.code = ps::to_string(error.code());
-      e.stage = error.stage();
-      e.cause = error.code() == ps::Errc::quota_exceeded ? "" : error.cause();
-      if (const auto at = e.cause.find("; it is record "); at != std::string::npos)
-        e.cause.erase(at, e.cause.find(';', at + 1) - at);
-      if (const auto at = e.cause.find("; the 8 records drawn to replace it failed too"); at != std::string::npos)
-        e.cause.replace(at, std::string::npos, " (so did its stand-ins)");
-      for (const auto& [says, means] : {std::pair{"and is padded to", "too long"}, {"fits no batch of", "too large"}})
-        if (e.cause.find(says) != std::string::npos)
-          e.cause = means + std::string(e.cause.ends_with(" (so did its stand-ins)") ? " (so did its stand-ins)" : "");
-      e.index = error.index().value_or(~u64{0});
-      events.push_back(std::move(e));
-    }
-  }
-}
-
-std::string text(const model::Event& e) {
-  std::string out = std::to_string(e.epoch) + ":" + std::to_string(e.number) + " ";
-  if (e.failed) return out + e.code + " in " + e.stage + ", index " + std::to_string(e.index) + ": " + e.cause;
-  for (std::size_t i = 0; i < e.indices.size(); ++i)
-    out += std::to_string(static_cast<std::int64_t>(e.indices[i])) + (e.mask[i] != 0 ? " " : "! ");
-  u64 hash = 0;
-  for (const std::uint8_t b : e.bytes) hash = mix(hash + b);
-  return out + "(" + std::to_string(e.bytes.size()) + " bytes, " + std::to_string(hash) + ")";
-}
-
-const ps::Executor& executor(unsigned threads) {
-  static const std::map<unsigned, ps::Executor> all = [] {
-    std::map<unsigned, ps::Executor> m;
-    for (const unsigned t : {1u, 2u, 3u, 5u}) m.emplace(t, ps::Executor(t));
-    return m;
-  }();
-  return all.at(threads);
-}
-
-}  // namespace random_run
-
 using namespace random_run;
 
 TEST_CASE("random pipelines bring what the model says") {
   const Watchdog dog(600s, "a random pipeline");
-  const char* given = std::getenv("PENSTOCK_SEED");
-  const u64 base = given != nullptr ? std::strtoull(given, nullptr, 10) : 20260000;
-  const u64 runs = given != nullptr && std::getenv("PENSTOCK_RUNS") == nullptr ? 1 : scaled(5000, 50);
-  const char* more = std::getenv("PENSTOCK_RUNS");
-  const u64 count = more != nullptr ? std::strtoull(more, nullptr, 10) : runs;
-  constexpr unsigned thread_counts[] = {1, 2, 3, 5};
+  const auto [base, count] = seeds(20260000, 5000);
   std::map<model::Kind, u64> histogram;
   std::array<u64, 4> policies{};
   std::array<u64, 3> tails{};
@@ -123,9 +55,7 @@ TEST_CASE("random pipelines bring what the model says") {
 
     const ps::Pipeline p = build(spec, mix(seed + 1) % 2 == 0, mix(seed + 2) % 4 != 0);
     const auto options = [&](u64 salt) {
-      ps::LoaderOptions o;
-      o.executor = executor(thread_counts[mix(seed + salt) % 4]);
-      o.depth = static_cast<unsigned>(mix(seed + salt + 1) % 7);
+      ps::LoaderOptions o = some_options(seed, salt);
       if (mix(seed + salt + 4) % 2 == 0)
         o.block_bytes = (2 + mix(seed + salt + 5) % 5) * spec->per_block * spec->width * 4;
       o.settle_bytes = mix(seed + salt + 2) % 3 == 0 ? mix(seed + salt + 3) % 20'000 : 0;

@@ -150,11 +150,7 @@ class Ranks {
 
 TEST_CASE("random pipelines on several ranks bring together what the model says of one") {
   const Watchdog dog(600s, "a random pipeline on several ranks");
-  const char* given = std::getenv("PENSTOCK_SEED");
-  const u64 base = given != nullptr ? std::strtoull(given, nullptr, 10) : 20260000;
-  const char* more = std::getenv("PENSTOCK_RUNS");
-  const u64 count = more != nullptr ? std::strtoull(more, nullptr, 10) : given != nullptr ? 1 : scaled(3000, 50);
-  constexpr unsigned thread_counts[] = {1, 2, 3, 5};
+  const auto [base, count] = seeds(20260000, 3000);
   u64 shared = 0, failing = 0, resumed = 0, empty_parts = 0, batches = 0, acted_on = 0;
   std::array<u64, 3> tails{};
   for (u64 seed = base; seed < base + count; ++seed) {
@@ -169,13 +165,7 @@ TEST_CASE("random pipelines on several ranks bring together what the model says 
     u64 acted = 0;
     const Events expected = model::run(*spec, epochs, acted);
     const ps::Pipeline p = build(spec, mix(seed + 1) % 2 == 0, mix(seed + 2) % 4 != 0);
-    const auto options = [&](u64 salt) {
-      ps::LoaderOptions o;
-      o.executor = executor(thread_counts[mix(seed + salt) % 4]);
-      o.depth = static_cast<unsigned>(mix(seed + salt + 1) % 7);
-      return o;
-    };
-    Ranks ranks(p, world, options);
+    Ranks ranks(p, world, [&](u64 salt) { return some_options(seed, salt); });
     // What ends an epoch on one rank does not on the others, and rows may be as long as the longest of a rank:
     // each for itself.
     const bool fails = std::ranges::any_of(expected, &model::Event::failed);

@@ -19,7 +19,14 @@ ps::Pipeline build(const std::shared_ptr<const model::Spec>& spec, bool delays, 
 void play(ps::Loader& loader, u64 epochs, std::size_t most, std::vector<model::Event>& events);
 /// On one line, for messages.
 std::string text(const model::Event& e);
-/// Shared by all loaders of so many threads: 1, 2, 3 or 5.
-const ps::Executor& executor(unsigned threads);
+/// 1, 2, 3 or 5 threads and a depth, the same for the same two numbers. Threads are shared with all other loaders.
+ps::LoaderOptions some_options(u64 seed, u64 salt);
+
+struct Seeds {
+  u64 first, count;
+};
+/// Those to run: `usual` many from `first` on, unless PENSTOCK_SEED names another first, which is then the only one, or
+/// PENSTOCK_RUNS another number.
+Seeds seeds(u64 first, u64 usual);
 
 }  // namespace random_run

@@ -24,10 +24,7 @@ struct Play {
     world = 1 + mix(seed + 42) % most_ranks;
   }
   ps::Loader loader(const ps::Pipeline& p, u64 rank, u64 salt) const {
-    constexpr unsigned thread_counts[] = {1, 2, 3, 5};
-    ps::LoaderOptions o;
-    o.executor = executor(thread_counts[mix(seed + salt) % 4]);
-    o.depth = static_cast<unsigned>(mix(seed + salt + 1) % 7);
+    ps::LoaderOptions o = some_options(seed, salt);
     if (mix(seed + salt + 2) % 2 == 0) o.epochs = epochs;
     if (mix(seed + salt + 3) % 3 == 0) o.settle_bytes = 1 + mix(seed + salt + 4) % 4000;
     const ps::Shard part{.rank = static_cast<int>(rank), .world = static_cast<int>(world), .steps_per_epoch = steps};
@@ -39,10 +36,7 @@ struct Play {
 
 TEST_CASE("random settled pipelines bring the steps that the model says, on any number of ranks") {
   const Watchdog dog(600s, "a random pipeline of so many steps");
-  const char* given = std::getenv("PENSTOCK_SEED");
-  const u64 base = given != nullptr ? std::strtoull(given, nullptr, 10) : 20262000;
-  const char* more = std::getenv("PENSTOCK_RUNS");
-  const u64 count = more != nullptr ? std::strtoull(more, nullptr, 10) : given != nullptr ? 1 : scaled(1500, 50);
+  const auto [base, count] = seeds(20262000, 1500);
   u64 played = 0, several = 0, failing = 0, starved = 0, resumed = 0, batches = 0, passes = 0;
   for (u64 seed = base; seed < base + count; ++seed) {
     const auto spec = std::make_shared<const model::Spec>(model::random_spec(seed));
