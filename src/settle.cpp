@@ -14,11 +14,12 @@ namespace {
 constexpr std::size_t alignment = 64;
 constexpr std::size_t aligned(std::size_t bytes) noexcept { return (bytes + alignment - 1) / alignment * alignment; }
 
-// Among which a rank has as many as there are records.
-std::uint64_t positions_of_all(const PipelineData& data) noexcept {
-  constexpr std::uint64_t most = std::uint64_t{1} << 62;
+// Among which a rank has `passes` times as many as there are records. What comes early in one pass may come late in the
+// next, and to another rank: of k records that are kept, chance gives a rank none of so many with e^(-passes k).
+std::uint64_t positions_of_passes(const PipelineData& data) noexcept {
+  constexpr std::uint64_t passes = 8, most = std::uint64_t{1} << 62;
   const auto world = static_cast<std::uint64_t>(data.shard_value().world);
-  return (data.size > most / world ? most : data.size * world) + world;
+  return (data.size > most / world / passes ? most : passes * data.size * world) + world;
 }
 
 }  // namespace
@@ -37,7 +38,7 @@ Settle::Settle(const PipelineData& data, const BatchBounds& bounds, std::size_t 
       seed_(data.seed_value()),
       steps_(data.fixed_steps()),
       epochs_(epochs),
-      whole_(positions_of_all(data)),
+      patience_(positions_of_passes(data)),
       tail_(data.batch->options.tail),
       policy_(data.policy_value()),
       memory_(&memory),
@@ -144,16 +145,16 @@ std::size_t Settle::decide(std::span<Move> moves, SettleOutlet& outlet) noexcept
   return count;
 }
 
-// Where nothing is left of as many records as there are, nothing more may ever come.
+// Where nothing is left of so many records, nothing more may ever come.
 void Settle::check_pass(SettleCell& cell) noexcept {
   if (steps_ == 0 || cell.made.fatal) return;
   if (cell.made.kept) survived_ = cell.next.position;
-  if (cell.next.position <= survived_ + whole_) return;
+  if (cell.next.position <= survived_ + patience_) return;
   try {
     cell.made.fatal = Error(Errc::invalid_argument,
-                            "nothing was left of as many records, one behind the other, as there are in the data, so "
-                            "`steps_per_epoch` batches can't come; look at what the filters keep, and at the samples "
-                            "that were dropped")
+                            "nothing was left of eight times as many records, one behind the other, as there are in "
+                            "the data, so `steps_per_epoch` batches may never come; look at what the filters keep, and "
+                            "at the samples that were dropped")
                           .with_stage("shard");
   } catch (...) {  // no memory even to say so
     cell.broken = true;

@@ -171,7 +171,7 @@ class Settle {
   std::size_t bytes_ = 0;
   std::uint64_t rows_, seed_;
   std::uint64_t steps_, epochs_;  // batches an epoch, or 0 where the data end it; of the run
-  std::uint64_t whole_;           // positions behind a survivor, or a batch, in which there must be another one
+  std::uint64_t patience_;        // positions behind a survivor, or a batch, in which there must be another one
   Tail tail_;
   ErrorPolicy policy_;
   QuotaCount count_;  // as far as is decided

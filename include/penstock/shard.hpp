@@ -63,8 +63,8 @@ struct Shard {
 /// - `bucket` looks at as many batches at once as without ranks, each rank at its part of them.
 /// - What fails ends the epoch, as always; the next one begins behind it, without what stood before it in the same
 ///   batch, or `bucket`'s window.
-/// - Where a rank has looked at as many records as there are, one behind the other, and nothing is left of any, that is
-///   an error.
+/// - Where a rank has looked at eight times as many records as there are, one behind the other, and nothing is left of
+///   any, that is an error.
 ///
 /// It may be given on a single rank too, for epochs of a fixed length.
 ///

@@ -45,7 +45,7 @@ std::vector<Event> run_steps(const Spec& spec, u64 steps, u64 epochs, u64& acted
           fails({"quota_exceeded", item.bad[0].stage, "", item.bad[0].index, true}, behind);
         else
           fails(item.fatal[0], behind);
-      } else if (!item.kept && behind.position > survived + (size + 1) * rank.of) {
+      } else if (!item.kept && behind.position > survived + (8 * size + 1) * rank.of) {
         fails({"invalid_argument", "shard", "nothing was left", ~u64{0}, true}, behind);
       } else {
         // The batch that this sample closes is not told of it.
