@@ -108,7 +108,7 @@ TEST_CASE("items that are not stored as they are, or not at all, are found") {
       if (item.position == 11) pending_.back().second.label += 1;
     }
   };
-  CHECK(found_only(report_on<Alters>(), "what was put is what is read back"));
+  CHECK(found(report_on<Alters>(), "what was put is what is read back"));
   struct Steals : Right {
     using Right::Right;
     void put(const ps::SinkItem& item, ps::Sample& sample) {
@@ -146,6 +146,14 @@ TEST_CASE("a sink that has one place for all samples of a record, or denies what
     }
   };
   CHECK(found_only(report_on<FirstAlone>(), "samples of one record are stored beside each other"));
+  struct Repeats : Right {  // a record's samples stand beside each other, but each has what the first one has
+    using Right::Right;
+    void put(const ps::SinkItem& item, ps::Sample& sample) {
+      Right::put(item, sample);
+      if (item.child.value_or(0) != 0 && pending_.size() > 1) pending_.back().second = pending_.rbegin()[1].second;
+    }
+  };
+  CHECK(found(report_on<Repeats>(), "samples of one record are stored beside each other"));
   struct LateChildren : Right {  // right where a run is not interrupted
     using Right::Right;
     void open(const ps::Schema& schema, std::uint64_t size) {
