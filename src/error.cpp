@@ -34,6 +34,8 @@ std::string_view to_string(Errc code) noexcept {
       return "closed";
     case Errc::forked:
       return "forked";
+    case Errc::device:
+      return "device";
   }
   return "unknown";
 }

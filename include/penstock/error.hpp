@@ -28,6 +28,7 @@ enum class Errc : std::uint8_t {
   leases_exhausted,  ///< `next()` was called while the caller holds every batch of the ring
   closed,            ///< the loader, or the object it reads from, was closed or stopped
   forked,            ///< used in a child process made by fork()
+  device,            ///< a call of a device failed, or the device itself
 };
 
 /// The code's name as written above, for logs and JSON. Any thread.

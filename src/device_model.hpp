@@ -1,0 +1,71 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+
+#include <penstock/device.hpp>
+#include <penstock/memory.hpp>
+
+namespace penstock::detail {
+
+/// What the engine needs of a device, one to one with the CUDA runtime's calls, so that all that can go wrong in an
+/// order of calls is above it. Implementations: `cuda/`, and `host/`, which emulates one.
+///
+/// Any thread that has called `enter`. Every call but those that are noexcept may throw Error(device | out_of_memory).
+/// What is enqueued on a stream runs in the order in which it was enqueued, at any later time; between streams, and
+/// between a stream and the host, nothing is ordered but by events, and by a call that synchronizes.
+class DeviceModel {
+ public:
+  /// A stream of our own; those of a consumer come as `StreamRef` alone. Destroyed once what is on it is done.
+  class Stream {
+   public:
+    virtual ~Stream() = default;
+    virtual StreamRef ref() const noexcept = 0;
+  };
+  /// A point on a stream. Recorded again, it is another point; who waits for the earlier one still does.
+  class Event {
+   public:
+    virtual ~Event() = default;
+  };
+  enum class Priority : std::uint8_t { normal, high };
+
+  virtual ~DeviceModel() = default;
+  virtual Device device() const noexcept = 0;
+  /// In words, for the report.
+  virtual std::string name() const = 0;
+  /// Once in each thread, before its other calls.
+  virtual void enter() = 0;
+
+  /// Memory on the device, and memory of the host that it reads without the host's help. Taking or giving back either
+  /// may wait for everything that is enqueued.
+  virtual MemoryResource& device_memory() noexcept = 0;
+  virtual MemoryResource& pinned_memory() noexcept = 0;
+
+  virtual std::unique_ptr<Stream> make_stream(const char* name, Priority priority) = 0;
+  virtual std::unique_ptr<Event> make_event() = 0;
+
+  // -- enqueued: these return at once --
+  /// Between pinned and device memory, or within either. Both must stay as they are until it is done.
+  virtual void copy(void* to, const void* from, std::size_t bytes, StreamRef stream) = 0;
+  /// Whatever is on the stream now is before the event.
+  virtual void record(Event& event, StreamRef stream) = 0;
+  /// What is enqueued from now on runs behind the event, as it was recorded last. Of one that never was: at once.
+  virtual void wait(StreamRef stream, const Event& event) = 0;
+
+  // -- the host waits --
+  /// Until the event, as it was recorded last; at once for one that never was.
+  virtual void synchronize(const Event& event) = 0;
+  virtual void synchronize(StreamRef stream) = 0;
+  /// Without waiting.
+  virtual bool reached(const Event& event) = 0;
+
+  /// Whether the stream is being captured into a graph, where an event of ours must not go.
+  virtual bool captures(StreamRef stream) = 0;
+
+  /// The host is about to touch memory that a stream may use as well. Only a device that checks orders cares.
+  virtual void host_reads(const void*, std::size_t) {}
+  virtual void host_writes(const void*, std::size_t) {}
+};
+
+}  // namespace penstock::detail

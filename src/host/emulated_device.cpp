@@ -1,0 +1,295 @@
+#include "emulated_device.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <exception>
+#include <utility>
+
+#include <penstock/error.hpp>
+
+namespace penstock::detail {
+
+struct EmulatedDevice::StreamState {
+  std::size_t number = 0;          // in `streams_`
+  HappensBefore::Actor actor = 0;  // where orders are checked
+};
+
+struct EmulatedDevice::OwnEvent final : Event {
+  std::shared_ptr<Record> last;  // null: never recorded
+};
+
+namespace {
+
+const char* or_unnamed(const char* name) { return name == nullptr ? "unnamed" : name; }
+
+}  // namespace
+
+// -- memory --
+
+class EmulatedDevice::Memory final : public MemoryResource {
+ public:
+  Memory(EmulatedDevice& device, MemoryKind kind, std::size_t limit)
+      : device_(device), kind_(kind), limited_(host_memory(), limit == 0 ? ~std::size_t{0} : limit) {}
+
+  void* allocate(std::size_t bytes, std::size_t align) override {
+    {
+      const std::lock_guard lock(device_.mutex_);
+      device_.call(kind_ == MemoryKind::device ? "taking device memory" : "taking pinned memory");
+    }
+    void* const data = limited_.allocate(bytes, align);
+    std::memset(data, 0xCD, bytes);
+    return data;
+  }
+  // As on a GPU, where what is enqueued may use it still.
+  void deallocate(void* data, std::size_t bytes, std::size_t align) noexcept override {
+    device_.drain();
+    {
+      const std::lock_guard lock(device_.mutex_);
+      if (device_.orders_) device_.orders_->forget(data, bytes);
+    }
+    limited_.deallocate(data, bytes, align);
+  }
+  MemoryKind kind() const noexcept override { return kind_; }
+
+ private:
+  EmulatedDevice& device_;
+  MemoryKind kind_;
+  LimitResource limited_;
+};
+
+// -- streams --
+
+class EmulatedDevice::OwnStream final : public Stream {
+ public:
+  OwnStream(EmulatedDevice& device, std::unique_ptr<StreamState> state) : device_(device), state_(std::move(state)) {}
+  ~OwnStream() override {
+    std::shared_ptr<Record> end;
+    {
+      const std::lock_guard lock(device_.mutex_);
+      end = device_.put_record(*state_);
+      std::erase(device_.open_, state_.get());
+    }
+    device_.streams_->reach(*end);
+  }
+  StreamRef ref() const noexcept override { return StreamRef::of(state_.get(), device_.device()); }
+
+ private:
+  EmulatedDevice& device_;
+  std::unique_ptr<StreamState> state_;
+};
+
+EmulatedDevice::EmulatedDevice(Device device, const EmulatedOptions& options)
+    : device_(device),
+      options_(options),
+      device_memory_(std::make_unique<Memory>(*this, MemoryKind::device, options.device_bytes)),
+      pinned_memory_(std::make_unique<Memory>(*this, MemoryKind::pinned, options.pinned_bytes)),
+      streams_(options.mode == EmulatedOptions::Mode::late ? late_streams(options.seed)
+                                                           : threaded_streams(options.seed, options.most_delay_us)) {
+  if (options.checked) orders_.emplace();
+}
+EmulatedDevice::~EmulatedDevice() = default;
+
+std::string EmulatedDevice::name() const {
+  return options_.mode == EmulatedOptions::Mode::late ? "emulated, as late as can be" : "emulated";
+}
+MemoryResource& EmulatedDevice::device_memory() noexcept { return *device_memory_; }
+MemoryResource& EmulatedDevice::pinned_memory() noexcept { return *pinned_memory_; }
+
+// Under the mutex.
+void EmulatedDevice::call(const char* what) {
+  ++calls_;
+  if (has_failed_.load(std::memory_order_acquire)) {
+    const std::lock_guard lock(failed_mutex_);
+    throw Error(Errc::device, std::string(what) + ": the device failed before: " + failed_);
+  }
+  const EmulatedFault& fault = options_.fault;
+  if (fault.call == 0 || calls_ < fault.call || (calls_ > fault.call && !fault.for_ever)) return;
+  throw Error(Errc::device, std::string(what) + " failed, as was asked for (call " + std::to_string(calls_) + ")");
+}
+
+void EmulatedDevice::fail(const char* what, const std::string& why) {
+  const std::lock_guard lock(failed_mutex_);
+  if (has_failed_.load(std::memory_order_relaxed)) return;
+  failed_ = std::string(what) + ": " + why;
+  has_failed_.store(true, std::memory_order_release);
+}
+
+void EmulatedDevice::enter() {
+  const std::lock_guard lock(mutex_);
+  call("choosing the device");
+}
+
+std::unique_ptr<DeviceModel::Stream> EmulatedDevice::make_stream(const char* name, Priority) {
+  const std::lock_guard lock(mutex_);
+  call("making a stream");
+  auto state = std::make_unique<StreamState>();
+  state->number = streams_->add();
+  if (orders_) state->actor = orders_->add_stream(or_unnamed(name));
+  open_.push_back(state.get());
+  return std::make_unique<OwnStream>(*this, std::move(state));
+}
+
+std::unique_ptr<DeviceModel::Event> EmulatedDevice::make_event() {
+  const std::lock_guard lock(mutex_);
+  call("making an event");
+  return std::make_unique<OwnEvent>();
+}
+
+// -- what is enqueued --
+
+namespace {
+
+template <class State>
+State& state_of(StreamRef stream) {
+  return *static_cast<State*>(stream.handle());
+}
+
+}  // namespace
+
+// Under the mutex.
+void EmulatedDevice::put_work(StreamState& stream, const char* name, std::function<void()> work,
+                              std::initializer_list<MemoryUse> uses) {
+  if (orders_) {
+    orders_->enqueue(stream.actor);
+    for (const MemoryUse& use : uses) orders_->use(stream.actor, use, name);
+  }
+  auto guarded = [this, name, work = std::move(work)] {
+    if (has_failed_.load(std::memory_order_relaxed)) return;
+    try {
+      work();
+    } catch (const std::exception& error) {
+      fail(name, error.what());
+    } catch (...) {
+      fail(name, "an exception that is no std::exception");
+    }
+  };
+  streams_->enqueue(stream.number, {.kind = Operation::Kind::work, .work = std::move(guarded)});
+}
+
+void EmulatedDevice::launch(StreamRef stream, const char* name, std::function<void()> work,
+                            std::initializer_list<MemoryUse> uses) {
+  const std::lock_guard lock(mutex_);
+  call(name);
+  put_work(state_of<StreamState>(stream), name, std::move(work), uses);
+}
+
+void EmulatedDevice::copy(void* to, const void* from, std::size_t bytes, StreamRef stream) {
+  const std::lock_guard lock(mutex_);
+  call("enqueueing a copy");
+  put_work(state_of<StreamState>(stream), "copy",
+           [to, from, bytes] {
+             if (bytes != 0) std::memcpy(to, from, bytes);
+           },
+           {{from, bytes, false}, {to, bytes, true}});
+}
+
+// Under the mutex.
+std::shared_ptr<Record> EmulatedDevice::put_record(StreamState& stream) {
+  auto record = std::make_shared<Record>();
+  record->stream = stream.number;
+  if (orders_) {
+    orders_->enqueue(stream.actor);
+    record->clock = orders_->now(stream.actor);
+  }
+  streams_->enqueue(stream.number, {.kind = Operation::Kind::record, .record = record});
+  return record;
+}
+
+void EmulatedDevice::record(Event& event, StreamRef stream) {
+  const std::lock_guard lock(mutex_);
+  call("recording an event");
+  static_cast<OwnEvent&>(event).last = put_record(state_of<StreamState>(stream));
+}
+
+void EmulatedDevice::wait(StreamRef stream, const Event& event) {
+  const std::lock_guard lock(mutex_);
+  call("having a stream wait");
+  const std::shared_ptr<Record>& last = static_cast<const OwnEvent&>(event).last;
+  StreamState& state = state_of<StreamState>(stream);
+  if (orders_) {
+    orders_->enqueue(state.actor);
+    if (last == nullptr) orders_->find("a stream waits for an event that was never recorded");
+    if (last != nullptr) orders_->wait(state.actor, last->clock);
+  }
+  if (last != nullptr) streams_->enqueue(state.number, {.kind = Operation::Kind::wait, .record = last});
+}
+
+// -- the host waits --
+
+void EmulatedDevice::reach(const std::shared_ptr<Record>& record) {
+  streams_->reach(*record);
+  if (!orders_) return;
+  const std::lock_guard lock(mutex_);
+  orders_->wait(HappensBefore::host, record->clock);
+}
+
+void EmulatedDevice::synchronize(const Event& event) {
+  std::shared_ptr<Record> last;
+  {
+    const std::lock_guard lock(mutex_);
+    call("waiting for an event");
+    last = static_cast<const OwnEvent&>(event).last;
+    if (last == nullptr && orders_) orders_->find("the host waits for an event that was never recorded");
+  }
+  if (last != nullptr) reach(last);
+  const std::lock_guard lock(mutex_);
+  if (has_failed_.load(std::memory_order_acquire)) call("waiting for an event");
+}
+
+void EmulatedDevice::synchronize(StreamRef stream) {
+  std::shared_ptr<Record> end;
+  {
+    const std::lock_guard lock(mutex_);
+    call("waiting for a stream");
+    end = put_record(state_of<StreamState>(stream));
+  }
+  reach(end);
+  const std::lock_guard lock(mutex_);
+  if (has_failed_.load(std::memory_order_acquire)) call("waiting for a stream");
+}
+
+bool EmulatedDevice::reached(const Event& event) {
+  std::shared_ptr<Record> last;
+  {
+    const std::lock_guard lock(mutex_);
+    call("asking an event");
+    last = static_cast<const OwnEvent&>(event).last;
+  }
+  if (last == nullptr) return true;
+  streams_->look(*last);
+  if (last->reached.load(std::memory_order_acquire) == 0) return false;
+  const std::lock_guard lock(mutex_);
+  if (orders_) orders_->wait(HappensBefore::host, last->clock);
+  return true;
+}
+
+void EmulatedDevice::drain() {
+  std::vector<std::shared_ptr<Record>> ends;
+  {
+    const std::lock_guard lock(mutex_);
+    for (StreamState* stream : open_) ends.push_back(put_record(*stream));
+  }
+  for (const auto& end : ends) reach(end);
+}
+
+void EmulatedDevice::host_reads(const void* data, std::size_t bytes) {
+  if (!orders_) return;
+  const std::lock_guard lock(mutex_);
+  orders_->host_use({data, bytes, false});
+}
+void EmulatedDevice::host_writes(const void* data, std::size_t bytes) {
+  if (!orders_) return;
+  const std::lock_guard lock(mutex_);
+  orders_->host_use({data, bytes, true});
+}
+
+std::uint64_t EmulatedDevice::calls() const {
+  const std::lock_guard lock(mutex_);
+  return calls_;
+}
+std::vector<std::string> EmulatedDevice::findings() const {
+  const std::lock_guard lock(mutex_);
+  return orders_ ? orders_->findings() : std::vector<std::string>{};
+}
+
+}  // namespace penstock::detail

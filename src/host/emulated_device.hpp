@@ -1,0 +1,102 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "../device_model.hpp"
+#include "emulated_streams.hpp"
+#include "happens_before.hpp"
+
+namespace penstock::detail {
+
+/// A call of the device that fails.
+struct EmulatedFault {
+  std::uint64_t call = 0;  ///< which one, counted from 1; 0 = none
+  bool for_ever = false;   ///< all calls behind it too
+};
+
+struct EmulatedOptions {
+  enum class Mode : std::uint8_t {
+    late,     ///< nothing is done before somebody waits for it: what is used too early is found every time
+    threaded  ///< a thread a stream: for races, and for what takes time
+  };
+  Mode mode = Mode::threaded;
+  bool checked = false;             ///< find what no event orders, also where it went well
+  std::uint64_t seed = 0;           ///< of the order of steps, or of delays; 0 in `late`: as late as can be
+  std::uint32_t most_delay_us = 0;  ///< threaded: before each step
+  std::size_t device_bytes = 0;     ///< hard limits; 0 = none
+  std::size_t pinned_bytes = 0;
+  EmulatedFault fault = {};
+};
+
+/// A device of the host's: streams and events with real asynchrony, memory with limits, that never looks like what is
+/// wanted before it is written (0xCD). So everything above `DeviceModel` is tested on machines without a GPU. What can
+/// fail can be made to fail.
+class EmulatedDevice final : public DeviceModel {
+ public:
+  explicit EmulatedDevice(Device device, const EmulatedOptions& options = {});
+  ~EmulatedDevice() override;
+
+  Device device() const noexcept override { return device_; }
+  std::string name() const override;
+  void enter() override;
+  MemoryResource& device_memory() noexcept override;
+  MemoryResource& pinned_memory() noexcept override;
+  std::unique_ptr<Stream> make_stream(const char* name, Priority priority) override;
+  std::unique_ptr<Event> make_event() override;
+  void copy(void* to, const void* from, std::size_t bytes, StreamRef stream) override;
+  void record(Event& event, StreamRef stream) override;
+  void wait(StreamRef stream, const Event& event) override;
+  void synchronize(const Event& event) override;
+  void synchronize(StreamRef stream) override;
+  bool reached(const Event& event) override;
+  bool captures(StreamRef) override { return false; }
+  void host_reads(const void* data, std::size_t bytes) override;
+  void host_writes(const void* data, std::size_t bytes) override;
+
+  /// A kernel: `work` runs when the stream comes to it. An exception of its own fails the device for good, as a
+  /// kernel's trap does.
+  void launch(StreamRef stream, const char* name, std::function<void()> work,
+              std::initializer_list<MemoryUse> uses = {});
+
+  /// Calls so far that may fail: what `EmulatedFault::call` counts.
+  std::uint64_t calls() const;
+  /// Of `checked`: each a sentence. Waits for an event that was never recorded are among them.
+  std::vector<std::string> findings() const;
+
+ private:
+  class Memory;
+  class OwnStream;
+  struct OwnEvent;
+  struct StreamState;
+
+  void call(const char* what);
+  void fail(const char* what, const std::string& why);
+  std::shared_ptr<Record> put_record(StreamState& stream);
+  void put_work(StreamState& stream, const char* name, std::function<void()> work,
+                std::initializer_list<MemoryUse> uses);
+  void reach(const std::shared_ptr<Record>& record);
+  void drain();
+
+  const Device device_;
+  const EmulatedOptions options_;
+  mutable std::mutex mutex_;  // of the calls; never held while the host waits
+  std::uint64_t calls_ = 0;
+  std::optional<HappensBefore> orders_;
+  std::vector<StreamState*> open_;  // streams there are
+  std::mutex failed_mutex_;
+  std::string failed_;  // why no call works any more
+  std::atomic<bool> has_failed_{false};
+  std::unique_ptr<Memory> device_memory_, pinned_memory_;
+  std::unique_ptr<EmulatedStreams> streams_;  // the last member: the first to end
+};
+
+}  // namespace penstock::detail

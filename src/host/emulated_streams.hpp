@@ -1,0 +1,48 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "happens_before.hpp"
+
+namespace penstock::detail {
+
+/// A point on an emulated stream.
+struct Record {
+  std::atomic<std::uint32_t> reached{0};
+  std::size_t stream = 0;
+  HappensBefore::Clock clock;  ///< where orders are checked
+};
+
+/// What is put on an emulated stream.
+struct Operation {
+  enum class Kind : std::uint8_t { work, record, wait };
+  Kind kind = Kind::work;
+  std::function<void()> work = {};
+  std::shared_ptr<Record> record = {};  ///< that is reached, or waited for
+};
+
+/// Streams of one device: when what is enqueued gets done. `add` and `enqueue` one thread at a time.
+class EmulatedStreams {
+ public:
+  virtual ~EmulatedStreams() = default;
+  virtual std::size_t add() = 0;
+  virtual void enqueue(std::size_t stream, Operation operation) = 0;
+  /// Returns once it is reached. Any thread.
+  virtual void reach(const Record& record) = 0;
+  /// Somebody looks whether it is: without it, who only looks might look for ever.
+  virtual void look(const Record& record) = 0;
+};
+
+/// Nothing is done before somebody waits for it, on the thread that does: the latest moment there is. With a seed other
+/// than 0, whenever something is enqueued, one stream may take a step, by chance. The same calls make the same steps.
+std::unique_ptr<EmulatedStreams> late_streams(std::uint64_t seed);
+
+/// A thread for each stream, which takes up to so many microseconds, by chance, before each step.
+std::unique_ptr<EmulatedStreams> threaded_streams(std::uint64_t seed, std::uint32_t most_delay_us);
+
+}  // namespace penstock::detail

@@ -1,0 +1,68 @@
+#include "happens_before.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace penstock::detail {
+
+HappensBefore::HappensBefore() { actors_.push_back({"the host", {1}}); }
+
+HappensBefore::Actor HappensBefore::add_stream(std::string name) {
+  const Actor added = actors_.size();
+  actors_.push_back({"stream \"" + std::move(name) + "\"", Clock(added + 1)});
+  return added;
+}
+
+void HappensBefore::join(Clock& into, const Clock& other) {
+  if (into.size() < other.size()) into.resize(other.size());
+  for (std::size_t i = 0; i < other.size(); ++i) into[i] = std::max(into[i], other[i]);
+}
+
+void HappensBefore::enqueue(Actor stream) {
+  Clock& clock = actors_[stream].clock;
+  join(clock, actors_[host].clock);
+  ++clock[stream];
+}
+
+void HappensBefore::wait(Actor actor, const Clock& event) { join(actors_[actor].clock, event); }
+
+bool HappensBefore::ordered(const Use& before, Actor actor) const {
+  const Clock& clock = actors_[actor].clock;
+  return before.actor == actor || (before.actor < clock.size() && clock[before.actor] >= before.time);
+}
+
+void HappensBefore::use(Actor actor, const MemoryUse& memory, std::string_view operation) {
+  if (memory.bytes == 0) return;
+  const auto begin = reinterpret_cast<std::uintptr_t>(memory.data), end = begin + memory.bytes;
+  for (const Use& before : uses_) {
+    if (before.end <= begin || end <= before.begin || (!before.writes && !memory.writes)) continue;
+    if (!ordered(before, actor))
+      find(actors_[actor].name + (memory.writes ? " writes" : " reads") + " (" + std::string(operation) + ") what " +
+           actors_[before.actor].name + (before.writes ? " writes" : " reads") + " (" + before.operation +
+           "), and no event orders them");
+  }
+  // What is ordered before a write of the same bytes can clash with nothing that this does not clash with too; neither
+  // can an earlier use of the same kind by the same actor.
+  std::erase_if(uses_, [&](const Use& before) {
+    if (before.begin < begin || before.end > end) return false;
+    return memory.writes ? ordered(before, actor) : before.actor == actor && !before.writes;
+  });
+  uses_.push_back({begin, end, memory.writes, actor, actors_[actor].clock[actor], std::string(operation)});
+}
+
+void HappensBefore::host_use(const MemoryUse& memory) {
+  ++actors_[host].clock[host];
+  use(host, memory, "the program");
+}
+
+void HappensBefore::forget(const void* data, std::size_t bytes) {
+  const auto begin = reinterpret_cast<std::uintptr_t>(data), end = begin + bytes;
+  std::erase_if(uses_, [&](const Use& use) { return begin <= use.begin && use.end <= end; });
+}
+
+void HappensBefore::find(std::string finding) {
+  if (std::find(findings_.begin(), findings_.end(), finding) == findings_.end())
+    findings_.push_back(std::move(finding));
+}
+
+}  // namespace penstock::detail

@@ -1,0 +1,69 @@
+#include <deque>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "emulated_streams.hpp"
+#include "small_random.hpp"
+
+namespace penstock::detail {
+
+namespace {
+
+class LateStreams final : public EmulatedStreams {
+ public:
+  explicit LateStreams(std::uint64_t seed) : random_(seed), steps_by_chance_(seed != 0) {}
+
+  std::size_t add() override {
+    const std::lock_guard lock(mutex_);
+    streams_.emplace_back();
+    return streams_.size() - 1;
+  }
+  void enqueue(std::size_t stream, Operation operation) override {
+    const std::lock_guard lock(mutex_);
+    streams_[stream].push_back(std::move(operation));
+    if (!steps_by_chance_ || random_.below(3) != 0) return;
+    const std::size_t chosen = random_.below(streams_.size());
+    if (!streams_[chosen].empty()) step(chosen);
+  }
+  void reach(const Record& record) override {
+    const std::lock_guard lock(mutex_);
+    run_to(record);
+  }
+  void look(const Record& record) override {
+    const std::lock_guard lock(mutex_);
+    if (record.reached.load(std::memory_order_relaxed) == 0) step(record.stream);
+  }
+
+ private:
+  // Ends: what a stream waits for was enqueued earlier than the wait.
+  void run_to(const Record& record) {
+    while (record.reached.load(std::memory_order_relaxed) == 0) step(record.stream);
+  }
+  void step(std::size_t stream) {
+    Operation operation = std::move(streams_[stream].front());
+    streams_[stream].pop_front();
+    switch (operation.kind) {
+      case Operation::Kind::work:
+        operation.work();
+        break;
+      case Operation::Kind::record:
+        operation.record->reached.store(1, std::memory_order_release);
+        break;
+      case Operation::Kind::wait:
+        run_to(*operation.record);
+        break;
+    }
+  }
+
+  std::mutex mutex_;
+  std::deque<std::deque<Operation>> streams_;
+  SmallRandom random_;
+  bool steps_by_chance_;
+};
+
+}  // namespace
+
+std::unique_ptr<EmulatedStreams> late_streams(std::uint64_t seed) { return std::make_unique<LateStreams>(seed); }
+
+}  // namespace penstock::detail

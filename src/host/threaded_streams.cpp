@@ -1,0 +1,94 @@
+#include <atomic>
+#include <chrono>
+#include <deque>
+#include <thread>
+#include <utility>
+
+#include "emulated_streams.hpp"
+#include "futex.hpp"
+#include "one_way_list.hpp"
+#include "small_random.hpp"
+
+namespace penstock::detail {
+
+namespace {
+
+void wait_for(const Record& record) noexcept {
+  while (record.reached.load(std::memory_order_acquire) == 0) futex_wait(record.reached, 0);
+}
+
+class ThreadedStream {
+ public:
+  ThreadedStream(std::uint64_t seed, std::uint32_t most_delay_us)
+      : random_(seed), most_delay_us_(most_delay_us), thread_([this] { run(); }) {}
+  // Whatever is on it is done first.
+  ~ThreadedStream() {
+    closing_.store(true, std::memory_order_release);
+    operations_.ring();
+    thread_.join();
+  }
+  void enqueue(Operation operation) { operations_.push(std::move(operation)); }
+
+ private:
+  void run() {
+    for (;;) {
+      const std::uint32_t bell = operations_.bell();
+      const bool closing = closing_.load(std::memory_order_acquire);
+      Operation* const operation = operations_.front();
+      if (operation != nullptr) {
+        if (most_delay_us_ != 0) std::this_thread::sleep_for(std::chrono::microseconds(random_.below(most_delay_us_)));
+        perform(*operation);
+        operations_.pop();
+      } else if (closing) {
+        return;
+      } else {
+        operations_.sleep(bell);
+      }
+    }
+  }
+  static void perform(Operation& operation) {
+    switch (operation.kind) {
+      case Operation::Kind::work:
+        operation.work();
+        break;
+      case Operation::Kind::record:
+        operation.record->reached.store(1, std::memory_order_release);
+        futex_wake_all(operation.record->reached);
+        break;
+      case Operation::Kind::wait:
+        wait_for(*operation.record);
+        break;
+    }
+  }
+
+  OneWayList<Operation> operations_;
+  std::atomic<bool> closing_{false};
+  SmallRandom random_;
+  std::uint32_t most_delay_us_;
+  std::thread thread_;  // the last member: it begins with all others made
+};
+
+class ThreadedStreams final : public EmulatedStreams {
+ public:
+  ThreadedStreams(std::uint64_t seed, std::uint32_t most_delay_us) : seed_(seed), most_delay_us_(most_delay_us) {}
+  std::size_t add() override {
+    streams_.emplace_back(seed_ + streams_.size() * 0x2545f4914f6cdd1d, most_delay_us_);
+    return streams_.size() - 1;
+  }
+  void enqueue(std::size_t stream, Operation operation) override { streams_[stream].enqueue(std::move(operation)); }
+  void reach(const Record& record) override { wait_for(record); }
+  void look(const Record&) override {}
+
+ private:
+  std::uint64_t seed_;
+  std::uint32_t most_delay_us_;
+  std::deque<ThreadedStream> streams_;
+};
+
+}  // namespace
+
+std::unique_ptr<EmulatedStreams> threaded_streams(std::uint64_t seed, std::uint32_t most_delay_us) {
+  return std::make_unique<ThreadedStreams>(seed, most_delay_us);
+}
+
+}  // namespace penstock::detail
