@@ -209,7 +209,8 @@ TEST_CASE("a checked emulated device names what no event orders, also where all 
                               "stream \"prep\" writes (prepare) what stream \"consumer\" reads (step)"};
   for (int edge = 0; edge < Staging::edges; ++edge) {
     std::vector<std::string> findings;
-    static_cast<void>(wrong_batches({.mode = Mode::threaded, .checked = true}, edge, &findings));
+    // Late, where nothing runs at the same time: ThreadSanitizer would find these races first.
+    static_cast<void>(wrong_batches({.mode = Mode::late, .checked = true}, edge, &findings));
     INFO("edge " << edge);
     REQUIRE_FALSE(findings.empty());
     bool named = false;
