@@ -104,7 +104,9 @@ TEST_CASE("a conversion that is killed is continued, and ends with the same byte
   pack(folder, 2, 3000);
   const std::vector<std::string> command{
       "convert", folder / "x.lmdb", "--out", folder / "whole/t.tar", "--shard-samples", "400", "-q"};
+  const auto begun = std::chrono::steady_clock::now();
   REQUIRE(tool(command).status == 0);
+  const auto whole = std::chrono::steady_clock::now() - begun;
   const auto expected = files_in(folder / "whole");
   bool continued = false;
   for (int attempt = 0; attempt < 20 && !continued; ++attempt) {
@@ -114,7 +116,7 @@ TEST_CASE("a conversion that is killed is continued, and ends with the same byte
     RunningTool running(arguments);
     while (!running.ended() && !std::filesystem::exists(folder / (out + "/t-unfinished.json"))) {
     }
-    std::this_thread::sleep_for(std::chrono::milliseconds(attempt));
+    std::this_thread::sleep_for(whole * attempt / 20);
     running.send(SIGKILL);
     const bool killed = running.wait().status == 128 + SIGKILL;
     arguments.back() = "--json";
