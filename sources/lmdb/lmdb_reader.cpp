@@ -47,7 +47,7 @@ class LmdbReader::Impl {
 
   void expect(std::span<const std::uint64_t> indices) noexcept {
     forget();
-    if (store_->options.safe_read) return;  // looks at the length first, each time
+    if (store_->options.safe_read) return;  // looks at the length before it searches
     indices = indices.first(std::min(indices.size(), expected_.size()));
     lookup_.prefetch(indices);
     try {

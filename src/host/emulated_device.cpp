@@ -18,12 +18,6 @@ struct EmulatedDevice::OwnEvent final : Event {
   std::shared_ptr<Record> last;  // null: never recorded
 };
 
-namespace {
-
-const char* or_unnamed(const char* name) { return name == nullptr ? "unnamed" : name; }
-
-}  // namespace
-
 // -- memory --
 
 class EmulatedDevice::Memory final : public MemoryResource {
@@ -124,7 +118,7 @@ std::unique_ptr<DeviceModel::Stream> EmulatedDevice::make_stream(const char* nam
   call("making a stream");
   auto state = std::make_unique<StreamState>();
   state->number = streams_->add();
-  if (orders_) state->actor = orders_->add_stream(or_unnamed(name));
+  if (orders_) state->actor = orders_->add_stream(name);
   open_.push_back(state.get());
   return std::make_unique<OwnStream>(*this, std::move(state));
 }
@@ -137,14 +131,9 @@ std::unique_ptr<DeviceModel::Event> EmulatedDevice::make_event() {
 
 // -- what is enqueued --
 
-namespace {
-
-template <class State>
-State& state_of(StreamRef stream) {
-  return *static_cast<State*>(stream.handle());
+EmulatedDevice::StreamState& EmulatedDevice::state_of(StreamRef stream) noexcept {
+  return *static_cast<StreamState*>(stream.handle());
 }
-
-}  // namespace
 
 // Under the mutex.
 void EmulatedDevice::put_work(StreamState& stream, const char* name, std::function<void()> work,
@@ -170,13 +159,13 @@ void EmulatedDevice::launch(StreamRef stream, const char* name, std::function<vo
                             std::initializer_list<MemoryUse> uses) {
   const std::lock_guard lock(mutex_);
   call(name);
-  put_work(state_of<StreamState>(stream), name, std::move(work), uses);
+  put_work(state_of(stream), name, std::move(work), uses);
 }
 
 void EmulatedDevice::copy(void* to, const void* from, std::size_t bytes, StreamRef stream) {
   const std::lock_guard lock(mutex_);
   call("enqueueing a copy");
-  put_work(state_of<StreamState>(stream), "copy",
+  put_work(state_of(stream), "copy",
            [to, from, bytes] {
              if (bytes != 0) std::memcpy(to, from, bytes);
            },
@@ -198,14 +187,14 @@ std::shared_ptr<Record> EmulatedDevice::put_record(StreamState& stream) {
 void EmulatedDevice::record(Event& event, StreamRef stream) {
   const std::lock_guard lock(mutex_);
   call("recording an event");
-  static_cast<OwnEvent&>(event).last = put_record(state_of<StreamState>(stream));
+  static_cast<OwnEvent&>(event).last = put_record(state_of(stream));
 }
 
 void EmulatedDevice::wait(StreamRef stream, const Event& event) {
   const std::lock_guard lock(mutex_);
   call("having a stream wait");
   const std::shared_ptr<Record>& last = static_cast<const OwnEvent&>(event).last;
-  StreamState& state = state_of<StreamState>(stream);
+  StreamState& state = state_of(stream);
   if (orders_) {
     orders_->enqueue(state.actor);
     if (last == nullptr) orders_->find("a stream waits for an event that was never recorded");
@@ -241,7 +230,7 @@ void EmulatedDevice::synchronize(StreamRef stream) {
   {
     const std::lock_guard lock(mutex_);
     call("waiting for a stream");
-    end = put_record(state_of<StreamState>(stream));
+    end = put_record(state_of(stream));
   }
   reach(end);
   const std::lock_guard lock(mutex_);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -8,7 +9,6 @@
 #include <mutex>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "../device_model.hpp"
@@ -78,6 +78,7 @@ class EmulatedDevice final : public DeviceModel {
   struct OwnEvent;
   struct StreamState;
 
+  static StreamState& state_of(StreamRef stream) noexcept;
   void call(const char* what);
   void fail(const char* what, const std::string& why);
   std::shared_ptr<Record> put_record(StreamState& stream);

@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 
+#include "futex.hpp"
 #include "happens_before.hpp"
 
 namespace penstock::detail {
@@ -25,6 +26,23 @@ struct Operation {
   std::function<void()> work = {};
   std::shared_ptr<Record> record = {};  ///< that is reached, or waited for
 };
+
+/// Does it, on the thread of its stream; `wait` returns once a record is reached.
+template <class Wait>
+void perform(Operation& operation, Wait&& wait) {
+  switch (operation.kind) {
+    case Operation::Kind::work:
+      operation.work();
+      break;
+    case Operation::Kind::record:
+      operation.record->reached.store(1, std::memory_order_release);
+      futex_wake_all(operation.record->reached);
+      break;
+    case Operation::Kind::wait:
+      wait(*operation.record);
+      break;
+  }
+}
 
 /// Streams of one device: when what is enqueued gets done. `add` and `enqueue` one thread at a time.
 class EmulatedStreams {

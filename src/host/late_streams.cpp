@@ -43,17 +43,7 @@ class LateStreams final : public EmulatedStreams {
   void step(std::size_t stream) {
     Operation operation = std::move(streams_[stream].front());
     streams_[stream].pop_front();
-    switch (operation.kind) {
-      case Operation::Kind::work:
-        operation.work();
-        break;
-      case Operation::Kind::record:
-        operation.record->reached.store(1, std::memory_order_release);
-        break;
-      case Operation::Kind::wait:
-        run_to(*operation.record);
-        break;
-    }
+    perform(operation, [this](const Record& record) { run_to(record); });
   }
 
   std::mutex mutex_;

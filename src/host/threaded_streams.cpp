@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "emulated_streams.hpp"
-#include "futex.hpp"
 #include "one_way_list.hpp"
 #include "small_random.hpp"
 
@@ -37,27 +36,13 @@ class ThreadedStream {
       Operation* const operation = operations_.front();
       if (operation != nullptr) {
         if (most_delay_us_ != 0) std::this_thread::sleep_for(std::chrono::microseconds(random_.below(most_delay_us_)));
-        perform(*operation);
+        perform(*operation, wait_for);
         operations_.pop();
       } else if (closing) {
         return;
       } else {
         operations_.sleep(bell);
       }
-    }
-  }
-  static void perform(Operation& operation) {
-    switch (operation.kind) {
-      case Operation::Kind::work:
-        operation.work();
-        break;
-      case Operation::Kind::record:
-        operation.record->reached.store(1, std::memory_order_release);
-        futex_wake_all(operation.record->reached);
-        break;
-      case Operation::Kind::wait:
-        wait_for(*operation.record);
-        break;
     }
   }
 

@@ -108,7 +108,7 @@ TEST_CASE("items that are not stored as they are, or not at all, are found") {
       if (item.position == 11) pending_.back().second.label += 1;
     }
   };
-  CHECK(found(report_on<Alters>(), "what was put is what is read back"));
+  CHECK(found_only(report_on<Alters>(), "what was put is what is read back"));
   struct Steals : Right {
     using Right::Right;
     void put(const ps::SinkItem& item, ps::Sample& sample) {
