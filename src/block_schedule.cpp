@@ -5,12 +5,12 @@
 #include <string>
 #include <tuple>
 
+#include "alignment.hpp"
 #include "failure.hpp"
 
 namespace penstock::detail {
 
 namespace {
-constexpr std::size_t alignment = 64;
 // Blocks without a known next use go first, and of those the one that was used longest ago.
 constexpr std::uint64_t never = std::uint64_t{1} << 63;
 }  // namespace

@@ -62,7 +62,7 @@ std::size_t character(std::string_view text) {
 }
 
 // As a JSON string. Keys of a store may be any bytes; what is no UTF-8 becomes U+FFFD.
-std::string quoted(std::string_view text) {
+std::string json_string(std::string_view text) {
   std::string out = "\"";
   while (!text.empty()) {
     const std::size_t bytes = character(text);
@@ -115,8 +115,8 @@ std::string Report::json() const {
   const auto add = [&out](const char* name, const std::string& value) {
     out += (out.size() > 1 ? ", \"" : "\"") + std::string(name) + "\": " + value;
   };
-  add("bound", quoted(bound_name(bound)));
-  add("verdict", quoted(verdict));
+  add("bound", json_string(bound_name(bound)));
+  add("verdict", json_string(verdict));
   add("batches", std::to_string(batches));
   add("samples", std::to_string(samples));
   add("bytes", std::to_string(bytes));
@@ -128,7 +128,7 @@ std::string Report::json() const {
   add("limit_samples_per_s", number(limit_samples_per_s));
   add("limit_chains", std::to_string(limit_chains));
   add("cpu_s_per_1000", number(cpu_s_per_1000));
-  add("device", quoted(device));
+  add("device", json_string(device));
   add("threads", std::to_string(threads));
   add("threads_seen", std::to_string(threads_seen));
   add("cores", std::to_string(cores));
@@ -140,18 +140,18 @@ std::string Report::json() const {
   add("slot_allocations", std::to_string(slot_allocations));
   std::string list;
   for (const StageReport& s : stages)
-    list += (list.empty() ? "" : ", ") + ("{\"name\": " + quoted(s.name)) +
+    list += (list.empty() ? "" : ", ") + ("{\"name\": " + json_string(s.name)) +
             ", \"samples\": " + std::to_string(s.samples) + ", \"bytes\": " + std::to_string(s.bytes) +
             ", \"cpu_us_per_sample\": " + number(s.cpu_us_per_sample) +
             ", \"wait_us_per_sample\": " + number(s.wait_us_per_sample) + ", \"share\": " + number(s.share) + "}";
   add("stages", "[" + list + "]");
   list.clear();
   for (const MemoryRow& m : memory)
-    list += (list.empty() ? "" : ", ") + ("{\"name\": " + quoted(m.name)) + ", \"count\": " + std::to_string(m.count) +
-            ", \"bytes_each\": " + std::to_string(m.bytes_each) + "}";
+    list += (list.empty() ? "" : ", ") + ("{\"name\": " + json_string(m.name)) +
+            ", \"count\": " + std::to_string(m.count) + ", \"bytes_each\": " + std::to_string(m.bytes_each) + "}";
   add("memory", "[" + list + "]");
   list.clear();
-  for (const std::string& note : notes) list += (list.empty() ? "" : ", ") + quoted(note);
+  for (const std::string& note : notes) list += (list.empty() ? "" : ", ") + json_string(note);
   add("notes", "[" + list + "]");
   return out + "}";
 }

@@ -6,13 +6,9 @@
 #include <penstock/error.hpp>
 #include <penstock/memory.hpp>
 
-namespace penstock::detail {
+#include "alignment.hpp"
 
-namespace {
-constexpr std::size_t alignment = 64;
-constexpr std::size_t round_up(std::size_t bytes) { return (bytes + alignment - 1) & ~(alignment - 1); }
-constexpr std::size_t no_limit = std::numeric_limits<std::size_t>::max();
-}  // namespace
+namespace penstock::detail {
 
 ScratchArena::~ScratchArena() { free_blocks(); }
 
@@ -50,7 +46,7 @@ std::size_t ScratchArena::in_use() const noexcept {
 std::byte* ScratchArena::allocate(std::size_t bytes) {
   if (bytes > std::numeric_limits<std::size_t>::max() / 4)
     throw Error(Errc::limit_exceeded, "a value of " + std::to_string(bytes) + " bytes");
-  const std::size_t need = std::max(round_up(bytes), alignment);
+  const std::size_t need = std::max(aligned(bytes), alignment);
   if (blocks_.empty() && limit_ != no_limit && need <= limit_) reserve_limit();
   const std::size_t before = in_use();
   while (current_ < blocks_.size() && blocks_[current_].bytes - used_ < need) {

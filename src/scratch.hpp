@@ -17,8 +17,10 @@ namespace penstock::detail {
 /// a sample fits must not depend on how those before it cut the memory up.
 class ScratchArena final : public Scratch {
  public:
+  static constexpr std::size_t no_limit = std::numeric_limits<std::size_t>::max();
+
   /// `least_block`: bytes that are allocated at least.
-  explicit ScratchArena(std::size_t limit = std::numeric_limits<std::size_t>::max(), std::size_t least_block = 64 << 10)
+  explicit ScratchArena(std::size_t limit = no_limit, std::size_t least_block = 64 << 10)
       : limit_(limit), least_block_(least_block) {}
   ScratchArena(const ScratchArena&) = delete;
   ScratchArena& operator=(const ScratchArena&) = delete;

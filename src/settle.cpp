@@ -5,14 +5,12 @@
 #include <limits>
 #include <utility>
 
+#include "alignment.hpp"
 #include "integer_at.hpp"
 
 namespace penstock::detail {
 
 namespace {
-
-constexpr std::size_t alignment = 64;
-constexpr std::size_t aligned(std::size_t bytes) noexcept { return (bytes + alignment - 1) / alignment * alignment; }
 
 // Among which a rank has `passes` times as many as there are records. What comes early in one pass may come late in the
 // next, and to another rank: of k records that are kept, chance gives a rank none of so many with e^(-passes k).

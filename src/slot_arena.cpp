@@ -6,10 +6,11 @@
 
 #include <penstock/error.hpp>
 
+#include "alignment.hpp"
+
 namespace penstock::detail {
 
 namespace {
-constexpr std::size_t no_limit = std::numeric_limits<std::size_t>::max();
 constexpr std::size_t least_block = 64 << 10;
 constexpr std::size_t page = 4096;  // blocks begin at one, as slots do
 }  // namespace
@@ -25,7 +26,7 @@ void SlotArena::free_blocks() noexcept {
 
 std::byte* SlotArena::append(std::size_t bytes) {
   if (bytes > no_limit / 4) throw Error(Errc::limit_exceeded, "a row of " + std::to_string(bytes) + " bytes");
-  const std::size_t need = std::max<std::size_t>((bytes + alignment - 1) / alignment * alignment, alignment);
+  const std::size_t need = std::max<std::size_t>(aligned(bytes), alignment);
   // Counted first, and against the sum: which row finds no room may differ, that one does not.
   if (used_.fetch_add(need, std::memory_order_relaxed) + need > limit_)
     throw Error(Errc::out_of_memory, "the rows of the batch need more than the " + std::to_string(limit_) +

@@ -17,7 +17,7 @@ namespace penstock::detail {
 /// With a limit it is one block of that size from the beginning: whether a batch fits depends on the batch alone.
 class SlotArena {
  public:
-  static constexpr std::size_t alignment = 64;
+  static constexpr std::size_t no_limit = std::numeric_limits<std::size_t>::max();
 
   SlotArena(MemoryResource& memory, std::size_t limit) : memory_(&memory), limit_(limit) {}
   SlotArena(const SlotArena&) = delete;

@@ -30,10 +30,10 @@ struct WindowCell {
 
 // Samples in work, oldest first. The caller's thread admits and takes them; tasks run them. A reader may be a file and
 // a decoder, so there are as many as samples are run at once, not as many as wait.
-class Window {
+class WriteWindow {
  public:
-  Window(std::shared_ptr<const PipelineData> data, std::size_t cells, std::size_t most_bytes, unsigned threads,
-         Executor::Impl& executor, std::stop_token stop)
+  WriteWindow(std::shared_ptr<const PipelineData> data, std::size_t cells, std::size_t most_bytes, unsigned threads,
+              Executor::Impl& executor, std::stop_token stop)
       : door_(std::make_shared<Door>()),
         data_(std::move(data)),
         chain_(data_),
@@ -93,7 +93,7 @@ class Window {
   // How tasks come in. They hold the door alone, so that none that waits for a thread keeps what the window was given.
   struct Door {
     std::mutex mutex;
-    Window* window = nullptr;
+    WriteWindow* window = nullptr;
   };
 
   WindowCell& at(std::uint64_t number) { return cells_[number % cells_.size()]; }
@@ -104,7 +104,7 @@ class Window {
       executor_.submit([door = door_] {
         std::unique_lock at_door(door->mutex);
         if (door->window == nullptr) return;
-        Window& window = *door->window;
+        WriteWindow& window = *door->window;
         std::unique_lock lock(window.mutex_);
         at_door.unlock();
         window.work(lock);
@@ -234,9 +234,9 @@ class Window {
 };
 
 // Closes the window on every way out.
-struct Closing {
-  Window& window;
-  ~Closing() { window.close(); }
+struct WindowClosing {
+  WriteWindow& window;
+  ~WindowClosing() { window.close(); }
 };
 
 }  // namespace
@@ -247,8 +247,8 @@ bool write_samples(WriteRun& run, const std::shared_ptr<const PipelineData>& sha
   const WriteOptions& options = run.options();
   WriteProgress& progress = run.progress;
   const std::size_t cells = options.window != 0 ? options.window : std::size_t{8} * threads;
-  Window window(shared, cells, options.window_bytes, threads, executor, options.stop);
-  const Closing closing{window};
+  WriteWindow window(shared, cells, options.window_bytes, threads, executor, options.stop);
+  const WindowClosing closing{window};
   const bool drops_bad = data.policy_value().policy == OnError::drop;
   PolicyLedger ledger(data.policy_value());
   WriteItems items(data);

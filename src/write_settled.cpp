@@ -129,9 +129,9 @@ class WriteSkips final : public OriginSkips {
   WriteItems items_;
 };
 
-struct Closing {
+struct EngineClosing {
   Engine& engine;
-  ~Closing() { engine.close(); }
+  ~EngineClosing() { engine.close(); }
 };
 
 void tell_of_skipped(WriteRun& run) {
@@ -237,7 +237,7 @@ bool write_settled(WriteRun& run, const std::shared_ptr<const PipelineData>& sha
   if (!through) {
     const auto engine =
         std::make_shared<Engine>(batches, engine_options(*batches, sizes, threads, asks ? &skips : nullptr), executor);
-    const Closing closing{*engine};
+    const EngineClosing closing{*engine};
     const std::stop_callback on_stop(options.stop, [&engine] { engine->stop(); });
     Putting putting(run, data, first);
     try {

@@ -19,7 +19,6 @@ namespace penstock::bench {
 
 namespace {
 
-constexpr std::uint64_t batch_rows = 64;
 constexpr std::size_t columns = 16;
 
 // A table of random numbers of six digits.

@@ -19,8 +19,6 @@ namespace penstock::bench {
 
 namespace {
 
-constexpr std::uint64_t batch_rows = 64;
-
 std::uint64_t ours(const std::string& folder, unsigned threads) {
   const auto hash = [](View<const std::uint8_t, 1> in, View<std::uint64_t, 0> out) {
     *out.data() = XXH3_64bits(in.data(), in.size());

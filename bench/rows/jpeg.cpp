@@ -100,7 +100,7 @@ Pipeline plain_chain(const JpegJob& job, std::uint64_t seed) {
     std::copy(finished.begin(), finished.end(), out.begin());  // collate
   };
   return from(job.source()) | shuffle({.seed = seed}) |
-         map("image", whole_chain, {.name = "plain_chain", .shape = Shape{3, side, side}}) | batch(JpegJob::batch_rows);
+         map("image", whole_chain, {.name = "plain_chain", .shape = Shape{3, side, side}}) | batch(batch_rows);
 }
 
 }  // namespace

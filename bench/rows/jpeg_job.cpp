@@ -10,6 +10,7 @@
 #include <penstock/transforms/image.hpp>
 
 #include "../pictures.hpp"
+#include "rows.hpp"
 
 namespace penstock::bench {
 

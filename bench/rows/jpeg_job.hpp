@@ -26,7 +26,6 @@ struct Drawn {
 
 class JpegJob {
  public:
-  static constexpr std::uint64_t batch_rows = 64;
   static constexpr Size size{224, 224};
   static constexpr std::size_t row_bytes = std::size_t{224} * 224 * 3;
 

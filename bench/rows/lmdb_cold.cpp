@@ -17,7 +17,6 @@ namespace penstock::bench {
 
 namespace {
 
-constexpr std::uint64_t batch_rows = 64;
 constexpr std::uint64_t most_values = 500;
 
 Row cold(const RowSpec& spec, const Settings& settings, std::uint64_t records, std::size_t bytes) {

@@ -17,9 +17,6 @@ namespace penstock::bench {
 
 namespace {
 
-constexpr std::uint64_t batch_rows = 64;
-constexpr std::size_t value_bytes = 110'000;
-
 struct Job {
   explicit Job(const Settings& s)
       : settings(s),

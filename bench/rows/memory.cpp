@@ -13,8 +13,6 @@ namespace penstock::bench {
 
 namespace {
 
-constexpr std::uint64_t batch_rows = 64;
-
 Memory bytes_in_memory(std::uint64_t records, Shape shape) {
   std::vector<std::uint8_t> bytes(records * shape.elements());
   for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::uint8_t>(i * 2654435761u >> 13);

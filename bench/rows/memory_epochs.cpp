@@ -21,7 +21,7 @@ namespace penstock::bench {
 namespace {
 
 constexpr double mebibyte = 1 << 20;
-constexpr std::uint64_t records = 32;
+constexpr std::uint64_t pictures = 32;
 constexpr unsigned early_epoch = 20;
 
 // JPEGs whose pixels, and with them bytes, differ by a factor of 20 from the smallest to the largest.
@@ -30,8 +30,8 @@ class Growing {
   Growing() {
     Rng rng(3, 4, Place{});
     auto files = std::make_shared<std::vector<std::vector<std::byte>>>();
-    for (std::uint64_t i = 0; i < records; ++i) {
-      const double side = 100 * std::sqrt(1 + 19.0 * static_cast<double>(i) / (records - 1));
+    for (std::uint64_t i = 0; i < pictures; ++i) {
+      const double side = 100 * std::sqrt(1 + 19.0 * static_cast<double>(i) / (pictures - 1));
       const auto width = static_cast<std::int32_t>(side * 1.25), height = static_cast<std::int32_t>(side);
       std::vector<std::uint8_t> pixels(static_cast<std::size_t>(width) * static_cast<std::size_t>(height) * 3);
       for (std::size_t k = 0; k < pixels.size(); ++k)
@@ -90,7 +90,7 @@ int memory_epochs_child(const std::vector<std::string>& arguments) {
   out["slot_allocations"] = allocations;
   fmt::print("{}\n", out.dump());
   std::fflush(stdout);
-  return samples == records * epochs ? 0 : 1;
+  return samples == pictures * epochs ? 0 : 1;
 }
 
 Row memory_epochs(const RowSpec& spec, const Settings& settings) {
@@ -109,7 +109,7 @@ Row memory_epochs(const RowSpec& spec, const Settings& settings) {
   row.notes.push_back(fmt::format(
       "after epoch {}: {:.1f} MiB, after epoch {}: {:.1f} MiB (each tenth: {}); {} JPEGs of which the largest has "
       "{:.0f} x the bytes of the smallest; slots allocated by a loader: {}",
-      early_epoch, early, epochs, late, result.at("curve").dump(), records, result.at("spread").get<double>(),
+      early_epoch, early, epochs, late, result.at("curve").dump(), pictures, result.at("spread").get<double>(),
       result.at("slot_allocations").get<std::uint64_t>()));
   return row;
 }

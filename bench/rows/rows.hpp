@@ -1,12 +1,16 @@
 // Every row there is. A row is a function in a file of this folder, and an entry in rows.cpp.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "../harness.hpp"
 
 namespace penstock::bench {
+
+inline constexpr std::uint64_t batch_rows = 64;
+inline constexpr std::size_t value_bytes = 110'000;  // of a photograph's size
 
 using RowFunction = Row (*)(const RowSpec&, const Settings&);
 

@@ -16,9 +16,6 @@ namespace penstock::bench {
 
 namespace {
 
-constexpr std::uint64_t batch_rows = 64;
-constexpr std::size_t value_bytes = 110'000;
-
 Pipeline hashes_of(const Pipeline& records) {
   const auto hash = [](View<const std::uint8_t, 1> in, View<std::uint64_t, 0> out) {
     *out.data() = XXH3_64bits(in.data(), in.size());

@@ -22,7 +22,7 @@ namespace penstock::cli {
 
 namespace {
 
-struct ConvertOptions {
+struct ConvertFlags {
   std::string store, out, values = "automatic", on_error, keys = "records", shard_bytes = "1GiB";
   std::uint64_t shard_samples = 10'000;
   WritingFlags writing;
@@ -36,10 +36,10 @@ struct Converted {
   bool was_finished = false;
 };
 
-bool makes_shards(const ConvertOptions& options) { return options.out.ends_with(tar); }
+bool makes_shards(const ConvertFlags& options) { return options.out.ends_with(tar); }
 
 // "out/train.tar" makes out/train-000000.tar and those that follow.
-WebDatasetSinkOptions shards_options(const ConvertOptions& options, std::string job) {
+WebDatasetSinkOptions shards_options(const ConvertFlags& options, std::string job) {
   WebDatasetSinkOptions sink;
   sink.path = options.out.substr(0, options.out.size() - std::string(tar).size());
   if (options.keys == "position") sink.keys = WebDatasetKeys::position;
@@ -50,7 +50,7 @@ WebDatasetSinkOptions shards_options(const ConvertOptions& options, std::string 
   return sink;
 }
 
-Converted convert_store(const ConvertOptions& options, const Store& store) {
+Converted convert_store(const ConvertFlags& options, const Store& store) {
   const RewriteJpegs rewrite;
   Pipeline records = store.pipeline();
   if (options.writing.seekable) records = records | rewrite;
@@ -76,7 +76,7 @@ Converted convert_store(const ConvertOptions& options, const Store& store) {
   return converted;
 }
 
-void tell(const ConvertOptions& options, const Converted& converted) {
+void tell(const ConvertFlags& options, const Converted& converted) {
   const WriteProgress& p = converted.written.progress;
   if (!options.writing.json.empty()) {
     Json result{{"from", options.store},
@@ -94,7 +94,7 @@ void tell(const ConvertOptions& options, const Converted& converted) {
         (options.writing.seekable ? rewrites_text(converted.rewrites) : ""));
 }
 
-int convert(const ConvertOptions& options) {
+int convert(const ConvertFlags& options) {
   parse_bytes(options.shard_bytes);
   refuse_out_inside(options.out, options.store);
   const Store store(options.store, {.values = options.values});
@@ -111,7 +111,7 @@ int convert(const ConvertOptions& options) {
 }  // namespace
 
 void add_convert(CLI::App& app, Command& chosen) {
-  auto options = std::make_shared<ConvertOptions>();
+  auto options = std::make_shared<ConvertFlags>();
   CLI::App& command = *app.add_subcommand(
       "convert",
       "Writes the records of one store, with all their fields and keys, into another. (In shards, '.' in the last "

@@ -6,6 +6,10 @@ function(penstock_warnings target)
       # GCC 12 warns of overlapping copies inside std::string's own operator+ (its bug 105651).
       list(APPEND flags -Wno-restrict)
     endif()
+    if(CMAKE_UNITY_BUILD AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+      # GCC would take the files for headers, where an unnamed namespace is an accident, and other files' names for their own.
+      list(APPEND flags -Wno-subobject-linkage -Wno-shadow)
+    endif()
     if(PENSTOCK_WERROR)
       list(APPEND flags -Werror)
     endif()
