@@ -16,6 +16,7 @@ namespace penstock_test {
 
 // Makes this process report "skipped" to ctest, unless a check fails. Used through PENSTOCK_SKIP.
 void skip(const char* reason);
+bool was_skipped();
 
 }  // namespace penstock_test
 
