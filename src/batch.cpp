@@ -23,71 +23,77 @@ Batch::Batch(Batch&&) noexcept = default;
 Batch& Batch::operator=(Batch&&) noexcept = default;
 Batch::~Batch() = default;
 
-const Schema& Batch::schema() const { return need(lease_).engine().data().schema; }
+const Schema& Batch::schema() const { return need(lease_).data().schema; }
 
 TensorView Batch::operator[](std::string_view field) const {
-  detail::Engine& engine = need(lease_).engine();
-  const Schema& schema = engine.data().schema;
+  const detail::Lease& lease = need(lease_);
+  const Schema& schema = lease.data().schema;
   const std::size_t slot = schema.slot(field);
   std::array<std::int64_t, Shape::max_rank + 1> dims{};
   const Shape& row = schema[slot].shape;
   dims[0] = static_cast<std::int64_t>(size());
   for (std::size_t i = 0; i < row.rank(); ++i) dims[i + 1] = row[i];
-  const detail::RowField& how = engine.slots().layout()[slot];
+  const detail::RowField& how = lease.layout().row()[slot];
   std::byte* data = nullptr;
   switch (how.kind) {
     case detail::RowField::Kind::ragged:
       throw Error(Errc::unsupported, "the rows of field \"" + std::string(field) +
                                          "\" are of differing sizes and no one tensor; use batch.ragged(field)");
     case detail::RowField::Kind::longest:
-      data = engine.slots().padded(lease_->slot(), slot).data;
-      dims[1] = engine.slots().padded(lease_->slot(), slot).longest;
+      data = lease.layout().padded(lease.info(), slot).data;
+      dims[1] = lease.layout().padded(lease.info(), slot).longest;
       break;
     case detail::RowField::Kind::padded:
       dims[1] = how.to;
       [[fallthrough]];
     case detail::RowField::Kind::dense:
-      data = engine.slots().place(lease_->slot(), slot, 0);
+      data = lease.layout().place(lease.fields(), slot, 0);
   }
   return {data, schema[slot].dtype, Shape(std::span<const std::int64_t>(dims.data(), row.rank() + 1))};
 }
 
 RaggedRows Batch::ragged(std::string_view field) const {
-  detail::Engine& engine = need(lease_).engine();
-  const std::size_t slot = schema().slot(field);
-  if (engine.slots().layout()[slot].kind != detail::RowField::Kind::ragged)
+  const detail::Lease& lease = need(lease_);
+  const std::size_t slot = lease.data().schema.slot(field);
+  if (lease.layout().row()[slot].kind != detail::RowField::Kind::ragged)
     throw Error(Errc::unsupported,
                 "field \"" + std::string(field) + "\" is not ragged; batch[field] is all of its rows");
-  return {schema()[slot].dtype, engine.slots().varying_rows(lease_->slot(), slot),
-          engine.slots().lengths(lease_->slot(), slot)};
+  return {lease.data().schema[slot].dtype, lease.layout().varying_rows(lease.info(), slot),
+          lease.layout().lengths(lease.info(), slot)};
 }
 
 std::span<const std::int64_t> Batch::lengths(std::string_view field) const {
-  detail::Engine& engine = need(lease_).engine();
-  const std::size_t slot = schema().slot(field);
-  if (engine.slots().layout()[slot].kind == detail::RowField::Kind::dense)
+  const detail::Lease& lease = need(lease_);
+  const std::size_t slot = lease.data().schema.slot(field);
+  if (lease.layout().row()[slot].kind == detail::RowField::Kind::dense)
     throw Error(Errc::unsupported, "field \"" + std::string(field) +
                                        "\" is neither ragged nor padded: its rows are all " +
-                                       schema()[slot].shape.to_string());
-  return engine.slots().lengths(lease_->slot(), slot);
+                                       lease.data().schema[slot].shape.to_string());
+  return lease.layout().lengths(lease.info(), slot);
 }
 
-std::uint64_t Batch::size() const noexcept { return lease_ == nullptr ? 0 : lease_->slot().rows; }
+Device Batch::device() const { return need(lease_).device(); }
+void Batch::also_used_on(StreamRef stream) {
+  need(lease_);
+  lease_->also_used_on(stream);
+}
+
+std::uint64_t Batch::size() const noexcept { return lease_ == nullptr ? 0 : lease_->info().rows; }
 std::uint64_t Batch::global_size() const noexcept {
   if (lease_ == nullptr) return 0;
-  const detail::PipelineData& data = lease_->engine().data();
+  const detail::PipelineData& data = lease_->data();
   if (!data.settled()) return data.global_valid(number());
   // Where ranks share a settled batch, all of them are full.
-  return data.shard_value().world > 1 ? data.batch->rows : lease_->slot().valid;
+  return data.shard_value().world > 1 ? data.batch->rows : lease_->info().valid;
 }
 std::span<const std::uint64_t> Batch::indices() const noexcept {
-  return lease_ == nullptr ? std::span<const std::uint64_t>{} : std::span(lease_->slot().indices.data(), size());
+  return lease_ == nullptr ? std::span<const std::uint64_t>{} : std::span(lease_->info().indices.data(), size());
 }
 std::span<const std::uint8_t> Batch::mask() const noexcept {
-  return lease_ == nullptr ? std::span<const std::uint8_t>{} : std::span(lease_->slot().mask.data(), size());
+  return lease_ == nullptr ? std::span<const std::uint8_t>{} : std::span(lease_->info().mask.data(), size());
 }
-std::uint64_t Batch::epoch() const noexcept { return lease_ == nullptr ? 0 : lease_->slot().epoch; }
-std::uint64_t Batch::number() const noexcept { return lease_ == nullptr ? 0 : lease_->slot().number; }
+std::uint64_t Batch::epoch() const noexcept { return lease_ == nullptr ? 0 : lease_->info().epoch; }
+std::uint64_t Batch::number() const noexcept { return lease_ == nullptr ? 0 : lease_->info().number; }
 void Batch::release() noexcept { lease_.reset(); }
 
 }  // namespace penstock

@@ -26,6 +26,22 @@ std::string mib(std::size_t bytes) {
                             : std::to_string((bytes + (1u << 20) - 1) >> 20) + " MiB";
 }
 
+void resolve_device(const BudgetRequest& r, Budget& b) {
+  constexpr unsigned wanted = 3;  // one with the caller, one ready, one being copied
+  b.device_depth = r.device_depth != 0 ? std::max(r.device_depth, least_depth) : wanted;
+  if (r.device_memory == 0 || r.device_slot_bytes == 0) return;
+  const std::size_t fit = r.device_memory / r.device_slot_bytes;
+  if (fit < least_depth)
+    throw Error(Errc::out_of_memory, "`device_memory` = " + mib(r.device_memory) + " is too small: " +
+                                         std::to_string(least_depth) + " batches of " + mib(r.device_slot_bytes) +
+                                         " need " + mib(saturating(least_depth, r.device_slot_bytes, 0)) +
+                                         "; raise it, or lower the batch size or the sample's shape");
+  if (fit >= b.device_depth) return;
+  b.notes.push_back("`device_memory` allows " + std::to_string(fit) + " batches on the device instead of " +
+                    std::to_string(b.device_depth));
+  b.device_depth = static_cast<unsigned>(fit);
+}
+
 }  // namespace
 
 Budget resolve_budget(const BudgetRequest& r) {
@@ -41,6 +57,7 @@ Budget resolve_budget(const BudgetRequest& r) {
     b.origins = r.origins ? r.origins(threads) : 0;
   };
   count(r.threads);
+  resolve_device(r, b);
   if (r.blocks) b.block_limit = r.block_bytes != 0 ? r.block_bytes : default_block_bytes;
   if (r.memory == 0) return b;
   // Blocks take half of it where nothing else is said, but not what the others need at least.
@@ -53,7 +70,8 @@ Budget resolve_budget(const BudgetRequest& r) {
   const auto needs = [&] {
     const std::size_t rows =
         saturating(b.cells + r.held, r.row_bytes + r.append_row, saturating(b.depth, r.slot_bytes + r.append_slot, 0));
-    return saturating(shares(), scratch, saturating(b.origins, r.origin_bytes, saturating(1, b.block_limit, rows)));
+    const std::size_t device = saturating(b.device_depth, r.device_notes_bytes, rows);
+    return saturating(shares(), scratch, saturating(b.origins, r.origin_bytes, saturating(1, b.block_limit, device)));
   };
   if (r.block_bytes == 0 && needs() > r.memory)
     b.block_limit -= std::min(b.block_limit - std::min(b.block_limit, least_blocks), needs() - r.memory);

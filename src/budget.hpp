@@ -28,6 +28,10 @@ struct BudgetRequest {
   std::size_t origin_bytes = 0;                                           ///< the least one may need
   bool blocks = false;                                                    ///< records share blocks
   std::size_t block_bytes = 0;                                            ///< for those; 0 = choose
+  std::size_t device_slot_bytes = 0;                                      ///< of a batch on a device
+  std::size_t device_notes_bytes = 0;                                     ///< of what the host knows of one of them
+  std::size_t device_memory = 0;                                          ///< bytes for those, 0 = no limit
+  unsigned device_depth = 0;                                              ///< 0 = choose
   bool stand_ins = false;  ///< a runner may make a child's parent once more, for that child alone
 };
 
@@ -35,6 +39,7 @@ struct BudgetRequest {
 struct Budget {
   unsigned depth = 0;
   unsigned threads = 0;
+  unsigned device_depth = 0;
   std::size_t cells = 0, origins = 0;
   std::size_t scratch_limit = 0;               ///< bytes a runner, and as much for a stand-in
   std::size_t origin_limit = 0;                ///< bytes a record that samples share

@@ -5,7 +5,15 @@ namespace penstock {
 Device best_device() noexcept { return host(); }
 
 std::string to_string(const Device& device) {
-  return device.kind == Device::Kind::host ? "host" : "gpu " + std::to_string(device.index);
+  switch (device.kind) {
+    case Device::Kind::host:
+      return "host";
+    case Device::Kind::gpu:
+      return "gpu " + std::to_string(device.index);
+    case Device::Kind::emulated:
+      return "emulated gpu " + std::to_string(device.index);
+  }
+  return "?";
 }
 
 }  // namespace penstock

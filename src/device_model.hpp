@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -12,7 +13,7 @@ namespace penstock::detail {
 /// What the engine needs of a device, one to one with the CUDA runtime's calls, so that all that can go wrong in an
 /// order of calls is above it. Implementations: `cuda/`, and `host/`, which emulates one.
 ///
-/// Any thread that has called `enter`. Every call but those that are noexcept may throw Error(device | out_of_memory).
+/// Any thread that has entered. Every call but those that are noexcept may throw Error(device | out_of_memory).
 /// What is enqueued on a stream runs in the order in which it was enqueued, at any later time; between streams, and
 /// between a stream and the host, nothing is ordered but by events, and by a call that synchronizes.
 class DeviceModel {
@@ -34,11 +35,12 @@ class DeviceModel {
   virtual Device device() const noexcept = 0;
   /// In words, for the report.
   virtual std::string name() const = 0;
-  /// Once in each thread, before its other calls.
-  virtual void enter() = 0;
+  /// Has the calling thread's other calls go to this device. Returns what `leave` is to choose again.
+  virtual int enter() = 0;
+  virtual void leave(int before) noexcept = 0;
 
-  /// Memory on the device, and memory of the host that it reads without the host's help. Taking or giving back either
-  /// may wait for everything that is enqueued.
+  /// Memory on the device, and memory of the host that it reads without the host's help. Any thread. Taking either may
+  /// wait for everything that is enqueued; giving it back does.
   virtual MemoryResource& device_memory() noexcept = 0;
   virtual MemoryResource& pinned_memory() noexcept = 0;
 
@@ -66,6 +68,19 @@ class DeviceModel {
   /// The host is about to touch memory that a stream may use as well. Only a device that checks orders cares.
   virtual void host_reads(const void*, std::size_t) {}
   virtual void host_writes(const void*, std::size_t) {}
+};
+
+/// For a thread that is not ours: what it had chosen is chosen again.
+class Entered {
+ public:
+  explicit Entered(DeviceModel& device) : device_(device), before_(device.enter()) {}
+  Entered(const Entered&) = delete;
+  Entered& operator=(const Entered&) = delete;
+  ~Entered() { device_.leave(before_); }
+
+ private:
+  DeviceModel& device_;
+  int before_;
 };
 
 }  // namespace penstock::detail

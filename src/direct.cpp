@@ -133,7 +133,7 @@ void Engine::fill_row(ChainRun& run, Slot& slot, std::uint64_t row, std::uint64_
         return chain_.describe_failure(run, of);
       });
   const bool cleared = made.masked || made.fatal;
-  if (!cleared && slots_.layout().varying() != 0) note_varying(run, slot, row);
+  if (!cleared && slots_.layout().row().varying() != 0) note_varying(run, slot, row);
   if (made.attempt == 0 && !made.bad && !made.fatal) [[likely]]
     return;
   if (cleared) {
@@ -148,11 +148,11 @@ void Engine::fill_row(ChainRun& run, Slot& slot, std::uint64_t row, std::uint64_
 }
 
 void Engine::note_varying(const ChainRun& run, Slot& slot, std::uint64_t row) noexcept {
-  for (std::size_t f = 0; f < slots_.fields(); ++f) {
-    const RowField& field = slots_.layout()[f];
+  for (std::size_t f = 0; f < slots_.layout().fields(); ++f) {
+    const RowField& field = slots_.layout().row()[f];
     if (field.kind == RowField::Kind::dense) continue;
     const RaggedRow& made = run.varying[field.varying];
-    slots_.note(slot, f, row, made.data, made.shape);
+    slots_.layout().note(slot, f, row, made.data, made.shape);
   }
 }
 

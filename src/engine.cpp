@@ -20,7 +20,8 @@ Engine::Engine(std::shared_ptr<const PipelineData> data, const EngineOptions& op
       chain_(data_),
       options_(options),
       executor_(&executor),
-      slots_(data_->schema, data_->most_rows(), options.depth, *options.memory, options.slot_limit),
+      slots_(data_->schema, data_->most_rows(), options.depth,
+             options.slot_memory != nullptr ? *options.slot_memory : *options.memory, options.slot_limit),
       rows_(data_->most_rows()),
       steps_(data_->steps()),
       tickets_(rows_, options.threads),
@@ -87,7 +88,7 @@ void Engine::admit(Lock& lock) noexcept {
     }
     lock.lock();
     if (failed || paused_.load(std::memory_order_relaxed)) {
-      slots_.release(*slot, StreamRef{});
+      slots_.release(*slot);
       if (failed) order_error_.emplace(error ? std::move(*error) : std::move(spare_));
       break;
     }
@@ -157,10 +158,9 @@ void Engine::seek(Cursor cursor, const QuotaCount& count) {
   Lock lock(mutex_);
   paused_.store(true, std::memory_order_seq_cst);
   changed_.wait(lock, [this] { return running_ == 0 && !admitting_; });
-  for (std::uint64_t o = delivered_; o < admitted_.load(std::memory_order_relaxed); ++o)
-    slots_.release(slot_of(o), StreamRef{});
+  for (std::uint64_t o = delivered_; o < admitted_.load(std::memory_order_relaxed); ++o) slots_.release(slot_of(o));
   if (settled_ != nullptr) {
-    if (Slot* const open = settled_->open_slot(); open != nullptr) slots_.release(*open, StreamRef{});
+    if (Slot* const open = settled_->open_slot(); open != nullptr) slots_.release(*open);
     settled_->reset(cursor, count);
     ends_.clear();
   }
@@ -189,8 +189,8 @@ Slot* Engine::wait(std::uint64_t epoch) {
     lock.lock();
     admit(lock);
     changed_.wait(
-        lock, [this] { return !admitting_ || stopped() || delivered_ != admitted_.load(std::memory_order_relaxed); });
-    if (stopped()) return nullptr;
+        lock, [this] { return !admitting_ || paused() || delivered_ != admitted_.load(std::memory_order_relaxed); });
+    if (paused()) return nullptr;
     if (delivered_ == admitted_.load(std::memory_order_acquire)) {
       if (order_error_) throw *order_error_;
       throw leases_exhausted();
@@ -202,14 +202,14 @@ Slot* Engine::wait(std::uint64_t epoch) {
   // Sleeping and being woken costs about what a batch of tiny samples does. Where runners need every core, this one is
   // theirs.
   if (may_spin_)
-    for (const std::uint64_t begun = now_ns(); !ready() && !stopped() && now_ns() - begun < spin_ns;)
+    for (const std::uint64_t begun = now_ns(); !ready() && !paused() && now_ns() - begun < spin_ns;)
       for (int i = 0; i < 64 && !ready(); ++i) relax();
-  if (ready()) return stopped() ? nullptr : &slot;
+  if (ready()) return paused() ? nullptr : &slot;
   lock.lock();
   waiting_.store(true, std::memory_order_seq_cst);
-  while (!ready() && !stopped() && !failed_) sleep_or_help(lock, ready);
+  while (!ready() && !paused() && !failed_) sleep_or_help(lock, ready);
   waiting_.store(false, std::memory_order_relaxed);
-  if (stopped()) return nullptr;
+  if (paused()) return nullptr;
   if (!ready()) throw *reader_error_;
   return &slot;
 }
@@ -228,7 +228,7 @@ void Engine::lease(Slot& slot) {
 
 void Engine::release(Slot& slot) noexcept {
   Lock lock(mutex_);
-  slots_.release(slot, StreamRef{});
+  slots_.release(slot);
   --leased_;
   admit(lock);
 }
@@ -239,6 +239,14 @@ void Engine::stop() noexcept {
   paused_.store(true, std::memory_order_seq_cst);
   stop_source_.request_stop();
   { const Lock lock(mutex_); }
+  changed_.notify_all();
+}
+
+void Engine::interrupt() noexcept {
+  {
+    const Lock lock(mutex_);
+    paused_.store(true, std::memory_order_seq_cst);
+  }
   changed_.notify_all();
 }
 
@@ -293,11 +301,11 @@ Engine::Totals Engine::totals() const {
     t.cells = settled_->settle().rows();
     t.cell_bytes = settled_->settle().bytes_each() + settled_->settle().most_appended();
     t.copied_bytes += settled_->settle().appended_bytes();
-    for (std::size_t f = 0; f < slots_.fields(); ++f) t.copied_bytes += t.kept * slots_.row_bytes(f);
+    t.copied_bytes += t.kept * slots_.layout().row().row_bytes();
     t.origins = settled_->origins() != nullptr ? settled_->origins()->size() : 0;
   }
   if (blocks_ != nullptr) t.blocks = blocks_->counts();
-  t.slot_bytes = slots_.bytes_each() + slots_.appended_bytes();
+  t.slot_bytes = slots_.layout().bytes() + slots_.appended_bytes();
   t.busy_ns = busy_ns_ + running_ * now_ns();
   t.helped = helped_;
   t.threads_seen = threads_seen_;

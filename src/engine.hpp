@@ -17,6 +17,7 @@
 
 #include "block_schedule.hpp"
 #include "chain.hpp"
+#include "delivery.hpp"
 #include "executor_impl.hpp"
 #include "failure.hpp"
 #include "pipeline_data.hpp"
@@ -29,11 +30,6 @@ namespace penstock::detail {
 /// So long a runner goes on while others wait for its thread.
 inline constexpr std::uint64_t turn_ns = std::chrono::nanoseconds(Executor::Impl::turn).count();
 
-/// The caller holds every batch of the ring: it can let go of one and go on.
-struct LeasesExhausted : Error {
-  using Error::Error;
-};
-
 struct EngineOptions {
   unsigned threads = 1;
   unsigned depth = 4;
@@ -45,8 +41,9 @@ struct EngineOptions {
   std::size_t origin_limit = 0;
   std::size_t block_limit = 0;  ///< bytes for blocks that records share
   MemoryResource* memory = nullptr;
-  bool keeps_places = false;     ///< of rows of a settled pipeline
-  OriginSkips* skips = nullptr;  ///< asked inside wait()
+  MemoryResource* slot_memory = nullptr;  ///< where batches lie; null: `memory`
+  bool keeps_places = false;              ///< of rows of a settled pipeline
+  OriginSkips* skips = nullptr;           ///< asked inside wait()
 };
 
 /// What a loader and its runners share: tickets, ring, and the runners' working state.
@@ -65,9 +62,9 @@ class Engine final : private SettledHost {
   /// Gives up all that is unread and begins issuing at `cursor`, before which the run counted so much. Waits for what
   /// is in work: samples, an order that is asked, a reader that is opened.
   void seek(Cursor cursor, const QuotaCount& count = {});
-  /// The slot of the next batch, once it is ready; null after a stop, and, where only the samples tell, at the end of
-  /// the epoch (that which `epoch` is). @throws LeasesExhausted, or what ended the engine: an order's failure behind
-  /// the batches that came before it, or that no reader can be opened.
+  /// The slot of the next batch, once it is ready; null after a stop or `interrupt`, and, where only the samples tell,
+  /// at the end of the epoch (that which `epoch` is). @throws LeasesExhausted, or what ended the engine: an order's
+  /// failure behind the batches that came before it, or that no reader can be opened.
   Slot* wait(std::uint64_t epoch);
   /// Takes note that the epoch ended: what its last batch did not tell. None: it has not, or a batch comes first.
   std::optional<EpochEnd> take_epoch_end(std::uint64_t epoch);
@@ -79,6 +76,8 @@ class Engine final : private SettledHost {
   // -- any thread --
   void release(Slot& slot) noexcept;
   void stop() noexcept;
+  /// Who waits gets nothing, and nothing is issued, before the next `seek`.
+  void interrupt() noexcept;
   bool stopped() const noexcept { return stopped_.load(std::memory_order_relaxed); }
   Slots& slots() noexcept { return slots_; }
   const Slots& slots() const noexcept { return slots_; }
@@ -133,7 +132,7 @@ class Engine final : private SettledHost {
     if (running_ >= most_runners() || !has_work()) return;
     do {
       help(lock);  // while no runner comes at all, without waiting in between
-    } while (!ready() && !stopped() && !failed_ && running_ == 0 && has_work());
+    } while (!ready() && !paused() && !failed_ && running_ == 0 && has_work());
   }
 
   // -- what a settled pipeline tells --

@@ -1,42 +1,48 @@
 #pragma once
 
-#include <unistd.h>
-
+#include <cstddef>
 #include <memory>
-#include <new>
-#include <utility>
 
-#include "engine.hpp"
+#include <penstock/device.hpp>
+
+#include "batch_layout.hpp"
+#include "pipeline_data.hpp"
 
 namespace penstock::detail {
 
-/// A batch in the caller's hands.
+/// A batch in the caller's hands, wherever it is: ended, it goes back to where it came from.
 class Lease {
  public:
-  /// Holds nothing yet.
-  explicit Lease(std::shared_ptr<Engine> engine) : engine_(std::move(engine)), pid_(::getpid()) {}
-  void take(Slot& slot) {
-    engine_->lease(slot);
-    slot_ = &slot;
-  }
+  virtual ~Lease() = default;
   Lease(const Lease&) = delete;
   Lease& operator=(const Lease&) = delete;
-  ~Lease() {
-    if (slot_ == nullptr) return;
-    // In a forked child the mutex may be held by a thread that does not exist there.
-    if (::getpid() == pid_) {
-      engine_->release(*slot_);
-    } else {
-      static_cast<void>(new (std::nothrow) std::shared_ptr<Engine>(std::move(engine_)));
-    }
+
+  /// Where it is.
+  virtual Device device() const noexcept = 0;
+  /// Work on this stream uses the batch too: its memory is not written to before that is done.
+  /// @throws Error(invalid_argument) for a stream of another device; Error(device).
+  virtual void also_used_on(StreamRef stream) = 0;
+
+  const PipelineData& data() const noexcept { return *data_; }
+  const BatchLayout& layout() const noexcept { return *layout_; }
+  const BatchInfo& info() const noexcept { return *info_; }
+  /// The fields that have places.
+  std::byte* fields() const noexcept { return fields_; }
+
+ protected:
+  /// Holds nothing yet.
+  Lease(const PipelineData& data, const BatchLayout& layout) noexcept : data_(&data), layout_(&layout) {}
+  void hold(const BatchInfo& info, std::byte* fields) noexcept {
+    info_ = &info;
+    fields_ = fields;
   }
-  Engine& engine() const noexcept { return *engine_; }
-  const Slot& slot() const noexcept { return *slot_; }
+  bool holds() const noexcept { return info_ != nullptr; }
 
  private:
-  std::shared_ptr<Engine> engine_;
-  Slot* slot_ = nullptr;
-  pid_t pid_;
+  const PipelineData* data_;
+  const BatchLayout* layout_;
+  const BatchInfo* info_ = nullptr;
+  std::byte* fields_ = nullptr;
 };
 
 }  // namespace penstock::detail

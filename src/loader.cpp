@@ -10,9 +10,11 @@
 #include <penstock/error.hpp>
 
 #include "budget.hpp"
+#include "device_delivery.hpp"
+#include "devices.hpp"
 #include "failure.hpp"
+#include "host_delivery.hpp"
 #include "latency.hpp"
-#include "lease.hpp"
 #include "pipeline_data.hpp"
 #include "policy.hpp"
 #include "state.hpp"
@@ -30,12 +32,10 @@ class Loader::Impl {
     const detail::PipelineData& data = pipeline.data();
     if (!data.batch) throw Error(Errc::invalid_argument, "a loader needs batches: end the pipeline with | batch(n)");
     if (data.schema.size() == 0) throw Error(Errc::schema_mismatch, "the pipeline has no fields left to batch");
-    if (options.device.kind != Device::Kind::host)
-      throw Error(Errc::unsupported,
-                  "this build has no support for " + to_string(options.device) + "; use host() or best_device()");
     detail::check_threads(options.threads);
     executor.emplace(options.executor ? *options.executor : Executor(options.threads));
     executor->impl().check_process();
+    device = detail::open_device(options.device);
     steps = data.steps();
     settled = data.settled();
     endless = data.fixed_steps() != 0;
@@ -46,9 +46,14 @@ class Loader::Impl {
     request.depth = options.depth;
     request.threads = options.threads != 0 ? std::min(options.threads, executor->threads()) : executor->threads();
     request.rows = data.most_rows();
-    request.slot_bytes = detail::Slots::slot_bytes(data.schema, request.rows);
-    const detail::RowLayout layout(data.schema);
-    request.slot_bytes += request.rows * detail::Slots::row_notes_bytes(layout);
+    const detail::BatchLayout batch_layout(data.schema, request.rows);
+    const detail::RowLayout& layout = batch_layout.row();
+    if (device != nullptr) check_fields(data, layout);
+    request.device_slot_bytes = device != nullptr ? batch_layout.bytes() : 0;
+    request.device_notes_bytes = device != nullptr ? request.rows * batch_layout.row_notes_bytes() : 0;
+    request.device_memory = options.device_memory;
+    request.device_depth = options.device_depth;
+    request.slot_bytes = batch_layout.bytes() + request.rows * batch_layout.row_notes_bytes();
     if (layout.appends()) request.append_slot = least_append_bytes(data);
     if (data.settled()) {
       request.row_bytes = detail::Settle::row_bytes(layout) + detail::Settle::row_notes_bytes(layout);
@@ -82,17 +87,33 @@ class Loader::Impl {
     engine_options.slot_limit = budget.slot_limit;
     engine_options.cell_limit = budget.cell_limit;
     engine_options.memory = options.host_memory != nullptr ? options.host_memory : &host_memory();
+    if (device != nullptr && options.host_memory == nullptr) engine_options.slot_memory = &device->pinned_memory();
     fingerprint = pipeline.fingerprint();
-    engine = std::make_shared<detail::Engine>(
-        std::shared_ptr<const detail::PipelineData>(std::make_shared<detail::PipelineData>(data)), engine_options,
-        executor->impl());
+    const std::shared_ptr<const detail::PipelineData> shared = std::make_shared<detail::PipelineData>(data);
+    if (device == nullptr) {
+      engine = std::make_shared<detail::Engine>(shared, engine_options, executor->impl());
+      delivery = detail::host_delivery(engine);
+    } else {
+      const detail::Entered entered(*device);
+      engine = std::make_shared<detail::Engine>(shared, engine_options, executor->impl());
+      delivery = detail::device_delivery(device, engine, shared, {budget.device_depth, options.epochs});
+    }
     stop_callback.emplace(options.stop, [this] { stop(); });
   }
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
   ~Impl() {
     stop_callback.reset();
-    engine->close();
+    delivery->close();
+  }
+
+  static void check_fields(const detail::PipelineData& data, const detail::RowLayout& layout) {
+    for (std::size_t f = 0; f < data.schema.size(); ++f)
+      if (layout[f].appended())
+        throw Error(Errc::unsupported, "field \"" + data.schema[f].name +
+                                           "\" has rows of differing sizes, which do not travel to a device yet: pad "
+                                           "them to a fixed one with pad(field, {.to = ...}), or use host()")
+            .with_stage("batch");
   }
 
   static void check_steps(const detail::PipelineData& data) {
@@ -122,9 +143,14 @@ class Loader::Impl {
                   "made, or exec in the child");
   }
 
+  void check(StreamRef stream) const {
+    check_process();
+    delivery->check(stream);
+  }
+
   // In a forked child nothing runs that could be stopped, and the mutex may be held by a thread that is not there.
   void stop() noexcept {
-    if (::getpid() == pid) engine->stop();
+    if (::getpid() == pid) delivery->stop();
   }
 
   void begin_epoch() {
@@ -134,7 +160,7 @@ class Loader::Impl {
       // What a settled epoch's end has to tell is told by next() alone: here it would depend on how far the runners
       // are.
       bool read_to_the_end = !ended_by_error && !must_seek && cursor.epoch != epoch;
-      if (read_to_the_end && settled) read_to_the_end = engine->take_epoch_end(epoch).has_value();
+      if (read_to_the_end && settled) read_to_the_end = delivery->take_epoch_end(epoch).has_value();
       if (endless && ended_by_error && behind_error) cursor = *behind_error;
       behind_error.reset();
       to_epoch(epoch + 1);
@@ -144,8 +170,8 @@ class Loader::Impl {
     in_epoch = true;
   }
 
-  std::optional<Batch> next() {
-    check_process();
+  std::optional<Batch> next(StreamRef stream) {
+    check(stream);
     if (!in_epoch) begin_epoch();
     if (engine->stopped() || (options.epochs != 0 && epoch >= options.epochs)) return end_epoch();
     if (empty || (!settled && cursor.epoch != epoch)) {
@@ -155,35 +181,45 @@ class Loader::Impl {
     const Clock::time_point begun = Clock::now();
     if (first_call == Clock::time_point{}) first_call = begun;
     if (must_seek) {
-      engine->seek(cursor, {ledger.acted(), samples});
+      delivery->seek(cursor, {ledger.acted(), samples});
       must_seek = false;
     }
-    detail::Slot* slot = nullptr;
+    detail::BatchInfo* made = nullptr;
     std::unique_ptr<detail::Lease> lease;
     try {
-      lease = std::make_unique<detail::Lease>(engine);
-      slot = engine->wait(epoch);
-      if (slot == nullptr) {
+      lease = delivery->make_lease();
+      made = delivery->wait(epoch);
+      if (made == nullptr) {
         if (account_end()) to_epoch(epoch + 1);
         return end_epoch();
       }
-      if (slot->overflow) throw *slot->overflow;
-      account(slot->bad, slot->unlisted, slot->broken.load(std::memory_order_relaxed));
+      if (made->overflow) throw *made->overflow;
     } catch (const detail::LeasesExhausted&) {
       throw;  // the caller can let go of a batch and go on
     } catch (...) {
-      in_epoch = false;
-      ended_by_error = true;
-      if (slot != nullptr) behind_error = slot->next;
-      throw detail::current_error();
+      throw ended(made);
     }
-    lease->take(*slot);
+    delivery->arrive(*made, stream);
+    try {
+      account(made->bad, made->unlisted, made->unreported);
+    } catch (...) {
+      throw ended(made);
+    }
+    delivery->take(*lease, *made, stream);
     Batch batch(std::move(lease));
-    cursor = slot->next;
+    cursor = made->next;
     ++step;
-    samples += slot->samples;
-    count(*slot, begun);
+    samples += made->samples;
+    count(*made, begun);
     return batch;
+  }
+
+  // The exception in flight ends the epoch, at this batch where it is one's. Call inside a catch block.
+  Error ended(const detail::BatchInfo* batch) {
+    in_epoch = false;
+    ended_by_error = true;
+    if (batch != nullptr) behind_error = batch->next;
+    return detail::current_error();
   }
 
   std::optional<Batch> end_epoch() {
@@ -206,7 +242,7 @@ class Loader::Impl {
 
   // False: there was a stop, and how the epoch ends is not known.
   bool account_end() {
-    std::optional<detail::EpochEnd> end = engine->take_epoch_end(epoch);
+    std::optional<detail::EpochEnd> end = delivery->take_epoch_end(epoch);
     if (!end) return false;
     account(end->bad, end->unlisted, end->broken);
     samples += end->samples;
@@ -215,14 +251,14 @@ class Loader::Impl {
     return true;
   }
 
-  void count(const detail::Slot& slot, Clock::time_point begun) noexcept {
+  void count(const detail::BatchInfo& batch, Clock::time_point begun) noexcept {
     const Clock::time_point now = Clock::now();
     const auto ns = static_cast<std::uint64_t>(std::chrono::nanoseconds(now - begun).count());
     latency.record(ns);
-    const std::uint64_t bytes = engine->slots().bytes_of(slot);
+    const std::uint64_t bytes = engine->slots().layout().bytes_of(batch);
     const std::lock_guard lock(counters_mutex);
     counters.batches += 1;
-    counters.samples += slot.valid;
+    counters.samples += batch.valid;
     counters.bytes += bytes;
     counters.next_ns += ns;
     if (counters.batches == 1) counters.first_batch_ns = ns;
@@ -284,7 +320,9 @@ class Loader::Impl {
   detail::PolicyLedger ledger;
   std::optional<Executor> executor;
   detail::Budget budget;
+  std::shared_ptr<detail::DeviceModel> device;  // null: the host. Before the engine, whose slots may be its memory
   std::shared_ptr<detail::Engine> engine;
+  std::unique_ptr<detail::Delivery> delivery;
   std::optional<std::stop_callback<std::function<void()>>> stop_callback;
   std::uint64_t fingerprint = 0, steps = 0;
   bool settled = false, empty = false;
@@ -312,6 +350,7 @@ void EpochRange::advance() {
 }
 
 EpochRange::iterator EpochRange::begin() {
+  loader_->impl_->check(stream_);  // before anything of the epoch is over
   loader_->begin_epoch();
   advance();
   return iterator(this);
@@ -337,7 +376,7 @@ Loader::~Loader() {
 
 EpochRange Loader::epoch(StreamRef stream) { return EpochRange(this, stream); }
 void Loader::begin_epoch() { impl_->begin_epoch(); }
-std::optional<Batch> Loader::next(StreamRef) { return impl_->next(); }
+std::optional<Batch> Loader::next(StreamRef stream) { return impl_->next(stream); }
 State Loader::state() const { return impl_->state(); }
 void Loader::resume(const State& state) { impl_->resume(state); }
 std::uint64_t Loader::epoch_number() const noexcept {
@@ -356,7 +395,9 @@ Report Loader::report() const {
   }
   counters.p50_s = impl_->latency.quantile(0.5);
   counters.p99_s = impl_->latency.quantile(0.99);
-  return detail::make_report(*impl_->engine, counters, impl_->budget);
+  Report report = detail::make_report(*impl_->engine, counters, impl_->budget);
+  impl_->delivery->describe(report);
+  return report;
 }
 
 }  // namespace penstock

@@ -25,7 +25,7 @@ ChainRun* Engine::lease_run(Lock& lock) noexcept {
   try {
     run = std::make_unique<ChainRun>(chain_, options_.scratch_limit, data_->source->open_reader());
     run->stop = stop_source_.get_token();
-    run->rows.resize(slots_.fields());
+    run->rows.resize(slots_.layout().fields());
   } catch (...) {
     run.reset();
     error = described_error("read", data_->source.get());
@@ -100,7 +100,7 @@ void Engine::finish_parts(Slot& slot, std::uint32_t parts) noexcept {
   if (finished == Slots::Finished::no) return;
   if (finished == Slots::Finished::discarded) {
     Lock lock(mutex_);
-    slots_.release(slot, StreamRef{});
+    slots_.release(slot);
     return admit(lock);
   }
   if (!waiting_.load(std::memory_order_seq_cst)) return;
@@ -128,6 +128,7 @@ void Engine::help(Lock& lock) {
   }
   --running_;
   busy_ns_ += now_ns();
+  changed_.notify_all();  // on a device, who helps is not who ends the run
 }
 
 }  // namespace penstock::detail

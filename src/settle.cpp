@@ -64,12 +64,12 @@ Settle::Settle(const PipelineData& data, const BatchBounds& bounds, std::size_t 
   if (bytes_ == 0) return;
   if (rows > std::numeric_limits<std::size_t>::max() / 4 / bytes_)
     throw Error(Errc::limit_exceeded, "a window of " + std::to_string(rows) + " samples does not fit any memory");
-  data_ = static_cast<std::byte*>(memory_->allocate(bytes_ * rows, Slots::field_alignment));
+  data_ = static_cast<std::byte*>(memory_->allocate(bytes_ * rows, BatchLayout::field_alignment));
   for (std::size_t i = 0; i < rows; ++i) all_rows_[i]->data = data_ + i * bytes_;
 }
 
 Settle::~Settle() {
-  if (data_ != nullptr) memory_->deallocate(data_, bytes_ * all_rows_.size(), Slots::field_alignment);
+  if (data_ != nullptr) memory_->deallocate(data_, bytes_ * all_rows_.size(), BatchLayout::field_alignment);
 }
 
 void Settle::reset(const Cursor& cursor, const QuotaCount& count) noexcept {
@@ -368,7 +368,7 @@ void Settle::carry_out(const Move& move, const Slots& slots) noexcept {
     std::byte* const to = slots.place(*move.slot, f, move.row);
     if (field.row_bytes != 0) std::memcpy(to, move.from->data + offsets_[f], field.row_bytes);
     if (field.kind == RowField::Kind::padded)
-      slots.note(*move.slot, f, move.row, to, move.from->varying[field.varying].shape);
+      slots.layout().note(*move.slot, f, move.row, to, move.from->varying[field.varying].shape);
   }
   if (layout_.appends()) {
     appended_.fetch_add(appended, std::memory_order_relaxed);
@@ -387,10 +387,10 @@ std::size_t Settle::append(const Move& move, const Slots& slots, std::size_t fie
   try {
     std::byte* const to = move.slot->arena.append(bytes);
     if (bytes != 0) std::memcpy(to, row.data, bytes);
-    slots.note(*move.slot, field, move.row, to, row.shape);
+    slots.layout().note(*move.slot, field, move.row, to, row.shape);
   } catch (...) {
     Slots::note_overflow(*move.slot);
-    slots.note(*move.slot, field, move.row, nullptr, how.empty);
+    slots.layout().note(*move.slot, field, move.row, nullptr, how.empty);
   }
   return bytes;
 }

@@ -85,7 +85,7 @@ Slot* Engine::wait_settled(std::uint64_t epoch) {
   };
   // What is skipped is a user's code that says it.
   const auto answer = [&] {
-    if (stopped() || !settled_->asks()) return false;
+    if (paused() || !settled_->asks()) return false;
     lock.unlock();
     settled_->answer();
     lock.lock();
@@ -94,11 +94,10 @@ Slot* Engine::wait_settled(std::uint64_t epoch) {
   };
   answer();
   waiting_.store(true, std::memory_order_seq_cst);
-  while (!arrived() && !stopped() && !failed_ && !exhausted())
+  while (!arrived() && !paused() && !failed_ && !exhausted())
     if (!answer()) sleep_or_help(lock, arrived);
   waiting_.store(false, std::memory_order_relaxed);
-  if (stopped()) return nullptr;
-  if (epoch_over(epoch)) return nullptr;
+  if (paused() || epoch_over(epoch)) return nullptr;
   if (arrived()) return next();
   if (failed_) throw *reader_error_;
   throw leases_exhausted();

@@ -9,53 +9,27 @@
 
 namespace penstock::detail {
 
-std::size_t Slots::place_fields(const Schema& schema, const RowLayout& layout, std::uint64_t rows,
-                                std::vector<std::size_t>* offsets) {
-  std::size_t offset = 0;
-  for (std::size_t f = 0; f < schema.size(); ++f) {
-    const std::size_t row = layout[f].row_bytes;
-    if (row != 0 && rows > (std::numeric_limits<std::size_t>::max() / 4 - offset) / row)
-      throw Error(Errc::limit_exceeded, "a batch of " + std::to_string(rows) + " rows of field \"" + schema[f].name +
-                                            "\" does not fit any memory");
-    if (offsets != nullptr) offsets->push_back(offset);
-    offset += static_cast<std::size_t>(row * rows);
-    offset = (offset + field_alignment - 1) / field_alignment * field_alignment;
-  }
-  return offset;
-}
-
-std::size_t Slots::slot_bytes(const Schema& schema, std::uint64_t rows) {
-  return place_fields(schema, RowLayout(schema), rows, nullptr);
-}
-
 Slots::Slots(const Schema& schema, std::uint64_t rows, std::size_t depth, MemoryResource& memory,
              std::size_t append_limit)
-    : rows_(rows), layout_(schema), memory_(&memory) {
-  bytes_ = place_fields(schema, layout_, rows, &offsets_);
+    : layout_(schema, rows), memory_(&memory) {
   free_.reserve(depth);
   slots_.reserve(depth);
-  try {
-    for (std::size_t i = 0; i < depth; ++i) {
-      auto slot = std::make_unique<Slot>(memory, append_limit);
-      slot->indices.resize(rows);
-      slot->mask.resize(rows);
-      slot->varying.resize(rows * layout_.varying());
-      slot->lengths.resize(rows * layout_.varying());
-      slot->padded.resize(layout_.varying());
-      if (bytes_ != 0) slot->data = static_cast<std::byte*>(memory_->allocate(bytes_, field_alignment));
-      slots_.push_back(std::move(slot));
-      free_.push_back(slots_.back().get());
-    }
-  } catch (...) {
-    for (const auto& slot : slots_)
-      if (slot->data != nullptr) memory_->deallocate(slot->data, bytes_, field_alignment);
-    throw;
+  for (std::size_t i = 0; i < depth; ++i) {
+    slots_.push_back(std::make_unique<Slot>(memory, append_limit));
+    layout_.prepare(*slots_.back());
+    free_.push_back(slots_.back().get());
   }
+  const std::size_t each = layout_.bytes();
+  if (each == 0 || depth == 0) return;
+  if (each > std::numeric_limits<std::size_t>::max() / 4 / depth)
+    throw Error(Errc::limit_exceeded, std::to_string(depth) + " batches of " + std::to_string(each) +
+                                          " bytes do not fit any memory; lower `depth` or the batch size");
+  data_ = static_cast<std::byte*>(memory_->allocate(each * depth, BatchLayout::field_alignment));
+  for (std::size_t i = 0; i < depth; ++i) slots_[i]->data = data_ + i * each;
 }
 
 Slots::~Slots() {
-  for (const auto& slot : slots_)
-    if (slot->data != nullptr) memory_->deallocate(slot->data, bytes_, field_alignment);
+  if (data_ != nullptr) memory_->deallocate(data_, layout_.bytes() * depth(), BatchLayout::field_alignment);
 }
 
 // A wrong edge means that two parties believe they own the batch: nothing after it can be trusted.
@@ -79,37 +53,18 @@ Slot* Slots::acquire() noexcept {
 
 void Slots::clear_row(Slot& slot, std::uint64_t row) const noexcept {
   alignas(64) static std::byte nothing{};
-  for (std::size_t f = 0; f < offsets_.size(); ++f) {
-    const RowField& field = layout_[f];
+  for (std::size_t f = 0; f < layout_.fields(); ++f) {
+    const RowField& field = layout_.row()[f];
     std::byte* const out = field.appended() ? &nothing : place(slot, f, row);
     if (field.row_bytes != 0) fill_padding(field, out, field.row_bytes);
-    if (field.kind != RowField::Kind::dense) note(slot, f, row, out, field.empty);
+    if (field.kind != RowField::Kind::dense) layout_.note(slot, f, row, out, field.empty);
   }
-}
-
-void Slots::note(Slot& slot, std::size_t field, std::uint64_t row, std::byte* data, const Shape& shape) const noexcept {
-  const std::size_t at = layout_[field].varying * rows_ + row;
-  slot.varying[at] = {data, shape};
-  slot.lengths[at] = shape[0];
 }
 
 void Slots::note_overflow(Slot& slot) noexcept {
   const std::lock_guard lock(slot.overflow_mutex);
   if (!slot.overflow) slot.overflow = described_error("batch");
   if (!slot.overflow) slot.broken.store(true, std::memory_order_relaxed);
-}
-
-std::uint64_t Slots::bytes_of(const Slot& slot) const noexcept {
-  std::uint64_t bytes = slot.rows * layout_.row_bytes();
-  if (!layout_.appends()) return bytes;
-  for (std::size_t f = 0; f < offsets_.size(); ++f) {
-    const RowField& field = layout_[f];
-    if (field.kind == RowField::Kind::longest)
-      bytes += slot.rows * static_cast<std::uint64_t>(padded(slot, f).longest) * field.unit;
-    if (field.kind == RowField::Kind::ragged)
-      for (const RaggedRow& row : varying_rows(slot, f)) bytes += row_bytes_of(row, field.element);
-  }
-  return bytes;
 }
 
 std::size_t Slots::appended_bytes() const noexcept {
@@ -121,13 +76,13 @@ std::size_t Slots::appended_bytes() const noexcept {
 // Rows whose length is the longest one's: only now that is known.
 void Slots::lay_side_by_side(Slot& slot) const noexcept {
   try {
-    for (std::size_t f = 0; f < offsets_.size(); ++f) {
-      const RowField& field = layout_[f];
+    for (std::size_t f = 0; f < layout_.fields(); ++f) {
+      const RowField& field = layout_.row()[f];
       if (field.kind != RowField::Kind::longest) continue;
       PaddedRows& out = slot.padded[field.varying];
-      const std::span<const RaggedRow> rows = varying_rows(slot, f);
+      const std::span<const RaggedRow> rows = layout_.varying_rows(slot, f);
       out.longest = 0;
-      for (const std::int64_t length : lengths(slot, f)) out.longest = std::max(out.longest, length);
+      for (const std::int64_t length : layout_.lengths(slot, f)) out.longest = std::max(out.longest, length);
       const std::size_t row_bytes = static_cast<std::size_t>(out.longest) * field.unit;
       if (row_bytes != 0 && rows.size() > std::numeric_limits<std::size_t>::max() / 4 / row_bytes)
         throw Error(Errc::limit_exceeded, std::to_string(rows.size()) + " rows of " + std::to_string(row_bytes) +
@@ -148,7 +103,8 @@ void Slots::lay_side_by_side(Slot& slot) const noexcept {
 Slots::Finished Slots::finish(Slot& slot, std::uint32_t parts) noexcept {
   if (slot.left.fetch_sub(parts, std::memory_order_acq_rel) != parts) return Finished::no;
   if (slot.discarded) return Finished::discarded;
-  if (layout_.appends() && !slot.broken.load(std::memory_order_relaxed)) lay_side_by_side(slot);
+  if (layout_.row().appends() && !slot.broken.load(std::memory_order_relaxed)) lay_side_by_side(slot);
+  slot.unreported = slot.broken.load(std::memory_order_relaxed);
   move(slot, SlotState::filling, SlotState::ready);
   return Finished::ready;
 }
@@ -158,7 +114,7 @@ void Slots::lease(Slot& slot) noexcept {
   for (const Replaced& r : slot.replaced) slot.indices[r.row] = r.index;
 }
 
-void Slots::release(Slot& slot, StreamRef) noexcept {
+void Slots::release(Slot& slot) noexcept {
   if (slot.state.exchange(SlotState::free) == SlotState::free) std::terminate();
   free_.push_back(&slot);
 }

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cstdio>
 
-#include <penstock/device.hpp>
-
 #include "cores.hpp"
 
 namespace penstock::detail {
@@ -84,7 +82,6 @@ Report make_report(const Engine& engine, const DeliveryCounters& c, const Budget
   Report r;
   const Engine::Totals t = engine.totals();
   r.cores = usable_cores();
-  r.device = to_string(host());
   r.batches = c.batches;
   r.samples = c.samples;
   r.errors = c.acted;
@@ -126,7 +123,7 @@ Report make_report(const Engine& engine, const DeliveryCounters& c, const Budget
     r.consumer_wait_share = static_cast<double>(c.next_ns) * 1e-9 / r.seconds;
     r.runner_idle_share = std::clamp(1 - static_cast<double>(t.busy_ns) * 1e-9 / (r.seconds * r.threads), 0.0, 1.0);
   }
-  r.slot_allocations = engine.slots().depth();
+  r.slot_allocations = engine.slots().allocations();
   r.memory = {{"batches", engine.slots().depth(), t.slot_bytes}};
   if (t.cells != 0) r.memory.push_back({"samples that wait for those before them", t.cells, t.cell_bytes});
   if (t.blocks.loads != 0) r.memory.push_back({"blocks that records share", 1, t.blocks.peak_bytes});

@@ -13,7 +13,7 @@
 #include "budget.hpp"
 #include "engine.hpp"
 #include "failure.hpp"
-#include "lease.hpp"
+#include "host_delivery.hpp"
 #include "scratch.hpp"
 #include "write.hpp"
 
@@ -90,9 +90,9 @@ class RowCells final : public Cells {
     arena_.reset();
     std::uint64_t bytes = 0;
     for (std::size_t f = 0; f < cells.size(); ++f) {
-      const bool dense = slots.layout()[f].kind == RowField::Kind::dense;
+      const bool dense = slots.layout().row()[f].kind == RowField::Kind::dense;
       const RaggedRow value =
-          dense ? RaggedRow{slots.place(slot, f, row), (*schema)[f].shape} : slots.varying_rows(slot, f)[row];
+          dense ? RaggedRow{slots.place(slot, f, row), (*schema)[f].shape} : slots.layout().varying_rows(slot, f)[row];
       cells[f] = {};
       cells[f].data = value.data != nullptr ? value.data : &nothing;
       cells[f].shape = value.shape;
@@ -204,12 +204,12 @@ class Putting {
 
 bool put_all(const std::shared_ptr<Engine>& engine, Putting& putting) {
   for (;;) {
-    auto lease = std::make_unique<Lease>(engine);
+    auto lease = std::make_unique<HostLease>(engine);
     Slot* const slot = engine->wait(0);
     if (slot == nullptr) break;
     lease->take(*slot);
     if (!putting.put(engine->slots(), *slot)) return false;
-    putting.account(*slot, slot->broken.load(std::memory_order_relaxed));
+    putting.account(*slot, slot->unreported);
   }
   std::optional<EpochEnd> end = engine->take_epoch_end(0);
   if (end) putting.account(*end, end->broken);

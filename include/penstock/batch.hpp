@@ -19,6 +19,11 @@ class Lease;
 
 /// A lease on one slot of the loader's ring: the batch's memory itself, not a copy. Move-only; the slot goes back when
 /// the lease ends, in any order, also after the loader is gone. One thread at a time.
+///
+/// On a device, whose memory the host can't touch, the lease may end while work that uses the batch is still in its
+/// streams: the memory is written to again behind what was put on them before. Ending it enqueues an event on each
+/// stream, which must still be there, and waits for nothing; but the last batch of a loader that is gone waits for the
+/// device before its memory goes.
 class PENSTOCK_API Batch {
  public:
   Batch() noexcept;
@@ -55,6 +60,12 @@ class PENSTOCK_API Batch {
   /// Number of this batch in its epoch.
   std::uint64_t number() const noexcept;
   bool empty() const noexcept { return lease_ == nullptr; }
+  /// Where its fields are; `indices`, `mask` and `lengths` are the host's always. @throws Error(closed) when empty.
+  Device device() const;
+  /// Another stream that uses the batch, beside the one that it was asked for on: what is put on it from now on sees
+  /// the batch, and the lease's end waits for it too. @throws Error(invalid_argument) for a stream of another device;
+  /// Error(unsupported) for one that is being captured; Error(device); Error(closed).
+  void also_used_on(StreamRef stream);
   /// Ends the lease now.
   void release() noexcept;
 

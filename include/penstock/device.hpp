@@ -8,9 +8,9 @@
 
 namespace penstock {
 
-/// Where batches end up: the host's memory, or one GPU's.
+/// Where batches end up: the host's memory, one GPU's, or that of one that the host emulates.
 struct Device {
-  enum class Kind : std::uint8_t { host, gpu };
+  enum class Kind : std::uint8_t { host, gpu, emulated };
   Kind kind = Kind::host;
   int index = 0;
   friend bool operator==(const Device&, const Device&) = default;

@@ -20,7 +20,8 @@ namespace penstock {
 
 /// Settings of a loader. None of them changes a batch.
 struct LoaderOptions {
-  Device device = host();
+  Device device = host();                 ///< where batches end up. Slots lie in memory that it reads by itself, and
+                                          ///< each batch is one copy, made while the batches before it are worked on
   unsigned threads = 0;                   ///< runners, at most as many as the executor has threads; 0 = all
                                           ///< of those, without an executor cores - 1
   std::optional<Executor> executor = {};  ///< threads shared with other loaders; default: its own
@@ -31,6 +32,9 @@ struct LoaderOptions {
   unsigned depth = 0;                     ///< batches in the ring, those the caller holds included; at least 2. 0 = one
                                           ///< to hold, one ready, and two being filled (more where batches have fewer
                                           ///< rows than there are threads), or what `memory` allows
+  unsigned device_depth = 0;              ///< batches on a device, those the caller holds included; at least 2. 0 = 3:
+                                          ///< one to hold, one ready, one being copied, or what `device_memory` allows
+  std::size_t device_memory = 0;          ///< bytes of the device's memory for batches; 0 = no limit
   std::size_t settle_bytes = 0;           ///< bytes of finished samples that wait until those before them are decided,
                                           ///< in a pipeline with filter, flat_map, drop or a stream; 0 = one batch.
                                           ///< Never fewer than 4 samples a runner
@@ -40,7 +44,8 @@ struct LoaderOptions {
                                           ///< Readers behind `concat` and the like, and those of stand-ins for bad
                                           ///< samples, keep blocks of their own beside these: 8 MiB each, and what the
                                           ///< record in work needs
-  MemoryResource* host_memory = nullptr;  ///< where slots come from; default: penstock::host_memory()
+  MemoryResource* host_memory = nullptr;  ///< where slots come from; default: penstock::host_memory(),
+                                          ///< for a device its pinned memory, which no other copies from as fast
   std::uint64_t epochs = 0;               ///< nothing is read ahead behind this many; 0 = they never end
   std::stop_token stop = {};              ///< when it is requested, `next()` returns nothing more
 };
@@ -96,7 +101,8 @@ class PENSTOCK_API Loader {
   /// Checks everything, resolves the byte table, allocates the ring.
   /// @throws Error(schema_mismatch | invalid_argument) for a pipeline without `batch`, with a field of varying shape,
   /// or for more than 16,384 threads; Error(out_of_memory) with the byte table when `memory` is too small;
-  /// Error(unsupported) for a device without support.
+  /// Error(unsupported) for a device without support, or for fields on it that are neither of a fixed size nor padded
+  /// to one; Error(device).
   explicit Loader(Pipeline pipeline, LoaderOptions options = {});
   Loader(Loader&&) noexcept;
   Loader& operator=(Loader&&) noexcept;
@@ -106,10 +112,13 @@ class PENSTOCK_API Loader {
   /// the one the state names. The range borrows the loader.
   EpochRange epoch(StreamRef stream = {});
   /// The next batch, or nothing at the end of the epoch (once; then the next epoch begins) and after a stop. On a
-  /// device, work enqueued on `stream` afterwards sees the batch; the host does not wait for it.
+  /// device, work enqueued on `stream` afterwards sees the batch; the host waits until its copy is enqueued, no longer.
+  /// Without a stream it waits until the batch is there, and takes the lease's end for the end of its use.
   /// @throws Error of the first bad sample in order (the epoch ends there: `epoch()` begins the next one, `state()`
   /// still names the batch that failed); Error(leases_exhausted) when the caller holds the whole ring;
-  /// Error(out_of_memory), before anything else of that batch, where its rows of any size don't fit `memory`.
+  /// Error(out_of_memory), before anything else of that batch, where its rows of any size don't fit `memory`;
+  /// Error(invalid_argument) for a stream of another device, Error(unsupported) for one that is being captured,
+  /// Error(device): after these three the batch is still the next one, but where its copy failed: then the epoch ends.
   std::optional<Batch> next(StreamRef stream = {});
 
   /// Names the batch behind the last one delivered; behind an epoch's last, the next epoch's first. (Where filters or

@@ -44,6 +44,7 @@ class EmulatedDevice::Memory final : public MemoryResource {
     limited_.deallocate(data, bytes, align);
   }
   MemoryKind kind() const noexcept override { return kind_; }
+  std::size_t used() const noexcept { return limited_.used(); }
 
  private:
   EmulatedDevice& device_;
@@ -64,6 +65,9 @@ class EmulatedDevice::OwnStream final : public Stream {
       std::erase(device_.open_, state_.get());
     }
     device_.streams_->reach(*end);
+    const std::lock_guard lock(device_.mutex_);
+    device_.streams_->remove(state_->number);
+    if (device_.orders_) device_.orders_->remove_stream(state_->actor);
   }
   StreamRef ref() const noexcept override { return StreamRef::of(state_.get(), device_.device()); }
 
@@ -96,8 +100,8 @@ void EmulatedDevice::call(const char* what) {
     const std::lock_guard lock(failed_mutex_);
     throw Error(Errc::device, std::string(what) + ": the device failed before: " + failed_);
   }
-  const EmulatedFault& fault = options_.fault;
-  if (fault.call == 0 || calls_ < fault.call || (calls_ > fault.call && !fault.for_ever)) return;
+  const EmulatedOptions::Fault& fault = options_.fault;
+  if (fault.call == 0 || calls_ < fault.call || calls_ - fault.call >= fault.count) return;
   throw Error(Errc::device, std::string(what) + " failed, as was asked for (call " + std::to_string(calls_) + ")");
 }
 
@@ -108,9 +112,10 @@ void EmulatedDevice::fail(const char* what, const std::string& why) {
   has_failed_.store(true, std::memory_order_release);
 }
 
-void EmulatedDevice::enter() {
+int EmulatedDevice::enter() {
   const std::lock_guard lock(mutex_);
   call("choosing the device");
+  return 0;
 }
 
 std::unique_ptr<DeviceModel::Stream> EmulatedDevice::make_stream(const char* name, Priority) {
@@ -131,8 +136,12 @@ std::unique_ptr<DeviceModel::Event> EmulatedDevice::make_event() {
 
 // -- what is enqueued --
 
-EmulatedDevice::StreamState& EmulatedDevice::state_of(StreamRef stream) noexcept {
-  return *static_cast<StreamState*>(stream.handle());
+// Under the mutex.
+EmulatedDevice::StreamState& EmulatedDevice::state_of(StreamRef stream) const {
+  const auto found = std::find(open_.begin(), open_.end(), stream.handle());
+  if (found == open_.end())
+    throw Error(Errc::device, "the stream is gone: streams must outlive the batches that are used on them");
+  return **found;
 }
 
 // Under the mutex.
@@ -275,6 +284,9 @@ void EmulatedDevice::host_writes(const void* data, std::size_t bytes) {
 std::uint64_t EmulatedDevice::calls() const {
   const std::lock_guard lock(mutex_);
   return calls_;
+}
+std::size_t EmulatedDevice::used(MemoryKind kind) const noexcept {
+  return (kind == MemoryKind::pinned ? pinned_memory_ : device_memory_)->used();
 }
 std::vector<std::string> EmulatedDevice::findings() const {
   const std::lock_guard lock(mutex_);

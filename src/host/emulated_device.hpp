@@ -11,31 +11,15 @@
 #include <string>
 #include <vector>
 
+#include <penstock/emulated_gpu.hpp>
+
 #include "../device_model.hpp"
 #include "emulated_streams.hpp"
 #include "happens_before.hpp"
 
 namespace penstock::detail {
 
-/// A call of the device that fails.
-struct EmulatedFault {
-  std::uint64_t call = 0;  ///< which one, counted from 1; 0 = none
-  bool for_ever = false;   ///< all calls behind it too
-};
-
-struct EmulatedOptions {
-  enum class Mode : std::uint8_t {
-    late,     ///< nothing is done before somebody waits for it: what is used too early is found every time
-    threaded  ///< a thread a stream: for races, and for what takes time
-  };
-  Mode mode = Mode::threaded;
-  bool checked = false;             ///< find what no event orders, also where it went well
-  std::uint64_t seed = 0;           ///< of the order of steps, or of delays; 0 in `late`: as late as can be
-  std::uint32_t most_delay_us = 0;  ///< threaded: before each step
-  std::size_t device_bytes = 0;     ///< hard limits; 0 = none
-  std::size_t pinned_bytes = 0;
-  EmulatedFault fault = {};
-};
+using EmulatedOptions = EmulatedGpuOptions;
 
 /// A device of the host's: streams and events with real asynchrony, memory with limits, that never looks like what is
 /// wanted before it is written (0xCD). So everything above `DeviceModel` is tested on machines without a GPU. What can
@@ -47,7 +31,8 @@ class EmulatedDevice final : public DeviceModel {
 
   Device device() const noexcept override { return device_; }
   std::string name() const override;
-  void enter() override;
+  int enter() override;
+  void leave(int) noexcept override {}
   MemoryResource& device_memory() noexcept override;
   MemoryResource& pinned_memory() noexcept override;
   std::unique_ptr<Stream> make_stream(const char* name, Priority priority) override;
@@ -69,6 +54,8 @@ class EmulatedDevice final : public DeviceModel {
 
   /// Calls so far that may fail: what `EmulatedFault::call` counts.
   std::uint64_t calls() const;
+  /// Bytes of this kind in use.
+  std::size_t used(MemoryKind kind) const noexcept;
   /// Of `checked`: each a sentence. Waits for an event that was never recorded are among them.
   std::vector<std::string> findings() const;
 
@@ -78,7 +65,7 @@ class EmulatedDevice final : public DeviceModel {
   struct OwnEvent;
   struct StreamState;
 
-  static StreamState& state_of(StreamRef stream) noexcept;
+  StreamState& state_of(StreamRef stream) const;
   void call(const char* what);
   void fail(const char* what, const std::string& why);
   std::shared_ptr<Record> put_record(StreamState& stream);

@@ -44,11 +44,13 @@ void perform(Operation& operation, Wait&& wait) {
   }
 }
 
-/// Streams of one device: when what is enqueued gets done. `add` and `enqueue` one thread at a time.
+/// Streams of one device: when what is enqueued gets done. `add`, `remove` and `enqueue` one thread at a time.
 class EmulatedStreams {
  public:
   virtual ~EmulatedStreams() = default;
   virtual std::size_t add() = 0;
+  /// One on which everything is done. Another one may get its number.
+  virtual void remove(std::size_t stream) = 0;
   virtual void enqueue(std::size_t stream, Operation operation) = 0;
   /// Returns once it is reached. Any thread.
   virtual void reach(const Record& record) = 0;

@@ -8,9 +8,22 @@ namespace penstock::detail {
 HappensBefore::HappensBefore() { actors_.push_back({"the host", {1}}); }
 
 HappensBefore::Actor HappensBefore::add_stream(std::string name) {
+  name = "stream \"" + std::move(name) + "\"";
+  if (!ended_.empty()) {
+    // Its clock goes on: the host has seen all of it, so to every other it is what it would be if it were new.
+    const Actor again = ended_.back();
+    ended_.pop_back();
+    actors_[again].name = std::move(name);
+    return again;
+  }
   const Actor added = actors_.size();
-  actors_.push_back({"stream \"" + std::move(name) + "\"", Clock(added + 1)});
+  actors_.push_back({std::move(name), Clock(added + 1)});
   return added;
+}
+
+void HappensBefore::remove_stream(Actor stream) {
+  wait(host, actors_[stream].clock);
+  ended_.push_back(stream);
 }
 
 void HappensBefore::join(Clock& into, const Clock& other) {

@@ -6,14 +6,9 @@
 #include <string_view>
 #include <vector>
 
-namespace penstock::detail {
+#include <penstock/emulated_gpu.hpp>
 
-/// Bytes that an operation uses, and what it calls them.
-struct MemoryUse {
-  const void* data = nullptr;
-  std::size_t bytes = 0;
-  bool writes = false;
-};
+namespace penstock::detail {
 
 /// Finds accesses to the same memory, one of them a write, that no event orders, whatever order they happened to run
 /// in: a vector clock for the host and for each stream (Lamport; Mattern 1989). All threads of the host count as one,
@@ -27,6 +22,8 @@ class HappensBefore {
 
   HappensBefore();
   Actor add_stream(std::string name);
+  /// Ended, behind all that was on it: another one may get its number.
+  void remove_stream(Actor stream);
   /// Something is put on a stream: what the host has done so far comes before it.
   void enqueue(Actor stream);
   const Clock& now(Actor actor) const { return actors_[actor].clock; }
@@ -58,6 +55,7 @@ class HappensBefore {
   bool ordered(const Use& before, Actor actor) const;
 
   std::vector<Known> actors_;
+  std::vector<Actor> ended_;
   std::vector<Use> uses_;  // that a later one may still clash with
   std::vector<std::string> findings_;
 };

@@ -16,8 +16,17 @@ class LateStreams final : public EmulatedStreams {
 
   std::size_t add() override {
     const std::lock_guard lock(mutex_);
+    if (!removed_.empty()) {
+      const std::size_t again = removed_.back();
+      removed_.pop_back();
+      return again;
+    }
     streams_.emplace_back();
     return streams_.size() - 1;
+  }
+  void remove(std::size_t stream) override {
+    const std::lock_guard lock(mutex_);
+    removed_.push_back(stream);
   }
   void enqueue(std::size_t stream, Operation operation) override {
     const std::lock_guard lock(mutex_);
@@ -48,6 +57,7 @@ class LateStreams final : public EmulatedStreams {
 
   std::mutex mutex_;
   std::deque<std::deque<Operation>> streams_;
+  std::vector<std::size_t> removed_;
   SmallRandom random_;
   bool steps_by_chance_;
 };

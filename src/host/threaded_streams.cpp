@@ -1,8 +1,10 @@
+#include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <deque>
+#include <memory>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "emulated_streams.hpp"
 #include "one_way_list.hpp"
@@ -57,17 +59,22 @@ class ThreadedStreams final : public EmulatedStreams {
  public:
   ThreadedStreams(std::uint64_t seed, std::uint32_t most_delay_us) : seed_(seed), most_delay_us_(most_delay_us) {}
   std::size_t add() override {
-    streams_.emplace_back(seed_ + streams_.size() * 0x2545f4914f6cdd1d, most_delay_us_);
-    return streams_.size() - 1;
+    const auto unused = std::find(streams_.begin(), streams_.end(), nullptr);
+    const auto number = static_cast<std::size_t>(unused - streams_.begin());
+    if (unused == streams_.end()) streams_.emplace_back();
+    streams_[number] = std::make_unique<ThreadedStream>(seed_ + made_++ * 0x2545f4914f6cdd1d, most_delay_us_);
+    return number;
   }
-  void enqueue(std::size_t stream, Operation operation) override { streams_[stream].enqueue(std::move(operation)); }
+  void remove(std::size_t stream) override { streams_[stream].reset(); }
+  void enqueue(std::size_t stream, Operation operation) override { streams_[stream]->enqueue(std::move(operation)); }
   void reach(const Record& record) override { wait_for(record); }
   void look(const Record&) override {}
 
  private:
   std::uint64_t seed_;
   std::uint32_t most_delay_us_;
-  std::deque<ThreadedStream> streams_;
+  std::uint64_t made_ = 0;
+  std::vector<std::unique_ptr<ThreadedStream>> streams_;
 };
 
 }  // namespace

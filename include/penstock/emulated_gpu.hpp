@@ -1,0 +1,99 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <penstock/device.hpp>
+#include <penstock/export.hpp>
+#include <penstock/memory.hpp>
+
+namespace penstock {
+
+namespace detail {
+class EmulatedDevice;
+}
+
+struct EmulatedGpuOptions {
+  enum class Mode : std::uint8_t {
+    late,     ///< nothing is done before somebody waits for it: what is used too early is found every time
+    threaded  ///< a thread a stream: for races, and for what takes time
+  };
+  /// Calls of the device that fail.
+  struct Fault {
+    static constexpr std::uint64_t for_ever = ~std::uint64_t{0};
+    std::uint64_t call = 0;   ///< the first, counted from 1; 0 = none
+    std::uint64_t count = 1;  ///< how many, one behind the other
+  };
+  Mode mode = Mode::threaded;
+  bool checked = false;             ///< find what no event orders, also where it went well; what the host waited for is
+                                    ///< ordered for all of its threads
+  std::uint64_t seed = 0;           ///< of the order of steps, or of delays; 0 in `late`: as late as can be
+  std::uint32_t most_delay_us = 0;  ///< threaded: microseconds before each step, at most
+  std::size_t device_bytes = 0;     ///< hard limits of its memories, bytes; 0 = none
+  std::size_t pinned_bytes = 0;
+  Fault fault = {};
+};
+
+/// Bytes that work on a device uses.
+struct MemoryUse {
+  const void* data = nullptr;
+  std::size_t bytes = 0;
+  bool writes = false;
+};
+
+/// A GPU that the host emulates: streams and events with real asynchrony, memory with hard limits that is 0xCD before
+/// it is written. Loaders take it like any other (`{.device = gpu.device()}`), so a training loop's use of batches and
+/// streams can be tried, and tested, where there is no GPU. Any thread. Loaders and streams keep what they need of it.
+class PENSTOCK_API EmulatedGpu {
+ public:
+  explicit EmulatedGpu(const EmulatedGpuOptions& options = {});
+  EmulatedGpu(EmulatedGpu&&) noexcept;
+  EmulatedGpu& operator=(EmulatedGpu&&) noexcept;
+  ~EmulatedGpu();
+
+  /// No other one's, ever.
+  Device device() const noexcept;
+
+  /// A stream of a user's. Move-only; destroyed once what is on it is done.
+  class PENSTOCK_API Stream {
+   public:
+    Stream(Stream&&) noexcept;
+    Stream& operator=(Stream&&) noexcept;
+    ~Stream();
+    StreamRef ref() const noexcept;
+    /// A kernel: `work` runs when the stream comes to it. An exception of its own fails the device for good, as a
+    /// kernel's trap does; it must neither call the device nor wait for the host. `uses` is what `checked` looks at.
+    /// @throws Error(device).
+    void launch(const char* name, std::function<void()> work, std::initializer_list<MemoryUse> uses = {});
+    /// Returns once all that is on it is done. @throws Error(device).
+    void synchronize();
+
+   private:
+    friend class EmulatedGpu;
+    struct Own;
+    explicit Stream(std::unique_ptr<Own> own) noexcept;
+    std::unique_ptr<Own> own_;
+  };
+  /// @throws Error(device).
+  Stream make_stream(const char* name);
+
+  /// Calls so far that may fail: what `Fault::call` counts.
+  std::uint64_t calls() const;
+  /// Of `checked`: each a sentence.
+  std::vector<std::string> findings() const;
+  /// Bytes in use.
+  std::size_t device_bytes_used() const noexcept;
+  std::size_t pinned_bytes_used() const noexcept;
+
+ private:
+  int index_;
+  int pid_;
+  std::shared_ptr<detail::EmulatedDevice> device_;
+};
+
+}  // namespace penstock

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include <penstock/device.hpp>
+#include <penstock/error.hpp>
+#include <penstock/report.hpp>
+
+#include "batch_info.hpp"
+#include "lease.hpp"
+#include "settle.hpp"
+
+namespace penstock::detail {
+
+/// The caller holds every batch of the ring: it can let go of one and go on.
+struct LeasesExhausted : Error {
+  using Error::Error;
+};
+
+/// Where `next()` gets its batches: from the engine's ring itself, or from one on a device that is filled from it.
+/// One thread at a time, but for `stop` and `describe`.
+class Delivery {
+ public:
+  virtual ~Delivery() = default;
+
+  /// Whether a caller may want its batches on this stream. @throws Error(invalid_argument | unsupported).
+  virtual void check(StreamRef stream) const = 0;
+  /// Gives up all that is unread and begins at `cursor`, before which the run counted so much.
+  virtual void seek(const Cursor& cursor, const QuotaCount& count) = 0;
+  /// The next batch, once it is there: the same one until it is leased. Null after a stop, and, where only the samples
+  /// tell, at the end of the epoch. @throws LeasesExhausted, or what ended the run, behind the batches before it.
+  virtual BatchInfo* wait(std::uint64_t epoch) = 0;
+  /// Takes note that the epoch ended: what its last batch did not tell. None: it has not, or a batch comes first.
+  virtual std::optional<EpochEnd> take_epoch_end(std::uint64_t epoch) = 0;
+  /// One that holds nothing yet, so that a batch that was waited for needs no memory.
+  virtual std::unique_ptr<Lease> make_lease() = 0;
+  /// Work that is put on the stream from now on sees the batch that `wait` gave; for the host's own stream the host
+  /// waits. @throws Error(device): the batch is still the next one.
+  virtual void arrive(BatchInfo& batch, StreamRef stream) = 0;
+  /// Has the lease hold it.
+  virtual void take(Lease& lease, BatchInfo& batch, StreamRef stream) noexcept = 0;
+  /// Wakes who waits, for good. Any thread.
+  virtual void stop() noexcept = 0;
+  /// Nothing runs any more when it returns; leases may be held still.
+  virtual void close() noexcept = 0;
+  /// What it knows of the run. Any thread.
+  virtual void describe(Report& report) const = 0;
+};
+
+}  // namespace penstock::detail

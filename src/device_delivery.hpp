@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "delivery.hpp"
+#include "device_model.hpp"
+#include "engine.hpp"
+
+namespace penstock::detail {
+
+struct DeviceDeliveryOptions {
+  unsigned depth = 3;        ///< batches on the device
+  std::uint64_t epochs = 0;  ///< 0 = no end
+};
+
+/// Batches are copied to a device, each by one copy of its whole slot, while the ones before are worked on. `engine`
+/// has its slots in memory that the device reads. @throws Error(out_of_memory | device).
+std::unique_ptr<Delivery> device_delivery(std::shared_ptr<DeviceModel> device, std::shared_ptr<Engine> engine,
+                                          std::shared_ptr<const PipelineData> data,
+                                          const DeviceDeliveryOptions& options);
+
+}  // namespace penstock::detail

@@ -1,0 +1,84 @@
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include <penstock/error.hpp>
+
+#include "batch_layout.hpp"
+#include "device_model.hpp"
+#include "pipeline_data.hpp"
+
+namespace penstock::detail {
+
+/// One batch's memory on a device, and what is known about it.
+struct DeviceSlot : BatchInfo {
+  std::byte* data = nullptr;
+  std::unique_ptr<DeviceModel::Event> ready;                  ///< behind all that was written to it
+  std::vector<std::unique_ptr<DeviceModel::Event>> released;  ///< one for each stream that used it
+  std::size_t users = 0;                                      ///< of `released`, those of the last lease
+};
+
+/// The batches on a device. Leases keep it alive beyond their loader; whoever goes last waits for what still uses it.
+/// Any thread, but as said.
+class DeviceRing {
+ public:
+  /// Takes all memory and all events there will be, but those of further streams. @throws Error(out_of_memory |
+  /// device).
+  DeviceRing(std::shared_ptr<DeviceModel> device, std::shared_ptr<const PipelineData> data, const BatchLayout& layout,
+             unsigned depth);
+  DeviceRing(const DeviceRing&) = delete;
+  DeviceRing& operator=(const DeviceRing&) = delete;
+  ~DeviceRing();
+
+  DeviceModel& device() const noexcept { return *device_; }
+  const PipelineData& data() const noexcept { return *data_; }
+  const BatchLayout& layout() const noexcept { return layout_; }
+  std::size_t depth() const noexcept { return slots_.size(); }
+
+  // -- under `mutex` --
+  using Lock = std::unique_lock<std::mutex>;
+  bool has_free(const Lock&) const noexcept { return !free_.empty(); }
+  DeviceSlot& acquire(const Lock&) noexcept;
+  /// One that nobody has leased.
+  void put_back(const Lock&, DeviceSlot& slot) noexcept;
+  void lease(const Lock&) noexcept { ++leased_; }
+  std::size_t leased(const Lock&) const noexcept { return leased_; }
+  /// The first failure there was; none where there was no memory to say it.
+  void fail(const Lock&, std::optional<Error> error) noexcept;
+  const std::optional<Error>& failure(const Lock&) const noexcept { return failure_; }
+  /// It was told.
+  void clear_failure(const Lock&);
+  /// Once for each slot that was lost. @throws Error(device).
+  void tell_of_lost(const Lock&);
+  /// All there are, but those that a failed device may write to still.
+  std::size_t usable(const Lock&) const noexcept { return slots_.size() - lost_; }
+
+  // -- the caller's thread --
+  /// The lease of a slot ends: it is written to again behind what these streams have in work now.
+  void give_back(DeviceSlot& slot, std::span<const StreamRef> streams) noexcept;
+
+  std::mutex mutex;  ///< of all that changes here, and of who waits for it
+  std::condition_variable changed;
+
+ private:
+  bool record_uses(DeviceSlot& slot, std::span<const StreamRef> streams) noexcept;
+  void free_memory() noexcept;
+
+  std::shared_ptr<DeviceModel> device_;
+  std::shared_ptr<const PipelineData> data_;
+  BatchLayout layout_;
+  std::byte* memory_ = nullptr;
+  std::vector<std::unique_ptr<DeviceSlot>> slots_;
+  std::vector<DeviceSlot*> free_;
+  std::size_t leased_ = 0, lost_ = 0, told_ = 0;  ///< told: of the lost
+  std::optional<Error> failure_;
+  std::optional<Error> spare_;  ///< made while there is memory to
+};
+
+}  // namespace penstock::detail

@@ -1,0 +1,46 @@
+#include "devices.hpp"
+
+#include <algorithm>
+#include <mutex>
+#include <vector>
+
+#include <penstock/error.hpp>
+
+namespace penstock::detail {
+
+namespace {
+
+struct Registry {
+  std::mutex mutex;
+  std::vector<std::weak_ptr<DeviceModel>> devices;
+};
+
+Registry& registry() {
+  static Registry& all = *new Registry;  // never destroyed: loaders in static storage may ask it still
+  return all;
+}
+
+}  // namespace
+
+void register_device(const std::shared_ptr<DeviceModel>& device) {
+  Registry& all = registry();
+  const std::lock_guard lock(all.mutex);
+  std::erase_if(all.devices, [](const auto& known) { return known.expired(); });
+  all.devices.push_back(device);
+}
+
+std::shared_ptr<DeviceModel> open_device(Device device) {
+  if (device.kind == Device::Kind::host) return nullptr;
+  Registry& all = registry();
+  const std::lock_guard lock(all.mutex);
+  for (const auto& known : all.devices)
+    if (auto model = known.lock(); model != nullptr && model->device() == device) return model;
+  if (device.kind == Device::Kind::emulated)
+    throw Error(Errc::unsupported, "there is no " + to_string(device) +
+                                       " any more: keep the EmulatedGpu as long as "
+                                       "loaders are made for it");
+  throw Error(Errc::unsupported, "this build has no support for " + to_string(device) +
+                                     "; use host(), best_device(), or an EmulatedGpu's device() to try things out");
+}
+
+}  // namespace penstock::detail
