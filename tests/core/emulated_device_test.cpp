@@ -17,7 +17,7 @@
 using namespace help;
 using penstock::detail::DeviceModel;
 using penstock::detail::EmulatedDevice;
-using penstock::detail::EmulatedOptions;
+using EmulatedOptions = ps::EmulatedGpuOptions;
 using Mode = EmulatedOptions::Mode;
 
 namespace {
@@ -253,7 +253,8 @@ TEST_CASE("every call of an emulated device can be made to fail, once or for eve
   for (const Mode mode : {Mode::late, Mode::threaded})
     for (const bool for_ever : {false, true})
       for (std::uint64_t call = 1; call <= calls; ++call) {
-        EmulatedDevice device(some_gpu, {.mode = mode, .fault = {call, for_ever}});
+        EmulatedDevice device(some_gpu,
+                              {.mode = mode, .fault = {call, for_ever ? EmulatedOptions::Fault::for_ever : 1}});
         const ps::Errc code = code_of([&] { static_cast<void>(Staging(device, -1).run(5)); });
         REQUIRE(code == ps::Errc::device);
       }
@@ -273,5 +274,25 @@ TEST_CASE("a kernel that fails, fails an emulated device for good") {
       CHECK(error.cause() == "next: the device failed before: trap: a bad address");
     }
     CHECK_FALSE(ran);
+  }
+}
+
+TEST_CASE("streams of an emulated device that came and went leave nothing behind") {
+  for (const Mode mode : {Mode::late, Mode::threaded}) {
+    EmulatedDevice device(some_gpu, {.mode = mode, .checked = true});
+    const unsigned before = thread_count();
+    int done = 0;
+    for (int i = 0; i < 50; ++i) {
+      const auto a = device.make_stream("a", DeviceModel::Priority::normal);
+      const auto b = device.make_stream("b", DeviceModel::Priority::normal);
+      device.launch(a->ref(), "first", [&] { ++done; }, {{&done, sizeof done, true}});
+      const auto event = device.make_event();
+      device.record(*event, a->ref());
+      device.wait(b->ref(), *event);
+      device.launch(b->ref(), "second", [&] { ++done; }, {{&done, sizeof done, true}});
+    }
+    CHECK(done == 100);
+    CHECK(device.findings().empty());
+    CHECK(eventually([&] { return thread_count() == before; }));
   }
 }

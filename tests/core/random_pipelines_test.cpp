@@ -20,7 +20,7 @@ TEST_CASE("random pipelines bring what the model says") {
   std::array<u64, 3> tails{};
   std::array<u64, 4> joins{};
   u64 blocked = 0, ragged = 0, padded = 0, longest = 0, buckets = 0, by_tokens = 0, by_bytes = 0;
-  u64 streams = 0, settled = 0, faulty = 0, failures = 0, acted_on = 0, resumed = 0, batches = 0;
+  u64 streams = 0, settled = 0, faulty = 0, failures = 0, acted_on = 0, resumed = 0, on_devices = 0, batches = 0;
   for (u64 seed = base; seed < base + count; ++seed) {
     const auto spec = std::make_shared<const model::Spec>(model::random_spec(seed));
     for (const model::Kind kind : [&] {
@@ -55,7 +55,7 @@ TEST_CASE("random pipelines bring what the model says") {
 
     const ps::Pipeline p = build(spec, mix(seed + 1) % 2 == 0, mix(seed + 2) % 4 != 0);
     const auto options = [&](u64 salt) {
-      ps::LoaderOptions o = some_options(seed, salt);
+      ps::LoaderOptions o = some_options(p, seed, salt);
       if (mix(seed + salt + 4) % 2 == 0)
         o.block_bytes = (2 + mix(seed + salt + 5) % 5) * spec->per_block * spec->width * 4;
       o.settle_bytes = mix(seed + salt + 2) % 3 == 0 ? mix(seed + salt + 3) % 20'000 : 0;
@@ -63,6 +63,7 @@ TEST_CASE("random pipelines bring what the model says") {
     };
     std::vector<model::Event> got;
     ps::Loader loader(p, options(10));
+    on_devices += options(10).device != ps::host();
     REQUIRE(p.size() == model::size_of(*spec));
     u64 final_acted = 0;
     if (mix(seed + 3) % 2 == 0) {
@@ -108,6 +109,7 @@ TEST_CASE("random pipelines bring what the model says") {
       "  tails keep %.1f %%, drop %.1f %%, pad %.1f %%\n",
       percent(settled), percent(streams), percent(policies[0]), percent(policies[1]), percent(policies[2]),
       percent(policies[3]), percent(tails[0]), percent(tails[1]), percent(tails[2]));
+  std::printf("  on devices %.1f %%\n", percent(on_devices));
   std::printf(
       "  of blocks %.1f %%, of sources joined by concat %.1f %%, interleave %.1f %%, zip %.1f %%\n  ragged %.1f %%, "
       "padded %.1f %%, padded to the longest %.1f %%\n  buckets %.1f %%, "
@@ -119,6 +121,7 @@ TEST_CASE("random pipelines bring what the model says") {
     for (const u64 n : {blocked, joins[1], joins[2], joins[3], ragged, padded, longest, buckets, by_tokens, by_bytes})
       CHECK(percent(n) >= 2);
     CHECK(settled * 100 >= count * 40);
+    CHECK(on_devices * 100 >= count * 10);
     CHECK(streams * 100 >= count * 8);
     CHECK(faulty * 100 >= count * 48);
     CHECK(resumed * 100 >= count * 45);

@@ -1,8 +1,12 @@
 #include "random_run.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <map>
 #include <utility>
+
+#include <penstock/emulated_gpu.hpp>
 
 using namespace help;
 
@@ -68,13 +72,30 @@ const ps::Executor& executor(unsigned threads) {
   return all.at(threads);
 }
 
+// One that does everything as late as can be, one by chance, and one with threads.
+ps::Device device(std::size_t which) {
+  using Mode = ps::EmulatedGpuOptions::Mode;
+  static const std::array<ps::EmulatedGpu, 3> all{ps::EmulatedGpu({.mode = Mode::late}),
+                                                  ps::EmulatedGpu({.mode = Mode::late, .seed = 7}), ps::EmulatedGpu()};
+  return all[which % all.size()].device();
+}
+
+bool travels(const ps::Field& field) {
+  return field.collate.kind == ps::Collate::Kind::dense ||
+         (field.collate.kind == ps::Collate::Kind::pad && field.collate.to != 0);
+}
+
 }  // namespace
 
-ps::LoaderOptions some_options(u64 seed, u64 salt) {
+ps::LoaderOptions some_options(const ps::Pipeline& pipeline, u64 seed, u64 salt) {
   constexpr unsigned thread_counts[] = {1, 2, 3, 5};
   ps::LoaderOptions options;
   options.executor = executor(thread_counts[mix(seed + salt) % 4]);
   options.depth = static_cast<unsigned>(mix(seed + salt + 1) % 7);
+  if (mix(seed + salt + 50) % 3 == 0 && std::ranges::all_of(pipeline.schema(), travels)) {
+    options.device = device(mix(seed + salt + 51));
+    options.device_depth = static_cast<unsigned>(mix(seed + salt + 52) % 4);
+  }
   return options;
 }
 

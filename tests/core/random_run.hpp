@@ -19,8 +19,9 @@ ps::Pipeline build(const std::shared_ptr<const model::Spec>& spec, bool delays, 
 void play(ps::Loader& loader, u64 epochs, std::size_t most, std::vector<model::Event>& events);
 /// On one line, for messages.
 std::string text(const model::Event& e);
-/// 1, 2, 3 or 5 threads and a depth, the same for the same two numbers. Threads are shared with all other loaders.
-ps::LoaderOptions some_options(u64 seed, u64 salt);
+/// 1, 2, 3 or 5 threads and a depth, the same for the same two numbers. Threads are shared with all other loaders. Now
+/// and then an emulated device, for pipelines that can have one.
+ps::LoaderOptions some_options(const ps::Pipeline& pipeline, u64 seed, u64 salt);
 
 struct Seeds {
   u64 first, count;
