@@ -18,6 +18,7 @@ Row jpeg_vs_raw(const RowSpec& spec, const Settings& settings);
 Row jpeg_vs_raw_noisy(const RowSpec& spec, const Settings& settings);
 Row jpeg_vs_plain(const RowSpec& spec, const Settings& settings);
 Row settled_vs_direct(const RowSpec& spec, const Settings& settings);
+Row staged_vs_direct(const RowSpec& spec, const Settings& settings);
 Row jpeg_seekable_q90(const RowSpec& spec, const Settings& settings);
 Row jpeg_seekable_noisy(const RowSpec& spec, const Settings& settings);
 Row raw_decode_vs_libjpeg(const RowSpec& spec, const Settings& settings);
