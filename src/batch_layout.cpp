@@ -20,6 +20,13 @@ BatchLayout::BatchLayout(const Schema& schema, std::uint64_t rows) : rows_(rows)
   }
 }
 
+std::size_t BatchLayout::bytes_of_ring(std::size_t batches, const char* option) const {
+  if (bytes_ != 0 && batches > std::numeric_limits<std::size_t>::max() / 4 / bytes_)
+    throw Error(Errc::limit_exceeded, std::to_string(batches) + " batches of " + std::to_string(bytes_) +
+                                          " bytes do not fit any memory; lower `" + option + "` or the batch size");
+  return bytes_ * batches;
+}
+
 std::size_t BatchLayout::row_notes_bytes() const noexcept {
   return sizeof(std::uint64_t) + sizeof(std::uint8_t) + row_.varying() * (sizeof(RaggedRow) + sizeof(std::int64_t));
 }

@@ -25,6 +25,9 @@ class BatchLayout {
   const RowLayout& row() const noexcept { return row_; }
   /// Of all fields that have places.
   std::size_t bytes() const noexcept { return bytes_; }
+  /// Of so many batches. @throws Error(limit_exceeded) that names `option`, which says how many, where they fit no
+  /// memory.
+  std::size_t bytes_of_ring(std::size_t batches, const char* option) const;
   /// Of what is known of each row besides.
   std::size_t row_notes_bytes() const noexcept;
   std::byte* place(std::byte* batch, std::size_t field, std::uint64_t row) const noexcept {

@@ -5,19 +5,14 @@
 #include <optional>
 
 #include <penstock/device.hpp>
-#include <penstock/error.hpp>
 #include <penstock/report.hpp>
 
 #include "batch_info.hpp"
 #include "lease.hpp"
+#include "leases_exhausted.hpp"
 #include "settle.hpp"
 
 namespace penstock::detail {
-
-/// The caller holds every batch of the ring: it can let go of one and go on.
-struct LeasesExhausted : Error {
-  using Error::Error;
-};
 
 /// Where `next()` gets its batches: from the engine's ring itself, or from one on a device that is filled from it.
 /// One thread at a time, but for `stop` and `describe`.

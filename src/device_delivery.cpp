@@ -67,7 +67,8 @@ class DeviceDelivery final : public Delivery {
     engine_->interrupt();
     lock.lock();
     ring_->changed.notify_all();
-    ring_->changed.wait(lock, [this] { return !submitting_ && !reaping_ && !can_reap(); });
+    // Not for the device: what it reads still comes back to the engine when it has.
+    ring_->changed.wait(lock, [this] { return !submitting_ && !(reaping_ && reaping_failed_); });
     recover(lock);
     give_up(lock);
     ring_->tell_of_lost(lock);
@@ -234,10 +235,12 @@ class DeviceDelivery final : public Delivery {
       return begin_epoch(epoch_ + 1);
     }
     lock.lock();
-    starved_ = true;
-    ring_->changed.notify_all();
-    ring_->changed.wait(lock, [&] { return closing_ || paused_ || ring_->failure(lock) || ring_->has_free(lock); });
-    starved_ = false;
+    if (!ring_->has_free(lock)) {
+      starved_ = true;
+      ring_->changed.notify_all();
+      ring_->changed.wait(lock, [&] { return closing_ || paused_ || ring_->failure(lock) || ring_->has_free(lock); });
+      starved_ = false;
+    }
     if (closing_ || paused_ || ring_->failure(lock)) return;
     DeviceSlot& to = ring_->acquire(lock);
     lock.unlock();

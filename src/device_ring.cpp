@@ -1,6 +1,5 @@
 #include "device_ring.hpp"
 
-#include <limits>
 #include <string>
 #include <utility>
 
@@ -12,10 +11,7 @@ DeviceRing::DeviceRing(std::shared_ptr<DeviceModel> device, std::shared_ptr<cons
                        const BatchLayout& layout, unsigned depth)
     : device_(std::move(device)), data_(std::move(data)), layout_(layout) {
   const Entered entered(*device_);
-  const std::size_t each = layout_.bytes();
-  if (each > std::numeric_limits<std::size_t>::max() / 4 / depth)
-    throw Error(Errc::limit_exceeded, std::to_string(depth) + " batches of " + std::to_string(each) +
-                                          " bytes do not fit any memory; lower `device_depth` or the batch size");
+  const std::size_t bytes = layout_.bytes_of_ring(depth, "device_depth");
   spare_.emplace(no_memory());
   free_.reserve(depth);
   slots_.reserve(depth);
@@ -27,9 +23,9 @@ DeviceRing::DeviceRing(std::shared_ptr<DeviceModel> device, std::shared_ptr<cons
     slots_.push_back(std::move(slot));
     free_.push_back(slots_.back().get());
   }
-  if (each == 0) return;
-  memory_ = static_cast<std::byte*>(device_->device_memory().allocate(each * depth, BatchLayout::field_alignment));
-  for (unsigned i = 0; i < depth; ++i) slots_[i]->data = memory_ + i * each;
+  if (bytes == 0) return;
+  memory_ = static_cast<std::byte*>(device_->device_memory().allocate(bytes, BatchLayout::field_alignment));
+  for (unsigned i = 0; i < depth; ++i) slots_[i]->data = memory_ + i * layout_.bytes();
 }
 
 // No lease is left, so every use was recorded.

@@ -17,9 +17,9 @@
 
 #include "block_schedule.hpp"
 #include "chain.hpp"
-#include "delivery.hpp"
 #include "executor_impl.hpp"
 #include "failure.hpp"
+#include "leases_exhausted.hpp"
 #include "pipeline_data.hpp"
 #include "settled.hpp"
 #include "slots.hpp"

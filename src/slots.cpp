@@ -19,13 +19,10 @@ Slots::Slots(const Schema& schema, std::uint64_t rows, std::size_t depth, Memory
     layout_.prepare(*slots_.back());
     free_.push_back(slots_.back().get());
   }
-  const std::size_t each = layout_.bytes();
-  if (each == 0 || depth == 0) return;
-  if (each > std::numeric_limits<std::size_t>::max() / 4 / depth)
-    throw Error(Errc::limit_exceeded, std::to_string(depth) + " batches of " + std::to_string(each) +
-                                          " bytes do not fit any memory; lower `depth` or the batch size");
-  data_ = static_cast<std::byte*>(memory_->allocate(each * depth, BatchLayout::field_alignment));
-  for (std::size_t i = 0; i < depth; ++i) slots_[i]->data = data_ + i * each;
+  const std::size_t bytes = layout_.bytes_of_ring(depth, "depth");
+  if (bytes == 0) return;
+  data_ = static_cast<std::byte*>(memory_->allocate(bytes, BatchLayout::field_alignment));
+  for (std::size_t i = 0; i < depth; ++i) slots_[i]->data = data_ + i * layout_.bytes();
 }
 
 Slots::~Slots() {

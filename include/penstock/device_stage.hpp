@@ -19,7 +19,7 @@ struct BatchView {
 
 /// A stage behind `batch`, which works on whole batches on the loader's device: it enqueues its work on `stream` and
 /// returns without waiting. Random draws of such a stage are made on the host, per sample, in `draw` (a plain struct of
-/// at most 64 bytes), and reach it as a hidden field. Pipelines with one are refused by `Loader` until devices exist.
+/// at most 64 bytes), and reach it as a hidden field. No pipeline takes one yet.
 template <class S>
 concept DeviceStage = requires(const S& stage, const Schema& schema, BatchView in, BatchView out, StreamRef stream) {
   { stage.schema(schema) } -> std::convertible_to<Schema>;

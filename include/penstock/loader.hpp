@@ -119,6 +119,7 @@ class PENSTOCK_API Loader {
   /// Error(out_of_memory), before anything else of that batch, where its rows of any size don't fit `memory`;
   /// Error(invalid_argument) for a stream of another device, Error(unsupported) for one that is being captured,
   /// Error(device): after these three the batch is still the next one, but where its copy failed: then the epoch ends.
+  /// Error(limit_exceeded) where the two threads that serve a device can't be started.
   std::optional<Batch> next(StreamRef stream = {});
 
   /// Names the batch behind the last one delivered; behind an epoch's last, the next epoch's first. (Where filters or

@@ -50,7 +50,7 @@ struct PENSTOCK_API Report {
                                            ///< chain's own stages
   std::uint64_t limit_chains = 0;          ///< measured chains that the limit was estimated from
   double cpu_s_per_1000 = 0;               ///< CPU seconds of the chain's stages per 1,000 samples
-  std::string device;                      ///< that batches are made for: "host"
+  std::string device;                      ///< that batches end up on: "host", or one and what it is
   unsigned threads = 0;                    ///< runners asked for
   unsigned threads_seen = 0;               ///< most runners alive at once
   unsigned cores = 0;                      ///< this process may use

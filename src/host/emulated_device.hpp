@@ -52,7 +52,7 @@ class EmulatedDevice final : public DeviceModel {
   void launch(StreamRef stream, const char* name, std::function<void()> work,
               std::initializer_list<MemoryUse> uses = {});
 
-  /// Calls so far that may fail: what `EmulatedFault::call` counts.
+  /// Calls so far that may fail: what `EmulatedOptions::Fault::call` counts.
   std::uint64_t calls() const;
   /// Bytes of this kind in use.
   std::size_t used(MemoryKind kind) const noexcept;

@@ -163,6 +163,23 @@ TEST_CASE("streams of other devices are refused, and the batch is still the next
   CHECK(train(fresh, gpu) == collect(records(), {.threads = 1}));
 }
 
+TEST_CASE("a loop that is left and the beginning of the next do not wait for work on the device") {
+  const Watchdog watchdog(60s);
+  ps::EmulatedGpu gpu({.mode = Mode::threaded});
+  auto stream = gpu.make_stream("consumer");
+  ps::Loader loader(records(), {.device = gpu.device(), .threads = 1, .depth = 6, .device_depth = 2});
+  for (ps::Batch& batch : loader.epoch(stream.ref())) {
+    stream.launch("long", [] { std::this_thread::sleep_for(2s); });
+    if (batch.number() == 2) break;  // by now copies stand behind that work
+  }
+  const auto begun = std::chrono::steady_clock::now();
+  for (ps::Batch& batch : loader.epoch(stream.ref())) {
+    CHECK(batch.epoch() == 1);
+    break;
+  }
+  CHECK(std::chrono::steady_clock::now() - begun < 1s);
+}
+
 TEST_CASE("a loader of a device that was stopped takes no time") {
   ps::EmulatedGpu gpu;
   std::stop_source stop;
