@@ -23,11 +23,11 @@ Batch::Batch(Batch&&) noexcept = default;
 Batch& Batch::operator=(Batch&&) noexcept = default;
 Batch::~Batch() = default;
 
-const Schema& Batch::schema() const { return need(lease_).data().schema; }
+const Schema& Batch::schema() const { return need(lease_).schema(); }
 
 TensorView Batch::operator[](std::string_view field) const {
   const detail::Lease& lease = need(lease_);
-  const Schema& schema = lease.data().schema;
+  const Schema& schema = lease.schema();
   const std::size_t slot = schema.slot(field);
   std::array<std::int64_t, Shape::max_rank + 1> dims{};
   const Shape& row = schema[slot].shape;
@@ -52,24 +52,36 @@ TensorView Batch::operator[](std::string_view field) const {
   return {data, schema[slot].dtype, Shape(std::span<const std::int64_t>(dims.data(), row.rank() + 1))};
 }
 
+namespace {
+
+// Its slot in the batch as the pipeline made it: what is known of rows of any size is numbered by that.
+std::size_t made_slot(const detail::Lease& lease, std::string_view field) {
+  const std::size_t slot = lease.schema().slot(field);
+  if (const auto made = lease.data().schema.find(field)) return *made;
+  throw Error(Errc::unsupported, "field \"" + std::string(field) + "\" is made behind batch, where its rows are all " +
+                                     lease.schema()[slot].shape.to_string());
+}
+
+}  // namespace
+
 RaggedRows Batch::ragged(std::string_view field) const {
   const detail::Lease& lease = need(lease_);
-  const std::size_t slot = lease.data().schema.slot(field);
-  if (lease.layout().row()[slot].kind != detail::RowField::Kind::ragged)
+  const std::size_t slot = made_slot(lease, field);
+  const detail::BatchLayout& layout = lease.made_layout();
+  if (layout.row()[slot].kind != detail::RowField::Kind::ragged)
     throw Error(Errc::unsupported,
                 "field \"" + std::string(field) + "\" is not ragged; batch[field] is all of its rows");
-  return {lease.data().schema[slot].dtype, lease.layout().varying_rows(lease.info(), slot),
-          lease.layout().lengths(lease.info(), slot)};
+  return {lease.data().schema[slot].dtype, layout.varying_rows(lease.info(), slot), layout.lengths(lease.info(), slot)};
 }
 
 std::span<const std::int64_t> Batch::lengths(std::string_view field) const {
   const detail::Lease& lease = need(lease_);
-  const std::size_t slot = lease.data().schema.slot(field);
-  if (lease.layout().row()[slot].kind == detail::RowField::Kind::dense)
+  const std::size_t slot = made_slot(lease, field);
+  if (lease.made_layout().row()[slot].kind == detail::RowField::Kind::dense)
     throw Error(Errc::unsupported, "field \"" + std::string(field) +
                                        "\" is neither ragged nor padded: its rows are all " +
                                        lease.data().schema[slot].shape.to_string());
-  return lease.layout().lengths(lease.info(), slot);
+  return lease.made_layout().lengths(lease.info(), slot);
 }
 
 Device Batch::device() const { return need(lease_).device(); }

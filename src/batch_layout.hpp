@@ -28,6 +28,7 @@ class BatchLayout {
   /// Of so many batches. @throws Error(limit_exceeded) that names `option`, which says how many, where they fit no
   /// memory.
   std::size_t bytes_of_ring(std::size_t batches, const char* option) const;
+  std::size_t offset(std::size_t field) const noexcept { return offsets_[field]; }
   /// Of what is known of each row besides.
   std::size_t row_notes_bytes() const noexcept;
   std::byte* place(std::byte* batch, std::size_t field, std::uint64_t row) const noexcept {

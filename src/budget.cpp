@@ -30,12 +30,15 @@ void resolve_device(const BudgetRequest& r, Budget& b) {
   constexpr unsigned wanted = 3;  // one with the caller, one ready, one being copied
   b.device_depth = r.device_depth != 0 ? std::max(r.device_depth, least_depth) : wanted;
   if (r.device_memory == 0 || r.device_slot_bytes == 0) return;
-  const std::size_t fit = r.device_memory / r.device_slot_bytes;
+  const std::size_t fit = (r.device_memory - std::min(r.device_memory, r.device_fixed_bytes)) / r.device_slot_bytes;
   if (fit < least_depth)
-    throw Error(Errc::out_of_memory, "`device_memory` = " + mib(r.device_memory) + " is too small: " +
-                                         std::to_string(least_depth) + " batches of " + mib(r.device_slot_bytes) +
-                                         " need " + mib(saturating(least_depth, r.device_slot_bytes, 0)) +
-                                         "; raise it, or lower the batch size or the sample's shape");
+    throw Error(
+        Errc::out_of_memory,
+        "`device_memory` = " + mib(r.device_memory) + " is too small: " + std::to_string(least_depth) + " batches of " +
+            mib(r.device_slot_bytes) +
+            (r.device_fixed_bytes == 0 ? "" : " and " + mib(r.device_fixed_bytes) + " for the stages behind batch") +
+            " need " + mib(saturating(least_depth, r.device_slot_bytes, r.device_fixed_bytes)) +
+            "; raise it, or lower the batch size or the sample's shape");
   if (fit >= b.device_depth) return;
   b.notes.push_back("`device_memory` allows " + std::to_string(fit) + " batches on the device instead of " +
                     std::to_string(b.device_depth));
@@ -70,7 +73,9 @@ Budget resolve_budget(const BudgetRequest& r) {
   const auto needs = [&] {
     const std::size_t rows =
         saturating(b.cells + r.held, r.row_bytes + r.append_row, saturating(b.depth, r.slot_bytes + r.append_slot, 0));
-    const std::size_t device = saturating(b.device_depth, r.device_notes_bytes, rows);
+    std::size_t device = saturating(b.device_depth, r.device_notes_bytes, rows);
+    if (r.device_is_host)
+      device = saturating(b.device_depth, r.device_slot_bytes, saturating(1, r.device_fixed_bytes, device));
     return saturating(shares(), scratch, saturating(b.origins, r.origin_bytes, saturating(1, b.block_limit, device)));
   };
   if (r.block_bytes == 0 && needs() > r.memory)

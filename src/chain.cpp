@@ -7,6 +7,7 @@
 
 #include <penstock/error.hpp>
 
+#include "device_draws.hpp"
 #include "failure.hpp"
 #include "hash.hpp"
 
@@ -35,7 +36,7 @@ Chain::Chain(std::shared_ptr<const PipelineData> data)
     layout_.emplace(data_->schema);
     BatchItem of_rank = *data_->batch;
     of_rank.rows = data_->most_rows();
-    bounds_.emplace(data_->schema, of_rank);
+    bounds_.emplace(data_->sample(), of_rank);
   }
   compile();
   assign_homes();
@@ -122,6 +123,13 @@ bool Chain::execute(ChainRun& run, std::size_t number, const Place& place, std::
       Context context(seed_, step.key, place, index, &run.stop);
       step.flat_map->child(Sample(*run.parent), run.child, child, context);
       check_values(run, step);
+      break;
+    }
+    case Step::Kind::draws: {
+      run.draws.clear();
+      for (std::size_t slot = data_->sample().size(); slot < step.fields; ++slot)
+        run.draws.push_back(run.make(slot, step.schema[slot].shape));
+      draw_row(*data_->device, seed_, place, run.draws, run.image_ops, &run.at);
       break;
     }
     case Step::Kind::select:
@@ -362,9 +370,9 @@ OwnedSample run_once(const PipelineData& data, const Place& place, std::uint64_t
                                      std::to_string(place.child) +
                                      " is left behind by a filter, or there are fewer children")
         .with_index(index);
-  OwnedSample out(data.schema);
+  OwnedSample out(data.sample());
   SampleBuilder builder = out.builder();
-  for (std::size_t slot = 0; slot < data.schema.size(); ++slot)
+  for (std::size_t slot = 0; slot < data.sample().size(); ++slot)
     builder.view(slot, run.cells[slot].data, run.cells[slot].shape);
   out.keep();
   return out;

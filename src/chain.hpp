@@ -44,7 +44,7 @@ struct SharedDraw {
 
 /// One step of a chain: the read, a map, or a run of neighbouring image stages that act on one field.
 struct Step {
-  enum class Kind : std::uint8_t { read, map, field_map, image, select, filter, flat_map } kind = Kind::read;
+  enum class Kind : std::uint8_t { read, map, field_map, image, select, filter, flat_map, draws } kind = Kind::read;
   std::string label;
   std::uint64_t key = 0;
   Schema schema;                     ///< behind this step
@@ -86,6 +86,8 @@ class ChainRun final : public Cells {
   std::unique_ptr<ReaderModel> reader;
   std::vector<std::unique_ptr<ImageDecoding>> decoders;  ///< one per step that has one
   std::vector<SharedDraw> shared_draws;
+  std::vector<ImageOp> image_ops;  ///< of the stages behind `batch`
+  std::vector<std::byte*> draws;   ///< where theirs go
   std::vector<Cell> spare;
   std::vector<std::byte*> rows;                    ///< places of the row in work
   std::vector<RaggedRow> varying;                  ///< its fields that are not dense, where `rows` is given

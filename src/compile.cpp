@@ -59,6 +59,8 @@ bool makes(const Step& step, const Schema& before, std::size_t slot) {
       const auto old = before.find(step.schema[slot].name);
       return !old || !(before[*old] == step.schema[slot]);
     }
+    case Step::Kind::draws:
+      return !before.find(step.schema[slot].name);
     case Step::Kind::select:
     case Step::Kind::filter:
       return false;
@@ -116,6 +118,13 @@ void Chain::compile() {
     }
     steps_.push_back(std::move(step));
     if (steps_.back().kind != Step::Kind::image) images_begin_ = steps_.size();
+  }
+  if (data_->device) {
+    Step& step = steps_.emplace_back();
+    step.kind = Step::Kind::draws;
+    step.label = "draws";
+    step.schema = data_->schema;
+    step.out_slot = step.schema.size();
   }
   relate_steps();
 }

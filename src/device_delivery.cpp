@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "device_lease.hpp"
+#include "device_prep.hpp"
 #include "device_ring.hpp"
 #include "failure.hpp"
 
@@ -41,6 +42,8 @@ class DeviceDelivery final : public Delivery {
         settled_(data->settled()),
         ring_(std::make_shared<DeviceRing>(device_, std::move(data), engine_->slots().layout(), options.depth)) {
     const Entered entered(*device_);
+    if (const auto& program = ring_->data().device)
+      prep_.emplace(device_, program, ring_->made_layout(), ring_->layout());
     copies_ = device_->make_stream("copy", DeviceModel::Priority::normal);
     for (std::size_t i = 0; i < engine_->slots().depth(); ++i) copied_.push_back(device_->make_event());
     made_.reserve(2 * ring_->depth());
@@ -53,6 +56,7 @@ class DeviceDelivery final : public Delivery {
     try {
       const Entered entered(*device_);
       device_->synchronize(copies_->ref());
+      if (prep_) device_->synchronize(prep_->stream());
       copies_.reset();
     } catch (...) {
     }
@@ -149,9 +153,12 @@ class DeviceDelivery final : public Delivery {
   }
 
   void describe(Report& report) const override {
-    report.device = to_string(device_->device()) + " (" + device_->name() + ")";
+    const std::string where = to_string(device_->device());
+    report.device = device_->is_host() ? where : where + " (" + device_->name() + ")";
     report.memory.insert(report.memory.begin() + 1,
-                         {"batches on " + to_string(device_->device()), ring_->depth(), ring_->layout().bytes()});
+                         {device_->is_host() ? "batches behind the stages" : "batches on " + where, ring_->depth(),
+                          ring_->layout().bytes()});
+    if (prep_) prep_->describe(report);
   }
 
  private:
@@ -174,7 +181,9 @@ class DeviceDelivery final : public Delivery {
     {
       const Entered entered(*device_);
       device_->synchronize(copies_->ref());
+      if (prep_) device_->synchronize(prep_->stream());
     }
+    if (prep_) prep_->forget();
     lock.lock();
     for (const Sent& sent : sent_) engine_->release(*sent.slot);
     in_flight_ -= sent_.size();
@@ -281,13 +290,18 @@ class DeviceDelivery final : public Delivery {
   }
 
   void enqueue(const Sent& sent, DeviceSlot& to) {
-    const StreamRef copies = copies_->ref();
-    for (std::size_t i = 0; i < to.users; ++i) device_->wait(copies, *to.released[i]);
-    const std::size_t bytes = ring_->layout().bytes();
+    const StreamRef copies = copies_->ref(), writes = prep_ ? prep_->stream() : copies;
+    for (std::size_t i = 0; i < to.users; ++i) device_->wait(writes, *to.released[i]);
     // Of a batch whose rows found no room only what is known of it goes on.
+    if (prep_ && !to.overflow) {
+      prep_->enqueue(sent.slot->data, *sent.copied, to, copies);
+      to.users = 0;
+      return;
+    }
+    const std::size_t bytes = ring_->layout().bytes();
     if (bytes != 0 && !to.overflow) device_->copy(to.data, sent.slot->data, bytes, copies);
     device_->record(*sent.copied, copies);
-    device_->record(*to.ready, copies);
+    device_->record(*to.ready, writes);
     to.users = 0;
   }
 
@@ -306,7 +320,7 @@ class DeviceDelivery final : public Delivery {
         if (!entered) static_cast<void>(device_->enter());
         entered = true;
         device_->synchronize(*sent.copied);
-        device_->host_writes(sent.slot->data, ring_->layout().bytes());
+        device_->host_writes(sent.slot->data, ring_->made_layout().bytes());
         engine_->release(*sent.slot);
         lock.lock();
         sent_.erase(sent_.begin());
@@ -328,6 +342,7 @@ class DeviceDelivery final : public Delivery {
   const std::uint64_t epochs_;
   const bool settled_;
   std::shared_ptr<DeviceRing> ring_;
+  std::optional<DevicePrep> prep_;  // where there are stages behind `batch`
   std::unique_ptr<DeviceModel::Stream> copies_;
   std::vector<std::unique_ptr<DeviceModel::Event>> copied_;  // of each of the engine's slots
 

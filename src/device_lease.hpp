@@ -29,7 +29,7 @@ inline void check_device_stream(DeviceModel& device, StreamRef stream) {
 class DeviceLease final : public Lease {
  public:
   explicit DeviceLease(std::shared_ptr<DeviceRing> ring)
-      : Lease(ring->data(), ring->layout()), ring_(std::move(ring)), pid_(::getpid()) {
+      : Lease(ring->data(), ring->layout(), ring->made_layout()), ring_(std::move(ring)), pid_(::getpid()) {
     streams_.reserve(1);
   }
   ~DeviceLease() override {

@@ -2,6 +2,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <initializer_list>
 #include <memory>
 #include <string>
 
@@ -35,6 +37,8 @@ class DeviceModel {
   virtual Device device() const noexcept = 0;
   /// In words, for the report.
   virtual std::string name() const = 0;
+  /// It is the host: what it reads by itself and its own memory are the same.
+  virtual bool is_host() const noexcept { return false; }
   /// Has the calling thread's other calls go to this device. Returns what `leave` is to choose again.
   virtual int enter() = 0;
   virtual void leave(int before) noexcept = 0;
@@ -54,6 +58,11 @@ class DeviceModel {
   virtual void record(Event& event, StreamRef stream) = 0;
   /// What is enqueued from now on runs behind the event, as it was recorded last. Of one that never was: at once.
   virtual void wait(StreamRef stream, const Event& event) = 0;
+
+  /// Work of the host's, where the host does the device's work; it must neither wait nor call the device.
+  /// @throws Error(unsupported) where it does not.
+  virtual void launch_on_host(StreamRef stream, const char* name, std::function<void()> work,
+                              std::initializer_list<MemoryUse> uses);
 
   // -- the host waits --
   /// Until the event, as it was recorded last; at once for one that never was.

@@ -8,8 +8,8 @@
 namespace penstock::detail {
 
 DeviceRing::DeviceRing(std::shared_ptr<DeviceModel> device, std::shared_ptr<const PipelineData> data,
-                       const BatchLayout& layout, unsigned depth)
-    : device_(std::move(device)), data_(std::move(data)), layout_(layout) {
+                       const BatchLayout& made, unsigned depth)
+    : device_(std::move(device)), data_(std::move(data)), layout_(data_->delivered(), made.rows()), made_layout_(made) {
   const Entered entered(*device_);
   const std::size_t bytes = layout_.bytes_of_ring(depth, "device_depth");
   spare_.emplace(no_memory());
@@ -17,7 +17,7 @@ DeviceRing::DeviceRing(std::shared_ptr<DeviceModel> device, std::shared_ptr<cons
   slots_.reserve(depth);
   for (unsigned i = 0; i < depth; ++i) {
     auto slot = std::make_unique<DeviceSlot>();
-    layout_.prepare(*slot);
+    made_layout_.prepare(*slot);
     slot->ready = device_->make_event();
     slot->released.push_back(device_->make_event());
     slots_.push_back(std::move(slot));

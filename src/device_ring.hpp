@@ -28,9 +28,9 @@ struct DeviceSlot : BatchInfo {
 /// Any thread, but as said.
 class DeviceRing {
  public:
-  /// Takes all memory and all events there will be, but those of further streams. @throws Error(out_of_memory |
-  /// device).
-  DeviceRing(std::shared_ptr<DeviceModel> device, std::shared_ptr<const PipelineData> data, const BatchLayout& layout,
+  /// Takes all memory and all events there will be, but those of further streams. `made`: the layout of the batches
+  /// that the runners make. @throws Error(out_of_memory | device).
+  DeviceRing(std::shared_ptr<DeviceModel> device, std::shared_ptr<const PipelineData> data, const BatchLayout& made,
              unsigned depth);
   DeviceRing(const DeviceRing&) = delete;
   DeviceRing& operator=(const DeviceRing&) = delete;
@@ -38,7 +38,9 @@ class DeviceRing {
 
   DeviceModel& device() const noexcept { return *device_; }
   const PipelineData& data() const noexcept { return *data_; }
+  /// Of the batches here, and of those that the runners make: they differ where there are stages behind `batch`.
   const BatchLayout& layout() const noexcept { return layout_; }
+  const BatchLayout& made_layout() const noexcept { return made_layout_; }
   std::size_t depth() const noexcept { return slots_.size(); }
 
   // -- under `mutex` --
@@ -72,7 +74,7 @@ class DeviceRing {
 
   std::shared_ptr<DeviceModel> device_;
   std::shared_ptr<const PipelineData> data_;
-  BatchLayout layout_;
+  BatchLayout layout_, made_layout_;
   std::byte* memory_ = nullptr;
   std::vector<std::unique_ptr<DeviceSlot>> slots_;
   std::vector<DeviceSlot*> free_;

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <mutex>
+#include <utility>
 #include <vector>
 
+#include <penstock/device_stage.hpp>
 #include <penstock/error.hpp>
 
 namespace penstock::detail {
@@ -43,4 +45,20 @@ std::shared_ptr<DeviceModel> open_device(Device device) {
                                      "; use host(), best_device(), or an EmulatedGpu's device() to try things out");
 }
 
+void DeviceModel::launch_on_host(StreamRef, const char* name, std::function<void()>, std::initializer_list<MemoryUse>) {
+  throw Error(Errc::unsupported, "work of the host's can't stand on a stream of " + to_string(device()) +
+                                     ", which runs kernels: give this stage one, or use an EmulatedGpu or host()")
+      .with_stage(name);
+}
+
 }  // namespace penstock::detail
+
+namespace penstock {
+
+void launch_on_host(StreamRef stream, const char* name, std::function<void()> work,
+                    std::initializer_list<MemoryUse> uses) {
+  if (stream.device() == host()) return work();
+  detail::open_device(stream.device())->launch_on_host(stream, name, std::move(work), uses);
+}
+
+}  // namespace penstock

@@ -39,7 +39,9 @@ class HostDelivery final : public Delivery {
 }  // namespace
 
 HostLease::HostLease(std::shared_ptr<Engine> engine)
-    : Lease(engine->data(), engine->slots().layout()), engine_(std::move(engine)), pid_(::getpid()) {}
+    : Lease(engine->data(), engine->slots().layout(), engine->slots().layout()),
+      engine_(std::move(engine)),
+      pid_(::getpid()) {}
 
 HostLease::~HostLease() {
   if (slot_ == nullptr) return;

@@ -8,6 +8,7 @@
 #include "batch_bounds.hpp"
 #include "block_shuffle.hpp"
 #include "hash.hpp"
+#include "join_device.hpp"
 #include "orders.hpp"
 #include "row_layout.hpp"
 #include "splits.hpp"
@@ -132,7 +133,7 @@ class Join {
   void operator()(const ImageItem& item) {
     const std::string name = item.model->name(), label = name + "(" + item.fields.names() + ")";
     std::string options = item.model->describe();
-    Schema out = data_.schema;
+    Schema out = data_.delivered();
     const Field& first = at(item.fields[0].name, label);
     for (const ImageField& field : item.fields) {
       const Field& in = at(field.name, label);
@@ -152,7 +153,14 @@ class Join {
       out = out.with({field.name, dtype, shape});
       if (field.filter == Filter::nearest) options += (options.empty() ? "" : ", ") + field.name + " by nearest";
     }
+    if (data_.batch) return add_device_stage(name, label, std::move(options), item.model->version(), std::move(out));
     add_stage(name, label, std::move(options), item.model->version(), std::move(out));
+  }
+  void operator()(const DeviceStageItem& item) {
+    const std::string name = item.model->name();
+    if (!data_.batch)
+      throw Error(Errc::invalid_argument, "a stage on whole batches stands behind batch").with_stage(name);
+    add_device_stage(name, name, item.model->describe(), item.model->version(), item.model->schema(data_.delivered()));
   }
 
   void operator()(const FilterItem& item) {
@@ -294,14 +302,17 @@ class Join {
   }
 
   const Field& at(const std::string& field, const std::string& label) const {
-    if (const auto slot = data_.schema.find(field)) return data_.schema[*slot];
-    throw Error(Errc::schema_mismatch,
-                "there is no field \"" + field + "\"; the fields are " + data_.schema.to_string())
+    const Schema& schema = data_.delivered();
+    if (const auto slot = schema.find(field)) return schema[*slot];
+    throw Error(Errc::schema_mismatch, "there is no field \"" + field + "\"; the fields are " + schema.to_string())
         .with_stage(label);
   }
   void refuse_after_batch(const std::string& stage) const {
     if (data_.batch)
-      throw Error(Errc::invalid_argument, "per-sample stages and orders stand before batch").with_stage(stage);
+      throw Error(Errc::invalid_argument,
+                  "per-sample stages and orders stand before batch; behind it stand image stages that do not "
+                  "resample, and device stages")
+          .with_stage(stage);
   }
   // Where a stage knows something of records by their positions.
   void refuse_changing_orders(const std::string& stage) const {
@@ -349,6 +360,12 @@ class Join {
     refuse_after_batch(label);
     data_.stages.push_back({stage_, name, label, std::move(options), next_key(name), version, data_.schema, out});
     data_.schema = std::move(out);
+  }
+
+  void add_device_stage(const std::string& name, const std::string& label, std::string options, std::uint64_t version,
+                        Schema out) {
+    join_device_stage(
+        data_, {stage_, name, label, std::move(options), next_key(name), version, data_.delivered(), std::move(out)});
   }
 
   PipelineData& data_;

@@ -24,14 +24,19 @@ class Lease {
   virtual void also_used_on(StreamRef stream) = 0;
 
   const PipelineData& data() const noexcept { return *data_; }
+  /// Of a row, and where its fields are.
+  const Schema& schema() const noexcept { return data_->delivered(); }
   const BatchLayout& layout() const noexcept { return *layout_; }
+  /// What `info` numbers rows of any size by: the layout of the pipeline's own batch.
+  const BatchLayout& made_layout() const noexcept { return *made_layout_; }
   const BatchInfo& info() const noexcept { return *info_; }
   /// The fields that have places.
   std::byte* fields() const noexcept { return fields_; }
 
  protected:
   /// Holds nothing yet.
-  Lease(const PipelineData& data, const BatchLayout& layout) noexcept : data_(&data), layout_(&layout) {}
+  Lease(const PipelineData& data, const BatchLayout& layout, const BatchLayout& made_layout) noexcept
+      : data_(&data), layout_(&layout), made_layout_(&made_layout) {}
   void hold(const BatchInfo& info, std::byte* fields) noexcept {
     info_ = &info;
     fields_ = fields;
@@ -41,6 +46,7 @@ class Lease {
  private:
   const PipelineData* data_;
   const BatchLayout* layout_;
+  const BatchLayout* made_layout_;
   const BatchInfo* info_ = nullptr;
   std::byte* fields_ = nullptr;
 };

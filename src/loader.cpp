@@ -11,8 +11,10 @@
 
 #include "budget.hpp"
 #include "device_delivery.hpp"
+#include "device_prep.hpp"
 #include "devices.hpp"
 #include "failure.hpp"
+#include "host/host_device.hpp"
 #include "host_delivery.hpp"
 #include "latency.hpp"
 #include "pipeline_data.hpp"
@@ -36,6 +38,7 @@ class Loader::Impl {
     executor.emplace(options.executor ? *options.executor : Executor(options.threads));
     executor->impl().check_process();
     device = detail::open_device(options.device);
+    if (device == nullptr && data.device) device = std::make_shared<detail::HostDevice>();
     steps = data.steps();
     settled = data.settled();
     endless = data.fixed_steps() != 0;
@@ -49,8 +52,13 @@ class Loader::Impl {
     const detail::BatchLayout batch_layout(data.schema, request.rows);
     const detail::RowLayout& layout = batch_layout.row();
     if (device != nullptr) check_fields(data, layout);
-    request.device_slot_bytes = device != nullptr ? batch_layout.bytes() : 0;
-    request.device_notes_bytes = device != nullptr ? request.rows * batch_layout.row_notes_bytes() : 0;
+    if (device != nullptr) {
+      request.device_slot_bytes = detail::BatchLayout(data.delivered(), request.rows).bytes();
+      request.device_is_host = device->is_host();
+      request.device_notes_bytes = request.rows * batch_layout.row_notes_bytes();
+      if (data.device)
+        request.device_fixed_bytes = detail::DevicePrep::bytes(*data.device, batch_layout, device->is_host());
+    }
     request.device_memory = options.device_memory;
     request.device_depth = options.device_depth;
     request.slot_bytes = batch_layout.bytes() + request.rows * batch_layout.row_notes_bytes();

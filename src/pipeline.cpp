@@ -28,7 +28,7 @@ Pipeline operator|(const Pipeline& pipeline, const Stage& stage) {
   return Pipeline(std::shared_ptr<const detail::PipelineData>(std::move(data)));
 }
 
-const Schema& Pipeline::schema() const noexcept { return data_->schema; }
+const Schema& Pipeline::schema() const noexcept { return data_->delivered(); }
 std::uint64_t Pipeline::size() const noexcept { return data_->size; }
 std::uint64_t Pipeline::batch_size() const noexcept { return data_->batch ? data_->batch->rows : 0; }
 std::uint64_t Pipeline::steps_per_epoch() const {

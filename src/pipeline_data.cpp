@@ -100,6 +100,14 @@ std::uint64_t PipelineData::fingerprint() const {
     add(s.version);
     add_text(s.out.to_string());
   }
+  for (const BoundStage& s : device_stages) {
+    add_text("behind batch");
+    add_text(s.label);
+    add_text(s.options);
+    add(s.key);
+    add(s.version);
+    add_text(s.out.to_string());
+  }
   if (stream_window != 0) {
     add_text("stream shuffle");
     add(stream_window);
@@ -113,7 +121,7 @@ std::uint64_t PipelineData::fingerprint() const {
       add(batch->options.most_tokens);
       add_text(batch->options.tokens);
     }
-    for (const Field& field : schema) {
+    for (const Field& field : sample()) {
       if (field.collate.kind == Collate::Kind::dense) continue;
       add_text(field.name);
       add(static_cast<std::uint64_t>(field.collate.kind));

@@ -14,6 +14,7 @@
 #include <penstock/shard.hpp>
 #include <penstock/source.hpp>
 
+#include "device_program.hpp"
 #include "stage_model.hpp"
 
 namespace penstock::detail {
@@ -51,10 +52,12 @@ struct PipelineData {
   std::uint64_t source_size = 0;
   std::vector<BoundOrder> orders;
   std::vector<BoundStage> stages;
-  Schema schema;
-  std::uint64_t size = 0;           ///< positions an epoch; `unknown_size` for a stream
-  std::uint64_t stream_window = 0;  ///< a stream's records are shuffled inside blocks of so many; 0 = not
-  std::uint64_t stream_key = 0;     ///< of that shuffle
+  Schema schema;                          ///< of a row; with `device`, what is drawn for it stands behind its fields
+  std::vector<BoundStage> device_stages;  ///< behind `batch`
+  std::shared_ptr<const DeviceProgram> device;  ///< of those; null: there are none
+  std::uint64_t size = 0;                       ///< positions an epoch; `unknown_size` for a stream
+  std::uint64_t stream_window = 0;              ///< a stream's records are shuffled inside blocks of so many; 0 = not
+  std::uint64_t stream_key = 0;                 ///< of that shuffle
   bool filters = false, flat_maps = false;
   std::map<std::string, Collate> collates;  ///< what stages said, by field
   std::optional<BucketItem> bucket;         ///< with `batch`, its window is resolved
@@ -65,6 +68,10 @@ struct PipelineData {
   std::optional<CheckOptions> check;
   std::optional<Shard> shard;
   std::map<std::string, std::uint64_t> occurrences;
+
+  /// Of a row as the stages before `batch` make it, and of one that is delivered.
+  const Schema& sample() const noexcept { return device ? device->sample : schema; }
+  const Schema& delivered() const noexcept { return device ? device->delivered() : schema; }
 
   std::uint64_t seed_value() const noexcept { return seed.value_or(0); }
   ErrorPolicy policy_value() const noexcept { return policy.value_or(ErrorPolicy{}); }

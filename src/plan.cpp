@@ -43,6 +43,8 @@ std::string describe(const Step& step, const CheckOptions& check) {
       return "read " + step.schema.to_string();
     case Step::Kind::select:
       return step.label + ": " + step.schema.to_string();
+    case Step::Kind::draws:
+      return step.label + ": for the stages behind batch";
     case Step::Kind::filter:
       return step.label + ": leaves samples behind";
     case Step::Kind::flat_map:
@@ -70,6 +72,15 @@ std::string describe(const Step& step, const CheckOptions& check) {
   if (nearest) text += "; resampled by nearest";
   return text + shared + " -> " + step.result.name + ": " + std::string(to_string(step.result.dtype)) +
          step.result.shape.to_string();
+}
+
+std::string describe(const detail::DeviceStep& step) {
+  std::string made;
+  for (std::size_t i = 0; i < step.out.size(); ++i)
+    if (step.made[i])
+      made += (made.empty() ? "" : ", ") + step.out[i].name + ": " + std::string(to_string(step.out[i].dtype)) +
+              step.out[i].shape.to_string();
+  return step.label + ": on the loader's device, whole batches -> " + (made.empty() ? "nothing" : made);
 }
 
 std::string rows_text(std::uint64_t first, std::uint64_t count) {
@@ -128,6 +139,8 @@ std::string Pipeline::plan() const {
       out += "; the last one, of " + std::to_string(d.size % d.batch->rows) + " rows, is " + tail;
     out += describe(d) + "\n";
   }
+  if (d.device)
+    for (const detail::DeviceStep& step : d.device->steps) out += "behind  " + describe(step) + "\n";
   if (d.shard) out += "shard   " + describe(d, *d.shard) + "\n";
   const ErrorPolicy policy = d.policy_value();
   switch (policy.policy) {

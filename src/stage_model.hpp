@@ -9,6 +9,7 @@
 
 #include <penstock/batch_stage.hpp>
 #include <penstock/collate.hpp>
+#include <penstock/device_stage.hpp>
 #include <penstock/filter.hpp>
 #include <penstock/flat_map.hpp>
 #include <penstock/image_stage.hpp>
@@ -45,6 +46,9 @@ struct ImageItem {
   ImageFields fields;
   std::shared_ptr<const ImageStageModel> model;
   const ImageExecutor* executor;
+};
+struct DeviceStageItem {
+  std::shared_ptr<const DeviceStageModel> model;
 };
 struct DecodeItem {
   std::string field;
@@ -85,9 +89,9 @@ struct BatchItem {
 
 /// What a Stage holds.
 struct StageModel {
-  std::variant<OrderItem, SplitByKeyItem, SeedItem, MapItem, FieldMapItem, ImageItem, DecodeItem, SelectFieldsItem,
-               FilterItem, FlatMapItem, ShuffleItem, BlockShuffleItem, CollateItem, BucketItem, BatchItem, ErrorPolicy,
-               CheckOptions, Shard>
+  std::variant<OrderItem, SplitByKeyItem, SeedItem, MapItem, FieldMapItem, ImageItem, DeviceStageItem, DecodeItem,
+               SelectFieldsItem, FilterItem, FlatMapItem, ShuffleItem, BlockShuffleItem, CollateItem, BucketItem,
+               BatchItem, ErrorPolicy, CheckOptions, Shard>
       item;
 };
 

@@ -26,6 +26,9 @@ Stage make_image_stage(ImageFields fields, std::shared_ptr<const ImageStageModel
                        const ImageExecutor& executor) {
   return make_stage(ImageItem{std::move(fields), std::move(model), &executor});
 }
+Stage make_device_stage(std::shared_ptr<const DeviceStageModel> model) {
+  return make_stage(DeviceStageItem{std::move(model)});
+}
 Stage make_decode_stage(std::string field, std::shared_ptr<const ImageDecoder> decoder, const ImageExecutor& executor) {
   return make_stage(DecodeItem{std::move(field), std::move(decoder), &executor});
 }

@@ -157,6 +157,11 @@ void check(const PipelineData& data, const WriteOptions& options) {
                 "write() stores all samples once, also those of the other ranks of shard(), and knows no "
                 "`steps_per_epoch`; leave that stage away, or give each rank a split of its own and a store of its own")
         .with_stage("write");
+  if (data.device)
+    throw Error(Errc::unsupported,
+                "write() stores samples, and stages behind batch make none of them; leave those away, or put them "
+                "before batch")
+        .with_stage("write");
   if (options.commit_every == 0)
     throw Error(Errc::invalid_argument, "`commit_every` must not be 0").with_stage("write");
   constexpr std::size_t most_cells = 1u << 24;

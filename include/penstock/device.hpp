@@ -46,4 +46,11 @@ class StreamRef {
   Device device_;
 };
 
+/// Bytes that work on a device uses.
+struct MemoryUse {
+  const void* data = nullptr;
+  std::size_t bytes = 0;
+  bool writes = false;
+};
+
 }  // namespace penstock

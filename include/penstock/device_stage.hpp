@@ -1,29 +1,159 @@
 #pragma once
 
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <memory>
+#include <new>
 #include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
 
 #include <penstock/device.hpp>
+#include <penstock/export.hpp>
+#include <penstock/pipeline.hpp>
+#include <penstock/rng.hpp>
 #include <penstock/schema.hpp>
+#include <penstock/stage.hpp>
 #include <penstock/tensor.hpp>
 
 namespace penstock {
 
-/// The fields of a whole batch, on a device: each tensor is [N, ...]. Owns nothing.
+/// The fields of a whole batch, on a device: each tensor is [N, ...], contiguous, at a multiple of 256 bytes. Owns
+/// nothing: the view is valid while `run` is called, the memory behind it until what that enqueued is done.
 struct BatchView {
   const Schema* schema = nullptr;      ///< of one row
   std::span<const TensorView> fields;  ///< in the schema's order
-  std::uint64_t rows = 0;
+  std::uint64_t rows = 0;              ///< N
+  const std::byte* draws = nullptr;    ///< [N]: what `draw` gave for each row, on the device; zeros where its mask is 0
+
+  /// @throws Error(schema_mismatch) that lists the fields there are.
+  TensorView operator[](std::string_view field) const { return fields[schema->slot(field)]; }
 };
 
-/// A stage behind `batch`, which works on whole batches on the loader's device: it enqueues its work on `stream` and
-/// returns without waiting. Random draws of such a stage are made on the host, per sample, in `draw` (a plain struct of
-/// at most 64 bytes), and reach it as a hidden field. No pipeline takes one yet.
+/// A stage of one's own behind `batch`, which works on whole batches where the loader's batches end up:
+///
+///     Schema schema(const Schema& in) const;          of one row, all shapes fixed
+///     void run(BatchView in, BatchView out, StreamRef stream) const;
+///
+/// `run` enqueues its work on `stream` and returns without waiting: a kernel on a GPU's (`cuda/stream.hpp` gives its
+/// cudaStream_t), `launch_on_host` on that of the host or of an EmulatedGpu. One thread of the loader's calls it, batch
+/// after batch, that device chosen. Fields that the result has and `in` has not, or with another type, are the stage's
+/// to make; the others are the same memory in both, unless `writes` names them. And, where they make sense,
+///
+///     Draws draw(Rng& rng) const;                     a plain struct of at most 64 bytes for each row
+///     std::vector<std::string> writes() const;        fields it makes although their type stays as it is
+///     std::string name() const;                       default "device_stage"
+///     std::string describe() const;                   its result options, for plan() and the fingerprint
+///     std::uint64_t version() const;                  of its meaning, for the fingerprint
+///
+/// `draw` is called on the host, by any thread, once for each sample: the same numbers at any number of threads. An
+/// exception of `run` ends the epoch behind the batches before, and the next epoch begins as ever.
 template <class S>
 concept DeviceStage = requires(const S& stage, const Schema& schema, BatchView in, BatchView out, StreamRef stream) {
   { stage.schema(schema) } -> std::convertible_to<Schema>;
   { stage.run(in, out, stream) } -> std::same_as<void>;
 };
+
+/// Puts work of the host's on a stream: at once on the host's own, when the stream comes to it on an EmulatedGpu's. It
+/// must neither wait nor call the device. `uses` is for a checked EmulatedGpu. @throws Error(unsupported) on a GPU's
+/// stream, which runs kernels; Error(device).
+PENSTOCK_API void launch_on_host(StreamRef stream, const char* name, std::function<void()> work,
+                                 std::initializer_list<MemoryUse> uses = {});
+
+namespace detail {
+
+class PENSTOCK_API DeviceStageModel {
+ public:
+  static constexpr std::size_t max_draws = 64;
+  virtual ~DeviceStageModel() = default;
+  virtual Schema schema(const Schema& in) const = 0;
+  virtual void run(BatchView in, BatchView out, StreamRef stream) const = 0;
+  virtual std::size_t draw_bytes() const = 0;  ///< 0: it draws nothing
+  virtual void draw(Rng& rng, void* draws) const = 0;
+  virtual std::vector<std::string> writes() const = 0;
+  virtual std::string name() const = 0;
+  virtual std::string describe() const = 0;
+  virtual std::uint64_t version() const = 0;
+};
+
+template <class S>
+class DeviceStageOf final : public DeviceStageModel {
+  static constexpr bool draws = requires(const S& stage, Rng& rng) { stage.draw(rng); };
+
+ public:
+  explicit DeviceStageOf(S stage) : stage_(std::move(stage)) {}
+  Schema schema(const Schema& in) const override { return stage_.schema(in); }
+  void run(BatchView in, BatchView out, StreamRef stream) const override { stage_.run(in, out, stream); }
+  std::size_t draw_bytes() const override {
+    if constexpr (draws) {
+      using Draws = std::remove_cvref_t<decltype(stage_.draw(std::declval<Rng&>()))>;
+      static_assert(std::is_trivially_copyable_v<Draws> && sizeof(Draws) <= max_draws,
+                    "penstock: draw() of a device stage must return a trivially copyable struct of at most 64 bytes");
+      return sizeof(Draws);
+    } else {
+      return 0;
+    }
+  }
+  void draw(Rng& rng, void* to) const override {
+    if constexpr (draws) ::new (to) auto(stage_.draw(rng));
+  }
+  std::vector<std::string> writes() const override {
+    if constexpr (requires {
+                    { stage_.writes() } -> std::convertible_to<std::vector<std::string>>;
+                  })
+      return stage_.writes();
+    else
+      return {};
+  }
+  std::string name() const override {
+    if constexpr (requires {
+                    { stage_.name() } -> std::convertible_to<std::string>;
+                  })
+      return stage_.name();
+    else
+      return "device_stage";
+  }
+  std::string describe() const override {
+    if constexpr (requires {
+                    { stage_.describe() } -> std::convertible_to<std::string>;
+                  })
+      return stage_.describe();
+    else
+      return {};
+  }
+  std::uint64_t version() const override {
+    if constexpr (requires {
+                    { stage_.version() } -> std::convertible_to<std::uint64_t>;
+                  })
+      return stage_.version();
+    else
+      return 0;
+  }
+
+ private:
+  S stage_;
+};
+
+PENSTOCK_API Stage make_device_stage(std::shared_ptr<const DeviceStageModel> model);
+
+}  // namespace detail
+
+/// A device stage of one's own as a stage; stands behind `batch`.
+template <DeviceStage S>
+Stage device_stage(S stage) {
+  return detail::make_device_stage(std::make_shared<detail::DeviceStageOf<S>>(std::move(stage)));
+}
+
+/// It needs no wrapper.
+template <DeviceStage S>
+Pipeline operator|(const Pipeline& pipeline, S stage) {
+  return pipeline | device_stage(std::move(stage));
+}
 
 }  // namespace penstock

@@ -39,13 +39,6 @@ struct EmulatedGpuOptions {
   Fault fault = {};
 };
 
-/// Bytes that work on a device uses.
-struct MemoryUse {
-  const void* data = nullptr;
-  std::size_t bytes = 0;
-  bool writes = false;
-};
-
 /// A GPU that the host emulates: streams and events with real asynchrony, memory with hard limits that is 0xCD before
 /// it is written. Loaders take it like any other (`{.device = gpu.device()}`), so a training loop's use of batches and
 /// streams can be tried, and tested, where there is no GPU. Any thread. Loaders and streams keep what they need of it.

@@ -9,6 +9,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <penstock/emulated_gpu.hpp>
@@ -51,6 +52,10 @@ class EmulatedDevice final : public DeviceModel {
   /// kernel's trap does.
   void launch(StreamRef stream, const char* name, std::function<void()> work,
               std::initializer_list<MemoryUse> uses = {});
+  void launch_on_host(StreamRef stream, const char* name, std::function<void()> work,
+                      std::initializer_list<MemoryUse> uses) override {
+    launch(stream, name, std::move(work), uses);
+  }
 
   /// Calls so far that may fail: what `EmulatedOptions::Fault::call` counts.
   std::uint64_t calls() const;

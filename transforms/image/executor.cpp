@@ -2,9 +2,9 @@
 #include <cstring>
 #include <optional>
 
+#include <penstock/half.hpp>
 #include <penstock/transforms/image/stage.hpp>
 
-#include "half.hpp"
 #include "kernels.hpp"
 #include "nearest.hpp"
 #include "resample.hpp"

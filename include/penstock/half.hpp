@@ -1,11 +1,11 @@
-// binary32 to binary16, to nearest, ties to even; the same on every CPU.
 #pragma once
 
 #include <bit>
 #include <cstdint>
 
-namespace penstock::image {
+namespace penstock {
 
+/// Bits of the IEEE binary16 next to a value, ties to even: what `DType::f16` holds. The same on every CPU.
 constexpr std::uint16_t to_half(float value) noexcept {
   const auto bits = std::bit_cast<std::uint32_t>(value);
   const auto sign = static_cast<std::uint16_t>(bits >> 16 & 0x8000u);
@@ -29,4 +29,4 @@ constexpr std::uint16_t to_half(float value) noexcept {
   return static_cast<std::uint16_t>(sign | whole);
 }
 
-}  // namespace penstock::image
+}  // namespace penstock

@@ -1,0 +1,136 @@
+#include "device_program.hpp"
+
+#include <algorithm>
+#include <variant>
+
+#include "device_draws.hpp"
+#include "device_image.hpp"
+#include "pipeline_data.hpp"
+
+namespace penstock::detail {
+
+namespace {
+
+class Program {
+ public:
+  explicit Program(const Schema& sample) : out_(std::make_shared<DeviceProgram>()) { out_->sample = sample; }
+
+  void add(const BoundStage& stage) {
+    if (const auto* image = std::get_if<ImageItem>(&stage.stage.model().item))
+      add_image(stage, *image);
+    else
+      add_own(stage, std::get<DeviceStageItem>(stage.stage.model().item));
+  }
+
+  std::shared_ptr<const DeviceProgram> finish() {
+    Schema schema = out_->sample;
+    std::size_t draws = schema.size();
+    for (std::size_t i = 0; i < out_->steps.size(); ++i) {
+      DeviceStep& step = out_->steps[i];
+      step.in = schema;
+      if (step.image) {
+        step.out = schema.with(results_[i]);
+      }
+      schema = step.out;
+    }
+    make_images();
+    for (DeviceStep& step : out_->steps) {
+      find_made(step);
+      step.draw_bytes = step.model->draw_bytes();
+      if (step.draw_bytes != 0) step.draws = draws++;
+    }
+    return out_;
+  }
+
+ private:
+  // Image stages of other fields between them are no hindrance; a stage of a user's may look at what is there.
+  void add_image(const BoundStage& stage, const ImageItem& item) {
+    for (const ImageField& field : item.fields) {
+      std::size_t at = folds_begin_;
+      while (at < out_->steps.size() && out_->steps[at].field != field.name) ++at;
+      if (at == out_->steps.size()) {
+        out_->steps.emplace_back().image = true;
+        out_->steps[at].field = field.name;
+        results_.emplace_back();
+      }
+      DeviceStep& step = out_->steps[at];
+      step.label += (step.label.empty() ? "" : " + ") + stage.label;
+      results_[at] = stage.out.at(field.name);
+      DeviceDraw& draw = out_->draws.emplace_back();
+      draw.image = item.model;
+      draw.label = stage.label;
+      draw.key = stage.key;
+      draw.filter = field.filter;
+      draw.follows = field.name != item.fields[0].name;
+      draw.step = at;
+    }
+  }
+
+  void add_own(const BoundStage& stage, const DeviceStageItem& item) {
+    DeviceStep& step = out_->steps.emplace_back();
+    results_.emplace_back();
+    step.label = stage.label;
+    step.model = item.model;
+    step.out = stage.out;
+    folds_begin_ = out_->steps.size();
+    if (item.model->draw_bytes() == 0) return;
+    DeviceDraw& draw = out_->draws.emplace_back();
+    draw.own = item.model;
+    draw.label = stage.label;
+    draw.key = stage.key;
+    draw.step = out_->steps.size() - 1;
+  }
+
+  // One row's draws are tried: what can't be done behind `batch` is refused before anything runs.
+  void make_images() {
+    std::vector<ImageOp> ops;
+    const std::string* at = nullptr;
+    try {
+      compose_row(*out_, 0, {}, ops, &at);
+      for (std::size_t i = 0; i < out_->steps.size(); ++i) {
+        DeviceStep& step = out_->steps[i];
+        if (!step.image) continue;
+        at = &step.label;
+        auto image = std::make_shared<DeviceImage>(step.in.at(step.field), results_[i], ops[i].layout);
+        static_cast<void>(image->pixel_op(ops[i]));
+        step.model = std::move(image);
+      }
+    } catch (Error& error) {
+      if (at != nullptr) error.with_stage(*at);
+      throw;
+    }
+  }
+
+  static void find_made(DeviceStep& step) {
+    const std::vector<std::string> named = step.model->writes();
+    for (const Field& field : step.out) {
+      const auto before = step.in.find(field.name);
+      step.made.push_back(!before || step.in[*before].dtype != field.dtype ||
+                          !(step.in[*before].shape == field.shape) ||
+                          std::find(named.begin(), named.end(), field.name) != named.end());
+    }
+  }
+
+  std::shared_ptr<DeviceProgram> out_;
+  std::vector<Field> results_;  // of image steps
+  std::size_t folds_begin_ = 0;
+};
+
+}  // namespace
+
+Schema DeviceProgram::with_draws() const {
+  std::vector<Field> fields(sample.begin(), sample.end());
+  for (std::size_t i = 0; i < steps.size(); ++i)
+    if (const DeviceStep& step = steps[i]; step.draws)
+      fields.push_back({"draws " + std::to_string(i) + " of " + step.label, DType::u8,
+                        Shape{static_cast<std::int64_t>(step.draw_bytes)}});
+  return Schema(std::move(fields));
+}
+
+std::shared_ptr<const DeviceProgram> make_device_program(const Schema& sample, const std::vector<BoundStage>& stages) {
+  Program program(sample);
+  for (const BoundStage& stage : stages) program.add(stage);
+  return program.finish();
+}
+
+}  // namespace penstock::detail

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <penstock/device_stage.hpp>
+#include <penstock/image_stage.hpp>
+#include <penstock/schema.hpp>
+
+namespace penstock::detail {
+
+struct BoundStage;
+
+/// One launch behind `batch`: a stage of a user's, or neighbouring image stages of one field.
+struct DeviceStep {
+  std::string label;
+  std::shared_ptr<const DeviceStageModel> model;
+  Schema in, out;                    ///< of one row
+  std::vector<bool> made;            ///< of the fields of `out`, those that it writes
+  std::optional<std::size_t> draws;  ///< field of the batch, behind the visible ones, that holds what was drawn
+  std::size_t draw_bytes = 0;        ///< of a row
+  bool image = false;
+  std::string field;  ///< of an image step
+};
+
+/// What is drawn for one row for one stage, and for an image stage of several fields for each of them.
+struct DeviceDraw {
+  std::shared_ptr<const ImageStageModel> image;  ///< null: a stage of a user's
+  std::shared_ptr<const DeviceStageModel> own;
+  std::string label;
+  std::uint64_t key = 0;
+  Filter filter = Filter::linear;
+  bool follows = false;  ///< takes what the draw before it gave
+  std::size_t step = 0;
+};
+
+/// The part of a pipeline behind `batch`. Immutable.
+struct DeviceProgram {
+  Schema sample;  ///< of a row, as the part before `batch` makes it
+  std::vector<DeviceStep> steps;
+  std::vector<DeviceDraw> draws;  ///< in the stages' order
+
+  /// Of a row of a delivered batch.
+  const Schema& delivered() const noexcept { return steps.back().out; }
+  /// `sample`, and behind it a field for the draws of each step that has some.
+  Schema with_draws() const;
+};
+
+/// Folds image stages that stand beside each other. `stages`: those behind `batch`.
+std::shared_ptr<const DeviceProgram> make_device_program(const Schema& sample, const std::vector<BoundStage>& stages);
+
+}  // namespace penstock::detail
