@@ -2,6 +2,8 @@
 // came before is delivered first.
 #include "support/catch.hpp"
 
+#include <penstock/device_stage.hpp>
+
 #include "device_help.hpp"
 
 using namespace help;
@@ -10,6 +12,28 @@ namespace {
 
 const ps::Pipeline& pipeline() {
   static const ps::Pipeline p = ps::from(Records{.count = 30}) | ps::shuffle() | ps::batch(4);
+  return p;
+}
+
+// Adds what it draws to the first byte of each row.
+struct Stir {
+  std::uint32_t draw(ps::Rng& rng) const { return static_cast<std::uint32_t>(rng.below(100)); }
+  ps::Schema schema(const ps::Schema& in) const { return in; }
+  std::vector<std::string> writes() const { return {"x"}; }
+  void run(ps::BatchView in, ps::BatchView out, ps::StreamRef stream) const {
+    const ps::TensorView from = in["x"], to = out["x"];
+    const std::byte* const draws = in.draws;
+    const std::uint64_t rows = in.rows, row = from.bytes() / rows;
+    ps::launch_on_host(stream, "stir", [=] {
+      std::memcpy(to.data, from.data, rows * row);
+      for (std::uint64_t r = 0; r < rows; ++r)
+        to.data[r * row] = static_cast<std::byte>(std::to_integer<int>(to.data[r * row]) +
+                                                  std::to_integer<int>(draws[r * sizeof(std::uint32_t)]));
+    });
+  }
+};
+const ps::Pipeline& stages() {
+  static const ps::Pipeline p = pipeline() | Stir{} | Stir{};
   return p;
 }
 
@@ -22,11 +46,11 @@ struct Outcome {
 };
 
 // A small epoch, and another one where the first failed.
-Outcome run(ps::EmulatedGpu& gpu) {
+Outcome run(ps::EmulatedGpu& gpu, const ps::Pipeline& p) {
   Outcome out;
   std::optional<ps::Loader> loader;
-  out.error = error_of(
-      [&] { loader.emplace(pipeline(), ps::LoaderOptions{.device = gpu.device(), .threads = 2, .device_depth = 2}); });
+  out.error =
+      error_of([&] { loader.emplace(p, ps::LoaderOptions{.device = gpu.device(), .threads = 2, .device_depth = 2}); });
   if (!loader) return out;
   std::optional<DeviceConsumer> consumer;
   out.error = error_of([&] { consumer.emplace(gpu); });
@@ -74,14 +98,14 @@ Outcome run(ps::EmulatedGpu& gpu) {
 
 }  // namespace
 
-TEST_CASE("whichever call of a device fails, the loader says so in order, and goes on where the device does") {
-  const Watchdog watchdog(240s);
-  const std::vector<Got> expected = collect(pipeline(), {.threads = 1});
+namespace {
+void fail_every_call(const ps::Pipeline& p) {
+  const std::vector<Got> expected = collect(p, {.threads = 1});
   for (const Mode mode : {Mode::late, Mode::threaded}) {
     std::uint64_t calls = 0;
     {
       ps::EmulatedGpu gpu({.mode = mode});
-      const Outcome all = run(gpu);
+      const Outcome all = run(gpu, p);
       REQUIRE_FALSE(all.error);
       REQUIRE(all.got == expected);
       calls = gpu.calls();
@@ -94,7 +118,7 @@ TEST_CASE("whichever call of a device fails, the loader says so in order, and go
         ps::EmulatedGpu gpu({.mode = mode, .fault = {call, for_ever ? ps::EmulatedGpuOptions::Fault::for_ever : 1}});
         INFO("call " << call << (for_ever ? ", for ever" : ", once") << ", mode " << static_cast<int>(mode));
         {
-          const Outcome outcome = run(gpu);
+          const Outcome outcome = run(gpu, p);
           // What came is right, and in order.
           REQUIRE(outcome.got.size() <= expected.size());
           for (std::size_t i = 0; i < outcome.got.size(); ++i) REQUIRE(outcome.got[i] == expected[i]);
@@ -116,6 +140,16 @@ TEST_CASE("whichever call of a device fails, the loader says so in order, and go
       }
     CHECK(recovered > 20);
   }
+}
+}  // namespace
+
+TEST_CASE("whichever call of a device fails, the loader says so in order, and goes on where the device does") {
+  const Watchdog watchdog(240s);
+  fail_every_call(pipeline());
+}
+TEST_CASE("the same with stages behind batch") {
+  const Watchdog watchdog(240s);
+  fail_every_call(stages());
 }
 
 TEST_CASE("a device that fails where leases end loses their batches' memory, says so once, and goes on with the rest") {

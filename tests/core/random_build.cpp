@@ -288,6 +288,30 @@ ps::Pipeline join(const ps::Pipeline& p, const model::Stage& s) {
   std::abort();
 }
 
+// Whether this stage stands behind batch, where it must make no difference: what keeps the size of images that have a
+// fixed one, with nothing behind it that needs the image or counts samples anew.
+std::vector<bool> behind_batch(const model::Spec& spec) {
+  using enum model::Kind;
+  std::vector<bool> behind(spec.stages.size());
+  if (spec.seed % 4 == 0) return behind;
+  for (const auto& [field, c] : spec.collates)
+    if (!c.pads || c.to == 0) return behind;
+  for (std::size_t i = spec.stages.size(); i-- > 0;) {
+    const model::Stage& s = spec.stages[i];
+    if (s.kind == crop) return behind;
+    if (s.kind == flat_map || (s.kind == select_fields && std::ranges::find(s.names, "img") == s.names.end())) break;
+    behind[i] = s.kind == flip || s.kind == turn;
+  }
+  const bool cropped = std::ranges::any_of(spec.stages, [](const model::Stage& s) { return s.kind == crop; });
+  if (!cropped) behind.assign(behind.size(), false);
+  // A crop before what ended the search.
+  for (std::size_t i = 0, seen = 0; i < behind.size(); ++i) {
+    seen += spec.stages[i].kind == crop ? 1 : 0;
+    if (seen == 0) behind[i] = false;
+  }
+  return behind;
+}
+
 }  // namespace
 
 namespace random_run {
@@ -299,18 +323,21 @@ ps::Pipeline build(const std::shared_ptr<const model::Spec>& spec, bool delays, 
                     : spec->seed % 2 == 0             ? ps::from(Stream{{spec, delays}})
                                                       : ps::from(SeekingStream{{{spec, delays}}})) |
                    ps::seed(spec->seed);
-  for (const model::Stage& s : spec->stages) p = join(p, s);
+  const std::vector<bool> behind = behind_batch(*spec);
+  for (std::size_t i = 0; i < behind.size(); ++i)
+    if (!behind[i]) p = join(p, spec->stages[i]);
   for (const auto& [field, c] : spec->collates)
     p = p | (c.pads ? ps::pad(field, {.to = static_cast<std::int64_t>(c.to), .value = c.value}) : ps::ragged(field));
   if (!spec->bucket.empty()) p = p | ps::bucket(spec->bucket, {.window = spec->window});
-  return p | ps::on_error({.policy = static_cast<ps::OnError>(spec->policy), .max_count = spec->max_count}) |
-         ps::check({.fold = fold}) |
-         ps::batch(spec->rows, {.tail = static_cast<ps::Tail>(spec->tail),
-                                .most_bytes = spec->most_bytes,
-                                .tokens = spec->tokens,
-                                .most_tokens = spec->most_tokens});
+  p = p | ps::on_error({.policy = static_cast<ps::OnError>(spec->policy), .max_count = spec->max_count}) |
+      ps::check({.fold = fold}) |
+      ps::batch(spec->rows, {.tail = static_cast<ps::Tail>(spec->tail),
+                             .most_bytes = spec->most_bytes,
+                             .tokens = spec->tokens,
+                             .most_tokens = spec->most_tokens});
+  for (std::size_t i = 0; i < behind.size(); ++i)
+    if (behind[i]) p = join(p, spec->stages[i]);
+  return p;
 }
-
-// What a loader brings until `most` events came, or `epochs` are over.
 
 }  // namespace random_run

@@ -47,6 +47,11 @@ class Builder {
         add_crop();
       }
     }
+    // What may stand behind batch.
+    if (has("img") && cropped_ && dice_.chance(60)) {
+      push(Kind::flip).field = "img";
+      if (height_ == width_ && dice_.chance(60)) push(Kind::turn).field = "img";
+    }
     const auto has_faults = [](const Stage& s) { return !s.faults.empty(); };
     if (faulty_ && spec_.faults.empty() && std::ranges::none_of(spec_.stages, has_faults) && spec_.records != 0)
       spec_.faults[dice_.below(spec_.records)] = Fault::corrupt;
