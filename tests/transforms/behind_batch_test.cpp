@@ -1,0 +1,148 @@
+// The image stages behind batch, where a kernel executes them, against themselves before it.
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <functional>
+#include <vector>
+
+#include <penstock/emulated_gpu.hpp>
+#include <penstock/half.hpp>
+#include <penstock/penstock.hpp>
+#include <penstock/transforms/image.hpp>
+
+#include "support/catch.hpp"
+#include "support/test_images.hpp"
+
+using namespace penstock;
+using namespace penstock_test;
+
+namespace {
+
+struct Photos {
+  std::int32_t height = 17, width = 23, channels = 3;
+  std::uint64_t size() const { return 37; }
+  Schema schema() const {
+    return {{"image", DType::u8, {height, width, channels}}, {"mask", DType::u8, {height, width, 1}}};
+  }
+  void read(std::uint64_t i, SampleBuilder& out) const {
+    put(out, "image", static_noise({height, width, channels}, i));
+    put(out, "mask", static_noise({height, width, 1}, i + 1000));
+  }
+
+ private:
+  static void put(SampleBuilder& out, const char* field, const Image& image) {
+    const auto to = out.emplace<std::uint8_t, 3>(field, {image.shape.height, image.shape.width, image.shape.channels});
+    std::copy(image.pixels.begin(), image.pixels.end(), to.data());
+  }
+};
+
+using Bytes = std::vector<std::byte>;
+
+// All fields of all batches of two epochs, on the host.
+std::vector<Bytes> on_host(const Pipeline& pipeline) {
+  std::vector<Bytes> out;
+  Loader loader(pipeline, {.threads = 2});
+  for (int epoch = 0; epoch < 2; ++epoch)
+    for (Batch& batch : loader.epoch())
+      for (const Field& field : batch.schema()) {
+        const TensorView t = batch[field.name];
+        out.emplace_back(t.data, t.data + t.bytes());
+      }
+  return out;
+}
+
+std::vector<Bytes> on_device(const Pipeline& pipeline, EmulatedGpuOptions::Mode mode) {
+  EmulatedGpu gpu({.mode = mode, .checked = true});
+  auto stream = gpu.make_stream("consumer");
+  std::vector<Bytes> out;
+  Loader loader(pipeline, {.device = gpu.device(), .threads = 2});
+  for (int epoch = 0; epoch < 2; ++epoch)
+    for (Batch& batch : loader.epoch(stream.ref())) {
+      stream.synchronize();
+      for (const Field& field : batch.schema()) {
+        const TensorView t = batch[field.name];
+        out.emplace_back(t.data, t.data + t.bytes());
+      }
+    }
+  for (const std::string& finding : gpu.findings()) FAIL_CHECK(finding);
+  return out;
+}
+
+using Stages = std::function<Pipeline(Pipeline)>;
+
+void check_both_sides(const Stages& stages, const Photos& photos = {}) {
+  const Pipeline source = from(photos) | shuffle({.seed = 4});
+  const std::vector<Bytes> expected = on_host(stages(source) | batch(8));
+  const Pipeline behind = stages(source | batch(8));
+  REQUIRE(behind.schema() == (stages(source) | batch(8)).schema());
+  CHECK(on_host(behind) == expected);
+  for (const auto mode : {EmulatedGpuOptions::Mode::late, EmulatedGpuOptions::Mode::threaded})
+    CHECK(on_device(behind, mode) == expected);
+}
+
+}  // namespace
+
+TEST_CASE("every image stage that keeps pixels gives the same bits behind batch") {
+  check_both_sides([](const Pipeline& p) { return p | crop("image", {3, 4, 9, 11}); });
+  check_both_sides([](const Pipeline& p) { return p | center_crop({"image", "mask"}, {10, 12}); });
+  check_both_sides([](const Pipeline& p) { return p | random_crop({"image", "mask"}, {10, 12}); });
+  check_both_sides([](const Pipeline& p) { return p | flip_horizontal("image") | flip_vertical({"image", "mask"}); });
+  check_both_sides([](const Pipeline& p) {
+    return p | random_flip({"image", "mask"}) | random_flip_vertical("image");
+  });
+  check_both_sides([](const Pipeline& p) { return p | rot90("image", 1) | rot90({"image"}, -2); });
+  check_both_sides([](const Pipeline& p) {
+    return p | random_crop({"mask", "image"}, {12, 12}) | random_rot90({"image", "mask"}) |
+           random_crop("image", {5, 9}) | random_flip({"mask"});
+  });
+}
+
+TEST_CASE("conversions give the same bits behind batch in every layout and dtype") {
+  for (const std::int32_t channels : {1, 2, 3, 4})
+    for (const DType dtype : {DType::f32, DType::f16})
+      for (const Layout layout : {Layout::chw, Layout::hwc})
+        check_both_sides(
+            [&](const Pipeline& p) {
+              const NormalizeOptions options{.mean = {0.485}, .std = {0.229}, .dtype = dtype, .layout = layout};
+              return p | random_crop({"image", "mask"}, {9, 9}) | random_flip("image") | random_rot90("image") |
+                     normalize("image", options);
+            },
+            {.channels = channels});
+  check_both_sides([](const Pipeline& p) { return p | normalize("mask", {.mean = {0.5}, .std = {2}}); });
+  check_both_sides([](const Pipeline& p) { return p | convert("image"); });
+}
+
+TEST_CASE("what is normalised behind batch is what the formula says in float64") {
+  const std::vector<double> mean{0.485, 0.456, 0.406}, deviation{0.229, 0.224, 0.225};
+  const Photos photos;
+  const Pipeline p = from(photos) | batch(8) | normalize("image", {.mean = mean, .std = deviation});
+  double most = 0;
+  Loader loader(p, {.threads = 1});
+  for (Batch& batch : loader.epoch()) {
+    const auto out = batch.view<const float, 4>("image");
+    for (std::int64_t row = 0; row < out.extent(0); ++row) {
+      const Image in = static_noise({photos.height, photos.width, 3}, batch.indices()[static_cast<std::size_t>(row)]);
+      for (std::int64_t c = 0; c < 3; ++c)
+        for (std::int64_t y = 0; y < out.extent(2); ++y)
+          for (std::int64_t x = 0; x < out.extent(3); ++x) {
+            const auto channel = static_cast<std::size_t>(c);
+            const double value = in.pixels[static_cast<std::size_t>((y * photos.width + x) * 3 + c)];
+            const double exact = (value / 255 - mean[channel]) / deviation[channel];
+            most = std::max(most, std::abs(exact - static_cast<double>(out(row, c, y, x))));
+          }
+    }
+  }
+  CHECK(most > 0);
+  CHECK(most < 4e-7);  // about three roundings of numbers below 3
+}
+
+TEST_CASE("stages that resample are refused behind batch") {
+  for (const Stage& stage : {resize("image", {9, 9}), random_resized_crop("image", {9, 9})}) try {
+      static_cast<void>(from(Photos{}) | batch(8) | stage);
+      FAIL("it was accepted");
+    } catch (const Error& error) {
+      CHECK(error.code() == Errc::unsupported);
+      CHECK(error.cause().find("before it") != std::string::npos);
+      CHECK(error.stage().find("(image)") != std::string::npos);
+    }
+}
