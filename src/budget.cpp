@@ -26,6 +26,20 @@ std::string mib(std::size_t bytes) {
                             : std::to_string((bytes + (1u << 20) - 1) >> 20) + " MiB";
 }
 
+void resolve_pinned(const BudgetRequest& r, Budget& b) {
+  if (r.pinned_memory == 0 || r.pinned_slot_bytes == 0) return;
+  const std::size_t fit = r.pinned_memory / r.pinned_slot_bytes;
+  if (fit < least_depth)
+    throw Error(Errc::out_of_memory, "`pinned_memory` = " + mib(r.pinned_memory) + " is too small: " +
+                                         std::to_string(least_depth) + " batches of " + mib(r.pinned_slot_bytes) +
+                                         " need " + mib(saturating(least_depth, r.pinned_slot_bytes, 0)) +
+                                         "; raise it, or lower the batch size or the sample's shape");
+  if (fit >= b.depth) return;
+  b.notes.push_back("`pinned_memory` allows " + std::to_string(fit) + " batches in the ring instead of " +
+                    std::to_string(b.depth));
+  b.depth = static_cast<unsigned>(fit);
+}
+
 void resolve_device(const BudgetRequest& r, Budget& b) {
   constexpr unsigned wanted = 3;  // one with the caller, one ready, one being copied
   b.device_depth = r.device_depth != 0 ? std::max(r.device_depth, least_depth) : wanted;
@@ -60,6 +74,7 @@ Budget resolve_budget(const BudgetRequest& r) {
     b.origins = r.origins ? r.origins(threads) : 0;
   };
   count(r.threads);
+  resolve_pinned(r, b);
   resolve_device(r, b);
   if (r.blocks) b.block_limit = r.block_bytes != 0 ? r.block_bytes : default_block_bytes;
   if (r.memory == 0) return b;

@@ -28,13 +28,15 @@ struct BudgetRequest {
   std::size_t origin_bytes = 0;                                           ///< the least one may need
   bool blocks = false;                                                    ///< records share blocks
   std::size_t block_bytes = 0;                                            ///< for those; 0 = choose
-  std::size_t device_slot_bytes = 0;                                      ///< of a batch on a device
-  std::size_t device_fixed_bytes = 0;                                     ///< of what stages there need beside them
-  bool device_is_host = false;                                            ///< those are bytes of the host's
-  std::size_t device_notes_bytes = 0;                                     ///< of what the host knows of one of them
-  std::size_t device_memory = 0;                                          ///< bytes for those, 0 = no limit
-  unsigned device_depth = 0;                                              ///< 0 = choose
-  bool stand_ins = false;  ///< a runner may make a child's parent once more, for that child alone
+  std::size_t pinned_memory = 0;  ///< bytes for slots where they are pinned, 0 = no limit
+  std::size_t pinned_slot_bytes = 0;
+  std::size_t device_slot_bytes = 0;   ///< of a batch on a device
+  std::size_t device_fixed_bytes = 0;  ///< of what stages there need beside them
+  bool device_is_host = false;         ///< those are bytes of the host's
+  std::size_t device_notes_bytes = 0;  ///< of what the host knows of one of them
+  std::size_t device_memory = 0;       ///< bytes for those, 0 = no limit
+  unsigned device_depth = 0;           ///< 0 = choose
+  bool stand_ins = false;              ///< a runner may make a child's parent once more, for that child alone
 };
 
 /// What a loader's bytes are for, resolved before the first batch.

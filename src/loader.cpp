@@ -59,6 +59,9 @@ class Loader::Impl {
       if (data.device)
         request.device_fixed_bytes = detail::DevicePrep::bytes(*data.device, batch_layout, device->is_host());
     }
+    if (device != nullptr && !device->is_host() && options.host_memory == nullptr)
+      request.pinned_slot_bytes = batch_layout.bytes();
+    request.pinned_memory = options.pinned_memory;
     request.device_memory = options.device_memory;
     request.device_depth = options.device_depth;
     request.slot_bytes = batch_layout.bytes() + request.rows * batch_layout.row_notes_bytes();

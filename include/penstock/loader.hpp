@@ -35,6 +35,8 @@ struct LoaderOptions {
   unsigned device_depth = 0;              ///< batches on a device, those the caller holds included; at least 2. 0 = 3:
                                           ///< one to hold, one ready, one being copied, or what `device_memory` allows
   std::size_t device_memory = 0;          ///< bytes of the device's memory for batches; 0 = no limit
+  std::size_t pinned_memory = 0;          ///< bytes of the host's memory that a device reads by itself: `depth` batches
+                                          ///< lie there; 0 = no limit but `memory`, which counts them as well
   std::size_t settle_bytes = 0;           ///< bytes of finished samples that wait until those before them are decided,
                                           ///< in a pipeline with filter, flat_map, drop or a stream; 0 = one batch.
                                           ///< Never fewer than 4 samples a runner
@@ -100,7 +102,8 @@ class PENSTOCK_API Loader {
  public:
   /// Checks everything, resolves the byte table, allocates the ring.
   /// @throws Error(schema_mismatch | invalid_argument) for a pipeline without `batch`, with a field of varying shape,
-  /// or for more than 16,384 threads; Error(out_of_memory) with the byte table when `memory` is too small;
+  /// or for more than 16,384 threads; Error(out_of_memory) with the byte table when `memory`, `pinned_memory` or
+  /// `device_memory` is too small, or the device has no more;
   /// Error(unsupported) for a device without support, or for fields on it that are neither of a fixed size nor padded
   /// to one; Error(device).
   explicit Loader(Pipeline pipeline, LoaderOptions options = {});

@@ -306,6 +306,27 @@ TEST_CASE("the bytes of stages behind batch are in the table and under the limit
   CHECK(error->cause().find("stages behind batch") != std::string::npos);
 }
 
+TEST_CASE("pinned bytes have a limit of their own") {
+  const ps::Pipeline p = ps::from(Images{.height = 64, .width = 64}) | ps::batch(8);
+  ps::EmulatedGpu gpu;
+  std::size_t used = 0;
+  {
+    const ps::Loader loader(p, {.device = gpu.device(), .threads = 2, .depth = 6});
+    used = gpu.pinned_bytes_used();
+  }
+  REQUIRE(used % 6 == 0);
+  {
+    const ps::Loader loader(p, {.device = gpu.device(), .threads = 2, .depth = 6, .pinned_memory = used / 2 + 100});
+    CHECK(gpu.pinned_bytes_used() == used / 2);
+    CHECK(loader.report().text().find("`pinned_memory` allows 3 batches") != std::string::npos);
+  }
+  const auto error = error_of(
+      [&] { const ps::Loader loader(p, {.device = gpu.device(), .threads = 1, .pinned_memory = used / 6 * 2 - 1}); });
+  REQUIRE(error);
+  CHECK(error->code() == ps::Errc::out_of_memory);
+  CHECK(error->cause().find("`pinned_memory`") != std::string::npos);
+}
+
 TEST_CASE("batches made behind batch outlive their loader") {
   const ps::Pipeline p = ps::from(Images{}) | ps::batch(8) | Shift{};
   const std::vector<Got> expected = collect(p, {.threads = 1});
