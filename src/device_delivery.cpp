@@ -8,10 +8,11 @@
 #include <utility>
 #include <vector>
 
+#include "device_lane.hpp"
 #include "device_lease.hpp"
-#include "device_prep.hpp"
 #include "device_ring.hpp"
 #include "failure.hpp"
+#include "shard.hpp"
 
 namespace penstock::detail {
 
@@ -26,43 +27,74 @@ struct Made {
 // A slot of the host's that the device reads.
 struct Sent {
   Slot* slot;
-  DeviceModel::Event* copied;
+  std::size_t number;  // in the engine's ring
 };
+
+// Who calls devices enters them: once where there is one, each in turn where there are several.
+class Entry {
+ public:
+  explicit Entry(const DeviceModels& devices) : devices_(devices) {}
+  void enter(std::size_t number) {
+    if (devices_.size() == 1 && entered_) return;
+    static_cast<void>(devices_[number]->enter());
+    entered_ = true;
+  }
+
+ private:
+  const DeviceModels& devices_;
+  bool entered_ = false;
+};
+
+// What each device has of a batch.
+void share_out(DeviceSlot& slot, const BatchLayout& whole, const BatchLayout& each) {
+  for (std::size_t p = 0; p < slot.parts.size(); ++p) {
+    const RowRange rows =
+        balanced_part(slot.rows, {.rank = static_cast<int>(p), .world = static_cast<int>(slot.parts.size())});
+    DevicePart& part = slot.parts[p];
+    part.first = rows.first;
+    BatchInfo& own = part.own;
+    own.epoch = slot.epoch;
+    own.number = slot.number;
+    own.first = slot.first;
+    own.rows = rows.count;
+    own.valid = std::min(rows.count, slot.valid - std::min(slot.valid, rows.first));
+    const auto first = static_cast<std::ptrdiff_t>(rows.first), count = static_cast<std::ptrdiff_t>(rows.count);
+    std::copy_n(slot.indices.begin() + first, count, own.indices.begin());
+    std::copy_n(slot.mask.begin() + first, count, own.mask.begin());
+    for (std::size_t v = 0; v < whole.row().varying(); ++v)
+      std::copy_n(slot.lengths.begin() + static_cast<std::ptrdiff_t>(v * whole.rows()) + first, count,
+                  own.lengths.begin() + static_cast<std::ptrdiff_t>(v * each.rows()));
+  }
+}
 
 // Two threads beside the caller's, the only ones that call the device. The submitter takes batches from the engine as a
 // consumer would, and enqueues their copies; the reaper gives their slots back to the engine once they are read. One
 // thread for both would leave gaps between copies.
 class DeviceDelivery final : public Delivery {
  public:
-  DeviceDelivery(std::shared_ptr<DeviceModel> device, std::shared_ptr<Engine> engine,
-                 std::shared_ptr<const PipelineData> data, const DeviceDeliveryOptions& options)
-      : device_(std::move(device)),
-        engine_(std::move(engine)),
+  DeviceDelivery(DeviceModels devices, std::shared_ptr<Engine> engine, std::shared_ptr<const PipelineData> data,
+                 const DeviceDeliveryOptions& options)
+      : engine_(std::move(engine)),
+        slots_(engine_->slots().depth()),
         epochs_(options.epochs),
         settled_(data->settled()),
-        ring_(std::make_shared<DeviceRing>(device_, std::move(data), engine_->slots().layout(), options.depth)) {
-    const Entered entered(*device_);
-    if (const auto& program = ring_->data().device)
-      prep_.emplace(device_, program, ring_->made_layout(), ring_->layout());
-    copies_ = device_->make_stream("copy", DeviceModel::Priority::normal);
-    for (std::size_t i = 0; i < engine_->slots().depth(); ++i) copied_.push_back(device_->make_event());
+        ring_(std::make_shared<DeviceRing>(std::move(devices), std::move(data), engine_->slots().layout(),
+                                           options.depth)) {
+    for (std::size_t i = 0; i < ring_->devices().size(); ++i)
+      lanes_.push_back(std::make_unique<DeviceLane>(*ring_, i, engine_->slots().layout(), slots_));
     made_.reserve(2 * ring_->depth());
-    sent_.reserve(copied_.size());
+    sent_.reserve(slots_);
     stuck_.reserve(ring_->depth());
   }
   ~DeviceDelivery() override {
     DeviceDelivery::close();
-    // The engine's slots go next: nothing may read them still. A device that fails has nothing in work.
-    try {
-      const Entered entered(*device_);
-      device_->synchronize(copies_->ref());
-      if (prep_) device_->synchronize(prep_->stream());
-      copies_.reset();
-    } catch (...) {
-    }
+    lanes_.clear();  // the engine's slots go next: nothing may read them still
   }
 
-  void check(StreamRef stream) const override { check_device_stream(*device_, stream); }
+  std::size_t parts() const noexcept override { return lanes_.size(); }
+  void check(std::span<const StreamRef> streams) const override {
+    for (std::size_t i = 0; i < lanes_.size(); ++i) check_device_stream(lanes_[i]->device(), streams[i]);
+  }
 
   void seek(const Cursor& cursor, const QuotaCount& count) override {
     Lock lock(ring_->mutex);
@@ -96,7 +128,7 @@ class DeviceDelivery final : public Delivery {
       ring_->tell_of_lost(lock);
       if (starved_ && ring_->leased(lock) == ring_->usable(lock))
         throw LeasesExhausted(Errc::leases_exhausted, "the caller holds all " + std::to_string(ring_->leased(lock)) +
-                                                          " batches on " + to_string(device_->device()) +
+                                                          " batches on " + names_of(ring_->devices()) +
                                                           "; let some go, or raise `device_depth`");
       ring_->changed.wait(lock);
     }
@@ -113,22 +145,33 @@ class DeviceDelivery final : public Delivery {
     return end;
   }
 
-  std::unique_ptr<Lease> make_lease() override { return std::make_unique<DeviceLease>(ring_); }
+  std::unique_ptr<Lease> make_lease(std::size_t part) override { return std::make_unique<DeviceLease>(ring_, part); }
 
-  void arrive(BatchInfo& batch, StreamRef stream) override {
-    const DeviceModel::Event& ready = *static_cast<DeviceSlot&>(batch).ready;
-    const Entered entered(*device_);
-    if (stream.device() == host())
-      device_->synchronize(ready);
-    else
-      device_->wait(stream, ready);
+  void arrive(BatchInfo& batch, std::span<const StreamRef> streams) override {
+    for (std::size_t i = 0; i < lanes_.size(); ++i) {
+      const DeviceModel::Event& ready = *static_cast<DeviceSlot&>(batch).parts[i].ready;
+      DeviceModel& device = lanes_[i]->device();
+      const Entered entered(device);
+      if (streams[i].device() == host())
+        device.synchronize(ready);
+      else
+        device.wait(streams[i], ready);
+    }
   }
 
-  void take(Lease& lease, BatchInfo& batch, StreamRef stream) noexcept override {
-    static_cast<DeviceLease&>(lease).take(static_cast<DeviceSlot&>(batch), stream);
+  void take(std::span<const std::unique_ptr<Lease>> leases, BatchInfo& batch,
+            std::span<const StreamRef> streams) noexcept override {
+    auto& slot = static_cast<DeviceSlot&>(batch);
+    for (std::size_t i = 0; i < lanes_.size(); ++i) static_cast<DeviceLease&>(*leases[i]).take(slot, streams[i]);
     const Lock lock(ring_->mutex);
     made_.erase(made_.begin());
-    ring_->lease(lock);
+    ring_->lease(lock, slot);
+  }
+
+  void skip(BatchInfo& batch) noexcept override {
+    const Lock lock(ring_->mutex);
+    made_.erase(made_.begin());
+    ring_->put_back(lock, static_cast<DeviceSlot&>(batch));
   }
 
   void stop() noexcept override {
@@ -153,12 +196,9 @@ class DeviceDelivery final : public Delivery {
   }
 
   void describe(Report& report) const override {
-    const std::string where = to_string(device_->device());
-    report.device = device_->is_host() ? where : where + " (" + device_->name() + ")";
-    report.memory.insert(report.memory.begin() + 1,
-                         {device_->is_host() ? "batches behind the stages" : "batches on " + where, ring_->depth(),
-                          ring_->layout().bytes()});
-    if (prep_) prep_->describe(report);
+    report.device = names_of(ring_->devices());
+    if (!lanes_[0]->device().is_host()) report.device += " (" + lanes_[0]->device().name() + ")";
+    for (std::size_t i = lanes_.size(); i-- > 0;) lanes_[i]->describe(report);
   }
 
  private:
@@ -178,12 +218,7 @@ class DeviceDelivery final : public Delivery {
   void recover(Lock& lock) {
     if (!reaping_failed_ && stuck_.empty()) return;
     lock.unlock();
-    {
-      const Entered entered(*device_);
-      device_->synchronize(copies_->ref());
-      if (prep_) device_->synchronize(prep_->stream());
-    }
-    if (prep_) prep_->forget();
+    for (const auto& lane : lanes_) lane->recover();
     lock.lock();
     for (const Sent& sent : sent_) engine_->release(*sent.slot);
     in_flight_ -= sent_.size();
@@ -204,24 +239,18 @@ class DeviceDelivery final : public Delivery {
   // -- the submitter --
 
   bool may_submit() const noexcept {
-    return !paused_ && !finished_ && !engine_->stopped() && in_flight_ < copied_.size() && ends_ < ring_->depth();
+    return !paused_ && !finished_ && !engine_->stopped() && in_flight_ < slots_ && ends_ < ring_->depth();
   }
 
   void submit() noexcept {
     Lock lock(ring_->mutex);
-    bool entered = false;
+    Entry entry(ring_->devices());
     for (;;) {
       ring_->changed.wait(lock, [&] { return closing_ || (may_submit() && !ring_->failure(lock)); });
       if (closing_) return;
       submitting_ = true;
       try {
-        if (!entered) {
-          lock.unlock();
-          static_cast<void>(device_->enter());
-          lock.lock();
-          entered = true;
-        }
-        submit_one(lock);
+        submit_one(lock, entry);
       } catch (...) {
         const std::optional<Error> error = described_error("device");
         if (!lock.owns_lock()) lock.lock();
@@ -232,7 +261,7 @@ class DeviceDelivery final : public Delivery {
     }
   }
 
-  void submit_one(Lock& lock) {
+  void submit_one(Lock& lock, Entry& entry) {
     lock.unlock();
     Slot* const from = engine_->wait(epoch_);
     if (from == nullptr) {
@@ -256,9 +285,13 @@ class DeviceDelivery final : public Delivery {
     engine_->lease(*from);
     // What is known of the batch goes with it; the slot gets another's room for the next one's.
     std::swap(static_cast<BatchInfo&>(*from), static_cast<BatchInfo&>(to));
-    const Sent sent{from, copied_event(*from)};
+    const Sent sent{from, number_of(*from)};
     try {
-      enqueue(sent, to);
+      if (lanes_.size() > 1) share_out(to, engine_->slots().layout(), ring_->made_layout());
+      for (std::size_t i = 0; i < lanes_.size(); ++i) {
+        entry.enter(i);
+        lanes_[i]->enqueue(from->data, sent.number, to);
+      }
     } catch (...) {
       const std::optional<Error> error = described_error("device");
       lock.lock();
@@ -283,33 +316,17 @@ class DeviceDelivery final : public Delivery {
     finished_ = epochs_ != 0 && epoch_ >= epochs_;
   }
 
-  DeviceModel::Event* copied_event(const Slot& slot) const {
+  std::size_t number_of(const Slot& slot) const {
     const auto all = engine_->slots().all();
     const auto at = std::find_if(all.begin(), all.end(), [&](const auto& s) { return s.get() == &slot; });
-    return copied_[static_cast<std::size_t>(at - all.begin())].get();
-  }
-
-  void enqueue(const Sent& sent, DeviceSlot& to) {
-    const StreamRef copies = copies_->ref(), writes = prep_ ? prep_->stream() : copies;
-    for (std::size_t i = 0; i < to.users; ++i) device_->wait(writes, *to.released[i]);
-    // Of a batch whose rows found no room only what is known of it goes on.
-    if (prep_ && !to.overflow) {
-      prep_->enqueue(sent.slot->data, *sent.copied, to, copies);
-      to.users = 0;
-      return;
-    }
-    const std::size_t bytes = ring_->layout().bytes();
-    if (bytes != 0 && !to.overflow) device_->copy(to.data, sent.slot->data, bytes, copies);
-    device_->record(*sent.copied, copies);
-    device_->record(*to.ready, writes);
-    to.users = 0;
+    return static_cast<std::size_t>(at - all.begin());
   }
 
   // -- the reaper --
 
   void reap() noexcept {
     Lock lock(ring_->mutex);
-    bool entered = false;
+    Entry entry(ring_->devices());
     for (;;) {
       ring_->changed.wait(lock, [this] { return (closing_ && (sent_.empty() || reaping_failed_)) || can_reap(); });
       if (!can_reap()) return;
@@ -317,10 +334,11 @@ class DeviceDelivery final : public Delivery {
       reaping_ = true;
       lock.unlock();
       try {
-        if (!entered) static_cast<void>(device_->enter());
-        entered = true;
-        device_->synchronize(*sent.copied);
-        device_->host_writes(sent.slot->data, ring_->made_layout().bytes());
+        for (std::size_t i = 0; i < lanes_.size(); ++i) {
+          entry.enter(i);
+          lanes_[i]->wait_until_read(sent.number);
+        }
+        for (const auto& lane : lanes_) lane->device().host_writes(sent.slot->data, engine_->slots().layout().bytes());
         engine_->release(*sent.slot);
         lock.lock();
         sent_.erase(sent_.begin());
@@ -337,14 +355,12 @@ class DeviceDelivery final : public Delivery {
   }
   bool can_reap() const noexcept { return !sent_.empty() && !reaping_failed_; }
 
-  std::shared_ptr<DeviceModel> device_;
   std::shared_ptr<Engine> engine_;
+  const std::size_t slots_;  // of the engine's ring
   const std::uint64_t epochs_;
   const bool settled_;
   std::shared_ptr<DeviceRing> ring_;
-  std::optional<DevicePrep> prep_;  // where there are stages behind `batch`
-  std::unique_ptr<DeviceModel::Stream> copies_;
-  std::vector<std::unique_ptr<DeviceModel::Event>> copied_;  // of each of the engine's slots
+  std::vector<std::unique_ptr<DeviceLane>> lanes_;  // one for each device
 
   // Under the ring's mutex:
   std::vector<Made> made_;          // these never grow beyond what is reserved for them
@@ -363,10 +379,10 @@ class DeviceDelivery final : public Delivery {
 
 }  // namespace
 
-std::unique_ptr<Delivery> device_delivery(std::shared_ptr<DeviceModel> device, std::shared_ptr<Engine> engine,
+std::unique_ptr<Delivery> device_delivery(DeviceModels devices, std::shared_ptr<Engine> engine,
                                           std::shared_ptr<const PipelineData> data,
                                           const DeviceDeliveryOptions& options) {
-  return std::make_unique<DeviceDelivery>(std::move(device), std::move(engine), std::move(data), options);
+  return std::make_unique<DeviceDelivery>(std::move(devices), std::move(engine), std::move(data), options);
 }
 
 }  // namespace penstock::detail

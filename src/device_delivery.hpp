@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "delivery.hpp"
-#include "device_model.hpp"
+#include "device_ring.hpp"
 #include "engine.hpp"
 
 namespace penstock::detail {
@@ -15,9 +15,10 @@ struct DeviceDeliveryOptions {
   std::uint64_t epochs = 0;  ///< 0 = no end
 };
 
-/// Batches are copied to a device, each by one copy of its whole slot, while the ones before are worked on. `engine`
-/// has its slots in memory that the device reads. @throws Error(out_of_memory | device).
-std::unique_ptr<Delivery> device_delivery(std::shared_ptr<DeviceModel> device, std::shared_ptr<Engine> engine,
+/// Batches are copied to a device, each by one copy of its whole slot, while the ones before are worked on; where there
+/// are several devices, its balanced part to each. `engine` has its slots in memory that the devices read.
+/// @throws Error(out_of_memory | device).
+std::unique_ptr<Delivery> device_delivery(DeviceModels devices, std::shared_ptr<Engine> engine,
                                           std::shared_ptr<const PipelineData> data,
                                           const DeviceDeliveryOptions& options);
 

@@ -28,15 +28,19 @@ inline void check_device_stream(DeviceModel& device, StreamRef stream) {
 /// A batch on a device in somebody's hands.
 class DeviceLease final : public Lease {
  public:
-  explicit DeviceLease(std::shared_ptr<DeviceRing> ring)
-      : Lease(ring->data(), ring->layout(), ring->made_layout()), ring_(std::move(ring)), pid_(::getpid()) {
+  /// Of what device `part` has.
+  DeviceLease(std::shared_ptr<DeviceRing> ring, std::size_t part)
+      : Lease(ring->data(), ring->layout(), ring->made_layout()),
+        ring_(std::move(ring)),
+        part_(part),
+        pid_(::getpid()) {
     streams_.reserve(1);
   }
   ~DeviceLease() override {
     if (slot_ == nullptr) return;
     // In a forked child the mutex may be held by a thread that does not exist there, and the device is not ours.
     if (::getpid() == pid_) {
-      ring_->give_back(*slot_, streams_);
+      ring_->give_back(*slot_, part_, streams_);
     } else {
       static_cast<void>(new (std::nothrow) std::shared_ptr<DeviceRing>(std::move(ring_)));
     }
@@ -46,25 +50,27 @@ class DeviceLease final : public Lease {
   void take(DeviceSlot& slot, StreamRef stream) noexcept {
     if (stream.device() != host()) streams_.push_back(stream);
     slot_ = &slot;
-    hold(slot, slot.data);
+    hold(slot.info(part_), slot.parts[part_].data);
   }
-  Device device() const noexcept override { return ring_->device().device(); }
+  Device device() const noexcept override { return ring_->device(part_).device(); }
   void also_used_on(StreamRef stream) override {
     if (::getpid() != pid_) throw Error(Errc::forked, "the device is the parent process's");
-    DeviceModel& device = ring_->device();
+    DeviceModel& device = ring_->device(part_);
+    DevicePart& part = slot_->parts[part_];
     check_device_stream(device, stream);
     if (stream.device() == host()) return;
     for (const StreamRef known : streams_)
       if (known.handle() == stream.handle()) return;
     const Entered entered(device);
-    if (slot_->released.size() == streams_.size()) slot_->released.push_back(device.make_event());
+    if (part.released.size() == streams_.size()) part.released.push_back(device.make_event());
     streams_.reserve(streams_.size() + 1);
-    device.wait(stream, *slot_->ready);
+    device.wait(stream, *part.ready);
     streams_.push_back(stream);
   }
 
  private:
   std::shared_ptr<DeviceRing> ring_;
+  std::size_t part_;
   DeviceSlot* slot_ = nullptr;
   std::vector<StreamRef> streams_;
   int pid_;

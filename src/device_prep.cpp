@@ -122,28 +122,28 @@ TensorView DevicePrep::view(const Where& where, std::byte* raw, std::byte* deliv
   return {base + where.offset, where.dtype, Shape(std::span<const std::int64_t>(dims.data(), where.row.rank() + 1))};
 }
 
-void DevicePrep::enqueue(const std::byte* from, DeviceModel::Event& copied, DeviceSlot& to, StreamRef copies) {
+void DevicePrep::enqueue(const std::byte* from, DeviceModel::Event& copied, DevicePart& to, std::uint64_t rows,
+                         StreamRef copies, const std::function<void(std::byte*)>& copy) {
   const StreamRef prep = prep_->ref();
   if (raws_.empty()) {
-    run_stages(const_cast<std::byte*>(from), to);
+    run_stages(const_cast<std::byte*>(from), to, rows);
     device_->record(copied, prep);
   } else {
     Raw& raw = raws_[next_];
     next_ = (next_ + 1) % raws_.size();
     if (raw.used) device_->wait(copies, *raw.read);
-    if (raw_layout_.bytes() != 0) device_->copy(raw.data, from, raw_layout_.bytes(), copies);
+    copy(raw.data);
     device_->record(copied, copies);
     device_->wait(prep, copied);
-    run_stages(raw.data, to);
+    run_stages(raw.data, to, rows);
     device_->record(*raw.read, prep);
     raw.used = true;
   }
   device_->record(*to.ready, prep);
 }
 
-void DevicePrep::run_stages(std::byte* raw, DeviceSlot& to) {
+void DevicePrep::run_stages(std::byte* raw, DevicePart& to, std::uint64_t rows) {
   const StreamRef prep = prep_->ref();
-  const std::uint64_t rows = to.rows;
   if (rows == 0) return;
   for (Launch& launch : launches_) {
     for (std::size_t i = 0; i < launch.in.size(); ++i) launch.in_views[i] = view(launch.in[i], raw, to.data, rows);

@@ -1,7 +1,10 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include <penstock/device_stage.hpp>
@@ -31,9 +34,11 @@ class DevicePrep {
 
   /// The stream on which batches become ready.
   StreamRef stream() const noexcept { return prep_->ref(); }
-  /// Enqueues all between `from`, a batch of the host's, and `to`, whose users must be on `stream()` already, and
-  /// records `copied` where `from` is read. @throws Error(device), or what a stage throws, which it names.
-  void enqueue(const std::byte* from, DeviceModel::Event& copied, DeviceSlot& to, StreamRef copies);
+  /// Enqueues all between `from`, a batch of the host's, and `to`, whose users `stream()` waits for already, and
+  /// records `copied` where `from` is read. `copy` enqueues the copy to a raw batch on `copies`.
+  /// @throws Error(device), or what a stage throws, which it names.
+  void enqueue(const std::byte* from, DeviceModel::Event& copied, DevicePart& to, std::uint64_t rows, StreamRef copies,
+               const std::function<void(std::byte*)>& copy);
   /// After a failure nothing that was enqueued is relied on, and the device is idle.
   void forget() noexcept;
 
@@ -61,7 +66,7 @@ class DevicePrep {
   static constexpr std::size_t raw_batches = 2;
 
   void plan();
-  void run_stages(std::byte* raw, DeviceSlot& to);
+  void run_stages(std::byte* raw, DevicePart& to, std::uint64_t rows);
   TensorView view(const Where& where, std::byte* raw, std::byte* delivered, std::uint64_t rows) const;
 
   std::shared_ptr<DeviceModel> device_;

@@ -4,47 +4,74 @@
 #include <utility>
 
 #include "failure.hpp"
+#include "shard.hpp"
 
 namespace penstock::detail {
 
-DeviceRing::DeviceRing(std::shared_ptr<DeviceModel> device, std::shared_ptr<const PipelineData> data,
-                       const BatchLayout& made, unsigned depth)
-    : device_(std::move(device)), data_(std::move(data)), layout_(data_->delivered(), made.rows()), made_layout_(made) {
-  const Entered entered(*device_);
+std::string names_of(const DeviceModels& devices) {
+  std::string names;
+  for (std::size_t i = 0; i < devices.size(); ++i)
+    names += (i == 0 ? "" : i + 1 == devices.size() ? " and " : ", ") + to_string(devices[i]->device());
+  return names;
+}
+
+DeviceRing::DeviceRing(DeviceModels devices, std::shared_ptr<const PipelineData> data, const BatchLayout& made,
+                       unsigned depth)
+    : devices_(std::move(devices)),
+      data_(std::move(data)),
+      layout_(data_->delivered(), most_rows_of_part(made.rows(), devices_.size())),
+      made_layout_(data_->schema, most_rows_of_part(made.rows(), devices_.size())),
+      memory_(devices_.size()) {
   const std::size_t bytes = layout_.bytes_of_ring(depth, "device_depth");
   spare_.emplace(no_memory());
   free_.reserve(depth);
   slots_.reserve(depth);
-  for (unsigned i = 0; i < depth; ++i) {
-    auto slot = std::make_unique<DeviceSlot>();
-    made_layout_.prepare(*slot);
-    slot->ready = device_->make_event();
-    slot->released.push_back(device_->make_event());
-    slots_.push_back(std::move(slot));
-    free_.push_back(slots_.back().get());
+  try {
+    for (unsigned i = 0; i < depth; ++i) {
+      slots_.push_back(std::make_unique<DeviceSlot>());
+      made.prepare(*slots_.back());
+      slots_.back()->parts.resize(devices_.size());
+      free_.push_back(slots_.back().get());
+    }
+    for (std::size_t d = 0; d < devices_.size(); ++d) {
+      const Entered entered(*devices_[d]);
+      for (const auto& slot : slots_) {
+        DevicePart& part = slot->parts[d];
+        if (devices_.size() > 1) made_layout_.prepare(part.own);
+        part.ready = devices_[d]->make_event();
+        part.released.push_back(devices_[d]->make_event());
+      }
+      if (bytes == 0) continue;
+      memory_[d] = static_cast<std::byte*>(devices_[d]->device_memory().allocate(bytes, BatchLayout::field_alignment));
+      for (unsigned i = 0; i < depth; ++i) slots_[i]->parts[d].data = memory_[d] + i * layout_.bytes();
+    }
+  } catch (...) {
+    free_memory();
+    throw;
   }
-  if (bytes == 0) return;
-  memory_ = static_cast<std::byte*>(device_->device_memory().allocate(bytes, BatchLayout::field_alignment));
-  for (unsigned i = 0; i < depth; ++i) slots_[i]->data = memory_ + i * layout_.bytes();
 }
 
 // No lease is left, so every use was recorded.
 DeviceRing::~DeviceRing() {
-  try {
-    const Entered entered(*device_);
-    for (const auto& slot : slots_)
-      for (std::size_t i = 0; i < slot->users; ++i) device_->synchronize(*slot->released[i]);
-    free_memory();
-    slots_.clear();
-  } catch (...) {
-    free_memory();  // a device that failed has no work in hand
-  }
+  for (std::size_t d = 0; d < devices_.size(); ++d) try {
+      const Entered entered(*devices_[d]);
+      for (const auto& slot : slots_) {
+        DevicePart& part = slot->parts[d];
+        for (std::size_t i = 0; i < part.users; ++i) devices_[d]->synchronize(*part.released[i]);
+        part.ready.reset();
+        part.released.clear();
+      }
+    } catch (...) {  // a device that failed has no work in hand
+    }
+  free_memory();
 }
 
 void DeviceRing::free_memory() noexcept {
-  if (memory_ != nullptr)
-    device_->device_memory().deallocate(memory_, layout_.bytes() * depth(), BatchLayout::field_alignment);
-  memory_ = nullptr;
+  for (std::size_t d = 0; d < devices_.size(); ++d) {
+    if (memory_[d] != nullptr)
+      devices_[d]->device_memory().deallocate(memory_[d], layout_.bytes() * depth(), BatchLayout::field_alignment);
+    memory_[d] = nullptr;
+  }
 }
 
 DeviceSlot& DeviceRing::acquire(const Lock&) noexcept {
@@ -56,6 +83,11 @@ DeviceSlot& DeviceRing::acquire(const Lock&) noexcept {
 void DeviceRing::put_back(const Lock&, DeviceSlot& slot) noexcept {
   free_.push_back(&slot);
   changed.notify_all();
+}
+
+void DeviceRing::lease(const Lock&, DeviceSlot& slot) noexcept {
+  slot.held = slot.parts.size();
+  ++leased_;
 }
 
 void DeviceRing::fail(const Lock&, std::optional<Error> error) noexcept {
@@ -79,35 +111,37 @@ void DeviceRing::tell_of_lost(const Lock&) {
                   (lost_ == slots_.size() ? ": make another loader" : ""));
 }
 
-// False: the device failed, and what still uses the slot is not known.
-bool DeviceRing::record_uses(DeviceSlot& slot, std::span<const StreamRef> streams) noexcept {
-  slot.users = 0;
+// False: the device failed, and what still uses the part is not known.
+bool DeviceRing::record_uses(DeviceModel& device, DevicePart& part, std::span<const StreamRef> streams) noexcept {
+  part.users = 0;
   if (streams.empty()) return true;
   try {
-    const Entered entered(*device_);
+    const Entered entered(device);
     for (const StreamRef stream : streams) {
-      device_->record(*slot.released[slot.users], stream);
-      ++slot.users;
+      device.record(*part.released[part.users], stream);
+      ++part.users;
     }
     return true;
   } catch (...) {
-    slot.users = 0;
+    part.users = 0;
   }
   // Waiting takes longer, and is as good.
   try {
-    const Entered entered(*device_);
-    for (const StreamRef stream : streams) device_->synchronize(stream);
+    const Entered entered(device);
+    for (const StreamRef stream : streams) device.synchronize(stream);
     return true;
   } catch (...) {
     return false;
   }
 }
 
-void DeviceRing::give_back(DeviceSlot& slot, std::span<const StreamRef> streams) noexcept {
-  const bool known = record_uses(slot, streams);
+void DeviceRing::give_back(DeviceSlot& slot, std::size_t part, std::span<const StreamRef> streams) noexcept {
+  const bool known = record_uses(*devices_[part], slot.parts[part], streams);
   const Lock lock(mutex);
+  slot.lost = slot.lost || !known;
+  if (--slot.held != 0) return;
   --leased_;
-  if (known) return put_back(lock, slot);
+  if (!slot.lost) return put_back(lock, slot);
   ++lost_;
   changed.notify_all();
 }

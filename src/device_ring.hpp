@@ -6,6 +6,7 @@
 #include <mutex>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include <penstock/error.hpp>
@@ -16,29 +17,46 @@
 
 namespace penstock::detail {
 
-/// One batch's memory on a device, and what is known about it.
-struct DeviceSlot : BatchInfo {
+/// What one device has of a batch.
+struct DevicePart {
   std::byte* data = nullptr;
   std::unique_ptr<DeviceModel::Event> ready;                  ///< behind all that was written to it
   std::vector<std::unique_ptr<DeviceModel::Event>> released;  ///< one for each stream that used it
   std::size_t users = 0;                                      ///< of `released`, those of the last lease
+  std::uint64_t first = 0;                                    ///< row of the batch that is its first
+  BatchInfo own;                                              ///< of its rows, where there are several devices
 };
 
-/// The batches on a device. Leases keep it alive beyond their loader; whoever goes last waits for what still uses it.
-/// Any thread, but as said.
+/// One batch's memory, on one device or shared out among several, and what is known about it.
+struct DeviceSlot : BatchInfo {
+  std::vector<DevicePart> parts;  ///< one for each device
+  std::size_t held = 0;           ///< of those, leased ones. Under the ring's mutex
+  bool lost = false;              ///< what still uses one of them is not known. The same
+
+  /// Of what part `number` has.
+  BatchInfo& info(std::size_t number) noexcept { return parts.size() == 1 ? *this : parts[number].own; }
+};
+
+using DeviceModels = std::vector<std::shared_ptr<DeviceModel>>;
+
+/// "gpu 0", or "gpu 0 and gpu 1".
+std::string names_of(const DeviceModels& devices);
+
+/// The batches on devices, each of which has a balanced part of every batch. Leases keep it alive beyond their loader;
+/// whoever goes last waits for what still uses it. Any thread, but as said.
 class DeviceRing {
  public:
   /// Takes all memory and all events there will be, but those of further streams. `made`: the layout of the batches
   /// that the runners make. @throws Error(out_of_memory | device).
-  DeviceRing(std::shared_ptr<DeviceModel> device, std::shared_ptr<const PipelineData> data, const BatchLayout& made,
-             unsigned depth);
+  DeviceRing(DeviceModels devices, std::shared_ptr<const PipelineData> data, const BatchLayout& made, unsigned depth);
   DeviceRing(const DeviceRing&) = delete;
   DeviceRing& operator=(const DeviceRing&) = delete;
   ~DeviceRing();
 
-  DeviceModel& device() const noexcept { return *device_; }
+  const DeviceModels& devices() const noexcept { return devices_; }
+  DeviceModel& device(std::size_t part) const noexcept { return *devices_[part]; }
   const PipelineData& data() const noexcept { return *data_; }
-  /// Of the batches here, and of those that the runners make: they differ where there are stages behind `batch`.
+  /// Of a device's part, and of that part as the runners make it: they differ where there are stages behind `batch`.
   const BatchLayout& layout() const noexcept { return layout_; }
   const BatchLayout& made_layout() const noexcept { return made_layout_; }
   std::size_t depth() const noexcept { return slots_.size(); }
@@ -49,7 +67,8 @@ class DeviceRing {
   DeviceSlot& acquire(const Lock&) noexcept;
   /// One that nobody has leased.
   void put_back(const Lock&, DeviceSlot& slot) noexcept;
-  void lease(const Lock&) noexcept { ++leased_; }
+  /// All its parts.
+  void lease(const Lock&, DeviceSlot& slot) noexcept;
   std::size_t leased(const Lock&) const noexcept { return leased_; }
   /// The first failure there was; none where there was no memory to say it.
   void fail(const Lock&, std::optional<Error> error) noexcept;
@@ -62,20 +81,20 @@ class DeviceRing {
   std::size_t usable(const Lock&) const noexcept { return slots_.size() - lost_; }
 
   // -- the caller's thread --
-  /// The lease of a slot ends: it is written to again behind what these streams have in work now.
-  void give_back(DeviceSlot& slot, std::span<const StreamRef> streams) noexcept;
+  /// The lease of a part ends: it is written to again behind what these streams have in work now.
+  void give_back(DeviceSlot& slot, std::size_t part, std::span<const StreamRef> streams) noexcept;
 
   std::mutex mutex;  ///< of all that changes here, and of who waits for it
   std::condition_variable changed;
 
  private:
-  bool record_uses(DeviceSlot& slot, std::span<const StreamRef> streams) noexcept;
+  bool record_uses(DeviceModel& device, DevicePart& part, std::span<const StreamRef> streams) noexcept;
   void free_memory() noexcept;
 
-  std::shared_ptr<DeviceModel> device_;
+  DeviceModels devices_;
   std::shared_ptr<const PipelineData> data_;
   BatchLayout layout_, made_layout_;
-  std::byte* memory_ = nullptr;
+  std::vector<std::byte*> memory_;  // of each device
   std::vector<std::unique_ptr<DeviceSlot>> slots_;
   std::vector<DeviceSlot*> free_;
   std::size_t leased_ = 0, lost_ = 0, told_ = 0;  ///< told: of the lost

@@ -19,14 +19,19 @@ class HostDelivery final : public Delivery {
  public:
   explicit HostDelivery(std::shared_ptr<Engine> engine) : engine_(std::move(engine)) {}
 
-  void check(StreamRef stream) const override { check_host(stream); }
+  void check(std::span<const StreamRef> streams) const override { check_host(streams[0]); }
   void seek(const Cursor& cursor, const QuotaCount& count) override { engine_->seek(cursor, count); }
   BatchInfo* wait(std::uint64_t epoch) override { return engine_->wait(epoch); }
   std::optional<EpochEnd> take_epoch_end(std::uint64_t epoch) override { return engine_->take_epoch_end(epoch); }
-  std::unique_ptr<Lease> make_lease() override { return std::make_unique<HostLease>(engine_); }
-  void arrive(BatchInfo&, StreamRef) override {}
-  void take(Lease& lease, BatchInfo& batch, StreamRef) noexcept override {
-    static_cast<HostLease&>(lease).take(static_cast<Slot&>(batch));
+  std::unique_ptr<Lease> make_lease(std::size_t) override { return std::make_unique<HostLease>(engine_); }
+  void arrive(BatchInfo&, std::span<const StreamRef>) override {}
+  void take(std::span<const std::unique_ptr<Lease>> leases, BatchInfo& batch,
+            std::span<const StreamRef>) noexcept override {
+    static_cast<HostLease&>(*leases[0]).take(static_cast<Slot&>(batch));
+  }
+  void skip(BatchInfo& batch) noexcept override {
+    engine_->lease(static_cast<Slot&>(batch));
+    engine_->release(static_cast<Slot&>(batch));
   }
   void stop() noexcept override { engine_->stop(); }
   void close() noexcept override { engine_->close(); }

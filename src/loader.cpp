@@ -19,6 +19,7 @@
 #include "latency.hpp"
 #include "pipeline_data.hpp"
 #include "policy.hpp"
+#include "shard.hpp"
 #include "state.hpp"
 #include "verdict.hpp"
 
@@ -37,8 +38,8 @@ class Loader::Impl {
     detail::check_threads(options.threads);
     executor.emplace(options.executor ? *options.executor : Executor(options.threads));
     executor->impl().check_process();
-    device = detail::open_device(options.device);
-    if (device == nullptr && data.device) device = std::make_shared<detail::HostDevice>();
+    open_devices(data);
+    detail::DeviceModel* const device = devices.empty() ? nullptr : devices[0].get();
     steps = data.steps();
     settled = data.settled();
     endless = data.fixed_steps() != 0;
@@ -53,11 +54,13 @@ class Loader::Impl {
     const detail::RowLayout& layout = batch_layout.row();
     if (device != nullptr) check_fields(data, layout);
     if (device != nullptr) {
-      request.device_slot_bytes = detail::BatchLayout(data.delivered(), request.rows).bytes();
+      const std::uint64_t rows = detail::most_rows_of_part(request.rows, devices.size());
+      request.device_slot_bytes = detail::BatchLayout(data.delivered(), rows).bytes();
       request.device_is_host = device->is_host();
-      request.device_notes_bytes = request.rows * batch_layout.row_notes_bytes();
+      request.device_notes_bytes = (devices.size() > 1 ? 2 : 1) * request.rows * batch_layout.row_notes_bytes();
       if (data.device)
-        request.device_fixed_bytes = detail::DevicePrep::bytes(*data.device, batch_layout, device->is_host());
+        request.device_fixed_bytes =
+            detail::DevicePrep::bytes(*data.device, detail::BatchLayout(data.schema, rows), device->is_host());
     }
     if (device != nullptr && !device->is_host() && options.host_memory == nullptr)
       request.pinned_slot_bytes = batch_layout.bytes();
@@ -107,7 +110,7 @@ class Loader::Impl {
     } else {
       const detail::Entered entered(*device);
       engine = std::make_shared<detail::Engine>(shared, engine_options, executor->impl());
-      delivery = detail::device_delivery(device, engine, shared, {budget.device_depth, options.epochs});
+      delivery = detail::device_delivery(devices, engine, shared, {budget.device_depth, options.epochs});
     }
     stop_callback.emplace(options.stop, [this] { stop(); });
   }
@@ -116,6 +119,23 @@ class Loader::Impl {
   ~Impl() {
     stop_callback.reset();
     delivery->close();
+  }
+
+  void open_devices(const detail::PipelineData& data) {
+    if (options.devices.empty()) {
+      if (auto one = detail::open_device(options.device); one != nullptr)
+        devices.push_back(std::move(one));
+      else if (data.device)
+        devices.push_back(std::make_shared<detail::HostDevice>());
+      return;
+    }
+    if (options.device != host()) throw Error(Errc::invalid_argument, "say either `device` or `devices`");
+    for (const Device& d : options.devices) {
+      if (d == host() || std::count(options.devices.begin(), options.devices.end(), d) != 1)
+        throw Error(Errc::invalid_argument, "`devices` are different GPUs, or emulated ones; here " + to_string(d) +
+                                                (d == host() ? " is among them" : " stands twice"));
+      devices.push_back(detail::open_device(d));
+    }
   }
 
   static void check_fields(const detail::PipelineData& data, const detail::RowLayout& layout) {
@@ -154,9 +174,15 @@ class Loader::Impl {
                   "made, or exec in the child");
   }
 
-  void check(StreamRef stream) const {
+  void check(std::span<const StreamRef> streams) const {
     check_process();
-    delivery->check(stream);
+    const std::size_t parts = delivery->parts();
+    if (streams.size() != parts)
+      throw Error(Errc::invalid_argument,
+                  parts == 1 ? "a loader of one device takes one stream, not " + std::to_string(streams.size())
+                             : "batches are shared out among " + std::to_string(parts) +
+                                   " devices: take them with next_parts, with a stream for each device");
+    delivery->check(streams);
   }
 
   // In a forked child nothing runs that could be stopped, and the mutex may be held by a thread that is not there.
@@ -182,47 +208,80 @@ class Loader::Impl {
   }
 
   std::optional<Batch> next(StreamRef stream) {
-    check(stream);
+    std::unique_ptr<detail::Lease> lease;
+    if (!next({&stream, 1}, {&lease, 1})) return std::nullopt;
+    return Batch(std::move(lease));
+  }
+
+  std::optional<std::vector<Batch>> next_parts(std::span<const StreamRef> streams) {
+    std::vector<std::unique_ptr<detail::Lease>> leases(streams.size());
+    std::vector<Batch> parts;
+    parts.reserve(streams.size());
+    if (!next(streams, leases)) return std::nullopt;
+    for (auto& lease : leases) parts.emplace_back(std::move(lease));
+    return parts;
+  }
+
+  // False: the epoch is over.
+  bool next(std::span<const StreamRef> streams, std::span<std::unique_ptr<detail::Lease>> leases) {
+    check(streams);
     if (!in_epoch) begin_epoch();
     if (engine->stopped() || (options.epochs != 0 && epoch >= options.epochs)) return end_epoch();
-    if (empty || (!settled && cursor.epoch != epoch)) {
-      to_epoch(epoch + 1);
-      return end_epoch();
-    }
     const Clock::time_point begun = Clock::now();
     if (first_call == Clock::time_point{}) first_call = begun;
-    if (must_seek) {
-      delivery->seek(cursor, {ledger.acted(), samples});
-      must_seek = false;
-    }
-    detail::BatchInfo* made = nullptr;
-    std::unique_ptr<detail::Lease> lease;
-    try {
-      lease = delivery->make_lease();
-      made = delivery->wait(epoch);
-      if (made == nullptr) {
-        if (account_end()) to_epoch(epoch + 1);
+    for (;;) {
+      if (empty || (!settled && cursor.epoch != epoch)) {
+        to_epoch(epoch + 1);
         return end_epoch();
       }
-      if (made->overflow) throw *made->overflow;
-    } catch (const detail::LeasesExhausted&) {
-      throw;  // the caller can let go of a batch and go on
-    } catch (...) {
-      throw ended(made);
+      if (must_seek) {
+        delivery->seek(cursor, {ledger.acted(), samples});
+        must_seek = false;
+      }
+      detail::BatchInfo* made = nullptr;
+      try {
+        for (std::size_t i = 0; i < leases.size(); ++i) leases[i] = delivery->make_lease(i);
+        made = delivery->wait(epoch);
+        if (made == nullptr) {
+          if (account_end()) to_epoch(epoch + 1);
+          return end_epoch();
+        }
+        if (made->overflow) throw *made->overflow;
+        check_rows(*made);
+      } catch (const detail::LeasesExhausted&) {
+        throw;  // the caller can let go of a batch and go on
+      } catch (...) {
+        throw ended(made);
+      }
+      const bool wanted = made->rows >= delivery->parts() || options.few_rows != FewRows::drop;
+      if (wanted) delivery->arrive(*made, streams);
+      try {
+        account(made->bad, made->unlisted, made->unreported);
+      } catch (...) {
+        throw ended(made);
+      }
+      samples += made->samples;
+      cursor = made->next;
+      if (!wanted) {
+        delivery->skip(*made);
+        continue;
+      }
+      ++step;
+      count(*made, begun);
+      delivery->take(leases, *made, streams);
+      return true;
     }
-    delivery->arrive(*made, stream);
-    try {
-      account(made->bad, made->unlisted, made->unreported);
-    } catch (...) {
-      throw ended(made);
-    }
-    delivery->take(*lease, *made, stream);
-    Batch batch(std::move(lease));
-    cursor = made->next;
-    ++step;
-    samples += made->samples;
-    count(*made, begun);
-    return batch;
+  }
+
+  void check_rows(const detail::BatchInfo& batch) const {
+    const std::size_t parts = delivery->parts();
+    if (batch.rows >= parts || options.few_rows != FewRows::error) return;
+    throw Error(Errc::limit_exceeded, "batch " + std::to_string(batch.number) + " of epoch " +
+                                          std::to_string(batch.epoch) + " has " + std::to_string(batch.rows) +
+                                          " rows for " + std::to_string(parts) +
+                                          " devices; say with `few_rows` what becomes of it, or end epochs with whole "
+                                          "batches (Tail::drop or Tail::pad)")
+        .with_stage("batch");
   }
 
   // The exception in flight ends the epoch, at this batch where it is one's. Call inside a catch block.
@@ -233,9 +292,9 @@ class Loader::Impl {
     return detail::current_error();
   }
 
-  std::optional<Batch> end_epoch() {
+  bool end_epoch() {
     in_epoch = false;
-    return std::nullopt;
+    return false;
   }
 
   void to_epoch(std::uint64_t number) noexcept {
@@ -331,7 +390,7 @@ class Loader::Impl {
   detail::PolicyLedger ledger;
   std::optional<Executor> executor;
   detail::Budget budget;
-  std::shared_ptr<detail::DeviceModel> device;  // null: the host. Before the engine, whose slots may be its memory
+  detail::DeviceModels devices;  // none: the host. Before the engine, whose slots may be their memory
   std::shared_ptr<detail::Engine> engine;
   std::unique_ptr<detail::Delivery> delivery;
   std::optional<std::stop_callback<std::function<void()>>> stop_callback;
@@ -361,7 +420,7 @@ void EpochRange::advance() {
 }
 
 EpochRange::iterator EpochRange::begin() {
-  loader_->impl_->check(stream_);  // before anything of the epoch is over
+  loader_->impl_->check({&stream_, 1});  // before anything of the epoch is over
   loader_->begin_epoch();
   advance();
   return iterator(this);
@@ -388,6 +447,9 @@ Loader::~Loader() {
 EpochRange Loader::epoch(StreamRef stream) { return EpochRange(this, stream); }
 void Loader::begin_epoch() { impl_->begin_epoch(); }
 std::optional<Batch> Loader::next(StreamRef stream) { return impl_->next(stream); }
+std::optional<std::vector<Batch>> Loader::next_parts(std::span<const StreamRef> streams) {
+  return impl_->next_parts(streams);
+}
 State Loader::state() const { return impl_->state(); }
 void Loader::resume(const State& state) { impl_->resume(state); }
 std::uint64_t Loader::epoch_number() const noexcept {

@@ -18,4 +18,9 @@ inline RowRange balanced_part(std::uint64_t rows, const Shard& shard) noexcept {
   return {rank * each + std::min(rank, more), each + (rank < more ? 1 : 0)};
 }
 
+/// The most that any of so many devices has of a batch.
+inline std::uint64_t most_rows_of_part(std::uint64_t rows, std::size_t devices) noexcept {
+  return (rows + devices - 1) / devices;
+}
+
 }  // namespace penstock::detail

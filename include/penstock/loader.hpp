@@ -5,7 +5,9 @@
 #include <iterator>
 #include <memory>
 #include <optional>
+#include <span>
 #include <stop_token>
+#include <vector>
 
 #include <penstock/batch.hpp>
 #include <penstock/device.hpp>
@@ -18,12 +20,22 @@
 
 namespace penstock {
 
+/// What becomes of a batch with fewer rows than there are devices.
+enum class FewRows : std::uint8_t {
+  error,  ///< it ends the epoch with Error(limit_exceeded)
+  drop,   ///< it does not come
+  empty,  ///< it comes, with parts of no rows
+};
+
 /// Settings of a loader. None of them changes a batch.
 struct LoaderOptions {
-  Device device = host();                 ///< where batches end up. Slots lie in memory that it reads by itself, and
-                                          ///< each batch is one copy, made while the batches before it are worked on
-  unsigned threads = 0;                   ///< runners, at most as many as the executor has threads; 0 = all
-                                          ///< of those, without an executor cores - 1
+  Device device = host();             ///< where batches end up. Slots lie in memory that it reads by itself, and
+                                      ///< each batch is one copy, made while the batches before it are worked on
+  std::vector<Device> devices = {};   ///< several GPUs (or emulated ones), instead of `device`: each has its part of
+                                      ///< every batch. See `next_parts`
+  FewRows few_rows = FewRows::error;  ///< of a batch that has not a row for each of them
+  unsigned threads = 0;               ///< runners, at most as many as the executor has threads; 0 = all
+                                      ///< of those, without an executor cores - 1
   std::optional<Executor> executor = {};  ///< threads shared with other loaders; default: its own
   std::size_t memory = 0;                 ///< bytes for batches, samples that wait for their places, records that
                                           ///< samples share, and the runners' working memory together; 0 = no
@@ -34,7 +46,7 @@ struct LoaderOptions {
                                           ///< rows than there are threads), or what `memory` allows
   unsigned device_depth = 0;              ///< batches on a device, those the caller holds included; at least 2. 0 = 3:
                                           ///< one to hold, one ready, one being copied, or what `device_memory` allows
-  std::size_t device_memory = 0;          ///< bytes of the device's memory for batches; 0 = no limit
+  std::size_t device_memory = 0;          ///< bytes of each device's memory for batches; 0 = no limit
   std::size_t pinned_memory = 0;          ///< bytes of the host's memory that a device reads by itself: `depth` batches
                                           ///< lie there; 0 = no limit but `memory`, which counts them as well
   std::size_t settle_bytes = 0;           ///< bytes of finished samples that wait until those before them are decided,
@@ -124,6 +136,13 @@ class PENSTOCK_API Loader {
   /// Error(device): after these three the batch is still the next one, but where its copy failed: then the epoch ends.
   /// Error(limit_exceeded) where the two threads that serve a device can't be started.
   std::optional<Batch> next(StreamRef stream = {});
+
+  /// The next batch of a loader with several `devices`, shared out: part d is on device d and has rows / devices of the
+  /// batch's rows, the first ones one more where they don't come out even, in order. All parts or an error. `streams`:
+  /// one for each device, as with `next`. Each part is a lease of its own; `batch.size()` are its own rows, and
+  /// `batch.global_size()` those of all parts (and ranks), so that gradients can be weighted by what each part has.
+  /// @throws as `next`; Error(limit_exceeded) as `few_rows` says.
+  std::optional<std::vector<Batch>> next_parts(std::span<const StreamRef> streams);
 
   /// Names the batch behind the last one delivered; behind an epoch's last, the next epoch's first. (Where filters or
   /// the like decide what is a sample, it may name what is left of the epoch instead, in which then no batch is.) 64

@@ -1,0 +1,77 @@
+#include "device_lane.hpp"
+
+namespace penstock::detail {
+
+DeviceLane::DeviceLane(DeviceRing& ring, std::size_t number, const BatchLayout& whole, std::size_t slots)
+    : ring_(ring), device_(ring.device(number)), number_(number), whole_(whole) {
+  const Entered entered(device_);
+  if (const auto& program = ring_.data().device)
+    prep_.emplace(ring_.devices()[number], program, ring_.made_layout(), ring_.layout());
+  copies_ = device_.make_stream("copy", DeviceModel::Priority::normal);
+  for (std::size_t i = 0; i < slots; ++i) copied_.push_back(device_.make_event());
+}
+
+// A device that fails has nothing in work.
+DeviceLane::~DeviceLane() {
+  try {
+    const Entered entered(device_);
+    device_.synchronize(copies_->ref());
+    if (prep_) device_.synchronize(prep_->stream());
+    copies_.reset();
+    copied_.clear();
+  } catch (...) {
+  }
+}
+
+void DeviceLane::enqueue(const std::byte* from, std::size_t slot, DeviceSlot& to) {
+  const StreamRef copies = copies_->ref(), writes = prep_ ? prep_->stream() : copies;
+  DevicePart& part = to.parts[number_];
+  const std::uint64_t rows = to.info(number_).rows;
+  DeviceModel::Event& copied = *copied_[slot];
+  for (std::size_t i = 0; i < part.users; ++i) device_.wait(writes, *part.released[i]);
+  part.users = 0;
+  // Of a batch whose rows found no room only what is known of it goes on.
+  const bool whole = !to.overflow;
+  const auto copy_to = [&](std::byte* at) {
+    if (whole) copy(at, from, part, rows);
+  };
+  if (prep_ && whole) return prep_->enqueue(from, copied, part, rows, copies, copy_to);
+  copy_to(part.data);
+  device_.record(copied, copies);
+  device_.record(*part.ready, writes);
+}
+
+// All of it by one copy; of a batch that several devices share, this one's rows of each field.
+void DeviceLane::copy(std::byte* to, const std::byte* from, const DevicePart& part, std::uint64_t rows) const {
+  const BatchLayout& layout = ring_.made_layout();
+  const StreamRef copies = copies_->ref();
+  if (layout.rows() == whole_.rows()) {
+    if (layout.bytes() != 0) device_.copy(to, from, layout.bytes(), copies);
+    return;
+  }
+  for (std::size_t f = 0; f < layout.fields(); ++f) {
+    const std::size_t row = layout.row()[f].row_bytes;
+    if (row != 0 && rows != 0)
+      device_.copy(to + layout.offset(f), from + whole_.offset(f) + part.first * row, row * rows, copies);
+  }
+}
+
+void DeviceLane::wait_until_read(std::size_t slot) const { device_.synchronize(*copied_[slot]); }
+
+void DeviceLane::recover() {
+  const Entered entered(device_);
+  device_.synchronize(copies_->ref());
+  if (!prep_) return;
+  device_.synchronize(prep_->stream());
+  prep_->forget();
+}
+
+void DeviceLane::describe(Report& report) const {
+  const std::string where = to_string(device_.device());
+  report.memory.insert(
+      report.memory.begin() + 1,
+      {device_.is_host() ? "batches behind the stages" : "batches on " + where, ring_.depth(), ring_.layout().bytes()});
+  if (prep_) prep_->describe(report);
+}
+
+}  // namespace penstock::detail
