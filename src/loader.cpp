@@ -11,15 +11,12 @@
 
 #include "budget.hpp"
 #include "device_delivery.hpp"
-#include "device_prep.hpp"
-#include "devices.hpp"
 #include "failure.hpp"
-#include "host/host_device.hpp"
 #include "host_delivery.hpp"
 #include "latency.hpp"
+#include "loader_setup.hpp"
 #include "pipeline_data.hpp"
 #include "policy.hpp"
-#include "shard.hpp"
 #include "state.hpp"
 #include "verdict.hpp"
 
@@ -38,52 +35,14 @@ class Loader::Impl {
     detail::check_threads(options.threads);
     executor.emplace(options.executor ? *options.executor : Executor(options.threads));
     executor->impl().check_process();
-    open_devices(data);
+    devices = detail::open_devices(data, options);
     detail::DeviceModel* const device = devices.empty() ? nullptr : devices[0].get();
     steps = data.steps();
     settled = data.settled();
     endless = data.fixed_steps() != 0;
-    check_steps(data);
+    detail::check_steps(data);
     empty = settled ? data.size == 0 : steps == 0;
-    detail::BudgetRequest request;
-    request.memory = options.memory;
-    request.depth = options.depth;
-    request.threads = options.threads != 0 ? std::min(options.threads, executor->threads()) : executor->threads();
-    request.rows = data.most_rows();
-    const detail::BatchLayout batch_layout(data.schema, request.rows);
-    const detail::RowLayout& layout = batch_layout.row();
-    if (device != nullptr) check_fields(data, layout);
-    if (device != nullptr) {
-      const std::uint64_t rows = detail::most_rows_of_part(request.rows, devices.size());
-      request.device_slot_bytes = detail::BatchLayout(data.delivered(), rows).bytes();
-      request.device_is_host = device->is_host();
-      request.device_notes_bytes = (devices.size() > 1 ? 2 : 1) * request.rows * batch_layout.row_notes_bytes();
-      if (data.device)
-        request.device_fixed_bytes =
-            detail::DevicePrep::bytes(*data.device, detail::BatchLayout(data.schema, rows), device->is_host());
-    }
-    if (device != nullptr && !device->is_host() && options.host_memory == nullptr)
-      request.pinned_slot_bytes = batch_layout.bytes();
-    request.pinned_memory = options.pinned_memory;
-    request.device_memory = options.device_memory;
-    request.device_depth = options.device_depth;
-    request.slot_bytes = batch_layout.bytes() + request.rows * batch_layout.row_notes_bytes();
-    if (layout.appends()) request.append_slot = least_append_bytes(data);
-    if (data.settled()) {
-      request.row_bytes = detail::Settle::row_bytes(layout) + detail::Settle::row_notes_bytes(layout);
-      request.append_row = layout.appends() ? detail::appended_row_bytes : 0;
-      request.held = static_cast<std::size_t>(data.window_rows());
-      request.cells = [&data, this](unsigned threads) {
-        return detail::Settled::cells_for(data, options.settle_bytes, threads);
-      };
-      request.origins = [&data](unsigned threads) { return detail::Settled::origins_for(data, threads); };
-      request.origin_bytes = detail::Settled::least_origin_bytes(data);
-      request.stand_ins = data.flat_maps && data.policy_value().policy == OnError::replace;
-    }
-    for (const detail::RowField& f : layout.fields())
-      request.sample_bytes = std::max<std::size_t>(request.sample_bytes, f.row_bytes);
-    request.blocks = data.source->block_model() != nullptr;
-    request.block_bytes = request.blocks ? options.block_bytes : 0;
+    const detail::BudgetRequest request = detail::budget_request(data, options, executor->threads(), devices);
     budget = detail::resolve_budget(request);
     if (request.threads < options.threads)
       budget.notes.push_back("the executor has " + std::to_string(request.threads) +
@@ -119,52 +78,6 @@ class Loader::Impl {
   ~Impl() {
     stop_callback.reset();
     delivery->close();
-  }
-
-  void open_devices(const detail::PipelineData& data) {
-    if (options.devices.empty()) {
-      if (auto one = detail::open_device(options.device); one != nullptr)
-        devices.push_back(std::move(one));
-      else if (data.device)
-        devices.push_back(std::make_shared<detail::HostDevice>());
-      return;
-    }
-    if (options.device != host()) throw Error(Errc::invalid_argument, "say either `device` or `devices`");
-    for (const Device& d : options.devices) {
-      if (d == host() || std::count(options.devices.begin(), options.devices.end(), d) != 1)
-        throw Error(Errc::invalid_argument, "`devices` are different GPUs, or emulated ones; here " + to_string(d) +
-                                                (d == host() ? " is among them" : " stands twice"));
-      devices.push_back(detail::open_device(d));
-    }
-  }
-
-  static void check_fields(const detail::PipelineData& data, const detail::RowLayout& layout) {
-    for (std::size_t f = 0; f < data.schema.size(); ++f)
-      if (layout[f].appended())
-        throw Error(Errc::unsupported, "field \"" + data.schema[f].name +
-                                           "\" has rows of differing sizes, which do not travel to a device yet: pad "
-                                           "them to a fixed one with pad(field, {.to = ...}), or use host()")
-            .with_stage("batch");
-  }
-
-  static void check_steps(const detail::PipelineData& data) {
-    if (data.fixed_steps() == 0) return;
-    if (!data.settled())
-      throw Error(Errc::invalid_argument, "an epoch of this pipeline has " + std::to_string(data.steps()) +
-                                              " batches, on all ranks; leave `steps_per_epoch` away")
-          .with_stage("shard");
-    if (data.size == 0)
-      throw Error(Errc::invalid_argument, "`steps_per_epoch` batches can't be made of a pipeline without samples")
-          .with_stage("shard");
-  }
-
-  // What a bound promises, with room for what aligns the rows; else a guess for as many rows, in as much as a small
-  // batch of records has.
-  static std::size_t least_append_bytes(const detail::PipelineData& data) {
-    constexpr std::uint64_t guess = 64, most = 1u << 20;
-    const std::uint64_t rows = data.batch->rows, bound = data.batch->options.most_bytes;
-    if (bound != 0 && bound < (std::uint64_t{1} << 40)) return static_cast<std::size_t>(2 * bound + 128 * rows);
-    return static_cast<std::size_t>(std::min(rows * guess, most));
   }
 
   void check_process() const {
