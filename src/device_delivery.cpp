@@ -79,12 +79,13 @@ class DeviceDelivery final : public Delivery {
         epochs_(options.epochs),
         settled_(data->settled()),
         ring_(std::make_shared<DeviceRing>(std::move(devices), std::move(data), engine_->slots().layout(),
+                                           options.grows ? std::min(options.depth, 2u) : options.depth,
                                            options.depth)) {
     for (std::size_t i = 0; i < ring_->devices().size(); ++i)
       lanes_.push_back(std::make_unique<DeviceLane>(*ring_, i, engine_->slots().layout(), slots_));
-    made_.reserve(2 * ring_->depth());
+    made_.reserve(2 * ring_->most());
     sent_.reserve(slots_);
-    stuck_.reserve(ring_->depth());
+    stuck_.reserve(ring_->most());
   }
   ~DeviceDelivery() override {
     DeviceDelivery::close();
@@ -126,10 +127,12 @@ class DeviceDelivery final : public Delivery {
       if (!made_.empty()) return made_.front().batch;  // none: an epoch's end
       if (ring_->failure(lock)) throw Error(*ring_->failure(lock));
       ring_->tell_of_lost(lock);
-      if (starved_ && ring_->leased(lock) == ring_->usable(lock))
+      if (starved_ && ring_->leased(lock) == ring_->usable(lock)) {
+        if (grow(lock)) continue;
         throw LeasesExhausted(Errc::leases_exhausted, "the caller holds all " + std::to_string(ring_->leased(lock)) +
                                                           " batches on " + names_of(ring_->devices()) +
-                                                          "; let some go, or raise `device_depth`");
+                                                          "; let some go, or raise `device_depth`" + why_not_);
+      }
       ring_->changed.wait(lock);
     }
   }
@@ -198,7 +201,15 @@ class DeviceDelivery final : public Delivery {
   void describe(Report& report) const override {
     report.device = names_of(ring_->devices());
     if (!lanes_[0]->device().is_host()) report.device += " (" + lanes_[0]->device().name() + ")";
-    for (std::size_t i = lanes_.size(); i-- > 0;) lanes_[i]->describe(report);
+    std::size_t depth = 0;
+    {
+      const Lock lock(ring_->mutex);
+      depth = ring_->depth(lock);
+    }
+    for (std::size_t i = lanes_.size(); i-- > 0;) lanes_[i]->describe(report, depth);
+    if (depth < ring_->most())
+      report.notes.push_back("on the device are " + std::to_string(depth) + " batches of " +
+                             std::to_string(ring_->most()) + " there may be: no caller had to wait for more");
   }
 
  private:
@@ -212,6 +223,23 @@ class DeviceDelivery final : public Delivery {
       throw Error(Errc::limit_exceeded,
                   std::string("the two threads that serve a device could not be started: ") + error.what());
     }
+  }
+
+  // One more batch on the device, where there may be more and is memory for it.
+  bool grow(Lock& lock) {
+    if (!ring_->can_grow(lock)) return false;
+    lock.unlock();
+    bool grown = true;
+    try {
+      ring_->grow();
+      why_not_.clear();
+    } catch (const Error& error) {
+      if (error.code() != Errc::out_of_memory) throw;
+      why_not_ = "; there was no memory for more: " + error.cause();
+      grown = false;
+    }
+    lock.lock();
+    return grown;
   }
 
   // What was in the device's hands when it failed is ours again once it does nothing. @throws Error(device).
@@ -239,7 +267,7 @@ class DeviceDelivery final : public Delivery {
   // -- the submitter --
 
   bool may_submit() const noexcept {
-    return !paused_ && !finished_ && !engine_->stopped() && in_flight_ < slots_ && ends_ < ring_->depth();
+    return !paused_ && !finished_ && !engine_->stopped() && in_flight_ < slots_ && ends_ < ring_->most();
   }
 
   void submit() noexcept {
@@ -371,6 +399,7 @@ class DeviceDelivery final : public Delivery {
   std::uint64_t epoch_ = 0;         // that is submitted; the submitter's while it submits
   bool paused_ = true, submitting_ = false, finished_ = false, closing_ = false;
   bool reaping_ = false;
+  std::string why_not_;          // it did not grow; the caller's
   bool starved_ = false;         // there is a batch, and no slot for it
   bool reaping_failed_ = false;  // nothing is reaped before `recover`
 

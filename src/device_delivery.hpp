@@ -12,6 +12,7 @@ namespace penstock::detail {
 
 struct DeviceDeliveryOptions {
   unsigned depth = 3;        ///< batches on the device
+  bool grows = false;        ///< as many at most, two at first
   std::uint64_t epochs = 0;  ///< 0 = no end
 };
 

@@ -66,11 +66,11 @@ void DeviceLane::recover() {
   prep_->forget();
 }
 
-void DeviceLane::describe(Report& report) const {
+void DeviceLane::describe(Report& report, std::size_t depth) const {
   const std::string where = to_string(device_.device());
   report.memory.insert(
       report.memory.begin() + 1,
-      {device_.is_host() ? "batches behind the stages" : "batches on " + where, ring_.depth(), ring_.layout().bytes()});
+      {device_.is_host() ? "batches behind the stages" : "batches on " + where, depth, ring_.layout().bytes()});
   if (prep_) prep_->describe(report);
 }
 

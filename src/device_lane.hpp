@@ -33,7 +33,8 @@ class DeviceLane {
   /// After a failure: waits until nothing is in work. Enters the device. @throws Error(device).
   void recover();
 
-  void describe(Report& report) const;
+  /// So many batches are there.
+  void describe(Report& report, std::size_t depth) const;
 
  private:
   void copy(std::byte* to, const std::byte* from, const DevicePart& part, std::uint64_t rows) const;

@@ -16,39 +16,60 @@ std::string names_of(const DeviceModels& devices) {
 }
 
 DeviceRing::DeviceRing(DeviceModels devices, std::shared_ptr<const PipelineData> data, const BatchLayout& made,
-                       unsigned depth)
+                       unsigned depth, unsigned most)
     : devices_(std::move(devices)),
       data_(std::move(data)),
       layout_(data_->delivered(), most_rows_of_part(made.rows(), devices_.size())),
       made_layout_(data_->schema, most_rows_of_part(made.rows(), devices_.size())),
-      memory_(devices_.size()) {
-  const std::size_t bytes = layout_.bytes_of_ring(depth, "device_depth");
+      whole_(made),
+      most_(most) {
+  static_cast<void>(layout_.bytes_of_ring(most, "device_depth"));
   spare_.emplace(no_memory());
-  free_.reserve(depth);
-  slots_.reserve(depth);
+  free_.reserve(most);
+  slots_.reserve(most);
+  memory_.reserve(devices_.size() * (most - depth + 1));
+  for (auto& slot : make_slots(depth)) {
+    free_.push_back(slot.get());
+    slots_.push_back(std::move(slot));
+  }
+}
+
+// With one block of memory on each device.
+std::vector<std::unique_ptr<DeviceSlot>> DeviceRing::make_slots(unsigned count) {
+  std::vector<std::unique_ptr<DeviceSlot>> slots;
+  for (unsigned i = 0; i < count; ++i) {
+    slots.push_back(std::make_unique<DeviceSlot>());
+    whole_.prepare(*slots.back());
+    slots.back()->parts.resize(devices_.size());
+  }
+  const std::size_t blocks = memory_.size(), bytes = layout_.bytes() * count;
   try {
-    for (unsigned i = 0; i < depth; ++i) {
-      slots_.push_back(std::make_unique<DeviceSlot>());
-      made.prepare(*slots_.back());
-      slots_.back()->parts.resize(devices_.size());
-      free_.push_back(slots_.back().get());
-    }
     for (std::size_t d = 0; d < devices_.size(); ++d) {
       const Entered entered(*devices_[d]);
-      for (const auto& slot : slots_) {
+      for (const auto& slot : slots) {
         DevicePart& part = slot->parts[d];
         if (devices_.size() > 1) made_layout_.prepare(part.own);
         part.ready = devices_[d]->make_event();
         part.released.push_back(devices_[d]->make_event());
       }
       if (bytes == 0) continue;
-      memory_[d] = static_cast<std::byte*>(devices_[d]->device_memory().allocate(bytes, BatchLayout::field_alignment));
-      for (unsigned i = 0; i < depth; ++i) slots_[i]->parts[d].data = memory_[d] + i * layout_.bytes();
+      auto* const data =
+          static_cast<std::byte*>(devices_[d]->device_memory().allocate(bytes, BatchLayout::field_alignment));
+      memory_.push_back({d, data, bytes});
+      for (unsigned i = 0; i < count; ++i) slots[i]->parts[d].data = data + i * layout_.bytes();
     }
   } catch (...) {
-    free_memory();
+    free_memory(blocks);
     throw;
   }
+  return slots;
+}
+
+void DeviceRing::grow() {
+  auto slots = make_slots(1);
+  const Lock lock(mutex);
+  slots_.push_back(std::move(slots[0]));
+  put_back(lock, *slots_.back());
 }
 
 // No lease is left, so every use was recorded.
@@ -63,14 +84,14 @@ DeviceRing::~DeviceRing() {
       }
     } catch (...) {  // a device that failed has no work in hand
     }
-  free_memory();
+  free_memory(0);
 }
 
-void DeviceRing::free_memory() noexcept {
-  for (std::size_t d = 0; d < devices_.size(); ++d) {
-    if (memory_[d] != nullptr)
-      devices_[d]->device_memory().deallocate(memory_[d], layout_.bytes() * depth(), BatchLayout::field_alignment);
-    memory_[d] = nullptr;
+// All blocks but the first ones.
+void DeviceRing::free_memory(std::size_t kept) noexcept {
+  for (; memory_.size() > kept; memory_.pop_back()) {
+    const Block& block = memory_.back();
+    devices_[block.device]->device_memory().deallocate(block.data, block.bytes, BatchLayout::field_alignment);
   }
 }
 

@@ -46,9 +46,10 @@ std::string names_of(const DeviceModels& devices);
 /// whoever goes last waits for what still uses it. Any thread, but as said.
 class DeviceRing {
  public:
-  /// Takes all memory and all events there will be, but those of further streams. `made`: the layout of the batches
-  /// that the runners make. @throws Error(out_of_memory | device).
-  DeviceRing(DeviceModels devices, std::shared_ptr<const PipelineData> data, const BatchLayout& made, unsigned depth);
+  /// Takes memory and events of `depth` batches, and room to have `most`. `made`: the layout of the batches that the
+  /// runners make. @throws Error(out_of_memory | device).
+  DeviceRing(DeviceModels devices, std::shared_ptr<const PipelineData> data, const BatchLayout& made, unsigned depth,
+             unsigned most);
   DeviceRing(const DeviceRing&) = delete;
   DeviceRing& operator=(const DeviceRing&) = delete;
   ~DeviceRing();
@@ -59,10 +60,14 @@ class DeviceRing {
   /// Of a device's part, and of that part as the runners make it: they differ where there are stages behind `batch`.
   const BatchLayout& layout() const noexcept { return layout_; }
   const BatchLayout& made_layout() const noexcept { return made_layout_; }
-  std::size_t depth() const noexcept { return slots_.size(); }
+  /// Batches there can be.
+  std::size_t most() const noexcept { return most_; }
 
   // -- under `mutex` --
   using Lock = std::unique_lock<std::mutex>;
+  /// Batches there are, and of each device's memory those that wait for nobody: more of them are had by `grow`.
+  std::size_t depth(const Lock&) const noexcept { return slots_.size(); }
+  bool can_grow(const Lock&) const noexcept { return slots_.size() < most_; }
   bool has_free(const Lock&) const noexcept { return !free_.empty(); }
   DeviceSlot& acquire(const Lock&) noexcept;
   /// One that nobody has leased.
@@ -81,6 +86,9 @@ class DeviceRing {
   std::size_t usable(const Lock&) const noexcept { return slots_.size() - lost_; }
 
   // -- the caller's thread --
+  /// Takes memory for one more batch; without the lock. One thread at a time. @throws Error(out_of_memory | device),
+  /// and then there are as many as before.
+  void grow();
   /// The lease of a part ends: it is written to again behind what these streams have in work now.
   void give_back(DeviceSlot& slot, std::size_t part, std::span<const StreamRef> streams) noexcept;
 
@@ -89,12 +97,20 @@ class DeviceRing {
 
  private:
   bool record_uses(DeviceModel& device, DevicePart& part, std::span<const StreamRef> streams) noexcept;
-  void free_memory() noexcept;
+  struct Block {
+    std::size_t device;
+    std::byte* data;
+    std::size_t bytes;
+  };
+  std::vector<std::unique_ptr<DeviceSlot>> make_slots(unsigned count);
+  void free_memory(std::size_t kept) noexcept;
 
   DeviceModels devices_;
   std::shared_ptr<const PipelineData> data_;
   BatchLayout layout_, made_layout_;
-  std::vector<std::byte*> memory_;  // of each device
+  const BatchLayout whole_;
+  const std::size_t most_;
+  std::vector<Block> memory_;
   std::vector<std::unique_ptr<DeviceSlot>> slots_;
   std::vector<DeviceSlot*> free_;
   std::size_t leased_ = 0, lost_ = 0, told_ = 0;  ///< told: of the lost

@@ -69,7 +69,8 @@ class Loader::Impl {
     } else {
       const detail::Entered entered(*device);
       engine = std::make_shared<detail::Engine>(shared, engine_options, executor->impl());
-      delivery = detail::device_delivery(devices, engine, shared, {budget.device_depth, options.epochs});
+      delivery = detail::device_delivery(devices, engine, shared,
+                                         {budget.device_depth, options.growth == Growth::on_demand, options.epochs});
     }
     stop_callback.emplace(options.stop, [this] { stop(); });
   }

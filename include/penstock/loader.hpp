@@ -27,6 +27,12 @@ enum class FewRows : std::uint8_t {
   empty,  ///< it comes, with parts of no rows
 };
 
+/// When a loader takes a device's memory.
+enum class Growth : std::uint8_t {
+  preallocate,  ///< all of it in the constructor, which fails where there is not enough
+  on_demand,    ///< two batches at first, and one more each time that a caller is found to wait for want of one
+};
+
 /// Settings of a loader. None of them changes a batch.
 struct LoaderOptions {
   Device device = host();             ///< where batches end up. Slots lie in memory that it reads by itself, and
@@ -47,6 +53,8 @@ struct LoaderOptions {
   unsigned device_depth = 0;              ///< batches on a device, those the caller holds included; at least 2. 0 = 3:
                                           ///< one to hold, one ready, one being copied, or what `device_memory` allows
   std::size_t device_memory = 0;          ///< bytes of each device's memory for batches; 0 = no limit
+  Growth growth = Growth::preallocate;    ///< how `device_depth` and `device_memory` are reached. Memory that was taken
+                                          ///< is kept as long as the loader
   std::size_t pinned_memory = 0;          ///< bytes of the host's memory that a device reads by itself: `depth` batches
                                           ///< lie there; 0 = no limit but `memory`, which counts them as well
   std::size_t settle_bytes = 0;           ///< bytes of finished samples that wait until those before them are decided,

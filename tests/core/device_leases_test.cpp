@@ -38,6 +38,48 @@ TEST_CASE("a caller that holds all batches of a device is told, and goes on once
   }
 }
 
+TEST_CASE("a device's memory grows on demand up to the depth and the limit that were said") {
+  const Watchdog watchdog(60s);
+  const std::vector<Got> expected = collect(records(), {.threads = 1});
+  std::size_t each = 0;
+  {
+    ps::EmulatedGpu gpu;
+    const ps::Loader loader(records(), {.device = gpu.device(), .threads = 1, .device_depth = 4});
+    each = gpu.device_bytes_used() / 4;
+  }
+  for (const Mode mode : {Mode::late, Mode::threaded})
+    for (const std::size_t room : {4u, 3u}) {  // of what the device has
+      ps::EmulatedGpu gpu({.mode = mode, .checked = true, .device_bytes = room * each});
+      {
+        ps::Loader loader(
+            records(),
+            {.device = gpu.device(), .threads = 1, .depth = 4, .device_depth = 4, .growth = ps::Growth::on_demand});
+        CHECK(gpu.device_bytes_used() == 2 * each);
+        DeviceConsumer consumer(gpu);
+        std::vector<ps::Batch> held;
+        // One at a time: two batches are enough.
+        for (int i = 0; i < 6; ++i) consumer.step(*loader.next(consumer.ref()));
+        CHECK(gpu.device_bytes_used() == 2 * each);
+        CHECK(loader.report().text().find("2 batches of 4") != std::string::npos);
+        for (std::size_t i = 0; i < room; ++i) {
+          held.push_back(loader.next(consumer.ref()).value());
+          CHECK(gpu.device_bytes_used() == std::max<std::size_t>(2, i + 1) * each);
+        }
+        const auto error = error_of([&] { static_cast<void>(loader.next(consumer.ref())); });
+        REQUIRE(error);
+        CHECK(error->code() == ps::Errc::leases_exhausted);
+        CHECK((error->cause().find("no memory for more") != std::string::npos) == (room == 3));
+        for (const ps::Batch& batch : held) consumer.step(batch);
+        held.clear();
+        while (auto batch = loader.next(consumer.ref())) consumer.step(*batch);
+        CHECK(consumer.finish() == expected);
+        CHECK(gpu.device_bytes_used() == room * each);
+      }
+      CHECK(gpu.device_bytes_used() == 0);
+      CHECK(gpu.findings().empty());
+    }
+}
+
 TEST_CASE("a batch outlives its loader on a device, and its memory goes with it") {
   for (const Mode mode : {Mode::late, Mode::threaded}) {
     ps::EmulatedGpu gpu({.mode = mode, .checked = true});
