@@ -31,6 +31,12 @@ penstock_require(PENSTOCK_CUDA CUDAToolkit)
 # Where a program without CMake finds the runtime.
 set_property(GLOBAL PROPERTY PENSTOCK_PACKAGE_CUDAToolkit_LIBS "-L${CUDAToolkit_LIBRARY_DIR}" -lcudart_static -ldl -lrt)
 
+# CMake learnt in 3.26 how nvcc is told of C++20.
+foreach(kind IN ITEMS STANDARD EXTENSION)
+  if(NOT CMAKE_CUDA20_${kind}_COMPILE_OPTION)
+    set(CMAKE_CUDA20_${kind}_COMPILE_OPTION -std=c++20)
+  endif()
+endforeach()
 set(CMAKE_CUDA_STANDARD 20)
 set(CMAKE_CUDA_STANDARD_REQUIRED ON)
 set(CMAKE_CUDA_EXTENSIONS OFF)

@@ -21,7 +21,7 @@ inline namespace per_thread_default_stream {
 inline namespace legacy_default_stream {
 #endif
 
-namespace detail_cuda {
+namespace cuda_detail {
 
 /// What handle 0 means in the including file.
 inline cudaStream_t resolved(cudaStream_t stream) noexcept {
@@ -39,7 +39,7 @@ inline void check(cudaError_t code, const char* call) {
                                 std::to_string(static_cast<int>(code)) + "): " + cudaGetErrorString(code));
 }
 
-}  // namespace detail_cuda
+}  // namespace cuda_detail
 
 /// The stream, for `next`, `epoch` and `also_used_on`. Owns nothing: the stream must live until all batches that were
 /// used on it have come back. It belongs to its own device, whatever is the current one. Handle 0 is the default stream
@@ -47,12 +47,12 @@ inline void check(cudaError_t code, const char* call) {
 /// per thread is another one on each thread: its batches must come back on the thread that took them. Any thread.
 /// @throws Error(device).
 inline StreamRef stream_ref(cudaStream_t stream) {
-  const cudaStream_t handle = detail_cuda::resolved(stream);
+  const cudaStream_t handle = cuda_detail::resolved(stream);
   int device = 0;
   if (handle == cudaStreamLegacy || handle == cudaStreamPerThread)
-    detail_cuda::check(cudaGetDevice(&device), "cudaGetDevice");
+    cuda_detail::check(cudaGetDevice(&device), "cudaGetDevice");
   else
-    detail_cuda::check(cudaStreamGetDevice(handle, &device), "cudaStreamGetDevice");
+    cuda_detail::check(cudaStreamGetDevice(handle, &device), "cudaStreamGetDevice");
   return StreamRef::of(handle, gpu(device));
 }
 
