@@ -6,7 +6,7 @@
 
 using namespace help;
 
-TEST_CASE("CUDA's codes become errors that name the call, the code and its sentence") {
+TEST_CASE("CUDA's codes become errors that name the call and the code and say its sentence") {
   struct Row {
     cudaError_t code;
     ps::Errc expected;

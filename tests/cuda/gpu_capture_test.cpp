@@ -5,7 +5,7 @@
 
 using namespace help;
 
-TEST_CASE("a stream that is being captured is refused, and the batch is still the next one") {
+TEST_CASE("a stream that is being captured is refused and the batch is still the next one") {
   PENSTOCK_NEEDS_GPU();
   const Watchdog watchdog(60s);
   const std::vector<Got> expected = collect(wide_records(), {.threads = 1});
@@ -35,7 +35,7 @@ TEST_CASE("a stream that is being captured is refused, and the batch is still th
   CHECK(consumer.finish() == expected);
 }
 
-TEST_CASE("a graph that is captured beside a loader, from its making to its end, is not spoilt") {
+TEST_CASE("a graph that is captured while a loader is made and runs and ends is not spoilt") {
   PENSTOCK_NEEDS_GPU();
   const Watchdog watchdog(60s);
   const std::vector<Got> expected = collect(wide_records(), {.threads = 1}, 2);

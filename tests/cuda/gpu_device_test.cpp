@@ -7,7 +7,7 @@
 using namespace help;
 using ps::detail::DeviceModel;
 
-TEST_CASE("a GPU is opened once, shared, and gone with the last who has it") {
+TEST_CASE("a GPU is opened once and shared and gone with the last who has it") {
   PENSTOCK_NEEDS_GPU();
   const auto first = ps::detail::open_device(ps::gpu(0)), second = ps::detail::open_device(ps::gpu(0));
   CHECK(first == second);
@@ -56,7 +56,7 @@ TEST_CASE("a thread's device and its capture mode are after a call what they wer
     }
 }
 
-TEST_CASE("an event is reached when what is before it is done, and one that was never recorded at once") {
+TEST_CASE("an event is reached when what is before it is done and one that was never recorded at once") {
   PENSTOCK_NEEDS_GPU();
   const Watchdog watchdog(60s);
   const auto model = ps::detail::open_device(ps::gpu(0));

@@ -60,7 +60,7 @@ TEST_CASE("a batch asked for without a stream is there when next returns") {
   CHECK(consumer.finish() == collect(wide_records(), {.threads = 1}));
 }
 
-TEST_CASE("work that comes late sees its own batch, not one that came after") {
+TEST_CASE("work that comes late sees its own batch and not one that came after") {
   PENSTOCK_NEEDS_GPU();
   const Watchdog watchdog(120s);
   const std::vector<Got> expected = collect(wide_records(), {.threads = 1}, 2);
@@ -74,7 +74,7 @@ TEST_CASE("work that comes late sees its own batch, not one that came after") {
   CHECK(consumer.finish() == expected);
 }
 
-TEST_CASE("a loop that is left, and a state, go on at the same batch on a GPU") {
+TEST_CASE("a loop that is left and a state go on at the same batch on a GPU") {
   PENSTOCK_NEEDS_GPU();
   const Watchdog watchdog(120s);
   const std::vector<Got> expected = collect(wide_records(), {.threads = 2});

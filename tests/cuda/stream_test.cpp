@@ -23,7 +23,7 @@ TEST_CASE("handle 0 is the default stream that each file is compiled for") {
   }
 }
 
-TEST_CASE("a stream goes there and back, one of another device does not") {
+TEST_CASE("a stream goes there and back but one of another device does not") {
   int other = 0;
   const auto own = reinterpret_cast<cudaStream_t>(&other);
   CHECK(ps::cuda_stream(ps::StreamRef::of(own, ps::gpu(1))) == own);
@@ -38,7 +38,7 @@ TEST_CASE("a stream goes there and back, one of another device does not") {
   }
 }
 
-TEST_CASE("where no device is, a stream has none either, and that is an error in words") {
+TEST_CASE("where there is no device a stream is an error in words") {
   if (ps::best_device() != ps::host()) PENSTOCK_SKIP("there is a GPU");
   for (const auto make : {handles::legacy_ref, handles::per_thread_ref}) {
     const auto error = error_of([&] { static_cast<void>(make(0)); });

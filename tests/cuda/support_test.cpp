@@ -10,7 +10,7 @@ namespace {
 ps::Pipeline few() { return ps::from(Records{.count = 8}) | ps::batch(4); }
 }  // namespace
 
-TEST_CASE("what the build and the machine have is said, and holds") {
+TEST_CASE("what the build and the machine have is said and holds") {
   const std::string support = ps::device_support();
   INFO(support);
   CHECK(support.find("CUDA ") == 0);

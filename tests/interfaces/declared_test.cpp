@@ -126,7 +126,7 @@ TEST_CASE("a device that isn't there is refused in words") {
   CHECK(loader.next());
 }
 
-TEST_CASE("where the best device was the host, the report says why, and only then") {
+TEST_CASE("where the best device was the host the report says why and only then") {
   struct One {
     std::uint64_t size() const { return 1; }
     ps::Schema schema() const { return {{"x", ps::DType::u8, {}}}; }
