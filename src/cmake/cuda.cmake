@@ -6,7 +6,7 @@ if(NOT PENSTOCK_CUDA)
 endif()
 
 if(NOT CMAKE_CUDA_COMPILER AND NOT DEFINED ENV{CUDACXX})
-  find_program(PENSTOCK_NVCC nvcc HINTS "$ENV{CUDA_HOME}/bin" "$ENV{CUDA_PATH}/bin" PATHS /usr/local/cuda/bin)
+  find_program(PENSTOCK_NVCC nvcc PATHS /usr/local/cuda/bin)
   mark_as_advanced(PENSTOCK_NVCC)
   if(NOT PENSTOCK_NVCC)
     message(FATAL_ERROR "PENSTOCK_CUDA=ON needs NVIDIA's CUDA toolkit, 12.8 or newer, whose nvcc was found neither on PATH nor "
@@ -29,7 +29,9 @@ if(CMAKE_CUDA_COMPILER_VERSION VERSION_LESS 12.8)
 endif()
 penstock_require(PENSTOCK_CUDA CUDAToolkit)
 # Where a program without CMake finds the runtime.
-set_property(GLOBAL PROPERTY PENSTOCK_PACKAGE_CUDAToolkit_LIBS "-L${CUDAToolkit_LIBRARY_DIR}" -lcudart_static -ldl -lrt)
+get_target_property(cudart CUDA::cudart_static IMPORTED_LOCATION)
+cmake_path(GET cudart PARENT_PATH cudart)
+set_property(GLOBAL PROPERTY PENSTOCK_PACKAGE_CUDAToolkit_LIBS "-L${cudart}" -lcudart_static -ldl -lrt)
 
 # CMake learnt in 3.26 how nvcc is told of C++20.
 foreach(kind IN ITEMS STANDARD EXTENSION)
