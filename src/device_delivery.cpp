@@ -19,7 +19,7 @@ namespace penstock::detail {
 namespace {
 
 // What the submitter has made, in order: a batch, or the end of an epoch.
-struct Made {
+struct Submitted {
   DeviceSlot* batch = nullptr;
   std::optional<EpochEnd> end = {};
 };
@@ -258,7 +258,7 @@ class DeviceDelivery final : public Delivery {
   }
 
   void give_up(Lock& lock) noexcept {
-    for (const Made& made : made_)
+    for (const Submitted& made : made_)
       if (made.batch != nullptr) ring_->put_back(lock, *made.batch);
     made_.clear();
     ends_ = 0;
@@ -391,7 +391,7 @@ class DeviceDelivery final : public Delivery {
   std::vector<std::unique_ptr<DeviceLane>> lanes_;  // one for each device
 
   // Under the ring's mutex:
-  std::vector<Made> made_;          // these never grow beyond what is reserved for them
+  std::vector<Submitted> made_;     // these never grow beyond what is reserved for them
   std::vector<Sent> sent_;          // oldest first
   std::vector<DeviceSlot*> stuck_;  // what a failed copy may write to
   std::size_t in_flight_ = 0;       // of the engine's slots, those the device has

@@ -43,8 +43,9 @@ class DeviceModel {
   virtual int enter() = 0;
   virtual void leave(int before) noexcept = 0;
 
-  /// Memory on the device, and memory of the host that it reads without the host's help. Any thread. Taking either may
-  /// wait for everything that is enqueued; giving it back does.
+  /// Memory on the device, and memory of the host that it reads without the host's help. Any thread. Either call may
+  /// wait for everything that is enqueued. Whoever gives memory back has waited for what uses it; after a call that
+  /// failed, when that is not known, giving it back waits for everything.
   virtual MemoryResource& device_memory() noexcept = 0;
   virtual MemoryResource& pinned_memory() noexcept = 0;
 

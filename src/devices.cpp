@@ -8,6 +8,8 @@
 #include <penstock/device_stage.hpp>
 #include <penstock/error.hpp>
 
+#include "cuda/cuda.hpp"
+
 namespace penstock::detail {
 
 namespace {
@@ -41,8 +43,10 @@ std::shared_ptr<DeviceModel> open_device(Device device) {
     throw Error(Errc::unsupported, "there is no " + to_string(device) +
                                        " any more: keep the EmulatedGpu as long as "
                                        "loaders are made for it");
-  throw Error(Errc::unsupported, "this build has no support for " + to_string(device) +
-                                     "; use host(), best_device(), or an EmulatedGpu's device() to try things out");
+  std::shared_ptr<DeviceModel> opened = open_cuda(device.index);
+  std::erase_if(all.devices, [](const auto& known) { return known.expired(); });
+  all.devices.push_back(opened);
+  return opened;
 }
 
 void DeviceModel::launch_on_host(StreamRef, const char* name, std::function<void()>, std::initializer_list<MemoryUse>) {

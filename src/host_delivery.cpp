@@ -3,7 +3,10 @@
 #include <unistd.h>
 
 #include <new>
+#include <string>
 #include <utility>
+
+#include "devices.hpp"
 
 namespace penstock::detail {
 
@@ -35,7 +38,11 @@ class HostDelivery final : public Delivery {
   }
   void stop() noexcept override { engine_->stop(); }
   void close() noexcept override { engine_->close(); }
-  void describe(Report& report) const override { report.device = to_string(host()); }
+  void describe(Report& report) const override {
+    report.device = to_string(host());
+    const std::string why = why_best_is_host();
+    if (!why.empty()) report.notes.push_back("best_device() is the host: " + why);
+  }
 
  private:
   std::shared_ptr<Engine> engine_;

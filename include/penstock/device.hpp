@@ -18,10 +18,15 @@ struct Device {
 
 /// The host's memory. The default.
 inline Device host() noexcept { return {}; }
-/// GPU number `index`. A loader for it is refused with Error(unsupported) by a build without device support.
+/// GPU number `index`, as CUDA counts them. A loader for it is refused with Error(unsupported) where the build, the
+/// driver or the machine has none, and the error says which.
 inline Device gpu(int index) noexcept { return {Device::Kind::gpu, index}; }
-/// A GPU if this build and machine have one, else the host; the report says which.
+/// gpu(0) if this build and machine have one, else the host; the report says which, and why. Any thread. In a build
+/// with CUDA the first call starts its driver, which does not work in processes that are forked afterwards.
 PENSTOCK_API Device best_device() noexcept;
+/// What this build and machine have, in a few words: "built without CUDA", "CUDA 13.0 runtime, no driver on this
+/// machine", "CUDA 13.0, 2 GPUs". Any thread; starts the driver as `best_device` does.
+PENSTOCK_API std::string device_support();
 PENSTOCK_API std::string to_string(const Device& device);
 
 /// An opaque stream of work on a device; a default one is the host itself, on which everything is done when a call

@@ -1,9 +1,9 @@
 # penstock_component(
 #   NAME lmdb                                   target penstock_lmdb, alias penstock::lmdb, library libpenstock_lmdb
-#   SOURCES lmdb_source.cpp lmdb_sink.cpp       every source file, relative to the calling folder; no globs
+#   SOURCES lmdb_source.cpp lmdb_sink.cpp       every source file, relative to the calling folder; no globs. None: headers alone
 #   HEADERS penstock/sources/lmdb.hpp           every public header, relative to include/; installed with this component only
 #   DEPENDS core                                other components whose headers ours include; linked PUBLIC
-#   PRIVATE_LIBS LMDB::LMDB                     third-party targets, linked PRIVATE
+#   PRIVATE_LIBS LMDB::LMDB                     third-party targets, linked PRIVATE (of headers alone: to their users)
 #   PACKAGES LMDB)                              packages behind them, as named in dependencies.cmake
 #
 # PRIVATE_LIBS and PACKAGES say the same twice, so either is enough: a known target brings its package, a package its main
@@ -11,7 +11,7 @@
 # Header-only packages (Random123, XXHash) give their include folder and nothing else: no user ever needs them.
 #
 # The component also gets: C++20, hidden visibility (export what is public with PENSTOCK_API), PENSTOCK_BUILDING_<NAME>,
-# the project's warnings, -ffp-contract=off, position-independent code, header self-containment (part of the target
+# the project's warnings, no fused multiply-add, position-independent code, header self-containment (part of the target
 # all_verify_interface_header_sets), and when PENSTOCK_INSTALL is on an export file, a dependency file for the package
 # configuration and a .pc file. Add what is special with the usual target_* commands after the call.
 #
@@ -38,8 +38,8 @@ endfunction()
 
 function(penstock_component)
   cmake_parse_arguments(PARSE_ARGV 0 C "" "NAME" "SOURCES;HEADERS;DEPENDS;PRIVATE_LIBS;PACKAGES")
-  if(C_UNPARSED_ARGUMENTS OR NOT C_NAME OR NOT C_SOURCES OR NOT C_HEADERS)
-    message(FATAL_ERROR "penstock_component(${C_NAME}): needs NAME, SOURCES and HEADERS; not understood: "
+  if(C_UNPARSED_ARGUMENTS OR NOT C_NAME OR NOT C_HEADERS)
+    message(FATAL_ERROR "penstock_component(${C_NAME}): needs NAME and HEADERS; not understood: "
                         "'${C_UNPARSED_ARGUMENTS}'")
   endif()
   set(target penstock_${C_NAME})
@@ -71,15 +71,20 @@ function(penstock_component)
   endforeach()
 
   list(TRANSFORM C_HEADERS PREPEND "${PROJECT_SOURCE_DIR}/include/" OUTPUT_VARIABLE headers)
-  add_library(${target} ${C_SOURCES})
+  set(public PUBLIC)
+  set(type "")
+  if(NOT C_SOURCES)
+    set(public INTERFACE)
+    set(type INTERFACE)
+  endif()
+  add_library(${target} ${type} ${C_SOURCES})
   add_library(penstock::${C_NAME} ALIAS ${target})
-  target_sources(${target} PUBLIC FILE_SET HEADERS BASE_DIRS "${PROJECT_SOURCE_DIR}/include" FILES ${headers})
-  target_compile_features(${target} PUBLIC cxx_std_20)
-  target_compile_definitions(${target} PRIVATE PENSTOCK_BUILDING_${upper})
-  penstock_warnings(${target})
-  if(CMAKE_CXX_COMPILER_ID MATCHES "GNU|Clang")
-    # a * b + c must round twice on every CPU, or results would depend on whether it has fused multiply-add.
-    target_compile_options(${target} PRIVATE -ffp-contract=off)
+  target_sources(${target} ${public} FILE_SET HEADERS BASE_DIRS "${PROJECT_SOURCE_DIR}/include" FILES ${headers})
+  target_compile_features(${target} ${public} cxx_std_20)
+  if(C_SOURCES)
+    target_compile_definitions(${target} PRIVATE PENSTOCK_BUILDING_${upper})
+    penstock_warnings(${target})
+    penstock_exact_arithmetic(${target})
   endif()
   # While the version is 0.x a minor release may break the ABI, so it is part of the soname.
   set(soversion ${PROJECT_VERSION_MAJOR})
@@ -88,16 +93,21 @@ function(penstock_component)
   endif()
   set_target_properties(${target} PROPERTIES
     OUTPUT_NAME ${target} EXPORT_NAME ${C_NAME} VERSION ${PROJECT_VERSION} SOVERSION ${soversion}
-    CXX_EXTENSIONS OFF CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON POSITION_INDEPENDENT_CODE ON
+    CXX_EXTENSIONS OFF CXX_VISIBILITY_PRESET hidden CUDA_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON
+    POSITION_INDEPENDENT_CODE ON
     INSTALL_RPATH "$ORIGIN" VERIFY_INTERFACE_HEADER_SETS ON)
   foreach(other IN LISTS C_DEPENDS)
     if(NOT TARGET penstock_${other})
       string(TOUPPER ${other} other_upper)
       message(FATAL_ERROR "${option}=ON needs penstock's component '${other}'. Switch it on: -DPENSTOCK_${other_upper}=ON.")
     endif()
-    target_link_libraries(${target} PUBLIC penstock_${other})
+    target_link_libraries(${target} ${public} penstock_${other})
   endforeach()
-  penstock_private_libs(${target} ${option} ${C_PRIVATE_LIBS})
+  if(C_SOURCES)
+    penstock_private_libs(${target} ${option} ${C_PRIVATE_LIBS})
+  else()
+    target_link_libraries(${target} INTERFACE ${C_PRIVATE_LIBS})
+  endif()
 
   # For the configuration file, the summary and the layering test.
   set_property(GLOBAL APPEND PROPERTY PENSTOCK_COMPONENTS ${C_NAME})
@@ -129,12 +139,17 @@ function(penstock_install_component name depends packages)
     ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" FILE_SET HEADERS DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
   install(EXPORT ${target} FILE penstock-${name}-targets.cmake NAMESPACE penstock:: DESTINATION "${config_dir}")
 
-  # A static library leaves its dependencies to whoever links it. A shared one has them inside: its users need none.
+  # A static library leaves its dependencies to whoever links it, headers alone leave theirs to whoever includes them. A
+  # shared library has them inside: its users need none.
   get_target_property(type ${target} TYPE)
   set(dependencies "set(_penstock_${name}_depends ${depends})\n")
   set(requires_private "")
   set(libs_private "")
-  if(type STREQUAL "STATIC_LIBRARY")
+  set(PC_LIBS "-L\${libdir} -lpenstock_${name}")
+  if(type STREQUAL "INTERFACE_LIBRARY")
+    set(PC_LIBS "")
+  endif()
+  if(NOT type STREQUAL "SHARED_LIBRARY")
     foreach(package IN LISTS packages)
       get_property(header_only GLOBAL PROPERTY PENSTOCK_PACKAGE_${package}_HEADER_ONLY)
       if(header_only)
@@ -143,7 +158,9 @@ function(penstock_install_component name depends packages)
       if(package STREQUAL "Threads")
         string(APPEND dependencies "set(THREADS_PREFER_PTHREAD_FLAG ON)\n")
       endif()
-      string(APPEND dependencies "find_dependency(${package})\n")
+      get_property(oldest GLOBAL PROPERTY PENSTOCK_PACKAGE_${package}_OLDEST)
+      string(STRIP "${package} ${oldest}" found)
+      string(APPEND dependencies "find_dependency(${found})\n")
       get_property(module GLOBAL PROPERTY PENSTOCK_PACKAGE_${package}_MODULE)
       if(module)
         install(FILES "${PROJECT_SOURCE_DIR}/src/cmake/Find${package}.cmake" DESTINATION "${config_dir}/modules")

@@ -3,13 +3,14 @@
 #                    [HEADER_ONLY]           used only to build: never exported, never needed by a user
 #                    [PC module]             its pkg-config module, for static links
 #                    [LIBS -lx ...]          or what to link instead, where not everyone ships a module
+#                    [OLDEST 1.2]            the first version that will do
 #                    [MODULE]                found by our Find<NAME>.cmake, which is then installed with the package
 #                    [ALSO target ...])      other spellings of the target, and others of its targets
 # Properties are global, so a row can be read from any folder.
 function(penstock_package)
-  cmake_parse_arguments(PARSE_ARGV 0 P "HEADER_ONLY;MODULE" "NAME;DEBIAN;TARGET;PC" "LIBS;ALSO")
+  cmake_parse_arguments(PARSE_ARGV 0 P "HEADER_ONLY;MODULE" "NAME;DEBIAN;TARGET;PC;OLDEST" "LIBS;ALSO")
   set_property(GLOBAL APPEND PROPERTY PENSTOCK_PACKAGES ${P_NAME})
-  foreach(key IN ITEMS DEBIAN TARGET PC LIBS ALSO HEADER_ONLY MODULE)
+  foreach(key IN ITEMS DEBIAN TARGET PC OLDEST LIBS ALSO HEADER_ONLY MODULE)
     set_property(GLOBAL PROPERTY PENSTOCK_PACKAGE_${P_NAME}_${key} "${P_${key}}")
   endforeach()
 endfunction()
@@ -23,6 +24,8 @@ penstock_package(NAME JPEG DEBIAN libjpeg62-turbo-dev TARGET JPEG::JPEG PC libjp
 penstock_package(NAME PNG DEBIAN libpng-dev TARGET PNG::PNG PC libpng)
 penstock_package(NAME ZLIB DEBIAN zlib1g-dev TARGET ZLIB::ZLIB PC zlib)
 penstock_package(NAME hwy DEBIAN libhwy-dev TARGET hwy::hwy PC libhwy)
+# Of NVIDIA's repository: Debian's own is older. Where its library lies is told by cuda.cmake.
+penstock_package(NAME CUDAToolkit DEBIAN cuda-toolkit TARGET CUDA::cudart_static OLDEST 12.8 ALSO CUDA::toolkit LIBS -lcudart_static)
 penstock_package(NAME CLI11 DEBIAN libcli11-dev TARGET CLI11::CLI11)
 penstock_package(NAME fmt DEBIAN libfmt-dev TARGET fmt::fmt ALSO fmt::fmt-header-only)
 penstock_package(NAME nlohmann_json DEBIAN nlohmann-json3-dev TARGET nlohmann_json::nlohmann_json HEADER_ONLY)
@@ -49,7 +52,8 @@ function(penstock_require option)
     endif()
     # Targets are made global: tests, and a project around ours, link static components and so need them too.
     set(CMAKE_FIND_PACKAGE_TARGETS_GLOBAL ON)
-    find_package(${package} QUIET)
+    get_property(oldest GLOBAL PROPERTY PENSTOCK_PACKAGE_${package}_OLDEST)
+    find_package(${package} ${oldest} QUIET)
     if(NOT TARGET ${target})
       set(way_out "or switch it off: -D${option}=OFF")
       set(wanted "${option}=ON needs")

@@ -24,15 +24,13 @@ function(penstock_test)
   target_link_libraries(${T_NAME} PRIVATE penstock_test_support)
   penstock_private_libs(${T_NAME} PENSTOCK_TESTS ${T_LIBS})
   penstock_warnings(${T_NAME})
-  if(CMAKE_CXX_COMPILER_ID MATCHES "GNU|Clang")
-    target_compile_options(${T_NAME} PRIVATE -ffp-contract=off) # references must round as the library does
-  endif()
+  penstock_exact_arithmetic(${T_NAME}) # references must round as the library does
   # Tests call their helpers by short names, each file its own: they are compiled one by one. What they all include is not.
   set_target_properties(${T_NAME} PROPERTIES CXX_EXTENSIONS OFF UNITY_BUILD OFF)
   target_precompile_headers(${T_NAME} REUSE_FROM penstock_test_support)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
     # Its bug 105651 (see warnings.cmake) has these names too where <string> is precompiled.
-    target_compile_options(${T_NAME} PRIVATE -Wno-array-bounds -Wno-stringop-overflow)
+    target_compile_options(${T_NAME} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:-Wno-array-bounds;-Wno-stringop-overflow>")
   endif()
 
   # 4: the test asked to be skipped (see support/main.cpp).

@@ -13,7 +13,21 @@ function(penstock_warnings target)
     if(PENSTOCK_WERROR)
       list(APPEND flags -Werror)
     endif()
-    # Only C++: nvcc would not know these.
+    # Only C++: nvcc would not know these, and what it makes of kernels has casts of C.
     target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:${flags}>")
+    set(cuda_flags -Xcompiler=-Wall,-Wextra)
+    if(PENSTOCK_WERROR)
+      list(APPEND cuda_flags --Werror=all-warnings -Xcompiler=-Werror)
+    endif()
+    target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CUDA>:${cuda_flags}>")
+  endif()
+endfunction()
+
+# penstock_exact_arithmetic(TARGET): a * b + c rounds twice on every CPU and GPU, or results would depend on whether it has
+# fused multiply-add.
+function(penstock_exact_arithmetic target)
+  if(CMAKE_CXX_COMPILER_ID MATCHES "GNU|Clang")
+    target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-ffp-contract=off>
+                                             "$<$<COMPILE_LANGUAGE:CUDA>:--fmad=false;-Xcompiler=-ffp-contract=off>")
   endif()
 endfunction()

@@ -125,3 +125,22 @@ TEST_CASE("a device that isn't there is refused in words") {
   ps::Loader loader(ps::from(One{}) | ps::batch(1), {.device = ps::best_device()});
   CHECK(loader.next());
 }
+
+TEST_CASE("where the best device was the host the report says why and only then") {
+  struct One {
+    std::uint64_t size() const { return 1; }
+    ps::Schema schema() const { return {{"x", ps::DType::u8, {}}}; }
+    void read(std::uint64_t, ps::SampleBuilder& out) const { out.scalar<std::uint8_t>(0, 1); }
+  };
+  ps::Loader loader(ps::from(One{}) | ps::batch(1));
+  CHECK(loader.report().device == "host");
+  CHECK(loader.report().text().find("best_device()") == std::string::npos);
+  const std::string support = ps::device_support();
+  CHECK((support == "built without CUDA" || support.find("CUDA ") == 0));
+  if (ps::best_device() == ps::host()) {
+    const ps::Report report = loader.report();
+    CHECK(report.device == "host");
+    CHECK(std::count(report.notes.begin(), report.notes.end(), "best_device() is the host: " + support) == 1);
+    CHECK(report.text().find(support) != std::string::npos);
+  }
+}

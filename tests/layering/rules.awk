@@ -87,6 +87,7 @@ function check_public_header(angled, name) {
 }
 
 function check_include(angled, name,    path, home) {
+  path = ""
   if (top == "include") { check_public_header(angled, name); check_owner(name); return }
   if (angled) {
     if (name ~ /^\.\.?\// || name ~ /^(src|sources|transforms|include|tests|examples|bench)\//) report("<" name "> reaches into the tree; only <penstock/...> is public")
@@ -106,19 +107,24 @@ function check_include(angled, name,    path, home) {
     if (is_third_party(name)) report("the conformance suites use the standard library only, not <" name ">")
   } else if (top == "src") {
     if (name ~ /^penstock\/(sources|transforms)\//) report("src/ knows no particular source or transform: <" name ">")
+    if (name ~ /^penstock\/cuda\//) report("src/ is below the component cuda: <" name ">")
     if (is_tbb(name) && file != "src/executor.cpp") report("TBB may be included by src/executor.cpp only: <" name ">")
-    else if (is_cuda(name) && file !~ /^src\/cuda\//) report("CUDA may be included by src/cuda/ only: <" name ">")
-    else if (is_third_party(name) && !is_tbb(name) && !is_cuda(name) && name !~ /^(Random123\/|xxhash\.h$)/) report("the core uses TBB, Random123 and xxHash only, not <" name ">")
+    else if (file !~ /^src\/cuda\//) {
+      if (is_cuda(name) && !(path in exists)) report("CUDA may be included by src/cuda/ only: <" name ">")
+      if (starts(path, "src/cuda/") && path != "src/cuda/cuda.hpp") report("of src/cuda/ others may include cuda.hpp only, which names no CUDA: \"" name "\"")
+    }
+    if (is_third_party(name) && !is_tbb(name) && !is_cuda(name) && name !~ /^(Random123\/|xxhash\.h$)/) report("the core uses TBB, Random123 and xxHash only, not <" name ">")
     if (!angled && (!starts(path, "src/") || starts(path, "src/cli/") || starts(path, "src/testing/"))) report("src/ uses its own headers and <penstock/...> only, not \"" name "\"")
   } else if (top == "sources" || top == "transforms") {
     if (!angled && !starts(path, home "/")) report(home "/ uses public headers and its own only, not \"" name "\"")
     if (is_tbb(name)) report("TBB may be included by src/executor.cpp only: <" name ">")
-    if (is_cuda(name)) report("CUDA may be included by src/cuda/ only: <" name ">")
+    if (is_cuda(name) || name ~ /^penstock\/cuda\//) report("CUDA may be included by src/cuda/ only: <" name ">")
   } else if (top == "examples" || top == "bench") {
     if (!angled && !starts(path, top "/")) report(top "/ uses public headers and its own only, not \"" name "\"")
   } else if (top == "tests") {
-    if (!angled && !starts(path, "tests/") && !(file ~ /^tests\/core\// && starts(path, "src/") && !starts(path, "src/cli/") && !starts(path, "src/testing/")))
-      report((starts(path, "src/") ? "only tests/core may look into src/, and not into src/cli/: \"" : "tests use public headers and their own only, not \"") name "\"")
+    if (!angled && !starts(path, "tests/") && !(file ~ /^tests\/(core|cuda)\// && starts(path, "src/") && !starts(path, "src/cli/") && !starts(path, "src/testing/")))
+      report((starts(path, "src/") ? "only tests/core and tests/cuda may look into src/, and not into src/cli/: \"" : "tests use public headers and their own only, not \"") name "\"")
+    if (file !~ /^tests\/cuda\// && (is_cuda(name) || name ~ /^penstock\/cuda\// || starts(path, "src/cuda/"))) report("of the tests, tests/cuda alone may include CUDA: " name)
   }
 }
 
@@ -186,7 +192,7 @@ END {
   for (c in components) {
     if (c == "core" && depends[c] != "") report("the core depends on no component, not on" depends[c])
     if (c != "core" && libs[c] ~ / TBB::/) report("component " c " links TBB; the core alone does")
-    if (c != "cuda" && libs[c] ~ / CUDA::/) report("component " c " links CUDA; the component cuda alone does")
+    if (c != "core" && c != "cuda" && libs[c] ~ / CUDA::/) report("component " c " links CUDA; the core and the component cuda alone do")
   }
   for (h in owner) if (!(("include/" h) in exists)) report("component " owner[h] " lists <" h ">, which does not exist")
   exit bad > 0

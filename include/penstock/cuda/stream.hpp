@@ -1,0 +1,69 @@
+#pragma once
+
+#include <string>
+
+#include <cuda_runtime_api.h>
+
+#include <penstock/device.hpp>
+#include <penstock/error.hpp>
+
+#if CUDART_VERSION < 12080
+#error "penstock/cuda/stream.hpp needs the CUDA toolkit 12.8 or newer"
+#endif
+
+namespace penstock {
+
+// Each kind of file has functions of its own names: were they the same inline functions, the linker would keep one of
+// them, and handle 0 would mean the same everywhere.
+#ifdef CUDA_API_PER_THREAD_DEFAULT_STREAM
+inline namespace per_thread_default_stream {
+#else
+inline namespace legacy_default_stream {
+#endif
+
+namespace cuda_detail {
+
+/// What handle 0 means in the including file.
+inline cudaStream_t resolved(cudaStream_t stream) noexcept {
+#ifdef CUDA_API_PER_THREAD_DEFAULT_STREAM
+  return stream == nullptr ? cudaStreamPerThread : stream;
+#else
+  return stream == nullptr ? cudaStreamLegacy : stream;
+#endif
+}
+
+inline void check(cudaError_t code, const char* call) {
+  if (code == cudaSuccess) return;
+  static_cast<void>(cudaGetLastError());  // read, and told here
+  throw Error(Errc::device, std::string(call) + ": " + cudaGetErrorName(code) + " (" +
+                                std::to_string(static_cast<int>(code)) + "): " + cudaGetErrorString(code));
+}
+
+}  // namespace cuda_detail
+
+/// The stream, for `next`, `epoch` and `also_used_on`. Owns nothing: the stream must live until all batches that were
+/// used on it have come back. It belongs to its own device, whatever is the current one. Handle 0 is the default stream
+/// that the including file is compiled for (legacy, or per thread), of the thread's current device. The default stream
+/// per thread is another one on each thread: its batches must come back on the thread that took them. Any thread.
+/// @throws Error(device).
+inline StreamRef stream_ref(cudaStream_t stream) {
+  const cudaStream_t handle = cuda_detail::resolved(stream);
+  int device = 0;
+  if (handle == cudaStreamLegacy || handle == cudaStreamPerThread)
+    cuda_detail::check(cudaGetDevice(&device), "cudaGetDevice");
+  else
+    cuda_detail::check(cudaStreamGetDevice(handle, &device), "cudaStreamGetDevice");
+  return StreamRef::of(handle, gpu(device));
+}
+
+/// The way back, for kernels of one's own, in a `DeviceStage` for instance. @throws Error(invalid_argument) for the
+/// host's stream, or one of an emulated device.
+inline cudaStream_t cuda_stream(StreamRef stream) {
+  if (stream.device().kind != Device::Kind::gpu)
+    throw Error(Errc::invalid_argument, "a stream of " + to_string(stream.device()) + " is no stream of CUDA's");
+  return static_cast<cudaStream_t>(stream.handle());
+}
+
+}  // inline namespace
+
+}  // namespace penstock

@@ -1,0 +1,145 @@
+#include "cuda_device.hpp"
+
+#include "cuda_error.hpp"
+#include "cuda_scope.hpp"
+
+namespace penstock::detail {
+
+namespace {
+
+cudaStream_t handle_of(StreamRef stream) noexcept { return static_cast<cudaStream_t>(stream.handle()); }
+
+std::string describe_gpu(int index) {
+  cudaDeviceProp properties = {};
+  check_cuda(cudaGetDeviceProperties(&properties, index), "cudaGetDeviceProperties");
+  return std::string(properties.name) + ", compute capability " + std::to_string(properties.major) + "." +
+         std::to_string(properties.minor) + ", " + std::to_string((properties.totalGlobalMem + GiB(1) / 2) / GiB(1)) +
+         " GiB";
+}
+
+}  // namespace
+
+class CudaDevice::OwnStream final : public Stream {
+ public:
+  OwnStream(int index, cudaStream_t handle) : index_(index), handle_(handle) {}
+  OwnStream(const OwnStream&) = delete;
+  OwnStream& operator=(const OwnStream&) = delete;
+  ~OwnStream() override {
+    try {
+      const CudaScope scope(index_);
+      forget_cuda(cudaStreamSynchronize(handle_));
+      forget_cuda(cudaStreamDestroy(handle_));
+    } catch (...) {  // the process ends, or the device is gone, and the stream with it
+    }
+  }
+  StreamRef ref() const noexcept override { return StreamRef::of(handle_, gpu(index_)); }
+
+ private:
+  int index_;
+  cudaStream_t handle_;
+};
+
+class CudaDevice::OwnEvent final : public Event {
+ public:
+  OwnEvent(int index, cudaEvent_t handle) : index_(index), handle_(handle) {}
+  OwnEvent(const OwnEvent&) = delete;
+  OwnEvent& operator=(const OwnEvent&) = delete;
+  ~OwnEvent() override {
+    try {
+      const CudaScope scope(index_);
+      forget_cuda(cudaEventDestroy(handle_));
+    } catch (...) {  // as a stream's
+    }
+  }
+  static cudaEvent_t of(const Event& event) noexcept { return static_cast<const OwnEvent&>(event).handle_; }
+
+ private:
+  int index_;
+  cudaEvent_t handle_;
+};
+
+CudaDevice::CudaDevice(int index, const CudaLimits& limits) : index_(index), pinned_memory_(index, failed_) {
+  const CudaScope scope(index_);
+  name_ = describe_gpu(index_);
+  device_memory_.emplace(index_, limits.device_bytes, failed_);
+}
+CudaDevice::~CudaDevice() = default;
+
+void CudaDevice::check(cudaError_t code, std::string_view call) {
+  if (code == cudaSuccess) return;
+  failed_.store(true, std::memory_order_release);
+  throw cuda_error(code, call);
+}
+
+int CudaDevice::enter() { return enter_cuda(index_); }
+void CudaDevice::leave(int before) noexcept { leave_cuda(before); }
+
+std::unique_ptr<DeviceModel::Stream> CudaDevice::make_stream(const char*, Priority priority) {
+  int least = 0, greatest = 0;
+  check(cudaDeviceGetStreamPriorityRange(&least, &greatest), "cudaDeviceGetStreamPriorityRange");
+  cudaStream_t handle = nullptr;
+  check(cudaStreamCreateWithPriority(&handle, cudaStreamNonBlocking, priority == Priority::high ? greatest : least),
+        "cudaStreamCreateWithPriority");
+  try {
+    return std::make_unique<OwnStream>(index_, handle);
+  } catch (...) {
+    forget_cuda(cudaStreamDestroy(handle));
+    throw;
+  }
+}
+
+std::unique_ptr<DeviceModel::Event> CudaDevice::make_event() {
+  cudaEvent_t handle = nullptr;
+  // Without blocking, who waits for it would turn on a core that the runners need.
+  check(cudaEventCreateWithFlags(&handle, cudaEventDisableTiming | cudaEventBlockingSync), "cudaEventCreateWithFlags");
+  try {
+    return std::make_unique<OwnEvent>(index_, handle);
+  } catch (...) {
+    forget_cuda(cudaEventDestroy(handle));
+    throw;
+  }
+}
+
+void CudaDevice::copy(void* to, const void* from, std::size_t bytes, StreamRef stream) {
+  check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, handle_of(stream)), "cudaMemcpyAsync");
+}
+
+void CudaDevice::record(Event& event, StreamRef stream) {
+  check(cudaEventRecord(OwnEvent::of(event), handle_of(stream)), "cudaEventRecord");
+}
+
+void CudaDevice::wait(StreamRef stream, const Event& event) {
+  check(cudaStreamWaitEvent(handle_of(stream), OwnEvent::of(event), 0), "cudaStreamWaitEvent");
+}
+
+void CudaDevice::synchronize(const Event& event) {
+  check(cudaEventSynchronize(OwnEvent::of(event)), "cudaEventSynchronize");
+}
+
+void CudaDevice::synchronize(StreamRef stream) {
+  check(cudaStreamSynchronize(handle_of(stream)), "cudaStreamSynchronize");
+}
+
+bool CudaDevice::reached(const Event& event) {
+  const cudaError_t code = cudaEventQuery(OwnEvent::of(event));
+  if (code == cudaErrorNotReady) {
+    forget_cuda(code);
+    return false;
+  }
+  check(code, "cudaEventQuery");
+  return true;
+}
+
+bool CudaDevice::captures(StreamRef stream) {
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  const cudaError_t code = cudaStreamIsCapturing(handle_of(stream), &status);
+  // The legacy stream, while one that it waits for is captured: an event on it would spoil that graph.
+  if (code == cudaErrorStreamCaptureImplicit) {
+    forget_cuda(code);
+    return true;
+  }
+  check(code, "cudaStreamIsCapturing");
+  return status != cudaStreamCaptureStatusNone;
+}
+
+}  // namespace penstock::detail

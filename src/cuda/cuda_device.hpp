@@ -1,0 +1,61 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <cuda_runtime_api.h>
+
+#include "../device_model.hpp"
+#include "device_memory.hpp"
+#include "pinned_memory.hpp"
+
+namespace penstock::detail {
+
+/// Hard limits of a GPU's memory for us; 0 = none.
+struct CudaLimits {
+  std::size_t device_bytes = 0;
+};
+
+/// A GPU, one call of the runtime's for one of the model's, and nothing else: what waits for what is decided above.
+/// Handles of streams are `cudaStream_t`. No callback of the host's is ever put on a stream: it could call no CUDA, may
+/// hold up other streams, and does not run once the context has failed, so that who waits for it hangs.
+class CudaDevice final : public DeviceModel {
+ public:
+  /// @throws Error(device | out_of_memory).
+  explicit CudaDevice(int index, const CudaLimits& limits = {});
+  ~CudaDevice() override;
+
+  Device device() const noexcept override { return gpu(index_); }
+  std::string name() const override { return name_; }
+  int enter() override;
+  void leave(int before) noexcept override;
+  MemoryResource& device_memory() noexcept override { return *device_memory_; }
+  MemoryResource& pinned_memory() noexcept override { return pinned_memory_; }
+  std::unique_ptr<Stream> make_stream(const char* name, Priority priority) override;
+  std::unique_ptr<Event> make_event() override;
+  void copy(void* to, const void* from, std::size_t bytes, StreamRef stream) override;
+  void record(Event& event, StreamRef stream) override;
+  void wait(StreamRef stream, const Event& event) override;
+  void synchronize(const Event& event) override;
+  void synchronize(StreamRef stream) override;
+  bool reached(const Event& event) override;
+  bool captures(StreamRef stream) override;
+
+ private:
+  class OwnStream;
+  class OwnEvent;
+
+  void check(cudaError_t code, std::string_view call);
+
+  const int index_;
+  std::string name_;
+  std::atomic<bool> failed_{false};  // a call did: what the device has in work is not known any more
+  std::optional<CudaDeviceMemory> device_memory_;
+  CudaPinnedMemory pinned_memory_;
+};
+
+}  // namespace penstock::detail

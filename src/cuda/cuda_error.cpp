@@ -1,0 +1,25 @@
+#include "cuda_error.hpp"
+
+#include <string>
+
+namespace penstock::detail {
+
+Error cuda_error(cudaError_t code, std::string_view call, std::string_view what_to_lower) {
+  forget_cuda(code);
+  std::string text(call);
+  text += ": " + std::string(cudaGetErrorName(code)) + " (" + std::to_string(static_cast<int>(code)) +
+          "): " + cudaGetErrorString(code);
+  if (code != cudaErrorMemoryAllocation) return {Errc::device, std::move(text)};
+  return {Errc::out_of_memory, text + "; lower " + std::string(what_to_lower)};
+}
+
+void check_cuda(cudaError_t code, std::string_view call) {
+  if (code != cudaSuccess) throw cuda_error(code, call);
+}
+
+void forget_cuda(cudaError_t code) noexcept {
+  // Once: where there is no driver, or the context is gone, the next answer would be the same for ever.
+  if (code != cudaSuccess && code != cudaErrorCudartUnloading) static_cast<void>(cudaGetLastError());
+}
+
+}  // namespace penstock::detail

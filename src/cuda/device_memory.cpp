@@ -1,0 +1,109 @@
+#include "device_memory.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <string>
+
+#include "cuda_error.hpp"
+#include "cuda_scope.hpp"
+
+namespace penstock::detail {
+
+namespace {
+
+cudaMemPool_t make_pool(int index, std::size_t most_bytes) {
+  int supported = 0;
+  check_cuda(cudaDeviceGetAttribute(&supported, cudaDevAttrMemoryPoolsSupported, index), "cudaDeviceGetAttribute");
+  if (supported == 0) return nullptr;
+  cudaMemPoolProps properties = {};
+  properties.allocType = cudaMemAllocationTypePinned;
+  properties.handleTypes = cudaMemHandleTypeNone;
+  properties.location.type = cudaMemLocationTypeDevice;
+  properties.location.id = index;
+  properties.maxSize = most_bytes;
+  cudaMemPool_t pool = nullptr;
+  check_cuda(cudaMemPoolCreate(&pool, &properties), "cudaMemPoolCreate");
+  auto keep = std::numeric_limits<std::uint64_t>::max();
+  const cudaError_t code = cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep);
+  if (code == cudaSuccess) return pool;
+  const Error error = cuda_error(code, "cudaMemPoolSetAttribute");
+  forget_cuda(cudaMemPoolDestroy(pool));
+  throw Error(error);
+}
+
+Error no_device_memory(cudaError_t code, const char* call, std::size_t bytes) {
+  return cuda_error(code, "asking for " + std::to_string(bytes) + " bytes of device memory, " + call,
+                    "`device_depth` or the batch size");
+}
+
+}  // namespace
+
+CudaDeviceMemory::CudaDeviceMemory(int index, std::size_t most_bytes, const std::atomic<bool>& failed)
+    : index_(index), failed_(failed) {
+  check_cuda(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
+  try {
+    pool_ = make_pool(index, most_bytes);
+  } catch (...) {
+    forget_cuda(cudaStreamDestroy(stream_));
+    throw;
+  }
+}
+
+CudaDeviceMemory::~CudaDeviceMemory() {
+  try {
+    const CudaScope scope(index_);
+    if (pool_ != nullptr) forget_cuda(cudaMemPoolDestroy(pool_));
+    forget_cuda(cudaStreamDestroy(stream_));
+  } catch (...) {  // the process ends, or the device is gone: so is all of it
+  }
+}
+
+// With the device current.
+void* CudaDeviceMemory::take(std::size_t bytes) {
+  void* data = nullptr;
+  if (pool_ == nullptr) {
+    const cudaError_t code = cudaMalloc(&data, bytes);
+    if (code != cudaSuccess) throw no_device_memory(code, "cudaMalloc", bytes);
+    return data;
+  }
+  cudaError_t code = cudaMallocFromPoolAsync(&data, bytes, pool_, stream_);
+  if (code != cudaSuccess) throw no_device_memory(code, "cudaMallocFromPoolAsync", bytes);
+  // Its users have streams of their own, which know nothing of this one.
+  code = cudaStreamSynchronize(stream_);
+  if (code == cudaSuccess) return data;
+  const Error error = no_device_memory(code, "cudaStreamSynchronize", bytes);
+  give_back(data);
+  throw Error(error);
+}
+
+// With the device current.
+void CudaDeviceMemory::give_back(void* data) noexcept {
+  if (pool_ == nullptr) {
+    forget_cuda(cudaFree(data));
+    return;
+  }
+  forget_cuda(cudaFreeAsync(data, stream_));
+  forget_cuda(cudaStreamSynchronize(stream_));
+}
+
+void* CudaDeviceMemory::allocate(std::size_t bytes, std::size_t align) {
+  const CudaScope scope(index_);
+  void* const data = take(std::max<std::size_t>(bytes, 1));
+  if (reinterpret_cast<std::uintptr_t>(data) % align == 0) return data;
+  give_back(data);
+  throw Error(Errc::unsupported, "device memory is not aligned to " + std::to_string(align) + " bytes");
+}
+
+void CudaDeviceMemory::deallocate(void* data, std::size_t, std::size_t) noexcept {
+  try {
+    const CudaScope scope(index_);
+    // Who gives it back has waited for what uses it. Only after a failure nobody knows what that is. Not otherwise:
+    // waiting for a whole device spoils every graph that is being captured on it.
+    if (failed_.load(std::memory_order_acquire)) forget_cuda(cudaDeviceSynchronize());
+    give_back(data);
+  } catch (...) {  // the process ends, or the device is gone: so is its memory
+  }
+}
+
+}  // namespace penstock::detail

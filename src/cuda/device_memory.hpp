@@ -1,0 +1,37 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+
+#include <cuda_runtime_api.h>
+
+#include <penstock/memory.hpp>
+
+namespace penstock::detail {
+
+/// A GPU's memory, from a pool of our own: the default one is everybody's, and so are its limits. What comes back stays
+/// in the pool until it goes, so that a ring is taken and given back without asking the driver. Any thread.
+class CudaDeviceMemory final : public MemoryResource {
+ public:
+  /// On the current device, which must be `index`. `most_bytes`: the pool's limit, which the driver may round up; 0 =
+  /// none. `failed`: whether a call of this device's ever did. @throws Error(device | out_of_memory).
+  CudaDeviceMemory(int index, std::size_t most_bytes, const std::atomic<bool>& failed);
+  CudaDeviceMemory(const CudaDeviceMemory&) = delete;
+  CudaDeviceMemory& operator=(const CudaDeviceMemory&) = delete;
+  ~CudaDeviceMemory() override;
+
+  void* allocate(std::size_t bytes, std::size_t align) override;
+  void deallocate(void* data, std::size_t bytes, std::size_t align) noexcept override;
+  MemoryKind kind() const noexcept override { return MemoryKind::device; }
+
+ private:
+  void* take(std::size_t bytes);
+  void give_back(void* data) noexcept;
+
+  const int index_;
+  const std::atomic<bool>& failed_;
+  cudaStream_t stream_ = nullptr;
+  cudaMemPool_t pool_ = nullptr;  // null: this device has none, and cudaMalloc serves
+};
+
+}  // namespace penstock::detail

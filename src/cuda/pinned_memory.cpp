@@ -1,0 +1,114 @@
+#include "pinned_memory.hpp"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <exception>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <cuda_runtime_api.h>
+
+#include "../cores.hpp"
+#include "cuda_error.hpp"
+#include "cuda_scope.hpp"
+
+namespace penstock::detail {
+
+namespace {
+
+constexpr std::size_t page_bytes = 4096;
+// The driver touches what it pins on one thread, while others wait for it. From here on touching it first pays.
+constexpr std::size_t touched_first_bytes = GiB(1);
+constexpr std::size_t most_touchers = 8;
+
+Error no_pinned_memory(cudaError_t code, const char* call, std::size_t bytes) {
+  return cuda_error(code, "asking for " + std::to_string(bytes) + " bytes of pinned memory, " + call,
+                    "`depth` or the batch size");
+}
+
+void touch_pages(std::byte* data, std::size_t bytes) {
+  for (std::size_t at = 0; at < bytes; at += page_bytes) *static_cast<volatile std::byte*>(data + at) = std::byte{0};
+}
+
+// Has the system provide all pages, on several threads.
+void touch_all_pages(std::byte* data, std::size_t bytes) {
+  const std::size_t share =
+      bytes / std::min<std::size_t>(usable_cores(), most_touchers) / page_bytes * page_bytes + page_bytes;
+  std::vector<std::jthread> threads;
+  for (std::size_t at = 0; at < bytes; at += share) {
+    const std::size_t count = std::min(share, bytes - at);
+    try {
+      if (at + share < bytes) {
+        threads.emplace_back(touch_pages, data + at, count);
+        continue;
+      }
+    } catch (const std::exception&) {  // no further thread: this one does it
+    }
+    touch_pages(data + at, count);
+  }
+}
+
+// Memory of ours that is then pinned.
+void* map_pinned(std::size_t bytes) {
+  void* const data = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (data == MAP_FAILED)
+    throw Error(Errc::out_of_memory, "the system has no " + std::to_string(bytes) +
+                                         " bytes of host memory to pin; lower `depth` or the batch size");
+  touch_all_pages(static_cast<std::byte*>(data), bytes);
+  const cudaError_t code = cudaHostRegister(data, bytes, cudaHostRegisterPortable);
+  if (code == cudaSuccess) return data;
+  const Error error = no_pinned_memory(code, "cudaHostRegister", bytes);
+  ::munmap(data, bytes);
+  throw Error(error);
+}
+
+}  // namespace
+
+void* CudaPinnedMemory::allocate(std::size_t bytes, std::size_t align) {
+  if (align > page_bytes)
+    throw Error(Errc::unsupported, "pinned memory is aligned to " + std::to_string(page_bytes) + " bytes, not to " +
+                                       std::to_string(align));
+  const CudaScope scope(index_);
+  const std::size_t size = (std::max<std::size_t>(bytes, 1) + page_bytes - 1) / page_bytes * page_bytes;
+  if (size <= touched_first_bytes) {
+    void* data = nullptr;
+    const cudaError_t code = cudaHostAlloc(&data, size, cudaHostAllocPortable);
+    if (code != cudaSuccess) throw no_pinned_memory(code, "cudaHostAlloc", size);
+    if (reinterpret_cast<std::uintptr_t>(data) % page_bytes == 0) return data;
+    forget_cuda(cudaFreeHost(data));  // the driver cut it from a page of several
+  }
+  // The entry is made first, so that nothing can fail behind the mapping.
+  std::map<void*, std::size_t> made;
+  auto entry = made.extract(made.emplace(nullptr, size).first);
+  void* const data = map_pinned(size);
+  entry.key() = data;
+  const std::lock_guard lock(mutex_);
+  mapped_.insert(std::move(entry));
+  return data;
+}
+
+void CudaPinnedMemory::deallocate(void* data, std::size_t, std::size_t) noexcept {
+  std::size_t size = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = mapped_.find(data);
+    if (found != mapped_.end()) {
+      size = found->second;
+      mapped_.erase(found);
+    }
+  }
+  try {
+    const CudaScope scope(index_);
+    // See CudaDeviceMemory::deallocate.
+    if (failed_.load(std::memory_order_acquire)) forget_cuda(cudaDeviceSynchronize());
+    forget_cuda(size == 0 ? cudaFreeHost(data) : cudaHostUnregister(data));
+  } catch (...) {  // the process ends, or the device is gone
+  }
+  if (size != 0) ::munmap(data, size);
+}
+
+}  // namespace penstock::detail

@@ -1,0 +1,43 @@
+// What CUDA's codes become.
+#include "support/catch.hpp"
+
+#include "core/help.hpp"
+#include "cuda/cuda_error.hpp"
+
+using namespace help;
+
+TEST_CASE("CUDA's codes become errors that name the call and the code and say its sentence") {
+  struct Row {
+    cudaError_t code;
+    ps::Errc expected;
+    const char* name;
+  };
+  const Row rows[] = {
+      {cudaErrorMemoryAllocation, ps::Errc::out_of_memory, "cudaErrorMemoryAllocation (2)"},
+      {cudaErrorInvalidValue, ps::Errc::device, "cudaErrorInvalidValue (1)"},
+      {cudaErrorCudartUnloading, ps::Errc::device, "cudaErrorCudartUnloading (4)"},
+      {cudaErrorInsufficientDriver, ps::Errc::device, "cudaErrorInsufficientDriver (35)"},
+      {cudaErrorNoDevice, ps::Errc::device, "cudaErrorNoDevice (100)"},
+      {cudaErrorInvalidResourceHandle, ps::Errc::device, "cudaErrorInvalidResourceHandle (400)"},
+      {cudaErrorIllegalAddress, ps::Errc::device, "cudaErrorIllegalAddress (700)"},
+      {cudaErrorLaunchFailure, ps::Errc::device, "cudaErrorLaunchFailure (719)"},
+      {cudaErrorStreamCaptureUnsupported, ps::Errc::device, "cudaErrorStreamCaptureUnsupported (900)"},
+  };
+  for (const Row& row : rows) {
+    const auto error = error_of([&] { ps::detail::check_cuda(row.code, "cudaCall"); });
+    REQUIRE(error);
+    CHECK(error->code() == row.expected);
+    const std::string expected =
+        std::string("cudaCall: ") + row.name + ": " + cudaGetErrorString(row.code) +
+        (row.expected == ps::Errc::out_of_memory ? "; lower `device_depth`, `depth` or the batch size" : "");
+    CHECK(error->cause() == expected);
+    CHECK_FALSE(error->sample_scoped());
+  }
+  CHECK_FALSE(error_of([] { ps::detail::check_cuda(cudaSuccess, "cudaCall"); }));
+}
+
+TEST_CASE("an error that was told of is not told of again") {
+  if (ps::best_device() == ps::host()) PENSTOCK_SKIP("without a driver every call fails: there is nothing to forget");
+  CHECK(error_of([] { ps::detail::check_cuda(cudaSetDevice(-1), "cudaSetDevice"); }));
+  CHECK(cudaGetLastError() == cudaSuccess);
+}

@@ -1,0 +1,56 @@
+// Streams that are captured into graphs, beside loaders.
+#include "support/catch.hpp"
+
+#include "cuda/gpu_help.hpp"
+
+using namespace help;
+
+TEST_CASE("a stream that is being captured is refused and the batch is still the next one") {
+  PENSTOCK_NEEDS_GPU();
+  const Watchdog watchdog(60s);
+  const std::vector<Got> expected = collect(wide_records(), {.threads = 1});
+  GpuConsumer consumer;
+  const GpuStream captured;
+  const ps::StreamRef captured_ref = captured.ref();
+  ps::Loader loader(wide_records(), {.device = ps::gpu(0), .threads = 1});
+  must(cudaStreamBeginCapture(captured.handle(), cudaStreamCaptureModeThreadLocal));
+  const auto refused = error_of([&] { static_cast<void>(loader.next(captured_ref)); });
+  auto batch = loader.next(consumer.ref());
+  const auto also = error_of([&] { batch->also_used_on(captured_ref); });
+  cudaGraph_t graph = nullptr;
+  must(cudaStreamEndCapture(captured.handle(), &graph));  // it was not spoilt
+  std::size_t nodes = 1;
+  must(cudaGraphGetNodes(graph, nullptr, &nodes));
+  CHECK(nodes == 0);
+  must(cudaGraphDestroy(graph));
+  REQUIRE(refused);
+  CHECK(refused->code() == ps::Errc::unsupported);
+  REQUIRE(also);
+  CHECK(also->code() == ps::Errc::unsupported);
+  REQUIRE(batch);
+  CHECK(batch->number() == 0);
+  consumer.step(*batch);
+  batch.reset();
+  while (auto next = loader.next(captured_ref)) consumer.step(*next, captured.handle());
+  CHECK(consumer.finish() == expected);
+}
+
+TEST_CASE("a graph that is captured while a loader is made and runs and ends is not spoilt") {
+  PENSTOCK_NEEDS_GPU();
+  const Watchdog watchdog(60s);
+  const std::vector<Got> expected = collect(wide_records(), {.threads = 1}, 2);
+  GpuConsumer consumer;
+  const ps::StreamRef stream = consumer.ref();
+  const GpuStream captured;
+  // The strictest mode: any thread's call that might wait would end the capture.
+  must(cudaStreamBeginCapture(captured.handle(), cudaStreamCaptureModeGlobal));
+  {
+    ps::Loader loader(wide_records(), {.device = ps::gpu(0), .threads = 2, .device_depth = 2});
+    for (int epoch = 0; epoch < 2; ++epoch)
+      for (ps::Batch& batch : loader.epoch(stream)) consumer.step(batch);
+  }
+  cudaGraph_t graph = nullptr;
+  must(cudaStreamEndCapture(captured.handle(), &graph));
+  must(cudaGraphDestroy(graph));
+  CHECK(consumer.finish() == expected);
+}

@@ -1,0 +1,8 @@
+#include "cuda/handles.hpp"
+
+#include <penstock/cuda/stream.hpp>
+
+namespace handles {
+cudaStream_t legacy(cudaStream_t stream) { return penstock::cuda_detail::resolved(stream); }
+penstock::StreamRef legacy_ref(cudaStream_t stream) { return penstock::stream_ref(stream); }
+}  // namespace handles
