@@ -53,7 +53,11 @@ class DeviceLease final : public Lease {
     if (::getpid() != pid_) throw Error(Errc::forked, "the device is the parent process's");
     DeviceModel& device = ring_->device();
     check_device_stream(device, stream);
-    if (stream.device() == host()) return;
+    if (stream.device() == host()) {
+      const Entered entered(device);
+      device.synchronize(*slot_->ready);
+      return;
+    }
     for (const StreamRef known : streams_)
       if (known.handle() == stream.handle()) return;
     const Entered entered(device);
