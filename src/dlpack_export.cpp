@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
+#include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include <penstock/dlpack.hpp>
@@ -57,11 +60,11 @@ TensorView field_of(const Batch& batch, std::string_view field) {
 
 // `also_used_on` comes last: what throws before it leaves no stream behind that the lease would wait for.
 template <class Managed>
-std::unique_ptr<Exported<Managed>> exported(std::shared_ptr<const void> lease, const Batch& batch,
+std::unique_ptr<Exported<Managed>> exported(const std::shared_ptr<const void>& lease, const Batch& batch,
                                             std::string_view field) {
   const TensorView view = field_of(batch, field);
   auto out = std::make_unique<Exported<Managed>>();
-  out->lease = std::move(lease);
+  out->lease = lease;
   std::int64_t stride = 1;
   for (std::size_t axis = view.shape.rank(); axis-- > 0;) {
     out->shape[axis] = view.shape[axis];

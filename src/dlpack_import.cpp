@@ -1,4 +1,6 @@
+#include <cstdint>
 #include <limits>
+#include <span>
 #include <string>
 #include <utility>
 

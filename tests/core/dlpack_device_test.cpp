@@ -195,7 +195,7 @@ TEST_CASE("tensors for several streams are made on several threads, and the slot
   Foreign one(gpu), two(gpu);
   while (auto batch = loader.next(one.ref())) {
     const dl::Exporter fields(std::move(*batch));
-    const auto use = [](dl::Exporter own, Foreign& foreign) {
+    const auto use = [](const dl::Exporter& own, Foreign& foreign) {
       foreign.read(own.to_versioned("x", foreign.ref()));
       foreign.read(own.to_unversioned("y", foreign.ref()));
     };

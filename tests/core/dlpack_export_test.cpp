@@ -148,7 +148,7 @@ TEST_CASE("tensors are made and ended on many threads while their loader goes on
 }
 
 TEST_CASE("what can't leave as a tensor of DLPack is refused, and holds nothing") {
-  CHECK(error_of([] { dl::Exporter(ps::Batch()); })->code() == ps::Errc::closed);
+  CHECK(error_of([] { dl::Exporter(ps::Batch{}); })->code() == ps::Errc::closed);
   ps::EmulatedGpu gpu;
   const auto stream = gpu.make_stream("stranger");
   ps::Loader loader(ps::from(Records{.count = 24}) | ps::ragged("x") | ps::batch(4), {.threads = 1, .depth = 2});
@@ -162,12 +162,12 @@ TEST_CASE("what can't leave as a tensor of DLPack is refused, and holds nothing"
   const auto absent = error_of([&] { (void)fields.to_unversioned("z"); });
   REQUIRE(absent);
   CHECK(absent->code() == ps::Errc::schema_mismatch);
-  CHECK(absent->cause().find("y") != std::string::npos);
+  CHECK(absent->cause().find('y') != std::string::npos);
   CHECK(error_of([&] { (void)fields.to_versioned("y", stream.ref()); })->code() == ps::Errc::invalid_argument);
   CHECK(error_of([&] { (void)fields.to_unversioned("y", stream.ref()); })->code() == ps::Errc::invalid_argument);
   CHECK(error_of([&] { fields.also_used_on(stream.ref()); })->code() == ps::Errc::invalid_argument);
   const dl::Exporter moved = std::move(fields);
-  CHECK(fields.empty());
+  CHECK(fields.empty());  // NOLINT(bugprone-use-after-move)
   CHECK(error_of([&] { (void)fields.to_versioned("y"); })->code() == ps::Errc::closed);
   CHECK(error_of([&] { (void)fields.to_unversioned("y"); })->code() == ps::Errc::closed);
   CHECK(error_of([&] { (void)fields.batch(); })->code() == ps::Errc::closed);

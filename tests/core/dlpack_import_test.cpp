@@ -105,7 +105,7 @@ TEST_CASE("a tensor of DLPack is seen where it lies, and its deleter is called o
     }
     CHECK(a.view().data == reinterpret_cast<std::byte*>(versioned.values.data()));
     dl::Tensor moved = std::move(a);
-    CHECK(a.empty());
+    CHECK(a.empty());  // NOLINT(bugprone-use-after-move)
     CHECK(error_of([&] { (void)a.view(); })->code() == ps::Errc::closed);
     CHECK(error_of([&] { (void)a.device(); })->code() == ps::Errc::closed);
     CHECK(versioned.ended == 0);

@@ -88,19 +88,19 @@ struct Numbers {
 
 }  // namespace
 
-#define SHIM extern "C" __attribute__((visibility("default")))
+#define PENSTOCK_SHIM extern "C" __attribute__((visibility("default")))
 
-SHIM const char* last_error() { return error_text.c_str(); }
+PENSTOCK_SHIM const char* last_error() { return error_text.c_str(); }
 
 // -- a loader --
-SHIM void* loader_of_numbers(std::uint64_t records, std::uint64_t rows, unsigned depth) {
+PENSTOCK_SHIM void* loader_of_numbers(std::uint64_t records, std::uint64_t rows, unsigned depth) {
   return told([&] {
     return new ps::Loader(ps::from(Numbers{records}) | ps::shuffle({.seed = 5}) | ps::batch(rows),
                           {.threads = 2, .depth = depth});
   });
 }
 // Over the rows of an imported tensor, which it takes.
-SHIM void* loader_of_tensor(void* tensor, std::uint64_t rows) {
+PENSTOCK_SHIM void* loader_of_tensor(void* tensor, std::uint64_t rows) {
   return told([&] {
     const std::unique_ptr<dl::Tensor> owned(static_cast<dl::Tensor*>(tensor));
     ps::Memory memory;
@@ -108,9 +108,9 @@ SHIM void* loader_of_tensor(void* tensor, std::uint64_t rows) {
     return new ps::Loader(ps::from(memory) | ps::batch(rows, {.tail = ps::Tail::keep}), {.threads = 2});
   });
 }
-SHIM void loader_end(void* loader) { delete static_cast<ps::Loader*>(loader); }
+PENSTOCK_SHIM void loader_end(void* loader) { delete static_cast<ps::Loader*>(loader); }
 // Null without an error: the epoch's end.
-SHIM void* loader_next(void* loader) {
+PENSTOCK_SHIM void* loader_next(void* loader) {
   return told([&]() -> dl::Exporter* {
     auto batch = static_cast<ps::Loader*>(loader)->next();
     return batch ? new dl::Exporter(std::move(*batch)) : nullptr;
@@ -118,32 +118,32 @@ SHIM void* loader_next(void* loader) {
 }
 
 // -- a batch --
-SHIM void batch_end(void* batch) { delete static_cast<dl::Exporter*>(batch); }
-SHIM std::int64_t batch_index(void* batch, std::uint64_t row) {
+PENSTOCK_SHIM void batch_end(void* batch) { delete static_cast<dl::Exporter*>(batch); }
+PENSTOCK_SHIM std::int64_t batch_index(void* batch, std::uint64_t row) {
   return static_cast<std::int64_t>(static_cast<dl::Exporter*>(batch)->batch().indices()[row]);
 }
-SHIM void* batch_versioned(void* batch, const char* field, int read_only) {
+PENSTOCK_SHIM void* batch_versioned(void* batch, const char* field, int read_only) {
   return told([&] {
     return static_cast<dl::Exporter*>(batch)->to_versioned(
         field, {}, read_only != 0 ? dl::Access::read_only : dl::Access::read_write);
   });
 }
-SHIM void* batch_unversioned(void* batch, const char* field) {
+PENSTOCK_SHIM void* batch_unversioned(void* batch, const char* field) {
   return told([&] { return static_cast<dl::Exporter*>(batch)->to_unversioned(field); });
 }
 
 // -- a tensor that nobody took --
 // Python's own, which the interpreter brings along.
 extern "C" {
-int PyCapsule_IsValid(void* capsule, const char* name) __attribute__((weak));
-void* PyCapsule_GetPointer(void* capsule, const char* name) __attribute__((weak));
+int PyCapsule_IsValid(void*, const char*) __attribute__((weak));       // NOLINT(readability-identifier-naming)
+void* PyCapsule_GetPointer(void*, const char*) __attribute__((weak));  // NOLINT(readability-identifier-naming)
 }
 namespace {
 std::atomic<std::int64_t> unused{0};
 }
 // The destructor of both kinds of capsules: a consumer that takes the tensor gives its capsule another name. It runs
 // while an exception is on its way too, so no line of Python may stand in it.
-SHIM void capsule_end(void* capsule) {
+PENSTOCK_SHIM void capsule_end(void* capsule) {
   if (PyCapsule_IsValid(capsule, "dltensor_versioned") != 0) {
     auto* const tensor = static_cast<dl::ManagedTensorVersioned*>(PyCapsule_GetPointer(capsule, "dltensor_versioned"));
     tensor->deleter(tensor);
@@ -155,25 +155,27 @@ SHIM void capsule_end(void* capsule) {
   }
 }
 // How many there were.
-SHIM std::int64_t capsules_unused() { return unused; }
+PENSTOCK_SHIM std::int64_t capsules_unused() { return unused; }
 
 // -- a tensor of others, taken always --
-SHIM void* import_versioned(void* managed) {
+PENSTOCK_SHIM void* import_versioned(void* managed) {
   return told([&] { return new dl::Tensor(static_cast<dl::ManagedTensorVersioned*>(managed)); });
 }
-SHIM void* import_unversioned(void* managed) {
+PENSTOCK_SHIM void* import_unversioned(void* managed) {
   return told([&] { return new dl::Tensor(static_cast<dl::ManagedTensor*>(managed)); });
 }
-SHIM void tensor_end(void* tensor) { delete static_cast<dl::Tensor*>(tensor); }
-SHIM const void* tensor_data(void* tensor) { return static_cast<dl::Tensor*>(tensor)->view().data; }
-SHIM const char* tensor_dtype(void* tensor) {
+PENSTOCK_SHIM void tensor_end(void* tensor) { delete static_cast<dl::Tensor*>(tensor); }
+PENSTOCK_SHIM const void* tensor_data(void* tensor) { return static_cast<dl::Tensor*>(tensor)->view().data; }
+PENSTOCK_SHIM const char* tensor_dtype(void* tensor) {
   return ps::to_string(static_cast<dl::Tensor*>(tensor)->view().dtype).data();
 }
-SHIM int tensor_rank(void* tensor) { return static_cast<int>(static_cast<dl::Tensor*>(tensor)->view().shape.rank()); }
-SHIM std::int64_t tensor_dim(void* tensor, int axis) {
+PENSTOCK_SHIM int tensor_rank(void* tensor) {
+  return static_cast<int>(static_cast<dl::Tensor*>(tensor)->view().shape.rank());
+}
+PENSTOCK_SHIM std::int64_t tensor_dim(void* tensor, int axis) {
   return static_cast<dl::Tensor*>(tensor)->view().shape[static_cast<std::size_t>(axis)];
 }
-SHIM int tensor_on_host(void* tensor) {
+PENSTOCK_SHIM int tensor_on_host(void* tensor) {
   return told([&] { return static_cast<int>(static_cast<dl::Tensor*>(tensor)->device() == ps::host()); });
 }
-SHIM int tensor_read_only(void* tensor) { return static_cast<dl::Tensor*>(tensor)->read_only() ? 1 : 0; }
+PENSTOCK_SHIM int tensor_read_only(void* tensor) { return static_cast<dl::Tensor*>(tensor)->read_only() ? 1 : 0; }
