@@ -63,7 +63,7 @@ std::vector<std::vector<std::byte>> fields_of(const std::vector<Got>& batches, s
 
 }  // namespace
 
-TEST_CASE("tensors of a device's batches are read behind their copies, and written to again behind the readers") {
+TEST_CASE("tensors of a device's batches are read behind their copies and written to again behind the readers") {
   const Watchdog watchdog(120s);
   const auto expected = fields_of(collect(device_records(), {.threads = 1}));
   for (const Mode mode : {Mode::late, Mode::threaded})
@@ -110,7 +110,7 @@ TEST_CASE("a tensor that is exported without a stream is there") {
   }
 }
 
-TEST_CASE("tensors of a device's batches hold their slots, and outlive loader and device") {
+TEST_CASE("tensors of a device's batches hold their slots and outlive loader and device") {
   const Watchdog watchdog(60s);
   const auto expected = fields_of(collect(device_records(), {.threads = 1}));
   for (const Mode mode : {Mode::late, Mode::threaded}) {
@@ -149,7 +149,7 @@ TEST_CASE("tensors of a device's batches hold their slots, and outlive loader an
   }
 }
 
-TEST_CASE("a stream of another device gets no tensor, and the lease does not wait for it") {
+TEST_CASE("a stream of another device gets no tensor and the lease does not wait for it") {
   ps::EmulatedGpu gpu, other;
   Foreign stranger(other), friendly(gpu);
   ps::Loader loader(device_records(), {.device = gpu.device(), .threads = 1, .device_depth = 2});
@@ -161,7 +161,7 @@ TEST_CASE("a stream of another device gets no tensor, and the lease does not wai
   CHECK(train(loader, gpu).size() == 15);
 }
 
-TEST_CASE("an export that the device refused is asked for again, and then waits") {
+TEST_CASE("an export that the device refused is asked for again and then waits") {
   const auto expected = fields_of(collect(device_records(), {.threads = 1}));
   for (const Mode mode : {Mode::late, Mode::threaded}) {
     bool refused = false;
@@ -187,7 +187,7 @@ TEST_CASE("an export that the device refused is asked for again, and then waits"
   }
 }
 
-TEST_CASE("tensors for several streams are made on several threads, and the slot waits for all of them") {
+TEST_CASE("tensors for several streams are made on several threads and the slot waits for all of them") {
   const Watchdog watchdog(120s);
   const auto expected = fields_of(collect(device_records(200), {.threads = 1}));
   ps::EmulatedGpu gpu({.checked = true, .seed = 3, .most_delay_us = 50});

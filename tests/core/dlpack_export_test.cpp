@@ -44,7 +44,7 @@ void check_tensor(const Managed& managed, const ps::Batch& batch, const std::str
 
 }  // namespace
 
-TEST_CASE("a batch leaves as tensors of DLPack of both kinds, which are its own memory") {
+TEST_CASE("a batch leaves as tensors of DLPack of both kinds that are its own memory") {
   ps::Loader loader(exported_records(), {.threads = 1});
   const dl::Exporter fields(loader.next().value());
   for (const std::string field : {"x", "y"}) {
@@ -79,7 +79,7 @@ TEST_CASE("a batch of no rows leaves without data") {
   }
 }
 
-TEST_CASE("tensors and exporters hold the slot together, and give it back in any order") {
+TEST_CASE("tensors and exporters hold the slot together and give it back in any order") {
   const Watchdog watchdog(60s);
   const auto expected = collect(exported_records(), {.threads = 1});
   std::vector<int> order{0, 1, 2, 3};
@@ -104,7 +104,7 @@ TEST_CASE("tensors and exporters hold the slot together, and give it back in any
   } while (std::next_permutation(order.begin(), order.end()));
 }
 
-TEST_CASE("tensors outlive their exporter and their loader, and end on another thread") {
+TEST_CASE("tensors outlive their exporter and their loader and end on another thread") {
   const Watchdog watchdog(60s);
   const auto expected = collect(exported_records(), {.threads = 1});
   Owned<dl::ManagedTensorVersioned> x;
@@ -147,7 +147,7 @@ TEST_CASE("tensors are made and ended on many threads while their loader goes on
   CHECK(count == expected.size());
 }
 
-TEST_CASE("what can't leave as a tensor of DLPack is refused, and holds nothing") {
+TEST_CASE("what can't leave as a tensor of DLPack is refused and holds nothing") {
   CHECK(error_of([] { dl::Exporter(ps::Batch{}); })->code() == ps::Errc::closed);
   ps::EmulatedGpu gpu;
   const auto stream = gpu.make_stream("stranger");
@@ -179,7 +179,7 @@ TEST_CASE("what can't leave as a tensor of DLPack is refused, and holds nothing"
   CHECK(loader.next());
 }
 
-TEST_CASE("padded fields leave as tensors of DLPack, as long as they are in the batch") {
+TEST_CASE("padded fields leave as tensors of DLPack of the length they have in the batch") {
   for (const std::int64_t to : {0, 7}) {
     ps::Loader loader(ps::from(Records{.count = 24}) | ps::pad("x", {.to = to}) | ps::batch(4), {.threads = 1});
     const dl::Exporter fields(loader.next().value());
@@ -190,7 +190,7 @@ TEST_CASE("padded fields leave as tensors of DLPack, as long as they are in the 
   }
 }
 
-TEST_CASE("in a forked child nothing is exported, and a deleter leaves the parent's batch alone") {
+TEST_CASE("in a forked child nothing is exported and a deleter leaves the parent's batch alone") {
   const Watchdog watchdog(60s);
   ps::EmulatedGpu gpu({.mode = ps::EmulatedGpuOptions::Mode::threaded});
   for (const ps::Device device : {ps::host(), gpu.device()}) {

@@ -91,7 +91,7 @@ TEST_CASE("the structs of DLPack have their places") {
   CHECK(u32(72) == 11);
 }
 
-TEST_CASE("a tensor of DLPack is seen where it lies, and its deleter is called once") {
+TEST_CASE("a tensor of DLPack is seen where it lies and its deleter is called once") {
   Versioned versioned;
   Unversioned unversioned;
   {
@@ -161,7 +161,7 @@ TEST_CASE("a tensor of DLPack begins at its byte_offset") {
   CHECK(dl::Tensor(producer.get()).view().as<float, 3>()(0, 0, 0) == 2.f);
 }
 
-TEST_CASE("strides of contiguous rows are taken, others are refused with what to do") {
+TEST_CASE("strides of contiguous rows are taken and others are refused with what to do") {
   using Strides = std::vector<std::int64_t>;
   for (const auto& [shape, strides] : std::vector<std::pair<Strides, Strides>>{{{2, 3, 4}, {12, 4, 1}},
                                                                                {{1, 6, 4}, {-7, 4, 1}},
@@ -234,7 +234,7 @@ TEST_CASE("a tensor of DLPack that can't be is refused") {
         ps::Errc::invalid_argument);
 }
 
-TEST_CASE("a tensor of DLPack without elements has no data, one without dimensions is a number") {
+TEST_CASE("a tensor of DLPack without elements has no data and one without dimensions is a number") {
   Versioned none;
   none.shape = {0, 3, 4};
   none.managed.tensor.data = nullptr;
@@ -270,7 +270,7 @@ TEST_CASE("a tensor of DLPack lies where its producer says") {
   CHECK(on_gpu->ended == 1);
 }
 
-TEST_CASE("rows of a tensor of DLPack are records, which live as long as anything reads them") {
+TEST_CASE("rows of a tensor of DLPack are records that live as long as anything reads them") {
   Versioned producer;
   producer.shape = {6, 2, 2};
   {
