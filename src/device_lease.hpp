@@ -58,7 +58,11 @@ class DeviceLease final : public Lease {
     DeviceModel& device = ring_->device(part_);
     DevicePart& part = slot_->parts[part_];
     check_device_stream(device, stream);
-    if (stream.device() == host()) return;
+    if (stream.device() == host()) {
+      const Entered entered(device);
+      device.synchronize(*part.ready);
+      return;
+    }
     for (const StreamRef known : streams_)
       if (known.handle() == stream.handle()) return;
     const Entered entered(device);

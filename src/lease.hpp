@@ -19,7 +19,8 @@ class Lease {
 
   /// Where it is.
   virtual Device device() const noexcept = 0;
-  /// Work on this stream uses the batch too: its memory is not written to before that is done.
+  /// Work on this stream uses the batch too: its memory is not written to before that is done. The host's: waits until
+  /// the batch is there.
   /// @throws Error(invalid_argument) for a stream of another device; Error(device).
   virtual void also_used_on(StreamRef stream) = 0;
 

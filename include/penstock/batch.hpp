@@ -63,7 +63,8 @@ class PENSTOCK_API Batch {
   /// Where its fields are; `indices`, `mask` and `lengths` are the host's always. @throws Error(closed) when empty.
   Device device() const;
   /// Another stream that uses the batch, beside the one that it was asked for on: what is put on it from now on sees
-  /// the batch, and the lease's end waits for it too. @throws Error(invalid_argument) for a stream of another device;
+  /// the batch, and the lease's end waits for it too. The host's own: returns when the batch is there, and the lease's
+  /// end is taken for the end of the host's use. @throws Error(invalid_argument) for a stream of another device;
   /// Error(unsupported) for one that is being captured; Error(device); Error(closed).
   void also_used_on(StreamRef stream);
   /// Ends the lease now.

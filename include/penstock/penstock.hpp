@@ -8,6 +8,7 @@
 #include <penstock/collate.hpp>
 #include <penstock/device.hpp>
 #include <penstock/device_stage.hpp>
+#include <penstock/dlpack.hpp>
 #include <penstock/draw.hpp>
 #include <penstock/dtype.hpp>
 #include <penstock/error.hpp>

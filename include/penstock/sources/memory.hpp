@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include <penstock/dlpack.hpp>
 #include <penstock/error.hpp>
 #include <penstock/source.hpp>
 
@@ -47,6 +48,21 @@ class Memory {
     schema_ = schema_.with(std::move(field));
     columns_.push_back({data, bytes, std::move(owner)});
     return *this;
+  }
+
+  /// Adds the rows of another library's array [N, ...] in the host's memory, which is kept, and must stay as it is, as
+  /// long as any copy of this. Its deleter is called on the thread that lets the last one go.
+  /// @throws Error(invalid_argument) for one without dimensions; as dlpack::Tensor::device; Error(unsupported) for one
+  /// on a device.
+  Memory& add(std::string name, dlpack::Tensor tensor) {
+    const TensorView view = tensor.view();
+    if (tensor.device() != host())
+      throw Error(Errc::unsupported, "field \"" + name + "\" lies on " + to_string(tensor.device()) +
+                                         "; copy it to the host's memory first");
+    if (view.shape.rank() == 0)
+      throw Error(Errc::invalid_argument, "field \"" + name + "\" is one number; its first dimension counts records");
+    return add({std::move(name), view.dtype, Shape(view.shape.dims().subspan(1))}, view.data,
+               static_cast<std::uint64_t>(view.shape[0]), std::make_shared<dlpack::Tensor>(std::move(tensor)));
   }
 
   std::uint64_t size() const noexcept { return size_; }
