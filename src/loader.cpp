@@ -167,7 +167,7 @@ class Loader::Impl {
       } catch (...) {
         throw ended(made);
       }
-      const bool wanted = made->rows >= delivery->parts() || options.few_rows != FewRows::drop;
+      const bool wanted = !few_rows(*made) || options.few_rows != FewRows::drop;
       if (wanted) delivery->arrive(*made, streams);
       try {
         account(made->bad, made->unlisted, made->unreported);
@@ -187,12 +187,16 @@ class Loader::Impl {
     }
   }
 
+  // Some device would have none.
+  bool few_rows(const detail::BatchInfo& batch) const noexcept {
+    return delivery->parts() > 1 && batch.rows < delivery->parts();
+  }
+
   void check_rows(const detail::BatchInfo& batch) const {
-    const std::size_t parts = delivery->parts();
-    if (batch.rows >= parts || options.few_rows != FewRows::error) return;
+    if (!few_rows(batch) || options.few_rows != FewRows::error) return;
     throw Error(Errc::limit_exceeded, "batch " + std::to_string(batch.number) + " of epoch " +
                                           std::to_string(batch.epoch) + " has " + std::to_string(batch.rows) +
-                                          " rows for " + std::to_string(parts) +
+                                          " rows for " + std::to_string(delivery->parts()) +
                                           " devices; say with `few_rows` what becomes of it, or end epochs with whole "
                                           "batches (Tail::drop or Tail::pad)")
         .with_stage("batch");
