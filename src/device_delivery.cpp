@@ -82,7 +82,7 @@ class DeviceDelivery final : public Delivery {
                                            options.grows ? std::min(options.depth, 2u) : options.depth,
                                            options.depth)) {
     for (std::size_t i = 0; i < ring_->devices().size(); ++i)
-      lanes_.push_back(std::make_unique<DeviceLane>(*ring_, i, engine_->slots().layout(), slots_));
+      lanes_.push_back(std::make_unique<DeviceLane>(*ring_, i, engine_->slots().layout(), slots_, options.rows_limit));
     made_.reserve(2 * ring_->most());
     sent_.reserve(slots_);
     stuck_.reserve(ring_->most());

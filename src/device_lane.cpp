@@ -2,11 +2,13 @@
 
 namespace penstock::detail {
 
-DeviceLane::DeviceLane(DeviceRing& ring, std::size_t number, const BatchLayout& whole, std::size_t slots)
+DeviceLane::DeviceLane(DeviceRing& ring, std::size_t number, const BatchLayout& whole, std::size_t slots,
+                       std::size_t rows_limit)
     : ring_(ring), device_(ring.device(number)), number_(number), whole_(whole) {
   const Entered entered(device_);
   if (const auto& program = ring_.data().device)
     prep_.emplace(ring_.devices()[number], program, ring_.made_layout(), ring_.layout());
+  if (whole_.row().appends()) rows_.emplace(ring_, number, whole_, slots, rows_limit);
   copies_ = device_.make_stream("copy", DeviceModel::Priority::normal);
   for (std::size_t i = 0; i < slots; ++i) copied_.push_back(device_.make_event());
 }
@@ -19,6 +21,7 @@ DeviceLane::~DeviceLane() {
     if (prep_) device_.synchronize(prep_->stream());
     copies_.reset();
     copied_.clear();
+    rows_.reset();
   } catch (...) {
   }
 }
@@ -29,16 +32,20 @@ void DeviceLane::enqueue(const std::byte* from, std::size_t slot, DeviceSlot& to
   const std::uint64_t rows = to.info(number_).rows;
   DeviceModel::Event& copied = *copied_[slot];
   for (std::size_t i = 0; i < part.users; ++i) device_.wait(writes, *part.released[i]);
-  part.users = 0;
   // Of a batch whose rows found no room only what is known of it goes on.
   const bool whole = !to.overflow;
   const auto copy_to = [&](std::byte* at) {
     if (whole) copy(at, from, part, rows);
   };
-  if (prep_ && whole) return prep_->enqueue(from, copied, part, rows, copies, copy_to);
-  copy_to(part.data);
-  device_.record(copied, copies);
-  device_.record(*part.ready, writes);
+  if (prep_ && whole) {
+    prep_->enqueue(from, copied, part, rows, copies, copy_to);
+  } else {
+    if (rows_ && whole) rows_->enqueue(to, slot, part, to.info(number_), copies);
+    copy_to(part.data);
+    device_.record(copied, copies);
+    device_.record(*part.ready, writes);
+  }
+  part.users = 0;
 }
 
 // All of it by one copy; of a batch that several devices share, this one's rows of each field.
@@ -71,6 +78,8 @@ void DeviceLane::describe(Report& report, std::size_t depth) const {
   report.memory.insert(
       report.memory.begin() + 1,
       {device_.is_host() ? "batches behind the stages" : "batches on " + where, depth, ring_.layout().bytes()});
+  if (rows_)
+    report.memory.insert(report.memory.begin() + 2, {"rows of any size on " + where, depth, rows_->capacity()});
   if (prep_) prep_->describe(report);
 }
 

@@ -84,6 +84,10 @@ DeviceRing::~DeviceRing() {
       }
     } catch (...) {  // a device that failed has no work in hand
     }
+  for (const auto& slot : slots_)
+    for (std::size_t d = 0; d < devices_.size(); ++d)
+      if (const DevicePart& part = slot->parts[d]; part.rows != nullptr)
+        devices_[d]->device_memory().deallocate(part.rows, part.rows_bytes, BatchLayout::field_alignment);
   free_memory(0);
 }
 

@@ -17,9 +17,20 @@
 
 namespace penstock::detail {
 
+/// Where the rows of a ragged field are on a device.
+struct PackedField {
+  std::size_t field = 0;
+  std::byte* table = nullptr;  ///< i64 [N + 1]: the element with which each row begins
+  std::byte* data = nullptr;
+  std::int64_t elements = 0;
+};
+
 /// What one device has of a batch.
 struct DevicePart {
   std::byte* data = nullptr;
+  std::byte* rows = nullptr;  ///< memory of its own for fields of any size, which grows
+  std::size_t rows_bytes = 0;
+  std::vector<PackedField> tables;                            ///< of its ragged fields
   std::unique_ptr<DeviceModel::Event> ready;                  ///< behind all that was written to it
   std::vector<std::unique_ptr<DeviceModel::Event>> released;  ///< one for each stream that used it
   std::size_t users = 0;                                      ///< of `released`, those of the last lease

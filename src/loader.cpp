@@ -69,8 +69,9 @@ class Loader::Impl {
     } else {
       const detail::Entered entered(*device);
       engine = std::make_shared<detail::Engine>(shared, engine_options, executor->impl());
-      delivery = detail::device_delivery(devices, engine, shared,
-                                         {budget.device_depth, options.growth == Growth::on_demand, options.epochs});
+      delivery = detail::device_delivery(
+          devices, engine, shared,
+          {budget.device_depth, options.growth == Growth::on_demand, options.epochs, budget.device_rows_limit});
     }
     stop_callback.emplace(options.stop, [this] { stop(); });
   }

@@ -124,8 +124,8 @@ class PENSTOCK_API Loader {
   /// @throws Error(schema_mismatch | invalid_argument) for a pipeline without `batch`, with a field of varying shape,
   /// or for more than 16,384 threads; Error(out_of_memory) with the byte table when `memory`, `pinned_memory` or
   /// `device_memory` is too small, or the device has no more;
-  /// Error(unsupported) for a device without support, or for fields on it that are neither of a fixed size nor padded
-  /// to one; Error(device).
+  /// Error(unsupported) for a device without support, and for stages behind `batch` where fields are neither of a fixed
+  /// size nor padded to one; Error(device).
   explicit Loader(Pipeline pipeline, LoaderOptions options = {});
   Loader(Loader&&) noexcept;
   Loader& operator=(Loader&&) noexcept;
