@@ -3,6 +3,8 @@
 
 #include <ctime>
 
+#include <penstock/device_stage.hpp>
+
 #include "device_help.hpp"
 #include "settled_help.hpp"
 
@@ -12,6 +14,14 @@ namespace {
 ps::Pipeline records(std::uint64_t count = 60, std::uint64_t rows = 4) {
   return ps::from(Records{.count = count}) | ps::shuffle() | ps::batch(rows);
 }
+struct Copied {
+  ps::Schema schema(const ps::Schema& in) const { return in; }
+  std::vector<std::string> writes() const { return {"x"}; }
+  void run(ps::BatchView in, ps::BatchView out, ps::StreamRef stream) const {
+    ps::launch_on_host(stream, "copied",
+                       [from = in["x"], to = out["x"]] { std::memcpy(to.data, from.data, from.bytes()); });
+  }
+};
 }  // namespace
 
 TEST_CASE("a caller that holds all batches of a device is told, and goes on once it let one go") {
@@ -270,11 +280,12 @@ TEST_CASE("loaders of a device are started and stopped at any moment") {
     DeviceConsumer consumer(gpu);
     std::optional<ps::Batch> kept;
     {
-      ps::Loader loader(records(24 + i % 5), {.device = gpu.device(),
-                                              .executor = executor,
-                                              .depth = static_cast<unsigned>(2 + i % 3),
-                                              .epochs = i % 4,
-                                              .stop = stop.get_token()});
+      const ps::Pipeline p = i % 2 == 0 ? records(24 + i % 5) : records(24 + i % 5) | Copied{};
+      ps::Loader loader(p, {.device = gpu.device(),
+                            .executor = executor,
+                            .depth = static_cast<unsigned>(2 + i % 3),
+                            .epochs = i % 4,
+                            .stop = stop.get_token()});
       std::uint64_t left = mix(i) % 12;
       const bool stops = mix(i + 1) % 4 == 0;
       for (int e = 0; e < 2 && left != 0; ++e)
