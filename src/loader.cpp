@@ -375,6 +375,9 @@ std::uint64_t Loader::epoch_number() const noexcept {
   return impl_->ended_by_error ? impl_->epoch + 1 : impl_->cursor.epoch;
 }
 void Loader::stop() noexcept { impl_->stop(); }
+std::shared_ptr<detail::DeviceModel> Loader::device() const noexcept {
+  return impl_->devices.empty() || impl_->devices[0]->is_host() ? nullptr : impl_->devices[0];
+}
 const Pipeline& Loader::pipeline() const noexcept { return impl_->pipeline; }
 std::uint64_t Loader::steps_per_epoch() const { return impl_->pipeline.steps_per_epoch(); }
 
