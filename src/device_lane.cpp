@@ -1,5 +1,7 @@
 #include "device_lane.hpp"
 
+#include "profiled_range.hpp"
+
 namespace penstock::detail {
 
 DeviceLane::DeviceLane(DeviceRing& ring, std::size_t number, const BatchLayout& whole, std::size_t slots,
@@ -27,6 +29,7 @@ DeviceLane::~DeviceLane() {
 }
 
 void DeviceLane::enqueue(const std::byte* from, std::size_t slot, DeviceSlot& to) {
+  const ProfiledRange range("enqueue batch");
   const StreamRef copies = copies_->ref(), writes = prep_ ? prep_->stream() : copies;
   DevicePart& part = to.parts[number_];
   const std::uint64_t rows = to.info(number_).rows;
@@ -63,7 +66,10 @@ void DeviceLane::copy(std::byte* to, const std::byte* from, const DevicePart& pa
   }
 }
 
-void DeviceLane::wait_until_read(std::size_t slot) const { device_.synchronize(*copied_[slot]); }
+void DeviceLane::wait_until_read(std::size_t slot) const {
+  const ProfiledRange range("wait until read");
+  device_.synchronize(*copied_[slot]);
+}
 
 void DeviceLane::recover() {
   const Entered entered(device_);

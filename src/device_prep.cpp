@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "failure.hpp"
+#include "profiled_range.hpp"
 
 namespace penstock::detail {
 
@@ -149,6 +150,7 @@ void DevicePrep::run_stages(std::byte* raw, DevicePart& to, std::uint64_t rows) 
     for (std::size_t i = 0; i < launch.in.size(); ++i) launch.in_views[i] = view(launch.in[i], raw, to.data, rows);
     for (std::size_t i = 0; i < launch.out.size(); ++i) launch.out_views[i] = view(launch.out[i], raw, to.data, rows);
     const std::byte* const draws = launch.step->draws ? raw + launch.draws.offset : nullptr;
+    const ProfiledRange range(launch.step->label);
     try {
       launch.step->model->run({&launch.step->in, launch.in_views, rows, draws},
                               {&launch.step->out, launch.out_views, rows, draws}, prep);

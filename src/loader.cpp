@@ -17,6 +17,7 @@
 #include "loader_setup.hpp"
 #include "pipeline_data.hpp"
 #include "policy.hpp"
+#include "profiled_range.hpp"
 #include "state.hpp"
 #include "verdict.hpp"
 
@@ -156,6 +157,7 @@ class Loader::Impl {
       detail::BatchInfo* made = nullptr;
       try {
         for (std::size_t i = 0; i < leases.size(); ++i) leases[i] = delivery->make_lease(i);
+        const detail::ProfiledRange range("wait for batch");
         made = delivery->wait(epoch);
         if (made == nullptr) {
           if (account_end()) to_epoch(epoch + 1);
