@@ -79,8 +79,8 @@ class DeviceDelivery final : public Delivery {
         epochs_(options.epochs),
         settled_(data->settled()),
         ring_(std::make_shared<DeviceRing>(std::move(devices), std::move(data), engine_->slots().layout(),
-                                           options.grows ? std::min(options.depth, 2u) : options.depth,
-                                           options.depth)) {
+                                           options.grows ? std::min(options.depth, 2u) : options.depth, options.depth,
+                                           options.memory)) {
     for (std::size_t i = 0; i < ring_->devices().size(); ++i)
       lanes_.push_back(std::make_unique<DeviceLane>(*ring_, i, engine_->slots().layout(), slots_, options.rows_limit));
     made_.reserve(2 * ring_->most());

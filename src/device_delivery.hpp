@@ -12,6 +12,7 @@ namespace penstock::detail {
 
 struct DeviceDeliveryOptions {
   unsigned depth = 3;                        ///< batches on the device
+  MemoryResource* memory = nullptr;          ///< of the only device; null: its own
   bool grows = false;                        ///< as many at most, two at first
   std::uint64_t epochs = 0;                  ///< 0 = no end
   std::size_t rows_limit = ~std::size_t{0};  ///< bytes of a batch for fields of any size

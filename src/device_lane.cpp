@@ -9,7 +9,7 @@ DeviceLane::DeviceLane(DeviceRing& ring, std::size_t number, const BatchLayout& 
     : ring_(ring), device_(ring.device(number)), number_(number), whole_(whole) {
   const Entered entered(device_);
   if (const auto& program = ring_.data().device)
-    prep_.emplace(ring_.devices()[number], program, ring_.made_layout(), ring_.layout());
+    prep_.emplace(ring_.devices()[number], ring_.memory(number), program, ring_.made_layout(), ring_.layout());
   if (whole_.row().appends()) rows_.emplace(ring_, number, whole_, slots, rows_limit);
   copies_ = device_.make_stream("copy", DeviceModel::Priority::normal);
   for (std::size_t i = 0; i < slots; ++i) copied_.push_back(device_.make_event());

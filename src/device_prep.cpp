@@ -41,12 +41,14 @@ std::size_t DevicePrep::bytes(const DeviceProgram& program, const BatchLayout& r
   return (on_host ? 0 : raw_batches * raw.bytes()) + bytes_between(program, raw.rows());
 }
 
-DevicePrep::DevicePrep(std::shared_ptr<DeviceModel> device, std::shared_ptr<const DeviceProgram> program,
-                       const BatchLayout& raw, const BatchLayout& delivered)
+DevicePrep::DevicePrep(std::shared_ptr<DeviceModel> device, MemoryResource& memory,
+                       std::shared_ptr<const DeviceProgram> program, const BatchLayout& raw,
+                       const BatchLayout& delivered)
     : device_(std::move(device)),
       program_(std::move(program)),
       raw_layout_(raw),
       delivered_layout_(delivered),
+      resource_(memory),
       between_bytes_(bytes_between(*program_, raw.rows())) {
   const Entered entered(*device_);
   prep_ = device_->make_stream("prep", DeviceModel::Priority::high);
@@ -55,7 +57,7 @@ DevicePrep::DevicePrep(std::shared_ptr<DeviceModel> device, std::shared_ptr<cons
   plan();
   memory_bytes_ = bytes(*program_, raw, device_->is_host());
   if (memory_bytes_ == 0) return;
-  memory_ = static_cast<std::byte*>(device_->device_memory().allocate(memory_bytes_, BatchLayout::field_alignment));
+  memory_ = static_cast<std::byte*>(resource_.allocate(memory_bytes_, BatchLayout::field_alignment));
   for (std::size_t i = 0; i < raws_.size(); ++i) raws_[i].data = memory_ + i * raw.bytes();
   between_ = memory_ + raws_.size() * raw.bytes();
 }
@@ -69,7 +71,7 @@ DevicePrep::~DevicePrep() {
     raws_.clear();
   } catch (...) {  // a device that failed has nothing in work
   }
-  if (memory_ != nullptr) device_->device_memory().deallocate(memory_, memory_bytes_, BatchLayout::field_alignment);
+  if (memory_ != nullptr) resource_.deallocate(memory_, memory_bytes_, BatchLayout::field_alignment);
 }
 
 void DevicePrep::plan() {

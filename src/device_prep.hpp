@@ -21,10 +21,11 @@ namespace penstock::detail {
 /// its own, and what one stage leaves to the next. One thread at a time.
 class DevicePrep {
  public:
-  /// `raw`: of the batch as the runners make it; `delivered`: as the ring holds it. Both outlive it.
+  /// Takes what it needs from `memory`, the device's. `raw`: of the batch as the runners make it; `delivered`: as the
+  /// ring holds it. These outlive it.
   /// @throws Error(out_of_memory | device).
-  DevicePrep(std::shared_ptr<DeviceModel> device, std::shared_ptr<const DeviceProgram> program, const BatchLayout& raw,
-             const BatchLayout& delivered);
+  DevicePrep(std::shared_ptr<DeviceModel> device, MemoryResource& memory, std::shared_ptr<const DeviceProgram> program,
+             const BatchLayout& raw, const BatchLayout& delivered);
   DevicePrep(const DevicePrep&) = delete;
   DevicePrep& operator=(const DevicePrep&) = delete;
   ~DevicePrep();
@@ -76,6 +77,7 @@ class DevicePrep {
   std::unique_ptr<DeviceModel::Stream> prep_;
   std::vector<Raw> raws_;  // none on the host, whose own batch is as good
   std::size_t next_ = 0;
+  MemoryResource& resource_;
   std::byte* memory_ = nullptr;  // of the raw batches, and of what lies between stages
   std::size_t memory_bytes_ = 0, between_bytes_ = 0;
   std::byte* between_ = nullptr;

@@ -57,15 +57,19 @@ std::string names_of(const DeviceModels& devices);
 /// whoever goes last waits for what still uses it. Any thread, but as said.
 class DeviceRing {
  public:
-  /// Takes memory and events of `depth` batches, and room to have `most`. `made`: the layout of the batches that the
-  /// runners make. @throws Error(out_of_memory | device).
+  /// Takes memory (of the only device from `memory`, where that is given) and events of `depth` batches, and room to
+  /// have `most`. `made`: the layout of the batches that the runners make. @throws Error(out_of_memory | device).
   DeviceRing(DeviceModels devices, std::shared_ptr<const PipelineData> data, const BatchLayout& made, unsigned depth,
-             unsigned most);
+             unsigned most, MemoryResource* memory = nullptr);
   DeviceRing(const DeviceRing&) = delete;
   DeviceRing& operator=(const DeviceRing&) = delete;
   ~DeviceRing();
 
   const DeviceModels& devices() const noexcept { return devices_; }
+  /// Where a device's batches lie.
+  MemoryResource& memory(std::size_t part) const noexcept {
+    return of_user_ != nullptr ? *of_user_ : devices_[part]->device_memory();
+  }
   DeviceModel& device(std::size_t part) const noexcept { return *devices_[part]; }
   const PipelineData& data() const noexcept { return *data_; }
   /// Of a device's part, and of that part as the runners make it: they differ where there are stages behind `batch`.
@@ -121,6 +125,7 @@ class DeviceRing {
   BatchLayout layout_, made_layout_;
   const BatchLayout whole_;
   const std::size_t most_;
+  MemoryResource* const of_user_;
   std::vector<Block> memory_;
   std::vector<std::unique_ptr<DeviceSlot>> slots_;
   std::vector<DeviceSlot*> free_;

@@ -23,7 +23,7 @@ std::uint64_t bytes_of(const RaggedRow& row, const RowField& field) { return row
 
 DeviceRows::DeviceRows(DeviceRing& ring, std::size_t number, const BatchLayout& whole, std::size_t slots,
                        std::size_t limit)
-    : ring_(ring), device_(ring.device(number)), whole_(whole), limit_(limit), staging_(slots) {
+    : ring_(ring), device_(ring.device(number)), number_(number), whole_(whole), limit_(limit), staging_(slots) {
   for (std::size_t f = 0; f < whole_.fields(); ++f)
     if (whole_.row()[f].appended()) places_.push_back({.field = f});
 }
@@ -81,10 +81,10 @@ void DeviceRows::make_room(std::size_t bytes, Staging& staging, DevicePart& part
   }
   if (part.rows_bytes >= bytes) return;
   for (std::size_t i = 0; i < part.users; ++i) device_.synchronize(*part.released[i]);
-  if (part.rows != nullptr) device_.device_memory().deallocate(part.rows, part.rows_bytes, rows_alignment);
+  if (part.rows != nullptr) ring_.memory(number_).deallocate(part.rows, part.rows_bytes, rows_alignment);
   const std::size_t room = room_for(std::exchange(part.rows_bytes, 0));
   part.rows = nullptr;
-  part.rows = static_cast<std::byte*>(device_.device_memory().allocate(room, rows_alignment));
+  part.rows = static_cast<std::byte*>(ring_.memory(number_).allocate(room, rows_alignment));
   part.rows_bytes = room;
   if (room > largest_.load(std::memory_order_relaxed)) largest_.store(room, std::memory_order_relaxed);
 }

@@ -50,6 +50,7 @@ class DeviceRows {
 
   DeviceRing& ring_;
   DeviceModel& device_;
+  const std::size_t number_;
   const BatchLayout& whole_;
   const std::size_t limit_;
   std::vector<Staging> staging_;  // of each of the engine's slots

@@ -70,9 +70,12 @@ class Loader::Impl {
     } else {
       const detail::Entered entered(*device);
       engine = std::make_shared<detail::Engine>(shared, engine_options, executor->impl());
-      delivery = detail::device_delivery(
-          devices, engine, shared,
-          {budget.device_depth, options.growth == Growth::on_demand, options.epochs, budget.device_rows_limit});
+      delivery = detail::device_delivery(devices, engine, shared,
+                                         {.depth = budget.device_depth,
+                                          .memory = options.device_resource,
+                                          .grows = options.growth == Growth::on_demand,
+                                          .epochs = options.epochs,
+                                          .rows_limit = budget.device_rows_limit});
     }
     stop_callback.emplace(options.stop, [this] { stop(); });
   }

@@ -51,6 +51,9 @@ void request_device(BudgetRequest& request, const PipelineData& data, const Devi
 
 DeviceModels open_devices(const PipelineData& data, const LoaderOptions& options) {
   DeviceModels devices;
+  if (options.device_resource != nullptr &&
+      (options.device == host() || options.device_resource->kind() != MemoryKind::device))
+    throw Error(Errc::invalid_argument, "`device_resource` is memory of the one `device`, which is not the host");
   if (options.devices.empty()) {
     if (auto one = open_device(options.device); one != nullptr)
       devices.push_back(std::move(one));

@@ -70,10 +70,13 @@ struct LoaderOptions {
                                           ///< Readers behind `concat` and the like, and those of stand-ins for bad
                                           ///< samples, keep blocks of their own beside these: 8 MiB each, and what the
                                           ///< record in work needs
-  MemoryResource* host_memory = nullptr;  ///< where slots come from; default: penstock::host_memory(),
-                                          ///< for a device its pinned memory, which no other copies from as fast
-  std::uint64_t epochs = 0;               ///< nothing is read ahead behind this many; 0 = they never end
-  std::stop_token stop = {};              ///< when it is requested, `next()` returns nothing more
+  MemoryResource* device_resource = nullptr;  ///< where batches on the one device come from, of its own memory, for a
+                                              ///< limit that loaders share; must outlive the loader and its batches.
+                                              ///< Default: `device_memory(device)`
+  MemoryResource* host_memory = nullptr;      ///< where slots come from; default: penstock::host_memory(),
+                                              ///< for a device its pinned memory, which no other copies from as fast
+  std::uint64_t epochs = 0;                   ///< nothing is read ahead behind this many; 0 = they never end
+  std::stop_token stop = {};                  ///< when it is requested, `next()` returns nothing more
 };
 
 /// What is known of a batch that was copied elsewhere.
