@@ -124,9 +124,9 @@ class DeviceDelivery final : public Delivery {
     Lock lock(ring_->mutex);
     for (;;) {
       if (engine_->stopped()) return nullptr;
+      ring_->tell_of_lost(lock);  // at once: no batch that is ready has to do with it
       if (!made_.empty()) return made_.front().batch;  // none: an epoch's end
       if (ring_->failure(lock)) throw Error(*ring_->failure(lock));
-      ring_->tell_of_lost(lock);
       if (starved_ && ring_->leased(lock) == ring_->usable(lock)) {
         if (grow(lock)) continue;
         throw LeasesExhausted(Errc::leases_exhausted, "the caller holds all " + std::to_string(ring_->leased(lock)) +

@@ -172,7 +172,8 @@ TEST_CASE("a device that fails where leases end loses their batches' memory, say
         int same = 0;
         CHECK(eventually([&] {
           std::this_thread::sleep_for(50ms);
-          same = std::exchange(calls, gpu.calls()) == calls ? same + 1 : 0;
+          const std::uint64_t old = std::exchange(calls, gpu.calls());
+          same = old == calls ? same + 1 : 0;
           return same == 8;
         }));
         if (!fails) {
