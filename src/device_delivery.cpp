@@ -124,7 +124,7 @@ class DeviceDelivery final : public Delivery {
     Lock lock(ring_->mutex);
     for (;;) {
       if (engine_->stopped()) return nullptr;
-      ring_->tell_of_lost(lock);  // at once: no batch that is ready has to do with it
+      ring_->tell_of_lost(lock);                       // at once: no batch that is ready has to do with it
       if (!made_.empty()) return made_.front().batch;  // none: an epoch's end
       if (ring_->failure(lock)) throw Error(*ring_->failure(lock));
       if (starved_ && ring_->leased(lock) == ring_->usable(lock)) {

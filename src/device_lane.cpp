@@ -37,14 +37,13 @@ void DeviceLane::enqueue(const std::byte* from, std::size_t slot, DeviceSlot& to
   for (std::size_t i = 0; i < part.users; ++i) device_.wait(writes, *part.released[i]);
   // Of a batch whose rows found no room only what is known of it goes on.
   const bool whole = !to.overflow;
-  const auto copy_to = [&](std::byte* at) {
-    if (whole) copy(at, from, part, rows);
-  };
   if (prep_ && whole) {
-    prep_->enqueue(from, copied, part, rows, copies, copy_to);
+    std::byte* const begun = prep_->begin(from, copies);
+    if (begun != from) copy(begun, from, part, rows);
+    prep_->finish(begun, copied, part, rows, copies);
   } else {
     if (rows_ && whole) rows_->enqueue(to, slot, part, to.info(number_), copies);
-    copy_to(part.data);
+    if (whole) copy(part.data, from, part, rows);
     device_.record(copied, copies);
     device_.record(*part.ready, writes);
   }

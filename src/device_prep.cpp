@@ -125,20 +125,24 @@ TensorView DevicePrep::view(const Where& where, std::byte* raw, std::byte* deliv
   return {base + where.offset, where.dtype, Shape(std::span<const std::int64_t>(dims.data(), where.row.rank() + 1))};
 }
 
-void DevicePrep::enqueue(const std::byte* from, DeviceModel::Event& copied, DevicePart& to, std::uint64_t rows,
-                         StreamRef copies, const std::function<void(std::byte*)>& copy) {
+std::byte* DevicePrep::begin(const std::byte* from, StreamRef copies) {
+  if (raws_.empty()) return const_cast<std::byte*>(from);
+  const Raw& raw = raws_[next_];
+  if (raw.used) device_->wait(copies, *raw.read);
+  return raw.data;
+}
+
+void DevicePrep::finish(std::byte* begun, DeviceModel::Event& copied, DevicePart& to, std::uint64_t rows,
+                        StreamRef copies) {
   const StreamRef prep = prep_->ref();
   if (raws_.empty()) {
-    run_stages(const_cast<std::byte*>(from), to, rows);
+    run_stages(begun, to, rows);
     device_->record(copied, prep);
   } else {
-    Raw& raw = raws_[next_];
-    next_ = (next_ + 1) % raws_.size();
-    if (raw.used) device_->wait(copies, *raw.read);
-    copy(raw.data);
+    Raw& raw = raws_[std::exchange(next_, (next_ + 1) % raws_.size())];
     device_->record(copied, copies);
     device_->wait(prep, copied);
-    run_stages(raw.data, to, rows);
+    run_stages(begun, to, rows);
     device_->record(*raw.read, prep);
     raw.used = true;
   }

@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -35,11 +34,12 @@ class DevicePrep {
 
   /// The stream on which batches become ready.
   StreamRef stream() const noexcept { return prep_->ref(); }
-  /// Enqueues all between `from`, a batch of the host's, and `to`, whose users `stream()` waits for already, and
-  /// records `copied` where `from` is read. `copy` enqueues the copy to a raw batch on `copies`.
-  /// @throws Error(device), or what a stage throws, which it names.
-  void enqueue(const std::byte* from, DeviceModel::Event& copied, DevicePart& to, std::uint64_t rows, StreamRef copies,
-               const std::function<void(std::byte*)>& copy);
+  /// Where a batch of the host's goes first: to a raw batch, which may be copied to on `copies` from now on, or, on the
+  /// host itself, nowhere: `from`. @throws Error(device).
+  std::byte* begin(const std::byte* from, StreamRef copies);
+  /// Enqueues all between that and `to`, whose users `stream()` waits for already; records `copied` where the batch of
+  /// the host's was read. @throws Error(device), or what a stage throws, which it names.
+  void finish(std::byte* begun, DeviceModel::Event& copied, DevicePart& to, std::uint64_t rows, StreamRef copies);
   /// After a failure nothing that was enqueued is relied on, and the device is idle.
   void forget() noexcept;
 
