@@ -1,5 +1,6 @@
 #include <penstock/batch.hpp>
 
+#include <algorithm>
 #include <array>
 #include <string>
 #include <utility>
@@ -57,7 +58,8 @@ namespace {
 // Its slot in the batch as the pipeline made it: what is known of rows of any size is numbered by that.
 std::size_t made_slot(const detail::Lease& lease, std::string_view field) {
   const std::size_t slot = lease.schema().slot(field);
-  if (const auto made = lease.data().schema.find(field)) return *made;
+  if (const auto made = lease.data().schema.find(field))
+    if (lease.data().schema[*made].collate == lease.schema()[slot].collate) return *made;
   throw Error(Errc::unsupported, "field \"" + std::string(field) + "\" is made behind batch, where its rows are all " +
                                      lease.schema()[slot].shape.to_string());
 }
@@ -107,7 +109,7 @@ std::uint64_t Batch::global_size() const noexcept {
   const detail::PipelineData& data = lease_->data();
   if (!data.settled()) return data.global_valid(number());
   // Where ranks share a settled batch, all of them are full.
-  return data.shard_value().world > 1 ? data.batch->rows : lease_->info().valid;
+  return data.shard_value().world > 1 ? data.batch->rows : std::max(lease_->info().valid, lease_->info().of_all);
 }
 std::span<const std::uint64_t> Batch::indices() const noexcept {
   return lease_ == nullptr ? std::span<const std::uint64_t>{} : std::span(lease_->info().indices.data(), size());

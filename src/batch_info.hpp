@@ -34,6 +34,7 @@ struct PaddedRows {
 struct BatchInfo {
   std::uint64_t epoch = 0, number = 0, first = 0;
   std::uint64_t valid = 0;     ///< rows that are samples
+  std::uint64_t of_all = 0;    ///< of one device's part: `valid` of all parts
   std::uint64_t rows = 0;      ///< rows delivered: `valid`, and padding
   std::uint64_t samples = 0;   ///< `valid`, and bad ones that were dropped
   std::uint64_t filtered = 0;  ///< beside those, left behind by a filter

@@ -28,11 +28,12 @@ std::string mib(std::size_t bytes) {
 
 void resolve_pinned(const BudgetRequest& r, Budget& b) {
   if (r.pinned_memory == 0 || r.pinned_slot_bytes == 0) return;
-  const std::size_t fit = r.pinned_memory / r.pinned_slot_bytes;
+  const std::size_t each = saturating(r.devices, r.device_rows, r.pinned_slot_bytes);
+  const std::size_t fit = r.pinned_memory / each;
   if (fit < least_depth)
-    throw Error(Errc::out_of_memory, "`pinned_memory` = " + mib(r.pinned_memory) + " is too small: " +
-                                         std::to_string(least_depth) + " batches of " + mib(r.pinned_slot_bytes) +
-                                         " need " + mib(saturating(least_depth, r.pinned_slot_bytes, 0)) +
+    throw Error(Errc::out_of_memory, "`pinned_memory` = " + mib(r.pinned_memory) +
+                                         " is too small: " + std::to_string(least_depth) + " batches of " + mib(each) +
+                                         " need " + mib(saturating(least_depth, each, 0)) +
                                          "; raise it, or lower the batch size or the sample's shape");
   if (fit >= b.depth) return;
   b.notes.push_back("`pinned_memory` allows " + std::to_string(fit) + " batches in the ring instead of " +
@@ -43,15 +44,16 @@ void resolve_pinned(const BudgetRequest& r, Budget& b) {
 void resolve_device(const BudgetRequest& r, Budget& b) {
   constexpr unsigned wanted = 3;  // one with the caller, one ready, one being copied
   b.device_depth = r.device_depth != 0 ? std::max(r.device_depth, least_depth) : wanted;
-  if (r.device_memory == 0 || r.device_slot_bytes == 0) return;
-  const std::size_t fit = (r.device_memory - std::min(r.device_memory, r.device_fixed_bytes)) / r.device_slot_bytes;
+  const std::size_t each = saturating(1, r.device_rows, r.device_slot_bytes);
+  if (r.device_memory == 0 || each == 0) return;
+  const std::size_t fit = (r.device_memory - std::min(r.device_memory, r.device_fixed_bytes)) / each;
   if (fit < least_depth)
     throw Error(
         Errc::out_of_memory,
         "`device_memory` = " + mib(r.device_memory) + " is too small: " + std::to_string(least_depth) + " batches of " +
-            mib(r.device_slot_bytes) +
+            mib(each) +
             (r.device_fixed_bytes == 0 ? "" : " and " + mib(r.device_fixed_bytes) + " for the stages behind batch") +
-            " need " + mib(saturating(least_depth, r.device_slot_bytes, r.device_fixed_bytes)) +
+            " need " + mib(saturating(least_depth, each, r.device_fixed_bytes)) +
             "; raise it, or lower the batch size or the sample's shape");
   if (fit >= b.device_depth) return;
   b.notes.push_back("`device_memory` allows " + std::to_string(fit) + " batches on the device instead of " +
@@ -66,7 +68,7 @@ std::size_t rows_limit(const BudgetRequest& r, const Budget& b) {
     if (memory != 0) limit = std::min(limit, (memory - std::min(memory, taken)) / batches);
   };
   share(r.device_memory, saturating(b.device_depth, r.device_slot_bytes, r.device_fixed_bytes), b.device_depth);
-  share(r.pinned_memory, saturating(b.depth, r.pinned_slot_bytes, 0), b.depth);
+  share(r.pinned_memory, saturating(b.depth, r.pinned_slot_bytes, 0), b.depth * r.devices);
   return limit;
 }
 
@@ -153,7 +155,10 @@ Budget resolve_budget(const BudgetRequest& r) {
   if (r.append_slot != 0) {
     const std::size_t rows = static_cast<std::size_t>(r.rows), waiting = b.cells != 0 ? b.cells + r.held : 0;
     const std::size_t each = for_rows / (saturating(b.depth, rows, waiting));
-    b.slot_limit = saturating(rows, each, r.append_slot);
+    // On the way to a device the same rows lie in two places.
+    const std::size_t places = r.device_rows != 0 ? 2 : 1;
+    b.slot_limit = saturating(rows, each, r.append_slot) / places;
+    if (places == 2) b.device_rows_limit = std::min(b.device_rows_limit, b.slot_limit / r.devices);
     b.cell_limit = r.append_row + each;
   }
   return b;

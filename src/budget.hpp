@@ -30,6 +30,8 @@ struct BudgetRequest {
   std::size_t block_bytes = 0;                                            ///< for those; 0 = choose
   std::size_t pinned_memory = 0;  ///< bytes for slots where they are pinned, 0 = no limit
   std::size_t pinned_slot_bytes = 0;
+  unsigned devices = 1;         ///< that share each batch
+  std::size_t device_rows = 0;  ///< the least a batch needs on a device for fields of any size; 0 = there are none
   std::size_t device_slot_bytes = 0;   ///< of a batch on a device
   std::size_t device_fixed_bytes = 0;  ///< of what stages there need beside them
   bool device_is_host = false;         ///< those are bytes of the host's

@@ -12,6 +12,7 @@
 #include "device_lease.hpp"
 #include "device_ring.hpp"
 #include "failure.hpp"
+#include "host_delivery.hpp"
 #include "shard.hpp"
 
 namespace penstock::detail {
@@ -57,6 +58,7 @@ void share_out(DeviceSlot& slot, const BatchLayout& whole, const BatchLayout& ea
     own.number = slot.number;
     own.first = slot.first;
     own.rows = rows.count;
+    own.of_all = slot.valid;
     own.valid = std::min(rows.count, slot.valid - std::min(slot.valid, rows.first));
     const auto first = static_cast<std::ptrdiff_t>(rows.first), count = static_cast<std::ptrdiff_t>(rows.count);
     std::copy_n(slot.indices.begin() + first, count, own.indices.begin());
@@ -110,6 +112,7 @@ class DeviceDelivery final : public Delivery {
     give_up(lock);
     ring_->tell_of_lost(lock);
     ring_->clear_failure(lock);
+    behind_failure_.reset();
     finished_ = false;
     epoch_ = cursor.epoch;
     lock.unlock();
@@ -135,6 +138,11 @@ class DeviceDelivery final : public Delivery {
       }
       ring_->changed.wait(lock);
     }
+  }
+
+  std::optional<Cursor> behind_failure() const override {
+    const Lock lock(ring_->mutex);
+    return ring_->failure(lock) ? behind_failure_ : std::nullopt;
   }
 
   std::optional<EpochEnd> take_epoch_end(std::uint64_t epoch) override {
@@ -199,8 +207,10 @@ class DeviceDelivery final : public Delivery {
   }
 
   void describe(Report& report) const override {
-    report.device = names_of(ring_->devices());
-    if (!lanes_[0]->device().is_host()) report.device += " (" + lanes_[0]->device().name() + ")";
+    if (lanes_[0]->device().is_host())
+      describe_host(report);
+    else
+      report.device = names_of(ring_->devices()) + " (" + lanes_[0]->device().name() + ")";
     std::size_t depth = 0;
     {
       const Lock lock(ring_->mutex);
@@ -328,6 +338,7 @@ class DeviceDelivery final : public Delivery {
       sent_.push_back(sent);
       stuck_.push_back(&to);
       reaping_failed_ = true;
+      if (!ring_->failure(lock)) behind_failure_ = to.next;
       ring_->fail(lock, error);
       return;
     }
@@ -399,9 +410,10 @@ class DeviceDelivery final : public Delivery {
   std::uint64_t epoch_ = 0;         // that is submitted; the submitter's while it submits
   bool paused_ = true, submitting_ = false, finished_ = false, closing_ = false;
   bool reaping_ = false;
-  std::string why_not_;          // it did not grow; the caller's
-  bool starved_ = false;         // there is a batch, and no slot for it
-  bool reaping_failed_ = false;  // nothing is reaped before `recover`
+  std::optional<Cursor> behind_failure_;  // of a batch that failed on its way
+  std::string why_not_;                   // it did not grow; the caller's
+  bool starved_ = false;                  // there is a batch, and no slot for it
+  bool reaping_failed_ = false;           // nothing is reaped before `recover`
 
   std::thread submitter_, reaper_;
 };

@@ -69,7 +69,7 @@ void draw_row(const DeviceProgram& program, std::uint64_t seed, const Place& pla
   for (const DeviceDraw& draw : program.draws) {
     if (draw.own == nullptr) continue;
     *at = &draw.label;
-    alignas(std::max_align_t) std::byte drawn[DeviceStageModel::max_draws] = {};
+    alignas(DeviceStageModel::max_draws) std::byte drawn[DeviceStageModel::max_draws] = {};
     Rng rng(seed, draw.key, place);
     draw.own->draw(rng, drawn);
     std::size_t number = 0;

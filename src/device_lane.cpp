@@ -48,6 +48,7 @@ void DeviceLane::enqueue(const std::byte* from, std::size_t slot, DeviceSlot& to
     device_.record(*part.ready, writes);
   }
   part.users = 0;
+  part.written = true;
 }
 
 // All of it by one copy; of a batch that several devices share, this one's rows of each field.
@@ -84,7 +85,9 @@ void DeviceLane::describe(Report& report, std::size_t depth) const {
       report.memory.begin() + 1,
       {device_.is_host() ? "batches behind the stages" : "batches on " + where, depth, ring_.layout().bytes()});
   if (rows_)
-    report.memory.insert(report.memory.begin() + 2, {"rows of any size on " + where, depth, rows_->capacity()});
+    report.memory.insert(report.memory.begin() + 2,
+                         {{"rows of any size on " + where, depth, rows_->capacity()},
+                          {"the same, pinned for " + where, copied_.size(), rows_->staged()}});
   if (prep_) prep_->describe(report);
 }
 

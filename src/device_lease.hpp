@@ -68,9 +68,10 @@ class DeviceLease final : public Lease {
       device.synchronize(*part.ready);
       return;
     }
-    for (const StreamRef known : streams_)
-      if (known.handle() == stream.handle()) return;
     const Entered entered(device);
+    // The handle of a default stream per thread is another stream on each, so who is known waits all the same.
+    for (const StreamRef known : streams_)
+      if (known.handle() == stream.handle()) return device.wait(stream, *part.ready);
     if (part.released.size() == streams_.size()) part.released.push_back(device.make_event());
     streams_.reserve(streams_.size() + 1);
     device.wait(stream, *part.ready);

@@ -1,7 +1,10 @@
 #include "device_prep.hpp"
 
+#include <limits>
 #include <string>
 #include <utility>
+
+#include <penstock/error.hpp>
 
 #include "failure.hpp"
 #include "profiled_range.hpp"
@@ -24,13 +27,24 @@ bool makes_last(const DeviceProgram& program, std::size_t step, const std::strin
   return true;
 }
 
+std::size_t batch_bytes(const Field& field, std::uint64_t rows, const std::string& label) {
+  constexpr std::uint64_t most = std::numeric_limits<std::size_t>::max() / 16;
+  const std::uint64_t element = size_of(field.dtype), elements = field.shape.elements();
+  if (elements != 0 && (elements > most / element || rows > most / (elements * element)))
+    throw Error(Errc::limit_exceeded, "a batch of field \"" + field.name + "\", " +
+                                          std::string(to_string(field.dtype)) + field.shape.to_string() +
+                                          ", does not fit any memory")
+        .with_stage(label);
+  return static_cast<std::size_t>(elements * element * rows);
+}
+
 std::size_t bytes_between(const DeviceProgram& program, std::uint64_t rows) {
   std::size_t bytes = 0;
   for (std::size_t i = 0; i < program.steps.size(); ++i)
     for (std::size_t slot = 0; slot < program.steps[i].out.size(); ++slot) {
       const Field& field = program.steps[i].out[slot];
       if (program.steps[i].made[slot] && !makes_last(program, i, field.name))
-        bytes += aligned_batch(static_cast<std::size_t>(field.shape.elements() * size_of(field.dtype) * rows));
+        bytes += aligned_batch(batch_bytes(field, rows, program.steps[i].label));
     }
   return bytes;
 }

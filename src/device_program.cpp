@@ -6,6 +6,7 @@
 
 #include "device_draws.hpp"
 #include "device_image.hpp"
+#include "failure.hpp"
 #include "pipeline_data.hpp"
 
 namespace penstock::detail {
@@ -36,7 +37,11 @@ class Program {
     }
     make_images();
     for (DeviceStep& step : out_->steps) {
-      find_made(step);
+      try {
+        find_made(step);
+      } catch (...) {
+        throw current_error().with_stage(step.label);
+      }
       step.draw_bytes = step.model->draw_bytes();
       if (step.draw_bytes != 0) step.draws = draws++;
     }
@@ -105,9 +110,11 @@ class Program {
   }
 
   static void check_image(const DeviceStep& step) {
-    const Shape& shape = step.in.at(step.field).shape;
+    const Field& field = step.in.at(step.field);
+    const Shape& shape = field.shape;
     const auto side = [](std::int64_t n) { return n >= 1 && n <= std::numeric_limits<std::int32_t>::max(); };
-    if (!shape.fixed() || !side(shape[0]) || !side(shape[1]) || shape[2] < 1 || shape[2] > 4)
+    if (field.collate.kind != Collate::Kind::dense || !shape.fixed() || !side(shape[0]) || !side(shape[1]) ||
+        shape[2] < 1 || shape[2] > 4)
       throw Error(Errc::schema_mismatch, "behind batch images have one fixed size, and 1 to 4 channels; field \"" +
                                              step.field + "\" is " + shape.to_string())
           .with_stage(step.label);
@@ -115,6 +122,11 @@ class Program {
 
   static void find_made(DeviceStep& step) {
     const std::vector<std::string> named = step.model->writes();
+    for (const std::string& name : named)
+      if (!step.out.find(name))
+        throw Error(Errc::schema_mismatch, "the stage says that it writes field \"" + name +
+                                               "\", which is not in its result: " + step.out.to_string())
+            .with_stage(step.label);
     for (const Field& field : step.out) {
       const auto before = step.in.find(field.name);
       step.made.push_back(!before || step.in[*before].dtype != field.dtype ||
@@ -130,11 +142,19 @@ class Program {
 
 }  // namespace
 
+// A field of a user's may be called anything.
+namespace {
+std::string free_name(std::string name, const Schema& schema) {
+  while (schema.find(name)) name += "'";
+  return name;
+}
+}  // namespace
+
 Schema DeviceProgram::with_draws() const {
   std::vector<Field> fields(sample.begin(), sample.end());
   for (std::size_t i = 0; i < steps.size(); ++i)
     if (const DeviceStep& step = steps[i]; step.draws)
-      fields.push_back({"draws " + std::to_string(i) + " of " + step.label, DType::u8,
+      fields.push_back({free_name("draws " + std::to_string(i) + " of " + step.label, sample), DType::u8,
                         Shape{static_cast<std::int64_t>(step.draw_bytes)}});
   return Schema(std::move(fields));
 }

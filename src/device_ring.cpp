@@ -127,13 +127,14 @@ void DeviceRing::clear_failure(const Lock&) {
 }
 
 void DeviceRing::tell_of_lost(const Lock&) {
-  if (told_ == lost_ && lost_ != slots_.size()) return;
+  const bool all = lost_ == most_;
+  if (told_ == lost_ && !all) return;
   told_ = lost_;
   throw Error(Errc::device,
               "the device failed where leases of batches ended: what still uses their memory is not "
               "known, so no other batch will; " +
-                  std::to_string(slots_.size() - lost_) + " of " + std::to_string(slots_.size()) + " batches are left" +
-                  (lost_ == slots_.size() ? ": make another loader" : ""));
+                  std::to_string(most_ - lost_) + " of " + std::to_string(most_) + " batches are left" +
+                  (all ? ": make another loader" : ""));
 }
 
 // False: the device failed, and what still uses the part is not known.

@@ -34,6 +34,7 @@ struct DevicePart {
   std::unique_ptr<DeviceModel::Event> ready;                  ///< behind all that was written to it
   std::vector<std::unique_ptr<DeviceModel::Event>> released;  ///< one for each stream that used it
   std::size_t users = 0;                                      ///< of `released`, those of the last lease
+  bool written = false;                                       ///< `ready` was recorded
   std::uint64_t first = 0;                                    ///< row of the batch that is its first
   BatchInfo own;                                              ///< of its rows, where there are several devices
 };

@@ -69,7 +69,8 @@ std::size_t DeviceRows::place_fields(const BatchInfo& from, const DevicePart& pa
   return at;
 }
 
-// A batch on the device is idle here, but for what its last users have in work.
+// Before memory is given back on the device, what is in work there is over: copies to it, also of a batch that nobody
+// took, and the last users.
 void DeviceRows::make_room(std::size_t bytes, Staging& staging, DevicePart& part) {
   const auto room_for = [&](std::size_t had) { return std::min(limit_, aligned_rows(std::max(bytes, had + had / 4))); };
   if (staging.bytes < bytes) {
@@ -78,8 +79,10 @@ void DeviceRows::make_room(std::size_t bytes, Staging& staging, DevicePart& part
     staging.data = nullptr;
     staging.data = static_cast<std::byte*>(device_.pinned_memory().allocate(room, rows_alignment));
     staging.bytes = room;
+    staged_.store(std::max(room, staged_.load(std::memory_order_relaxed)), std::memory_order_relaxed);
   }
   if (part.rows_bytes >= bytes) return;
+  if (part.written) device_.synchronize(*part.ready);
   for (std::size_t i = 0; i < part.users; ++i) device_.synchronize(*part.released[i]);
   if (part.rows != nullptr) ring_.memory(number_).deallocate(part.rows, part.rows_bytes, rows_alignment);
   const std::size_t room = room_for(std::exchange(part.rows_bytes, 0));

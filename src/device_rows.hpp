@@ -33,6 +33,8 @@ class DeviceRows {
 
   /// Of the largest batch so far, with room to spare. Any thread.
   std::size_t capacity() const noexcept { return largest_.load(std::memory_order_relaxed); }
+  /// The same in pinned memory.
+  std::size_t staged() const noexcept { return staged_.load(std::memory_order_relaxed); }
 
  private:
   struct Staging {
@@ -55,7 +57,7 @@ class DeviceRows {
   const std::size_t limit_;
   std::vector<Staging> staging_;  // of each of the engine's slots
   std::vector<Place> places_;
-  std::atomic<std::size_t> largest_{0};
+  std::atomic<std::size_t> largest_{0}, staged_{0};
 };
 
 }  // namespace penstock::detail

@@ -38,11 +38,7 @@ class HostDelivery final : public Delivery {
   }
   void stop() noexcept override { engine_->stop(); }
   void close() noexcept override { engine_->close(); }
-  void describe(Report& report) const override {
-    report.device = to_string(host());
-    const std::string why = why_best_is_host();
-    if (!why.empty()) report.notes.push_back("best_device() is the host: " + why);
-  }
+  void describe(Report& report) const override { describe_host(report); }
 
  private:
   std::shared_ptr<Engine> engine_;
@@ -72,6 +68,12 @@ void HostLease::take(Slot& slot) {
 }
 
 void HostLease::also_used_on(StreamRef stream) { check_host(stream); }
+
+void describe_host(Report& report) {
+  report.device = to_string(host());
+  const std::string why = why_best_is_host();
+  if (!why.empty()) report.notes.push_back("best_device() is the host: " + why);
+}
 
 std::unique_ptr<Delivery> host_delivery(std::shared_ptr<Engine> engine) {
   return std::make_unique<HostDelivery>(std::move(engine));

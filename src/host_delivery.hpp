@@ -10,6 +10,9 @@ namespace penstock::detail {
 /// The slot that the runners filled is the batch: nothing is copied.
 std::unique_ptr<Delivery> host_delivery(std::shared_ptr<Engine> engine);
 
+/// Where batches end up on the host, and why on it.
+void describe_host(Report& report);
+
 /// A slot of the engine's own ring in somebody's hands.
 class HostLease final : public Lease {
  public:

@@ -7,6 +7,7 @@
 
 #include "batch_bounds.hpp"
 #include "block_shuffle.hpp"
+#include "failure.hpp"
 #include "hash.hpp"
 #include "join_device.hpp"
 #include "orders.hpp"
@@ -160,7 +161,13 @@ class Join {
     const std::string name = item.model->name();
     if (!data_.batch)
       throw Error(Errc::invalid_argument, "a stage on whole batches stands behind batch").with_stage(name);
-    add_device_stage(name, name, item.model->describe(), item.model->version(), item.model->schema(data_.delivered()));
+    Schema out;
+    try {
+      out = item.model->schema(data_.delivered());
+    } catch (...) {
+      throw current_error().with_stage(name);
+    }
+    add_device_stage(name, name, item.model->describe(), item.model->version(), std::move(out));
   }
 
   void operator()(const FilterItem& item) {

@@ -22,6 +22,15 @@ void check_made(const Field& field, const std::string& label) {
         .with_stage(label);
 }
 
+void check_kept(const Field& in, const Field& out, const std::string& label) {
+  if (!(in.collate == out.collate))
+    throw Error(
+        Errc::schema_mismatch,
+        "field \"" + out.name +
+            "\" is not made by the stage, but put together in another way in its schema; leave the field as it is")
+        .with_stage(label);
+}
+
 }  // namespace
 
 void join_device_stage(PipelineData& data, BoundStage stage) {
@@ -31,7 +40,10 @@ void join_device_stage(PipelineData& data, BoundStage stage) {
   data.device = make_device_program(sample, data.device_stages);
   for (const DeviceStep& step : data.device->steps)
     for (std::size_t i = 0; i < step.out.size(); ++i)
-      if (step.made[i]) check_made(step.out[i], step.label);
+      if (step.made[i])
+        check_made(step.out[i], step.label);
+      else
+        check_kept(step.in.at(step.out[i].name), step.out[i], step.label);
   data.schema = data.device->with_draws();
 }
 

@@ -63,6 +63,7 @@ class Loader::Impl {
     engine_options.memory = options.host_memory != nullptr ? options.host_memory : &host_memory();
     if (device != nullptr && options.host_memory == nullptr) engine_options.slot_memory = &device->pinned_memory();
     fingerprint = pipeline.fingerprint();
+    if (data.device) delivered_row_bytes = detail::RowLayout(data.delivered()).row_bytes();
     const std::shared_ptr<const detail::PipelineData> shared = std::make_shared<detail::PipelineData>(data);
     if (device == nullptr) {
       engine = std::make_shared<detail::Engine>(shared, engine_options, executor->impl());
@@ -212,7 +213,7 @@ class Loader::Impl {
   Error ended(const detail::BatchInfo* batch) {
     in_epoch = false;
     ended_by_error = true;
-    if (batch != nullptr) behind_error = batch->next;
+    behind_error = batch != nullptr ? std::optional(batch->next) : delivery->behind_failure();
     return detail::current_error();
   }
 
@@ -249,7 +250,8 @@ class Loader::Impl {
     const Clock::time_point now = Clock::now();
     const auto ns = static_cast<std::uint64_t>(std::chrono::nanoseconds(now - begun).count());
     latency.record(ns);
-    const std::uint64_t bytes = engine->slots().layout().bytes_of(batch);
+    const std::uint64_t bytes =
+        pipeline.data().device ? batch.rows * delivered_row_bytes : engine->slots().layout().bytes_of(batch);
     const std::lock_guard lock(counters_mutex);
     counters.batches += 1;
     counters.samples += batch.valid;
@@ -319,6 +321,7 @@ class Loader::Impl {
   std::unique_ptr<detail::Delivery> delivery;
   std::optional<std::stop_callback<std::function<void()>>> stop_callback;
   std::uint64_t fingerprint = 0, steps = 0;
+  std::uint64_t delivered_row_bytes = 0;  // where stages stand behind `batch`
   bool settled = false, empty = false;
   bool endless = false;  // an epoch ends behind so many batches, wherever the data are
 

@@ -58,7 +58,8 @@ DeviceModels open_devices(const PipelineData& data, const LoaderOptions& options
     if (auto one = open_device(options.device); one != nullptr)
       devices.push_back(std::move(one));
     else if (data.device)
-      devices.push_back(std::make_shared<detail::HostDevice>());
+      devices.push_back(
+          std::make_shared<HostDevice>(options.host_memory != nullptr ? *options.host_memory : host_memory()));
     return devices;
   }
   if (options.device != host()) throw Error(Errc::invalid_argument, "say either `device` or `devices`");
@@ -94,6 +95,7 @@ BudgetRequest budget_request(const PipelineData& data, const LoaderOptions& opti
   if (!devices.empty()) {
     if (data.device) check_fields(data, layout);
     request_device(request, data, devices, batch_layout);
+    request.devices = static_cast<unsigned>(devices.size());
     if (!devices[0]->is_host() && options.host_memory == nullptr) request.pinned_slot_bytes = batch_layout.bytes();
   }
   request.pinned_memory = options.pinned_memory;
@@ -101,7 +103,12 @@ BudgetRequest budget_request(const PipelineData& data, const LoaderOptions& opti
   request.device_depth = options.device_depth;
   request.slot_bytes = batch_layout.bytes() + request.rows * batch_layout.row_notes_bytes();
   // On their way to a device such rows lie in memory twice.
-  if (layout.appends()) request.append_slot = least_append_bytes(data) * (devices.empty() ? 1 : 2);
+  if (layout.appends()) {
+    request.append_slot = least_append_bytes(data) * (devices.empty() ? 1 : 2);
+    // No more than a guess, so that what is left by the depth that is chosen is not nothing.
+    if (!devices.empty())
+      request.device_rows = std::max(least_append_bytes(data) / devices.size(), request.device_slot_bytes / 4);
+  }
   if (data.settled()) {
     request.row_bytes = Settle::row_bytes(layout) + Settle::row_notes_bytes(layout);
     request.append_row = layout.appends() ? appended_row_bytes : 0;

@@ -100,6 +100,9 @@ std::uint64_t PipelineData::fingerprint() const {
     add(s.version);
     add_text(s.out.to_string());
   }
+  if (device)
+    for (const DeviceStep& step : device->steps)
+      for (const bool made : step.made) add(made ? 1 : 0);
   for (const BoundStage& s : device_stages) {
     add_text("behind batch");
     add_text(s.label);

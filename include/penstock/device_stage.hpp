@@ -28,7 +28,8 @@ namespace penstock {
 /// nothing: the view is valid while `run` is called, the memory behind it until what that enqueued is done.
 struct BatchView {
   const Schema* schema = nullptr;      ///< of one row
-  std::span<const TensorView> fields;  ///< in the schema's order
+  std::span<const TensorView> fields;  ///< in the schema's order; of a padded field [N, `to`, ...], whatever the
+                                       ///< schema says of its first dimension
   std::uint64_t rows = 0;              ///< N
   const std::byte* draws = nullptr;    ///< [N]: what `draw` gave for each row, on the device; zeros where its mask is 0
 
@@ -85,6 +86,12 @@ class PENSTOCK_API DeviceStageModel {
 template <class S>
 class DeviceStageOf final : public DeviceStageModel {
   static constexpr bool draws = requires(const S& stage, Rng& rng) { stage.draw(rng); };
+  static_assert(
+      draws || !requires(S & stage, Rng& rng) { stage.draw(rng); },
+      "penstock: draw() of a device stage must be const: any thread calls it");
+  static_assert(
+      requires(const S& stage) { stage.writes(); } || !requires(S & stage) { stage.writes(); },
+      "penstock: writes() of a device stage must be const");
 
  public:
   explicit DeviceStageOf(S stage) : stage_(std::move(stage)) {}
@@ -93,7 +100,7 @@ class DeviceStageOf final : public DeviceStageModel {
   std::size_t draw_bytes() const override {
     if constexpr (draws) {
       using Draws = std::remove_cvref_t<decltype(stage_.draw(std::declval<Rng&>()))>;
-      static_assert(std::is_trivially_copyable_v<Draws> && sizeof(Draws) <= max_draws,
+      static_assert(std::is_trivially_copyable_v<Draws> && sizeof(Draws) <= max_draws && alignof(Draws) <= max_draws,
                     "penstock: draw() of a device stage must return a trivially copyable struct of at most 64 bytes");
       return sizeof(Draws);
     } else {

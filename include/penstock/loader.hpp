@@ -37,7 +37,7 @@ enum class Growth : std::uint8_t {
   on_demand,    ///< two batches at first, and one more each time that a caller is found to wait for want of one
 };
 
-/// Settings of a loader. None of them changes a batch.
+/// Settings of a loader. None of them changes a batch; `few_rows` may leave some out.
 struct LoaderOptions {
   Device device = host();             ///< where batches end up. Slots lie in memory that it reads by itself, and
                                       ///< each batch is one copy, made while the batches before it are worked on

@@ -34,13 +34,14 @@ class EmulatedDevice::Memory final : public MemoryResource {
     std::memset(data, 0xCD, bytes);
     return data;
   }
-  // As on a GPU, where what is enqueued may use it still.
+  // A GPU's pool does not wait, so whoever gives memory back has waited; only what is wrong with that is told here.
   void deallocate(void* data, std::size_t bytes, std::size_t align) noexcept override {
-    device_.drain();
     {
       const std::lock_guard lock(device_.mutex_);
+      if (device_.orders_ && !device_.has_failed_.load()) device_.orders_->host_use({data, bytes, true});
       if (device_.orders_) device_.orders_->forget(data, bytes);
     }
+    device_.drain();
     limited_.deallocate(data, bytes, align);
   }
   MemoryKind kind() const noexcept override { return kind_; }

@@ -10,13 +10,14 @@ namespace penstock::detail {
 /// The host itself as a device, for stages behind `batch`: everything is done when a call returns.
 class HostDevice final : public DeviceModel {
  public:
+  explicit HostDevice(MemoryResource& memory) : memory_(memory) {}
   Device device() const noexcept override { return host(); }
   std::string name() const override { return "host"; }
   bool is_host() const noexcept override { return true; }
   int enter() override { return 0; }
   void leave(int) noexcept override {}
-  MemoryResource& device_memory() noexcept override { return host_memory(); }
-  MemoryResource& pinned_memory() noexcept override { return host_memory(); }
+  MemoryResource& device_memory() noexcept override { return memory_; }
+  MemoryResource& pinned_memory() noexcept override { return memory_; }
   std::unique_ptr<Stream> make_stream(const char*, Priority) override { return std::make_unique<OwnStream>(); }
   std::unique_ptr<Event> make_event() override { return std::make_unique<Event>(); }
   void copy(void* to, const void* from, std::size_t bytes, StreamRef stream) override;
@@ -31,6 +32,7 @@ class HostDevice final : public DeviceModel {
   struct OwnStream final : Stream {
     StreamRef ref() const noexcept override { return {}; }
   };
+  MemoryResource& memory_;
 };
 
 }  // namespace penstock::detail

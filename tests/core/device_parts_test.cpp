@@ -130,7 +130,13 @@ Run train_parts(ps::Loader& loader, Group& group, const std::vector<std::size_t>
       }
       group.consumers[p]->step(part);
     }
-    for (const ps::Batch& part : *parts) CHECK(part.global_size() <= rows);
+    // Of all parts, without padding.
+    std::uint64_t valid = 0;
+    for (const ps::Batch& part : *parts)
+      valid +=
+          static_cast<std::uint64_t>(std::ranges::count_if(part.indices(), [](std::uint64_t i) { return i != ~0ull; }));
+    for (const ps::Batch& part : *parts) CHECK(part.global_size() == valid);
+    CHECK(valid <= rows);
   }
   std::vector<std::vector<Got>> all;
   for (const auto& consumer : group.consumers) all.push_back(consumer->finish());

@@ -256,3 +256,96 @@ TEST_CASE("whichever call fails on the way of rows of any size nothing is lost o
   }
   CHECK(failed > 20);
 }
+
+namespace {
+// Rows that grow with their index, beside a field of a fixed size.
+struct Growing {
+  std::uint64_t first = 10, more = 200;
+  std::int64_t fixed = 8;
+  std::uint64_t count = 40;
+  std::uint64_t size() const { return count; }
+  ps::Schema schema() const {
+    return {{"x", ps::DType::u8, {ps::dynamic}, ps::Collate::ragged()}, {"fixed", ps::DType::u8, {fixed}}};
+  }
+  void read(std::uint64_t i, ps::SampleBuilder& out) const {
+    for (std::uint8_t& v : out.emplace<std::uint8_t, 1>("x", {static_cast<std::int64_t>(first + more * i)}))
+      v = static_cast<std::uint8_t>(i);
+    for (std::uint8_t& v : out.emplace<std::uint8_t, 1>("fixed", {fixed})) v = static_cast<std::uint8_t>(i);
+  }
+};
+}  // namespace
+
+TEST_CASE("memory of rows is not given back under copies into it that nobody waited for") {
+  const ps::Pipeline p = ps::from(Growing{}) | ps::batch(4);
+  ps::State later;
+  {
+    ps::Loader loader(p, {.threads = 1});
+    for (int i = 0; i < 6; ++i) static_cast<void>(loader.next());
+    later = loader.state();
+  }
+  for (const Mode mode : {Mode::late, Mode::threaded})
+    for (std::uint64_t seed = 0; seed < scaled(20, 5); ++seed) {
+      ps::EmulatedGpu gpu({.mode = mode, .checked = true, .seed = seed, .most_delay_us = 300});
+      {
+        auto stream = gpu.make_stream("consumer");
+        ps::Loader loader(p, {.device = gpu.device(), .threads = 1, .device_depth = 3});
+        for (ps::Batch& batch : loader.epoch(stream.ref()))
+          if (batch.number() == 0) break;  // others were copied, and are given up
+        loader.resume(later);
+        CHECK(loader.next(stream.ref())->number() == 6);
+      }
+      for (const std::string& finding : gpu.findings()) FAIL_CHECK(finding);
+    }
+}
+
+TEST_CASE("limits hold with rows of any size on several devices") {
+  for (const std::size_t devices : {1u, 2u}) {
+    ps::EmulatedGpu gpus[2];
+    const std::vector<ps::Device> all{gpus[0].device(), gpus[1].device()};
+    const std::vector<ps::StreamRef> streams(devices);
+    const std::size_t limit = 256 << 10;
+    ps::Loader loader(ps::from(Growing{.first = 9000, .more = 150}) | ps::batch(4),
+                      {.devices = {all.begin(), all.begin() + static_cast<std::ptrdiff_t>(devices)},
+                       .threads = 1,
+                       .depth = 4,
+                       .pinned_memory = limit});
+    static_cast<void>(error_of([&] {
+      while (loader.next_parts(streams)) CHECK(gpus[0].pinned_bytes_used() + gpus[1].pinned_bytes_used() <= limit);
+    }));
+    CHECK(gpus[0].pinned_bytes_used() + gpus[1].pinned_bytes_used() <= limit);
+  }
+  // Of the device's: what is left beside fields of fixed sizes is enough for rows, or the depth is lower.
+  const ps::Pipeline p = ps::from(Growing{.first = 50, .more = 2, .fixed = 1024, .count = 32}) | ps::batch(8);
+  for (std::size_t limit = 16 << 10; limit < (40 << 10); limit += 600) {
+    ps::EmulatedGpu gpu({.device_bytes = limit});
+    INFO(limit);
+    const auto refused = error_of([&] {
+      ps::Loader loader(p, {.device = gpu.device(), .threads = 1, .device_memory = limit});
+      std::uint64_t batches = 0;
+      CHECK_FALSE(error_of([&] {
+        for (ps::Batch& batch : loader.epoch()) batches += batch.size() != 0 ? 1 : 0;
+      }));
+      CHECK(batches == 4);
+    });
+    CHECK(refused.has_value() == (limit < (20 << 10)));
+  }
+}
+
+TEST_CASE("memory for rows counts twice where they travel") {
+  struct Large {
+    std::uint64_t size() const { return 64; }
+    ps::Schema schema() const { return {{"x", ps::DType::u8, {ps::dynamic}, ps::Collate::ragged()}}; }
+    void read(std::uint64_t, ps::SampleBuilder& out) const { out.emplace<std::uint8_t, 1>("x", {700 << 10}); }
+  };
+  ps::EmulatedGpu gpu;
+  ps::StatisticsResource memory(ps::host_memory());
+  const std::size_t limit = 64 << 20;
+  ps::Loader loader(ps::from(Large{}) | ps::batch(4),
+                    {.device = gpu.device(), .threads = 1, .memory = limit, .depth = 4, .host_memory = &memory});
+  for (int epoch = 0; epoch < 2; ++epoch)
+    static_cast<void>(error_of([&] {
+      for (ps::Batch& batch : loader.epoch()) batch.release();
+    }));
+  CHECK(memory.peak() + gpu.pinned_bytes_used() <= limit);
+  CHECK(gpu.pinned_bytes_used() > 0);
+}

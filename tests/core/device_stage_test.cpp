@@ -1,6 +1,7 @@
 // Stages behind batch: on the host, and on devices that do things late, at the same time, and checked.
 #include "support/catch.hpp"
 
+#include <functional>
 #include <set>
 
 #include <penstock/device_stage.hpp>
@@ -304,6 +305,90 @@ TEST_CASE("the bytes of stages behind batch are in the table and under the limit
   REQUIRE(error);
   CHECK(error->code() == ps::Errc::out_of_memory);
   CHECK(error->cause().find("stages behind batch") != std::string::npos);
+}
+
+namespace {
+// Says of its schema and of what it writes what it is told.
+struct Says {
+  std::function<ps::Schema(const ps::Schema&)> what = [](const ps::Schema& in) { return in; };
+  std::vector<std::string> names = {};
+  ps::Schema schema(const ps::Schema& in) const { return what(in); }
+  std::vector<std::string> writes() const { return names; }
+  std::string name() const { return "says"; }
+  void run(ps::BatchView, ps::BatchView, ps::StreamRef) const {}
+};
+}  // namespace
+
+TEST_CASE("what a device stage says of itself is held against what there is and refused by its name") {
+  const ps::Pipeline p = ps::from(Images{}) | ps::pad("image", {.to = 8}) | ps::batch(4);
+  const auto refused = [&](const Says& stage) {
+    const auto error = error_of([&] { static_cast<void>(p | stage); });
+    return error ? error->stage() + ": " + error->cause() : "accepted";
+  };
+  using Of = const ps::Schema&;
+  CHECK(refused({}) == "accepted");
+  CHECK(refused({.what = [](Of) -> ps::Schema { throw std::runtime_error("boom"); }}).find("says: ") == 0);
+  CHECK(refused({.what = [](Of in) { return in.with(in.at("imag")); }}).find("says: there is no field") == 0);
+  CHECK(refused({.what = [](Of) { return ps::Schema(); }}).find("says: the stage leaves no field") == 0);
+  CHECK(refused({.names = {"other"}}).find("says: the stage says that it writes field \"other\"") == 0);
+  // Put together in another way than it was: rows would be read, and written, beyond their places.
+  for (const ps::Collate& collate : {ps::Collate::pad(4), ps::Collate::ragged(), ps::Collate::dense()})
+    CHECK(refused({.what = [&](Of in) {
+            ps::Field field = in.at("image");
+            field.collate = collate;
+            return in.with(field);
+          }}).find("says: field \"image\"") == 0);
+  CHECK(refused({.what = [](Of in) {
+          return in.with({"big", ps::DType::f32, {ps::dynamic}});
+        }}).find("fixed shape") != std::string::npos);
+  const auto huge = error_of([&] {
+    const ps::Loader loader(p | Says{[](Of in) {
+                              return in.with({"big", ps::DType::f32, {1 << 30, 1 << 30}});
+                            }} | Says{[](Of in) { return in.without("big"); }},
+                            {.threads = 1});
+  });
+  REQUIRE(huge);
+  CHECK(huge->code() == ps::Errc::limit_exceeded);
+  // A padded image is none behind batch.
+  CHECK(error_of([&] { static_cast<void>(p | fake::image_stage("image", fake::RandomFlip{})); })
+            ->cause()
+            .find("one fixed size") != std::string::npos);
+}
+
+TEST_CASE("in fixed steps the next epoch begins behind the batch whose stage threw") {
+  struct Throws {
+    ps::Schema schema(const ps::Schema& in) const { return in; }
+    void run(ps::BatchView in, ps::BatchView, ps::StreamRef) const {
+      const auto label = in["label"].as<std::int64_t, 1>();
+      for (const std::int64_t l : label)
+        if (l == 13) throw std::runtime_error("planted");
+    }
+  };
+  const ps::Pipeline p = ps::from(Images{.count = 200}) |
+                         ps::filter([](const ps::Sample& s) { return s.scalar<std::int64_t>("label") % 2 == 1; }) |
+                         ps::shard({.steps_per_epoch = 5}) | ps::batch(4) | Throws{};
+  ps::Loader loader(p, {.threads = 1});
+  std::vector<std::int64_t> firsts;
+  int failed = 0;
+  for (int epoch = 0; epoch < 4; ++epoch)
+    if (error_of([&] {
+          for (ps::Batch& batch : loader.epoch()) firsts.push_back(batch.view<std::int64_t, 1>("label")(0));
+        }))
+      ++failed;
+  CHECK(failed == 1);
+  CHECK(std::vector<std::int64_t>(firsts.begin(), firsts.begin() + 4) == std::vector<std::int64_t>{1, 17, 25, 33});
+  CHECK(firsts.size() == 16);
+}
+
+TEST_CASE("batches behind stages on the host come from its memory and are counted as they are delivered") {
+  ps::StatisticsResource memory(ps::host_memory());
+  ps::Loader loader(ps::from(Images{.count = 8}) | ps::batch(8) | Shift{}, {.threads = 1, .host_memory = &memory});
+  const auto batch = loader.next();
+  std::size_t bytes = 0;
+  for (const ps::Field& field : batch->schema()) bytes += (*batch)[field.name].bytes();
+  CHECK(loader.report().bytes == bytes);
+  CHECK(loader.report().device == "host");
+  CHECK(memory.used() >= 2 * bytes);
 }
 
 TEST_CASE("pinned bytes have a limit of their own") {
