@@ -1,0 +1,103 @@
+#include <penstock/transforms/image/stain_jitter.hpp>
+
+#include <utility>
+
+#include "describe.hpp"
+#include "exact_math.hpp"
+
+namespace penstock {
+
+namespace {
+
+using Matrix = std::array<std::array<double, 3>, 3>;
+
+// Rows: the colours of haematoxylin, eosin and DAB.
+constexpr Matrix stain_colors = {{{0.65, 0.70, 0.29}, {0.07, 0.99, 0.11}, {0.27, 0.57, 0.78}}};
+
+constexpr Matrix inverse(const Matrix& m) {
+  const auto minor = [&m](std::size_t row, std::size_t column) {
+    const std::size_t r = (row + 1) % 3, s = (row + 2) % 3, c = (column + 1) % 3, d = (column + 2) % 3;
+    return m[r][c] * m[s][d] - m[r][d] * m[s][c];
+  };
+  const double determinant = m[0][0] * minor(0, 0) + m[0][1] * minor(0, 1) + m[0][2] * minor(0, 2);
+  Matrix out{};
+  for (std::size_t i = 0; i < 3; ++i)
+    for (std::size_t j = 0; j < 3; ++j) out[i][j] = minor(j, i) / determinant;
+  return out;
+}
+constexpr Matrix stains_of_colors = inverse(stain_colors);
+
+StainDensities make_densities() {
+  StainDensities densities;
+  for (int level = 0; level < 256; ++level)
+    densities.of[level] = static_cast<float>(0 - image::exact_log((level + 1) / 256.0));
+  return densities;
+}
+
+}  // namespace
+
+StainJitter::StainJitter(const StainJitterOptions& options) : options_(options) {
+  const auto require = [](const char* name, double value, double most) {
+    if (!(value >= 0 && value <= most))
+      throw Error(Errc::invalid_argument, std::string("stain_jitter: ") + name + " " + image::text(value) +
+                                              " is not 0 to " + image::text(most));
+  };
+  require("alpha", options.alpha, 1);
+  require("beta", options.beta, 10);
+}
+
+StainJitter::Params StainJitter::draw(Rng& rng) const {
+  std::array<double, 3> alpha{}, beta{};
+  for (std::size_t stain = 0; stain < 3; ++stain) {
+    alpha[stain] = rng.uniform(1 - options_.alpha, 1 + options_.alpha);
+    beta[stain] = rng.uniform(-options_.beta, options_.beta);
+  }
+  return params(alpha, beta);
+}
+
+// There, the change, and back again as one matrix: D' = ((D M^-1) alpha + beta) M.
+StainJitter::Params StainJitter::params(const std::array<double, 3>& alpha, const std::array<double, 3>& beta) {
+  Params params;
+  for (std::size_t to = 0; to < 3; ++to) {
+    for (std::size_t from = 0; from < 3; ++from) {
+      double sum = 0;
+      for (std::size_t stain = 0; stain < 3; ++stain)
+        sum += stains_of_colors[from][stain] * alpha[stain] * stain_colors[stain][to];
+      params.matrix[to][from] = static_cast<float>(sum);
+    }
+    double sum = 0;
+    for (std::size_t stain = 0; stain < 3; ++stain) sum += beta[stain] * stain_colors[stain][to];
+    params.offset[to] = static_cast<float>(sum);
+  }
+  return params;
+}
+
+const StainDensities& StainJitter::densities() {
+  static const StainDensities table = make_densities();
+  return table;
+}
+
+void StainJitter::apply(const Params& params, View<std::uint8_t, 3> image) {
+  if (image.extent(2) != 3)
+    throw Error(Errc::unsupported,
+                "stains are told apart in images of 3 channels; this one has " + std::to_string(image.extent(2)));
+  const StainDensities& table = densities();
+  const std::size_t bytes = image.size();
+  std::uint8_t* const pixels = image.data();
+  for (std::size_t i = 0; i < bytes; i += 3) change_stains(pixels + i, pixels + i, params, table);
+}
+
+void StainJitter::check(const Shape& image) const {
+  if (image[2] != 3 && image[2] != dynamic)
+    throw Error(Errc::schema_mismatch, "stain_jitter takes images of 3 channels; these are " + image.to_string());
+}
+
+std::string StainJitter::describe() const {
+  return "alpha " + image::text(options_.alpha) + ", beta " + image::text(options_.beta);
+}
+
+Stage stain_jitter(std::string field, const StainJitterOptions& options) {
+  return map(std::move(field), StainJitter(options), {.name = "stain_jitter"});
+}
+
+}  // namespace penstock
