@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include <penstock/cuda/stream.hpp>
+#include <cuda_runtime_api.h>
 
 #include "cuda_error.hpp"
 #include "image_kernel.hpp"
@@ -28,7 +28,7 @@ void make_pixels_on_gpu(const PixelWork& work, StreamRef stream) {
   if (work.images == 0 || pixels == 0) return;
   const dim3 grid(static_cast<unsigned>((pixels + threads_of_block - 1) / threads_of_block),
                   static_cast<unsigned>(std::min(work.images, most_high)));
-  make_pixels_kernel<<<grid, threads_of_block, 0, cuda_stream(stream)>>>(work);
+  make_pixels_kernel<<<grid, threads_of_block, 0, static_cast<cudaStream_t>(stream.handle())>>>(work);
   check_cuda(cudaGetLastError(), "the kernel of image stages");
 }
 
