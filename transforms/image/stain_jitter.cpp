@@ -4,6 +4,7 @@
 
 #include "describe.hpp"
 #include "exact_math.hpp"
+#include "jitter_stage.hpp"
 
 namespace penstock {
 
@@ -97,7 +98,10 @@ std::string StainJitter::describe() const {
 }
 
 Stage stain_jitter(std::string field, const StainJitterOptions& options) {
-  return map(std::move(field), StainJitter(options), {.name = "stain_jitter"});
+  return image::jitter_stage<StainChange>(std::move(field), "stain_jitter", StainJitter(options),
+                                          [](const image::StainWork& work, StreamRef stream) {
+                                            image::stain_jitter_on_gpu(work, StainJitter::densities(), stream);
+                                          });
 }
 
 }  // namespace penstock
