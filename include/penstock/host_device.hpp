@@ -1,8 +1,8 @@
 #pragma once
 
-/// Functions that the host and kernels share, and arithmetic that gives both the same bits: results that round once for
-/// each operation, never fused. On the host compile what uses it without contraction (`-ffp-contract=off`) where the
-/// CPU could fuse; kernels round so whatever their options say.
+/// Functions that the host and kernels share, and arithmetic that gives both the same bits: each operation rounds by
+/// itself, none are fused. On the host, compile what uses it without contraction (`-ffp-contract=off`) where the CPU
+/// could fuse; in kernels it is so with any option but -ftz=true.
 
 #ifdef __CUDACC__
 #define PENSTOCK_HOST_DEVICE __host__ __device__

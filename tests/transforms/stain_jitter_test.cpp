@@ -126,6 +126,35 @@ TEST_CASE("stain_jitter is its formula in float64 and rounds once") {
   CHECK(at_the_ends > 1000);
 }
 
+TEST_CASE("kernels' stain changes have the bits of stain_jitter on every target") {
+  on_every_target([&] {
+    for (std::uint64_t test = 0; test < 60; ++test) {
+      const ImageShape shapes[] = {{1, 1, 3}, {5, 7, 3}, {31, 33, 3}, {40, 53, 3}};
+      const Image image = static_noise(shapes[test % 4], test);
+      Rng rng = stain_rng(test);
+      const Params params = StainJitter({.alpha = test % 3 == 0 ? 1 : 0.2, .beta = test % 5 == 0 ? 3 : 0.2}).draw(rng);
+      Image by_pixels = image;
+      for (std::size_t at = 0; at < image.pixels.size(); at += 3)
+        change_stains(&image.pixels[at], &by_pixels.pixels[at], params, StainJitter::densities());
+      REQUIRE(stained(image, params) == by_pixels);
+    }
+  });
+}
+
+TEST_CASE("levels of densities have the same bits pixel by pixel and in rows over their whole range") {
+  // The offset alone tells what comes out of white.
+  for (int i = -200; i < 7000; ++i) {
+    Params params;
+    params.offset[0] = static_cast<float>(i) / 1000;
+    params.offset[1] = static_cast<float>(i) / 1000 + 3e-4f;
+    params.offset[2] = static_cast<float>(i) / 1000 + 7e-4f;
+    Image white({1, 1, 3});
+    white.pixels.assign(3, 255);
+    const Image ours = stained(white, params);
+    for (std::size_t c = 0; c < 3; ++c) REQUIRE(ours.pixels[c] == level_of_density(params.offset[c]));
+  }
+}
+
 TEST_CASE("stain_jitter changes nothing where alpha is 1 and beta is 0") {
   const Params nothing = StainJitter::params({1, 1, 1}, {0, 0, 0});
   CHECK(stained(every_gray(), nothing) == every_gray());

@@ -1,10 +1,13 @@
 #include <penstock/transforms/image/stain_jitter.hpp>
 
+#include <algorithm>
 #include <utility>
 
 #include "describe.hpp"
 #include "exact_math.hpp"
 #include "jitter_stage.hpp"
+#include "kernels.hpp"
+#include "stain_rows.hpp"
 
 namespace penstock {
 
@@ -78,14 +81,26 @@ const StainDensities& StainJitter::densities() {
   return table;
 }
 
-void StainJitter::apply(const Params& params, View<std::uint8_t, 3> image) {
-  if (image.extent(2) != 3)
+void StainJitter::apply(const Params& params, View<std::uint8_t, 3> picture) {
+  if (picture.extent(2) != 3)
     throw Error(Errc::unsupported,
-                "stains are told apart in images of 3 channels; this one has " + std::to_string(image.extent(2)));
-  const StainDensities& table = densities();
-  const std::size_t bytes = image.size();
-  std::uint8_t* const pixels = image.data();
-  for (std::size_t i = 0; i < bytes; i += 3) change_stains(pixels + i, pixels + i, params, table);
+                "stains are told apart in images of 3 channels; this one has " + std::to_string(picture.extent(2)));
+  const auto count = static_cast<std::uint64_t>(picture.extent(0)) * static_cast<std::uint64_t>(picture.extent(1));
+  if (params.active == 0) {
+    std::fill_n(picture.data(), 3 * count, std::uint8_t{0});
+    return;
+  }
+  const image::StainRows change = image::stain_rows();
+  const image::SplitRow split = image::split_row();
+  const image::ColorRows rows = image::color_rows();
+  alignas(64) std::uint8_t planes[3][image::color_block] = {};
+  for (std::uint64_t first = 0; first < count; first += image::color_block) {
+    const auto part = static_cast<std::size_t>(std::min<std::uint64_t>(image::color_block, count - first));
+    std::uint8_t* const at = picture.data() + 3 * first;
+    split(at, part, 3, planes[0], image::color_block);
+    change({planes[0], planes[1], planes[2]}, part, params, densities());
+    rows.merge({planes[0], planes[1], planes[2]}, part, at);
+  }
 }
 
 void StainJitter::check(const Shape& image) const {
