@@ -56,7 +56,7 @@ class PENSTOCK_API StainJitter {
   StainJitterOptions options_;
 };
 
-/// `field`: u8 [H, W, 3], which keeps its shape.
+/// `field`: u8 [H, W, 3], which keeps its shape. Before `batch`, or behind it with the same draws and bits.
 PENSTOCK_API Stage stain_jitter(std::string field, const StainJitterOptions& options);
 
 }  // namespace penstock
