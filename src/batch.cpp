@@ -74,6 +74,17 @@ RaggedRows Batch::ragged(std::string_view field) const {
   return {lease.data().schema[slot].dtype, layout.varying_rows(lease.info(), slot), layout.lengths(lease.info(), slot)};
 }
 
+PackedTensor Batch::packed(std::string_view field) const {
+  const RaggedRows rows = ragged(field);
+  const auto packed = lease_->packed(made_slot(*lease_, field));
+  if (!packed)
+    throw Error(Errc::unsupported,
+                "on the host the rows of field \"" + std::string(field) +
+                    "\" are not packed; batch.ragged(field).packed() copies them one behind the other");
+  return {{packed->data, rows.dtype(), Shape{packed->elements}},
+          {packed->table, DType::i64, Shape{static_cast<std::int64_t>(rows.size()) + 1}}};
+}
+
 std::span<const std::int64_t> Batch::lengths(std::string_view field) const {
   const detail::Lease& lease = need(lease_);
   const std::size_t slot = made_slot(lease, field);

@@ -59,6 +59,17 @@ void resolve_device(const BudgetRequest& r, Budget& b) {
   b.device_depth = static_cast<unsigned>(fit);
 }
 
+// What the limits leave beside fields of fixed sizes.
+std::size_t rows_limit(const BudgetRequest& r, const Budget& b) {
+  std::size_t limit = std::numeric_limits<std::size_t>::max();
+  const auto share = [&limit](std::size_t memory, std::size_t taken, unsigned batches) {
+    if (memory != 0) limit = std::min(limit, (memory - std::min(memory, taken)) / batches);
+  };
+  share(r.device_memory, saturating(b.device_depth, r.device_slot_bytes, r.device_fixed_bytes), b.device_depth);
+  share(r.pinned_memory, saturating(b.depth, r.pinned_slot_bytes, 0), b.depth);
+  return limit;
+}
+
 }  // namespace
 
 Budget resolve_budget(const BudgetRequest& r) {
@@ -76,6 +87,7 @@ Budget resolve_budget(const BudgetRequest& r) {
   count(r.threads);
   resolve_pinned(r, b);
   resolve_device(r, b);
+  b.device_rows_limit = rows_limit(r, b);
   if (r.blocks) b.block_limit = r.block_bytes != 0 ? r.block_bytes : default_block_bytes;
   if (r.memory == 0) return b;
   // Blocks take half of it where nothing else is said, but not what the others need at least.

@@ -48,6 +48,7 @@ struct Budget {
   std::size_t scratch_limit = 0;               ///< bytes a runner, and as much for a stand-in
   std::size_t origin_limit = 0;                ///< bytes a record that samples share
   std::size_t block_limit = 0;                 ///< bytes for blocks that records share
+  std::size_t device_rows_limit = 0;           ///< bytes for fields of any size: a batch on a device, and its staging
   std::size_t slot_limit = 0, cell_limit = 0;  ///< bytes for fields of any size: a batch, a sample that waits
   std::vector<std::string> notes;              ///< what was lowered, and why
 };

@@ -10,6 +10,7 @@
 #include "device_draws.hpp"
 #include "failure.hpp"
 #include "hash.hpp"
+#include "profiled_range.hpp"
 
 namespace penstock::detail {
 
@@ -208,6 +209,7 @@ bool Chain::run_steps(ChainRun& run, std::size_t first, std::size_t last, const 
                       std::span<std::byte* const> rows) const {
   for (std::size_t i = first; i < last; ++i) {
     run.at = &steps_[i].label;
+    const ProfiledRange range(steps_[i].label);
     begin(run, steps_[i], rows);
     if (!execute(run, i, place, index)) return false;
   }
@@ -313,6 +315,7 @@ bool Chain::run_measured(ChainRun& run, std::size_t first, std::size_t last, con
   try {
     for (; i < last && kept; ++i) {
       run.at = &steps_[i].label;
+      const ProfiledRange range(steps_[i].label);
       begin(run, steps_[i], rows);
       kept = execute(run, i, place, index);
       if (kept && i + 1 == last && !rows.empty()) finish(run, rows);

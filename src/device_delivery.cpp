@@ -79,10 +79,10 @@ class DeviceDelivery final : public Delivery {
         epochs_(options.epochs),
         settled_(data->settled()),
         ring_(std::make_shared<DeviceRing>(std::move(devices), std::move(data), engine_->slots().layout(),
-                                           options.grows ? std::min(options.depth, 2u) : options.depth,
-                                           options.depth)) {
+                                           options.grows ? std::min(options.depth, 2u) : options.depth, options.depth,
+                                           options.memory)) {
     for (std::size_t i = 0; i < ring_->devices().size(); ++i)
-      lanes_.push_back(std::make_unique<DeviceLane>(*ring_, i, engine_->slots().layout(), slots_));
+      lanes_.push_back(std::make_unique<DeviceLane>(*ring_, i, engine_->slots().layout(), slots_, options.rows_limit));
     made_.reserve(2 * ring_->most());
     sent_.reserve(slots_);
     stuck_.reserve(ring_->most());
@@ -124,9 +124,9 @@ class DeviceDelivery final : public Delivery {
     Lock lock(ring_->mutex);
     for (;;) {
       if (engine_->stopped()) return nullptr;
+      ring_->tell_of_lost(lock);                       // at once: no batch that is ready has to do with it
       if (!made_.empty()) return made_.front().batch;  // none: an epoch's end
       if (ring_->failure(lock)) throw Error(*ring_->failure(lock));
-      ring_->tell_of_lost(lock);
       if (starved_ && ring_->leased(lock) == ring_->usable(lock)) {
         if (grow(lock)) continue;
         throw LeasesExhausted(Errc::leases_exhausted, "the caller holds all " + std::to_string(ring_->leased(lock)) +

@@ -11,9 +11,11 @@
 namespace penstock::detail {
 
 struct DeviceDeliveryOptions {
-  unsigned depth = 3;        ///< batches on the device
-  bool grows = false;        ///< as many at most, two at first
-  std::uint64_t epochs = 0;  ///< 0 = no end
+  unsigned depth = 3;                        ///< batches on the device
+  MemoryResource* memory = nullptr;          ///< of the only device; null: its own
+  bool grows = false;                        ///< as many at most, two at first
+  std::uint64_t epochs = 0;                  ///< 0 = no end
+  std::size_t rows_limit = ~std::size_t{0};  ///< bytes of a batch for fields of any size
 };
 
 /// Batches are copied to a device, each by one copy of its whole slot, while the ones before are worked on; where there

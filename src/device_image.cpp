@@ -5,7 +5,7 @@
 
 #include <penstock/error.hpp>
 
-#include "cuda/image_kernel.hpp"
+#include "cuda/cuda.hpp"
 
 namespace penstock::detail {
 

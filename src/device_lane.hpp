@@ -8,6 +8,7 @@
 
 #include "device_prep.hpp"
 #include "device_ring.hpp"
+#include "device_rows.hpp"
 
 namespace penstock::detail {
 
@@ -18,7 +19,8 @@ class DeviceLane {
  public:
   /// Part `number` of each batch of `ring`; the engine has so many slots of that layout. Enters the device.
   /// @throws Error(out_of_memory | device).
-  DeviceLane(DeviceRing& ring, std::size_t number, const BatchLayout& whole, std::size_t slots);
+  /// `rows_limit`: bytes of a batch for fields of any size.
+  DeviceLane(DeviceRing& ring, std::size_t number, const BatchLayout& whole, std::size_t slots, std::size_t rows_limit);
   DeviceLane(const DeviceLane&) = delete;
   DeviceLane& operator=(const DeviceLane&) = delete;
   /// Waits until nothing reads the engine's slots any more. Enters the device.
@@ -44,6 +46,7 @@ class DeviceLane {
   const std::size_t number_;
   const BatchLayout& whole_;
   std::optional<DevicePrep> prep_;  // where there are stages behind `batch`
+  std::optional<DeviceRows> rows_;  // where there are fields of any size
   std::unique_ptr<DeviceModel::Stream> copies_;
   std::vector<std::unique_ptr<DeviceModel::Event>> copied_;  // of each of the engine's slots
 };

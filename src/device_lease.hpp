@@ -52,6 +52,11 @@ class DeviceLease final : public Lease {
     slot_ = &slot;
     hold(slot.info(part_), slot.parts[part_].data);
   }
+  std::optional<Packed> packed(std::size_t field) const noexcept override {
+    for (const PackedField& table : slot_->parts[part_].tables)
+      if (table.field == field) return Packed{table.table, table.data, table.elements};
+    return std::nullopt;
+  }
   Device device() const noexcept override { return ring_->device(part_).device(); }
   void also_used_on(StreamRef stream) override {
     if (::getpid() != pid_) throw Error(Errc::forked, "the device is the parent process's");

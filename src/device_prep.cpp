@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "failure.hpp"
+#include "profiled_range.hpp"
 
 namespace penstock::detail {
 
@@ -40,12 +41,14 @@ std::size_t DevicePrep::bytes(const DeviceProgram& program, const BatchLayout& r
   return (on_host ? 0 : raw_batches * raw.bytes()) + bytes_between(program, raw.rows());
 }
 
-DevicePrep::DevicePrep(std::shared_ptr<DeviceModel> device, std::shared_ptr<const DeviceProgram> program,
-                       const BatchLayout& raw, const BatchLayout& delivered)
+DevicePrep::DevicePrep(std::shared_ptr<DeviceModel> device, MemoryResource& memory,
+                       std::shared_ptr<const DeviceProgram> program, const BatchLayout& raw,
+                       const BatchLayout& delivered)
     : device_(std::move(device)),
       program_(std::move(program)),
       raw_layout_(raw),
       delivered_layout_(delivered),
+      resource_(memory),
       between_bytes_(bytes_between(*program_, raw.rows())) {
   const Entered entered(*device_);
   prep_ = device_->make_stream("prep", DeviceModel::Priority::high);
@@ -54,7 +57,7 @@ DevicePrep::DevicePrep(std::shared_ptr<DeviceModel> device, std::shared_ptr<cons
   plan();
   memory_bytes_ = bytes(*program_, raw, device_->is_host());
   if (memory_bytes_ == 0) return;
-  memory_ = static_cast<std::byte*>(device_->device_memory().allocate(memory_bytes_, BatchLayout::field_alignment));
+  memory_ = static_cast<std::byte*>(resource_.allocate(memory_bytes_, BatchLayout::field_alignment));
   for (std::size_t i = 0; i < raws_.size(); ++i) raws_[i].data = memory_ + i * raw.bytes();
   between_ = memory_ + raws_.size() * raw.bytes();
 }
@@ -68,7 +71,7 @@ DevicePrep::~DevicePrep() {
     raws_.clear();
   } catch (...) {  // a device that failed has nothing in work
   }
-  if (memory_ != nullptr) device_->device_memory().deallocate(memory_, memory_bytes_, BatchLayout::field_alignment);
+  if (memory_ != nullptr) resource_.deallocate(memory_, memory_bytes_, BatchLayout::field_alignment);
 }
 
 void DevicePrep::plan() {
@@ -122,20 +125,24 @@ TensorView DevicePrep::view(const Where& where, std::byte* raw, std::byte* deliv
   return {base + where.offset, where.dtype, Shape(std::span<const std::int64_t>(dims.data(), where.row.rank() + 1))};
 }
 
-void DevicePrep::enqueue(const std::byte* from, DeviceModel::Event& copied, DevicePart& to, std::uint64_t rows,
-                         StreamRef copies, const std::function<void(std::byte*)>& copy) {
+std::byte* DevicePrep::begin(const std::byte* from, StreamRef copies) {
+  if (raws_.empty()) return const_cast<std::byte*>(from);
+  const Raw& raw = raws_[next_];
+  if (raw.used) device_->wait(copies, *raw.read);
+  return raw.data;
+}
+
+void DevicePrep::finish(std::byte* begun, DeviceModel::Event& copied, DevicePart& to, std::uint64_t rows,
+                        StreamRef copies) {
   const StreamRef prep = prep_->ref();
   if (raws_.empty()) {
-    run_stages(const_cast<std::byte*>(from), to, rows);
+    run_stages(begun, to, rows);
     device_->record(copied, prep);
   } else {
-    Raw& raw = raws_[next_];
-    next_ = (next_ + 1) % raws_.size();
-    if (raw.used) device_->wait(copies, *raw.read);
-    copy(raw.data);
+    Raw& raw = raws_[std::exchange(next_, (next_ + 1) % raws_.size())];
     device_->record(copied, copies);
     device_->wait(prep, copied);
-    run_stages(raw.data, to, rows);
+    run_stages(begun, to, rows);
     device_->record(*raw.read, prep);
     raw.used = true;
   }
@@ -149,6 +156,7 @@ void DevicePrep::run_stages(std::byte* raw, DevicePart& to, std::uint64_t rows) 
     for (std::size_t i = 0; i < launch.in.size(); ++i) launch.in_views[i] = view(launch.in[i], raw, to.data, rows);
     for (std::size_t i = 0; i < launch.out.size(); ++i) launch.out_views[i] = view(launch.out[i], raw, to.data, rows);
     const std::byte* const draws = launch.step->draws ? raw + launch.draws.offset : nullptr;
+    const ProfiledRange range(launch.step->label);
     try {
       launch.step->model->run({&launch.step->in, launch.in_views, rows, draws},
                               {&launch.step->out, launch.out_views, rows, draws}, prep);

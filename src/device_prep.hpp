@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -21,10 +20,11 @@ namespace penstock::detail {
 /// its own, and what one stage leaves to the next. One thread at a time.
 class DevicePrep {
  public:
-  /// `raw`: of the batch as the runners make it; `delivered`: as the ring holds it. Both outlive it.
+  /// Takes what it needs from `memory`, the device's. `raw`: of the batch as the runners make it; `delivered`: as the
+  /// ring holds it. These outlive it.
   /// @throws Error(out_of_memory | device).
-  DevicePrep(std::shared_ptr<DeviceModel> device, std::shared_ptr<const DeviceProgram> program, const BatchLayout& raw,
-             const BatchLayout& delivered);
+  DevicePrep(std::shared_ptr<DeviceModel> device, MemoryResource& memory, std::shared_ptr<const DeviceProgram> program,
+             const BatchLayout& raw, const BatchLayout& delivered);
   DevicePrep(const DevicePrep&) = delete;
   DevicePrep& operator=(const DevicePrep&) = delete;
   ~DevicePrep();
@@ -34,11 +34,12 @@ class DevicePrep {
 
   /// The stream on which batches become ready.
   StreamRef stream() const noexcept { return prep_->ref(); }
-  /// Enqueues all between `from`, a batch of the host's, and `to`, whose users `stream()` waits for already, and
-  /// records `copied` where `from` is read. `copy` enqueues the copy to a raw batch on `copies`.
-  /// @throws Error(device), or what a stage throws, which it names.
-  void enqueue(const std::byte* from, DeviceModel::Event& copied, DevicePart& to, std::uint64_t rows, StreamRef copies,
-               const std::function<void(std::byte*)>& copy);
+  /// Where a batch of the host's goes first: to a raw batch, which may be copied to on `copies` from now on, or, on the
+  /// host itself, nowhere: `from`. @throws Error(device).
+  std::byte* begin(const std::byte* from, StreamRef copies);
+  /// Enqueues all between that and `to`, whose users `stream()` waits for already; records `copied` where the batch of
+  /// the host's was read. @throws Error(device), or what a stage throws, which it names.
+  void finish(std::byte* begun, DeviceModel::Event& copied, DevicePart& to, std::uint64_t rows, StreamRef copies);
   /// After a failure nothing that was enqueued is relied on, and the device is idle.
   void forget() noexcept;
 
@@ -76,6 +77,7 @@ class DevicePrep {
   std::unique_ptr<DeviceModel::Stream> prep_;
   std::vector<Raw> raws_;  // none on the host, whose own batch is as good
   std::size_t next_ = 0;
+  MemoryResource& resource_;
   std::byte* memory_ = nullptr;  // of the raw batches, and of what lies between stages
   std::size_t memory_bytes_ = 0, between_bytes_ = 0;
   std::byte* between_ = nullptr;

@@ -1,6 +1,7 @@
 #include "device_program.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <variant>
 
 #include "device_draws.hpp"
@@ -88,6 +89,8 @@ class Program {
   void make_images() {
     std::vector<ImageOp> ops;
     const std::string* at = nullptr;
+    for (const DeviceStep& step : out_->steps)
+      if (step.image) check_image(step);
     try {
       compose_row(*out_, 0, {}, ops, &at);
       for (std::size_t i = 0; i < out_->steps.size(); ++i) {
@@ -102,6 +105,15 @@ class Program {
       if (at != nullptr) error.with_stage(*at);
       throw;
     }
+  }
+
+  static void check_image(const DeviceStep& step) {
+    const Shape& shape = step.in.at(step.field).shape;
+    const auto side = [](std::int64_t n) { return n >= 1 && n <= std::numeric_limits<std::int32_t>::max(); };
+    if (!shape.fixed() || !side(shape[0]) || !side(shape[1]) || shape[2] < 1 || shape[2] > 4)
+      throw Error(Errc::schema_mismatch, "behind batch images have one fixed size, and 1 to 4 channels; field \"" +
+                                             step.field + "\" is " + shape.to_string())
+          .with_stage(step.label);
   }
 
   static void find_made(DeviceStep& step) {

@@ -16,13 +16,14 @@ std::string names_of(const DeviceModels& devices) {
 }
 
 DeviceRing::DeviceRing(DeviceModels devices, std::shared_ptr<const PipelineData> data, const BatchLayout& made,
-                       unsigned depth, unsigned most)
+                       unsigned depth, unsigned most, MemoryResource* memory)
     : devices_(std::move(devices)),
       data_(std::move(data)),
       layout_(data_->delivered(), most_rows_of_part(made.rows(), devices_.size())),
       made_layout_(data_->schema, most_rows_of_part(made.rows(), devices_.size())),
       whole_(made),
-      most_(most) {
+      most_(most),
+      of_user_(memory) {
   static_cast<void>(layout_.bytes_of_ring(most, "device_depth"));
   spare_.emplace(no_memory());
   free_.reserve(most);
@@ -53,8 +54,7 @@ std::vector<std::unique_ptr<DeviceSlot>> DeviceRing::make_slots(unsigned count) 
         part.released.push_back(devices_[d]->make_event());
       }
       if (bytes == 0) continue;
-      auto* const data =
-          static_cast<std::byte*>(devices_[d]->device_memory().allocate(bytes, BatchLayout::field_alignment));
+      auto* const data = static_cast<std::byte*>(memory(d).allocate(bytes, BatchLayout::field_alignment));
       memory_.push_back({d, data, bytes});
       for (unsigned i = 0; i < count; ++i) slots[i]->parts[d].data = data + i * layout_.bytes();
     }
@@ -84,6 +84,10 @@ DeviceRing::~DeviceRing() {
       }
     } catch (...) {  // a device that failed has no work in hand
     }
+  for (const auto& slot : slots_)
+    for (std::size_t d = 0; d < devices_.size(); ++d)
+      if (const DevicePart& part = slot->parts[d]; part.rows != nullptr)
+        memory(d).deallocate(part.rows, part.rows_bytes, BatchLayout::field_alignment);
   free_memory(0);
 }
 
@@ -91,7 +95,7 @@ DeviceRing::~DeviceRing() {
 void DeviceRing::free_memory(std::size_t kept) noexcept {
   for (; memory_.size() > kept; memory_.pop_back()) {
     const Block& block = memory_.back();
-    devices_[block.device]->device_memory().deallocate(block.data, block.bytes, BatchLayout::field_alignment);
+    memory(block.device).deallocate(block.data, block.bytes, BatchLayout::field_alignment);
   }
 }
 

@@ -17,9 +17,20 @@
 
 namespace penstock::detail {
 
+/// Where the rows of a ragged field are on a device.
+struct PackedField {
+  std::size_t field = 0;
+  std::byte* table = nullptr;  ///< i64 [N + 1]: the element with which each row begins
+  std::byte* data = nullptr;
+  std::int64_t elements = 0;
+};
+
 /// What one device has of a batch.
 struct DevicePart {
   std::byte* data = nullptr;
+  std::byte* rows = nullptr;  ///< memory of its own for fields of any size, which grows
+  std::size_t rows_bytes = 0;
+  std::vector<PackedField> tables;                            ///< of its ragged fields
   std::unique_ptr<DeviceModel::Event> ready;                  ///< behind all that was written to it
   std::vector<std::unique_ptr<DeviceModel::Event>> released;  ///< one for each stream that used it
   std::size_t users = 0;                                      ///< of `released`, those of the last lease
@@ -46,15 +57,19 @@ std::string names_of(const DeviceModels& devices);
 /// whoever goes last waits for what still uses it. Any thread, but as said.
 class DeviceRing {
  public:
-  /// Takes memory and events of `depth` batches, and room to have `most`. `made`: the layout of the batches that the
-  /// runners make. @throws Error(out_of_memory | device).
+  /// Takes memory (of the only device from `memory`, where that is given) and events of `depth` batches, and room to
+  /// have `most`. `made`: the layout of the batches that the runners make. @throws Error(out_of_memory | device).
   DeviceRing(DeviceModels devices, std::shared_ptr<const PipelineData> data, const BatchLayout& made, unsigned depth,
-             unsigned most);
+             unsigned most, MemoryResource* memory = nullptr);
   DeviceRing(const DeviceRing&) = delete;
   DeviceRing& operator=(const DeviceRing&) = delete;
   ~DeviceRing();
 
   const DeviceModels& devices() const noexcept { return devices_; }
+  /// Where a device's batches lie.
+  MemoryResource& memory(std::size_t part) const noexcept {
+    return of_user_ != nullptr ? *of_user_ : devices_[part]->device_memory();
+  }
   DeviceModel& device(std::size_t part) const noexcept { return *devices_[part]; }
   const PipelineData& data() const noexcept { return *data_; }
   /// Of a device's part, and of that part as the runners make it: they differ where there are stages behind `batch`.
@@ -110,6 +125,7 @@ class DeviceRing {
   BatchLayout layout_, made_layout_;
   const BatchLayout whole_;
   const std::size_t most_;
+  MemoryResource* const of_user_;
   std::vector<Block> memory_;
   std::vector<std::unique_ptr<DeviceSlot>> slots_;
   std::vector<DeviceSlot*> free_;

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include <penstock/device_memory.hpp>
 #include <penstock/device_stage.hpp>
 #include <penstock/error.hpp>
 
@@ -58,6 +59,17 @@ void DeviceModel::launch_on_host(StreamRef, const char* name, std::function<void
 }  // namespace penstock::detail
 
 namespace penstock {
+
+std::shared_ptr<MemoryResource> device_memory(Device device) {
+  if (device == host()) return {std::shared_ptr<MemoryResource>(), &host_memory()};
+  const auto model = detail::open_device(device);
+  return {model, &model->device_memory()};
+}
+std::shared_ptr<MemoryResource> pinned_memory(Device device) {
+  if (device == host()) return {std::shared_ptr<MemoryResource>(), &host_memory()};
+  const auto model = detail::open_device(device);
+  return {model, &model->pinned_memory()};
+}
 
 void launch_on_host(StreamRef stream, const char* name, std::function<void()> work,
                     std::initializer_list<MemoryUse> uses) {

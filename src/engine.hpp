@@ -41,7 +41,7 @@ struct EngineOptions {
   std::size_t origin_limit = 0;
   std::size_t block_limit = 0;  ///< bytes for blocks that records share
   MemoryResource* memory = nullptr;
-  MemoryResource* slot_memory = nullptr;  ///< where batches lie; null: `memory`
+  MemoryResource* slot_memory = nullptr;  ///< where fields of fixed sizes lie; null: `memory`
   bool keeps_places = false;              ///< of rows of a settled pipeline
   OriginSkips* skips = nullptr;           ///< asked inside wait()
 };

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <optional>
 
 #include <penstock/device.hpp>
 
@@ -23,6 +25,14 @@ class Lease {
   /// the batch is there.
   /// @throws Error(invalid_argument) for a stream of another device; Error(device).
   virtual void also_used_on(StreamRef stream) = 0;
+
+  /// A ragged field on a device.
+  struct Packed {
+    std::byte *table, *data;
+    std::int64_t elements;
+  };
+  /// None on the host, where each row has a place of its own.
+  virtual std::optional<Packed> packed(std::size_t) const noexcept { return std::nullopt; }
 
   const PipelineData& data() const noexcept { return *data_; }
   /// Of a row, and where its fields are.

@@ -17,6 +17,7 @@
 #include "loader_setup.hpp"
 #include "pipeline_data.hpp"
 #include "policy.hpp"
+#include "profiled_range.hpp"
 #include "state.hpp"
 #include "verdict.hpp"
 
@@ -70,7 +71,11 @@ class Loader::Impl {
       const detail::Entered entered(*device);
       engine = std::make_shared<detail::Engine>(shared, engine_options, executor->impl());
       delivery = detail::device_delivery(devices, engine, shared,
-                                         {budget.device_depth, options.growth == Growth::on_demand, options.epochs});
+                                         {.depth = budget.device_depth,
+                                          .memory = options.device_resource,
+                                          .grows = options.growth == Growth::on_demand,
+                                          .epochs = options.epochs,
+                                          .rows_limit = budget.device_rows_limit});
     }
     stop_callback.emplace(options.stop, [this] { stop(); });
   }
@@ -155,6 +160,7 @@ class Loader::Impl {
       detail::BatchInfo* made = nullptr;
       try {
         for (std::size_t i = 0; i < leases.size(); ++i) leases[i] = delivery->make_lease(i);
+        const detail::ProfiledRange range("wait for batch");
         made = delivery->wait(epoch);
         if (made == nullptr) {
           if (account_end()) to_epoch(epoch + 1);
@@ -374,6 +380,9 @@ std::uint64_t Loader::epoch_number() const noexcept {
   return impl_->ended_by_error ? impl_->epoch + 1 : impl_->cursor.epoch;
 }
 void Loader::stop() noexcept { impl_->stop(); }
+std::shared_ptr<detail::DeviceModel> Loader::device() const noexcept {
+  return impl_->devices.empty() || impl_->devices[0]->is_host() ? nullptr : impl_->devices[0];
+}
 const Pipeline& Loader::pipeline() const noexcept { return impl_->pipeline; }
 std::uint64_t Loader::steps_per_epoch() const { return impl_->pipeline.steps_per_epoch(); }
 

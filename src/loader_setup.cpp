@@ -19,9 +19,10 @@ namespace {
 void check_fields(const PipelineData& data, const RowLayout& layout) {
   for (std::size_t f = 0; f < data.schema.size(); ++f)
     if (layout[f].appended())
-      throw Error(Errc::unsupported, "field \"" + data.schema[f].name +
-                                         "\" has rows of differing sizes, which do not travel to a device yet: pad "
-                                         "them to a fixed one with pad(field, {.to = ...}), or use host()")
+      throw Error(Errc::unsupported,
+                  "field \"" + data.schema[f].name +
+                      "\" has rows of differing sizes, which stages behind batch don't take: pad them to a fixed one "
+                      "with pad(field, {.to = ...}), or put the stages before batch")
           .with_stage("batch");
 }
 
@@ -50,6 +51,9 @@ void request_device(BudgetRequest& request, const PipelineData& data, const Devi
 
 DeviceModels open_devices(const PipelineData& data, const LoaderOptions& options) {
   DeviceModels devices;
+  if (options.device_resource != nullptr &&
+      (options.device == host() || options.device_resource->kind() != MemoryKind::device))
+    throw Error(Errc::invalid_argument, "`device_resource` is memory of the one `device`, which is not the host");
   if (options.devices.empty()) {
     if (auto one = open_device(options.device); one != nullptr)
       devices.push_back(std::move(one));
@@ -88,7 +92,7 @@ BudgetRequest budget_request(const PipelineData& data, const LoaderOptions& opti
   const BatchLayout batch_layout(data.schema, request.rows);
   const RowLayout& layout = batch_layout.row();
   if (!devices.empty()) {
-    check_fields(data, layout);
+    if (data.device) check_fields(data, layout);
     request_device(request, data, devices, batch_layout);
     if (!devices[0]->is_host() && options.host_memory == nullptr) request.pinned_slot_bytes = batch_layout.bytes();
   }
@@ -96,7 +100,8 @@ BudgetRequest budget_request(const PipelineData& data, const LoaderOptions& opti
   request.device_memory = options.device_memory;
   request.device_depth = options.device_depth;
   request.slot_bytes = batch_layout.bytes() + request.rows * batch_layout.row_notes_bytes();
-  if (layout.appends()) request.append_slot = least_append_bytes(data);
+  // On their way to a device such rows lie in memory twice.
+  if (layout.appends()) request.append_slot = least_append_bytes(data) * (devices.empty() ? 1 : 2);
   if (data.settled()) {
     request.row_bytes = Settle::row_bytes(layout) + Settle::row_notes_bytes(layout);
     request.append_row = layout.appends() ? appended_row_bytes : 0;

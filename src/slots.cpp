@@ -10,12 +10,12 @@
 namespace penstock::detail {
 
 Slots::Slots(const Schema& schema, std::uint64_t rows, std::size_t depth, MemoryResource& memory,
-             std::size_t append_limit)
+             std::size_t append_limit, MemoryResource* append_memory)
     : layout_(schema, rows), memory_(&memory) {
   free_.reserve(depth);
   slots_.reserve(depth);
   for (std::size_t i = 0; i < depth; ++i) {
-    slots_.push_back(std::make_unique<Slot>(memory, append_limit));
+    slots_.push_back(std::make_unique<Slot>(append_memory != nullptr ? *append_memory : memory, append_limit));
     layout_.prepare(*slots_.back());
     free_.push_back(slots_.back().get());
   }

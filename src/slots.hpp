@@ -41,9 +41,9 @@ struct Slot : BatchInfo {
 /// `place` and `finish` from any thread.
 class Slots {
  public:
-  /// `append_limit`: bytes of one slot for fields of any size.
+  /// `append_limit`: bytes of one slot for fields of any size, which lie in `append_memory`; null: in `memory`.
   Slots(const Schema& schema, std::uint64_t rows, std::size_t depth, MemoryResource& memory,
-        std::size_t append_limit = ~std::size_t{0});
+        std::size_t append_limit = ~std::size_t{0}, MemoryResource* append_memory = nullptr);
   Slots(const Slots&) = delete;
   Slots& operator=(const Slots&) = delete;
   ~Slots();

@@ -20,6 +20,10 @@
 
 namespace penstock {
 
+namespace detail {
+class DeviceModel;
+}
+
 /// What becomes of a batch with fewer rows than there are devices.
 enum class FewRows : std::uint8_t {
   error,  ///< it ends the epoch with Error(limit_exceeded)
@@ -66,10 +70,21 @@ struct LoaderOptions {
                                           ///< Readers behind `concat` and the like, and those of stand-ins for bad
                                           ///< samples, keep blocks of their own beside these: 8 MiB each, and what the
                                           ///< record in work needs
-  MemoryResource* host_memory = nullptr;  ///< where slots come from; default: penstock::host_memory(),
-                                          ///< for a device its pinned memory, which no other copies from as fast
-  std::uint64_t epochs = 0;               ///< nothing is read ahead behind this many; 0 = they never end
-  std::stop_token stop = {};              ///< when it is requested, `next()` returns nothing more
+  MemoryResource* device_resource = nullptr;  ///< where batches on the one device come from, of its own memory, for a
+                                              ///< limit that loaders share; must outlive the loader and its batches.
+                                              ///< Default: `device_memory(device)`
+  MemoryResource* host_memory = nullptr;      ///< where slots come from; default: penstock::host_memory(),
+                                              ///< for a device its pinned memory, which no other copies from as fast
+  std::uint64_t epochs = 0;                   ///< nothing is read ahead behind this many; 0 = they never end
+  std::stop_token stop = {};                  ///< when it is requested, `next()` returns nothing more
+};
+
+/// What is known of a batch that was copied elsewhere.
+struct BatchCopied {
+  std::uint64_t rows = 0;
+  std::uint64_t epoch = 0, number = 0;
+  std::vector<std::uint64_t> indices;  ///< as `Batch::indices`
+  std::vector<std::uint8_t> mask;      ///< as `Batch::mask`
 };
 
 class Loader;
@@ -124,8 +139,8 @@ class PENSTOCK_API Loader {
   /// @throws Error(schema_mismatch | invalid_argument) for a pipeline without `batch`, with a field of varying shape,
   /// or for more than 16,384 threads; Error(out_of_memory) with the byte table when `memory`, `pinned_memory` or
   /// `device_memory` is too small, or the device has no more;
-  /// Error(unsupported) for a device without support, or for fields on it that are neither of a fixed size nor padded
-  /// to one; Error(device).
+  /// Error(unsupported) for a device without support, and for stages behind `batch` where fields are neither of a fixed
+  /// size nor padded to one; Error(device).
   explicit Loader(Pipeline pipeline, LoaderOptions options = {});
   Loader(Loader&&) noexcept;
   Loader& operator=(Loader&&) noexcept;
@@ -152,6 +167,15 @@ class PENSTOCK_API Loader {
   /// @throws as `next`; Error(limit_exceeded) as `few_rows` says.
   std::optional<std::vector<Batch>> next_parts(std::span<const StreamRef> streams);
 
+  /// The next batch, copied to `to`, memory of the caller's where its batches end up: the same addresses each time, for
+  /// who has captured work on them into a graph. `to` has a tensor for each field, in the schema's order, with its
+  /// dtype, its shape, and as many rows as the largest batch; rows behind the batch's stay as they are. On a device the
+  /// copies are enqueued on `stream`, one of its own, and nothing is waited for. No lease is left. None at the end of
+  /// the epoch.
+  /// @throws as `next`; Error(schema_mismatch | unsupported | invalid_argument) for other tensors, for ragged fields,
+  /// and for the host's stream and a batch on a device: then the batch is still the next one. Error(device): it is not.
+  std::optional<BatchCopied> next_into(std::span<const TensorView> to, StreamRef stream = {});
+
   /// Names the batch behind the last one delivered; behind an epoch's last, the next epoch's first. (Where filters or
   /// the like decide what is a sample, it may name what is left of the epoch instead, in which then no batch is.) 64
   /// bytes. @throws Error(limit_exceeded) from epoch 2^32 on.
@@ -174,6 +198,7 @@ class PENSTOCK_API Loader {
 
  private:
   friend class EpochRange;
+  std::shared_ptr<detail::DeviceModel> device() const noexcept;  // null: the host
   void begin_epoch();
   std::unique_ptr<Impl> impl_;
 };

@@ -26,6 +26,13 @@ struct PackedRows {
   }
 };
 
+/// A ragged field of a batch on a device: its rows one behind the other, as a kernel wants them. Owns nothing: valid as
+/// long as the batch is leased.
+struct PackedTensor {
+  TensorView data;     ///< all elements of all rows, [elements]
+  TensorView offsets;  ///< i64 [N + 1]: row i has the elements [offsets[i], offsets[i + 1])
+};
+
 namespace detail {
 /// One row whose size is its own.
 struct RaggedRow {
@@ -44,7 +51,7 @@ class PENSTOCK_API RaggedRows {
   /// N. Rows of padding and masked rows count, and are empty: 0 in each dimension that varies.
   std::uint64_t size() const noexcept { return rows_.size(); }
   DType dtype() const noexcept { return dtype_; }
-  /// One row, contiguous, 64-byte aligned.
+  /// One row, contiguous; on the host 64-byte aligned, on a device behind the row before it.
   TensorView operator[](std::uint64_t row) const noexcept { return {rows_[row].data, dtype_, rows_[row].shape}; }
   /// @throws Error(schema_mismatch) when dtype or rank differ.
   template <class T, std::size_t R>
@@ -55,7 +62,8 @@ class PENSTOCK_API RaggedRows {
   std::span<const std::int64_t> lengths() const noexcept { return lengths_; }
   /// Of all rows together.
   std::size_t bytes() const;
-  /// Copies all rows, one behind the other, to `out`. @throws Error(invalid_argument) unless that has `bytes()` bytes.
+  /// On the host alone: copies all rows, one behind the other, to `out`. @throws Error(invalid_argument) unless that
+  /// has `bytes()` bytes.
   void pack(std::span<std::byte> out) const;
   /// The same into memory of its own.
   PackedRows packed() const;

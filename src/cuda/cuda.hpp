@@ -4,6 +4,7 @@
 #include <string>
 
 #include "../device_model.hpp"
+#include "../image_pixel.hpp"
 
 namespace penstock::detail {
 
@@ -18,5 +19,9 @@ std::string cuda_support();
 /// Runs GPU number `index`. @throws Error(unsupported) that says why there is none, and what to do; Error(device |
 /// out_of_memory).
 std::shared_ptr<DeviceModel> open_cuda(int index);
+
+/// Enqueues the kernel of image stages on a GPU's stream. Does not wait. @throws Error(device); Error(unsupported) in a
+/// build without CUDA.
+void make_pixels_on_gpu(const PixelWork& work, StreamRef stream);
 
 }  // namespace penstock::detail

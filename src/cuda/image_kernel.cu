@@ -1,9 +1,7 @@
 #include <algorithm>
 
-#include <cuda_runtime_api.h>
-
+#include "cuda.hpp"
 #include "cuda_error.hpp"
-#include "image_kernel.hpp"
 
 namespace penstock::detail {
 

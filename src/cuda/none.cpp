@@ -15,4 +15,8 @@ std::shared_ptr<DeviceModel> open_cuda(int index) {
                                      "host() or best_device(), or an EmulatedGpu's device() to try things out");
 }
 
+void make_pixels_on_gpu(const PixelWork&, StreamRef) {
+  throw Error(Errc::unsupported, "this build has no kernels for GPUs; configure it with -DPENSTOCK_CUDA=ON");
+}
+
 }  // namespace penstock::detail

@@ -3,6 +3,9 @@
 
 #include <ctime>
 
+#include <penstock/device_memory.hpp>
+#include <penstock/device_stage.hpp>
+
 #include "device_help.hpp"
 #include "settled_help.hpp"
 
@@ -12,6 +15,14 @@ namespace {
 ps::Pipeline records(std::uint64_t count = 60, std::uint64_t rows = 4) {
   return ps::from(Records{.count = count}) | ps::shuffle() | ps::batch(rows);
 }
+struct Copied {
+  ps::Schema schema(const ps::Schema& in) const { return in; }
+  std::vector<std::string> writes() const { return {"x"}; }
+  void run(ps::BatchView in, ps::BatchView out, ps::StreamRef stream) const {
+    ps::launch_on_host(stream, "copied",
+                       [from = in["x"], to = out["x"]] { std::memcpy(to.data, from.data, from.bytes()); });
+  }
+};
 }  // namespace
 
 TEST_CASE("a caller that holds all batches of a device is told, and goes on once it let one go") {
@@ -78,6 +89,39 @@ TEST_CASE("a device's memory grows on demand up to the depth and the limit that 
       CHECK(gpu.device_bytes_used() == 0);
       CHECK(gpu.findings().empty());
     }
+}
+
+TEST_CASE("loaders share a limit of a device's memory") {
+  std::size_t each = 0;
+  {
+    ps::EmulatedGpu gpu;
+    const ps::Loader loader(records(), {.device = gpu.device(), .threads = 1, .device_depth = 2});
+    each = gpu.device_bytes_used() / 2;
+  }
+  ps::EmulatedGpu gpu;
+  const auto memory = ps::device_memory(gpu.device());
+  CHECK(memory->kind() == ps::MemoryKind::device);
+  CHECK(ps::pinned_memory(gpu.device())->kind() == ps::MemoryKind::pinned);
+  ps::LimitResource limit(*memory, 5 * each);
+  const auto options = [&](unsigned depth) {
+    return ps::LoaderOptions{.device = gpu.device(), .threads = 1, .device_depth = depth, .device_resource = &limit};
+  };
+  {
+    ps::Loader training(records(), options(3)), validation(records(), options(2));
+    CHECK(limit.used() == 5 * each);
+    CHECK(gpu.device_bytes_used() == 5 * each);
+    const auto error = error_of([&] { const ps::Loader third(records(), options(2)); });
+    REQUIRE(error);
+    CHECK(error->code() == ps::Errc::out_of_memory);
+    CHECK(train(training, gpu) == collect(records(), {.threads = 1}));
+    CHECK(train(validation, gpu) == collect(records(), {.threads = 1}));
+  }
+  CHECK(limit.used() == 0);
+  const auto refused = [](ps::LoaderOptions o) {
+    return error_of([&] { const ps::Loader loader(records(), o); })->code() == ps::Errc::invalid_argument;
+  };
+  CHECK(refused({.device_resource = &limit}));
+  CHECK(refused({.device = gpu.device(), .device_resource = &ps::host_memory()}));
 }
 
 TEST_CASE("a batch outlives its loader on a device, and its memory goes with it") {
@@ -270,11 +314,12 @@ TEST_CASE("loaders of a device are started and stopped at any moment") {
     DeviceConsumer consumer(gpu);
     std::optional<ps::Batch> kept;
     {
-      ps::Loader loader(records(24 + i % 5), {.device = gpu.device(),
-                                              .executor = executor,
-                                              .depth = static_cast<unsigned>(2 + i % 3),
-                                              .epochs = i % 4,
-                                              .stop = stop.get_token()});
+      const ps::Pipeline p = i % 2 == 0 ? records(24 + i % 5) : records(24 + i % 5) | Copied{};
+      ps::Loader loader(p, {.device = gpu.device(),
+                            .executor = executor,
+                            .depth = static_cast<unsigned>(2 + i % 3),
+                            .epochs = i % 4,
+                            .stop = stop.get_token()});
       std::uint64_t left = mix(i) % 12;
       const bool stops = mix(i + 1) % 4 == 0;
       for (int e = 0; e < 2 && left != 0; ++e)

@@ -335,3 +335,32 @@ TEST_CASE("whichever call of one of several devices fails no part of a batch com
   }
   CHECK(failed > 20);
 }
+
+TEST_CASE("loaders of several devices are started and stopped at any moment") {
+  const Watchdog watchdog(240s);
+  Group group(2, {.mode = Mode::threaded, .seed = 5, .most_delay_us = 100}), late(3, {.mode = Mode::late});
+  const ps::Executor executor(2);
+  for (std::uint64_t i = 0; i < scaled(2000, 100); ++i) {
+    Group& on = i % 2 == 0 ? group : late;
+    const std::vector<ps::StreamRef> streams = on.streams();
+    std::vector<ps::Batch> kept;
+    {
+      ps::Loader loader(ps::from(Wide{.count = 20 + i % 9}) | ps::shuffle() | ps::batch(5),
+                        {.devices = on.devices(),
+                         .few_rows = i % 3 == 0 ? ps::FewRows::drop : ps::FewRows::empty,
+                         .executor = executor,
+                         .depth = static_cast<unsigned>(2 + i % 3),
+                         .growth = i % 5 == 0 ? ps::Growth::on_demand : ps::Growth::preallocate});
+      for (std::uint64_t left = mix(i) % 9; left != 0; --left)
+        if (auto parts = loader.next_parts(streams))
+          for (std::size_t p = 0; p < parts->size(); ++p) {
+            if ((*parts)[p].size() != 0) on.consumers[p]->step((*parts)[p]);
+            if (left == 1 && mix(i + p) % 3 == 0) kept.push_back(std::move((*parts)[p]));
+          }
+    }
+    kept.clear();
+    for (const auto& consumer : on.consumers) static_cast<void>(consumer->finish());
+  }
+  group.no_findings();
+  late.no_findings();
+}

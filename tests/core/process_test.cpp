@@ -312,3 +312,66 @@ TEST_CASE("memory of one loader stays flat over many epochs") {
   CHECK(memory.allocations() == loader.report().slot_allocations);
   if (!sanitized()) CHECK(static_cast<double>(resident_bytes()) <= 1.01 * static_cast<double>(at_20) + (4 << 20));
 }
+
+namespace {
+// Halves every byte, on whatever the stream belongs to.
+struct Halve {
+  ps::Schema schema(const ps::Schema& in) const { return in; }
+  std::vector<std::string> writes() const { return {"bytes"}; }
+  void run(ps::BatchView in, ps::BatchView out, ps::StreamRef stream) const {
+    const ps::TensorView from = in["bytes"], to = out["bytes"];
+    const std::size_t bytes = from.bytes();
+    ps::launch_on_host(stream, "halve", [=] {
+      for (std::size_t i = 0; i < bytes; ++i) to.data[i] = from.data[i] >> 1;
+    });
+  }
+};
+}  // namespace
+
+TEST_CASE("host and pinned and device memory stay flat over 1,000 epochs on devices with a new loader each") {
+  const Watchdog dog(300s);
+  ps::EmulatedGpu gpus[] = {ps::EmulatedGpu(), ps::EmulatedGpu()};
+  const ps::Pipeline source = ps::from(Varying{40}) | ps::shuffle();
+  const ps::Pipeline ragged = source | ps::ragged("bytes") | ps::batch(4);
+  const ps::Pipeline dense = source |
+                             ps::map("bytes",
+                                     [](ps::View<const std::uint8_t, 1> in, ps::View<std::uint8_t, 1> out) {
+                                       for (std::int64_t i = 0; i < out.extent(0); ++i)
+                                         out(i) = i < in.extent(0) ? in(i) : std::uint8_t{0};
+                                     },
+                                     {.shape = ps::Shape{20 * 1024}}) |
+                             ps::batch(4) | Halve{};
+  const std::uint64_t epochs = scaled(1000, 60);
+  std::uint64_t at_20 = 0;
+  std::size_t most[2] = {0, 0};
+  for (std::uint64_t epoch = 0; epoch < epochs; ++epoch) {
+    const std::vector<ps::Device> devices{gpus[0].device(), gpus[1].device()};
+    const ps::StreamRef streams[2];
+    std::uint64_t batches = 0;
+    {
+      ps::Loader loader(epoch % 2 == 0 ? dense : ragged, {.devices = devices, .threads = 2, .depth = 3, .epochs = 1});
+      while (auto parts = loader.next_parts(streams)) ++batches;
+    }
+    REQUIRE(batches == 10);
+    for (const ps::EmulatedGpu& gpu : gpus) {
+      REQUIRE(gpu.device_bytes_used() == 0);
+      REQUIRE(gpu.pinned_bytes_used() == 0);
+    }
+    if (epoch == 20) at_20 = resident_bytes();
+  }
+  // One loader, epoch after epoch.
+  ps::Loader loader(dense, {.devices = {gpus[0].device(), gpus[1].device()}, .threads = 2});
+  for (std::uint64_t epoch = 0; epoch < epochs; ++epoch) {
+    const ps::StreamRef streams[2];
+    while (auto parts = loader.next_parts(streams)) {
+    }
+    for (std::size_t i = 0; i < 2; ++i) {
+      const std::size_t used = gpus[i].device_bytes_used() + gpus[i].pinned_bytes_used();
+      if (epoch == 0) most[i] = used;
+      REQUIRE(used == most[i]);
+    }
+  }
+  const std::uint64_t at_end = resident_bytes();
+  CAPTURE(at_20 >> 10, at_end >> 10);
+  if (!sanitized()) CHECK(static_cast<double>(at_end) <= 1.01 * static_cast<double>(at_20) + (4 << 20));
+}

@@ -56,7 +56,7 @@ TEST_CASE("random pipelines bring what the model says") {
 
     const ps::Pipeline p = build(spec, mix(seed + 1) % 2 == 0, mix(seed + 2) % 4 != 0);
     const auto options = [&](u64 salt) {
-      ps::LoaderOptions o = some_options(p, seed, salt);
+      ps::LoaderOptions o = some_options(seed, salt);
       if (mix(seed + salt + 4) % 2 == 0)
         o.block_bytes = (2 + mix(seed + salt + 5) % 5) * spec->per_block * spec->width * 4;
       o.settle_bytes = mix(seed + salt + 2) % 3 == 0 ? mix(seed + salt + 3) % 20'000 : 0;

@@ -165,7 +165,7 @@ TEST_CASE("random pipelines on several ranks bring together what the model says 
     u64 acted = 0;
     const Events expected = model::run(*spec, epochs, acted);
     const ps::Pipeline p = build(spec, mix(seed + 1) % 2 == 0, mix(seed + 2) % 4 != 0);
-    Ranks ranks(p, world, [&](u64 salt) { return some_options(p, seed, salt); });
+    Ranks ranks(p, world, [&](u64 salt) { return some_options(seed, salt); });
     // What ends an epoch on one rank does not on the others, and rows may be as long as the longest of a rank:
     // each for itself.
     const bool fails = std::ranges::any_of(expected, &model::Event::failed);

@@ -80,19 +80,14 @@ ps::Device device(std::size_t which) {
   return all[which % all.size()].device();
 }
 
-bool travels(const ps::Field& field) {
-  return field.collate.kind == ps::Collate::Kind::dense ||
-         (field.collate.kind == ps::Collate::Kind::pad && field.collate.to != 0);
-}
-
 }  // namespace
 
-ps::LoaderOptions some_options(const ps::Pipeline& pipeline, u64 seed, u64 salt) {
+ps::LoaderOptions some_options(u64 seed, u64 salt) {
   constexpr unsigned thread_counts[] = {1, 2, 3, 5};
   ps::LoaderOptions options;
   options.executor = executor(thread_counts[mix(seed + salt) % 4]);
   options.depth = static_cast<unsigned>(mix(seed + salt + 1) % 7);
-  if (mix(seed + salt + 50) % 3 == 0 && std::ranges::all_of(pipeline.schema(), travels)) {
+  if (mix(seed + salt + 50) % 3 == 0) {
     options.device = device(mix(seed + salt + 51));
     options.device_depth = static_cast<unsigned>(mix(seed + salt + 52) % 4);
   }

@@ -24,7 +24,7 @@ struct Play {
     world = 1 + mix(seed + 42) % most_ranks;
   }
   ps::Loader loader(const ps::Pipeline& p, u64 rank, u64 salt) const {
-    ps::LoaderOptions o = some_options(p, seed, salt);
+    ps::LoaderOptions o = some_options(seed, salt);
     if (mix(seed + salt + 2) % 2 == 0) o.epochs = epochs;
     if (mix(seed + salt + 3) % 3 == 0) o.settle_bytes = 1 + mix(seed + salt + 4) % 4000;
     const ps::Shard part{.rank = static_cast<int>(rank), .world = static_cast<int>(world), .steps_per_epoch = steps};

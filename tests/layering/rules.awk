@@ -114,7 +114,7 @@ function check_include(angled, name,    path, home) {
     if (is_tbb(name) && file != "src/executor.cpp") report("TBB may be included by src/executor.cpp only: <" name ">")
     else if (file !~ /^src\/cuda\//) {
       if (is_cuda(name) && !(path in exists)) report("CUDA may be included by src/cuda/ and by kernels, transforms/*/cuda/*.cu, only: <" name ">")
-      if (starts(path, "src/cuda/") && path !~ /^src\/cuda\/(cuda|image_kernel)\.hpp$/) report("of src/cuda/ others may include cuda.hpp and image_kernel.hpp only, which name no CUDA: \"" name "\"")
+      if (starts(path, "src/cuda/") && path != "src/cuda/cuda.hpp") report("of src/cuda/ others may include cuda.hpp only, which names no CUDA: \"" name "\"")
     }
     if (is_third_party(name) && !is_tbb(name) && !is_cuda(name) && name !~ /^(Random123\/|xxhash\.h$)/) report("the core uses TBB, Random123 and xxHash only, not <" name ">")
     if (!angled && (!starts(path, "src/") || starts(path, "src/cli/") || starts(path, "src/testing/"))) report("src/ uses its own headers and <penstock/...> only, not \"" name "\"")
