@@ -18,10 +18,13 @@ class Program {
   explicit Program(const Schema& sample) : out_(std::make_shared<DeviceProgram>()) { out_->sample = sample; }
 
   void add(const BoundStage& stage) {
-    if (const auto* image = std::get_if<ImageItem>(&stage.stage.model().item))
+    const auto& item = stage.stage.model().item;
+    if (const auto* image = std::get_if<ImageItem>(&item))
       add_image(stage, *image);
+    else if (const auto* map = std::get_if<FieldMapItem>(&item))
+      add_own(stage, map->on_batches);
     else
-      add_own(stage, std::get<DeviceStageItem>(stage.stage.model().item));
+      add_own(stage, std::get<DeviceStageItem>(item).model);
   }
 
   std::shared_ptr<const DeviceProgram> finish() {
@@ -72,16 +75,16 @@ class Program {
     }
   }
 
-  void add_own(const BoundStage& stage, const DeviceStageItem& item) {
+  void add_own(const BoundStage& stage, const std::shared_ptr<const DeviceStageModel>& model) {
     DeviceStep& step = out_->steps.emplace_back();
     results_.emplace_back();
     step.label = stage.label;
-    step.model = item.model;
+    step.model = model;
     step.out = stage.out;
     folds_begin_ = out_->steps.size();
-    if (item.model->draw_bytes() == 0) return;
+    if (model->draw_bytes() == 0) return;
     DeviceDraw& draw = out_->draws.emplace_back();
-    draw.own = item.model;
+    draw.own = model;
     draw.label = stage.label;
     draw.key = stage.key;
     draw.step = out_->steps.size() - 1;

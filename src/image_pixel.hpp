@@ -4,12 +4,10 @@
 #include <cstdint>
 
 #include <penstock/half.hpp>
+#include <penstock/host_device.hpp>
 
 #ifdef __CUDACC__
 #include <cuda_fp16.h>
-#define PENSTOCK_HOST_DEVICE __host__ __device__
-#else
-#define PENSTOCK_HOST_DEVICE
 #endif
 
 namespace penstock::detail {
@@ -37,12 +35,7 @@ struct PixelWork {
 
 /// Product and sum round separately, as on every CPU: no fused multiply-add.
 PENSTOCK_HOST_DEVICE inline float scaled(std::uint8_t value, float scale, float bias) {
-#ifdef __CUDA_ARCH__
-  return __fadd_rn(__fmul_rn(static_cast<float>(value), scale), bias);
-#else
-  const float product = static_cast<float>(value) * scale;
-  return product + bias;
-#endif
+  return exact::sum(exact::product(static_cast<float>(value), scale), bias);
 }
 
 PENSTOCK_HOST_DEVICE inline std::uint16_t half_bits(float value) {

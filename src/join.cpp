@@ -103,7 +103,7 @@ class Join {
         throw Error(Errc::invalid_argument,
                     "a callable that works in place keeps its field and shape; give it a second view to write to")
             .with_stage(label);
-      add_stage(item.options.name, label, m.describe(), item.options.version, data_.schema);
+      add_field_map(item, label, m.describe(), data_.delivered());
       return;
     }
     const Shape shape = item.options.shape.value_or(in.shape);
@@ -116,8 +116,7 @@ class Join {
       throw Error(Errc::invalid_argument, "`.shape` must be fixed, or left away to mean the input's").with_stage(label);
     std::string options = m.describe();
     if (out_name != item.field) options += (options.empty() ? "to " : ", to ") + out_name;
-    add_stage(item.options.name, label, std::move(options), item.options.version,
-              data_.schema.with({out_name, m.out_dtype, shape}));
+    add_field_map(item, label, std::move(options), data_.delivered().with({out_name, m.out_dtype, shape}));
   }
 
   void operator()(const DecodeItem& item) {
@@ -318,7 +317,7 @@ class Join {
     if (data_.batch)
       throw Error(Errc::invalid_argument,
                   "per-sample stages and orders stand before batch; behind it stand image stages that do not "
-                  "resample, and device stages")
+                  "resample, changes of colour, and device stages")
           .with_stage(stage);
   }
   // Where a stage knows something of records by their positions.
@@ -367,6 +366,13 @@ class Join {
     refuse_after_batch(label);
     data_.stages.push_back({stage_, name, label, std::move(options), next_key(name), version, data_.schema, out});
     data_.schema = std::move(out);
+  }
+
+  void add_field_map(const FieldMapItem& item, const std::string& label, std::string options, Schema out) {
+    const MapOptions& o = item.options;
+    if (data_.batch && item.on_batches != nullptr)
+      return add_device_stage(o.name, label, std::move(options), o.version, std::move(out));
+    add_stage(o.name, label, std::move(options), o.version, std::move(out));
   }
 
   void add_device_stage(const std::string& name, const std::string& label, std::string options, std::uint64_t version,

@@ -41,6 +41,7 @@ struct FieldMapItem {
   std::string field;
   std::shared_ptr<const FieldMapModel> model;
   MapOptions options;
+  std::shared_ptr<const DeviceStageModel> on_batches;  ///< null: it stands before `batch` only
 };
 struct ImageItem {
   ImageFields fields;

@@ -14,8 +14,9 @@ Stage make_order(std::shared_ptr<const OrderModel> model, std::optional<std::uin
   return make_stage(OrderItem{std::move(model), seed});
 }
 Stage make_map(std::shared_ptr<const TransformModel> model) { return make_stage(MapItem{std::move(model)}); }
-Stage make_field_map(std::string field, std::shared_ptr<const FieldMapModel> model, MapOptions options) {
-  return make_stage(FieldMapItem{std::move(field), std::move(model), std::move(options)});
+Stage make_field_map(std::string field, std::shared_ptr<const FieldMapModel> model, MapOptions options,
+                     std::shared_ptr<const DeviceStageModel> on_batches) {
+  return make_stage(FieldMapItem{std::move(field), std::move(model), std::move(options), std::move(on_batches)});
 }
 Stage make_filter(std::shared_ptr<const FilterModel> model, std::string field, DType dtype, std::size_t rank,
                   FilterOptions options) {

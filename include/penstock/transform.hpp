@@ -64,6 +64,8 @@ struct MapOptions {
 
 namespace detail {
 
+class DeviceStageModel;
+
 class PENSTOCK_API TransformModel {
  public:
   virtual ~TransformModel() = default;
@@ -242,7 +244,10 @@ class FieldMapOf final : public FieldMapModel {
 };
 
 PENSTOCK_API Stage make_map(std::shared_ptr<const TransformModel> model);
-PENSTOCK_API Stage make_field_map(std::string field, std::shared_ptr<const FieldMapModel> model, MapOptions options);
+/// `on_batches`: what does the same to whole batches, with the same draws, of fields of fixed shape: the stage may then
+/// stand behind `batch` too. Its `writes` names what the map writes.
+PENSTOCK_API Stage make_field_map(std::string field, std::shared_ptr<const FieldMapModel> model, MapOptions options,
+                                  std::shared_ptr<const DeviceStageModel> on_batches = nullptr);
 
 }  // namespace detail
 

@@ -106,6 +106,13 @@ Stage make_color_jitter(A a) {
   return color_jitter(field_of(a), options);
 }
 
+Stage make_stain_jitter(A a) {
+  StainJitterOptions options;
+  options.alpha = a.number("alpha", options.alpha);
+  options.beta = a.number("beta", options.beta);
+  return stain_jitter(field_of(a), options);
+}
+
 Stage make_random_resized_crop(A a) {
   RandomResizedCropOptions options;
   options.scale = pair(a, "scale", options.scale);
@@ -209,6 +216,7 @@ std::vector<StageSyntax> make_table() {
        false,
        {{"brightness", "0.4"}, {"contrast", "0.4"}, {"saturation", "0.4"}, {"hue", "0.1"}, field},
        make_color_jitter},
+      {"stain_jitter", false, {{"alpha", "0.05"}, {"beta", "0.05"}, field}, make_stain_jitter},
       {"normalize", false, {{"mean", "0,0,0"}, {"std", "1,1,1"}, dtype, {"layout", "chw|hwc"}, field}, make_normalize},
       {"convert",
        false,

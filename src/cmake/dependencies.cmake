@@ -31,6 +31,7 @@ penstock_package(NAME fmt DEBIAN libfmt-dev TARGET fmt::fmt ALSO fmt::fmt-header
 penstock_package(NAME nlohmann_json DEBIAN nlohmann-json3-dev TARGET nlohmann_json::nlohmann_json HEADER_ONLY)
 penstock_package(NAME Catch2 DEBIAN catch2 TARGET Catch2::Catch2)
 penstock_package(NAME MPI DEBIAN libopenmpi-dev TARGET MPI::MPI_CXX)
+penstock_package(NAME Torch DEBIAN libtorch-dev TARGET torch)
 penstock_package(NAME benchmark DEBIAN libbenchmark-dev TARGET benchmark::benchmark)
 
 # penstock_require(OPTION package...): finds each package or stops, saying what to install and what to switch off.

@@ -116,6 +116,7 @@ TEST_CASE("bench knows every built-in stage") {
         "check verify=true fold=false | on_error mask max_share=0.5 | decode_jpeg | resize_short 30 | center_crop 24 | "
         "flip_horizontal | flip_vertical | "
         "random_flip 0.3 | random_flip_vertical p=0.1 | rot90 -1 | random_rot90 | color_jitter 0.4 0.4 0.4 hue=0.1 | "
+        "stain_jitter 0.1 beta=0.05 | "
         "normalize mean=0.5,0.4,0.3 std=0.2 "
         "f16 | batch 4 tail=drop",
         "decode_jpeg | resize 8x9 | convert f32 chw scale=2 bias=0.5,1,2 | select_fields label,image | batch 64"}) {

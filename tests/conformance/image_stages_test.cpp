@@ -71,7 +71,8 @@ TEST_CASE("image stages keep the contract of a stage, in pipelines and loaders")
   for (const ps::Stage& stage :
        {ps::random_crop("image", {20, 20}), ps::random_resized_crop("image", {24, 24}), ps::random_flip("image"),
         ps::resize("image", {30, 20}), ps::rot90("image"), ps::normalize("image"),
-        ps::color_jitter("image", {.brightness = 0.4, .contrast = 0.3, .saturation = 0.2, .hue = 0.1})}) {
+        ps::color_jitter("image", {.brightness = 0.4, .contrast = 0.3, .saturation = 0.2, .hue = 0.1}),
+        ps::stain_jitter("image", {.alpha = 0.2, .beta = 0.1})}) {
     const auto report = ps::testing::check_stage(stage, photos);
     CHECK(report.text() == "");
     CHECK(report.passed());

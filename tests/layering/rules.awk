@@ -65,6 +65,9 @@ function is_third_party(name) {
 function is_tbb(name) { return name ~ /^(tbb|oneapi)\// }
 function is_cuda(name) { return name ~ /^(cuda[a-z_]*\.h|cuda\/|nvtx3\/|nvToolsExt|thrust\/|cub\/)/ }
 
+# Kernels of a transform: where CUDA may be named outside of the core.
+function is_kernel(file) { return file ~ /^transforms\/(.*\/)?cuda\/[^\/]*\.cu$/ }
+
 # Does a component's closure hold this one? Depth: a circle of components must not send us around for ever.
 function reaches(from, to, depth,    i, n, list) {
   if (from == to) return 1
@@ -110,7 +113,7 @@ function check_include(angled, name,    path, home) {
     if (name ~ /^penstock\/cuda\//) report("src/ is below the component cuda: <" name ">")
     if (is_tbb(name) && file != "src/executor.cpp") report("TBB may be included by src/executor.cpp only: <" name ">")
     else if (file !~ /^src\/cuda\//) {
-      if (is_cuda(name) && !(path in exists)) report("CUDA may be included by src/cuda/ only: <" name ">")
+      if (is_cuda(name) && !(path in exists)) report("CUDA may be included by src/cuda/ and by kernels, transforms/*/cuda/*.cu, only: <" name ">")
       if (starts(path, "src/cuda/") && path != "src/cuda/cuda.hpp") report("of src/cuda/ others may include cuda.hpp only, which names no CUDA: \"" name "\"")
     }
     if (is_third_party(name) && !is_tbb(name) && !is_cuda(name) && name !~ /^(Random123\/|xxhash\.h$)/) report("the core uses TBB, Random123 and xxHash only, not <" name ">")
@@ -118,7 +121,7 @@ function check_include(angled, name,    path, home) {
   } else if (top == "sources" || top == "transforms") {
     if (!angled && !starts(path, home "/")) report(home "/ uses public headers and its own only, not \"" name "\"")
     if (is_tbb(name)) report("TBB may be included by src/executor.cpp only: <" name ">")
-    if (is_cuda(name) || name ~ /^penstock\/cuda\//) report("CUDA may be included by src/cuda/ only: <" name ">")
+    if (!is_kernel(file) && ((is_cuda(name) && !(path in exists)) || name ~ /^penstock\/cuda\//)) report("CUDA may be included by src/cuda/ and by kernels, transforms/*/cuda/*.cu, only: <" name ">")
   } else if (top == "examples" || top == "bench") {
     if (!angled && !starts(path, top "/")) report(top "/ uses public headers and its own only, not \"" name "\"")
   } else if (top == "tests") {
@@ -135,6 +138,7 @@ function check_owner(name,    mine, theirs) {
   if (top == "src" && file !~ /^src\/(cli|testing)\//) mine = "core"
   if (mine == "") return
   theirs = owner[name]
+  if (theirs == "cuda" && is_kernel(file)) return  # a build without kernels has no such component
   if (theirs != "" && !reaches(mine, theirs, 0)) report("component " mine " does not depend on " theirs ", whose header <" name "> is")
 }
 
@@ -148,7 +152,7 @@ BEGIN {
     split(text, f, " ")
     if (f[1] == "DEPENDS") depends[f[2]] = depends[f[2]] " " f[3]
     if (f[1] == "HEADERS") owner[f[3]] = f[2]
-    if (f[1] == "SOURCES") { listed[f[3]] = f[2]; if (f[2] != "core") component_at[home_of(f[3])] = f[2] }
+    if (f[1] == "SOURCES") { listed[f[3]] = f[2]; if (is_kernel(f[3])) kernels[f[2]] = 1; if (f[2] != "core") component_at[home_of(f[3])] = f[2] }
     if (f[1] == "PRIVATE_LIBS") libs[f[2]] = libs[f[2]] " " f[3]
     if (f[1] == "component") components[f[2]] = 1
     if (f[1] == "complete") complete = 1
@@ -192,7 +196,7 @@ END {
   for (c in components) {
     if (c == "core" && depends[c] != "") report("the core depends on no component, not on" depends[c])
     if (c != "core" && libs[c] ~ / TBB::/) report("component " c " links TBB; the core alone does")
-    if (c != "core" && c != "cuda" && libs[c] ~ / CUDA::/) report("component " c " links CUDA; the core and the component cuda alone do")
+    if (c != "core" && c != "cuda" && !(c in kernels) && libs[c] ~ / CUDA::/) report("component " c " links CUDA; the core, the component cuda and those with kernels do")
   }
   for (h in owner) if (!(("include/" h) in exists)) report("component " owner[h] " lists <" h ">, which does not exist")
   exit bad > 0

@@ -1,4 +1,5 @@
 // The image stages behind batch, where a kernel executes them, against themselves before it.
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -6,6 +7,7 @@
 #include <vector>
 
 #include <penstock/emulated_gpu.hpp>
+#include <penstock/error.hpp>
 #include <penstock/half.hpp>
 #include <penstock/penstock.hpp>
 #include <penstock/transforms/image.hpp>
@@ -20,11 +22,13 @@ namespace {
 
 struct Photos {
   std::int32_t height = 17, width = 23, channels = 3;
+  std::vector<std::uint64_t> bad = {};
   std::uint64_t size() const { return 37; }
   Schema schema() const {
     return {{"image", DType::u8, {height, width, channels}}, {"mask", DType::u8, {height, width, 1}}};
   }
   void read(std::uint64_t i, SampleBuilder& out) const {
+    if (std::find(bad.begin(), bad.end(), i) != bad.end()) throw Error(Errc::corrupt, "a bad photo");
     put(out, "image", static_noise({height, width, channels}, i));
     put(out, "mask", static_noise({height, width, 1}, i + 1000));
   }
@@ -70,8 +74,10 @@ std::vector<Bytes> on_device(const Pipeline& pipeline, EmulatedGpuOptions::Mode 
 
 using Stages = std::function<Pipeline(Pipeline)>;
 
-void check_both_sides(const Stages& stages, const Photos& photos = {}) {
-  const Pipeline source = from(photos) | shuffle({.seed = 4});
+// `fixed` stands before batch on both sides.
+void check_both_sides(
+    const Stages& stages, const Photos& photos = {}, const Stages& fixed = [](const Pipeline& p) { return p; }) {
+  const Pipeline source = fixed(from(photos) | shuffle({.seed = 4}) | on_error({.policy = OnError::mask}));
   const std::vector<Bytes> expected = on_host(stages(source) | batch(8));
   const Pipeline behind = stages(source | batch(8));
   REQUIRE(behind.schema() == (stages(source) | batch(8)).schema());
@@ -110,6 +116,74 @@ TEST_CASE("conversions give the same bits behind batch in every layout and dtype
             {.channels = channels});
   check_both_sides([](const Pipeline& p) { return p | normalize("mask", {.mean = {0.5}, .std = {2}}); });
   check_both_sides([](const Pipeline& p) { return p | convert("image"); });
+}
+
+TEST_CASE("changes of colour give the same bits behind batch") {
+  const auto color = [](const Pipeline& p) {
+    return p | color_jitter("image", {.brightness = 0.5, .contrast = 0.5, .saturation = 0.5, .hue = 0.3});
+  };
+  const auto stain = [](const Pipeline& p) { return p | stain_jitter("image", {.alpha = 0.3, .beta = 0.2}); };
+  check_both_sides(color);
+  check_both_sides(color, {.channels = 1});
+  check_both_sides(stain);
+  check_both_sides([&](const Pipeline& p) { return stain(color(stain(p))); });
+  check_both_sides([&](const Pipeline& p) { return color(p) | color_jitter("mask", {.contrast = 0.9}); });
+  // Folds before and behind them.
+  check_both_sides([&](const Pipeline& p) {
+    return color(p | random_flip({"image", "mask"})) | normalize("image", {.mean = {0.5}, .std = {0.2}});
+  });
+  check_both_sides([&](const Pipeline& p) {
+    return stain(p | random_crop({"image", "mask"}, {9, 9})) | random_rot90("mask") | random_flip("image") |
+           convert("image");
+  });
+  // The second of its name behind batch: its draws are the second's.
+  check_both_sides(color, {}, color);
+  check_both_sides(stain, {}, [&](const Pipeline& p) { return stain(color(p)); });
+}
+
+TEST_CASE("changes of colour leave rows without a sample as zeros behind batch") {
+  const Photos photos{.bad = {0, 1, 5, 20, 36}};
+  check_both_sides([](const Pipeline& p) { return p | stain_jitter("image", {.alpha = 0.3, .beta = 0.2}); }, photos);
+  check_both_sides([](const Pipeline& p) { return p | color_jitter("image", {.brightness = 0.5, .hue = 0.3}); },
+                   photos);
+  const Pipeline p = from(photos) | on_error({.policy = OnError::mask}) | batch(8) |
+                     color_jitter("image", {.contrast = 1}) | stain_jitter("image", {.beta = 1});
+  Loader loader(p, {.threads = 2});
+  std::size_t masked = 0;
+  for (Batch& batch : loader.epoch()) {
+    const TensorView images = batch["image"];
+    const std::size_t bytes = images.bytes() / batch.size();
+    for (std::size_t row = 0; row < batch.size(); ++row) {
+      const std::span<const std::byte> image(images.data + row * bytes, bytes);
+      const bool zeros = std::all_of(image.begin(), image.end(), [](std::byte b) { return b == std::byte{0}; });
+      CHECK(zeros == (batch.mask()[row] == 0));
+      masked += zeros;
+    }
+  }
+  CHECK(masked == photos.bad.size());
+}
+
+TEST_CASE("changes of colour behind batch are planned and refused like other stages there") {
+  const Pipeline source = from(Photos{}) | batch(8);
+  const Pipeline stained = source | stain_jitter("image", {.alpha = 0.1});
+  CHECK(stained.plan().find("stain_jitter(image)") != std::string::npos);
+  CHECK(stained.fingerprint() != (source | stain_jitter("image", {.alpha = 0.2})).fingerprint());
+  const auto refused = [](const Pipeline& p, const Stage& stage) -> Errc {
+    try {
+      static_cast<void>(p | stage);
+    } catch (const Error& error) {
+      INFO(error.what());
+      CHECK(error.stage().find('(') != std::string::npos);
+      return error.code();
+    }
+    FAIL("it was accepted");
+    return Errc::user;
+  };
+  CHECK(refused(source, stain_jitter("mask", {.alpha = 0.1})) == Errc::schema_mismatch);
+  CHECK(refused(source | normalize("image"), color_jitter("image", {.hue = 0.1})) == Errc::schema_mismatch);
+  CHECK(refused(from(Photos{}) | ragged("image") | batch(8), color_jitter("image", {.hue = 0.1})) ==
+        Errc::schema_mismatch);
+  CHECK(refused(source, map("image", [](View<std::uint8_t, 3>) {})) == Errc::invalid_argument);
 }
 
 TEST_CASE("what is normalised behind batch is what the formula says in float64") {

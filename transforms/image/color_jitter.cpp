@@ -1,12 +1,14 @@
 #include <penstock/transforms/image/color_jitter.hpp>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
 #include <span>
 #include <utility>
 
 #include "color_rows.hpp"
 #include "describe.hpp"
+#include "jitter_stage.hpp"
 #include "kernels.hpp"
 
 namespace penstock {
@@ -86,6 +88,16 @@ class Blocks {
   alignas(64) std::uint8_t planes_[3][image::color_block] = {};
 };
 
+// Kernels read Params as ColorChange.
+static_assert(offsetof(Params, contrast) == offsetof(ColorChange, factors) + sizeof(float) &&
+              offsetof(Params, saturation) == offsetof(ColorChange, factors) + 2 * sizeof(float) &&
+              offsetof(Params, hue) == offsetof(ColorChange, turns) &&
+              offsetof(Params, order) == offsetof(ColorChange, order));
+static_assert(ColorJitter::brightness == static_cast<int>(ColorChange::brightness) &&
+              ColorJitter::contrast == static_cast<int>(ColorChange::contrast) &&
+              ColorJitter::saturation == static_cast<int>(ColorChange::saturation) &&
+              ColorJitter::hue == static_cast<int>(ColorChange::hue));
+
 bool changes(Operation operation, const Params& params) {
   switch (operation) {
     case ColorJitter::brightness:
@@ -164,7 +176,8 @@ std::string ColorJitter::describe() const {
 }
 
 Stage color_jitter(std::string field, const ColorJitterOptions& options) {
-  return map(std::move(field), ColorJitter(options), {.name = "color_jitter"});
+  return image::jitter_stage<ColorChange>(std::move(field), "color_jitter", ColorJitter(options),
+                                          image::color_jitter_on_gpu);
 }
 
 }  // namespace penstock

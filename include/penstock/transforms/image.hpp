@@ -1,7 +1,7 @@
 #pragma once
 
-/// All image stages. Those next to each other on one field fold into one pass over its pixels (but for color_jitter,
-/// which works on whole images).
+/// All image stages. Those next to each other on one field fold into one pass over its pixels (but for color_jitter
+/// and stain_jitter, which work on whole images).
 #include <penstock/transforms/image/color_jitter.hpp>
 #include <penstock/transforms/image/convert.hpp>
 #include <penstock/transforms/image/crop.hpp>
@@ -11,3 +11,4 @@
 #include <penstock/transforms/image/resize.hpp>
 #include <penstock/transforms/image/rot90.hpp>
 #include <penstock/transforms/image/stage.hpp>
+#include <penstock/transforms/image/stain_jitter.hpp>

@@ -29,7 +29,7 @@ struct ColorJitterOptions {
 ///     hue          H of HSV is turned: with V = max, C = max - min and h its sixths (Smith, SIGGRAPH '78),
 ///                  R, G, B = V - C clamp(min(k, 4 - k), 0, 1) for k = (5, 3, 1 + h) mod 6
 ///
-/// All in binary32 without contraction: the same bits on every CPU.
+/// All in binary32 without contraction: the same bits on every CPU, and in the kernel that does it on a GPU.
 ///
 /// It works on whole images, in place, and therefore ends a fold: put it behind crops and resizes, where pixels are
 /// few, and before `normalize`.
@@ -58,7 +58,8 @@ class PENSTOCK_API ColorJitter {
   ColorJitterOptions options_;
 };
 
-/// `field`: u8 [H, W, 3] or [H, W, 1], which keeps its shape.
+/// `field`: u8 [H, W, 3] or [H, W, 1], which keeps its shape. Before `batch`, or behind it with the same draws and
+/// bits.
 PENSTOCK_API Stage color_jitter(std::string field, const ColorJitterOptions& options);
 
 }  // namespace penstock

@@ -1,0 +1,42 @@
+#pragma once
+
+/// Functions that the host and kernels share, and arithmetic that gives both the same bits: each operation rounds by
+/// itself, none are fused. On the host, compile what uses it without contraction (`-ffp-contract=off`) where the CPU
+/// could fuse; in kernels it is so with any option but -ftz=true.
+
+#ifdef __CUDACC__
+#define PENSTOCK_HOST_DEVICE __host__ __device__
+#else
+#define PENSTOCK_HOST_DEVICE
+#endif
+
+namespace penstock::exact {
+
+/// a + b
+PENSTOCK_HOST_DEVICE inline float sum(float a, float b) noexcept {
+#ifdef __CUDA_ARCH__
+  return __fadd_rn(a, b);
+#else
+  return a + b;
+#endif
+}
+
+/// a * b
+PENSTOCK_HOST_DEVICE inline float product(float a, float b) noexcept {
+#ifdef __CUDA_ARCH__
+  return __fmul_rn(a, b);
+#else
+  return a * b;
+#endif
+}
+
+/// a / b
+PENSTOCK_HOST_DEVICE inline float quotient(float a, float b) noexcept {
+#ifdef __CUDA_ARCH__
+  return __fdiv_rn(a, b);
+#else
+  return a / b;
+#endif
+}
+
+}  // namespace penstock::exact

@@ -1,0 +1,101 @@
+#pragma once
+
+#include <cstdint>
+
+#include <penstock/host_device.hpp>
+
+namespace penstock {
+
+/// `ColorJitter::Params` as they lie in memory, for the host and for kernels. All zeros make an image black, as a row
+/// of mask 0 is: its brightness is 0.
+struct ColorChange {
+  enum : std::uint8_t { brightness, contrast, saturation, hue };
+  float factors[3] = {1, 1, 1};  ///< of brightness, contrast, saturation
+  float turns = 0;               ///< of the hue
+  std::uint8_t order[4] = {brightness, contrast, saturation, hue};
+};
+
+/// R, G and B, or one grey.
+struct ColorPixel {
+  std::uint8_t of[3];
+};
+
+/// The arithmetic of `color_jitter` (see there), pixel by pixel, with its bits.
+namespace color {
+
+/// Whether the operation does anything.
+PENSTOCK_HOST_DEVICE inline bool changes(const ColorChange& change, std::uint8_t operation) noexcept {
+  return operation == ColorChange::hue ? change.turns != 0 : change.factors[operation] != 1;
+}
+
+/// At which place of the order contrast changes anything, for which the mean of all greys must be known; 4 where it
+/// does not.
+PENSTOCK_HOST_DEVICE inline int place_of_contrast(const ColorChange& change) noexcept {
+  for (int i = 0; i < 4; ++i)
+    if (change.order[i] == ColorChange::contrast && changes(change, ColorChange::contrast)) return i;
+  return 4;
+}
+
+PENSTOCK_HOST_DEVICE inline std::uint8_t rounded(float value) noexcept {
+  const float inside = value < 0 ? 0 : value > 255 ? 255 : value;
+  return static_cast<std::uint8_t>(static_cast<std::int32_t>(exact::sum(inside, 0.5f)));
+}
+
+PENSTOCK_HOST_DEVICE inline std::uint8_t blended(std::uint8_t value, float toward, float factor) noexcept {
+  return rounded(exact::sum(toward, exact::product(factor, exact::sum(static_cast<float>(value), -toward))));
+}
+
+PENSTOCK_HOST_DEVICE inline std::uint32_t gray(const ColorPixel& pixel, int channels) noexcept {
+  if (channels == 1) return pixel.of[0];
+  return (19595u * pixel.of[0] + 38470u * pixel.of[1] + 7471u * pixel.of[2] + 32768u) >> 16;
+}
+
+/// One of R, G and B, from its distance `ahead` to the hue, in sixths: 5, 3 and 1.
+PENSTOCK_HOST_DEVICE inline std::uint8_t channel_of_hue(float hue, float ahead, float most, float range) noexcept {
+  float k = exact::sum(hue, ahead);
+  if (k >= 6) k = exact::sum(k, -6);
+  const float other = exact::sum(4, -k), part = k < other ? k : other;
+  const float share = part < 0 ? 0 : part > 1 ? 1 : part;
+  return rounded(exact::sum(most, -exact::product(range, share)));
+}
+
+PENSTOCK_HOST_DEVICE inline ColorPixel turned(const ColorPixel& pixel, float sixths) noexcept {
+  const float r = pixel.of[0], g = pixel.of[1], b = pixel.of[2];
+  const float upper = g > b ? g : b, lower = g < b ? g : b;
+  const float most = r > upper ? r : upper, range = exact::sum(most, -(r < lower ? r : lower));
+  const bool red = most == r, green = most == g;
+  const float between = red ? exact::sum(g, -b) : green ? exact::sum(b, -r) : exact::sum(r, -g);
+  const float begin = red ? 0.0f : green ? 2.0f : 4.0f;
+  float hue = exact::sum(exact::quotient(between, range == 0 ? 1 : range), exact::sum(begin, sixths));
+  if (hue < 0) hue = exact::sum(hue, 6);
+  if (hue >= 6) hue = exact::sum(hue, -6);
+  return {
+      {channel_of_hue(hue, 5, most, range), channel_of_hue(hue, 3, most, range), channel_of_hue(hue, 1, most, range)}};
+}
+
+/// The operations [first, last) of the order. `mean`: of the greys of the image behind those before contrast.
+PENSTOCK_HOST_DEVICE inline ColorPixel changed(ColorPixel pixel, int channels, const ColorChange& change, int first,
+                                               int last, float mean) noexcept {
+  for (int i = first; i < last; ++i) {
+    const std::uint8_t operation = change.order[i];
+    if (!changes(change, operation)) continue;
+    if (operation == ColorChange::hue) {
+      if (channels == 3) pixel = turned(pixel, exact::product(6, change.turns));
+    } else if (operation != ColorChange::saturation || channels == 3) {
+      const float toward = operation == ColorChange::brightness ? 0.0f
+                           : operation == ColorChange::contrast ? mean
+                                                                : static_cast<float>(gray(pixel, channels));
+      for (int c = 0; c < channels; ++c) pixel.of[c] = blended(pixel.of[c], toward, change.factors[operation]);
+    }
+  }
+  return pixel;
+}
+
+/// Of `pixels` greys that add up to `sum`.
+PENSTOCK_HOST_DEVICE inline float mean_gray(std::uint64_t sum, std::uint64_t pixels) noexcept {
+  return static_cast<float>(static_cast<double>(sum) / static_cast<double>(pixels));
+}
+
+}  // namespace color
+
+}  // namespace penstock

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <cstdint>
+
+#ifndef __CUDA_ARCH__
+#include <bit>
+#endif
+
+#include <penstock/host_device.hpp>
+
+namespace penstock {
+
+/// What `stain_jitter` does to the pixels of one image, for the host and for kernels. Optical densities D of R, G, B
+/// become matrix D + offset.
+struct StainChange {
+  float matrix[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+  float offset[3] = {0, 0, 0};
+  std::uint32_t active = 1;  ///< 0: the image becomes black, as a row of mask 0 is
+};
+
+/// -log((level + 1) / 256) of each level, nearest in binary32. Plain, for a kernel to take as an argument.
+struct StainDensities {
+  float of[256];
+};
+
+namespace exact {
+
+/// e^x for x in [-80, 0], the same bits everywhere, with a relative error below 3e-7.
+PENSTOCK_HOST_DEVICE inline float exp(float x) noexcept {
+  // x = k ln 2 + r: the first part of ln 2 is short, so that its multiples are exact.
+  const auto k = static_cast<std::int32_t>(sum(product(x, 1.44269504f), -0.5f));
+  const auto multiple = static_cast<float>(k);
+  const float r = sum(sum(x, product(multiple, -0.693145751953125f)), product(multiple, -1.42860677e-6f));
+  float series = 1.0f / 720;
+  series = sum(product(series, r), 1.0f / 120);
+  series = sum(product(series, r), 1.0f / 24);
+  series = sum(product(series, r), 1.0f / 6);
+  series = sum(product(series, r), 0.5f);
+  series = sum(product(series, r), 1);
+  series = sum(product(series, r), 1);
+  const std::uint32_t power = static_cast<std::uint32_t>(k + 127) << 23;  // the bits of 2^k
+#ifdef __CUDA_ARCH__
+  return product(series, __uint_as_float(power));
+#else
+  return product(series, std::bit_cast<float>(power));
+#endif
+}
+
+}  // namespace exact
+
+/// The level of a density, to the nearest: 256 e^-density - 1 in [0, 255].
+PENSTOCK_HOST_DEVICE inline std::uint8_t level_of_density(float density) noexcept {
+  const float inside = density < 0 ? 0 : density > 6 ? 6 : density;  // 0 is level 255, and 6 is below level 0
+  // One below and half above, cut off: nothing is left outside [0, 255].
+  return static_cast<std::uint8_t>(
+      static_cast<std::int32_t>(exact::sum(exact::product(exact::exp(-inside), 256.0f), -0.5f)));
+}
+
+/// One pixel: R, G, B from `from` to `to`, which may be the same.
+PENSTOCK_HOST_DEVICE inline void change_stains(const std::uint8_t* from, std::uint8_t* to, const StainChange& change,
+                                               const StainDensities& densities) noexcept {
+  const float r = densities.of[from[0]], g = densities.of[from[1]], b = densities.of[from[2]];
+  for (int c = 0; c < 3; ++c) {
+    const float* const row = change.matrix[c];
+    const float mixed =
+        exact::sum(exact::sum(exact::product(row[0], r), exact::product(row[1], g)), exact::product(row[2], b));
+    to[c] = change.active == 0 ? std::uint8_t{0} : level_of_density(exact::sum(mixed, change.offset[c]));
+  }
+}
+
+}  // namespace penstock

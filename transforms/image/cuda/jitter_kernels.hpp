@@ -1,0 +1,30 @@
+// Changes of colour of whole batches on a GPU.
+#pragma once
+
+#include <cstdint>
+
+#include <penstock/device.hpp>
+#include <penstock/transforms/image/color_pixel.hpp>
+#include <penstock/transforms/image/stain_pixel.hpp>
+
+namespace penstock::image {
+
+// The images of a batch, in and out, u8 [N, pixels, channels], and what was drawn for each. All on the device.
+template <class Change>
+struct JitterWork {
+  const std::uint8_t* in = nullptr;
+  std::uint8_t* out = nullptr;
+  const Change* changes = nullptr;  // [N]
+  std::uint64_t images = 0;         // N
+  std::uint64_t pixels = 0;
+  int channels = 0;
+};
+using ColorWork = JitterWork<ColorChange>;
+using StainWork = JitterWork<StainChange>;
+
+// Enqueue the kernel on a GPU's stream, and do not wait. @throws Error(device), or Error(unsupported) in a build
+// without CUDA.
+void color_jitter_on_gpu(const ColorWork& work, StreamRef stream);
+void stain_jitter_on_gpu(const StainWork& work, const StainDensities& densities, StreamRef stream);
+
+}  // namespace penstock::image

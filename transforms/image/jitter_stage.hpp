@@ -1,0 +1,77 @@
+// A change of colour as a stage that stands on either side of `batch`.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <penstock/device_stage.hpp>
+#include <penstock/transform.hpp>
+
+#include "cuda/jitter_kernels.hpp"
+
+namespace penstock::image {
+
+// Behind `batch`. `Change`: Params as kernels know them.
+template <class Jitter, class Change>
+class JitterOnBatches {
+  using Params = typename Jitter::Params;
+  static_assert(sizeof(Change) == sizeof(Params));
+
+ public:
+  using Kernel = void (*)(const JitterWork<Change>& work, StreamRef stream);
+
+  JitterOnBatches(Jitter jitter, std::string field, std::string name, Kernel kernel)
+      : jitter_(std::move(jitter)), field_(std::move(field)), name_(std::move(name)), kernel_(kernel) {}
+  Schema schema(const Schema& in) const { return in; }
+  Params draw(Rng& rng) const { return jitter_.draw(rng); }
+  std::vector<std::string> writes() const { return {field_}; }
+  std::string name() const { return name_; }
+  std::string describe() const { return jitter_.describe(); }
+
+  void run(const BatchView& in, const BatchView& out, StreamRef stream) const {
+    const TensorView from = in[field_], to = out[field_];
+    const std::byte* const draws = in.draws;
+    const std::uint64_t images = in.rows;
+    const std::int64_t height = from.shape[1], width = from.shape[2], channels = from.shape[3];
+    const auto* const pixels = reinterpret_cast<const std::uint8_t*>(from.data);
+    auto* const changed = reinterpret_cast<std::uint8_t*>(to.data);
+    if (stream.device().kind == Device::Kind::gpu)
+      return kernel_(
+          {pixels, changed, reinterpret_cast<const Change*>(draws), images,
+           static_cast<std::uint64_t>(height) * static_cast<std::uint64_t>(width), static_cast<int>(channels)},
+          stream);
+    const std::size_t image_bytes = from.bytes() / images;
+    launch_on_host(
+        stream, name_.c_str(),
+        [=] {
+          std::memcpy(changed, pixels, images * image_bytes);
+          for (std::uint64_t i = 0; i < images; ++i) {
+            Params params;
+            std::memcpy(&params, draws + i * sizeof params, sizeof params);
+            Jitter::apply(params, View<std::uint8_t, 3>(changed + i * image_bytes, {height, width, channels}));
+          }
+        },
+        {{from.data, from.bytes(), false}, {draws, images * sizeof(Params), false}, {to.data, to.bytes(), true}});
+  }
+
+ private:
+  Jitter jitter_;
+  std::string field_, name_;
+  Kernel kernel_;
+};
+
+template <class Change, class Jitter>
+Stage jitter_stage(std::string field, std::string name, Jitter jitter,
+                   typename JitterOnBatches<Jitter, Change>::Kernel kernel) {
+  using OnBatches = JitterOnBatches<Jitter, Change>;
+  auto on_batches = std::make_shared<detail::DeviceStageOf<OnBatches>>(OnBatches(jitter, field, name, kernel));
+  return detail::make_field_map(std::move(field), std::make_shared<detail::FieldMapOf<Jitter>>(std::move(jitter)),
+                                {.name = std::move(name)}, std::move(on_batches));
+}
+
+}  // namespace penstock::image

@@ -1,0 +1,17 @@
+// Changes of stain on planes of 8-bit values, one version per instruction set, all with the bits of stain_pixel.hpp.
+#pragma once
+
+#include <cstddef>
+
+#include <penstock/transforms/image/stain_pixel.hpp>
+
+#include "color_rows.hpp"
+
+namespace penstock::image {
+
+// `change.active` is not looked at.
+using StainRows = void (*)(const ColorPlanes& planes, std::size_t count, const StainChange& change,
+                           const StainDensities& densities);
+StainRows stain_rows();
+
+}  // namespace penstock::image
