@@ -99,9 +99,11 @@ void DeviceRing::free_memory(std::size_t kept) noexcept {
   }
 }
 
+// The one that came back first: what used it is done soonest. A caller runs ahead of the device, so leases end long
+// before what was put on their streams; the copy into the slot of the last lease would wait for all of that.
 DeviceSlot& DeviceRing::acquire(const Lock&) noexcept {
-  DeviceSlot& slot = *free_.back();
-  free_.pop_back();
+  DeviceSlot& slot = *free_.front();
+  free_.erase(free_.begin());
   return slot;
 }
 

@@ -2,6 +2,7 @@
 #include "support/catch.hpp"
 
 #include <ctime>
+#include <set>
 
 #include <penstock/device_memory.hpp>
 #include <penstock/device_stage.hpp>
@@ -47,6 +48,25 @@ TEST_CASE("a caller that holds all batches of a device is told, and goes on once
     while (auto batch = loader.next(consumer.ref())) consumer.step(*batch);
     CHECK(consumer.finish() == expected);
   }
+}
+
+TEST_CASE("a batch is copied to the place whose lease ended first") {
+  const Watchdog watchdog(30s);
+  for (const Mode mode : {Mode::late, Mode::threaded})
+    for (const unsigned depth : {2u, 3u, 5u}) {
+      ps::EmulatedGpu gpu({.mode = mode});
+      ps::Loader loader(records(), {.device = gpu.device(), .threads = 1, .device_depth = depth});
+      DeviceConsumer consumer(gpu);
+      std::vector<const std::byte*> places;
+      for (int epoch = 0; epoch < 2; ++epoch)
+        for (ps::Batch& batch : loader.epoch(consumer.ref())) {
+          places.push_back(batch[batch.schema()[0].name].data);
+          consumer.step(batch);
+        }
+      REQUIRE(places.size() == 30);
+      CHECK(std::set<const std::byte*>(places.begin(), places.end()).size() == depth);
+      for (std::size_t i = depth; i < places.size(); ++i) CHECK(places[i] == places[i - depth]);
+    }
 }
 
 TEST_CASE("a device's memory grows on demand up to the depth and the limit that were said") {

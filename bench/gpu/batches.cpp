@@ -1,0 +1,72 @@
+#include "batches.hpp"
+
+#include <chrono>
+#include <thread>
+
+#include <penstock/cuda/stream.hpp>
+
+#include "kernels.hpp"
+
+namespace penstock::gpu_bench {
+
+Marks::Marks(std::size_t most) : own_(std::make_shared<Own>()) {
+  own_->events.reserve(most);
+  for (std::size_t i = 0; i < most; ++i) own_->events.emplace_back();
+}
+
+void Marks::run(BatchView, BatchView, StreamRef stream) const {
+  if (own_->used < own_->events.size()) own_->events[own_->used++].record(cuda_stream(stream));
+}
+
+double time_loader(Loader& loader, const CudaStream& stream, const BatchSize& size, const Load* load,
+                   unsigned long long* wrong) {
+  const CudaEvent begin, end;
+  std::uint64_t steps = 0;
+  for (const Batch& batch : loader.epoch(stream.ref())) {
+    check_rows(stream.handle(), batch["x"].data, static_cast<std::size_t>(size.row_bytes), batch.size(),
+               batch.number() * size.rows, wrong);
+    if (load != nullptr) load->enqueue(stream.handle());
+    if (++steps == warm_steps) begin.record(stream.handle());
+    // Each time, as the last step is known behind it only: the latest record counts.
+    end.record(stream.handle());
+  }
+  end.synchronize();
+  return end.since(begin) / static_cast<double>(steps - warm_steps);
+}
+
+void settle() {
+  constexpr std::chrono::milliseconds submitters_need{30};
+  std::this_thread::sleep_for(submitters_need);
+  must(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+}
+
+double time_plain(const PlainLoop& loop, std::size_t bytes, std::uint64_t steps, const Load& load) {
+  const Memory host(Kind::pinned, bytes);
+  std::vector<std::unique_ptr<Memory>> device;
+  std::vector<CudaEvent> copied, used;
+  for (unsigned i = 0; i < loop.depth; ++i) {
+    device.push_back(std::make_unique<Memory>(Kind::device, bytes));
+    copied.emplace_back(false);
+    used.emplace_back(false);
+  }
+  const CudaStream own, consumer(loop.on_legacy_stream);
+  const cudaStream_t copies = loop.on_consumers_stream ? consumer.handle()
+                              : loop.on_legacy_stream  ? cudaStreamLegacy
+                                                       : own.handle();
+  const CudaEvent begin, end;
+  for (std::uint64_t i = 0; i < steps; ++i) {
+    const std::size_t slot = i % loop.depth;
+    if (i >= loop.depth) used[slot].wait_on(copies);
+    copy(device[slot]->data(), host.data(), bytes, copies);
+    copied[slot].record(copies);
+    copied[slot].wait_on(consumer.handle());
+    load.enqueue(consumer.handle());
+    used[slot].record(consumer.handle());
+    if (i + 1 == warm_steps) begin.record(consumer.handle());
+  }
+  end.record(consumer.handle());
+  end.synchronize();
+  return end.since(begin) / static_cast<double>(steps - warm_steps);
+}
+
+}  // namespace penstock::gpu_bench

@@ -1,0 +1,75 @@
+#include "kernels.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+
+namespace penstock::gpu_bench {
+
+namespace {
+
+constexpr unsigned threads = 256;
+
+__device__ unsigned long long nanoseconds_now() {
+  unsigned long long now;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+  return now;
+}
+
+__global__ void delay_kernel(unsigned long long nanoseconds) {
+  const unsigned long long begin = nanoseconds_now();
+  while (nanoseconds_now() - begin < nanoseconds) __nanosleep(1000);
+}
+
+__global__ void trap_kernel() { __trap(); }
+
+__global__ void check_rows_kernel(const unsigned long long* rows, std::size_t words, std::uint64_t count,
+                                  std::uint64_t first, unsigned long long* wrong) {
+  const std::uint64_t row = static_cast<std::uint64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (row >= count) return;
+  // Volatile: what is there now, as others may write to it.
+  const volatile unsigned long long* at = rows + row * words;
+  if (at[0] != first + row || at[words - 1] != first + row) atomicAdd(wrong, 1ull);
+}
+
+__global__ void add_one_kernel(float* values, std::size_t count) {
+  const std::size_t step = static_cast<std::size_t>(gridDim.x) * blockDim.x;
+  for (std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < count; i += step)
+    values[i] += 1.0f;
+}
+
+void check_launch(const char* kernel) {
+  const cudaError_t code = cudaGetLastError();
+  if (code != cudaSuccess) throw std::runtime_error(std::string(kernel) + ": " + cudaGetErrorString(code));
+}
+
+unsigned blocks_for(std::uint64_t count) { return static_cast<unsigned>((count + threads - 1) / threads); }
+
+}  // namespace
+
+void delay(cudaStream_t stream, double seconds) {
+  delay_kernel<<<1, 1, 0, stream>>>(static_cast<unsigned long long>(seconds * 1e9));
+  check_launch("delay");
+}
+
+void trap(cudaStream_t stream) {
+  trap_kernel<<<1, 1, 0, stream>>>();
+  check_launch("trap");
+}
+
+void check_rows(cudaStream_t stream, const void* rows, std::size_t row_bytes, std::uint64_t count, std::uint64_t first,
+                unsigned long long* wrong) {
+  if (count == 0) return;
+  check_rows_kernel<<<blocks_for(count), threads, 0, stream>>>(static_cast<const unsigned long long*>(rows),
+                                                               row_bytes / 8, count, first, wrong);
+  check_launch("check_rows");
+}
+
+void add_one(cudaStream_t stream, float* values, std::size_t count) {
+  constexpr std::uint64_t most_blocks = 4096;
+  const auto blocks = static_cast<unsigned>(std::min<std::uint64_t>(blocks_for(count), most_blocks));
+  add_one_kernel<<<blocks, threads, 0, stream>>>(values, count);
+  check_launch("add_one");
+}
+
+}  // namespace penstock::gpu_bench

@@ -1,0 +1,31 @@
+// The steps of the proof, a file each.
+#pragma once
+
+#include <filesystem>
+
+#include "results.hpp"
+
+namespace penstock::gpu_bench {
+
+struct Settings {
+  bool quick = false;
+  std::filesystem::path out;
+  int rounds() const { return quick ? 2 : 7; }
+};
+
+void environment(Results& results, const Settings& settings);
+void transfers(Results& results, const Settings& settings);
+void calls(Results& results, const Settings& settings);
+void overlap(Results& results, const Settings& settings);
+void negative_controls(Results& results, const Settings& settings);
+void timeline(Results& results, const Settings& settings);
+void stages(Results& results, const Settings& settings);
+void jpeg_epochs(Results& results, const Settings& settings);
+void stability(Results& results, const Settings& settings);
+void sabotage(Results& results, const Settings& settings);
+
+// What is run in a process of its own: a kernel's trap under a loader; its exit code.
+int trap_child();
+constexpr int clean_exit = 7;
+
+}  // namespace penstock::gpu_bench

@@ -1,0 +1,88 @@
+// 4. Overlap: our loader's copies under a step's work, for copies that take a quarter, as long, and four times as long.
+#include <algorithm>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "../overlapping.hpp"
+
+namespace penstock::gpu_bench {
+
+namespace {
+
+struct Case {
+  Load::Sort sort;
+  double copy_to_compute;
+};
+
+void measure_case(Results& results, const Settings& settings, const Case& c) {
+  const std::string name =
+      fmt::format("{}, copy/step {:g}", c.sort == Load::Sort::gemm ? "GEMM" : "memory", c.copy_to_compute);
+  const BatchSize size = overlap_batch(settings);
+  const std::uint64_t steps = overlap_steps(settings);
+  const CudaStream stream;
+  const Memory wrong(Kind::device, 8);
+  Load load(c.sort);
+  load.take(static_cast<double>(size.bytes()) / results.peak_pinned / c.copy_to_compute, stream);
+  Loader loader(stamped_batches(size, steps), {.device = gpu(0)});
+  Overlap ours;
+  std::vector<double> by_hand, against_hand;
+  for (int round = 0; round < settings.rounds(); ++round) {
+    measure_round(ours, size, load, stream,
+                  [&] { return time_loader(loader, stream, size, &load, wrong.as<unsigned long long>()); });
+    settle();
+    by_hand.push_back(time_plain({}, size.bytes(), steps, load));
+    against_hand.push_back(ours.together.back() / by_hand.back());
+  }
+  unsigned long long wrong_rows = 0;
+  must(cudaMemcpy(&wrong_rows, wrong.data(), sizeof wrong_rows, cudaMemcpyDeviceToHost), "cudaMemcpy");
+
+  auto& raw = results.raw()["overlap"][name];
+  raw["compute_s"] = ours.compute;
+  raw["copy_s"] = ours.copies;
+  raw["together_s"] = ours.together;
+  raw["by_hand_s"] = by_hand;
+  raw["spread_together"] = spread_of(ours.together);
+  const double longer = std::max(ours.compute_s(), ours.copy_s());
+  results.add({.name = "step / longer of step and copy, " + name,
+               .ours = 1e3 * ours.together_s(),
+               .against = 1e3 * longer,
+               .ratio = ours.against_longer(),
+               .unit = "ms",
+               .gate = Gate::at_most,
+               .bound = most_against_longer});
+  if (c.copy_to_compute == 1)
+    results.add({.name = "eta, " + name, .ours = ours.eta(), .against = 1, .gate = Gate::at_least, .bound = least_eta});
+  if (c.copy_to_compute > 1)
+    results.add({.name = "H2D while overlapped, " + name,
+                 .ours = static_cast<double>(size.bytes()) / ours.together_s() / 1e9,
+                 .against = results.peak_pinned / 1e9,
+                 .unit = "GB/s",
+                 .gate = Gate::at_least,
+                 .bound = least_rate});
+  results.add({.name = "against a loop by hand, " + name,
+               .ours = 1e3 * ours.together_s(),
+               .against = 1e3 * median_of(by_hand),
+               .ratio = median_of(against_hand),
+               .unit = "ms",
+               .gate = Gate::at_most,
+               .bound = most_against_longer});
+  results.add({.name = "rows with wrong numbers, " + name,
+               .ours = static_cast<double>(wrong_rows),
+               .ratio = static_cast<double>(wrong_rows),
+               .unit = "rows",
+               .gate = Gate::at_most,
+               .bound = 0,
+               .of_speed = false});
+}
+
+}  // namespace
+
+void overlap(Results& results, const Settings& settings) {
+  results.begin(4, "overlap of copies and steps");
+  for (const Case& c : {Case{Load::Sort::gemm, 0.25}, Case{Load::Sort::gemm, 1}, Case{Load::Sort::gemm, 4},
+                        Case{Load::Sort::memory, 1}})
+    measure_case(results, settings, c);
+}
+
+}  // namespace penstock::gpu_bench

@@ -1,0 +1,159 @@
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <cublas_v2.h>
+#include <cuda_runtime_api.h>
+#include <penstock/cuda/stream.hpp>
+
+#include "kernels.hpp"
+#include "network.hpp"
+
+namespace ps = penstock;
+
+namespace {
+
+void must(cudaError_t code, const char* call) {
+  if (code != cudaSuccess) throw std::runtime_error(std::string(call) + ": " + cudaGetErrorString(code));
+}
+void must_cublas(cublasStatus_t code, const char* call) {
+  if (code != CUBLAS_STATUS_SUCCESS) throw std::runtime_error(std::string(call) + ": " + cublasGetStatusString(code));
+}
+
+// What ends with the network, in the order in which it may.
+struct OwnStream {
+  OwnStream() { must(cudaStreamCreateWithFlags(&handle, cudaStreamNonBlocking), "cudaStreamCreateWithFlags"); }
+  OwnStream(const OwnStream&) = delete;
+  OwnStream& operator=(const OwnStream&) = delete;
+  ~OwnStream() {
+    static_cast<void>(cudaStreamSynchronize(handle));
+    static_cast<void>(cudaStreamDestroy(handle));
+  }
+  cudaStream_t handle = nullptr;
+};
+
+struct OwnCublas {
+  explicit OwnCublas(cudaStream_t stream) {
+    must_cublas(cublasCreate(&handle), "cublasCreate");
+    must_cublas(cublasSetStream(handle, stream), "cublasSetStream");
+  }
+  OwnCublas(const OwnCublas&) = delete;
+  OwnCublas& operator=(const OwnCublas&) = delete;
+  ~OwnCublas() { static_cast<void>(cublasDestroy(handle)); }
+  cublasHandle_t handle = nullptr;
+};
+
+// Numbers on the GPU, zeros at first.
+template <class T>
+struct OnGpu {
+  explicit OnGpu(std::size_t n) : count(n) {
+    must(cudaMalloc(reinterpret_cast<void**>(&data), n * sizeof(T)), "cudaMalloc");
+    must(cudaMemset(data, 0, n * sizeof(T)), "cudaMemset");
+  }
+  OnGpu(const OnGpu&) = delete;
+  OnGpu& operator=(const OnGpu&) = delete;
+  ~OnGpu() { static_cast<void>(cudaFree(data)); }
+  std::size_t count;
+  T* data = nullptr;
+};
+
+struct Parameters {
+  explicit Parameters(const std::vector<float>& from)
+      : value(from.size()), gradient(from.size()), velocity(from.size()) {
+    must(cudaMemcpy(value.data, from.data(), from.size() * sizeof(float), cudaMemcpyHostToDevice), "cudaMemcpy");
+  }
+  void step(cudaStream_t stream, float rate, float scale) {
+    kernels::step(stream, value.data, velocity.data, gradient.data, value.count, momentum, rate, scale);
+  }
+  OnGpu<float> value, gradient, velocity;
+};
+
+class GpuNetwork final : public Network {
+ public:
+  explicit GpuNetwork(const Sizes& sizes) : GpuNetwork(sizes, Weights(sizes)) {}
+
+  ps::Device device() const override { return ps::gpu(0); }
+  ps::StreamRef stream() const override { return ps::stream_ref(stream_.handle); }
+
+  void train(const ps::Batch& batch, float rate) override {
+    const std::size_t rows = forward(batch);
+    const auto* const x = reinterpret_cast<const float*>(batch["image"].data);
+    // hidden^T [hidden, rows] * p [rows, classes], and so on backwards.
+    multiply(true, false, sizes_.hidden, sizes_.classes, rows, hidden_.data, p_.data, w2_.gradient.data);
+    kernels::sum_rows(stream_.handle, b2_.gradient.data, p_.data, rows, sizes_.classes);
+    multiply(false, true, rows, sizes_.hidden, sizes_.classes, p_.data, w2_.value.data, d_.data);
+    kernels::relu_gradient(stream_.handle, d_.data, hidden_.data, rows * sizes_.hidden);
+    multiply(true, false, sizes_.features, sizes_.hidden, rows, x, d_.data, w1_.gradient.data);
+    kernels::sum_rows(stream_.handle, b1_.gradient.data, d_.data, rows, sizes_.hidden);
+    for (Parameters* p : {&w1_, &b1_, &w2_, &b2_}) p->step(stream_.handle, rate, 1.0f / static_cast<float>(rows));
+  }
+
+  void test(const ps::Batch& batch) override { forward(batch); }
+
+  Result result() override {
+    kernels::Sums sums = {};
+    must(cudaMemcpyAsync(&sums, sums_.data, sizeof sums, cudaMemcpyDeviceToHost, stream_.handle), "cudaMemcpyAsync");
+    must(cudaMemsetAsync(sums_.data, 0, sizeof sums, stream_.handle), "cudaMemsetAsync");
+    must(cudaStreamSynchronize(stream_.handle), "cudaStreamSynchronize");
+    return {sums.loss, sums.right, std::exchange(rows_, 0)};
+  }
+
+ private:
+  GpuNetwork(const Sizes& sizes, const Weights& weights)
+      : sizes_(sizes),
+        cublas_(stream_.handle),
+        w1_(weights.w1),
+        b1_(weights.b1),
+        w2_(weights.w2),
+        b2_(weights.b2),
+        hidden_(sizes.most_rows * sizes.hidden),
+        d_(sizes.most_rows * sizes.hidden),
+        p_(sizes.most_rows * sizes.classes),
+        sums_(1) {
+    // Zeros and weights went over another stream, which ours does not wait for.
+    must(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+  }
+
+  // Leaves the hidden layer and the gradient of the logits behind; returns the rows.
+  std::size_t forward(const ps::Batch& batch) {
+    const std::size_t rows = batch.size();
+    if (rows > sizes_.most_rows) throw std::runtime_error("a batch of more rows than the network was made for");
+    const auto* const x = reinterpret_cast<const float*>(batch["image"].data);
+    const auto* const labels = reinterpret_cast<const std::int64_t*>(batch["label"].data);
+    multiply(false, false, rows, sizes_.hidden, sizes_.features, x, w1_.value.data, hidden_.data);
+    kernels::add_bias(stream_.handle, hidden_.data, b1_.value.data, rows, sizes_.hidden, true);
+    multiply(false, false, rows, sizes_.classes, sizes_.hidden, hidden_.data, w2_.value.data, p_.data);
+    kernels::add_bias(stream_.handle, p_.data, b2_.value.data, rows, sizes_.classes, false);
+    kernels::softmax_gradient(stream_.handle, p_.data, labels, rows, sizes_.classes, sums_.data);
+    rows_ += rows;
+    return rows;
+  }
+
+  // to [m, n] = a [m, k] * b [k, n], where a transposed one is stored the other way round. cuBLAS counts by columns:
+  // what is a matrix here is its transpose there, so it is asked for b^T * a^T.
+  void multiply(bool transpose_a, bool transpose_b, std::size_t m, std::size_t n, std::size_t k, const float* a,
+                const float* b, float* to) {
+    const float one = 1, none = 0;
+    const auto number = [](std::size_t v) { return static_cast<int>(v); };
+    must_cublas(cublasSgemm(cublas_.handle, transpose_b ? CUBLAS_OP_T : CUBLAS_OP_N,
+                            transpose_a ? CUBLAS_OP_T : CUBLAS_OP_N, number(n), number(m), number(k), &one, b,
+                            number(transpose_b ? k : n), a, number(transpose_a ? m : k), &none, to, number(n)),
+                "cublasSgemm");
+  }
+
+  const Sizes sizes_;
+  OwnStream stream_;
+  OwnCublas cublas_;
+  Parameters w1_, b1_, w2_, b2_;
+  OnGpu<float> hidden_, d_, p_;
+  OnGpu<kernels::Sums> sums_;
+  std::uint64_t rows_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Network> gpu_network(const Sizes& sizes) {
+  must(cudaSetDevice(0), "cudaSetDevice");
+  return std::make_unique<GpuNetwork>(sizes);
+}

@@ -1,0 +1,6 @@
+// In a build without CUDA.
+#include <stdexcept>
+
+#include "network.hpp"
+
+std::unique_ptr<Network> gpu_network(const Sizes&) { throw std::runtime_error(penstock::device_support()); }
