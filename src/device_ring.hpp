@@ -45,8 +45,8 @@ struct DeviceSlot : BatchInfo {
   std::size_t held = 0;           ///< of those, leased ones. Under the ring's mutex
   bool lost = false;              ///< what still uses one of them is not known. The same
 
-  /// Of what part `number` has.
-  BatchInfo& info(std::size_t number) noexcept { return parts.size() == 1 ? *this : parts[number].own; }
+  /// Of what this part has.
+  BatchInfo& info(std::size_t part) noexcept { return parts.size() == 1 ? *this : parts[part].own; }
 };
 
 using DeviceModels = std::vector<std::shared_ptr<DeviceModel>>;
