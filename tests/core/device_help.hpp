@@ -38,7 +38,7 @@ class DeviceConsumer {
       const ps::TensorView t = batch[f.name];
       const std::byte* const from = t.data;
       const std::size_t count = t.bytes();
-      stream.launch("step", [=] { std::memcpy(to, from, count); }, {{from, count, false}});
+      if (count != 0) stream.launch("step", [=] { std::memcpy(to, from, count); }, {{from, count, false}});
       to += count;
     }
   }

@@ -46,6 +46,7 @@ template <class T>
 void fetch(ps::EmulatedGpu::Stream& stream, const ps::TensorView& from, std::vector<T>& to) {
   const std::size_t bytes = from.bytes();
   to.resize(bytes / sizeof(T));
+  if (bytes == 0) return;
   stream.launch("fetch", [data = from.data, bytes, out = to.data()] { std::memcpy(out, data, bytes); },
                 {{from.data, bytes, false}});
 }
