@@ -1,10 +1,11 @@
-// A training and a validation loader on one small device: each has a limit of its own, together they stay below what
-// the device has, and what happens where there is no more. The device is one that the host emulates, with 1 MiB, so
-// that this is the same everywhere; with `gpu(0)` in its place nothing else changes.
+// A training and a validation loader on one small device: a limit that they share leaves the rest to others, and what
+// happens where there is no more. The device is one that the host emulates, with 1 MiB, so that this is the same
+// everywhere; with `gpu(0)` in its place nothing else changes.
 #include <cstdint>
 #include <cstdio>
 #include <vector>
 
+#include <penstock/device_memory.hpp>
 #include <penstock/emulated_gpu.hpp>
 #include <penstock/penstock.hpp>
 
@@ -76,18 +77,20 @@ int main() {
     expect(refused(held_out, {.device = gpu.device()}) == ps::Errc::out_of_memory, "1,024 - 960 KiB are too few");
   }
 
-  std::puts("3. With limits both fit, and neither can take what is the other's:");
+  std::puts("3. Behind one limit both fit, and what they don't take is left to others:");
+  const auto memory = ps::device_memory(gpu.device());
+  ps::LimitResource limit(*memory, ps::KiB(768));  // outlives the loaders
   ps::Loader training(train, {.device = gpu.device(),
                               .device_depth = 64,  // as deep as the limit allows
-                              .device_memory = ps::KiB(512),
-                              .growth = ps::Growth::on_demand});
-  ps::Loader testing(held_out, {.device = gpu.device(), .device_memory = ps::KiB(256)});
+                              .growth = ps::Growth::on_demand,
+                              .device_resource = &limit});
+  ps::Loader testing(held_out, {.device = gpu.device(), .device_resource = &limit});
   std::printf("  both took %zu KiB\n", gpu.device_bytes_used() >> 10);
   for (int e = 0; e < 3; ++e) {
     const double fit = epoch(training, stream), tested = epoch(testing, stream);
     expect(fit == 1024.0 * 160 * 159 / 2 && tested == 1024.0 * 64 * 63 / 2, "every record counts once");
   }
-  expect(gpu.device_bytes_used() <= ps::KiB(512 + 256), "limits hold");
+  expect(limit.used() == gpu.device_bytes_used() && limit.used() <= limit.limit(), "the limit holds");
 
   std::puts("4. A loader that grows on demand takes more only for a caller who holds on to batches, up to its limit:");
   const std::size_t before = gpu.device_bytes_used();
@@ -101,7 +104,7 @@ int main() {
       expect(error.code() == ps::Errc::leases_exhausted, "all batches that the limit allows are held");
     }
     std::printf("  from %zu to %zu KiB\n", before >> 10, gpu.device_bytes_used() >> 10);
-    expect(gpu.device_bytes_used() > before && gpu.device_bytes_used() <= ps::KiB(512 + 256), "it grew to its limit");
+    expect(gpu.device_bytes_used() > before && limit.used() <= limit.limit(), "it grew to its limit");
   }
   // They have been let go: the next batch is the one that did not come.
   std::size_t rest = 0;
