@@ -73,6 +73,16 @@ std::size_t DeviceRows::place_fields(const BatchInfo& from, const DevicePart& pa
 // took, and the last users.
 void DeviceRows::make_room(std::size_t bytes, Staging& staging, DevicePart& part) {
   const auto room_for = [&](std::size_t had) { return std::min(limit_, aligned_rows(std::max(bytes, had + had / 4))); };
+  if (part.rows_bytes < bytes) {
+    if (part.written) device_.synchronize(*part.ready);
+    for (std::size_t i = 0; i < part.users; ++i) device_.synchronize(*part.released[i]);
+    if (part.rows != nullptr) ring_.memory(number_).deallocate(part.rows, part.rows_bytes, rows_alignment);
+    const std::size_t room = room_for(std::exchange(part.rows_bytes, 0));
+    part.rows = nullptr;
+    part.rows = static_cast<std::byte*>(ring_.memory(number_).allocate(room, rows_alignment));
+    part.rows_bytes = room;
+    if (room > largest_.load(std::memory_order_relaxed)) largest_.store(room, std::memory_order_relaxed);
+  }
   if (staging.bytes < bytes) {
     if (staging.data != nullptr) device_.pinned_memory().deallocate(staging.data, staging.bytes, rows_alignment);
     const std::size_t room = room_for(std::exchange(staging.bytes, 0));
@@ -81,15 +91,6 @@ void DeviceRows::make_room(std::size_t bytes, Staging& staging, DevicePart& part
     staging.bytes = room;
     staged_.store(std::max(room, staged_.load(std::memory_order_relaxed)), std::memory_order_relaxed);
   }
-  if (part.rows_bytes >= bytes) return;
-  if (part.written) device_.synchronize(*part.ready);
-  for (std::size_t i = 0; i < part.users; ++i) device_.synchronize(*part.released[i]);
-  if (part.rows != nullptr) ring_.memory(number_).deallocate(part.rows, part.rows_bytes, rows_alignment);
-  const std::size_t room = room_for(std::exchange(part.rows_bytes, 0));
-  part.rows = nullptr;
-  part.rows = static_cast<std::byte*>(ring_.memory(number_).allocate(room, rows_alignment));
-  part.rows_bytes = room;
-  if (room > largest_.load(std::memory_order_relaxed)) largest_.store(room, std::memory_order_relaxed);
 }
 
 void DeviceRows::pack(const BatchInfo& from, std::uint64_t rows, std::byte* staging, DevicePart& part,

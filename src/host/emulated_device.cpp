@@ -262,13 +262,14 @@ bool EmulatedDevice::reached(const Event& event) {
   return true;
 }
 
+// So that memory is gone only when nothing uses it any more: nobody is ordered by that.
 void EmulatedDevice::drain() {
   std::vector<std::shared_ptr<Record>> ends;
   {
     const std::lock_guard lock(mutex_);
     for (StreamState* stream : open_) ends.push_back(put_record(*stream));
   }
-  for (const auto& end : ends) reach(end);
+  for (const auto& end : ends) streams_->reach(*end);
 }
 
 void EmulatedDevice::host_reads(const void* data, std::size_t bytes) {
