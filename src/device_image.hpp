@@ -24,8 +24,6 @@ class DeviceImage final : public DeviceStageModel {
   void draw(Rng&, void*) const override {}  ///< composed of what the stages draw
   std::vector<std::string> writes() const override { return {out_.name}; }
   std::string name() const override { return "image"; }
-  std::string describe() const override { return {}; }
-  std::uint64_t version() const override { return 0; }
 
   ImageShape shape() const noexcept;
   /// What the kernel needs of it. @throws Error(unsupported) for what it can't do.

@@ -21,6 +21,7 @@
 #include <penstock/schema.hpp>
 #include <penstock/stage.hpp>
 #include <penstock/tensor.hpp>
+#include <penstock/transform.hpp>
 
 namespace penstock {
 
@@ -78,13 +79,13 @@ class PENSTOCK_API DeviceStageModel {
   virtual std::size_t draw_bytes() const = 0;  ///< 0: it draws nothing
   virtual void draw(Rng& rng, void* draws) const = 0;
   virtual std::vector<std::string> writes() const = 0;
-  virtual std::string name() const = 0;
-  virtual std::string describe() const = 0;
-  virtual std::uint64_t version() const = 0;
+  virtual std::string name() const { return "device_stage"; }
+  virtual std::string describe() const { return {}; }
+  virtual std::uint64_t version() const { return 0; }
 };
 
 template <class S>
-class DeviceStageOf final : public DeviceStageModel {
+class DeviceStageOf final : public CallableOf<S, DeviceStageModel> {
   static constexpr bool draws = requires(const S& stage, Rng& rng) { stage.draw(rng); };
   static_assert(
       draws || !requires(S & stage, Rng& rng) { stage.draw(rng); },
@@ -94,13 +95,13 @@ class DeviceStageOf final : public DeviceStageModel {
       "penstock: writes() of a device stage must be const");
 
  public:
-  explicit DeviceStageOf(S stage) : stage_(std::move(stage)) {}
-  Schema schema(const Schema& in) const override { return stage_.schema(in); }
-  void run(BatchView in, BatchView out, StreamRef stream) const override { stage_.run(in, out, stream); }
+  using CallableOf<S, DeviceStageModel>::CallableOf;
+  void run(BatchView in, BatchView out, StreamRef stream) const override { this->f_.run(in, out, stream); }
   std::size_t draw_bytes() const override {
     if constexpr (draws) {
-      using Draws = std::remove_cvref_t<decltype(stage_.draw(std::declval<Rng&>()))>;
-      static_assert(std::is_trivially_copyable_v<Draws> && sizeof(Draws) <= max_draws && alignof(Draws) <= max_draws,
+      using Draws = std::remove_cvref_t<decltype(this->f_.draw(std::declval<Rng&>()))>;
+      static_assert(std::is_trivially_copyable_v<Draws> && sizeof(Draws) <= DeviceStageModel::max_draws &&
+                        alignof(Draws) <= DeviceStageModel::max_draws,
                     "penstock: draw() of a device stage must return a trivially copyable struct of at most 64 bytes");
       return sizeof(Draws);
     } else {
@@ -108,43 +109,24 @@ class DeviceStageOf final : public DeviceStageModel {
     }
   }
   void draw(Rng& rng, void* to) const override {
-    if constexpr (draws) ::new (to) auto(stage_.draw(rng));
+    if constexpr (draws) ::new (to) auto(this->f_.draw(rng));
   }
   std::vector<std::string> writes() const override {
     if constexpr (requires {
-                    { stage_.writes() } -> std::convertible_to<std::vector<std::string>>;
+                    { this->f_.writes() } -> std::convertible_to<std::vector<std::string>>;
                   })
-      return stage_.writes();
+      return this->f_.writes();
     else
       return {};
-  }
-  std::string name() const override {
-    if constexpr (requires {
-                    { stage_.name() } -> std::convertible_to<std::string>;
-                  })
-      return stage_.name();
-    else
-      return "device_stage";
   }
   std::string describe() const override {
     if constexpr (requires {
-                    { stage_.describe() } -> std::convertible_to<std::string>;
+                    { this->f_.describe() } -> std::convertible_to<std::string>;
                   })
-      return stage_.describe();
+      return this->f_.describe();
     else
       return {};
   }
-  std::uint64_t version() const override {
-    if constexpr (requires {
-                    { stage_.version() } -> std::convertible_to<std::uint64_t>;
-                  })
-      return stage_.version();
-    else
-      return 0;
-  }
-
- private:
-  S stage_;
 };
 
 PENSTOCK_API Stage make_device_stage(std::shared_ptr<const DeviceStageModel> model);

@@ -13,6 +13,7 @@
 
 #include "support/catch.hpp"
 #include "support/test_images.hpp"
+#include "transforms/encoded.hpp"
 #include "transforms/png_files.hpp"
 
 namespace ps = penstock;
@@ -20,13 +21,6 @@ using namespace penstock_test;
 using ps::testing::check_stage;
 
 namespace {
-
-struct Encoded {
-  std::vector<Bytes> files;
-  std::uint64_t size() const { return files.size(); }
-  ps::Schema schema() const { return {{"image", ps::DType::u8, {ps::dynamic}}}; }
-  void read(std::uint64_t i, ps::SampleBuilder& out) const { out.view(0, files[i]); }
-};
 
 // The last file is cut short, the one before it is none.
 ps::AnySource damaged_too(std::vector<Bytes> files) {

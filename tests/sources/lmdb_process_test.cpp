@@ -39,8 +39,6 @@ bool in_child(const Act& act) {
   return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-Errc code_of(const auto& act) { return error_of(act).code(); }
-
 }  // namespace
 
 TEST_CASE("a child made by fork can't use its parent's store") {

@@ -62,6 +62,4 @@ inline Items shuffled_items(std::size_t count) {
   return items;
 }
 
-inline penstock::Errc code_of(const auto& act) { return error_of(act).code(); }
-
 }  // namespace penstock_test

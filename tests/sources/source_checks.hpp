@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 
@@ -9,18 +8,9 @@
 #include <penstock/sample.hpp>
 #include <penstock/source.hpp>
 
-namespace penstock_test {
+#include "support/thrown.hpp"
 
-// The Error that `act` throws.
-template <class Act>
-penstock::Error error_of(const Act& act) {
-  try {
-    act();
-  } catch (const penstock::Error& error) {
-    return error;
-  }
-  throw std::runtime_error("nothing was thrown");
-}
+namespace penstock_test {
 
 inline std::string text_of(const penstock::TensorView& tensor) {
   return std::string(reinterpret_cast<const char*>(tensor.data), tensor.bytes());

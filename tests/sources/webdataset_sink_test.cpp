@@ -102,8 +102,6 @@ std::vector<WebDatasetField> fields_of(const Schema& schema) {
   return fields;
 }
 
-Errc code_of(const auto& act) { return error_of(act).code(); }
-
 }  // namespace
 
 TEST_CASE("any samples come back equal, and Python's tarfile sees the same members") {

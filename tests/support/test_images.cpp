@@ -70,14 +70,15 @@ Image static_noise(ImageShape shape, std::uint64_t seed) {
   return image;
 }
 
-Image cut(const Image& image, const Box& box) {
-  Image part({box.height, box.width, image.shape.channels});
-  const Pixels from = image.view(box);
-  const std::size_t row = part.pixels.size() / static_cast<std::size_t>(box.height);
-  for (std::int32_t y = 0; y < box.height; ++y)
-    std::memcpy(part.pixels.data() + static_cast<std::size_t>(y) * row, from.data + y * from.stride, row);
-  return part;
+Image copied(const Pixels& pixels) {
+  Image image(pixels.shape);
+  const std::size_t row = image.pixels.size() / static_cast<std::size_t>(pixels.shape.height);
+  for (std::int32_t y = 0; y < pixels.shape.height; ++y)
+    std::memcpy(image.pixels.data() + static_cast<std::size_t>(y) * row, pixels.data + y * pixels.stride, row);
+  return image;
 }
+
+Image cut(const Image& image, const Box& box) { return copied(image.view(box)); }
 
 std::byte* TestScratch::allocate(std::size_t bytes) {
   auto* block = static_cast<std::byte*>(::operator new(bytes + 1, std::align_val_t(64)));

@@ -43,6 +43,8 @@ Image photo(penstock::ImageShape shape, std::uint64_t seed = 0, int noise = 8);
 Image static_noise(penstock::ImageShape shape, std::uint64_t seed = 0);
 // A part of an image, copied.
 Image cut(const Image& image, const penstock::Box& box);
+// What a view shows, copied.
+Image copied(const penstock::Pixels& pixels);
 
 // Scratch of exactly what was asked for, filled with garbage: reading or writing behind an end is seen by ASan.
 class TestScratch final : public penstock::Scratch {

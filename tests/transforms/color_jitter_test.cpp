@@ -14,6 +14,7 @@
 #include "sources/temp_folder.hpp"
 #include "support/catch.hpp"
 #include "support/test_images.hpp"
+#include "support/thrown.hpp"
 #include "transforms/targets.hpp"
 
 using namespace penstock;
@@ -107,16 +108,6 @@ const ColorJitter::Operation operations[] = {ColorJitter::brightness, ColorJitte
                                              ColorJitter::hue};
 
 const ImageShape shapes[] = {{1, 1, 3}, {5, 7, 3}, {31, 33, 3}, {32, 32, 3}, {64, 75, 3}, {37, 41, 1}};
-
-Errc code_of(auto&& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.code();
-  }
-  FAIL("nothing was thrown");
-  return Errc::user;
-}
 
 Rng rng_at(std::uint64_t position) { return Rng(7, 99, Place{0, position, 0, 0}); }
 

@@ -11,19 +11,13 @@
 
 #include "support/catch.hpp"
 #include "support/test_images.hpp"
+#include "transforms/encoded.hpp"
 #include "transforms/png_files.hpp"
 
 namespace ps = penstock;
 using namespace penstock_test;
 
 namespace {
-
-struct Encoded {
-  std::vector<Bytes> files;
-  std::uint64_t size() const { return files.size(); }
-  ps::Schema schema() const { return {{"image", ps::DType::u8, {ps::dynamic}}}; }
-  void read(std::uint64_t i, ps::SampleBuilder& out) const { out.view(0, files[i]); }
-};
 
 bool is_png(const Bytes& file) { return file[0] == std::byte{0x89}; }
 

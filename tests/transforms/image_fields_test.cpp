@@ -10,6 +10,7 @@
 
 #include "support/catch.hpp"
 #include "support/test_images.hpp"
+#include "support/thrown.hpp"
 
 using namespace penstock;
 using namespace penstock_test;
@@ -57,16 +58,6 @@ bool same(const TensorView& a, const TensorView& b) {
 bool same(const OwnedSample& a, const OwnedSample& b) {
   return a.schema() == b.schema() &&
          std::ranges::all_of(a.schema(), [&](const Field& field) { return same(a[field.name], b[field.name]); });
-}
-
-Error error_of(auto&& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error;
-  }
-  FAIL("nothing was thrown");
-  throw;
 }
 
 }  // namespace

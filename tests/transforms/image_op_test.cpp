@@ -3,6 +3,7 @@
 
 #include "support/catch.hpp"
 #include "support/test_images.hpp"
+#include "support/thrown.hpp"
 #include "transforms/reference.hpp"
 
 using namespace penstock;
@@ -11,16 +12,6 @@ using namespace penstock_test;
 namespace {
 
 const std::array<float, 4> ones{1, 1, 1, 1}, zeros{0, 0, 0, 0};
-
-Errc code_of(auto&& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.code();
-  }
-  FAIL("nothing was thrown");
-  return Errc::user;
-}
 
 // One call, on the op and on a whole image.
 struct Call {

@@ -9,6 +9,7 @@
 
 #include "support/catch.hpp"
 #include "support/test_images.hpp"
+#include "support/thrown.hpp"
 #include "transforms/reference.hpp"
 
 using namespace penstock;
@@ -24,16 +25,6 @@ ImageOp composed(const S& stage, const ImageShape& shape, std::uint64_t position
   ImageOp op(shape);
   stage.compose(stage.draw(shape, rng), shape, op);
   return op;
-}
-
-Errc code_of(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.code();
-  }
-  FAIL("nothing was thrown");
-  return Errc::user;
 }
 
 const Shape open{dynamic, dynamic, 3};

@@ -10,6 +10,7 @@
 
 #include "support/catch.hpp"
 #include "support/test_images.hpp"
+#include "transforms/encoded.hpp"
 
 using namespace penstock;
 using namespace penstock_test;
@@ -36,16 +37,6 @@ class Photos {
  private:
   std::shared_ptr<std::vector<std::vector<std::byte>>> files_ = std::make_shared<std::vector<std::vector<std::byte>>>();
 };
-
-std::vector<std::byte> all_bytes(const Pipeline& pipeline) {
-  std::vector<std::byte> bytes;
-  Loader loader(pipeline);
-  for (Batch& batch : loader.epoch()) {
-    const TensorView images = batch["image"];
-    bytes.insert(bytes.end(), images.data, images.data + images.bytes());
-  }
-  return bytes;
-}
 
 }  // namespace
 

@@ -8,6 +8,7 @@
 
 #include "support/catch.hpp"
 #include "support/test_images.hpp"
+#include "support/thrown.hpp"
 
 using namespace penstock;
 using namespace penstock_test;
@@ -23,16 +24,6 @@ Bytes decode_all(ImageDecoding& decoding, std::span<const std::byte> bytes, bool
             static_cast<std::size_t>(shape.channels));
   decoding.decode({0, 0, shape.height, shape.width}, verify, out.data(), scratch);
   return out;
-}
-
-Error error_of(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error;
-  }
-  FAIL("nothing was thrown");
-  throw;
 }
 
 // The place behind the marker FF `code`.

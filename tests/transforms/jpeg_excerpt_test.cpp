@@ -20,14 +20,6 @@ namespace {
 
 constexpr std::array<int, 2> all_factors[] = {{1, 1}, {2, 1}, {1, 2}, {2, 2}, {4, 1}, {1, 4}, {4, 2}};
 
-Image copied(const Pixels& pixels) {
-  Image image(pixels.shape);
-  const std::size_t row = image.pixels.size() / static_cast<std::size_t>(pixels.shape.height);
-  for (std::int32_t y = 0; y < pixels.shape.height; ++y)
-    std::memcpy(image.pixels.data() + static_cast<std::size_t>(y) * row, pixels.data + y * pixels.stride, row);
-  return image;
-}
-
 Image decode(ImageDecoding& decoding, std::span<const std::byte> bytes, const Box& box, bool verify = false) {
   TestScratch scratch;
   decoding.open(bytes);

@@ -14,14 +14,6 @@ using namespace penstock_test;
 
 namespace {
 
-Image copied(const Pixels& pixels) {
-  Image image(pixels.shape);
-  const std::size_t row = image.pixels.size() / static_cast<std::size_t>(pixels.shape.height);
-  for (std::int32_t y = 0; y < pixels.shape.height; ++y)
-    std::memcpy(image.pixels.data() + static_cast<std::size_t>(y) * row, pixels.data + y * pixels.stride, row);
-  return image;
-}
-
 struct Kind {
   const char* name;
   int channels;

@@ -8,6 +8,7 @@
 #include <zlib.h>
 
 #include "support/catch.hpp"
+#include "support/thrown.hpp"
 #include "transforms/png_files.hpp"
 
 using namespace penstock;
@@ -21,16 +22,6 @@ Image decode(ImageDecoding& decoding, std::span<const std::byte> bytes) {
   decoding.decode({0, 0, image.shape.height, image.shape.width}, false,
                   reinterpret_cast<std::byte*>(image.pixels.data()), scratch);
   return image;
-}
-
-Error error_of(auto&& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error;
-  }
-  FAIL("nothing was thrown");
-  throw;
 }
 
 using Chunk = PngFile::Chunk;

@@ -11,6 +11,7 @@
 
 #include "sources/temp_folder.hpp"
 #include "support/catch.hpp"
+#include "support/thrown.hpp"
 #include "transforms/png_files.hpp"
 
 using namespace penstock;
@@ -37,16 +38,6 @@ Image decoded(ImageDecoding& decoding, std::span<const std::byte> bytes, bool ve
 }
 
 bool can_be_labels(const PngKind& kind) { return (kind.color == 0 || kind.color == 3) && kind.depth <= 8; }
-
-Errc code_of(auto&& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.code();
-  }
-  FAIL("nothing was thrown");
-  return Errc::user;
-}
 
 }  // namespace
 

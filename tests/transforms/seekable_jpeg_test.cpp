@@ -18,24 +18,14 @@
 
 #include "support/catch.hpp"
 #include "support/test_images.hpp"
+#include "support/thrown.hpp"
+#include "transforms/encoded.hpp"
 #include "transforms/plain_jpeg.hpp"
 
 using namespace penstock;
 using namespace penstock_test;
 
 namespace {
-
-Errc code_of(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    INFO(error.what());
-    CHECK(std::string(error.what()).find('\n') == std::string::npos);
-    return error.code();
-  }
-  FAIL("nothing was thrown");
-  throw;
-}
 
 std::int32_t mcus_of_a_row(std::int32_t width, int channels, int across) {
   const std::int32_t mcu = channels == 1 ? 8 : 8 * across;
@@ -231,16 +221,6 @@ struct Files {
     out.view("image", (*files)[i]);
   }
 };
-
-std::vector<std::byte> all_bytes(const Pipeline& pipeline) {
-  std::vector<std::byte> bytes;
-  Loader loader(pipeline);
-  for (Batch& batch : loader.epoch()) {
-    const TensorView images = batch["image"];
-    bytes.insert(bytes.end(), images.data, images.data + images.bytes());
-  }
-  return bytes;
-}
 
 }  // namespace
 

@@ -10,6 +10,7 @@
 
 #include "support/catch.hpp"
 #include "support/test_images.hpp"
+#include "support/thrown.hpp"
 #include "transforms/targets.hpp"
 
 using namespace penstock;
@@ -54,16 +55,6 @@ Three reference(const std::uint8_t* pixel, const Three& alpha, const Three& beta
 }
 
 Rng stain_rng(std::uint64_t position) { return Rng(7, 99, Place{0, position, 0, 0}); }
-
-Errc code_of(auto&& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.code();
-  }
-  FAIL("nothing was thrown");
-  return Errc::user;
-}
 
 Image every_gray() {
   Image image({16, 16, 3});
