@@ -1,0 +1,132 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <penstock/export.hpp>
+#include <penstock/pipeline.hpp>
+#include <penstock/sample.hpp>
+#include <penstock/schema.hpp>
+
+namespace penstock {
+
+/// A dataset, or a column of one, that becomes a field.
+struct Hdf5Field {
+  std::string dataset;      ///< its path in the file: "x", "/train/images"
+  std::string member = {};  ///< of a compound type: the column's name, of nested ones joined by '.'
+  std::string name = {};    ///< the field's; empty: the dataset's path without its first '/', and "/" + member
+  std::string file = {};    ///< another file that holds it, for data sets that keep each field in a file of its own;
+                            ///< relative names are the process's, as of `Hdf5::path`. Not with several `paths`
+  bool squeeze = false;     ///< leave dimensions of size 1 out: a dataset [N, 1, 1, 1] becomes a scalar
+};
+
+/// HDF5 files to read from: datasets whose first dimension counts records. `from(Hdf5{.path = "train.h5"})` opens one.
+///
+/// Integers, floats (IEEE; others as the nearest wider one), enumerations (as integers; of FALSE and TRUE as boolean),
+/// bit fields and fixed arrays of these become tensors, opaque values u8[n]; byte order is the machine's. Strings,
+/// fixed (without their padding) or variable, become u8[?], variable-length sequences a `[?]` of their element.
+struct Hdf5 {
+  std::string path;
+  std::vector<std::string> paths = {};  ///< several files one after the other, instead of `path`; their fields must
+                                        ///< agree in name, dtype and shape
+  // What changes results.
+  std::vector<Hdf5Field> fields = {};  ///< empty: every dataset of the file, whose first dimensions must be equal; of
+                                       ///< a compound dataset each column
+  bool verify_checksum = true;         ///< compare Fletcher-32 checksums, where chunks have them
+  // What changes only speed.
+  std::size_t keep_bytes = 16u << 20;  ///< a dataset of at most so many bytes is read whole when it is first needed and
+                                       ///< stays in memory: labels, coordinates. 0: none is
+};
+
+/// How the records of a field are read.
+enum class Hdf5Way : std::uint8_t {
+  kept,        ///< read whole when first needed, then from memory
+  contiguous,  ///< from its place in the file, by any number of threads
+  chunks,      ///< chunks as they are stored, decoded by the runners, each once while it stays
+  library,     ///< chunks read and converted by the HDF5 library, one at a time; they stay as the others do
+  rows,        ///< row by row by the HDF5 library, one at a time
+};
+
+/// "kept", "contiguous", …
+PENSTOCK_API std::string_view to_string(Hdf5Way way) noexcept;
+
+/// What is known about a field.
+struct Hdf5FieldInfo {
+  std::string name, dataset, member, file;
+  Hdf5Way way = Hdf5Way::rows;
+  std::string storage;               ///< "contiguous", "chunks of [32, 96, 96, 3], shuffle + deflate"
+  std::string reason;                ///< why it goes this way, where there is a faster one; else empty
+  std::uint64_t rows_per_chunk = 0;  ///< 0 where it has no chunks
+};
+
+/// An attribute's value, in row-major order.
+struct Hdf5Attribute {
+  std::vector<std::int64_t> shape;  ///< empty: a scalar
+  std::variant<std::vector<std::int64_t>, std::vector<double>, std::vector<std::string>> values;
+};
+
+/// The records of HDF5 files, numbered through all files. Immutable; copies share the open files; any thread.
+///
+/// The HDF5 library does one thing at a time, in all threads of a process; so it is asked for what is stored, and what
+/// takes time, decompression above all, is done by the runners. Chunks are blocks: each is decoded once while it stays
+/// in the loader's `block_bytes`, so `shuffle({.blocks = true})` costs what reading in order costs, and a full shuffle
+/// of compressed chunks of many rows decodes nearly a chunk a row. `Pipeline::plan()` says which way each field goes.
+///
+/// Damage that HDF5 files carry is mostly found: sizes are compared with the file's before anything is allocated, and
+/// what is decompressed must have its chunk's size. But the library itself trusts what it parses: a file that was made
+/// to harm can crash the process. Open files you trust.
+///
+/// The file must not change while it is open. A child made by fork() must open its own: what it inherited throws
+/// Error(forked).
+class PENSTOCK_API Hdf5Source {
+ public:
+  /// @throws Error(not_found | io | corrupt) for a file that can't be opened; Error(not_found) for a dataset or member
+  /// that isn't there; Error(schema_mismatch) when first dimensions differ, or the files' fields do;
+  /// Error(unsupported) for element types without a field and for filters the HDF5 library does not know;
+  /// Error(invalid_argument) for options that can't work.
+  explicit Hdf5Source(Hdf5 options);
+
+  std::uint64_t size() const noexcept;
+  Schema schema() const;
+  std::uint64_t blocks() const noexcept;
+  std::uint64_t block_bytes(std::uint64_t block) const noexcept;
+  void blocks_of(std::uint64_t index, std::vector<std::uint64_t>& ids) const;
+  /// @throws Error(corrupt | io) with file, dataset, chunk and, where it is known, its offset in the file.
+  void load(std::uint64_t block, std::span<std::byte> bytes) const;
+  /// @throws Error(corrupt | io) as `load`; Error(not_found) past the end.
+  void read(std::uint64_t index, std::span<const std::span<const std::byte>> blocks, SampleBuilder& out) const;
+
+  std::string name() const { return "hdf5"; }
+  /// The first file, as it was given.
+  std::string file() const;
+  /// Hash of the files' numbers of records and of what the fields are; values are not looked at.
+  std::uint64_t identity() const noexcept;
+  /// Ends of the chunks of that field whose chunks take most memory; empty where no field is read by chunks.
+  std::vector<std::uint64_t> block_ends() const;
+  /// How each field is read and why, for `Pipeline::plan()`.
+  std::vector<std::string> notes() const;
+
+  const std::vector<Hdf5FieldInfo>& fields() const noexcept;
+  /// Names of the attributes of an object ("/" for the file's own) in the first file. @throws Error(not_found | io).
+  std::vector<std::string> attributes(std::string_view object) const;
+  /// An attribute of an object in the first file; none where there is none of that name. @throws Error(not_found) for
+  /// an object that isn't there, Error(unsupported) for a type other than numbers and strings, Error(io).
+  std::optional<Hdf5Attribute> attribute(std::string_view object, std::string_view name) const;
+
+ private:
+  class Impl;
+  std::shared_ptr<const Impl> impl_;
+};
+
+/// Begins a pipeline over HDF5 files.
+inline Pipeline from(Hdf5 options) { return from(Hdf5Source(std::move(options))); }
+
+}  // namespace penstock
