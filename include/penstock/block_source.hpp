@@ -46,6 +46,7 @@ namespace detail {
 class PENSTOCK_API BlockModel {
  public:
   virtual ~BlockModel() = default;
+  virtual std::uint64_t blocks() const = 0;
   virtual std::uint64_t block_bytes(std::uint64_t block) const = 0;
   virtual void blocks_of(std::uint64_t index, std::vector<std::uint64_t>& ids) const = 0;
   virtual void load(std::uint64_t block, std::span<std::byte> bytes) const = 0;
@@ -62,7 +63,9 @@ class BlockSourceOf final : public SourceMembers<S>, public BlockModel {
  public:
   explicit BlockSourceOf(S source) : SourceMembers<S>(std::move(source)) {}
   std::unique_ptr<ReaderModel> open_reader() const override { return make_block_reader(*this); }
-  const BlockModel* block_model() const noexcept override { return this; }
+  /// None where there are no blocks after all, so that records are read as any others.
+  const BlockModel* block_model() const noexcept override { return this->source_.blocks() == 0 ? nullptr : this; }
+  std::uint64_t blocks() const override { return this->source_.blocks(); }
   std::uint64_t block_bytes(std::uint64_t block) const override { return this->source_.block_bytes(block); }
   void blocks_of(std::uint64_t index, std::vector<std::uint64_t>& ids) const override {
     this->source_.blocks_of(index, ids);

@@ -61,6 +61,7 @@ concept LeasedSource = Described<S> && requires(const S& source) {
 ///                                                          that are cheap to read together ends (a shard, a chunk), as
 ///                                                          the number of records up to there: ascending, the last one
 ///                                                          is size(). Empty = no such runs
+///     std::vector<std::string> notes() const;              lines for `Pipeline::plan()`: how it is read, and why
 template <class S>
 concept Source = SharedSource<S> || LeasedSource<S>;
 
@@ -108,6 +109,7 @@ class PENSTOCK_API SourceModel {
   virtual bool can_seek() const noexcept { return false; }
   virtual std::unique_ptr<StreamModel> open_stream() const { return nullptr; }
   virtual std::vector<std::uint64_t> block_ends() const { return {}; }
+  virtual std::vector<std::string> notes() const { return {}; }
   /// Where its records share blocks.
   virtual const BlockModel* block_model() const noexcept { return nullptr; }
   /// Says in an error of record `index` what is known of it, each where it isn't said yet: source, file, key. Not the
@@ -169,6 +171,14 @@ class SourceMembers : public SourceModel {
                     { source_.block_ends() } -> std::convertible_to<std::vector<std::uint64_t>>;
                   })
       return source_.block_ends();
+    else
+      return {};
+  }
+  std::vector<std::string> notes() const override {
+    if constexpr (requires {
+                    { source_.notes() } -> std::convertible_to<std::vector<std::string>>;
+                  })
+      return source_.notes();
     else
       return {};
   }

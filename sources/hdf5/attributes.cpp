@@ -1,0 +1,136 @@
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include <penstock/error.hpp>
+#include <penstock/sources/hdf5.hpp>
+
+#include "errors.hpp"
+#include "library.hpp"
+#include "store.hpp"
+
+namespace penstock {
+
+namespace {
+
+using hdf5::Handle;
+using hdf5::LibraryLock;
+
+constexpr std::uint64_t most_bytes = 64u << 20;
+
+Handle open_object(const hdf5::File& file, std::string_view object) {
+  Handle handle(H5Oopen(file.id(), std::string(object).c_str(), H5P_DEFAULT), H5Oclose);
+  if (!handle) throw hdf5::error_in(file.path(), Errc::not_found, "there is no object '" + std::string(object) + "'");
+  return handle;
+}
+
+std::vector<std::string> fixed_texts(hid_t attribute, hid_t type, std::uint64_t count) {
+  const std::size_t bytes = H5Tget_size(type);
+  std::vector<char> all(bytes * count);
+  if (H5Aread(attribute, type, all.data()) < 0) throw Error(Errc::io, hdf5::library_says());
+  std::vector<std::string> texts;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    std::string text(all.data() + i * bytes, bytes);
+    if (H5Tget_strpad(type) == H5T_STR_NULLTERM) text.resize(std::strlen(text.c_str()));
+    const char filler = H5Tget_strpad(type) == H5T_STR_SPACEPAD ? ' ' : '\0';
+    text.erase(text.find_last_not_of(filler) + 1);
+    texts.push_back(std::move(text));
+  }
+  return texts;
+}
+
+std::vector<std::string> variable_texts(hid_t attribute, hid_t type, hid_t space, std::uint64_t count) {
+  std::vector<char*> all(count, nullptr);
+  if (H5Aread(attribute, type, all.data()) < 0) throw Error(Errc::io, hdf5::library_says());
+  std::vector<std::string> texts;
+  for (const char* text : all) texts.emplace_back(text == nullptr ? "" : text);
+  H5Dvlen_reclaim(type, space, H5P_DEFAULT, all.data());
+  return texts;
+}
+
+template <class T>
+std::vector<T> numbers(hid_t attribute, hid_t memory, std::uint64_t count) {
+  std::vector<T> values(count);
+  if (H5Aread(attribute, memory, values.data()) < 0) throw Error(Errc::io, hdf5::library_says());
+  return values;
+}
+
+Hdf5Attribute value_of(hid_t attribute) {
+  const Handle type = hdf5::own_type(H5Aget_type(attribute)), space = hdf5::own_space(H5Aget_space(attribute));
+  if (!type || !space) throw Error(Errc::corrupt, hdf5::library_says());
+  Hdf5Attribute out;
+  const int rank = H5Sget_simple_extent_ndims(space.get());
+  std::array<hsize_t, H5S_MAX_RANK> dims{};
+  if (rank > 0) H5Sget_simple_extent_dims(space.get(), dims.data(), nullptr);
+  std::uint64_t count = H5Sget_simple_extent_type(space.get()) == H5S_NULL ? 0 : 1;
+  for (int d = 0; d < rank; ++d) {
+    const hsize_t n = dims[static_cast<std::size_t>(d)];
+    if (n > most_bytes || count * n > most_bytes) throw Error(Errc::limit_exceeded, "it has too many values");
+    count *= n;
+    out.shape.push_back(static_cast<std::int64_t>(n));
+  }
+  if (count == 0 && out.shape.empty()) out.shape = {0};
+  if (H5Tget_size(type.get()) * count > most_bytes) throw Error(Errc::limit_exceeded, "it is larger than 64 MiB");
+  switch (H5Tget_class(type.get())) {
+    case H5T_STRING:
+      out.values = H5Tis_variable_str(type.get()) > 0 ? variable_texts(attribute, type.get(), space.get(), count)
+                                                      : fixed_texts(attribute, type.get(), count);
+      break;
+    case H5T_INTEGER:
+    case H5T_ENUM:
+      // Above what fits, the library gives the largest.
+      out.values = numbers<std::int64_t>(attribute, H5T_NATIVE_INT64, count);
+      break;
+    case H5T_FLOAT:
+      out.values = numbers<double>(attribute, H5T_NATIVE_DOUBLE, count);
+      break;
+    default:
+      throw Error(Errc::unsupported, "its type is neither a number nor a string");
+  }
+  return out;
+}
+
+}  // namespace
+
+std::vector<std::string> Hdf5Source::attributes(std::string_view object) const {
+  const hdf5::File& file = *impl_->files.front();
+  file.require_own_process();
+  const LibraryLock lock;
+  const Handle handle = open_object(file, object);
+  std::vector<std::string> names;
+  const auto visit = [](hid_t, const char* name, const H5A_info_t*, void* data) -> herr_t {
+    try {
+      static_cast<std::vector<std::string>*>(data)->emplace_back(name);
+      return 0;
+    } catch (...) {
+      return -1;  // out of memory
+    }
+  };
+  hsize_t at = 0;
+  if (H5Aiterate2(handle.get(), H5_INDEX_NAME, H5_ITER_NATIVE, &at, visit, &names) < 0)
+    throw hdf5::error_in(file.path(), Errc::io,
+                         "the attributes of '" + std::string(object) + "' can't be listed: " + hdf5::library_says());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+std::optional<Hdf5Attribute> Hdf5Source::attribute(std::string_view object, std::string_view name) const {
+  const hdf5::File& file = *impl_->files.front();
+  file.require_own_process();
+  const LibraryLock lock;
+  const Handle handle = open_object(file, object);
+  const std::string wanted(name);
+  if (H5Aexists(handle.get(), wanted.c_str()) <= 0) return std::nullopt;
+  const Handle attribute(H5Aopen(handle.get(), wanted.c_str(), H5P_DEFAULT), H5Aclose);
+  try {
+    if (!attribute) throw Error(Errc::io, hdf5::library_says());
+    return value_of(attribute.get());
+  } catch (const Error& error) {
+    throw hdf5::error_in(file.path(), error.code(),
+                         "attribute '" + wanted + "' of '" + std::string(object) + "': " + error.cause());
+  }
+}
+
+}  // namespace penstock

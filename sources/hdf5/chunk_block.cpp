@@ -1,0 +1,135 @@
+#include "chunk_block.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "rows.hpp"
+
+namespace penstock::hdf5 {
+
+namespace {
+
+using Dims = std::array<std::uint64_t, H5S_MAX_RANK>;
+
+// A chunk's elements to where they belong in the block, as far as the dataset reaches.
+void place(const Dataset& dataset, std::span<const std::uint64_t> first, std::span<const std::byte> chunk,
+           std::span<std::byte> block) {
+  const std::span<const std::uint64_t> dims = dataset.dims(), size = dataset.chunk();
+  const std::size_t rank = dims.size();
+  // In bytes, from one index of a dimension to the next.
+  Dims extent{}, in_chunk{}, in_block{};
+  in_chunk[rank - 1] = in_block[rank - 1] = dataset.element_bytes();
+  for (std::size_t d = rank - 1; d > 0; --d) {
+    in_chunk[d - 1] = in_chunk[d] * size[d];
+    in_block[d - 1] = in_block[d] * dims[d];
+  }
+  std::uint64_t to = 0;
+  for (std::size_t d = 0; d < rank; ++d) {
+    extent[d] = std::min(size[d], dims[d] - first[d]);
+    if (d > 0) to += first[d] * in_block[d];
+  }
+  // The last dimensions, as far as they are whole on both sides, are copied at once.
+  std::size_t outer = rank - 1;
+  while (outer > 0 && size[outer] == dims[outer]) --outer;
+  const std::uint64_t run = extent[outer] * in_chunk[outer];
+  std::uint64_t from = 0;
+  Dims at{};
+  while (true) {
+    std::memcpy(block.data() + to, chunk.data() + from, run);
+    std::size_t d = outer;
+    for (; d > 0; --d) {
+      from += in_chunk[d - 1];
+      to += in_block[d - 1];
+      if (++at[d - 1] < extent[d - 1]) break;
+      from -= extent[d - 1] * in_chunk[d - 1];
+      to -= extent[d - 1] * in_block[d - 1];
+      at[d - 1] = 0;
+    }
+    if (d == 0) return;
+  }
+}
+
+// A chunk as it is stored; its mask says which filters were left out. Empty where it was never written.
+std::span<const std::byte> read_stored(const Dataset& dataset, std::span<const std::uint64_t> first, Buffer& buffer,
+                                       std::uint32_t& mask) {
+  std::string wrong;
+  {
+    const LibraryLock lock;
+    std::array<hsize_t, H5S_MAX_RANK> at{};
+    std::copy(first.begin(), first.end(), at.begin());
+    hsize_t bytes = 0;
+    if (H5Dget_chunk_storage_size(dataset.id(), at.data(), &bytes) < 0) {
+      wrong = library_says();
+    } else if (bytes == 0) {
+      return {};
+    } else if (bytes > dataset.file().bytes()) {
+      wrong = "it claims to have " + std::to_string(bytes) + " bytes, the whole file has " +
+              std::to_string(dataset.file().bytes());
+    } else {
+      const std::span<std::byte> stored = buffer.take(bytes);
+      if (H5Dread_chunk(dataset.id(), H5P_DEFAULT, at.data(), &mask, stored.data()) >= 0) return stored;
+      wrong = library_says();
+    }
+  }
+  throw dataset.chunk_error(dataset.code_now(), wrong, first);
+}
+
+bool reaches_over_the_end(const Dataset& dataset, std::span<const std::uint64_t> first) {
+  for (std::size_t d = 0; d < first.size(); ++d)
+    if (first[d] + dataset.chunk()[d] > dataset.dims()[d]) return true;
+  return false;
+}
+
+void decode_chunk(const Dataset& dataset, std::span<const std::uint64_t> first, bool verify_checksum,
+                  Workspace& workspace, std::span<std::byte> out) {
+  std::uint32_t mask = 0;
+  const std::span<const std::byte> stored = read_stored(dataset, first, workspace.stored, mask);
+  if (stored.empty()) return dataset.fill(out);
+  if (dataset.plain_edges() && reaches_over_the_end(dataset, first)) mask = ~std::uint32_t{0};
+  const std::string wrong = undo_filters(dataset.filters(), mask, stored, out, verify_checksum, workspace);
+  if (!wrong.empty()) throw dataset.chunk_error(Errc::corrupt, wrong, first);
+}
+
+}  // namespace
+
+std::uint64_t block_count(const Dataset& dataset) noexcept {
+  const std::uint64_t rows = dataset.chunk().front();
+  return dataset.rows() / rows + (dataset.rows() % rows != 0 ? 1 : 0);
+}
+
+std::size_t block_bytes(const Dataset& dataset) noexcept { return dataset.chunk().front() * dataset.row_bytes(); }
+
+void load_block(const Dataset& dataset, std::uint64_t block, bool verify_checksum, Workspaces& workspaces,
+                std::span<std::byte> out) {
+  dataset.file().require_own_process();
+  const std::span<const std::uint64_t> dims = dataset.dims(), chunk = dataset.chunk();
+  const std::uint64_t row = block * chunk.front();
+  if (out.empty()) return;
+  if (dataset.way_unkept() == Hdf5Way::library)
+    return read_rows(dataset, row, std::min(chunk.front(), dataset.rows() - row), verify_checksum, out);
+
+  const Workspaces::Lease lease(workspaces);
+  const std::size_t rank = dims.size();
+  Dims first{};
+  first[0] = row;
+  const std::span<const std::uint64_t> at(first.data(), rank);
+  if (std::equal(dims.begin() + 1, dims.end(), chunk.begin() + 1))
+    return decode_chunk(dataset, at, verify_checksum, *lease, out);
+  const std::span<std::byte> tile = (*lease).tile.take(dataset.chunk_bytes());
+  while (true) {
+    decode_chunk(dataset, at, verify_checksum, *lease, tile);
+    place(dataset, at, tile, out);
+    std::size_t d = rank - 1;
+    for (; d > 0; --d) {
+      first[d] += chunk[d];
+      if (first[d] < dims[d]) break;
+      first[d] = 0;
+    }
+    if (d == 0) return;
+  }
+}
+
+}  // namespace penstock::hdf5

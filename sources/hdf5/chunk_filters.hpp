@@ -1,0 +1,83 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <vector>
+
+struct libdeflate_decompressor;
+
+namespace penstock::hdf5 {
+
+/// One step of what was done to a chunk before it was stored.
+struct ChunkFilter {
+  enum class Kind : std::uint8_t { deflate, shuffle, fletcher32 };
+  Kind kind = Kind::deflate;
+  std::size_t element = 1;  ///< shuffle: bytes whose first, second, … stand together
+
+  friend bool operator==(const ChunkFilter&, const ChunkFilter&) = default;
+};
+
+/// Memory that grows and keeps what it has; its content is undefined after `take`.
+class Buffer {
+ public:
+  std::span<std::byte> take(std::size_t bytes);
+
+ private:
+  std::unique_ptr<std::byte[]> data_;
+  std::size_t bytes_ = 0;
+};
+
+/// What a thread needs to decode chunks.
+class Workspace {
+ public:
+  Workspace();
+  Workspace(const Workspace&) = delete;
+  Workspace& operator=(const Workspace&) = delete;
+  ~Workspace();
+
+  Buffer stored, tile;
+  Buffer halfway[2];  ///< between two filters, by turns
+  libdeflate_decompressor* inflater;
+};
+
+/// Workspaces, lent to whoever decodes.
+class Workspaces {
+ public:
+  class Lease {
+   public:
+    explicit Lease(Workspaces& from) : from_(from), workspace_(from.take()) {}
+    Lease(const Lease&) = delete;
+    Lease& operator=(const Lease&) = delete;
+    ~Lease() { from_.give_back(std::move(workspace_)); }
+    Workspace& operator*() const noexcept { return *workspace_; }
+
+   private:
+    Workspaces& from_;
+    std::unique_ptr<Workspace> workspace_;
+  };
+
+ private:
+  std::unique_ptr<Workspace> take();
+  void give_back(std::unique_ptr<Workspace> workspace) noexcept;
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<Workspace>> idle_;
+};
+
+/// Undoes filters, the last one first; those whose bit is set in `mask` were left out when the chunk was stored.
+/// Fills `out`. Returns what is wrong with the chunk, empty when nothing is.
+std::string undo_filters(std::span<const ChunkFilter> filters, std::uint32_t mask, std::span<const std::byte> stored,
+                         std::span<std::byte> out, bool verify_checksum, Workspace& workspace);
+
+/// The checksum of HDF5's filter fletcher32: Fletcher's sums modulo 65535 over big-endian words of 16 bits; an odd last
+/// byte is the upper half of a word.
+std::uint32_t fletcher32(std::span<const std::byte> bytes) noexcept;
+
+/// Puts bytes that were stored apart, all first ones of elements, then all second ones, …, beside each other. What is
+/// no whole element at the end stays there.
+void unshuffle(std::span<const std::byte> in, std::span<std::byte> out, std::size_t element) noexcept;
+
+}  // namespace penstock::hdf5

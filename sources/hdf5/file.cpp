@@ -1,0 +1,82 @@
+#include "file.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include <penstock/error.hpp>
+
+#include "errors.hpp"
+
+namespace penstock::hdf5 {
+
+namespace {
+
+// What stands in the way of opening, by the system's own words where it has some.
+void require_readable(const std::string& path) {
+  if (path.empty()) throw error_in(path, Errc::invalid_argument, "the file's path is empty");
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (fd < 0) throw system_error(errno, "opening the file", path);
+  struct stat status {};
+  const bool regular = ::fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
+  ::close(fd);
+  if (!regular) throw error_in(path, Errc::invalid_argument, "this is no regular file; name an HDF5 file");
+}
+
+}  // namespace
+
+File::File(std::string path) : path_(std::move(path)), owner_(::getpid()) {
+  require_readable(path_);
+  const LibraryLock lock;
+  const Handle access = own_list(H5Pcreate(H5P_FILE_ACCESS));
+  H5Pset_fapl_sec2(access.get());
+  id_ = Handle(H5Fopen(path_.c_str(), H5F_ACC_RDONLY, access.get()), H5Fclose);
+  if (!id_) {
+    const std::string said = library_says();
+    if (said.find("lock") != std::string::npos)
+      throw error_in(path_, Errc::io,
+                     said +
+                         "; another process has the file open for writing, or the file system knows no locks: then set "
+                         "HDF5_USE_FILE_LOCKING=FALSE in the environment");
+    if (H5Fis_hdf5(path_.c_str()) == 0) throw error_in(path_, Errc::corrupt, "this is no HDF5 file");
+    throw error_in(path_, Errc::corrupt, "the file can't be opened, as where it was cut short: " + said);
+  }
+  void* descriptor = nullptr;
+  if (H5Fget_vfd_handle(id_.get(), access.get(), &descriptor) < 0 || descriptor == nullptr)
+    throw error_in(path_, Errc::io, "the file's descriptor is not to be had: " + library_says());
+  fd_ = *static_cast<const int*>(descriptor);
+  bytes_ = bytes_now();
+}
+
+std::uint64_t File::bytes_now() const noexcept {
+  struct stat status {};
+  return ::fstat(fd_, &status) == 0 ? static_cast<std::uint64_t>(status.st_size) : 0;
+}
+
+void File::read_at(std::uint64_t offset, std::span<std::byte> out, const std::string& what) const {
+  for (std::size_t done = 0; done < out.size();) {
+    const ssize_t got = ::pread(fd_, out.data() + done, out.size() - done, static_cast<off_t>(offset + done));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) {
+      Error error = system_error(errno, "reading " + what, path_);
+      throw error.with_offset(offset + done);
+    }
+    if (got == 0)
+      throw error_in(path_, Errc::io,
+                     "reading " + what + ": the file was cut short while it was open, from " + std::to_string(bytes_) +
+                         " bytes to " + std::to_string(bytes_now()),
+                     offset + done);
+    done += static_cast<std::size_t>(got);
+  }
+}
+
+void File::require_own_process() const {
+  if (owner_ != ::getpid())
+    throw error_in(path_, Errc::forked, "the file was opened before fork(); open the source again in the child");
+}
+
+}  // namespace penstock::hdf5

@@ -1,0 +1,257 @@
+#include <penstock/sources/hdf5.hpp>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include <algorithm>
+#include <utility>
+
+#include <penstock/error.hpp>
+
+#include "chunk_block.hpp"
+#include "errors.hpp"
+#include "field_list.hpp"
+#include "rows.hpp"
+#include "store.hpp"
+
+namespace penstock {
+
+using hdf5::Column;
+using hdf5::Dataset;
+using hdf5::Part;
+using hdf5::Table;
+
+Hdf5Source::Impl::Impl(Hdf5 o) : options(std::move(o)) {
+  if (options.path.empty() == options.paths.empty())
+    throw Error(Errc::invalid_argument, "give either `path` or `paths`").with_source("hdf5");
+  if (options.paths.empty()) options.paths = {options.path};
+  for (const std::string& path : options.paths) {
+    std::vector<Field> found;
+    Part part = open_part(path, found);
+    part.first = size;
+    size += part.rows;
+    if (parts.empty()) {
+      schema = Schema(std::move(found));
+    } else if (const Schema other(std::move(found)); other != schema) {
+      throw hdf5::error_in(path, Errc::schema_mismatch,
+                           "the file's fields are " + other.to_string() + ", those of " + options.paths.front() +
+                               " are " + schema.to_string());
+    }
+    parts.push_back(std::move(part));
+  }
+  describe();
+  for (Part& part : parts)
+    for (Table& table : part.tables) {
+      table.first_block = blocks;
+      if (!table.in_blocks()) continue;
+      blocks += block_count(table.dataset);
+      blocked.push_back(&table);
+    }
+  std::vector<std::uint64_t> rows;
+  for (const Part& part : parts) rows.push_back(part.rows);
+  const std::string fields_text = schema.to_string();
+  identity = XXH3_64bits_withSeed(fields_text.data(), fields_text.size(),
+                                  XXH3_64bits(rows.data(), rows.size() * sizeof rows.front()));
+}
+
+Part Hdf5Source::Impl::open_part(const std::string& path, std::vector<Field>& found) {
+  const auto open = [&](const std::string& name) -> std::shared_ptr<const hdf5::File> {
+    for (const auto& file : files)
+      if (file->path() == name) return file;
+    return files.emplace_back(std::make_shared<const hdf5::File>(name));
+  };
+  const auto main = open(path);
+  Part part;
+  const std::vector<Hdf5Field> wanted = options.fields.empty() ? hdf5::all_fields(*main) : options.fields;
+  for (const Hdf5Field& field : wanted) {
+    if (!field.file.empty() && options.paths.size() > 1)
+      throw Error(Errc::invalid_argument, "field '" + field.dataset +
+                                              "' lies in a file of its own, which goes with one `path` only; join "
+                                              "sources by zip and concat instead")
+          .with_source("hdf5");
+    const auto file = field.file.empty() ? main : open(field.file);
+    auto table = std::find_if(part.tables.begin(), part.tables.end(), [&](const Table& t) {
+      return &t.dataset.file() == file.get() && t.dataset.path() == field.dataset;
+    });
+    if (table == part.tables.end()) {
+      part.tables.emplace_back(file, field.dataset, options.keep_bytes);
+      table = part.tables.end() - 1;
+      if (table->dataset.way() == Hdf5Way::kept) table->kept = std::make_unique<hdf5::KeptRows>();
+    }
+    table->columns.emplace_back(table->dataset, field, hdf5::field_name(field));
+    table->slots.push_back(found.size());
+    found.push_back(table->columns.back().field());
+  }
+  part.rows = part.tables.front().dataset.rows();
+  for (const Table& table : part.tables)
+    if (table.dataset.rows() != part.rows)
+      throw table.dataset.error(Errc::schema_mismatch, "it has " + std::to_string(table.dataset.rows()) +
+                                                           " records, '" + part.tables.front().dataset.path() +
+                                                           "' has " + std::to_string(part.rows));
+  return part;
+}
+
+void Hdf5Source::Impl::describe() {
+  fields.resize(schema.size());
+  for (const Table& table : parts.front().tables)
+    for (std::size_t c = 0; c < table.columns.size(); ++c) {
+      const Dataset& dataset = table.dataset;
+      const Column& column = table.columns[c];
+      Hdf5FieldInfo& info = fields[table.slots[c]];
+      info.name = column.field().name;
+      info.dataset = dataset.path();
+      info.member = column.member();
+      info.file = dataset.file().path();
+      info.way = dataset.way();
+      info.storage = dataset.storage();
+      info.reason = dataset.reason();
+      if (info.reason.empty() && column.converted()) info.reason = "each value is converted by the library";
+      if (!dataset.chunk().empty()) info.rows_per_chunk = dataset.chunk().front();
+    }
+}
+
+const Part& Hdf5Source::Impl::part_of(std::uint64_t index) const {
+  if (index >= size)
+    throw Error(Errc::not_found, "there is no such record; the source has " + std::to_string(size))
+        .with_source("hdf5")
+        .with_index(index);
+  return *std::prev(std::upper_bound(parts.begin(), parts.end(), index,
+                                     [](std::uint64_t i, const Part& part) { return i < part.first; }));
+}
+
+const Table& Hdf5Source::Impl::table_of(std::uint64_t block) const {
+  return **std::prev(std::upper_bound(blocked.begin(), blocked.end(), block,
+                                      [](std::uint64_t b, const Table* table) { return b < table->first_block; }));
+}
+
+Hdf5Source::Hdf5Source(Hdf5 options) : impl_(std::make_shared<const Impl>(std::move(options))) {}
+
+std::uint64_t Hdf5Source::size() const noexcept { return impl_->size; }
+Schema Hdf5Source::schema() const { return impl_->schema; }
+std::uint64_t Hdf5Source::blocks() const noexcept { return impl_->blocks; }
+
+std::uint64_t Hdf5Source::block_bytes(std::uint64_t block) const noexcept {
+  return hdf5::block_bytes(impl_->table_of(block).dataset);
+}
+
+void Hdf5Source::blocks_of(std::uint64_t index, std::vector<std::uint64_t>& ids) const {
+  const Part& part = impl_->part_of(index);
+  for (const Table& table : part.tables)
+    if (table.in_blocks()) ids.push_back(table.first_block + (index - part.first) / table.dataset.chunk().front());
+}
+
+void Hdf5Source::load(std::uint64_t block, std::span<std::byte> bytes) const {
+  const Table& table = impl_->table_of(block);
+  load_block(table.dataset, block - table.first_block, impl_->options.verify_checksum, impl_->workspaces, bytes);
+}
+
+void Hdf5Source::read(std::uint64_t index, std::span<const std::span<const std::byte>> blocks,
+                      SampleBuilder& out) const {
+  const Part& part = impl_->part_of(index);
+  const std::uint64_t row = index - part.first;
+  const bool verify = impl_->options.verify_checksum;
+  part.tables.front().dataset.file().require_own_process();
+  std::size_t next_block = 0;
+  for (const Table& table : part.tables) {
+    const Dataset& dataset = table.dataset;
+    const auto give = [&](std::span<const std::byte> bytes, bool stays) {
+      for (std::size_t c = 0; c < table.columns.size(); ++c) table.columns[c].give(bytes, stays, table.slots[c], out);
+    };
+    switch (dataset.way()) {
+      case Hdf5Way::chunks:
+      case Hdf5Way::library: {
+        const std::uint64_t in_block = row % dataset.chunk().front();
+        give(blocks[next_block++].subspan(in_block * dataset.row_bytes(), dataset.row_bytes()), true);
+        break;
+      }
+      case Hdf5Way::kept:
+        if (const std::byte* rows = table.kept->get(dataset, verify)) {
+          give({rows + row * dataset.row_bytes(), dataset.row_bytes()}, true);
+        } else {
+          for (std::size_t c = 0; c < table.columns.size(); ++c)
+            table.columns[c].read(dataset, row, verify, table.slots[c], out);
+        }
+        break;
+      case Hdf5Way::contiguous:
+        if (table.columns.size() == 1 && table.columns.front().is_row()) {
+          const TensorView to = out.emplace(table.slots.front(), table.columns.front().field().shape);
+          read_contiguous(dataset, row, {to.data, to.bytes()});
+        } else {
+          std::vector<std::byte> bytes(dataset.row_bytes());
+          read_contiguous(dataset, row, bytes);
+          give(bytes, false);
+        }
+        break;
+      case Hdf5Way::rows:
+        for (std::size_t c = 0; c < table.columns.size(); ++c)
+          table.columns[c].read(dataset, row, verify, table.slots[c], out);
+        break;
+    }
+  }
+}
+
+std::string Hdf5Source::file() const { return impl_->options.paths.front(); }
+std::uint64_t Hdf5Source::identity() const noexcept { return impl_->identity; }
+
+std::vector<std::uint64_t> Hdf5Source::block_ends() const {
+  std::vector<std::uint64_t> ends;
+  for (const Part& part : impl_->parts) {
+    const Table* largest = nullptr;
+    for (const Table& table : part.tables)
+      if (table.in_blocks() &&
+          (largest == nullptr || hdf5::block_bytes(table.dataset) > hdf5::block_bytes(largest->dataset)))
+        largest = &table;
+    const std::uint64_t rows = largest != nullptr ? largest->dataset.chunk().front() : part.rows;
+    for (std::uint64_t end = rows; end < part.rows; end += rows) ends.push_back(part.first + end);
+    if (part.rows != 0) ends.push_back(part.first + part.rows);
+  }
+  if (impl_->blocks == 0) ends.clear();
+  return ends;
+}
+
+const std::vector<Hdf5FieldInfo>& Hdf5Source::fields() const noexcept { return impl_->fields; }
+
+std::string_view to_string(Hdf5Way way) noexcept {
+  switch (way) {
+    case Hdf5Way::kept:
+      return "kept";
+    case Hdf5Way::contiguous:
+      return "contiguous";
+    case Hdf5Way::chunks:
+      return "chunks";
+    case Hdf5Way::library:
+      return "library";
+    case Hdf5Way::rows:
+      return "rows";
+  }
+  return "";
+}
+
+std::vector<std::string> Hdf5Source::notes() const {
+  std::vector<std::string> notes;
+  for (const Hdf5FieldInfo& field : impl_->fields) {
+    std::string text = field.name + ": " + field.storage + "; ";
+    switch (field.way) {
+      case Hdf5Way::kept:
+        text += "read whole when first needed, then from memory";
+        break;
+      case Hdf5Way::contiguous:
+        text += "read from its place in the file, in parallel";
+        break;
+      case Hdf5Way::chunks:
+        text += "stored chunks, decoded in parallel";
+        break;
+      case Hdf5Way::library:
+        text += "chunks read by the HDF5 library, one at a time";
+        break;
+      case Hdf5Way::rows:
+        text += "rows read by the HDF5 library, one at a time";
+        break;
+    }
+    if (!field.reason.empty()) text += ", because " + field.reason;
+    notes.push_back(std::move(text));
+  }
+  return notes;
+}
+
+}  // namespace penstock

@@ -1,0 +1,66 @@
+#include "library.hpp"
+
+#include <unistd.h>
+
+#include <utility>
+
+namespace penstock::hdf5 {
+
+namespace {
+
+// Never destroyed: sources in static objects may outlive it otherwise.
+std::recursive_mutex& library_mutex() {
+  static auto& mutex = *new std::recursive_mutex;
+  return mutex;
+}
+
+}  // namespace
+
+LibraryLock::LibraryLock() : lock_(library_mutex()) {
+  H5Eget_auto2(H5E_DEFAULT, &print_, &print_data_);
+  if (print_ != nullptr) H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+}
+
+LibraryLock::~LibraryLock() {
+  if (print_ != nullptr) H5Eset_auto2(H5E_DEFAULT, print_, print_data_);
+}
+
+Handle::Handle(hid_t id, Close how) : id_(id), close_(how), owner_(::getpid()) {}
+
+Handle::Handle(Handle&& other) noexcept
+    : id_(std::exchange(other.id_, -1)), close_(other.close_), owner_(other.owner_) {}
+
+Handle& Handle::operator=(Handle&& other) noexcept {
+  if (this == &other) return *this;
+  close();
+  id_ = std::exchange(other.id_, -1);
+  close_ = other.close_;
+  owner_ = other.owner_;
+  return *this;
+}
+
+Handle::~Handle() { close(); }
+
+void Handle::close() noexcept {
+  if (id_ < 0 || owner_ != ::getpid()) return;
+  const LibraryLock lock;
+  close_(id_);
+  id_ = -1;
+}
+
+std::string library_says() {
+  struct Found {
+    std::string text;
+  } found;
+  const auto visit = [](unsigned, const H5E_error2_t* error, void* data) -> herr_t {
+    // Upward: the first is the innermost.
+    auto& out = *static_cast<Found*>(data);
+    if (out.text.empty() && error->desc != nullptr) out.text = error->desc;
+    return 0;
+  };
+  H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, visit, &found);
+  if (found.text.empty()) return "the HDF5 library failed without a word";
+  return "the HDF5 library says: " + found.text;
+}
+
+}  // namespace penstock::hdf5

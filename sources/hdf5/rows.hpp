@@ -1,0 +1,22 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "dataset.hpp"
+
+namespace penstock::hdf5 {
+
+/// Rows as they are stored, by the library: one hyperslab. @throws Error(corrupt | io) with the dataset and the rows.
+void read_rows(const Dataset& dataset, std::uint64_t first, std::uint64_t count, bool verify_checksum,
+               std::span<std::byte> out);
+
+/// A row of a contiguous dataset, without the library. @throws Error(io).
+void read_contiguous(const Dataset& dataset, std::uint64_t row, std::span<std::byte> out);
+
+/// A row in the library's memory form, of type `memory`, whose elements have `element_bytes`.
+void read_row_as(const Dataset& dataset, std::uint64_t row, hid_t memory, bool verify_checksum,
+                 std::span<std::byte> out);
+
+}  // namespace penstock::hdf5

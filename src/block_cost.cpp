@@ -1,0 +1,110 @@
+#include "block_cost.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <list>
+#include <unordered_map>
+#include <vector>
+
+#include <penstock/block_source.hpp>
+
+#include "budget.hpp"
+
+namespace penstock::detail {
+
+namespace {
+
+constexpr std::uint64_t most_looked_at = 1u << 18, counted = 1u << 14;  // records
+constexpr std::uint64_t most_summed = 1u << 22;                         // blocks
+
+// Keeps the blocks used last, as a loader nearly does.
+class RecentBlocks {
+ public:
+  explicit RecentBlocks(std::uint64_t limit) : limit_(limit) {}
+  // True when it had to be decoded.
+  bool use(std::uint64_t block, std::uint64_t bytes) {
+    if (const auto found = places_.find(block); found != places_.end()) {
+      order_.splice(order_.begin(), order_, found->second);
+      return false;
+    }
+    order_.push_front({block, bytes});
+    places_[block] = order_.begin();
+    bytes_ += bytes;
+    while (bytes_ > limit_ && order_.size() > 1) {
+      bytes_ -= order_.back().bytes;
+      places_.erase(order_.back().block);
+      order_.pop_back();
+      full_ = true;
+    }
+    return true;
+  }
+  bool full() const noexcept { return full_; }
+
+ private:
+  struct Entry {
+    std::uint64_t block, bytes;
+  };
+  std::uint64_t limit_, bytes_ = 0;
+  std::list<Entry> order_;
+  std::unordered_map<std::uint64_t, std::list<Entry>::iterator> places_;
+  bool full_ = false;
+};
+
+std::string short_number(double value) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), value < 10 ? "%.2g" : "%.0f", value);
+  return text.data();
+}
+
+std::string mebibytes(std::uint64_t bytes) { return short_number(static_cast<double>(bytes) / (1 << 20)) + " MiB"; }
+
+// Blocks decoded a record once memory is full; negative where it is not filled by what is looked at.
+double decodes_a_record(const PipelineData& data, const BlockModel& model) {
+  RecentBlocks kept(default_block_bytes);
+  std::vector<std::uint64_t> indices(256), ids;
+  std::uint64_t records = 0, decodes = 0;
+  for (std::uint64_t first = 0; first < std::min(data.size, most_looked_at) && records < counted;
+       first += indices.size()) {
+    indices.resize(std::min<std::uint64_t>(indices.size(), data.size - first));
+    data.fill(0, first, indices);
+    for (const std::uint64_t index : indices) {
+      ids.clear();
+      model.blocks_of(index, ids);
+      const bool counts = kept.full();
+      for (const std::uint64_t id : ids) {
+        const bool decoded = kept.use(id, model.block_bytes(id));
+        if (counts && decoded) ++decodes;
+      }
+      if (counts) ++records;
+    }
+  }
+  return records == 0 ? -1 : static_cast<double>(decodes) / static_cast<double>(records);
+}
+
+}  // namespace
+
+std::string describe_blocks(const PipelineData& data) {
+  const BlockModel* const model = data.source->block_model();
+  if (model == nullptr || data.source_size == 0) return {};
+  const std::uint64_t blocks = model->blocks();
+  std::string text = std::to_string(blocks) + " that records share";
+  if (blocks > most_summed) return text;
+  std::uint64_t bytes = 0;
+  for (std::uint64_t b = 0; b < blocks; ++b) bytes += model->block_bytes(b);
+  text += ", " + mebibytes(bytes) + " decoded";
+  if (bytes <= default_block_bytes) return text + ": all stay in a loader's `block_bytes`, each is decoded once";
+  const double in_order = static_cast<double>(blocks) / static_cast<double>(data.source_size);
+  const double decodes = decodes_a_record(data, *model);
+  if (decodes < 0) return text;
+  text += "; of " + mebibytes(default_block_bytes) + " (`block_bytes`) this order decodes " + short_number(decodes) +
+          " a record, in order it is " + short_number(in_order);
+  if (decodes > 1.5 * in_order)
+    text += ": " + short_number(decodes / in_order) +
+            " times the work. shuffle({.blocks = true}) decodes each about once; so does a `block_bytes` of all";
+  return text;
+}
+
+}  // namespace penstock::detail
