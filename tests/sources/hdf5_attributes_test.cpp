@@ -130,6 +130,6 @@ TEST_CASE("attributes are those of the first file") {
     write_data(file, counting<float>("x", {5}));
     attach(file, "number", h5_integer(8, true), {}, bytes_of<std::int64_t>({i}));
   }
-  const Hdf5Source source({.paths = {folder / "1.h5", folder / "0.h5"}});
+  const Hdf5Source source({.path = {}, .paths = {folder / "1.h5", folder / "0.h5"}});
   CHECK(std::get<std::vector<std::int64_t>>(source.attribute("/", "number")->values).front() == 1);
 }

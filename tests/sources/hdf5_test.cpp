@@ -91,7 +91,8 @@ TEST_CASE("a pipeline begins with the options alone") {
   const TempFolder folder;
   write_h5(folder / "a.h5", {.data = {counting_chunks<std::uint8_t>("x", {64, 8, 8}, {16, 8, 8}, {H5Filter::deflate}),
                                       counting<std::int32_t>("y", {64})}});
-  const Pipeline pipeline = from(Hdf5{.path = folder / "a.h5"}) | shuffle({.seed = 1, .blocks = true}) | batch(10);
+  const Pipeline pipeline =
+      from(Hdf5{.path = folder / "a.h5", .keep_bytes = 300}) | shuffle({.seed = 1, .blocks = true}) | batch(10);
   const std::string plan = pipeline.plan();
   INFO(plan);
   CHECK(plan.find("hdf5") != std::string::npos);
@@ -160,7 +161,8 @@ TEST_CASE("chunks are the blocks and their rows the runs of a shuffle") {
                                       counting_chunks<std::uint8_t>("small", {50}, {20}, {H5Filter::deflate})}});
   write_h5(folder / "b.h5",
            {.data = {counting_chunks<float>("x", {7, 8}, {4, 8}), counting_chunks<std::uint8_t>("small", {7}, {3})}});
-  const Hdf5Source source({.paths = {folder / "a.h5", folder / "b.h5"}, .fields = {{"x"}}, .keep_bytes = 0});
+  const Hdf5Source source(
+      {.path = {}, .paths = {folder / "a.h5", folder / "b.h5"}, .fields = {{"x"}}, .keep_bytes = 0});
   CHECK(source.block_ends() == std::vector<std::uint64_t>{16, 32, 48, 50, 54, 57});
   const Hdf5Source both({.path = folder / "a.h5", .keep_bytes = 0});
   CHECK(both.block_ends() == std::vector<std::uint64_t>{16, 32, 48, 50});
@@ -231,7 +233,7 @@ TEST_CASE("sources of one file and of one file under two names do not disturb ea
     CHECK(difference(first, columns) == "");
   }
   CHECK(difference(second, columns) == "");
-  const Hdf5Source twice({.paths = {folder / "a.h5", folder / "b.h5"}, .keep_bytes = 0});
+  const Hdf5Source twice({.path = {}, .paths = {folder / "a.h5", folder / "b.h5"}, .keep_bytes = 0});
   CHECK(twice.size() == 80);
   CHECK(values_of<float>(twice, 41, "x") == std::vector<float>{2, 3});
 }

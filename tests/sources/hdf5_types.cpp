@@ -12,7 +12,7 @@ using Kind = H5Type::Kind;
 H5Id integer_type(std::size_t bytes, bool is_signed, bool big, unsigned precision) {
   H5Id type(H5Tcopy(is_signed ? H5T_STD_I8LE : H5T_STD_U8LE));
   h5_must(H5Tset_size(type, bytes));
-  if (precision != 0) h5_must(H5Tset_precision(type, precision));
+  h5_must(H5Tset_precision(type, precision != 0 ? precision : bytes * 8));
   h5_must(H5Tset_order(type, big ? H5T_ORDER_BE : H5T_ORDER_LE));
   return type;
 }
