@@ -22,7 +22,7 @@ H5Type random_value(H5Draw& draw) {
   const std::size_t bytes = sizes[draw.below(4)];
   switch (draw.below(12)) {
     case 0:
-      return {.kind = Kind::boolean, .bytes = draw.one_in(3) ? bytes : 1, .is_signed = true, .big = big};
+      return {.kind = Kind::boolean, .bytes = 1, .is_signed = true};
     case 1:
       return {.kind = Kind::enumeration, .bytes = bytes, .is_signed = draw.one_in(2), .big = big};
     case 2:
@@ -51,6 +51,8 @@ H5Type random_varying(H5Draw& draw) {
     default: {
       H5Type type{.kind = Kind::sequence};
       type.members.emplace_back("", random_number(draw));
+      H5Type& of = type.members[0].second;
+      if (of.kind == Kind::real && of.bytes == 2) of.big = false;  // the others are refused
       return type;
     }
   }
