@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 #include <execinfo.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -15,9 +16,20 @@
 
 #include <penstock/error.hpp>
 
+// Sizes that the library believes are refused, with AddressSanitizer and without.
+extern "C" const char* __asan_default_options();
+extern "C" const char* __asan_default_options() { return "max_allocation_size_mb=1024:allocator_may_return_null=1"; }
+
 namespace penstock_test {
 
 namespace {
+
+void limit_memory() {
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+  const rlimit limit{rlim_t{1} << 30, rlim_t{1} << 30};
+  ::setrlimit(RLIMIT_AS, &limit);
+#endif
+}
 
 constexpr int threw_error = 10, threw_other = 11, died_in_library = 20, died_in_us = 21;
 
@@ -51,6 +63,7 @@ extern "C" void on_signal(int signal) {
   std::array<void*, 4> frames{};
   static_cast<void>(::backtrace(frames.data(), 4));  // loads what the handler needs
   for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGALRM}) std::signal(signal, on_signal);
+  limit_memory();
   ::alarm(seconds);
   int status = 0;
   try {

@@ -245,6 +245,7 @@ TEST_CASE("soft and hard and external links lead to the same dataset") {
     const H5Id file = create_h5(folder / "links.h5");
     h5_must(H5Lcreate_external("a.h5", "g/x", file, "outside", H5P_DEFAULT, H5P_DEFAULT));
     write_data(file, counting<float>("x", {20, 2}));
+    write_data(file, counting<float>("more", {20, 200}));  // so that any place of the other file is one of this too
     h5_must(H5Lcreate_soft("/x", file, "soft", H5P_DEFAULT, H5P_DEFAULT));
     h5_must(H5Lcreate_soft("/nowhere", file, "dangling", H5P_DEFAULT, H5P_DEFAULT));
     h5_must(H5Lcreate_hard(file, "x", file, "hard", H5P_DEFAULT, H5P_DEFAULT));
