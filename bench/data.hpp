@@ -31,6 +31,12 @@ Store shard_store(const Settings& settings, std::uint64_t records, std::size_t b
 // 1.2 million small records whose keys have to be read to be known ("class0042/img_00001234.jpg").
 Store named_store(const Settings& settings);
 
+// 8,192 images u8[96, 96, 3], "x" in `gzip.h5` (gzip 4, chunks of 32 images) and in `contiguous.h5`.
+Store image_hdf5(const Settings& settings);
+
+// "x" in `chunks.h5`: 262,144 compressed chunks of one row each.
+Store many_chunks_hdf5(const Settings& settings);
+
 // Of a file in a folder that `picture_store` and its like return.
 std::filesystem::path data_file(const Store& store);
 

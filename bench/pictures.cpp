@@ -200,9 +200,14 @@ std::vector<std::uint8_t> Pictures::crop(std::uint64_t i) const {
   return picture;
 }
 
-std::vector<std::byte> Pictures::jpeg(std::uint64_t i, int quality, double sigma) const {
+std::vector<std::uint8_t> Pictures::pixels(std::uint64_t i, double sigma) const {
   std::vector<std::uint8_t> picture = photographs_.empty() ? made_up(i) : crop(i);
   if (sigma > 0) add_noise(picture, sigma, rng_of(i, 3));
+  return picture;
+}
+
+std::vector<std::byte> Pictures::jpeg(std::uint64_t i, int quality, double sigma) const {
+  const std::vector<std::uint8_t> picture = this->pixels(i, sigma);
   const Pixels pixels{picture.data(), static_cast<std::ptrdiff_t>(row_bytes), {height, width, 3}};
   return encode_jpeg(pixels, {.quality = quality, .subsampling = 420});
 }

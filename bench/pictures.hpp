@@ -23,7 +23,9 @@ class Pictures {
   // "crops of 12 photographs (mate-backgrounds)" or "made-up pictures"
   std::string source() const;
 
-  // Encoded with 4:2:0 at `quality`; noise of standard deviation `sigma` is added before.
+  // RGB, row by row; noise of standard deviation `sigma` is added.
+  std::vector<std::uint8_t> pixels(std::uint64_t i, double sigma) const;
+  // The same encoded with 4:2:0 at `quality`.
   std::vector<std::byte> jpeg(std::uint64_t i, int quality, double sigma) const;
 
  private:

@@ -70,10 +70,12 @@ Ring::~Ring() { host_memory().deallocate(data_, row_bytes_ * rows_, ring_alignme
 MemoryResource& round_memory() { return kept_memory(); }
 void trim_round_memory() { kept_memory().trim(); }
 
-Timing time_loader(const Pipeline& pipeline, const Executor& executor, unsigned threads, std::uint64_t epochs) {
+Timing time_loader(const Pipeline& pipeline, const Executor& executor, unsigned threads, std::uint64_t epochs,
+                   std::size_t block_bytes) {
   Loader loader(pipeline, {.threads = threads,
                            .executor = executor,
                            .depth = ring_depth,
+                           .block_bytes = block_bytes,
                            .host_memory = &round_memory(),
                            .epochs = epochs});
   std::uint64_t samples = 0;

@@ -82,8 +82,10 @@ MemoryResource& round_memory();
 void trim_round_memory();
 
 // Seconds a loader takes for `epochs` whole epochs, from its first batch's call to the last batch. The loader is made
-// before; nothing is read ahead of the first call. @throws std::runtime_error when samples are missing.
-Timing time_loader(const Pipeline& pipeline, const Executor& executor, unsigned threads, std::uint64_t epochs = 1);
+// before, with so many bytes for decoded blocks; nothing is read ahead of the first call. @throws std::runtime_error
+// when samples are missing.
+Timing time_loader(const Pipeline& pipeline, const Executor& executor, unsigned threads, std::uint64_t epochs = 1,
+                   std::size_t block_bytes = 0);
 
 // Every loader's and every ring's.
 inline constexpr unsigned ring_depth = 4;

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "find_chunk.hpp"
 #include "rows.hpp"
 
 namespace penstock::hdf5 {
@@ -52,31 +54,6 @@ void place(const Dataset& dataset, std::span<const std::uint64_t> first, std::sp
   }
 }
 
-// A chunk as it is stored; its mask says which filters were left out. Empty where it was never written.
-std::span<const std::byte> read_stored(const Dataset& dataset, std::span<const std::uint64_t> first, Buffer& buffer,
-                                       std::uint32_t& mask) {
-  std::string wrong;
-  {
-    const LibraryLock lock;
-    std::array<hsize_t, H5S_MAX_RANK> at{};
-    std::copy(first.begin(), first.end(), at.begin());
-    hsize_t bytes = 0;
-    if (H5Dget_chunk_storage_size(dataset.id(), at.data(), &bytes) < 0) {
-      wrong = library_says();
-    } else if (bytes == 0) {
-      return {};
-    } else if (bytes > dataset.file().bytes()) {
-      wrong = "it claims to have " + std::to_string(bytes) + " bytes, the whole file has " +
-              std::to_string(dataset.file().bytes());
-    } else {
-      const std::span<std::byte> stored = buffer.take(bytes);
-      if (H5Dread_chunk(dataset.id(), H5P_DEFAULT, at.data(), &mask, stored.data()) >= 0) return stored;
-      wrong = library_says();
-    }
-  }
-  throw dataset.chunk_error(dataset.code_now(), wrong, first);
-}
-
 bool reaches_over_the_end(const Dataset& dataset, std::span<const std::uint64_t> first) {
   for (std::size_t d = 0; d < first.size(); ++d)
     if (first[d] + dataset.chunk()[d] > dataset.dims()[d]) return true;
@@ -85,11 +62,14 @@ bool reaches_over_the_end(const Dataset& dataset, std::span<const std::uint64_t>
 
 void decode_chunk(const Dataset& dataset, std::span<const std::uint64_t> first, bool verify_checksum,
                   Workspace& workspace, std::span<std::byte> out) {
-  std::uint32_t mask = 0;
-  const std::span<const std::byte> stored = read_stored(dataset, first, workspace.stored, mask);
-  if (stored.empty()) return dataset.fill(out);
-  if (dataset.plain_edges() && reaches_over_the_end(dataset, first)) mask = ~std::uint32_t{0};
-  const std::string wrong = undo_filters(dataset.filters(), mask, stored, out, verify_checksum, workspace);
+  std::optional<StoredChunk> chunk = find_chunk(dataset, first);
+  if (!chunk) return dataset.fill(out);
+  if (dataset.plain_edges() && reaches_over_the_end(dataset, first)) chunk->mask = ~std::uint32_t{0};
+  const bool plain = dataset.filters().empty() && chunk->bytes == out.size();
+  const std::span<std::byte> stored = plain ? out : workspace.stored.take(chunk->bytes);
+  dataset.read_stored(chunk->offset, stored, first);
+  if (plain) return;
+  const std::string wrong = undo_filters(dataset.filters(), chunk->mask, stored, out, verify_checksum, workspace);
   if (!wrong.empty()) throw dataset.chunk_error(Errc::corrupt, wrong, first);
 }
 

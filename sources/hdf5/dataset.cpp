@@ -74,6 +74,10 @@ void Dataset::go(Hdf5Way way, std::string reason) {
   reason_ = std::move(reason);
 }
 
+bool Dataset::plain_rows() const noexcept {
+  return way_ == Hdf5Way::chunks && filters_.empty() && std::equal(dims_.begin() + 1, dims_.end(), chunk_.begin() + 1);
+}
+
 void Dataset::measure() {
   const Handle space = own_space(H5Dget_space(id_.get()));
   const int rank = space ? H5Sget_simple_extent_ndims(space.get()) : -1;
@@ -197,6 +201,15 @@ Error Dataset::chunk_error(Errc code, const std::string& cause, std::span<const 
       offset = address;
   }
   return error(code, "the chunk at " + text_of(first) + ": " + cause, offset);
+}
+
+void Dataset::read_stored(std::uint64_t offset, std::span<std::byte> out, std::span<const std::uint64_t> first) const {
+  try {
+    file_->read_at(offset, out);
+  } catch (const Error& failed) {
+    const std::string where = first.empty() ? "" : "the chunk at " + text_of(first) + ": ";
+    throw error(failed.code(), where + failed.cause(), failed.offset());
+  }
 }
 
 Errc Dataset::code_now() const noexcept { return file_->bytes_now() < file_->bytes() ? Errc::io : Errc::corrupt; }

@@ -42,6 +42,12 @@ class Dataset {
 
   /// Contiguous: of the first row; none where nothing was written, so that all is the fill value.
   std::optional<std::uint64_t> offset() const noexcept { return offset_; }
+  /// True where rows that stand in one chunk are decoded together.
+  bool in_blocks() const noexcept {
+    return (way_ == Hdf5Way::chunks || way_ == Hdf5Way::library) && chunk_.front() > 1 && !plain_rows();
+  }
+  /// True where a row lies in its chunk as it is.
+  bool plain_rows() const noexcept;
   /// Chunked, else empty.
   std::span<const std::uint64_t> chunk() const noexcept { return chunk_; }
   std::size_t chunk_bytes() const noexcept { return chunk_bytes_; }
@@ -56,6 +62,9 @@ class Dataset {
   Error error(Errc code, const std::string& cause, std::optional<std::uint64_t> offset = {}) const;
   /// The same of a chunk, by its first element; its offset in the file is found out, which may take long.
   Error chunk_error(Errc code, const std::string& cause, std::span<const std::uint64_t> first) const;
+  /// Stored bytes, without the library. @throws Error(io) as `error`, with the chunk of which `first` is the first
+  /// element.
+  void read_stored(std::uint64_t offset, std::span<std::byte> out, std::span<const std::uint64_t> first = {}) const;
   /// io where the file was cut short since it was opened, else corrupt.
   Errc code_now() const noexcept;
 

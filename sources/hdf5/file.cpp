@@ -10,6 +10,7 @@
 
 #include <penstock/error.hpp>
 
+#include "driver.hpp"
 #include "errors.hpp"
 
 namespace penstock::hdf5 {
@@ -32,8 +33,7 @@ void require_readable(const std::string& path) {
 File::File(std::string path) : path_(std::move(path)), owner_(::getpid()) {
   require_readable(path_);
   const LibraryLock lock;
-  const Handle access = own_list(H5Pcreate(H5P_FILE_ACCESS));
-  H5Pset_fapl_sec2(access.get());
+  const Handle access = access_through_driver();
   id_ = Handle(H5Fopen(path_.c_str(), H5F_ACC_RDONLY, access.get()), H5Fclose);
   if (!id_) {
     const std::string said = library_says();
@@ -57,18 +57,18 @@ std::uint64_t File::bytes_now() const noexcept {
   return ::fstat(fd_, &status) == 0 ? static_cast<std::uint64_t>(status.st_size) : 0;
 }
 
-void File::read_at(std::uint64_t offset, std::span<std::byte> out, const std::string& what) const {
+void File::read_at(std::uint64_t offset, std::span<std::byte> out) const {
   for (std::size_t done = 0; done < out.size();) {
     const ssize_t got = ::pread(fd_, out.data() + done, out.size() - done, static_cast<off_t>(offset + done));
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) {
-      Error error = system_error(errno, "reading " + what, path_);
+      Error error = system_error(errno, "reading", path_);
       throw error.with_offset(offset + done);
     }
     if (got == 0)
       throw error_in(path_, Errc::io,
-                     "reading " + what + ": the file was cut short while it was open, from " + std::to_string(bytes_) +
-                         " bytes to " + std::to_string(bytes_now()),
+                     "the file was cut short while it was open, from " + std::to_string(bytes_) + " bytes to " +
+                         std::to_string(bytes_now()),
                      offset + done);
     done += static_cast<std::size_t>(got);
   }

@@ -24,8 +24,8 @@ class File {
   /// As it is now.
   std::uint64_t bytes_now() const noexcept;
 
-  /// Reads at an offset, without the library. @throws Error(io) that says `what` was to be read.
-  void read_at(std::uint64_t offset, std::span<std::byte> out, const std::string& what) const;
+  /// Reads at an offset, without the library. @throws Error(io).
+  void read_at(std::uint64_t offset, std::span<std::byte> out) const;
   /// @throws Error(forked) in a child made by fork().
   void require_own_process() const;
 

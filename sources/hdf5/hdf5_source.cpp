@@ -43,7 +43,7 @@ Hdf5Source::Impl::Impl(Hdf5 o) : options(std::move(o)) {
   for (Part& part : parts)
     for (Table& table : part.tables) {
       table.first_block = blocks;
-      if (!table.in_blocks()) continue;
+      if (!table.dataset.in_blocks()) continue;
       blocks += block_count(table.dataset);
       blocked.push_back(&table);
     }
@@ -77,6 +77,7 @@ Part Hdf5Source::Impl::open_part(const std::string& path, std::vector<Field>& fo
       part.tables.emplace_back(file, field.dataset, options.keep_bytes);
       table = part.tables.end() - 1;
       if (table->dataset.way() == Hdf5Way::kept) table->kept = std::make_unique<hdf5::KeptRows>();
+      if (table->dataset.plain_rows()) table->places = std::make_unique<hdf5::ChunkPlaces>(table->dataset);
     }
     table->columns.emplace_back(table->dataset, field, hdf5::field_name(field));
     table->slots.push_back(found.size());
@@ -137,7 +138,8 @@ std::uint64_t Hdf5Source::block_bytes(std::uint64_t block) const noexcept {
 void Hdf5Source::blocks_of(std::uint64_t index, std::vector<std::uint64_t>& ids) const {
   const Part& part = impl_->part_of(index);
   for (const Table& table : part.tables)
-    if (table.in_blocks()) ids.push_back(table.first_block + (index - part.first) / table.dataset.chunk().front());
+    if (table.dataset.in_blocks())
+      ids.push_back(table.first_block + (index - part.first) / table.dataset.chunk().front());
 }
 
 void Hdf5Source::load(std::uint64_t block, std::span<std::byte> bytes) const {
@@ -157,31 +159,37 @@ void Hdf5Source::read(std::uint64_t index, std::span<const std::span<const std::
     const auto give = [&](std::span<const std::byte> bytes, bool stays) {
       for (std::size_t c = 0; c < table.columns.size(); ++c) table.columns[c].give(bytes, stays, table.slots[c], out);
     };
+    // Into the field where it is all there is of a row, else the row is taken apart.
+    const auto give_made = [&](auto&& make) {
+      if (table.columns.size() == 1 && table.columns.front().is_row()) {
+        const TensorView to = out.emplace(table.slots.front(), table.columns.front().field().shape);
+        return make(std::span(to.data, to.bytes()));
+      }
+      std::vector<std::byte> bytes(dataset.row_bytes());
+      make(std::span(bytes));
+      give(bytes, false);
+    };
     switch (dataset.way()) {
       case Hdf5Way::chunks:
-      case Hdf5Way::library: {
-        const std::uint64_t in_block = row % dataset.chunk().front();
-        give(blocks[next_block++].subspan(in_block * dataset.row_bytes(), dataset.row_bytes()), true);
-        break;
-      }
-      case Hdf5Way::kept:
-        if (const std::byte* rows = table.kept->get(dataset, verify)) {
-          give({rows + row * dataset.row_bytes(), dataset.row_bytes()}, true);
+      case Hdf5Way::library:
+        if (dataset.in_blocks()) {
+          const std::uint64_t in_block = row % dataset.chunk().front();
+          give(blocks[next_block++].subspan(in_block * dataset.row_bytes(), dataset.row_bytes()), true);
+        } else if (table.places != nullptr) {
+          give_made([&](std::span<std::byte> to) { read_plain(dataset, *table.places, row, to); });
         } else {
-          for (std::size_t c = 0; c < table.columns.size(); ++c)
-            table.columns[c].read(dataset, row, verify, table.slots[c], out);
+          give_made([&](std::span<std::byte> to) { load_block(dataset, row, verify, impl_->workspaces, to); });
         }
         break;
       case Hdf5Way::contiguous:
-        if (table.columns.size() == 1 && table.columns.front().is_row()) {
-          const TensorView to = out.emplace(table.slots.front(), table.columns.front().field().shape);
-          read_contiguous(dataset, row, {to.data, to.bytes()});
-        } else {
-          std::vector<std::byte> bytes(dataset.row_bytes());
-          read_contiguous(dataset, row, bytes);
-          give(bytes, false);
-        }
+        give_made([&](std::span<std::byte> to) { read_contiguous(dataset, row, to); });
         break;
+      case Hdf5Way::kept:
+        if (const std::byte* rows = table.kept->get(dataset, verify)) {
+          give({rows + row * dataset.row_bytes(), dataset.row_bytes()}, true);
+          break;
+        }
+        [[fallthrough]];
       case Hdf5Way::rows:
         for (std::size_t c = 0; c < table.columns.size(); ++c)
           table.columns[c].read(dataset, row, verify, table.slots[c], out);
@@ -198,7 +206,7 @@ std::vector<std::uint64_t> Hdf5Source::block_ends() const {
   for (const Part& part : impl_->parts) {
     const Table* largest = nullptr;
     for (const Table& table : part.tables)
-      if (table.in_blocks() &&
+      if (table.dataset.in_blocks() &&
           (largest == nullptr || hdf5::block_bytes(table.dataset) > hdf5::block_bytes(largest->dataset)))
         largest = &table;
     const std::uint64_t rows = largest != nullptr ? largest->dataset.chunk().front() : part.rows;

@@ -14,7 +14,7 @@ const std::byte* KeptRows::get(const Dataset& dataset, bool verify_checksum) {
   try {
     std::vector<std::byte> all(dataset.rows() * dataset.row_bytes());
     if (dataset.way_unkept() == Hdf5Way::contiguous && dataset.offset()) {
-      dataset.file().read_at(*dataset.offset(), all, dataset.path());
+      dataset.read_stored(*dataset.offset(), all);
     } else {
       read_rows(dataset, 0, dataset.rows(), verify_checksum, all);
     }

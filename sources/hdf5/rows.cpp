@@ -45,10 +45,16 @@ void read_row_as(const Dataset& dataset, std::uint64_t row, hid_t memory, bool v
   read_slab(dataset, row, 1, memory, verify_checksum, out);
 }
 
+void read_plain(const Dataset& dataset, const ChunkPlaces& places, std::uint64_t row, std::span<std::byte> out) {
+  const std::optional<std::uint64_t> at = places.offset_of(dataset, row);
+  if (!at) return dataset.fill(out);
+  dataset.read_stored(*at, out);
+}
+
 void read_contiguous(const Dataset& dataset, std::uint64_t row, std::span<std::byte> out) {
   if (!dataset.offset()) return dataset.fill(out);
   const std::uint64_t at = *dataset.offset() + row * dataset.row_bytes();
-  dataset.file().read_at(at, out, dataset.path());
+  dataset.read_stored(at, out);
 }
 
 }  // namespace penstock::hdf5

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "dataset.hpp"
+#include "find_chunk.hpp"
 
 namespace penstock::hdf5 {
 
@@ -14,6 +15,9 @@ void read_rows(const Dataset& dataset, std::uint64_t first, std::uint64_t count,
 
 /// A row of a contiguous dataset, without the library. @throws Error(io).
 void read_contiguous(const Dataset& dataset, std::uint64_t row, std::span<std::byte> out);
+
+/// A row of chunks without filters, without the library once its chunk is found. @throws Error(corrupt | io).
+void read_plain(const Dataset& dataset, const ChunkPlaces& places, std::uint64_t row, std::span<std::byte> out);
 
 /// A row in the library's memory form, of type `memory`, whose elements have `element_bytes`.
 void read_row_as(const Dataset& dataset, std::uint64_t row, hid_t memory, bool verify_checksum,

@@ -15,6 +15,7 @@
 #include "column.hpp"
 #include "dataset.hpp"
 #include "file.hpp"
+#include "find_chunk.hpp"
 
 namespace penstock {
 
@@ -40,11 +41,10 @@ struct Table {
 
   Dataset dataset;
   std::vector<Column> columns;
-  std::vector<std::size_t> slots;  ///< of the columns, in the schema
-  std::uint64_t first_block = 0;   ///< of those of all datasets
-  std::unique_ptr<KeptRows> kept;  ///< where its way is `kept`
-
-  bool in_blocks() const noexcept { return dataset.way() == Hdf5Way::chunks || dataset.way() == Hdf5Way::library; }
+  std::vector<std::size_t> slots;       ///< of the columns, in the schema
+  std::uint64_t first_block = 0;        ///< of those of all datasets
+  std::unique_ptr<KeptRows> kept;       ///< where its way is `kept`
+  std::unique_ptr<ChunkPlaces> places;  ///< where its rows lie in chunks as they are
 };
 
 /// One of the files that are read one after the other, or several that hold the fields of the same records.

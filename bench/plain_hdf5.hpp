@@ -1,0 +1,60 @@
+// The HDF5 library by hand: what rows of HDF5 are measured against.
+#pragma once
+
+#include <hdf5.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <mutex>
+#include <span>
+#include <vector>
+
+struct libdeflate_decompressor;
+
+namespace penstock::bench {
+
+// A dataset of images, open for reading.
+class PlainHdf5 {
+ public:
+  PlainHdf5(const std::filesystem::path& file, const char* dataset);
+  PlainHdf5(const PlainHdf5&) = delete;
+  PlainHdf5& operator=(const PlainHdf5&) = delete;
+  ~PlainHdf5();
+
+  std::uint64_t rows() const noexcept { return dims_.front(); }
+  std::size_t row_bytes() const noexcept;
+  std::uint64_t chunk_rows() const noexcept { return chunk_.front(); }
+  // Of contiguous data.
+  std::uint64_t offset() const;
+  // Rows as the library reads them. One thread at a time.
+  void read(std::uint64_t first, std::uint64_t count, std::byte* out) const;
+  // A chunk as it is stored, one thread after the other.
+  std::span<const std::byte> stored_chunk(std::uint64_t chunk, std::vector<std::byte>& buffer) const;
+
+ private:
+  hid_t file_ = -1, dataset_ = -1;
+  std::vector<hsize_t> dims_, chunk_;
+  mutable std::mutex mutex_;
+};
+
+// Decompresses, of one thread.
+class PlainInflater {
+ public:
+  PlainInflater();
+  PlainInflater(PlainInflater&& other) noexcept;
+  PlainInflater& operator=(PlainInflater&&) = delete;
+  ~PlainInflater();
+  void inflate(std::span<const std::byte> stored, std::span<std::byte> out) const;
+
+ private:
+  libdeflate_decompressor* inflater_;
+};
+
+// Writes u8[rows, ...] from `rows_of`, which fills the rows from `first` on. `chunk` 0: contiguous; `deflate` 0: none.
+void write_plain_hdf5(const std::filesystem::path& file, const char* dataset, const std::vector<std::uint64_t>& dims,
+                      std::uint64_t chunk, unsigned deflate, std::uint64_t rows_at_once,
+                      const std::function<void(std::uint64_t first, std::span<std::byte> rows)>& rows_of);
+
+}  // namespace penstock::bench
