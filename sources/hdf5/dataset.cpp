@@ -115,6 +115,10 @@ void Dataset::look_at_contiguous(hid_t creation) {
     return go(Hdf5Way::rows, "the library alone knows where external data lies");
   }
   go(Hdf5Way::contiguous);
+  // The offset alone won't do: behind a user block, that of data never written is a wrong one, not an undefined one.
+  H5D_space_status_t status = H5D_SPACE_STATUS_ERROR;
+  if (H5Dget_space_status(id_.get(), &status) < 0) throw error(Errc::corrupt, library_says());
+  if (status == H5D_SPACE_STATUS_NOT_ALLOCATED) return;
   const haddr_t at = H5Dget_offset(id_.get());
   if (at == HADDR_UNDEF) return;
   const std::uint64_t bytes = rows() * row_bytes_;

@@ -18,6 +18,8 @@ std::optional<StoredChunk> find_chunk(const Dataset& dataset, std::span<const st
     hsize_t bytes = 0;
     if (H5Dget_chunk_storage_size(dataset.id(), at.data(), &bytes) < 0) {
       wrong = library_says();
+      // Some versions give a size of 0 for a chunk that was never written, others fail with these words.
+      if (wrong.find("storage is not allocated") != std::string::npos) return std::nullopt;
     } else if (bytes == 0) {
       return std::nullopt;
     } else {
