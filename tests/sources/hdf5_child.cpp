@@ -38,7 +38,7 @@ enum class Frame : unsigned char { neither, library, us };
 Frame frame_of(std::string_view object) {
   for (const char* part : {"libhdf5", "libsz", "libaec", "libz."})
     if (object.find(part) != std::string_view::npos) return Frame::library;
-  for (const char* part : {"libc.so", "libasan", "libubsan", "libgcc_s", "libpthread", "linux-vdso"})
+  for (const char* part : {"libc.so", "libsanitizer", "libasan", "libubsan", "libgcc_s", "libpthread", "linux-vdso"})
     if (object.find(part) != std::string_view::npos) return Frame::neither;
   return Frame::us;
 }
