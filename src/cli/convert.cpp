@@ -117,7 +117,7 @@ void add_convert(CLI::App& app, Command& chosen) {
       "Writes the records of one store, with all their fields and keys, into another. (In shards, '.' in the last "
       "part\n"
       "of a key becomes '_'.) A run that was stopped, or killed, is continued by the same command.");
-  command.add_option("STORE", options->store, "LMDB store, folder of images, tar shards, or CSV")->required();
+  command.add_option("STORE", options->store, "LMDB store, folder of images, tar shards, HDF5, or CSV")->required();
   command
       .add_option("--out", options->out,
                   "Store to write: a folder for LMDB; X.tar for WebDataset's shards X-000000.tar, X-000001.tar, ...")

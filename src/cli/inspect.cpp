@@ -137,6 +137,7 @@ void tell(const Store& store, Findings& found, const InspectOptions& options) {
                                 schema.to_string());
   if (store.size() != 0)
     out += fmt::format("  keys    {} ... {}\n", printable(store.key(0)), printable(store.key(store.size() - 1)));
+  for (const std::string& note : store.notes()) out += fmt::format("  {}\n", printable(note));
   for (std::size_t slot = 0; slot < schema.size(); ++slot) {
     const Spread s = spread_of(found.bytes[slot]);
     if (schema[slot].shape.fixed()) {
@@ -189,7 +190,7 @@ void add_inspect(CLI::App& app, Command& chosen) {
   auto options = std::make_shared<InspectOptions>();
   CLI::App& command = *app.add_subcommand(
       "inspect", "Shows what a store holds: fields, records, sizes, classes; as a picture with --png.");
-  command.add_option("STORE", options->store, "LMDB store, folder of images, tar shards, or CSV")->required();
+  command.add_option("STORE", options->store, "LMDB store, folder of images, tar shards, HDF5, or CSV")->required();
   command.add_option("--png", options->sheet.file,
                      "Write a contact sheet: samples in the store's order, with a bar in their class's colour");
   command.add_option("--count", options->sheet.count, "Samples on the sheet, spread evenly")

@@ -4,10 +4,12 @@
 #include <array>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <new>
 #include <string_view>
 #include <utility>
 
+#include <penstock/any_source.hpp>
 #include <penstock/error.hpp>
 #include <penstock/source.hpp>
 
@@ -78,8 +80,20 @@ bool names_table(const std::string& path) {
   return path.ends_with(".csv") || path.ends_with(".tsv") || path.ends_with(".tab");
 }
 
-std::variant<LmdbSource, FilesSource, WebDatasetSource, CsvSource> open(const std::string& path,
-                                                                        const StoreOptions& options) {
+bool begins_as_hdf5(const std::string& path) {
+  constexpr std::string_view signature("\x89HDF\r\n\x1a\n", 8);
+  std::array<char, 8> head{};
+  std::ifstream file(path, std::ios::binary);
+  // Behind what a user put before it: of 512 bytes, or so many doubled.
+  for (std::streamoff at = 0; at <= 1 << 16; at = at == 0 ? 512 : 2 * at)
+    if (file.seekg(at) && file.read(head.data(), head.size()) &&
+        std::string_view(head.data(), head.size()) == signature)
+      return true;
+  return false;
+}
+
+std::variant<LmdbSource, FilesSource, WebDatasetSource, CsvSource, Hdf5Source> open(const std::string& path,
+                                                                                    const StoreOptions& options) {
   std::error_code failed;
   const fs::file_status status = fs::status(path, failed);
   const bool pattern = !fs::exists(status) && path.find_first_of("{*?[") != std::string::npos;
@@ -96,6 +110,9 @@ std::variant<LmdbSource, FilesSource, WebDatasetSource, CsvSource> open(const st
           .with_file(path);
     return files;
   }
+  // By its name as well: what stands before the data may hide how it begins.
+  if (!fs::is_directory(status) && (path.ends_with(".h5") || path.ends_with(".hdf5") || begins_as_hdf5(path)))
+    return Hdf5Source({.path = path, .verify_checksum = options.checksums});
   return open_lmdb({.path = path, .values = values_of(options.values), .verify_checksum = options.checksums});
 }
 
@@ -104,7 +121,7 @@ std::variant<LmdbSource, FilesSource, WebDatasetSource, CsvSource> open(const st
 Store::Store(const std::string& path, const StoreOptions& options) : path_(path), source_(open(path, options)) {}
 
 const char* Store::kind() const noexcept {
-  constexpr std::array kinds{"lmdb", "files", "webdataset", "csv"};  // as source_ lists them
+  constexpr std::array kinds{"lmdb", "files", "webdataset", "csv", "hdf5"};  // as source_ lists them
   return kinds[source_.index()];
 }
 std::uint64_t Store::size() const {
@@ -114,7 +131,19 @@ Schema Store::schema() const {
   return std::visit([](const auto& s) { return s.schema(); }, source_);
 }
 std::string Store::key(std::uint64_t index) const {
-  return std::visit([&](const auto& s) { return s.key(index); }, source_);
+  return std::visit(
+      [&](const auto& s) {
+        if constexpr (requires { s.key(index); }) {
+          return s.key(index);
+        } else {
+          return std::to_string(index);
+        }
+      },
+      source_);
+}
+std::vector<std::string> Store::notes() const {
+  const auto* const hdf5 = std::get_if<Hdf5Source>(&source_);
+  return hdf5 != nullptr ? hdf5->notes() : std::vector<std::string>();
 }
 const std::vector<std::string>& Store::classes() const {
   static const std::vector<std::string> none;
@@ -161,13 +190,9 @@ bool Store::looks_like_datum() const {
 Store::Reader Store::reader() const {
   return std::visit(
       [](const auto& s) {
-        if constexpr (requires { s.open_reader(); }) {
-          return Reader(s.schema(), [r = std::shared_ptr(s.open_reader())](std::uint64_t i, SampleBuilder& out) {
-            r->read(i, out);
-          });
-        } else {
-          return Reader(s.schema(), [s](std::uint64_t i, SampleBuilder& out) { s.read(i, out); });
-        }
+        const AnySource source = share(s);  // kept with the reader
+        return Reader(s.schema(), [source, r = std::shared_ptr(source.model()->open_reader())](
+                                      std::uint64_t i, SampleBuilder& out) { r->read(i, out); });
       },
       source_);
 }

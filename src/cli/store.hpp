@@ -11,6 +11,7 @@
 #include <penstock/sample.hpp>
 #include <penstock/sources/csv.hpp>
 #include <penstock/sources/files.hpp>
+#include <penstock/sources/hdf5.hpp>
 #include <penstock/sources/lmdb.hpp>
 #include <penstock/sources/webdataset.hpp>
 
@@ -21,9 +22,9 @@ struct StoreOptions {
   std::string values = "automatic";  ///< of an LMDB: automatic, records, raw, datum
 };
 
-/// What the tool reads from: an LMDB store, a folder of files, WebDataset's tar shards, or text tables (by their
-/// names: *.csv, *.tsv, *.tab), told apart by what is there.
-/// Shards' first image extension is the field "image", `cls` the field "label". Any thread.
+/// What the tool reads from: an LMDB store, a folder of files, WebDataset's tar shards, an HDF5 file, or text tables
+/// (by their names: *.csv, *.tsv, *.tab), told apart by what is there. Shards' first image extension is the field
+/// "image", `cls` the field "label". Any thread.
 class Store {
  public:
   /// @throws penstock::Error.
@@ -32,7 +33,10 @@ class Store {
   const char* kind() const noexcept;
   std::uint64_t size() const;
   Schema schema() const;
+  /// Of a store without keys the record's number.
   std::string key(std::uint64_t index) const;
+  /// How the store's fields are read, where there is more than one way; a line each.
+  std::vector<std::string> notes() const;
   /// Names of classes by number, as far as the store knows them.
   const std::vector<std::string>& classes() const;
   Pipeline pipeline() const;
@@ -59,7 +63,7 @@ class Store {
 
  private:
   std::string path_;
-  std::variant<LmdbSource, FilesSource, WebDatasetSource, CsvSource> source_;
+  std::variant<LmdbSource, FilesSource, WebDatasetSource, CsvSource, Hdf5Source> source_;
 };
 
 /// Slot of the field that holds encoded images, u8[?], if the schema has such a one under that name.

@@ -234,7 +234,7 @@ void add_verify(CLI::App& app, Command& chosen) {
       "verify",
       "Reads every record of a store, compares its checksum, and decodes its JPEG to the end; lists the bad ones.\n"
       "Exit status 3 when there are some. What has no checksum and is no JPEG is only read, which the result says.");
-  command.add_option("STORE", options->store, "LMDB store, folder of images, tar shards, or CSV")->required();
+  command.add_option("STORE", options->store, "LMDB store, folder of images, tar shards, HDF5, or CSV")->required();
   command.add_option("--field", options->field, "Field with the encoded image; default: image, if there is one");
   command.add_flag("--no-decode", options->no_decode, "Read and compare checksums only");
   command.add_option("--values", options->values, "What an LMDB's values are")
