@@ -25,6 +25,9 @@ struct Runs {
 };
 
 Runs runs(std::uint64_t first, std::uint64_t count) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  count /= 5;
+#endif
   const char* const seed = std::getenv("PENSTOCK_SEED");
   const char* const given = std::getenv("PENSTOCK_RUNS");
   if (seed != nullptr) return {std::strtoull(seed, nullptr, 10), given ? std::strtoull(given, nullptr, 10) : 1};
