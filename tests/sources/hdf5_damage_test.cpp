@@ -296,6 +296,33 @@ TEST_CASE("sizes that the file can't hold are refused before memory is taken for
     changed(chunks, number(chunk.bytes, 4) + std::string(28, '\0'), number(bytes, 4));
 }
 
+TEST_CASE("a chunk that is not as large as it must be is refused whichever way it is read") {
+  const TempFolder folder;
+  const std::string path = folder / "a.h5";
+  for (const std::vector<H5Filter>& filters : {std::vector<H5Filter>{deflate}, {shuffled}})
+    for (const std::size_t bytes : {std::size_t{210}, std::size_t{419}, std::size_t{421}}) {
+      write_h5(path, {.data = {counting_chunks<std::uint16_t>("x", {21, 30}, {7, 30}, filters)}});
+      {
+        const H5Id file(H5Fopen(path.c_str(), H5F_ACC_RDWR, H5P_DEFAULT)), dataset(H5Dopen2(file, "x", H5P_DEFAULT));
+        const hsize_t start[] = {7, 0};
+        h5_must(H5Dwrite_chunk(dataset, H5P_DEFAULT, 1, start, bytes, std::string(bytes, 'x').data()));
+      }
+      for (const std::size_t keep_bytes : {std::size_t{0}, std::size_t{1} << 20}) {
+        const ChildEnd end = in_damaged_child([&] {
+          const Hdf5Source source({.path = path, .keep_bytes = keep_bytes});
+          for (std::uint64_t i = 0; i < 21; ++i) {
+            const auto error = read_one(source, i);
+            if (error.has_value() != (i / 7 == 1)) throw std::runtime_error("row " + std::to_string(i));
+            if (error && (error->code() != Errc::corrupt || !mentions(*error, "'x'"))) throw *error;
+          }
+        });
+        INFO(bytes << " bytes instead of 420, " << filters.size() << " filters, keep_bytes " << keep_bytes << ": "
+                   << end.text);
+        CHECK(end.how == ChildEnd::How::returned);
+      }
+    }
+}
+
 TEST_CASE("changed bytes anywhere kill nothing but the HDF5 library") {
   const TempFolder folder;
   const std::string path = folder / "bad.h5";
