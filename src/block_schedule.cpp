@@ -257,24 +257,40 @@ BlockSchedule::Work BlockSchedule::take() noexcept {
     work.load = std::move(loads_.front());
     loads_.pop_front();
     used_bytes_ += work.load->bytes;
-    counts_.peak_bytes = std::max(counts_.peak_bytes, used_bytes_);
   }
   update();
   return work;
 }
 
+bool BlockSchedule::place(Residency& load, std::uint64_t samples, std::byte* data) noexcept {
+  const std::lock_guard lock(mutex_);
+  if (load.waiters.size() != samples || next_uses_.contains(load.block)) return false;
+  for (std::uint64_t n = 0; n < samples; ++n)
+    if (load.waiters[n] != load.first_user + n) return false;
+  const auto found = stays_.find(load.block);
+  if (found == stays_.end() || found->second.residency.get() != &load) return false;
+  by_next_use_.erase({found->second.key, load.block});
+  stays_.erase(found);
+  planned_bytes_ -= load.bytes;
+  used_bytes_ -= load.bytes;
+  load.placed = true;
+  load.data = data;
+  return true;
+}
+
 bool BlockSchedule::load(std::shared_ptr<Residency> load) noexcept {
-  std::byte* data = nullptr;
+  std::byte* data = load->data;
   std::optional<Error> failure;
   bool failed = false;
   try {
-    data = take_memory(load->bytes);
+    if (!load->placed) data = take_memory(load->bytes);
     model_.load(load->block, {data, load->bytes});
   } catch (...) {
     failed = true;
     failure = described_error("read");
   }
   const std::lock_guard lock(mutex_);
+  counts_.peak_bytes = std::max(counts_.peak_bytes, used_bytes_);
   load->data = data;
   if (failed) load->failure = failure ? std::move(*failure) : no_memory();
   load->done = true;
@@ -314,7 +330,7 @@ bool BlockSchedule::done(std::uint64_t number) noexcept {
 
 // The last one that holds it gives its memory back.
 void BlockSchedule::drop(std::shared_ptr<Residency>& residency) noexcept {
-  if (residency != nullptr && residency.use_count() == 1 && residency->done) {
+  if (residency != nullptr && residency.use_count() == 1 && residency->done && !residency->placed) {
     used_bytes_ -= residency->bytes;
     if (residency->data != nullptr) {
       try {

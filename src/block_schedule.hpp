@@ -28,6 +28,7 @@ struct Residency {
   std::byte* data = nullptr;
   std::uint64_t first_user = 0;  ///< the sample it is loaded for
   bool done = false;             ///< loaded, or failed
+  bool placed = false;           ///< `data` is the place of its rows in a batch
   std::optional<Error> failure;
   std::vector<std::uint64_t> waiters;  ///< samples that wait for it
 };
@@ -70,6 +71,9 @@ class BlockSchedule {
   /// What comes first of all that can be done now.
   Work take() noexcept;
   bool available() const noexcept { return available_.load(std::memory_order_seq_cst); }
+  /// Has a block that was taken to be loaded go to its rows' places in a batch, where none but the `samples` from its
+  /// first user on need it: it is then forgotten. False: others do, it is to be kept as any other.
+  bool place(Residency& load, std::uint64_t samples, std::byte* data) noexcept;
   /// Loads a block. True: there is more to do than there was.
   bool load(std::shared_ptr<Residency> load) noexcept;
   /// The blocks of a sample in work, which is record `index`, in their order. False: they were not planned, and its

@@ -11,6 +11,13 @@
 // A runner's work where records share blocks: it loads some, and makes samples of those that are there.
 namespace penstock::detail {
 
+bool all_blocks_fit(const BlockModel& model, std::size_t limit) {
+  const std::uint64_t blocks = model.blocks();
+  std::uint64_t bytes = 0;
+  for (std::uint64_t b = 0; b < blocks && bytes <= limit; ++b) bytes += model.block_bytes(b);
+  return bytes <= limit;
+}
+
 bool work_on_block(BlockSchedule& blocks, ChainRun& run, BlockSchedule::Work work) noexcept {
   const std::uint64_t blocked = times_blocked();
   const Clocks begun = read_clocks();
@@ -34,6 +41,27 @@ void lend_blocks(BlockSchedule& blocks, ChainRun& run, std::uint64_t sample, std
   }
 }
 
+// Where a block's rows have their places side by side in the batch it is loaded for, and no stage changes the field, it
+// is decoded right there. Not where all blocks can stay in memory: then the next epoch has them for nothing.
+void Engine::place_block(Residency& load) noexcept {
+  if (!places_blocks_) return;
+  try {
+    const std::optional<BlockRows> rows = data_->source->block_model()->rows_of(load.block);
+    if (!rows || rows->records == 0) return;
+    const Step& read = chain_.steps().front();
+    const auto home = std::ranges::find(read.homes, rows->field, &Step::Home::slot);
+    if (home == read.homes.end() || slots_.layout().row()[home->row].row_bytes * rows->records != load.bytes) return;
+    const std::uint64_t row = load.first_user % rows_;
+    const Slot& slot = slot_of(load.first_user / rows_);
+    if (row + rows->records > slot.valid) return;
+    for (std::uint64_t n = 0; n < rows->records; ++n)
+      if (slot.indices[row + n] != rows->first + n) return;
+    blocks_->place(load, rows->records, slots_.place(slot, home->row, row));
+  } catch (...) {
+    // It is loaded as any other then.
+  }
+}
+
 // True: others wait for a thread, and this one has had its turn.
 bool Engine::work_in_blocks(ChainRun& run) noexcept {
   const std::uint64_t begun = now_ns();
@@ -53,6 +81,7 @@ bool Engine::step_in_blocks(ChainRun& run) noexcept {
   BlockSchedule::Work work = blocks_->take();
   if (!work) return false;
   if (work.load != nullptr) {
+    place_block(*work.load);
     if (work_on_block(*blocks_, run, std::move(work))) wake_runners();
     return true;
   }

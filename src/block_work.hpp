@@ -7,6 +7,9 @@
 
 namespace penstock::detail {
 
+/// True where all blocks of a source together stay within a limit.
+bool all_blocks_fit(const BlockModel& model, std::size_t limit);
+
 /// Loads a block, on the account of `run`'s reading. True: there is more to do than there was.
 bool work_on_block(BlockSchedule& blocks, ChainRun& run, BlockSchedule::Work work) noexcept;
 /// Gives the run's reader the blocks of a sample that is taken, or what is wrong with them.

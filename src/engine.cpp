@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "block_work.hpp"
 #include "clock.hpp"
 #include "cores.hpp"
 #include "failure.hpp"
@@ -36,6 +37,7 @@ Engine::Engine(std::shared_ptr<const PipelineData> data, const EngineOptions& op
                                   : options.origins != 0 ? options.origins
                                                          : options.cells;
     blocks_ = std::make_unique<BlockSchedule>(*model, options.block_limit, in_flight, in_flight, *options.memory);
+    places_blocks_ = !data_->settled() && !all_blocks_fit(*model, options.block_limit);
   }
   if (data_->settled()) {
     SettledOptions settled;

@@ -151,6 +151,7 @@ class Engine final : private SettledHost {
   void help_directly(ChainRun& run) noexcept;
   bool work_in_blocks(ChainRun& run) noexcept;
   bool step_in_blocks(ChainRun& run) noexcept;
+  void place_block(Residency& load) noexcept;
   BlockSchedule::Feed feed(Cursor at) const;
   bool advise() noexcept;
   bool has_direct_work() const noexcept;
@@ -182,6 +183,7 @@ class Engine final : private SettledHost {
   bool advises_;
   std::stop_source stop_source_;
   std::unique_ptr<BlockSchedule> blocks_;  ///< where records share some
+  bool places_blocks_ = false;             ///< more than can stay in memory
   std::unique_ptr<Settled> settled_;       ///< null: placed directly
 
   mutable std::mutex mutex_;

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -10,6 +11,12 @@
 #include <penstock/source.hpp>
 
 namespace penstock {
+
+/// A block that is nothing but the values of one field, of records that follow each other.
+struct BlockRows {
+  std::size_t field = 0;                 ///< its slot in the schema
+  std::uint64_t first = 0, records = 0;  ///< the block has so many values, one right behind the other
+};
 
 /// Records that share something which is decoded once: a compressed chunk, a tile of a slide. A loader decodes each
 /// block once while it keeps it, and keeps as many as `LoaderOptions::block_bytes` allows.
@@ -25,6 +32,12 @@ namespace penstock {
 ///     void read(std::uint64_t i, std::span<const std::span<const std::byte>> blocks, SampleBuilder& out) const;
 ///                                                          makes the record of its blocks, in the order of
 ///                                                          `blocks_of`; may give views into them
+///
+/// where it makes sense
+///
+///     std::optional<BlockRows> rows_of(std::uint64_t b) const;
+///                                                          block b is made of rows, or of one field's at least: a
+///                                                          loader may then have it decoded right into a batch
 ///
 /// and the optional members of a `Source`. All of them from any thread at any time; `blocks_of` and `block_bytes` are
 /// asked long before a record is read, and are quick. What `load` throws is an error of each record that needs the
@@ -48,6 +61,7 @@ class PENSTOCK_API BlockModel {
   virtual ~BlockModel() = default;
   virtual std::uint64_t blocks() const = 0;
   virtual std::uint64_t block_bytes(std::uint64_t block) const = 0;
+  virtual std::optional<BlockRows> rows_of(std::uint64_t) const { return std::nullopt; }
   virtual void blocks_of(std::uint64_t index, std::vector<std::uint64_t>& ids) const = 0;
   virtual void load(std::uint64_t block, std::span<std::byte> bytes) const = 0;
   virtual void read(std::uint64_t index, BlockData blocks, SampleBuilder& out) const = 0;
@@ -67,6 +81,14 @@ class BlockSourceOf final : public SourceMembers<S>, public BlockModel {
   const BlockModel* block_model() const noexcept override { return this->source_.blocks() == 0 ? nullptr : this; }
   std::uint64_t blocks() const override { return this->source_.blocks(); }
   std::uint64_t block_bytes(std::uint64_t block) const override { return this->source_.block_bytes(block); }
+  std::optional<BlockRows> rows_of(std::uint64_t block) const override {
+    if constexpr (requires {
+                    { this->source_.rows_of(block) } -> std::convertible_to<std::optional<BlockRows>>;
+                  })
+      return this->source_.rows_of(block);
+    else
+      return std::nullopt;
+  }
   void blocks_of(std::uint64_t index, std::vector<std::uint64_t>& ids) const override {
     this->source_.blocks_of(index, ids);
   }

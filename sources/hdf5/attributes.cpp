@@ -53,7 +53,7 @@ std::vector<std::string> variable_texts(hid_t attribute, hid_t type, hid_t space
 template <class T>
 std::vector<T> numbers(hid_t attribute, hid_t memory, std::uint64_t count) {
   std::vector<T> values(count);
-  if (H5Aread(attribute, memory, values.data()) < 0) throw Error(Errc::io, hdf5::library_says());
+  if (count != 0 && H5Aread(attribute, memory, values.data()) < 0) throw Error(Errc::io, hdf5::library_says());
   return values;
 }
 
@@ -75,6 +75,10 @@ Hdf5Attribute value_of(hid_t attribute) {
   if (H5Tget_size(type.get()) * count > most_bytes) throw Error(Errc::limit_exceeded, "it is larger than 64 MiB");
   switch (H5Tget_class(type.get())) {
     case H5T_STRING:
+      if (count == 0) {  // the library reads none, and refuses to
+        out.values = std::vector<std::string>();
+        break;
+      }
       out.values = H5Tis_variable_str(type.get()) > 0 ? variable_texts(attribute, type.get(), space.get(), count)
                                                       : fixed_texts(attribute, type.get(), count);
       break;

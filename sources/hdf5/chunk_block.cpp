@@ -73,6 +73,23 @@ void decode_chunk(const Dataset& dataset, std::span<const std::uint64_t> first, 
   if (!wrong.empty()) throw dataset.chunk_error(Errc::corrupt, wrong, first);
 }
 
+// Calls `act` with the first element of each chunk that holds the row.
+void for_each_chunk(const Dataset& dataset, std::uint64_t row, auto&& act) {
+  const std::size_t rank = dataset.dims().size();
+  Dims first{};
+  first[0] = row;
+  while (true) {
+    act(std::span<const std::uint64_t>(first.data(), rank));
+    std::size_t d = rank - 1;
+    for (; d > 0; --d) {
+      first[d] += dataset.chunk()[d];
+      if (first[d] < dataset.dims()[d]) break;
+      first[d] = 0;
+    }
+    if (d == 0) return;
+  }
+}
+
 }  // namespace
 
 std::uint64_t block_count(const Dataset& dataset) noexcept {
@@ -88,28 +105,26 @@ void load_block(const Dataset& dataset, std::uint64_t block, bool verify_checksu
   const std::span<const std::uint64_t> dims = dataset.dims(), chunk = dataset.chunk();
   const std::uint64_t row = block * chunk.front();
   if (out.empty()) return;
-  if (dataset.way_unkept() == Hdf5Way::library)
-    return read_rows(dataset, row, std::min(chunk.front(), dataset.rows() - row), verify_checksum, out);
+  if (dataset.way_unkept() == Hdf5Way::library) {
+    const std::uint64_t rows = std::min(chunk.front(), dataset.rows() - row);
+    try {
+      return read_rows(dataset, row, rows, verify_checksum, out);
+    } catch (const Error&) {
+      // Which chunk it is.
+      std::vector<std::byte> tile(dataset.chunk_bytes());
+      for_each_chunk(dataset, row,
+                     [&](std::span<const std::uint64_t> first) { read_chunk(dataset, first, verify_checksum, tile); });
+      throw;
+    }
+  }
 
   const Workspaces::Lease lease(workspaces);
-  const std::size_t rank = dims.size();
-  Dims first{};
-  first[0] = row;
-  const std::span<const std::uint64_t> at(first.data(), rank);
-  if (std::equal(dims.begin() + 1, dims.end(), chunk.begin() + 1))
-    return decode_chunk(dataset, at, verify_checksum, *lease, out);
-  const std::span<std::byte> tile = (*lease).tile.take(dataset.chunk_bytes());
-  while (true) {
-    decode_chunk(dataset, at, verify_checksum, *lease, tile);
-    place(dataset, at, tile, out);
-    std::size_t d = rank - 1;
-    for (; d > 0; --d) {
-      first[d] += chunk[d];
-      if (first[d] < dims[d]) break;
-      first[d] = 0;
-    }
-    if (d == 0) return;
-  }
+  const bool whole_rows = std::equal(dims.begin() + 1, dims.end(), chunk.begin() + 1);
+  const std::span<std::byte> tile = whole_rows ? out : (*lease).tile.take(dataset.chunk_bytes());
+  for_each_chunk(dataset, row, [&](std::span<const std::uint64_t> first) {
+    decode_chunk(dataset, first, verify_checksum, *lease, tile);
+    if (!whole_rows) place(dataset, first, tile, out);
+  });
 }
 
 }  // namespace penstock::hdf5

@@ -19,6 +19,21 @@ constexpr std::size_t largest_block = std::size_t{256} << 20;
 // Saturates.
 std::uint64_t product(std::uint64_t a, std::uint64_t b) noexcept { return b != 0 && a > largest / b ? largest : a * b; }
 
+// False for what an external link leads to. Where that can't be told, the library reads.
+bool lies_in(hid_t file, hid_t dataset) {
+  H5O_info_t root{}, info{};
+  return H5Oget_info2(file, &root, H5O_INFO_BASIC) >= 0 && H5Oget_info2(dataset, &info, H5O_INFO_BASIC) >= 0 &&
+         root.fileno == info.fileno;
+}
+
+// True where the size between two filters is always known: only a checksum follows what compresses.
+bool has_known_sizes(std::span<const ChunkFilter> filters) {
+  const auto deflate =
+      std::find_if(filters.begin(), filters.end(), [](auto& f) { return f.kind == ChunkFilter::Kind::deflate; });
+  return deflate == filters.end() ||
+         std::all_of(deflate + 1, filters.end(), [](auto& f) { return f.kind == ChunkFilter::Kind::fletcher32; });
+}
+
 std::string filter_name(H5Z_filter_t id, const char* name) {
   switch (id) {
     case H5Z_FILTER_SZIP:
@@ -53,15 +68,18 @@ Dataset::Dataset(std::shared_ptr<const File> file, std::string path, std::size_t
   if (!type_ || !creation) throw error(Errc::corrupt, library_says());
   measure();
   look_at_fill_value(creation.get());
+  const bool elsewhere = !lies_in(file_->id(), id_.get());
   const H5D_layout_t layout = H5Pget_layout(creation.get());
   if (layout == H5D_CHUNKED) {
     look_at_chunks(creation.get());
   } else if (layout == H5D_CONTIGUOUS) {
-    look_at_contiguous(creation.get());
+    look_at_contiguous(creation.get(), elsewhere);
   } else {
     storage_ = layout == H5D_COMPACT ? "compact" : "virtual";
     go(Hdf5Way::rows, "the library alone knows where " + storage_ + " data lies");
   }
+  if (elsewhere && way_ != Hdf5Way::rows)
+    go(way_ == Hdf5Way::contiguous ? Hdf5Way::rows : Hdf5Way::library, "it lies in another file, behind a link");
   way_unkept_ = way_;
   if (!variable_ && product(rows(), row_bytes_) <= keep_bytes) {
     way_ = Hdf5Way::kept;
@@ -107,7 +125,7 @@ void Dataset::fill(std::span<std::byte> elements) const {
     std::memcpy(elements.data() + at, fill_.data(), fill_.size());
 }
 
-void Dataset::look_at_contiguous(hid_t creation) {
+void Dataset::look_at_contiguous(hid_t creation, bool elsewhere) {
   storage_ = "contiguous";
   if (variable_) return go(Hdf5Way::rows, "its values have no fixed size");
   if (H5Pget_external_count(creation) > 0) {
@@ -115,6 +133,7 @@ void Dataset::look_at_contiguous(hid_t creation) {
     return go(Hdf5Way::rows, "the library alone knows where external data lies");
   }
   go(Hdf5Way::contiguous);
+  if (elsewhere) return;
   // The offset alone won't do: behind a user block, that of data never written is a wrong one, not an undefined one.
   H5D_space_status_t status = H5D_SPACE_STATUS_ERROR;
   if (H5Dget_space_status(id_.get(), &status) < 0) throw error(Errc::corrupt, library_says());
@@ -149,6 +168,7 @@ void Dataset::look_at_chunks(hid_t creation) {
                                  " MiB of rows, too much to be kept; repack it with fewer rows a chunk");
   chunk_bytes_ = chunk_bytes;
   if (!other_filters_.empty()) return go(Hdf5Way::library, "of the filter " + other_filters_);
+  if (!has_known_sizes(filters_)) return go(Hdf5Way::library, "of the order of its filters");
   go(Hdf5Way::chunks);
 }
 

@@ -72,7 +72,7 @@ class Dataset {
   void measure();
   void look_at_chunks(hid_t creation);
   void look_at_filters(hid_t creation);
-  void look_at_contiguous(hid_t creation);
+  void look_at_contiguous(hid_t creation, bool elsewhere);
   void look_at_fill_value(hid_t creation);
   void go(Hdf5Way way, std::string reason = {});
 

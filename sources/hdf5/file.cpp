@@ -37,7 +37,7 @@ File::File(std::string path) : path_(std::move(path)), owner_(::getpid()) {
   id_ = Handle(H5Fopen(path_.c_str(), H5F_ACC_RDONLY, access.get()), H5Fclose);
   if (!id_) {
     const std::string said = library_says();
-    if (said.find("lock") != std::string::npos)
+    if (said.find("lock request") != std::string::npos)
       throw error_in(path_, Errc::io,
                      said +
                          "; another process has the file open for writing, or the file system knows no locks: then set "

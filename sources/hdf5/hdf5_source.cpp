@@ -43,13 +43,15 @@ Hdf5Source::Impl::Impl(Hdf5 o) : options(std::move(o)) {
   for (Part& part : parts)
     for (Table& table : part.tables) {
       table.first_block = blocks;
+      table.first_record = part.first;
       if (!table.dataset.in_blocks()) continue;
       blocks += block_count(table.dataset);
       blocked.push_back(&table);
     }
   std::vector<std::uint64_t> rows;
   for (const Part& part : parts) rows.push_back(part.rows);
-  const std::string fields_text = schema.to_string();
+  std::string fields_text = schema.to_string();
+  for (const Hdf5FieldInfo& field : fields) fields_text += '\0' + field.dataset + '\0' + field.member;
   identity = XXH3_64bits_withSeed(fields_text.data(), fields_text.size(),
                                   XXH3_64bits(rows.data(), rows.size() * sizeof rows.front()));
 }
@@ -121,6 +123,9 @@ const Part& Hdf5Source::Impl::part_of(std::uint64_t index) const {
 }
 
 const Table& Hdf5Source::Impl::table_of(std::uint64_t block) const {
+  if (block >= blocks)
+    throw hdf5::error_in(options.paths.front(), Errc::not_found,
+                         "there is no block " + std::to_string(block) + "; the source has " + std::to_string(blocks));
   return **std::prev(std::upper_bound(blocked.begin(), blocked.end(), block,
                                       [](std::uint64_t b, const Table* table) { return b < table->first_block; }));
 }
@@ -131,7 +136,7 @@ std::uint64_t Hdf5Source::size() const noexcept { return impl_->size; }
 Schema Hdf5Source::schema() const { return impl_->schema; }
 std::uint64_t Hdf5Source::blocks() const noexcept { return impl_->blocks; }
 
-std::uint64_t Hdf5Source::block_bytes(std::uint64_t block) const noexcept {
+std::uint64_t Hdf5Source::block_bytes(std::uint64_t block) const {
   return hdf5::block_bytes(impl_->table_of(block).dataset);
 }
 
@@ -140,6 +145,17 @@ void Hdf5Source::blocks_of(std::uint64_t index, std::vector<std::uint64_t>& ids)
   for (const Table& table : part.tables)
     if (table.dataset.in_blocks())
       ids.push_back(table.first_block + (index - part.first) / table.dataset.chunk().front());
+}
+
+std::optional<BlockRows> Hdf5Source::rows_of(std::uint64_t block) const {
+  const Table& table = impl_->table_of(block);
+  const Dataset& dataset = table.dataset;
+  const std::uint64_t rows = dataset.chunk().front(), first = (block - table.first_block) * rows;
+  // The last one is decoded whole, beyond its rows.
+  if (table.columns.size() != 1 || !table.columns.front().is_row() || dataset.rows() - first < rows ||
+      !std::equal(dataset.dims().begin() + 1, dataset.dims().end(), dataset.chunk().begin() + 1))
+    return std::nullopt;
+  return BlockRows{table.slots.front(), table.first_record + first, rows};
 }
 
 void Hdf5Source::load(std::uint64_t block, std::span<std::byte> bytes) const {
@@ -203,17 +219,20 @@ std::uint64_t Hdf5Source::identity() const noexcept { return impl_->identity; }
 
 std::vector<std::uint64_t> Hdf5Source::block_ends() const {
   std::vector<std::uint64_t> ends;
+  bool chunked = false;
   for (const Part& part : impl_->parts) {
     const Table* largest = nullptr;
+    const auto rank = [](const Table& table) {
+      return std::pair(table.dataset.in_blocks(), hdf5::block_bytes(table.dataset));
+    };
     for (const Table& table : part.tables)
-      if (table.dataset.in_blocks() &&
-          (largest == nullptr || hdf5::block_bytes(table.dataset) > hdf5::block_bytes(largest->dataset)))
-        largest = &table;
+      if (!table.dataset.chunk().empty() && (largest == nullptr || rank(table) > rank(*largest))) largest = &table;
+    chunked = chunked || largest != nullptr;
     const std::uint64_t rows = largest != nullptr ? largest->dataset.chunk().front() : part.rows;
     for (std::uint64_t end = rows; end < part.rows; end += rows) ends.push_back(part.first + end);
     if (part.rows != 0) ends.push_back(part.first + part.rows);
   }
-  if (impl_->blocks == 0) ends.clear();
+  if (!chunked) ends.clear();
   return ends;
 }
 

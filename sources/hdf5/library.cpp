@@ -1,7 +1,9 @@
 #include "library.hpp"
 
+#include <pthread.h>
 #include <unistd.h>
 
+#include <new>
 #include <utility>
 
 namespace penstock::hdf5 {
@@ -9,9 +11,18 @@ namespace penstock::hdf5 {
 namespace {
 
 // Never destroyed: sources in static objects may outlive it otherwise.
-std::recursive_mutex& library_mutex() {
+std::recursive_mutex& plain_mutex() {
   static auto& mutex = *new std::recursive_mutex;
   return mutex;
+}
+
+// A fork waits for whoever is inside the library, so that a child can open files of its own.
+std::recursive_mutex& library_mutex() {
+  static const int registered =
+      ::pthread_atfork([] { plain_mutex().lock(); }, [] { plain_mutex().unlock(); },
+                       [] { ::new (&plain_mutex()) std::recursive_mutex; });  // its owner has another number there
+  static_cast<void>(registered);
+  return plain_mutex();
 }
 
 }  // namespace

@@ -13,6 +13,10 @@ namespace penstock::hdf5 {
 void read_rows(const Dataset& dataset, std::uint64_t first, std::uint64_t count, bool verify_checksum,
                std::span<std::byte> out);
 
+/// The values of a chunk, as far as the dataset reaches, by the library. @throws Error(corrupt | io) with the chunk.
+void read_chunk(const Dataset& dataset, std::span<const std::uint64_t> first, bool verify_checksum,
+                std::span<std::byte> out);
+
 /// A row of a contiguous dataset, without the library. @throws Error(io).
 void read_contiguous(const Dataset& dataset, std::uint64_t row, std::span<std::byte> out);
 

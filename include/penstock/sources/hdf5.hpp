@@ -11,6 +11,7 @@
 #include <variant>
 #include <vector>
 
+#include <penstock/block_source.hpp>
 #include <penstock/export.hpp>
 #include <penstock/pipeline.hpp>
 #include <penstock/sample.hpp>
@@ -25,16 +26,17 @@ struct Hdf5Field {
   std::string name = {};    ///< the field's; empty: the dataset's path without its first '/', and "/" + member
   std::string file = {};    ///< another file that holds it, for data sets that keep each field in a file of its own;
                             ///< relative names are the process's, as of `Hdf5::path`. Not with several `paths`
-  bool squeeze = false;     ///< leave dimensions of size 1 out: a dataset [N, 1, 1, 1] becomes a scalar
+  bool squeeze = false;  ///< leave dimensions of size 1 out, also an array's: a dataset [N, 1, 1, 1] becomes a scalar
 };
 
 /// HDF5 files to read from: datasets whose first dimension counts records. `from(Hdf5{.path = "train.h5"})` opens one.
 ///
-/// Integers, floats (IEEE; others as the nearest wider one), enumerations (as integers; of FALSE and TRUE as boolean),
-/// bit fields and fixed arrays of these become tensors, opaque values u8[n]; byte order is the machine's. Strings,
-/// fixed (without their padding) or variable, become u8[?], variable-length sequences a `[?]` of their element.
+/// Integers, floats (IEEE; others as the nearest wider one), enumerations (as integers; of FALSE and TRUE in a byte as
+/// boolean), bit fields and fixed arrays of these become tensors, opaque values u8[n]; byte order is the machine's.
+/// Strings, fixed (without their padding) or variable, become u8[?], variable-length sequences a `[?]` of their
+/// element.
 struct Hdf5 {
-  std::string path;
+  std::string path = {};
   std::vector<std::string> paths = {};  ///< several files one after the other, instead of `path`; their fields must
                                         ///< agree in name, dtype and shape
   // What changes results.
@@ -80,9 +82,9 @@ struct Hdf5Attribute {
 /// in the loader's `block_bytes`, so `shuffle({.blocks = true})` costs what reading in order costs, and a full shuffle
 /// of compressed chunks of many rows decodes nearly a chunk a row. `Pipeline::plan()` says which way each field goes.
 ///
-/// Damage that HDF5 files carry is mostly found: sizes are compared with the file's before anything is allocated, and
-/// what is decompressed must have its chunk's size. But the library itself trusts what it parses: a file that was made
-/// to harm can crash the process. Open files you trust.
+/// Damage that HDF5 files carry is mostly found: sizes of what is not of any length are compared with the file's before
+/// anything is allocated, and what is decompressed must have its chunk's size. But the library itself trusts what it
+/// parses: a file that was made to harm can crash the process. Open files you trust.
 ///
 /// The file must not change while it is open. A child made by fork() must open its own: what it inherited throws
 /// Error(forked).
@@ -97,9 +99,11 @@ class PENSTOCK_API Hdf5Source {
   std::uint64_t size() const noexcept;
   Schema schema() const;
   std::uint64_t blocks() const noexcept;
-  std::uint64_t block_bytes(std::uint64_t block) const noexcept;
+  std::uint64_t block_bytes(std::uint64_t block) const;
   void blocks_of(std::uint64_t index, std::vector<std::uint64_t>& ids) const;
-  /// @throws Error(corrupt | io) with file, dataset, chunk and, where it is known, its offset in the file.
+  std::optional<BlockRows> rows_of(std::uint64_t block) const;
+  /// @throws Error(corrupt | io) with file, dataset, chunk and, where it is known, its offset in the file;
+  /// Error(not_found) past the end, as all that takes a block.
   void load(std::uint64_t block, std::span<std::byte> bytes) const;
   /// @throws Error(corrupt | io) as `load`; Error(not_found) past the end.
   void read(std::uint64_t index, std::span<const std::span<const std::byte>> blocks, SampleBuilder& out) const;
@@ -109,7 +113,8 @@ class PENSTOCK_API Hdf5Source {
   std::string file() const;
   /// Hash of the files' numbers of records and of what the fields are; values are not looked at.
   std::uint64_t identity() const noexcept;
-  /// Ends of the chunks of that field whose chunks take most memory; empty where no field is read by chunks.
+  /// Ends of the chunks of that field whose rows of a chunk take most memory, those first that are decoded together;
+  /// empty where no field has chunks.
   std::vector<std::uint64_t> block_ends() const;
   /// How each field is read and why, for `Pipeline::plan()`.
   std::vector<std::string> notes() const;
