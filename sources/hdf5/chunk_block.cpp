@@ -103,10 +103,12 @@ void load_block(const Dataset& dataset, std::uint64_t block, bool verify_checksu
                 std::span<std::byte> out) {
   dataset.file().require_own_process();
   const std::span<const std::uint64_t> dims = dataset.dims(), chunk = dataset.chunk();
-  const std::uint64_t row = block * chunk.front();
+  const std::uint64_t row = block * chunk.front(), rows = std::min(chunk.front(), dataset.rows() - row);
   if (out.empty()) return;
+  const bool whole_rows = std::equal(dims.begin() + 1, dims.end(), chunk.begin() + 1);
+  if (const std::span<std::byte> behind = out.subspan(rows * dataset.row_bytes()); !behind.empty())
+    std::fill(behind.begin(), behind.end(), std::byte{0});
   if (dataset.way_unkept() == Hdf5Way::library) {
-    const std::uint64_t rows = std::min(chunk.front(), dataset.rows() - row);
     try {
       return read_rows(dataset, row, rows, verify_checksum, out);
     } catch (const Error&) {
@@ -119,7 +121,6 @@ void load_block(const Dataset& dataset, std::uint64_t block, bool verify_checksu
   }
 
   const Workspaces::Lease lease(workspaces);
-  const bool whole_rows = std::equal(dims.begin() + 1, dims.end(), chunk.begin() + 1);
   const std::span<std::byte> tile = whole_rows ? out : (*lease).tile.take(dataset.chunk_bytes());
   for_each_chunk(dataset, row, [&](std::span<const std::uint64_t> first) {
     decode_chunk(dataset, first, verify_checksum, *lease, tile);

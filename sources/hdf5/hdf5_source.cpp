@@ -11,7 +11,7 @@
 #include "chunk_block.hpp"
 #include "errors.hpp"
 #include "field_list.hpp"
-#include "rows.hpp"
+#include "give_row.hpp"
 #include "store.hpp"
 
 namespace penstock {
@@ -109,6 +109,7 @@ void Hdf5Source::Impl::describe() {
       info.storage = dataset.storage();
       info.reason = dataset.reason();
       if (info.reason.empty() && column.converted()) info.reason = "each value is converted by the library";
+      info.in_blocks = dataset.in_blocks();
       if (!dataset.chunk().empty()) info.rows_per_chunk = dataset.chunk().front();
     }
 }
@@ -166,51 +167,11 @@ void Hdf5Source::load(std::uint64_t block, std::span<std::byte> bytes) const {
 void Hdf5Source::read(std::uint64_t index, std::span<const std::span<const std::byte>> blocks,
                       SampleBuilder& out) const {
   const Part& part = impl_->part_of(index);
-  const std::uint64_t row = index - part.first;
-  const bool verify = impl_->options.verify_checksum;
   part.tables.front().dataset.file().require_own_process();
   std::size_t next_block = 0;
   for (const Table& table : part.tables) {
-    const Dataset& dataset = table.dataset;
-    const auto give = [&](std::span<const std::byte> bytes, bool stays) {
-      for (std::size_t c = 0; c < table.columns.size(); ++c) table.columns[c].give(bytes, stays, table.slots[c], out);
-    };
-    // Into the field where it is all there is of a row, else the row is taken apart.
-    const auto give_made = [&](auto&& make) {
-      if (table.columns.size() == 1 && table.columns.front().is_row()) {
-        const TensorView to = out.emplace(table.slots.front(), table.columns.front().field().shape);
-        return make(std::span(to.data, to.bytes()));
-      }
-      std::vector<std::byte> bytes(dataset.row_bytes());
-      make(std::span(bytes));
-      give(bytes, false);
-    };
-    switch (dataset.way()) {
-      case Hdf5Way::chunks:
-      case Hdf5Way::library:
-        if (dataset.in_blocks()) {
-          const std::uint64_t in_block = row % dataset.chunk().front();
-          give(blocks[next_block++].subspan(in_block * dataset.row_bytes(), dataset.row_bytes()), true);
-        } else if (table.places != nullptr) {
-          give_made([&](std::span<std::byte> to) { read_plain(dataset, *table.places, row, to); });
-        } else {
-          give_made([&](std::span<std::byte> to) { load_block(dataset, row, verify, impl_->workspaces, to); });
-        }
-        break;
-      case Hdf5Way::contiguous:
-        give_made([&](std::span<std::byte> to) { read_contiguous(dataset, row, to); });
-        break;
-      case Hdf5Way::kept:
-        if (const std::byte* rows = table.kept->get(dataset, verify)) {
-          give({rows + row * dataset.row_bytes(), dataset.row_bytes()}, true);
-          break;
-        }
-        [[fallthrough]];
-      case Hdf5Way::rows:
-        for (std::size_t c = 0; c < table.columns.size(); ++c)
-          table.columns[c].read(dataset, row, verify, table.slots[c], out);
-        break;
-    }
+    const auto block = table.dataset.in_blocks() ? blocks[next_block++] : std::span<const std::byte>();
+    give_row(table, index - part.first, block, impl_->options.verify_checksum, impl_->workspaces, out);
   }
 }
 
@@ -237,48 +198,5 @@ std::vector<std::uint64_t> Hdf5Source::block_ends() const {
 }
 
 const std::vector<Hdf5FieldInfo>& Hdf5Source::fields() const noexcept { return impl_->fields; }
-
-std::string_view to_string(Hdf5Way way) noexcept {
-  switch (way) {
-    case Hdf5Way::kept:
-      return "kept";
-    case Hdf5Way::contiguous:
-      return "contiguous";
-    case Hdf5Way::chunks:
-      return "chunks";
-    case Hdf5Way::library:
-      return "library";
-    case Hdf5Way::rows:
-      return "rows";
-  }
-  return "";
-}
-
-std::vector<std::string> Hdf5Source::notes() const {
-  std::vector<std::string> notes;
-  for (const Hdf5FieldInfo& field : impl_->fields) {
-    std::string text = field.name + ": " + field.storage + "; ";
-    switch (field.way) {
-      case Hdf5Way::kept:
-        text += "read whole when first needed, then from memory";
-        break;
-      case Hdf5Way::contiguous:
-        text += "read from its place in the file, in parallel";
-        break;
-      case Hdf5Way::chunks:
-        text += "stored chunks, decoded in parallel";
-        break;
-      case Hdf5Way::library:
-        text += "chunks read by the HDF5 library, one at a time";
-        break;
-      case Hdf5Way::rows:
-        text += "rows read by the HDF5 library, one at a time";
-        break;
-    }
-    if (!field.reason.empty()) text += ", because " + field.reason;
-    notes.push_back(std::move(text));
-  }
-  return notes;
-}
 
 }  // namespace penstock

@@ -67,6 +67,7 @@ struct Hdf5FieldInfo {
   std::string storage;               ///< "contiguous", "chunks of [32, 96, 96, 3], shuffle + deflate"
   std::string reason;                ///< why it goes this way, where there is a faster one; else empty
   std::uint64_t rows_per_chunk = 0;  ///< 0 where it has no chunks
+  bool in_blocks = false;            ///< the rows of a chunk are decoded together, once while they stay in memory
 };
 
 /// An attribute's value, in row-major order.
