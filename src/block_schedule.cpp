@@ -267,11 +267,12 @@ bool BlockSchedule::place(Residency& load, std::uint64_t samples, std::byte* dat
   if (load.waiters.size() != samples || next_uses_.contains(load.block)) return false;
   for (std::uint64_t n = 0; n < samples; ++n)
     if (load.waiters[n] != load.first_user + n) return false;
-  const auto found = stays_.find(load.block);
-  if (found == stays_.end() || found->second.residency.get() != &load) return false;
-  by_next_use_.erase({found->second.key, load.block});
-  stays_.erase(found);
-  planned_bytes_ -= load.bytes;
+  // Unless it was to go anyway.
+  if (const auto found = stays_.find(load.block); found != stays_.end() && found->second.residency.get() == &load) {
+    by_next_use_.erase({found->second.key, load.block});
+    stays_.erase(found);
+    planned_bytes_ -= load.bytes;
+  }
   used_bytes_ -= load.bytes;
   load.placed = true;
   load.data = data;
