@@ -37,7 +37,7 @@ class Concatenation final : public detail::Parts {
 
 }  // namespace
 
-AnySource concat(std::vector<AnySource> parts) {
+AnySource concat(const std::vector<AnySource>& parts) {
   return AnySource(std::shared_ptr<const detail::SourceModel>(std::make_shared<Concatenation>(parts)));
 }
 

@@ -184,7 +184,7 @@ Stage draw_weighted(WeightedOptions options) {
                     options.seed);
 }
 
-Stage draw_balanced(BalancedOptions options) {
+Stage draw_balanced(const BalancedOptions& options) {
   const std::uint64_t count = options.count == 0 ? options.labels.size() : options.count;
   check_count(count, "draw_balanced");
   if (options.labels.empty())

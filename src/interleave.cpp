@@ -55,7 +55,7 @@ class Turns final : public detail::Parts {
 
 }  // namespace
 
-AnySource interleave(std::vector<AnySource> parts, InterleaveOptions options) {
+AnySource interleave(const std::vector<AnySource>& parts, InterleaveOptions options) {
   if (options.block == 0) throw Error(Errc::invalid_argument, "`.block` is at least 1").with_stage("interleave");
   return AnySource(std::shared_ptr<const detail::SourceModel>(std::make_shared<Turns>(parts, options.block)));
 }

@@ -12,7 +12,7 @@
 
 namespace penstock {
 
-Pipeline mix(std::vector<MixPart> parts, MixOptions options) {
+Pipeline mix(const std::vector<MixPart>& parts, MixOptions options) {
   std::vector<AnySource> sources;
   std::vector<double> weights;
   std::vector<std::uint64_t> ends;

@@ -97,7 +97,7 @@ void require_record(const SourceModel& join, std::uint64_t index) {
       .with_index(index);
 }
 
-Parts::Parts(std::string kind, const std::vector<AnySource>& parts) {
+Parts::Parts(const std::string& kind, const std::vector<AnySource>& parts) {
   if (parts.empty()) throw Error(Errc::invalid_argument, "give at least one source").with_stage(kind);
   std::vector<std::string> names;
   schema_ = parts.front().schema();

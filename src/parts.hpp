@@ -21,7 +21,7 @@ struct PartRecord {
 class Parts : public SourceModel {
  public:
   /// @throws Error(invalid_argument | schema_mismatch) of the stage `kind`.
-  Parts(std::string kind, const std::vector<AnySource>& parts);
+  Parts(const std::string& kind, const std::vector<AnySource>& parts);
 
   /// Whose record `index`, below size(), is.
   virtual PartRecord locate(std::uint64_t index) const = 0;

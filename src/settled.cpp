@@ -341,6 +341,7 @@ void Settled::issue_some(std::uint64_t first, std::uint64_t count) noexcept {
     if (i < good) continue;
     *broken = !error;
     made->fatal = std::move(error);
+    break;
   }
   positions_.skip(issued);
   if (failed || (options_.epochs != 0 && !positions_.endless() && positions_.epoch() >= options_.epochs))

@@ -108,7 +108,7 @@ OwnedSample read_sample(const S& source, std::uint64_t index) {
   std::vector<std::vector<std::byte>> bytes;
   std::vector<std::span<const std::byte>> blocks;
   for (const std::uint64_t id : ids) source.load(id, bytes.emplace_back(source.block_bytes(id)));
-  for (const std::vector<std::byte>& block : bytes) blocks.emplace_back(block);
+  blocks.assign(bytes.begin(), bytes.end());
   OwnedSample sample(source.schema());
   SampleBuilder out = sample.builder();
   source.read(index, blocks, out);

@@ -56,7 +56,7 @@ struct BalancedOptions {
 /// @throws Error(invalid_argument) for no labels, class weights that are negative, not finite or all 0, or of a class
 /// no record has, and for more than 2^62 draws; where it joins a pipeline, when that has another number of records, or
 /// an order that changes between epochs.
-PENSTOCK_API Stage draw_balanced(BalancedOptions options);
+PENSTOCK_API Stage draw_balanced(const BalancedOptions& options);
 
 /// The values of a scalar integer or boolean field, one for each record in order: labels for `draw_balanced`. Reads
 /// every record once, whole, on the calling thread: it takes as long as one epoch of one thread that does nothing else.

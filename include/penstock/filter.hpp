@@ -98,7 +98,7 @@ Stage filter(F f, FilterOptions options = {}) {
 ///
 ///     filter("label", [](View<const std::int64_t, 0> label) { return label() != 0; })
 template <FieldPredicate F>
-Stage filter(std::string field, F f, FilterOptions options = {}) {
+Stage filter(std::string field, F f, const FilterOptions& options = {}) {
   using V = typename detail::PredicateSignature<std::decay_t<F>>::view;
   using Traits = detail::ViewTraits<V>;
   auto on_sample = [field, f = std::move(f)](const Sample& sample) -> bool {
@@ -106,7 +106,7 @@ Stage filter(std::string field, F f, FilterOptions options = {}) {
   };
   return detail::make_filter(
       std::shared_ptr<const detail::FilterModel>(new detail::FilterOf<decltype(on_sample)>(std::move(on_sample))),
-      std::move(field), dtype_of<typename Traits::element>, Traits::rank, std::move(options));
+      std::move(field), dtype_of<typename Traits::element>, Traits::rank, options);
 }
 
 }  // namespace penstock

@@ -25,7 +25,7 @@ namespace penstock {
 // order.
 
 /// The records of the parts, one part after the other. Its `block_ends` are those of its parts, where all have them.
-PENSTOCK_API AnySource concat(std::vector<AnySource> parts);
+PENSTOCK_API AnySource concat(const std::vector<AnySource>& parts);
 template <class... S>
   requires(sizeof...(S) > 1 && (std::convertible_to<S, AnySource> && ...))
 AnySource concat(S... parts) { return concat(std::vector<AnySource>{AnySource(std::move(parts))...}); }
@@ -36,7 +36,7 @@ struct InterleaveOptions {
 /// The records of the parts in turns: `block` of the first, `block` of the second, …; a part that is exhausted falls
 /// out. Every record comes exactly once, those of one part in their order. Finding a record takes time in proportion to
 /// the number of parts. @throws Error(invalid_argument) for blocks of 0.
-PENSTOCK_API AnySource interleave(std::vector<AnySource> parts, InterleaveOptions options = {});
+PENSTOCK_API AnySource interleave(const std::vector<AnySource>& parts, InterleaveOptions options = {});
 template <class A, class B>
   requires(std::convertible_to<A, AnySource>&& std::convertible_to<B, AnySource>)
 AnySource interleave(A a, B b, InterleaveOptions options = {}) {
@@ -90,6 +90,6 @@ struct MixOptions {
 /// memory for each record.
 /// @throws Error(invalid_argument) for weights that are negative, not finite or all 0, for an empty part whose weight
 /// is above 0, and for a count above 2^62.
-PENSTOCK_API Pipeline mix(std::vector<MixPart> parts, MixOptions options = {});
+PENSTOCK_API Pipeline mix(const std::vector<MixPart>& parts, MixOptions options = {});
 
 }  // namespace penstock

@@ -45,6 +45,7 @@ std::vector<std::string> variable_texts(hid_t attribute, hid_t type, hid_t space
   std::vector<char*> all(count, nullptr);
   if (H5Aread(attribute, type, all.data()) < 0) throw Error(Errc::io, hdf5::library_says());
   std::vector<std::string> texts;
+  texts.reserve(all.size());
   for (const char* text : all) texts.emplace_back(text == nullptr ? "" : text);
   H5Dvlen_reclaim(type, space, H5P_DEFAULT, all.data());
   return texts;

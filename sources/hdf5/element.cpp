@@ -148,6 +148,7 @@ Element array(hid_t type) {
   const int rank = H5Tget_array_ndims(type);
   if (rank < 1 || H5Tget_array_dims2(type, dims.data()) < 0) throw NoElement{"an array that can't be understood"};
   std::vector<std::int64_t> shape;
+  shape.reserve(static_cast<std::size_t>(rank));
   for (int i = 0; i < rank; ++i) shape.push_back(static_cast<std::int64_t>(dims[static_cast<std::size_t>(i)]));
   shape.insert(shape.end(), element.shape.dims().begin(), element.shape.dims().end());
   if (shape.size() > Shape::max_rank) throw NoElement{"an array of more than 8 dimensions"};
@@ -266,8 +267,10 @@ std::vector<std::string> members_of(hid_t type) {
     const auto index = static_cast<unsigned>(i);
     const std::string own = member_name(type, index);
     const Handle inner = own_type(H5Tget_member_type(type, index));
-    for (const std::string& nested : members_of(inner.get()))
-      names.push_back(nested.empty() ? own : own + "." + nested);
+    for (const std::string& nested : members_of(inner.get())) {
+      names.push_back(own);
+      if (!nested.empty()) names.back().append(".").append(nested);
+    }
   }
   return names;
 }

@@ -294,7 +294,7 @@ class SinkSuite {
       findings_.runs("write stores a pipeline", store, [&] { write_all(pipeline, store, stopped); });
       stores[stopped ? 1 : 0] = read_back(store);
     }
-    const auto& [whole, continued] = stores;
+    const std::optional<Store>&whole = stores[0], &continued = stores[1];
     if (!whole || !continued || whole_->records.size() != records_.size()) return;
     if (!findings_.check(whole->records.size() == 2 * numbers_.size(), beside, [&] {
           return std::to_string(2 * numbers_.size()) + " were put, " + std::to_string(whole->records.size()) +
