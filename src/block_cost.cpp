@@ -84,6 +84,17 @@ double decodes_a_record(const PipelineData& data, const BlockModel& model) {
   return records == 0 ? -1 : static_cast<double>(decodes) / static_cast<double>(records);
 }
 
+std::string describe_decodes(const PipelineData& data, const BlockModel& model, double in_order) {
+  const double decodes = decodes_a_record(data, model);
+  if (decodes < 0) return {};
+  std::string text = "; of " + mebibytes(default_block_bytes) + " (`block_bytes`) this order decodes " +
+                     short_number(decodes) + " a record, in order it is " + short_number(in_order);
+  if (decodes > 1.5 * in_order)
+    text += ": " + short_number(decodes / in_order) +
+            " times the work. shuffle({.blocks = true}) decodes each about once; so does a `block_bytes` of all";
+  return text;
+}
+
 }  // namespace
 
 std::string describe_blocks(const PipelineData& data) {
@@ -92,19 +103,16 @@ std::string describe_blocks(const PipelineData& data) {
   const std::uint64_t blocks = model->blocks();
   std::string text = std::to_string(blocks) + " that records share";
   if (blocks > most_summed) return text;
-  std::uint64_t bytes = 0;
-  for (std::uint64_t b = 0; b < blocks; ++b) bytes += model->block_bytes(b);
-  text += ", " + mebibytes(bytes) + " decoded";
-  if (bytes <= default_block_bytes) return text + ": all stay in a loader's `block_bytes`, each is decoded once";
-  const double in_order = static_cast<double>(blocks) / static_cast<double>(data.source_size);
-  const double decodes = decodes_a_record(data, *model);
-  if (decodes < 0) return text;
-  text += "; of " + mebibytes(default_block_bytes) + " (`block_bytes`) this order decodes " + short_number(decodes) +
-          " a record, in order it is " + short_number(in_order);
-  if (decodes > 1.5 * in_order)
-    text += ": " + short_number(decodes / in_order) +
-            " times the work. shuffle({.blocks = true}) decodes each about once; so does a `block_bytes` of all";
-  return text;
+  try {
+    std::uint64_t bytes = 0;
+    for (std::uint64_t b = 0; b < blocks; ++b)
+      if (__builtin_add_overflow(bytes, model->block_bytes(b), &bytes)) return text;
+    text += ", " + mebibytes(bytes) + " decoded";
+    if (bytes <= default_block_bytes) return text + ": all stay in a loader's `block_bytes`, each is decoded once";
+    return text + describe_decodes(data, *model, static_cast<double>(blocks) / static_cast<double>(data.source_size));
+  } catch (...) {  // a source, or an order, that fails tells it when it is used
+    return text;
+  }
 }
 
 }  // namespace penstock::detail

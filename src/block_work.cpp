@@ -11,11 +11,19 @@
 // A runner's work where records share blocks: it loads some, and makes samples of those that are there.
 namespace penstock::detail {
 
-bool all_blocks_fit(const BlockModel& model, std::size_t limit) {
-  const std::uint64_t blocks = model.blocks();
-  std::uint64_t bytes = 0;
-  for (std::uint64_t b = 0; b < blocks && bytes <= limit; ++b) bytes += model.block_bytes(b);
-  return bytes <= limit;
+bool outgrow(const BlockModel& model, std::size_t limit) noexcept {
+  try {
+    const std::uint64_t blocks = model.blocks();
+    std::uint64_t left = limit;
+    for (std::uint64_t b = 0; b < blocks; ++b) {
+      const std::uint64_t bytes = model.block_bytes(b);
+      if (bytes > left) return true;
+      left -= bytes;
+    }
+  } catch (...) {
+    // Whoever needs that block will say so.
+  }
+  return false;
 }
 
 bool work_on_block(BlockSchedule& blocks, ChainRun& run, BlockSchedule::Work work) noexcept {

@@ -7,8 +7,8 @@
 
 namespace penstock::detail {
 
-/// True where all blocks of a source together stay within a limit.
-bool all_blocks_fit(const BlockModel& model, std::size_t limit);
+/// True where all blocks of a source together are more than a limit; false where that can't be told.
+bool outgrow(const BlockModel& model, std::size_t limit) noexcept;
 
 /// Loads a block, on the account of `run`'s reading. True: there is more to do than there was.
 bool work_on_block(BlockSchedule& blocks, ChainRun& run, BlockSchedule::Work work) noexcept;

@@ -37,7 +37,7 @@ Engine::Engine(std::shared_ptr<const PipelineData> data, const EngineOptions& op
                                   : options.origins != 0 ? options.origins
                                                          : options.cells;
     blocks_ = std::make_unique<BlockSchedule>(*model, options.block_limit, in_flight, in_flight, *options.memory);
-    places_blocks_ = !data_->settled() && !all_blocks_fit(*model, options.block_limit);
+    places_blocks_ = !data_->settled() && outgrow(*model, options.block_limit);
   }
   if (data_->settled()) {
     SettledOptions settled;

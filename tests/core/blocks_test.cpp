@@ -350,3 +350,42 @@ TEST_CASE("a batch that is held keeps its ring, and no blocks") {
   CHECK(memory.used() <= 2 * 512);
   check_values(source, held);
 }
+
+TEST_CASE("plan says what an order of blocks costs") {
+  // 2,000 blocks of 1 MiB, ten records each; nothing of them is read.
+  struct Large {
+    std::uint64_t size() const { return 20'000; }
+    ps::Schema schema() const { return {{"x", ps::DType::u8, {1}}}; }
+    std::uint64_t blocks() const { return 2000; }
+    std::uint64_t block_bytes(std::uint64_t) const { return 1u << 20; }
+    std::vector<std::uint64_t> block_ends() const {
+      std::vector<std::uint64_t> ends;
+      for (std::uint64_t b = 1; b <= 2000; ++b) ends.push_back(10 * b);
+      return ends;
+    }
+    void blocks_of(std::uint64_t i, std::vector<std::uint64_t>& ids) const { ids.push_back(i / 10); }
+    void load(std::uint64_t, std::span<std::byte>) const {}
+    void read(std::uint64_t, std::span<const std::span<const std::byte>>, ps::SampleBuilder&) const {}
+  };
+  // "… decodes X a record …"
+  const auto decodes = [](const ps::Pipeline& p) {
+    const std::string plan = p.plan(), before = "decodes ";
+    const std::size_t at = plan.find(before, plan.find("blocks  2000 that records share, 2000 MiB decoded"));
+    REQUIRE(at != std::string::npos);
+    return std::stod(plan.substr(at + before.size()));
+  };
+  const ps::Pipeline source = ps::from(Large{});
+  CHECK(decodes(source | ps::batch(8)) == Approx(0.1));
+  // Three of four blocks are not among the 512 that stay.
+  CHECK(decodes(source | ps::shuffle() | ps::batch(8)) == Approx(0.744).margin(0.02));
+  const std::string plan = (source | ps::shuffle()).plan();
+  const std::string before = "in order it is 0.1: ";
+  REQUIRE(plan.find(before) != std::string::npos);
+  CHECK(std::stod(plan.substr(plan.find(before) + before.size())) == Approx(7.44).margin(0.2));
+  CHECK(plan.find(" times the work") != std::string::npos);
+  CHECK(decodes(source | ps::shuffle({.blocks = true}) | ps::batch(8)) == Approx(0.1).margin(0.01));
+  CHECK(source.plan().find("times the work") == std::string::npos);
+  CHECK((source | ps::take(0)).plan().find("blocks  2000") != std::string::npos);
+  const Chunks few{.count = 100};
+  CHECK(ps::from(few).plan().find("each is decoded once") != std::string::npos);
+}
