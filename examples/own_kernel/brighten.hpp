@@ -10,10 +10,10 @@
 #include <penstock/penstock.hpp>
 
 #ifdef __CUDACC__
-// NOLINTNEXTLINE(readability-identifier-naming): the application\'s, not the library\'s
+// NOLINTNEXTLINE(readability-identifier-naming): the application's, not the library's
 #define ON_BOTH __host__ __device__
 #else
-// NOLINTNEXTLINE(readability-identifier-naming): the application\'s, not the library\'s
+// NOLINTNEXTLINE(readability-identifier-naming): the application's, not the library's
 #define ON_BOTH
 #endif
 
