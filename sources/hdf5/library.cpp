@@ -27,12 +27,19 @@ std::recursive_mutex& library_mutex() {
 
 }  // namespace
 
+namespace {
+unsigned depth = 0;  // of locks in the thread that holds it
+}
+
 LibraryLock::LibraryLock() : lock_(library_mutex()) {
+  ++depth;
   H5Eget_auto2(H5E_DEFAULT, &print_, &print_data_);
   if (print_ != nullptr) H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
 }
 
 LibraryLock::~LibraryLock() {
+  // What it says of failures is the thread's, and never freed at its end.
+  if (--depth == 0) H5Eclear2(H5E_DEFAULT);
   if (print_ != nullptr) H5Eset_auto2(H5E_DEFAULT, print_, print_data_);
 }
 
