@@ -25,11 +25,9 @@ std::recursive_mutex& library_mutex() {
   return plain_mutex();
 }
 
-}  // namespace
-
-namespace {
 unsigned depth = 0;  // of locks in the thread that holds it
-}
+
+}  // namespace
 
 LibraryLock::LibraryLock() : lock_(library_mutex()) {
   ++depth;
