@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <list>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include <penstock/block_source.hpp>
@@ -17,8 +18,8 @@ namespace penstock::detail {
 
 namespace {
 
-constexpr std::uint64_t most_looked_at = 1u << 18, counted = 1u << 14;  // records
-constexpr std::uint64_t most_summed = 1u << 22;                         // blocks
+constexpr std::uint64_t most_looked_at = 1u << 18;  // uses of blocks
+constexpr std::uint64_t most_summed = 1u << 22;     // blocks
 
 // Keeps the blocks used last, as a loader nearly does.
 class RecentBlocks {
@@ -37,11 +38,9 @@ class RecentBlocks {
       bytes_ -= order_.back().bytes;
       places_.erase(order_.back().block);
       order_.pop_back();
-      full_ = true;
     }
     return true;
   }
-  bool full() const noexcept { return full_; }
 
  private:
   struct Entry {
@@ -50,7 +49,6 @@ class RecentBlocks {
   std::uint64_t limit_, bytes_ = 0;
   std::list<Entry> order_;
   std::unordered_map<std::uint64_t, std::list<Entry>::iterator> places_;
-  bool full_ = false;
 };
 
 std::string short_number(double value) {
@@ -61,38 +59,50 @@ std::string short_number(double value) {
 
 std::string mebibytes(std::uint64_t bytes) { return short_number(static_cast<double>(bytes) / (1 << 20)) + " MiB"; }
 
-// Blocks decoded a record once memory is full; negative where it is not filled by what is looked at.
-double decodes_a_record(const PipelineData& data, const BlockModel& model) {
-  RecentBlocks kept(default_block_bytes);
-  std::vector<std::uint64_t> indices(256), ids;
+// What an epoch begins with.
+struct Beginning {
   std::uint64_t records = 0, decodes = 0;
-  for (std::uint64_t first = 0; first < std::min(data.size, most_looked_at) && records < counted;
-       first += indices.size()) {
-    indices.resize(std::min<std::uint64_t>(indices.size(), data.size - first));
-    data.fill(0, first, indices);
+  std::uint64_t blocks = 0;  // different ones
+};
+
+Beginning begin_epoch(const PipelineData& data, const BlockModel& model) {
+  Beginning begun;
+  RecentBlocks recent(default_block_bytes);
+  std::unordered_set<std::uint64_t> seen;
+  std::vector<std::uint64_t> indices(256), ids;
+  std::uint64_t uses = 0;
+  while (begun.records < data.size && uses < most_looked_at) {
+    indices.resize(std::min<std::uint64_t>(indices.size(), data.size - begun.records));
+    data.fill(0, begun.records, indices);
     for (const std::uint64_t index : indices) {
+      if (uses >= most_looked_at) break;
       ids.clear();
       model.blocks_of(index, ids);
-      const bool counts = kept.full();
       for (const std::uint64_t id : ids) {
-        const bool decoded = kept.use(id, model.block_bytes(id));
-        if (counts && decoded) ++decodes;
+        if (recent.use(id, model.block_bytes(id))) ++begun.decodes;
+        seen.insert(id);
       }
-      if (counts) ++records;
+      uses += ids.size();
+      ++begun.records;
     }
   }
-  return records == 0 ? -1 : static_cast<double>(decodes) / static_cast<double>(records);
+  begun.blocks = seen.size();
+  return begun;
 }
 
 std::string describe_decodes(const PipelineData& data, const BlockModel& model, double in_order) {
-  const double decodes = decodes_a_record(data, model);
-  if (decodes < 0) return {};
-  std::string text = "; of " + mebibytes(default_block_bytes) + " (`block_bytes`) this order decodes " +
-                     short_number(decodes) + " a record, in order it is " + short_number(in_order);
-  if (decodes > 1.5 * in_order)
-    text += ": " + short_number(decodes / in_order) +
-            " times the work. shuffle({.blocks = true}) decodes each about once; so does a `block_bytes` of all";
-  return text;
+  const Beginning begun = begin_epoch(data, model);
+  if (begun.records == 0) return {};
+  const auto records = static_cast<double>(begun.records), decodes = static_cast<double>(begun.decodes);
+  std::string text = "; of " + mebibytes(default_block_bytes) + " (`block_bytes`) ";
+  // Of an order that goes through blocks in turn, those of its first records are more than in file order.
+  if (decodes <= 1.5 * static_cast<double>(begun.blocks)) return text + "this order decodes each about once an epoch";
+  text += "this order decodes " + short_number(decodes / records) + " a record, in order it is " +
+          short_number(in_order) + ": " + short_number(decodes / records / in_order) + " times the work. ";
+  const bool in_blocks = std::ranges::any_of(
+      data.orders, [](const BoundOrder& order) { return order.label.find(" blocks of ") != std::string::npos; });
+  return text + (in_blocks ? "A smaller `.window`, or a larger `block_bytes`, decodes each once"
+                           : "shuffle({.blocks = true}) decodes each about once; so does a `block_bytes` of all");
 }
 
 }  // namespace

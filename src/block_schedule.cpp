@@ -16,12 +16,13 @@ constexpr std::uint64_t never = std::uint64_t{1} << 63;
 }  // namespace
 
 BlockSchedule::BlockSchedule(const BlockModel& model, std::size_t limit_bytes, std::uint64_t lookahead,
-                             std::size_t in_flight, MemoryResource& memory)
+                             std::size_t in_flight, MemoryResource& memory, std::vector<std::size_t> place_bytes)
     : model_(model),
       limit_(std::min(limit_bytes, std::numeric_limits<std::size_t>::max() / 4)),
       lookahead_(lookahead),
       memory_(memory),
       in_flight_(in_flight),
+      place_bytes_(std::move(place_bytes)),
       samples_(in_flight) {
   std::vector<std::uint64_t> numbers;
   numbers.reserve(in_flight);
@@ -44,6 +45,7 @@ void BlockSchedule::reset(Feed feed) {
   fetched_.clear();
   upcoming_.clear();
   next_uses_.clear();
+  placed_.reset();
   planned_ = 0;
   for (Sample& sample : samples_)
     for (auto& block : sample.blocks) drop(block);
@@ -89,7 +91,7 @@ void BlockSchedule::issue(std::uint64_t first, std::uint64_t of_feed, std::uint6
     sample.too_large = 0;
     sample.planned = false;
     try {
-      if (number - first < of_feed && !out_of_memory_) plan(number);
+      if (number - first < of_feed && !out_of_memory_) plan(number, of_feed - (number - first));
     } catch (...) {
       out_of_memory_ = true;
     }
@@ -166,7 +168,27 @@ void BlockSchedule::stay(std::uint64_t block, Stay stay) {
   stays_[block] = std::move(stay);
 }
 
-void BlockSchedule::plan(std::uint64_t number) {
+// How many samples from this one on a block that only it and those behind it need is the rows of, side by side in the
+// batch, of which `left` are to come; 0: it is no such block.
+std::uint64_t BlockSchedule::rows_to_place(const Upcoming& now, std::uint64_t left) const {
+  if (place_bytes_.empty() || now.distinct.size() != 1) return 0;
+  const auto& [block, bytes] = now.distinct.front();
+  const std::optional<BlockRows> rows = model_.rows_of(block);
+  if (!rows || rows->records == 0 || rows->records > left || rows->first != now.index) return 0;
+  if (rows->field >= place_bytes_.size() || place_bytes_[rows->field] == 0 ||
+      place_bytes_[rows->field] != bytes / rows->records || bytes % rows->records != 0)
+    return 0;
+  const auto uses = next_uses_.find(block);
+  if ((uses == next_uses_.end() ? 0 : uses->second.size()) != rows->records - 1) return 0;
+  if (rows->records - 1 > upcoming_.size()) return 0;
+  for (std::uint64_t n = 1; n < rows->records; ++n) {
+    const Upcoming& next = upcoming_[n - 1];
+    if (next.index != rows->first + n || next.distinct.size() != 1) return 0;
+  }
+  return rows->records;
+}
+
+void BlockSchedule::plan(std::uint64_t number, std::uint64_t left) {
   look_ahead();
   if (upcoming_.empty()) return;
   const Upcoming now = std::move(upcoming_.front());
@@ -182,6 +204,30 @@ void BlockSchedule::plan(std::uint64_t number) {
   sample.index = now.index;
   if (now.bytes > limit_) {
     sample.too_large = now.bytes;
+    sample.planned = true;
+    return;
+  }
+  if (placed_ != nullptr && use >= placed_end_) placed_.reset();
+  if (placed_ == nullptr && !now.distinct.empty() && !stays_.contains(now.distinct.front().first) &&
+      planned_bytes_ + now.bytes > limit_) {
+    if (const std::uint64_t rows = rows_to_place(now, left); rows != 0) {
+      placed_ = std::make_shared<Residency>();
+      std::tie(placed_->block, placed_->bytes) = now.distinct.front();
+      placed_->first_user = number;
+      placed_->field = model_.rows_of(placed_->block)->field;
+      placed_->placed = true;
+      placed_end_ = use + rows;
+      ++counts_.loads;
+      loads_.push_back(placed_);
+    }
+  }
+  if (placed_ != nullptr) {
+    ++counts_.uses;
+    if (!placed_->done) {
+      placed_->waiters.push_back(number);
+      ++sample.missing;
+    }
+    sample.blocks.assign(now.blocks.size(), placed_);
     sample.planned = true;
     return;
   }
@@ -239,7 +285,8 @@ void BlockSchedule::make_room(std::size_t bytes) {
 // -- the work --
 
 bool BlockSchedule::load_can_begin() const noexcept {
-  return !loads_.empty() && (out_of_memory_ || loads_.front()->bytes <= limit_ - std::min(limit_, used_bytes_));
+  return !loads_.empty() &&
+         (out_of_memory_ || loads_.front()->placed || loads_.front()->bytes <= limit_ - std::min(limit_, used_bytes_));
 }
 
 void BlockSchedule::update() noexcept {
@@ -256,31 +303,14 @@ BlockSchedule::Work BlockSchedule::take() noexcept {
   } else if (loads) {
     work.load = std::move(loads_.front());
     loads_.pop_front();
-    used_bytes_ += work.load->bytes;
+    if (!work.load->placed) used_bytes_ += work.load->bytes;
   }
   update();
   return work;
 }
 
-bool BlockSchedule::place(Residency& load, std::uint64_t samples, std::byte* data) noexcept {
-  const std::lock_guard lock(mutex_);
-  if (load.waiters.size() != samples || next_uses_.contains(load.block)) return false;
-  for (std::uint64_t n = 0; n < samples; ++n)
-    if (load.waiters[n] != load.first_user + n) return false;
-  // Unless it was to go anyway.
-  if (const auto found = stays_.find(load.block); found != stays_.end() && found->second.residency.get() == &load) {
-    by_next_use_.erase({found->second.key, load.block});
-    stays_.erase(found);
-    planned_bytes_ -= load.bytes;
-  }
-  used_bytes_ -= load.bytes;
-  load.placed = true;
-  load.data = data;
-  return true;
-}
-
-bool BlockSchedule::load(std::shared_ptr<Residency> load) noexcept {
-  std::byte* data = load->data;
+bool BlockSchedule::load(std::shared_ptr<Residency> load, std::byte* place) noexcept {
+  std::byte* data = place;
   std::optional<Error> failure;
   bool failed = false;
   try {

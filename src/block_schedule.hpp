@@ -28,7 +28,8 @@ struct Residency {
   std::byte* data = nullptr;
   std::uint64_t first_user = 0;  ///< the sample it is loaded for
   bool done = false;             ///< loaded, or failed
-  bool placed = false;           ///< `data` is the place of its rows in a batch
+  std::size_t field = 0;         ///< of one that is placed: slot of the source's schema
+  bool placed = false;           ///< it is decoded to its rows' places in a batch, and takes no memory of its own
   std::optional<Error> failure;
   std::vector<std::uint64_t> waiters;  ///< samples that wait for it
 };
@@ -37,17 +38,20 @@ struct Residency {
 ///
 /// What stays is decided in the order of samples and of nothing else: each sample, in turn, finds its blocks or has
 /// them loaded, for which those make room whose next use is farthest, as far as the next `lookahead` samples tell; of
-/// those without one, that which was used longest ago. So the number of decodes does not depend on threads or time.
-/// Loads begin in that order, each as soon as there is memory: what an earlier sample still uses is gone before a later
-/// one's block comes, so the oldest sample that is not made never waits for anything but loads that have begun.
+/// those without one, that which was used longest ago. But where a block would need room, and is nothing but rows that
+/// stand side by side in the batch, in their order, and no other use of it is known, it is decoded to their places
+/// there instead, and forgotten. So the number of decodes does not depend on threads or time. Loads begin in that
+/// order, each as soon as there is memory: what an earlier sample still uses is gone before a later one's block comes,
+/// so the oldest sample that is not made never waits for anything but loads that have begun.
 class BlockSchedule {
  public:
   /// Appends the source indices that come next, in order, some at a time; nothing: there are no more.
   using Feed = std::function<void(std::vector<std::uint64_t>&)>;
 
-  /// `in_flight`: the most samples that are issued and not made.
+  /// `in_flight`: the most samples that are issued and not made. `place_bytes`: of each field of the source, the bytes
+  /// of a row in the batch, where its values may be decoded there; else 0.
   BlockSchedule(const BlockModel& model, std::size_t limit_bytes, std::uint64_t lookahead, std::size_t in_flight,
-                MemoryResource& memory);
+                MemoryResource& memory, std::vector<std::size_t> place_bytes = {});
   BlockSchedule(const BlockSchedule&) = delete;
   BlockSchedule& operator=(const BlockSchedule&) = delete;
   ~BlockSchedule();
@@ -58,8 +62,8 @@ class BlockSchedule {
   // -- who issues --
   /// Asks for what the next `count` samples of the feed need, and those behind them: the feed, and the source.
   void prepare(std::uint64_t count) noexcept;
-  /// Samples number `first` … may be made now, and are the next in order: those of the feed, `of_feed` of them, then
-  /// others that need no block.
+  /// Samples number `first` …, a batch, may be made now, and are the next in order: those of the feed, `of_feed` of
+  /// them, then others that need no block.
   void issue(std::uint64_t first, std::uint64_t of_feed, std::uint64_t count) noexcept;
 
   struct Work {
@@ -71,11 +75,9 @@ class BlockSchedule {
   /// What comes first of all that can be done now.
   Work take() noexcept;
   bool available() const noexcept { return available_.load(std::memory_order_seq_cst); }
-  /// Has a block that was taken to be loaded go to its rows' places in a batch, where none but the `samples` from its
-  /// first user on need it: it is then forgotten. False: others do, it is to be kept as any other.
-  bool place(Residency& load, std::uint64_t samples, std::byte* data) noexcept;
-  /// Loads a block. True: there is more to do than there was.
-  bool load(std::shared_ptr<Residency> load) noexcept;
+  /// Loads a block; `place`: where its rows stand in the batch, of one that is placed. True: there is more to do than
+  /// there was.
+  bool load(std::shared_ptr<Residency> load, std::byte* place = nullptr) noexcept;
   /// The blocks of a sample in work, which is record `index`, in their order. False: they were not planned, and its
   /// reader is to find them. @throws Error of a block that could not be loaded.
   bool blocks_of(std::uint64_t sample, std::uint64_t index, std::vector<std::span<const std::byte>>& out);
@@ -109,7 +111,8 @@ class BlockSchedule {
     std::uint64_t last_use = 0;
   };
 
-  void plan(std::uint64_t number);
+  void plan(std::uint64_t number, std::uint64_t left);
+  std::uint64_t rows_to_place(const Upcoming& now, std::uint64_t left) const;
   bool fetch();
   void describe(Upcoming& next) const;
   void look_ahead();
@@ -134,6 +137,9 @@ class BlockSchedule {
   mutable std::mutex mutex_;
   std::atomic<bool> available_{false};
   const std::size_t in_flight_;
+  const std::vector<std::size_t> place_bytes_;
+  std::shared_ptr<Residency> placed_;  ///< the one that samples before number `placed_end_` of the plan are rows of
+  std::uint64_t placed_end_ = 0;
 
   // The plan: of who issues.
   Feed feed_;

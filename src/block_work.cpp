@@ -11,26 +11,11 @@
 // A runner's work where records share blocks: it loads some, and makes samples of those that are there.
 namespace penstock::detail {
 
-bool outgrow(const BlockModel& model, std::size_t limit) noexcept {
-  try {
-    const std::uint64_t blocks = model.blocks();
-    std::uint64_t left = limit;
-    for (std::uint64_t b = 0; b < blocks; ++b) {
-      const std::uint64_t bytes = model.block_bytes(b);
-      if (bytes > left) return true;
-      left -= bytes;
-    }
-  } catch (...) {
-    // Whoever needs that block will say so.
-  }
-  return false;
-}
-
-bool work_on_block(BlockSchedule& blocks, ChainRun& run, BlockSchedule::Work work) noexcept {
+bool work_on_block(BlockSchedule& blocks, ChainRun& run, BlockSchedule::Work work, std::byte* place) noexcept {
   const std::uint64_t blocked = times_blocked();
   const Clocks begun = read_clocks();
   run.counters[0].bytes.add(work.load->bytes);
-  const bool more = blocks.load(std::move(work.load));
+  const bool more = blocks.load(std::move(work.load), place);
   const Clocks ended = read_clocks();
   const std::uint64_t cpu_ns = ended.cpu_ns - begun.cpu_ns, wall_ns = ended.wall_ns - begun.wall_ns;
   run.counters[0].cpu_ns.add(cpu_ns);
@@ -49,25 +34,21 @@ void lend_blocks(BlockSchedule& blocks, ChainRun& run, std::uint64_t sample, std
   }
 }
 
-// Where a block's rows have their places side by side in the batch it is loaded for, and no stage changes the field, it
-// is decoded right there. Not where all blocks can stay in memory: then the next epoch has them for nothing.
-void Engine::place_block(Residency& load) noexcept {
-  if (!places_blocks_) return;
-  try {
-    const std::optional<BlockRows> rows = data_->source->block_model()->rows_of(load.block);
-    if (!rows || rows->records == 0) return;
-    const Step& read = chain_.steps().front();
-    const auto home = std::ranges::find(read.homes, rows->field, &Step::Home::slot);
-    if (home == read.homes.end() || slots_.layout().row()[home->row].row_bytes * rows->records != load.bytes) return;
-    const std::uint64_t row = load.first_user % rows_;
-    const Slot& slot = slot_of(load.first_user / rows_);
-    if (row + rows->records > slot.valid) return;
-    for (std::uint64_t n = 0; n < rows->records; ++n)
-      if (slot.indices[row + n] != rows->first + n) return;
-    blocks_->place(load, rows->records, slots_.place(slot, home->row, row));
-  } catch (...) {
-    // It is loaded as any other then.
-  }
+// Which fields of the source end up in a batch as they are read, and how large their rows are there.
+std::vector<std::size_t> Engine::place_bytes() const {
+  std::vector<std::size_t> bytes(data_->source_schema.size());
+  for (const Step::Home& home : chain_.steps().front().homes)
+    if (const RowField& field = slots_.layout().row()[home.row]; field.kind == RowField::Kind::dense)
+      bytes[home.slot] = field.row_bytes;
+  return bytes;
+}
+
+// Where the rows stand that a block is decoded to.
+std::byte* Engine::place_of(const Residency& load) const noexcept {
+  if (!load.placed) return nullptr;
+  const Step& read = chain_.steps().front();
+  const auto home = std::ranges::find(read.homes, load.field, &Step::Home::slot);
+  return slots_.place(slot_of(load.first_user / rows_), home->row, load.first_user % rows_);
 }
 
 // True: others wait for a thread, and this one has had its turn.
@@ -89,8 +70,8 @@ bool Engine::step_in_blocks(ChainRun& run) noexcept {
   BlockSchedule::Work work = blocks_->take();
   if (!work) return false;
   if (work.load != nullptr) {
-    place_block(*work.load);
-    if (work_on_block(*blocks_, run, std::move(work))) wake_runners();
+    std::byte* const place = place_of(*work.load);
+    if (work_on_block(*blocks_, run, std::move(work), place)) wake_runners();
     return true;
   }
   const std::uint64_t number = *work.sample, row = number % rows_;

@@ -7,11 +7,9 @@
 
 namespace penstock::detail {
 
-/// True where all blocks of a source together are more than a limit; false where that can't be told.
-bool outgrow(const BlockModel& model, std::size_t limit) noexcept;
-
-/// Loads a block, on the account of `run`'s reading. True: there is more to do than there was.
-bool work_on_block(BlockSchedule& blocks, ChainRun& run, BlockSchedule::Work work) noexcept;
+/// Loads a block, to `place` where it is placed, on the account of `run`'s reading. True: there is more to do than
+/// there was.
+bool work_on_block(BlockSchedule& blocks, ChainRun& run, BlockSchedule::Work work, std::byte* place = nullptr) noexcept;
 /// Gives the run's reader the blocks of a sample that is taken, or what is wrong with them.
 void lend_blocks(BlockSchedule& blocks, ChainRun& run, std::uint64_t sample, std::uint64_t index) noexcept;
 

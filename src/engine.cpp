@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 
-#include "block_work.hpp"
 #include "clock.hpp"
 #include "cores.hpp"
 #include "failure.hpp"
@@ -36,8 +35,8 @@ Engine::Engine(std::shared_ptr<const PipelineData> data, const EngineOptions& op
     const std::size_t in_flight = !data_->settled()      ? options.depth * static_cast<std::size_t>(rows_)
                                   : options.origins != 0 ? options.origins
                                                          : options.cells;
-    blocks_ = std::make_unique<BlockSchedule>(*model, options.block_limit, in_flight, in_flight, *options.memory);
-    places_blocks_ = !data_->settled() && outgrow(*model, options.block_limit);
+    blocks_ = std::make_unique<BlockSchedule>(*model, options.block_limit, in_flight, in_flight, *options.memory,
+                                              data_->settled() ? std::vector<std::size_t>() : place_bytes());
   }
   if (data_->settled()) {
     SettledOptions settled;

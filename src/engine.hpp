@@ -151,7 +151,8 @@ class Engine final : private SettledHost {
   void help_directly(ChainRun& run) noexcept;
   bool work_in_blocks(ChainRun& run) noexcept;
   bool step_in_blocks(ChainRun& run) noexcept;
-  void place_block(Residency& load) noexcept;
+  std::vector<std::size_t> place_bytes() const;
+  std::byte* place_of(const Residency& load) const noexcept;
   BlockSchedule::Feed feed(Cursor at) const;
   bool advise() noexcept;
   bool has_direct_work() const noexcept;
@@ -162,7 +163,7 @@ class Engine final : private SettledHost {
   void fail_row(Slot& slot, std::uint64_t row, Error error, bool fatal);
   void help(Lock& lock);
   ChainRun* lease_run(Lock& lock) noexcept;
-  Slot& slot_of(std::uint64_t ordinal) noexcept { return *by_ordinal_[ordinal % by_ordinal_.size()]; }
+  Slot& slot_of(std::uint64_t ordinal) const noexcept { return *by_ordinal_[ordinal % by_ordinal_.size()]; }
 
   /// How tasks come in. They hold the door, not the engine, so that none keeps it, or what it was given, beyond
   /// close().
@@ -183,7 +184,6 @@ class Engine final : private SettledHost {
   bool advises_;
   std::stop_source stop_source_;
   std::unique_ptr<BlockSchedule> blocks_;  ///< where records share some
-  bool places_blocks_ = false;             ///< more than can stay in memory
   std::unique_ptr<Settled> settled_;       ///< null: placed directly
 
   mutable std::mutex mutex_;

@@ -12,7 +12,8 @@
 
 namespace penstock {
 
-/// A block that is nothing but the values of one field, of records that follow each other.
+/// A block that is nothing but the values of one field, of records that follow each other, which each record gives as
+/// they are. A record reads no row of it but its own: the others may be changed meanwhile.
 struct BlockRows {
   std::size_t field = 0;                 ///< its slot in the schema
   std::uint64_t first = 0, records = 0;  ///< the block has so many values, one right behind the other

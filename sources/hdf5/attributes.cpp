@@ -85,8 +85,12 @@ Hdf5Attribute value_of(hid_t attribute) {
       break;
     case H5T_INTEGER:
     case H5T_ENUM:
-      // Above what fits, the library gives the largest.
       out.values = numbers<std::int64_t>(attribute, H5T_NATIVE_INT64, count);
+      // Above what fits, the library gives the largest there is.
+      if (H5Tget_class(type.get()) == H5T_INTEGER && H5Tget_sign(type.get()) == H5T_SGN_NONE)
+        for (const std::uint64_t value : numbers<std::uint64_t>(attribute, H5T_NATIVE_UINT64, count))
+          if (value > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()))
+            throw Error(Errc::unsupported, "it has a value above 2^63 - 1");
       break;
     case H5T_FLOAT:
       out.values = numbers<double>(attribute, H5T_NATIVE_DOUBLE, count);

@@ -70,7 +70,7 @@ void decode_chunk(const Dataset& dataset, std::span<const std::uint64_t> first, 
   dataset.read_stored(chunk->offset, stored, first);
   if (plain) return;
   const std::string wrong = undo_filters(dataset.filters(), chunk->mask, stored, out, verify_checksum, workspace);
-  if (!wrong.empty()) throw dataset.chunk_error(Errc::corrupt, wrong, first);
+  if (!wrong.empty()) throw dataset.chunk_error(Errc::corrupt, wrong, first, chunk->offset);
 }
 
 // Calls `act` with the first element of each chunk that holds the row.

@@ -41,8 +41,9 @@ Column::Column(const Dataset& dataset, const Hdf5Field& wanted, std::string name
   try {
     element_ = element_of(dataset.type(), member_);
   } catch (const NoElement& none) {
-    throw dataset.error(none.reason.starts_with("it has no member") ? Errc::not_found : Errc::unsupported,
-                        column_name(member_) + none.reason + " can't become a field");
+    const bool sentence = none.no_member || none.reason.find(" can't ") != std::string::npos;
+    throw dataset.error(none.no_member ? Errc::not_found : Errc::unsupported,
+                        column_name(member_) + none.reason + (sentence ? "" : " can't become a field"));
   }
   std::vector<std::int64_t> shape;
   for (const std::uint64_t d : dataset.dims().subspan(1)) {

@@ -14,7 +14,6 @@ namespace penstock::hdf5 {
 namespace {
 
 constexpr std::uint64_t largest = std::numeric_limits<std::int64_t>::max();
-constexpr std::size_t largest_block = std::size_t{256} << 20;
 
 // Saturates.
 std::uint64_t product(std::uint64_t a, std::uint64_t b) noexcept { return b != 0 && a > largest / b ? largest : a * b; }
@@ -90,6 +89,12 @@ Dataset::Dataset(std::shared_ptr<const File> file, std::string path, std::size_t
 void Dataset::go(Hdf5Way way, std::string reason) {
   way_ = way;
   reason_ = std::move(reason);
+}
+
+void Dataset::read_by_rows() {
+  go(Hdf5Way::rows, "the chunks of a row, with those of other fields, hold more than " +
+                        std::to_string(largest_block >> 20) + " MiB; repack it with fewer rows a chunk");
+  way_unkept_ = way_;
 }
 
 bool Dataset::plain_rows() const noexcept {
@@ -213,17 +218,8 @@ Error Dataset::error(Errc code, const std::string& cause, std::optional<std::uin
   return error_in(file_->path(), code, "dataset '" + path_ + "': " + cause, offset);
 }
 
-Error Dataset::chunk_error(Errc code, const std::string& cause, std::span<const std::uint64_t> first) const {
-  std::optional<std::uint64_t> offset;
-  {
-    const LibraryLock lock;
-    const std::vector<hsize_t> at(first.begin(), first.end());
-    haddr_t address = HADDR_UNDEF;
-    hsize_t bytes = 0;
-    unsigned mask = 0;
-    if (H5Dget_chunk_info_by_coord(id_.get(), at.data(), &mask, &address, &bytes) >= 0 && address != HADDR_UNDEF)
-      offset = address;
-  }
+Error Dataset::chunk_error(Errc code, const std::string& cause, std::span<const std::uint64_t> first,
+                           std::optional<std::uint64_t> offset) const {
   return error(code, "the chunk at " + text_of(first) + ": " + cause, offset);
 }
 

@@ -40,6 +40,11 @@ class Dataset {
   const std::string& storage() const noexcept { return storage_; }
   const std::string& reason() const noexcept { return reason_; }
 
+  /// What a record's blocks may take together, so that any loader has room for them.
+  static constexpr std::size_t largest_block = std::size_t{256} << 20;
+  /// Reads it by rows, as its chunks and those of other datasets together are too large.
+  void read_by_rows();
+
   /// Contiguous: of the first row; none where nothing was written, so that all is the fill value.
   std::optional<std::uint64_t> offset() const noexcept { return offset_; }
   /// True where rows that stand in one chunk are decoded together.
@@ -60,8 +65,9 @@ class Dataset {
 
   /// An error that says which dataset it is about.
   Error error(Errc code, const std::string& cause, std::optional<std::uint64_t> offset = {}) const;
-  /// The same of a chunk, by its first element; its offset in the file is found out, which may take long.
-  Error chunk_error(Errc code, const std::string& cause, std::span<const std::uint64_t> first) const;
+  /// The same of a chunk, by its first element, with its offset where that is known.
+  Error chunk_error(Errc code, const std::string& cause, std::span<const std::uint64_t> first,
+                    std::optional<std::uint64_t> offset = {}) const;
   /// Stored bytes, without the library. @throws Error(io) as `error`, with the chunk of which `first` is the first
   /// element.
   void read_stored(std::uint64_t offset, std::span<std::byte> out, std::span<const std::uint64_t> first = {}) const;

@@ -46,6 +46,8 @@ std::vector<std::string> Hdf5Source::notes() const {
         break;
     }
     if (!field.reason.empty()) text += ", because " + field.reason;
+    if (field.converted) text += "; each value is converted by the library, one at a time";
+    if (field.differs) text += " (of the first file; others differ)";
     notes.push_back(std::move(text));
   }
   return notes;

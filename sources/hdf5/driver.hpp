@@ -7,9 +7,10 @@
 
 namespace penstock::hdf5 {
 
-/// An access list that opens files, for reading, through our own driver of the library. It reads as the library's
-/// usual one does, and can say where the library would read instead of reading. Under the lock.
-Handle access_through_driver();
+/// Opens a file, for reading, through our own driver of the library: it reads as the library's usual one does, and can
+/// say where the library would read instead of reading. None where it can't be opened; `library_says` tells why. Under
+/// the lock.
+Handle open_through_driver(const char* path);
 
 /// While it lives, the library's reads of raw data read nothing: the first one's place is noted. For calls that do
 /// nothing with what they read but hand it on. Under the lock, one at a time.

@@ -212,7 +212,7 @@ Element column(hid_t type, const std::string& member) {
     }
   std::string known;
   for (const std::string& name : members_of(type)) known += (known.empty() ? "" : ", ") + name;
-  throw NoElement{"it has no member '" + member + "'; there are: " + known};
+  throw NoElement{"it has no member '" + member + "'; there are: " + known, true};
 }
 
 }  // namespace
@@ -250,10 +250,10 @@ Element simple(hid_t type) {
 
 Element element_of(hid_t type, const std::string& member) {
   if (H5Tget_class(type) == H5T_COMPOUND) {
-    if (member.empty()) throw NoElement{"a compound type; name one of its members"};
+    if (member.empty()) throw NoElement{"a compound type can't become a field; name one of its members"};
     return column(type, member);
   }
-  if (!member.empty()) throw NoElement{"it has no member '" + member + "', as it is no compound type"};
+  if (!member.empty()) throw NoElement{"it has no member '" + member + "', as it is no compound type", true};
   Element element = simple(type);
   element.stored = own_type(H5Tcopy(type));
   return element;

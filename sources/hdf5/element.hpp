@@ -40,6 +40,7 @@ struct Element {
 /// Says why an element type has no field.
 struct NoElement {
   std::string reason;
+  bool no_member = false;
 };
 
 /// The one field that a type becomes; of a compound type, `member` names the column (parts joined by '.'). Under the

@@ -33,8 +33,7 @@ void require_readable(const std::string& path) {
 File::File(std::string path) : path_(std::move(path)), owner_(::getpid()) {
   require_readable(path_);
   const LibraryLock lock;
-  const Handle access = access_through_driver();
-  id_ = Handle(H5Fopen(path_.c_str(), H5F_ACC_RDONLY, access.get()), H5Fclose);
+  id_ = open_through_driver(path_.c_str());
   if (!id_) {
     const std::string said = library_says();
     if (said.find("lock request") != std::string::npos)
@@ -46,7 +45,7 @@ File::File(std::string path) : path_(std::move(path)), owner_(::getpid()) {
     throw error_in(path_, Errc::corrupt, "the file can't be opened, as where it was cut short: " + said);
   }
   void* descriptor = nullptr;
-  if (H5Fget_vfd_handle(id_.get(), access.get(), &descriptor) < 0 || descriptor == nullptr)
+  if (H5Fget_vfd_handle(id_.get(), H5P_DEFAULT, &descriptor) < 0 || descriptor == nullptr)
     throw error_in(path_, Errc::io, "the file's descriptor is not to be had: " + library_says());
   fd_ = *static_cast<const int*>(descriptor);
   bytes_ = bytes_now();

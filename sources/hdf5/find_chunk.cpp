@@ -65,7 +65,8 @@ std::optional<std::uint64_t> ChunkPlaces::offset_of(const Dataset& dataset, std:
     if (stored && stored->bytes != dataset.chunk_bytes())
       throw dataset.chunk_error(
           Errc::corrupt,
-          "it has " + std::to_string(stored->bytes) + " bytes instead of " + std::to_string(dataset.chunk_bytes()), at);
+          "it has " + std::to_string(stored->bytes) + " bytes instead of " + std::to_string(dataset.chunk_bytes()), at,
+          stored->offset);
     place = stored ? first_offset + stored->offset : unwritten;
     if (known_) known_[chunk].store(place, std::memory_order_relaxed);
   }

@@ -25,6 +25,7 @@ Hdf5Source::Impl::Impl(Hdf5 o) : options(std::move(o)) {
   if (options.path.empty() == options.paths.empty())
     throw Error(Errc::invalid_argument, "give either `path` or `paths`").with_source("hdf5");
   if (options.paths.empty()) options.paths = {options.path};
+  keep_left = options.keep_bytes;
   for (const std::string& path : options.paths) {
     std::vector<Field> found;
     Part part = open_part(path, found);
@@ -76,14 +77,28 @@ Part Hdf5Source::Impl::open_part(const std::string& path, std::vector<Field>& fo
       return &t.dataset.file() == file.get() && t.dataset.path() == field.dataset;
     });
     if (table == part.tables.end()) {
-      part.tables.emplace_back(file, field.dataset, options.keep_bytes);
+      part.tables.emplace_back(file, field.dataset, std::min(keep_left, options.keep_bytes / 4));
       table = part.tables.end() - 1;
-      if (table->dataset.way() == Hdf5Way::kept) table->kept = std::make_unique<hdf5::KeptRows>();
+      if (table->dataset.way() == Hdf5Way::kept) {
+        table->kept = std::make_unique<hdf5::KeptRows>();
+        keep_left -= table->dataset.rows() * table->dataset.row_bytes();
+      }
       if (table->dataset.plain_rows()) table->places = std::make_unique<hdf5::ChunkPlaces>(table->dataset);
     }
     table->columns.emplace_back(table->dataset, field, hdf5::field_name(field));
     table->slots.push_back(found.size());
     found.push_back(table->columns.back().field());
+  }
+  for (std::size_t bytes = Dataset::largest_block + 1; bytes > Dataset::largest_block;) {
+    bytes = 0;
+    Table* largest = nullptr;
+    for (Table& table : part.tables) {
+      if (!table.dataset.in_blocks()) continue;
+      bytes += hdf5::block_bytes(table.dataset);
+      if (largest == nullptr || hdf5::block_bytes(table.dataset) > hdf5::block_bytes(largest->dataset))
+        largest = &table;
+    }
+    if (bytes > Dataset::largest_block) largest->dataset.read_by_rows();
   }
   part.rows = part.tables.front().dataset.rows();
   for (const Table& table : part.tables)
@@ -108,10 +123,17 @@ void Hdf5Source::Impl::describe() {
       info.way = dataset.way();
       info.storage = dataset.storage();
       info.reason = dataset.reason();
-      if (info.reason.empty() && column.converted()) info.reason = "each value is converted by the library";
+      info.converted = column.converted();
       info.in_blocks = dataset.in_blocks();
+      info.checksums = std::ranges::find(dataset.filters(), hdf5::ChunkFilter::Kind::fletcher32,
+                                         &hdf5::ChunkFilter::kind) != dataset.filters().end();
       if (!dataset.chunk().empty()) info.rows_per_chunk = dataset.chunk().front();
     }
+  for (const Part& part : parts)
+    for (const Table& table : part.tables)
+      for (const std::size_t slot : table.slots)
+        if (table.dataset.way() != fields[slot].way || table.dataset.storage() != fields[slot].storage)
+          fields[slot].differs = true;
 }
 
 const Part& Hdf5Source::Impl::part_of(std::uint64_t index) const {

@@ -50,6 +50,14 @@ Stage make_split(A a) {
   return split(options);
 }
 
+Stage make_shuffle(A a) {
+  ShuffleOptions options;
+  if (a.given("seed")) options.seed = a.count("seed");
+  options.blocks = a.flag("blocks", options.blocks);
+  options.window = a.count("window", options.window);
+  return shuffle(options);
+}
+
 Stage make_check(A a) {
   CheckOptions options;
   options.verify = a.flag("verify", options.verify);
@@ -147,10 +155,7 @@ Stage make_batch(A a) {
 std::vector<StageSyntax> make_table() {
   const std::vector<Parameter> image_only{fields};
   return {
-      {"shuffle",
-       true,
-       {{"seed", "0"}},
-       [](A a) { return shuffle(a.given("seed") ? ShuffleOptions{a.count("seed")} : ShuffleOptions{}); }},
+      {"shuffle", true, {{"seed", "0"}, {"blocks", "true|false"}, {"window", "16"}}, make_shuffle},
       {"take", true, {{"n", "N", true}}, [](A a) { return take(a.count("n")); }},
       {"skip", true, {{"n", "N", true}}, [](A a) { return skip(a.count("n")); }},
       {"select", true, {{"positions", "I,J,...", true}}, [](A a) { return select(a.counts("positions")); }},

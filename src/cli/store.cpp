@@ -141,6 +141,10 @@ std::string Store::key(std::uint64_t index) const {
       },
       source_);
 }
+std::vector<std::uint64_t> Store::block_ends() const {
+  const auto* const hdf5 = std::get_if<Hdf5Source>(&source_);
+  return hdf5 != nullptr ? hdf5->block_ends() : std::vector<std::uint64_t>();
+}
 std::vector<std::string> Store::notes() const {
   const auto* const hdf5 = std::get_if<Hdf5Source>(&source_);
   return hdf5 != nullptr ? hdf5->notes() : std::vector<std::string>();
@@ -163,7 +167,10 @@ Pipeline Store::pipeline() const {
 
 bool Store::checksums() const {
   const auto* const lmdb = std::get_if<LmdbSource>(&source_);
-  return lmdb != nullptr && lmdb->values() == LmdbValues::records;
+  if (lmdb != nullptr) return lmdb->values() == LmdbValues::records;
+  const auto* const hdf5 = std::get_if<Hdf5Source>(&source_);
+  return hdf5 != nullptr &&
+         std::ranges::all_of(hdf5->fields(), [](const Hdf5FieldInfo& field) { return field.checksums; });
 }
 
 bool Store::looks_like_datum() const {

@@ -35,6 +35,8 @@ class Store {
   Schema schema() const;
   /// Of a store without keys the record's number.
   std::string key(std::uint64_t index) const;
+  /// Where runs of records end that are best read by one thread, the last one at `size`; empty: anywhere.
+  std::vector<std::uint64_t> block_ends() const;
   /// How the store's fields are read, where there is more than one way; a line each.
   std::vector<std::string> notes() const;
   /// Names of classes by number, as far as the store knows them.

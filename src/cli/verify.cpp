@@ -69,6 +69,7 @@ class Verifier {
   Verifier(const Store& store, const VerifyOptions& options)
       : store_(store),
         size_(store.size()),
+        ends_(store.block_ends()),
         field_(options.field.value_or("image")),
         decodes_(!options.no_decode && holds_encoded(store.schema(), field_)) {}
 
@@ -103,12 +104,16 @@ class Verifier {
       Store::Reader reader = store_.reader();
       const auto decoding = jpeg_decoder()->start();
       Pixelboard pixels;
-      for (std::uint64_t i = 0; !stop_ && (i = next_.fetch_add(1)) < size_; done_.fetch_add(1)) {
-        try {
-          check(reader.read(i), *decoding, pixels);
-        } catch (Error& error) {
-          if (!error.sample_scoped()) throw;
-          note(i, error);
+      for (std::uint64_t run = 0; !stop_ && (run = next_.fetch_add(1)) < (ends_.empty() ? size_ : ends_.size());) {
+        const std::uint64_t first = ends_.empty() ? run : run == 0 ? 0 : ends_[run - 1];
+        const std::uint64_t end = ends_.empty() ? run + 1 : ends_[run];
+        for (std::uint64_t i = first; i < end && !stop_; ++i, done_.fetch_add(1)) {
+          try {
+            check(reader.read(i), *decoding, pixels);
+          } catch (Error& error) {
+            if (!error.sample_scoped()) throw;
+            note(i, error);
+          }
         }
       }
     } catch (...) {
@@ -148,6 +153,7 @@ class Verifier {
 
   const Store& store_;
   const std::uint64_t size_;
+  const std::vector<std::uint64_t> ends_;  ///< of runs of records that share something
   const std::string field_;
   const bool decodes_;
   std::atomic<std::uint64_t> next_{0}, done_{0}, decoded_{0}, bytes_{0};

@@ -31,10 +31,10 @@ struct Hdf5Field {
 
 /// HDF5 files to read from: datasets whose first dimension counts records. `from(Hdf5{.path = "train.h5"})` opens one.
 ///
-/// Integers, floats (IEEE; others as the nearest wider one), enumerations (as integers; of FALSE and TRUE in a byte as
-/// boolean), bit fields and fixed arrays of these become tensors, opaque values u8[n]; byte order is the machine's.
-/// Strings, fixed (without their padding) or variable, become u8[?], variable-length sequences a `[?]` of their
-/// element.
+/// Integers, floats (IEEE; others as f32 where they have fewer than 4 bytes, else as f64), enumerations (as integers;
+/// of FALSE and TRUE in a byte as boolean), bit fields and fixed arrays of these become tensors, opaque values u8[n];
+/// byte order is the machine's. Strings, fixed (without their padding) or variable, become u8[?], variable-length
+/// sequences a `[?]` of their element.
 struct Hdf5 {
   std::string path = {};
   std::vector<std::string> paths = {};  ///< several files one after the other, instead of `path`; their fields must
@@ -44,8 +44,9 @@ struct Hdf5 {
                                        ///< a compound dataset each column
   bool verify_checksum = true;         ///< compare Fletcher-32 checksums, where chunks have them
   // What changes only speed.
-  std::size_t keep_bytes = 16u << 20;  ///< a dataset of at most so many bytes is read whole when it is first needed and
-                                       ///< stays in memory: labels, coordinates. 0: none is
+  std::size_t keep_bytes = 64u << 20;  ///< small datasets (labels, coordinates) are read whole when they are first
+                                       ///< needed, and stay in memory: of at most a quarter of this each, in the order
+                                       ///< of files and fields as long as all together are not more. 0: none is
 };
 
 /// How the records of a field are read.
@@ -67,6 +68,9 @@ struct Hdf5FieldInfo {
   std::string storage;               ///< "contiguous", "chunks of [32, 96, 96, 3], shuffle + deflate"
   std::string reason;                ///< why it goes this way, where there is a faster one; else empty
   std::uint64_t rows_per_chunk = 0;  ///< 0 where it has no chunks
+  bool converted = false;            ///< each value by the library, one at a time
+  bool differs = false;              ///< other files than the first, of which this tells, have it in another way
+  bool checksums = false;            ///< every chunk has a Fletcher-32 checksum
   bool in_blocks = false;            ///< the rows of a chunk are decoded together, once while they stay in memory
 };
 
@@ -80,15 +84,19 @@ struct Hdf5Attribute {
 ///
 /// The HDF5 library does one thing at a time, in all threads of a process; so it is asked for what is stored, and what
 /// takes time, decompression above all, is done by the runners. Chunks are blocks: each is decoded once while it stays
-/// in the loader's `block_bytes`, so `shuffle({.blocks = true})` costs what reading in order costs, and a full shuffle
-/// of compressed chunks of many rows decodes nearly a chunk a row. `Pipeline::plan()` says which way each field goes.
+/// in the loader's `block_bytes`, so `shuffle({.blocks = true})` costs what reading in order costs while the chunks of
+/// a window, of all fields, fit there; a full shuffle of compressed chunks of many rows decodes nearly a chunk a row.
+/// `Pipeline::plan()` says which way each field goes, and what the order costs. Whoever decodes needs memory for a
+/// chunk as it is stored, and for two more with several filters or where chunks hold parts of rows: that is in no
+/// budget.
 ///
 /// Damage that HDF5 files carry is mostly found: sizes of what is not of any length are compared with the file's before
 /// anything is allocated, and what is decompressed must have its chunk's size. But the library itself trusts what it
 /// parses: a file that was made to harm can crash the process. Open files you trust.
 ///
-/// The file must not change while it is open. A child made by fork() must open its own: what it inherited throws
-/// Error(forked).
+/// A program that uses HDF5 itself in other threads needs a build of it that is thread-safe (Debian's is), and must not
+/// call H5close() while a source lives. The file must not change while it is open. A child made by fork() must open its
+/// own: what it inherited throws Error(forked).
 class PENSTOCK_API Hdf5Source {
  public:
   /// @throws Error(not_found | io | corrupt) for a file that can't be opened; Error(not_found) for a dataset or member
@@ -124,7 +132,8 @@ class PENSTOCK_API Hdf5Source {
   /// Names of the attributes of an object ("/" for the file's own) in the first file. @throws Error(not_found | io).
   std::vector<std::string> attributes(std::string_view object) const;
   /// An attribute of an object in the first file; none where there is none of that name. @throws Error(not_found) for
-  /// an object that isn't there, Error(unsupported) for a type other than numbers and strings, Error(io).
+  /// an object that isn't there, Error(unsupported) for a type other than numbers and strings and for whole numbers
+  /// above 2^63 - 1, Error(io).
   std::optional<Hdf5Attribute> attribute(std::string_view object, std::string_view name) const;
 
  private:
