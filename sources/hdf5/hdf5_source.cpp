@@ -4,6 +4,7 @@
 #include <xxhash.h>
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include <penstock/error.hpp>
@@ -25,7 +26,7 @@ Hdf5Source::Impl::Impl(Hdf5 o) : options(std::move(o)) {
   if (options.path.empty() == options.paths.empty())
     throw Error(Errc::invalid_argument, "give either `path` or `paths`").with_source("hdf5");
   if (options.paths.empty()) options.paths = {options.path};
-  keep_left = options.keep_bytes;
+  keep_left = 4 * std::min(options.keep_bytes, std::numeric_limits<std::size_t>::max() / 4);
   for (const std::string& path : options.paths) {
     std::vector<Field> found;
     Part part = open_part(path, found);
@@ -77,7 +78,7 @@ Part Hdf5Source::Impl::open_part(const std::string& path, std::vector<Field>& fo
       return &t.dataset.file() == file.get() && t.dataset.path() == field.dataset;
     });
     if (table == part.tables.end()) {
-      part.tables.emplace_back(file, field.dataset, std::min(keep_left, options.keep_bytes / 4));
+      part.tables.emplace_back(file, field.dataset, std::min(keep_left, options.keep_bytes));
       table = part.tables.end() - 1;
       if (table->dataset.way() == Hdf5Way::kept) {
         table->kept = std::make_unique<hdf5::KeptRows>();

@@ -74,7 +74,7 @@ class Hdf5Source::Impl {
   mutable hdf5::Workspaces workspaces;
 
  private:
-  std::size_t keep_left = 0;  ///< of `keep_bytes`, while files are opened
+  std::size_t keep_left = 0;  ///< of what may be kept, while files are opened
   hdf5::Part open_part(const std::string& path, std::vector<Field>& fields_of_part);
   void describe();
 };

@@ -274,3 +274,33 @@ TEST_CASE("soft and hard and external links lead to the same dataset") {
   CHECK(code_of([&] { Hdf5Source({.path = folder / "links.h5", .fields = {{"dangling"}}}); }) == Errc::not_found);
   CHECK(Hdf5Source({.path = folder / "links.h5"}).schema().find("x"));
 }
+
+TEST_CASE("of many small datasets no more are kept than four times keep_bytes") {
+  const TempFolder folder;
+  std::vector<std::string> paths;
+  for (int i = 0; i < 6; ++i) {
+    paths.push_back(folder / std::to_string(i) + ".h5");
+    write_h5(paths.back(), {.data = {counting_chunks<std::uint8_t>("x", {100, 10}, {50, 10}, {H5Filter::deflate})}});
+  }
+  const Hdf5Source source({.path = {}, .paths = paths, .keep_bytes = 1000});
+  CHECK(source.fields()[0].way == Hdf5Way::kept);
+  CHECK(source.fields()[0].differs);
+  CHECK(source.blocks() == 4);  // of the last two files
+  for (std::uint64_t i = 0; i < 600; ++i)
+    REQUIRE(read_sample(source, i)["x"].data[3] == static_cast<std::byte>(i % 100 * 10 + 3));
+}
+
+TEST_CASE("datasets whose chunks are too large together are read by rows, the largest first") {
+  const TempFolder folder;
+  constexpr hsize_t width = 1 << 16, chunk = 4000;  // 250 MiB a chunk
+  H5Data wide = counting_chunks<std::uint8_t>("a", {4, width}, {chunk, width}, {H5Filter::deflate});
+  wide.never_written = wide.resizable = true;
+  H5Data other = wide;
+  other.path = "b";
+  other.chunk = {chunk / 2, width};
+  write_h5(folder / "a.h5", {.data = {wide, other}});
+  const Hdf5Source source({.path = folder / "a.h5", .keep_bytes = 0});
+  CHECK(source.fields()[0].way == Hdf5Way::rows);
+  CHECK(source.fields()[1].way == Hdf5Way::chunks);
+  for (std::uint64_t i = 0; i < 4; ++i) CHECK(read_sample(source, i)["a"].bytes() == width);
+}

@@ -44,9 +44,9 @@ struct Hdf5 {
                                        ///< a compound dataset each column
   bool verify_checksum = true;         ///< compare Fletcher-32 checksums, where chunks have them
   // What changes only speed.
-  std::size_t keep_bytes = 64u << 20;  ///< small datasets (labels, coordinates) are read whole when they are first
-                                       ///< needed, and stay in memory: of at most a quarter of this each, in the order
-                                       ///< of files and fields as long as all together are not more. 0: none is
+  std::size_t keep_bytes = 16u << 20;  ///< a dataset of at most so many bytes (labels, coordinates) is read whole when
+                                       ///< it is first needed and stays in memory; all together at most four times as
+                                       ///< many, in the order of files and fields. 0: none is
 };
 
 /// How the records of a field are read.
