@@ -50,6 +50,7 @@ class BlockSourceSuite {
     for (std::size_t i = indices_.size(); i-- > 0;)
       compare(i, read_alone(*source_, i, std::byte{0x5a}), "a record follows from its blocks alone",
               "its blocks lying elsewhere");
+    for (std::size_t i = 0; i < indices_.size(); ++i) check_rows(i);
     keep_views();
     compare_with_another();
     at_once(std::max(options_.threads, 1u), [&](unsigned thread) {
@@ -151,6 +152,43 @@ class BlockSourceSuite {
     const std::string differs = difference(schema_, records_[i], now);
     findings_.check(differs.empty(), contract,
                     [&] { return "record " + std::to_string(indices_[i]) + ", " + when + ": " + differs; });
+  }
+
+  // Blocks that are said to be rows of a field.
+  void check_rows(std::size_t i) {
+    if (records_[i].failure) return;
+    const std::uint64_t index = indices_[i];
+    const std::string who = "record " + std::to_string(index);
+    findings_.runs("rows_of throws nothing for a block that is there", who, [&] {
+      Loaded loaded;
+      bool rows_there = false;
+      for (std::size_t b = 0; b < ids_[i].size(); ++b) {
+        const std::optional<BlockRows> rows = source_->rows_of(ids_[i][b]);
+        if (!rows) continue;
+        if (!findings_.check(
+                rows->field < schema_.size() && index >= rows->first && index - rows->first < rows->records,
+                "a block of rows has those of the records that need it",
+                [&] { return who + " needs " + block_name(ids_[i][b]) + ", which has other rows"; }))
+          return;
+        if (loaded.empty()) loaded = load(*source_, i, std::byte{0x33});
+        const std::span<std::byte> bytes = loaded[b].bytes();
+        const std::vector<std::byte>& value = records_[i].values[rows->field].bytes;
+        const std::size_t at = static_cast<std::size_t>(index - rows->first) * value.size();
+        if (!findings_.check(
+                bytes.size() == rows->records * value.size() &&
+                    std::equal(value.begin(), value.end(), bytes.begin() + static_cast<std::ptrdiff_t>(at)),
+                "a block of rows is the values of its field, one behind the other",
+                [&] { return who + " has another value than stands in " + block_name(ids_[i][b]); }))
+          return;
+        for (std::size_t byte = 0; byte < bytes.size(); ++byte)
+          if (byte < at || byte >= at + value.size()) bytes[byte] = ~bytes[byte];
+        rows_there = true;
+      }
+      if (!rows_there) return;
+      GuardedCells cells(schema_);
+      compare(i, read(*source_, i, loaded, cells, {.content = std::byte{0x33}}),
+              "a record reads no row of a block of rows but its own", "the others being changed");
+    });
   }
 
   // Views stay as long as the blocks do, whatever is read in between.

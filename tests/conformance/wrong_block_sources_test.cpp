@@ -197,3 +197,45 @@ TEST_CASE("records that are not made of their blocks are found") {
   };
   CHECK(found_only(report_on<Silent>(), "size, schema and blocks throw nothing"));
 }
+
+TEST_CASE("blocks that are said to be rows are") {
+  // Four records of 6 bytes to a block.
+  struct Rows {
+    std::uint64_t size() const { return 20; }
+    ps::Schema schema() const { return {{"x", ps::DType::u8, {6}}, {"y", ps::DType::u8, {}}}; }
+    std::uint64_t blocks() const { return 5; }
+    std::uint64_t block_bytes(std::uint64_t) const { return 24; }
+    void blocks_of(std::uint64_t i, std::vector<std::uint64_t>& ids) const {
+      if (i >= 20) throw ps::Error(ps::Errc::not_found, "there are 20 records");
+      ids.push_back(i / 4);
+    }
+    std::optional<ps::BlockRows> rows_of(std::uint64_t block) const { return ps::BlockRows{0, block * 4, 4}; }
+    void load(std::uint64_t block, std::span<std::byte> bytes) const {
+      if (block >= 5) throw ps::Error(ps::Errc::not_found, "there are 5 blocks");
+      for (std::size_t k = 0; k < bytes.size(); ++k) bytes[k] = static_cast<std::byte>(block * 50 + k);
+    }
+    void read(std::uint64_t i, Blocks blocks, ps::SampleBuilder& out) const {
+      out.view(0, blocks[0].data() + i % 4 * 6, {6});
+      out.scalar<std::uint8_t>(1, static_cast<std::uint8_t>(i));
+    }
+  };
+  CHECK(report_on<Rows>().text() == "");
+  struct Backwards : Rows {
+    void read(std::uint64_t i, Blocks blocks, ps::SampleBuilder& out) const {
+      Rows::read(i, blocks, out);
+      out.view(0, blocks[0].data() + (3 - i % 4) * 6, {6});
+    }
+  };
+  CHECK(found_only(report_on<Backwards>(), "a block of rows is the values of its field, one behind the other"));
+  struct Elsewhere : Rows {
+    std::optional<ps::BlockRows> rows_of(std::uint64_t block) const { return ps::BlockRows{0, block * 4 + 1, 4}; }
+  };
+  CHECK(found(report_on<Elsewhere>(), "a block of rows has those of the records that need it"));
+  struct Neighbour : Rows {
+    void read(std::uint64_t i, Blocks blocks, ps::SampleBuilder& out) const {
+      out.view(0, blocks[0].data() + i % 4 * 6, {6});
+      out.scalar<std::uint8_t>(1, std::to_integer<std::uint8_t>(blocks[0][(i + 1) % 4 * 6]));
+    }
+  };
+  CHECK(found_only(report_on<Neighbour>(), "a record reads no row of a block of rows but its own"));
+}
