@@ -22,7 +22,7 @@ namespace penstock::bench {
 namespace {
 
 // So few that next to no block of an epoch is there in the next one: two, and a window of a shuffle of blocks.
-constexpr std::size_t two_blocks = std::size_t{2} << 20, a_window = std::size_t{32} << 20;
+constexpr std::size_t two_blocks = std::size_t{2} << 20, a_window = std::size_t{16} << 20;
 
 struct Images {
   explicit Images(const Settings& s)
