@@ -131,6 +131,7 @@ void BlockSchedule::describe(Upcoming& next) const {
       if (__builtin_add_overflow(next.bytes, bytes, &next.bytes)) next.bytes = std::numeric_limits<std::size_t>::max();
       if (next.bytes == std::numeric_limits<std::size_t>::max()) break;
     }
+    if (!place_bytes_.empty() && next.distinct.size() == 1) next.rows = model_.rows_of(next.distinct.front().first);
     next.known = true;
   } catch (...) {
     next.blocks.clear();
@@ -168,24 +169,21 @@ void BlockSchedule::stay(std::uint64_t block, Stay stay) {
   stays_[block] = std::move(stay);
 }
 
-// How many samples from this one on a block that only it and those behind it need is the rows of, side by side in the
-// batch, of which `left` are to come; 0: it is no such block.
-std::uint64_t BlockSchedule::rows_to_place(const Upcoming& now, std::uint64_t left) const {
-  if (place_bytes_.empty() || now.distinct.size() != 1) return 0;
+// True where this sample and those behind it are the rows of the block, side by side in the batch, of which `left` are
+// to come, and no other is known to need it.
+bool BlockSchedule::can_be_placed(const Upcoming& now, std::uint64_t left) const {
+  if (!now.rows || now.rows->first != now.index) return false;
+  const auto& [field, first, records] = *now.rows;
   const auto& [block, bytes] = now.distinct.front();
-  const std::optional<BlockRows> rows = model_.rows_of(block);
-  if (!rows || rows->records == 0 || rows->records > left || rows->first != now.index) return 0;
-  if (rows->field >= place_bytes_.size() || place_bytes_[rows->field] == 0 ||
-      place_bytes_[rows->field] != bytes / rows->records || bytes % rows->records != 0)
-    return 0;
+  if (records == 0 || records > left || records - 1 > upcoming_.size() || bytes % records != 0) return false;
+  if (field >= place_bytes_.size() || place_bytes_[field] == 0 || place_bytes_[field] != bytes / records) return false;
   const auto uses = next_uses_.find(block);
-  if ((uses == next_uses_.end() ? 0 : uses->second.size()) != rows->records - 1) return 0;
-  if (rows->records - 1 > upcoming_.size()) return 0;
-  for (std::uint64_t n = 1; n < rows->records; ++n) {
+  if ((uses == next_uses_.end() ? 0 : uses->second.size()) != records - 1) return false;
+  for (std::uint64_t n = 1; n < records; ++n) {
     const Upcoming& next = upcoming_[n - 1];
-    if (next.index != rows->first + n || next.distinct.size() != 1) return 0;
+    if (next.index != first + n || next.distinct.size() != 1 || next.distinct.front().first != block) return false;
   }
-  return rows->records;
+  return true;
 }
 
 void BlockSchedule::plan(std::uint64_t number, std::uint64_t left) {
@@ -208,18 +206,16 @@ void BlockSchedule::plan(std::uint64_t number, std::uint64_t left) {
     return;
   }
   if (placed_ != nullptr && use >= placed_end_) placed_.reset();
-  if (placed_ == nullptr && !now.distinct.empty() && !stays_.contains(now.distinct.front().first) &&
-      planned_bytes_ + now.bytes > limit_) {
-    if (const std::uint64_t rows = rows_to_place(now, left); rows != 0) {
-      placed_ = std::make_shared<Residency>();
-      std::tie(placed_->block, placed_->bytes) = now.distinct.front();
-      placed_->first_user = number;
-      placed_->field = model_.rows_of(placed_->block)->field;
-      placed_->placed = true;
-      placed_end_ = use + rows;
-      ++counts_.loads;
-      loads_.push_back(placed_);
-    }
+  if (placed_ == nullptr && planned_bytes_ + now.bytes > limit_ && now.rows &&
+      !stays_.contains(now.distinct.front().first) && can_be_placed(now, left)) {
+    placed_ = std::make_shared<Residency>();
+    std::tie(placed_->block, placed_->bytes) = now.distinct.front();
+    placed_->first_user = number;
+    placed_->field = now.rows->field;
+    placed_->placed = true;
+    placed_end_ = use + now.rows->records;
+    ++counts_.loads;
+    loads_.push_back(placed_);
   }
   if (placed_ != nullptr) {
     ++counts_.uses;

@@ -103,6 +103,7 @@ class BlockSchedule {
     std::vector<std::uint64_t> blocks;                            ///< in the record's order
     std::vector<std::pair<std::uint64_t, std::size_t>> distinct;  ///< by number, with their bytes
     std::size_t bytes = 0;                                        ///< of them; saturates
+    std::optional<BlockRows> rows;                                ///< of the only one, where it could be placed
     bool known = false;
   };
   struct Stay {
@@ -112,7 +113,7 @@ class BlockSchedule {
   };
 
   void plan(std::uint64_t number, std::uint64_t left);
-  std::uint64_t rows_to_place(const Upcoming& now, std::uint64_t left) const;
+  bool can_be_placed(const Upcoming& now, std::uint64_t left) const;
   bool fetch();
   void describe(Upcoming& next) const;
   void look_ahead();
@@ -138,16 +139,16 @@ class BlockSchedule {
   std::atomic<bool> available_{false};
   const std::size_t in_flight_;
   const std::vector<std::size_t> place_bytes_;
-  std::shared_ptr<Residency> placed_;  ///< the one that samples before number `placed_end_` of the plan are rows of
-  std::uint64_t placed_end_ = 0;
 
   // The plan: of who issues.
   Feed feed_;
   std::vector<std::uint64_t> fed_;  ///< indices of the feed that are not looked at
   std::size_t fed_at_ = 0;
-  std::deque<Upcoming> fetched_;   ///< that the plan does not know yet
-  std::deque<Upcoming> upcoming_;  ///< that it knows, from sample `planned_` on
-  std::uint64_t planned_ = 0;      ///< samples of the feed
+  std::deque<Upcoming> fetched_;       ///< that the plan does not know yet
+  std::deque<Upcoming> upcoming_;      ///< that it knows, from sample `planned_` on
+  std::uint64_t planned_ = 0;          ///< samples of the feed
+  std::shared_ptr<Residency> placed_;  ///< the one that samples before number `placed_end_` are rows of
+  std::uint64_t placed_end_ = 0;
   std::unordered_map<std::uint64_t, std::deque<std::uint64_t>> next_uses_;
 
   // What the plan has in memory behind the last planned sample.
