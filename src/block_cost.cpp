@@ -99,10 +99,7 @@ std::string describe_decodes(const PipelineData& data, const BlockModel& model, 
   if (decodes <= 1.5 * static_cast<double>(begun.blocks)) return text + "this order decodes each about once an epoch";
   text += "this order decodes " + short_number(decodes / records) + " a record, in order it is " +
           short_number(in_order) + ": " + short_number(decodes / records / in_order) + " times the work. ";
-  const bool in_blocks = std::ranges::any_of(
-      data.orders, [](const BoundOrder& order) { return order.label.find(" blocks of ") != std::string::npos; });
-  return text + (in_blocks ? "A smaller `.window`, or a larger `block_bytes`, decodes each once"
-                           : "shuffle({.blocks = true}) decodes each about once; so does a `block_bytes` of all");
+  return text + "shuffle({.blocks = true}), of few blocks at a time, or a `block_bytes` of all decodes each about once";
 }
 
 }  // namespace

@@ -380,9 +380,10 @@ TEST_CASE("plan says what an order of blocks costs") {
   CHECK(says(source | ps::shuffle({.blocks = true}), "decodes each about once an epoch"));
   // Three of four blocks are not among the 512 that stay, but for the epoch's beginning.
   CHECK(decodes(source | ps::shuffle() | ps::batch(8)) == Approx(0.77).margin(0.02));
-  CHECK(says(source | ps::shuffle(), ": 7.7 times the work. shuffle({.blocks = true})"));
+  CHECK(says(source | ps::shuffle(), ": 7.7 times the work. shuffle({.blocks = true}), of few blocks at a time"));
   // More of a window than stays.
-  CHECK(says(source | ps::shuffle({.blocks = true, .window = 1500}), "times the work. A smaller `.window`"));
+  CHECK(says(source | ps::shuffle({.blocks = true, .window = 1500}),
+             "times the work. shuffle({.blocks = true}), of few blocks at a time"));
   CHECK((source | ps::take(0)).plan().find("blocks  2000") != std::string::npos);
   const Chunks few{.count = 100};
   CHECK(ps::from(few).plan().find("each is decoded once") != std::string::npos);
