@@ -7,6 +7,7 @@
 #include <penstock/error.hpp>
 #include <penstock/sources/hdf5.hpp>
 
+#include "element.hpp"
 #include "errors.hpp"
 #include "library.hpp"
 #include "store.hpp"
@@ -32,11 +33,7 @@ std::vector<std::string> fixed_texts(hid_t attribute, hid_t type, std::uint64_t 
   if (H5Aread(attribute, type, all.data()) < 0) throw Error(Errc::io, hdf5::library_says());
   std::vector<std::string> texts;
   for (std::uint64_t i = 0; i < count; ++i) {
-    std::string text(all.data() + i * bytes, bytes);
-    if (H5Tget_strpad(type) == H5T_STR_NULLTERM) text.resize(std::strlen(text.c_str()));
-    const char filler = H5Tget_strpad(type) == H5T_STR_SPACEPAD ? ' ' : '\0';
-    text.erase(text.find_last_not_of(filler) + 1);
-    texts.push_back(std::move(text));
+    texts.emplace_back(hdf5::without_padding({all.data() + i * bytes, bytes}, H5Tget_strpad(type)));
   }
   return texts;
 }
@@ -131,9 +128,11 @@ std::optional<Hdf5Attribute> Hdf5Source::attribute(std::string_view object, std:
   const LibraryLock lock;
   const Handle handle = open_object(file, object);
   const std::string wanted(name);
-  if (H5Aexists(handle.get(), wanted.c_str()) <= 0) return std::nullopt;
-  const Handle attribute(H5Aopen(handle.get(), wanted.c_str(), H5P_DEFAULT), H5Aclose);
   try {
+    const htri_t there = H5Aexists(handle.get(), wanted.c_str());
+    if (there == 0) return std::nullopt;
+    if (there < 0) throw Error(Errc::io, hdf5::library_says());
+    const Handle attribute(H5Aopen(handle.get(), wanted.c_str(), H5P_DEFAULT), H5Aclose);
     if (!attribute) throw Error(Errc::io, hdf5::library_says());
     return value_of(attribute.get());
   } catch (const Error& error) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -22,15 +23,6 @@ void make_truth(std::span<std::byte> values) noexcept {
   for (std::byte& value : values) value = std::byte{value != std::byte{0}};
 }
 
-std::size_t text_bytes(std::span<const std::byte> text, Element::Padding padding) noexcept {
-  if (padding == Element::Padding::zero_ends)
-    return static_cast<std::size_t>(std::find(text.begin(), text.end(), std::byte{0}) - text.begin());
-  const auto filler = std::byte{static_cast<unsigned char>(padding == Element::Padding::spaces ? ' ' : 0)};
-  std::size_t bytes = text.size();
-  while (bytes > 0 && text[bytes - 1] == filler) --bytes;
-  return bytes;
-}
-
 std::string column_name(const std::string& member) { return member.empty() ? "" : "column '" + member + "': "; }
 
 }  // namespace
@@ -41,9 +33,7 @@ Column::Column(const Dataset& dataset, const Hdf5Field& wanted, std::string name
   try {
     element_ = element_of(dataset.type(), member_);
   } catch (const NoElement& none) {
-    const bool sentence = none.no_member || none.reason.find(" can't ") != std::string::npos;
-    throw dataset.error(none.no_member ? Errc::not_found : Errc::unsupported,
-                        column_name(member_) + none.reason + (sentence ? "" : " can't become a field"));
+    throw dataset.error(none.no_member ? Errc::not_found : Errc::unsupported, column_name(member_) + none.reason);
   }
   std::vector<std::int64_t> shape;
   for (const std::uint64_t d : dataset.dims().subspan(1)) {
@@ -70,8 +60,8 @@ void Column::give(std::span<const std::byte> row, bool stays, std::size_t slot, 
 
 void Column::give(const std::byte* values, std::size_t stride, bool stays, std::size_t slot, SampleBuilder& out) const {
   if (element_.form == Form::text) {
-    const std::span<const std::byte> all(values, element_.bytes);
-    const std::span<const std::byte> text = all.first(text_bytes(all, element_.padding));
+    const std::string_view all(reinterpret_cast<const char*>(values), element_.bytes);
+    const std::span<const std::byte> text(values, without_padding(all, element_.padding).size());
     if (stays) return out.view(slot, text);
     const TensorView to = out.emplace(slot, {static_cast<std::int64_t>(text.size())});
     if (!text.empty()) std::memcpy(to.data, text.data(), text.size());

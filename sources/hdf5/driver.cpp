@@ -161,7 +161,7 @@ const H5FD_class_t& driver_class() {
 
 }  // namespace
 
-Handle open_through_driver(const char* path) {
+Handle open_through_driver(const char* path, std::string& said) {
   static hid_t driver = -1;
   for (const bool again : {false, true}) {
     // Whoever else uses the library may have closed it since, by H5close(): then the number is nobody's, or another's.
@@ -170,6 +170,8 @@ Handle open_through_driver(const char* path) {
     const std::uint64_t before = opened;
     if (driver < 0 || H5Pset_driver(access.get(), driver, nullptr) < 0) continue;
     Handle file(H5Fopen(path, H5F_ACC_RDONLY, access.get()), H5Fclose);
+    // Here: every call that works, also one that closes something, ends what it says of the last failure.
+    if (!file) said = library_says();
     if (opened != before) return file;
   }
   return {};

@@ -2,15 +2,16 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "library.hpp"
 
 namespace penstock::hdf5 {
 
 /// Opens a file, for reading, through our own driver of the library: it reads as the library's usual one does, and can
-/// say where the library would read instead of reading. None where it can't be opened; `library_says` tells why. Under
-/// the lock.
-Handle open_through_driver(const char* path);
+/// say where the library would read instead of reading. None where it can't be opened: `said` is then what the library
+/// says. Under the lock.
+Handle open_through_driver(const char* path, std::string& said);
 
 /// While it lives, the library's reads of raw data read nothing: the first one's place is noted. For calls that do
 /// nothing with what they read but hand it on. Under the lock, one at a time.

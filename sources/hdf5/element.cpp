@@ -12,6 +12,8 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "byte orders are compared with a little-endian machine");
 
+NoElement no_field(const std::string& what) { return {what + " can't become a field"}; }
+
 struct Name {
   char* text;
   explicit Name(char* t) : text(t) {}
@@ -36,7 +38,7 @@ DType whole_number(std::size_t bytes, bool negative) {
     case 8:
       return negative ? DType::i64 : DType::u64;
     default:
-      throw NoElement{"a whole number of " + std::to_string(bytes) + " bytes"};
+      throw no_field("a whole number of " + std::to_string(bytes) + " bytes");
   }
 }
 
@@ -85,14 +87,12 @@ void set_order(Element& element, hid_t type, bool plain) {
 Element integer(hid_t type) {
   Element element;
   element.bytes = H5Tget_size(type);
-  element.dtype = whole_number(element.bytes > 1 && std::has_single_bit(element.bytes) ? element.bytes
-                               : element.bytes == 1                                    ? 1
-                                                                                       : std::bit_ceil(element.bytes),
-                               H5Tget_class(type) == H5T_INTEGER && H5Tget_sign(type) == H5T_SGN_2);
+  element.dtype =
+      whole_number(std::bit_ceil(element.bytes), H5Tget_class(type) == H5T_INTEGER && H5Tget_sign(type) == H5T_SGN_2);
   const bool plain = std::has_single_bit(element.bytes) && H5Tget_precision(type) == 8 * element.bytes;
   // The library converts bit fields to bit fields only.
   if (!plain && H5Tget_class(type) == H5T_BITFIELD)
-    throw NoElement{"a bit field of " + std::to_string(H5Tget_precision(type)) + " bits"};
+    throw no_field("a bit field of " + std::to_string(H5Tget_precision(type)) + " bits");
   set_order(element, type, plain);
   return element;
 }
@@ -112,7 +112,7 @@ Element real(hid_t type) {
   const bool half = is_half(type);
   element.dtype = half ? DType::f16 : single || (!twice && element.bytes < 4) ? DType::f32 : DType::f64;
   set_order(element, type, half || single || twice);
-  if (half && element.form == Element::Form::converted) throw NoElement{"a 16-bit float of a mixed byte order"};
+  if (half && element.form == Element::Form::converted) throw no_field("a 16-bit float of a mixed byte order");
   return element;
 }
 
@@ -143,7 +143,7 @@ Element array(hid_t type) {
   Element element = element_of(base.get());
   if (element.form == Element::Form::text || element.form == Element::Form::variable ||
       H5Tget_class(base.get()) == H5T_COMPOUND)
-    throw NoElement{"an array of anything but numbers"};
+    throw no_field("an array of anything but numbers");
   std::array<hsize_t, H5S_MAX_RANK> dims{};
   const int rank = H5Tget_array_ndims(type);
   if (rank < 1 || H5Tget_array_dims2(type, dims.data()) < 0) throw NoElement{"an array that can't be understood"};
@@ -151,7 +151,7 @@ Element array(hid_t type) {
   shape.reserve(static_cast<std::size_t>(rank));
   for (int i = 0; i < rank; ++i) shape.push_back(static_cast<std::int64_t>(dims[static_cast<std::size_t>(i)]));
   shape.insert(shape.end(), element.shape.dims().begin(), element.shape.dims().end());
-  if (shape.size() > Shape::max_rank) throw NoElement{"an array of more than 8 dimensions"};
+  if (shape.size() > Shape::max_rank) throw no_field("an array of more than 8 dimensions");
   element.shape = Shape(std::span<const std::int64_t>(shape));
   element.bytes = H5Tget_size(type);
   if (element.form == Element::Form::converted)
@@ -171,10 +171,7 @@ Element text(hid_t type) {
   }
   element.form = Element::Form::text;
   element.bytes = H5Tget_size(type);
-  const H5T_str_t padding = H5Tget_strpad(type);
-  element.padding = padding == H5T_STR_NULLTERM  ? Element::Padding::zero_ends
-                    : padding == H5T_STR_NULLPAD ? Element::Padding::zeros
-                                                 : Element::Padding::spaces;
+  element.padding = H5Tget_strpad(type);
   return element;
 }
 
@@ -182,9 +179,9 @@ Element sequence(hid_t type) {
   const Handle base = own_type(H5Tget_super(type));
   Element element = element_of(base.get());
   if (element.shape.rank() != 0 || element.form == Element::Form::variable)
-    throw NoElement{"sequences of anything but numbers"};
+    throw no_field("sequences of anything but numbers");
   if (element.dtype == DType::f16 && element.form != Element::Form::same)
-    throw NoElement{"sequences of 16-bit floats of the other byte order"};
+    throw no_field("sequences of 16-bit floats of the other byte order");
   const Handle native = element.form == Element::Form::same || element.form == Element::Form::truth
                             ? own_type(H5Tcopy(base.get()))
                             : native_of(element.dtype);
@@ -242,7 +239,7 @@ Element simple(hid_t type) {
       return element;
     }
     default:
-      throw NoElement{kind == H5T_REFERENCE ? "references" : "a type that is not known"};
+      throw no_field(kind == H5T_REFERENCE ? "references" : "a type that is not known");
   }
 }
 
@@ -257,6 +254,11 @@ Element element_of(hid_t type, const std::string& member) {
   Element element = simple(type);
   element.stored = own_type(H5Tcopy(type));
   return element;
+}
+
+std::string_view without_padding(std::string_view text, H5T_str_t padding) noexcept {
+  if (padding == H5T_STR_NULLTERM) return text.substr(0, text.find('\0'));
+  return text.substr(0, text.find_last_not_of(padding == H5T_STR_SPACEPAD ? ' ' : '\0') + 1);
 }
 
 std::vector<std::string> members_of(hid_t type) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <penstock/dtype.hpp>
@@ -23,21 +24,20 @@ struct Element {
     converted,  ///< by the library, from `stored` to `memory`
     variable,   ///< a string or sequence of any length, by the library: [?]
   };
-  enum class Padding : std::uint8_t { zero_ends, zeros, spaces };
 
   Form form = Form::same;
   DType dtype = DType::u8;
   Shape shape;                           ///< beyond the dataset's dimensions
   std::size_t bytes = 0;                 ///< as stored
   std::size_t offset = 0;                ///< of the column in the stored element
-  Padding padding = Padding::zero_ends;  ///< of text
+  H5T_str_t padding = H5T_STR_NULLTERM;  ///< of text
   Handle stored;                         ///< its type in the file
   Handle memory;                         ///< what the library is to make of it: of converted and variable ones
   bool text = false;                     ///< of variable ones: a string, not a sequence
   std::vector<std::string> path;         ///< of a column: its names, outermost first
 };
 
-/// Says why an element type has no field.
+/// Why an element type has no field, in a sentence.
 struct NoElement {
   std::string reason;
   bool no_member = false;
@@ -46,6 +46,9 @@ struct NoElement {
 /// The one field that a type becomes; of a compound type, `member` names the column (parts joined by '.'). Under the
 /// lock. @throws NoElement.
 Element element_of(hid_t type, const std::string& member = {});
+
+/// A string of fixed size as it is meant.
+std::string_view without_padding(std::string_view text, H5T_str_t padding) noexcept;
 
 /// Names of all columns of a compound type, those of nested ones joined by '.'; of any other type one, empty.
 std::vector<std::string> members_of(hid_t type);

@@ -33,9 +33,9 @@ void require_readable(const std::string& path) {
 File::File(std::string path) : path_(std::move(path)), owner_(::getpid()) {
   require_readable(path_);
   const LibraryLock lock;
-  id_ = open_through_driver(path_.c_str());
+  std::string said;
+  id_ = open_through_driver(path_.c_str(), said);
   if (!id_) {
-    const std::string said = library_says();
     if (said.find("lock request") != std::string::npos)
       throw error_in(path_, Errc::io,
                      said +

@@ -65,18 +65,15 @@ void Handle::close() noexcept {
 }
 
 std::string library_says() {
-  struct Found {
-    std::string text;
-  } found;
-  const auto visit = [](unsigned, const H5E_error2_t* error, void* data) -> herr_t {
-    // Upward: the first is the innermost.
-    auto& out = *static_cast<Found*>(data);
-    if (out.text.empty() && error->desc != nullptr) out.text = error->desc;
+  const char* innermost = nullptr;
+  const auto visit = [](unsigned, const H5E_error2_t* error, void* found) -> herr_t {
+    auto& text = *static_cast<const char**>(found);
+    if (text == nullptr) text = error->desc;
     return 0;
   };
-  H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, visit, &found);
-  if (found.text.empty()) return "the HDF5 library failed without a word";
-  return "the HDF5 library says: " + found.text;
+  H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, visit, &innermost);
+  return innermost == nullptr ? "the HDF5 library failed without a word"
+                              : "the HDF5 library says: " + std::string(innermost);
 }
 
 }  // namespace penstock::hdf5

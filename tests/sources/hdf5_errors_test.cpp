@@ -1,7 +1,8 @@
 // What can't be opened or read, how that is told, and what a child made by fork() may do.
 #include <penstock/sources/hdf5.hpp>
 
-#include <sys/wait.h>
+#include <fcntl.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -14,6 +15,7 @@
 #include "hdf5_oracle.hpp"
 #include "source_checks.hpp"
 #include "support/catch.hpp"
+#include "support/child.hpp"
 #include "temp_folder.hpp"
 
 using namespace penstock;
@@ -51,23 +53,6 @@ std::string printed(const Act& act) {
   for (int c = std::fgetc(file); c != EOF; c = std::fgetc(file)) text += static_cast<char>(c);
   std::fclose(file);
   return text;
-}
-
-template <class Act>
-bool in_child(const Act& act) {
-  const pid_t child = ::fork();
-  REQUIRE(child >= 0);
-  if (child == 0) {
-    bool fine = false;
-    try {
-      fine = act();
-    } catch (...) {
-    }
-    ::_exit(fine ? 0 : 1);
-  }
-  int status = 0;
-  REQUIRE(::waitpid(child, &status, 0) == child);
-  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
 herr_t own_handler(hid_t, void* data) {
@@ -265,4 +250,44 @@ TEST_CASE("a child made by fork can't use its parent's source") {
       }));
       CHECK(difference(*source, columns) == "");
     }
+}
+
+TEST_CASE("a file that another process is writing is refused with what to do") {
+  const TempFolder folder;
+  write_h5(folder / "a.h5", {.data = {counting<std::uint8_t>("x", {4})}});
+  const int fd = ::open((folder / "a.h5").c_str(), O_RDONLY | O_CLOEXEC);
+  REQUIRE(::flock(fd, LOCK_EX | LOCK_NB) == 0);
+  const Error error = error_of([&] { Hdf5Source({.path = folder / "a.h5"}); });
+  CHECK(error.code() == Errc::io);
+  CHECK(mentions(error, "another process has the file open for writing"));
+  CHECK(mentions(error, "HDF5_USE_FILE_LOCKING"));
+  CHECK(error.file() == folder / "a.h5");
+  ::close(fd);
+  CHECK(Hdf5Source({.path = folder / "a.h5"}).size() == 4);
+}
+
+TEST_CASE("what the library says of a file that it can't open is told") {
+  const TempFolder folder;
+  write_h5(folder / "a.h5", {.data = {counting_chunks<std::uint8_t>("x", {4000}, {400}, {H5Filter::deflate})}});
+  std::filesystem::resize_file(folder / "a.h5", std::filesystem::file_size(folder / "a.h5") / 2);
+  const Error error = error_of([&] { Hdf5Source({.path = folder / "a.h5"}); });
+  CHECK(error.code() == Errc::corrupt);
+  CHECK(mentions(error, "truncated file"));
+}
+
+TEST_CASE("a source opened after the library was closed reads as ever") {
+  const TempFolder folder;
+  write_h5(folder / "a.h5", {.data = {counting_chunks<std::uint8_t>("x", {4000, 3}, {400, 3}, {H5Filter::deflate})}});
+  CHECK(in_child([&] {
+    const auto read = [&] {
+      const Hdf5Source source({.path = folder / "a.h5", .keep_bytes = 0});
+      return read_sample(source, 3999)["x"].data[1] == std::byte{(3999 * 3 + 1) % 256};
+    };
+    if (!read()) return false;
+    H5close();
+    // Another driver takes the number that ours had.
+    const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
+    H5Pset_fapl_stdio(access);
+    return read();
+  }));
 }

@@ -14,32 +14,11 @@
 #include "raw_lmdb.hpp"
 #include "source_checks.hpp"
 #include "support/catch.hpp"
+#include "support/child.hpp"
 #include "temp_folder.hpp"
 
 using namespace penstock;
 using namespace penstock_test;
-
-namespace {
-
-// Runs `act` in a child; true when it returned true.
-template <class Act>
-bool in_child(const Act& act) {
-  const pid_t child = ::fork();
-  REQUIRE(child >= 0);
-  if (child == 0) {
-    bool fine = false;
-    try {
-      fine = act();
-    } catch (...) {
-    }
-    ::_exit(fine ? 0 : 1);
-  }
-  int status = 0;
-  REQUIRE(::waitpid(child, &status, 0) == child);
-  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
-}
-
-}  // namespace
 
 TEST_CASE("a child made by fork can't use its parent's store") {
   const TempFolder folder;
