@@ -141,3 +141,18 @@ TEST_CASE("a loader that is left while blocks are decoded into its batches goes 
     }
   }
 }
+
+TEST_CASE("a source that can't say which blocks are rows is read all the same") {
+  const Watchdog dog(60s);
+  struct Unsure : Chunks {
+    std::optional<ps::BlockRows> rows_of(std::uint64_t b) const {
+      if (b % 3 == 0) throw ps::Error(ps::Errc::corrupt, "no one knows");
+      return Chunks::rows_of(b);
+    }
+  };
+  const Chunks chunks{.count = 400, .per_block = 8, .rows = true};
+  ps::Loader loader(ps::from(Unsure{chunks}) | ps::batch(16), {.threads = 3, .block_bytes = few, .epochs = 2});
+  for (int e = 0; e < 2; ++e)
+    for (const ps::Batch& b : loader.epoch()) check_values(chunks, b);
+  CHECK(loader.report().errors == 0);
+}
