@@ -301,9 +301,10 @@ TEST_CASE("whichever call of one of several devices fails no part of a batch com
   const Watchdog watchdog(240s);
   const ps::Pipeline p = ps::from(Wide{.count = 30}) | ps::shuffle() | ps::batch(5);
   const std::vector<Got> expected = collect_fields(p);
-  std::uint64_t calls = 0, failed = 0;
+  std::uint64_t calls = 0, tried = 0, failed = 0;
   for (std::uint64_t call = 0; call == 0 || call < calls + 5; call += sanitized() ? 3 : 1) {
     INFO("call " << call);
+    ++tried;
     ps::EmulatedGpu first, second({.fault = {call, 1}});
     {
       std::optional<ps::Loader> loader;
@@ -339,7 +340,8 @@ TEST_CASE("whichever call of one of several devices fails no part of a batch com
     CHECK(first.pinned_bytes_used() == 0);
     if (call == 0) calls = second.calls();
   }
-  CHECK(failed > 20);
+  INFO(failed << " of " << tried << " failed");
+  CHECK(failed > tried / 3);  // how many calls there are, and which failures are mended silently, is time's
 }
 
 TEST_CASE("loaders of several devices are started and stopped at any moment") {

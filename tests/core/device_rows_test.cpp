@@ -220,9 +220,10 @@ TEST_CASE("rows of any size are refused where stages stand behind batch and pack
 TEST_CASE("whichever call fails on the way of rows of any size nothing is lost or leaks") {
   const Watchdog watchdog(240s);
   const std::vector<Said> expected = expected_of(texts());
-  std::uint64_t calls = 0, failed = 0;
+  std::uint64_t calls = 0, tried = 0, failed = 0;
   for (std::uint64_t call = 0; call == 0 || call < calls + 5; call += sanitized() ? 3 : 1) {
     INFO("call " << call);
+    ++tried;
     ps::EmulatedGpu gpu({.checked = true, .fault = {call, 1}});
     {
       std::optional<ps::Loader> loader;
@@ -230,6 +231,7 @@ TEST_CASE("whichever call fails on the way of rows of any size nothing is lost o
           [&] { loader.emplace(texts(), ps::LoaderOptions{.device = gpu.device(), .threads = 2, .device_depth = 2}); });
       if (!loader) {
         REQUIRE(error->code() == ps::Errc::device);
+        ++failed;
         continue;
       }
       std::vector<Said> got;
@@ -255,7 +257,8 @@ TEST_CASE("whichever call fails on the way of rows of any size nothing is lost o
     CHECK(gpu.findings().empty());
     if (call == 0) calls = gpu.calls();
   }
-  CHECK(failed > 20);
+  INFO(failed << " of " << tried << " failed");
+  CHECK(failed > tried / 3);  // how many calls there are, and which failures are mended silently, is time's
 }
 
 namespace {
