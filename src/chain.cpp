@@ -45,7 +45,7 @@ Chain::Chain(std::shared_ptr<const PipelineData> data)
 }
 
 void Chain::begin(ChainRun& run, const Step& step, std::span<std::byte* const> rows) const {
-  if (step.kind == Step::Kind::read) {
+  if (step.kind == Step::Kind::read || (step.kind == Step::Kind::cache && run.recalls)) {
     run.arena.reset();
     if (run.cells.size() != step.fields) run.cells.resize(step.fields);
     Cell* const cells = run.cells.data();
@@ -78,8 +78,12 @@ void Chain::begin(ChainRun& run, const Step& step, std::span<std::byte* const> r
 }
 
 // False: the sample ends here, as a filter wants it.
-bool Chain::execute(ChainRun& run, std::size_t number, const Place& place, std::uint64_t index) const {
+bool Chain::execute(ChainRun& run, std::size_t number, const Place& at, std::uint64_t index,
+                    std::span<std::byte* const> rows) const {
   const Step& step = steps_[number];
+  // What a cache keeps must not depend on when it is made.
+  const Place of_record{0, index, 0, 0};
+  const Place& place = number < cache_step_ ? of_record : at;
   switch (step.kind) {
     case Step::Kind::read: {
       SampleBuilder out(run);
@@ -94,6 +98,7 @@ bool Chain::execute(ChainRun& run, std::size_t number, const Place& place, std::
       Sample sample(run);
       Context context(seed_, step.key, place, index, &run.stop);
       step.map->apply(sample, context);
+      refuse_draws(number, context);
       check_values(run, step);
       break;
     }
@@ -110,6 +115,7 @@ bool Chain::execute(ChainRun& run, std::size_t number, const Place& place, std::
         check_size(run, step);
         step.field_map->apply(from, to, context);
       }
+      refuse_draws(number, context);
       break;
     }
     case Step::Kind::image:
@@ -126,6 +132,14 @@ bool Chain::execute(ChainRun& run, std::size_t number, const Place& place, std::
       check_values(run, step);
       break;
     }
+    case Step::Kind::cache:
+      if (std::exchange(run.recalls, false)) {
+        recall(run, number, index, rows);
+      } else {
+        Sample sample(run);
+        run.reader->offer(index, sample);
+      }
+      break;
     case Step::Kind::draws: {
       run.draws.clear();
       for (std::size_t slot = data_->sample().size(); slot < step.fields; ++slot)
@@ -137,6 +151,38 @@ bool Chain::execute(ChainRun& run, std::size_t number, const Place& place, std::
       break;
   }
   return true;
+}
+
+std::size_t Chain::first_step(ChainRun& run, std::uint64_t index) const {
+  run.recalls = false;
+  if (cache_step_ == 0) return 0;
+  run.at = &steps_[cache_step_].label;
+  run.recalls = run.reader->holds(index);
+  return run.recalls ? cache_step_ : 0;
+}
+
+// What turns out to be damaged is made again.
+void Chain::recall(ChainRun& run, std::size_t number, std::uint64_t index, std::span<std::byte* const> rows) const {
+  const Step& step = steps_[number];
+  SampleBuilder out(run);
+  if (run.reader->recall(index, out)) {
+    for (std::size_t slot = 0; slot < step.fields; ++slot)
+      if (run.cells[slot].data == nullptr) run.missing(slot);
+    check_size(run, step);
+    run.totals.recalled.add(1);
+    return;
+  }
+  run_steps(run, 0, number, {}, index, {});
+  run.at = &step.label;
+  begin(run, step, rows);
+}
+
+// A callable may draw without having said so.
+void Chain::refuse_draws(std::size_t number, Context& context) const {
+  if (number >= cache_step_ || !context.rng().drawn() || data_->cache->allows.random) return;
+  throw Error(Errc::invalid_argument, "it draws at random, and from " + data_->cache->label +
+                                          ", which stands behind it, every epoch would get the same draw; put it "
+                                          "behind the cache, or set allows.random");
 }
 
 // What a callable on the whole sample left behind is as its schema says.
@@ -211,7 +257,7 @@ bool Chain::run_steps(ChainRun& run, std::size_t first, std::size_t last, const 
     run.at = &steps_[i].label;
     const ProfiledRange range(steps_[i].label);
     begin(run, steps_[i], rows);
-    if (!execute(run, i, place, index)) return false;
+    if (!execute(run, i, place, index, rows)) return false;
   }
   if (!rows.empty()) finish(run, rows);
   return true;
@@ -224,6 +270,8 @@ bool Chain::run(ChainRun& run, const Place& place, std::uint64_t index, std::spa
   if (run.parent != nullptr) {
     first = children_begin_;
     adopt(run);
+  } else {
+    first = first_step(run, index);
   }
   const bool kept = stands_for == 0 ? run_steps(run, first, steps_.size(), place, index, rows)
                                     : run_measured(run, first, steps_.size(), place, index, rows, stands_for);
@@ -249,7 +297,7 @@ void Chain::adopt(ChainRun& run) {
 }
 
 bool Chain::open(ChainRun& parent, const Place& place, std::uint64_t index, std::uint64_t stands_for) const {
-  const std::size_t first = data_->source->is_stream() ? 1 : 0;
+  const std::size_t first = data_->source->is_stream() ? 1 : first_step(parent, index);
   const bool kept = stands_for == 0 ? run_steps(parent, first, children_begin_, place, index, {})
                                     : run_measured(parent, first, children_begin_, place, index, {}, stands_for);
   parent.totals.samples.add(1);
@@ -317,7 +365,7 @@ bool Chain::run_measured(ChainRun& run, std::size_t first, std::size_t last, con
       run.at = &steps_[i].label;
       const ProfiledRange range(steps_[i].label);
       begin(run, steps_[i], rows);
-      kept = execute(run, i, place, index);
+      kept = execute(run, i, place, index, rows);
       if (kept && i + 1 == last && !rows.empty()) finish(run, rows);
       count(i);
       std::uint64_t bytes = 0;

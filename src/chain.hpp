@@ -44,7 +44,17 @@ struct SharedDraw {
 
 /// One step of a chain: the read, a map, or a run of neighbouring image stages that act on one field.
 struct Step {
-  enum class Kind : std::uint8_t { read, map, field_map, image, select, filter, flat_map, draws } kind = Kind::read;
+  enum class Kind : std::uint8_t {
+    read,
+    map,
+    field_map,
+    image,
+    select,
+    filter,
+    flat_map,
+    cache,
+    draws
+  } kind = Kind::read;
   std::string label;
   std::uint64_t key = 0;
   Schema schema;                     ///< behind this step
@@ -100,6 +110,7 @@ class ChainRun final : public Cells {
   std::uint64_t sample_ns = 0;      ///< wall time of the last measured chain; 0 = none yet
   const std::string* at = nullptr;  ///< label of the stage in work, for errors
   std::stop_token stop;
+  bool recalls = false;                ///< the cache has the sample in work
   ChainRun* parent = nullptr;          ///< what the sample in work is a child of; read by several runners at once
   std::uint32_t child = 0;             ///< which one
   std::unique_ptr<ChainRun> stand_in;  ///< the parent of one child alone, which is made of another record
@@ -141,6 +152,8 @@ class Chain {
   Error describe_failure(const ChainRun& run, std::uint64_t index) const;
 
   const std::vector<Step>& steps() const noexcept { return steps_; }
+  /// Number of the step that is a cache; 0: there is none. Those before it are not run where it has the record.
+  std::size_t cache_step() const noexcept { return cache_step_; }
   /// Of the batch; null without one.
   const RowLayout* layout() const noexcept { return layout_ ? &*layout_ : nullptr; }
   const BatchBounds& bounds() const noexcept { return *bounds_; }
@@ -155,12 +168,16 @@ class Chain {
   void relate_steps();
   void assign_homes();
   void check_fixed_sizes();
+  std::size_t first_step(ChainRun& run, std::uint64_t index) const;
+  void recall(ChainRun& run, std::size_t number, std::uint64_t index, std::span<std::byte* const> rows) const;
+  void refuse_draws(std::size_t number, Context& context) const;
   void begin(ChainRun& run, const Step& step, std::span<std::byte* const> rows) const;
   bool run_steps(ChainRun& run, std::size_t first, std::size_t last, const Place& place, std::uint64_t index,
                  std::span<std::byte* const> rows) const;
   bool run_measured(ChainRun& run, std::size_t first, std::size_t last, const Place& place, std::uint64_t index,
                     std::span<std::byte* const> rows, std::uint64_t stands_for) const;
-  bool execute(ChainRun& run, std::size_t number, const Place& place, std::uint64_t index) const;
+  bool execute(ChainRun& run, std::size_t number, const Place& place, std::uint64_t index,
+               std::span<std::byte* const> rows) const;
   static void adopt(ChainRun& run);
   void check_size(const ChainRun& run, const Step& step) const;
   void check_values(const ChainRun& run, const Step& step) const;
@@ -170,6 +187,7 @@ class Chain {
   std::shared_ptr<const PipelineData> data_;
   std::vector<Step> steps_;
   std::size_t children_begin_ = 0;
+  std::size_t cache_step_ = 0;
   std::size_t images_begin_ = 1;  ///< while compiling: the first of the image steps that end `steps_`
   std::size_t shared_draws_ = 0;
   std::vector<std::size_t> row_bytes_;  ///< of each field of the final schema; 0 where it is not dense

@@ -46,6 +46,7 @@ void relate(Step& step, const Schema& before) {
 bool makes(const Step& step, const Schema& before, std::size_t slot) {
   switch (step.kind) {
     case Step::Kind::read:
+    case Step::Kind::cache:
       return true;
     case Step::Kind::image:
       return slot == step.out_slot;
@@ -76,7 +77,19 @@ void Chain::compile() {
   read.schema = data_->source_schema;
   if (data_->source->is_stream()) children_begin_ = 1;
   steps_.push_back(std::move(read));
+  const auto add_cache = [&] {
+    Step step;
+    step.kind = Step::Kind::cache;
+    step.label = data_->cache->label;
+    const std::size_t before = data_->cache->stages;
+    step.schema = before == 0 ? data_->source_schema : data_->stages[before - 1].out;
+    step.out_slot = step.schema.size();
+    cache_step_ = steps_.size();
+    steps_.push_back(std::move(step));
+    images_begin_ = steps_.size();
+  };
   for (const BoundStage& stage : data_->stages) {
+    if (data_->cache && data_->cache->stages == static_cast<std::size_t>(&stage - data_->stages.data())) add_cache();
     if (const auto* image = std::get_if<ImageItem>(&stage.stage.model().item)) {
       add_image(stage, *image);
       continue;
@@ -119,6 +132,7 @@ void Chain::compile() {
     steps_.push_back(std::move(step));
     if (steps_.back().kind != Step::Kind::image) images_begin_ = steps_.size();
   }
+  if (data_->cache && data_->cache->stages == data_->stages.size()) add_cache();
   if (data_->device) {
     Step& step = steps_.emplace_back();
     step.kind = Step::Kind::draws;

@@ -32,6 +32,7 @@ struct StepCounters {
 /// Of all chains of one runner.
 struct ChainCounters {
   Tally samples, copied_bytes, scratch_bytes;
+  Tally recalled;            ///< samples that a cache had
   Tally measured;            ///< chains
   Tally stood_for, wall_ns;  ///< chains that the measured ones stand for, and the time of those
 };

@@ -282,6 +282,7 @@ Engine::Totals Engine::totals() const {
       t.steps[i].wait_ns += run->counters[i].wait_ns.get();
     }
     t.samples += run->totals.samples.get();
+    t.recalled += run->totals.recalled.get() + run->parents.recalled.get();
     t.measured += run->totals.measured.get();
     t.wall_ns += run->totals.wall_ns.get();
     t.stood_for += run->totals.stood_for.get();

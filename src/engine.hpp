@@ -92,6 +92,7 @@ class Engine final : private SettledHost {
     };
     std::vector<StepTotals> steps;
     std::uint64_t samples = 0, copied_bytes = 0, busy_ns = 0, helped = 0;
+    std::uint64_t recalled = 0;  ///< that a cache had
     std::uint64_t measured = 0, stood_for = 0, wall_ns = 0;
     std::uint64_t parents = 0, parents_stood_for = 0, reads = 0, reads_stood_for = 0;
     std::uint64_t kept = 0;  ///< samples that have a row, or will

@@ -9,6 +9,7 @@
 #include "block_shuffle.hpp"
 #include "failure.hpp"
 #include "hash.hpp"
+#include "join_cache.hpp"
 #include "join_device.hpp"
 #include "orders.hpp"
 #include "row_layout.hpp"
@@ -117,6 +118,11 @@ class Join {
     std::string options = m.describe();
     if (out_name != item.field) options += (options.empty() ? "to " : ", to ") + out_name;
     add_field_map(item, label, std::move(options), data_.delivered().with({out_name, m.out_dtype, shape}));
+  }
+
+  void operator()(const CacheItem& item) {
+    refuse_after_batch(item.maker->label());
+    join_cache(data_, item);
   }
 
   void operator()(const DecodeItem& item) {
@@ -334,6 +340,10 @@ class Join {
     if (data_.seed && *data_.seed != seed)
       throw Error(Errc::invalid_argument, "a pipeline has one seed: " + std::to_string(*data_.seed) +
                                               " was set before, and here " + std::to_string(seed))
+          .with_stage(stage);
+    if (data_.cache && data_.cache->allows.random && data_.seed_value() != seed)
+      throw Error(Errc::invalid_argument, "what the cache keeps was drawn with the seed " +
+                                              std::to_string(data_.seed_value()) + "; say another one before the cache")
           .with_stage(stage);
     data_.seed = seed;
   }

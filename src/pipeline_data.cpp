@@ -100,6 +100,10 @@ std::uint64_t PipelineData::fingerprint() const {
     add(s.version);
     add_text(s.out.to_string());
   }
+  if (cache && cache->allows.random) {  // draws are not those of an epoch
+    add_text("cache");
+    add(cache->stages);
+  }
   if (device)
     for (const DeviceStep& step : device->steps)
       for (const bool made : step.made) add(made ? 1 : 0);

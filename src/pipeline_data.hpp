@@ -38,6 +38,13 @@ struct BoundStage {
   Schema in, out;
 };
 
+/// A cache that joined a pipeline, whose source has it before it then.
+struct BoundCache {
+  std::string label;
+  std::size_t stages = 0;  ///< so many of the pipeline's stand before it
+  CacheAllows allows;
+};
+
 /// What this rank has of a batch whose samples stand at their positions.
 struct RankRows {
   std::uint64_t first = 0;  ///< position
@@ -52,6 +59,7 @@ struct PipelineData {
   std::uint64_t source_size = 0;
   std::vector<BoundOrder> orders;
   std::vector<BoundStage> stages;
+  std::optional<BoundCache> cache;
   Schema schema;                          ///< of a row; with `device`, what is drawn for it stands behind its fields
   std::vector<BoundStage> device_stages;  ///< behind `batch`
   std::shared_ptr<const DeviceProgram> device;  ///< of those; null: there are none

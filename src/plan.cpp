@@ -46,6 +46,8 @@ std::string describe(const Step& step, const CheckOptions& check) {
       return step.label + ": " + step.schema.to_string();
     case Step::Kind::draws:
       return step.label + ": for the stages behind batch";
+    case Step::Kind::cache:
+      return step.label + ": what stands before it is run for records that it does not have";
     case Step::Kind::filter:
       return step.label + ": leaves samples behind";
     case Step::Kind::flat_map:
@@ -123,8 +125,11 @@ std::string Pipeline::plan() const {
   else
     out += "epoch   " + std::to_string(d.size) + (d.filters || d.flat_maps ? " positions" : " samples") + ", seed " +
            std::to_string(d.seed_value()) + "\n";
-  for (const Step& step : chain.steps())
+  for (const Step& step : chain.steps()) {
     out += "stage   " + describe(step, d.check_value()) + where(chain, step) + "\n";
+    if (step.kind == Step::Kind::cache)
+      for (const std::string& note : d.source->cache_notes()) out += "        " + note + "\n";
+  }
   if (d.batch) {
     const char* tail = d.batch->options.tail == Tail::keep   ? "kept"
                        : d.batch->options.tail == Tail::drop ? "dropped"

@@ -27,6 +27,7 @@ Rng::Rng(std::uint64_t seed, std::uint64_t stage_key, const Place& place) noexce
 }
 
 void Rng::refill() noexcept {
+  drawn_ = true;
   words_ = philox(counter_, key_);
   ++counter_[3];  // 2^24 blocks, 64 Mi numbers, before an attempt's numbers would run into the next one's
   used_ = 0;

@@ -181,6 +181,7 @@ void Settled::collect(ChainRun& parent, ChainRun& run) noexcept {
   }
   move(parent.totals.samples, run.parents.samples);
   move(parent.totals.copied_bytes, run.parents.copied_bytes);
+  move(parent.totals.recalled, run.parents.recalled);
   move(parent.totals.measured, run.parents.measured);
   move(parent.totals.stood_for, run.parents.stood_for);
   move(parent.totals.wall_ns, run.parents.wall_ns);

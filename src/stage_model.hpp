@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <penstock/batch_stage.hpp>
+#include <penstock/cache.hpp>
 #include <penstock/collate.hpp>
 #include <penstock/device_stage.hpp>
 #include <penstock/filter.hpp>
@@ -66,6 +67,10 @@ struct FilterItem {
   std::size_t rank;
   FilterOptions options;
 };
+struct CacheItem {
+  std::shared_ptr<const CacheMaker> maker;
+  CacheAllows allows;
+};
 struct FlatMapItem {
   std::shared_ptr<const FlatMapModel> model;
 };
@@ -91,8 +96,8 @@ struct BatchItem {
 /// What a Stage holds.
 struct StageModel {
   std::variant<OrderItem, SplitByKeyItem, SeedItem, MapItem, FieldMapItem, ImageItem, DeviceStageItem, DecodeItem,
-               SelectFieldsItem, FilterItem, FlatMapItem, ShuffleItem, BlockShuffleItem, CollateItem, BucketItem,
-               BatchItem, ErrorPolicy, CheckOptions, Shard>
+               SelectFieldsItem, FilterItem, FlatMapItem, CacheItem, ShuffleItem, BlockShuffleItem, CollateItem,
+               BucketItem, BatchItem, ErrorPolicy, CheckOptions, Shard>
       item;
 };
 

@@ -23,6 +23,9 @@ Stage make_filter(std::shared_ptr<const FilterModel> model, std::string field, D
   return make_stage(FilterItem{std::move(model), std::move(field), dtype, rank, std::move(options)});
 }
 Stage make_flat_map(std::shared_ptr<const FlatMapModel> model) { return make_stage(FlatMapItem{std::move(model)}); }
+Stage make_cache(std::shared_ptr<const CacheMaker> maker, CacheAllows allows) {
+  return make_stage(CacheItem{std::move(maker), allows});
+}
 Stage make_image_stage(ImageFields fields, std::shared_ptr<const ImageStageModel> model,
                        const ImageExecutor& executor) {
   return make_stage(ImageItem{std::move(fields), std::move(model), &executor});

@@ -102,7 +102,7 @@ Report make_report(const Engine& engine, const DeliveryCounters& c, const Budget
     const Runs runs = runs_of(engine.chain(), t, i);
     StageReport s;
     s.name = engine.chain().steps()[i].label;
-    s.samples = runs.all;
+    s.samples = i < engine.chain().cache_step() ? runs.all - std::min(t.recalled, runs.all) : runs.all;
     s.bytes = static_cast<std::uint64_t>(static_cast<double>(t.steps[i].bytes) * runs.each());
     s.cpu_us_per_sample = static_cast<double>(t.steps[i].cpu_ns) * runs.each() / kept * 1e-3;
     s.wait_us_per_sample = static_cast<double>(t.steps[i].wait_ns) * runs.each() / kept * 1e-3;
@@ -130,6 +130,7 @@ Report make_report(const Engine& engine, const DeliveryCounters& c, const Budget
   r.memory.push_back({"working memory of runners", r.threads, t.scratch_bytes});
   if (t.origins != 0) r.memory.push_back({"records that samples share", t.origins, t.origin_bytes});
   r.notes = budget.notes;
+  for (std::string& note : engine.data().source->cache_notes()) r.notes.push_back(std::move(note));
   // A few where a runner was only being woken are not worth a word.
   if (t.helped * 20 > t.samples)
     r.notes.push_back("the caller made " + std::to_string(t.helped) + " of " + std::to_string(t.samples) +

@@ -37,6 +37,7 @@ class PENSTOCK_API Scratch {
 ///     std::string name() const;                 default "image_stage"
 ///     std::string describe() const;             its result options, for plan() and the fingerprint
 ///     std::uint64_t version() const;            of its meaning, for the fingerprint
+///     bool draws() const;                       whether `draw` draws; default: whether Params has members
 template <class S>
 concept ImageStage = requires(const S& stage, const ImageShape& shape, Rng& rng, ImageOp& op) {
   { stage.compose(stage.draw(shape, rng), shape, op) } -> std::same_as<void>;
@@ -87,6 +88,8 @@ class PENSTOCK_API ImageStageModel {
   virtual std::string name() const = 0;
   virtual std::string describe() const = 0;
   virtual std::uint64_t version() const = 0;
+  virtual bool draws() const = 0;
+  virtual bool versioned() const = 0;  ///< it says which version it is
 };
 
 template <class S>
@@ -137,6 +140,17 @@ class ImageStageOf final : public ImageStageModel {
       return stage_.version();
     else
       return 0;
+  }
+  bool draws() const override {
+    if constexpr (requires {
+                    { stage_.draws() } -> std::convertible_to<bool>;
+                  })
+      return stage_.draws();
+    else
+      return !std::is_empty_v<Params>;
+  }
+  bool versioned() const override {
+    return requires { stage_.version(); };
   }
 
  private:

@@ -5,6 +5,7 @@
 #include <penstock/batch.hpp>
 #include <penstock/batch_stage.hpp>
 #include <penstock/block_source.hpp>
+#include <penstock/cache.hpp>
 #include <penstock/collate.hpp>
 #include <penstock/device.hpp>
 #include <penstock/device_stage.hpp>

@@ -36,6 +36,8 @@ class PENSTOCK_API Rng {
   std::uint64_t below(std::uint64_t n) noexcept;
   /// True with probability p; exactly never for 0 and always for 1. Draws once in any case.
   bool chance(double p) noexcept { return uniform() < p; }
+  /// Whether any number was drawn.
+  bool drawn() const noexcept { return drawn_; }
 
  private:
   void refill() noexcept;
@@ -44,6 +46,7 @@ class PENSTOCK_API Rng {
   std::array<std::uint32_t, 4> counter_;
   std::array<std::uint32_t, 4> words_{};
   unsigned used_ = 4;
+  bool drawn_ = false;
 };
 
 }  // namespace penstock

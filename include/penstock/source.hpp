@@ -55,6 +55,8 @@ concept LeasedSource = Described<S> && requires(const S& source) {
 ///     std::string file() const;                            the file or folder behind it, for errors
 ///     std::uint64_t identity() const;                      hash of what makes this the same data set (not times);
 ///                                                          size and schema are added to it
+///     std::uint64_t revision() const;                      hash of what tells that its data were changed in place:
+///                                                          sizes and times of files; for caches
 ///     void will_need(std::span<const std::uint64_t>) const noexcept;
 ///                                                          advice: these records are read soon. Any thread.
 ///     std::vector<std::uint64_t> block_ends() const;       for `shuffle({.blocks = true})`: where each run of records
@@ -78,6 +80,11 @@ class PENSTOCK_API ReaderModel {
   virtual void pause() noexcept {}
   /// The blocks of record `index` for the next time it is read, or what is wrong with them.
   virtual void lend(std::uint64_t, BlockData, const Error*) noexcept {}
+  // Of a source with a cache before it:
+  virtual bool holds(std::uint64_t) { return false; }
+  /// Gives what the cache has of a record. False: nothing that is whole.
+  virtual bool recall(std::uint64_t, SampleBuilder&) { return false; }
+  virtual void offer(std::uint64_t, Sample&) noexcept {}
 };
 
 /// A stream of any type behind one interface.
@@ -102,6 +109,7 @@ class PENSTOCK_API SourceModel {
   virtual bool has_keys() const noexcept { return false; }
   virtual std::string key(std::uint64_t) const { return {}; }
   virtual std::uint64_t identity() const { return 0; }
+  virtual std::uint64_t revision() const { return 0; }
   virtual bool wants_advice() const noexcept { return false; }
   virtual void will_need(std::span<const std::uint64_t>) const noexcept {}
   /// True for one that can only be read in order: then `open_stream` is used and `open_reader` never.
@@ -110,6 +118,8 @@ class PENSTOCK_API SourceModel {
   virtual std::unique_ptr<StreamModel> open_stream() const { return nullptr; }
   virtual std::vector<std::uint64_t> block_ends() const { return {}; }
   virtual std::vector<std::string> notes() const { return {}; }
+  /// Of the cache before it, where there is one.
+  virtual std::vector<std::string> cache_notes() const { return {}; }
   /// Where its records share blocks.
   virtual const BlockModel* block_model() const noexcept { return nullptr; }
   /// Says in an error of record `index` what is known of it, each where it isn't said yet: source, file, key. Not the
@@ -157,6 +167,14 @@ class SourceMembers : public SourceModel {
   std::uint64_t identity() const override {
     if constexpr (requires { source_.identity(); })
       return source_.identity();
+    else
+      return 0;
+  }
+  std::uint64_t revision() const override {
+    if constexpr (requires {
+                    { source_.revision() } -> std::convertible_to<std::uint64_t>;
+                  })
+      return source_.revision();
     else
       return 0;
   }

@@ -73,6 +73,7 @@ class PENSTOCK_API TransformModel {
   virtual Schema schema(const Schema& in) const { return in; }
   virtual std::string name() const { return "map"; }
   virtual std::uint64_t version() const { return 0; }
+  virtual bool versioned() const { return false; }  ///< it says which version it is
 };
 
 /// What a callable on whole samples may say of itself.
@@ -114,6 +115,9 @@ class TransformOf final : public CallableOf<F, TransformModel> {
  public:
   using CallableOf<F, TransformModel>::CallableOf;
   void apply(Sample& sample, Context& context) const override { this->f_(sample, context); }
+  bool versioned() const override {
+    return requires { this->f_.version(); };
+  }
 };
 
 /// A callable on one field's typed view.
@@ -124,6 +128,8 @@ class PENSTOCK_API FieldMapModel {
   virtual void apply(const TensorView& in, const TensorView& out, Context& context) const = 0;
   virtual void check(const Shape&) const {}
   virtual std::string describe() const { return {}; }
+  virtual bool versioned() const { return false; }  ///< it says which version it is
+  virtual bool draws() const { return false; }      ///< it says that it draws
   DType in_dtype{}, out_dtype{};
   std::size_t in_rank = 0, out_rank = 0;
   bool in_place = false;
@@ -237,6 +243,17 @@ class FieldMapOf final : public FieldMapModel {
       return f_.describe();
     else
       return {};
+  }
+  bool versioned() const override {
+    return requires { f_.version(); };
+  }
+  bool draws() const override {
+    if constexpr (requires {
+                    { f_.draws() } -> std::convertible_to<bool>;
+                  })
+      return f_.draws();
+    else
+      return false;
   }
 
  private:

@@ -91,8 +91,10 @@ std::unique_ptr<Environment> Environment::for_writing(const StoreFiles& files, s
   check(mdb_env_get_fd(made->env_, &made->descriptor_), "opening the store", files.data);
   // LMDB lets writers take turns; two of these would take each other's records for their own.
   if (::flock(made->descriptor_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
-    Error error(Errc::invalid_argument, "another process is writing to this store; wait until it is done, or stop it");
-    throw error.with_source("lmdb").with_file(files.data);
+    LockedElsewhere error(Errc::invalid_argument,
+                          "another process is writing to this store; wait until it is done, or stop it");
+    error.with_source("lmdb").with_file(files.data);
+    throw error;
   }
   made->locked_ = true;
   made->check_length();

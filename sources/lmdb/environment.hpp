@@ -8,16 +8,24 @@
 #include <memory>
 #include <string>
 
+#include <penstock/error.hpp>
+
 #include "files.hpp"
 
 namespace penstock::lmdb {
+
+/// Another process has the lock of those who write.
+class LockedElsewhere : public Error {
+ public:
+  using Error::Error;
+};
 
 /// One open LMDB environment. Any thread. Made by `registry.hpp` alone, as a process must not open a file twice.
 class Environment {
  public:
   /// Read-only. @throws Error(corrupt) for a file that is shorter than its header says.
   static std::unique_ptr<Environment> for_reading(const StoreFiles& files, bool read_ahead);
-  /// Made where missing; locked against other writing processes.
+  /// Made where missing; locked against other writing processes. @throws LockedElsewhere.
   static std::unique_ptr<Environment> for_writing(const StoreFiles& files, std::size_t map_bytes, bool sync);
 
   Environment(const Environment&) = delete;

@@ -22,6 +22,14 @@ class KeyIndex {
   /// Of all keys but the manifest's, as `txn` sees them. @throws Error(corrupt) for a number of records that the file
   /// can't hold, or doesn't.
   static KeyIndex of(MDB_txn* txn, const Environment& environment);
+  /// The numbers below `count`, in 8 bytes, big-endian; whether a store has them or not.
+  static KeyIndex of_numbers(std::uint64_t count) noexcept {
+    KeyIndex made;
+    made.kind_ = Kind::big_endian;
+    made.width_ = sizeof(std::uint64_t);
+    made.size_ = count;
+    return made;
+  }
 
   std::uint64_t size() const noexcept { return size_; }
   /// Valid as long as `buffer` and this are. `index` must be below `size()`.

@@ -1,4 +1,6 @@
 // A model::Spec as a pipeline of the library.
+#include <optional>
+
 #include <penstock/draw.hpp>
 #include <penstock/joined.hpp>
 
@@ -312,6 +314,23 @@ std::vector<bool> behind_batch(const model::Spec& spec) {
   return behind;
 }
 
+// Any place is right before the first stage that draws, or filters: orders and a choice of fields make no difference.
+std::optional<std::size_t> cached_before(const model::Spec& spec) {
+  using enum model::Kind;
+  if (spec.stream || model::mix(spec.seed ^ 0x6361636865) % 10 >= 3) return std::nullopt;
+  std::size_t most = 0;
+  while (most < spec.stages.size() &&
+         (spec.stages[most].kind <= draw_balanced || spec.stages[most].kind == select_fields))
+    ++most;
+  return model::mix(spec.seed ^ 0x706c616365) % (most + 1);
+}
+
+// Half of them have room for everything.
+u64 cache_bytes(const model::Spec& spec) {
+  const u64 table = 8 * spec.records + 8, dice = model::mix(spec.seed ^ 0x6279746573);
+  return dice % 2 == 0 ? u64{1} << 30 : table + dice / 2 % (spec.records * 400 + 1);
+}
+
 }  // namespace
 
 namespace random_run {
@@ -324,8 +343,12 @@ ps::Pipeline build(const std::shared_ptr<const model::Spec>& spec, bool delays, 
                                                       : ps::from(SeekingStream{{{spec, delays}}})) |
                    ps::seed(spec->seed);
   const std::vector<bool> behind = behind_batch(*spec);
-  for (std::size_t i = 0; i < behind.size(); ++i)
+  const std::optional<std::size_t> cache = cached_before(*spec);
+  for (std::size_t i = 0; i < behind.size(); ++i) {
+    if (cache == i) p = p | ps::cache({.bytes = cache_bytes(*spec)});
     if (!behind[i]) p = join(p, spec->stages[i]);
+  }
+  if (cache == behind.size()) p = p | ps::cache({.bytes = cache_bytes(*spec)});
   for (const auto& [field, c] : spec->collates)
     p = p | (c.pads ? ps::pad(field, {.to = static_cast<std::int64_t>(c.to), .value = c.value}) : ps::ragged(field));
   if (!spec->bucket.empty()) p = p | ps::bucket(spec->bucket, {.window = spec->window});

@@ -49,6 +49,8 @@ class PENSTOCK_API ColorJitter {
   /// `image`: [H, W, 3], or [H, W, 1], where saturation and hue do nothing. @throws Error(unsupported) for others.
   static void apply(const Params& params, View<std::uint8_t, 3> image);
 
+  bool draws() const { return true; }
+  std::uint64_t version() const { return 0; }
   void operator()(View<std::uint8_t, 3> image, Context& context) const { apply(draw(context.rng()), image); }
   /// @throws Error(schema_mismatch) for images that are known to have other than 1 or 3 channels.
   void check(const Shape& image) const;

@@ -27,6 +27,7 @@ class PENSTOCK_API Convert {
   void compose(const Params& params, const ImageShape& shape, ImageOp& op) const;
   Shape schema(const Shape& in, DType& dtype) const;
   std::string name() const { return "convert"; }
+  std::uint64_t version() const { return 0; }
   std::string describe() const;
 
  private:

@@ -17,6 +17,7 @@ class PENSTOCK_API Crop {
   void compose(const Params& params, const ImageShape& shape, ImageOp& op) const;
   Shape schema(const Shape& in) const;
   std::string name() const { return "crop"; }
+  std::uint64_t version() const { return 0; }
   std::string describe() const;
 
  private:
@@ -33,6 +34,7 @@ class PENSTOCK_API CenterCrop {
   void compose(const Params& params, const ImageShape& shape, ImageOp& op) const;
   Shape schema(const Shape& in) const;
   std::string name() const { return "center_crop"; }
+  std::uint64_t version() const { return 0; }
   std::string describe() const;
 
  private:
@@ -51,6 +53,7 @@ class PENSTOCK_API RandomCrop {
   void compose(const Params& params, const ImageShape& shape, ImageOp& op) const;
   Shape schema(const Shape& in) const;
   std::string name() const { return "random_crop"; }
+  std::uint64_t version() const { return 0; }
   std::string describe() const;
 
  private:

@@ -20,6 +20,7 @@ class PENSTOCK_API Flip {
   Params draw(const ImageShape& shape, Rng& rng) const;
   void compose(const Params& params, const ImageShape& shape, ImageOp& op) const;
   std::string name() const { return axis_ == Axis::horizontal ? "flip_horizontal" : "flip_vertical"; }
+  std::uint64_t version() const { return 0; }
 
  private:
   Axis axis_;
@@ -37,6 +38,7 @@ class PENSTOCK_API RandomFlip {
   Params draw(const ImageShape& shape, Rng& rng) const;
   void compose(const Params& params, const ImageShape& shape, ImageOp& op) const;
   std::string name() const { return axis_ == Axis::horizontal ? "random_flip" : "random_flip_vertical"; }
+  std::uint64_t version() const { return 0; }
   std::string describe() const;
 
  private:

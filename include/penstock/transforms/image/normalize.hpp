@@ -26,6 +26,7 @@ class PENSTOCK_API Normalize {
   void compose(const Params& params, const ImageShape& shape, ImageOp& op) const;
   Shape schema(const Shape& in, DType& dtype) const;
   std::string name() const { return "normalize"; }
+  std::uint64_t version() const { return 0; }
   std::string describe() const;
 
  private:

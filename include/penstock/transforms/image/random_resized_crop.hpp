@@ -26,6 +26,7 @@ class PENSTOCK_API RandomResizedCrop {
   void compose(const Params& params, const ImageShape& shape, ImageOp& op) const;
   Shape schema(const Shape& in) const;
   std::string name() const { return "random_resized_crop"; }
+  std::uint64_t version() const { return 0; }
   std::string describe() const;
 
  private:

@@ -17,6 +17,7 @@ class PENSTOCK_API Resize {
   void compose(const Params& params, const ImageShape& shape, ImageOp& op) const;
   Shape schema(const Shape& in) const;
   std::string name() const { return "resize"; }
+  std::uint64_t version() const { return 0; }
   std::string describe() const;
 
  private:
@@ -34,6 +35,7 @@ class PENSTOCK_API ResizeShort {
   void compose(const Params& params, const ImageShape& shape, ImageOp& op) const;
   Shape schema(const Shape& in) const;
   std::string name() const { return "resize_short"; }
+  std::uint64_t version() const { return 0; }
   std::string describe() const;
 
  private:

@@ -15,6 +15,7 @@ class PENSTOCK_API Rot90 {
   void compose(const Params& params, const ImageShape& shape, ImageOp& op) const;
   Shape schema(const Shape& in) const;
   std::string name() const { return "rot90"; }
+  std::uint64_t version() const { return 0; }
   std::string describe() const;
 
  private:
@@ -31,6 +32,7 @@ class PENSTOCK_API RandomRot90 {
   void compose(const Params& params, const ImageShape& shape, ImageOp& op) const;
   Shape schema(const Shape& in) const;
   std::string name() const { return "random_rot90"; }
+  std::uint64_t version() const { return 0; }
 };
 
 /// `fields`, each: u8 [H, W, C] to [W, H, C] for an odd number of quarters.

@@ -47,6 +47,8 @@ class PENSTOCK_API StainJitter {
   /// For kernels of one's own. Lives as long as the program.
   static const StainDensities& densities();
 
+  bool draws() const { return true; }
+  std::uint64_t version() const { return 0; }
   void operator()(View<std::uint8_t, 3> image, Context& context) const { apply(draw(context.rng()), image); }
   /// @throws Error(schema_mismatch) for images that are known to have other than 3 channels.
   void check(const Shape& image) const;

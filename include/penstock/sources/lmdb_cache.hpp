@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include <penstock/cache.hpp>
+#include <penstock/export.hpp>
+#include <penstock/stage.hpp>
+
+namespace penstock {
+
+/// Settings of `cache` on disk.
+struct LmdbCacheOptions {
+  // What changes results.
+  CacheAllows allows = {};
+  bool verify_checksum = true;  ///< compare each record's checksum when it is read; a damaged one is made again
+  // What changes only speed.
+  bool replace = false;         ///< a cache of another pipeline at `path` is emptied; else it is refused
+  std::uint64_t max_bytes = 0;  ///< of the file; 0: what the file system has free when it is opened, less a twentieth.
+                                ///< So much address space is taken, up to 1 TiB
+  std::size_t queue_bytes = 64u << 20;  ///< of records that wait to be written; what comes beyond is declined
+  bool sync = true;  ///< every commit reaches the disk. false: a crash of the whole machine (not of the process) may
+                     ///< leave a damaged file behind, which has to be deleted then
+};
+
+/// Keeps on disk what the stages before it make of a record, for later epochs and later runs: of slow decodes, of
+/// resizes from large images, of anything from slow storage. As `cache` in memory but for where records are:
+///
+///     from(…) | decode_jpeg("image") | resize("image", {256, 256}) | cache("/scratch/train.cache") | shuffle() | …
+///
+/// `path` is a folder, made where missing, that gets an LMDB store of our records under their index in 8 bytes,
+/// big-endian. Runners never wait for the disk: they hand records to one thread that writes, which declines what it
+/// can't keep up with; a declined record is made and offered again in another epoch. When the last copy of the pipeline
+/// and the last loader over it are gone, what waits is written.
+///
+/// One process writes, which is the first to open it; others that open it meanwhile read what is there. A process may
+/// be killed at any moment; what was committed stays. A full disk, or one that fails, ends the writing, not the epoch:
+/// `Report::notes` says so. Nothing is ever evicted. Once it has every record, it can be read as a data set:
+/// `from(Lmdb{.path = …})`.
+///
+/// The key is everything that makes the values: identity, size, schema and revision of the source, the stages before
+/// it with options and versions, the version of Penstock. @throws, when it joins a pipeline, Error(state_mismatch) for
+/// a cache of another key, with what differs, unless `replace`; Error(invalid_argument) as `cache` in memory does, and
+/// for a store that is no cache; Error(corrupt | io).
+PENSTOCK_API Stage cache(std::string path, LmdbCacheOptions options = {});
+
+}  // namespace penstock

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace penstock::lmdb {
+
+/// A record's key in a cache: its index, big-endian, so that the order of keys is that of records.
+inline constexpr std::size_t cache_key_bytes = 8;
+
+inline std::string_view cache_key(std::uint64_t index, std::array<char, cache_key_bytes>& buffer) noexcept {
+  for (std::size_t at = cache_key_bytes; at-- != 0; index >>= 8) buffer[at] = static_cast<char>(index & 0xff);
+  return {buffer.data(), buffer.size()};
+}
+
+/// Nothing for a key that is none of these.
+inline std::optional<std::uint64_t> cache_index(std::string_view key) noexcept {
+  if (key.size() != cache_key_bytes) return std::nullopt;
+  std::uint64_t index = 0;
+  for (const char c : key) index = index << 8 | static_cast<unsigned char>(c);
+  return index;
+}
+
+}  // namespace penstock::lmdb

@@ -1,0 +1,137 @@
+#include "cache_reader.hpp"
+
+#include <lmdb.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include <penstock/error.hpp>
+
+#include "bytes.hpp"
+#include "cache_key.hpp"
+#include "cache_store.hpp"
+#include "errors.hpp"
+#include "read_txn.hpp"
+
+namespace penstock::lmdb {
+
+namespace {
+
+class Reader final : public penstock::detail::CacheReader {
+ public:
+  explicit Reader(std::shared_ptr<CacheStore> store) : store_(std::move(store)), txn_(store_->environment()) {}
+
+  bool has(std::uint64_t index) override {
+    if (store_->has(index)) return true;
+    if (!store_->others_write() || index >= store_->records()) return false;
+    txn_.pause();  // what another process wrote is seen in a new transaction only
+    forget();
+    MDB_val value{};
+    if (!look_up(index, value)) return false;
+    store_->learn(index);
+    return true;
+  }
+
+  bool read(std::uint64_t index, SampleBuilder& out) override {
+    MDB_val value{};
+    if (!find(index, value)) return false;
+    std::array<char, cache_key_bytes> buffer{};
+    try {
+      store_->layout().decode(bytes_of(value), cache_key(index, buffer), store_->verifies(), out);
+      return true;
+    } catch (const Damage&) {
+      store_->note_damage();
+      return false;
+    }
+  }
+
+  void expect(std::span<const std::uint64_t> indices) noexcept override {
+    forget();
+    indices = indices.first(std::min(indices.size(), expected_.size()));
+    try {
+      for (const std::uint64_t index : indices) {
+        MDB_val value{};
+        if (!look_up(index, value)) break;
+        expected_[count_++] = {index, value};
+      }
+    } catch (...) {  // what is wrong, the read will say
+    }
+    fetch_next();
+  }
+
+  void pause() noexcept override {
+    forget();
+    txn_.pause();
+  }
+
+ private:
+  struct Expected {
+    std::uint64_t index;
+    MDB_val value;
+  };
+
+  // In the transaction at hand, unless that is older than what is there.
+  bool find(std::uint64_t index, MDB_val& value) {
+    if (next_ < count_ && expected_[next_].index == index) {
+      value = expected_[next_++].value;
+      fetch_next();
+      return true;
+    }
+    forget();
+    return look_up(index, value);
+  }
+
+  bool look_up(std::uint64_t index, MDB_val& value) {
+    if (const std::uint64_t commits = store_->commits(); commits != commits_) {
+      txn_.pause();
+      forget();
+      commits_ = commits;
+    }
+    MDB_txn* const txn = txn_.get();
+    if (places_ != nullptr && !places_->hold_in(txn_.snapshot())) places_ = nullptr;
+    if (places_ == nullptr && ++unknown_ % looks_between_places == 0) places_ = store_->places(txn_.snapshot());
+    if (places_ != nullptr && places_->find(index, value)) return true;
+    std::array<char, cache_key_bytes> buffer{};
+    MDB_val name = value_of(cache_key(index, buffer));
+    const Environment& environment = *store_->environment();
+    const int code = mdb_get(txn, environment.table(), &name, &value);
+    if (code == MDB_NOTFOUND) return false;
+    check(code, "reading the cache", environment.file());
+    if (!environment.holds(value)) {
+      store_->note_damage();
+      return false;
+    }
+    if (places_ != nullptr) places_->learn(index, value);
+    return true;
+  }
+
+  void forget() noexcept { next_ = count_ = 0; }
+
+  // The beginning is what the processor's own prefetching misses, and where an address is translated anew.
+  void fetch_next() const noexcept {
+    constexpr std::size_t line = 64, lines = 4;
+    if (next_ == count_) return;
+    const MDB_val& value = expected_[next_].value;
+    for (std::size_t at = 0; at < std::min(value.mv_size, line * lines); at += line)
+      __builtin_prefetch(static_cast<const char*>(value.mv_data) + at);
+  }
+
+  static constexpr std::uint64_t looks_between_places = 16;
+
+  std::shared_ptr<CacheStore> store_;
+  ReadTxn txn_;
+  std::uint64_t commits_ = 0;
+  std::uint64_t unknown_ = 0;
+  std::shared_ptr<Places> places_;
+  std::array<Expected, 16> expected_;  // those from next_ to count_
+  std::size_t next_ = 0, count_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<penstock::detail::CacheReader> make_cache_reader(std::shared_ptr<CacheStore> store) {
+  return std::make_unique<Reader>(std::move(store));
+}
+
+}  // namespace penstock::lmdb

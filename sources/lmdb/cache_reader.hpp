@@ -1,0 +1,14 @@
+#pragma once
+
+#include <memory>
+
+#include <penstock/cache.hpp>
+
+namespace penstock::lmdb {
+
+class CacheStore;
+
+/// Reads records where they lie in the store's map, in a read transaction of its own.
+std::unique_ptr<penstock::detail::CacheReader> make_cache_reader(std::shared_ptr<CacheStore> store);
+
+}  // namespace penstock::lmdb

@@ -1,0 +1,69 @@
+#include "cache_stores.hpp"
+
+#include <pthread.h>
+
+#include <filesystem>
+#include <map>
+#include <mutex>
+#include <utility>
+
+#include <penstock/error.hpp>
+
+#include "cache_manifest.hpp"
+#include "registry.hpp"
+
+namespace penstock::lmdb {
+
+namespace {
+
+struct Stores {
+  std::recursive_mutex mutex;  // held while stores open and close, so that none is opened while its last user still closes it
+  std::map<std::string, std::weak_ptr<CacheStore>> open;
+};
+
+// Never destroyed: pipelines in other static objects may be gone after it.
+Stores& stores() {
+  static Stores* const one = new Stores;
+  return *one;
+}
+
+void before_fork() { stores().mutex.lock(); }
+void after_fork_in_parent() { stores().mutex.unlock(); }
+void after_fork_in_child() {
+  stores().open.clear();
+  stores().mutex.unlock();
+}
+void watch_forks() {
+  static const int once = pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+  static_cast<void>(once);
+}
+
+}  // namespace
+
+std::shared_ptr<CacheStore> open_cache(const std::string& path, const LmdbCacheOptions& options,
+                                       const penstock::detail::CacheKey& key) {
+  watch_forks();
+  const std::string name = std::filesystem::weakly_canonical(path).string();
+  std::shared_ptr<CacheStore> there;  // let go of behind the lock, which its end takes
+  const std::lock_guard lock(stores().mutex);
+  if (const auto found = stores().open.find(name); found != stores().open.end()) there = found->second.lock();
+  if (there != nullptr) {
+    if (const std::string differs = difference(cache_manifest(there->key()), key); !differs.empty()) {
+      Error error(Errc::state_mismatch, "the cache there is open in this process for another pipeline: " + differs +
+                                            "; give this one another path");
+      throw error.with_source("cache").with_file(path);
+    }
+    return there;
+  }
+  const std::uint32_t generation = process_generation();
+  std::shared_ptr<CacheStore> made(new CacheStore(path, options, key), [generation](CacheStore* store) {
+    if (generation != process_generation())
+      return;  // the parent's, in its child: its thread and its locks are not here
+    const std::lock_guard closing(stores().mutex);
+    delete store;
+  });
+  stores().open[name] = made;
+  return made;
+}
+
+}  // namespace penstock::lmdb

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <memory>
+
+#include <penstock/cache.hpp>
+#include <penstock/source.hpp>
+
+namespace penstock::detail {
+
+/// A source with a cache before it: its readers recall and offer, and neither blocks nor advice are asked of the source
+/// for records that the cache has.
+std::shared_ptr<const SourceModel> make_cached_source(std::shared_ptr<const SourceModel> source,
+                                                      std::shared_ptr<CacheModel> cache);
+
+}  // namespace penstock::detail
