@@ -4,6 +4,7 @@
 #include <xxhash.h>
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -102,7 +103,7 @@ void WebDatasetSource::Impl::take_schema() {
 Field WebDatasetSource::Impl::array_field(std::size_t slot) const {
   constexpr std::uint64_t looked_at = 100;
   std::optional<Field> made;
-  std::optional<webdataset::InputFile> file;
+  std::unique_ptr<const webdataset::InputFile> file;
   std::vector<std::byte> header;
   for (std::uint64_t index = 0; index < std::min(size(), looked_at); ++index) {
     const Place place = place_of(index);
@@ -112,7 +113,7 @@ Field WebDatasetSource::Impl::array_field(std::size_t slot) const {
       // Not through the map: the shard may be cut short at any moment.
       if (!file || file->path() != shards[place.shard]) {
         file.reset();
-        file.emplace(shards[place.shard]);
+        file = std::make_unique<const webdataset::InputFile>(shards[place.shard]);
         webdataset::require_same(*file, indices[place.shard]);
       }
       const auto begin = [&](std::uint64_t most) {
