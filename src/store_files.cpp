@@ -14,6 +14,8 @@
 
 #include <penstock/system_error.hpp>
 
+#include "hash.hpp"
+
 namespace penstock {
 
 namespace {
@@ -112,6 +114,13 @@ std::optional<std::uint64_t> file_bytes(const std::string& file, std::string_vie
   if (::stat(file.c_str(), &status) == 0) return static_cast<std::uint64_t>(status.st_size);
   if (errno == ENOENT || errno == ENOTDIR) return std::nullopt;
   throw system_error(source, errno, "looking for the file", file);
+}
+
+std::uint64_t file_revision(const std::string& file) noexcept {
+  struct stat status {};
+  if (::stat(file.c_str(), &status) != 0) return 0;
+  const std::int64_t facts[3] = {status.st_size, status.st_mtim.tv_sec, status.st_mtim.tv_nsec};
+  return detail::hash_bytes(facts, sizeof facts);
 }
 
 std::optional<std::string> read_text(const std::string& file, std::string_view source) {

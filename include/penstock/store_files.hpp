@@ -61,6 +61,9 @@ class PENSTOCK_API FileLock {
 
 /// Nothing where there is no such file.
 PENSTOCK_API std::optional<std::uint64_t> file_bytes(const std::string& file, std::string_view source);
+/// Hash of a file's size and the time of its last change, in nanoseconds, for a source's `revision()`; 0 where it can't
+/// be looked at.
+PENSTOCK_API std::uint64_t file_revision(const std::string& file) noexcept;
 /// Content of a small file; nothing where there is none. @throws Error(limit_exceeded) above 16 MiB.
 PENSTOCK_API std::optional<std::string> read_text(const std::string& file, std::string_view source);
 /// Replaces a file as a whole, and, with `sync`, lasts through a power cut.

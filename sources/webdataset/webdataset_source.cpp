@@ -8,6 +8,8 @@
 #include <optional>
 #include <utility>
 
+#include <penstock/store_files.hpp>
+
 #include "errors.hpp"
 #include "npy.hpp"
 #include "shard_paths.hpp"
@@ -175,6 +177,11 @@ std::uint64_t WebDatasetSource::size() const noexcept { return impl_->size(); }
 Schema WebDatasetSource::schema() const { return impl_->schema; }
 std::string WebDatasetSource::file() const { return impl_->options.path; }
 std::uint64_t WebDatasetSource::identity() const noexcept { return impl_->identity; }
+std::uint64_t WebDatasetSource::revision() const noexcept {
+  std::uint64_t hash = 0;
+  for (const std::string& shard : impl_->shards) hash = hash * 0x9e3779b97f4a7c15 + file_revision(shard);
+  return hash;
+}
 std::vector<std::uint64_t> WebDatasetSource::block_ends() const {
   return {impl_->first.begin() + 1, impl_->first.end()};
 }
