@@ -75,7 +75,8 @@ herr_t no_features(const H5FD_t*, unsigned long* flags) {
 haddr_t allocate(H5FD_t* file, H5FD_mem_t type, hid_t, hsize_t size) {
   OpenWritten& f = written_of(file);
   if (written == nullptr) return HADDR_UNDEF;
-  if (type == H5FD_MEM_DRAW) return std::exchange(written->next_data, HADDR_UNDEF);
+  // The library calls its heap of strings raw data as well.
+  if (type == H5FD_MEM_DRAW && written->next_data != HADDR_UNDEF) return std::exchange(written->next_data, HADDR_UNDEF);
   if (type == H5FD_MEM_SUPER) {
     // Until then it is an empty file, and so a new one.
     f.begun = true;
@@ -114,7 +115,7 @@ herr_t read_written(H5FD_t* file, H5FD_mem_t, hid_t, haddr_t address, std::size_
 }
 
 herr_t write_written(H5FD_t* file, H5FD_mem_t type, hid_t, haddr_t address, std::size_t size, const void* buffer) {
-  if (type == H5FD_MEM_DRAW) return 0;
+  if (type == H5FD_MEM_DRAW && written != nullptr && address < written->data_end) return 0;
   const auto* in = static_cast<const std::byte*>(buffer);
   while (size > 0) {
     const ssize_t put = ::pwrite(written_of(file).fd, in, size, static_cast<off_t>(address));

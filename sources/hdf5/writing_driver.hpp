@@ -20,7 +20,7 @@ class WritingDriver {
 
   /// A new HDF5 file. None where it can't be made: `said` is then what the library says.
   Handle create(std::string& said);
-  /// Where the next raw data lies that the library allocates.
+  /// Where the next raw data lies that the library allocates; other data of its gets a place behind.
   void next_data(std::uint64_t offset) noexcept;
   /// What the system said where it failed; 0 where nothing did.
   int failure() const noexcept;

@@ -24,7 +24,7 @@ struct Hdf5SinkField {
 };
 
 struct Hdf5SinkOptions {
-  std::string path;          ///< "out/train" makes out/train-000000.h5, out/train-000001.h5, ...; folders are made
+  std::string path = {};     ///< "out/train" makes out/train-000000.h5, out/train-000001.h5, ...; folders are made
                              ///< where missing
   bool single_file = false;  ///< `path` is one file, "out/train.h5", of all samples
   // What changes results.
