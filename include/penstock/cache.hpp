@@ -75,7 +75,7 @@ class PENSTOCK_API CacheModel {
   /// Once true, for ever.
   virtual bool has(std::uint64_t index) const noexcept = 0;
   virtual std::unique_ptr<CacheReader> open_reader() = 0;
-  /// Copies the record, or declines it; never waits.
+  /// Copies the record, or declines it; never waits. Of a record that is there: it was found damaged, and made again.
   virtual void offer(std::uint64_t index, Sample& sample) noexcept = 0;
   virtual bool wants_advice() const noexcept { return false; }
   virtual void will_need(std::span<const std::uint64_t>) noexcept {}
