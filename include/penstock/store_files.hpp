@@ -52,10 +52,9 @@ class PENSTOCK_API FileLock {
   ~FileLock();
   /// Makes the file where it is missing. False where another one holds it. Lets go of what it held before.
   bool take(const std::string& file, std::string_view source);
-
- private:
   void release() noexcept;
 
+ private:
   int fd_ = -1;
 };
 

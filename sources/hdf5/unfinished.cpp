@@ -15,12 +15,13 @@ namespace penstock::hdf5 {
 namespace {
 
 constexpr std::size_t number_width = 6, most_digits = 18;
-constexpr std::string_view shard_extension = ".h5";
+constexpr std::string_view shard_extension = ".h5", partial_ending = ".partial";
 
 std::string mark_at(const std::string& path) { return path + "-unfinished.json"; }
 
 }  // namespace
 
+std::string StoreNames::partial(std::uint64_t number) const { return shard(number) + std::string(partial_ending); }
 std::string StoreNames::mark() const { return mark_at(path_); }
 std::string StoreNames::items() const { return path_ + "-unfinished.items"; }
 std::string StoreNames::rows(unsigned which) const { return path_ + "-unfinished.rows" + std::to_string(which); }
@@ -67,8 +68,9 @@ void refuse_unfinished(const std::vector<std::string>& files) {
                      "it goes on where it was; if that run was given up, delete this file");
   };
   for (const std::string& file : files) {
-    look(file);
     std::string_view stem = file;
+    if (stem.ends_with(partial_ending)) stem.remove_suffix(partial_ending.size());
+    look(std::string(stem));
     if (!stem.ends_with(shard_extension)) continue;
     stem.remove_suffix(shard_extension.size());
     const std::size_t dash = stem.find_last_not_of("0123456789");

@@ -18,7 +18,7 @@ class StoreNames {
   std::string rows(unsigned which) const;
   /// "PATH-000042.h5", or the path.
   std::string shard(std::uint64_t number) const;
-  std::string partial(std::uint64_t number) const { return shard(number) + ".partial"; }
+  std::string partial(std::uint64_t number) const;
 
   /// Numbers of those that are there, in order. @throws Error(io).
   struct Found {

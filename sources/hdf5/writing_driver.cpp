@@ -16,20 +16,22 @@
 
 namespace penstock::hdf5 {
 
-namespace {
-
-// The file that is written; the library has no better way to tell a driver.
-struct WrittenFile {
+struct WritingDriver::State {
   std::string name;
   std::uint64_t data_end = 0;
   haddr_t next_data = HADDR_UNDEF;
   int failure = 0;
 };
-WrittenFile* written = nullptr;
+
+namespace {
+
+// Of the file that is being opened; the library has no better way to tell a driver.
+WritingDriver::State* opening = nullptr;
 
 // The library's part first, then ours.
 struct OpenWritten {
   H5FD_t base{};
+  WritingDriver::State* state = nullptr;
   int fd = -1;
   haddr_t end = 0;     // of all that is allocated
   bool begun = false;  // by the library
@@ -42,10 +44,10 @@ const OpenWritten& written_of(const H5FD_t* file) noexcept { return *reinterpret
 constexpr haddr_t metadata_alignment = 8;
 
 H5FD_t* open_written(const char* name, unsigned, hid_t, haddr_t) {
-  if (written == nullptr || written->name != name) return nullptr;
+  if (opening == nullptr || opening->name != name) return nullptr;
   const int fd = ::open(name, O_RDWR | O_CLOEXEC);
   if (fd < 0) {
-    written->failure = errno;
+    opening->failure = errno;
     return nullptr;
   }
   auto* const file = new (std::nothrow) OpenWritten;
@@ -53,6 +55,7 @@ H5FD_t* open_written(const char* name, unsigned, hid_t, haddr_t) {
     ::close(fd);
     return nullptr;
   }
+  file->state = opening;
   file->fd = fd;
   return &file->base;
 }
@@ -74,13 +77,12 @@ herr_t no_features(const H5FD_t*, unsigned long* flags) {
 
 haddr_t allocate(H5FD_t* file, H5FD_mem_t type, hid_t, hsize_t size) {
   OpenWritten& f = written_of(file);
-  if (written == nullptr) return HADDR_UNDEF;
   // The library calls its heap of strings raw data as well.
-  if (type == H5FD_MEM_DRAW && written->next_data != HADDR_UNDEF) return std::exchange(written->next_data, HADDR_UNDEF);
+  if (type == H5FD_MEM_DRAW && f.state->next_data != HADDR_UNDEF) return std::exchange(f.state->next_data, HADDR_UNDEF);
   if (type == H5FD_MEM_SUPER) {
     // Until then it is an empty file, and so a new one.
     f.begun = true;
-    f.end = written->data_end;
+    f.end = std::max<haddr_t>(f.state->data_end, size);
     return 0;
   }
   const haddr_t at = (f.end + metadata_alignment - 1) / metadata_alignment * metadata_alignment;
@@ -92,7 +94,7 @@ haddr_t end_of_written(const H5FD_t* file, H5FD_mem_t) { return written_of(file)
 
 herr_t set_end_of_written(H5FD_t* file, H5FD_mem_t, haddr_t end) {
   OpenWritten& f = written_of(file);
-  f.end = f.begun && written != nullptr ? std::max<haddr_t>(end, written->data_end) : end;
+  f.end = f.begun ? std::max<haddr_t>(end, f.state->data_end) : end;
   return 0;
 }
 
@@ -115,13 +117,14 @@ herr_t read_written(H5FD_t* file, H5FD_mem_t, hid_t, haddr_t address, std::size_
 }
 
 herr_t write_written(H5FD_t* file, H5FD_mem_t type, hid_t, haddr_t address, std::size_t size, const void* buffer) {
-  if (type == H5FD_MEM_DRAW && written != nullptr && address < written->data_end) return 0;
+  OpenWritten& f = written_of(file);
+  if (type == H5FD_MEM_DRAW && address < f.state->data_end) return 0;
   const auto* in = static_cast<const std::byte*>(buffer);
   while (size > 0) {
-    const ssize_t put = ::pwrite(written_of(file).fd, in, size, static_cast<off_t>(address));
+    const ssize_t put = ::pwrite(f.fd, in, size, static_cast<off_t>(address));
     if (put < 0 && errno == EINTR) continue;
     if (put <= 0) {
-      if (written != nullptr && written->failure == 0) written->failure = put < 0 ? errno : EIO;
+      if (f.state->failure == 0) f.state->failure = put < 0 ? errno : EIO;
       return -1;
     }
     const auto part = static_cast<std::size_t>(put);
@@ -134,8 +137,9 @@ herr_t write_written(H5FD_t* file, H5FD_mem_t type, hid_t, haddr_t address, std:
 
 herr_t truncate_written(H5FD_t* file, hid_t, hbool_t) {
   // What was allocated last may not have been written.
-  if (::ftruncate(written_of(file).fd, static_cast<off_t>(written_of(file).end)) == 0) return 0;
-  if (written != nullptr && written->failure == 0) written->failure = errno;
+  const OpenWritten& f = written_of(file);
+  if (::ftruncate(f.fd, static_cast<off_t>(f.end)) == 0) return 0;
+  if (f.state->failure == 0) f.state->failure = errno;
   return -1;
 }
 
@@ -168,24 +172,28 @@ const H5FD_class_t& writing_class() {
 
 }  // namespace
 
-WritingDriver::WritingDriver(std::string file, std::uint64_t data_end) {
-  written = new WrittenFile{std::move(file), data_end};
-}
+WritingDriver::WritingDriver(std::string file, std::uint64_t data_end)
+    : state_(std::make_unique<State>(State{std::move(file), data_end})) {}
 
-WritingDriver::~WritingDriver() { delete std::exchange(written, nullptr); }
+WritingDriver::~WritingDriver() = default;
 
 Handle WritingDriver::create(std::string& said) {
   static hid_t driver = -1;
   // Whoever else uses the library may have closed it since, by H5close().
   if (driver < 0 || H5Iget_type(driver) != H5I_VFL) driver = H5FDregister(&writing_class());
   const Handle access = own_list(H5Pcreate(H5P_FILE_ACCESS));
-  if (driver < 0 || H5Pset_driver(access.get(), driver, nullptr) < 0) return {};
-  Handle file(H5Fcreate(written->name.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.get()), H5Fclose);
+  if (driver < 0 || H5Pset_driver(access.get(), driver, nullptr) < 0) {
+    said = library_says();
+    return {};
+  }
+  opening = state_.get();
+  Handle file(H5Fcreate(state_->name.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.get()), H5Fclose);
+  opening = nullptr;
   if (!file) said = library_says();  // every call that works ends it
   return file;
 }
 
-void WritingDriver::next_data(std::uint64_t offset) noexcept { written->next_data = offset; }
-int WritingDriver::failure() const noexcept { return written->failure; }
+void WritingDriver::next_data(std::uint64_t offset) noexcept { state_->next_data = offset; }
+int WritingDriver::failure() const noexcept { return state_->failure; }
 
 }  // namespace penstock::hdf5

@@ -1,18 +1,19 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 
 #include "library.hpp"
 
 namespace penstock::hdf5 {
 
-/// A driver of the HDF5 library for a file whose raw data is there already: the library allocates it where it is told
-/// that it lies, and writes none of it. What else it writes comes behind it, but for the superblock, which is the
-/// file's first bytes. Under the lock, one at a time.
+/// A driver of the HDF5 library for a file whose raw data is there already, as far as it is: the library allocates it
+/// where it is told that it lies, and writes none of it. What else it writes comes behind it, but for the superblock,
+/// which is the file's first bytes. It locks nothing. Lives as long as the file is open; under the lock.
 class WritingDriver {
  public:
-  /// The file's first `data_end` bytes are its data.
+  /// The file is there; its first `data_end` bytes are its data.
   WritingDriver(std::string file, std::uint64_t data_end);
   WritingDriver(const WritingDriver&) = delete;
   WritingDriver& operator=(const WritingDriver&) = delete;
@@ -24,6 +25,11 @@ class WritingDriver {
   void next_data(std::uint64_t offset) noexcept;
   /// What the system said where it failed; 0 where nothing did.
   int failure() const noexcept;
+
+  struct State;
+
+ private:
+  std::unique_ptr<State> state_;
 };
 
 }  // namespace penstock::hdf5

@@ -26,6 +26,12 @@ bool letter_or_digit(char c) noexcept {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 }
 
+// A field's name as part of an extension: groups of HDF5 are set apart by dots.
+std::string as_extension(std::string name) {
+  std::replace(name.begin(), name.end(), '/', '.');
+  return name;
+}
+
 void check_extension(std::string_view extension, std::string_view field) {
   bool good = !extension.empty() && !extension.ends_with("__") && !extension.ends_with('.');
   char before = '.';
@@ -71,7 +77,7 @@ SampleEncoder::SampleEncoder(const Schema& schema, const std::vector<WebDatasetE
       planned.push_back({field.name, given->extension});
       continue;
     }
-    const std::string prefix = usual_fields[static_cast<std::size_t>(usual)] > 1 ? field.name + "." : "";
+    const std::string prefix = usual_fields[static_cast<std::size_t>(usual)] > 1 ? as_extension(field.name) + "." : "";
     switch (usual) {
       case Usual::image:
         contents_.push_back(Content::sniffed);

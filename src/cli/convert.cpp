@@ -8,6 +8,7 @@
 #include <penstock/batch_stage.hpp>
 #include <penstock/error.hpp>
 #include <penstock/sink.hpp>
+#include <penstock/sources/hdf5_sink.hpp>
 #include <penstock/sources/lmdb_sink.hpp>
 #include <penstock/sources/webdataset_sink.hpp>
 
@@ -25,10 +26,12 @@ namespace {
 struct ConvertFlags {
   std::string store, out, values = "automatic", on_error, keys = "records", shard_bytes = "1GiB";
   std::uint64_t shard_samples = 10'000;
+  bool sharded = false;  // a number of samples or bytes was given
   WritingFlags writing;
 };
 
 constexpr const char* tar = ".tar";
+constexpr const char* hdf5 = ".h5";
 
 struct Converted {
   Written written;
@@ -43,6 +46,22 @@ WebDatasetSinkOptions shards_options(const ConvertFlags& options, std::string jo
   WebDatasetSinkOptions sink;
   sink.path = options.out.substr(0, options.out.size() - std::string(tar).size());
   if (options.keys == "position") sink.keys = WebDatasetKeys::position;
+  sink.max_samples = options.shard_samples;
+  sink.max_bytes = parse_bytes(options.shard_bytes);
+  sink.job = std::move(job);
+  sink.sync = options.writing.sync();
+  return sink;
+}
+
+bool makes_hdf5(const ConvertFlags& options) { return options.out.ends_with(hdf5); }
+
+// "out/train.h5" is one file; where shards are asked for, out/train-000000.h5 and those that follow.
+Hdf5SinkOptions hdf5_options(const ConvertFlags& options, const Store& store, std::string job) {
+  Hdf5SinkOptions sink;
+  sink.path = options.sharded ? options.out.substr(0, options.out.size() - std::string(hdf5).size()) : options.out;
+  sink.single_file = !options.sharded;
+  if (store.has_keys() && options.keys == "records" && !store.schema().find("key")) sink.keys = "key";
+  sink.classes = store.classes();
   sink.max_samples = options.shard_samples;
   sink.max_bytes = parse_bytes(options.shard_bytes);
   sink.job = std::move(job);
@@ -66,6 +85,8 @@ Converted convert_store(const ConvertFlags& options, const Store& store) {
   };
   if (makes_shards(options))
     into(WebDatasetSink(shards_options(options, job)));
+  else if (makes_hdf5(options))
+    into(Hdf5Sink(hdf5_options(options, store, job)));
   else
     into(LmdbSink({.path = options.out,
                    .keys = options.keys == "position" ? LmdbKeys::position : LmdbKeys::automatic,
@@ -114,13 +135,15 @@ void add_convert(CLI::App& app, Command& chosen) {
   auto options = std::make_shared<ConvertFlags>();
   CLI::App& command = *app.add_subcommand(
       "convert",
-      "Writes the records of one store, with all their fields and keys, into another. (In shards, '.' in the last "
+      "Writes the records of one store, with all their fields and keys, into another. (In tar shards, '.' in the last "
       "part\n"
       "of a key becomes '_'.) A run that was stopped, or killed, is continued by the same command.");
   command.add_option("STORE", options->store, "LMDB store, folder of images, tar shards, HDF5, or CSV")->required();
   command
       .add_option("--out", options->out,
-                  "Store to write: a folder for LMDB; X.tar for WebDataset's shards X-000000.tar, X-000001.tar, ...")
+                  "Store to write: a folder for LMDB; X.tar for WebDataset's shards X-000000.tar, X-000001.tar, ...; "
+                  "X.h5 for an "
+                  "HDF5 file, or, with --shard-samples or --shard-bytes, for several, X-000000.h5, X-000001.h5, ...")
       ->required();
   add_seekable_option(command, options->writing);
   command
@@ -128,17 +151,22 @@ void add_convert(CLI::App& app, Command& chosen) {
                   "The records' keys, or numbers in their place, where two would be the same in the new store")
       ->check(CLI::IsMember({"records", "position"}))
       ->capture_default_str();
-  command.add_option("--shard-samples", options->shard_samples, "Samples of a shard at most")
-      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 40))
-      ->capture_default_str();
-  command.add_option("--shard-bytes", options->shard_bytes, "Bytes of a shard at most")->capture_default_str();
+  CLI::Option* const shard_samples =
+      command.add_option("--shard-samples", options->shard_samples, "Samples of a shard at most");
+  shard_samples->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 40))->capture_default_str();
+  CLI::Option* const shard_bytes =
+      command.add_option("--shard-bytes", options->shard_bytes, "Bytes of a shard at most; of HDF5 before compression");
+  shard_bytes->capture_default_str();
   command
       .add_option("--on-error", options->on_error, "Records that can't be read: end the run (default), or are left out")
       ->check(CLI::IsMember({"fail", "drop"}));
   command.add_option("--values", options->values, "What an LMDB's values are")
       ->check(CLI::IsMember({"automatic", "records", "raw", "datum"}));
   add_writing_options(command, "Threads that read; default: cores - 1", options->writing);
-  command.callback([options, &chosen] { chosen = [options] { return convert(*options); }; });
+  command.callback([options, shard_samples, shard_bytes, &chosen] {
+    options->sharded = shard_samples->count() + shard_bytes->count() != 0;
+    chosen = [options] { return convert(*options); };
+  });
 }
 
 }  // namespace penstock::cli

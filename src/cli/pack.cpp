@@ -1,4 +1,4 @@
-// penstock pack: a folder of images becomes an LMDB store.
+// penstock pack: a folder of images becomes an LMDB store, or an HDF5 file.
 #include <memory>
 #include <string>
 
@@ -9,6 +9,7 @@
 #include <penstock/error.hpp>
 #include <penstock/sink.hpp>
 #include <penstock/sources/files.hpp>
+#include <penstock/sources/hdf5_sink.hpp>
 #include <penstock/sources/lmdb_sink.hpp>
 
 #include "command_line.hpp"
@@ -33,24 +34,37 @@ struct Packed {
   bool was_finished = false;
 };
 
+bool makes_hdf5_file(const PackOptions& options) { return options.out.ends_with(".h5"); }
+
 Packed write_store(const PackOptions& options, const FilesSource& files) {
-  LmdbSink sink(
-      {.path = options.out,
-       .records = options.lsun ? LmdbRecords::raw : LmdbRecords::fields,
-       .classes = files.classes(),
-       // Another set of files must not be mixed into an unfinished store, nor files as they are with rewritten ones.
-       .job = fmt::format("penstock pack{}, files {:016x}", options.writing.seekable ? " --seekable" : "",
-                          files.identity()),
-       .sync = options.writing.sync()});
+  // Another set of files must not be mixed into an unfinished store, nor files as they are with rewritten ones.
+  const std::string job =
+      fmt::format("penstock pack{}, files {:016x}", options.writing.seekable ? " --seekable" : "", files.identity());
   Pipeline records = from(files);
   if (options.lsun) records = records | select_fields({"image"});  // what isn't written is not to be counted
   const RewriteJpegs rewrite;
   if (options.writing.seekable) records = records | rewrite;
   Packed packed;
-  packed.written = run_writing("packing", files.size(), options.writing,
-                               [&](const WriteOptions& write_options) { return write(records, sink, write_options); });
+  const auto into = [&](auto sink) {
+    packed.written = run_writing("packing", files.size(), options.writing, [&](const WriteOptions& write_options) {
+      return write(records, sink, write_options);
+    });
+    packed.was_finished = sink.was_finished();
+  };
+  if (makes_hdf5_file(options))
+    into(Hdf5Sink({.path = options.out,
+                   .single_file = true,
+                   .keys = "key",
+                   .classes = files.classes(),
+                   .job = job,
+                   .sync = options.writing.sync()}));
+  else
+    into(LmdbSink({.path = options.out,
+                   .records = options.lsun ? LmdbRecords::raw : LmdbRecords::fields,
+                   .classes = files.classes(),
+                   .job = job,
+                   .sync = options.writing.sync()}));
   packed.rewrites = rewrite.counts();
-  packed.was_finished = sink.was_finished();
   return packed;
 }
 
@@ -113,12 +127,14 @@ void warn_of_mixed_labels(const PackOptions& options, const FilesSource& files) 
 }
 
 int pack(const PackOptions& options) {
+  if (options.lsun && makes_hdf5_file(options))
+    throw UsageError("--lsun is a form of LMDB stores; name one with --out, not an HDF5 file");
   refuse_out_inside(options.out, options.folder);
   const FilesSource files(Files{.root = options.folder, .labels = options.labels, .order = FilesOrder::bytes});
   if (files.size() == 0)
     throw Error(Errc::not_found, "there are no images here (files that end in jpg, png, ...)")
         .with_file(options.folder);
-  refuse_long_keys(options, files);
+  if (!makes_hdf5_file(options)) refuse_long_keys(options, files);
   warn_of_mixed_labels(options, files);
   const Packed packed = write_store(options, files);
   warn_of_refused(packed.rewrites, [&](std::uint64_t i) { return files.key(i); });
@@ -132,11 +148,14 @@ void add_pack(CLI::App& app, Command& chosen) {
   auto options = std::make_shared<PackOptions>();
   CLI::App& command = *app.add_subcommand(
       "pack",
-      "Packs a folder of images into an LMDB store: key class/file in the order of its bytes, the file's bytes as they "
+      "Packs a folder of images into an LMDB store, or an HDF5 file: key class/file in the order of its bytes, the "
+      "file's bytes as they "
       "are, the\n"
       "number of its class, a checksum. A run that was stopped, or killed, is continued by the same command.");
   command.add_option("DIR", options->folder, "Folder of images, one sub-folder a class")->required();
-  command.add_option("--out", options->out, "Store to write (a folder, made where missing)")->required();
+  command
+      .add_option("--out", options->out, "Store to write: a folder for LMDB, made where missing; X.h5 for an HDF5 file")
+      ->required();
   command.add_flag("--lsun", options->lsun,
                    "Bare values as LSUN has them: no labels, no checksums, for any reader of LMDB");
   add_seekable_option(command, options->writing);

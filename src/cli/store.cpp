@@ -1,5 +1,7 @@
 #include "store.hpp"
 
+#include <glob.h>
+
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -92,12 +94,49 @@ bool begins_as_hdf5(const std::string& path) {
   return false;
 }
 
+bool names_hdf5(const std::string& path) { return path.ends_with(".h5") || path.ends_with(".hdf5"); }
+
+// The files that a pattern stands for, in order.
+std::vector<std::string> files_of(const std::string& pattern) {
+  ::glob_t found{};
+  std::vector<std::string> files;
+  if (::glob(pattern.c_str(), GLOB_BRACE, nullptr, &found) == 0)
+    files.assign(found.gl_pathv, found.gl_pathv + found.gl_pathc);
+  ::globfree(&found);
+  if (files.empty()) throw Error(Errc::not_found, "there is no file of this name").with_file(pattern);
+  return files;
+}
+
+std::vector<std::string> hdf5_files_in(const std::string& folder) {
+  std::vector<std::string> files;
+  std::error_code failed;
+  for (const auto& entry : fs::directory_iterator(folder, failed))
+    if (names_hdf5(entry.path().string())) files.push_back(entry.path().string());
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+// As HDF5 files have them that `pack` and `convert` made.
+std::vector<std::string> classes_in(const Hdf5Source& source) {
+  try {
+    const auto found = source.attribute("/", "classes");
+    const auto* const names = found ? std::get_if<std::vector<std::string>>(&found->values) : nullptr;
+    return names != nullptr ? *names : std::vector<std::string>();
+  } catch (const Error&) {
+    return {};  // another kind of attribute
+  }
+}
+
 std::variant<LmdbSource, FilesSource, WebDatasetSource, CsvSource, Hdf5Source> open(const std::string& path,
                                                                                     const StoreOptions& options) {
   std::error_code failed;
   const fs::file_status status = fs::status(path, failed);
   const bool pattern = !fs::exists(status) && path.find_first_of("{*?[") != std::string::npos;
   if (names_table(path) && !fs::is_directory(status)) return CsvSource({.path = path});
+  const auto open_hdf5 = [&](std::vector<std::string> files) {
+    return Hdf5Source({.paths = std::move(files), .verify_checksum = options.checksums});
+  };
+  if (pattern && names_hdf5(path)) return open_hdf5(files_of(path));
   if (pattern || (!fs::is_directory(status) && path.ends_with(".tar"))) return open_shards(path);
   if (!fs::exists(status)) throw Error(Errc::not_found, "there is no store or folder here").with_file(path);
   if (fs::is_directory(status) && !fs::exists(fs::path(path) / "data.mdb", failed)) {
@@ -105,20 +144,24 @@ std::variant<LmdbSource, FilesSource, WebDatasetSource, CsvSource, Hdf5Source> o
     if (files.size() == 0 && FilesSource(Files{.root = path, .extensions = {"tar"}}).size() != 0)
       return open_shards(path);
     if (files.size() == 0)
+      if (auto hdf5 = hdf5_files_in(path); !hdf5.empty()) return open_hdf5(std::move(hdf5));
+    if (files.size() == 0)
       throw Error(Errc::not_found,
-                  "the folder is neither an LMDB store (no data.mdb) nor does it hold image files or tar shards")
+                  "the folder is neither an LMDB store (no data.mdb) nor does it hold image files, tar shards or HDF5 "
+                  "files")
           .with_file(path);
     return files;
   }
   // By its name as well: what stands before the data may hide how it begins.
-  if (!fs::is_directory(status) && (path.ends_with(".h5") || path.ends_with(".hdf5") || begins_as_hdf5(path)))
-    return Hdf5Source({.path = path, .verify_checksum = options.checksums});
+  if (!fs::is_directory(status) && (names_hdf5(path) || begins_as_hdf5(path))) return open_hdf5({path});
   return open_lmdb({.path = path, .values = values_of(options.values), .verify_checksum = options.checksums});
 }
 
 }  // namespace
 
-Store::Store(const std::string& path, const StoreOptions& options) : path_(path), source_(open(path, options)) {}
+Store::Store(const std::string& path, const StoreOptions& options) : path_(path), source_(open(path, options)) {
+  if (const auto* const hdf5 = std::get_if<Hdf5Source>(&source_)) hdf5_classes_ = classes_in(*hdf5);
+}
 
 const char* Store::kind() const noexcept {
   constexpr std::array kinds{"lmdb", "files", "webdataset", "csv", "hdf5"};  // as source_ lists them
@@ -141,6 +184,13 @@ std::string Store::key(std::uint64_t index) const {
       },
       source_);
 }
+bool Store::has_keys() const {
+  return std::visit(
+      [](const auto& s) {
+        return requires { s.key(0); };
+      },
+      source_);
+}
 std::vector<std::uint64_t> Store::block_ends() const {
   const auto* const hdf5 = std::get_if<Hdf5Source>(&source_);
   return hdf5 != nullptr ? hdf5->block_ends() : std::vector<std::uint64_t>();
@@ -150,13 +200,12 @@ std::vector<std::string> Store::notes() const {
   return hdf5 != nullptr ? hdf5->notes() : std::vector<std::string>();
 }
 const std::vector<std::string>& Store::classes() const {
-  static const std::vector<std::string> none;
   return std::visit(
-      [](const auto& s) -> const std::vector<std::string>& {
+      [this](const auto& s) -> const std::vector<std::string>& {
         if constexpr (requires { s.classes(); }) {
           return s.classes();
         } else {
-          return none;
+          return hdf5_classes_;  // none of others
         }
       },
       source_);

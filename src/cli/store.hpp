@@ -22,7 +22,7 @@ struct StoreOptions {
   std::string values = "automatic";  ///< of an LMDB: automatic, records, raw, datum
 };
 
-/// What the tool reads from: an LMDB store, a folder of files, WebDataset's tar shards, an HDF5 file, or text tables
+/// What the tool reads from: an LMDB store, a folder of files, WebDataset's tar shards, HDF5 files, or text tables
 /// (by their names: *.csv, *.tsv, *.tab), told apart by what is there. Shards' first image extension is the field
 /// "image", `cls` the field "label". Any thread.
 class Store {
@@ -35,6 +35,7 @@ class Store {
   Schema schema() const;
   /// Of a store without keys the record's number.
   std::string key(std::uint64_t index) const;
+  bool has_keys() const;
   /// Where runs of records end that are best read by one thread, the last one at `size`; empty: anywhere.
   std::vector<std::uint64_t> block_ends() const;
   /// How the store's fields are read, where there is more than one way; a line each.
@@ -65,6 +66,7 @@ class Store {
 
  private:
   std::string path_;
+  std::vector<std::string> hdf5_classes_;
   std::variant<LmdbSource, FilesSource, WebDatasetSource, CsvSource, Hdf5Source> source_;
 };
 

@@ -77,3 +77,77 @@ TEST_CASE("verify lists the records of a damaged chunk of HDF5") {
   CHECK(cause.find("'x'") != std::string::npos);
   CHECK(cause.find("chunk") != std::string::npos);
 }
+
+TEST_CASE("pack and convert write HDF5, and LMDB and tar shards come of it again") {
+  const TempFolder folder;
+  penstock_test::write_images(folder, 3, 31);
+  REQUIRE(tool({"pack", folder / "images", "--out", folder / "x.lmdb", "-q"}).status == 0);
+  const ToolResult packed = tool({"pack", folder / "images", "--out", folder / "p.h5", "--json"});
+  REQUIRE(packed.status == 0);
+  CHECK(packed.json()["written"] == 31);
+  const auto inspected = tool({"inspect", folder / "p.h5", "--json"}).json();
+  CHECK(inspected["records"] == 31);
+  CHECK(inspected["schema"] == "{image: u8[?], key: u8[?], label: i64[]}");
+  CHECK(inspected["classes"][2]["name"] == "class_2");
+  CHECK(tool({"pack", folder / "images", "--out", folder / "p.h5"}).out.find("nothing to do") != std::string::npos);
+
+  // One file of an LMDB, or several.
+  REQUIRE(tool({"convert", folder / "x.lmdb", "--out", folder / "one.h5", "-q"}).status == 0);
+  CHECK(tool({"inspect", folder / "one.h5", "--json"}).json()["schema"] == inspected["schema"]);
+  REQUIRE(tool({"convert", folder / "x.lmdb", "--out", folder / "shards/s.h5", "--shard-samples", "10", "-q"}).status ==
+          0);
+  for (const char* const name : {"shards", "shards/s-*.h5"}) {
+    const auto shards = tool({"inspect", folder / name, "--json"}).json();
+    CHECK(shards["kind"] == "hdf5");
+    CHECK(shards["records"] == 31);
+  }
+  CHECK(tool({"verify", folder / "shards"}).status == 0);
+  CHECK(tool({"convert", folder / "x.lmdb", "--out", folder / "one.h5"}).out.find("nothing to do") !=
+        std::string::npos);
+
+  // Back: the values of the fields are the same, and the keys are a field. Values stand in the order of names.
+  const auto original = content(folder / "x.lmdb");
+  for (const char* const from : {"p.h5", "one.h5", "shards"}) {
+    const std::string back = folder / (std::string(from) + ".lmdb");
+    REQUIRE(tool({"convert", folder / from, "--out", back, "-q"}).status == 0);
+    const auto got = content(back);
+    REQUIRE(got.size() == original.size());
+    auto expected = original.begin();
+    for (const auto& [number, value] : got) {
+      const std::string image = expected->second.substr(0, expected->second.size() - 8);
+      CHECK(value == image + expected->first + expected->second.substr(image.size()));
+      ++expected;
+    }
+  }
+
+  // And to tar shards, and from these again.
+  REQUIRE(tool({"convert", folder / "one.h5", "--out", folder / "t/t.tar", "-q"}).status == 0);
+  CHECK(tool({"inspect", folder / "t", "--json"}).json()["records"] == 31);
+  REQUIRE(tool({"convert", folder / "t", "--out", folder / "back.h5", "-q"}).status == 0);
+  CHECK(tool({"inspect", folder / "back.h5", "--json"}).json()["records"] == 31);
+}
+
+TEST_CASE("fields in groups of HDF5 go to tar shards") {
+  const TempFolder folder;
+  H5Data x{.path = "train/x", .type = h5_type<std::uint8_t>(), .shape = {9, 4}};
+  H5Data y{.path = "train/y", .type = h5_type<float>(), .shape = {9, 2}};
+  write_h5(folder / "a.h5", {.data = {x, y}});
+  REQUIRE(tool({"convert", folder / "a.h5", "--out", folder / "t/t.tar", "-q"}).status == 0);
+  const auto inspected = tool({"inspect", folder / "t", "--json"}).json();
+  CHECK(inspected["schema"] == "{train.x.npy: u8[4], train.y.npy: f32[2]}");
+}
+
+TEST_CASE("an HDF5 file that convert did not finish is refused, and finished by the same command") {
+  const TempFolder folder;
+  penstock_test::write_images(folder, 2, 12);
+  REQUIRE(tool({"pack", folder / "images", "--out", folder / "x.lmdb", "-q"}).status == 0);
+  REQUIRE(tool({"convert", folder / "x.lmdb", "--out", folder / "a.h5", "-q"}).status == 0);
+  folder.write("a.h5-unfinished.json", "{}");
+  const ToolResult refused = tool({"inspect", folder / "a.h5"});
+  CHECK(refused.status == 1);
+  CHECK(refused.err.find("unfinished") != std::string::npos);
+  CHECK(one_line(refused.err));
+  const ToolResult lsun = tool({"pack", folder / "images", "--out", folder / "b.h5", "--lsun"});
+  CHECK(lsun.status == 2);
+  CHECK(one_line(lsun.err));
+}

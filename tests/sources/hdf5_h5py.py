@@ -203,6 +203,18 @@ def types():
     expect("texts")
 
 
+def features():
+    """What h5py sees of a slide's file: features.txt."""
+    with h5py.File(f"{folder}/h5_files/slide ü.h5", "r") as file, open(f"{folder}/features.txt", "w") as out:
+        for name in ("features", "coords"):
+            data = file[name]
+            print(name, data.dtype, data.shape, data.chunks, data.maxshape, file=out)
+            for key in sorted(data.attrs):
+                value = data.attrs[key]
+                print(" ", key, type(value).__name__, value.tolist() if hasattr(value, "tolist") else value, file=out)
+        print(float(file["features"][:].sum()), file["coords"][:].sum(), file=out)
+
+
 def stored():
     """Files that somebody else has written, and how they are stored: NAME.storage."""
     for path in sorted(glob.glob(f"{folder}/*.h5")):
@@ -218,6 +230,6 @@ def stored():
 
 
 for case in sys.argv[2:]:
-    {"pcam": pcam, "slides": slides, "storage": storage, "types": types, "stored": stored}[case]()
+    {"pcam": pcam, "slides": slides, "storage": storage, "types": types, "features": features, "stored": stored}[case]()
 with open(f"{folder}/names", "w") as out:
     out.write("\n".join(names))

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <penstock/penstock.hpp>
+#include <penstock/sources/feature_sink.hpp>
 #include <penstock/sources/hdf5_sink.hpp>
 
 #include "hdf5_oracle.hpp"
@@ -220,4 +221,36 @@ TEST_CASE("h5py reads what Hdf5Sink writes as Hdf5Source does") {
         "fixed/i64 int64 (70, 3) (70, 3) gzip 4 True False\n", "key object (70,) (70,) None None False False\n",
         "['tumor', 'Gefäß']\n"})
     CHECK(storage.find(line) != std::string::npos);
+}
+
+TEST_CASE("h5py sees a slide's features with the attributes of CLAM and TRIDENT") {
+  if (!has_h5py()) PENSTOCK_SKIP("no h5py for /usr/bin/python3: features were not read by it");
+  const TempFolder folder;
+  FeatureSink sink({.folder = folder.path().string(), .encoder = "net", .job = "test"});
+  sink.begin("slide ü", {{"patch_size", 256},
+                         {"patch_level", 0},
+                         {"downsample", std::vector<double>{1.0, 1.5}},
+                         {"level_dim", std::vector<std::int64_t>{46000, 32914}},
+                         {"overlap", 0.5},
+                         {"save_path", "/out"}});
+  std::vector<float> features(40 * 3, 0.5f);
+  std::vector<std::int64_t> coords(40 * 2, 7);
+  sink.put({reinterpret_cast<std::byte*>(features.data()), DType::f32, {40, 3}},
+           {reinterpret_cast<std::byte*>(coords.data()), DType::i64, {40, 2}});
+  sink.end();
+  make(folder, "features");
+  std::ifstream in(folder / "features.txt");
+  CHECK(std::string((std::istreambuf_iterator<char>(in)), {}) ==
+        "features float32 (40, 3) (32, 3) (None, 3)\n"
+        "  encoder str net\n"
+        "  name str slide ü\n"
+        "coords int64 (40, 2) (1024, 2) (None, 2)\n"
+        "  downsample ndarray [1.0, 1.5]\n"
+        "  level_dim ndarray [46000, 32914]\n"
+        "  name str slide ü\n"
+        "  overlap float64 0.5\n"
+        "  patch_level int64 0\n"
+        "  patch_size int64 256\n"
+        "  save_path str /out\n"
+        "60.0 560\n");
 }

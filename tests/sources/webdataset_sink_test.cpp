@@ -183,7 +183,8 @@ TEST_CASE("extensions are given by name, and checked") {
   CHECK(refused({{"image", "x"}, {"label", "X"}}) == Errc::invalid_argument);
   CHECK(refused({{"mask", "x"}}) == Errc::schema_mismatch);
   CHECK(refused({}, {}) == Errc::invalid_argument);
-  CHECK(refused({}, {{"a/b", DType::f32, {}}, {"c", DType::f32, {}}}) == Errc::invalid_argument);
+  CHECK(refused({}, {{"a b", DType::f32, {}}, {"c", DType::f32, {}}}) == Errc::invalid_argument);
+  CHECK(refused({}, {{"a/b", DType::f32, {}}, {"a.b", DType::f32, {}}}) == Errc::invalid_argument);  // one extension
   const auto bad = [&](const WebDatasetSinkOptions& options) {
     return code_of([&] { WebDatasetSink(options).open(shard_schema, 1); });
   };

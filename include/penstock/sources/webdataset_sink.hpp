@@ -29,8 +29,9 @@ struct WebDatasetSinkOptions {
   // What changes results.
   WebDatasetKeys keys = WebDatasetKeys::automatic;
   /// Of the fields that shall not have the usual extension: for u8[?] jpg or png where the bytes begin like one, else
-  /// bin; for i64[] cls; for any other npy. Where several fields would share it, the field's name and a dot precede it:
-  /// "mask.png". Other extensions of an i64[] field hold its digits, of an u8[?] field its bytes, of others .npy.
+  /// bin; for i64[] cls; for any other npy. Where several fields would share it, the field's name and a dot precede it,
+  /// dots in the place of '/': "mask.png". Other extensions of an i64[] field hold its digits, of an u8[?] field its
+  /// bytes, of others .npy.
   std::vector<WebDatasetExtension> extensions = {};
   std::uint64_t max_samples = 10'000;                ///< of a shard
   std::uint64_t max_bytes = std::uint64_t{1} << 30;  ///< of a shard as a file; a sample larger than that has its own

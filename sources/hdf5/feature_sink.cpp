@@ -1,0 +1,159 @@
+#include <penstock/sources/feature_sink.hpp>
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+#include <system_error>
+#include <utility>
+
+#include <penstock/store_files.hpp>
+
+#include "errors.hpp"
+#include "feature_file.hpp"
+#include "feature_list.hpp"
+
+namespace penstock {
+
+using hdf5::source_name;
+
+namespace {
+
+constexpr std::size_t longest_slide = 200;
+
+const FeatureSinkOptions& checked_features(const FeatureSinkOptions& options) {
+  const auto refuse = [&](std::string why) {
+    throw hdf5::error_in(options.folder, Errc::invalid_argument, std::move(why));
+  };
+  if (options.folder.empty() || options.folder.find('\0') != std::string::npos) refuse("`folder` is empty");
+  if (options.dtype != DType::f32 && options.dtype != DType::f16) refuse("`dtype` must be f32 or f16");
+  if (options.chunk_rows == 0 || options.chunk_rows > (1u << 20)) refuse("`chunk_rows` must be 1 to 2^20");
+  if (options.job.find_first_of(std::string_view("\0\n\r", 3)) != std::string::npos) refuse("`job` must be one line");
+  return options;
+}
+
+std::string slides_folder(const FeatureSinkOptions& options) {
+  const std::string slides = (std::filesystem::path(options.folder) / "h5_files").string();
+  std::error_code failed;
+  std::filesystem::create_directories(slides, failed);
+  if (failed) throw hdf5::write_error(failed.value(), "making the folder", slides, 0);
+  return slides;
+}
+
+}  // namespace
+
+class FeatureSink::Impl {
+ public:
+  explicit Impl(const FeatureSinkOptions& options)
+      : options_(checked_features(options)),
+        slides_(slides_folder(options)),
+        list_((std::filesystem::path(options.folder) / "metadata.csv").string(), slides_, options.sync) {
+    list_.renew(options.job);
+  }
+
+  std::string file(std::string_view slide) const {
+    const bool control = std::ranges::any_of(slide, [](char c) { return static_cast<unsigned char>(c) < 0x20; });
+    if (slide.empty() || slide.size() > longest_slide || slide.front() == '.' || control ||
+        slide.find_first_of("/\x7f") != std::string_view::npos)
+      throw hdf5::error_in(
+          options_.folder, Errc::invalid_argument,
+          "the slide's name \"" + printable(slide) +
+              "\" can't be a file's: it must have 1 to 200 bytes, not begin with '.', and have neither "
+              "'/' nor control characters; give another one");
+    return slides_ + "/" + std::string(slide) + ".h5";
+  }
+
+  bool has(std::string_view slide) const { return file_bytes(file(slide), source_name).has_value(); }
+
+  void begin(std::string_view slide, const std::vector<FeatureAttribute>& attributes) {
+    const std::string final_name = file(slide);
+    const auto refuse = [&](const std::string& why) { throw hdf5::error_in(final_name, Errc::invalid_argument, why); };
+    if (writing_) refuse("the slide \"" + printable(slide_) + "\" is not at its end yet; end() or drop() it first");
+    if (!lock_.take(final_name + partial, source_name)) refuse("another process is at this slide; take the next one");
+    // Also where another one has ended it in between: then what is locked is an empty file, just made.
+    if (has(slide)) {
+      remove_file(final_name + partial, source_name);
+      lock_.release();
+      refuse("the slide is there already; ask has() first");
+    }
+    slide_ = slide;
+    failed_ = false;
+    OutputFile(final_name + partial, 0, source_name);  // what an earlier run has left
+    writing_.emplace(final_name + partial, options_, attributes, slide_);
+  }
+
+  void put(const TensorView& features, const TensorView& coords) {
+    require_begun();
+    guarded([&] { writing_->put(features, coords); });
+  }
+
+  void end() {
+    require_begun();
+    guarded([&] {
+      const std::string final_name = file(slide_);
+      const hdf5::FeatureFacts facts = writing_->close();
+      if (options_.sync) sync_file(final_name + partial, source_name);
+      rename_file(final_name + partial, final_name, source_name);
+      if (options_.sync) sync_folder_of(final_name, source_name);
+      list_.add(slide_, facts);
+    });
+    writing_.reset();
+    lock_.release();
+  }
+
+  void drop() noexcept {
+    if (!writing_) return;
+    try {
+      writing_.reset();
+      remove_file(file(slide_) + partial, source_name);
+    } catch (...) {
+      // The next run begins it anew.
+    }
+    lock_.release();
+  }
+
+ private:
+  static constexpr const char* partial = ".partial";
+
+  void require_begun() const {
+    if (!writing_)
+      throw hdf5::error_in(options_.folder, Errc::invalid_argument, "no slide was begun; begin(slide) comes first");
+    if (failed_) throw hdf5::error_in(file(slide_), Errc::closed, "writing this slide failed before; drop() it");
+  }
+  // A tensor that does not fit is refused before anything is written.
+  template <class Act>
+  void guarded(const Act& act) {
+    try {
+      act();
+    } catch (const Error& error) {
+      failed_ = error.code() != Errc::schema_mismatch;
+      throw;
+    } catch (...) {
+      failed_ = true;
+      throw;
+    }
+  }
+
+  const FeatureSinkOptions options_;
+  const std::string slides_;
+  hdf5::FeatureList list_;
+  FileLock lock_;
+  std::string slide_;
+  std::optional<hdf5::FeatureFile> writing_;
+  bool failed_ = false;
+};
+
+FeatureSink::FeatureSink(FeatureSinkOptions options) : impl_(std::make_unique<Impl>(options)) {}
+FeatureSink::FeatureSink(FeatureSink&&) noexcept = default;
+FeatureSink& FeatureSink::operator=(FeatureSink&&) noexcept = default;
+FeatureSink::~FeatureSink() = default;
+
+bool FeatureSink::has(std::string_view slide) const { return impl_->has(slide); }
+void FeatureSink::begin(std::string_view slide, const std::vector<FeatureAttribute>& attributes) {
+  impl_->begin(slide, attributes);
+}
+void FeatureSink::put(const TensorView& features, const TensorView& coords) { impl_->put(features, coords); }
+void FeatureSink::end() { impl_->end(); }
+void FeatureSink::drop() noexcept { impl_->drop(); }
+std::string FeatureSink::file(std::string_view slide) const { return impl_->file(slide); }
+
+}  // namespace penstock
