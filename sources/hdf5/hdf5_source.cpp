@@ -62,7 +62,7 @@ Part Hdf5Source::Impl::open_part(const std::string& path, std::vector<Field>& fo
   const auto open = [&](const std::string& name) -> std::shared_ptr<const hdf5::File> {
     for (const auto& file : files)
       if (file->path() == name) return file;
-    return files.emplace_back(std::make_shared<const hdf5::File>(name));
+    return files.emplace_back(std::make_shared<const hdf5::File>(name, options));
   };
   const auto main = open(path);
   Part part;
@@ -221,5 +221,25 @@ std::vector<std::uint64_t> Hdf5Source::block_ends() const {
 }
 
 const std::vector<Hdf5FieldInfo>& Hdf5Source::fields() const noexcept { return impl_->fields; }
+
+std::vector<std::string> Hdf5Source::attributes(std::string_view object) const {
+  const hdf5::File& file = *impl_->files.front();
+  file.require_own_process();
+  try {
+    return file.access().attributes(std::string(object));
+  } catch (const Error& failed) {
+    throw hdf5::error_in(file.path(), failed.code(), failed.cause());
+  }
+}
+
+std::optional<Hdf5Attribute> Hdf5Source::attribute(std::string_view object, std::string_view name) const {
+  const hdf5::File& file = *impl_->files.front();
+  file.require_own_process();
+  try {
+    return file.access().attribute(std::string(object), std::string(name));
+  } catch (const Error& failed) {
+    throw hdf5::error_in(file.path(), failed.code(), failed.cause());
+  }
+}
 
 }  // namespace penstock
