@@ -12,6 +12,7 @@
 
 #include "direct_access.hpp"
 #include "errors.hpp"
+#include "reader/remote_access.hpp"
 
 namespace penstock::hdf5 {
 
@@ -30,10 +31,13 @@ void require_readable(const std::string& path) {
 
 }  // namespace
 
-File::File(std::string path, const Hdf5&) : path_(std::move(path)), owner_(::getpid()) {
+File::File(std::string path, const Hdf5& how) : path_(std::move(path)), owner_(::getpid()) {
   require_readable(path_);
   try {
-    access_ = std::make_unique<DirectAccess>(path_);
+    if (how.trust)
+      access_ = std::make_unique<DirectAccess>(path_);
+    else
+      access_ = std::make_unique<RemoteAccess>(path_, how);
   } catch (const Error& failed) {
     throw error_in(path_, failed.code(), failed.cause());
   }

@@ -26,6 +26,9 @@ Hdf5Source::Impl::Impl(Hdf5 o) : options(std::move(o)) {
   if (options.path.empty() == options.paths.empty())
     throw Error(Errc::invalid_argument, "give either `path` or `paths`").with_source("hdf5");
   if (options.paths.empty()) options.paths = {options.path};
+  if (!options.trust && (options.patience_ms == 0 || options.reader_bytes < (std::size_t{64} << 20)))
+    throw Error(Errc::invalid_argument, "a reader can't work with a `patience_ms` of 0, or `reader_bytes` below 64 MiB")
+        .with_source("hdf5");
   keep_left = 4 * std::min(options.keep_bytes, std::numeric_limits<std::size_t>::max() / 4);
   for (const std::string& path : options.paths) {
     std::vector<Field> found;
@@ -202,6 +205,7 @@ std::string Hdf5Source::file() const { return impl_->options.paths.front(); }
 std::uint64_t Hdf5Source::identity() const noexcept { return impl_->identity; }
 
 std::vector<std::uint64_t> Hdf5Source::block_ends() const {
+  constexpr std::size_t most_ends = std::size_t{1} << 27;  // 1 GiB
   std::vector<std::uint64_t> ends;
   bool chunked = false;
   for (const Part& part : impl_->parts) {
@@ -213,6 +217,10 @@ std::vector<std::uint64_t> Hdf5Source::block_ends() const {
       if (!table.dataset.chunk().empty() && (largest == nullptr || rank(table) > rank(*largest))) largest = &table;
     chunked = chunked || largest != nullptr;
     const std::uint64_t rows = largest != nullptr ? largest->dataset.chunk().front() : part.rows;
+    // What was never written takes no place in a file, and may be any number.
+    if (largest != nullptr && part.rows / rows > most_ends - std::min(most_ends, ends.size()))
+      throw largest->dataset.error(
+          Errc::limit_exceeded, "it has more chunks than the " + std::to_string(most_ends) + " whose ends can be told");
     for (std::uint64_t end = rows; end < part.rows; end += rows) ends.push_back(part.first + end);
     if (part.rows != 0) ends.push_back(part.first + part.rows);
   }

@@ -30,7 +30,8 @@ void of_rows(const Dataset& dataset, std::uint64_t first, std::uint64_t count, b
 void read_rows(const Dataset& dataset, std::uint64_t first, std::uint64_t count, bool verify_checksum,
                std::span<std::byte> out) {
   if (count == 0 || out.empty()) return;
-  of_rows(dataset, first, count, verify_checksum, [&](const Slab& slab) { dataset.access().read(slab, out); });
+  const std::span<std::byte> rows = out.first(count * dataset.row_bytes());
+  of_rows(dataset, first, count, verify_checksum, [&](const Slab& slab) { dataset.access().read(slab, rows); });
 }
 
 void read_column_of_row(const Dataset& dataset, std::size_t element, std::uint64_t row, bool verify_checksum,
