@@ -31,13 +31,14 @@ void require_readable(const std::string& path) {
 
 }  // namespace
 
-File::File(std::string path, const Hdf5& how) : path_(std::move(path)), owner_(::getpid()) {
+File::File(std::string path, const Hdf5& how, const std::shared_ptr<RunningReaders>& running)
+    : path_(std::move(path)), owner_(::getpid()) {
   require_readable(path_);
   try {
     if (how.trust)
       access_ = std::make_unique<DirectAccess>(path_);
     else
-      access_ = std::make_unique<RemoteAccess>(path_, how);
+      access_ = std::make_unique<RemoteAccess>(path_, how, running);
   } catch (const Error& failed) {
     throw error_in(path_, failed.code(), failed.cause());
   }

@@ -12,11 +12,13 @@
 
 namespace penstock::hdf5 {
 
+class RunningReaders;
+
 /// An HDF5 file, open for reading. Immutable; any thread.
 class File {
  public:
   /// @throws Error(not_found | io); Error(corrupt) where it is no HDF5 file, or a damaged one.
-  File(std::string path, const Hdf5& how);
+  File(std::string path, const Hdf5& how, const std::shared_ptr<RunningReaders>& running);
 
   const std::string& path() const noexcept { return path_; }
   Access& access() const noexcept { return *access_; }

@@ -29,6 +29,7 @@ Hdf5Source::Impl::Impl(Hdf5 o) : options(std::move(o)) {
   if (!options.trust && (options.patience_ms == 0 || options.reader_bytes < (std::size_t{64} << 20)))
     throw Error(Errc::invalid_argument, "a reader can't work with a `patience_ms` of 0, or `reader_bytes` below 64 MiB")
         .with_source("hdf5");
+  running = std::make_shared<hdf5::RunningReaders>();
   keep_left = 4 * std::min(options.keep_bytes, std::numeric_limits<std::size_t>::max() / 4);
   for (const std::string& path : options.paths) {
     std::vector<Field> found;
@@ -65,7 +66,7 @@ Part Hdf5Source::Impl::open_part(const std::string& path, std::vector<Field>& fo
   const auto open = [&](const std::string& name) -> std::shared_ptr<const hdf5::File> {
     for (const auto& file : files)
       if (file->path() == name) return file;
-    return files.emplace_back(std::make_shared<const hdf5::File>(name, options));
+    return files.emplace_back(std::make_shared<const hdf5::File>(name, options, running));
   };
   const auto main = open(path);
   Part part;

@@ -104,8 +104,9 @@ struct Hdf5Attribute {
 /// here as ever, with the same bits, and everything it says is checked. Where the file kills it, or it takes longer
 /// than `patience_ms`, that is Error(corrupt) of what was asked for, and it is started again, eight times a file. It
 /// limits crashes, hangs and memory, and loads no plugins of the library; it is no sandbox, and follows links to other
-/// files as the library does. Each file takes a process of some 10 MB, and a child that the program may wait for: one
-/// that waits for any child (`waitpid(-1)`) may see it end.
+/// files as the library does. Such a process takes some 10 MB; of more than 64 files those that were asked longest ago
+/// have none until they are asked again. They are children of the program: one that waits for any child
+/// (`waitpid(-1)`) may see them end.
 ///
 /// A program that uses HDF5 itself in other threads needs a build of it that is thread-safe (Debian's is), and must not
 /// call H5close() while a source lives. The file must not change while it is open. A child made by fork() must open its

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <filesystem>
 #include <system_error>
+#include <utility>
 
 #include <penstock/error.hpp>
 
@@ -42,22 +43,36 @@ Error lost() { return Error(Errc::corrupt, "the process that reads this file gav
 
 }  // namespace
 
-RemoteAccess::RemoteAccess(const std::string& path, const Hdf5& how)
+RemoteAccess::RemoteAccess(const std::string& path, const Hdf5& how, std::shared_ptr<RunningReaders> running)
     : path_(std::filesystem::absolute(path).string()),
       program_(find_reader(how.reader)),
       memory_bytes_(how.reader_bytes),
-      patience_(how.patience_ms) {
+      patience_(how.patience_ms),
+      running_(std::move(running)),
+      owner_(::getpid()) {
   descriptor_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor_ < 0) throw Error(Errc::io, std::string("opening the file: ") + std::strerror(errno));
   try {
     ask(Question::open, MessageWriter(), std::span<std::byte>());
   } catch (...) {
+    running_->forget(*this);
     ::close(descriptor_);
     throw;
   }
 }
 
-RemoteAccess::~RemoteAccess() { ::close(descriptor_); }
+RemoteAccess::~RemoteAccess() {
+  // In a child made by fork() the others' lock may be held for ever.
+  if (owner_ == ::getpid()) running_->forget(*this);
+  ::close(descriptor_);
+}
+
+bool RemoteAccess::end_if_idle() {
+  const std::unique_lock lock(mutex_, std::try_to_lock);
+  if (!lock) return false;
+  if (process_.started()) process_.finish();
+  return true;
+}
 
 std::string RemoteAccess::why_no_answer(bool too_late) {
   ++ends_;
@@ -107,6 +122,7 @@ void RemoteAccess::start(ReaderProcess::Time until) {
 RemoteAccess::Answer RemoteAccess::ask(Question question, const MessageWriter& message,
                                        std::optional<std::span<std::byte>> out) {
   const std::lock_guard lock(mutex_);
+  running_->used(*this);
   const auto until = std::chrono::steady_clock::now() + patience_;
   try {
     if (process_.started() && !process_.running()) why_no_answer(false);

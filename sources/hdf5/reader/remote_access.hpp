@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <utility>
@@ -8,6 +9,7 @@
 
 #include "access.hpp"
 #include "process.hpp"
+#include "running.hpp"
 
 namespace penstock::hdf5 {
 
@@ -20,10 +22,13 @@ enum class Question : std::uint32_t;
 class RemoteAccess final : public Access {
  public:
   /// Starts nothing but where the file can be opened. @throws Error(not_found) where there is no reader.
-  RemoteAccess(const std::string& path, const Hdf5& how);
+  RemoteAccess(const std::string& path, const Hdf5& how, std::shared_ptr<RunningReaders> running);
   RemoteAccess(const RemoteAccess&) = delete;
   RemoteAccess& operator=(const RemoteAccess&) = delete;
   ~RemoteAccess() override;
+
+  /// Ends its process, which is started again when it is needed, unless it is asked just now.
+  bool end_if_idle();
 
   int descriptor() const noexcept override { return descriptor_; }
   std::vector<ListedDataset> list() override;
@@ -63,8 +68,10 @@ class RemoteAccess final : public Access {
   const std::string path_, program_;
   const std::uint64_t memory_bytes_;
   const std::chrono::milliseconds patience_;
+  const std::shared_ptr<RunningReaders> running_;
+  const pid_t owner_;
   int descriptor_ = -1;
-  std::mutex mutex_;
+  std::mutex mutex_;  ///< of the process, and all that follows; held while it is asked
   ReaderProcess process_;
   unsigned ends_ = 0;  ///< of processes that were not to end
   std::string last_end_;
