@@ -112,7 +112,7 @@ std::variant<LmdbSource, FilesSource, WebDatasetSource, CsvSource, Hdf5Source> o
   }
   // By its name as well: what stands before the data may hide how it begins.
   if (!fs::is_directory(status) && (path.ends_with(".h5") || path.ends_with(".hdf5") || begins_as_hdf5(path)))
-    return Hdf5Source({.path = path, .verify_checksum = options.checksums});
+    return Hdf5Source({.path = path, .verify_checksum = options.checksums, .trust = options.trust});
   return open_lmdb({.path = path, .values = values_of(options.values), .verify_checksum = options.checksums});
 }
 
