@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "element.hpp"
 #include "rows.hpp"
 
 namespace penstock::hdf5 {

@@ -32,12 +32,13 @@ Status status_of(int process) {
 
 }  // namespace
 
-std::vector<int> children() {
+std::vector<int> children(int of) {
+  if (of == 0) of = ::getpid();
   std::vector<int> found;
   for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
     const std::string name = entry.path().filename().string();
     if (name.find_first_not_of("0123456789") != std::string::npos) continue;
-    if (const int process = std::stoi(name); status_of(process).parent == ::getpid()) found.push_back(process);
+    if (const int process = std::stoi(name); status_of(process).parent == of) found.push_back(process);
   }
   return found;
 }

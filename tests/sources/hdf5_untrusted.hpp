@@ -10,8 +10,8 @@
 
 namespace penstock_test {
 
-// Children of this process, those that ended and were not waited for among them.
-std::vector<int> children();
+// Children of a process, of this one where none is named; those that ended and were not waited for among them.
+std::vector<int> children(int of = 0);
 std::size_t open_descriptors();
 // True once all of these processes have ended, waited for or not; false after five seconds.
 bool all_gone(const std::vector<int>& processes);

@@ -328,6 +328,9 @@ TEST_CASE("a reader that is not there is told with what to do") {
 }
 
 TEST_CASE("what takes more memory than the process may have is an error") {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  PENSTOCK_SKIP("sanitizers take more address space than there is, so that it has no limit");
+#endif
   const TempFolder folder;
   const std::string path = folder / "a.h5";
   // 80 MiB of zeros in a chunk, in an order of filters that only the library undoes.
@@ -345,7 +348,5 @@ TEST_CASE("what takes more memory than the process may have is an error") {
   CHECK(error.sample_scoped());
   CHECK(mentions(error, "dataset 'x'"));
   options.reader_bytes = std::size_t{1} << 30;
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
   CHECK(read_sample(Hdf5Source(options), 1)["x"].bytes() == 40u << 20);
-#endif
 }

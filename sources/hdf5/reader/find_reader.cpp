@@ -64,7 +64,7 @@ fs::path folder_of_this() {
 
 std::string find_reader(const std::string& wanted) {
   if (!wanted.empty()) return is_program(wanted) ? wanted : (none(wanted + " (`Hdf5::reader`)"), wanted);
-  if (const char* named = std::getenv("PENSTOCK_HDF5_READER"); named != nullptr && *named != '\0')
+  if (const char* named = ::secure_getenv("PENSTOCK_HDF5_READER"); named != nullptr && *named != '\0')
     return is_program(named) ? named : (none(std::string(named) + " (PENSTOCK_HDF5_READER)"), named);
   std::string tried;
   const auto fits = [&](const fs::path& path) {

@@ -123,7 +123,7 @@ bool ReaderProcess::running() noexcept {
   if (!started()) return false;
   pollfd state{socket_, POLLIN | POLLRDHUP, 0};
   // Nothing was asked, so nothing may be there: it is gone, or has lost its way.
-  return ::poll(&state, 1, 0) == 0;
+  return ::poll(&state, 1, 0) <= 0;
 }
 
 void ReaderProcess::wait_for(short events, Time until) const {

@@ -32,6 +32,13 @@ std::string printable(std::string text) {
   return text;
 }
 
+// The process goes on with it where this one has changed its folder.
+std::string absolute(const std::string& path) {
+  std::error_code failed;
+  const std::filesystem::path whole = std::filesystem::absolute(path, failed);
+  return failed ? path : whole.string();
+}
+
 // Those that the library's part has reasons for.
 Errc code_of(std::uint32_t number) {
   for (const Errc code : {Errc::io, Errc::not_found, Errc::unsupported, Errc::limit_exceeded})
@@ -44,7 +51,7 @@ Error lost() { return Error(Errc::corrupt, "the process that reads this file gav
 }  // namespace
 
 RemoteAccess::RemoteAccess(const std::string& path, const Hdf5& how, std::shared_ptr<RunningReaders> running)
-    : path_(std::filesystem::absolute(path).string()),
+    : path_(absolute(path)),
       program_(find_reader(how.reader)),
       memory_bytes_(how.reader_bytes),
       patience_(how.patience_ms),
