@@ -5,42 +5,37 @@
 #include <limits>
 
 #include <penstock/error.hpp>
-#include <penstock/sources/hdf5.hpp>
 
+#include "direct_access.hpp"
 #include "element.hpp"
-#include "errors.hpp"
 #include "library.hpp"
-#include "store.hpp"
 
-namespace penstock {
+namespace penstock::hdf5 {
 
 namespace {
 
-using hdf5::Handle;
-using hdf5::LibraryLock;
-
 constexpr std::uint64_t most_bytes = 64u << 20;
 
-Handle open_object(const hdf5::File& file, std::string_view object) {
-  Handle handle(H5Oopen(file.id(), std::string(object).c_str(), H5P_DEFAULT), H5Oclose);
-  if (!handle) throw hdf5::error_in(file.path(), Errc::not_found, "there is no object '" + std::string(object) + "'");
+Handle open_object(hid_t file, const std::string& object) {
+  Handle handle(H5Oopen(file, object.c_str(), H5P_DEFAULT), H5Oclose);
+  if (!handle) throw Error(Errc::not_found, "there is no object '" + object + "'");
   return handle;
 }
 
 std::vector<std::string> fixed_texts(hid_t attribute, hid_t type, std::uint64_t count) {
   const std::size_t bytes = H5Tget_size(type);
   std::vector<char> all(bytes * count);
-  if (H5Aread(attribute, type, all.data()) < 0) throw Error(Errc::io, hdf5::library_says());
+  if (H5Aread(attribute, type, all.data()) < 0) throw Error(Errc::io, library_says());
   std::vector<std::string> texts;
   for (std::uint64_t i = 0; i < count; ++i) {
-    texts.emplace_back(hdf5::without_padding({all.data() + i * bytes, bytes}, H5Tget_strpad(type)));
+    texts.emplace_back(without_padding({all.data() + i * bytes, bytes}, H5Tget_strpad(type)));
   }
   return texts;
 }
 
 std::vector<std::string> variable_texts(hid_t attribute, hid_t type, hid_t space, std::uint64_t count) {
   std::vector<char*> all(count, nullptr);
-  if (H5Aread(attribute, type, all.data()) < 0) throw Error(Errc::io, hdf5::library_says());
+  if (H5Aread(attribute, type, all.data()) < 0) throw Error(Errc::io, library_says());
   std::vector<std::string> texts;
   texts.reserve(all.size());
   for (const char* text : all) texts.emplace_back(text == nullptr ? "" : text);
@@ -51,13 +46,13 @@ std::vector<std::string> variable_texts(hid_t attribute, hid_t type, hid_t space
 template <class T>
 std::vector<T> numbers(hid_t attribute, hid_t memory, std::uint64_t count) {
   std::vector<T> values(count);
-  if (count != 0 && H5Aread(attribute, memory, values.data()) < 0) throw Error(Errc::io, hdf5::library_says());
+  if (count != 0 && H5Aread(attribute, memory, values.data()) < 0) throw Error(Errc::io, library_says());
   return values;
 }
 
 Hdf5Attribute value_of(hid_t attribute) {
-  const Handle type = hdf5::own_type(H5Aget_type(attribute)), space = hdf5::own_space(H5Aget_space(attribute));
-  if (!type || !space) throw Error(Errc::corrupt, hdf5::library_says());
+  const Handle type = own_type(H5Aget_type(attribute)), space = own_space(H5Aget_space(attribute));
+  if (!type || !space) throw Error(Errc::corrupt, library_says());
   Hdf5Attribute out;
   const int rank = H5Sget_simple_extent_ndims(space.get());
   std::array<hsize_t, H5S_MAX_RANK> dims{};
@@ -100,11 +95,9 @@ Hdf5Attribute value_of(hid_t attribute) {
 
 }  // namespace
 
-std::vector<std::string> Hdf5Source::attributes(std::string_view object) const {
-  const hdf5::File& file = *impl_->files.front();
-  file.require_own_process();
+std::vector<std::string> DirectAccess::attributes(const std::string& object) {
   const LibraryLock lock;
-  const Handle handle = open_object(file, object);
+  const Handle handle = open_object(file_.get(), object);
   std::vector<std::string> names;
   const auto visit = [](hid_t, const char* name, const H5A_info_t*, void* data) -> herr_t {
     try {
@@ -116,29 +109,24 @@ std::vector<std::string> Hdf5Source::attributes(std::string_view object) const {
   };
   hsize_t at = 0;
   if (H5Aiterate2(handle.get(), H5_INDEX_NAME, H5_ITER_NATIVE, &at, visit, &names) < 0)
-    throw hdf5::error_in(file.path(), Errc::io,
-                         "the attributes of '" + std::string(object) + "' can't be listed: " + hdf5::library_says());
+    throw Error(Errc::io, "the attributes of '" + object + "' can't be listed: " + library_says());
   std::sort(names.begin(), names.end());
   return names;
 }
 
-std::optional<Hdf5Attribute> Hdf5Source::attribute(std::string_view object, std::string_view name) const {
-  const hdf5::File& file = *impl_->files.front();
-  file.require_own_process();
+std::optional<Hdf5Attribute> DirectAccess::attribute(const std::string& object, const std::string& name) {
   const LibraryLock lock;
-  const Handle handle = open_object(file, object);
-  const std::string wanted(name);
+  const Handle handle = open_object(file_.get(), object);
   try {
-    const htri_t there = H5Aexists(handle.get(), wanted.c_str());
+    const htri_t there = H5Aexists(handle.get(), name.c_str());
     if (there == 0) return std::nullopt;
-    if (there < 0) throw Error(Errc::io, hdf5::library_says());
-    const Handle attribute(H5Aopen(handle.get(), wanted.c_str(), H5P_DEFAULT), H5Aclose);
-    if (!attribute) throw Error(Errc::io, hdf5::library_says());
+    if (there < 0) throw Error(Errc::io, library_says());
+    const Handle attribute(H5Aopen(handle.get(), name.c_str(), H5P_DEFAULT), H5Aclose);
+    if (!attribute) throw Error(Errc::io, library_says());
     return value_of(attribute.get());
   } catch (const Error& error) {
-    throw hdf5::error_in(file.path(), error.code(),
-                         "attribute '" + wanted + "' of '" + std::string(object) + "': " + error.cause());
+    throw Error(error.code(), "attribute '" + name + "' of '" + object + "': " + error.cause());
   }
 }
 
-}  // namespace penstock
+}  // namespace penstock::hdf5

@@ -65,6 +65,12 @@ void decode_chunk(const Dataset& dataset, std::span<const std::uint64_t> first, 
   std::optional<StoredChunk> chunk = find_chunk(dataset, first);
   if (!chunk) return dataset.fill(out);
   if (dataset.plain_edges() && reaches_over_the_end(dataset, first)) chunk->mask = ~std::uint32_t{0};
+  // No filter here makes a chunk much larger; what the file says may be as large as the file.
+  if (chunk->bytes > 2 * out.size() + 4096)
+    throw dataset.chunk_error(Errc::corrupt,
+                              "it has " + std::to_string(chunk->bytes) + " bytes as it is stored, too many for its " +
+                                  std::to_string(out.size()),
+                              first, chunk->offset);
   const bool plain = dataset.filters().empty() && chunk->bytes == out.size();
   const std::span<std::byte> stored = plain ? out : workspace.stored.take(chunk->bytes);
   dataset.read_stored(chunk->offset, stored, first);

@@ -2,17 +2,19 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "element.hpp"
 #include "rows.hpp"
 
 namespace penstock::hdf5 {
 
 namespace {
 
-using Form = Element::Form;
+using Form = ElementFacts::Form;
 
 void swap_bytes(std::byte* values, std::size_t bytes, std::size_t element) noexcept {
   for (std::byte* value = values; value != values + bytes; value += element) std::reverse(value, value + element);
@@ -28,13 +30,13 @@ std::string column_name(const std::string& member) { return member.empty() ? "" 
 }  // namespace
 
 Column::Column(const Dataset& dataset, const Hdf5Field& wanted, std::string name)
-    : member_(wanted.member), stride_(dataset.element_bytes()) {
-  const LibraryLock lock;
+    : access_(&dataset.access()), member_(wanted.member), stride_(dataset.element_bytes()) {
   try {
-    element_ = element_of(dataset.type(), member_);
-  } catch (const NoElement& none) {
-    throw dataset.error(none.no_member ? Errc::not_found : Errc::unsupported, column_name(member_) + none.reason);
+    element_ = access_->element(dataset.number(), member_);
+  } catch (const Error& failed) {
+    throw dataset.error(failed.code(), column_name(member_) + failed.cause());
   }
+  require_inside(dataset);
   std::vector<std::int64_t> shape;
   for (const std::uint64_t d : dataset.dims().subspan(1)) {
     count_ *= d;
@@ -51,7 +53,38 @@ Column::Column(const Dataset& dataset, const Hdf5Field& wanted, std::string name
     throw dataset.error(Errc::unsupported, "a record has " + std::to_string(shape.size()) +
                                                " dimensions, more than the 8 a field can have");
   field_ = {std::move(name), element_.dtype, Shape(std::span<const std::int64_t>(shape))};
-  alone_ = nested_in(element_.path, variable() ? element_.memory.get() : element_.stored.get());
+}
+
+// What follows is done without looking again.
+void Column::require_inside(const Dataset& dataset) const {
+  const auto bytes_of = [&] {
+    std::uint64_t bytes = size_of(element_.dtype);
+    for (const std::int64_t d : element_.shape.dims()) {
+      const auto n = static_cast<std::uint64_t>(d);
+      bytes = n != 0 && bytes > std::numeric_limits<std::uint64_t>::max() / n ? 0 : bytes * n;
+    }
+    return bytes;
+  };
+  const bool any_length = element_.shape == Shape{dynamic};
+  bool right = element_.offset <= stride_ && element_.bytes <= stride_ - element_.offset &&
+               (!member_.empty() || (element_.offset == 0 && element_.bytes == stride_));
+  switch (element_.form) {
+    case Form::same:
+    case Form::swapped:
+    case Form::truth:
+      right = right && element_.shape.fixed() && bytes_of() == element_.bytes;
+      break;
+    case Form::converted:
+      right = right && element_.shape.fixed() && bytes_of() != 0;
+      break;
+    case Form::text:
+      right = right && any_length && element_.dtype == DType::u8;
+      break;
+    case Form::variable:
+      right = right && any_length && dataset.way() == Hdf5Way::rows;
+      break;
+  }
+  if (!right) throw dataset.error(Errc::corrupt, column_name(member_) + "its type is not to be believed");
 }
 
 void Column::give(std::span<const std::byte> row, bool stays, std::size_t slot, SampleBuilder& out) const {
@@ -83,14 +116,14 @@ void Column::give(const std::byte* values, std::size_t stride, bool stays, std::
 }
 
 void Column::convert(const std::byte* values, std::size_t stride, const TensorView& to) const {
-  const std::size_t wide = std::max<std::size_t>(element_.bytes, to.bytes() / count_);
-  std::vector<std::byte> work(count_ * wide);
+  std::vector<std::byte> work(count_ * element_.bytes);
   for (std::uint64_t i = 0; i < count_; ++i)
     std::memcpy(work.data() + i * element_.bytes, values + i * stride, element_.bytes);
-  const LibraryLock lock;
-  if (H5Tconvert(element_.stored.get(), element_.memory.get(), count_, work.data(), nullptr, H5P_DEFAULT) < 0)
-    throw Error(Errc::unsupported, "field '" + field_.name + "': its values can't be converted: " + library_says());
-  std::memcpy(to.data, work.data(), to.bytes());
+  try {
+    access_->convert(element_.number, count_, work, {to.data, to.bytes()});
+  } catch (const Error& failed) {
+    throw Error(failed.code(), "field '" + field_.name + "': its values can't be converted: " + failed.cause());
+  }
 }
 
 void Column::read(const Dataset& dataset, std::uint64_t row, bool verify_checksum, std::size_t slot,
@@ -98,35 +131,21 @@ void Column::read(const Dataset& dataset, std::uint64_t row, bool verify_checksu
   if (variable()) return read_variable(dataset, row, verify_checksum, slot, out);
   if (is_row()) {
     const TensorView to = out.emplace(slot, field_.shape);
-    return read_row_as(dataset, row, alone_.get(), verify_checksum, {to.data, to.bytes()});
+    return read_column_of_row(dataset, element_.number, row, verify_checksum, {to.data, to.bytes()});
   }
   std::vector<std::byte> values(count_ * element_.bytes);
-  read_row_as(dataset, row, alone_.get(), verify_checksum, values);
+  read_column_of_row(dataset, element_.number, row, verify_checksum, values);
   give(values.data(), element_.bytes, false, slot, out);
 }
 
 void Column::read_variable(const Dataset& dataset, std::uint64_t row, bool verify_checksum, std::size_t slot,
                            SampleBuilder& out) const {
-  union {
-    char* text;
-    hvl_t sequence;
-  } value{};
-  const std::size_t bytes = element_.text ? sizeof value.text : sizeof value.sequence;
-  const LibraryLock lock;  // the library's memory is given back under it as well
-  read_row_as(dataset, row, alone_.get(), verify_checksum, {reinterpret_cast<std::byte*>(&value), bytes});
-  const hsize_t one = 1;
-  const Handle space = own_space(H5Screate_simple(1, &one, nullptr));
-  struct Reclaim {
-    hid_t type, space;
-    void* value;
-    ~Reclaim() { H5Dvlen_reclaim(type, space, H5P_DEFAULT, value); }
-  } reclaim{alone_.get(), space.get(), &value};
-  const void* data = element_.text ? value.text : value.sequence.p;
-  const std::size_t length = !element_.text ? value.sequence.len : value.text == nullptr ? 0 : std::strlen(value.text);
-  const TensorView to = out.emplace(slot, {static_cast<std::int64_t>(length)});
-  if (to.bytes() == 0) return;
-  std::memcpy(to.data, data, to.bytes());
-  if (element_.dtype == DType::boolean) make_truth({to.data, to.bytes()});
+  std::span<std::byte> value;
+  read_variable_row(dataset, element_.number, row, verify_checksum, [&](std::uint64_t length) {
+    const TensorView to = out.emplace(slot, {static_cast<std::int64_t>(length)});
+    return value = std::span(to.data, to.bytes());
+  });
+  if (element_.dtype == DType::boolean) make_truth(value);
 }
 
 }  // namespace penstock::hdf5

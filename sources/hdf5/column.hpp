@@ -8,8 +8,8 @@
 #include <penstock/sample.hpp>
 #include <penstock/schema.hpp>
 
+#include "access.hpp"
 #include "dataset.hpp"
-#include "element.hpp"
 
 namespace penstock::hdf5 {
 
@@ -23,10 +23,10 @@ class Column {
   const Field& field() const noexcept { return field_; }
   const std::string& member() const noexcept { return member_; }
   /// True where the stored bytes of a row are the field's value.
-  bool is_row() const noexcept { return member_.empty() && element_.form == Element::Form::same; }
+  bool is_row() const noexcept { return member_.empty() && element_.form == ElementFacts::Form::same; }
   /// True where values are text or sequences of any length, which only the library finds.
-  bool variable() const noexcept { return element_.form == Element::Form::variable; }
-  bool converted() const noexcept { return element_.form == Element::Form::converted; }
+  bool variable() const noexcept { return element_.form == ElementFacts::Form::variable; }
+  bool converted() const noexcept { return element_.form == ElementFacts::Form::converted; }
 
   /// From a row as it is stored; not where `variable`. Gives a view where `stays` says that the row stays where it is,
   /// and the value stands there as it is.
@@ -38,12 +38,13 @@ class Column {
  private:
   void give(const std::byte* values, std::size_t stride, bool stays, std::size_t slot, SampleBuilder& out) const;
   void convert(const std::byte* values, std::size_t stride, const TensorView& to) const;
+  void require_inside(const Dataset& dataset) const;
   void read_variable(const Dataset& dataset, std::uint64_t row, bool verify_checksum, std::size_t slot,
                      SampleBuilder& out) const;
 
   Field field_;
-  Element element_;
-  Handle alone_;  ///< the element for the library: of columns, nested
+  Access* access_;  ///< the dataset's
+  ElementFacts element_;
   std::string member_;
   std::size_t stride_ = 0;   ///< bytes of the dataset's elements
   std::uint64_t count_ = 1;  ///< elements in a row

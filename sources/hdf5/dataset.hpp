@@ -11,14 +11,15 @@
 #include <penstock/error.hpp>
 #include <penstock/sources/hdf5.hpp>
 
+#include "access.hpp"
 #include "chunk_filters.hpp"
 #include "file.hpp"
-#include "library.hpp"
 
 namespace penstock::hdf5 {
 
 /// An open dataset whose first dimension counts rows: where it is stored, how, and which way its rows are read. A row
-/// is `row_bytes` of elements as they are stored, unless the way is `rows`. Immutable; any thread.
+/// is `row_bytes` of elements as they are stored, unless the way is `rows`. What is known of it is checked: nothing
+/// that is asked later leaves the dataset, or the file. Immutable; any thread.
 class Dataset {
  public:
   /// @throws Error(not_found | corrupt | unsupported | schema_mismatch).
@@ -26,8 +27,9 @@ class Dataset {
 
   const File& file() const noexcept { return *file_; }
   const std::string& path() const noexcept { return path_; }
-  hid_t id() const noexcept { return id_.get(); }
-  hid_t type() const noexcept { return type_.get(); }
+  Access& access() const noexcept { return file_->access(); }
+  /// By which the access knows it.
+  std::size_t number() const noexcept { return number_; }
   std::uint64_t rows() const noexcept { return dims_.front(); }
   /// All dimensions, rows first.
   std::span<const std::uint64_t> dims() const noexcept { return dims_; }
@@ -71,20 +73,19 @@ class Dataset {
   /// Stored bytes, without the library. @throws Error(io) as `error`, with the chunk of which `first` is the first
   /// element.
   void read_stored(std::uint64_t offset, std::span<std::byte> out, std::span<const std::uint64_t> first = {}) const;
-  /// io where the file was cut short since it was opened, else corrupt.
-  Errc code_now() const noexcept;
+  /// io instead of corrupt where the file was cut short since it was opened.
+  Errc code_now(Errc code) const noexcept;
 
  private:
-  void measure();
-  void look_at_chunks(hid_t creation);
-  void look_at_filters(hid_t creation);
-  void look_at_contiguous(hid_t creation, bool elsewhere);
-  void look_at_fill_value(hid_t creation);
+  void measure(const DatasetFacts& facts);
+  void look_at_chunks(const DatasetFacts& facts);
+  void look_at_filters(const DatasetFacts& facts);
+  void look_at_contiguous(const DatasetFacts& facts);
   void go(Hdf5Way way, std::string reason = {});
 
   std::shared_ptr<const File> file_;
   std::string path_;
-  Handle id_, type_;
+  std::size_t number_ = 0;
   std::vector<std::uint64_t> dims_, chunk_;
   std::size_t element_bytes_ = 0, row_bytes_ = 0, chunk_bytes_ = 0;
   Hdf5Way way_ = Hdf5Way::rows, way_unkept_ = Hdf5Way::rows;

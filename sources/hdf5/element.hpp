@@ -1,40 +1,21 @@
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include <penstock/dtype.hpp>
-#include <penstock/shape.hpp>
-
+#include "access.hpp"
 #include "library.hpp"
 
 namespace penstock::hdf5 {
 
-/// What becomes of an element of a dataset, or of one column of a compound element.
-struct Element {
-  enum class Form : std::uint8_t {
-    same,       ///< the bytes as they are stored
-    swapped,    ///< the other byte order
-    truth,      ///< a byte that is 0 or not: boolean
-    text,       ///< a string of fixed size, without its padding: [?]
-    converted,  ///< by the library, from `stored` to `memory`
-    variable,   ///< a string or sequence of any length, by the library: [?]
-  };
-
-  Form form = Form::same;
-  DType dtype = DType::u8;
-  Shape shape;                           ///< beyond the dataset's dimensions
-  std::size_t bytes = 0;                 ///< as stored
-  std::size_t offset = 0;                ///< of the column in the stored element
-  H5T_str_t padding = H5T_STR_NULLTERM;  ///< of text
-  Handle stored;                         ///< its type in the file
-  Handle memory;                         ///< what the library is to make of it: of converted and variable ones
-  bool text = false;                     ///< of variable ones: a string, not a sequence
-  std::vector<std::string> path;         ///< of a column: its names, outermost first
+/// What becomes of an element, with what the library needs for it.
+struct Element : ElementFacts {
+  Handle stored;                  ///< its type in the file
+  Handle memory;                  ///< what the library is to make of it: of converted and variable ones
+  bool text = false;              ///< of variable ones: a string, not a sequence
+  std::vector<std::string> path;  ///< of a column: its names, outermost first
 };
 
 /// Why an element type has no field, in a sentence.

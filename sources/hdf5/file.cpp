@@ -10,8 +10,9 @@
 
 #include <penstock/error.hpp>
 
-#include "driver.hpp"
+#include "direct_access.hpp"
 #include "errors.hpp"
+#include "reader/remote_access.hpp"
 
 namespace penstock::hdf5 {
 
@@ -30,24 +31,18 @@ void require_readable(const std::string& path) {
 
 }  // namespace
 
-File::File(std::string path) : path_(std::move(path)), owner_(::getpid()) {
+File::File(std::string path, const Hdf5& how, const std::shared_ptr<RunningReaders>& running)
+    : path_(std::move(path)), owner_(::getpid()) {
   require_readable(path_);
-  const LibraryLock lock;
-  std::string said;
-  id_ = open_through_driver(path_.c_str(), said);
-  if (!id_) {
-    if (said.find("lock request") != std::string::npos)
-      throw error_in(path_, Errc::io,
-                     said +
-                         "; another process has the file open for writing, or the file system knows no locks: then set "
-                         "HDF5_USE_FILE_LOCKING=FALSE in the environment");
-    if (H5Fis_hdf5(path_.c_str()) == 0) throw error_in(path_, Errc::corrupt, "this is no HDF5 file");
-    throw error_in(path_, Errc::corrupt, "the file can't be opened, as where it was cut short: " + said);
+  try {
+    if (how.trust)
+      access_ = std::make_unique<DirectAccess>(path_);
+    else
+      access_ = std::make_unique<RemoteAccess>(path_, how, running);
+  } catch (const Error& failed) {
+    throw error_in(path_, failed.code(), failed.cause());
   }
-  void* descriptor = nullptr;
-  if (H5Fget_vfd_handle(id_.get(), H5P_DEFAULT, &descriptor) < 0 || descriptor == nullptr)
-    throw error_in(path_, Errc::io, "the file's descriptor is not to be had: " + library_says());
-  fd_ = *static_cast<const int*>(descriptor);
+  fd_ = access_->descriptor();
   bytes_ = bytes_now();
 }
 

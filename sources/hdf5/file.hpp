@@ -4,21 +4,24 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 
-#include "library.hpp"
+#include "access.hpp"
 
 namespace penstock::hdf5 {
+
+class RunningReaders;
 
 /// An HDF5 file, open for reading. Immutable; any thread.
 class File {
  public:
   /// @throws Error(not_found | io); Error(corrupt) where it is no HDF5 file, or a damaged one.
-  explicit File(std::string path);
+  File(std::string path, const Hdf5& how, const std::shared_ptr<RunningReaders>& running);
 
   const std::string& path() const noexcept { return path_; }
-  hid_t id() const noexcept { return id_.get(); }
+  Access& access() const noexcept { return *access_; }
   /// When it was opened.
   std::uint64_t bytes() const noexcept { return bytes_; }
   /// As it is now.
@@ -31,8 +34,8 @@ class File {
 
  private:
   std::string path_;
-  Handle id_;
-  int fd_ = -1;  ///< the library's
+  std::unique_ptr<Access> access_;
+  int fd_ = -1;  ///< the access's
   std::uint64_t bytes_ = 0;
   pid_t owner_ = 0;
 };

@@ -1,46 +1,27 @@
 #include "find_chunk.hpp"
 
-#include <algorithm>
 #include <array>
 #include <string>
 
 #include "chunk_block.hpp"
-#include "driver.hpp"
 
 namespace penstock::hdf5 {
 
 std::optional<StoredChunk> find_chunk(const Dataset& dataset, std::span<const std::uint64_t> first) {
-  std::string wrong;
-  {
-    const LibraryLock lock;
-    std::array<hsize_t, H5S_MAX_RANK> at{};
-    std::copy(first.begin(), first.end(), at.begin());
-    hsize_t bytes = 0;
-    if (H5Dget_chunk_storage_size(dataset.id(), at.data(), &bytes) < 0) {
-      wrong = library_says();
-      // Some versions give a size of 0 for a chunk that was never written, others fail with these words.
-      if (wrong.find("storage is not allocated") != std::string::npos) return std::nullopt;
-    } else if (bytes == 0) {
-      return std::nullopt;
-    } else {
-      StoredChunk chunk;
-      std::byte nothing{};
-      const WhereInstead where;
-      if (H5Dread_chunk(dataset.id(), H5P_DEFAULT, at.data(), &chunk.mask, &nothing) < 0) {
-        wrong = library_says();
-      } else if (const auto place = where.place(); place && place->bytes == bytes) {
-        chunk.offset = place->offset;
-        chunk.bytes = place->bytes;
-        const std::uint64_t end = dataset.file().bytes();
-        if (place->offset <= end && bytes <= end - place->offset) return chunk;
-        wrong = "it should have " + std::to_string(bytes) + " bytes from " + std::to_string(place->offset) +
-                " on, but the file ends at " + std::to_string(end);
-      } else {
-        wrong = "the HDF5 library does not say where it lies";
-      }
-    }
+  std::optional<StoredChunk> chunk;
+  try {
+    chunk = dataset.access().find_chunk(dataset.number(), first);
+  } catch (const Error& failed) {
+    throw dataset.chunk_error(dataset.code_now(failed.code()), failed.cause(), first);
   }
-  throw dataset.chunk_error(dataset.code_now(), wrong, first);
+  if (!chunk) return std::nullopt;
+  const std::uint64_t end = dataset.file().bytes();
+  if (chunk->offset > end || chunk->bytes > end - chunk->offset)
+    throw dataset.chunk_error(dataset.code_now(Errc::corrupt),
+                              "it should have " + std::to_string(chunk->bytes) + " bytes from " +
+                                  std::to_string(chunk->offset) + " on, but the file ends at " + std::to_string(end),
+                              first);
+  return chunk;
 }
 
 namespace {

@@ -12,14 +12,8 @@
 
 namespace penstock::hdf5 {
 
-/// Where a chunk is stored.
-struct StoredChunk {
-  std::uint64_t offset = 0, bytes = 0;
-  std::uint32_t mask = 0;  ///< filters that were left out
-};
-
-/// The chunk whose first element this is; none where it was never written. Asks the library, which looks into its index
-/// and reads nothing. @throws Error(corrupt | io).
+/// The chunk whose first element this is, inside the file; none where it was never written. Asks the library, which
+/// looks into its index and reads nothing. @throws Error(corrupt | io).
 std::optional<StoredChunk> find_chunk(const Dataset& dataset, std::span<const std::uint64_t> first);
 
 /// Where the chunks of unfiltered rows lie, each found once. Any thread.

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include <penstock/error.hpp>
+#include <penstock/store_files.hpp>
 
 #include "chunk_block.hpp"
 #include "errors.hpp"
@@ -27,7 +28,11 @@ Hdf5Source::Impl::Impl(Hdf5 o) : options(std::move(o)) {
   if (options.path.empty() == options.paths.empty())
     throw Error(Errc::invalid_argument, "give either `path` or `paths`").with_source("hdf5");
   if (options.paths.empty()) options.paths = {options.path};
+  if (!options.trust && (options.patience_ms == 0 || options.reader_bytes < (std::size_t{64} << 20)))
+    throw Error(Errc::invalid_argument, "a reader can't work with a `patience_ms` of 0, or `reader_bytes` below 64 MiB")
+        .with_source("hdf5");
   hdf5::refuse_unfinished(options.paths);
+  running = std::make_shared<hdf5::RunningReaders>();
   keep_left = 4 * std::min(options.keep_bytes, std::numeric_limits<std::size_t>::max() / 4);
   for (const std::string& path : options.paths) {
     std::vector<Field> found;
@@ -64,7 +69,7 @@ Part Hdf5Source::Impl::open_part(const std::string& path, std::vector<Field>& fo
   const auto open = [&](const std::string& name) -> std::shared_ptr<const hdf5::File> {
     for (const auto& file : files)
       if (file->path() == name) return file;
-    return files.emplace_back(std::make_shared<const hdf5::File>(name));
+    return files.emplace_back(std::make_shared<const hdf5::File>(name, options, running));
   };
   const auto main = open(path);
   Part part;
@@ -202,8 +207,14 @@ void Hdf5Source::read(std::uint64_t index, std::span<const std::span<const std::
 
 std::string Hdf5Source::file() const { return impl_->options.paths.front(); }
 std::uint64_t Hdf5Source::identity() const noexcept { return impl_->identity; }
+std::uint64_t Hdf5Source::revision() const noexcept {
+  std::uint64_t hash = 0;
+  for (const auto& file : impl_->files) hash = hash * 0x9e3779b97f4a7c15 + file_revision(file->path());
+  return hash;
+}
 
 std::vector<std::uint64_t> Hdf5Source::block_ends() const {
+  constexpr std::size_t most_ends = std::size_t{1} << 27;  // 1 GiB
   std::vector<std::uint64_t> ends;
   bool chunked = false;
   for (const Part& part : impl_->parts) {
@@ -215,6 +226,10 @@ std::vector<std::uint64_t> Hdf5Source::block_ends() const {
       if (!table.dataset.chunk().empty() && (largest == nullptr || rank(table) > rank(*largest))) largest = &table;
     chunked = chunked || largest != nullptr;
     const std::uint64_t rows = largest != nullptr ? largest->dataset.chunk().front() : part.rows;
+    // What was never written takes no place in a file, and may be any number.
+    if (largest != nullptr && part.rows / rows > most_ends - std::min(most_ends, ends.size()))
+      throw largest->dataset.error(
+          Errc::limit_exceeded, "it has more chunks than the " + std::to_string(most_ends) + " whose ends can be told");
     for (std::uint64_t end = rows; end < part.rows; end += rows) ends.push_back(part.first + end);
     if (part.rows != 0) ends.push_back(part.first + part.rows);
   }
@@ -223,5 +238,25 @@ std::vector<std::uint64_t> Hdf5Source::block_ends() const {
 }
 
 const std::vector<Hdf5FieldInfo>& Hdf5Source::fields() const noexcept { return impl_->fields; }
+
+std::vector<std::string> Hdf5Source::attributes(std::string_view object) const {
+  const hdf5::File& file = *impl_->files.front();
+  file.require_own_process();
+  try {
+    return file.access().attributes(std::string(object));
+  } catch (const Error& failed) {
+    throw hdf5::error_in(file.path(), failed.code(), failed.cause());
+  }
+}
+
+std::optional<Hdf5Attribute> Hdf5Source::attribute(std::string_view object, std::string_view name) const {
+  const hdf5::File& file = *impl_->files.front();
+  file.require_own_process();
+  try {
+    return file.access().attribute(std::string(object), std::string(name));
+  } catch (const Error& failed) {
+    throw hdf5::error_in(file.path(), failed.code(), failed.cause());
+  }
+}
 
 }  // namespace penstock

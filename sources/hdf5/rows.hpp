@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 
 #include "dataset.hpp"
@@ -23,8 +24,13 @@ void read_contiguous(const Dataset& dataset, std::uint64_t row, std::span<std::b
 /// A row of chunks without filters, without the library once its chunk is found. @throws Error(corrupt | io).
 void read_plain(const Dataset& dataset, const ChunkPlaces& places, std::uint64_t row, std::span<std::byte> out);
 
-/// A row in the library's memory form, of type `memory`, whose elements have `element_bytes`.
-void read_row_as(const Dataset& dataset, std::uint64_t row, hid_t memory, bool verify_checksum,
-                 std::span<std::byte> out);
+/// One column of a row as it is stored, by the library. @throws Error(corrupt | io).
+void read_column_of_row(const Dataset& dataset, std::size_t element, std::uint64_t row, bool verify_checksum,
+                        std::span<std::byte> out);
+
+/// A value of no fixed size, by the library, which is all of its row. @throws Error(corrupt | io), and what `place`
+/// throws.
+void read_variable_row(const Dataset& dataset, std::size_t element, std::uint64_t row, bool verify_checksum,
+                       const std::function<std::span<std::byte>(std::uint64_t length)>& place);
 
 }  // namespace penstock::hdf5

@@ -16,6 +16,7 @@
 #include "dataset.hpp"
 #include "file.hpp"
 #include "find_chunk.hpp"
+#include "reader/running.hpp"
 
 namespace penstock {
 
@@ -74,7 +75,8 @@ class Hdf5Source::Impl {
   mutable hdf5::Workspaces workspaces;
 
  private:
-  std::size_t keep_left = 0;  ///< of what may be kept, while files are opened
+  std::size_t keep_left = 0;                      ///< of what may be kept, while files are opened
+  std::shared_ptr<hdf5::RunningReaders> running;  ///< of files that are not trusted
   hdf5::Part open_part(const std::string& path, std::vector<Field>& fields_of_part);
   void describe();
 };

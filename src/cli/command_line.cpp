@@ -43,6 +43,12 @@ std::string called_command(int argc, const char* const* argv) {
   return found == argv + argc ? std::string() : *found;
 }
 
+void add_untrusted_option(CLI::App& command, bool& trust) {
+  command.add_flag_callback(
+      "--untrusted", [&trust] { trust = false; },
+      "An HDF5 file is not trusted: another process reads it, which it may crash or hang");
+}
+
 void add_json_option(CLI::App& command, std::string& file) {
   command
       .add_option("--json", file,

@@ -22,6 +22,9 @@ std::string called_command(int argc, const char* const* argv);
 /// Adds --json, which sets `file`: empty without it, "-" for stdout, where nothing else is printed then.
 void add_json_option(CLI::App& command, std::string& file);
 
+/// Adds --untrusted, which clears `trust`.
+void add_untrusted_option(CLI::App& command, bool& trust);
+
 /// Whole numbers from 0 that fit into 64 bits. Without it a negative one would be taken for a huge one.
 CLI::Validator whole_number();
 

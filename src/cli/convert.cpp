@@ -25,6 +25,7 @@ namespace {
 
 struct ConvertFlags {
   std::string store, out, values = "automatic", on_error, keys = "records", shard_bytes = "1GiB";
+  bool trust = true;
   std::uint64_t shard_samples = 10'000;
   bool sharded = false;  // a number of samples or bytes was given
   WritingFlags writing;
@@ -118,7 +119,7 @@ void tell(const ConvertFlags& options, const Converted& converted) {
 int convert(const ConvertFlags& options) {
   parse_bytes(options.shard_bytes);
   refuse_out_inside(options.out, options.store);
-  const Store store(options.store, {.values = options.values});
+  const Store store(options.store, {.values = options.values, .trust = options.trust});
   if (store.size() == 0) throw Error(Errc::not_found, "there are no records here").with_file(options.store);
   if (options.writing.seekable && !holds_encoded(store.schema(), "image"))
     throw UsageError("--seekable rewrites the field image, u8[?], which this store does not have; its fields are " +
@@ -162,6 +163,7 @@ void add_convert(CLI::App& app, Command& chosen) {
       ->check(CLI::IsMember({"fail", "drop"}));
   command.add_option("--values", options->values, "What an LMDB's values are")
       ->check(CLI::IsMember({"automatic", "records", "raw", "datum"}));
+  add_untrusted_option(command, options->trust);
   add_writing_options(command, "Threads that read; default: cores - 1", options->writing);
   command.callback([options, shard_samples, shard_bytes, &chosen] {
     options->sharded = shard_samples->count() + shard_bytes->count() != 0;

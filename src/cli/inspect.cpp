@@ -24,6 +24,7 @@ namespace {
 
 struct InspectOptions {
   std::string store, values = "automatic", json;
+  bool trust = true;
   SheetOptions sheet;
   bool field_given = false, quiet = false;
 };
@@ -175,7 +176,7 @@ void tell(const Store& store, Findings& found, const InspectOptions& options) {
 }
 
 int inspect(const InspectOptions& options) {
-  const Store store(options.store, {.checksums = false, .values = options.values});
+  const Store store(options.store, {.checksums = false, .values = options.values, .trust = options.trust});
   if (options.field_given) require_field(store.schema(), options.sheet.field);
   if (!options.sheet.file.empty()) draw_contact_sheet(store, options.sheet);
   Findings found = look(store, options);
@@ -203,6 +204,7 @@ void add_inspect(CLI::App& app, Command& chosen) {
       *command.add_option("--field", options->sheet.field, "Field with the image")->capture_default_str();
   command.add_option("--values", options->values, "What an LMDB's values are")
       ->check(CLI::IsMember({"automatic", "records", "raw", "datum"}));
+  add_untrusted_option(command, options->trust);
   add_json_option(command, options->json);
   command.add_flag("--quiet,-q", options->quiet, "No progress");
   command.callback([options, &field, &chosen] {

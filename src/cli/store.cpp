@@ -134,7 +134,7 @@ std::variant<LmdbSource, FilesSource, WebDatasetSource, CsvSource, Hdf5Source> o
   const bool pattern = !fs::exists(status) && path.find_first_of("{*?[") != std::string::npos;
   if (names_table(path) && !fs::is_directory(status)) return CsvSource({.path = path});
   const auto open_hdf5 = [&](std::vector<std::string> files) {
-    return Hdf5Source({.paths = std::move(files), .verify_checksum = options.checksums});
+    return Hdf5Source({.paths = std::move(files), .verify_checksum = options.checksums, .trust = options.trust});
   };
   if (pattern && names_hdf5(path)) return open_hdf5(files_of(path));
   if (pattern || (!fs::is_directory(status) && path.ends_with(".tar"))) return open_shards(path);

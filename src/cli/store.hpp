@@ -20,6 +20,7 @@ namespace penstock::cli {
 struct StoreOptions {
   bool checksums = true;
   std::string values = "automatic";  ///< of an LMDB: automatic, records, raw, datum
+  bool trust = true;                 ///< of an HDF5 file: false has another process read it
 };
 
 /// What the tool reads from: an LMDB store, a folder of files, WebDataset's tar shards, HDF5 files, or text tables

@@ -27,6 +27,7 @@ namespace {
 
 struct VerifyOptions {
   std::string store, values = "automatic", json;
+  bool trust = false;
   std::optional<std::string> field;
   bool quiet = false, no_decode = false;
   unsigned threads = 0;
@@ -212,7 +213,7 @@ void tell(const VerifyOptions& options, const Store& store, const Verifier& veri
 }
 
 int verify(const VerifyOptions& options) {
-  const Store store(options.store, {.values = options.values});
+  const Store store(options.store, {.values = options.values, .trust = options.trust});
   if (options.field) {
     require_field(store.schema(), *options.field);
     if (!holds_encoded(store.schema(), *options.field))
@@ -245,6 +246,8 @@ void add_verify(CLI::App& app, Command& chosen) {
   command.add_flag("--no-decode", options->no_decode, "Read and compare checksums only");
   command.add_option("--values", options->values, "What an LMDB's values are")
       ->check(CLI::IsMember({"automatic", "records", "raw", "datum"}));
+  command.add_flag("--trust", options->trust,
+                   "An HDF5 file is trusted: this process reads it itself, with plugins, and may be crashed by it");
   command.add_option("--threads", options->threads, "Default: all cores")->check(CLI::Range(1, 1024));
   add_json_option(command, options->json);
   command.add_flag("--quiet,-q", options->quiet, "Bad records only");

@@ -1,5 +1,9 @@
+#include <cstdlib>
 #include <fstream>
 #include <iterator>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "cli/tool.hpp"
 #include "sources/hdf5_files.hpp"
@@ -45,6 +49,32 @@ TEST_CASE("inspect, verify, convert and bench take HDF5 files") {
   CHECK(converted["records"] == 60);
   CHECK(converted["schema"] == json["schema"]);
   CHECK(converted["first_key"] == "00000000");
+}
+
+TEST_CASE("HDF5 files that are not trusted give the tool the same") {
+  const TempFolder folder;
+  write_images(folder / "a.h5");
+  const auto with = [&](std::vector<std::string> arguments) {
+    const ToolResult result = tool(std::move(arguments));
+    CHECK(result.status == 0);
+    return result.json();
+  };
+  CHECK(with({"inspect", folder / "a.h5", "--untrusted", "--json"}) == with({"inspect", folder / "a.h5", "--json"}));
+  const std::vector<std::string> run{"bench", folder / "a.h5", "--stages", "batch 4", "--epochs",
+                                     "1",     "--hash",        "--json"};
+  std::vector<std::string> untrusted = run;
+  untrusted.emplace_back("--untrusted");
+  const auto hash = [](const auto& json) { return json["runs"][0]["hash"]; };
+  CHECK(hash(with(untrusted)) == hash(with(run)));
+  CHECK(tool({"convert", folder / "a.h5", "--out", folder / "a.lmdb", "--quiet", "--untrusted"}).status == 0);
+  CHECK(tool({"inspect", folder / "a.h5", "--untrusted"}).out.find("another process") != std::string::npos);
+  // verify does not trust, unless it is told to.
+  ::setenv("PENSTOCK_HDF5_READER", "/nowhere", 1);
+  CHECK(tool({"verify", folder / "a.h5", "--trust"}).status == 0);
+  const ToolResult refused = tool({"verify", folder / "a.h5"});
+  CHECK(refused.status == 1);
+  CHECK(refused.err.find("/nowhere") != std::string::npos);
+  ::unsetenv("PENSTOCK_HDF5_READER");
 }
 
 TEST_CASE("an HDF5 file is known by its content too, also behind what a user put before it") {

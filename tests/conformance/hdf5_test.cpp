@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <penstock/penstock.hpp>
@@ -32,10 +33,12 @@ H5Data deflated(const char* path, hsize_t rows) {
 }
 
 void check(const ps::Hdf5& options, const ps::Hdf5& other) {
-  for (const std::size_t keep_bytes : {std::size_t{0}, std::size_t{1000}, ps::Hdf5{}.keep_bytes}) {
-    INFO("keep_bytes " << keep_bytes);
+  for (const auto& [keep_bytes, trust] : {std::pair{std::size_t{0}, true}, std::pair{std::size_t{1000}, true},
+                                          std::pair{ps::Hdf5{}.keep_bytes, true}, std::pair{std::size_t{0}, false}}) {
+    INFO("keep_bytes " << keep_bytes << ", trust " << trust);
     ps::Hdf5 kept = options;
     kept.keep_bytes = keep_bytes;
+    kept.trust = trust;
     const auto make = [&] { return ps::Hdf5Source(kept); };
     CHECK(check_source([&] { return ps::share(make()); }, {.other = [&] { return ps::share(ps::Hdf5Source(other)); }})
               .text() == "");
@@ -78,9 +81,11 @@ TEST_CASE("HDF5 with damaged chunks keeps the contract of a source") {
     const hsize_t start[] = {14, 0};
     h5_must(H5Dwrite_chunk(dataset, H5P_DEFAULT, 1, start, 210, std::string(210, 'x').data()));
   }
-  for (const std::size_t keep_bytes : {std::size_t{0}, ps::Hdf5{}.keep_bytes}) {
-    const auto make = [&] { return ps::share(ps::Hdf5Source({.path = path, .keep_bytes = keep_bytes})); };
-    INFO("keep_bytes " << keep_bytes);
+  for (const auto& [keep_bytes, trust] :
+       {std::pair{std::size_t{0}, true}, std::pair{ps::Hdf5{}.keep_bytes, true}, std::pair{std::size_t{0}, false}}) {
+    const ps::Hdf5 options{.path = path, .keep_bytes = keep_bytes, .trust = trust};
+    const auto make = [&] { return ps::share(ps::Hdf5Source(options)); };
+    INFO("keep_bytes " << keep_bytes << ", trust " << trust);
     CHECK_FALSE(check_source(make).passed());
     CHECK(check_source(make, {.allow_bad_records = true}).text() == "");
   }

@@ -43,10 +43,17 @@ struct Hdf5 {
   std::vector<Hdf5Field> fields = {};  ///< empty: every dataset of the file, whose first dimensions must be equal; of
                                        ///< a compound dataset each column
   bool verify_checksum = true;         ///< compare Fletcher-32 checksums, where chunks have them
-  // What changes only speed.
+  // What changes only speed, and what a bad file can do.
   std::size_t keep_bytes = 16u << 20;  ///< a dataset of at most so many bytes (labels, coordinates) is read whole when
                                        ///< it is first needed and stays in memory; all together at most four times as
                                        ///< many, in the order of files and fields. 0: none is
+  bool trust = true;  ///< false: the HDF5 library works in a process of its own for each file, which a file that
+                      ///< was made to harm may crash or hang; this one it can't. See `Hdf5Source`
+  std::string reader =
+      {};  ///< the program of that process, penstock-hdf5-reader; empty: that named by
+           ///< PENSTOCK_HDF5_READER in the environment, else that installed, or built, with the library
+  std::size_t reader_bytes = std::size_t{2} << 30;  ///< memory that such a process may take; 64 MiB at least
+  std::uint32_t patience_ms = 20'000;  ///< how long such a process may take for one answer; then it is ended
 };
 
 /// How the records of a field are read.
@@ -92,7 +99,14 @@ struct Hdf5Attribute {
 ///
 /// Damage that HDF5 files carry is mostly found: sizes of what is not of any length are compared with the file's before
 /// anything is allocated, and what is decompressed must have its chunk's size. But the library itself trusts what it
-/// parses: a file that was made to harm can crash the process. Open files you trust.
+/// parses: a file that was made to harm can crash the process. Open files you trust, or say `trust = false`: then this
+/// process never calls the library for the file. Another one does, which only says where chunks lie; they are decoded
+/// here as ever, with the same bits, and everything it says is checked. Where the file kills it, or it takes longer
+/// than `patience_ms`, that is Error(corrupt) of what was asked for, and it is started again, eight times a file. It
+/// limits crashes, hangs and memory, and loads no plugins of the library; it is no sandbox, and follows links to other
+/// files as the library does. Such a process takes some 10 MB; of more than 64 files those that were asked longest ago
+/// have none until they are asked again. They are children of the program: one that waits for any child
+/// (`waitpid(-1)`) may see them end.
 ///
 /// A program that uses HDF5 itself in other threads needs a build of it that is thread-safe (Debian's is), and must not
 /// call H5close() while a source lives. The file must not change while it is open. A child made by fork() must open its
@@ -122,6 +136,8 @@ class PENSTOCK_API Hdf5Source {
   std::string file() const;
   /// Hash of the files' numbers of records and of what the fields are; values are not looked at.
   std::uint64_t identity() const noexcept;
+  /// Of the files' sizes and times, those included that fields lie in.
+  std::uint64_t revision() const noexcept;
   /// Ends of the chunks of that field whose rows of a chunk take most memory, those first that are decoded together;
   /// empty where no field has chunks.
   std::vector<std::uint64_t> block_ends() const;

@@ -1,0 +1,105 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "access.hpp"
+
+namespace penstock::hdf5 {
+
+/// What is sent to the reader. Each is followed by so many bytes, a message.
+struct QuestionHead {
+  std::uint32_t kind = 0;  ///< a Question
+  std::uint32_t zero = 0;
+  std::uint64_t bytes = 0;
+};
+
+/// What comes back: a message, and data that goes where it belongs as it is.
+struct AnswerHead {
+  std::uint32_t sign = right_sign;
+  std::uint32_t failed = 0;  ///< not 0: the message is an error's code and cause
+  std::uint64_t bytes = 0, data_bytes = 0;
+
+  static constexpr std::uint32_t right_sign = 0x52354850;
+};
+
+enum class Question : std::uint32_t {
+  open,
+  list,
+  dataset,
+  element,
+  find_chunk,
+  read,
+  read_column,
+  read_variable,
+  convert,
+  attributes,
+  attribute,
+};
+
+/// What the reader says when it begins; another version's would answer otherwise.
+std::string greeting();
+
+/// Values one behind the other.
+class MessageWriter {
+ public:
+  template <class T>
+    requires(std::is_arithmetic_v<T> || std::is_enum_v<T>)
+  MessageWriter& put(T value) {
+    bytes_.append(reinterpret_cast<const char*>(&value), sizeof value);
+    return *this;
+  }
+  MessageWriter& put(std::string_view text);
+  MessageWriter& put(std::span<const std::byte> bytes);
+  MessageWriter& put(std::span<const std::uint64_t> values);
+  MessageWriter& put(const std::vector<std::string>& texts);
+  MessageWriter& put(const std::vector<ListedDataset>& datasets);
+  MessageWriter& put(const DatasetFacts& facts);
+  MessageWriter& put(const ElementFacts& facts);
+  MessageWriter& put(const std::optional<Hdf5Attribute>& attribute);
+
+  std::span<const std::byte> bytes() const noexcept { return std::as_bytes(std::span(bytes_)); }
+
+ private:
+  std::string bytes_;
+};
+
+/// Takes a message apart that a stranger wrote. Whatever it is, memory taken is in proportion to its bytes.
+class MessageParser {
+ public:
+  /// `message` must stay.
+  explicit MessageParser(std::span<const std::byte> message) : left_(message) {}
+
+  /// All of these: @throws Error(corrupt) where the message is not what it should be.
+  std::uint8_t byte();
+  bool truth() { return byte() != 0; }
+  std::uint32_t number32();
+  std::uint64_t number();
+  std::string text();
+  std::vector<std::byte> data();
+  std::vector<std::uint64_t> numbers();
+  std::vector<std::string> texts();
+  std::vector<ListedDataset> datasets();
+  DatasetFacts dataset();
+  ElementFacts element();
+  std::optional<Hdf5Attribute> attribute();
+  /// The message must be over.
+  void end() const;
+
+ private:
+  std::span<const std::byte> take(std::uint64_t bytes);
+  /// Of things of which each takes so many bytes at least.
+  std::uint64_t count(std::uint64_t bytes_each);
+  /// Not above `last`.
+  std::uint8_t choice(std::uint8_t last);
+
+  std::span<const std::byte> left_;
+};
+
+}  // namespace penstock::hdf5
