@@ -8,21 +8,13 @@
 
 #include "dataset_facts.hpp"
 #include "driver.hpp"
+#include "open_file.hpp"
 
 namespace penstock::hdf5 {
 
 DirectAccess::DirectAccess(const std::string& path) {
   const LibraryLock lock;
-  std::string said;
-  file_ = open_through_driver(path.c_str(), said);
-  if (!file_) {
-    if (said.find("lock request") != std::string::npos)
-      throw Error(Errc::io, said +
-                                "; another process has the file open for writing, or the file system knows no locks: "
-                                "then set HDF5_USE_FILE_LOCKING=FALSE in the environment");
-    if (H5Fis_hdf5(path.c_str()) == 0) throw Error(Errc::corrupt, "this is no HDF5 file");
-    throw Error(Errc::corrupt, "the file can't be opened, as where it was cut short: " + said);
-  }
+  file_ = open_file(path);
   void* descriptor = nullptr;
   if (H5Fget_vfd_handle(file_.get(), H5P_DEFAULT, &descriptor) < 0 || descriptor == nullptr)
     throw Error(Errc::io, "the file's descriptor is not to be had: " + library_says());

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "errors.hpp"
-#include "file.hpp"
+#include "open_file.hpp"
 #include "stored_dataset.hpp"
 
 namespace penstock::hdf5 {
@@ -175,9 +175,9 @@ FeatureFacts FeatureFile::close() {
 }
 
 FeatureFacts read_feature_file(const std::string& path) {
-  const File file(path);
   const LibraryLock lock;
-  const Handle data(H5Dopen2(file.id(), "features", H5P_DEFAULT), H5Dclose);
+  const Handle file = open_written_file(path);
+  const Handle data(H5Dopen2(file.get(), "features", H5P_DEFAULT), H5Dclose);
   const Handle space = own_space(data ? H5Dget_space(data.get()) : -1);
   std::array<hsize_t, H5S_MAX_RANK> dims{};
   if (!space || H5Sget_simple_extent_dims(space.get(), dims.data(), nullptr) != 2)
@@ -185,8 +185,8 @@ FeatureFacts read_feature_file(const std::string& path) {
   FeatureFacts facts{.features = dims[0], .dimension = dims[1], .dtype = DType::f32, .job = {}};
   const Handle type = own_type(H5Dget_type(data.get()));
   facts.dtype = H5Tget_size(type.get()) == size_of(DType::f16) ? DType::f16 : DType::f32;
-  if (H5Aexists(file.id(), feature_job) <= 0) return facts;
-  const Handle job(H5Aopen(file.id(), feature_job, H5P_DEFAULT), H5Aclose);
+  if (H5Aexists(file.get(), feature_job) <= 0) return facts;
+  const Handle job(H5Aopen(file.get(), feature_job, H5P_DEFAULT), H5Aclose);
   const Handle stored = own_type(H5Aget_type(job.get())), text = text_type();
   char* value = nullptr;
   if (H5Tis_variable_str(stored.get()) > 0 && H5Aread(job.get(), text.get(), &value) >= 0 && value != nullptr) {

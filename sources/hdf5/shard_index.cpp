@@ -11,7 +11,7 @@
 #include <penstock/store_files.hpp>
 
 #include "errors.hpp"
-#include "file.hpp"
+#include "open_file.hpp"
 #include "writing_driver.hpp"
 
 namespace penstock::hdf5 {
@@ -136,18 +136,18 @@ bool is_indexed(const std::string& file) {
 }
 
 IndexedShard read_index(const std::string& path, const std::string& dataset) {
-  const File file(path);
   const LibraryLock lock;
+  const Handle file = open_written_file(path);
   IndexedShard found;
-  if (H5Aexists(file.id(), job_attribute) > 0) {
-    const Handle job(H5Aopen(file.id(), job_attribute, H5P_DEFAULT), H5Aclose);
+  if (H5Aexists(file.get(), job_attribute) > 0) {
+    const Handle job(H5Aopen(file.get(), job_attribute, H5P_DEFAULT), H5Aclose);
     const Handle type = own_type(H5Aget_type(job.get()));
     if (type && H5Tget_class(type.get()) == H5T_STRING && H5Tis_variable_str(type.get()) == 0) {
       found.job.resize(H5Tget_size(type.get()));
       if (H5Aread(job.get(), type.get(), found.job.data()) < 0) found.job.clear();
     }
   }
-  const Handle data(H5Dopen2(file.id(), dataset.c_str(), H5P_DEFAULT), H5Dclose);
+  const Handle data(H5Dopen2(file.get(), dataset.c_str(), H5P_DEFAULT), H5Dclose);
   const Handle space = own_space(data ? H5Dget_space(data.get()) : -1);
   std::array<hsize_t, H5S_MAX_RANK> dims{};
   if (!space || H5Sget_simple_extent_dims(space.get(), dims.data(), nullptr) < 1)
