@@ -96,6 +96,7 @@ int main(int, char** arguments) {
       if (row == number) {
         const rlimit none{0, 0};
         ::setrlimit(RLIMIT_CORE, &none);
+        std::signal(SIGSEGV, SIG_DFL);
         ::raise(SIGSEGV);
       }
     }
