@@ -1,7 +1,10 @@
 // Readers that were taken over by the file they read: whatever they answer is an Error, or what they might have meant.
 #include <penstock/sources/hdf5.hpp>
 
+#include <signal.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <cstdint>
@@ -99,6 +102,24 @@ TEST_CASE("a reader that is none is told from one") {
     CHECK(error.code() == Errc::corrupt);
   }
   CHECK(children().empty());
+}
+
+TEST_CASE("a reader that lies from the first answer on ends and no other process does") {
+  const Deflated file;
+  const pid_t other = ::fork();
+  REQUIRE(other >= 0);
+  if (other == 0) {
+    ::pause();
+    ::_exit(0);
+  }
+  const Lie lie("open");
+  const Error error = error_of([&] { const Hdf5Source source(lie.source(file.path)); });
+  INFO(error.what());
+  CHECK(error.code() == Errc::corrupt);
+  CHECK(children() == std::vector<int>{other});
+  CHECK(::waitpid(other, nullptr, WNOHANG) == 0);
+  ::kill(other, SIGKILL);
+  ::waitpid(other, nullptr, 0);
 }
 
 TEST_CASE("a chunk outside of the file is refused") {
