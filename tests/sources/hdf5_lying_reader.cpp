@@ -96,6 +96,7 @@ int main(int, char** arguments) {
       if (row == number) {
         const rlimit none{0, 0};
         ::setrlimit(RLIMIT_CORE, &none);
+        std::signal(SIGSEGV, SIG_DFL);
         ::raise(SIGSEGV);
       }
     }
@@ -109,7 +110,9 @@ int main(int, char** arguments) {
     receive(real, data.data(), data.size());
     // Not that the file is open, nor every answer behind that: else nothing comes far.
     const bool first = n == 0 || (number != 0 && random() % 6 != 0);
-    if (lie == "head" && !first) {
+    if (lie == "open" && n == 0) {
+      answer.sign ^= 1;
+    } else if (lie == "head" && !first) {
       for (int i = 0; i < 2; ++i) reinterpret_cast<unsigned char*>(&answer)[random() % sizeof answer] = random() & 0xff;
     } else if (lie == "message" && !first && !message.empty()) {
       const std::uint64_t times = 1 + random() % 3;

@@ -67,10 +67,10 @@ penstock::Hdf5 untrusted(std::string path, std::size_t keep_bytes) {
   return options;
 }
 
-penstock::Hdf5 Lie::source(std::string path, std::size_t keep_bytes) const {
-  penstock::Hdf5 options = untrusted(std::move(path), keep_bytes);
+penstock::Hdf5 Lie::source(std::string path, std::uint32_t patience_ms) const {
+  penstock::Hdf5 options = untrusted(std::move(path));
   options.reader = PENSTOCK_TEST_LYING_READER;
-  options.patience_ms = 400;
+  options.patience_ms = patience_ms;
   ::setenv("PENSTOCK_TEST_READER", PENSTOCK_TEST_REAL_READER, 1);
   return options;
 }

@@ -25,7 +25,7 @@ class Lie {
   Lie(const Lie&) = delete;
   Lie& operator=(const Lie&) = delete;
   ~Lie() { ::unsetenv("PENSTOCK_TEST_LIE"); }
-  penstock::Hdf5 source(std::string path, std::size_t keep_bytes = 0) const;
+  penstock::Hdf5 source(std::string path, std::uint32_t patience_ms = 10'000) const;
 };
 
 }  // namespace penstock_test

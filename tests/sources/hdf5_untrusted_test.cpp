@@ -243,7 +243,7 @@ TEST_CASE("a process that is killed between questions is replaced eight times") 
 TEST_CASE("a process that hangs is ended after the patience and replaced") {
   const EachWay file;
   Hdf5 options = untrusted(file.path);
-  options.patience_ms = 300;
+  options.patience_ms = 700;
   const Hdf5Source source(options);
   const std::vector<int> readers = children();
   REQUIRE(readers.size() == 1);
@@ -254,7 +254,7 @@ TEST_CASE("a process that hangs is ended after the patience and replaced") {
   INFO(error.what());
   CHECK(error.code() == Errc::corrupt);
   CHECK(error.file() == file.path);
-  CHECK(mentions(error, "300 ms"));
+  CHECK(mentions(error, "700 ms"));
   CHECK(mentions(error, "dataset '"));
   CHECK(all_gone(readers));
   CHECK(difference(source, file.columns) == "");

@@ -119,7 +119,7 @@ void ReaderProcess::start(const std::string& program, std::uint64_t memory_bytes
   owner_ = ::getpid();
 }
 
-bool ReaderProcess::running() noexcept {
+bool ReaderProcess::running() const noexcept {
   if (!started()) return false;
   pollfd state{socket_, POLLIN | POLLRDHUP, 0};
   // Nothing was asked, so nothing may be there: it is gone, or has lost its way.
@@ -180,6 +180,7 @@ bool ReaderProcess::wait_for_end(std::chrono::milliseconds most, int& status) no
 
 std::string ReaderProcess::finish() noexcept {
   using std::chrono::milliseconds;
+  if (!started()) return {};  // else it would be every process that is waited for, and ended
   int status = -1;
   bool ours = false;  // it is we who ended it
   // What closed its socket is on its way out; what has not is not waited for.

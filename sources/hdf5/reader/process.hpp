@@ -30,14 +30,15 @@ class ReaderProcess {
   /// With one argument, the most bytes of memory it may take. @throws std::system_error.
   void start(const std::string& program, std::uint64_t memory_bytes);
   /// False also where it ended by itself since.
-  bool running() noexcept;
+  bool running() const noexcept;
   bool started() const noexcept { return pid_ > 0; }
 
   /// @throws NoAnswer.
   void send(std::span<const std::byte> bytes, Time until);
   void receive(std::span<std::byte> bytes, Time until);
 
-  /// Ends it where it has not ended by itself. How it ended: "was ended by signal 11 (Segmentation fault)".
+  /// Ends it where it has not ended by itself; nothing where it was not started. How it ended: "was ended by signal 11
+  /// (Segmentation fault)".
   std::string finish() noexcept;
 
  private:
