@@ -331,7 +331,7 @@ bool BlockSchedule::load(std::shared_ptr<Residency> load, std::byte* place) noex
 
 bool BlockSchedule::blocks_of(std::uint64_t number, std::uint64_t index, std::vector<std::span<const std::byte>>& out) {
   out.clear();
-  const std::lock_guard lock(mutex_);
+  // Nobody else touches a sample, or its blocks, from `take`, which was under the mutex, to `done`.
   const Sample& sample = samples_[number % in_flight_];
   if (!sample.planned || sample.index != index) return false;
   if (sample.too_large != 0)

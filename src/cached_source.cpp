@@ -56,6 +56,7 @@ class CachedSource final : public SourceModel, public BlockModel {
   bool has_keys() const noexcept override { return source_->has_keys(); }
   std::string key(std::uint64_t index) const override { return source_->key(index); }
   std::uint64_t identity() const override { return source_->identity(); }
+  bool identified() const noexcept override { return source_->identified(); }
   std::uint64_t revision() const override { return source_->revision(); }
   std::vector<std::uint64_t> block_ends() const override { return source_->block_ends(); }
   std::vector<std::string> notes() const override { return source_->notes(); }

@@ -175,6 +175,8 @@ void Chain::recall(ChainRun& run, std::size_t number, std::uint64_t index, std::
   run_steps(run, 0, number, {}, index, {});
   run.at = &step.label;
   begin(run, step, rows);
+  Sample sample(run);
+  run.reader->offer(index, sample);
 }
 
 // A callable may draw without having said so.
@@ -370,7 +372,9 @@ bool Chain::run_measured(ChainRun& run, std::size_t first, std::size_t last, con
       count(i);
       std::uint64_t bytes = 0;
       for (std::size_t slot = 0; slot < run.cells.size(); ++slot) {
-        const bool made = steps_[i].kind == Step::Kind::read || slot == steps_[i].out_slot;
+        const bool gives_all =
+            steps_[i].kind == Step::Kind::read || (steps_[i].kind == Step::Kind::cache && i == first);
+        const bool made = gives_all || slot == steps_[i].out_slot;
         if (made) bytes += run.cells[slot].shape.elements() * size_of(steps_[i].schema[slot].dtype);
       }
       run.counters[i].bytes.add(stands_for * bytes);

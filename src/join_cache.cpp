@@ -58,6 +58,7 @@ CacheKey key_of(const PipelineData& data, const CacheItem& item) {
   CacheKey key;
   key.schema = data.schema;
   key.records = data.source_size;
+  key.identified = data.source->identified();
   std::uint64_t hash = hash_text("penstock cache 1");
   const auto add = [&hash](std::uint64_t value) { hash = hash_mix(hash, value); };
   const auto line = [&](const std::string& text) {

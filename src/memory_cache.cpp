@@ -49,21 +49,20 @@ class MemoryCache final : public CacheModel, public std::enable_shared_from_this
   bool has(std::uint64_t index) const noexcept override { return find(index) != nullptr; }
   std::unique_ptr<CacheReader> open_reader() override;
   void offer(std::uint64_t index, Sample& sample) noexcept override {
-    if (index >= records_ || full_.load(std::memory_order_relaxed)) return decline();
+    if (index >= records_ || has(index)) return;
+    if (full_.load(std::memory_order_relaxed)) return;
     std::size_t bytes = header_;
     for (std::size_t slot = 0; slot < schema_.size(); ++slot) bytes += aligned(sample.bytes(slot).size());
     if (used_.fetch_add(bytes, std::memory_order_relaxed) > limit_ - std::min(bytes, limit_)) {
       used_.fetch_sub(bytes, std::memory_order_relaxed);
-      full_.store(true, std::memory_order_relaxed);
-      return decline();
+      return full_.store(true, std::memory_order_relaxed);
     }
     Entry* entry = nullptr;
     try {
       entry = static_cast<Entry*>(memory_.allocate(bytes, alignment));
     } catch (...) {
       used_.fetch_sub(bytes, std::memory_order_relaxed);
-      full_.store(true, std::memory_order_relaxed);
-      return decline();
+      return full_.store(true, std::memory_order_relaxed);
     }
     fill(*entry, bytes, sample);
     Entry* none = nullptr;
@@ -111,7 +110,6 @@ class MemoryCache final : public CacheModel, public std::enable_shared_from_this
   const Entry* find(std::uint64_t index) const noexcept {
     return index < records_ ? std::atomic_ref(entries_.get()[index]).load(std::memory_order_acquire) : nullptr;
   }
-  void decline() noexcept { declined_.fetch_add(1, std::memory_order_relaxed); }
   void fill(Entry& entry, std::size_t bytes, const Sample& sample) const noexcept {
     entry.bytes = bytes;
     auto* const to = reinterpret_cast<std::byte*>(&entry);
@@ -135,7 +133,7 @@ class MemoryCache final : public CacheModel, public std::enable_shared_from_this
   std::size_t header_ = 0;
   std::unique_ptr<Entry*, Free> entries_;
   std::atomic<std::size_t> used_{0};
-  std::atomic<std::uint64_t> kept_{0}, declined_{0};
+  std::atomic<std::uint64_t> kept_{0};
   std::atomic<bool> full_{false};
 };
 

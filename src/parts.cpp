@@ -158,6 +158,15 @@ void Parts::describe(std::uint64_t index, Error& error) const {
   error = std::move(out);
 }
 
+bool Parts::identified() const noexcept {
+  return std::ranges::all_of(parts_, [](const auto& part) { return part->identified(); });
+}
+std::uint64_t Parts::revision() const {
+  std::uint64_t hash = 0;
+  for (const auto& part : parts_) hash = hash_mix(hash, part->revision());
+  return hash;
+}
+
 std::uint64_t Parts::identity_of_parts() const {
   std::uint64_t hash = hash_text(schema_.to_string());
   for (std::size_t i = 0; i < parts_.size(); ++i) hash = hash_mix(hash_mix(hash, sizes_[i]), parts_[i]->identity());

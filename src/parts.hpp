@@ -37,6 +37,8 @@ class Parts : public SourceModel {
   bool wants_advice() const noexcept final { return wants_advice_; }
   void will_need(std::span<const std::uint64_t> indices) const noexcept final;
   void describe(std::uint64_t index, Error& error) const final;
+  bool identified() const noexcept final;
+  std::uint64_t revision() const final;
 
   const SourceModel& part(std::uint64_t i) const noexcept { return *parts_[i]; }
   std::uint64_t parts() const noexcept { return parts_.size(); }

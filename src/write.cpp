@@ -34,6 +34,17 @@ std::string position_key(const SinkItem& item, std::uint64_t size) {
   return key;
 }
 
+SinkThreads::SinkThreads(Executor executor, unsigned threads) : executor_(std::move(executor)), threads_(threads) {}
+
+void SinkThreads::submit(std::function<void()> work) const noexcept {
+  try {
+    executor_.impl().check_process();
+    executor_.impl().submit(std::move(work));
+  } catch (...) {
+    // The sink does it itself.
+  }
+}
+
 namespace detail {
 
 std::string WriteItems::key_of(std::uint64_t index) const {
@@ -79,6 +90,14 @@ const SinkItem& WriteItems::at(const RowPlace& place, std::uint64_t index) {
 
 WriteRun::WriteRun(const PipelineData& data, SinkModel& sink, const WriteOptions& options)
     : data_(data), sink_(sink), options_(options), stage_("write to " + sink.name()) {}
+
+void WriteRun::work_on(SinkThreads threads) {
+  try {
+    sink_.work_on(std::move(threads));
+  } catch (...) {
+    throw current_error().with_stage(stage_);
+  }
+}
 
 void WriteRun::open() {
   const bool counted = !data_.filters && !data_.flat_maps && data_.policy_value().policy != OnError::drop;
@@ -179,6 +198,7 @@ WriteProgress run_write(const Pipeline& pipeline, SinkModel& sink, const WriteOp
   executor.impl().check_process();
   const unsigned threads = options.threads != 0 ? std::min(options.threads, executor.threads()) : executor.threads();
   WriteRun run(*data, sink, options);
+  run.work_on(SinkThreads(executor, threads));
   const bool shares = data->flat_maps || data->source->is_stream() || data->source->block_model() != nullptr;
   const bool through =
       shares ? write_settled(run, data, executor.impl(), threads) : write_samples(run, data, executor.impl(), threads);

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <utility>
 
 #include <penstock/error.hpp>
@@ -62,6 +63,14 @@ class Zipped final : public SourceModel {
     return keyed_ == nullptr ? "" : keyed_->key(index);
   }
   std::uint64_t identity() const override { return identity_; }
+  bool identified() const noexcept override {
+    return std::ranges::all_of(parts_, [](const Part& part) { return part.source->identified(); });
+  }
+  std::uint64_t revision() const override {
+    std::uint64_t hash = 0;
+    for (const Part& part : parts_) hash = detail::hash_mix(hash, part.source->revision());
+    return hash;
+  }
   bool wants_advice() const noexcept override { return wants_advice_; }
   void will_need(std::span<const std::uint64_t> indices) const noexcept override {
     for (const Part& part : parts_)

@@ -36,6 +36,7 @@ Row hdf5_gzip_vs_h5dread(const RowSpec& spec, const Settings& settings);
 Row hdf5_contiguous(const RowSpec& spec, const Settings& settings);
 Row hdf5_block_shuffle(const RowSpec& spec, const Settings& settings);
 Row hdf5_open_262144(const RowSpec& spec, const Settings& settings);
+Row cache_warm(const RowSpec& spec, const Settings& settings);
 Row first_batch(const RowSpec& spec, const Settings& settings);
 Row memory_epochs(const RowSpec& spec, const Settings& settings);
 Row resize_vs_libyuv(const RowSpec& spec, const Settings& settings);

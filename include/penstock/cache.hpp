@@ -18,8 +18,9 @@ namespace penstock {
 struct CacheAllows {
   /// Stages that draw. Each record is then drawn for once and for all, by its index, not anew in each epoch.
   bool random = false;
-  /// Callables that don't say which version they are (`MapOptions::version`, a member `version()`): whether one has
-  /// changed since the cache was made can't be told, so whoever changes it has to delete the cache.
+  /// Callables that don't say which version they are (`MapOptions::version`, a member `version()`), and, where the
+  /// cache outlives them, sources that don't say which data they have (no member `identity()`): whether one has changed
+  /// since the cache was made can't be told, so whoever changes it has to delete the cache.
   bool unversioned = false;
 };
 
@@ -51,6 +52,7 @@ struct CacheKey {
   std::string made_by;  ///< in words: source and stages, a line each
   Schema schema;
   std::uint64_t records = 0;  ///< of the source
+  bool identified = false;    ///< the source says which data it is
 };
 
 /// Takes records from a cache. One thread at a time.
@@ -73,7 +75,7 @@ class PENSTOCK_API CacheModel {
   /// Once true, for ever.
   virtual bool has(std::uint64_t index) const noexcept = 0;
   virtual std::unique_ptr<CacheReader> open_reader() = 0;
-  /// Copies the record, or declines it; never waits.
+  /// Copies the record, or declines it; never waits. Of a record that is there: it was found damaged, and made again.
   virtual void offer(std::uint64_t index, Sample& sample) noexcept = 0;
   virtual bool wants_advice() const noexcept { return false; }
   virtual void will_need(std::span<const std::uint64_t>) noexcept {}

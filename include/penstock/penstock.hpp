@@ -35,7 +35,9 @@
 #include <penstock/sink.hpp>
 #include <penstock/source.hpp>
 #include <penstock/stage.hpp>
+#include <penstock/store_files.hpp>
 #include <penstock/stream_source.hpp>
+#include <penstock/system_error.hpp>
 #include <penstock/tensor.hpp>
 #include <penstock/transform.hpp>
 #include <penstock/version.hpp>

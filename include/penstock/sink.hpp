@@ -33,6 +33,23 @@ struct SinkItem {
 /// and more where they don't suffice), and for a flat_map's samples "/" and the child's number in 10 digits.
 PENSTOCK_API std::string position_key(const SinkItem& item, std::uint64_t size);
 
+/// The threads of a run of `write`, for a sink that has work of its own: compression. A handle; any thread.
+class PENSTOCK_API SinkThreads {
+ public:
+  SinkThreads(Executor executor, unsigned threads);
+
+  /// Runs `work` on one of the threads, soon; never inside this call. It must not throw, nor wait for other work, and
+  /// must own what it works on. It may never run (the threads wait for the sink, there is no memory for a task, this
+  /// is a child made by fork()): where a sink must wait for something that nobody has begun, it does that itself.
+  void submit(std::function<void()> work) const noexcept;
+  /// As many as the run uses.
+  unsigned threads() const noexcept { return threads_; }
+
+ private:
+  Executor executor_;
+  unsigned threads_;
+};
+
 /// Where samples are written to, by one thread, in the pipeline's order:
 ///
 ///     void open(const Schema&, std::uint64_t size);   once, before anything else; `unknown_size` where not every
@@ -49,6 +66,8 @@ PENSTOCK_API std::string position_key(const SinkItem& item, std::uint64_t size);
 ///
 ///     bool has_some() const;   false: `open` found nothing of an earlier run, so that `has` need not be asked before a
 ///                              sample is made (default: true). Only what it costs changes
+///     void work_on(SinkThreads);   before `open`: threads that the sink may give work to. Without it, where nobody but
+///                              `write` calls, a sink works on the caller's thread alone
 template <class S>
 concept Sink = requires(S& sink, const S& shared, const Schema& schema, const SinkItem& item, Sample& sample) {
   { sink.open(schema, std::uint64_t{}) } -> std::same_as<void>;
@@ -91,6 +110,7 @@ class PENSTOCK_API SinkModel {
   virtual void open(const Schema& schema, std::uint64_t size) = 0;
   virtual bool has(const SinkItem& item) = 0;
   virtual bool has_some() const { return true; }
+  virtual void work_on(SinkThreads /*threads*/) {}
   virtual void put(const SinkItem& item, Sample& sample) = 0;
   virtual void commit() = 0;
   virtual void finish() = 0;
@@ -109,6 +129,9 @@ class SinkOf final : public SinkModel {
       return std::as_const(*sink_).has_some();
     else
       return true;
+  }
+  void work_on(SinkThreads threads) override {
+    if constexpr (requires(S & sink) { sink.work_on(threads); }) sink_->work_on(std::move(threads));
   }
   void put(const SinkItem& item, Sample& sample) override { sink_->put(item, sample); }
   void commit() override { sink_->commit(); }

@@ -109,6 +109,8 @@ class PENSTOCK_API SourceModel {
   virtual bool has_keys() const noexcept { return false; }
   virtual std::string key(std::uint64_t) const { return {}; }
   virtual std::uint64_t identity() const { return 0; }
+  /// It says which data it is: `identity` is its own word.
+  virtual bool identified() const noexcept { return false; }
   virtual std::uint64_t revision() const { return 0; }
   virtual bool wants_advice() const noexcept { return false; }
   virtual void will_need(std::span<const std::uint64_t>) const noexcept {}
@@ -169,6 +171,9 @@ class SourceMembers : public SourceModel {
       return source_.identity();
     else
       return 0;
+  }
+  bool identified() const noexcept override {
+    return requires { source_.identity(); };
   }
   std::uint64_t revision() const override {
     if constexpr (requires {

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include <penstock/error.hpp>
+#include <penstock/store_files.hpp>
 
 #include "errors.hpp"
 #include "numbers.hpp"
@@ -113,6 +114,11 @@ Schema CsvSource::schema() const { return impl_->plan.schema; }
 std::string CsvSource::file() const { return impl_->options.path; }
 std::string CsvSource::key(std::uint64_t index) const { return impl_->key(impl_->place_of(index)); }
 std::uint64_t CsvSource::identity() const noexcept { return impl_->identity; }
+std::uint64_t CsvSource::revision() const noexcept {
+  std::uint64_t hash = 0;
+  for (const std::string& file : impl_->files) hash = hash * 0x9e3779b97f4a7c15 + file_revision(file);
+  return hash;
+}
 std::vector<std::uint64_t> CsvSource::block_ends() const {
   if (impl_->files.size() == 1) return {};
   return {impl_->first.begin() + 1, impl_->first.end()};

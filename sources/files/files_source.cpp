@@ -125,6 +125,18 @@ class FilesSource::Impl {
     return identity_;
   }
 
+  std::uint64_t revision() const {
+    std::uint64_t hash = 0;
+    for (std::uint64_t i = 0; i < size(); ++i) {
+      struct stat status {};
+      if (::fstatat(root_.get(), paths_[i].data(), &status, 0) != 0) status = {};
+      const std::int64_t facts[4] = {static_cast<std::int64_t>(hash), status.st_size, status.st_mtim.tv_sec,
+                                     status.st_mtim.tv_nsec};
+      hash = XXH3_64bits(facts, sizeof facts);
+    }
+    return hash;
+  }
+
  private:
   static int open_root(const std::string& root) {
     const int fd = ::open(root.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -214,6 +226,7 @@ void FilesSource::read(std::uint64_t index, SampleBuilder& out) const { impl_->r
 std::string FilesSource::file() const { return impl_->root(); }
 std::string FilesSource::key(std::uint64_t index) const { return std::string(impl_->path(index)); }
 std::uint64_t FilesSource::identity() const { return impl_->identity(); }
+std::uint64_t FilesSource::revision() const { return impl_->revision(); }
 const std::vector<std::string>& FilesSource::classes() const noexcept { return impl_->classes(); }
 std::uint64_t FilesSource::skipped() const noexcept { return impl_->skipped(); }
 std::uint64_t FilesSource::broken_links() const noexcept { return impl_->broken_links(); }

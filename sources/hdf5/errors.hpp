@@ -4,15 +4,28 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include <penstock/error.hpp>
+#include <penstock/system_error.hpp>
 
 namespace penstock::hdf5 {
 
-/// An Error of this source about a file.
-Error error_in(const std::string& file, Errc code, std::string cause, std::optional<std::uint64_t> offset = {});
+inline constexpr std::string_view source_name = "hdf5";
 
-/// Of a failed system call; ENOENT and ENOTDIR become not_found.
-Error system_error(int code, std::string_view doing, const std::string& file);
+/// An Error of this source about a file, with the offset in it where there is one.
+inline Error error_in(const std::string& file, Errc code, std::string cause, std::optional<std::uint64_t> offset = {}) {
+  return file_error(source_name, file, code, std::move(cause), offset);
+}
+
+/// What the system reported while `doing` ("opening the file").
+inline Error system_error(int code, std::string_view doing, const std::string& file) {
+  return penstock::system_error(source_name, code, doing, file);
+}
+
+/// The same for a failed write: says how much room was needed and how much there is.
+inline Error write_error(int code, std::string_view doing, const std::string& file, std::uint64_t bytes) {
+  return penstock::write_error(source_name, code, doing, file, bytes);
+}
 
 }  // namespace penstock::hdf5

@@ -14,6 +14,7 @@
 #include "field_list.hpp"
 #include "give_row.hpp"
 #include "store.hpp"
+#include "unfinished.hpp"
 
 namespace penstock {
 
@@ -26,6 +27,7 @@ Hdf5Source::Impl::Impl(Hdf5 o) : options(std::move(o)) {
   if (options.path.empty() == options.paths.empty())
     throw Error(Errc::invalid_argument, "give either `path` or `paths`").with_source("hdf5");
   if (options.paths.empty()) options.paths = {options.path};
+  hdf5::refuse_unfinished(options.paths);
   keep_left = 4 * std::min(options.keep_bytes, std::numeric_limits<std::size_t>::max() / 4);
   for (const std::string& path : options.paths) {
     std::vector<Field> found;

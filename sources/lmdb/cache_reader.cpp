@@ -41,7 +41,7 @@ class Reader final : public penstock::detail::CacheReader {
       store_->layout().decode(bytes_of(value), cache_key(index, buffer), store_->verifies(), out);
       return true;
     } catch (const Damage&) {
-      store_->note_damage();
+      store_->note_damage(index);
       return false;
     }
   }
@@ -99,7 +99,7 @@ class Reader final : public penstock::detail::CacheReader {
     if (code == MDB_NOTFOUND) return false;
     check(code, "reading the cache", environment.file());
     if (!environment.holds(value)) {
-      store_->note_damage();
+      store_->note_damage(index);
       return false;
     }
     if (places_ != nullptr) places_->learn(index, value);

@@ -72,6 +72,11 @@ class Writing {
   MDB_txn* txn_ = nullptr;
 };
 
+void put_manifest(Writing& writing, const Manifest& manifest) {
+  writing.put(manifest_key, to_json(manifest));
+  writing.commit();
+}
+
 std::optional<Manifest> manifest_of(MDB_txn* txn, const Environment& environment) {
   MDB_val name = value_of(manifest_key), value{};
   const int code = mdb_get(txn, environment.table(), &name, &value);
@@ -111,18 +116,18 @@ std::string difference_at(const Manifest& there, const penstock::detail::CacheKe
 
 CacheStore::CacheStore(const std::string& path, const LmdbCacheOptions& options, const penstock::detail::CacheKey& key)
     : files_(place_store(path, false)),
+      use_(path),
       options_(options),
       key_(key),
       records_(key.records),
       layout_(key.schema),
       keys_(KeyIndex::of_numbers(key.records)),
       present_(key.records / 64 + 1),
-      offered_(key.records / 64 + 1) {
-  std::error_code failed;
-  std::filesystem::create_directories(path, failed);
-  if (failed) throw write_error(failed.value(), "making the cache's folder", path, 0);
+      offered_(key.records / 64 + 1),
+      damaged_(key.records / 64 + 1) {
   open_environment();
   find_records();
+  if (writer_ != nullptr && !complete_ && kept_.load(std::memory_order_relaxed) == records_) complete();
   ReadTxn txn(environment_);
   txn.get();
   places_of_advice_ = std::make_unique<Places>(records_, txn.snapshot());
@@ -161,6 +166,7 @@ bool CacheStore::begin_writing() {
     const std::string differs = difference_at(*there, key_, environment_->file());
     if (!differs.empty() && !options_.replace) refuse_other(differs, false, environment_->file());
     if (differs.empty()) {
+      complete_ = there->complete;
       writer_ = std::make_unique<CacheWriter>(
           environment_, CacheWriter::Limits{most_bytes_, options_.queue_bytes},
           [this](std::span<const WaitingRecord> records) { committed(records); },
@@ -170,10 +176,15 @@ bool CacheStore::begin_writing() {
           });
       return true;
     }
-    check(mdb_drop(writing.get(), environment_->table(), 0), "emptying the cache", environment_->file());
+    if (!use_.alone([&] {
+          check(mdb_drop(writing.get(), environment_->table(), 0), "emptying the cache", environment_->file());
+          put_manifest(writing, cache_manifest(key_));
+        }))
+      refuse_other(differs, true, environment_->file());
+    environment_.reset();
+    return false;
   }
-  writing.put(manifest_key, to_json(cache_manifest(key_)));
-  writing.commit();
+  put_manifest(writing, cache_manifest(key_));
   environment_.reset();  // with something in it, it knows where its map begins
   return false;
 }
@@ -226,10 +237,22 @@ void CacheStore::learn(std::uint64_t index) noexcept {
   if (set(present_, index)) kept_.fetch_add(1, std::memory_order_relaxed);
 }
 
+void CacheStore::note_damage(std::uint64_t index) noexcept {
+  damages_.fetch_add(1, std::memory_order_relaxed);
+  if (index >= records_ || !set(damaged_, index)) return;
+  clear(offered_, index);
+}
+
 void CacheStore::committed(std::span<const WaitingRecord> records) {
   last_commit_ns_.store(now_ns(), std::memory_order_relaxed);
   commits_.fetch_add(1, std::memory_order_release);
-  for (const WaitingRecord& record : records) learn(record.index);
+  for (const WaitingRecord& record : records) {
+    learn(record.index);
+    if (!record.replaces) continue;
+    mended_.fetch_add(1, std::memory_order_relaxed);
+    clear(damaged_, record.index);
+    clear(offered_, record.index);  // it may be found damaged again
+  }
   if (kept_.load(std::memory_order_relaxed) == records_) complete();
 }
 
@@ -239,13 +262,14 @@ void CacheStore::complete() {
   manifest.complete = true;
   manifest.count = records_;
   Writing writing(*environment_);
-  writing.put(manifest_key, to_json(manifest));
-  writing.commit();
+  put_manifest(writing, manifest);
   commits_.fetch_add(1, std::memory_order_release);
 }
 
 void CacheStore::offer(std::uint64_t index, Sample& sample) noexcept {
-  if (writer_ == nullptr || index >= records_ || has(index) || !set(offered_, index)) return;
+  if (writer_ == nullptr || index >= records_) return;
+  const bool replaces = has(index);
+  if ((replaces && !bit(damaged_, index)) || !set(offered_, index)) return;
   const auto decline = [&] {
     clear(offered_, index);
     declined_.fetch_add(1, std::memory_order_relaxed);
@@ -253,6 +277,7 @@ void CacheStore::offer(std::uint64_t index, Sample& sample) noexcept {
   try {
     WaitingRecord record;
     record.index = index;
+    record.replaces = replaces;
     record.bytes = layout_.encoded_bytes(sample);
     if (!writer_->reserve(record.bytes)) return decline();
     try {
@@ -295,9 +320,10 @@ std::vector<std::string> CacheStore::notes() const {
     notes.push_back(std::to_string(declined) +
                     " records were made and not kept, as the disk took no more at that moment; they are offered again "
                     "when they are made again (`queue_bytes`)");
-  if (const std::uint64_t damaged = damaged_.load(std::memory_order_relaxed); damaged != 0)
-    notes.push_back("records of the cache were found damaged " + std::to_string(damaged) +
-                    " times, and made anew; delete it to have them kept again");
+  if (const std::uint64_t damages = damages_.load(std::memory_order_relaxed); damages != 0)
+    notes.push_back("records of the cache were found damaged " + std::to_string(damages) +
+                    " times and made anew; of those " + std::to_string(mended_.load(std::memory_order_relaxed)) +
+                    " were replaced. Is the disk failing?");
   return notes;
 }
 

@@ -18,6 +18,7 @@
 #include "key_index.hpp"
 #include "places.hpp"
 #include "record.hpp"
+#include "use_lock.hpp"
 
 namespace penstock::lmdb {
 
@@ -50,7 +51,8 @@ class CacheStore final : public penstock::detail::CacheModel, public std::enable
   /// Another process may have written what this one does not know of.
   bool others_write() const noexcept { return writer_ == nullptr; }
   void learn(std::uint64_t index) noexcept;
-  void note_damage() noexcept { damaged_.fetch_add(1, std::memory_order_relaxed); }
+  /// A record turned out damaged: it is replaced when it is offered.
+  void note_damage(std::uint64_t index) noexcept;
   /// Those of this snapshot, where it seems to last.
   std::shared_ptr<Places> places(std::size_t snapshot);
 
@@ -74,6 +76,7 @@ class CacheStore final : public penstock::detail::CacheModel, public std::enable
   void complete();
 
   const StoreFiles files_;
+  const UseLock use_;
   const LmdbCacheOptions options_;
   const penstock::detail::CacheKey key_;
   const std::uint64_t records_;
@@ -81,8 +84,9 @@ class CacheStore final : public penstock::detail::CacheModel, public std::enable
   const KeyIndex keys_;
   std::shared_ptr<Environment> environment_;
   std::uint64_t most_bytes_ = 0;
-  Bits present_, offered_;
-  std::atomic<std::uint64_t> kept_{0}, declined_{0}, damaged_{0}, commits_{0};
+  bool complete_ = false;  // when it was opened
+  Bits present_, offered_, damaged_;
+  std::atomic<std::uint64_t> kept_{0}, declined_{0}, damages_{0}, mended_{0}, commits_{0};
   std::atomic<std::int64_t> last_commit_ns_{0};
   std::unique_ptr<Places> places_of_advice_;
   std::unique_ptr<Advice> advice_;

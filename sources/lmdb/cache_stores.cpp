@@ -17,7 +17,8 @@ namespace penstock::lmdb {
 namespace {
 
 struct Stores {
-  std::recursive_mutex mutex;  // held while stores open and close, so that none is opened while its last user still closes it
+  std::recursive_mutex
+      mutex;  // held while stores open and close, so that none is opened while its last user still closes it
   std::map<std::string, std::weak_ptr<CacheStore>> open;
 };
 

@@ -140,7 +140,7 @@ bool CacheWriter::write_some(std::span<const WaitingRecord> records) {
   for (const WaitingRecord& record : records) bytes += record.bytes;
   if (!fits(bytes)) {
     stop_writing("it is full: it may have " + std::to_string(limits_.file_bytes >> 20) +
-        " MiB (`max_bytes`, or what the disk had free)");
+                 " MiB (`max_bytes`, or what the disk had free)");
     return false;
   }
   MDB_txn* txn = nullptr;
@@ -148,7 +148,7 @@ bool CacheWriter::write_some(std::span<const WaitingRecord> records) {
   for (std::size_t i = 0; code == 0 && i < records.size(); ++i) {
     std::array<char, cache_key_bytes> buffer{};
     MDB_val key = value_of(cache_key(records[i].index, buffer)), value{records[i].bytes, records[i].data.get()};
-    code = mdb_put(txn, environment_->table(), &key, &value, MDB_NOOVERWRITE);
+    code = mdb_put(txn, environment_->table(), &key, &value, records[i].replaces ? 0 : MDB_NOOVERWRITE);
     if (code == MDB_KEYEXIST) code = 0;
   }
   if (code == 0) code = mdb_txn_commit(std::exchange(txn, nullptr));

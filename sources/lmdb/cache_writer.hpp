@@ -20,6 +20,7 @@ namespace penstock::lmdb {
 /// A record that waits to be written.
 struct WaitingRecord {
   std::uint64_t index = 0;
+  bool replaces = false;  ///< one that is damaged
   std::unique_ptr<std::byte[]> data;
   std::size_t bytes = 0;
 };

@@ -3,27 +3,8 @@
 #include <lmdb.h>
 
 #include <cerrno>
-#include <cstring>
-#include <filesystem>
 
 namespace penstock::lmdb {
-
-std::string printable(std::string_view bytes) {
-  static constexpr char digits[] = "0123456789abcdef";
-  std::string out;
-  for (const char c : bytes) {
-    if (out.size() > 200) return out + "...";
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte >= 0x20 && byte < 0x7f) {
-      out += c;
-    } else {
-      out += "\\x";
-      out += digits[byte >> 4];
-      out += digits[byte & 15];
-    }
-  }
-  return out;
-}
 
 namespace {
 
@@ -80,18 +61,7 @@ Error error_of(int code, std::string_view doing, std::string_view file) {
 Error write_error(int code, std::string_view doing, const std::string& file, std::size_t bytes) {
   // LMDB reports a write that was cut short by a full disk as EIO.
   if (code != ENOSPC && code != EIO && code != EDQUOT && code != EFBIG) return error_of(code, doing, file);
-  std::string cause =
-      std::string(doing) + ": " + std::strerror(code) + "; " + std::to_string(bytes) + " bytes were to be written";
-  std::error_code failed;
-  const auto space = std::filesystem::space(std::filesystem::path(file).parent_path(), failed);
-  if (!failed) {
-    cause += ", " + std::to_string(space.available) + " bytes are free";
-    if (space.available < bytes + (bytes >> 3)) cause += ": the disk is full";
-  }
-  cause += ". What was committed before is safe: make room, then run it again to go on";
-  Error error(Errc::io, std::move(cause));
-  error.with_source("lmdb").with_file(file);
-  return error;
+  return penstock::write_error(source_name, code, doing, file, bytes);
 }
 
 }  // namespace penstock::lmdb

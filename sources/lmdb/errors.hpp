@@ -5,11 +5,11 @@
 #include <string_view>
 
 #include <penstock/error.hpp>
+#include <penstock/system_error.hpp>
 
 namespace penstock::lmdb {
 
-/// Bytes as text on one line: what isn't printable ASCII as \xHH, at most about 200 characters.
-std::string printable(std::string_view bytes);
+inline constexpr std::string_view source_name = "lmdb";
 
 /// What LMDB, or the system below it, reported while `doing` ("opening the store"), as an Error with file.
 Error error_of(int code, std::string_view doing, std::string_view file);

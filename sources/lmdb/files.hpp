@@ -34,12 +34,4 @@ std::optional<FileFacts> facts_of(const std::string& file);
 /// nothing.
 std::uint64_t header_bytes() noexcept;
 
-/// Content of a small file; nothing where there is none. @throws Error(io | limit_exceeded).
-std::optional<std::string> read_text(const std::string& file);
-/// Replaces a file as a whole, and, with `sync`, lasts through a power cut. @throws Error(io).
-void replace_text(const std::string& file, const std::string& text, bool sync);
-void remove_file(const std::string& file, bool sync);
-/// The file's name lasts through a power cut, its content aside. @throws Error(io).
-void sync_folder_of(const std::string& file);
-
 }  // namespace penstock::lmdb

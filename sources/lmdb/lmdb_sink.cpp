@@ -8,6 +8,7 @@
 #include <utility>
 
 #include <penstock/error.hpp>
+#include <penstock/store_files.hpp>
 
 #include "errors.hpp"
 #include "files.hpp"
@@ -68,7 +69,7 @@ class LmdbSink::Impl {
     if (!store_->has(key)) return false;
     // Appended behind everything that was there: it can only be from this run.
     if (key > last_key_of_others_)
-      refuse_key(Errc::invalid_argument, "two records have the key \"" + lmdb::printable(key) + "\"", key);
+      refuse_key(Errc::invalid_argument, "two records have the key \"" + printable(key) + "\"", key);
     const Place place{item.position, item.child.value_or(0)};
     if (!last_found_ || place > *last_found_) ++found_;
     last_found_ = place;
@@ -81,7 +82,7 @@ class LmdbSink::Impl {
     const std::string_view key = key_of(item);
     if (was_finished_)
       refuse_key(Errc::invalid_argument,
-                 "the store is finished and lacks the key \"" + lmdb::printable(key) +
+                 "the store is finished and lacks the key \"" + printable(key) +
                      "\", so it was made from something else; delete it, or write to another path",
                  key);
     if (raw()) {
@@ -110,14 +111,19 @@ class LmdbSink::Impl {
     // The mark must not reach the disk before what it marks.
     store_->sync();
     if (raw()) {
-      lmdb::remove_file(files_.unfinished, true);
+      remove_mark();
     } else {
       store_->replace(lmdb::manifest_key, to_json(wanted_));
-      lmdb::sync_folder_of(files_.data);
+      sync_folder_of(files_.data, lmdb::source_name);
     }
   }
 
  private:
+  void remove_mark() const {
+    remove_file(files_.unfinished, lmdb::source_name);
+    sync_folder_of(files_.unfinished, lmdb::source_name);
+  }
+
   using Place = std::pair<std::uint64_t, std::uint32_t>;  // position and child
 
   bool raw() const noexcept { return options_.records == LmdbRecords::raw; }
@@ -138,16 +144,16 @@ class LmdbSink::Impl {
   // A mark beside the store is there before the store is: without it, a store is finished or not ours.
   void open_store(std::uint64_t size) {
     const auto facts = lmdb::facts_of(files_.data);
-    const auto mark = lmdb::read_text(files_.unfinished);
+    const auto mark = read_text(files_.unfinished, lmdb::source_name);
     if (!facts) {
       const std::filesystem::path folder = std::filesystem::path(files_.data).parent_path();
       std::error_code failed;
       if (!folder.empty()) std::filesystem::create_directories(folder, failed);
       if (failed) throw lmdb::write_error(failed.value(), "making the store's folder", files_.data, 0);
     } else if (mark && facts->bytes < lmdb::header_bytes()) {
-      lmdb::remove_file(files_.data, false);  // killed while LMDB wrote its first pages
+      remove_file(files_.data, lmdb::source_name);  // killed while LMDB wrote its first pages
     }
-    if (!facts && !mark) lmdb::replace_text(files_.unfinished, to_json(wanted_), true);
+    if (!facts && !mark) replace_text(files_.unfinished, to_json(wanted_), true, lmdb::source_name);
 
     store_.emplace(files_, options_.map_bytes, options_.sync);
     const bool empty = store_->entries() == 0;
@@ -157,7 +163,7 @@ class LmdbSink::Impl {
     if (empty) {
       begin_store();
     } else if (manifest) {
-      if (mark) lmdb::remove_file(files_.unfinished, true);
+      if (mark) remove_mark();
       compare(*manifest, size);
     } else if (mark) {
       compare(*mark, size);
@@ -171,10 +177,10 @@ class LmdbSink::Impl {
 
   void begin_store() {
     if (raw()) {
-      lmdb::replace_text(files_.unfinished, to_json(wanted_), true);
+      replace_text(files_.unfinished, to_json(wanted_), true, lmdb::source_name);
     } else {
       store_->replace(lmdb::manifest_key, to_json(wanted_));
-      lmdb::remove_file(files_.unfinished, true);
+      remove_mark();
     }
   }
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include <penstock/error.hpp>
+#include <penstock/store_files.hpp>
 
 #include "bytes.hpp"
 #include "datum.hpp"
@@ -150,6 +151,7 @@ Schema LmdbSource::schema() const { return impl_->schema; }
 LmdbValues LmdbSource::values() const noexcept { return impl_->values; }
 std::string LmdbSource::file() const { return impl_->environment->file(); }
 std::uint64_t LmdbSource::identity() const noexcept { return impl_->keys.hash(); }
+std::uint64_t LmdbSource::revision() const noexcept { return file_revision(impl_->environment->file()); }
 const std::vector<std::string>& LmdbSource::classes() const noexcept { return impl_->classes; }
 unsigned LmdbSource::key_passes() const noexcept { return impl_->keys.passes(); }
 std::uint64_t LmdbSource::values_advised() const noexcept { return impl_->advice->values_advised(); }

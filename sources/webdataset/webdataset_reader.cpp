@@ -34,7 +34,7 @@ std::int64_t whole_number(std::span<const std::byte> bytes) {
   std::int64_t number = 0;
   const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (failed != std::errc() || end != text.data() + text.size())
-    corrupt("\"" + webdataset::printable(text.substr(0, 40)) + "\" is not a whole number of 64 bits");
+    corrupt("\"" + printable(text.substr(0, 40)) + "\" is not a whole number of 64 bits");
   return number;
 }
 
@@ -193,7 +193,7 @@ class WebDatasetReader::Impl {
     const webdataset::ShardIndex& shard = store_->indices[place.shard];
     const Entry entry = store_->entries_of(place)[slot];
     const std::string_view key = shard.key(place.sample);
-    Error full(error.code(), "member \"" + webdataset::printable(key) + "." +
+    Error full(error.code(), "member \"" + printable(key) + "." +
                                  webdataset::extensions_text(store_->fields[slot]) + "\": " + error.cause());
     full.with_source("webdataset").with_file(store_->shards[place.shard]).with_index(index).with_key(key);
     if (error.offset()) full.with_offset(*error.offset());

@@ -9,11 +9,11 @@
 #include <utility>
 
 #include <penstock/error.hpp>
+#include <penstock/store_files.hpp>
 #include <penstock/stream_source.hpp>
 
 #include "errors.hpp"
 #include "member_name.hpp"
-#include "output_file.hpp"
 #include "progress.hpp"
 #include "sample_encoder.hpp"
 #include "sample_index.hpp"
@@ -83,8 +83,7 @@ class WebDatasetSink::Impl {
     if (item.position >= there_.size()) return false;
     const std::string_view there = there_.key(item.position);
     if (there != name_of(item))
-      refuse_there("its sample " + std::to_string(item.position) + " has the key \"" + webdataset::printable(there) +
-                   "\"");
+      refuse_there("its sample " + std::to_string(item.position) + " has the key \"" + printable(there) + "\"");
     return true;
   }
 
@@ -102,8 +101,7 @@ class WebDatasetSink::Impl {
                                           shard_->bytes() + bytes + end_bytes > options_.max_bytes);
     if (!full && names_.contains(name))
       refuse(Errc::invalid_argument,
-             "two samples of one shard have the key \"" + webdataset::printable(name) + "\"; set keys to position",
-             item.key);
+             "two samples of one shard have the key \"" + printable(name) + "\"; set keys to position", item.key);
     guarded([&] {
       if (full) next_shard();
       for (const auto piece : encoder_.pieces()) shard_->append(piece);
@@ -137,15 +135,16 @@ class WebDatasetSink::Impl {
         end_shard();
         // The mark must not reach the disk before what it marks.
         if (!options_.sync)
-          for (std::uint64_t number = 0; number <= number_; ++number) webdataset::sync_file(partial_name(number));
+          for (std::uint64_t number = 0; number <= number_; ++number)
+            sync_file(partial_name(number), webdataset::source_name);
         mark({job_, next_, number_, 0, true}, true);
       }
       for (std::uint64_t number = 0; number <= number_; ++number)
-        if (webdataset::file_bytes(partial_name(number)))
-          webdataset::rename_file(partial_name(number), webdataset::shard_name(options_.path, number));
-      webdataset::sync_folder_of(mark_file());
-      webdataset::remove_file(mark_file());
-      webdataset::sync_folder_of(mark_file());
+        if (file_bytes(partial_name(number), webdataset::source_name))
+          rename_file(partial_name(number), webdataset::shard_name(options_.path, number), webdataset::source_name);
+      sync_folder_of(mark_file(), webdataset::source_name);
+      remove_file(mark_file(), webdataset::source_name);
+      sync_folder_of(mark_file(), webdataset::source_name);
     });
   }
 
@@ -173,7 +172,7 @@ class WebDatasetSink::Impl {
     return webdataset::shard_name(options_.path, number) + std::string(partial);
   }
   void mark(const webdataset::Progress& progress, bool sync) const {
-    webdataset::replace_text(mark_file(), to_json(progress), sync);
+    replace_text(mark_file(), to_json(progress), sync, webdataset::source_name);
   }
 
   [[noreturn]] void refuse(Errc code, std::string cause, std::string_view key = {}) const {
@@ -217,18 +216,17 @@ class WebDatasetSink::Impl {
     }
     const webdataset::ItemPlace place = place_of(item);
     if (there_.found() != 0 && place <= there_.last_found())
-      refuse_there("they have no sample of the key \"" + webdataset::printable(name_of(item)) +
-                   "\" where this run has one");
+      refuse_there("they have no sample of the key \"" + printable(name_of(item)) + "\" where this run has one");
     if (last_ && place <= *last_)
       refuse(Errc::invalid_argument, "sample " + position_key(item, size_) + " is put behind one that follows it",
              item.key);
     require_all_found();
-    if (was_finished_) refuse_there("they have no sample of the key \"" + webdataset::printable(name_of(item)) + "\"");
+    if (was_finished_) refuse_there("they have no sample of the key \"" + printable(name_of(item)) + "\"");
     last_ = place;
   }
   void require_all_found() const {
     if (there_.found() != there_.size())
-      refuse_there("this run has no sample of the key \"" + webdataset::printable(there_.key(there_.found())) +
+      refuse_there("this run has no sample of the key \"" + printable(there_.key(there_.found())) +
                    "\" where they have one");
   }
 
@@ -240,8 +238,8 @@ class WebDatasetSink::Impl {
   void next_shard() {
     end_shard();
     names_.clear();
-    shard_.emplace(partial_name(++number_), 0);
-    if (options_.sync) webdataset::sync_folder_of(mark_file());
+    shard_.emplace(partial_name(++number_), 0, webdataset::source_name);
+    if (options_.sync) sync_folder_of(mark_file(), webdataset::source_name);
   }
 
   // The first shard is the store's lock, under either name, and is made before the mark.
@@ -252,7 +250,7 @@ class WebDatasetSink::Impl {
     if (failed) throw webdataset::write_error(failed.value(), "making the shards' folder", options_.path, 0);
 
     const Found before = find_shards(options_.path);
-    const bool marked = webdataset::read_text(mark_file()).has_value();
+    const bool marked = read_text(mark_file(), webdataset::source_name).has_value();
     if (!marked && !before.finished.empty()) {
       was_finished_ = true;
       take_finished(before);
@@ -261,7 +259,7 @@ class WebDatasetSink::Impl {
     const std::string first = webdataset::shard_name(options_.path, 0);
     take_lock(first);
     const Found found = find_shards(options_.path);
-    const auto mark_text = webdataset::read_text(mark_file());
+    const auto mark_text = read_text(mark_file(), webdataset::source_name);
     if (mark_text) {
       resume(*mark_text, found);
       return;
@@ -271,22 +269,23 @@ class WebDatasetSink::Impl {
       take_finished(found);
       return;
     }
-    if (found.partial.size() != 1 || webdataset::file_bytes(partial_name(0)) != 0)
+    if (found.partial.size() != 1 || file_bytes(partial_name(0), webdataset::source_name) != 0)
       refuse(Errc::invalid_argument, "there are shards here, *" + std::string(partial) +
                                          ", that were not begun by a run "
                                          "that can be continued; delete them, or write to another path");
     mark({job_, 0, 0, 0, false}, options_.sync);
-    shard_.emplace(partial_name(0), 0);
+    shard_.emplace(partial_name(0), 0, webdataset::source_name);
   }
 
   void take_lock(const std::string& first) {
     const std::string unnamed = partial_name(0);
-    const bool named = webdataset::file_bytes(first).has_value();
-    bool taken = lock_.take(named ? first : unnamed);
+    const bool named = file_bytes(first, webdataset::source_name).has_value();
+    bool taken = lock_.take(named ? first : unnamed, webdataset::source_name);
     // Another sink may just have given the first shard its name; then what is locked is an empty file, made by that.
-    if (taken && !named && webdataset::file_bytes(first) && webdataset::file_bytes(unnamed) == 0) {
-      webdataset::remove_file(unnamed);
-      taken = lock_.take(first);
+    if (taken && !named && file_bytes(first, webdataset::source_name) &&
+        file_bytes(unnamed, webdataset::source_name) == 0) {
+      remove_file(unnamed, webdataset::source_name);
+      taken = lock_.take(first, webdataset::source_name);
     }
     if (!taken)
       refuse(Errc::invalid_argument, "another sink is writing these shards; wait until it is done, or stop it");
@@ -314,17 +313,17 @@ class WebDatasetSink::Impl {
     number_ = progress.shard;
     const auto file_of = [&](std::uint64_t number) {
       const std::string done = webdataset::shard_name(options_.path, number);
-      return progress.finishing && webdataset::file_bytes(done) ? done : partial_name(number);
+      return progress.finishing && file_bytes(done, webdataset::source_name) ? done : partial_name(number);
     };
     for (std::uint64_t number = 0; number < progress.shard + (progress.finishing ? 1 : 0); ++number)
       take(file_of(number), true);
     if (!progress.finishing) {
       // Nothing is cut off before it is known that the rest is there.
-      if (webdataset::file_bytes(partial_name(number_)).value_or(0) < progress.shard_bytes)
+      if (file_bytes(partial_name(number_), webdataset::source_name).value_or(0) < progress.shard_bytes)
         refuse_there("shard " + std::to_string(number_) + " is shorter than what was committed");
       for (const std::uint64_t number : found.partial)
-        if (number > number_) webdataset::remove_file(partial_name(number));
-      shard_.emplace(partial_name(number_), progress.shard_bytes);
+        if (number > number_) remove_file(partial_name(number), webdataset::source_name);
+      shard_.emplace(partial_name(number_), progress.shard_bytes, webdataset::source_name);
       if (progress.shard_bytes != 0) {
         take(partial_name(number_), false);
         const webdataset::ShardIndex& last = there_.last_shard();
@@ -336,9 +335,9 @@ class WebDatasetSink::Impl {
                    std::to_string(progress.samples) + " that were committed");
     if (!options_.sync) return;
     // The run before may have synced nothing, and later commits sync what they have written themselves.
-    for (std::uint64_t number = 0; number <= number_; ++number) webdataset::sync_file(file_of(number));
-    webdataset::sync_file(mark_file());
-    webdataset::sync_folder_of(mark_file());
+    for (std::uint64_t number = 0; number <= number_; ++number) sync_file(file_of(number), webdataset::source_name);
+    sync_file(mark_file(), webdataset::source_name);
+    sync_folder_of(mark_file(), webdataset::source_name);
   }
 
   // Learns what a shard holds, which must be what this sink writes.
@@ -358,10 +357,10 @@ class WebDatasetSink::Impl {
   webdataset::SampleEncoder encoder_;
   const std::uint64_t size_;
   webdataset::SinkJob job_;
-  webdataset::FileLock lock_;
+  FileLock lock_;
   bool was_finished_ = false, failed_ = false, uncommitted_ = false;
   webdataset::StoredSamples there_;
-  std::optional<webdataset::OutputFile> shard_;
+  std::optional<OutputFile> shard_;
   std::uint64_t number_ = 0;               // of the shard that is being written
   std::unordered_set<std::string> names_;  // of the samples in it
   std::uint64_t next_ = 0;

@@ -4,8 +4,11 @@
 #include <xxhash.h>
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <utility>
+
+#include <penstock/store_files.hpp>
 
 #include "errors.hpp"
 #include "npy.hpp"
@@ -102,7 +105,7 @@ void WebDatasetSource::Impl::take_schema() {
 Field WebDatasetSource::Impl::array_field(std::size_t slot) const {
   constexpr std::uint64_t looked_at = 100;
   std::optional<Field> made;
-  std::optional<webdataset::InputFile> file;
+  std::unique_ptr<const webdataset::InputFile> file;
   std::vector<std::byte> header;
   for (std::uint64_t index = 0; index < std::min(size(), looked_at); ++index) {
     const Place place = place_of(index);
@@ -112,7 +115,7 @@ Field WebDatasetSource::Impl::array_field(std::size_t slot) const {
       // Not through the map: the shard may be cut short at any moment.
       if (!file || file->path() != shards[place.shard]) {
         file.reset();
-        file.emplace(shards[place.shard]);
+        file = std::make_unique<const webdataset::InputFile>(shards[place.shard]);
         webdataset::require_same(*file, indices[place.shard]);
       }
       const auto begin = [&](std::uint64_t most) {
@@ -174,6 +177,11 @@ std::uint64_t WebDatasetSource::size() const noexcept { return impl_->size(); }
 Schema WebDatasetSource::schema() const { return impl_->schema; }
 std::string WebDatasetSource::file() const { return impl_->options.path; }
 std::uint64_t WebDatasetSource::identity() const noexcept { return impl_->identity; }
+std::uint64_t WebDatasetSource::revision() const noexcept {
+  std::uint64_t hash = 0;
+  for (const std::string& shard : impl_->shards) hash = hash * 0x9e3779b97f4a7c15 + file_revision(shard);
+  return hash;
+}
 std::vector<std::uint64_t> WebDatasetSource::block_ends() const {
   return {impl_->first.begin() + 1, impl_->first.end()};
 }

@@ -1,11 +1,15 @@
 // HDF5, held to the contracts of a source and of a source of blocks.
 #include <penstock/sources/hdf5.hpp>
 
+#include <algorithm>
+#include <filesystem>
 #include <string>
 #include <vector>
 
 #include <penstock/penstock.hpp>
+#include <penstock/sources/hdf5_sink.hpp>
 #include <penstock/testing/block_source.hpp>
+#include <penstock/testing/sink.hpp>
 #include <penstock/testing/source.hpp>
 
 #include "sources/hdf5_files.hpp"
@@ -80,4 +84,37 @@ TEST_CASE("HDF5 with damaged chunks keeps the contract of a source") {
     CHECK_FALSE(check_source(make).passed());
     CHECK(check_source(make, {.allow_bad_records = true}).text() == "");
   }
+}
+
+TEST_CASE("Hdf5Sink keeps the contract of a sink") {
+  for (const std::uint64_t max_samples : {7, 1000}) {
+    const TempFolder folder;
+    const auto report = ps::testing::check_sink(
+        [&](const std::string& path) {
+          return ps::Hdf5Sink({.path = path,
+                               .fields = {{.field = "image", .chunk_rows = 5}, {.field = "label", .chunk_rows = 9}},
+                               .keys = "key",
+                               .max_samples = max_samples,
+                               .sync = false});
+        },
+        [&](const std::string& path) {
+          std::vector<std::string> shards;
+          for (const auto& entry : std::filesystem::directory_iterator(folder.path()))
+            if (entry.path().string().starts_with(path + "-")) shards.push_back(entry.path().string());
+          std::ranges::sort(shards);
+          return ps::share(ps::Hdf5Source({.paths = shards}));
+        },
+        folder.path().string());
+    CHECK(report.text() == "");
+    CHECK(report.passed());
+  }
+}
+
+TEST_CASE("Hdf5Sink of a single file keeps the contract of a sink") {
+  const TempFolder folder;
+  const auto report = ps::testing::check_sink(
+      [](const std::string& path) { return ps::Hdf5Sink({.path = path, .single_file = true, .sync = false}); },
+      [](const std::string& path) { return ps::share(ps::Hdf5Source({.path = path})); }, folder.path().string());
+  CHECK(report.text() == "");
+  CHECK(report.passed());
 }

@@ -244,3 +244,58 @@ TEST_CASE("a write can sit on the executor's only thread") {
   ps::write(pipeline(), sink, {.executor = ps::Executor(1)});
   CHECK(sink.stored == expected());
 }
+
+TEST_CASE("a sink is given the threads of the run before it is opened") {
+  // Work that a sink gives away, and does itself where nobody has begun it.
+  struct Work {
+    std::atomic<bool> taken{false}, done{false};
+    std::thread::id by;
+    void run() {
+      if (taken.exchange(true)) return;
+      by = std::this_thread::get_id();
+      done = true;
+      done.notify_all();
+    }
+  };
+  struct Working : Sink {
+    std::optional<ps::SinkThreads> threads;
+    std::vector<std::shared_ptr<Work>> works;
+    void work_on(ps::SinkThreads given) {
+      CHECK(opened == 0);
+      threads = std::move(given);
+    }
+    void put(const ps::SinkItem& item, ps::Sample& sample) {
+      Sink::put(item, sample);
+      works.push_back(std::make_shared<Work>());
+      threads->submit([work = works.back()] { work->run(); });
+    }
+    void finish() {
+      for (const auto& work : works) {
+        work->run();
+        work->done.wait(false);
+      }
+      Sink::finish();
+    }
+  };
+  for (const unsigned threads : {1u, 3u}) {
+    Working sink;
+    ps::write(pipeline(), sink, {.threads = threads});
+    REQUIRE(sink.threads);
+    CHECK(sink.threads->threads() == threads);
+    CHECK(sink.works.size() == 100);
+    CHECK(std::ranges::all_of(sink.works, [](const auto& work) { return work->done.load(); }));
+  }
+}
+
+TEST_CASE("work that a sink has given away outlives the sink and the run") {
+  const auto ran = std::make_shared<std::atomic<bool>>(false);
+  {
+    const ps::Executor executor(1);
+    ps::SinkThreads(executor, 1).submit([ran] {
+      *ran = true;
+      ran->notify_all();
+    });
+    ran->wait(false);
+  }
+  CHECK(ran->load());
+}

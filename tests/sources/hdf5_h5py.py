@@ -3,6 +3,8 @@
 NAME.expected holds for each field a line "name<tab>dtype<tab>dimensions<tab>rows", and for each row the number of its
 bytes (8 bytes, little-endian) and its bytes. FOLDER/names lists the files.
 """
+import glob
+import os
 import struct
 import sys
 
@@ -201,7 +203,21 @@ def types():
     expect("texts")
 
 
+def stored():
+    """Files that somebody else has written, and how they are stored: NAME.storage."""
+    for path in sorted(glob.glob(f"{folder}/*.h5")):
+        name = os.path.basename(path)[:-3]
+        with h5py.File(path, "r") as file, open(f"{folder}/{name}.storage", "w") as out:
+            found = []
+            file.visititems(lambda at, item: found.append((at, item)) if isinstance(item, h5py.Dataset) else None)
+            for at, item in found:
+                print(at, item.dtype, item.shape, item.chunks, item.compression, item.compression_opts, item.shuffle, item.fletcher32, file=out)
+            if "classes" in file.attrs:
+                print(list(file.attrs["classes"]), file=out)
+        expect(name)
+
+
 for case in sys.argv[2:]:
-    {"pcam": pcam, "slides": slides, "storage": storage, "types": types}[case]()
+    {"pcam": pcam, "slides": slides, "storage": storage, "types": types, "stored": stored}[case]()
 with open(f"{folder}/names", "w") as out:
     out.write("\n".join(names))

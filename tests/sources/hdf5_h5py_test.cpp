@@ -3,13 +3,16 @@
 
 #include <cstdlib>
 #include <fstream>
+#include <iterator>
 #include <sstream>
 #include <string>
 #include <vector>
 
 #include <penstock/penstock.hpp>
+#include <penstock/sources/hdf5_sink.hpp>
 
 #include "hdf5_oracle.hpp"
+#include "hdf5_sink_records.hpp"
 #include "source_checks.hpp"
 #include "support/catch.hpp"
 #include "temp_folder.hpp"
@@ -176,4 +179,45 @@ TEST_CASE("every type is read as h5py reads it") {
   const TempFolder folder;
   make(folder, "types");
   compare_all(folder);
+}
+
+TEST_CASE("h5py reads what Hdf5Sink writes as Hdf5Source does") {
+  if (!has_h5py()) PENSTOCK_SKIP("no h5py for /usr/bin/python3: what the sink writes was not read by it");
+  const TempFolder folder;
+  constexpr std::uint64_t drawn = 12;
+  for (std::uint64_t seed = 1; seed <= drawn; ++seed) {
+    H5Draw draw(seed);
+    const DrawnRecords records(drawn_schema(draw), 1 + draw.below(90), seed);
+    Hdf5SinkOptions options = drawn_options(records.schema(), draw);
+    options.path = folder / ("drawn" + std::to_string(seed));
+    Hdf5Sink sink(options);
+    REQUIRE(run(sink, records, 100));
+  }
+  std::vector<Field> all;
+  for (int dtype = 0; dtype <= static_cast<int>(DType::boolean); ++dtype) {
+    const std::string name(to_string(static_cast<DType>(dtype)));
+    all.push_back({"fixed/" + name, static_cast<DType>(dtype), {3}});
+    all.push_back({"any/" + name, static_cast<DType>(dtype), {dynamic}});
+  }
+  const DrawnRecords records(Schema(std::move(all)), 70, 1);
+  Hdf5Sink sink({.path = folder / "all.h5",
+                 .single_file = true,
+                 .fields = {{.field = "fixed/u8", .chunk_rows = 9},
+                            {.field = "fixed/f16", .deflate = 12, .fletcher32 = true},
+                            {.field = "fixed/bool", .deflate = 0}},
+                 .keys = "key",
+                 .classes = {"tumor", "Gefäß"}});
+  REQUIRE(run(sink, records, 30));
+  make(folder, "stored");
+  compare_all(folder);
+  CHECK(names_in(folder).size() > drawn);
+  std::ifstream in(folder / "all.storage");
+  const std::string storage((std::istreambuf_iterator<char>(in)), {});
+  INFO(storage);
+  for (const char* const line :
+       {"fixed/u8 uint8 (70, 3) (9, 3) gzip 4 False False\n", "fixed/f16 float16 (70, 3) (70, 3) gzip 9 True True\n",
+        "fixed/bool bool (70, 3) (70, 3) None None False False\n", "any/f16 object (70,) (70,) None None False False\n",
+        "fixed/i64 int64 (70, 3) (70, 3) gzip 4 True False\n", "key object (70,) (70,) None None False False\n",
+        "['tumor', 'Gefäß']\n"})
+    CHECK(storage.find(line) != std::string::npos);
 }

@@ -3,14 +3,13 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
-#include <filesystem>
-#include <map>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include <penstock/sources/webdataset_sink.hpp>
 
+#include "folder_files.hpp"
 #include "source_checks.hpp"
 #include "tar_files.hpp"
 
@@ -58,14 +57,6 @@ inline bool run(penstock::WebDatasetSink& sink, const std::vector<ShardItem>& it
   sink.commit();
   sink.finish();
   return true;
-}
-
-// Every file of a folder, by name.
-inline std::map<std::string, std::string> files_in(const std::string& folder) {
-  std::map<std::string, std::string> files;
-  for (const auto& entry : std::filesystem::directory_iterator(folder))
-    files[entry.path().filename().string()] = file_text(entry.path().string());
-  return files;
 }
 
 }  // namespace penstock_test

@@ -62,6 +62,8 @@ class PENSTOCK_API FilesSource {
   /// Hash of all keys, labels and file sizes; looks at every file the first time. A file that is gone by then counts as
   /// one of a size no file has.
   std::uint64_t identity() const;
+  /// Of the files' sizes and times: looks at each of them.
+  std::uint64_t revision() const;
 
   /// Names of the classes by number; empty where labels are numbers, or there are none.
   const std::vector<std::string>& classes() const noexcept;

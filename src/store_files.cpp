@@ -1,4 +1,4 @@
-#include "output_file.hpp"
+#include <penstock/store_files.hpp>
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -12,9 +12,11 @@
 #include <filesystem>
 #include <utility>
 
-#include "errors.hpp"
+#include <penstock/system_error.hpp>
 
-namespace penstock::webdataset {
+#include "hash.hpp"
+
+namespace penstock {
 
 namespace {
 
@@ -38,15 +40,16 @@ class Descriptor {
 
 }  // namespace
 
-OutputFile::OutputFile(std::string path, std::uint64_t keep_bytes) : path_(std::move(path)), written_(keep_bytes) {
+OutputFile::OutputFile(std::string path, std::uint64_t keep_bytes, std::string_view source)
+    : path_(std::move(path)), source_(source), written_(keep_bytes) {
   buffer_.reserve(buffer_bytes);
   fd_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, file_mode);
-  if (fd_ < 0) throw write_error(errno, "opening the shard for writing", path_, 0);
+  if (fd_ < 0) throw write_error(source_, errno, "opening the file for writing", path_, 0);
   int code = ::ftruncate(fd_, static_cast<off_t>(keep_bytes)) == 0 ? 0 : errno;
   if (code == 0 && ::lseek(fd_, 0, SEEK_END) < 0) code = errno;
   if (code == 0) return;
   ::close(fd_);
-  throw write_error(code, "cutting off what was not committed", path_, 0);
+  throw write_error(source_, code, "cutting off what was not committed", path_, 0);
 }
 
 OutputFile::~OutputFile() { ::close(fd_); }
@@ -68,14 +71,14 @@ void OutputFile::flush() {
 }
 
 void OutputFile::sync() {
-  if (::fdatasync(fd_) != 0) throw write_error(errno, "syncing the shard", path_, 0);
+  if (::fdatasync(fd_) != 0) throw write_error(source_, errno, "syncing", path_, 0);
 }
 
 void OutputFile::write(std::span<const std::byte> bytes) {
   while (!bytes.empty()) {
     const ssize_t put = ::write(fd_, bytes.data(), bytes.size());
     if (put < 0 && errno == EINTR) continue;
-    if (put <= 0) throw write_error(put < 0 ? errno : EIO, "writing the shard", path_, bytes.size());
+    if (put <= 0) throw write_error(source_, put < 0 ? errno : EIO, "writing", path_, bytes.size());
     bytes = bytes.subspan(static_cast<std::size_t>(put));
     written_ += static_cast<std::uint64_t>(put);
   }
@@ -91,13 +94,13 @@ void FileLock::release() noexcept {
   fd_ = -1;
 }
 
-bool FileLock::take(const std::string& file) {
+bool FileLock::take(const std::string& file, std::string_view source) {
   release();
   fd_ = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, file_mode);
-  if (fd_ < 0) throw write_error(errno, "making the first shard", file, 0);
+  if (fd_ < 0) throw write_error(source, errno, "making the file", file, 0);
   if (::flock(fd_, LOCK_EX | LOCK_NB) != 0) {
     if (errno == EWOULDBLOCK) return false;
-    throw system_error(errno, "locking the first shard", file);
+    throw system_error(source, errno, "locking", file);
   }
   // Another one may have finished, and renamed the file, in between.
   struct stat own {
@@ -106,66 +109,73 @@ bool FileLock::take(const std::string& file) {
          own.st_dev == there.st_dev;
 }
 
-std::optional<std::uint64_t> file_bytes(const std::string& file) {
+std::optional<std::uint64_t> file_bytes(const std::string& file, std::string_view source) {
   struct stat status {};
   if (::stat(file.c_str(), &status) == 0) return static_cast<std::uint64_t>(status.st_size);
   if (errno == ENOENT || errno == ENOTDIR) return std::nullopt;
-  throw system_error(errno, "looking for the shard", file);
+  throw system_error(source, errno, "looking for the file", file);
 }
 
-std::optional<std::string> read_text(const std::string& file) {
+std::uint64_t file_revision(const std::string& file) noexcept {
+  struct stat status {};
+  if (::stat(file.c_str(), &status) != 0) return 0;
+  const std::int64_t facts[3] = {status.st_size, status.st_mtim.tv_sec, status.st_mtim.tv_nsec};
+  return detail::hash_bytes(facts, sizeof facts);
+}
+
+std::optional<std::string> read_text(const std::string& file, std::string_view source) {
   const Descriptor fd(file, O_RDONLY);
   if (fd.get() < 0) {
     if (errno == ENOENT || errno == ENOTDIR) return std::nullopt;
-    throw system_error(errno, "opening", file);
+    throw system_error(source, errno, "opening", file);
   }
   std::string text;
   std::array<char, 4096> part;
   while (true) {
     const ssize_t got = ::read(fd.get(), part.data(), part.size());
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) throw system_error(errno, "reading", file);
+    if (got < 0) throw system_error(source, errno, "reading", file);
     if (got == 0) return text;
     text.append(part.data(), static_cast<std::size_t>(got));
-    if (text.size() > largest_text) throw error_in(file, Errc::limit_exceeded, "the file is too large");
+    if (text.size() > largest_text) throw file_error(source, file, Errc::limit_exceeded, "the file is too large");
   }
 }
 
-void replace_text(const std::string& file, const std::string& text, bool sync) {
+void replace_text(const std::string& file, std::string_view text, bool sync, std::string_view source) {
   const std::string fresh = file + ".new";
   {
     const Descriptor fd(fresh, O_WRONLY | O_CREAT | O_TRUNC);
-    if (fd.get() < 0) throw write_error(errno, "creating", fresh, text.size());
+    if (fd.get() < 0) throw write_error(source, errno, "creating", fresh, text.size());
     for (std::size_t done = 0; done < text.size();) {
       const ssize_t put = ::write(fd.get(), text.data() + done, text.size() - done);
       if (put < 0 && errno == EINTR) continue;
-      if (put <= 0) throw write_error(put < 0 ? errno : EIO, "writing", fresh, text.size());
+      if (put <= 0) throw write_error(source, put < 0 ? errno : EIO, "writing", fresh, text.size());
       done += static_cast<std::size_t>(put);
     }
-    if (sync && ::fsync(fd.get()) != 0) throw write_error(errno, "syncing", fresh, text.size());
+    if (sync && ::fsync(fd.get()) != 0) throw write_error(source, errno, "syncing", fresh, text.size());
   }
-  rename_file(fresh, file);
-  if (sync) sync_folder_of(file);
+  rename_file(fresh, file, source);
+  if (sync) sync_folder_of(file, source);
 }
 
-void rename_file(const std::string& from, const std::string& to) {
-  if (std::rename(from.c_str(), to.c_str()) != 0) throw system_error(errno, "renaming", from);
+void rename_file(const std::string& from, const std::string& to, std::string_view source) {
+  if (std::rename(from.c_str(), to.c_str()) != 0) throw system_error(source, errno, "renaming", from);
 }
 
-void remove_file(const std::string& file) {
-  if (::unlink(file.c_str()) != 0 && errno != ENOENT) throw system_error(errno, "removing", file);
+void remove_file(const std::string& file, std::string_view source) {
+  if (::unlink(file.c_str()) != 0 && errno != ENOENT) throw system_error(source, errno, "removing", file);
 }
 
-void sync_file(const std::string& file) {
+void sync_file(const std::string& file, std::string_view source) {
   const Descriptor fd(file, O_RDONLY);
-  if (fd.get() < 0 || ::fsync(fd.get()) != 0) throw write_error(errno, "syncing", file, 0);
+  if (fd.get() < 0 || ::fsync(fd.get()) != 0) throw write_error(source, errno, "syncing", file, 0);
 }
 
-void sync_folder_of(const std::string& file) {
+void sync_folder_of(const std::string& file, std::string_view source) {
   std::string folder = std::filesystem::path(file).parent_path().string();
   if (folder.empty()) folder = ".";
   const Descriptor fd(folder, O_RDONLY | O_DIRECTORY);
-  if (fd.get() < 0 || ::fsync(fd.get()) != 0) throw system_error(errno, "syncing the folder", folder);
+  if (fd.get() < 0 || ::fsync(fd.get()) != 0) throw system_error(source, errno, "syncing the folder", folder);
 }
 
-}  // namespace penstock::webdataset
+}  // namespace penstock

@@ -1,0 +1,95 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <penstock/export.hpp>
+#include <penstock/sample.hpp>
+#include <penstock/schema.hpp>
+#include <penstock/sink.hpp>
+
+namespace penstock {
+
+/// How a field is stored, where that differs from what the sink does with all.
+struct Hdf5SinkField {
+  std::string field;
+  std::string dataset = {};              ///< its path in the file, "train/x" makes a group; empty: the field's name
+  std::uint64_t chunk_rows = 0;          ///< records a chunk; 0: as many as have 1 MiB, at least 1
+  std::optional<unsigned> deflate = {};  ///< level, 1 to 12; 0: not compressed
+  std::optional<bool> shuffle = {};      ///< bytes of elements stored apart, which lets numbers shrink further
+  std::optional<bool> fletcher32 = {};   ///< a checksum a chunk
+};
+
+struct Hdf5SinkOptions {
+  std::string path = {};     ///< "out/train" makes out/train-000000.h5, out/train-000001.h5, ...; folders are made
+                             ///< where missing
+  bool single_file = false;  ///< `path` is one file, "out/train.h5", of all samples
+  // What changes results.
+  std::vector<Hdf5SinkField> fields = {};  ///< those that shall not be stored as all others
+  unsigned deflate = 4;                    ///< level, 1 to 12; 0: not compressed
+  std::optional<bool> shuffle = {};        ///< none: elements of more than one byte, where they are compressed
+  bool fletcher32 = false;
+  std::string keys = {};                             ///< a dataset for the samples' keys, as strings; empty: none
+  std::vector<std::string> classes = {};             ///< names of the classes: an attribute of that name of the file
+  std::uint64_t max_samples = 100'000;               ///< of a shard; not of a single file
+  std::uint64_t max_bytes = std::uint64_t{1} << 30;  ///< of a shard, as values before they are compressed; a sample
+                                                     ///< larger than that has its own. Not of a single file
+  std::string job = {};  ///< what these samples are made by, e.g. the pipeline's fingerprint; a run is only continued
+                         ///< by one that gives the same
+  // What changes only speed.
+  bool sync = true;  ///< every commit reaches the disk. false: only `finish` does: a crash of the whole machine (not of
+                     ///< the process) may leave an unfinished store behind that is damaged
+};
+
+/// Writes samples into HDF5 files: `write(pipeline, sink)`. Each field becomes a dataset whose first dimension counts
+/// samples, in compressed chunks that HDF5 1.8 and later, h5py and Hdf5Source read. Fields of fixed shape keep dtype
+/// and shape (boolean is h5py's enumeration); those of shape [?] become variable-length sequences, which no filter
+/// compresses. Chunks are compressed on the threads of `write`.
+///
+/// A run may be killed at any moment. Until `finish` every file's name ends in `.partial`, and files whose names begin
+/// with `PATH-unfinished` say what was committed; Hdf5Source refuses shards it finds beside them. A rerun of the same
+/// job goes on behind the last commit, and the finished files are byte for byte those of an undisturbed run. A rerun
+/// of a finished job changes nothing: see `was_finished`. One thread at a time.
+class PENSTOCK_API Hdf5Sink {
+ public:
+  /// Touches nothing yet.
+  explicit Hdf5Sink(Hdf5SinkOptions options);
+  Hdf5Sink(Hdf5Sink&&) noexcept;
+  Hdf5Sink& operator=(Hdf5Sink&&) noexcept;
+  /// What was put since the last commit is lost.
+  ~Hdf5Sink();
+
+  void work_on(SinkThreads threads);
+  /// @throws Error(state_mismatch) when unfinished files there were begun with another schema, job or options, or are
+  /// damaged; Error(invalid_argument) when files there are finished and were made by something else, when another sink
+  /// writes them, and for options that can't work; Error(unsupported) for a field that HDF5 can't hold; Error(io).
+  void open(const Schema& schema, std::uint64_t size);
+  /// True when an earlier run has committed the item. @throws Error(state_mismatch) when another sample stands in its
+  /// place (where the number of samples is not known before: `put` does). Of a finished store nothing but the number of
+  /// samples is compared: where that isn't known, every item is there.
+  bool has(const SinkItem& item);
+  /// False when `open` found nothing that an earlier run has committed.
+  bool has_some() const;
+  /// @throws Error(invalid_argument) for an item out of order, and when the store was finished before;
+  /// Error(limit_exceeded) for a sequence of 2^32 elements or more; Error(io) when the disk is full.
+  void put(const SinkItem& item, Sample& sample);
+  void commit();
+  /// @throws Error(invalid_argument) when fewer samples were put than `open` announced.
+  void finish();
+  std::string name() const { return "hdf5"; }
+
+  /// True when `open` found that an earlier run had finished.
+  bool was_finished() const noexcept { return was_finished_; }
+
+ private:
+  class Impl;
+  Hdf5SinkOptions options_;
+  std::optional<SinkThreads> threads_;
+  std::unique_ptr<Impl> impl_;
+  bool was_finished_ = false;
+};
+
+}  // namespace penstock

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <penstock/export.hpp>
+
+namespace penstock {
+
+/// What a sink of your own needs of the file system to survive crashes. Errors are Error(io), or Error(not_found) where
+/// a file or folder is missing, with the file and with `source`, the sink's name.
+
+/// A file that is appended to. What was not flushed is lost with it. One thread at a time.
+class PENSTOCK_API OutputFile {
+ public:
+  /// Makes the file where it is missing, and cuts it off behind its first `keep_bytes`, which it must have.
+  OutputFile(std::string path, std::uint64_t keep_bytes, std::string_view source);
+  OutputFile(const OutputFile&) = delete;
+  OutputFile& operator=(const OutputFile&) = delete;
+  ~OutputFile();
+
+  /// Where the disk is full the file's end is undefined afterwards.
+  void append(std::span<const std::byte> bytes);
+  void append(std::string_view text) { append(std::as_bytes(std::span(text))); }
+  void append_zeros(std::size_t count);
+  void flush();
+  /// What was flushed lasts through a power cut.
+  void sync();
+  /// Unflushed ones included.
+  std::uint64_t bytes() const noexcept { return written_ + buffer_.size(); }
+
+ private:
+  void write(std::span<const std::byte> bytes);
+
+  std::string path_, source_;
+  int fd_ = -1;
+  std::uint64_t written_ = 0;
+  std::vector<std::byte> buffer_;
+};
+
+/// Held by one process at a time, and by one object in it.
+class PENSTOCK_API FileLock {
+ public:
+  FileLock() = default;
+  FileLock(const FileLock&) = delete;
+  FileLock& operator=(const FileLock&) = delete;
+  ~FileLock();
+  /// Makes the file where it is missing. False where another one holds it. Lets go of what it held before.
+  bool take(const std::string& file, std::string_view source);
+
+ private:
+  void release() noexcept;
+
+  int fd_ = -1;
+};
+
+/// Nothing where there is no such file.
+PENSTOCK_API std::optional<std::uint64_t> file_bytes(const std::string& file, std::string_view source);
+/// Hash of a file's size and the time of its last change, in nanoseconds, for a source's `revision()`; 0 where it can't
+/// be looked at.
+PENSTOCK_API std::uint64_t file_revision(const std::string& file) noexcept;
+/// Content of a small file; nothing where there is none. @throws Error(limit_exceeded) above 16 MiB.
+PENSTOCK_API std::optional<std::string> read_text(const std::string& file, std::string_view source);
+/// Replaces a file as a whole, and, with `sync`, lasts through a power cut.
+PENSTOCK_API void replace_text(const std::string& file, std::string_view text, bool sync, std::string_view source);
+PENSTOCK_API void rename_file(const std::string& from, const std::string& to, std::string_view source);
+/// Nothing happens where there is none.
+PENSTOCK_API void remove_file(const std::string& file, std::string_view source);
+/// The file's content lasts through a power cut.
+PENSTOCK_API void sync_file(const std::string& file, std::string_view source);
+/// The names in the file's folder last through a power cut.
+PENSTOCK_API void sync_folder_of(const std::string& file, std::string_view source);
+
+}  // namespace penstock

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <penstock/error.hpp>
+#include <penstock/export.hpp>
+
+namespace penstock {
+
+/// What a source or sink of your own says where a file, or the system, fails it. `source` is its name.
+
+/// An Error about a file, with the offset in it where there is one.
+PENSTOCK_API Error file_error(std::string_view source, const std::string& file, Errc code, std::string cause,
+                              std::optional<std::uint64_t> offset = {});
+
+/// Of a failed system call, while `doing` ("opening the file"): ENOENT and ENOTDIR become not_found, others io.
+PENSTOCK_API Error system_error(std::string_view source, int code, std::string_view doing, const std::string& file);
+
+/// The same for a failed write: where a disk may be full it says how much room was needed, how much there is, and that
+/// a run can be continued.
+PENSTOCK_API Error write_error(std::string_view source, int code, std::string_view doing, const std::string& file,
+                               std::uint64_t bytes);
+
+/// Bytes as text on one line: what isn't printable ASCII as \xHH, cut behind about `longest` characters.
+PENSTOCK_API std::string printable(std::string_view bytes, std::size_t longest = 200);
+
+}  // namespace penstock

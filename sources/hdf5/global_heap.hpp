@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace penstock::hdf5 {
+
+/// A collection of HDF5's global heap, where values of no fixed size lie. One thread at a time.
+class GlobalHeap {
+ public:
+  GlobalHeap();
+  /// As it was when `image()` had these bytes.
+  GlobalHeap(std::vector<std::byte> image, std::uint32_t objects);
+
+  bool empty() const noexcept { return objects_ == 0; }
+  std::uint32_t objects() const noexcept { return objects_; }
+  std::span<const std::byte> image() const noexcept { return image_; }
+  /// Whether a value of so many bytes should stand in the next one: a reader takes a collection whole.
+  bool full_for(std::size_t bytes) const noexcept;
+  /// Returns the object's number.
+  std::uint32_t add(std::span<const std::byte> value);
+  /// The collection as it is stored. It is empty again afterwards.
+  std::vector<std::byte> take();
+
+ private:
+  std::vector<std::byte> image_;
+  std::uint32_t objects_ = 0;
+};
+
+}  // namespace penstock::hdf5
