@@ -96,6 +96,10 @@ TEST_CASE("what may not stand before a cache is refused by name where the cache 
         return ps::from(RawImages{}) | fake::decode("image") | fake::image_stage("image", fake::RandomFlip{}) | room();
       },
       "random_flip");
+  for (const ps::CheckOptions& check : {ps::CheckOptions{.verify = true}, ps::CheckOptions{.max_sample_bytes = 90}})
+    refused([&] { return records() | room() | ps::check(check); }, "check");
+  static_cast<void>(records() | ps::check({.verify = true, .max_sample_bytes = 90}) | room());
+  static_cast<void>(records() | room() | ps::check({.fold = false}));
   for (const std::size_t bytes : {0, 1, 40 * 8 - 1})
     refused([&] { return records() | ps::cache({.bytes = bytes}); }, "bytes");
 }

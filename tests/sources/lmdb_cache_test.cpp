@@ -36,7 +36,9 @@ TEST_CASE("a second run over a cache on disk makes nothing") {
       const ps::Pipeline bare = behind(ps::from(EveryKind{}) | Make{}, way);
       const ps::Pipeline p = behind(ps::from(source) | made | ps::cache(folder / "cache", {.sync = run % 2 == 0}), way);
       CHECK(p.fingerprint() == bare.fingerprint());
-      CHECK(epochs_of(p, 2, 1 + static_cast<unsigned>(run)) == epochs_of(bare, 2));
+      // A second epoch may be quicker than the first commit.
+      const std::uint64_t epochs = run == 0 ? 1 : 2;
+      CHECK(epochs_of(p, epochs, 1 + static_cast<unsigned>(run)) == epochs_of(bare, epochs));
       CHECK(source.reads->most() == 1);
       CHECK(made.calls->total() == 60);
     }
@@ -114,8 +116,9 @@ TEST_CASE("blocks and advice of what is in a cache on disk are not asked for") {
   for (int run = 0; run < 2; ++run) {
     chunks.shared->loads.clear();
     advised.shared->advised = 0;
-    ps::Loader loader(ps::from(chunks) | ps::cache(folder / "chunks", {.sync = false}) | ps::shuffle({.blocks = true}) |
-                          ps::batch(10),
+    ps::Loader loader(ps::from(chunks) |
+                          ps::cache(folder / "chunks", {.allows = {.unversioned = true}, .sync = false}) |
+                          ps::shuffle({.blocks = true}) | ps::batch(10),
                       {.threads = 2, .block_bytes = 3 * 8 * 32, .epochs = 1});
     for (const ps::Batch& b : loader.epoch()) check_values(chunks, b);
     CHECK((chunks.decodes() == 0) == (run == 1));
@@ -134,14 +137,15 @@ TEST_CASE("batches on a device and samples in a store come from a cache on disk"
   write_to(stored, not_cached(100));
   const Mix made;
   for (int run = 0; run < 3; ++run) {
+    made.calls->clear();
     const ps::Pipeline begin = cached(folder / "cache", wide(100), made);
     ps::Loader loader(in_batches(begin), {.device = gpu.device(), .threads = 2, .epochs = 2});
     CHECK(train(loader, gpu, 2) == wanted);
     Disk disk;
     write_to(disk, begin);
     CHECK(disk.kept == stored.kept);
+    CHECK((made.calls->total() == 0) == (run != 0));
   }
-  CHECK(made.calls->most() <= 2);
   CHECK(gpu.findings().empty());
 }
 
@@ -181,26 +185,59 @@ TEST_CASE("records of a cache that are damaged are made again and counted") {
     REQUIRE(at != std::string::npos);
     file[at + i * 37 % value.size()] ^= static_cast<char>(1u << i % 8);
   }
-  std::ofstream(folder / "cache/data.mdb", std::ios::binary | std::ios::trunc) << file;
+  std::ofstream(folder / "damaged", std::ios::binary) << file;
   for (const unsigned threads : {1u, 3u}) {
+    std::filesystem::copy_file(folder / "damaged", folder / "cache/data.mdb",
+                               std::filesystem::copy_options::overwrite_existing);
     made.calls->clear();
-    const ps::Pipeline p = in_batches(cached(folder / "cache", wide(150), made));
-    ps::Loader loader(p, {.threads = threads, .epochs = 2});
-    CHECK(collect(loader, 2) == wanted);
-    for (const auto& [index, times] : made.calls->of) CHECK(index % 15 == 3);
-    const std::string notes = joined(loader.report().notes);
-    CAPTURE(notes);
-    if (threads == 1) {
+    {
+      const ps::Pipeline p = in_batches(cached(folder / "cache", wide(150), made));
+      ps::Loader loader(p, {.threads = threads, .epochs = 1});
+      CHECK(collect(loader, 1) == std::vector<Got>(wanted.begin(), wanted.begin() + 10));
+      for (const auto& [index, times] : made.calls->of) CHECK(index % 15 == 3);
       CHECK(made.calls->of.size() == damaged);
-      CHECK(contains(notes, "damage"));
-      CHECK(contains(notes, std::to_string(damaged)));
+      const std::string notes = joined(loader.report().notes);
+      CAPTURE(notes);
+      CHECK(contains(notes, "damaged " + std::to_string(damaged) + " times"));
+      CHECK(eventually([&] {
+        return contains(joined(loader.report().notes), "of those " + std::to_string(damaged) + " were replaced");
+      }));
     }
+    made.calls->clear();
+    CHECK(epochs_of(in_batches(cached(folder / "cache", wide(150), made)), 2) == wanted);
+    CHECK(made.calls->total() == 0);
   }
+  std::filesystem::copy_file(folder / "damaged", folder / "cache/data.mdb",
+                             std::filesystem::copy_options::overwrite_existing);
   // Whoever does not look gets them as they are.
   made.calls->clear();
   static_cast<void>(
       epochs_of(in_batches(cached(folder / "cache", wide(150), made, {.verify_checksum = false, .sync = false})), 1));
   CHECK(made.calls->total() == 0);
+}
+
+TEST_CASE("records that a damaged page of the tree hides are made again") {
+  const Watchdog dog(60s);
+  const TempFolder folder;
+  const Mix made;
+  const std::vector<Got> wanted = epochs_of(in_batches(not_cached(150)), 2);
+  static_cast<void>(epochs_of(in_batches(cached(folder / "cache", wide(150), made)), 1));
+  std::string file = bytes_of(folder / "cache/data.mdb");
+  // The flags, behind its number, of a page of leaves.
+  constexpr std::size_t page = 4096, flags = 10;
+  std::size_t damaged = 0;
+  for (std::size_t at = 2 * page; at < file.size() && damaged == 0; at += page) {
+    const std::string_view bytes = std::string_view(file).substr(at, page);
+    // The key of a record in the middle.
+    if (bytes[flags] == 2 && contains(bytes, std::string("\0\0\0\0\0\0\0\x4b", 8))) damaged = at;
+  }
+  REQUIRE(damaged != 0);
+  file[damaged + flags] = 0;
+  std::ofstream(folder / "cache/data.mdb", std::ios::binary | std::ios::trunc) << file;
+  made.calls->clear();
+  CHECK(epochs_of(in_batches(cached(folder / "cache", wide(150), made)), 2) == wanted);
+  CHECK(made.calls->total() != 0);
+  CHECK(made.calls->of.size() < 150);
 }
 
 TEST_CASE("a cache with a short queue declines records and is complete after some epochs") {
@@ -217,7 +254,7 @@ TEST_CASE("a cache with a short queue declines records and is complete after som
       ps::Loader loader(p, {.threads = 3, .epochs = 1});
       REQUIRE(collect(loader, 1) == wanted);
       complete = made.calls->total() == 0;
-      declined = declined || contains(joined(loader.report().notes), "declined");
+      declined = declined || contains(joined(loader.report().notes), "not kept");
     }
     CHECK(complete);
     CHECK(declined);
