@@ -273,6 +273,11 @@ class Join {
   }
   void operator()(const CheckOptions& options) {
     if (data_.check) throw Error(Errc::invalid_argument, "the pipeline already has a check stage").with_stage("check");
+    if (const CheckOptions usual;
+        data_.cache && (options.verify != usual.verify || options.max_sample_bytes != usual.max_sample_bytes))
+      throw Error(Errc::invalid_argument,
+                  "what " + data_.cache->label + " keeps was not looked at like that; put this stage before it")
+          .with_stage("check");
     data_.check = options;
   }
   void operator()(const Shard& shard) {

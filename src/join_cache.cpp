@@ -36,11 +36,12 @@ void check(const PipelineData& data, const CacheItem& item) {
   if (data.cache) refuse(item, "the pipeline has a cache already, " + data.cache->label + "; one is enough");
   if (data.source->is_stream())
     refuse(item, "a stream's records have no numbers to keep them by, and come in its own order in any case");
-  if (data.filters || data.flat_maps)
-    refuse(item,
-           "it keeps one sample for each record, so a filter or a flat_map can't stand before it; put the cache before "
-           "them: what they do to samples that are there is cheap");
   for (const BoundStage& stage : data.stages) {
+    const auto& kind = stage.stage.model().item;
+    if (std::holds_alternative<FilterItem>(kind) || std::holds_alternative<FlatMapItem>(kind))
+      refuse(item, "it keeps one sample for each record, so the stage " + stage.label +
+                       ", which changes their number, can't stand before it; put the cache before that: what it does "
+                       "to samples that are there is cheap");
     const Says said = says(stage);
     if (said.draws && !item.allows.random)
       refuse(item, "the stage " + stage.label +
@@ -73,6 +74,11 @@ CacheKey key_of(const PipelineData& data, const CacheItem& item) {
   for (const BoundStage& stage : data.stages)
     line("stage " + stage.label + (stage.options.empty() ? "" : " " + stage.options) + ", version " +
          std::to_string(stage.version) + " -> " + stage.out.to_string());
+  // Which samples are bad, and so not kept.
+  const CheckOptions check = data.check_value(), usual;
+  if (check.verify != usual.verify || check.max_sample_bytes != usual.max_sample_bytes)
+    line(std::string("check ") + (check.verify ? "that verifies" : "that doesn't verify") + ", fields of at most " +
+         std::to_string(check.max_sample_bytes) + " bytes");
   if (item.allows.random) {
     line("draws of seed " + std::to_string(data.seed_value()));
     for (const BoundStage& stage : data.stages) add(stage.key);

@@ -50,10 +50,12 @@ class MemoryCache final : public CacheModel, public std::enable_shared_from_this
   std::unique_ptr<CacheReader> open_reader() override;
   void offer(std::uint64_t index, Sample& sample) noexcept override {
     if (index >= records_ || has(index)) return;
-    if (full_.load(std::memory_order_relaxed)) return;
     std::size_t bytes = header_;
     for (std::size_t slot = 0; slot < schema_.size(); ++slot) bytes += aligned(sample.bytes(slot).size());
-    if (used_.fetch_add(bytes, std::memory_order_relaxed) > limit_ - std::min(bytes, limit_)) {
+    // What has no room keeps none of the smaller ones out. Looked at first, as a full cache is asked by all threads.
+    const std::size_t most = limit_ - std::min(bytes, limit_);
+    if (used_.load(std::memory_order_relaxed) > most) return full_.store(true, std::memory_order_relaxed);
+    if (used_.fetch_add(bytes, std::memory_order_relaxed) > most) {
       used_.fetch_sub(bytes, std::memory_order_relaxed);
       return full_.store(true, std::memory_order_relaxed);
     }

@@ -26,7 +26,8 @@ struct CacheAllows {
 
 /// Settings of `cache` in memory.
 struct CacheOptions {
-  std::size_t bytes = 0;  ///< of records at most, with 64 bytes each and 8 for every record of the source
+  std::size_t bytes = 0;  ///< of records at most: 64 for each (more where shapes vary), its fields, each rounded up to
+                          ///< 64, and 8 for every record of the source
   CacheAllows allows = {};
 };
 
@@ -38,9 +39,10 @@ struct CacheOptions {
 ///
 /// For caches on disk: <penstock/sources/lmdb_cache.hpp>.
 ///
-/// Before it stand the source and stages that neither draw (see `CacheAllows`) nor change the number of samples; one
-/// cache a pipeline. What the pipeline delivers, its fingerprint and its states are the same with and without it,
-/// unless `random` is allowed. A map before it that asks for its place is told epoch 0 and the record's index.
+/// Before it stand the source and stages that neither draw (see `CacheAllows`) nor change the number of samples, and
+/// `check`, where it changes which samples are bad; one cache a pipeline. What the pipeline delivers, its fingerprint
+/// and its states are the same with and without it, unless `random` is allowed. A map before it that asks for its place
+/// is told epoch 0 and the record's index.
 /// @throws Error(invalid_argument), when it joins a pipeline, that names the stage in its way.
 PENSTOCK_API Stage cache(CacheOptions options);
 

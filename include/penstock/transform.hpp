@@ -279,9 +279,14 @@ Stage map(F f) {
 /// reads field "image" where it lies and writes its new value where the next stage, or the batch, wants it.
 /// Dtypes and ranks are checked against the schema when the stage joins a pipeline. A callable may also say
 /// `void check(const Shape& in) const`, which throws Error(schema_mismatch) for shapes it can't take, and
-/// `std::string describe() const`, its result options, which become part of the fingerprint.
+/// `std::string describe() const`, its result options, which become part of the fingerprint, as does
+/// `std::uint64_t version() const`, which is added to that of `options`.
 template <FieldTransform F>
 Stage map(std::string field, F f, MapOptions options = {}) {
+  if constexpr (requires {
+                  { f.version() } -> std::convertible_to<std::uint64_t>;
+                })
+    options.version += f.version();
   return detail::make_field_map(std::move(field),
                                 std::shared_ptr<const detail::FieldMapModel>(new detail::FieldMapOf<F>(std::move(f))),
                                 std::move(options));

@@ -25,25 +25,30 @@ class Reader final : public penstock::detail::CacheReader {
   bool has(std::uint64_t index) override {
     if (store_->has(index)) return true;
     if (!store_->others_write() || index >= store_->records()) return false;
-    txn_.pause();  // what another process wrote is seen in a new transaction only
-    forget();
-    MDB_val value{};
-    if (!look_up(index, value)) return false;
+    try {
+      MDB_val value{};
+      if (!find_anew(index, value)) return false;
+    } catch (const Error& error) {
+      if (!error.sample_scoped()) throw;
+      return false;
+    }
     store_->learn(index);
     return true;
   }
 
   bool read(std::uint64_t index, SampleBuilder& out) override {
-    MDB_val value{};
-    if (!find(index, value)) return false;
-    std::array<char, cache_key_bytes> buffer{};
     try {
+      MDB_val value{};
+      if (!find(index, value) && !find_anew(index, value)) return false;
+      std::array<char, cache_key_bytes> buffer{};
       store_->layout().decode(bytes_of(value), cache_key(index, buffer), store_->verifies(), out);
       return true;
     } catch (const Damage&) {
-      store_->note_damage(index);
-      return false;
+    } catch (const Error& error) {  // of the tree, or of the disk
+      if (!error.sample_scoped()) throw;
     }
+    store_->note_damage(index);
+    return false;
   }
 
   void expect(std::span<const std::uint64_t> indices) noexcept override {
@@ -78,6 +83,14 @@ class Reader final : public penstock::detail::CacheReader {
       fetch_next();
       return true;
     }
+    forget();
+    return look_up(index, value);
+  }
+
+  // What another process wrote is seen in a new transaction only, also where another reader knows of it.
+  bool find_anew(std::uint64_t index, MDB_val& value) {
+    if (!store_->others_write()) return false;
+    txn_.pause();
     forget();
     return look_up(index, value);
   }

@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <map>
 #include <mutex>
+#include <new>
+#include <system_error>
 #include <utility>
 
 #include <penstock/error.hpp>
@@ -32,11 +34,20 @@ void before_fork() { stores().mutex.lock(); }
 void after_fork_in_parent() { stores().mutex.unlock(); }
 void after_fork_in_child() {
   stores().open.clear();
-  stores().mutex.unlock();
+  // A recursive mutex belongs to a thread, which in the child has another number: nobody there can unlock it.
+  new (&stores().mutex) std::recursive_mutex;
 }
 void watch_forks() {
+  watch_forks_of_environments();  // their mutex is locked inside of this one, so also before a fork
   static const int once = pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
   static_cast<void>(once);
+}
+
+// One for all ways to say the path. What is wrong with it, opening it will say.
+std::string name_of(const std::string& path) {
+  std::error_code failed;
+  const std::filesystem::path whole = std::filesystem::weakly_canonical(path, failed);
+  return failed ? path : whole.string();
 }
 
 }  // namespace
@@ -44,7 +55,7 @@ void watch_forks() {
 std::shared_ptr<CacheStore> open_cache(const std::string& path, const LmdbCacheOptions& options,
                                        const penstock::detail::CacheKey& key) {
   watch_forks();
-  const std::string name = std::filesystem::weakly_canonical(path).string();
+  const std::string name = name_of(path);
   std::shared_ptr<CacheStore> there;  // let go of behind the lock, which its end takes
   const std::lock_guard lock(stores().mutex);
   if (const auto found = stores().open.find(name); found != stores().open.end()) there = found->second.lock();

@@ -20,11 +20,17 @@ namespace penstock::lmdb {
 namespace {
 
 // A commit waits for the disk, so it should have something to write; but not so long that a kill loses much.
-constexpr std::size_t enough_bytes = 8u << 20;
+constexpr std::size_t most_waiting_bytes = 8u << 20;
 constexpr std::chrono::milliseconds enough_time{200};
 // Of one transaction: what is lost where one fails.
 constexpr std::size_t transaction_bytes = 32u << 20;
 constexpr std::size_t transaction_records = 4096;
+
+std::size_t bytes_of(std::span<const WaitingRecord> records) noexcept {
+  std::size_t bytes = 0;
+  for (const WaitingRecord& record : records) bytes += record.bytes;
+  return bytes;
+}
 
 // Signals are for the threads of who uses this.
 void block_signals() noexcept {
@@ -36,7 +42,12 @@ void block_signals() noexcept {
 }  // namespace
 
 CacheWriter::CacheWriter(std::shared_ptr<Environment> environment, Limits limits, Tell committed, Tell lost)
-    : environment_(std::move(environment)), limits_(limits), committed_(std::move(committed)), lost_(std::move(lost)) {}
+    : environment_(std::move(environment)),
+      limits_(limits),
+      // Where few may wait, none should be turned away while nothing is done.
+      enough_bytes_(std::min(most_waiting_bytes, limits.queue_bytes / 2)),
+      committed_(std::move(committed)),
+      lost_(std::move(lost)) {}
 
 CacheWriter::~CacheWriter() {
   if (!environment_->usable()) {
@@ -73,7 +84,7 @@ void CacheWriter::put(WaitingRecord record) {
     }
   }
   waiting_bytes_ += bytes;
-  if (queue_.size() == 1 || waiting_bytes_ >= enough_bytes) changed_.notify_all();
+  if (queue_.size() == 1 || waiting_bytes_ >= enough_bytes_) changed_.notify_all();
 }
 
 std::string CacheWriter::ended() const {
@@ -94,7 +105,7 @@ void CacheWriter::run() noexcept {
     {
       std::unique_lock lock(mutex_);
       changed_.wait(lock, [&] { return stop_ || !queue_.empty(); });
-      changed_.wait_for(lock, enough_time, [&] { return stop_ || waiting_bytes_ >= enough_bytes; });
+      changed_.wait_for(lock, enough_time, [&] { return stop_ || waiting_bytes_ >= enough_bytes_; });
       if (queue_.empty()) return;
       records.swap(queue_);
       waiting_bytes_ = 0;
@@ -106,43 +117,54 @@ void CacheWriter::run() noexcept {
 // In the order of their keys, which is that of the tree's pages.
 void CacheWriter::write(std::vector<WaitingRecord> records) noexcept {
   std::ranges::sort(records, {}, &WaitingRecord::index);
-  for (std::size_t begin = 0; begin < records.size();) {
-    std::size_t end = begin, bytes = 0;
-    while (end < records.size() && end - begin < transaction_records &&
-           (end == begin || bytes + records[end].bytes <= transaction_bytes))
-      bytes += records[end++].bytes;
-    const std::span some(records.data() + begin, end - begin);
+  for (std::span<WaitingRecord> left(records); !left.empty();) {
+    std::span<WaitingRecord> some = left;
     bool written = false;
     try {
-      written = !ended_.load(std::memory_order_relaxed) && write_some(some);
+      if (!ended_.load(std::memory_order_relaxed)) {
+        if (const std::size_t fitting = count_for_one(left); fitting != 0) {
+          some = left.first(fitting);
+          written = write_some(some);
+        } else {
+          stop_writing("it is full: it may have " + std::to_string(limits_.file_bytes >> 20) +
+                       " MiB (`max_bytes`, or what the disk had free)");
+        }
+      }
+      if (written) committed_(some);
     } catch (const std::exception& error) {
       stop_writing(std::string("writing to it failed: ") + error.what());
     }
-    (written ? committed_ : lost_)(some);
-    for (WaitingRecord& record : some) record.data.reset();
-    give_up(bytes);
-    begin = end;
+    if (!written) lost_(some);
+    for (WaitingRecord& record : some) {
+      record.data.reset();
+      give_up(record.bytes);
+    }
+    left = left.subspan(some.size());
   }
 }
 
-// What a few records may take beside their values: pages that are not full, pages of the tree.
-bool CacheWriter::fits(std::size_t bytes) const {
+// How many of them one transaction may take, so that the file stays as small as it should. Counted with what they take
+// at most: leaves that are half full, or pages of their own, and new pages of the tree.
+std::size_t CacheWriter::count_for_one(std::span<const WaitingRecord> records) const {
   MDB_envinfo info{};
   MDB_stat stat{};
   check(mdb_env_info(environment_->handle(), &info), "writing to the cache", environment_->file());
   check(mdb_env_stat(environment_->handle(), &stat), "writing to the cache", environment_->file());
-  const std::uint64_t used = (static_cast<std::uint64_t>(info.me_last_pgno) + 1) * stat.ms_psize;
-  return used <= limits_.file_bytes && bytes <= limits_.file_bytes - used;
+  constexpr std::uint64_t tree_pages = 12, node_bytes = 32;
+  const std::uint64_t page = stat.ms_psize;
+  std::uint64_t used = (static_cast<std::uint64_t>(info.me_last_pgno) + 1 + tree_pages) * page;
+  std::size_t count = 0, bytes = 0;
+  for (const WaitingRecord& record : records) {
+    const std::uint64_t node = record.bytes + node_bytes;
+    used += node < page / 2 ? 2 * node : (node / page + 1) * page + 2 * node_bytes;
+    bytes += record.bytes;
+    if (used > limits_.file_bytes || count == transaction_records || (count != 0 && bytes > transaction_bytes)) break;
+    ++count;
+  }
+  return count;
 }
 
 bool CacheWriter::write_some(std::span<const WaitingRecord> records) {
-  std::size_t bytes = 0;
-  for (const WaitingRecord& record : records) bytes += record.bytes;
-  if (!fits(bytes)) {
-    stop_writing("it is full: it may have " + std::to_string(limits_.file_bytes >> 20) +
-                 " MiB (`max_bytes`, or what the disk had free)");
-    return false;
-  }
   MDB_txn* txn = nullptr;
   int code = mdb_txn_begin(environment_->handle(), nullptr, 0, &txn);
   for (std::size_t i = 0; code == 0 && i < records.size(); ++i) {
@@ -158,7 +180,7 @@ bool CacheWriter::write_some(std::span<const WaitingRecord> records) {
     return false;
   }
   if (code != 0) {
-    stop_writing(write_error(code, "writing to it failed", environment_->file(), bytes).cause());
+    stop_writing(write_error(code, "writing to it failed", environment_->file(), bytes_of(records)).cause());
     return false;
   }
   return true;

@@ -34,6 +34,7 @@ class CacheWriter {
     std::size_t queue_bytes;
   };
   /// `committed` is told which records are there, `lost` which are not and may be offered again, both by the thread.
+  /// Where `committed` throws, nothing is written any more. `lost` doesn't throw.
   using Tell = std::function<void(std::span<const WaitingRecord>)>;
   CacheWriter(std::shared_ptr<Environment> environment, Limits limits, Tell committed, Tell lost);
   CacheWriter(const CacheWriter&) = delete;
@@ -54,10 +55,11 @@ class CacheWriter {
   void write(std::vector<WaitingRecord> records) noexcept;
   bool write_some(std::span<const WaitingRecord> records);
   void stop_writing(std::string why);
-  bool fits(std::size_t bytes) const;
+  std::size_t count_for_one(std::span<const WaitingRecord> records) const;
 
   std::shared_ptr<Environment> environment_;
   const Limits limits_;
+  const std::size_t enough_bytes_;  // to begin with a transaction
   const Tell committed_, lost_;
   std::atomic<std::size_t> queued_bytes_{0};
   std::atomic<bool> ended_{false};

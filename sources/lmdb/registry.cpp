@@ -44,11 +44,6 @@ Table& table() {
   return *one;
 }
 
-void watch_forks() {
-  static const int once = pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
-  static_cast<void>(once);
-}
-
 std::shared_ptr<Environment> handle_of(FileId id, Entry& entry) {
   ++entry.users;
   Environment* const environment = entry.environment.get();
@@ -68,8 +63,13 @@ std::shared_ptr<Environment> handle_of(FileId id, Entry& entry) {
 
 }  // namespace
 
+void watch_forks_of_environments() {
+  static const int once = pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+  static_cast<void>(once);
+}
+
 std::shared_ptr<Environment> share_for_reading(const StoreFiles& files, bool read_ahead) {
-  watch_forks();
+  watch_forks_of_environments();
   const std::lock_guard lock(table().mutex);
   const auto facts = facts_of(files.data);
   if (!facts) throw error_of(ENOENT, "opening the store", files.data);
@@ -85,7 +85,7 @@ std::shared_ptr<Environment> share_for_reading(const StoreFiles& files, bool rea
 }
 
 std::shared_ptr<Environment> own_for_writing(const StoreFiles& files, std::size_t map_bytes, bool sync) {
-  watch_forks();
+  watch_forks_of_environments();
   const std::lock_guard lock(table().mutex);
   const auto before = facts_of(files.data);
   if (before && table().entries.contains(before->id))

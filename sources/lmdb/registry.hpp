@@ -17,6 +17,10 @@ std::shared_ptr<Environment> share_for_reading(const StoreFiles& files, bool rea
 /// @throws Error(invalid_argument) when the store is open in this process.
 std::shared_ptr<Environment> own_for_writing(const StoreFiles& files, std::size_t map_bytes, bool sync);
 
+/// Called by all that open one. Whoever has a mutex in which environments are opened, and locks it before a fork, calls
+/// this before it registers that: what is registered last is locked first.
+void watch_forks_of_environments();
+
 namespace detail {
 extern std::atomic<std::uint32_t> process_generation;
 }
