@@ -176,8 +176,8 @@ void ShardData::append_first() {
   if (!block.work) {
     append(block, block.bytes, 0);
   } else {
-    // While somebody else is at it, there is time for what nobody has begun.
-    if (!block.work->claim() && !block.work->done())
+    // The first that nobody has begun: this one, or, while somebody is at it, one behind it.
+    if (!block.work->done())
       static_cast<void>(std::any_of(waiting_.begin(), waiting_.end(),
                                     [](const Waiting& other) { return other.work && other.work->claim(); }));
     block.work->wait();

@@ -60,7 +60,7 @@ std::string text_in(const std::string& file) {
 
 }  // namespace
 
-TEST_CASE("features of slides are kept as CLAM has them, and read back") {
+TEST_CASE("features of slides are kept as CLAM has them and read back") {
   const TempFolder folder;
   for (const DType dtype : {DType::f32, DType::f16}) {
     const std::string out = folder / ("out " + std::string(to_string(dtype)));
@@ -91,7 +91,7 @@ TEST_CASE("features of slides are kept as CLAM has them, and read back") {
   }
 }
 
-TEST_CASE("a slide that was not ended is not there, and is begun anew") {
+TEST_CASE("a slide that was not ended is not there and is begun anew") {
   const TempFolder folder;
   {
     FeatureSink sink({.folder = folder / "out"});
@@ -169,7 +169,7 @@ TEST_CASE("a list of slides that a kill has left behind is made up for") {
   CHECK(text_in(list).size() == whole.size());
 }
 
-TEST_CASE("features that don't fit, and slides of another job, are refused") {
+TEST_CASE("features that don't fit are refused and so are slides of another job") {
   const TempFolder folder;
   FeatureSink sink({.folder = folder / "out", .job = "one"});
   for (const std::string slide : {"", ".", "..", "../x", "/x", "a/b", ".hidden", "a\nb"}) {
@@ -202,7 +202,7 @@ TEST_CASE("features that don't fit, and slides of another job, are refused") {
   CHECK(code_of([&] { FeatureSink({.folder = folder / "x", .chunk_rows = 0}); }) == Errc::invalid_argument);
 }
 
-TEST_CASE("a slide whose features the disk has no room for is dropped, and made again") {
+TEST_CASE("a slide whose features the disk has no room for is dropped and made again") {
   const TempFolder folder;
   FeatureSink sink({.folder = folder / "out", .chunk_rows = 8, .sync = false});
   write_slide(sink, "whole", 300);

@@ -86,7 +86,7 @@ TEST_CASE("any schema in any chunks and filters comes back from HDF5 as it was w
   }
 }
 
-TEST_CASE("a run that was dropped behind any sample is continued, byte for byte") {
+TEST_CASE("a run that was dropped behind any sample is continued byte for byte") {
   const DrawnRecords records = usual_records(121);
   const TempFolder folder;
   Hdf5Sink whole(usual_options(folder / "whole/t"));
@@ -111,7 +111,7 @@ TEST_CASE("a run that was dropped behind any sample is continued, byte for byte"
   }
 }
 
-TEST_CASE("a single HDF5 file has all samples, under its own name") {
+TEST_CASE("a single HDF5 file has all samples under its own name") {
   const TempFolder folder;
   Hdf5SinkOptions options = usual_options(folder / "sub/all.h5");
   options.single_file = true;
@@ -165,7 +165,7 @@ TEST_CASE("what HDF5 can't hold is refused by name before anything is made") {
   CHECK(refused({.fields = {{.field = "other"}}}, image).code() == Errc::schema_mismatch);
 }
 
-TEST_CASE("another job does not go on with an unfinished HDF5 store, nor replaces a finished one") {
+TEST_CASE("another job neither goes on with an unfinished HDF5 store nor replaces a finished one") {
   const TempFolder folder;
   const DrawnRecords records = usual_records(80);
   const Hdf5SinkOptions options = usual_options(folder / "t");
@@ -214,7 +214,7 @@ TEST_CASE("another job does not go on with an unfinished HDF5 store, nor replace
   CHECK(mentions(error_of([&] { lacking.open(records.schema(), 80); }), "missing"));
 }
 
-TEST_CASE("an unfinished HDF5 store that was damaged is refused, and left as it is") {
+TEST_CASE("an unfinished HDF5 store that was damaged is refused and left as it is") {
   const TempFolder folder;
   const DrawnRecords records = usual_records(80);
   const Hdf5SinkOptions options = usual_options(folder / "t");
@@ -267,7 +267,7 @@ TEST_CASE("a sink of HDF5 does itself what no thread has time for") {
   done.notify_all();
 }
 
-TEST_CASE("a full disk fails the run wherever it is, and room continues it") {
+TEST_CASE("a full disk fails the run wherever it is and room continues it") {
   const DrawnRecords records = usual_records(90);
   const TempFolder folder;
   Hdf5SinkOptions options = usual_options(folder / "whole/t");
