@@ -91,7 +91,7 @@ void put_reference(std::span<std::byte, reference_bytes> to, std::uint32_t eleme
   std::memcpy(to.data() + 12, &object, 4);
 }
 
-ShardData::ShardData(std::string file, std::uint64_t committed, const std::vector<StoredDataset>& datasets,
+ShardData::ShardData(const std::string& file, std::uint64_t committed, const std::vector<StoredDataset>& datasets,
                      std::optional<SinkThreads> threads)
     : datasets_(datasets),
       threads_(std::move(threads)),

@@ -114,7 +114,7 @@ Content feature_content(const std::string& path) {
   for (std::string line; std::getline(in, line);) content[line] = "";
   for (const auto& [name, bytes] : files_in(path + "/h5_files")) {
     if (!name.ends_with(".h5")) continue;
-    const Hdf5Source source({.path = path + "/h5_files/" + name});
+    const Hdf5Source source({.path = std::string(path).append("/h5_files/").append(name)});
     std::string& rows = content[name];
     for (std::uint64_t i = 0; i < source.size(); ++i)
       for (const char* const field : {"features", "coords"}) {

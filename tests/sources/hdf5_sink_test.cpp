@@ -48,7 +48,7 @@ Error refused(Hdf5SinkOptions options, const Schema& schema) {
   const TempFolder folder;
   options.path = folder / "t";
   Hdf5Sink sink(options);
-  const Error error = error_of([&] { sink.open(schema, 10); });
+  Error error = error_of([&] { sink.open(schema, 10); });
   CHECK(files_in(folder.path().string()).empty());
   CHECK(error.source() == "hdf5");
   return error;
