@@ -91,9 +91,9 @@ const SinkItem& WriteItems::at(const RowPlace& place, std::uint64_t index) {
 WriteRun::WriteRun(const PipelineData& data, SinkModel& sink, const WriteOptions& options)
     : data_(data), sink_(sink), options_(options), stage_("write to " + sink.name()) {}
 
-void WriteRun::work_on(SinkThreads threads) {
+void WriteRun::work_on(const SinkThreads& threads) {
   try {
-    sink_.work_on(std::move(threads));
+    sink_.work_on(threads);
   } catch (...) {
     throw current_error().with_stage(stage_);
   }

@@ -38,7 +38,7 @@ class WriteRun {
 
   const WriteOptions& options() const noexcept { return options_; }
   /// An Error of the sink, each: where it is about a sample, one that names it.
-  void work_on(SinkThreads threads);
+  void work_on(const SinkThreads& threads);
   void open();
   bool has_some();
   bool has(const SinkItem& item);

@@ -110,7 +110,7 @@ class PENSTOCK_API SinkModel {
   virtual void open(const Schema& schema, std::uint64_t size) = 0;
   virtual bool has(const SinkItem& item) = 0;
   virtual bool has_some() const { return true; }
-  virtual void work_on(SinkThreads /*threads*/) {}
+  virtual void work_on(const SinkThreads& /*threads*/) {}
   virtual void put(const SinkItem& item, Sample& sample) = 0;
   virtual void commit() = 0;
   virtual void finish() = 0;
@@ -130,8 +130,8 @@ class SinkOf final : public SinkModel {
     else
       return true;
   }
-  void work_on(SinkThreads threads) override {
-    if constexpr (requires(S & sink) { sink.work_on(threads); }) sink_->work_on(std::move(threads));
+  void work_on(const SinkThreads& threads) override {
+    if constexpr (requires(S & sink) { sink.work_on(threads); }) sink_->work_on(threads);
   }
   void put(const SinkItem& item, Sample& sample) override { sink_->put(item, sample); }
   void commit() override { sink_->commit(); }

@@ -62,7 +62,7 @@ FeatureFile::~FeatureFile() {
 }
 
 void FeatureFile::must(herr_t status, const char* doing) const {
-  if (status >= 0) return;
+  if (status >= 0 && driver_.failure() == 0) return;
   if (driver_.failure() != 0) throw write_error(driver_.failure(), doing, path_, 0);
   throw error_in(path_, Errc::io, std::string(doing) + ": " + library_says());
 }

@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::size_t longest_slide = 200;
 
-const FeatureSinkOptions& checked_features(const FeatureSinkOptions& options) {
+void check_features(const FeatureSinkOptions& options) {
   const auto refuse = [&](std::string why) {
     throw hdf5::error_in(options.folder, Errc::invalid_argument, std::move(why));
   };
@@ -28,11 +28,10 @@ const FeatureSinkOptions& checked_features(const FeatureSinkOptions& options) {
   if (options.dtype != DType::f32 && options.dtype != DType::f16) refuse("`dtype` must be f32 or f16");
   if (options.chunk_rows == 0 || options.chunk_rows > (1u << 20)) refuse("`chunk_rows` must be 1 to 2^20");
   if (options.job.find_first_of(std::string_view("\0\n\r", 3)) != std::string::npos) refuse("`job` must be one line");
-  return options;
 }
 
 std::string slides_folder(const FeatureSinkOptions& options) {
-  const std::string slides = (std::filesystem::path(options.folder) / "h5_files").string();
+  std::string slides = (std::filesystem::path(options.folder) / "h5_files").string();
   std::error_code failed;
   std::filesystem::create_directories(slides, failed);
   if (failed) throw hdf5::write_error(failed.value(), "making the folder", slides, 0);
@@ -43,11 +42,11 @@ std::string slides_folder(const FeatureSinkOptions& options) {
 
 class FeatureSink::Impl {
  public:
-  explicit Impl(const FeatureSinkOptions& options)
-      : options_(checked_features(options)),
-        slides_(slides_folder(options)),
-        list_((std::filesystem::path(options.folder) / "metadata.csv").string(), slides_, options.sync) {
-    list_.renew(options.job);
+  explicit Impl(FeatureSinkOptions options)
+      : options_((check_features(options), std::move(options))),
+        slides_(slides_folder(options_)),
+        list_((std::filesystem::path(options_.folder) / "metadata.csv").string(), slides_, options_.sync) {
+    list_.renew(options_.job);
   }
 
   std::string file(std::string_view slide) const {
@@ -77,7 +76,7 @@ class FeatureSink::Impl {
     }
     slide_ = slide;
     failed_ = false;
-    OutputFile(final_name + partial, 0, source_name);  // what an earlier run has left
+    { const OutputFile emptied(final_name + partial, 0, source_name); }  // of what an earlier run has left
     writing_.emplace(final_name + partial, options_, attributes, slide_);
   }
 
@@ -142,7 +141,7 @@ class FeatureSink::Impl {
   bool failed_ = false;
 };
 
-FeatureSink::FeatureSink(FeatureSinkOptions options) : impl_(std::make_unique<Impl>(options)) {}
+FeatureSink::FeatureSink(FeatureSinkOptions options) : impl_(std::make_unique<Impl>(std::move(options))) {}
 FeatureSink::FeatureSink(FeatureSink&&) noexcept = default;
 FeatureSink& FeatureSink::operator=(FeatureSink&&) noexcept = default;
 FeatureSink::~FeatureSink() = default;

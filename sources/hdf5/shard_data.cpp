@@ -91,7 +91,7 @@ void put_reference(std::span<std::byte, reference_bytes> to, std::uint32_t eleme
   std::memcpy(to.data() + 12, &object, 4);
 }
 
-ShardData::ShardData(std::string file, std::uint64_t committed, const std::vector<StoredDataset>& datasets,
+ShardData::ShardData(const std::string& file, std::uint64_t committed, const std::vector<StoredDataset>& datasets,
                      std::optional<SinkThreads> threads)
     : datasets_(datasets),
       threads_(std::move(threads)),
@@ -176,8 +176,8 @@ void ShardData::append_first() {
   if (!block.work) {
     append(block, block.bytes, 0);
   } else {
-    // While somebody else is at it, there is time for what nobody has begun.
-    if (!block.work->claim() && !block.work->done())
+    // The first that nobody has begun: this one, or, while somebody is at it, one behind it.
+    if (!block.work->done())
       static_cast<void>(std::any_of(waiting_.begin(), waiting_.end(),
                                     [](const Waiting& other) { return other.work && other.work->claim(); }));
     block.work->wait();

@@ -39,7 +39,7 @@ class ShardData {
 
   /// A file of `committed` bytes, 0 for a new one, which is cut off behind them. @throws Error(io), Error(corrupt)
   /// where the data is not as it was written.
-  ShardData(std::string file, std::uint64_t committed, const std::vector<StoredDataset>& datasets,
+  ShardData(const std::string& file, std::uint64_t committed, const std::vector<StoredDataset>& datasets,
             std::optional<SinkThreads> threads);
   /// What has not been appended is lost.
   ~ShardData();

@@ -43,7 +43,7 @@ class IndexWriter {
     throw error_in(path_, Errc::io, doing + ": " + said);
   }
   void must(herr_t status, const std::string& doing) const {
-    if (status < 0) fail(doing, library_says());
+    if (status < 0 || driver_.failure() != 0) fail(doing, library_says());
   }
   Handle must(Handle handle, const std::string& doing) const {
     if (!handle) fail(doing, library_says());

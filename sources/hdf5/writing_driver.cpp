@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <functional>
 #include <limits>
 #include <new>
 #include <utility>
@@ -26,12 +27,12 @@ struct WritingDriver::State {
 namespace {
 
 // Of the file that is being opened; the library has no better way to tell a driver.
-WritingDriver::State* opening = nullptr;
+std::shared_ptr<WritingDriver::State>* opening = nullptr;
 
 // The library's part first, then ours.
 struct OpenWritten {
   H5FD_t base{};
-  WritingDriver::State* state = nullptr;
+  std::shared_ptr<WritingDriver::State>* state = nullptr;  // the library may keep a file that it failed to close
   int fd = -1;
   haddr_t end = 0;     // of all that is allocated
   bool begun = false;  // by the library
@@ -41,34 +42,35 @@ static_assert(std::is_standard_layout_v<OpenWritten>);
 OpenWritten& written_of(H5FD_t* file) noexcept { return *reinterpret_cast<OpenWritten*>(file); }
 const OpenWritten& written_of(const H5FD_t* file) noexcept { return *reinterpret_cast<const OpenWritten*>(file); }
 
+WritingDriver::State& state_of(const OpenWritten& file) noexcept { return **file.state; }
+
 constexpr haddr_t metadata_alignment = 8;
 
 H5FD_t* open_written(const char* name, unsigned, hid_t, haddr_t) {
-  if (opening == nullptr || opening->name != name) return nullptr;
+  if (opening == nullptr || (*opening)->name != name) return nullptr;
   const int fd = ::open(name, O_RDWR | O_CLOEXEC);
   if (fd < 0) {
-    opening->failure = errno;
+    (*opening)->failure = errno;
     return nullptr;
   }
-  auto* const file = new (std::nothrow) OpenWritten;
-  if (file == nullptr) {
+  std::unique_ptr<OpenWritten> file(new (std::nothrow) OpenWritten);
+  if (file) file->state = new (std::nothrow) std::shared_ptr<WritingDriver::State>(*opening);
+  if (!file || file->state == nullptr) {
     ::close(fd);
     return nullptr;
   }
-  file->state = opening;
   file->fd = fd;
-  return &file->base;
+  return &file.release()->base;
 }
 
 herr_t close_written(H5FD_t* file) {
   ::close(written_of(file).fd);
+  delete written_of(file).state;
   delete &written_of(file);
   return 0;
 }
 
-int compare_written(const H5FD_t* a, const H5FD_t* b) {
-  return a < b ? -1 : a == b ? 0 : 1;  // one is open at a time
-}
+int compare_written(const H5FD_t* a, const H5FD_t* b) { return a == b ? 0 : std::less<>()(a, b) ? -1 : 1; }
 
 herr_t no_features(const H5FD_t*, unsigned long* flags) {
   *flags = 0;  // no small blocks together, no sieve: every allocation comes to us
@@ -78,11 +80,12 @@ herr_t no_features(const H5FD_t*, unsigned long* flags) {
 haddr_t allocate(H5FD_t* file, H5FD_mem_t type, hid_t, hsize_t size) {
   OpenWritten& f = written_of(file);
   // The library calls its heap of strings raw data as well.
-  if (type == H5FD_MEM_DRAW && f.state->next_data != HADDR_UNDEF) return std::exchange(f.state->next_data, HADDR_UNDEF);
+  if (type == H5FD_MEM_DRAW && state_of(f).next_data != HADDR_UNDEF)
+    return std::exchange(state_of(f).next_data, HADDR_UNDEF);
   if (type == H5FD_MEM_SUPER) {
     // Until then it is an empty file, and so a new one.
     f.begun = true;
-    f.end = std::max<haddr_t>(f.state->data_end, size);
+    f.end = std::max<haddr_t>(state_of(f).data_end, size);
     return 0;
   }
   const haddr_t at = (f.end + metadata_alignment - 1) / metadata_alignment * metadata_alignment;
@@ -94,7 +97,7 @@ haddr_t end_of_written(const H5FD_t* file, H5FD_mem_t) { return written_of(file)
 
 herr_t set_end_of_written(H5FD_t* file, H5FD_mem_t, haddr_t end) {
   OpenWritten& f = written_of(file);
-  f.end = f.begun ? std::max<haddr_t>(end, f.state->data_end) : end;
+  f.end = f.begun ? std::max<haddr_t>(end, state_of(f).data_end) : end;
   return 0;
 }
 
@@ -118,14 +121,15 @@ herr_t read_written(H5FD_t* file, H5FD_mem_t, hid_t, haddr_t address, std::size_
 
 herr_t write_written(H5FD_t* file, H5FD_mem_t type, hid_t, haddr_t address, std::size_t size, const void* buffer) {
   OpenWritten& f = written_of(file);
-  if (type == H5FD_MEM_DRAW && address < f.state->data_end) return 0;
+  if (type == H5FD_MEM_DRAW && address < state_of(f).data_end) return 0;
+  // Failures are told by `failure`: the library would keep a file that it can't write for ever.
   const auto* in = static_cast<const std::byte*>(buffer);
-  while (size > 0) {
+  while (size > 0 && state_of(f).failure == 0) {
     const ssize_t put = ::pwrite(f.fd, in, size, static_cast<off_t>(address));
     if (put < 0 && errno == EINTR) continue;
     if (put <= 0) {
-      if (f.state->failure == 0) f.state->failure = put < 0 ? errno : EIO;
-      return -1;
+      state_of(f).failure = put < 0 ? errno : EIO;
+      return 0;
     }
     const auto part = static_cast<std::size_t>(put);
     in += part;
@@ -138,9 +142,8 @@ herr_t write_written(H5FD_t* file, H5FD_mem_t type, hid_t, haddr_t address, std:
 herr_t truncate_written(H5FD_t* file, hid_t, hbool_t) {
   // What was allocated last may not have been written.
   const OpenWritten& f = written_of(file);
-  if (::ftruncate(f.fd, static_cast<off_t>(f.end)) == 0) return 0;
-  if (f.state->failure == 0) f.state->failure = errno;
-  return -1;
+  if (::ftruncate(f.fd, static_cast<off_t>(f.end)) != 0 && state_of(f).failure == 0) state_of(f).failure = errno;
+  return 0;
 }
 
 const H5FD_class_t& writing_class() {
@@ -173,7 +176,7 @@ const H5FD_class_t& writing_class() {
 }  // namespace
 
 WritingDriver::WritingDriver(std::string file, std::uint64_t data_end)
-    : state_(std::make_unique<State>(State{std::move(file), data_end})) {}
+    : state_(std::make_shared<State>(State{std::move(file), data_end})) {}
 
 WritingDriver::~WritingDriver() = default;
 
@@ -186,7 +189,7 @@ Handle WritingDriver::create(std::string& said) {
     said = library_says();
     return {};
   }
-  opening = state_.get();
+  opening = &state_;
   Handle file(H5Fcreate(state_->name.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.get()), H5Fclose);
   opening = nullptr;
   if (!file) said = library_says();  // every call that works ends it

@@ -23,13 +23,13 @@ class WritingDriver {
   Handle create(std::string& said);
   /// Where the next raw data lies that the library allocates; other data of its gets a place behind.
   void next_data(std::uint64_t offset) noexcept;
-  /// What the system said where it failed; 0 where nothing did.
+  /// What the system said where it failed to write, which the library is not told; 0 where nothing did.
   int failure() const noexcept;
 
   struct State;
 
  private:
-  std::unique_ptr<State> state_;
+  std::shared_ptr<State> state_;
 };
 
 }  // namespace penstock::hdf5

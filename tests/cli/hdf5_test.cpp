@@ -108,7 +108,7 @@ TEST_CASE("verify lists the records of a damaged chunk of HDF5") {
   CHECK(cause.find("chunk") != std::string::npos);
 }
 
-TEST_CASE("pack and convert write HDF5, and LMDB and tar shards come of it again") {
+TEST_CASE("pack and convert write HDF5 and LMDB and tar shards come of it again") {
   const TempFolder folder;
   penstock_test::write_images(folder, 3, 31);
   REQUIRE(tool({"pack", folder / "images", "--out", folder / "x.lmdb", "-q"}).status == 0);
@@ -167,7 +167,7 @@ TEST_CASE("fields in groups of HDF5 go to tar shards") {
   CHECK(inspected["schema"] == "{train.x.npy: u8[4], train.y.npy: f32[2]}");
 }
 
-TEST_CASE("an HDF5 file that convert did not finish is refused, and finished by the same command") {
+TEST_CASE("an HDF5 file that is marked as unfinished is refused") {
   const TempFolder folder;
   penstock_test::write_images(folder, 2, 12);
   REQUIRE(tool({"pack", folder / "images", "--out", folder / "x.lmdb", "-q"}).status == 0);

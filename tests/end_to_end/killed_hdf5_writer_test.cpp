@@ -1,8 +1,13 @@
 // A writer of HDF5 files that runs on many threads, is killed at any moment, and runs again until it is done.
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
+#include <fstream>
+#include <random>
 #include <string>
+#include <vector>
 
+#include <penstock/sources/feature_sink.hpp>
 #include <penstock/sources/hdf5.hpp>
 #include <penstock/sources/hdf5_sink.hpp>
 
@@ -65,4 +70,100 @@ TEST_CASE("a killed write to HDF5 ends with the same bytes") {
   write_lmdb(folder / "from");
   kill_writing("writer: LMDB to HDF5, sequences by number and compressed chunks by bytes",
                "a killed write to HDF5 ends with the same bytes", folder, {hdf5_content, hdf5_opens});
+}
+
+namespace {
+
+// Features of a slide, which come in batches of any size.
+void write_features(const Task& task) {
+  constexpr int slides = 12;
+  constexpr std::int64_t dimension = 16;
+  std::mt19937_64 random(task.number);
+  FeatureSink sink({.folder = task.to, .chunk_rows = 8, .job = "features", .sync = task.number % 2 == 0});
+  int there = 0;
+  while (there < slides && sink.has("slide " + std::to_string(there))) ++there;
+  tell("begun " + std::to_string(there));
+  for (int slide = there; slide < slides; ++slide) {
+    const std::string name = "slide " + std::to_string(slide);
+    sink.begin(name, {{"patch_size", 256}});
+    const std::int64_t rows = 40 + 13 * slide;
+    for (std::int64_t first = 0; first < rows;) {
+      const std::int64_t n =
+          std::min(rows - first, task.number == 0 ? 5 : static_cast<std::int64_t>(1 + random() % 20));
+      std::vector<float> features;
+      std::vector<std::int64_t> coords;
+      for (std::int64_t i = first * dimension; i < (first + n) * dimension; ++i)
+        features.push_back(static_cast<float>(help::mix(static_cast<std::uint64_t>(i + slide)) % 1000));
+      for (std::int64_t i = first * 2; i < (first + n) * 2; ++i) coords.push_back(i * slide);
+      sink.put({reinterpret_cast<std::byte*>(features.data()), DType::f32, {n, dimension}},
+               {reinterpret_cast<std::byte*>(coords.data()), DType::i64, {n, 2}});
+      first += n;
+    }
+    tell("committing");
+    sink.end();
+    tell("committed " + std::to_string(slide + 1));
+  }
+  tell("finishing");
+  tell("finished");
+}
+
+// Rows of every slide, and the lines of the list, in order.
+Content feature_content(const std::string& path) {
+  Content content;
+  std::ifstream in(path + "/metadata.csv");
+  for (std::string line; std::getline(in, line);) content[line] = "";
+  for (const auto& [name, bytes] : files_in(path + "/h5_files")) {
+    if (!name.ends_with(".h5")) continue;
+    const Hdf5Source source({.path = std::string(path).append("/h5_files/").append(name)});
+    std::string& rows = content[name];
+    for (std::uint64_t i = 0; i < source.size(); ++i)
+      for (const char* const field : {"features", "coords"}) {
+        const OwnedSample sample = read_sample(source, i);
+        const TensorView value = sample[field];
+        rows.append(reinterpret_cast<const char*>(value.data), value.bytes());
+      }
+  }
+  return content;
+}
+
+}  // namespace
+
+TEST_CASE("a killed writer of features leaves whole slides and ends with all of them") {
+  if (is_child()) return write_features(task());
+  const TempFolder folder;
+  Kills kills("writer: features of slides", {{"committing", "committed"}});
+  std::uint64_t number = 0;
+  const auto process_for = [&](const std::string& to) {
+    return Child(this_program("a killed writer of features leaves whole slides and ends with all of them"),
+                 {{"PENSTOCK_KILLED_STORE", "none"},
+                  {"PENSTOCK_KILLED_FOLDER", to},
+                  {"PENSTOCK_KILLED_VARIANT", "0"},
+                  {"PENSTOCK_KILLED_NUMBER", std::to_string(number++)}},
+                 folder / "output");
+  };
+  Child first = process_for(folder / "whole");
+  kills.measure(first);
+  const Content expected = feature_content(folder / "whole");
+  REQUIRE(expected.size() == 12 + 13);
+  const std::string to = folder / "killed";
+  while (!kills.enough()) {
+    std::filesystem::remove_all(to);
+    std::uint64_t committed = 0;
+    unsigned died = 0;
+    for (bool finished = false; !finished;) {
+      Child child = process_for(to);
+      finished = !kills.strike(child, died);
+      if (!finished) ++died;
+      if (child.told("begun ") != 0) REQUIRE(last_number(child, "begun ") >= committed);
+      committed = std::max(committed, last_number(child, "committed "));
+      // What has its name is whole.
+      if (std::filesystem::exists(to + "/h5_files"))
+        for (const auto& [name, rows] : feature_content(to))
+          if (name.ends_with(".h5")) REQUIRE(rows == expected.at(name));
+    }
+    INFO("after " << died << " kills");
+    REQUIRE(difference(feature_content(to), expected) == "");
+    kills.run_completed();
+  }
+  kills.check();
 }

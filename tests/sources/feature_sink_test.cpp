@@ -13,7 +13,9 @@
 #include <penstock/penstock.hpp>
 #include <penstock/sources/hdf5.hpp>
 
+#include "file_limit.hpp"
 #include "folder_files.hpp"
+#include "hdf5_files.hpp"
 #include "source_checks.hpp"
 #include "support/catch.hpp"
 #include "temp_folder.hpp"
@@ -58,7 +60,7 @@ std::string text_in(const std::string& file) {
 
 }  // namespace
 
-TEST_CASE("features of slides are kept as CLAM has them, and read back") {
+TEST_CASE("features of slides are kept as CLAM has them and read back") {
   const TempFolder folder;
   for (const DType dtype : {DType::f32, DType::f16}) {
     const std::string out = folder / ("out " + std::string(to_string(dtype)));
@@ -89,7 +91,7 @@ TEST_CASE("features of slides are kept as CLAM has them, and read back") {
   }
 }
 
-TEST_CASE("a slide that was not ended is not there, and is begun anew") {
+TEST_CASE("a slide that was not ended is not there and is begun anew") {
   const TempFolder folder;
   {
     FeatureSink sink({.folder = folder / "out"});
@@ -167,7 +169,7 @@ TEST_CASE("a list of slides that a kill has left behind is made up for") {
   CHECK(text_in(list).size() == whole.size());
 }
 
-TEST_CASE("features that don't fit, and slides of another job, are refused") {
+TEST_CASE("features that don't fit are refused and so are slides of another job") {
   const TempFolder folder;
   FeatureSink sink({.folder = folder / "out", .job = "one"});
   for (const std::string slide : {"", ".", "..", "../x", "/x", "a/b", ".hidden", "a\nb"}) {
@@ -198,4 +200,27 @@ TEST_CASE("features that don't fit, and slides of another job, are refused") {
   CHECK(code_of([&] { FeatureSink({.folder = ""}); }) == Errc::invalid_argument);
   CHECK(code_of([&] { FeatureSink({.folder = folder / "x", .dtype = DType::f64}); }) == Errc::invalid_argument);
   CHECK(code_of([&] { FeatureSink({.folder = folder / "x", .chunk_rows = 0}); }) == Errc::invalid_argument);
+}
+
+TEST_CASE("a slide whose features the disk has no room for is dropped and made again") {
+  const TempFolder folder;
+  FeatureSink sink({.folder = folder / "out", .chunk_rows = 8, .sync = false});
+  write_slide(sink, "whole", 300);
+  const std::size_t largest = std::filesystem::file_size(sink.file("whole")), handles = open_handles();
+  for (std::size_t bytes = 1500; bytes < largest; bytes += 1700) {
+    INFO(bytes << " of " << largest);
+    const auto failing = [&] {
+      const FileLimit limit(bytes);
+      write_slide(sink, "a", 300);
+    };
+    const Error error = error_of(failing);
+    CHECK(error.code() == Errc::io);
+    CHECK(mentions(error, "bytes are free"));
+    CHECK(code_of([&] { sink.end(); }) == Errc::closed);
+    sink.drop();
+    CHECK_FALSE(sink.has("a"));
+    CHECK(open_handles() == handles);
+  }
+  write_slide(sink, "a", 300);
+  CHECK(files_in(folder / "out/h5_files")["a.h5"].size() == largest);
 }

@@ -1,6 +1,7 @@
 // What Hdf5Sink writes, as Hdf5Source and h5py read it. PENSTOCK_SEED says which files, PENSTOCK_RUNS how many.
 #include <penstock/sources/hdf5_sink.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <filesystem>
@@ -11,6 +12,7 @@
 #include <penstock/penstock.hpp>
 #include <penstock/sources/hdf5.hpp>
 
+#include "file_limit.hpp"
 #include "folder_files.hpp"
 #include "hdf5_sink_records.hpp"
 #include "source_checks.hpp"
@@ -46,7 +48,7 @@ Error refused(Hdf5SinkOptions options, const Schema& schema) {
   const TempFolder folder;
   options.path = folder / "t";
   Hdf5Sink sink(options);
-  const Error error = error_of([&] { sink.open(schema, 10); });
+  Error error = error_of([&] { sink.open(schema, 10); });
   CHECK(files_in(folder.path().string()).empty());
   CHECK(error.source() == "hdf5");
   return error;
@@ -55,7 +57,7 @@ Error refused(Hdf5SinkOptions options, const Schema& schema) {
 }  // namespace
 
 TEST_CASE("any schema in any chunks and filters comes back from HDF5 as it was written") {
-  const std::uint64_t seed = number_of("PENSTOCK_SEED", 1), runs = number_of("PENSTOCK_RUNS", 25);
+  const std::uint64_t seed = number_of("PENSTOCK_SEED", 1), runs = number_of("PENSTOCK_RUNS", 12);
   for (std::uint64_t n = seed; n < seed + runs; ++n) {
     INFO("PENSTOCK_SEED=" << n);
     H5Draw draw(n);
@@ -84,7 +86,7 @@ TEST_CASE("any schema in any chunks and filters comes back from HDF5 as it was w
   }
 }
 
-TEST_CASE("a run that was dropped behind any sample is continued, byte for byte") {
+TEST_CASE("a run that was dropped behind any sample is continued byte for byte") {
   const DrawnRecords records = usual_records(121);
   const TempFolder folder;
   Hdf5Sink whole(usual_options(folder / "whole/t"));
@@ -109,7 +111,7 @@ TEST_CASE("a run that was dropped behind any sample is continued, byte for byte"
   }
 }
 
-TEST_CASE("a single HDF5 file has all samples, under its own name") {
+TEST_CASE("a single HDF5 file has all samples under its own name") {
   const TempFolder folder;
   Hdf5SinkOptions options = usual_options(folder / "sub/all.h5");
   options.single_file = true;
@@ -163,7 +165,7 @@ TEST_CASE("what HDF5 can't hold is refused by name before anything is made") {
   CHECK(refused({.fields = {{.field = "other"}}}, image).code() == Errc::schema_mismatch);
 }
 
-TEST_CASE("another job does not go on with an unfinished HDF5 store, nor replaces a finished one") {
+TEST_CASE("another job neither goes on with an unfinished HDF5 store nor replaces a finished one") {
   const TempFolder folder;
   const DrawnRecords records = usual_records(80);
   const Hdf5SinkOptions options = usual_options(folder / "t");
@@ -212,7 +214,7 @@ TEST_CASE("another job does not go on with an unfinished HDF5 store, nor replace
   CHECK(mentions(error_of([&] { lacking.open(records.schema(), 80); }), "missing"));
 }
 
-TEST_CASE("an unfinished HDF5 store that was damaged is refused, and left as it is") {
+TEST_CASE("an unfinished HDF5 store that was damaged is refused and left as it is") {
   const TempFolder folder;
   const DrawnRecords records = usual_records(80);
   const Hdf5SinkOptions options = usual_options(folder / "t");
@@ -263,4 +265,49 @@ TEST_CASE("a sink of HDF5 does itself what no thread has time for") {
   CHECK(files_in(folder / "busy") == files_in(folder / "whole"));
   done = true;
   done.notify_all();
+}
+
+TEST_CASE("a full disk fails the run wherever it is and room continues it") {
+  const DrawnRecords records = usual_records(90);
+  const TempFolder folder;
+  Hdf5SinkOptions options = usual_options(folder / "whole/t");
+  options.max_samples = 60;
+  options.classes = {"a", "b"};
+  Hdf5Sink whole(options);
+  REQUIRE(run(whole, records, 20));
+  const auto expected = files_in(folder / "whole");
+  std::size_t largest = 0, failed = 0;
+  for (const auto& [name, content] : expected) largest = std::max(largest, content.size());
+  const std::size_t handles = open_handles();
+  // The index comes last: its bytes are tried one block after the other.
+  std::vector<std::size_t> limits{100, 5000, largest / 3, largest / 2};
+  for (std::size_t bytes = largest - 12'000; bytes < largest; bytes += 900) limits.push_back(bytes);
+  for (const std::size_t bytes : limits) {
+    INFO(bytes << " of " << largest);
+    const std::string name = "full" + std::to_string(bytes);
+    options.path = folder / (name + "/t");
+    {
+      Hdf5Sink part(options);
+      part.open(records.schema(), records.size());
+      const FileLimit limit(bytes);
+      try {
+        for (std::uint64_t i = 0; i < records.size(); ++i) {
+          put(part, records, i);
+          if (i % 20 == 19) part.commit();
+        }
+        part.finish();
+        FAIL("nothing failed");
+      } catch (const Error& error) {
+        ++failed;
+        CHECK(error.code() == Errc::io);
+        CHECK(mentions(error, "run it again to go on"));
+      }
+      CHECK(code_of([&] { part.commit(); }) == Errc::closed);
+    }
+    CHECK(open_handles() == handles);
+    Hdf5Sink rest(options);
+    REQUIRE(run(rest, records, 20));
+    REQUIRE(files_in(folder / name) == expected);
+  }
+  CHECK(failed == limits.size());
 }
