@@ -39,19 +39,38 @@ Error write_error(std::string_view source, int code, std::string_view doing, con
   return file_error(source, file, Errc::io, std::move(cause));
 }
 
-std::string printable(std::string_view bytes, std::size_t longest) {
+namespace {
+
+bool is_printable(char c) noexcept { return c >= 0x20 && c < 0x7f; }
+void append_hex(std::string& out, char c) {
   static constexpr char digits[] = "0123456789abcdef";
+  const auto byte = static_cast<unsigned char>(c);
+  out += "\\x";
+  out += digits[byte >> 4];
+  out += digits[byte & 15];
+}
+
+}  // namespace
+
+std::string printable(std::string_view bytes, std::size_t longest) {
   std::string out;
   for (const char c : bytes) {
     if (out.size() > longest) return out + "...";
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte >= 0x20 && byte < 0x7f) {
+    if (is_printable(c))
       out += c;
-    } else {
-      out += "\\x";
-      out += digits[byte >> 4];
-      out += digits[byte & 15];
-    }
+    else
+      append_hex(out, c);
+  }
+  return out;
+}
+
+std::string escaped(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (is_printable(c) && c != '\\')
+      out += c;
+    else
+      append_hex(out, c);
   }
   return out;
 }

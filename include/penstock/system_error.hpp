@@ -28,4 +28,7 @@ PENSTOCK_API Error write_error(std::string_view source, int code, std::string_vi
 /// Bytes as text on one line: what isn't printable ASCII as \xHH, cut behind about `longest` characters.
 PENSTOCK_API std::string printable(std::string_view bytes, std::size_t longest = 200);
 
+/// Text as printable ASCII, different for different texts: what isn't, and '\\', as \xHH.
+PENSTOCK_API std::string escaped(std::string_view text);
+
 }  // namespace penstock

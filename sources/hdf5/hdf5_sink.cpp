@@ -10,6 +10,7 @@
 #include <penstock/error.hpp>
 #include <penstock/store_files.hpp>
 #include <penstock/stream_source.hpp>
+#include <penstock/system_error.hpp>
 
 #include "errors.hpp"
 #include "rows_in_work.hpp"
@@ -33,10 +34,10 @@ class Hdf5Sink::Impl {
         size_(size),
         threads_(std::move(threads)),
         rows_(datasets_) {
-    job_.fields = hdf5::escaped(schema.to_string());
-    job_.datasets = hdf5::escaped(text_of(datasets_));
-    for (const std::string& name : options.classes) job_.classes += hdf5::escaped(name) + ", ";
-    job_.job = hdf5::escaped(options.job);
+    job_.fields = escaped(schema.to_string());
+    job_.datasets = escaped(text_of(datasets_));
+    for (const std::string& name : options.classes) job_.classes += escaped(name) + ", ";
+    job_.job = escaped(options.job);
     job_.samples = size;
     job_.max_samples = options.single_file ? 0 : options.max_samples;
     job_.max_bytes = options.single_file ? 0 : options.max_bytes;

@@ -98,20 +98,4 @@ std::string difference(const SinkJob& there, const SinkJob& wanted) {
   return {};
 }
 
-std::string escaped(std::string_view text) {
-  static constexpr char digits[] = "0123456789abcdef";
-  std::string out;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte >= 0x20 && byte < 0x7f && c != '\\') {
-      out += c;
-    } else {
-      out += "\\x";
-      out += digits[byte >> 4];
-      out += digits[byte & 15];
-    }
-  }
-  return out;
-}
-
 }  // namespace penstock::hdf5

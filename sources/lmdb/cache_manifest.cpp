@@ -5,6 +5,7 @@
 #include <utility>
 
 #include <penstock/error.hpp>
+#include <penstock/system_error.hpp>
 
 namespace penstock::lmdb {
 
@@ -12,34 +13,25 @@ namespace {
 
 constexpr std::string_view begins = "cache ";
 
-// What a manifest holds is UTF-8; names of fields are any bytes.
-std::string ascii(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '\n' || (byte >= 0x20 && byte < 0x7f)) {
-      out += c;
-    } else {
-      char hex[8];
-      std::snprintf(hex, sizeof hex, "\\x%02x", byte);
-      out += hex;
-    }
-  }
-  return out;
-}
-
-std::string job_of(const penstock::detail::CacheKey& key) {
-  char number[32];
-  std::snprintf(number, sizeof number, "%016llx", static_cast<unsigned long long>(key.fingerprint));
-  return std::string(begins) + number + "\n" + ascii(key.made_by);
-}
-
 // The next line of `text`, which is taken from it.
 std::string_view next_line(std::string_view& text) {
   const std::size_t end = text.find('\n');
   const std::string_view line = text.substr(0, end);
   text = end == std::string_view::npos ? std::string_view() : text.substr(end + 1);
   return line;
+}
+
+// What a manifest holds is UTF-8; names of fields are any bytes.
+std::string escaped_lines(std::string_view text) {
+  std::string out;
+  while (!text.empty()) out += escaped(next_line(text)) + '\n';
+  return out;
+}
+
+std::string job_of(const penstock::detail::CacheKey& key) {
+  char number[32];
+  std::snprintf(number, sizeof number, "%016llx", static_cast<unsigned long long>(key.fingerprint));
+  return std::string(begins) + number + "\n" + escaped_lines(key.made_by);
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "cache_store.hpp"
 #include "errors.hpp"
 #include "read_txn.hpp"
+#include "values_ahead.hpp"
 
 namespace penstock::lmdb {
 
@@ -52,38 +53,29 @@ class Reader final : public penstock::detail::CacheReader {
   }
 
   void expect(std::span<const std::uint64_t> indices) noexcept override {
-    forget();
-    indices = indices.first(std::min(indices.size(), expected_.size()));
+    ahead_.forget();
+    indices = indices.first(std::min(indices.size(), ValuesAhead::most));
     try {
       for (const std::uint64_t index : indices) {
         MDB_val value{};
         if (!look_up(index, value)) break;
-        expected_[count_++] = {index, value};
+        ahead_.add(index, value);
       }
     } catch (...) {  // what is wrong, the read will say
     }
-    fetch_next();
+    ahead_.fetch_next();
   }
 
   void pause() noexcept override {
-    forget();
+    ahead_.forget();
     txn_.pause();
   }
 
  private:
-  struct Expected {
-    std::uint64_t index;
-    MDB_val value;
-  };
-
   // In the transaction at hand, unless that is older than what is there.
   bool find(std::uint64_t index, MDB_val& value) {
-    if (next_ < count_ && expected_[next_].index == index) {
-      value = expected_[next_++].value;
-      fetch_next();
-      return true;
-    }
-    forget();
+    if (ahead_.take(index, value)) return true;
+    ahead_.forget();
     return look_up(index, value);
   }
 
@@ -91,14 +83,14 @@ class Reader final : public penstock::detail::CacheReader {
   bool find_anew(std::uint64_t index, MDB_val& value) {
     if (!store_->others_write()) return false;
     txn_.pause();
-    forget();
+    ahead_.forget();
     return look_up(index, value);
   }
 
   bool look_up(std::uint64_t index, MDB_val& value) {
     if (const std::uint64_t commits = store_->commits(); commits != commits_) {
       txn_.pause();
-      forget();
+      ahead_.forget();
       commits_ = commits;
     }
     MDB_txn* const txn = txn_.get();
@@ -119,17 +111,6 @@ class Reader final : public penstock::detail::CacheReader {
     return true;
   }
 
-  void forget() noexcept { next_ = count_ = 0; }
-
-  // The beginning is what the processor's own prefetching misses, and where an address is translated anew.
-  void fetch_next() const noexcept {
-    constexpr std::size_t line = 64, lines = 4;
-    if (next_ == count_) return;
-    const MDB_val& value = expected_[next_].value;
-    for (std::size_t at = 0; at < std::min(value.mv_size, line * lines); at += line)
-      __builtin_prefetch(static_cast<const char*>(value.mv_data) + at);
-  }
-
   static constexpr std::uint64_t looks_between_places = 16;
 
   std::shared_ptr<CacheStore> store_;
@@ -137,8 +118,7 @@ class Reader final : public penstock::detail::CacheReader {
   std::uint64_t commits_ = 0;
   std::uint64_t unknown_ = 0;
   std::shared_ptr<Places> places_;
-  std::array<Expected, 16> expected_;  // those from next_ to count_
-  std::size_t next_ = 0, count_ = 0;
+  ValuesAhead ahead_;
 };
 
 }  // namespace

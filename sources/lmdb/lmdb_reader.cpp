@@ -1,7 +1,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <span>
 #include <string_view>
@@ -16,6 +15,7 @@
 #include "errors.hpp"
 #include "lookup.hpp"
 #include "store.hpp"
+#include "values_ahead.hpp"
 
 namespace penstock {
 
@@ -46,45 +46,36 @@ class LmdbReader::Impl {
   }
 
   void expect(std::span<const std::uint64_t> indices) noexcept {
-    forget();
+    ahead_.forget();
     if (store_->options.safe_read) return;  // looks at the length before it searches
-    indices = indices.first(std::min(indices.size(), expected_.size()));
+    indices = indices.first(std::min(indices.size(), lmdb::ValuesAhead::most));
     lookup_.prefetch(indices);
     try {
       for (const std::uint64_t index : indices) {
         MDB_val value{};
         // What is wrong here, the read will say.
         if (index >= store_->keys.size() || lookup_.find(index, value) != 0) break;
-        expected_[count_++] = {index, value};
+        ahead_.add(index, value);
       }
     } catch (...) {
     }
-    fetch_next();
+    ahead_.fetch_next();
   }
 
   void pause() noexcept {
-    forget();
+    ahead_.forget();
     lookup_.pause();
   }
 
  private:
-  struct Expected {
-    std::uint64_t index;
-    MDB_val value;
-  };
-
   // Of this transaction: what it found stays where it is until it ends.
   MDB_val find(std::uint64_t index) {
     store_->environment->require_usable();
-    if (next_ < count_ && expected_[next_].index == index) {
-      const MDB_val value = expected_[next_++].value;
-      fetch_next();
-      return value;
-    }
-    forget();
+    MDB_val value{};
+    if (ahead_.take(index, value)) return value;
+    ahead_.forget();
     if (store_->options.safe_read && !lookup_.knows(index)) [[unlikely]]
       require_full_length(index);
-    MDB_val value{};
     const int code = lookup_.find(index, value);
     if (code == lmdb::Lookup::outside) [[unlikely]]
       fail(Error(Errc::corrupt, "the value, of " + std::to_string(value.mv_size) + " bytes, lies outside of the file"),
@@ -92,17 +83,6 @@ class LmdbReader::Impl {
     if (code != 0) [[unlikely]]
       fail(lmdb::error_of(code, "reading a record", store_->environment->file()), index);
     return value;
-  }
-
-  void forget() noexcept { next_ = count_ = 0; }
-
-  // The beginning is what the processor's own prefetching misses, and where an address is translated anew.
-  void fetch_next() const noexcept {
-    constexpr std::size_t line = 64, lines = 4;
-    if (next_ == count_) return;
-    const MDB_val& value = expected_[next_].value;
-    for (std::size_t at = 0; at < std::min(value.mv_size, line * lines); at += line)
-      __builtin_prefetch(static_cast<const char*>(value.mv_data) + at);
   }
 
   void give(std::span<const std::byte> value, std::uint64_t index, SampleBuilder& out) const {
@@ -166,8 +146,7 @@ class LmdbReader::Impl {
   std::shared_ptr<const LmdbSource::Impl> store_;
   lmdb::Lookup lookup_;
   std::vector<std::byte> copy_;
-  std::array<Expected, 16> expected_;  // those from next_ to count_
-  std::size_t next_ = 0, count_ = 0;
+  lmdb::ValuesAhead ahead_;
 };
 
 LmdbReader::LmdbReader(std::unique_ptr<Impl> impl) noexcept : impl_(std::move(impl)) {}

@@ -33,7 +33,5 @@ Progress parse_progress(std::string_view json);
 /// What differs between an earlier run and this one, in words; empty when they agree.
 std::string difference(const SinkJob& there, const SinkJob& wanted);
 
-/// Text as printable ASCII, different for different texts.
-std::string escaped(std::string_view text);
 
 }  // namespace penstock::webdataset

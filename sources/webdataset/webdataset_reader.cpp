@@ -193,8 +193,8 @@ class WebDatasetReader::Impl {
     const webdataset::ShardIndex& shard = store_->indices[place.shard];
     const Entry entry = store_->entries_of(place)[slot];
     const std::string_view key = shard.key(place.sample);
-    Error full(error.code(), "member \"" + printable(key) + "." +
-                                 webdataset::extensions_text(store_->fields[slot]) + "\": " + error.cause());
+    Error full(error.code(), "member \"" + printable(key) + "." + webdataset::extensions_text(store_->fields[slot]) +
+                                 "\": " + error.cause());
     full.with_source("webdataset").with_file(store_->shards[place.shard]).with_index(index).with_key(key);
     if (error.offset()) full.with_offset(*error.offset());
     if (entry.offset != 0) full.with_offset(entry.offset);

@@ -11,6 +11,7 @@
 #include <penstock/error.hpp>
 #include <penstock/store_files.hpp>
 #include <penstock/stream_source.hpp>
+#include <penstock/system_error.hpp>
 
 #include "errors.hpp"
 #include "member_name.hpp"
@@ -62,10 +63,10 @@ class WebDatasetSink::Impl {
  public:
   Impl(const WebDatasetSinkOptions& options, const Schema& schema, std::uint64_t size)
       : options_(checked(options)), encoder_(encoder_for(options, schema)), size_(size) {
-    job_.fields = webdataset::escaped(schema.to_string());
-    job_.extensions = webdataset::escaped(encoder_.text());
+    job_.fields = escaped(schema.to_string());
+    job_.extensions = escaped(encoder_.text());
     job_.keys = options.keys == WebDatasetKeys::position ? "position" : "automatic";
-    job_.job = webdataset::escaped(options.job);
+    job_.job = escaped(options.job);
     job_.samples = size;
     job_.max_samples = options.max_samples;
     job_.max_bytes = options.max_bytes;

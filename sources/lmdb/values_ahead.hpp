@@ -1,0 +1,46 @@
+#pragma once
+
+#include <lmdb.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace penstock::lmdb {
+
+/// The few values that a reader gives next, in that order, found all at once. They are of one transaction. One thread
+/// at a time.
+class ValuesAhead {
+ public:
+  static constexpr std::size_t most = 16;
+
+  void forget() noexcept { next_ = count_ = 0; }
+  /// At most `most` between two calls of `forget`.
+  void add(std::uint64_t index, const MDB_val& value) noexcept { values_[count_++] = {index, value}; }
+  /// The next one's value, if it is this record's; the one behind it is fetched then.
+  bool take(std::uint64_t index, MDB_val& value) noexcept {
+    if (next_ == count_ || values_[next_].index != index) return false;
+    value = values_[next_++].value;
+    fetch_next();
+    return true;
+  }
+  /// The beginning is what the processor's own prefetching misses, and where an address is translated anew.
+  void fetch_next() const noexcept {
+    constexpr std::size_t line = 64, lines = 4;
+    if (next_ == count_) return;
+    const MDB_val& value = values_[next_].value;
+    for (std::size_t at = 0; at < std::min(value.mv_size, line * lines); at += line)
+      __builtin_prefetch(static_cast<const char*>(value.mv_data) + at);
+  }
+
+ private:
+  struct Value {
+    std::uint64_t index;
+    MDB_val value;
+  };
+  std::array<Value, most> values_;  // those from next_ to count_
+  std::size_t next_ = 0, count_ = 0;
+};
+
+}  // namespace penstock::lmdb
