@@ -2,7 +2,6 @@
 
 #include <cstdio>
 #include <string_view>
-#include <utility>
 
 #include <penstock/error.hpp>
 #include <penstock/system_error.hpp>
