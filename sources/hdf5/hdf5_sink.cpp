@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <limits>
 #include <optional>
 #include <string_view>
 #include <system_error>
@@ -326,7 +327,9 @@ class Hdf5Sink::Impl {
     if (progress_.shard_bytes != 0) {
       const std::string rows_file = names_.rows(progress_.rows_file);
       try {
-        rows_.from_text(read_text(rows_file, source_name).value_or(""));
+        // A chunk of each dataset, and a sequence of any length: no fixed number of bytes is enough.
+        constexpr std::uint64_t any = std::numeric_limits<std::uint64_t>::max();
+        rows_.from_text(read_text(rows_file, source_name, any).value_or(""));
       } catch (Error& error) {
         error.with_file(rows_file);
         throw;

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -109,6 +110,33 @@ TEST_CASE("a run that was dropped behind any sample is continued byte for byte")
     rest.finish();
     REQUIRE(files_in(folder / ("stopped" + std::to_string(stop))) == expected);
   }
+}
+
+TEST_CASE("a run is continued whatever its unfinished chunks of an HDF5 file take") {
+  const Schema schema{{"s", DType::u8, {dynamic}}};
+  const TempFolder folder;
+  const Hdf5SinkOptions options{.path = folder / "t.h5", .single_file = true, .sync = false};
+  const std::vector<std::uint8_t> value(20u << 20, 7);
+  const auto put_value = [&](Hdf5Sink& sink, std::uint64_t position) {
+    OwnedSample sample(schema);
+    sample.builder().view(0, std::as_bytes(std::span(value)));
+    Sample view = sample.sample();
+    sink.put({.position = position, .index = position, .key = {}}, view);
+    sink.commit();
+  };
+  {
+    Hdf5Sink part(options);
+    part.open(schema, 2);
+    put_value(part, 0);
+  }
+  Hdf5Sink rest(options);
+  rest.open(schema, 2);
+  CHECK(rest.has({.position = 0, .index = 0, .key = {}}));
+  put_value(rest, 1);
+  rest.finish();
+  const Hdf5Source source({.path = options.path});
+  REQUIRE(source.size() == 2);
+  for (const std::uint64_t index : {0u, 1u}) CHECK(read_text(source, index, "s").size() == value.size());
 }
 
 TEST_CASE("a single HDF5 file has all samples under its own name") {
