@@ -139,6 +139,29 @@ TEST_CASE("a run is continued whatever its unfinished chunks of an HDF5 file tak
   for (const std::uint64_t index : {0u, 1u}) CHECK(read_text(source, index, "s").size() == value.size());
 }
 
+TEST_CASE("no number that an unfinished HDF5 store is marked with can be another one") {
+  const TempFolder folder;
+  const DrawnRecords records = usual_records(80);
+  const Hdf5SinkOptions options = usual_options(folder / "t");
+  {
+    Hdf5Sink part(options);
+    run(part, records, 10, 65);
+  }
+  const std::string mark = files_in(folder.path().string()).at("t-unfinished.json");
+  for (std::size_t at = 0; at < mark.size(); ++at) {
+    if (mark[at] < '0' || mark[at] > '9') continue;
+    std::string damaged = mark;
+    damaged[at] = mark[at] == '1' ? '2' : '1';
+    folder.write("t-unfinished.json", damaged);
+    INFO(damaged);
+    Hdf5Sink sink(options);
+    CHECK(error_of([&] { run(sink, records, 10); }).code() == Errc::state_mismatch);
+  }
+  folder.write("t-unfinished.json", mark);
+  Hdf5Sink rest(options);
+  CHECK(run(rest, records, 10));
+}
+
 TEST_CASE("a single HDF5 file has all samples under its own name") {
   const TempFolder folder;
   Hdf5SinkOptions options = usual_options(folder / "sub/all.h5");
