@@ -91,6 +91,17 @@ TEST_CASE("features of slides are kept as CLAM has them and read back") {
   }
 }
 
+TEST_CASE("the list of slides may have any length") {
+  const TempFolder folder;
+  const FeatureSinkOptions options{.folder = folder / "out", .job = std::string(3u << 20, 'j'), .sync = false};
+  FeatureSink sink(options);
+  for (const char* const slide : {"a", "b", "c", "d", "e", "f", "g"}) write_slide(sink, slide, 1);
+  const std::string list = text_in(folder / "out/metadata.csv");
+  CHECK(std::ranges::count(list, '\n') == 8);
+  CHECK(FeatureSink(options).has("g"));
+  CHECK(text_in(folder / "out/metadata.csv") == list);
+}
+
 TEST_CASE("a slide that was not ended is not there and is begun anew") {
   const TempFolder folder;
   {
