@@ -91,6 +91,20 @@ TEST_CASE("features of slides are kept as CLAM has them and read back") {
   }
 }
 
+TEST_CASE("an attribute of no numbers is one") {
+  const TempFolder folder;
+  FeatureSink sink({.folder = folder / "out", .sync = false});
+  sink.begin("a", {{"none", std::vector<std::int64_t>{}}, {"nothing", std::vector<double>{}}});
+  put_rows(sink, 0, 1);
+  sink.end();
+  const Hdf5Source source({.path = sink.file("a")});
+  for (const char* const name : {"none", "nothing"}) {
+    const auto found = source.attribute("/coords", name);
+    REQUIRE(found);
+    CHECK(found->shape == std::vector<std::int64_t>{0});
+  }
+}
+
 TEST_CASE("the list of slides may have any length") {
   const TempFolder folder;
   const FeatureSinkOptions options{.folder = folder / "out", .job = std::string(3u << 20, 'j'), .sync = false};
