@@ -241,6 +241,7 @@ TEST_CASE("a slide whose features the disk has no room for is dropped and made a
     const Error error = error_of(failing);
     CHECK(error.code() == Errc::io);
     CHECK(mentions(error, "bytes are free"));
+    CHECK_FALSE(mentions(error, "; 0 bytes were"));
     CHECK(code_of([&] { sink.end(); }) == Errc::closed);
     sink.drop();
     CHECK_FALSE(sink.has("a"));
