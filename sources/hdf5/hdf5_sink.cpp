@@ -166,8 +166,9 @@ class Hdf5Sink::Impl {
       refuse(Errc::invalid_argument, "there is a finished store here, and " + differs +
                                          ", so it was made from something else; delete it, or write to another path");
     refuse(Errc::state_mismatch, "there is an unfinished store here that can't be continued, as " + differs +
-                                     "; delete it and the files " + options_.path +
-                                     "-unfinished*, or write to another path");
+                                     "; delete the files " + options_.path + "-unfinished* and " + options_.path +
+                                     (options_.single_file ? ".partial" : "-*.h5.partial") +
+                                     ", or write to another path");
   }
 
   // What a failure left behind the last commit is not known: another run cuts it off.

@@ -234,7 +234,9 @@ TEST_CASE("another job neither goes on with an unfinished HDF5 store nor replace
   const auto before = files_in(folder.path().string());
   for (const Hdf5SinkOptions& other : others) {
     Hdf5Sink sink(other);
-    CHECK(error_of([&] { sink.open(records.schema(), 80); }).code() == Errc::state_mismatch);
+    const Error error = error_of([&] { sink.open(records.schema(), 80); });
+    CHECK(error.code() == Errc::state_mismatch);
+    CHECK(mentions(error, options.path + "-unfinished* and " + options.path + "-*.h5.partial"));
   }
   Hdf5Sink size(options);
   CHECK(error_of([&] { size.open(records.schema(), 81); }).code() == Errc::state_mismatch);
