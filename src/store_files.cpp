@@ -21,7 +21,6 @@ namespace penstock {
 namespace {
 
 constexpr std::size_t buffer_bytes = 1u << 20;
-constexpr std::size_t largest_text = 16u << 20;
 constexpr mode_t file_mode = 0664;
 
 class Descriptor {
@@ -123,7 +122,7 @@ std::uint64_t file_revision(const std::string& file) noexcept {
   return detail::hash_bytes(facts, sizeof facts);
 }
 
-std::optional<std::string> read_text(const std::string& file, std::string_view source) {
+std::optional<std::string> read_text(const std::string& file, std::string_view source, std::uint64_t most_bytes) {
   const Descriptor fd(file, O_RDONLY);
   if (fd.get() < 0) {
     if (errno == ENOENT || errno == ENOTDIR) return std::nullopt;
@@ -137,7 +136,7 @@ std::optional<std::string> read_text(const std::string& file, std::string_view s
     if (got < 0) throw system_error(source, errno, "reading", file);
     if (got == 0) return text;
     text.append(part.data(), static_cast<std::size_t>(got));
-    if (text.size() > largest_text) throw file_error(source, file, Errc::limit_exceeded, "the file is too large");
+    if (text.size() > most_bytes) throw file_error(source, file, Errc::limit_exceeded, "the file is too large");
   }
 }
 

@@ -25,15 +25,15 @@ Error system_error(std::string_view source, int code, std::string_view doing, co
 Error write_error(std::string_view source, int code, std::string_view doing, const std::string& file,
                   std::uint64_t bytes) {
   if (code != ENOSPC && code != EIO && code != EDQUOT && code != EFBIG) return system_error(source, code, doing, file);
-  std::string cause =
-      std::string(doing) + ": " + std::strerror(code) + "; " + std::to_string(bytes) + " bytes were to be written";
+  std::string cause = std::string(doing) + ": " + std::strerror(code);
+  if (bytes != 0) cause += "; " + std::to_string(bytes) + " bytes were to be written";
   std::filesystem::path folder = std::filesystem::path(file).parent_path();
   if (folder.empty()) folder = ".";
   std::error_code failed;
   const auto space = std::filesystem::space(folder, failed);
   if (!failed) {
-    cause += ", " + std::to_string(space.available) + " bytes are free";
-    if (space.available < bytes + (bytes >> 3)) cause += ": the disk is full";
+    cause += (bytes != 0 ? ", " : "; ") + std::to_string(space.available) + " bytes are free";
+    if (space.available == 0 || space.available < bytes + (bytes >> 3)) cause += ": the disk is full";
   }
   cause += ". What was committed before is safe: make room, then run it again to go on";
   return file_error(source, file, Errc::io, std::move(cause));

@@ -63,8 +63,10 @@ PENSTOCK_API std::optional<std::uint64_t> file_bytes(const std::string& file, st
 /// Hash of a file's size and the time of its last change, in nanoseconds, for a source's `revision()`; 0 where it can't
 /// be looked at.
 PENSTOCK_API std::uint64_t file_revision(const std::string& file) noexcept;
-/// Content of a small file; nothing where there is none. @throws Error(limit_exceeded) above 16 MiB.
-PENSTOCK_API std::optional<std::string> read_text(const std::string& file, std::string_view source);
+/// Content of a file that memory has room for; nothing where there is none. @throws Error(limit_exceeded) above
+/// `most_bytes`.
+PENSTOCK_API std::optional<std::string> read_text(const std::string& file, std::string_view source,
+                                                  std::uint64_t most_bytes = 16u << 20);
 /// Replaces a file as a whole, and, with `sync`, lasts through a power cut.
 PENSTOCK_API void replace_text(const std::string& file, std::string_view text, bool sync, std::string_view source);
 PENSTOCK_API void rename_file(const std::string& from, const std::string& to, std::string_view source);

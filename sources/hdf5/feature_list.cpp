@@ -1,7 +1,9 @@
 #include "feature_list.hpp"
 
 #include <chrono>
+#include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <map>
 #include <string_view>
 #include <system_error>
@@ -21,6 +23,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view heading = "slide_id,file,features,dimension,dtype,job\n";
 constexpr std::size_t cells_a_line = 6;
+constexpr std::uint64_t any_bytes = std::numeric_limits<std::uint64_t>::max();  // a line for each slide
 
 std::string quoted_cell(const std::string& text) {
   if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
@@ -87,7 +90,7 @@ std::string FeatureList::line_of(const std::string& slide, const FeatureFacts& f
 
 void FeatureList::renew(const std::string& job) {
   const ListLock lock(file_);
-  const std::string before = read_text(file_, source_name).value_or("");
+  const std::string before = read_text(file_, source_name, any_bytes).value_or("");
   std::map<std::string, std::string> jobs;  // of slides that are listed
   std::vector<std::string> order;
   std::map<std::string, std::string> listed;
@@ -125,7 +128,7 @@ void FeatureList::renew(const std::string& job) {
 void FeatureList::add(const std::string& slide, const FeatureFacts& facts) {
   const ListLock lock(file_);
   // What a process that was killed has left of a line is cut off.
-  const std::string before = read_text(file_, source_name).value_or("");
+  const std::string before = read_text(file_, source_name, any_bytes).value_or("");
   OutputFile list(file_, before.rfind('\n') + 1, source_name);
   if (list.bytes() == 0) list.append(heading);
   list.append(line_of(slide, facts));

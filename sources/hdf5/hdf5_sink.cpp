@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <limits>
 #include <optional>
 #include <string_view>
 #include <system_error>
@@ -166,8 +167,9 @@ class Hdf5Sink::Impl {
       refuse(Errc::invalid_argument, "there is a finished store here, and " + differs +
                                          ", so it was made from something else; delete it, or write to another path");
     refuse(Errc::state_mismatch, "there is an unfinished store here that can't be continued, as " + differs +
-                                     "; delete it and the files " + options_.path +
-                                     "-unfinished*, or write to another path");
+                                     "; delete the files " + options_.path + "-unfinished* and " + options_.path +
+                                     (options_.single_file ? ".partial" : "-*.h5.partial") +
+                                     ", or write to another path");
   }
 
   // What a failure left behind the last commit is not known: another run cuts it off.
@@ -327,7 +329,9 @@ class Hdf5Sink::Impl {
     if (progress_.shard_bytes != 0) {
       const std::string rows_file = names_.rows(progress_.rows_file);
       try {
-        rows_.from_text(read_text(rows_file, source_name).value_or(""));
+        // A chunk of each dataset, and a sequence of any length: no fixed number of bytes is enough.
+        constexpr std::uint64_t any = std::numeric_limits<std::uint64_t>::max();
+        rows_.from_text(read_text(rows_file, source_name, any).value_or(""));
       } catch (Error& error) {
         error.with_file(rows_file);
         throw;

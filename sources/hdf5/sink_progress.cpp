@@ -1,5 +1,8 @@
 #include "sink_progress.hpp"
 
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
 #include <nlohmann/json.hpp>
 
 #include <penstock/error.hpp>
@@ -43,6 +46,11 @@ SinkJob job_of(const Json& json) {
   return job;
 }
 
+std::uint64_t hash_of(const Json& json) {
+  const std::string text = json.dump();
+  return XXH3_64bits(text.data(), text.size());
+}
+
 }  // namespace
 
 std::string to_json(const SinkJob& job) { return json_of(job).dump(); }
@@ -61,14 +69,21 @@ std::string to_json(const SinkProgress& progress) {
                        {"shard_bytes", progress.shard_bytes},   {"shard_rows", progress.shard_rows},
                        {"shard_values", progress.shard_values}, {"rows_file", progress.rows_file}};
   json["finishing"] = progress.finishing;
+  json["hash"] = hash_of(json);
   return json.dump(1) + "\n";
 }
 
 SinkProgress parse_progress(std::string_view text) {
   try {
-    const Json json = Json::parse(text);
+    Json json = Json::parse(text);
     SinkProgress progress;
     progress.job = job_of(json);
+    const auto hash = json.at("hash").get<std::uint64_t>();
+    json.erase("hash");
+    if (hash != hash_of(json))
+      throw Error(
+          Errc::state_mismatch,
+          "the file that marks the unfinished store is not as it was written; delete it and the files beside it");
     const Json& committed = json.at("committed");
     progress.samples = committed.at("samples").get<std::uint64_t>();
     progress.shard = committed.at("shard").get<std::uint64_t>();

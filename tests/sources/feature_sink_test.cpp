@@ -91,6 +91,31 @@ TEST_CASE("features of slides are kept as CLAM has them and read back") {
   }
 }
 
+TEST_CASE("an attribute of no numbers is one") {
+  const TempFolder folder;
+  FeatureSink sink({.folder = folder / "out", .sync = false});
+  sink.begin("a", {{"none", std::vector<std::int64_t>{}}, {"nothing", std::vector<double>{}}});
+  put_rows(sink, 0, 1);
+  sink.end();
+  const Hdf5Source source({.path = sink.file("a")});
+  for (const char* const name : {"none", "nothing"}) {
+    const auto found = source.attribute("/coords", name);
+    REQUIRE(found);
+    CHECK(found->shape == std::vector<std::int64_t>{0});
+  }
+}
+
+TEST_CASE("the list of slides may have any length") {
+  const TempFolder folder;
+  const FeatureSinkOptions options{.folder = folder / "out", .job = std::string(3u << 20, 'j'), .sync = false};
+  FeatureSink sink(options);
+  for (const char* const slide : {"a", "b", "c", "d", "e", "f", "g"}) write_slide(sink, slide, 1);
+  const std::string list = text_in(folder / "out/metadata.csv");
+  CHECK(std::ranges::count(list, '\n') == 8);
+  CHECK(FeatureSink(options).has("g"));
+  CHECK(text_in(folder / "out/metadata.csv") == list);
+}
+
 TEST_CASE("a slide that was not ended is not there and is begun anew") {
   const TempFolder folder;
   {
@@ -216,6 +241,7 @@ TEST_CASE("a slide whose features the disk has no room for is dropped and made a
     const Error error = error_of(failing);
     CHECK(error.code() == Errc::io);
     CHECK(mentions(error, "bytes are free"));
+    CHECK_FALSE(mentions(error, "; 0 bytes were"));
     CHECK(code_of([&] { sink.end(); }) == Errc::closed);
     sink.drop();
     CHECK_FALSE(sink.has("a"));

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -111,6 +112,56 @@ TEST_CASE("a run that was dropped behind any sample is continued byte for byte")
   }
 }
 
+TEST_CASE("a run is continued whatever its unfinished chunks of an HDF5 file take") {
+  const Schema schema{{"s", DType::u8, {dynamic}}};
+  const TempFolder folder;
+  const Hdf5SinkOptions options{.path = folder / "t.h5", .single_file = true, .sync = false};
+  const std::vector<std::uint8_t> value(20u << 20, 7);
+  const auto put_value = [&](Hdf5Sink& sink, std::uint64_t position) {
+    OwnedSample sample(schema);
+    sample.builder().view(0, std::as_bytes(std::span(value)));
+    Sample view = sample.sample();
+    sink.put({.position = position, .index = position, .key = {}}, view);
+    sink.commit();
+  };
+  {
+    Hdf5Sink part(options);
+    part.open(schema, 2);
+    put_value(part, 0);
+  }
+  Hdf5Sink rest(options);
+  rest.open(schema, 2);
+  CHECK(rest.has({.position = 0, .index = 0, .key = {}}));
+  put_value(rest, 1);
+  rest.finish();
+  const Hdf5Source source({.path = options.path});
+  REQUIRE(source.size() == 2);
+  for (const std::uint64_t index : {0u, 1u}) CHECK(read_text(source, index, "s").size() == value.size());
+}
+
+TEST_CASE("no number that an unfinished HDF5 store is marked with can be another one") {
+  const TempFolder folder;
+  const DrawnRecords records = usual_records(80);
+  const Hdf5SinkOptions options = usual_options(folder / "t");
+  {
+    Hdf5Sink part(options);
+    run(part, records, 10, 65);
+  }
+  const std::string mark = files_in(folder.path().string()).at("t-unfinished.json");
+  for (std::size_t at = 0; at < mark.size(); ++at) {
+    if (mark[at] < '0' || mark[at] > '9') continue;
+    std::string damaged = mark;
+    damaged[at] = mark[at] == '1' ? '2' : '1';
+    folder.write("t-unfinished.json", damaged);
+    INFO(damaged);
+    Hdf5Sink sink(options);
+    CHECK(error_of([&] { run(sink, records, 10); }).code() == Errc::state_mismatch);
+  }
+  folder.write("t-unfinished.json", mark);
+  Hdf5Sink rest(options);
+  CHECK(run(rest, records, 10));
+}
+
 TEST_CASE("a single HDF5 file has all samples under its own name") {
   const TempFolder folder;
   Hdf5SinkOptions options = usual_options(folder / "sub/all.h5");
@@ -183,7 +234,9 @@ TEST_CASE("another job neither goes on with an unfinished HDF5 store nor replace
   const auto before = files_in(folder.path().string());
   for (const Hdf5SinkOptions& other : others) {
     Hdf5Sink sink(other);
-    CHECK(error_of([&] { sink.open(records.schema(), 80); }).code() == Errc::state_mismatch);
+    const Error error = error_of([&] { sink.open(records.schema(), 80); });
+    CHECK(error.code() == Errc::state_mismatch);
+    CHECK(mentions(error, options.path + "-unfinished* and " + options.path + "-*.h5.partial"));
   }
   Hdf5Sink size(options);
   CHECK(error_of([&] { size.open(records.schema(), 81); }).code() == Errc::state_mismatch);

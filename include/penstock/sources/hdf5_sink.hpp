@@ -33,7 +33,9 @@ struct Hdf5SinkOptions {
   std::optional<bool> shuffle = {};        ///< none: elements of more than one byte, where they are compressed
   bool fletcher32 = false;
   std::string keys = {};                             ///< a dataset for the samples' keys, as strings; empty: none
-  std::vector<std::string> classes = {};             ///< names of the classes: an attribute of that name of the file
+  std::vector<std::string> classes = {};             ///< names of the classes: an attribute of that name of the file;
+                                                     ///< 3750 at most, and their names, the fields and
+                                                     ///< the job 60,000 bytes of text: no attribute holds more
   std::uint64_t max_samples = 100'000;               ///< of a shard; not of a single file
   std::uint64_t max_bytes = std::uint64_t{1} << 30;  ///< of a shard, as values before they are compressed; a sample
                                                      ///< larger than that has its own. Not of a single file
@@ -65,7 +67,9 @@ class PENSTOCK_API Hdf5Sink {
   void work_on(SinkThreads threads);
   /// @throws Error(state_mismatch) when unfinished files there were begun with another schema, job or options, or are
   /// damaged; Error(invalid_argument) when files there are finished and were made by something else, when another sink
-  /// writes them, and for options that can't work; Error(unsupported) for a field that HDF5 can't hold; Error(io).
+  /// writes them, and for options that can't work; Error(schema_mismatch) for one of `fields` that isn't in the schema;
+  /// Error(corrupt) when a finished file there is no HDF5 file, or was cut short; Error(unsupported) for a field that
+  /// HDF5 can't hold; Error(io).
   void open(const Schema& schema, std::uint64_t size);
   /// True when an earlier run has committed the item. @throws Error(state_mismatch) when another sample stands in its
   /// place (where the number of samples is not known before: `put` does). Of a finished store nothing but the number of
