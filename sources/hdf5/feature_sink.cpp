@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <filesystem>
 #include <optional>
+#include <string>
 #include <system_error>
 #include <utility>
+#include <variant>
+#include <vector>
 
 #include <penstock/store_files.hpp>
 
@@ -38,6 +41,18 @@ std::string slides_folder(const FeatureSinkOptions& options) {
   return slides;
 }
 
+constexpr std::size_t most_attribute_bytes = 60'000;
+
+std::size_t bytes_of_attribute(const std::string& text) { return text.size(); }
+template <class T>
+std::size_t bytes_of_attribute(const std::vector<T>& values) {
+  return values.size() * sizeof(T);
+}
+template <class T>
+std::size_t bytes_of_attribute(const T&) {
+  return sizeof(T);
+}
+
 }  // namespace
 
 class FeatureSink::Impl {
@@ -66,6 +81,19 @@ class FeatureSink::Impl {
   void begin(std::string_view slide, const std::vector<FeatureAttribute>& attributes) {
     const std::string final_name = file(slide);
     const auto refuse = [&](const std::string& why) { throw hdf5::error_in(final_name, Errc::invalid_argument, why); };
+    for (std::size_t i = 0; i < attributes.size(); ++i) {
+      const FeatureAttribute& attribute = attributes[i];
+      if (attribute.name.empty() || attribute.name.find('\0') != std::string::npos)
+        refuse("attribute " + std::to_string(i) + " has a name that HDF5 can't have: none, or one with a NUL");
+      for (std::size_t before = 0; before < i; ++before)
+        if (attributes[before].name == attribute.name)
+          refuse("two attributes are named \"" + printable(attribute.name) + "\"");
+      const std::size_t bytes =
+          std::visit([](const auto& value) { return bytes_of_attribute(value); }, attribute.value);
+      if (bytes > most_attribute_bytes)
+        refuse("the attribute \"" + printable(attribute.name) + "\" has " + std::to_string(bytes) +
+               " bytes; an HDF5 file's attributes hold 60,000");
+    }
     if (writing_) refuse("the slide \"" + printable(slide_) + "\" is not at its end yet; end() or drop() it first");
     if (!lock_.take(final_name + partial, source_name)) refuse("another process is at this slide; take the next one");
     // Also where another one has ended it in between: then what is locked is an empty file, just made.

@@ -141,6 +141,9 @@ class Hdf5Sink::Impl {
     };
     if (options.path.empty() || options.path.ends_with('/') || options.path.find('\0') != std::string::npos)
       refuse("the path must end in a name: \"out/train\" makes out/train-000000.h5; with `single_file` it is the file");
+    for (const std::string& name : options.classes)
+      if (name.find('\0') != std::string::npos)
+        refuse("the class \"" + printable(name) + "\" has a NUL, where HDF5's strings end");
     if (options.max_samples == 0 || options.max_bytes == 0) refuse("`max_samples` and `max_bytes` must not be 0");
     return options;
   }

@@ -64,6 +64,8 @@ RowsInWork::RowsInWork(const std::vector<StoredDataset>& datasets) : datasets_(d
 std::uint64_t RowsInWork::bytes_of(const Sample& sample, std::string_view key) const {
   std::uint64_t bytes = 0;
   for (const StoredDataset& dataset : datasets_) {
+    if (!dataset.slot && key.find('\0') != std::string_view::npos)
+      throw Error(Errc::invalid_argument, "the key has a NUL, where HDF5's strings end; leave `keys` empty");
     const std::size_t value = bytes_of_value(dataset, sample, key).size();
     if (dataset.varies() && value / element_of(dataset) > std::numeric_limits<std::uint32_t>::max())
       throw Error(Errc::limit_exceeded, "the dataset '" + dataset.path + "' would get a sequence of " +

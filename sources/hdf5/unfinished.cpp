@@ -74,7 +74,7 @@ void refuse_unfinished(const std::vector<std::string>& files) {
     if (!stem.ends_with(shard_extension)) continue;
     stem.remove_suffix(shard_extension.size());
     const std::size_t dash = stem.find_last_not_of("0123456789");
-    if (dash == std::string_view::npos || stem[dash] != '-' || dash + 1 == stem.size()) continue;
+    if (dash == std::string_view::npos || stem[dash] != '-' || stem.size() - dash - 1 < number_width) continue;
     look(std::string(stem.substr(0, dash)));
   }
 }

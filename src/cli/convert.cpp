@@ -1,6 +1,7 @@
 // penstock convert: one store becomes another, of another kind or with rewritten images.
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -32,7 +33,12 @@ struct ConvertFlags {
 };
 
 constexpr const char* tar = ".tar";
-constexpr const char* hdf5 = ".h5";
+// The extension of an HDF5 file; none of other names.
+std::string_view hdf5_extension(std::string_view name) {
+  for (const std::string_view extension : {".h5", ".hdf5"})
+    if (name.ends_with(extension)) return extension;
+  return {};
+}
 
 struct Converted {
   Written written;
@@ -54,12 +60,13 @@ WebDatasetSinkOptions shards_options(const ConvertFlags& options, std::string jo
   return sink;
 }
 
-bool makes_hdf5(const ConvertFlags& options) { return options.out.ends_with(hdf5); }
+bool makes_hdf5(const ConvertFlags& options) { return !hdf5_extension(options.out).empty(); }
 
 // "out/train.h5" is one file; where shards are asked for, out/train-000000.h5 and those that follow.
 Hdf5SinkOptions hdf5_options(const ConvertFlags& options, const Store& store, std::string job) {
   Hdf5SinkOptions sink;
-  sink.path = options.sharded ? options.out.substr(0, options.out.size() - std::string(hdf5).size()) : options.out;
+  sink.path =
+      options.sharded ? options.out.substr(0, options.out.size() - hdf5_extension(options.out).size()) : options.out;
   sink.single_file = !options.sharded;
   if (store.has_keys() && options.keys == "records" && !store.schema().find("key")) sink.keys = "key";
   sink.classes = store.classes();
@@ -75,8 +82,10 @@ Converted convert_store(const ConvertFlags& options, const Store& store) {
   Pipeline records = store.pipeline();
   if (options.writing.seekable) records = records | rewrite;
   if (options.on_error == "drop") records = records | on_error({.policy = OnError::drop});
+  // Of some stores the fingerprint knows no more than how many records there are, and of what form.
   const std::string job =
-      fmt::format("penstock convert{}, {:016x}", options.writing.seekable ? " --seekable" : "", records.fingerprint());
+      fmt::format("penstock convert{}, {:016x}, revision {:016x}", options.writing.seekable ? " --seekable" : "",
+                  records.fingerprint(), store.revision());
   Converted converted;
   const auto into = [&](auto sink) {
     converted.written =
@@ -138,7 +147,8 @@ void add_convert(CLI::App& app, Command& chosen) {
       "convert",
       "Writes the records of one store, with all their fields and keys, into another. (In tar shards, '.' in the last "
       "part\n"
-      "of a key becomes '_'.) A run that was stopped, or killed, is continued by the same command.");
+      "of a key becomes '_'. HDF5 has no keys: they go there as a field of strings.) A run that was stopped, or "
+      "killed, is continued by the same command.");
   command.add_option("STORE", options->store, "LMDB store, folder of images, tar shards, HDF5, or CSV")->required();
   command
       .add_option("--out", options->out,

@@ -34,7 +34,9 @@ struct Packed {
   bool was_finished = false;
 };
 
-bool makes_hdf5_file(const PackOptions& options) { return options.out.ends_with(".h5"); }
+bool makes_hdf5_file(const PackOptions& options) {
+  return options.out.ends_with(".h5") || options.out.ends_with(".hdf5");
+}
 
 Packed write_store(const PackOptions& options, const FilesSource& files) {
   // Another set of files must not be mixed into an unfinished store, nor files as they are with rewritten ones.

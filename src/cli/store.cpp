@@ -195,6 +195,10 @@ std::vector<std::uint64_t> Store::block_ends() const {
   const auto* const hdf5 = std::get_if<Hdf5Source>(&source_);
   return hdf5 != nullptr ? hdf5->block_ends() : std::vector<std::uint64_t>();
 }
+std::uint64_t Store::revision() const {
+  return std::visit([](const auto& source) { return std::uint64_t{source.revision()}; }, source_);
+}
+
 std::vector<std::string> Store::notes() const {
   const auto* const hdf5 = std::get_if<Hdf5Source>(&source_);
   return hdf5 != nullptr ? hdf5->notes() : std::vector<std::string>();

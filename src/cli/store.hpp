@@ -39,6 +39,8 @@ class Store {
   bool has_keys() const;
   /// Where runs of records end that are best read by one thread, the last one at `size`; empty: anywhere.
   std::vector<std::uint64_t> block_ends() const;
+  /// Of its files' sizes and times.
+  std::uint64_t revision() const;
   /// How the store's fields are read, where there is more than one way; a line each.
   std::vector<std::string> notes() const;
   /// Names of classes by number, as far as the store knows them.

@@ -181,3 +181,18 @@ TEST_CASE("an HDF5 file that is marked as unfinished is refused") {
   CHECK(lsun.status == 2);
   CHECK(one_line(lsun.err));
 }
+
+TEST_CASE("convert does not go on with, or take for done, what another HDF5 file of the same form became") {
+  const TempFolder folder;
+  H5Data x{.path = "x", .type = h5_type<std::uint8_t>(), .shape = {9, 4}};
+  write_h5(folder / "a.h5", {.data = {x}});
+  write_h5(folder / "b.h5", {.data = {x}});
+  for (const char* const out : {"x.hdf5", "x.lmdb"}) {
+    REQUIRE(tool({"convert", folder / "a.h5", "--out", folder / out, "-q"}).status == 0);
+    CHECK(tool({"convert", folder / "a.h5", "--out", folder / out, "-q"}).status == 0);
+    const ToolResult other = tool({"convert", folder / "b.h5", "--out", folder / out, "-q"});
+    CHECK(other.status == 1);
+    CHECK(other.err.find("job") != std::string::npos);
+  }
+  CHECK(tool({"inspect", folder / "x.hdf5", "--json"}).json()["kind"] == "hdf5");
+}

@@ -18,6 +18,7 @@
 #include "hdf5_files.hpp"
 #include "source_checks.hpp"
 #include "support/catch.hpp"
+#include "support/thrown.hpp"
 #include "temp_folder.hpp"
 
 using namespace penstock;
@@ -89,6 +90,23 @@ TEST_CASE("features of slides are kept as CLAM has them and read back") {
     CHECK(text_in(out + "/metadata.csv") == "slide_id,file,features,dimension,dtype,job\na,h5_files/a.h5,130,6," +
                                                 std::string(to_string(dtype)) + ",net 1\n");
   }
+}
+
+TEST_CASE("attributes that a slide can't have are refused before a network has worked on it") {
+  const TempFolder folder;
+  FeatureSink sink({.folder = folder / "f"});
+  const auto code = [&](const std::vector<FeatureAttribute>& attributes) {
+    return code_of([&] { sink.begin("a", attributes); });
+  };
+  CHECK(code({{"x", 1.0}, {"y", 2.0}, {"x", 3.0}}) == Errc::invalid_argument);
+  CHECK(code({{"", 1.0}}) == Errc::invalid_argument);
+  CHECK(code({{std::string("a\0b", 3), 1.0}}) == Errc::invalid_argument);
+  CHECK(code({{"x", std::string(60'001, 'x')}}) == Errc::invalid_argument);
+  CHECK(code({{"x", std::vector<double>(8000)}}) == Errc::invalid_argument);
+  sink.begin("a", {{"x", std::string(60'000, 'x')}, {"y", std::vector<double>(7000)}});
+  put_rows(sink, 0, 3);
+  sink.end();
+  CHECK(sink.has("a"));
 }
 
 TEST_CASE("an attribute of no numbers is one") {

@@ -19,7 +19,8 @@ struct FeatureSinkOptions {
   DType dtype = DType::f32;       ///< of the features as stored: f32 or f16
   std::uint64_t chunk_rows = 32;  ///< features a chunk
   std::string encoder = {};       ///< name of the network, an attribute of `features`; empty: none
-  std::string job = {};           ///< what the features are made by; a folder is only continued by the same
+  std::string job = {};           ///< what the features are made by; a folder is only continued by the same, so
+                                  ///< name here whatever changes them, the options above included
   // What changes only speed.
   bool sync = true;  ///< a slide that was ended survives a crash of the whole machine too
 };
@@ -59,7 +60,7 @@ class PENSTOCK_API FeatureSink {
   /// Attributes are those of `coords`; CLAM reads patch_size, patch_level and name, TRIDENT patch_size,
   /// patch_size_level0, level0_magnification, target_magnification, overlap and name. `name`, where none is given, is
   /// the slide's. @throws Error(invalid_argument) for a name as above, a slide that is there or begun, also by another
-  /// process; Error(io).
+  /// process, and attributes of one name, without a name or above 60,000 bytes; Error(io).
   void begin(std::string_view slide, const std::vector<FeatureAttribute>& attributes = {});
   /// `features` f32 or f16 [n, D] with one D a slide, `coords` i64 [n, 2], x and y. @throws Error(schema_mismatch) for
   /// others; Error(io) when the disk is full: then `drop` it.
