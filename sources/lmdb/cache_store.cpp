@@ -311,15 +311,18 @@ std::shared_ptr<Places> CacheStore::places(std::size_t snapshot) {
 std::vector<std::string> CacheStore::notes() const {
   std::string text = "the cache has " + std::to_string(kept_.load(std::memory_order_relaxed)) + " of " +
                      std::to_string(records_) + " records";
+  const std::string why = writer_ != nullptr ? writer_->ended() : std::string();
   if (writer_ == nullptr)
     text += "; another process writes to it, this one only reads";
-  else if (const std::string why = writer_->ended(); !why.empty())
+  else if (!why.empty())
     text += "; " + why + "; the other records are made anew";
   std::vector<std::string> notes{std::move(text)};
-  if (const std::uint64_t declined = declined_.load(std::memory_order_relaxed); declined != 0 && writer_ != nullptr)
-    notes.push_back(std::to_string(declined) +
-                    " records were made and not kept, as the disk took no more at that moment; they are offered again "
-                    "when they are made again (`queue_bytes`)");
+  if (const std::uint64_t declined = declined_.load(std::memory_order_relaxed);
+      declined != 0 && writer_ != nullptr && why.empty())
+    notes.push_back(
+        std::to_string(declined) +
+        " times a record was made and not kept, as the disk took no more at that moment; it is offered again "
+        "when it is made again (`queue_bytes`)");
   if (const std::uint64_t damages = damages_.load(std::memory_order_relaxed); damages != 0)
     notes.push_back("records of the cache were found damaged " + std::to_string(damages) +
                     " times and made anew; of those " + std::to_string(mended_.load(std::memory_order_relaxed)) +

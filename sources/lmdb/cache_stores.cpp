@@ -43,10 +43,13 @@ void watch_forks() {
   static_cast<void>(once);
 }
 
-// One for all ways to say the path. What is wrong with it, opening it will say.
+// One for all ways to say the path, also while nothing is there, when a relative one would stay relative. What is wrong
+// with it, opening it will say.
 std::string name_of(const std::string& path) {
   std::error_code failed;
-  const std::filesystem::path whole = std::filesystem::weakly_canonical(path, failed);
+  const std::filesystem::path from_root = std::filesystem::absolute(path, failed);
+  if (failed) return path;
+  const std::filesystem::path whole = std::filesystem::weakly_canonical(from_root, failed);
   return failed ? path : whole.string();
 }
 

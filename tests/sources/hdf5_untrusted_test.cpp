@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <cstdlib>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <thread>
@@ -336,6 +337,27 @@ TEST_CASE("a reader that is not there is told with what to do") {
   CHECK(code_of([&] { Hdf5Source({.path = file.path, .trust = false, .reader_bytes = 1000}); }) ==
         Errc::invalid_argument);
   CHECK(code_of([&] { Hdf5Source({.path = file.path, .trust = false, .patience_ms = 0}); }) == Errc::invalid_argument);
+}
+
+TEST_CASE("a reader with a relative name is found again from another folder") {
+  const EachWay file;
+  Hdf5 options = untrusted(file.path);
+  {
+    const Hdf5Source found(options);
+    REQUIRE(children().size() == 1);
+    const std::filesystem::path link = "/proc/" + std::to_string(children().front()) + "/exe";
+    std::filesystem::create_symlink(std::filesystem::read_symlink(link), file.folder / "reader");
+  }
+  const std::filesystem::path before = std::filesystem::current_path();
+  std::filesystem::current_path(file.folder.path());
+  options.reader = "./reader";
+  const Hdf5Source source(options);
+  std::filesystem::current_path(before);
+  const std::vector<int> first = children();
+  REQUIRE(first.size() == 1);
+  ::kill(first.front(), SIGKILL);
+  CHECK(all_gone(first));
+  CHECK_NOTHROW(source.attributes("/"));
 }
 
 TEST_CASE("what takes more memory than the process may have is an error") {

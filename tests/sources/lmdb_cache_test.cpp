@@ -19,6 +19,18 @@ std::string bytes_of(const std::string& file) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
+// While it lives, this process works in another folder.
+class Inside {
+ public:
+  explicit Inside(const std::filesystem::path& folder) { std::filesystem::current_path(folder); }
+  Inside(const Inside&) = delete;
+  Inside& operator=(const Inside&) = delete;
+  ~Inside() { std::filesystem::current_path(before_); }
+
+ private:
+  const std::filesystem::path before_ = std::filesystem::current_path();
+};
+
 }  // namespace
 
 TEST_CASE("a second run over a cache on disk makes nothing") {
@@ -86,6 +98,16 @@ TEST_CASE("pipelines of one process share a cache on disk whatever they call it"
   }));
   CHECK(epochs_of(three, 2) == wanted);
   CHECK(second.calls->total() == 0);
+}
+
+TEST_CASE("a cache on disk is shared by its relative path from its first opening on") {
+  const Watchdog dog(60s);
+  const TempFolder folder;
+  const Inside inside(folder.path());
+  const Mix first, second;
+  const ps::Pipeline one = cached("cache", wide(20), first);
+  const ps::Pipeline two = cached("cache", wide(20), second);
+  CHECK(epochs_of(in_batches(two), 1) == epochs_of(in_batches(not_cached(20)), 1));
 }
 
 TEST_CASE("loaders at once fill one cache on disk") {
@@ -275,7 +297,10 @@ TEST_CASE("a cache with no room left says so and the epochs go on") {
     CHECK(collect(loader, 2) == wanted);
     const std::string notes = joined(loader.report().notes);
     CAPTURE(notes, run);
-    if (run == 0) CHECK(eventually([&] { return contains(joined(loader.report().notes), "full"); }));
+    if (run == 0) {
+      CHECK(eventually([&] { return contains(joined(loader.report().notes), "full"); }));
+      CHECK(!contains(joined(loader.report().notes), "offered again"));
+    }
     const std::uint64_t missing = made.calls->of.size();
     CHECK(missing > 200);
     if (run != 0) {

@@ -32,7 +32,7 @@ std::string printable(std::string text) {
   return text;
 }
 
-// The process goes on with it where this one has changed its folder.
+// What is started again goes on with it where this process has changed its folder.
 std::string absolute(const std::string& path) {
   std::error_code failed;
   const std::filesystem::path whole = std::filesystem::absolute(path, failed);
@@ -52,7 +52,7 @@ Error lost() { return Error(Errc::corrupt, "the process that reads this file gav
 
 RemoteAccess::RemoteAccess(const std::string& path, const Hdf5& how, std::shared_ptr<RunningReaders> running)
     : path_(absolute(path)),
-      program_(find_reader(how.reader)),
+      program_(absolute(find_reader(how.reader))),
       memory_bytes_(how.reader_bytes),
       patience_(how.patience_ms),
       running_(std::move(running)),
