@@ -1,5 +1,6 @@
 #include "cached_source.hpp"
 
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -14,7 +15,14 @@ class CachedReader final : public ReaderModel {
   CachedReader(std::unique_ptr<ReaderModel> reader, std::shared_ptr<CacheModel> cache)
       : cache_(std::move(cache)), reader_(std::move(reader)), recalled_(cache_->open_reader()) {}
 
-  void read(std::uint64_t index, SampleBuilder& out) override { reader_->read(index, out); }
+  void read(std::uint64_t index, SampleBuilder& out) override {
+    // A record that the plan left out, as the cache had it, has no blocks; if it must be made after all, its reader is
+    // to find them.
+    if (const auto lent = std::exchange(lent_, std::nullopt);
+        lent && lent->index == index && (!lent->blocks.empty() || lent->failure != nullptr))
+      reader_->lend(index, lent->blocks, lent->failure);
+    reader_->read(index, out);
+  }
   void expect(std::span<const std::uint64_t> indices) noexcept override {
     // Advice on some of each would be taken for the whole of what comes.
     bool all = true, none = true;
@@ -23,22 +31,33 @@ class CachedReader final : public ReaderModel {
     if (none) reader_->expect(indices);
   }
   void pause() noexcept override {
+    lent_.reset();
     reader_->pause();
     recalled_->pause();
   }
-  // A record that the plan left out, as the cache had it, has no blocks; if it must be made after all, its reader is to
-  // find them.
+  // They are there until this sample is made: one that is recalled never looks at them.
   void lend(std::uint64_t index, BlockData blocks, const Error* failure) noexcept override {
-    if (!blocks.empty() || failure != nullptr) reader_->lend(index, blocks, failure);
+    lent_ = Lent{index, blocks, failure};
   }
   bool holds(std::uint64_t index) override { return recalled_->has(index); }
-  bool recall(std::uint64_t index, SampleBuilder& out) override { return recalled_->read(index, out); }
+  bool recall(std::uint64_t index, SampleBuilder& out) override {
+    if (!recalled_->read(index, out)) return false;
+    lent_.reset();
+    return true;
+  }
   void offer(std::uint64_t index, Sample& sample) noexcept override { cache_->offer(index, sample); }
 
  private:
+  struct Lent {
+    std::uint64_t index;
+    BlockData blocks;
+    const Error* failure;
+  };
+
   std::shared_ptr<CacheModel> cache_;
   std::unique_ptr<ReaderModel> reader_;
   std::unique_ptr<CacheReader> recalled_;
+  std::optional<Lent> lent_;
 };
 
 class CachedSource final : public SourceModel, public BlockModel {

@@ -80,7 +80,7 @@ class Join {
 
   void operator()(const MapItem& item) {
     const std::string name = item.model->name();
-    add_stage(name, name, {}, item.model->version(), item.model->schema(data_.schema));
+    add_stage(name, name, item.model->describe(), item.model->version(), item.model->schema(data_.schema));
   }
 
   void operator()(const FieldMapItem& item) {

@@ -17,6 +17,9 @@ namespace penstock::detail {
 
 namespace {
 
+// What the system's allocator gives in any case: for more it takes more.
+constexpr std::size_t entry_alignment = alignof(std::max_align_t);
+
 // One record: its size, the shapes of fields that vary, then the fields, each aligned.
 struct Entry {
   std::size_t bytes;
@@ -43,7 +46,7 @@ class MemoryCache final : public CacheModel, public std::enable_shared_from_this
     if (kept_.load(std::memory_order_relaxed) == 0) return;
     for (std::uint64_t index = 0; index < records_; ++index)
       if (Entry* const entry = entries_.get()[index]; entry != nullptr)
-        memory_.deallocate(entry, entry->bytes, alignment);
+        memory_.deallocate(entry, entry->bytes, entry_alignment);
   }
 
   bool has(std::uint64_t index) const noexcept override { return find(index) != nullptr; }
@@ -61,7 +64,7 @@ class MemoryCache final : public CacheModel, public std::enable_shared_from_this
     }
     Entry* entry = nullptr;
     try {
-      entry = static_cast<Entry*>(memory_.allocate(bytes, alignment));
+      entry = static_cast<Entry*>(memory_.allocate(bytes, entry_alignment));
     } catch (...) {
       used_.fetch_sub(bytes, std::memory_order_relaxed);
       return full_.store(true, std::memory_order_relaxed);
@@ -70,7 +73,7 @@ class MemoryCache final : public CacheModel, public std::enable_shared_from_this
     Entry* none = nullptr;
     if (!std::atomic_ref(entries_.get()[index])
              .compare_exchange_strong(none, entry, std::memory_order_release, std::memory_order_relaxed)) {
-      memory_.deallocate(entry, bytes, alignment);  // another runner was quicker with the same
+      memory_.deallocate(entry, bytes, entry_alignment);  // another runner was quicker with the same
       used_.fetch_sub(bytes, std::memory_order_relaxed);
       return;
     }

@@ -57,6 +57,7 @@ concept LeasedSource = Described<S> && requires(const S& source) {
 ///                                                          size and schema are added to it
 ///     std::uint64_t revision() const;                      hash of what tells that its data were changed in place:
 ///                                                          sizes and times of files; for caches
+///     bool identified() const;                             false: these two don't tell all, this time
 ///     void will_need(std::span<const std::uint64_t>) const noexcept;
 ///                                                          advice: these records are read soon. Any thread.
 ///     std::vector<std::uint64_t> block_ends() const;       for `shuffle({.blocks = true})`: where each run of records
@@ -173,7 +174,12 @@ class SourceMembers : public SourceModel {
       return 0;
   }
   bool identified() const noexcept override {
-    return requires { source_.identity(); };
+    if constexpr (requires {
+                    { source_.identified() } -> std::convertible_to<bool>;
+                  })
+      return source_.identified();
+    else
+      return requires { source_.identity(); };
   }
   std::uint64_t revision() const override {
     if constexpr (requires {

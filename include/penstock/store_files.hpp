@@ -60,9 +60,11 @@ class PENSTOCK_API FileLock {
 
 /// Nothing where there is no such file.
 PENSTOCK_API std::optional<std::uint64_t> file_bytes(const std::string& file, std::string_view source);
-/// Hash of a file's size and the time of its last change, in nanoseconds, for a source's `revision()`; 0 where it can't
-/// be looked at.
+/// Hash of a file's size, the time of its last change, in nanoseconds, and 4 KiB each at its beginning, in the middle
+/// and at its end, for a source's `revision()`; 0 where it can't be read.
 PENSTOCK_API std::uint64_t file_revision(const std::string& file) noexcept;
+/// The same of one that is open.
+PENSTOCK_API std::uint64_t file_revision(int descriptor) noexcept;
 /// Content of a file that memory has room for; nothing where there is none. @throws Error(limit_exceeded) above
 /// `most_bytes`.
 PENSTOCK_API std::optional<std::string> read_text(const std::string& file, std::string_view source,

@@ -48,7 +48,8 @@ class PENSTOCK_API Context {
 /// given then have that schema, with new and changed fields unset until it emplaces them. (The old value of a changed
 /// field is reached with `Sample::view` before it is emplaced, where dtype and rank stay the same.)
 /// `std::string name() const` names it in plans, errors and random keys (default "map"); `std::uint64_t version()
-/// const` is part of the fingerprint: raise it when the result changes.
+/// const` is part of the fingerprint: raise it when the result changes; so is `std::string describe() const`, its
+/// result options.
 template <class F>
 concept Transform = requires(const F& f, Sample& sample, Context& context) {
   { f(sample, context) } -> std::same_as<void>;
@@ -74,6 +75,7 @@ class PENSTOCK_API TransformModel {
   virtual std::string name() const { return "map"; }
   virtual std::uint64_t version() const { return 0; }
   virtual bool versioned() const { return false; }  ///< it says which version it is
+  virtual std::string describe() const { return {}; }
 };
 
 /// What a callable on whole samples may say of itself.
@@ -117,6 +119,14 @@ class TransformOf final : public CallableOf<F, TransformModel> {
   void apply(Sample& sample, Context& context) const override { this->f_(sample, context); }
   bool versioned() const override {
     return requires { this->f_.version(); };
+  }
+  std::string describe() const override {
+    if constexpr (requires {
+                    { this->f_.describe() } -> std::convertible_to<std::string>;
+                  })
+      return this->f_.describe();
+    else
+      return {};
   }
 };
 

@@ -92,6 +92,7 @@ void CsvSource::Impl::identify() {
   for (const std::string& cell : options.missing_cells) hash = hash_text(cell, hash);
   if (options.missing_value) hash = XXH3_64bits_withSeed(&*options.missing_value, sizeof(double), hash + 1);
   identity = hash;
+  for (const std::string& file : files) revision = revision * 0x9e3779b97f4a7c15 + file_revision(file);
 }
 
 CsvSource::Impl::Place CsvSource::Impl::place_of(std::uint64_t index) const {
@@ -114,11 +115,7 @@ Schema CsvSource::schema() const { return impl_->plan.schema; }
 std::string CsvSource::file() const { return impl_->options.path; }
 std::string CsvSource::key(std::uint64_t index) const { return impl_->key(impl_->place_of(index)); }
 std::uint64_t CsvSource::identity() const noexcept { return impl_->identity; }
-std::uint64_t CsvSource::revision() const noexcept {
-  std::uint64_t hash = 0;
-  for (const std::string& file : impl_->files) hash = hash * 0x9e3779b97f4a7c15 + file_revision(file);
-  return hash;
-}
+std::uint64_t CsvSource::revision() const noexcept { return impl_->revision; }
 std::vector<std::uint64_t> CsvSource::block_ends() const {
   if (impl_->files.size() == 1) return {};
   return {impl_->first.begin() + 1, impl_->first.end()};

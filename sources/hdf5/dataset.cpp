@@ -51,6 +51,7 @@ Dataset::Dataset(std::shared_ptr<const File> file, std::string path, std::size_t
     storage_ = facts.layout == Layout::compact ? "compact" : "virtual";
     go(Hdf5Way::rows, "the library alone knows where " + storage_ + " data lies");
   }
+  elsewhere_ = facts.elsewhere || facts.external || facts.layout == Layout::virtual_parts;
   if (facts.elsewhere && way_ != Hdf5Way::rows)
     go(way_ == Hdf5Way::contiguous ? Hdf5Way::rows : Hdf5Way::library, "it lies in another file, behind a link");
   way_unkept_ = way_;

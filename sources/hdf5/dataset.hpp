@@ -40,6 +40,8 @@ class Dataset {
   /// What it is done by where `kept` fails.
   Hdf5Way way_unkept() const noexcept { return way_unkept_; }
   const std::string& storage() const noexcept { return storage_; }
+  /// Values lie in files that only the library finds.
+  bool elsewhere() const noexcept { return elsewhere_; }
   const std::string& reason() const noexcept { return reason_; }
 
   /// What a record's blocks may take together, so that any loader has room for them.
@@ -93,6 +95,7 @@ class Dataset {
   std::optional<std::uint64_t> offset_;
   std::vector<ChunkFilter> filters_;
   bool plain_edges_ = false, variable_ = false;
+  bool elsewhere_ = false;
   std::vector<std::byte> fill_;
 };
 

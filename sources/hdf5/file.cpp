@@ -9,6 +9,7 @@
 #include <utility>
 
 #include <penstock/error.hpp>
+#include <penstock/store_files.hpp>
 
 #include "direct_access.hpp"
 #include "errors.hpp"
@@ -44,6 +45,7 @@ File::File(std::string path, const Hdf5& how, const std::shared_ptr<RunningReade
   }
   fd_ = access_->descriptor();
   bytes_ = bytes_now();
+  revision_ = file_revision(fd_);
 }
 
 std::uint64_t File::bytes_now() const noexcept {

@@ -24,6 +24,8 @@ class File {
   Access& access() const noexcept { return *access_; }
   /// When it was opened.
   std::uint64_t bytes() const noexcept { return bytes_; }
+  /// `file_revision` of it, then.
+  std::uint64_t revision() const noexcept { return revision_; }
   /// As it is now.
   std::uint64_t bytes_now() const noexcept;
 
@@ -36,7 +38,7 @@ class File {
   std::string path_;
   std::unique_ptr<Access> access_;
   int fd_ = -1;  ///< the access's
-  std::uint64_t bytes_ = 0;
+  std::uint64_t bytes_ = 0, revision_ = 0;
   pid_t owner_ = 0;
 };
 

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include <penstock/error.hpp>
-#include <penstock/store_files.hpp>
 
 #include "chunk_block.hpp"
 #include "errors.hpp"
@@ -208,9 +207,14 @@ void Hdf5Source::read(std::uint64_t index, std::span<const std::span<const std::
 std::string Hdf5Source::file() const { return impl_->options.paths.front(); }
 std::uint64_t Hdf5Source::identity() const noexcept { return impl_->identity; }
 std::uint64_t Hdf5Source::revision() const noexcept {
-  std::uint64_t hash = 0;
-  for (const auto& file : impl_->files) hash = hash * 0x9e3779b97f4a7c15 + file_revision(file->path());
+  std::uint64_t hash = impl_->options.verify_checksum ? 1 : 0;
+  for (const auto& file : impl_->files) hash = hash * 0x9e3779b97f4a7c15 + file->revision();
   return hash;
+}
+bool Hdf5Source::identified() const noexcept {
+  return std::ranges::none_of(impl_->parts, [](const Part& part) {
+    return std::ranges::any_of(part.tables, [](const Table& table) { return table.dataset.elsewhere(); });
+  });
 }
 
 std::vector<std::uint64_t> Hdf5Source::block_ends() const {

@@ -40,5 +40,4 @@ SinkJob parse_job(std::string_view json);
 /// What differs between an earlier run and this one, in words; empty when they agree.
 std::string difference(const SinkJob& there, const SinkJob& wanted);
 
-
 }  // namespace penstock::hdf5

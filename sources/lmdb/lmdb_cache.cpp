@@ -16,9 +16,11 @@ class CacheOnDisk final : public detail::CacheMaker {
   CacheOnDisk(std::string path, LmdbCacheOptions options) : path_(std::move(path)), options_(options) {}
   std::shared_ptr<detail::CacheModel> open(const detail::CacheKey& key) const override {
     if (!key.identified && !options_.allows.unversioned)
-      throw Error(Errc::invalid_argument,
-                  "the source doesn't say which data it has (a member identity()), so a cache that outlives it could "
-                  "hold those of another; give it one, or set allows.unversioned and delete the cache yourself");
+      throw Error(
+          Errc::invalid_argument,
+          "the source doesn't say which data it has (a member identity()), or can't (HDF5's virtual and external "
+          "data), so a cache that outlives it could hold those of another; give it one, or set allows.unversioned and "
+          "delete the cache yourself");
     return lmdb::open_cache(path_, options_, key);
   }
   std::string label() const override { return "cache(" + path_ + ")"; }

@@ -58,6 +58,7 @@ std::shared_ptr<const LmdbSource::Impl> LmdbSource::Impl::open(Lmdb options) {
     if (MDB_stat stat{}; mdb_env_stat(environment.handle(), &stat) == 0 && stat.ms_entries != 0)
       refuse("safe_read needs /proc/self/maps, which can't be read here", environment.file(), Errc::unsupported);
 
+  made->revision = file_revision(environment.descriptor()) + (made->options.verify_checksum ? 1 : 0);
   lmdb::ReadTxn txn(made->environment);
   made->read_manifest(files, txn.get());
   made->keys = lmdb::KeyIndex::of(txn.get(), environment);
@@ -151,7 +152,7 @@ Schema LmdbSource::schema() const { return impl_->schema; }
 LmdbValues LmdbSource::values() const noexcept { return impl_->values; }
 std::string LmdbSource::file() const { return impl_->environment->file(); }
 std::uint64_t LmdbSource::identity() const noexcept { return impl_->keys.hash(); }
-std::uint64_t LmdbSource::revision() const noexcept { return file_revision(impl_->environment->file()); }
+std::uint64_t LmdbSource::revision() const noexcept { return impl_->revision; }
 const std::vector<std::string>& LmdbSource::classes() const noexcept { return impl_->classes; }
 unsigned LmdbSource::key_passes() const noexcept { return impl_->keys.passes(); }
 std::uint64_t LmdbSource::values_advised() const noexcept { return impl_->advice->values_advised(); }

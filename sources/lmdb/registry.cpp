@@ -79,7 +79,9 @@ std::shared_ptr<Environment> share_for_reading(const StoreFiles& files, bool rea
     entry.environment = Environment::for_reading(files, read_ahead);
     found = table().entries.emplace(facts->id, std::move(entry)).first;
   } else if (found->second.writing) {
-    refuse(files.data, "the store can't be read while this process writes to it; finish or destroy its LmdbSink first");
+    refuse(files.data,
+           "the store can't be read while this process writes to it; first finish or destroy its LmdbSink, or the "
+           "pipelines over that cache");
   }
   return handle_of(found->first, found->second);
 }

@@ -27,6 +27,7 @@ class LmdbSource::Impl {
   lmdb::KeyIndex keys;
   LmdbValues values = LmdbValues::raw;  ///< never automatic
   Schema schema;
+  std::uint64_t revision = 0;
   std::vector<std::string> classes;
   std::optional<lmdb::RecordLayout> layout;  ///< of records
   std::unique_ptr<lmdb::Places> places;

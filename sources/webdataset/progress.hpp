@@ -33,5 +33,4 @@ Progress parse_progress(std::string_view json);
 /// What differs between an earlier run and this one, in words; empty when they agree.
 std::string difference(const SinkJob& there, const SinkJob& wanted);
 
-
 }  // namespace penstock::webdataset

@@ -73,6 +73,7 @@ void WebDatasetSource::Impl::add_up() {
     hash = hash_text(base_name(shards[shard]), hash + index.bytes);
     hash = hash_text(index.keys, hash_all(index.ends, hash));
     hash = hash_all(index.entries, hash);
+    revision = revision * 0x9e3779b97f4a7c15 + file_revision(shards[shard]);
   }
   identity = hash;
 }
@@ -177,11 +178,7 @@ std::uint64_t WebDatasetSource::size() const noexcept { return impl_->size(); }
 Schema WebDatasetSource::schema() const { return impl_->schema; }
 std::string WebDatasetSource::file() const { return impl_->options.path; }
 std::uint64_t WebDatasetSource::identity() const noexcept { return impl_->identity; }
-std::uint64_t WebDatasetSource::revision() const noexcept {
-  std::uint64_t hash = 0;
-  for (const std::string& shard : impl_->shards) hash = hash * 0x9e3779b97f4a7c15 + file_revision(shard);
-  return hash;
-}
+std::uint64_t WebDatasetSource::revision() const noexcept { return impl_->revision; }
 std::vector<std::uint64_t> WebDatasetSource::block_ends() const {
   return {impl_->first.begin() + 1, impl_->first.end()};
 }

@@ -263,6 +263,8 @@ TEST_CASE("soft and hard and external links lead to the same dataset") {
         const Hdf5Source source(
             {.path = folder / "links.h5", .fields = {{.dataset = name, .name = "f"}}, .keep_bytes = keep_bytes});
         values = values_of<float>(source, 3, "f");
+        // A cache must not outlive what neither identity nor revision tell of.
+        CHECK(source.identified() == (std::string(name).find("outside") != 0));
       } catch (const Error& error) {
         INFO(error.what());
         CHECK(error.code() == Errc::unsupported);
@@ -303,4 +305,24 @@ TEST_CASE("datasets whose chunks are too large together are read by rows, the la
   CHECK(source.fields()[0].way == Hdf5Way::rows);
   CHECK(source.fields()[1].way == Hdf5Way::chunks);
   for (std::uint64_t i = 0; i < 4; ++i) CHECK(read_sample(source, i)["a"].bytes() == width);
+}
+
+TEST_CASE("the revision of HDF5 files is of those that are open and of what is compared in them") {
+  const TempFolder folder;
+  const auto of_one_time = [&](const std::string& name) {
+    std::filesystem::last_write_time(folder / name, std::filesystem::file_time_type{});
+  };
+  write_h5(folder / "a.h5", {.data = {counting<float>("x", {40, 50})}});
+  write_h5(folder / "other.h5", {.data = {counting<float>("x", {40, 50}, 1)}});
+  std::filesystem::copy_file(folder / "a.h5", folder / "same.h5");
+  for (const char* const name : {"a.h5", "same.h5", "other.h5"}) of_one_time(name);
+  const Hdf5Source a({.path = folder / "a.h5"});
+  CHECK(a.identified());
+  CHECK(a.revision() == Hdf5Source({.path = folder / "same.h5"}).revision());
+  CHECK(a.revision() != Hdf5Source({.path = folder / "other.h5"}).revision());  // of the same size and time
+  CHECK(a.revision() != Hdf5Source({.path = folder / "a.h5", .verify_checksum = false}).revision());
+  const std::uint64_t before = a.revision();
+  std::filesystem::rename(folder / "other.h5", folder / "a.h5");
+  CHECK(a.revision() == before);
+  CHECK(Hdf5Source({.path = folder / "a.h5"}).revision() != before);
 }

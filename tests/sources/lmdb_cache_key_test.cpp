@@ -47,6 +47,11 @@ struct OtherName : Revised {
   std::string name() const { return "renamed"; }
 };
 
+// As Mix, but for its options.
+struct Described : Mix {
+  std::string describe() const { return "by three"; }
+};
+
 // What differs from: records | add | mix.
 struct Change {
   const char* what;
@@ -76,6 +81,7 @@ std::vector<Change> changes() {
       {"revision", ps::from(source_of(40, 4, 0, 2)) | add() | Mix{}, "revision"},
       {"another version", records | ps::map("x", Add{}, {.name = "add", .version = 3}) | Mix{}, "version 4"},
       {"a check", records | ps::check({.max_sample_bytes = 1000}) | add() | Mix{}, "1000 bytes"},
+      {"an option of a map on samples", records | add() | Described{}, "by three"},
       {"draws", records | add() | Mix{} | ps::map("x", Dice{}, {.name = "dice"}), "dice"},
   };
 }

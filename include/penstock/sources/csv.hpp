@@ -105,7 +105,7 @@ class PENSTOCK_API CsvSource {
   std::string key(std::uint64_t index) const;
   /// Hash of the files' content and of the options that change results.
   std::uint64_t identity() const noexcept;
-  /// Of the files' sizes and times.
+  /// Of the files as they were opened.
   std::uint64_t revision() const noexcept;
   /// Files are blocks, where there are several.
   std::vector<std::uint64_t> block_ends() const;

@@ -102,11 +102,14 @@ struct Hdf5Attribute {
 /// parses: a file that was made to harm can crash the process. Open files you trust, or say `trust = false`: then this
 /// process never calls the library for the file. Another one does, which only says where chunks lie; they are decoded
 /// here as ever, with the same bits, and everything it says is checked. Where the file kills it, or it takes longer
-/// than `patience_ms`, that is Error(corrupt) of what was asked for, and it is started again, eight times a file. It
-/// limits crashes, hangs and memory, and loads no plugins of the library; it is no sandbox, and follows links to other
-/// files as the library does. Such a process takes some 10 MB; of more than 64 files those that were asked longest ago
-/// have none until they are asked again. They are children of the program: one that waits for any child
-/// (`waitpid(-1)`) may see them end.
+/// than `patience_ms`, that is Error(corrupt) of what was asked for, and it is started again, eight times a file, and
+/// once more for every 256 answers. Threads that wait for the same file wait one after the other: a loader's end may
+/// take `patience_ms` for each. It limits crashes, hangs and memory, and loads no plugins of the library; it is no
+/// sandbox, and follows links to other files as the library does. Such a process takes some 10 MB; of a source's more
+/// than 64 files those that were asked longest ago have none until they are asked again, which takes some 10 ms. They
+/// are children of the program: one that waits for any child
+/// (`waitpid(-1)`) may see them end; and a child made by fork()
+/// keeps those that were there alive for as long as it lives.
 ///
 /// A program that uses HDF5 itself in other threads needs a build of it that is thread-safe (Debian's is), and must not
 /// call H5close() while a source lives. The file must not change while it is open. A child made by fork() must open its
@@ -136,8 +139,12 @@ class PENSTOCK_API Hdf5Source {
   std::string file() const;
   /// Hash of the files' numbers of records and of what the fields are; values are not looked at.
   std::uint64_t identity() const noexcept;
-  /// Of the files' sizes and times, those included that fields lie in.
+  /// Of the files as they were opened, those included that fields are said to lie in, and of whether checksums are
+  /// compared.
   std::uint64_t revision() const noexcept;
+  /// False where values lie in files that only the HDF5 library finds (virtual and external data, links to other
+  /// files): neither identity nor revision tell when those change.
+  bool identified() const noexcept;
   /// Ends of the chunks of that field whose rows of a chunk take most memory, those first that are decoded together;
   /// empty where no field has chunks.
   std::vector<std::uint64_t> block_ends() const;

@@ -98,7 +98,7 @@ class PENSTOCK_API LmdbSource {
   std::string key(std::uint64_t index) const;
   /// Hash of the number of records and their keys (of the first and last one where they are consecutive numbers).
   std::uint64_t identity() const noexcept;
-  /// Of the data file's size and time.
+  /// Of the data file as it was opened, and of whether checksums are compared.
   std::uint64_t revision() const noexcept;
   /// Asks the kernel to fetch the records' values. Costs next to nothing while the store is in the page cache: it then
   /// only looks now and then whether that is still so.

@@ -15,8 +15,9 @@ struct LmdbCacheOptions {
   // What changes results.
   CacheAllows allows = {};
   bool verify_checksum = true;  ///< compare each record's checksum when it is read; a damaged one is made again
+  // What becomes of what is there.
+  bool replace = false;  ///< a cache of another pipeline at `path` is emptied; else it is refused
   // What changes only speed.
-  bool replace = false;         ///< a cache of another pipeline at `path` is emptied; else it is refused
   std::uint64_t max_bytes = 0;  ///< of the file; 0: what the file system has free when it is opened, less a twentieth.
                                 ///< So much address space is taken, up to 1 TiB
   std::size_t queue_bytes = 64u << 20;  ///< of records that wait to be written; what comes beyond is declined
@@ -36,8 +37,10 @@ struct LmdbCacheOptions {
 ///
 /// One process writes, which is the first to open it; others that open it meanwhile read what is there. A process may
 /// be killed at any moment; what was committed stays. A full disk, or one that fails, ends the writing, not the epoch:
-/// `Report::notes` says so. Nothing is ever evicted. Once it has every record, it can be read as a data set:
-/// `from(Lmdb{.path = …})`.
+/// `Report::notes` says so. Nothing is ever evicted. Once it has every record, it can be read as a data set,
+/// `from(Lmdb{.path = …})`, by other processes or when this one has let go of it. Pipelines of one process that name
+/// the same folder share what the first one opened, with its options. A file of the source that is replaced by one of
+/// the same size, time, beginning, middle and end is not noticed.
 ///
 /// The key is everything that makes the values: identity, size, schema and revision of the source, the stages before
 /// it with options and versions, the version of Penstock. @throws, when it joins a pipeline, Error(state_mismatch) for

@@ -102,7 +102,7 @@ class PENSTOCK_API WebDatasetSource {
   std::string key(std::uint64_t index) const;
   /// Hash of the shards' base names and sizes, of all keys, of where their members lie, and of `fields`.
   std::uint64_t identity() const noexcept;
-  /// Of the shards' sizes and times.
+  /// Of the shards as they were opened.
   std::uint64_t revision() const noexcept;
   /// The shards, for `shuffle({.blocks = true})`: behind each, the number of samples up to there.
   std::vector<std::uint64_t> block_ends() const;

@@ -73,7 +73,8 @@ class RemoteAccess final : public Access {
   int descriptor_ = -1;
   std::mutex mutex_;  ///< of the process, and all that follows; held while it is asked
   ReaderProcess process_;
-  unsigned ends_ = 0;  ///< of processes that were not to end
+  unsigned ends_ = 0;     ///< of processes that were not to end, less those that are forgiven
+  unsigned answers_ = 0;  ///< since the last one was
   std::string last_end_;
   std::vector<std::string> datasets_;   ///< by number; changed only while the source is opened
   std::vector<AskedElement> elements_;  ///< the same
