@@ -55,9 +55,10 @@ concept LeasedSource = Described<S> && requires(const S& source) {
 ///     std::string file() const;                            the file or folder behind it, for errors
 ///     std::uint64_t identity() const;                      hash of what makes this the same data set (not times);
 ///                                                          size and schema are added to it
-///     std::uint64_t revision() const;                      hash of what tells that its data were changed in place:
-///                                                          sizes and times of files; for caches
-///     bool identified() const;                             false: these two don't tell all, this time
+///     std::uint64_t revision() const;                      hash of what tells that its data were changed in place, for
+///                                                          caches: see `file_revision`; default 0
+///     bool identified() const;                             whether `identity` and `revision` tell its data from all
+///                                                          others; default: whether it has an `identity`
 ///     void will_need(std::span<const std::uint64_t>) const noexcept;
 ///                                                          advice: these records are read soon. Any thread.
 ///     std::vector<std::uint64_t> block_ends() const;       for `shuffle({.blocks = true})`: where each run of records
@@ -110,7 +111,7 @@ class PENSTOCK_API SourceModel {
   virtual bool has_keys() const noexcept { return false; }
   virtual std::string key(std::uint64_t) const { return {}; }
   virtual std::uint64_t identity() const { return 0; }
-  /// It says which data it is: `identity` is its own word.
+  /// Identity and revision tell its data from all others.
   virtual bool identified() const noexcept { return false; }
   virtual std::uint64_t revision() const { return 0; }
   virtual bool wants_advice() const noexcept { return false; }

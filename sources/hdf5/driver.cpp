@@ -12,10 +12,12 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
-#include <cstring>
 #include <limits>
 #include <new>
+#include <span>
 #include <string_view>
+
+#include "read_whole.hpp"
 
 namespace penstock::hdf5 {
 
@@ -97,22 +99,11 @@ herr_t read_file(H5FD_t* file, H5FD_mem_t type, hid_t, haddr_t address, std::siz
     asked->note(address, size);
     return 0;
   }
-  auto* out = static_cast<std::byte*>(buffer);
-  while (size > 0) {
-    const ssize_t got = ::pread(f.fd, out, size, static_cast<off_t>(address));
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return -1;
-    if (got == 0) {
-      // Allocated and never written; but not what was there when the file was opened.
-      if (address < f.bytes) return -1;
-      std::memset(out, 0, size);
-      return 0;
-    }
-    const auto part = static_cast<std::size_t>(got);
-    out += part;
-    address += part;
-    size -= part;
-  }
+  const std::span out(static_cast<std::byte*>(buffer), size);
+  const ssize_t got = read_whole(f.fd, address, out);
+  // What is missing was allocated and never written; but not what was there when the file was opened.
+  if (got < 0 || (static_cast<std::size_t>(got) < size && address + static_cast<haddr_t>(got) < f.bytes)) return -1;
+  std::ranges::fill(out.subspan(static_cast<std::size_t>(got)), std::byte{});
   return 0;
 }
 

@@ -13,6 +13,7 @@
 
 #include "direct_access.hpp"
 #include "errors.hpp"
+#include "read_whole.hpp"
 #include "reader/remote_access.hpp"
 
 namespace penstock::hdf5 {
@@ -54,20 +55,16 @@ std::uint64_t File::bytes_now() const noexcept {
 }
 
 void File::read_at(std::uint64_t offset, std::span<std::byte> out) const {
-  for (std::size_t done = 0; done < out.size();) {
-    const ssize_t got = ::pread(fd_, out.data() + done, out.size() - done, static_cast<off_t>(offset + done));
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) {
-      Error error = system_error(errno, "reading", path_);
-      throw error.with_offset(offset + done);
-    }
-    if (got == 0)
-      throw error_in(path_, Errc::io,
-                     "the file was cut short while it was open, from " + std::to_string(bytes_) + " bytes to " +
-                         std::to_string(bytes_now()),
-                     offset + done);
-    done += static_cast<std::size_t>(got);
+  const ssize_t got = read_whole(fd_, offset, out);
+  if (got < 0) {
+    Error error = system_error(errno, "reading", path_);
+    throw error.with_offset(offset);
   }
+  if (static_cast<std::size_t>(got) < out.size())
+    throw error_in(path_, Errc::io,
+                   "the file was cut short while it was open, from " + std::to_string(bytes_) + " bytes to " +
+                       std::to_string(bytes_now()),
+                   offset + static_cast<std::uint64_t>(got));
 }
 
 void File::require_own_process() const {

@@ -9,11 +9,13 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <functional>
 #include <limits>
 #include <new>
+#include <span>
 #include <utility>
+
+#include "read_whole.hpp"
 
 namespace penstock::hdf5 {
 
@@ -102,20 +104,10 @@ herr_t set_end_of_written(H5FD_t* file, H5FD_mem_t, haddr_t end) {
 }
 
 herr_t read_written(H5FD_t* file, H5FD_mem_t, hid_t, haddr_t address, std::size_t size, void* buffer) {
-  auto* out = static_cast<std::byte*>(buffer);
-  while (size > 0) {
-    const ssize_t got = ::pread(written_of(file).fd, out, size, static_cast<off_t>(address));
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return -1;
-    if (got == 0) {
-      std::memset(out, 0, size);
-      return 0;
-    }
-    const auto part = static_cast<std::size_t>(got);
-    out += part;
-    address += part;
-    size -= part;
-  }
+  const std::span out(static_cast<std::byte*>(buffer), size);
+  const ssize_t got = read_whole(written_of(file).fd, address, out);
+  if (got < 0) return -1;
+  std::ranges::fill(out.subspan(static_cast<std::size_t>(got)), std::byte{});
   return 0;
 }
 

@@ -127,7 +127,7 @@ CacheStore::CacheStore(const std::string& path, const LmdbCacheOptions& options,
       damaged_(key.records / 64 + 1) {
   open_environment();
   find_records();
-  if (writer_ != nullptr && !complete_ && kept_.load(std::memory_order_relaxed) == records_) complete();
+  if (writer_ != nullptr) complete_if_full();
   ReadTxn txn(environment_);
   txn.get();
   places_of_advice_ = std::make_unique<Places>(records_, txn.snapshot());
@@ -253,16 +253,18 @@ void CacheStore::committed(std::span<const WaitingRecord> records) {
     clear(damaged_, record.index);
     clear(offered_, record.index);  // it may be found damaged again
   }
-  if (kept_.load(std::memory_order_relaxed) == records_) complete();
+  complete_if_full();
 }
 
-// From now on it can be read as a data set.
-void CacheStore::complete() {
+// With all records it can be read as a data set, and says so, once.
+void CacheStore::complete_if_full() {
+  if (complete_ || kept_.load(std::memory_order_relaxed) != records_) return;
   Manifest manifest = cache_manifest(key_);
   manifest.complete = true;
   manifest.count = records_;
   Writing writing(*environment_);
   put_manifest(writing, manifest);
+  complete_ = true;
   commits_.fetch_add(1, std::memory_order_release);
 }
 

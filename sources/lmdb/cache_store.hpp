@@ -73,7 +73,7 @@ class CacheStore final : public penstock::detail::CacheModel, public std::enable
   void wait_for_the_writer();
   void find_records();
   void committed(std::span<const WaitingRecord> records);
-  void complete();
+  void complete_if_full();
 
   const StoreFiles files_;
   const UseLock use_;
@@ -84,7 +84,7 @@ class CacheStore final : public penstock::detail::CacheModel, public std::enable
   const KeyIndex keys_;
   std::shared_ptr<Environment> environment_;
   std::uint64_t most_bytes_ = 0;
-  bool complete_ = false;  // when it was opened
+  bool complete_ = false;  // the manifest says so; of who opens it, then of the thread that writes
   Bits present_, offered_, damaged_;
   std::atomic<std::uint64_t> kept_{0}, declined_{0}, damages_{0}, mended_{0}, commits_{0};
   std::atomic<std::int64_t> last_commit_ns_{0};

@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 
+#include <condition_variable>
 #include <filesystem>
 #include <map>
 #include <mutex>
@@ -21,7 +22,8 @@ namespace {
 struct Stores {
   std::recursive_mutex
       mutex;  // held while stores open and close, so that none is opened while its last user still closes it
-  std::map<std::string, std::weak_ptr<CacheStore>> open;
+  std::condition_variable_any closed;
+  std::map<std::string, std::weak_ptr<CacheStore>> open;  // an entry stays until its store is closed
 };
 
 // Never destroyed: pipelines in other static objects may be gone after it.
@@ -36,6 +38,7 @@ void after_fork_in_child() {
   stores().open.clear();
   // A recursive mutex belongs to a thread, which in the child has another number: nobody there can unlock it.
   new (&stores().mutex) std::recursive_mutex;
+  new (&stores().closed) std::condition_variable_any;
 }
 void watch_forks() {
   watch_forks_of_environments();  // their mutex is locked inside of this one, so also before a fork
@@ -60,8 +63,13 @@ std::shared_ptr<CacheStore> open_cache(const std::string& path, const LmdbCacheO
   watch_forks();
   const std::string name = name_of(path);
   std::shared_ptr<CacheStore> there;  // let go of behind the lock, which its end takes
-  const std::lock_guard lock(stores().mutex);
-  if (const auto found = stores().open.find(name); found != stores().open.end()) there = found->second.lock();
+  std::unique_lock lock(stores().mutex);
+  // One that nobody has any more may not be closed yet.
+  stores().closed.wait(lock, [&] {
+    const auto found = stores().open.find(name);
+    if (found != stores().open.end()) there = found->second.lock();
+    return found == stores().open.end() || there != nullptr;
+  });
   if (there != nullptr) {
     if (const std::string differs = difference(cache_manifest(there->key()), key); !differs.empty()) {
       Error error(Errc::state_mismatch, "the cache there is open in this process for another pipeline: " + differs +
@@ -71,11 +79,15 @@ std::shared_ptr<CacheStore> open_cache(const std::string& path, const LmdbCacheO
     return there;
   }
   const std::uint32_t generation = process_generation();
-  std::shared_ptr<CacheStore> made(new CacheStore(path, options, key), [generation](CacheStore* store) {
+  std::shared_ptr<CacheStore> made(new CacheStore(path, options, key), [generation, name](CacheStore* store) {
     if (generation != process_generation())
       return;  // the parent's, in its child: its thread and its locks are not here
-    const std::lock_guard closing(stores().mutex);
-    delete store;
+    {
+      const std::lock_guard closing(stores().mutex);
+      delete store;
+      stores().open.erase(name);
+    }
+    stores().closed.notify_all();
   });
   stores().open[name] = made;
   return made;

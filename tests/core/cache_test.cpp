@@ -3,6 +3,9 @@
 
 #include <malloc.h>
 
+#include <atomic>
+#include <memory>
+
 #include "chunks.hpp"
 #include "device_help.hpp"
 #include "write_help.hpp"
@@ -190,6 +193,39 @@ TEST_CASE("blocks that a part of their records is missing of are loaded for thes
   source.shared->loads.clear();
   static_cast<void>(epochs_of(begin | ps::batch(16), 2));
   CHECK(source.decodes() == 0);
+}
+
+namespace {
+
+// Has every record, as it says, and none when it is asked for it: what a store does whose records are all damaged.
+struct Damaged final : ps::detail::CacheModel {
+  struct Reader final : ps::detail::CacheReader {
+    bool has(std::uint64_t) override { return true; }
+    bool read(std::uint64_t, ps::SampleBuilder&) override { return false; }
+  };
+  bool has(std::uint64_t) const noexcept override { return true; }
+  std::unique_ptr<ps::detail::CacheReader> open_reader() override { return std::make_unique<Reader>(); }
+  void offer(std::uint64_t, ps::Sample&) noexcept override { ++offered; }
+  std::vector<std::string> notes() const override { return {}; }
+  std::atomic<std::uint64_t> offered{0};
+};
+struct Keeping final : ps::detail::CacheMaker {
+  explicit Keeping(std::shared_ptr<ps::detail::CacheModel> it) : cache(std::move(it)) {}
+  std::shared_ptr<ps::detail::CacheModel> open(const ps::detail::CacheKey&) const override { return cache; }
+  std::string label() const override { return "cache"; }
+  std::shared_ptr<ps::detail::CacheModel> cache;
+};
+
+}  // namespace
+
+TEST_CASE("records that a cache has lost are made of their blocks though none were planned") {
+  const Watchdog dog(60s);
+  const auto store = std::make_shared<Damaged>();
+  const Chunks source{.count = 96, .per_block = 8, .spanning = 5};
+  const auto behind = [](const ps::Pipeline& p) { return p | ps::shuffle() | ps::batch(10); };
+  const ps::Pipeline p = ps::from(source) | ps::detail::make_cache(std::make_shared<Keeping>(store), {});
+  CHECK(epochs_of(behind(p), 2) == epochs_of(behind(ps::from(source)), 2));
+  CHECK(store->offered >= 2 * 96);
 }
 
 TEST_CASE("a settled pipeline over blocks reads none of a full cache") {

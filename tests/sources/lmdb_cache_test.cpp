@@ -1,6 +1,9 @@
 // Caches on disk: what a run kept, later ones don't make again, whatever became of it.
+#include <atomic>
 #include <fstream>
 #include <iterator>
+#include <thread>
+#include <vector>
 
 #include <penstock/sources/lmdb.hpp>
 
@@ -108,6 +111,24 @@ TEST_CASE("a cache on disk is shared by its relative path from its first opening
   const ps::Pipeline one = cached("cache", wide(20), first);
   const ps::Pipeline two = cached("cache", wide(20), second);
   CHECK(epochs_of(in_batches(two), 1) == epochs_of(in_batches(not_cached(20)), 1));
+}
+
+TEST_CASE("a cache on disk is opened while its last user lets go of it") {
+  const Watchdog dog(60s);
+  const TempFolder folder;
+  const std::string path = folder / "cache";
+  std::atomic<int> refused{0};
+  std::vector<std::jthread> threads;
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([&] {
+      for (std::uint64_t i = 0; i < scaled(200, 50); ++i) try {
+          static_cast<void>(ps::from(wide(20)) | Mix{} | ps::cache(path, {.sync = false}));
+        } catch (const ps::Error&) {
+          ++refused;
+        }
+    });
+  threads.clear();
+  CHECK(refused == 0);
 }
 
 TEST_CASE("loaders at once fill one cache on disk") {
