@@ -75,6 +75,12 @@ Stage make_on_error(A a) {
   return on_error(policy);
 }
 
+JpegOptions::Cmyk cmyk_of(A a) {
+  using Cmyk = JpegOptions::Cmyk;
+  return std::array{Cmyk::inverted, Cmyk::by_marker,
+                    Cmyk::refused}[a.choice("cmyk", {"inverted", "by_marker", "refused"})];
+}
+
 Stage make_decode_image(A a) {
   DecodeImageOptions options;
   options.color = std::array{DecodeImageOptions::rgb, DecodeImageOptions::gray,
@@ -82,6 +88,8 @@ Stage make_decode_image(A a) {
   options.max_pixels = a.count("max_pixels", options.max_pixels);
   options.max_scans = a.pixels("max_scans", options.max_scans);
   options.accept_warnings = a.flag("accept_warnings", options.accept_warnings);
+  options.cmyk = cmyk_of(a);
+  options.apply_orientation = a.flag("apply_orientation", options.apply_orientation);
   options.high_byte = a.flag("high_byte", options.high_byte);
   return decode_image(field_of(a), options);
 }
@@ -93,6 +101,8 @@ Stage make_decode_jpeg(A a) {
   options.max_pixels = a.count("max_pixels", options.max_pixels);
   options.max_scans = a.pixels("max_scans", options.max_scans);
   options.accept_warnings = a.flag("accept_warnings", options.accept_warnings);
+  options.cmyk = cmyk_of(a);
+  options.apply_orientation = a.flag("apply_orientation", options.apply_orientation);
   return decode_jpeg(field_of(a), options);
 }
 
@@ -174,6 +184,8 @@ std::vector<StageSyntax> make_table() {
         {"max_pixels", "N"},
         {"max_scans", "N"},
         {"accept_warnings", "true|false"},
+        {"cmyk", "inverted|by_marker|refused"},
+        {"apply_orientation", "true|false"},
         {"high_byte", "true|false"}},
        make_decode_image},
       {"decode_jpeg",
@@ -182,7 +194,9 @@ std::vector<StageSyntax> make_table() {
         {"color", "rgb|gray|as_stored"},
         {"max_pixels", "N"},
         {"max_scans", "N"},
-        {"accept_warnings", "true|false"}},
+        {"accept_warnings", "true|false"},
+        {"cmyk", "inverted|by_marker|refused"},
+        {"apply_orientation", "true|false"}},
        make_decode_jpeg},
       {"decode_png",
        false,

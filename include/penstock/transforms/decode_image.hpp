@@ -7,6 +7,7 @@
 #include <penstock/export.hpp>
 #include <penstock/image_stage.hpp>
 #include <penstock/stage.hpp>
+#include <penstock/transforms/decode_jpeg.hpp>
 
 namespace penstock {
 
@@ -22,7 +23,9 @@ struct DecodeImageOptions {
   std::uint64_t max_pixels = std::uint64_t{1} << 28;
   int max_scans = 64;  ///< JPEG: a progressive image with more scans is refused
   bool accept_warnings =
-      false;               ///< JPEG: true: damage that libjpeg can guess its way around makes pixels, not an error
+      false;  ///< JPEG: true: damage that libjpeg can guess its way around makes pixels, not an error
+  JpegOptions::Cmyk cmyk = JpegOptions::Cmyk::inverted;  ///< JPEG: what the values of a CMYK image mean
+  bool apply_orientation = false;  ///< JPEG: true: turned and mirrored as the Exif data says; false: as stored
   bool high_byte = false;  ///< PNG: true: of 16-bit values the upper 8 bits are kept; false: they are unsupported
 };
 

@@ -22,6 +22,8 @@ JpegOptions jpeg_options(const DecodeImageOptions& options) {
   jpeg.max_pixels = options.max_pixels;
   jpeg.max_scans = options.max_scans;
   jpeg.accept_warnings = options.accept_warnings;
+  jpeg.cmyk = options.cmyk;
+  jpeg.apply_orientation = options.apply_orientation;
   return jpeg;
 }
 
@@ -115,6 +117,9 @@ class Decoder final : public ImageDecoder {
     text += ", max_pixels " + std::to_string(options_.max_pixels);
     text += ", max_scans " + std::to_string(options_.max_scans);
     if (options_.accept_warnings) text += ", accept_warnings";
+    if (options_.cmyk == JpegOptions::Cmyk::by_marker) text += ", cmyk by_marker";
+    if (options_.cmyk == JpegOptions::Cmyk::refused) text += ", cmyk refused";
+    if (options_.apply_orientation) text += ", apply_orientation";
     if (options_.high_byte) text += ", high_byte";
     return text;
   }
