@@ -75,7 +75,8 @@ struct Step {
   std::string decoder_label;
   const ImageExecutor* executor = nullptr;
   std::vector<FoldPart> parts;
-  Field result;  ///< what an image step makes
+  DType element = DType::u8;  ///< of the images that an image step without a decoder takes
+  Field result;               ///< what an image step makes
   struct Home {
     std::size_t slot, row;
   };
