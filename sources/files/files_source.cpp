@@ -13,6 +13,7 @@
 #include <utility>
 
 #include <penstock/error.hpp>
+#include <penstock/system_error.hpp>
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -105,7 +106,8 @@ class FilesSource::Impl {
   void read(std::uint64_t index, SampleBuilder& out) const {
     const std::string_view path = this->path(index);
     // Never waits, as a pipe that took a file's place would make it.
-    const Descriptor file(::openat(root_.get(), path.data(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
+    const Descriptor file(uninterrupted(
+        [&] { return ::openat(root_.get(), path.data(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK); }));
     if (file.get() < 0) fail(system_error(errno, "opening"), index);
     struct stat status {};
     if (::fstat(file.get(), &status) != 0) fail(system_error(errno, "looking at its size"), index);
@@ -114,8 +116,8 @@ class FilesSource::Impl {
     try {
       std::byte* const to = out.emplace(0, Shape{status.st_size}).data;
       for (std::size_t done = 0; done < bytes;) {
-        const ssize_t got = ::pread(file.get(), to + done, bytes - done, static_cast<off_t>(done));
-        if (got < 0 && errno == EINTR) continue;
+        const ssize_t got =
+            uninterrupted([&] { return ::pread(file.get(), to + done, bytes - done, static_cast<off_t>(done)); });
         if (got < 0) throw system_error(errno, "reading").with_offset(done);
         if (got == 0) throw Error(Errc::io, "the file became shorter while it was read").with_offset(done);
         done += static_cast<std::size_t>(got);
@@ -156,7 +158,7 @@ class FilesSource::Impl {
 
  private:
   static int open_root(const std::string& root) {
-    const int fd = ::open(root.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
+    const int fd = uninterrupted([&] { return ::open(root.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC); });
     if (fd < 0) throw system_error(errno, "opening the folder").with_source("files").with_file(root);
     return fd;
   }
