@@ -20,6 +20,7 @@
 #include "counters.hpp"
 #include "pipeline_data.hpp"
 #include "row_layout.hpp"
+#include "run_delay.hpp"
 #include "scratch.hpp"
 
 namespace penstock::detail {
@@ -108,6 +109,7 @@ class ChainRun final : public Cells {
   std::vector<StepCounters> counters;  ///< one per step
   ChainCounters totals;
   ChainCounters parents, reads;     ///< of origins, and of records of a stream
+  DelayMeter delay;                 ///< of the runner that has it
   std::uint64_t sample_ns = 0;      ///< wall time of the last measured chain; 0 = none yet
   const std::string* at = nullptr;  ///< label of the stage in work, for errors
   std::stop_token stop;

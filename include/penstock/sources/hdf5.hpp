@@ -41,6 +41,7 @@ struct Hdf5Field {
 /// What else went through filters the HDF5 library reads, if it has them; so it does with strings and sequences of any
 /// length, and with what its `reason` says.
 struct Hdf5 {
+  using Source = class Hdf5Source;  ///< what it opens
   std::string path = {};
   std::vector<std::string> paths = {};  ///< several files one after the other, instead of `path`; their fields must
                                         ///< agree in name, dtype and shape
@@ -155,6 +156,8 @@ class PENSTOCK_API Hdf5Source {
   /// Ends of the chunks of that field whose rows of a chunk take most memory, those first that are decoded together;
   /// empty where no field has chunks.
   std::vector<std::uint64_t> block_ends() const;
+  /// The values of a scalar field of whole numbers: its dataset is read and no other.
+  std::optional<std::vector<std::int64_t>> labels(std::string_view field) const;
   /// How each field is read and why, for `Pipeline::plan()`.
   std::vector<std::string> notes() const;
 
