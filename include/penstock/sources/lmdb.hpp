@@ -3,8 +3,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -28,6 +30,7 @@ enum class LmdbValues : std::uint8_t {
 /// An LMDB store to read from, of the layout with a folder (`train.lmdb/data.mdb`) or with a single file; either is
 /// found. `from(Lmdb{.path = "train.lmdb"})` opens it.
 struct Lmdb {
+  using Source = class LmdbSource;  ///< what it opens
   std::string path;
   // What changes results.
   LmdbValues values = LmdbValues::automatic;
@@ -107,6 +110,10 @@ class PENSTOCK_API LmdbSource {
   /// Asks the kernel to fetch the records' values. Costs next to nothing while the store is in the page cache: it then
   /// only looks now and then whether that is still so.
   void will_need(std::span<const std::uint64_t> indices) const noexcept;
+
+  /// The values of a scalar field of whole numbers, of records and Datums: their own bytes are read and no others, so
+  /// no checksum is compared; none for raw values, which have no such field. As `read` where a record is damaged.
+  std::optional<std::vector<std::int64_t>> labels(std::string_view field) const;
 
   /// Names of the classes that the `label` field counts, as the writer was given them; empty where it was given none.
   const std::vector<std::string>& classes() const noexcept;
