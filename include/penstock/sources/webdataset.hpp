@@ -39,6 +39,7 @@ struct WebDatasetField {
 /// sample's key, what is behind it the extension, and members of one key follow one another.
 /// `from(WebDataset{.path = "train-{000000..000146}.tar"})` opens them.
 struct WebDataset {
+  using Source = class WebDatasetSource;  ///< what it opens
   /// A shard; a folder, whose `*.tar` are the shards; or a pattern with `{a,b}`, `{000..012}`, `*`, `?` and `[a-z]`.
   /// Braces keep the order in which they are written; what a folder or a wildcard finds is ordered as people count.
   std::string path;
