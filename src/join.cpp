@@ -143,8 +143,9 @@ class Join {
       throw Error(Errc::schema_mismatch,
                   "field \"" + item.field + "\" is " + describe(in) + ", not encoded bytes u8[?]")
           .with_stage(label);
-    add_stage(name, label, item.decoder->describe(), 0,
-              data_.schema.with({item.field, DType::u8, Shape{dynamic, dynamic, item.decoder->channels()}}));
+    add_stage(
+        name, label, item.decoder->describe(), 0,
+        data_.schema.with({item.field, item.decoder->dtype(), Shape{dynamic, dynamic, item.decoder->channels()}}));
   }
 
   void operator()(const ImageItem& item) {
@@ -154,10 +155,17 @@ class Join {
     const Field& first = at(item.fields[0].name, label);
     for (const ImageField& field : item.fields) {
       const Field& in = at(field.name, label);
-      if (in.dtype != DType::u8 || in.shape.rank() != 3)
+      if ((in.dtype != DType::u8 && (in.dtype != DType::u16 || data_.batch)) || in.shape.rank() != 3)
+        throw Error(Errc::schema_mismatch, "field \"" + field.name + "\" is " + describe(in) +
+                                               ", but image stages take u8[H, W, C]" +
+                                               (data_.batch ? " behind batch" : " or u16[H, W, C]") +
+                                               "; decode before it, convert or normalise behind it")
+            .with_stage(label);
+      if (in.dtype == DType::u16 && item.model->resamples() && field.filter != Filter::nearest)
         throw Error(Errc::schema_mismatch,
                     "field \"" + field.name + "\" is " + describe(in) +
-                        ", but image stages take u8[H, W, C]; decode before it, convert or normalise behind it")
+                        ", but values of 16 bits are resampled by nearest only: crop it to size, name it with "
+                        "Filter::nearest, or decode it to 8 bits")
             .with_stage(label);
       for (const std::size_t side : {0u, 1u})
         if (in.shape[side] != first.shape[side] && in.shape[side] != dynamic && first.shape[side] != dynamic)
@@ -165,7 +173,7 @@ class Join {
                                                  field.name + "\" is " + describe(in) +
                                                  ": fields of one image stage agree in height and width")
               .with_stage(label);
-      DType dtype = DType::u8;
+      DType dtype = in.dtype;
       const Shape shape = item.model->schema(in.shape, dtype);
       out = out.with({field.name, dtype, shape});
       if (field.filter == Filter::nearest) options += (options.empty() ? "" : ", ") + field.name + " by nearest";

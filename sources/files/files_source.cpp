@@ -13,6 +13,7 @@
 #include <utility>
 
 #include <penstock/error.hpp>
+#include <penstock/system_error.hpp>
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -84,6 +85,7 @@ class FilesSource::Impl {
   const std::string& root() const noexcept { return options_.root; }
   const std::vector<std::string>& classes() const noexcept { return classes_; }
   std::uint64_t skipped() const noexcept { return skipped_; }
+  std::uint64_t ignored() const noexcept { return ignored_; }
   std::uint64_t broken_links() const noexcept { return broken_links_; }
   std::uint64_t mixed_labels_line() const noexcept { return mixed_labels_line_; }
 
@@ -105,7 +107,8 @@ class FilesSource::Impl {
   void read(std::uint64_t index, SampleBuilder& out) const {
     const std::string_view path = this->path(index);
     // Never waits, as a pipe that took a file's place would make it.
-    const Descriptor file(::openat(root_.get(), path.data(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
+    const Descriptor file(uninterrupted(
+        [&] { return ::openat(root_.get(), path.data(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK); }));
     if (file.get() < 0) fail(system_error(errno, "opening"), index);
     struct stat status {};
     if (::fstat(file.get(), &status) != 0) fail(system_error(errno, "looking at its size"), index);
@@ -114,8 +117,8 @@ class FilesSource::Impl {
     try {
       std::byte* const to = out.emplace(0, Shape{status.st_size}).data;
       for (std::size_t done = 0; done < bytes;) {
-        const ssize_t got = ::pread(file.get(), to + done, bytes - done, static_cast<off_t>(done));
-        if (got < 0 && errno == EINTR) continue;
+        const ssize_t got =
+            uninterrupted([&] { return ::pread(file.get(), to + done, bytes - done, static_cast<off_t>(done)); });
         if (got < 0) throw system_error(errno, "reading").with_offset(done);
         if (got == 0) throw Error(Errc::io, "the file became shorter while it was read").with_offset(done);
         done += static_cast<std::size_t>(got);
@@ -156,7 +159,7 @@ class FilesSource::Impl {
 
  private:
   static int open_root(const std::string& root) {
-    const int fd = ::open(root.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
+    const int fd = uninterrupted([&] { return ::open(root.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC); });
     if (fd < 0) throw system_error(errno, "opening the folder").with_source("files").with_file(root);
     return fd;
   }
@@ -229,6 +232,7 @@ class FilesSource::Impl {
     }
     if (labelled_) classes_ = std::move(content.folders);
     broken_links_ = content.broken_links;
+    ignored_ = content.ignored;
     return records;
   }
 
@@ -251,15 +255,15 @@ class FilesSource::Impl {
       named.insert(row.file);
       records.push_back({std::move(row.file), row.label});
     }
-    for (const std::string& path : files::list_folder(options_.root, options_.extensions).files)
-      if (!named.contains(path)) ++skipped_;
+    for (const std::string& path : files::list_folder(options_.root, {}).files)
+      if (!named.contains(path)) ++(files::has_extension(path, options_.extensions) ? skipped_ : ignored_);
     return records;
   }
 
   Files options_;
   Descriptor root_;
   bool labelled_ = false;
-  std::uint64_t skipped_ = 0, broken_links_ = 0, mixed_labels_line_ = 0;
+  std::uint64_t skipped_ = 0, ignored_ = 0, broken_links_ = 0, mixed_labels_line_ = 0;
   std::vector<std::string> classes_;
   files::PathTable paths_;
   std::vector<std::uint8_t> endings_;  // bytes of each path that are not its key's
@@ -283,6 +287,7 @@ std::uint64_t FilesSource::identity() const { return impl_->identity(); }
 std::uint64_t FilesSource::revision() const { return impl_->revision(); }
 const std::vector<std::string>& FilesSource::classes() const noexcept { return impl_->classes(); }
 std::uint64_t FilesSource::skipped() const noexcept { return impl_->skipped(); }
+std::uint64_t FilesSource::ignored() const noexcept { return impl_->ignored(); }
 std::uint64_t FilesSource::broken_links() const noexcept { return impl_->broken_links(); }
 std::uint64_t FilesSource::mixed_labels_line() const noexcept { return impl_->mixed_labels_line(); }
 

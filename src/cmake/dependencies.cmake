@@ -1,16 +1,17 @@
 # Every third-party package the project knows, one row each:
 #   penstock_package(NAME find_package-name DEBIAN package TARGET imported-target
 #                    [HEADER_ONLY]           used only to build: never exported, never needed by a user
-#                    [PC module]             its pkg-config module, for static links
+#                    [PC module]             its pkg-config module, for links with static components
 #                    [LIBS -lx ...]          or what to link instead, where not everyone ships a module
+#                    [CFLAGS -Ix ...]        and where its headers are, where ours include them
 #                    [OLDEST 1.2]            the first version that will do
 #                    [MODULE]                found by our Find<NAME>.cmake, which is then installed with the package
 #                    [ALSO target ...])      other spellings of the target, and others of its targets
 # Properties are global, so a row can be read from any folder.
 function(penstock_package)
-  cmake_parse_arguments(PARSE_ARGV 0 P "HEADER_ONLY;MODULE" "NAME;DEBIAN;TARGET;PC;OLDEST" "LIBS;ALSO")
+  cmake_parse_arguments(PARSE_ARGV 0 P "HEADER_ONLY;MODULE" "NAME;DEBIAN;TARGET;PC;OLDEST" "LIBS;CFLAGS;ALSO")
   set_property(GLOBAL APPEND PROPERTY PENSTOCK_PACKAGES ${P_NAME})
-  foreach(key IN ITEMS DEBIAN TARGET PC OLDEST LIBS ALSO HEADER_ONLY MODULE)
+  foreach(key IN ITEMS DEBIAN TARGET PC OLDEST LIBS CFLAGS ALSO HEADER_ONLY MODULE)
     set_property(GLOBAL PROPERTY PENSTOCK_PACKAGE_${P_NAME}_${key} "${P_${key}}")
   endforeach()
 endfunction()
