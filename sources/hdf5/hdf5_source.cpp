@@ -266,7 +266,12 @@ std::vector<std::uint64_t> Hdf5Source::block_ends() const {
 
 std::optional<std::vector<std::int64_t>> Hdf5Source::labels(std::string_view field) const {
   const auto slot = impl_->schema.find(field);
+  // Alone in its source it is read as it is.
   if (!slot || impl_->schema.size() == 1) return std::nullopt;
+  const Field& wanted = impl_->schema[*slot];
+  if (wanted.shape.rank() != 0 || wanted.dtype == DType::f16 || wanted.dtype == DType::f32 ||
+      wanted.dtype == DType::f64)
+    return std::nullopt;
   const Hdf5FieldInfo& info = impl_->fields[*slot];
   const Hdf5Field alone = impl_->options.fields.empty()
                               ? Hdf5Field{.dataset = info.dataset, .member = info.member, .name = info.name}
