@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -75,6 +76,8 @@ class PENSTOCK_API CsvReader {
   /// its dtype, is missing, or for a record with more or fewer cells than the header; Error(not_found) past the end;
   /// Error(io).
   void read(std::uint64_t index, SampleBuilder& out);
+  /// These records are read next: has the processor fetch their lines.
+  void expect(std::span<const std::uint64_t> indices) noexcept;
 
  private:
   friend class CsvSource;
@@ -83,7 +86,7 @@ class PENSTOCK_API CsvReader {
   std::unique_ptr<Impl> impl_;
 };
 
-/// The records of text tables. Opening goes through the files once to find where records begin (8 bytes of memory
+/// The records of text tables. Opening goes through the files once to find where records begin (4 bytes of memory
 /// each), once more where types are automatic; give types, and it is about as fast as the files can be read. Cells
 /// are parsed when they are read. Files may have their columns in different orders. Immutable; copies share the index;
 /// any thread. The files must not change while it is open.
