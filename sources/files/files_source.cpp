@@ -283,6 +283,7 @@ std::string FilesSource::key(std::uint64_t index) const { return std::string(imp
 std::optional<std::vector<std::int64_t>> FilesSource::labels(std::string_view field) const {
   return impl_->labels(field);
 }
+std::string FilesSource::path(std::uint64_t index) const { return std::string(impl_->path(index)); }
 std::uint64_t FilesSource::identity() const { return impl_->identity(); }
 std::uint64_t FilesSource::revision() const { return impl_->revision(); }
 const std::vector<std::string>& FilesSource::classes() const noexcept { return impl_->classes(); }
