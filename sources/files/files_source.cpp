@@ -226,7 +226,10 @@ class FilesSource::Impl {
       const auto stray = std::find_if(records.begin(), records.end(),
                                       [](const Record& r) { return r.path.find('/') == std::string::npos; });
       Error error(Errc::invalid_argument,
-                  std::to_string(without_class) + " files lie in the folder itself (the first: \"" + stray->path +
+                  std::to_string(without_class) +
+                      (without_class == 1 ? " file lies in the folder itself (\""
+                                          : " files lie in the folder itself (the first: \"") +
+                      stray->path +
                       "\"), the others in a folder for each class; move them, or give labels in a CSV file");
       throw error.with_source("files").with_file(options_.root);
     }
