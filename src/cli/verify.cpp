@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -57,7 +58,11 @@ class Verifier {
   void run(unsigned threads, const Interrupt& interrupt, Progress& progress) {
     std::vector<std::thread> workers;
     try {
-      for (unsigned t = 0; t < threads; ++t) workers.emplace_back([this] { work(); });
+      try {
+        for (unsigned t = 0; t < threads; ++t) workers.emplace_back([this] { work(); });
+      } catch (const std::system_error&) {  // those there are do the work
+        if (workers.empty()) work();
+      }
       while (done_.load() < size_ && !stop_) {
         std::this_thread::sleep_for(std::chrono::milliseconds(20));
         progress.set(done_.load());
