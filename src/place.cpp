@@ -9,6 +9,7 @@
 #include <string>
 
 #include <penstock/error.hpp>
+#include <penstock/system_error.hpp>
 
 #include "state.hpp"
 
@@ -39,32 +40,36 @@ void save_state(const State& state, const std::string& name) {
   const std::filesystem::path folder = file.has_parent_path() ? file.parent_path() : std::filesystem::path(".");
   std::filesystem::path temporary = file;
   temporary += ".tmp." + std::to_string(::getpid());
-  {
-    const Descriptor out(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+  try {
+    const Descriptor out(
+        uninterrupted([&] { return ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666); }));
     if (out.fd < 0) fail("can't create the state file", temporary);
     std::size_t done = 0;
     while (done < sizeof state) {
-      const ssize_t n = ::write(out.fd, reinterpret_cast<const char*>(&state) + done, sizeof state - done);
-      if (n < 0 && errno == EINTR) continue;
+      const ssize_t n = uninterrupted(
+          [&] { return ::write(out.fd, reinterpret_cast<const char*>(&state) + done, sizeof state - done); });
       if (n < 0) fail("can't write the state", temporary);
       done += static_cast<std::size_t>(n);
     }
-    if (::fsync(out.fd) != 0) fail("can't flush the state", temporary);
+    if (uninterrupted([&] { return ::fsync(out.fd); }) != 0) fail("can't flush the state", temporary);
+    if (uninterrupted([&] { return ::rename(temporary.c_str(), file.c_str()); }) != 0)
+      fail("can't rename the state into place", file);
+  } catch (...) {
+    ::unlink(temporary.c_str());
+    throw;
   }
-  if (::rename(temporary.c_str(), file.c_str()) != 0) fail("can't rename the state into place", file);
-  const Descriptor dir(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (dir.fd < 0 || ::fsync(dir.fd) != 0) fail("can't flush the state's folder", folder);
+  const Descriptor dir(uninterrupted([&] { return ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); }));
+  if (dir.fd < 0 || uninterrupted([&] { return ::fsync(dir.fd); }) != 0) fail("can't flush the state's folder", folder);
 }
 
 State load_state(const std::string& name) {
   const std::filesystem::path file = name;
-  const Descriptor in(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
+  const Descriptor in(uninterrupted([&] { return ::open(file.c_str(), O_RDONLY | O_CLOEXEC); }));
   if (in.fd < 0) fail("can't open the state file", file);
   char bytes[sizeof(State) + 1];
   std::size_t done = 0;
   while (done < sizeof bytes) {
-    const ssize_t n = ::read(in.fd, bytes + done, sizeof bytes - done);
-    if (n < 0 && errno == EINTR) continue;
+    const ssize_t n = uninterrupted([&] { return ::read(in.fd, bytes + done, sizeof bytes - done); });
     if (n < 0) fail("can't read the state", file);
     if (n == 0) break;
     done += static_cast<std::size_t>(n);

@@ -11,6 +11,7 @@
 #include <penstock/cache.hpp>
 #include <penstock/collate.hpp>
 #include <penstock/device_stage.hpp>
+#include <penstock/draw.hpp>
 #include <penstock/filter.hpp>
 #include <penstock/flat_map.hpp>
 #include <penstock/image_stage.hpp>
@@ -31,6 +32,13 @@ struct BlockShuffleItem {
 };
 struct SplitByKeyItem {
   SplitOptions options;
+};
+struct StratifiedSplitItem {
+  SplitOptions options;
+};
+struct BalancedItem {
+  std::string field;  ///< of the source: its labels
+  BalancedOptions options;
 };
 struct SeedItem {
   std::uint64_t seed;
@@ -95,9 +103,9 @@ struct BatchItem {
 
 /// What a Stage holds.
 struct StageModel {
-  std::variant<OrderItem, SplitByKeyItem, SeedItem, MapItem, FieldMapItem, ImageItem, DeviceStageItem, DecodeItem,
-               SelectFieldsItem, FilterItem, FlatMapItem, CacheItem, ShuffleItem, BlockShuffleItem, CollateItem,
-               BucketItem, BatchItem, ErrorPolicy, CheckOptions, Shard>
+  std::variant<OrderItem, SplitByKeyItem, StratifiedSplitItem, BalancedItem, SeedItem, MapItem, FieldMapItem, ImageItem,
+               DeviceStageItem, DecodeItem, SelectFieldsItem, FilterItem, FlatMapItem, CacheItem, ShuffleItem,
+               BlockShuffleItem, CollateItem, BucketItem, BatchItem, ErrorPolicy, CheckOptions, Shard>
       item;
 };
 

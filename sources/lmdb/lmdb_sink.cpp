@@ -1,10 +1,8 @@
 #include <penstock/sources/lmdb_sink.hpp>
 
-#include <algorithm>
-#include <cerrno>
 #include <filesystem>
+#include <memory>
 #include <optional>
-#include <system_error>
 #include <utility>
 
 #include <penstock/error.hpp>
@@ -14,6 +12,7 @@
 #include "files.hpp"
 #include "manifest.hpp"
 #include "record.hpp"
+#include "registry.hpp"
 #include "write_store.hpp"
 
 namespace penstock {
@@ -109,7 +108,7 @@ class LmdbSink::Impl {
     wanted_.complete = true;
     wanted_.count = records;
     // The mark must not reach the disk before what it marks.
-    store_->sync();
+    store_->sync_from_now_on();
     if (raw()) {
       remove_mark();
     } else {
@@ -141,21 +140,16 @@ class LmdbSink::Impl {
     return number_;
   }
 
-  // A mark beside the store is there before the store is: without it, a store is finished or not ours.
+  // A mark beside the store is there before the store is: without it, a store is finished or not ours. Nothing is
+  // looked at before the lock is there, so what is seen stays.
   void open_store(std::uint64_t size) {
-    const auto facts = lmdb::facts_of(files_.data);
+    const std::string folder = std::filesystem::path(files_.data).parent_path().string();
+    if (!folder.empty()) make_folder(folder, lmdb::source_name);
+    std::unique_ptr<lmdb::WritersLock> lock = lmdb::lock_for_writing(files_);
     const auto mark = read_text(files_.unfinished, lmdb::source_name);
-    if (!facts) {
-      const std::filesystem::path folder = std::filesystem::path(files_.data).parent_path();
-      std::error_code failed;
-      if (!folder.empty()) std::filesystem::create_directories(folder, failed);
-      if (failed) throw lmdb::write_error(failed.value(), "making the store's folder", files_.data, 0);
-    } else if (mark && facts->bytes < lmdb::header_bytes()) {
-      remove_file(files_.data, lmdb::source_name);  // killed while LMDB wrote its first pages
-    }
-    if (!facts && !mark) replace_text(files_.unfinished, to_json(wanted_), true, lmdb::source_name);
+    if (lock->found_nothing() && !mark) replace_text(files_.unfinished, to_json(wanted_), true, lmdb::source_name);
 
-    store_.emplace(files_, options_.map_bytes, options_.sync);
+    store_.emplace(files_, options_.map_bytes, options_.sync, std::move(lock));
     const bool empty = store_->entries() == 0;
     const auto manifest = store_->get(lmdb::manifest_key);
     const std::uint64_t records = store_->entries();
@@ -180,6 +174,7 @@ class LmdbSink::Impl {
       replace_text(files_.unfinished, to_json(wanted_), true, lmdb::source_name);
     } else {
       store_->replace(lmdb::manifest_key, to_json(wanted_));
+      if (!options_.sync) store_->sync();
       remove_mark();
     }
   }

@@ -19,7 +19,7 @@ namespace penstock::lmdb {
 /// first call to its commit.
 class WriteStore {
  public:
-  WriteStore(const StoreFiles& files, std::size_t map_bytes, bool sync);
+  WriteStore(const StoreFiles& files, std::size_t map_bytes, bool sync, std::unique_ptr<WritersLock> lock);
   WriteStore(const WriteStore&) = delete;
   WriteStore& operator=(const WriteStore&) = delete;
   /// What wasn't committed is lost.
@@ -41,8 +41,10 @@ class WriteStore {
   /// Puts a value in a transaction of its own, whether the key is there or not.
   void replace(std::string_view key, std::string_view value);
   void commit();
-  /// Everything committed so far reaches the disk, and from now on every commit does.
+  /// Everything committed so far reaches the disk.
   void sync();
+  /// The same, and from now on every commit does.
+  void sync_from_now_on();
 
  private:
   MDB_txn* begin();

@@ -4,7 +4,8 @@
 #   HEADERS penstock/sources/lmdb.hpp           every public header, relative to include/; installed with this component only
 #   DEPENDS core                                other components whose headers ours include; linked PUBLIC
 #   PRIVATE_LIBS LMDB::LMDB                     third-party targets, linked PRIVATE (of headers alone: to their users)
-#   PACKAGES LMDB)                              packages behind them, as named in dependencies.cmake
+#   PACKAGES LMDB                               packages behind them, as named in dependencies.cmake
+#   DOCS FORMAT.md)                             documents, relative to the calling folder; installed below their path in the tree
 #
 # PRIVATE_LIBS and PACKAGES say the same twice, so either is enough: a known target brings its package, a package its main
 # target. Packages are found here; a missing one stops the configure with the name of the Debian package and the option.
@@ -37,7 +38,7 @@ function(penstock_private_libs target option)
 endfunction()
 
 function(penstock_component)
-  cmake_parse_arguments(PARSE_ARGV 0 C "" "NAME" "SOURCES;HEADERS;DEPENDS;PRIVATE_LIBS;PACKAGES")
+  cmake_parse_arguments(PARSE_ARGV 0 C "" "NAME" "SOURCES;HEADERS;DEPENDS;PRIVATE_LIBS;PACKAGES;DOCS")
   if(C_UNPARSED_ARGUMENTS OR NOT C_NAME OR NOT C_HEADERS)
     message(FATAL_ERROR "penstock_component(${C_NAME}): needs NAME and HEADERS; not understood: "
                         "'${C_UNPARSED_ARGUMENTS}'")
@@ -86,6 +87,11 @@ function(penstock_component)
     penstock_warnings(${target})
     penstock_exact_arithmetic(${target})
   endif()
+  # A plugin that is closed takes a shared library along while oneTBB's threads, which end later, run its code.
+  get_target_property(library_type ${target} TYPE)
+  if(library_type STREQUAL "SHARED_LIBRARY")
+    target_link_options(${target} PRIVATE "LINKER:-z,nodelete")
+  endif()
   # While the version is 0.x a minor release may break the ABI, so it is part of the soname.
   set(soversion ${PROJECT_VERSION_MAJOR})
   if(PROJECT_VERSION_MAJOR EQUAL 0)
@@ -127,6 +133,8 @@ function(penstock_component)
 
   if(PENSTOCK_INSTALL)
     penstock_install_component(${C_NAME} "${C_DEPENDS}" "${C_PACKAGES}")
+    file(RELATIVE_PATH folder "${PROJECT_SOURCE_DIR}" "${CMAKE_CURRENT_SOURCE_DIR}")
+    install(FILES ${C_DOCS} DESTINATION "${CMAKE_INSTALL_DOCDIR}/${folder}")
   endif()
 endfunction()
 
@@ -140,14 +148,15 @@ function(penstock_install_component name depends packages)
   install(EXPORT ${target} FILE penstock-${name}-targets.cmake NAMESPACE penstock:: DESTINATION "${config_dir}")
 
   # A static library leaves its dependencies to whoever links it, headers alone leave theirs to whoever includes them. A
-  # shared library has them inside: its users need none.
+  # shared library has them inside: its users need none. There is no other library beside a static one, so its .pc file says
+  # all that a link needs without being asked for a static link.
   get_target_property(type ${target} TYPE)
   set(dependencies "set(_penstock_${name}_depends ${depends})\n")
-  set(requires_private "")
-  set(libs_private "")
-  set(PC_LIBS "-L\${libdir} -lpenstock_${name}")
+  list(TRANSFORM depends REPLACE "^(.+)$" "penstock-\\1 = ${PROJECT_VERSION}" OUTPUT_VARIABLE requires)
+  set(cflags "")
+  set(libs "-L\${libdir} -lpenstock_${name}")
   if(type STREQUAL "INTERFACE_LIBRARY")
-    set(PC_LIBS "")
+    set(libs "")
   endif()
   if(NOT type STREQUAL "SHARED_LIBRARY")
     foreach(package IN LISTS packages)
@@ -166,22 +175,33 @@ function(penstock_install_component name depends packages)
         install(FILES "${PROJECT_SOURCE_DIR}/src/cmake/Find${package}.cmake" DESTINATION "${config_dir}/modules")
       endif()
       get_property(pc GLOBAL PROPERTY PENSTOCK_PACKAGE_${package}_PC)
-      get_property(libs GLOBAL PROPERTY PENSTOCK_PACKAGE_${package}_LIBS)
-      list(APPEND requires_private ${pc})
-      list(APPEND libs_private ${libs})
-      if(NOT pc AND NOT libs)
+      get_property(package_libs GLOBAL PROPERTY PENSTOCK_PACKAGE_${package}_LIBS)
+      list(APPEND requires ${pc})
+      list(APPEND libs ${package_libs})
+      if(type STREQUAL "INTERFACE_LIBRARY")
+        get_property(package_cflags GLOBAL PROPERTY PENSTOCK_PACKAGE_${package}_CFLAGS)
+        list(APPEND cflags ${package_cflags})
+      endif()
+      if(NOT pc AND NOT package_libs)
         message(FATAL_ERROR "penstock_component(${name}): give ${package} a PC or LIBS in src/cmake/dependencies.cmake")
       endif()
     endforeach()
   endif()
   file(WRITE "${PROJECT_BINARY_DIR}/package/penstock-${name}-dependencies.cmake" "${dependencies}")
 
-  # pkg-config. Folders are relative to the .pc file where they can be, so that the tree may be moved.
-  set(PC_NAME ${name})
-  list(TRANSFORM depends REPLACE "^(.+)$" "penstock-\\1 = ${PROJECT_VERSION}" OUTPUT_VARIABLE PC_REQUIRES)
-  list(JOIN PC_REQUIRES ", " PC_REQUIRES)
-  list(JOIN requires_private ", " PC_REQUIRES_PRIVATE)
-  list(JOIN libs_private " " PC_LIBS_PRIVATE)
+  penstock_pkg_config(penstock-${name} "asynchronous data loading for training (${name})" "${requires}" "${libs}" "${cflags}")
+
+  install(FILES "${PROJECT_BINARY_DIR}/package/penstock-${name}-dependencies.cmake" DESTINATION "${config_dir}")
+endfunction()
+
+# penstock_pkg_config(module what requires libs cflags): MODULE.pc. Folders are relative to it where they can be, so that the
+# tree may be moved.
+function(penstock_pkg_config module what requires libs cflags)
+  set(PC_NAME "${module}")
+  set(PC_WHAT "${what}")
+  list(JOIN requires ", " PC_REQUIRES)
+  list(JOIN libs " " PC_LIBS)
+  list(JOIN cflags " " PC_CFLAGS)
   set(PC_LIBDIR "\${prefix}/${CMAKE_INSTALL_LIBDIR}")
   set(PC_INCLUDEDIR "\${prefix}/${CMAKE_INSTALL_INCLUDEDIR}")
   set(PC_PREFIX "${CMAKE_INSTALL_PREFIX}")
@@ -195,11 +215,12 @@ function(penstock_install_component name depends packages)
   if(IS_ABSOLUTE "${CMAKE_INSTALL_INCLUDEDIR}")
     set(PC_INCLUDEDIR "${CMAKE_INSTALL_INCLUDEDIR}")
   endif()
-  configure_file("${PROJECT_SOURCE_DIR}/src/cmake/penstock.pc.in" "${PROJECT_BINARY_DIR}/package/penstock-${name}.pc" @ONLY)
-
-  install(FILES "${PROJECT_BINARY_DIR}/package/penstock-${name}-dependencies.cmake" DESTINATION "${config_dir}")
-  install(FILES "${PROJECT_BINARY_DIR}/package/penstock-${name}.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+  configure_file("${PROJECT_SOURCE_DIR}/src/cmake/penstock.pc.in" "${PROJECT_BINARY_DIR}/package/${module}.pc" @ONLY)
+  install(FILES "${PROJECT_BINARY_DIR}/package/${module}.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
 endfunction()
+
+# What people read of the whole; links between these files are relative.
+set(PENSTOCK_DOCS README.md ARCHITECTURE.md CHANGELOG.md CONTRIBUTING.md LICENSE)
 
 # penstock_install_package(): the configuration and version files, once all components are known.
 function(penstock_install_package)
@@ -213,5 +234,9 @@ function(penstock_install_package)
     COMPATIBILITY SameMinorVersion)
   install(FILES "${PROJECT_BINARY_DIR}/package/penstock-config.cmake"
                 "${PROJECT_BINARY_DIR}/package/penstock-config-version.cmake" DESTINATION "${config_dir}")
-  install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+  # pkg-config's module `penstock`: all components.
+  list(TRANSFORM PENSTOCK_BUILT REPLACE "^(.+)$" "penstock-\\1 = ${PROJECT_VERSION}" OUTPUT_VARIABLE all)
+  penstock_pkg_config(penstock "asynchronous data loading for training, all components" "${all}" "" "")
+  list(TRANSFORM PENSTOCK_DOCS PREPEND "${PROJECT_SOURCE_DIR}/" OUTPUT_VARIABLE docs)
+  install(FILES ${docs} DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 endfunction()

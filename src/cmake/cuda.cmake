@@ -28,10 +28,13 @@ if(CMAKE_CUDA_COMPILER_VERSION VERSION_LESS 12.8)
                       "off: -DPENSTOCK_CUDA=OFF.")
 endif()
 penstock_require(PENSTOCK_CUDA CUDAToolkit)
-# Where a program without CMake finds the runtime.
+# Where a program without CMake finds the runtime and its headers.
 get_target_property(cudart CUDA::cudart_static IMPORTED_LOCATION)
 cmake_path(GET cudart PARENT_PATH cudart)
 set_property(GLOBAL PROPERTY PENSTOCK_PACKAGE_CUDAToolkit_LIBS "-L${cudart}" -lcudart_static -ldl -lrt)
+get_target_property(cuda_headers CUDA::toolkit INTERFACE_INCLUDE_DIRECTORIES)
+list(GET cuda_headers 0 cuda_headers)
+set_property(GLOBAL PROPERTY PENSTOCK_PACKAGE_CUDAToolkit_CFLAGS "-I${cuda_headers}")
 
 # CMake learnt in 3.26 how nvcc is told of C++20.
 foreach(kind IN ITEMS STANDARD EXTENSION)

@@ -1,16 +1,17 @@
 # Every third-party package the project knows, one row each:
 #   penstock_package(NAME find_package-name DEBIAN package TARGET imported-target
 #                    [HEADER_ONLY]           used only to build: never exported, never needed by a user
-#                    [PC module]             its pkg-config module, for static links
+#                    [PC module]             its pkg-config module, for links with static components
 #                    [LIBS -lx ...]          or what to link instead, where not everyone ships a module
+#                    [CFLAGS -Ix ...]        and where its headers are, where ours include them
 #                    [OLDEST 1.2]            the first version that will do
 #                    [MODULE]                found by our Find<NAME>.cmake, which is then installed with the package
 #                    [ALSO target ...])      other spellings of the target, and others of its targets
 # Properties are global, so a row can be read from any folder.
 function(penstock_package)
-  cmake_parse_arguments(PARSE_ARGV 0 P "HEADER_ONLY;MODULE" "NAME;DEBIAN;TARGET;PC;OLDEST" "LIBS;ALSO")
+  cmake_parse_arguments(PARSE_ARGV 0 P "HEADER_ONLY;MODULE" "NAME;DEBIAN;TARGET;PC;OLDEST" "LIBS;CFLAGS;ALSO")
   set_property(GLOBAL APPEND PROPERTY PENSTOCK_PACKAGES ${P_NAME})
-  foreach(key IN ITEMS DEBIAN TARGET PC OLDEST LIBS ALSO HEADER_ONLY MODULE)
+  foreach(key IN ITEMS DEBIAN TARGET PC OLDEST LIBS CFLAGS ALSO HEADER_ONLY MODULE)
     set_property(GLOBAL PROPERTY PENSTOCK_PACKAGE_${P_NAME}_${key} "${P_${key}}")
   endforeach()
 endfunction()
@@ -21,6 +22,10 @@ penstock_package(NAME Random123 DEBIAN librandom123-dev TARGET Random123::Random
 penstock_package(NAME XXHash DEBIAN libxxhash-dev TARGET XXHash::XXHash HEADER_ONLY MODULE)
 penstock_package(NAME HDF5C DEBIAN libhdf5-dev TARGET HDF5C::HDF5C PC hdf5 MODULE)
 penstock_package(NAME Deflate DEBIAN libdeflate-dev TARGET Deflate::Deflate PC libdeflate MODULE)
+penstock_package(NAME Blosc DEBIAN libblosc-dev TARGET Blosc::Blosc PC blosc MODULE)
+penstock_package(NAME LZ4 DEBIAN liblz4-dev TARGET LZ4::LZ4 PC liblz4 MODULE)
+penstock_package(NAME LZF DEBIAN liblzf-dev TARGET LZF::LZF PC liblzf MODULE)
+penstock_package(NAME ZSTD DEBIAN libzstd-dev TARGET ZSTD::ZSTD PC libzstd MODULE)
 penstock_package(NAME LMDB DEBIAN liblmdb-dev TARGET LMDB::LMDB LIBS -llmdb MODULE)
 penstock_package(NAME JPEG DEBIAN libjpeg62-turbo-dev TARGET JPEG::JPEG PC libjpeg)
 penstock_package(NAME PNG DEBIAN libpng-dev TARGET PNG::PNG PC libpng)

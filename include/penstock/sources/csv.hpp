@@ -42,13 +42,15 @@ struct CsvVector {
 };
 
 /// A table in text files to read from, one record a line: comma-separated values (RFC 4180), or with another delimiter.
-/// `from(Csv{.path = "labels.csv"})` opens it; `zip(images, CsvSource({...}))` puts its columns beside other fields.
+/// `from(Csv{.path = "labels.csv"})` opens it; `zip(images, Csv{...}, {.by = PairBy::position})` puts its columns beside
+/// other fields, line by line: keys are places in a file here, so they tell nothing of what belongs together.
 ///
 /// A cell may be in double quotes, in which a quote is written twice, and delimiters and line ends stand for
 /// themselves. Lines end with LF or CRLF; empty lines and a byte order mark are skipped. There are no comments. Numbers
 /// are written as in C ("-1.5e3", "nan", "inf"), with '.' whatever the locale is, with a '+' or white space around them
 /// or not; a whole number's digits are decimal.
 struct Csv {
+  using Source = class CsvSource;  ///< what it opens
   /// A file, or a pattern with `*`, `?` and `[a-z]`, whose files are read in the order of their names' bytes.
   std::string path;
   // What changes results.

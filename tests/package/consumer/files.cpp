@@ -1,0 +1,17 @@
+// Files of a folder for each class.
+#include <penstock/penstock.hpp>
+#include <penstock/sources/files.hpp>
+
+#include <filesystem>
+#include <fstream>
+
+#include "say.hpp"
+
+int main() {
+  for (const char* name : {"cat", "dog"}) {
+    std::filesystem::create_directories(std::string("animals/") + name);
+    std::ofstream(std::string("animals/") + name + "/1.png") << "not read";
+  }
+  const penstock::FilesSource animals({.root = "animals"});
+  return say("two files of two classes", animals.size() == 2 && animals.classes().size() == 2);
+}
