@@ -1,5 +1,6 @@
 // Part of a program that is loaded and closed again: it leaves a loader in a static, and another one that nobody ends.
 #include <penstock/penstock.hpp>
+#include <penstock/sources/memory.hpp>
 
 #include <chrono>
 #include <thread>
