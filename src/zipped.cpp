@@ -95,7 +95,7 @@ class Zipped final : public SourceModel {
   }
   std::optional<std::vector<std::int64_t>> labels(std::string_view field) const override {
     const auto slot = schema_.find(field);
-    if (!slot) return std::nullopt;
+    if (!slot || !is_label(schema_[*slot])) return std::nullopt;
     const Part& part = *std::prev(std::ranges::upper_bound(parts_, *slot, {}, &Part::first));
     const std::string& own_name = part.schema[*slot - part.first].name;
     std::optional<std::vector<std::int64_t>> own = part.source->labels(own_name);

@@ -85,6 +85,7 @@ class FilesSource::Impl {
   const std::string& root() const noexcept { return options_.root; }
   const std::vector<std::string>& classes() const noexcept { return classes_; }
   std::uint64_t skipped() const noexcept { return skipped_; }
+  std::uint64_t ignored() const noexcept { return ignored_; }
   std::uint64_t broken_links() const noexcept { return broken_links_; }
   std::uint64_t mixed_labels_line() const noexcept { return mixed_labels_line_; }
 
@@ -231,6 +232,7 @@ class FilesSource::Impl {
     }
     if (labelled_) classes_ = std::move(content.folders);
     broken_links_ = content.broken_links;
+    ignored_ = content.ignored;
     return records;
   }
 
@@ -253,15 +255,15 @@ class FilesSource::Impl {
       named.insert(row.file);
       records.push_back({std::move(row.file), row.label});
     }
-    for (const std::string& path : files::list_folder(options_.root, options_.extensions).files)
-      if (!named.contains(path)) ++skipped_;
+    for (const std::string& path : files::list_folder(options_.root, {}).files)
+      if (!named.contains(path)) ++(files::has_extension(path, options_.extensions) ? skipped_ : ignored_);
     return records;
   }
 
   Files options_;
   Descriptor root_;
   bool labelled_ = false;
-  std::uint64_t skipped_ = 0, broken_links_ = 0, mixed_labels_line_ = 0;
+  std::uint64_t skipped_ = 0, ignored_ = 0, broken_links_ = 0, mixed_labels_line_ = 0;
   std::vector<std::string> classes_;
   files::PathTable paths_;
   std::vector<std::uint8_t> endings_;  // bytes of each path that are not its key's
@@ -285,6 +287,7 @@ std::uint64_t FilesSource::identity() const { return impl_->identity(); }
 std::uint64_t FilesSource::revision() const { return impl_->revision(); }
 const std::vector<std::string>& FilesSource::classes() const noexcept { return impl_->classes(); }
 std::uint64_t FilesSource::skipped() const noexcept { return impl_->skipped(); }
+std::uint64_t FilesSource::ignored() const noexcept { return impl_->ignored(); }
 std::uint64_t FilesSource::broken_links() const noexcept { return impl_->broken_links(); }
 std::uint64_t FilesSource::mixed_labels_line() const noexcept { return impl_->mixed_labels_line(); }
 

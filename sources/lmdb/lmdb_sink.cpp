@@ -108,7 +108,7 @@ class LmdbSink::Impl {
     wanted_.complete = true;
     wanted_.count = records;
     // The mark must not reach the disk before what it marks.
-    store_->sync();
+    store_->sync_from_now_on();
     if (raw()) {
       remove_mark();
     } else {
@@ -144,7 +144,7 @@ class LmdbSink::Impl {
   // looked at before the lock is there, so what is seen stays.
   void open_store(std::uint64_t size) {
     const std::string folder = std::filesystem::path(files_.data).parent_path().string();
-    if (!folder.empty()) make_folder(folder, options_.sync, lmdb::source_name);
+    if (!folder.empty()) make_folder(folder, lmdb::source_name);
     std::unique_ptr<lmdb::WritersLock> lock = lmdb::lock_for_writing(files_);
     const auto mark = read_text(files_.unfinished, lmdb::source_name);
     if (lock->found_nothing() && !mark) replace_text(files_.unfinished, to_json(wanted_), true, lmdb::source_name);
@@ -174,6 +174,7 @@ class LmdbSink::Impl {
       replace_text(files_.unfinished, to_json(wanted_), true, lmdb::source_name);
     } else {
       store_->replace(lmdb::manifest_key, to_json(wanted_));
+      if (!options_.sync) store_->sync();
       remove_mark();
     }
   }

@@ -169,6 +169,10 @@ void WriteStore::sync() {
   int code = EINTR;
   while (code == EINTR) code = mdb_env_sync(environment_->handle(), 1);
   if (code != 0) fail(code, "syncing the store", 0);
+}
+
+void WriteStore::sync_from_now_on() {
+  sync();
   check(mdb_env_set_flags(environment_->handle(), MDB_NOSYNC, 0), "syncing the store", file());
 }
 

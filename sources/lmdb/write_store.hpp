@@ -41,8 +41,10 @@ class WriteStore {
   /// Puts a value in a transaction of its own, whether the key is there or not.
   void replace(std::string_view key, std::string_view value);
   void commit();
-  /// Everything committed so far reaches the disk, and from now on every commit does.
+  /// Everything committed so far reaches the disk.
   void sync();
+  /// The same, and from now on every commit does.
+  void sync_from_now_on();
 
  private:
   MDB_txn* begin();

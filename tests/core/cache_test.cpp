@@ -265,7 +265,8 @@ TEST_CASE("joined sources have a cache as any other") {
   const Records a{.count = 20}, b{.count = 9};
   const Chunks chunks{.count = 29, .per_block = 4};
   const std::vector<ps::AnySource> joins{ps::concat(a, b), ps::interleave(a, b),
-                                         ps::zip({{ps::concat(a, b), "a_"}, {ps::share(chunks), "c_"}})};
+                                         ps::zip({{ps::concat(a, b), "a_"}, {ps::share(chunks), "c_"}},
+                                                 {.by = ps::PairBy::position})};
   for (std::size_t j = 0; j < joins.size(); ++j) {
     CAPTURE(j);
     const auto behind = [](const ps::Pipeline& p) { return p | ps::shuffle() | ps::batch(4); };

@@ -98,7 +98,7 @@ TEST_CASE("every image stage that keeps pixels gives the same bits behind batch"
   });
   check_both_sides([](const Pipeline& p) {
     return p | random_crop({"image", "mask"}, {17, 23}, {.padding = 8, .mode = Padding::Mode::reflect}) |
-           rot90("image", 1) | flip_vertical("mask") | random_crop("mask", {9, 15});
+           rot90("image", 1) | flip_vertical("mask");
   });
   check_both_sides([](const Pipeline& p) { return p | flip_horizontal("image") | flip_vertical({"image", "mask"}); });
   check_both_sides([](const Pipeline& p) {

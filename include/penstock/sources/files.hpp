@@ -113,6 +113,8 @@ class PENSTOCK_API FilesSource {
   const std::vector<std::string>& classes() const noexcept;
   /// Files with one of the `extensions` that `labels` doesn't name.
   std::uint64_t skipped() const noexcept;
+  /// Files that are no records because of their extension: with `labels`, those that it doesn't name.
+  std::uint64_t ignored() const noexcept;
   /// Links that couldn't be followed, and were left out; 0 with `labels`, which must name files that are there.
   std::uint64_t broken_links() const noexcept;
   /// The first line of `labels` whose label is of another kind than the first one's, whole number or name, or is a
