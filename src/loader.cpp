@@ -16,6 +16,7 @@
 #include "latency.hpp"
 #include "loader_setup.hpp"
 #include "pipeline_data.hpp"
+#include "pipeline_facts.hpp"
 #include "policy.hpp"
 #include "profiled_range.hpp"
 #include "state.hpp"
@@ -62,7 +63,7 @@ class Loader::Impl {
     engine_options.cell_limit = budget.cell_limit;
     engine_options.memory = options.host_memory != nullptr ? options.host_memory : &host_memory();
     if (device != nullptr && options.host_memory == nullptr) engine_options.slot_memory = &device->pinned_memory();
-    fingerprint = pipeline.fingerprint();
+    fingerprint = detail::facts_of(pipeline.data()).of_state();
     if (data.device) delivered_row_bytes = detail::RowLayout(data.delivered()).row_bytes();
     const std::shared_ptr<const detail::PipelineData> shared = std::make_shared<detail::PipelineData>(data);
     if (device == nullptr) {
@@ -281,17 +282,14 @@ class Loader::Impl {
     return s;
   }
 
-  void resume(const State& s) {
+  // `text`: the pipeline that it was saved of, where its file has it.
+  void resume(const State& s, const std::string& text) {
     check_process();
     detail::check_state(s);
     if (s.seed != pipeline.seed())
       throw Error(Errc::state_mismatch, "the state was saved with seed " + std::to_string(s.seed) +
                                             ", this pipeline has " + std::to_string(pipeline.seed()));
-    if (s.fingerprint != fingerprint)
-      throw Error(Errc::state_mismatch,
-                  "the state belongs to another pipeline: source, stages or result options differ (fingerprint " +
-                      std::to_string(s.fingerprint) + ", here " + std::to_string(fingerprint) +
-                      "); compare with what plan() says");
+    if (s.fingerprint != fingerprint) refuse(s, text);
     const std::uint64_t rows = pipeline.batch_size(), number = settled ? s.number : s.position / rows;
     const bool fits = endless   ? s.number < pipeline.data().fixed_steps()
                       : settled ? s.position < pipeline.size() || s.position == 0
@@ -308,6 +306,18 @@ class Loader::Impl {
     in_epoch = ended_by_error = false;
     behind_error.reset();
     must_seek = true;
+  }
+
+  [[noreturn]] void refuse(const State& s, const std::string& text) const {
+    const detail::PipelineFacts facts = detail::facts_of(pipeline.data());
+    const std::string differs = facts.what_differs(text), parts = facts.parts_that_differ(s.fingerprint);
+    std::string cause = "the state belongs to another pipeline";
+    if (!differs.empty())
+      cause += ": " + differs + "; go on with the pipeline that it was saved of, or begin anew";
+    else
+      cause += (parts.empty() ? ", in something that it does not name" : "; what differs is " + parts) +
+               "; compare with what plan() says, and save with Loader::save to have it told in words";
+    throw Error(Errc::state_mismatch, std::move(cause));
   }
 
   Pipeline pipeline;
@@ -371,14 +381,26 @@ Loader::~Loader() {
   if (impl_ != nullptr && impl_->pid != ::getpid()) static_cast<void>(impl_.release());
 }
 
-EpochRange Loader::epoch(StreamRef stream) { return EpochRange(this, stream); }
+EpochRange Loader::epoch(StreamRef stream) & { return EpochRange(this, stream); }
 void Loader::begin_epoch() { impl_->begin_epoch(); }
 std::optional<Batch> Loader::next(StreamRef stream) { return impl_->next(stream); }
 std::optional<std::vector<Batch>> Loader::next_parts(std::span<const StreamRef> streams) {
   return impl_->next_parts(streams);
 }
 State Loader::state() const { return impl_->state(); }
-void Loader::resume(const State& state) { impl_->resume(state); }
+void Loader::resume(const State& state) { impl_->resume(state, {}); }
+void Loader::save(const std::string& file) const {
+  detail::save_state(impl_->state(), detail::facts_of(impl_->pipeline.data()).text(), file);
+}
+void Loader::resume(const std::string& file) {
+  std::string text;
+  const State state = detail::load_state(file, &text);
+  try {
+    impl_->resume(state, text);
+  } catch (Error& error) {
+    throw error.with_file(file);
+  }
+}
 std::uint64_t Loader::epoch_number() const noexcept {
   return impl_->ended_by_error ? impl_->epoch + 1 : impl_->cursor.epoch;
 }

@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <stop_token>
+#include <string>
 #include <vector>
 
 #include <penstock/batch.hpp>
@@ -148,7 +149,8 @@ class PENSTOCK_API Loader {
 
   /// The batches of the next epoch: the first, the one after the last one begun, or, after `resume`, what is left of
   /// the one the state names. The range borrows the loader.
-  EpochRange epoch(StreamRef stream = {});
+  EpochRange epoch(StreamRef stream = {}) &;
+  EpochRange epoch(StreamRef stream = {}) && = delete;  // the loader would be gone in the loop: give it a name
   /// The next batch, or nothing at the end of the epoch (once; then the next epoch begins) and after a stop. On a
   /// device, work enqueued on `stream` afterwards sees the batch; the host waits until its copy is enqueued, no longer.
   /// Without a stream it waits until the batch is there, and takes the lease's end for the end of its use.
@@ -181,8 +183,15 @@ class PENSTOCK_API Loader {
   /// bytes. @throws Error(limit_exceeded) from epoch 2^32 on.
   State state() const;
   /// Goes on there with the next `epoch()` or `next()`, at any thread count and depth, on any number of ranks (with
-  /// `Shard::steps_per_epoch`: as the same rank of as many). @throws Error(state_mismatch) that says what differs.
+  /// `Shard::steps_per_epoch`: as the same rank of as many). @throws Error(state_mismatch) that says what differs:
+  /// seed, source, orders, stages, or the rest.
   void resume(const State& state);
+  /// Writes `state()` to a file, as `save_state` does, and behind it, for people, the pipeline in words.
+  /// @throws as `state` and `save_state`.
+  void save(const std::string& file) const;
+  /// Goes on where `save` was called. @throws as `load_state` and the other `resume`; of a file with words
+  /// Error(state_mismatch) says which stage or option differs, and how.
+  void resume(const std::string& file);
   /// Number of the epoch that the next batch belongs to.
   std::uint64_t epoch_number() const noexcept;
 
