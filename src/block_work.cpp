@@ -11,15 +11,20 @@
 // A runner's work where records share blocks: it loads some, and makes samples of those that are there.
 namespace penstock::detail {
 
+namespace {
+// A block of so many takes much longer than to ask the kernel something.
+constexpr std::size_t bytes_worth_asking = 1u << 16;
+}  // namespace
+
 bool work_on_block(BlockSchedule& blocks, ChainRun& run, BlockSchedule::Work work, std::byte* place) noexcept {
-  const std::uint64_t blocked = times_blocked();
+  WaitWatch watch(work.load->bytes >= bytes_worth_asking);
   const Clocks begun = read_clocks();
   run.counters[0].bytes.add(work.load->bytes);
   const bool more = blocks.load(std::move(work.load), place);
   const Clocks ended = read_clocks();
   const std::uint64_t cpu_ns = ended.cpu_ns - begun.cpu_ns, wall_ns = ended.wall_ns - begun.wall_ns;
   run.counters[0].cpu_ns.add(cpu_ns);
-  if (wall_ns > cpu_ns && times_blocked() != blocked) run.counters[0].wait_ns.add(wall_ns - cpu_ns);
+  if (wall_ns > cpu_ns) run.counters[0].wait_ns.add(watch.waited(wall_ns - cpu_ns));
   run.reads.wall_ns.add(wall_ns);
   return more;
 }
@@ -99,10 +104,10 @@ BlockSchedule::Feed Engine::feed(Cursor at) const {
     // A rank may have no row of a batch, and none of any.
     for (std::uint64_t tries = steps_;
          tries != 0 && out.empty() && (options_.epochs == 0 || at.epoch < options_.epochs); --tries) {
-      const RankRows part = data_->rank_rows(at.number);
+      const RankRows part = data_->rank_rows(at);
       out.resize(static_cast<std::size_t>(part.valid));
-      data_->fill(at.epoch, part.first, out);
-      if (++at.number == steps_) at = {at.epoch + 1, 0, 0, 0};
+      data_->fill_batch(at.epoch, part.first, out);
+      at = data_->next_batch(at);
     }
   };
 }

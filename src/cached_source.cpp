@@ -1,6 +1,7 @@
 #include "cached_source.hpp"
 
 #include <optional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -78,6 +79,9 @@ class CachedSource final : public SourceModel, public BlockModel {
   bool identified() const noexcept override { return source_->identified(); }
   std::uint64_t revision() const override { return source_->revision(); }
   std::vector<std::uint64_t> block_ends() const override { return source_->block_ends(); }
+  std::optional<std::vector<std::int64_t>> labels(std::string_view field) const override {
+    return source_->labels(field);
+  }
   std::vector<std::string> notes() const override { return source_->notes(); }
   std::vector<std::string> cache_notes() const override { return cache_->notes(); }
   void describe(std::uint64_t index, Error& error) const override { source_->describe(index, error); }

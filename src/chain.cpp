@@ -355,18 +355,15 @@ bool Chain::run_measured(ChainRun& run, std::size_t first, std::size_t last, con
                          std::span<std::byte* const> rows, std::uint64_t stands_for) const {
   // A sample of a few microseconds can't have waited for anything, and asking would cost as much as making it.
   const bool may_block = run.sample_ns == 0 || run.sample_ns > 5000;
-  std::uint64_t blocked = may_block ? times_blocked() : 0;
+  std::optional<WaitWatch> watch;
+  if (may_block) watch.emplace(run.sample_ns == 0 || run.sample_ns > 20000);
   Clocks before = read_clocks();
   const Clocks begun = before;
   const auto count = [&](std::size_t i) {
     const Clocks after = read_clocks();
     const std::uint64_t cpu_ns = after.cpu_ns - before.cpu_ns, wall_ns = after.wall_ns - before.wall_ns;
     run.counters[i].cpu_ns.add(stands_for * cpu_ns);
-    if (may_block && wall_ns > cpu_ns)
-      if (const std::uint64_t now = times_blocked(); now != blocked) {
-        run.counters[i].wait_ns.add(stands_for * (wall_ns - cpu_ns));
-        blocked = now;
-      }
+    if (watch && wall_ns > cpu_ns) run.counters[i].wait_ns.add(stands_for * watch->waited(wall_ns - cpu_ns));
     before = may_block ? read_clocks() : after;
   };
   const auto count_all = [&] {
@@ -375,6 +372,7 @@ bool Chain::run_measured(ChainRun& run, std::size_t first, std::size_t last, con
     run.totals.measured.add(1);
     run.totals.stood_for.add(stands_for);
     run.totals.scratch_bytes.set(run.arena.peak());
+    run.delay.tick(before.wall_ns);
   };
   std::size_t i = first;
   bool kept = true;

@@ -20,6 +20,7 @@
 #include "counters.hpp"
 #include "pipeline_data.hpp"
 #include "row_layout.hpp"
+#include "run_delay.hpp"
 #include "scratch.hpp"
 
 namespace penstock::detail {
@@ -78,7 +79,8 @@ struct Step {
   std::string decoder_label;
   const ImageExecutor* executor = nullptr;
   std::vector<FoldPart> parts;
-  Field result;  ///< what an image step makes
+  DType element = DType::u8;  ///< of the images that an image step without a decoder takes
+  Field result;               ///< what an image step makes
   struct Home {
     std::size_t slot, row;
   };
@@ -110,6 +112,7 @@ class ChainRun final : public Cells {
   std::vector<StepCounters> counters;  ///< one per step
   ChainCounters totals;
   ChainCounters parents, reads;     ///< of origins, and of records of a stream
+  DelayMeter delay;                 ///< of the runner that has it
   std::uint64_t sample_ns = 0;      ///< wall time of the last measured chain; 0 = none yet
   const std::string* at = nullptr;  ///< label of the stage in work, for errors
   std::stop_token stop;

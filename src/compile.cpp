@@ -218,7 +218,10 @@ std::size_t Chain::moved_to_the_end(std::size_t at) {
 void Chain::relate_steps() {
   for (std::size_t i = 1; i < steps_.size(); ++i) {
     const Schema& before = steps_[i - 1].schema;
-    if (steps_[i].kind == Step::Kind::image) steps_[i].schema = before.with(steps_[i].result);
+    if (steps_[i].kind == Step::Kind::image) {
+      if (steps_[i].decoder == nullptr) steps_[i].element = before.at(steps_[i].result.name).dtype;
+      steps_[i].schema = before.with(steps_[i].result);
+    }
     if (!steps_[i].renamed_to.empty()) {
       std::vector<Field> fields(before.begin(), before.end());
       for (Field& field : fields)

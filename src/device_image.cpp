@@ -21,7 +21,7 @@ PixelOp DeviceImage::pixel_op(const ImageOp& op) const {
   if (op.resamples())
     throw Error(Errc::unsupported,
                 "images are not resampled behind batch; resize before it, or crop to a size without resampling");
-  const DType dtype = op.converted ? op.dtype : DType::u8;
+  const DType dtype = op.result_dtype();
   if (dtype != out_.dtype || op.layout != layout_ || !(op.tensor_shape() == out_.shape))
     throw Error(Errc::schema_mismatch, "field \"" + out_.name + "\" was declared " +
                                            std::string(to_string(out_.dtype)) + out_.shape.to_string() +
@@ -31,7 +31,10 @@ PixelOp DeviceImage::pixel_op(const ImageOp& op) const {
   out.top = op.box.top;
   out.left = op.box.left;
   out.turns = (op.transpose ? PixelOp::transpose : 0u) | (op.flip_x ? PixelOp::flip_x : 0u) |
-              (op.flip_y ? PixelOp::flip_y : 0u);
+              (op.flip_y ? PixelOp::flip_y : 0u) | (op.margin.mode == Padding::Mode::reflect ? PixelOp::reflect : 0u);
+  out.above = op.margin.top, out.below = op.margin.bottom;
+  out.before = op.margin.left, out.after = op.margin.right;
+  for (std::size_t c = 0; c < op.margin.fill.size(); ++c) out.fill[c] = static_cast<std::uint8_t>(op.margin.fill[c]);
   std::copy(op.scale.begin(), op.scale.end(), out.scale);
   std::copy(op.bias.begin(), op.bias.end(), out.bias);
   return out;

@@ -123,7 +123,7 @@ void Engine::fill_row(ChainRun& run, Slot& slot, std::uint64_t row, std::uint64_
   const std::uint64_t index = slot.indices[row];
   Made made;
   make_sample(
-      *data_, {slot.epoch, slot.first + row, 0, 0}, index, made,
+      *data_, data_->place_at(slot.epoch, slot.first + row), index, made,
       [&](const Place& place, std::uint64_t of) {
         return chain_.run(run, place, of, run.rows,
                           place.attempt == 0 ? measures(ticket, run.totals.measured.get(), run.sample_ns) : 0);

@@ -213,4 +213,11 @@ Stage draw_balanced(const BalancedOptions& options) {
                     options.seed);
 }
 
+Stage detail::draw_balanced_by(std::string field, BalancedOptions options) {
+  if (!options.labels.empty())
+    throw Error(Errc::invalid_argument, "the field \"" + field + "\" gives the labels; leave `.labels` away")
+        .with_stage("draw_balanced");
+  return detail::make_stage(detail::BalancedItem{std::move(field), std::move(options)});
+}
+
 }  // namespace penstock

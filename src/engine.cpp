@@ -112,16 +112,14 @@ void Engine::admit(Lock& lock) noexcept {
 // Who is in the batch: positions, source indices, mask.
 void Engine::prepare(Slot& slot) {
   slot.arena.reset();
-  const RankRows part = data_->rank_rows(cursor_.number);
-  const std::uint64_t next = cursor_.number + 1;
+  const RankRows part = data_->rank_rows(cursor_);
   slot.epoch = cursor_.epoch;
   slot.number = cursor_.number;
   slot.first = part.first;
   slot.valid = slot.samples = part.valid;
   slot.rows = part.rows;
-  slot.next =
-      next == steps_ ? Cursor{cursor_.epoch + 1, 0, 0, 0} : Cursor{cursor_.epoch, next, next * data_->batch->rows, 0};
-  data_->fill(slot.epoch, slot.first, {slot.indices.data(), slot.valid});
+  slot.next = data_->next_batch(cursor_);
+  data_->fill_batch(slot.epoch, slot.first, {slot.indices.data(), slot.valid});
   std::fill(slot.indices.begin() + static_cast<std::ptrdiff_t>(slot.valid), slot.indices.end(), ~std::uint64_t{0});
   std::fill_n(slot.mask.begin(), slot.valid, std::uint8_t{1});
   std::fill(slot.mask.begin() + static_cast<std::ptrdiff_t>(slot.valid), slot.mask.end(), std::uint8_t{0});
@@ -285,6 +283,8 @@ Engine::Totals Engine::totals() const {
     t.recalled += run->totals.recalled.get() + run->parents.recalled.get();
     t.measured += run->totals.measured.get();
     t.wall_ns += run->totals.wall_ns.get();
+    t.delay_ns += run->delay.delay_ns();
+    t.delay_measured_ns += run->delay.measured_ns();
     t.stood_for += run->totals.stood_for.get();
     t.copied_bytes += run->totals.copied_bytes.get();
     t.copied_bytes += run->parents.copied_bytes.get();

@@ -95,7 +95,8 @@ class Engine final : private SettledHost {
     std::uint64_t recalled = 0;  ///< that a cache had
     std::uint64_t measured = 0, stood_for = 0, wall_ns = 0;
     std::uint64_t parents = 0, parents_stood_for = 0, reads = 0, reads_stood_for = 0;
-    std::uint64_t kept = 0;  ///< samples that have a row, or will
+    std::uint64_t delay_ns = 0, delay_measured_ns = 0;  ///< of the runners, for a core; and the time that this was in
+    std::uint64_t kept = 0;                             ///< samples that have a row, or will
     std::size_t slot_bytes = 0;
     BlockSchedule::Counts blocks;
     std::size_t cells = 0, cell_bytes = 0, origins = 0, origin_bytes = 0;

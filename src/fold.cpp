@@ -23,17 +23,18 @@ class Fold {
       run.at = &step.decoder_label;
       shape = decoding_->open({cell.data, static_cast<std::size_t>(cell.shape[0])});
     } else {
-      shape = shape_of(cell.shape);
-      pixels_ = {reinterpret_cast<const std::uint8_t*>(cell.data), std::ptrdiff_t{shape.width} * shape.channels, shape};
+      shape = shape_of(cell.shape, step.element);
+      pixels_ = whole(cell.data, shape);
     }
-    check_bytes(shape, 1);
+    check_bytes(shape, size_of(shape.element));
     op_ = ImageOp(shape);
   }
 
   void add(const FoldPart& part, Rng rng) {
     if (op_.converted)
-      throw Error(Errc::invalid_argument,
-                  "image stages stand before convert and normalize: what those make is no 8-bit [H, W, C] image");
+      throw Error(
+          Errc::invalid_argument,
+          "image stages stand before convert and normalize: what those make is no [H, W, C] image of u8 or u16");
     alignas(std::max_align_t) std::byte params[ImageStageModel::max_params];
     if (!check_.fold) flush();
     const ImageShape shape = op_.shape();
@@ -51,12 +52,12 @@ class Fold {
                     "the stage asks for two things that one image operation can't do in a row; make it two stages");
     }
     op_ = next;
-    check_bytes(op_.shape(), op_.converted ? size_of(op_.dtype) : 1);
+    check_bytes(op_.shape(), size_of(op_.result_dtype()));
   }
 
   void finish() {
     if (!check_.fold && decoding_ != nullptr && !op_.plain()) flush();
-    const DType dtype = op_.converted ? op_.dtype : DType::u8;
+    const DType dtype = op_.result_dtype();
     const Field& field = step_.schema[step_.out_slot];
     const Shape shape = op_.tensor_shape();
     if (dtype != field.dtype || !field.shape.admits(shape))
@@ -69,13 +70,18 @@ class Fold {
 
  private:
   // A record's shape is the store's word, so what is wrong with it is wrong with this sample alone.
-  static ImageShape shape_of(const Shape& shape) {
+  static ImageShape shape_of(const Shape& shape, DType element) {
     const auto fits = [](std::int64_t side) { return side >= 1 && side <= std::numeric_limits<std::int32_t>::max(); };
     if (!fits(shape[0]) || !fits(shape[1]) || shape[2] < 1 || shape[2] > 4)
       throw Error(Errc::unsupported, "an image of shape " + shape.to_string() +
                                          " can't be worked on: 1 to 4 channels and no empty side are needed");
     return {static_cast<std::int32_t>(shape[0]), static_cast<std::int32_t>(shape[1]),
-            static_cast<std::int32_t>(shape[2])};
+            static_cast<std::int32_t>(shape[2]), element};
+  }
+
+  static Pixels whole(const std::byte* data, const ImageShape& shape) {
+    const auto row = static_cast<std::size_t>(shape.width) * shape.pixel_bytes();
+    return {reinterpret_cast<const std::uint8_t*>(data), static_cast<std::ptrdiff_t>(row), shape};
   }
 
   // What a stage can't do with this image it may be able to do with the next: no mistake in the program.
@@ -119,36 +125,37 @@ class Fold {
                       " bytes is larger than `max_sample_bytes` = " + std::to_string(check_.max_sample_bytes));
   }
 
-  // Executes what is folded so far into a whole 8-bit image, and starts again from it.
+  // Executes what is folded so far into a whole image, and starts again from it.
   void flush() {
     if (decoding_ == nullptr && op_.plain() && op_.box.size() == op_.source.size()) return;
     const ImageShape shape = op_.shape();
     auto* out = run_.arena.allocate(static_cast<std::size_t>(shape.height) * static_cast<std::size_t>(shape.width) *
-                                    static_cast<std::size_t>(shape.channels));
+                                    shape.pixel_bytes());
     const std::string* const at = run_.at;  // the stage that needs it still has things to say
     execute(out);
     run_.at = at;
     decoding_ = nullptr;
-    pixels_ = {reinterpret_cast<const std::uint8_t*>(out), std::ptrdiff_t{shape.width} * shape.channels, shape};
+    pixels_ = whole(out, shape);
     op_ = ImageOp(shape);
   }
 
   void execute(std::byte* out) {
     Pixels box;
     if (decoding_ != nullptr) {
-      const bool whole = op_.box.size() == op_.source.size();
+      const bool all = op_.box.size() == op_.source.size();
       run_.at = &step_.decoder_label;
-      box = decoding_->decode(op_.box, check_.verify, op_.plain() && whole ? out : nullptr, run_.arena);
+      box = decoding_->decode(op_.box, check_.verify, op_.plain() && all ? out : nullptr, run_.arena);
     } else {
-      box = {pixels_.data + op_.box.top * pixels_.stride + std::ptrdiff_t{op_.box.left} * pixels_.shape.channels,
+      const auto pixel = static_cast<std::ptrdiff_t>(pixels_.shape.pixel_bytes());
+      box = {pixels_.data + op_.box.top * pixels_.stride + op_.box.left * pixel,
              pixels_.stride,
-             {op_.box.height, op_.box.width, pixels_.shape.channels}};
+             {op_.box.height, op_.box.width, pixels_.shape.channels, pixels_.shape.element}};
     }
     run_.at = &step_.label;
     if (!op_.plain()) {
       step_.executor->run(box, op_, out, run_.arena);
     } else if (reinterpret_cast<const std::byte*>(box.data) != out) {
-      const auto row = static_cast<std::size_t>(box.shape.width) * static_cast<std::size_t>(box.shape.channels);
+      const auto row = static_cast<std::size_t>(box.shape.width) * box.shape.pixel_bytes();
       for (std::int32_t y = 0; y < box.shape.height; ++y)
         std::memcpy(out + static_cast<std::size_t>(y) * row, box.data + y * box.stride, row);
     }

@@ -1,6 +1,8 @@
 #include <penstock/image_op.hpp>
 
+#include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <utility>
 
 #include <penstock/error.hpp>
@@ -10,6 +12,19 @@ namespace penstock {
 namespace {
 
 std::string size_string(Size size) { return std::to_string(size.height) + "x" + std::to_string(size.width); }
+// Along one axis: what is left of a window and of the margins around it.
+struct Cut {
+  std::int32_t before = 0, first = 0, count = 0, after = 0;
+  bool possible(bool reflects) const { return count > 0 && (!reflects || (before < count && after < count)); }
+};
+
+// `begin` and `length` count in what the window and its margins make together.
+Cut cut(std::int32_t begin, std::int32_t length, std::int32_t window, std::int32_t margin) {
+  const std::int32_t end = begin + length;
+  const std::int32_t from = std::max(begin, margin), to = std::min(end, margin + window);
+  return {std::min(end, from) - begin, from - margin, to - from, end - std::max(begin, to)};
+}
+
 std::string box_string(const Box& box) {
   return size_string(box.size()) + "+" + std::to_string(box.top) + "+" + std::to_string(box.left);
 }
@@ -18,6 +33,9 @@ std::string box_string(const Box& box) {
 
 ImageOp::ImageOp(ImageShape shape) : source(shape), box{0, 0, shape.height, shape.width}, resized(shape.size()) {
   window = box;
+  if (shape.element != DType::u8 && shape.element != DType::u16)
+    throw Error(Errc::invalid_argument, "an image of " + std::string(penstock::to_string(shape.element)) +
+                                            " can't be worked on: u8 and u16 are possible");
   if (shape.height < 1 || shape.width < 1 || shape.channels < 1 || shape.channels > 4)
     throw Error(Errc::invalid_argument,
                 "an image of " + size_string(shape.size()) + " pixels and " + std::to_string(shape.channels) +
@@ -44,6 +62,13 @@ void ImageOp::crop(const Box& b) {
     std::swap(inner.top, inner.left);
     std::swap(inner.height, inner.width);
   }
+  const Cut rows = cut(inner.top, inner.height, window.height, margin.top),
+            columns = cut(inner.left, inner.width, window.width, margin.left);
+  const bool reflects = margin.mode == Padding::Mode::reflect;
+  if (refuse(!rows.possible(reflects) || !columns.possible(reflects))) return;
+  margin.top = rows.before, margin.bottom = rows.after;
+  margin.left = columns.before, margin.right = columns.after;
+  inner = {rows.first, columns.first, rows.count, columns.count};
   if (resamples()) {
     window = {window.top + inner.top, window.left + inner.left, inner.height, inner.width};
   } else {
@@ -51,6 +76,7 @@ void ImageOp::crop(const Box& b) {
     resized = box.size();
     window = {0, 0, box.height, box.width};
   }
+  if (!pads()) margin = {};
 }
 
 void ImageOp::resize(Size size) {
@@ -59,12 +85,54 @@ void ImageOp::resize(Size size) {
     throw Error(Errc::invalid_argument, "an image can't be resized to " + size_string(size));
   if (refuse(converted)) return;
   if (size == shape().size()) return;
-  if (refuse(resamples() || transpose)) return;
+  if (refuse(resamples() || transpose || pads())) return;
+  if (source.element != DType::u8 && next_filter_ != Filter::nearest)
+    throw Error(Errc::invalid_argument,
+                "an image of " + std::string(penstock::to_string(source.element)) +
+                    " is resampled by nearest only: name the field with Filter::nearest, or decode it to 8 bits");
   mirror_x = std::exchange(flip_x, false);
   mirror_y = std::exchange(flip_y, false);
   resized = size;
   filter = next_filter_;
   window = {0, 0, size.height, size.width};
+}
+
+void ImageOp::pad(const Padding& padding) {
+  if (refused_) return;
+  const auto sides = {padding.top, padding.left, padding.bottom, padding.right};
+  constexpr std::int32_t most = 1 << 20;
+  for (const std::int32_t side : sides)
+    if (side < 0 || side > most)
+      throw Error(Errc::invalid_argument, "an image can't be padded by " + std::to_string(side) + " pixels: 0 to " +
+                                              std::to_string(most) + " are possible");
+  Padding more = padding;
+  if (flip_x) std::swap(more.left, more.right);
+  if (flip_y) std::swap(more.top, more.bottom);
+  if (transpose) {
+    std::swap(more.top, more.left);
+    std::swap(more.bottom, more.right);
+  }
+  if (next_filter_ == Filter::nearest) more.fill.fill(more.label);
+  more.label = 0;
+  for (int c = 0; c < source.channels; ++c)
+    if (source.element == DType::u8 && more.fill[static_cast<std::size_t>(c)] > 255)
+      throw Error(Errc::invalid_argument,
+                  "an image of 8 bits can't be padded with " + std::to_string(more.fill[static_cast<std::size_t>(c)]));
+  if (refuse(converted)) return;
+  const bool reflects = more.mode == Padding::Mode::reflect;
+  if (pads() && refuse(reflects || margin.mode != more.mode || margin.fill != more.fill)) return;
+  if (reflects && (more.top >= window.height || more.bottom >= window.height || more.left >= window.width ||
+                   more.right >= window.width))
+    throw Error(Errc::invalid_argument, "an image of " + size_string(shape().size()) +
+                                            " can't be reflected by as many pixels as it has, or more");
+  more.top += margin.top, more.left += margin.left, more.bottom += margin.bottom, more.right += margin.right;
+  const auto fits = [](std::int64_t side, std::int64_t before, std::int64_t after) {
+    return side + before + after <= INT32_MAX;
+  };
+  if (!fits(window.height, more.top, more.bottom) || !fits(window.width, more.left, more.right))
+    throw Error(Errc::invalid_argument, "an image of " + size_string(shape().size()) + " can't be padded any more");
+  margin = more;
+  if (!pads()) margin = {};
 }
 
 void ImageOp::flip_horizontal() {
@@ -92,16 +160,17 @@ void ImageOp::rot90(int quarters) {
 
 void ImageOp::convert(DType to, Layout order, const std::array<float, 4>& multiply, const std::array<float, 4>& add) {
   if (refused_) return;
-  if (to != DType::u8 && to != DType::f16 && to != DType::f32)
-    throw Error(Errc::invalid_argument, "an image can't be converted to " + std::string(penstock::to_string(to)) +
-                                            "; u8, f16 and f32 are possible");
+  if (to != source.element && to != DType::f16 && to != DType::f32)
+    throw Error(Errc::invalid_argument, "an image of " + std::string(penstock::to_string(source.element)) +
+                                            " can't be converted to " + std::string(penstock::to_string(to)) +
+                                            "; its own type, f16 and f32 are possible");
   for (int c = 0; c < source.channels; ++c) {
     const auto at = static_cast<std::size_t>(c);
     if (!std::isfinite(multiply[at]) || !std::isfinite(add[at]))
       throw Error(Errc::invalid_argument, "an image can't be converted with a scale or bias that is not finite");
-    if (to == DType::u8 && (multiply[at] != 1 || add[at] != 0))
+    if (to == source.element && (multiply[at] != 1 || add[at] != 0))
       throw Error(Errc::invalid_argument,
-                  "an image that stays u8 has scale 1 and bias 0; for other values ask for dtype f32 or f16");
+                  "an image that keeps its type has scale 1 and bias 0; for other values ask for dtype f32 or f16");
   }
   if (refuse(converted)) return;
   converted = true;
@@ -112,8 +181,10 @@ void ImageOp::convert(DType to, Layout order, const std::array<float, 4>& multip
 }
 
 ImageShape ImageOp::shape() const noexcept {
-  if (transpose) return {window.width, window.height, source.channels};
-  return {window.height, window.width, source.channels};
+  const std::int32_t height = margin.top + window.height + margin.bottom;
+  const std::int32_t width = margin.left + window.width + margin.right;
+  if (transpose) return {width, height, source.channels, source.element};
+  return {height, width, source.channels, source.element};
 }
 
 Shape ImageOp::tensor_shape() const {
@@ -130,6 +201,16 @@ std::string ImageOp::to_string() const {
     text += " -> " + size_string(resized);
     if (filter == Filter::nearest) text += " nearest";
     if (!(window.size() == resized)) text += ", window " + box_string(window);
+  }
+  if (pads()) {
+    text += ", pad " + std::to_string(margin.top) + "+" + std::to_string(margin.left) + "+" +
+            std::to_string(margin.bottom) + "+" + std::to_string(margin.right);
+    if (margin.mode == Padding::Mode::reflect) {
+      text += " reflect";
+    } else {
+      text += " with";
+      for (int c = 0; c < source.channels; ++c) text += " " + std::to_string(margin.fill[static_cast<std::size_t>(c)]);
+    }
   }
   if (transpose) text += ", transpose";
   if (flip_x) text += ", flip";

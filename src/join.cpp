@@ -12,6 +12,7 @@
 #include "join_cache.hpp"
 #include "join_device.hpp"
 #include "join_field_map.hpp"
+#include "labels.hpp"
 #include "orders.hpp"
 #include "row_layout.hpp"
 #include "splits.hpp"
@@ -55,6 +56,16 @@ class Join {
           .with_stage("split");
     std::vector<std::uint64_t> members = split_members(item.options, *data_.source);
     add_order(select_order(std::move(members)), "split " + describe_split(item.options));
+  }
+  void operator()(const StratifiedSplitItem& item) {
+    const std::vector<std::int64_t> labels = labels_of_positions(item.options.stratify, "split");
+    add_order(select_order(stratified_members(item.options, labels)), "split " + describe_split(item.options));
+  }
+  void operator()(const BalancedItem& item) {
+    BalancedOptions options = item.options;
+    options.labels = labels_of_positions(item.field, "draw_balanced");
+    const Stage drawn = draw_balanced(options);
+    (*this)(std::get<OrderItem>(drawn.model().item));
   }
   void operator()(const ShuffleItem& item) {
     if (item.options.seed) set_seed(*item.options.seed, "shuffle");
@@ -106,8 +117,9 @@ class Join {
       throw Error(Errc::schema_mismatch,
                   "field \"" + item.field + "\" is " + describe(in) + ", not encoded bytes u8[?]")
           .with_stage(label);
-    add_stage(name, label, item.decoder->describe(), 0,
-              data_.schema.with({item.field, DType::u8, Shape{dynamic, dynamic, item.decoder->channels()}}));
+    add_stage(
+        name, label, item.decoder->describe(), 0,
+        data_.schema.with({item.field, item.decoder->dtype(), Shape{dynamic, dynamic, item.decoder->channels()}}));
   }
 
   void operator()(const ImageItem& item) {
@@ -117,10 +129,17 @@ class Join {
     const Field& first = at(item.fields[0].name, label);
     for (const ImageField& field : item.fields) {
       const Field& in = at(field.name, label);
-      if (in.dtype != DType::u8 || in.shape.rank() != 3)
+      if ((in.dtype != DType::u8 && (in.dtype != DType::u16 || data_.batch)) || in.shape.rank() != 3)
+        throw Error(Errc::schema_mismatch, "field \"" + field.name + "\" is " + describe(in) +
+                                               ", but image stages take u8[H, W, C]" +
+                                               (data_.batch ? " behind batch" : " or u16[H, W, C]") +
+                                               "; decode before it, convert or normalise behind it")
+            .with_stage(label);
+      if (in.dtype == DType::u16 && item.model->resamples() && field.filter != Filter::nearest)
         throw Error(Errc::schema_mismatch,
                     "field \"" + field.name + "\" is " + describe(in) +
-                        ", but image stages take u8[H, W, C]; decode before it, convert or normalise behind it")
+                        ", but values of 16 bits are resampled by nearest only: crop it to size, name it with "
+                        "Filter::nearest, or decode it to 8 bits")
             .with_stage(label);
       for (const std::size_t side : {0u, 1u})
         if (in.shape[side] != first.shape[side] && in.shape[side] != dynamic && first.shape[side] != dynamic)
@@ -128,7 +147,7 @@ class Join {
                                                  field.name + "\" is " + describe(in) +
                                                  ": fields of one image stage agree in height and width")
               .with_stage(label);
-      DType dtype = DType::u8;
+      DType dtype = in.dtype;
       const Shape shape = item.model->schema(in.shape, dtype);
       out = out.with({field.name, dtype, shape});
       if (field.filter == Filter::nearest) options += (options.empty() ? "" : ", ") + field.name + " by nearest";
@@ -335,6 +354,28 @@ class Join {
                   "resample, changes of colour, and device stages")
           .with_stage(stage);
   }
+  // The values of a field of the source, one for each position.
+  std::vector<std::int64_t> labels_of_positions(const std::string& field, const std::string& stage) const {
+    refuse_order(stage);
+    refuse_changing_orders(stage);
+    if (!data_.source_schema.find(field) && data_.schema.find(field))
+      throw Error(Errc::schema_mismatch, "field \"" + field +
+                                             "\" is made by a stage; records are drawn and split before any stage is "
+                                             "run, by the source's own fields: " +
+                                             data_.source_schema.to_string())
+          .with_stage(stage);
+    std::vector<std::int64_t> labels = labels_of(*data_.source, field, stage);
+    if (data_.orders.empty()) return labels;
+    std::vector<std::int64_t> of_positions;
+    of_positions.reserve(data_.size);
+    std::vector<std::uint64_t> indices;
+    for (std::uint64_t first = 0; first < data_.size; first += indices.size()) {
+      indices.resize(std::min<std::uint64_t>(4096, data_.size - first));
+      data_.fill(0, first, indices);
+      for (const std::uint64_t index : indices) of_positions.push_back(labels[index]);
+    }
+    return of_positions;
+  }
   // Where a stage knows something of records by their positions.
   void refuse_changing_orders(const std::string& stage) const {
     for (const BoundOrder& order : data_.orders)
@@ -365,8 +406,7 @@ class Join {
 
   static constexpr std::uint64_t most_stream_window = 1u << 20;
 
-  void add_order(std::shared_ptr<const OrderModel> model, std::string label = {}) {
-    const std::string name = model->name();
+  void refuse_order(const std::string& name) const {
     refuse_after_batch(name);
     if (data_.source->is_stream())
       throw Error(Errc::invalid_argument,
@@ -376,6 +416,10 @@ class Join {
       throw Error(Errc::invalid_argument,
                   "orders stand before filter and flat_map: behind them it is not known yet how many samples there are")
           .with_stage(name);
+  }
+  void add_order(std::shared_ptr<const OrderModel> model, std::string label = {}) {
+    const std::string name = model->name();
+    refuse_order(name);
     const std::uint64_t input = data_.size;
     try {
       data_.size = model->size(input);

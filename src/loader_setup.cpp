@@ -73,12 +73,7 @@ DeviceModels open_devices(const PipelineData& data, const LoaderOptions& options
 }
 
 void check_steps(const PipelineData& data) {
-  if (data.fixed_steps() == 0) return;
-  if (!data.settled())
-    throw Error(Errc::invalid_argument, "an epoch of this pipeline has " + std::to_string(data.steps()) +
-                                            " batches, on all ranks; leave `steps_per_epoch` away")
-        .with_stage("shard");
-  if (data.size == 0)
+  if (data.fixed_steps() != 0 && data.size == 0)
     throw Error(Errc::invalid_argument, "`steps_per_epoch` batches can't be made of a pipeline without samples")
         .with_stage("shard");
 }

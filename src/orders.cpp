@@ -129,6 +129,7 @@ Stage repeat(std::uint64_t times) {
 }
 Stage split(SplitOptions options) {
   detail::check_split(options);
+  if (!options.stratify.empty()) return detail::make_stage(detail::StratifiedSplitItem{std::move(options)});
   if (options.by == SplitOptions::By::key) return detail::make_stage(detail::SplitByKeyItem{std::move(options)});
   return wrap(SplitByIndex{std::move(options)});
 }

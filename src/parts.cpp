@@ -6,6 +6,7 @@
 #include <penstock/error.hpp>
 
 #include "hash.hpp"
+#include "labels.hpp"
 
 namespace penstock::detail {
 
@@ -89,6 +90,13 @@ std::string joined_name(std::string_view kind, const std::vector<std::string>& n
   return out + ")";
 }
 
+Error of_record(const Error& inner, const std::string& which) {
+  Error out(inner.code(), inner.cause() + which);
+  out.with_stage(inner.stage()).with_source(inner.source()).with_file(inner.file()).with_key(inner.key());
+  if (inner.offset()) out.with_offset(*inner.offset());
+  return out;
+}
+
 void require_record(const SourceModel& join, std::uint64_t index) {
   if (index < join.size()) [[likely]]
     return;
@@ -151,11 +159,24 @@ void Parts::describe(std::uint64_t index, Error& error) const {
     parts_[record.part]->describe(record.index, inner);
   } catch (...) {  // what is known so far
   }
-  Error out(inner.code(), inner.cause() + "; it is record " + std::to_string(record.index) + " of part " +
-                              std::to_string(record.part) + " of " + name_);
-  out.with_stage(inner.stage()).with_source(inner.source()).with_file(inner.file()).with_key(inner.key());
-  if (inner.offset()) out.with_offset(*inner.offset());
-  error = std::move(out);
+  error = of_record(inner, "; it is record " + std::to_string(record.index) + " of part " +
+                               std::to_string(record.part) + " of " + name_);
+}
+
+// Those of parts that can't say theirs are read.
+std::optional<std::vector<std::int64_t>> Parts::labels(std::string_view field) const {
+  std::vector<std::optional<std::vector<std::int64_t>>> own;
+  bool any = false;
+  for (const auto& part : parts_) any = own.emplace_back(part->labels(field)).has_value() || any;
+  if (!any) return std::nullopt;
+  LabelReader read(*this, field, "labels_of");
+  std::vector<std::int64_t> all;
+  all.reserve(size_);
+  for (std::uint64_t i = 0; i < size_; ++i) {
+    const PartRecord record = locate(i);
+    all.push_back(own[record.part] ? own[record.part]->at(record.index) : read(i));
+  }
+  return all;
 }
 
 bool Parts::identified() const noexcept {

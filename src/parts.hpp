@@ -2,12 +2,14 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include <penstock/any_source.hpp>
+#include <penstock/error.hpp>
 #include <penstock/source.hpp>
 
 namespace penstock::detail {
@@ -39,6 +41,7 @@ class Parts : public SourceModel {
   void describe(std::uint64_t index, Error& error) const final;
   bool identified() const noexcept final;
   std::uint64_t revision() const final;
+  std::optional<std::vector<std::int64_t>> labels(std::string_view field) const final;
 
   const SourceModel& part(std::uint64_t i) const noexcept { return *parts_[i]; }
   std::uint64_t parts() const noexcept { return parts_.size(); }
@@ -55,6 +58,10 @@ class Parts : public SourceModel {
   std::uint64_t size_ = 0;
   bool has_keys_ = true, wants_advice_ = false;
 };
+
+/// What is said of a record of another source, as an error of one that is made of it: without its index, and with
+/// `which` behind the cause.
+Error of_record(const Error& inner, const std::string& which);
 
 /// @throws Error(not_found) for an index past the end of a join.
 void require_record(const SourceModel& join, std::uint64_t index);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 
 #include <penstock/error.hpp>
 #include <penstock/rng.hpp>
@@ -16,6 +15,7 @@ namespace penstock::detail {
 
 std::uint64_t PipelineData::steps() const noexcept {
   if (!batch || settled()) return 0;
+  if (fixed_steps() != 0) return fixed_steps();
   return batch->options.tail == Tail::drop ? size / batch->rows : size / batch->rows + (size % batch->rows != 0);
 }
 
@@ -28,15 +28,35 @@ std::uint64_t PipelineData::window_rows() const noexcept {
 }
 
 std::uint64_t PipelineData::global_valid(std::uint64_t number) const noexcept {
-  return std::min(batch->rows, size - number * batch->rows);
+  return fixed_steps() != 0 ? batch->rows : std::min(batch->rows, size - number * batch->rows);
 }
 
 // Padding stands behind the end of the batch of all ranks, so that their parts, one behind the other, are that batch.
-RankRows PipelineData::rank_rows(std::uint64_t number) const noexcept {
-  const std::uint64_t valid = global_valid(number);
+RankRows PipelineData::rank_rows(const Cursor& at) const noexcept {
+  const std::uint64_t valid = global_valid(at.number);
   const bool pads = batch->options.tail == Tail::pad;
   const RowRange part = balanced_part(pads ? batch->rows : valid, shard_value());
-  return {number * batch->rows + part.first, std::min(part.count, valid - std::min(valid, part.first)), part.count};
+  return {at.position + part.first, std::min(part.count, valid - std::min(valid, part.first)), part.count};
+}
+
+Cursor PipelineData::next_batch(const Cursor& at) const noexcept {
+  const std::uint64_t behind = at.position + batch->rows;
+  if (at.number + 1 == steps()) return {at.epoch + 1, 0, fixed_steps() != 0 ? behind : 0, 0};
+  return {at.epoch, at.number + 1, behind, 0};
+}
+
+Place PipelineData::place_at(std::uint64_t epoch, std::uint64_t position) const noexcept {
+  return fixed_steps() != 0 ? Place{position / size, position % size, 0, 0} : Place{epoch, position, 0, 0};
+}
+
+void PipelineData::fill_batch(std::uint64_t epoch, std::uint64_t first, std::span<std::uint64_t> out) const {
+  while (!out.empty()) {
+    const Place at = place_at(epoch, first);
+    const std::size_t some = static_cast<std::size_t>(std::min<std::uint64_t>(out.size(), size - at.position));
+    fill(at.epoch, at.position, out.first(some));
+    out = out.subspan(some);
+    first += some;
+  }
 }
 
 void PipelineData::resolve(std::span<OrderPoint> points) const {

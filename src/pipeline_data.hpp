@@ -14,6 +14,7 @@
 #include <penstock/shard.hpp>
 #include <penstock/source.hpp>
 
+#include "cursor.hpp"
 #include "device_program.hpp"
 #include "stage_model.hpp"
 
@@ -91,15 +92,24 @@ struct PipelineData {
   }
   /// Batches an epoch; 0 where only the epoch's end tells.
   std::uint64_t steps() const noexcept;
-  /// Batches an epoch of a settled pipeline that goes over the data without end; 0 where it does not.
+  /// Batches an epoch where the data go on without end, one pass after the other; 0 where a pass is an epoch.
   std::uint64_t fixed_steps() const noexcept { return shard_value().steps_per_epoch; }
   /// The most rows of a batch that this rank has.
   std::uint64_t most_rows() const noexcept;
   /// Survivors that this rank puts together by length; 0 without buckets.
   std::uint64_t window_rows() const noexcept;
-  /// Samples in batch `number` of an epoch, on all ranks together. Not of a settled pipeline.
+  // -- not of a settled pipeline --
+  /// Samples in batch `number` of an epoch, on all ranks together.
   std::uint64_t global_valid(std::uint64_t number) const noexcept;
-  RankRows rank_rows(std::uint64_t number) const noexcept;
+  /// Of the batch at the cursor.
+  RankRows rank_rows(const Cursor& at) const noexcept;
+  /// The batch behind that one.
+  Cursor next_batch(const Cursor& at) const noexcept;
+  /// Where the sample at a position of an epoch, or of all passes, stands.
+  Place place_at(std::uint64_t epoch, std::uint64_t position) const noexcept;
+  /// Indices of the positions from `first` on, which may go on in the next pass.
+  void fill_batch(std::uint64_t epoch, std::uint64_t first, std::span<std::uint64_t> out) const;
+
   /// Turns points of the result into source indices, in place. The one door to the order.
   void resolve(std::span<OrderPoint> points) const;
   /// Indices of the positions first, first + stride, … of an epoch.

@@ -96,10 +96,13 @@ void add_policies(FactList& list, const PipelineData& data) {
   if (const Shard part = data.shard_value(); part.steps_per_epoch != 0) {
     list.add_text("steps");
     list.add(part.steps_per_epoch);
-    list.add(static_cast<std::uint64_t>(part.rank));
-    list.add(static_cast<std::uint64_t>(part.world));
-    list.say("shard", "rank " + std::to_string(part.rank) + " of " + std::to_string(part.world) + ", " +
-                          std::to_string(part.steps_per_epoch) + " steps an epoch");
+    std::string words = std::to_string(part.steps_per_epoch) + " steps an epoch";
+    if (data.settled()) {  // else all ranks stand at the same position
+      list.add(static_cast<std::uint64_t>(part.rank));
+      list.add(static_cast<std::uint64_t>(part.world));
+      words += ", rank " + std::to_string(part.rank) + " of " + std::to_string(part.world);
+    }
+    list.say("shard", std::move(words));
   }
 }
 

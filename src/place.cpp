@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include <penstock/error.hpp>
+#include <penstock/system_error.hpp>
 
 #include "pipeline_facts.hpp"
 #include "state.hpp"
@@ -37,8 +38,7 @@ struct Descriptor {
 
 void write_all(int fd, const void* bytes, std::size_t count, const std::filesystem::path& file) {
   for (std::size_t done = 0; done < count;) {
-    const ssize_t n = ::write(fd, static_cast<const char*>(bytes) + done, count - done);
-    if (n < 0 && errno == EINTR) continue;
+    const ssize_t n = uninterrupted([&] { return ::write(fd, static_cast<const char*>(bytes) + done, count - done); });
     if (n < 0) fail("can't write the state", file);
     done += static_cast<std::size_t>(n);
   }
@@ -50,8 +50,7 @@ std::string read_all(int fd, const std::filesystem::path& file) {
   std::string bytes;
   char block[4096];
   while (bytes.size() < most) {
-    const ssize_t n = ::read(fd, block, sizeof block);
-    if (n < 0 && errno == EINTR) continue;
+    const ssize_t n = uninterrupted([&] { return ::read(fd, block, sizeof block); });
     if (n < 0) fail("can't read the state", file);
     if (n == 0) break;
     bytes.append(block, static_cast<std::size_t>(n));
@@ -66,21 +65,26 @@ void detail::save_state(const State& state, std::string_view text, const std::st
   const std::filesystem::path folder = file.has_parent_path() ? file.parent_path() : std::filesystem::path(".");
   std::filesystem::path temporary = file;
   temporary += ".tmp." + std::to_string(::getpid());
-  {
-    const Descriptor out(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+  try {
+    const Descriptor out(
+        uninterrupted([&] { return ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666); }));
     if (out.fd < 0) fail("can't create the state file", temporary);
     write_all(out.fd, &state, sizeof state, temporary);
     write_all(out.fd, text.data(), text.size(), temporary);
-    if (::fsync(out.fd) != 0) fail("can't flush the state", temporary);
+    if (uninterrupted([&] { return ::fsync(out.fd); }) != 0) fail("can't flush the state", temporary);
+    if (uninterrupted([&] { return ::rename(temporary.c_str(), file.c_str()); }) != 0)
+      fail("can't rename the state into place", file);
+  } catch (...) {
+    ::unlink(temporary.c_str());
+    throw;
   }
-  if (::rename(temporary.c_str(), file.c_str()) != 0) fail("can't rename the state into place", file);
-  const Descriptor dir(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (dir.fd < 0 || ::fsync(dir.fd) != 0) fail("can't flush the state's folder", folder);
+  const Descriptor dir(uninterrupted([&] { return ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); }));
+  if (dir.fd < 0 || uninterrupted([&] { return ::fsync(dir.fd); }) != 0) fail("can't flush the state's folder", folder);
 }
 
 State detail::load_state(const std::string& name, std::string* text) {
   const std::filesystem::path file = name;
-  const Descriptor in(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
+  const Descriptor in(uninterrupted([&] { return ::open(file.c_str(), O_RDONLY | O_CLOEXEC); }));
   if (in.fd < 0) fail("can't open the state file", file);
   const std::string bytes = read_all(in.fd, file);
   const std::string_view behind = std::string_view(bytes).substr(std::min(bytes.size(), sizeof(State)));

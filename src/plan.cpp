@@ -101,7 +101,7 @@ std::string describe(const detail::PipelineData& d, const Shard& shard) {
   const detail::RowRange part = detail::balanced_part(rows, shard);
   text += ": " + rows_text(part.first, part.count) + " of the " + std::to_string(rows) + " of each batch";
   if (steps == 0 || d.global_valid(steps - 1) == rows) return text;
-  const detail::RankRows last = d.rank_rows(steps - 1);
+  const detail::RankRows last = d.rank_rows({.number = steps - 1, .position = (steps - 1) * rows});
   text += ", " + rows_text(last.first - (steps - 1) * rows, last.valid) + " of the last one's";
   if (last.rows > last.valid) text += ", and padding";
   return text;
@@ -143,7 +143,7 @@ std::string Pipeline::plan() const {
                         std::string(tail));
     else
       out += std::to_string(d.steps()) + " an epoch";
-    if (!d.settled() && d.size % d.batch->rows != 0)
+    if (!d.settled() && d.fixed_steps() == 0 && d.size % d.batch->rows != 0)
       out += "; the last one, of " + std::to_string(d.size % d.batch->rows) + " rows, is " + tail;
     out += describe(d) + "\n";
   }

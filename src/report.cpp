@@ -41,6 +41,8 @@ const char* bound_name(Bound bound) {
       return "waiting";
     case Bound::cores:
       return "cores";
+    case Bound::other_processes:
+      return "other_processes";
   }
   return "unknown";
 }
@@ -81,6 +83,20 @@ std::string json_string(std::string_view text) {
 }
 
 std::string number(double value) { return std::isfinite(value) ? detail::shortest(value) : "0"; }
+std::string number(std::optional<double> value) { return value ? number(*value) : "null"; }
+
+// Who had the cores, as far as is known.
+std::string cores_text(const Report& r) {
+  std::string out;
+  const auto add = [&out](const std::string& text) { out += (out.empty() ? "  cores: " : ", ") + text; };
+  if (r.own_core_share && r.other_core_share) {
+    add(format("this process had %.0f %% of the time of %u", 100 * *r.own_core_share, r.cores));
+    add(format("others %.0f %%", 100 * *r.other_core_share));
+  }
+  if (r.runner_delay_share) add(format("runners waited %.0f %% of their time for one", 100 * *r.runner_delay_share));
+  if (r.caller_delay_share) add(format("the caller %.0f %%", 100 * *r.caller_delay_share));
+  return out.empty() ? out : out + "\n";
+}
 
 }  // namespace
 
@@ -95,6 +111,7 @@ std::string Report::text() const {
              limit_samples_per_s > 0 ? 100 * samples_per_s / limit_samples_per_s : 0.0);
   out += format("  next(): p50 %.3f ms, p99 %.3f ms, first %.3f ms; the caller waited %.0f %% of the time\n",
                 next_p50_s * 1e3, next_p99_s * 1e3, first_batch_s * 1e3, 100 * consumer_wait_share);
+  out += cores_text(*this);
   out += "    CPU      each us   waits us         bytes  stage\n";
   for (const StageReport& s : stages)
     out += format("  %5.1f %%  %9.2f  %9.2f  %12s  ", 100 * s.share, s.cpu_us_per_sample, s.wait_us_per_sample,
@@ -132,11 +149,16 @@ std::string Report::json() const {
   add("threads", std::to_string(threads));
   add("threads_seen", std::to_string(threads_seen));
   add("cores", std::to_string(cores));
+  add("core_quota", number(core_quota));
   add("next_p50_s", number(next_p50_s));
   add("next_p99_s", number(next_p99_s));
   add("consumer_wait_share", number(consumer_wait_share));
   add("runner_idle_share", number(runner_idle_share));
   add("runner_wait_share", number(runner_wait_share));
+  add("runner_delay_share", number(runner_delay_share));
+  add("caller_delay_share", number(caller_delay_share));
+  add("own_core_share", number(own_core_share));
+  add("other_core_share", number(other_core_share));
   add("slot_allocations", std::to_string(slot_allocations));
   std::string list;
   for (const StageReport& s : stages)

@@ -61,7 +61,9 @@ void Engine::runner_main(Lock& lock) noexcept {
   bool again = false;
   for (;;) {
     lock.unlock();
+    run->delay.begin(now_ns());
     const bool gives_way = settled_ != nullptr ? work_settled(*run) : work_directly(*run);
+    run->delay.end(now_ns());
     run->reader->pause();
     lock.lock();
     // Work is issued under this mutex, or by a runner that goes on itself and then wakes others, so none can be missed

@@ -151,6 +151,7 @@ class Settled {
   Positions positions_;
   Cursor read_at_;  // of the stream
   bool stream_begun_ = false;
+  std::uint64_t read_ns_ = 0;  // that the last reading of it took
 
   std::uint64_t answered_ = 0;  // origins; the consumer's
 };

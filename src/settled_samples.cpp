@@ -13,6 +13,7 @@ namespace {
 
 constexpr unsigned records_at_once = 8;
 constexpr std::uint64_t long_read_ns = 200'000;
+constexpr std::uint64_t read_worth_asking_ns = 50'000;  // some microseconds more
 
 // Lends a reader for as long as this lives.
 class LentReader {
@@ -198,7 +199,7 @@ bool Settled::can_read() noexcept {
 // Some records, by one runner at a time.
 bool Settled::read(ChainRun& run) noexcept {
   if (!can_read() || issuing_.exchange(true, std::memory_order_seq_cst)) return false;
-  const std::uint64_t blocked = times_blocked();
+  WaitWatch watch(read_ns_ > read_worth_asking_ns);
   const Clocks begun = read_clocks();
   unsigned count = 0;
   while (count < records_at_once && !host_.paused() && !exhausted_.load(std::memory_order_relaxed) &&
@@ -209,9 +210,10 @@ bool Settled::read(ChainRun& run) noexcept {
   }
   const Clocks ended = read_clocks();
   const std::uint64_t cpu_ns = ended.cpu_ns - begun.cpu_ns, wall_ns = ended.wall_ns - begun.wall_ns;
+  read_ns_ = wall_ns;
   issuing_.store(false, std::memory_order_seq_cst);
   run.counters[0].cpu_ns.add(cpu_ns);
-  if (wall_ns > cpu_ns && times_blocked() != blocked) run.counters[0].wait_ns.add(wall_ns - cpu_ns);
+  if (wall_ns > cpu_ns) run.counters[0].wait_ns.add(watch.waited(wall_ns - cpu_ns));
   run.reads.wall_ns.add(wall_ns);
   run.reads.samples.add(count);
   run.reads.stood_for.add(count);

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,6 +18,8 @@ std::string describe_split(const SplitOptions& options);
 /// First and past-the-last position of the part in a permutation of n: cumulative shares, rounded once, so that parts
 /// meet.
 std::pair<std::uint64_t, std::uint64_t> split_range(const SplitOptions& options, std::uint64_t n);
+/// The positions, ascending, of the part of a stratified split; `labels` are those of all positions.
+std::vector<std::uint64_t> stratified_members(const SplitOptions& options, std::span<const std::int64_t> labels);
 /// The source indices whose keys hash into the part, ascending.
 std::vector<std::uint64_t> split_members(const SplitOptions& options, const SourceModel& source);
 

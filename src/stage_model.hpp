@@ -11,6 +11,7 @@
 #include <penstock/cache.hpp>
 #include <penstock/collate.hpp>
 #include <penstock/device_stage.hpp>
+#include <penstock/draw.hpp>
 #include <penstock/fields.hpp>
 #include <penstock/filter.hpp>
 #include <penstock/flat_map.hpp>
@@ -32,6 +33,13 @@ struct BlockShuffleItem {
 };
 struct SplitByKeyItem {
   SplitOptions options;
+};
+struct StratifiedSplitItem {
+  SplitOptions options;
+};
+struct BalancedItem {
+  std::string field;  ///< of the source: its labels
+  BalancedOptions options;
 };
 struct SeedItem {
   std::uint64_t seed;
@@ -102,9 +110,10 @@ struct BatchItem {
 
 /// What a Stage holds.
 struct StageModel {
-  std::variant<OrderItem, SplitByKeyItem, SeedItem, MapItem, FieldMapItem, ImageItem, DeviceStageItem, DecodeItem,
-               SelectFieldsItem, DropFieldsItem, RenameItem, FilterItem, FlatMapItem, CacheItem, ShuffleItem, BlockShuffleItem, CollateItem,
-               BucketItem, BatchItem, ErrorPolicy, CheckOptions, Shard>
+  std::variant<OrderItem, SplitByKeyItem, StratifiedSplitItem, BalancedItem, SeedItem, MapItem, FieldMapItem, ImageItem,
+               DeviceStageItem, DecodeItem, SelectFieldsItem, DropFieldsItem, RenameItem, FilterItem, FlatMapItem,
+               CacheItem, ShuffleItem, BlockShuffleItem, CollateItem, BucketItem, BatchItem, ErrorPolicy, CheckOptions,
+               Shard>
       item;
 };
 

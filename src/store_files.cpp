@@ -10,6 +10,9 @@
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <system_error>
 #include <utility>
 
 #include <penstock/system_error.hpp>
@@ -23,9 +26,17 @@ namespace {
 constexpr std::size_t buffer_bytes = 1u << 20;
 constexpr mode_t file_mode = 0664;
 
+int open_file(const std::string& file, int flags) noexcept {
+  return uninterrupted([&] { return ::open(file.c_str(), flags | O_CLOEXEC, file_mode); });
+}
+
+bool synced(int fd) noexcept {
+  return uninterrupted([&] { return ::fsync(fd); }) == 0;
+}
+
 class Descriptor {
  public:
-  Descriptor(const std::string& file, int flags) : fd_(::open(file.c_str(), flags | O_CLOEXEC, file_mode)) {}
+  Descriptor(const std::string& file, int flags) : fd_(open_file(file, flags)) {}
   Descriptor(const Descriptor&) = delete;
   Descriptor& operator=(const Descriptor&) = delete;
   ~Descriptor() {
@@ -42,9 +53,9 @@ class Descriptor {
 OutputFile::OutputFile(std::string path, std::uint64_t keep_bytes, std::string_view source)
     : path_(std::move(path)), source_(source), written_(keep_bytes) {
   buffer_.reserve(buffer_bytes);
-  fd_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, file_mode);
+  fd_ = open_file(path_, O_WRONLY | O_CREAT);
   if (fd_ < 0) throw write_error(source_, errno, "opening the file for writing", path_, 0);
-  int code = ::ftruncate(fd_, static_cast<off_t>(keep_bytes)) == 0 ? 0 : errno;
+  int code = uninterrupted([&] { return ::ftruncate(fd_, static_cast<off_t>(keep_bytes)); }) == 0 ? 0 : errno;
   if (code == 0 && ::lseek(fd_, 0, SEEK_END) < 0) code = errno;
   if (code == 0) return;
   ::close(fd_);
@@ -70,13 +81,12 @@ void OutputFile::flush() {
 }
 
 void OutputFile::sync() {
-  if (::fdatasync(fd_) != 0) throw write_error(source_, errno, "syncing", path_, 0);
+  if (uninterrupted([&] { return ::fdatasync(fd_); }) != 0) throw write_error(source_, errno, "syncing", path_, 0);
 }
 
 void OutputFile::write(std::span<const std::byte> bytes) {
   while (!bytes.empty()) {
-    const ssize_t put = ::write(fd_, bytes.data(), bytes.size());
-    if (put < 0 && errno == EINTR) continue;
+    const ssize_t put = uninterrupted([&] { return ::write(fd_, bytes.data(), bytes.size()); });
     if (put <= 0) throw write_error(source_, put < 0 ? errno : EIO, "writing", path_, bytes.size());
     bytes = bytes.subspan(static_cast<std::size_t>(put));
     written_ += static_cast<std::uint64_t>(put);
@@ -94,18 +104,54 @@ void FileLock::release() noexcept {
 }
 
 bool FileLock::take(const std::string& file, std::string_view source) {
-  release();
-  fd_ = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, file_mode);
-  if (fd_ < 0) throw write_error(source, errno, "making the file", file, 0);
-  if (::flock(fd_, LOCK_EX | LOCK_NB) != 0) {
-    if (errno == EWOULDBLOCK) return false;
-    throw system_error(source, errno, "locking", file);
+  constexpr int most_tries = 1000;
+  for (int tries = 0; tries < most_tries; ++tries) {
+    release();
+    fd_ = open_file(file, O_RDWR | O_CREAT);
+    if (fd_ < 0) throw write_error(source, errno, "making the file", file, 0);
+    if (uninterrupted([&] { return ::flock(fd_, LOCK_EX | LOCK_NB); }) != 0) {
+      const int code = errno;
+      release();
+      if (code == EWOULDBLOCK) return false;
+      throw system_error(source, code, "locking", file);
+    }
+    // Whoever held it may have removed or renamed it in between: then this is no lock of anything.
+    struct stat own {
+    }, there{};
+    if (::fstat(fd_, &own) == 0 && ::stat(file.c_str(), &there) == 0 && own.st_ino == there.st_ino &&
+        own.st_dev == there.st_dev)
+      return true;
   }
-  // Another one may have finished, and renamed the file, in between.
-  struct stat own {
-  }, there{};
-  return ::fstat(fd_, &own) == 0 && ::stat(file.c_str(), &there) == 0 && own.st_ino == there.st_ino &&
-         own.st_dev == there.st_dev;
+  release();
+  return false;
+}
+
+void MarkLock::release() noexcept {
+  if (!lock_.held()) return;
+  // Still held: whoever opened the file before gets the lock of a file that is gone, and sees that.
+  struct stat status {};
+  if (::stat(mark_.c_str(), &status) != 0 && errno == ENOENT) ::unlink(file().c_str());
+  lock_.release();
+}
+
+std::string lock_holder(const std::string& file) {
+  const std::string unknown = "another process";
+  struct stat status {};
+  if (::stat(file.c_str(), &status) != 0) return unknown;
+  // "1: FLOCK  ADVISORY  WRITE 1234 fe:00:5678 0 EOF"
+  std::ifstream locks("/proc/locks");
+  for (std::string line; std::getline(locks, line);) {
+    std::istringstream words(line);
+    std::string number, kind, how, access, inode;
+    long process = 0;
+    if (!(words >> number >> kind >> how >> access >> process >> inode) || kind != "FLOCK" || process <= 0) continue;
+    if (!inode.ends_with(":" + std::to_string(status.st_ino))) continue;
+    if (process == ::getpid()) return "this process";
+    std::string name;
+    std::getline(std::ifstream("/proc/" + std::to_string(process) + "/comm"), name);
+    return unknown + " (" + std::to_string(process) + (name.empty() ? "" : ", \"" + printable(name) + "\"") + ")";
+  }
+  return unknown;
 }
 
 std::optional<std::uint64_t> file_bytes(const std::string& file, std::string_view source) {
@@ -116,7 +162,7 @@ std::optional<std::uint64_t> file_bytes(const std::string& file, std::string_vie
 }
 
 std::uint64_t file_revision(const std::string& file) noexcept {
-  const int fd = ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  const int fd = open_file(file, O_RDONLY | O_NONBLOCK);
   if (fd < 0) return 0;
   const std::uint64_t revision = file_revision(fd);
   ::close(fd);
@@ -132,7 +178,7 @@ std::uint64_t file_revision(int descriptor) noexcept {
   // Times are made equal where files are unpacked from archives that anybody can make again.
   std::array<char, looked_at> part;
   for (const off_t at : {off_t{0}, status.st_size / 2, std::max<off_t>(status.st_size - looked_at, 0)}) {
-    const ssize_t got = ::pread(descriptor, part.data(), part.size(), at);
+    const ssize_t got = uninterrupted([&] { return ::pread(descriptor, part.data(), part.size(), at); });
     if (got > 0) hash = detail::hash_bytes(part.data(), static_cast<std::size_t>(got), hash);
   }
   return hash;
@@ -147,8 +193,7 @@ std::optional<std::string> read_text(const std::string& file, std::string_view s
   std::string text;
   std::array<char, 4096> part;
   while (true) {
-    const ssize_t got = ::read(fd.get(), part.data(), part.size());
-    if (got < 0 && errno == EINTR) continue;
+    const ssize_t got = uninterrupted([&] { return ::read(fd.get(), part.data(), part.size()); });
     if (got < 0) throw system_error(source, errno, "reading", file);
     if (got == 0) return text;
     text.append(part.data(), static_cast<std::size_t>(got));
@@ -158,39 +203,58 @@ std::optional<std::string> read_text(const std::string& file, std::string_view s
 
 void replace_text(const std::string& file, std::string_view text, bool sync, std::string_view source) {
   const std::string fresh = file + ".new";
-  {
+  try {
     const Descriptor fd(fresh, O_WRONLY | O_CREAT | O_TRUNC);
     if (fd.get() < 0) throw write_error(source, errno, "creating", fresh, text.size());
     for (std::size_t done = 0; done < text.size();) {
-      const ssize_t put = ::write(fd.get(), text.data() + done, text.size() - done);
-      if (put < 0 && errno == EINTR) continue;
+      const ssize_t put = uninterrupted([&] { return ::write(fd.get(), text.data() + done, text.size() - done); });
       if (put <= 0) throw write_error(source, put < 0 ? errno : EIO, "writing", fresh, text.size());
       done += static_cast<std::size_t>(put);
     }
-    if (sync && ::fsync(fd.get()) != 0) throw write_error(source, errno, "syncing", fresh, text.size());
+    if (sync && !synced(fd.get())) throw write_error(source, errno, "syncing", fresh, text.size());
+    rename_file(fresh, file, source);
+  } catch (...) {
+    ::unlink(fresh.c_str());
+    throw;
   }
-  rename_file(fresh, file, source);
   if (sync) sync_folder_of(file, source);
 }
 
 void rename_file(const std::string& from, const std::string& to, std::string_view source) {
-  if (std::rename(from.c_str(), to.c_str()) != 0) throw system_error(source, errno, "renaming", from);
+  if (uninterrupted([&] { return std::rename(from.c_str(), to.c_str()); }) != 0)
+    throw system_error(source, errno, "renaming", from);
 }
 
 void remove_file(const std::string& file, std::string_view source) {
-  if (::unlink(file.c_str()) != 0 && errno != ENOENT) throw system_error(source, errno, "removing", file);
+  if (uninterrupted([&] { return ::unlink(file.c_str()); }) != 0 && errno != ENOENT)
+    throw system_error(source, errno, "removing", file);
 }
 
 void sync_file(const std::string& file, std::string_view source) {
   const Descriptor fd(file, O_RDONLY);
-  if (fd.get() < 0 || ::fsync(fd.get()) != 0) throw write_error(source, errno, "syncing", file, 0);
+  if (fd.get() < 0 || !synced(fd.get())) throw write_error(source, errno, "syncing", file, 0);
 }
 
 void sync_folder_of(const std::string& file, std::string_view source) {
   std::string folder = std::filesystem::path(file).parent_path().string();
   if (folder.empty()) folder = ".";
   const Descriptor fd(folder, O_RDONLY | O_DIRECTORY);
-  if (fd.get() < 0 || ::fsync(fd.get()) != 0) throw system_error(source, errno, "syncing the folder", folder);
+  if (fd.get() < 0 || !synced(fd.get())) throw write_error(source, errno, "syncing the folder", folder, 0);
+}
+
+void make_folder(const std::string& folder, bool sync, std::string_view source) {
+  const std::filesystem::path path = std::filesystem::path(folder).lexically_normal();
+  std::vector<std::filesystem::path> missing;
+  std::error_code failed;
+  for (std::filesystem::path at = path; !at.empty() && !std::filesystem::exists(at, failed); at = at.parent_path()) {
+    if (at.has_filename()) missing.push_back(at);
+    if (at == at.parent_path()) break;
+  }
+  failed.clear();
+  if (!path.empty()) std::filesystem::create_directories(path, failed);
+  if (failed) throw write_error(source, failed.value(), "making the folder", folder, 0);
+  if (sync)
+    for (const std::filesystem::path& made : missing) sync_folder_of(made.string(), source);
 }
 
 }  // namespace penstock

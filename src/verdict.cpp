@@ -1,20 +1,15 @@
 #include "verdict.hpp"
 
 #include <algorithm>
-#include <cstdio>
+#include <cmath>
 
+#include "core_time.hpp"
 #include "cores.hpp"
+#include "number_text.hpp"
 
 namespace penstock::detail {
 
 namespace {
-
-std::string number(double value, int digits) {
-  char text[64];
-  std::snprintf(text, sizeof text, "%.*f", digits, value);
-  return text;
-}
-std::string percent(double share) { return number(100 * share, 0) + " %"; }
 
 // How often a step ran: with each sample, once for all that share a record, or with each record of a stream.
 struct Runs {
@@ -29,59 +24,27 @@ Runs runs_of(const Chain& chain, const Engine::Totals& t, std::size_t step) {
   return {t.parents, t.parents_stood_for};
 }
 
-}  // namespace
-
-void judge(Report& r) {
-  if (r.threads_seen < r.threads && r.seconds > 0.1)  // in a shorter run the others may not have been needed
-    r.notes.push_back("only " + std::to_string(r.threads_seen) + " of " + std::to_string(r.threads) +
-                      " runners were seen at once");
-  if (r.batches < 4 || r.limit_samples_per_s <= 0) {
-    r.bound = Bound::unknown;
-    r.verdict = "Too few batches to say what bounds the run.";
+// A quota is less than the cores it may be used on: what others have of those takes nothing from it.
+void limit_cores(Report& r, const std::optional<CoreShares>& shares) {
+  if (r.core_quota >= r.cores) r.core_quota = 0;
+  if (shares) r.own_core_share = shares->own;
+  if (r.core_quota == 0) {
+    if (shares) r.other_core_share = shares->others;
     return;
   }
-  const auto costliest = std::ranges::max_element(r.stages, {}, &StageReport::share);
-  const auto waits = std::ranges::max_element(r.stages, {}, &StageReport::wait_us_per_sample);
-  const bool reads = waits == r.stages.begin();
-  const double of_limit = r.samples_per_s / r.limit_samples_per_s;
-  const std::string rate = number(r.samples_per_s, 0) + " samples/s";
-  const std::string limit = number(r.limit_samples_per_s, 0);
-  // The limit is an estimate.
-  const std::string reached = of_limit > 1 ? "all" : percent(of_limit);
-  if (r.consumer_wait_share < 0.1 || (r.runner_idle_share > 0.5 && r.consumer_wait_share < 0.3)) {
-    r.bound = Bound::consumer;
-    r.verdict = "The caller bounds the run: it took " + rate + " and waited for batches " +
-                percent(r.consumer_wait_share) + " of the time; the loader could make about " + limit + ".";
-  } else if (r.runner_wait_share > 0.3 && of_limit < 0.8) {
-    r.bound = reads ? Bound::storage : Bound::waiting;
-    r.verdict = (reads ? "The storage bounds the run: runners spent "
-                       : "Waiting in " + waits->name + " bounds the run: runners spent ") +
-                percent(r.runner_wait_share) + " of their time waiting, not computing; " +
-                (reads ? "it gives " : "that gives ") + rate + ", the CPU could do " + limit + ". " +
-                (reads ? "Faster storage, more threads than the " + std::to_string(r.threads) +
-                             " there are, or a warm cache would help."
-                       : "Less waiting there, or more threads than the " + std::to_string(r.threads) +
-                             " there are, would help.");
-  } else if (r.threads > r.cores) {
-    r.bound = Bound::cores;
-    r.verdict = "The cores bound the run: " + std::to_string(r.threads) + " threads share " + std::to_string(r.cores) +
-                (r.cores == 1 ? " core" : " cores") + " and give " + rate + ", " + reached + " of what they can do.";
-  } else {
-    r.bound = Bound::cpu;
-    r.verdict = "The CPU bounds the run: " + rate + " is " + reached + " of what " + std::to_string(r.threads) +
-                (r.threads == 1 ? " thread" : " threads") + " can do; " + costliest->name + " takes " +
-                percent(costliest->share) + " of it.";
-    if (r.threads < r.cores)
-      r.verdict += " Another thread would add about " + number(r.limit_samples_per_s / r.threads, 0) + " samples/s.";
-    else
-      r.verdict += " More cores, or a cheaper " + costliest->name + ", would help.";
-  }
+  if (shares) r.own_core_share = std::min(1.0, shares->own * r.cores / r.core_quota);
+  r.notes.push_back("a quota leaves this process " + shortest(r.core_quota) + " of the time of the " +
+                    std::to_string(r.cores) + " cores it may use");
+  r.cores = static_cast<unsigned>(std::ceil(r.core_quota));
 }
+
+}  // namespace
 
 Report make_report(const Engine& engine, const DeliveryCounters& c, const Budget& budget) {
   Report r;
   const Engine::Totals t = engine.totals();
   r.cores = usable_cores();
+  r.core_quota = core_quota();
   r.batches = c.batches;
   r.samples = c.samples;
   r.errors = c.acted;
@@ -123,6 +86,10 @@ Report make_report(const Engine& engine, const DeliveryCounters& c, const Budget
     r.consumer_wait_share = static_cast<double>(c.next_ns) * 1e-9 / r.seconds;
     r.runner_idle_share = std::clamp(1 - static_cast<double>(t.busy_ns) * 1e-9 / (r.seconds * r.threads), 0.0, 1.0);
   }
+  if (t.delay_measured_ns != 0)
+    r.runner_delay_share = static_cast<double>(t.delay_ns) / static_cast<double>(t.delay_measured_ns);
+  r.caller_delay_share = c.caller_delay_share;
+  limit_cores(r, c.cores);
   r.slot_allocations = engine.slots().allocations();
   r.memory = {{"batches", engine.slots().depth(), t.slot_bytes}};
   if (t.cells != 0) r.memory.push_back({"samples that wait for those before them", t.cells, t.cell_bytes});

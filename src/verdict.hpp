@@ -1,12 +1,14 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include <penstock/report.hpp>
 
 #include "budget.hpp"
+#include "core_time.hpp"
 #include "engine.hpp"
 
 namespace penstock::detail {
@@ -16,6 +18,8 @@ struct DeliveryCounters {
   std::uint64_t batches = 0, samples = 0, bytes = 0;
   std::uint64_t next_ns = 0, first_batch_ns = 0, elapsed_ns = 0, acted = 0;
   double p50_s = 0, p99_s = 0;
+  std::optional<double> caller_delay_share;
+  std::optional<CoreShares> cores;
   std::vector<std::string> messages;
 };
 

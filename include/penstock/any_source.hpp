@@ -1,5 +1,6 @@
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <memory>
 #include <utility>
@@ -12,6 +13,13 @@
 
 namespace penstock {
 
+/// Options that open a source, which is their `Source`: an aggregate like `Lmdb`. They may stand wherever a source may.
+template <class O>
+concept OpensSource = requires {
+  typename O::Source;
+}
+&&std::constructible_from<typename O::Source, O> && (Source<typename O::Source> || BlockSource<typename O::Source>);
+
 /// A source of any type, shared: for lists of sources that differ in type, and for one source in several places.
 /// Copies mean the same source, which lives as long as one of them or a pipeline over it does. Immutable; any thread.
 class AnySource {
@@ -22,6 +30,10 @@ class AnySource {
   template <BlockSource S>
   AnySource(S source)  // NOLINT(google-explicit-constructor)
       : model_(std::make_shared<detail::BlockSourceOf<S>>(std::move(source))) {}
+  /// Opens it. @throws what its `Source` does.
+  template <OpensSource O>
+  AnySource(O options)  // NOLINT(google-explicit-constructor): what opens a source stands for it
+      : AnySource(typename O::Source(std::move(options))) {}
   AnySource(std::shared_ptr<const detail::SourceModel> model) : model_(std::move(model)) {}
 
   std::uint64_t size() const { return model_->size(); }
@@ -34,7 +46,9 @@ class AnySource {
 
 /// The source as one of any type, to be given to several pipelines or joins.
 template <class S>
-  requires Source<S> || BlockSource<S> AnySource share(S source) { return AnySource(std::move(source)); }
+  requires Source<S> || BlockSource<S> || OpensSource<S> AnySource share(S source) {
+    return AnySource(std::move(source));
+  }
 /// What is no source: a compiler's error that says why.
 template <class S>
 AnySource share(S) {

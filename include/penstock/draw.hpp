@@ -1,7 +1,9 @@
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -57,12 +59,31 @@ struct BalancedOptions {
 /// no record has, and for more than 2^62 draws; where it joins a pipeline, when that has another number of records, or
 /// an order that changes between epochs.
 PENSTOCK_API Stage draw_balanced(const BalancedOptions& options);
+namespace detail {
+PENSTOCK_API Stage draw_balanced_by(std::string field, BalancedOptions options);
+}
+/// The same with the labels that a field of the source holds, one whole number or boolean a record. It stands directly
+/// behind the source or behind take, skip, select, split and repeat, and goes by the labels of the positions that are
+/// left there:
+///
+///     from(Files{.root = "train"}) | split({.part = 0}) | draw_balanced("label")
+///
+/// Labels are got as by `labels_of` when it joins a pipeline, which takes 8 bytes of memory a record meanwhile.
+/// @throws Error(invalid_argument) for `.labels`, which the field gives; where it joins a pipeline, as above, as
+/// `labels_of`, and for a stream.
+template <class Name>
+  requires std::convertible_to<Name, std::string> Stage draw_balanced(Name field, BalancedOptions options = {}) {
+    return detail::draw_balanced_by(std::move(field), std::move(options));
+  }
 
-/// The values of a scalar integer or boolean field, one for each record in order: labels for `draw_balanced`. Reads
-/// every record once, whole, on the calling thread: it takes as long as one epoch of one thread that does nothing else.
-/// Any thread.
-/// @throws Error(schema_mismatch) where there is no such field, Error(limit_exceeded) for a value that is no int64, and
-/// whatever reading throws, with the record's index and key.
+/// The values of a scalar integer or boolean field, one for each record in order: labels for `draw_balanced`. A source
+/// that knows them without reading records says them: the classes of a folder of files, the field's dataset alone of
+/// HDF5, the value's own bytes in an LMDB record (whose checksum is not compared then), and those of joined parts. Of
+/// any other, every record is read once, whole, on the calling thread: it takes as long as one epoch of one thread that
+/// does nothing else. No stage is run, no image decoded. Any thread.
+/// @throws Error(schema_mismatch) where there is no such field, Error(limit_exceeded) for a value that is no int64,
+/// Error(invalid_argument) where a source says labels for another number of records, and whatever reading throws, with
+/// the record's index and key.
 PENSTOCK_API std::vector<std::int64_t> labels_of(const AnySource& source, std::string_view field);
 
 }  // namespace penstock

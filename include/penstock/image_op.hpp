@@ -24,9 +24,11 @@ struct Box {
   friend bool operator==(const Box&, const Box&) = default;
 };
 
-/// Size and channels of an interleaved 8-bit image.
+/// Size, channels and values of an interleaved image.
 struct ImageShape {
   std::int32_t height = 0, width = 0, channels = 0;
+  DType element = DType::u8;  ///< u8 or u16
+  std::size_t pixel_bytes() const noexcept { return static_cast<std::size_t>(channels) * size_of(element); }
   Size size() const noexcept { return {height, width}; }
   friend bool operator==(const ImageShape&, const ImageShape&) = default;
 };
@@ -40,10 +42,23 @@ enum class Filter : std::uint8_t {
   nearest,  ///< for labels: output pixel i is input pixel floor((i + 0.5) * in / out), so no value is invented
 };
 
-/// Rows of an interleaved 8-bit image that lie somewhere else. Owns nothing.
+/// What surrounds an image that is padded.
+struct Padding {
+  enum class Mode : std::uint8_t {
+    constant,  ///< one colour
+    reflect,   ///< the image itself, mirrored at its outermost pixels, which are not repeated
+  };
+  std::int32_t top = 0, left = 0, bottom = 0, right = 0;  ///< pixels
+  Mode mode = Mode::constant;
+  std::array<std::uint16_t, 4> fill{0, 0, 0, 0};  ///< the colour, channel by channel
+  std::uint16_t label = 0;                        ///< instead of it for a field of labels, resampled by nearest
+  friend bool operator==(const Padding&, const Padding&) = default;
+};
+
+/// Rows of an interleaved image that lie somewhere else. Owns nothing.
 struct Pixels {
-  const std::uint8_t* data = nullptr;
-  std::ptrdiff_t stride = 0;  ///< bytes from a row to the next
+  const std::uint8_t* data = nullptr;  ///< of 16 bits: two bytes a value, in the machine's order, aligned or not
+  std::ptrdiff_t stride = 0;           ///< bytes from a row to the next
   ImageShape shape;
 };
 
@@ -54,10 +69,11 @@ struct Pixels {
 /// starts again from its result. So folded and unfolded always give the same bits.
 ///
 /// Normal form, read by executors: the pixels of `box`, mirrored as `mirror_*` say, are resampled to `resized` with
-/// `filter` (nothing happens when that is their size), of which `window` is computed; that is transposed if
-/// `transpose`, then flipped as `flip_*` say, then converted: element = value * scale[c] + bias[c] in binary32 without
-/// contraction, rounded to nearest for f16; for u8 the value itself. `mirror_*` is only set where a resample follows;
-/// without one, `box` and `window` agree in size.
+/// `filter` (nothing happens when that is their size), of which `window` is computed; around that stands `margin`; all
+/// is transposed if `transpose`, then flipped as `flip_*` say, then converted: element = value * scale[c] + bias[c] in
+/// binary32 without contraction, rounded to nearest for f16; for u8 and u16 the value itself. `mirror_*` is only set
+/// where a resample follows; without one, `box` and `window` agree in size. A margin that reflects is narrower than
+/// `window`, and where one stands on both sides of an axis, than each of them.
 ///
 /// A plain value; one thread at a time.
 class PENSTOCK_API ImageOp {
@@ -66,20 +82,27 @@ class PENSTOCK_API ImageOp {
   /// The identity on an image of that shape. 1 to 4 channels.
   explicit ImageOp(ImageShape source);
 
-  /// Keeps `box`, which must lie inside the current image. @throws Error(invalid_argument) otherwise.
+  /// Keeps `box`, which must lie inside the current image. Refused where nothing but padding is left, or padding that
+  /// reflects what is not. @throws Error(invalid_argument) for a box outside.
   void crop(const Box& box);
-  /// Resamples with the filter that `filter_with` chose last. Refused after another resample, a transpose, or a
-  /// conversion.
+  /// Resamples with the filter that `filter_with` chose last. Refused after another resample, a transpose, padding, or
+  /// a conversion. @throws Error(invalid_argument) for values of 16 bits and another filter than nearest.
   void resize(Size size);
+  /// Surrounds the image; where `filter_with` chose nearest last, with `padding.label`. Refused after a conversion, and
+  /// after padding of another kind. @throws Error(invalid_argument) for a negative side, a fill that is no value of the
+  /// image, and a reflection as wide as the image or wider.
+  void pad(const Padding& padding);
   /// Chooses the filter of resamples that follow; at first `Filter::linear`. Called by whoever folds: which filter a
   /// field takes is the field's to say, not the stage's.
   void filter_with(Filter next) noexcept { next_filter_ = next; }
+  /// Whether `filter_with` chose nearest last: the image is one of labels.
+  bool labels() const noexcept { return next_filter_ == Filter::nearest; }
   void flip_horizontal();
   void flip_vertical();
   /// Turns by `quarters` x 90 degrees counter-clockwise; any integer.
   void rot90(int quarters);
-  /// Ends the 8-bit part: element type f32 or f16 (or u8 with scale 1 and bias 0), layout, and value * scale + bias per
-  /// channel. Refused after another conversion.
+  /// Ends the part that stages can follow: element type f32 or f16 (or the image's own with scale 1 and bias 0),
+  /// layout, and value * scale + bias per channel. Refused after another conversion.
   void convert(DType dtype, Layout layout, const std::array<float, 4>& scale, const std::array<float, 4>& bias);
 
   /// The image as it would now come out.
@@ -95,6 +118,7 @@ class PENSTOCK_API ImageOp {
   Size resized;
   Filter filter = Filter::linear;  ///< of the resample, where there is one
   Box window;
+  Padding margin;  ///< `fill` is what to fill with, for labels too
   bool transpose = false, flip_x = false, flip_y = false;
   bool converted = false;
   DType dtype = DType::u8;
@@ -103,8 +127,11 @@ class PENSTOCK_API ImageOp {
 
   /// True when pixels change size (so that `window` counts in `resized`, and filtering is needed).
   bool resamples() const noexcept { return !(resized == box.size()); }
+  bool pads() const noexcept { return margin.top != 0 || margin.left != 0 || margin.bottom != 0 || margin.right != 0; }
   /// True when the result is the pixels of `box`, as they are.
-  bool plain() const noexcept { return !resamples() && !transpose && !flip_x && !flip_y && !converted; }
+  bool plain() const noexcept { return !resamples() && !pads() && !transpose && !flip_x && !flip_y && !converted; }
+  /// Of the elements that come out.
+  DType result_dtype() const noexcept { return converted ? dtype : source.element; }
   /// "box 300x280+12+40 -> 224x224, flip" for plan() and errors.
   std::string to_string() const;
 

@@ -34,6 +34,8 @@ class PENSTOCK_API Scratch {
 /// and, where they make sense,
 ///
 ///     Shape schema(const Shape& in) const;      [H, W, C] of the result as far as it is known; default: as `in`
+///     bool resamples() const;                   whether it may resize; default: false. Where it does, images of 16
+///                                               bits are refused when it joins a pipeline, not one by one
 ///     std::string name() const;                 default "image_stage"
 ///     std::string describe() const;             its result options, for plan() and the fingerprint
 ///     std::uint64_t version() const;            of its meaning, for the fingerprint
@@ -69,9 +71,10 @@ class PENSTOCK_API ImageDecoding {
 class PENSTOCK_API ImageDecoder {
  public:
   virtual ~ImageDecoder() = default;
-  virtual std::string name() const = 0;       ///< "decode_jpeg"
-  virtual std::string describe() const = 0;   ///< result options, for plan() and the fingerprint
-  virtual std::int64_t channels() const = 0;  ///< of every image, or `dynamic`
+  virtual std::string name() const = 0;              ///< "decode_jpeg"
+  virtual std::string describe() const = 0;          ///< result options, for plan() and the fingerprint
+  virtual std::int64_t channels() const = 0;         ///< of every image, or `dynamic`
+  virtual DType dtype() const { return DType::u8; }  ///< of every image: u8 or u16
   virtual std::unique_ptr<ImageDecoding> start() const = 0;
 };
 
@@ -89,6 +92,7 @@ class PENSTOCK_API ImageStageModel {
   virtual std::string describe() const = 0;
   virtual std::uint64_t version() const = 0;
   virtual bool draws() const = 0;
+  virtual bool resamples() const = 0;
   virtual bool versioned() const = 0;  ///< it says which version it is
 };
 
@@ -157,6 +161,14 @@ class ImageStageOf final : public ImageStageModel {
       return stage_.draws();
     else
       return !std::is_empty_v<Params>;
+  }
+  bool resamples() const override {
+    if constexpr (requires {
+                    { stage_.resamples() } -> std::convertible_to<bool>;
+                  })
+      return stage_.resamples();
+    else
+      return false;
   }
   bool versioned() const override {
     return requires { stage_.version(); };

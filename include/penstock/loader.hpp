@@ -91,7 +91,11 @@ struct BatchCopied {
 class Loader;
 
 /// One epoch's batches, as an input range: `for (Batch& batch : loader.epoch())`. The batch is given back when the loop
-/// goes on, unless it was moved out of the reference.
+/// goes on, unless it was moved out of the reference. One thread at a time, which is the loader's.
+///
+/// It ends with its epoch, whoever ended that: the last batch, `end_epoch()`, a stop. Once another epoch was begun, by
+/// `epoch()` or by a `next()` behind the end, or a state was resumed, there is nothing that it could go on with: then
+/// `begin()` and `++` throw Error(invalid_argument) that names both epochs. So loops over one loader don't nest.
 class PENSTOCK_API EpochRange {
  public:
   class PENSTOCK_API iterator {
@@ -114,22 +118,33 @@ class PENSTOCK_API EpochRange {
     bool done() const noexcept { return range_->done_; }
     EpochRange* range_;
   };
-  /// Begins the epoch.
+  /// The epoch's next batch: its first, or, where a loop was left, the one behind the last that was delivered.
+  /// @throws as `Loader::next`.
   iterator begin();
   std::default_sentinel_t end() const noexcept { return {}; }
+  /// Of the epoch, from 0.
+  std::uint64_t number() const noexcept { return number_; }
 
  private:
   friend class Loader;
-  EpochRange(Loader* loader, StreamRef stream) : loader_(loader), stream_(stream) {}
+  EpochRange(Loader* loader, StreamRef stream, std::uint64_t beginning, std::uint64_t number)
+      : loader_(loader), stream_(stream), beginning_(beginning), number_(number) {}
   void advance();
   Loader* loader_;
   StreamRef stream_;
+  std::uint64_t beginning_, number_;
   Batch current_;
   bool done_ = false;
 };
 
-/// The running object: prefetches on its threads while the caller computes. Nothing runs before the first `epoch()` or
-/// `next()`. One thread at a time, but for `report()` and `stop()`, which any thread may call. Move-only.
+/// The running object: prefetches on its threads while the caller computes. Nothing runs before the first batch is
+/// asked for. One thread at a time, but for `report()` and `stop()`, which any thread may call. Move-only.
+///
+/// The loader stands at one batch: that which `next()` would give, `state()` names, and a loop would show. Leaving a
+/// loop moves nothing: `next()`, or a second loop over the same range, goes on with what is left of the epoch, and so
+/// does a loader that resumes a state saved there. What is left is given up by `epoch()`, which begins the next epoch,
+/// and by `end_epoch()`; from then on a state names the next epoch's first batch. (After an error alone a state still
+/// names the batch that failed, so that it can be tried again.)
 ///
 /// Leaving a loop early, an exception, and destruction at any moment are ordinary: they return once the samples in work
 /// are done. In a child made by fork() every call that would run or read something throws Error(forked), a new loader
@@ -147,10 +162,15 @@ class PENSTOCK_API Loader {
   Loader& operator=(Loader&&) noexcept;
   ~Loader();
 
-  /// The batches of the next epoch: the first, the one after the last one begun, or, after `resume`, what is left of
-  /// the one the state names. The range borrows the loader.
-  EpochRange epoch(StreamRef stream = {}) &;
+  /// Begins the next epoch: the first, the one after the last one begun, or, after `resume`, what is left of the one
+  /// the state names. What the epoch before still had is given up, and ranges over it are stale. The range borrows the
+  /// loader. @throws Error(invalid_argument | unsupported) for streams as `next` does, which give nothing up.
+  [[nodiscard]] EpochRange epoch(StreamRef stream = {}) &;
   EpochRange epoch(StreamRef stream = {}) && = delete;  // the loader would be gone in the loop: give it a name
+  /// Gives up what is left of the epoch that was begun, or resumed: the next `epoch()` or `next()` begins the one after
+  /// it, and `state()` names that one's first batch. (With `Shard::steps_per_epoch` the data go on behind the last
+  /// batch that was delivered.) Nothing where none is begun.
+  void end_epoch();
   /// The next batch, or nothing at the end of the epoch (once; then the next epoch begins) and after a stop. On a
   /// device, work enqueued on `stream` afterwards sees the batch; the host waits until its copy is enqueued, no longer.
   /// Without a stream it waits until the batch is there, and takes the lease's end for the end of its use.
@@ -178,9 +198,10 @@ class PENSTOCK_API Loader {
   /// and for the host's stream and a batch on a device: then the batch is still the next one. Error(device): it is not.
   std::optional<BatchCopied> next_into(std::span<const TensorView> to, StreamRef stream = {});
 
-  /// Names the batch behind the last one delivered; behind an epoch's last, the next epoch's first. (Where filters or
-  /// the like decide what is a sample, it may name what is left of the epoch instead, in which then no batch is.) 64
-  /// bytes. @throws Error(limit_exceeded) from epoch 2^32 on.
+  /// Names the batch that `next()` would give: the one behind the last delivered; behind an epoch's last, the next
+  /// epoch's first. (Where filters or the like decide what is a sample, it may name what is left of the epoch instead,
+  /// in which then no batch is.) After an error it names the batch that failed. 64 bytes. @throws Error(limit_exceeded)
+  /// from epoch 2^32 on.
   State state() const;
   /// Goes on there with the next `epoch()` or `next()`, at any thread count and depth, on any number of ranks (with
   /// `Shard::steps_per_epoch`: as the same rank of as many). @throws Error(state_mismatch) that says what differs:

@@ -134,12 +134,18 @@ struct SplitOptions {
     index,  ///< exact sizes, no memory; adding records reshuffles the parts
     key,    ///< by a hash of each record's key: a record keeps its part when others come or go; 8 bytes of memory a
             ///< record of the part, one pass over the keys when the pipeline is built
-  } by = By::index;        ///< result option
-  std::uint64_t salt = 0;  ///< result option: another value makes another split; not the pipeline's
-                           ///< seed, so that training and validation agree
+  } by = By::index;           ///< result option
+  std::uint64_t salt = 0;     ///< result option: another value makes another split; not the pipeline's
+                              ///< seed, so that training and validation agree
+  std::string stratify = {};  ///< result option: a field of the source, one whole number or boolean a record. Each of
+                              ///< its values has its share in every part, exact to less than one record. By index only.
+                              ///< Labels are got as by `labels_of` when it joins a pipeline, which takes 24 bytes of
+                              ///< memory a record meanwhile; 8 a record of the part stay
 };
 /// One of several disjoint parts that together hold every record exactly once, in every epoch the same.
-/// By key it must stand directly behind the source. @throws Error(invalid_argument).
+/// By key it must stand directly behind the source; stratified, there or behind orders that are the same in every
+/// epoch, and it leaves records in their order. @throws Error(invalid_argument); stratified, also as `labels_of` where
+/// it joins a pipeline.
 PENSTOCK_API Stage split(SplitOptions options);
 
 }  // namespace penstock

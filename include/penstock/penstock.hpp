@@ -42,3 +42,4 @@
 #include <penstock/tensor.hpp>
 #include <penstock/transform.hpp>
 #include <penstock/version.hpp>
+#include <penstock/windows.hpp>

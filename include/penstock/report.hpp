@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,12 +29,13 @@ struct MemoryRow {
 
 /// What bounded the run.
 enum class Bound : std::uint8_t {
-  unknown,   ///< too few batches to tell
-  consumer,  ///< batches waited for the caller
-  cpu,       ///< the chain's own stages used the threads up
-  storage,   ///< runners waited for the source
-  waiting,   ///< runners waited in another stage, which the verdict names
-  cores,     ///< there are more threads than cores, and those are used up
+  unknown,          ///< too few batches to tell
+  consumer,         ///< batches waited for the caller
+  cpu,              ///< the chain's own stages used the threads up
+  storage,          ///< runners waited for the source
+  waiting,          ///< runners waited in another stage, which the verdict names
+  cores,            ///< there are more threads than cores, and those are used up
+  other_processes,  ///< runners waited for cores that other processes had
 };
 
 /// What happened, and what was slow. A plain value, taken at one moment.
@@ -54,10 +56,18 @@ struct PENSTOCK_API Report {
   unsigned threads = 0;                    ///< runners asked for
   unsigned threads_seen = 0;               ///< most runners alive at once
   unsigned cores = 0;                      ///< this process may use
+  double core_quota = 0;                   ///< so many cores' time a quota of its control group leaves it; 0 = no quota
   double next_p50_s = 0, next_p99_s = 0;   ///< time inside `next()`
   double consumer_wait_share = 0;          ///< of `seconds` the caller spent inside `next()`
   double runner_idle_share = 0;            ///< of threads x seconds the runners had no place to write to
   double runner_wait_share = 0;            ///< of the chains' time they gave up their core
+  /// Of the runners' time, and of the calling thread's since its first `next()`, they were ready to run but had no
+  /// core. None where the kernel does not count it, or it could not be looked at long enough.
+  std::optional<double> runner_delay_share, caller_delay_share;
+  /// Of the time of all cores that this process may use, from the first `next()` to about the last, what this process
+  /// had, and all others together with the kernel's own threads. None where the system does not show it, or in a run
+  /// below 0.2 s. In a container "all others" may be those inside alone.
+  std::optional<double> own_core_share, other_core_share;
   std::vector<StageReport> stages;
   std::vector<MemoryRow> memory;
   std::uint64_t slot_allocations = 0;  ///< memory blocks allocated for batches, in all

@@ -12,7 +12,7 @@ struct Shard {
   int rank = 0;   ///< 0 … world - 1
   int world = 1;  ///< processes that share each batch
 
-  /// Batches an epoch, where the data can't tell; 0 = they can. See `shard`.
+  /// Batches an epoch, one pass over the data after the other; 0 = an epoch is a pass. See `shard`.
   std::uint64_t steps_per_epoch = 0;
 
   /// What the launcher set for this process; rank 0 of 1 where none did. Looked for in this order:
@@ -51,27 +51,30 @@ struct Shard {
 ///   `on_error` counts the samples of this rank. A state holds the counts of the rank that saved it; each rank that
 ///   resumes from it counts on from them.
 ///
-/// Where only the samples tell how many there are (filter, flat_map, the policy `drop`, `bucket`), ranks would not
-/// agree on their steps: such a pipeline needs `steps_per_epoch`.
+/// `steps_per_epoch` makes epochs of a fixed length, on one rank or several: evaluate after every 500 batches, however
+/// long a pass over the data is. An epoch is then exactly so many batches, all of them full (`Tail` says nothing). The
+/// data go on: pass after pass, with an order and draws of its own each (`Place::epoch` counts passes), and an epoch
+/// ends wherever its last batch does, which may hold the end of one pass and the beginning of the next. The next epoch,
+/// also where a loop is left early, begins behind the last batch that was delivered; what fails ends the epoch, as
+/// always, and the next one begins behind the batch that failed. All else stands as above.
 ///
-/// - An epoch is exactly so many batches, all of them full. The data go on: pass after pass, with an order and draws of
-///   its own each (`Place::epoch` counts passes), and an epoch ends wherever its last batch does. The next one, also
-///   where a loop is left early, begins behind the last batch that was delivered.
+/// Where only the samples tell how many there are (filter, flat_map, the policy `drop`, `bucket`), ranks would not
+/// agree on their steps: such a pipeline needs `steps_per_epoch`, and is shared in another way.
+///
 /// - Rank r makes the positions p with p mod `world` = r, counted on over all passes, and fills its share of each
 ///   batch's rows with what is left of them. Which samples meet in a batch so depends on the number of ranks, and so
 ///   does the fingerprint: each rank saves a state of its own, and resumes from it as the same rank of as many.
 /// - `bucket` looks at as many batches at once as without ranks, each rank at its part of them.
-/// - What fails ends the epoch, as always; the next one begins behind it, without what stood before it in the same
-///   batch, or `bucket`'s window.
+/// - The epoch after a failure begins behind what failed, without what stood before it in the same batch, or `bucket`'s
+///   window.
 /// - Where a rank has looked at eight times as many records as there are, one behind the other, and nothing is left of
 ///   any, that is an error.
 ///
-/// It may be given on a single rank too, for epochs of a fixed length.
-///
-/// `rank` and `world` are speed options where `steps_per_epoch` is 0; else all three are result options.
+/// `steps_per_epoch` is a result option; `rank` and `world` are where only the samples tell how many there are, else
+/// speed options.
 /// @throws Error(invalid_argument) for a rank outside of the world and for 2^32 steps or more; when the pipeline is
 /// joined, for a second one and for batches of fewer rows than ranks; when a loader is made, for `steps_per_epoch` of a
-/// pipeline that is empty or knows its own. With more than one rank Error(unsupported) where the samples tell how many
+/// pipeline that is empty. With more than one rank Error(unsupported) where the samples tell how many
 /// there are without `steps_per_epoch`, and for batches that end by the sizes of samples; also for a stream, and for
 /// its epochs: it has no positions that ranks could share (give each rank a stream of its own, and call `next()`
 /// equally often on all).

@@ -3,8 +3,10 @@
 #include <concepts>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -65,6 +67,12 @@ concept LeasedSource = Described<S> && requires(const S& source) {
 ///                                                          that are cheap to read together ends (a shard, a chunk), as
 ///                                                          the number of records up to there: ascending, the last one
 ///                                                          is size(). Empty = no such runs
+///     std::optional<std::vector<std::int64_t>> labels(std::string_view field) const;
+///                                                          the values of a scalar field of whole numbers, one for
+///                                                          each record, where they can be had without reading
+///                                                          records whole: for draws by class and stratified
+///                                                          splits. None: records are read. Equal to what `read`
+///                                                          gives
 ///     std::vector<std::string> notes() const;              lines for `Pipeline::plan()`: how it is read, and why
 template <class S>
 concept Source = SharedSource<S> || LeasedSource<S>;
@@ -121,6 +129,7 @@ class PENSTOCK_API SourceModel {
   virtual bool can_seek() const noexcept { return false; }
   virtual std::unique_ptr<StreamModel> open_stream() const { return nullptr; }
   virtual std::vector<std::uint64_t> block_ends() const { return {}; }
+  virtual std::optional<std::vector<std::int64_t>> labels(std::string_view) const { return std::nullopt; }
   virtual std::vector<std::string> notes() const { return {}; }
   /// Of the cache before it, where there is one.
   virtual std::vector<std::string> cache_notes() const { return {}; }
@@ -203,6 +212,14 @@ class SourceMembers : public SourceModel {
       return source_.block_ends();
     else
       return {};
+  }
+  std::optional<std::vector<std::int64_t>> labels(std::string_view field) const override {
+    if constexpr (requires {
+                    { source_.labels(field) } -> std::convertible_to<std::optional<std::vector<std::int64_t>>>;
+                  })
+      return source_.labels(field);
+    else
+      return std::nullopt;
   }
   std::vector<std::string> notes() const override {
     if constexpr (requires {

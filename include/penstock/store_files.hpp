@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <penstock/export.hpp>
@@ -52,11 +53,34 @@ class PENSTOCK_API FileLock {
   ~FileLock();
   /// Makes the file where it is missing. False where another one holds it. Lets go of what it held before.
   bool take(const std::string& file, std::string_view source);
+  bool held() const noexcept { return fd_ >= 0; }
   void release() noexcept;
 
  private:
   int fd_ = -1;
 };
+
+/// The lock of who makes something that is marked as unfinished by a file: taken first, before anything is looked at.
+/// It is a file of its own, the mark's name and ".lock", and is removed with the mark: let go of where the mark is
+/// gone, it goes too.
+class PENSTOCK_API MarkLock {
+ public:
+  explicit MarkLock(std::string mark) : mark_(std::move(mark)) {}
+  ~MarkLock() { release(); }
+  /// False where another one holds it: `lock_holder(file())`.
+  bool take(std::string_view source) { return lock_.take(file(), source); }
+  bool held() const noexcept { return lock_.held(); }
+  void release() noexcept;
+  std::string file() const { return mark_ + ".lock"; }
+
+ private:
+  std::string mark_;
+  FileLock lock_;
+};
+
+/// Who holds a lock of the file, for an error's text: `another process (1234, "python3")`, `this process`; `another
+/// process` where the system does not tell.
+PENSTOCK_API std::string lock_holder(const std::string& file);
 
 /// Nothing where there is no such file.
 PENSTOCK_API std::optional<std::uint64_t> file_bytes(const std::string& file, std::string_view source);
@@ -78,5 +102,7 @@ PENSTOCK_API void remove_file(const std::string& file, std::string_view source);
 PENSTOCK_API void sync_file(const std::string& file, std::string_view source);
 /// The names in the file's folder last through a power cut.
 PENSTOCK_API void sync_folder_of(const std::string& file, std::string_view source);
+/// Makes the folder and those above it where they are missing; with `sync` they last through a power cut.
+PENSTOCK_API void make_folder(const std::string& folder, bool sync, std::string_view source);
 
 }  // namespace penstock

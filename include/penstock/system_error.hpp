@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -24,6 +25,15 @@ PENSTOCK_API Error system_error(std::string_view source, int code, std::string_v
 /// much there is, and that a run can be continued.
 PENSTOCK_API Error write_error(std::string_view source, int code, std::string_view doing, const std::string& file,
                                std::uint64_t bytes);
+
+/// Makes a system call, one that returns -1 where it fails, again for as long as a signal interrupts it.
+template <class Call>
+auto uninterrupted(Call&& call) noexcept {
+  for (;;) {
+    const auto result = call();
+    if (result != -1 || errno != EINTR) return result;
+  }
+}
 
 /// Bytes as text on one line: what isn't printable ASCII as \xHH, cut behind about `longest` characters.
 PENSTOCK_API std::string printable(std::string_view bytes, std::size_t longest = 200);

@@ -14,7 +14,8 @@ namespace penstock::csv {
 
 // Opening never waits, as a pipe in a file's place would make it.
 InputFile::InputFile(const std::string& path)
-    : path_(path), descriptor_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)) {
+    : path_(path),
+      descriptor_(uninterrupted([&] { return ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK); })) {
   if (descriptor_ < 0) throw system_error(errno, "opening the file", path);
   struct stat status {};
   if (::fstat(descriptor_, &status) != 0 || !S_ISREG(status.st_mode)) {
@@ -30,8 +31,8 @@ InputFile::~InputFile() { ::close(descriptor_); }
 
 void InputFile::read(char* to, std::size_t bytes, std::uint64_t offset) const {
   for (std::size_t done = 0; done < bytes;) {
-    const ssize_t got = ::pread(descriptor_, to + done, bytes - done, static_cast<off_t>(offset + done));
-    if (got < 0 && errno == EINTR) continue;
+    const ssize_t got =
+        uninterrupted([&] { return ::pread(descriptor_, to + done, bytes - done, static_cast<off_t>(offset + done)); });
     if (got < 0) throw system_error(errno, "reading", path_).with_offset(offset + done);
     if (got == 0) throw error_in(path_, Errc::io, "the file became shorter while it was open", offset + done);
     done += static_cast<std::size_t>(got);

@@ -33,16 +33,6 @@ struct Pending {
   throw error.with_source("files").with_file(file);
 }
 
-bool selected(std::string_view name, const std::vector<std::string>& extensions) {
-  if (extensions.empty()) return true;
-  const std::size_t dot = name.rfind('.');
-  if (dot == std::string_view::npos) return false;
-  std::string extension(name.substr(dot + 1));
-  for (char& c : extension)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return std::find(extensions.begin(), extensions.end(), extension) != extensions.end();
-}
-
 class Lister {
  public:
   Lister(const std::string& root, const std::vector<std::string>& extensions) : root_(root), extensions_(extensions) {}
@@ -92,7 +82,9 @@ class Lister {
     }
     if (type == DT_DIR) {
       pending_.push_back({folder.path + entry.d_name + "/", folder.above});
-    } else if (type == DT_REG && selected(entry.d_name, extensions_)) {
+    } else if (type == DT_REG && !has_extension(entry.d_name, extensions_)) {
+      ++content_.ignored;
+    } else if (type == DT_REG) {
       content_.files.push_back(folder.path + entry.d_name);
     }
   }
@@ -109,6 +101,16 @@ void PathTable::add(std::string_view path) {
   bytes_ += path;
   bytes_ += '\0';
   ends_.push_back(bytes_.size());
+}
+
+bool has_extension(std::string_view name, const std::vector<std::string>& extensions) {
+  if (extensions.empty()) return true;
+  const std::size_t dot = name.rfind('.');
+  if (dot == std::string_view::npos) return false;
+  std::string extension(name.substr(dot + 1));
+  for (char& c : extension)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return std::find(extensions.begin(), extensions.end(), extension) != extensions.end();
 }
 
 FolderContent list_folder(const std::string& root, const std::vector<std::string>& extensions) {

@@ -7,16 +7,19 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <exception>
 #include <mutex>
 #include <unordered_set>
 #include <utility>
 
 #include <penstock/error.hpp>
+#include <penstock/system_error.hpp>
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
 #include "file_list.hpp"
+#include "keys.hpp"
 #include "labels.hpp"
 #include "natural_order.hpp"
 
@@ -58,7 +61,12 @@ class FilesSource::Impl {
     for (std::string& extension : options_.extensions)
       for (char& c : extension)
         if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-    std::vector<Record> records = options_.labels.empty() ? by_folder() : by_labels();
+    const bool by_path = options_.label.number || options_.label.class_name;
+    if (by_path && !options_.labels.empty())
+      throw Error(Errc::invalid_argument, "labels come from the file `labels` or from the function `label`; say one")
+          .with_source("files")
+          .with_file(options_.root);
+    std::vector<Record> records = by_path ? by_function() : options_.labels.empty() ? by_folder() : by_labels();
     const bool natural = options_.order == FilesOrder::natural;
     std::sort(records.begin(), records.end(), [natural](const Record& a, const Record& b) {
       return natural ? files::natural_less(a.path, b.path) : a.path < b.path;
@@ -67,8 +75,9 @@ class FilesSource::Impl {
       paths_.add(record.path);
       if (labelled_) labels_.push_back(record.label);
     }
+    endings_ = files::endings_beyond_keys(paths_, options_.extensions);
     schema_ = Schema{{options_.field, DType::u8, {dynamic}}};
-    if (labelled_) schema_ = schema_.with({options_.label, DType::i64, {}});
+    if (labelled_) schema_ = schema_.with({options_.label.field, DType::i64, {}});
   }
 
   std::uint64_t size() const noexcept { return paths_.size(); }
@@ -76,6 +85,7 @@ class FilesSource::Impl {
   const std::string& root() const noexcept { return options_.root; }
   const std::vector<std::string>& classes() const noexcept { return classes_; }
   std::uint64_t skipped() const noexcept { return skipped_; }
+  std::uint64_t ignored() const noexcept { return ignored_; }
   std::uint64_t broken_links() const noexcept { return broken_links_; }
   std::uint64_t mixed_labels_line() const noexcept { return mixed_labels_line_; }
 
@@ -85,10 +95,20 @@ class FilesSource::Impl {
     throw error.with_source("files").with_file(options_.root).with_index(index);
   }
 
+  std::string_view key(std::uint64_t index) const {
+    const std::string_view path = this->path(index);
+    return path.substr(0, path.size() - endings_[index]);
+  }
+  std::optional<std::vector<std::int64_t>> labels(std::string_view field) const {
+    if (!labelled_ || field != options_.label.field) return std::nullopt;
+    return labels_;
+  }
+
   void read(std::uint64_t index, SampleBuilder& out) const {
     const std::string_view path = this->path(index);
     // Never waits, as a pipe that took a file's place would make it.
-    const Descriptor file(::openat(root_.get(), path.data(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
+    const Descriptor file(uninterrupted(
+        [&] { return ::openat(root_.get(), path.data(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK); }));
     if (file.get() < 0) fail(system_error(errno, "opening"), index);
     struct stat status {};
     if (::fstat(file.get(), &status) != 0) fail(system_error(errno, "looking at its size"), index);
@@ -97,8 +117,8 @@ class FilesSource::Impl {
     try {
       std::byte* const to = out.emplace(0, Shape{status.st_size}).data;
       for (std::size_t done = 0; done < bytes;) {
-        const ssize_t got = ::pread(file.get(), to + done, bytes - done, static_cast<off_t>(done));
-        if (got < 0 && errno == EINTR) continue;
+        const ssize_t got =
+            uninterrupted([&] { return ::pread(file.get(), to + done, bytes - done, static_cast<off_t>(done)); });
         if (got < 0) throw system_error(errno, "reading").with_offset(done);
         if (got == 0) throw Error(Errc::io, "the file became shorter while it was read").with_offset(done);
         done += static_cast<std::size_t>(got);
@@ -139,7 +159,7 @@ class FilesSource::Impl {
 
  private:
   static int open_root(const std::string& root) {
-    const int fd = ::open(root.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
+    const int fd = uninterrupted([&] { return ::open(root.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC); });
     if (fd < 0) throw system_error(errno, "opening the folder").with_source("files").with_file(root);
     return fd;
   }
@@ -149,7 +169,40 @@ class FilesSource::Impl {
     throw error.with_source("files")
         .with_file(options_.root + "/" + std::string(path))
         .with_index(index)
-        .with_key(path);
+        .with_key(key(index));
+  }
+
+  // What a function of the user's own says of each file.
+  std::vector<Record> by_function() {
+    files::FolderContent content = files::list_folder(options_.root, options_.extensions);
+    std::sort(content.files.begin(), content.files.end());
+    std::vector<Record> records;
+    std::vector<std::string> names;
+    for (std::string& path : content.files) {
+      Record record;
+      try {
+        if (options_.label.number)
+          record.label = options_.label.number(path);
+        else
+          names.push_back(options_.label.class_name(path));
+      } catch (Error& error) {
+        throw error.with_source("files").with_file(options_.root + "/" + path);
+      } catch (const std::exception& error) {
+        throw Error(Errc::user, std::string("the function `label`: ") + error.what())
+            .with_source("files")
+            .with_file(options_.root + "/" + path);
+      }
+      record.path = std::move(path);
+      records.push_back(std::move(record));
+    }
+    classes_ = names;
+    std::sort(classes_.begin(), classes_.end());
+    classes_.erase(std::unique(classes_.begin(), classes_.end()), classes_.end());
+    for (std::size_t i = 0; i < names.size(); ++i)
+      records[i].label = std::lower_bound(classes_.begin(), classes_.end(), names[i]) - classes_.begin();
+    labelled_ = true;
+    broken_links_ = content.broken_links;
+    return records;
   }
 
   std::vector<Record> by_folder() {
@@ -179,6 +232,7 @@ class FilesSource::Impl {
     }
     if (labelled_) classes_ = std::move(content.folders);
     broken_links_ = content.broken_links;
+    ignored_ = content.ignored;
     return records;
   }
 
@@ -201,17 +255,18 @@ class FilesSource::Impl {
       named.insert(row.file);
       records.push_back({std::move(row.file), row.label});
     }
-    for (const std::string& path : files::list_folder(options_.root, options_.extensions).files)
-      if (!named.contains(path)) ++skipped_;
+    for (const std::string& path : files::list_folder(options_.root, {}).files)
+      if (!named.contains(path)) ++(files::has_extension(path, options_.extensions) ? skipped_ : ignored_);
     return records;
   }
 
   Files options_;
   Descriptor root_;
   bool labelled_ = false;
-  std::uint64_t skipped_ = 0, broken_links_ = 0, mixed_labels_line_ = 0;
+  std::uint64_t skipped_ = 0, ignored_ = 0, broken_links_ = 0, mixed_labels_line_ = 0;
   std::vector<std::string> classes_;
   files::PathTable paths_;
+  std::vector<std::uint8_t> endings_;  // bytes of each path that are not its key's
   std::vector<std::int64_t> labels_;
   Schema schema_;
   mutable std::once_flag identity_once_;
@@ -224,11 +279,15 @@ std::uint64_t FilesSource::size() const noexcept { return impl_->size(); }
 Schema FilesSource::schema() const { return impl_->schema(); }
 void FilesSource::read(std::uint64_t index, SampleBuilder& out) const { impl_->read(index, out); }
 std::string FilesSource::file() const { return impl_->root(); }
-std::string FilesSource::key(std::uint64_t index) const { return std::string(impl_->path(index)); }
+std::string FilesSource::key(std::uint64_t index) const { return std::string(impl_->key(index)); }
+std::optional<std::vector<std::int64_t>> FilesSource::labels(std::string_view field) const {
+  return impl_->labels(field);
+}
 std::uint64_t FilesSource::identity() const { return impl_->identity(); }
 std::uint64_t FilesSource::revision() const { return impl_->revision(); }
 const std::vector<std::string>& FilesSource::classes() const noexcept { return impl_->classes(); }
 std::uint64_t FilesSource::skipped() const noexcept { return impl_->skipped(); }
+std::uint64_t FilesSource::ignored() const noexcept { return impl_->ignored(); }
 std::uint64_t FilesSource::broken_links() const noexcept { return impl_->broken_links(); }
 std::uint64_t FilesSource::mixed_labels_line() const noexcept { return impl_->mixed_labels_line(); }
 

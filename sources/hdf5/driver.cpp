@@ -17,6 +17,8 @@
 #include <span>
 #include <string_view>
 
+#include <penstock/system_error.hpp>
+
 #include "read_whole.hpp"
 
 namespace penstock::hdf5 {
@@ -42,7 +44,7 @@ const OpenFile& of(const H5FD_t* file) noexcept { return *reinterpret_cast<const
 
 H5FD_t* open_file(const char* name, unsigned flags, hid_t, haddr_t) {
   if ((flags & H5F_ACC_RDWR) != 0) return nullptr;
-  const int fd = ::open(name, O_RDONLY | O_CLOEXEC);
+  const int fd = uninterrupted([&] { return ::open(name, O_RDONLY | O_CLOEXEC); });
   struct stat status {};
   if (fd < 0) return nullptr;
   // Freed with delete: the library only ever hands it back.
@@ -113,7 +115,7 @@ herr_t no_writing(H5FD_t*, H5FD_mem_t, hid_t, haddr_t, std::size_t, const void*)
 herr_t lock_file(H5FD_t* file, hbool_t) {
   const char* wanted = std::getenv("HDF5_USE_FILE_LOCKING");
   if (wanted != nullptr && (std::string_view(wanted) == "FALSE" || std::string_view(wanted) == "0")) return 0;
-  if (::flock(of(file).fd, LOCK_SH | LOCK_NB) == 0 || errno == ENOSYS) return 0;
+  if (uninterrupted([&] { return ::flock(of(file).fd, LOCK_SH | LOCK_NB); }) == 0 || errno == ENOSYS) return 0;
   return -1;
 }
 

@@ -65,7 +65,7 @@ class ListLock {
     const auto begun = std::chrono::steady_clock::now();
     while (!lock_.take(list + ".lock", source_name)) {
       if (std::chrono::steady_clock::now() - begun > longest)
-        throw error_in(list, Errc::io, "another process holds " + list + ".lock for a minute; stop it");
+        throw error_in(list, Errc::io, lock_holder(list + ".lock") + " holds " + list + ".lock for a minute; stop it");
       std::this_thread::sleep_for(2ms);
     }
   }
@@ -114,23 +114,35 @@ void FeatureList::renew(const std::string& job) {
     else
       jobs.erase(slide);
   for (const auto& [slide, ignored] : there) {
-    const FeatureFacts facts = read_feature_file(slides_ + "/" + slide + ".h5");
+    const FeatureFacts facts = read_feature_file(file_of(slide));
     jobs[slide] = facts.job;
     after += line_of(slide, facts);
   }
   for (const auto& [slide, made_by] : jobs)
     if (made_by != job)
-      throw error_in(slides_ + "/" + slide + ".h5", Errc::invalid_argument,
+      throw error_in(file_of(slide), Errc::invalid_argument,
                      "the slide was made by another job, \"" + printable(made_by) + "\"; write to another folder");
   if (after != before) replace_text(file_, after, sync_, source_name);
 }
 
-void FeatureList::add(const std::string& slide, const FeatureFacts& facts) {
+void FeatureList::end(const std::string& slide, const FeatureFacts& facts, const std::string& file) {
   const ListLock lock(file_);
+  rename_file(file, file_of(slide), source_name);
+  if (sync_) sync_folder_of(file, source_name);
+  list(slide, facts);
+}
+
+void FeatureList::list(const std::string& slide, const FeatureFacts& facts) const {
   // What a process that was killed has left of a line is cut off.
-  const std::string before = read_text(file_, source_name, any_bytes).value_or("");
-  OutputFile list(file_, before.rfind('\n') + 1, source_name);
-  if (list.bytes() == 0) list.append(heading);
+  std::string before = read_text(file_, source_name, any_bytes).value_or("");
+  before.resize(before.rfind('\n') + 1);
+  const auto listed = before.find("\n" + quoted_cell(slide) + ",");
+  if (listed != std::string::npos) {  // a slide that was deleted by hand, and made anew
+    before.erase(listed + 1, before.find('\n', listed + 1) - listed);
+    return replace_text(file_, before + line_of(slide, facts), sync_, source_name);
+  }
+  if (before.empty()) return replace_text(file_, std::string(heading) + line_of(slide, facts), sync_, source_name);
+  OutputFile list(file_, before.size(), source_name);
   list.append(line_of(slide, facts));
   list.flush();
   if (sync_) list.sync();

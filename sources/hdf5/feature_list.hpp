@@ -15,10 +15,13 @@ class FeatureList {
   /// Makes it agree with the slides that are there. @throws Error(invalid_argument) for one of another job; Error(io |
   /// corrupt).
   void renew(const std::string& job);
-  /// @throws Error(io).
-  void add(const std::string& slide, const FeatureFacts& facts);
+  /// Gives the slide's file, which is whole, its final name, and lists it: nobody who opens the folder sees one without
+  /// the other. @throws Error(io).
+  void end(const std::string& slide, const FeatureFacts& facts, const std::string& file);
 
  private:
+  void list(const std::string& slide, const FeatureFacts& facts) const;
+  std::string file_of(const std::string& slide) const { return slides_ + "/" + slide + ".h5"; }
   std::string line_of(const std::string& slide, const FeatureFacts& facts) const;
 
   std::string file_, slides_, folder_name_;

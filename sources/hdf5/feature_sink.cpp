@@ -4,7 +4,6 @@
 #include <filesystem>
 #include <optional>
 #include <string>
-#include <system_error>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -35,9 +34,7 @@ void check_features(const FeatureSinkOptions& options) {
 
 std::string slides_folder(const FeatureSinkOptions& options) {
   std::string slides = (std::filesystem::path(options.folder) / "h5_files").string();
-  std::error_code failed;
-  std::filesystem::create_directories(slides, failed);
-  if (failed) throw hdf5::write_error(failed.value(), "making the folder", slides, 0);
+  make_folder(slides, options.sync, source_name);
   return slides;
 }
 
@@ -95,17 +92,19 @@ class FeatureSink::Impl {
                " bytes; an HDF5 file's attributes hold 60,000");
     }
     if (writing_) refuse("the slide \"" + printable(slide_) + "\" is not at its end yet; end() or drop() it first");
-    if (!lock_.take(final_name + partial, source_name)) refuse("another process is at this slide; take the next one");
-    // Also where another one has ended it in between: then what is locked is an empty file, just made.
-    if (has(slide)) {
-      remove_file(final_name + partial, source_name);
-      lock_.release();
-      refuse("the slide is there already; ask has() first");
+    // Nothing is looked at before the lock is there: another one may just have ended it.
+    lock_.emplace(final_name + partial);
+    if (!lock_->take(source_name)) refuse(lock_holder(lock_->file()) + " is at this slide; take the next one");
+    try {
+      if (has(slide)) refuse("the slide is there already; ask has() first");
+      slide_ = slide;
+      failed_ = false;
+      { const OutputFile emptied(final_name + partial, 0, source_name); }  // of what an earlier run has left
+      writing_.emplace(final_name + partial, options_, attributes, slide_);
+    } catch (...) {
+      lock_.reset();
+      throw;
     }
-    slide_ = slide;
-    failed_ = false;
-    { const OutputFile emptied(final_name + partial, 0, source_name); }  // of what an earlier run has left
-    writing_.emplace(final_name + partial, options_, attributes, slide_);
   }
 
   void put(const TensorView& features, const TensorView& coords) {
@@ -116,15 +115,13 @@ class FeatureSink::Impl {
   void end() {
     require_begun();
     guarded([&] {
-      const std::string final_name = file(slide_);
+      const std::string whole = file(slide_) + partial;
       const hdf5::FeatureFacts facts = writing_->close();
-      if (options_.sync) sync_file(final_name + partial, source_name);
-      rename_file(final_name + partial, final_name, source_name);
-      if (options_.sync) sync_folder_of(final_name, source_name);
-      list_.add(slide_, facts);
+      if (options_.sync) sync_file(whole, source_name);
+      list_.end(slide_, facts, whole);
     });
     writing_.reset();
-    lock_.release();
+    lock_.reset();
   }
 
   void drop() noexcept {
@@ -135,7 +132,7 @@ class FeatureSink::Impl {
     } catch (...) {
       // The next run begins it anew.
     }
-    lock_.release();
+    lock_.reset();
   }
 
  private:
@@ -163,7 +160,7 @@ class FeatureSink::Impl {
   const FeatureSinkOptions options_;
   const std::string slides_;
   hdf5::FeatureList list_;
-  FileLock lock_;
+  std::optional<MarkLock> lock_;
   std::string slide_;
   std::optional<hdf5::FeatureFile> writing_;
   bool failed_ = false;

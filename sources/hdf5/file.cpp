@@ -23,7 +23,7 @@ namespace {
 // What stands in the way of opening, by the system's own words where it has some.
 void require_readable(const std::string& path) {
   if (path.empty()) throw error_in(path, Errc::invalid_argument, "the file's path is empty");
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  const int fd = uninterrupted([&] { return ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK); });
   if (fd < 0) throw system_error(errno, "opening the file", path);
   struct stat status {};
   const bool regular = ::fstat(fd, &status) == 0 && S_ISREG(status.st_mode);

@@ -34,6 +34,7 @@ class Hdf5Sink::Impl {
         datasets_(datasets_for(options, schema, size)),
         size_(size),
         threads_(std::move(threads)),
+        lock_(names_.mark()),
         rows_(datasets_) {
     job_.fields = escaped(schema.to_string());
     job_.datasets = escaped(text_of(datasets_));
@@ -234,21 +235,28 @@ class Hdf5Sink::Impl {
     if (options_.sync) sync_folder_of(names_.mark(), source_name);
   }
 
-  // The first shard is the store's lock, under either name, and is made before the mark.
+  // Nothing is looked at before the lock is there, so what is seen stays.
   void open_store() {
-    const std::filesystem::path folder = std::filesystem::path(names_.mark()).parent_path();
-    std::error_code failed;
-    if (!folder.empty()) std::filesystem::create_directories(folder, failed);
-    if (failed) throw hdf5::write_error(failed.value(), "making the store's folder", options_.path, 0);
-
-    const hdf5::StoreNames::Found before = names_.find();
-    const bool marked = read_text(names_.mark(), source_name).has_value();
-    if (!marked && !before.finished.empty()) return take_finished(before);
-    take_lock();
+    const std::string folder = std::filesystem::path(names_.mark()).parent_path().string();
+    if (!folder.empty()) make_folder(folder, options_.sync, source_name);
+    std::optional<Error> no_lock;
+    try {
+      if (!lock_.take(source_name))
+        refuse(Errc::invalid_argument,
+               lock_holder(lock_.file()) + " has another sink that is writing here; wait until it is done, or stop it");
+    } catch (const Error& error) {
+      if (error.code() != Errc::io) throw;
+      no_lock = error;  // which is no matter where nothing is to be written
+    }
     const hdf5::StoreNames::Found found = names_.find();
-    if (const auto text = read_text(names_.mark(), source_name)) return resume(*text, found);
-    if (!found.finished.empty()) return take_finished(found);  // in between
-    if (found.partial.size() != 1 || file_bytes(names_.partial(0), source_name) != 0)
+    const auto text = read_text(names_.mark(), source_name);
+    if (!text && !found.finished.empty()) {
+      lock_.release();  // these change no more
+      return take_finished(found);
+    }
+    if (no_lock) throw *no_lock;
+    if (text) return resume(*text, found);
+    if (!found.partial.empty())
       refuse(Errc::invalid_argument,
              "there are files here, *.partial, that were not begun by a run that can be continued; delete them, or "
              "write to another path");
@@ -256,18 +264,6 @@ class Hdf5Sink::Impl {
     there_.open(names_.items(), 0);
     mark(options_.sync);
     begin_shard(0);
-  }
-
-  void take_lock() {
-    const std::string first = names_.shard(0), unnamed = names_.partial(0);
-    const bool named = file_bytes(first, source_name).has_value();
-    bool taken = lock_.take(named ? first : unnamed, source_name);
-    // Another sink may just have given the first file its name; then what is locked is an empty file, made by that.
-    if (taken && !named && file_bytes(first, source_name) && file_bytes(unnamed, source_name) == 0) {
-      remove_file(unnamed, source_name);
-      taken = lock_.take(first, source_name);
-    }
-    if (!taken) refuse(Errc::invalid_argument, "another sink is writing here; wait until it is done, or stop it");
   }
 
   void take_finished(const hdf5::StoreNames::Found& found) {
@@ -353,7 +349,7 @@ class Hdf5Sink::Impl {
   const std::uint64_t size_;
   std::optional<SinkThreads> threads_;
   hdf5::SinkJob job_;
-  FileLock lock_;
+  MarkLock lock_;
   bool was_finished_ = false, failed_ = false, uncommitted_ = false;
   bool no_items_ = false;     // it is finished, or all but: which items it holds is not known any more
   std::uint64_t before_ = 0;  // samples of earlier runs

@@ -7,6 +7,7 @@
 #include <limits>
 #include <utility>
 
+#include <penstock/draw.hpp>
 #include <penstock/error.hpp>
 
 #include "chunk_block.hpp"
@@ -239,6 +240,19 @@ std::vector<std::uint64_t> Hdf5Source::block_ends() const {
   }
   if (!chunked) ends.clear();
   return ends;
+}
+
+std::optional<std::vector<std::int64_t>> Hdf5Source::labels(std::string_view field) const {
+  const auto slot = impl_->schema.find(field);
+  if (!slot || impl_->schema.size() == 1) return std::nullopt;
+  const Hdf5FieldInfo& info = impl_->fields[*slot];
+  const Hdf5Field alone = impl_->options.fields.empty()
+                              ? Hdf5Field{.dataset = info.dataset, .member = info.member, .name = info.name}
+                              : impl_->options.fields[*slot];
+  Hdf5 options = impl_->options;
+  options.path.clear();
+  options.fields = {alone};
+  return labels_of(Hdf5Source(std::move(options)), field);
 }
 
 const std::vector<Hdf5FieldInfo>& Hdf5Source::fields() const noexcept { return impl_->fields; }

@@ -3,10 +3,11 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <span>
+
+#include <penstock/system_error.hpp>
 
 namespace penstock::hdf5 {
 
@@ -14,8 +15,8 @@ namespace penstock::hdf5 {
 inline ssize_t read_whole(int descriptor, std::uint64_t offset, std::span<std::byte> out) noexcept {
   std::size_t done = 0;
   while (done < out.size()) {
-    const ssize_t got = ::pread(descriptor, out.data() + done, out.size() - done, static_cast<off_t>(offset + done));
-    if (got < 0 && errno == EINTR) continue;
+    const ssize_t got = uninterrupted(
+        [&] { return ::pread(descriptor, out.data() + done, out.size() - done, static_cast<off_t>(offset + done)); });
     if (got < 0) return -1;
     if (got == 0) break;
     done += static_cast<std::size_t>(got);

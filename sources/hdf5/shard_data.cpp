@@ -61,7 +61,8 @@ Reference reference_at(const std::byte* from) noexcept {
 
 class ReadingFile {
  public:
-  explicit ReadingFile(const std::string& file) : file_(file), fd_(::open(file.c_str(), O_RDONLY | O_CLOEXEC)) {
+  explicit ReadingFile(const std::string& file)
+      : file_(file), fd_(uninterrupted([&] { return ::open(file.c_str(), O_RDONLY | O_CLOEXEC); })) {
     if (fd_ < 0) throw system_error(errno, "opening the file", file);
   }
   ReadingFile(const ReadingFile&) = delete;
@@ -69,8 +70,8 @@ class ReadingFile {
   ~ReadingFile() { ::close(fd_); }
   void read(void* to, std::size_t bytes, std::uint64_t offset) const {
     for (std::size_t done = 0; done < bytes;) {
-      const ssize_t got = ::pread(fd_, static_cast<char*>(to) + done, bytes - done, static_cast<off_t>(offset + done));
-      if (got < 0 && errno == EINTR) continue;
+      const ssize_t got = uninterrupted(
+          [&] { return ::pread(fd_, static_cast<char*>(to) + done, bytes - done, static_cast<off_t>(offset + done)); });
       if (got < 0) throw system_error(errno, "reading", file_);
       if (got == 0) throw error_in(file_, Errc::corrupt, "the file is shorter than what was committed", offset);
       done += static_cast<std::size_t>(got);

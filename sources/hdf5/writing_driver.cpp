@@ -15,6 +15,8 @@
 #include <span>
 #include <utility>
 
+#include <penstock/system_error.hpp>
+
 #include "read_whole.hpp"
 
 namespace penstock::hdf5 {
@@ -50,7 +52,7 @@ constexpr haddr_t metadata_alignment = 8;
 
 H5FD_t* open_written(const char* name, unsigned, hid_t, haddr_t) {
   if (opening == nullptr || (*opening)->name != name) return nullptr;
-  const int fd = ::open(name, O_RDWR | O_CLOEXEC);
+  const int fd = uninterrupted([&] { return ::open(name, O_RDWR | O_CLOEXEC); });
   if (fd < 0) {
     (*opening)->failure = errno;
     return nullptr;
@@ -117,8 +119,7 @@ herr_t write_written(H5FD_t* file, H5FD_mem_t type, hid_t, haddr_t address, std:
   // Failures are told by `failure`: the library would keep a file that it can't write for ever.
   const auto* in = static_cast<const std::byte*>(buffer);
   while (size > 0 && state_of(f).failure == 0) {
-    const ssize_t put = ::pwrite(f.fd, in, size, static_cast<off_t>(address));
-    if (put < 0 && errno == EINTR) continue;
+    const ssize_t put = uninterrupted([&] { return ::pwrite(f.fd, in, size, static_cast<off_t>(address)); });
     if (put <= 0) {
       state_of(f).failure = put < 0 ? errno : EIO;
       return 0;
@@ -134,7 +135,8 @@ herr_t write_written(H5FD_t* file, H5FD_mem_t type, hid_t, haddr_t address, std:
 herr_t truncate_written(H5FD_t* file, hid_t, hbool_t) {
   // What was allocated last may not have been written.
   const OpenWritten& f = written_of(file);
-  if (::ftruncate(f.fd, static_cast<off_t>(f.end)) != 0 && state_of(f).failure == 0) state_of(f).failure = errno;
+  if (uninterrupted([&] { return ::ftruncate(f.fd, static_cast<off_t>(f.end)); }) != 0 && state_of(f).failure == 0)
+    state_of(f).failure = errno;
   return 0;
 }
 

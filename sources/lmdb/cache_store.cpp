@@ -13,6 +13,7 @@
 #include <utility>
 
 #include <penstock/error.hpp>
+#include <penstock/store_files.hpp>
 
 #include "bytes.hpp"
 #include "cache_key.hpp"
@@ -29,7 +30,8 @@ namespace {
 constexpr std::uint64_t most_map_bytes = std::uint64_t{1} << 40, least_map_bytes = std::uint64_t{1} << 28;
 constexpr std::uint64_t spare_map_bytes = 64u << 20;  // beyond `max_bytes`: what LMDB needs to say that it is full
 constexpr std::chrono::seconds patience{10};          // with a process that has just begun to make the cache
-constexpr std::chrono::seconds quiet{1};              // since the last commit, until places are worth learning
+constexpr std::chrono::milliseconds patience_with_others{500};
+constexpr std::chrono::seconds quiet{1};  // since the last commit, until places are worth learning
 
 std::int64_t now_ns() noexcept {
   return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
@@ -63,11 +65,15 @@ class Writing {
   MDB_txn* get() const noexcept { return txn_; }
   void put(std::string_view key, std::string_view text) {
     MDB_val name = value_of(key), value = value_of(text);
-    check(mdb_put(txn_, environment_.table(), &name, &value, 0), "writing the manifest", environment_.file());
+    require(mdb_put(txn_, environment_.table(), &name, &value, 0), text.size());
   }
-  void commit() { check(mdb_txn_commit(std::exchange(txn_, nullptr)), "writing the manifest", environment_.file()); }
+  void commit() { require(mdb_txn_commit(std::exchange(txn_, nullptr)), 0); }
 
  private:
+  void require(int code, std::size_t bytes) const {
+    if (code != 0) throw write_error(code, "writing the manifest", environment_.file(), bytes);
+  }
+
   const Environment& environment_;
   MDB_txn* txn_ = nullptr;
 };
@@ -147,9 +153,11 @@ void CacheStore::open_environment() {
 // False: the store was made, or emptied, and is to be opened again.
 bool CacheStore::begin_writing() {
   most_bytes_ = options_.max_bytes != 0 ? options_.max_bytes : std::min(free_for(files_), most_map_bytes);
+  std::unique_ptr<WritersLock> lock = lock_for_writing(files_);
   for (std::uint64_t map_bytes = std::min(most_bytes_, most_map_bytes) + spare_map_bytes;; map_bytes /= 2) {
     try {
-      environment_ = own_for_writing(files_, static_cast<std::size_t>(map_bytes), options_.sync);
+      if (lock == nullptr) lock = lock_for_writing(files_);
+      environment_ = own_for_writing(files_, static_cast<std::size_t>(map_bytes), options_.sync, std::move(lock));
       most_bytes_ = std::min(most_bytes_, map_bytes - std::min(map_bytes, spare_map_bytes));
       break;
     } catch (const Error& error) {  // less address space than that, where it is limited
@@ -176,15 +184,21 @@ bool CacheStore::begin_writing() {
           });
       return true;
     }
-    if (!use_.alone([&] {
-          check(mdb_drop(writing.get(), environment_->table(), 0), "emptying the cache", environment_->file());
-          put_manifest(writing, cache_manifest(key_));
-        }))
-      refuse_other(differs, true, environment_->file());
+    const auto empty = [&] {
+      check(mdb_drop(writing.get(), environment_->table(), 0), "emptying the cache", environment_->file());
+      put_manifest(writing, cache_manifest(key_));
+    };
+    // Others that come at the same moment hold it too, until they have seen that this one writes.
+    const auto until = std::chrono::steady_clock::now() + patience_with_others;
+    while (!use_.alone(empty)) {
+      if (std::chrono::steady_clock::now() > until) refuse_other(differs, true, environment_->file());
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
     environment_.reset();
     return false;
   }
   put_manifest(writing, cache_manifest(key_));
+  if (options_.sync) sync_folder_of(files_.data, source_name);
   environment_.reset();  // with something in it, it knows where its map begins
   return false;
 }

@@ -5,9 +5,13 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <utility>
+
+#include <penstock/error.hpp>
 
 #include "bytes.hpp"
 #include "errors.hpp"
+#include "lock_file.hpp"
 #include "map_base.hpp"
 #include "registry.hpp"
 
@@ -15,7 +19,6 @@ namespace penstock::lmdb {
 
 namespace {
 
-constexpr unsigned reader_slots = 1022;
 // Beyond the file's end: room for a writing process to grow it while it is open. Costs address space, not memory.
 constexpr std::uint64_t spare_address_space = std::uint64_t{64} << 30;
 constexpr std::uint64_t map_granularity = 64u << 10;  // a multiple of any page size
@@ -33,12 +36,19 @@ Handle create(const std::string& file) {
 }
 
 int open_once(Handle& handle, const StoreFiles& files, unsigned flags, std::uint64_t map_bytes) {
+  handle.reset();
   handle = create(files.data);
   check(mdb_env_set_maxreaders(handle.get(), reader_slots), "opening the store", files.data);
   check(mdb_env_set_maxdbs(handle.get(), 1), "opening the store", files.data);  // to tell named tables from records
   const std::uint64_t rounded = (map_bytes / map_granularity + 1) * map_granularity;
   check(mdb_env_set_mapsize(handle.get(), rounded), "opening the store", files.data);
   return mdb_env_open(handle.get(), files.path.c_str(), flags, file_mode);
+}
+
+int open(Handle& handle, const StoreFiles& files, unsigned flags, std::uint64_t map_bytes) {
+  int code = EINTR;
+  while (code == EINTR) code = open_once(handle, files, flags, map_bytes);
+  return code;
 }
 
 }  // namespace
@@ -55,20 +65,28 @@ std::unique_ptr<Environment> Environment::for_reading(const StoreFiles& files, b
   if (files.single_file) flags |= MDB_NOSUBDIR;
 
   std::unique_ptr<Environment> made(new Environment(files.data));
+  const LockFileRoom room = reserve_lock_file(files.lock);
+  if (room.no_room() && !room.in_use) {
+    // Nobody can have the store open for writing who has no lock file.
+    made->without_lock_file_ = "there is no room for it on the disk";
+  } else if (room.no_room()) {
+    throw write_error(room.code, "keeping room for the lock file, which another process uses", files.lock,
+                      lock_file_bytes);
+  } else if (room.code != 0) {
+    made->without_lock_file_ = "it can't be made, or not be written to, here";
+  }
+  if (!made->without_lock_file_.empty()) flags |= MDB_NOLOCK;
   Handle handle;
   std::uint64_t map_bytes = bytes + spare_address_space;
-  int code = open_once(handle, files, flags, map_bytes);
+  int code = open(handle, files, flags, map_bytes);
   if (code == ENOMEM) {
     map_bytes = bytes;
-    code = open_once(handle, files, flags, map_bytes);
-  }
-  if (code == EACCES || code == EROFS || code == EPERM) {
-    // The lock file can't be made, or not be written to: as a rule, as nobody may write here.
-    code = open_once(handle, files, flags | MDB_NOLOCK, map_bytes);
+    code = open(handle, files, flags, map_bytes);
   }
   check(code, "opening the store", files.data);
   made->env_ = handle.release();
   check(mdb_env_get_fd(made->env_, &made->descriptor_), "opening the store", files.data);
+  if (!made->without_lock_file_.empty()) made->keep_writers_out(files);
   made->check_length();
   int cleared = 0;
   check(mdb_reader_check(made->env_, &cleared), "clearing the slots of dead readers", files.data);
@@ -76,7 +94,17 @@ std::unique_ptr<Environment> Environment::for_reading(const StoreFiles& files, b
   return made;
 }
 
-std::unique_ptr<Environment> Environment::for_writing(const StoreFiles& files, std::size_t map_bytes, bool sync) {
+// What it reads stays only as long as nobody writes, who can't see it here. A file system without such locks is
+// trusted.
+void Environment::keep_writers_out(const StoreFiles& files) {
+  if (uninterrupted([&] { return ::flock(descriptor_, LOCK_SH | LOCK_NB); }) == 0 || errno != EWOULDBLOCK) return;
+  Error error(Errc::invalid_argument,
+              "LMDB's lock file can't be used, as " + without_lock_file_ + ", and " + busy_text(files));
+  throw error.with_source("lmdb").with_file(files.data);
+}
+
+std::unique_ptr<Environment> Environment::for_writing(const StoreFiles& files, std::size_t map_bytes, bool sync,
+                                                      std::unique_ptr<WritersLock> lock) {
   const auto facts = facts_of(files.data);
   const std::uint64_t bytes = facts ? facts->bytes : 0;
   unsigned flags = MDB_NORDAHEAD | MDB_NOTLS;
@@ -84,19 +112,14 @@ std::unique_ptr<Environment> Environment::for_writing(const StoreFiles& files, s
   if (!sync) flags |= MDB_NOSYNC;
 
   std::unique_ptr<Environment> made(new Environment(files.data));
+  made->lock_ = std::move(lock);
+  if (const int code = reserve_lock_file(files.lock).code; code != 0)
+    throw write_error(code, "keeping room for the lock file", files.lock, lock_file_bytes);
   Handle handle;
-  const int code = open_once(handle, files, flags, std::max<std::uint64_t>(map_bytes, bytes));
-  if (code != 0) throw write_error(code, "opening the store for writing", files.data, 0);
+  const int code = open(handle, files, flags, std::max<std::uint64_t>(map_bytes, bytes));
+  if (code != 0) throw write_error(code, "opening the store for writing", files.data, bytes == 0 ? header_bytes() : 0);
   made->env_ = handle.release();
   check(mdb_env_get_fd(made->env_, &made->descriptor_), "opening the store", files.data);
-  // LMDB lets writers take turns; two of these would take each other's records for their own.
-  if (::flock(made->descriptor_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
-    LockedElsewhere error(Errc::invalid_argument,
-                          "another process is writing to this store; wait until it is done, or stop it");
-    error.with_source("lmdb").with_file(files.data);
-    throw error;
-  }
-  made->locked_ = true;
   made->check_length();
   int cleared = 0;
   check(mdb_reader_check(made->env_, &cleared), "clearing the slots of dead readers", files.data);
@@ -107,7 +130,7 @@ std::unique_ptr<Environment> Environment::for_writing(const StoreFiles& files, s
 Environment::~Environment() {
   if (env_ == nullptr) return;
   // A child made by fork() has the same descriptor, which would keep the lock.
-  if (locked_) ::flock(descriptor_, LOCK_UN);
+  if (!without_lock_file_.empty()) ::flock(descriptor_, LOCK_UN);
   mdb_env_close(env_);
 }
 

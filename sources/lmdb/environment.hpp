@@ -8,25 +8,20 @@
 #include <memory>
 #include <string>
 
-#include <penstock/error.hpp>
-
 #include "files.hpp"
+#include "writers_lock.hpp"
 
 namespace penstock::lmdb {
-
-/// Another process has the lock of those who write.
-class LockedElsewhere : public Error {
- public:
-  using Error::Error;
-};
 
 /// One open LMDB environment. Any thread. Made by `registry.hpp` alone, as a process must not open a file twice.
 class Environment {
  public:
-  /// Read-only. @throws Error(corrupt) for a file that is shorter than its header says.
+  /// Read-only. Where the lock file can't be made, or has no room, it goes without, and nobody of ours may write
+  /// meanwhile. @throws Error(corrupt) for a file that is shorter than its header says.
   static std::unique_ptr<Environment> for_reading(const StoreFiles& files, bool read_ahead);
-  /// Made where missing; locked against other writing processes. @throws LockedElsewhere.
-  static std::unique_ptr<Environment> for_writing(const StoreFiles& files, std::size_t map_bytes, bool sync);
+  /// Made where it is empty.
+  static std::unique_ptr<Environment> for_writing(const StoreFiles& files, std::size_t map_bytes, bool sync,
+                                                  std::unique_ptr<WritersLock> lock);
 
   Environment(const Environment&) = delete;
   Environment& operator=(const Environment&) = delete;
@@ -37,6 +32,8 @@ class Environment {
   MDB_dbi table() const noexcept { return table_; }
   const std::string& file() const noexcept { return file_; }
   int descriptor() const noexcept { return descriptor_; }
+  /// Why it is read without a lock file; empty where it has one.
+  const std::string& without_lock_file() const noexcept { return without_lock_file_; }
   /// False in a child made by fork(), where nothing of this may be touched.
   bool usable() const noexcept;
   /// @throws Error(forked) unless usable.
@@ -63,6 +60,7 @@ class Environment {
   static bool ends_within(std::uint64_t begin, std::uint64_t bytes, std::uint64_t end) noexcept {
     return begin <= end && bytes <= end - begin;
   }
+  void keep_writers_out(const StoreFiles& files);
   void open_table();
   void check_length();
   bool holds_now(const MDB_val& value) const noexcept;
@@ -71,7 +69,8 @@ class Environment {
   MDB_env* env_ = nullptr;
   MDB_dbi table_ = 0;
   int descriptor_ = -1;
-  bool locked_ = false;
+  std::unique_ptr<WritersLock> lock_;
+  std::string without_lock_file_;
   std::uint32_t process_ = 0;
   const std::byte* base_ = nullptr;
   std::uint64_t needed_bytes_ = 0;

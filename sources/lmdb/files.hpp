@@ -10,6 +10,7 @@ namespace penstock::lmdb {
 struct StoreFiles {
   std::string path;          ///< what LMDB is given
   std::string data;          ///< the data file
+  std::string lock;          ///< LMDB's lock file, for readers and writers to agree
   std::string unfinished;    ///< there while the store is made, and while raw records are written: a manifest
   bool single_file = false;  ///< `path` is the data file itself
 };
@@ -33,5 +34,8 @@ std::optional<FileFacts> facts_of(const std::string& file);
 /// What LMDB writes first: a data file that is shorter was left by a process that was killed at that, and holds
 /// nothing.
 std::uint64_t header_bytes() noexcept;
+/// Whether a data file holds nothing: it is empty, LMDB began its header and did not end it, or, of a store that is
+/// marked as unfinished, the header never reached the disk. False for files that are no store. @throws Error(io).
+bool holds_nothing(const StoreFiles& files);
 
 }  // namespace penstock::lmdb

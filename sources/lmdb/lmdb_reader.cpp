@@ -125,9 +125,10 @@ class LmdbReader::Impl {
   void read_file(std::span<std::byte> to, std::uint64_t offset) const {
     std::size_t done = 0;
     while (done < to.size()) {
-      const ssize_t got = ::pread(store_->environment->descriptor(), to.data() + done, to.size() - done,
-                                  static_cast<off_t>(offset + done));
-      if (got < 0 && errno == EINTR) continue;
+      const ssize_t got = uninterrupted([&] {
+        return ::pread(store_->environment->descriptor(), to.data() + done, to.size() - done,
+                       static_cast<off_t>(offset + done));
+      });
       if (got < 0) throw lmdb::error_of(errno, "reading a record", store_->environment->file());
       if (got == 0) {
         Error error(Errc::io, "the file was cut short while it was open");

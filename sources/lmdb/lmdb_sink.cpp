@@ -1,10 +1,8 @@
 #include <penstock/sources/lmdb_sink.hpp>
 
-#include <algorithm>
-#include <cerrno>
 #include <filesystem>
+#include <memory>
 #include <optional>
-#include <system_error>
 #include <utility>
 
 #include <penstock/error.hpp>
@@ -14,6 +12,7 @@
 #include "files.hpp"
 #include "manifest.hpp"
 #include "record.hpp"
+#include "registry.hpp"
 #include "write_store.hpp"
 
 namespace penstock {
@@ -141,21 +140,16 @@ class LmdbSink::Impl {
     return number_;
   }
 
-  // A mark beside the store is there before the store is: without it, a store is finished or not ours.
+  // A mark beside the store is there before the store is: without it, a store is finished or not ours. Nothing is
+  // looked at before the lock is there, so what is seen stays.
   void open_store(std::uint64_t size) {
-    const auto facts = lmdb::facts_of(files_.data);
+    const std::string folder = std::filesystem::path(files_.data).parent_path().string();
+    if (!folder.empty()) make_folder(folder, options_.sync, lmdb::source_name);
+    std::unique_ptr<lmdb::WritersLock> lock = lmdb::lock_for_writing(files_);
     const auto mark = read_text(files_.unfinished, lmdb::source_name);
-    if (!facts) {
-      const std::filesystem::path folder = std::filesystem::path(files_.data).parent_path();
-      std::error_code failed;
-      if (!folder.empty()) std::filesystem::create_directories(folder, failed);
-      if (failed) throw lmdb::write_error(failed.value(), "making the store's folder", files_.data, 0);
-    } else if (mark && facts->bytes < lmdb::header_bytes()) {
-      remove_file(files_.data, lmdb::source_name);  // killed while LMDB wrote its first pages
-    }
-    if (!facts && !mark) replace_text(files_.unfinished, to_json(wanted_), true, lmdb::source_name);
+    if (lock->found_nothing() && !mark) replace_text(files_.unfinished, to_json(wanted_), true, lmdb::source_name);
 
-    store_.emplace(files_, options_.map_bytes, options_.sync);
+    store_.emplace(files_, options_.map_bytes, options_.sync, std::move(lock));
     const bool empty = store_->entries() == 0;
     const auto manifest = store_->get(lmdb::manifest_key);
     const std::uint64_t records = store_->entries();

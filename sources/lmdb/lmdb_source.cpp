@@ -150,6 +150,11 @@ LmdbSource::LmdbSource(Lmdb options) : impl_(Impl::open(std::move(options))) {}
 std::uint64_t LmdbSource::size() const noexcept { return impl_->keys.size(); }
 Schema LmdbSource::schema() const { return impl_->schema; }
 LmdbValues LmdbSource::values() const noexcept { return impl_->values; }
+std::vector<std::string> LmdbSource::notes() const {
+  const std::string& why = impl_->environment->without_lock_file();
+  if (why.empty()) return {};
+  return {"read without LMDB's lock file, as " + why + ": nobody may write to the store meanwhile"};
+}
 std::string LmdbSource::file() const { return impl_->environment->file(); }
 std::uint64_t LmdbSource::identity() const noexcept { return impl_->keys.hash(); }
 std::uint64_t LmdbSource::revision() const noexcept { return impl_->revision; }

@@ -45,7 +45,7 @@ std::uint64_t checksum(std::span<const std::byte> record, std::string_view key) 
 RecordLayout::RecordLayout(const Schema& schema) {
   header_ = parts_at;
   for (const Field& field : schema) {
-    parts_.push_back({field.shape, size_of(field.dtype)});
+    parts_.push_back({field.shape, size_of(field.dtype), header_});
     header_ += 2 * sizeof(std::uint64_t);
     for (const std::int64_t dim : field.shape.dims())
       if (dim == dynamic) header_ += sizeof(std::int64_t);
@@ -82,8 +82,7 @@ void RecordLayout::encode(Sample& sample, std::string_view key, std::span<std::b
   store<std::uint64_t>(to + checksum_at, checksum(out, key));
 }
 
-void RecordLayout::decode(std::span<const std::byte> record, std::string_view key, bool verify_checksum,
-                          SampleBuilder& out) const {
+void RecordLayout::check_header(std::span<const std::byte> record) const {
   const std::byte* const from = record.data();
   if (record.size() < header_) throw Damage{"the record is shorter than its header", record.size()};
   if (std::memcmp(from, magic, sizeof(magic)) != 0) throw Damage{"the record does not begin as one", 0};
@@ -91,6 +90,23 @@ void RecordLayout::decode(std::span<const std::byte> record, std::string_view ke
     throw Damage{"the record has not as many fields as the manifest says", fields_at};
   if (load<std::uint64_t>(from + bytes_at) != record.size())
     throw Damage{"the record is not as long as it says", bytes_at};
+}
+
+const std::byte* RecordLayout::scalar(std::span<const std::byte> record, std::size_t slot) const {
+  check_header(record);
+  const Part& part = parts_[slot];
+  const std::byte* const entry = record.data() + part.entry;
+  const auto begin = load<std::uint64_t>(entry), bytes = load<std::uint64_t>(entry + 8);
+  if (begin < header_ || begin > record.size() || bytes > record.size() - begin)
+    throw Damage{"a field lies outside of the record", part.entry};
+  if (bytes != part.item) throw Damage{"a field's size does not agree with its shape", part.entry};
+  return record.data() + begin;
+}
+
+void RecordLayout::decode(std::span<const std::byte> record, std::string_view key, bool verify_checksum,
+                          SampleBuilder& out) const {
+  check_header(record);
+  const std::byte* const from = record.data();
   if (verify_checksum && checksum(record, key) != load<std::uint64_t>(from + checksum_at))
     throw Damage{"the record's checksum differs", 0};
 

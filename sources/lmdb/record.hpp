@@ -24,12 +24,16 @@ class RecordLayout {
   /// Gives the fields of a record to `out`, as views where dtype and address allow. Reads nothing outside of `record`,
   /// whatever is in it. @throws Damage.
   void decode(std::span<const std::byte> record, std::string_view key, bool verify_checksum, SampleBuilder& out) const;
+  /// The bytes of a field of one number, by its slot, aligned or not. Compares no checksum. @throws Damage.
+  const std::byte* scalar(std::span<const std::byte> record, std::size_t slot) const;
 
  private:
   struct Part {
     Shape shape;
-    std::size_t item;  // bytes of an element
+    std::size_t item;   // bytes of an element
+    std::size_t entry;  // where the header says where it lies
   };
+  void check_header(std::span<const std::byte> record) const;
   std::vector<Part> parts_;
   std::size_t header_ = 0;
 };

@@ -86,14 +86,31 @@ std::shared_ptr<Environment> share_for_reading(const StoreFiles& files, bool rea
   return handle_of(found->first, found->second);
 }
 
-std::shared_ptr<Environment> own_for_writing(const StoreFiles& files, std::size_t map_bytes, bool sync) {
+namespace {
+
+// Under the table's mutex.
+void require_closed(const StoreFiles& files) {
+  const auto facts = facts_of(files.data);
+  if (facts && table().entries.contains(facts->id))
+    refuse(files.data, "the store can't be written to while this process has it open; close it first");
+}
+
+}  // namespace
+
+std::unique_ptr<WritersLock> lock_for_writing(const StoreFiles& files) {
   watch_forks_of_environments();
   const std::lock_guard lock(table().mutex);
-  const auto before = facts_of(files.data);
-  if (before && table().entries.contains(before->id))
-    refuse(files.data, "the store can't be written to while this process has it open; close it first");
+  require_closed(files);
+  return std::make_unique<WritersLock>(files);
+}
+
+std::shared_ptr<Environment> own_for_writing(const StoreFiles& files, std::size_t map_bytes, bool sync,
+                                             std::unique_ptr<WritersLock> writers) {
+  watch_forks_of_environments();
+  const std::lock_guard lock(table().mutex);
+  require_closed(files);
   Entry entry;
-  entry.environment = Environment::for_writing(files, map_bytes, sync);
+  entry.environment = Environment::for_writing(files, map_bytes, sync, std::move(writers));
   entry.writing = true;
   const auto now = facts_of(files.data);
   if (!now) throw error_of(ENOENT, "opening the store", files.data);

@@ -7,6 +7,7 @@
 
 #include "environment.hpp"
 #include "files.hpp"
+#include "writers_lock.hpp"
 
 namespace penstock::lmdb {
 
@@ -14,8 +15,11 @@ namespace penstock::lmdb {
 /// other. All readers of a store share one environment. @throws Error(invalid_argument) when it is being written to
 /// here.
 std::shared_ptr<Environment> share_for_reading(const StoreFiles& files, bool read_ahead);
+/// What comes before. @throws Error(invalid_argument) when the store is open in this process; as WritersLock.
+std::unique_ptr<WritersLock> lock_for_writing(const StoreFiles& files);
 /// @throws Error(invalid_argument) when the store is open in this process.
-std::shared_ptr<Environment> own_for_writing(const StoreFiles& files, std::size_t map_bytes, bool sync);
+std::shared_ptr<Environment> own_for_writing(const StoreFiles& files, std::size_t map_bytes, bool sync,
+                                             std::unique_ptr<WritersLock> lock);
 
 /// Called by all that open one. Whoever has a mutex in which environments are opened, and locks it before a fork, calls
 /// this before it registers that: what is registered last is locked first.

@@ -6,20 +6,19 @@
 
 #include <cerrno>
 #include <filesystem>
-#include <system_error>
+
+#include <penstock/store_files.hpp>
 
 #include "errors.hpp"
 
 namespace penstock::lmdb {
 
 UseLock::UseLock(const std::string& folder) {
-  std::error_code failed;
-  std::filesystem::create_directories(folder, failed);
-  if (failed) throw write_error(failed.value(), "making the cache's folder", folder, 0);
+  make_folder(folder, true, source_name);
   const std::string file = (std::filesystem::path(folder) / "in-use.lock").string();
-  fd_ = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0664);
+  fd_ = uninterrupted([&] { return ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0664); });
   if (fd_ < 0) throw write_error(errno, "making the cache's lock", file, 0);
-  if (::flock(fd_, LOCK_SH) == 0) return;  // waits for one who empties it
+  if (share()) return;  // waits for one who empties it
   const int code = errno;
   ::close(fd_);
   throw write_error(code, "taking the cache's lock", file, 0);
@@ -28,18 +27,22 @@ UseLock::UseLock(const std::string& folder) {
 // A child made by fork() shares the lock, and keeps it where this only closes the file.
 UseLock::~UseLock() { ::close(fd_); }
 
+bool UseLock::share() const noexcept {
+  return uninterrupted([&] { return ::flock(fd_, LOCK_SH); }) == 0;
+}
+
 bool UseLock::alone(const std::function<void()>& act) const {
-  if (::flock(fd_, LOCK_EX | LOCK_NB) != 0) {
-    ::flock(fd_, LOCK_SH);  // a change that fails may have lost what was held
+  if (uninterrupted([&] { return ::flock(fd_, LOCK_EX | LOCK_NB); }) != 0) {
+    share();  // a change that fails may have lost what was held
     return false;
   }
   try {
     act();
   } catch (...) {
-    ::flock(fd_, LOCK_SH);
+    share();
     throw;
   }
-  ::flock(fd_, LOCK_SH);
+  share();
   return true;
 }
 

@@ -17,6 +17,8 @@ class UseLock {
   bool alone(const std::function<void()>& act) const;
 
  private:
+  bool share() const noexcept;
+
   int fd_;
 };
 

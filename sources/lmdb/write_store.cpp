@@ -1,6 +1,7 @@
 #include "write_store.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <utility>
 
 #include <penstock/sources/lmdb_sink.hpp>
@@ -23,8 +24,8 @@ constexpr std::uint64_t spare_pages = 64;
 
 }  // namespace
 
-WriteStore::WriteStore(const StoreFiles& files, std::size_t map_bytes, bool sync)
-    : environment_(own_for_writing(files, map_bytes, sync)) {
+WriteStore::WriteStore(const StoreFiles& files, std::size_t map_bytes, bool sync, std::unique_ptr<WritersLock> lock)
+    : environment_(own_for_writing(files, map_bytes, sync, std::move(lock))) {
   MDB_stat stat{};
   check(mdb_env_stat(environment_->handle(), &stat), "opening the store", file());
   page_bytes_ = stat.ms_psize;
@@ -165,7 +166,8 @@ void WriteStore::commit() {
 }
 
 void WriteStore::sync() {
-  const int code = mdb_env_sync(environment_->handle(), 1);
+  int code = EINTR;
+  while (code == EINTR) code = mdb_env_sync(environment_->handle(), 1);
   if (code != 0) fail(code, "syncing the store", 0);
   check(mdb_env_set_flags(environment_->handle(), MDB_NOSYNC, 0), "syncing the store", file());
 }

@@ -19,7 +19,7 @@ namespace penstock::lmdb {
 /// first call to its commit.
 class WriteStore {
  public:
-  WriteStore(const StoreFiles& files, std::size_t map_bytes, bool sync);
+  WriteStore(const StoreFiles& files, std::size_t map_bytes, bool sync, std::unique_ptr<WritersLock> lock);
   WriteStore(const WriteStore&) = delete;
   WriteStore& operator=(const WriteStore&) = delete;
   /// What wasn't committed is lost.

@@ -20,10 +20,6 @@ struct PlannedField {
 /// The fields that are asked for. @throws Error(invalid_argument).
 std::vector<PlannedField> plan_fields(const std::vector<WebDatasetField>& fields);
 
-/// The fields that a shard's first samples have. @throws Error(invalid_argument) where no extension is in more than
-/// half of them; Error as TarScan.
-std::vector<PlannedField> infer_fields(const std::string& shard);
-
 /// Slot of the field that takes members of this extension.
 std::optional<std::size_t> slot_of(const std::vector<PlannedField>& fields, std::string_view extension) noexcept;
 

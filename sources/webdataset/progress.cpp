@@ -12,7 +12,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::string_view format_name = "penstock shards";
-constexpr int format_version = 1;
+constexpr int format_version = 2;
 
 }  // namespace
 
@@ -24,6 +24,7 @@ std::string to_json(const Progress& progress) {
   json["extensions"] = progress.job.extensions;
   json["keys"] = progress.job.keys;
   json["job"] = progress.job.job;
+  json["classes"] = progress.job.classes;
   json["samples"] = progress.job.samples;
   json["max_samples"] = progress.job.max_samples;
   json["max_bytes"] = progress.job.max_bytes;
@@ -43,6 +44,7 @@ Progress parse_progress(std::string_view text) {
     progress.job.extensions = json.at("extensions").get<std::string>();
     progress.job.keys = json.at("keys").get<std::string>();
     progress.job.job = json.at("job").get<std::string>();
+    progress.job.classes = json.at("classes").get<std::string>();
     progress.job.samples = json.at("samples").get<std::uint64_t>();
     progress.job.max_samples = json.at("max_samples").get<std::uint64_t>();
     progress.job.max_bytes = json.at("max_bytes").get<std::uint64_t>();
@@ -68,6 +70,7 @@ std::string difference(const SinkJob& there, const SinkJob& wanted) {
   if (there.max_samples != wanted.max_samples || there.max_bytes != wanted.max_bytes)
     return "its shards have at most " + std::to_string(there.max_samples) + " samples and " +
            std::to_string(there.max_bytes) + " bytes";
+  if (there.classes != wanted.classes) return "its classes are others";
   if (there.job != wanted.job) return "it is of another job, \"" + there.job + "\"";
   return {};
 }

@@ -11,8 +11,7 @@ namespace penstock::webdataset {
 
 namespace {
 
-constexpr std::string_view jpeg_magic = "\xff\xd8\xff";
-constexpr std::string_view png_magic = "\x89PNG\r\n\x1a\n";
+constexpr std::array<std::string_view, 7> sniffed_extensions{"jpg", "png", "webp", "gif", "bmp", "tif", "bin"};
 constexpr std::array<std::byte, tar_block_bytes> zeros{};
 
 enum class Usual : std::uint8_t { image, integer, array };
@@ -24,12 +23,6 @@ Usual usual_of(const Field& field) noexcept {
 
 bool letter_or_digit(char c) noexcept {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-}
-
-// A field's name as part of an extension: groups of HDF5 are set apart by dots.
-std::string as_extension(std::string name) {
-  std::replace(name.begin(), name.end(), '/', '.');
-  return name;
 }
 
 void check_extension(std::string_view extension, std::string_view field) {
@@ -47,25 +40,37 @@ void check_extension(std::string_view extension, std::string_view field) {
 }
 
 std::string_view sniffed_extension(std::span<const std::byte> bytes) noexcept {
-  const std::string_view head(reinterpret_cast<const char*>(bytes.data()), std::min<std::size_t>(bytes.size(), 8));
-  if (head.starts_with(jpeg_magic)) return "jpg";
-  return head.starts_with(png_magic) ? "png" : "bin";
+  using namespace std::string_view_literals;
+  const std::string_view head(reinterpret_cast<const char*>(bytes.data()), std::min<std::size_t>(bytes.size(), 12));
+  if (head.starts_with("\xff\xd8\xff")) return "jpg";
+  if (head.starts_with("\x89PNG\r\n\x1a\n")) return "png";
+  if (head.starts_with("RIFF") && head.ends_with("WEBP")) return "webp";
+  if (head.starts_with("GIF8")) return "gif";
+  if (head.starts_with("BM") && head.size() > 9 && head.substr(6, 4) == "\0\0\0\0"sv) return "bmp";
+  return head.starts_with("II*\0"sv) || head.starts_with("MM\0*"sv) ? "tif" : "bin";
 }
 
 std::string_view last_part(std::string_view extension) noexcept { return extension.substr(extension.rfind('.') + 1); }
 
 }  // namespace
 
+std::string name_as_extension(std::string_view field) {
+  std::string made;
+  for (std::size_t i = 0; i < field.size(); ++i) {
+    const char c = field[i] == '/' ? '.' : field[i];
+    const bool dot = c == '.' && !made.empty() && !made.ends_with('.') && i + 1 != field.size();
+    made += dot || letter_or_digit(c) || c == '_' || c == '-' ? c : '_';
+  }
+  return made;
+}
+
 SampleEncoder::SampleEncoder(const Schema& schema, const std::vector<WebDatasetExtension>& extensions)
     : schema_(schema) {
   if (schema.size() == 0) throw Error(Errc::invalid_argument, "samples without fields can't be stored");
-  std::array<std::size_t, 3> usual_fields{};
   const auto given_to = [&](const Field& field) {
     return std::find_if(extensions.begin(), extensions.end(), [&](const auto& e) { return e.field == field.name; });
   };
   for (const WebDatasetExtension& extension : extensions) static_cast<void>(schema.slot(extension.field));
-  for (const Field& field : schema)
-    if (given_to(field) == extensions.end()) ++usual_fields[static_cast<std::size_t>(usual_of(field))];
   std::vector<WebDatasetField> planned;
   for (const Field& field : schema) {
     const Usual usual = usual_of(field);
@@ -77,13 +82,18 @@ SampleEncoder::SampleEncoder(const Schema& schema, const std::vector<WebDatasetE
       planned.push_back({field.name, given->extension});
       continue;
     }
-    const std::string prefix = usual_fields[static_cast<std::size_t>(usual)] > 1 ? as_extension(field.name) + "." : "";
+    const bool known =
+        (usual == Usual::image && field.name == "image") || (usual == Usual::integer && field.name == "label");
+    const std::string prefix = known ? "" : name_as_extension(field.name) + ".";
     switch (usual) {
       case Usual::image:
         contents_.push_back(Content::sniffed);
-        planned.push_back(
-            {field.name,
-             std::string(prefix).append("jpg;").append(prefix).append("png;").append(prefix).append("bin")});
+        planned.push_back({field.name, ""});
+        for (const std::string_view extension : sniffed_extensions)
+          planned.back()
+              .extensions.append(planned.back().extensions.empty() ? "" : ";")
+              .append(prefix)
+              .append(extension);
         break;
       case Usual::integer:
         contents_.push_back(Content::digits);

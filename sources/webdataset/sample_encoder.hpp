@@ -15,6 +15,11 @@
 
 namespace penstock::webdataset {
 
+/// A field's name as the first part of an extension: groups of HDF5 are set apart by dots, what no extension may have
+/// is
+/// '_'.
+std::string name_as_extension(std::string_view field);
+
 /// Turns samples into tar members. One thread at a time.
 class SampleEncoder {
  public:

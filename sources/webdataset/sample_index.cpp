@@ -25,6 +25,11 @@ void note(Entry& entry, const TarMember& member) noexcept {
   }
 }
 
+void leave_out(ShardIndex& index, const std::string& extension) {
+  const bool room = index.left_out.size() < ShardIndex::most_left_out || index.left_out.contains(extension);
+  ++index.left_out[room ? extension : ""];
+}
+
 }  // namespace
 
 void require_same(const InputFile& file, const ShardIndex& index) {
@@ -42,7 +47,10 @@ ShardIndex index_shard(const std::string& path, const std::vector<PlannedField>&
   TarMember member;
   while (scan.next(member)) {
     const auto name = split_name(member.name);
-    if (!name) continue;
+    if (!name) {
+      if (member.is_file()) ++index.left_out[""];
+      continue;
+    }
     if (const char* const danger = danger_of(member.name))
       throw error_in(path, Errc::unsupported,
                      "the name of the member \"" + printable(member.name) + "\" " + danger +
@@ -56,6 +64,8 @@ ShardIndex index_shard(const std::string& path, const std::vector<PlannedField>&
     }
     if (const auto slot = slot_of(fields, name->extension))
       note(index.entries[index.entries.size() - fields.size() + *slot], member);
+    else if (member.is_file())
+      leave_out(index, name->extension);
   }
   index.has_end = scan.has_end();
   index.end = scan.position();

@@ -36,6 +36,8 @@ class WebDatasetSource::Impl {
 
   WebDataset options;
   std::vector<webdataset::PlannedField> fields;
+  std::vector<WebDatasetField> named;  ///< the same as they are, or could have been, given
+  std::vector<std::string> classes;
   Schema schema;
   std::vector<std::string> shards;
   std::vector<webdataset::ShardIndex> indices;

@@ -40,7 +40,7 @@ TarBlockView block_of(std::string_view bytes) noexcept { return TarBlockView(byt
 }  // namespace
 
 InputFile::InputFile(const std::string& path)
-    : path_(path), fd_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
+    : path_(path), fd_(uninterrupted([&] { return ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK); })) {
   if (fd_ < 0) throw system_error(errno, "opening the shard", path);
   struct stat status {};
   const int failed = ::fstat(fd_, &status) != 0 ? errno : 0;
@@ -58,8 +58,8 @@ InputFile::~InputFile() { ::close(fd_); }
 
 void InputFile::read(char* to, std::size_t count, std::uint64_t offset) const {
   for (std::size_t done = 0; done < count;) {
-    const ssize_t got = ::pread(fd_, to + done, count - done, static_cast<off_t>(offset + done));
-    if (got < 0 && errno == EINTR) continue;
+    const ssize_t got =
+        uninterrupted([&] { return ::pread(fd_, to + done, count - done, static_cast<off_t>(offset + done)); });
     if (got < 0) throw system_error(errno, "reading the shard", path_).with_offset(offset + done);
     if (got == 0)
       throw error_in(path_, Errc::io, "the shard was cut short while it was open; open it again", offset + done);

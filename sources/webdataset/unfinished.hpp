@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,9 @@ namespace penstock::webdataset {
 std::string mark_of(const std::string& path);
 /// "PATH-000042.tar".
 std::string shard_name(const std::string& path, std::uint64_t number);
+
+/// "PATH" of such a name; nothing for others.
+std::optional<std::string> path_of(const std::string& shard);
 
 /// @throws Error(invalid_argument) where one of these shards belongs to a store that is not finished.
 void refuse_unfinished(const std::vector<std::string>& shards);

@@ -13,6 +13,7 @@
 #include <penstock/stream_source.hpp>
 #include <penstock/system_error.hpp>
 
+#include "class_names.hpp"
 #include "errors.hpp"
 #include "member_name.hpp"
 #include "progress.hpp"
@@ -62,11 +63,13 @@ Found find_shards(const std::string& path) {
 class WebDatasetSink::Impl {
  public:
   Impl(const WebDatasetSinkOptions& options, const Schema& schema, std::uint64_t size)
-      : options_(checked(options)), encoder_(encoder_for(options, schema)), size_(size) {
+      : options_(checked(options)), encoder_(encoder_for(options, schema)), size_(size), lock_(mark_file()) {
     job_.fields = escaped(schema.to_string());
     job_.extensions = escaped(encoder_.text());
     job_.keys = options.keys == WebDatasetKeys::position ? "position" : "automatic";
     job_.job = escaped(options.job);
+    classes_ = classes_of(options);
+    job_.classes = escaped(classes_);
     job_.samples = size;
     job_.max_samples = options.max_samples;
     job_.max_bytes = options.max_bytes;
@@ -140,6 +143,8 @@ class WebDatasetSink::Impl {
             sync_file(partial_name(number), webdataset::source_name);
         mark({job_, next_, number_, 0, true}, true);
       }
+      if (!classes_.empty())
+        replace_text(webdataset::classes_file(options_.path), classes_, true, webdataset::source_name);
       for (std::uint64_t number = 0; number <= number_; ++number)
         if (file_bytes(partial_name(number), webdataset::source_name))
           rename_file(partial_name(number), webdataset::shard_name(options_.path, number), webdataset::source_name);
@@ -162,6 +167,15 @@ class WebDatasetSink::Impl {
   static webdataset::SampleEncoder encoder_for(const WebDatasetSinkOptions& options, const Schema& schema) {
     try {
       return {schema, options.extensions};
+    } catch (Error& error) {
+      error.with_source("webdataset").with_file(options.path);
+      throw;
+    }
+  }
+
+  static std::string classes_of(const WebDatasetSinkOptions& options) {
+    try {
+      return webdataset::classes_text(options.classes);
     } catch (Error& error) {
       error.with_source("webdataset").with_file(options.path);
       throw;
@@ -243,58 +257,52 @@ class WebDatasetSink::Impl {
     if (options_.sync) sync_folder_of(mark_file(), webdataset::source_name);
   }
 
-  // The first shard is the store's lock, under either name, and is made before the mark.
+  // Nothing is looked at before the lock is there, so what is seen stays.
   void open_store() {
-    const std::filesystem::path folder = std::filesystem::path(mark_file()).parent_path();
-    std::error_code failed;
-    if (!folder.empty()) std::filesystem::create_directories(folder, failed);
-    if (failed) throw webdataset::write_error(failed.value(), "making the shards' folder", options_.path, 0);
-
-    const Found before = find_shards(options_.path);
-    const bool marked = read_text(mark_file(), webdataset::source_name).has_value();
-    if (!marked && !before.finished.empty()) {
-      was_finished_ = true;
-      take_finished(before);
-      return;
+    const std::string folder = std::filesystem::path(mark_file()).parent_path().string();
+    if (!folder.empty()) make_folder(folder, options_.sync, webdataset::source_name);
+    std::optional<Error> no_lock;
+    try {
+      if (!lock_.take(webdataset::source_name))
+        refuse(Errc::invalid_argument, lock_holder(lock_.file()) +
+                                           " has another sink that is writing these shards; wait until it is done, or "
+                                           "stop it");
+    } catch (const Error& error) {
+      if (error.code() != Errc::io) throw;
+      no_lock = error;  // which is no matter where nothing is to be written
     }
-    const std::string first = webdataset::shard_name(options_.path, 0);
-    take_lock(first);
     const Found found = find_shards(options_.path);
     const auto mark_text = read_text(mark_file(), webdataset::source_name);
-    if (mark_text) {
-      resume(*mark_text, found);
-      return;
-    }
-    if (!found.finished.empty()) {  // in between
+    if (!mark_text && !found.finished.empty()) {
+      lock_.release();  // these change no more
       was_finished_ = true;
       take_finished(found);
       return;
     }
-    if (found.partial.size() != 1 || file_bytes(partial_name(0), webdataset::source_name) != 0)
+    if (no_lock) throw *no_lock;
+    if (mark_text) {
+      resume(*mark_text, found);
+      return;
+    }
+    if (!found.partial.empty())
       refuse(Errc::invalid_argument, "there are shards here, *" + std::string(partial) +
                                          ", that were not begun by a run "
                                          "that can be continued; delete them, or write to another path");
+    // Readers would take it for that of these shards.
+    if (const auto there = read_text(webdataset::classes_file(options_.path), webdataset::source_name);
+        there && *there != classes_)
+      throw webdataset::error_in(webdataset::classes_file(options_.path), Errc::invalid_argument,
+                                 "the file names other classes than those of these shards; delete it, or write to "
+                                 "another path");
     mark({job_, 0, 0, 0, false}, options_.sync);
     shard_.emplace(partial_name(0), 0, webdataset::source_name);
-  }
-
-  void take_lock(const std::string& first) {
-    const std::string unnamed = partial_name(0);
-    const bool named = file_bytes(first, webdataset::source_name).has_value();
-    bool taken = lock_.take(named ? first : unnamed, webdataset::source_name);
-    // Another sink may just have given the first shard its name; then what is locked is an empty file, made by that.
-    if (taken && !named && file_bytes(first, webdataset::source_name) &&
-        file_bytes(unnamed, webdataset::source_name) == 0) {
-      remove_file(unnamed, webdataset::source_name);
-      taken = lock_.take(first, webdataset::source_name);
-    }
-    if (!taken)
-      refuse(Errc::invalid_argument, "another sink is writing these shards; wait until it is done, or stop it");
   }
 
   void take_finished(const Found& found) {
     if (!found.partial.empty() || found.finished.back() + 1 != found.finished.size())
       refuse_there("some of them are missing or unfinished");
+    if (read_text(webdataset::classes_file(options_.path), webdataset::source_name).value_or("") != classes_)
+      refuse_there("the classes named beside them are others");
     number_ = found.finished.back();
     for (const std::uint64_t number : found.finished) take(webdataset::shard_name(options_.path, number), true);
     if (counted() && there_.size() != size_)
@@ -358,7 +366,8 @@ class WebDatasetSink::Impl {
   webdataset::SampleEncoder encoder_;
   const std::uint64_t size_;
   webdataset::SinkJob job_;
-  FileLock lock_;
+  std::string classes_;  // as their file has them
+  MarkLock lock_;
   bool was_finished_ = false, failed_ = false, uncommitted_ = false;
   webdataset::StoredSamples there_;
   std::optional<OutputFile> shard_;
@@ -367,6 +376,11 @@ class WebDatasetSink::Impl {
   std::uint64_t next_ = 0;
   std::optional<webdataset::ItemPlace> last_;  // put, where the number of samples is not known
 };
+
+std::string webdataset_key(std::string_view key) { return webdataset::fit_key(key); }
+std::string webdataset_field(std::string_view name) {
+  return webdataset::lower_case(webdataset::name_as_extension(name));
+}
 
 WebDatasetSink::WebDatasetSink(WebDatasetSinkOptions options) : options_(std::move(options)) {}
 WebDatasetSink::WebDatasetSink(WebDatasetSink&&) noexcept = default;

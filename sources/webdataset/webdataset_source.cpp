@@ -10,7 +10,9 @@
 
 #include <penstock/store_files.hpp>
 
+#include "class_names.hpp"
 #include "errors.hpp"
+#include "infer_fields.hpp"
 #include "npy.hpp"
 #include "shard_paths.hpp"
 #include "store.hpp"
@@ -47,8 +49,8 @@ std::shared_ptr<const WebDatasetSource::Impl> WebDatasetSource::Impl::open(WebDa
   made->shards = webdataset::list_shards(made->options.path);
   webdataset::refuse_unfinished(made->shards);
   try {
-    made->fields = made->options.fields.empty() ? webdataset::infer_fields(made->shards.front())
-                                                : webdataset::plan_fields(made->options.fields);
+    made->named = made->options.fields.empty() ? webdataset::infer_fields(made->shards.front()) : made->options.fields;
+    made->fields = webdataset::plan_fields(made->named);
   } catch (Error& error) {
     error.with_source("webdataset").with_file(made->options.path);
     throw;
@@ -58,6 +60,7 @@ std::shared_ptr<const WebDatasetSource::Impl> WebDatasetSource::Impl::open(WebDa
   made->maps.reserve(made->shards.size());
   for (std::size_t shard = 0; shard < made->shards.size(); ++shard)
     made->maps.emplace_back(made->shards[shard], made->indices[shard], made->options.read_ahead);
+  made->classes = webdataset::classes_beside(made->shards);
   made->add_up();
   made->take_schema();
   return made;
@@ -183,6 +186,14 @@ std::vector<std::uint64_t> WebDatasetSource::block_ends() const {
   return {impl_->first.begin() + 1, impl_->first.end()};
 }
 const std::vector<std::string>& WebDatasetSource::shards() const noexcept { return impl_->shards; }
+const std::vector<WebDatasetField>& WebDatasetSource::fields() const noexcept { return impl_->named; }
+const std::vector<std::string>& WebDatasetSource::classes() const noexcept { return impl_->classes; }
+std::map<std::string, std::uint64_t> WebDatasetSource::left_out() const {
+  std::map<std::string, std::uint64_t> all;
+  for (const webdataset::ShardIndex& index : impl_->indices)
+    for (const auto& [extension, count] : index.left_out) all[extension] += count;
+  return all;
+}
 std::uint64_t WebDatasetSource::members_advised() const noexcept { return impl_->advice.asked(); }
 void WebDatasetSource::will_need(std::span<const std::uint64_t> indices) const noexcept { impl_->will_need(indices); }
 

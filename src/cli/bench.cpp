@@ -26,8 +26,9 @@ namespace {
 
 struct BenchOptions {
   std::string store, values = "automatic", json, threads, memory = "0", on_error;
+  std::vector<std::string> fields;
   bool trust = true;
-  std::string stages = "decode_jpeg | random_resized_crop 224 | random_flip | batch 64";
+  std::string stages = "decode_image | random_resized_crop 224 | random_flip | batch 64";
   std::optional<std::uint64_t> seed;
   std::uint64_t epochs = 3;
   unsigned depth = 0;
@@ -144,8 +145,10 @@ int bench(const BenchOptions& options) {
   run_options.quiet = options.quiet || json_only;
   parse_stages(options.stages);  // before the store is opened: a typing error is told at once
 
-  const Store store(options.store,
-                    {.checksums = !options.no_checksums, .values = options.values, .trust = options.trust});
+  const Store store(
+      options.store,
+      {.checksums = !options.no_checksums, .values = options.values, .trust = options.trust, .fields = options.fields});
+  store.require_known_values();
   const Pipeline pipeline = build(store, options);
   if (pipeline.size() == 0) throw UsageError("--stages: nothing is left of the store's records");
   if (!json_only) print(pipeline.plan() + "\n" + header());
@@ -195,6 +198,7 @@ void add_bench(CLI::App& app, Command& chosen) {
   command.add_flag("--no-checksums", options->no_checksums, "Don't compare the checksums of records");
   command.add_option("--values", options->values, "What an LMDB's values are")
       ->check(CLI::IsMember({"automatic", "records", "raw", "datum"}));
+  add_fields_option(command, options->fields);
   add_untrusted_option(command, options->trust);
   add_json_option(command, options->json);
   command.add_flag("--quiet,-q", options->quiet, "No progress");

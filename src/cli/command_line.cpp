@@ -49,6 +49,25 @@ void add_untrusted_option(CLI::App& command, bool& trust) {
       "An HDF5 file is not trusted: another process reads it, which it may crash or hang");
 }
 
+void add_fields_option(CLI::App& command, std::vector<std::string>& fields) {
+  const auto split = [&fields](const std::string& text) {
+    fields.clear();
+    for (std::size_t at = 0; at <= text.size();) {
+      const std::size_t end = std::min(text.find(',', at), text.size());
+      fields.push_back(text.substr(at, end - at));
+      if (fields.back().empty()) throw UsageError("--fields: a name is empty; write them like a,b");
+      if (std::ranges::count(fields, fields.back()) > 1)
+        throw UsageError("--fields: \"" + fields.back() + "\" is named twice");
+      at = end + 1;
+    }
+  };
+  command
+      .add_option_function<std::string>(
+          "--fields", split,
+          "Only these fields, like a,b, in this order; others of HDF5, CSV and tar are not even opened")
+      ->type_name("NAMES");
+}
+
 void add_json_option(CLI::App& command, std::string& file) {
   command
       .add_option("--json", file,

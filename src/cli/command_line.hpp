@@ -25,6 +25,9 @@ void add_json_option(CLI::App& command, std::string& file);
 /// Adds --untrusted, which clears `trust`.
 void add_untrusted_option(CLI::App& command, bool& trust);
 
+/// Adds --fields, names between commas.
+void add_fields_option(CLI::App& command, std::vector<std::string>& fields);
+
 /// Whole numbers from 0 that fit into 64 bits. Without it a negative one would be taken for a huge one.
 CLI::Validator whole_number();
 

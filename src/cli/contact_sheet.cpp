@@ -11,8 +11,11 @@
 #include <penstock/error.hpp>
 #include <penstock/fields.hpp>
 #include <penstock/loader.hpp>
-#include <penstock/transforms/decode_jpeg.hpp>
+#include <penstock/transforms/decode_image.hpp>
 #include <penstock/transforms/image.hpp>
+
+#include "encoded_image.hpp"
+#include "output.hpp"
 
 namespace penstock::cli {
 
@@ -64,7 +67,7 @@ Pipeline sheet_pipeline(const Store& store, const SheetOptions& options) {
   Pipeline pipeline =
       store.pipeline() | select(spread(options.count, store.size())) | on_error({.policy = OnError::mask});
   if (holds_encoded(schema, options.field)) {
-    pipeline = pipeline | decode_jpeg(options.field);
+    pipeline = pipeline | decode_image(options.field, any_image());
   } else if (field.dtype != DType::u8 || field.shape.rank() != 3 || (field.shape[2] != 1 && field.shape[2] != 3)) {
     throw Error(Errc::unsupported, "field \"" + options.field + "\" is " + std::string(to_string(field.dtype)) +
                                        field.shape.to_string() +
@@ -79,9 +82,23 @@ Pipeline sheet_pipeline(const Store& store, const SheetOptions& options) {
   return pipeline | select_fields(fields) | batch(16);
 }
 
+// What reading and decoding one record alone meets.
+std::string why_not(const Store& store, const std::string& field, std::uint64_t index) {
+  std::string cause = "it can't be resized to the sheet's cells";
+  try {
+    Store::Reader reader = store.reader();
+    const std::span<const std::byte> encoded = reader.read(index).bytes(field);
+    PixelMemory pixels;
+    if (holds_encoded(store.schema(), field)) decode_whole(*any_image_decoder(any_image())->start(), encoded, pixels);
+  } catch (const Error& error) {
+    cause = error.cause();
+  }
+  return "key " + printable(store.key(index)) + ": " + printable(cause);
+}
+
 }  // namespace
 
-std::uint64_t draw_contact_sheet(const Store& store, const SheetOptions& options) {
+Sheet draw_contact_sheet(const Store& store, const SheetOptions& options) {
   const Pipeline pipeline = sheet_pipeline(store, options);
   const bool labels = pipeline.schema().find("label").has_value();
   const std::int32_t cell = options.cell, bar = labels ? std::max(2, cell / 16) : 0, gap = 2;
@@ -91,7 +108,7 @@ std::uint64_t draw_contact_sheet(const Store& store, const SheetOptions& options
   Canvas canvas(rows * (cell + bar + gap) + gap, columns * (cell + gap) + gap);
 
   Loader loader(pipeline, {.epochs = 1});
-  std::uint64_t bad = 0;
+  Sheet sheet;
   std::int32_t number = 0;
   for (Batch& batch : loader.epoch()) {
     const auto images = batch.view<const std::uint8_t, 4>(options.field);
@@ -99,7 +116,9 @@ std::uint64_t draw_contact_sheet(const Store& store, const SheetOptions& options
       const std::int32_t top = gap + number / columns * (cell + bar + gap),
                          left = gap + number % columns * (cell + gap);
       const bool good = batch.mask()[static_cast<std::size_t>(row)] != 0;
-      bad += good ? 0 : 1;
+      ++sheet.samples;
+      if (!good && sheet.bad++ == 0)
+        sheet.first_bad = why_not(store, options.field, batch.indices()[static_cast<std::size_t>(row)]);
       for (std::int32_t y = 0; y < cell; ++y) {
         for (std::int32_t x = 0; x < cell; ++x) {
           const auto channel = [&](std::int64_t c) { return images(row, y, x, std::min(c, images.extent(3) - 1)); };
@@ -118,7 +137,7 @@ std::uint64_t draw_contact_sheet(const Store& store, const SheetOptions& options
     }
   }
   canvas.save(options.file);
-  return bad;
+  return sheet;
 }
 
 }  // namespace penstock::cli

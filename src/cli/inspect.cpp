@@ -2,20 +2,24 @@
 #include <algorithm>
 #include <map>
 #include <memory>
-#include <optional>
+#include <set>
+#include <span>
+#include <string>
 #include <vector>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
 #include <penstock/error.hpp>
-#include <penstock/transforms/decode_jpeg.hpp>
+#include <penstock/transforms/decode_image.hpp>
 
 #include "command_line.hpp"
 #include "commands.hpp"
 #include "contact_sheet.hpp"
+#include "encoded_image.hpp"
 #include "output.hpp"
 #include "progress.hpp"
+#include "sampled_records.hpp"
 #include "store.hpp"
 
 namespace penstock::cli {
@@ -26,7 +30,8 @@ struct InspectOptions {
   std::string store, values = "automatic", json;
   bool trust = true;
   SheetOptions sheet;
-  bool field_given = false, quiet = false;
+  std::vector<std::string> fields;
+  bool field_given = false, quiet = false, all = false;
 };
 
 struct Spread {
@@ -49,44 +54,82 @@ struct Findings {
   std::vector<std::vector<std::uint64_t>> bytes;  ///< of each field
   std::map<std::int64_t, std::uint64_t> labels;
   std::map<std::string, std::uint64_t> kinds;  ///< of encoded images
-  std::vector<std::uint64_t> heights, widths;  ///< of JPEGs, from their headers
+  std::vector<std::uint64_t> heights, widths;  ///< of images that can be decoded, from their headers
+  std::uint64_t looked_at = 0;                 ///< records; fewer than there are where only a sample was
   std::uint64_t unreadable = 0;
   std::string first_unreadable;
-  std::string hint;  ///< what to try instead; or empty
 };
 
-Findings look(const Store& store, const InspectOptions& options) {
-  const Schema schema = store.schema();
-  const bool encoded = holds_encoded(schema, options.sheet.field);
-  const auto label = schema.find("label");
-  const bool labels = label && schema[*label].dtype == DType::i64 && schema[*label].shape.rank() == 0;
-  Findings found;
-  found.bytes.resize(schema.size());
-  Progress progress("reading", store.size(), options.quiet || options.json == "-");
-  Store::Reader reader = store.reader();
-  const auto decoding = jpeg_decoder()->start();
-  for (std::uint64_t i = 0; i < store.size(); ++i) {
-    progress.set(i);
+class Looking {
+ public:
+  Looking(const Store& store, const InspectOptions& options)
+      : store_(store),
+        options_(options),
+        schema_(store.schema()),
+        encoded_(holds_encoded(schema_, options.sheet.field)),
+        reader_(store.reader()),
+        decoding_(any_image_decoder(any_image())->start()) {
+    const auto label = schema_.find("label");
+    labels_ = label && schema_[*label].dtype == DType::i64 && schema_[*label].shape.rank() == 0;
+    found_.bytes.resize(schema_.size());
+  }
+
+  Findings run() {
+    const bool quiet = options_.quiet || options_.json == "-";
+    if (options_.all) {
+      Progress progress("reading", store_.size(), quiet);
+      for (std::uint64_t i = 0; i < store_.size(); ++i) look_at(i), progress.set(i);
+    } else {
+      const auto records = sampled_records(store_.size(), store_.block_ends(), sample_size);
+      Progress progress("reading", records.size(), quiet);
+      for (const std::uint64_t record : records) look_at(record), progress.set(found_.looked_at);
+    }
+    return std::move(found_);
+  }
+
+ private:
+  static constexpr std::uint64_t sample_size = 10'000;
+
+  void look_at(std::uint64_t index) {
+    ++found_.looked_at;
     try {
-      Sample& sample = reader.read(i);
-      for (std::size_t slot = 0; slot < schema.size(); ++slot) found.bytes[slot].push_back(sample.bytes(slot).size());
-      if (labels) ++found.labels[sample.scalar<std::int64_t>("label")];
-      if (!encoded) continue;
-      const std::string kind = image_kind(sample.bytes(options.sheet.field));
-      ++found.kinds[kind.empty() ? "unknown" : kind];
-      if (kind != "jpeg") continue;
-      const ImageShape shape = decoding->open(sample.bytes(options.sheet.field));
-      found.heights.push_back(static_cast<std::uint64_t>(shape.height));
-      found.widths.push_back(static_cast<std::uint64_t>(shape.width));
-    } catch (const Error& error) {
+      Sample& sample = reader_.read(index);
+      for (std::size_t slot = 0; slot < schema_.size(); ++slot)
+        found_.bytes[slot].push_back(sample.bytes(schema_[slot].name).size());
+      if (labels_) ++found_.labels[sample.scalar<std::int64_t>("label")];
+      if (encoded_) look_at_image(sample.bytes(options_.sheet.field));
+    } catch (Error& error) {
       if (!error.sample_scoped()) throw;
-      if (++found.unreadable == 1) found.first_unreadable = error.what();
+      if (found_.unreadable++ != 0) return;
+      if (!error.index()) error.with_index(index).with_key(store_.key(index));
+      found_.first_unreadable = error.what();
     }
   }
-  if (found.kinds.size() == 1 && found.kinds.contains("unknown") && store.looks_like_datum())
-    found.hint = "the values look like Caffe's Datum: try --values datum";
-  return found;
-}
+
+  void look_at_image(std::span<const std::byte> encoded) {
+    const std::string kind = image_kind(encoded);
+    ++found_.kinds[encoded.empty() ? "empty" : kind.empty() ? "unknown" : kind];
+    if (kind.empty() || lacking_.contains(kind)) return;
+    try {
+      const ImageShape shape = decoding_->open(encoded);
+      found_.heights.push_back(static_cast<std::uint64_t>(shape.height));
+      found_.widths.push_back(static_cast<std::uint64_t>(shape.width));
+    } catch (const Error& error) {
+      if (error.code() != Errc::unsupported || !lacks_decoder(*decoding_, encoded)) throw;
+      lacking_.insert(kind);
+    }
+  }
+
+  const Store& store_;
+  const InspectOptions& options_;
+  const Schema schema_;
+  const bool encoded_;
+  bool labels_ = false;
+  Store::Reader reader_;
+  std::unique_ptr<ImageDecoding> decoding_;
+  std::set<std::string> lacking_;  ///< kinds of images that can't be decoded
+  Findings found_;
+};
 
 std::string class_name(const Store& store, std::int64_t label) {
   const auto& names = store.classes();
@@ -94,11 +137,26 @@ std::string class_name(const Store& store, std::int64_t label) {
   return names[static_cast<std::size_t>(label)];
 }
 
+// What to try instead; or nothing.
+std::string hint_of(const Store& store) {
+  if (!store.guess().empty()) return store.guess();
+  return store.values_unknown() ? "the values are neither images nor Caffe's Datums; the other commands want --values"
+                                : std::string();
+}
+
+// Of a sample what all would have.
+std::string total_text(const Spread& s, std::uint64_t measured, std::uint64_t looked_at, std::uint64_t records) {
+  if (looked_at == records || measured == 0) return bytes_text(static_cast<double>(s.total)) + " in all";
+  return "about " +
+         bytes_text(static_cast<double>(s.total) / static_cast<double>(measured) * static_cast<double>(records)) +
+         " in all";
+}
+
 Json spread_json(const Spread& s) {
   return {{"min", s.least}, {"median", s.median}, {"max", s.most}, {"total", s.total}};
 }
 
-void tell_json(const Store& store, Findings& found, const InspectOptions& options) {
+void tell_json(const Store& store, Findings& found, const Sheet& sheet, const InspectOptions& options) {
   Json fields = Json::array();
   const Schema schema = store.schema();
   for (std::size_t slot = 0; slot < schema.size(); ++slot) {
@@ -115,43 +173,46 @@ void tell_json(const Store& store, Findings& found, const InspectOptions& option
     classes.push_back({{"label", label}, {"name", class_name(store, label)}, {"records", count}});
   Json kinds = Json::object();
   for (const auto& [kind, count] : found.kinds) kinds[kind] = count;
-  Json json{{"store", options.store},
-            {"kind", store.kind()},
-            {"records", store.size()},
-            {"schema", schema.to_string()},
-            {"fields", fields}};
+  Json json{{"store", options.store},       {"kind", store.kind()},         {"records", store.size()},
+            {"looked_at", found.looked_at}, {"schema", schema.to_string()}, {"fields", fields}};
   if (store.size() != 0) json["first_key"] = store.key(0), json["last_key"] = store.key(store.size() - 1);
   json["images"] = kinds;
   if (!found.heights.empty())
     json["height"] = spread_json(spread_of(found.heights)), json["width"] = spread_json(spread_of(found.widths));
   json["classes"] = classes;
   json["unreadable"] = found.unreadable;
-  if (!options.sheet.file.empty()) json["png"] = options.sheet.file;
-  if (!found.hint.empty()) json["hint"] = found.hint;
+  if (!options.sheet.file.empty()) {
+    json["png"] = options.sheet.file;
+    json["not_drawn"] = sheet.bad;
+    if (sheet.bad != 0) json["first_not_drawn"] = sheet.first_bad;
+  }
+  if (*store.values() != '\0') json["values"] = store.values();
+  if (const std::string hint = hint_of(store); !hint.empty()) json["hint"] = hint;
   write_json(json, options.json);
 }
 
-void tell(const Store& store, Findings& found, const InspectOptions& options) {
+void tell(const Store& store, Findings& found, const Sheet& sheet, const InspectOptions& options) {
   constexpr std::size_t most_classes = 40;
   const Schema schema = store.schema();
-  std::string out = fmt::format("{} ({}): {} records of {}\n", options.store, store.kind(), with_commas(store.size()),
+  std::string out = fmt::format("{} ({}): {} of {}\n", options.store, store.kind(), counted(store.size(), "record"),
                                 schema.to_string());
   if (store.size() != 0)
     out += fmt::format("  keys    {} ... {}\n", printable(store.key(0)), printable(store.key(store.size() - 1)));
+  if (found.looked_at < store.size())
+    out += fmt::format("  below   {} records, spread evenly; --all looks at every one\n", with_commas(found.looked_at));
+  if (store.values_unknown()) out += fmt::format("  {}\n", hint_of(store));
   for (const std::string& note : store.notes()) out += fmt::format("  {}\n", printable(note));
   for (std::size_t slot = 0; slot < schema.size(); ++slot) {
     const Spread s = spread_of(found.bytes[slot]);
+    const std::string total = total_text(s, found.bytes[slot].size(), found.looked_at, store.size());
     if (schema[slot].shape.fixed()) {
-      out += fmt::format("  {}   {} each, {} in all\n", schema[slot].name, bytes_text(static_cast<double>(s.most)),
-                         bytes_text(static_cast<double>(s.total)));
+      out += fmt::format("  {}   {} each, {}\n", schema[slot].name, bytes_text(static_cast<double>(s.most)), total);
       continue;
     }
-    out += fmt::format("  {}   {} to {}, median {}, {} in all\n", schema[slot].name,
-                       bytes_text(static_cast<double>(s.least)), bytes_text(static_cast<double>(s.most)),
-                       bytes_text(static_cast<double>(s.median)), bytes_text(static_cast<double>(s.total)));
+    out += fmt::format("  {}   {} to {}, median {}, {}\n", schema[slot].name, bytes_text(static_cast<double>(s.least)),
+                       bytes_text(static_cast<double>(s.most)), bytes_text(static_cast<double>(s.median)), total);
   }
   for (const auto& [kind, count] : found.kinds) out += fmt::format("  kind    {}: {}\n", kind, with_commas(count));
-  if (!found.hint.empty()) out += fmt::format("  {}\n", found.hint);
   if (!found.heights.empty()) {
     const Spread h = spread_of(found.heights), w = spread_of(found.widths);
     out += fmt::format("  pixels  height {} to {}, median {}; width {} to {}, median {}\n", h.least, h.most, h.median,
@@ -169,19 +230,36 @@ void tell(const Store& store, Findings& found, const InspectOptions& options) {
                        with_commas(count), std::string(static_cast<std::size_t>((count * 30 + most - 1) / most), '#'));
   }
   if (found.unreadable != 0)
-    out += fmt::format("  {} records can't be read, the first: {}\n  penstock verify lists them\n",
-                       with_commas(found.unreadable), printable(found.first_unreadable));
-  if (!options.sheet.file.empty()) out += fmt::format("  contact sheet: {}\n", options.sheet.file);
+    out += fmt::format("  {} can't be read{}: {}\n  penstock verify lists all\n", counted(found.unreadable, "record"),
+                       found.unreadable == 1 ? "" : ", the first", printable(found.first_unreadable));
+  if (!options.sheet.file.empty()) {
+    out += fmt::format("  contact sheet: {}", options.sheet.file);
+    if (sheet.bad != 0)
+      out += fmt::format("; {} of {} could not be drawn{}: {}", sheet.bad, counted(sheet.samples, "sample"),
+                         sheet.bad == 1 ? "" : ", the first", sheet.first_bad);
+    out += "\n";
+  }
   print(out);
 }
 
+void require_picture(const Schema& schema, const std::string& field) {
+  if (!schema.find(field))
+    throw UsageError("--png: there is no field \"" + field + "\"; say with --field which of " + schema.to_string() +
+                     " has the picture");
+}
+
 int inspect(const InspectOptions& options) {
-  const Store store(options.store, {.checksums = false, .values = options.values, .trust = options.trust});
+  const Store store(options.store,
+                    {.checksums = false, .values = options.values, .trust = options.trust, .fields = options.fields});
   if (options.field_given) require_field(store.schema(), options.sheet.field);
-  if (!options.sheet.file.empty()) draw_contact_sheet(store, options.sheet);
-  Findings found = look(store, options);
-  if (options.json != "-") tell(store, found, options);
-  if (!options.json.empty()) tell_json(store, found, options);
+  Sheet sheet;
+  if (!options.sheet.file.empty()) {
+    if (!options.field_given) require_picture(store.schema(), options.sheet.field);
+    sheet = draw_contact_sheet(store, options.sheet);
+  }
+  Findings found = Looking(store, options).run();
+  if (options.json != "-") tell(store, found, sheet, options);
+  if (!options.json.empty()) tell_json(store, found, sheet, options);
   return exit_ok;
 }
 
@@ -204,6 +282,8 @@ void add_inspect(CLI::App& app, Command& chosen) {
       *command.add_option("--field", options->sheet.field, "Field with the image")->capture_default_str();
   command.add_option("--values", options->values, "What an LMDB's values are")
       ->check(CLI::IsMember({"automatic", "records", "raw", "datum"}));
+  command.add_flag("--all", options->all, "Look at every record; without it at some 10,000 of more, spread evenly");
+  add_fields_option(command, options->fields);
   add_untrusted_option(command, options->trust);
   add_json_option(command, options->json);
   command.add_flag("--quiet,-q", options->quiet, "No progress");

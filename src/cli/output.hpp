@@ -23,6 +23,8 @@ struct UsageError : std::runtime_error {
 std::string printable(std::string_view text);
 /// "1,234,567"
 std::string with_commas(std::uint64_t number);
+/// "1 file", "1,234 files"
+std::string counted(std::uint64_t number, std::string_view noun);
 /// "31.2 KiB"
 std::string bytes_text(double bytes);
 /// "1:05", "2:03:04"

@@ -1,6 +1,7 @@
-// penstock pack: a folder of images becomes an LMDB store, or an HDF5 file.
+// penstock pack: a folder of images becomes a store.
 #include <memory>
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -10,13 +11,16 @@
 #include <penstock/fields.hpp>
 #include <penstock/sink.hpp>
 #include <penstock/sources/files.hpp>
-#include <penstock/sources/hdf5_sink.hpp>
 #include <penstock/sources/lmdb_sink.hpp>
 
 #include "command_line.hpp"
 #include "commands.hpp"
+#include "destination.hpp"
+#include "look_at_images.hpp"
 #include "output.hpp"
 #include "rewrite_jpegs.hpp"
+#include "store.hpp"
+#include "write_store.hpp"
 #include "writing.hpp"
 
 namespace penstock::cli {
@@ -24,88 +28,81 @@ namespace penstock::cli {
 namespace {
 
 struct PackOptions {
-  std::string folder, out, labels;
+  std::string folder, labels, on_error;
   bool lsun = false;
+  OutFlags out;
   WritingFlags writing;
 };
 
 struct Packed {
-  Written written;
+  Stored stored;
   RewriteCounts rewrites;
-  bool was_finished = false;
+  OddImages odd;
+  std::string name;                ///< of the store
+  std::vector<std::string> notes;  ///< what is not in it
 };
 
-bool makes_hdf5_file(const PackOptions& options) {
-  return options.out.ends_with(".h5") || options.out.ends_with(".hdf5");
-}
-
-Packed write_store(const PackOptions& options, const FilesSource& files) {
+Packed pack_files(const PackOptions& options, const Destination& to, const FilesSource& files) {
   // Another set of files must not be mixed into an unfinished store, nor files as they are with rewritten ones.
   const std::string job =
       fmt::format("penstock pack{}, files {:016x}", options.writing.seekable ? " --seekable" : "", files.identity());
   Pipeline records = from(files);
   if (options.lsun) records = records | select_fields({"image"});  // what isn't written is not to be counted
+  const LookAtImages look;
+  records = records | look;
   const RewriteJpegs rewrite;
   if (options.writing.seekable) records = records | rewrite;
+  if (options.on_error == "drop") records = records | on_error({.policy = OnError::drop});
   Packed packed;
-  const auto into = [&](auto sink) {
-    packed.written = run_writing("packing", files.size(), options.writing, [&](const WriteOptions& write_options) {
-      return write(records, sink, write_options);
-    });
-    packed.was_finished = sink.was_finished();
-  };
-  if (makes_hdf5_file(options))
-    into(Hdf5Sink({.path = options.out,
-                   .single_file = true,
-                   .keys = "key",
-                   .classes = files.classes(),
-                   .job = job,
-                   .sync = options.writing.sync()}));
-  else
-    into(LmdbSink({.path = options.out,
-                   .records = options.lsun ? LmdbRecords::raw : LmdbRecords::fields,
-                   .classes = files.classes(),
-                   .job = job,
-                   .sync = options.writing.sync()}));
+  const NewStore store{.to = to,
+                       .out = options.out,
+                       .classes = files.classes(),
+                       .job = job,
+                       .bare_values = options.lsun,
+                       .key_field = "key"};
+  packed.stored = write_store("packing", records, files.size(), store, options.writing);
   packed.rewrites = rewrite.counts();
+  packed.odd = look.found();
+  packed.name = to.name();
+  packed.notes = files_left_out(files, options.labels);
+  for (std::string& line : lost_in(
+           store, files.schema(), files.size(), [&](std::uint64_t i) { return files.key(i); }, false))
+    packed.notes.push_back(std::move(line));
   return packed;
 }
 
-// What of the folder is not in the store; a line each.
-std::string left_out(const PackOptions& options, const FilesSource& files) {
-  std::string out;
-  if (files.skipped() != 0)
-    out += fmt::format("left out: {} files that {} doesn't name\n", with_commas(files.skipped()),
-                       printable(options.labels));
-  if (files.broken_links() != 0)
-    out += fmt::format("left out: {} links that lead nowhere\n", with_commas(files.broken_links()));
-  return out;
-}
-
 void tell(const PackOptions& options, const FilesSource& files, const Packed& packed) {
-  const WriteProgress& p = packed.written.progress;
+  const WriteProgress& p = packed.stored.written.progress;
   if (!options.writing.json.empty()) {
     Json classes = Json::array();
     for (const std::string& name : files.classes()) classes.push_back(name);
-    Json result{
-        {"store", options.out}, {"finished", packed.written.signal == 0}, {"was_finished", packed.was_finished}};
-    add_written(result, packed.written);
+    Json result{{"store", packed.name},
+                {"finished", packed.stored.written.signal == 0},
+                {"was_finished", packed.stored.was_finished}};
+    add_written(result, packed.stored.written);
     result["not_in_labels"] = files.skipped();
+    result["ignored"] = files.ignored();
     result["broken_links"] = files.broken_links();
+    result["empty"] = packed.odd.empty;
+    result["no_image"] = packed.odd.no_image;
     result["classes"] = classes;
+    result["notes"] = packed.notes;
     if (options.writing.seekable) result["seekable"] = rewrites_json(packed.rewrites);
     write_json(result, options.writing.json);
   }
   if (options.writing.shows_nothing()) return;
-  if (packed.was_finished) {
-    print(fmt::format("{} is finished already, {} records: nothing to do\n", options.out, with_commas(p.total)) +
-          left_out(options, files));
-    return;
+  std::string text;
+  if (packed.stored.was_finished) {
+    text = fmt::format("{} is finished already, {}: nothing to do\n", packed.name, counted(p.total, "record"));
+  } else {
+    text = fmt::format("{}: {}", packed.name, counted(p.done - p.dropped, "record"));
+    if (!files.classes().empty() && !options.lsun)
+      text += fmt::format(" of {} class{}", files.classes().size(), files.classes().size() == 1 ? "" : "es");
+    text += "; " + written_text(packed.stored.written) + "\n";
+    if (options.writing.seekable) text += rewrites_text(packed.rewrites);
   }
-  std::string line = fmt::format("{}: {} records", options.out, with_commas(p.done));
-  if (!files.classes().empty() && !options.lsun) line += fmt::format(" of {} classes", files.classes().size());
-  print(line + "; " + written_text(packed.written) + "\n" +
-        (options.writing.seekable ? rewrites_text(packed.rewrites) : "") + left_out(options, files));
+  for (const std::string& line : packed.notes) text += line + "\n";
+  print(text);
 }
 
 // Found here, before anything is written, rather than when the record's turn comes.
@@ -121,6 +118,17 @@ void refuse_long_keys(const PackOptions& options, const FilesSource& files) {
   }
 }
 
+void warn_of_odd_images(const OddImages& odd, const FilesSource& files) {
+  if (odd.empty + odd.no_image == 0) return;
+  std::string what;
+  if (odd.empty != 0) what = counted(odd.empty, "file") + (odd.empty == 1 ? " is empty" : " are empty");
+  if (odd.no_image != 0)
+    what += fmt::format("{}{} like no image", odd.empty == 0 ? "" : ", ",
+                        counted(odd.no_image, "file") + (odd.no_image == 1 ? " begins" : " begin"));
+  fmt::print(stderr, "penstock: warning: {} ({}{}); stored as they are, penstock verify lists what can't be decoded\n",
+             what, odd.empty + odd.no_image == 1 ? "" : "the first: ", printable(files.key(odd.first)));
+}
+
 void warn_of_mixed_labels(const PackOptions& options, const FilesSource& files) {
   if (files.mixed_labels_line() == 0) return;
   fmt::print(stderr,
@@ -130,19 +138,21 @@ void warn_of_mixed_labels(const PackOptions& options, const FilesSource& files) 
 }
 
 int pack(const PackOptions& options) {
-  if (options.lsun && makes_hdf5_file(options))
-    throw UsageError("--lsun is a form of LMDB stores; name one with --out, not an HDF5 file");
-  refuse_out_inside(options.out, options.folder);
+  const Destination to = destination_of(options.out);
+  if (options.lsun && to.form != StoreForm::lmdb)
+    throw UsageError("--lsun is a form of LMDB stores; name one with --out");
+  refuse_out_inside(options.out.out, options.folder);
   const FilesSource files(Files{.root = options.folder, .labels = options.labels, .order = FilesOrder::bytes});
   if (files.size() == 0)
     throw Error(Errc::not_found, "there are no images here (files that end in jpg, png, ...)")
         .with_file(options.folder);
-  if (!makes_hdf5_file(options)) refuse_long_keys(options, files);
+  if (to.form == StoreForm::lmdb) refuse_long_keys(options, files);
   warn_of_mixed_labels(options, files);
-  const Packed packed = write_store(options, files);
+  const Packed packed = pack_files(options, to, files);
+  warn_of_odd_images(packed.odd, files);
   warn_of_refused(packed.rewrites, [&](std::uint64_t i) { return files.key(i); });
   tell(options, files, packed);
-  return status_of(packed.written);
+  return status_of(packed.stored.written);
 }
 
 }  // namespace
@@ -151,19 +161,19 @@ void add_pack(CLI::App& app, Command& chosen) {
   auto options = std::make_shared<PackOptions>();
   CLI::App& command = *app.add_subcommand(
       "pack",
-      "Packs a folder of images into an LMDB store, or an HDF5 file: key class/file in the order of its bytes, the "
-      "file's bytes as they "
-      "are, the\n"
-      "number of its class, a checksum. A run that was stopped, or killed, is continued by the same command.");
+      "Packs a folder of images into an LMDB store, tar shards, or an HDF5 file: key class/file in the order of its\n"
+      "bytes, the file's bytes as they are, the number of its class, in an LMDB a checksum. A run that was stopped, or "
+      "killed, is continued by the same command.");
   command.add_option("DIR", options->folder, "Folder of images, one sub-folder a class")->required();
-  command
-      .add_option("--out", options->out, "Store to write: a folder for LMDB, made where missing; X.h5 for an HDF5 file")
-      ->required();
+  add_out_options(command, options->out);
   command.add_flag("--lsun", options->lsun,
                    "Bare values as LSUN has them: no labels, no checksums, for any reader of LMDB");
   add_seekable_option(command, options->writing);
   command.add_option("--labels", options->labels,
                      "CSV file of `file,label` lines: only these files, with these labels");
+  command
+      .add_option("--on-error", options->on_error, "Files that can't be read: end the run (default), or are left out")
+      ->check(CLI::IsMember({"fail", "drop"}));
   add_writing_options(command, "Threads that read files; default: cores - 1", options->writing);
   command.callback([options, &chosen] { chosen = [options] { return pack(*options); }; });
 }

@@ -77,6 +77,12 @@ Stage make_on_error(A a) {
   return on_error(policy);
 }
 
+JpegOptions::Cmyk cmyk_of(A a) {
+  using Cmyk = JpegOptions::Cmyk;
+  return std::array{Cmyk::inverted, Cmyk::by_marker,
+                    Cmyk::refused}[a.choice("cmyk", {"inverted", "by_marker", "refused"})];
+}
+
 Stage make_decode_image(A a) {
   DecodeImageOptions options;
   options.color = std::array{DecodeImageOptions::rgb, DecodeImageOptions::gray,
@@ -84,6 +90,9 @@ Stage make_decode_image(A a) {
   options.max_pixels = a.count("max_pixels", options.max_pixels);
   options.max_scans = a.pixels("max_scans", options.max_scans);
   options.accept_warnings = a.flag("accept_warnings", options.accept_warnings);
+  options.cmyk = cmyk_of(a);
+  options.apply_orientation = a.flag("apply_orientation", options.apply_orientation);
+  options.dtype = std::array{DType::u8, DType::u16}[a.choice("dtype", {"u8", "u16"})];
   options.high_byte = a.flag("high_byte", options.high_byte);
   return decode_image(field_of(a), options);
 }
@@ -95,6 +104,8 @@ Stage make_decode_jpeg(A a) {
   options.max_pixels = a.count("max_pixels", options.max_pixels);
   options.max_scans = a.pixels("max_scans", options.max_scans);
   options.accept_warnings = a.flag("accept_warnings", options.accept_warnings);
+  options.cmyk = cmyk_of(a);
+  options.apply_orientation = a.flag("apply_orientation", options.apply_orientation);
   return decode_jpeg(field_of(a), options);
 }
 
@@ -102,6 +113,7 @@ Stage make_decode_png(A a) {
   PngOptions options;
   options.color = std::array{PngOptions::rgb, PngOptions::gray, PngOptions::rgba, PngOptions::as_stored,
                              PngOptions::labels}[a.choice("color", {"rgb", "gray", "rgba", "as_stored", "labels"})];
+  options.dtype = std::array{DType::u8, DType::u16}[a.choice("dtype", {"u8", "u16"})];
   options.high_byte = a.flag("high_byte", options.high_byte);
   options.max_pixels = a.count("max_pixels", options.max_pixels);
   return decode_png(field_of(a), options);
@@ -189,7 +201,10 @@ std::vector<StageSyntax> make_table() {
         {"max_pixels", "N"},
         {"max_scans", "N"},
         {"accept_warnings", "true|false"},
-        {"high_byte", "true|false"}},
+        {"high_byte", "true|false"},
+        {"cmyk", "inverted|by_marker|refused"},
+        {"apply_orientation", "true|false"},
+        {"dtype", "u8|u16"}},
        make_decode_image},
       {"decode_jpeg",
        false,
@@ -197,11 +212,17 @@ std::vector<StageSyntax> make_table() {
         {"color", "rgb|gray|as_stored"},
         {"max_pixels", "N"},
         {"max_scans", "N"},
-        {"accept_warnings", "true|false"}},
+        {"accept_warnings", "true|false"},
+        {"cmyk", "inverted|by_marker|refused"},
+        {"apply_orientation", "true|false"}},
        make_decode_jpeg},
       {"decode_png",
        false,
-       {field, {"color", "rgb|gray|rgba|as_stored|labels"}, {"high_byte", "true|false"}, {"max_pixels", "N"}},
+       {field,
+        {"color", "rgb|gray|rgba|as_stored|labels"},
+        {"high_byte", "true|false"},
+        {"max_pixels", "N"},
+        {"dtype", "u8|u16"}},
        make_decode_png},
       {"crop",
        false,
@@ -210,7 +231,18 @@ std::vector<StageSyntax> make_table() {
          return crop(fields_of(a), Box{a.pixels("top"), a.pixels("left"), a.pixels("height"), a.pixels("width")});
        }},
       {"center_crop", false, {size, fields}, [](A a) { return center_crop(fields_of(a), a.size("size")); }},
-      {"random_crop", false, {size, fields}, [](A a) { return random_crop(fields_of(a), a.size("size")); }},
+      {"random_crop",
+       false,
+       {size, fields, {"padding", "N"}, {"mode", "constant|reflect"}, {"fill", "N"}, {"label", "N"}},
+       [](A a) {
+         const RandomCropOptions defaults;
+         return random_crop(fields_of(a), a.size("size"),
+                            {.padding = a.pixels("padding", 0),
+                             .mode = std::array{Padding::Mode::constant,
+                                                Padding::Mode::reflect}[a.choice("mode", {"constant", "reflect"})],
+                             .fill = {a.pixels("fill", defaults.fill[0])},
+                             .label = a.pixels("label", defaults.label)});
+       }},
       {"random_resized_crop",
        false,
        {size, {"scale", "0.08,1"}, {"ratio", "0.75,1.333"}, fields},

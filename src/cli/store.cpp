@@ -1,120 +1,27 @@
 #include "store.hpp"
 
-#include <glob.h>
-
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <new>
+#include <set>
 #include <string_view>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include <penstock/any_source.hpp>
+#include <penstock/batch_stage.hpp>
 #include <penstock/error.hpp>
 #include <penstock/source.hpp>
 
+#include "foreign_lmdb.hpp"
+#include "open_store.hpp"
 #include "output.hpp"
 
 namespace penstock::cli {
 
 namespace {
-
-namespace fs = std::filesystem;
-
-bool opens_when_unfinished_may(Lmdb options) {
-  options.allow_unfinished = true;
-  try {
-    const LmdbSource opened(std::move(options));
-    return true;
-  } catch (const Error&) {
-    return false;
-  }
-}
-
-LmdbValues values_of(const std::string& text) {
-  if (text == "records") return LmdbValues::records;
-  if (text == "raw") return LmdbValues::raw;
-  if (text == "datum") return LmdbValues::datum;
-  return LmdbValues::automatic;
-}
-
-// The library's advice for an unfinished store, an option of its own, is of no use to those who call the tool.
-LmdbSource open_lmdb(const Lmdb& options) {
-  try {
-    return LmdbSource(options);
-  } catch (const Error& error) {
-    if (error.code() != Errc::invalid_argument || !opens_when_unfinished_may(options)) throw;
-    throw Error(Errc::invalid_argument,
-                "the store is unfinished: the `penstock pack`, or `convert`, that writes it was stopped, or is still "
-                "at work; run the "
-                "same command again, it goes on where it was")
-        .with_source("lmdb")
-        .with_file(error.file());
-  }
-}
-
-// The names that the other stores give their fields, so that the same stages fit.
-WebDatasetSource open_shards(const std::string& path) {
-  constexpr std::array image_extensions{"jpg", "jpeg", "png", "webp", "gif", "bmp", "tif", "tiff"};
-  const auto is_image = [&](const std::string& name) {
-    return std::find(image_extensions.begin(), image_extensions.end(), name) != image_extensions.end();
-  };
-  const Schema found = WebDatasetSource({.path = path}).schema();
-  std::vector<WebDatasetField> fields;
-  const auto kinds_of_image =
-      std::count_if(found.begin(), found.end(), [&](const Field& field) { return is_image(field.name); });
-  for (const Field& field : found) {
-    const bool image = is_image(field.name) && !found.find("image") &&
-                       std::none_of(fields.begin(), fields.end(), [](const auto& f) { return f.name == "image"; });
-    const bool label = field.name == "cls" && !found.find("label");
-    WebDatasetField made{image ? "image" : label ? "label" : field.name, field.name};
-    for (const std::string other : image_extensions)
-      if (image && kinds_of_image == 1 && other != field.name) made.extensions += ";" + other;
-    fields.push_back(std::move(made));
-  }
-  return WebDatasetSource({.path = path, .fields = std::move(fields)});
-}
-
-// Told by the name alone: any text might be a table.
-bool names_table(const std::string& path) {
-  return path.ends_with(".csv") || path.ends_with(".tsv") || path.ends_with(".tab");
-}
-
-bool begins_as_hdf5(const std::string& path) {
-  constexpr std::string_view signature("\x89HDF\r\n\x1a\n", 8);
-  std::array<char, 8> head{};
-  std::ifstream file(path, std::ios::binary);
-  // Behind what a user put before it: of 512 bytes, or so many doubled.
-  for (std::streamoff at = 0; at <= 1 << 16; at = at == 0 ? 512 : 2 * at)
-    if (file.seekg(at) && file.read(head.data(), head.size()) &&
-        std::string_view(head.data(), head.size()) == signature)
-      return true;
-  return false;
-}
-
-bool names_hdf5(const std::string& path) { return path.ends_with(".h5") || path.ends_with(".hdf5"); }
-
-// The files that a pattern stands for, in order.
-std::vector<std::string> files_of(const std::string& pattern) {
-  ::glob_t found{};
-  std::vector<std::string> files;
-  if (::glob(pattern.c_str(), GLOB_BRACE, nullptr, &found) == 0)
-    files.assign(found.gl_pathv, found.gl_pathv + found.gl_pathc);
-  ::globfree(&found);
-  if (files.empty()) throw Error(Errc::not_found, "there is no file of this name").with_file(pattern);
-  return files;
-}
-
-std::vector<std::string> hdf5_files_in(const std::string& folder) {
-  std::vector<std::string> files;
-  std::error_code failed;
-  for (const auto& entry : fs::directory_iterator(folder, failed))
-    if (names_hdf5(entry.path().string())) files.push_back(entry.path().string());
-  std::sort(files.begin(), files.end());
-  return files;
-}
 
 // As HDF5 files have them that `pack` and `convert` made.
 std::vector<std::string> classes_in(const Hdf5Source& source) {
@@ -127,39 +34,42 @@ std::vector<std::string> classes_in(const Hdf5Source& source) {
   }
 }
 
-std::variant<LmdbSource, FilesSource, WebDatasetSource, CsvSource, Hdf5Source> open(const std::string& path,
-                                                                                    const StoreOptions& options) {
-  std::error_code failed;
-  const fs::file_status status = fs::status(path, failed);
-  const bool pattern = !fs::exists(status) && path.find_first_of("{*?[") != std::string::npos;
-  if (names_table(path) && !fs::is_directory(status)) return CsvSource({.path = path});
-  const auto open_hdf5 = [&](std::vector<std::string> files) {
-    return Hdf5Source({.paths = std::move(files), .verify_checksum = options.checksums, .trust = options.trust});
-  };
-  if (pattern && names_hdf5(path)) return open_hdf5(files_of(path));
-  if (pattern || (!fs::is_directory(status) && path.ends_with(".tar"))) return open_shards(path);
-  if (!fs::exists(status)) throw Error(Errc::not_found, "there is no store or folder here").with_file(path);
-  if (fs::is_directory(status) && !fs::exists(fs::path(path) / "data.mdb", failed)) {
-    FilesSource files(Files{.root = path, .order = FilesOrder::bytes});
-    if (files.size() == 0 && FilesSource(Files{.root = path, .extensions = {"tar"}}).size() != 0)
-      return open_shards(path);
-    if (files.size() == 0)
-      if (auto hdf5 = hdf5_files_in(path); !hdf5.empty()) return open_hdf5(std::move(hdf5));
-    if (files.size() == 0)
-      throw Error(Errc::not_found,
-                  "the folder is neither an LMDB store (no data.mdb) nor does it hold image files, tar shards or HDF5 "
-                  "files")
-          .with_file(path);
-    return files;
+std::string listed(const std::vector<std::string>& names) {
+  constexpr std::size_t most = 8;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(names.size(), most); ++i) text += (i == 0 ? "" : ", ") + printable(names[i]);
+  return names.size() > most ? fmt::format("{} and {} more", text, names.size() - most) : text;
+}
+
+std::vector<std::string> attributes_left_out(const Hdf5Source& source, bool classes_known) {
+  std::set<std::string> objects{"/"};
+  for (const Hdf5FieldInfo& field : source.fields()) objects.insert(field.dataset);
+  std::vector<std::string> names;
+  for (const std::string& object : objects) {
+    const bool root = object == "/";
+    try {
+      for (const std::string& name : source.attributes(object))
+        if (!root || (name != "penstock_job" && !(name == "classes" && classes_known)))
+          names.push_back(root ? name : name + " of " + object);
+    } catch (const Error&) {  // of a dataset that lies in another file
+    }
   }
-  // By its name as well: what stands before the data may hide how it begins.
-  if (!fs::is_directory(status) && (names_hdf5(path) || begins_as_hdf5(path))) return open_hdf5({path});
-  return open_lmdb({.path = path, .values = values_of(options.values), .verify_checksum = options.checksums});
+  return names;
 }
 
 }  // namespace
 
-Store::Store(const std::string& path, const StoreOptions& options) : path_(path), source_(open(path, options)) {
+Store::Store(const std::string& path, const StoreOptions& options)
+    : path_(path), fields_(options.fields), source_(open_store(path, options)) {
+  if (const auto* const lmdb = std::get_if<LmdbSource>(&source_);
+      lmdb != nullptr && lmdb->values() == LmdbValues::raw && options.values == "automatic") {
+    const ForeignValues values = look_at_values(*lmdb, path);
+    values_unknown_ = values == ForeignValues::unknown;
+    values_guessed_ = values == ForeignValues::datums;
+    if (values_guessed_) source_ = LmdbSource(Lmdb{.path = path, .values = LmdbValues::datum});
+  }
+  for (const std::string& field : fields_)
+    if (const Schema schema = whole_schema(); !schema.find(field)) refuse_field(field, schema);
   if (const auto* const hdf5 = std::get_if<Hdf5Source>(&source_)) hdf5_classes_ = classes_in(*hdf5);
 }
 
@@ -170,8 +80,15 @@ const char* Store::kind() const noexcept {
 std::uint64_t Store::size() const {
   return std::visit([](const auto& s) { return s.size(); }, source_);
 }
-Schema Store::schema() const {
+Schema Store::whole_schema() const {
   return std::visit([](const auto& s) { return s.schema(); }, source_);
+}
+Schema Store::schema() const {
+  const Schema whole = whole_schema();
+  if (fields_.empty()) return whole;
+  std::vector<Field> fields;
+  for (const std::string& field : fields_) fields.push_back(whole.at(field));
+  return Schema(std::move(fields));
 }
 std::string Store::key(std::uint64_t index) const {
   return std::visit(
@@ -200,6 +117,7 @@ std::uint64_t Store::revision() const {
 }
 
 std::vector<std::string> Store::notes() const {
+  if (values_guessed_) return {guess()};
   const auto* const hdf5 = std::get_if<Hdf5Source>(&source_);
   return hdf5 != nullptr ? hdf5->notes() : std::vector<std::string>();
 }
@@ -214,8 +132,28 @@ const std::vector<std::string>& Store::classes() const {
       },
       source_);
 }
+std::vector<std::string> Store::left_out() const {
+  std::vector<std::string> lines;
+  if (const auto* const shards = std::get_if<WebDatasetSource>(&source_); shards != nullptr && fields_.empty()) {
+    std::vector<std::string> kinds;
+    std::uint64_t members = 0;
+    for (const auto& [extension, count] : shards->left_out()) {
+      members += count;
+      kinds.push_back(with_commas(count) + (extension.empty() ? " without a key" : " ." + extension));
+    }
+    if (members != 0)
+      lines.push_back(
+          fmt::format("left out: {} in the shards that no field takes: {}", counted(members, "file"), listed(kinds)));
+  }
+  if (const auto* const hdf5 = std::get_if<Hdf5Source>(&source_))
+    if (const auto names = attributes_left_out(*hdf5, !hdf5_classes_.empty()); !names.empty())
+      lines.push_back(fmt::format("left out: {}: {}", counted(names.size(), "attribute"), listed(names)));
+  if (const auto* const files = std::get_if<FilesSource>(&source_)) return files_left_out(*files, {});
+  return lines;
+}
 Pipeline Store::pipeline() const {
-  return std::visit([](const auto& s) { return from(s); }, source_);
+  Pipeline all = std::visit([](const auto& s) { return from(s); }, source_);
+  return schema() == whole_schema() ? all : all | select_fields(fields_);
 }
 
 bool Store::checksums() const {
@@ -226,25 +164,23 @@ bool Store::checksums() const {
          std::ranges::all_of(hdf5->fields(), [](const Hdf5FieldInfo& field) { return field.checksums; });
 }
 
-bool Store::looks_like_datum() const {
-  constexpr std::uint64_t looked_at = 8;
+const char* Store::values() const noexcept {
   const auto* const lmdb = std::get_if<LmdbSource>(&source_);
-  if (lmdb == nullptr || lmdb->values() != LmdbValues::raw) return false;
-  std::uint64_t good = 0;
-  const std::uint64_t tried = std::min(size(), looked_at);
-  try {
-    const LmdbSource datums(Lmdb{.path = path_, .values = LmdbValues::datum});
-    for (std::uint64_t i = 0; i < tried; ++i) {
-      try {
-        good += read_sample(datums, i)["image"].bytes() != 0 ? 1 : 0;
-      } catch (const Error& error) {
-        if (!error.sample_scoped()) throw;
-      }
-    }
-  } catch (const Error&) {
-    return false;
-  }
-  return good > tried / 2;
+  if (lmdb == nullptr) return "";
+  return lmdb->values() == LmdbValues::records ? "records" : lmdb->values() == LmdbValues::datum ? "datum" : "raw";
+}
+
+void Store::require_known_values() const {
+  if (!values_unknown_) return;
+  throw UsageError(
+      path_ +
+      ": the values are neither Penstock's records nor images nor Caffe's Datums, as far as 16 of them tell; "
+      "--values raw takes them as bare bytes");
+}
+
+std::string Store::guess() const {
+  return values_guessed_ ? "values read as Caffe's Datums, which they look like; --values raw takes them as bytes"
+                         : std::string();
 }
 
 Store::Reader Store::reader() const {
@@ -273,6 +209,21 @@ Sample& Store::Reader::read(std::uint64_t index) {
   return *sample_;
 }
 
+std::vector<std::string> files_left_out(const FilesSource& files, const std::string& labels) {
+  std::vector<std::string> lines;
+  const auto add = [&](std::uint64_t count, const char* noun, const std::string& why) {
+    if (count != 0) lines.push_back(fmt::format("left out: {} {}", counted(count, noun), why));
+  };
+  add(files.skipped(), "file", "that " + printable(labels) + " doesn't name");
+  add(files.ignored(), "file", "whose names don't end as images' do (jpg, jpeg, png, bmp, gif, tif, tiff, webp)");
+  add(files.broken_links(), "link", files.broken_links() == 1 ? "that leads nowhere" : "that lead nowhere");
+  return lines;
+}
+
+void refuse_field(const std::string& field, const Schema& schema) {
+  throw UsageError("--fields: there is no field \"" + field + "\"; the fields are " + schema.to_string());
+}
+
 bool holds_encoded(const Schema& schema, const std::string& field) {
   const auto slot = schema.find(field);
   return slot && schema[*slot].dtype == DType::u8 && schema[*slot].shape.rank() == 1 && !schema[*slot].shape.fixed();
@@ -281,21 +232,6 @@ bool holds_encoded(const Schema& schema, const std::string& field) {
 void require_field(const Schema& schema, const std::string& field) {
   if (!schema.find(field))
     throw UsageError("--field: there is no field \"" + field + "\"; the fields are " + schema.to_string());
-}
-
-const char* image_kind(std::span<const std::byte> bytes) noexcept {
-  const std::string_view head(reinterpret_cast<const char*>(bytes.data()), std::min<std::size_t>(bytes.size(), 12));
-  if (head.starts_with("\xff\xd8")) return "jpeg";
-  if (head.starts_with("\x89PNG\r\n")) return "png";
-  if (head.starts_with("GIF8")) return "gif";
-  if (head.starts_with("BM") && head.size() >= 6) {
-    std::uint32_t size = 0;  // two letters alone would be too easily found in noise
-    for (unsigned i = 0; i < 4; ++i) size |= std::to_integer<std::uint32_t>(bytes[2 + i]) << (8 * i);
-    if (size == bytes.size()) return "bmp";
-  }
-  if (head.starts_with(std::string_view("II*\0", 4)) || head.starts_with(std::string_view("MM\0*", 4))) return "tiff";
-  if (head.starts_with("RIFF") && head.size() == 12 && head.substr(8) == "WEBP") return "webp";
-  return "";
 }
 
 }  // namespace penstock::cli

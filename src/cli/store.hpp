@@ -21,11 +21,15 @@ struct StoreOptions {
   bool checksums = true;
   std::string values = "automatic";  ///< of an LMDB: automatic, records, raw, datum
   bool trust = true;                 ///< of an HDF5 file: false has another process read it
+  /// Names of the fields that are wanted, in this order; empty: all. Others are not opened, where the store allows it.
+  std::vector<std::string> fields = {};
 };
 
+using OpenedStore = std::variant<LmdbSource, FilesSource, WebDatasetSource, CsvSource, Hdf5Source>;
+
 /// What the tool reads from: an LMDB store, a folder of files, WebDataset's tar shards, HDF5 files, or text tables
-/// (by their names: *.csv, *.tsv, *.tab), told apart by what is there. Shards' first image extension is the field
-/// "image", `cls` the field "label". Any thread.
+/// (by their names: *.csv, *.tsv, *.tab), told apart by what is there. Values of an LMDB that others wrote are taken
+/// for what most of them look like. Any thread.
 class Store {
  public:
   /// @throws penstock::Error.
@@ -45,16 +49,25 @@ class Store {
   std::vector<std::string> notes() const;
   /// Names of classes by number, as far as the store knows them.
   const std::vector<std::string>& classes() const;
+  /// What the store knows beside its records, keys and classes, and what lies there and is no record; a line each.
+  std::vector<std::string> left_out() const;
   Pipeline pipeline() const;
   /// Every record has a checksum, which reading compares unless StoreOptions say otherwise.
   bool checksums() const;
-  /// The values are of no form that is known, but are Caffe's Datums as far as the first ones tell.
-  bool looks_like_datum() const;
+  /// Of an LMDB: "records", "raw" or "datum"; else empty.
+  const char* values() const noexcept;
+  /// The values of an LMDB are taken as bare bytes, though they look like no image, and nobody said so.
+  bool values_unknown() const noexcept { return values_unknown_; }
+  /// @throws UsageError for such a store, which says what to do.
+  void require_known_values() const;
+  /// How values were taken that could be something else, in a line; or empty.
+  std::string guess() const;
 
   /// Reads one record after the other; one thread at a time.
   class Reader {
    public:
-    /// The record is valid until the next call. @throws penstock::Error.
+    /// The record is valid until the next call. It may have fields beside those that are wanted. @throws
+    /// penstock::Error.
     Sample& read(std::uint64_t index);
 
    private:
@@ -68,18 +81,24 @@ class Store {
   Reader reader() const;
 
  private:
+  Schema whole_schema() const;
   std::string path_;
+  std::vector<std::string> fields_;
   std::vector<std::string> hdf5_classes_;
-  std::variant<LmdbSource, FilesSource, WebDatasetSource, CsvSource, Hdf5Source> source_;
+  bool values_unknown_ = false, values_guessed_ = false;
+  OpenedStore source_;
 };
+
+/// What of a folder is not among its records; a line each. `labels` is the file of their labels, if there is one.
+std::vector<std::string> files_left_out(const FilesSource& files, const std::string& labels);
+
+/// @throws UsageError, which names the fields there are.
+[[noreturn]] void refuse_field(const std::string& field, const Schema& schema);
 
 /// Slot of the field that holds encoded images, u8[?], if the schema has such a one under that name.
 bool holds_encoded(const Schema& schema, const std::string& field);
 
 /// @throws UsageError, which names the fields there are.
 void require_field(const Schema& schema, const std::string& field);
-
-/// What a file begins with: "jpeg", "png", "gif", "bmp", "tiff", "webp", or "" for none of these.
-const char* image_kind(std::span<const std::byte> bytes) noexcept;
 
 }  // namespace penstock::cli

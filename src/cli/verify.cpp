@@ -13,11 +13,14 @@
 #include <CLI/CLI.hpp>
 
 #include <penstock/error.hpp>
-#include <penstock/transforms/decode_jpeg.hpp>
+#include <penstock/transforms/decode_image.hpp>
 
 #include "command_line.hpp"
 #include "commands.hpp"
+#include "encoded_image.hpp"
+#include "interrupt.hpp"
 #include "output.hpp"
+#include "pixel_memory.hpp"
 #include "progress.hpp"
 #include "store.hpp"
 
@@ -29,6 +32,7 @@ struct VerifyOptions {
   std::string store, values = "automatic", json;
   bool trust = false;
   std::optional<std::string> field;
+  std::vector<std::string> fields;
   bool quiet = false, no_decode = false;
   unsigned threads = 0;
 };
@@ -39,48 +43,25 @@ struct Bad {
   Error error;
 };
 
-// Pixels of one image at a time; memory is kept from image to image.
-class Pixelboard final : public Scratch {
- public:
-  std::byte* allocate(std::size_t bytes) override {
-    if (used_ == blocks_.size()) blocks_.emplace_back();
-    Block& block = blocks_[used_++];
-    if (block.bytes < bytes) {
-      block.memory.reset(static_cast<std::byte*>(::operator new (bytes, std::align_val_t{64})));
-      block.bytes = bytes;
-    }
-    return block.memory.get();
-  }
-  void reset() noexcept { used_ = 0; }
-
- private:
-  struct Free {
-    void operator()(std::byte* memory) const noexcept { ::operator delete (memory, std::align_val_t{64}); }
-  };
-  struct Block {
-    std::unique_ptr<std::byte, Free> memory;
-    std::size_t bytes = 0;
-  };
-  std::vector<Block> blocks_;
-  std::size_t used_ = 0;
-};
-
 class Verifier {
  public:
   Verifier(const Store& store, const VerifyOptions& options)
       : store_(store),
+        schema_(store.schema()),
         size_(store.size()),
         ends_(store.block_ends()),
         field_(options.field.value_or("image")),
         decodes_(!options.no_decode && holds_encoded(store.schema(), field_)) {}
 
-  void run(unsigned threads, Progress& progress) {
+  /// Ends early at a signal, and at an error that is not of one record: see `signal` and `failure`.
+  void run(unsigned threads, const Interrupt& interrupt, Progress& progress) {
     std::vector<std::thread> workers;
     try {
       for (unsigned t = 0; t < threads; ++t) workers.emplace_back([this] { work(); });
       while (done_.load() < size_ && !stop_) {
         std::this_thread::sleep_for(std::chrono::milliseconds(20));
         progress.set(done_.load());
+        if (interrupt.signal() != 0) stop_ = true;
       }
     } catch (...) {
       stop_ = true;
@@ -88,27 +69,43 @@ class Verifier {
       throw;
     }
     for (std::thread& worker : workers) worker.join();
-    if (failure_) std::rethrow_exception(failure_);
     std::ranges::sort(bad_, {}, &Bad::index);
+    if (done_ < size_) signal_ = interrupt.signal();
+    if (const std::uint64_t run = next_.load(); run < runs()) first_unread_ = std::min(first_unread_, begin_of(run));
   }
 
   const std::vector<Bad>& bad() const noexcept { return bad_; }
   const std::map<std::string, std::uint64_t>& undecoded() const noexcept { return undecoded_; }
   std::uint64_t decoded() const noexcept { return decoded_; }
   std::uint64_t bytes() const noexcept { return bytes_; }
+  std::uint64_t read() const noexcept { return done_; }
+  /// All records before it were read.
+  std::uint64_t first_unread() const noexcept { return first_unread_; }
+  /// That ended it before its end, or 0.
+  int signal() const noexcept { return signal_; }
+  std::exception_ptr failure() const noexcept { return failure_; }
   /// Good as far as one can read them, but neither a decoder nor a checksum has looked at what is in them.
-  std::uint64_t unchecked() const { return store_.checksums() ? 0 : size_ - bad_.size() - decoded_; }
+  std::uint64_t unchecked() const { return store_.checksums() ? 0 : done_ - bad_.size() - decoded_; }
 
  private:
+  std::uint64_t runs() const noexcept { return ends_.empty() ? size_ : ends_.size(); }
+  std::uint64_t begin_of(std::uint64_t run) const noexcept {
+    return ends_.empty() ? run : run == 0 ? 0 : ends_[run - 1];
+  }
+
   void work() noexcept {
     try {
       Store::Reader reader = store_.reader();
-      const auto decoding = jpeg_decoder()->start();
-      Pixelboard pixels;
-      for (std::uint64_t run = 0; !stop_ && (run = next_.fetch_add(1)) < (ends_.empty() ? size_ : ends_.size());) {
-        const std::uint64_t first = ends_.empty() ? run : run == 0 ? 0 : ends_[run - 1];
+      const auto decoding = any_image_decoder(any_image())->start();
+      PixelMemory pixels;
+      for (std::uint64_t run = 0; !stop_ && (run = next_.fetch_add(1)) < runs();) {
         const std::uint64_t end = ends_.empty() ? run + 1 : ends_[run];
-        for (std::uint64_t i = first; i < end && !stop_; ++i, done_.fetch_add(1)) {
+        for (std::uint64_t i = begin_of(run); i < end; ++i, done_.fetch_add(1)) {
+          if (stop_) {
+            const std::lock_guard lock(mutex_);
+            first_unread_ = std::min(first_unread_, i);
+            break;
+          }
           try {
             check(reader.read(i), *decoding, pixels);
           } catch (Error& error) {
@@ -124,21 +121,20 @@ class Verifier {
     }
   }
 
-  void check(Sample& sample, ImageDecoding& decoding, Pixelboard& pixels) {
+  void check(Sample& sample, ImageDecoding& decoding, PixelMemory& pixels) {
     std::uint64_t bytes = 0;
-    for (std::size_t slot = 0; slot < sample.schema().size(); ++slot) bytes += sample.bytes(slot).size();
+    for (const Field& field : schema_) bytes += sample.bytes(field.name).size();
     bytes_.fetch_add(bytes, std::memory_order_relaxed);
     if (!decodes_) return;
     const std::span<const std::byte> encoded = sample.bytes(field_);
-    const std::string kind = image_kind(encoded);
-    if (!kind.empty() && kind != "jpeg") {  // what is no image at all is left to the decoder's refusal
+    try {
+      decode_whole(decoding, encoded, pixels);
+    } catch (const Error& error) {
+      if (error.code() != Errc::unsupported || !lacks_decoder(decoding, encoded)) throw;
       const std::lock_guard lock(mutex_);
-      ++undecoded_[kind];
+      ++undecoded_[image_kind(encoded)];
       return;
     }
-    pixels.reset();
-    const ImageShape shape = decoding.open(encoded);
-    decoding.decode(Box{0, 0, shape.height, shape.width}, true, nullptr, pixels);
     decoded_.fetch_add(1, std::memory_order_relaxed);
   }
 
@@ -153,6 +149,7 @@ class Verifier {
   }
 
   const Store& store_;
+  const Schema schema_;
   const std::uint64_t size_;
   const std::vector<std::uint64_t> ends_;  ///< of runs of records that share something
   const std::string field_;
@@ -163,6 +160,8 @@ class Verifier {
   std::vector<Bad> bad_;
   std::map<std::string, std::uint64_t> undecoded_;
   std::exception_ptr failure_;
+  std::uint64_t first_unread_ = ~std::uint64_t{0};
+  int signal_ = 0;
 };
 
 void tell_json(const VerifyOptions& options, const Store& store, const Verifier& verifier, double seconds) {
@@ -178,6 +177,8 @@ void tell_json(const VerifyOptions& options, const Store& store, const Verifier&
   write_json({{"store", options.store},
               {"kind", store.kind()},
               {"records", store.size()},
+              {"finished", verifier.signal() == 0},
+              {"read", verifier.read()},
               {"decoded", verifier.decoded()},
               {"not_decoded", undecoded},
               {"checksums", store.checksums()},
@@ -199,21 +200,30 @@ void tell(const VerifyOptions& options, const Store& store, const Verifier& veri
   print(out);
   if (options.quiet) return;
   const std::uint64_t unchecked = verifier.unchecked();
-  out = fmt::format("{}: {} records read, {} decoded, {} in {:.1f} s", options.store, with_commas(store.size()),
+  out = fmt::format("{}: {} read, {} decoded, {} in {:.1f} s", options.store, counted(verifier.read(), "record"),
                     with_commas(verifier.decoded()), bytes_text(static_cast<double>(verifier.bytes())), seconds);
   if (!verifier.bad().empty()) {
     out += fmt::format("; {} bad", with_commas(verifier.bad().size()));
-  } else if (unchecked < store.size() || store.size() == 0) {
+  } else if (unchecked < verifier.read() || store.size() == 0) {
     out += unchecked == 0 ? "; none is bad" : "; none of those checked is bad";
   }
   if (unchecked != 0) out += fmt::format("; {} only read, not checked", with_commas(unchecked));
   for (const auto& [kind, count] : verifier.undecoded())
     out += fmt::format("; {} of kind {} not decoded", with_commas(count), kind);
+  if (!store.guess().empty()) out += "\n" + store.guess();
   print(out + "\n");
 }
 
+// How far it came, where it did not come to the end.
+void tell_stop(const Store& store, const Verifier& verifier) {
+  if (verifier.signal() == 0) return;
+  fmt::print(stderr, "penstock: stopped: {} of {} records were read, among them all of the first {}\n",
+             with_commas(verifier.read()), with_commas(store.size()), with_commas(verifier.first_unread()));
+}
+
 int verify(const VerifyOptions& options) {
-  const Store store(options.store, {.values = options.values, .trust = options.trust});
+  const Store store(options.store, {.values = options.values, .trust = options.trust, .fields = options.fields});
+  store.require_known_values();
   if (options.field) {
     require_field(store.schema(), *options.field);
     if (!holds_encoded(store.schema(), *options.field))
@@ -224,12 +234,16 @@ int verify(const VerifyOptions& options) {
   const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
   const auto start = std::chrono::steady_clock::now();
   {
+    const Interrupt interrupt;
     Progress progress("verifying", store.size(), options.quiet || options.json == "-");
-    verifier.run(options.threads != 0 ? options.threads : cores, progress);
+    verifier.run(options.threads != 0 ? options.threads : cores, interrupt, progress);
   }
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (options.json != "-") tell(options, store, verifier, seconds);
   if (!options.json.empty()) tell_json(options, store, verifier, seconds);
+  tell_stop(store, verifier);
+  if (verifier.failure()) std::rethrow_exception(verifier.failure());
+  if (verifier.signal() != 0) return exit_signal + verifier.signal();
   return verifier.bad().empty() ? exit_ok : exit_bad_records;
 }
 
@@ -237,15 +251,18 @@ int verify(const VerifyOptions& options) {
 
 void add_verify(CLI::App& app, Command& chosen) {
   auto options = std::make_shared<VerifyOptions>();
-  CLI::App& command = *app.add_subcommand(
-      "verify",
-      "Reads every record of a store, compares its checksum, and decodes its JPEG to the end; lists the bad ones.\n"
-      "Exit status 3 when there are some. What has no checksum and is no JPEG is only read, which the result says.");
+  CLI::App& command = *app.add_subcommand("verify",
+                                          "Reads every record of a store, compares its checksum, and decodes its image "
+                                          "(JPEG or PNG) to the end; lists the\n"
+                                          "bad ones. Exit status 3 when there are some. What has no checksum, and is "
+                                          "of a kind that can't be decoded here,\n"
+                                          "is only read, which the result says.");
   command.add_option("STORE", options->store, "LMDB store, folder of images, tar shards, HDF5, or CSV")->required();
   command.add_option("--field", options->field, "Field with the encoded image; default: image, if there is one");
   command.add_flag("--no-decode", options->no_decode, "Read and compare checksums only");
   command.add_option("--values", options->values, "What an LMDB's values are")
       ->check(CLI::IsMember({"automatic", "records", "raw", "datum"}));
+  add_fields_option(command, options->fields);
   command.add_flag("--trust", options->trust,
                    "An HDF5 file is trusted: this process reads it itself, with plugins, and may be crashed by it");
   command.add_option("--threads", options->threads, "Default: all cores")->check(CLI::Range(1, 1024));

@@ -59,8 +59,9 @@ std::string written_text(const Written& written) {
   const WriteProgress& p = written.progress;
   std::string text = fmt::format("{} written, {} in {:.1f} s ({:.0f} MB/s)", with_commas(stored(p)),
                                  bytes_text(static_cast<double>(p.bytes)), written.seconds, mb_per_s(written));
-  if (p.skipped != 0) text += fmt::format(", {} were there from an earlier run", with_commas(p.skipped));
-  if (p.dropped != 0) text += fmt::format(", {} bad ones left out", with_commas(p.dropped));
+  if (p.skipped != 0)
+    text += fmt::format(", {} {} there from an earlier run", with_commas(p.skipped), p.skipped == 1 ? "was" : "were");
+  if (p.dropped != 0) text += fmt::format(", {} left out", counted(p.dropped, "bad one"));
   return text;
 }
 
@@ -77,14 +78,18 @@ void add_written(Json& json, const Written& written) {
 }
 
 std::string rewrites_text(const RewriteCounts& counts) {
-  std::string out = fmt::format("seekable: {} JPEGs rewritten", with_commas(counts.rewritten));
+  std::string out = fmt::format("seekable: {} rewritten", counted(counts.rewritten, "JPEG"));
   if (counts.rewritten != 0)
     out += fmt::format(", {} before, {} now ({:+.1f} %)", bytes_text(static_cast<double>(counts.bytes_before)),
                        bytes_text(static_cast<double>(counts.bytes_after)),
                        (static_cast<double>(counts.bytes_after) / static_cast<double>(counts.bytes_before) - 1) * 100);
-  if (counts.not_jpeg != 0) out += fmt::format("; {} files that are no JPEG as they are", with_commas(counts.not_jpeg));
+  if (counts.not_jpeg != 0)
+    out += fmt::format("; {} no JPEG, as {}",
+                       counted(counts.not_jpeg, "file") + (counts.not_jpeg == 1 ? " that is" : " that are"),
+                       counts.not_jpeg == 1 ? "it is" : "they are");
   if (counts.refused != 0)
-    out += fmt::format("; {} JPEGs that can't be rewritten as they are", with_commas(counts.refused));
+    out += fmt::format("; {} that can't be rewritten, as {}", counted(counts.refused, "JPEG"),
+                       counts.refused == 1 ? "it is" : "they are");
   return out + "\n";
 }
 
@@ -98,8 +103,9 @@ Json rewrites_json(const RewriteCounts& counts) {
 
 void warn_of_refused(const RewriteCounts& counts, const std::function<std::string(std::uint64_t)>& key) {
   if (counts.refused == 0) return;
-  fmt::print(stderr, "penstock: warning: {} JPEGs can't be rewritten and are stored as they are; the first is {}: {}\n",
-             with_commas(counts.refused), printable(key(counts.first_refused)), printable(counts.refusal));
+  fmt::print(stderr, "penstock: warning: {} can't be rewritten, stored as {} ({}{}: {})\n",
+             counted(counts.refused, "JPEG"), counts.refused == 1 ? "it is" : "they are",
+             counts.refused == 1 ? "" : "the first: ", printable(key(counts.first_refused)), printable(counts.refusal));
 }
 
 void refuse_out_inside(const std::string& out, const std::string& folder) {
@@ -115,7 +121,7 @@ void refuse_out_inside(const std::string& out, const std::string& folder) {
 
 int status_of(const Written& written) {
   if (written.signal == 0) return exit_ok;
-  fmt::print(stderr, "penstock: stopped at {} of {} records, which are kept; the same command continues\n",
+  fmt::print(stderr, "penstock: stopped at record {} of {}; what is written is kept; the same command continues\n",
              with_commas(written.progress.done), with_commas(written.progress.total));
   return exit_signal + written.signal;
 }

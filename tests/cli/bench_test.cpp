@@ -139,7 +139,10 @@ TEST_CASE("bench decodes PNG") {
   for (const std::string line :
        {"decode_png | resize 16 | batch 4", "decode_png color=labels | resize 16 | batch 4",
         "decode_png image rgba true 1000 | resize field=image 16 | batch 4", "decode_image | resize 16 | batch 4",
-        "decode_image image gray 1000 9 true true | resize field=image 16 | batch 4"}) {
+        "decode_image image gray 1000 9 true true | resize field=image 16 | batch 4",
+        "decode_png dtype=u16 | random_crop 16 padding=4 fill=9 label=1 | batch 4",
+        "decode_image cmyk=refused apply_orientation=true dtype=u16 | random_crop 16 padding=3 mode=reflect | batch "
+        "4"}) {
     const ToolResult result = tool({"bench", folder / "images", "--stages", line, "--epochs", "1", "--json", "-"});
     INFO(line);
     INFO(result.err);

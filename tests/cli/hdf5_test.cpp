@@ -164,7 +164,7 @@ TEST_CASE("fields in groups of HDF5 go to tar shards") {
   write_h5(folder / "a.h5", {.data = {x, y}});
   REQUIRE(tool({"convert", folder / "a.h5", "--out", folder / "t/t.tar", "-q"}).status == 0);
   const auto inspected = tool({"inspect", folder / "t", "--json"}).json();
-  CHECK(inspected["schema"] == "{train.x.npy: u8[4], train.y.npy: f32[2]}");
+  CHECK(inspected["schema"] == "{train.x: u8[4], train.y: f32[2]}");
 }
 
 TEST_CASE("an HDF5 file that is marked as unfinished is refused") {

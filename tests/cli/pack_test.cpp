@@ -79,7 +79,7 @@ TEST_CASE("pack --seekable rewrites JPEGs, and leaves what it can't rewrite as i
   folder.write("images/class_1/damaged.jpg", jpeg(3).substr(0, 600));
   const ToolResult packed = tool({"pack", folder / "images", "--out", folder / "x.lmdb", "--seekable", "--json"});
   REQUIRE(packed.status == 0);
-  CHECK(one_line(packed.err));
+  CHECK(packed.err.find("1 file begins like no image (class_0/other.png)") != std::string::npos);
   CHECK(packed.err.find("class_1/damaged.jpg: the JPEG ends before its image does") != std::string::npos);
   const auto counts = packed.json()["seekable"];
   CHECK(counts["rewritten"] == 11);
@@ -106,7 +106,7 @@ TEST_CASE("pack --seekable rewrites JPEGs, and leaves what it can't rewrite as i
 
   const ToolResult text = tool({"pack", folder / "images", "--out", folder / "y.lmdb", "--seekable"});
   CHECK(text.out.find("seekable: 11 JPEGs rewritten, ") != std::string::npos);
-  CHECK(text.out.find("; 1 files that are no JPEG as they are; 1 JPEGs that can't be rewritten as they are\n") !=
+  CHECK(text.out.find("; 1 file that is no JPEG, as it is; 1 JPEG that can't be rewritten, as it is\n") !=
         std::string::npos);
   // The other kind of store is not to be continued, or taken for this one.
   CHECK(tool({"pack", folder / "images", "--out", folder / "y.lmdb"}).status == 1);
@@ -257,6 +257,31 @@ TEST_CASE("pack stopped by Ctrl-C keeps what it has, says how to go on, and exit
   CHECK(stopped);
 }
 
+TEST_CASE("pack warns of files that are empty or no images, and counts what it ignores") {
+  const TempFolder folder;
+  write_images(folder, 2, 6);
+  folder.write("images/class_0/a.jpg", "");
+  folder.write("images/class_0/b.jpg", "");
+  folder.write("images/class_1/c.png", "<html>not found</html>");
+  folder.write("images/class_1/notes.txt", "x");
+  folder.write("images/class_1/data.npy", "x");
+  for (const std::string out : {"x.lmdb", "y.lmdb"}) {
+    std::vector<std::string> arguments{"pack", folder / "images", "--out", folder / out};
+    if (out == "y.lmdb") arguments.emplace_back("--lsun");
+    const ToolResult packed = tool(arguments);
+    CHECK(packed.status == 0);
+    CHECK(one_line(packed.err));
+    CHECK(packed.err.find("2 files are empty, 1 file begins like no image (the first: class_0/a.jpg)") !=
+          std::string::npos);
+    CHECK(packed.out.find("left out: 2 files whose names don't end as images' do") != std::string::npos);
+  }
+  const auto json = tool({"pack", folder / "images", "--out", folder / "z.lmdb", "--json"}).json();
+  CHECK(json["empty"] == 2);
+  CHECK(json["no_image"] == 1);
+  CHECK(json["ignored"] == 2);
+  CHECK(content(folder / "z.lmdb").size() == 9);
+}
+
 TEST_CASE("pack names a file that can't be read, and verify lists it") {
   // Says it holds a page and gives a few bytes, for root as for anyone.
   const std::string unreadable = "/sys/kernel/mm/transparent_hugepage/enabled";
@@ -269,6 +294,12 @@ TEST_CASE("pack names a file that can't be read, and verify lists it") {
   CHECK(packed.status == 1);
   CHECK(one_line(packed.err));
   CHECK(packed.err.find("class_1/0003.jpg") != std::string::npos);
+  const ToolResult dropped =
+      tool({"pack", folder / "images", "--out", folder / "y.lmdb", "--on-error", "drop", "--json"});
+  CHECK(dropped.status == 0);
+  CHECK(dropped.json()["dropped"] == 1);
+  CHECK(dropped.json()["written"] == 5);
+  CHECK(content(folder / "y.lmdb").size() == 5);
   const ToolResult verified = tool({"verify", folder / "images", "--json"});
   CHECK(verified.status == 3);
   REQUIRE(verified.json()["bad"].size() == 1);

@@ -50,27 +50,59 @@ TEST_CASE("one bad first Datum is one bad record") {
   }
 }
 
-TEST_CASE("inspect says what to try with Datums that were opened as bare values") {
+TEST_CASE("every command takes Datums for what they are, and says so") {
   const TempFolder folder;
-  RawLmdb{folder / "datum"}.write(datums(5));
-  const ToolResult text = tool({"inspect", folder / "datum"});
-  CHECK(text.out.find("--values datum") != std::string::npos);
-  const ToolResult json = tool({"inspect", folder / "datum", "--json"});
-  CHECK(json.json()["hint"].get<std::string>().find("--values datum") != std::string::npos);
-  CHECK_FALSE(tool({"inspect", folder / "datum", "--values", "datum", "--json"}).json().contains("hint"));
+  RawLmdb{folder / "datum"}.write(datums(40));
+  const ToolResult inspected = tool({"inspect", folder / "datum"});
+  CHECK(inspected.out.find("Caffe's Datum") != std::string::npos);
+  CHECK(inspected.out.find("--values raw") != std::string::npos);
+  const auto json = tool({"inspect", folder / "datum", "--json"}).json();
+  CHECK(json["values"] == "datum");
+  CHECK(json["schema"] == "{image: u8[?], label: i64[]}");
+  CHECK(tool({"verify", folder / "datum", "--json"}).json()["decoded"] == 40);
+  CHECK(tool({"verify", folder / "datum"}).out.find("Caffe's Datum") != std::string::npos);
+  CHECK(tool({"bench", folder / "datum", "--stages", "decode_jpeg | resize 16 | batch 10", "--epochs", "1"}).status ==
+        0);
+  const ToolResult converted = tool({"convert", folder / "datum", "--out", folder / "x.lmdb"});
+  CHECK(converted.status == 0);
+  CHECK(converted.out.find("Caffe's Datum") != std::string::npos);
+  CHECK(tool({"inspect", folder / "x.lmdb", "--json"}).json()["schema"] == "{image: u8[?], label: i64[]}");
+  CHECK(content(folder / "x.lmdb").at(decimal_key(3)) == jpeg(3) + std::string("\1\0\0\0\0\0\0\0", 8));
 
+  CHECK(tool({"inspect", folder / "datum", "--values", "raw", "--json"}).json()["schema"] == "{image: u8[?]}");
+  CHECK_FALSE(tool({"inspect", folder / "datum", "--values", "datum", "--json"}).json().contains("hint"));
+}
+
+TEST_CASE("values of no known form are taken only by who says so") {
+  const TempFolder folder;
   RawLmdb{folder / "other"}.write({{"a", "this is no image"}, {"b", "nor is this one"}});
-  CHECK_FALSE(tool({"inspect", folder / "other", "--json"}).json().contains("hint"));
+  for (const std::vector<std::string>& command :
+       std::vector<std::vector<std::string>>{{"verify"},
+                                             {"bench", "--stages", "select_fields image | batch 2"},
+                                             {"convert", "--out", folder / "x.lmdb"}}) {
+    std::vector<std::string> arguments = command;
+    arguments.push_back(folder / "other");
+    const ToolResult refused = tool(arguments);
+    INFO(command[0] << refused.err);
+    CHECK(refused.status == 2);
+    CHECK(one_line(refused.err));
+    CHECK(refused.err.find("--values raw") != std::string::npos);
+  }
+  CHECK_FALSE(std::filesystem::exists(folder / "x.lmdb"));
+  CHECK(tool({"inspect", folder / "other", "--json"}).json()["hint"].get<std::string>().find("--values") !=
+        std::string::npos);
+  CHECK(tool({"convert", folder / "other", "--values", "raw", "--out", folder / "x.lmdb"}).status == 0);
+  CHECK(content(folder / "x.lmdb").at("b") == "nor is this one");
 }
 
 TEST_CASE("verify does not call good what it has only read") {
   const TempFolder folder;
-  const std::string png("\x89PNG\r\n\x1a\n\0\0", 10);  // and nothing behind it
-  RawLmdb{folder / "some"}.write({{"a", jpeg(1)}, {"b", png}, {"c", png}});
-  RawLmdb{folder / "none"}.write({{"b", png}, {"c", png}});
+  const std::string avif = std::string("\0\0\0\x20", 4) + "ftypavif";  // and nothing behind it
+  RawLmdb{folder / "some"}.write({{"a", jpeg(1)}, {"b", avif}, {"c", avif}});
+  RawLmdb{folder / "none"}.write({{"b", avif}, {"c", avif}});
   const ToolResult some = tool({"verify", folder / "some"}), none = tool({"verify", folder / "none"});
   CHECK(some.status == 0);
-  CHECK(some.out.find("none of those checked is bad; 2 only read, not checked; 2 of kind png") != std::string::npos);
+  CHECK(some.out.find("none of those checked is bad; 2 only read, not checked; 2 of kind avif") != std::string::npos);
   CHECK(none.status == 0);
   CHECK(none.out.find("bad") == std::string::npos);
   CHECK(none.out.find("2 only read, not checked") != std::string::npos);

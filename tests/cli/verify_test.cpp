@@ -1,7 +1,13 @@
+#include <chrono>
+#include <csignal>
 #include <fstream>
 #include <iterator>
+#include <thread>
+
+#include <penstock/transforms/encode_jpeg.hpp>
 
 #include "cli/tool.hpp"
+#include "sources/raw_lmdb.hpp"
 #include "support/catch.hpp"
 
 using namespace penstock_test;
@@ -65,12 +71,35 @@ TEST_CASE("verify notices a changed byte by its checksum") {
   CHECK(verified.json()["bad"][0]["key"] == "class_0/0012.jpg");
 }
 
-TEST_CASE("verify says which kinds of image it does not decode") {
+TEST_CASE("verify stopped by Ctrl-C tells what it has found, how far it came, and exits with 130") {
   const TempFolder folder;
-  write_images(folder, 2, 6);
-  folder.write("images/class_0/x.png", std::string("\x89PNG\r\n\x1a\n", 8));
-  const ToolResult verified = tool({"verify", folder / "images", "--json"});
-  CHECK(verified.status == 0);
-  CHECK(verified.json()["decoded"] == 6);
-  CHECK(verified.json()["not_decoded"]["png"] == 1);
+  // Few bytes that take long to decode.
+  const std::vector<std::uint8_t> grey(std::size_t{3000} * 3000 * 3, 128);
+  const auto bytes = penstock::encode_jpeg({grey.data(), std::ptrdiff_t{3000} * 3, {3000, 3000, 3}});
+  const std::string slow(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  Pairs pairs;
+  for (std::uint64_t i = 0; i < 600; ++i) pairs[decimal_key(i)] = slow;
+  pairs[decimal_key(0)] = slow.substr(0, 100);
+  RawLmdb{folder / "x"}.write(pairs);
+  for (const bool json : {false, true}) {
+    std::vector<std::string> arguments{"verify", folder / "x", "--threads", "1", "--quiet"};
+    if (json) arguments.back() = "--json";
+    RunningTool running(arguments);
+    std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+    running.send(SIGINT);
+    const ToolResult result = running.wait();
+    INFO(result.out << result.err);
+    REQUIRE(result.status == 130);
+    CHECK(one_line(result.err));
+    CHECK(result.err.find("stopped: ") != std::string::npos);
+    CHECK(result.err.find(" of 600 records were read, among them all of the first ") != std::string::npos);
+    if (!json) {
+      CHECK(result.out.find("bad: index 0, key ") != std::string::npos);
+      continue;
+    }
+    CHECK(result.json()["finished"] == false);
+    CHECK(result.json()["read"].get<int>() > 0);
+    CHECK(result.json()["read"].get<int>() < 600);
+    CHECK(result.json()["bad"].size() == 1);
+  }
 }

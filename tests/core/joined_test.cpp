@@ -38,6 +38,8 @@ struct Keyless {
   }
 };
 
+constexpr ps::ZipOptions by_position{.by = ps::PairBy::position};
+
 std::int64_t n_of(const ps::AnySource& source, std::uint64_t i) {
   return ps::read_sample(source, i)["n"].as<const std::int64_t, 0>().data()[0];
 }
@@ -165,7 +167,7 @@ TEST_CASE("an error of a joined record names the part, its file, its key and its
   check(nested, 23);
   CHECK(nested->cause().find("record 3 of part 1 of concat(good, bad); it is record 13 of part 1 of concat(good, "
                              "concat(good, bad))") != std::string::npos);
-  check(error_of([&] { (void)ps::from(ps::zip({{good, "g_"}, bad})).at(3); }), 3);
+  check(error_of([&] { (void)ps::from(ps::zip({{good, "g_"}, bad}, by_position)).at(3); }), 3);
   // A later stage that fails names the record as well.
   const auto stage = ps::map("n", [](ps::View<const std::int64_t, 0>, ps::View<std::int64_t, 0>) {
     throw ps::Error(ps::Errc::corrupt, "planted later");
@@ -189,9 +191,9 @@ TEST_CASE("past the end of a join there is no record") {
   };
   Advised first, second;
   first.count = 5, second.count = 5;
-  const std::vector<ps::AnySource> joins{ps::concat(first, second), ps::interleave(first, second),
-                                         ps::interleave({first, second}, {.block = 3}),
-                                         ps::zip({{first, "a_"}, second}), ps::concat(Named{.count = 0}, Named{})};
+  const std::vector<ps::AnySource> joins{
+      ps::concat(first, second), ps::interleave(first, second), ps::interleave({first, second}, {.block = 3}),
+      ps::zip({{first, "a_"}, second}, by_position), ps::concat(Named{.count = 0}, Named{})};
   for (const ps::AnySource& join : joins) {
     const std::uint64_t size = join.size();
     for (const std::uint64_t index : {size, size + 90, ~std::uint64_t{0}}) {
@@ -232,9 +234,9 @@ TEST_CASE("the identity of a join is that of its parts, in their order") {
   add(ps::interleave(a, b));
   add(ps::interleave(b, a));
   add(ps::interleave(a, b, {.block = 2}));
-  add(ps::zip({a, {b, "b_"}}));
-  add(ps::zip({b, {a, "b_"}}));
-  add(ps::zip({a, {b, "c_"}}));
+  add(ps::zip({a, {b, "b_"}}, by_position));
+  add(ps::zip({b, {a, "b_"}}, by_position));
+  add(ps::zip({a, {b, "c_"}}, by_position));
   add(ps::concat(Named{.count = 2, .offset = 1}, Named{.count = 4, .offset = 2}));
   CHECK(seen.size() == 10);
   add(ps::concat(a, b));
@@ -248,7 +250,7 @@ TEST_CASE("blocks of joins") {
   CHECK(ps::concat(a, Named{}, b).model()->block_ends() == Ends{2, 5, 6, 7, 8});
   CHECK(ps::concat(a, none).model()->block_ends().empty());
   CHECK(ps::interleave(a, b).model()->block_ends().empty());
-  CHECK(ps::zip({{Named{.count = 5}, "x"}, a}).model()->block_ends() == Ends{2, 5});
+  CHECK(ps::zip({{Named{.count = 5}, "x"}, a}, by_position).model()->block_ends() == Ends{2, 5});
   const ps::Pipeline p = ps::from(ps::concat(a, b)) | ps::shuffle({.blocks = true, .window = 2});
   CHECK(sorted(order_of(p)) == numbers(8));
 }
@@ -258,7 +260,9 @@ TEST_CASE("zipped records have the fields of all parts") {
   labels.add<std::uint8_t>("label", {}, {5, 6, 7});
   const Records images{.count = 3};
   const ps::AnySource all =
-      ps::zip({{images, "a_"}, labels, {ps::zip(Records{.count = 3, .width = 2}, ps::share(Named{.count = 3})), "b_"}});
+      ps::zip({{images, "a_"},
+               labels,
+               {ps::zip(Records{.count = 3, .width = 2}, ps::share(Named{.count = 3}), by_position), "b_"}});
   CHECK(all.schema().to_string() == "{a_x: u32[4], a_y: i64[], label: u8[], b_x: u32[2], b_y: i64[], b_n: i64[]}");
   for (std::uint64_t i = 0; i < 3; ++i) {
     const ps::OwnedSample sample = ps::read_sample(all, i);
@@ -287,7 +291,9 @@ TEST_CASE("a part of a zip is held to its own fields") {
     wrong.count = 5;
     wrong.label = "wrong";
     wrong.how = how;
-    const auto error = error_of([&] { (void)ps::from(ps::zip({Named{.count = 5}, {wrong, "w_"}})).at(2); });
+    const auto error = error_of([&] {
+      (void)ps::from(ps::zip({Named{.count = 5}, {wrong, "w_"}}, by_position)).at(2);
+    });
     REQUIRE(error);
     CHECK(error->code() == ps::Errc::schema_mismatch);
     CHECK(error->index() == 2);
@@ -302,7 +308,7 @@ TEST_CASE("zips that make no sense are refused") {
   CHECK(sizes->stage() == "zip");
   CHECK(sizes->source() == "records");
   CHECK(sizes->cause().find("part 1 has 4 records, but part 0 (a) has 3") != std::string::npos);
-  const auto names = error_of([] { (void)ps::zip(Named{.count = 3}, Named{.count = 3, .label = "b"}); });
+  const auto names = error_of([] { (void)ps::zip(Named{.count = 3}, Named{.count = 3, .label = "b"}, by_position); });
   REQUIRE(names);
   CHECK(names->source() == "b");
   CHECK(names->cause().find("\"n\"") != std::string::npos);

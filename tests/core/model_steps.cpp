@@ -1,10 +1,61 @@
 // Epochs of a fixed number of batches.
 #include "model.hpp"
+
+#include <optional>
+
 #include "model_parts.hpp"
 
 namespace model {
 
+namespace {
+
+// Where positions tell what stands in a batch: every rank has its part of each, whatever became of the others'.
+std::vector<Event> run_whole_batches(const Spec& spec, u64 steps, u64 epochs, u64& acted, Rank rank) {
+  const std::vector<Keyed> stages = keyed(spec);
+  const u64 rows = spec.rows, size = size_of(spec);
+  const Part part = part_of(rows, rank);
+  Batcher batcher(spec, ~u64{0}, 0);
+  std::vector<Event> events;
+  std::vector<u64> positions;
+  u64 epoch = 0, number = 0, pass = ~u64{0};
+  acted = 0;
+  for (u64 first = 0; epoch < epochs; first += rows) {
+    u64 acted_now = acted;
+    std::optional<Failure> failure;
+    batcher.begin(epoch);
+    for (u64 at = first + part.first; at < first + part.last && !failure; ++at) {
+      if (pass != at / size) positions = order(spec, stages, stages.size(), pass = at / size);
+      const Item item = items(spec, stages, {pass, at % size, 0, 0}, positions[at % size], positions).at(0);
+      if (!item.bad.empty() && acted_now + 1 > spec.max_count)
+        failure = Failure{"quota_exceeded", item.bad[0].stage, "", item.bad[0].index, true};
+      else if (!item.fatal.empty())
+        failure = item.fatal[0];
+      acted_now += item.bad.empty() ? 0 : 1;
+      if (!failure) (void)batcher.add(item.row, item.index, item.masked, {at + 1, 0});
+    }
+    if (failure) {
+      events.push_back(
+          {true, epoch++, number, {}, {}, {}, failure->code, failure->stage, failure->cause, failure->index});
+      number = 0;
+      continue;
+    }
+    acted = acted_now;
+    for (Event& event : batcher.cut(part.last - part.first)) {
+      event.epoch = epoch;
+      event.number = number++;
+      events.push_back(std::move(event));
+    }
+    if (number != steps) continue;
+    ++epoch;
+    number = 0;
+  }
+  return events;
+}
+
+}  // namespace
+
 std::vector<Event> run_steps(const Spec& spec, u64 steps, u64 epochs, u64& acted, Rank rank) {
+  if (!settled(spec)) return run_whole_batches(spec, steps, epochs, acted, rank);
   const std::vector<Keyed> stages = keyed(spec);
   const Part part = part_of(most_rows(spec), rank);
   const u64 rows = part.last - part.first, size = size_of(spec);

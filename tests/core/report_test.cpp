@@ -76,6 +76,162 @@ TEST_CASE("more threads than cores, and those used up, are bound by cores") {
   CHECK(r.verdict.find("8 threads share 2 cores") != std::string::npos);
 }
 
+namespace {
+
+// One thread of a machine of two cores, beside two busy loops: they had two thirds of the cores.
+ps::Report crowded() {
+  ps::Report r = busy();
+  r.threads = r.threads_seen = 1;
+  r.samples_per_s = 350;
+  r.runner_delay_share = 0.65;
+  r.caller_delay_share = 0.02;
+  r.own_core_share = 0.18;
+  r.other_core_share = 0.82;
+  return r;
+}
+bool names_others(const ps::Report& r) { return r.verdict.find("ther processes") != std::string::npos; }
+bool promises(const ps::Report& r) { return r.verdict.find("would add") != std::string::npos; }
+
+}  // namespace
+
+TEST_CASE("cores that other processes had are named with their share, and no thread is promised") {
+  ps::Report r = crowded();
+  judge(r);
+  CAPTURE(r.verdict);
+  CHECK(r.bound == ps::Bound::other_processes);
+  CHECK(r.verdict.find("Other processes bound the run") == 0);
+  CHECK(r.verdict.find("had 82 % of the 2 cores") != std::string::npos);
+  CHECK(r.verdict.find("runners waited 65 % of their time") != std::string::npos);
+  CHECK(r.verdict.find("35 % of what 1 thread can do") != std::string::npos);
+  CHECK_FALSE(promises(r));
+  CHECK(nlohmann::json::parse(r.json())["bound"] == "other_processes");
+}
+
+TEST_CASE("a run that nobody holds up names no other process") {
+  // What is there, runners that wait a little, and others that have cores nobody wanted.
+  for (const double delay : {0.0, 0.05, 0.3})
+    for (const double others : {0.0, 0.04, 0.09}) {
+      ps::Report r = busy();
+      r.runner_delay_share = r.caller_delay_share = delay;
+      r.own_core_share = 0.9;
+      r.other_core_share = others;
+      judge(r);
+      CHECK_FALSE(names_others(r));
+    }
+  ps::Report r = busy();
+  r.threads = r.threads_seen = 1;
+  r.cores = 4;
+  r.runner_delay_share = 0.01;
+  r.own_core_share = 0.25;
+  r.other_core_share = 0.25;
+  judge(r);
+  CHECK(r.bound == ps::Bound::cpu);
+  CHECK_FALSE(names_others(r));
+  CHECK(promises(r));
+}
+
+TEST_CASE("runners that wait for cores of this process's own threads are not told of others") {
+  ps::Report r = busy();
+  r.runner_delay_share = 0.4;
+  r.own_core_share = 0.97;
+  r.other_core_share = 0.03;
+  judge(r);
+  CHECK(r.bound == ps::Bound::cpu);
+  CHECK_FALSE(names_others(r));
+  CHECK(r.verdict.find("Runners waited 40 % of the time for a core, which other threads of this process had") !=
+        std::string::npos);
+  // More of them than cores: that is said already.
+  r.threads = r.threads_seen = 8;
+  r.runner_delay_share = 0.75;
+  judge(r);
+  CHECK(r.bound == ps::Bound::cores);
+  CHECK_FALSE(names_others(r));
+  CHECK(r.verdict.find("8 threads share 2 cores") != std::string::npos);
+  // Of those a tenth was another process's, which is no more than a word.
+  r.own_core_share = 0.89;
+  r.other_core_share = 0.11;
+  judge(r);
+  CHECK(r.bound == ps::Bound::cores);
+  CHECK(r.verdict.find("other processes had 11 % of the 2 cores") != std::string::npos);
+}
+
+TEST_CASE("where only the waiting is known, only that is said") {
+  ps::Report r = crowded();
+  r.own_core_share.reset();
+  r.other_core_share.reset();
+  judge(r);
+  CHECK(r.bound == ps::Bound::cpu);
+  CHECK(r.verdict.find("Runners waited 65 % of the time for a core.") != std::string::npos);
+  CHECK_FALSE(names_others(r));
+  CHECK_FALSE(promises(r));
+  // Neither this process nor others had them: a quota, perhaps.
+  r.own_core_share = 0.3;
+  r.other_core_share = 0.05;
+  judge(r);
+  CHECK(r.verdict.find("Runners waited 65 % of the time for a core.") != std::string::npos);
+  CHECK_FALSE(names_others(r));
+  // Nothing is known of delays: nothing is made of what others had.
+  r = crowded();
+  r.runner_delay_share.reset();
+  r.caller_delay_share.reset();
+  judge(r);
+  CHECK_FALSE(names_others(r));
+  CHECK_FALSE(promises(r));
+  CHECK(r.verdict.find("No core is free for another thread") != std::string::npos);
+  CHECK(nlohmann::json::parse(r.json())["runner_delay_share"].is_null());
+}
+
+TEST_CASE("another thread is promised where a core is free for it, and only there") {
+  ps::Report r = busy();
+  r.threads = r.threads_seen = 1;
+  r.runner_delay_share = 0.02;
+  r.own_core_share = 0.5;
+  r.other_core_share = 0.02;
+  judge(r);
+  CHECK(r.verdict.find("Another thread would add about 1000 samples/s.") != std::string::npos);
+  r.other_core_share = 0.3;
+  judge(r);
+  CHECK_FALSE(promises(r));
+  // A caller that computes has it.
+  r.other_core_share = 0.02;
+  r.own_core_share = 0.95;
+  judge(r);
+  CHECK_FALSE(promises(r));
+  r.own_core_share.reset();
+  r.other_core_share.reset();
+  judge(r);
+  CHECK(r.verdict.find("where a core is free for it") != std::string::npos);
+  // Of a quota of 1.2 cores little is left.
+  r.core_quota = 1.2;
+  r.own_core_share = 0.85;
+  judge(r);
+  CHECK_FALSE(promises(r));
+  r.core_quota = 3;
+  r.cores = 3;
+  r.own_core_share = 0.34;
+  judge(r);
+  CHECK(promises(r));
+}
+
+TEST_CASE("a caller or a disk that bounds the run does so also beside other processes, which are named") {
+  ps::Report r = crowded();
+  r.consumer_wait_share = 0.01;
+  r.caller_delay_share = 0.4;
+  judge(r);
+  CHECK(r.bound == ps::Bound::consumer);
+  CHECK(r.verdict.find("It waited 40 % of the time for a core; other processes had 82 % of the 2 cores.") !=
+        std::string::npos);
+  r.caller_delay_share = 0.01;
+  judge(r);
+  CHECK(r.verdict.find("Runners waited 65 % of the time for a core; other processes had 82 %") != std::string::npos);
+  r = crowded();
+  r.runner_wait_share = 0.7;
+  r.runner_delay_share = 0.2;
+  judge(r);
+  CHECK(r.bound == ps::Bound::storage);
+  CHECK(r.verdict.find("They waited 20 % of the time for a core; other processes had 82 %") != std::string::npos);
+}
+
 TEST_CASE("what is faster than the estimated limit reaches all of it") {
   ps::Report r = busy();
   r.samples_per_s = 1080;
@@ -112,6 +268,11 @@ TEST_CASE("a report's JSON parses and holds every field") {
              "\xff\xc0\xaf\xed\xa0\x80\xf5\xe2\x82 half"};
   r.limit_chains = 77;
   r.runner_wait_share = 0.125;
+  r.runner_delay_share = 0.0625;
+  r.caller_delay_share = 0.5;
+  r.own_core_share = 0.75;
+  r.other_core_share = 0.03125;
+  r.core_quota = 1.5;
   r.device = "host";
   judge(r);
   const auto j = nlohmann::json::parse(r.json());
@@ -144,6 +305,13 @@ TEST_CASE("a report's JSON parses and holds every field") {
   CHECK(j["notes"][2] == bad + " half");
   CHECK(j["limit_chains"] == 77);
   CHECK(j["runner_wait_share"] == 0.125);
+  CHECK(j["runner_delay_share"] == 0.0625);
+  CHECK(j["caller_delay_share"] == 0.5);
+  CHECK(j["own_core_share"] == 0.75);
+  CHECK(j["other_core_share"] == 0.03125);
+  CHECK(j["core_quota"] == 1.5);
+  CHECK(r.text().find("cores: this process had 75 % of the time of 2, others 3 %, runners waited 6 % of their time for "
+                      "one, the caller 50 %") != std::string::npos);
   CHECK(j["device"] == "host");
   CHECK(j["cores"] == 2);
   CHECK(j["stages"][1]["wait_us_per_sample"] == 40);

@@ -1,6 +1,7 @@
 // What is said where a state belongs to another pipeline, and where a field is asked for as what it is not.
 #include "support/catch.hpp"
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
@@ -24,7 +25,7 @@ struct StateFile {
 };
 
 ps::Stage scaling(std::uint64_t version = 1) {
-  return ps::map("x", [](ps::View<const std::uint32_t, 1>, ps::View<float, 1> out) { out(0) = 0; },
+  return ps::map("x", [](ps::View<const std::uint32_t, 1>, ps::View<float, 1> out) { std::ranges::fill(out, 0.0f); },
                  {.name = "scale", .version = version});
 }
 ps::Pipeline records(std::uint64_t n = 60) { return ps::from(Records{.count = n}); }

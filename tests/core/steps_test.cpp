@@ -1,4 +1,5 @@
-// Epochs of a fixed number of batches, of samples that only turn up on the way: alone and on several ranks.
+// Epochs of a fixed number of batches, alone and on several ranks: of samples that only turn up on the way, and of all
+// others.
 #include "support/catch.hpp"
 
 #include <numeric>
@@ -277,6 +278,119 @@ TEST_CASE("buckets look at as many batches on each rank as on one") {
   }
 }
 
+TEST_CASE("every pipeline can have epochs of so many steps, whose batches go from one pass into the next") {
+  const Watchdog dog(60s);
+  // Fewer records than rows of a batch as well: it then has several passes.
+  for (const std::uint64_t count : {25u, 3u}) {
+    CAPTURE(count);
+    const ps::Pipeline order = ps::from(Records{.count = count}) | ps::shuffle({.seed = 4});
+    const ps::Pipeline p = order | AddDraw{} | ps::batch(4, {.tail = ps::Tail::drop}) | steps(5);
+    CHECK(p.steps_per_epoch() == 5);
+    ps::Loader loader(p, {.threads = 3, .epochs = 4});
+    std::vector<std::uint64_t> got, expected;
+    for (std::uint64_t epoch = 0; epoch < 4; ++epoch) {
+      std::uint64_t number = 0;
+      for (const ps::Batch& batch : loader.epoch()) {
+        CHECK(batch.epoch() == epoch);
+        CHECK(batch.number() == number++);
+        REQUIRE(batch.size() == 4);
+        CHECK(batch.global_size() == 4);
+        for (std::size_t row = 0; row < 4; ++row) {
+          // Draws are those of the pass and the position in it.
+          const std::uint64_t position = got.size();
+          const auto alone = (order | AddDraw{}).at(position % count, position / count);
+          CHECK((batch.view<std::uint32_t, 2>("x")(static_cast<std::int64_t>(row), 0) ==
+                 alone["x"].as<std::uint32_t, 1>()(0)));
+          got.push_back(batch.indices()[row]);
+        }
+      }
+      CHECK(number == 5);
+    }
+    CHECK_FALSE(loader.next());
+    for (std::uint64_t pass = 0; expected.size() < 80; ++pass) {
+      std::vector<std::uint64_t> all(count);
+      order.fill(pass, 0, all);
+      expected.insert(expected.end(), all.begin(), all.end());
+    }
+    expected.resize(80);
+    CHECK(got == expected);
+  }
+}
+
+TEST_CASE("ranks share the batches of so many steps as any others, and one state is all of theirs") {
+  const Watchdog dog(60s);
+  const ps::Pipeline p = ps::from(Records{.count = 23}) | ps::shuffle() | AddDraw{} | ps::batch(7);
+  const std::vector<Got> whole = collect(p | steps(6), {.threads = 2}, 4);
+  REQUIRE(whole.size() == 24);
+  std::vector<ps::State> states;
+  for (const int world : {1, 2, 3}) {
+    std::vector<ps::Loader> ranks;
+    for (int rank = 0; rank < world; ++rank) {
+      ranks.emplace_back(p | steps(6, rank, world),
+                         ps::LoaderOptions{.threads = 1 + static_cast<unsigned>(rank), .epochs = 4});
+      if (!states.empty()) ranks.back().resume(states.back());  // of another number of ranks
+    }
+    const std::size_t begin = static_cast<std::size_t>(world - 1) * 8;
+    for (std::size_t i = begin; i < begin + 8; ++i) {
+      std::vector<std::uint64_t> indices;
+      for (ps::Loader& rank : ranks) {
+        std::optional<ps::Batch> batch = rank.next();
+        if (!batch) batch = rank.next();  // behind an epoch's end
+        REQUIRE(batch);
+        CHECK(batch->epoch() == i / 6);
+        CHECK(batch->number() == i % 6);
+        CHECK(batch->global_size() == 7);
+        indices.insert(indices.end(), batch->indices().begin(), batch->indices().end());
+      }
+      CHECK(indices == whole[i].indices);
+    }
+    const ps::State first = ranks[0].state();
+    for (const ps::Loader& rank : ranks) {
+      const ps::State state = rank.state();  // but for how many samples were its own
+      CHECK((state.position == first.position && state.epoch == first.epoch && state.number == first.number &&
+             state.step == first.step && state.fingerprint == first.fingerprint));
+    }
+    states.push_back(ranks[0].state());
+  }
+}
+
+TEST_CASE("a loop over so many steps that is left early, or fails, is gone on with behind its last batch") {
+  const Watchdog dog(60s);
+  Records source{.count = 20};
+  source.shared->faults[6] = Fault::corrupt;
+  const ps::Pipeline p = ps::from(source) | ps::batch(3) | steps(100);
+  ps::Loader loader(p, {.threads = 2});
+  std::vector<std::uint64_t> got;
+  for (std::uint64_t epoch = 0; epoch < 2; ++epoch) {
+    std::uint64_t shown = 0;
+    for (const ps::Batch& batch : loader.epoch()) {
+      CHECK(batch.epoch() == epoch);
+      CHECK(batch.number() == shown);
+      got.insert(got.end(), batch.indices().begin(), batch.indices().end());
+      if (++shown == 1) break;
+    }
+  }
+  CHECK(got == std::vector<std::uint64_t>{0, 1, 2, 3, 4, 5});
+  got.clear();
+  CHECK(error_of([&] { (void)collect(loader); })->index() == 6u);
+  CHECK(loader.state().position == 6);
+  // Record 6 stands in rows 6 and 26 of all passes: batches of rows 6 to 8, and 24 to 26.
+  const auto error = error_of([&] {
+    for (const ps::Batch& batch : loader.epoch()) {
+      CHECK(batch.epoch() == 3);
+      got.insert(got.end(), batch.indices().begin(), batch.indices().end());
+    }
+  });
+  REQUIRE(error);
+  CHECK(got == std::vector<std::uint64_t>{9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 0, 1, 2, 3});
+}
+
+TEST_CASE("a plan of so many steps knows no last batch") {
+  const ps::Pipeline p = ps::from(Records{.count = 30}) | ps::shuffle() | ps::batch(4) | steps(7, 1, 2);
+  CHECK(p.plan().find("7 an epoch") != std::string::npos);
+  CHECK(p.plan().find("the last one, of") == std::string::npos);
+}
+
 TEST_CASE("steps are refused where they can't be, or need not be, said") {
   const auto cause_of = [](const std::function<void()>& f) {
     const auto error = error_of(f);
@@ -284,8 +398,8 @@ TEST_CASE("steps are refused where they can't be, or need not be, said") {
     CHECK(error->stage() == "shard");
     return error->cause();
   };
-  const ps::Pipeline source = ps::from(Records{.count = 30});
-  CHECK(cause_of([&] { ps::Loader(source | ps::batch(4) | steps(7)); }).find("has 8 batches") != std::string::npos);
+  CHECK(cause_of([&] { ps::Loader(ps::from(Records{}) | ps::batch(4) | steps(7)); }).find("without samples") !=
+        std::string::npos);
   CHECK(cause_of([&] { ps::Loader(ps::from(Records{}) | even() | ps::batch(4) | steps(7)); }).find("without samples") !=
         std::string::npos);
   CHECK(cause_of([&] { (void)(ps::from(Counting{}) | ps::batch(4) | steps(7)); }).find("a stream of its own") !=

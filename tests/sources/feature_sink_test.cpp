@@ -168,7 +168,7 @@ TEST_CASE("two that write features of one folder don't write one slide") {
   const TempFolder folder;
   FeatureSink one({.folder = folder / "out"}), two({.folder = folder / "out"});
   one.begin("a");
-  CHECK(mentions(error_of([&] { two.begin("a"); }), "another process"));
+  CHECK(mentions(error_of([&] { two.begin("a"); }), "this process is at this slide"));
   two.begin("b");
   put_rows(two, 0, 3);
   put_rows(one, 0, 5);

@@ -275,7 +275,8 @@ TEST_CASE("an unfinished HDF5 store that was damaged is refused and left as it i
     Hdf5Sink part(options);
     run(part, records, 10, 75);
   }
-  const auto whole = files_in(folder.path().string());
+  auto whole = files_in(folder.path().string());
+  REQUIRE(whole.erase("t-unfinished.json.lock") == 1);
   REQUIRE(whole.size() == 6);
   for (const auto& [name, content] : whole)
     for (const double where : {0.0, 0.5, 0.9, 1.0}) {

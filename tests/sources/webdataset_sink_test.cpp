@@ -83,20 +83,16 @@ std::string random_key(std::mt19937_64& random, std::size_t number) {
 
 // The extensions a schema's fields get, in the form a source is asked for them.
 std::vector<WebDatasetField> fields_of(const Schema& schema) {
-  const auto usual = [](const Field& f) {
-    if (f.dtype == DType::u8 && f.shape.rank() == 1 && !f.shape.fixed()) return std::string("jpg;png;bin");
-    return std::string(f.dtype == DType::i64 && f.shape.rank() == 0 ? "cls" : "npy");
-  };
   std::vector<WebDatasetField> fields;
   for (const Field& field : schema) {
-    std::size_t alike = 0;
-    for (const Field& other : schema) alike += usual(other) == usual(field) ? 1 : 0;
-    const std::string before = alike > 1 ? field.name + "." : "";
-    std::string extensions = before + usual(field);
-    if (usual(field) == "jpg;png;bin") {
-      extensions = before + "jpg;";
-      extensions.append(before).append("png;").append(before).append("bin");
-    }
+    const bool image = field.dtype == DType::u8 && field.shape.rank() == 1 && !field.shape.fixed();
+    const bool integer = field.dtype == DType::i64 && field.shape.rank() == 0;
+    const bool bare = (image && field.name == "image") || (integer && field.name == "label");
+    std::string extensions;
+    for (const char* const one : {"jpg", "png", "webp", "gif", "bmp", "tif", "bin", "cls", "npy"})
+      if (image ? std::string(one) != "cls" && std::string(one) != "npy"
+                : std::string(one) == (integer ? "cls" : "npy"))
+        extensions += (extensions.empty() ? "" : ";") + (bare ? "" : field.name + ".") + one;
     fields.push_back({field.name, extensions});
   }
   return fields;
@@ -183,7 +179,7 @@ TEST_CASE("extensions are given by name, and checked") {
   CHECK(refused({{"image", "x"}, {"label", "X"}}) == Errc::invalid_argument);
   CHECK(refused({{"mask", "x"}}) == Errc::schema_mismatch);
   CHECK(refused({}, {}) == Errc::invalid_argument);
-  CHECK(refused({}, {{"a b", DType::f32, {}}, {"c", DType::f32, {}}}) == Errc::invalid_argument);
+  CHECK(refused({}, {{"a b", DType::f32, {}}, {"a_b", DType::f32, {}}}) == Errc::invalid_argument);
   CHECK(refused({}, {{"a/b", DType::f32, {}}, {"a.b", DType::f32, {}}}) == Errc::invalid_argument);  // one extension
   const auto bad = [&](const WebDatasetSinkOptions& options) {
     return code_of([&] { WebDatasetSink(options).open(shard_schema, 1); });
@@ -192,6 +188,71 @@ TEST_CASE("extensions are given by name, and checked") {
   CHECK(bad({.path = folder / "x/"}) == Errc::invalid_argument);
   CHECK(bad({.path = folder / "x", .max_samples = 0}) == Errc::invalid_argument);
   CHECK(files_in(folder.path().string()).size() == 1);
+}
+
+TEST_CASE("names of fields, and of classes, come back") {
+  struct Named {
+    Schema fields;
+    std::uint64_t size() const { return 3; }
+    Schema schema() const { return fields; }
+    void read(std::uint64_t, SampleBuilder& out) const {
+      for (const Field& field : fields) {
+        const auto bytes = out.emplace(fields.slot(field.name), field.shape.fixed() ? field.shape : Shape{4});
+        std::memset(bytes.data, 7, bytes.bytes());
+        if (field.name == "image") std::memcpy(bytes.data, "\xff\xd8\xff", 3);
+      }
+    }
+  };
+  const Schema schema{{"photo", DType::u8, {dynamic}}, {"label", DType::i64, {}},     {"image", DType::u8, {dynamic}},
+                      {"age", DType::i64, {}},         {"box", DType::f32, {4}},      {"a/b c", DType::f64, {}},
+                      {"Mask", DType::u8, {2, 2}},     {"jpg", DType::u8, {dynamic}}, {"cls", DType::i64, {}}};
+  const TempFolder folder;
+  write(from(Named{schema}), WebDatasetSink({.path = folder / "t", .classes = {"cat", "a b", "\xff"}}));
+  const WebDatasetSource source({.path = folder / "t-*.tar"});
+  REQUIRE(source.schema().size() == schema.size());
+  for (std::size_t slot = 0; slot < schema.size(); ++slot) {
+    CHECK(source.schema()[slot].name == (schema[slot].name == "image" || schema[slot].name == "label"
+                                             ? schema[slot].name
+                                             : webdataset_field(schema[slot].name)));
+    CHECK(source.schema()[slot].dtype == schema[slot].dtype);
+    CHECK(source.schema()[slot].shape == schema[slot].shape);
+  }
+  CHECK(webdataset_field("a/b c") == "a.b_c");
+  CHECK(webdataset_field("Mask") == "mask");
+  CHECK(webdataset_field("./x..") == "_.x._");
+  CHECK(webdataset_key("a.b/c.d") == "a.b/c_d");
+  CHECK(source.classes() == std::vector<std::string>{"cat", "a b", "\xff"});
+}
+
+TEST_CASE("classes belong to the shards beside them") {
+  const TempFolder folder;
+  const std::vector<ShardItem> items = shard_items(20);
+  WebDatasetSinkOptions options{.path = folder / "t", .classes = {"cat", "dog"}, .max_samples = 8};
+  const auto code = [&](const std::vector<std::string>& classes) {
+    WebDatasetSinkOptions other = options;
+    other.classes = classes;
+    return code_of([&] { WebDatasetSink(other).open(shard_schema, items.size()); });
+  };
+  CHECK(code({"a\nb"}) == Errc::invalid_argument);
+  // Of other shards, or by hand.
+  folder.write("t-classes.txt", "bird\n");
+  CHECK(code({"cat", "dog"}) == Errc::invalid_argument);
+  CHECK(code({}) == Errc::invalid_argument);
+  CHECK(files_in(folder.path().string()).size() == 1);
+  std::filesystem::remove(folder / "t-classes.txt");
+  {
+    WebDatasetSink part(options);
+    REQUIRE_FALSE(run(part, items, 10));
+  }
+  CHECK(code({"cat", "fox"}) == Errc::state_mismatch);
+  CHECK(code({}) == Errc::state_mismatch);
+  WebDatasetSink rest(options);
+  REQUIRE(run(rest, items));
+  CHECK(files_in(folder.path().string()).at("t-classes.txt") == "cat\ndog\n");
+  CHECK(code({"cat", "fox"}) == Errc::invalid_argument);
+  WebDatasetSink again(options);
+  REQUIRE(run(again, items));
+  CHECK(again.was_finished());
 }
 
 TEST_CASE("keys that can't be told apart in a shard are refused, positions always can") {

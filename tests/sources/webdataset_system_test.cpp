@@ -50,7 +50,8 @@ TEST_CASE("a run that syncs first syncs what one that did not has left") {
     const std::string here = std::filesystem::canonical(folder.path()).string();
     std::set<std::string> expected{here};
     for (const auto& entry : std::filesystem::directory_iterator(here))
-      if (entry.path().filename().string().starts_with("t" + std::to_string(stop) + "-"))
+      if (entry.path().filename().string().starts_with("t" + std::to_string(stop) + "-") &&
+          entry.path().extension() != ".lock")
         expected.insert(entry.path().string());
     CHECK(expected.size() == 2 + (stop + 2) / 3);
     CHECK(synced == expected);
@@ -71,7 +72,7 @@ TEST_CASE("a sink that is opened while another one finishes finds a finished sto
   bool done = false;
   const Heard heard;
   system_calls().before_open = [&](const std::string& path) {
-    if (done || !path.ends_with("-000000.tar.partial")) return;
+    if (done || !path.ends_with("-unfinished.json.lock")) return;
     done = true;
     first.finish();
   };
@@ -98,9 +99,9 @@ TEST_CASE("a sink that is opened while another one gives its shards their names 
   bool done = false;
   const Heard heard;
   system_calls().before_open = [&](const std::string& path) {
-    if (done || !path.ends_with("-000000.tar.partial")) return;
+    if (done || !path.ends_with("-unfinished.json.lock")) return;
     done = true;
-    std::filesystem::rename(path, folder / "t-000000.tar");
+    std::filesystem::rename(folder / "t-000000.tar.partial", folder / "t-000000.tar");
   };
   WebDatasetSink second(options);
   const Error error = error_of([&] { second.open(shard_schema, items.size()); });

@@ -77,9 +77,9 @@ TEST_CASE("fields are told from the first samples") {
   shard += tar_member("k9.jpg", "no label here") + tar_member("k9.txt", "rare");
   folder.write("a.tar", shard + tar_end);
   const WebDatasetSource source({.path = folder / "a.tar"});
-  CHECK(source.schema() == Schema{{"jpg", DType::u8, {dynamic}}, {"cls", DType::i64, {}}});
-  CHECK(read_text(source, 8, "jpg") == noise(700, 8));
-  CHECK(error_of([&] { read_text(source, 9, "jpg"); }).code() == Errc::corrupt);
+  CHECK(source.schema() == Schema{{"image", DType::u8, {dynamic}}, {"label", DType::i64, {}}});
+  CHECK(read_text(source, 8) == noise(700, 8));
+  CHECK(error_of([&] { read_text(source, 9); }).code() == Errc::corrupt);
 
   folder.write("b.tar", tar_member("0.a", "") + tar_member("1.b", "") + tar_member("2.c", "") + tar_end);
   const Error error = error_of([&] { WebDatasetSource({.path = folder / "b.tar"}); });
@@ -90,10 +90,58 @@ TEST_CASE("fields are told from the first samples") {
   folder.write("c.tar", tar_member("0.txt", "") + tar_member("0.txt", "") + tar_member("0.txt", "") +
                             tar_member("0.jpg", "x") + tar_member("0.txt", "") + tar_member("1.jpg", "y") +
                             tar_member("2.jpg", "z") + tar_member("3.jpg", "") + tar_end);
-  CHECK(WebDatasetSource({.path = folder / "c.tar"}).schema() == Schema{{"jpg", DType::u8, {dynamic}}});
+  CHECK(WebDatasetSource({.path = folder / "c.tar"}).schema() == Schema{{"image", DType::u8, {dynamic}}});
 
   folder.write("empty.tar", tar_end);
   CHECK(WebDatasetSource({.path = folder / "empty.tar"}).size() == 0);
+}
+
+TEST_CASE("extensions become names, one for images of several kinds") {
+  const TempFolder folder;
+  using Extensions = std::vector<std::string>;
+  const auto names = [&](const std::vector<Extensions>& samples) {
+    std::string shard, text;
+    for (std::size_t i = 0; i < samples.size(); ++i)
+      for (const std::string& extension : samples[i])
+        shard += tar_member("k" + std::to_string(i) + "." + extension, "1");
+    folder.write("a.tar", shard + tar_end);
+    const WebDatasetSource source({.path = folder / "a.tar"});
+    for (const WebDatasetField& field : source.fields())
+      text += field.name + "=" + field.extensions.substr(0, field.extensions.find(';')) + " ";
+    return text;
+  };
+  CHECK(names({Extensions{"jpg", "cls"}, Extensions{"png", "cls"}, Extensions{"webp", "cls"},
+               Extensions{"jpeg", "cls"}}) == "image=jpg label=cls ");
+  CHECK(names({Extensions{"png", "seg.png", "id"}}) == "image=png seg=seg.png id=id ");
+  CHECK(names({Extensions{"png", "jpg"}, Extensions{"jpg", "png"}}) == "png=png image=jpg ");    // two images
+  CHECK(names({Extensions{"left.jpg", "left.cls"}}) == "left.jpg=left.jpg left.cls=left.cls ");  // one name for two
+  CHECK(names({Extensions{"jpg", "image.cls"}}) == "image=jpg image.cls=image.cls ");
+  CHECK(names({Extensions{"image", "jpg"}}) == "image=image jpg=jpg ");
+  CHECK(names({Extensions{"cls", "cls.cls"}}) == "label=cls cls=cls.cls ");
+  CHECK(names({Extensions{"json", "txt", "bin"}}) == "json=json txt=txt bin=bin ");
+}
+
+TEST_CASE("classes are read from a file beside the shards, and what no field takes is counted") {
+  const TempFolder folder;
+  const std::string shard = sample("a", 1) + tar_member("b.jpg", "x") + tar_member("b.cls", "1") +
+                            tar_member("b.txt", "x") + tar_member("README", "x") + tar_end;
+  for (const std::string name : {"t-0.tar", "t-1.tar", "u-0.tar"}) folder.write(name, shard);
+  const auto classes = [&](const std::string& path) { return WebDatasetSource({.path = folder / path}).classes(); };
+  using Names = std::vector<std::string>;
+  CHECK(classes("*.tar").empty());
+  folder.write("classes.txt", "x\r\ny\r\nz");
+  CHECK(classes("*.tar") == Names{"x", "y", "z"});
+  folder.write("t-classes.txt", "cat\n\ndog\n");
+  CHECK(classes("t-*.tar") == Names{"cat", "", "dog"});
+  CHECK(classes("u-0.tar") == Names{"x", "y", "z"});
+  CHECK(classes("*.tar").empty());  // they don't agree
+  folder.write("u-classes.txt", "cat\n\ndog\n");
+  CHECK(classes("*.tar") == Names{"cat", "", "dog"});
+
+  CHECK(WebDatasetSource({.path = folder / "t-*.tar"}).left_out() ==
+        std::map<std::string, std::uint64_t>{{"", 2}, {"txt", 2}});
+  CHECK(WebDatasetSource({.path = folder / "t-0.tar", .fields = {{"label", "cls"}}}).left_out() ==
+        std::map<std::string, std::uint64_t>{{"", 1}, {"jpg", 2}, {"txt", 1}});
 }
 
 TEST_CASE("what is wrong with one sample is that sample's error") {

@@ -13,7 +13,7 @@ using penstock::Pixels;
 namespace {
 
 std::size_t bytes_of(const ImageShape& s) {
-  return static_cast<std::size_t>(s.height) * static_cast<std::size_t>(s.width) * static_cast<std::size_t>(s.channels);
+  return static_cast<std::size_t>(s.height) * static_cast<std::size_t>(s.width) * s.pixel_bytes();
 }
 
 std::size_t index(const ImageShape& s, std::int32_t y, std::int32_t x, std::int32_t c) {
@@ -35,9 +35,10 @@ std::uint8_t& Image::at(std::int32_t y, std::int32_t x, std::int32_t c) { return
 std::uint8_t Image::at(std::int32_t y, std::int32_t x, std::int32_t c) const { return pixels[index(shape, y, x, c)]; }
 Pixels Image::view() const { return view({0, 0, shape.height, shape.width}); }
 Pixels Image::view(const Box& box) const {
-  return {pixels.data() + index(shape, box.top, box.left, 0),
-          std::ptrdiff_t{shape.width} * shape.channels,
-          {box.height, box.width, shape.channels}};
+  const std::size_t first = index({shape.height, shape.width, 1}, box.top, box.left, 0) * shape.pixel_bytes();
+  return {pixels.data() + first,
+          static_cast<std::ptrdiff_t>(static_cast<std::size_t>(shape.width) * shape.pixel_bytes()),
+          {box.height, box.width, shape.channels, shape.element}};
 }
 
 std::uint32_t Numbers::next() {

@@ -92,6 +92,14 @@ TEST_CASE("every image stage that keeps pixels gives the same bits behind batch"
   check_both_sides([](const Pipeline& p) { return p | crop("image", {3, 4, 9, 11}); });
   check_both_sides([](const Pipeline& p) { return p | center_crop({"image", "mask"}, {10, 12}); });
   check_both_sides([](const Pipeline& p) { return p | random_crop({"image", "mask"}, {10, 12}); });
+  check_both_sides([](const Pipeline& p) {
+    return p | random_crop({"image", "mask"}, {18, 18}, {.padding = 5, .fill = {1, 2, 3}, .label = 255}) |
+           random_rot90({"image", "mask"}) | random_flip("image");
+  });
+  check_both_sides([](const Pipeline& p) {
+    return p | random_crop({"image", "mask"}, {17, 23}, {.padding = 8, .mode = Padding::Mode::reflect}) |
+           rot90("image", 1) | flip_vertical("mask");
+  });
   check_both_sides([](const Pipeline& p) { return p | flip_horizontal("image") | flip_vertical({"image", "mask"}); });
   check_both_sides([](const Pipeline& p) {
     return p | random_flip({"image", "mask"}) | random_flip_vertical("image");

@@ -110,6 +110,34 @@ TEST_CASE("colours are those of both decoders") {
   for (std::uint64_t i = 0; i < source.size(); ++i) CHECK(gray.at(i)["image"].shape[2] == 1);
 }
 
+TEST_CASE("each image becomes 16 bits where these are asked for") {
+  Encoded source = mixed();
+  source.files.push_back(PngFile({2, 16, false}, {30, 31}, 3).bytes());
+  const ps::Pipeline wide = ps::from(source) | ps::decode_image("image", {.dtype = ps::DType::u16}),
+                     narrow = ps::from(source) | ps::decode_image("image", {.high_byte = true});
+  CHECK(wide.schema().to_string() == "{image: u16[?, ?, 3]}");
+  const auto part = [](const ps::Pipeline& p) {
+    return p | ps::random_crop("image", {24, 20}, {.padding = 2}) | ps::random_flip("image");
+  };
+  const ps::Pipeline cropped = part(wide), alone = cropped | ps::check({.fold = false});
+  for (std::uint64_t i = 0; i < source.size(); ++i) {
+    const ps::OwnedSample a = wide.at(i), b = narrow.at(i);
+    const ps::TensorView large = a["image"], small = b["image"];
+    REQUIRE(large.shape == small.shape);
+    const auto* values = reinterpret_cast<const std::uint16_t*>(large.data);
+    const auto* bytes = reinterpret_cast<const std::uint8_t*>(small.data);
+    int odd = 0;
+    for (std::size_t k = 0; k < small.bytes(); ++k) {
+      REQUIRE(values[k] / 256 == bytes[k]);
+      odd += values[k] % 257 != 0;
+    }
+    CHECK((odd > 0) == (i + 1 == source.size()));
+    const ps::OwnedSample c = cropped.at(i), d = alone.at(i);
+    REQUIRE(std::memcmp(c["image"].data, d["image"].data, c["image"].bytes()) == 0);
+  }
+  CHECK_THROWS_AS(ps::any_image_decoder({.dtype = ps::DType::i16}), ps::Error);
+}
+
 TEST_CASE("data that begins like neither is an error with its first bytes") {
   const ps::Error gif = error_of("GIF89a and more");
   CHECK(gif.code() == ps::Errc::unsupported);

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include <penstock/error.hpp>
 #include <penstock/image_op.hpp>
 
@@ -15,11 +17,12 @@ const std::array<float, 4> ones{1, 1, 1, 1}, zeros{0, 0, 0, 0};
 
 // One call, on the op and on a whole image.
 struct Call {
-  enum Kind { crop, resize, flip_horizontal, flip_vertical, rot90 } kind;
+  enum Kind { crop, resize, flip_horizontal, flip_vertical, rot90, pad } kind;
   Box box;
   Size size;
   int quarters = 0;
   Filter filter = Filter::linear;
+  Padding padding = {};
 
   void on(ImageOp& op) const {
     switch (kind) {
@@ -34,6 +37,9 @@ struct Call {
         return op.flip_vertical();
       case rot90:
         return op.rot90(quarters);
+      case pad:
+        op.filter_with(filter);
+        return op.pad(padding);
     }
   }
   Image on(const Image& image) const {
@@ -46,6 +52,8 @@ struct Call {
         return reference_flip_horizontal(image);
       case flip_vertical:
         return reference_flip_vertical(image);
+      case pad:
+        return reference_pad(image, padding, filter == Filter::nearest);
       case rot90:
         break;
     }
@@ -56,14 +64,28 @@ struct Call {
 };
 
 Call random_call(Numbers& numbers, Size now) {
-  Call call{static_cast<Call::Kind>(numbers.below(5)), {}, {}, numbers.from(-5, 5)};
+  Call call{static_cast<Call::Kind>(numbers.below(6)), {}, {}, numbers.from(-5, 5)};
   call.box.height = numbers.from((now.height + 1) / 2, now.height);
   call.box.width = numbers.from((now.width + 1) / 2, now.width);
   call.box.top = numbers.from(0, now.height - call.box.height);
   call.box.left = numbers.from(0, now.width - call.box.width);
   call.filter = numbers.coin() ? Filter::nearest : Filter::linear;
   call.size = numbers.below(4) == 0 ? now : Size{numbers.from(1, 30), numbers.from(1, 30)};
+  Padding& p = call.padding;
+  p.mode = numbers.coin() ? Padding::Mode::reflect : Padding::Mode::constant;
+  const bool reflects = p.mode == Padding::Mode::reflect;
+  for (std::int32_t* side : {&p.top, &p.bottom}) *side = numbers.below(reflects ? std::min(now.height, 7) : 7);
+  for (std::int32_t* side : {&p.left, &p.right}) *side = numbers.below(reflects ? std::min(now.width, 7) : 7);
+  for (std::uint16_t& value : p.fill) value = static_cast<std::uint16_t>(numbers.below(2) * 200);
+  p.label = 200;
   return call;
+}
+
+// Two neighbouring bytes as one value.
+Image as_wide(const Image& image) {
+  Image wide({image.shape.height, image.shape.width, image.shape.channels / 2, DType::u16});
+  wide.pixels = image.pixels;
+  return wide;
 }
 
 }  // namespace
@@ -100,6 +122,55 @@ TEST_CASE("a folded op gives the bits of its calls one by one") {
     REQUIRE(reference_run(start, op) == by_steps);
   }
   CHECK(restarts > 500);
+}
+
+TEST_CASE("an image of 16 bits goes the way that its bytes go side by side") {
+  int padded = 0;
+  for (std::uint64_t seed = 0; seed < 1500; ++seed) {
+    CAPTURE(seed);
+    Numbers numbers(seed + 5);
+    const ImageShape shape{numbers.from(1, 30), numbers.from(1, 30), 2 * numbers.from(1, 2)};
+    const Image bytes = static_noise(shape, seed), wide = as_wide(bytes);
+    ImageOp narrow_op(bytes.shape), wide_op(wide.shape);
+    for (int n = numbers.from(1, 8); n > 0; --n) {
+      Call call = random_call(numbers, narrow_op.shape().size());
+      call.filter = Filter::nearest;
+      call.padding.label = 0xabab;
+      ImageOp next = wide_op;
+      call.on(next);
+      if (next.refused()) continue;
+      wide_op = next;
+      call.padding.label = 0xab;
+      call.on(narrow_op);
+    }
+    padded += wide_op.pads();
+    REQUIRE(wide_op.shape().size() == narrow_op.shape().size());
+    REQUIRE(execute_u8(wide, wide_op).pixels == execute_u8(bytes, narrow_op).pixels);
+  }
+  CHECK(padded > 300);
+}
+
+TEST_CASE("padding that can't be is refused") {
+  ImageOp op({10, 20, 3});
+  const auto refused = [&](const Padding& padding) {
+    return code_of([&] { op.pad(padding); }) == Errc::invalid_argument;
+  };
+  CHECK(refused({.top = -1}));
+  CHECK(refused({.right = (1 << 20) + 1}));
+  CHECK(refused({.top = 10, .mode = Padding::Mode::reflect}));
+  CHECK(refused({.top = 1, .fill = {0, 0, 256}}));
+  CHECK(op.plain());
+  op.pad({});
+  CHECK(op.plain());
+  op.pad({.top = 1, .left = 2, .fill = {1, 2, 3}}), op.pad({.top = 1, .right = 1, .fill = {1, 2, 3}});
+  CHECK(op.shape() == ImageShape{12, 23, 3});
+  CHECK(op.to_string() == "box 10x20+0+0, pad 2+2+0+1 with 1 2 3");
+  SECTION("a resample after it") { op.resize({5, 5}); }
+  SECTION("padding of another kind") { op.pad({.top = 1}); }
+  SECTION("padding that reflects") { op.pad({.top = 1, .mode = Padding::Mode::reflect}); }
+  SECTION("nothing but padding") { op.crop({0, 0, 2, 5}); }
+  SECTION("after a conversion") { op.convert(DType::f32, Layout::chw, ones, zeros), op.pad({.top = 1}); }
+  CHECK(op.refused());
 }
 
 TEST_CASE("crops narrow the box before a resize and the window after it") {
@@ -159,7 +230,8 @@ TEST_CASE("boxes, sizes and conversions that can't be are refused") {
   CHECK(code_of([&] { op.convert(DType::u8, Layout::hwc, {2, 1, 1, 1}, zeros); }) == Errc::invalid_argument);
   CHECK(code_of([&] { op.convert(DType::u8, Layout::hwc, ones, {0, 0, 1, 0}); }) == Errc::invalid_argument);
   CHECK(code_of([&] { op.convert(DType::f32, Layout::hwc, {1, 1, INFINITY, 1}, zeros); }) == Errc::invalid_argument);
-  for (const ImageShape& shape : {ImageShape{0, 5, 3}, ImageShape{5, 0, 3}, ImageShape{5, 5, 0}, ImageShape{5, 5, 5}})
+  for (const ImageShape& shape : {ImageShape{0, 5, 3}, ImageShape{5, 0, 3}, ImageShape{5, 5, 0}, ImageShape{5, 5, 5},
+                                  ImageShape{5, 5, 3, DType::f32}})
     CHECK(code_of([&] { ImageOp{shape}; }) == Errc::invalid_argument);
 }
 

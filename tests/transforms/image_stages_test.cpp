@@ -1,6 +1,8 @@
 #include <cmath>
 #include <functional>
 #include <memory>
+#include <set>
+#include <utility>
 
 #include <penstock/error.hpp>
 #include <penstock/penstock.hpp>
@@ -10,6 +12,7 @@
 #include "support/catch.hpp"
 #include "support/test_images.hpp"
 #include "support/thrown.hpp"
+#include "transforms/encoded.hpp"
 #include "transforms/reference.hpp"
 
 using namespace penstock;
@@ -60,6 +63,16 @@ TEST_CASE("crops of too small an image are an error of that sample, or of the sc
   CHECK(code_of([&] { Crop({-1, 0, 5, 5}); }) == Errc::invalid_argument);
   CHECK(code_of([&] { Crop({0, INT32_MAX, 5, 5}); }) == Errc::invalid_argument);
   CHECK(code_of([&] { RandomCrop({0, 5}); }) == Errc::invalid_argument);
+  const auto refused = [](const RandomCropOptions& options) {
+    return code_of([&] { RandomCrop({8, 9}, options); }) == Errc::invalid_argument;
+  };
+  CHECK(refused({.padding = -1}));
+  CHECK(refused({.padding = 8}));
+  CHECK(refused({.padding = 4, .mode = Padding::Mode::reflect}));
+  CHECK(refused({.padding = 1, .fill = {}}));
+  CHECK(refused({.padding = 1, .fill = {1, 2, 3, 4, 5}}));
+  CHECK(refused({.padding = 1, .fill = {-1}}));
+  CHECK(refused({.padding = 1, .label = 70000}));
 }
 
 TEST_CASE("random_resized_crop keeps torchvision's bounds") {
@@ -163,6 +176,9 @@ TEST_CASE("every result option is in a stage's description") {
   CHECK(Crop({1, 2, 3, 4}).describe() == "3x4+1+2");
   CHECK(CenterCrop({3, 4}).describe() == "3x4");
   CHECK(RandomCrop({3, 4}).describe() == "3x4");
+  CHECK(RandomCrop({9, 8}, {.padding = 2, .fill = {1, 2, 3}, .label = 255}).describe() ==
+        "9x8, padding 2 with 1 2 3, labels 255");
+  CHECK(RandomCrop({9, 8}, {.padding = 2, .mode = Padding::Mode::reflect}).describe() == "9x8, padding 2 reflect");
   CHECK(RandomResizedCrop({224, 192}).describe() == "224x192, scale 0.08..1, ratio 0.75..1.3333333333333333");
   CHECK(Resize({3, 4}).describe() == "3x4");
   CHECK(ResizeShort(9).describe() == "9");
@@ -200,6 +216,79 @@ Memory pictures(int count, const ImageShape& shape) {
 }
 
 }  // namespace
+
+TEST_CASE("a crop of a padded image has every place, and the fill where there is no image") {
+  const ImageShape shape{6, 7, 3};
+  const Image image = static_noise(shape);
+  const RandomCrop stage({6, 7}, {.padding = 2, .fill = {10, 20, 30}});
+  const Image padded =
+      reference_pad(image, {.top = 2, .left = 2, .bottom = 2, .right = 2, .fill = {10, 20, 30, 30}}, false);
+  std::set<std::pair<std::int32_t, std::int32_t>> places;
+  for (std::uint64_t position = 0; position < 600; ++position) {
+    Rng rng(1, 2, Place{0, position, 0, 0});
+    const RandomCrop::Params at = stage.draw(shape, rng);
+    ImageOp op(shape);
+    stage.compose(at, shape, op);
+    REQUIRE_FALSE(op.refused());
+    REQUIRE(execute_u8(image, op) == cut(padded, {at.top, at.left, 6, 7}));
+    places.emplace(at.top, at.left);
+  }
+  CHECK(places.size() == 25);
+  // Without padding nothing is drawn in another way than it was.
+  Rng one(1, 2, Place{}), two(1, 2, Place{});
+  const RandomCrop::Params a = RandomCrop({3, 3}).draw(shape, one),
+                           b = RandomCrop({3, 3}, {.fill = {9}}).draw(shape, two);
+  CHECK((a.top == b.top && a.left == b.left));
+  ImageOp op(shape);
+  CHECK(code_of([&] {
+          RandomCrop({3, 3}, {.padding = 1, .fill = {1, 2}}).compose(a, shape, op);
+        }) == Errc::unsupported);
+  CHECK(RandomCrop({10, 11}, {.padding = 2}).schema({6, 7, 3}) == Shape{10, 11, 3});
+  CHECK(code_of([] {
+          static_cast<void>(RandomCrop({11, 11}, {.padding = 2}).schema({6, 7, 3}));
+        }) == Errc::schema_mismatch);
+}
+
+TEST_CASE("padding folds with its neighbours, and an image and its mask share its draw") {
+  const ImageShape shape{32, 32, 3};
+  const auto chains = [](const Pipeline& p) {
+    return std::vector<Pipeline>{
+        p | random_crop("image", {32, 32}, {.padding = 4}) | random_flip("image") | normalize("image"),
+        p | resize("image", {20, 24}) | random_crop("image", {20, 20}, {.padding = 6, .fill = {7}}) |
+            random_rot90("image"),
+        p | random_flip("image") | random_crop("image", {30, 33}, {.padding = 9, .mode = Padding::Mode::reflect}) |
+            resize("image", {40, 41}) | center_crop("image", {33, 33}),
+        p | random_crop("image", {32, 32}, {.padding = 3}) |
+            random_crop("image", {30, 30}, {.padding = 5, .fill = {1}})};
+  };
+  for (const Pipeline& chain : chains(from(pictures(12, shape)))) {
+    INFO(chain.plan());
+    const std::vector<std::byte> folded = all_bytes(chain | batch(5));
+    CHECK(all_bytes(chain | check({.fold = false}) | batch(5)) == folded);
+  }
+  // Labels that are the image's red: they stay that, but for the fill of their own.
+  Memory both = pictures(12, shape);
+  std::vector<std::uint8_t> red;
+  for (std::uint64_t i = 0; i < 12; ++i) {
+    const Image image = photo(shape, i);
+    for (std::size_t k = 0; k < image.pixels.size(); k += 3) red.push_back(image.pixels[k] == 9 ? 8 : image.pixels[k]);
+  }
+  both.add<std::uint8_t>("mask", {32, 32, 1}, std::move(red));
+  const Pipeline crops =
+      from(both) | random_crop({"image", "mask"}, {32, 32}, {.padding = 4, .fill = {3, 4, 5}, .label = 9});
+  int filled = 0;
+  for (std::uint64_t i = 0; i < 12; ++i) {
+    const OwnedSample sample = crops.at(i);
+    const auto* image = reinterpret_cast<const std::uint8_t*>(sample["image"].data);
+    const auto* mask = reinterpret_cast<const std::uint8_t*>(sample["mask"].data);
+    for (std::size_t k = 0; k < 32 * 32; ++k) {
+      filled += mask[k] == 9;
+      REQUIRE((mask[k] == 9 ? image[3 * k] == 3 && image[3 * k + 1] == 4 && image[3 * k + 2] == 5
+                            : mask[k] == image[3 * k] || (mask[k] == 8 && image[3 * k] == 9)));
+    }
+  }
+  CHECK(filled > 100);
+}
 
 TEST_CASE("stages in a pipeline give what they give one by one") {
   const ImageShape shape{61, 83, 3};

@@ -1,6 +1,8 @@
 // Numbers as another dtype, and classes as ones and zeros.
 #include <cmath>
+#include <cstring>
 #include <limits>
+#include <memory>
 #include <type_traits>
 
 #include <penstock/half.hpp>
@@ -18,8 +20,13 @@ namespace {
 
 template <class From>
 Memory memory(const std::vector<From>& values) {
+  auto bytes = std::make_shared<std::vector<std::byte>>(values.size() * sizeof(From));
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const From value = values[i];
+    std::memcpy(bytes->data() + i * sizeof value, &value, sizeof value);
+  }
   Memory m;
-  m.add<From>("x", {}, values);
+  m.add({"x", dtype_of<From>, {}}, bytes->data(), values.size(), bytes);
   return m;
 }
 

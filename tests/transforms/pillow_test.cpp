@@ -1,39 +1,17 @@
 // Against Pillow, where there is one: its BILINEAR is the same filter, rounded between its passes as ours is, but with
 // the horizontal pass first.
-#include <unistd.h>
-
 #include <cstdio>
 #include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <string>
 
 #include "support/catch.hpp"
 #include "support/test_images.hpp"
+#include "transforms/pillow.hpp"
 #include "transforms/reference.hpp"
 
 using namespace penstock;
 using namespace penstock_test;
-
-namespace {
-
-const char* const python = "/usr/bin/python3";
-
-bool has_pillow() { return std::system((std::string(python) + " -c 'import PIL.Image' 2>/dev/null").c_str()) == 0; }
-
-class Folder {
- public:
-  Folder() : path_(std::filesystem::temp_directory_path() / ("penstock-pillow-" + std::to_string(getpid()))) {
-    std::filesystem::create_directory(path_);
-  }
-  ~Folder() { std::filesystem::remove_all(path_); }
-  std::string operator/(const char* name) const { return (path_ / name).string(); }
-
- private:
-  std::filesystem::path path_;
-};
-
-}  // namespace
 
 namespace {
 
@@ -42,7 +20,7 @@ struct Comparison {
   Image ours, theirs;
 };
 
-Comparison compare(const Folder& folder, const Image& source, Size to, Filter filter) {
+Comparison compare(const PillowFolder& folder, const Image& source, Size to, Filter filter) {
   std::ofstream(folder / "resize.py") << "import sys\nfrom PIL import Image\n"
                                          "w, h, c, tw, th = map(int, sys.argv[1:6])\n"
                                          "how = {'linear': Image.BILINEAR, 'nearest': Image.NEAREST}[sys.argv[8]]\n"
@@ -71,7 +49,7 @@ Comparison compare(const Folder& folder, const Image& source, Size to, Filter fi
 
 TEST_CASE("resampling agrees with Pillow") {
   if (!has_pillow()) PENSTOCK_SKIP("no Pillow for /usr/bin/python3: 10 comparisons were not made");
-  const Folder folder;
+  const PillowFolder folder;
   struct Case {
     ImageShape shape;
     Size to;
@@ -101,7 +79,7 @@ TEST_CASE("resampling agrees with Pillow") {
 
 TEST_CASE("nearest is Pillow's") {
   if (!has_pillow()) PENSTOCK_SKIP("no Pillow for /usr/bin/python3: 7 comparisons were not made");
-  const Folder folder;
+  const PillowFolder folder;
   struct Case {
     ImageShape shape;
     Size to;

@@ -19,12 +19,13 @@ namespace {
 
 class Decoder {
  public:
-  explicit Decoder(std::span<const std::byte> bytes) {
+  explicit Decoder(std::span<const std::byte> bytes, bool warned = false) {
     info.err = jpeg_std_error(&errors_);
     errors_.error_exit = fail;
     errors_.emit_message = [](j_common_ptr common, int level) {
       if (level < 0) fail(common);
     };
+    if (warned) errors_.emit_message = [](j_common_ptr, int) {};
     jpeg_create_decompress(&info);
     jpeg_mem_src(&info, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size());
   }
@@ -40,6 +41,7 @@ class Decoder {
 void set_colors(jpeg_compress_struct& info, const PlainJpeg& options) {
   if (options.colors == PlainJpeg::rgb) jpeg_set_colorspace(&info, JCS_RGB);
   if (options.colors == PlainJpeg::cmyk) jpeg_set_colorspace(&info, JCS_YCCK);
+  if (options.colors == PlainJpeg::inks) jpeg_set_colorspace(&info, JCS_CMYK);
   for (int c = 0; c < info.num_components; c += 3) {  // black is sampled as the first is
     info.comp_info[c].h_samp_factor = options.luma[0];
     info.comp_info[c].v_samp_factor = options.luma[1];
@@ -94,8 +96,8 @@ Bytes plain_encode(const Image& image, const PlainJpeg& options) {
   return out;
 }
 
-Image plain_decode(std::span<const std::byte> bytes, bool gray) {
-  Decoder decoder(bytes);
+Image plain_decode(std::span<const std::byte> bytes, bool gray, bool warned) {
+  Decoder decoder(bytes, warned);
   jpeg_decompress_struct& info = decoder.info;
   jpeg_read_header(&info, TRUE);
   if (info.num_components != 4) info.out_color_space = gray ? JCS_GRAYSCALE : JCS_RGB;

@@ -20,19 +20,19 @@ struct PlainJpeg {
   std::array<int, 2> luma{2,
                           2};  // sampling factors, across and down, of the first component (and black); the others: 1
   bool progressive = false, arithmetic = false, optimized = false;
-  bool one_scan_each = false;  // not interleaved
-  int restart_interval = 0;    // MCUs
-  enum Colors : std::uint8_t { ycc, rgb, cmyk } colors = ycc;
+  bool one_scan_each = false;                                        // not interleaved
+  int restart_interval = 0;                                          // MCUs
+  enum Colors : std::uint8_t { ycc, rgb, cmyk, inks } colors = ycc;  // cmyk: as YCCK; inks: CMYK as it is
   bool jfif = true, adobe = false;
   std::vector<std::pair<int, std::string>> markers = {};  // after the first ones
 };
 
-// `image` has 1 or 3 channels, or 4 with `cmyk`.
+// `image` has 1 or 3 channels, or 4 with `cmyk` or `inks`.
 Bytes plain_encode(const Image& image, const PlainJpeg& options);
 
-// A whole decode, to its end; colours as they are where there are four. A warning counts as an error.
+// A whole decode, to its end; colours as they are where there are four. A warning counts as an error, unless `warned`.
 // @throws std::runtime_error.
-Image plain_decode(std::span<const std::byte> bytes, bool gray = false);
+Image plain_decode(std::span<const std::byte> bytes, bool gray = false, bool warned = false);
 
 // Every quantised coefficient of the image, component by component in raster order, each with its table.
 // @throws as plain_decode.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <cstring>
 
 #include <zlib.h>
 
@@ -161,47 +162,58 @@ Bytes PngFile::bytes() const {
   return bytes;
 }
 
-Image PngFile::expected(PngOptions::Color color) const {
+Image PngFile::expected(PngOptions::Color color, penstock::DType dtype) const {
   const bool colored = kind_.color == 2 || kind_.color == 3 || kind_.color == 6;
   const bool opaque = kind_.color != 4 && kind_.color != 6 && !kind_.transparency;
+  const bool wide = dtype == penstock::DType::u16;
   const int channels = color == PngOptions::rgb         ? 3
                        : color == PngOptions::rgba      ? 4
                        : color == PngOptions::as_stored ? (colored ? 3 : 1) + (opaque ? 0 : 1)
                                                         : 1;
-  Image image({size_.height, size_.width, channels});
+  Image image({size_.height, size_.width, channels, dtype});
+  const auto put = [&](std::int32_t y, std::int32_t x, int c, std::uint32_t value) {
+    const auto at = static_cast<std::size_t>((y * size_.width + x) * channels + c);
+    if (wide) {
+      const auto number = static_cast<std::uint16_t>(value);
+      std::memcpy(image.pixels.data() + 2 * at, &number, 2);
+    } else {
+      image.pixels[at] = static_cast<std::uint8_t>(value);
+    }
+  };
+  const auto widened = [&](std::uint32_t v) { return wide ? v * 257 : v; };
   const auto level = [&](std::uint32_t v) {
-    return static_cast<std::uint8_t>(kind_.depth == 16 ? v / 256 : v * 255 / ((1u << kind_.depth) - 1));
+    if (kind_.depth == 16) return wide ? v : v / 256;
+    return widened(v * 255 / ((1u << kind_.depth) - 1));
   };
   for (std::int32_t y = 0; y < size_.height; ++y)
     for (std::int32_t x = 0; x < size_.width; ++x) {
       const std::uint32_t first = sample(y, x, 0);
       if (color == PngOptions::labels) {
-        image.at(y, x, 0) = static_cast<std::uint8_t>(first);
+        put(y, x, 0, first);
         continue;
       }
-      std::array<std::uint8_t, 3> rgb{};
-      std::uint8_t alpha = 255;
+      std::array<std::uint32_t, 3> rgb{};
+      std::uint32_t alpha = widened(255);
       bool is_transparent = !transparent_.empty();
       for (int c = 0; c < 3; ++c) {
         const int from = samples_ >= 3 ? c : 0;
         rgb[static_cast<std::size_t>(c)] =
-            kind_.color == 3 ? palette_[3 * first + static_cast<std::uint32_t>(c)] : level(sample(y, x, from));
+            kind_.color == 3 ? widened(palette_[3 * first + static_cast<std::uint32_t>(c)]) : level(sample(y, x, from));
         if (!transparent_.empty())
           is_transparent = is_transparent && sample(y, x, from) == transparent_[static_cast<std::size_t>(from)];
       }
       if (is_transparent) alpha = 0;
-      if (kind_.color == 3 && first < opacity_.size()) alpha = opacity_[first];
+      if (kind_.color == 3 && first < opacity_.size()) alpha = widened(opacity_[first]);
       if (kind_.color == 4) alpha = level(sample(y, x, 1));
       if (kind_.color == 6) alpha = level(sample(y, x, 3));
       if (color == PngOptions::gray) {
-        image.at(y, x, 0) =
-            colored ? static_cast<std::uint8_t>((19595 * rgb[0] + 38470 * rgb[1] + 7471 * rgb[2] + 32768) / 65536)
-                    : rgb[0];
+        const std::uint64_t sum = std::uint64_t{19595} * rgb[0] + 38470ull * rgb[1] + 7471ull * rgb[2] + 32768;
+        put(y, x, 0, colored ? static_cast<std::uint32_t>(sum / 65536) : rgb[0]);
         continue;
       }
       const int colors = channels >= 3 ? 3 : 1;
-      for (int c = 0; c < colors; ++c) image.at(y, x, c) = rgb[static_cast<std::size_t>(c)];
-      if (channels > colors) image.at(y, x, colors) = alpha;
+      for (int c = 0; c < colors; ++c) put(y, x, c, rgb[static_cast<std::size_t>(c)]);
+      if (channels > colors) put(y, x, colors, alpha);
     }
   return image;
 }

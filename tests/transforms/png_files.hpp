@@ -39,7 +39,7 @@ class PngFile {
   // The chunks with their check sums.
   Bytes bytes() const;
   // The image, worked out from the samples.
-  Image expected(penstock::PngOptions::Color color) const;
+  Image expected(penstock::PngOptions::Color color, penstock::DType dtype = penstock::DType::u8) const;
 
  private:
   std::uint32_t sample(std::int32_t y, std::int32_t x, int c) const;

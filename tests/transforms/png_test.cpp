@@ -12,6 +12,7 @@
 #include "sources/temp_folder.hpp"
 #include "support/catch.hpp"
 #include "support/thrown.hpp"
+#include "transforms/encoded.hpp"
 #include "transforms/png_files.hpp"
 
 using namespace penstock;
@@ -31,7 +32,7 @@ Image decoded(ImageDecoding& decoding, std::span<const std::byte> bytes, bool ve
     CHECK(reinterpret_cast<const std::byte*>(pixels.data) == into);
     return image;
   }
-  const auto row = static_cast<std::size_t>(image.shape.width * image.shape.channels);
+  const std::size_t row = static_cast<std::size_t>(image.shape.width) * image.shape.pixel_bytes();
   for (std::int32_t y = 0; y < image.shape.height; ++y)
     std::memcpy(image.pixels.data() + static_cast<std::size_t>(y) * row, pixels.data + y * pixels.stride, row);
   return image;
@@ -89,10 +90,89 @@ TEST_CASE("a part of a PNG is that part of the whole") {
     }
 }
 
+TEST_CASE("every kind of PNG becomes 16 bits where these are asked for") {
+  std::uint64_t seed = 0;
+  for (const PngKind& kind : png_kinds())
+    for (const Size size : {Size{1, 1}, Size{9, 17}, Size{40, 33}}) {
+      const PngFile file(kind, size, ++seed);
+      const Bytes bytes = file.bytes();
+      for (const PngOptions::Color color : colors) {
+        CAPTURE(kind.color, kind.depth, kind.interlaced, kind.transparency, size.height, size.width, int{color});
+        const auto decoding = png_decoder({.color = color, .dtype = DType::u16})->start();
+        if (color == PngOptions::labels && kind.color != 0 && kind.color != 3) {
+          REQUIRE(code_of([&] { decoding->open(bytes); }) == Errc::unsupported);
+          continue;
+        }
+        const Image expected = file.expected(color, DType::u16);
+        for (const bool verify : {false, true})
+          for (const bool in_place : {false, true}) REQUIRE(decoded(*decoding, bytes, verify, in_place) == expected);
+        Numbers numbers(seed);
+        for (int test = 0; test < 5; ++test) {
+          Box box{0, 0, numbers.from(1, size.height), numbers.from(1, size.width)};
+          box.top = numbers.from(0, size.height - box.height), box.left = numbers.from(0, size.width - box.width);
+          TestScratch scratch;
+          decoding->open(bytes);
+          REQUIRE(copied(decoding->decode(box, numbers.coin(), nullptr, scratch)) == cut(expected, box));
+        }
+      }
+    }
+}
+
+TEST_CASE("16 bits go through image stages, but no linear filter") {
+  Encoded source;
+  for (std::uint64_t i = 0; i < 12; ++i)
+    source.files.push_back(PngFile({i % 2 == 0 ? 0 : 2, 16, i % 5 == 0}, {30, 36}, i).bytes());
+  const PngOptions wide{.color = PngOptions::gray, .dtype = DType::u16};
+  const Pipeline start = from(source) | decode_png("image", wide);
+  CHECK(start.schema().to_string() == "{image: u16[?, ?, 1]}");
+  const auto folded_as_alone = [](const Pipeline& chain) {
+    const Bytes folded = all_bytes(chain | batch(4));
+    CHECK(all_bytes(chain | check({.fold = false}) | batch(4)) == folded);
+    CHECK(all_bytes(chain | check({.verify = true}) | batch(4)) == folded);
+    return folded;
+  };
+  const Pipeline moved = start | random_crop("image", {20, 22}, {.padding = 3, .fill = {40000}}) |
+                         random_flip("image") | random_rot90("image") | center_crop("image", {20, 20});
+  CHECK(moved.schema().to_string() == "{image: u16[20, 20, 1]}");
+  const Bytes whole = folded_as_alone(moved);
+  CHECK(whole.size() == 12 * 20 * 20 * 2);
+  // Normalised, they are what the formula says: 65535 is 1.
+  const Bytes floats = folded_as_alone(moved | normalize("image", {.mean = {0.25}, .std = {0.5}}));
+  const float scale = static_cast<float>(1 / (65535 * 0.5)), bias = -0.5f;
+  for (std::size_t i = 0; i < whole.size() / 2; ++i) {
+    std::uint16_t value;
+    float made;
+    std::memcpy(&value, whole.data() + 2 * i, 2), std::memcpy(&made, floats.data() + 4 * i, 4);
+    const float product = static_cast<float>(value) * scale;
+    REQUIRE(made == product + bias);
+  }
+  // Planes of colours, and halves.
+  const Pipeline colors = from(source) | decode_png("image", {.dtype = DType::u16}) | crop("image", {1, 2, 9, 11});
+  folded_as_alone(colors | convert("image", {.dtype = DType::u16, .layout = Layout::chw}));
+  folded_as_alone(colors | convert("image", {.dtype = DType::f16, .layout = Layout::chw, .scale = {0.001}}));
+  const Pipeline labels =
+      from(source) | decode_png("image", wide) | resize(ImageFields{{"image", Filter::nearest}}, {15, 18});
+  folded_as_alone(labels);
+  for (const Stage& stage : {resize("image", {8, 8}), resize_short("image", 9), random_resized_crop("image", {8, 8})}) {
+    const Error error = error_of([&] { static_cast<void>(start | stage); });
+    CHECK(error.code() == Errc::schema_mismatch);
+    CHECK(std::string(error.what()).find("nearest") != std::string::npos);
+  }
+  CHECK(code_of([&] { static_cast<void>(start | convert("image", {.dtype = DType::u8})); }) == Errc::schema_mismatch);
+  CHECK(code_of([&] {
+          static_cast<void>(start | crop("image", {0, 0, 9, 9}) | batch(2) | random_flip("image"));
+        }) == Errc::schema_mismatch);
+  CHECK(code_of([] { png_decoder({.dtype = DType::f32}); }) == Errc::invalid_argument);
+  const auto fingerprint = [](const Pipeline& p) { return (p | crop("image", {0, 0, 9, 9}) | batch(1)).fingerprint(); };
+  CHECK(fingerprint(start) != fingerprint(from(source) | decode_png("image", {.color = PngOptions::gray})));
+}
+
 TEST_CASE("16 bits are refused unless their upper half is asked for") {
   for (const int color : {0, 2, 4, 6}) {
     const Bytes bytes = PngFile({color, 16}, {4, 4}, 1).bytes();
-    CHECK(code_of([&] { png_decoder()->start()->open(bytes); }) == Errc::unsupported);
+    const Error error = error_of([&] { png_decoder()->start()->open(bytes); });
+    CHECK(error.code() == Errc::unsupported);
+    CHECK(error.cause().find("`dtype = u16`") != std::string::npos);
     CHECK_NOTHROW(png_decoder({.high_byte = true})->start()->open(bytes));
   }
 }

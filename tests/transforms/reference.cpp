@@ -166,6 +166,28 @@ Image reference_rot90(const Image& image) {
   return result;
 }
 
+Image reference_pad(const Image& image, const penstock::Padding& padding, bool label) {
+  const int height = image.shape.height, width = image.shape.width;
+  Image result({padding.top + height + padding.bottom, padding.left + width + padding.right, image.shape.channels});
+  for (int y = 0; y < result.shape.height; ++y)
+    for (int x = 0; x < result.shape.width; ++x)
+      for (int c = 0; c < image.shape.channels; ++c) {
+        int from_y = y - padding.top, from_x = x - padding.left;
+        const bool inside = from_y >= 0 && from_y < height && from_x >= 0 && from_x < width;
+        if (!inside && padding.mode == penstock::Padding::Mode::constant) {
+          result.at(y, x, c) =
+              static_cast<std::uint8_t>(label ? padding.label : padding.fill[static_cast<std::size_t>(c)]);
+          continue;
+        }
+        if (from_y < 0) from_y = -from_y;
+        if (from_x < 0) from_x = -from_x;
+        if (from_y >= height) from_y = 2 * (height - 1) - from_y;
+        if (from_x >= width) from_x = 2 * (width - 1) - from_x;
+        result.at(y, x, c) = image.at(from_y, from_x, c);
+      }
+  return result;
+}
+
 Image reference_run(const Image& source, const ImageOp& op) {
   Image image = cut(source, op.box);
   if (op.mirror_x) image = reference_flip_horizontal(image);
@@ -173,6 +195,7 @@ Image reference_run(const Image& source, const ImageOp& op) {
   image = cut(op.filter == penstock::Filter::nearest ? reference_nearest(image, op.resized)
                                                      : reference_resize(image, op.resized),
               op.window);
+  image = reference_pad(image, op.margin, false);
   // A transpose is a turn that is then flipped back.
   if (op.transpose) image = reference_flip_vertical(reference_rot90(image));
   if (op.flip_x) image = reference_flip_horizontal(image);
@@ -182,7 +205,7 @@ Image reference_run(const Image& source, const ImageOp& op) {
 
 std::vector<std::byte> execute(const Image& source, const ImageOp& op) {
   TestScratch scratch;
-  std::vector<std::byte> out(op.tensor_shape().elements() * penstock::size_of(op.dtype));
+  std::vector<std::byte> out(op.tensor_shape().elements() * penstock::size_of(op.result_dtype()));
   penstock::image_executor().run(source.view(op.box), op, out.data(), scratch);
   return out;
 }

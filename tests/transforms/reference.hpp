@@ -20,6 +20,8 @@ Image reference_nearest(const Image& image, penstock::Size size);
 Image reference_flip_horizontal(const Image& image);
 Image reference_flip_vertical(const Image& image);
 Image reference_rot90(const Image& image);
+// `label`: the image is one of labels.
+Image reference_pad(const Image& image, const penstock::Padding& padding, bool label);
 
 // An image after any op whose result is 8 bits [H, W, C].
 Image reference_run(const Image& source, const penstock::ImageOp& op);

@@ -155,8 +155,8 @@ TEST_CASE("damage anywhere is an error, and nothing is written") {
       ++errors;
       continue;
     }
-    // What passes is what libjpeg takes without a warning.
-    REQUIRE(plain_decode(rewritten) == plain_decode(bytes));
+    // What passes is what libjpeg takes without a warning that would cost pixels.
+    REQUIRE(plain_decode(rewritten, false, true) == plain_decode(bytes, false, true));
     ++images;
   }
   CHECK(errors > 1000);

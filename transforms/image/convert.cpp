@@ -41,14 +41,15 @@ std::string mismatch(const ConvertOptions& options, std::int64_t channels) {
 Convert::Convert(ConvertOptions options) : options_(std::move(options)) {
   check_values("scale", options_.scale);
   check_values("bias", options_.bias);
-  if (options_.dtype != DType::u8 && options_.dtype != DType::f16 && options_.dtype != DType::f32)
-    throw Error(Errc::invalid_argument,
-                "convert to " + std::string(to_string(options_.dtype)) + ": u8, f16 and f32 are possible");
-  if (options_.dtype != DType::u8) return;
+  const bool whole = options_.dtype == DType::u8 || options_.dtype == DType::u16;
+  const std::string to = "convert to " + std::string(to_string(options_.dtype));
+  if (!whole && options_.dtype != DType::f16 && options_.dtype != DType::f32)
+    throw Error(Errc::invalid_argument, to + ": u8, u16, f16 and f32 are possible");
+  if (!whole) return;
   for (const double value : options_.scale)
-    if (value != 1) throw Error(Errc::invalid_argument, "convert to u8 has scale 1: other values need f32 or f16");
+    if (value != 1) throw Error(Errc::invalid_argument, to + " has scale 1: other values need f32 or f16");
   for (const double value : options_.bias)
-    if (value != 0) throw Error(Errc::invalid_argument, "convert to u8 has bias 0: other values need f32 or f16");
+    if (value != 0) throw Error(Errc::invalid_argument, to + " has bias 0: other values need f32 or f16");
 }
 
 Convert::Params Convert::draw(const ImageShape&, Rng&) const { return {}; }
@@ -62,6 +63,9 @@ void Convert::compose(const Params&, const ImageShape& shape, ImageOp& op) const
 Shape Convert::schema(const Shape& in, DType& dtype) const {
   if (!suits(options_.scale, in[2]) || !suits(options_.bias, in[2]))
     throw Error(Errc::schema_mismatch, mismatch(options_, in[2]));
+  if ((options_.dtype == DType::u8 || options_.dtype == DType::u16) && dtype != options_.dtype)
+    throw Error(Errc::schema_mismatch, "convert to " + std::string(to_string(options_.dtype)) +
+                                           " takes an image of that type, and it is " + std::string(to_string(dtype)));
   dtype = options_.dtype;
   if (options_.layout == Layout::chw) return {in[2], in[0], in[1]};
   return in;

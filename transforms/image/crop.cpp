@@ -1,5 +1,9 @@
 #include <penstock/transforms/image/crop.hpp>
 
+#include <algorithm>
+#include <limits>
+#include <utility>
+
 #include "describe.hpp"
 
 namespace penstock {
@@ -57,27 +61,76 @@ Shape CenterCrop::schema(const Shape& in) const { return cropped("center_crop", 
 
 std::string CenterCrop::describe() const { return text(size_); }
 
-RandomCrop::RandomCrop(Size size) : size_(image::checked_size("random_crop", size)) {}
+RandomCrop::RandomCrop(Size size, RandomCropOptions options)
+    : size_(image::checked_size("random_crop", size)), options_(std::move(options)) {
+  const bool reflects = options_.mode == Padding::Mode::reflect;
+  const std::int32_t shorter = std::min(size.height, size.width);
+  if (options_.padding < 0 || options_.padding >= (reflects ? (shorter + 1) / 2 : shorter))
+    throw Error(Errc::invalid_argument, "random_crop: padding " + std::to_string(options_.padding) +
+                                            " is not 0 to less than " + (reflects ? "half of " : "") +
+                                            "a side of the box of " + text(size));
+  if (options_.fill.empty() || options_.fill.size() > 4)
+    throw Error(Errc::invalid_argument, "random_crop: fill must be 1 to 4 values, one for all channels or one each");
+  std::vector<int> values = options_.fill;
+  values.push_back(options_.label);
+  for (const int value : values)
+    if (value < 0 || value > 65535)
+      throw Error(Errc::invalid_argument,
+                  "random_crop: a fill of " + std::to_string(value) + " is no value of an image");
+}
+
+std::int32_t RandomCrop::padded(std::int32_t side) const {
+  constexpr std::int32_t most = std::numeric_limits<std::int32_t>::max();
+  return side > most - 2 * options_.padding ? most : side + 2 * options_.padding;
+}
 
 RandomCrop::Params RandomCrop::draw(const ImageShape& shape, Rng& rng) const {
-  check_fits("random_crop", shape, size_);
+  const Size room{padded(shape.height), padded(shape.width)};
+  check_fits("random_crop", {room.height, room.width, shape.channels}, size_);
   const auto place = [&rng](std::int32_t room) {
     return static_cast<std::int32_t>(rng.below(static_cast<std::uint64_t>(room) + 1));
   };
-  const std::int32_t top = place(shape.height - size_.height);
-  return {top, place(shape.width - size_.width)};
+  const std::int32_t top = place(room.height - size_.height);
+  return {top, place(room.width - size_.width)};
 }
 
-void RandomCrop::compose(const Params& params, const ImageShape&, ImageOp& op) const {
+void RandomCrop::compose(const Params& params, const ImageShape& shape, ImageOp& op) const {
+  if (options_.padding > 0) {
+    const std::size_t colors = options_.fill.size();
+    if (colors != 1 && colors != static_cast<std::size_t>(shape.channels) && !op.labels())
+      throw Error(Errc::unsupported, "random_crop has " + std::to_string(colors) + " values to fill an image of " +
+                                         std::to_string(shape.channels) + " channels with: one, or one each");
+    const std::int32_t p = options_.padding;
+    Padding padding{.top = p, .left = p, .bottom = p, .right = p, .mode = options_.mode};
+    for (std::size_t c = 0; c < padding.fill.size(); ++c)
+      padding.fill[c] = static_cast<std::uint16_t>(options_.fill[std::min(c, colors - 1)]);
+    padding.label = static_cast<std::uint16_t>(options_.label);
+    op.pad(padding);
+  }
   op.crop({params.top, params.left, size_.height, size_.width});
 }
 
-Shape RandomCrop::schema(const Shape& in) const { return cropped("random_crop", in, size_, size_); }
+Shape RandomCrop::schema(const Shape& in) const {
+  Shape room = in;
+  for (const std::size_t side : {0u, 1u})
+    if (in[side] != dynamic) room[side] += 2 * std::int64_t{options_.padding};
+  return cropped("random_crop", room, size_, size_);
+}
 
-std::string RandomCrop::describe() const { return text(size_); }
+std::string RandomCrop::describe() const {
+  std::string all = text(size_);
+  if (options_.padding == 0) return all;
+  all += ", padding " + std::to_string(options_.padding);
+  if (options_.mode == Padding::Mode::reflect) return all + " reflect";
+  all += " with";
+  for (const int value : options_.fill) all += " " + std::to_string(value);
+  return all + ", labels " + std::to_string(options_.label);
+}
 
 Stage crop(ImageFields fields, const Box& box) { return image_stage(std::move(fields), Crop(box)); }
 Stage center_crop(ImageFields fields, Size size) { return image_stage(std::move(fields), CenterCrop(size)); }
-Stage random_crop(ImageFields fields, Size size) { return image_stage(std::move(fields), RandomCrop(size)); }
+Stage random_crop(ImageFields fields, Size size, RandomCropOptions options) {
+  return image_stage(std::move(fields), RandomCrop(size, std::move(options)));
+}
 
 }  // namespace penstock

@@ -6,9 +6,11 @@
 #include <penstock/transforms/image/stage.hpp>
 
 #include "kernels.hpp"
+#include "margin.hpp"
 #include "nearest.hpp"
 #include "resample.hpp"
 #include "transpose.hpp"
+#include "wide.hpp"
 
 namespace penstock {
 
@@ -137,6 +139,8 @@ class Rows {
 class Executor final : public ImageExecutor {
  public:
   void run(const Pixels& pixels, const ImageOp& op, std::byte* out, Scratch& scratch) const override {
+    if (op.pads()) return run_with_margin(pixels, op, out, scratch);
+    if (op.source.element == DType::u16) return run_wide(pixels, op, out);
     // Flips after a transpose are the same flips before it with their axes exchanged.
     Rows rows(pixels, op, op.transpose ? op.flip_y : op.flip_x, op.transpose ? op.flip_x : op.flip_y, scratch);
     const Writer writer(op, out, scratch);
@@ -162,6 +166,36 @@ class Executor final : public ImageExecutor {
       for (std::int32_t k = 0; k < count; ++k)
         writer.put(x + k, band + static_cast<std::size_t>(k) * height * channels);
     }
+  }
+
+ private:
+  // In three steps: what the margin is put around, the margin, and what follows it.
+  void run_with_margin(const Pixels& pixels, const ImageOp& op, std::byte* out, Scratch& scratch) const {
+    ImageOp before = op;
+    before.margin = {};
+    before.transpose = before.flip_x = before.flip_y = before.converted = false;
+    before.dtype = DType::u8, before.layout = Layout::hwc;
+    Pixels inner = pixels;
+    if (!before.plain()) {
+      inner.shape = before.shape();
+      const std::size_t row = static_cast<std::size_t>(inner.shape.width) * inner.shape.pixel_bytes();
+      std::byte* const room = scratch.allocate(row * static_cast<std::size_t>(inner.shape.height));
+      run(pixels, before, room, scratch);
+      inner.data = reinterpret_cast<const std::uint8_t*>(room);
+      inner.stride = static_cast<std::ptrdiff_t>(row);
+    }
+    ImageOp untouched = op;
+    untouched.transpose = false;
+    const ImageShape shape = untouched.shape();
+    ImageOp after(shape);
+    after.transpose = op.transpose, after.flip_x = op.flip_x, after.flip_y = op.flip_y;
+    after.converted = op.converted, after.dtype = op.dtype, after.layout = op.layout;
+    after.scale = op.scale, after.bias = op.bias;
+    const std::size_t row = static_cast<std::size_t>(shape.width) * shape.pixel_bytes();
+    std::byte* const whole = after.plain() ? out : scratch.allocate(row * static_cast<std::size_t>(shape.height));
+    write_with_margin(inner, op.margin, whole);
+    if (after.plain()) return;
+    run({reinterpret_cast<const std::uint8_t*>(whole), static_cast<std::ptrdiff_t>(row), shape}, after, out, scratch);
   }
 };
 

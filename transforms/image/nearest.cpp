@@ -7,12 +7,11 @@
 
 namespace penstock::image {
 
-namespace {
-
-// floor((i + 0.5) * in / out), in integers: a tie would depend on rounding.
 std::int32_t below_centre(std::int64_t i, std::int64_t in, std::int64_t out) {
   return static_cast<std::int32_t>((2 * i + 1) * in / (2 * out));
 }
+
+namespace {
 
 const std::ptrdiff_t* sources(const AxisRequest& r, std::ptrdiff_t unit, Scratch& scratch) {
   auto* table =

@@ -8,6 +8,9 @@
 
 namespace penstock::image {
 
+// floor((i + 0.5) * in / out), in integers: a tie would depend on rounding.
+std::int32_t below_centre(std::int64_t i, std::int64_t in, std::int64_t out);
+
 class Nearest {
  public:
   // `pixels` are those of op.box. `flip_x` and `flip_y` mirror the result. Tables lie in `scratch`.

@@ -8,7 +8,8 @@ using image::text;
 
 namespace {
 
-ConvertOptions as_convert(const NormalizeOptions& options) {
+// `white`: the largest value.
+ConvertOptions as_convert(const NormalizeOptions& options, double white) {
   if (options.dtype != DType::f32 && options.dtype != DType::f16)
     throw Error(Errc::invalid_argument,
                 "normalize to " + std::string(to_string(options.dtype)) + ": f32 and f16 are possible");
@@ -19,7 +20,7 @@ ConvertOptions as_convert(const NormalizeOptions& options) {
   ConvertOptions convert{options.dtype, options.layout, {}, {}};
   for (const double std : options.std) {
     if (!(std > 0)) throw Error(Errc::invalid_argument, "normalize: std " + text(std) + " is not above 0");
-    convert.scale.push_back(1 / (255 * std));
+    convert.scale.push_back(1 / (white * std));
   }
   for (std::size_t c = 0; c < (means > stds ? means : stds); ++c)
     convert.bias.push_back(-options.mean[means == 1 ? 0 : c] / options.std[stds == 1 ? 0 : c]);
@@ -28,11 +29,14 @@ ConvertOptions as_convert(const NormalizeOptions& options) {
 
 }  // namespace
 
-Normalize::Normalize(NormalizeOptions options) : options_(std::move(options)), convert_(as_convert(options_)) {}
+Normalize::Normalize(NormalizeOptions options)
+    : options_(std::move(options)), convert_(as_convert(options_, 255)), wide_(as_convert(options_, 65535)) {}
 
 Normalize::Params Normalize::draw(const ImageShape&, Rng&) const { return {}; }
 
-void Normalize::compose(const Params&, const ImageShape& shape, ImageOp& op) const { convert_.compose({}, shape, op); }
+void Normalize::compose(const Params&, const ImageShape& shape, ImageOp& op) const {
+  (shape.element == DType::u16 ? wide_ : convert_).compose({}, shape, op);
+}
 
 Shape Normalize::schema(const Shape& in, DType& dtype) const { return convert_.schema(in, dtype); }
 

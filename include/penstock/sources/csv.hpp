@@ -48,6 +48,7 @@ struct CsvVector {
 /// are written as in C ("-1.5e3", "nan", "inf"), with '.' whatever the locale is, with a '+' or white space around them
 /// or not; a whole number's digits are decimal.
 struct Csv {
+  using Source = class CsvSource;  ///< what it opens
   /// A file, or a pattern with `*`, `?` and `[a-z]`, whose files are read in the order of their names' bytes.
   std::string path;
   // What changes results.

@@ -1,8 +1,13 @@
 #pragma once
 
+#include <concepts>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -19,15 +24,45 @@ enum class FilesOrder : std::uint8_t {
   bytes,    ///< by the bytes of the path, as a store sorts its keys
 };
 
+/// The field with a file's class: its name, or a function of the file's path below the root ("cat/7.jpg"), or both. A
+/// function that gives a whole number gives the label itself; one that gives text gives the class's name, and classes
+/// are numbered from 0 in the order of their names' bytes.
+///
+///     Files{.root = "scans", .label = [](std::string_view path) { return path.substr(0, path.find('_')); }}
+struct FileLabel {
+  FileLabel(const char* name) : field(name) {}             // NOLINT(google-explicit-constructor): a name is one
+  FileLabel(std::string name) : field(std::move(name)) {}  // NOLINT(google-explicit-constructor)
+  template <class F>
+    requires std::integral<std::invoke_result_t<F&, std::string_view>> ||
+        std::constructible_from<std::string, std::invoke_result_t<F&, std::string_view>>
+        FileLabel(F of_path)  // NOLINT(google-explicit-constructor): a function is one
+        : FileLabel("label", std::move(of_path)) {}
+    template <class F>
+      requires std::integral<std::invoke_result_t<F&, std::string_view>> ||
+          std::constructible_from<std::string, std::invoke_result_t<F&, std::string_view>>
+          FileLabel(std::string name, F of_path) : field(std::move(name)) {
+        if constexpr (std::integral<std::invoke_result_t<F&, std::string_view>>)
+          number = [f = std::move(of_path)](std::string_view path) { return static_cast<std::int64_t>(f(path)); };
+        else
+          class_name = [f = std::move(of_path)](std::string_view path) { return std::string(f(path)); };
+      }
+
+      std::string field;
+      std::function<std::int64_t(std::string_view)> number = {};
+      std::function<std::string(std::string_view)> class_name = {};
+};
+
 /// A folder of files to read from, one record a file. `from(Files{.root = "train"})` lists it.
 ///
 /// A file's class is the folder it is in, just below `root` (`train/cat/7.jpg`: "cat"); classes are numbered from 0 in
 /// the order of their names' bytes, empty folders included, so that folders of training and of validation agree. With
-/// `labels` it is what that file says instead, and only the files named there are records.
+/// `labels` it is what that file says instead, and only the files named there are records; with a function as `label`,
+/// what that gives for the file's path.
 ///
 /// Names that begin with a dot are left out. Links are followed; a link to a folder it lies in is not, nor is one that
 /// leads nowhere.
 struct Files {
+  using Source = class FilesSource;  ///< what it opens
   std::string root;
   /// A CSV file of `file,label` lines: files as paths below `root`, labels whole numbers of 64 bits throughout, or
   /// names (numbered in the order of their bytes). Cells may be quoted; more cells a line are ignored; a first line
@@ -37,16 +72,18 @@ struct Files {
   std::vector<std::string> extensions = {"jpg", "jpeg", "png", "bmp", "gif", "tif", "tiff", "webp"};
   FilesOrder order = FilesOrder::natural;
   std::string field = "image";  ///< name of the field with the file's bytes
-  std::string label = "label";  ///< name of the field with the class's number
+  FileLabel label = "label";    ///< name of the field with the class's number, or a function that gives it: called once
+                                ///< for each file, when they are listed, on that thread
 };
 
 /// The files below a folder: {image: u8[?], label: i64[]}, or {image: u8[?]} where they lie in `root` itself and have
-/// no labels. They are listed once, when this is made. Immutable; copies share the list; any thread.
+/// nothing gives them labels. They are listed once, when this is made. Immutable; copies share the list; any thread.
 class PENSTOCK_API FilesSource {
  public:
   /// @throws Error(not_found) for a missing folder, or a file that `labels` names and that isn't there; Error(corrupt)
-  /// for a CSV file that isn't one; Error(invalid_argument) for an empty label or a number of more than 64 bits, and
-  /// where some files have a class and others lie in `root` itself.
+  /// for a CSV file that isn't one; Error(invalid_argument) for an empty label or a number of more than 64 bits, for
+  /// both `labels` and a function, and where some files have a class and others lie in `root` itself; what the function
+  /// throws, where that is no Error as Error(user), with the file.
   explicit FilesSource(Files options);
 
   std::uint64_t size() const noexcept;
@@ -57,18 +94,27 @@ class PENSTOCK_API FilesSource {
   std::string name() const { return "files"; }
   /// The folder.
   std::string file() const;
-  /// The file's path below the folder, "cat/7.jpg", as bytes. @throws Error(not_found) past the end.
+  /// The file's path below the folder as bytes, without its ending: "cat/7" for cat/7.jpg, so that images and masks,
+  /// or a store they were packed into, have the same keys. An ending is one of `extensions` (where all files are
+  /// wanted, of those it has by default). Where keys would be the same, for cat/7.jpg and cat/7.png, these files keep
+  /// theirs.
+  /// @throws Error(not_found) past the end.
   std::string key(std::uint64_t index) const;
-  /// Hash of all keys, labels and file sizes; looks at every file the first time. A file that is gone by then counts as
-  /// one of a size no file has.
+  /// Hash of all paths, labels and file sizes; looks at every file the first time. A file that is gone by then counts
+  /// as one of a size no file has.
   std::uint64_t identity() const;
   /// Of the files' sizes and times: looks at each of them.
   std::uint64_t revision() const;
+
+  /// The classes' numbers, where `field` is that of labels. Reads no file.
+  std::optional<std::vector<std::int64_t>> labels(std::string_view field) const;
 
   /// Names of the classes by number; empty where labels are numbers, or there are none.
   const std::vector<std::string>& classes() const noexcept;
   /// Files with one of the `extensions` that `labels` doesn't name.
   std::uint64_t skipped() const noexcept;
+  /// Files that are no records because of their extension: with `labels`, those that it doesn't name.
+  std::uint64_t ignored() const noexcept;
   /// Links that couldn't be followed, and were left out; 0 with `labels`, which must name files that are there.
   std::uint64_t broken_links() const noexcept;
   /// The first line of `labels` whose label is of another kind than the first one's, whole number or name, or is a

@@ -36,6 +36,7 @@ struct Hdf5Field {
 /// byte order is the machine's. Strings, fixed (without their padding) or variable, become u8[?], variable-length
 /// sequences a `[?]` of their element.
 struct Hdf5 {
+  using Source = class Hdf5Source;  ///< what it opens
   std::string path = {};
   std::vector<std::string> paths = {};  ///< several files one after the other, instead of `path`; their fields must
                                         ///< agree in name, dtype and shape
@@ -148,6 +149,8 @@ class PENSTOCK_API Hdf5Source {
   /// Ends of the chunks of that field whose rows of a chunk take most memory, those first that are decoded together;
   /// empty where no field has chunks.
   std::vector<std::uint64_t> block_ends() const;
+  /// The values of a scalar field of whole numbers: its dataset is read and no other.
+  std::optional<std::vector<std::int64_t>> labels(std::string_view field) const;
   /// How each field is read and why, for `Pipeline::plan()`.
   std::vector<std::string> notes() const;
 

@@ -3,8 +3,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -28,6 +30,7 @@ enum class LmdbValues : std::uint8_t {
 /// An LMDB store to read from, of the layout with a folder (`train.lmdb/data.mdb`) or with a single file; either is
 /// found. `from(Lmdb{.path = "train.lmdb"})` opens it.
 struct Lmdb {
+  using Source = class LmdbSource;  ///< what it opens
   std::string path;
   // What changes results.
   LmdbValues values = LmdbValues::automatic;
@@ -69,8 +72,9 @@ class PENSTOCK_API LmdbReader {
 /// records, and, in stores LmdbSink wrote, any damage inside a record are noticed; damage in LMDB's own tree may crash
 /// the process. A store should not change while it is open; records that others add are not seen.
 ///
-/// Readers take a slot each in the store's lock file; where that file can't be written to, as on read-only media, they
-/// do without, and nobody may write to the store meanwhile.
+/// Readers take a slot each in the store's lock file; where that file can't be written to, as on read-only media, or
+/// the disk has no room for one, they do without, which `notes` says, and nobody may write to the store meanwhile: an
+/// LmdbSink or a cache is refused, other programs are not.
 ///
 /// A process may open a store any number of times; all share one map, whose `read_ahead` is the first one's. A child
 /// made by fork() must open its own: what it inherited throws Error(forked).
@@ -81,7 +85,8 @@ class PENSTOCK_API LmdbSource {
   /// each). Where a value lies is kept too, once it was looked up: 16 bytes a record, which are used as records are
   /// read.
   /// @throws Error(not_found | io | corrupt | unsupported), and Error(invalid_argument) for an unfinished store, one
-  /// this process is writing to, or `values` that don't fit it.
+  /// this process is writing to, or `values` that don't fit it; Error(io) too where the disk has no room for the lock
+  /// file and another process has the store open.
   explicit LmdbSource(Lmdb options);
 
   std::uint64_t size() const noexcept;
@@ -92,6 +97,8 @@ class PENSTOCK_API LmdbSource {
   /// What the values were found to be, or said to be: never `automatic`.
   LmdbValues values() const noexcept;
   std::string name() const { return "lmdb"; }
+  /// What `plan()` says of how it is read: nothing, or that it is read without a lock file, and why.
+  std::vector<std::string> notes() const;
   /// The data file.
   std::string file() const;
   /// The raw bytes of a record's key, which need not be text. @throws Error(not_found) past the end.
@@ -103,6 +110,10 @@ class PENSTOCK_API LmdbSource {
   /// Asks the kernel to fetch the records' values. Costs next to nothing while the store is in the page cache: it then
   /// only looks now and then whether that is still so.
   void will_need(std::span<const std::uint64_t> indices) const noexcept;
+
+  /// The values of a scalar field of whole numbers, of records and Datums: their own bytes are read and no others, so
+  /// no checksum is compared; none for raw values, which have no such field. As `read` where a record is damaged.
+  std::optional<std::vector<std::int64_t>> labels(std::string_view field) const;
 
   /// Names of the classes that the `label` field counts, as the writer was given them; empty where it was given none.
   const std::vector<std::string>& classes() const noexcept;

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -38,12 +39,16 @@ struct WebDatasetField {
 /// sample's key, what is behind it the extension, and members of one key follow one another.
 /// `from(WebDataset{.path = "train-{000000..000146}.tar"})` opens them.
 struct WebDataset {
+  using Source = class WebDatasetSource;  ///< what it opens
   /// A shard; a folder, whose `*.tar` are the shards; or a pattern with `{a,b}`, `{000..012}`, `*`, `?` and `[a-z]`.
   /// Braces keep the order in which they are written; what a folder or a wildcard finds is ordered as people count.
   std::string path;
   // What changes results.
   /// Empty: one field for each extension that more than half of the first 100 samples of the first shard have, named
-  /// like it.
+  /// as WebDatasetSink's fields are: jpg, jpeg, png, webp, gif, bmp, tif, tiff and bin are one field, "image", where no
+  /// sample has two of them (else the first of these that is there; bin alone is "bin"), cls is "label", and
+  /// "mask.png", "box.npy" and "age.cls" are "mask", "box" and "age". Others, and those of which two would have one
+  /// name, are named like the extension.
   std::vector<WebDatasetField> fields = {};
   // What changes only speed.
   unsigned threads = 0;  ///< that look through shards when they are opened; 0 = as many as there are cores, at most 16
@@ -110,6 +115,15 @@ class PENSTOCK_API WebDatasetSource {
   /// then only looks now and then whether that is still so.
   void will_need(std::span<const std::uint64_t> indices) const noexcept;
 
+  /// The fields as they were given, or found.
+  const std::vector<WebDatasetField>& fields() const noexcept;
+  /// Names of the classes that `label` counts, a line each in a file beside the shards: PATH-classes.txt for shards
+  /// PATH-000000.tar and so on, as WebDatasetSink writes it, or classes.txt in their folder. Empty where there is none,
+  /// or the shards have several that differ.
+  const std::vector<std::string>& classes() const noexcept;
+  /// Files in the shards that no field takes: how many there are of each extension (of the first 100 in a shard). Under
+  /// "" those of further extensions and those without a key.
+  std::map<std::string, std::uint64_t> left_out() const;
   /// The shards' paths, in order.
   const std::vector<std::string>& shards() const noexcept;
   /// Number of the shard a sample lies in. @throws Error(not_found) past the end.

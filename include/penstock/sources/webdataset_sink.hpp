@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <penstock/export.hpp>
@@ -28,11 +29,15 @@ struct WebDatasetSinkOptions {
       path;  ///< "out/train" makes out/train-000000.tar, out/train-000001.tar, ...; folders are made where missing
   // What changes results.
   WebDatasetKeys keys = WebDatasetKeys::automatic;
-  /// Of the fields that shall not have the usual extension: for u8[?] jpg or png where the bytes begin like one, else
-  /// bin; for i64[] cls; for any other npy. Where several fields would share it, the field's name and a dot precede it,
-  /// dots in the place of '/': "mask.png". Other extensions of an i64[] field hold its digits, of an u8[?] field its
-  /// bytes, of others .npy.
+  /// Of the fields that shall not have the usual extension: for u8[?] jpg, png, webp, gif, bmp or tif where the bytes
+  /// begin like one, else bin; for i64[] cls; for any other npy. The field's name and a dot precede it, dots in the
+  /// place of '/' and '_' in that of what isn't a letter of ASCII, a digit, '-' or '_': "mask.png", "box.npy"; but not
+  /// of a u8[?] field "image" nor of an i64[] field "label". That is how WebDatasetSource finds the names again, in
+  /// lower case. Other extensions of an i64[] field hold its digits, of an u8[?] field its bytes, of others .npy.
   std::vector<WebDatasetExtension> extensions = {};
+  /// Names of the classes, for whoever reads the shards: "out/train-classes.txt", a line each, the first one that of
+  /// label 0. Empty: there is no such file.
+  std::vector<std::string> classes = {};
   std::uint64_t max_samples = 10'000;                ///< of a shard
   std::uint64_t max_bytes = std::uint64_t{1} << 30;  ///< of a shard as a file; a sample larger than that has its own
   std::string job = {};  ///< what these samples are made by, e.g. the pipeline's fingerprint; a run is only continued
@@ -41,6 +46,11 @@ struct WebDatasetSinkOptions {
   bool sync = true;  ///< every commit reaches the disk. false: only `finish` does: a crash of the whole machine (not of
                      ///< the process) may leave an unfinished store behind that is damaged
 };
+
+/// A record's key as WebDatasetSink writes it, and WebDatasetSource gives it back. Empty for an empty one.
+PENSTOCK_API std::string webdataset_key(std::string_view key);
+/// A field's name as WebDatasetSource gives it back where no other extension was given.
+PENSTOCK_API std::string webdataset_field(std::string_view name);
 
 /// Writes samples into tar shards in WebDataset's form: `write(pipeline, sink)`.
 ///

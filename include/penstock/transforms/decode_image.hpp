@@ -7,6 +7,7 @@
 #include <penstock/export.hpp>
 #include <penstock/image_stage.hpp>
 #include <penstock/stage.hpp>
+#include <penstock/transforms/decode_jpeg.hpp>
 
 namespace penstock {
 
@@ -22,18 +23,22 @@ struct DecodeImageOptions {
   std::uint64_t max_pixels = std::uint64_t{1} << 28;
   int max_scans = 64;  ///< JPEG: a progressive image with more scans is refused
   bool accept_warnings =
-      false;               ///< JPEG: true: damage that libjpeg can guess its way around makes pixels, not an error
-  bool high_byte = false;  ///< PNG: true: of 16-bit values the upper 8 bits are kept; false: they are unsupported
+      false;  ///< JPEG: true: damage that libjpeg can guess its way around makes pixels, not an error
+  JpegOptions::Cmyk cmyk = JpegOptions::Cmyk::inverted;  ///< JPEG: what the values of a CMYK image mean
+  bool apply_orientation = false;  ///< JPEG: true: turned and mirrored as the Exif data says; false: as stored
+  DType dtype = DType::u8;         ///< u8, or u16: 16-bit values as they are, others (those of JPEGs too) times 257
+  bool high_byte = false;  ///< PNG to u8: true: of 16-bit values the upper 8 bits are kept; false: they are unsupported
 };
 
 /// Decodes JPEG or PNG, whichever a sample's first bytes say, exactly as `decode_jpeg` and `decode_png` do. Stages that
 /// follow fold into it like into those.
 ///
-/// `field`: u8 [bytes] to u8 [H, W, 3] (or as `color` says). Errors, all of one sample: those of the two decoders, and
-/// unsupported for data that begins like neither, with its first bytes.
+/// `field`: u8 [bytes] to u8 [H, W, 3] (or as `color` and `dtype` say). Errors, all of one sample: those of the two
+/// decoders, and unsupported for data that begins like neither, with its first bytes.
 PENSTOCK_API Stage decode_image(std::string field = "image", const DecodeImageOptions& options = {});
 
-/// The codec behind it, for use without a pipeline. Any thread. @throws Error(invalid_argument) for limits below 1.
+/// The codec behind it, for use without a pipeline. Any thread. @throws Error(invalid_argument) for limits below 1 and
+/// for another dtype.
 PENSTOCK_API std::shared_ptr<const ImageDecoder> any_image_decoder(const DecodeImageOptions& options = {});
 
 }  // namespace penstock

@@ -23,16 +23,33 @@ struct JpegOptions {
   std::uint64_t max_pixels = std::uint64_t{1} << 28;
   int max_scans = 64;            ///< a progressive image with more scans is refused
   bool accept_warnings = false;  ///< true: damage that libjpeg can guess its way around makes pixels, not an error
+  /// What the four values of a CMYK or YCCK pixel mean. Colours are then made of them without a profile: red is K -
+  /// (255
+  /// - C) K / 255 rounded, of inverted values, green and blue likewise, and grey is made of these as PngOptions::gray
+  /// says; what Pillow's convert makes of such an image, bit for bit.
+  enum class Cmyk : std::uint8_t {
+    inverted,   ///< 255 is no ink, as Adobe's programs write them, and as Pillow and OpenCV read them
+    by_marker,  ///< 255 is no ink where the file has Adobe's marker, else 0 is, as TensorFlow reads them
+    refused,    ///< such images are unsupported
+  };
+  Cmyk cmyk = Cmyk::inverted;
+  /// true: the image is turned and mirrored as its Exif data says, as OpenCV does and Pillow's ImageOps.exif_transpose;
+  /// false: it is as stored, as with Pillow's open and TensorFlow. Exif data that makes no sense says nothing.
+  bool apply_orientation = false;
 };
 
-/// Decodes baseline, extended and progressive JPEG of 8 bits, Huffman coded, grey or in three colours, with libjpeg's
-/// exact DCT and smooth ("fancy") upsampling. Stages that follow decide which part is decoded; its pixels are those of
-/// a whole decode. Where a baseline JPEG has restart markers that divide its rows of MCUs evenly (`seekable_jpeg` makes
-/// such files), a part is decoded from its own segments alone; markers that are not those of the image's size are then
-/// an error (corrupt) wherever they are, other damage only in these segments.
+/// Decodes baseline, extended and progressive JPEG of 8 bits, Huffman coded, grey, in three colours or in four inks,
+/// with libjpeg's exact DCT and smooth ("fancy") upsampling. Stages that follow decide which part is decoded; its
+/// pixels are those of a whole decode. (A progressive image that lacks scans, which libjpeg smooths, is decoded whole.)
+/// Where a baseline JPEG has restart markers that divide its rows of MCUs evenly (`seekable_jpeg` makes such files), a
+/// part is decoded from its own segments alone; markers that are not those of the image's size are then an error
+/// (corrupt) wherever they are, other damage only in these segments.
+///
+/// What libjpeg warns of is an error, except where no pixel depends on it: stray bytes between the segments of a
+/// header, an unknown version of JFIF, zeros for the parameters of a baseline scan.
 ///
 /// `field`: u8 [bytes] to u8 [H, W, 3] (or as `color` says). Errors, all of one sample: corrupt (with the byte offset
-/// where the damage was noticed), unsupported (CMYK, 12 bits, arithmetic coding, lossless), limit_exceeded.
+/// where the damage was noticed), unsupported (12 bits, arithmetic coding, lossless), limit_exceeded.
 PENSTOCK_API Stage decode_jpeg(std::string field = "image", const JpegOptions& options = {});
 
 /// The codec behind it, for use without a pipeline. Any thread. @throws Error(invalid_argument) for limits below 1.

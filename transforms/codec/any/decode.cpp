@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cstring>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -22,6 +23,8 @@ JpegOptions jpeg_options(const DecodeImageOptions& options) {
   jpeg.max_pixels = options.max_pixels;
   jpeg.max_scans = options.max_scans;
   jpeg.accept_warnings = options.accept_warnings;
+  jpeg.cmyk = options.cmyk;
+  jpeg.apply_orientation = options.apply_orientation;
   return jpeg;
 }
 
@@ -31,6 +34,7 @@ PngOptions png_options(const DecodeImageOptions& options) {
               : options.color == DecodeImageOptions::gray ? PngOptions::gray
                                                           : PngOptions::as_stored;
   png.max_pixels = options.max_pixels;
+  png.dtype = options.dtype;
   png.high_byte = options.high_byte;
   return png;
 }
@@ -62,20 +66,39 @@ std::string_view other_format(std::string_view data) {
 
 class Decoding final : public ImageDecoding {
  public:
-  Decoding(std::shared_ptr<const ImageDecoder> jpeg, std::shared_ptr<const ImageDecoder> png)
-      : jpeg_(std::move(jpeg)), png_(std::move(png)) {}
+  Decoding(std::shared_ptr<const ImageDecoder> jpeg, std::shared_ptr<const ImageDecoder> png, DType dtype)
+      : jpeg_(std::move(jpeg)), png_(std::move(png)), dtype_(dtype) {}
 
   ImageShape open(std::span<const std::byte> encoded) override {
     opened_ = nullptr;
     ImageDecoding& decoding = choose(encoded);
-    const ImageShape shape = decoding.open(encoded);
+    ImageShape shape = decoding.open(encoded);
     opened_ = &decoding;
+    widens_ = shape.element != dtype_;
+    shape.element = dtype_;
+    whole_ = shape;
     return shape;
   }
 
   Pixels decode(const Box& box, bool verify, std::byte* into, Scratch& scratch) override {
     if (opened_ == nullptr) throw Error(Errc::invalid_argument, "no image was opened");
-    return opened_->decode(box, verify, into, scratch);
+    if (!widens_) return opened_->decode(box, verify, into, scratch);
+    const Pixels narrow = opened_->decode(box, verify, nullptr, scratch);
+    ImageShape shape = narrow.shape;
+    shape.element = dtype_;
+    const auto values = static_cast<std::size_t>(shape.width) * static_cast<std::size_t>(shape.channels);
+    const std::size_t row = values * sizeof(std::uint16_t);
+    std::byte* const out =
+        into != nullptr && shape == whole_ ? into : scratch.allocate(row * static_cast<std::size_t>(shape.height));
+    for (std::int32_t y = 0; y < shape.height; ++y) {
+      const std::uint8_t* const from = narrow.data + y * narrow.stride;
+      std::byte* const to = out + static_cast<std::size_t>(y) * row;
+      for (std::size_t i = 0; i < values; ++i) {
+        const auto value = static_cast<std::uint16_t>(from[i] * 257);
+        std::memcpy(to + i * sizeof value, &value, sizeof value);
+      }
+    }
+    return {reinterpret_cast<const std::uint8_t*>(out), static_cast<std::ptrdiff_t>(row), shape};
   }
 
  private:
@@ -97,6 +120,9 @@ class Decoding final : public ImageDecoding {
   std::shared_ptr<const ImageDecoder> jpeg_, png_;
   std::unique_ptr<ImageDecoding> jpeg_decoding_, png_decoding_;
   ImageDecoding* opened_ = nullptr;
+  DType dtype_;
+  bool widens_ = false;  // what is opened has values of 8 bits
+  ImageShape whole_;
 };
 
 class Decoder final : public ImageDecoder {
@@ -104,6 +130,9 @@ class Decoder final : public ImageDecoder {
   explicit Decoder(const DecodeImageOptions& options) : options_(options) {
     if (options.max_pixels < 1 || options.max_scans < 1)
       throw Error(Errc::invalid_argument, "decode_image: max_pixels and max_scans must be at least 1");
+    if (options.dtype != DType::u8 && options.dtype != DType::u16)
+      throw Error(Errc::invalid_argument,
+                  "decode_image to " + std::string(to_string(options.dtype)) + ": u8 and u16 are possible");
     jpeg_ = jpeg_decoder(jpeg_options(options));
     png_ = png_decoder(png_options(options));
   }
@@ -115,13 +144,20 @@ class Decoder final : public ImageDecoder {
     text += ", max_pixels " + std::to_string(options_.max_pixels);
     text += ", max_scans " + std::to_string(options_.max_scans);
     if (options_.accept_warnings) text += ", accept_warnings";
+    if (options_.cmyk == JpegOptions::Cmyk::by_marker) text += ", cmyk by_marker";
+    if (options_.cmyk == JpegOptions::Cmyk::refused) text += ", cmyk refused";
+    if (options_.apply_orientation) text += ", apply_orientation";
+    if (options_.dtype == DType::u16) text += ", u16";
     if (options_.high_byte) text += ", high_byte";
     return text;
   }
   std::int64_t channels() const override {
     return options_.color == DecodeImageOptions::rgb ? 3 : options_.color == DecodeImageOptions::gray ? 1 : dynamic;
   }
-  std::unique_ptr<ImageDecoding> start() const override { return std::make_unique<Decoding>(jpeg_, png_); }
+  DType dtype() const override { return options_.dtype; }
+  std::unique_ptr<ImageDecoding> start() const override {
+    return std::make_unique<Decoding>(jpeg_, png_, options_.dtype);
+  }
 
  private:
   DecodeImageOptions options_;

@@ -5,7 +5,9 @@
 #include <penstock/transforms/decode_jpeg.hpp>
 #include <penstock/transforms/image/stage.hpp>
 
+#include "cmyk.hpp"
 #include "excerpt.hpp"
+#include "orientation.hpp"
 #include "reader.hpp"
 
 namespace penstock {
@@ -23,26 +25,42 @@ class Decoding final : public ImageDecoding {
     encoded_ = encoded;
     started_ = false;
     reader_.emplace(encoded, options_);
-    return reader_->shape();
+    upright_ = ImageOp(reader_->shape());
+    if (options_.apply_orientation) jpeg::set_upright(upright_, jpeg::orientation(reader_->info()));
+    return upright_.shape();
   }
 
   Pixels decode(const Box& box, bool verify, std::byte* into, Scratch& scratch) override {
     if (!reader_ || started_) open(encoded_);
     check_box(box);
+    if (upright_.plain()) return decode_stored(box, verify, into, scratch);
+    ImageOp op = upright_;
+    op.crop(box);
+    const Pixels pixels = decode_stored(op.box, verify, nullptr, scratch);
+    const ImageShape shape = op.shape();
+    const std::ptrdiff_t stride = std::ptrdiff_t{shape.width} * shape.channels;
+    const bool in_place = into != nullptr && shape == upright_.shape();
+    std::byte* const out = in_place ? into : scratch.allocate(static_cast<std::size_t>(stride * shape.height));
+    image_executor().run(pixels, op, out, scratch);
+    return {reinterpret_cast<const std::uint8_t*>(out), stride, shape};
+  }
+
+ private:
+  void check_box(const Box& box) const {
+    const ImageShape whole = upright_.shape();
+    if (box.top < 0 || box.left < 0 || box.height < 1 || box.width < 1 || box.height > whole.height - box.top ||
+        box.width > whole.width - box.left)
+      throw Error(Errc::invalid_argument, "a box to decode does not lie inside the image");
+  }
+
+  // `box` of the image as it is in the file.
+  Pixels decode_stored(const Box& box, bool verify, std::byte* into, Scratch& scratch) {
     // Where damage is guessed around, the guess for a part would not be that for the whole.
     if (!verify && !options_.accept_warnings) {
       if (const std::optional<Pixels> pixels = decode_excerpt(box, scratch)) return *pixels;
     }
     started_ = true;
     return decode_box(*reader_, box, verify, into, scratch);
-  }
-
- private:
-  void check_box(const Box& box) const {
-    const ImageShape whole = reader_->shape();
-    if (box.top < 0 || box.left < 0 || box.height < 1 || box.width < 1 || box.height > whole.height - box.top ||
-        box.width > whole.width - box.left)
-      throw Error(Errc::invalid_argument, "a box to decode does not lie inside the image");
   }
 
   std::optional<Pixels> decode_excerpt(Box box, Scratch& scratch) {
@@ -65,31 +83,62 @@ class Decoding final : public ImageDecoding {
     jpeg_decompress_struct& info = reader.info();
     jpeg_start_decompress(&info);
     const ImageShape whole = reader.shape();
-    const auto channels = static_cast<std::ptrdiff_t>(whole.channels);
+    // libjpeg smooths an image that lacks scans, each pixel by coefficients around it that a part would lack.
+    const bool smoothed = reader.lacks_scans();
     JDIMENSION left = 0;
-    if (box.width < whole.width) {
+    if (box.width < whole.width && !smoothed) {
       const std::int32_t from = std::max(0, box.left - jpeg::upsampling_margin);
       const std::int32_t to = std::min(whole.width, box.left + box.width + jpeg::upsampling_margin);
       left = static_cast<JDIMENSION>(from);
       auto width = static_cast<JDIMENSION>(to - from);
       if (to - from < whole.width) jpeg_crop_scanline(&info, &left, &width);
     }
-    const std::ptrdiff_t stride = static_cast<std::ptrdiff_t>(info.output_width) * channels;
-    const bool in_place = into != nullptr && box == Box{0, 0, whole.height, whole.width};
-    std::byte* room = in_place ? into : scratch.allocate(static_cast<std::size_t>(stride * box.height));
-    auto* pixels = reinterpret_cast<std::uint8_t*>(room);
-    if (box.top > 0) jpeg_skip_scanlines(&info, static_cast<JDIMENSION>(box.top));
-    read_rows(reader, pixels, stride, box.height);
+    const std::ptrdiff_t row = static_cast<std::ptrdiff_t>(info.output_width) * info.output_components;
+    std::uint8_t* spare = nullptr;  // for rows that nobody wants
+    if (verify || (smoothed && box.top > 0))
+      spare = reinterpret_cast<std::uint8_t*>(scratch.allocate(static_cast<std::size_t>(row)));
+    if (smoothed) {
+      read_rows(reader, spare, 0, box.top);
+    } else if (box.top > 0) {
+      jpeg_skip_scanlines(&info, static_cast<JDIMENSION>(box.top));
+    }
+    const Box kept{0, box.left - static_cast<std::int32_t>(left), box.height, box.width};
+    std::byte* const in_place = box == Box{0, 0, whole.height, whole.width} ? into : nullptr;
+    const Pixels pixels = info.out_color_space == JCS_CMYK ? convert_rows(reader, kept, in_place, scratch)
+                                                           : keep_rows(reader, kept, in_place, scratch);
     if (verify) {
-      auto* row = reinterpret_cast<std::uint8_t*>(scratch.allocate(static_cast<std::size_t>(stride)));
-      read_rows(reader, row, 0, whole.height - box.top - box.height);
+      read_rows(reader, spare, 0, whole.height - box.top - box.height);
       jpeg_finish_decompress(&info);
     }
     // Nothing of libjpeg's memory is kept while the pixels are worked on.
     jpeg_abort_decompress(&info);
-    return {pixels + (static_cast<std::ptrdiff_t>(box.left) - static_cast<std::ptrdiff_t>(left)) * channels,
-            stride,
-            {box.height, box.width, whole.channels}};
+    return pixels;
+  }
+
+  // The next rows, of which `kept` is wanted, as libjpeg makes them.
+  static Pixels keep_rows(Reader& reader, const Box& kept, std::byte* into, Scratch& scratch) {
+    const std::ptrdiff_t channels = reader.shape().channels;
+    const std::ptrdiff_t stride = static_cast<std::ptrdiff_t>(reader.info().output_width) * channels;
+    std::byte* room = into != nullptr ? into : scratch.allocate(static_cast<std::size_t>(stride * kept.height));
+    auto* pixels = reinterpret_cast<std::uint8_t*>(room);
+    read_rows(reader, pixels, stride, kept.height);
+    return {pixels + kept.left * channels, stride, {kept.height, kept.width, reader.shape().channels}};
+  }
+
+  // The same of four inks.
+  static Pixels convert_rows(Reader& reader, const Box& kept, std::byte* into, Scratch& scratch) {
+    const int channels = reader.shape().channels;
+    const std::ptrdiff_t inks = static_cast<std::ptrdiff_t>(reader.info().output_width) * 4;
+    const std::ptrdiff_t stride = std::ptrdiff_t{kept.width} * channels;
+    auto* row = reinterpret_cast<std::uint8_t*>(scratch.allocate(static_cast<std::size_t>(inks)));
+    std::byte* room = into != nullptr ? into : scratch.allocate(static_cast<std::size_t>(stride * kept.height));
+    auto* pixels = reinterpret_cast<std::uint8_t*>(room);
+    for (std::int32_t y = 0; y < kept.height; ++y) {
+      read_rows(reader, row, 0, 1);
+      jpeg::convert_cmyk(row + std::ptrdiff_t{kept.left} * 4, kept.width, reader.inverted(), channels,
+                         pixels + y * stride);
+    }
+    return {pixels, stride, {kept.height, kept.width, channels}};
   }
 
   static void read_rows(Reader& reader, std::uint8_t* first, std::ptrdiff_t stride, std::int32_t rows) {
@@ -107,6 +156,7 @@ class Decoding final : public ImageDecoding {
   JpegOptions options_;
   std::span<const std::byte> encoded_;
   std::optional<Reader> reader_;
+  ImageOp upright_;  // what sets the stored image upright; plain where that is to do nothing
   bool started_ = false;
 };
 
@@ -124,6 +174,9 @@ class Decoder final : public ImageDecoder {
     text += ", max_pixels " + std::to_string(options_.max_pixels);
     text += ", max_scans " + std::to_string(options_.max_scans);
     if (options_.accept_warnings) text += ", accept_warnings";
+    if (options_.cmyk == JpegOptions::Cmyk::by_marker) text += ", cmyk by_marker";
+    if (options_.cmyk == JpegOptions::Cmyk::refused) text += ", cmyk refused";
+    if (options_.apply_orientation) text += ", apply_orientation";
     return text;
   }
   std::int64_t channels() const override {

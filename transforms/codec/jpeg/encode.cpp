@@ -38,9 +38,10 @@ std::vector<std::byte> compress(const Pixels& pixels, const EncodeJpegOptions& o
 
 std::vector<std::byte> encode_jpeg(const Pixels& pixels, const EncodeJpegOptions& options) {
   const ImageShape& shape = pixels.shape;
-  if (pixels.data == nullptr || (shape.channels != 1 && shape.channels != 3) || shape.height < 1 || shape.width < 1 ||
-      shape.height > JPEG_MAX_DIMENSION || shape.width > JPEG_MAX_DIMENSION)
-    throw Error(Errc::invalid_argument, "encode_jpeg takes images of 1 or 3 channels with sides of 1 to 65500 pixels");
+  if (pixels.data == nullptr || shape.element != DType::u8 || (shape.channels != 1 && shape.channels != 3) ||
+      shape.height < 1 || shape.width < 1 || shape.height > JPEG_MAX_DIMENSION || shape.width > JPEG_MAX_DIMENSION)
+    throw Error(Errc::invalid_argument,
+                "encode_jpeg takes u8 images of 1 or 3 channels with sides of 1 to 65500 pixels");
   if (options.quality < 1 || options.quality > 100)
     throw Error(Errc::invalid_argument, "encode_jpeg: quality " + std::to_string(options.quality) + " is not 1 to 100");
   if (options.subsampling != 444 && options.subsampling != 422 && options.subsampling != 440 &&

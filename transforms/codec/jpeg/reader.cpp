@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <limits>
 #include <string>
+#include <string_view>
+
+#include <jerror.h>
 
 #include "markers.hpp"
 
@@ -41,7 +44,9 @@ Reader::Reader(std::span<const std::byte> encoded, const JpegOptions& options, U
       throw Error(Errc::corrupt, "not a JPEG: the first two bytes are not FF D8").with_offset(0);
     if (use == Use::coefficients)
       for (const int marker : {exif_marker, icc_marker, adobe_marker}) jpeg_save_markers(&info_, marker, 0xffff);
+    if (options.apply_orientation) jpeg_save_markers(&info_, exif_marker, 0xffff);
     jpeg_read_header(&info_, TRUE);
+    check_tables();
     check_kind();
     check_size();
     if (use == Use::pixels) choose_output();
@@ -55,7 +60,28 @@ Reader::~Reader() { jpeg_destroy_decompress(&info_); }
 
 ImageShape Reader::shape() const noexcept {
   return {static_cast<std::int32_t>(info_.image_height), static_cast<std::int32_t>(info_.image_width),
-          info_.out_color_space == JCS_GRAYSCALE ? 1 : 3};
+          options_.color == JpegOptions::gray || info_.out_color_space == JCS_GRAYSCALE ? 1 : 3};
+}
+
+bool Reader::lacks_scans() const noexcept {
+  if (info_.progressive_mode == FALSE || info_.coef_bits == nullptr) return false;
+  for (int c = 0; c < info_.num_components; ++c)
+    for (int k = 0; k < DCTSIZE2; ++k)
+      if (info_.coef_bits[c][k] != 0) return true;
+  return false;
+}
+
+// libjpeg takes the tables of the standard for those that are not there: a file without them can be whole, one whose
+// header has a fault as well is damaged.
+void Reader::check_tables() {
+  tables_complete_ = true;
+  for (int c = 0; c < info_.comps_in_scan; ++c) {
+    const jpeg_component_info& component = *info_.cur_comp_info[c];
+    const bool dc = info_.dc_huff_tbl_ptrs[component.dc_tbl_no] != nullptr,
+               ac = info_.progressive_mode != FALSE || info_.ac_huff_tbl_ptrs[component.ac_tbl_no] != nullptr;
+    tables_complete_ = tables_complete_ && dc && ac;
+  }
+  if (header_fault_ && !tables_complete_ && info_.arith_code == FALSE) throw Error(*header_fault_);
 }
 
 void Reader::check_kind() {
@@ -64,9 +90,10 @@ void Reader::check_kind() {
     refuse("a JPEG of " + std::to_string(info_.data_precision) + " bits is not supported; 8 bits are");
   if (use_ == Use::coefficients) return;
   if (info_.arith_code) refuse("arithmetic coding in a JPEG is not supported; re-encode the image");
-  if (info_.jpeg_color_space == JCS_CMYK || info_.jpeg_color_space == JCS_YCCK)
-    refuse("a CMYK JPEG is not supported, because its colours depend on a print profile; convert it to RGB first");
-  if (info_.jpeg_color_space != JCS_GRAYSCALE && info_.jpeg_color_space != JCS_YCbCr &&
+  const bool inks = info_.jpeg_color_space == JCS_CMYK || info_.jpeg_color_space == JCS_YCCK;
+  if (inks && options_.cmyk == JpegOptions::Cmyk::refused)
+    refuse("the JPEG is CMYK, which `cmyk = refused` leaves out; `inverted` converts it to RGB");
+  if (!inks && info_.jpeg_color_space != JCS_GRAYSCALE && info_.jpeg_color_space != JCS_YCbCr &&
       info_.jpeg_color_space != JCS_RGB)
     refuse("a JPEG of " + std::to_string(info_.num_components) + " components of unknown meaning is not supported");
 }
@@ -107,11 +134,11 @@ void Reader::check_size() {
 void Reader::choose_output() {
   const bool gray = options_.color == JpegOptions::gray ||
                     (options_.color == JpegOptions::as_stored && info_.jpeg_color_space == JCS_GRAYSCALE);
-  info_.out_color_space = gray ? JCS_GRAYSCALE : JCS_RGB;
+  const bool inks = info_.jpeg_color_space == JCS_CMYK || info_.jpeg_color_space == JCS_YCCK;
+  info_.out_color_space = inks ? JCS_CMYK : gray ? JCS_GRAYSCALE : JCS_RGB;
   info_.dct_method = JDCT_ISLOW;
   info_.do_fancy_upsampling = TRUE;
-  // Smoothing would make a part's pixels depend on how much of the image around it is decoded.
-  info_.do_block_smoothing = FALSE;
+  info_.do_block_smoothing = TRUE;
 }
 
 void Reader::on_error(j_common_ptr common) {
@@ -123,8 +150,32 @@ void Reader::on_message(j_common_ptr common, int level) {
   if (level >= 0) return;
   ++common->err->num_warnings;
   Reader& reader = of(common);
-  if (!reader.options_.accept_warnings)
-    throw Error(Errc::corrupt, "libjpeg warns: " + message(common)).with_offset(reader.offset());
+  if (reader.options_.accept_warnings) return;
+  const Error error = Error(Errc::corrupt, "libjpeg warns: " + message(common)).with_offset(reader.offset());
+  if (!reader.costs_no_pixel()) throw Error(error);
+  if (!reader.header_fault_) reader.header_fault_ = error;
+}
+
+// Whether all pixels are made of what the file says, despite the current warning.
+bool Reader::costs_no_pixel() const {
+  const bool in_header = info_.input_scan_number == 0;
+  switch (errors_.msg_code) {
+    case JWRN_JFIF_MAJOR:
+      return true;
+    case JWRN_EXTRANEOUS_DATA: {
+      // After a scan, bytes are left over where its data was decoded to something else. Before it they may be a segment
+      // whose marker is damaged: without tables nothing is decoded, but without these two colours are taken for others.
+      const auto skipped = static_cast<std::size_t>(errors_.msg_parm.i[0]);
+      const std::string_view text(reinterpret_cast<const char*>(encoded_.data()), offset());
+      const std::string_view around = text.substr(text.size() - std::min(text.size(), skipped + 2));
+      return in_header && around.find("Adobe") == around.npos && around.find("JFIF") == around.npos;
+    }
+    case JWRN_NOT_SEQUENTIAL:
+      // Some programs write zeros where the standard has 0, 63, 0, 0, and nobody reads these.
+      return tables_complete_ && info_.Ss == 0 && info_.Se == 0 && info_.Ah == 0 && info_.Al == 0;
+    default:
+      return false;
+  }
 }
 
 boolean Reader::on_empty(j_decompress_ptr info) {

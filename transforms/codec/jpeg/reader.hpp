@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "errors.hpp"
@@ -17,7 +18,7 @@ namespace penstock::jpeg {
 // Callbacks throw: the C frames they pass hold nothing that needs cleaning up, and the pools go with the structs.
 class Reader {
  public:
-  // `coefficients`: also of kinds whose pixels can't be made (CMYK, arithmetic coding), with the markers that a copy of
+  // `coefficients`: also of kinds whose pixels can't be made (arithmetic coding), with the markers that a copy of
   // the image needs.
   enum class Use : std::uint8_t { pixels, coefficients };
 
@@ -30,6 +31,10 @@ class Reader {
   jpeg_decompress_struct& info() noexcept { return info_; }
   ImageShape shape() const noexcept;
   std::span<const std::byte> encoded() const noexcept { return encoded_; }
+  // Of four inks: 255 is none.
+  bool inverted() const noexcept { return options_.cmyk == JpegOptions::Cmyk::inverted || info_.saw_Adobe_marker; }
+  // Of a progressive image whose scans are read: some coefficients are not known to their last bit.
+  bool lacks_scans() const noexcept;
   // Bytes that were read.
   std::uint64_t offset() const noexcept { return encoded_.size() - source_.bytes_in_buffer; }
 
@@ -40,6 +45,8 @@ class Reader {
   static boolean on_empty(j_decompress_ptr info);
   static void on_skip(j_decompress_ptr info, long bytes);
   static void on_progress(j_common_ptr common);
+  bool costs_no_pixel() const;
+  void check_tables();
   void check_kind();
   void check_size();
   void choose_output();
@@ -47,6 +54,8 @@ class Reader {
   std::span<const std::byte> encoded_;
   JpegOptions options_;
   Use use_;
+  bool tables_complete_ = false;       // those of the first scan were in the file
+  std::optional<Error> header_fault_;  // a warning that stands where the image turns out to be not whole
   jpeg_decompress_struct info_{};
   jpeg_error_mgr errors_{};
   jpeg_source_mgr source_{};

@@ -14,12 +14,24 @@ namespace {
 
 using png::Reader;
 
-std::uint8_t gray_of(std::uint32_t r, std::uint32_t g, std::uint32_t b) {
-  return static_cast<std::uint8_t>((19595 * r + 38470 * g + 7471 * b + 32768) >> 16);
+template <class T>
+T gray_of(std::uint32_t r, std::uint32_t g, std::uint32_t b) {
+  return static_cast<T>((19595 * r + 38470 * g + 7471 * b + 32768) >> 16);
 }
 
-void look_up(const Reader& reader, const std::uint8_t* indices, std::int32_t width, int channels, std::uint8_t* out) {
+// One value, of 8 bits as one of T.
+template <class T>
+struct Value {
+  std::uint16_t widening = 1;
+  T operator()(std::uint8_t value) const {
+    return sizeof(T) == 1 ? static_cast<T>(value) : static_cast<T>(value * widening);
+  }
+};
+
+template <class T>
+void look_up(const Reader& reader, const std::uint8_t* indices, std::int32_t width, int channels, T* out) {
   const auto colors = reader.colors();
+  const Value<T> value{reader.widening()};
   for (std::int32_t x = 0; x < width; ++x, out += channels) {
     if (indices[x] >= colors.size())
       throw Error(Errc::corrupt, "the PNG has a pixel of colour " + std::to_string(indices[x]) +
@@ -27,24 +39,46 @@ void look_up(const Reader& reader, const std::uint8_t* indices, std::int32_t wid
           .with_offset(reader.offset());
     const auto& color = colors[indices[x]];
     if (channels == 1) {
-      *out = gray_of(color[0], color[1], color[2]);
+      *out = gray_of<T>(value(color[0]), value(color[1]), value(color[2]));
     } else {
-      std::memcpy(out, color.data(), static_cast<std::size_t>(channels));
+      for (int c = 0; c < channels; ++c) out[c] = value(color[static_cast<std::size_t>(c)]);
     }
+  }
+}
+
+// Pixels of a row that has values of type From, as the image's.
+template <class From, class T>
+void take_values(const Reader& reader, const From* from, std::int32_t width, T* out) {
+  const int channels = reader.shape().channels, row_channels = reader.row_channels();
+  const auto value = [widen = Value<T>{reader.widening()}](From v) {
+    if constexpr (sizeof(From) == sizeof(T)) {
+      return v;
+    } else {
+      return widen(v);
+    }
+  };
+  if (row_channels == channels) {
+    for (std::int32_t i = 0; i < width * channels; ++i) out[i] = value(from[i]);
+  } else {
+    for (std::int32_t x = 0; x < width; ++x, from += 3)
+      out[x] = gray_of<T>(value(from[0]), value(from[1]), value(from[2]));
   }
 }
 
 // Pixels [left, left + width) of a row, as the image's.
 void take(const Reader& reader, const std::uint8_t* row, std::int32_t left, std::int32_t width, std::uint8_t* out) {
-  const int channels = reader.shape().channels, row_channels = reader.row_channels();
-  const std::uint8_t* from = row + static_cast<std::ptrdiff_t>(left) * row_channels;
+  const std::size_t pixel = static_cast<std::size_t>(reader.row_channels()) * reader.value_bytes();
+  const std::uint8_t* from = row + static_cast<std::size_t>(left) * pixel;
+  const bool wide = reader.shape().element == DType::u16;
+  // Rows lie in scratch, whose memory is aligned, or where a u16 image is wanted.
+  auto* const values = reinterpret_cast<std::uint16_t*>(out);
   if (reader.indexed()) {
-    look_up(reader, from, width, channels, out);
-  } else if (row_channels == channels) {
-    std::memcpy(out, from, static_cast<std::size_t>(width) * static_cast<std::size_t>(channels));
-  } else {
-    for (std::int32_t x = 0; x < width; ++x, from += 3) out[x] = gray_of(from[0], from[1], from[2]);
+    return wide ? look_up(reader, from, width, reader.shape().channels, values)
+                : look_up(reader, from, width, reader.shape().channels, out);
   }
+  if (!wide) return take_values(reader, from, width, out);
+  if (reader.value_bytes() == 1) return take_values(reader, from, width, values);
+  take_values(reader, reinterpret_cast<const std::uint16_t*>(from), width, values);
 }
 
 class Decoding final : public ImageDecoding {
@@ -62,8 +96,7 @@ class Decoding final : public ImageDecoding {
     if (!reader_) open(encoded_);
     check_box(box);
     const ImageShape whole = reader_->shape();
-    const auto channels = static_cast<std::size_t>(whole.channels);
-    const std::size_t out_row = static_cast<std::size_t>(box.width) * channels;
+    const std::size_t out_row = static_cast<std::size_t>(box.width) * whole.pixel_bytes();
     const bool in_place = into != nullptr && box == Box{0, 0, whole.height, whole.width};
     std::byte* room = in_place ? into : scratch.allocate(out_row * static_cast<std::size_t>(box.height));
     auto* pixels = reinterpret_cast<std::uint8_t*>(room);
@@ -75,7 +108,7 @@ class Decoding final : public ImageDecoding {
     }
     // Nothing of libpng's memory is kept while the pixels are worked on.
     reader_.reset();
-    return {pixels, static_cast<std::ptrdiff_t>(out_row), {box.height, box.width, whole.channels}};
+    return {pixels, static_cast<std::ptrdiff_t>(out_row), {box.height, box.width, whole.channels, whole.element}};
   }
 
  private:
@@ -87,17 +120,21 @@ class Decoding final : public ImageDecoding {
   }
 
   // Rows are the image's without being taken apart.
-  bool as_it_is() const { return !reader_->indexed() && reader_->row_channels() == reader_->shape().channels; }
+  bool as_it_is() const {
+    return !reader_->indexed() && reader_->row_channels() == reader_->shape().channels &&
+           reader_->value_bytes() == size_of(reader_->shape().element);
+  }
 
   std::size_t row_bytes() const {
-    return static_cast<std::size_t>(reader_->shape().width) * static_cast<std::size_t>(reader_->row_channels());
+    return static_cast<std::size_t>(reader_->shape().width) * static_cast<std::size_t>(reader_->row_channels()) *
+           reader_->value_bytes();
   }
 
   // Rows below the box are read where the rest is to be checked. Where the box ends with the image, what is left to
   // check is a few bytes, and always is.
   void read_rows(const Box& box, bool verify, std::uint8_t* out, Scratch& scratch) {
     const ImageShape whole = reader_->shape();
-    const std::size_t out_row = static_cast<std::size_t>(box.width) * static_cast<std::size_t>(whole.channels);
+    const std::size_t out_row = static_cast<std::size_t>(box.width) * whole.pixel_bytes();
     const bool direct = box.width == whole.width && as_it_is();
     const bool to_the_end = verify || box.top + box.height == whole.height;
     std::uint8_t* row = nullptr;
@@ -116,7 +153,7 @@ class Decoding final : public ImageDecoding {
   void read_passes(const Box& box, std::uint8_t* out, Scratch& scratch) {
     const ImageShape whole = reader_->shape();
     const std::size_t bytes = row_bytes(), height = static_cast<std::size_t>(whole.height);
-    const std::size_t out_row = static_cast<std::size_t>(box.width) * static_cast<std::size_t>(whole.channels);
+    const std::size_t out_row = static_cast<std::size_t>(box.width) * whole.pixel_bytes();
     const bool direct = box == Box{0, 0, whole.height, whole.width} && as_it_is();
     std::uint8_t* image = direct ? out : reinterpret_cast<std::uint8_t*>(scratch.allocate(bytes * height));
     for (int pass = 0; pass < reader_->passes(); ++pass)
@@ -152,10 +189,14 @@ class Decoder final : public ImageDecoder {
  public:
   explicit Decoder(const PngOptions& options) : options_(options) {
     if (options.max_pixels < 1) throw Error(Errc::invalid_argument, "decode_png: max_pixels must be at least 1");
+    if (options.dtype != DType::u8 && options.dtype != DType::u16)
+      throw Error(Errc::invalid_argument,
+                  "decode_png to " + std::string(to_string(options.dtype)) + ": u8 and u16 are possible");
   }
   std::string name() const override { return "decode_png"; }
   std::string describe() const override {
     std::string text = color_name(options_.color);
+    if (options_.dtype == DType::u16) text += ", u16";
     if (options_.high_byte) text += ", high_byte";
     return text + ", max_pixels " + std::to_string(options_.max_pixels);
   }
@@ -173,6 +214,7 @@ class Decoder final : public ImageDecoder {
     }
     return 1;
   }
+  DType dtype() const override { return options_.dtype; }
   std::unique_ptr<ImageDecoding> start() const override { return std::make_unique<Decoding>(options_); }
 
  private:

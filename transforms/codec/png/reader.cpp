@@ -1,6 +1,7 @@
 #include "reader.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstdlib>
 #include <string>
 
@@ -45,7 +46,8 @@ ImageShape Reader::shape() const noexcept {
   if (options_.color == PngOptions::rgba) channels = 4;
   if (options_.color == PngOptions::as_stored)
     channels = (has_color() ? 3 : 1) + (has_alpha() || header_.transparency ? 1 : 0);
-  return {static_cast<std::int32_t>(header_.height), static_cast<std::int32_t>(header_.width), channels};
+  return {static_cast<std::int32_t>(header_.height), static_cast<std::int32_t>(header_.width), channels,
+          options_.dtype};
 }
 
 int Reader::row_channels() const noexcept {
@@ -57,11 +59,14 @@ void Reader::check_kind() const {
   if (options_.color == PngOptions::labels) {
     if (header_.color != png::gray && header_.color != palette)
       throw Error(Errc::unsupported, "the PNG has colours or opacity, but labels are palette indices or grey values");
-    if (header_.depth == 16)
-      throw Error(Errc::unsupported, "the PNG has labels of 16 bits, which do not fit into 8: make them 0 to 255");
-  } else if (header_.depth == 16 && !options_.high_byte) {
-    throw Error(Errc::unsupported,
-                "a PNG of 16 bits does not fit into 8; `high_byte = true` keeps the upper half of each value");
+    if (header_.depth == 16 && options_.dtype == DType::u8)
+      throw Error(Errc::unsupported,
+                  "the PNG has labels of 16 bits, which do not fit into 8; `dtype = u16` keeps them");
+  } else if (header_.depth == 16 && options_.dtype == DType::u8 && !options_.high_byte) {
+    throw Error(
+        Errc::unsupported,
+        "a PNG of 16 bits does not fit into 8; `dtype = u16` keeps its values, `high_byte = true` the upper half "
+        "of each");
   }
 }
 
@@ -95,7 +100,8 @@ void Reader::start() {
   png_set_user_limits(png_, 0x7fffffff, 0x7fffffff);
   png_set_benign_errors(png_, 0);
   png_read_info(png_, info_);
-  if (header_.depth == 16) png_set_strip_16(png_);
+  if (header_.depth == 16 && value_bytes() == 1) png_set_strip_16(png_);
+  if (value_bytes() == 2 && std::endian::native == std::endian::little) png_set_swap(png_);
   if (options_.color == PngOptions::labels || header_.color == palette) {
     png_set_packing(png_);
     // Indices are checked where they are looked up; libpng looks when it is too late, and not at parts.
@@ -107,12 +113,13 @@ void Reader::start() {
     if (transparency) png_set_tRNS_to_alpha(png_);
     if (has_alpha() && !keeps_alpha()) png_set_strip_alpha(png_);
     if (options_.color == PngOptions::rgba && !has_alpha() && !transparency)
-      png_set_add_alpha(png_, 0xff, PNG_FILLER_AFTER);
+      png_set_add_alpha(png_, value_bytes() == 2 ? 0xffff : 0xff, PNG_FILLER_AFTER);
     if (options_.color == PngOptions::rgb || options_.color == PngOptions::rgba) png_set_gray_to_rgb(png_);
   }
   passes_ = png_set_interlace_handling(png_);
   png_read_update_info(png_, info_);
-  const auto wanted = static_cast<std::size_t>(header_.width) * static_cast<std::size_t>(row_channels());
+  const auto wanted =
+      static_cast<std::size_t>(header_.width) * static_cast<std::size_t>(row_channels()) * value_bytes();
   if (png_get_rowbytes(png_, info_) != wanted)
     throw Error(Errc::unsupported, "libpng can't make the channels that are asked for of this PNG");
 }

@@ -28,6 +28,11 @@ class Reader {
   // shape's.
   int row_channels() const noexcept;
 
+  // Of a value in those rows: 1 or 2 bytes, the latter in the machine's order.
+  std::size_t value_bytes() const noexcept { return header_.depth == 16 && options_.dtype == DType::u16 ? 2 : 1; }
+  // What a value of 1 byte is multiplied with where the result's have 2.
+  std::uint16_t widening() const noexcept { return options_.color == PngOptions::labels ? 1 : 257; }
+
   // Rows are to be taken for indices of colors().
   bool indexed() const noexcept { return header_.color == palette && options_.color != PngOptions::labels; }
   // RGB and opacity of each index, once started.
@@ -35,7 +40,7 @@ class Reader {
 
   // Gets ready to read rows, once.
   void start();
-  // The next row, of shape().width * row_channels() bytes; of an interlaced image, again for each of its passes(), and
+  // The next row, of shape().width * row_channels() values; of an interlaced image, again for each of its passes(), and
   // `row` holds what the passes before made of it.
   void read_row(std::uint8_t* row);
   int passes() const noexcept { return passes_; }

@@ -9,14 +9,15 @@ namespace penstock {
 
 /// Result options of `convert`.
 struct ConvertOptions {
-  DType dtype = DType::f32;         ///< f32, f16 (rounded to nearest, ties to even), or u8 with scale 1 and bias 0
+  DType dtype =
+      DType::f32;  ///< f32, f16 (rounded to nearest, ties to even), or the image's own with scale 1 and bias 0
   Layout layout = Layout::hwc;      ///< order of the result's dimensions
   std::vector<double> scale = {1};  ///< one for all channels, or one each; rounded to binary32
   std::vector<double> bias = {0};   ///< one for all channels, or one each; rounded to binary32
 };
 
-/// Ends the 8-bit part of a chain: element = value * scale + bias in binary32, rounded after each of the two
-/// operations.
+/// Ends the part of a chain that image stages can follow: element = value * scale + bias in binary32, rounded after
+/// each of the two operations.
 class PENSTOCK_API Convert {
  public:
   struct Params {};
@@ -34,7 +35,7 @@ class PENSTOCK_API Convert {
   ConvertOptions options_;
 };
 
-/// `field`: u8 [H, W, C] to options.dtype [H, W, C] or [C, H, W]. No image stage can follow on this field.
+/// `field`: u8 or u16 [H, W, C] to options.dtype [H, W, C] or [C, H, W]. No image stage can follow on this field.
 PENSTOCK_API Stage convert(std::string field, ConvertOptions options = {});
 
 }  // namespace penstock

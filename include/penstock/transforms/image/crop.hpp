@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include <penstock/transforms/image/stage.hpp>
 
@@ -41,14 +42,24 @@ class PENSTOCK_API CenterCrop {
   Size size_;
 };
 
+/// Result options of `random_crop`.
+struct RandomCropOptions {
+  /// Pixels put around the image before the box is chosen: at least 0, and below both sides of the box (half of them
+  /// where they reflect).
+  std::int32_t padding = 0;
+  Padding::Mode mode = Padding::Mode::constant;  ///< what they are; reflect: images larger than `padding`
+  std::vector<int> fill = {0};                   ///< constant: one value for all channels, or one each
+  int label = 0;  ///< constant: the value in fields that are resampled by nearest, as masks are
+};
+
 /// Keeps a box of a fixed size, each of its places equally likely.
 class PENSTOCK_API RandomCrop {
  public:
   struct Params {
     std::int32_t top, left;
   };
-  /// @throws Error(invalid_argument) for an empty side.
-  explicit RandomCrop(Size size);
+  /// @throws Error(invalid_argument) for an empty side, and for padding and values that are not as above.
+  explicit RandomCrop(Size size, RandomCropOptions options = {});
   Params draw(const ImageShape& shape, Rng& rng) const;
   void compose(const Params& params, const ImageShape& shape, ImageOp& op) const;
   Shape schema(const Shape& in) const;
@@ -57,14 +68,18 @@ class PENSTOCK_API RandomCrop {
   std::string describe() const;
 
  private:
+  std::int32_t padded(std::int32_t side) const;
+
   Size size_;
+  RandomCropOptions options_;
 };
 
-/// `fields`, each: u8 [H, W, C] to [box.height, box.width, C].
+/// `fields`, each: u8 or u16 [H, W, C] to [box.height, box.width, C].
 PENSTOCK_API Stage crop(ImageFields fields, const Box& box);
-/// `fields`, each: u8 [H, W, C] to [size.height, size.width, C].
+/// `fields`, each: u8 or u16 [H, W, C] to [size.height, size.width, C].
 PENSTOCK_API Stage center_crop(ImageFields fields, Size size);
-/// `fields`, each: u8 [H, W, C] to [size.height, size.width, C].
-PENSTOCK_API Stage random_crop(ImageFields fields, Size size);
+/// `fields`, each: u8 or u16 [H, W, C] to [size.height, size.width, C]. As CIFAR is trained on:
+/// `random_crop("image", {32, 32}, {.padding = 4})`.
+PENSTOCK_API Stage random_crop(ImageFields fields, Size size, RandomCropOptions options = {});
 
 }  // namespace penstock

@@ -16,7 +16,7 @@ struct NormalizeOptions {
 };
 
 /// (value / 255 - mean) / std, computed as value * scale + bias with scale = 1 / (255 std) and bias = -mean / std, each
-/// rounded once to binary32.
+/// rounded once to binary32. For values of 16 bits, 65535 stands in the place of 255.
 class PENSTOCK_API Normalize {
  public:
   struct Params {};
@@ -31,7 +31,7 @@ class PENSTOCK_API Normalize {
 
  private:
   NormalizeOptions options_;
-  Convert convert_;
+  Convert convert_, wide_;  // of 8 and of 16 bits
 };
 
 /// `field`: u8 [H, W, C] to f32 or f16 [C, H, W] (or [H, W, C]). No image stage can follow on this field.

@@ -27,6 +27,7 @@ class PENSTOCK_API RandomResizedCrop {
   Shape schema(const Shape& in) const;
   std::string name() const { return "random_resized_crop"; }
   std::uint64_t version() const { return 0; }
+  bool resamples() const { return true; }
   std::string describe() const;
 
  private:

@@ -18,6 +18,7 @@ class PENSTOCK_API Resize {
   Shape schema(const Shape& in) const;
   std::string name() const { return "resize"; }
   std::uint64_t version() const { return 0; }
+  bool resamples() const { return true; }
   std::string describe() const;
 
  private:
@@ -36,6 +37,7 @@ class PENSTOCK_API ResizeShort {
   Shape schema(const Shape& in) const;
   std::string name() const { return "resize_short"; }
   std::uint64_t version() const { return 0; }
+  bool resamples() const { return true; }
   std::string describe() const;
 
  private:

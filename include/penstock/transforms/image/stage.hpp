@@ -15,10 +15,11 @@ namespace penstock {
 ///
 /// A resample is an antialiased triangle filter, of half-width max(1, in / out) input pixels (what Pillow and
 /// torchvision call bilinear with antialias): no value is more than 1 from the exact result rounded to 8 bits. Or, for
-/// a mask, the pixel below the centre of the new one (what Pillow calls NEAREST).
+/// a mask, the pixel below the centre of the new one (what Pillow calls NEAREST). Images of 16 bits are cropped,
+/// padded, flipped, turned and converted, but resampled by nearest only.
 PENSTOCK_API const ImageExecutor& image_executor();
 
-/// A user's own ImageStage as a stage on `fields`, each u8 [H, W, C] with 1 to 4 channels:
+/// A user's own ImageStage as a stage on `fields`, each u8 or u16 [H, W, C] with 1 to 4 channels:
 ///
 ///     struct Tile {                                      // the upper left quarter, turned at random
 ///       struct Params { int quarters; };

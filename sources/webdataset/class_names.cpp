@@ -1,0 +1,66 @@
+#include "class_names.hpp"
+
+#include <filesystem>
+#include <optional>
+#include <set>
+
+#include <penstock/store_files.hpp>
+
+#include "errors.hpp"
+#include "unfinished.hpp"
+
+namespace penstock::webdataset {
+
+namespace {
+
+std::vector<std::string> parse(const std::string& text) {
+  std::vector<std::string> classes;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    std::string name = text.substr(at, end - at);
+    if (name.ends_with('\r')) name.pop_back();
+    classes.push_back(std::move(name));
+    at = end + 1;
+  }
+  return classes;
+}
+
+// What these files say, where at least one is there and all say the same.
+std::optional<std::string> agreed(const std::set<std::string>& files) {
+  std::optional<std::string> text;
+  bool first = true;
+  for (const std::string& file : files) {
+    auto found = read_text(file, source_name);
+    if (!first && found != text) return std::string();
+    text = std::move(found);
+    first = false;
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string classes_file(const std::string& path) { return path + "-classes.txt"; }
+
+std::string classes_text(const std::vector<std::string>& classes) {
+  std::string text;
+  for (const std::string& name : classes) {
+    if (name.find('\n') != std::string::npos || name.ends_with('\r'))
+      throw Error(Errc::invalid_argument, "the name of the class \"" + printable(name) +
+                                              "\" has a line's end in it, and classes are a line each in shards");
+    text += name + "\n";
+  }
+  return text;
+}
+
+std::vector<std::string> classes_beside(const std::vector<std::string>& shards) {
+  std::set<std::string> own, common;
+  for (const std::string& shard : shards) {
+    if (const auto path = path_of(shard)) own.insert(classes_file(*path));
+    common.insert((std::filesystem::path(shard).parent_path() / "classes.txt").string());
+  }
+  if (const auto text = agreed(own)) return parse(*text);
+  return parse(agreed(common).value_or(std::string()));
+}
+
+}  // namespace penstock::webdataset

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+namespace penstock::webdataset {
+
+/// What a field of encoded images, or of other bytes, may have as extension; the first ones are the usual ones.
+inline constexpr std::array<std::string_view, 9> image_extensions{"jpg", "jpeg", "png",  "webp", "gif",
+                                                                  "bmp", "tif",  "tiff", "bin"};
+
+constexpr bool is_image(std::string_view extension) noexcept {
+  return std::ranges::find(image_extensions, extension) != image_extensions.end();
+}
+
+}  // namespace penstock::webdataset

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include <penstock/sources/lmdb.hpp>
+
+namespace penstock::cli {
+
+/// What the values of an LMDB look like that others wrote.
+enum class ForeignValues : std::uint8_t {
+  images,  ///< encoded images as they are; or there are no values at all
+  datums,  ///< Caffe's Datum
+  unknown,
+};
+
+/// By what most of 16 values are, spread over the store at `path`, which `raw` has open. @throws penstock::Error.
+ForeignValues look_at_values(const LmdbSource& raw, const std::string& path);
+
+}  // namespace penstock::cli

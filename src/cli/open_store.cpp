@@ -1,0 +1,178 @@
+#include "open_store.hpp"
+
+#include <glob.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <string_view>
+#include <utility>
+
+#include <penstock/error.hpp>
+
+#include "destination.hpp"
+#include "output.hpp"
+
+namespace penstock::cli {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+bool opens_when_unfinished_may(Lmdb options) {
+  options.allow_unfinished = true;
+  try {
+    const LmdbSource opened(std::move(options));
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+LmdbValues values_of(const std::string& text) {
+  if (text == "records") return LmdbValues::records;
+  if (text == "raw") return LmdbValues::raw;
+  if (text == "datum") return LmdbValues::datum;
+  return LmdbValues::automatic;
+}
+
+// The library's advice for an unfinished store, an option of its own, is of no use to those who call the tool.
+LmdbSource open_lmdb(const Lmdb& options) {
+  try {
+    return LmdbSource(options);
+  } catch (const Error& error) {
+    if (error.code() != Errc::invalid_argument || !opens_when_unfinished_may(options)) throw;
+    throw Error(Errc::invalid_argument,
+                "the store is unfinished: the `penstock pack`, or `convert`, that writes it was stopped, or is still "
+                "at work; run the "
+                "same command again, it goes on where it was")
+        .with_source("lmdb")
+        .with_file(error.file());
+  }
+}
+
+// Told by the name alone: any text might be a table.
+bool names_table(const std::string& path) {
+  return path.ends_with(".csv") || path.ends_with(".tsv") || path.ends_with(".tab");
+}
+
+WebDatasetSource open_shards(const std::string& path, const std::vector<std::string>& wanted) {
+  WebDatasetSource all(WebDataset{.path = path});
+  if (wanted.empty()) return all;
+  std::vector<WebDatasetField> fields;
+  for (const std::string& name : wanted) {
+    const auto found = std::ranges::find(all.fields(), name, &WebDatasetField::name);
+    if (found == all.fields().end()) refuse_field(name, all.schema());
+    fields.push_back(*found);
+  }
+  return WebDatasetSource({.path = path, .fields = std::move(fields)});
+}
+
+CsvSource open_table(const std::string& path, const std::vector<std::string>& wanted) {
+  if (wanted.empty()) return CsvSource({.path = path});
+  std::vector<CsvColumn> columns;
+  for (const std::string& name : wanted) columns.push_back({.column = name});
+  return CsvSource({.path = path, .columns = std::move(columns)});
+}
+
+// A field's name is its dataset's path, and of a column of a compound dataset "/" and the column's name behind it.
+Hdf5Field hdf5_field(const Hdf5& options, const std::string& name) {
+  const Hdf5Field whole{.dataset = name, .name = name};
+  Hdf5 alone = options;
+  alone.fields = {whole};
+  try {
+    if (Hdf5Source(alone).schema().find(name)) return whole;
+  } catch (const Error& error) {
+    if (error.code() != Errc::not_found || name.find('/') == std::string::npos) throw;
+  }
+  const std::size_t slash = name.rfind('/');
+  return {.dataset = name.substr(0, slash), .member = name.substr(slash + 1), .name = name};
+}
+
+Hdf5Source open_hdf5_files(std::vector<std::string> files, const StoreOptions& options) {
+  Hdf5 hdf5{.paths = std::move(files), .verify_checksum = options.checksums, .trust = options.trust};
+  std::vector<Hdf5Field> fields;
+  for (const std::string& name : options.fields) fields.push_back(hdf5_field(hdf5, name));
+  hdf5.fields = std::move(fields);
+  return Hdf5Source(std::move(hdf5));
+}
+
+bool begins_as_hdf5(const std::string& path) {
+  constexpr std::string_view signature("\x89HDF\r\n\x1a\n", 8);
+  std::array<char, 8> head{};
+  std::ifstream file(path, std::ios::binary);
+  // Behind what a user put before it: of 512 bytes, or so many doubled.
+  for (std::streamoff at = 0; at <= 1 << 16; at = at == 0 ? 512 : 2 * at)
+    if (file.seekg(at) && file.read(head.data(), head.size()) &&
+        std::string_view(head.data(), head.size()) == signature)
+      return true;
+  return false;
+}
+
+bool names_hdf5(const std::string& path) { return path.ends_with(".h5") || path.ends_with(".hdf5"); }
+
+// The files that a pattern stands for, in order.
+std::vector<std::string> files_of(const std::string& pattern) {
+  ::glob_t found{};
+  std::vector<std::string> files;
+  if (::glob(pattern.c_str(), GLOB_BRACE, nullptr, &found) == 0)
+    files.assign(found.gl_pathv, found.gl_pathv + found.gl_pathc);
+  ::globfree(&found);
+  if (files.empty()) throw Error(Errc::not_found, "there is no file of this name").with_file(pattern);
+  return files;
+}
+
+std::vector<std::string> hdf5_files_in(const std::string& folder) {
+  std::vector<std::string> files;
+  std::error_code failed;
+  for (const auto& entry : fs::directory_iterator(folder, failed))
+    if (names_hdf5(entry.path().string())) files.push_back(entry.path().string());
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+// What was written to X.tar, or in shards to X.h5, has other names.
+[[noreturn]] void refuse_missing(const std::string& path) {
+  std::string hint;
+  for (const std::string extension : {".tar", ".h5"}) {
+    if (!path.ends_with(extension)) continue;
+    const Destination shards{extension == ".tar" ? StoreForm::shards : StoreForm::hdf5,
+                             path.substr(0, path.size() - extension.size()), false, extension};
+    std::error_code failed;
+    if (fs::exists(shards.path + "-000000" + extension, failed)) hint = "; there are shards: '" + shards.name() + "'";
+  }
+  throw Error(Errc::not_found, "there is no store or folder here" + hint).with_file(path);
+}
+
+}  // namespace
+
+OpenedStore open_store(const std::string& path, const StoreOptions& options) {
+  std::error_code failed;
+  const fs::file_status status = fs::status(path, failed);
+  const bool pattern = !fs::exists(status) && path.find_first_of("{*?[") != std::string::npos;
+  if (names_table(path) && !fs::is_directory(status)) return open_table(path, options.fields);
+  const auto open_hdf5 = [&](std::vector<std::string> files) { return open_hdf5_files(std::move(files), options); };
+  if (pattern && names_hdf5(path)) return open_hdf5(files_of(path));
+  if (!fs::exists(status) && !pattern) refuse_missing(path);
+  if (pattern || (!fs::is_directory(status) && path.ends_with(".tar"))) return open_shards(path, options.fields);
+  if (fs::is_directory(status) && !fs::exists(fs::path(path) / "data.mdb", failed)) {
+    FilesSource files(Files{.root = path, .order = FilesOrder::bytes});
+    if (files.size() == 0 && FilesSource(Files{.root = path, .extensions = {"tar"}}).size() != 0)
+      return open_shards(path, options.fields);
+    if (files.size() == 0)
+      if (auto hdf5 = hdf5_files_in(path); !hdf5.empty()) return open_hdf5(std::move(hdf5));
+    if (files.size() == 0)
+      throw Error(Errc::not_found,
+                  "the folder is neither an LMDB store (no data.mdb) nor does it hold image files, tar shards or HDF5 "
+                  "files")
+          .with_file(path);
+    return files;
+  }
+  // By its name as well: what stands before the data may hide how it begins.
+  if (!fs::is_directory(status) && (names_hdf5(path) || begins_as_hdf5(path))) return open_hdf5({path});
+  return open_lmdb({.path = path, .values = values_of(options.values), .verify_checksum = options.checksums});
+}
+
+}  // namespace penstock::cli

@@ -1,0 +1,109 @@
+#include "write_store.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include <penstock/sources/hdf5_sink.hpp>
+#include <penstock/sources/lmdb_sink.hpp>
+#include <penstock/sources/webdataset_sink.hpp>
+
+namespace penstock::cli {
+
+namespace {
+
+WebDatasetSink shards_sink(const NewStore& store, const WritingFlags& flags) {
+  return WebDatasetSink({.path = store.to.path,
+                         .keys = store.number_keys ? WebDatasetKeys::position : WebDatasetKeys::automatic,
+                         .classes = store.classes,
+                         .max_samples = store.out.shard_samples,
+                         .max_bytes = parse_bytes(store.out.shard_bytes),
+                         .job = store.job,
+                         .sync = flags.sync()});
+}
+
+Hdf5Sink hdf5_sink(const NewStore& store, const WritingFlags& flags) {
+  return Hdf5Sink({.path = store.to.path,
+                   .single_file = store.to.single_file,
+                   .fletcher32 = store.checksums,
+                   .keys = store.key_field,
+                   .classes = store.classes,
+                   .max_samples = store.out.shard_samples,
+                   .max_bytes = parse_bytes(store.out.shard_bytes),
+                   .job = store.job,
+                   .sync = flags.sync()});
+}
+
+LmdbSink lmdb_sink(const NewStore& store, const WritingFlags& flags) {
+  return LmdbSink({.path = store.to.path,
+                   .records = store.bare_values ? LmdbRecords::raw : LmdbRecords::fields,
+                   .keys = store.number_keys ? LmdbKeys::position : LmdbKeys::automatic,
+                   .classes = store.classes,
+                   .job = store.job,
+                   .single_file = store.to.single_file,
+                   .sync = flags.sync()});
+}
+
+std::string lost_keys(std::uint64_t records, const std::function<std::string(std::uint64_t)>& key) {
+  std::uint64_t changed = 0;
+  std::string first;
+  for (std::uint64_t i = 0; i < records; ++i) {
+    const std::string before = key(i);
+    if (before == webdataset_key(before)) continue;
+    if (changed++ == 0) first = before;
+  }
+  if (changed == 0) return {};
+  return fmt::format("changed: {}, as a tar member's name can't hold {}: {} is {} in the shards",
+                     counted(changed, "key"), changed == 1 ? "it" : "them", printable(first), webdataset_key(first));
+}
+
+}  // namespace
+
+Stored write_store(const std::string& doing, const Pipeline& records, std::uint64_t total, const NewStore& store,
+                   const WritingFlags& flags) {
+  Stored stored;
+  const auto into = [&](auto sink) {
+    stored.written = run_writing(
+        doing, total, flags, [&](const WriteOptions& write_options) { return write(records, sink, write_options); });
+    stored.was_finished = sink.was_finished();
+  };
+  switch (store.to.form) {
+    case StoreForm::shards:
+      into(shards_sink(store, flags));
+      break;
+    case StoreForm::hdf5:
+      into(hdf5_sink(store, flags));
+      break;
+    case StoreForm::lmdb:
+      into(lmdb_sink(store, flags));
+      break;
+  }
+  return stored;
+}
+
+std::vector<std::string> lost_in(const NewStore& store, const Schema& schema, std::uint64_t records,
+                                 const std::function<std::string(std::uint64_t)>& key, bool had_checksums) {
+  std::vector<std::string> lines;
+  if (store.to.form == StoreForm::lmdb) return lines;
+  const bool tar = store.to.form == StoreForm::shards;
+  if (tar && key && !store.number_keys)
+    if (std::string line = lost_keys(records, key); !line.empty()) lines.push_back(std::move(line));
+  if (!tar && key && !store.number_keys && store.key_field.empty())
+    lines.emplace_back("left out: the records' keys, as a field has the name key");
+  bool varying = false, batched = false;
+  for (const Field& field : schema) {
+    varying = varying || !field.shape.fixed();
+    batched = batched || field.collate != Collate::dense();
+    if (tar && webdataset_field(field.name) != field.name)
+      lines.push_back(fmt::format("changed: the field {} is {} in the shards", printable(field.name),
+                                  printable(webdataset_field(field.name))));
+  }
+  if (had_checksums && (tar || varying))
+    lines.push_back(fmt::format("left out: the records' checksums{}, which {} has none for",
+                                tar ? "" : " of fields of any size", tar ? "tar" : "HDF5"));
+  if (batched) lines.emplace_back("left out: how fields of any size are put into batches (pad, ragged)");
+  return lines;
+}
+
+}  // namespace penstock::cli

@@ -1,0 +1,40 @@
+// The end of the commands that write a store: records go into the sink that --out names.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <penstock/pipeline.hpp>
+
+#include "destination.hpp"
+#include "writing.hpp"
+
+namespace penstock::cli {
+
+struct NewStore {
+  Destination to = {};
+  OutFlags out = {};
+  std::vector<std::string> classes = {};
+  std::string job = {};
+  bool bare_values = false;    ///< of an LMDB: LSUN's form
+  bool number_keys = false;    ///< positions in the place of the records' keys
+  std::string key_field = {};  ///< of HDF5, which has no keys: a field for them; empty: none
+  bool checksums = false;      ///< of HDF5
+  bool update = false;         ///< of an LMDB: replaces what has changed
+};
+
+struct Stored {
+  Written written;
+  bool was_finished = false;
+  std::uint64_t replaced = 0, removed = 0;  ///< by an update
+};
+
+/// `doing` is "packing", of `total` records.
+Stored write_store(const std::string& doing, const Pipeline& records, std::uint64_t total, const NewStore& store,
+                   const WritingFlags& flags);
+
+/// What of the keys, fields and checksums of records the store's form can't hold; a line each. `key` of record i.
+std::vector<std::string> lost_in(const NewStore& store, const Schema& schema, std::uint64_t records,
+                                 const std::function<std::string(std::uint64_t)>& key, bool had_checksums);
+
+}  // namespace penstock::cli

@@ -1,0 +1,106 @@
+// Everything the library decodes is decoded by verify and inspect; what isn't is told.
+#include <fstream>
+#include <iterator>
+
+#include "cli/tool.hpp"
+#include "support/catch.hpp"
+#include "transforms/png_files.hpp"
+
+using namespace penstock_test;
+
+namespace {
+
+std::string png(unsigned number, int depth = 8) {
+  const Bytes bytes = PngFile({.color = 2, .depth = depth}, {20, 30}, number).bytes();
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+// Begins as AVIF does, which nothing here decodes.
+std::string avif() { return std::string("\0\0\0\x20", 4) + "ftypavif" + std::string(50, 'x'); }
+
+std::string read_file(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+}  // namespace
+
+TEST_CASE("verify decodes PNGs to their ends") {
+  const TempFolder folder;
+  write_images(folder, 2, 4);
+  folder.write("images/class_0/good.png", png(1));
+  folder.write("images/class_0/deep.png", png(2, 16));
+  folder.write("images/class_1/cut.png", png(3).substr(0, png(3).size() / 2));
+  std::string changed = png(4);
+  changed[changed.size() / 2] = static_cast<char>(changed[changed.size() / 2] ^ 1);
+  folder.write("images/class_1/changed.png", changed);
+  for (const std::string store : {"x.lmdb", "images"}) {
+    if (store == "x.lmdb") REQUIRE(tool({"pack", folder / "images", "--out", folder / store, "-q"}).status == 0);
+    const ToolResult verified = tool({"verify", folder / store, "--json"});
+    CHECK(verified.status == 3);
+    const auto json = verified.json();
+    CHECK(json["decoded"] == 6);
+    CHECK(json["not_decoded"].empty());
+    REQUIRE(json["bad"].size() == 2);
+    CHECK(json["bad"][0]["key"] == "class_1/changed.png");
+    CHECK(json["bad"][1]["key"] == "class_1/cut.png");
+    CHECK(json["bad"][1]["code"] == "corrupt");
+  }
+}
+
+TEST_CASE("verify counts images of kinds that nothing decodes") {
+  const TempFolder folder;
+  write_images(folder, 2, 6);
+  folder.write("images/class_0/x.png", avif());
+  const ToolResult verified = tool({"verify", folder / "images", "--json"});
+  CHECK(verified.status == 0);
+  CHECK(verified.json()["decoded"] == 6);
+  CHECK(verified.json()["not_decoded"]["avif"] == 1);
+  CHECK(tool({"verify", folder / "images"}).out.find("1 of kind avif not decoded") != std::string::npos);
+}
+
+TEST_CASE("inspect measures and draws PNGs, and says why a sample could not be drawn") {
+  const TempFolder folder;
+  for (unsigned i = 0; i < 4; ++i) folder.write("images/a/" + std::to_string(i) + ".png", png(i, i == 3 ? 16 : 8));
+  const ToolResult good =
+      tool({"inspect", folder / "images", "--png", folder / "good.png", "--cell", "32", "--json=" + (folder / "j")});
+  CHECK(good.status == 0);
+  CHECK(good.out.find("height 20 to 20, median 20; width 30 to 30, median 30") != std::string::npos);
+  CHECK(good.out.find("could not be drawn") == std::string::npos);
+  CHECK(nlohmann::json::parse(read_file(folder / "j"))["not_drawn"] == 0);
+
+  folder.write("images/a/1.png", png(1).substr(0, 60));
+  const ToolResult bad = tool({"inspect", folder / "images", "--png", folder / "bad.png", "--cell", "32"});
+  CHECK(bad.status == 0);
+  CHECK(bad.out.find("1 of 4 samples could not be drawn: key a/1.png: ") != std::string::npos);
+  CHECK(bad.out.find("cut off") != std::string::npos);
+  CHECK(read_file(folder / "good.png") != read_file(folder / "bad.png"));
+  const auto json = tool({"inspect", folder / "images", "--png", folder / "bad.png", "--json"}).json();
+  CHECK(json["not_drawn"] == 1);
+  CHECK(json["first_not_drawn"].get<std::string>().find("a/1.png") != std::string::npos);
+}
+
+TEST_CASE("inspect names the field with the picture where it can't guess it") {
+  const TempFolder folder;
+  folder.write("t.csv", "a,b\n1,2\n");
+  const ToolResult refused = tool({"inspect", folder / "t.csv", "--png", folder / "x.png"});
+  CHECK(refused.status == 2);
+  CHECK(one_line(refused.err));
+  CHECK(refused.err.find("--field") != std::string::npos);
+}
+
+TEST_CASE("inspect says which record can't be read") {
+  const TempFolder folder;
+  write_images(folder, 1, 3);
+  folder.write("images/class_0/0001.jpg", jpeg(1).substr(0, 30));
+  const ToolResult text = tool({"inspect", folder / "images"});
+  CHECK(text.out.find("1 record can't be read: ") != std::string::npos);
+  CHECK(text.out.find("key class_0/0001.jpg") != std::string::npos);
+}
+
+TEST_CASE("a pipeline of the bench decodes what the store has") {
+  const TempFolder folder;
+  write_images(folder, 1, 4);
+  folder.write("images/class_0/a.png", png(1));
+  CHECK(tool({"bench", folder / "images", "--epochs", "1", "-q"}).status == 0);
+}

@@ -1,0 +1,108 @@
+// What libjpeg warns of: an error where a pixel may depend on it, and only there.
+#include <penstock/error.hpp>
+#include <penstock/transforms/decode_jpeg.hpp>
+#include <penstock/transforms/seekable_jpeg.hpp>
+
+#include "support/catch.hpp"
+#include "support/test_images.hpp"
+#include "support/thrown.hpp"
+#include "transforms/jpeg_files.hpp"
+#include "transforms/plain_jpeg.hpp"
+
+using namespace penstock;
+using namespace penstock_test;
+using namespace std::string_literals;
+
+namespace {
+
+constexpr int app0 = 0xe0, dqt = 0xdb, dht = 0xc4, sof = 0xc0, sos = 0xda, adobe = 0xee;
+
+bool is_corrupt(const Bytes& bytes) {
+  return error_of([&] { decoded(bytes); }).code() == Errc::corrupt;
+}
+
+}  // namespace
+
+TEST_CASE("stray bytes between the segments of a header are no error") {
+  const Bytes good = plain_encode(photo({60, 50, 3}), {});
+  const Image wanted = plain_decode(good);
+  for (const int code : {app0, dqt, dht, sof, sos}) {
+    for (const std::string& stray : {"\0"s, "\0\0\0\0"s, std::string(300, 'x'), "\xff\0"s, "\0\xff\xff"s}) {
+      const Bytes bytes = with_inserted(good, segment(good, code), stray);
+      CAPTURE(code, stray.size());
+      for (const bool verify : {false, true}) CHECK(decoded(bytes, {}, verify) == wanted);
+      // A part of it, and what is made of it for parts.
+      TestScratch scratch;
+      const auto decoding = jpeg_decoder()->start();
+      decoding->open(bytes);
+      CHECK(copied(decoding->decode({40, 7, 9, 11}, false, nullptr, scratch)) == cut(wanted, {40, 7, 9, 11}));
+      CHECK(decoded(seekable_jpeg(bytes)) == wanted);
+    }
+  }
+  // So with restart markers, where parts are cut out.
+  const Bytes seekable = seekable_jpeg(good, {.every = 1});
+  const Bytes bytes = with_inserted(seekable, segment(seekable, dqt), "abc");
+  TestScratch scratch;
+  const auto decoding = jpeg_decoder()->start();
+  decoding->open(bytes);
+  CHECK(copied(decoding->decode({40, 7, 9, 11}, false, nullptr, scratch)) == cut(wanted, {40, 7, 9, 11}));
+}
+
+TEST_CASE("other warnings that cost no pixel are no error") {
+  const Bytes good = plain_encode(photo({60, 50, 3}), {});
+  const Image wanted = plain_decode(good);
+  Bytes version = good;
+  version[segment(good, app0) + 9] = std::byte{3};  // JFIF 3.01
+  CHECK(decoded(version) == wanted);
+  // Parameters that a baseline scan has no use for.
+  Bytes zeros = good;
+  const std::size_t parameters = segment(good, sos) + 4 + 1 + 2 * 3;
+  REQUIRE(zeros[parameters + 1] == std::byte{63});
+  zeros[parameters + 1] = std::byte{0};
+  CHECK(decoded(zeros) == wanted);
+  zeros[parameters + 1] = std::byte{20};
+  CHECK(is_corrupt(zeros));
+  zeros[parameters + 1] = std::byte{0}, zeros[parameters + 2] = std::byte{1};
+  CHECK(is_corrupt(zeros));
+}
+
+TEST_CASE("stray bytes that may be a damaged segment of a header are an error") {
+  const Bytes good = plain_encode(photo({60, 50, 3}), {});
+  // Without its tables, or what its colours mean.
+  for (const int code : {dht, dqt, app0}) {
+    Bytes bytes = good;
+    bytes[segment(good, code)] = std::byte{0};
+    CAPTURE(code);
+    CHECK(is_corrupt(bytes));
+    bytes = good;
+    bytes[segment(good, code) + 1] = std::byte{0};
+    CHECK(is_corrupt(bytes));
+  }
+  const Bytes colors = plain_encode(photo({60, 50, 3}), {.colors = PlainJpeg::rgb, .jfif = false, .adobe = true});
+  CHECK(decoded(colors) == plain_decode(colors));
+  for (const std::size_t byte : {0u, 1u}) {
+    Bytes bytes = colors;
+    bytes[segment(colors, adobe) + byte] = std::byte{0};
+    CHECK(is_corrupt(bytes));
+  }
+  // A progressive image that claims to be baseline, with the parameters of its first scan made zeros.
+  Bytes spectral = plain_encode(photo({60, 50, 3}), {.progressive = true});
+  spectral[segment(spectral, 0xc2) + 1] = std::byte{sof};
+  spectral[segment(spectral, sos) + 4 + 1 + 2 * 3 + 2] = std::byte{0};
+  CHECK(is_corrupt(spectral));
+}
+
+TEST_CASE("stray bytes after an image's scans are an error, where somebody looks there") {
+  for (const bool progressive : {false, true}) {
+    const Bytes good = plain_encode(photo({60, 50, 3}), {.progressive = progressive});
+    const Bytes bytes = with_inserted(good, good.size() - 2, std::string(100, 'x'));
+    CHECK(is_corrupt(bytes));
+    CHECK_NOTHROW(decoded(bytes, {.accept_warnings = true}));
+  }
+  const Bytes scans = plain_encode(photo({60, 50, 3}), {.one_scan_each = true});
+  for (std::size_t i = segment(scans, sos) + 2; i + 1 < scans.size(); ++i) {
+    if (scans[i] != std::byte{0xff} || scans[i + 1] != std::byte{sos}) continue;
+    CHECK(is_corrupt(with_inserted(scans, i, std::string(100, 'x'))));
+    break;
+  }
+}

@@ -1,0 +1,63 @@
+#include "orientation.hpp"
+
+#include <cstdint>
+#include <cstring>
+#include <span>
+
+#include "markers.hpp"
+
+namespace penstock::jpeg {
+
+namespace {
+
+// A TIFF header and what follows it. Numbers outside are 0.
+struct Tiff {
+  std::span<const std::uint8_t> bytes;
+  bool big_endian = false;
+
+  std::uint32_t number(std::size_t at, std::size_t size) const {
+    if (at > bytes.size() || size > bytes.size() - at) return 0;
+    std::uint32_t n = 0;
+    for (std::size_t i = 0; i < size; ++i) n = n << 8 | bytes[at + (big_endian ? i : size - 1 - i)];
+    return n;
+  }
+};
+
+int orientation_of(std::span<const std::uint8_t> exif) {
+  constexpr int upright = 1;
+  if (exif.size() < 8 || exif[0] != exif[1] || (exif[0] != 'I' && exif[0] != 'M')) return upright;
+  const Tiff tiff{exif, exif[0] == 'M'};
+  if (tiff.number(2, 2) != 42) return upright;
+  const std::size_t list = tiff.number(4, 4);
+  const std::size_t entries = tiff.number(list, 2);
+  for (std::size_t i = 0; i < entries; ++i) {
+    constexpr std::uint32_t orientation_tag = 0x112, short_type = 3;
+    const std::size_t entry = list + 2 + i * 12;
+    if (tiff.number(entry, 2) != orientation_tag) continue;
+    const std::uint32_t value = tiff.number(entry + 8, 2);
+    const bool sense = tiff.number(entry + 2, 2) == short_type && tiff.number(entry + 4, 4) == 1;
+    return sense && value >= 1 && value <= 8 ? static_cast<int>(value) : upright;
+  }
+  return upright;
+}
+
+}  // namespace
+
+int orientation(const jpeg_decompress_struct& info) {
+  constexpr char start[] = "Exif\0";  // and the 0 that ends the text
+  for (jpeg_saved_marker_ptr marker = info.marker_list; marker != nullptr; marker = marker->next) {
+    if (marker->marker == exif_marker && marker->data_length >= sizeof(start) &&
+        std::memcmp(marker->data, start, sizeof(start)) == 0)
+      return orientation_of({marker->data + sizeof(start), marker->data_length - sizeof(start)});
+  }
+  return 1;
+}
+
+void set_upright(ImageOp& op, int orientation) {
+  constexpr int quarters[] = {0, 0, 2, 2, 1, 3, 1, 1};  // counter-clockwise
+  op.rot90(quarters[orientation - 1]);
+  if (orientation == 2 || orientation == 4 || orientation == 7) op.flip_horizontal();
+  if (orientation == 5) op.flip_vertical();
+}
+
+}  // namespace penstock::jpeg

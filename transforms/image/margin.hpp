@@ -1,0 +1,13 @@
+// Images with what surrounds them.
+#pragma once
+
+#include <cstddef>
+
+#include <penstock/image_stage.hpp>
+
+namespace penstock::image {
+
+// Writes `pixels` and the margin around them, row by row, contiguous.
+void write_with_margin(const Pixels& pixels, const Padding& margin, std::byte* out);
+
+}  // namespace penstock::image

@@ -1,0 +1,13 @@
+// Images of 16 bits.
+#pragma once
+
+#include <cstddef>
+
+#include <penstock/image_stage.hpp>
+
+namespace penstock::image {
+
+// Executes an operation without a margin, pixel by pixel. What resamples is by nearest.
+void run_wide(const Pixels& pixels, const ImageOp& op, std::byte* out);
+
+}  // namespace penstock::image
