@@ -8,6 +8,7 @@
 
 #include <penstock/batch_stage.hpp>
 #include <penstock/error.hpp>
+#include <penstock/fields.hpp>
 #include <penstock/sink.hpp>
 #include <penstock/sources/files.hpp>
 #include <penstock/sources/lmdb_sink.hpp>
