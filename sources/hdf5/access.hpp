@@ -40,6 +40,9 @@ struct FilterFacts {
 struct DatasetFacts {
   enum class Layout : std::uint8_t { contiguous, chunked, compact, virtual_parts };
 
+  /// Of a larger one nothing but its size is said.
+  static constexpr std::uint64_t largest_element = std::uint64_t{256} << 20;
+
   std::size_t number = 0;                  ///< by which it is asked about
   std::vector<std::uint64_t> dims, chunk;  ///< chunk: where the layout is chunked
   std::uint64_t element_bytes = 0;         ///< as stored

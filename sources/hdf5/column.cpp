@@ -86,10 +86,6 @@ void Column::require_inside(const Dataset& dataset) const {
       break;
   }
   if (!right) throw dataset.error(Errc::corrupt, column_name(member_) + "its type is not to be believed");
-  if (element_.form == Form::text && element_.bytes > Dataset::largest_block)
-    throw dataset.error(Errc::unsupported, column_name(member_) + "its strings have " +
-                                               std::to_string(element_.bytes >> 20) + " MiB, more than the " +
-                                               std::to_string(Dataset::largest_block >> 20) + " that are read");
 }
 
 void Column::give(std::span<const std::byte> row, bool stays, std::size_t slot, SampleBuilder& out) const {

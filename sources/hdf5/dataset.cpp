@@ -110,6 +110,10 @@ void Dataset::measure(const DatasetFacts& facts) {
       std::ranges::any_of(dims_, [](std::uint64_t d) { return d >= largest; }))
     throw error(Errc::corrupt, "its size " + text_of(dims_) + " is not to be believed");
   row_bytes_ = bytes;
+  if (element_bytes_ > DatasetFacts::largest_element)
+    throw error(Errc::unsupported, "its elements have " + std::to_string(element_bytes_ >> 20) +
+                                       " MiB each, more than the " +
+                                       std::to_string(DatasetFacts::largest_element >> 20) + " that are read");
   if (variable_) return;
   fill_ = facts.fill;
   if (fill_.size() != element_bytes_) throw error(Errc::corrupt, "its fill value is not one of its elements");

@@ -157,7 +157,9 @@ DatasetFacts facts_of(hid_t file, hid_t dataset, hid_t type) {
   facts.variable = has_variable_parts(type);
   facts.element_bytes = H5Tget_size(type);
   if (facts.element_bytes == 0) return facts;
-  if (!facts.variable) facts.fill = fill_of(creation.get(), type, facts.element_bytes);
+  // Whoever asks refuses larger ones; there would be memory for two of them here.
+  if (!facts.variable && facts.element_bytes <= DatasetFacts::largest_element)
+    facts.fill = fill_of(creation.get(), type, facts.element_bytes);
   facts.elsewhere = !lies_in(file, dataset);
   using Layout = DatasetFacts::Layout;
   switch (H5Pget_layout(creation.get())) {

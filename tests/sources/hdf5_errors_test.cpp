@@ -357,4 +357,21 @@ TEST_CASE("a row that is larger than a sample may be takes no memory") {
       // At an opened source, as at a record: never out_of_memory.
       CHECK(code_of([&] { static_cast<void>(from(source).at(1)); }) == Errc::limit_exceeded);
     }
+  // Strings have any length, so what a type declares is no size of a field.
+  const H5Id text(H5Tcopy(H5T_C_S1)), inside(H5Tcreate(H5T_COMPOUND, (std::size_t{3} << 30) + 4));
+  h5_must(H5Tset_size(text, std::size_t{3} << 30));
+  h5_must(H5Tinsert(inside, "n", 0, H5T_STD_I32LE));
+  h5_must(H5Tinsert(inside, "name", 4, text));
+  create(folder / "text.h5", "text", text);
+  create(folder / "text.h5", "table", inside);
+  create(folder / "text.h5", "x", H5T_STD_I32LE);
+  for (const bool trust : {true, false}) {
+    const std::string file = folder / "text.h5";
+    refused({.path = file, .fields = {{.dataset = "text"}}, .trust = trust}, Errc::unsupported, file, {"3072 MiB"});
+    const Hdf5Source source({.path = file, .trust = trust});
+    CHECK(source.schema().to_string() == "{x: i32[]}");
+    CHECK(has_note(source, "text: left out"));
+    CHECK(has_note(source, "table/n: left out"));
+    CHECK(from(source).at(2)["x"].bytes() == 4);
+  }
 }
