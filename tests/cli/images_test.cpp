@@ -72,12 +72,12 @@ TEST_CASE("inspect measures and draws PNGs, and says why a sample could not be d
   folder.write("images/a/1.png", png(1).substr(0, 60));
   const ToolResult bad = tool({"inspect", folder / "images", "--png", folder / "bad.png", "--cell", "32"});
   CHECK(bad.status == 0);
-  CHECK(bad.out.find("1 of 4 samples could not be drawn: key a/1: ") != std::string::npos);
+  CHECK(bad.out.find("1 of 4 samples could not be drawn: a/1.png: ") != std::string::npos);
   CHECK(bad.out.find("cut off") != std::string::npos);
   CHECK(read_file(folder / "good.png") != read_file(folder / "bad.png"));
   const auto json = tool({"inspect", folder / "images", "--png", folder / "bad.png", "--json"}).json();
   CHECK(json["not_drawn"] == 1);
-  CHECK(json["first_not_drawn"].get<std::string>().find("a/1") != std::string::npos);
+  CHECK(json["first_not_drawn"].get<std::string>().find("a/1.png") != std::string::npos);
 }
 
 TEST_CASE("inspect names the field with the picture where it can't guess it") {
@@ -95,7 +95,7 @@ TEST_CASE("inspect says which record can't be read") {
   folder.write("images/class_0/0001.jpg", jpeg(1).substr(0, 30));
   const ToolResult text = tool({"inspect", folder / "images"});
   CHECK(text.out.find("1 record can't be read: ") != std::string::npos);
-  CHECK(text.out.find("key class_0/0001") != std::string::npos);
+  CHECK(text.out.find("file class_0/0001.jpg") != std::string::npos);
 }
 
 TEST_CASE("a pipeline of the bench decodes what the store has") {
