@@ -62,7 +62,9 @@ Loader::Impl::Impl(Pipeline p, LoaderOptions o)
   empty_ = settled_ ? data.size == 0 : steps_ == 0;
   const detail::BudgetRequest request = detail::budget_request(data, options_, executor_->threads(), devices_);
   budget_ = detail::resolve_budget(request);
-  if (request.threads < options_.threads)
+  if (const std::string& shortage = executor_->impl().shortage(); !shortage.empty())
+    budget_.notes.push_back(shortage);
+  else if (request.threads < options_.threads)
     budget_.notes.push_back("the executor has " + std::to_string(request.threads) +
                             (request.threads == 1 ? " thread for the " : " threads for the ") +
                             std::to_string(options_.threads) + " runners that were asked for");

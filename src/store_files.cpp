@@ -55,7 +55,11 @@ OutputFile::OutputFile(std::string path, std::uint64_t keep_bytes, std::string_v
   buffer_.reserve(buffer_bytes);
   fd_ = open_file(path_, O_WRONLY | O_CREAT);
   if (fd_ < 0) throw write_error(source_, errno, "opening the file for writing", path_, 0);
-  int code = uninterrupted([&] { return ::ftruncate(fd_, static_cast<off_t>(keep_bytes)); }) == 0 ? 0 : errno;
+  struct stat status {};
+  int code = ::fstat(fd_, &status) == 0 ? 0 : errno;
+  if (code == 0 && status.st_size != static_cast<off_t>(keep_bytes) &&
+      uninterrupted([&] { return ::ftruncate(fd_, static_cast<off_t>(keep_bytes)); }) != 0)
+    code = errno;
   if (code == 0 && ::lseek(fd_, 0, SEEK_END) < 0) code = errno;
   if (code == 0) return;
   ::close(fd_);
@@ -242,7 +246,7 @@ void sync_folder_of(const std::string& file, std::string_view source) {
   if (fd.get() < 0 || !synced(fd.get())) throw write_error(source, errno, "syncing the folder", folder, 0);
 }
 
-void make_folder(const std::string& folder, bool sync, std::string_view source) {
+void make_folder(const std::string& folder, std::string_view source) {
   const std::filesystem::path path = std::filesystem::path(folder).lexically_normal();
   std::vector<std::filesystem::path> missing;
   std::error_code failed;
@@ -250,11 +254,12 @@ void make_folder(const std::string& folder, bool sync, std::string_view source) 
     if (at.has_filename()) missing.push_back(at);
     if (at == at.parent_path()) break;
   }
-  failed.clear();
-  if (!path.empty()) std::filesystem::create_directories(path, failed);
+  do {
+    failed.clear();
+    if (!path.empty()) std::filesystem::create_directories(path, failed);
+  } while (failed == std::errc::interrupted);
   if (failed) throw write_error(source, failed.value(), "making the folder", folder, 0);
-  if (sync)
-    for (const std::filesystem::path& made : missing) sync_folder_of(made.string(), source);
+  for (const std::filesystem::path& made : missing) sync_folder_of(made.string(), source);
 }
 
 }  // namespace penstock

@@ -102,6 +102,7 @@ class Windows final : public SourceModel, public BlockModel {
   Schema schema() const override { return window_; }
   std::string name() const override { return "windows(" + source_->name() + ")"; }
   std::string file() const override { return source_->file(); }
+  std::string file_of(std::uint64_t index) const override { return source_->file_of(first_row(index)); }
   bool has_keys() const noexcept override { return source_->has_keys(); }
   std::string key(std::uint64_t index) const override { return source_->key(first_row(index)); }
   std::uint64_t identity() const override {

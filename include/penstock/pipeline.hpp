@@ -57,11 +57,11 @@ class PENSTOCK_API Pipeline {
   std::string plan() const;
 
   /// Source indices of positions [first, first + out.size()) of an epoch. @throws Error(invalid_argument) past the end,
-  /// and for a stream.
+  /// and for a stream; Error(forked) in a child, made by fork(), of a process that had begun to use threads.
   void fill(std::uint64_t epoch, std::uint64_t first, std::span<std::uint64_t> out) const;
   /// One sample as it would stand in its batch, for debugging and tests: slow, copies, and applies no error policy.
   /// @throws Error(not_found) for one that a filter leaves behind and for a child that there isn't;
-  /// Error(invalid_argument) past the end, and for a stream.
+  /// otherwise as `fill`.
   OwnedSample at(std::uint64_t position, std::uint64_t epoch = 0, std::uint32_t child = 0) const;
 
   const detail::PipelineData& data() const noexcept { return *data_; }

@@ -102,7 +102,7 @@ PENSTOCK_API void remove_file(const std::string& file, std::string_view source);
 PENSTOCK_API void sync_file(const std::string& file, std::string_view source);
 /// The names in the file's folder last through a power cut.
 PENSTOCK_API void sync_folder_of(const std::string& file, std::string_view source);
-/// Makes the folder and those above it where they are missing; with `sync` they last through a power cut.
-PENSTOCK_API void make_folder(const std::string& folder, bool sync, std::string_view source);
+/// Makes the folder and those above it where they are missing, which last through a power cut.
+PENSTOCK_API void make_folder(const std::string& folder, std::string_view source);
 
 }  // namespace penstock

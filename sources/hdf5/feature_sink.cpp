@@ -34,7 +34,7 @@ void check_features(const FeatureSinkOptions& options) {
 
 std::string slides_folder(const FeatureSinkOptions& options) {
   std::string slides = (std::filesystem::path(options.folder) / "h5_files").string();
-  make_folder(slides, options.sync, source_name);
+  make_folder(slides, source_name);
   return slides;
 }
 

@@ -238,7 +238,7 @@ class Hdf5Sink::Impl {
   // Nothing is looked at before the lock is there, so what is seen stays.
   void open_store() {
     const std::string folder = std::filesystem::path(names_.mark()).parent_path().string();
-    if (!folder.empty()) make_folder(folder, options_.sync, source_name);
+    if (!folder.empty()) make_folder(folder, source_name);
     std::optional<Error> no_lock;
     try {
       if (!lock_.take(source_name))

@@ -154,6 +154,9 @@ void CacheStore::open_environment() {
 bool CacheStore::begin_writing() {
   most_bytes_ = options_.max_bytes != 0 ? options_.max_bytes : std::min(free_for(files_), most_map_bytes);
   std::unique_ptr<WritersLock> lock = lock_for_writing(files_);
+  // Until its manifest is there, only this says that it is no store of raw values without any.
+  if (lock->found_nothing())
+    replace_text(files_.unfinished, to_json(cache_manifest(key_)), options_.sync, source_name);
   for (std::uint64_t map_bytes = std::min(most_bytes_, most_map_bytes) + spare_map_bytes;; map_bytes /= 2) {
     try {
       if (lock == nullptr) lock = lock_for_writing(files_);
@@ -174,6 +177,7 @@ bool CacheStore::begin_writing() {
     const std::string differs = difference_at(*there, key_, environment_->file());
     if (!differs.empty() && !options_.replace) refuse_other(differs, false, environment_->file());
     if (differs.empty()) {
+      if (facts_of(files_.unfinished)) remove_mark();
       complete_ = there->complete;
       writer_ = std::make_unique<CacheWriter>(
           environment_, CacheWriter::Limits{most_bytes_, options_.queue_bytes},
@@ -198,9 +202,16 @@ bool CacheStore::begin_writing() {
     return false;
   }
   put_manifest(writing, cache_manifest(key_));
-  if (options_.sync) sync_folder_of(files_.data, source_name);
+  remove_mark();
   environment_.reset();  // with something in it, it knows where its map begins
   return false;
+}
+
+void CacheStore::remove_mark() const {
+  if (const int code = options_.sync ? 0 : mdb_env_sync(environment_->handle(), 1); code != 0)
+    throw write_error(code, "syncing the cache", environment_->file(), 0);
+  remove_file(files_.unfinished, source_name);
+  if (options_.sync) sync_folder_of(files_.unfinished, source_name);
 }
 
 void CacheStore::wait_for_the_writer() {

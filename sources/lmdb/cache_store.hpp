@@ -70,6 +70,7 @@ class CacheStore final : public penstock::detail::CacheModel, public std::enable
   }
   void open_environment();
   bool begin_writing();
+  void remove_mark() const;
   void wait_for_the_writer();
   void find_records();
   void committed(std::span<const WaitingRecord> records);

@@ -14,7 +14,7 @@
 namespace penstock::lmdb {
 
 UseLock::UseLock(const std::string& folder) {
-  make_folder(folder, true, source_name);
+  make_folder(folder, source_name);
   const std::string file = (std::filesystem::path(folder) / "in-use.lock").string();
   fd_ = uninterrupted([&] { return ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0664); });
   if (fd_ < 0) throw write_error(errno, "making the cache's lock", file, 0);

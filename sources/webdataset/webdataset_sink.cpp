@@ -260,7 +260,7 @@ class WebDatasetSink::Impl {
   // Nothing is looked at before the lock is there, so what is seen stays.
   void open_store() {
     const std::string folder = std::filesystem::path(mark_file()).parent_path().string();
-    if (!folder.empty()) make_folder(folder, options_.sync, webdataset::source_name);
+    if (!folder.empty()) make_folder(folder, webdataset::source_name);
     std::optional<Error> no_lock;
     try {
       if (!lock_.take(webdataset::source_name))
@@ -296,6 +296,7 @@ class WebDatasetSink::Impl {
                                  "another path");
     mark({job_, 0, 0, 0, false}, options_.sync);
     shard_.emplace(partial_name(0), 0, webdataset::source_name);
+    if (options_.sync) sync_folder_of(mark_file(), webdataset::source_name);
   }
 
   void take_finished(const Found& found) {

@@ -93,7 +93,8 @@ std::string why_not(const Store& store, const std::string& field, std::uint64_t 
   } catch (const Error& error) {
     cause = error.cause();
   }
-  return "key " + printable(store.key(index)) + ": " + printable(cause);
+  const std::string file = store.file_of(index);
+  return (file.empty() ? "key " + printable(store.key(index)) : printable(file)) + ": " + printable(cause);
 }
 
 }  // namespace

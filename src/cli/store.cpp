@@ -101,6 +101,10 @@ std::string Store::key(std::uint64_t index) const {
       },
       source_);
 }
+std::string Store::file_of(std::uint64_t index) const {
+  const auto* const files = std::get_if<FilesSource>(&source_);
+  return files != nullptr ? files->path(index) : std::string();
+}
 bool Store::has_keys() const {
   return std::visit(
       [](const auto& s) {

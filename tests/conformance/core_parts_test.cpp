@@ -54,6 +54,22 @@ TEST_CASE("joins keep the contracts of a source") {
         }).text() == "");
 }
 
+TEST_CASE("pairs and windows keep the contracts of a source") {
+  struct Backwards : Shards {
+    std::string key(std::uint64_t i) const {
+      if (i >= size()) throw ps::Error(ps::Errc::not_found, "past the end");
+      return GeneratedRecords::key(size() - 1 - i);
+    }
+    std::vector<std::uint64_t> block_ends() const { return {}; }
+  };
+  CHECK(check_source([] {
+          return ps::pair({{GeneratedRecords(80)}, {Backwards{}, "b_"}}, {.unpaired = ps::Unpaired::leave_out});
+        }).text() == "");
+  const auto other = [] { return ps::windows(arrays(100), {.length = 7, .stride = 4}); };
+  CHECK(check_source([] { return ps::windows(arrays(100), {.length = 7, .stride = 3}); }, {.other = other}).text() ==
+        "");
+}
+
 TEST_CASE("memory resources keep their contract") {
   const auto host = check_memory_resource(ps::host_memory());
   CHECK(host.text() == "");

@@ -107,7 +107,9 @@ TEST_CASE("a store can't be written by two processes") {
   CHECK(in_child([&] {
     LmdbSink second({.path = folder / "a"});
     const Error error = error_of([&] { second.open(schema, 0); });
-    return error.code() == Errc::invalid_argument && mentions(error, "another process");
+    return error.code() == Errc::invalid_argument &&
+           mentions(error, "another process (" + std::to_string(::getppid()) + ", \"test_lmdb_damag\")") &&
+           mentions(error, "wait until it is done, or stop it");
   }));
   sink.finish();
 }

@@ -9,6 +9,7 @@
 #include <penstock/sources/lmdb.hpp>
 #include <penstock/sources/lmdb_sink.hpp>
 
+#include "folder_files.hpp"
 #include "raw_lmdb.hpp"
 #include "sink_checks.hpp"
 #include "source_checks.hpp"
@@ -35,6 +36,17 @@ TEST_CASE("a writer that was killed before its first commit is continued") {
       CHECK(RawLmdb{folder / "part"}.read() == RawLmdb{folder / "whole"}.read());
       CHECK_FALSE(std::filesystem::exists(folder / "part/unfinished.json"));
     }
+  }
+}
+
+TEST_CASE("a file that is no store of ours is left as it is") {
+  for (const std::string& content :
+       {std::string("a list of something"), std::string(5000, 'x'), std::string(9000, 'x')}) {
+    const TempFolder folder;
+    folder.write("notes", content);
+    CHECK(code_of([&] { LmdbSink({.path = folder / "notes", .single_file = true}).open(bytes_schema, 5); }) ==
+          Errc::corrupt);
+    CHECK(files_in(folder.path().string()).at("notes") == content);
   }
 }
 

@@ -7,12 +7,14 @@
 
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
-#include <penstock/error.hpp>
+#include <penstock/sources/lmdb.hpp>
 
+#include "sources/source_checks.hpp"
 #include "sources/temp_folder.hpp"
 #include "store_jobs.hpp"
 #include "support/catch.hpp"
@@ -122,6 +124,46 @@ void read_without_room(const StoreJob& job, const std::string& disk, const std::
   }
 }
 
+// A reader that has no room for a lock file says so, and keeps writers out while it reads.
+std::string read_unlocked(const std::string& disk) {
+  const StoreJob& job = store_jobs().front();
+  const std::string content = whole_of(job, disk + "/whole"), store = disk + "/whole/store";
+  std::filesystem::remove(store + "/lock.mdb");
+  int ready[2], done[2];
+  require(::pipe(ready) == 0 && ::pipe(done) == 0, "no pipes");
+  std::optional<Filler> filler(std::in_place, disk, 0);
+  RunningChild reader([&] {
+    ::close(done[1]);
+    const penstock::LmdbSource source({.path = store});
+    const std::vector<std::string> notes = source.notes();
+    char byte = 'r';
+    require(::write(ready[1], &byte, 1) == 1 && ::read(done[0], &byte, 1) >= 0, "no pipes");
+    require(notes.size() == 1 && notes[0].find("there is no room") != std::string::npos, "no note");
+    require(read_text(source, 0).size() == 1, "read otherwise");
+    return std::string();
+  });
+  char byte = 0;
+  ::close(ready[1]);
+  if (::read(ready[0], &byte, 1) != 1) throw std::runtime_error("the reader is gone: " + reader.end().said);
+  filler.reset();
+  const auto write = [&] { return std::to_string(job.write(disk + "/whole", {})); };
+  const ChildEnd refused = run_child(write);
+  require(refused.said.starts_with("invalid_argument: another process (") &&
+              refused.said.find("reads it without LMDB's lock file") != std::string::npos,
+          "a writer was not refused: " + refused.said);
+  ::close(done[1]);
+  const ChildEnd read = reader.end();
+  require(read.well(), "the reader: " + read.said);
+  const ChildEnd taken = run_child(write);
+  require(taken.well() && taken.said == "0", "the writer afterwards: " + taken.said);
+  const ChildEnd with_lock = run_child([&] {
+    require(penstock::LmdbSource({.path = store}).notes().empty(), "a note with a lock file");
+    return std::string();
+  });
+  require(with_lock.well(), with_lock.said);
+  return {};
+}
+
 std::string fill_disks(const std::string& disk) {
   const std::uint64_t step = number_of("PENSTOCK_DISK_STEP", 28 * 1024), most = 330 * 1024;
   std::string said;
@@ -141,6 +183,22 @@ std::string fill_disks(const std::string& disk) {
 }
 
 }  // namespace
+
+TEST_CASE("a store that is read without a lock file as there is no room is not written to meanwhile") {
+  const TempFolder folder;
+  const std::string disk = folder / "disk";
+  const ChildEnd allowed = run_child([&] {
+    mount_disk(disk);
+    return std::string();
+  });
+  if (!allowed.well()) PENSTOCK_SKIP(("a file system can't be mounted here: " + allowed.said).c_str());
+  const ChildEnd end = run_child([&] {
+    mount_disk(disk);
+    return read_unlocked(disk);
+  });
+  INFO(end.said);
+  REQUIRE(end.well());
+}
 
 // PENSTOCK_DISK_STEP: bytes from one size to the next; PENSTOCK_STORE: one kind only.
 TEST_CASE("on a disk without room nothing dies and with room again everything goes on") {

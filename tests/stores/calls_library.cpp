@@ -1,0 +1,304 @@
+// Stands in for functions of the C library, and must not see their declarations.
+#include "calls_library.hpp"
+
+#include <sys/syscall.h>
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <cstdarg>
+#include <cstddef>
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <mutex>
+#include <string>
+#include <string_view>
+
+// NOLINTBEGIN(readability-inconsistent-declaration-parameter-name)
+struct iovec {
+  void* iov_base;
+  std::size_t iov_len;
+};
+
+extern "C" {
+long syscall(long number, ...) noexcept;
+int open(const char* path, int flags, ...);
+int open64(const char* path, int flags, ...);
+int close(int fd);
+long write(int fd, const void* bytes, std::size_t count);
+long pwrite(int fd, const void* bytes, std::size_t count, long offset);
+long pwrite64(int fd, const void* bytes, std::size_t count, long offset);
+long writev(int fd, const iovec* parts, int count);
+int fsync(int fd);
+int fdatasync(int fd);
+int msync(void* begin, std::size_t bytes, int flags);
+int ftruncate(int fd, long bytes) noexcept;
+int ftruncate64(int fd, long bytes) noexcept;
+int truncate(const char* path, long bytes) noexcept;
+int fallocate(int fd, int mode, long offset, long bytes);
+int fallocate64(int fd, int mode, long offset, long bytes);
+int flock(int fd, int operation) noexcept;
+int rename(const char* from, const char* to) noexcept;
+int unlink(const char* path) noexcept;
+int linkat(int from_folder, const char* from, int to_folder, const char* to, int flags) noexcept;
+int mkdir(const char* path, unsigned mode) noexcept;
+}
+
+namespace {
+
+constexpr int here = -100;  // AT_FDCWD
+constexpr int create = 0100, temporary = 020000000 | 0200000, data_sync = 010000, folder_only = 0200000;
+
+struct Opened {
+  std::string path;
+  int flags = 0;
+};
+
+struct Watch {
+  std::recursive_mutex mutex;
+  bool on = false;
+  std::string folder, name;
+  int log = -1, code = 0;
+  unsigned long count = 0, fail_at = 0;
+  std::map<int, Opened> open;
+};
+
+Watch& watch() {
+  static Watch* const one = new Watch;
+  return *one;
+}
+
+std::string absolute(const char* path) {
+  if (path[0] == '/') return path;
+  std::array<char, 4096> folder;
+  const long bytes = syscall(SYS_getcwd, folder.data(), folder.size());
+  return std::string(folder.data(), bytes > 0 ? static_cast<std::size_t>(bytes - 1) : 0) + "/" + path;
+}
+
+bool below(const std::string& path) {
+  const Watch& w = watch();
+  return w.on && (path == w.folder || path.starts_with(w.folder + "/"));
+}
+
+// 0, or what the call fails with.
+struct Call {
+  const char* name;
+  std::string path, second = "-";
+  long offset = -1;
+  std::size_t bytes = 0;
+  std::string flags = {};
+};
+
+int number(const Call& call, int failed_anyway = 0) {
+  Watch& w = watch();
+  const unsigned long n = ++w.count;
+  int code = w.name.empty() ? (n == w.fail_at ? w.code : 0) : (w.name == call.name ? w.code : 0);
+  if (w.log >= 0) {
+    const std::string line = std::to_string(n) + "\t" + call.name + "\t" + call.path + "\t" + call.second + "\t" +
+                             std::to_string(call.offset) + "\t" + std::to_string(call.bytes) + "\t" +
+                             (call.flags.empty() ? "-" : call.flags) + "\t" +
+                             std::to_string(code != 0 ? code : failed_anyway) + "\n";
+    syscall(SYS_write, w.log, line.data(), line.size());
+  }
+  return code;
+}
+
+// -1 with errno, where the call is to fail.
+bool fails(const Call& call) {
+  const int code = number(call);
+  if (code == 0 || code == penstock_test::short_write) return false;
+  errno = code;
+  return true;
+}
+
+const Opened* opened(int fd) {
+  Watch& w = watch();
+  if (!w.on) return nullptr;
+  const auto found = w.open.find(fd);
+  return found == w.open.end() ? nullptr : &found->second;
+}
+
+long known_path(const char* path) { return syscall(SYS_faccessat, here, path, 0); }
+
+int open_noted(const char* path, int flags, unsigned mode) {
+  Watch& w = watch();
+  const std::lock_guard lock(w.mutex);
+  const std::string name = absolute(path);
+  const int before = errno;
+  if (w.on && below(name)) {
+    const bool is_temporary = (flags & temporary) == temporary;
+    const bool created = (flags & create) != 0 && !is_temporary && known_path(path) != 0;
+    errno = before;
+    std::string words;
+    if (created) words = "created";
+    if ((flags & folder_only) != 0) words += words.empty() ? "folder" : ",folder";
+    if (fails({.name = "open", .path = name, .flags = words})) return -1;
+    const int real = flags & ~data_sync;
+    const int fd = static_cast<int>(syscall(SYS_openat, here, path, real, mode));
+    if (fd >= 0) w.open[fd] = {is_temporary ? name + "/(temporary)" : name, flags};
+    return fd;
+  }
+  return static_cast<int>(syscall(SYS_openat, here, path, flags, mode));
+}
+
+// Half of the bytes where it is to be short.
+template <class Write>
+long write_noted(const char* name, int fd, std::size_t bytes, long offset, const Write& act) {
+  Watch& w = watch();
+  const std::lock_guard lock(w.mutex);
+  const Opened* const file = opened(fd);
+  if (file == nullptr) return act(bytes);
+  const int code = number({.name = name,
+                           .path = file->path,
+                           .offset = offset,
+                           .bytes = bytes,
+                           .flags = (file->flags & data_sync) != 0 ? "synced" : ""});
+  if (code == penstock_test::short_write) return act(bytes > 1 ? bytes / 2 : bytes);
+  if (code == 0) return act(bytes);
+  errno = code;
+  return -1;
+}
+
+template <class Act>
+int call_noted(const char* name, int fd, long offset, std::size_t bytes, const Act& act) {
+  Watch& w = watch();
+  const std::lock_guard lock(w.mutex);
+  const Opened* const file = opened(fd);
+  if (file != nullptr &&
+      fails({.name = name,
+             .path = file->path,
+             .offset = offset,
+             .bytes = bytes,
+             .flags = (file->flags & folder_only) != 0 && (file->flags & temporary) != temporary ? "folder" : ""}))
+    return -1;
+  return static_cast<int>(act(file != nullptr));
+}
+
+template <class Act>
+int path_noted(const char* name, const char* path, const char* second, const Act& act) {
+  Watch& w = watch();
+  const std::lock_guard lock(w.mutex);
+  const std::string to = second == nullptr ? "-" : absolute(second), from = absolute(path);
+  if (below(second == nullptr ? from : to) && fails({.name = name, .path = from, .second = to})) return -1;
+  return static_cast<int>(act());
+}
+
+void begin_as_told() __attribute__((constructor));
+void begin_as_told() {
+  const char* const folder = std::getenv("PENSTOCK_CALLS_FOLDER");
+  if (folder == nullptr) return;
+  const char* const at = std::getenv("PENSTOCK_CALLS_FAIL_AT");
+  const char* const code = std::getenv("PENSTOCK_CALLS_CODE");
+  penstock_calls_begin(folder, std::getenv("PENSTOCK_CALLS_LOG"), at == nullptr ? 0 : std::strtoul(at, nullptr, 10),
+                       code == nullptr ? 0 : std::atoi(code), std::getenv("PENSTOCK_CALLS_NAME"));
+}
+
+}  // namespace
+
+void penstock_calls_begin(const char* folder, const char* log, unsigned long fail_at, int code, const char* name) {
+  Watch& w = watch();
+  const std::lock_guard lock(w.mutex);
+  w.folder = absolute(folder);
+  w.name = name == nullptr ? "" : name;
+  w.fail_at = fail_at;
+  w.code = code;
+  w.count = 0;
+  w.open.clear();
+  constexpr int write_only = 01, append = 02000, cut = 01000, close_on_exec = 02000000;
+  w.log =
+      log == nullptr
+          ? -1
+          : static_cast<int>(syscall(SYS_openat, here, log, write_only | create | append | cut | close_on_exec, 0600));
+  w.on = true;
+}
+
+unsigned long penstock_calls_end(void) {
+  Watch& w = watch();
+  const std::lock_guard lock(w.mutex);
+  w.on = false;
+  if (w.log >= 0) syscall(SYS_close, w.log);
+  w.log = -1;
+  return w.count;
+}
+
+int open(const char* path, int flags, ...) {
+  va_list more;
+  va_start(more, flags);
+  const unsigned mode = va_arg(more, unsigned);
+  va_end(more);
+  return open_noted(path, flags, mode);
+}
+int open64(const char* path, int flags, ...) {
+  va_list more;
+  va_start(more, flags);
+  const unsigned mode = va_arg(more, unsigned);
+  va_end(more);
+  return open_noted(path, flags, mode);
+}
+
+int close(int fd) {
+  Watch& w = watch();
+  const std::lock_guard lock(w.mutex);
+  w.open.erase(fd);
+  return static_cast<int>(syscall(SYS_close, fd));
+}
+
+long write(int fd, const void* bytes, std::size_t count) {
+  return write_noted("write", fd, count, -1, [&](std::size_t some) { return syscall(SYS_write, fd, bytes, some); });
+}
+long pwrite(int fd, const void* bytes, std::size_t count, long offset) {
+  return write_noted("pwrite", fd, count, offset,
+                     [&](std::size_t some) { return syscall(SYS_pwrite64, fd, bytes, some, offset); });
+}
+long pwrite64(int fd, const void* bytes, std::size_t count, long offset) { return pwrite(fd, bytes, count, offset); }
+long writev(int fd, const iovec* parts, int count) {
+  std::size_t bytes = 0;
+  for (int i = 0; i < count; ++i) bytes += parts[i].iov_len;
+  return write_noted("writev", fd, bytes, -1, [&](std::size_t some) {
+    return syscall(SYS_writev, fd, parts, some == bytes || count == 1 ? count : count / 2);
+  });
+}
+
+int fsync(int fd) {
+  return call_noted("fsync", fd, -1, 0, [&](bool noted) { return noted ? 0 : syscall(SYS_fsync, fd); });
+}
+int fdatasync(int fd) {
+  return call_noted("fdatasync", fd, -1, 0, [&](bool noted) { return noted ? 0 : syscall(SYS_fdatasync, fd); });
+}
+int msync(void* begin, std::size_t bytes, int flags) {
+  Watch& w = watch();
+  const std::lock_guard lock(w.mutex);
+  if (w.on && fails({.name = "msync", .path = "(memory)", .bytes = bytes})) return -1;
+  return static_cast<int>(syscall(SYS_msync, begin, bytes, flags));
+}
+int ftruncate(int fd, long bytes) noexcept {
+  return call_noted("ftruncate", fd, -1, static_cast<std::size_t>(bytes),
+                    [&](bool) { return syscall(SYS_ftruncate, fd, bytes); });
+}
+int ftruncate64(int fd, long bytes) noexcept { return ftruncate(fd, bytes); }
+int truncate(const char* path, long bytes) noexcept {
+  return path_noted("truncate", path, nullptr, [&] { return syscall(SYS_truncate, path, bytes); });
+}
+int fallocate(int fd, int mode, long offset, long bytes) {
+  return call_noted("fallocate", fd, offset, static_cast<std::size_t>(bytes),
+                    [&](bool) { return syscall(SYS_fallocate, fd, mode, offset, bytes); });
+}
+int fallocate64(int fd, int mode, long offset, long bytes) { return fallocate(fd, mode, offset, bytes); }
+int flock(int fd, int operation) noexcept {
+  return call_noted("flock", fd, -1, static_cast<std::size_t>(operation),
+                    [&](bool) { return syscall(SYS_flock, fd, operation); });
+}
+int rename(const char* from, const char* to) noexcept {
+  return path_noted("rename", from, to, [&] { return syscall(SYS_renameat2, here, from, here, to, 0); });
+}
+int unlink(const char* path) noexcept {
+  return path_noted("unlink", path, nullptr, [&] { return syscall(SYS_unlinkat, here, path, 0); });
+}
+int linkat(int from_folder, const char* from, int to_folder, const char* to, int flags) noexcept {
+  return path_noted("linkat", from, to, [&] { return syscall(SYS_linkat, from_folder, from, to_folder, to, flags); });
+}
+int mkdir(const char* path, unsigned mode) noexcept {
+  return path_noted("mkdir", path, nullptr, [&] { return syscall(SYS_mkdirat, here, path, mode); });
+}
+// NOLINTEND(readability-inconsistent-declaration-parameter-name)

@@ -1,0 +1,180 @@
+// In which order files are written, synced and named, and what becomes of a store where a call fails.
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "calls_library.hpp"
+#include "recorded_calls.hpp"
+#include "sources/temp_folder.hpp"
+#include "store_jobs.hpp"
+#include "support/catch.hpp"
+
+using namespace penstock_test;
+
+namespace {
+
+struct Fault {
+  unsigned long at = 0;
+  int code = 0;
+  const char* name = nullptr;
+};
+
+// The store is below a folder whose calls are noted, as it is made itself.
+struct Area {
+  Area() { std::filesystem::create_directory(folder.path() / "area"); }
+  std::string area() const { return folder / "area"; }
+  std::string store() const { return folder / "area/store"; }
+  std::string log() const { return folder / "calls"; }
+  void clear() const { std::filesystem::remove_all(store()); }
+  TempFolder folder;
+};
+
+ChildEnd write_in_child(const StoreJob& job, const Area& area, const HowToWrite& how, const Fault& fault,
+                        bool logged = false) {
+  return run_child([&] {
+    penstock_calls_begin(area.area().c_str(), logged ? area.log().c_str() : nullptr, fault.at, fault.code, fault.name);
+    job.write(area.store(), how);
+    return std::to_string(penstock_calls_end());
+  });
+}
+
+void require(bool fine, const std::string& what) {
+  if (!fine) throw std::runtime_error(what);
+}
+
+// The libraries of others have the last word in what they do with LMDB's files.
+bool may_be_interrupted(const StoreJob& job) { return job.name.starts_with("lmdb") || job.cache; }
+
+// One call of a run fails. The run ends with an error or well; no store looks finished that is not; and another run
+// makes of it what an undisturbed one makes.
+void check_fault(const StoreJob& job, const Area& area, const HowToWrite& how, const Fault& fault,
+                 const std::string& content, const std::vector<std::string>& names) {
+  const std::string where = job.name + ", call " + (fault.name != nullptr ? fault.name : std::to_string(fault.at)) +
+                            ", " + (fault.code == short_write ? "half of a write" : std::strerror(fault.code)) + ": ";
+  const ChildEnd end = write_in_child(job, area, how, fault);
+  require(end.signal == 0, where + "signal " + std::to_string(end.signal));
+  if (!end.well()) require(end.said.starts_with("io"), where + end.said);
+  if (!end.well() && (fault.code == EINTR || fault.code == short_write))
+    require(may_be_interrupted(job), where + "not gone on with: " + end.said);
+  const ChildEnd look = run_child([&] {
+    std::string there;
+    try {
+      there = job.content(area.store());
+    } catch (const std::exception&) {
+      return std::string("none");
+    }
+    require(there == content, "a store that looks finished and is not");
+    return std::string("finished");
+  });
+  require(look.well(), where + look.said);
+  if (end.well() && !job.cache) require(look.said == "finished", where + "it ended well, and is not finished");
+  for (int run = 0; run < (job.cache ? 2 : 1); ++run) {  // a cache keeps the rest in the next run
+    const ChildEnd again = write_in_child(job, area, how, {});
+    require(again.well(), where + "run again: " + again.said);
+  }
+  require(job.content(area.store()) == content, where + "run again, it holds something else");
+  std::string other;
+  std::size_t same = 0;
+  for (const std::string& name : names_in(area.store()))
+    if (std::ranges::find(names, name) != names.end())
+      ++same;
+    else if (!name.ends_with(".lock"))  // where removing it failed; it harms nobody
+      other += " " + name;
+  require(other.empty() && same == names.size(), where + "run again, it has other files:" + other);
+  area.clear();
+}
+
+}  // namespace
+
+TEST_CASE("data is synced before a mark or name tells of it and names after that") {
+  for (const StoreJob& job : chosen_jobs())
+    for (const bool sync : {true, false}) {
+      if (!sync && (job.shared || job.cache)) continue;  // which promise nothing then
+      for (const std::uint64_t commit_every : {3, 10, 1000}) {
+        const Area area;
+        const ChildEnd end = write_in_child(job, area, {.sync = sync, .commit_every = commit_every}, {}, true);
+        INFO(job.name << (sync ? ", sync, " : ", ") << commit_every << " a commit: " << end.said);
+        REQUIRE(end.well());
+        const std::vector<RecordedCall> calls = calls_in(area.log());
+        CHECK(calls.size() > 10);
+        CHECK(first_that_would_not_last(calls, sync) == "");
+      }
+    }
+}
+
+TEST_CASE("nothing of a store is looked at or changed without its lock") {
+  for (const StoreJob& job : chosen_jobs()) {
+    const Area area;
+    const std::string store = area.store();
+    const auto lock_of = [&](const std::string& path) -> std::string {
+      if (job.name == "lmdb") return store + "/store/data.mdb";
+      if (job.name == "lmdb raw") return store + "/store.lmdb";
+      if (job.name == "webdataset" || job.name == "hdf5") return store + "/part-unfinished.json.lock";
+      if (job.name == "hdf5 file") return store + "/whole.h5-unfinished.json.lock";
+      if (job.cache) return store + "/cache/data.mdb";
+      return path.ends_with(".partial") ? path + ".lock" : store + "/out/metadata.csv.lock";
+    };
+    for (int run = 0; run < 2; ++run) {  // of nothing, and of a finished store
+      const ChildEnd end = write_in_child(job, area, {}, {}, true);
+      INFO(job.name << ", run " << run << ": " << end.said);
+      REQUIRE(end.well());
+      std::vector<RecordedCall> calls = calls_in(area.log());
+      // Shards that are finished change no more.
+      if (run == 1 && (job.name == "webdataset" || job.name.starts_with("hdf5") || job.shared)) calls.resize(3);
+      CHECK(first_without_its_lock(calls, lock_of) == "");
+    }
+  }
+}
+
+namespace {
+
+// PENSTOCK_FAULTS=1: each call fails in each way, synced and not; else in one of them.
+void check_faults(const std::string& kind) {
+  const bool all = number_of("PENSTOCK_FAULTS", 0) != 0;
+  constexpr int codes[] = {EIO, ENOSPC, EINTR, short_write};
+  const StoreJob job = *std::ranges::find(store_jobs(), kind, &StoreJob::name);
+  for (const bool sync : {true, false}) {
+    if (!all && !sync) continue;
+    const Area area;
+    const HowToWrite how{.sync = sync, .commit_every = 13};
+    const ChildEnd whole = write_in_child(job, area, how, {});
+    REQUIRE(whole.well());
+    const unsigned long calls = std::stoul(whole.said) + (job.cache ? 10 : 0);
+    const std::string content = job.content(area.store());
+    const std::vector<std::string> names = names_in(area.store());
+    area.clear();
+    unsigned long faults = 0;
+    for (unsigned long at = 1; at <= calls; ++at)
+      for (std::size_t way = 0; way < std::size(codes); ++way) {
+        if (!all && way != at % std::size(codes)) continue;
+        check_fault(job, area, how, {at, codes[way]}, content, names);
+        ++faults;
+      }
+    WARN(job.name << (sync ? ", synced: " : ": ") << calls << " calls, " << faults << " faults");
+  }
+}
+
+}  // namespace
+
+TEST_CASE("whichever call fails a store of LMDB is not spoiled") { check_faults("lmdb"); }
+TEST_CASE("whichever call fails a store of raw values is not spoiled") { check_faults("lmdb raw"); }
+TEST_CASE("whichever call fails tar shards are not spoiled") { check_faults("webdataset"); }
+TEST_CASE("whichever call fails shards of HDF5 are not spoiled") { check_faults("hdf5"); }
+TEST_CASE("whichever call fails an HDF5 file is not spoiled") { check_faults("hdf5 file"); }
+TEST_CASE("whichever call fails features are not spoiled") { check_faults("features"); }
+TEST_CASE("whichever call fails a cache is not spoiled") { check_faults("cache"); }
+
+TEST_CASE("a file system that can't keep room for a lock file is written to all the same") {
+  for (const StoreJob& job : chosen_jobs()) {
+    const Area area;
+    REQUIRE(write_in_child(job, area, {}, {}).well());
+    const std::string content = job.content(area.store());
+    const std::vector<std::string> names = names_in(area.store());
+    area.clear();
+    check_fault(job, area, {}, {.code = EOPNOTSUPP, .name = "fallocate"}, content, names);
+  }
+}
