@@ -160,13 +160,12 @@ Stage make_convert(A a) {
   return convert(field_of(a), options);
 }
 
-constexpr std::initializer_list<std::string_view> dtype_names = {"u8",  "i8",  "u16", "i16", "u32", "i32",
-                                                                 "u64", "i64", "f16", "f32", "f64", "boolean"};
 constexpr Parameter any_dtype{"dtype", "f32|f64|i64|..."};
 
 DType any_dtype_of(A a, DType otherwise) {
-  const std::size_t chosen = a.choice("dtype", dtype_names, static_cast<std::size_t>(otherwise));
-  return static_cast<DType>(chosen);
+  return static_cast<DType>(
+      a.choice("dtype", {"u8", "i8", "u16", "i16", "u32", "i32", "u64", "i64", "f16", "f32", "f64", "boolean"},
+               static_cast<std::size_t>(otherwise)));
 }
 
 Stage make_one_hot(A a) {
