@@ -3,9 +3,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <list>
 #include <mutex>
+#include <new>
 #include <set>
+#include <thread>
 #include <utility>
 
 #include <tbb/global_control.h>
@@ -16,43 +19,89 @@
 
 #include "executor_impl.hpp"
 #include "failure.hpp"
+#include "process.hpp"
+#include "startable_threads.hpp"
 
 namespace penstock {
 
 namespace {
 
+unsigned cores() { return static_cast<unsigned>(std::max(1, tbb::info::default_concurrency())); }
+
 // oneTBB starts one worker fewer than there are cores, whatever an arena asks for, and of several global_controls the
 // smallest wins. So all executors of the process that need more share one control, for the one that needs most; where
 // none does, there is none and the application's own settings stand.
+//
+// A worker that the system does not let it start ends the process, as oneTBB starts workers from others, where nobody
+// catches what is thrown. So it is asked for no more than could be started a moment before.
 class Workers {
  public:
   static Workers& instance() {
     static Workers& workers = *new Workers;  // never destroyed: executors may live in statics
     return workers;
   }
-  void need(unsigned threads) {
+  /// `asked`: more than oneTBB would start of itself. Returns how many of them the system lets it start.
+  unsigned need(unsigned threads, bool asked) {
     const std::lock_guard lock(mutex_);
-    needs_.insert(threads);
-    update();
+    if (asked) needs_.insert(threads);
+    wanted_ += threads;
+    try {
+      find_startable();
+      update();
+    } catch (...) {
+      forget(threads, asked);
+      throw;
+    }
+    return limited_ ? std::min(threads, startable_) : threads;
   }
-  void done(unsigned threads) {
+  void done(unsigned threads, bool asked) {
     const std::lock_guard lock(mutex_);
-    needs_.erase(needs_.find(threads));
-    update();
+    forget(threads, asked);
+    if (wanted_ == 0) startable_ = 0;  // oneTBB's workers end, and are started anew for the next executor
+    // Tasks that nobody came for are still oneTBB's: let go, it would start threads for them.
+    if (wanted_ != 0 || !limited_) update();
   }
 
  private:
+  void forget(unsigned threads, bool asked) {
+    if (asked) needs_.erase(needs_.find(threads));
+    wanted_ -= threads;
+  }
+  unsigned asked() const { return needs_.empty() ? 0 : *needs_.rbegin() + 1; }
+  // So many workers may oneTBB come to start, if this does not hold it back.
+  unsigned required() const {
+    std::size_t most = asked() != 0 ? asked() : cores();
+    // An application may allow fewer than there are cores. (More than those is what a control of our own says.)
+    if (held_ == 0) {
+      const std::size_t allowed = tbb::global_control::active_value(tbb::global_control::max_allowed_parallelism);
+      if (allowed < cores()) most = std::min(most, allowed);
+    }
+    return static_cast<unsigned>(std::min<std::size_t>(wanted_, std::max<std::size_t>(most, 1) - 1));
+  }
+  void find_startable() {
+    constexpr int tries = 10;
+    const unsigned all = required();
+    for (int i = 0; i < tries && startable_ < all; ++i) {
+      if (i != 0) std::this_thread::sleep_for(std::chrono::milliseconds(5));  // some may be about to end
+      // How many of those that could be started oneTBB has started by now is not known, so none is counted.
+      startable_ = std::max(startable_, detail::startable_threads(all));
+    }
+    limited_ = startable_ < all;
+  }
   void update() {
-    const unsigned most = needs_.empty() ? 0 : *needs_.rbegin();
+    const unsigned most = limited_ ? startable_ + 1 : asked();
     if (most == held_) return;
     std::unique_ptr<tbb::global_control> next;
     if (most != 0)
-      next = std::make_unique<tbb::global_control>(tbb::global_control::max_allowed_parallelism, std::size_t{most} + 1);
+      next = std::make_unique<tbb::global_control>(tbb::global_control::max_allowed_parallelism, std::size_t{most});
     control_ = std::move(next);
     held_ = most;
   }
   std::mutex mutex_;
   std::multiset<unsigned> needs_;
+  std::size_t wanted_ = 0;  // threads of all executors together
+  unsigned startable_ = 0;  // of those, could be started
+  bool limited_ = false;    // those are not enough
   unsigned held_ = 0;
   std::unique_ptr<tbb::global_control> control_;
 };
@@ -95,57 +144,57 @@ class Pending {
   std::list<Task> tasks_;
 };
 
-// This process. oneTBB's own locks and threads don't survive fork(): what a child asks of it may never return. So the
-// children of a process that has once used it can't.
-pid_t process_with_threads() {
-  static const pid_t first = ::getpid();
-  if (const pid_t now = ::getpid(); now == first) return now;
-  throw Error(Errc::forked,
-              "the process this one was forked from had begun to use threads, which do not survive fork(); fork before "
-              "the first loader or executor is made, or exec in the child");
-}
-
-unsigned cores() { return static_cast<unsigned>(std::max(1, tbb::info::default_concurrency())); }
-
 }  // namespace
 
 struct Executor::Impl::Arena {
-  explicit Arena(unsigned threads) : arena(static_cast<int>(threads), 0) {}
+  Arena(unsigned wanted, bool asked) : workers(wanted, asked), arena(static_cast<int>(workers.threads()), 0) {}
+
+  // Its part of the process's workers, for longer than there is an arena.
+  class Share {
+   public:
+    Share(unsigned wanted, bool asked)
+        : wanted_(wanted), asked_(asked), startable_(Workers::instance().need(wanted, asked)) {}
+    Share(const Share&) = delete;
+    Share& operator=(const Share&) = delete;
+    ~Share() { Workers::instance().done(wanted_, asked_); }
+    unsigned startable() const noexcept { return startable_; }
+    unsigned threads() const noexcept { return std::max(1u, startable_); }
+
+   private:
+    unsigned wanted_;
+    bool asked_;
+    unsigned startable_;
+  } workers;
   tbb::task_arena arena;
-  unsigned asked = 0;
 };
 
 Executor::Impl::Impl(unsigned threads)
-    : process_(process_with_threads()),
-      threads_(threads != 0 ? threads : std::max(1u, cores() - 1)),
-      waiting_(std::make_shared<std::atomic<unsigned>>(0)),
-      arena_(std::make_unique<Arena>(threads_)) {
-  if (threads != 0 && threads + 1 > cores()) {
-    Workers::instance().need(threads);
-    arena_->asked = threads;
-  }
+    : process_(detail::process_with_threads()), waiting_(std::make_shared<std::atomic<unsigned>>(0)) {
+  const unsigned wanted = threads != 0 ? threads : std::max(1u, cores() - 1);
+  arena_ = std::make_unique<Arena>(wanted, threads != 0 && threads + 1 > cores());
   arena_->arena.initialize();
+  threads_ = arena_->workers.threads();
+  if (arena_->workers.startable() < wanted)
+    shortage_ = "the system let this process start only " + std::to_string(arena_->workers.startable()) + " of " +
+                std::to_string(wanted) + (wanted == 1 ? " thread" : " threads") +
+                "; raise RLIMIT_NPROC (ulimit -u), the pids limit of its control group, or the memory it may have";
 }
 
 Executor::Impl::~Impl() {
-  if (::getpid() != process_) {  // nothing is left in a child that could be torn down
-    static_cast<void>(arena_.release());
-    return;
-  }
-  const unsigned asked = arena_->asked;
-  arena_.reset();
-  if (asked != 0) Workers::instance().done(asked);
+  if (::getpid() != process_) static_cast<void>(arena_.release());  // nothing is left in a child to be torn down
 }
 
-void Executor::Impl::check_process() const { static_cast<void>(process_with_threads()); }
+void Executor::Impl::check_process() const { detail::check_not_forked(); }
 
 void Executor::Impl::submit(std::function<void()> task) {
   const Pending::At at = Pending::instance().add({std::move(task), waiting_});
   try {
     arena_->arena.enqueue([at] { Pending::instance().take(at)(); });
-  } catch (...) {
+  } catch (const std::bad_alloc&) {
     Pending::instance().take(at);
     throw;
+  } catch (const std::exception&) {
+    // A worker could not be started after all. By then the task is in the queue, and somebody may come for it.
   }
 }
 

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <string>
 
 #include <penstock/executor.hpp>
 
@@ -21,17 +22,21 @@ class Executor::Impl {
   ~Impl();
 
   unsigned threads() const noexcept { return threads_; }
+  /// Why there are fewer than were wanted; empty: there are not.
+  const std::string& shortage() const noexcept { return shortage_; }
   /// @throws Error(forked) in a child of the first process that made one.
   void check_process() const;
   /// Runs `task` on one of the threads, soon; never inside this call. It must not throw. Any thread.
   void submit(std::function<void()> task);
   /// Tasks submitted and not begun: somebody waits for a thread.
+  /// Relaxed: it orders nothing, and who sees it late gives way a sample later.
   unsigned waiting() const noexcept { return waiting_->load(std::memory_order_relaxed); }
 
  private:
   struct Arena;
   pid_t process_;
-  unsigned threads_;
+  unsigned threads_ = 0;
+  std::string shortage_;
   // Outlives this object where the arena is torn down before it ran everything.
   std::shared_ptr<std::atomic<unsigned>> waiting_;
   std::unique_ptr<Arena> arena_;

@@ -15,10 +15,6 @@ namespace penstock {
 
 namespace {
 
-bool is_label(const Field& field) {
-  return field.shape.rank() == 0 && field.dtype != DType::f16 && field.dtype != DType::f32 && field.dtype != DType::f64;
-}
-
 std::int64_t label_at(const std::byte* data, DType dtype) {
   const std::int64_t value = detail::integer_at(dtype, data);
   if (dtype == DType::u64 && value < 0)
@@ -31,7 +27,7 @@ std::int64_t label_at(const std::byte* data, DType dtype) {
 std::size_t slot_of_label(const detail::SourceModel& source, const Schema& schema, std::string_view field,
                           std::string_view stage) {
   const auto found = schema.find(field);
-  if (!found || !is_label(schema[*found]))
+  if (!found || !detail::is_label(schema[*found]))
     throw Error(Errc::schema_mismatch, "there is no field \"" + std::string(field) +
                                            "\" of one whole number; the fields are " + schema.to_string())
         .with_stage(stage)
@@ -42,6 +38,10 @@ std::size_t slot_of_label(const detail::SourceModel& source, const Schema& schem
 }  // namespace
 
 namespace detail {
+
+bool is_label(const Field& field) noexcept {
+  return field.shape.rank() == 0 && field.dtype != DType::f16 && field.dtype != DType::f32 && field.dtype != DType::f64;
+}
 
 struct LabelReader::Impl {
   Impl(const SourceModel& s, std::string_view field, std::string_view stage_name)

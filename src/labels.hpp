@@ -5,9 +5,13 @@
 #include <string_view>
 #include <vector>
 
+#include <penstock/schema.hpp>
 #include <penstock/source.hpp>
 
 namespace penstock::detail {
+
+/// Scalar, and of whole numbers.
+bool is_label(const Field& field) noexcept;
 
 /// Reads the value of a scalar field of whole numbers from records that are read whole. One thread at a time.
 class LabelReader {

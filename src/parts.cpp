@@ -165,6 +165,8 @@ void Parts::describe(std::uint64_t index, Error& error) const {
 
 // Those of parts that can't say theirs are read.
 std::optional<std::vector<std::int64_t>> Parts::labels(std::string_view field) const {
+  const auto slot = schema_.find(field);
+  if (!slot || !is_label(schema_[*slot])) return std::nullopt;
   std::vector<std::optional<std::vector<std::int64_t>>> own;
   bool any = false;
   for (const auto& part : parts_) any = own.emplace_back(part->labels(field)).has_value() || any;

@@ -79,6 +79,11 @@ class Zipped final : public SourceModel {
       if (std::string file = part.source->file(); !file.empty()) return file;
     return {};
   }
+  std::string file_of(std::uint64_t index) const override {
+    for (const Part& part : parts_)
+      if (!part.source->file().empty()) return part.source->file_of(part.record(index));
+    return {};
+  }
   std::vector<std::uint64_t> block_ends() const override {
     for (const Part& part : parts_) {
       std::vector<std::uint64_t> ends = part.source->block_ends();
@@ -95,7 +100,7 @@ class Zipped final : public SourceModel {
   }
   std::optional<std::vector<std::int64_t>> labels(std::string_view field) const override {
     const auto slot = schema_.find(field);
-    if (!slot) return std::nullopt;
+    if (!slot || !is_label(schema_[*slot])) return std::nullopt;
     const Part& part = *std::prev(std::ranges::upper_bound(parts_, *slot, {}, &Part::first));
     const std::string& own_name = part.schema[*slot - part.first].name;
     std::optional<std::vector<std::int64_t>> own = part.source->labels(own_name);

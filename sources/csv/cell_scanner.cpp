@@ -1,5 +1,7 @@
 #include "cell_scanner.hpp"
 
+#include <cstring>
+
 namespace penstock::csv {
 
 std::string Cell::text() const {
@@ -14,43 +16,34 @@ std::string Cell::text() const {
   return out;
 }
 
-CellScanner::Result CellScanner::next(Cell& cell) {
-  if (done_) return Result::end;
-  cell.offset = at_;
-  cell.doubled = false;
-  if (at_ < text_.size() && text_[at_] == '"') return quoted(cell);
-  const std::size_t begin = at_;
-  while (at_ < text_.size() && text_[at_] != delimiter_ && text_[at_] != '\n') ++at_;
-  std::size_t end = at_;
-  const bool last = at_ == text_.size() || text_[at_] == '\n';
-  if (last && end > begin && text_[end - 1] == '\r') --end;
-  cell.raw = text_.substr(begin, end - begin);
-  return behind_cell();
-}
-
 CellScanner::Result CellScanner::quoted(Cell& cell) {
-  const std::size_t begin = ++at_;
+  const char* const end = ends_.text_end();
+  const char*& at = position_.at;
+  cell.offset = this->at();
+  cell.doubled = false;
+  const char* const begin = ++at;
   for (;;) {
-    at_ = text_.find('"', at_);
-    if (at_ == std::string_view::npos) {
-      at_ = text_.size();
+    const void* const quote = std::memchr(at, '"', static_cast<std::size_t>(end - at));
+    if (quote == nullptr) {
+      at = end;
       return Result::unclosed;
     }
-    if (at_ + 1 == text_.size() || text_[at_ + 1] != '"') break;
+    at = static_cast<const char*>(quote);
+    if (at + 1 == end || at[1] != '"') break;
     cell.doubled = true;
-    at_ += 2;
+    at += 2;
   }
-  cell.raw = text_.substr(begin, at_ - begin);
-  ++at_;
-  if (at_ < text_.size() && text_[at_] == '\r' && (at_ + 1 == text_.size() || text_[at_ + 1] == '\n')) ++at_;
-  if (at_ < text_.size() && text_[at_] != delimiter_ && text_[at_] != '\n') return Result::text_after;
-  return behind_cell();
-}
-
-CellScanner::Result CellScanner::behind_cell() {
-  done_ = at_ == text_.size() || text_[at_] == '\n';
-  line_ended_ = at_ != text_.size() && text_[at_] == '\n';
-  if (at_ != text_.size()) ++at_;
+  cell.raw = {begin, static_cast<std::size_t>(at - begin)};
+  ++at;
+  if (at != end && *at == '\r' && (at + 1 == end || at[1] == '\n')) ++at;
+  if (at == end || *at == '\n') {
+    finish(position_, at);
+  } else if (*at == delimiter_) {
+    ++at;
+    position_.block = ends_.block(at);
+  } else {
+    return Result::text_after;
+  }
   return Result::cell;
 }
 

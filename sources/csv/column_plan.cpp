@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <string_view>
 #include <utility>
 
@@ -10,6 +11,7 @@
 #include "cell_scanner.hpp"
 #include "errors.hpp"
 #include "numbers.hpp"
+#include "short_number.hpp"
 
 namespace penstock::csv {
 
@@ -56,17 +58,30 @@ std::vector<CsvColumn> all_columns(const Csv& options, const RecordIndex& index,
 struct Seen {
   bool any = false, missing = false, whole = true, number = true;
 
-  void look(const Csv& options, const Cell& cell) {
+  void look(const Csv& options, bool any_may_be_missing, const Cell& cell) {
     if (any && !number) return;
-    const std::string text = cell.text();
-    if (is_missing(options, text)) {
+    if (!any_may_be_missing && says_no_more(cell)) {
+      any = true;
+      return;
+    }
+    if (cell.doubled) return look(options, any_may_be_missing, Cell{cell.text()});
+    std::array<std::byte, 8> ignored{};
+    const bool is_whole = whole && parse_number(cell.raw, DType::i64, ignored.data()) == NumberFault::none;
+    const bool is_number = is_whole || parse_number(cell.raw, DType::f64, ignored.data()) == NumberFault::none;
+    if ((!is_number || any_may_be_missing) && is_missing(options, cell.raw)) {
       missing = true;
       return;
     }
     any = true;
-    std::array<std::byte, 8> ignored{};
-    whole = whole && parse_number(text, DType::i64, ignored.data()) == NumberFault::none;
-    number = whole || parse_number(text, DType::f64, ignored.data()) == NumberFault::none;
+    whole = is_whole;
+    number = is_number;
+  }
+
+  // True for a short number of the kind that all were so far, which most cells are.
+  bool says_no_more(const Cell& cell) const noexcept {
+    std::int64_t whole_number = 0;
+    double any_number = 0;
+    return whole ? parse_short(cell.raw, whole_number) : parse_short(cell.raw, any_number);
   }
 
   void decide(const Csv& options, CsvColumn& column) const {
@@ -83,21 +98,23 @@ void look_through(const Csv& options, const std::string& path, char delimiter, c
                   const std::vector<std::ptrdiff_t>& seen_by_column, std::vector<Seen>& seen) {
   const InputFile file(path);
   file.require(index.mark);
+  const bool any_may_be_missing = missing_numbers(options).any;
   std::string text;
-  for (std::size_t first = 0; first < index.begins.size();) {
-    std::size_t last = first, bytes = 0;
+  for (std::uint64_t first = 0; first < index.begins.size();) {
+    std::uint64_t last = first;
+    std::size_t bytes = 0, at = 0;
     do bytes += index.bytes(last++);
     while (last < index.begins.size() && bytes < read_at_once);
-    text.resize(bytes);
+    if (text.size() < bytes + CellScanner::slack) text.resize(bytes + CellScanner::slack);
     file.read(text.data(), bytes, index.begins[first]);
     for (; first < last; ++first) {
-      const std::size_t at = text.size() - bytes;
-      bytes -= index.bytes(first);
-      CellScanner cells(std::string_view(text).substr(at, index.bytes(first)), delimiter);
+      CellScanner cells({text.data() + at, index.bytes(first)}, delimiter);
+      at += index.bytes(first);
       Cell cell;
       for (std::size_t column = 0; column < seen_by_column.size() && cells.next(cell) == CellScanner::Result::cell;
            ++column)
-        if (seen_by_column[column] >= 0) seen[static_cast<std::size_t>(seen_by_column[column])].look(options, cell);
+        if (seen_by_column[column] >= 0)
+          seen[static_cast<std::size_t>(seen_by_column[column])].look(options, any_may_be_missing, cell);
     }
   }
 }
@@ -128,11 +145,47 @@ void check_number(const Csv& options, const std::string& field, DType dtype) {
            "`missing_value` can't be a value of field \"" + field + "\", which is " + std::string(to_string(dtype)));
 }
 
+// Every column of a file, in its order, as its targets say.
+std::vector<ColumnRun> column_runs(const std::vector<Target>& targets, std::size_t columns) {
+  using Kind = ColumnRun::Kind;
+  std::vector<ColumnRun> runs;
+  for (std::size_t column = 0, t = 0; column < columns; column += runs.back().columns, t += runs.back().targets) {
+    std::size_t end = t;
+    while (end < targets.size() && targets[end].column == column) ++end;
+    if (end == t) {
+      runs.push_back({Kind::skipped, (t < targets.size() ? targets[t].column : columns) - column, t, 0});
+    } else if (end - t > 1 || targets[t].text) {
+      runs.push_back({Kind::other, 1, t, end - t});
+    } else {
+      // A target that shares its column with another one ends the run.
+      const auto goes_on = [&](std::size_t next) {
+        const Target &a = targets[next - 1], &b = targets[next];
+        return b.column == a.column + 1 && b.slot == a.slot && b.element == a.element + 1 &&
+               (next + 1 == targets.size() || targets[next + 1].column != b.column);
+      };
+      while (end < targets.size() && goes_on(end)) ++end;
+      runs.push_back({Kind::numbers, end - t, t, end - t});
+    }
+  }
+  return runs;
+}
+
 }  // namespace
 
 bool is_missing(const Csv& options, std::string_view cell) {
   const std::string_view text = trimmed(cell);
   return std::find(options.missing_cells.begin(), options.missing_cells.end(), text) != options.missing_cells.end();
+}
+
+MissingNumbers missing_numbers(const Csv& options) {
+  std::array<std::byte, 8> ignored{};
+  MissingNumbers missing;
+  for (const std::string& cell : options.missing_cells) {
+    if (parse_number(cell, DType::f64, ignored.data()) == NumberFault::not_a_number) continue;
+    missing.any = true;
+    missing.digits = missing.digits || cell.find_first_of("0123456789") != std::string::npos;
+  }
+  return missing;
 }
 
 ColumnPlan plan_columns(const Csv& options, const std::vector<std::string>& files, const std::vector<char>& delimiters,
@@ -152,11 +205,12 @@ ColumnPlan plan_columns(const Csv& options, const std::vector<std::string>& file
   infer_types(options, files, delimiters, indices, columns);
 
   ColumnPlan plan;
-  plan.targets.resize(files.size());
+  plan.files.resize(files.size());
   std::vector<Field> fields;
   const auto add_target = [&](const std::string& column, std::size_t element, bool text, DType dtype) {
     for (std::size_t f = 0; f < files.size(); ++f)
-      plan.targets[f].push_back({column_named(column, indices[f], files[f]), fields.size(), element, text, dtype});
+      plan.files[f].targets.push_back(
+          {column_named(column, indices[f], files[f]), fields.size(), element, text, dtype});
   };
   for (const CsvColumn& column : columns) {
     const std::string& name = column.field.empty() ? column.column : column.field;
@@ -175,9 +229,12 @@ ColumnPlan plan_columns(const Csv& options, const std::vector<std::string>& file
   } catch (const Error& error) {
     refuse(options.path, error.cause());
   }
-  for (std::vector<Target>& of_file : plan.targets)
-    std::stable_sort(of_file.begin(), of_file.end(),
+  for (std::size_t f = 0; f < files.size(); ++f) {
+    FilePlan& file = plan.files[f];
+    std::stable_sort(file.targets.begin(), file.targets.end(),
                      [](const Target& a, const Target& b) { return a.column < b.column; });
+    file.runs = column_runs(file.targets, indices[f].columns.size());
+  }
   return plan;
 }
 

@@ -22,10 +22,29 @@ struct Target {
   DType dtype;
 };
 
+/// Columns beside each other, of which one thing becomes.
+struct ColumnRun {
+  enum class Kind : std::uint8_t {
+    skipped,
+    numbers,  ///< elements beside each other of one field, one target a column
+    other     ///< one column, with whatever targets it has
+  };
+  Kind kind;
+  std::size_t columns;
+  std::size_t target;   ///< the first one of `targets`
+  std::size_t targets;  ///< how many
+};
+
+/// What becomes of one file's columns.
+struct FilePlan {
+  std::vector<Target> targets;  ///< in the order of its columns
+  std::vector<ColumnRun> runs;  ///< all columns
+};
+
 /// What becomes of the columns of all files.
 struct ColumnPlan {
   Schema schema;
-  std::vector<std::vector<Target>> targets;  ///< of each file, in the order of its columns
+  std::vector<FilePlan> files;
 };
 
 /// Settles names and types; goes through the files' records where types are automatic. @throws Error: see CsvSource.
@@ -34,5 +53,11 @@ ColumnPlan plan_columns(const Csv& options, const std::vector<std::string>& file
 
 /// True where the cell says that there is no number.
 bool is_missing(const Csv& options, std::string_view cell);
+
+/// Whether such a cell could be read as a number, and whether one of these has digits, which "nan" and "inf" have not.
+struct MissingNumbers {
+  bool any = false, digits = false;
+};
+MissingNumbers missing_numbers(const Csv& options);
 
 }  // namespace penstock::csv

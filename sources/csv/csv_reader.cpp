@@ -1,6 +1,9 @@
+#include <algorithm>
+#include <cstdint>
 #include <cstring>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -11,6 +14,7 @@
 
 #include "cell_scanner.hpp"
 #include "errors.hpp"
+#include "number_cells.hpp"
 #include "numbers.hpp"
 #include "store.hpp"
 
@@ -21,6 +25,25 @@ class CsvReader::Impl {
   using Store = CsvSource::Impl;
 
   explicit Impl(std::shared_ptr<const Store> store) : store_(std::move(store)), values_(store_->plan.schema.size()) {}
+
+  void expect(std::span<const std::uint64_t> indices) const noexcept {
+    constexpr std::uint64_t line_bytes = 64,
+                            most_bytes = 4 * line_bytes;  // the processor sees for itself how it goes on
+    if (store_->options.safe_read) return;
+    for (const std::uint64_t index : indices)
+      if (index < store_->size()) {
+        const Store::Place place = store_->place_of(index);
+        store_->indices[place.file].begins.prefetch(place.record);
+      }
+    for (const std::uint64_t index : indices)
+      if (index < store_->size()) {
+        const Store::Place place = store_->place_of(index);
+        const csv::RecordIndex& of_file = store_->indices[place.file];
+        const char* const text = store_->maps[place.file].text().data() + of_file.begins[place.record];
+        const std::uint64_t bytes = std::min<std::uint64_t>(of_file.bytes(place.record), most_bytes);
+        for (std::uint64_t at = 0; at < bytes; at += line_bytes) __builtin_prefetch(text + at);
+      }
+  }
 
   void read(std::uint64_t index, SampleBuilder& out) {
     const Store::Place place = store_->place_of(index);
@@ -35,40 +58,73 @@ class CsvReader::Impl {
   }
 
  private:
+  // With what a CellScanner wants behind it.
   std::string_view text_of(Store::Place place) {
     const csv::RecordIndex& index = store_->indices[place.file];
     const std::uint64_t begin = index.begins[place.record];
     const std::size_t bytes = index.bytes(place.record);
-    if (!store_->options.safe_read) return store_->maps[place.file].text().substr(begin, bytes);
-    if (!file_ || open_file_ != place.file) {
-      file_.reset();
-      auto opened = std::make_unique<csv::InputFile>(store_->files[place.file]);
-      opened->require(index.mark);
-      file_ = std::move(opened);
-      open_file_ = place.file;
+    if (!store_->options.safe_read) {
+      const std::string_view all = store_->maps[place.file].text();
+      if (all.size() - begin >= bytes + csv::CellScanner::slack) return all.substr(begin, bytes);
+      std::memcpy(buffer_for(bytes), all.data() + begin, bytes);
+    } else {
+      if (!file_ || open_file_ != place.file) {
+        file_.reset();
+        auto opened = std::make_unique<csv::InputFile>(store_->files[place.file]);
+        opened->require(index.mark);
+        file_ = std::move(opened);
+        open_file_ = place.file;
+      }
+      file_->read(buffer_for(bytes), bytes, begin);
     }
-    buffer_.resize(bytes);
-    file_->read(buffer_.data(), bytes, begin);
-    return buffer_;
+    return {buffer_.data(), bytes};
+  }
+
+  char* buffer_for(std::size_t bytes) {
+    if (buffer_.size() < bytes + csv::CellScanner::slack) buffer_.resize(bytes + csv::CellScanner::slack);
+    return buffer_.data();
   }
 
   void give(Store::Place place, std::string_view text, SampleBuilder& out) {
-    const std::vector<csv::Target>& targets = store_->plan.targets[place.file];
+    const csv::FilePlan& plan = store_->plan.files[place.file];
     columns_ = &store_->indices[place.file].columns;
     for (std::size_t slot = 0; slot < values_.size(); ++slot)
       if (const Field& field = store_->plan.schema[slot]; field.shape.fixed())
         values_[slot] = out.emplace(slot, field.shape).data;
     csv::CellScanner cells(text, store_->delimiters[place.file]);
-    csv::Cell cell;
-    std::size_t column = 0, target = 0;
-    while (next(cells, cell)) {
-      for (; target < targets.size() && targets[target].column == column; ++target)
-        give_cell(targets[target], cell, out);
-      ++column;
+    std::size_t column = 0;
+    for (const csv::ColumnRun& run : plan.runs) {
+      const csv::Target* const targets = plan.targets.data() + run.target;
+      column += run.kind == csv::ColumnRun::Kind::numbers ? give_numbers(targets, run.columns, cells, out)
+                                                          : give_cells({targets, run.targets}, run.columns, cells, out);
     }
+    for (csv::Cell cell; next(cells, cell);) ++column;
     if (column != columns_->size())
       throw Error(Errc::corrupt, "the record has " + std::to_string(column) + " cells; the file has " +
                                      std::to_string(columns_->size()) + " columns");
+  }
+
+  // These two return how many of the columns there were.
+  std::size_t give_cells(std::span<const csv::Target> of_each, std::size_t columns, csv::CellScanner& cells,
+                         SampleBuilder& out) {
+    csv::Cell cell;
+    std::size_t done = 0;
+    for (; done < columns && next(cells, cell); ++done)
+      for (const csv::Target& target : of_each) give_cell(target, cell, out);
+    return done;
+  }
+
+  std::size_t give_numbers(const csv::Target* targets, std::size_t columns, csv::CellScanner& cells,
+                           SampleBuilder& out) {
+    const DType dtype = targets->dtype;
+    std::byte* const to = values_[targets->slot] + targets->element * size_of(dtype);
+    csv::Cell cell;
+    for (std::size_t done = 0;; ++done) {
+      // Which numbers are declared to be missing is a question for each of them.
+      if (!store_->missing.digits) done += csv::take_numbers(cells, columns - done, dtype, to + done * size_of(dtype));
+      if (done == columns || !next(cells, cell)) return done;
+      give_cell(targets[done], cell, out);
+    }
   }
 
   static bool next(csv::CellScanner& cells, csv::Cell& cell) {
@@ -111,7 +167,7 @@ class CsvReader::Impl {
 
   // A number may be declared to be missing: -999.
   bool says_missing(std::string_view text) const {
-    return store_->numbers_may_be_missing && csv::is_missing(store_->options, text);
+    return store_->missing.any && csv::is_missing(store_->options, text);
   }
 
   [[noreturn]] void refuse(const csv::Target& target, const csv::Cell& cell, const std::string& why) const {
@@ -122,13 +178,14 @@ class CsvReader::Impl {
   std::shared_ptr<const Store> store_;
   std::vector<std::byte*> values_;                     // of the fields that are numbers, in the record in work
   const std::vector<std::string>* columns_ = nullptr;  // of the file in work
-  std::string buffer_;
+  std::vector<char> buffer_;                           // a record where it can't be parsed in place
   std::unique_ptr<csv::InputFile> file_;
   std::size_t open_file_ = 0;
 };
 
 CsvReader::CsvReader(std::unique_ptr<Impl> impl) noexcept : impl_(std::move(impl)) {}
 CsvReader::~CsvReader() = default;
+void CsvReader::expect(std::span<const std::uint64_t> indices) noexcept { impl_->expect(indices); }
 void CsvReader::read(std::uint64_t index, SampleBuilder& out) { impl_->read(index, out); }
 
 std::unique_ptr<CsvReader> CsvSource::open_reader() const {

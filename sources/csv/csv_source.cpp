@@ -7,7 +7,6 @@
 #include <xxhash.h>
 
 #include <algorithm>
-#include <array>
 #include <string_view>
 #include <utility>
 
@@ -15,7 +14,6 @@
 #include <penstock/store_files.hpp>
 
 #include "errors.hpp"
-#include "numbers.hpp"
 #include "store.hpp"
 
 namespace penstock {
@@ -64,11 +62,7 @@ CsvSource::Impl::Impl(Csv csv_options) : options(std::move(csv_options)) {
   plan = csv::plan_columns(options, files, delimiters, indices);
   if (!options.safe_read)
     for (std::size_t f = 0; f < files.size(); ++f) maps.emplace_back(files[f], indices[f].mark);
-  for (const std::string& cell : options.missing_cells) {
-    std::array<std::byte, 8> ignored{};
-    numbers_may_be_missing =
-        numbers_may_be_missing || csv::parse_number(cell, DType::f64, ignored.data()) != csv::NumberFault::not_a_number;
-  }
+  missing = csv::missing_numbers(options);
   name_files();
   identify();
 }
@@ -84,7 +78,7 @@ void CsvSource::Impl::identify() {
   std::uint64_t hash = files.size() * 2 + (options.header ? 1 : 0);
   for (std::size_t f = 0; f < files.size(); ++f) {
     hash = hash_text({&delimiters[f], 1}, hash + indices[f].hash);
-    for (const csv::Target& target : plan.targets[f]) {
+    for (const csv::Target& target : plan.files[f].targets) {
       const std::uint64_t facts[4] = {target.column, target.slot, target.element, target.text ? 1u : 0u};
       hash = XXH3_64bits_withSeed(facts, sizeof facts, hash);
     }
@@ -99,6 +93,7 @@ CsvSource::Impl::Place CsvSource::Impl::place_of(std::uint64_t index) const {
   if (index >= size())
     throw csv::error_in(options.path, Errc::not_found, "there are " + std::to_string(size()) + " records")
         .with_index(index);
+  if (files.size() == 1) return {0, index};
   const auto behind = std::upper_bound(first.begin(), first.end(), index);
   const auto file = static_cast<std::size_t>(behind - first.begin()) - 1;
   return {file, index - first[file]};

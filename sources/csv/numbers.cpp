@@ -7,6 +7,8 @@
 #include <system_error>
 #include <type_traits>
 
+#include "decimal.hpp"
+
 namespace penstock::csv {
 
 namespace {
@@ -14,6 +16,12 @@ namespace {
 template <class T>
 NumberFault parse(std::string_view text, std::byte* to) noexcept {
   T value{};
+  if constexpr (std::is_floating_point_v<T>) {
+    if (parse_decimal(text, value)) {
+      std::memcpy(to, &value, sizeof value);
+      return NumberFault::none;
+    }
+  }
   const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (failed == std::errc::invalid_argument || end != text.data() + text.size()) return NumberFault::not_a_number;
   if (failed != std::errc()) return NumberFault::out_of_range;
@@ -46,10 +54,10 @@ bool store(double value, std::byte* to) noexcept {
 }  // namespace
 
 std::string_view trimmed(std::string_view cell) noexcept {
-  constexpr std::string_view space = " \t";
-  const std::size_t begin = cell.find_first_not_of(space);
-  if (begin == std::string_view::npos) return {};
-  return cell.substr(begin, cell.find_last_not_of(space) + 1 - begin);
+  const auto space = [](char c) { return c == ' ' || c == '\t'; };
+  while (!cell.empty() && space(cell.front())) cell.remove_prefix(1);
+  while (!cell.empty() && space(cell.back())) cell.remove_suffix(1);
+  return cell;
 }
 
 NumberFault parse_number(std::string_view cell, DType dtype, std::byte* to) noexcept {

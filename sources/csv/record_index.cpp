@@ -42,19 +42,22 @@ class Indexer {
   }
 
  private:
-  std::string_view rest() const { return std::string_view(window_).substr(at_); }
-  bool more() const { return window_begin_ + window_.size() < index_.mark.bytes; }
+  std::string_view rest() const { return {window_.data() + at_, filled_ - at_}; }
+  bool more() const { return window_begin_ + filled_ < index_.mark.bytes; }
   std::uint64_t offset() const { return window_begin_ + at_; }
 
   // The window begins where the record in work does, and is as large as before or twice that.
   void fill() {
-    window_.erase(0, at_);
+    const std::size_t had = filled_ - at_;
+    const std::uint64_t left = index_.mark.bytes - window_begin_ - filled_;
+    const auto got = static_cast<std::size_t>(std::min<std::uint64_t>(left, wanted_ - had));
+    if (window_.size() < had + got + CellScanner::slack) window_.resize(had + got + CellScanner::slack);
+    std::memmove(window_.data(), window_.data() + at_, had);
     window_begin_ += std::exchange(at_, 0);
-    const std::size_t had = window_.size();
-    const std::uint64_t left = index_.mark.bytes - window_begin_ - had;
-    window_.resize(had + static_cast<std::size_t>(std::min<std::uint64_t>(left, wanted_ - had)));
-    file_.read(window_.data() + had, window_.size() - had, window_begin_ + had);
-    XXH3_64bits_update(&hash_, window_.data() + had, window_.size() - had);
+    filled_ = had + got;
+    file_.read(window_.data() + had, got, window_begin_ + had);
+    XXH3_64bits_update(&hash_, window_.data() + had, got);
+    quote_known_ = false;
   }
   void grow() {
     if (rest().size() > max_record_bytes_) {
@@ -93,8 +96,7 @@ class Indexer {
     const bool names = index_.columns.empty();
     std::size_t bytes = newline == std::string_view::npos ? text.size() : newline + 1;
     std::uint64_t lines = 1;
-    // Only quotes can hide a line's end; most files of numbers have none.
-    if (names || line.find('"') != std::string_view::npos) {
+    if (names || has_quote(line)) {
       const std::size_t scanned = scan(text, names);
       if (scanned == 0) return false;
       bytes = scanned;
@@ -111,6 +113,14 @@ class Indexer {
     at_ += bytes;
     line_ += lines;
     return true;
+  }
+
+  // Only quotes can hide a line's end; most files of numbers have none, so the next one is looked for but once.
+  bool has_quote(std::string_view line) {
+    if (!quote_known_ || quote_ < at_)
+      quote_ = std::min(std::string_view(window_.data(), filled_).find('"', at_), filled_);
+    quote_known_ = true;
+    return quote_ < at_ + line.size();
   }
 
   // Bytes of the record, or 0 where more of the file is needed to tell.
@@ -161,9 +171,11 @@ class Indexer {
   InputFile file_;
   RecordIndex index_;
   XXH3_state_t hash_;
-  std::string window_;  // of the file, from window_begin_
+  std::string window_;  // of the file, from window_begin_; more than is filled
   std::uint64_t window_begin_ = 0;
-  std::size_t wanted_ = first_window, at_ = 0;
+  std::size_t wanted_ = first_window, filled_ = 0, at_ = 0;
+  std::size_t quote_ = 0;  // the first one from some place up to at_ on, or filled_
+  bool quote_known_ = false;
   std::uint64_t line_ = 1;
 };
 

@@ -6,15 +6,16 @@
 #include <vector>
 
 #include "input_file.hpp"
+#include "record_offsets.hpp"
 
 namespace penstock::csv {
 
 /// Where the records of one file begin, and what its columns are called.
 struct RecordIndex {
   FileMark mark;
-  std::uint64_t hash = 0;             ///< of the file's content
-  std::vector<std::string> columns;   ///< by the header, or "0", "1", …
-  std::vector<std::uint64_t> begins;  ///< offset of each record
+  std::uint64_t hash = 0;            ///< of the file's content
+  std::vector<std::string> columns;  ///< by the header, or "0", "1", …
+  RecordOffsets begins;              ///< of each record
   /// From `record` on, record r begins in line r + `lines_before`: an entry wherever that changes.
   struct LineStep {
     std::uint64_t record, lines_before;

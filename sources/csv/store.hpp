@@ -35,7 +35,7 @@ class CsvSource::Impl {
   csv::ColumnPlan plan;
   std::vector<csv::FileMap> maps;       ///< none with `safe_read`
   std::vector<std::uint64_t> first{0};  ///< each file's first record, and behind them the number of all
-  bool numbers_may_be_missing = false;  ///< one of `missing_cells` is a number
+  csv::MissingNumbers missing;
   std::uint64_t identity = 0;
   std::uint64_t revision = 0;
 

@@ -2,6 +2,7 @@
 
 #include <hdf5.h>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -26,11 +27,11 @@ struct ListedDataset {
 
 /// A filter of a dataset's chunks.
 struct FilterFacts {
-  enum class Kind : std::uint8_t { deflate, shuffle, fletcher32, other };
+  enum class Kind : std::uint8_t { deflate, shuffle, fletcher32, lzf, lz4, zstd, blosc, bitshuffle, other };
   Kind kind = Kind::other;
   std::string name;
-  std::uint64_t value = 0;  ///< the first of its parameters
-  std::string missing;      ///< why it can't be used, and what to do; empty where it can
+  std::array<std::uint64_t, 5> values{};  ///< the first of its parameters
+  std::string missing;                    ///< why the library can't use it, and what to do; empty where it can
 
   friend bool operator==(const FilterFacts&, const FilterFacts&) = default;
 };

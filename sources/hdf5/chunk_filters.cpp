@@ -7,6 +7,8 @@
 #include <new>
 #include <utility>
 
+#include "unpack.hpp"
+
 namespace penstock::hdf5 {
 
 std::span<std::byte> Buffer::take(std::size_t bytes) {
@@ -158,6 +160,12 @@ std::string undo_filters(std::span<const ChunkFilter> filters, std::uint32_t mas
         unshuffle(in, to, filter.element);
         in = to;
         break;
+      }
+      default: {
+        const std::span<std::byte> to = target();
+        const std::string wrong = unpack(filter, in, to, workspace);
+        if (!wrong.empty()) return wrong;
+        in = to;
       }
     }
   }

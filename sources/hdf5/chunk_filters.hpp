@@ -14,9 +14,16 @@ namespace penstock::hdf5 {
 
 /// One step of what was done to a chunk before it was stored.
 struct ChunkFilter {
-  enum class Kind : std::uint8_t { deflate, shuffle, fletcher32 };
+  enum class Kind : std::uint8_t { deflate, shuffle, fletcher32, lzf, lz4, zstd, blosc, bitshuffle };
+  enum class Inner : std::uint8_t { none, lz4, zstd };
   Kind kind = Kind::deflate;
-  std::size_t element = 1;  ///< shuffle: bytes whose first, second, … stand together
+  std::size_t element = 1;    ///< shuffle, bitshuffle: bytes whose first, second, … stand together
+  std::size_t block = 0;      ///< bitshuffle that does not compress: elements of which that is so
+  Inner inner = Inner::none;  ///< bitshuffle: how they are compressed
+  /// How many bytes become how many is not known without looking at them.
+  bool compresses() const noexcept {
+    return kind != Kind::shuffle && kind != Kind::fletcher32 && (kind != Kind::bitshuffle || inner != Inner::none);
+  }
 
   friend bool operator==(const ChunkFilter&, const ChunkFilter&) = default;
 };
@@ -41,6 +48,8 @@ class Workspace {
 
   Buffer stored, tile;
   Buffer halfway[2];  ///< between two filters, by turns
+  Buffer bits;        ///< a block whose bits are apart
+  std::shared_ptr<void> zstd;
   libdeflate_decompressor* inflater;
 };
 

@@ -75,7 +75,8 @@ void Column::require_inside(const Dataset& dataset) const {
       right = right && element_.shape.fixed() && bytes_of() == element_.bytes;
       break;
     case Form::converted:
-      right = right && element_.shape.fixed() && bytes_of() != 0;
+      // No type of numbers takes much more than what it becomes.
+      right = right && element_.shape.fixed() && bytes_of() != 0 && element_.bytes / 16 <= bytes_of();
       break;
     case Form::text:
       right = right && any_length && element_.dtype == DType::u8;
@@ -85,6 +86,10 @@ void Column::require_inside(const Dataset& dataset) const {
       break;
   }
   if (!right) throw dataset.error(Errc::corrupt, column_name(member_) + "its type is not to be believed");
+  if (element_.form == Form::text && element_.bytes > Dataset::largest_block)
+    throw dataset.error(Errc::unsupported, column_name(member_) + "its strings have " +
+                                               std::to_string(element_.bytes >> 20) + " MiB, more than the " +
+                                               std::to_string(Dataset::largest_block >> 20) + " that are read");
 }
 
 void Column::give(std::span<const std::byte> row, bool stays, std::size_t slot, SampleBuilder& out) const {
@@ -100,9 +105,12 @@ void Column::give(const std::byte* values, std::size_t stride, bool stays, std::
     if (!text.empty()) std::memcpy(to.data, text.data(), text.size());
     return;
   }
+  if (stride == element_.bytes && element_.form == Form::same && stays) return out.view(slot, values, field_.shape);
+  put(values, stride, out.emplace(slot, field_.shape));
+}
+
+void Column::put(const std::byte* values, std::size_t stride, const TensorView& to) const {
   const bool together = stride == element_.bytes;
-  if (together && element_.form == Form::same && stays) return out.view(slot, values, field_.shape);
-  const TensorView to = out.emplace(slot, field_.shape);
   const std::size_t bytes = count_ * element_.bytes;
   if (bytes == 0) return;
   if (element_.form == Form::converted) return convert(values, stride, to);
@@ -129,13 +137,17 @@ void Column::convert(const std::byte* values, std::size_t stride, const TensorVi
 void Column::read(const Dataset& dataset, std::uint64_t row, bool verify_checksum, std::size_t slot,
                   SampleBuilder& out) const {
   if (variable()) return read_variable(dataset, row, verify_checksum, slot, out);
-  if (is_row()) {
-    const TensorView to = out.emplace(slot, field_.shape);
-    return read_column_of_row(dataset, element_.number, row, verify_checksum, {to.data, to.bytes()});
+  if (element_.form == Form::text) {
+    std::vector<std::byte> text(element_.bytes);
+    read_column_of_row(dataset, element_.number, row, verify_checksum, text);
+    return give(text.data(), element_.bytes, false, slot, out);
   }
+  // Its place comes first: a row that is larger than a sample may be is refused before there is memory for it.
+  const TensorView to = out.emplace(slot, field_.shape);
+  if (is_row()) return read_column_of_row(dataset, element_.number, row, verify_checksum, {to.data, to.bytes()});
   std::vector<std::byte> values(count_ * element_.bytes);
   read_column_of_row(dataset, element_.number, row, verify_checksum, values);
-  give(values.data(), element_.bytes, false, slot, out);
+  put(values.data(), element_.bytes, to);
 }
 
 void Column::read_variable(const Dataset& dataset, std::uint64_t row, bool verify_checksum, std::size_t slot,

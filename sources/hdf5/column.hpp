@@ -37,6 +37,7 @@ class Column {
 
  private:
   void give(const std::byte* values, std::size_t stride, bool stays, std::size_t slot, SampleBuilder& out) const;
+  void put(const std::byte* values, std::size_t stride, const TensorView& to) const;
   void convert(const std::byte* values, std::size_t stride, const TensorView& to) const;
   void require_inside(const Dataset& dataset) const;
   void read_variable(const Dataset& dataset, std::uint64_t row, bool verify_checksum, std::size_t slot,

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "errors.hpp"
+#include "unpack.hpp"
 
 namespace penstock::hdf5 {
 
@@ -18,10 +19,22 @@ std::uint64_t product(std::uint64_t a, std::uint64_t b) noexcept { return b != 0
 
 // True where the size between two filters is always known: only a checksum follows what compresses.
 bool has_known_sizes(std::span<const ChunkFilter> filters) {
-  const auto deflate =
-      std::find_if(filters.begin(), filters.end(), [](auto& f) { return f.kind == ChunkFilter::Kind::deflate; });
-  return deflate == filters.end() ||
-         std::all_of(deflate + 1, filters.end(), [](auto& f) { return f.kind == ChunkFilter::Kind::fletcher32; });
+  const auto first = std::find_if(filters.begin(), filters.end(), [](auto& f) { return f.compresses(); });
+  return first == filters.end() ||
+         std::all_of(first + 1, filters.end(), [](auto& f) { return f.kind == ChunkFilter::Kind::fletcher32; });
+}
+
+// None where its parameters make no sense.
+std::optional<ChunkFilter> bit_shuffle(const FilterFacts& facts) {
+  using Inner = ChunkFilter::Inner;
+  const std::uint64_t element = facts.values[2], block = facts.values[3], packing = facts.values[4];
+  constexpr std::uint64_t most = 1 << 20, usual_bytes = 8192, fewest = 128;
+  if (element == 0 || element > most || block > most || block % 8 != 0) return std::nullopt;
+  if (packing != 0 && packing != 2 && packing != 3) return std::nullopt;
+  ChunkFilter filter{ChunkFilter::Kind::bitshuffle, element};
+  filter.block = block != 0 ? block : std::max(usual_bytes / element / 8 * 8, fewest);
+  filter.inner = packing == 0 ? Inner::none : packing == 2 ? Inner::lz4 : Inner::zstd;
+  return filter;
 }
 
 }  // namespace
@@ -54,6 +67,7 @@ Dataset::Dataset(std::shared_ptr<const File> file, std::string path, std::size_t
   elsewhere_ = facts.elsewhere || facts.external || facts.layout == Layout::virtual_parts;
   if (facts.elsewhere && way_ != Hdf5Way::rows)
     go(way_ == Hdf5Way::contiguous ? Hdf5Way::rows : Hdf5Way::library, "it lies in another file, behind a link");
+  require_library();
   way_unkept_ = way_;
   if (!variable_ && product(rows(), row_bytes_) <= keep_bytes) {
     way_ = Hdf5Way::kept;
@@ -66,9 +80,17 @@ void Dataset::go(Hdf5Way way, std::string reason) {
   reason_ = std::move(reason);
 }
 
+// What the library reads must have gone through filters that it has.
+void Dataset::require_library() const {
+  if (library_lacks_.empty() || way_ == Hdf5Way::chunks) return;
+  const std::string why = other_filters_.empty() ? "; the library would have to read it, because " + reason_ : "";
+  throw error(Errc::unsupported, "its chunks went through the filter " + library_lacks_ + why);
+}
+
 void Dataset::read_by_rows() {
   go(Hdf5Way::rows, "the chunks of a row, with those of other fields, hold more than " +
                         std::to_string(largest_block >> 20) + " MiB; repack it with fewer rows a chunk");
+  require_library();
   way_unkept_ = way_;
 }
 
@@ -139,21 +161,39 @@ void Dataset::look_at_chunks(const DatasetFacts& facts) {
 void Dataset::look_at_filters(const DatasetFacts& facts) {
   std::string names;
   for (const FilterFacts& filter : facts.filters) {
+    using Kind = ChunkFilter::Kind;
+    std::optional<ChunkFilter> known;
     switch (filter.kind) {
       case FilterFacts::Kind::deflate:
-        filters_.push_back({ChunkFilter::Kind::deflate});
+        known = ChunkFilter{Kind::deflate};
         break;
       case FilterFacts::Kind::shuffle:
-        filters_.push_back({ChunkFilter::Kind::shuffle, filter.value > 0 ? filter.value : element_bytes_});
+        known = ChunkFilter{Kind::shuffle, filter.values[0] > 0 ? filter.values[0] : element_bytes_};
         break;
       case FilterFacts::Kind::fletcher32:
-        filters_.push_back({ChunkFilter::Kind::fletcher32});
+        known = ChunkFilter{Kind::fletcher32};
+        break;
+      case FilterFacts::Kind::lzf:
+        if (can_unpack()) known = ChunkFilter{Kind::lzf};
+        break;
+      case FilterFacts::Kind::lz4:
+        if (can_unpack()) known = ChunkFilter{Kind::lz4};
+        break;
+      case FilterFacts::Kind::zstd:
+        if (can_unpack()) known = ChunkFilter{Kind::zstd};
+        break;
+      case FilterFacts::Kind::blosc:
+        if (can_unpack()) known = ChunkFilter{Kind::blosc};
+        break;
+      case FilterFacts::Kind::bitshuffle:
+        if (can_unpack()) known = bit_shuffle(filter);
         break;
       case FilterFacts::Kind::other:
-        if (!filter.missing.empty())
-          throw error(Errc::unsupported, "its chunks went through the filter " + filter.name + ", " + filter.missing);
-        other_filters_ = filter.name;
+        break;
     }
+    if (known) filters_.push_back(*known);
+    if (!known) other_filters_ = filter.name;
+    if (!filter.missing.empty()) library_lacks_ = filter.name + ", " + filter.missing;
     names += (names.empty() ? "" : " + ") + filter.name;
   }
   if (!names.empty()) storage_ += ", " + names;

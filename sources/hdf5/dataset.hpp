@@ -83,6 +83,7 @@ class Dataset {
   void look_at_chunks(const DatasetFacts& facts);
   void look_at_filters(const DatasetFacts& facts);
   void look_at_contiguous(const DatasetFacts& facts);
+  void require_library() const;
   void go(Hdf5Way way, std::string reason = {});
 
   std::shared_ptr<const File> file_;
@@ -91,7 +92,7 @@ class Dataset {
   std::vector<std::uint64_t> dims_, chunk_;
   std::size_t element_bytes_ = 0, row_bytes_ = 0, chunk_bytes_ = 0;
   Hdf5Way way_ = Hdf5Way::rows, way_unkept_ = Hdf5Way::rows;
-  std::string storage_, reason_, other_filters_;
+  std::string storage_, reason_, other_filters_, library_lacks_;
   std::optional<std::uint64_t> offset_;
   std::vector<ChunkFilter> filters_;
   bool plain_edges_ = false, variable_ = false;

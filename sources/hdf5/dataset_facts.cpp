@@ -75,17 +75,45 @@ FilterFacts filter_of(hid_t creation, unsigned number) {
   unsigned flags = 0, config = 0;
   const H5Z_filter_t id =
       H5Pget_filter2(creation, number, &flags, &most, values.data(), name.size() - 1, name.data(), &config);
-  const std::uint64_t value = most > 0 ? values[0] : 0;
+  FilterFacts facts;
+  for (std::size_t i = 0; i < std::min(most, facts.values.size()); ++i) facts.values[i] = values[i];
+  const auto known = [&](FilterFacts::Kind kind, const char* text) {
+    facts.kind = kind;
+    facts.name = text;
+  };
+  using Kind = FilterFacts::Kind;
+  // Numbers that The HDF Group has given to whoever asked.
+  enum : H5Z_filter_t { lzf = 32000, blosc = 32001, lz4 = 32004, bitshuffle = 32008, zstd = 32015 };
   switch (id) {
     case H5Z_FILTER_DEFLATE:
-      return {FilterFacts::Kind::deflate, "deflate", value, {}};
+      known(Kind::deflate, "deflate");
+      return facts;
     case H5Z_FILTER_SHUFFLE:
-      return {FilterFacts::Kind::shuffle, "shuffle", value, {}};
+      known(Kind::shuffle, "shuffle");
+      return facts;
     case H5Z_FILTER_FLETCHER32:
-      return {FilterFacts::Kind::fletcher32, "fletcher32", value, {}};
+      known(Kind::fletcher32, "fletcher32");
+      return facts;
+    case lzf:
+      known(Kind::lzf, "lzf");
+      break;
+    case blosc:
+      known(Kind::blosc, "blosc");
+      break;
+    case lz4:
+      known(Kind::lz4, "lz4");
+      break;
+    case bitshuffle:
+      known(Kind::bitshuffle, "bitshuffle");
+      break;
+    case zstd:
+      known(Kind::zstd, "zstd");
+      break;
     default:
-      return {FilterFacts::Kind::other, filter_name(id, name.data()), value, why_missing(id)};
+      facts.name = filter_name(id, name.data());
   }
+  facts.missing = why_missing(id);
+  return facts;
 }
 
 std::optional<std::uint64_t> offset_of(hid_t dataset) {

@@ -50,6 +50,7 @@ std::vector<std::string> Hdf5Source::notes() const {
     if (field.differs) text += " (of the first file; others differ)";
     notes.push_back(std::move(text));
   }
+  notes.insert(notes.end(), impl_->left_out.begin(), impl_->left_out.end());
   if (!impl_->options.trust)
     notes.emplace_back("not trusted: the HDF5 library works in another process, one for each file");
   return notes;

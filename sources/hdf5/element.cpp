@@ -258,7 +258,9 @@ Element element_of(hid_t type, const std::string& member) {
 
 std::string_view without_padding(std::string_view text, H5T_str_t padding) noexcept {
   if (padding == H5T_STR_NULLTERM) return text.substr(0, text.find('\0'));
-  return text.substr(0, text.find_last_not_of(padding == H5T_STR_SPACEPAD ? ' ' : '\0') + 1);
+  // h5py makes NumPy's strings of them, which have no NULs at their end.
+  if (padding == H5T_STR_SPACEPAD) text = text.substr(0, text.find_last_not_of(' ') + 1);
+  return text.substr(0, text.find_last_not_of('\0') + 1);
 }
 
 std::vector<std::string> members_of(hid_t type) {

@@ -54,6 +54,8 @@ class RowGiver {
       const TensorView to = out_.emplace(table_.slots.front(), table_.columns.front().field().shape);
       return fill(std::span(to.data, to.bytes()));
     }
+    // A row of this size takes the place of its columns one by one, where they are refused if they are too large.
+    if (data_.row_bytes() > Dataset::largest_block) return by_way(Hdf5Way::rows);
     std::vector<std::byte> bytes(data_.row_bytes());
     fill(std::span(bytes));
     give(bytes, false);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <utility>
 
 #include <penstock/draw.hpp>
@@ -73,8 +74,10 @@ Part Hdf5Source::Impl::open_part(const std::string& path, std::vector<Field>& fo
   };
   const auto main = open(path);
   Part part;
-  const std::vector<Hdf5Field> wanted = options.fields.empty() ? hdf5::all_fields(*main) : options.fields;
-  for (const Hdf5Field& field : wanted) {
+  const bool named = !options.fields.empty();
+  const std::vector<Hdf5Field> wanted = named ? options.fields : hdf5::all_fields(*main);
+  std::optional<Error> refused;
+  const auto add = [&](const Hdf5Field& field) {
     if (!field.file.empty() && options.paths.size() > 1)
       throw Error(Errc::invalid_argument, "field '" + field.dataset +
                                               "' lies in a file of its own, which goes with one `path` only; join "
@@ -93,10 +96,29 @@ Part Hdf5Source::Impl::open_part(const std::string& path, std::vector<Field>& fo
       }
       if (table->dataset.plain_rows()) table->places = std::make_unique<hdf5::ChunkPlaces>(table->dataset);
     }
-    table->columns.emplace_back(table->dataset, field, hdf5::field_name(field));
+    try {
+      table->columns.emplace_back(table->dataset, field, hdf5::field_name(field));
+    } catch (const Error&) {
+      if (table->columns.empty()) {
+        if (table->kept != nullptr) keep_left += table->dataset.rows() * table->dataset.row_bytes();
+        part.tables.erase(table);
+      }
+      throw;
+    }
     table->slots.push_back(found.size());
     found.push_back(table->columns.back().field());
+  };
+  for (const Hdf5Field& field : wanted) {
+    try {
+      add(field);
+    } catch (const Error& failed) {
+      if (named || failed.code() != Errc::unsupported) throw;
+      if (!refused) refused = failed;
+      if (parts.empty())
+        left_out.push_back(hdf5::field_name(field) + ": left out, because it can't be read: " + failed.cause());
+    }
   }
+  if (found.empty() && refused) throw Error(*refused);
   for (std::size_t bytes = Dataset::largest_block + 1; bytes > Dataset::largest_block;) {
     bytes = 0;
     Table* largest = nullptr;
@@ -244,7 +266,12 @@ std::vector<std::uint64_t> Hdf5Source::block_ends() const {
 
 std::optional<std::vector<std::int64_t>> Hdf5Source::labels(std::string_view field) const {
   const auto slot = impl_->schema.find(field);
+  // Alone in its source it is read as it is.
   if (!slot || impl_->schema.size() == 1) return std::nullopt;
+  const Field& wanted = impl_->schema[*slot];
+  if (wanted.shape.rank() != 0 || wanted.dtype == DType::f16 || wanted.dtype == DType::f32 ||
+      wanted.dtype == DType::f64)
+    return std::nullopt;
   const Hdf5FieldInfo& info = impl_->fields[*slot];
   const Hdf5Field alone = impl_->options.fields.empty()
                               ? Hdf5Field{.dataset = info.dataset, .member = info.member, .name = info.name}

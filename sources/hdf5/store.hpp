@@ -70,6 +70,7 @@ class Hdf5Source::Impl {
   std::vector<hdf5::Part> parts;
   Schema schema;
   std::vector<Hdf5FieldInfo> fields;
+  std::vector<std::string> left_out;  ///< of the first file, why
   std::uint64_t size = 0, blocks = 0, identity = 0;
   std::vector<const hdf5::Table*> blocked;  ///< tables that are read in blocks, by their first block
   mutable hdf5::Workspaces workspaces;

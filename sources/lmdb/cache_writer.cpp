@@ -78,8 +78,11 @@ void CacheWriter::put(WaitingRecord record) {
   if (thread_ == nullptr) {
     try {
       thread_ = std::make_unique<std::thread>([this] { run(); });
-    } catch (...) {
+    } catch (const std::exception& error) {
       queue_.pop_back();
+      // It could be tried with every record, and each would cost more than it is worth.
+      why_ = std::string("the thread that writes it could not be started: ") + error.what();
+      ended_.store(true, std::memory_order_relaxed);
       throw;
     }
   }

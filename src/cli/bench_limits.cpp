@@ -6,6 +6,7 @@
 #include <cstring>
 #include <functional>
 #include <memory>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -26,25 +27,27 @@ using Work = std::function<bool()>;
 
 // How often a second the work of all threads together succeeds. Each makes its own, which is not counted.
 double rate(unsigned threads, const std::function<Work()>& prepare) {
-  std::vector<std::thread> workers;
   std::vector<double> rates(threads, 0.0);
-  for (unsigned t = 0; t < threads; ++t) {
-    workers.emplace_back([&, t] {
-      try {
-        const Work work = prepare();
-        const Clock::time_point start = Clock::now();
-        Clock::time_point now = start;
-        double done = 0;
-        do {
-          if (work()) ++done;
-          now = Clock::now();
-        } while (now < start + duration);
-        rates[t] = done / std::chrono::duration<double>(now - start).count();
-      } catch (const std::exception&) {  // a limit that can't be measured is left out
-      }
-    });
+  const auto measure = [&](unsigned t) {
+    try {
+      const Work work = prepare();
+      const Clock::time_point start = Clock::now();
+      Clock::time_point now = start;
+      double done = 0;
+      do {
+        if (work()) ++done;
+        now = Clock::now();
+      } while (now < start + duration);
+      rates[t] = done / std::chrono::duration<double>(now - start).count();
+    } catch (const std::exception&) {  // a limit that can't be measured is left out
+    }
+  };
+  try {
+    std::vector<std::jthread> workers;
+    for (unsigned t = 0; t < threads; ++t) workers.emplace_back(measure, t);
+  } catch (const std::system_error&) {  // there may be no more threads, and that of fewer is another limit
+    return 0;
   }
-  for (std::thread& worker : workers) worker.join();
   double sum = 0;
   for (const double r : rates) sum += r;
   return sum;

@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include <cerrno>
+#include <system_error>
 
 namespace penstock::cli {
 
@@ -21,10 +22,15 @@ sigset_t watched() {
 Interrupt::Interrupt() {
   const sigset_t set = watched();
   ::pthread_sigmask(SIG_BLOCK, &set, nullptr);
-  thread_ = std::jthread([this](const std::stop_token& ended) { watch(ended); });
+  try {
+    thread_ = std::jthread([this](const std::stop_token& ended) { watch(ended); });
+  } catch (const std::system_error&) {  // where there may be no more threads, signals end the process as ever
+    ::pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
+  }
 }
 
 Interrupt::~Interrupt() {
+  if (!thread_.joinable()) return;
   thread_.request_stop();
   thread_.join();
   const sigset_t set = watched();

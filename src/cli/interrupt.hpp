@@ -6,7 +6,8 @@
 
 namespace penstock::cli {
 
-/// Turns SIGINT and SIGTERM into a stop request while it lives; a second one ends the process at once. To be made
+/// Turns SIGINT and SIGTERM into a stop request while it lives; a second one ends the process at once, as does the
+/// first where no thread can be started for it. To be made
 /// before any other thread, since threads inherit the signal mask.
 class Interrupt {
  public:

@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -57,7 +58,11 @@ class Verifier {
   void run(unsigned threads, const Interrupt& interrupt, Progress& progress) {
     std::vector<std::thread> workers;
     try {
-      for (unsigned t = 0; t < threads; ++t) workers.emplace_back([this] { work(); });
+      try {
+        for (unsigned t = 0; t < threads; ++t) workers.emplace_back([this] { work(); });
+      } catch (const std::system_error&) {  // those there are do the work
+        if (workers.empty()) work();
+      }
       while (done_.load() < size_ && !stop_) {
         std::this_thread::sleep_for(std::chrono::milliseconds(20));
         progress.set(done_.load());
@@ -138,10 +143,11 @@ class Verifier {
     decoded_.fetch_add(1, std::memory_order_relaxed);
   }
 
-  void note(std::uint64_t index, const Error& error) {
+  void note(std::uint64_t index, Error& error) {
     std::string key;
     try {
       key = store_.key(index);
+      error.with_file(store_.file_of(index));
     } catch (const Error&) {
     }
     const std::lock_guard lock(mutex_);
@@ -192,7 +198,9 @@ void tell_json(const VerifyOptions& options, const Store& store, const Verifier&
 void tell(const VerifyOptions& options, const Store& store, const Verifier& verifier, double seconds) {
   std::string out;
   for (const Bad& b : verifier.bad()) {
-    out += fmt::format("bad: index {}, key {}: {}: {}", b.index, printable(b.key), to_string(b.error.code()),
+    const std::string file = store.file_of(b.index);
+    out += fmt::format("bad: index {}, key {}{}: {}: {}", b.index, printable(b.key),
+                       file.empty() ? "" : ", file " + printable(file), to_string(b.error.code()),
                        printable(b.error.cause()));
     if (b.error.offset()) out += fmt::format(" (at byte {})", *b.error.offset());
     out += "\n";

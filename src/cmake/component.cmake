@@ -87,6 +87,11 @@ function(penstock_component)
     penstock_warnings(${target})
     penstock_exact_arithmetic(${target})
   endif()
+  # A plugin that is closed takes a shared library along while oneTBB's threads, which end later, run its code.
+  get_target_property(library_type ${target} TYPE)
+  if(library_type STREQUAL "SHARED_LIBRARY")
+    target_link_options(${target} PRIVATE "LINKER:-z,nodelete")
+  endif()
   # While the version is 0.x a minor release may break the ABI, so it is part of the soname.
   set(soversion ${PROJECT_VERSION_MAJOR})
   if(PROJECT_VERSION_MAJOR EQUAL 0)

@@ -2,9 +2,13 @@
 #include <atomic>
 #include <chrono>
 #include <memory>
+#include <string>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
+
+#include <penstock/error.hpp>
 
 #include "emulated_streams.hpp"
 #include "one_way_list.hpp"
@@ -62,7 +66,12 @@ class ThreadedStreams final : public EmulatedStreams {
     const auto unused = std::find(streams_.begin(), streams_.end(), nullptr);
     const auto number = static_cast<std::size_t>(unused - streams_.begin());
     if (unused == streams_.end()) streams_.emplace_back();
-    streams_[number] = std::make_unique<ThreadedStream>(seed_ + made_++ * 0x2545f4914f6cdd1d, most_delay_us_);
+    try {
+      streams_[number] = std::make_unique<ThreadedStream>(seed_ + made_++ * 0x2545f4914f6cdd1d, most_delay_us_);
+    } catch (const std::system_error& error) {
+      throw Error(Errc::limit_exceeded,
+                  std::string("the thread of an emulated stream could not be started: ") + error.what());
+    }
     return number;
   }
   void remove(std::size_t stream) override { streams_[stream].reset(); }

@@ -170,6 +170,13 @@ class BlockSourceSuite {
                 "a block of rows has those of the records that need it",
                 [&] { return who + " needs " + block_name(ids_[i][b]) + ", which has other rows"; }))
           return;
+        if (!findings_.check(rows->first <= size_ && rows->records <= size_ - rows->first,
+                             "a block of rows has those of records that are there", [&] {
+                               return block_name(ids_[i][b]) + " has rows up to " +
+                                      std::to_string(rows->first + rows->records) + " of " + std::to_string(size_) +
+                                      " records; say nothing of a last block that reaches beyond them";
+                             }))
+          return;
         if (loaded.empty()) loaded = load(*source_, i, std::byte{0x33});
         const std::span<std::byte> bytes = loaded[b].bytes();
         const std::vector<std::byte>& value = records_[i].values[rows->field].bytes;

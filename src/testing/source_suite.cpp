@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <map>
 #include <memory>
 #include <numeric>
@@ -42,6 +43,7 @@ class SourceSuite {
     read_at_once();
     keys();
     block_ends();
+    labels();
     error_context();
     if (options_.refuses_past_the_end)
       findings_.runs("readers can be opened at any time", "open_reader", [&] { past_the_end(); });
@@ -260,11 +262,51 @@ class SourceSuite {
     });
   }
 
+  // What the source says of its fields without reading records.
+  void labels() {
+    for (std::size_t slot = 0; slot < schema_.size(); ++slot) {
+      const Field& field = schema_[slot];
+      findings_.runs("labels throws nothing for a field that is there", "field \"" + field.name + "\"", [&] {
+        const auto said = source_.labels(field.name);
+        findings_.check(said == source_.labels(field.name), "labels are always the same",
+                        [&] { return "those of \"" + field.name + "\" changed"; });
+        if (!said) return;
+        if (!findings_.check(whole_number(field), "labels are of a scalar field of whole numbers",
+                             [&] { return "\"" + field.name + "\" is none, but has some"; }) ||
+            !findings_.check(said->size() == size_, "there is a label for each record", [&] {
+              return std::to_string(said->size()) + " of \"" + field.name + "\" for " + std::to_string(size_);
+            }))
+          return;
+        for (std::size_t i = 0; i < indices_.size(); ++i) {
+          if (records_[i].failure) continue;
+          const std::int64_t label = (*said)[indices_[i]];
+          // Little-endian, as the library is: the low bytes are the number, whatever its type.
+          const std::vector<std::byte>& value = records_[i].values[slot].bytes;
+          findings_.check(std::memcmp(&label, value.data(), value.size()) == 0, "a label is what reading gives", [&] {
+            return "record " + std::to_string(indices_[i]) + " has another than " + std::to_string(label);
+          });
+        }
+      });
+    }
+    findings_.runs("labels throws nothing for a field that isn't there", "it", [&] {
+      std::string none = "none";
+      while (schema_.find(none)) none += "_";
+      findings_.check(!source_.labels(none).has_value(), "a field that isn't there has no labels",
+                      [] { return "there are some"; });
+    });
+  }
+  static bool whole_number(const Field& field) {
+    return field.shape.rank() == 0 && field.dtype != DType::f16 && field.dtype != DType::f32 &&
+           field.dtype != DType::f64;
+  }
+
   // What the engine puts into the errors of a record.
   void error_context() {
     if (indices_.empty()) return;
     const std::uint64_t index = indices_.back();
     findings_.runs("a record can be described", "describing record " + std::to_string(index), [&] {
+      findings_.check(source_.file_of(index) == source_.file_of(index), "file is always the same",
+                      [&] { return "that of record " + std::to_string(index) + " changed"; });
       Error blank(Errc::corrupt, "as an example");
       source_.describe(index, blank);
       findings_.check(!blank.source().empty(), "an error names its source", [] { return "the name is empty"; });

@@ -54,6 +54,22 @@ TEST_CASE("joins keep the contracts of a source") {
         }).text() == "");
 }
 
+TEST_CASE("pairs and windows keep the contracts of a source") {
+  struct Backwards : Shards {
+    std::string key(std::uint64_t i) const {
+      if (i >= size()) throw ps::Error(ps::Errc::not_found, "past the end");
+      return GeneratedRecords::key(size() - 1 - i);
+    }
+    std::vector<std::uint64_t> block_ends() const { return {}; }
+  };
+  CHECK(check_source([] {
+          return ps::pair({{GeneratedRecords(80)}, {Backwards{}, "b_"}}, {.unpaired = ps::Unpaired::leave_out});
+        }).text() == "");
+  const auto other = [] { return ps::windows(arrays(100), {.length = 7, .stride = 4}); };
+  CHECK(check_source([] { return ps::windows(arrays(100), {.length = 7, .stride = 3}); }, {.other = other}).text() ==
+        "");
+}
+
 TEST_CASE("memory resources keep their contract") {
   const auto host = check_memory_resource(ps::host_memory());
   CHECK(host.text() == "");
@@ -75,4 +91,12 @@ TEST_CASE("stages of the core keep the contracts of a stage") {
   });
   CHECK(ps::testing::check_stage(noise, inputs).text() == "");
   CHECK(ps::testing::check_stage(ps::select_fields({"n"}), inputs).text() == "");
+  CHECK(ps::testing::check_stage(ps::drop_fields({"n"}), inputs).text() == "");
+  CHECK(ps::testing::check_stage(ps::rename("n", "number"), inputs).text() == "");
+  const auto first_rows = ps::map("x", [](ps::View<const float, 2> in, ps::Output<float, 2> out, ps::Context& context) {
+    auto to = out.emplace(
+        {static_cast<std::int64_t>(context.rng().below(static_cast<std::uint64_t>(in.extent(0) + 1))), in.extent(1)});
+    std::copy(in.begin(), in.begin() + static_cast<std::ptrdiff_t>(to.size()), to.begin());
+  });
+  CHECK(ps::testing::check_stage(first_rows, inputs).text() == "");
 }

@@ -231,6 +231,21 @@ TEST_CASE("blocks that are said to be rows are") {
     std::optional<ps::BlockRows> rows_of(std::uint64_t block) const { return ps::BlockRows{0, block * 4 + 1, 4}; }
   };
   CHECK(found(report_on<Elsewhere>(), "a block of rows has those of the records that need it"));
+  // The last block is decoded whole, but two of its rows are of no record.
+  struct Shorter : Rows {
+    std::uint64_t size() const { return 18; }
+    void blocks_of(std::uint64_t i, std::vector<std::uint64_t>& ids) const {
+      if (i >= 18) throw ps::Error(ps::Errc::not_found, "there are 18 records");
+      ids.push_back(i / 4);
+    }
+  };
+  CHECK(found_only(report_on<Shorter>(), "a block of rows has those of records that are there"));
+  struct Silent : Shorter {
+    std::optional<ps::BlockRows> rows_of(std::uint64_t block) const {
+      return block == 4 ? std::nullopt : Shorter::rows_of(block);
+    }
+  };
+  CHECK(report_on<Silent>().text() == "");
   struct Neighbour : Rows {
     void read(std::uint64_t i, Blocks blocks, ps::SampleBuilder& out) const {
       out.view(0, blocks[0].data() + i % 4 * 6, {6});

@@ -349,6 +349,10 @@ TEST_CASE("what a source says of itself and gets wrong is found") {
     std::string file() const { return std::to_string(++made); }
   };
   CHECK(found_only(report_on<Elsewhere>(), "file is always the same"));
+  struct Wanders : Right {
+    std::string file_of(std::uint64_t) const { return std::to_string(++made); }
+  };
+  CHECK(found_only(report_on<Wanders>(), "file is always the same"));
   struct Unknown : Right {
     std::string name() const { throw std::runtime_error("unknown"); }
   };
@@ -457,6 +461,45 @@ TEST_CASE("what is accepted past the end is found") {
     bool offended = false;
   };
   CHECK(found_only(report_on<Leased<Offended>>(), "a reader goes on after an Error"));
+}
+
+TEST_CASE("labels that reading doesn't give are found") {
+  using Labels = std::optional<std::vector<std::int64_t>>;
+  struct Knows : Right {
+    Labels labels(std::string_view field) const {
+      if (field != "n") return std::nullopt;
+      std::vector<std::int64_t> all(20);
+      for (std::int64_t i = 0; i < 20; ++i) all[static_cast<std::size_t>(i)] = i * i;
+      return all;
+    }
+  };
+  CHECK(report_on<Knows>().text() == "");
+  struct Wrong : Knows {
+    Labels labels(std::string_view field) const {
+      Labels all = Knows::labels(field);
+      if (all) all->at(7) = -1;
+      return all;
+    }
+  };
+  CHECK(found_only(report_on<Wrong>(), "a label is what reading gives"));
+  struct Few : Knows {
+    Labels labels(std::string_view field) const {
+      Labels all = Knows::labels(field);
+      if (all) all->pop_back();
+      return all;
+    }
+  };
+  CHECK(found_only(report_on<Few>(), "there is a label for each record"));
+  struct Everything : Knows {
+    Labels labels(std::string_view) const { return Knows::labels("n"); }
+  };
+  const auto everything = report_on<Everything>();
+  CHECK(found(everything, "labels are of a scalar field of whole numbers"));
+  CHECK(found(everything, "a field that isn't there has no labels"));
+  struct Fails : Right {
+    Labels labels(std::string_view) const { throw ps::Error(ps::Errc::io, "gone"); }
+  };
+  CHECK(found(report_on<Fails>(), "labels throws nothing for a field that is there"));
 }
 
 TEST_CASE("a source whose own model describes records wrongly is found") {

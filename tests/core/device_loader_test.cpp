@@ -309,3 +309,19 @@ TEST_CASE("batches are copied to fixed addresses and leave no lease") {
   std::vector<ps::TensorView> any(ragged.pipeline().schema().size());
   CHECK(error_of([&] { static_cast<void>(ragged.next_into(any)); })->code() == ps::Errc::unsupported);
 }
+
+TEST_CASE("epochs without batches run no further ahead on a device than batches would") {
+  const Watchdog dog(60s);
+  for (const Mode mode : {Mode::late, Mode::threaded}) {
+    ps::EmulatedGpu gpu({.mode = mode});
+    Records source{.count = 10};
+    ps::Loader loader(ps::from(source) | ps::filter([](const ps::Sample&) { return false; }) | ps::batch(2),
+                      {.device = gpu.device(), .threads = 2, .depth = 3, .device_depth = 2});
+    CHECK(collect(loader).empty());
+    std::this_thread::sleep_for(100ms);
+    // That epoch's end, two on the device, three of the engine, and what is in work behind them.
+    CHECK(source.shared->reads <= 10 * (1 + 2 + 3 + 2) + 20);
+    CHECK(collect(loader, 5).empty());
+    CHECK(loader.epoch_number() == 6);
+  }
+}

@@ -73,6 +73,34 @@ TEST_CASE("loaders with executors of their own both get on, however busy the oth
   }
 }
 
+TEST_CASE("runners that give way are counted, and so is what they have made") {
+  const Watchdog dog(60s);
+  const ps::Executor one(1);
+  Records a{.count = 100'000}, b{.count = 100'000};
+  for (const Records* source : {&a, &b})
+    source->shared->before_read = [](std::uint64_t) { std::this_thread::sleep_for(500us); };
+  // Batches of more samples than a turn is long: each runner gives way in the middle of some.
+  ps::Loader first(ps::from(a) | ps::batch(16), {.executor = one, .depth = 4});
+  ps::Loader second(ps::from(b) | ps::filter([](const ps::Sample&) { return true; }) | ps::batch(16),
+                    {.executor = one, .depth = 4});
+  for (int i = 0; i < 12; ++i) {
+    CHECK(first.next());
+    CHECK(second.next());
+  }
+  // Neither is asked any more. Both fill their rings, and get a runner again where there is room.
+  for (int i = 0; i < 5; ++i)
+    for (const auto& [loader, source] : {std::pair{&first, &a}, std::pair{&second, &b}}) {
+      std::uint64_t reads = 0;
+      CHECK(eventually([&, reads_before = ~std::uint64_t{0}]() mutable {
+        std::this_thread::sleep_for(20ms);
+        reads = source->shared->reads;
+        return reads == std::exchange(reads_before, reads);
+      }));
+      CHECK(loader->next());  // and the room of one batch is there
+      CHECK(eventually([&] { return source->shared->reads >= reads + 16; }));
+    }
+}
+
 TEST_CASE("an executor without a number holds no process-wide setting") {
   const std::size_t before = tbb::global_control::active_value(tbb::global_control::max_allowed_parallelism);
   {

@@ -112,7 +112,8 @@ TEST_CASE("joined sources give the same batches at any thread count") {
   const Records a{.count = 90}, b{.count = 31, .salt = 1};
   for (const ps::Pipeline& p :
        {ps::from(ps::concat(a, b)) | ps::shuffle(), ps::from(ps::interleave(a, b, {.block = 3})) | ps::shuffle(),
-        ps::from(ps::zip({a, {ps::concat(b, ps::share(b), ps::share(Records{.count = 28})), "b_"}})) | ps::shuffle(),
+        ps::from(ps::zip({a, {ps::concat(b, ps::share(b), ps::share(Records{.count = 28})), "b_"}},
+                         {.by = ps::PairBy::position})) | ps::shuffle(),
         ps::mix({{a, 2}, {b, 1}}, {.count = 100})}) {
     const ps::Pipeline batches = p | AddDraw{} | ps::batch(8);
     const auto one = collect(batches, {.threads = 1}, 3);

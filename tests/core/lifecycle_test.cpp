@@ -118,8 +118,52 @@ TEST_CASE("long work in a transform sees the stop") {
   REQUIRE(eventually([&] { return begun > 0; }));
   loader->stop();
   consumer.join();
+  CHECK(eventually([&] { return begun == seen; }));  // while the loader lives: a stop is told at once
   CHECK(seconds_of([&] { loader.reset(); }) < prompt);
   CHECK(begun == seen);
+}
+
+TEST_CASE("work on what a record's children share sees the stop") {
+  const Watchdog dog(30s);
+  std::atomic<int> begun{0}, seen{0};
+  std::atomic<bool> given_up{false};
+  const auto wait = [&](ps::Context& context) {
+    ++begun;
+    while (!context.stop_requested() && !given_up) std::this_thread::sleep_for(1ms);
+    seen += context.stop_requested();
+  };
+  // In a map before the flat_map, in what counts the children, and in one of them.
+  for (const int where : {0, 1, 2}) {
+    CAPTURE(where);
+    begun = seen = 0;
+    struct Children {
+      std::function<void(ps::Context&)> in_count, in_child;
+      ps::Schema schema(const ps::Schema& in) const { return in; }
+      std::string name() const { return "children"; }
+      std::uint32_t count(const ps::Sample&, ps::Context& context) const {
+        if (in_count) in_count(context);
+        return 2;
+      }
+      void child(const ps::Sample&, std::uint32_t, ps::Sample&, ps::Context& context) const {
+        if (in_child) in_child(context);
+      }
+    };
+    const ps::Pipeline p = ps::from(Records{.count = 10}) | ps::map([&](ps::Sample&, ps::Context& context) {
+                             if (where == 0) wait(context);
+                           }) |
+                           Children{where == 1 ? wait : std::function<void(ps::Context&)>(),
+                                    where == 2 ? wait : std::function<void(ps::Context&)>()} |
+                           ps::batch(1);
+    ps::Loader loader(p, {.threads = 2});
+    std::jthread consumer([&] { (void)loader.next(); });
+    CHECK(eventually([&] { return begun > 0; }));
+    loader.stop();
+    CHECK(eventually([&] { return seen == begun; }));
+    given_up = true;
+    consumer.join();
+    CHECK(seen == begun);
+    given_up = false;
+  }
 }
 
 TEST_CASE("a caller that stalls costs nothing: the source is idle, the memory flat") {

@@ -56,6 +56,90 @@ TEST_CASE("in a forked child every call is refused, endings are harmless, and th
   CHECK(got == expected);
 }
 
+namespace {
+
+// An order that may be asked by many threads at once, as those that make tables are.
+struct Locked {
+  std::shared_ptr<std::mutex> mutex = std::make_shared<std::mutex>();
+  std::string name() const { return "locked"; }
+  std::uint64_t size(std::uint64_t input) const { return input; }
+  std::string describe() const { return "locked"; }
+  void fill(std::uint64_t, std::uint64_t, std::span<ps::OrderPoint>) const { const std::lock_guard lock(*mutex); }
+};
+
+}  // namespace
+
+TEST_CASE("a batch that is let go in a forked child asks for no other one") {
+  const Watchdog dog(120s);
+  struct Asked {
+    std::shared_ptr<std::atomic<int>> times = std::make_shared<std::atomic<int>>(0);
+    std::string name() const { return "asked"; }
+    std::string describe() const { return "asked"; }
+    std::uint64_t size(std::uint64_t input) const { return input; }
+    void fill(std::uint64_t, std::uint64_t, std::span<ps::OrderPoint>) const { ++*times; }
+  };
+  const Asked order;
+  ps::Loader loader(ps::from(Records{.count = 100}) | order | ps::batch(5), {.threads = 1, .depth = 2});
+  ps::Batch held = *loader.next();
+  int before = 0;
+  CHECK(eventually([&] {  // the ring is full
+    std::this_thread::sleep_for(10ms);
+    return *order.times == std::exchange(before, *order.times);
+  }));
+  CHECK(in_child([&] {
+    held.release();
+    return *order.times == before;
+  }));
+  held.release();
+  CHECK(*order.times > before);  // here it does, at once
+
+  ps::EmulatedGpu gpu({.mode = Mode::late});
+  ps::Loader on_device(pipeline(), {.device = gpu.device(), .threads = 1, .device_depth = 2});
+  auto stream = gpu.make_stream("consumer");
+  ps::Batch there = *on_device.next(stream.ref());
+  std::uint64_t calls = 0;
+  CHECK(eventually([&] {
+    std::this_thread::sleep_for(10ms);
+    return gpu.calls() == std::exchange(calls, gpu.calls());
+  }));
+  CHECK(in_child([&] {
+    there.release();
+    return gpu.calls() == calls;
+  }));
+  there.release();
+  CHECK(gpu.calls() > calls);
+}
+
+TEST_CASE("in a forked child an order that threads of the parent may hold is refused") {
+  const Watchdog dog(120s);
+  const Locked order;
+  const ps::Pipeline p = ps::from(Records{.count = 10}) | order;
+  std::uint64_t index = 0;
+  const ps::Executor executor(1);  // this process has threads by now
+  {
+    const std::lock_guard held_by_a_thread_that_is_not_there(*order.mutex);
+    CHECK(in_child([&] { return is_forked([&] { p.fill(0, 3, {&index, 1}); }) && is_forked([&] { (void)p.at(3); }); }));
+  }
+  p.fill(0, 3, {&index, 1});
+  CHECK(index == 3);
+}
+
+TEST_CASE("a child of a process without threads may ask for an order, and have a loader of its own") {
+  const std::string name = "a child of a process without threads may ask for an order, and have a loader of its own";
+  if (!inner()) {
+    CHECK(run_inner(name) == 0);
+    return;
+  }
+  const ps::Pipeline p = pipeline();
+  std::uint64_t index = 0;
+  p.fill(0, 3, {&index, 1});
+  CHECK(in_child([&] {
+    std::uint64_t same = 0;
+    p.fill(0, 3, {&same, 1});
+    return same == index && collect(p, {.threads = 2}).size() == 63;
+  }));
+}
+
 TEST_CASE("in a forked child a device is the parent's: every call is refused, endings are harmless") {
   const Watchdog dog(120s);
   const auto expected = collect(pipeline(), {.threads = 1});

@@ -201,6 +201,12 @@ TEST_CASE("of a record's samples only a window is held at a time") {
   ps::write(p, narrow, {.threads = 2, .window_bytes = 16 * sample_bytes});
   CHECK(narrow.puts == children);
   CHECK(most <= 16 + 3 * (4 + 1));
+  // Without any, a batch is one sample.
+  most = 0;
+  Counting none{&held};
+  ps::write(p, none, {.threads = 2, .window_bytes = 0});
+  CHECK(none.puts == children);
+  CHECK(most <= 16 + 3);
 }
 
 TEST_CASE("a stream's records are written under their numbers, with and without samples made of them") {

@@ -180,6 +180,25 @@ TEST_CASE("a write keeps to its window of bytes") {
   CHECK(most <= 8);
 }
 
+TEST_CASE("a write without any bytes for its window has one sample in work") {
+  const Watchdog dog(60s);
+  std::atomic<int> in_work{0}, most{0};
+  Records source{.count = 100};
+  source.shared->before_read = [&](std::uint64_t) { most = std::max(most.load(), ++in_work); };
+  struct Counts : Sink {
+    std::atomic<int>* in_work = nullptr;
+    void put(const ps::SinkItem& item, ps::Sample& sample) {
+      --*in_work;
+      Sink::put(item, sample);
+    }
+  };
+  Counts sink;
+  sink.in_work = &in_work;
+  ps::write(pipeline(source), sink, {.threads = 3, .window = 20, .window_bytes = 0});
+  CHECK(sink.stored == expected());
+  CHECK(most == 1);
+}
+
 TEST_CASE("write takes no policy, and an exception from anywhere is an Error") {
   Sink sink;
   CHECK(error_of([&] { ps::write(pipeline() | ps::on_error({.policy = ps::OnError::mask}), sink, {}); })->code() ==

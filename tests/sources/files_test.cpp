@@ -3,13 +3,11 @@
 #include <sys/stat.h>
 
 #include <filesystem>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
-#include <penstock/batch_stage.hpp>
-#include <penstock/loader.hpp>
-#include <penstock/pipeline.hpp>
-#include <penstock/transform.hpp>
+#include <penstock/penstock.hpp>
 
 #include "source_checks.hpp"
 #include "support/catch.hpp"
@@ -42,7 +40,7 @@ TEST_CASE("files in class folders") {
 
   const FilesSource source({.root = folder.path().string()});
   CHECK(source.schema().to_string() == "{image: u8[?], label: i64[]}");
-  CHECK(keys_of(source) == Keys{"bird/deep/er/x.png", "cat/img2.JPG", "cat/img10.jpg"});
+  CHECK(keys_of(source) == Keys{"bird/deep/er/x", "cat/img2", "cat/img10"});
   CHECK(source.classes() == Keys{"ant", "bird", "cat"});
   CHECK(read_text(source, 2) == "ten");
   CHECK(read_label(source, 2) == 2);
@@ -50,11 +48,11 @@ TEST_CASE("files in class folders") {
 
   SECTION("in the order of bytes") {
     const FilesSource by_bytes({.root = folder.path().string(), .order = FilesOrder::bytes});
-    CHECK(keys_of(by_bytes) == Keys{"bird/deep/er/x.png", "cat/img10.jpg", "cat/img2.JPG"});
+    CHECK(keys_of(by_bytes) == Keys{"bird/deep/er/x", "cat/img10", "cat/img2"});
     CHECK(read_text(by_bytes, 1) == "ten");
   }
   SECTION("with other extensions") {
-    CHECK(keys_of(FilesSource({.root = folder.path().string(), .extensions = {"TXT"}})) == Keys{"bird/readme.txt"});
+    CHECK(keys_of(FilesSource({.root = folder.path().string(), .extensions = {"TXT"}})) == Keys{"bird/readme"});
     CHECK(FilesSource({.root = folder.path().string(), .extensions = {}}).size() == 4);
   }
   SECTION("fields have names") {
@@ -65,19 +63,19 @@ TEST_CASE("files in class folders") {
 
 TEST_CASE("natural order") {
   const TempFolder folder;
-  const Keys expected{"a/01.jpg",
-                      "a/1.jpg",
-                      "a/1a.jpg",
-                      "a/2.jpg",
-                      "a/10/3.jpg",
-                      "a/10.jpg",
-                      "a/010b.jpg",
-                      "a 1/0.jpg",
-                      "b2/1.jpg",
-                      "b10/1.jpg",
-                      "c/99999999999999999999998.jpg",
-                      "c/99999999999999999999999.jpg"};
-  for (const std::string& key : expected) folder.write(key, key);
+  const Keys expected{"a/01",
+                      "a/1",
+                      "a/1a",
+                      "a/2",
+                      "a/10/3",
+                      "a/10",
+                      "a/010b",
+                      "a 1/0",
+                      "b2/1",
+                      "b10/1",
+                      "c/99999999999999999999998",
+                      "c/99999999999999999999999"};
+  for (const std::string& key : expected) folder.write(key + ".jpg", key);
   CHECK(keys_of(FilesSource({.root = folder.path().string()})) == expected);
 }
 
@@ -118,7 +116,7 @@ TEST_CASE("labels from a CSV file") {
                  "\xef\xbb\xbf"
                  "File,label\r\n./a.jpg,-3,more\r\n\r\n\"sub/b, \"\"b\"\".jpg\",7\r\nc.bin,12");
     const FilesSource source = open();
-    CHECK(keys_of(source) == Keys{"a.jpg", "c.bin", "sub/b, \"b\".jpg"});
+    CHECK(keys_of(source) == Keys{"a", "c.bin", "sub/b, \"b\""});
     CHECK(read_label(source, 0) == -3);
     CHECK(read_label(source, 1) == 12);
     CHECK(read_label(source, 2) == 7);
@@ -175,13 +173,118 @@ TEST_CASE("labels from a CSV file") {
   }
 }
 
+TEST_CASE("what a stage can't do with a file is said with the file's name") {
+  const TempFolder folder;
+  folder.write("cat/a.png", "a");
+  const auto fail = [](View<const std::uint8_t, 1>, View<std::uint8_t, 1>) { throw Error(Errc::corrupt, "planted"); };
+  const Pipeline failing = from(Files{.root = folder.path().string()}) | map("image", fail);
+  const Error error = error_of([&] { (void)failing.at(0); });
+  CHECK(error.key() == "cat/a");
+  CHECK(error.file() == folder / "cat/a.png");
+  const Files again{.root = folder.path().string()};
+  const auto of_zip = error_of([&] { (void)(from(zip({{again}, {again, "b_"}})) | map("image", fail)).at(0); });
+  CHECK(of_zip.file() == folder / "cat/a.png");
+}
+
+TEST_CASE("keys are paths without an image's ending, where no two files get the same") {
+  const TempFolder folder;
+  for (const char* name : {"a/1.jpg", "a/1.png", "a/2.png", "a/3.jpg.png", "a/3.jpg", "a/4.txt", "a/5", "a/5.gif",
+                           "a.b/6", "a/.7.jpg", "a/8.tar.JPEG"})
+    folder.write(name, name);
+  const auto keys = [&](std::vector<std::string> extensions) {
+    return keys_of(
+        FilesSource({.root = folder.path().string(), .extensions = std::move(extensions), .order = FilesOrder::bytes}));
+  };
+  // a/3.jpg.png keeps its ending as long as a file has the key that it would get.
+  CHECK(keys(Files{}.extensions) == Keys{"a/1.jpg", "a/1.png", "a/2", "a/3", "a/3.jpg.png", "a/5", "a/8.tar"});
+  CHECK(keys({}) ==
+        Keys{"a.b/6", "a/1.jpg", "a/1.png", "a/2", "a/3", "a/3.jpg.png", "a/4.txt", "a/5", "a/5.gif", "a/8.tar"});
+  CHECK(keys({"png"}) == Keys{"a/1", "a/2", "a/3.jpg"});
+  CHECK(keys({"txt"}) == Keys{"a/4"});
+}
+
+TEST_CASE("images and masks in two folders are paired by their names") {
+  const TempFolder images, masks;
+  for (const char* name : {"a", "b", "c"}) images.write(std::string(name) + ".jpg", name);
+  for (const char* name : {"b", "c", "d"}) masks.write(std::string(name) + ".png", name);
+  const auto root = [](const TempFolder& folder) { return folder.path().string(); };
+  const Error error =
+      error_of([&] { (void)zip(Files{.root = root(images)}, Files{.root = root(masks), .field = "mask"}); });
+  CHECK(error.code() == Errc::invalid_argument);
+  CHECK(mentions(error, "record 0 is \"a\" in part 0 (files) and \"b\" in part 1 (files)"));
+  const AnySource both =
+      pair(Files{.root = root(images)}, Files{.root = root(masks), .field = "mask"}, {.unpaired = Unpaired::leave_out});
+  REQUIRE(both.size() == 2);
+  for (std::uint64_t i = 0; i < 2; ++i)
+    CHECK(text_of(read_sample(both, i)["image"]) == text_of(read_sample(both, i)["mask"]));
+  CHECK(both.model()->key(0) == "b");
+}
+
+TEST_CASE("a function of the path gives the labels") {
+  const TempFolder folder;
+  for (const char* name : {"cat_2.jpg", "cat_10.jpg", "sub/ant_1.jpg", "bee_3.png"}) folder.write(name, name);
+  const auto open = [&](FileLabel label, std::string csv = {}) {
+    return FilesSource({.root = folder.path().string(), .labels = std::move(csv), .label = std::move(label)});
+  };
+  const auto labels = [](const FilesSource& source) {
+    std::vector<std::int64_t> read;
+    for (std::uint64_t i = 0; i < source.size(); ++i) read.push_back(read_label(source, i));
+    CHECK(source.labels("label") == read);
+    CHECK(labels_of(source, "label") == read);
+    return read;
+  };
+  const auto class_of = [](std::string_view path) {
+    const std::string_view name = path.substr(path.rfind('/') + 1);
+    return name.substr(0, name.find('_'));
+  };
+  const FilesSource named = open(class_of);
+  CHECK(named.schema().to_string() == "{image: u8[?], label: i64[]}");
+  CHECK(named.classes() == Keys{"ant", "bee", "cat"});
+  CHECK(keys_of(named) == Keys{"bee_3", "cat_2", "cat_10", "sub/ant_1"});
+  CHECK(labels(named) == std::vector<std::int64_t>{1, 2, 2, 0});
+  const FilesSource numbered = open([](std::string_view path) { return static_cast<int>(path.size()) - 100; });
+  CHECK(numbered.classes().empty());
+  CHECK(labels(numbered) == std::vector<std::int64_t>{-91, -91, -90, -87});
+  CHECK(open({"kind", class_of}).schema().to_string() == "{image: u8[?], kind: i64[]}");
+  CHECK(open(class_of).identity() == named.identity());
+  CHECK(numbered.identity() != named.identity());
+  const Error thrown = error_of([&] {
+    open([](std::string_view path) -> int { throw std::runtime_error("no class in " + std::string(path)); });
+  });
+  CHECK(thrown.code() == Errc::user);
+  CHECK(mentions(thrown, "no class in bee_3.png"));
+  CHECK(thrown.file() == folder / "bee_3.png");
+  CHECK(error_of([&] { open(class_of, folder / "labels.csv"); }).code() == Errc::invalid_argument);
+  // Drawn and split by class without a look at any file.
+  for (const char* name : {"cat_2.jpg", "cat_10.jpg", "sub/ant_1.jpg", "bee_3.png"})
+    std::filesystem::remove(folder / name);
+  CHECK((from(named) | split({.shares = {1, 1}, .stratify = "label"}) | draw_balanced("label", {.count = 9})).size() ==
+        9);
+}
+
+TEST_CASE("options that open a source stand for it in joins") {
+  const TempFolder folder;
+  folder.write("a.jpg", "a");
+  folder.write("b.jpg", "b");
+  const std::string root = folder.path().string();
+  CHECK(concat(Files{.root = root}, Files{.root = root}).size() == 4);
+  CHECK(interleave(Files{.root = root}, Files{.root = root}, {.block = 2}).size() == 4);
+  CHECK(zip(Files{.root = root}, Files{.root = root, .field = "b"}, Files{.root = root, .field = "c"}).size() == 2);
+  CHECK(zip({Files{.root = root}, {Files{.root = root}, "b_"}}).schema().size() == 2);
+  CHECK(pair({{Files{.root = root}}, {Files{.root = root}, "b_"}}).size() == 2);
+  CHECK(mix({{Files{.root = root}, 0.5}, {Files{.root = root}, 1}}, {.count = 7}).size() == 7);
+  CHECK(share(Files{.root = root}).size() == 2);
+  CHECK(mentions(error_of([&] { (void)windows(Files{.root = root}, {.length = 2}); }), "varies"));
+  CHECK(error_of([&] { (void)concat(Files{.root = root}, Files{.root = root + "/none"}); }).code() == Errc::not_found);
+}
+
 TEST_CASE("names may be any bytes") {
   const TempFolder folder;
   const std::string odd = "cla\nss/\xff\xfe \t'\".jpg";
   folder.write(odd, "odd");
   const FilesSource source({.root = folder.path().string()});
   REQUIRE(source.size() == 1);
-  CHECK(source.key(0) == odd);
+  CHECK(source.key(0) + ".jpg" == odd);
   CHECK(read_text(source, 0) == "odd");
   CHECK(source.classes() == Keys{"cla\nss"});
 }
@@ -196,7 +299,7 @@ TEST_CASE("links are followed, loops are not") {
   std::filesystem::create_symlink(folder / "nothing", folder / "a/dangling.jpg");
   REQUIRE(::mkfifo((folder / "a/pipe.jpg").c_str(), 0600) == 0);
   const FilesSource source({.root = folder.path().string()});
-  CHECK(keys_of(source) == Keys{"a/x.jpg", "a/z.jpg", "b/y.jpg"});
+  CHECK(keys_of(source) == Keys{"a/x", "a/z", "b/y"});
   CHECK(read_text(source, 1) == "x");
   CHECK(read_text(source, 2) == "y");
   CHECK(source.broken_links() == 1);
@@ -210,7 +313,7 @@ TEST_CASE("a file that is gone, or is no file any more") {
   std::filesystem::remove(folder / "a/x.jpg");
   const Error gone = error_of([&] { read_sample(source, 0); });
   CHECK(gone.code() == Errc::not_found);
-  CHECK(gone.key() == "a/x.jpg");
+  CHECK(gone.key() == "a/x");
   CHECK(gone.file() == folder / "a/x.jpg");
   CHECK(gone.index() == 0);
   std::filesystem::remove(folder / "a/y.jpg");
@@ -269,7 +372,7 @@ TEST_CASE("a file larger than a sample may be is refused before memory is taken 
   CHECK(error.code() == Errc::limit_exceeded);
   CHECK(error.sample_scoped());
   CHECK(error.stage() == "read");
-  CHECK(error.key() == "big.jpg");
+  CHECK(error.key() == "big");
   CHECK(error.index() == 1);
   CHECK(mentions(error, "max_sample_bytes"));
   std::filesystem::resize_file(folder / "big.jpg", 1000);

@@ -37,6 +37,27 @@ Error refused(const Hdf5& options, Errc code, const std::string& file, const std
   return error;
 }
 
+// A dataset [3] or [3, `row`] whose chunks go through that filter, or none (0); nothing is written to it.
+void create(const std::string& path, const std::string& name, hid_t type, hsize_t row = 0, H5Z_filter_t filter = 0) {
+  const bool there = std::filesystem::exists(path);
+  const H5Id file(there ? H5Fopen(path.c_str(), H5F_ACC_RDWR, H5P_DEFAULT)
+                        : H5Fcreate(path.c_str(), H5F_ACC_EXCL, H5P_DEFAULT, H5P_DEFAULT));
+  const hsize_t dims[] = {3, row};
+  const int rank = row == 0 ? 1 : 2;
+  const H5Id space(H5Screate_simple(rank, dims, nullptr)), creation(H5Pcreate(H5P_DATASET_CREATE));
+  if (filter != 0) {
+    h5_must(H5Pset_chunk(creation, rank, dims));
+    h5_must(H5Pset_filter(creation, filter, H5Z_FLAG_OPTIONAL, 0, nullptr));
+  }
+  const H5Id dataset(H5Dcreate2(file, name.c_str(), type, space, H5P_DEFAULT, creation, H5P_DEFAULT));
+}
+
+bool has_note(const Hdf5Source& source, const std::string& text) {
+  for (const std::string& note : source.notes())
+    if (note.find(text) != std::string::npos) return true;
+  return false;
+}
+
 // What was written to stderr meanwhile.
 template <class Act>
 std::string printed(const Act& act) {
@@ -290,4 +311,50 @@ TEST_CASE("a source opened after the library was closed reads as ever") {
     H5Pset_fapl_stdio(access);
     return read();
   }));
+}
+
+TEST_CASE("a dataset that can't be read is left out, and the others are read") {
+  const TempFolder folder;
+  const std::string path = folder / "some.h5";
+  constexpr H5Z_filter_t nobodys = 299;
+  create(path, "a_strange", H5T_STD_I32LE, 4, nobodys);
+  create(path, "b", H5T_STD_I32LE, 4);
+  create(path, "c_link", H5T_STD_REF_OBJ);
+  create(path, "d", H5T_IEEE_F32LE, 0, H5Z_FILTER_DEFLATE);
+  const Hdf5Source source({.path = path});
+  CHECK(source.schema().to_string() == "{b: i32[4], d: f32[]}");
+  CHECK(has_note(source, "a_strange: left out"));
+  CHECK(has_note(source, "299"));
+  CHECK(has_note(source, "c_link: left out"));
+  CHECK(from(source).plan().find("a_strange: left out") != std::string::npos);
+  CHECK(from(source).at(2)["b"].shape == Shape{4});
+  // Named, it is an error.
+  for (const char* name : {"a_strange", "c_link"})
+    refused({.path = path, .fields = {{.dataset = "b"}, {.dataset = name}}}, Errc::unsupported, path, {name});
+  CHECK(Hdf5Source({.path = path, .fields = {{.dataset = "b"}}}).notes().size() == 1);
+  // So where nothing is left.
+  create(folder / "none.h5", "only", H5T_STD_I32LE, 4, nobodys);
+  refused({.path = folder / "none.h5"}, Errc::unsupported, folder / "none.h5", {"299", "only"});
+}
+
+TEST_CASE("a row that is larger than a sample may be takes no memory") {
+  const TempFolder folder;
+  const std::string path = folder / "large.h5";
+  constexpr hsize_t enormous = hsize_t{1} << 43;  // elements of a row that nobody wrote
+  const H5Id pair(H5Tcreate(H5T_COMPOUND, 8));
+  h5_must(H5Tinsert(pair, "x", 0, H5T_STD_I32BE));
+  h5_must(H5Tinsert(pair, "y", 4, H5T_STD_I32LE));
+  create(path, "big", H5T_STD_I32BE, enormous);
+  create(path, "half", H5T_STD_U16BE, enormous);
+  create(path, "odd", H5T_STD_I32LE, enormous);
+  create(path, "pairs", pair, enormous);
+  for (const bool trust : {true, false})
+    for (const char* name : {"big", "half", "odd", "pairs"}) {
+      INFO(name << ", trust " << trust);
+      Hdf5Field field{.dataset = name};
+      if (name == std::string("pairs")) field.member = "x";
+      const Hdf5Source source({.path = path, .fields = {field}, .trust = trust});
+      // At an opened source, as at a record: never out_of_memory.
+      CHECK(code_of([&] { static_cast<void>(from(source).at(1)); }) == Errc::limit_exceeded);
+    }
 }

@@ -35,7 +35,11 @@ def column(name, rows, dimensions=None):
 
 def columns_of(name, dataset):
     """What h5py reads."""
-    if h5py.check_string_dtype(dataset.dtype) or h5py.check_vlen_dtype(dataset.dtype):
+    kind = h5py.check_vlen_dtype(dataset.dtype)
+    if isinstance(kind, np.dtype) and kind.byteorder == ">":
+        # h5py gives the bytes as they are stored, but says that they are of the machine's order.
+        return [column(name, [row.view(kind) for row in (dataset[i] for i in range(len(dataset)))])]
+    if h5py.check_string_dtype(dataset.dtype) or kind:
         return [column(name, [row if not isinstance(row, str) else row.encode() for row in (dataset[i] for i in range(len(dataset)))])]
     rows = dataset[:]
     if rows.dtype.kind == "c":
@@ -124,8 +128,6 @@ def slides():
 
 def storage():
     n = 45
-    with h5py.File(path_of("lzf"), "w") as file:
-        file.create_dataset("x", data=numbers((n, 20), np.int32), chunks=(8, 20), compression="lzf")
     with h5py.File(path_of("filters"), "w") as file:
         file.create_dataset("scaled", data=numbers((n, 20), np.int32), chunks=(8, 20), scaleoffset=0)
         file.create_dataset("scaled_float", data=numbers((n, 20), np.float32), chunks=(8, 20), scaleoffset=3)
@@ -173,6 +175,36 @@ def storage():
         expect(name)
 
 
+def packed():
+    """Filters beyond HDF5's own: h5py has lzf, others come as plugins of the library."""
+    n = 45
+    try:
+        import hdf5plugin  # brings more of them
+    except ImportError:
+        pass
+    kinds = [("lzf", "lzf", None), ("lz4", 32004, ()), ("lz4_small", 32004, (1024,)), ("zstd", 32015, (5,)),
+             ("bitshuffle", 32008, (0, 0)), ("bitshuffle_lz4", 32008, (0, 2)), ("bitshuffle_small", 32008, (128, 2))]
+    # Not bitshuffle with Zstandard: a plugin built without that stores what isn't compressed, and says it is.
+    kinds += [(f"blosc_{c}_{s}", 32001, (0, 0, 0, 0, 5, s, c)) for c in (0, 1, 2, 4, 5) for s in (0, 1, 2)]
+    for path, some in (("packed", kinds[:1]), ("plugins", kinds[1:])):
+        with h5py.File(path_of(path), "w") as file:
+            file.create_dataset("deflate", data=numbers((n, 20), np.int32), chunks=(8, 20), compression=1)
+            for name, kind, options in some:
+                if kind != "lzf" and not h5py.h5z.filter_avail(kind):
+                    continue
+                for dtype in ("u1", "<i2", ">i4", "<f4", "<f8"):
+                    for shape, chunks in (((n, 20), (8, 20)), ((n, 33, 3), (7, 10, 3)), ((n,), (19,))):
+                        for more in ({}, {"shuffle": True}, {"fletcher32": True}) if kind == "lzf" else ({},):
+                            label = f"{name}_{dtype[-2:]}{'b' if dtype[0] == '>' else ''}_{len(shape)}{''.join(more)}"
+                            try:
+                                file.create_dataset(label, data=numbers(shape, dtype), chunks=chunks, compression=kind, compression_opts=options, **more)
+                            except (ValueError, OSError) as error:  # a plugin without this compressor
+                                print(label, error)
+                                if label in file:
+                                    del file[label]
+        expect(path)
+
+
 def types():
     n = 33
     with h5py.File(path_of("types"), "w") as file:
@@ -195,6 +227,20 @@ def types():
         file.create_dataset("fixed", data=np.array([w.encode()[:12] for w in words], "S12"))
         file.create_dataset("fixed_packed", data=np.array([w.encode()[:12] for w in words], "S12"), chunks=(7,), compression="gzip")
         file.create_dataset("variable_packed", data=words, dtype=h5py.string_dtype(), chunks=(7,), compression="gzip")
+        # Of every padding, with NULs anywhere.
+        parts = [b"a\0b\0\0", b"\0\0\0a\0", b"\0" * 5, b" ab  ", b"abcde", b"ab\0  ", b"     "]
+        for name, padding in (("nul_term", h5py.h5t.STR_NULLTERM), ("nul_pad", h5py.h5t.STR_NULLPAD), ("space_pad", h5py.h5t.STR_SPACEPAD)):
+            kind = h5py.h5t.C_S1.copy()
+            kind.set_size(5)
+            kind.set_strpad(padding)
+            made = h5py.h5d.create(file.id, name.encode(), kind, h5py.h5s.create_simple((n,)))
+            values = b"".join(parts[i % len(parts)] for i in range(n))
+            made.write(h5py.h5s.ALL, h5py.h5s.ALL, np.frombuffer(values, "V5"), kind)
+        # Text as PyTables stores it, on machines of both byte orders.
+        for name, kind in (("utf32_little", "<u4"), ("utf32_big", ">u4")):
+            text = file.create_dataset(name, shape=(n,), dtype=h5py.vlen_dtype(np.dtype(kind)))
+            for i in range(n):
+                text[i] = np.array([ord(c) for c in words[i]], kind)
         ragged = file.create_dataset("ragged", shape=(n,), dtype=h5py.vlen_dtype(np.float32))
         bytes_of = file.create_dataset("encoded", shape=(n,), dtype=h5py.vlen_dtype(np.uint8))
         for i in range(n):
@@ -230,6 +276,6 @@ def stored():
 
 
 for case in sys.argv[2:]:
-    {"pcam": pcam, "slides": slides, "storage": storage, "types": types, "features": features, "stored": stored}[case]()
+    {"pcam": pcam, "slides": slides, "storage": storage, "packed": packed, "types": types, "features": features, "stored": stored}[case]()
 with open(f"{folder}/names", "w") as out:
     out.write("\n".join(names))

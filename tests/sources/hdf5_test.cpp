@@ -2,6 +2,7 @@
 #include <penstock/sources/hdf5.hpp>
 
 #include <algorithm>
+#include <cstring>
 #include <filesystem>
 #include <numeric>
 #include <string>
@@ -43,6 +44,63 @@ std::vector<T> values_of(const Hdf5Source& source, std::uint64_t index, std::str
 }
 
 }  // namespace
+
+TEST_CASE("labels of HDF5 are had from their dataset alone") {
+  const TempFolder folder;
+  const std::string path = folder / "a.h5", more = folder / "b.h5";
+  for (const auto& [name, rows] : {std::pair{path, hsize_t{50}}, std::pair{more, hsize_t{9}}})
+    write_h5(name,
+             {.data = {counting_chunks<std::uint8_t>("x", {rows, 40}, {8, 40}, {H5Filter::deflate}),
+                       counting<std::int32_t>("y", {rows}, -5),
+                       counting_chunks<std::uint8_t>("c", {rows}, {8}, {H5Filter::deflate}), compound_rows(rows)}});
+  for (const std::size_t keep_bytes : {std::size_t{16} << 20, std::size_t{0}}) {
+    const Hdf5Source source({.paths = {path, more}, .keep_bytes = keep_bytes});
+    for (const char* field : {"y", "c", "rows/label"}) {
+      INFO(field << " " << keep_bytes);
+      const auto labels = source.labels(field);
+      REQUIRE(labels);
+      REQUIRE(labels->size() == 59);
+      CHECK(labels_of(source, field) == *labels);
+      for (const std::uint64_t i : {0u, 7u, 49u, 50u, 58u}) {
+        const OwnedSample sample = read_sample(source, i);
+        const TensorView value = sample[field];
+        REQUIRE(std::memcmp(&(*labels)[i], value.data, value.bytes()) == 0);
+      }
+    }
+    CHECK(source.labels("x") == std::nullopt);
+    CHECK(source.labels("none") == std::nullopt);
+  }
+  // What can't be read of the images is not looked at.
+  const Hdf5Source source(
+      {.path = path, .fields = {{.dataset = "x"}, {.dataset = "y", .name = "label"}}, .keep_bytes = 0});
+  CHECK(source.labels("label")->at(49) == 44);
+}
+
+TEST_CASE("windows of HDF5 series are pieces of its datasets") {
+  const TempFolder folder;
+  const std::string path = folder / "ecg.h5";
+  H5Data who = counting<std::uint16_t>("who", {103});
+  std::vector<std::uint16_t> of(103);
+  for (std::size_t i = 0; i < of.size(); ++i) of[i] = static_cast<std::uint16_t>(i / 40);
+  who.values = bytes_of(of);
+  write_h5(path, {.data = {counting_chunks<float>("x", {103, 3}, {10, 3}, {H5Filter::deflate}), who}});
+  const AnySource all = windows(Hdf5{.path = path}, {.length = 16, .stride = 8, .group_by = "who"});
+  CHECK(all.schema().to_string() == "{who: u16[16], x: f32[16, 3]}");
+  REQUIRE(all.size() == 4 + 4 + 1);
+  const std::vector<std::uint64_t> first{0, 8, 16, 24, 40, 48, 56, 64, 80};
+  Loader loader(from(all) | shuffle({.seed = 2, .blocks = true}) | batch(4), {.threads = 2, .epochs = 1});
+  std::uint64_t seen = 0;
+  for (const Batch& b : loader.epoch())
+    for (std::uint64_t r = 0; r < b.size(); ++r, ++seen) {
+      const auto row = static_cast<std::int64_t>(r);
+      for (std::int64_t k = 0; k < 16; ++k) {
+        const std::uint64_t at = first[b.indices()[r]] + static_cast<std::uint64_t>(k);
+        REQUIRE(b.view<float, 3>("x")(row, k, 2) == static_cast<float>(at * 3 + 2));
+        REQUIRE(b.view<std::uint16_t, 2>("who")(row, k) == at / 40);
+      }
+    }
+  CHECK(seen == 9);
+}
 
 TEST_CASE("each dataset and each column is a field") {
   const TempFolder folder;

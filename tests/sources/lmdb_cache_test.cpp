@@ -150,6 +150,34 @@ TEST_CASE("loaders at once fill one cache on disk") {
   CHECK(made.calls->total() == 0);
 }
 
+TEST_CASE("a reader in the middle of its work sees what was stored since it began") {
+  const Watchdog dog(60s);
+  const TempFolder folder;
+  const Mix made;
+  Records source = wide(3);
+  const ps::Pipeline p = cached(folder / "cache", source, made);
+  const auto stored = [&](int records) {
+    return eventually([&] { return contains(p.plan(), "the cache has " + std::to_string(records) + " of 3"); });
+  };
+  static_cast<void>(epochs_of(p | ps::select({1}) | ps::batch(1), 1, 1));
+  CHECK(stored(1));
+  // One runner reads record 1 from the cache; while it makes 2, 0 is stored, by another thread; then it wants that
+  // again.
+  std::atomic<bool> in_time{false};
+  source.shared->before_read = [&](std::uint64_t index) {
+    if (index == 2) in_time = stored(2);
+  };
+  made.calls->clear();
+  ps::Loader loader(p | ps::select({1, 1, 1, 0, 2, 0}) | ps::batch(1), {.threads = 1, .depth = 8, .epochs = 1});
+  CHECK(loader.next());  // the caller may have made this one
+  CHECK(eventually([&] { return made.calls->total() == 2; }));
+  std::this_thread::sleep_for(300ms);  // and it does the rest alone
+  while (loader.next()) {
+  }
+  CHECK(in_time);
+  CHECK(made.calls->of == std::map<std::uint64_t, std::uint64_t>{{0, 1}, {2, 1}});
+}
+
 TEST_CASE("blocks and advice of what is in a cache on disk are not asked for") {
   const Watchdog dog(60s);
   const TempFolder folder;

@@ -8,12 +8,15 @@
 #include <atomic>
 #include <chrono>
 #include <filesystem>
+#include <fstream>
 #include <numeric>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include <penstock/penstock.hpp>
 #include <penstock/sources/lmdb_sink.hpp>
+#include <penstock/sources/memory.hpp>
 
 #include "raw_lmdb.hpp"
 #include "source_checks.hpp"
@@ -275,6 +278,47 @@ TEST_CASE("a store of 1.2 million keys opens at once") {
   CHECK(read_text(source, 1'199'999) == "data");
   CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(5));
   CHECK(source.key(1'000'001) == "n01000001/image.jpg");
+
+  // Two of them stand in one order: 0.2 s, and no memory for their keys.
+  const LmdbSource again({.path = raw.path});
+  const auto peak = [] {
+    std::ifstream status("/proc/self/status");
+    for (std::string line; std::getline(status, line);)
+      if (line.starts_with("VmHWM:")) return std::stoll(line.substr(6));
+    return 0LL;
+  };
+  const auto kib_before = peak();
+  const auto begin_pairs = std::chrono::steady_clock::now();
+  CHECK(zip({{source}, {again, "mask_"}}).size() == 1'200'000);
+  CHECK(pair({{source}, {again, "mask_"}}).size() == 1'200'000);
+  CHECK(std::chrono::steady_clock::now() - begin_pairs < std::chrono::seconds(8));
+  CHECK(peak() - kib_before < 8 * 1024);
+}
+
+TEST_CASE("labels of records are had without a look at the rest of them") {
+  const TempFolder folder;
+  Memory records;
+  records.add<std::uint8_t>("image", {9000}, std::vector<std::uint8_t>(50 * 9000, 0x5c));
+  std::vector<std::int16_t> classes(50);
+  std::iota(classes.begin(), classes.end(), std::int16_t{-20});
+  records.add<std::int16_t>("label", {}, classes).add<std::uint64_t>("id", {}, std::vector<std::uint64_t>(50, 3));
+  write(from(records), LmdbSink({.path = folder / "a"}));
+  {
+    std::fstream data(folder / "a/data.mdb", std::ios::binary | std::ios::in | std::ios::out);
+    const std::string bytes{std::istreambuf_iterator<char>(data), {}};
+    data.clear();
+    data.seekp(static_cast<std::streamoff>(bytes.find(std::string(4000, 0x5c)) + 2000));
+    data.put(0x5d);
+  }
+  const LmdbSource source({.path = folder / "a"});
+  const std::vector<std::int64_t> expected(classes.begin(), classes.end());
+  CHECK(source.labels("label") == expected);
+  CHECK(labels_of(source, "label") == expected);
+  CHECK(source.labels("image") == std::nullopt);
+  CHECK(source.labels("id") == std::nullopt);  // may be no int64, so it is read
+  CHECK(source.labels("none") == std::nullopt);
+  CHECK(LmdbSource({.path = folder / "a", .safe_read = true}).labels("label") == std::nullopt);
+  CHECK(error_of([&] { (void)labels_of(source, "id"); }).code() == Errc::corrupt);
 }
 
 TEST_CASE("lmdb readers on many threads") {

@@ -59,6 +59,19 @@ TEST_CASE("datum with encoded images") {
   CHECK(read_label(source, 1) == -2);
 }
 
+TEST_CASE("labels of datums are had without their images") {
+  const TempFolder folder;
+  const LmdbSource source = datum_store(folder, {{"a", number(5, 7) + bytes(4, "jpeg") + number(7, 1)},
+                                                 {"b", bytes(4, "x") + number(5, -1) + number(7, 1)}});
+  CHECK(source.labels("label") == std::vector<std::int64_t>{7, -1});
+  CHECK(source.labels("image") == std::nullopt);
+  const LmdbSource damaged = datum_store(folder, {{"a", number(5, 7) + number(7, 1)}, {"b", "\xff"}});
+  const Error error = error_of([&] { (void)damaged.labels("label"); });
+  CHECK(error.code() == Errc::corrupt);
+  CHECK(error.key() == "b");
+  CHECK(error.index() == 1);
+}
+
 TEST_CASE("datum with pixels") {
   const TempFolder folder;
   const LmdbSource source = datum_store(folder, {{"0", size_of_image(1, 2, 3) + bytes(4, "abcdef") + number(5, 1)},

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -41,7 +42,8 @@ struct CsvVector {
 };
 
 /// A table in text files to read from, one record a line: comma-separated values (RFC 4180), or with another delimiter.
-/// `from(Csv{.path = "labels.csv"})` opens it; `zip(images, CsvSource({...}))` puts its columns beside other fields.
+/// `from(Csv{.path = "labels.csv"})` opens it; `zip(images, Csv{...}, {.by = PairBy::position})` puts its columns
+/// beside other fields, line by line: keys are places in a file here, so they tell nothing of what belongs together.
 ///
 /// A cell may be in double quotes, in which a quote is written twice, and delimiters and line ends stand for
 /// themselves. Lines end with LF or CRLF; empty lines and a byte order mark are skipped. There are no comments. Numbers
@@ -74,6 +76,8 @@ class PENSTOCK_API CsvReader {
   /// its dtype, is missing, or for a record with more or fewer cells than the header; Error(not_found) past the end;
   /// Error(io).
   void read(std::uint64_t index, SampleBuilder& out);
+  /// These records are read next: has the processor fetch their lines.
+  void expect(std::span<const std::uint64_t> indices) noexcept;
 
  private:
   friend class CsvSource;
@@ -82,7 +86,7 @@ class PENSTOCK_API CsvReader {
   std::unique_ptr<Impl> impl_;
 };
 
-/// The records of text tables. Opening goes through the files once to find where records begin (8 bytes of memory
+/// The records of text tables. Opening goes through the files once to find where records begin (4 bytes of memory
 /// each), once more where types are automatic; give types, and it is about as fast as the files can be read. Cells
 /// are parsed when they are read. Files may have their columns in different orders. Immutable; copies share the index;
 /// any thread. The files must not change while it is open.

@@ -35,6 +35,11 @@ struct Hdf5Field {
 /// of FALSE and TRUE in a byte as boolean), bit fields and fixed arrays of these become tensors, opaque values u8[n];
 /// byte order is the machine's. Strings, fixed (without their padding) or variable, become u8[?], variable-length
 /// sequences a `[?]` of their element.
+///
+/// Chunks may be compressed by deflate, and in a build with PENSTOCK_HDF5_FILTERS by lzf, lz4, zstd, blosc (1) and
+/// bitshuffle (plain, with lz4 or zstd), without the library's plugins for these; also shuffled, and with checksums.
+/// What else went through filters the HDF5 library reads, if it has them; so it does with strings and sequences of any
+/// length, and with what its `reason` says.
 struct Hdf5 {
   using Source = class Hdf5Source;  ///< what it opens
   std::string path = {};
@@ -42,7 +47,8 @@ struct Hdf5 {
                                         ///< agree in name, dtype and shape
   // What changes results.
   std::vector<Hdf5Field> fields = {};  ///< empty: every dataset of the file, whose first dimensions must be equal; of
-                                       ///< a compound dataset each column
+                                       ///< a compound dataset each column. What can't be read (a filter or a type that
+                                       ///< is unsupported) is left out then, and `plan()` says so
   bool verify_checksum = true;         ///< compare Fletcher-32 checksums, where chunks have them
   // What changes only speed, and what a bad file can do.
   std::size_t keep_bytes = 16u << 20;  ///< a dataset of at most so many bytes (labels, coordinates) is read whole when
@@ -119,7 +125,8 @@ class PENSTOCK_API Hdf5Source {
  public:
   /// @throws Error(not_found | io | corrupt) for a file that can't be opened; Error(not_found) for a dataset or member
   /// that isn't there; Error(schema_mismatch) when first dimensions differ, or the files' fields do;
-  /// Error(unsupported) for element types without a field and for filters the HDF5 library does not know;
+  /// Error(unsupported) for element types without a field and for filters that neither penstock nor the HDF5 library
+  /// has, of datasets that are named, or where nothing is left;
   /// Error(invalid_argument) for options that can't work.
   explicit Hdf5Source(Hdf5 options);
 

@@ -58,7 +58,7 @@ PENSTOCK_API Report check_source(const std::function<AnySource()>& make, const S
 
 /// Holds a source to what `Source` promises: its schema is that of every record, a record has the same value whenever,
 /// however and by whichever thread it is read, advice changes nothing, views stay as long as they must, names, keys,
-/// identity and blocks are what they have to be.
+/// identity, blocks and labels are what they have to be.
 ///
 ///     const auto report = penstock::testing::check_source([] { return Sines{}; });
 ///

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <system_error>
 #include <thread>
 
 namespace penstock::hdf5 {
@@ -36,12 +37,15 @@ void limit(int resource, std::uint64_t to) {
 void confine(std::uint64_t memory_bytes, int socket) {
   close_others();
   // A process group or a parent's death would go by threads that come and go; an open socket does not.
-  std::thread([socket] {
-    pollfd state{socket, POLLRDHUP, 0};
-    while (::poll(&state, 1, -1) < 0 && errno == EINTR) {
-    }
-    ::_exit(0);
-  }).detach();
+  try {
+    std::thread([socket] {
+      pollfd state{socket, POLLRDHUP, 0};
+      while (::poll(&state, 1, -1) < 0 && errno == EINTR) {
+      }
+      ::_exit(0);
+    }).detach();
+  } catch (const std::system_error&) {  // where there may be no more threads it ends behind the question in work
+  }
   limit(RLIMIT_CORE, 0);
   limit(RLIMIT_FSIZE, 0);
   limit(RLIMIT_NPROC, 0);

@@ -55,8 +55,11 @@ MessageWriter& MessageWriter::put(const DatasetFacts& facts) {
   put(facts.variable).put(facts.layout).put(facts.elsewhere).put(facts.external).put(facts.plain_edges);
   put(facts.offset.has_value()).put(facts.offset.value_or(0));
   put<std::uint64_t>(facts.filters.size());
-  for (const FilterFacts& filter : facts.filters)
-    put(filter.kind).put(filter.value).put(std::string_view(filter.name)).put(std::string_view(filter.missing));
+  for (const FilterFacts& filter : facts.filters) {
+    put(filter.kind);
+    for (const std::uint64_t value : filter.values) put(value);
+    put(std::string_view(filter.name)).put(std::string_view(filter.missing));
+  }
   return put(std::span(facts.fill));
 }
 
@@ -155,10 +158,10 @@ DatasetFacts MessageParser::dataset() {
   const bool has_offset = truth();
   const std::uint64_t offset = number();
   if (has_offset) facts.offset = offset;
-  facts.filters.resize(count(1 + 3 * sizeof(std::uint64_t)));
+  facts.filters.resize(count(1 + 7 * sizeof(std::uint64_t)));
   for (FilterFacts& filter : facts.filters) {
     filter.kind = static_cast<FilterFacts::Kind>(choice(static_cast<std::uint8_t>(FilterFacts::Kind::other)));
-    filter.value = number();
+    for (std::uint64_t& value : filter.values) value = number();
     filter.name = text();
     filter.missing = text();
   }

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <bit>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <string_view>
+#include <type_traits>
+
+#include "digits.hpp"
+
+/// Numbers of at most eight characters and a sign, which most are. A cell's first nine bytes may be read, however long
+/// it is.
+namespace penstock::csv {
+
+inline constexpr std::size_t most_short_bytes = 8;
+
+/// Exact in every float: a division by one of them rounds once.
+template <std::floating_point T>
+inline constexpr T powers_of_ten[] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7};
+
+/// Writes the number that the whole cell says, with a '-' or none, digits, and for floats perhaps a point. False for
+/// all other cells, where `out` stays as it is.
+template <std::floating_point T>
+[[gnu::always_inline]] inline bool parse_short(std::string_view cell, T& out) noexcept {
+  const std::size_t sign = *cell.data() == '-' ? 1 : 0;
+  const std::size_t bytes = cell.size() - sign;
+  if (bytes - 1 >= most_short_bytes) return false;
+  // The last character becomes the highest byte; below the first one are zeros, as if the number began with them.
+  const std::uint64_t text = load_digits(cell.data() + sign) << (64 - 8 * bytes);
+  const std::uint64_t point = zero_bytes(text ^ in_each_byte('.' ^ '0'));
+  // Decimals stay, what is before the point moves up over it. Without one that is an empty part.
+  const unsigned decimal_bits = static_cast<unsigned>(std::countl_zero(point));
+  const std::uint64_t below = ~std::uint64_t{0} >> (decimal_bits / 2) >> (decimal_bits / 2);
+  const std::uint64_t values = (text & ~below) | ((text << 8) & below);
+  if (not_digits(values) != 0 || (point != 0 && bytes == 1)) return false;
+  // At most seven digits with a point, which every float can hold, or eight without one.
+  const T number =
+      static_cast<T>(static_cast<std::int32_t>(number_of(values))) / powers_of_ten<T>[decimal_bits / 8 % 8];
+  using Bits = std::conditional_t<sizeof(T) == sizeof(std::uint32_t), std::uint32_t, std::uint64_t>;
+  constexpr unsigned sign_bit = 8 * sizeof(T) - 1;
+  const Bits negative = static_cast<Bits>(sign) << sign_bit;  // no branch: signs are random
+  out = std::bit_cast<T>(std::bit_cast<Bits>(number) | negative);
+  return true;
+}
+
+template <std::integral T>
+[[gnu::always_inline]] inline bool parse_short(std::string_view cell, T& out) noexcept {
+  const std::size_t sign = *cell.data() == '-' ? 1 : 0;
+  if (sign != 0 && !std::is_signed_v<T>) return false;
+  const std::size_t bytes = cell.size() - sign;
+  if (bytes - 1 >= most_short_bytes) return false;
+  const std::uint64_t values = load_digits(cell.data() + sign) << (64 - 8 * bytes);
+  if (not_digits(values) != 0) return false;
+  const auto number = static_cast<std::int32_t>(number_of(values));
+  const std::int32_t value = sign != 0 ? -number : number;
+  if constexpr (sizeof(T) < sizeof value) {
+    if (value < std::numeric_limits<T>::min() || value > std::numeric_limits<T>::max()) return false;
+  }
+  out = static_cast<T>(value);
+  return true;
+}
+
+[[gnu::always_inline]] inline bool parse_short(std::string_view cell, bool& out) noexcept {
+  if (cell.size() != 1 || (cell[0] != '0' && cell[0] != '1')) return false;
+  out = cell[0] == '1';
+  return true;
+}
+
+}  // namespace penstock::csv

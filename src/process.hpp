@@ -1,0 +1,14 @@
+#pragma once
+
+#include <sys/types.h>
+
+namespace penstock::detail {
+
+/// This process, which uses threads of ours from now on. Their locks don't survive fork(): what a child asks may never
+/// return. So a child of a process that once called this can't. @throws Error(forked) there.
+pid_t process_with_threads();
+
+/// @throws Error(forked) in a child of a process that uses them. One that does not is left as it is. Any thread.
+void check_not_forked();
+
+}  // namespace penstock::detail
