@@ -85,6 +85,8 @@ bool Engine::advise() noexcept {
   do {
     if (ordinal >= admitted_.load(std::memory_order_acquire)) return false;
   } while (!advised_.compare_exchange_weak(ordinal, ordinal + 1, std::memory_order_relaxed));
+  // Relaxed, as the number alone is exchanged: the slot behind it was published by `admitted_`, and stays, as its
+  // advice is one of the parts that it waits for.
   Slot& slot = slot_of(ordinal);
   if (slot.valid != 0) data_->source->will_need({slot.indices.data(), slot.valid});
   finish_parts(slot, 1);

@@ -146,6 +146,9 @@ class Engine final : private SettledHost {
   void wake_runners() noexcept override;
   void wake_consumer() noexcept override;
   void finish_parts(Slot& slot, std::uint32_t parts) noexcept override;
+  // Relaxed: a runner that sees it late makes one sample more, which `seek` waits for under the mutex. And the consumer
+  // can't see it late where it matters: a sample that was cut short saw the stop, which was requested behind the store,
+  // and was then counted off its slot (acquire, release); who finds that slot ready has the store behind it.
   bool paused() const noexcept override { return paused_.load(std::memory_order_relaxed); }
 
   // -- a directly placed one --
@@ -205,6 +208,8 @@ class Engine final : private SettledHost {
   std::uint64_t busy_ns_ = 0, helped_ = 0;  ///< busy_ns_ less the beginning of each runner now running (wraps)
   std::atomic<bool> paused_{true};
   std::atomic<bool> stopped_{false};
+  // Set in a total order with the states of slots, so that either the consumer sees a slot ready or who made it so sees
+  // the consumer waiting. Cleared relaxed: who sees that late wakes nobody.
   std::atomic<bool> waiting_{false};
   const bool may_spin_;
   bool started_ = false, closed_ = false, admitting_ = false;

@@ -137,6 +137,8 @@ class MemoryCache final : public CacheModel, public std::enable_shared_from_this
   MemoryResource& memory_;
   std::size_t header_ = 0;
   std::unique_ptr<Entry*, Free> entries_;
+  // Relaxed: every addition sees all before it, so their sum never passes the limit; records are published by the
+  // table.
   std::atomic<std::size_t> used_{0};
   std::atomic<std::uint64_t> kept_{0};
   std::atomic<bool> full_{false};

@@ -186,7 +186,9 @@ class Settle {
   alignas(64) std::atomic<std::uint64_t> settled_{0};  // number of the oldest cell that is not decided
   std::atomic<bool> stalled_{false};
   std::atomic<std::uint64_t> kept_{0};
-  std::atomic<bool> halted_{false};  // by a failure that ends the run: nothing behind it is looked at
+  // By a failure that ends the run: nothing behind it is looked at. Relaxed: set and obeyed by who decides, one after
+  // the other; another that sees it late asks to decide in vain.
+  std::atomic<bool> halted_{false};
   std::atomic<std::uint64_t> appended_{0};
   std::atomic<std::size_t> most_appended_{0};
   Slot* slot_ = nullptr;

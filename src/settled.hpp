@@ -129,7 +129,8 @@ class Settled {
   std::uint64_t chunk_;                 // positions that are issued at once
   std::vector<std::uint64_t> indices_;  // of them
 
-  // Who settles also gives origins' samples their cells. In origins' numbers:
+  // Who settles also gives origins' samples their cells. Who holds the flag alone changes what follows, and may read it
+  // relaxed: the flag orders one holder before the next. In origins' numbers:
   alignas(64) std::atomic<bool> settling_{false};
   std::atomic<std::uint64_t> cells_issued_{0};
   std::atomic<std::uint64_t> block_begin_{0};  // what is being given out, permuted: a block of records, or one
@@ -143,7 +144,7 @@ class Settled {
   std::uint64_t next_position_ = 0;           // where the next block begins
   std::optional<Bijection> permutation_;
 
-  // Who issues positions, or reads the stream.
+  // Who issues positions, or reads the stream; the flag is as above.
   alignas(64) std::atomic<bool> issuing_{false};
   std::atomic<std::uint64_t> issued_{0};  // cells, or origins where there are some
   std::atomic<std::uint64_t> wanted_{1};  // at once

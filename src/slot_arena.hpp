@@ -35,6 +35,8 @@ class SlotArena {
   struct Block {
     std::byte* data;
     std::size_t bytes;
+    // Relaxed: each addition has a piece of its own, whatever the order of the additions. The block was published by
+    // `current_`, and what is written to the piece is by the batch's countdown.
     std::atomic<std::size_t> used{0};
     Block(std::byte* d, std::size_t b) : data(d), bytes(b) {}
   };

@@ -28,10 +28,12 @@ struct Slot : BatchInfo {
   Slot(MemoryResource& memory, std::size_t limit) : arena(memory, limit) {}
   std::byte* data = nullptr;
   std::atomic<SlotState> state{SlotState::free};
-  bool discarded = false;           ///< goes back to free when it is done
-  std::vector<RowPlace> places;     ///< of each row, where the engine keeps them
-  std::mutex bad_mutex;             ///< of `bad`, `unlisted` and `replaced` while it is filled
-  std::atomic<bool> broken{false};  ///< a row could not even be reported bad
+  bool discarded = false;        ///< goes back to free when it is done
+  std::vector<RowPlace> places;  ///< of each row, where the engine keeps them
+  std::mutex bad_mutex;          ///< of `bad`, `unlisted` and `replaced` while it is filled
+  /// A row could not even be reported bad. Relaxed: who sets it counts its part off `left` behind that (release), and
+  /// it is read by who counted the last one (acquire).
+  std::atomic<bool> broken{false};
   SlotArena arena;
   std::mutex overflow_mutex;  ///< of `overflow` while it is filled
   alignas(64) std::atomic<std::uint32_t> left{0};

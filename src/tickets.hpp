@@ -50,6 +50,8 @@ class Tickets {
 
  private:
   std::uint64_t rows_, sharers_;
+  // Relaxed: it gives out numbers, each once, and orders nothing. What stands behind a number is published by the
+  // limit, which whoever takes the number has seen above it.
   alignas(64) std::atomic<std::uint64_t> next_{0};
   alignas(64) std::atomic<std::uint64_t> limit_{0};
 };

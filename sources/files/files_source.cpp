@@ -282,6 +282,9 @@ std::uint64_t FilesSource::size() const noexcept { return impl_->size(); }
 Schema FilesSource::schema() const { return impl_->schema(); }
 void FilesSource::read(std::uint64_t index, SampleBuilder& out) const { impl_->read(index, out); }
 std::string FilesSource::file() const { return impl_->root(); }
+std::string FilesSource::file_of(std::uint64_t index) const {
+  return impl_->root() + "/" + std::string(impl_->path(index));
+}
 std::string FilesSource::key(std::uint64_t index) const { return std::string(impl_->key(index)); }
 std::optional<std::vector<std::int64_t>> FilesSource::labels(std::string_view field) const {
   return impl_->labels(field);

@@ -8,6 +8,7 @@
 
 #include <penstock/batch_stage.hpp>
 #include <penstock/error.hpp>
+#include <penstock/fields.hpp>
 #include <penstock/sink.hpp>
 #include <penstock/sources/files.hpp>
 #include <penstock/sources/lmdb_sink.hpp>
@@ -145,14 +146,14 @@ void tell(const PackOptions& options, const FilesSource& files, const Packed& pa
 }
 
 // Found here, before anything is written, rather than when the record's turn comes.
-void refuse_long_keys(const PackOptions& options, const FilesSource& files) {
+void refuse_long_keys(const FilesSource& files) {
   for (std::uint64_t i = 0; i < files.size(); ++i) {
     const std::string key = files.key(i);
     if (key.size() <= LmdbSink::max_key_bytes) continue;
     throw Error(Errc::invalid_argument,
                 fmt::format("the file's path below the folder has {} bytes; as a key in the store it may have {}",
                             key.size(), LmdbSink::max_key_bytes))
-        .with_file(options.folder + "/" + files.path(i))
+        .with_file(files.file_of(i))
         .with_index(i);
   }
 }
@@ -165,7 +166,7 @@ void warn_of_odd_images(const OddImages& odd, const FilesSource& files) {
     what += fmt::format("{}{} like no image", odd.empty == 0 ? "" : ", ",
                         counted(odd.no_image, "file") + (odd.no_image == 1 ? " begins" : " begin"));
   fmt::print(stderr, "penstock: warning: {} ({}{}); stored as they are, penstock verify lists what can't be decoded\n",
-             what, odd.empty + odd.no_image == 1 ? "" : "the first: ", printable(files.path(odd.first)));
+             what, odd.empty + odd.no_image == 1 ? "" : "the first: ", printable(files.file_of(odd.first)));
 }
 
 void warn_of_mixed_labels(const PackOptions& options, const FilesSource& files) {
@@ -187,7 +188,7 @@ int pack(const PackOptions& options) {
   if (files.size() == 0)
     throw Error(Errc::not_found, "there are no images here (files that end in jpg, png, ...)")
         .with_file(options.folder);
-  if (to.form == StoreForm::lmdb) refuse_long_keys(options, files);
+  if (to.form == StoreForm::lmdb) refuse_long_keys(files);
   warn_of_mixed_labels(options, files);
   const Packed packed = [&] {
     try {
@@ -201,7 +202,7 @@ int pack(const PackOptions& options) {
     if (const std::string changes = changed_files(files, to, !options.writing.seekable); !changes.empty())
       refuse_changed(to, changes);
   warn_of_odd_images(packed.odd, files);
-  warn_of_refused(packed.rewrites, [&](std::uint64_t i) { return files.path(i); });
+  warn_of_refused(packed.rewrites, [&](std::uint64_t i) { return files.file_of(i); });
   tell(options, files, packed);
   return status_of(packed.stored.written);
 }

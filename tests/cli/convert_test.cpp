@@ -48,7 +48,9 @@ TEST_CASE("convert makes tar shards of an LMDB, and the LMDB of these") {
   CHECK(inspected["schema"] == "{image: u8[?], label: i64[]}");
 
   REQUIRE(tool({"convert", folder / "out", "--out", folder / "back.lmdb", "-q"}).status == 0);
-  CHECK(content(folder / "back.lmdb") == content(folder / "x.lmdb"));
+  const auto got = content(folder / "back.lmdb");
+  CHECK(got.size() == 31);
+  CHECK(got == content(folder / "x.lmdb"));
 
   const ToolResult again = tool({"convert", folder / "x.lmdb", "--out", folder / "out/t.tar", "--shard-samples", "10"});
   CHECK(again.status == 0);
@@ -67,7 +69,7 @@ TEST_CASE("convert --seekable rewrites the JPEGs of a store") {
   REQUIRE(converted.status == 0);
   CHECK(converted.json()["seekable"]["rewritten"] == 7);
   CHECK(converted.json()["seekable"]["refused"] == 1);
-  CHECK(converted.err.find("damaged") != std::string::npos);
+  CHECK(converted.err.find("class_1/damaged") != std::string::npos);
   CHECK(content(folder / "seekable.lmdb") == content(folder / "expected.lmdb"));
 }
 

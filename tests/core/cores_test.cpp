@@ -132,7 +132,7 @@ TEST_CASE("time without a core is found where others have the cores, and is no w
   CHECK(r.bound != ps::Bound::storage);
   CHECK(r.verdict.find("would add") == std::string::npos);
   REQUIRE(r.own_core_share);
-  CHECK(*r.own_core_share > 0.2);
+  CHECK(*r.own_core_share > 0.05);  // others may be there as well
   CHECK(*r.own_core_share + *r.other_core_share < 1.01);
 }
 

@@ -71,8 +71,8 @@ class PENSTOCK_API LmdbSink {
 
   /// @throws Error(state_mismatch) when an unfinished store there was begun with another schema, job or options;
   /// Error(invalid_argument) when a store there is finished and differs, wasn't written by LmdbSink, or is open in this
-  /// process or being written by another; Error(schema_mismatch) when raw records are asked for without their u8[?]
-  /// field.
+  /// process or being written by another, or read without a lock file; Error(schema_mismatch) when raw records are
+  /// asked for without their u8[?] field; Error(io), with how much room is needed, when the disk is full.
   void open(const Schema& schema, std::uint64_t size);
   /// True when an earlier run has committed the item. @throws Error(invalid_argument) for a key this run has put
   /// before.
