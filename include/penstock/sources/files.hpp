@@ -94,7 +94,7 @@ class PENSTOCK_API FilesSource {
   std::string name() const { return "files"; }
   /// The folder.
   std::string file() const;
-  /// The file's path. @throws Error(not_found) past the end.
+  /// The file's path with the folder before it, "train/cat/7.jpg". @throws Error(not_found) past the end.
   std::string file_of(std::uint64_t index) const;
   /// The file's path below the folder as bytes, without its ending: "cat/7" for cat/7.jpg, so that images and masks,
   /// or a store they were packed into, have the same keys. An ending is one of `extensions` (where all files are
