@@ -376,7 +376,7 @@ TEST_CASE("a cache with no room left says so and the epochs go on") {
 
 TEST_CASE("a cache whose writing thread can't be started says so and the epochs go on") {
   const Watchdog dog(60s);
-  constexpr const char* variable = "PENSTOCK_CACHE_FOLDER";
+  constexpr const char* variable = "PENSTOCK_CACHE_OF_ANOTHER";
   if (!inner()) {
     const TempFolder folder;
     const std::filesystem::path cache = folder / "cache";
