@@ -73,7 +73,8 @@ RaggedRows Batch::ragged(std::string_view field) const {
   if (layout.row()[slot].kind != detail::RowField::Kind::ragged)
     throw Error(Errc::unsupported,
                 "field \"" + std::string(field) + "\" is not ragged; batch[field] is all of its rows");
-  return {lease.data().schema[slot].dtype, layout.varying_rows(lease.info(), slot), layout.lengths(lease.info(), slot)};
+  return {lease.data().schema[slot].name, lease.data().schema[slot].dtype, layout.varying_rows(lease.info(), slot),
+          layout.lengths(lease.info(), slot)};
 }
 
 PackedTensor Batch::packed(std::string_view field) const {

@@ -104,17 +104,7 @@ bool Chain::execute(ChainRun& run, std::size_t number, const Place& at, std::uin
     }
     case Step::Kind::field_map: {
       Context context(seed_, step.key, place, index, &run.stop);
-      const Cell& in = run.cells[step.in_slot];
-      TensorView from{const_cast<std::byte*>(in.data), step.field_map->in_dtype, in.shape};
-      if (step.field_map->in_place) {
-        from.data = run.own(step.in_slot);
-        step.field_map->apply(from, from, context);
-      } else {
-        const Shape& shape = step.keeps_shape ? from.shape : step.field_map_shape;
-        const TensorView to{run.make(step.out_slot, shape), step.field_map->out_dtype, shape};
-        check_size(run, step);
-        step.field_map->apply(from, to, context);
-      }
+      run_field_map(run, step, context);
       refuse_draws(number, context);
       break;
     }
@@ -151,6 +141,33 @@ bool Chain::execute(ChainRun& run, std::size_t number, const Place& at, std::uin
       break;
   }
   return true;
+}
+
+void Chain::run_field_map(ChainRun& run, const Step& step, Context& context) const {
+  using ResultShape = Step::ResultShape;
+  const FieldMapModel& map = *step.field_map;
+  const Cell& in = run.cells[step.in_slot];
+  TensorView from{const_cast<std::byte*>(in.data), step.in_dtype, in.shape};
+  if (map.in_place) {
+    from.data = run.own(step.in_slot);
+    return map.apply(from, from, context);
+  }
+  if (step.result_shape == ResultShape::decided) {
+    FieldOutput out(run, step.out_slot);
+    map.make(from, out, context);
+    if (!out.made())
+      throw Error(Errc::schema_mismatch, "the callable returned without emplace() of its Output, so field \"" +
+                                             step.schema[step.out_slot].name + "\" has no value");
+    return;
+  }
+  Shape asked;
+  if (step.result_shape == ResultShape::asked) asked = map.result({step.in_dtype, from.shape}).shape;
+  const Shape& shape = step.result_shape == ResultShape::as_input ? from.shape
+                       : step.result_shape == ResultShape::fixed  ? step.fixed_shape
+                                                                  : asked;
+  const TensorView to{run.make(step.out_slot, shape), step.out_dtype, shape};
+  check_size(run, step);
+  map.apply(from, to, context);
 }
 
 std::size_t Chain::first_step(ChainRun& run, std::uint64_t index) const {

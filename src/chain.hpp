@@ -70,8 +70,11 @@ struct Step {
   const FieldMapModel* field_map = nullptr;
   const FilterModel* filter = nullptr;
   const FlatMapModel* flat_map = nullptr;
-  Shape field_map_shape;  ///< fixed, or what `in` has where `keeps_shape`
-  bool keeps_shape = true;
+  DType in_dtype{}, out_dtype{};  ///< of a field map
+  /// Of its result: that of the input, a fixed one, the one the model gives for the input's, or the callable's choice.
+  enum class ResultShape : std::uint8_t { as_input, fixed, asked, decided } result_shape = ResultShape::as_input;
+  Shape fixed_shape;
+  std::string renamed_from, renamed_to;  ///< of a `select` that does that
   const ImageDecoder* decoder = nullptr;
   std::string decoder_label;
   const ImageExecutor* executor = nullptr;
@@ -168,6 +171,7 @@ class Chain {
   void add_image(const BoundStage& stage, const ImageItem& item);
   std::size_t last_image_step(const std::string& field, const ImageExecutor* executor) const;
   std::size_t moved_to_the_end(std::size_t at);
+  void add_rename(Step step, const RenameItem& item);
   void relate_steps();
   void assign_homes();
   void check_fixed_sizes();
@@ -179,6 +183,7 @@ class Chain {
                  std::span<std::byte* const> rows) const;
   bool run_measured(ChainRun& run, std::size_t first, std::size_t last, const Place& place, std::uint64_t index,
                     std::span<std::byte* const> rows, std::uint64_t stands_for) const;
+  void run_field_map(ChainRun& run, const Step& step, Context& context) const;
   bool execute(ChainRun& run, std::size_t number, const Place& place, std::uint64_t index,
                std::span<std::byte* const> rows) const;
   static void adopt(ChainRun& run);

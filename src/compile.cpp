@@ -8,10 +8,11 @@ namespace penstock::detail {
 namespace {
 
 // Where the slots of `to` were in `from`, by name.
-std::vector<std::ptrdiff_t> renumber(const Schema& from, const Schema& to) {
+std::vector<std::ptrdiff_t> renumber(const Schema& from, const Schema& to, const std::string& renamed_from,
+                                     const std::string& renamed_to) {
   std::vector<std::ptrdiff_t> out;
   for (const Field& f : to) {
-    const auto slot = from.find(f.name);
+    const auto slot = from.find(f.name == renamed_to ? renamed_from : f.name);
     out.push_back(slot ? static_cast<std::ptrdiff_t>(*slot) : -1);
   }
   return out;
@@ -33,7 +34,7 @@ Step::Renumber renumbering(const std::vector<std::ptrdiff_t>& from, std::size_t 
 }
 
 void relate(Step& step, const Schema& before) {
-  step.from = renumber(before, step.schema);
+  step.from = renumber(before, step.schema, step.renamed_from, step.renamed_to);
   step.renumber = renumbering(step.from, before.size());
   for (std::size_t i = 0; i < step.from.size(); ++i) {
     if (step.from[i] < 0) continue;
@@ -107,8 +108,16 @@ void Chain::compile() {
       step.field_map = f->model.get();
       step.in_slot = stage.out.slot(f->field);
       step.out_slot = stage.out.slot(f->options.out.empty() ? f->field : f->options.out);
-      step.keeps_shape = !f->options.shape || !f->options.shape->fixed();
-      if (!step.keeps_shape) step.field_map_shape = *f->options.shape;
+      step.in_dtype = stage.in.at(f->field).dtype;
+      step.out_dtype = stage.out[step.out_slot].dtype;
+      const Shape& result = stage.out[step.out_slot].shape;
+      if (f->model->decides_shape)
+        step.result_shape = Step::ResultShape::decided;
+      else if (result.fixed())
+        step.result_shape = Step::ResultShape::fixed;
+      else if (f->model->any_type)
+        step.result_shape = Step::ResultShape::asked;
+      step.fixed_shape = result;
     } else if (const auto* d = std::get_if<DecodeItem>(&stage.stage.model().item)) {
       step.kind = Step::Kind::image;
       step.decoder = d->decoder.get();
@@ -128,6 +137,10 @@ void Chain::compile() {
     } else {
       step.kind = Step::Kind::select;
       step.out_slot = stage.out.size();
+      if (const auto* rename = std::get_if<RenameItem>(&stage.stage.model().item)) {
+        add_rename(std::move(step), *rename);
+        continue;
+      }
     }
     steps_.push_back(std::move(step));
     if (steps_.back().kind != Step::Kind::image) images_begin_ = steps_.size();
@@ -141,6 +154,17 @@ void Chain::compile() {
     step.out_slot = step.schema.size();
   }
   relate_steps();
+}
+
+// A name stands for a slot, which stays: so it can be another one before the image steps in work, and they go on
+// folding.
+void Chain::add_rename(Step step, const RenameItem& item) {
+  step.renamed_from = item.from;
+  step.renamed_to = item.to;
+  for (std::size_t i = images_begin_; i < steps_.size(); ++i)
+    if (steps_[i].result.name == item.from) steps_[i].result.name = item.to;
+  steps_.insert(steps_.begin() + static_cast<std::ptrdiff_t>(images_begin_), std::move(step));
+  ++images_begin_;
 }
 
 // Stages of one field fold into its last step. Image steps of different fields only meet in shared draws, so those in
@@ -198,6 +222,12 @@ void Chain::relate_steps() {
       if (steps_[i].decoder == nullptr) steps_[i].element = before.at(steps_[i].result.name).dtype;
       steps_[i].schema = before.with(steps_[i].result);
     }
+    if (!steps_[i].renamed_to.empty()) {
+      std::vector<Field> fields(before.begin(), before.end());
+      for (Field& field : fields)
+        if (field.name == steps_[i].renamed_from) field.name = steps_[i].renamed_to;
+      steps_[i].schema = Schema(std::move(fields));
+    }
     relate(steps_[i], before);
   }
 }
@@ -228,7 +258,7 @@ void Chain::check_fixed_sizes() {
 // slots may be renumbered on the way.
 void Chain::assign_homes() {
   for (std::size_t row = 0; row < data_->schema.size(); ++row) {
-    const std::string& name = data_->schema[row].name;
+    std::string name = data_->schema[row].name;
     for (std::size_t i = steps_.size(); i-- > 0;) {
       const auto slot = steps_[i].schema.find(name);
       if (!slot) break;
@@ -237,6 +267,7 @@ void Chain::assign_homes() {
         (dense ? steps_[i].homes : steps_[i].varying_homes).push_back({*slot, row});
         break;
       }
+      if (!steps_[i].renamed_to.empty() && name == steps_[i].renamed_to) name = steps_[i].renamed_from;
     }
   }
 }

@@ -11,6 +11,7 @@
 #include "hash.hpp"
 #include "join_cache.hpp"
 #include "join_device.hpp"
+#include "join_field_map.hpp"
 #include "labels.hpp"
 #include "orders.hpp"
 #include "row_layout.hpp"
@@ -95,40 +96,13 @@ class Join {
   }
 
   void operator()(const FieldMapItem& item) {
-    const FieldMapModel& m = *item.model;
     const std::string label = item.options.name + "(" + item.field + ")";
-    const Field& in = at(item.field, label);
-    if (in.dtype != m.in_dtype || in.shape.rank() != m.in_rank)
-      throw Error(Errc::schema_mismatch, "field \"" + item.field + "\" is " + describe(in) +
-                                             ", but the callable takes a View<" + std::string(to_string(m.in_dtype)) +
-                                             ", " + std::to_string(m.in_rank) + ">; the fields are " +
-                                             data_.schema.to_string())
-          .with_stage(label);
-    try {
-      m.check(in.shape);
-    } catch (Error& error) {
-      throw error.with_stage(label);
-    }
-    const std::string out_name = item.options.out.empty() ? item.field : item.options.out;
-    if (m.in_place) {
-      if (out_name != item.field || item.options.shape)
-        throw Error(Errc::invalid_argument,
-                    "a callable that works in place keeps its field and shape; give it a second view to write to")
-            .with_stage(label);
-      add_field_map(item, label, m.describe(), data_.delivered());
-      return;
-    }
-    const Shape shape = item.options.shape.value_or(in.shape);
-    if (shape.rank() != m.out_rank)
-      throw Error(Errc::schema_mismatch, "the result's shape " + shape.to_string() + " is not of the rank " +
-                                             std::to_string(m.out_rank) +
-                                             " that the callable writes; say it with `.shape`")
-          .with_stage(label);
-    if (item.options.shape && !shape.fixed() && !(shape == in.shape))
-      throw Error(Errc::invalid_argument, "`.shape` must be fixed, or left away to mean the input's").with_stage(label);
-    std::string options = m.describe();
-    if (out_name != item.field) options += (options.empty() ? "to " : ", to ") + out_name;
-    add_field_map(item, label, std::move(options), data_.delivered().with({out_name, m.out_dtype, shape}));
+    FieldMapResult result = result_of(item, at(item.field, label), data_.schema, label);
+    Schema out = result.field ? data_.delivered().with(std::move(*result.field)) : data_.delivered();
+    const MapOptions& o = item.options;
+    if (data_.batch && item.on_batches != nullptr)
+      return add_device_stage(o.name, label, std::move(result.options), o.version, std::move(out));
+    add_stage(o.name, label, std::move(result.options), o.version, std::move(out));
   }
 
   void operator()(const CacheItem& item) {
@@ -227,7 +201,37 @@ class Join {
       fields.push_back(at(n, "select_fields"));
       names += (names.empty() ? "" : ", ") + n;
     }
-    add_stage("select_fields", "select_fields", names, 0, Schema(std::move(fields)));
+    keep_fields("select_fields", std::move(names), Schema(std::move(fields)));
+  }
+  void operator()(const DropFieldsItem& item) {
+    Schema left = data_.delivered();
+    std::string names;
+    for (const std::string& n : item.names) {
+      at(n, "drop_fields");
+      if (left.find(n)) left = left.without(n);
+      names += (names.empty() ? "" : ", ") + n;
+    }
+    if (left.size() == 0)
+      throw Error(Errc::invalid_argument, "no field would be left of " + data_.delivered().to_string())
+          .with_stage("drop_fields");
+    keep_fields("drop_fields", std::move(names), std::move(left));
+  }
+  void operator()(const RenameItem& item) {
+    const std::string label = "rename(" + item.from + ")";
+    at(item.from, label);
+    if (data_.delivered().find(item.to))
+      throw Error(Errc::invalid_argument,
+                  "there is a field \"" + item.to + "\" already; the fields are " + data_.delivered().to_string())
+          .with_stage(label);
+    std::vector<Field> fields(data_.delivered().begin(), data_.delivered().end());
+    for (Field& field : fields)
+      if (field.name == item.from) field.name = item.to;
+    add_stage("rename", label, "to " + item.to, 0, Schema(std::move(fields)));
+    if (auto said = data_.collates.extract(item.from)) {
+      said.key() = item.to;
+      data_.collates.insert(std::move(said));
+    }
+    if (data_.bucket && data_.bucket->field == item.from) data_.bucket->field = item.to;
   }
 
   void operator()(const CollateItem& item) {
@@ -260,7 +264,7 @@ class Join {
             Errc::schema_mismatch,
             "field \"" + f.name + "\" is " + describe(f) +
                 ", which varies from sample to sample; give it a fixed shape (decode, crop, resize, map), say how its "
-                "rows are put together (ragged, pad), or leave it behind with select_fields; the fields are " +
+                "rows are put together (ragged, pad), or leave it behind with drop_fields; the fields are " +
                 data_.schema.to_string())
             .with_stage("batch");
       if (f.shape.rank() == Shape::max_rank)
@@ -393,6 +397,11 @@ class Join {
           .with_stage(stage);
     data_.seed = seed;
   }
+  // What was said of the rows of a field that goes, goes with it.
+  void keep_fields(const std::string& name, std::string names, Schema left) {
+    add_stage(name, name, std::move(names), 0, std::move(left));
+    std::erase_if(data_.collates, [this](const auto& said) { return !data_.schema.find(said.first); });
+  }
   std::uint64_t next_key(const std::string& name) { return hash_text(name, data_.occurrences[name]++); }
 
   static constexpr std::uint64_t most_stream_window = 1u << 20;
@@ -425,13 +434,6 @@ class Join {
     refuse_after_batch(label);
     data_.stages.push_back({stage_, name, label, std::move(options), next_key(name), version, data_.schema, out});
     data_.schema = std::move(out);
-  }
-
-  void add_field_map(const FieldMapItem& item, const std::string& label, std::string options, Schema out) {
-    const MapOptions& o = item.options;
-    if (data_.batch && item.on_batches != nullptr)
-      return add_device_stage(o.name, label, std::move(options), o.version, std::move(out));
-    add_stage(o.name, label, std::move(options), o.version, std::move(out));
   }
 
   void add_device_stage(const std::string& name, const std::string& label, std::string options, std::uint64_t version,

@@ -4,6 +4,8 @@
 
 #include "failure.hpp"
 #include "loader_impl.hpp"
+#include "pipeline_facts.hpp"
+#include "state.hpp"
 
 namespace penstock {
 
@@ -41,7 +43,7 @@ Loader::~Loader() {
   if (impl_ != nullptr && !impl_->here()) static_cast<void>(impl_.release());
 }
 
-EpochRange Loader::epoch(StreamRef stream) {
+EpochRange Loader::epoch(StreamRef stream) & {
   impl_->check({&stream, 1});  // before anything of an epoch is given up
   impl_->begin_epoch();
   return EpochRange(this, stream, impl_->beginnings(), impl_->epoch());
@@ -52,7 +54,19 @@ std::optional<std::vector<Batch>> Loader::next_parts(std::span<const StreamRef> 
   return impl_->next_parts(streams);
 }
 State Loader::state() const { return impl_->state(); }
-void Loader::resume(const State& state) { impl_->resume(state); }
+void Loader::resume(const State& state) { impl_->resume(state, {}); }
+void Loader::save(const std::string& file) const {
+  detail::save_state(impl_->state(), detail::facts_of(impl_->pipeline().data()).text(), file);
+}
+void Loader::resume(const std::string& file) {
+  std::string text;
+  const State state = detail::load_state(file, &text);
+  try {
+    impl_->resume(state, text);
+  } catch (Error& error) {
+    throw error.with_file(file);
+  }
+}
 std::uint64_t Loader::epoch_number() const noexcept { return impl_->epoch_number(); }
 void Loader::stop() noexcept { impl_->stop(); }
 std::shared_ptr<detail::DeviceModel> Loader::device() const noexcept {

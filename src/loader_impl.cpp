@@ -12,6 +12,7 @@
 #include "host_delivery.hpp"
 #include "loader_setup.hpp"
 #include "pipeline_data.hpp"
+#include "pipeline_facts.hpp"
 #include "profiled_range.hpp"
 #include "state.hpp"
 
@@ -67,7 +68,7 @@ Loader::Impl::Impl(Pipeline p, LoaderOptions o)
     budget_.notes.push_back("the executor has " + std::to_string(request.threads) +
                             (request.threads == 1 ? " thread for the " : " threads for the ") +
                             std::to_string(options_.threads) + " runners that were asked for");
-  fingerprint_ = pipeline_.fingerprint();
+  fingerprint_ = detail::facts_of(pipeline_.data()).of_state();
   if (data.device) delivered_row_bytes_ = detail::RowLayout(data.delivered()).row_bytes();
   const std::shared_ptr<const detail::PipelineData> shared = std::make_shared<detail::PipelineData>(data);
   const detail::EngineOptions its_options = engine_options(budget_, options_, device);
@@ -375,17 +376,13 @@ State Loader::Impl::state() const {
   return s;
 }
 
-void Loader::Impl::resume(const State& s) {
+void Loader::Impl::resume(const State& s, const std::string& text) {
   check_process();
   detail::check_state(s);
   if (s.seed != pipeline_.seed())
     throw Error(Errc::state_mismatch, "the state was saved with seed " + std::to_string(s.seed) +
                                           ", this pipeline has " + std::to_string(pipeline_.seed()));
-  if (s.fingerprint != fingerprint_)
-    throw Error(Errc::state_mismatch,
-                "the state belongs to another pipeline: source, stages or result options differ (fingerprint " +
-                    std::to_string(s.fingerprint) + ", here " + std::to_string(fingerprint_) +
-                    "); compare with what plan() says");
+  if (s.fingerprint != fingerprint_) refuse(s, text);
   const std::uint64_t rows = pipeline_.batch_size(), number = settled_ || endless_ ? s.number : s.position / rows;
   const bool begins_batch = settled_ || (s.position % rows == 0 && s.child == 0);
   const bool fits = begins_batch && (endless_   ? s.number < pipeline_.data().fixed_steps()
@@ -404,6 +401,18 @@ void Loader::Impl::resume(const State& s) {
   behind_error_.reset();
   must_seek_ = true;
   ++beginnings_;
+}
+
+void Loader::Impl::refuse(const State& s, const std::string& text) const {
+  const detail::PipelineFacts facts = detail::facts_of(pipeline_.data());
+  const std::string differs = facts.what_differs(text), parts = facts.parts_that_differ(s.fingerprint);
+  std::string cause = "the state belongs to another pipeline";
+  if (!differs.empty())
+    cause += ": " + differs + "; go on with the pipeline that it was saved of, or begin anew";
+  else
+    cause += (parts.empty() ? ", in something that it does not name" : "; what differs is " + parts) +
+             "; compare with what plan() says, and save with Loader::save to have it told in words";
+  throw Error(Errc::state_mismatch, std::move(cause));
 }
 
 }  // namespace penstock

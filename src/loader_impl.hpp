@@ -11,6 +11,7 @@
 #include <optional>
 #include <span>
 #include <stop_token>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -58,7 +59,8 @@ class Loader::Impl {
   std::optional<std::vector<Batch>> next_parts(std::span<const StreamRef> streams);
 
   State state() const;
-  void resume(const State& s);
+  /// `text`: the pipeline that it was saved of, where its file has it.
+  void resume(const State& s, const std::string& text);
   /// That the next batch belongs to.
   std::uint64_t epoch_number() const noexcept { return ended_by_error_ ? epoch_ + 1 : cursor_.epoch; }
   std::uint64_t epoch() const noexcept { return epoch_; }
@@ -75,6 +77,7 @@ class Loader::Impl {
   using Cursor = detail::Cursor;
 
   bool few_rows(const detail::BatchInfo& batch) const noexcept;
+  [[noreturn]] void refuse(const State& s, const std::string& text) const;
   void check_rows(const detail::BatchInfo& batch) const;
   Error ended(const detail::BatchInfo* batch);
   bool over();

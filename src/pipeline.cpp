@@ -7,6 +7,7 @@
 #include "chain.hpp"
 #include "join.hpp"
 #include "pipeline_data.hpp"
+#include "pipeline_facts.hpp"
 #include "process.hpp"
 
 namespace penstock {
@@ -42,7 +43,7 @@ std::uint64_t Pipeline::steps_per_epoch() const {
   return data_->steps();
 }
 std::uint64_t Pipeline::seed() const noexcept { return data_->seed_value(); }
-std::uint64_t Pipeline::fingerprint() const { return data_->fingerprint(); }
+std::uint64_t Pipeline::fingerprint() const { return detail::facts_of(*data_).fingerprint; }
 
 void Pipeline::fill(std::uint64_t epoch, std::uint64_t first, std::span<std::uint64_t> out) const {
   detail::check_not_forked();  // a runner may have held the lock of an order's tables

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 
 #include <penstock/error.hpp>
 #include <penstock/rng.hpp>
@@ -100,85 +99,6 @@ std::uint64_t PipelineData::replacement(const Place& place) const {
   OrderPoint point{place.epoch, rng.below(size)};
   resolve({&point, 1});
   return point.position;
-}
-
-std::uint64_t PipelineData::fingerprint() const {
-  std::uint64_t hash = hash_text("penstock pipeline 1");
-  const auto add = [&hash](std::uint64_t value) { hash = hash_mix(hash, value); };
-  const auto add_text = [&](const std::string& text) { add(hash_text(text)); };
-  add(source_size);
-  add(size);
-  add_text(source_schema.to_string());
-  add(source->identity());
-  for (const BoundOrder& o : orders) {
-    add_text(o.label);
-    add_text(o.model->describe());
-  }
-  for (const BoundStage& s : stages) {
-    add_text(s.label);
-    add_text(s.options);
-    add(s.key);
-    add(s.version);
-    add_text(s.out.to_string());
-  }
-  if (cache && cache->allows.random) {  // draws are not those of an epoch
-    add_text("cache");
-    add(cache->stages);
-  }
-  if (device)
-    for (const DeviceStep& step : device->steps)
-      for (const bool made : step.made) add(made ? 1 : 0);
-  for (const BoundStage& s : device_stages) {
-    add_text("behind batch");
-    add_text(s.label);
-    add_text(s.options);
-    add(s.key);
-    add(s.version);
-    add_text(s.out.to_string());
-  }
-  if (stream_window != 0) {
-    add_text("stream shuffle");
-    add(stream_window);
-  }
-  if (batch) {
-    add(batch->rows);
-    add(static_cast<std::uint64_t>(batch->options.tail));
-    if (bounded) {
-      add_text("bounded");
-      add(batch->options.most_bytes);
-      add(batch->options.most_tokens);
-      add_text(batch->options.tokens);
-    }
-    for (const Field& field : sample()) {
-      if (field.collate.kind == Collate::Kind::dense) continue;
-      add_text(field.name);
-      add(static_cast<std::uint64_t>(field.collate.kind));
-      add(static_cast<std::uint64_t>(field.collate.to));
-      add(std::bit_cast<std::uint64_t>(field.collate.value));
-    }
-  }
-  if (bucket) {
-    add_text("bucket");
-    add_text(bucket->field);
-    add(bucket->options.window);
-  }
-  const ErrorPolicy p = policy_value();
-  add(static_cast<std::uint64_t>(p.policy));
-  add(p.max_count);
-  add(static_cast<std::uint64_t>(p.max_share * 1e9));
-  const CheckOptions c = check_value();
-  add(c.verify ? 1 : 0);
-  add(c.max_sample_bytes);
-  add(seed_value());
-  if (const Shard part = shard_value(); part.steps_per_epoch != 0) {
-    add_text("steps");
-    add(part.steps_per_epoch);
-    if (settled()) {  // else all ranks stand at the same position
-      add(static_cast<std::uint64_t>(part.rank));
-      add(static_cast<std::uint64_t>(part.world));
-    }
-  }
-  return hash;
 }
 
 }  // namespace penstock::detail

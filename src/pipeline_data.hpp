@@ -116,7 +116,6 @@ struct PipelineData {
   void fill(std::uint64_t epoch, std::uint64_t first, std::span<std::uint64_t> out, std::uint64_t stride = 1) const;
   /// The index that stands in for a bad sample: a uniform draw among all positions of the epoch.
   std::uint64_t replacement(const Place& place) const;
-  std::uint64_t fingerprint() const;
 };
 
 }  // namespace penstock::detail

@@ -58,11 +58,59 @@ std::string Schema::to_string() const {
   return out + "}";
 }
 
-void detail::throw_view_mismatch(std::string_view what, DType asked, std::size_t asked_rank, DType have,
-                                 const Shape& shape) {
-  throw Error(Errc::schema_mismatch, std::string(what) + " is " + std::string(to_string(have)) + shape.to_string() +
-                                         ", but was asked for as " + std::string(to_string(asked)) + " of rank " +
-                                         std::to_string(asked_rank));
+namespace {
+
+// As it is written in a program.
+std::string_view element_type_name(DType dtype) {
+  switch (dtype) {
+    case DType::u8:
+      return "std::uint8_t";
+    case DType::i8:
+      return "std::int8_t";
+    case DType::u16:
+      return "std::uint16_t";
+    case DType::i16:
+      return "std::int16_t";
+    case DType::u32:
+      return "std::uint32_t";
+    case DType::i32:
+      return "std::int32_t";
+    case DType::u64:
+      return "std::uint64_t";
+    case DType::i64:
+      return "std::int64_t";
+    case DType::f16:
+      return "Half";
+    case DType::f32:
+      return "float";
+    case DType::f64:
+      return "double";
+    case DType::boolean:
+      return "bool";
+  }
+  return "?";
+}
+
+// What is the matter, and what is asked for rightly.
+std::string mismatch_text(DType asked, std::size_t asked_rank, DType have, const Shape& shape) {
+  const auto words = [](DType dtype, std::size_t rank) {
+    return std::string(to_string(dtype)) + " of rank " + std::to_string(rank);
+  };
+  return " is " + std::string(to_string(have)) + shape.to_string() + ", but was asked for as " +
+         words(asked, asked_rank) + "; it is " + words(have, shape.rank()) + ", a View<" +
+         std::string(element_type_name(have)) + ", " + std::to_string(shape.rank()) + ">";
+}
+
+}  // namespace
+
+void detail::throw_view_mismatch(DType asked, std::size_t asked_rank, DType have, const Shape& shape) {
+  throw Error(Errc::schema_mismatch, "the tensor" + mismatch_text(asked, asked_rank, have, shape));
+}
+
+void detail::throw_field_mismatch(std::string_view field, DType asked, std::size_t asked_rank, DType have,
+                                  const Shape& shape) {
+  throw Error(Errc::schema_mismatch,
+              "field \"" + std::string(field) + "\" of the batch" + mismatch_text(asked, asked_rank, have, shape));
 }
 
 }  // namespace penstock

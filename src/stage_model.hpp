@@ -12,6 +12,7 @@
 #include <penstock/collate.hpp>
 #include <penstock/device_stage.hpp>
 #include <penstock/draw.hpp>
+#include <penstock/fields.hpp>
 #include <penstock/filter.hpp>
 #include <penstock/flat_map.hpp>
 #include <penstock/image_stage.hpp>
@@ -68,6 +69,12 @@ struct DecodeItem {
 struct SelectFieldsItem {
   std::vector<std::string> names;
 };
+struct DropFieldsItem {
+  std::vector<std::string> names;
+};
+struct RenameItem {
+  std::string from, to;
+};
 struct FilterItem {
   std::shared_ptr<const FilterModel> model;
   std::string field;  ///< empty: the whole sample
@@ -104,8 +111,9 @@ struct BatchItem {
 /// What a Stage holds.
 struct StageModel {
   std::variant<OrderItem, SplitByKeyItem, StratifiedSplitItem, BalancedItem, SeedItem, MapItem, FieldMapItem, ImageItem,
-               DeviceStageItem, DecodeItem, SelectFieldsItem, FilterItem, FlatMapItem, CacheItem, ShuffleItem,
-               BlockShuffleItem, CollateItem, BucketItem, BatchItem, ErrorPolicy, CheckOptions, Shard>
+               DeviceStageItem, DecodeItem, SelectFieldsItem, DropFieldsItem, RenameItem, FilterItem, FlatMapItem,
+               CacheItem, ShuffleItem, BlockShuffleItem, CollateItem, BucketItem, BatchItem, ErrorPolicy, CheckOptions,
+               Shard>
       item;
 };
 

@@ -73,11 +73,6 @@ Stage batch(std::uint64_t rows, BatchOptions options) {
   return detail::make_stage(detail::BatchItem{rows, std::move(options)});
 }
 
-Stage select_fields(std::vector<std::string> names) {
-  if (names.empty()) throw Error(Errc::invalid_argument, "name at least one field to keep").with_stage("select_fields");
-  return detail::make_stage(detail::SelectFieldsItem{std::move(names)});
-}
-
 Stage on_error(ErrorPolicy policy) {
   if (!(policy.max_share >= 0.0 && policy.max_share <= 1.0))
     throw Error(Errc::invalid_argument, "`max_share` is a share from 0 to 1").with_stage("on_error");

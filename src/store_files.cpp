@@ -247,7 +247,7 @@ void sync_folder_of(const std::string& file, std::string_view source) {
 }
 
 void make_folder(const std::string& folder, std::string_view source) {
-  const std::filesystem::path path = std::filesystem::path(folder).lexically_normal();
+  const std::filesystem::path path(folder);
   std::vector<std::filesystem::path> missing;
   std::error_code failed;
   for (std::filesystem::path at = path; !at.empty() && !std::filesystem::exists(at, failed); at = at.parent_path()) {

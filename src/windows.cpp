@@ -102,6 +102,7 @@ class Windows final : public SourceModel, public BlockModel {
   Schema schema() const override { return window_; }
   std::string name() const override { return "windows(" + source_->name() + ")"; }
   std::string file() const override { return source_->file(); }
+  std::string file_of(std::uint64_t index) const override { return source_->file_of(first_row(index)); }
   bool has_keys() const noexcept override { return source_->has_keys(); }
   std::string key(std::uint64_t index) const override { return source_->key(first_row(index)); }
   std::uint64_t identity() const override {
@@ -144,17 +145,15 @@ class Windows final : public SourceModel, public BlockModel {
       of_row.clear();
       blocks_->blocks_of(row, of_row);
       if (of_row == of_last) continue;
-      for (const std::uint64_t id : of_row)
-        if (std::find(ids.begin() + static_cast<std::ptrdiff_t>(before), ids.end(), id) == ids.end()) ids.push_back(id);
+      for (const std::uint64_t id : of_row) place_of(id, ids, before);
       of_last.swap(of_row);
     }
   }
   void load(std::uint64_t block, std::span<std::byte> bytes) const override { blocks_->load(block, bytes); }
   void read(std::uint64_t index, BlockData blocks, SampleBuilder& out) const override {
     const std::uint64_t first = first_row(index);
-    std::vector<std::uint64_t> ids, of_row, of_last;
+    std::vector<std::uint64_t> ids, of_row, of_last;  // in the order of `blocks_of`, which is that of the rows
     std::vector<std::span<const std::byte>> lent;
-    blocks_of(index, ids);
     Rows rows(row_, window_, options_.length, once_);
     rows.read(out, [&](std::uint64_t row, SampleBuilder& of) {
       guarded(first + row, [&] {
@@ -162,8 +161,7 @@ class Windows final : public SourceModel, public BlockModel {
         blocks_->blocks_of(first + row, of_row);
         if (row == 0 || of_row != of_last) {
           lent.clear();
-          for (const std::uint64_t id : of_row)
-            lent.push_back(blocks[static_cast<std::size_t>(std::ranges::find(ids, id) - ids.begin())]);
+          for (const std::uint64_t id : of_row) lent.push_back(blocks[place_of(id, ids, 0)]);
           of_last = of_row;
         }
         blocks_->read(first + row, lent, of);
@@ -232,6 +230,13 @@ class Windows final : public SourceModel, public BlockModel {
     window_ = Schema(std::move(fields));
   }
 
+  // Among the ids from `first` on, at whose end it is added where it is not there yet.
+  static std::size_t place_of(std::uint64_t id, std::vector<std::uint64_t>& ids, std::size_t first) {
+    const auto found = std::find(ids.begin() + static_cast<std::ptrdiff_t>(first), ids.end(), id);
+    const auto place = static_cast<std::size_t>(found - ids.begin()) - first;
+    if (found == ids.end()) ids.push_back(id);
+    return place;
+  }
   std::uint64_t first_row(std::uint64_t index) const {
     detail::require_record(*this, index);
     return series_.first_row(index);

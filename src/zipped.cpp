@@ -79,6 +79,11 @@ class Zipped final : public SourceModel {
       if (std::string file = part.source->file(); !file.empty()) return file;
     return {};
   }
+  std::string file_of(std::uint64_t index) const override {
+    for (const Part& part : parts_)
+      if (!part.source->file().empty()) return part.source->file_of(part.record(index));
+    return {};
+  }
   std::vector<std::uint64_t> block_ends() const override {
     for (const Part& part : parts_) {
       std::vector<std::uint64_t> ends = part.source->block_ends();

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <penstock/block_source.hpp>
+#include <penstock/mistakes.hpp>
 #include <penstock/sample.hpp>
 #include <penstock/schema.hpp>
 #include <penstock/source.hpp>
@@ -48,6 +49,12 @@ template <class S>
   requires Source<S> || BlockSource<S> || OpensSource<S> AnySource share(S source) {
     return AnySource(std::move(source));
   }
+/// What is no source: a compiler's error that says why.
+template <class S>
+AnySource share(S) {
+  detail::explain_source<S>();
+  return AnySource(std::shared_ptr<const detail::SourceModel>());
+}
 
 /// One record, copied out. For tests and tools; opens a reader each time.
 inline OwnedSample read_sample(const AnySource& source, std::uint64_t index) {

@@ -28,6 +28,7 @@ class PENSTOCK_API Batch {
  public:
   Batch() noexcept;
   explicit Batch(std::unique_ptr<detail::Lease> lease) noexcept;
+  Batch(const Batch&) = delete;  // a batch is one lease: take it by reference (Batch& batch), or std::move it
   Batch(Batch&&) noexcept;
   Batch& operator=(Batch&&) noexcept;
   ~Batch();
@@ -36,9 +37,14 @@ class PENSTOCK_API Batch {
   /// 64-byte aligned, contiguous, yours to write to. @throws Error(schema_mismatch) that lists the fields there are;
   /// Error(unsupported) for a ragged one; Error(closed) for an empty batch.
   TensorView operator[](std::string_view field) const;
+  /// The same with the elements' type and the number of dimensions, N's included. @throws Error(schema_mismatch) that
+  /// says what the field is, where it is something else.
   template <class T, std::size_t R>
   View<T, R> view(std::string_view field) const {
-    return (*this)[field].template as<T, R>();
+    const TensorView tensor = (*this)[field];
+    if (tensor.dtype != dtype_of<T> || tensor.shape.rank() != R)
+      detail::throw_field_mismatch(field, dtype_of<T>, R, tensor.dtype, tensor.shape);
+    return View<T, R>(reinterpret_cast<T*>(tensor.data), tensor.shape);
   }
   /// A ragged field; on a device each row's `data` is the device's. @throws Error(unsupported) for a field that is not;
   /// otherwise as above.

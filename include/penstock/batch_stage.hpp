@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <string>
-#include <vector>
 
 #include <penstock/export.hpp>
 #include <penstock/stage.hpp>
@@ -26,13 +25,10 @@ struct BatchOptions {
 };
 /// Puts at most `rows` consecutive samples together (of all ranks, where a `shard` shares them): exactly as many, but
 /// for an epoch's last batch, where nothing else bounds it. A sample that is over such a bound alone is a bad sample.
-/// Fields whose shape varies must say what becomes of that (`ragged`, `pad`) or be left behind (`select_fields`). Ends
+/// Fields whose shape varies must say what becomes of that (`ragged`, `pad`) or be left behind (`drop_fields`). Ends
 /// the per-sample part of a pipeline. A batch that is bounded by bytes or tokens is complete with any number of rows,
 /// so `tail` is `keep` then.
 PENSTOCK_API Stage batch(std::uint64_t rows, BatchOptions options = {});
-
-/// Keeps these fields, in this order. @throws Error(schema_mismatch) when one is missing.
-PENSTOCK_API Stage select_fields(std::vector<std::string> names);
 
 /// What happens to a sample that fails (`Error::sample_scoped`).
 enum class OnError : std::uint8_t {

@@ -16,6 +16,7 @@
 
 #include <penstock/device.hpp>
 #include <penstock/export.hpp>
+#include <penstock/mistakes.hpp>
 #include <penstock/pipeline.hpp>
 #include <penstock/rng.hpp>
 #include <penstock/schema.hpp>
@@ -87,12 +88,6 @@ class PENSTOCK_API DeviceStageModel {
 template <class S>
 class DeviceStageOf final : public CallableOf<S, DeviceStageModel> {
   static constexpr bool draws = requires(const S& stage, Rng& rng) { stage.draw(rng); };
-  static_assert(
-      draws || !requires(S & stage, Rng& rng) { stage.draw(rng); },
-      "penstock: draw() of a device stage must be const: any thread calls it");
-  static_assert(
-      requires(const S& stage) { stage.writes(); } || !requires(S & stage) { stage.writes(); },
-      "penstock: writes() of a device stage must be const");
 
  public:
   using CallableOf<S, DeviceStageModel>::CallableOf;
@@ -100,9 +95,6 @@ class DeviceStageOf final : public CallableOf<S, DeviceStageModel> {
   std::size_t draw_bytes() const override {
     if constexpr (draws) {
       using Draws = std::remove_cvref_t<decltype(this->f_.draw(std::declval<Rng&>()))>;
-      static_assert(std::is_trivially_copyable_v<Draws> && sizeof(Draws) <= DeviceStageModel::max_draws &&
-                        alignof(Draws) <= DeviceStageModel::max_draws,
-                    "penstock: draw() of a device stage must return a trivially copyable struct of at most 64 bytes");
       return sizeof(Draws);
     } else {
       return 0;
@@ -131,12 +123,49 @@ class DeviceStageOf final : public CallableOf<S, DeviceStageModel> {
 
 PENSTOCK_API Stage make_device_stage(std::shared_ptr<const DeviceStageModel> model);
 
+/// What `draw` gives, where the stage has one that can be called, is a plain struct that is small enough.
+template <class S>
+concept DrawsPlainStruct = !requires(S & stage, Rng& rng) {
+  stage.draw(rng);
+}
+|| requires(const S& stage, Rng& rng) {
+  requires std::is_trivially_copyable_v<std::remove_cvref_t<decltype(stage.draw(rng))>>;
+  requires sizeof(stage.draw(rng)) <= DeviceStageModel::max_draws;
+  requires alignof(std::remove_cvref_t<decltype(stage.draw(rng))>) <= DeviceStageModel::max_draws;
+};
+
+template <class S>
+constexpr bool explain_device_members() {
+  if constexpr (
+      requires(S & stage, Rng & rng) { stage.draw(rng); } && !requires(const S& stage, Rng& rng) { stage.draw(rng); })
+    static_assert(mistaken<S>, "penstock: draw() of a device stage must be const: any thread calls it");
+  else if constexpr (!DrawsPlainStruct<S>)
+    static_assert(mistaken<S>,
+                  "penstock: draw() of a device stage must return a trivially copyable struct of at most 64 bytes");
+  else if constexpr (
+      requires(S & stage) { stage.writes(); } && !requires(const S& stage) { stage.writes(); })
+    static_assert(mistaken<S>, "penstock: writes() of a device stage must be const");
+  else
+    return true;
+  return false;
+}
+
 }  // namespace detail
 
 /// A device stage of one's own as a stage; stands behind `batch`.
 template <DeviceStage S>
 Stage device_stage(S stage) {
-  return detail::make_device_stage(std::make_shared<detail::DeviceStageOf<S>>(std::move(stage)));
+  if constexpr (detail::explain_device_members<S>())
+    return detail::make_device_stage(std::make_shared<detail::DeviceStageOf<S>>(std::move(stage)));
+  else
+    return detail::make_device_stage(nullptr);
+}
+
+/// What is no device stage: a compiler's error that says why.
+template <class S>
+Stage device_stage(S) {
+  detail::explain_device_stage<S>();
+  return detail::make_device_stage(nullptr);
 }
 
 /// It needs no wrapper.

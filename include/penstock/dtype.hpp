@@ -24,7 +24,13 @@ PENSTOCK_API std::string_view to_string(DType dtype) noexcept;
 
 /// DType of a C++ element type; `dtype_of<const T>` is that of T. `std::byte` counts as u8.
 template <class T>
-struct DTypeOf;
+struct DTypeOf {
+  static_assert(sizeof(T) == 0,
+                "penstock: there is no dtype for this element type; elements are std::uint8_t to std::uint64_t, "
+                "std::int8_t to std::int64_t, Half, float, double, bool, or std::byte (char, long long and long double "
+                "are other types than these)");
+  static constexpr DType value = DType::u8;  // one error is enough
+};
 template <class T>
 struct DTypeOf<const T> : DTypeOf<T> {};
 #define PENSTOCK_DTYPE(type, name)              \

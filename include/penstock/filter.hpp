@@ -9,6 +9,7 @@
 #include <utility>
 
 #include <penstock/export.hpp>
+#include <penstock/mistakes.hpp>
 #include <penstock/sample.hpp>
 #include <penstock/stage.hpp>
 #include <penstock/transform.hpp>
@@ -54,19 +55,40 @@ class FilterOf final : public FilterModel {
   F f_;
 };
 
-/// The view that a predicate on one field takes, by its signature.
+/// The view that a predicate on one field takes.
+template <class Args>
+struct PredicateArgs : std::false_type {};
+template <class T, std::size_t R>
+struct PredicateArgs<std::tuple<View<const T, R>>> : std::true_type {
+  using element = const T;
+  static constexpr std::size_t rank = R;
+};
+
+/// Which mistake keeps a callable from being a predicate, on whole samples or on a field.
 template <class F>
-struct PredicateSignature : PredicateSignature<decltype(&F::operator())> {};
-template <class C, class A>
-struct PredicateSignature<bool (C::*)(A) const> {
-  using view = std::remove_cvref_t<A>;
-};
-template <class C, class A>
-struct PredicateSignature<bool (C::*)(A) const noexcept> : PredicateSignature<bool (C::*)(A) const> {};
-template <class A>
-struct PredicateSignature<bool (*)(A)> {
-  using view = std::remove_cvref_t<A>;
-};
+constexpr void explain_filter() {
+  if constexpr (requires { typename CallOf<F>::args; }) {
+    if constexpr (!CallOf<F>::is_const)
+      static_assert(
+          mistaken<F>,
+          "penstock: the call operator of what filter() asks must be const, as any thread calls it at any time "
+          "(a lambda must not be mutable)");
+    else if constexpr (!std::same_as<typename CallOf<F>::returns, bool>)
+      static_assert(mistaken<F>, "penstock: what filter() asks must return bool: true for a sample that stays");
+    else
+      static_assert(mistaken<F>,
+                    "penstock: what filter() asks takes a const Sample&, and may take a Context& behind it; what "
+                    "filter(\"field\", ...) asks takes a View<const T, R> of the field");
+  } else if constexpr (!std::is_class_v<F>) {
+    static_assert(mistaken<F>,
+                  "penstock: filter() takes a predicate to call, like [](const Sample& sample) {...}, or a field and a "
+                  "predicate on its View");
+  } else {
+    static_assert(mistaken<F>,
+                  "penstock: what filter() asks needs one call operator, with a plain parameter instead of auto, which "
+                  "returns bool: [](View<const std::int64_t, 0> label) { return label() != 0; }");
+  }
+}
 
 PENSTOCK_API Stage make_filter(std::shared_ptr<const FilterModel> model, std::string field, DType dtype,
                                std::size_t rank, FilterOptions options);
@@ -75,11 +97,8 @@ PENSTOCK_API Stage make_filter(std::shared_ptr<const FilterModel> model, std::st
 
 /// A predicate on one field: `bool(View<const T, R>) const`, with a plain (not `auto`) parameter.
 template <class F>
-concept FieldPredicate = requires {
-  typename detail::PredicateSignature<std::decay_t<F>>::view;
-}
-&&detail::ViewTraits<typename detail::PredicateSignature<std::decay_t<F>>::view>::value&&
-    std::is_const_v<typename detail::ViewTraits<typename detail::PredicateSignature<std::decay_t<F>>::view>::element>;
+concept FieldPredicate =
+    detail::ConstCall<F, bool> && detail::PredicateArgs<typename detail::CallOf<std::decay_t<F>>::args>::value;
 
 /// Leaves behind the samples for which `f` is false:
 ///
@@ -93,20 +112,32 @@ Stage filter(F f, FilterOptions options = {}) {
   return detail::make_filter(std::shared_ptr<const detail::FilterModel>(new detail::FilterOf<F>(std::move(f))), {},
                              DType::u8, 0, std::move(options));
 }
+/// What is no predicate: a compiler's error that says why.
+template <class F>
+Stage filter(F, FilterOptions = {}) {
+  detail::explain_filter<F>();
+  return detail::make_filter(nullptr, {}, DType::u8, 0, {});
+}
 
 /// The same by one field, whose dtype and rank are checked when the stage joins a pipeline:
 ///
 ///     filter("label", [](View<const std::int64_t, 0> label) { return label() != 0; })
 template <FieldPredicate F>
 Stage filter(std::string field, F f, const FilterOptions& options = {}) {
-  using V = typename detail::PredicateSignature<std::decay_t<F>>::view;
-  using Traits = detail::ViewTraits<V>;
+  using Traits = detail::PredicateArgs<typename detail::CallOf<std::decay_t<F>>::args>;
   auto on_sample = [field, f = std::move(f)](const Sample& sample) -> bool {
     return f(sample.view<typename Traits::element, Traits::rank>(field));
   };
   return detail::make_filter(
       std::shared_ptr<const detail::FilterModel>(new detail::FilterOf<decltype(on_sample)>(std::move(on_sample))),
       std::move(field), dtype_of<typename Traits::element>, Traits::rank, options);
+}
+
+/// What is no predicate on a field: a compiler's error that says why.
+template <class F>
+Stage filter(std::string, F, const FilterOptions& = {}) {
+  detail::explain_filter<F>();
+  return detail::make_filter(nullptr, {}, DType::u8, 0, {});
 }
 
 }  // namespace penstock

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include <penstock/export.hpp>
+#include <penstock/mistakes.hpp>
 #include <penstock/sample.hpp>
 #include <penstock/stage.hpp>
 #include <penstock/transform.hpp>
@@ -67,6 +68,13 @@ PENSTOCK_API Stage make_flat_map(std::shared_ptr<const FlatMapModel> model);
 template <FlatMap F>
 Stage flat_map(F f) {
   return detail::make_flat_map(std::shared_ptr<const detail::FlatMapModel>(new detail::FlatMapOf<F>(std::move(f))));
+}
+
+/// What is no flat map: a compiler's error that says why.
+template <class F>
+Stage flat_map(F) {
+  detail::explain_flat_map<F>();
+  return detail::make_flat_map(nullptr);
 }
 
 }  // namespace penstock

@@ -29,4 +29,32 @@ constexpr std::uint16_t to_half(float value) noexcept {
   return static_cast<std::uint16_t>(sign | whole);
 }
 
+/// The same of a double, rounded once.
+constexpr std::uint16_t to_half(double value) noexcept {
+  const auto bits = std::bit_cast<std::uint64_t>(value);
+  const std::uint64_t magnitude = bits & 0x7fffffffffffffffu;
+  const auto sign = static_cast<std::uint32_t>(bits >> 32 & 0x80000000u);
+  if (magnitude >= 0x40f0000000000000u || magnitude < 0x3e50000000000000u) {  // 65536 or more, or below 2^-26
+    const std::uint32_t far = magnitude > 0x7ff0000000000000u    ? 0x7fc00000u
+                              : magnitude >= 0x40f0000000000000u ? 0x7f800000u
+                                                                 : 0u;
+    return to_half(std::bit_cast<float>(sign | far));
+  }
+  // Rounded to odd: a float has so many more digits than a half that the second rounding is the right one.
+  const auto exponent = static_cast<std::uint32_t>(magnitude >> 52) - (1023u - 127u);
+  const auto mantissa = static_cast<std::uint32_t>(magnitude >> 29 & 0x7fffffu);
+  const std::uint32_t rest = (magnitude & 0x1fffffffu) != 0 ? 1u : 0u;
+  return to_half(std::bit_cast<float>(sign | exponent << 23 | mantissa | rest));
+}
+
+/// The value of an IEEE binary16, exactly.
+constexpr float from_half(std::uint16_t half) noexcept {
+  const std::uint32_t sign = static_cast<std::uint32_t>(half & 0x8000u) << 16;
+  const std::uint32_t exponent = half >> 10 & 0x1fu, mantissa = half & 0x3ffu;
+  if (exponent == 0x1f) return std::bit_cast<float>(sign | 0x7f800000u | mantissa << 13);
+  if (exponent != 0) return std::bit_cast<float>(sign | (exponent + 112) << 23 | mantissa << 13);
+  const float tiny = static_cast<float>(mantissa) * 0x1p-24f;
+  return sign != 0 ? -tiny : tiny;
+}
+
 }  // namespace penstock

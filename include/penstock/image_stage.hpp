@@ -96,6 +96,15 @@ class PENSTOCK_API ImageStageModel {
   virtual bool versioned() const = 0;  ///< it says which version it is
 };
 
+/// What `draw` gives is a plain struct that is small enough.
+template <class S>
+concept DrawsPlainParams = requires {
+  requires std::is_trivially_copyable_v<std::remove_cvref_t<decltype(std::declval<const S&>().draw(
+      std::declval<const ImageShape&>(), std::declval<Rng&>()))>>;
+  requires sizeof(std::declval<const S&>().draw(std::declval<const ImageShape&>(), std::declval<Rng&>())) <=
+      ImageStageModel::max_params;
+};
+
 template <class S>
 class ImageStageOf final : public ImageStageModel {
   using Params = std::remove_cvref_t<decltype(std::declval<const S&>().draw(std::declval<const ImageShape&>(),

@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <stop_token>
+#include <string>
 #include <vector>
 
 #include <penstock/batch.hpp>
@@ -164,7 +165,8 @@ class PENSTOCK_API Loader {
   /// Begins the next epoch: the first, the one after the last one begun, or, after `resume`, what is left of the one
   /// the state names. What the epoch before still had is given up, and ranges over it are stale. The range borrows the
   /// loader. @throws Error(invalid_argument | unsupported) for streams as `next` does, which give nothing up.
-  [[nodiscard]] EpochRange epoch(StreamRef stream = {});
+  [[nodiscard]] EpochRange epoch(StreamRef stream = {}) &;
+  EpochRange epoch(StreamRef stream = {}) && = delete;  // the loader would be gone in the loop: give it a name
   /// Gives up what is left of the epoch that was begun, or resumed: the next `epoch()` or `next()` begins the one after
   /// it, and `state()` names that one's first batch. (With `Shard::steps_per_epoch` the data go on behind the last
   /// batch that was delivered.) Nothing where none is begun.
@@ -202,8 +204,15 @@ class PENSTOCK_API Loader {
   /// from epoch 2^32 on.
   State state() const;
   /// Goes on there with the next `epoch()` or `next()`, at any thread count and depth, on any number of ranks (with
-  /// `Shard::steps_per_epoch`: as the same rank of as many). @throws Error(state_mismatch) that says what differs.
+  /// `Shard::steps_per_epoch`: as the same rank of as many). @throws Error(state_mismatch) that says what differs:
+  /// seed, source, orders, stages, or the rest.
   void resume(const State& state);
+  /// Writes `state()` to a file, as `save_state` does, and behind it, for people, the pipeline in words.
+  /// @throws as `state` and `save_state`.
+  void save(const std::string& file) const;
+  /// Goes on where `save` was called. @throws as `load_state` and the other `resume`; of a file with words
+  /// Error(state_mismatch) says which stage or option differs, and how.
+  void resume(const std::string& file);
   /// Number of the epoch that the next batch belongs to.
   std::uint64_t epoch_number() const noexcept;
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <penstock/export.hpp>
+#include <penstock/mistakes.hpp>
 #include <penstock/stage.hpp>
 
 namespace penstock {
@@ -81,6 +82,13 @@ template <Order O>
 Stage order(O o) {
   return detail::make_order(std::shared_ptr<const detail::OrderModel>(new detail::OrderOf<O>(std::move(o))),
                             std::nullopt);
+}
+
+/// What is no order: a compiler's error that says why.
+template <class O>
+Stage order(O) {
+  detail::explain_order<O>();
+  return detail::make_order(nullptr, std::nullopt);
 }
 
 struct ShuffleOptions {

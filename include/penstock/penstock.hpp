@@ -14,6 +14,7 @@
 #include <penstock/dtype.hpp>
 #include <penstock/error.hpp>
 #include <penstock/executor.hpp>
+#include <penstock/fields.hpp>
 #include <penstock/filter.hpp>
 #include <penstock/flat_map.hpp>
 #include <penstock/image_fields.hpp>

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -11,8 +12,10 @@
 #include <penstock/batch_stage.hpp>
 #include <penstock/block_source.hpp>
 #include <penstock/export.hpp>
+#include <penstock/fields.hpp>
 #include <penstock/filter.hpp>
 #include <penstock/flat_map.hpp>
+#include <penstock/mistakes.hpp>
 #include <penstock/order.hpp>
 #include <penstock/sample.hpp>
 #include <penstock/source.hpp>
@@ -101,6 +104,38 @@ Pipeline operator|(const Pipeline& pipeline, F f) {
 template <Order O>
 Pipeline operator|(const Pipeline& pipeline, O o) {
   return pipeline | order(std::move(o));
+}
+
+/// What is no source, no stage, or no pipeline: a compiler's error that says why.
+template <class S>
+Pipeline from(S source) {
+  if constexpr (std::convertible_to<S, std::shared_ptr<const detail::SourceModel>>) {
+    return Pipeline(std::shared_ptr<const detail::SourceModel>(std::move(source)));
+  } else {
+    detail::explain_source<S>();
+    return Pipeline(std::shared_ptr<const detail::SourceModel>());
+  }
+}
+template <class F>
+Pipeline operator|(const Pipeline& pipeline, F f) {
+  if constexpr (std::derived_from<F, Stage>) {
+    return pipeline | static_cast<const Stage&>(f);
+  } else {
+    static_assert(!std::same_as<F, Pipeline>,
+                  "penstock: a pipeline stands before |, never behind it; several sources become one by concat, zip, "
+                  "interleave or mix");
+    if constexpr (!std::same_as<F, Pipeline>) detail::explain_stage<F>();
+    return pipeline;
+  }
+}
+template <class S>
+  requires(!std::convertible_to<const S&, const Pipeline&>)
+auto operator|(const S&, const Stage& stage) {
+  detail::explain_beginning<S>();
+  if constexpr (std::same_as<S, Stage>)
+    return stage;
+  else
+    return Pipeline(std::shared_ptr<const detail::SourceModel>());
 }
 
 }  // namespace penstock

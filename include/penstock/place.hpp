@@ -23,12 +23,13 @@ struct Place {
 /// Everything a resume needs: 64 bytes. It names the next batch to deliver. A plain value; compare, copy and store it
 /// freely, in the byte order of the machine.
 struct State {
-  static constexpr std::uint16_t current_version = 3;
+  static constexpr std::uint16_t current_version = 4;
 
   std::uint16_t version = current_version;
   std::uint16_t part = 0;         ///< of the window that begins there (`bucket`), batches already delivered
   std::uint32_t child = 0;        ///< of `position`, the first of its samples that is not yet delivered
-  std::uint64_t fingerprint = 0;  ///< of the pipeline that made it
+  std::uint64_t fingerprint = 0;  ///< of the pipeline that made it: 32 bits of `Pipeline::fingerprint`, and a byte each
+                                  ///< of its source, its orders, its stages and the rest, to say which of them differ
   std::uint64_t seed = 0;
   std::uint32_t epoch = 0;
   std::uint32_t number = 0;    ///< of the batch in its epoch
@@ -43,10 +44,12 @@ struct State {
 };
 static_assert(sizeof(State) == 64);
 
-/// Writes `state` so that a crash leaves the old file or the new one, never a torn one: temporary file, fsync, rename,
-/// fsync of the folder. A crash may also leave the temporary file, `file.tmp.PID`, which nothing reads and anybody may
-/// delete. @throws Error(io) with the file's name.
+/// Writes `state`, 64 bytes and nothing else (`Loader::save` adds the pipeline in words), so that a crash leaves the
+/// old file or the new one, never a torn one: temporary file, fsync, rename, fsync of the folder. A crash may also
+/// leave the temporary file, `file.tmp.PID`, which nothing reads and anybody may delete. @throws Error(io) with the
+/// file's name.
 PENSTOCK_API void save_state(const State& state, const std::string& file);
+/// Reads what `save_state` or `Loader::save` wrote.
 /// @throws Error(not_found), Error(io), or Error(state_mismatch) for a damaged file or an unknown version.
 PENSTOCK_API State load_state(const std::string& file);
 

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include <penstock/export.hpp>
@@ -45,8 +46,9 @@ struct RaggedRow {
 /// rows are yours to write to. Indices are not checked.
 class PENSTOCK_API RaggedRows {
  public:
-  RaggedRows(DType dtype, std::span<const detail::RaggedRow> rows, std::span<const std::int64_t> lengths) noexcept
-      : dtype_(dtype), rows_(rows), lengths_(lengths) {}
+  RaggedRows(std::string_view field, DType dtype, std::span<const detail::RaggedRow> rows,
+             std::span<const std::int64_t> lengths) noexcept
+      : field_(field), dtype_(dtype), rows_(rows), lengths_(lengths) {}
 
   /// N. Rows of padding and masked rows count, and are empty: 0 in each dimension that varies.
   std::uint64_t size() const noexcept { return rows_.size(); }
@@ -56,7 +58,10 @@ class PENSTOCK_API RaggedRows {
   /// @throws Error(schema_mismatch) when dtype or rank differ.
   template <class T, std::size_t R>
   View<T, R> view(std::uint64_t row) const {
-    return (*this)[row].template as<T, R>();
+    const TensorView tensor = (*this)[row];
+    if (tensor.dtype != dtype_of<T> || tensor.shape.rank() != R)
+      detail::throw_field_mismatch(field_, dtype_of<T>, R, tensor.dtype, tensor.shape);
+    return View<T, R>(reinterpret_cast<T*>(tensor.data), tensor.shape);
   }
   /// Size of each row's first dimension.
   std::span<const std::int64_t> lengths() const noexcept { return lengths_; }
@@ -69,6 +74,7 @@ class PENSTOCK_API RaggedRows {
   PackedRows packed() const;
 
  private:
+  std::string_view field_;  // the schema's
   DType dtype_;
   std::span<const detail::RaggedRow> rows_;
   std::span<const std::int64_t> lengths_;

@@ -7,10 +7,12 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include <penstock/executor.hpp>
 #include <penstock/export.hpp>
+#include <penstock/mistakes.hpp>
 #include <penstock/pipeline.hpp>
 #include <penstock/sample.hpp>
 
@@ -163,6 +165,13 @@ WriteProgress write(const Pipeline& pipeline, S& sink, const WriteOptions& optio
 template <Sink S>
 WriteProgress write(const Pipeline& pipeline, S&& sink, const WriteOptions& options = {}) {
   return write(pipeline, sink, options);
+}
+/// What is no sink: a compiler's error that says why.
+template <class S>
+  requires(!Sink<std::remove_reference_t<S>>)
+WriteProgress write(const Pipeline&, S&&, const WriteOptions& = {}) {
+  detail::explain_sink<std::remove_reference_t<S>>();
+  return {};
 }
 
 }  // namespace penstock

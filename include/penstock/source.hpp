@@ -55,6 +55,7 @@ concept LeasedSource = Described<S> && requires(const S& source) {
 ///     std::string name() const;                            in errors and reports; default "source"
 ///     std::string key(std::uint64_t i) const;              the record's key, for errors, splits and sinks
 ///     std::string file() const;                            the file or folder behind it, for errors
+///     std::string file_of(std::uint64_t i) const;          the file that record i is in; default file()
 ///     std::uint64_t identity() const;                      hash of what makes this the same data set (not times);
 ///                                                          size and schema are added to it
 ///     std::uint64_t revision() const;                      hash of what tells that its data were changed in place, for
@@ -116,6 +117,7 @@ class PENSTOCK_API SourceModel {
   virtual std::unique_ptr<ReaderModel> open_reader() const = 0;
   virtual std::string name() const { return "source"; }
   virtual std::string file() const { return {}; }
+  virtual std::string file_of(std::uint64_t) const { return file(); }
   virtual bool has_keys() const noexcept { return false; }
   virtual std::string key(std::uint64_t) const { return {}; }
   virtual std::uint64_t identity() const { return 0; }
@@ -138,7 +140,8 @@ class PENSTOCK_API SourceModel {
   /// Says in an error of record `index` what is known of it, each where it isn't said yet: source, file, key. Not the
   /// index.
   virtual void describe(std::uint64_t index, Error& error) const {
-    error.with_source(name()).with_file(file());
+    error.with_source(name());
+    if (error.file().empty()) error.with_file(file_of(index));
     if (error.key().empty() && has_keys()) error.with_key(key(index));
   }
 };
@@ -165,6 +168,14 @@ class SourceMembers : public SourceModel {
       return source_.file();
     else
       return {};
+  }
+  std::string file_of(std::uint64_t i) const override {
+    if constexpr (requires {
+                    { source_.file_of(i) } -> std::convertible_to<std::string>;
+                  })
+      return source_.file_of(i);
+    else
+      return file();
   }
   bool has_keys() const noexcept override {
     return requires { source_.key(std::uint64_t{}); };

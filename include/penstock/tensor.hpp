@@ -15,8 +15,10 @@ namespace penstock {
 
 namespace detail {
 /// Throws Error(schema_mismatch) saying what was asked and what is there.
-[[noreturn]] PENSTOCK_API void throw_view_mismatch(std::string_view what, DType asked, std::size_t asked_rank,
-                                                   DType have, const Shape& shape);
+[[noreturn]] PENSTOCK_API void throw_view_mismatch(DType asked, std::size_t asked_rank, DType have, const Shape& shape);
+/// Of a field of a batch.
+[[noreturn]] PENSTOCK_API void throw_field_mismatch(std::string_view field, DType asked, std::size_t asked_rank,
+                                                    DType have, const Shape& shape);
 }  // namespace detail
 
 /// Typed access to contiguous, row-major elements: `v(i, j, k)`, `for (float& x : v)`. Owns nothing; valid as long as
@@ -77,7 +79,7 @@ struct TensorView {
   /// @throws Error(schema_mismatch) when dtype or rank differ.
   template <class T, std::size_t R>
   View<T, R> as() const {
-    if (dtype != dtype_of<T> || shape.rank() != R) detail::throw_view_mismatch("tensor", dtype_of<T>, R, dtype, shape);
+    if (dtype != dtype_of<T> || shape.rank() != R) detail::throw_view_mismatch(dtype_of<T>, R, dtype, shape);
     return View<T, R>(reinterpret_cast<T*>(data), shape);
   }
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <string_view>
 #include <utility>
 
@@ -10,6 +11,7 @@
 #include "cell_scanner.hpp"
 #include "errors.hpp"
 #include "numbers.hpp"
+#include "short_number.hpp"
 
 namespace penstock::csv {
 
@@ -58,6 +60,10 @@ struct Seen {
 
   void look(const Csv& options, bool any_may_be_missing, const Cell& cell) {
     if (any && !number) return;
+    if (!any_may_be_missing && says_no_more(cell)) {
+      any = true;
+      return;
+    }
     if (cell.doubled) return look(options, any_may_be_missing, Cell{cell.text()});
     std::array<std::byte, 8> ignored{};
     const bool is_whole = whole && parse_number(cell.raw, DType::i64, ignored.data()) == NumberFault::none;
@@ -69,6 +75,13 @@ struct Seen {
     any = true;
     whole = is_whole;
     number = is_number;
+  }
+
+  // True for a short number of the kind that all were so far, which most cells are.
+  bool says_no_more(const Cell& cell) const noexcept {
+    std::int64_t whole_number = 0;
+    double any_number = 0;
+    return whole ? parse_short(cell.raw, whole_number) : parse_short(cell.raw, any_number);
   }
 
   void decide(const Csv& options, CsvColumn& column) const {
@@ -86,7 +99,7 @@ void look_through(const Csv& options, const std::string& path, char delimiter, c
   const InputFile file(path);
   file.require(index.mark);
   const bool any_may_be_missing = missing_numbers(options).any;
-  std::vector<char> text;
+  std::string text;
   for (std::uint64_t first = 0; first < index.begins.size();) {
     std::uint64_t last = first;
     std::size_t bytes = 0, at = 0;

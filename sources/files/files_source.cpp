@@ -226,7 +226,10 @@ class FilesSource::Impl {
       const auto stray = std::find_if(records.begin(), records.end(),
                                       [](const Record& r) { return r.path.find('/') == std::string::npos; });
       Error error(Errc::invalid_argument,
-                  std::to_string(without_class) + " files lie in the folder itself (the first: \"" + stray->path +
+                  std::to_string(without_class) +
+                      (without_class == 1 ? " file lies in the folder itself (\""
+                                          : " files lie in the folder itself (the first: \"") +
+                      stray->path +
                       "\"), the others in a folder for each class; move them, or give labels in a CSV file");
       throw error.with_source("files").with_file(options_.root);
     }
@@ -279,10 +282,14 @@ std::uint64_t FilesSource::size() const noexcept { return impl_->size(); }
 Schema FilesSource::schema() const { return impl_->schema(); }
 void FilesSource::read(std::uint64_t index, SampleBuilder& out) const { impl_->read(index, out); }
 std::string FilesSource::file() const { return impl_->root(); }
+std::string FilesSource::file_of(std::uint64_t index) const {
+  return impl_->root() + "/" + std::string(impl_->path(index));
+}
 std::string FilesSource::key(std::uint64_t index) const { return std::string(impl_->key(index)); }
 std::optional<std::vector<std::int64_t>> FilesSource::labels(std::string_view field) const {
   return impl_->labels(field);
 }
+std::string FilesSource::path(std::uint64_t index) const { return std::string(impl_->path(index)); }
 std::uint64_t FilesSource::identity() const { return impl_->identity(); }
 std::uint64_t FilesSource::revision() const { return impl_->revision(); }
 const std::vector<std::string>& FilesSource::classes() const noexcept { return impl_->classes(); }

@@ -34,8 +34,8 @@ std::optional<FileFacts> facts_of(const std::string& file);
 /// What LMDB writes first: a data file that is shorter was left by a process that was killed at that, and holds
 /// nothing.
 std::uint64_t header_bytes() noexcept;
-/// Whether a data file holds nothing: it is empty, LMDB began its header and did not end it, or, of a store that is
-/// marked as unfinished, the header never reached the disk. False for files that are no store. @throws Error(io).
+/// Whether a data file is missing, empty, or, of a store that is marked as unfinished, without a whole header: LMDB did
+/// not end it, or it never reached the disk. @throws Error(io).
 bool holds_nothing(const StoreFiles& files);
 
 }  // namespace penstock::lmdb

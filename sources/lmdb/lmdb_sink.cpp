@@ -3,13 +3,18 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <span>
+#include <string_view>
+#include <unordered_set>
 #include <utility>
+#include <vector>
 
 #include <penstock/error.hpp>
 #include <penstock/store_files.hpp>
 
 #include "errors.hpp"
 #include "files.hpp"
+#include "hash.hpp"
 #include "manifest.hpp"
 #include "record.hpp"
 #include "registry.hpp"
@@ -31,6 +36,13 @@ std::string difference(const Manifest& there, const Manifest& wanted) {
   if (there.job != wanted.job) return "it is of another job, \"" + there.job + "\"";
   return {};
 }
+
+bool updatable(const Manifest& there, const Manifest& wanted) {
+  return there.records == wanted.records && there.keys == wanted.keys && there.schema == wanted.schema;
+}
+
+// Before the job, in the manifest of a store that is being updated.
+constexpr std::string_view update_prefix = "update, ";
 
 }  // namespace
 
@@ -62,8 +74,10 @@ class LmdbSink::Impl {
   }
 
   bool was_finished() const noexcept { return was_finished_; }
+  const LmdbUpdate& updated() const noexcept { return update_; }
 
   bool has(const SinkItem& item) {
+    if (update_.updating) return false;  // whether it is the same is known once it is made
     const std::string_view key = key_of(item);
     if (!store_->has(key)) return false;
     // Appended behind everything that was there: it can only be from this run.
@@ -75,7 +89,7 @@ class LmdbSink::Impl {
     return true;
   }
 
-  bool has_some() const noexcept { return has_some_; }
+  bool has_some() const noexcept { return has_some_ && !update_.updating; }
 
   void put(const SinkItem& item, Sample& sample) {
     const std::string_view key = key_of(item);
@@ -84,10 +98,13 @@ class LmdbSink::Impl {
                  "the store is finished and lacks the key \"" + printable(key) +
                      "\", so it was made from something else; delete it, or write to another path",
                  key);
-    if (raw()) {
+    if (!raw() && key == lmdb::manifest_key)
+      refuse_key(Errc::invalid_argument, "the key is that of the store's manifest", key);
+    if (update_.updating) {
+      put_changed(key, sample);
+    } else if (raw()) {
       store_->put(key, sample.bytes(slot_));
     } else {
-      if (key == lmdb::manifest_key) refuse_key(Errc::invalid_argument, "the key is that of the store's manifest", key);
       layout_->encode(sample, key, store_->reserve(key, layout_->encoded_bytes(sample)));
     }
     ++put_;
@@ -96,6 +113,7 @@ class LmdbSink::Impl {
   void commit() { store_->commit(); }
 
   void finish() {
+    if (update_.updating) remove_others();
     store_->commit();
     const std::uint64_t records = store_->entries() - (raw() ? 0 : 1);
     store_->commit();
@@ -121,6 +139,37 @@ class LmdbSink::Impl {
   void remove_mark() const {
     remove_file(files_.unfinished, lmdb::source_name);
     sync_folder_of(files_.unfinished, lmdb::source_name);
+  }
+
+  void put_changed(std::string_view key, Sample& sample) {
+    if (!seen_.insert(lmdb::hash_bytes(key, 0)).second)
+      refuse_key(Errc::invalid_argument, "two records have the key \"" + printable(key) + "\"", key);
+    std::span<const std::byte> value;
+    if (raw()) {
+      value = sample.bytes(slot_);
+    } else {
+      encoded_.resize(layout_->encoded_bytes(sample));
+      layout_->encode(sample, key, encoded_);
+      value = encoded_;
+    }
+    const auto there = store_->view(key);
+    if (there && std::ranges::equal(*there, value)) {
+      ++update_.kept;
+      return;
+    }
+    if (there) store_->erase(key);
+    store_->put(key, value);
+    ++(there ? update_.replaced : update_.added);
+  }
+
+  void remove_others() {
+    const auto unseen = [&](std::string_view key) {
+      return (raw() || key != lmdb::manifest_key) && !seen_.contains(lmdb::hash_bytes(key, 0));
+    };
+    for (const std::string& key : store_->keys_where(unseen)) {
+      store_->erase(key);
+      ++update_.removed;
+    }
   }
 
   using Place = std::pair<std::uint64_t, std::uint32_t>;  // position and child
@@ -161,12 +210,26 @@ class LmdbSink::Impl {
       compare(*manifest, size);
     } else if (mark) {
       compare(*mark, size);
+    } else if (raw() && options_.update) {
+      begin_update();
     } else if (raw() && records <= size) {
       // A finished store says nothing of itself. This may be this job's: `put` refuses if it isn't.
       was_finished_ = true;
     } else {
       refuse(Errc::invalid_argument, "there is another store here; delete it, or write to another path");
     }
+  }
+
+  // The mark has a job that no run has: only another update goes on.
+  void begin_update() {
+    Manifest marked = wanted_;
+    marked.job = std::string(update_prefix) + wanted_.job;
+    if (raw()) {
+      replace_text(files_.unfinished, to_json(marked), true, lmdb::source_name);
+    } else {
+      store_->replace(lmdb::manifest_key, to_json(marked));
+    }
+    update_.updating = true;
   }
 
   void begin_store() {
@@ -188,7 +251,11 @@ class LmdbSink::Impl {
       throw;
     }
     const std::string differs = difference(there, wanted_);
-    if (there.complete) {
+    if (options_.update && updatable(there, wanted_) && (!differs.empty() || (there.complete && there.count > size))) {
+      begin_update();
+    } else if (!there.complete && there.job.starts_with(update_prefix)) {
+      refuse(Errc::state_mismatch, "an update of the store here was stopped; run it again, as an update");
+    } else if (there.complete) {
       if (!differs.empty() || there.count > size)
         refuse(Errc::invalid_argument,
                "there is a finished store here" + (differs.empty() ? std::string() : ", and " + differs) + ", " +
@@ -210,6 +277,9 @@ class LmdbSink::Impl {
   std::string number_;
   std::string last_key_of_others_;
   std::optional<Place> last_found_;
+  LmdbUpdate update_;
+  std::unordered_set<std::uint64_t> seen_;  // hashes of the keys an update has put
+  std::vector<std::byte> encoded_;          // by an update
   std::uint64_t found_ = 0, put_ = 0;
   bool was_finished_ = false, has_some_ = false;
 };
@@ -219,8 +289,11 @@ LmdbSink::LmdbSink(LmdbSink&&) noexcept = default;
 LmdbSink& LmdbSink::operator=(LmdbSink&&) noexcept = default;
 LmdbSink::~LmdbSink() = default;
 
+LmdbUpdate LmdbSink::updated() const noexcept { return impl_ ? impl_->updated() : updated_; }
+
 void LmdbSink::open(const Schema& schema, std::uint64_t size) {
   impl_.reset();
+  updated_ = {};
   impl_ = std::make_unique<Impl>(options_, schema, size);
   was_finished_ = impl_->was_finished();
 }
@@ -239,6 +312,7 @@ void LmdbSink::put(const SinkItem& item, Sample& sample) { opened(impl_).put(ite
 void LmdbSink::commit() { opened(impl_).commit(); }
 void LmdbSink::finish() {
   opened(impl_).finish();
+  updated_ = impl_->updated();
   impl_.reset();  // so that the store can be read at once
 }
 

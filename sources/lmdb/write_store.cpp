@@ -199,4 +199,34 @@ std::optional<std::string> WriteStore::get(std::string_view key) {
   return std::string(text_of(value));
 }
 
+std::optional<std::span<const std::byte>> WriteStore::view(std::string_view key) {
+  if (key.empty() || key.size() > longest_key) return std::nullopt;
+  MDB_val name = value_of(key), value{};
+  const int code = mdb_get(begin(), environment_->table(), &name, &value);
+  if (code == MDB_NOTFOUND) return std::nullopt;
+  check(code, "reading the store", file());
+  return std::as_bytes(std::span(text_of(value)));
+}
+
+void WriteStore::erase(std::string_view key) {
+  make_room(0);
+  MDB_val name = value_of(key);
+  const int code = mdb_del(txn_, environment_->table(), &name, nullptr);
+  if (code != 0) fail(code, "removing a record", 0, key);
+  dirty_pages_ += tree_pages_a_put + 1;
+}
+
+std::vector<std::string> WriteStore::keys_where(const std::function<bool(std::string_view)>& wanted) {
+  std::vector<std::string> keys;
+  MDB_cursor* opened = nullptr;
+  check(mdb_cursor_open(begin(), environment_->table(), &opened), "reading the store", file());
+  const std::unique_ptr<MDB_cursor, decltype([](MDB_cursor* c) { mdb_cursor_close(c); })> cursor(opened);
+  MDB_val name{}, value{};
+  int code = mdb_cursor_get(opened, &name, &value, MDB_FIRST);
+  for (; code == 0; code = mdb_cursor_get(opened, &name, &value, MDB_NEXT))
+    if (wanted(text_of(name))) keys.emplace_back(text_of(name));
+  if (code != MDB_NOTFOUND) check(code, "reading the store", file());
+  return keys;
+}
+
 }  // namespace penstock::lmdb

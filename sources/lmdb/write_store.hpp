@@ -4,11 +4,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "environment.hpp"
 #include "files.hpp"
@@ -30,6 +32,12 @@ class WriteStore {
   std::uint64_t entries();
   bool has(std::string_view key);
   std::optional<std::string> get(std::string_view key);
+  /// A key's value where it lies, until the next call.
+  std::optional<std::span<const std::byte>> view(std::string_view key);
+  /// Of a key that is there. May commit what was put before.
+  void erase(std::string_view key);
+  /// The keys for which `wanted` is true, in order.
+  std::vector<std::string> keys_where(const std::function<bool(std::string_view)>& wanted);
   /// The greatest key there is, by bytes; empty in an empty store.
   const std::string& last_key() const noexcept { return last_key_; }
 

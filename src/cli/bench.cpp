@@ -119,9 +119,10 @@ std::string summary(const std::vector<Run>& runs, const std::vector<Limits>& lim
   const auto best = static_cast<std::size_t>(std::ranges::max_element(runs, {}, &Run::samples_per_s) - runs.begin());
   std::string out;
   if (runs.size() > 1)
-    out += fmt::format("\nbest: {} threads, {:.0f} images/s\n", runs[best].threads, runs[best].samples_per_s);
-  out += fmt::format("\nbeside it, with {} thread{}: reading alone {:.0f} records/s, copying alone {:.0f} rows/s\n\n",
-                     runs[best].threads, runs[best].threads == 1 ? "" : "s", limits[best].read, limits[best].memcpy);
+    out +=
+        fmt::format("\nbest: {}, {:.0f} samples/s\n", counted(runs[best].threads, "thread"), runs[best].samples_per_s);
+  out += fmt::format("\nbeside it, with {}: reading alone {:.0f} records/s, copying alone {:.0f} rows/s\n\n",
+                     counted(runs[best].threads, "thread"), limits[best].read, limits[best].memcpy);
   out += runs[best].report.text();
   if (runs[best].hash.empty()) return out;
   const bool same = std::ranges::all_of(runs, [&](const Run& run) { return run.hash == runs.front().hash; });

@@ -37,12 +37,6 @@ std::vector<std::string> arguments_of(int argc, const char* const* argv) {
   return arguments;
 }
 
-std::string called_command(int argc, const char* const* argv) {
-  const auto* const found =
-      std::find_if(argv + std::min(argc, 1), argv + argc, [](std::string_view a) { return !a.starts_with("-"); });
-  return found == argv + argc ? std::string() : *found;
-}
-
 void add_untrusted_option(CLI::App& command, bool& trust) {
   command.add_flag_callback(
       "--untrusted", [&trust] { trust = false; },

@@ -16,9 +16,6 @@ extern const char* const exit_status_help;
 /// @throws UsageError for `--json=` and nothing behind it.
 std::vector<std::string> arguments_of(int argc, const char* const* argv);
 
-/// The command's name as it was called, for an error in which no command was found: empty where there is none.
-std::string called_command(int argc, const char* const* argv);
-
 /// Adds --json, which sets `file`: empty without it, "-" for stdout, where nothing else is printed then.
 void add_json_option(CLI::App& command, std::string& file);
 

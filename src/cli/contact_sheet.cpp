@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <penstock/error.hpp>
+#include <penstock/fields.hpp>
 #include <penstock/loader.hpp>
 #include <penstock/transforms/decode_image.hpp>
 #include <penstock/transforms/image.hpp>
@@ -92,7 +93,8 @@ std::string why_not(const Store& store, const std::string& field, std::uint64_t 
   } catch (const Error& error) {
     cause = error.cause();
   }
-  return "key " + printable(store.key(index)) + ": " + printable(cause);
+  const std::string file = store.file_of(index);
+  return (file.empty() ? "key " + printable(store.key(index)) : printable(file)) + ": " + printable(cause);
 }
 
 }  // namespace

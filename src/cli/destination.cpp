@@ -74,10 +74,6 @@ void refuse_if_there(const std::string& out, const std::string& extension) {
       printable(out), printable(path), extension));
 }
 
-std::string numbered(const std::string& path, std::uint64_t number, const std::string& extension) {
-  return fmt::format("{}-{:06}{}", path, number, extension);
-}
-
 }  // namespace
 
 void add_out_options(CLI::App& command, OutFlags& flags) {
@@ -123,13 +119,17 @@ Destination destination_of(const OutFlags& flags) {
                   printable(out), printable(extension), forms));
 }
 
+std::string Destination::shard(std::uint64_t number) const {
+  return fmt::format("{}-{:06}{}", path, number, extension);
+}
+
 std::string Destination::name() const {
   if (extension.empty()) return path;
   std::error_code failed;
   std::uint64_t shards = 0;
-  while (fs::exists(numbered(path, shards, extension), failed)) ++shards;
+  while (fs::exists(shard(shards), failed)) ++shards;
   if (shards > 1 && form == StoreForm::hdf5) return path + "-*" + extension;
-  if (shards <= 1) return numbered(path, 0, extension);
+  if (shards <= 1) return shard(0);
   return fmt::format("{}-{{000000..{:06}}}{}", path, shards - 1, extension);
 }
 

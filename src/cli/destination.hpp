@@ -33,6 +33,8 @@ struct Destination {
 
   /// What opens the store: its path, its only shard, or a pattern like "x-{000000..000003}.tar" or "x-*.h5".
   std::string name() const;
+  /// The file of shard `number`; of shards alone.
+  std::string shard(std::uint64_t number) const;
 };
 
 /// Takes --out at its word: X.tar are tar shards, X.h5 and X.hdf5 HDF5, X.mdb an LMDB in one file, X, X.lmdb and any X/

@@ -101,7 +101,7 @@ class Looking {
     } catch (Error& error) {
       if (!error.sample_scoped()) throw;
       if (found_.unreadable++ != 0) return;
-      if (!error.index()) error.with_index(index).with_key(store_.key(index));
+      if (!error.index()) error.with_index(index).with_key(store_.key(index)).with_file(store_.file_of(index));
       found_.first_unreadable = error.what();
     }
   }

@@ -3,6 +3,7 @@
 #include <exception>
 #include <new>
 #include <string>
+#include <string_view>
 
 #include <CLI/CLI.hpp>
 
@@ -12,6 +13,7 @@
 #include "command_line.hpp"
 #include "commands.hpp"
 #include "output.hpp"
+#include "wrong_usage.hpp"
 
 namespace {
 
@@ -38,17 +40,17 @@ int run(int argc, char** argv) {
   add_bench(app, chosen);
   add_inspect(app, chosen);
   add_verify(app, chosen);
+  if (argc == 2 && std::string_view(argv[1]) == "help") {
+    print(app.help());
+    return exit_ok;
+  }
+  check_words(app, argc, argv);
   try {
     app.parse(arguments_of(argc, argv));
   } catch (const CLI::Success& success) {  // --help, --version
     return app.exit(success);
   } catch (const CLI::ParseError& error) {
-    const auto called = app.get_subcommands();
-    if (const std::string name = called_command(argc, argv); called.empty() && !name.empty())
-      return fail(exit_usage, "there is no command \"" + name +
-                                  "\"; the commands are pack, convert, bench, inspect and verify; see penstock --help");
-    return fail(exit_usage, std::string(error.what()) + "; see penstock" +
-                                (called.empty() ? "" : " " + called.front()->get_name()) + " --help");
+    return fail(exit_usage, wrong_usage(app, error));
   }
   return chosen();
 }

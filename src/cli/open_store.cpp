@@ -43,6 +43,12 @@ LmdbSource open_lmdb(const Lmdb& options) {
   try {
     return LmdbSource(options);
   } catch (const Error& error) {
+    if (const std::string name = fs::path(options.path).filename().string();
+        error.code() == Errc::corrupt && fs::is_regular_file(options.path) && !name.ends_with(".mdb"))
+      throw Error(Errc::corrupt,
+                  "the file is none of the stores that are known: LMDB, tar shards (*.tar), HDF5 (*.h5, *.hdf5) or "
+                  "tables (*.csv, *.tsv, *.tab), or its first bytes are damaged")
+          .with_file(options.path);
     if (error.code() != Errc::invalid_argument || !opens_when_unfinished_may(options)) throw;
     throw Error(Errc::invalid_argument,
                 "the store is unfinished: the `penstock pack`, or `convert`, that writes it was stopped, or is still "

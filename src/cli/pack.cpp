@@ -8,10 +8,12 @@
 
 #include <penstock/batch_stage.hpp>
 #include <penstock/error.hpp>
+#include <penstock/fields.hpp>
 #include <penstock/sink.hpp>
 #include <penstock/sources/files.hpp>
 #include <penstock/sources/lmdb_sink.hpp>
 
+#include "changed_files.hpp"
 #include "command_line.hpp"
 #include "commands.hpp"
 #include "destination.hpp"
@@ -28,7 +30,7 @@ namespace {
 
 struct PackOptions {
   std::string folder, labels, on_error;
-  bool lsun = false;
+  bool lsun = false, update = false;
   OutFlags out;
   WritingFlags writing;
 };
@@ -41,10 +43,14 @@ struct Packed {
   std::vector<std::string> notes;  ///< what is not in it
 };
 
+std::string job_begin(const PackOptions& options) {
+  return fmt::format("penstock pack{}, files ", options.writing.seekable ? " --seekable" : "");
+}
+
 Packed pack_files(const PackOptions& options, const Destination& to, const FilesSource& files) {
   // Another set of files must not be mixed into an unfinished store, nor files as they are with rewritten ones.
   const std::string job =
-      fmt::format("penstock pack{}, files {:016x}", options.writing.seekable ? " --seekable" : "", files.identity());
+      fmt::format("{}{:016x}, times {:016x}", job_begin(options), files.identity(), files.revision());
   Pipeline records = from(files);
   if (options.lsun) records = records | select_fields({"image"});  // what isn't written is not to be counted
   const LookAtImages look;
@@ -58,7 +64,8 @@ Packed pack_files(const PackOptions& options, const Destination& to, const Files
                        .classes = files.classes(),
                        .job = job,
                        .bare_values = options.lsun,
-                       .key_field = "key"};
+                       .key_field = "key",
+                       .update = options.update};
   packed.stored = write_store("packing", records, files.size(), store, options.writing);
   packed.rewrites = rewrite.counts();
   packed.odd = look.found();
@@ -68,6 +75,33 @@ Packed pack_files(const PackOptions& options, const Destination& to, const Files
            store, files.schema(), files.size(), [&](std::uint64_t i) { return files.key(i); }, false))
     packed.notes.push_back(std::move(line));
   return packed;
+}
+
+[[noreturn]] void refuse_changed(const Destination& to, const std::string& changes) {
+  throw Error(Errc::invalid_argument, "the folder is not as it was when it was packed: " + changes +
+                                          (to.form == StoreForm::lmdb ? "; --update brings the store up to date"
+                                                                      : "; delete the store, or name another one"))
+      .with_file(to.name());
+}
+
+// Names what has changed, where that is why the store was refused.
+[[noreturn]] void explain(const PackOptions& options, const Destination& to, const FilesSource& files,
+                          const Error& refused) {
+  const std::string& cause = refused.cause();
+  const bool other_job = cause.find("of another job, \"") != std::string::npos;
+  const bool same_command = cause.find("of another job, \"" + job_begin(options)) != std::string::npos;
+  const bool unfinished = refused.code() == Errc::state_mismatch;
+  if ((refused.code() != Errc::invalid_argument && !unfinished) || (other_job && !same_command)) throw refused;
+  if (unfinished && !same_command) throw refused;
+  if (unfinished) refuse_changed(to, "files were changed, added or removed before all of them were packed");
+  std::string changes;
+  try {
+    changes = changed_files(files, to, !options.writing.seekable);
+  } catch (const Error&) {
+    throw refused;
+  }
+  if (changes.empty() && !same_command) throw refused;
+  refuse_changed(to, changes.empty() ? "files have other times, though names, sizes and labels are the same" : changes);
 }
 
 void tell(const PackOptions& options, const FilesSource& files, const Packed& packed) {
@@ -85,6 +119,9 @@ void tell(const PackOptions& options, const FilesSource& files, const Packed& pa
     result["empty"] = packed.odd.empty;
     result["no_image"] = packed.odd.no_image;
     result["classes"] = classes;
+    if (const LmdbUpdate& update = packed.stored.update; update.updating)
+      result["updated"] = {
+          {"replaced", update.replaced}, {"added", update.added}, {"removed", update.removed}, {"kept", update.kept}};
     result["notes"] = packed.notes;
     if (options.writing.seekable) result["seekable"] = rewrites_json(packed.rewrites);
     write_json(result, options.writing.json);
@@ -97,7 +134,11 @@ void tell(const PackOptions& options, const FilesSource& files, const Packed& pa
     text = fmt::format("{}: {}", packed.name, counted(p.done - p.dropped, "record"));
     if (!files.classes().empty() && !options.lsun)
       text += fmt::format(" of {} class{}", files.classes().size(), files.classes().size() == 1 ? "" : "es");
-    text += "; " + written_text(packed.stored.written) + "\n";
+    const LmdbUpdate& update = packed.stored.update;
+    text += update.updating ? fmt::format("; updated: {} replaced, {} added, {} removed, {} as they were\n",
+                                          with_commas(update.replaced), with_commas(update.added),
+                                          with_commas(update.removed), with_commas(update.kept))
+                            : "; " + written_text(packed.stored.written) + "\n";
     if (options.writing.seekable) text += rewrites_text(packed.rewrites);
   }
   for (const std::string& line : packed.notes) text += line + "\n";
@@ -105,14 +146,14 @@ void tell(const PackOptions& options, const FilesSource& files, const Packed& pa
 }
 
 // Found here, before anything is written, rather than when the record's turn comes.
-void refuse_long_keys(const PackOptions& options, const FilesSource& files) {
+void refuse_long_keys(const FilesSource& files) {
   for (std::uint64_t i = 0; i < files.size(); ++i) {
     const std::string key = files.key(i);
     if (key.size() <= LmdbSink::max_key_bytes) continue;
     throw Error(Errc::invalid_argument,
                 fmt::format("the file's path below the folder has {} bytes; as a key in the store it may have {}",
                             key.size(), LmdbSink::max_key_bytes))
-        .with_file(options.folder + "/" + key)
+        .with_file(files.file_of(i))
         .with_index(i);
   }
 }
@@ -125,7 +166,7 @@ void warn_of_odd_images(const OddImages& odd, const FilesSource& files) {
     what += fmt::format("{}{} like no image", odd.empty == 0 ? "" : ", ",
                         counted(odd.no_image, "file") + (odd.no_image == 1 ? " begins" : " begin"));
   fmt::print(stderr, "penstock: warning: {} ({}{}); stored as they are, penstock verify lists what can't be decoded\n",
-             what, odd.empty + odd.no_image == 1 ? "" : "the first: ", printable(files.key(odd.first)));
+             what, odd.empty + odd.no_image == 1 ? "" : "the first: ", printable(files.file_of(odd.first)));
 }
 
 void warn_of_mixed_labels(const PackOptions& options, const FilesSource& files) {
@@ -138,6 +179,8 @@ void warn_of_mixed_labels(const PackOptions& options, const FilesSource& files) 
 
 int pack(const PackOptions& options) {
   const Destination to = destination_of(options.out);
+  if (options.update && to.form != StoreForm::lmdb)
+    throw UsageError("--update is of LMDB stores; tar shards and HDF5 files are written once");
   if (options.lsun && to.form != StoreForm::lmdb)
     throw UsageError("--lsun is a form of LMDB stores; name one with --out");
   refuse_out_inside(options.out.out, options.folder);
@@ -145,11 +188,21 @@ int pack(const PackOptions& options) {
   if (files.size() == 0)
     throw Error(Errc::not_found, "there are no images here (files that end in jpg, png, ...)")
         .with_file(options.folder);
-  if (to.form == StoreForm::lmdb) refuse_long_keys(options, files);
+  if (to.form == StoreForm::lmdb) refuse_long_keys(files);
   warn_of_mixed_labels(options, files);
-  const Packed packed = pack_files(options, to, files);
+  const Packed packed = [&] {
+    try {
+      return pack_files(options, to, files);
+    } catch (const Error& error) {
+      explain(options, to, files, error);
+    }
+  }();
+  // These keep nothing of what they were made from.
+  if (packed.stored.was_finished && (options.lsun || to.form == StoreForm::shards))
+    if (const std::string changes = changed_files(files, to, !options.writing.seekable); !changes.empty())
+      refuse_changed(to, changes);
   warn_of_odd_images(packed.odd, files);
-  warn_of_refused(packed.rewrites, [&](std::uint64_t i) { return files.key(i); });
+  warn_of_refused(packed.rewrites, [&](std::uint64_t i) { return files.file_of(i); });
   tell(options, files, packed);
   return status_of(packed.stored.written);
 }
@@ -161,12 +214,18 @@ void add_pack(CLI::App& app, Command& chosen) {
   CLI::App& command = *app.add_subcommand(
       "pack",
       "Packs a folder of images into an LMDB store, tar shards, or an HDF5 file: key class/file in the order of its\n"
-      "bytes, the file's bytes as they are, the number of its class, in an LMDB a checksum. A run that was stopped, or "
-      "killed, is continued by the same command.");
+      "bytes, the file's bytes as they are, the number of its class, in an LMDB a checksum. A run that was stopped, "
+      "or\n"
+      "killed, is continued by the same command. Where the store is finished already, names, sizes and times of the\n"
+      "files are compared: what has changed since is named, and packed again with --update.");
   command.add_option("DIR", options->folder, "Folder of images, one sub-folder a class")->required();
   add_out_options(command, options->out);
   command.add_flag("--lsun", options->lsun,
                    "Bare values as LSUN has them: no labels, no checksums, for any reader of LMDB");
+  command.add_flag(
+      "--update", options->update,
+      "Bring an LMDB store that is there up to date: every file is read, what has changed is written again,\n"
+      "what is gone is removed");
   add_seekable_option(command, options->writing);
   command.add_option("--labels", options->labels,
                      "CSV file of `file,label` lines: only these files, with these labels");

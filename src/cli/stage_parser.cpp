@@ -1,12 +1,12 @@
 #include "stage_parser.hpp"
 
 #include <algorithm>
-#include <numeric>
 
 #include <fmt/format.h>
 
 #include <penstock/error.hpp>
 
+#include "nearest.hpp"
 #include "output.hpp"
 
 namespace penstock::cli {
@@ -25,32 +25,15 @@ std::vector<Word> words_of(std::string_view line, std::size_t from, std::size_t 
   return words;
 }
 
-// Edits that turn one word into the other.
-std::size_t distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t corner = row[0];
-    row[0] = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t above = row[j];
-      row[j] = std::min({above + 1, row[j - 1] + 1, corner + (a[i - 1] == b[j - 1] ? 0 : 1)});
-      corner = above;
-    }
-  }
-  return row.back();
-}
-
 [[noreturn]] void refuse_name(std::string_view line, const Word& word) {
   if (word.text.find('(') != std::string_view::npos)
     refuse_at(line, word, "arguments are written without brackets, like: random_resized_crop 224 scale=0.2,1");
-  std::vector<std::string_view> names;
-  for (const StageSyntax& s : stage_table()) names.push_back(s.name);
-  const auto nearest =
-      std::ranges::min_element(names, {}, [&](std::string_view name) { return distance(name, word.text); });
-  const std::string guess =
-      distance(*nearest, word.text) <= 3 ? fmt::format("; did you mean {}?", *nearest) : std::string(";");
-  refuse_at(line, word, fmt::format("there is no such stage{} The stages are {}", guess, fmt::join(names, ", ")));
+  std::vector<std::string> names;
+  for (const StageSyntax& s : stage_table()) names.emplace_back(s.name);
+  const std::string guess = did_you_mean(word.text, names);
+  refuse_at(
+      line, word,
+      fmt::format("there is no such stage{} The stages are {}", guess.empty() ? ";" : guess, fmt::join(names, ", ")));
 }
 
 ParsedStage parse_stage(std::string_view line, std::size_t from, std::size_t to) {

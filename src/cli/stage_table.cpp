@@ -2,11 +2,13 @@
 #include <array>
 
 #include <penstock/batch_stage.hpp>
+#include <penstock/fields.hpp>
 #include <penstock/order.hpp>
 #include <penstock/transforms/decode_image.hpp>
 #include <penstock/transforms/decode_jpeg.hpp>
 #include <penstock/transforms/decode_png.hpp>
 #include <penstock/transforms/image.hpp>
+#include <penstock/transforms/numeric.hpp>
 
 #include "output.hpp"
 #include "stage_parser.hpp"
@@ -158,6 +160,18 @@ Stage make_convert(A a) {
   return convert(field_of(a), options);
 }
 
+constexpr Parameter any_dtype{"dtype", "f32|f64|i64|..."};
+
+DType any_dtype_of(A a, DType otherwise) {
+  return static_cast<DType>(
+      a.choice("dtype", {"u8", "i8", "u16", "i16", "u32", "i32", "u64", "i64", "f16", "f32", "f64", "boolean"},
+               static_cast<std::size_t>(otherwise)));
+}
+
+Stage make_one_hot(A a) {
+  return one_hot(a.text("field", ""), a.whole("classes"), {.dtype = any_dtype_of(a, OneHotOptions{}.dtype)});
+}
+
 Stage make_batch(A a) {
   const std::uint64_t rows = a.count("rows");
   return batch(rows,
@@ -260,6 +274,16 @@ std::vector<StageSyntax> make_table() {
        {{"dtype", "f32|f16|u8"}, {"layout", "hwc|chw"}, {"scale", "1"}, {"bias", "0"}, field},
        make_convert},
       {"select_fields", false, {{"names", "image,label", true}}, [](A a) { return select_fields(a.names("names")); }},
+      {"drop_fields", false, {{"names", "mask,key", true}}, [](A a) { return drop_fields(a.names("names")); }},
+      {"rename",
+       false,
+       {{"from", "FIELD", true}, {"to", "NAME", true}},
+       [](A a) { return rename(a.text("from", ""), a.text("to", "")); }},
+      {"cast",
+       false,
+       {{"field", "label", true}, {"dtype", "f32|i64|...", true}},
+       [](A a) { return cast(a.text("field", ""), any_dtype_of(a, DType::f32)); }},
+      {"one_hot", false, {{"field", "label", true}, {"classes", "N", true}, any_dtype}, make_one_hot},
       {"batch", false, {{"rows", "N", true}, {"tail", "keep|drop|pad"}}, make_batch},
   };
 }

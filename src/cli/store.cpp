@@ -101,6 +101,10 @@ std::string Store::key(std::uint64_t index) const {
       },
       source_);
 }
+std::string Store::file_of(std::uint64_t index) const {
+  const auto* const files = std::get_if<FilesSource>(&source_);
+  return files != nullptr ? files->path(index) : std::string();
+}
 bool Store::has_keys() const {
   return std::visit(
       [](const auto& s) {
@@ -145,9 +149,14 @@ std::vector<std::string> Store::left_out() const {
       lines.push_back(
           fmt::format("left out: {} in the shards that no field takes: {}", counted(members, "file"), listed(kinds)));
   }
-  if (const auto* const hdf5 = std::get_if<Hdf5Source>(&source_))
+  if (const auto* const hdf5 = std::get_if<Hdf5Source>(&source_)) {
+    constexpr std::string_view mark = ": left out, ";
+    for (const std::string& note : hdf5->notes())
+      if (const std::size_t at = note.find(mark); at != std::string::npos)
+        lines.push_back("left out: the field " + note.substr(0, at) + ", " + note.substr(at + mark.size()));
     if (const auto names = attributes_left_out(*hdf5, !hdf5_classes_.empty()); !names.empty())
       lines.push_back(fmt::format("left out: {}: {}", counted(names.size(), "attribute"), listed(names)));
+  }
   if (const auto* const files = std::get_if<FilesSource>(&source_)) return files_left_out(*files, {});
   return lines;
 }

@@ -41,6 +41,8 @@ class Store {
   /// Of a store without keys the record's number.
   std::string key(std::uint64_t index) const;
   bool has_keys() const;
+  /// Of a folder the record's file, below it; else empty.
+  std::string file_of(std::uint64_t index) const;
   /// Where runs of records end that are best read by one thread, the last one at `size`; empty: anywhere.
   std::vector<std::uint64_t> block_ends() const;
   /// Of its files' sizes and times.

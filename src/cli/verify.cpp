@@ -143,10 +143,11 @@ class Verifier {
     decoded_.fetch_add(1, std::memory_order_relaxed);
   }
 
-  void note(std::uint64_t index, const Error& error) {
+  void note(std::uint64_t index, Error& error) {
     std::string key;
     try {
       key = store_.key(index);
+      error.with_file(store_.file_of(index));
     } catch (const Error&) {
     }
     const std::lock_guard lock(mutex_);
@@ -197,7 +198,9 @@ void tell_json(const VerifyOptions& options, const Store& store, const Verifier&
 void tell(const VerifyOptions& options, const Store& store, const Verifier& verifier, double seconds) {
   std::string out;
   for (const Bad& b : verifier.bad()) {
-    out += fmt::format("bad: index {}, key {}: {}: {}", b.index, printable(b.key), to_string(b.error.code()),
+    const std::string file = store.file_of(b.index);
+    out += fmt::format("bad: index {}, key {}{}: {}: {}", b.index, printable(b.key),
+                       file.empty() ? "" : ", file " + printable(file), to_string(b.error.code()),
                        printable(b.error.cause()));
     if (b.error.offset()) out += fmt::format(" (at byte {})", *b.error.offset());
     out += "\n";

@@ -41,6 +41,7 @@ LmdbSink lmdb_sink(const NewStore& store, const WritingFlags& flags) {
                    .keys = store.number_keys ? LmdbKeys::position : LmdbKeys::automatic,
                    .classes = store.classes,
                    .job = store.job,
+                   .update = store.update,
                    .single_file = store.to.single_file,
                    .sync = flags.sync()});
 }
@@ -67,6 +68,7 @@ Stored write_store(const std::string& doing, const Pipeline& records, std::uint6
     stored.written = run_writing(
         doing, total, flags, [&](const WriteOptions& write_options) { return write(records, sink, write_options); });
     stored.was_finished = sink.was_finished();
+    if constexpr (requires { sink.updated(); }) stored.update = sink.updated();
   };
   switch (store.to.form) {
     case StoreForm::shards:

@@ -1,10 +1,12 @@
 // The end of the commands that write a store: records go into the sink that --out names.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
 #include <penstock/pipeline.hpp>
+#include <penstock/sources/lmdb_sink.hpp>
 
 #include "destination.hpp"
 #include "writing.hpp"
@@ -26,7 +28,7 @@ struct NewStore {
 struct Stored {
   Written written;
   bool was_finished = false;
-  std::uint64_t replaced = 0, removed = 0;  ///< by an update
+  LmdbUpdate update;
 };
 
 /// `doing` is "packing", of `total` records.

@@ -115,6 +115,7 @@ void refuse_out_inside(const std::string& out, const std::string& folder) {
   const fs::path whole = fs::weakly_canonical(fs::absolute(folder, failed), failed);
   const fs::path part = fs::weakly_canonical(fs::absolute(out, failed), failed);
   const fs::path way = part.lexically_relative(whole);
+  if (!failed && way == ".") throw UsageError(fmt::format("--out {} is {} itself; name another store", out, folder));
   if (!failed && !way.empty() && *way.begin() != "..")
     throw UsageError(fmt::format("--out {} lies inside {}; write the store beside it", out, folder));
 }

@@ -305,6 +305,8 @@ class SourceSuite {
     if (indices_.empty()) return;
     const std::uint64_t index = indices_.back();
     findings_.runs("a record can be described", "describing record " + std::to_string(index), [&] {
+      findings_.check(source_.file_of(index) == source_.file_of(index), "file is always the same",
+                      [&] { return "that of record " + std::to_string(index) + " changed"; });
       Error blank(Errc::corrupt, "as an example");
       source_.describe(index, blank);
       findings_.check(!blank.source().empty(), "an error names its source", [] { return "the name is empty"; });

@@ -20,7 +20,7 @@ std::string read_file(const std::string& path) {
 
 void write_pets(const TempFolder& folder) {
   for (unsigned i = 0; i < 6; ++i)
-    folder.write((i < 3 ? "images/cat/" : "images/dog/") + std::to_string(i) + ".jpg", jpeg(i));
+    folder.write((i < 3 ? "images/cat/v1." : "images/dog/v1.") + std::to_string(i) + ".jpg", jpeg(i));
 }
 
 bool has_note(const nlohmann::json& json, const std::string& words) {
@@ -54,7 +54,7 @@ TEST_CASE("convert says what tar shards and HDF5 can't hold") {
   REQUIRE(tool({"pack", folder / "images", "--out", folder / "x.lmdb", "-q"}).status == 0);
   const ToolResult tar = tool({"convert", folder / "x.lmdb", "--out", folder / "x.tar", "--json"});
   CHECK(has_note(tar.json(), "changed: 6 keys"));
-  CHECK(has_note(tar.json(), "cat/0.jpg is cat/0_jpg"));
+  CHECK(has_note(tar.json(), "cat/v1.0 is cat/v1_0"));
   CHECK(has_note(tar.json(), "checksums"));
   CHECK(tool({"convert", folder / "x.lmdb", "--out", folder / "y.tar"}).out.find("changed: 6 keys") !=
         std::string::npos);
@@ -76,7 +76,8 @@ TEST_CASE("convert says what of tar shards, of HDF5 and of a folder is no record
 
   H5Data x{.path = "x", .type = h5_type<std::uint8_t>(), .shape = {6, 4}};
   x.dense = true;
-  write_h5(folder / "a.h5", {.data = {x}});
+  H5Data odd{.path = "odd", .type = {.kind = H5Type::Kind::brain, .bytes = 2}, .shape = {6}};
+  write_h5(folder / "a.h5", {.data = {x, odd}});
   {
     const hid_t file = H5Fopen((folder / "a.h5").c_str(), H5F_ACC_RDWR, H5P_DEFAULT);
     const hid_t space = H5Screate(H5S_SCALAR);
@@ -91,6 +92,7 @@ TEST_CASE("convert says what of tar shards, of HDF5 and of a folder is no record
   }
   const auto from_hdf5 = tool({"convert", folder / "a.h5", "--out", folder / "h.lmdb", "--json"}).json();
   CHECK(has_note(from_hdf5, "left out: 1 attribute: patch_size of"));
+  CHECK(has_note(from_hdf5, "left out: the field odd, because it can't be read: "));
 
   write_pets(folder);
   folder.write("images/cat/readme.txt", "x");

@@ -27,9 +27,21 @@ TEST_CASE("a wrong command line: status 2 and one line that says what") {
     std::string says;
   };
   for (const Case& c : std::vector<Case>{
-           {{}, ""},
+           {{}, "a command is missing: pack, convert, bench, inspect and verify"},
+           {{"--frob"}, "there is no option --frob"},
+           {{"--frob", "pack"}, "there is no option --frob"},
+           {{"-x", "pack"}, "there is no option -x"},
+           {{"--json", "pack"}, "--json stands behind the command"},
+           {{"inspekt", images}, "did you mean inspect?"},
+           {{"pack", images, "--ou", "x"}, "pack has no option --ou; did you mean --out?"},
+           {{"verify", images, "--quite"}, "did you mean --quiet?"},
+           {{"pack", images, "--out"}, "--out lacks its value"},
+           {{"verify", "a.tar", "b.tar"}, "\"b.tar\" is one too many; several files are named by a pattern"},
+           {{"convert", images, "--out", images}, "is " + images + " itself"},
+           {bench("decode_jpeg | resize 8 | normalize mean=1,2 std=0.5 | batch 2"),
+            "normalize has 2 means and 1 std for an image of 3 channels"},
+           {bench("decode_jpeg | resize 8 | normalize mean=inf | batch 2"), "normalize"},
            {{"fly"}, "\"fly\""},
-           {{"--json", "fly"}, "\"fly\""},
            {{"bench", images, "--seed", "-1"}, "\"-1\" is not a whole number"},
            {{"bench", images, "--seed", "18446744073709551616"}, "64 bits"},
            {{"bench", images, "--epochs", "-1"}, "--epochs"},
@@ -94,6 +106,11 @@ TEST_CASE("what fails while running: status 1 and one line that says what") {
   folder.write("noise.lmdb/data.mdb", std::string(20000, 'x'));
   folder.write("line\nbreak/data.mdb", "short");
   folder.write("empty/nothing.txt", "");
+  folder.write("mixed/c/1.jpg", jpeg(1));
+  folder.write("mixed/stray.jpg", jpeg(1));
+  CHECK(tool({"inspect", folder / "mixed"}).err.find("1 file lies in the folder itself") != std::string::npos);
+  CHECK(tool({"inspect", folder / "mixed/stray.jpg"}).err.find("none of the stores that are known") !=
+        std::string::npos);
   const std::string images = folder / "images";
   const std::vector<std::string> stores{folder / "missing", folder / "noise.lmdb", folder / "line\nbreak",
                                         folder / "empty"};
@@ -116,4 +133,18 @@ TEST_CASE("what fails while running: status 1 and one line that says what") {
     CHECK(result.status == 1);
     CHECK(one_line(result.err));
   }
+}
+
+TEST_CASE("one is not many") {
+  const TempFolder folder;
+  write_images(folder, 1, 1);
+  CHECK(tool({"pack", folder / "images", "--out", folder / "x.lmdb"}).out.find("1 record of 1 class; 1 written") !=
+        std::string::npos);
+  CHECK(tool({"pack", folder / "images", "--out", folder / "x.lmdb"}).out.find("1 record: nothing to do") !=
+        std::string::npos);
+  CHECK(tool({"verify", folder / "x.lmdb"}).out.find("1 record read, 1 decoded") != std::string::npos);
+  const ToolResult bench =
+      tool({"bench", folder / "x.lmdb", "--threads", "1,1", "--stages", "decode_jpeg | resize 8 | batch 1", "-q"});
+  CHECK(bench.out.find("best: 1 thread,") != std::string::npos);
+  CHECK(tool({"help"}).status == 0);
 }

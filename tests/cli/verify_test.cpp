@@ -48,7 +48,7 @@ TEST_CASE("verify lists bad JPEGs among good ones and exits with 3") {
   }
   const ToolResult text = tool({"verify", folder / "x.lmdb"});
   CHECK(text.status == 3);
-  CHECK(text.out.find("class_1/0007") != std::string::npos);
+  CHECK(text.out.find("key class_1/0007") != std::string::npos);
 }
 
 TEST_CASE("verify notices a changed byte by its checksum") {

@@ -1,4 +1,4 @@
-// expect: Batch
+// expect: a batch is one lease: take it by reference (Batch& batch), or std::move it
 #include <penstock/penstock.hpp>
 namespace ps = penstock;
 #ifdef BROKEN

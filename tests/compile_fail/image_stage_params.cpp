@@ -1,5 +1,6 @@
 // expect: draw() of an image stage must return a trivially copyable struct of at most 64 bytes
 #include <penstock/penstock.hpp>
+#include <penstock/transforms/image.hpp>
 #include <string>
 namespace ps = penstock;
 struct Stage {
@@ -13,4 +14,4 @@ struct Stage {
   Params draw(const ps::ImageShape&, ps::Rng&) const { return {}; }
   void compose(const Params&, const ps::ImageShape&, ps::ImageOp&) const {}
 };
-ps::detail::ImageStageOf<Stage> stage{Stage{}};
+ps::Stage s() { return ps::image_stage("image", Stage{}); }

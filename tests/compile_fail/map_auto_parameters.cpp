@@ -1,5 +1,4 @@
-// expect: FieldTransform
-// expect: map
+// expect: needs one call operator, with plain parameters instead of auto
 #include <penstock/penstock.hpp>
 namespace ps = penstock;
 #ifdef BROKEN

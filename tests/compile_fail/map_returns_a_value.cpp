@@ -1,4 +1,4 @@
-// expect: FieldTransform
+// expect: what map() calls must return nothing; it writes its result through a second parameter
 #include <penstock/penstock.hpp>
 namespace ps = penstock;
 #ifdef BROKEN

@@ -1,5 +1,4 @@
-// expect: Order
-// expect: order
+// expect: this order lacks `void fill(std::uint64_t seed, std::uint64_t n, std::span<OrderPoint> points) const`
 #include <penstock/penstock.hpp>
 namespace ps = penstock;
 struct Same {

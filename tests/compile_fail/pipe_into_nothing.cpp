@@ -1,5 +1,5 @@
-// expect: p | NoStage{}
 // expect: NoStage
+// expect: this is no stage; behind | stand stages
 #include <penstock/penstock.hpp>
 namespace ps = penstock;
 struct NoStage {};

@@ -1,5 +1,4 @@
-// expect: Sink
-// expect: write
+// expect: this sink lacks `void finish()`
 #include <penstock/penstock.hpp>
 namespace ps = penstock;
 struct Nowhere {

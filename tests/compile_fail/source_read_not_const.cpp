@@ -1,5 +1,4 @@
-// expect: Source
-// expect: from
+// expect: read() of a source must be const, as any thread calls it at any time
 #include <penstock/penstock.hpp>
 namespace ps = penstock;
 struct Numbers {

@@ -1,5 +1,4 @@
-// expect: Source
-// expect: from
+// expect: this source has no read(), which gives one record
 #include <penstock/penstock.hpp>
 namespace ps = penstock;
 struct Numbers {

@@ -1,5 +1,4 @@
-// expect: Transform
-// expect: map
+// expect: the call operator of a transform must be const, as any thread calls it at any time
 #include <penstock/penstock.hpp>
 namespace ps = penstock;
 struct Change {

@@ -91,4 +91,12 @@ TEST_CASE("stages of the core keep the contracts of a stage") {
   });
   CHECK(ps::testing::check_stage(noise, inputs).text() == "");
   CHECK(ps::testing::check_stage(ps::select_fields({"n"}), inputs).text() == "");
+  CHECK(ps::testing::check_stage(ps::drop_fields({"n"}), inputs).text() == "");
+  CHECK(ps::testing::check_stage(ps::rename("n", "number"), inputs).text() == "");
+  const auto first_rows = ps::map("x", [](ps::View<const float, 2> in, ps::Output<float, 2> out, ps::Context& context) {
+    auto to = out.emplace(
+        {static_cast<std::int64_t>(context.rng().below(static_cast<std::uint64_t>(in.extent(0) + 1))), in.extent(1)});
+    std::copy(in.begin(), in.begin() + static_cast<std::ptrdiff_t>(to.size()), to.begin());
+  });
+  CHECK(ps::testing::check_stage(first_rows, inputs).text() == "");
 }

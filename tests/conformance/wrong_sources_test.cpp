@@ -349,6 +349,10 @@ TEST_CASE("what a source says of itself and gets wrong is found") {
     std::string file() const { return std::to_string(++made); }
   };
   CHECK(found_only(report_on<Elsewhere>(), "file is always the same"));
+  struct Wanders : Right {
+    std::string file_of(std::uint64_t) const { return std::to_string(++made); }
+  };
+  CHECK(found_only(report_on<Wanders>(), "file is always the same"));
   struct Unknown : Right {
     std::string name() const { throw std::runtime_error("unknown"); }
   };

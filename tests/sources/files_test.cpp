@@ -173,6 +173,19 @@ TEST_CASE("labels from a CSV file") {
   }
 }
 
+TEST_CASE("what a stage can't do with a file is said with the file's name") {
+  const TempFolder folder;
+  folder.write("cat/a.png", "a");
+  const auto fail = [](View<const std::uint8_t, 1>, View<std::uint8_t, 1>) { throw Error(Errc::corrupt, "planted"); };
+  const Pipeline failing = from(Files{.root = folder.path().string()}) | map("image", fail);
+  const Error error = error_of([&] { (void)failing.at(0); });
+  CHECK(error.key() == "cat/a");
+  CHECK(error.file() == folder / "cat/a.png");
+  const Files again{.root = folder.path().string()};
+  const auto of_zip = error_of([&] { (void)(from(zip({{again}, {again, "b_"}})) | map("image", fail)).at(0); });
+  CHECK(of_zip.file() == folder / "cat/a.png");
+}
+
 TEST_CASE("keys are paths without an image's ending, where no two files get the same") {
   const TempFolder folder;
   for (const char* name : {"a/1.jpg", "a/1.png", "a/2.png", "a/3.jpg.png", "a/3.jpg", "a/4.txt", "a/5", "a/5.gif",

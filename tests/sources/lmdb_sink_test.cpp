@@ -3,6 +3,7 @@
 
 #include <cstring>
 #include <filesystem>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -224,4 +225,72 @@ TEST_CASE("the map grows as needed, and nothing is lost") {
   LmdbSink sink({.path = folder / "huge", .sync = false, .map_bytes = 1});
   CHECK(run(sink, {{"a", std::string(30u << 20, 'x')}, {"b", "y"}}));
   CHECK(read_text(LmdbSource({.path = folder / "huge"}), 0).size() == 30u << 20);
+}
+
+TEST_CASE("an update makes a store that of another job, and writes only what differs") {
+  const TempFolder folder;
+  struct Values {
+    std::vector<int> values;
+    std::uint64_t size() const { return values.size(); }
+    Schema schema() const { return {{"x", DType::u8, {dynamic}}}; }
+    void read(std::uint64_t i, SampleBuilder& out) const {
+      out.emplace<std::uint8_t, 1>("x", {1})(0) = static_cast<std::uint8_t>(values[i]);
+    }
+  };
+  const auto pipeline = [](const std::vector<int>& values) { return from(Values{values}); };
+  for (const LmdbRecords form : {LmdbRecords::fields, LmdbRecords::raw}) {
+    const bool raw = form == LmdbRecords::raw;
+    const auto options = [&](const std::string& job, bool update) {
+      return LmdbSinkOptions{.path = folder / (raw ? "raw" : "a"),
+                             .records = form,
+                             .field = "x",
+                             .classes = {job},
+                             .job = job,
+                             .update = update};
+    };
+    LmdbSink first(options("one", true));  // nothing is there yet
+    write(pipeline({1, 2, 3, 4}), first);
+    CHECK_FALSE(first.updated().updating);
+    if (!raw)
+      CHECK(code_of([&] { write(pipeline({1, 9, 3}), LmdbSink(options("two", false))); }) == Errc::invalid_argument);
+    LmdbSink second(options("two", true));
+    write(pipeline({1, 9, 3}), second);
+    CHECK(second.updated().updating);
+    CHECK(second.updated().kept == 2);
+    CHECK(second.updated().replaced == 1);
+    CHECK(second.updated().added == 0);
+    CHECK(second.updated().removed == 1);
+    CHECK_FALSE(second.was_finished());
+    {
+      const LmdbSource source({.path = folder / (raw ? "raw" : "a"), .field = "x"});
+      REQUIRE(source.size() == 3);
+      CHECK(read_text(source, 1, "x") == "\t");
+      if (!raw) CHECK(source.classes() == std::vector<std::string>{"two"});
+    }
+    LmdbSink third(options("three", true));
+    write(pipeline({1, 9, 3, 4, 5}), third);
+    CHECK(third.updated().kept == 3);
+    CHECK(third.updated().added == 2);
+
+    // Stopped in its middle it is an update still, for all others.
+    {
+      LmdbSink stopped(options("four", true));
+      std::stop_source stop;
+      stop.request_stop();
+      write(pipeline({1, 2}), stopped, {.stop = stop.get_token()});
+    }
+    CHECK(code_of([&] { LmdbSource({.path = folder / (raw ? "raw" : "a")}); }) == Errc::invalid_argument);
+    for (const std::string job : {"three", "four"})
+      CHECK(code_of([&] { write(pipeline({1, 2}), LmdbSink(options(job, false))); }) == Errc::state_mismatch);
+    LmdbSink rest(options("four", true));
+    write(pipeline({1, 2}), rest);
+    CHECK(LmdbSource({.path = folder / (raw ? "raw" : "a"), .field = "x"}).size() == 2);
+    if (raw) continue;
+    LmdbSink again(options("four", true));
+    write(pipeline({1, 2}), again);
+    CHECK(again.was_finished());
+    Memory other;
+    other.add<float>("y", {}, {1, 2});
+    CHECK(code_of([&] { write(from(other), LmdbSink(options("four", true))); }) == Errc::invalid_argument);
+  }
 }

@@ -106,6 +106,30 @@ TEST_CASE("data is synced before a mark or name tells of it and names after that
     }
 }
 
+TEST_CASE("nothing of a store is looked at or changed without its lock") {
+  for (const StoreJob& job : chosen_jobs()) {
+    const Area area;
+    const std::string store = area.store();
+    const auto lock_of = [&](const std::string& path) -> std::string {
+      if (job.name == "lmdb") return store + "/store/data.mdb";
+      if (job.name == "lmdb raw") return store + "/store.lmdb";
+      if (job.name == "webdataset" || job.name == "hdf5") return store + "/part-unfinished.json.lock";
+      if (job.name == "hdf5 file") return store + "/whole.h5-unfinished.json.lock";
+      if (job.cache) return store + "/cache/data.mdb";
+      return path.ends_with(".partial") ? path + ".lock" : store + "/out/metadata.csv.lock";
+    };
+    for (int run = 0; run < 2; ++run) {  // of nothing, and of a finished store
+      const ChildEnd end = write_in_child(job, area, {}, {}, true);
+      INFO(job.name << ", run " << run << ": " << end.said);
+      REQUIRE(end.well());
+      std::vector<RecordedCall> calls = calls_in(area.log());
+      // Shards that are finished change no more.
+      if (run == 1 && (job.name == "webdataset" || job.name.starts_with("hdf5") || job.shared)) calls.resize(3);
+      CHECK(first_without_its_lock(calls, lock_of) == "");
+    }
+  }
+}
+
 namespace {
 
 // PENSTOCK_FAULTS=1: each call fails in each way, synced and not; else in one of them.

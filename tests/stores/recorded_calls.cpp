@@ -116,6 +116,22 @@ class Disk {
 
 }  // namespace
 
+std::string first_without_its_lock(const std::vector<RecordedCall>& calls,
+                                   const std::function<std::string(const std::string& path)>& lock_of) {
+  std::set<std::string> held;
+  for (const RecordedCall& call : calls) {
+    constexpr std::uint64_t exclusive = 2, let_go = 8;  // LOCK_EX, LOCK_UN
+    if (call.name == "flock" && call.bytes & exclusive) held.insert(call.path);
+    if (call.name == "flock" && call.bytes & let_go) held.erase(call.path);
+    if (call.name == "flock" || call.name == "mkdir" || call.flags.find("folder") != std::string::npos) continue;
+    const std::string& path = call.name == "rename" ? call.second : call.path;
+    const std::string lock = is_lock(path) ? "" : lock_of(path);
+    if (!lock.empty() && lock != path && !held.contains(lock))
+      return "call " + std::to_string(call.number) + ", " + call.name + " " + path + ", without " + lock;
+  }
+  return {};
+}
+
 std::vector<RecordedCall> calls_in(const std::string& log) {
   std::vector<RecordedCall> calls;
   std::ifstream in(log);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -22,5 +23,10 @@ std::vector<RecordedCall> calls_in(const std::string& log);
 // where at every moment all that is said to be there, by a mark, a name or a commit, would outlast a power cut; else
 // the first call after which it would not.
 std::string first_that_would_not_last(const std::vector<RecordedCall>& calls, bool sync);
+
+// The first call on a file without the lock that it needs: `lock_of` names that, empty where it needs none. Empty where
+// there is no such call.
+std::string first_without_its_lock(const std::vector<RecordedCall>& calls,
+                                   const std::function<std::string(const std::string& path)>& lock_of);
 
 }  // namespace penstock_test

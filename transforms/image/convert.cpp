@@ -32,8 +32,10 @@ bool suits(const std::vector<double>& values, std::int64_t channels) {
 }
 
 std::string mismatch(const ConvertOptions& options, std::int64_t channels) {
-  return "convert has " + std::to_string(options.scale.size()) + " scales and " + std::to_string(options.bias.size()) +
-         " biases for an image of " + std::to_string(channels) + " channels: one for all, or one each, are possible";
+  const std::size_t biases = options.bias.size();
+  return "convert has " + image::counted(options.scale.size(), "scale") + " and " + std::to_string(biases) +
+         (biases == 1 ? " bias" : " biases") + " for an image of " +
+         image::counted(static_cast<std::uint64_t>(channels), "channel") + ": one for all, or one each, are possible";
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <charconv>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,11 @@ inline std::string text(const std::vector<double>& values) {
   std::string list;
   for (const double value : values) list += (list.empty() ? "" : " ") + text(value);
   return list;
+}
+
+// "1 channel", "3 channels"
+inline std::string counted(std::uint64_t number, const char* noun) {
+  return std::to_string(number) + " " + noun + (number == 1 ? "" : "s");
 }
 
 // For the constructor of `stage`.

@@ -1,9 +1,14 @@
 #include <penstock/transforms/image/normalize.hpp>
 
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
 #include "describe.hpp"
 
 namespace penstock {
 
+using image::counted;
 using image::text;
 
 namespace {
@@ -18,13 +23,33 @@ ConvertOptions as_convert(const NormalizeOptions& options, double white) {
     throw Error(Errc::invalid_argument,
                 "normalize: mean and std must be 1 to 4 values, one for all channels or one each");
   ConvertOptions convert{options.dtype, options.layout, {}, {}};
+  const auto finite = [](const char* what, double value, double becomes) {
+    if (!std::isfinite(static_cast<float>(becomes)))
+      throw Error(Errc::invalid_argument,
+                  "normalize: " + std::string(what) + " " + text(value) + " makes values that are no finite f32");
+    return becomes;
+  };
   for (const double std : options.std) {
     if (!(std > 0)) throw Error(Errc::invalid_argument, "normalize: std " + text(std) + " is not above 0");
-    convert.scale.push_back(1 / (white * std));
+    convert.scale.push_back(finite("std", std, 1 / (white * std)));
   }
-  for (std::size_t c = 0; c < (means > stds ? means : stds); ++c)
-    convert.bias.push_back(-options.mean[means == 1 ? 0 : c] / options.std[stds == 1 ? 0 : c]);
+  for (std::size_t c = 0; c < (means > stds ? means : stds); ++c) {
+    const double mean = options.mean[means == 1 ? 0 : c];
+    convert.bias.push_back(finite("mean", mean, -mean / options.std[stds == 1 ? 0 : c]));
+  }
   return convert;
+}
+
+bool suits(const std::vector<double>& values, std::int64_t channels) {
+  return values.size() == 1 || channels == dynamic || static_cast<std::int64_t>(values.size()) == channels;
+}
+
+void check_channels(const NormalizeOptions& options, std::int64_t channels, Errc code) {
+  if (suits(options.mean, channels) && suits(options.std, channels)) return;
+  throw Error(code, "normalize has " + counted(options.mean.size(), "mean") + " and " +
+                        counted(options.std.size(), "std") + " for an image of " +
+                        counted(static_cast<std::uint64_t>(channels), "channel") +
+                        ": one for all, or one each, are possible");
 }
 
 }  // namespace
@@ -35,10 +60,14 @@ Normalize::Normalize(NormalizeOptions options)
 Normalize::Params Normalize::draw(const ImageShape&, Rng&) const { return {}; }
 
 void Normalize::compose(const Params&, const ImageShape& shape, ImageOp& op) const {
+  check_channels(options_, shape.channels, Errc::unsupported);
   (shape.element == DType::u16 ? wide_ : convert_).compose({}, shape, op);
 }
 
-Shape Normalize::schema(const Shape& in, DType& dtype) const { return convert_.schema(in, dtype); }
+Shape Normalize::schema(const Shape& in, DType& dtype) const {
+  check_channels(options_, in[2], Errc::schema_mismatch);
+  return convert_.schema(in, dtype);
+}
 
 std::string Normalize::describe() const {
   return std::string(to_string(options_.dtype)) + (options_.layout == Layout::chw ? " chw" : " hwc") + ", mean " +

@@ -42,8 +42,8 @@ struct CsvVector {
 };
 
 /// A table in text files to read from, one record a line: comma-separated values (RFC 4180), or with another delimiter.
-/// `from(Csv{.path = "labels.csv"})` opens it; `zip(images, Csv{...}, {.by = PairBy::position})` puts its columns beside
-/// other fields, line by line: keys are places in a file here, so they tell nothing of what belongs together.
+/// `from(Csv{.path = "labels.csv"})` opens it; `zip(images, Csv{...}, {.by = PairBy::position})` puts its columns
+/// beside other fields, line by line: keys are places in a file here, so they tell nothing of what belongs together.
 ///
 /// A cell may be in double quotes, in which a quote is written twice, and delimiters and line ends stand for
 /// themselves. Lines end with LF or CRLF; empty lines and a byte order mark are skipped. There are no comments. Numbers

@@ -94,12 +94,16 @@ class PENSTOCK_API FilesSource {
   std::string name() const { return "files"; }
   /// The folder.
   std::string file() const;
+  /// The file's path. @throws Error(not_found) past the end.
+  std::string file_of(std::uint64_t index) const;
   /// The file's path below the folder as bytes, without its ending: "cat/7" for cat/7.jpg, so that images and masks,
   /// or a store they were packed into, have the same keys. An ending is one of `extensions` (where all files are
   /// wanted, of those it has by default). Where keys would be the same, for cat/7.jpg and cat/7.png, these files keep
   /// theirs.
   /// @throws Error(not_found) past the end.
   std::string key(std::uint64_t index) const;
+  /// The file's path below the folder, "cat/7.jpg", as bytes. @throws Error(not_found) past the end.
+  std::string path(std::uint64_t index) const;
   /// Hash of all paths, labels and file sizes; looks at every file the first time. A file that is gone by then counts
   /// as one of a size no file has.
   std::uint64_t identity() const;

@@ -33,11 +33,22 @@ struct LmdbSinkOptions {
   std::vector<std::string> classes = {};  ///< fields: names of the classes, for whoever reads the store
   std::string job = {};  ///< what these records are made by, e.g. the pipeline's fingerprint; a run is only continued
                          ///< by one that gives the same
+  /// A store there that has the same fields, but was made by another job, or holds other records, becomes this one's
+  /// instead of being refused: all samples are made, those whose bytes are there already stay, others are replaced or
+  /// added, and what this run has no sample for is removed. Until the end it is unfinished, also for a run without
+  /// this.
+  bool update = false;
   bool single_file = false;  ///< `path` is the data file, its lock file is beside it
   // What changes only speed.
   bool sync = true;  ///< every commit reaches the disk. false: only `finish` does: a crash of the whole
                      ///< machine (not of the process) may leave an unfinished store behind that is damaged
   std::size_t map_bytes = 1024u << 20;  ///< size of the memory map at first; grows by half as needed
+};
+
+/// What an update did, in records.
+struct LmdbUpdate {
+  bool updating = false;  ///< a store was there that had to be brought up to date
+  std::uint64_t kept = 0, replaced = 0, added = 0, removed = 0;
 };
 
 /// Writes samples to an LMDB store: `write(pipeline, sink)`.
@@ -60,8 +71,8 @@ class PENSTOCK_API LmdbSink {
 
   /// @throws Error(state_mismatch) when an unfinished store there was begun with another schema, job or options;
   /// Error(invalid_argument) when a store there is finished and differs, wasn't written by LmdbSink, or is open in this
-  /// process or being written by another; Error(schema_mismatch) when raw records are asked for without their u8[?]
-  /// field.
+  /// process or being written by another, or read without a lock file; Error(schema_mismatch) when raw records are
+  /// asked for without their u8[?] field; Error(io), with how much room is needed, when the disk is full.
   void open(const Schema& schema, std::uint64_t size);
   /// True when an earlier run has committed the item. @throws Error(invalid_argument) for a key this run has put
   /// before.
@@ -79,10 +90,13 @@ class PENSTOCK_API LmdbSink {
 
   /// True when `open` found that an earlier run had finished.
   bool was_finished() const noexcept { return was_finished_; }
+  /// What `put` and `finish` have done so far to a store that is updated.
+  LmdbUpdate updated() const noexcept;
 
  private:
   class Impl;
   LmdbSinkOptions options_;
+  LmdbUpdate updated_;
   std::unique_ptr<Impl> impl_;
   bool was_finished_ = false;
 };

@@ -6,6 +6,7 @@
 
 #include <penstock/export.hpp>
 #include <penstock/image_stage.hpp>
+#include <penstock/mistakes.hpp>
 #include <penstock/stage.hpp>
 
 namespace penstock {
@@ -36,8 +37,21 @@ PENSTOCK_API const ImageExecutor& image_executor();
 template <ImageStage S>
 // NOLINTNEXTLINE(performance-unnecessary-value-param): it is moved from; in a template the check does not see that
 Stage image_stage(ImageFields fields, S stage) {
-  return detail::make_image_stage(std::move(fields), std::make_shared<detail::ImageStageOf<S>>(std::move(stage)),
-                                  image_executor());
+  if constexpr (detail::DrawsPlainParams<S>) {
+    return detail::make_image_stage(std::move(fields), std::make_shared<detail::ImageStageOf<S>>(std::move(stage)),
+                                    image_executor());
+  } else {
+    static_assert(detail::mistaken<S>,
+                  "penstock: draw() of an image stage must return a trivially copyable struct of at most 64 bytes");
+    return detail::make_image_stage(std::move(fields), nullptr, image_executor());
+  }
+}
+
+/// What is no image stage: a compiler's error that says why.
+template <class S>
+Stage image_stage(ImageFields fields, S) {
+  detail::explain_image_stage<S>();
+  return detail::make_image_stage(std::move(fields), nullptr, image_executor());
 }
 
 }  // namespace penstock

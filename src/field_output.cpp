@@ -1,0 +1,21 @@
+#include <string>
+
+#include <penstock/error.hpp>
+#include <penstock/transform.hpp>
+
+namespace penstock::detail {
+
+std::byte* FieldOutput::emplace(const Shape& shape) {
+  if (made_)
+    throw Error(Errc::invalid_argument,
+                "the callable called emplace() of its Output twice; a sample has one value of \"" +
+                    (*cells_->schema)[slot_].name + "\"");
+  made_ = true;
+  return cells_->make(slot_, shape);
+}
+
+void FieldMapModel::make(const TensorView&, FieldOutput&, Context&) const {
+  throw Error(Errc::invalid_argument, "this map has its result's shape told");
+}
+
+}  // namespace penstock::detail

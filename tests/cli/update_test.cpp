@@ -1,0 +1,131 @@
+// A folder that has changed since it was packed.
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "cli/tool.hpp"
+#include "support/catch.hpp"
+
+using namespace penstock_test;
+
+namespace {
+
+// A file of the same size and another content, with a later time; or with the old one.
+void change(const TempFolder& folder, const std::string& name, bool keep_time = false) {
+  const std::filesystem::path file = folder / name;
+  const auto before = std::filesystem::last_write_time(file);
+  std::fstream bytes(file, std::ios::binary | std::ios::in | std::ios::out);
+  bytes.seekp(static_cast<std::streamoff>(std::filesystem::file_size(file) - 20));
+  bytes << "changed";
+  bytes.close();
+  std::filesystem::last_write_time(
+      file, keep_time ? before + std::chrono::milliseconds(1) : std::filesystem::file_time_type::clock::now());
+}
+
+}  // namespace
+
+TEST_CASE("pack names what has changed, was added, renamed or removed since, for every kind of store") {
+  for (const std::string out : {"x.lmdb", "raw.lmdb", "x.tar", "x.h5"}) {
+    const TempFolder folder;
+    write_images(folder, 2, 12);
+    std::vector<std::string> pack{"pack", folder / "images", "--out", folder / out};
+    if (out == "raw.lmdb") pack.emplace_back("--lsun");
+    REQUIRE(tool(pack).status == 0);
+    CHECK(tool(pack).out.find("nothing to do") != std::string::npos);
+    const auto refusal = [&](const std::string& words) {
+      const ToolResult again = tool(pack);
+      INFO(out << ": " << again.out << again.err);
+      CHECK(again.status == 1);
+      CHECK(one_line(again.err));
+      CHECK(again.err.find(words) != std::string::npos);
+      CHECK(again.err.find(out.ends_with("lmdb") ? "--update brings" : "delete the store") != std::string::npos);
+    };
+    change(folder, "images/class_1/0003.jpg");
+    refusal("1 file changed (class_1/0003.jpg)");
+    folder.write("images/class_1/0099.jpg", jpeg(99));
+    refusal("1 file changed (class_1/0003.jpg), 1 file added (class_1/0099.jpg)");
+    std::filesystem::rename(folder / "images/class_0/0002.jpg", folder / "images/class_0/0050.jpg");
+    refusal(
+        "1 file changed (class_1/0003.jpg), 2 files added (class_0/0050.jpg, class_1/0099.jpg), 1 file removed or "
+        "renamed (class_0/0002)");
+    if (out.ends_with("lmdb")) continue;
+    pack.emplace_back("--update");
+    CHECK(tool(pack).status == 2);
+  }
+}
+
+TEST_CASE("a change in place that keeps the size, and nearly the time, is noticed") {
+  const TempFolder folder;
+  write_images(folder, 1, 4);
+  const std::vector<std::string> pack{"pack", folder / "images", "--out", folder / "x.lmdb"};
+  REQUIRE(tool(pack).status == 0);
+  change(folder, "images/class_0/0001.jpg", true);
+  const ToolResult again = tool(pack);
+  CHECK(again.status == 1);
+  CHECK(again.err.find("files have other times") != std::string::npos);
+  std::vector<std::string> update = pack;
+  update.insert(update.end(), {"--update", "--json"});
+  const auto json = tool(update).json();
+  CHECK(json["updated"] == nlohmann::json({{"replaced", 1}, {"added", 0}, {"removed", 0}, {"kept", 3}}));
+  CHECK(tool(pack).out.find("nothing to do") != std::string::npos);
+}
+
+TEST_CASE("pack --update makes of an LMDB what a new one would be") {
+  for (const std::vector<std::string>& more : std::vector<std::vector<std::string>>{{}, {"--lsun"}, {"--seekable"}}) {
+    const TempFolder folder;
+    write_images(folder, 2, 40);
+    std::vector<std::string> pack{"pack", folder / "images", "--out", folder / "x.lmdb"};
+    pack.insert(pack.end(), more.begin(), more.end());
+    REQUIRE(tool(pack).status == 0);
+    change(folder, "images/class_1/0003.jpg");
+    folder.write("images/class_1/0004.jpg", jpeg(4, 100, 120));
+    folder.write("images/another/0.jpg", jpeg(99));  // the classes' numbers change
+    std::filesystem::remove(folder / "images/class_0/0038.jpg");
+    std::vector<std::string> update = pack;
+    update.insert(update.end(), {"--update", "--json"});
+    const ToolResult updated = tool(update);
+    INFO(updated.err);
+    REQUIRE(updated.status == 0);
+    CHECK(updated.json()["updated"]["removed"] == 1);
+    CHECK(updated.json()["updated"]["kept"] == (more == std::vector<std::string>{"--lsun"} ? 38 : 0));
+    std::vector<std::string> fresh = pack;
+    fresh[3] = folder / "fresh.lmdb";
+    REQUIRE(tool(fresh).status == 0);
+    CHECK(content(folder / "x.lmdb") == content(folder / "fresh.lmdb"));
+    if (more.empty()) CHECK(tool({"inspect", folder / "x.lmdb", "--json"}).json()["classes"][0]["name"] == "another");
+    CHECK(tool({"verify", folder / "x.lmdb", "--no-decode"}).status == 0);
+    CHECK(tool(pack).out.find("nothing to do") != std::string::npos);
+  }
+}
+
+TEST_CASE("an update that was killed goes on as an update, and as nothing else") {
+  const TempFolder folder;
+  write_images(folder, 4, 4000);
+  const std::string store = folder / "x.lmdb";
+  const std::vector<std::string> pack{"pack", folder / "images", "--out", store, "-q"};
+  REQUIRE(tool(pack).status == 0);
+  for (unsigned i = 0; i < 4000; i += 2) {
+    char name[64];
+    std::snprintf(name, sizeof name, "images/class_%u/%04u.jpg", i % 4, i);
+    folder.write(name, jpeg(i + 1));
+  }
+  std::vector<std::string> update = pack;
+  update.emplace_back("--update");
+  bool stopped = false;
+  for (int round = 0; round < 20 && !stopped; ++round) {
+    RunningTool running(update);
+    std::this_thread::sleep_for(std::chrono::milliseconds(20 + 15 * round));
+    running.send(SIGKILL);
+    stopped = running.wait().status != 0 && tool({"inspect", store}).status == 1;
+    if (!stopped) continue;
+    const ToolResult plain = tool(pack);
+    CHECK(plain.status == 1);
+    CHECK(plain.err.find("update") != std::string::npos);
+  }
+  CHECK(stopped);
+  REQUIRE(tool(update).status == 0);
+  REQUIRE(tool({"pack", folder / "images", "--out", folder / "fresh.lmdb", "-q"}).status == 0);
+  CHECK(content(store) == content(folder / "fresh.lmdb"));
+}

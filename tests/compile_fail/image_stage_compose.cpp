@@ -1,0 +1,14 @@
+// expect: this image stage lacks `void compose(const Params& params, const ImageShape& shape, ImageOp& op) const`
+#include <penstock/penstock.hpp>
+#include <penstock/transforms/image.hpp>
+namespace ps = penstock;
+struct Stage {
+  struct Params {};
+  Params draw(const ps::ImageShape&, ps::Rng&) const { return {}; }
+#ifdef BROKEN
+  void compose(const Params&, const ps::ImageShape&, ps::ImageOp&) {}
+#else
+  void compose(const Params&, const ps::ImageShape&, ps::ImageOp&) const {}
+#endif
+};
+ps::Stage s() { return ps::image_stage("image", Stage{}); }

@@ -1,0 +1,14 @@
+// expect: this image stage lacks `Params draw(const ImageShape& shape, Rng& rng) const`
+#include <penstock/penstock.hpp>
+#include <penstock/transforms/image.hpp>
+namespace ps = penstock;
+struct Stage {
+  struct Params {};
+#ifdef BROKEN
+  Params draw(ps::Rng&) const { return {}; }
+#else
+  Params draw(const ps::ImageShape&, ps::Rng&) const { return {}; }
+#endif
+  void compose(const Params&, const ps::ImageShape&, ps::ImageOp&) const {}
+};
+ps::Stage s() { return ps::image_stage("image", Stage{}); }

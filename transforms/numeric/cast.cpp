@@ -1,0 +1,89 @@
+#include <penstock/transforms/numeric/cast.hpp>
+
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <type_traits>
+#include <utility>
+
+#include <penstock/error.hpp>
+#include <penstock/half.hpp>
+
+#include "with_element.hpp"
+
+namespace penstock {
+
+namespace {
+
+// Half is bits; its values are floats.
+template <class T>
+auto value_of(T value) {
+  if constexpr (std::is_same_v<T, Half>)
+    return from_half(value.bits);
+  else
+    return value;
+}
+
+// Whether the integer type has the value, but for its fraction. The bounds are powers of two, or one less, which a
+// floating type has exactly or as the power itself.
+template <class To, class From>
+bool fits(From value) {
+  if constexpr (std::is_floating_point_v<From>) {
+    constexpr From above = static_cast<From>(std::numeric_limits<To>::max() / 2 + 1) * 2;
+    if constexpr (std::is_signed_v<To>)
+      return value < above && std::trunc(value) >= -above;
+    else
+      return value < above && value > From{-1};
+  } else {
+    return std::in_range<To>(value);
+  }
+}
+
+template <class To, class From>
+To converted(From value) {
+  if constexpr (std::is_same_v<To, Half>) {
+    if constexpr (std::is_same_v<From, float>)
+      return {to_half(value)};
+    else
+      return {to_half(static_cast<double>(value))};
+  } else if constexpr (std::is_same_v<To, bool>) {
+    return value != From{};
+  } else {
+    return static_cast<To>(value);
+  }
+}
+
+[[noreturn]] void refuse(const TensorView& in, std::size_t at, const std::string& value, DType to) {
+  throw Error(Errc::unsupported, "element " + std::to_string(at) + " of " + in.shape.to_string() + " is " + value +
+                                     ", which " + std::string(to_string(to)) + " does not have");
+}
+
+template <class From, class To>
+void convert(const TensorView& in, const TensorView& out) {
+  const auto* from = reinterpret_cast<const From*>(in.data);
+  auto* to = reinterpret_cast<To*>(out.data);
+  const std::size_t count = in.shape.elements();
+  using Value = decltype(value_of(From{}));
+  constexpr bool may_not_fit = std::is_integral_v<To> && !std::is_same_v<To, bool> && !std::is_same_v<Value, bool>;
+  for (std::size_t i = 0; i < count; ++i) {
+    const Value value = value_of(from[i]);
+    if constexpr (may_not_fit)
+      if (!fits<To>(value)) [[unlikely]]
+        refuse(in, i, std::to_string(value), dtype_of<To>);
+    to[i] = converted<To>(value);
+  }
+}
+
+}  // namespace
+
+void Cast::operator()(const TensorView& in, const TensorView& out) const {
+  numeric::with_element(in.dtype, [&]<class From>(std::type_identity<From>) {
+    numeric::with_element(out.dtype, [&]<class To>(std::type_identity<To>) { convert<From, To>(in, out); });
+  });
+}
+
+std::string Cast::describe() const { return "to " + std::string(to_string(to_)); }
+
+Stage cast(std::string field, DType to) { return map(std::move(field), Cast(to), {.name = "cast"}); }
+
+}  // namespace penstock
