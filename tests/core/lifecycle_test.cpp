@@ -26,7 +26,7 @@ TEST_CASE("a loader that is never used runs nothing") {
   { const ps::Loader loader(endless(source), {.threads = 2}); }
   {
     ps::Loader loader(endless(source), {.threads = 2});
-    (void)loader.epoch();  // begins when it is iterated
+    (void)loader.epoch();  // it is begun, and nothing of it asked for
     (void)loader.report();
     (void)loader.state();
   }

@@ -38,7 +38,9 @@ TEST_CASE("so many threads as can be started are found, and none is left") {
 
 TEST_CASE("where few threads can be started, or none, a run goes on with those") {
   if (!inner()) {
-    CHECK(run_inner("where few threads can be started, or none, a run goes on with those") == 0);
+    const int status = run_inner("where few threads can be started, or none, a run goes on with those");
+    if (status == 4) PENSTOCK_SKIP("the number of a user's threads can't be limited here");
+    CHECK(status == 0);
     return;
   }
   const Watchdog dog(120s);
@@ -73,7 +75,9 @@ TEST_CASE("where few threads can be started, or none, a run goes on with those")
 
 TEST_CASE("threads of a device that can't be started are an error, and tried again") {
   if (!inner()) {
-    CHECK(run_inner("threads of a device that can't be started are an error, and tried again") == 0);
+    const int status = run_inner("threads of a device that can't be started are an error, and tried again");
+    if (status == 4) PENSTOCK_SKIP("the number of a user's threads can't be limited here");
+    CHECK(status == 0);
     return;
   }
   const Watchdog dog(120s);

@@ -106,6 +106,46 @@ TEST_CASE("a process reads what another one writes to a cache meanwhile") {
   }
 }
 
+TEST_CASE("a reader in the middle of its work sees what another process has stored") {
+  const Watchdog dog(60s);
+  const auto stored = [](const ps::Pipeline& p, int records_there) {
+    return eventually([&] { return contains(p.plan(), "the cache has " + std::to_string(records_there) + " of 3"); });
+  };
+  const Mix made;
+  if (!task_folder().empty()) {
+    const ps::Pipeline p = cached(task_folder() + "/cache", wide(3), made);
+    static_cast<void>(epochs_of(p | ps::select({1}) | ps::batch(1), 1, 1));
+    if (stored(p, 1)) tell("one");
+    wait_for_file(task_folder() + "/go on");
+    static_cast<void>(epochs_of(p | ps::select({0}) | ps::batch(1), 1, 1));
+    if (stored(p, 2)) tell("two");
+    wait_for_file(task_folder() + "/end");
+    return;
+  }
+  const TempFolder folder;
+  Child child = process("a reader in the middle of its work sees what another process has stored", folder, {});
+  REQUIRE(child.wait_for("one", 1, Clock::now() + 20s));
+  // One runner reads record 1 from the cache; while it makes 2, the other process stores 0, which it wants then.
+  Records source = wide(3);
+  std::atomic<bool> in_time{false};
+  source.shared->before_read = [&](std::uint64_t index) {
+    if (index != 2) return;
+    folder.write("go on", "");
+    in_time = child.wait_for("two", 1, Clock::now() + 20s);
+  };
+  const ps::Pipeline p = cached(folder / "cache", source, made);
+  ps::Loader loader(p | ps::select({1, 1, 1, 2, 0}) | ps::batch(1), {.threads = 1, .depth = 8, .epochs = 1});
+  CHECK(loader.next());  // the caller may have made this one
+  CHECK(eventually([&] { return made.calls->total() != 0; }));
+  std::this_thread::sleep_for(300ms);  // and it does the rest alone
+  while (loader.next()) {
+  }
+  CHECK(in_time);
+  CHECK(made.calls->of == std::map<std::uint64_t, std::uint64_t>{{2, 1}});
+  folder.write("end", "");
+  ended_well(child);
+}
+
 TEST_CASE("a cache of another pipeline is not emptied while another process has it") {
   const Watchdog dog(60s);
   const Mix made;

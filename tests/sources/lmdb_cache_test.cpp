@@ -1,7 +1,12 @@
 // Caches on disk: what a run kept, later ones don't make again, whatever became of it.
+#include <sys/resource.h>
+#include <unistd.h>
+
 #include <atomic>
+#include <cstdlib>
 #include <fstream>
 #include <iterator>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -367,6 +372,40 @@ TEST_CASE("a cache with no room left says so and the epochs go on") {
   // A complete one that is opened with less room than it takes is as good.
   CHECK(epochs_of(in_batches(cached(folder / "cache", wide(600), made, small)), 2) == wanted);
   CHECK(made.calls->total() == 0);
+}
+
+TEST_CASE("a cache whose writing thread can't be started says so and the epochs go on") {
+  const Watchdog dog(60s);
+  constexpr const char* variable = "PENSTOCK_CACHE_OF_ANOTHER";
+  if (!inner()) {
+    const TempFolder folder;
+    const std::filesystem::path cache = folder / "cache";
+    std::filesystem::permissions(cache.parent_path(), std::filesystem::perms::all);
+    ::setenv(variable, cache.c_str(), 1);
+    const int status = run_inner("a cache whose writing thread can't be started says so and the epochs go on");
+    ::unsetenv(variable);
+    if (status == 4) PENSTOCK_SKIP("the number of a user's threads can't be limited here");
+    CHECK(status == 0);
+    return;
+  }
+  const ps::LoaderOptions options{.threads = 1, .executor = ps::Executor(1)};
+  const std::vector<Got> wanted = collect(in_batches(not_cached(60)), options, 2);
+  REQUIRE(eventually([] { return thread_count() == 3; }));  // this one, the watchdog, and oneTBB's
+  // As a user who has no other threads, and may have no more.
+  const rlimit no_more{3, 3};
+  const bool limited = (::getuid() != 0 || ::setuid(65534) == 0) && ::setrlimit(RLIMIT_NPROC, &no_more) == 0;
+  try {
+    std::thread([] {}).join();
+    PENSTOCK_SKIP("the number of this user's threads can't be limited here");
+  } catch (const std::system_error&) {
+    REQUIRE(limited);
+  }
+  const Mix made;
+  const ps::Pipeline p = in_batches(cached(std::getenv(variable), wide(60), made));
+  ps::Loader loader(p, options);
+  CHECK(collect(loader, 2) == wanted);
+  CHECK(made.calls->total() >= 120);  // what is made ahead of the caller as well
+  CHECK(contains(joined(loader.report().notes), "thread that writes it could not be started"));
 }
 
 TEST_CASE("a pipeline that nothing ran leaves an empty cache that later ones fill") {
