@@ -57,7 +57,8 @@ class PENSTOCK_API Pipeline {
   std::string plan() const;
 
   /// Source indices of positions [first, first + out.size()) of an epoch. @throws Error(invalid_argument) past the end,
-  /// and for a stream; Error(forked) in a child, made by fork(), of a process that had begun to use threads.
+  /// and for a stream; Error(forked) for a pipeline with an order in a child, made by fork(), of a process that had
+  /// begun to use threads.
   void fill(std::uint64_t epoch, std::uint64_t first, std::span<std::uint64_t> out) const;
   /// One sample as it would stand in its batch, for debugging and tests: slow, copies, and applies no error policy.
   /// @throws Error(not_found) for one that a filter leaves behind and for a child that there isn't;

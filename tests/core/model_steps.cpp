@@ -12,7 +12,7 @@ namespace {
 // Where positions tell what stands in a batch: every rank has its part of each, whatever became of the others'.
 std::vector<Event> run_whole_batches(const Spec& spec, u64 steps, u64 epochs, u64& acted, Rank rank) {
   const std::vector<Keyed> stages = keyed(spec);
-  const u64 rows = spec.rows, size = size_of(spec);
+  const u64 rows = most_rows(spec), size = size_of(spec);
   const Part part = part_of(rows, rank);
   Batcher batcher(spec, ~u64{0}, 0);
   std::vector<Event> events;
