@@ -75,10 +75,14 @@ bool Reader::lacks_scans() const noexcept {
 // header has a fault as well is damaged.
 void Reader::check_tables() {
   tables_complete_ = true;
+  // A header may name more tables than there can be: arithmetic coding has 16, damage any number.
+  const auto there = [](const auto& tables, int number) {
+    return number >= 0 && number < NUM_HUFF_TBLS && tables[number] != nullptr;
+  };
   for (int c = 0; c < info_.comps_in_scan; ++c) {
     const jpeg_component_info& component = *info_.cur_comp_info[c];
-    const bool dc = info_.dc_huff_tbl_ptrs[component.dc_tbl_no] != nullptr,
-               ac = info_.progressive_mode != FALSE || info_.ac_huff_tbl_ptrs[component.ac_tbl_no] != nullptr;
+    const bool dc = there(info_.dc_huff_tbl_ptrs, component.dc_tbl_no),
+               ac = info_.progressive_mode != FALSE || there(info_.ac_huff_tbl_ptrs, component.ac_tbl_no);
     tables_complete_ = tables_complete_ && dc && ac;
   }
   if (header_fault_ && !tables_complete_ && info_.arith_code == FALSE) throw Error(*header_fault_);
