@@ -66,6 +66,20 @@ TEST_CASE("other warnings that cost no pixel are no error") {
   CHECK(is_corrupt(zeros));
 }
 
+TEST_CASE("tables that a scan names and that there can't be are an error") {
+  const Bytes good = plain_encode(photo({60, 50, 3}), {});
+  const std::size_t component = segment(good, sos) + 4 + 1;
+  for (int number = 2; number < 16; ++number) {
+    CAPTURE(number);
+    for (const int shift : {0, 4}) {  // of AC, of DC
+      Bytes bytes = good;
+      bytes[component + 1] = static_cast<std::byte>(number << shift);
+      CHECK(is_corrupt(bytes));
+      CHECK(is_corrupt(with_inserted(bytes, segment(bytes, sof), "abc")));
+    }
+  }
+}
+
 TEST_CASE("stray bytes that may be a damaged segment of a header are an error") {
   const Bytes good = plain_encode(photo({60, 50, 3}), {});
   // Without its tables, or what its colours mean.
