@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include <penstock/error.hpp>
+#include <penstock/file_descriptor.hpp>
 #include <penstock/system_error.hpp>
 
 #include "pipeline_facts.hpp"
@@ -19,16 +20,6 @@
 namespace penstock {
 
 namespace {
-
-struct Descriptor {
-  int fd;
-  explicit Descriptor(int f) : fd(f) {}
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() {
-    if (fd >= 0) ::close(fd);
-  }
-};
 
 [[noreturn]] void fail(const char* what, const std::filesystem::path& file) {
   const int error = errno;
@@ -66,27 +57,28 @@ void detail::save_state(const State& state, std::string_view text, const std::st
   std::filesystem::path temporary = file;
   temporary += ".tmp." + std::to_string(::getpid());
   try {
-    const Descriptor out(
+    const FileDescriptor out(
         uninterrupted([&] { return ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666); }));
-    if (out.fd < 0) fail("can't create the state file", temporary);
-    write_all(out.fd, &state, sizeof state, temporary);
-    write_all(out.fd, text.data(), text.size(), temporary);
-    if (uninterrupted([&] { return ::fsync(out.fd); }) != 0) fail("can't flush the state", temporary);
+    if (out.get() < 0) fail("can't create the state file", temporary);
+    write_all(out.get(), &state, sizeof state, temporary);
+    write_all(out.get(), text.data(), text.size(), temporary);
+    if (uninterrupted([&] { return ::fsync(out.get()); }) != 0) fail("can't flush the state", temporary);
     if (uninterrupted([&] { return ::rename(temporary.c_str(), file.c_str()); }) != 0)
       fail("can't rename the state into place", file);
   } catch (...) {
     ::unlink(temporary.c_str());
     throw;
   }
-  const Descriptor dir(uninterrupted([&] { return ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); }));
-  if (dir.fd < 0 || uninterrupted([&] { return ::fsync(dir.fd); }) != 0) fail("can't flush the state's folder", folder);
+  const FileDescriptor dir(uninterrupted([&] { return ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); }));
+  if (dir.get() < 0 || uninterrupted([&] { return ::fsync(dir.get()); }) != 0)
+    fail("can't flush the state's folder", folder);
 }
 
 State detail::load_state(const std::string& name, std::string* text) {
   const std::filesystem::path file = name;
-  const Descriptor in(uninterrupted([&] { return ::open(file.c_str(), O_RDONLY | O_CLOEXEC); }));
-  if (in.fd < 0) fail("can't open the state file", file);
-  const std::string bytes = read_all(in.fd, file);
+  const FileDescriptor in(uninterrupted([&] { return ::open(file.c_str(), O_RDONLY | O_CLOEXEC); }));
+  if (in.get() < 0) fail("can't open the state file", file);
+  const std::string bytes = read_all(in.get(), file);
   const std::string_view behind = std::string_view(bytes).substr(std::min(bytes.size(), sizeof(State)));
   if (bytes.size() < sizeof(State) || (!behind.empty() && !behind.starts_with(facts_begin)))
     throw Error(Errc::state_mismatch,

@@ -15,6 +15,7 @@
 #include <system_error>
 #include <utility>
 
+#include <penstock/file_descriptor.hpp>
 #include <penstock/system_error.hpp>
 
 #include "hash.hpp"
@@ -33,20 +34,6 @@ int open_file(const std::string& file, int flags) noexcept {
 bool synced(int fd) noexcept {
   return uninterrupted([&] { return ::fsync(fd); }) == 0;
 }
-
-class Descriptor {
- public:
-  Descriptor(const std::string& file, int flags) : fd_(open_file(file, flags)) {}
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  int get() const noexcept { return fd_; }
-
- private:
-  int fd_;
-};
 
 }  // namespace
 
@@ -189,7 +176,7 @@ std::uint64_t file_revision(int descriptor) noexcept {
 }
 
 std::optional<std::string> read_text(const std::string& file, std::string_view source, std::uint64_t most_bytes) {
-  const Descriptor fd(file, O_RDONLY);
+  const FileDescriptor fd(open_file(file, O_RDONLY));
   if (fd.get() < 0) {
     if (errno == ENOENT || errno == ENOTDIR) return std::nullopt;
     throw system_error(source, errno, "opening", file);
@@ -208,7 +195,7 @@ std::optional<std::string> read_text(const std::string& file, std::string_view s
 void replace_text(const std::string& file, std::string_view text, bool sync, std::string_view source) {
   const std::string fresh = file + ".new";
   try {
-    const Descriptor fd(fresh, O_WRONLY | O_CREAT | O_TRUNC);
+    const FileDescriptor fd(open_file(fresh, O_WRONLY | O_CREAT | O_TRUNC));
     if (fd.get() < 0) throw write_error(source, errno, "creating", fresh, text.size());
     for (std::size_t done = 0; done < text.size();) {
       const ssize_t put = uninterrupted([&] { return ::write(fd.get(), text.data() + done, text.size() - done); });
@@ -235,14 +222,14 @@ void remove_file(const std::string& file, std::string_view source) {
 }
 
 void sync_file(const std::string& file, std::string_view source) {
-  const Descriptor fd(file, O_RDONLY);
+  const FileDescriptor fd(open_file(file, O_RDONLY));
   if (fd.get() < 0 || !synced(fd.get())) throw write_error(source, errno, "syncing", file, 0);
 }
 
 void sync_folder_of(const std::string& file, std::string_view source) {
   std::string folder = std::filesystem::path(file).parent_path().string();
   if (folder.empty()) folder = ".";
-  const Descriptor fd(folder, O_RDONLY | O_DIRECTORY);
+  const FileDescriptor fd(open_file(folder, O_RDONLY | O_DIRECTORY));
   if (fd.get() < 0 || !synced(fd.get())) throw write_error(source, errno, "syncing the folder", folder, 0);
 }
 

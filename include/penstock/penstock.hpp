@@ -15,6 +15,7 @@
 #include <penstock/error.hpp>
 #include <penstock/executor.hpp>
 #include <penstock/fields.hpp>
+#include <penstock/file_descriptor.hpp>
 #include <penstock/filter.hpp>
 #include <penstock/flat_map.hpp>
 #include <penstock/image_fields.hpp>

@@ -6,7 +6,10 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <span>
 #include <utility>
+
+#include <penstock/file_descriptor.hpp>
 
 #include "errors.hpp"
 
@@ -30,13 +33,10 @@ InputFile::InputFile(const std::string& path)
 InputFile::~InputFile() { ::close(descriptor_); }
 
 void InputFile::read(char* to, std::size_t bytes, std::uint64_t offset) const {
-  for (std::size_t done = 0; done < bytes;) {
-    const ssize_t got =
-        uninterrupted([&] { return ::pread(descriptor_, to + done, bytes - done, static_cast<off_t>(offset + done)); });
-    if (got < 0) throw system_error(errno, "reading", path_).with_offset(offset + done);
-    if (got == 0) throw error_in(path_, Errc::io, "the file became shorter while it was open", offset + done);
-    done += static_cast<std::size_t>(got);
-  }
+  const std::size_t got = read_whole(descriptor_, std::as_writable_bytes(std::span(to, bytes)), offset);
+  if (got == bytes) return;
+  if (errno != 0) throw system_error(errno, "reading", path_).with_offset(offset + got);
+  throw error_in(path_, Errc::io, "the file became shorter while it was open", offset + got);
 }
 
 void InputFile::require(const FileMark& mark) const {

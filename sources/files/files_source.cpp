@@ -13,6 +13,7 @@
 #include <utility>
 
 #include <penstock/error.hpp>
+#include <penstock/file_descriptor.hpp>
 #include <penstock/system_error.hpp>
 
 #define XXH_INLINE_ALL
@@ -26,20 +27,6 @@
 namespace penstock {
 
 namespace {
-
-class Descriptor {
- public:
-  explicit Descriptor(int fd) noexcept : fd_(fd) {}
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  int get() const noexcept { return fd_; }
-
- private:
-  int fd_;
-};
 
 Error system_error(int code, const char* doing) {
   return Error(code == ENOENT || code == ENOTDIR ? Errc::not_found : Errc::io,
@@ -107,7 +94,7 @@ class FilesSource::Impl {
   void read(std::uint64_t index, SampleBuilder& out) const {
     const std::string_view path = this->path(index);
     // Never waits, as a pipe that took a file's place would make it.
-    const Descriptor file(uninterrupted(
+    const FileDescriptor file(uninterrupted(
         [&] { return ::openat(root_.get(), path.data(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK); }));
     if (file.get() < 0) fail(system_error(errno, "opening"), index);
     struct stat status {};
@@ -116,12 +103,9 @@ class FilesSource::Impl {
     const auto bytes = static_cast<std::size_t>(status.st_size);
     try {
       std::byte* const to = out.emplace(0, Shape{status.st_size}).data;
-      for (std::size_t done = 0; done < bytes;) {
-        const ssize_t got =
-            uninterrupted([&] { return ::pread(file.get(), to + done, bytes - done, static_cast<off_t>(done)); });
-        if (got < 0) throw system_error(errno, "reading").with_offset(done);
-        if (got == 0) throw Error(Errc::io, "the file became shorter while it was read").with_offset(done);
-        done += static_cast<std::size_t>(got);
+      if (const std::size_t got = read_whole(file.get(), {to, bytes}, 0); got < bytes) {
+        if (errno != 0) throw system_error(errno, "reading").with_offset(got);
+        throw Error(Errc::io, "the file became shorter while it was read").with_offset(got);
       }
       if (labelled_) out.scalar<std::int64_t>(1, labels_[index]);
     } catch (Error& error) {
@@ -264,7 +248,7 @@ class FilesSource::Impl {
   }
 
   Files options_;
-  Descriptor root_;
+  FileDescriptor root_;
   bool labelled_ = false;
   std::uint64_t skipped_ = 0, ignored_ = 0, broken_links_ = 0, mixed_labels_line_ = 0;
   std::vector<std::string> classes_;

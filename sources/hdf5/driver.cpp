@@ -17,9 +17,8 @@
 #include <span>
 #include <string_view>
 
+#include <penstock/file_descriptor.hpp>
 #include <penstock/system_error.hpp>
-
-#include "read_whole.hpp"
 
 namespace penstock::hdf5 {
 
@@ -102,10 +101,11 @@ herr_t read_file(H5FD_t* file, H5FD_mem_t type, hid_t, haddr_t address, std::siz
     return 0;
   }
   const std::span out(static_cast<std::byte*>(buffer), size);
-  const ssize_t got = read_whole(f.fd, address, out);
+  const std::size_t got = read_whole(f.fd, out, address);
+  if (got == size) return 0;
   // What is missing was allocated and never written; but not what was there when the file was opened.
-  if (got < 0 || (static_cast<std::size_t>(got) < size && address + static_cast<haddr_t>(got) < f.bytes)) return -1;
-  std::ranges::fill(out.subspan(static_cast<std::size_t>(got)), std::byte{});
+  if (errno != 0 || address + got < f.bytes) return -1;
+  std::ranges::fill(out.subspan(got), std::byte{});
   return 0;
 }
 

@@ -9,11 +9,11 @@
 #include <utility>
 
 #include <penstock/error.hpp>
+#include <penstock/file_descriptor.hpp>
 #include <penstock/store_files.hpp>
 
 #include "direct_access.hpp"
 #include "errors.hpp"
-#include "read_whole.hpp"
 #include "reader/remote_access.hpp"
 
 namespace penstock::hdf5 {
@@ -55,16 +55,13 @@ std::uint64_t File::bytes_now() const noexcept {
 }
 
 void File::read_at(std::uint64_t offset, std::span<std::byte> out) const {
-  const ssize_t got = read_whole(fd_, offset, out);
-  if (got < 0) {
-    Error error = system_error(errno, "reading", path_);
-    throw error.with_offset(offset);
-  }
-  if (static_cast<std::size_t>(got) < out.size())
-    throw error_in(path_, Errc::io,
-                   "the file was cut short while it was open, from " + std::to_string(bytes_) + " bytes to " +
-                       std::to_string(bytes_now()),
-                   offset + static_cast<std::uint64_t>(got));
+  const std::size_t got = read_whole(fd_, out, offset);
+  if (got == out.size()) return;
+  if (errno != 0) throw system_error(errno, "reading", path_).with_offset(offset + got);
+  throw error_in(path_, Errc::io,
+                 "the file was cut short while it was open, from " + std::to_string(bytes_) + " bytes to " +
+                     std::to_string(bytes_now()),
+                 offset + got);
 }
 
 void File::require_own_process() const {

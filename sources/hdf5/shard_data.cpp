@@ -13,6 +13,7 @@
 #include <utility>
 
 #include <penstock/error.hpp>
+#include <penstock/file_descriptor.hpp>
 
 #include "errors.hpp"
 
@@ -69,13 +70,10 @@ class ReadingFile {
   ReadingFile& operator=(const ReadingFile&) = delete;
   ~ReadingFile() { ::close(fd_); }
   void read(void* to, std::size_t bytes, std::uint64_t offset) const {
-    for (std::size_t done = 0; done < bytes;) {
-      const ssize_t got = uninterrupted(
-          [&] { return ::pread(fd_, static_cast<char*>(to) + done, bytes - done, static_cast<off_t>(offset + done)); });
-      if (got < 0) throw system_error(errno, "reading", file_);
-      if (got == 0) throw error_in(file_, Errc::corrupt, "the file is shorter than what was committed", offset);
-      done += static_cast<std::size_t>(got);
-    }
+    const std::size_t got = read_whole(fd_, {static_cast<std::byte*>(to), bytes}, offset);
+    if (got == bytes) return;
+    if (errno != 0) throw system_error(errno, "reading", file_);
+    throw error_in(file_, Errc::corrupt, "the file is shorter than what was committed", offset);
   }
 
  private:

@@ -15,9 +15,8 @@
 #include <span>
 #include <utility>
 
+#include <penstock/file_descriptor.hpp>
 #include <penstock/system_error.hpp>
-
-#include "read_whole.hpp"
 
 namespace penstock::hdf5 {
 
@@ -107,9 +106,9 @@ herr_t set_end_of_written(H5FD_t* file, H5FD_mem_t, haddr_t end) {
 
 herr_t read_written(H5FD_t* file, H5FD_mem_t, hid_t, haddr_t address, std::size_t size, void* buffer) {
   const std::span out(static_cast<std::byte*>(buffer), size);
-  const ssize_t got = read_whole(written_of(file).fd, address, out);
-  if (got < 0) return -1;
-  std::ranges::fill(out.subspan(static_cast<std::size_t>(got)), std::byte{});
+  const std::size_t got = read_whole(written_of(file).fd, out, address);
+  if (got < size && errno != 0) return -1;
+  std::ranges::fill(out.subspan(got), std::byte{});
   return 0;
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <penstock/error.hpp>
+#include <penstock/file_descriptor.hpp>
 #include <penstock/sources/lmdb.hpp>
 
 #include "bytes.hpp"
@@ -123,19 +124,11 @@ class LmdbReader::Impl {
   }
 
   void read_file(std::span<std::byte> to, std::uint64_t offset) const {
-    std::size_t done = 0;
-    while (done < to.size()) {
-      const ssize_t got = uninterrupted([&] {
-        return ::pread(store_->environment->descriptor(), to.data() + done, to.size() - done,
-                       static_cast<off_t>(offset + done));
-      });
-      if (got < 0) throw lmdb::error_of(errno, "reading a record", store_->environment->file());
-      if (got == 0) {
-        Error error(Errc::io, "the file was cut short while it was open");
-        throw error.with_offset(offset + done);
-      }
-      done += static_cast<std::size_t>(got);
-    }
+    const std::size_t got = read_whole(store_->environment->descriptor(), to, offset);
+    if (got == to.size()) return;
+    if (errno != 0) throw lmdb::error_of(errno, "reading a record", store_->environment->file());
+    Error error(Errc::io, "the file was cut short while it was open");
+    throw error.with_offset(offset + got);
   }
 
   [[noreturn]] void fail(Error error, std::uint64_t index) const {

@@ -12,6 +12,7 @@
 #include <optional>
 #include <vector>
 
+#include <penstock/file_descriptor.hpp>
 #include <penstock/system_error.hpp>
 
 namespace penstock::lmdb {
@@ -21,20 +22,9 @@ namespace {
 constexpr mode_t file_mode = 0664;
 constexpr std::uint64_t stat_block_bytes = 512;
 
-class Descriptor {
- public:
-  Descriptor(const std::string& file, int flags)
-      : fd_(uninterrupted([&] { return ::open(file.c_str(), flags | O_CLOEXEC, file_mode); })) {}
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  int get() const noexcept { return fd_; }
-
- private:
-  int fd_;
-};
+int open_file(const std::string& file, int flags) noexcept {
+  return uninterrupted([&] { return ::open(file.c_str(), flags | O_CLOEXEC, file_mode); });
+}
 
 // Everybody who has the store open holds a lock of this byte.
 bool in_use(int fd) noexcept {
@@ -69,7 +59,7 @@ int write_zeros(int fd) {
 std::optional<int> make_with_room(const std::string& file) {
   std::string folder = std::filesystem::path(file).parent_path().string();
   if (folder.empty()) folder = ".";
-  const Descriptor fd(folder, O_TMPFILE | O_RDWR);
+  const FileDescriptor fd(open_file(folder, O_TMPFILE | O_RDWR));
   if (fd.get() < 0) return std::nullopt;
   int code = keep_room(fd.get(), lock_file_bytes);
   if (not_supported(code)) code = write_zeros(fd.get());
@@ -87,7 +77,7 @@ LockFileRoom reserve_lock_file(const std::string& file) {
   struct stat status {};
   if (::stat(file.c_str(), &status) != 0 && errno == ENOENT)
     if (const std::optional<int> code = make_with_room(file)) return {*code, false};
-  const Descriptor fd(file, O_RDWR | O_CREAT);
+  const FileDescriptor fd(open_file(file, O_RDWR | O_CREAT));
   if (fd.get() < 0 || ::fstat(fd.get(), &status) != 0) return {errno, false};
   const std::uint64_t bytes = std::max<std::uint64_t>(lock_file_bytes, static_cast<std::uint64_t>(status.st_size));
   int code = keep_room(fd.get(), bytes);

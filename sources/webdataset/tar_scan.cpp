@@ -7,7 +7,10 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <span>
 #include <utility>
+
+#include <penstock/file_descriptor.hpp>
 
 #include "errors.hpp"
 
@@ -57,14 +60,10 @@ InputFile::InputFile(const std::string& path)
 InputFile::~InputFile() { ::close(fd_); }
 
 void InputFile::read(char* to, std::size_t count, std::uint64_t offset) const {
-  for (std::size_t done = 0; done < count;) {
-    const ssize_t got =
-        uninterrupted([&] { return ::pread(fd_, to + done, count - done, static_cast<off_t>(offset + done)); });
-    if (got < 0) throw system_error(errno, "reading the shard", path_).with_offset(offset + done);
-    if (got == 0)
-      throw error_in(path_, Errc::io, "the shard was cut short while it was open; open it again", offset + done);
-    done += static_cast<std::size_t>(got);
-  }
+  const std::size_t got = read_whole(fd_, std::as_writable_bytes(std::span(to, count)), offset);
+  if (got == count) return;
+  if (errno != 0) throw system_error(errno, "reading the shard", path_).with_offset(offset + got);
+  throw error_in(path_, Errc::io, "the shard was cut short while it was open; open it again", offset + got);
 }
 
 TarScan::TarScan(const InputFile& file) : file_(file), window_(near_bytes) {

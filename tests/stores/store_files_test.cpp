@@ -1,12 +1,16 @@
 // What sinks of users get of the file system as well.
 #include <penstock/store_files.hpp>
 
+#include <fcntl.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <filesystem>
+#include <span>
 #include <string>
 
+#include <penstock/file_descriptor.hpp>
 #include <penstock/system_error.hpp>
 
 #include "sources/temp_folder.hpp"
@@ -77,4 +81,28 @@ TEST_CASE("an interrupted call is made again") {
           errno = EIO;
           return -1L;
         }) == -1L);
+}
+
+TEST_CASE("a file is read until what was asked for is there or its end is") {
+  const TempFolder folder;
+  folder.write("file", "0123456789");
+  int number = -1;
+  {
+    const FileDescriptor file(::open((folder / "file").c_str(), O_RDONLY | O_CLOEXEC));
+    REQUIRE((number = file.get()) >= 0);
+    std::array<char, 8> text{};
+    const auto bytes = std::as_writable_bytes(std::span(text));
+    CHECK(read_whole(file.get(), bytes.first(4), 3) == 4);
+    CHECK(std::string(text.data(), 4) == "3456");
+    errno = EIO;
+    CHECK(read_whole(file.get(), bytes, 5) == 5);
+    CHECK(errno == 0);
+    CHECK(std::string(text.data(), 5) == "56789");
+    CHECK(read_whole(file.get(), bytes, 100) == 0);
+    CHECK(errno == 0);
+  }
+  CHECK(::fcntl(number, F_GETFD) == -1);  // closed
+  std::array<std::byte, 1> byte;
+  CHECK(read_whole(number, byte, 0) == 0);
+  CHECK(errno == EBADF);
 }

@@ -1,0 +1,27 @@
+#include <unistd.h>
+
+#include <cerrno>
+
+#include <penstock/file_descriptor.hpp>
+#include <penstock/system_error.hpp>
+
+namespace penstock {
+
+FileDescriptor::~FileDescriptor() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+std::size_t read_whole(int descriptor, std::span<std::byte> out, std::uint64_t offset) noexcept {
+  std::size_t done = 0;
+  while (done < out.size()) {
+    const ssize_t got = uninterrupted(
+        [&] { return ::pread(descriptor, out.data() + done, out.size() - done, static_cast<off_t>(offset + done)); });
+    if (got < 0) return done;
+    if (got == 0) break;
+    done += static_cast<std::size_t>(got);
+  }
+  errno = 0;
+  return done;
+}
+
+}  // namespace penstock
