@@ -92,6 +92,16 @@ TEST_CASE("an image is set upright as its Exif data says, where that is asked fo
   }
 }
 
+TEST_CASE("an orientation may be a number of 32 bits") {
+  const Bytes plain = plain_encode(photo({20, 30, 3}), {});
+  constexpr std::size_t entry = 4 + 6 + 8 + 2 + 12;  // behind the segment's head, "Exif", the header, an entry
+  std::string little = exif_segment(6, false), big = exif_segment(6, true);
+  little[entry + 2] = 4;
+  big[entry + 3] = 4, big[entry + 9] = 0, big[entry + 11] = 6;
+  for (const std::string& text : {little, big})
+    CHECK(decoded(with_exif(plain, text), {.apply_orientation = true}) == upright(plain_decode(plain), 6));
+}
+
 TEST_CASE("Exif data that makes no sense leaves an image as it is stored") {
   using namespace std::string_literals;
   const Bytes plain = plain_encode(photo({20, 30, 3}), {});

@@ -1,4 +1,8 @@
 // What libjpeg warns of: an error where a pixel may depend on it, and only there.
+#include <string>
+#include <utility>
+#include <vector>
+
 #include <penstock/error.hpp>
 #include <penstock/transforms/decode_jpeg.hpp>
 #include <penstock/transforms/seekable_jpeg.hpp>
@@ -17,8 +21,28 @@ namespace {
 
 constexpr int app0 = 0xe0, dqt = 0xdb, dht = 0xc4, sof = 0xc0, sos = 0xda, adobe = 0xee;
 
-bool is_corrupt(const Bytes& bytes) {
-  return error_of([&] { decoded(bytes); }).code() == Errc::corrupt;
+bool is_corrupt(const Bytes& bytes, const JpegOptions& options = {}) {
+  return error_of([&] { decoded(bytes, options); }).code() == Errc::corrupt;
+}
+
+// An image whose second scan has its Huffman tables in the header, at the place that comes with it.
+std::pair<Bytes, std::vector<std::size_t>> with_tables_up_front(const Image& image) {
+  const Bytes scans = plain_encode(image, {.optimized = true, .one_scan_each = true});
+  const auto is_marker = [&](std::size_t i) {
+    return scans[i] == std::byte{0xff} && scans[i + 1] != std::byte{0} && scans[i + 1] != std::byte{0xff};
+  };
+  std::size_t begin = segment(scans, sos) + 2;
+  while (!is_marker(begin)) ++begin;
+  std::size_t end = begin;
+  std::vector<std::size_t> places;
+  while (scans[end + 1] == std::byte{dht}) {
+    places.push_back(segment(scans, sos) + end - begin);
+    end += 2 + (std::to_integer<std::size_t>(scans[end + 2]) << 8 | std::to_integer<std::size_t>(scans[end + 3]));
+  }
+  const std::string tables(reinterpret_cast<const char*>(scans.data()) + begin, end - begin);
+  Bytes bytes = scans;
+  bytes.erase(bytes.begin() + static_cast<std::ptrdiff_t>(begin), bytes.begin() + static_cast<std::ptrdiff_t>(end));
+  return {with_inserted(bytes, segment(scans, sos), tables), places};
 }
 
 }  // namespace
@@ -104,6 +128,34 @@ TEST_CASE("stray bytes that may be a damaged segment of a header are an error") 
   spectral[segment(spectral, 0xc2) + 1] = std::byte{sof};
   spectral[segment(spectral, sos) + 4 + 1 + 2 * 3 + 2] = std::byte{0};
   CHECK(is_corrupt(spectral));
+}
+
+TEST_CASE("stray bytes that may be a later scan's tables are an error") {
+  for (std::int32_t size = 8; size < 40; ++size) {
+    const auto [good, places] = with_tables_up_front(photo({size, size, 3}, static_cast<std::uint64_t>(size)));
+    REQUIRE(places.size() == 2);
+    CHECK(decoded(good) == plain_decode(good));
+    CHECK(decoded(with_inserted(good, segment(good, dqt), "abc")) == plain_decode(good));
+    for (const std::size_t at : places) {
+      Bytes bytes = good;
+      REQUIRE(bytes[at + 1] == std::byte{dht});
+      bytes[at] = std::byte{0};
+      CAPTURE(size, at);
+      CHECK(is_corrupt(bytes));
+    }
+  }
+}
+
+TEST_CASE("stray bytes that may be Exif data are an error where its orientation counts") {
+  const Bytes plain = plain_encode(photo({20, 30, 3}), {});
+  Bytes bytes = with_inserted(plain, 2, exif_segment(6, false));
+  for (const std::size_t byte : {2u, 3u}) {
+    Bytes damaged = bytes;
+    damaged[byte] = std::byte{0};
+    CAPTURE(byte);
+    CHECK(decoded(damaged) == plain_decode(plain));
+    CHECK(is_corrupt(damaged, {.apply_orientation = true}));
+  }
 }
 
 TEST_CASE("stray bytes after an image's scans are an error, where somebody looks there") {

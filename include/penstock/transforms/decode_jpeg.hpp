@@ -46,7 +46,8 @@ struct JpegOptions {
 /// (corrupt) wherever they are, other damage only in these segments.
 ///
 /// What libjpeg warns of is an error, except where no pixel depends on it: stray bytes between the segments of a
-/// header, an unknown version of JFIF, zeros for the parameters of a baseline scan.
+/// header, an unknown version of JFIF, zeros for the parameters of a baseline scan. Stray bytes that may be a damaged
+/// segment with tables, with the meaning of colours, or, where it counts, with the orientation are an error.
 ///
 /// `field`: u8 [bytes] to u8 [H, W, 3] (or as `color` says). Errors, all of one sample: corrupt (with the byte offset
 /// where the damage was noticed), unsupported (12 bits, arithmetic coding, lossless), limit_exceeded.

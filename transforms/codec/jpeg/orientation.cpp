@@ -31,11 +31,12 @@ int orientation_of(std::span<const std::uint8_t> exif) {
   const std::size_t list = tiff.number(4, 4);
   const std::size_t entries = tiff.number(list, 2);
   for (std::size_t i = 0; i < entries; ++i) {
-    constexpr std::uint32_t orientation_tag = 0x112, short_type = 3;
+    constexpr std::uint32_t orientation_tag = 0x112, short_type = 3, long_type = 4;  // some programs write the latter
     const std::size_t entry = list + 2 + i * 12;
     if (tiff.number(entry, 2) != orientation_tag) continue;
-    const std::uint32_t value = tiff.number(entry + 8, 2);
-    const bool sense = tiff.number(entry + 2, 2) == short_type && tiff.number(entry + 4, 4) == 1;
+    const std::uint32_t type = tiff.number(entry + 2, 2);
+    const std::uint32_t value = tiff.number(entry + 8, type == long_type ? 4 : 2);
+    const bool sense = (type == short_type || type == long_type) && tiff.number(entry + 4, 4) == 1;
     return sense && value >= 1 && value <= 8 ? static_cast<int>(value) : upright;
   }
   return upright;

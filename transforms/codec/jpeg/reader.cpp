@@ -85,7 +85,23 @@ void Reader::check_tables() {
                ac = info_.progressive_mode != FALSE || there(info_.ac_huff_tbl_ptrs, component.ac_tbl_no);
     tables_complete_ = tables_complete_ && dc && ac;
   }
-  if (header_fault_ && !tables_complete_ && info_.arith_code == FALSE) throw Error(*header_fault_);
+  if (!header_fault_ || info_.arith_code != FALSE) return;
+  if (!tables_complete_) throw Error(*header_fault_);
+  refuse_other_tables();
+}
+
+// Later scans may lack tables too. One that can't be stands for each that is not there yet, so that libjpeg puts none
+// of the standard's in its place; what the file still brings replaces it.
+void Reader::refuse_other_tables() {
+  for (JHUFF_TBL** const tables : {info_.dc_huff_tbl_ptrs, info_.ac_huff_tbl_ptrs}) {
+    for (int number = 0; number < NUM_HUFF_TBLS; ++number) {
+      if (tables[number] != nullptr) continue;
+      JHUFF_TBL* const table = jpeg_alloc_huff_table(reinterpret_cast<j_common_ptr>(&info_));
+      std::ranges::fill(table->bits, UINT8{0});
+      table->bits[1] = 3;  // codes of one bit
+      tables[number] = table;
+    }
+  }
 }
 
 void Reader::check_kind() {
@@ -146,6 +162,8 @@ void Reader::choose_output() {
 }
 
 void Reader::on_error(j_common_ptr common) {
+  const std::optional<Error>& fault = of(common).header_fault_;
+  if (fault && common->err->msg_code == JERR_BAD_HUFF_TABLE) throw Error(*fault);
   Error error(code_of(*common->err), "libjpeg: " + message(common));
   throw error.with_offset(of(common).offset());
 }
@@ -168,11 +186,13 @@ bool Reader::costs_no_pixel() const {
       return true;
     case JWRN_EXTRANEOUS_DATA: {
       // After a scan, bytes are left over where its data was decoded to something else. Before it they may be a segment
-      // whose marker is damaged: without tables nothing is decoded, but without these two colours are taken for others.
+      // whose marker is damaged: without tables nothing is decoded, but without these two colours are taken for others,
+      // and without Exif data an image lies on its side.
       const auto skipped = static_cast<std::size_t>(errors_.msg_parm.i[0]);
       const std::string_view text(reinterpret_cast<const char*>(encoded_.data()), offset());
       const std::string_view around = text.substr(text.size() - std::min(text.size(), skipped + 2));
-      return in_header && around.find("Adobe") == around.npos && around.find("JFIF") == around.npos;
+      const auto has = [&](std::string_view word) { return around.find(word) != around.npos; };
+      return in_header && !has("Adobe") && !has("JFIF") && !(options_.apply_orientation && has("Exif"));
     }
     case JWRN_NOT_SEQUENTIAL:
       // Some programs write zeros where the standard has 0, 63, 0, 0, and nobody reads these.

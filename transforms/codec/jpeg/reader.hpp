@@ -47,6 +47,7 @@ class Reader {
   static void on_progress(j_common_ptr common);
   bool costs_no_pixel() const;
   void check_tables();
+  void refuse_other_tables();
   void check_kind();
   void check_size();
   void choose_output();
