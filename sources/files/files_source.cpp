@@ -156,6 +156,13 @@ class FilesSource::Impl {
         .with_key(key(index));
   }
 
+  std::string class_of(const std::string& path) const {
+    std::string name = options_.label.class_name(path);
+    if (name.find_first_not_of(" \t") == std::string::npos)
+      throw Error(Errc::invalid_argument, "the function `label` gave an empty label");
+    return name;
+  }
+
   // What a function of the user's own says of each file.
   std::vector<Record> by_function() {
     files::FolderContent content = files::list_folder(options_.root, options_.extensions);
@@ -168,7 +175,7 @@ class FilesSource::Impl {
         if (options_.label.number)
           record.label = options_.label.number(path);
         else
-          names.push_back(options_.label.class_name(path));
+          names.push_back(class_of(path));
       } catch (Error& error) {
         throw error.with_source("files").with_file(options_.root + "/" + path);
       } catch (const std::exception& error) {
@@ -186,6 +193,7 @@ class FilesSource::Impl {
       records[i].label = std::lower_bound(classes_.begin(), classes_.end(), names[i]) - classes_.begin();
     labelled_ = true;
     broken_links_ = content.broken_links;
+    ignored_ = content.ignored;
     return records;
   }
 

@@ -255,6 +255,19 @@ TEST_CASE("a function of the path gives the labels") {
   CHECK(mentions(thrown, "no class in bee_3.png"));
   CHECK(thrown.file() == folder / "bee_3.png");
   CHECK(error_of([&] { open(class_of, folder / "labels.csv"); }).code() == Errc::invalid_argument);
+  // What is no label is none here either.
+  const Error empty =
+      error_of([&] { open([](std::string_view path) { return std::string(path.starts_with("sub/") ? " " : "x"); }); });
+  CHECK(empty.code() == Errc::invalid_argument);
+  CHECK(mentions(empty, "empty"));
+  CHECK(empty.file() == folder / "sub/ant_1.jpg");
+  const Error large = error_of([&] { open([](std::string_view) { return std::uint64_t{1} << 63; }); });
+  CHECK(large.code() == Errc::invalid_argument);
+  CHECK(mentions(large, "9223372036854775808"));
+  CHECK(open([](std::string_view) { return (std::uint64_t{1} << 63) - 1; }).labels("label")->front() == INT64_MAX);
+  CHECK(named.ignored() == 0);
+  folder.write("notes.txt", "");
+  CHECK(open(class_of).ignored() == 1);
   // Drawn and split by class without a look at any file.
   for (const char* name : {"cat_2.jpg", "cat_10.jpg", "sub/ant_1.jpg", "bee_3.png"})
     std::filesystem::remove(folder / name);

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include <penstock/error.hpp>
 #include <penstock/export.hpp>
 #include <penstock/pipeline.hpp>
 #include <penstock/sample.hpp>
@@ -23,6 +24,18 @@ enum class FilesOrder : std::uint8_t {
   natural,  ///< as people count: img2 before img10; folder by folder
   bytes,    ///< by the bytes of the path, as a store sorts its keys
 };
+
+namespace detail {
+/// @throws Error(invalid_argument) for a number above 2^63 - 1.
+template <std::integral N>
+std::int64_t file_label(N number) {
+  if constexpr (!std::same_as<N, bool>)
+    if (!std::in_range<std::int64_t>(static_cast<std::common_type_t<N, int>>(number)))
+      throw Error(Errc::invalid_argument,
+                  "the function `label` gave " + std::to_string(number) + ", which is beyond 64 bits with a sign");
+  return static_cast<std::int64_t>(number);
+}
+}  // namespace detail
 
 /// The field with a file's class: its name, or a function of the file's path below the root ("cat/7.jpg"), or both. A
 /// function that gives a whole number gives the label itself; one that gives text gives the class's name, and classes
@@ -42,7 +55,7 @@ struct FileLabel {
           std::constructible_from<std::string, std::invoke_result_t<F&, std::string_view>>
           FileLabel(std::string name, F of_path) : field(std::move(name)) {
         if constexpr (std::integral<std::invoke_result_t<F&, std::string_view>>)
-          number = [f = std::move(of_path)](std::string_view path) { return static_cast<std::int64_t>(f(path)); };
+          number = [f = std::move(of_path)](std::string_view path) { return detail::file_label(f(path)); };
         else
           class_name = [f = std::move(of_path)](std::string_view path) { return std::string(f(path)); };
       }
