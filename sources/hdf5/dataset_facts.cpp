@@ -23,7 +23,8 @@ std::vector<std::string> dataset_paths(hid_t file) {
       return -1;  // out of memory
     }
   };
-  if (H5Ovisit2(file, H5_INDEX_NAME, H5_ITER_NATIVE, visit, &paths, H5O_INFO_BASIC) < 0)
+  // Of an object with several names only the first one is visited: in an order that all files share.
+  if (H5Ovisit2(file, H5_INDEX_NAME, H5_ITER_INC, visit, &paths, H5O_INFO_BASIC) < 0)
     throw Error(Errc::corrupt, "the file's objects can't be listed: " + library_says());
   std::sort(paths.begin(), paths.end());
   return paths;

@@ -46,7 +46,8 @@ struct Hdf5 {
   std::vector<std::string> paths = {};  ///< several files one after the other, instead of `path`; their fields must
                                         ///< agree in name, dtype and shape
   // What changes results.
-  std::vector<Hdf5Field> fields = {};  ///< empty: every dataset of the file, whose first dimensions must be equal; of
+  std::vector<Hdf5Field> fields = {};  ///< empty: every dataset of the file, whose first dimensions must be equal; one
+                                       ///< of several names by the first one, group by group; of
                                        ///< a compound dataset each column. What can't be read (a filter or a type that
                                        ///< is unsupported) is left out then, and `plan()` says so
   bool verify_checksum = true;         ///< compare Fletcher-32 checksums, where chunks have them
