@@ -69,4 +69,11 @@ std::string extensions_text(const PlannedField& field) {
   return text;
 }
 
+std::string extensions_in_words(const PlannedField& field) {
+  std::string text = field.extensions.size() == 1 ? "the extension" : "one of the extensions";
+  for (const std::string& extension : field.extensions)
+    text += (&extension == &field.extensions.front() ? " " : ", ") + extension;
+  return text;
+}
+
 }  // namespace penstock::webdataset

@@ -26,4 +26,7 @@ std::optional<std::size_t> slot_of(const std::vector<PlannedField>& fields, std:
 /// "jpg", or "jpg|jpeg|png".
 std::string extensions_text(const PlannedField& field);
 
+/// "the extension jpg", or "one of the extensions jpg, jpeg, png".
+std::string extensions_in_words(const PlannedField& field);
+
 }  // namespace penstock::webdataset

@@ -180,11 +180,11 @@ class WebDatasetReader::Impl {
   }
 
   [[noreturn]] static void refuse(Entry entry, const webdataset::PlannedField& field) {
-    const std::string extensions = webdataset::extensions_text(field);
-    if (entry.offset == 0) corrupt("the sample has no member with the extension " + extensions);
-    if (entry.size == Entry::twice) corrupt("the sample has two members with the extension " + extensions);
+    const std::string extensions = webdataset::extensions_in_words(field);
+    if (entry.offset == 0) corrupt("the sample has no member with " + extensions);
+    if (entry.size == Entry::twice) corrupt("the sample has two members with " + extensions);
     throw Error(Errc::unsupported,
-                "the sample's member with the extension " + extensions +
+                "the sample's member with " + extensions +
                     " is a link or a device, without data of its own; make the shard with tar --dereference "
                     "--hard-dereference");
   }
@@ -193,8 +193,11 @@ class WebDatasetReader::Impl {
     const webdataset::ShardIndex& shard = store_->indices[place.shard];
     const Entry entry = store_->entries_of(place)[slot];
     const std::string_view key = shard.key(place.sample);
-    Error full(error.code(), "member \"" + printable(key) + "." + webdataset::extensions_text(store_->fields[slot]) +
-                                 "\": " + error.cause());
+    const webdataset::PlannedField& field = store_->fields[slot];
+    const std::string what = field.extensions.size() == 1
+                                 ? "member \"" + printable(key) + "." + field.extensions.front()
+                                 : "field \"" + printable(field.name);
+    Error full(error.code(), what + "\": " + error.cause());
     full.with_source("webdataset").with_file(store_->shards[place.shard]).with_index(index).with_key(key);
     if (error.offset()) full.with_offset(*error.offset());
     if (entry.offset != 0) full.with_offset(entry.offset);

@@ -111,6 +111,7 @@ Field WebDatasetSource::Impl::array_field(std::size_t slot) const {
   std::optional<Field> made;
   std::unique_ptr<const webdataset::InputFile> file;
   std::vector<std::byte> header;
+  std::string why;  // the first of those that there are can't be read
   for (std::uint64_t index = 0; index < std::min(size(), looked_at); ++index) {
     const Place place = place_of(index);
     const Entry entry = entries_of(place)[slot];
@@ -133,15 +134,16 @@ Field WebDatasetSource::Impl::array_field(std::size_t slot) const {
       if (npy.dtype != made->dtype || npy.shape.rank() != made->shape.rank()) continue;
       for (std::size_t axis = 0; axis < npy.shape.rank(); ++axis)
         if (npy.shape[axis] != made->shape[axis]) made->shape[axis] = dynamic;
-    } catch (const webdataset::NpyDamage&) {
+    } catch (const webdataset::NpyDamage& damage) {
+      if (why.empty()) why = " (of the first one: " + damage.what + ")";
     }
   }
   if (made) return *made;
   if (size() == 0) return {fields[slot].name, DType::u8, {dynamic}};
   throw webdataset::error_in(options.path, Errc::invalid_argument,
                              "none of the first " + std::to_string(std::min(size(), looked_at)) +
-                                 " samples holds an array of the extension " +
-                                 webdataset::extensions_text(fields[slot]) +
+                                 " samples holds an array that can be read, with " +
+                                 webdataset::extensions_in_words(fields[slot]) + why +
                                  ", so its dtype and rank can't be told; give the field the kind `bytes`");
 }
 

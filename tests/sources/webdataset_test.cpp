@@ -233,6 +233,23 @@ TEST_CASE("identity follows content and fields, not place or time") {
         identity("x/1.tar", {{"image", "jpg;jpeg;png"}, {"label", "cls", WebDatasetKind::bytes}}));
 }
 
+TEST_CASE("an error tells no name that no member has") {
+  const TempFolder folder;
+  folder.write("a.tar", tar_member("0.jpg", "x") + tar_member("0.png", "y") + tar_member("1.jpg", "", '1') +
+                            tar_member("2.cls", "1") + tar_end);
+  const WebDatasetSource source({.path = folder / "a.tar", .fields = {{"image", "jpg;png"}}});
+  for (const std::uint64_t i : {0u, 1u, 2u}) {
+    const Error error = error_of([&] { read_text(source, i); });
+    INFO(error.what());
+    CHECK(mentions(error, "jpg, png"));
+    CHECK(mentions(error, "\"image\""));
+    CHECK_FALSE(mentions(error, "|"));
+    CHECK(error.key() == std::to_string(i));
+  }
+  const WebDatasetSource one({.path = folder / "a.tar", .fields = {{"image", "jpg"}}});
+  CHECK(mentions(error_of([&] { read_text(one, 1); }), "\"1.jpg\""));
+}
+
 TEST_CASE("fields that can't work are refused") {
   const TempFolder folder;
   folder.write("a.tar", sample("a", 1) + tar_end);
@@ -279,6 +296,15 @@ TEST_CASE("arrays of numbers are read from .npy members") {
     for (const std::uint64_t i : {2u, 3u, 9u}) CHECK(code(i) == Errc::unsupported);
     for (const std::uint64_t i : {4u, 5u, 6u, 7u, 8u}) CHECK(code(i) == Errc::corrupt);
   }
+  // Where none can be read it is told why.
+  folder.write("big.tar",
+               tar_member("0.jpg", "x") +
+                   tar_member("0.npy", npy("{'descr': '>f4', 'fortran_order': False, 'shape': (2, 3), }", six)) +
+                   tar_end);
+  const Error big = error_of([&] { WebDatasetSource({.path = folder / "big.tar"}); });
+  CHECK(big.code() == Errc::invalid_argument);
+  CHECK(mentions(big, ">f4"));
+  CHECK(mentions(big, "`bytes`"));
 }
 
 TEST_CASE("GNU tar's and Python's formats are read alike") {
