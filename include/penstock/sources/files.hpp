@@ -13,6 +13,7 @@
 
 #include <penstock/error.hpp>
 #include <penstock/export.hpp>
+#include <penstock/mistakes.hpp>
 #include <penstock/pipeline.hpp>
 #include <penstock/sample.hpp>
 #include <penstock/schema.hpp>
@@ -25,6 +26,8 @@ enum class FilesOrder : std::uint8_t {
   bytes,    ///< by the bytes of the path, as a store sorts its keys
 };
 
+struct FileLabel;
+
 namespace detail {
 /// @throws Error(invalid_argument) for a number above 2^63 - 1.
 template <std::integral N>
@@ -34,6 +37,25 @@ std::int64_t file_label(N number) {
       throw Error(Errc::invalid_argument,
                   "the function `label` gave " + std::to_string(number) + ", which is beyond 64 bits with a sign");
   return static_cast<std::int64_t>(number);
+}
+
+template <class F>
+concept LabelFunction = std::integral<std::invoke_result_t<F&, std::string_view>> ||
+    std::constructible_from<std::string, std::invoke_result_t<F&, std::string_view>>;
+
+template <class F>
+concept NoLabel =
+    std::is_class_v<F> && !LabelFunction<F> && !std::constructible_from<std::string, F> && !std::same_as<F, FileLabel>;
+
+template <class F>
+constexpr void explain_label() {
+  if constexpr (std::invocable<F&, std::string_view>)
+    static_assert(mistaken<F>,
+                  "penstock: the function `label` must return a whole number, the label, or text, the class's name");
+  else
+    static_assert(
+        mistaken<F>,
+        "penstock: `label` is a field's name, or a function that takes a file's path: [](std::string_view path) {...}");
 }
 }  // namespace detail
 
@@ -45,24 +67,29 @@ std::int64_t file_label(N number) {
 struct FileLabel {
   FileLabel(const char* name) : field(name) {}             // NOLINT(google-explicit-constructor): a name is one
   FileLabel(std::string name) : field(std::move(name)) {}  // NOLINT(google-explicit-constructor)
-  template <class F>
-    requires std::integral<std::invoke_result_t<F&, std::string_view>> ||
-        std::constructible_from<std::string, std::invoke_result_t<F&, std::string_view>>
-        FileLabel(F of_path)  // NOLINT(google-explicit-constructor): a function is one
-        : FileLabel("label", std::move(of_path)) {}
-    template <class F>
-      requires std::integral<std::invoke_result_t<F&, std::string_view>> ||
-          std::constructible_from<std::string, std::invoke_result_t<F&, std::string_view>>
-          FileLabel(std::string name, F of_path) : field(std::move(name)) {
-        if constexpr (std::integral<std::invoke_result_t<F&, std::string_view>>)
-          number = [f = std::move(of_path)](std::string_view path) { return detail::file_label(f(path)); };
-        else
-          class_name = [f = std::move(of_path)](std::string_view path) { return std::string(f(path)); };
-      }
+  template <detail::LabelFunction F>
+  FileLabel(F of_path)  // NOLINT(google-explicit-constructor): a function is one
+      : FileLabel("label", std::move(of_path)) {}
+  template <detail::LabelFunction F>
+  FileLabel(std::string name, F of_path) : field(std::move(name)) {
+    if constexpr (std::integral<std::invoke_result_t<F&, std::string_view>>)
+      number = [f = std::move(of_path)](std::string_view path) { return detail::file_label(f(path)); };
+    else
+      class_name = [f = std::move(of_path)](std::string_view path) { return std::string(f(path)); };
+  }
+  /// What is none of these: a compiler's error that says so.
+  template <detail::NoLabel F>
+  FileLabel(F) {  // NOLINT(google-explicit-constructor)
+    detail::explain_label<F>();
+  }
+  template <detail::NoLabel F>
+  FileLabel(const std::string&, F) {
+    detail::explain_label<F>();
+  }
 
-      std::string field;
-      std::function<std::int64_t(std::string_view)> number = {};
-      std::function<std::string(std::string_view)> class_name = {};
+  std::string field;
+  std::function<std::int64_t(std::string_view)> number = {};
+  std::function<std::string(std::string_view)> class_name = {};
 };
 
 /// A folder of files to read from, one record a file. `from(Files{.root = "train"})` lists it.
