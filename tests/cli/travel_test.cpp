@@ -89,6 +89,7 @@ TEST_CASE("convert says what of tar shards, of HDF5 and of a folder is no record
     const hid_t row = H5Screate_simple(1, &six, nullptr);
     H5Dclose(H5Dcreate2(file, "odd", H5T_STD_REF_OBJ, row, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
     H5Sclose(row);
+    H5Dclose(H5Dcreate2(file, "scale", H5T_NATIVE_DOUBLE, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
     H5Dclose(data);
     H5Sclose(space);
     H5Fclose(file);
@@ -96,6 +97,10 @@ TEST_CASE("convert says what of tar shards, of HDF5 and of a folder is no record
   const auto from_hdf5 = tool({"convert", folder / "a.h5", "--out", folder / "h.lmdb", "--json"}).json();
   CHECK(has_note(from_hdf5, "left out: 1 attribute: patch_size of"));
   CHECK(has_note(from_hdf5, "left out: the field odd, because it can't be read: "));
+  CHECK(has_note(from_hdf5, "left out: the field scale, because it has no dimension that counts records"));
+  const auto untrusted =
+      tool({"convert", folder / "a.h5", "--out", folder / "u.lmdb", "--fields", "x", "--untrusted", "--json"}).json();
+  CHECK_FALSE(has_note(untrusted, "left out: the field"));  // nobody wanted them
 
   write_pets(folder);
   folder.write("images/cat/readme.txt", "x");
