@@ -249,8 +249,11 @@ void require_picture(const Schema& schema, const std::string& field) {
 }
 
 int inspect(const InspectOptions& options) {
-  const Store store(options.store,
-                    {.checksums = false, .values = options.values, .trust = options.trust, .fields = options.fields});
+  const Store store(options.store, {.checksums = false,
+                                    .values = options.values,
+                                    .trust = options.trust,
+                                    .trust_option = options.trust ? "" : "--untrusted",
+                                    .fields = options.fields});
   if (options.field_given) require_field(store.schema(), options.sheet.field);
   Sheet sheet;
   if (!options.sheet.file.empty()) {

@@ -57,10 +57,21 @@ std::vector<std::string> attributes_left_out(const Hdf5Source& source, bool clas
   return names;
 }
 
+// What would change nothing is a mistake of whoever says it.
+void require_fitting(const std::string& path, std::string_view kind, const StoreOptions& options) {
+  const auto refuse = [&](std::string_view option, std::string_view stores) {
+    throw UsageError(
+        fmt::format("{} is of {}, and {} is of the kind {}; leave it out", option, stores, printable(path), kind));
+  };
+  if (options.values != "automatic" && kind != "lmdb") refuse("--values", "LMDB stores");
+  if (*options.trust_option != '\0' && kind != "hdf5") refuse(options.trust_option, "HDF5 files");
+}
+
 }  // namespace
 
 Store::Store(const std::string& path, const StoreOptions& options)
     : path_(path), fields_(options.fields), source_(open_store(path, options)) {
+  require_fitting(path, kind(), options);
   if (const auto* const lmdb = std::get_if<LmdbSource>(&source_);
       lmdb != nullptr && lmdb->values() == LmdbValues::raw && options.values == "automatic") {
     const ForeignValues values = look_at_values(*lmdb, path);
