@@ -84,11 +84,11 @@ void tell(const ConvertFlags& options, const Converted& converted) {
     write_json(result, options.writing.json);
   }
   if (options.writing.shows_nothing()) return;
-  std::string text =
-      converted.stored.was_finished
-          ? fmt::format("{} is finished already, {}: nothing to do\n", converted.name, counted(p.total, "record"))
-          : fmt::format("{}: {}; {}\n", converted.name, counted(p.done - p.dropped, "record"),
-                        written_text(converted.stored.written));
+  std::string text = converted.stored.was_finished
+                         ? fmt::format("{} is finished already, {}: nothing to do\n", converted.name,
+                                       counted(p.done - p.dropped, "record"))
+                         : fmt::format("{}: {}; {}\n", converted.name, counted(p.done - p.dropped, "record"),
+                                       written_text(converted.stored.written));
   if (!converted.stored.was_finished && options.writing.seekable) text += rewrites_text(converted.rewrites);
   for (const std::string& note : converted.notes) text += note + "\n";
   print(text);

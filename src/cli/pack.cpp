@@ -131,7 +131,8 @@ void tell(const PackOptions& options, const FilesSource& files, const Packed& pa
   if (options.writing.shows_nothing()) return;
   std::string text;
   if (packed.stored.was_finished) {
-    text = fmt::format("{} is finished already, {}: nothing to do\n", packed.name, counted(p.total, "record"));
+    text =
+        fmt::format("{} is finished already, {}: nothing to do\n", packed.name, counted(p.done - p.dropped, "record"));
   } else {
     text = fmt::format("{}: {}", packed.name, counted(p.done - p.dropped, "record"));
     if (!files.classes().empty() && !options.lsun)
