@@ -108,6 +108,24 @@ TEST_CASE("convert says what of tar shards, of HDF5 and of a folder is no record
   CHECK(has_note(from_folder, "left out: 1 file whose names don't end"));
 }
 
+TEST_CASE("convert and inspect say where shards name different classes") {
+  const TempFolder folder;
+  write_pets(folder);
+  for (const std::string split : {"train", "val"})
+    REQUIRE(tool({"pack", folder / "images", "--out", folder / (split + ".tar"), "-q"}).status == 0);
+  const std::string both = folder / "{train,val}-000000.tar";
+  const auto convert = [&](const std::string& out) {
+    return tool({"convert", both, "--out", folder / out, "--keys", "position", "--json"}).json();
+  };
+  CHECK_FALSE(has_note(convert("a.lmdb"), "classes"));
+  CHECK(tool({"inspect", folder / "a.lmdb", "--json"}).json()["classes"][0]["name"] != "0");
+  folder.write("val-classes.txt", "x\ny\nz\n");
+  CHECK(has_note(convert("b.lmdb"), "left out: the names of classes, "));
+  CHECK(tool({"inspect", both}).out.find("the same label may mean different classes") != std::string::npos);
+  std::filesystem::remove(folder / "val-classes.txt");
+  CHECK(has_note(convert("c.lmdb"), "left out: the names of classes, "));
+}
+
 TEST_CASE("names and dtypes of fields travel through tar shards") {
   const TempFolder folder;
   folder.write("t.csv", "name,label,score,age\na,1,0.5,7\nb,2,1.5,8\n");
