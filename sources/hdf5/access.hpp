@@ -21,7 +21,7 @@ namespace penstock::hdf5 {
 /// A dataset of a file where none are named.
 struct ListedDataset {
   std::string path;
-  std::vector<std::uint64_t> dims;
+  std::vector<std::uint64_t> dims;   ///< of a single value, or none at all, empty
   std::vector<std::string> members;  ///< of a compound type its columns; else one, empty
 };
 

@@ -142,7 +142,10 @@ std::vector<ListedDataset> datasets_in(hid_t file) {
     const Handle dataset(H5Dopen2(file, path.c_str(), H5P_DEFAULT), H5Dclose);
     if (!dataset) throw Error(Errc::corrupt, "dataset '" + path + "' can't be opened: " + library_says());
     std::vector<std::uint64_t> dims = dims_of(dataset.get());
-    if (dims.empty()) continue;
+    if (dims.empty()) {
+      found.push_back({path, {}, {}});
+      continue;
+    }
     const Handle type = own_type(H5Dget_type(dataset.get()));
     found.push_back({path, std::move(dims), members_of(type.get())});
   }

@@ -31,18 +31,21 @@ std::string field_name(const Hdf5Field& field) {
   return name;
 }
 
-std::vector<Hdf5Field> all_fields(const File& file) {
+std::vector<Hdf5Field> all_fields(const File& file, std::vector<std::string>& single_values) {
   std::vector<ListedDataset> found;
   try {
     found = file.access().list();
   } catch (const Error& failed) {
     throw error_in(file.path(), failed.code(), failed.cause());
   }
+  for (const ListedDataset& dataset : found)
+    if (dataset.dims.empty()) single_values.push_back(field_name({.dataset = dataset.path}));
+  std::erase_if(found, [](const ListedDataset& dataset) { return dataset.dims.empty(); });
   if (found.empty())
     throw error_in(file.path(), Errc::schema_mismatch, "the file has no dataset with a dimension that counts records");
   std::vector<Hdf5Field> fields;
   for (const ListedDataset& dataset : found) {
-    if (dataset.dims.empty() || dataset.dims.front() != found.front().dims.front())
+    if (dataset.dims.front() != found.front().dims.front())
       throw error_in(file.path(), Errc::schema_mismatch,
                      "the file's datasets do not count the same records: " + list_of(found) +
                          "; name in `fields` those that belong together");

@@ -75,7 +75,11 @@ Part Hdf5Source::Impl::open_part(const std::string& path, std::vector<Field>& fo
   const auto main = open(path);
   Part part;
   const bool named = !options.fields.empty();
-  const std::vector<Hdf5Field> wanted = named ? options.fields : hdf5::all_fields(*main);
+  std::vector<std::string> single_values;
+  const std::vector<Hdf5Field> wanted = named ? options.fields : hdf5::all_fields(*main, single_values);
+  if (parts.empty())
+    for (const std::string& name : single_values)
+      left_out.push_back(name + ": left out, because it has no dimension that counts records");
   std::optional<Error> refused;
   const auto add = [&](const Hdf5Field& field) {
     if (!field.file.empty() && options.paths.size() > 1)

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <optional>
 #include <set>
+#include <utility>
 
 #include <penstock/store_files.hpp>
 
@@ -25,17 +26,18 @@ std::vector<std::string> parse(const std::string& text) {
   return classes;
 }
 
-// What these files say, where at least one is there and all say the same.
-std::optional<std::string> agreed(const std::set<std::string>& files) {
+// What these files say, where at least one is there; nothing else where they don't say the same.
+std::optional<ClassNames> agreed(const std::set<std::string>& files) {
   std::optional<std::string> text;
   bool first = true;
   for (const std::string& file : files) {
     auto found = read_text(file, source_name);
-    if (!first && found != text) return std::string();
+    if (!first && found != text) return ClassNames{.names = {}, .differ = true};
     text = std::move(found);
     first = false;
   }
-  return text;
+  if (!text) return std::nullopt;
+  return ClassNames{.names = parse(*text), .differ = false};
 }
 
 }  // namespace
@@ -53,14 +55,14 @@ std::string classes_text(const std::vector<std::string>& classes) {
   return text;
 }
 
-std::vector<std::string> classes_beside(const std::vector<std::string>& shards) {
+ClassNames classes_beside(const std::vector<std::string>& shards) {
   std::set<std::string> own, common;
   for (const std::string& shard : shards) {
     if (const auto path = path_of(shard)) own.insert(classes_file(*path));
     common.insert((std::filesystem::path(shard).parent_path() / "classes.txt").string());
   }
-  if (const auto text = agreed(own)) return parse(*text);
-  return parse(agreed(common).value_or(std::string()));
+  if (auto names = agreed(own)) return *std::move(names);
+  return agreed(common).value_or(ClassNames{});
 }
 
 }  // namespace penstock::webdataset

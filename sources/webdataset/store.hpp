@@ -8,6 +8,7 @@
 #include <penstock/sources/webdataset.hpp>
 
 #include "advice.hpp"
+#include "class_names.hpp"
 #include "field_plan.hpp"
 #include "sample_index.hpp"
 #include "shard_map.hpp"
@@ -37,7 +38,7 @@ class WebDatasetSource::Impl {
   WebDataset options;
   std::vector<webdataset::PlannedField> fields;
   std::vector<WebDatasetField> named;  ///< the same as they are, or could have been, given
-  std::vector<std::string> classes;
+  webdataset::ClassNames classes;
   Schema schema;
   std::vector<std::string> shards;
   std::vector<webdataset::ShardIndex> indices;

@@ -189,7 +189,8 @@ std::vector<std::uint64_t> WebDatasetSource::block_ends() const {
 }
 const std::vector<std::string>& WebDatasetSource::shards() const noexcept { return impl_->shards; }
 const std::vector<WebDatasetField>& WebDatasetSource::fields() const noexcept { return impl_->named; }
-const std::vector<std::string>& WebDatasetSource::classes() const noexcept { return impl_->classes; }
+const std::vector<std::string>& WebDatasetSource::classes() const noexcept { return impl_->classes.names; }
+bool WebDatasetSource::classes_differ() const noexcept { return impl_->classes.differ; }
 std::map<std::string, std::uint64_t> WebDatasetSource::left_out() const {
   std::map<std::string, std::uint64_t> all;
   for (const webdataset::ShardIndex& index : impl_->indices)

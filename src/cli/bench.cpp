@@ -146,9 +146,11 @@ int bench(const BenchOptions& options) {
   run_options.quiet = options.quiet || json_only;
   parse_stages(options.stages);  // before the store is opened: a typing error is told at once
 
-  const Store store(
-      options.store,
-      {.checksums = !options.no_checksums, .values = options.values, .trust = options.trust, .fields = options.fields});
+  const Store store(options.store, {.checksums = !options.no_checksums,
+                                    .values = options.values,
+                                    .trust = options.trust,
+                                    .trust_option = options.trust ? "" : "--untrusted",
+                                    .fields = options.fields});
   store.require_known_values();
   const Pipeline pipeline = build(store, options);
   if (pipeline.size() == 0) throw UsageError("--stages: nothing is left of the store's records");

@@ -54,6 +54,18 @@ class Names {
   std::string text_;
 };
 
+// Both say no of a file that can't be asked.
+bool has_size(const fs::path& file, std::size_t bytes) {
+  std::error_code failed;
+  const std::uintmax_t size = fs::file_size(file, failed);
+  return !failed && size == bytes;
+}
+bool written_by(const fs::path& file, fs::file_time_type time) {
+  std::error_code failed;
+  const fs::file_time_type written = fs::last_write_time(file, failed);
+  return !failed && written <= time;
+}
+
 std::string text_of(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
@@ -66,7 +78,7 @@ std::string changed_files(const FilesSource& files, const Destination& store, bo
     const std::string key = files.key(i);
     missing.emplace(store.form == StoreForm::shards ? webdataset_key(key) : key, i);
   }
-  const Store stored(store.name(), {.checksums = false, .values = store.form == StoreForm::lmdb ? "automatic" : ""});
+  const Store stored(store.name(), {.checksums = false});
   const fs::file_time_type packed = time_of(store);
   const auto labels = files.labels("label");
   const bool with_labels = labels && stored.schema().find("label");
@@ -82,10 +94,9 @@ std::string changed_files(const FilesSource& files, const Destination& store, bo
     }
     const std::string path = files.path(found->second);
     const fs::path file = fs::path(files.file()) / path;
-    std::error_code failed;
-    const bool other_size = sizes && fs::file_size(file, failed) != sample.bytes("image").size();
     const bool other_label = with_labels && sample.scalar<std::int64_t>("label") != (*labels)[found->second];
-    if (failed || other_size || other_label || fs::last_write_time(file, failed) > packed || failed) changed.add(path);
+    if (other_label || (sizes && !has_size(file, sample.bytes("image").size())) || !written_by(file, packed))
+      changed.add(path);
     missing.erase(found);
   }
   std::vector<std::uint64_t> rest;

@@ -14,6 +14,7 @@
 
 #include "command_line.hpp"
 #include "commands.hpp"
+#include "compare_finished.hpp"
 #include "output.hpp"
 #include "rewrite_jpegs.hpp"
 #include "store.hpp"
@@ -58,6 +59,7 @@ Converted convert_store(const ConvertFlags& options, const Store& store, NewStor
   Converted converted;
   converted.stored = write_store("converting", records, store.size(), to, options.writing);
   converted.rewrites = rewrite.counts();
+  if (converted.stored.was_finished) compare_finished(records, to);
   converted.name = to.to.name();
   if (!store.guess().empty()) converted.notes.push_back(store.guess());
   for (std::string& line : store.left_out()) converted.notes.push_back(std::move(line));
@@ -82,11 +84,11 @@ void tell(const ConvertFlags& options, const Converted& converted) {
     write_json(result, options.writing.json);
   }
   if (options.writing.shows_nothing()) return;
-  std::string text =
-      converted.stored.was_finished
-          ? fmt::format("{} is finished already, {}: nothing to do\n", converted.name, counted(p.total, "record"))
-          : fmt::format("{}: {}; {}\n", converted.name, counted(p.done - p.dropped, "record"),
-                        written_text(converted.stored.written));
+  std::string text = converted.stored.was_finished
+                         ? fmt::format("{} is finished already, {}: nothing to do\n", converted.name,
+                                       counted(p.done - p.dropped, "record"))
+                         : fmt::format("{}: {}; {}\n", converted.name, counted(p.done - p.dropped, "record"),
+                                       written_text(converted.stored.written));
   if (!converted.stored.was_finished && options.writing.seekable) text += rewrites_text(converted.rewrites);
   for (const std::string& note : converted.notes) text += note + "\n";
   print(text);
@@ -95,7 +97,10 @@ void tell(const ConvertFlags& options, const Converted& converted) {
 int convert(const ConvertFlags& options) {
   refuse_out_inside(options.out.out, options.store);
   destination_of(options.out);  // before the store is opened: a typing error is told at once
-  const Store store(options.store, {.values = options.values, .trust = options.trust, .fields = options.fields});
+  const Store store(options.store, {.values = options.values,
+                                    .trust = options.trust,
+                                    .trust_option = options.trust ? "" : "--untrusted",
+                                    .fields = options.fields});
   store.require_known_values();
   if (store.size() == 0) throw Error(Errc::not_found, "there are no records here").with_file(options.store);
   if (options.writing.seekable && !holds_encoded(store.schema(), "image"))

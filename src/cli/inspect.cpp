@@ -249,8 +249,11 @@ void require_picture(const Schema& schema, const std::string& field) {
 }
 
 int inspect(const InspectOptions& options) {
-  const Store store(options.store,
-                    {.checksums = false, .values = options.values, .trust = options.trust, .fields = options.fields});
+  const Store store(options.store, {.checksums = false,
+                                    .values = options.values,
+                                    .trust = options.trust,
+                                    .trust_option = options.trust ? "" : "--untrusted",
+                                    .fields = options.fields});
   if (options.field_given) require_field(store.schema(), options.sheet.field);
   Sheet sheet;
   if (!options.sheet.file.empty()) {
@@ -270,13 +273,16 @@ void add_inspect(CLI::App& app, Command& chosen) {
   CLI::App& command = *app.add_subcommand(
       "inspect", "Shows what a store holds: fields, records, sizes, classes; as a picture with --png.");
   command.add_option("STORE", options->store, "LMDB store, folder of images, tar shards, HDF5, or CSV")->required();
-  command.add_option("--png", options->sheet.file,
-                     "Write a contact sheet: samples in the store's order, with a bar in their class's colour");
+  CLI::Option* const png =
+      command.add_option("--png", options->sheet.file,
+                         "Write a contact sheet: samples in the store's order, with a bar in their class's colour");
   command.add_option("--count", options->sheet.count, "Samples on the sheet, spread evenly")
       ->check(CLI::Range(1, 1024))
+      ->needs(png)
       ->capture_default_str();
   command.add_option("--cell", options->sheet.cell, "Pixels a side each of them gets")
       ->check(CLI::Range(16, 512))
+      ->needs(png)
       ->capture_default_str();
   const CLI::Option& field =
       *command.add_option("--field", options->sheet.field, "Field with the image")->capture_default_str();

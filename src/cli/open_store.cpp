@@ -7,6 +7,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -83,18 +84,30 @@ CsvSource open_table(const std::string& path, const std::vector<std::string>& wa
   return CsvSource({.path = path, .columns = std::move(columns)});
 }
 
-// A field's name is its dataset's path, and of a column of a compound dataset "/" and the column's name behind it.
+bool opens_alone(const Hdf5& options, const Hdf5Field& field) {
+  Hdf5 alone = options;
+  alone.fields = {field};
+  try {
+    return Hdf5Source(alone).schema().find(field.name).has_value();
+  } catch (const Error& error) {
+    if (error.code() != Errc::not_found) throw;
+    return false;
+  }
+}
+
+// A field's name is its dataset's path, and of a column of a compound dataset "/" and the column's name, which may have
+// such a one itself, behind it.
 Hdf5Field hdf5_field(const Hdf5& options, const std::string& name) {
   const Hdf5Field whole{.dataset = name, .name = name};
-  Hdf5 alone = options;
-  alone.fields = {whole};
-  try {
-    if (Hdf5Source(alone).schema().find(name)) return whole;
-  } catch (const Error& error) {
-    if (error.code() != Errc::not_found || name.find('/') == std::string::npos) throw;
+  if (opens_alone(options, whole)) return whole;
+  std::optional<Hdf5Field> last;
+  for (std::size_t slash = name.rfind('/'); slash != std::string::npos && slash != 0;
+       slash = name.rfind('/', slash - 1)) {
+    Hdf5Field column{.dataset = name.substr(0, slash), .member = name.substr(slash + 1), .name = name};
+    if (opens_alone(options, column)) return column;
+    if (!last) last = std::move(column);
   }
-  const std::size_t slash = name.rfind('/');
-  return {.dataset = name.substr(0, slash), .member = name.substr(slash + 1), .name = name};
+  return last.value_or(whole);  // opening it says what is wrong
 }
 
 Hdf5Source open_hdf5_files(std::vector<std::string> files, const StoreOptions& options) {

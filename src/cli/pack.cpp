@@ -16,6 +16,7 @@
 #include "changed_files.hpp"
 #include "command_line.hpp"
 #include "commands.hpp"
+#include "compare_finished.hpp"
 #include "destination.hpp"
 #include "look_at_images.hpp"
 #include "output.hpp"
@@ -69,6 +70,7 @@ Packed pack_files(const PackOptions& options, const Destination& to, const Files
   packed.stored = write_store("packing", records, files.size(), store, options.writing);
   packed.rewrites = rewrite.counts();
   packed.odd = look.found();
+  if (packed.stored.was_finished) compare_finished(records, store);
   packed.name = to.name();
   packed.notes = files_left_out(files, options.labels);
   for (std::string& line : lost_in(
@@ -129,7 +131,8 @@ void tell(const PackOptions& options, const FilesSource& files, const Packed& pa
   if (options.writing.shows_nothing()) return;
   std::string text;
   if (packed.stored.was_finished) {
-    text = fmt::format("{} is finished already, {}: nothing to do\n", packed.name, counted(p.total, "record"));
+    text =
+        fmt::format("{} is finished already, {}: nothing to do\n", packed.name, counted(p.done - p.dropped, "record"));
   } else {
     text = fmt::format("{}: {}", packed.name, counted(p.done - p.dropped, "record"));
     if (!files.classes().empty() && !options.lsun)

@@ -1,6 +1,7 @@
 #include "sampled_records.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
 
 namespace penstock::cli {
@@ -18,15 +19,21 @@ std::vector<std::uint64_t> sampled_records(std::uint64_t size, std::span<const s
     for (std::uint64_t i = 0; i < most; ++i) records.push_back(i * (size / most) + i * (size % most) / most);
     return records;
   }
-  constexpr std::uint64_t fewest_blocks = 200;  // so that one kind of records, side by side, is not all that is seen
-  const std::uint64_t blocks = block_ends.size(), rows = std::max<std::uint64_t>(1, size / blocks);
-  const std::uint64_t chosen = std::min(blocks, std::max(fewest_blocks, most / rows));
-  const std::uint64_t each = (most + chosen - 1) / chosen;
-  for (std::uint64_t i = 0; i < chosen; ++i) {
-    const std::uint64_t block = i * blocks / chosen;
-    const std::uint64_t first = block == 0 ? 0 : block_ends[block - 1];
-    const std::uint64_t behind = std::min(block_ends[block], first + each);
-    for (std::uint64_t record = first; record < behind; ++record) records.push_back(record);
+  // Runs of records, as many as a block has where blocks are small, at places as far from each other as can be.
+  constexpr std::uint64_t fewest_runs = 200;  // so that one kind of records, side by side, is not all that is seen
+  const std::uint64_t rows = std::max<std::uint64_t>(1, size / block_ends.size());
+  const std::uint64_t runs = std::min(most, std::max(fewest_runs, most / rows));
+  const std::uint64_t each = (most + runs - 1) / runs;
+  std::uint64_t next = 0;
+  for (std::uint64_t i = 0; i < runs; ++i) {
+    const std::uint64_t place = i * (size / runs) + i * (size % runs) / runs;
+    const auto end = std::ranges::upper_bound(block_ends, place);
+    const std::uint64_t begin = end == block_ends.begin() ? 0 : *std::prev(end);
+    // Within one block, or from the beginning of one that is too small.
+    std::uint64_t record = *end - begin < each ? begin : std::min(place, *end - each);
+    const std::uint64_t behind = std::min(size, record + each);
+    for (record = std::max(record, next); record < behind; ++record) records.push_back(record);
+    next = std::max(next, behind);
   }
   return records;
 }

@@ -57,10 +57,27 @@ std::vector<std::string> attributes_left_out(const Hdf5Source& source, bool clas
   return names;
 }
 
+std::string classes_differ(const WebDatasetSource& shards) {
+  return shards.classes_differ() ? "the names of classes, as the files that name them beside the shards say different "
+                                   "things, or some are missing: the same label may mean different classes"
+                                 : std::string();
+}
+
+// What would change nothing is a mistake of whoever says it.
+void require_fitting(const std::string& path, std::string_view kind, const StoreOptions& options) {
+  const auto refuse = [&](std::string_view option, std::string_view stores) {
+    throw UsageError(
+        fmt::format("{} is of {}, and {} is of the kind {}; leave it out", option, stores, printable(path), kind));
+  };
+  if (options.values != "automatic" && kind != "lmdb") refuse("--values", "LMDB stores");
+  if (*options.trust_option != '\0' && kind != "hdf5") refuse(options.trust_option, "HDF5 files");
+}
+
 }  // namespace
 
 Store::Store(const std::string& path, const StoreOptions& options)
     : path_(path), fields_(options.fields), source_(open_store(path, options)) {
+  require_fitting(path, kind(), options);
   if (const auto* const lmdb = std::get_if<LmdbSource>(&source_);
       lmdb != nullptr && lmdb->values() == LmdbValues::raw && options.values == "automatic") {
     const ForeignValues values = look_at_values(*lmdb, path);
@@ -122,6 +139,8 @@ std::uint64_t Store::revision() const {
 
 std::vector<std::string> Store::notes() const {
   if (values_guessed_) return {guess()};
+  if (const auto* const shards = std::get_if<WebDatasetSource>(&source_); shards != nullptr && shards->classes_differ())
+    return {classes_differ(*shards)};
   const auto* const hdf5 = std::get_if<Hdf5Source>(&source_);
   return hdf5 != nullptr ? hdf5->notes() : std::vector<std::string>();
 }
@@ -145,6 +164,7 @@ std::vector<std::string> Store::left_out() const {
       members += count;
       kinds.push_back(with_commas(count) + (extension.empty() ? " without a key" : " ." + extension));
     }
+    if (const std::string differ = classes_differ(*shards); !differ.empty()) lines.push_back("left out: " + differ);
     if (members != 0)
       lines.push_back(
           fmt::format("left out: {} in the shards that no field takes: {}", counted(members, "file"), listed(kinds)));

@@ -21,6 +21,7 @@ struct StoreOptions {
   bool checksums = true;
   std::string values = "automatic";  ///< of an LMDB: automatic, records, raw, datum
   bool trust = true;                 ///< of an HDF5 file: false has another process read it
+  const char* trust_option = "";     ///< that the command line has, of HDF5 files alone; empty: none
   /// Names of the fields that are wanted, in this order; empty: all. Others are not opened, where the store allows it.
   std::vector<std::string> fields = {};
 };
@@ -32,7 +33,7 @@ using OpenedStore = std::variant<LmdbSource, FilesSource, WebDatasetSource, CsvS
 /// for what most of them look like. Any thread.
 class Store {
  public:
-  /// @throws penstock::Error.
+  /// @throws penstock::Error, and UsageError for options that are of another kind of store.
   explicit Store(const std::string& path, const StoreOptions& options = {});
 
   const char* kind() const noexcept;

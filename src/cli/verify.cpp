@@ -230,7 +230,10 @@ void tell_stop(const Store& store, const Verifier& verifier) {
 }
 
 int verify(const VerifyOptions& options) {
-  const Store store(options.store, {.values = options.values, .trust = options.trust, .fields = options.fields});
+  const Store store(options.store, {.values = options.values,
+                                    .trust = options.trust,
+                                    .trust_option = options.trust ? "--trust" : "",
+                                    .fields = options.fields});
   store.require_known_values();
   if (options.field) {
     require_field(store.schema(), *options.field);

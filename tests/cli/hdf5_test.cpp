@@ -157,6 +157,24 @@ TEST_CASE("pack and convert write HDF5 and LMDB and tar shards come of it again"
   CHECK(tool({"inspect", folder / "back.h5", "--json"}).json()["records"] == 31);
 }
 
+TEST_CASE("columns of a compound dataset whose names have a '/' are taken by the names they are shown with") {
+  const TempFolder folder;
+  H5Data table{.path = "cells/all",
+               .type = h5_compound({{"um/area", h5_type<float>()}, {"id", h5_type<std::int32_t>()}}),
+               .shape = {9}};
+  write_h5(folder / "a.h5", {.data = {table}});
+  const std::string schema = tool({"inspect", folder / "a.h5", "--json"}).json()["schema"];
+  CHECK(schema == "{cells/all/um/area: f32[], cells/all/id: i32[]}");
+  const ToolResult part = tool({"inspect", folder / "a.h5", "--fields", "cells/all/um/area,cells/all/id", "--json"});
+  INFO(part.err);
+  REQUIRE(part.status == 0);
+  CHECK(part.json()["schema"] == schema);
+  const ToolResult none = tool({"inspect", folder / "a.h5", "--fields", "cells/all/um"});
+  CHECK(none.status == 1);
+  CHECK(one_line(none.err));
+  CHECK(none.err.find("there are: um/area, id") != std::string::npos);
+}
+
 TEST_CASE("fields in groups of HDF5 go to tar shards") {
   const TempFolder folder;
   H5Data x{.path = "train/x", .type = h5_type<std::uint8_t>(), .shape = {9, 4}};

@@ -301,6 +301,8 @@ TEST_CASE("pack names a file that can't be read, and verify lists it") {
   CHECK(dropped.json()["dropped"] == 1);
   CHECK(dropped.json()["written"] == 5);
   CHECK(content(folder / "y.lmdb").size() == 5);
+  const ToolResult again = tool({"pack", folder / "images", "--out", folder / "y.lmdb", "--on-error", "drop"});
+  CHECK(again.out.find("finished already, 5 records") != std::string::npos);
   const ToolResult verified = tool({"verify", folder / "images", "--json"});
   CHECK(verified.status == 3);
   REQUIRE(verified.json()["bad"].size() == 1);

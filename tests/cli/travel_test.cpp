@@ -89,6 +89,7 @@ TEST_CASE("convert says what of tar shards, of HDF5 and of a folder is no record
     const hid_t row = H5Screate_simple(1, &six, nullptr);
     H5Dclose(H5Dcreate2(file, "odd", H5T_STD_REF_OBJ, row, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
     H5Sclose(row);
+    H5Dclose(H5Dcreate2(file, "scale", H5T_NATIVE_DOUBLE, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
     H5Dclose(data);
     H5Sclose(space);
     H5Fclose(file);
@@ -96,11 +97,33 @@ TEST_CASE("convert says what of tar shards, of HDF5 and of a folder is no record
   const auto from_hdf5 = tool({"convert", folder / "a.h5", "--out", folder / "h.lmdb", "--json"}).json();
   CHECK(has_note(from_hdf5, "left out: 1 attribute: patch_size of"));
   CHECK(has_note(from_hdf5, "left out: the field odd, because it can't be read: "));
+  CHECK(has_note(from_hdf5, "left out: the field scale, because it has no dimension that counts records"));
+  const auto untrusted =
+      tool({"convert", folder / "a.h5", "--out", folder / "u.lmdb", "--fields", "x", "--untrusted", "--json"}).json();
+  CHECK_FALSE(has_note(untrusted, "left out: the field"));  // nobody wanted them
 
   write_pets(folder);
   folder.write("images/cat/readme.txt", "x");
   const auto from_folder = tool({"convert", folder / "images", "--out", folder / "f.lmdb", "--json"}).json();
   CHECK(has_note(from_folder, "left out: 1 file whose names don't end"));
+}
+
+TEST_CASE("convert and inspect say where shards name different classes") {
+  const TempFolder folder;
+  write_pets(folder);
+  for (const std::string split : {"train", "val"})
+    REQUIRE(tool({"pack", folder / "images", "--out", folder / (split + ".tar"), "-q"}).status == 0);
+  const std::string both = folder / "{train,val}-000000.tar";
+  const auto convert = [&](const std::string& out) {
+    return tool({"convert", both, "--out", folder / out, "--keys", "position", "--json"}).json();
+  };
+  CHECK_FALSE(has_note(convert("a.lmdb"), "classes"));
+  CHECK(tool({"inspect", folder / "a.lmdb", "--json"}).json()["classes"][0]["name"] != "0");
+  folder.write("val-classes.txt", "x\ny\nz\n");
+  CHECK(has_note(convert("b.lmdb"), "left out: the names of classes, "));
+  CHECK(tool({"inspect", both}).out.find("the same label may mean different classes") != std::string::npos);
+  std::filesystem::remove(folder / "val-classes.txt");
+  CHECK(has_note(convert("c.lmdb"), "left out: the names of classes, "));
 }
 
 TEST_CASE("names and dtypes of fields travel through tar shards") {

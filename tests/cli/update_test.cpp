@@ -129,3 +129,38 @@ TEST_CASE("an update that was killed goes on as an update, and as nothing else")
   REQUIRE(tool({"pack", folder / "images", "--out", folder / "fresh.lmdb", "-q"}).status == 0);
   CHECK(content(store) == content(folder / "fresh.lmdb"));
 }
+
+// Neither tar shards nor bare values say what they were made from.
+TEST_CASE("a finished store is not taken for another command's") {
+  const TempFolder folder;
+  write_images(folder, 2, 20);
+  REQUIRE(tool({"pack", folder / "images", "--out", folder / "from.lmdb", "-q"}).status == 0);
+  const std::vector<std::vector<std::string>> commands{
+      {"pack", folder / "images", "--out", folder / "a.tar"},
+      {"pack", folder / "images", "--out", folder / "b.mdb", "--lsun"},
+      {"convert", folder / "from.lmdb", "--out", folder / "c.tar"},
+      {"convert", folder / "from.lmdb", "--out", folder / "d.tar", "--keys", "position"},
+      {"convert", folder / "from.lmdb", "--out", folder / "e.tar", "--on-error", "drop"}};
+  for (const auto& command : commands) {
+    REQUIRE(tool(command).status == 0);
+    CHECK(tool(command).out.find("nothing to do") != std::string::npos);
+    std::vector<std::string> seekable = command;
+    seekable.emplace_back("--seekable");
+    const ToolResult refused = tool(seekable);
+    INFO(command[3] << ": " << refused.err);
+    CHECK(refused.status == 1);
+    CHECK(one_line(refused.err));
+    CHECK(refused.err.find("another image of its record") != std::string::npos);
+  }
+  // Of the same size and, as copies of old files are, of an old time.
+  change(folder, "images/class_1/0003.jpg");
+  std::filesystem::last_write_time(folder / "images/class_1/0003.jpg",
+                                   std::filesystem::file_time_type::clock::now() - std::chrono::hours(1000));
+  REQUIRE(tool({"pack", folder / "images", "--out", folder / "from.lmdb", "--update", "-q"}).status == 0);
+  for (const auto& command : commands) {
+    const ToolResult refused = tool(command);
+    INFO(command[3] << ": " << refused.err);
+    CHECK(refused.status == 1);
+    CHECK(one_line(refused.err));
+  }
+}

@@ -148,3 +148,16 @@ TEST_CASE("one is not many") {
   CHECK(bench.out.find("best: 1 thread,") != std::string::npos);
   CHECK(tool({"help"}).status == 0);
 }
+
+TEST_CASE("what is said of a contact sheet is refused where none is to be drawn") {
+  const TempFolder folder;
+  write_images(folder, 2, 4);
+  for (const std::string option : {"--count", "--cell"}) {
+    const ToolResult refused = tool({"inspect", folder / "images", option, "16"});
+    CHECK(refused.status == 2);
+    CHECK(one_line(refused.err));
+    CHECK(refused.err.find(option) != std::string::npos);
+    CHECK(refused.err.find("--png") != std::string::npos);
+    CHECK(tool({"inspect", folder / "images", option, "16", "--png", folder / "sheet.png"}).status == 0);
+  }
+}

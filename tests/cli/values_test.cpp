@@ -131,3 +131,36 @@ TEST_CASE("a store of named tables is refused") {
     CHECK(result.err.find("named tables") != std::string::npos);
   }
 }
+
+TEST_CASE("an option of another kind of store is refused, and what to do is said") {
+  const TempFolder folder;
+  write_images(folder, 2, 6);
+  REQUIRE(tool({"pack", folder / "images", "--out", folder / "x.lmdb", "--quiet"}).status == 0);
+  REQUIRE(tool({"pack", folder / "images", "--out", folder / "x.tar", "--quiet"}).status == 0);
+  REQUIRE(tool({"pack", folder / "images", "--out", folder / "x.h5", "--quiet"}).status == 0);
+  const std::string lmdb = folder / "x.lmdb", tar = folder / "x-000000.tar", hdf5 = folder / "x.h5";
+  const std::vector<std::string> stages{"--stages", "decode_jpeg | resize 16 | batch 2", "--epochs", "1"};
+  const auto line = [&](const std::string& command, const std::string& store, std::vector<std::string> option) {
+    std::vector<std::string> words{command, store};
+    if (command == "convert") words.insert(words.end(), {"--out", folder / "y.lmdb"});
+    if (command == "bench") words.insert(words.end(), stages.begin(), stages.end());
+    words.insert(words.end(), option.begin(), option.end());
+    return tool(words);
+  };
+  const auto refused = [&](const std::string& command, const std::string& store,
+                           const std::vector<std::string>& option) {
+    const ToolResult result = line(command, store, option);
+    INFO(command << " " << store << " " << option.front() << ": " << result.err);
+    CHECK(result.status == 2);
+    CHECK(one_line(result.err));
+    CHECK(result.err.find(option.front() + " is of ") != std::string::npos);
+  };
+  for (const std::string command : {"inspect", "verify", "bench", "convert"}) {
+    for (const std::string& store : {tar, hdf5, folder / "images"}) refused(command, store, {"--values", "raw"});
+    const std::string trust = command == "verify" ? "--trust" : "--untrusted";
+    for (const std::string& store : {tar, lmdb, folder / "images"}) refused(command, store, {trust});
+  }
+  CHECK(line("inspect", tar, {"--values", "automatic"}).status == 0);
+  CHECK(line("verify", lmdb, {"--values", "records"}).status == 0);
+  CHECK(line("inspect", hdf5, {"--untrusted"}).status == 0);
+}

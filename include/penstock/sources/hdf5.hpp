@@ -49,7 +49,8 @@ struct Hdf5 {
   std::vector<Hdf5Field> fields = {};  ///< empty: every dataset of the file, whose first dimensions must be equal; one
                                        ///< of several names by the first one, group by group; of
                                        ///< a compound dataset each column. What can't be read (a filter or a type that
-                                       ///< is unsupported) is left out then, and `plan()` says so
+                                       ///< is unsupported) or has no dimension is left out then, and `plan()` says
+                                       ///< so
   bool verify_checksum = true;         ///< compare Fletcher-32 checksums, where chunks have them
   // What changes only speed, and what a bad file can do.
   std::size_t keep_bytes = 16u << 20;  ///< a dataset of at most so many bytes (labels, coordinates) is read whole when

@@ -121,6 +121,9 @@ class PENSTOCK_API WebDatasetSource {
   /// PATH-000000.tar and so on, as WebDatasetSink writes it, or classes.txt in their folder. Empty where there is none,
   /// or the shards have several that differ.
   const std::vector<std::string>& classes() const noexcept;
+  /// True where such files name different classes, or only some shards have one: then `classes()` is empty, and a
+  /// label may not mean the same in all shards.
+  bool classes_differ() const noexcept;
   /// Files in the shards that no field takes: how many there are of each extension (of the first 100 in a shard). Under
   /// "" those of further extensions and those without a key.
   std::map<std::string, std::uint64_t> left_out() const;

@@ -1,0 +1,99 @@
+#include "compare_finished.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include <penstock/error.hpp>
+#include <penstock/order.hpp>
+#include <penstock/sink.hpp>
+#include <penstock/sources/webdataset_sink.hpp>
+
+#include "output.hpp"
+#include "sampled_records.hpp"
+#include "store.hpp"
+
+namespace penstock::cli {
+
+namespace {
+
+class Comparing {
+ public:
+  Comparing(const NewStore& store, std::vector<std::uint64_t> positions, std::uint64_t records)
+      : store_(store),
+        positions_(std::move(positions)),
+        records_(records),
+        there_(store.to.name(), {.checksums = false, .values = store.bare_values ? "raw" : "automatic"}),
+        there_schema_(there_.schema()),
+        reader_(there_.reader()) {}
+
+  void open(const Schema& schema, std::uint64_t) { schema_ = schema; }
+  static bool has(const SinkItem&) { return false; }
+  void put(const SinkItem& item, Sample& sample) {
+    const std::string key = key_of(item);
+    const auto number = number_of(positions_.at(item.position), key);
+    if (!number) return;
+    Sample& there = reader_.read(*number);
+    for (const Field& field : schema_) {
+      const std::string name = tar() ? webdataset_field(field.name) : field.name;
+      const auto slot = there_schema_.find(name);
+      if (!slot || there_schema_[*slot].dtype != field.dtype) continue;
+      if (std::ranges::equal(sample.bytes(field.name), there.bytes(name))) continue;
+      throw Error(
+          Errc::invalid_argument,
+          "there is a finished store here, and this command makes another " + printable(field.name) +
+              " of its record " + printable(key) +
+              ", so it was made from something else, or with other options; delete it, or write to another path")
+          .with_file(store_.to.name());
+    }
+  }
+  static void commit() {}
+  static void finish() {}
+  std::string name() const { return there_.kind(); }
+
+ private:
+  bool tar() const noexcept { return store_.to.form == StoreForm::shards; }
+  std::string key_of(const SinkItem& item) const {
+    if (store_.number_keys || item.key.empty()) {
+      const SinkItem whole{.position = positions_.at(item.position), .index = item.index, .key = {}};
+      return position_key(whole, records_);
+    }
+    return tar() ? webdataset_key(item.key) : item.key;
+  }
+
+  // Of that record in the finished store, which has all keys; none where two have this one.
+  std::optional<std::uint64_t> number_of(std::uint64_t position, const std::string& key) {
+    if (there_.size() == records_ && there_.key(position) == key) return position;
+    if (numbers_.empty())
+      for (std::uint64_t i = 0; i < there_.size(); ++i)
+        if (const auto [at, first] = numbers_.emplace(there_.key(i), i); !first) at->second = std::nullopt;
+    const auto found = numbers_.find(key);
+    return found == numbers_.end() ? std::nullopt : found->second;
+  }
+
+  const NewStore& store_;
+  const std::vector<std::uint64_t> positions_;
+  const std::uint64_t records_;
+  const Store there_;
+  const Schema there_schema_;
+  Store::Reader reader_;
+  Schema schema_;
+  std::unordered_map<std::string, std::optional<std::uint64_t>> numbers_;
+};
+
+}  // namespace
+
+void compare_finished(const Pipeline& records, const NewStore& store) {
+  if (store.to.form != StoreForm::shards && !store.bare_values) return;
+  constexpr std::uint64_t most = 1000;
+  const std::uint64_t size = records.size();
+  std::vector<std::uint64_t> positions = sampled_records(size, {}, most);
+  Comparing comparing(store, positions, size);
+  write(records | select(std::move(positions)), comparing, {.threads = 1});
+}
+
+}  // namespace penstock::cli
