@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <condition_variable>
 #include <list>
 #include <mutex>
 #include <new>
@@ -33,7 +34,8 @@ unsigned cores() { return static_cast<unsigned>(std::max(1, tbb::info::default_c
 // none does, there is none and the application's own settings stand.
 //
 // A worker that the system does not let it start ends the process, as oneTBB starts workers from others, where nobody
-// catches what is thrown. So it is asked for no more than could be started a moment before.
+// catches what is thrown. So it is asked for no more than could be started a moment before, and starts them at once:
+// later they may be other threads' of the application.
 class Workers {
  public:
   static Workers& instance() {
@@ -54,10 +56,22 @@ class Workers {
     }
     return limited_ ? std::min(threads, startable_) : threads;
   }
+  /// How many workers oneTBB may come to have, where it may have some to start yet; else 0. `alone`: no other executor
+  /// keeps any of them at work.
+  unsigned to_start(unsigned threads, bool& alone) {
+    const std::lock_guard lock(mutex_);
+    const unsigned all = limited_ ? startable_ : required();
+    alone = wanted_ == threads;
+    return started_ < all ? all : 0;
+  }
+  void have_started(unsigned threads) {
+    const std::lock_guard lock(mutex_);
+    started_ = std::max(started_, threads);
+  }
   void done(unsigned threads, bool asked) {
     const std::lock_guard lock(mutex_);
     forget(threads, asked);
-    if (wanted_ == 0) startable_ = 0;  // oneTBB's workers end, and are started anew for the next executor
+    if (wanted_ == 0) startable_ = started_ = 0;  // oneTBB's workers end, and are started anew for the next executor
     // Tasks that nobody came for are still oneTBB's: let go, it would start threads for them.
     if (wanted_ != 0 || !limited_) update();
   }
@@ -101,6 +115,7 @@ class Workers {
   std::multiset<unsigned> needs_;
   std::size_t wanted_ = 0;  // threads of all executors together
   unsigned startable_ = 0;  // of those, could be started
+  unsigned started_ = 0;    // of those, were seen at once
   bool limited_ = false;    // those are not enough
   unsigned held_ = 0;
   std::unique_ptr<tbb::global_control> control_;
@@ -174,6 +189,7 @@ Executor::Impl::Impl(unsigned threads)
   arena_ = std::make_unique<Arena>(wanted, threads != 0 && threads + 1 > cores());
   arena_->arena.initialize();
   threads_ = arena_->workers.threads();
+  start(wanted);
   if (arena_->workers.startable() < wanted)
     shortage_ = "the system let this process start only " + std::to_string(arena_->workers.startable()) + " of " +
                 std::to_string(wanted) + (wanted == 1 ? " thread" : " threads") +
@@ -182,6 +198,46 @@ Executor::Impl::Impl(unsigned threads)
 
 Executor::Impl::~Impl() {
   if (::getpid() != process_) static_cast<void>(arena_.release());  // nothing is left in a child to be torn down
+}
+
+// One after the other, each held until the last one is there: so it is this thread that starts them.
+void Executor::Impl::start(unsigned wanted) {
+  struct Meeting {
+    std::mutex mutex;
+    std::condition_variable changed;
+    unsigned there = 0;
+    bool over = false;
+  };
+  bool alone = false;
+  const unsigned all = std::min(Workers::instance().to_start(wanted, alone), arena_->workers.startable());
+  if (all == 0) return;
+  const auto patience = std::chrono::milliseconds(alone ? 200 : 20);
+  const auto meeting = std::make_shared<Meeting>();
+  const auto attend = [meeting] {
+    std::unique_lock lock(meeting->mutex);
+    ++meeting->there;
+    meeting->changed.notify_all();
+    meeting->changed.wait(lock, [&] { return meeting->over; });
+  };
+  unsigned there = 0;
+  const auto close = [&] {
+    const std::lock_guard lock(meeting->mutex);
+    there = meeting->there;
+    meeting->over = true;
+    meeting->changed.notify_all();
+  };
+  try {
+    for (unsigned i = 1; i <= all; ++i) {
+      submit(attend);
+      std::unique_lock lock(meeting->mutex);
+      if (!meeting->changed.wait_for(lock, patience, [&] { return meeting->there == i; })) break;
+    }
+  } catch (...) {
+    close();
+    throw;
+  }
+  close();
+  Workers::instance().have_started(there);
 }
 
 void Executor::Impl::check_process() const { detail::check_not_forked(); }
