@@ -64,6 +64,8 @@ class Join {
   void operator()(const BalancedItem& item) {
     BalancedOptions options = item.options;
     options.labels = labels_of_positions(item.field, "draw_balanced");
+    if (options.labels.empty())
+      throw Error(Errc::invalid_argument, "no record is left here, so none can be drawn").with_stage("draw_balanced");
     const Stage drawn = draw_balanced(options);
     (*this)(std::get<OrderItem>(drawn.model().item));
   }

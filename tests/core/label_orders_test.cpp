@@ -101,6 +101,10 @@ TEST_CASE("draws by a field that can't be are refused") {
   CHECK(has(cause_of([&] { (void)(all | ps::map("label", twice, {.out = "doubled"}) | ps::draw_balanced("doubled")); }),
             "made by a stage"));
   CHECK(has(cause_of([&] { (void)(all | ps::take(0) | ps::draw_balanced("label")); }), "draw_balanced"));
+  CHECK(has(cause_of([] {
+              ps::from(labelled({1, 2})) | ps::take(0) | ps::draw_balanced("label");
+            }),
+            "no record is left"));
 }
 
 TEST_CASE("a stratified split gives every class its share in each part") {
