@@ -56,12 +56,10 @@ class Workers {
     }
     return limited_ ? std::min(threads, startable_) : threads;
   }
-  /// How many workers oneTBB may come to have, where it may have some to start yet; else 0. `alone`: no other executor
-  /// keeps any of them at work.
-  unsigned to_start(unsigned threads, bool& alone) {
+  /// How many workers oneTBB may come to have, where it may have some to start yet; else 0.
+  unsigned to_start() {
     const std::lock_guard lock(mutex_);
     const unsigned all = limited_ ? startable_ : required();
-    alone = wanted_ == threads;
     return started_ < all ? all : 0;
   }
   void have_started(unsigned threads) {
@@ -189,7 +187,7 @@ Executor::Impl::Impl(unsigned threads)
   arena_ = std::make_unique<Arena>(wanted, threads != 0 && threads + 1 > cores());
   arena_->arena.initialize();
   threads_ = arena_->workers.threads();
-  start(wanted);
+  start();
   if (arena_->workers.startable() < wanted)
     shortage_ = "the system let this process start only " + std::to_string(arena_->workers.startable()) + " of " +
                 std::to_string(wanted) + (wanted == 1 ? " thread" : " threads") +
@@ -200,18 +198,16 @@ Executor::Impl::~Impl() {
   if (::getpid() != process_) static_cast<void>(arena_.release());  // nothing is left in a child to be torn down
 }
 
-// One after the other, each held until the last one is there: so it is this thread that starts them.
-void Executor::Impl::start(unsigned wanted) {
+// Each is held by a task until the last one is there, so that oneTBB starts them all.
+void Executor::Impl::start() {
   struct Meeting {
     std::mutex mutex;
     std::condition_variable changed;
     unsigned there = 0;
     bool over = false;
   };
-  bool alone = false;
-  const unsigned all = std::min(Workers::instance().to_start(wanted, alone), arena_->workers.startable());
+  const unsigned all = std::min(Workers::instance().to_start(), arena_->workers.startable());
   if (all == 0) return;
-  const auto patience = std::chrono::milliseconds(alone ? 200 : 20);
   const auto meeting = std::make_shared<Meeting>();
   const auto attend = [meeting] {
     std::unique_lock lock(meeting->mutex);
@@ -220,23 +216,21 @@ void Executor::Impl::start(unsigned wanted) {
     meeting->changed.wait(lock, [&] { return meeting->over; });
   };
   unsigned there = 0;
-  const auto close = [&] {
-    const std::lock_guard lock(meeting->mutex);
+  // Some may be at work for another executor, or have to wait long for a core.
+  const auto close = [&](std::chrono::milliseconds patience) {
+    std::unique_lock lock(meeting->mutex);
+    meeting->changed.wait_for(lock, patience, [&] { return meeting->there == all; });
     there = meeting->there;
     meeting->over = true;
     meeting->changed.notify_all();
   };
   try {
-    for (unsigned i = 1; i <= all; ++i) {
-      submit(attend);
-      std::unique_lock lock(meeting->mutex);
-      if (!meeting->changed.wait_for(lock, patience, [&] { return meeting->there == i; })) break;
-    }
+    for (unsigned i = 0; i < all; ++i) submit(attend);
   } catch (...) {
-    close();
+    close(std::chrono::milliseconds(0));
     throw;
   }
-  close();
+  close(std::chrono::milliseconds(20 + all));
   Workers::instance().have_started(there);
 }
 

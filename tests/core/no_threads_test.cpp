@@ -84,7 +84,7 @@ TEST_CASE("an executor's threads are there once it is made, whatever others star
   const unsigned before = thread_count();
   const ps::Pipeline direct = ps::from(Records{.count = 300}) | ps::shuffle() | AddDraw{} | ps::batch(8);
   const ps::Executor executor(6);
-  CHECK(thread_count() == before + 6);
+  CHECK(eventually([&] { return thread_count() == before + 6; }));
   ps::Loader loader(direct, {.threads = 6, .executor = executor});
   // Fewer than it has, of which oneTBB's workers would start the last ones: that ended the process.
   if (!allow_threads(2)) PENSTOCK_SKIP("the number of this user's threads can't be limited here");
