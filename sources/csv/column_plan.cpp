@@ -39,18 +39,22 @@ std::size_t column_named(const std::string& name, const RecordIndex& index, cons
   return static_cast<std::size_t>(found - index.columns.begin());
 }
 
-// Every column that is in no vector.
+// Every column that is in no vector and has no keys.
 std::vector<CsvColumn> all_columns(const Csv& options, const RecordIndex& index, const std::string& file) {
   std::vector<CsvColumn> columns;
   for (std::size_t i = 0; i < index.columns.size(); ++i) {
     const std::string& name = index.columns[i];
     if (name.empty())
       refuse(file, "column " + std::to_string(i) + " (counted from 0) has no name; list the `columns` you want");
+    if (name == options.key) continue;
     const bool in_vector = std::any_of(options.vectors.begin(), options.vectors.end(), [&](const CsvVector& vector) {
       return std::find(vector.columns.begin(), vector.columns.end(), name) != vector.columns.end();
     });
     if (!in_vector) columns.push_back({.column = name});
   }
+  if (columns.empty() && options.vectors.empty())
+    refuse(file, "there is no column but \"" + printable(options.key) +
+                     "\", which has the keys; name it in `columns` as well to have it as a field");
   return columns;
 }
 
@@ -194,6 +198,7 @@ ColumnPlan plan_columns(const Csv& options, const std::vector<std::string>& file
       options.columns.empty() ? all_columns(options, indices.front(), files.front()) : options.columns;
   // Names first: what a mistake in them would cost is one pass over the files.
   for (std::size_t f = 0; f < files.size(); ++f) {
+    if (!options.key.empty()) column_named(options.key, indices[f], files[f]);
     for (const CsvColumn& column : columns) column_named(column.column, indices[f], files[f]);
     for (const CsvVector& vector : options.vectors)
       for (const std::string& column : vector.columns) column_named(column, indices[f], files[f]);
@@ -233,6 +238,7 @@ ColumnPlan plan_columns(const Csv& options, const std::vector<std::string>& file
     FilePlan& file = plan.files[f];
     std::stable_sort(file.targets.begin(), file.targets.end(),
                      [](const Target& a, const Target& b) { return a.column < b.column; });
+    if (!options.key.empty()) file.key = column_named(options.key, indices[f], files[f]);
     file.runs = column_runs(file.targets, indices[f].columns.size());
   }
   return plan;

@@ -39,6 +39,7 @@ struct ColumnRun {
 struct FilePlan {
   std::vector<Target> targets;  ///< in the order of its columns
   std::vector<ColumnRun> runs;  ///< all columns
+  std::size_t key = 0;          ///< the column that `Csv::key` names
 };
 
 /// What becomes of the columns of all files.

@@ -16,6 +16,7 @@
 #include "errors.hpp"
 #include "number_cells.hpp"
 #include "numbers.hpp"
+#include "record_text.hpp"
 #include "store.hpp"
 
 namespace penstock {
@@ -47,44 +48,14 @@ class CsvReader::Impl {
 
   void read(std::uint64_t index, SampleBuilder& out) {
     const Store::Place place = store_->place_of(index);
-    const csv::RecordIndex& of_file = store_->indices[place.file];
     try {
-      give(place, text_of(place), out);
+      give(place, text_.read(*store_, place), out);
     } catch (Error& error) {
-      Error full(error.code(), "line " + std::to_string(of_file.line(place.record)) + ": " + error.cause());
-      full.with_source("csv").with_file(store_->files[place.file]).with_key(store_->key(place)).with_index(index);
-      throw full.with_offset(of_file.begins[place.record] + error.offset().value_or(0));
+      throw store_->error_of(place, index, error);
     }
   }
 
  private:
-  // With what a CellScanner wants behind it.
-  std::string_view text_of(Store::Place place) {
-    const csv::RecordIndex& index = store_->indices[place.file];
-    const std::uint64_t begin = index.begins[place.record];
-    const std::size_t bytes = index.bytes(place.record);
-    if (!store_->options.safe_read) {
-      const std::string_view all = store_->maps[place.file].text();
-      if (all.size() - begin >= bytes + csv::CellScanner::slack) return all.substr(begin, bytes);
-      std::memcpy(buffer_for(bytes), all.data() + begin, bytes);
-    } else {
-      if (!file_ || open_file_ != place.file) {
-        file_.reset();
-        auto opened = std::make_unique<csv::InputFile>(store_->files[place.file]);
-        opened->require(index.mark);
-        file_ = std::move(opened);
-        open_file_ = place.file;
-      }
-      file_->read(buffer_for(bytes), bytes, begin);
-    }
-    return {buffer_.data(), bytes};
-  }
-
-  char* buffer_for(std::size_t bytes) {
-    if (buffer_.size() < bytes + csv::CellScanner::slack) buffer_.resize(bytes + csv::CellScanner::slack);
-    return buffer_.data();
-  }
-
   void give(Store::Place place, std::string_view text, SampleBuilder& out) {
     const csv::FilePlan& plan = store_->plan.files[place.file];
     columns_ = &store_->indices[place.file].columns;
@@ -98,7 +69,7 @@ class CsvReader::Impl {
       column += run.kind == csv::ColumnRun::Kind::numbers ? give_numbers(targets, run.columns, cells, out)
                                                           : give_cells({targets, run.targets}, run.columns, cells, out);
     }
-    for (csv::Cell cell; next(cells, cell);) ++column;
+    for (csv::Cell cell; csv::next_cell(cells, cell);) ++column;
     if (column != columns_->size())
       throw Error(Errc::corrupt, "the record has " + std::to_string(column) + " cells; the file has " +
                                      std::to_string(columns_->size()) + " columns");
@@ -109,7 +80,7 @@ class CsvReader::Impl {
                          SampleBuilder& out) {
     csv::Cell cell;
     std::size_t done = 0;
-    for (; done < columns && next(cells, cell); ++done)
+    for (; done < columns && csv::next_cell(cells, cell); ++done)
       for (const csv::Target& target : of_each) give_cell(target, cell, out);
     return done;
   }
@@ -122,23 +93,9 @@ class CsvReader::Impl {
     for (std::size_t done = 0;; ++done) {
       // Which numbers are declared to be missing is a question for each of them.
       if (!store_->missing.digits) done += csv::take_numbers(cells, columns - done, dtype, to + done * size_of(dtype));
-      if (done == columns || !next(cells, cell)) return done;
+      if (done == columns || !csv::next_cell(cells, cell)) return done;
       give_cell(targets[done], cell, out);
     }
-  }
-
-  static bool next(csv::CellScanner& cells, csv::Cell& cell) {
-    switch (cells.next(cell)) {
-      case csv::CellScanner::Result::cell:
-        return true;
-      case csv::CellScanner::Result::end:
-        return false;
-      case csv::CellScanner::Result::unclosed:
-      case csv::CellScanner::Result::text_after:
-        break;
-    }
-    throw Error(Errc::corrupt, "its quotes are not those that were there when the file was opened")
-        .with_offset(cells.at());
   }
 
   void give_cell(const csv::Target& target, const csv::Cell& cell, SampleBuilder& out) {
@@ -178,9 +135,7 @@ class CsvReader::Impl {
   std::shared_ptr<const Store> store_;
   std::vector<std::byte*> values_;                     // of the fields that are numbers, in the record in work
   const std::vector<std::string>* columns_ = nullptr;  // of the file in work
-  std::vector<char> buffer_;                           // a record where it can't be parsed in place
-  std::unique_ptr<csv::InputFile> file_;
-  std::size_t open_file_ = 0;
+  Store::RecordText text_;
 };
 
 CsvReader::CsvReader(std::unique_ptr<Impl> impl) noexcept : impl_(std::move(impl)) {}

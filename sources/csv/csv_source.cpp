@@ -13,7 +13,9 @@
 #include <penstock/error.hpp>
 #include <penstock/store_files.hpp>
 
+#include "cell_scanner.hpp"
 #include "errors.hpp"
+#include "record_text.hpp"
 #include "store.hpp"
 
 namespace penstock {
@@ -84,6 +86,7 @@ void CsvSource::Impl::identify() {
     }
   }
   for (const std::string& cell : options.missing_cells) hash = hash_text(cell, hash);
+  if (!options.key.empty()) hash = hash_text(options.key, hash + 2);
   if (options.missing_value) hash = XXH3_64bits_withSeed(&*options.missing_value, sizeof(double), hash + 1);
   identity = hash;
   for (const std::string& file : files) revision = revision * 0x9e3779b97f4a7c15 + file_revision(file);
@@ -99,8 +102,31 @@ CsvSource::Impl::Place CsvSource::Impl::place_of(std::uint64_t index) const {
   return {file, index - first[file]};
 }
 
-std::string CsvSource::Impl::key(Place place) const {
+std::string CsvSource::Impl::place_name(Place place) const {
   return names[place.file] + ":" + std::to_string(indices[place.file].line(place.record));
+}
+
+std::string CsvSource::Impl::key(std::uint64_t index) const {
+  const Place place = place_of(index);
+  if (options.key.empty()) return place_name(place);
+  RecordText text;
+  try {
+    csv::CellScanner cells(text.read(*this, place), delimiters[place.file]);
+    csv::Cell cell;
+    for (std::size_t column = 0; csv::next_cell(cells, cell); ++column)
+      if (column == plan.files[place.file].key) return cell.text();
+    throw Error(Errc::corrupt,
+                "the record ends before the column \"" + csv::printable(options.key) + "\", which has the keys");
+  } catch (Error& error) {
+    throw error_of(place, index, error);
+  }
+}
+
+Error CsvSource::Impl::error_of(Place place, std::uint64_t index, const Error& error) const {
+  const csv::RecordIndex& of_file = indices[place.file];
+  Error full(error.code(), "line " + std::to_string(of_file.line(place.record)) + ": " + error.cause());
+  full.with_source("csv").with_file(files[place.file]).with_key(place_name(place)).with_index(index);
+  return full.with_offset(of_file.begins[place.record] + error.offset().value_or(0));
 }
 
 CsvSource::CsvSource(Csv options) : impl_(std::make_shared<const Impl>(std::move(options))) {}
@@ -108,7 +134,7 @@ CsvSource::CsvSource(Csv options) : impl_(std::make_shared<const Impl>(std::move
 std::uint64_t CsvSource::size() const noexcept { return impl_->size(); }
 Schema CsvSource::schema() const { return impl_->plan.schema; }
 std::string CsvSource::file() const { return impl_->options.path; }
-std::string CsvSource::key(std::uint64_t index) const { return impl_->key(impl_->place_of(index)); }
+std::string CsvSource::key(std::uint64_t index) const { return impl_->key(index); }
 std::uint64_t CsvSource::identity() const noexcept { return impl_->identity; }
 std::uint64_t CsvSource::revision() const noexcept { return impl_->revision; }
 std::vector<std::uint64_t> CsvSource::block_ends() const {

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include <penstock/error.hpp>
 #include <penstock/sources/csv.hpp>
 
 #include "column_plan.hpp"
@@ -17,6 +18,8 @@ class CsvSource::Impl {
  public:
   explicit Impl(Csv csv);
 
+  class RecordText;
+
   /// Where a record lies.
   struct Place {
     std::size_t file = 0;
@@ -25,11 +28,16 @@ class CsvSource::Impl {
   std::uint64_t size() const noexcept { return first.back(); }
   /// @throws Error(not_found) past the end.
   Place place_of(std::uint64_t index) const;
-  std::string key(Place place) const;
+  /// "file:line".
+  std::string place_name(Place place) const;
+  std::string key(std::uint64_t index) const;
+
+  /// What went wrong in a record, with all that is known of its place.
+  Error error_of(Place place, std::uint64_t index, const Error& error) const;
 
   Csv options;
   std::vector<std::string> files;
-  std::vector<std::string> names;  ///< of the files, in keys
+  std::vector<std::string> names;  ///< of the files, in places' names
   std::vector<char> delimiters;    ///< of each file
   std::vector<csv::RecordIndex> indices;
   csv::ColumnPlan plan;

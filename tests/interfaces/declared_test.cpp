@@ -107,25 +107,7 @@ TEST_CASE("a device stage runs on a batch that a loader made") {
   }
 }
 
-TEST_CASE("a device that isn't there is refused in words") {
-  struct One {
-    std::uint64_t size() const { return 1; }
-    ps::Schema schema() const { return {{"x", ps::DType::u8, {}}}; }
-    void read(std::uint64_t, ps::SampleBuilder& out) const { out.scalar<std::uint8_t>(0, 1); }
-  };
-  if (ps::best_device() == ps::host()) {
-    try {
-      ps::Loader loader(ps::from(One{}) | ps::batch(1), {.device = ps::gpu(3)});
-      FAIL("it was accepted");
-    } catch (const ps::Error& error) {
-      CHECK(error.code() == ps::Errc::unsupported);
-      CHECK(error.cause().find(ps::to_string(ps::gpu(3))) != std::string::npos);
-    }
-  }
-  ps::Loader loader(ps::from(One{}) | ps::batch(1), {.device = ps::best_device()});
-  CHECK(loader.next());
-}
-
+// Stands before every case that asks for the best device, as a process notes it once.
 TEST_CASE("where the best device was the host the report says why and only then") {
   struct One {
     std::uint64_t size() const { return 1; }
@@ -143,4 +125,23 @@ TEST_CASE("where the best device was the host the report says why and only then"
     CHECK(std::count(report.notes.begin(), report.notes.end(), "best_device() is the host: " + support) == 1);
     CHECK(report.text().find(support) != std::string::npos);
   }
+}
+
+TEST_CASE("a device that isn't there is refused in words") {
+  struct One {
+    std::uint64_t size() const { return 1; }
+    ps::Schema schema() const { return {{"x", ps::DType::u8, {}}}; }
+    void read(std::uint64_t, ps::SampleBuilder& out) const { out.scalar<std::uint8_t>(0, 1); }
+  };
+  if (ps::best_device() == ps::host()) {
+    try {
+      ps::Loader loader(ps::from(One{}) | ps::batch(1), {.device = ps::gpu(3)});
+      FAIL("it was accepted");
+    } catch (const ps::Error& error) {
+      CHECK(error.code() == ps::Errc::unsupported);
+      CHECK(error.cause().find(ps::to_string(ps::gpu(3))) != std::string::npos);
+    }
+  }
+  ps::Loader loader(ps::from(One{}) | ps::batch(1), {.device = ps::best_device()});
+  CHECK(loader.next());
 }

@@ -22,6 +22,16 @@ TEST_CASE("memory gives rows of its arrays") {
   CHECK(*second["y"].as<std::int64_t, 0>().data() == 8);
 }
 
+TEST_CASE("memory of booleans") {
+  Memory memory;
+  memory.add<bool>("known", {2}, {true, false, false, true});
+  REQUIRE(memory.size() == 2);
+  CHECK(memory.schema().to_string() == "{known: bool[2]}");
+  const OwnedSample second = read_sample(memory, 1);
+  CHECK_FALSE(second["known"].as<bool, 1>()(0));
+  CHECK(second["known"].as<bool, 1>()(1));
+}
+
 TEST_CASE("memory views its arrays, and copies of it share them") {
   Memory memory;
   memory.add<float>("x", {2}, {1, 2, 3, 4});

@@ -182,38 +182,30 @@ std::string fill_disks(const std::string& disk) {
   return said;
 }
 
+// Runs `test` in a child with a disk of its own, and tells what it says.
+template <class F>
+void on_a_disk(F test) {
+  const TempFolder folder;
+  const std::string disk = folder / "disk";
+  const ChildEnd allowed = run_child([&] {
+    mount_disk(disk);
+    return std::string();
+  });
+  if (!allowed.well()) PENSTOCK_SKIP(("a file system can't be mounted here: " + allowed.said).c_str());
+  const ChildEnd end = run_child([&] {
+    mount_disk(disk);
+    return test(disk);
+  });
+  INFO(end.said);
+  REQUIRE(end.well());
+  if (!end.said.empty()) WARN(end.said);
+}
+
 }  // namespace
 
 TEST_CASE("a store that is read without a lock file as there is no room is not written to meanwhile") {
-  const TempFolder folder;
-  const std::string disk = folder / "disk";
-  const ChildEnd allowed = run_child([&] {
-    mount_disk(disk);
-    return std::string();
-  });
-  if (!allowed.well()) PENSTOCK_SKIP(("a file system can't be mounted here: " + allowed.said).c_str());
-  const ChildEnd end = run_child([&] {
-    mount_disk(disk);
-    return read_unlocked(disk);
-  });
-  INFO(end.said);
-  REQUIRE(end.well());
+  on_a_disk(read_unlocked);
 }
 
 // PENSTOCK_DISK_STEP: bytes from one size to the next; PENSTOCK_STORE: one kind only.
-TEST_CASE("on a disk without room nothing dies and with room again everything goes on") {
-  const TempFolder folder;
-  const std::string disk = folder / "disk";
-  const ChildEnd allowed = run_child([&] {
-    mount_disk(disk);
-    return std::string();
-  });
-  if (!allowed.well()) PENSTOCK_SKIP(("a file system can't be mounted here: " + allowed.said).c_str());
-  const ChildEnd end = run_child([&] {
-    mount_disk(disk);
-    return fill_disks(disk);
-  });
-  INFO(end.said);
-  REQUIRE(end.well());
-  WARN(end.said);
-}
+TEST_CASE("on a disk without room nothing dies and with room again everything goes on") { on_a_disk(fill_disks); }

@@ -42,8 +42,8 @@ struct CsvVector {
 };
 
 /// A table in text files to read from, one record a line: comma-separated values (RFC 4180), or with another delimiter.
-/// `from(Csv{.path = "labels.csv"})` opens it; `zip(images, Csv{...}, {.by = PairBy::position})` puts its columns
-/// beside other fields, line by line: keys are places in a file here, so they tell nothing of what belongs together.
+/// `from(Csv{.path = "labels.csv"})` opens it; `pair(images, Csv{.path = "labels.csv", .key = "file"})` puts its
+/// columns beside the images that a column names, in whatever order its lines are.
 ///
 /// A cell may be in double quotes, in which a quote is written twice, and delimiters and line ends stand for
 /// themselves. Lines end with LF or CRLF; empty lines and a byte order mark are skipped. There are no comments. Numbers
@@ -54,7 +54,11 @@ struct Csv {
   /// A file, or a pattern with `*`, `?` and `[a-z]`, whose files are read in the order of their names' bytes.
   std::string path;
   // What changes results.
-  std::vector<CsvColumn> columns = {};  ///< empty: every column that is in no vector, by its own name
+  /// A column whose cells are the records' keys, as they stand there, quotes resolved: a file's name, say, or an id.
+  /// `pair`, `zip` and a split by key go by them. Empty: keys are places, "labels.csv:17", which belong to nothing of
+  /// another source's.
+  std::string key = {};
+  std::vector<CsvColumn> columns = {};  ///< empty: every column but the key's that is in no vector, by its own name
   std::vector<CsvVector> vectors = {};  ///< fields behind those of `columns`
   char delimiter = 0;                   ///< 0: a tab for files named *.tsv or *.tab, else a comma
   bool header = true;                   ///< the first line of every file names its columns
@@ -72,9 +76,9 @@ struct Csv {
 class PENSTOCK_API CsvReader {
  public:
   ~CsvReader();
-  /// @throws Error(corrupt) with file, key ("file:line"), offset and the column's name for a cell that is no number of
-  /// its dtype, is missing, or for a record with more or fewer cells than the header; Error(not_found) past the end;
-  /// Error(io).
+  /// @throws Error(corrupt) with file, key ("file:line", also where a column has the keys), offset and the column's
+  /// name for a cell that is no number of its dtype, is missing, or for a record with more or fewer cells than the
+  /// header; Error(not_found) past the end; Error(io).
   void read(std::uint64_t index, SampleBuilder& out);
   /// These records are read next: has the processor fetch their lines.
   void expect(std::span<const std::uint64_t> indices) noexcept;
@@ -105,8 +109,9 @@ class PENSTOCK_API CsvSource {
   std::string name() const { return "csv"; }
   /// The path as it was given.
   std::string file() const;
-  /// "train.csv:17": the file's name (its path, where two have one name) and the line, from 1, at which the record
-  /// begins. @throws Error(not_found) past the end.
+  /// What stands in the column `Csv::key`, or without one "train.csv:17": the file's name (its path, where two have one
+  /// name) and the line, from 1, at which the record begins. @throws Error(not_found) past the end; Error(corrupt) for
+  /// a record that has no such cell; Error(io).
   std::string key(std::uint64_t index) const;
   /// Hash of the files' content and of the options that change results.
   std::uint64_t identity() const noexcept;

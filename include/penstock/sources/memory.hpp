@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -33,7 +34,12 @@ class Memory {
     if (each == 0 || values.size() % each != 0)
       throw Error(Errc::invalid_argument, "field \"" + name + "\" has " + std::to_string(values.size()) +
                                               " elements, which is not a multiple of its shape " + shape.to_string());
-    auto owner = std::make_shared<std::vector<T>>(std::move(values));
+    auto owner = [&values] {
+      if constexpr (std::is_same_v<T, bool>)  // a vector of bool keeps bits
+        return std::make_shared<std::vector<std::uint8_t>>(values.begin(), values.end());
+      else
+        return std::make_shared<std::vector<T>>(std::move(values));
+    }();
     const auto* data = reinterpret_cast<const std::byte*>(owner->data());
     const std::uint64_t records = owner->size() / each;
     return add({std::move(name), dtype_of<T>, shape}, data, records, std::move(owner));

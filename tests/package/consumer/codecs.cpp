@@ -6,17 +6,13 @@
 #include <cstdint>
 #include <vector>
 
+#include "pixel.hpp"
 #include "say.hpp"
 
 namespace ps = penstock;
 
 int main() {
-  // One grey pixel of 200.
-  const std::vector<std::uint8_t> file = {
-      0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0,    0,    0,    0x0d, 0x49, 0x48, 0x44, 0x52, 0,
-      0,    0,    1,    0,    0,    0,    1,    8,    0,    0,    0,    0,    0x3a, 0x7e, 0x9b, 0x55, 0,
-      0,    0,    0x0a, 0x49, 0x44, 0x41, 0x54, 0x78, 0xda, 0x63, 0x38, 1,    0,    0,    0xca, 0,    0xc9,
-      0x34, 0x42, 0x27, 0xf3, 0,    0,    0,    0,    0x49, 0x45, 0x4e, 0x44, 0xae, 0x42, 0x60, 0x82};
+  const std::vector<std::uint8_t> file = png_of_a_pixel();
   ps::Memory pictures;
   pictures.add<std::uint8_t>("image", {static_cast<std::int64_t>(file.size())}, file);
   bool right = false;

@@ -1,0 +1,34 @@
+#include "record_text.hpp"
+
+#include <cstring>
+#include <utility>
+
+namespace penstock {
+
+std::string_view CsvSource::Impl::RecordText::read(const Impl& store, Place place) {
+  const csv::RecordIndex& index = store.indices[place.file];
+  const std::uint64_t begin = index.begins[place.record];
+  const std::size_t bytes = index.bytes(place.record);
+  if (!store.options.safe_read) {
+    const std::string_view all = store.maps[place.file].text();
+    if (all.size() - begin >= bytes + csv::CellScanner::slack) return all.substr(begin, bytes);
+    std::memcpy(buffer_for(bytes), all.data() + begin, bytes);
+  } else {
+    if (!file_ || open_file_ != place.file) {
+      file_.reset();
+      auto opened = std::make_unique<csv::InputFile>(store.files[place.file]);
+      opened->require(index.mark);
+      file_ = std::move(opened);
+      open_file_ = place.file;
+    }
+    file_->read(buffer_for(bytes), bytes, begin);
+  }
+  return {buffer_.data(), bytes};
+}
+
+char* CsvSource::Impl::RecordText::buffer_for(std::size_t bytes) {
+  if (buffer_.size() < bytes + csv::CellScanner::slack) buffer_.resize(bytes + csv::CellScanner::slack);
+  return buffer_.data();
+}
+
+}  // namespace penstock
