@@ -366,6 +366,12 @@ class Join {
                                              "run, by the source's own fields: " +
                                              data_.source_schema.to_string())
           .with_stage(stage);
+    for (const BoundStage& before : data_.stages)
+      if (before.name == "rename" && before.options == "to " + field && data_.source_schema.find(field))
+        throw Error(Errc::schema_mismatch, "field \"" + field + "\" is another one here than the source's, since " +
+                                               before.label + "; records are drawn and split by the source's own " +
+                                               "fields, so put this stage before the rename")
+            .with_stage(stage);
     std::vector<std::int64_t> labels = labels_of(*data_.source, field, stage);
     if (data_.orders.empty()) return labels;
     std::vector<std::int64_t> of_positions;
