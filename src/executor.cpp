@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <condition_variable>
 #include <list>
 #include <mutex>
 #include <new>
@@ -33,7 +34,8 @@ unsigned cores() { return static_cast<unsigned>(std::max(1, tbb::info::default_c
 // none does, there is none and the application's own settings stand.
 //
 // A worker that the system does not let it start ends the process, as oneTBB starts workers from others, where nobody
-// catches what is thrown. So it is asked for no more than could be started a moment before.
+// catches what is thrown. So it is asked for no more than could be started a moment before, and starts them at once:
+// later they may be other threads' of the application.
 class Workers {
  public:
   static Workers& instance() {
@@ -54,10 +56,20 @@ class Workers {
     }
     return limited_ ? std::min(threads, startable_) : threads;
   }
+  /// How many workers oneTBB may come to have, where it may have some to start yet; else 0.
+  unsigned to_start() {
+    const std::lock_guard lock(mutex_);
+    const unsigned all = limited_ ? startable_ : required();
+    return started_ < all ? all : 0;
+  }
+  void have_started(unsigned threads) {
+    const std::lock_guard lock(mutex_);
+    started_ = std::max(started_, threads);
+  }
   void done(unsigned threads, bool asked) {
     const std::lock_guard lock(mutex_);
     forget(threads, asked);
-    if (wanted_ == 0) startable_ = 0;  // oneTBB's workers end, and are started anew for the next executor
+    if (wanted_ == 0) startable_ = started_ = 0;  // oneTBB's workers end, and are started anew for the next executor
     // Tasks that nobody came for are still oneTBB's: let go, it would start threads for them.
     if (wanted_ != 0 || !limited_) update();
   }
@@ -101,6 +113,7 @@ class Workers {
   std::multiset<unsigned> needs_;
   std::size_t wanted_ = 0;  // threads of all executors together
   unsigned startable_ = 0;  // of those, could be started
+  unsigned started_ = 0;    // of those, were seen at once
   bool limited_ = false;    // those are not enough
   unsigned held_ = 0;
   std::unique_ptr<tbb::global_control> control_;
@@ -174,6 +187,7 @@ Executor::Impl::Impl(unsigned threads)
   arena_ = std::make_unique<Arena>(wanted, threads != 0 && threads + 1 > cores());
   arena_->arena.initialize();
   threads_ = arena_->workers.threads();
+  start();
   if (arena_->workers.startable() < wanted)
     shortage_ = "the system let this process start only " + std::to_string(arena_->workers.startable()) + " of " +
                 std::to_string(wanted) + (wanted == 1 ? " thread" : " threads") +
@@ -182,6 +196,42 @@ Executor::Impl::Impl(unsigned threads)
 
 Executor::Impl::~Impl() {
   if (::getpid() != process_) static_cast<void>(arena_.release());  // nothing is left in a child to be torn down
+}
+
+// Each is held by a task until the last one is there, so that oneTBB starts them all.
+void Executor::Impl::start() {
+  struct Meeting {
+    std::mutex mutex;
+    std::condition_variable changed;
+    unsigned there = 0;
+    bool over = false;
+  };
+  const unsigned all = std::min(Workers::instance().to_start(), arena_->workers.startable());
+  if (all == 0) return;
+  const auto meeting = std::make_shared<Meeting>();
+  const auto attend = [meeting] {
+    std::unique_lock lock(meeting->mutex);
+    ++meeting->there;
+    meeting->changed.notify_all();
+    meeting->changed.wait(lock, [&] { return meeting->over; });
+  };
+  unsigned there = 0;
+  // Some may be at work for another executor, or have to wait long for a core.
+  const auto close = [&](std::chrono::milliseconds patience) {
+    std::unique_lock lock(meeting->mutex);
+    meeting->changed.wait_for(lock, patience, [&] { return meeting->there == all; });
+    there = meeting->there;
+    meeting->over = true;
+    meeting->changed.notify_all();
+  };
+  try {
+    for (unsigned i = 0; i < all; ++i) submit(attend);
+  } catch (...) {
+    close(std::chrono::milliseconds(0));
+    throw;
+  }
+  close(std::chrono::milliseconds(20 + all));
+  Workers::instance().have_started(there);
 }
 
 void Executor::Impl::check_process() const { detail::check_not_forked(); }

@@ -34,6 +34,7 @@ class Executor::Impl {
 
  private:
   struct Arena;
+  void start();
   pid_t process_;
   unsigned threads_ = 0;
   std::string shortage_;

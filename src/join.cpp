@@ -64,6 +64,8 @@ class Join {
   void operator()(const BalancedItem& item) {
     BalancedOptions options = item.options;
     options.labels = labels_of_positions(item.field, "draw_balanced");
+    if (options.labels.empty())
+      throw Error(Errc::invalid_argument, "no record is left here, so none can be drawn").with_stage("draw_balanced");
     const Stage drawn = draw_balanced(options);
     (*this)(std::get<OrderItem>(drawn.model().item));
   }
@@ -364,6 +366,12 @@ class Join {
                                              "run, by the source's own fields: " +
                                              data_.source_schema.to_string())
           .with_stage(stage);
+    for (const BoundStage& before : data_.stages)
+      if (before.name == "rename" && before.options == "to " + field && data_.source_schema.find(field))
+        throw Error(Errc::schema_mismatch, "field \"" + field + "\" is another one here than the source's, since " +
+                                               before.label + "; records are drawn and split by the source's own " +
+                                               "fields, so put this stage before the rename")
+            .with_stage(stage);
     std::vector<std::int64_t> labels = labels_of(*data_.source, field, stage);
     if (data_.orders.empty()) return labels;
     std::vector<std::int64_t> of_positions;

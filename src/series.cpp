@@ -16,13 +16,23 @@ namespace penstock::detail {
 
 namespace {
 
+// None also where a value is larger than labels can be: it tells series apart all the same.
+std::optional<std::vector<std::int64_t>> labels_that_fit(const SourceModel& source, const std::string& field) {
+  try {
+    return source.labels(field);
+  } catch (const Error& error) {
+    if (error.code() != Errc::limit_exceeded) throw;
+    return std::nullopt;
+  }
+}
+
 // Calls f(row) for each row whose value of the field is another than that of the row before it.
 template <class F>
 void for_each_change(const SourceModel& source, const std::string& field, F f) {
   const Schema schema = source.schema();
   const std::size_t slot = schema.slot(field);
   const std::uint64_t size = source.size();
-  if (const std::optional<std::vector<std::int64_t>> known = source.labels(field)) {
+  if (const std::optional<std::vector<std::int64_t>> known = labels_that_fit(source, field)) {
     if (known->size() != size)
       throw Error(Errc::invalid_argument, "the source says " + std::to_string(known->size()) + " values of \"" + field +
                                               "\" for " + std::to_string(size) + " records");

@@ -101,6 +101,16 @@ TEST_CASE("draws by a field that can't be are refused") {
   CHECK(has(cause_of([&] { (void)(all | ps::map("label", twice, {.out = "doubled"}) | ps::draw_balanced("doubled")); }),
             "made by a stage"));
   CHECK(has(cause_of([&] { (void)(all | ps::take(0) | ps::draw_balanced("label")); }), "draw_balanced"));
+  CHECK(has(cause_of([] {
+              ps::from(labelled({1, 2})) | ps::take(0) | ps::draw_balanced("label");
+            }),
+            "no record is left"));
+  // The name of a field of the source, which another one has now.
+  ps::Memory two = labelled({1, 2});
+  two.add<std::int64_t>("coarse", {}, Labels{0, 0});
+  const auto renamed = ps::from(two) | ps::rename("label", "fine") | ps::rename("coarse", "label");
+  CHECK(has(cause_of([&] { renamed | ps::draw_balanced("label"); }), "before the rename"));
+  CHECK((ps::from(two) | ps::draw_balanced("label") | ps::rename("label", "fine")).size() == 2);
 }
 
 TEST_CASE("a stratified split gives every class its share in each part") {

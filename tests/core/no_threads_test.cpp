@@ -73,6 +73,25 @@ TEST_CASE("where few threads can be started, or none, a run goes on with those")
   CHECK(ps::Executor(8).threads() == 8);
 }
 
+TEST_CASE("an executor's threads are there once it is made, whatever others start afterwards") {
+  if (!inner()) {
+    const int status = run_inner("an executor's threads are there once it is made, whatever others start afterwards");
+    if (status == 4) PENSTOCK_SKIP("the number of a user's threads can't be limited here");
+    CHECK(status == 0);
+    return;
+  }
+  const Watchdog dog(120s);
+  const unsigned before = thread_count();
+  const ps::Pipeline direct = ps::from(Records{.count = 300}) | ps::shuffle() | AddDraw{} | ps::batch(8);
+  const ps::Executor executor(6);
+  CHECK(eventually([&] { return thread_count() == before + 6; }));
+  ps::Loader loader(direct, {.threads = 6, .executor = executor});
+  // Fewer than it has, of which oneTBB's workers would start the last ones: that ended the process.
+  if (!allow_threads(2)) PENSTOCK_SKIP("the number of this user's threads can't be limited here");
+  CHECK(collect(loader, 2).size() == 76);
+  CHECK(loader.report().threads == 6);
+}
+
 TEST_CASE("threads of a device that can't be started are an error, and tried again") {
   if (!inner()) {
     const int status = run_inner("threads of a device that can't be started are an error, and tried again");

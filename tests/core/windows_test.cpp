@@ -108,6 +108,18 @@ TEST_CASE("windows never cross from one series to the next") {
       }
 }
 
+TEST_CASE("series may be named by numbers that are too large for labels") {
+  const std::uint64_t large = ~std::uint64_t{0};
+  ps::Memory rows, series;
+  rows.add<std::int32_t>("x", {}, std::vector<std::int32_t>{0, 1, 2, 3, 4, 5});
+  series.add<std::uint64_t>("who", {}, std::vector<std::uint64_t>{7, 7, large, large, large, large - 1});
+  // Joined, sources say labels, or that these are none.
+  const ps::AnySource pieces = ps::windows(ps::zip(rows, series), {.length = 2, .group_by = "who"});
+  REQUIRE(pieces.size() == 3);
+  const ps::OwnedSample second = ps::from(pieces).at(1);
+  CHECK(reinterpret_cast<const std::int32_t*>(second["x"].data)[0] == 2);
+}
+
 TEST_CASE("a plan counts the rows that are in no window") {
   const std::vector<std::string> who{"a", "a", "b", "b", "b", "b", "b", "b", "c", "c", "c", "c"};
   const ps::AnySource all = ps::windows(Rows{.who = who}, {.length = 3, .stride = 2, .group_by = "who"});
