@@ -216,11 +216,12 @@ void Executor::Impl::start() {
     meeting->changed.wait(lock, [&] { return meeting->over; });
   };
   unsigned there = 0;
-  // Some may be at work for another executor, or have to wait long for a core.
+  // Some may be at work for another executor, have to wait long for a core, or be more than oneTBB ever starts. So the
+  // patience is for the next one, not for all.
   const auto close = [&](std::chrono::milliseconds patience) {
     std::unique_lock lock(meeting->mutex);
-    meeting->changed.wait_for(lock, patience, [&] { return meeting->there == all; });
-    there = meeting->there;
+    do there = meeting->there;
+    while (there < all && meeting->changed.wait_for(lock, patience, [&] { return meeting->there > there; }));
     meeting->over = true;
     meeting->changed.notify_all();
   };
@@ -230,7 +231,7 @@ void Executor::Impl::start() {
     close(std::chrono::milliseconds(0));
     throw;
   }
-  close(std::chrono::milliseconds(20 + all));
+  close(std::chrono::milliseconds(20));
   Workers::instance().have_started(there);
 }
 

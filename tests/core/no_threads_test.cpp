@@ -4,6 +4,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <tbb/global_control.h>
+
 #include <penstock/emulated_gpu.hpp>
 
 #include "help.hpp"
@@ -90,6 +92,20 @@ TEST_CASE("an executor's threads are there once it is made, whatever others star
   if (!allow_threads(2)) PENSTOCK_SKIP("the number of this user's threads can't be limited here");
   CHECK(collect(loader, 2).size() == 76);
   CHECK(loader.report().threads == 6);
+}
+
+TEST_CASE("an executor whose threads can't all come waits for those that do") {
+  if (!inner()) {
+    CHECK(run_inner("an executor whose threads can't all come waits for those that do") == 0);
+    return;
+  }
+  const Watchdog dog(120s);
+  // The application allows fewer.
+  const tbb::global_control fewer(tbb::global_control::max_allowed_parallelism, 2);
+  const auto begin = std::chrono::steady_clock::now();
+  const ps::Executor executor(3000);
+  CHECK(std::chrono::steady_clock::now() - begin < 2s);
+  CHECK(thread_count() < 1000);
 }
 
 TEST_CASE("threads of a device that can't be started are an error, and tried again") {
