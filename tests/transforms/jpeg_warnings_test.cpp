@@ -123,6 +123,13 @@ TEST_CASE("stray bytes that may be a damaged segment of a header are an error") 
     bytes[segment(colors, adobe) + byte] = std::byte{0};
     CHECK(is_corrupt(bytes));
   }
+  // One whose length is damaged ends before it says so.
+  for (const unsigned length : {2u, 4u, 9u, 13u}) {
+    Bytes bytes = colors;
+    bytes[segment(colors, adobe) + 3] = static_cast<std::byte>(length);
+    CAPTURE(length);
+    CHECK(is_corrupt(bytes));
+  }
   // A progressive image that claims to be baseline, with the parameters of its first scan made zeros.
   Bytes spectral = plain_encode(photo({60, 50, 3}), {.progressive = true});
   spectral[segment(spectral, 0xc2) + 1] = std::byte{sof};
@@ -153,6 +160,13 @@ TEST_CASE("stray bytes that may be Exif data are an error where its orientation 
     Bytes damaged = bytes;
     damaged[byte] = std::byte{0};
     CAPTURE(byte);
+    CHECK(decoded(damaged) == plain_decode(plain));
+    CHECK(is_corrupt(damaged, {.apply_orientation = true}));
+  }
+  for (const unsigned length : {2u, 4u, 9u, 20u, 32u}) {
+    Bytes damaged = bytes;
+    damaged[5] = static_cast<std::byte>(length);
+    CAPTURE(length);
     CHECK(decoded(damaged) == plain_decode(plain));
     CHECK(is_corrupt(damaged, {.apply_orientation = true}));
   }

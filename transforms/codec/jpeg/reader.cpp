@@ -19,6 +19,16 @@ std::string pixels_text(const jpeg_decompress_struct& info) {
   return std::to_string(info.image_width) + "x" + std::to_string(info.image_height);
 }
 
+// Whether the last segment of the text, or what can be taken for one, begins with that word.
+bool ends_with_segment(std::string_view text, std::string_view word) {
+  const std::size_t at = text.rfind(word);
+  if (at == text.npos || at < 4) return false;
+  const auto byte = [&](std::size_t i) { return static_cast<std::size_t>(static_cast<unsigned char>(text[i])); };
+  const std::size_t end = at - 2 + (byte(at - 2) << 8 | byte(at - 1));
+  // Any number of FF may be between segments.
+  return byte(at - 4) == 0xff && end <= text.size() && text.find_first_not_of('\xff', end) == text.npos;
+}
+
 }  // namespace
 
 Reader::Reader(std::span<const std::byte> encoded, const JpegOptions& options, Use use)
@@ -191,8 +201,13 @@ bool Reader::costs_no_pixel() const {
       const auto skipped = static_cast<std::size_t>(errors_.msg_parm.i[0]);
       const std::string_view text(reinterpret_cast<const char*>(encoded_.data()), offset());
       const std::string_view around = text.substr(text.size() - std::min(text.size(), skipped + 2));
+      const std::string_view before = text.substr(0, text.size() - std::min(text.size(), skipped));
       const auto has = [&](std::string_view word) { return around.find(word) != around.npos; };
-      return in_header && !has("Adobe") && !has("JFIF") && !(options_.apply_orientation && has("Exif"));
+      // Or the rest of a segment that says it is shorter than it is.
+      const auto ends = [&](std::string_view word) { return ends_with_segment(before, word); };
+      const bool colors = has("Adobe") || has("JFIF") || (info_.saw_Adobe_marker == FALSE && ends("Adobe")) ||
+                          (info_.saw_JFIF_marker == FALSE && ends("JFIF"));
+      return in_header && !colors && !(options_.apply_orientation && (has("Exif") || ends("Exif")));
     }
     case JWRN_NOT_SEQUENTIAL:
       // Some programs write zeros where the standard has 0, 63, 0, 0, and nobody reads these.
