@@ -108,8 +108,11 @@ TEST_CASE("an executor whose threads can't all come waits for those that do") {
   // The application allows fewer.
   const tbb::global_control fewer(tbb::global_control::max_allowed_parallelism, 2);
   const auto begin = std::chrono::steady_clock::now();
+  CHECK(penstock::detail::startable_threads(3000) > 100);
+  const auto tried = std::chrono::steady_clock::now();
   const ps::Executor executor(3000);
-  CHECK(std::chrono::steady_clock::now() - begin < 2s);
+  // Trying them is a part of it.
+  CHECK(std::chrono::steady_clock::now() - tried < 2 * (tried - begin) + 1500ms);
   CHECK(thread_count() < 1000);
 }
 
