@@ -356,6 +356,14 @@ class Join {
                   "resample, changes of colour, and device stages")
           .with_stage(stage);
   }
+  // True for a stage that is known to give the field other values. What a map of whole samples does is not known.
+  static bool makes(const BoundStage& stage, const std::string& field) {
+    const auto& item = stage.stage.model().item;
+    if (const auto* const renamed = std::get_if<RenameItem>(&item)) return renamed->to == field;
+    if (const auto* const mapped = std::get_if<FieldMapItem>(&item))
+      return (mapped->options.out.empty() ? mapped->field : mapped->options.out) == field;
+    return false;
+  }
   // The values of a field of the source, one for each position.
   std::vector<std::int64_t> labels_of_positions(const std::string& field, const std::string& stage) const {
     refuse_order(stage);
@@ -367,10 +375,10 @@ class Join {
                                              data_.source_schema.to_string())
           .with_stage(stage);
     for (const BoundStage& before : data_.stages)
-      if (before.name == "rename" && before.options == "to " + field && data_.source_schema.find(field))
-        throw Error(Errc::schema_mismatch, "field \"" + field + "\" is another one here than the source's, since " +
-                                               before.label + "; records are drawn and split by the source's own " +
-                                               "fields, so put this stage before the rename")
+      if (makes(before, field))
+        throw Error(Errc::schema_mismatch, "field \"" + field + "\" is not the source's here, since " + before.label +
+                                               " made it; records are drawn and split by the source's own fields, so "
+                                               "put this stage before that one")
             .with_stage(stage);
     std::vector<std::int64_t> labels = labels_of(*data_.source, field, stage);
     if (data_.orders.empty()) return labels;

@@ -109,7 +109,13 @@ TEST_CASE("draws by a field that can't be are refused") {
   ps::Memory two = labelled({1, 2});
   two.add<std::int64_t>("coarse", {}, Labels{0, 0});
   const auto renamed = ps::from(two) | ps::rename("label", "fine") | ps::rename("coarse", "label");
-  CHECK(has(cause_of([&] { renamed | ps::draw_balanced("label"); }), "before the rename"));
+  CHECK(has(cause_of([&] { renamed | ps::draw_balanced("label"); }), "since rename(coarse) made it"));
+  const auto mapped = ps::from(two) | ps::map("label", [](ps::View<std::int64_t, 0> label) { label() /= 2; });
+  CHECK(has(cause_of([&] { mapped | ps::draw_balanced("label"); }), "made it; records are drawn"));
+  CHECK(has(cause_of([&] {
+              mapped | ps::split({.shares = {0.5, 0.5}, .part = 0, .stratify = "label"});
+            }),
+            "put this stage before that one"));
   CHECK((ps::from(two) | ps::draw_balanced("label") | ps::rename("label", "fine")).size() == 2);
 }
 
