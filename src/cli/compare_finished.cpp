@@ -31,7 +31,15 @@ class Comparing {
         there_schema_(there_.schema()),
         reader_(there_.reader()) {}
 
-  void open(const Schema& schema, std::uint64_t) { schema_ = schema; }
+  void open(const Schema& schema, std::uint64_t) {
+    schema_ = schema;
+    // Shards without a record name no fields.
+    if (tar() && there_.size() != 0 && there_schema_.size() != schema.size())
+      throw Error(Errc::invalid_argument,
+                  "there is a finished store here, of other fields than this command makes, so it was made from "
+                  "something else, or with other options; delete it, or write to another path")
+          .with_file(store_.to.name());
+  }
   static bool has(const SinkItem&) { return false; }
   void put(const SinkItem& item, Sample& sample) {
     const std::string key = key_of(item);
@@ -89,6 +97,8 @@ class Comparing {
 
 void compare_finished(const Pipeline& records, const NewStore& store) {
   if (store.to.form != StoreForm::shards && !store.bare_values) return;
+  // Of several shards no pattern can be opened whose names have such a one themselves.
+  if (store.to.form == StoreForm::shards && store.to.path.find_first_of("{}") != std::string::npos) return;
   constexpr std::uint64_t most = 1000;
   const std::uint64_t size = records.size();
   std::vector<std::uint64_t> positions = sampled_records(size, {}, most);

@@ -164,3 +164,19 @@ TEST_CASE("a finished store is not taken for another command's") {
     CHECK(one_line(refused.err));
   }
 }
+
+TEST_CASE("a finished store of more fields is another one, and one whose name has braces is found finished") {
+  const TempFolder folder;
+  folder.write("t.csv", "name,label\na,1\nb,2\nc,3\n");
+  const std::vector<std::string> all{"convert", folder / "t.csv", "--out", folder / "t.tar"};
+  REQUIRE(tool(all).status == 0);
+  std::vector<std::string> part = all;
+  part.insert(part.end(), {"--fields", "name"});
+  const ToolResult refused = tool(part);
+  CHECK(refused.status == 1);
+  CHECK(refused.err.find("of other fields than this command makes") != std::string::npos);
+  const std::vector<std::string> braces{"convert", folder / "t.csv", "--out", folder / "a{b}c.tar", "--shard-samples",
+                                        "2"};
+  REQUIRE(tool(braces).status == 0);
+  CHECK(tool(braces).out.find("nothing to do") != std::string::npos);
+}
