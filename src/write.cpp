@@ -67,7 +67,6 @@ SinkItem WriteItems::at_position(std::uint64_t position) const {
   } catch (...) {
     throw current_error().with_stage("order");
   }
-  item.key = key_of(item.index);
   return item;
 }
 

@@ -17,8 +17,10 @@ namespace penstock::detail {
 class WriteItems {
  public:
   explicit WriteItems(const PipelineData& data) : data_(&data) {}
-  /// Where a position is a sample. @throws what the order or the source throws, as an Error that says which.
+  /// Where a position is a sample; without its key. @throws what the order throws, as an Error that says so.
   SinkItem at_position(std::uint64_t position) const;
+  /// @throws what the source throws, likewise.
+  void name(SinkItem& item) const { item.key = key_of(item.index); }
   /// A sample of record `index`. @throws what the source throws, likewise. Valid until the next call.
   const SinkItem& at(const RowPlace& place, std::uint64_t index);
 

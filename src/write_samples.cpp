@@ -62,6 +62,16 @@ class WriteWindow {
     cell.state = WindowCell::State::waiting;
     wake();
   }
+  // In its place, a sample that nobody need make to know that it is bad.
+  void admit_bad(SinkItem item, Error error) {
+    const std::unique_lock lock(mutex_);
+    WindowCell& cell = at(tail_++);
+    cell.item = std::move(item);
+    cell.error = std::move(error);
+    cell.broken = false;
+    cell.bytes = 0;
+    cell.state = WindowCell::State::done;
+  }
   // The oldest sample, once it is done. Runs samples itself while no task does.
   WindowCell& oldest() {
     std::unique_lock lock(mutex_);
@@ -265,6 +275,13 @@ bool write_samples(WriteRun& run, const std::shared_ptr<const PipelineData>& sha
       bool there = false;
       try {
         item = items.at_position(position++);
+        try {
+          items.name(item);
+        } catch (const Error& error) {
+          if (!drops_bad || !error.sample_scoped()) throw;
+          window.admit_bad(std::move(item), error);
+          continue;
+        }
         there = run.has(item);
       } catch (...) {
         ahead = current_error();

@@ -144,7 +144,9 @@ std::uint64_t skip_to_missing(WriteRun& run, const PipelineData& data) {
   WriteItems items(data);
   while (run.progress.done < data.size && !run.options().stop.stop_requested()) {
     try {
-      if (!run.has(items.at_position(run.progress.done))) break;
+      SinkItem item = items.at_position(run.progress.done);
+      items.name(item);
+      if (!run.has(item)) break;
     } catch (...) {  // comes again when it is that sample's turn
       break;
     }

@@ -95,7 +95,7 @@ class Comparing {
 
 }  // namespace
 
-void compare_finished(const Pipeline& records, const NewStore& store) {
+void compare_finished(const Pipeline& records, const NewStore& store, unsigned threads) {
   if (store.to.form != StoreForm::shards && !store.bare_values) return;
   // Of several shards no pattern can be opened whose names have such a one themselves.
   if (store.to.form == StoreForm::shards && store.to.path.find_first_of("{}") != std::string::npos) return;
@@ -103,7 +103,7 @@ void compare_finished(const Pipeline& records, const NewStore& store) {
   const std::uint64_t size = records.size();
   std::vector<std::uint64_t> positions = sampled_records(size, {}, most);
   Comparing comparing(store, positions, size);
-  write(records | select(std::move(positions)), comparing, {.threads = 1});
+  write(records | select(std::move(positions)), comparing, {.threads = threads});
 }
 
 }  // namespace penstock::cli

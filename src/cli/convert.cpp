@@ -59,7 +59,7 @@ Converted convert_store(const ConvertFlags& options, const Store& store, NewStor
   Converted converted;
   converted.stored = write_store("converting", records, store.size(), to, options.writing);
   converted.rewrites = rewrite.counts();
-  if (converted.stored.was_finished) compare_finished(records, to);
+  if (converted.stored.was_finished) compare_finished(records, to, options.writing.threads);
   converted.name = to.to.name();
   if (!store.guess().empty()) converted.notes.push_back(store.guess());
   for (std::string& line : store.left_out()) converted.notes.push_back(std::move(line));

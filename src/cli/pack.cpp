@@ -70,7 +70,7 @@ Packed pack_files(const PackOptions& options, const Destination& to, const Files
   packed.stored = write_store("packing", records, files.size(), store, options.writing);
   packed.rewrites = rewrite.counts();
   packed.odd = look.found();
-  if (packed.stored.was_finished) compare_finished(records, store);
+  if (packed.stored.was_finished) compare_finished(records, store, options.writing.threads);
   packed.name = to.name();
   packed.notes = files_left_out(files, options.labels);
   for (std::string& line : lost_in(

@@ -123,6 +123,30 @@ TEST_CASE("the first failure in order ends a write, what came before it is commi
   }
 }
 
+TEST_CASE("a record that can't even say its key is a bad sample") {
+  struct Unnamed : Records {
+    std::string key(std::uint64_t i) const {
+      if (i % 10 == 3) throw ps::Error(ps::Errc::corrupt, "its name is cut off");
+      return Records::key(i);
+    }
+  };
+  const auto of = [](ps::OnError policy) {
+    return ps::from(Unnamed{{.count = 100}}) | ps::shuffle() | ps::on_error({.policy = policy, .max_share = 0.2});
+  };
+  for (const unsigned threads : {1u, 3u})
+    for (const std::size_t window : {0u, 1u, 3u}) {
+      CAPTURE(threads, window);
+      CountingSink sink;
+      const ps::WriteProgress progress = ps::write(of(ps::OnError::drop), sink, {.threads = threads, .window = window});
+      CHECK(sink.committed == 90);
+      CHECK(progress.dropped == 10);
+      CHECK(progress.done == 100);
+      const auto refused = error_of([&] { ps::write(of(ps::OnError::fail), sink, {.threads = threads}); });
+      REQUIRE(refused);
+      CHECK(refused->cause() == "its name is cut off");
+    }
+}
+
 TEST_CASE("a sink's exception names the sink and the sample") {
   Sink sink;
   sink.fail_at = 12;
