@@ -11,6 +11,7 @@
 #include <set>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include <tbb/global_control.h>
 #include <tbb/info.h>
@@ -69,7 +70,7 @@ class Workers {
   void done(unsigned threads, bool asked) {
     const std::lock_guard lock(mutex_);
     forget(threads, asked);
-    if (wanted_ == 0) startable_ = started_ = 0;  // oneTBB's workers end, and are started anew for the next executor
+    if (wanted_ == 0) startable_ = started_;  // those stay, asleep, as arenas do; others may take the rest
     // Tasks that nobody came for are still oneTBB's: let go, it would start threads for them.
     if (wanted_ != 0 || !limited_) update();
   }
@@ -95,8 +96,8 @@ class Workers {
     const unsigned all = required();
     for (int i = 0; i < tries && startable_ < all; ++i) {
       if (i != 0) std::this_thread::sleep_for(std::chrono::milliseconds(5));  // some may be about to end
-      // How many of those that could be started oneTBB has started by now is not known, so none is counted.
-      startable_ = std::max(startable_, detail::startable_threads(all));
+      // Of those that could be started oneTBB may have started more than were seen; they are not counted.
+      startable_ = std::max(startable_, started_ + detail::startable_threads(all - std::min(all, started_)));
     }
     limited_ = startable_ < all;
   }
@@ -159,43 +160,85 @@ class Pending {
 
 }  // namespace
 
+// An executor's part of the process's workers.
+class Executor::Impl::Share {
+ public:
+  Share(unsigned wanted, bool asked)
+      : wanted_(wanted), asked_(asked), startable_(Workers::instance().need(wanted, asked)) {}
+  Share(const Share&) = delete;
+  Share& operator=(const Share&) = delete;
+  ~Share() { Workers::instance().done(wanted_, asked_); }
+  unsigned startable() const noexcept { return startable_; }
+  unsigned threads() const noexcept { return std::max(1u, startable_); }
+
+ private:
+  unsigned wanted_;
+  bool asked_;
+  unsigned startable_;
+};
+
 struct Executor::Impl::Arena {
-  Arena(unsigned wanted, bool asked) : workers(wanted, asked), arena(static_cast<int>(workers.threads()), 0) {}
-
-  // Its part of the process's workers, for longer than there is an arena.
-  class Share {
-   public:
-    Share(unsigned wanted, bool asked)
-        : wanted_(wanted), asked_(asked), startable_(Workers::instance().need(wanted, asked)) {}
-    Share(const Share&) = delete;
-    Share& operator=(const Share&) = delete;
-    ~Share() { Workers::instance().done(wanted_, asked_); }
-    unsigned startable() const noexcept { return startable_; }
-    unsigned threads() const noexcept { return std::max(1u, startable_); }
-
-   private:
-    unsigned wanted_;
-    bool asked_;
-    unsigned startable_;
-  } workers;
+  explicit Arena(unsigned its_threads) : threads(its_threads), arena(static_cast<int>(its_threads), 0) {
+    arena.initialize();
+  }
+  unsigned threads;
   tbb::task_arena arena;
+};
+
+// Arenas that wait for the next executor. oneTBB frees one only after a worker has looked for work there in vain a
+// hundred times, and gave way to others after each: on a busy machine those of short-lived executors would pile up.
+class Executor::Impl::IdleArenas {
+ public:
+  static IdleArenas& instance() {
+    static IdleArenas& idle = *new IdleArenas;  // never destroyed: executors may live in statics
+    return idle;
+  }
+  std::unique_ptr<Arena> take(unsigned threads) {
+    {
+      const std::lock_guard lock(mutex_);
+      // The latest: its workers are the least likely to have gone to sleep.
+      const auto at = std::find_if(arenas_.rbegin(), arenas_.rend(),
+                                   [threads](const auto& arena) { return arena->threads == threads; });
+      if (at != arenas_.rend()) {
+        std::unique_ptr<Arena> arena = std::move(*at);
+        arenas_.erase(std::next(at).base());
+        return arena;
+      }
+    }
+    return std::make_unique<Arena>(threads);
+  }
+  void keep(std::unique_ptr<Arena> arena) noexcept {
+    const std::lock_guard lock(mutex_);
+    if (arenas_.size() == arenas_.capacity()) arenas_.erase(arenas_.begin());
+    arenas_.push_back(std::move(arena));
+  }
+
+ private:
+  IdleArenas() { arenas_.reserve(16); }
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<Arena>> arenas_;  // the latest last
 };
 
 Executor::Impl::Impl(unsigned threads)
     : process_(detail::process_with_threads()), waiting_(std::make_shared<std::atomic<unsigned>>(0)) {
   const unsigned wanted = threads != 0 ? threads : std::max(1u, cores() - 1);
-  arena_ = std::make_unique<Arena>(wanted, threads != 0 && threads + 1 > cores());
-  arena_->arena.initialize();
-  threads_ = arena_->workers.threads();
+  share_ = std::make_unique<Share>(wanted, threads != 0 && threads + 1 > cores());
+  threads_ = share_->threads();
+  arena_ = IdleArenas::instance().take(threads_);
   start();
-  if (arena_->workers.startable() < wanted)
-    shortage_ = "the system let this process start only " + std::to_string(arena_->workers.startable()) + " of " +
+  if (share_->startable() < wanted)
+    shortage_ = "the system let this process start only " + std::to_string(share_->startable()) + " of " +
                 std::to_string(wanted) + (wanted == 1 ? " thread" : " threads") +
                 "; raise RLIMIT_NPROC (ulimit -u), the pids limit of its control group, or the memory it may have";
 }
 
 Executor::Impl::~Impl() {
-  if (::getpid() != process_) static_cast<void>(arena_.release());  // nothing is left in a child to be torn down
+  if (::getpid() == process_) {
+    IdleArenas::instance().keep(std::move(arena_));
+  } else {  // nothing is left in a child to be torn down
+    static_cast<void>(arena_.release());
+    static_cast<void>(share_.release());
+  }
 }
 
 // Each is held by a task until the last one is there, so that oneTBB starts them all.
@@ -206,7 +249,7 @@ void Executor::Impl::start() {
     unsigned there = 0;
     bool over = false;
   };
-  const unsigned all = std::min(Workers::instance().to_start(), arena_->workers.startable());
+  const unsigned all = std::min(Workers::instance().to_start(), share_->startable());
   if (all == 0) return;
   const auto meeting = std::make_shared<Meeting>();
   const auto attend = [meeting] {
@@ -234,8 +277,6 @@ void Executor::Impl::start() {
   close(std::chrono::milliseconds(20));
   Workers::instance().have_started(there);
 }
-
-void Executor::Impl::check_process() const { detail::check_not_forked(); }
 
 void Executor::Impl::submit(std::function<void()> task) {
   const Pending::At at = Pending::instance().add({std::move(task), waiting_});

@@ -24,8 +24,6 @@ class Executor::Impl {
   unsigned threads() const noexcept { return threads_; }
   /// Why there are fewer than were wanted; empty: there are not.
   const std::string& shortage() const noexcept { return shortage_; }
-  /// @throws Error(forked) in a child of the first process that made one.
-  void check_process() const;
   /// Runs `task` on one of the threads, soon; never inside this call. It must not throw. Any thread.
   void submit(std::function<void()> task);
   /// Tasks submitted and not begun: somebody waits for a thread.
@@ -33,13 +31,16 @@ class Executor::Impl {
   unsigned waiting() const noexcept { return waiting_->load(std::memory_order_relaxed); }
 
  private:
+  class Share;
   struct Arena;
+  class IdleArenas;
   void start();
   pid_t process_;
   unsigned threads_ = 0;
   std::string shortage_;
-  // Outlives this object where the arena is torn down before it ran everything.
+  // Outlives this object where the arena has tasks left that nobody came for.
   std::shared_ptr<std::atomic<unsigned>> waiting_;
+  std::unique_ptr<Share> share_;
   std::unique_ptr<Arena> arena_;
 };
 

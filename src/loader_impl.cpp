@@ -13,6 +13,7 @@
 #include "loader_setup.hpp"
 #include "pipeline_data.hpp"
 #include "pipeline_facts.hpp"
+#include "process.hpp"
 #include "profiled_range.hpp"
 #include "state.hpp"
 
@@ -51,9 +52,9 @@ Loader::Impl::Impl(Pipeline p, LoaderOptions o)
   if (!data.batch) throw Error(Errc::invalid_argument, "a loader needs batches: end the pipeline with | batch(n)");
   if (data.schema.size() == 0) throw Error(Errc::schema_mismatch, "the pipeline has no fields left to batch");
   detail::check_threads(options_.threads);
-  executor_.emplace(options_.executor ? *options_.executor : Executor(options_.threads));
-  executor_->impl().check_process();
+  detail::check_not_forked();
   devices_ = detail::open_devices(data, options_);
+  executor_.emplace(options_.executor ? *options_.executor : Executor(options_.threads));
   detail::DeviceModel* const device = devices_.empty() ? nullptr : devices_[0].get();
   steps_ = data.steps();
   settled_ = data.settled();

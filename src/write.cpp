@@ -7,6 +7,7 @@
 #include <penstock/stream_source.hpp>
 
 #include "failure.hpp"
+#include "process.hpp"
 
 namespace penstock {
 
@@ -38,7 +39,7 @@ SinkThreads::SinkThreads(Executor executor, unsigned threads) : executor_(std::m
 
 void SinkThreads::submit(std::function<void()> work) const noexcept {
   try {
-    executor_.impl().check_process();
+    detail::check_not_forked();
     executor_.impl().submit(std::move(work));
   } catch (...) {
     // The sink does it itself.
@@ -193,8 +194,8 @@ void check(const PipelineData& data, const WriteOptions& options) {
 WriteProgress run_write(const Pipeline& pipeline, SinkModel& sink, const WriteOptions& options) {
   const auto data = std::make_shared<const PipelineData>(pipeline.data());
   check(*data, options);
+  check_not_forked();
   const Executor executor = options.executor ? *options.executor : Executor(options.threads);
-  executor.impl().check_process();
   const unsigned threads = options.threads != 0 ? std::min(options.threads, executor.threads()) : executor.threads();
   WriteRun run(*data, sink, options);
   run.work_on(SinkThreads(executor, threads));

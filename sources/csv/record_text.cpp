@@ -3,6 +3,8 @@
 #include <cstring>
 #include <utility>
 
+#include <penstock/error.hpp>
+
 namespace penstock {
 
 std::string_view CsvSource::Impl::RecordText::read(const Impl& store, Place place) {
@@ -21,7 +23,11 @@ std::string_view CsvSource::Impl::RecordText::read(const Impl& store, Place plac
       file_ = std::move(opened);
       open_file_ = place.file;
     }
-    file_->read(buffer_for(bytes), bytes, begin);
+    try {
+      file_->read(buffer_for(bytes), bytes, begin);
+    } catch (const Error& error) {
+      throw Error(error.code(), error.cause()).with_offset(error.offset().value_or(begin) - begin);
+    }
   }
   return {buffer_.data(), bytes};
 }

@@ -17,7 +17,7 @@ namespace penstock {
 class CsvSource::Impl::RecordText {
  public:
   /// With what a CellScanner wants behind it; valid until the next call, while the store is there.
-  /// @throws Error(io).
+  /// @throws Error(io), its offset counted from the record's beginning as that of a cell is.
   std::string_view read(const Impl& store, Place place);
 
  private:

@@ -87,11 +87,34 @@ TEST_CASE("a record without the keys' cell says where it is, and so does a bad c
     CHECK(error.code() == Errc::corrupt);
     CHECK(error.key() == "t.csv:3");
     CHECK(error.index() == 1);
-    CHECK_THAT(error.what(), Catch::Matchers::Contains("line 3") &&
-                                 Catch::Matchers::Contains("ends before the column \"file\""));
+    CHECK_THAT(error.what(),
+               Catch::Matchers::Contains("line 3") && Catch::Matchers::Contains("ends before the column \"file\""));
     CHECK(refused_key(source, 3).code() == Errc::not_found);
     CHECK_THROWS_WITH(read_sample(source, 2), Catch::Matchers::Contains("t.csv:4"));
   }
+}
+
+TEST_CASE("a file that becomes shorter says at which of its bytes") {
+  const TempFolder folder;
+  std::string text = "file,n\n";
+  for (int i = 0; i < 5000; ++i) text += "k" + std::to_string(i) + ",7\n";
+  const std::string file = write(folder, "t.csv", text);
+  const CsvSource source({.path = file, .key = "file", .safe_read = true});
+  const auto reader = source.open_reader();
+  OwnedSample sample(source.schema());
+  SampleBuilder out = sample.builder();
+  reader->read(0, out);
+  const std::uint64_t bytes = text.find("k4000,") + 2;
+  std::filesystem::resize_file(file, bytes);
+  try {
+    reader->read(4000, out);
+    FAIL("it was read");
+  } catch (const Error& error) {
+    CHECK(error.code() == Errc::io);
+    CHECK(error.offset() == bytes);
+    CHECK(error.key() == "t.csv:4002");
+  }
+  CHECK(refused_key(source, 4000).code() == Errc::io);  // opened anew, it is another file
 }
 
 TEST_CASE("lines in any order are paired with the records that their keys name") {
