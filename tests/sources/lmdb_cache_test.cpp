@@ -27,6 +27,22 @@ std::string bytes_of(const std::string& file) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
+// Of LMDB 0.9: after a page's number its flags, where its nodes' offsets end, and these; in a node the key's size and
+// the key after 6 bytes.
+bool is_leaf_with(std::string_view page, std::string_view key) {
+  const auto number = [page](std::size_t at) {
+    return static_cast<std::size_t>(static_cast<unsigned char>(page.at(at)) |
+                                    static_cast<unsigned char>(page.at(at + 1)) << 8);
+  };
+  if (number(10) != 2 || number(12) > page.size()) return false;
+  for (std::size_t at = 16; at + 2 <= number(12); at += 2) {
+    const std::size_t node = number(at);
+    if (node + 8 <= page.size() && number(node + 6) == key.size() && page.substr(node + 8, key.size()) == key)
+      return true;
+  }
+  return false;
+}
+
 // While it lives, this process works in another folder.
 class Inside {
  public:
@@ -299,16 +315,16 @@ TEST_CASE("records that a damaged page of the tree hides are made again") {
   const std::vector<Got> wanted = epochs_of(in_batches(not_cached(150)), 2);
   static_cast<void>(epochs_of(in_batches(cached(folder / "cache", wide(150), made)), 1));
   std::string file = bytes_of(folder / "cache/data.mdb");
-  // The flags, behind its number, of a page of leaves.
+  // Each page of leaves that has the record in the middle: the one in use, and what is left of those before it.
   constexpr std::size_t page = 4096, flags = 10;
+  const std::string middle("\0\0\0\0\0\0\0\x4b", 8);
   std::size_t damaged = 0;
-  for (std::size_t at = 2 * page; at < file.size() && damaged == 0; at += page) {
-    const std::string_view bytes = std::string_view(file).substr(at, page);
-    // The key of a record in the middle.
-    if (bytes[flags] == 2 && contains(bytes, std::string("\0\0\0\0\0\0\0\x4b", 8))) damaged = at;
+  for (std::size_t at = 2 * page; at < file.size(); at += page) {
+    if (!is_leaf_with(std::string_view(file).substr(at, page), middle)) continue;
+    file[at + flags] = 0;
+    ++damaged;
   }
   REQUIRE(damaged != 0);
-  file[damaged + flags] = 0;
   std::ofstream(folder / "cache/data.mdb", std::ios::binary | std::ios::trunc) << file;
   made.calls->clear();
   CHECK(epochs_of(in_batches(cached(folder / "cache", wide(150), made)), 2) == wanted);
