@@ -305,9 +305,33 @@ class WebDatasetSink::Impl {
     if (read_text(webdataset::classes_file(options_.path), webdataset::source_name).value_or("") != classes_)
       refuse_there("the classes named beside them are others");
     number_ = found.finished.back();
-    for (const std::uint64_t number : found.finished) take(webdataset::shard_name(options_.path, number), true);
+    std::uint64_t samples = 0, bytes = 0;  // of the shard before
+    for (const std::uint64_t number : found.finished) {
+      const std::string file = webdataset::shard_name(options_.path, number);
+      take(file, true);
+      const webdataset::ShardIndex& shard = there_.last_shard();
+      if (number != 0 && samples < options_.max_samples &&
+          bytes + first_sample_bytes(shard) + end_bytes <= options_.max_bytes)
+        refuse_there("the shard before " + file + " is smaller than it would be now");
+      samples = shard.samples();
+      bytes = shard.end;
+      if (samples > options_.max_samples || (samples > 1 && bytes + end_bytes > options_.max_bytes))
+        refuse_there(file + " is larger than it would be now");
+    }
     if (counted() && there_.size() != size_)
       refuse_there("they hold " + std::to_string(there_.size()) + " samples, not " + std::to_string(size_));
+  }
+
+  // The members stand there one after the other.
+  std::uint64_t first_sample_bytes(const webdataset::ShardIndex& shard) const {
+    std::uint64_t end = 0;
+    if (shard.samples() == 0) return end;
+    for (std::size_t field = 0; field < encoder_.fields().size(); ++field) {
+      const webdataset::Entry& member = shard.entries[field];
+      constexpr std::uint64_t block = webdataset::tar_block_bytes;
+      end = std::max(end, member.offset + (member.size + block - 1) / block * block);
+    }
+    return end;
   }
 
   void resume(const std::string& text, const Found& found) {

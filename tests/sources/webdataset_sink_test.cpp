@@ -419,6 +419,13 @@ TEST_CASE("finished shards, and those of others, are never overwritten") {
   CHECK(refused(shard_items(21)));
   CHECK(refused(shard_items(19)));
   CHECK(code_of([&] { WebDatasetSink(options).open({{"x", DType::f32, {}}}, 20); }) == Errc::invalid_argument);
+  // Nor are they taken for shards of another size.
+  for (const std::uint64_t samples : {std::uint64_t{7}, std::uint64_t{9}, std::uint64_t{1000}})
+    CHECK(code_of([&] { WebDatasetSink({.path = folder / "t", .max_samples = samples}).open(shard_schema, 20); }) ==
+          Errc::invalid_argument);
+  CHECK(code_of([&] {
+          WebDatasetSink({.path = folder / "t", .max_samples = 8, .max_bytes = 4096}).open(shard_schema, 20);
+        }) == Errc::invalid_argument);
   CHECK(files_in(folder.path().string()) == before);
   std::filesystem::remove(folder / "t-000001.tar");
   CHECK(refused(items));
@@ -429,6 +436,26 @@ TEST_CASE("finished shards, and those of others, are never overwritten") {
     CHECK(code_of([&] { WebDatasetSink({.path = folder / name}).open(shard_schema, 20); }) == Errc::invalid_argument);
   CHECK(file_text(folder / "u-000000.tar") == "not a tar");
   CHECK(file_text(folder / "v-000000.tar.partial") == "something");
+}
+
+TEST_CASE("finished shards are known again wherever their bounds in bytes lie") {
+  const TempFolder folder;
+  std::vector<ShardItem> items = shard_items(60);
+  for (std::size_t i = 0; i < items.size(); i += 3) items[i].key += std::string(120, 'k');  // needs a header of its own
+  for (const std::uint64_t bytes : {1u, 4096u, 10'000u, 30'000u, 65'536u, 1u << 20}) {
+    CAPTURE(bytes);
+    const WebDatasetSinkOptions options{.path = folder / ("t" + std::to_string(bytes)), .max_bytes = bytes};
+    WebDatasetSink first(options);
+    REQUIRE(run(first, items));
+    const auto before = files_in(folder.path().string());
+    WebDatasetSink again(options);
+    REQUIRE(run(again, items));
+    CHECK(again.was_finished());
+    CHECK(files_in(folder.path().string()) == before);
+    WebDatasetSinkOptions others = options;
+    others.max_bytes = bytes <= 4096 ? 100'000 : 1;
+    CHECK(code_of([&] { WebDatasetSink(others).open(shard_schema, 60); }) == Errc::invalid_argument);
+  }
 }
 
 TEST_CASE("shards beside the mark of an unfinished run are refused") {

@@ -62,7 +62,7 @@ PENSTOCK_API std::string webdataset_field(std::string_view name);
 /// says how much was committed; WebDatasetSource refuses shards it finds beside that file. One process writes, which
 /// has the lock `PATH-unfinished.json.lock`; others that open it meanwhile are refused. A rerun of the same job goes on
 /// behind the last commit, and the finished shards are byte for byte those of an undisturbed run. A rerun of a finished
-/// job changes nothing: see `was_finished`. One thread at a time.
+/// job changes nothing (see `was_finished`); finished shards of other bounds are refused. One thread at a time.
 class PENSTOCK_API WebDatasetSink {
  public:
   /// What a key may have as written, at most: longer names can't be unpacked on common file systems.
