@@ -214,7 +214,7 @@ class Executor::Impl::IdleArenas {
   }
 
  private:
-  IdleArenas() { arenas_.reserve(16); }
+  IdleArenas() { arenas_.reserve(64); }
   std::mutex mutex_;
   std::vector<std::unique_ptr<Arena>> arenas_;  // the latest last
 };
