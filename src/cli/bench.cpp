@@ -87,6 +87,7 @@ Json run_json(const Run& run, const Limits& limits) {
           {"next_p99_s", run.report.next_p99_s},
           {"errors", run.report.errors},
           {"hash", run.hash.empty() ? Json(nullptr) : Json(run.hash)},
+          {"states_hash", run.states_hash.empty() ? Json(nullptr) : Json(run.states_hash)},
           {"limits",
            {{"chain_samples_per_s", run.report.limit_samples_per_s},
             {"read_samples_per_s", limits.read},
@@ -197,7 +198,7 @@ void add_bench(CLI::App& app, Command& chosen) {
   command.add_option("--depth", options->depth, "Batches in the ring; 0 = the loader's choice")
       ->check(CLI::Range(0, 4096))
       ->capture_default_str();
-  command.add_flag("--hash", options->hash, "XXH3 over all rows, indices and masks in order");
+  command.add_flag("--hash", options->hash, "XXH3 over all rows, indices and masks in order; in the JSON another over the loader's states");
   command.add_flag("--no-checksums", options->no_checksums, "Don't compare the checksums of records");
   command.add_option("--values", options->values, "What an LMDB's values are")
       ->check(CLI::IsMember({"automatic", "records", "raw", "datum"}));

@@ -53,24 +53,25 @@ std::uint64_t peak_rss_bytes() {
   return 0;
 }
 
-// XXH3 over every batch in order: the rows of each field, in the schema's order, then indices, then mask.
-class BatchHash {
+class Hash {
  public:
-  BatchHash() : state_(XXH3_createState(), XXH3_freeState) { XXH3_64bits_reset(state_.get()); }
-  void add(const Batch& batch) {
-    for (const Field& field : batch.schema()) {
-      const TensorView rows = batch[field.name];
-      add(rows.data, rows.bytes());
-    }
-    add(batch.indices().data(), batch.indices().size_bytes());
-    add(batch.mask().data(), batch.mask().size_bytes());
-  }
+  Hash() : state_(XXH3_createState(), XXH3_freeState) { XXH3_64bits_reset(state_.get()); }
+  void add(const void* data, std::size_t bytes) { XXH3_64bits_update(state_.get(), data, bytes); }
   std::string text() const { return fmt::format("{:016x}", XXH3_64bits_digest(state_.get())); }
 
  private:
-  void add(const void* data, std::size_t bytes) { XXH3_64bits_update(state_.get(), data, bytes); }
   std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> state_;
 };
+
+// The rows of each field, in the schema's order, then indices, then mask.
+void add_batch(Hash& hash, const Batch& batch) {
+  for (const Field& field : batch.schema()) {
+    const TensorView rows = batch[field.name];
+    hash.add(rows.data, rows.bytes());
+  }
+  hash.add(batch.indices().data(), batch.indices().size_bytes());
+  hash.add(batch.mask().data(), batch.mask().size_bytes());
+}
 
 }  // namespace
 
@@ -78,7 +79,7 @@ Run run_once(const Pipeline& pipeline, const RunOptions& options) {
   Run run;
   run.threads = options.threads;
   run.peak_is_of_run = reset_peak_rss();
-  BatchHash hash;
+  Hash batches, states;
   {
     const double cpu_before = process_cpu();
     const Clock::time_point start = Clock::now();
@@ -92,7 +93,11 @@ Run run_once(const Pipeline& pipeline, const RunOptions& options) {
     for (std::uint64_t epoch = 0; epoch < options.epochs; ++epoch) {
       for (Batch& batch : loader.epoch()) {
         if (std::exchange(first, false)) run.first_batch_s = since(start);
-        if (options.hash) hash.add(batch);
+        if (options.hash) {
+          add_batch(batches, batch);
+          const State state = loader.state();
+          states.add(&state, sizeof(state));
+        }
         progress.set(rows += batch.size());
       }
     }
@@ -103,7 +108,10 @@ Run run_once(const Pipeline& pipeline, const RunOptions& options) {
     if (run.samples != 0) run.cpu_s_per_1000 = 1000 * (process_cpu() - cpu_before) / static_cast<double>(run.samples);
   }
   run.peak_rss_bytes = peak_rss_bytes();
-  if (options.hash) run.hash = hash.text();
+  if (options.hash) {
+    run.hash = batches.text();
+    run.states_hash = states.text();
+  }
   return run;
 }
 

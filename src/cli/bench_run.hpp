@@ -27,7 +27,8 @@ struct Run {
   double first_batch_s = 0;          ///< the loader's construction included
   std::uint64_t peak_rss_bytes = 0;  ///< 0 where the system doesn't tell
   bool peak_is_of_run = false;       ///< false: of the process so far
-  std::string hash;                  ///< 16 hex digits, or empty
+  std::string hash;                  ///< of all batches; 16 hex digits, or empty
+  std::string states_hash;           ///< of the loader's state after each batch; likewise
   Report report;
 };
 

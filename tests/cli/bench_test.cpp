@@ -23,7 +23,10 @@ TEST_CASE("bench gives the same hash at any thread count, in every run, from a s
     const auto json = result.json();
     REQUIRE(json["runs"].size() == 3);
     CHECK(json["runs"][2]["threads"] == 5);
-    for (const auto& run : json["runs"]) hashes.insert(run["hash"].get<std::string>());
+    for (const auto& run : json["runs"]) {
+      hashes.insert(run["hash"].get<std::string>());
+      CHECK(run["states_hash"] == json["runs"][0]["states_hash"]);
+    }
   }
   CHECK(hashes.size() == 1);
   const ToolResult other =
@@ -51,6 +54,7 @@ TEST_CASE("bench --json holds what scripts rely on") {
     CHECK(run["samples"] == 122);
     CHECK(run["errors"] == 0);
     CHECK(run["hash"].is_null());
+    CHECK(run["states_hash"].is_null());
     CHECK(run["limits"]["read_samples_per_s"] > 0);
     CHECK(run["limits"]["memcpy_samples_per_s"] > 0);
     CHECK(run["limits"].contains("chain_samples_per_s"));
