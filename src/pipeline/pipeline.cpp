@@ -5,7 +5,7 @@
 #include <penstock/error.hpp>
 
 #include "base/process.hpp"
-#include "pipeline/join.hpp"
+#include "pipeline/add_stage.hpp"
 #include "pipeline/pipeline_data.hpp"
 #include "pipeline/pipeline_facts.hpp"
 

@@ -1,4 +1,4 @@
-#include "pipeline/join_cache.hpp"
+#include "pipeline/add_cache.hpp"
 
 #include <utility>
 #include <variant>
@@ -89,7 +89,7 @@ CacheKey key_of(const PipelineData& data, const CacheItem& item) {
 
 }  // namespace
 
-void join_cache(PipelineData& data, const CacheItem& item) {
+void add_cache(PipelineData& data, const CacheItem& item) {
   check(data, item);
   std::shared_ptr<CacheModel> opened;
   try {

@@ -6,6 +6,6 @@ namespace penstock::detail {
 
 /// Adds a stage behind `batch`, whose `out` is of a delivered row. @throws Error(schema_mismatch | unsupported) that
 /// names it.
-void join_device_stage(PipelineData& data, BoundStage stage);
+void add_device_stage(PipelineData& data, BoundStage stage);
 
 }  // namespace penstock::detail

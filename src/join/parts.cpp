@@ -1,4 +1,4 @@
-#include "data/parts.hpp"
+#include "join/parts.hpp"
 
 #include <algorithm>
 #include <utility>

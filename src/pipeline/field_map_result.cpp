@@ -1,4 +1,4 @@
-#include "join/join_field_map.hpp"
+#include "pipeline/field_map_result.hpp"
 
 #include <utility>
 

@@ -1,4 +1,4 @@
-#include "pipeline/join.hpp"
+#include "pipeline/add_stage.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -9,13 +9,13 @@
 #include "base/hash.hpp"
 #include "data/labels.hpp"
 #include "data/row_layout.hpp"
-#include "join/join_field_map.hpp"
 #include "order/block_shuffle.hpp"
 #include "order/orders.hpp"
 #include "order/splits.hpp"
+#include "pipeline/add_cache.hpp"
+#include "pipeline/add_device_stage.hpp"
 #include "pipeline/batch_bounds.hpp"
-#include "pipeline/join_cache.hpp"
-#include "pipeline/join_device.hpp"
+#include "pipeline/field_map_result.hpp"
 
 namespace penstock::detail {
 
@@ -113,7 +113,7 @@ class Join {
 
   void operator()(const CacheItem& item) {
     refuse_after_batch(item.maker->label());
-    join_cache(data_, item);
+    add_cache(data_, item);
   }
 
   void operator()(const DecodeItem& item) {
@@ -458,7 +458,7 @@ class Join {
 
   void add_device_stage(const std::string& name, const std::string& label, std::string options, std::uint64_t version,
                         Schema out) {
-    join_device_stage(
+    add_device_stage(
         data_, {stage_, name, label, std::move(options), next_key(name), version, data_.delivered(), std::move(out)});
   }
 

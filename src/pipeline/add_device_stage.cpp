@@ -1,4 +1,4 @@
-#include "pipeline/join_device.hpp"
+#include "pipeline/add_device_stage.hpp"
 
 #include <string>
 #include <utility>
@@ -33,7 +33,7 @@ void check_kept(const Field& in, const Field& out, const std::string& label) {
 
 }  // namespace
 
-void join_device_stage(PipelineData& data, BoundStage stage) {
+void add_device_stage(PipelineData& data, BoundStage stage) {
   if (stage.out.size() == 0) throw Error(Errc::schema_mismatch, "the stage leaves no field").with_stage(stage.label);
   const Schema sample = data.sample();
   data.device_stages.push_back(std::move(stage));
