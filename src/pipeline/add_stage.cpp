@@ -22,9 +22,9 @@ namespace penstock::detail {
 namespace {
 
 // Adds one stage to a copy of the pipeline, checking it against what stands before.
-class Join {
+class AddStage {
  public:
-  Join(PipelineData& data, const Stage& stage) : data_(data), stage_(stage) {}
+  AddStage(PipelineData& data, const Stage& stage) : data_(data), stage_(stage) {}
 
   void operator()(const OrderItem& item) {
     if (item.per_record) refuse_changing_orders(item.model->name());
@@ -501,8 +501,8 @@ void check_shard(const PipelineData& data) {
 
 }  // namespace
 
-void join(PipelineData& data, const Stage& stage) {
-  std::visit(Join(data, stage), stage.model().item);
+void add_stage(PipelineData& data, const Stage& stage) {
+  std::visit(AddStage(data, stage), stage.model().item);
   check_shard(data);
 }
 

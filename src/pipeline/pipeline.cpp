@@ -25,7 +25,7 @@ Pipeline::Pipeline(std::shared_ptr<const detail::SourceModel> source) {
 
 Pipeline operator|(const Pipeline& pipeline, const Stage& stage) {
   auto data = std::make_shared<detail::PipelineData>(*pipeline.data_);
-  detail::join(*data, stage);
+  detail::add_stage(*data, stage);
   return Pipeline(std::shared_ptr<const detail::PipelineData>(std::move(data)));
 }
 
