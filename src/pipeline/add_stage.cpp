@@ -458,7 +458,7 @@ class AddStage {
 
   void add_device_stage(const std::string& name, const std::string& label, std::string options, std::uint64_t version,
                         Schema out) {
-    add_device_stage(
+    detail::add_device_stage(
         data_, {stage_, name, label, std::move(options), next_key(name), version, data_.delivered(), std::move(out)});
   }
 

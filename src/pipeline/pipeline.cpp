@@ -55,10 +55,4 @@ void Pipeline::fill(std::uint64_t epoch, std::uint64_t first, std::span<std::uin
   data_->fill(epoch, first, out);
 }
 
-OwnedSample Pipeline::at(std::uint64_t position, std::uint64_t epoch, std::uint32_t child) const {
-  std::uint64_t index = 0;
-  fill(epoch, position, {&index, 1});
-  return detail::run_once(*data_, Place{epoch, position, child, 0}, index);
-}
-
 }  // namespace penstock
