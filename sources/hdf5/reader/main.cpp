@@ -1,4 +1,4 @@
 // penstock-hdf5-reader: reads an HDF5 file for a process that does not trust it. Started by the library alone.
-#include "reader/serve.hpp"
+#include "serve.hpp"
 
 int main(int count, char** arguments) { return penstock::hdf5::serve_reader(count, arguments); }
