@@ -126,16 +126,16 @@ Row jpeg_vs_plain(const RowSpec& spec, const Settings& settings) {
 
 // The same pipeline in the other placement, with a filter that keeps all: every row is finished where it waits and
 // copied into the batch.
-Row settled_vs_direct(const RowSpec& spec, const Settings& settings) {
+Row reordered_vs_direct(const RowSpec& spec, const Settings& settings) {
   const JpegJob job(settings, false);
-  std::uint64_t settled_round = 0, direct_round = 0;
+  std::uint64_t reordered_round = 0, direct_round = 0;
   Row row = compare(
       spec, settings,
       [&] {
         const Executor executor(settings.threads);
-        const Pipeline settled = job.pipeline(++settled_round, filter([](const Sample&) { return true; }));
-        Timing timing = time_loader(settled, executor, settings.threads);
-        timing.value = static_cast<double>(settled.size()) / timing.value;
+        const Pipeline reordered = job.pipeline(++reordered_round, filter([](const Sample&) { return true; }));
+        Timing timing = time_loader(reordered, executor, settings.threads);
+        timing.value = static_cast<double>(reordered.size()) / timing.value;
         return timing;
       },
       [&] { return job.ours(settings.threads, ++direct_round); });

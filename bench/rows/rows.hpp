@@ -17,7 +17,7 @@ using RowFunction = Row (*)(const RowSpec&, const Settings&);
 Row jpeg_vs_raw(const RowSpec& spec, const Settings& settings);
 Row jpeg_vs_raw_noisy(const RowSpec& spec, const Settings& settings);
 Row jpeg_vs_plain(const RowSpec& spec, const Settings& settings);
-Row settled_vs_direct(const RowSpec& spec, const Settings& settings);
+Row reordered_vs_direct(const RowSpec& spec, const Settings& settings);
 Row staged_vs_direct(const RowSpec& spec, const Settings& settings);
 Row jpeg_seekable_q90(const RowSpec& spec, const Settings& settings);
 Row jpeg_seekable_noisy(const RowSpec& spec, const Settings& settings);

@@ -62,7 +62,7 @@ struct LoaderOptions {
                                           ///< is kept as long as the loader
   std::size_t pinned_memory = 0;          ///< bytes of the host's memory that a device reads by itself: `depth` batches
                                           ///< lie there; 0 = no limit but `memory`, which counts them as well
-  std::size_t settle_bytes = 0;           ///< bytes of finished samples that wait until those before them are decided,
+  std::size_t reorder_bytes = 0;          ///< bytes of finished samples that wait until those before them are decided,
                                           ///< in a pipeline with filter, flat_map, drop or a stream; 0 = one batch.
                                           ///< Never fewer than 4 samples a runner
   std::size_t block_bytes = 0;            ///< bytes of decoded blocks that are kept for the records that share them

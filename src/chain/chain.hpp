@@ -111,7 +111,7 @@ class ChainRun final : public Cells {
   RowOutlet* outlet = nullptr;         ///< what such fields are appended to; where there are some
   std::vector<StepCounters> counters;  ///< one per step
   ChainCounters totals;
-  ChainCounters parents, reads;     ///< of origins, and of records of a stream
+  ChainCounters parents, reads;     ///< of shared_records, and of records of a stream
   DelayMeter delay;                 ///< of the runner that has it
   std::uint64_t sample_ns = 0;      ///< wall time of the last measured chain; 0 = none yet
   const std::string* at = nullptr;  ///< label of the stage in work, for errors

@@ -16,7 +16,7 @@ std::string where(const detail::Chain& chain, const Step& step) {
   std::string fields;
   for (const auto* homes : {&step.homes, &step.varying_homes})
     for (const Step::Home& home : *homes) fields += (fields.empty() ? "" : ", ") + chain.data().schema[home.row].name;
-  return "; writes " + fields + (chain.data().settled() ? " where it waits for its place" : " into the batch");
+  return "; writes " + fields + (chain.data().reordered() ? " where it waits for its place" : " into the batch");
 }
 
 // What becomes of fields whose size differs from sample to sample, and what ends a batch.
@@ -135,15 +135,15 @@ std::string Pipeline::plan() const {
                        : d.batch->options.tail == Tail::drop ? "dropped"
                                                              : "padded, with mask";
     out += "batch   " + std::string(d.bounded ? "at most " : "") + std::to_string(d.batch->rows) + " rows, ";
-    if (d.settled())
-      out += "settled: what is left of the samples is copied in order, once" +
+    if (d.reordered())
+      out += "reordered: what is left of the samples is copied in order, once" +
              (d.fixed_steps() != 0
                   ? "; " + std::to_string(d.fixed_steps()) + " an epoch"
                   : "; only the epoch's end tells how many there are; the last batch, where incomplete, is " +
                         std::string(tail));
     else
       out += std::to_string(d.steps()) + " an epoch";
-    if (!d.settled() && d.fixed_steps() == 0 && d.size % d.batch->rows != 0)
+    if (!d.reordered() && d.fixed_steps() == 0 && d.size % d.batch->rows != 0)
       out += "; the last one, of " + std::to_string(d.size % d.batch->rows) + " rows, is " + tail;
     out += describe(d) + "\n";
   }

@@ -108,8 +108,8 @@ std::uint64_t Batch::size() const noexcept { return lease_ == nullptr ? 0 : leas
 std::uint64_t Batch::global_size() const noexcept {
   if (lease_ == nullptr) return 0;
   const detail::PipelineData& data = lease_->data();
-  if (!data.settled()) return data.global_valid(number());
-  // Where ranks share a settled batch, all of them are full.
+  if (!data.reordered()) return data.global_valid(number());
+  // Where ranks share a reordered batch, all of them are full.
   return data.shard_value().world > 1 ? data.batch->rows : std::max(lease_->info().valid, lease_->info().of_all);
 }
 std::span<const std::uint64_t> Batch::indices() const noexcept {

@@ -9,7 +9,7 @@
 #include <penstock/report.hpp>
 
 #include "delivery/lease.hpp"
-#include "reorder/settle.hpp"
+#include "reorder/reorder_buffer.hpp"
 #include "ring/batch_info.hpp"
 #include "ring/leases_exhausted.hpp"
 

@@ -56,7 +56,7 @@ class DeviceDelivery final : public Delivery {
       : engine_(std::move(engine)),
         slots_(engine_->slots().depth()),
         epochs_(options.epochs),
-        settled_(data->settled()),
+        reordered_(data->reordered()),
         ring_(std::make_shared<DeviceRing>(std::move(devices), std::move(data), engine_->slots().layout(),
                                            options.grows ? std::min(options.depth, 2u) : options.depth, options.depth,
                                            options.memory)) {
@@ -324,7 +324,7 @@ class DeviceDelivery final : public Delivery {
     ++in_flight_;
     sent_.push_back(sent);
     made_.push_back({.batch = &to});
-    if (!settled_ && next != epoch_) begin_epoch(next);
+    if (!reordered_ && next != epoch_) begin_epoch(next);
   }
 
   void begin_epoch(std::uint64_t epoch) noexcept {
@@ -374,7 +374,7 @@ class DeviceDelivery final : public Delivery {
   std::shared_ptr<Engine> engine_;
   const std::size_t slots_;  // of the engine's ring
   const std::uint64_t epochs_;
-  const bool settled_;
+  const bool reordered_;
   std::shared_ptr<DeviceRing> ring_;
   std::vector<std::unique_ptr<DeviceLane>> lanes_;  // one for each device
 

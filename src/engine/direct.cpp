@@ -4,7 +4,7 @@
 #include "base/clock.hpp"
 #include "base/relax.hpp"
 #include "engine/engine.hpp"
-#include "pipeline/make.hpp"
+#include "pipeline/outcome.hpp"
 
 // A runner's work where every position is one sample, whose row is known when its ticket is issued.
 namespace penstock::detail {
@@ -123,9 +123,9 @@ void Engine::fill_row(ChainRun& run, Slot& slot, std::uint64_t row, std::uint64_
   SlotOutlet outlet(slot);
   run.outlet = &outlet;
   const std::uint64_t index = slot.indices[row];
-  Made made;
+  Outcome outcome;
   make_sample(
-      *data_, data_->place_at(slot.epoch, slot.first + row), index, made,
+      *data_, data_->place_at(slot.epoch, slot.first + row), index, outcome,
       [&](const Place& place, std::uint64_t of) {
         return chain_.run(run, place, of, run.rows,
                           place.attempt == 0 ? measures(ticket, run.totals.measured.get(), run.sample_ns) : 0);
@@ -134,19 +134,19 @@ void Engine::fill_row(ChainRun& run, Slot& slot, std::uint64_t row, std::uint64_
         run.copied_bytes = 0;
         return chain_.describe_failure(run, of);
       });
-  const bool cleared = made.masked || made.fatal;
+  const bool cleared = outcome.masked || outcome.fatal;
   if (!cleared && slots_.layout().row().varying() != 0) note_varying(run, slot, row);
-  if (made.attempt == 0 && !made.bad && !made.fatal) [[likely]]
+  if (outcome.attempt == 0 && !outcome.bad && !outcome.fatal) [[likely]]
     return;
   if (cleared) {
     slots_.clear_row(slot, row);
     slot.mask[row] = 0;
   }
-  if (made.bad) fail_row(slot, row, std::move(*made.bad), false);
-  if (made.fatal) return fail_row(slot, row, std::move(*made.fatal), true);
-  if (made.attempt == 0) return;
+  if (outcome.bad) fail_row(slot, row, std::move(*outcome.bad), false);
+  if (outcome.fatal) return fail_row(slot, row, std::move(*outcome.fatal), true);
+  if (outcome.attempt == 0) return;
   const std::lock_guard lock(slot.bad_mutex);
-  slot.replaced.push_back({row, made.index});
+  slot.replaced.push_back({row, outcome.index});
 }
 
 void Engine::note_varying(const ChainRun& run, Slot& slot, std::uint64_t row) noexcept {

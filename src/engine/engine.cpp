@@ -31,28 +31,28 @@ Engine::Engine(std::shared_ptr<const PipelineData> data, const EngineOptions& op
       may_spin_(options.threads < usable_cores()) {
   door_->engine = this;
   if (const BlockModel* const model = data_->source->block_model(); model != nullptr) {
-    // Of a settled pipeline, what is in flight are cells, or the records that share something.
-    const std::size_t in_flight = !data_->settled()      ? options.depth * static_cast<std::size_t>(rows_)
-                                  : options.origins != 0 ? options.origins
-                                                         : options.cells;
+    // Of a reordered pipeline, what is in flight are entries, or the records that share something.
+    const std::size_t in_flight = !data_->reordered()           ? options.depth * static_cast<std::size_t>(rows_)
+                                  : options.shared_records != 0 ? options.shared_records
+                                                                : options.entries;
     blocks_ = std::make_unique<BlockSchedule>(*model, options.block_limit, in_flight, in_flight, *options.memory,
-                                              data_->settled() ? std::vector<std::size_t>() : place_bytes());
+                                              data_->reordered() ? std::vector<std::size_t>() : place_bytes());
   }
-  if (data_->settled()) {
-    SettledOptions settled;
-    settled.threads = options.threads;
-    settled.cells = options.cells;
-    settled.origins = options.origins;
-    settled.scratch_limit = options.scratch_limit;
-    settled.origin_limit = options.origin_limit;
-    settled.cell_limit = options.cell_limit;
-    settled.epochs = options.epochs;
-    settled.memory = options.memory;
-    settled.blocks = blocks_.get();
-    settled.skips = options.skips;
-    settled.stop = stop_source_.get_token();
-    SettledHost& host = *this;
-    settled_ = std::make_unique<Settled>(data_, chain_, settled, slots_, host);
+  if (data_->reordered()) {
+    ReorderedOptions reordered;
+    reordered.threads = options.threads;
+    reordered.entries = options.entries;
+    reordered.shared_records = options.shared_records;
+    reordered.scratch_limit = options.scratch_limit;
+    reordered.shared_record_limit = options.shared_record_limit;
+    reordered.entry_limit = options.entry_limit;
+    reordered.epochs = options.epochs;
+    reordered.memory = options.memory;
+    reordered.blocks = blocks_.get();
+    reordered.skips = options.skips;
+    reordered.stop = stop_source_.get_token();
+    ReorderedHost& host = *this;
+    reordered_ = std::make_unique<Reordered>(data_, chain_, reordered, slots_, host);
     ends_.reserve(options.depth);
     if (options.keeps_places)
       for (const auto& slot : slots_.all()) slot->places.resize(rows_);
@@ -65,10 +65,10 @@ Engine::Engine(std::shared_ptr<const PipelineData> data, const EngineOptions& op
 // user's code and may be slow, so the mutex is let go while they are asked; one thread does it at a time, and sees what
 // became free meanwhile, but not for ever.
 void Engine::admit(Lock& lock) noexcept {
-  if (data_->settled()) {
-    if (settled_ == nullptr) return;  // the loader is gone
-    settled_->settle().stalled().store(false, std::memory_order_seq_cst);
-    if (!closed_ && !paused() && settled_->has_work()) wake(lock);
+  if (data_->reordered()) {
+    if (reordered_ == nullptr) return;  // the loader is gone
+    reordered_->buffer().stalled().store(false, std::memory_order_seq_cst);
+    if (!closed_ && !paused() && reordered_->has_work()) wake(lock);
     return;
   }
   if (admitting_) return;
@@ -159,9 +159,9 @@ void Engine::seek(Cursor cursor, const QuotaCount& count) {
   paused_.store(true, std::memory_order_seq_cst);
   changed_.wait(lock, [this] { return running_ == 0 && !admitting_; });
   for (std::uint64_t o = delivered_; o < admitted_.load(std::memory_order_relaxed); ++o) slots_.release(slot_of(o));
-  if (settled_ != nullptr) {
-    if (Slot* const open = settled_->open_slot(); open != nullptr) slots_.release(*open);
-    settled_->reset(cursor, count);
+  if (reordered_ != nullptr) {
+    if (Slot* const open = reordered_->open_slot(); open != nullptr) slots_.release(*open);
+    reordered_->reset(cursor, count);
     ends_.clear();
   }
   tickets_.reset();
@@ -183,7 +183,7 @@ void Engine::seek(Cursor cursor, const QuotaCount& count) {
 }
 
 Slot* Engine::wait(std::uint64_t epoch) {
-  if (settled_ != nullptr) return wait_settled(epoch);
+  if (reordered_ != nullptr) return wait_reordered(epoch);
   Lock lock(mutex_, std::defer_lock);
   if (delivered_ == admitted_.load(std::memory_order_acquire)) {
     lock.lock();
@@ -258,13 +258,13 @@ void Engine::close() noexcept {
   }
   std::vector<std::unique_ptr<ChainRun>> runs;  // readers and streams are a user's: they go without the mutex
   std::unique_ptr<BlockSchedule> blocks;
-  std::unique_ptr<Settled> settled;
+  std::unique_ptr<Reordered> reordered;
   Lock lock(mutex_);
   closed_ = true;
   changed_.wait(lock, [this] { return running_ == 0 && !admitting_; });
   idle_runs_.clear();
   runs.swap(runs_);
-  settled.swap(settled_);
+  reordered.swap(reordered_);
   blocks.swap(blocks_);
   lock.unlock();
 }
@@ -293,19 +293,19 @@ Engine::Totals Engine::totals() const {
     t.parents += run->parents.samples.get();
     t.parents_stood_for += run->parents.stood_for.get();
     t.reads += run->reads.samples.get();
-    t.origin_bytes = std::max<std::size_t>(t.origin_bytes,
-                                           std::max(run->parents.scratch_bytes.get(), run->reads.scratch_bytes.get()));
+    t.shared_record_bytes = std::max<std::size_t>(
+        t.shared_record_bytes, std::max(run->parents.scratch_bytes.get(), run->reads.scratch_bytes.get()));
     t.reads_stood_for += run->reads.stood_for.get();
     t.scratch_bytes = std::max<std::size_t>(t.scratch_bytes, run->totals.scratch_bytes.get());
   }
   t.kept = t.samples;
-  if (settled_ != nullptr) {
-    t.kept = settled_->settle().kept();
-    t.cells = settled_->settle().rows();
-    t.cell_bytes = settled_->settle().bytes_each() + settled_->settle().most_appended();
-    t.copied_bytes += settled_->settle().appended_bytes();
+  if (reordered_ != nullptr) {
+    t.kept = reordered_->buffer().kept();
+    t.entries = reordered_->buffer().rows();
+    t.entry_bytes = reordered_->buffer().bytes_each() + reordered_->buffer().most_appended();
+    t.copied_bytes += reordered_->buffer().appended_bytes();
     t.copied_bytes += t.kept * slots_.layout().row().row_bytes();
-    t.origins = settled_->origins() != nullptr ? settled_->origins()->size() : 0;
+    t.shared_records = reordered_->shared_records() != nullptr ? reordered_->shared_records()->size() : 0;
   }
   if (blocks_ != nullptr) t.blocks = blocks_->counts();
   t.slot_bytes = slots_.layout().bytes() + slots_.appended_bytes();

@@ -20,7 +20,7 @@
 #include "blocks/block_schedule.hpp"
 #include "chain/chain.hpp"
 #include "pipeline/pipeline_data.hpp"
-#include "reorder/settled.hpp"
+#include "reorder/reordered.hpp"
 #include "ring/leases_exhausted.hpp"
 #include "ring/slots.hpp"
 #include "ring/tickets.hpp"
@@ -34,16 +34,16 @@ struct EngineOptions {
   unsigned threads = 1;
   unsigned depth = 4;
   std::size_t scratch_limit = 0;
-  std::size_t slot_limit = ~std::size_t{0}, cell_limit = ~std::size_t{0};  ///< bytes for fields of any size
-  std::uint64_t epochs = 0;                                                ///< 0 = no end
-  std::size_t cells = 0;  ///< of a settled pipeline: samples in work, and records they share
-  std::size_t origins = 0;
-  std::size_t origin_limit = 0;
+  std::size_t slot_limit = ~std::size_t{0}, entry_limit = ~std::size_t{0};  ///< bytes for fields of any size
+  std::uint64_t epochs = 0;                                                 ///< 0 = no end
+  std::size_t entries = 0;  ///< of a reordered pipeline: samples in work, and records they share
+  std::size_t shared_records = 0;
+  std::size_t shared_record_limit = 0;
   std::size_t block_limit = 0;  ///< bytes for blocks that records share
   MemoryResource* memory = nullptr;
   MemoryResource* slot_memory = nullptr;  ///< where fields of fixed sizes lie; null: `memory`
-  bool keeps_places = false;              ///< of rows of a settled pipeline
-  OriginSkips* skips = nullptr;           ///< asked inside wait()
+  bool keeps_places = false;              ///< of rows of a reordered pipeline
+  RecordSkips* skips = nullptr;           ///< asked inside wait()
 };
 
 /// What a loader and its runners share: tickets, ring, and the runners' working state.
@@ -52,8 +52,8 @@ struct EngineOptions {
 /// Runners take tickets without the mutex, and need it only to begin, to leave, and to wake a waiting consumer. Batches
 /// that outlive the loader keep this alive.
 ///
-/// A settled pipeline's runners find their work in `Settled`; here are the threads, the ring, and the consumer.
-class Engine final : private SettledHost {
+/// A reordered pipeline's runners find their work in `Reordered`; here are the threads, the ring, and the consumer.
+class Engine final : private ReorderedHost {
  public:
   /// `executor` must live until close() has returned.
   Engine(std::shared_ptr<const PipelineData> data, const EngineOptions& options, Executor::Impl& executor);
@@ -99,7 +99,7 @@ class Engine final : private SettledHost {
     std::uint64_t kept = 0;                             ///< samples that have a row, or will
     std::size_t slot_bytes = 0;
     BlockSchedule::Counts blocks;
-    std::size_t cells = 0, cell_bytes = 0, origins = 0, origin_bytes = 0;
+    std::size_t entries = 0, entry_bytes = 0, shared_records = 0, shared_record_bytes = 0;
     unsigned threads_seen = 0;
     std::size_t readers = 0;
     std::string reader_error;       ///< why there are no more of them
@@ -117,8 +117,8 @@ class Engine final : private SettledHost {
   std::size_t most_runners() const noexcept;
   void runner_main(Lock& lock) noexcept;
   bool has_work() noexcept;
-  bool work_settled(ChainRun& run) noexcept;
-  Slot* wait_settled(std::uint64_t epoch);
+  bool work_reordered(ChainRun& run) noexcept;
+  Slot* wait_reordered(std::uint64_t epoch);
   bool epoch_over(std::uint64_t epoch) noexcept;
   LeasesExhausted leases_exhausted() const;
 
@@ -137,7 +137,7 @@ class Engine final : private SettledHost {
     } while (!ready() && !paused() && !failed_ && running_ == 0 && has_work());
   }
 
-  // -- what a settled pipeline tells --
+  // -- what a reordered pipeline tells --
   Slot* open_batch() noexcept override;
   void close_batch(Slot& slot) noexcept override;
   void discard_batch(Slot& slot) noexcept override;
@@ -189,7 +189,7 @@ class Engine final : private SettledHost {
   bool advises_;
   std::stop_source stop_source_;
   std::unique_ptr<BlockSchedule> blocks_;  ///< where records share some
-  std::unique_ptr<Settled> settled_;       ///< null: placed directly
+  std::unique_ptr<Reordered> reordered_;   ///< null: placed directly
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;
@@ -199,7 +199,7 @@ class Engine final : private SettledHost {
   std::uint64_t delivered_ = 0;
   std::size_t leased_ = 0;
   Cursor cursor_;               ///< of the next batch to admit
-  std::vector<EpochEnd> ends_;  ///< of a settled pipeline, oldest first; never more than there are slots
+  std::vector<EpochEnd> ends_;  ///< of a reordered pipeline, oldest first; never more than there are slots
   std::vector<std::unique_ptr<ChainRun>> runs_;
   std::vector<ChainRun*> idle_runs_;
   unsigned scheduled_ = 0, threads_seen_ = 0;

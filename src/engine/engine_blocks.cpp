@@ -59,7 +59,7 @@ bool Engine::step_in_blocks(ChainRun& run) noexcept {
 }
 
 BlockSchedule::Feed Engine::feed(Cursor at) const {
-  if (data_->settled()) {
+  if (data_->reordered()) {
     Positions positions(*data_);
     positions.begin(at);
     return [this, positions](std::vector<std::uint64_t>& out) mutable {

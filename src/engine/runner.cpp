@@ -62,7 +62,7 @@ void Engine::runner_main(Lock& lock) noexcept {
   for (;;) {
     lock.unlock();
     run->delay.begin(now_ns());
-    const bool gives_way = settled_ != nullptr ? work_settled(*run) : work_directly(*run);
+    const bool gives_way = reordered_ != nullptr ? work_reordered(*run) : work_directly(*run);
     run->delay.end(now_ns());
     run->reader->pause();
     lock.lock();
@@ -83,19 +83,19 @@ void Engine::runner_main(Lock& lock) noexcept {
 }
 
 // True: others wait for a thread, and this one has had its turn.
-bool Engine::work_settled(ChainRun& run) noexcept {
+bool Engine::work_reordered(ChainRun& run) noexcept {
   const std::uint64_t begun = now_ns();
   while (!paused()) {
-    if (!settled_->step(run)) {
-      for (int i = 0; i < 256 && !settled_->has_work(); ++i) relax();
-      if (!settled_->has_work()) return false;
+    if (!reordered_->step(run)) {
+      for (int i = 0; i < 256 && !reordered_->has_work(); ++i) relax();
+      if (!reordered_->has_work()) return false;
     }
     if (executor_->waiting() != 0 && now_ns() - begun > turn_ns) return true;
   }
   return false;
 }
 
-bool Engine::has_work() noexcept { return settled_ != nullptr ? settled_->has_work() : has_direct_work(); }
+bool Engine::has_work() noexcept { return reordered_ != nullptr ? reordered_->has_work() : has_direct_work(); }
 
 void Engine::finish_parts(Slot& slot, std::uint32_t parts) noexcept {
   const Slots::Finished finished = slots_.finish(slot, parts);
@@ -118,8 +118,8 @@ void Engine::help(Lock& lock) {
   if (ChainRun* const run = lease_run(lock); run != nullptr) {
     lock.unlock();
     const std::uint64_t before = run->totals.samples.get();
-    if (settled_ != nullptr)
-      settled_->step(*run);
+    if (reordered_ != nullptr)
+      reordered_->step(*run);
     else
       help_directly(*run);
     run->reader->pause();

@@ -33,12 +33,12 @@ detail::EngineOptions engine_options(const detail::Budget& budget, const LoaderO
   o.depth = budget.depth;
   o.scratch_limit = budget.scratch_limit;
   o.epochs = options.epochs;
-  o.cells = budget.cells;
-  o.origins = budget.origins;
-  o.origin_limit = budget.origin_limit;
+  o.entries = budget.entries;
+  o.shared_records = budget.shared_records;
+  o.shared_record_limit = budget.shared_record_limit;
   o.block_limit = budget.block_limit;
   o.slot_limit = budget.slot_limit;
-  o.cell_limit = budget.cell_limit;
+  o.entry_limit = budget.entry_limit;
   o.memory = options.host_memory != nullptr ? options.host_memory : &host_memory();
   if (device != nullptr && options.host_memory == nullptr) o.slot_memory = &device->pinned_memory();
   return o;
@@ -57,10 +57,10 @@ Loader::Impl::Impl(Pipeline p, LoaderOptions o)
   executor_.emplace(options_.executor ? *options_.executor : Executor(options_.threads));
   detail::DeviceModel* const device = devices_.empty() ? nullptr : devices_[0].get();
   steps_ = data.steps();
-  settled_ = data.settled();
+  reordered_ = data.reordered();
   endless_ = data.fixed_steps() != 0;
   detail::check_steps(data);
-  empty_ = settled_ ? data.size == 0 : steps_ == 0;
+  empty_ = reordered_ ? data.size == 0 : steps_ == 0;
   const detail::BudgetRequest request = detail::budget_request(data, options_, executor_->threads(), devices_);
   budget_ = detail::resolve_budget(request);
   if (const std::string& shortage = executor_->impl().shortage(); !shortage.empty())
@@ -136,9 +136,9 @@ void Loader::Impl::end_epoch() {
 }
 
 void Loader::Impl::leave_epoch() {
-  // What a settled epoch's end has to tell is told by next() alone: here it would depend on how far the runners are.
+  // What a reordered epoch's end has to tell is told by next() alone: here it would depend on how far the runners are.
   bool read_to_the_end = !ended_by_error_ && !must_seek_ && cursor_.epoch != epoch_;
-  if (read_to_the_end && settled_) read_to_the_end = delivery_->take_epoch_end(epoch_).has_value();
+  if (read_to_the_end && reordered_) read_to_the_end = delivery_->take_epoch_end(epoch_).has_value();
   if (endless_ && ended_by_error_ && behind_error_) cursor_ = *behind_error_;
   behind_error_.reset();
   to_epoch(epoch_ + 1);
@@ -202,7 +202,7 @@ bool Loader::Impl::next(std::span<const StreamRef> streams, std::span<std::uniqu
   const Clock::time_point begun = Clock::now();
   note_caller(begun);
   for (;;) {
-    if (empty_ || (!settled_ && cursor_.epoch != epoch_)) {
+    if (empty_ || (!reordered_ && cursor_.epoch != epoch_)) {
       to_epoch(epoch_ + 1);
       return over();
     }
@@ -384,16 +384,16 @@ void Loader::Impl::resume(const State& s, const std::string& text) {
     throw Error(Errc::state_mismatch, "the state was saved with seed " + std::to_string(s.seed) +
                                           ", this pipeline has " + std::to_string(pipeline_.seed()));
   if (s.fingerprint != fingerprint_) refuse(s, text);
-  const std::uint64_t rows = pipeline_.batch_size(), number = settled_ || endless_ ? s.number : s.position / rows;
-  const bool begins_batch = settled_ || (s.position % rows == 0 && s.child == 0);
-  const bool fits = begins_batch && (endless_   ? s.number < pipeline_.data().fixed_steps()
-                                     : settled_ ? s.position < pipeline_.size() || s.position == 0
-                                                : number <= steps_);
+  const std::uint64_t rows = pipeline_.batch_size(), number = reordered_ || endless_ ? s.number : s.position / rows;
+  const bool begins_batch = reordered_ || (s.position % rows == 0 && s.child == 0);
+  const bool fits = begins_batch && (endless_     ? s.number < pipeline_.data().fixed_steps()
+                                     : reordered_ ? s.position < pipeline_.size() || s.position == 0
+                                                  : number <= steps_);
   if (!fits || (s.part != 0 && !pipeline_.data().bucket))
     throw Error(Errc::state_mismatch, "the state's position " + std::to_string(s.position) +
                                           " is not the beginning of a batch of this pipeline");
   cursor_ = {s.epoch, number, s.position, s.child, s.part};
-  if (!settled_ && !endless_ && number == steps_ && steps_ != 0) cursor_ = {s.epoch + std::uint64_t{1}, 0, 0, 0};
+  if (!reordered_ && !endless_ && number == steps_ && steps_ != 0) cursor_ = {s.epoch + std::uint64_t{1}, 0, 0, 0};
   epoch_ = cursor_.epoch;
   step_ = s.step;
   samples_ = s.samples;

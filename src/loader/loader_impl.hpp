@@ -101,7 +101,7 @@ class Loader::Impl {
   std::optional<std::stop_callback<std::function<void()>>> stop_callback_;
   std::uint64_t fingerprint_ = 0, steps_ = 0;
   std::uint64_t delivered_row_bytes_ = 0;  // where stages stand behind `batch`
-  bool settled_ = false, empty_ = false;
+  bool reordered_ = false, empty_ = false;
   bool endless_ = false;  // an epoch ends behind so many batches, wherever the data are
 
   std::uint64_t epoch_ = 0;               // that the caller reads

@@ -9,7 +9,7 @@
 #include "device/devices.hpp"
 #include "device/emulated/host_device.hpp"
 #include "pipeline/shard.hpp"
-#include "reorder/settled.hpp"
+#include "reorder/reordered.hpp"
 #include "ring/batch_layout.hpp"
 
 namespace penstock::detail {
@@ -104,15 +104,15 @@ BudgetRequest budget_request(const PipelineData& data, const LoaderOptions& opti
     if (!devices.empty())
       request.device_rows = std::max(least_append_bytes(data) / devices.size(), request.device_slot_bytes / 4);
   }
-  if (data.settled()) {
-    request.row_bytes = Settle::row_bytes(layout) + Settle::row_notes_bytes(layout);
+  if (data.reordered()) {
+    request.row_bytes = ReorderBuffer::row_bytes(layout) + ReorderBuffer::row_notes_bytes(layout);
     request.append_row = layout.appends() ? appended_row_bytes : 0;
     request.held = static_cast<std::size_t>(data.window_rows());
-    request.cells = [&data, bytes = options.settle_bytes](unsigned runners) {
-      return Settled::cells_for(data, bytes, runners);
+    request.entries = [&data, bytes = options.reorder_bytes](unsigned runners) {
+      return Reordered::entries_for(data, bytes, runners);
     };
-    request.origins = [&data](unsigned runners) { return Settled::origins_for(data, runners); };
-    request.origin_bytes = Settled::least_origin_bytes(data);
+    request.shared_records = [&data](unsigned runners) { return Reordered::shared_records_for(data, runners); };
+    request.shared_record_bytes = Reordered::least_shared_record_bytes(data);
     request.stand_ins = data.flat_maps && data.policy_value().policy == OnError::replace;
   }
   for (const RowField& f : layout.fields())

@@ -476,7 +476,7 @@ void check_shard(const PipelineData& data) {
         .with_stage("shard");
   if (shard.world == 1) return;
   const std::string ranks = std::to_string(shard.world) + " ranks";
-  if (data.settled() && shard.steps_per_epoch == 0)
+  if (data.reordered() && shard.steps_per_epoch == 0)
     throw Error(Errc::unsupported,
                 "batches of a filter, a flat_map, the policy `drop`, a stream, buckets or bounds by the sizes of "
                 "samples can't be shared by " +

@@ -35,7 +35,7 @@ std::uint64_t Pipeline::batch_size() const noexcept { return data_->batch ? data
 std::uint64_t Pipeline::steps_per_epoch() const {
   if (!data_->batch) throw Error(Errc::invalid_argument, "a pipeline without batch has no steps; add | batch(n)");
   if (data_->fixed_steps() != 0) return data_->fixed_steps();
-  if (data_->settled())
+  if (data_->reordered())
     throw Error(Errc::invalid_argument,
                 "how many batches an epoch has is known only behind it: a filter, a flat_map, the policy `drop`, the "
                 "sizes of samples or a stream decide on the way");

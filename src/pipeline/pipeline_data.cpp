@@ -14,7 +14,7 @@
 namespace penstock::detail {
 
 std::uint64_t PipelineData::steps() const noexcept {
-  if (!batch || settled()) return 0;
+  if (!batch || reordered()) return 0;
   if (fixed_steps() != 0) return fixed_steps();
   return batch->options.tail == Tail::drop ? size / batch->rows : size / batch->rows + (size % batch->rows != 0);
 }

@@ -87,7 +87,7 @@ struct PipelineData {
   CheckOptions check_value() const noexcept { return check.value_or(CheckOptions{}); }
   Shard shard_value() const noexcept { return shard.value_or(Shard{}); }
   /// Where a sample stands in its batch depends on those before it.
-  bool settled() const noexcept {
+  bool reordered() const noexcept {
     return filters || flat_maps || bounded || bucket || source->is_stream() || policy_value().policy == OnError::drop;
   }
   /// Batches an epoch; 0 where only the epoch's end tells.
@@ -98,7 +98,7 @@ struct PipelineData {
   std::uint64_t most_rows() const noexcept;
   /// Survivors that this rank puts together by length; 0 without buckets.
   std::uint64_t window_rows() const noexcept;
-  // -- not of a settled pipeline --
+  // -- not of a reordered pipeline --
   /// Samples in batch `number` of an epoch, on all ranks together.
   std::uint64_t global_valid(std::uint64_t number) const noexcept;
   /// Of the batch at the cursor.

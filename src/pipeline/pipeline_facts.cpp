@@ -97,7 +97,7 @@ void add_policies(FactList& list, const PipelineData& data) {
     list.add_text("steps");
     list.add(part.steps_per_epoch);
     std::string words = std::to_string(part.steps_per_epoch) + " steps an epoch";
-    if (data.settled()) {  // else all ranks stand at the same position
+    if (data.reordered()) {  // else all ranks stand at the same position
       list.add(static_cast<std::uint64_t>(part.rank));
       list.add(static_cast<std::uint64_t>(part.world));
       words += ", rank " + std::to_string(part.rank) + " of " + std::to_string(part.world);

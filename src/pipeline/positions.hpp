@@ -10,7 +10,7 @@
 
 namespace penstock::detail {
 
-/// The positions of which a settled pipeline makes samples, in order: one epoch after the other, or, with
+/// The positions of which a reordered pipeline makes samples, in order: one epoch after the other, or, with
 /// `steps_per_epoch`, this rank's of one pass after the other, without end.
 class Positions {
  public:

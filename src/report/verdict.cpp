@@ -92,10 +92,11 @@ Report make_report(const Engine& engine, const DeliveryCounters& c, const Budget
   limit_cores(r, c.cores);
   r.slot_allocations = engine.slots().allocations();
   r.memory = {{"batches", engine.slots().depth(), t.slot_bytes}};
-  if (t.cells != 0) r.memory.push_back({"samples that wait for those before them", t.cells, t.cell_bytes});
+  if (t.entries != 0) r.memory.push_back({"samples that wait for those before them", t.entries, t.entry_bytes});
   if (t.blocks.loads != 0) r.memory.push_back({"blocks that records share", 1, t.blocks.peak_bytes});
   r.memory.push_back({"working memory of runners", r.threads, t.scratch_bytes});
-  if (t.origins != 0) r.memory.push_back({"records that samples share", t.origins, t.origin_bytes});
+  if (t.shared_records != 0)
+    r.memory.push_back({"records that samples share", t.shared_records, t.shared_record_bytes});
   r.notes = budget.notes;
   for (std::string& note : engine.data().source->cache_notes()) r.notes.push_back(std::move(note));
   // A few where a runner was only being woken are not worth a word.

@@ -80,11 +80,11 @@ Budget resolve_budget(const BudgetRequest& r) {
   const std::uint64_t filling = std::max<std::uint64_t>(2, (2ull * r.threads + r.rows - 1) / r.rows);
   b.depth =
       r.depth != 0 ? std::max(r.depth, least_depth) : static_cast<unsigned>(std::min<std::uint64_t>(2 + filling, 4096));
-  b.scratch_limit = b.origin_limit = b.slot_limit = b.cell_limit = std::numeric_limits<std::size_t>::max();
+  b.scratch_limit = b.shared_record_limit = b.slot_limit = b.entry_limit = std::numeric_limits<std::size_t>::max();
   const auto count = [&](unsigned threads) {
     b.threads = threads;
-    b.cells = r.cells ? r.cells(threads) : 0;
-    b.origins = r.origins ? r.origins(threads) : 0;
+    b.entries = r.entries ? r.entries(threads) : 0;
+    b.shared_records = r.shared_records ? r.shared_records(threads) : 0;
   };
   count(r.threads);
   resolve_pinned(r, b);
@@ -100,40 +100,43 @@ Budget resolve_budget(const BudgetRequest& r) {
   // The caller may run samples too, so there is one share more than runners.
   const auto shares = [&] { return (b.threads + std::size_t{1}) * (r.stand_ins ? 2 : 1); };
   const auto needs = [&] {
-    const std::size_t rows =
-        saturating(b.cells + r.held, r.row_bytes + r.append_row, saturating(b.depth, r.slot_bytes + r.append_slot, 0));
+    const std::size_t rows = saturating(b.entries + r.held, r.row_bytes + r.append_row,
+                                        saturating(b.depth, r.slot_bytes + r.append_slot, 0));
     std::size_t device = saturating(b.device_depth, r.device_notes_bytes, rows);
     if (r.device_is_host)
       device = saturating(b.device_depth, r.device_slot_bytes, saturating(1, r.device_fixed_bytes, device));
-    return saturating(shares(), scratch, saturating(b.origins, r.origin_bytes, saturating(1, b.block_limit, device)));
+    return saturating(shares(), scratch,
+                      saturating(b.shared_records, r.shared_record_bytes, saturating(1, b.block_limit, device)));
   };
   if (r.block_bytes == 0 && needs() > r.memory)
     b.block_limit -= std::min(b.block_limit - std::min(b.block_limit, least_blocks), needs() - r.memory);
   const unsigned depth = b.depth;
   while (b.depth > least_depth && needs() > r.memory) --b.depth;
-  const std::size_t cells = b.cells, least_cells = std::min<std::size_t>(cells, std::size_t{4} * b.threads);
-  if (needs() > r.memory && b.cells > least_cells) {
+  const std::size_t entries = b.entries, least_entries = std::min<std::size_t>(entries, std::size_t{4} * b.threads);
+  if (needs() > r.memory && b.entries > least_entries) {
     const std::size_t row = std::max<std::size_t>(r.row_bytes + r.append_row, 1);
     const std::size_t over = (needs() - r.memory + row - 1) / row;
-    b.cells = std::max(least_cells, b.cells - std::min(b.cells, over));
+    b.entries = std::max(least_entries, b.entries - std::min(b.entries, over));
   }
   while (b.threads > 1 && needs() > r.memory) {
     count(b.threads - 1);
-    b.cells = std::min<std::size_t>(b.cells, std::size_t{4} * b.threads);
+    b.entries = std::min<std::size_t>(b.entries, std::size_t{4} * b.threads);
   }
   if (needs() > r.memory)
     throw Error(
         Errc::out_of_memory,
         "`memory` = " + mib(r.memory) + " is too small: " + std::to_string(least_depth) + " batches of " +
             mib(r.slot_bytes + r.append_slot) +
-            (b.cells == 0 ? ""
-                          : ", " + std::to_string(b.cells + r.held) + " samples of " + mib(r.row_bytes + r.append_row) +
-                                " that wait for those before them") +
+            (b.entries == 0 ? ""
+                            : ", " + std::to_string(b.entries + r.held) + " samples of " +
+                                  mib(r.row_bytes + r.append_row) + " that wait for those before them") +
             " and working memory of " + mib(scratch) + " for 1 runner" +
-            (b.origins == 0 ? "" : ", " + std::to_string(b.origins) + " shared records of " + mib(r.origin_bytes)) +
+            (b.shared_records == 0
+                 ? ""
+                 : ", " + std::to_string(b.shared_records) + " shared records of " + mib(r.shared_record_bytes)) +
             (b.block_limit == 0 ? "" : ", " + mib(b.block_limit) + " of blocks that records share") +
             " and the caller need " + mib(needs()) + "; raise it, or lower the batch size or the sample's shape" +
-            (b.origins > 4 ? ", or the window of a stream's shuffle" : "") +
+            (b.shared_records > 4 ? ", or the window of a stream's shuffle" : "") +
             (r.block_bytes != 0 ? ", or `block_bytes`" : "") + (r.held != 0 ? ", or the window of `bucket`" : ""));
   if (b.block_limit < blocks)
     b.notes.push_back("`memory` allows " + mib(b.block_limit) + " of blocks that records share instead of " +
@@ -141,25 +144,25 @@ Budget resolve_budget(const BudgetRequest& r) {
   if (b.depth < depth)
     b.notes.push_back("`memory` allows " + std::to_string(b.depth) + " batches in the ring instead of " +
                       std::to_string(depth));
-  if (b.cells < cells)
-    b.notes.push_back("`memory` allows " + std::to_string(b.cells) +
-                      " finished samples to wait for those before them instead of " + std::to_string(cells));
+  if (b.entries < entries)
+    b.notes.push_back("`memory` allows " + std::to_string(b.entries) +
+                      " finished samples to wait for those before them instead of " + std::to_string(entries));
   if (b.threads < r.threads)
     b.notes.push_back("`memory` allows " + std::to_string(b.threads) + " runners instead of " +
                       std::to_string(r.threads));
-  // Where there are fields of any size, half of what is left is for them: as much a row in a slot as in a cell.
+  // Where there are fields of any size, half of what is left is for them: as much a row in a slot as in an entry.
   const std::size_t left = r.memory - needs(), for_rows = r.append_slot != 0 ? left / 2 : 0;
-  const std::size_t more = (left - for_rows) / (shares() + b.origins);
+  const std::size_t more = (left - for_rows) / (shares() + b.shared_records);
   b.scratch_limit = scratch + more;
-  b.origin_limit = r.origin_bytes + more;
+  b.shared_record_limit = r.shared_record_bytes + more;
   if (r.append_slot != 0) {
-    const std::size_t rows = static_cast<std::size_t>(r.rows), waiting = b.cells != 0 ? b.cells + r.held : 0;
+    const std::size_t rows = static_cast<std::size_t>(r.rows), waiting = b.entries != 0 ? b.entries + r.held : 0;
     const std::size_t each = for_rows / (saturating(b.depth, rows, waiting));
     // On the way to a device the same rows lie in two places.
     const std::size_t places = r.device_rows != 0 ? 2 : 1;
     b.slot_limit = saturating(rows, each, r.append_slot) / places;
     if (places == 2) b.device_rows_limit = std::min(b.device_rows_limit, b.slot_limit / r.devices);
-    b.cell_limit = r.append_row + each;
+    b.entry_limit = r.append_row + each;
   }
   return b;
 }

@@ -20,14 +20,15 @@ struct BudgetRequest {
   std::uint64_t rows = 1;
   std::size_t slot_bytes = 0;
   std::size_t sample_bytes = 0;  ///< largest fixed field: the least a runner may need
-  std::size_t row_bytes = 0;     ///< of a settled sample that waits for its place
-  std::size_t held = 0;          ///< of those, how many wait beside the cells
+  std::size_t row_bytes = 0;     ///< of a reordered sample that waits for its place
+  std::size_t held = 0;          ///< of those, how many wait beside the entries
   std::size_t append_slot = 0;   ///< the least a slot needs for fields of any size; 0 = there are none
-  std::size_t append_row = 0;    ///< the same of a settled sample
-  std::function<std::size_t(unsigned threads)> cells = {}, origins = {};  ///< how many a settled pipeline has
-  std::size_t origin_bytes = 0;                                           ///< the least one may need
-  bool blocks = false;                                                    ///< records share blocks
-  std::size_t block_bytes = 0;                                            ///< for those; 0 = choose
+  std::size_t append_row = 0;    ///< the same of a reordered sample
+  std::function<std::size_t(unsigned threads)> entries = {},
+                                               shared_records = {};  ///< how many a reordered pipeline has
+  std::size_t shared_record_bytes = 0;                               ///< the least one may need
+  bool blocks = false;                                               ///< records share blocks
+  std::size_t block_bytes = 0;                                       ///< for those; 0 = choose
   std::size_t pinned_memory = 0;  ///< bytes for slots where they are pinned, 0 = no limit
   std::size_t pinned_slot_bytes = 0;
   unsigned devices = 1;         ///< that share each batch
@@ -46,13 +47,13 @@ struct Budget {
   unsigned depth = 0;
   unsigned threads = 0;
   unsigned device_depth = 0;
-  std::size_t cells = 0, origins = 0;
-  std::size_t scratch_limit = 0;               ///< bytes a runner, and as much for a stand-in
-  std::size_t origin_limit = 0;                ///< bytes a record that samples share
-  std::size_t block_limit = 0;                 ///< bytes for blocks that records share
-  std::size_t device_rows_limit = 0;           ///< bytes for fields of any size: a batch on a device, and its staging
-  std::size_t slot_limit = 0, cell_limit = 0;  ///< bytes for fields of any size: a batch, a sample that waits
-  std::vector<std::string> notes;              ///< what was lowered, and why
+  std::size_t entries = 0, shared_records = 0;
+  std::size_t scratch_limit = 0;                ///< bytes a runner, and as much for a stand-in
+  std::size_t shared_record_limit = 0;          ///< bytes a record that samples share
+  std::size_t block_limit = 0;                  ///< bytes for blocks that records share
+  std::size_t device_rows_limit = 0;            ///< bytes for fields of any size: a batch on a device, and its staging
+  std::size_t slot_limit = 0, entry_limit = 0;  ///< bytes for fields of any size: a batch, a sample that waits
+  std::vector<std::string> notes;               ///< what was lowered, and why
 };
 
 /// @throws Error(out_of_memory) with the table and what to lower.

@@ -200,8 +200,8 @@ WriteProgress run_write(const Pipeline& pipeline, SinkModel& sink, const WriteOp
   WriteRun run(*data, sink, options);
   run.work_on(SinkThreads(executor, threads));
   const bool shares = data->flat_maps || data->source->is_stream() || data->source->block_model() != nullptr;
-  const bool through =
-      shares ? write_settled(run, data, executor.impl(), threads) : write_samples(run, data, executor.impl(), threads);
+  const bool through = shares ? write_reordered(run, data, executor.impl(), threads)
+                              : write_samples(run, data, executor.impl(), threads);
   if (through) run.finish();
   return run.progress;
 }

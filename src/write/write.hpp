@@ -67,7 +67,7 @@ class WriteRun {
 /// nothing but samples can fail.
 bool write_samples(WriteRun& run, const std::shared_ptr<const PipelineData>& data, Executor::Impl& executor,
                    unsigned threads);
-bool write_settled(WriteRun& run, const std::shared_ptr<const PipelineData>& data, Executor::Impl& executor,
-                   unsigned threads);
+bool write_reordered(WriteRun& run, const std::shared_ptr<const PipelineData>& data, Executor::Impl& executor,
+                     unsigned threads);
 
 }  // namespace penstock::detail

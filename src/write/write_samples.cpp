@@ -18,7 +18,7 @@ namespace penstock::detail {
 namespace {
 
 // A sample on its way to the sink: its own working state, so that a finished one stays while its runner goes on.
-struct WindowCell {
+struct WriteEntry {
   enum class State : std::uint8_t { empty, waiting, running, done } state = State::empty;
   SinkItem item;
   std::unique_ptr<ChainRun> run;
@@ -32,12 +32,12 @@ struct WindowCell {
 // a decoder, so there are as many as samples are run at once, not as many as wait.
 class WriteWindow {
  public:
-  WriteWindow(std::shared_ptr<const PipelineData> data, std::size_t cells, std::size_t most_bytes, unsigned threads,
+  WriteWindow(std::shared_ptr<const PipelineData> data, std::size_t entries, std::size_t most_bytes, unsigned threads,
               Executor::Impl& executor, std::stop_token stop)
       : door_(std::make_shared<Door>()),
         data_(std::move(data)),
         chain_(data_),
-        cells_(cells),
+        entries_(entries),
         most_bytes_(most_bytes),
         threads_(threads),
         executor_(executor),
@@ -46,7 +46,7 @@ class WriteWindow {
     idle_readers_.reserve(threads + std::size_t{1});  // tasks, and the caller
   }
 
-  bool full() const noexcept { return tail_ - head_ == cells_.size(); }
+  bool full() const noexcept { return tail_ - head_ == entries_.size(); }
   bool empty() const noexcept { return tail_ == head_; }
   std::uint64_t bytes() {
     const std::unique_lock lock(mutex_);
@@ -55,27 +55,27 @@ class WriteWindow {
 
   void admit(SinkItem item) {
     const std::unique_lock lock(mutex_);
-    WindowCell& cell = at(tail_++);
-    cell.item = std::move(item);
-    cell.error.reset();
-    cell.broken = false;
-    cell.state = WindowCell::State::waiting;
+    WriteEntry& entry = at(tail_++);
+    entry.item = std::move(item);
+    entry.error.reset();
+    entry.broken = false;
+    entry.state = WriteEntry::State::waiting;
     wake();
   }
   // In its place, a sample that nobody need make to know that it is bad.
   void admit_bad(SinkItem item, Error error) {
     const std::unique_lock lock(mutex_);
-    WindowCell& cell = at(tail_++);
-    cell.item = std::move(item);
-    cell.error = std::move(error);
-    cell.broken = false;
-    cell.bytes = 0;
-    cell.state = WindowCell::State::done;
+    WriteEntry& entry = at(tail_++);
+    entry.item = std::move(item);
+    entry.error = std::move(error);
+    entry.broken = false;
+    entry.bytes = 0;
+    entry.state = WriteEntry::State::done;
   }
   // The oldest sample, once it is done. Runs samples itself while no task does.
-  WindowCell& oldest() {
+  WriteEntry& oldest() {
     std::unique_lock lock(mutex_);
-    while (at(head_).state != WindowCell::State::done) {
+    while (at(head_).state != WriteEntry::State::done) {
       using namespace std::chrono_literals;
       // Once it had to help and still no task runs, it goes on without waiting in between.
       if ((alone_ && running_ == 0) || changed_.wait_for(lock, 5ms) == std::cv_status::timeout) alone_ = run_one(lock);
@@ -85,7 +85,7 @@ class WriteWindow {
   }
   void pop() {
     const std::unique_lock lock(mutex_);
-    at(head_++).state = WindowCell::State::empty;
+    at(head_++).state = WriteEntry::State::empty;
     if (next_ < tail_) wake();  // there may be room for bytes again
   }
   // When this returns, no task is in here, and none comes in.
@@ -106,7 +106,7 @@ class WriteWindow {
     WriteWindow* window = nullptr;
   };
 
-  WindowCell& at(std::uint64_t number) { return cells_[number % cells_.size()]; }
+  WriteEntry& at(std::uint64_t number) { return entries_[number % entries_.size()]; }
 
   void wake() noexcept {
     if (tasks_ == threads_) return;
@@ -165,7 +165,7 @@ class WriteWindow {
   }
   bool waits() noexcept {
     for (next_ = std::max(next_, head_); next_ < tail_; ++next_)
-      if (at(next_).state == WindowCell::State::waiting)
+      if (at(next_).state == WriteEntry::State::waiting)
         return bytes_ < most_bytes_ || next_ == head_;  // the oldest is what makes room
     return false;
   }
@@ -179,55 +179,55 @@ class WriteWindow {
       if (reader != nullptr) idle_readers_.push_back(std::move(reader));
       return false;
     }
-    WindowCell& cell = at(next_++);
-    cell.state = WindowCell::State::running;
+    WriteEntry& entry = at(next_++);
+    entry.state = WriteEntry::State::running;
     ++running_;
     lock.unlock();
     if (reader != nullptr) {
-      make(cell, reader);
+      make(entry, reader);
     } else {
-      cell.error = std::move(error);
-      cell.broken = broken;
-      cell.bytes = 0;
+      entry.error = std::move(error);
+      entry.broken = broken;
+      entry.bytes = 0;
     }
     lock.lock();
     if (reader != nullptr) idle_readers_.push_back(std::move(reader));
     --running_;
-    cell.state = WindowCell::State::done;
-    bytes_ += cell.bytes;
+    entry.state = WriteEntry::State::done;
+    bytes_ += entry.bytes;
     changed_.notify_all();
     return true;
   }
-  void make(WindowCell& cell, std::unique_ptr<ReaderModel>& reader) noexcept {
-    cell.bytes = 0;
+  void make(WriteEntry& entry, std::unique_ptr<ReaderModel>& reader) noexcept {
+    entry.bytes = 0;
     try {
-      if (cell.run == nullptr) {
-        cell.run = std::make_unique<ChainRun>(chain_, ~std::size_t{0}, nullptr);
-        cell.run->stop = stop_;
+      if (entry.run == nullptr) {
+        entry.run = std::make_unique<ChainRun>(chain_, ~std::size_t{0}, nullptr);
+        entry.run->stop = stop_;
       }
-      std::swap(cell.run->reader, reader);
-      cell.kept = chain_.run(*cell.run, Place{0, cell.item.position, 0, 0}, cell.item.index, {});
-      cell.run->at = nullptr;
+      std::swap(entry.run->reader, reader);
+      entry.kept = chain_.run(*entry.run, Place{0, entry.item.position, 0, 0}, entry.item.index, {});
+      entry.run->at = nullptr;
       // The reader goes on to another sample, and what it gave to view goes with it.
-      for (std::size_t slot = 0; cell.kept && slot < cell.run->cells.size(); ++slot) {
-        cell.run->own(slot);
-        cell.bytes += cell.run->cells[slot].shape.elements() * size_of((*cell.run->schema)[slot].dtype);
+      for (std::size_t slot = 0; entry.kept && slot < entry.run->cells.size(); ++slot) {
+        entry.run->own(slot);
+        entry.bytes += entry.run->cells[slot].shape.elements() * size_of((*entry.run->schema)[slot].dtype);
       }
     } catch (...) {
       try {
-        cell.error = cell.run != nullptr ? chain_.describe_failure(*cell.run, cell.item.index) : current_error();
+        entry.error = entry.run != nullptr ? chain_.describe_failure(*entry.run, entry.item.index) : current_error();
       } catch (...) {
-        cell.broken = true;
+        entry.broken = true;
       }
     }
-    if (reader == nullptr) std::swap(cell.run->reader, reader);
+    if (reader == nullptr) std::swap(entry.run->reader, reader);
     reader->pause();
   }
 
   std::shared_ptr<Door> door_;
   std::shared_ptr<const PipelineData> data_;
   Chain chain_;
-  std::vector<WindowCell> cells_;
+  std::vector<WriteEntry> entries_;
   std::vector<std::unique_ptr<ReaderModel>> idle_readers_;
   std::size_t most_bytes_;
   unsigned threads_;
@@ -256,8 +256,8 @@ bool write_samples(WriteRun& run, const std::shared_ptr<const PipelineData>& sha
   const PipelineData& data = *shared;
   const WriteOptions& options = run.options();
   WriteProgress& progress = run.progress;
-  const std::size_t cells = options.window != 0 ? options.window : std::size_t{8} * threads;
-  WriteWindow window(shared, cells, options.window_bytes, threads, executor, options.stop);
+  const std::size_t entries = options.window != 0 ? options.window : std::size_t{8} * threads;
+  WriteWindow window(shared, entries, options.window_bytes, threads, executor, options.stop);
   const WindowClosing closing{window};
   const bool drops_bad = data.policy_value().policy == OnError::drop;
   PolicyLedger ledger(data.policy_value());
@@ -298,29 +298,29 @@ bool write_samples(WriteRun& run, const std::shared_ptr<const PipelineData>& sha
   };
 
   for (fill_window(); !window.empty(); fill_window()) {
-    WindowCell& cell = window.oldest();
+    WriteEntry& entry = window.oldest();
     if (options.stop.stop_requested()) break;  // long work that saw it may have left its sample unfinished
-    const bool drops = drops_bad && cell.error && cell.error->sample_scoped();
-    if ((cell.error || cell.broken) && !drops) {
+    const bool drops = drops_bad && entry.error && entry.error->sample_scoped();
+    if ((entry.error || entry.broken) && !drops) {
       run.commit();
-      throw cell.error ? *cell.error : no_memory();
+      throw entry.error ? *entry.error : no_memory();
     }
     ++progress.done;
     if (drops) {
       ++progress.dropped;
       try {
         std::vector<BadSample> bad;
-        bad.push_back({cell.item.position, std::move(*cell.error), false});
+        bad.push_back({entry.item.position, std::move(*entry.error), false});
         ledger.account(bad, 0);
       } catch (...) {
         run.commit();
         throw;
       }
-    } else if (!cell.kept) {
+    } else if (!entry.kept) {
       ++progress.filtered;
     } else {
-      Sample sample(*cell.run);
-      run.put(cell.item, sample, cell.bytes);
+      Sample sample(*entry.run);
+      run.put(entry.item, sample, entry.bytes);
     }
     window.pop();
     run.commit_if_due();

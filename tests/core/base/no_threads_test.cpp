@@ -13,7 +13,7 @@
 
 #include "base/startable_threads.hpp"
 #include "core/help.hpp"
-#include "core/reorder/settled_help.hpp"
+#include "core/reorder/reordered_help.hpp"
 
 using namespace help;
 
@@ -52,7 +52,7 @@ TEST_CASE("where few threads can be started, or none, a run goes on with those")
   }
   const Watchdog dog(120s);
   const ps::Pipeline direct = ps::from(Records{.count = 300}) | ps::shuffle() | AddDraw{} | ps::batch(8);
-  const ps::Pipeline settled = ps::from(Records{.count = 300}) | Parts{} | ps::batch(8);
+  const ps::Pipeline reordered = ps::from(Records{.count = 300}) | Parts{} | ps::batch(8);
   const unsigned own = thread_count();
   for (const unsigned more : {0u, 1u, 3u}) {
     CAPTURE(more);
@@ -63,7 +63,7 @@ TEST_CASE("where few threads can be started, or none, a run goes on with those")
     const ps::Executor executor(8);
     CHECK(executor.threads() == std::max(most, 1u));
     std::vector<Got> expected;
-    for (const ps::Pipeline* p : {&settled, &direct}) {
+    for (const ps::Pipeline* p : {&reordered, &direct}) {
       ps::Loader loader(*p, {.threads = 8, .executor = executor});
       expected = collect(loader, 2);
       CHECK(expected.size() > 70);

@@ -246,7 +246,7 @@ struct InOrder {
   }
 };
 
-// Half of them are placed directly, the others settled.
+// Half of them are placed directly, the others reordered.
 ps::Pipeline shape(const Records& source, std::uint64_t r) {
   switch (mix(r + 4) % 8) {
     case 0:

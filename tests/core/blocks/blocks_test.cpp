@@ -8,7 +8,7 @@
 #include <tuple>
 
 #include "core/blocks/chunks.hpp"
-#include "core/reorder/settled_help.hpp"
+#include "core/reorder/reordered_help.hpp"
 
 using namespace help;
 
@@ -287,10 +287,10 @@ TEST_CASE("an order that fails while it is looked ahead spoils no sample before 
   };
   const Chunks source{.count = 1000, .per_block = 10};
   const auto keeps = [](const ps::Sample&) { return true; };
-  for (const bool settled : {false, true})
+  for (const bool reordered : {false, true})
     for (int at = 1; at < 12; ++at) {
       ps::Pipeline p = ps::from(source) | FailsOnce{.at = at, .for_ever = at == 1};
-      if (settled) p = p | ps::filter(keeps);
+      if (reordered) p = p | ps::filter(keeps);
       ps::Loader loader(p | ps::batch(10), {.threads = 2, .epochs = 1});
       std::uint64_t rows = 0;
       try {

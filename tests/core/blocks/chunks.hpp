@@ -8,7 +8,7 @@
 #include <mutex>
 #include <optional>
 
-#include "core/reorder/settled_help.hpp"
+#include "core/reorder/reordered_help.hpp"
 
 namespace help {
 

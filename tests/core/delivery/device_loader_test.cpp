@@ -2,7 +2,7 @@
 #include "support/catch.hpp"
 
 #include "core/delivery/device_help.hpp"
-#include "core/reorder/settled_help.hpp"
+#include "core/reorder/reordered_help.hpp"
 
 using namespace help;
 

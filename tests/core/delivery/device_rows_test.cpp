@@ -4,7 +4,7 @@
 #include <penstock/device_stage.hpp>
 
 #include "core/delivery/device_help.hpp"
-#include "core/reorder/settled_help.hpp"
+#include "core/reorder/reordered_help.hpp"
 
 using namespace help;
 

@@ -8,7 +8,7 @@
 
 #include "core/chain/fake_images.hpp"
 #include "core/delivery/device_help.hpp"
-#include "core/reorder/settled_help.hpp"
+#include "core/reorder/reordered_help.hpp"
 
 using namespace help;
 
@@ -173,7 +173,7 @@ TEST_CASE("what a policy does with bad samples holds behind batch: masked rows a
   }
 }
 
-TEST_CASE("settled rows take their draws along") {
+TEST_CASE("reordered rows take their draws along") {
   const ps::Pipeline source = ps::from(Images{.count = 90}) | ps::shuffle({.seed = 2}) |
                               ps::filter([](const ps::Sample& s) { return s.scalar<std::int64_t>("label") % 3 != 1; });
   check_everywhere(source | ShiftSample{} | ps::batch(8), source | ps::batch(8) | Shift{});

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <string_view>
 
-#include "core/reorder/settled_help.hpp"
+#include "core/reorder/reordered_help.hpp"
 
 namespace help {
 

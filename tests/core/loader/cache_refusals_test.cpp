@@ -215,7 +215,7 @@ TEST_CASE("states are the same with and without a cache and each resumes the oth
   const auto cached = [](const ps::Pipeline& p, bool cache) { return cache ? p | room() : p; };
   for (const Build& build :
        {Build{"dense", [&](bool c) { return cached(records() | Mix{}, c) | ps::shuffle() | AddDraw{} | ps::batch(6); }},
-        Build{"settled",
+        Build{"reordered",
               [&](bool c) {
                 return cached(records() | Mix{}, c) | ps::shuffle() | even() | Parts{} | AddDraw{} | ps::batch(6);
               }},

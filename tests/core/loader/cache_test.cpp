@@ -228,7 +228,7 @@ TEST_CASE("records that a cache has lost are made of their blocks though none we
   CHECK(store->offered >= 2 * 96);
 }
 
-TEST_CASE("a settled pipeline over blocks reads none of a full cache") {
+TEST_CASE("a reordered pipeline over blocks reads none of a full cache") {
   const Watchdog dog(60s);
   const Chunks source{.count = 120, .per_block = 8, .spanning = 7};
   const auto behind = [](const ps::Pipeline& p) {

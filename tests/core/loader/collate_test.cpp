@@ -5,7 +5,7 @@
 #include <cstring>
 #include <numeric>
 
-#include "core/reorder/settled_help.hpp"
+#include "core/reorder/reordered_help.hpp"
 
 using namespace help;
 
@@ -139,7 +139,7 @@ TEST_CASE("what can't be put together is refused when the pipeline is built") {
 TEST_CASE("bounds of fields of fixed size are known before, and cost nothing") {
   const ps::Pipeline p = ps::from(Records{.count = 10}) | ps::batch(100, {.most_bytes = 3 * 24 + 23});
   CHECK(p.batch_size() == 3);
-  CHECK(p.steps_per_epoch() == 4);  // not settled
+  CHECK(p.steps_per_epoch() == 4);  // not reordered
   CHECK(
       (ps::from(Records{.count = 10, .width = 5}) | ps::batch(100, {.tokens = "x", .most_tokens = 12})).batch_size() ==
       2);
@@ -295,10 +295,10 @@ TEST_CASE("a ring that is warm allocates nothing for fields of any size") {
 
 TEST_CASE("a budget bounds fields of any size, and a batch that needs more says so at any number of threads") {
   Texts source{.count = 64, .length = [](std::uint64_t i) { return i < 48 ? 100 : 600'000; }};
-  for (const bool settled : {false, true})
+  for (const bool reordered : {false, true})
     for (const unsigned threads : {1u, 3u}) {
       ps::Pipeline p = ps::from(source);
-      if (settled) p = p | ps::filter([](const ps::Sample&) { return true; });
+      if (reordered) p = p | ps::filter([](const ps::Sample&) { return true; });
       ps::Loader loader(p | ps::ragged("text") | ps::batch(16),
                         {.threads = threads, .memory = ps::MiB(48), .depth = 2});
       for (int i = 0; i < 3; ++i) REQUIRE(loader.next());

@@ -4,7 +4,7 @@
 #include <penstock/emulated_gpu.hpp>
 
 #include "core/help.hpp"
-#include "core/reorder/settled_help.hpp"
+#include "core/reorder/reordered_help.hpp"
 
 using namespace help;
 

@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "core/help.hpp"
-#include "core/reorder/settled_help.hpp"
+#include "core/reorder/reordered_help.hpp"
 
 using namespace help;
 
@@ -246,7 +246,7 @@ TEST_CASE("behind the last epoch nothing is made but what was begun") {
   CHECK(collect(loader, 3).size() == 3);
   std::this_thread::sleep_for(30ms);
   CHECK(source.shared->reads >= 12);
-  CHECK(source.shared->reads <= 12 + 8 + 2);  // a window of 8 cells
+  CHECK(source.shared->reads <= 12 + 8 + 2);  // 8 entries
 
   Records few{.count = 100'000};
   ps::Loader first(ps::from(few) | ps::filter("y", [](ps::View<const std::int64_t, 0> y) { return y() < 4; }) |

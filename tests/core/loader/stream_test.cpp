@@ -4,7 +4,7 @@
 #include <numeric>
 #include <set>
 
-#include "core/reorder/settled_help.hpp"
+#include "core/reorder/reordered_help.hpp"
 
 using namespace help;
 

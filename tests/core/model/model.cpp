@@ -9,7 +9,7 @@ namespace model {
 
 u64 size_of(const Spec& spec) { return spec.stream ? ~u64{0} : order(spec, keyed(spec), spec.stages.size(), 0).size(); }
 
-bool settled(const Spec& spec) {
+bool reordered(const Spec& spec) {
   return spec.stream || spec.policy == Policy::drop || !spec.bucket.empty() || by_size(spec) ||
          std::ranges::any_of(spec.stages, [](const Stage& s) {
            return s.kind == Kind::filter || s.kind == Kind::filter_field || s.kind == Kind::flat_map;
@@ -37,7 +37,7 @@ std::vector<Event> run(const Spec& spec, u64 epochs, u64& acted, Rank rank) {
     const std::vector<u64> positions = order(spec, stages, stages.size(), epoch);
     // Where it is known beforehand which batch is incomplete and unwanted, it is not even read.
     u64 wanted = positions.size();
-    if (!settled(spec) && spec.tail == Tail::drop) wanted = wanted / all_rows * all_rows;
+    if (!reordered(spec) && spec.tail == Tail::drop) wanted = wanted / all_rows * all_rows;
     u64 acted_now = acted;
     bool ended = false;
     batcher.begin(epoch);

@@ -137,7 +137,7 @@ std::vector<u64> parts_of(const Spec& spec);
 /// Positions an epoch; ~0 for a stream.
 u64 size_of(const Spec& spec);
 /// What is a sample, and where it stands, is known only on the way.
-bool settled(const Spec& spec);
+bool reordered(const Spec& spec);
 /// Whether sizes of samples end batches.
 bool by_size(const Spec& spec);
 /// Bytes of a row in fields whose size is known before.
@@ -148,10 +148,10 @@ u64 most_rows(const Spec& spec);
 struct Rank {
   u64 number = 0, of = 1;
 };
-/// Epochs [0, epochs) as one rank sees them; more than one have no settled pipeline. `acted`: how many of its samples
+/// Epochs [0, epochs) as one rank sees them; more than one have no reordered pipeline. `acted`: how many of its samples
 /// the policy acted on.
 std::vector<Event> run(const Spec& spec, u64 epochs, u64& acted, Rank rank = {});
-/// Of a settled pipeline: epochs of `steps` batches each, of one pass over the records after the other.
+/// Of a reordered pipeline: epochs of `steps` batches each, of one pass over the records after the other.
 std::vector<Event> run_steps(const Spec& spec, u64 steps, u64 epochs, u64& acted, Rank rank);
 
 }  // namespace model

@@ -55,7 +55,7 @@ std::vector<Event> run_whole_batches(const Spec& spec, u64 steps, u64 epochs, u6
 }  // namespace
 
 std::vector<Event> run_steps(const Spec& spec, u64 steps, u64 epochs, u64& acted, Rank rank) {
-  if (!settled(spec)) return run_whole_batches(spec, steps, epochs, acted, rank);
+  if (!reordered(spec)) return run_whole_batches(spec, steps, epochs, acted, rank);
   const std::vector<Keyed> stages = keyed(spec);
   const Part part = part_of(most_rows(spec), rank);
   const u64 rows = part.last - part.first, size = size_of(spec);

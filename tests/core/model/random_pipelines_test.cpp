@@ -20,7 +20,7 @@ TEST_CASE("random pipelines bring what the model says") {
   std::array<u64, 3> tails{};
   std::array<u64, 4> joins{};
   u64 blocked = 0, ragged = 0, padded = 0, longest = 0, buckets = 0, by_tokens = 0, by_bytes = 0;
-  u64 streams = 0, settled = 0, faulty = 0, failures = 0, acted_on = 0, resumed = 0, on_devices = 0, behind_batch = 0,
+  u64 streams = 0, reordered = 0, faulty = 0, failures = 0, acted_on = 0, resumed = 0, on_devices = 0, behind_batch = 0,
       cached = 0, batches = 0;
   for (u64 seed = base; seed < base + count; ++seed) {
     const auto spec = std::make_shared<const model::Spec>(model::random_spec(seed));
@@ -37,7 +37,7 @@ TEST_CASE("random pipelines bring what the model says") {
                             std::ranges::any_of(spec->stages, [](const model::Stage& s) { return !s.faults.empty(); });
     faulty += has_faults;
     streams += spec->stream;
-    settled += model::settled(*spec);
+    reordered += model::reordered(*spec);
     const auto any = [&](auto f) {
       return std::ranges::any_of(spec->collates, [f](const auto& c) { return f(c.second); });
     };
@@ -59,7 +59,7 @@ TEST_CASE("random pipelines bring what the model says") {
       ps::LoaderOptions o = some_options(seed, salt);
       if (mix(seed + salt + 4) % 2 == 0)
         o.block_bytes = (2 + mix(seed + salt + 5) % 5) * spec->per_block * spec->width * 4;
-      o.settle_bytes = mix(seed + salt + 2) % 3 == 0 ? mix(seed + salt + 3) % 20'000 : 0;
+      o.reorder_bytes = mix(seed + salt + 2) % 3 == 0 ? mix(seed + salt + 3) % 20'000 : 0;
       return o;
     };
     std::vector<model::Event> got;
@@ -108,9 +108,9 @@ TEST_CASE("random pipelines bring what the model says") {
   }
   const auto percent = [count](u64 n) { return 100.0 * static_cast<double>(n) / static_cast<double>(count); };
   std::printf(
-      "  settled %.1f %%, of streams %.1f %%\n  policies fail %.1f %%, replace %.1f %%, mask %.1f %%, drop %.1f %%\n"
+      "  reordered %.1f %%, of streams %.1f %%\n  policies fail %.1f %%, replace %.1f %%, mask %.1f %%, drop %.1f %%\n"
       "  tails keep %.1f %%, drop %.1f %%, pad %.1f %%\n",
-      percent(settled), percent(streams), percent(policies[0]), percent(policies[1]), percent(policies[2]),
+      percent(reordered), percent(streams), percent(policies[0]), percent(policies[1]), percent(policies[2]),
       percent(policies[3]), percent(tails[0]), percent(tails[1]), percent(tails[2]));
   std::printf("  on devices %.1f %%, with stages behind batch %.1f %%, with a cache %.1f %%\n", percent(on_devices),
               percent(behind_batch), percent(cached));
@@ -124,7 +124,7 @@ TEST_CASE("random pipelines bring what the model says") {
   if (count >= 1000) {
     for (const u64 n : {blocked, joins[1], joins[2], joins[3], ragged, padded, longest, buckets, by_tokens, by_bytes})
       CHECK(percent(n) >= 2);
-    CHECK(settled * 100 >= count * 40);
+    CHECK(reordered * 100 >= count * 40);
     CHECK(on_devices * 100 >= count * 10);
     CHECK(behind_batch * 100 >= count * 3);
     CHECK(cached * 100 >= count * 15);

@@ -89,7 +89,7 @@ class Builder {
 
   void add() {
     Kind kind = static_cast<Kind>(dice_.below(static_cast<u64>(Kind::count)));
-    if (kind <= Kind::draw_balanced && (settled_ || spec_.stream) && kind != Kind::shuffle) return;
+    if (kind <= Kind::draw_balanced && (reordered_ || spec_.stream) && kind != Kind::shuffle) return;
     // Each epoch has the same before it.
     const auto fixed = [this](bool in_order) {
       return std::ranges::all_of(spec_.stages, [in_order](const Stage& s) {
@@ -99,7 +99,7 @@ class Builder {
     };
     switch (kind) {
       case Kind::shuffle:
-        if (spec_.stream ? shuffled_ : settled_) return;
+        if (spec_.stream ? shuffled_ : reordered_) return;
         shuffled_ = true;
         push(kind).n = spec_.stream ? 2 + dice_.below(dice_.chance(80) ? 12 : 300) : 0;
         break;
@@ -129,7 +129,7 @@ class Builder {
         if (kind == Kind::filter_field) s.field = "b";
         s.n = dice_.chance(5) ? 0 : dice_.chance(20) ? 100 : 20 + dice_.below(75);
         if (kind == Kind::filter && faulty_ && dice_.chance(40)) s.faults = faults();
-        settled_ = true;
+        reordered_ = true;
         break;
       }
       case Kind::flat_map: {
@@ -144,7 +144,7 @@ class Builder {
           if (!has(s.out)) fields_.push_back(s.out);
         }
         if (faulty_ && dice_.chance(40)) s.faults = faults();
-        settled_ = true;
+        reordered_ = true;
         break;
       }
       case Kind::take:
@@ -295,7 +295,7 @@ class Builder {
 
   Dice dice_;
   Spec spec_;
-  bool faulty_ = false, cropped_ = false, settled_ = false, shuffled_ = false;
+  bool faulty_ = false, cropped_ = false, reordered_ = false, shuffled_ = false;
   u64 size_ = 0, height_ = 0, width_ = 0;
   std::vector<std::string> fields_;
 };

@@ -26,7 +26,7 @@ struct Play {
   ps::Loader loader(const ps::Pipeline& p, u64 rank, u64 salt) const {
     ps::LoaderOptions o = some_options(seed, salt);
     if (mix(seed + salt + 2) % 2 == 0) o.epochs = epochs;
-    if (mix(seed + salt + 3) % 3 == 0) o.settle_bytes = 1 + mix(seed + salt + 4) % 4000;
+    if (mix(seed + salt + 3) % 3 == 0) o.reorder_bytes = 1 + mix(seed + salt + 4) % 4000;
     const ps::Shard part{.rank = static_cast<int>(rank), .world = static_cast<int>(world), .steps_per_epoch = steps};
     return ps::Loader(p | ps::shard(part), o);
   }
@@ -43,7 +43,7 @@ TEST_CASE("random pipelines bring the steps that the model says, on any number o
     if (spec->stream || model::size_of(*spec) == 0) continue;
     const Play play_of(seed, *spec);
     ++played;
-    direct += !model::settled(*spec);
+    direct += !model::reordered(*spec);
     several += play_of.world > 1;
     const ps::Pipeline p = build(spec, mix(seed + 1) % 2 == 0, mix(seed + 2) % 4 != 0);
     for (u64 rank = 0; rank < play_of.world; ++rank) {

@@ -102,10 +102,10 @@ TEST_CASE("a map that decides the shape may know a part of it, and stages may ma
   ps::Loader first(fixed);
   for (ps::Batch& batch : first.epoch()) CHECK(batch.view<float, 1>("wave")(7) == 7);
   // In front of a filter each result waits for its place.
-  const ps::Pipeline settled = known |
-                               ps::filter("label", [](ps::View<const std::int64_t, 0> l) { return l() % 2 == 1; }) |
-                               ps::ragged("wave") | ps::batch(2);
-  ps::Loader odd(settled, {.threads = 2});
+  const ps::Pipeline reordered = known |
+                                 ps::filter("label", [](ps::View<const std::int64_t, 0> l) { return l() % 2 == 1; }) |
+                                 ps::ragged("wave") | ps::batch(2);
+  ps::Loader odd(reordered, {.threads = 2});
   std::uint64_t rows = 0;
   for (ps::Batch& batch : odd.epoch())
     for (std::uint64_t r = 0; r < batch.size(); ++r, ++rows)

@@ -3,7 +3,7 @@
 
 #include <set>
 
-#include "core/reorder/settled_help.hpp"
+#include "core/reorder/reordered_help.hpp"
 
 namespace help {
 

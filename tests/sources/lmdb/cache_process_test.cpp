@@ -368,13 +368,13 @@ TEST_CASE("random pipelines with a cache on disk bring what they bring without")
       }
       return p;
     };
-    const std::uint64_t batch = 1 + dice(20), order = dice(4), settled = dice(3);
+    const std::uint64_t batch = 1 + dice(20), order = dice(4), reordered = dice(3);
     const auto behind = [&](ps::Pipeline p) {
       if (order == 1) p = p | ps::shuffle({.seed = 11});
       if (order == 2) p = p | ps::take(1 + count / 2);
       if (order == 3) p = p | ps::repeat(2);
-      if (settled == 1) p = p | even();
-      if (settled == 2) p = p | Parts{};
+      if (reordered == 1) p = p | even();
+      if (reordered == 2) p = p | Parts{};
       return p | ps::batch(batch);
     };
     const std::shared_ptr<Calls> counted = std::make_shared<Calls>();

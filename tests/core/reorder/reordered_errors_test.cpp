@@ -1,7 +1,7 @@
 // What is bad, or can't be, in pipelines whose samples find their places on the way.
 #include "support/catch.hpp"
 
-#include "core/reorder/settled_help.hpp"
+#include "core/reorder/reordered_help.hpp"
 
 using namespace help;
 
@@ -96,7 +96,7 @@ TEST_CASE("an order that fails comes behind the survivors before it, however man
     }
 }
 
-TEST_CASE("what can't be settled is refused when the pipeline is built, with what to do") {
+TEST_CASE("what can't be reordered is refused when the pipeline is built, with what to do") {
   const auto records = ps::from(Records{.count = 10});
   const auto refused = [](const std::function<void()>& f, const char* word) {
     const auto error = error_of(f);

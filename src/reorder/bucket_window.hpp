@@ -12,11 +12,11 @@
 
 namespace penstock::detail {
 
-struct SettleRow;
+struct WaitingRow;
 
 /// A survivor whose batch is not known yet.
-struct Kept {
-  SettleRow* row = nullptr;
+struct Survivor {
+  WaitingRow* row = nullptr;
   std::span<const RaggedRow> varying;  ///< of the row
   std::uint64_t index = 0;
   bool masked = false;
@@ -25,14 +25,14 @@ struct Kept {
 
 /// Consecutive survivors that are looked at together, and the batches made of them. Allocates nothing but in the
 /// constructor. One thread at a time.
-class Window {
+class BucketWindow {
  public:
-  Window(std::uint64_t size, Tail tail, const BatchBounds& bounds);
+  BucketWindow(std::uint64_t size, Tail tail, const BatchBounds& bounds);
 
   /// Begins to collect at `begin`; of the batches of the first window, `done` were delivered before.
   void reset(const Cursor& begin, std::uint64_t done) noexcept;
   /// Takes one more. Only while `collecting()`.
-  void add(const Kept& kept) noexcept { kept_[count_++] = kept; }
+  void add(const Survivor& kept) noexcept { kept_[count_++] = kept; }
   bool full() const noexcept { return count_ == kept_.size(); }
   bool empty() const noexcept { return count_ == 0; }
   bool collecting() const noexcept { return !cut_; }
@@ -51,7 +51,7 @@ class Window {
   bool skips() const noexcept { return batch_ < done_; }
   /// Rows of the batch in hand.
   std::span<const std::uint32_t> batch() const noexcept;
-  const Kept& operator[](std::uint32_t row) const noexcept { return kept_[row]; }
+  const Survivor& operator[](std::uint32_t row) const noexcept { return kept_[row]; }
   /// The cursor behind the batch in hand.
   Cursor behind() const noexcept;
   void next_batch() noexcept { ++batch_; }
@@ -67,7 +67,7 @@ class Window {
 
   const BatchBounds& bounds_;
   Tail tail_;
-  std::vector<Kept> kept_;
+  std::vector<Survivor> kept_;
   std::size_t count_ = 0;
   Cursor begin_, next_;
   std::uint64_t done_ = 0;

@@ -1,4 +1,4 @@
-#include "pipeline/make.hpp"
+#include "pipeline/outcome.hpp"
 
 #include <string>
 

@@ -3,7 +3,7 @@
 
 #include "engine/engine.hpp"
 
-// What the consumer, and the ring, are for a settled pipeline.
+// What the consumer, and the ring, are for a reordered pipeline.
 namespace penstock::detail {
 
 Slot* Engine::open_batch() noexcept {
@@ -12,7 +12,7 @@ Slot* Engine::open_batch() noexcept {
     const Lock lock(mutex_);
     slot = slots_.acquire();
     // Under the mutex, as is the release that ends it.
-    if (slot == nullptr) settled_->settle().stalled().store(true, std::memory_order_seq_cst);
+    if (slot == nullptr) reordered_->buffer().stalled().store(true, std::memory_order_seq_cst);
   }
   if (slot != nullptr)
     slot->arena.reset();
@@ -42,7 +42,7 @@ void Engine::discard_batch(Slot& slot) noexcept {
 bool Engine::has_room_for_end() noexcept {
   const Lock lock(mutex_);
   if (ends_.size() < slots_.depth()) return true;
-  settled_->settle().stalled().store(true, std::memory_order_seq_cst);
+  reordered_->buffer().stalled().store(true, std::memory_order_seq_cst);
   return false;
 }
 
@@ -70,7 +70,7 @@ bool Engine::epoch_over(std::uint64_t epoch) noexcept {
   return delivered_ == admitted_.load(std::memory_order_relaxed) || slot_of(delivered_).epoch != epoch;
 }
 
-Slot* Engine::wait_settled(std::uint64_t epoch) {
+Slot* Engine::wait_reordered(std::uint64_t epoch) {
   Lock lock(mutex_);
   const auto next = [&] {
     return delivered_ != admitted_.load(std::memory_order_relaxed) ? &slot_of(delivered_) : nullptr;
@@ -81,13 +81,13 @@ Slot* Engine::wait_settled(std::uint64_t epoch) {
            (slot != nullptr && slot->epoch == epoch && slot->state.load(std::memory_order_seq_cst) == SlotState::ready);
   };
   const auto exhausted = [&] {
-    return leased_ == slots_.depth() && settled_->settle().stalled().load(std::memory_order_seq_cst);
+    return leased_ == slots_.depth() && reordered_->buffer().stalled().load(std::memory_order_seq_cst);
   };
   // What is skipped is a user's code that says it.
   const auto answer = [&] {
-    if (paused() || !settled_->asks()) return false;
+    if (paused() || !reordered_->asks()) return false;
     lock.unlock();
-    settled_->answer();
+    reordered_->answer();
     lock.lock();
     if (!paused()) wake(lock);
     return true;

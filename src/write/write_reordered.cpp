@@ -26,17 +26,17 @@ namespace {
 constexpr unsigned ring_depth = 3;  // one whose rows are put, one that is ready, one that is filled
 constexpr std::uint64_t usual_rows = 64, most_rows = 1024;
 
-// How many samples are in work, and how many a batch has. Where a sample's size is known, cells and ring together keep
-// to the window's bytes; else a batch ends once it has its share of them.
+// How many samples are in work, and how many a batch has. Where a sample's size is known, entries and ring together
+// keep to the window's bytes; else a batch ends once it has its share of them.
 struct Sizes {
-  std::size_t cells;
+  std::size_t entries;
   std::uint64_t rows;
   std::size_t batch_bytes;
 };
 
 Sizes sizes_for(const RowLayout& layout, const WriteOptions& options, unsigned threads) {
   const std::size_t share = std::max<std::size_t>(options.window_bytes / (ring_depth + 1), 1);
-  const std::size_t row = std::max<std::size_t>(Settle::row_bytes(layout), 1);
+  const std::size_t row = std::max<std::size_t>(ReorderBuffer::row_bytes(layout), 1);
   const std::size_t window = options.window != 0 ? options.window
                              : layout.appends()  ? std::size_t{4} * threads
                                                  : std::size_t{8} * threads;
@@ -62,14 +62,14 @@ std::shared_ptr<const PipelineData> in_batches(const PipelineData& data, const S
   return out;
 }
 
-EngineOptions engine_options(const PipelineData& data, const Sizes& sizes, unsigned threads, OriginSkips* skips) {
+EngineOptions engine_options(const PipelineData& data, const Sizes& sizes, unsigned threads, RecordSkips* skips) {
   EngineOptions options;
   options.threads = threads;
   options.depth = ring_depth;
-  options.scratch_limit = options.origin_limit = ~std::size_t{0};
+  options.scratch_limit = options.shared_record_limit = ~std::size_t{0};
   options.epochs = 1;
-  options.cells = sizes.cells;
-  options.origins = Settled::origins_for(data, threads);
+  options.entries = sizes.entries;
+  options.shared_records = Reordered::shared_records_for(data, threads);
   options.block_limit = data.source->block_model() != nullptr ? default_block_bytes : 0;
   options.memory = &host_memory();
   options.keeps_places = true;
@@ -110,15 +110,15 @@ class RowCells final : public Cells {
 };
 
 // What is there is not made again. What can't be asked now is asked, and fails, when its turn has come.
-class WriteSkips final : public OriginSkips {
+class WriteSkips final : public RecordSkips {
  public:
   WriteSkips(WriteRun& run, const PipelineData& data) : run_(run), items_(data) {}
-  void choose(Origin& origin) noexcept override {
+  void choose(SharedRecord& record) noexcept override {
     try {
-      for (std::uint32_t child = 0; child < origin.count && !run_.options().stop.stop_requested(); ++child) {
-        if (!run_.has(items_.at({origin.position, child}, origin.made.index))) continue;
-        if (origin.skipped.empty()) origin.skipped.resize(origin.count);
-        origin.skipped[child] = true;
+      for (std::uint32_t child = 0; child < record.count && !run_.options().stop.stop_requested(); ++child) {
+        if (!run_.has(items_.at({record.position, child}, record.outcome.index))) continue;
+        if (record.skipped.empty()) record.skipped.resize(record.count);
+        record.skipped[child] = true;
       }
     } catch (...) {
     }
@@ -220,8 +220,8 @@ bool put_all(const std::shared_ptr<Engine>& engine, Putting& putting) {
 
 }  // namespace
 
-bool write_settled(WriteRun& run, const std::shared_ptr<const PipelineData>& shared, Executor::Impl& executor,
-                   unsigned threads) {
+bool write_reordered(WriteRun& run, const std::shared_ptr<const PipelineData>& shared, Executor::Impl& executor,
+                     unsigned threads) {
   const PipelineData& data = *shared;
   const WriteOptions& options = run.options();
   const bool by_record = data.flat_maps || data.source->is_stream();

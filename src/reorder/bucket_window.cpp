@@ -1,4 +1,4 @@
-#include "reorder/window.hpp"
+#include "reorder/bucket_window.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -12,23 +12,23 @@ namespace {
 constexpr std::uint64_t key = 0x6275636b6574;  // "bucket": no stage's key, which are hashes
 }
 
-Window::Window(std::uint64_t size, Tail tail, const BatchBounds& bounds)
+BucketWindow::BucketWindow(std::uint64_t size, Tail tail, const BatchBounds& bounds)
     : bounds_(bounds), tail_(tail), kept_(size), fill_(bounds.empty()) {
   order_.reserve(size);
   ends_.reserve(size);
   sequence_.reserve(size);
 }
 
-void Window::reset(const Cursor& begin, std::uint64_t done) noexcept {
+void BucketWindow::reset(const Cursor& begin, std::uint64_t done) noexcept {
   count_ = 0;
   begin_ = begin;
   done_ = done;
   cut_ = false;
 }
 
-void Window::begin_next() noexcept { reset(last_ ? Cursor{next_.epoch, 0, 0, 0} : next_, 0); }
+void BucketWindow::begin_next() noexcept { reset(last_ ? Cursor{next_.epoch, 0, 0, 0} : next_, 0); }
 
-void Window::cut(std::uint64_t seed, const Cursor& next, bool last) noexcept {
+void BucketWindow::cut(std::uint64_t seed, const Cursor& next, bool last) noexcept {
   next_ = next;
   last_ = last;
   cut_ = true;
@@ -49,7 +49,7 @@ void Window::cut(std::uint64_t seed, const Cursor& next, bool last) noexcept {
   for (std::size_t i = whole; i > 1; --i) std::swap(sequence_[i - 1], sequence_[rng.below(i)]);
 }
 
-void Window::sort(std::size_t count) noexcept {
+void BucketWindow::sort(std::size_t count) noexcept {
   std::sort(order_.begin(), order_.begin() + static_cast<std::ptrdiff_t>(count),
             [this](std::uint32_t a, std::uint32_t b) {
               return kept_[a].length != kept_[b].length ? kept_[a].length < kept_[b].length : a < b;
@@ -57,14 +57,14 @@ void Window::sort(std::size_t count) noexcept {
 }
 
 // What does not fill a batch are the last samples in order, not the longest ones.
-void Window::cut_by_rows(std::size_t rows) noexcept {
+void BucketWindow::cut_by_rows(std::size_t rows) noexcept {
   const std::size_t whole = count_ - count_ % rows;
   sort(whole);
   for (std::size_t end = rows; end <= whole; end += rows) ends_.push_back(static_cast<std::uint32_t>(end));
   if (whole != count_ && tail_ != Tail::drop) ends_.push_back(static_cast<std::uint32_t>(count_));
 }
 
-void Window::cut_by_size() noexcept {
+void BucketWindow::cut_by_size() noexcept {
   sort(count_);
   BatchBounds::clear(fill_);
   for (std::size_t i = 0; i < count_; ++i) {
@@ -78,20 +78,20 @@ void Window::cut_by_size() noexcept {
   if (count_ != 0) ends_.push_back(static_cast<std::uint32_t>(count_));
 }
 
-std::span<const std::uint32_t> Window::batch() const noexcept {
+std::span<const std::uint32_t> BucketWindow::batch() const noexcept {
   const std::uint32_t number = sequence_[batch_];
   const std::size_t begin = number == 0 ? 0 : ends_[number - 1];
   return std::span(order_).subspan(begin, ends_[number] - begin);
 }
 
-Cursor Window::behind() const noexcept {
+Cursor BucketWindow::behind() const noexcept {
   if (batch_ + 1 == sequence_.size()) return next_;
   Cursor cursor = begin_;
   cursor.part = static_cast<std::uint16_t>(batch_ + 1);
   return cursor;
 }
 
-std::span<const std::uint32_t> Window::left_over() const noexcept {
+std::span<const std::uint32_t> BucketWindow::left_over() const noexcept {
   return std::span(order_).subspan(ends_.empty() ? 0 : ends_.back());
 }
 

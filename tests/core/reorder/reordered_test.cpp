@@ -2,7 +2,7 @@
 // know their results, can't tell.
 #include "support/catch.hpp"
 
-#include "core/reorder/settled_help.hpp"
+#include "core/reorder/reordered_help.hpp"
 
 using namespace help;
 
@@ -27,7 +27,7 @@ TEST_CASE("what is known only behind an epoch is not said before it") {
   CHECK(error_of([&] { (void)p.steps_per_epoch(); })->cause().find("only behind it") != std::string::npos);
   ps::Loader loader(p, {.threads = 1});
   CHECK(error_of([&] { (void)loader.steps_per_epoch(); }));
-  CHECK(p.plan().find("settled") != std::string::npos);
+  CHECK(p.plan().find("reordered") != std::string::npos);
   CHECK(p.at(4)["y"].as<const std::int64_t, 0>()() == 4);
   CHECK(error_of([&] { (void)p.at(3); })->code() == ps::Errc::not_found);
 }
@@ -40,7 +40,7 @@ TEST_CASE("epochs without a survivor end one by one, and are not read ahead for 
   CHECK_FALSE(loader.next());
   CHECK(loader.epoch_number() == 1);
   std::this_thread::sleep_for(20ms);
-  CHECK(source.shared->reads <= 20 * (1 + 3 + 1) + 8);  // a window of 8 cells
+  CHECK(source.shared->reads <= 20 * (1 + 3 + 1) + 8);  // 8 entries
   for (int i = 0; i < 10; ++i) CHECK_FALSE(loader.next());
   CHECK(loader.epoch_number() == 11);
   CHECK(loader.state().step == 0);
@@ -106,13 +106,13 @@ TEST_CASE("a caller that takes nothing stops all work once the window and the ri
     return source.shared->reads == reads;
   };
   CHECK(eventually(settles));
-  // Three batches of survivors, twice as many records, and a window of 10 cells.
+  // Three batches of survivors, twice as many records, and 10 entries.
   CHECK(source.shared->reads <= 2 * 30 + 10 + 2);
   held.reset();
   CHECK(loader.next());
 }
 
-TEST_CASE("a caller that holds the whole ring of a settled pipeline is told so, and can go on") {
+TEST_CASE("a caller that holds the whole ring of a reordered pipeline is told so, and can go on") {
   const Watchdog dog(60s);
   const ps::Pipeline p = ps::from(Records{.count = 100}) | even() | ps::batch(5);
   ps::Loader loader(p, {.threads = 2, .depth = 2});
@@ -143,7 +143,7 @@ TEST_CASE("after a break the next epoch is the next one, also where its end was 
   }
 }
 
-TEST_CASE("a source hears what a settled pipeline will read, each record once") {
+TEST_CASE("a source hears what a reordered pipeline will read, each record once") {
   const Watchdog dog(60s);
   AdvisedRecords source{{.count = 90}};
   ps::Loader loader(ps::from(source) | ps::shuffle() | even() | ps::batch(8), {.threads = 2, .epochs = 2});
@@ -152,7 +152,7 @@ TEST_CASE("a source hears what a settled pipeline will read, each record once") 
   CHECK(eventually([&] { return source.shared->advised == 180; }));
 }
 
-TEST_CASE("a state of a settled pipeline fits it") {
+TEST_CASE("a state of a reordered pipeline fits it") {
   const ps::Pipeline p = ps::from(Records{.count = 10}) | even() | ps::batch(2);
   ps::Loader loader(p, {.threads = 1});
   REQUIRE(loader.next());

@@ -4,9 +4,9 @@
 
 #include "base/clock.hpp"
 #include "base/failure.hpp"
-#include "reorder/settled.hpp"
+#include "reorder/reordered.hpp"
 
-// How samples, and the origins they share, are made.
+// How samples, and the records they share, are made.
 namespace penstock::detail {
 
 namespace {
@@ -27,66 +27,66 @@ class LentReader {
   ChainRun &from_, &to_;
 };
 
-/// Rows without a size of their own wait with their cell.
+/// Rows without a size of their own wait with their entry.
 class CellOutlet final : public RowOutlet {
  public:
-  explicit CellOutlet(SettleRow& row) noexcept : row_(row) {}
+  explicit CellOutlet(WaitingRow& row) noexcept : row_(row) {}
   std::byte* append(std::size_t bytes) override { return row_.arena.allocate(bytes); }
 
  private:
-  SettleRow& row_;
+  WaitingRow& row_;
 };
 
 }  // namespace
 
-void Settled::make(ChainRun& run, TicketRun tickets) noexcept {
-  if (tickets.count > 1 && !origins_) {
+void Reordered::make(ChainRun& run, TicketRun tickets) noexcept {
+  if (tickets.count > 1 && !shared_records_) {
     std::array<std::uint64_t, most_at_once> indices{};
-    for (std::uint64_t i = 0; i < tickets.count; ++i) indices[i] = settle_.cell(tickets.first + i).index;
+    for (std::uint64_t i = 0; i < tickets.count; ++i) indices[i] = buffer_.entry(tickets.first + i).index;
     run.reader->expect({indices.data(), static_cast<std::size_t>(tickets.count)});
   }
   const std::uint64_t begun = tickets.count > 4 ? now_ns() : 0;
   for (std::uint64_t i = 0; i < tickets.count; ++i) {
     if (i != 0 && host_.paused()) return;
-    SettleCell& cell = settle_.cell(tickets.first + i);
+    ReorderEntry& entry = buffer_.entry(tickets.first + i);
     try {
-      make_cell(run, cell, tickets.first + i);
+      make_entry(run, entry, tickets.first + i);
     } catch (...) {  // no memory even to say what failed
-      cell.broken = true;
+      entry.broken = true;
     }
     run.parent = nullptr;
-    if (cell.origin != nullptr) leave(*cell.origin);
-    if (!origins_) give_back_blocks(tickets.first + i);
-    settle_.finish(cell);
+    if (entry.record != nullptr) leave(*entry.record);
+    if (!shared_records_) give_back_blocks(tickets.first + i);
+    buffer_.finish(entry);
   }
   // Samples that became long must not be taken together once more before one of them happens to be measured.
   if (begun != 0)
     if (const std::uint64_t each = (now_ns() - begun) / tickets.count; each > 4 * run.sample_ns) run.sample_ns = each;
 }
 
-void Settled::make_cell(ChainRun& run, SettleCell& cell, std::uint64_t ticket) {
-  Origin* const origin = cell.origin;
-  if (cell.skipped) {
-    cell.made.kept = false;
-  } else if (cell.decided) {
-    cell.made = std::move(origin->made);
-    cell.broken = origin->broken;
-    cell.made.kept = cell.made.masked;  // what was made has no samples
-  } else if (!cell.made.fatal) {
-    for (std::size_t f = 0; f < run.rows.size(); ++f) run.rows[f] = settle_.place(cell, f);
-    if (origin != nullptr && cell.place.child == 0) cell.made.bad = std::move(origin->made.bad);
-    CellOutlet outlet(*cell.row);
+void Reordered::make_entry(ChainRun& run, ReorderEntry& entry, std::uint64_t ticket) {
+  SharedRecord* const record = entry.record;
+  if (entry.skipped) {
+    entry.outcome.kept = false;
+  } else if (entry.decided) {
+    entry.outcome = std::move(record->outcome);
+    entry.broken = record->broken;
+    entry.outcome.kept = entry.outcome.masked;  // what was made has no samples
+  } else if (!entry.outcome.fatal) {
+    for (std::size_t f = 0; f < run.rows.size(); ++f) run.rows[f] = buffer_.place(entry, f);
+    if (record != nullptr && entry.place.child == 0) entry.outcome.bad = std::move(record->outcome.bad);
+    CellOutlet outlet(*entry.row);
     run.outlet = &outlet;
-    const std::uint32_t attempt = cell.place.attempt;
+    const std::uint32_t attempt = entry.place.attempt;
     const ChainRun* at_work = &run;
     make_sample(
-        *data_, cell.place, cell.index, cell.made,
+        *data_, entry.place, entry.index, entry.outcome,
         [&](const Place& place, std::uint64_t index) {
           at_work = &run;
-          cell.row->arena.reset();
+          entry.row->arena.reset();
           const std::uint64_t stands_for =
               place.attempt == attempt ? measures(ticket, run.totals.measured.get(), run.sample_ns) : 0;
-          return origin != nullptr ? make_child(run, *origin, place, index, stands_for, at_work)
+          return record != nullptr ? make_child(run, *record, place, index, stands_for, at_work)
                                    : chain_.run(run, place, index, run.rows, stands_for);
         },
         [&](std::uint64_t index) {
@@ -95,18 +95,18 @@ void Settled::make_cell(ChainRun& run, SettleCell& cell, std::uint64_t ticket) {
           return chain_.describe_failure(*at_work, index);
         });
   }
-  if (cell.made.masked)
-    settle_.clear(cell);
-  else if (cell.made.kept && !cell.made.fatal)
-    settle_.note(cell, run.varying);
+  if (entry.outcome.masked)
+    buffer_.clear(entry);
+  else if (entry.outcome.kept && !entry.outcome.fatal)
+    buffer_.note(entry, run.varying);
 }
 
-// A child of its origin, or, where another record is tried in its place, of that one, which is made for it alone.
-bool Settled::make_child(ChainRun& run, const Origin& origin, const Place& place, std::uint64_t index,
-                         std::uint64_t stands_for, const ChainRun*& at_work) {
-  run.parent = origin.run.get();
+// A child of its record, or, where another record is tried in its place, of that one, which is made for it alone.
+bool Reordered::make_child(ChainRun& run, const SharedRecord& record, const Place& place, std::uint64_t index,
+                           std::uint64_t stands_for, const ChainRun*& at_work) {
+  run.parent = record.run.get();
   run.child = place.child;
-  if (place.attempt != origin.made.attempt) {
+  if (place.attempt != record.outcome.attempt) {
     if (run.stand_in == nullptr) {
       run.stand_in = std::make_unique<ChainRun>(chain_, options_.scratch_limit, nullptr, chain_.children_begin());
       run.stand_in->stop = options_.stop;
@@ -124,42 +124,42 @@ bool Settled::make_child(ChainRun& run, const Origin& origin, const Place& place
   return chain_.run(run, place, index, run.rows, stands_for);
 }
 
-void Settled::leave(Origin& origin) noexcept {
-  if (origin.left.fetch_sub(1, std::memory_order_acq_rel) == 1) origin.vacant.store(true, std::memory_order_seq_cst);
+void Reordered::leave(SharedRecord& record) noexcept {
+  if (record.left.fetch_sub(1, std::memory_order_acq_rel) == 1) record.vacant.store(true, std::memory_order_seq_cst);
 }
 
-// -- origins --
+// -- shared records --
 
-ChainRun& Settled::run_of(Origin& origin) {
-  if (origin.run == nullptr) {
-    origin.run = std::make_unique<ChainRun>(chain_, options_.origin_limit, nullptr, chain_.children_begin());
-    origin.run->stop = options_.stop;
+ChainRun& Reordered::run_of(SharedRecord& record) {
+  if (record.run == nullptr) {
+    record.run = std::make_unique<ChainRun>(chain_, options_.shared_record_limit, nullptr, chain_.children_begin());
+    record.run->stop = options_.stop;
   }
-  return *origin.run;
+  return *record.run;
 }
 
-void Settled::open(ChainRun& run, std::uint64_t number) noexcept {
-  Origin& origin = origins_->at(number);
+void Reordered::open(ChainRun& run, std::uint64_t number) noexcept {
+  SharedRecord& record = shared_records_->at(number);
   try {
-    if (!origin.terminates && !origin.broken && !origin.made.fatal && !origin.made.bad)
-      open_origin(run, origin, number);
+    if (!record.terminates && !record.broken && !record.outcome.fatal && !record.outcome.bad)
+      open_shared_record(run, record, number);
   } catch (...) {  // no memory even to say what failed
-    origin.broken = true;
+    record.broken = true;
   }
   give_back_blocks(number);
-  publish(origin);
+  publish(record);
 }
 
-void Settled::open_origin(ChainRun& run, Origin& origin, std::uint64_t number) {
-  ChainRun& parent = run_of(origin);
+void Reordered::open_shared_record(ChainRun& run, SharedRecord& record, std::uint64_t number) {
+  ChainRun& parent = run_of(record);
   const LentReader lent(run, parent);
   make_sample(
-      *data_, {origin.epoch, origin.position, 0, 0}, origin.index, origin.made,
+      *data_, {record.epoch, record.position, 0, 0}, record.index, record.outcome,
       [&](const Place& place, std::uint64_t index) {
         const bool first = place.attempt == 0;
         const bool kept = chain_.open(parent, place, index,
                                       first ? measures(number, run.parents.measured.get(), parent.sample_ns) : 0);
-        origin.count = kept ? chain_.count(parent, place, index) : 0;
+        record.count = kept ? chain_.count(parent, place, index) : 0;
         return kept;
       },
       [&](std::uint64_t index) {
@@ -169,8 +169,8 @@ void Settled::open_origin(ChainRun& run, Origin& origin, std::uint64_t number) {
   collect(parent, run);
 }
 
-// The counters of origins are kept by the runner that makes them, as others read those.
-void Settled::collect(ChainRun& parent, ChainRun& run) noexcept {
+// The counters of shared records are kept by the runner that makes them, as others read those.
+void Reordered::collect(ChainRun& parent, ChainRun& run) noexcept {
   const auto move = [](Tally& from, Tally& to) {
     to.add(from.get());
     from.set(0);
@@ -191,19 +191,19 @@ void Settled::collect(ChainRun& parent, ChainRun& run) noexcept {
 
 // -- streams --
 
-bool Settled::can_read() noexcept {
+bool Reordered::can_read() noexcept {
   return !exhausted_.load(std::memory_order_seq_cst) && !issuing_.load(std::memory_order_seq_cst) &&
-         origins_->at(issued_.load(std::memory_order_seq_cst)).vacant.load(std::memory_order_seq_cst);
+         shared_records_->at(issued_.load(std::memory_order_seq_cst)).vacant.load(std::memory_order_seq_cst);
 }
 
 // Some records, by one runner at a time.
-bool Settled::read(ChainRun& run) noexcept {
+bool Reordered::read(ChainRun& run) noexcept {
   if (!can_read() || issuing_.exchange(true, std::memory_order_seq_cst)) return false;
   WaitWatch watch(read_ns_ > read_worth_asking_ns);
   const Clocks begun = read_clocks();
   unsigned count = 0;
   while (count < records_at_once && !host_.paused() && !exhausted_.load(std::memory_order_relaxed) &&
-         origins_->at(issued_.load(std::memory_order_relaxed)).vacant.load(std::memory_order_seq_cst) &&
+         shared_records_->at(issued_.load(std::memory_order_relaxed)).vacant.load(std::memory_order_seq_cst) &&
          read_one(run)) {
     ++count;
     if (now_ns() - begun.wall_ns > long_read_ns) break;  // others, or this runner, can begin with what there is
@@ -224,19 +224,19 @@ bool Settled::read(ChainRun& run) noexcept {
 }
 
 // False: it was interrupted.
-bool Settled::read_one(ChainRun& run) noexcept {
+bool Reordered::read_one(ChainRun& run) noexcept {
   const std::uint64_t number = issued_.load(std::memory_order_relaxed);
-  Origin& origin = origins_->take(number);
-  origin.epoch = read_at_.epoch;
-  origin.position = origin.index = origin.made.index = read_at_.position;
-  origin.count = 1;
+  SharedRecord& record = shared_records_->take(number);
+  record.epoch = read_at_.epoch;
+  record.position = record.index = record.outcome.index = read_at_.position;
+  record.count = 1;
   bool began = stream_begun_;
   try {
-    ChainRun& parent = run_of(origin);
+    ChainRun& parent = run_of(record);
     parent.at = &chain_.steps()[0].label;
     const Begun begun = began ? Begun::at_record : begin_stream(parent);
     if (begun == Begun::interrupted) {
-      origin.vacant.store(true, std::memory_order_seq_cst);
+      record.vacant.store(true, std::memory_order_seq_cst);
       return false;
     }
     stream_begun_ = began = true;
@@ -244,24 +244,24 @@ bool Settled::read_one(ChainRun& run) noexcept {
       ++read_at_.position;
       note_read(parent, run);
     } else {
-      origin.end = origin.terminates = true;
+      record.end = record.terminates = true;
       read_at_ = {read_at_.epoch + 1, 0, 0, 0};
       stream_begun_ = false;
       if (options_.epochs != 0 && read_at_.epoch >= options_.epochs) exhausted_.store(true, std::memory_order_seq_cst);
     }
   } catch (...) {
-    fail_read(origin, began);
+    fail_read(record, began);
   }
   issued_.store(number + 1, std::memory_order_seq_cst);
   if (data_->flat_maps)
     to_open_.raise(number + 1);
   else
-    publish(origin);
+    publish(record);
   return true;
 }
 
 // Counted by the runner that reads, as others read its counters.
-void Settled::note_read(ChainRun& parent, ChainRun& run) noexcept {
+void Reordered::note_read(ChainRun& parent, ChainRun& run) noexcept {
   std::uint64_t bytes = 0;
   for (std::size_t slot = 0; slot < parent.cells.size(); ++slot)
     bytes += parent.cells[slot].shape.elements() * size_of((*parent.schema)[slot].dtype);
@@ -272,27 +272,27 @@ void Settled::note_read(ChainRun& parent, ChainRun& run) noexcept {
 }
 
 // Call inside a catch block. A stream that could not even begin is no matter of one record.
-void Settled::fail_read(Origin& origin, bool began) noexcept {
+void Reordered::fail_read(SharedRecord& record, bool began) noexcept {
   const OnError policy = data_->policy_value().policy;
   bool goes_on = false;
   try {
-    Error error = origin.run != nullptr ? chain_.describe_failure(*origin.run, origin.index) : current_error();
+    Error error = record.run != nullptr ? chain_.describe_failure(*record.run, record.index) : current_error();
     goes_on = began && error.sample_scoped() && policy != OnError::fail;
-    origin.made.masked = origin.made.kept = goes_on && policy == OnError::mask;
-    (goes_on ? origin.made.bad : origin.made.fatal) = std::move(error);
+    record.outcome.masked = record.outcome.kept = goes_on && policy == OnError::mask;
+    (goes_on ? record.outcome.bad : record.outcome.fatal) = std::move(error);
   } catch (...) {  // no memory even to say what failed
-    origin.broken = true;
+    record.broken = true;
   }
   if (goes_on) {
     ++read_at_.position;
   } else {
-    origin.terminates = true;
+    record.terminates = true;
     exhausted_.store(true, std::memory_order_seq_cst);
   }
 }
 
 // Stands at the record that is wanted, by reading those before it where the stream can't seek.
-Settled::Begun Settled::begin_stream(ChainRun& parent) {
+Reordered::Begun Reordered::begin_stream(ChainRun& parent) {
   stream_->reset(read_at_.epoch);
   if (read_at_.position == 0) return Begun::at_record;
   if (stream_->can_seek()) {

@@ -1,4 +1,4 @@
-#include "reorder/settle.hpp"
+#include "reorder/reorder_buffer.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -22,14 +22,14 @@ std::uint64_t positions_of_passes(const PipelineData& data) noexcept {
 
 }  // namespace
 
-std::size_t Settle::row_bytes(const RowLayout& layout) {
+std::size_t ReorderBuffer::row_bytes(const RowLayout& layout) {
   std::size_t bytes = 0;
   for (const RowField& field : layout.fields()) bytes += aligned(field.row_bytes);
   return bytes;
 }
 
-Settle::Settle(const PipelineData& data, const BatchBounds& bounds, std::size_t cells, MemoryResource& memory,
-               std::uint64_t epochs, std::size_t append_limit)
+ReorderBuffer::ReorderBuffer(const PipelineData& data, const BatchBounds& bounds, std::size_t entries,
+                             MemoryResource& memory, std::uint64_t epochs, std::size_t append_limit)
     : layout_(data.schema),
       bounds_(bounds),
       rows_(data.most_rows()),
@@ -40,13 +40,13 @@ Settle::Settle(const PipelineData& data, const BatchBounds& bounds, std::size_t 
       tail_(data.batch->options.tail),
       policy_(data.policy_value()),
       memory_(&memory),
-      cells_(cells),
+      entries_(entries),
       fill_(bounds.empty()) {
   for (std::size_t f = 0; f < data.schema.size(); ++f) {
     offsets_.push_back(bytes_);
     bytes_ += aligned(layout_[f].row_bytes);
   }
-  const std::size_t held = static_cast<std::size_t>(data.window_rows()), rows = cells + held;
+  const std::size_t held = static_cast<std::size_t>(data.window_rows()), rows = entries + held;
   if (data.bucket) {
     length_field_ = data.schema.slot(data.bucket->field);
     length_dtype_ = data.schema[length_field_].dtype;
@@ -57,9 +57,9 @@ Settle::Settle(const PipelineData& data, const BatchBounds& bounds, std::size_t 
   }
   all_rows_.reserve(rows);
   for (std::size_t i = 0; i < rows; ++i)
-    all_rows_.push_back(std::make_unique<SettleRow>(append_limit, layout_.varying()));
-  for (std::size_t i = 0; i < cells; ++i) cells_[i].row = all_rows_[i].get();
-  for (std::size_t i = cells; i < rows; ++i) spare_rows_.push_back(all_rows_[i].get());
+    all_rows_.push_back(std::make_unique<WaitingRow>(append_limit, layout_.varying()));
+  for (std::size_t i = 0; i < entries; ++i) entries_[i].row = all_rows_[i].get();
+  for (std::size_t i = entries; i < rows; ++i) spare_rows_.push_back(all_rows_[i].get());
   spares_.store(held, std::memory_order_relaxed);
   if (bytes_ == 0) return;
   if (rows > std::numeric_limits<std::size_t>::max() / 4 / bytes_)
@@ -68,17 +68,17 @@ Settle::Settle(const PipelineData& data, const BatchBounds& bounds, std::size_t 
   for (std::size_t i = 0; i < rows; ++i) all_rows_[i]->data = data_ + i * bytes_;
 }
 
-Settle::~Settle() {
+ReorderBuffer::~ReorderBuffer() {
   if (data_ != nullptr) memory_->deallocate(data_, bytes_ * all_rows_.size(), BatchLayout::field_alignment);
 }
 
-void Settle::reset(const Cursor& cursor, const QuotaCount& count) noexcept {
-  for (SettleCell& c : cells_) {
+void ReorderBuffer::reset(const Cursor& cursor, const QuotaCount& count) noexcept {
+  for (ReorderEntry& c : entries_) {
     c.done.store(false, std::memory_order_relaxed);
     c.vacant.store(true, std::memory_order_relaxed);
-    c.made = {};
+    c.outcome = {};
   }
-  settled_.store(0, std::memory_order_relaxed);
+  oldest_.store(0, std::memory_order_relaxed);
   stalled_.store(false, std::memory_order_relaxed);
   halted_.store(false, std::memory_order_relaxed);
   slot_ = nullptr;
@@ -90,50 +90,50 @@ void Settle::reset(const Cursor& cursor, const QuotaCount& count) noexcept {
   window_->reset({steps_ != 0 ? 0 : cursor.epoch, 0, cursor.position, cursor.child}, cursor.part);
   emitting_.store(false, std::memory_order_relaxed);
   emitted_ = 0;
-  // Rows may be anywhere: in cells, in the window, on their way.
-  for (std::size_t i = 0; i < cells_.size(); ++i) cells_[i].row = all_rows_[i].get();
+  // Rows may be anywhere: in entries, in the window, on their way.
+  for (std::size_t i = 0; i < entries_.size(); ++i) entries_[i].row = all_rows_[i].get();
   spare_rows_.clear();
-  for (std::size_t i = cells_.size(); i < all_rows_.size(); ++i) spare_rows_.push_back(all_rows_[i].get());
+  for (std::size_t i = entries_.size(); i < all_rows_.size(); ++i) spare_rows_.push_back(all_rows_[i].get());
   spares_.store(spare_rows_.size(), std::memory_order_relaxed);
 }
 
-SettleCell& Settle::take(std::uint64_t number) noexcept {
-  SettleCell& c = cell(number);
+ReorderEntry& ReorderBuffer::take(std::uint64_t number) noexcept {
+  ReorderEntry& c = entry(number);
   c.vacant.store(false, std::memory_order_relaxed);
-  c.origin = nullptr;
+  c.record = nullptr;
   c.last = c.decided = c.skipped = c.broken = false;
-  c.made = {};
+  c.outcome = {};
   return c;
 }
 
-void Settle::clear(const SettleCell& cell) noexcept {
+void ReorderBuffer::clear(const ReorderEntry& entry) noexcept {
   alignas(64) static std::byte nothing{};
   for (std::size_t f = 0; f < offsets_.size(); ++f) {
     const RowField& field = layout_[f];
-    std::byte* const out = field.appended() ? &nothing : place(cell, f);
+    std::byte* const out = field.appended() ? &nothing : place(entry, f);
     if (field.row_bytes != 0) fill_padding(field, out, field.row_bytes);
-    if (field.kind != RowField::Kind::dense) cell.row->varying[field.varying] = {out, field.empty};
+    if (field.kind != RowField::Kind::dense) entry.row->varying[field.varying] = {out, field.empty};
   }
 }
 
-void Settle::note(const SettleCell& cell, std::span<const RaggedRow> varying) noexcept {
-  std::copy(varying.begin(), varying.end(), cell.row->varying.begin());
+void ReorderBuffer::note(const ReorderEntry& entry, std::span<const RaggedRow> varying) noexcept {
+  std::copy(varying.begin(), varying.end(), entry.row->varying.begin());
 }
 
-std::size_t Settle::decide(std::span<Move> moves, SettleOutlet& outlet) noexcept {
+std::size_t ReorderBuffer::retire(std::span<Move> moves, BatchOutlet& outlet) noexcept {
   std::size_t count = 0;
-  while (count < moves.size() && decidable()) {
+  while (count < moves.size() && can_retire()) {
     bool survives = false;
     if (window_ && !window_->collecting()) {
       if (!emit(outlet, moves[count], survives)) break;
       if (survives) ++count;
       continue;
     }
-    const std::uint64_t number = settled_.load(std::memory_order_relaxed);
-    SettleCell& c = cell(number);
-    if (!decide_one(c, outlet, moves[count], survives)) break;
+    const std::uint64_t number = oldest_.load(std::memory_order_relaxed);
+    ReorderEntry& c = entry(number);
+    if (!retire_one(c, outlet, moves[count], survives)) break;
     c.done.store(false, std::memory_order_relaxed);
-    settled_.store(number + 1, std::memory_order_seq_cst);
+    oldest_.store(number + 1, std::memory_order_seq_cst);
     if (survives)
       ++count;
     else
@@ -144,109 +144,110 @@ std::size_t Settle::decide(std::span<Move> moves, SettleOutlet& outlet) noexcept
 }
 
 // Where nothing is left of so many records, nothing more may ever come.
-void Settle::check_pass(SettleCell& cell) noexcept {
-  if (steps_ == 0 || cell.made.fatal) return;
-  if (cell.made.kept) survived_ = cell.next.position;
-  if (cell.next.position <= survived_ + patience_) return;
+void ReorderBuffer::check_pass(ReorderEntry& entry) noexcept {
+  if (steps_ == 0 || entry.outcome.fatal) return;
+  if (entry.outcome.kept) survived_ = entry.next.position;
+  if (entry.next.position <= survived_ + patience_) return;
   try {
-    cell.made.fatal = Error(Errc::invalid_argument,
-                            "nothing was left of eight times as many records, one behind the other, as there are in "
-                            "the data, so `steps_per_epoch` batches may never come; look at what the filters keep, and "
-                            "at the samples that were dropped")
-                          .with_stage("shard");
+    entry.outcome.fatal =
+        Error(Errc::invalid_argument,
+              "nothing was left of eight times as many records, one after the other, as there are in "
+              "the data, so `steps_per_epoch` batches may never come; look at what the filters keep, and "
+              "at the samples that were dropped")
+            .with_stage("shard");
   } catch (...) {  // no memory even to say so
-    cell.broken = true;
+    entry.broken = true;
   }
 }
 
 // False: it has to wait for a slot.
-bool Settle::decide_one(SettleCell& cell, SettleOutlet& outlet, Move& move, bool& survives) noexcept {
-  check_pass(cell);
+bool ReorderBuffer::retire_one(ReorderEntry& entry, BatchOutlet& outlet, Move& move, bool& survives) noexcept {
+  check_pass(entry);
   const bool again = window_ && window_->again();
   // A quota is asked here already: where nothing survives, no batch comes that would ask it.
-  const bool too_many = cell.made.bad && !again && exceeds_quota(policy_, {count_.acted + 1, count_.samples + 1});
-  const bool ends_run = cell.broken || cell.made.fatal || too_many;
-  const bool is_row = cell.made.kept;
+  const bool too_many = entry.outcome.bad && !again && exceeds_quota(policy_, {count_.acted + 1, count_.samples + 1});
+  const bool ends_run = entry.broken || entry.outcome.fatal || too_many;
+  const bool is_row = entry.outcome.kept;
   if (is_row && !ends_run && !window_ && slot_ != nullptr && bounds_.by_size() &&
-      !bounds_.admits(fill_, cell.row->varying))
+      !bounds_.admits(fill_, entry.row->varying))
     close(outlet);
   if ((ends_run || (is_row && !window_)) && slot_ == nullptr && !open(outlet)) return false;
-  if (cell.last && !ends_run && !window_ && !outlet.has_room_for_end()) return false;
+  if (entry.last && !ends_run && !window_ && !outlet.has_room_for_end()) return false;
 
-  const bool drops = !is_row && cell.made.bad.has_value();
-  if (cell.made.bad && !again) {
+  const bool drops = !is_row && entry.outcome.bad.has_value();
+  if (entry.outcome.bad && !again) {
     ++count_.acted;
-    note_bad(std::move(*cell.made.bad), false, ends_run);
+    note_bad(std::move(*entry.outcome.bad), false, ends_run);
   }
   if (ends_run) {
-    if (cell.made.fatal) note_bad(std::move(*cell.made.fatal), true, true);
-    if (cell.broken) slot_->broken.store(true, std::memory_order_relaxed);
-    slot_->next = cell.next;
+    if (entry.outcome.fatal) note_bad(std::move(*entry.outcome.fatal), true, true);
+    if (entry.broken) slot_->broken.store(true, std::memory_order_relaxed);
+    slot_->next = entry.next;
     halted_.store(true, std::memory_order_relaxed);
     close(outlet);
     return true;
   }
-  if ((is_row || drops || cell.skipped) && !again) {
+  if ((is_row || drops || entry.skipped) && !again) {
     ++count_.samples;
     ++(slot_ != nullptr ? slot_->samples : carried_.samples);
   }
-  if (cell.skipped) ++(slot_ != nullptr ? slot_->skipped : carried_.skipped);
-  if (cell.made.filtered) ++(slot_ != nullptr ? slot_->filtered : carried_.filtered);
+  if (entry.skipped) ++(slot_ != nullptr ? slot_->skipped : carried_.skipped);
+  if (entry.outcome.filtered) ++(slot_ != nullptr ? slot_->filtered : carried_.filtered);
   if (window_) {
-    if (is_row) keep(cell);
-    if (window_->full() || cell.last) {
-      window_->cut(seed_, cell.next, cell.last);
+    if (is_row) keep(entry);
+    if (window_->full() || entry.last) {
+      window_->cut(seed_, entry.next, entry.last);
       emitting_.store(true, std::memory_order_seq_cst);
     }
     return true;
   }
-  // What was told with a batch must not be looked at again behind it.
-  if (slot_ != nullptr) slot_->next = cell.next;
+  // What was told with a batch must not be looked at again after it.
+  if (slot_ != nullptr) slot_->next = entry.next;
   if (is_row) {
-    if (bounds_.counts_sizes()) bounds_.add(fill_, cell.row->varying);
-    put({cell.row, {}, cell.made.index, cell.made.masked, 0}, &cell, move);
+    if (bounds_.counts_sizes()) bounds_.add(fill_, entry.row->varying);
+    put({entry.row, {}, entry.outcome.index, entry.outcome.masked, 0}, &entry, move);
     survives = true;
     if (slot_->valid == rows_ || bounds_.enough(fill_)) close(outlet);
   }
-  if (cell.last) end_epoch(cell.next, outlet);
+  if (entry.last) end_epoch(entry.next, outlet);
   return true;
 }
 
-void Settle::put(const Kept& kept, SettleCell* cell, Move& move) noexcept {
+void ReorderBuffer::put(const Survivor& kept, ReorderEntry* entry, Move& move) noexcept {
   const std::uint64_t row = slot_->valid++;
   slot_->indices[row] = kept.index;
   slot_->mask[row] = kept.masked ? 0 : 1;
-  if (cell != nullptr && !slot_->places.empty()) slot_->places[row] = {cell->position, cell->place.child};
-  move = {kept.row, cell, slot_, row};
+  if (entry != nullptr && !slot_->places.empty()) slot_->places[row] = {entry->position, entry->place.child};
+  move = {kept.row, entry, slot_, row};
 }
 
-// Into the window; the cell gets another row for the sample that comes next.
-void Settle::keep(SettleCell& cell) noexcept {
-  window_->add(
-      {cell.row, cell.row->varying, cell.made.index, cell.made.masked, cell.made.masked ? 0 : length_of(cell)});
+// Into the window; the entry gets another row for the sample that comes next.
+void ReorderBuffer::keep(ReorderEntry& entry) noexcept {
+  window_->add({entry.row, entry.row->varying, entry.outcome.index, entry.outcome.masked,
+                entry.outcome.masked ? 0 : length_of(entry)});
   const std::lock_guard lock(spare_mutex_);
-  cell.row = spare_rows_.back();
+  entry.row = spare_rows_.back();
   spare_rows_.pop_back();
   spares_.fetch_sub(1, std::memory_order_seq_cst);
 }
 
-void Settle::spare(SettleRow* row) noexcept {
+void ReorderBuffer::spare(WaitingRow* row) noexcept {
   const std::lock_guard lock(spare_mutex_);
   spare_rows_.push_back(row);
   spares_.fetch_add(1, std::memory_order_seq_cst);
 }
 
-std::int64_t Settle::length_of(const SettleCell& cell) const noexcept {
+std::int64_t ReorderBuffer::length_of(const ReorderEntry& entry) const noexcept {
   const RowField& field = layout_[length_field_];
   if (length_rank_ != 0)
-    return field.kind == RowField::Kind::dense ? fixed_length_ : cell.row->varying[field.varying].shape[0];
-  const std::int64_t length = integer_at(length_dtype_, place(cell, length_field_));
+    return field.kind == RowField::Kind::dense ? fixed_length_ : entry.row->varying[field.varying].shape[0];
+  const std::int64_t length = integer_at(length_dtype_, place(entry, length_field_));
   return length_dtype_ == DType::u64 && length < 0 ? std::numeric_limits<std::int64_t>::max() : length;
 }
 
 // One row of the window to its batch, or one step towards it. False: it has to wait for a slot.
-bool Settle::emit(SettleOutlet& outlet, Move& move, bool& moves) noexcept {
-  Window& window = *window_;
+bool ReorderBuffer::emit(BatchOutlet& outlet, Move& move, bool& moves) noexcept {
+  BucketWindow& window = *window_;
   if (!window.has_batch()) {
     if (window.last() && !outlet.has_room_for_end()) return false;
     for (const std::uint32_t row : window.left_over()) spare(window[row].row);
@@ -273,7 +274,7 @@ bool Settle::emit(SettleOutlet& outlet, Move& move, bool& moves) noexcept {
   return true;
 }
 
-bool Settle::open(SettleOutlet& outlet) noexcept {
+bool ReorderBuffer::open(BatchOutlet& outlet) noexcept {
   if (halted_.load(std::memory_order_relaxed)) return false;
   if (steps_ != 0 && at_.number + 1 == steps_ && !outlet.has_room_for_end()) return false;
   Slot* const slot = outlet.open_batch();
@@ -295,7 +296,7 @@ bool Settle::open(SettleOutlet& outlet) noexcept {
   return true;
 }
 
-void Settle::close(SettleOutlet& outlet) noexcept {
+void ReorderBuffer::close(BatchOutlet& outlet) noexcept {
   Slot* const slot = std::exchange(slot_, nullptr);
   slot->rows = tail_ == Tail::pad ? rows_ : slot->valid;
   for (std::uint64_t row = slot->valid; row < slot->rows; ++row) {
@@ -320,7 +321,7 @@ void Settle::close(SettleOutlet& outlet) noexcept {
   outlet.end_epoch(std::exchange(carried_, {}));
 }
 
-void Settle::end_epoch(const Cursor& next, SettleOutlet& outlet) noexcept {
+void ReorderBuffer::end_epoch(const Cursor& next, BatchOutlet& outlet) noexcept {
   if (slot_ != nullptr && tail_ == Tail::drop) {
     Slot* const slot = std::exchange(slot_, nullptr);
     carried_.samples = slot->samples;
@@ -341,7 +342,7 @@ void Settle::end_epoch(const Cursor& next, SettleOutlet& outlet) noexcept {
 
 // What failed stands where its sample would have stood. Of many without a survivor between them only the first, and one
 // that ends the run, are kept with what they say.
-void Settle::note_bad(Error error, bool fatal, bool must) noexcept {
+void ReorderBuffer::note_bad(Error error, bool fatal, bool must) noexcept {
   std::vector<BadSample>& bad = slot_ != nullptr ? slot_->bad : carried_.bad;
   if (bad.size() >= most_listed && !must) {
     ++(slot_ != nullptr ? slot_->unlisted : carried_.unlisted);
@@ -357,7 +358,7 @@ void Settle::note_bad(Error error, bool fatal, bool must) noexcept {
   }
 }
 
-void Settle::carry_out(const Move& move, const Slots& slots) noexcept {
+void ReorderBuffer::copy_row(const Move& move, const Slots& slots) noexcept {
   std::size_t appended = 0;
   for (std::size_t f = 0; f < offsets_.size(); ++f) {
     const RowField& field = layout_[f];
@@ -374,13 +375,13 @@ void Settle::carry_out(const Move& move, const Slots& slots) noexcept {
     appended_.fetch_add(appended, std::memory_order_relaxed);
     if (appended > most_appended()) most_appended_.store(appended, std::memory_order_relaxed);
   }
-  if (move.cell != nullptr)
-    move.cell->vacant.store(true, std::memory_order_seq_cst);
+  if (move.entry != nullptr)
+    move.entry->vacant.store(true, std::memory_order_seq_cst);
   else
     spare(move.from);
 }
 
-std::size_t Settle::append(const Move& move, const Slots& slots, std::size_t field) noexcept {
+std::size_t ReorderBuffer::append(const Move& move, const Slots& slots, std::size_t field) noexcept {
   const RowField& how = layout_[field];
   const RaggedRow& row = move.from->varying[how.varying];
   const auto bytes = static_cast<std::size_t>(row_bytes_of(row, how.element));

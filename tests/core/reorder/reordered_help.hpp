@@ -1,4 +1,4 @@
-// What the tests of settled pipelines share.
+// What the tests of reordered pipelines share.
 #pragma once
 
 #include "core/help.hpp"

@@ -1,0 +1,77 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include <penstock/place.hpp>
+
+#include "chain/chain.hpp"
+#include "data/cursor.hpp"
+#include "pipeline/outcome.hpp"
+
+namespace penstock::detail {
+
+/// One position, and what the samples that are made of it share: a stream's record, or the parent of a flat_map's
+/// children. Belongs to whoever issues it, then to the runner that opens it until `opened`, then all its samples read
+/// it; the last of them makes it vacant.
+struct SharedRecord {
+  std::unique_ptr<ChainRun> run;  ///< holds the values; made on first use
+  std::uint64_t epoch = 0, position = 0;
+  std::uint64_t index = 0;
+  Cursor at;                ///< not of a stream
+  std::uint32_t count = 0;  ///< samples, where it was made
+  bool end = false;         ///< no record: the epoch's end
+  bool terminates = false;  ///< the end, or a stream's failure: nothing is shuffled across it
+  bool last = false;        ///< the epoch ends after it
+  bool broken = false;
+  Outcome outcome;
+  std::vector<bool> skipped;           ///< of its samples, those of which nothing is to be made; empty: none
+  std::atomic<std::uint32_t> left{0};  ///< samples not made yet
+  std::atomic<bool> asks{false};       ///< opened, as soon as it is known what is skipped
+  std::atomic<bool> opened{false};
+  std::atomic<bool> vacant{true};
+};
+
+/// Says of which of a record's samples nothing is to be made, before any is: sets `skipped`, or `outcome.fatal`. Asked
+/// by the consumer's thread, for one record after the other.
+class RecordSkips {
+ public:
+  virtual ~RecordSkips() = default;
+  virtual void choose(SharedRecord& record) noexcept = 0;
+};
+
+/// The ring of shared records: number n, counted from 0, is record n % size.
+class SharedRecords {
+ public:
+  explicit SharedRecords(std::size_t count) : shared_records_(count) {}
+
+  std::size_t size() const noexcept { return shared_records_.size(); }
+  SharedRecord& at(std::uint64_t number) noexcept { return shared_records_[number % shared_records_.size()]; }
+  /// Only while nothing is in work.
+  void reset() noexcept {
+    for (SharedRecord& record : shared_records_) {
+      record.opened.store(false, std::memory_order_relaxed);
+      record.asks.store(false, std::memory_order_relaxed);
+      record.vacant.store(true, std::memory_order_relaxed);
+    }
+  }
+  /// Takes a vacant one, for a position.
+  SharedRecord& take(std::uint64_t number) noexcept {
+    SharedRecord& record = at(number);
+    record.vacant.store(false, std::memory_order_relaxed);
+    record.opened.store(false, std::memory_order_relaxed);
+    record.end = record.terminates = record.last = record.broken = false;
+    record.asks.store(false, std::memory_order_relaxed);
+    record.count = 0;
+    record.skipped.clear();
+    record.outcome = {};
+    return record;
+  }
+
+ private:
+  std::vector<SharedRecord> shared_records_;
+};
+
+}  // namespace penstock::detail
