@@ -81,13 +81,13 @@ int memory_epochs_child(const std::vector<std::string>& arguments) {
     if (epoch > 1) loader.resume(state);
     for (const Batch& batch : loader.epoch()) samples += batch.size();
     state = loader.state();
-    allocations = std::max(allocations, loader.report().slot_allocations);
+    allocations = std::max(allocations, loader.report().batch_allocations);
     if (epoch == early_epoch) out["early"] = resident_mib();
     if (epoch % (epochs / 10) == 0) out["curve"].push_back(std::lround(resident_mib()));
   }
   out["late"] = resident_mib();
   out["samples"] = samples;
-  out["slot_allocations"] = allocations;
+  out["batch_allocations"] = allocations;
   fmt::print("{}\n", out.dump());
   std::fflush(stdout);
   return samples == pictures * epochs ? 0 : 1;
@@ -110,7 +110,7 @@ Row memory_epochs(const RowSpec& spec, const Settings& settings) {
       "after epoch {}: {:.1f} MiB, after epoch {}: {:.1f} MiB (each tenth: {}); {} JPEGs of which the largest has "
       "{:.0f} x the bytes of the smallest; slots allocated by a loader: {}",
       early_epoch, early, epochs, late, result.at("curve").dump(), pictures, result.at("spread").get<double>(),
-      result.at("slot_allocations").get<std::uint64_t>()));
+      result.at("batch_allocations").get<std::uint64_t>()));
   return row;
 }
 

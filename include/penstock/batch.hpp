@@ -17,8 +17,8 @@ namespace detail {
 class Lease;
 }
 
-/// A lease on one slot of the loader's ring: the batch's memory itself, not a copy. Move-only; the slot goes back when
-/// the lease ends, in any order, also after the loader is gone. One thread at a time.
+/// A lease on one buffer of the loader's ring: the batch's memory itself, not a copy. Move-only; the buffer goes back
+/// when the lease ends, in any order, also after the loader is gone. One thread at a time.
 ///
 /// On a device, whose memory the host can't touch, the lease may end while work that uses the batch is still in its
 /// streams: the memory is written to again behind what was put on them before. Ending it enqueues an event on each

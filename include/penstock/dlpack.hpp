@@ -98,8 +98,8 @@ static_assert(sizeof(void*) != 8 ||
 enum class Access : std::uint8_t { read_write, read_only };
 
 /// A batch whose fields leave as DLPack tensors. Copies share it, and so does every tensor: the lease ends when the
-/// last copy and the last tensor are gone, in any order, also after the loader is. The slot counts as held until then:
-/// a caller that hoards tensors gets Error(leases_exhausted) from `next()`. Any thread.
+/// last copy and the last tensor are gone, in any order, also after the loader is. The batch buffer counts as held
+/// until then: a caller that hoards tensors gets Error(leases_exhausted) from `next()`. Any thread.
 ///
 /// A deleter is told no stream. The lease's end therefore puts its events on the stream that the batch was asked for on
 /// and on those that tensors were exported for: each must still be there then, and work put on them later than the

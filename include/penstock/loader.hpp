@@ -40,13 +40,13 @@ enum class Growth : std::uint8_t {
 
 /// Settings of a loader. None of them changes a batch; `few_rows` may leave some out.
 struct LoaderOptions {
-  Device device = host();             ///< where batches end up. Slots lie in memory that it reads by itself, and
-                                      ///< each batch is one copy, made while the batches before it are worked on
-  std::vector<Device> devices = {};   ///< several GPUs (or emulated ones), instead of `device`: each has its part of
-                                      ///< every batch. See `next_parts`
-  FewRows few_rows = FewRows::error;  ///< of a batch that has not a row for each of them
-  unsigned threads = 0;               ///< runners, at most as many as the executor has threads; 0 = all
-                                      ///< of those, without an executor cores - 1
+  Device device = host();            ///< where batches end up. Batch buffers lie in memory that it reads by itself, and
+                                     ///< each batch is one copy, made while the batches before it are worked on
+  std::vector<Device> devices = {};  ///< several GPUs (or emulated ones), instead of `device`: each has its part of
+                                     ///< every batch. See `next_parts`
+  FewRows few_rows = FewRows::error;      ///< of a batch that has not a row for each of them
+  unsigned threads = 0;                   ///< runners, at most as many as the executor has threads; 0 = all
+                                          ///< of those, without an executor cores - 1
   std::optional<Executor> executor = {};  ///< threads shared with other loaders; default: its own
   std::size_t memory = 0;                 ///< bytes for batches, samples that wait for their places, records that
                                           ///< samples share, and the runners' working memory together; 0 = no
@@ -74,7 +74,7 @@ struct LoaderOptions {
   MemoryResource* device_resource = nullptr;  ///< where batches on the one device come from, of its own memory, for a
                                               ///< limit that loaders share; must outlive the loader and its batches.
                                               ///< Default: `device_memory(device)`
-  MemoryResource* host_memory = nullptr;      ///< where slots come from; default: penstock::host_memory(),
+  MemoryResource* host_memory = nullptr;      ///< where batch buffers come from; default: penstock::host_memory(),
                                               ///< for a device its pinned memory, which no other copies from as fast
   std::uint64_t epochs = 0;                   ///< nothing is read ahead behind this many; 0 = they never end
   std::stop_token stop = {};                  ///< when it is requested, `next()` returns nothing more

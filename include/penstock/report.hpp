@@ -70,7 +70,7 @@ struct PENSTOCK_API Report {
   std::optional<double> own_core_share, other_core_share;
   std::vector<StageReport> stages;
   std::vector<MemoryRow> memory;
-  std::uint64_t slot_allocations = 0;  ///< memory blocks allocated for batches, in all
+  std::uint64_t batch_allocations = 0;  ///< memory blocks allocated for batches, in all
   Bound bound = Bound::unknown;
   std::string verdict;             ///< one or two sentences
   std::vector<std::string> notes;  ///< warnings, and decisions worth knowing

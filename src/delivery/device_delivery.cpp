@@ -21,13 +21,13 @@ namespace {
 
 // What the submitter has made, in order: a batch, or the end of an epoch.
 struct Submitted {
-  DeviceSlot* batch = nullptr;
+  DeviceBatch* batch = nullptr;
   std::optional<EpochEnd> end = {};
 };
 
-// A slot of the host's that the device reads.
+// A buffer of the host's that the device reads.
 struct Sent {
-  Slot* slot;
+  BatchBuffer* buffer;
   std::size_t number;  // in the engine's ring
 };
 
@@ -47,28 +47,28 @@ class Entry {
 };
 
 // Two threads beside the caller's, the only ones that call the device. The submitter takes batches from the engine as a
-// consumer would, and enqueues their copies; the reaper gives their slots back to the engine once they are read. One
+// consumer would, and enqueues their copies; the reaper gives their buffers back to the engine once they are read. One
 // thread for both would leave gaps between copies.
 class DeviceDelivery final : public Delivery {
  public:
   DeviceDelivery(DeviceModels devices, std::shared_ptr<Engine> engine, std::shared_ptr<const PipelineData> data,
                  const DeviceDeliveryOptions& options)
       : engine_(std::move(engine)),
-        slots_(engine_->slots().depth()),
+        buffers_(engine_->ring().depth()),
         epochs_(options.epochs),
         reordered_(data->reordered()),
-        ring_(std::make_shared<DeviceRing>(std::move(devices), std::move(data), engine_->slots().layout(),
+        ring_(std::make_shared<DeviceRing>(std::move(devices), std::move(data), engine_->ring().layout(),
                                            options.grows ? std::min(options.depth, 2u) : options.depth, options.depth,
                                            options.memory)) {
     for (std::size_t i = 0; i < ring_->devices().size(); ++i)
-      lanes_.push_back(std::make_unique<DeviceLane>(*ring_, i, engine_->slots().layout(), slots_, options.rows_limit));
+      lanes_.push_back(std::make_unique<DeviceLane>(*ring_, i, engine_->ring().layout(), buffers_, options.rows_limit));
     made_.reserve(2 * ring_->most());
-    sent_.reserve(slots_);
+    sent_.reserve(buffers_);
     stuck_.reserve(ring_->most());
   }
   ~DeviceDelivery() override {
     DeviceDelivery::close();
-    lanes_.clear();  // the engine's slots go next: nothing may read them still
+    lanes_.clear();  // the engine's buffers go next: nothing may read them still
   }
 
   std::size_t parts() const noexcept override { return lanes_.size(); }
@@ -137,7 +137,7 @@ class DeviceDelivery final : public Delivery {
 
   void arrive(BatchInfo& batch, std::span<const StreamRef> streams) override {
     for (std::size_t i = 0; i < lanes_.size(); ++i) {
-      const DeviceModel::Event& ready = *static_cast<DeviceSlot&>(batch).parts[i].ready;
+      const DeviceModel::Event& ready = *static_cast<DeviceBatch&>(batch).parts[i].ready;
       DeviceModel& device = lanes_[i]->device();
       const Entered entered(device);
       if (streams[i].device() == host())
@@ -149,17 +149,17 @@ class DeviceDelivery final : public Delivery {
 
   void take(std::span<const std::unique_ptr<Lease>> leases, BatchInfo& batch,
             std::span<const StreamRef> streams) noexcept override {
-    auto& slot = static_cast<DeviceSlot&>(batch);
-    for (std::size_t i = 0; i < lanes_.size(); ++i) static_cast<DeviceLease&>(*leases[i]).take(slot, streams[i]);
+    auto& buffer = static_cast<DeviceBatch&>(batch);
+    for (std::size_t i = 0; i < lanes_.size(); ++i) static_cast<DeviceLease&>(*leases[i]).take(buffer, streams[i]);
     const Lock lock(ring_->mutex);
     made_.erase(made_.begin());
-    ring_->lease(lock, slot);
+    ring_->lease(lock, buffer);
   }
 
   void skip(BatchInfo& batch) noexcept override {
     const Lock lock(ring_->mutex);
     made_.erase(made_.begin());
-    ring_->put_back(lock, static_cast<DeviceSlot&>(batch));
+    ring_->put_back(lock, static_cast<DeviceBatch&>(batch));
   }
 
   void stop() noexcept override {
@@ -235,11 +235,11 @@ class DeviceDelivery final : public Delivery {
     lock.unlock();
     for (const auto& lane : lanes_) lane->recover();
     lock.lock();
-    for (const Sent& sent : sent_) engine_->release(*sent.slot);
+    for (const Sent& sent : sent_) engine_->release(*sent.buffer);
     in_flight_ -= sent_.size();
     sent_.clear();
     reaping_failed_ = false;
-    for (DeviceSlot* slot : stuck_) ring_->put_back(lock, *slot);
+    for (DeviceBatch* buffer : stuck_) ring_->put_back(lock, *buffer);
     stuck_.clear();
     ring_->changed.notify_all();
   }
@@ -254,7 +254,7 @@ class DeviceDelivery final : public Delivery {
   // -- the submitter --
 
   bool may_submit() const noexcept {
-    return !paused_ && !finished_ && !engine_->stopped() && in_flight_ < slots_ && ends_ < ring_->most();
+    return !paused_ && !finished_ && !engine_->stopped() && in_flight_ < buffers_ && ends_ < ring_->most();
   }
 
   void submit() noexcept {
@@ -278,7 +278,7 @@ class DeviceDelivery final : public Delivery {
 
   void submit_one(Lock& lock, Entry& entry) {
     lock.unlock();
-    Slot* const from = engine_->wait(epoch_);
+    BatchBuffer* const from = engine_->wait(epoch_);
     if (from == nullptr) {
       std::optional<EpochEnd> end = engine_->take_epoch_end(epoch_);
       lock.lock();
@@ -295,14 +295,14 @@ class DeviceDelivery final : public Delivery {
       starved_ = false;
     }
     if (closing_ || paused_ || ring_->failure(lock)) return;
-    DeviceSlot& to = ring_->acquire(lock);
+    DeviceBatch& to = ring_->acquire(lock);
     lock.unlock();
     engine_->lease(*from);
-    // What is known of the batch goes with it; the slot gets another's room for the next one's.
+    // What is known of the batch goes with it; the buffer gets another's room for the next one's.
     std::swap(static_cast<BatchInfo&>(*from), static_cast<BatchInfo&>(to));
     const Sent sent{from, number_of(*from)};
     try {
-      if (lanes_.size() > 1) share_out(to, engine_->slots().layout(), ring_->made_layout());
+      if (lanes_.size() > 1) share_out(to, engine_->ring().layout(), ring_->made_layout());
       for (std::size_t i = 0; i < lanes_.size(); ++i) {
         entry.enter(i);
         lanes_[i]->enqueue(from->data, sent.number, to);
@@ -332,9 +332,9 @@ class DeviceDelivery final : public Delivery {
     finished_ = epochs_ != 0 && epoch_ >= epochs_;
   }
 
-  std::size_t number_of(const Slot& slot) const {
-    const auto all = engine_->slots().all();
-    const auto at = std::find_if(all.begin(), all.end(), [&](const auto& s) { return s.get() == &slot; });
+  std::size_t number_of(const BatchBuffer& buffer) const {
+    const auto all = engine_->ring().all();
+    const auto at = std::find_if(all.begin(), all.end(), [&](const auto& s) { return s.get() == &buffer; });
     return static_cast<std::size_t>(at - all.begin());
   }
 
@@ -354,8 +354,8 @@ class DeviceDelivery final : public Delivery {
           entry.enter(i);
           lanes_[i]->wait_until_read(sent.number);
         }
-        for (const auto& lane : lanes_) lane->device().host_writes(sent.slot->data, engine_->slots().layout().bytes());
-        engine_->release(*sent.slot);
+        for (const auto& lane : lanes_) lane->device().host_writes(sent.buffer->data, engine_->ring().layout().bytes());
+        engine_->release(*sent.buffer);
         lock.lock();
         sent_.erase(sent_.begin());
         --in_flight_;
@@ -372,24 +372,24 @@ class DeviceDelivery final : public Delivery {
   bool can_reap() const noexcept { return !sent_.empty() && !reaping_failed_; }
 
   std::shared_ptr<Engine> engine_;
-  const std::size_t slots_;  // of the engine's ring
+  const std::size_t buffers_;  // of the engine's ring
   const std::uint64_t epochs_;
   const bool reordered_;
   std::shared_ptr<DeviceRing> ring_;
   std::vector<std::unique_ptr<DeviceLane>> lanes_;  // one for each device
 
   // Under the ring's mutex:
-  std::vector<Submitted> made_;     // these never grow beyond what is reserved for them
-  std::vector<Sent> sent_;          // oldest first
-  std::vector<DeviceSlot*> stuck_;  // what a failed copy may write to
-  std::size_t in_flight_ = 0;       // of the engine's slots, those the device has
-  std::size_t ends_ = 0;            // of `made_`
-  std::uint64_t epoch_ = 0;         // that is submitted; the submitter's while it submits
+  std::vector<Submitted> made_;      // these never grow beyond what is reserved for them
+  std::vector<Sent> sent_;           // oldest first
+  std::vector<DeviceBatch*> stuck_;  // what a failed copy may write to
+  std::size_t in_flight_ = 0;        // of the engine's buffers, those the device has
+  std::size_t ends_ = 0;             // of `made_`
+  std::uint64_t epoch_ = 0;          // that is submitted; the submitter's while it submits
   bool paused_ = true, submitting_ = false, finished_ = false, closing_ = false;
   bool reaping_ = false;
   std::optional<Cursor> behind_failure_;  // of a batch that failed on its way
   std::string why_not_;                   // it did not grow; the caller's
-  bool starved_ = false;                  // there is a batch, and no slot for it
+  bool starved_ = false;                  // there is a batch, and no buffer for it
   bool reaping_failed_ = false;           // nothing is reaped before `recover`
 
   std::thread submitter_, reaper_;

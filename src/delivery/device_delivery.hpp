@@ -18,8 +18,8 @@ struct DeviceDeliveryOptions {
   std::size_t rows_limit = ~std::size_t{0};  ///< bytes of a batch for fields of any size
 };
 
-/// Batches are copied to a device, each by one copy of its whole slot, while the ones before are worked on; where there
-/// are several devices, its balanced part to each. `engine` has its slots in memory that the devices read.
+/// Batches are copied to a device, each by one copy of its whole buffer, while the ones before are worked on; where
+/// there are several devices, its balanced part to each. `engine` has its buffers in memory that the devices read.
 /// @throws Error(out_of_memory | device).
 std::unique_ptr<Delivery> device_delivery(DeviceModels devices, std::shared_ptr<Engine> engine,
                                           std::shared_ptr<const PipelineData> data,

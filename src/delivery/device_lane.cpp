@@ -4,15 +4,15 @@
 
 namespace penstock::detail {
 
-DeviceLane::DeviceLane(DeviceRing& ring, std::size_t number, const BatchLayout& whole, std::size_t slots,
+DeviceLane::DeviceLane(DeviceRing& ring, std::size_t number, const BatchLayout& whole, std::size_t buffers,
                        std::size_t rows_limit)
     : ring_(ring), device_(ring.device(number)), number_(number), whole_(whole) {
   const Entered entered(device_);
   if (const auto& program = ring_.data().device)
     prep_.emplace(ring_.devices()[number], ring_.memory(number), program, ring_.made_layout(), ring_.layout());
-  if (whole_.row().appends()) rows_.emplace(ring_, number, whole_, slots, rows_limit);
+  if (whole_.row().appends()) rows_.emplace(ring_, number, whole_, buffers, rows_limit);
   copies_ = device_.make_stream("copy", DeviceModel::Priority::normal);
-  for (std::size_t i = 0; i < slots; ++i) copied_.push_back(device_.make_event());
+  for (std::size_t i = 0; i < buffers; ++i) copied_.push_back(device_.make_event());
 }
 
 // A device that fails has nothing in work.
@@ -28,12 +28,12 @@ DeviceLane::~DeviceLane() {
   }
 }
 
-void DeviceLane::enqueue(const std::byte* from, std::size_t slot, DeviceSlot& to) {
+void DeviceLane::enqueue(const std::byte* from, std::size_t buffer, DeviceBatch& to) {
   const ProfiledRange range("enqueue batch");
   const StreamRef copies = copies_->ref(), writes = prep_ ? prep_->stream() : copies;
   DevicePart& part = to.parts[number_];
   const std::uint64_t rows = to.info(number_).rows;
-  DeviceModel::Event& copied = *copied_[slot];
+  DeviceModel::Event& copied = *copied_[buffer];
   for (std::size_t i = 0; i < part.users; ++i) device_.wait(writes, *part.released[i]);
   // Of a batch whose rows found no room only what is known of it goes on.
   const bool whole = !to.overflow;
@@ -42,7 +42,7 @@ void DeviceLane::enqueue(const std::byte* from, std::size_t slot, DeviceSlot& to
     if (begun != from) copy(begun, from, part, rows);
     prep_->finish(begun, copied, part, rows, copies);
   } else {
-    if (rows_ && whole) rows_->enqueue(to, slot, part, to.info(number_), copies);
+    if (rows_ && whole) rows_->enqueue(to, buffer, part, to.info(number_), copies);
     if (whole) copy(part.data, from, part, rows);
     device_.record(copied, copies);
     device_.record(*part.ready, writes);
@@ -66,9 +66,9 @@ void DeviceLane::copy(std::byte* to, const std::byte* from, const DevicePart& pa
   }
 }
 
-void DeviceLane::wait_until_read(std::size_t slot) const {
+void DeviceLane::wait_until_read(std::size_t buffer) const {
   const ProfiledRange range("wait until read");
-  device_.synchronize(*copied_[slot]);
+  device_.synchronize(*copied_[buffer]);
 }
 
 void DeviceLane::recover() {

@@ -37,23 +37,23 @@ class DeviceLease final : public Lease {
     streams_.reserve(1);
   }
   ~DeviceLease() override {
-    if (slot_ == nullptr) return;
+    if (buffer_ == nullptr) return;
     // In a forked child the mutex may be held by a thread that does not exist there, and the device is not ours.
     if (::getpid() == pid_) {
-      ring_->give_back(*slot_, part_, streams_);
+      ring_->give_back(*buffer_, part_, streams_);
     } else {
       static_cast<void>(new (std::nothrow) std::shared_ptr<DeviceRing>(std::move(ring_)));
     }
   }
 
   /// The host's stream: whoever has the batch has nothing in work on the device.
-  void take(DeviceSlot& slot, StreamRef stream) noexcept {
+  void take(DeviceBatch& buffer, StreamRef stream) noexcept {
     if (stream.device() != host()) streams_.push_back(stream);
-    slot_ = &slot;
-    hold(slot.info(part_), slot.parts[part_].data);
+    buffer_ = &buffer;
+    hold(buffer.info(part_), buffer.parts[part_].data);
   }
   std::optional<Packed> packed(std::size_t field) const noexcept override {
-    for (const PackedField& table : slot_->parts[part_].tables)
+    for (const PackedField& table : buffer_->parts[part_].tables)
       if (table.field == field) return Packed{table.table, table.data, table.elements};
     return std::nullopt;
   }
@@ -61,7 +61,7 @@ class DeviceLease final : public Lease {
   void also_used_on(StreamRef stream) override {
     if (::getpid() != pid_) throw Error(Errc::forked, "the device is the parent process's");
     DeviceModel& device = ring_->device(part_);
-    DevicePart& part = slot_->parts[part_];
+    DevicePart& part = buffer_->parts[part_];
     check_device_stream(device, stream);
     if (stream.device() == host()) {
       const Entered entered(device);
@@ -81,7 +81,7 @@ class DeviceLease final : public Lease {
  private:
   std::shared_ptr<DeviceRing> ring_;
   std::size_t part_;
-  DeviceSlot* slot_ = nullptr;
+  DeviceBatch* buffer_ = nullptr;
   std::vector<StreamRef> streams_;
   int pid_;
 };

@@ -27,28 +27,28 @@ DeviceRing::DeviceRing(DeviceModels devices, std::shared_ptr<const PipelineData>
   static_cast<void>(layout_.bytes_of_ring(most, "device_depth"));
   spare_.emplace(no_memory());
   free_.reserve(most);
-  slots_.reserve(most);
+  buffers_.reserve(most);
   memory_.reserve(devices_.size() * (most - depth + 1));
-  for (auto& slot : make_slots(depth)) {
-    free_.push_back(slot.get());
-    slots_.push_back(std::move(slot));
+  for (auto& buffer : make_buffers(depth)) {
+    free_.push_back(buffer.get());
+    buffers_.push_back(std::move(buffer));
   }
 }
 
 // With one block of memory on each device.
-std::vector<std::unique_ptr<DeviceSlot>> DeviceRing::make_slots(unsigned count) {
-  std::vector<std::unique_ptr<DeviceSlot>> slots;
+std::vector<std::unique_ptr<DeviceBatch>> DeviceRing::make_buffers(unsigned count) {
+  std::vector<std::unique_ptr<DeviceBatch>> buffers;
   for (unsigned i = 0; i < count; ++i) {
-    slots.push_back(std::make_unique<DeviceSlot>());
-    whole_.prepare(*slots.back());
-    slots.back()->parts.resize(devices_.size());
+    buffers.push_back(std::make_unique<DeviceBatch>());
+    whole_.prepare(*buffers.back());
+    buffers.back()->parts.resize(devices_.size());
   }
   const std::size_t blocks = memory_.size(), bytes = layout_.bytes() * count;
   try {
     for (std::size_t d = 0; d < devices_.size(); ++d) {
       const Entered entered(*devices_[d]);
-      for (const auto& slot : slots) {
-        DevicePart& part = slot->parts[d];
+      for (const auto& buffer : buffers) {
+        DevicePart& part = buffer->parts[d];
         if (devices_.size() > 1) made_layout_.prepare(part.own);
         part.ready = devices_[d]->make_event();
         part.released.push_back(devices_[d]->make_event());
@@ -56,37 +56,37 @@ std::vector<std::unique_ptr<DeviceSlot>> DeviceRing::make_slots(unsigned count) 
       if (bytes == 0) continue;
       auto* const data = static_cast<std::byte*>(memory(d).allocate(bytes, BatchLayout::field_alignment));
       memory_.push_back({d, data, bytes});
-      for (unsigned i = 0; i < count; ++i) slots[i]->parts[d].data = data + i * layout_.bytes();
+      for (unsigned i = 0; i < count; ++i) buffers[i]->parts[d].data = data + i * layout_.bytes();
     }
   } catch (...) {
     free_memory(blocks);
     throw;
   }
-  return slots;
+  return buffers;
 }
 
 void DeviceRing::grow() {
-  auto slots = make_slots(1);
+  auto buffers = make_buffers(1);
   const Lock lock(mutex);
-  slots_.push_back(std::move(slots[0]));
-  put_back(lock, *slots_.back());
+  buffers_.push_back(std::move(buffers[0]));
+  put_back(lock, *buffers_.back());
 }
 
 // No lease is left, so every use was recorded.
 DeviceRing::~DeviceRing() {
   for (std::size_t d = 0; d < devices_.size(); ++d) try {
       const Entered entered(*devices_[d]);
-      for (const auto& slot : slots_) {
-        DevicePart& part = slot->parts[d];
+      for (const auto& buffer : buffers_) {
+        DevicePart& part = buffer->parts[d];
         for (std::size_t i = 0; i < part.users; ++i) devices_[d]->synchronize(*part.released[i]);
         part.ready.reset();
         part.released.clear();
       }
     } catch (...) {  // a device that failed has no work in hand
     }
-  for (const auto& slot : slots_)
+  for (const auto& buffer : buffers_)
     for (std::size_t d = 0; d < devices_.size(); ++d)
-      if (const DevicePart& part = slot->parts[d]; part.rows != nullptr)
+      if (const DevicePart& part = buffer->parts[d]; part.rows != nullptr)
         memory(d).deallocate(part.rows, part.rows_bytes, BatchLayout::field_alignment);
   free_memory(0);
 }
@@ -100,20 +100,20 @@ void DeviceRing::free_memory(std::size_t kept) noexcept {
 }
 
 // The one that came back first: what used it is done soonest. A caller runs ahead of the device, so leases end long
-// before what was put on their streams; the copy into the slot of the last lease would wait for all of that.
-DeviceSlot& DeviceRing::acquire(const Lock&) noexcept {
-  DeviceSlot& slot = *free_.front();
+// before what was put on their streams; the copy into the buffer of the last lease would wait for all of that.
+DeviceBatch& DeviceRing::acquire(const Lock&) noexcept {
+  DeviceBatch& buffer = *free_.front();
   free_.erase(free_.begin());
-  return slot;
+  return buffer;
 }
 
-void DeviceRing::put_back(const Lock&, DeviceSlot& slot) noexcept {
-  free_.push_back(&slot);
+void DeviceRing::put_back(const Lock&, DeviceBatch& buffer) noexcept {
+  free_.push_back(&buffer);
   changed.notify_all();
 }
 
-void DeviceRing::lease(const Lock&, DeviceSlot& slot) noexcept {
-  slot.held = slot.parts.size();
+void DeviceRing::lease(const Lock&, DeviceBatch& buffer) noexcept {
+  buffer.held = buffer.parts.size();
   ++leased_;
 }
 
@@ -163,13 +163,13 @@ bool DeviceRing::record_uses(DeviceModel& device, DevicePart& part, std::span<co
   }
 }
 
-void DeviceRing::give_back(DeviceSlot& slot, std::size_t part, std::span<const StreamRef> streams) noexcept {
-  const bool known = record_uses(*devices_[part], slot.parts[part], streams);
+void DeviceRing::give_back(DeviceBatch& buffer, std::size_t part, std::span<const StreamRef> streams) noexcept {
+  const bool known = record_uses(*devices_[part], buffer.parts[part], streams);
   const Lock lock(mutex);
-  slot.lost = slot.lost || !known;
-  if (--slot.held != 0) return;
+  buffer.lost = buffer.lost || !known;
+  if (--buffer.held != 0) return;
   --leased_;
-  if (!slot.lost) return put_back(lock, slot);
+  if (!buffer.lost) return put_back(lock, buffer);
   ++lost_;
   changed.notify_all();
 }

@@ -40,7 +40,7 @@ struct DevicePart {
 };
 
 /// One batch's memory, on one device or shared out among several, and what is known about it.
-struct DeviceSlot : BatchInfo {
+struct DeviceBatch : BatchInfo {
   std::vector<DevicePart> parts;  ///< one for each device
   std::size_t held = 0;           ///< of those, leased ones. Under the ring's mutex
   bool lost = false;              ///< what still uses one of them is not known. The same
@@ -82,31 +82,31 @@ class DeviceRing {
   // -- under `mutex` --
   using Lock = std::unique_lock<std::mutex>;
   /// Batches there are, and of each device's memory those that wait for nobody: more of them are had by `grow`.
-  std::size_t depth(const Lock&) const noexcept { return slots_.size(); }
-  bool can_grow(const Lock&) const noexcept { return slots_.size() < most_; }
+  std::size_t depth(const Lock&) const noexcept { return buffers_.size(); }
+  bool can_grow(const Lock&) const noexcept { return buffers_.size() < most_; }
   bool has_free(const Lock&) const noexcept { return !free_.empty(); }
-  DeviceSlot& acquire(const Lock&) noexcept;
+  DeviceBatch& acquire(const Lock&) noexcept;
   /// One that nobody has leased.
-  void put_back(const Lock&, DeviceSlot& slot) noexcept;
+  void put_back(const Lock&, DeviceBatch& buffer) noexcept;
   /// All its parts.
-  void lease(const Lock&, DeviceSlot& slot) noexcept;
+  void lease(const Lock&, DeviceBatch& buffer) noexcept;
   std::size_t leased(const Lock&) const noexcept { return leased_; }
   /// The first failure there was; none where there was no memory to say it.
   void fail(const Lock&, std::optional<Error> error) noexcept;
   const std::optional<Error>& failure(const Lock&) const noexcept { return failure_; }
   /// It was told.
   void clear_failure(const Lock&);
-  /// Once for each slot that was lost. @throws Error(device).
+  /// Once for each buffer that was lost. @throws Error(device).
   void tell_of_lost(const Lock&);
   /// All there are, but those that a failed device may write to still.
-  std::size_t usable(const Lock&) const noexcept { return slots_.size() - lost_; }
+  std::size_t usable(const Lock&) const noexcept { return buffers_.size() - lost_; }
 
   // -- the caller's thread --
   /// Takes memory for one more batch; without the lock. One thread at a time. @throws Error(out_of_memory | device),
   /// and then there are as many as before.
   void grow();
   /// The lease of a part ends: it is written to again behind what these streams have in work now.
-  void give_back(DeviceSlot& slot, std::size_t part, std::span<const StreamRef> streams) noexcept;
+  void give_back(DeviceBatch& buffer, std::size_t part, std::span<const StreamRef> streams) noexcept;
 
   std::mutex mutex;  ///< of all that changes here, and of who waits for it
   std::condition_variable changed;
@@ -118,7 +118,7 @@ class DeviceRing {
     std::byte* data;
     std::size_t bytes;
   };
-  std::vector<std::unique_ptr<DeviceSlot>> make_slots(unsigned count);
+  std::vector<std::unique_ptr<DeviceBatch>> make_buffers(unsigned count);
   void free_memory(std::size_t kept) noexcept;
 
   DeviceModels devices_;
@@ -128,8 +128,8 @@ class DeviceRing {
   const std::size_t most_;
   MemoryResource* const of_user_;
   std::vector<Block> memory_;
-  std::vector<std::unique_ptr<DeviceSlot>> slots_;
-  std::vector<DeviceSlot*> free_;
+  std::vector<std::unique_ptr<DeviceBatch>> buffers_;
+  std::vector<DeviceBatch*> free_;
   std::size_t leased_ = 0, lost_ = 0, told_ = 0;  ///< told: of the lost
   std::optional<Error> failure_;
   std::optional<Error> spare_;  ///< made while there is memory to

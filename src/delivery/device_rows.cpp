@@ -21,9 +21,9 @@ std::uint64_t bytes_of(const RaggedRow& row, const RowField& field) { return row
 
 }  // namespace
 
-DeviceRows::DeviceRows(DeviceRing& ring, std::size_t number, const BatchLayout& whole, std::size_t slots,
+DeviceRows::DeviceRows(DeviceRing& ring, std::size_t number, const BatchLayout& whole, std::size_t buffers,
                        std::size_t limit)
-    : ring_(ring), device_(ring.device(number)), number_(number), whole_(whole), limit_(limit), staging_(slots) {
+    : ring_(ring), device_(ring.device(number)), number_(number), whole_(whole), limit_(limit), staging_(buffers) {
   for (std::size_t f = 0; f < whole_.fields(); ++f)
     if (whole_.row()[f].appended()) places_.push_back({.field = f});
 }
@@ -33,7 +33,7 @@ DeviceRows::~DeviceRows() {
     if (staging.data != nullptr) device_.pinned_memory().deallocate(staging.data, staging.bytes, rows_alignment);
 }
 
-void DeviceRows::enqueue(const BatchInfo& from, std::size_t slot, DevicePart& part, BatchInfo& to, StreamRef copies) {
+void DeviceRows::enqueue(const BatchInfo& from, std::size_t buffer, DevicePart& part, BatchInfo& to, StreamRef copies) {
   const std::uint64_t rows = to.rows;
   const std::size_t bytes = place_fields(from, part, rows);
   if (bytes > limit_)
@@ -42,7 +42,7 @@ void DeviceRows::enqueue(const BatchInfo& from, std::size_t slot, DevicePart& pa
                                          " are left for fields of any size in each batch; raise `device_memory` and "
                                          "`pinned_memory`, or lower `device_depth`, `depth` or the batch size")
         .with_stage("batch");
-  Staging& staging = staging_[slot];
+  Staging& staging = staging_[buffer];
   make_room(bytes, staging, part);
   device_.host_writes(staging.data, bytes);
   pack(from, rows, staging.data, part, to);

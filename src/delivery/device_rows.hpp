@@ -17,19 +17,19 @@ namespace penstock::detail {
 /// here and there, grows to the largest batch. One thread at a time, but as said; the device is entered already.
 class DeviceRows {
  public:
-  /// `whole`: the layout of the batches they come from, which has such fields; `slots` of them. `limit`: bytes of a
+  /// `whole`: the layout of the batches they come from, which has such fields; `buffers` of them. `limit`: bytes of a
   /// batch, here and on the device. All outlive it.
-  DeviceRows(DeviceRing& ring, std::size_t number, const BatchLayout& whole, std::size_t slots, std::size_t limit);
+  DeviceRows(DeviceRing& ring, std::size_t number, const BatchLayout& whole, std::size_t buffers, std::size_t limit);
   DeviceRows(const DeviceRows&) = delete;
   DeviceRows& operator=(const DeviceRows&) = delete;
   /// Nothing reads the pinned memory any more.
   ~DeviceRows();
 
-  /// Packs this device's rows of `from`, the batch that the engine's slot `slot` held, and enqueues their copy on
+  /// Packs this device's rows of `from`, the batch that the engine's buffer `buffer` held, and enqueues their copy on
   /// `copies`, which waits for the part's users already. Then what `to` knows of its rows is where they are on the
   /// device. `from` and `to` may be the same. @throws Error(out_of_memory) beyond the limit, and where there is no more
   /// memory; Error(device).
-  void enqueue(const BatchInfo& from, std::size_t slot, DevicePart& part, BatchInfo& to, StreamRef copies);
+  void enqueue(const BatchInfo& from, std::size_t buffer, DevicePart& part, BatchInfo& to, StreamRef copies);
 
   /// Of the largest batch so far, with room to spare. Any thread.
   std::size_t capacity() const noexcept { return largest_.load(std::memory_order_relaxed); }
@@ -55,7 +55,7 @@ class DeviceRows {
   const std::size_t number_;
   const BatchLayout& whole_;
   const std::size_t limit_;
-  std::vector<Staging> staging_;  // of each of the engine's slots
+  std::vector<Staging> staging_;  // of each of the engine's buffers
   std::vector<Place> places_;
   std::atomic<std::size_t> largest_{0}, staged_{0};
 };

@@ -30,11 +30,11 @@ class HostDelivery final : public Delivery {
   void arrive(BatchInfo&, std::span<const StreamRef>) override {}
   void take(std::span<const std::unique_ptr<Lease>> leases, BatchInfo& batch,
             std::span<const StreamRef>) noexcept override {
-    static_cast<HostLease&>(*leases[0]).take(static_cast<Slot&>(batch));
+    static_cast<HostLease&>(*leases[0]).take(static_cast<BatchBuffer&>(batch));
   }
   void skip(BatchInfo& batch) noexcept override {
-    engine_->lease(static_cast<Slot&>(batch));
-    engine_->release(static_cast<Slot&>(batch));
+    engine_->lease(static_cast<BatchBuffer&>(batch));
+    engine_->release(static_cast<BatchBuffer&>(batch));
   }
   void stop() noexcept override { engine_->stop(); }
   void close() noexcept override { engine_->close(); }
@@ -47,24 +47,24 @@ class HostDelivery final : public Delivery {
 }  // namespace
 
 HostLease::HostLease(std::shared_ptr<Engine> engine)
-    : Lease(engine->data(), engine->slots().layout(), engine->slots().layout()),
+    : Lease(engine->data(), engine->ring().layout(), engine->ring().layout()),
       engine_(std::move(engine)),
       pid_(::getpid()) {}
 
 HostLease::~HostLease() {
-  if (slot_ == nullptr) return;
+  if (buffer_ == nullptr) return;
   // In a forked child the mutex may be held by a thread that does not exist there.
   if (::getpid() == pid_) {
-    engine_->release(*slot_);
+    engine_->release(*buffer_);
   } else {
     static_cast<void>(new (std::nothrow) std::shared_ptr<Engine>(std::move(engine_)));
   }
 }
 
-void HostLease::take(Slot& slot) {
-  engine_->lease(slot);
-  slot_ = &slot;
-  hold(slot, slot.data);
+void HostLease::take(BatchBuffer& buffer) {
+  engine_->lease(buffer);
+  buffer_ = &buffer;
+  hold(buffer, buffer.data);
 }
 
 void HostLease::also_used_on(StreamRef stream) { check_host(stream); }

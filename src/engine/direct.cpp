@@ -12,20 +12,20 @@ namespace penstock::detail {
 namespace {
 
 /// Rows without a size of their own go to the batch at once.
-class SlotOutlet final : public RowOutlet {
+class BufferOutlet final : public RowOutlet {
  public:
-  explicit SlotOutlet(Slot& slot) : slot_(slot) {}
+  explicit BufferOutlet(BatchBuffer& buffer) : buffer_(buffer) {}
   std::byte* append(std::size_t bytes) override {
     try {
-      return slot_.arena.append(bytes);
+      return buffer_.arena.append(bytes);
     } catch (...) {
-      Slots::note_overflow(slot_);
+      BatchRing::note_overflow(buffer_);
       throw;
     }
   }
 
  private:
-  Slot& slot_;
+  BatchBuffer& buffer_;
 };
 
 }  // namespace
@@ -36,10 +36,10 @@ bool Engine::work_directly(ChainRun& run) noexcept {
   const std::uint64_t begun = now_ns();
   // What this runner has made of one batch is counted at once, when it turns to another: the batch can't be ready
   // before, and the count is in memory that all runners share.
-  Slot* slot = nullptr;
+  BatchBuffer* buffer = nullptr;
   std::uint32_t made = 0;
   const auto count = [&] {
-    if (made != 0) finish_parts(*slot, made);
+    if (made != 0) finish_parts(*buffer, made);
     made = 0;
   };
   for (;;) {
@@ -56,11 +56,11 @@ bool Engine::work_directly(ChainRun& run) noexcept {
       tickets = tickets_.take(1);
       if (tickets.count == 0) return false;
     }
-    if (Slot* const next = &slot_of(tickets.first / rows_); next != slot) {
+    if (BatchBuffer* const next = &buffer_of(tickets.first / rows_); next != buffer) {
       count();
-      slot = next;
+      buffer = next;
     }
-    if (!make_samples(run, *slot, tickets)) return false;
+    if (!make_samples(run, *buffer, tickets)) return false;
     made += static_cast<std::uint32_t>(tickets.count);
     if (executor_->waiting() != 0 && now_ns() - begun > turn_ns) {
       count();
@@ -85,31 +85,31 @@ bool Engine::advise() noexcept {
   do {
     if (ordinal >= admitted_.load(std::memory_order_acquire)) return false;
   } while (!advised_.compare_exchange_weak(ordinal, ordinal + 1, std::memory_order_relaxed));
-  // Relaxed, as the number alone is exchanged: the slot behind it was published by `admitted_`, and stays, as its
+  // Relaxed, as the number alone is exchanged: the buffer behind it was published by `admitted_`, and stays, as its
   // advice is one of the parts that it waits for.
-  Slot& slot = slot_of(ordinal);
-  if (slot.valid != 0) data_->source->will_need({slot.indices.data(), slot.valid});
-  finish_parts(slot, 1);
+  BatchBuffer& buffer = buffer_of(ordinal);
+  if (buffer.valid != 0) data_->source->will_need({buffer.indices.data(), buffer.valid});
+  finish_parts(buffer, 1);
   return true;
 }
 
 // False: the batch is given up, whatever becomes of it.
-bool Engine::make_samples(ChainRun& run, Slot& slot, TicketRun tickets) noexcept {
+bool Engine::make_samples(ChainRun& run, BatchBuffer& buffer, TicketRun tickets) noexcept {
   const std::uint64_t begin = tickets.first % rows_, end = begin + tickets.count;
-  if (tickets.count > 1 && begin < slot.valid)
-    run.reader->expect(std::span(slot.indices).subspan(begin, std::min(end, slot.valid) - begin));
+  if (tickets.count > 1 && begin < buffer.valid)
+    run.reader->expect(std::span(buffer.indices).subspan(begin, std::min(end, buffer.valid) - begin));
   const std::uint64_t begun = tickets.count > 4 ? now_ns() : 0;
   for (std::uint64_t row = begin; row < end; ++row) {
     if (row != begin && paused_.load(std::memory_order_relaxed)) return false;
-    if (row < slot.valid) {
+    if (row < buffer.valid) {
       try {
-        fill_row(run, slot, row, tickets.first + (row - begin));
+        fill_row(run, buffer, row, tickets.first + (row - begin));
       } catch (...) {  // no memory even to say what failed
-        slots_.clear_row(slot, row);
-        slot.broken.store(true, std::memory_order_relaxed);
+        ring_.clear_row(buffer, row);
+        buffer.broken.store(true, std::memory_order_relaxed);
       }
-    } else if (row < slot.rows) {
-      slots_.clear_row(slot, row);
+    } else if (row < buffer.rows) {
+      ring_.clear_row(buffer, row);
     }
   }
   // Samples that became long must not be taken together once more before one of them happens to be measured.
@@ -118,14 +118,14 @@ bool Engine::make_samples(ChainRun& run, Slot& slot, TicketRun tickets) noexcept
   return true;
 }
 
-void Engine::fill_row(ChainRun& run, Slot& slot, std::uint64_t row, std::uint64_t ticket) {
-  for (std::size_t f = 0; f < run.rows.size(); ++f) run.rows[f] = slots_.place(slot, f, row);
-  SlotOutlet outlet(slot);
+void Engine::fill_row(ChainRun& run, BatchBuffer& buffer, std::uint64_t row, std::uint64_t ticket) {
+  for (std::size_t f = 0; f < run.rows.size(); ++f) run.rows[f] = ring_.place(buffer, f, row);
+  BufferOutlet outlet(buffer);
   run.outlet = &outlet;
-  const std::uint64_t index = slot.indices[row];
+  const std::uint64_t index = buffer.indices[row];
   Outcome outcome;
   make_sample(
-      *data_, data_->place_at(slot.epoch, slot.first + row), index, outcome,
+      *data_, data_->place_at(buffer.epoch, buffer.first + row), index, outcome,
       [&](const Place& place, std::uint64_t of) {
         return chain_.run(run, place, of, run.rows,
                           place.attempt == 0 ? measures(ticket, run.totals.measured.get(), run.sample_ns) : 0);
@@ -135,26 +135,26 @@ void Engine::fill_row(ChainRun& run, Slot& slot, std::uint64_t row, std::uint64_
         return chain_.describe_failure(run, of);
       });
   const bool cleared = outcome.masked || outcome.fatal;
-  if (!cleared && slots_.layout().row().varying() != 0) note_varying(run, slot, row);
+  if (!cleared && ring_.layout().row().varying() != 0) note_varying(run, buffer, row);
   if (outcome.attempt == 0 && !outcome.bad && !outcome.fatal) [[likely]]
     return;
   if (cleared) {
-    slots_.clear_row(slot, row);
-    slot.mask[row] = 0;
+    ring_.clear_row(buffer, row);
+    buffer.mask[row] = 0;
   }
-  if (outcome.bad) fail_row(slot, row, std::move(*outcome.bad), false);
-  if (outcome.fatal) return fail_row(slot, row, std::move(*outcome.fatal), true);
+  if (outcome.bad) fail_row(buffer, row, std::move(*outcome.bad), false);
+  if (outcome.fatal) return fail_row(buffer, row, std::move(*outcome.fatal), true);
   if (outcome.attempt == 0) return;
-  const std::lock_guard lock(slot.bad_mutex);
-  slot.replaced.push_back({row, outcome.index});
+  const std::lock_guard lock(buffer.bad_mutex);
+  buffer.replaced.push_back({row, outcome.index});
 }
 
-void Engine::note_varying(const ChainRun& run, Slot& slot, std::uint64_t row) noexcept {
-  for (std::size_t f = 0; f < slots_.layout().fields(); ++f) {
-    const RowField& field = slots_.layout().row()[f];
+void Engine::note_varying(const ChainRun& run, BatchBuffer& buffer, std::uint64_t row) noexcept {
+  for (std::size_t f = 0; f < ring_.layout().fields(); ++f) {
+    const RowField& field = ring_.layout().row()[f];
     if (field.kind == RowField::Kind::dense) continue;
     const RaggedRow& made = run.varying[field.varying];
-    slots_.layout().note(slot, f, row, made.data, made.shape);
+    ring_.layout().note(buffer, f, row, made.data, made.shape);
   }
 }
 
@@ -166,13 +166,13 @@ void Engine::help_directly(ChainRun& run) noexcept {
   if (advises_) advise();
   const TicketRun tickets = tickets_.take(1);
   if (tickets.count == 0) return;
-  Slot& slot = slot_of(tickets.first / rows_);
-  if (make_samples(run, slot, tickets)) finish_parts(slot, 1);
+  BatchBuffer& buffer = buffer_of(tickets.first / rows_);
+  if (make_samples(run, buffer, tickets)) finish_parts(buffer, 1);
 }
 
-void Engine::fail_row(Slot& slot, std::uint64_t row, Error error, bool fatal) {
-  const std::lock_guard lock(slot.bad_mutex);
-  slot.bad.push_back({row, std::move(error), fatal});
+void Engine::fail_row(BatchBuffer& buffer, std::uint64_t row, Error error, bool fatal) {
+  const std::lock_guard lock(buffer.bad_mutex);
+  buffer.bad.push_back({row, std::move(error), fatal});
 }
 
 }  // namespace penstock::detail

@@ -20,9 +20,9 @@ Engine::Engine(std::shared_ptr<const PipelineData> data, const EngineOptions& op
       chain_(data_),
       options_(options),
       executor_(&executor),
-      slots_(data_->schema, data_->most_rows(), options.depth,
-             options.slot_memory != nullptr ? *options.slot_memory : *options.memory, options.slot_limit,
-             options.memory),
+      ring_(data_->schema, data_->most_rows(), options.depth,
+            options.buffer_memory != nullptr ? *options.buffer_memory : *options.memory, options.buffer_limit,
+            options.memory),
       rows_(data_->most_rows()),
       steps_(data_->steps()),
       tickets_(rows_, options.threads),
@@ -52,22 +52,22 @@ Engine::Engine(std::shared_ptr<const PipelineData> data, const EngineOptions& op
     reordered.skips = options.skips;
     reordered.stop = stop_source_.get_token();
     ReorderedHost& host = *this;
-    reordered_ = std::make_unique<Reordered>(data_, chain_, reordered, slots_, host);
+    reordered_ = std::make_unique<Reordered>(data_, chain_, reordered, ring_, host);
     ends_.reserve(options.depth);
     if (options.keeps_places)
-      for (const auto& slot : slots_.all()) slot->places.resize(rows_);
+      for (const auto& buffer : ring_.all()) buffer->places.resize(rows_);
   }
   runs_.reserve(options.threads + std::size_t{1});
   idle_runs_.reserve(options.threads + std::size_t{1});
 }
 
-// Gives every free slot to the next batch and raises the limit: the only place where work is issued. Orders are a
+// Gives every free buffer to the next batch and raises the limit: the only place where work is issued. Orders are a
 // user's code and may be slow, so the mutex is let go while they are asked; one thread does it at a time, and sees what
 // became free meanwhile, but not for ever.
 void Engine::admit(Lock& lock) noexcept {
   if (data_->reordered()) {
     if (reordered_ == nullptr) return;  // the loader is gone
-    reordered_->buffer().stalled().store(false, std::memory_order_seq_cst);
+    reordered_->reorder_buffer().stalled().store(false, std::memory_order_seq_cst);
     if (!closed_ && !paused() && reordered_->has_work()) wake(lock);
     return;
   }
@@ -76,30 +76,30 @@ void Engine::admit(Lock& lock) noexcept {
   for (unsigned most = options_.depth; most != 0; --most) {
     if (paused_.load(std::memory_order_relaxed) || closed_ || order_error_ || steps_ == 0) break;
     if (options_.epochs != 0 && cursor_.epoch >= options_.epochs) break;
-    Slot* const slot = slots_.acquire();
-    if (slot == nullptr) break;
+    BatchBuffer* const buffer = ring_.acquire();
+    if (buffer == nullptr) break;
     lock.unlock();
     bool failed = false;
     std::optional<Error> error;
     try {
-      prepare(*slot);
-      if (blocks_ != nullptr) blocks_->prepare(slot->valid);
+      prepare(*buffer);
+      if (blocks_ != nullptr) blocks_->prepare(buffer->valid);
     } catch (...) {
       failed = true;
       error = described_error("order");
     }
     lock.lock();
     if (failed || paused_.load(std::memory_order_relaxed)) {
-      slots_.release(*slot);
+      ring_.release(*buffer);
       if (failed) order_error_.emplace(error ? std::move(*error) : std::move(spare_));
       break;
     }
     const std::uint64_t ordinal = admitted_.load(std::memory_order_relaxed);
-    by_ordinal_[ordinal % by_ordinal_.size()] = slot;
-    cursor_ = slot->next;
+    by_ordinal_[ordinal % by_ordinal_.size()] = buffer;
+    cursor_ = buffer->next;
     admitted_.store(ordinal + 1, std::memory_order_release);
     if (blocks_ != nullptr)
-      blocks_->issue(ordinal * rows_, slot->valid, rows_);
+      blocks_->issue(ordinal * rows_, buffer->valid, rows_);
     else
       tickets_.raise((ordinal + 1) * rows_);
     wake(lock);
@@ -110,20 +110,21 @@ void Engine::admit(Lock& lock) noexcept {
 }
 
 // Who is in the batch: positions, source indices, mask.
-void Engine::prepare(Slot& slot) {
-  slot.arena.reset();
+void Engine::prepare(BatchBuffer& buffer) {
+  buffer.arena.reset();
   const RankRows part = data_->rank_rows(cursor_);
-  slot.epoch = cursor_.epoch;
-  slot.number = cursor_.number;
-  slot.first = part.first;
-  slot.valid = slot.samples = part.valid;
-  slot.rows = part.rows;
-  slot.next = data_->next_batch(cursor_);
-  data_->fill_batch(slot.epoch, slot.first, {slot.indices.data(), slot.valid});
-  std::fill(slot.indices.begin() + static_cast<std::ptrdiff_t>(slot.valid), slot.indices.end(), ~std::uint64_t{0});
-  std::fill_n(slot.mask.begin(), slot.valid, std::uint8_t{1});
-  std::fill(slot.mask.begin() + static_cast<std::ptrdiff_t>(slot.valid), slot.mask.end(), std::uint8_t{0});
-  slot.left.store(static_cast<std::uint32_t>(rows_) + (advises_ ? 1 : 0), std::memory_order_relaxed);
+  buffer.epoch = cursor_.epoch;
+  buffer.number = cursor_.number;
+  buffer.first = part.first;
+  buffer.valid = buffer.samples = part.valid;
+  buffer.rows = part.rows;
+  buffer.next = data_->next_batch(cursor_);
+  data_->fill_batch(buffer.epoch, buffer.first, {buffer.indices.data(), buffer.valid});
+  std::fill(buffer.indices.begin() + static_cast<std::ptrdiff_t>(buffer.valid), buffer.indices.end(),
+            ~std::uint64_t{0});
+  std::fill_n(buffer.mask.begin(), buffer.valid, std::uint8_t{1});
+  std::fill(buffer.mask.begin() + static_cast<std::ptrdiff_t>(buffer.valid), buffer.mask.end(), std::uint8_t{0});
+  buffer.left.store(static_cast<std::uint32_t>(rows_) + (advises_ ? 1 : 0), std::memory_order_relaxed);
 }
 
 void Engine::wake(Lock&) noexcept {
@@ -158,9 +159,9 @@ void Engine::seek(Cursor cursor, const QuotaCount& count) {
   Lock lock(mutex_);
   paused_.store(true, std::memory_order_seq_cst);
   changed_.wait(lock, [this] { return running_ == 0 && !admitting_; });
-  for (std::uint64_t o = delivered_; o < admitted_.load(std::memory_order_relaxed); ++o) slots_.release(slot_of(o));
+  for (std::uint64_t o = delivered_; o < admitted_.load(std::memory_order_relaxed); ++o) ring_.release(buffer_of(o));
   if (reordered_ != nullptr) {
-    if (Slot* const open = reordered_->open_slot(); open != nullptr) slots_.release(*open);
+    if (BatchBuffer* const open = reordered_->open_batch_buffer(); open != nullptr) ring_.release(*open);
     reordered_->reset(cursor, count);
     ends_.clear();
   }
@@ -182,7 +183,7 @@ void Engine::seek(Cursor cursor, const QuotaCount& count) {
   admit(lock);
 }
 
-Slot* Engine::wait(std::uint64_t epoch) {
+BatchBuffer* Engine::wait(std::uint64_t epoch) {
   if (reordered_ != nullptr) return wait_reordered(epoch);
   Lock lock(mutex_, std::defer_lock);
   if (delivered_ == admitted_.load(std::memory_order_acquire)) {
@@ -197,38 +198,38 @@ Slot* Engine::wait(std::uint64_t epoch) {
     }
     lock.unlock();
   }
-  Slot& slot = slot_of(delivered_);
-  const auto ready = [&] { return slot.state.load(std::memory_order_seq_cst) == SlotState::ready; };
+  BatchBuffer& buffer = buffer_of(delivered_);
+  const auto ready = [&] { return buffer.state.load(std::memory_order_seq_cst) == BufferState::ready; };
   // Sleeping and being woken costs about what a batch of tiny samples does. Where runners need every core, this one is
   // theirs.
   if (may_spin_)
     for (const std::uint64_t begun = now_ns(); !ready() && !paused() && now_ns() - begun < spin_ns;)
       for (int i = 0; i < 64 && !ready(); ++i) relax();
-  if (ready()) return paused() ? nullptr : &slot;
+  if (ready()) return paused() ? nullptr : &buffer;
   lock.lock();
   waiting_.store(true, std::memory_order_seq_cst);
   while (!ready() && !paused() && !failed_) sleep_or_help(lock, ready);
   waiting_.store(false, std::memory_order_relaxed);
   if (paused()) return nullptr;
   if (!ready()) throw *reader_error_;
-  return &slot;
+  return &buffer;
 }
 
 LeasesExhausted Engine::leases_exhausted() const {
-  return {Errc::leases_exhausted, "the caller holds all " + std::to_string(slots_.depth()) +
+  return {Errc::leases_exhausted, "the caller holds all " + std::to_string(ring_.depth()) +
                                       " batches of the ring; let some go, or raise `depth`"};
 }
 
-void Engine::lease(Slot& slot) {
+void Engine::lease(BatchBuffer& buffer) {
   const Lock lock(mutex_);
-  slots_.lease(slot);
+  ring_.lease(buffer);
   ++delivered_;
   ++leased_;
 }
 
-void Engine::release(Slot& slot) noexcept {
+void Engine::release(BatchBuffer& buffer) noexcept {
   Lock lock(mutex_);
-  slots_.release(slot);
+  ring_.release(buffer);
   --leased_;
   admit(lock);
 }
@@ -300,15 +301,15 @@ Engine::Totals Engine::totals() const {
   }
   t.kept = t.samples;
   if (reordered_ != nullptr) {
-    t.kept = reordered_->buffer().kept();
-    t.entries = reordered_->buffer().rows();
-    t.entry_bytes = reordered_->buffer().bytes_each() + reordered_->buffer().most_appended();
-    t.copied_bytes += reordered_->buffer().appended_bytes();
-    t.copied_bytes += t.kept * slots_.layout().row().row_bytes();
+    t.kept = reordered_->reorder_buffer().kept();
+    t.entries = reordered_->reorder_buffer().rows();
+    t.entry_bytes = reordered_->reorder_buffer().bytes_each() + reordered_->reorder_buffer().most_appended();
+    t.copied_bytes += reordered_->reorder_buffer().appended_bytes();
+    t.copied_bytes += t.kept * ring_.layout().row().row_bytes();
     t.shared_records = reordered_->shared_records() != nullptr ? reordered_->shared_records()->size() : 0;
   }
   if (blocks_ != nullptr) t.blocks = blocks_->counts();
-  t.slot_bytes = slots_.layout().bytes() + slots_.appended_bytes();
+  t.buffer_bytes = ring_.layout().bytes() + ring_.appended_bytes();
   t.busy_ns = busy_ns_ + running_ * now_ns();
   t.helped = helped_;
   t.threads_seen = threads_seen_;

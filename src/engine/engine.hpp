@@ -21,8 +21,8 @@
 #include "chain/chain.hpp"
 #include "pipeline/pipeline_data.hpp"
 #include "reorder/reordered.hpp"
+#include "ring/batch_ring.hpp"
 #include "ring/leases_exhausted.hpp"
-#include "ring/slots.hpp"
 #include "ring/tickets.hpp"
 
 namespace penstock::detail {
@@ -34,16 +34,16 @@ struct EngineOptions {
   unsigned threads = 1;
   unsigned depth = 4;
   std::size_t scratch_limit = 0;
-  std::size_t slot_limit = ~std::size_t{0}, entry_limit = ~std::size_t{0};  ///< bytes for fields of any size
-  std::uint64_t epochs = 0;                                                 ///< 0 = no end
+  std::size_t buffer_limit = ~std::size_t{0}, entry_limit = ~std::size_t{0};  ///< bytes for fields of any size
+  std::uint64_t epochs = 0;                                                   ///< 0 = no end
   std::size_t entries = 0;  ///< of a reordered pipeline: samples in work, and records they share
   std::size_t shared_records = 0;
   std::size_t shared_record_limit = 0;
   std::size_t block_limit = 0;  ///< bytes for blocks that records share
   MemoryResource* memory = nullptr;
-  MemoryResource* slot_memory = nullptr;  ///< where fields of fixed sizes lie; null: `memory`
-  bool keeps_places = false;              ///< of rows of a reordered pipeline
-  RecordSkips* skips = nullptr;           ///< asked inside wait()
+  MemoryResource* buffer_memory = nullptr;  ///< where fields of fixed sizes lie; null: `memory`
+  bool keeps_places = false;                ///< of rows of a reordered pipeline
+  RecordSkips* skips = nullptr;             ///< asked inside wait()
 };
 
 /// What a loader and its runners share: tickets, ring, and the runners' working state.
@@ -62,25 +62,25 @@ class Engine final : private ReorderedHost {
   /// Gives up all that is unread and begins issuing at `cursor`, before which the run counted so much. Waits for what
   /// is in work: samples, an order that is asked, a reader that is opened.
   void seek(Cursor cursor, const QuotaCount& count = {});
-  /// The slot of the next batch, once it is ready; null after a stop or `interrupt`, and, where only the samples tell,
-  /// at the end of the epoch (that which `epoch` is). @throws LeasesExhausted, or what ended the engine: an order's
-  /// failure behind the batches that came before it, or that no reader can be opened.
-  Slot* wait(std::uint64_t epoch);
+  /// The buffer of the next batch, once it is ready; null after a stop or `interrupt`, and, where only the samples
+  /// tell, at the end of the epoch (that which `epoch` is). @throws LeasesExhausted, or what ended the engine: an
+  /// order's failure behind the batches that came before it, or that no reader can be opened.
+  BatchBuffer* wait(std::uint64_t epoch);
   /// Takes note that the epoch ended: what its last batch did not tell. None: it has not, or a batch comes first.
   std::optional<EpochEnd> take_epoch_end(std::uint64_t epoch);
-  /// Leases the slot that wait() gave, and moves on.
-  void lease(Slot& slot);
+  /// Leases the buffer that wait() gave, and moves on.
+  void lease(BatchBuffer& buffer);
   void close() noexcept;
   bool started() const noexcept { return started_; }
 
   // -- any thread --
-  void release(Slot& slot) noexcept;
+  void release(BatchBuffer& buffer) noexcept;
   void stop() noexcept;
   /// Who waits gets nothing, and nothing is issued, before the next `seek`.
   void interrupt() noexcept;
   bool stopped() const noexcept { return stopped_.load(std::memory_order_relaxed); }
-  Slots& slots() noexcept { return slots_; }
-  const Slots& slots() const noexcept { return slots_; }
+  BatchRing& ring() noexcept { return ring_; }
+  const BatchRing& ring() const noexcept { return ring_; }
   const Chain& chain() const noexcept { return chain_; }
   const PipelineData& data() const noexcept { return *data_; }
   unsigned threads() const noexcept { return options_.threads; }
@@ -97,7 +97,7 @@ class Engine final : private ReorderedHost {
     std::uint64_t parents = 0, parents_stood_for = 0, reads = 0, reads_stood_for = 0;
     std::uint64_t delay_ns = 0, delay_measured_ns = 0;  ///< of the runners, for a core; and the time that this was in
     std::uint64_t kept = 0;                             ///< samples that have a row, or will
-    std::size_t slot_bytes = 0;
+    std::size_t buffer_bytes = 0;
     BlockSchedule::Counts blocks;
     std::size_t entries = 0, entry_bytes = 0, shared_records = 0, shared_record_bytes = 0;
     unsigned threads_seen = 0;
@@ -111,14 +111,14 @@ class Engine final : private ReorderedHost {
   using Lock = std::unique_lock<std::mutex>;
 
   void admit(Lock& lock) noexcept;
-  void prepare(Slot& slot);
+  void prepare(BatchBuffer& buffer);
   void wake(Lock& lock) noexcept;
   bool submit_runner() noexcept;
   std::size_t most_runners() const noexcept;
   void runner_main(Lock& lock) noexcept;
   bool has_work() noexcept;
   bool work_reordered(ChainRun& run) noexcept;
-  Slot* wait_reordered(std::uint64_t epoch);
+  BatchBuffer* wait_reordered(std::uint64_t epoch);
   bool epoch_over(std::uint64_t epoch) noexcept;
   LeasesExhausted leases_exhausted() const;
 
@@ -138,17 +138,17 @@ class Engine final : private ReorderedHost {
   }
 
   // -- what a reordered pipeline tells --
-  Slot* open_batch() noexcept override;
-  void close_batch(Slot& slot) noexcept override;
-  void discard_batch(Slot& slot) noexcept override;
+  BatchBuffer* open_batch() noexcept override;
+  void close_batch(BatchBuffer& buffer) noexcept override;
+  void discard_batch(BatchBuffer& buffer) noexcept override;
   bool has_room_for_end() noexcept override;
   void end_epoch(EpochEnd end) noexcept override;
   void wake_runners() noexcept override;
   void wake_consumer() noexcept override;
-  void finish_parts(Slot& slot, std::uint32_t parts) noexcept override;
+  void finish_parts(BatchBuffer& buffer, std::uint32_t parts) noexcept override;
   // Relaxed: a runner that sees it late makes one sample more, which `seek` waits for under the mutex. And the consumer
   // can't see it late where it matters: a sample that was cut short saw the stop, which was requested behind the store,
-  // and was then counted off its slot (acquire, release); who finds that slot ready has the store behind it.
+  // and was then counted off its buffer (acquire, release); who finds that buffer ready has the store behind it.
   bool paused() const noexcept override { return paused_.load(std::memory_order_relaxed); }
 
   // -- a directly placed one --
@@ -162,13 +162,13 @@ class Engine final : private ReorderedHost {
   bool advise() noexcept;
   bool has_direct_work() const noexcept;
   bool advice_waits() const noexcept;
-  bool make_samples(ChainRun& run, Slot& slot, TicketRun tickets) noexcept;
-  void fill_row(ChainRun& run, Slot& slot, std::uint64_t row, std::uint64_t ticket);
-  void note_varying(const ChainRun& run, Slot& slot, std::uint64_t row) noexcept;
-  void fail_row(Slot& slot, std::uint64_t row, Error error, bool fatal);
+  bool make_samples(ChainRun& run, BatchBuffer& buffer, TicketRun tickets) noexcept;
+  void fill_row(ChainRun& run, BatchBuffer& buffer, std::uint64_t row, std::uint64_t ticket);
+  void note_varying(const ChainRun& run, BatchBuffer& buffer, std::uint64_t row) noexcept;
+  void fail_row(BatchBuffer& buffer, std::uint64_t row, Error error, bool fatal);
   void help(Lock& lock);
   ChainRun* lease_run(Lock& lock) noexcept;
-  Slot& slot_of(std::uint64_t ordinal) const noexcept { return *by_ordinal_[ordinal % by_ordinal_.size()]; }
+  BatchBuffer& buffer_of(std::uint64_t ordinal) const noexcept { return *by_ordinal_[ordinal % by_ordinal_.size()]; }
 
   /// How tasks come in. They hold the door, not the engine, so that none keeps it, or what it was given, beyond
   /// close().
@@ -182,7 +182,7 @@ class Engine final : private ReorderedHost {
   Chain chain_;
   EngineOptions options_;
   Executor::Impl* executor_;
-  Slots slots_;
+  BatchRing ring_;
   std::uint64_t rows_;  ///< of a batch, the most this rank has
   std::uint64_t steps_;
   Tickets tickets_;
@@ -193,13 +193,13 @@ class Engine final : private ReorderedHost {
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  std::vector<Slot*> by_ordinal_;  ///< of admitted batches that are not delivered
+  std::vector<BatchBuffer*> by_ordinal_;  ///< of admitted batches that are not delivered
   std::atomic<std::uint64_t> admitted_{0};
   std::atomic<std::uint64_t> advised_{0};
   std::uint64_t delivered_ = 0;
   std::size_t leased_ = 0;
   Cursor cursor_;               ///< of the next batch to admit
-  std::vector<EpochEnd> ends_;  ///< of a reordered pipeline, oldest first; never more than there are slots
+  std::vector<EpochEnd> ends_;  ///< of a reordered pipeline, oldest first; never more than there are buffers
   std::vector<std::unique_ptr<ChainRun>> runs_;
   std::vector<ChainRun*> idle_runs_;
   unsigned scheduled_ = 0, threads_seen_ = 0;
@@ -208,8 +208,8 @@ class Engine final : private ReorderedHost {
   std::uint64_t busy_ns_ = 0, helped_ = 0;  ///< busy_ns_ less the beginning of each runner now running (wraps)
   std::atomic<bool> paused_{true};
   std::atomic<bool> stopped_{false};
-  // Set in a total order with the states of slots, so that either the consumer sees a slot ready or who made it so sees
-  // the consumer waiting. Cleared relaxed: who sees that late wakes nobody.
+  // Set in a total order with the states of buffers, so that either the consumer sees a buffer ready or who made it so
+  // sees the consumer waiting. Cleared relaxed: who sees that late wakes nobody.
   std::atomic<bool> waiting_{false};
   const bool may_spin_;
   bool started_ = false, closed_ = false, admitting_ = false;

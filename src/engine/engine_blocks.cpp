@@ -13,7 +13,7 @@ namespace penstock::detail {
 std::vector<std::size_t> Engine::place_bytes() const {
   std::vector<std::size_t> bytes(data_->source_schema.size());
   for (const Step::Home& home : chain_.steps().front().homes)
-    if (const RowField& field = slots_.layout().row()[home.row]; field.kind == RowField::Kind::dense)
+    if (const RowField& field = ring_.layout().row()[home.row]; field.kind == RowField::Kind::dense)
       bytes[home.slot] = field.row_bytes;
   return bytes;
 }
@@ -23,7 +23,7 @@ std::byte* Engine::place_of(const Residency& load) const noexcept {
   if (!load.placed) return nullptr;
   const Step& read = chain_.steps().front();
   const auto home = std::ranges::find(read.homes, load.field, &Step::Home::slot);
-  return slots_.place(slot_of(load.first_user / rows_), home->row, load.first_user % rows_);
+  return ring_.place(buffer_of(load.first_user / rows_), home->row, load.first_user % rows_);
 }
 
 // True: others wait for a thread, and this one has had its turn.
@@ -50,11 +50,11 @@ bool Engine::step_in_blocks(ChainRun& run) noexcept {
     return true;
   }
   const std::uint64_t number = *work.sample, row = number % rows_;
-  Slot& slot = slot_of(number / rows_);
-  if (row < slot.valid) lend_blocks(*blocks_, run, number, slot.indices[row]);
-  if (!make_samples(run, slot, {number, 1})) return true;
+  BatchBuffer& buffer = buffer_of(number / rows_);
+  if (row < buffer.valid) lend_blocks(*blocks_, run, number, buffer.indices[row]);
+  if (!make_samples(run, buffer, {number, 1})) return true;
   if (blocks_->done(number)) wake_runners();
-  finish_parts(slot, 1);
+  finish_parts(buffer, 1);
   return true;
 }
 

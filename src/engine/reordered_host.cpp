@@ -6,43 +6,43 @@
 // What the consumer, and the ring, are for a reordered pipeline.
 namespace penstock::detail {
 
-Slot* Engine::open_batch() noexcept {
-  Slot* slot = nullptr;
+BatchBuffer* Engine::open_batch() noexcept {
+  BatchBuffer* buffer = nullptr;
   {
     const Lock lock(mutex_);
-    slot = slots_.acquire();
+    buffer = ring_.acquire();
     // Under the mutex, as is the release that ends it.
-    if (slot == nullptr) reordered_->buffer().stalled().store(true, std::memory_order_seq_cst);
+    if (buffer == nullptr) reordered_->reorder_buffer().stalled().store(true, std::memory_order_seq_cst);
   }
-  if (slot != nullptr)
-    slot->arena.reset();
+  if (buffer != nullptr)
+    buffer->arena.reset();
   else
     changed_.notify_all();
-  return slot;
+  return buffer;
 }
 
-void Engine::close_batch(Slot& slot) noexcept {
+void Engine::close_batch(BatchBuffer& buffer) noexcept {
   // Parts that nobody makes: rows that there aren't, and the closing.
-  const auto parts = static_cast<std::uint32_t>(1 + rows_ - slot.valid);
-  for (std::uint64_t row = slot.valid; row < slot.rows; ++row) slots_.clear_row(slot, row);
+  const auto parts = static_cast<std::uint32_t>(1 + rows_ - buffer.valid);
+  for (std::uint64_t row = buffer.valid; row < buffer.rows; ++row) ring_.clear_row(buffer, row);
   {
     const Lock lock(mutex_);
     const std::uint64_t ordinal = admitted_.load(std::memory_order_relaxed);
-    by_ordinal_[ordinal % by_ordinal_.size()] = &slot;
+    by_ordinal_[ordinal % by_ordinal_.size()] = &buffer;
     admitted_.store(ordinal + 1, std::memory_order_release);
   }
-  finish_parts(slot, parts);
+  finish_parts(buffer, parts);
 }
 
-void Engine::discard_batch(Slot& slot) noexcept {
-  slot.discarded = true;
-  finish_parts(slot, static_cast<std::uint32_t>(1 + rows_ - slot.valid));
+void Engine::discard_batch(BatchBuffer& buffer) noexcept {
+  buffer.discarded = true;
+  finish_parts(buffer, static_cast<std::uint32_t>(1 + rows_ - buffer.valid));
 }
 
 bool Engine::has_room_for_end() noexcept {
   const Lock lock(mutex_);
-  if (ends_.size() < slots_.depth()) return true;
-  reordered_->buffer().stalled().store(true, std::memory_order_seq_cst);
+  if (ends_.size() < ring_.depth()) return true;
+  reordered_->reorder_buffer().stalled().store(true, std::memory_order_seq_cst);
   return false;
 }
 
@@ -67,21 +67,21 @@ void Engine::wake_consumer() noexcept {
 // Its end is known, and all of its batches are delivered.
 bool Engine::epoch_over(std::uint64_t epoch) noexcept {
   if (ends_.empty() || ends_.front().epoch != epoch) return false;
-  return delivered_ == admitted_.load(std::memory_order_relaxed) || slot_of(delivered_).epoch != epoch;
+  return delivered_ == admitted_.load(std::memory_order_relaxed) || buffer_of(delivered_).epoch != epoch;
 }
 
-Slot* Engine::wait_reordered(std::uint64_t epoch) {
+BatchBuffer* Engine::wait_reordered(std::uint64_t epoch) {
   Lock lock(mutex_);
   const auto next = [&] {
-    return delivered_ != admitted_.load(std::memory_order_relaxed) ? &slot_of(delivered_) : nullptr;
+    return delivered_ != admitted_.load(std::memory_order_relaxed) ? &buffer_of(delivered_) : nullptr;
   };
   const auto arrived = [&] {
-    const Slot* const slot = next();
-    return epoch_over(epoch) ||
-           (slot != nullptr && slot->epoch == epoch && slot->state.load(std::memory_order_seq_cst) == SlotState::ready);
+    const BatchBuffer* const buffer = next();
+    return epoch_over(epoch) || (buffer != nullptr && buffer->epoch == epoch &&
+                                 buffer->state.load(std::memory_order_seq_cst) == BufferState::ready);
   };
   const auto exhausted = [&] {
-    return leased_ == slots_.depth() && reordered_->buffer().stalled().load(std::memory_order_seq_cst);
+    return leased_ == ring_.depth() && reordered_->reorder_buffer().stalled().load(std::memory_order_seq_cst);
   };
   // What is skipped is a user's code that says it.
   const auto answer = [&] {

@@ -25,7 +25,7 @@ ChainRun* Engine::lease_run(Lock& lock) noexcept {
   try {
     run = std::make_unique<ChainRun>(chain_, options_.scratch_limit, data_->source->open_reader());
     run->stop = stop_source_.get_token();
-    run->rows.resize(slots_.layout().fields());
+    run->rows.resize(ring_.layout().fields());
   } catch (...) {
     run.reset();
     error = described_error("read", data_->source.get());
@@ -97,12 +97,12 @@ bool Engine::work_reordered(ChainRun& run) noexcept {
 
 bool Engine::has_work() noexcept { return reordered_ != nullptr ? reordered_->has_work() : has_direct_work(); }
 
-void Engine::finish_parts(Slot& slot, std::uint32_t parts) noexcept {
-  const Slots::Finished finished = slots_.finish(slot, parts);
-  if (finished == Slots::Finished::no) return;
-  if (finished == Slots::Finished::discarded) {
+void Engine::finish_parts(BatchBuffer& buffer, std::uint32_t parts) noexcept {
+  const BatchRing::Finished finished = ring_.finish(buffer, parts);
+  if (finished == BatchRing::Finished::no) return;
+  if (finished == BatchRing::Finished::discarded) {
     Lock lock(mutex_);
-    slots_.release(slot);
+    ring_.release(buffer);
     return admit(lock);
   }
   if (!waiting_.load(std::memory_order_seq_cst)) return;

@@ -37,10 +37,10 @@ detail::EngineOptions engine_options(const detail::Budget& budget, const LoaderO
   o.shared_records = budget.shared_records;
   o.shared_record_limit = budget.shared_record_limit;
   o.block_limit = budget.block_limit;
-  o.slot_limit = budget.slot_limit;
+  o.buffer_limit = budget.buffer_limit;
   o.entry_limit = budget.entry_limit;
   o.memory = options.host_memory != nullptr ? options.host_memory : &host_memory();
-  if (device != nullptr && options.host_memory == nullptr) o.slot_memory = &device->pinned_memory();
+  if (device != nullptr && options.host_memory == nullptr) o.buffer_memory = &device->pinned_memory();
   return o;
 }
 
@@ -287,7 +287,7 @@ void Loader::Impl::count(const detail::BatchInfo& batch, Clock::time_point begun
   const std::uint64_t ns = to_ns(now - begun);
   latency_.record(ns);
   const std::uint64_t bytes =
-      pipeline_.data().device ? batch.rows * delivered_row_bytes_ : engine_->slots().layout().bytes_of(batch);
+      pipeline_.data().device ? batch.rows * delivered_row_bytes_ : engine_->ring().layout().bytes_of(batch);
   caller_.tick(to_ns(now));
   const std::lock_guard lock(counters_mutex_);
   counters_.batches += 1;

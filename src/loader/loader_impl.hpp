@@ -95,7 +95,7 @@ class Loader::Impl {
   detail::PolicyLedger ledger_;
   std::optional<Executor> executor_;
   detail::Budget budget_;
-  detail::DeviceModels devices_;  // none: the host. Before the engine, whose slots may be their memory
+  detail::DeviceModels devices_;  // none: the host. Before the engine, whose buffers may be their memory
   std::shared_ptr<detail::Engine> engine_;
   std::unique_ptr<detail::Delivery> delivery_;
   std::optional<std::stop_callback<std::function<void()>>> stop_callback_;

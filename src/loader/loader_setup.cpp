@@ -38,7 +38,7 @@ std::size_t least_append_bytes(const PipelineData& data) {
 void request_device(BudgetRequest& request, const PipelineData& data, const DeviceModels& devices,
                     const BatchLayout& batch) {
   const std::uint64_t rows = most_rows_of_part(request.rows, devices.size());
-  request.device_slot_bytes = BatchLayout(data.delivered(), rows).bytes();
+  request.device_buffer_bytes = BatchLayout(data.delivered(), rows).bytes();
   request.device_is_host = devices[0]->is_host();
   // Beside what is known of a batch, that of each part.
   request.device_notes_bytes = (devices.size() > 1 ? 2 : 1) * request.rows * batch.row_notes_bytes();
@@ -91,18 +91,18 @@ BudgetRequest budget_request(const PipelineData& data, const LoaderOptions& opti
     if (data.device) check_fields(data, layout);
     request_device(request, data, devices, batch_layout);
     request.devices = static_cast<unsigned>(devices.size());
-    if (!devices[0]->is_host() && options.host_memory == nullptr) request.pinned_slot_bytes = batch_layout.bytes();
+    if (!devices[0]->is_host() && options.host_memory == nullptr) request.pinned_buffer_bytes = batch_layout.bytes();
   }
   request.pinned_memory = options.pinned_memory;
   request.device_memory = options.device_memory;
   request.device_depth = options.device_depth;
-  request.slot_bytes = batch_layout.bytes() + request.rows * batch_layout.row_notes_bytes();
+  request.buffer_bytes = batch_layout.bytes() + request.rows * batch_layout.row_notes_bytes();
   // On their way to a device such rows lie in memory twice.
   if (layout.appends()) {
-    request.append_slot = least_append_bytes(data) * (devices.empty() ? 1 : 2);
+    request.append_buffer = least_append_bytes(data) * (devices.empty() ? 1 : 2);
     // No more than a guess, so that what is left by the depth that is chosen is not nothing.
     if (!devices.empty())
-      request.device_rows = std::max(least_append_bytes(data) / devices.size(), request.device_slot_bytes / 4);
+      request.device_rows = std::max(least_append_bytes(data) / devices.size(), request.device_buffer_bytes / 4);
   }
   if (data.reordered()) {
     request.row_bytes = ReorderBuffer::row_bytes(layout) + ReorderBuffer::row_notes_bytes(layout);

@@ -8,7 +8,7 @@
 
 namespace penstock::detail {
 
-/// What runs the devices of a loader; none where the slots that the runners fill are the batches.
+/// What runs the devices of a loader; none where the buffers that the runners fill are the batches.
 /// @throws Error(invalid_argument | unsupported).
 DeviceModels open_devices(const PipelineData& data, const LoaderOptions& options);
 

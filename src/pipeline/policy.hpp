@@ -6,7 +6,7 @@
 
 #include <penstock/batch_stage.hpp>
 
-#include "ring/slots.hpp"
+#include "ring/batch_ring.hpp"
 
 namespace penstock::detail {
 

@@ -81,7 +81,7 @@ void ReorderBuffer::reset(const Cursor& cursor, const QuotaCount& count) noexcep
   oldest_.store(0, std::memory_order_relaxed);
   stalled_.store(false, std::memory_order_relaxed);
   halted_.store(false, std::memory_order_relaxed);
-  slot_ = nullptr;
+  batch_ = nullptr;
   at_ = cursor;
   survived_ = cursor.position;
   count_ = count;
@@ -160,7 +160,7 @@ void ReorderBuffer::check_pass(ReorderEntry& entry) noexcept {
   }
 }
 
-// False: it has to wait for a slot.
+// False: it has to wait for a buffer.
 bool ReorderBuffer::retire_one(ReorderEntry& entry, BatchOutlet& outlet, Move& move, bool& survives) noexcept {
   check_pass(entry);
   const bool again = window_ && window_->again();
@@ -168,10 +168,10 @@ bool ReorderBuffer::retire_one(ReorderEntry& entry, BatchOutlet& outlet, Move& m
   const bool too_many = entry.outcome.bad && !again && exceeds_quota(policy_, {count_.acted + 1, count_.samples + 1});
   const bool ends_run = entry.broken || entry.outcome.fatal || too_many;
   const bool is_row = entry.outcome.kept;
-  if (is_row && !ends_run && !window_ && slot_ != nullptr && bounds_.by_size() &&
+  if (is_row && !ends_run && !window_ && batch_ != nullptr && bounds_.by_size() &&
       !bounds_.admits(fill_, entry.row->varying))
     close(outlet);
-  if ((ends_run || (is_row && !window_)) && slot_ == nullptr && !open(outlet)) return false;
+  if ((ends_run || (is_row && !window_)) && batch_ == nullptr && !open(outlet)) return false;
   if (entry.last && !ends_run && !window_ && !outlet.has_room_for_end()) return false;
 
   const bool drops = !is_row && entry.outcome.bad.has_value();
@@ -181,18 +181,18 @@ bool ReorderBuffer::retire_one(ReorderEntry& entry, BatchOutlet& outlet, Move& m
   }
   if (ends_run) {
     if (entry.outcome.fatal) note_bad(std::move(*entry.outcome.fatal), true, true);
-    if (entry.broken) slot_->broken.store(true, std::memory_order_relaxed);
-    slot_->next = entry.next;
+    if (entry.broken) batch_->broken.store(true, std::memory_order_relaxed);
+    batch_->next = entry.next;
     halted_.store(true, std::memory_order_relaxed);
     close(outlet);
     return true;
   }
   if ((is_row || drops || entry.skipped) && !again) {
     ++count_.samples;
-    ++(slot_ != nullptr ? slot_->samples : carried_.samples);
+    ++(batch_ != nullptr ? batch_->samples : carried_.samples);
   }
-  if (entry.skipped) ++(slot_ != nullptr ? slot_->skipped : carried_.skipped);
-  if (entry.outcome.filtered) ++(slot_ != nullptr ? slot_->filtered : carried_.filtered);
+  if (entry.skipped) ++(batch_ != nullptr ? batch_->skipped : carried_.skipped);
+  if (entry.outcome.filtered) ++(batch_ != nullptr ? batch_->filtered : carried_.filtered);
   if (window_) {
     if (is_row) keep(entry);
     if (window_->full() || entry.last) {
@@ -202,23 +202,23 @@ bool ReorderBuffer::retire_one(ReorderEntry& entry, BatchOutlet& outlet, Move& m
     return true;
   }
   // What was told with a batch must not be looked at again after it.
-  if (slot_ != nullptr) slot_->next = entry.next;
+  if (batch_ != nullptr) batch_->next = entry.next;
   if (is_row) {
     if (bounds_.counts_sizes()) bounds_.add(fill_, entry.row->varying);
     put({entry.row, {}, entry.outcome.index, entry.outcome.masked, 0}, &entry, move);
     survives = true;
-    if (slot_->valid == rows_ || bounds_.enough(fill_)) close(outlet);
+    if (batch_->valid == rows_ || bounds_.enough(fill_)) close(outlet);
   }
   if (entry.last) end_epoch(entry.next, outlet);
   return true;
 }
 
 void ReorderBuffer::put(const Survivor& kept, ReorderEntry* entry, Move& move) noexcept {
-  const std::uint64_t row = slot_->valid++;
-  slot_->indices[row] = kept.index;
-  slot_->mask[row] = kept.masked ? 0 : 1;
-  if (entry != nullptr && !slot_->places.empty()) slot_->places[row] = {entry->position, entry->place.child};
-  move = {kept.row, entry, slot_, row};
+  const std::uint64_t row = batch_->valid++;
+  batch_->indices[row] = kept.index;
+  batch_->mask[row] = kept.masked ? 0 : 1;
+  if (entry != nullptr && !batch_->places.empty()) batch_->places[row] = {entry->position, entry->place.child};
+  move = {kept.row, entry, batch_, row};
 }
 
 // Into the window; the entry gets another row for the sample that comes next.
@@ -245,7 +245,7 @@ std::int64_t ReorderBuffer::length_of(const ReorderEntry& entry) const noexcept 
   return length_dtype_ == DType::u64 && length < 0 ? std::numeric_limits<std::int64_t>::max() : length;
 }
 
-// One row of the window to its batch, or one step towards it. False: it has to wait for a slot.
+// One row of the window to its batch, or one step towards it. False: it has to wait for a buffer.
 bool ReorderBuffer::emit(BatchOutlet& outlet, Move& move, bool& moves) noexcept {
   BucketWindow& window = *window_;
   if (!window.has_batch()) {
@@ -262,11 +262,11 @@ bool ReorderBuffer::emit(BatchOutlet& outlet, Move& move, bool& moves) noexcept 
     window.next_batch();
     return true;
   }
-  if (slot_ == nullptr && !open(outlet)) return false;
+  if (batch_ == nullptr && !open(outlet)) return false;
   put(window[batch[emitted_]], nullptr, move);
   moves = true;
   if (++emitted_ == batch.size()) {
-    slot_->next = window.behind();
+    batch_->next = window.behind();
     close(outlet);
     window.next_batch();
     emitted_ = 0;
@@ -277,44 +277,44 @@ bool ReorderBuffer::emit(BatchOutlet& outlet, Move& move, bool& moves) noexcept 
 bool ReorderBuffer::open(BatchOutlet& outlet) noexcept {
   if (halted_.load(std::memory_order_relaxed)) return false;
   if (steps_ != 0 && at_.number + 1 == steps_ && !outlet.has_room_for_end()) return false;
-  Slot* const slot = outlet.open_batch();
-  if (slot == nullptr) return false;
-  slot_ = slot;
+  BatchBuffer* const buffer = outlet.open_batch();
+  if (buffer == nullptr) return false;
+  batch_ = buffer;
   BatchBounds::clear(fill_);
-  slot->epoch = at_.epoch;
-  slot->number = at_.number;
-  slot->first = 0;
-  slot->valid = 0;
-  slot->samples = std::exchange(carried_.samples, 0);
-  slot->filtered = std::exchange(carried_.filtered, 0);
-  slot->skipped = std::exchange(carried_.skipped, 0);
-  slot->bad.swap(carried_.bad);
-  slot->unlisted = std::exchange(carried_.unlisted, 0);
-  slot->broken.store(std::exchange(carried_.broken, false), std::memory_order_relaxed);
+  buffer->epoch = at_.epoch;
+  buffer->number = at_.number;
+  buffer->first = 0;
+  buffer->valid = 0;
+  buffer->samples = std::exchange(carried_.samples, 0);
+  buffer->filtered = std::exchange(carried_.filtered, 0);
+  buffer->skipped = std::exchange(carried_.skipped, 0);
+  buffer->bad.swap(carried_.bad);
+  buffer->unlisted = std::exchange(carried_.unlisted, 0);
+  buffer->broken.store(std::exchange(carried_.broken, false), std::memory_order_relaxed);
   // One more than rows: it can't become ready before all of them are known.
-  slot->left.store(static_cast<std::uint32_t>(rows_ + 1), std::memory_order_relaxed);
+  buffer->left.store(static_cast<std::uint32_t>(rows_ + 1), std::memory_order_relaxed);
   return true;
 }
 
 void ReorderBuffer::close(BatchOutlet& outlet) noexcept {
-  Slot* const slot = std::exchange(slot_, nullptr);
-  slot->rows = tail_ == Tail::pad ? rows_ : slot->valid;
-  for (std::uint64_t row = slot->valid; row < slot->rows; ++row) {
-    slot->indices[row] = ~std::uint64_t{0};
-    slot->mask[row] = 0;
+  BatchBuffer* const buffer = std::exchange(batch_, nullptr);
+  buffer->rows = tail_ == Tail::pad ? rows_ : buffer->valid;
+  for (std::uint64_t row = buffer->valid; row < buffer->rows; ++row) {
+    buffer->indices[row] = ~std::uint64_t{0};
+    buffer->mask[row] = 0;
   }
   ++at_.number;
   if (steps_ == 0) {
-    slot->next.number = slot->next.epoch == at_.epoch ? at_.number : 0;
-    return outlet.close_batch(*slot);
+    buffer->next.number = buffer->next.epoch == at_.epoch ? at_.number : 0;
+    return outlet.close_batch(*buffer);
   }
-  if (!window_) survived_ = std::max(survived_, slot->next.position);
+  if (!window_) survived_ = std::max(survived_, buffer->next.position);
   const std::uint64_t epoch = at_.epoch;
   const bool ends = at_.number == steps_;
   if (ends) at_ = {epoch + 1, 0, 0, 0};
-  slot->next.epoch = at_.epoch;
-  slot->next.number = at_.number;
-  outlet.close_batch(*slot);
+  buffer->next.epoch = at_.epoch;
+  buffer->next.number = at_.number;
+  outlet.close_batch(*buffer);
   if (!ends) return;
   if (epochs_ != 0 && at_.epoch >= epochs_) halted_.store(true, std::memory_order_relaxed);
   carried_.epoch = epoch;
@@ -322,17 +322,17 @@ void ReorderBuffer::close(BatchOutlet& outlet) noexcept {
 }
 
 void ReorderBuffer::end_epoch(const Cursor& next, BatchOutlet& outlet) noexcept {
-  if (slot_ != nullptr && tail_ == Tail::drop) {
-    Slot* const slot = std::exchange(slot_, nullptr);
-    carried_.samples = slot->samples;
-    carried_.filtered = slot->filtered;
-    carried_.skipped = slot->skipped;
-    carried_.bad.swap(slot->bad);
-    carried_.unlisted = slot->unlisted;
-    carried_.broken = slot->broken.load(std::memory_order_relaxed);
-    outlet.discard_batch(*slot);
-  } else if (slot_ != nullptr) {
-    slot_->next = next;
+  if (batch_ != nullptr && tail_ == Tail::drop) {
+    BatchBuffer* const buffer = std::exchange(batch_, nullptr);
+    carried_.samples = buffer->samples;
+    carried_.filtered = buffer->filtered;
+    carried_.skipped = buffer->skipped;
+    carried_.bad.swap(buffer->bad);
+    carried_.unlisted = buffer->unlisted;
+    carried_.broken = buffer->broken.load(std::memory_order_relaxed);
+    outlet.discard_batch(*buffer);
+  } else if (batch_ != nullptr) {
+    batch_->next = next;
     close(outlet);
   }
   carried_.epoch = at_.epoch;
@@ -343,33 +343,33 @@ void ReorderBuffer::end_epoch(const Cursor& next, BatchOutlet& outlet) noexcept 
 // What failed stands where its sample would have stood. Of many without a survivor between them only the first, and one
 // that ends the run, are kept with what they say.
 void ReorderBuffer::note_bad(Error error, bool fatal, bool must) noexcept {
-  std::vector<BadSample>& bad = slot_ != nullptr ? slot_->bad : carried_.bad;
+  std::vector<BadSample>& bad = batch_ != nullptr ? batch_->bad : carried_.bad;
   if (bad.size() >= most_listed && !must) {
-    ++(slot_ != nullptr ? slot_->unlisted : carried_.unlisted);
+    ++(batch_ != nullptr ? batch_->unlisted : carried_.unlisted);
     return;
   }
   try {
-    bad.push_back({slot_ != nullptr ? slot_->samples : carried_.samples, std::move(error), fatal});
+    bad.push_back({batch_ != nullptr ? batch_->samples : carried_.samples, std::move(error), fatal});
   } catch (...) {
-    if (slot_ != nullptr)
-      slot_->broken.store(true, std::memory_order_relaxed);
+    if (batch_ != nullptr)
+      batch_->broken.store(true, std::memory_order_relaxed);
     else
       carried_.broken = true;
   }
 }
 
-void ReorderBuffer::copy_row(const Move& move, const Slots& slots) noexcept {
+void ReorderBuffer::copy_row(const Move& move, const BatchRing& ring) noexcept {
   std::size_t appended = 0;
   for (std::size_t f = 0; f < offsets_.size(); ++f) {
     const RowField& field = layout_[f];
     if (field.appended()) {
-      appended += append(move, slots, f);
+      appended += append(move, ring, f);
       continue;
     }
-    std::byte* const to = slots.place(*move.slot, f, move.row);
+    std::byte* const to = ring.place(*move.buffer, f, move.row);
     if (field.row_bytes != 0) std::memcpy(to, move.from->data + offsets_[f], field.row_bytes);
     if (field.kind == RowField::Kind::padded)
-      slots.layout().note(*move.slot, f, move.row, to, move.from->varying[field.varying].shape);
+      ring.layout().note(*move.buffer, f, move.row, to, move.from->varying[field.varying].shape);
   }
   if (layout_.appends()) {
     appended_.fetch_add(appended, std::memory_order_relaxed);
@@ -381,17 +381,17 @@ void ReorderBuffer::copy_row(const Move& move, const Slots& slots) noexcept {
     spare(move.from);
 }
 
-std::size_t ReorderBuffer::append(const Move& move, const Slots& slots, std::size_t field) noexcept {
+std::size_t ReorderBuffer::append(const Move& move, const BatchRing& ring, std::size_t field) noexcept {
   const RowField& how = layout_[field];
   const RaggedRow& row = move.from->varying[how.varying];
   const auto bytes = static_cast<std::size_t>(row_bytes_of(row, how.element));
   try {
-    std::byte* const to = move.slot->arena.append(bytes);
+    std::byte* const to = move.buffer->arena.append(bytes);
     if (bytes != 0) std::memcpy(to, row.data, bytes);
-    slots.layout().note(*move.slot, field, move.row, to, row.shape);
+    ring.layout().note(*move.buffer, field, move.row, to, row.shape);
   } catch (...) {
-    Slots::note_overflow(*move.slot);
-    slots.layout().note(*move.slot, field, move.row, nullptr, how.empty);
+    BatchRing::note_overflow(*move.buffer);
+    ring.layout().note(*move.buffer, field, move.row, nullptr, how.empty);
   }
   return bytes;
 }

@@ -22,7 +22,7 @@
 #include "pipeline/pipeline_data.hpp"
 #include "pipeline/policy.hpp"
 #include "reorder/bucket_window.hpp"
-#include "ring/slots.hpp"
+#include "ring/batch_ring.hpp"
 
 namespace penstock::detail {
 
@@ -59,9 +59,9 @@ struct EpochEnd {
   std::uint64_t epoch = 0;
   /// Bad ones after the last batch; with Tail::drop also those of the batch that is not wanted.
   std::uint64_t samples = 0;
-  std::uint64_t filtered = 0, skipped = 0;  ///< as of a slot
+  std::uint64_t filtered = 0, skipped = 0;  ///< as of a buffer
   std::vector<BadSample> bad;
-  std::uint64_t unlisted = 0;  ///< after those, as of a slot
+  std::uint64_t unlisted = 0;  ///< after those, as of a buffer
   bool broken = false;         ///< some could not even be reported
 };
 
@@ -69,12 +69,12 @@ struct EpochEnd {
 class BatchOutlet {
  public:
   virtual ~BatchOutlet() = default;
-  /// A slot to fill, of which nothing is set; null: none is free now (and the window is marked as stalled).
-  virtual Slot* open_batch() noexcept = 0;
+  /// A buffer to fill, of which nothing is set; null: none is free now (and the window is marked as stalled).
+  virtual BatchBuffer* open_batch() noexcept = 0;
   /// All its rows have their places: it is the next batch. It becomes ready when they are copied.
-  virtual void close_batch(Slot& slot) noexcept = 0;
+  virtual void close_batch(BatchBuffer& buffer) noexcept = 0;
   /// It was opened for an incomplete batch that is not wanted. Rows may still be copied into it.
-  virtual void discard_batch(Slot& slot) noexcept = 0;
+  virtual void discard_batch(BatchBuffer& buffer) noexcept = 0;
   /// Whether the end of an epoch can be told now; if not, the window is marked as stalled.
   virtual bool has_room_for_end() noexcept = 0;
   virtual void end_epoch(EpochEnd end) noexcept = 0;
@@ -90,7 +90,7 @@ class ReorderBuffer {
   struct Move {
     WaitingRow* from;
     ReorderEntry* entry;  ///< to be vacated; null: the row is a spare one then
-    Slot* slot;
+    BatchBuffer* buffer;
     std::uint64_t row;
   };
 
@@ -140,17 +140,18 @@ class ReorderBuffer {
   /// Retires as many entries as are done, until `moves` is full. Returns how many moves there are.
   std::size_t retire(std::span<Move> moves, BatchOutlet& outlet) noexcept;
   /// Copies a survivor to its row and makes its entry vacant. Any thread.
-  void copy_row(const Move& move, const Slots& slots) noexcept;
+  void copy_row(const Move& move, const BatchRing& ring) noexcept;
 
-  /// True: a slot, or room for the end of an epoch, was missing. Set by the outlet that has none, cleared when it has.
+  /// True: a buffer, or room for the end of an epoch, was missing. Set by the outlet that has none, cleared when it
+  /// has.
   std::atomic<bool>& stalled() noexcept { return stalled_; }
   /// Survivors retired since the beginning.
   std::uint64_t kept() const noexcept { return kept_.load(std::memory_order_relaxed); }
   /// Bytes that were copied of fields without a place of their own; and the most of one row. Any thread.
   std::uint64_t appended_bytes() const noexcept { return appended_.load(std::memory_order_relaxed); }
   std::size_t most_appended() const noexcept { return most_appended_.load(std::memory_order_relaxed); }
-  /// The slot being filled, if any. Only while nothing is in work.
-  Slot* open_slot() const noexcept { return slot_; }
+  /// The buffer being filled, if any. Only while nothing is in work.
+  BatchBuffer* open_batch_buffer() const noexcept { return batch_; }
 
  private:
   bool retire_one(ReorderEntry& entry, BatchOutlet& outlet, Move& move, bool& survives) noexcept;
@@ -160,7 +161,7 @@ class ReorderBuffer {
   void put(const Survivor& kept, ReorderEntry* entry, Move& move) noexcept;
   std::int64_t length_of(const ReorderEntry& entry) const noexcept;
   void spare(WaitingRow* row) noexcept;
-  std::size_t append(const Move& move, const Slots& slots, std::size_t field) noexcept;
+  std::size_t append(const Move& move, const BatchRing& ring, std::size_t field) noexcept;
   bool open(BatchOutlet& outlet) noexcept;
   void close(BatchOutlet& outlet) noexcept;
   void end_epoch(const Cursor& next, BatchOutlet& outlet) noexcept;
@@ -192,8 +193,8 @@ class ReorderBuffer {
   std::atomic<bool> halted_{false};
   std::atomic<std::uint64_t> appended_{0};
   std::atomic<std::size_t> most_appended_{0};
-  Slot* slot_ = nullptr;
-  BatchBounds::Fill fill_;      // of the slot
+  BatchBuffer* batch_ = nullptr;
+  BatchBounds::Fill fill_;      // of the buffer
   Cursor at_;                   // of the next batch
   std::uint64_t survived_ = 0;  // the position after the last survivor, or batch
   EpochEnd carried_;            // bad samples that stand in no batch yet

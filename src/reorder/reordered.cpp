@@ -51,27 +51,27 @@ std::size_t Reordered::least_shared_record_bytes(const PipelineData& data) {
 }
 
 Reordered::Reordered(std::shared_ptr<const PipelineData> data, const Chain& chain, const ReorderedOptions& options,
-                     const Slots& slots, ReorderedHost& host)
+                     const BatchRing& ring, ReorderedHost& host)
     : data_(std::move(data)),
       chain_(chain),
       options_(options),
-      slots_(slots),
+      ring_(ring),
       host_(host),
-      buffer_(*data_, chain.bounds(), options.entries, *options.memory, options.epochs, options.entry_limit),
-      tickets_(buffer_.size(), options.threads),
+      reorder_buffer_(*data_, chain.bounds(), options.entries, *options.memory, options.epochs, options.entry_limit),
+      tickets_(reorder_buffer_.size(), options.threads),
       to_open_(std::max<std::size_t>(options.shared_records, 1), options.threads),
       advises_(data_->source->wants_advice()),
       block_rows_(std::max<std::uint64_t>(data_->stream_window, 1)),
       positions_(*data_) {
   if (options.shared_records != 0) shared_records_.emplace(options.shared_records);
   if (data_->source->is_stream()) stream_ = data_->source->open_stream();
-  const std::size_t ring = shared_records_ ? options.shared_records : buffer_.size();
-  chunk_ = std::clamp<std::uint64_t>(ring / 4, 1, positions_at_once);
+  const std::size_t issued_ahead = shared_records_ ? options.shared_records : reorder_buffer_.size();
+  chunk_ = std::clamp<std::uint64_t>(issued_ahead / 4, 1, positions_at_once);
   indices_.resize(chunk_);
 }
 
 void Reordered::reset(const Cursor& cursor, const QuotaCount& count) {
-  buffer_.reset(cursor, count);
+  reorder_buffer_.reset(cursor, count);
   tickets_.reset();
   to_open_.reset();
   if (shared_records_) shared_records_->reset();
@@ -124,21 +124,21 @@ bool Reordered::step(ChainRun& run) noexcept {
 
 // -- retiring, and giving the samples of shared records their entries --
 
-bool Reordered::can_tidy() noexcept { return buffer_.can_retire() || can_expand(); }
+bool Reordered::can_tidy() noexcept { return reorder_buffer_.can_retire() || can_expand(); }
 
 bool Reordered::tidy() noexcept {
   bool did = false;
   while (can_tidy()) {
     if (retiring_.exchange(true, std::memory_order_seq_cst)) return did;
     std::array<ReorderBuffer::Move, moves_at_once> moves;
-    const std::size_t count = buffer_.retire(moves, host_);
+    const std::size_t count = reorder_buffer_.retire(moves, host_);
     const std::uint64_t expanded = expand();
     retiring_.store(false, std::memory_order_seq_cst);
     for (std::size_t i = 0; i < count;) {
-      Slot* const slot = moves[i].slot;
+      BatchBuffer* const buffer = moves[i].buffer;
       std::uint32_t parts = 0;
-      for (; i < count && moves[i].slot == slot; ++i, ++parts) buffer_.copy_row(moves[i], slots_);
-      host_.finish_parts(*slot, parts);
+      for (; i < count && moves[i].buffer == buffer; ++i, ++parts) reorder_buffer_.copy_row(moves[i], ring_);
+      host_.finish_parts(*buffer, parts);
     }
     if (expanded != 0) host_.wake_runners();
     did = true;
@@ -149,7 +149,7 @@ bool Reordered::tidy() noexcept {
 bool Reordered::can_expand() noexcept {
   if (!shared_records_) return false;
   if (block_known_.load(std::memory_order_seq_cst))
-    return buffer_.vacant(entries_issued_.load(std::memory_order_seq_cst));
+    return reorder_buffer_.vacant(entries_issued_.load(std::memory_order_seq_cst));
   const std::uint64_t number =
       block_begin_.load(std::memory_order_seq_cst) + block_seen_.load(std::memory_order_seq_cst);
   return opened(number);
@@ -220,7 +220,7 @@ std::uint64_t Reordered::expand() noexcept {
     if (!block_known_.load(std::memory_order_relaxed) && !see_block()) continue;
     const std::uint64_t begin = block_begin_.load(std::memory_order_relaxed);
     if (block_given_ != block_size_ || ends_block_) {
-      if (!buffer_.vacant(entries_issued_.load(std::memory_order_relaxed))) break;
+      if (!reorder_buffer_.vacant(entries_issued_.load(std::memory_order_relaxed))) break;
       const std::uint64_t given =
           block_given_ != block_size_ && permutation_ ? (*permutation_)(block_given_) : block_given_;
       SharedRecord& record = shared_records_->at(begin + given);
@@ -250,7 +250,7 @@ bool Reordered::give(SharedRecord& record) noexcept {
     record.left.store(count - next_child_, std::memory_order_relaxed);
   }
   const std::uint64_t number = entries_issued_.load(std::memory_order_relaxed);
-  ReorderEntry& entry = buffer_.take(number);
+  ReorderEntry& entry = reorder_buffer_.take(number);
   entry.place = {record.epoch, record.position, next_child_, record.outcome.attempt};
   entry.index = record.outcome.index;
   entry.record = &record;
@@ -273,7 +273,8 @@ bool Reordered::give(SharedRecord& record) noexcept {
 // -- issuing positions --
 
 bool Reordered::vacant(std::uint64_t number) noexcept {
-  return shared_records_ ? shared_records_->at(number).vacant.load(std::memory_order_seq_cst) : buffer_.vacant(number);
+  return shared_records_ ? shared_records_->at(number).vacant.load(std::memory_order_seq_cst)
+                         : reorder_buffer_.vacant(number);
 }
 
 bool Reordered::can_issue() noexcept {
@@ -329,7 +330,7 @@ void Reordered::issue_some(std::uint64_t first, std::uint64_t count) noexcept {
       outcome = &record.outcome;
       broken = &record.broken;
     } else {
-      ReorderEntry& entry = buffer_.take(first + i);
+      ReorderEntry& entry = reorder_buffer_.take(first + i);
       entry.place = place;
       entry.position = positions_.at(i).position;
       entry.index = indices_[i];
@@ -368,7 +369,7 @@ bool Reordered::work_in_blocks(ChainRun& run) noexcept {
   }
   const std::uint64_t number = *work.sample;
   lend_blocks(*options_.blocks, run, number,
-              shared_records_ ? shared_records_->at(number).index : buffer_.entry(number).index);
+              shared_records_ ? shared_records_->at(number).index : reorder_buffer_.entry(number).index);
   if (shared_records_)
     open(run, number);
   else

@@ -31,8 +31,8 @@ class ReorderedHost : public BatchOutlet {
   virtual void wake_runners() noexcept = 0;
   /// The consumer is asked what is skipped.
   virtual void wake_consumer() noexcept = 0;
-  /// So many of the slot's parts are done.
-  virtual void finish_parts(Slot& slot, std::uint32_t parts) noexcept = 0;
+  /// So many of the buffer's parts are done.
+  virtual void finish_parts(BatchBuffer& buffer, std::uint32_t parts) noexcept = 0;
   /// Runners are to leave.
   virtual bool paused() const noexcept = 0;
 };
@@ -58,7 +58,7 @@ inline constexpr std::size_t appended_row_bytes = 1u << 14;
 class Reordered {
  public:
   Reordered(std::shared_ptr<const PipelineData> data, const Chain& chain, const ReorderedOptions& options,
-            const Slots& slots, ReorderedHost& host);
+            const BatchRing& ring, ReorderedHost& host);
 
   /// How many entries, and shared_records, a pipeline wants.
   static std::size_t entries_for(const PipelineData& data, std::size_t reorder_bytes, unsigned threads);
@@ -74,10 +74,10 @@ class Reordered {
   /// An record waits until it is known what of it is skipped. The consumer's thread.
   bool asks() noexcept;
   void answer() noexcept;
-  /// The slot being filled, if any. Only while nothing is in work.
-  Slot* open_slot() const noexcept { return buffer_.open_slot(); }
-  ReorderBuffer& buffer() noexcept { return buffer_; }
-  const ReorderBuffer& buffer() const noexcept { return buffer_; }
+  /// The buffer being filled, if any. Only while nothing is in work.
+  BatchBuffer* open_batch_buffer() const noexcept { return reorder_buffer_.open_batch_buffer(); }
+  ReorderBuffer& reorder_buffer() noexcept { return reorder_buffer_; }
+  const ReorderBuffer& reorder_buffer() const noexcept { return reorder_buffer_; }
   const SharedRecords* shared_records() const noexcept { return shared_records_ ? &*shared_records_ : nullptr; }
 
  private:
@@ -119,9 +119,9 @@ class Reordered {
   std::shared_ptr<const PipelineData> data_;
   const Chain& chain_;
   ReorderedOptions options_;
-  const Slots& slots_;
+  const BatchRing& ring_;
   ReorderedHost& host_;
-  ReorderBuffer buffer_;
+  ReorderBuffer reorder_buffer_;
   std::optional<SharedRecords> shared_records_;
   std::unique_ptr<StreamModel> stream_;
   Tickets tickets_, to_open_;

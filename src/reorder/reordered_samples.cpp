@@ -42,13 +42,13 @@ class CellOutlet final : public RowOutlet {
 void Reordered::make(ChainRun& run, TicketRun tickets) noexcept {
   if (tickets.count > 1 && !shared_records_) {
     std::array<std::uint64_t, most_at_once> indices{};
-    for (std::uint64_t i = 0; i < tickets.count; ++i) indices[i] = buffer_.entry(tickets.first + i).index;
+    for (std::uint64_t i = 0; i < tickets.count; ++i) indices[i] = reorder_buffer_.entry(tickets.first + i).index;
     run.reader->expect({indices.data(), static_cast<std::size_t>(tickets.count)});
   }
   const std::uint64_t begun = tickets.count > 4 ? now_ns() : 0;
   for (std::uint64_t i = 0; i < tickets.count; ++i) {
     if (i != 0 && host_.paused()) return;
-    ReorderEntry& entry = buffer_.entry(tickets.first + i);
+    ReorderEntry& entry = reorder_buffer_.entry(tickets.first + i);
     try {
       make_entry(run, entry, tickets.first + i);
     } catch (...) {  // no memory even to say what failed
@@ -57,7 +57,7 @@ void Reordered::make(ChainRun& run, TicketRun tickets) noexcept {
     run.parent = nullptr;
     if (entry.record != nullptr) leave(*entry.record);
     if (!shared_records_) give_back_blocks(tickets.first + i);
-    buffer_.finish(entry);
+    reorder_buffer_.finish(entry);
   }
   // Samples that became long must not be taken together once more before one of them happens to be measured.
   if (begun != 0)
@@ -73,7 +73,7 @@ void Reordered::make_entry(ChainRun& run, ReorderEntry& entry, std::uint64_t tic
     entry.broken = record->broken;
     entry.outcome.kept = entry.outcome.masked;  // what was made has no samples
   } else if (!entry.outcome.fatal) {
-    for (std::size_t f = 0; f < run.rows.size(); ++f) run.rows[f] = buffer_.place(entry, f);
+    for (std::size_t f = 0; f < run.rows.size(); ++f) run.rows[f] = reorder_buffer_.place(entry, f);
     if (record != nullptr && entry.place.child == 0) entry.outcome.bad = std::move(record->outcome.bad);
     CellOutlet outlet(*entry.row);
     run.outlet = &outlet;
@@ -96,9 +96,9 @@ void Reordered::make_entry(ChainRun& run, ReorderEntry& entry, std::uint64_t tic
         });
   }
   if (entry.outcome.masked)
-    buffer_.clear(entry);
+    reorder_buffer_.clear(entry);
   else if (entry.outcome.kept && !entry.outcome.fatal)
-    buffer_.note(entry, run.varying);
+    reorder_buffer_.note(entry, run.varying);
 }
 
 // A child of its record, or, where another record is tried in its place, of that one, which is made for it alone.
@@ -263,8 +263,8 @@ bool Reordered::read_one(ChainRun& run) noexcept {
 // Counted by the runner that reads, as others read its counters.
 void Reordered::note_read(ChainRun& parent, ChainRun& run) noexcept {
   std::uint64_t bytes = 0;
-  for (std::size_t slot = 0; slot < parent.cells.size(); ++slot)
-    bytes += parent.cells[slot].shape.elements() * size_of((*parent.schema)[slot].dtype);
+  for (std::size_t f = 0; f < parent.cells.size(); ++f)
+    bytes += parent.cells[f].shape.elements() * size_of((*parent.schema)[f].dtype);
   run.counters[0].bytes.add(bytes);
   run.reads.copied_bytes.add(parent.totals.copied_bytes.get());
   parent.totals.copied_bytes.set(0);

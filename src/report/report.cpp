@@ -159,7 +159,7 @@ std::string Report::json() const {
   add("caller_delay_share", number(caller_delay_share));
   add("own_core_share", number(own_core_share));
   add("other_core_share", number(other_core_share));
-  add("slot_allocations", std::to_string(slot_allocations));
+  add("batch_allocations", std::to_string(batch_allocations));
   std::string list;
   for (const StageReport& s : stages)
     list += (list.empty() ? "" : ", ") + ("{\"name\": " + json_string(s.name)) +

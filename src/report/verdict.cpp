@@ -90,8 +90,8 @@ Report make_report(const Engine& engine, const DeliveryCounters& c, const Budget
     r.runner_delay_share = static_cast<double>(t.delay_ns) / static_cast<double>(t.delay_measured_ns);
   r.caller_delay_share = c.caller_delay_share;
   limit_cores(r, c.cores);
-  r.slot_allocations = engine.slots().allocations();
-  r.memory = {{"batches", engine.slots().depth(), t.slot_bytes}};
+  r.batch_allocations = engine.ring().allocations();
+  r.memory = {{"batches", engine.ring().depth(), t.buffer_bytes}};
   if (t.entries != 0) r.memory.push_back({"samples that wait for those before them", t.entries, t.entry_bytes});
   if (t.blocks.loads != 0) r.memory.push_back({"blocks that records share", 1, t.blocks.peak_bytes});
   r.memory.push_back({"working memory of runners", r.threads, t.scratch_bytes});

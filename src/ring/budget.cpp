@@ -27,8 +27,8 @@ std::string mib(std::size_t bytes) {
 }
 
 void resolve_pinned(const BudgetRequest& r, Budget& b) {
-  if (r.pinned_memory == 0 || r.pinned_slot_bytes == 0) return;
-  const std::size_t each = saturating(r.devices, r.device_rows, r.pinned_slot_bytes);
+  if (r.pinned_memory == 0 || r.pinned_buffer_bytes == 0) return;
+  const std::size_t each = saturating(r.devices, r.device_rows, r.pinned_buffer_bytes);
   const std::size_t fit = r.pinned_memory / each;
   if (fit < least_depth)
     throw Error(Errc::out_of_memory, "`pinned_memory` = " + mib(r.pinned_memory) +
@@ -44,7 +44,7 @@ void resolve_pinned(const BudgetRequest& r, Budget& b) {
 void resolve_device(const BudgetRequest& r, Budget& b) {
   constexpr unsigned wanted = 3;  // one with the caller, one ready, one being copied
   b.device_depth = r.device_depth != 0 ? std::max(r.device_depth, least_depth) : wanted;
-  const std::size_t each = saturating(1, r.device_rows, r.device_slot_bytes);
+  const std::size_t each = saturating(1, r.device_rows, r.device_buffer_bytes);
   if (r.device_memory == 0 || each == 0) return;
   const std::size_t fit = (r.device_memory - std::min(r.device_memory, r.device_fixed_bytes)) / each;
   if (fit < least_depth)
@@ -67,8 +67,8 @@ std::size_t rows_limit(const BudgetRequest& r, const Budget& b) {
   const auto share = [&limit](std::size_t memory, std::size_t taken, unsigned batches) {
     if (memory != 0) limit = std::min(limit, (memory - std::min(memory, taken)) / batches);
   };
-  share(r.device_memory, saturating(b.device_depth, r.device_slot_bytes, r.device_fixed_bytes), b.device_depth);
-  share(r.pinned_memory, saturating(b.depth, r.pinned_slot_bytes, 0), b.depth * r.devices);
+  share(r.device_memory, saturating(b.device_depth, r.device_buffer_bytes, r.device_fixed_bytes), b.device_depth);
+  share(r.pinned_memory, saturating(b.depth, r.pinned_buffer_bytes, 0), b.depth * r.devices);
   return limit;
 }
 
@@ -80,7 +80,7 @@ Budget resolve_budget(const BudgetRequest& r) {
   const std::uint64_t filling = std::max<std::uint64_t>(2, (2ull * r.threads + r.rows - 1) / r.rows);
   b.depth =
       r.depth != 0 ? std::max(r.depth, least_depth) : static_cast<unsigned>(std::min<std::uint64_t>(2 + filling, 4096));
-  b.scratch_limit = b.shared_record_limit = b.slot_limit = b.entry_limit = std::numeric_limits<std::size_t>::max();
+  b.scratch_limit = b.shared_record_limit = b.buffer_limit = b.entry_limit = std::numeric_limits<std::size_t>::max();
   const auto count = [&](unsigned threads) {
     b.threads = threads;
     b.entries = r.entries ? r.entries(threads) : 0;
@@ -101,10 +101,10 @@ Budget resolve_budget(const BudgetRequest& r) {
   const auto shares = [&] { return (b.threads + std::size_t{1}) * (r.stand_ins ? 2 : 1); };
   const auto needs = [&] {
     const std::size_t rows = saturating(b.entries + r.held, r.row_bytes + r.append_row,
-                                        saturating(b.depth, r.slot_bytes + r.append_slot, 0));
+                                        saturating(b.depth, r.buffer_bytes + r.append_buffer, 0));
     std::size_t device = saturating(b.device_depth, r.device_notes_bytes, rows);
     if (r.device_is_host)
-      device = saturating(b.device_depth, r.device_slot_bytes, saturating(1, r.device_fixed_bytes, device));
+      device = saturating(b.device_depth, r.device_buffer_bytes, saturating(1, r.device_fixed_bytes, device));
     return saturating(shares(), scratch,
                       saturating(b.shared_records, r.shared_record_bytes, saturating(1, b.block_limit, device)));
   };
@@ -126,7 +126,7 @@ Budget resolve_budget(const BudgetRequest& r) {
     throw Error(
         Errc::out_of_memory,
         "`memory` = " + mib(r.memory) + " is too small: " + std::to_string(least_depth) + " batches of " +
-            mib(r.slot_bytes + r.append_slot) +
+            mib(r.buffer_bytes + r.append_buffer) +
             (b.entries == 0 ? ""
                             : ", " + std::to_string(b.entries + r.held) + " samples of " +
                                   mib(r.row_bytes + r.append_row) + " that wait for those before them") +
@@ -150,18 +150,18 @@ Budget resolve_budget(const BudgetRequest& r) {
   if (b.threads < r.threads)
     b.notes.push_back("`memory` allows " + std::to_string(b.threads) + " runners instead of " +
                       std::to_string(r.threads));
-  // Where there are fields of any size, half of what is left is for them: as much a row in a slot as in an entry.
-  const std::size_t left = r.memory - needs(), for_rows = r.append_slot != 0 ? left / 2 : 0;
+  // Where there are fields of any size, half of what is left is for them: as much a row in a buffer as in an entry.
+  const std::size_t left = r.memory - needs(), for_rows = r.append_buffer != 0 ? left / 2 : 0;
   const std::size_t more = (left - for_rows) / (shares() + b.shared_records);
   b.scratch_limit = scratch + more;
   b.shared_record_limit = r.shared_record_bytes + more;
-  if (r.append_slot != 0) {
+  if (r.append_buffer != 0) {
     const std::size_t rows = static_cast<std::size_t>(r.rows), waiting = b.entries != 0 ? b.entries + r.held : 0;
     const std::size_t each = for_rows / (saturating(b.depth, rows, waiting));
     // On the way to a device the same rows lie in two places.
     const std::size_t places = r.device_rows != 0 ? 2 : 1;
-    b.slot_limit = saturating(rows, each, r.append_slot) / places;
-    if (places == 2) b.device_rows_limit = std::min(b.device_rows_limit, b.slot_limit / r.devices);
+    b.buffer_limit = saturating(rows, each, r.append_buffer) / places;
+    if (places == 2) b.device_rows_limit = std::min(b.device_rows_limit, b.buffer_limit / r.devices);
     b.entry_limit = r.append_row + each;
   }
   return b;

@@ -18,28 +18,28 @@ struct BudgetRequest {
   unsigned depth = 0;      ///< 0 = choose
   unsigned threads = 1;
   std::uint64_t rows = 1;
-  std::size_t slot_bytes = 0;
-  std::size_t sample_bytes = 0;  ///< largest fixed field: the least a runner may need
-  std::size_t row_bytes = 0;     ///< of a reordered sample that waits for its place
-  std::size_t held = 0;          ///< of those, how many wait beside the entries
-  std::size_t append_slot = 0;   ///< the least a slot needs for fields of any size; 0 = there are none
-  std::size_t append_row = 0;    ///< the same of a reordered sample
+  std::size_t buffer_bytes = 0;
+  std::size_t sample_bytes = 0;   ///< largest fixed field: the least a runner may need
+  std::size_t row_bytes = 0;      ///< of a reordered sample that waits for its place
+  std::size_t held = 0;           ///< of those, how many wait beside the entries
+  std::size_t append_buffer = 0;  ///< the least a buffer needs for fields of any size; 0 = there are none
+  std::size_t append_row = 0;     ///< the same of a reordered sample
   std::function<std::size_t(unsigned threads)> entries = {},
                                                shared_records = {};  ///< how many a reordered pipeline has
   std::size_t shared_record_bytes = 0;                               ///< the least one may need
   bool blocks = false;                                               ///< records share blocks
   std::size_t block_bytes = 0;                                       ///< for those; 0 = choose
-  std::size_t pinned_memory = 0;  ///< bytes for slots where they are pinned, 0 = no limit
-  std::size_t pinned_slot_bytes = 0;
+  std::size_t pinned_memory = 0;  ///< bytes for buffers where they are pinned, 0 = no limit
+  std::size_t pinned_buffer_bytes = 0;
   unsigned devices = 1;         ///< that share each batch
   std::size_t device_rows = 0;  ///< the least a batch needs on a device for fields of any size; 0 = there are none
-  std::size_t device_slot_bytes = 0;   ///< of a batch on a device
-  std::size_t device_fixed_bytes = 0;  ///< of what stages there need beside them
-  bool device_is_host = false;         ///< those are bytes of the host's
-  std::size_t device_notes_bytes = 0;  ///< of what the host knows of one of them
-  std::size_t device_memory = 0;       ///< bytes for those, 0 = no limit
-  unsigned device_depth = 0;           ///< 0 = choose
-  bool stand_ins = false;              ///< a runner may make a child's parent once more, for that child alone
+  std::size_t device_buffer_bytes = 0;  ///< of a batch on a device
+  std::size_t device_fixed_bytes = 0;   ///< of what stages there need beside them
+  bool device_is_host = false;          ///< those are bytes of the host's
+  std::size_t device_notes_bytes = 0;   ///< of what the host knows of one of them
+  std::size_t device_memory = 0;        ///< bytes for those, 0 = no limit
+  unsigned device_depth = 0;            ///< 0 = choose
+  bool stand_ins = false;               ///< a runner may make a child's parent once more, for that child alone
 };
 
 /// What a loader's bytes are for, resolved before the first batch.
@@ -48,12 +48,12 @@ struct Budget {
   unsigned threads = 0;
   unsigned device_depth = 0;
   std::size_t entries = 0, shared_records = 0;
-  std::size_t scratch_limit = 0;                ///< bytes a runner, and as much for a stand-in
-  std::size_t shared_record_limit = 0;          ///< bytes a record that samples share
-  std::size_t block_limit = 0;                  ///< bytes for blocks that records share
-  std::size_t device_rows_limit = 0;            ///< bytes for fields of any size: a batch on a device, and its staging
-  std::size_t slot_limit = 0, entry_limit = 0;  ///< bytes for fields of any size: a batch, a sample that waits
-  std::vector<std::string> notes;               ///< what was lowered, and why
+  std::size_t scratch_limit = 0;        ///< bytes a runner, and as much for a stand-in
+  std::size_t shared_record_limit = 0;  ///< bytes a record that samples share
+  std::size_t block_limit = 0;          ///< bytes for blocks that records share
+  std::size_t device_rows_limit = 0;    ///< bytes for fields of any size: a batch on a device, and its staging
+  std::size_t buffer_limit = 0, entry_limit = 0;  ///< bytes for fields of any size: a batch, a sample that waits
+  std::vector<std::string> notes;                 ///< what was lowered, and why
 };
 
 /// @throws Error(out_of_memory) with the table and what to lower.

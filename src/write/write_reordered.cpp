@@ -85,14 +85,14 @@ class RowCells final : public Cells {
     cells.resize(of.size());
   }
   // Returns its bytes.
-  std::uint64_t show(const Slots& slots, const Slot& slot, std::uint64_t row) {
+  std::uint64_t show(const BatchRing& ring, const BatchBuffer& buffer, std::uint64_t row) {
     alignas(64) static std::byte nothing{};
     arena_.reset();
     std::uint64_t bytes = 0;
     for (std::size_t f = 0; f < cells.size(); ++f) {
-      const bool dense = slots.layout().row()[f].kind == RowField::Kind::dense;
-      const RaggedRow value =
-          dense ? RaggedRow{slots.place(slot, f, row), (*schema)[f].shape} : slots.layout().varying_rows(slot, f)[row];
+      const bool dense = ring.layout().row()[f].kind == RowField::Kind::dense;
+      const RaggedRow value = dense ? RaggedRow{ring.place(buffer, f, row), (*schema)[f].shape}
+                                    : ring.layout().varying_rows(buffer, f)[row];
       cells[f] = {};
       cells[f].data = value.data != nullptr ? value.data : &nothing;
       cells[f].shape = value.shape;
@@ -164,18 +164,18 @@ class Putting {
       : run_(run), items_(data), ledger_(data.policy_value()), row_(data.schema), before_(before) {}
 
   // False: there was a stop. What ends the run stands behind all rows.
-  bool put(const Slots& slots, const Slot& slot) {
-    if (slot.overflow) throw *slot.overflow;
-    for (std::uint64_t row = 0; row < slot.rows; ++row) {
+  bool put(const BatchRing& ring, const BatchBuffer& buffer) {
+    if (buffer.overflow) throw *buffer.overflow;
+    for (std::uint64_t row = 0; row < buffer.rows; ++row) {
       if (run_.options().stop.stop_requested()) return false;
-      const SinkItem& item = items_.at(slot.places[row], slot.indices[row]);
+      const SinkItem& item = items_.at(buffer.places[row], buffer.indices[row]);
       ++run_.progress.done;
       if (run_.has(item)) {
         ++run_.progress.skipped;
         tell_of_skipped(run_);
         continue;
       }
-      const std::uint64_t bytes = row_.show(slots, slot, row);
+      const std::uint64_t bytes = row_.show(ring, buffer, row);
       Sample sample(row_);
       run_.put(item, sample, bytes);
       run_.commit_if_due();
@@ -207,11 +207,11 @@ class Putting {
 bool put_all(const std::shared_ptr<Engine>& engine, Putting& putting) {
   for (;;) {
     auto lease = std::make_unique<HostLease>(engine);
-    Slot* const slot = engine->wait(0);
-    if (slot == nullptr) break;
-    lease->take(*slot);
-    if (!putting.put(engine->slots(), *slot)) return false;
-    putting.account(*slot, slot->unreported);
+    BatchBuffer* const buffer = engine->wait(0);
+    if (buffer == nullptr) break;
+    lease->take(*buffer);
+    if (!putting.put(engine->ring(), *buffer)) return false;
+    putting.account(*buffer, buffer->unreported);
   }
   std::optional<EpochEnd> end = engine->take_epoch_end(0);
   if (end) putting.account(*end, end->broken);

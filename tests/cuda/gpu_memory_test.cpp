@@ -75,10 +75,10 @@ TEST_CASE("a loader that is warm takes no memory of a GPU") {
   };
   for (int i = 0; i < 3; ++i) epoch();
   const std::size_t before = free_bytes();
-  const std::uint64_t allocations = loader.report().slot_allocations;
+  const std::uint64_t allocations = loader.report().batch_allocations;
   for (int i = 0; i < 50; ++i) epoch();
   CHECK(free_bytes() + ps::MiB(2) >= before);  // others may use it, a page at a time
-  CHECK(loader.report().slot_allocations == allocations);
+  CHECK(loader.report().batch_allocations == allocations);
 }
 
 TEST_CASE("memory that a GPU does not have is told and the process goes on") {

@@ -68,10 +68,10 @@ void stability(Results& results, const Settings& settings) {
     };
     for (int i = 0; i < 5; ++i) epoch();
     const Used before = used_now();
-    const std::uint64_t allocations = loader.report().slot_allocations;
+    const std::uint64_t allocations = loader.report().batch_allocations;
     for (int i = 0; i < 50; ++i) epoch();
     tell(results, "50 epochs", before, used_now());
-    const auto more = static_cast<double>(loader.report().slot_allocations - allocations);
+    const auto more = static_cast<double>(loader.report().batch_allocations - allocations);
     results.add({.name = "50 epochs: blocks allocated for batches",
                  .ours = more,
                  .ratio = more,

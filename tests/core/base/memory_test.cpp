@@ -135,7 +135,7 @@ TEST_CASE("host memory is aligned, and what can't be had is an Error") {
           ps::Errc::out_of_memory);
 }
 
-TEST_CASE("a loader whose slots can't be allocated throws and leaks nothing") {
+TEST_CASE("a loader whose buffers can't be allocated throws and leaks nothing") {
   const ps::Pipeline p = ps::from(Records{.count = 64}) | ps::batch(4);
   ps::StatisticsResource stats(ps::host_memory());
   ps::FailAfterResource failing(stats, 1, true);

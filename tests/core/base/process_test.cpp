@@ -334,7 +334,7 @@ struct Varying {
 };
 }  // namespace
 
-TEST_CASE("memory stays flat over 1,000 epochs with a new loader each, and slots are allocated once") {
+TEST_CASE("memory stays flat over 1,000 epochs with a new loader each, and buffers are allocated once") {
   const Watchdog dog(300s);
   const ps::Pipeline p = ps::from(Varying{40}) | ps::shuffle() |
                          ps::map("bytes",
@@ -393,7 +393,7 @@ TEST_CASE("memory of one loader stays flat over many epochs") {
     for (ps::Batch& b : loader.epoch()) (void)b;
     if (epoch == 20) at_20 = resident_bytes();
   }
-  CHECK(memory.allocations() == loader.report().slot_allocations);
+  CHECK(memory.allocations() == loader.report().batch_allocations);
   if (!sanitized()) CHECK(static_cast<double>(resident_bytes()) <= 1.01 * static_cast<double>(at_20) + (4 << 20));
 }
 

@@ -193,7 +193,7 @@ TEST_CASE("a device's batches and their memory are in the report") {
   CHECK(report.memory[1].count == 3);
   CHECK(report.memory[1].bytes() == gpu.device_bytes_used());
   CHECK(report.memory[0].bytes() == gpu.pinned_bytes_used());
-  CHECK(report.copied_bytes == 0);  // the runners wrote to the pinned slot themselves
+  CHECK(report.copied_bytes == 0);  // the runners wrote to the pinned buffer themselves
   CHECK(report.samples == 64);
 }
 

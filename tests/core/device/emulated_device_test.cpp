@@ -61,7 +61,7 @@ class Staging {
   Staging(EmulatedDevice& device, int without) : device_(device), without_(without) {
     for (auto* ring : {&pinned_, &raw_, &output_}) {
       auto& memory = ring == &pinned_ ? device.pinned_memory() : device.device_memory();
-      for (auto& slot : *ring) slot = std::make_unique<Slot>(memory, device);
+      for (auto& buffer : *ring) buffer = std::make_unique<Buffer>(memory, device);
     }
   }
 
@@ -69,7 +69,7 @@ class Staging {
   int run(int batches) {
     seen_.assign(static_cast<std::size_t>(batches), ~0u);
     for (int i = 0; i < batches; ++i) {
-      Slot &pinned = at(pinned_, i), &raw = at(raw_, i), &output = at(output_, i);
+      Buffer &pinned = at(pinned_, i), &raw = at(raw_, i), &output = at(output_, i);
       if (has(pinned_is_free) && pinned.used) device_.synchronize(*pinned.done);
       device_.host_writes(pinned.memory.data(), bytes);
       fill(pinned.memory.data(), i);
@@ -99,17 +99,17 @@ class Staging {
   }
 
  private:
-  struct Slot {
-    Slot(ps::MemoryResource& from, EmulatedDevice& device)
+  struct Buffer {
+    Buffer(ps::MemoryResource& from, EmulatedDevice& device)
         : memory(from, bytes), done(device.make_event()), ready(device.make_event()) {}
     Block memory;
     std::unique_ptr<DeviceModel::Event> done, ready;
     bool used = false;
   };
-  using Ring = std::array<std::unique_ptr<Slot>, 3>;
+  using Ring = std::array<std::unique_ptr<Buffer>, 3>;
 
   bool has(Edge edge) const noexcept { return edge != without_; }
-  static Slot& at(Ring& ring, int i) { return *ring[static_cast<std::size_t>(i) % ring.size()]; }
+  static Buffer& at(Ring& ring, int i) { return *ring[static_cast<std::size_t>(i) % ring.size()]; }
   static unsigned value_of(int i) { return static_cast<unsigned>(i % 200) + 1; }
   static void fill(std::byte* to, int i) { std::memset(to, static_cast<int>(value_of(i)), bytes); }
   // What all bytes are, or something else.

@@ -113,7 +113,7 @@ TEST_CASE("a tensor that is exported without a stream is there") {
   }
 }
 
-TEST_CASE("tensors of a device's batches hold their slots and outlive loader and device") {
+TEST_CASE("tensors of a device's batches hold their buffers and outlive loader and device") {
   const Watchdog watchdog(60s);
   const auto expected = fields_of(collect(device_records(), {.threads = 1}));
   for (const Mode mode : {Mode::late, Mode::threaded}) {
@@ -190,7 +190,7 @@ TEST_CASE("an export that the device refused is asked for again and then waits")
   }
 }
 
-TEST_CASE("tensors for several streams are made on several threads and the slot waits for all of them") {
+TEST_CASE("tensors for several streams are made on several threads and the buffer waits for all of them") {
   const Watchdog watchdog(120s);
   const auto expected = fields_of(collect(device_records(200), {.threads = 1}));
   ps::EmulatedGpu gpu({.checked = true, .seed = 3, .most_delay_us = 50});

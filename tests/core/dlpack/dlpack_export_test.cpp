@@ -1,4 +1,4 @@
-// Batches that leave as DLPack tensors: what the tensors say, and who holds the slot how long.
+// Batches that leave as DLPack tensors: what the tensors say, and who holds the buffer how long.
 #include "support/catch.hpp"
 
 #include <sys/wait.h>
@@ -79,7 +79,7 @@ TEST_CASE("a batch of no rows leaves without data") {
   }
 }
 
-TEST_CASE("tensors and exporters hold the slot together and give it back in any order") {
+TEST_CASE("tensors and exporters hold the buffer together and give it back in any order") {
   const Watchdog watchdog(60s);
   const auto expected = collect(exported_records(), {.threads = 1});
   std::vector<int> order{0, 1, 2, 3};

@@ -288,7 +288,7 @@ TEST_CASE("a ring that is warm allocates nothing for fields of any size") {
     CHECK(memory.allocations() == warm);
     const ps::Report report = loader.report();
     CHECK(report.memory[0].bytes_each > 60 * 1000 * 4);
-    CHECK(report.slot_allocations == 1);
+    CHECK(report.batch_allocations == 1);
   }
   CHECK(memory.used() == 0);
 }

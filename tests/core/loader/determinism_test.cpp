@@ -85,7 +85,7 @@ TEST_CASE("two runs of one loader's epochs are those of two loaders") {
 }
 
 TEST_CASE("batches bring what the sequential run of their samples gives") {
-  // No loader here: each sample alone, by at(), which knows neither slots nor threads.
+  // No loader here: each sample alone, by at(), which knows neither buffers nor threads.
   const ps::Pipeline p = build(nullptr, 4);
   ps::Loader loader(p, {.threads = 4});
   std::uint64_t position = 0;

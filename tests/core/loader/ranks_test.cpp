@@ -182,7 +182,7 @@ TEST_CASE("padding stands behind the end of the batch of all ranks") {
   const std::vector<std::vector<std::uint8_t>> masks{{1, 1, 1}, {1, 1}, {0, 0}};
   for (std::size_t rank = 0; rank < 3; ++rank) {
     CAPTURE(rank);
-    // Twice through the same slots, so that padding is seen to be cleared.
+    // Twice through the same buffers, so that padding is seen to be cleared.
     const auto got = collect(on_rank(p, static_cast<int>(rank), 3), {.threads = 1, .depth = 2}, 4);
     REQUIRE(got.size() == 8);
     for (std::size_t i = 1; i < 8; i += 2) {

@@ -162,7 +162,7 @@ TEST_CASE("what becomes of the last batch") {
   CHECK(got(3, ps::Tail::pad)[0].indices.size() == 4);
 }
 
-TEST_CASE("padding is zeros though the slot held other rows before") {
+TEST_CASE("padding is zeros though the buffer held other rows before") {
   const ps::Pipeline p = ps::from(Records{.count = 10}) | AddDraw{} | ps::batch(4, {.tail = ps::Tail::pad});
   ps::Loader loader(p, {.threads = 1, .depth = 2});
   for (int epoch = 0; epoch < 6; ++epoch)

@@ -1,4 +1,4 @@
-// What a pipeline must bring, written down a second time: one thread, no slots, no scratch, no header of the library.
+// What a pipeline must bring, written down a second time: one thread, no buffers, no scratch, no header of the library.
 // Everything it needs (Philox, the shuffle, splits, stages, policies, tails) is its own, from the specification.
 #pragma once
 

@@ -5,7 +5,7 @@
 
 using namespace help;
 
-TEST_CASE("incomplete batches that are not wanted give their slots back") {
+TEST_CASE("incomplete batches that are not wanted give their buffers back") {
   const Watchdog dog(60s);
   Records source{.count = 21};
   source.shared->faults = {{20, Fault::corrupt}};

@@ -262,7 +262,7 @@ TEST_CASE("a report's JSON parses and holds every field") {
   r.cpu_s_per_1000 = 2.0;
   r.next_p50_s = 0.001;
   r.next_p99_s = 1e-9;
-  r.slot_allocations = 4;
+  r.batch_allocations = 4;
   r.memory = {{"batches", 4, 1000}};
   r.notes = {"a \"quoted\" \\ note\nwith\tcontrol \x01 characters", "Zürich €, 𝄞",
              "\xff\xc0\xaf\xed\xa0\x80\xf5\xe2\x82 half"};
@@ -294,7 +294,7 @@ TEST_CASE("a report's JSON parses and holds every field") {
   CHECK(j["next_p99_s"] == 1e-9);
   CHECK(j["consumer_wait_share"] == 0.9);
   CHECK(j["runner_idle_share"] == 0.02);
-  CHECK(j["slot_allocations"] == 4);
+  CHECK(j["batch_allocations"] == 4);
   CHECK(j["stages"][1]["name"] == "decode_jpeg(image)");
   CHECK(j["stages"][1]["share"] == 0.95);
   CHECK(j["memory"][0]["bytes_each"] == 1000);
@@ -333,7 +333,7 @@ TEST_CASE("a report of a real run adds up") {
   CHECK(r.bytes == 3000 * (4 * 4 + 8));
   CHECK(r.copied_bytes == 0);
   CHECK(r.errors == 0);
-  CHECK(r.slot_allocations == 1);
+  CHECK(r.batch_allocations == 1);
   CHECK(r.threads == 2);
   CHECK(r.seconds > 0);
   CHECK(r.first_batch_s > 0);

@@ -7,7 +7,7 @@ using namespace help;
 using namespace penstock::detail;
 
 TEST_CASE("without a limit the ring is deep enough for all runners") {
-  const Budget b = resolve_budget({.threads = 4, .rows = 64, .slot_bytes = 1000});
+  const Budget b = resolve_budget({.threads = 4, .rows = 64, .buffer_bytes = 1000});
   CHECK(b.depth == 4);
   CHECK(b.threads == 4);
   CHECK(b.notes.empty());
@@ -18,10 +18,13 @@ TEST_CASE("without a limit the ring is deep enough for all runners") {
 
 TEST_CASE("sizes whose sum does not fit 64 bits are refused, not wrapped around") {
   // Eight such batches, or two such samples, would be 2^64 bytes: as good as none.
-  const auto code_of = [](std::size_t slot_bytes, std::size_t sample_bytes) {
+  const auto code_of = [](std::size_t buffer_bytes, std::size_t sample_bytes) {
     return error_of([&] {
-             (void)resolve_budget(
-                 {.memory = 1u << 30, .threads = 4, .rows = 1, .slot_bytes = slot_bytes, .sample_bytes = sample_bytes});
+             (void)resolve_budget({.memory = 1u << 30,
+                                   .threads = 4,
+                                   .rows = 1,
+                                   .buffer_bytes = buffer_bytes,
+                                   .sample_bytes = sample_bytes});
            })
         .value()
         .code();
@@ -33,8 +36,8 @@ TEST_CASE("sizes whose sum does not fit 64 bits are refused, not wrapped around"
 TEST_CASE("a budget lowers depth, then threads, then refuses with a table") {
   const std::size_t mib = 1 << 20;
   BudgetRequest r{
-      .memory = 100 * mib, .depth = 8, .threads = 4, .rows = 8, .slot_bytes = 10 * mib, .sample_bytes = mib};
-  // 8 slots of 10 and 5 shares of 2 MiB are 90.
+      .memory = 100 * mib, .depth = 8, .threads = 4, .rows = 8, .buffer_bytes = 10 * mib, .sample_bytes = mib};
+  // 8 buffers of 10 and 5 shares of 2 MiB are 90.
   Budget b = resolve_budget(r);
   CHECK(b.depth == 8);
   CHECK(b.threads == 4);
@@ -50,7 +53,7 @@ TEST_CASE("a budget lowers depth, then threads, then refuses with a table") {
   CHECK(b.depth == 2);
   CHECK(b.threads == 2);
   CHECK(b.notes.size() == 2);
-  CHECK(b.depth * r.slot_bytes + (b.threads + std::size_t{1}) * b.scratch_limit <= r.memory);
+  CHECK(b.depth * r.buffer_bytes + (b.threads + std::size_t{1}) * b.scratch_limit <= r.memory);
   r.memory = 23 * mib;
   const auto error = error_of([&] { (void)resolve_budget(r); });
   REQUIRE(error);

@@ -3,7 +3,7 @@
 #include <cstring>
 
 #include "core/help.hpp"
-#include "ring/slots.hpp"
+#include "ring/batch_ring.hpp"
 #include "ring/tickets.hpp"
 
 using namespace help;
@@ -13,102 +13,102 @@ namespace {
 const ps::Schema schema{{"a", ps::DType::f32, {3}}, {"b", ps::DType::u8, {}}, {"none", ps::DType::u8, {0}}};
 }
 
-TEST_CASE("a slot's rows don't overlap and are aligned") {
+TEST_CASE("a buffer's rows don't overlap and are aligned") {
   ps::StatisticsResource memory(ps::host_memory());
   {
-    Slots slots(schema, 10, 3, memory);
-    CHECK(slots.depth() == 3);
-    CHECK(slots.layout().fields() == 3);
-    CHECK(slots.layout().row()[0].row_bytes == 12);
-    CHECK(slots.layout().row()[2].row_bytes == 0);
-    CHECK(memory.allocations() == slots.allocations());
-    CHECK(memory.used() == 3 * slots.layout().bytes());
-    CHECK(slots.layout().bytes() == BatchLayout(schema, 10).bytes());
-    Slot* slot = slots.acquire();
-    REQUIRE(slot != nullptr);
+    BatchRing ring(schema, 10, 3, memory);
+    CHECK(ring.depth() == 3);
+    CHECK(ring.layout().fields() == 3);
+    CHECK(ring.layout().row()[0].row_bytes == 12);
+    CHECK(ring.layout().row()[2].row_bytes == 0);
+    CHECK(memory.allocations() == ring.allocations());
+    CHECK(memory.used() == 3 * ring.layout().bytes());
+    CHECK(ring.layout().bytes() == BatchLayout(schema, 10).bytes());
+    BatchBuffer* buffer = ring.acquire();
+    REQUIRE(buffer != nullptr);
     std::vector<std::pair<std::byte*, std::byte*>> rows;
     for (std::size_t f = 0; f < 2; ++f) {
-      CHECK(reinterpret_cast<std::uintptr_t>(slots.place(*slot, f, 0)) % 64 == 0);
+      CHECK(reinterpret_cast<std::uintptr_t>(ring.place(*buffer, f, 0)) % 64 == 0);
       for (std::uint64_t r = 0; r < 10; ++r)
-        rows.emplace_back(slots.place(*slot, f, r), slots.place(*slot, f, r) + slots.layout().row()[f].row_bytes);
+        rows.emplace_back(ring.place(*buffer, f, r), ring.place(*buffer, f, r) + ring.layout().row()[f].row_bytes);
     }
     std::ranges::sort(rows);
     for (std::size_t i = 1; i < rows.size(); ++i) CHECK(rows[i - 1].second <= rows[i].first);
-    CHECK(rows.front().first >= slot->data);
-    CHECK(rows.back().second <= slot->data + slots.layout().bytes());
+    CHECK(rows.front().first >= buffer->data);
+    CHECK(rows.back().second <= buffer->data + ring.layout().bytes());
   }
   CHECK(memory.used() == 0);
 }
 
-TEST_CASE("the last part of a slot, and no other, makes it ready") {
-  Slots slots(schema, 4, 2, ps::host_memory());
-  Slot* slot = slots.acquire();
-  REQUIRE(slot != nullptr);
-  CHECK(slot->state == SlotState::filling);
-  slot->left = 5;
-  CHECK(slots.finish(*slot, 1) == Slots::Finished::no);
-  CHECK(slots.finish(*slot, 3) == Slots::Finished::no);
-  CHECK(slot->state == SlotState::filling);
-  CHECK(slots.finish(*slot, 1) == Slots::Finished::ready);
-  CHECK(slot->state == SlotState::ready);
-  slots.lease(*slot);
-  CHECK(slot->state == SlotState::leased);
-  CHECK(slots.free_count() == 1);
-  slots.release(*slot);
-  CHECK(slot->state == SlotState::free);
-  CHECK(slots.free_count() == 2);
+TEST_CASE("the last part of a buffer, and no other, makes it ready") {
+  BatchRing ring(schema, 4, 2, ps::host_memory());
+  BatchBuffer* buffer = ring.acquire();
+  REQUIRE(buffer != nullptr);
+  CHECK(buffer->state == BufferState::filling);
+  buffer->left = 5;
+  CHECK(ring.finish(*buffer, 1) == BatchRing::Finished::no);
+  CHECK(ring.finish(*buffer, 3) == BatchRing::Finished::no);
+  CHECK(buffer->state == BufferState::filling);
+  CHECK(ring.finish(*buffer, 1) == BatchRing::Finished::ready);
+  CHECK(buffer->state == BufferState::ready);
+  ring.lease(*buffer);
+  CHECK(buffer->state == BufferState::leased);
+  CHECK(ring.free_count() == 1);
+  ring.release(*buffer);
+  CHECK(buffer->state == BufferState::free);
+  CHECK(ring.free_count() == 2);
 }
 
-TEST_CASE("a slot that is given up is free again, the ring runs out and refills") {
-  Slots slots(schema, 4, 2, ps::host_memory());
-  Slot* a = slots.acquire();
-  Slot* b = slots.acquire();
+TEST_CASE("a buffer that is given up is free again, the ring runs out and refills") {
+  BatchRing ring(schema, 4, 2, ps::host_memory());
+  BatchBuffer* a = ring.acquire();
+  BatchBuffer* b = ring.acquire();
   REQUIRE(a != nullptr);
   REQUIRE(b != nullptr);
   CHECK(a != b);
-  CHECK(slots.acquire() == nullptr);
+  CHECK(ring.acquire() == nullptr);
   a->bad.push_back({0, ps::Error(ps::Errc::io, ""), false});
   a->broken = true;
-  slots.release(*a);
-  Slot* again = slots.acquire();
+  ring.release(*a);
+  BatchBuffer* again = ring.acquire();
   CHECK(again == a);
   CHECK(again->bad.empty());  // nothing of its former life stays
   CHECK_FALSE(again->broken.load());
 }
 
 TEST_CASE("clearing a row clears that row") {
-  Slots slots(schema, 4, 2, ps::host_memory());
-  Slot* slot = slots.acquire();
-  std::memset(slot->data, 0xee, slots.layout().bytes());
-  slots.clear_row(*slot, 2);
-  for (std::size_t f = 0; f < slots.layout().fields(); ++f)
+  BatchRing ring(schema, 4, 2, ps::host_memory());
+  BatchBuffer* buffer = ring.acquire();
+  std::memset(buffer->data, 0xee, ring.layout().bytes());
+  ring.clear_row(*buffer, 2);
+  for (std::size_t f = 0; f < ring.layout().fields(); ++f)
     for (std::uint64_t r = 0; r < 4; ++r)
-      for (std::size_t i = 0; i < slots.layout().row()[f].row_bytes; ++i)
-        CHECK(static_cast<int>(slots.place(*slot, f, r)[i]) == (r == 2 ? 0 : 0xee));
+      for (std::size_t i = 0; i < ring.layout().row()[f].row_bytes; ++i)
+        CHECK(static_cast<int>(ring.place(*buffer, f, r)[i]) == (r == 2 ? 0 : 0xee));
 }
 
-TEST_CASE("slots that get no memory give back what they had") {
+TEST_CASE("buffers that get no memory give back what they had") {
   ps::StatisticsResource counted(ps::host_memory());
   ps::FailAfterResource failing(counted, 1, false);
-  CHECK(error_of([&] { Slots slots(schema, 8, 4, failing); })->code() == ps::Errc::out_of_memory);
+  CHECK(error_of([&] { BatchRing ring(schema, 8, 4, failing); })->code() == ps::Errc::out_of_memory);
   CHECK(counted.used() == 0);
   const ps::Schema huge{{"x", ps::DType::f64, {std::int64_t{1} << 59}}};
   CHECK(error_of([&] { (void)BatchLayout(huge, 1 << 20); })->code() == ps::Errc::limit_exceeded);
 }
 
-TEST_CASE("many threads finish a slot once") {
-  Slots slots(schema, 4, 2, ps::host_memory());
+TEST_CASE("many threads finish a buffer once") {
+  BatchRing ring(schema, 4, 2, ps::host_memory());
   for (int round = 0; round < 300; ++round) {
-    Slot* slot = slots.acquire();
-    slot->left = 4;
+    BatchBuffer* buffer = ring.acquire();
+    buffer->left = 4;
     std::atomic<int> last{0};
     std::vector<std::jthread> threads;
     for (int t = 0; t < 4; ++t)
-      threads.emplace_back([&] { last += slots.finish(*slot, 1) == Slots::Finished::ready ? 1 : 0; });
+      threads.emplace_back([&] { last += ring.finish(*buffer, 1) == BatchRing::Finished::ready ? 1 : 0; });
     threads.clear();
     REQUIRE(last == 1);
-    REQUIRE(slot->state == SlotState::ready);
-    slots.release(*slot);
+    REQUIRE(buffer->state == BufferState::ready);
+    ring.release(*buffer);
   }
 }
 

@@ -1,4 +1,4 @@
-#include "data/slot_arena.hpp"
+#include "data/batch_arena.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -12,19 +12,19 @@ namespace penstock::detail {
 
 namespace {
 constexpr std::size_t least_block = 64 << 10;
-constexpr std::size_t page = 4096;  // blocks begin at one, as slots do
+constexpr std::size_t page = 4096;  // blocks begin at one, as buffers do
 }  // namespace
 
-SlotArena::~SlotArena() { free_blocks(); }
+BatchArena::~BatchArena() { free_blocks(); }
 
-void SlotArena::free_blocks() noexcept {
+void BatchArena::free_blocks() noexcept {
   for (const auto& block : blocks_) memory_->deallocate(block->data, block->bytes, page);
   blocks_.clear();
   capacity_ = 0;
   current_.store(nullptr, std::memory_order_relaxed);
 }
 
-std::byte* SlotArena::append(std::size_t bytes) {
+std::byte* BatchArena::append(std::size_t bytes) {
   if (bytes > no_limit / 4) throw Error(Errc::limit_exceeded, "a row of " + std::to_string(bytes) + " bytes");
   const std::size_t need = std::max<std::size_t>(aligned(bytes), alignment);
   // Counted first, and against the sum: which row finds no room may differ, that one does not.
@@ -42,7 +42,7 @@ std::byte* SlotArena::append(std::size_t bytes) {
 }
 
 // Another one may have done it meanwhile.
-SlotArena::Block* SlotArena::add_block(const Block* full, std::size_t need) {
+BatchArena::Block* BatchArena::add_block(const Block* full, std::size_t need) {
   const std::lock_guard lock(mutex_);
   if (Block* const now = current_.load(std::memory_order_relaxed); now != full) return now;
   std::size_t bytes = std::max({need, least_block, capacity_});
@@ -68,7 +68,7 @@ SlotArena::Block* SlotArena::add_block(const Block* full, std::size_t need) {
   return blocks_.back().get();
 }
 
-void SlotArena::reset() noexcept {
+void BatchArena::reset() noexcept {
   const std::size_t used = std::min(used_.exchange(0, std::memory_order_relaxed), capacity_);
   if (used > peak()) peak_.store(used, std::memory_order_relaxed);
   if (blocks_.size() > 1) {

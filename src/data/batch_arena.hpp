@@ -15,14 +15,14 @@ namespace penstock::detail {
 /// After the first few batches it is one block as large as the largest of them needed.
 ///
 /// With a limit it is one block of that size from the beginning: whether a batch fits depends on the batch alone.
-class SlotArena {
+class BatchArena {
  public:
   static constexpr std::size_t no_limit = std::numeric_limits<std::size_t>::max();
 
-  SlotArena(MemoryResource& memory, std::size_t limit) : memory_(&memory), limit_(limit) {}
-  SlotArena(const SlotArena&) = delete;
-  SlotArena& operator=(const SlotArena&) = delete;
-  ~SlotArena();
+  BatchArena(MemoryResource& memory, std::size_t limit) : memory_(&memory), limit_(limit) {}
+  BatchArena(const BatchArena&) = delete;
+  BatchArena& operator=(const BatchArena&) = delete;
+  ~BatchArena();
 
   /// Aligned to 64 bytes. Any thread. @throws Error(out_of_memory) beyond the limit, or what the resource throws.
   std::byte* append(std::size_t bytes);

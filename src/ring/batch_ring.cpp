@@ -1,0 +1,119 @@
+#include "ring/batch_ring.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <exception>
+#include <limits>
+
+#include "base/failure.hpp"
+
+namespace penstock::detail {
+
+BatchRing::BatchRing(const Schema& schema, std::uint64_t rows, std::size_t depth, MemoryResource& memory,
+                     std::size_t append_limit, MemoryResource* append_memory)
+    : layout_(schema, rows), memory_(&memory) {
+  free_.reserve(depth);
+  buffers_.reserve(depth);
+  for (std::size_t i = 0; i < depth; ++i) {
+    buffers_.push_back(std::make_unique<BatchBuffer>(append_memory != nullptr ? *append_memory : memory, append_limit));
+    layout_.prepare(*buffers_.back());
+    free_.push_back(buffers_.back().get());
+  }
+  const std::size_t bytes = layout_.bytes_of_ring(depth, "depth");
+  if (bytes == 0) return;
+  data_ = static_cast<std::byte*>(memory_->allocate(bytes, BatchLayout::field_alignment));
+  for (std::size_t i = 0; i < depth; ++i) buffers_[i]->data = data_ + i * layout_.bytes();
+}
+
+BatchRing::~BatchRing() {
+  if (data_ != nullptr) memory_->deallocate(data_, layout_.bytes() * depth(), BatchLayout::field_alignment);
+}
+
+// A wrong edge means that two parties believe they own the batch: nothing after it can be trusted.
+void BatchRing::move(BatchBuffer& buffer, BufferState from, BufferState to) noexcept {
+  if (!buffer.state.compare_exchange_strong(from, to)) std::terminate();
+}
+
+BatchBuffer* BatchRing::acquire() noexcept {
+  if (free_.empty()) return nullptr;
+  BatchBuffer* buffer = free_.back();
+  free_.pop_back();
+  move(*buffer, BufferState::free, BufferState::filling);
+  buffer->bad.clear();
+  buffer->unlisted = 0;
+  buffer->replaced.clear();
+  buffer->discarded = false;
+  buffer->broken.store(false, std::memory_order_relaxed);
+  buffer->overflow.reset();
+  return buffer;
+}
+
+void BatchRing::clear_row(BatchBuffer& buffer, std::uint64_t row) const noexcept {
+  alignas(64) static std::byte nothing{};
+  for (std::size_t f = 0; f < layout_.fields(); ++f) {
+    const RowField& field = layout_.row()[f];
+    std::byte* const out = field.appended() ? &nothing : place(buffer, f, row);
+    if (field.row_bytes != 0) fill_padding(field, out, field.row_bytes);
+    if (field.kind != RowField::Kind::dense) layout_.note(buffer, f, row, out, field.empty);
+  }
+}
+
+void BatchRing::note_overflow(BatchBuffer& buffer) noexcept {
+  const std::lock_guard lock(buffer.overflow_mutex);
+  if (!buffer.overflow) buffer.overflow = described_error("batch");
+  if (!buffer.overflow) buffer.broken.store(true, std::memory_order_relaxed);
+}
+
+std::size_t BatchRing::appended_bytes() const noexcept {
+  std::size_t most = 0;
+  for (const auto& buffer : buffers_) most = std::max(most, buffer->arena.peak());
+  return most;
+}
+
+// Rows whose length is the longest one's: only now that is known.
+void BatchRing::lay_side_by_side(BatchBuffer& buffer) const noexcept {
+  try {
+    for (std::size_t f = 0; f < layout_.fields(); ++f) {
+      const RowField& field = layout_.row()[f];
+      if (field.kind != RowField::Kind::longest) continue;
+      PaddedRows& out = buffer.padded[field.varying];
+      const std::span<const RaggedRow> rows = layout_.varying_rows(buffer, f);
+      out.longest = 0;
+      for (const std::int64_t length : layout_.lengths(buffer, f)) out.longest = std::max(out.longest, length);
+      const std::size_t row_bytes = static_cast<std::size_t>(out.longest) * field.unit;
+      if (row_bytes != 0 && rows.size() > std::numeric_limits<std::size_t>::max() / 4 / row_bytes)
+        throw Error(Errc::limit_exceeded, std::to_string(rows.size()) + " rows of " + std::to_string(row_bytes) +
+                                              " bytes do not fit any memory");
+      out.data = buffer.arena.append(row_bytes * rows.size());
+      for (std::size_t row = 0; row < rows.size(); ++row) {
+        std::byte* const to = out.data + row * row_bytes;
+        const std::size_t bytes = static_cast<std::size_t>(rows[row].shape[0]) * field.unit;
+        if (bytes != 0) std::memcpy(to, rows[row].data, bytes);
+        fill_padding(field, to + bytes, row_bytes - bytes);
+      }
+    }
+  } catch (...) {
+    note_overflow(buffer);
+  }
+}
+
+BatchRing::Finished BatchRing::finish(BatchBuffer& buffer, std::uint32_t parts) noexcept {
+  if (buffer.left.fetch_sub(parts, std::memory_order_acq_rel) != parts) return Finished::no;
+  if (buffer.discarded) return Finished::discarded;
+  if (layout_.row().appends() && !buffer.broken.load(std::memory_order_relaxed)) lay_side_by_side(buffer);
+  buffer.unreported = buffer.broken.load(std::memory_order_relaxed);
+  move(buffer, BufferState::filling, BufferState::ready);
+  return Finished::ready;
+}
+
+void BatchRing::lease(BatchBuffer& buffer) noexcept {
+  move(buffer, BufferState::ready, BufferState::leased);
+  for (const Replaced& r : buffer.replaced) buffer.indices[r.row] = r.index;
+}
+
+void BatchRing::release(BatchBuffer& buffer) noexcept {
+  if (buffer.state.exchange(BufferState::free) == BufferState::free) std::terminate();
+  free_.push_back(&buffer);
+}
+
+}  // namespace penstock::detail
