@@ -3,8 +3,8 @@
 #include <array>
 #include <numeric>
 
-#include "bijection.hpp"
 #include "help.hpp"
+#include "order/bijection.hpp"
 
 using namespace help;
 using penstock::detail::Bijection;

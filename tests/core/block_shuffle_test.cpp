@@ -2,8 +2,8 @@
 
 #include <set>
 
-#include "bijection.hpp"
-#include "hash.hpp"
+#include "base/hash.hpp"
+#include "order/bijection.hpp"
 #include "order_help.hpp"
 
 using namespace help;

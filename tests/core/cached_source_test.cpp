@@ -1,5 +1,5 @@
 // A source with a cache before it, as a runner sees it.
-#include "cached_source.hpp"
+#include "join/cached_source.hpp"
 
 #include <algorithm>
 #include <cstring>

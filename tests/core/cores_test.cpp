@@ -4,11 +4,11 @@
 #include <filesystem>
 #include <fstream>
 
-#include "clock.hpp"
-#include "core_time.hpp"
-#include "cores.hpp"
+#include "base/clock.hpp"
+#include "base/core_time.hpp"
+#include "base/cores.hpp"
+#include "base/run_delay.hpp"
 #include "help.hpp"
-#include "run_delay.hpp"
 
 using namespace help;
 namespace detail = penstock::detail;

@@ -11,8 +11,8 @@
 
 #include <penstock/error.hpp>
 
+#include "device/emulated/emulated_device.hpp"
 #include "help.hpp"
-#include "host/emulated_device.hpp"
 
 using namespace help;
 using penstock::detail::DeviceModel;

@@ -1,8 +1,8 @@
 // Tables of orders, kept for a few epochs.
 #include "support/catch.hpp"
 
-#include "epoch_tables.hpp"
 #include "help.hpp"
+#include "order/epoch_tables.hpp"
 
 using namespace help;
 

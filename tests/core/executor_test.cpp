@@ -8,7 +8,7 @@
 #include <tbb/task_arena.h>
 #include <tbb/task_group.h>
 
-#include "executor_impl.hpp"
+#include "base/executor_impl.hpp"
 #include "help.hpp"
 
 using namespace help;

@@ -11,9 +11,9 @@
 
 #include <penstock/emulated_gpu.hpp>
 
+#include "base/startable_threads.hpp"
 #include "help.hpp"
 #include "settled_help.hpp"
-#include "startable_threads.hpp"
 
 using namespace help;
 

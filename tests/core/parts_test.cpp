@@ -8,11 +8,11 @@
 #include <fstream>
 #include <numeric>
 
-#include "budget.hpp"
+#include "base/latency.hpp"
+#include "data/scratch.hpp"
 #include "help.hpp"
-#include "latency.hpp"
-#include "policy.hpp"
-#include "scratch.hpp"
+#include "pipeline/policy.hpp"
+#include "ring/budget.hpp"
 
 using namespace help;
 using namespace penstock::detail;

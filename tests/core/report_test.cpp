@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "help.hpp"
-#include "verdict.hpp"
+#include "report/verdict.hpp"
 
 using namespace help;
 using penstock::detail::judge;

@@ -3,8 +3,8 @@
 #include <cstring>
 
 #include "help.hpp"
-#include "slots.hpp"
-#include "tickets.hpp"
+#include "ring/slots.hpp"
+#include "ring/tickets.hpp"
 
 using namespace help;
 using namespace penstock::detail;

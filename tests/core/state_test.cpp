@@ -6,8 +6,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "data/state.hpp"
 #include "help.hpp"
-#include "state.hpp"
 
 using namespace help;
 namespace fs = std::filesystem;

@@ -2,7 +2,7 @@
 #include "support/catch.hpp"
 
 #include "core/help.hpp"
-#include "cuda/cuda_error.hpp"
+#include "device/cuda/cuda_error.hpp"
 
 using namespace help;
 

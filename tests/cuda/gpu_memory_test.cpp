@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "cuda/gpu_help.hpp"
-#include "devices.hpp"
+#include "device/devices.hpp"
 
 using namespace help;
 

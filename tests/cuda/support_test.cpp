@@ -2,7 +2,7 @@
 #include "support/catch.hpp"
 
 #include "core/help.hpp"
-#include "devices.hpp"
+#include "device/devices.hpp"
 
 using namespace help;
 

@@ -111,16 +111,16 @@ function check_include(angled, name,    path, home) {
   } else if (top == "src") {
     if (name ~ /^penstock\/(sources|transforms)\//) report("src/ knows no particular source or transform: <" name ">")
     if (name ~ /^penstock\/cuda\//) report("src/ is below the component cuda: <" name ">")
-    if (is_tbb(name) && file != "src/executor.cpp") report("TBB may be included by src/executor.cpp only: <" name ">")
+    if (is_tbb(name) && file != "src/base/executor.cpp") report("TBB may be included by src/base/executor.cpp only: <" name ">")
     else if (file !~ /^src\/cuda\//) {
       if (is_cuda(name) && !(path in exists)) report("CUDA may be included by src/cuda/ and by kernels, transforms/*/cuda/*.cu, only: <" name ">")
-      if (starts(path, "src/cuda/") && path != "src/cuda/cuda.hpp") report("of src/cuda/ others may include cuda.hpp only, which names no CUDA: \"" name "\"")
+      if (starts(path, "src/cuda/") && path != "src/device/cuda/cuda.hpp") report("of src/cuda/ others may include cuda.hpp only, which names no CUDA: \"" name "\"")
     }
     if (is_third_party(name) && !is_tbb(name) && !is_cuda(name) && name !~ /^(Random123\/|xxhash\.h$)/) report("the core uses TBB, Random123 and xxHash only, not <" name ">")
     if (!angled && (!starts(path, "src/") || starts(path, "src/cli/") || starts(path, "src/testing/"))) report("src/ uses its own headers and <penstock/...> only, not \"" name "\"")
   } else if (top == "sources" || top == "transforms") {
     if (!angled && !starts(path, home "/")) report(home "/ uses public headers and its own only, not \"" name "\"")
-    if (is_tbb(name)) report("TBB may be included by src/executor.cpp only: <" name ">")
+    if (is_tbb(name)) report("TBB may be included by src/base/executor.cpp only: <" name ">")
     if (!is_kernel(file) && ((is_cuda(name) && !(path in exists)) || name ~ /^penstock\/cuda\//)) report("CUDA may be included by src/cuda/ and by kernels, transforms/*/cuda/*.cu, only: <" name ">")
   } else if (top == "examples" || top == "bench") {
     if (!angled && !starts(path, top "/")) report(top "/ uses public headers and its own only, not \"" name "\"")

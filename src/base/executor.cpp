@@ -1,0 +1,310 @@
+#include <penstock/executor.hpp>
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <list>
+#include <mutex>
+#include <new>
+#include <set>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <tbb/global_control.h>
+#include <tbb/info.h>
+#include <tbb/task_arena.h>
+
+#include <penstock/error.hpp>
+
+#include "base/executor_impl.hpp"
+#include "base/failure.hpp"
+#include "base/process.hpp"
+#include "base/startable_threads.hpp"
+
+namespace penstock {
+
+namespace {
+
+unsigned cores() { return static_cast<unsigned>(std::max(1, tbb::info::default_concurrency())); }
+
+// oneTBB starts one worker fewer than there are cores, whatever an arena asks for, and of several global_controls the
+// smallest wins. So all executors of the process that need more share one control, for the one that needs most; where
+// none does, there is none and the application's own settings stand.
+//
+// A worker that the system does not let it start ends the process, as oneTBB starts workers from others, where nobody
+// catches what is thrown. So it is asked for no more than could be started a moment before, and starts them at once:
+// later they may be other threads' of the application.
+class Workers {
+ public:
+  static Workers& instance() {
+    static Workers& workers = *new Workers;  // never destroyed: executors may live in statics
+    return workers;
+  }
+  /// `asked`: more than oneTBB would start of itself. Returns how many of them the system lets it start.
+  unsigned need(unsigned threads, bool asked) {
+    const std::lock_guard lock(mutex_);
+    if (asked) needs_.insert(threads);
+    wanted_ += threads;
+    try {
+      find_startable();
+      update();
+    } catch (...) {
+      forget(threads, asked);
+      throw;
+    }
+    return limited_ ? std::min(threads, startable_) : threads;
+  }
+  /// How many workers oneTBB may come to have, where it may have some to start yet; else 0.
+  unsigned to_start() {
+    const std::lock_guard lock(mutex_);
+    const unsigned all = limited_ ? startable_ : required();
+    return started_ < all ? all : 0;
+  }
+  void have_started(unsigned threads) {
+    const std::lock_guard lock(mutex_);
+    started_ = std::max(started_, threads);
+  }
+  void done(unsigned threads, bool asked) {
+    const std::lock_guard lock(mutex_);
+    forget(threads, asked);
+    if (wanted_ == 0) startable_ = started_;  // those stay, asleep, as arenas do; others may take the rest
+    // Tasks that nobody came for are still oneTBB's: let go, it would start threads for them.
+    if (wanted_ != 0 || !limited_) update();
+  }
+
+ private:
+  void forget(unsigned threads, bool asked) {
+    if (asked) needs_.erase(needs_.find(threads));
+    wanted_ -= threads;
+  }
+  unsigned asked() const { return needs_.empty() ? 0 : *needs_.rbegin() + 1; }
+  // So many workers may oneTBB come to start, if this does not hold it back.
+  unsigned required() const {
+    std::size_t most = asked() != 0 ? asked() : cores();
+    // An application may allow fewer than there are cores. (More than those is what a control of our own says.)
+    if (held_ == 0) {
+      const std::size_t allowed = tbb::global_control::active_value(tbb::global_control::max_allowed_parallelism);
+      if (allowed < cores()) most = std::min(most, allowed);
+    }
+    return static_cast<unsigned>(std::min<std::size_t>(wanted_, std::max<std::size_t>(most, 1) - 1));
+  }
+  void find_startable() {
+    constexpr int tries = 10;
+    const unsigned all = required();
+    for (int i = 0; i < tries && startable_ < all; ++i) {
+      if (i != 0) std::this_thread::sleep_for(std::chrono::milliseconds(5));  // some may be about to end
+      // Of those that could be started oneTBB may have started more than were seen; they are not counted.
+      startable_ = std::max(startable_, started_ + detail::startable_threads(all - std::min(all, started_)));
+    }
+    limited_ = startable_ < all;
+  }
+  void update() {
+    const unsigned most = limited_ ? startable_ + 1 : asked();
+    if (most == held_) return;
+    std::unique_ptr<tbb::global_control> next;
+    if (most != 0)
+      next = std::make_unique<tbb::global_control>(tbb::global_control::max_allowed_parallelism, std::size_t{most});
+    control_ = std::move(next);
+    held_ = most;
+  }
+  std::mutex mutex_;
+  std::multiset<unsigned> needs_;
+  std::size_t wanted_ = 0;  // threads of all executors together
+  unsigned startable_ = 0;  // of those, could be started
+  unsigned started_ = 0;    // of those, were seen at once
+  bool limited_ = false;    // those are not enough
+  unsigned held_ = 0;
+  std::unique_ptr<tbb::global_control> control_;
+};
+
+// Tasks that wait for a thread. oneTBB is given their places in this list only: what nothing but its memory points to
+// would count as leaked where a process ends before its tasks began.
+class Pending {
+ public:
+  struct Task {
+    std::function<void()> run;
+    std::shared_ptr<std::atomic<unsigned>> waiting;
+  };
+  using At = std::list<Task>::iterator;
+
+  static Pending& instance() {
+    static Pending& pending = *new Pending;  // never destroyed: tasks may outlive main()
+    return pending;
+  }
+  At add(Task task) {
+    std::list<Task> one;
+    one.push_back(std::move(task));
+    const std::lock_guard lock(mutex_);
+    one.front().waiting->fetch_add(1, std::memory_order_relaxed);
+    const At at = one.begin();
+    tasks_.splice(tasks_.end(), one);
+    return at;
+  }
+  std::function<void()> take(At at) {
+    std::list<Task> one;
+    {
+      const std::lock_guard lock(mutex_);
+      one.splice(one.end(), tasks_, at);
+    }
+    one.front().waiting->fetch_sub(1, std::memory_order_relaxed);
+    return std::move(one.front().run);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::list<Task> tasks_;
+};
+
+}  // namespace
+
+// An executor's part of the process's workers.
+class Executor::Impl::Share {
+ public:
+  Share(unsigned wanted, bool asked)
+      : wanted_(wanted), asked_(asked), startable_(Workers::instance().need(wanted, asked)) {}
+  Share(const Share&) = delete;
+  Share& operator=(const Share&) = delete;
+  ~Share() { Workers::instance().done(wanted_, asked_); }
+  unsigned startable() const noexcept { return startable_; }
+  unsigned threads() const noexcept { return std::max(1u, startable_); }
+
+ private:
+  unsigned wanted_;
+  bool asked_;
+  unsigned startable_;
+};
+
+struct Executor::Impl::Arena {
+  explicit Arena(unsigned its_threads) : threads(its_threads), arena(static_cast<int>(its_threads), 0) {
+    arena.initialize();
+  }
+  unsigned threads;
+  tbb::task_arena arena;
+};
+
+// Arenas that wait for the next executor. oneTBB frees one only after a worker has looked for work there in vain a
+// hundred times, and gave way to others after each: on a busy machine those of short-lived executors would pile up.
+class Executor::Impl::IdleArenas {
+ public:
+  static IdleArenas& instance() {
+    static IdleArenas& idle = *new IdleArenas;  // never destroyed: executors may live in statics
+    return idle;
+  }
+  std::unique_ptr<Arena> take(unsigned threads) {
+    {
+      const std::lock_guard lock(mutex_);
+      // The latest: its workers are the least likely to have gone to sleep.
+      const auto at = std::find_if(arenas_.rbegin(), arenas_.rend(),
+                                   [threads](const auto& arena) { return arena->threads == threads; });
+      if (at != arenas_.rend()) {
+        std::unique_ptr<Arena> arena = std::move(*at);
+        arenas_.erase(std::next(at).base());
+        return arena;
+      }
+    }
+    return std::make_unique<Arena>(threads);
+  }
+  void keep(std::unique_ptr<Arena> arena) noexcept {
+    const std::lock_guard lock(mutex_);
+    if (arenas_.size() == arenas_.capacity()) arenas_.erase(arenas_.begin());
+    arenas_.push_back(std::move(arena));
+  }
+
+ private:
+  IdleArenas() { arenas_.reserve(64); }
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<Arena>> arenas_;  // the latest last
+};
+
+Executor::Impl::Impl(unsigned threads)
+    : process_(detail::process_with_threads()), waiting_(std::make_shared<std::atomic<unsigned>>(0)) {
+  const unsigned wanted = threads != 0 ? threads : std::max(1u, cores() - 1);
+  share_ = std::make_unique<Share>(wanted, threads != 0 && threads + 1 > cores());
+  threads_ = share_->threads();
+  arena_ = IdleArenas::instance().take(threads_);
+  start();
+  if (share_->startable() < wanted)
+    shortage_ = "the system let this process start only " + std::to_string(share_->startable()) + " of " +
+                std::to_string(wanted) + (wanted == 1 ? " thread" : " threads") +
+                "; raise RLIMIT_NPROC (ulimit -u), the pids limit of its control group, or the memory it may have";
+}
+
+Executor::Impl::~Impl() {
+  if (::getpid() == process_) {
+    IdleArenas::instance().keep(std::move(arena_));
+  } else {  // nothing is left in a child to be torn down
+    static_cast<void>(arena_.release());
+    static_cast<void>(share_.release());
+  }
+}
+
+// Each is held by a task until the last one is there, so that oneTBB starts them all.
+void Executor::Impl::start() {
+  struct Meeting {
+    std::mutex mutex;
+    std::condition_variable changed;
+    unsigned there = 0;
+    bool over = false;
+  };
+  const unsigned all = std::min(Workers::instance().to_start(), share_->startable());
+  if (all == 0) return;
+  const auto meeting = std::make_shared<Meeting>();
+  const auto attend = [meeting] {
+    std::unique_lock lock(meeting->mutex);
+    ++meeting->there;
+    meeting->changed.notify_all();
+    meeting->changed.wait(lock, [&] { return meeting->over; });
+  };
+  unsigned there = 0;
+  // Some may be at work for another executor, have to wait long for a core, or be more than oneTBB ever starts. So the
+  // patience is for the next one, not for all.
+  const auto close = [&](std::chrono::milliseconds patience) {
+    std::unique_lock lock(meeting->mutex);
+    do there = meeting->there;
+    while (there < all && meeting->changed.wait_for(lock, patience, [&] { return meeting->there > there; }));
+    meeting->over = true;
+    meeting->changed.notify_all();
+  };
+  try {
+    for (unsigned i = 0; i < all; ++i) submit(attend);
+  } catch (...) {
+    close(std::chrono::milliseconds(0));
+    throw;
+  }
+  close(std::chrono::milliseconds(20));
+  Workers::instance().have_started(there);
+}
+
+void Executor::Impl::submit(std::function<void()> task) {
+  const Pending::At at = Pending::instance().add({std::move(task), waiting_});
+  try {
+    arena_->arena.enqueue([at] { Pending::instance().take(at)(); });
+  } catch (const std::bad_alloc&) {
+    Pending::instance().take(at);
+    throw;
+  } catch (const std::exception&) {
+    // A worker could not be started after all. By then the task is in the queue, and somebody may come for it.
+  }
+}
+
+void detail::check_threads(unsigned threads) {
+  constexpr unsigned most = 1u << 14;
+  if (threads > most)
+    throw Error(Errc::invalid_argument,
+                std::to_string(threads) + " threads; at most " + std::to_string(most) + " can be asked for");
+}
+
+Executor::Executor(unsigned threads) {
+  detail::check_threads(threads);
+  try {
+    impl_ = std::make_shared<Impl>(threads);
+  } catch (...) {
+    throw detail::current_error();
+  }
+}
+unsigned Executor::threads() const noexcept { return impl_->threads(); }
+
+}  // namespace penstock

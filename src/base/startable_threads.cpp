@@ -1,0 +1,58 @@
+#include "base/startable_threads.hpp"
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+namespace penstock::detail {
+
+namespace {
+
+// A thread that was joined counts until the kernel has let go of it, a moment later.
+void wait_until_gone(const std::vector<std::atomic<pid_t>>& numbers) {
+  const auto patience = std::chrono::steady_clock::now() + std::chrono::seconds(1);
+  for (const std::atomic<pid_t>& number : numbers)
+    while (number != 0 && ::syscall(SYS_tgkill, ::getpid(), number.load(), 0) == 0 &&
+           std::chrono::steady_clock::now() < patience)
+      std::this_thread::sleep_for(std::chrono::microseconds(20));
+}
+
+}  // namespace
+
+unsigned startable_threads(unsigned most) {
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool over = false;
+  std::vector<std::atomic<pid_t>> numbers(most);
+  std::vector<std::jthread> threads;
+  threads.reserve(most);
+  unsigned started = 0;
+  try {
+    while (started < most) {
+      threads.emplace_back([&, &number = numbers[started]] {
+        number = static_cast<pid_t>(::syscall(SYS_gettid));
+        std::unique_lock lock(mutex);
+        changed.wait(lock, [&] { return over; });
+      });
+      ++started;
+    }
+  } catch (const std::exception&) {  // of the system, which has no more of them, or no memory for one
+  }
+  {
+    const std::lock_guard lock(mutex);
+    over = true;
+  }
+  changed.notify_all();
+  threads.clear();
+  wait_until_gone(numbers);
+  return started;
+}
+
+}  // namespace penstock::detail

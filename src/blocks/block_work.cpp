@@ -1,0 +1,39 @@
+#include "blocks/block_work.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/clock.hpp"
+#include "base/failure.hpp"
+
+namespace penstock::detail {
+
+namespace {
+// A block of so many takes much longer than to ask the kernel something.
+constexpr std::size_t bytes_worth_asking = 1u << 16;
+}  // namespace
+
+bool work_on_block(BlockSchedule& blocks, ChainRun& run, BlockSchedule::Work work, std::byte* place) noexcept {
+  WaitWatch watch(work.load->bytes >= bytes_worth_asking);
+  const Clocks begun = read_clocks();
+  run.counters[0].bytes.add(work.load->bytes);
+  const bool more = blocks.load(std::move(work.load), place);
+  const Clocks ended = read_clocks();
+  const std::uint64_t cpu_ns = ended.cpu_ns - begun.cpu_ns, wall_ns = ended.wall_ns - begun.wall_ns;
+  run.counters[0].cpu_ns.add(cpu_ns);
+  if (wall_ns > cpu_ns) run.counters[0].wait_ns.add(watch.waited(wall_ns - cpu_ns));
+  run.reads.wall_ns.add(wall_ns);
+  return more;
+}
+
+void lend_blocks(BlockSchedule& blocks, ChainRun& run, std::uint64_t sample, std::uint64_t index) noexcept {
+  run.block_failure.reset();
+  try {
+    if (blocks.blocks_of(sample, index, run.blocks)) run.reader->lend(index, run.blocks, nullptr);
+  } catch (...) {
+    run.block_failure = described_error("read");
+    if (run.block_failure) run.reader->lend(index, {}, &*run.block_failure);
+  }
+}
+
+}  // namespace penstock::detail

@@ -1,0 +1,185 @@
+#include <cstring>
+#include <limits>
+#include <new>
+#include <string>
+
+#include <penstock/error.hpp>
+#include <penstock/rng.hpp>
+
+#include "chain/chain.hpp"
+
+namespace penstock::detail {
+
+namespace {
+
+// The image on its way: still encoded, or pixels.
+class Fold {
+ public:
+  Fold(ChainRun& run, const Step& step, std::size_t number, const CheckOptions& check)
+      : run_(run), step_(step), check_(check), decoding_(run.decoders[number].get()) {
+    const Cell& cell = run.cells[step.in_slot];
+    ImageShape shape;
+    if (decoding_ != nullptr) {
+      run.at = &step.decoder_label;
+      shape = decoding_->open({cell.data, static_cast<std::size_t>(cell.shape[0])});
+    } else {
+      shape = shape_of(cell.shape, step.element);
+      pixels_ = whole(cell.data, shape);
+    }
+    check_bytes(shape, size_of(shape.element));
+    op_ = ImageOp(shape);
+  }
+
+  void add(const FoldPart& part, Rng rng) {
+    if (op_.converted)
+      throw Error(
+          Errc::invalid_argument,
+          "image stages stand before convert and normalize: what those make is no [H, W, C] image of u8 or u16");
+    alignas(std::max_align_t) std::byte params[ImageStageModel::max_params];
+    if (!check_.fold) flush();
+    const ImageShape shape = op_.shape();
+    const void* const drawn = draw(part, shape, rng, params);
+    ImageOp next = op_;
+    next.filter_with(part.filter);
+    ask([&] { part.model->compose(drawn, shape, next); });
+    if (next.refused()) {
+      flush();
+      next = op_;
+      next.filter_with(part.filter);
+      ask([&] { part.model->compose(drawn, shape, next); });
+      if (next.refused())
+        throw Error(Errc::invalid_argument,
+                    "the stage asks for two things that one image operation can't do in a row; make it two stages");
+    }
+    op_ = next;
+    check_bytes(op_.shape(), size_of(op_.result_dtype()));
+  }
+
+  void finish() {
+    if (!check_.fold && decoding_ != nullptr && !op_.plain()) flush();
+    const DType dtype = op_.result_dtype();
+    const Field& field = step_.schema[step_.out_slot];
+    const Shape shape = op_.tensor_shape();
+    if (dtype != field.dtype || !field.shape.admits(shape))
+      run_.refuse(step_.out_slot, "image of shape " + shape.to_string(), dtype, shape.rank());
+    std::byte* out = run_.make(step_.out_slot, shape);
+    const ScratchArena::Mark mark = run_.arena.mark();
+    execute(out);
+    run_.arena.rewind(mark);
+  }
+
+ private:
+  // A record's shape is the store's word, so what is wrong with it is wrong with this sample alone.
+  static ImageShape shape_of(const Shape& shape, DType element) {
+    const auto fits = [](std::int64_t side) { return side >= 1 && side <= std::numeric_limits<std::int32_t>::max(); };
+    if (!fits(shape[0]) || !fits(shape[1]) || shape[2] < 1 || shape[2] > 4)
+      throw Error(Errc::unsupported, "an image of shape " + shape.to_string() +
+                                         " can't be worked on: 1 to 4 channels and no empty side are needed");
+    return {static_cast<std::int32_t>(shape[0]), static_cast<std::int32_t>(shape[1]),
+            static_cast<std::int32_t>(shape[2]), element};
+  }
+
+  static Pixels whole(const std::byte* data, const ImageShape& shape) {
+    const auto row = static_cast<std::size_t>(shape.width) * shape.pixel_bytes();
+    return {reinterpret_cast<const std::uint8_t*>(data), static_cast<std::ptrdiff_t>(row), shape};
+  }
+
+  // What a stage can't do with this image it may be able to do with the next: no mistake in the program.
+  static void ask(const auto& stage) {
+    try {
+      stage();
+    } catch (const Error& error) {
+      if (error.code() != Errc::invalid_argument) throw;
+      throw Error(Errc::unsupported, error.cause());
+    }
+  }
+
+  // The part's parameters: in `room`, or where the first field of its stage left them.
+  const void* draw(const FoldPart& part, const ImageShape& shape, Rng& rng, std::byte* room) {
+    if (part.draw == FoldPart::Draw::own) {
+      ask([&] { part.model->draw(shape, rng, room); });
+      return room;
+    }
+    SharedDraw& shared = run_.shared_draws[part.shared];
+    if (part.draw == FoldPart::Draw::lead) {
+      ask([&] { part.model->draw(shape, rng, shared.params); });
+      shared.shape = shape;
+      shared.field = &step_.result.name;
+    } else if (!(shape.size() == shared.shape.size())) {
+      const auto text = [](const std::string& field, const ImageShape& s) {
+        return "\"" + field + "\" is " + Shape{s.height, s.width, s.channels}.to_string();
+      };
+      throw Error(Errc::unsupported,
+                  text(*shared.field, shared.shape) + " and " + text(step_.result.name, shape) +
+                      ": fields of one image stage agree in height and width; resize each to one size before it");
+    }
+    return shared.params;
+  }
+
+  void check_bytes(const ImageShape& shape, std::size_t each) const {
+    const std::uint64_t pixels = std::uint64_t(shape.height) * std::uint64_t(shape.width);
+    if (pixels > check_.max_sample_bytes / (std::uint64_t(shape.channels) * each))
+      throw Error(Errc::limit_exceeded,
+                  "an image of " + std::to_string(shape.width) + "x" + std::to_string(shape.height) + "x" +
+                      std::to_string(shape.channels) +
+                      " bytes is larger than `max_sample_bytes` = " + std::to_string(check_.max_sample_bytes));
+  }
+
+  // Executes what is folded so far into a whole image, and starts again from it.
+  void flush() {
+    if (decoding_ == nullptr && op_.plain() && op_.box.size() == op_.source.size()) return;
+    const ImageShape shape = op_.shape();
+    auto* out = run_.arena.allocate(static_cast<std::size_t>(shape.height) * static_cast<std::size_t>(shape.width) *
+                                    shape.pixel_bytes());
+    const std::string* const at = run_.at;  // the stage that needs it still has things to say
+    execute(out);
+    run_.at = at;
+    decoding_ = nullptr;
+    pixels_ = whole(out, shape);
+    op_ = ImageOp(shape);
+  }
+
+  void execute(std::byte* out) {
+    Pixels box;
+    if (decoding_ != nullptr) {
+      const bool all = op_.box.size() == op_.source.size();
+      run_.at = &step_.decoder_label;
+      box = decoding_->decode(op_.box, check_.verify, op_.plain() && all ? out : nullptr, run_.arena);
+    } else {
+      const auto pixel = static_cast<std::ptrdiff_t>(pixels_.shape.pixel_bytes());
+      box = {pixels_.data + op_.box.top * pixels_.stride + op_.box.left * pixel,
+             pixels_.stride,
+             {op_.box.height, op_.box.width, pixels_.shape.channels, pixels_.shape.element}};
+    }
+    run_.at = &step_.label;
+    if (!op_.plain()) {
+      step_.executor->run(box, op_, out, run_.arena);
+    } else if (reinterpret_cast<const std::byte*>(box.data) != out) {
+      const auto row = static_cast<std::size_t>(box.shape.width) * box.shape.pixel_bytes();
+      for (std::int32_t y = 0; y < box.shape.height; ++y)
+        std::memcpy(out + static_cast<std::size_t>(y) * row, box.data + y * box.stride, row);
+    }
+  }
+
+  ChainRun& run_;
+  const Step& step_;
+  const CheckOptions& check_;
+  ImageDecoding* decoding_;
+  Pixels pixels_;
+  ImageOp op_;
+};
+
+}  // namespace
+
+void run_fold(ChainRun& run, const Step& step, std::size_t number, const Place& place, std::uint64_t seed,
+              const CheckOptions& check) {
+  Fold fold(run, step, number, check);
+  for (const FoldPart& part : step.parts) {
+    run.at = &part.label;
+    fold.add(part, Rng(seed, part.key, place));
+    run.at = &step.label;
+  }
+  fold.finish();
+}
+
+}  // namespace penstock::detail

@@ -1,0 +1,171 @@
+#include <penstock/pipeline.hpp>
+
+#include "chain/chain.hpp"
+#include "pipeline/block_cost.hpp"
+#include "pipeline/pipeline_data.hpp"
+#include "pipeline/shard.hpp"
+
+namespace penstock {
+
+namespace {
+
+using detail::Step;
+
+std::string where(const detail::Chain& chain, const Step& step) {
+  if (!chain.data().batch || (step.homes.empty() && step.varying_homes.empty())) return "";
+  std::string fields;
+  for (const auto* homes : {&step.homes, &step.varying_homes})
+    for (const Step::Home& home : *homes) fields += (fields.empty() ? "" : ", ") + chain.data().schema[home.row].name;
+  return "; writes " + fields + (chain.data().settled() ? " where it waits for its place" : " into the batch");
+}
+
+// What becomes of fields whose size differs from sample to sample, and what ends a batch.
+std::string describe(const detail::PipelineData& data) {
+  std::string text;
+  for (const Field& field : data.schema) {
+    if (field.collate.kind == Collate::Kind::ragged) text += "; " + field.name + " is ragged";
+    if (field.collate.kind != Collate::Kind::pad) continue;
+    text += "; " + field.name + " is padded to " +
+            (field.collate.to == 0 ? "the longest row" : std::to_string(field.collate.to));
+  }
+  const BatchOptions& options = data.batch->options;
+  if (options.most_tokens != 0)
+    text += "; at most " + std::to_string(options.most_tokens) + " elements of " + options.tokens;
+  if (options.most_bytes != 0) text += "; at most " + std::to_string(options.most_bytes) + " bytes";
+  if (data.bucket)
+    text += "; of " + std::to_string(data.bucket->options.window) +
+            " consecutive samples, which wait for each other, those of like " + data.bucket->field + " stand together";
+  return text;
+}
+
+std::string describe(const Step& step, const CheckOptions& check) {
+  switch (step.kind) {
+    case Step::Kind::read:
+      return "read " + step.schema.to_string();
+    case Step::Kind::select:
+      return step.label + ": " + step.schema.to_string();
+    case Step::Kind::draws:
+      return step.label + ": for the stages behind batch";
+    case Step::Kind::cache:
+      return step.label + ": what stands before it is run for records that it does not have";
+    case Step::Kind::filter:
+      return step.label + ": leaves samples behind";
+    case Step::Kind::flat_map:
+      return step.label + ": makes any number of samples of one -> " + step.schema.to_string();
+    case Step::Kind::map:
+      return step.label + " -> " + step.schema.to_string();
+    case Step::Kind::field_map:
+      return step.label + (step.field_map->in_place ? ": in place -> " : " -> ") + step.schema.to_string();
+    case Step::Kind::image:
+      break;
+  }
+  std::string text = step.label;
+  const std::size_t stages = step.parts.size() + (step.decoder != nullptr ? 1 : 0);
+  if (stages > 1) text += check.fold ? ": one operation" : ": one at a time, on whole images (.fold = false)";
+  if (step.decoder != nullptr && check.fold && !step.parts.empty())
+    text += check.verify ? "; everything is decoded to its end (.verify)"
+                         : "; only the region that is needed is decoded, damage elsewhere is left to the "
+                           "source's checksum, if it has one";
+  std::string shared;
+  bool nearest = false;
+  for (const detail::FoldPart& part : step.parts) {
+    nearest = nearest || part.filter == Filter::nearest;
+    if (part.draw == detail::FoldPart::Draw::follow) shared = "; draws are those of the first field";
+  }
+  if (nearest) text += "; resampled by nearest";
+  return text + shared + " -> " + step.result.name + ": " + std::string(to_string(step.result.dtype)) +
+         step.result.shape.to_string();
+}
+
+std::string describe(const detail::DeviceStep& step) {
+  std::string made;
+  for (std::size_t i = 0; i < step.out.size(); ++i)
+    if (step.made[i])
+      made += (made.empty() ? "" : ", ") + step.out[i].name + ": " + std::string(to_string(step.out[i].dtype)) +
+              step.out[i].shape.to_string();
+  return step.label + ": on the loader's device, whole batches -> " + (made.empty() ? "nothing" : made);
+}
+
+std::string rows_text(std::uint64_t first, std::uint64_t count) {
+  if (count == 0) return "no row";
+  if (count == 1) return "row " + std::to_string(first);
+  return "rows " + std::to_string(first) + " to " + std::to_string(first + count - 1);
+}
+
+std::string describe(const detail::PipelineData& d, const Shard& shard) {
+  std::string text = "rank " + std::to_string(shard.rank) + " of " + std::to_string(shard.world);
+  if (d.fixed_steps() != 0)
+    text += ", an epoch is " + std::to_string(d.fixed_steps()) + " batches of one pass over the data after the other";
+  if (!d.batch || shard.world == 1) return text;
+  const std::uint64_t rows = d.batch->rows, steps = d.steps();
+  const detail::RowRange part = detail::balanced_part(rows, shard);
+  text += ": " + rows_text(part.first, part.count) + " of the " + std::to_string(rows) + " of each batch";
+  if (steps == 0 || d.global_valid(steps - 1) == rows) return text;
+  const detail::RankRows last = d.rank_rows({.number = steps - 1, .position = (steps - 1) * rows});
+  text += ", " + rows_text(last.first - (steps - 1) * rows, last.valid) + " of the last one's";
+  if (last.rows > last.valid) text += ", and padding";
+  return text;
+}
+
+}  // namespace
+
+std::string Pipeline::plan() const {
+  const detail::PipelineData& d = *data_;
+  const detail::Chain chain(data_);
+  std::string out = "source  " + d.source->name() + (d.source->file().empty() ? "" : " " + d.source->file()) + ": " +
+                    (d.source->is_stream() ? "records in order" : std::to_string(d.source_size) + " records") + "\n";
+  for (const std::string& note : d.source->notes()) out += "        " + note + "\n";
+  if (const std::string blocks = detail::describe_blocks(d); !blocks.empty()) out += "blocks  " + blocks + "\n";
+  for (const detail::BoundOrder& o : d.orders) out += "order   " + o.label + "\n";
+  if (d.stream_window != 0) out += "order   shuffle inside blocks of " + std::to_string(d.stream_window) + " records\n";
+  if (d.source->is_stream())
+    out += "epoch   until the stream ends; a resume " +
+           std::string(d.source->can_seek() ? "seeks" : "reads all records before it once more") + "; seed " +
+           std::to_string(d.seed_value()) + "\n";
+  else
+    out += "epoch   " + std::to_string(d.size) + (d.filters || d.flat_maps ? " positions" : " samples") + ", seed " +
+           std::to_string(d.seed_value()) + "\n";
+  for (const Step& step : chain.steps()) {
+    out += "stage   " + describe(step, d.check_value()) + where(chain, step) + "\n";
+    if (step.kind == Step::Kind::cache)
+      for (const std::string& note : d.source->cache_notes()) out += "        " + note + "\n";
+  }
+  if (d.batch) {
+    const char* tail = d.batch->options.tail == Tail::keep   ? "kept"
+                       : d.batch->options.tail == Tail::drop ? "dropped"
+                                                             : "padded, with mask";
+    out += "batch   " + std::string(d.bounded ? "at most " : "") + std::to_string(d.batch->rows) + " rows, ";
+    if (d.settled())
+      out += "settled: what is left of the samples is copied in order, once" +
+             (d.fixed_steps() != 0
+                  ? "; " + std::to_string(d.fixed_steps()) + " an epoch"
+                  : "; only the epoch's end tells how many there are; the last batch, where incomplete, is " +
+                        std::string(tail));
+    else
+      out += std::to_string(d.steps()) + " an epoch";
+    if (!d.settled() && d.fixed_steps() == 0 && d.size % d.batch->rows != 0)
+      out += "; the last one, of " + std::to_string(d.size % d.batch->rows) + " rows, is " + tail;
+    out += describe(d) + "\n";
+  }
+  if (d.device)
+    for (const detail::DeviceStep& step : d.device->steps) out += "behind  " + describe(step) + "\n";
+  if (d.shard) out += "shard   " + describe(d, *d.shard) + "\n";
+  const ErrorPolicy policy = d.policy_value();
+  switch (policy.policy) {
+    case OnError::fail:
+      out += "errors  the first bad sample in order ends the epoch\n";
+      break;
+    case OnError::replace:
+      out += "errors  a bad sample is replaced by another of the same order\n";
+      break;
+    case OnError::mask:
+      out += "errors  a bad sample becomes zeros with mask 0\n";
+      break;
+    case OnError::drop:
+      out += "errors  a bad sample is left out\n";
+      break;
+  }
+  return out;
+}
+
+}  // namespace penstock

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstddef>
+
+#include <penstock/sample.hpp>
+#include <penstock/schema.hpp>
+
+#include "data/scratch.hpp"
+
+namespace penstock::detail {
+
+/// The cells of one record after the other. `fields` must outlive it.
+class OneRecord final : public Cells {
+ public:
+  explicit OneRecord(const Schema& fields) {
+    schema = &fields;
+    cells.resize(fields.size());
+  }
+  void clear() {
+    arena_.reset();
+    for (Cell& cell : cells) cell = {};
+  }
+
+ protected:
+  std::byte* scratch(std::size_t bytes) override { return arena_.allocate(bytes); }
+
+ private:
+  ScratchArena arena_;
+};
+
+}  // namespace penstock::detail

@@ -1,0 +1,90 @@
+#include "data/scratch.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include <penstock/error.hpp>
+#include <penstock/memory.hpp>
+
+#include "base/alignment.hpp"
+
+namespace penstock::detail {
+
+ScratchArena::~ScratchArena() { free_blocks(); }
+
+void ScratchArena::free_blocks() noexcept {
+  for (const Block& b : blocks_) host_memory().deallocate(b.data, b.bytes, alignment);
+  blocks_.clear();
+  capacity_ = 0;
+}
+
+void ScratchArena::add_block(std::size_t bytes) {
+  auto* data = static_cast<std::byte*>(host_memory().allocate(bytes, alignment));
+  try {
+    blocks_.push_back({data, bytes});
+  } catch (...) {
+    host_memory().deallocate(data, bytes, alignment);
+    throw;
+  }
+  capacity_ += bytes;
+}
+
+// All that is allowed, at once. A system that promises no more than it has may refuse; then it goes on in small blocks.
+void ScratchArena::reserve_limit() {
+  try {
+    add_block(limit_ / alignment * alignment);
+  } catch (const Error&) {
+  }
+}
+
+std::size_t ScratchArena::in_use() const noexcept {
+  std::size_t bytes = used_;
+  for (std::size_t i = 0; i < std::min(current_, blocks_.size()); ++i) bytes += blocks_[i].bytes;
+  return bytes;
+}
+
+std::byte* ScratchArena::allocate(std::size_t bytes) {
+  if (bytes > std::numeric_limits<std::size_t>::max() / 4)
+    throw Error(Errc::limit_exceeded, "a value of " + std::to_string(bytes) + " bytes");
+  const std::size_t need = std::max(aligned(bytes), alignment);
+  if (blocks_.empty() && limit_ != no_limit && need <= limit_) reserve_limit();
+  const std::size_t before = in_use();
+  while (current_ < blocks_.size() && blocks_[current_].bytes - used_ < need) {
+    ++current_;
+    used_ = 0;
+  }
+  if (current_ == blocks_.size()) {
+    if (before == 0) {  // blocks that nobody uses must not keep a larger one from its place
+      free_blocks();
+      current_ = used_ = 0;
+    }
+    if (need > limit_ || capacity_ > limit_ - need)
+      throw Error(Errc::out_of_memory, "a sample needs " + std::to_string(before + need) +
+                                           " bytes of working memory, but the byte budget leaves " +
+                                           std::to_string(limit_) +
+                                           " a runner; raise `memory`, or lower `threads`, `depth` or the batch size");
+    add_block(std::max(need, std::min(least_block_, limit_ - capacity_)));
+  }
+  std::byte* out = blocks_[current_].data + used_;
+  used_ += need;
+  peak_ = std::max(peak_, in_use());
+  return out;
+}
+
+void ScratchArena::reset() {
+  if (blocks_.size() > 1) {
+    const std::size_t bytes = capacity_;
+    free_blocks();
+    current_ = used_ = 0;
+    add_block(bytes);
+    return;
+  }
+  current_ = used_ = 0;
+}
+
+void ScratchArena::rewind(Mark mark) noexcept {
+  current_ = mark.block;
+  used_ = mark.used;
+}
+
+}  // namespace penstock::detail

@@ -1,0 +1,86 @@
+#include "data/slot_arena.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <string>
+
+#include <penstock/error.hpp>
+
+#include "base/alignment.hpp"
+
+namespace penstock::detail {
+
+namespace {
+constexpr std::size_t least_block = 64 << 10;
+constexpr std::size_t page = 4096;  // blocks begin at one, as slots do
+}  // namespace
+
+SlotArena::~SlotArena() { free_blocks(); }
+
+void SlotArena::free_blocks() noexcept {
+  for (const auto& block : blocks_) memory_->deallocate(block->data, block->bytes, page);
+  blocks_.clear();
+  capacity_ = 0;
+  current_.store(nullptr, std::memory_order_relaxed);
+}
+
+std::byte* SlotArena::append(std::size_t bytes) {
+  if (bytes > no_limit / 4) throw Error(Errc::limit_exceeded, "a row of " + std::to_string(bytes) + " bytes");
+  const std::size_t need = std::max<std::size_t>(aligned(bytes), alignment);
+  // Counted first, and against the sum: which row finds no room may differ, that one does not.
+  if (used_.fetch_add(need, std::memory_order_relaxed) + need > limit_)
+    throw Error(Errc::out_of_memory, "the rows of the batch need more than the " + std::to_string(limit_) +
+                                         " bytes that `memory` leaves for fields of any size in each batch; raise it, "
+                                         "or lower `depth` or the batch size, or bound the batch with `.most_bytes`");
+  for (Block* block = current_.load(std::memory_order_acquire);;) {
+    if (block != nullptr) {
+      const std::size_t at = block->used.fetch_add(need, std::memory_order_relaxed);
+      if (at <= block->bytes && need <= block->bytes - at) return block->data + at;
+    }
+    block = add_block(block, need);
+  }
+}
+
+// Another one may have done it meanwhile.
+SlotArena::Block* SlotArena::add_block(const Block* full, std::size_t need) {
+  const std::lock_guard lock(mutex_);
+  if (Block* const now = current_.load(std::memory_order_relaxed); now != full) return now;
+  std::size_t bytes = std::max({need, least_block, capacity_});
+  std::byte* data = nullptr;
+  if (limit_ != no_limit && blocks_.empty()) {
+    // A system that promises no more than it has may refuse; then it goes on in small blocks.
+    const std::size_t all = limit_ / alignment * alignment;
+    try {
+      data = static_cast<std::byte*>(memory_->allocate(all, page));
+      bytes = all;
+    } catch (const Error&) {
+    }
+  }
+  if (data == nullptr) data = static_cast<std::byte*>(memory_->allocate(bytes, page));
+  try {
+    blocks_.push_back(std::make_unique<Block>(data, bytes));
+  } catch (...) {
+    memory_->deallocate(data, bytes, page);
+    throw;
+  }
+  capacity_ += bytes;
+  current_.store(blocks_.back().get(), std::memory_order_release);
+  return blocks_.back().get();
+}
+
+void SlotArena::reset() noexcept {
+  const std::size_t used = std::min(used_.exchange(0, std::memory_order_relaxed), capacity_);
+  if (used > peak()) peak_.store(used, std::memory_order_relaxed);
+  if (blocks_.size() > 1) {
+    const std::size_t bytes = capacity_;
+    free_blocks();
+    try {
+      add_block(nullptr, bytes);
+    } catch (...) {  // the next append tries again
+    }
+    return;
+  }
+  if (!blocks_.empty()) blocks_.front()->used.store(0, std::memory_order_relaxed);
+}
+
+}  // namespace penstock::detail

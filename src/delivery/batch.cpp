@@ -1,0 +1,125 @@
+#include <penstock/batch.hpp>
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <utility>
+
+#include <penstock/error.hpp>
+
+#include "delivery/lease.hpp"
+
+namespace penstock {
+
+namespace {
+const detail::Lease& need(const std::unique_ptr<detail::Lease>& lease) {
+  if (lease == nullptr) throw Error(Errc::closed, "the batch was released, or moved away");
+  return *lease;
+}
+}  // namespace
+
+Batch::Batch() noexcept = default;
+Batch::Batch(std::unique_ptr<detail::Lease> lease) noexcept : lease_(std::move(lease)) {}
+Batch::Batch(Batch&&) noexcept = default;
+Batch& Batch::operator=(Batch&&) noexcept = default;
+Batch::~Batch() = default;
+
+const Schema& Batch::schema() const { return need(lease_).schema(); }
+
+TensorView Batch::operator[](std::string_view field) const {
+  const detail::Lease& lease = need(lease_);
+  const Schema& schema = lease.schema();
+  const std::size_t slot = schema.slot(field);
+  std::array<std::int64_t, Shape::max_rank + 1> dims{};
+  const Shape& row = schema[slot].shape;
+  dims[0] = static_cast<std::int64_t>(size());
+  for (std::size_t i = 0; i < row.rank(); ++i) dims[i + 1] = row[i];
+  const detail::RowField& how = lease.layout().row()[slot];
+  std::byte* data = nullptr;
+  switch (how.kind) {
+    case detail::RowField::Kind::ragged:
+      throw Error(Errc::unsupported, "the rows of field \"" + std::string(field) +
+                                         "\" are of differing sizes and no one tensor; use batch.ragged(field)");
+    case detail::RowField::Kind::longest:
+      data = lease.layout().padded(lease.info(), slot).data;
+      dims[1] = lease.layout().padded(lease.info(), slot).longest;
+      break;
+    case detail::RowField::Kind::padded:
+      dims[1] = how.to;
+      [[fallthrough]];
+    case detail::RowField::Kind::dense:
+      data = lease.layout().place(lease.fields(), slot, 0);
+  }
+  return {data, schema[slot].dtype, Shape(std::span<const std::int64_t>(dims.data(), row.rank() + 1))};
+}
+
+namespace {
+
+// Its slot in the batch as the pipeline made it: what is known of rows of any size is numbered by that.
+std::size_t made_slot(const detail::Lease& lease, std::string_view field) {
+  const std::size_t slot = lease.schema().slot(field);
+  if (const auto made = lease.data().schema.find(field))
+    if (lease.data().schema[*made].collate == lease.schema()[slot].collate) return *made;
+  throw Error(Errc::unsupported, "field \"" + std::string(field) + "\" is made behind batch, where its rows are all " +
+                                     lease.schema()[slot].shape.to_string());
+}
+
+}  // namespace
+
+RaggedRows Batch::ragged(std::string_view field) const {
+  const detail::Lease& lease = need(lease_);
+  const std::size_t slot = made_slot(lease, field);
+  const detail::BatchLayout& layout = lease.made_layout();
+  if (layout.row()[slot].kind != detail::RowField::Kind::ragged)
+    throw Error(Errc::unsupported,
+                "field \"" + std::string(field) + "\" is not ragged; batch[field] is all of its rows");
+  return {lease.data().schema[slot].name, lease.data().schema[slot].dtype, layout.varying_rows(lease.info(), slot),
+          layout.lengths(lease.info(), slot)};
+}
+
+PackedTensor Batch::packed(std::string_view field) const {
+  const RaggedRows rows = ragged(field);
+  const auto packed = lease_->packed(made_slot(*lease_, field));
+  if (!packed)
+    throw Error(Errc::unsupported,
+                "on the host the rows of field \"" + std::string(field) +
+                    "\" are not packed; batch.ragged(field).packed() copies them one behind the other");
+  return {{packed->data, rows.dtype(), Shape{packed->elements}},
+          {packed->table, DType::i64, Shape{static_cast<std::int64_t>(rows.size()) + 1}}};
+}
+
+std::span<const std::int64_t> Batch::lengths(std::string_view field) const {
+  const detail::Lease& lease = need(lease_);
+  const std::size_t slot = made_slot(lease, field);
+  if (lease.made_layout().row()[slot].kind == detail::RowField::Kind::dense)
+    throw Error(Errc::unsupported, "field \"" + std::string(field) +
+                                       "\" is neither ragged nor padded: its rows are all " +
+                                       lease.data().schema[slot].shape.to_string());
+  return lease.made_layout().lengths(lease.info(), slot);
+}
+
+Device Batch::device() const { return need(lease_).device(); }
+void Batch::also_used_on(StreamRef stream) {
+  need(lease_);
+  lease_->also_used_on(stream);
+}
+
+std::uint64_t Batch::size() const noexcept { return lease_ == nullptr ? 0 : lease_->info().rows; }
+std::uint64_t Batch::global_size() const noexcept {
+  if (lease_ == nullptr) return 0;
+  const detail::PipelineData& data = lease_->data();
+  if (!data.settled()) return data.global_valid(number());
+  // Where ranks share a settled batch, all of them are full.
+  return data.shard_value().world > 1 ? data.batch->rows : std::max(lease_->info().valid, lease_->info().of_all);
+}
+std::span<const std::uint64_t> Batch::indices() const noexcept {
+  return lease_ == nullptr ? std::span<const std::uint64_t>{} : std::span(lease_->info().indices.data(), size());
+}
+std::span<const std::uint8_t> Batch::mask() const noexcept {
+  return lease_ == nullptr ? std::span<const std::uint8_t>{} : std::span(lease_->info().mask.data(), size());
+}
+std::uint64_t Batch::epoch() const noexcept { return lease_ == nullptr ? 0 : lease_->info().epoch; }
+std::uint64_t Batch::number() const noexcept { return lease_ == nullptr ? 0 : lease_->info().number; }
+void Batch::release() noexcept { lease_.reset(); }
+
+}  // namespace penstock

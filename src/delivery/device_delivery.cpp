@@ -1,0 +1,406 @@
+#include "delivery/device_delivery.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "base/failure.hpp"
+#include "delivery/device_lane.hpp"
+#include "delivery/device_lease.hpp"
+#include "delivery/device_parts.hpp"
+#include "delivery/device_ring.hpp"
+#include "delivery/host_delivery.hpp"
+
+namespace penstock::detail {
+
+namespace {
+
+// What the submitter has made, in order: a batch, or the end of an epoch.
+struct Submitted {
+  DeviceSlot* batch = nullptr;
+  std::optional<EpochEnd> end = {};
+};
+
+// A slot of the host's that the device reads.
+struct Sent {
+  Slot* slot;
+  std::size_t number;  // in the engine's ring
+};
+
+// Who calls devices enters them: once where there is one, each in turn where there are several.
+class Entry {
+ public:
+  explicit Entry(const DeviceModels& devices) : devices_(devices) {}
+  void enter(std::size_t number) {
+    if (devices_.size() == 1 && entered_) return;
+    static_cast<void>(devices_[number]->enter());
+    entered_ = true;
+  }
+
+ private:
+  const DeviceModels& devices_;
+  bool entered_ = false;
+};
+
+// Two threads beside the caller's, the only ones that call the device. The submitter takes batches from the engine as a
+// consumer would, and enqueues their copies; the reaper gives their slots back to the engine once they are read. One
+// thread for both would leave gaps between copies.
+class DeviceDelivery final : public Delivery {
+ public:
+  DeviceDelivery(DeviceModels devices, std::shared_ptr<Engine> engine, std::shared_ptr<const PipelineData> data,
+                 const DeviceDeliveryOptions& options)
+      : engine_(std::move(engine)),
+        slots_(engine_->slots().depth()),
+        epochs_(options.epochs),
+        settled_(data->settled()),
+        ring_(std::make_shared<DeviceRing>(std::move(devices), std::move(data), engine_->slots().layout(),
+                                           options.grows ? std::min(options.depth, 2u) : options.depth, options.depth,
+                                           options.memory)) {
+    for (std::size_t i = 0; i < ring_->devices().size(); ++i)
+      lanes_.push_back(std::make_unique<DeviceLane>(*ring_, i, engine_->slots().layout(), slots_, options.rows_limit));
+    made_.reserve(2 * ring_->most());
+    sent_.reserve(slots_);
+    stuck_.reserve(ring_->most());
+  }
+  ~DeviceDelivery() override {
+    DeviceDelivery::close();
+    lanes_.clear();  // the engine's slots go next: nothing may read them still
+  }
+
+  std::size_t parts() const noexcept override { return lanes_.size(); }
+  void check(std::span<const StreamRef> streams) const override {
+    for (std::size_t i = 0; i < lanes_.size(); ++i) check_device_stream(lanes_[i]->device(), streams[i]);
+  }
+
+  void seek(const Cursor& cursor, const QuotaCount& count) override {
+    Lock lock(ring_->mutex);
+    paused_ = true;
+    lock.unlock();
+    engine_->interrupt();
+    lock.lock();
+    ring_->changed.notify_all();
+    // Not for the device: what it reads still comes back to the engine when it has.
+    ring_->changed.wait(lock, [this] { return !submitting_ && !(reaping_ && reaping_failed_); });
+    recover(lock);
+    give_up(lock);
+    ring_->tell_of_lost(lock);
+    ring_->clear_failure(lock);
+    behind_failure_.reset();
+    finished_ = false;
+    epoch_ = cursor.epoch;
+    lock.unlock();
+    engine_->seek(cursor, count);
+    lock.lock();
+    begin_threads();
+    paused_ = false;
+    ring_->changed.notify_all();
+  }
+
+  BatchInfo* wait(std::uint64_t) override {
+    Lock lock(ring_->mutex);
+    for (;;) {
+      if (engine_->stopped()) return nullptr;
+      ring_->tell_of_lost(lock);                       // at once: no batch that is ready has to do with it
+      if (!made_.empty()) return made_.front().batch;  // none: an epoch's end
+      if (ring_->failure(lock)) throw Error(*ring_->failure(lock));
+      if (starved_ && ring_->leased(lock) == ring_->usable(lock)) {
+        if (grow(lock)) continue;
+        throw LeasesExhausted(Errc::leases_exhausted, "the caller holds all " + std::to_string(ring_->leased(lock)) +
+                                                          " batches on " + names_of(ring_->devices()) +
+                                                          "; let some go, or raise `device_depth`" + why_not_);
+      }
+      ring_->changed.wait(lock);
+    }
+  }
+
+  std::optional<Cursor> behind_failure() const override {
+    const Lock lock(ring_->mutex);
+    return ring_->failure(lock) ? behind_failure_ : std::nullopt;
+  }
+
+  std::optional<EpochEnd> take_epoch_end(std::uint64_t epoch) override {
+    const Lock lock(ring_->mutex);
+    if (engine_->stopped() || made_.empty() || !made_.front().end || made_.front().end->epoch != epoch)
+      return std::nullopt;
+    std::optional<EpochEnd> end = std::move(made_.front().end);
+    made_.erase(made_.begin());
+    --ends_;
+    ring_->changed.notify_all();
+    return end;
+  }
+
+  std::unique_ptr<Lease> make_lease(std::size_t part) override { return std::make_unique<DeviceLease>(ring_, part); }
+
+  void arrive(BatchInfo& batch, std::span<const StreamRef> streams) override {
+    for (std::size_t i = 0; i < lanes_.size(); ++i) {
+      const DeviceModel::Event& ready = *static_cast<DeviceSlot&>(batch).parts[i].ready;
+      DeviceModel& device = lanes_[i]->device();
+      const Entered entered(device);
+      if (streams[i].device() == host())
+        device.synchronize(ready);
+      else
+        device.wait(streams[i], ready);
+    }
+  }
+
+  void take(std::span<const std::unique_ptr<Lease>> leases, BatchInfo& batch,
+            std::span<const StreamRef> streams) noexcept override {
+    auto& slot = static_cast<DeviceSlot&>(batch);
+    for (std::size_t i = 0; i < lanes_.size(); ++i) static_cast<DeviceLease&>(*leases[i]).take(slot, streams[i]);
+    const Lock lock(ring_->mutex);
+    made_.erase(made_.begin());
+    ring_->lease(lock, slot);
+  }
+
+  void skip(BatchInfo& batch) noexcept override {
+    const Lock lock(ring_->mutex);
+    made_.erase(made_.begin());
+    ring_->put_back(lock, static_cast<DeviceSlot&>(batch));
+  }
+
+  void stop() noexcept override {
+    engine_->stop();
+    { const Lock lock(ring_->mutex); }
+    ring_->changed.notify_all();
+  }
+
+  void close() noexcept override {
+    stop();
+    {
+      const Lock lock(ring_->mutex);
+      closing_ = true;
+    }
+    ring_->changed.notify_all();
+    // Before the engine, which has one consumer.
+    if (submitter_.joinable()) submitter_.join();
+    engine_->close();
+    if (reaper_.joinable()) reaper_.join();
+    Lock lock(ring_->mutex);
+    give_up(lock);
+  }
+
+  void describe(Report& report) const override {
+    if (lanes_[0]->device().is_host())
+      describe_host(report);
+    else
+      report.device = names_of(ring_->devices()) + " (" + lanes_[0]->device().name() + ")";
+    std::size_t depth = 0;
+    {
+      const Lock lock(ring_->mutex);
+      depth = ring_->depth(lock);
+    }
+    for (std::size_t i = lanes_.size(); i-- > 0;) lanes_[i]->describe(report, depth);
+    if (depth < ring_->most())
+      report.notes.push_back("on the device are " + std::to_string(depth) + " batches of " +
+                             std::to_string(ring_->most()) + " there may be: no caller had to wait for more");
+  }
+
+ private:
+  using Lock = DeviceRing::Lock;
+
+  void begin_threads() {
+    try {
+      if (!submitter_.joinable()) submitter_ = std::thread([this] { submit(); });
+      if (!reaper_.joinable()) reaper_ = std::thread([this] { reap(); });
+    } catch (const std::system_error& error) {
+      throw Error(Errc::limit_exceeded,
+                  std::string("the two threads that serve a device could not be started: ") + error.what());
+    }
+  }
+
+  // One more batch on the device, where there may be more and is memory for it.
+  bool grow(Lock& lock) {
+    if (!ring_->can_grow(lock)) return false;
+    lock.unlock();
+    bool grown = true;
+    try {
+      ring_->grow();
+      why_not_.clear();
+    } catch (const Error& error) {
+      if (error.code() != Errc::out_of_memory) throw;
+      why_not_ = "; there was no memory for more: " + error.cause();
+      grown = false;
+    }
+    lock.lock();
+    return grown;
+  }
+
+  // What was in the device's hands when it failed is ours again once it does nothing. @throws Error(device).
+  void recover(Lock& lock) {
+    if (!reaping_failed_ && stuck_.empty()) return;
+    lock.unlock();
+    for (const auto& lane : lanes_) lane->recover();
+    lock.lock();
+    for (const Sent& sent : sent_) engine_->release(*sent.slot);
+    in_flight_ -= sent_.size();
+    sent_.clear();
+    reaping_failed_ = false;
+    for (DeviceSlot* slot : stuck_) ring_->put_back(lock, *slot);
+    stuck_.clear();
+    ring_->changed.notify_all();
+  }
+
+  void give_up(Lock& lock) noexcept {
+    for (const Submitted& made : made_)
+      if (made.batch != nullptr) ring_->put_back(lock, *made.batch);
+    made_.clear();
+    ends_ = 0;
+  }
+
+  // -- the submitter --
+
+  bool may_submit() const noexcept {
+    return !paused_ && !finished_ && !engine_->stopped() && in_flight_ < slots_ && ends_ < ring_->most();
+  }
+
+  void submit() noexcept {
+    Lock lock(ring_->mutex);
+    Entry entry(ring_->devices());
+    for (;;) {
+      ring_->changed.wait(lock, [&] { return closing_ || (may_submit() && !ring_->failure(lock)); });
+      if (closing_) return;
+      submitting_ = true;
+      try {
+        submit_one(lock, entry);
+      } catch (...) {
+        const std::optional<Error> error = described_error("device");
+        if (!lock.owns_lock()) lock.lock();
+        ring_->fail(lock, error);
+      }
+      submitting_ = false;
+      ring_->changed.notify_all();
+    }
+  }
+
+  void submit_one(Lock& lock, Entry& entry) {
+    lock.unlock();
+    Slot* const from = engine_->wait(epoch_);
+    if (from == nullptr) {
+      std::optional<EpochEnd> end = engine_->take_epoch_end(epoch_);
+      lock.lock();
+      if (!end) return;  // interrupted, or stopped
+      made_.push_back({.end = std::move(end)});
+      ++ends_;
+      return begin_epoch(epoch_ + 1);
+    }
+    lock.lock();
+    if (!ring_->has_free(lock)) {
+      starved_ = true;
+      ring_->changed.notify_all();
+      ring_->changed.wait(lock, [&] { return closing_ || paused_ || ring_->failure(lock) || ring_->has_free(lock); });
+      starved_ = false;
+    }
+    if (closing_ || paused_ || ring_->failure(lock)) return;
+    DeviceSlot& to = ring_->acquire(lock);
+    lock.unlock();
+    engine_->lease(*from);
+    // What is known of the batch goes with it; the slot gets another's room for the next one's.
+    std::swap(static_cast<BatchInfo&>(*from), static_cast<BatchInfo&>(to));
+    const Sent sent{from, number_of(*from)};
+    try {
+      if (lanes_.size() > 1) share_out(to, engine_->slots().layout(), ring_->made_layout());
+      for (std::size_t i = 0; i < lanes_.size(); ++i) {
+        entry.enter(i);
+        lanes_[i]->enqueue(from->data, sent.number, to);
+      }
+    } catch (...) {
+      const std::optional<Error> error = described_error("device");
+      lock.lock();
+      // How much of it the device has in work is not known.
+      ++in_flight_;
+      sent_.push_back(sent);
+      stuck_.push_back(&to);
+      reaping_failed_ = true;
+      if (!ring_->failure(lock)) behind_failure_ = to.next;
+      ring_->fail(lock, error);
+      return;
+    }
+    const std::uint64_t next = to.next.epoch;
+    lock.lock();
+    ++in_flight_;
+    sent_.push_back(sent);
+    made_.push_back({.batch = &to});
+    if (!settled_ && next != epoch_) begin_epoch(next);
+  }
+
+  void begin_epoch(std::uint64_t epoch) noexcept {
+    epoch_ = epoch;
+    finished_ = epochs_ != 0 && epoch_ >= epochs_;
+  }
+
+  std::size_t number_of(const Slot& slot) const {
+    const auto all = engine_->slots().all();
+    const auto at = std::find_if(all.begin(), all.end(), [&](const auto& s) { return s.get() == &slot; });
+    return static_cast<std::size_t>(at - all.begin());
+  }
+
+  // -- the reaper --
+
+  void reap() noexcept {
+    Lock lock(ring_->mutex);
+    Entry entry(ring_->devices());
+    for (;;) {
+      ring_->changed.wait(lock, [this] { return (closing_ && (sent_.empty() || reaping_failed_)) || can_reap(); });
+      if (!can_reap()) return;
+      const Sent sent = sent_.front();
+      reaping_ = true;
+      lock.unlock();
+      try {
+        for (std::size_t i = 0; i < lanes_.size(); ++i) {
+          entry.enter(i);
+          lanes_[i]->wait_until_read(sent.number);
+        }
+        for (const auto& lane : lanes_) lane->device().host_writes(sent.slot->data, engine_->slots().layout().bytes());
+        engine_->release(*sent.slot);
+        lock.lock();
+        sent_.erase(sent_.begin());
+        --in_flight_;
+      } catch (...) {
+        const std::optional<Error> error = described_error("device");
+        lock.lock();
+        reaping_failed_ = true;
+        ring_->fail(lock, error);
+      }
+      reaping_ = false;
+      ring_->changed.notify_all();
+    }
+  }
+  bool can_reap() const noexcept { return !sent_.empty() && !reaping_failed_; }
+
+  std::shared_ptr<Engine> engine_;
+  const std::size_t slots_;  // of the engine's ring
+  const std::uint64_t epochs_;
+  const bool settled_;
+  std::shared_ptr<DeviceRing> ring_;
+  std::vector<std::unique_ptr<DeviceLane>> lanes_;  // one for each device
+
+  // Under the ring's mutex:
+  std::vector<Submitted> made_;     // these never grow beyond what is reserved for them
+  std::vector<Sent> sent_;          // oldest first
+  std::vector<DeviceSlot*> stuck_;  // what a failed copy may write to
+  std::size_t in_flight_ = 0;       // of the engine's slots, those the device has
+  std::size_t ends_ = 0;            // of `made_`
+  std::uint64_t epoch_ = 0;         // that is submitted; the submitter's while it submits
+  bool paused_ = true, submitting_ = false, finished_ = false, closing_ = false;
+  bool reaping_ = false;
+  std::optional<Cursor> behind_failure_;  // of a batch that failed on its way
+  std::string why_not_;                   // it did not grow; the caller's
+  bool starved_ = false;                  // there is a batch, and no slot for it
+  bool reaping_failed_ = false;           // nothing is reaped before `recover`
+
+  std::thread submitter_, reaper_;
+};
+
+}  // namespace
+
+std::unique_ptr<Delivery> device_delivery(DeviceModels devices, std::shared_ptr<Engine> engine,
+                                          std::shared_ptr<const PipelineData> data,
+                                          const DeviceDeliveryOptions& options) {
+  return std::make_unique<DeviceDelivery>(std::move(devices), std::move(engine), std::move(data), options);
+}
+
+}  // namespace penstock::detail

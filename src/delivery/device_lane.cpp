@@ -1,0 +1,94 @@
+#include "delivery/device_lane.hpp"
+
+#include "base/profiled_range.hpp"
+
+namespace penstock::detail {
+
+DeviceLane::DeviceLane(DeviceRing& ring, std::size_t number, const BatchLayout& whole, std::size_t slots,
+                       std::size_t rows_limit)
+    : ring_(ring), device_(ring.device(number)), number_(number), whole_(whole) {
+  const Entered entered(device_);
+  if (const auto& program = ring_.data().device)
+    prep_.emplace(ring_.devices()[number], ring_.memory(number), program, ring_.made_layout(), ring_.layout());
+  if (whole_.row().appends()) rows_.emplace(ring_, number, whole_, slots, rows_limit);
+  copies_ = device_.make_stream("copy", DeviceModel::Priority::normal);
+  for (std::size_t i = 0; i < slots; ++i) copied_.push_back(device_.make_event());
+}
+
+// A device that fails has nothing in work.
+DeviceLane::~DeviceLane() {
+  try {
+    const Entered entered(device_);
+    device_.synchronize(copies_->ref());
+    if (prep_) device_.synchronize(prep_->stream());
+    copies_.reset();
+    copied_.clear();
+    rows_.reset();
+  } catch (...) {
+  }
+}
+
+void DeviceLane::enqueue(const std::byte* from, std::size_t slot, DeviceSlot& to) {
+  const ProfiledRange range("enqueue batch");
+  const StreamRef copies = copies_->ref(), writes = prep_ ? prep_->stream() : copies;
+  DevicePart& part = to.parts[number_];
+  const std::uint64_t rows = to.info(number_).rows;
+  DeviceModel::Event& copied = *copied_[slot];
+  for (std::size_t i = 0; i < part.users; ++i) device_.wait(writes, *part.released[i]);
+  // Of a batch whose rows found no room only what is known of it goes on.
+  const bool whole = !to.overflow;
+  if (prep_ && whole) {
+    std::byte* const begun = prep_->begin(from, copies);
+    if (begun != from) copy(begun, from, part, rows);
+    prep_->finish(begun, copied, part, rows, copies);
+  } else {
+    if (rows_ && whole) rows_->enqueue(to, slot, part, to.info(number_), copies);
+    if (whole) copy(part.data, from, part, rows);
+    device_.record(copied, copies);
+    device_.record(*part.ready, writes);
+  }
+  part.users = 0;
+  part.written = true;
+}
+
+// All of it by one copy; of a batch that several devices share, this one's rows of each field.
+void DeviceLane::copy(std::byte* to, const std::byte* from, const DevicePart& part, std::uint64_t rows) const {
+  const BatchLayout& layout = ring_.made_layout();
+  const StreamRef copies = copies_->ref();
+  if (layout.rows() == whole_.rows()) {
+    if (layout.bytes() != 0) device_.copy(to, from, layout.bytes(), copies);
+    return;
+  }
+  for (std::size_t f = 0; f < layout.fields(); ++f) {
+    const std::size_t row = layout.row()[f].row_bytes;
+    if (row != 0 && rows != 0)
+      device_.copy(to + layout.offset(f), from + whole_.offset(f) + part.first * row, row * rows, copies);
+  }
+}
+
+void DeviceLane::wait_until_read(std::size_t slot) const {
+  const ProfiledRange range("wait until read");
+  device_.synchronize(*copied_[slot]);
+}
+
+void DeviceLane::recover() {
+  const Entered entered(device_);
+  device_.synchronize(copies_->ref());
+  if (!prep_) return;
+  device_.synchronize(prep_->stream());
+  prep_->forget();
+}
+
+void DeviceLane::describe(Report& report, std::size_t depth) const {
+  const std::string where = to_string(device_.device());
+  report.memory.insert(
+      report.memory.begin() + 1,
+      {device_.is_host() ? "batches behind the stages" : "batches on " + where, depth, ring_.layout().bytes()});
+  if (rows_)
+    report.memory.insert(report.memory.begin() + 2,
+                         {{"rows of any size on " + where, depth, rows_->capacity()},
+                          {"the same, pinned for " + where, copied_.size(), rows_->staged()}});
+  if (prep_) prep_->describe(report);
+}
+
+}  // namespace penstock::detail

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "delivery/device_prep.hpp"
+#include "delivery/device_ring.hpp"
+#include "delivery/device_rows.hpp"
+
+namespace penstock::detail {
+
+/// The way of batches to one device: its copy stream, the stages behind `batch`, and an event for each of the engine's
+/// slots that is recorded where it was read. Used by a loader's two threads and by whoever closes it; the device is
+/// entered already, but as said.
+class DeviceLane {
+ public:
+  /// Part `number` of each batch of `ring`; the engine has so many slots of that layout. Enters the device.
+  /// @throws Error(out_of_memory | device).
+  /// `rows_limit`: bytes of a batch for fields of any size.
+  DeviceLane(DeviceRing& ring, std::size_t number, const BatchLayout& whole, std::size_t slots, std::size_t rows_limit);
+  DeviceLane(const DeviceLane&) = delete;
+  DeviceLane& operator=(const DeviceLane&) = delete;
+  /// Waits until nothing reads the engine's slots any more. Enters the device.
+  ~DeviceLane();
+
+  DeviceModel& device() const noexcept { return device_; }
+  /// Enqueues all between the engine's slot `slot`, whose memory is `from`, and this device's part of `to`, of which
+  /// everything but its fields is there. @throws Error(device), or what a stage throws.
+  void enqueue(const std::byte* from, std::size_t slot, DeviceSlot& to);
+  /// The host waits until the engine's slot was read. Another thread than `enqueue`'s, which enqueued it before.
+  void wait_until_read(std::size_t slot) const;
+  /// After a failure: waits until nothing is in work. Enters the device. @throws Error(device).
+  void recover();
+
+  /// So many batches are there.
+  void describe(Report& report, std::size_t depth) const;
+
+ private:
+  void copy(std::byte* to, const std::byte* from, const DevicePart& part, std::uint64_t rows) const;
+
+  DeviceRing& ring_;
+  DeviceModel& device_;
+  const std::size_t number_;
+  const BatchLayout& whole_;
+  std::optional<DevicePrep> prep_;  // where there are stages behind `batch`
+  std::optional<DeviceRows> rows_;  // where there are fields of any size
+  std::unique_ptr<DeviceModel::Stream> copies_;
+  std::vector<std::unique_ptr<DeviceModel::Event>> copied_;  // of each of the engine's slots
+};
+
+}  // namespace penstock::detail

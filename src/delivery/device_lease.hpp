@@ -1,0 +1,89 @@
+#pragma once
+
+#include <unistd.h>
+
+#include <memory>
+#include <new>
+#include <utility>
+#include <vector>
+
+#include "delivery/device_ring.hpp"
+#include "delivery/lease.hpp"
+
+namespace penstock::detail {
+
+/// @throws Error(invalid_argument | unsupported) for a stream that batches of this device can't be used on.
+inline void check_device_stream(DeviceModel& device, StreamRef stream) {
+  if (stream.device() == host()) return;
+  if (stream.device() != device.device())
+    throw Error(Errc::invalid_argument,
+                "a stream of " + to_string(stream.device()) + " for batches on " + to_string(device.device()));
+  const Entered entered(device);
+  if (device.captures(stream))
+    throw Error(Errc::unsupported,
+                "the stream is being captured into a graph, which would repeat this batch for ever; take batches "
+                "outside of the capture");
+}
+
+/// A batch on a device in somebody's hands.
+class DeviceLease final : public Lease {
+ public:
+  /// Of what device `part` has.
+  DeviceLease(std::shared_ptr<DeviceRing> ring, std::size_t part)
+      : Lease(ring->data(), ring->layout(), ring->made_layout()),
+        ring_(std::move(ring)),
+        part_(part),
+        pid_(::getpid()) {
+    streams_.reserve(1);
+  }
+  ~DeviceLease() override {
+    if (slot_ == nullptr) return;
+    // In a forked child the mutex may be held by a thread that does not exist there, and the device is not ours.
+    if (::getpid() == pid_) {
+      ring_->give_back(*slot_, part_, streams_);
+    } else {
+      static_cast<void>(new (std::nothrow) std::shared_ptr<DeviceRing>(std::move(ring_)));
+    }
+  }
+
+  /// The host's stream: whoever has the batch has nothing in work on the device.
+  void take(DeviceSlot& slot, StreamRef stream) noexcept {
+    if (stream.device() != host()) streams_.push_back(stream);
+    slot_ = &slot;
+    hold(slot.info(part_), slot.parts[part_].data);
+  }
+  std::optional<Packed> packed(std::size_t field) const noexcept override {
+    for (const PackedField& table : slot_->parts[part_].tables)
+      if (table.field == field) return Packed{table.table, table.data, table.elements};
+    return std::nullopt;
+  }
+  Device device() const noexcept override { return ring_->device(part_).device(); }
+  void also_used_on(StreamRef stream) override {
+    if (::getpid() != pid_) throw Error(Errc::forked, "the device is the parent process's");
+    DeviceModel& device = ring_->device(part_);
+    DevicePart& part = slot_->parts[part_];
+    check_device_stream(device, stream);
+    if (stream.device() == host()) {
+      const Entered entered(device);
+      device.synchronize(*part.ready);
+      return;
+    }
+    const Entered entered(device);
+    // The handle of a default stream per thread is another stream on each, so who is known waits all the same.
+    for (const StreamRef known : streams_)
+      if (known.handle() == stream.handle()) return device.wait(stream, *part.ready);
+    if (part.released.size() == streams_.size()) part.released.push_back(device.make_event());
+    streams_.reserve(streams_.size() + 1);
+    device.wait(stream, *part.ready);
+    streams_.push_back(stream);
+  }
+
+ private:
+  std::shared_ptr<DeviceRing> ring_;
+  std::size_t part_;
+  DeviceSlot* slot_ = nullptr;
+  std::vector<StreamRef> streams_;
+  int pid_;
+};
+
+}  // namespace penstock::detail

@@ -1,0 +1,197 @@
+#include "delivery/device_prep.hpp"
+
+#include <limits>
+#include <string>
+#include <utility>
+
+#include <penstock/error.hpp>
+
+#include "base/failure.hpp"
+#include "base/profiled_range.hpp"
+
+namespace penstock::detail {
+
+namespace {
+
+std::size_t aligned_batch(std::size_t bytes) {
+  return (bytes + BatchLayout::field_alignment - 1) / BatchLayout::field_alignment * BatchLayout::field_alignment;
+}
+
+// Whether what a step makes of a field is what is delivered.
+bool makes_last(const DeviceProgram& program, std::size_t step, const std::string& field) {
+  for (std::size_t later = step + 1; later < program.steps.size(); ++later) {
+    const DeviceStep& s = program.steps[later];
+    const auto slot = s.out.find(field);
+    if (!slot || s.made[*slot]) return false;
+  }
+  return true;
+}
+
+std::size_t batch_bytes(const Field& field, std::uint64_t rows, const std::string& label) {
+  constexpr std::uint64_t most = std::numeric_limits<std::size_t>::max() / 16;
+  const std::uint64_t element = size_of(field.dtype), elements = field.shape.elements();
+  if (elements != 0 && (elements > most / element || rows > most / (elements * element)))
+    throw Error(Errc::limit_exceeded, "a batch of field \"" + field.name + "\", " +
+                                          std::string(to_string(field.dtype)) + field.shape.to_string() +
+                                          ", does not fit any memory")
+        .with_stage(label);
+  return static_cast<std::size_t>(elements * element * rows);
+}
+
+std::size_t bytes_between(const DeviceProgram& program, std::uint64_t rows) {
+  std::size_t bytes = 0;
+  for (std::size_t i = 0; i < program.steps.size(); ++i)
+    for (std::size_t slot = 0; slot < program.steps[i].out.size(); ++slot) {
+      const Field& field = program.steps[i].out[slot];
+      if (program.steps[i].made[slot] && !makes_last(program, i, field.name))
+        bytes += aligned_batch(batch_bytes(field, rows, program.steps[i].label));
+    }
+  return bytes;
+}
+
+}  // namespace
+
+std::size_t DevicePrep::bytes(const DeviceProgram& program, const BatchLayout& raw, bool on_host) {
+  return (on_host ? 0 : raw_batches * raw.bytes()) + bytes_between(program, raw.rows());
+}
+
+DevicePrep::DevicePrep(std::shared_ptr<DeviceModel> device, MemoryResource& memory,
+                       std::shared_ptr<const DeviceProgram> program, const BatchLayout& raw,
+                       const BatchLayout& delivered)
+    : device_(std::move(device)),
+      program_(std::move(program)),
+      raw_layout_(raw),
+      delivered_layout_(delivered),
+      resource_(memory),
+      between_bytes_(bytes_between(*program_, raw.rows())) {
+  const Entered entered(*device_);
+  prep_ = device_->make_stream("prep", DeviceModel::Priority::high);
+  if (!device_->is_host()) raws_.resize(raw_batches);
+  for (Raw& r : raws_) r.read = device_->make_event();
+  plan();
+  memory_bytes_ = bytes(*program_, raw, device_->is_host());
+  if (memory_bytes_ == 0) return;
+  memory_ = static_cast<std::byte*>(resource_.allocate(memory_bytes_, BatchLayout::field_alignment));
+  for (std::size_t i = 0; i < raws_.size(); ++i) raws_[i].data = memory_ + i * raw.bytes();
+  between_ = memory_ + raws_.size() * raw.bytes();
+}
+
+// Before the memory goes, what is enqueued is waited for.
+DevicePrep::~DevicePrep() {
+  try {
+    const Entered entered(*device_);
+    device_->synchronize(prep_->ref());
+    prep_.reset();
+    raws_.clear();
+  } catch (...) {  // a device that failed has nothing in work
+  }
+  if (memory_ != nullptr) resource_.deallocate(memory_, memory_bytes_, BatchLayout::field_alignment);
+}
+
+void DevicePrep::plan() {
+  using In = Where::In;
+  const auto place = [](const BatchLayout& layout, std::size_t slot, In in, const Field& field) {
+    const RowField& row = layout.row()[slot];
+    Shape shape = field.shape;
+    if (row.kind == RowField::Kind::padded) {
+      std::vector<std::int64_t> dims(shape.rank());
+      for (std::size_t i = 0; i < dims.size(); ++i) dims[i] = i == 0 ? row.to : shape[i];
+      shape = Shape(std::span<const std::int64_t>(dims));
+    }
+    return Where{in, layout.offset(slot), row.row_bytes, field.dtype, shape};
+  };
+  std::vector<Where> now;
+  for (std::size_t slot = 0; slot < program_->sample.size(); ++slot)
+    now.push_back(place(raw_layout_, slot, In::raw, program_->sample[slot]));
+  std::size_t between = 0;
+  for (std::size_t i = 0; i < program_->steps.size(); ++i) {
+    const DeviceStep& step = program_->steps[i];
+    Launch& launch = launches_.emplace_back();
+    launch.step = &step;
+    launch.in = now;
+    if (step.draws) launch.draws = {In::raw, raw_layout_.offset(*step.draws), step.draw_bytes, DType::u8, Shape{}};
+    for (std::size_t slot = 0; slot < step.out.size(); ++slot) {
+      const Field& field = step.out[slot];
+      if (!step.made[slot]) {
+        launch.out.push_back(now[step.in.slot(field.name)]);
+      } else if (makes_last(*program_, i, field.name)) {
+        launch.out.push_back(place(delivered_layout_, program_->delivered().slot(field.name), In::delivered, field));
+      } else {
+        const auto row_bytes = static_cast<std::size_t>(field.shape.elements() * size_of(field.dtype));
+        launch.out.push_back({In::between, between, row_bytes, field.dtype, field.shape});
+        between += aligned_batch(row_bytes * raw_layout_.rows());
+      }
+    }
+    launch.in_views.resize(launch.in.size());
+    launch.out_views.resize(launch.out.size());
+    now = launch.out;
+  }
+  for (std::size_t slot = 0; slot < program_->delivered().size(); ++slot)
+    if (now[slot].in == In::raw)
+      kept_.emplace_back(now[slot], place(delivered_layout_, slot, In::delivered, program_->delivered()[slot]));
+}
+
+TensorView DevicePrep::view(const Where& where, std::byte* raw, std::byte* delivered, std::uint64_t rows) const {
+  std::byte* const base = where.in == Where::In::raw ? raw : where.in == Where::In::between ? between_ : delivered;
+  std::array<std::int64_t, Shape::max_rank + 1> dims{};
+  dims[0] = static_cast<std::int64_t>(rows);
+  for (std::size_t i = 0; i < where.row.rank(); ++i) dims[i + 1] = where.row[i];
+  return {base + where.offset, where.dtype, Shape(std::span<const std::int64_t>(dims.data(), where.row.rank() + 1))};
+}
+
+std::byte* DevicePrep::begin(const std::byte* from, StreamRef copies) {
+  if (raws_.empty()) return const_cast<std::byte*>(from);
+  const Raw& raw = raws_[next_];
+  if (raw.used) device_->wait(copies, *raw.read);
+  return raw.data;
+}
+
+void DevicePrep::finish(std::byte* begun, DeviceModel::Event& copied, DevicePart& to, std::uint64_t rows,
+                        StreamRef copies) {
+  const StreamRef prep = prep_->ref();
+  if (raws_.empty()) {
+    run_stages(begun, to, rows);
+    device_->record(copied, prep);
+  } else {
+    Raw& raw = raws_[std::exchange(next_, (next_ + 1) % raws_.size())];
+    device_->record(copied, copies);
+    device_->wait(prep, copied);
+    run_stages(begun, to, rows);
+    device_->record(*raw.read, prep);
+    raw.used = true;
+  }
+  device_->record(*to.ready, prep);
+}
+
+void DevicePrep::run_stages(std::byte* raw, DevicePart& to, std::uint64_t rows) {
+  const StreamRef prep = prep_->ref();
+  if (rows == 0) return;
+  for (Launch& launch : launches_) {
+    for (std::size_t i = 0; i < launch.in.size(); ++i) launch.in_views[i] = view(launch.in[i], raw, to.data, rows);
+    for (std::size_t i = 0; i < launch.out.size(); ++i) launch.out_views[i] = view(launch.out[i], raw, to.data, rows);
+    const std::byte* const draws = launch.step->draws ? raw + launch.draws.offset : nullptr;
+    const ProfiledRange range(launch.step->label);
+    try {
+      launch.step->model->run({&launch.step->in, launch.in_views, rows, draws},
+                              {&launch.step->out, launch.out_views, rows, draws}, prep);
+    } catch (...) {
+      throw current_error().with_stage(launch.step->label);
+    }
+  }
+  for (const auto& [from, at] : kept_)
+    if (const std::size_t bytes = from.row_bytes * static_cast<std::size_t>(rows); bytes != 0)
+      device_->copy(to.data + at.offset, raw + from.offset, bytes, prep);
+}
+
+void DevicePrep::forget() noexcept {
+  for (Raw& raw : raws_) raw.used = false;
+}
+
+void DevicePrep::describe(Report& report) const {
+  const std::string where = to_string(device_->device());
+  auto at = report.memory.begin() + 1;
+  if (!raws_.empty()) at = report.memory.insert(at, {"raw batches on " + where, raws_.size(), raw_layout_.bytes()}) + 1;
+  if (between_bytes_ != 0) report.memory.insert(at, {"between stages on " + where, 1, between_bytes_});
+}
+
+}  // namespace penstock::detail

@@ -1,0 +1,88 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include <penstock/device_stage.hpp>
+#include <penstock/report.hpp>
+
+#include "delivery/device_ring.hpp"
+#include "device/device_model.hpp"
+#include "pipeline/device_program.hpp"
+#include "ring/batch_layout.hpp"
+
+namespace penstock::detail {
+
+/// The stages behind `batch`, between the copy of a batch and its place in the device's ring: raw batches, a stream of
+/// its own, and what one stage leaves to the next. One thread at a time.
+class DevicePrep {
+ public:
+  /// Takes what it needs from `memory`, the device's. `raw`: of the batch as the runners make it; `delivered`: as the
+  /// ring holds it. These outlive it.
+  /// @throws Error(out_of_memory | device).
+  DevicePrep(std::shared_ptr<DeviceModel> device, MemoryResource& memory, std::shared_ptr<const DeviceProgram> program,
+             const BatchLayout& raw, const BatchLayout& delivered);
+  DevicePrep(const DevicePrep&) = delete;
+  DevicePrep& operator=(const DevicePrep&) = delete;
+  ~DevicePrep();
+
+  /// Bytes on a device that it needs beside the ring.
+  static std::size_t bytes(const DeviceProgram& program, const BatchLayout& raw, bool on_host);
+
+  /// The stream on which batches become ready.
+  StreamRef stream() const noexcept { return prep_->ref(); }
+  /// Where a batch of the host's goes first: to a raw batch, which may be copied to on `copies` from now on, or, on the
+  /// host itself, nowhere: `from`. @throws Error(device).
+  std::byte* begin(const std::byte* from, StreamRef copies);
+  /// Enqueues all between that and `to`, whose users `stream()` waits for already; records `copied` where the batch of
+  /// the host's was read. @throws Error(device), or what a stage throws, which it names.
+  void finish(std::byte* begun, DeviceModel::Event& copied, DevicePart& to, std::uint64_t rows, StreamRef copies);
+  /// After a failure nothing that was enqueued is relied on, and the device is idle.
+  void forget() noexcept;
+
+  void describe(Report& report) const;
+
+ private:
+  struct Raw {
+    std::byte* data = nullptr;
+    std::unique_ptr<DeviceModel::Event> read;  // recorded behind the stages that read it
+    bool used = false;
+  };
+  // Where a field is while its batch is worked on.
+  struct Where {
+    enum class In : std::uint8_t { raw, between, delivered } in = In::raw;
+    std::size_t offset = 0, row_bytes = 0;
+    DType dtype = DType::u8;
+    Shape row;
+  };
+  struct Launch {
+    const DeviceStep* step;
+    std::vector<Where> in, out;
+    std::vector<TensorView> in_views, out_views;
+    Where draws;
+  };
+  static constexpr std::size_t raw_batches = 2;
+
+  void plan();
+  void run_stages(std::byte* raw, DevicePart& to, std::uint64_t rows);
+  TensorView view(const Where& where, std::byte* raw, std::byte* delivered, std::uint64_t rows) const;
+
+  std::shared_ptr<DeviceModel> device_;
+  std::shared_ptr<const DeviceProgram> program_;
+  const BatchLayout& raw_layout_;
+  const BatchLayout& delivered_layout_;
+  std::unique_ptr<DeviceModel::Stream> prep_;
+  std::vector<Raw> raws_;  // none on the host, whose own batch is as good
+  std::size_t next_ = 0;
+  MemoryResource& resource_;
+  std::byte* memory_ = nullptr;  // of the raw batches, and of what lies between stages
+  std::size_t memory_bytes_ = 0, between_bytes_ = 0;
+  std::byte* between_ = nullptr;
+  std::vector<Launch> launches_;
+  std::vector<std::pair<Where, Where>> kept_;  // fields that no stage makes
+};
+
+}  // namespace penstock::detail

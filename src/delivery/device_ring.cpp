@@ -1,0 +1,177 @@
+#include "delivery/device_ring.hpp"
+
+#include <string>
+#include <utility>
+
+#include "base/failure.hpp"
+#include "pipeline/shard.hpp"
+
+namespace penstock::detail {
+
+std::string names_of(const DeviceModels& devices) {
+  std::string names;
+  for (std::size_t i = 0; i < devices.size(); ++i)
+    names += (i == 0 ? "" : i + 1 == devices.size() ? " and " : ", ") + to_string(devices[i]->device());
+  return names;
+}
+
+DeviceRing::DeviceRing(DeviceModels devices, std::shared_ptr<const PipelineData> data, const BatchLayout& made,
+                       unsigned depth, unsigned most, MemoryResource* memory)
+    : devices_(std::move(devices)),
+      data_(std::move(data)),
+      layout_(data_->delivered(), most_rows_of_part(made.rows(), devices_.size())),
+      made_layout_(data_->schema, most_rows_of_part(made.rows(), devices_.size())),
+      whole_(made),
+      most_(most),
+      of_user_(memory) {
+  static_cast<void>(layout_.bytes_of_ring(most, "device_depth"));
+  spare_.emplace(no_memory());
+  free_.reserve(most);
+  slots_.reserve(most);
+  memory_.reserve(devices_.size() * (most - depth + 1));
+  for (auto& slot : make_slots(depth)) {
+    free_.push_back(slot.get());
+    slots_.push_back(std::move(slot));
+  }
+}
+
+// With one block of memory on each device.
+std::vector<std::unique_ptr<DeviceSlot>> DeviceRing::make_slots(unsigned count) {
+  std::vector<std::unique_ptr<DeviceSlot>> slots;
+  for (unsigned i = 0; i < count; ++i) {
+    slots.push_back(std::make_unique<DeviceSlot>());
+    whole_.prepare(*slots.back());
+    slots.back()->parts.resize(devices_.size());
+  }
+  const std::size_t blocks = memory_.size(), bytes = layout_.bytes() * count;
+  try {
+    for (std::size_t d = 0; d < devices_.size(); ++d) {
+      const Entered entered(*devices_[d]);
+      for (const auto& slot : slots) {
+        DevicePart& part = slot->parts[d];
+        if (devices_.size() > 1) made_layout_.prepare(part.own);
+        part.ready = devices_[d]->make_event();
+        part.released.push_back(devices_[d]->make_event());
+      }
+      if (bytes == 0) continue;
+      auto* const data = static_cast<std::byte*>(memory(d).allocate(bytes, BatchLayout::field_alignment));
+      memory_.push_back({d, data, bytes});
+      for (unsigned i = 0; i < count; ++i) slots[i]->parts[d].data = data + i * layout_.bytes();
+    }
+  } catch (...) {
+    free_memory(blocks);
+    throw;
+  }
+  return slots;
+}
+
+void DeviceRing::grow() {
+  auto slots = make_slots(1);
+  const Lock lock(mutex);
+  slots_.push_back(std::move(slots[0]));
+  put_back(lock, *slots_.back());
+}
+
+// No lease is left, so every use was recorded.
+DeviceRing::~DeviceRing() {
+  for (std::size_t d = 0; d < devices_.size(); ++d) try {
+      const Entered entered(*devices_[d]);
+      for (const auto& slot : slots_) {
+        DevicePart& part = slot->parts[d];
+        for (std::size_t i = 0; i < part.users; ++i) devices_[d]->synchronize(*part.released[i]);
+        part.ready.reset();
+        part.released.clear();
+      }
+    } catch (...) {  // a device that failed has no work in hand
+    }
+  for (const auto& slot : slots_)
+    for (std::size_t d = 0; d < devices_.size(); ++d)
+      if (const DevicePart& part = slot->parts[d]; part.rows != nullptr)
+        memory(d).deallocate(part.rows, part.rows_bytes, BatchLayout::field_alignment);
+  free_memory(0);
+}
+
+// All blocks but the first ones.
+void DeviceRing::free_memory(std::size_t kept) noexcept {
+  for (; memory_.size() > kept; memory_.pop_back()) {
+    const Block& block = memory_.back();
+    memory(block.device).deallocate(block.data, block.bytes, BatchLayout::field_alignment);
+  }
+}
+
+// The one that came back first: what used it is done soonest. A caller runs ahead of the device, so leases end long
+// before what was put on their streams; the copy into the slot of the last lease would wait for all of that.
+DeviceSlot& DeviceRing::acquire(const Lock&) noexcept {
+  DeviceSlot& slot = *free_.front();
+  free_.erase(free_.begin());
+  return slot;
+}
+
+void DeviceRing::put_back(const Lock&, DeviceSlot& slot) noexcept {
+  free_.push_back(&slot);
+  changed.notify_all();
+}
+
+void DeviceRing::lease(const Lock&, DeviceSlot& slot) noexcept {
+  slot.held = slot.parts.size();
+  ++leased_;
+}
+
+void DeviceRing::fail(const Lock&, std::optional<Error> error) noexcept {
+  if (!failure_) failure_ = std::move(error ? error : spare_);
+  if (!error) spare_.reset();
+  changed.notify_all();
+}
+
+void DeviceRing::clear_failure(const Lock&) {
+  if (!spare_) spare_ = no_memory();
+  failure_.reset();
+}
+
+void DeviceRing::tell_of_lost(const Lock&) {
+  const bool all = lost_ == most_;
+  if (told_ == lost_ && !all) return;
+  told_ = lost_;
+  throw Error(Errc::device,
+              "the device failed where leases of batches ended: what still uses their memory is not "
+              "known, so no other batch will; " +
+                  std::to_string(most_ - lost_) + " of " + std::to_string(most_) + " batches are left" +
+                  (all ? ": make another loader" : ""));
+}
+
+// False: the device failed, and what still uses the part is not known.
+bool DeviceRing::record_uses(DeviceModel& device, DevicePart& part, std::span<const StreamRef> streams) noexcept {
+  part.users = 0;
+  if (streams.empty()) return true;
+  try {
+    const Entered entered(device);
+    for (const StreamRef stream : streams) {
+      device.record(*part.released[part.users], stream);
+      ++part.users;
+    }
+    return true;
+  } catch (...) {
+    part.users = 0;
+  }
+  // Waiting takes longer, and is as good.
+  try {
+    const Entered entered(device);
+    for (const StreamRef stream : streams) device.synchronize(stream);
+    return true;
+  } catch (...) {
+    return false;
+  }
+}
+
+void DeviceRing::give_back(DeviceSlot& slot, std::size_t part, std::span<const StreamRef> streams) noexcept {
+  const bool known = record_uses(*devices_[part], slot.parts[part], streams);
+  const Lock lock(mutex);
+  slot.lost = slot.lost || !known;
+  if (--slot.held != 0) return;
+  --leased_;
+  if (!slot.lost) return put_back(lock, slot);
+  ++lost_;
+  changed.notify_all();
+}
+
+}  // namespace penstock::detail

@@ -1,0 +1,128 @@
+#include "delivery/device_rows.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include <penstock/error.hpp>
+
+namespace penstock::detail {
+
+namespace {
+
+constexpr std::size_t rows_alignment = BatchLayout::field_alignment;
+
+std::size_t aligned_rows(std::uint64_t bytes) {
+  return (static_cast<std::size_t>(bytes) + rows_alignment - 1) / rows_alignment * rows_alignment;
+}
+
+std::uint64_t bytes_of(const RaggedRow& row, const RowField& field) { return row.shape.elements() * field.element; }
+
+}  // namespace
+
+DeviceRows::DeviceRows(DeviceRing& ring, std::size_t number, const BatchLayout& whole, std::size_t slots,
+                       std::size_t limit)
+    : ring_(ring), device_(ring.device(number)), number_(number), whole_(whole), limit_(limit), staging_(slots) {
+  for (std::size_t f = 0; f < whole_.fields(); ++f)
+    if (whole_.row()[f].appended()) places_.push_back({.field = f});
+}
+
+DeviceRows::~DeviceRows() {
+  for (const Staging& staging : staging_)
+    if (staging.data != nullptr) device_.pinned_memory().deallocate(staging.data, staging.bytes, rows_alignment);
+}
+
+void DeviceRows::enqueue(const BatchInfo& from, std::size_t slot, DevicePart& part, BatchInfo& to, StreamRef copies) {
+  const std::uint64_t rows = to.rows;
+  const std::size_t bytes = place_fields(from, part, rows);
+  if (bytes > limit_)
+    throw Error(Errc::out_of_memory, "the rows of the batch need " + std::to_string(bytes) + " bytes, and " +
+                                         std::to_string(limit_) +
+                                         " are left for fields of any size in each batch; raise `device_memory` and "
+                                         "`pinned_memory`, or lower `device_depth`, `depth` or the batch size")
+        .with_stage("batch");
+  Staging& staging = staging_[slot];
+  make_room(bytes, staging, part);
+  device_.host_writes(staging.data, bytes);
+  pack(from, rows, staging.data, part, to);
+  if (bytes != 0) device_.copy(part.rows, staging.data, bytes, copies);
+}
+
+// Of a ragged field the table, [N + 1] elements, then the rows; of one as long as its longest row the rows, padded.
+std::size_t DeviceRows::place_fields(const BatchInfo& from, const DevicePart& part, std::uint64_t rows) {
+  std::size_t at = 0;
+  for (Place& place : places_) {
+    const RowField& field = whole_.row()[place.field];
+    place.table = at;
+    if (field.kind == RowField::Kind::ragged) {
+      at += aligned_rows((rows + 1) * sizeof(std::int64_t));
+      place.bytes = 0;
+      const auto all = whole_.varying_rows(from, place.field).subspan(part.first, rows);
+      for (const RaggedRow& row : all) place.bytes += bytes_of(row, field);
+    } else {
+      place.bytes = rows * static_cast<std::uint64_t>(whole_.padded(from, place.field).longest) * field.unit;
+    }
+    place.data = at;
+    at += aligned_rows(place.bytes);
+  }
+  return at;
+}
+
+// Before memory is given back on the device, what is in work there is over: copies to it, also of a batch that nobody
+// took, and the last users.
+void DeviceRows::make_room(std::size_t bytes, Staging& staging, DevicePart& part) {
+  const auto room_for = [&](std::size_t had) { return std::min(limit_, aligned_rows(std::max(bytes, had + had / 4))); };
+  if (part.rows_bytes < bytes) {
+    if (part.written) device_.synchronize(*part.ready);
+    for (std::size_t i = 0; i < part.users; ++i) device_.synchronize(*part.released[i]);
+    if (part.rows != nullptr) ring_.memory(number_).deallocate(part.rows, part.rows_bytes, rows_alignment);
+    const std::size_t room = room_for(std::exchange(part.rows_bytes, 0));
+    part.rows = nullptr;
+    part.rows = static_cast<std::byte*>(ring_.memory(number_).allocate(room, rows_alignment));
+    part.rows_bytes = room;
+    if (room > largest_.load(std::memory_order_relaxed)) largest_.store(room, std::memory_order_relaxed);
+  }
+  if (staging.bytes < bytes) {
+    if (staging.data != nullptr) device_.pinned_memory().deallocate(staging.data, staging.bytes, rows_alignment);
+    const std::size_t room = room_for(std::exchange(staging.bytes, 0));
+    staging.data = nullptr;
+    staging.data = static_cast<std::byte*>(device_.pinned_memory().allocate(room, rows_alignment));
+    staging.bytes = room;
+    staged_.store(std::max(room, staged_.load(std::memory_order_relaxed)), std::memory_order_relaxed);
+  }
+}
+
+void DeviceRows::pack(const BatchInfo& from, std::uint64_t rows, std::byte* staging, DevicePart& part,
+                      BatchInfo& to) const {
+  const BatchLayout& layout = ring_.made_layout();
+  part.tables.clear();
+  for (const Place& place : places_) {
+    const RowField& field = whole_.row()[place.field];
+    std::byte* out = staging + place.data;
+    if (field.kind == RowField::Kind::longest) {
+      const PaddedRows padded = whole_.padded(from, place.field);
+      const std::size_t row = static_cast<std::size_t>(padded.longest) * field.unit;
+      if (place.bytes != 0) std::memcpy(out, padded.data + part.first * row, static_cast<std::size_t>(place.bytes));
+      to.padded[field.varying] = {part.rows + place.data, padded.longest};
+      continue;
+    }
+    const auto all = whole_.varying_rows(from, place.field).subspan(part.first, rows);
+    auto* const table = reinterpret_cast<std::int64_t*>(staging + place.table);
+    std::int64_t elements = 0;
+    for (std::uint64_t r = 0; r < rows; ++r) {
+      const RaggedRow row = all[r];
+      const std::size_t bytes = static_cast<std::size_t>(bytes_of(row, field));
+      if (bytes != 0) std::memcpy(out, row.data, bytes);
+      table[r] = elements;
+      elements += static_cast<std::int64_t>(row.shape.elements());
+      to.varying[field.varying * layout.rows() + r] = {part.rows + place.data + (out - (staging + place.data)),
+                                                       row.shape};
+      out += bytes;
+    }
+    table[rows] = elements;
+    part.tables.push_back({place.field, part.rows + place.table, part.rows + place.data, elements});
+  }
+}
+
+}  // namespace penstock::detail

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "delivery/device_ring.hpp"
+#include "ring/batch_layout.hpp"
+
+namespace penstock::detail {
+
+/// Fields of any size, on their way to one device: their rows are packed one behind the other into pinned memory, each
+/// ragged field with a table of where they begin, and go by one copy beside that of the other fields. What holds them,
+/// here and there, grows to the largest batch. One thread at a time, but as said; the device is entered already.
+class DeviceRows {
+ public:
+  /// `whole`: the layout of the batches they come from, which has such fields; `slots` of them. `limit`: bytes of a
+  /// batch, here and on the device. All outlive it.
+  DeviceRows(DeviceRing& ring, std::size_t number, const BatchLayout& whole, std::size_t slots, std::size_t limit);
+  DeviceRows(const DeviceRows&) = delete;
+  DeviceRows& operator=(const DeviceRows&) = delete;
+  /// Nothing reads the pinned memory any more.
+  ~DeviceRows();
+
+  /// Packs this device's rows of `from`, the batch that the engine's slot `slot` held, and enqueues their copy on
+  /// `copies`, which waits for the part's users already. Then what `to` knows of its rows is where they are on the
+  /// device. `from` and `to` may be the same. @throws Error(out_of_memory) beyond the limit, and where there is no more
+  /// memory; Error(device).
+  void enqueue(const BatchInfo& from, std::size_t slot, DevicePart& part, BatchInfo& to, StreamRef copies);
+
+  /// Of the largest batch so far, with room to spare. Any thread.
+  std::size_t capacity() const noexcept { return largest_.load(std::memory_order_relaxed); }
+  /// The same in pinned memory.
+  std::size_t staged() const noexcept { return staged_.load(std::memory_order_relaxed); }
+
+ private:
+  struct Staging {
+    std::byte* data = nullptr;
+    std::size_t bytes = 0;
+  };
+  // Of one field, in the memory of a batch.
+  struct Place {
+    std::size_t field = 0, table = 0, data = 0;
+    std::uint64_t bytes = 0;
+  };
+  std::size_t place_fields(const BatchInfo& from, const DevicePart& part, std::uint64_t rows);
+  void make_room(std::size_t bytes, Staging& staging, DevicePart& part);
+  void pack(const BatchInfo& from, std::uint64_t rows, std::byte* staging, DevicePart& part, BatchInfo& to) const;
+
+  DeviceRing& ring_;
+  DeviceModel& device_;
+  const std::size_t number_;
+  const BatchLayout& whole_;
+  const std::size_t limit_;
+  std::vector<Staging> staging_;  // of each of the engine's slots
+  std::vector<Place> places_;
+  std::atomic<std::size_t> largest_{0}, staged_{0};
+};
+
+}  // namespace penstock::detail

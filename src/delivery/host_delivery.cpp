@@ -1,0 +1,82 @@
+#include "delivery/host_delivery.hpp"
+
+#include <unistd.h>
+
+#include <new>
+#include <string>
+#include <utility>
+
+#include "device/devices.hpp"
+
+namespace penstock::detail {
+
+namespace {
+
+void check_host(StreamRef stream) {
+  if (stream.device() != host())
+    throw Error(Errc::invalid_argument, "a stream of " + to_string(stream.device()) +
+                                            " for batches on the host; say which device in LoaderOptions::device");
+}
+
+class HostDelivery final : public Delivery {
+ public:
+  explicit HostDelivery(std::shared_ptr<Engine> engine) : engine_(std::move(engine)) {}
+
+  void check(std::span<const StreamRef> streams) const override { check_host(streams[0]); }
+  void seek(const Cursor& cursor, const QuotaCount& count) override { engine_->seek(cursor, count); }
+  BatchInfo* wait(std::uint64_t epoch) override { return engine_->wait(epoch); }
+  std::optional<EpochEnd> take_epoch_end(std::uint64_t epoch) override { return engine_->take_epoch_end(epoch); }
+  std::unique_ptr<Lease> make_lease(std::size_t) override { return std::make_unique<HostLease>(engine_); }
+  void arrive(BatchInfo&, std::span<const StreamRef>) override {}
+  void take(std::span<const std::unique_ptr<Lease>> leases, BatchInfo& batch,
+            std::span<const StreamRef>) noexcept override {
+    static_cast<HostLease&>(*leases[0]).take(static_cast<Slot&>(batch));
+  }
+  void skip(BatchInfo& batch) noexcept override {
+    engine_->lease(static_cast<Slot&>(batch));
+    engine_->release(static_cast<Slot&>(batch));
+  }
+  void stop() noexcept override { engine_->stop(); }
+  void close() noexcept override { engine_->close(); }
+  void describe(Report& report) const override { describe_host(report); }
+
+ private:
+  std::shared_ptr<Engine> engine_;
+};
+
+}  // namespace
+
+HostLease::HostLease(std::shared_ptr<Engine> engine)
+    : Lease(engine->data(), engine->slots().layout(), engine->slots().layout()),
+      engine_(std::move(engine)),
+      pid_(::getpid()) {}
+
+HostLease::~HostLease() {
+  if (slot_ == nullptr) return;
+  // In a forked child the mutex may be held by a thread that does not exist there.
+  if (::getpid() == pid_) {
+    engine_->release(*slot_);
+  } else {
+    static_cast<void>(new (std::nothrow) std::shared_ptr<Engine>(std::move(engine_)));
+  }
+}
+
+void HostLease::take(Slot& slot) {
+  engine_->lease(slot);
+  slot_ = &slot;
+  hold(slot, slot.data);
+}
+
+void HostLease::also_used_on(StreamRef stream) { check_host(stream); }
+
+void describe_host(Report& report) {
+  report.device = to_string(host());
+  const std::string why = why_best_is_host();
+  if (!why.empty()) report.notes.push_back("best_device() is the host: " + why);
+}
+
+std::unique_ptr<Delivery> host_delivery(std::shared_ptr<Engine> engine) {
+  return std::make_unique<HostDelivery>(std::move(engine));
+}
+
+}  // namespace penstock::detail

@@ -1,0 +1,44 @@
+#include <algorithm>
+#include <utility>
+
+#include <penstock/joined.hpp>
+
+#include "base/hash.hpp"
+#include "data/parts.hpp"
+
+namespace penstock {
+
+namespace {
+
+class Concatenation final : public detail::Parts {
+ public:
+  explicit Concatenation(const std::vector<AnySource>& sources) : Parts("concat", sources) {
+    std::uint64_t end = 0;
+    for (std::uint64_t i = 0; i < parts(); ++i) ends_.push_back(end += part_size(i));
+  }
+  detail::PartRecord locate(std::uint64_t index) const override {
+    const auto part = static_cast<std::uint64_t>(std::ranges::upper_bound(ends_, index) - ends_.begin());
+    return {part, index - (part == 0 ? 0 : ends_[part - 1])};
+  }
+  std::uint64_t identity() const override { return detail::hash_text("concat", identity_of_parts()); }
+  std::vector<std::uint64_t> block_ends() const override {
+    std::vector<std::uint64_t> all;
+    for (std::uint64_t i = 0; i < parts(); ++i) {
+      const std::vector<std::uint64_t> own = part(i).block_ends();
+      if (own.empty() && part_size(i) != 0) return {};
+      for (const std::uint64_t end : own) all.push_back(end + (i == 0 ? 0 : ends_[i - 1]));
+    }
+    return all;
+  }
+
+ private:
+  std::vector<std::uint64_t> ends_;
+};
+
+}  // namespace
+
+AnySource concat(const std::vector<AnySource>& parts) {
+  return AnySource(std::shared_ptr<const detail::SourceModel>(std::make_shared<Concatenation>(parts)));
+}
+
+}  // namespace penstock

@@ -1,0 +1,63 @@
+#include <algorithm>
+#include <utility>
+
+#include <penstock/error.hpp>
+#include <penstock/joined.hpp>
+
+#include "base/hash.hpp"
+#include "data/parts.hpp"
+
+namespace penstock {
+
+namespace {
+
+class Turns final : public detail::Parts {
+ public:
+  Turns(const std::vector<AnySource>& sources, std::uint64_t block) : Parts("interleave", sources), block_(block) {
+    for (std::uint64_t i = 0; i < parts(); ++i) by_size_.push_back(part_size(i));
+    std::ranges::sort(by_size_);
+    std::uint64_t sum = 0;
+    for (const std::uint64_t size : by_size_) sums_.push_back(sum += size);
+    // A block as long as the longest part is as good as any longer one, and can't overflow.
+    block_ = std::min(block_, std::max<std::uint64_t>(by_size_.back(), 1));
+  }
+
+  detail::PartRecord locate(std::uint64_t index) const override {
+    // The round: the last one before which at most `index` records were given.
+    std::uint64_t round = 0, beyond = by_size_.back() / block_ + 1;
+    while (beyond - round > 1) {
+      const std::uint64_t middle = round + (beyond - round) / 2;
+      (given(middle) <= index ? round : beyond) = middle;
+    }
+    const std::uint64_t first = round * block_;
+    std::uint64_t left = index - given(round);
+    for (std::uint64_t i = 0;; ++i) {
+      const std::uint64_t here = part_size(i) <= first ? 0 : std::min(block_, part_size(i) - first);
+      if (left < here) return {i, first + left};
+      left -= here;
+    }
+  }
+  std::uint64_t identity() const override {
+    return detail::hash_mix(detail::hash_text("interleave", identity_of_parts()), block_);
+  }
+
+ private:
+  // Records in the first rounds.
+  std::uint64_t given(std::uint64_t rounds) const {
+    const std::uint64_t each = rounds * block_;
+    const auto over = static_cast<std::size_t>(std::ranges::upper_bound(by_size_, each) - by_size_.begin());
+    return (over == 0 ? 0 : sums_[over - 1]) + (by_size_.size() - over) * each;
+  }
+
+  std::uint64_t block_;
+  std::vector<std::uint64_t> by_size_, sums_;
+};
+
+}  // namespace
+
+AnySource interleave(const std::vector<AnySource>& parts, InterleaveOptions options) {
+  if (options.block == 0) throw Error(Errc::invalid_argument, "`.block` is at least 1").with_stage("interleave");
+  return AnySource(std::shared_ptr<const detail::SourceModel>(std::make_shared<Turns>(parts, options.block)));
+}
+
+}  // namespace penstock

@@ -1,0 +1,286 @@
+#include <penstock/windows.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include <penstock/block_source.hpp>
+#include <penstock/error.hpp>
+
+#include "base/failure.hpp"
+#include "base/hash.hpp"
+#include "data/one_record.hpp"
+#include "data/parts.hpp"
+#include "join/series.hpp"
+
+namespace penstock {
+
+namespace {
+
+using detail::BlockData;
+using detail::BlockModel;
+using detail::ReaderModel;
+using detail::SourceModel;
+
+Error refused(Errc code, const std::string& why, const SourceModel& source) {
+  return Error(code, why).with_stage("windows").with_source(source.name());
+}
+
+// Puts the rows of one window into its places, one after the other.
+class Rows {
+ public:
+  /// `once`: the slot of a field that is given once, as it is.
+  Rows(const Schema& row, const Schema& window, std::uint64_t length, std::size_t once)
+      : schema_(&row), window_(&window), record_(row), length_(length), once_(once) {
+    for (const Field& field : row)
+      bytes_.push_back(field.shape.fixed() ? static_cast<std::size_t>(field.shape.elements()) * size_of(field.dtype)
+                                           : 0);
+    places_.resize(bytes_.size());
+  }
+
+  /// Calls read(row's number in the window, its builder) for each.
+  template <class F>
+  void read(SampleBuilder& out, F read) {
+    for (std::size_t slot = 0; slot < bytes_.size(); ++slot)
+      if (slot != once_) places_[slot] = out.emplace(slot, (*window_)[slot].shape).data;
+    for (std::uint64_t row = 0; row < length_; ++row) {
+      record_.clear();
+      for (std::size_t slot = 0; slot < bytes_.size(); ++slot)
+        if (slot != once_) record_.cells[slot].home = places_[slot] + row * bytes_[slot];
+      SampleBuilder of_row(record_);
+      read(row, of_row);
+      for (std::size_t slot = 0; slot < bytes_.size(); ++slot) take(slot, row, out);
+    }
+  }
+
+ private:
+  void take(std::size_t slot, std::uint64_t row, SampleBuilder& out) {
+    const detail::Cell& cell = record_.cells[slot];
+    if (cell.data == nullptr) record_.missing(slot);
+    if (slot == once_) {
+      if (row != 0) return;
+      const auto bytes = static_cast<std::size_t>(cell.shape.elements()) * size_of((*schema_)[slot].dtype);
+      std::byte* const to = out.emplace(slot, cell.shape).data;
+      if (bytes != 0) std::memcpy(to, cell.data, bytes);
+      return;
+    }
+    std::byte* const to = places_[slot] + row * bytes_[slot];
+    if (cell.data != to && bytes_[slot] != 0) std::memcpy(to, cell.data, bytes_[slot]);
+  }
+
+  const Schema *schema_, *window_;
+  detail::OneRecord record_;
+  std::uint64_t length_;
+  std::size_t once_;
+  std::vector<std::size_t> bytes_;  // of a row, by slot
+  std::vector<std::byte*> places_;
+};
+
+class Windows final : public SourceModel, public BlockModel {
+ public:
+  Windows(AnySource source, WindowOptions options)
+      : source_(source.model()),
+        options_(std::move(options)),
+        row_(source_->schema()),
+        blocks_(source_->block_model()) {
+    if (options_.length == 0 || options_.stride == 0)
+      throw refused(Errc::invalid_argument, "`.length` and `.stride` are at least 1 row", *source_);
+    if (!options_.group_by.empty()) {
+      const auto slot = row_.find(options_.group_by);
+      if (!slot)
+        throw refused(Errc::schema_mismatch,
+                      "there is no field \"" + options_.group_by + "\"; the fields are " + row_.to_string(), *source_);
+      if (!row_[*slot].shape.fixed()) once_ = *slot;
+    }
+    stack_fields();
+    series_ = detail::Series(*source_, options_);
+  }
+
+  std::uint64_t size() const override { return series_.windows(); }
+  Schema schema() const override { return window_; }
+  std::string name() const override { return "windows(" + source_->name() + ")"; }
+  std::string file() const override { return source_->file(); }
+  std::string file_of(std::uint64_t index) const override { return source_->file_of(first_row(index)); }
+  bool has_keys() const noexcept override { return source_->has_keys(); }
+  std::string key(std::uint64_t index) const override { return source_->key(first_row(index)); }
+  std::uint64_t identity() const override {
+    return detail::hash_mix(detail::hash_text("windows", source_->identity()), series_.hash());
+  }
+  bool identified() const noexcept override { return source_->identified(); }
+  std::uint64_t revision() const override { return source_->revision(); }
+  bool wants_advice() const noexcept override { return source_->wants_advice(); }
+  void will_need(std::span<const std::uint64_t> indices) const noexcept override {
+    try {
+      source_->will_need(rows_of_windows(indices));
+    } catch (...) {  // no memory for advice
+    }
+  }
+  std::vector<std::uint64_t> block_ends() const override {
+    std::vector<std::uint64_t> ends;
+    for (const std::uint64_t row : source_->block_ends())
+      if (const std::uint64_t end = series_.windows_before(row); end != 0 && (ends.empty() || ends.back() != end))
+        ends.push_back(end);
+    return ends;
+  }
+  std::vector<std::string> notes() const override {
+    std::vector<std::string> all = series_.notes();
+    for (std::string& note : source_->notes()) all.push_back(std::move(note));
+    return all;
+  }
+  std::unique_ptr<ReaderModel> open_reader() const override {
+    if (blocks_ != nullptr) return detail::make_block_reader(*this);
+    return std::make_unique<Reader>(*this);
+  }
+
+  const BlockModel* block_model() const noexcept override { return blocks_ == nullptr ? nullptr : this; }
+  std::uint64_t blocks() const override { return blocks_->blocks(); }
+  std::uint64_t block_bytes(std::uint64_t block) const override { return blocks_->block_bytes(block); }
+  void blocks_of(std::uint64_t index, std::vector<std::uint64_t>& ids) const override {
+    const std::size_t before = ids.size();
+    const std::uint64_t first = first_row(index);
+    std::vector<std::uint64_t> of_row, of_last;
+    for (std::uint64_t row = first; row < first + options_.length; ++row) {
+      of_row.clear();
+      blocks_->blocks_of(row, of_row);
+      if (of_row == of_last) continue;
+      for (const std::uint64_t id : of_row) place_of(id, ids, before);
+      of_last.swap(of_row);
+    }
+  }
+  void load(std::uint64_t block, std::span<std::byte> bytes) const override { blocks_->load(block, bytes); }
+  void read(std::uint64_t index, BlockData blocks, SampleBuilder& out) const override {
+    const std::uint64_t first = first_row(index);
+    std::vector<std::uint64_t> ids, of_row, of_last;  // in the order of `blocks_of`, which is that of the rows
+    std::vector<std::span<const std::byte>> lent;
+    Rows rows(row_, window_, options_.length, once_);
+    rows.read(out, [&](std::uint64_t row, SampleBuilder& of) {
+      guarded(first + row, [&] {
+        of_row.clear();
+        blocks_->blocks_of(first + row, of_row);
+        if (row == 0 || of_row != of_last) {
+          lent.clear();
+          for (const std::uint64_t id : of_row) lent.push_back(blocks[place_of(id, ids, 0)]);
+          of_last = of_row;
+        }
+        blocks_->read(first + row, lent, of);
+      });
+    });
+  }
+
+ private:
+  class Reader final : public ReaderModel {
+   public:
+    explicit Reader(const Windows& all)
+        : all_(&all),
+          rows_(all.row_, all.window_, all.options_.length, all.once_),
+          reader_(all.source_->open_reader()) {}
+    void read(std::uint64_t index, SampleBuilder& out) override {
+      const std::uint64_t first = all_->first_row(index);
+      rows_.read(out, [&](std::uint64_t row, SampleBuilder& of) {
+        all_->guarded(first + row, [&] { reader_->read(first + row, of); });
+      });
+    }
+    void expect(std::span<const std::uint64_t> indices) noexcept override {
+      try {
+        reader_->expect(all_->rows_of_windows(indices));
+      } catch (...) {  // no memory for advice
+      }
+    }
+    void pause() noexcept override { reader_->pause(); }
+
+   private:
+    const Windows* all_;
+    Rows rows_;
+    std::unique_ptr<ReaderModel> reader_;
+  };
+
+  void stack_fields() {
+    if (options_.length > std::uint64_t{1} << 60)
+      throw refused(Errc::limit_exceeded, "a window has at most 2^60 rows", *source_);
+    std::vector<Field> fields;
+    for (std::size_t slot = 0; slot < row_.size(); ++slot) {
+      Field field = row_[slot];
+      if (slot != once_) {
+        const std::string what =
+            "field \"" + field.name + "\" is " + std::string(to_string(field.dtype)) + field.shape.to_string();
+        if (!field.shape.fixed())
+          throw refused(Errc::schema_mismatch,
+                        what +
+                            ", which varies from row to row, so rows of it can't be stacked; give a source without "
+                            "it, or join its windows with it later",
+                        *source_);
+        if (field.shape.rank() == Shape::max_rank)
+          throw refused(Errc::schema_mismatch, what + ": its windows would have a dimension more than there may be",
+                        *source_);
+        std::vector<std::int64_t> dims{static_cast<std::int64_t>(options_.length)};
+        std::uint64_t elements = options_.length;
+        for (const std::int64_t dim : field.shape.dims()) {
+          dims.push_back(dim);
+          if (__builtin_mul_overflow(elements, static_cast<std::uint64_t>(dim), &elements) ||
+              elements > std::uint64_t{1} << 60)
+            throw refused(Errc::limit_exceeded, what + ": a window would have more than 2^60 elements", *source_);
+        }
+        field.shape = Shape(std::span<const std::int64_t>(dims));
+        field.collate = Collate::dense();
+      }
+      fields.push_back(std::move(field));
+    }
+    window_ = Schema(std::move(fields));
+  }
+
+  // Among the ids from `first` on, at whose end it is added where it is not there yet.
+  static std::size_t place_of(std::uint64_t id, std::vector<std::uint64_t>& ids, std::size_t first) {
+    const auto found = std::find(ids.begin() + static_cast<std::ptrdiff_t>(first), ids.end(), id);
+    const auto place = static_cast<std::size_t>(found - ids.begin()) - first;
+    if (found == ids.end()) ids.push_back(id);
+    return place;
+  }
+  std::uint64_t first_row(std::uint64_t index) const {
+    detail::require_record(*this, index);
+    return series_.first_row(index);
+  }
+  std::vector<std::uint64_t> rows_of_windows(std::span<const std::uint64_t> indices) const {
+    std::vector<std::uint64_t> rows;
+    for (const std::uint64_t index : indices) {
+      if (index >= size()) continue;
+      const std::uint64_t first = series_.first_row(index);
+      for (std::uint64_t row = first; row < first + options_.length; ++row)
+        if (rows.empty() || rows.back() < row) rows.push_back(row);
+    }
+    return rows;
+  }
+  // What is wrong with a row is said of it; which window that is, the engine says.
+  template <class F>
+  void guarded(std::uint64_t row, F read) const {
+    try {
+      read();
+    } catch (...) {
+      Error error = detail::current_error();
+      try {
+        source_->describe(row, error);
+      } catch (...) {  // a source that can't even name itself
+      }
+      throw detail::of_record(error, "; it is row " + std::to_string(row) + " of " + source_->name());
+    }
+  }
+
+  static constexpr std::size_t none = ~std::size_t{0};
+
+  std::shared_ptr<const SourceModel> source_;
+  WindowOptions options_;
+  Schema row_, window_;
+  std::size_t once_ = none;  // slot of `group_by`, where its values can't be stacked
+  detail::Series series_;
+  const BlockModel* blocks_;
+};
+
+}  // namespace
+
+AnySource windows(AnySource source, WindowOptions options) {
+  return AnySource(
+      std::shared_ptr<const SourceModel>(std::make_shared<Windows>(std::move(source), std::move(options))));
+}
+
+}  // namespace penstock

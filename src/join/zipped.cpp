@@ -1,0 +1,213 @@
+#include "join/zipped.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <penstock/error.hpp>
+
+#include "base/failure.hpp"
+#include "base/hash.hpp"
+#include "data/labels.hpp"
+#include "data/parts.hpp"
+
+namespace penstock::detail {
+
+namespace {
+
+struct Part {
+  std::shared_ptr<const SourceModel> source;
+  Schema schema;                       // its own names
+  std::size_t first;                   // slot of its first field among all
+  std::vector<std::uint64_t> indices;  // of its records; empty: the same
+
+  std::uint64_t record(std::uint64_t index) const { return indices.empty() ? index : indices[index]; }
+};
+
+class Zipped final : public SourceModel {
+ public:
+  explicit Zipped(SideBySide joined) : kind_(std::move(joined.kind)), notes_(std::move(joined.notes)) {
+    std::vector<Field> fields;
+    std::vector<std::string> names;
+    size_ = joined.size;
+    identity_ = hash_text(kind_);
+    for (std::size_t i = 0; i < joined.parts.size(); ++i) {
+      ZipPart& part = joined.parts[i];
+      std::vector<std::uint64_t>& indices = joined.indices[i];
+      const std::shared_ptr<const SourceModel>& model = part.source.model();
+      names.push_back(model->name());
+      parts_.push_back({model, model->schema(), fields.size(), {}});
+      for (Field field : parts_.back().schema) {
+        field.name = part.prefix + field.name;
+        refuse_second(fields, field, names.back());
+        fields.push_back(std::move(field));
+      }
+      identity_ = hash_mix(identity_, model->identity());
+      if (!indices.empty()) identity_ = hash_bytes(indices.data(), indices.size() * sizeof indices[0], identity_);
+      parts_.back().indices = std::move(indices);
+      wants_advice_ = wants_advice_ || model->wants_advice();
+      if (keyed_ == parts_.size() - 1 && !model->has_keys()) ++keyed_;
+    }
+    schema_ = Schema(std::move(fields));
+    name_ = joined_name(kind_, names);
+  }
+
+  std::uint64_t size() const override { return size_; }
+  Schema schema() const override { return schema_; }
+  std::string name() const override { return name_; }
+  bool has_keys() const noexcept override { return keyed_ < parts_.size(); }
+  std::string key(std::uint64_t index) const override {
+    require_record(*this, index);
+    return has_keys() ? parts_[keyed_].source->key(parts_[keyed_].record(index)) : "";
+  }
+  std::uint64_t identity() const override { return identity_; }
+  bool identified() const noexcept override {
+    return std::ranges::all_of(parts_, [](const Part& part) { return part.source->identified(); });
+  }
+  std::uint64_t revision() const override {
+    std::uint64_t hash = 0;
+    for (const Part& part : parts_) hash = hash_mix(hash, part.source->revision());
+    return hash;
+  }
+  bool wants_advice() const noexcept override { return wants_advice_; }
+  void will_need(std::span<const std::uint64_t> indices) const noexcept override {
+    for (const Part& part : parts_)
+      if (part.source->wants_advice())
+        with_records(part, indices, [&](std::span<const std::uint64_t> own) { part.source->will_need(own); });
+  }
+  std::string file() const override {
+    for (const Part& part : parts_)
+      if (std::string file = part.source->file(); !file.empty()) return file;
+    return {};
+  }
+  std::string file_of(std::uint64_t index) const override {
+    for (const Part& part : parts_)
+      if (!part.source->file().empty()) return part.source->file_of(part.record(index));
+    return {};
+  }
+  std::vector<std::uint64_t> block_ends() const override {
+    for (const Part& part : parts_) {
+      std::vector<std::uint64_t> ends = part.source->block_ends();
+      if (ends.empty() || !std::ranges::is_sorted(part.indices)) continue;
+      if (!part.indices.empty())
+        for (std::uint64_t& end : ends)
+          end = static_cast<std::uint64_t>(std::ranges::lower_bound(part.indices, end) - part.indices.begin());
+      const auto repeated = std::ranges::unique(ends);
+      ends.erase(repeated.begin(), repeated.end());
+      if (ends.size() > 1 && ends.front() == 0) ends.erase(ends.begin());
+      return ends;
+    }
+    return {};
+  }
+  std::optional<std::vector<std::int64_t>> labels(std::string_view field) const override {
+    const auto slot = schema_.find(field);
+    if (!slot || !is_label(schema_[*slot])) return std::nullopt;
+    const Part& part = *std::prev(std::ranges::upper_bound(parts_, *slot, {}, &Part::first));
+    const std::string& own_name = part.schema[*slot - part.first].name;
+    std::optional<std::vector<std::int64_t>> own = part.source->labels(own_name);
+    if (own && part.indices.empty()) return own;
+    std::optional<LabelReader> read;
+    if (!own) read.emplace(*part.source, own_name, "labels_of");
+    std::vector<std::int64_t> labels;
+    labels.reserve(size_);
+    for (std::uint64_t i = 0; i < size_; ++i) {
+      try {
+        labels.push_back(own ? own->at(part.record(i)) : (*read)(part.record(i)));
+      } catch (...) {
+        throw as_record(current_error(), part, i).with_index(i);
+      }
+    }
+    return labels;
+  }
+  std::vector<std::string> notes() const override {
+    std::vector<std::string> all = notes_;
+    for (const Part& part : parts_)
+      for (std::string& note : part.source->notes()) all.push_back(part.source->name() + ": " + std::move(note));
+    return all;
+  }
+  std::unique_ptr<ReaderModel> open_reader() const override { return std::make_unique<Reader>(*this); }
+
+ private:
+  class Reader final : public ReaderModel {
+   public:
+    explicit Reader(const Zipped& all) : all_(&all), readers_(all.parts_.size()) {}
+    void read(std::uint64_t index, SampleBuilder& out) override {
+      require_record(*all_, index);
+      for (std::size_t i = 0; i < readers_.size(); ++i) {
+        const Part& part = all_->parts_[i];
+        try {
+          if (readers_[i] == nullptr) readers_[i] = part.source->open_reader();
+          SampleBuilder own(out, part.first, part.schema);
+          readers_[i]->read(part.record(index), own);
+        } catch (...) {
+          throw all_->as_record(current_error(), part, index);
+        }
+      }
+    }
+    void expect(std::span<const std::uint64_t> indices) noexcept override {
+      for (std::size_t i = 0; i < readers_.size(); ++i)
+        if (readers_[i] != nullptr)
+          with_records(all_->parts_[i], indices, [&](std::span<const std::uint64_t> own) { readers_[i]->expect(own); });
+    }
+    void pause() noexcept override {
+      for (const auto& reader : readers_)
+        if (reader != nullptr) reader->pause();
+    }
+
+   private:
+    const Zipped* all_;
+    std::vector<std::unique_ptr<ReaderModel>> readers_;
+  };
+
+  // Calls f(the part's records at these positions).
+  template <class F>
+  static void with_records(const Part& part, std::span<const std::uint64_t> indices, F f) noexcept {
+    if (part.indices.empty()) return f(indices);
+    try {
+      std::vector<std::uint64_t> own;
+      own.reserve(indices.size());
+      for (const std::uint64_t index : indices)
+        if (index < part.indices.size()) own.push_back(part.indices[index]);
+      f(own);
+    } catch (...) {  // no memory for advice
+    }
+  }
+
+  // What is said of a part's record, as an error of the record it is part of.
+  Error as_record(Error error, const Part& part, std::uint64_t index) const {
+    const std::uint64_t own = part.record(index);
+    try {
+      part.source->describe(own, error);
+    } catch (...) {  // a part that can't even name itself
+    }
+    if (part.indices.empty()) return error;
+    return of_record(error, "; it is record " + std::to_string(own) + " of part " +
+                                std::to_string(static_cast<std::size_t>(&part - parts_.data())) + " of " + name_);
+  }
+
+  void refuse_second(const std::vector<Field>& before, const Field& field, const std::string& source) const {
+    for (const Field& other : before)
+      if (other.name == field.name)
+        throw Error(Errc::invalid_argument, "part " + std::to_string(parts_.size() - 1) + " has a field \"" +
+                                                field.name +
+                                                "\", as a part before it has; give it a prefix: {source, \"b_\"}")
+            .with_stage(kind_)
+            .with_source(source);
+  }
+
+  std::string kind_;
+  std::vector<Part> parts_;
+  Schema schema_;
+  std::string name_;
+  std::vector<std::string> notes_;
+  std::uint64_t size_ = 0, identity_ = 0;
+  bool wants_advice_ = false;
+  std::size_t keyed_ = 0;  // the first part with keys
+};
+
+}  // namespace
+
+std::shared_ptr<const SourceModel> side_by_side(SideBySide joined) {
+  return std::make_shared<Zipped>(std::move(joined));
+}
+
+}  // namespace penstock::detail

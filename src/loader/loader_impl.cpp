@@ -1,0 +1,419 @@
+#include "loader/loader_impl.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "base/executor_impl.hpp"
+#include "base/failure.hpp"
+#include "base/process.hpp"
+#include "base/profiled_range.hpp"
+#include "data/state.hpp"
+#include "delivery/device_delivery.hpp"
+#include "delivery/host_delivery.hpp"
+#include "loader/loader_setup.hpp"
+#include "pipeline/pipeline_data.hpp"
+#include "pipeline/pipeline_facts.hpp"
+
+namespace penstock {
+
+namespace {
+
+std::uint64_t to_ns(std::chrono::steady_clock::duration time) {
+  return static_cast<std::uint64_t>(std::chrono::nanoseconds(time).count());
+}
+std::uint64_t to_ns(std::chrono::steady_clock::time_point time) { return to_ns(time.time_since_epoch()); }
+
+detail::EngineOptions engine_options(const detail::Budget& budget, const LoaderOptions& options,
+                                     detail::DeviceModel* device) {
+  detail::EngineOptions o;
+  o.threads = budget.threads;
+  o.depth = budget.depth;
+  o.scratch_limit = budget.scratch_limit;
+  o.epochs = options.epochs;
+  o.cells = budget.cells;
+  o.origins = budget.origins;
+  o.origin_limit = budget.origin_limit;
+  o.block_limit = budget.block_limit;
+  o.slot_limit = budget.slot_limit;
+  o.cell_limit = budget.cell_limit;
+  o.memory = options.host_memory != nullptr ? options.host_memory : &host_memory();
+  if (device != nullptr && options.host_memory == nullptr) o.slot_memory = &device->pinned_memory();
+  return o;
+}
+
+}  // namespace
+
+Loader::Impl::Impl(Pipeline p, LoaderOptions o)
+    : pipeline_(std::move(p)), options_(std::move(o)), pid_(::getpid()), ledger_(pipeline_.data().policy_value()) {
+  const detail::PipelineData& data = pipeline_.data();
+  if (!data.batch) throw Error(Errc::invalid_argument, "a loader needs batches: end the pipeline with | batch(n)");
+  if (data.schema.size() == 0) throw Error(Errc::schema_mismatch, "the pipeline has no fields left to batch");
+  detail::check_threads(options_.threads);
+  detail::check_not_forked();
+  devices_ = detail::open_devices(data, options_);
+  executor_.emplace(options_.executor ? *options_.executor : Executor(options_.threads));
+  detail::DeviceModel* const device = devices_.empty() ? nullptr : devices_[0].get();
+  steps_ = data.steps();
+  settled_ = data.settled();
+  endless_ = data.fixed_steps() != 0;
+  detail::check_steps(data);
+  empty_ = settled_ ? data.size == 0 : steps_ == 0;
+  const detail::BudgetRequest request = detail::budget_request(data, options_, executor_->threads(), devices_);
+  budget_ = detail::resolve_budget(request);
+  if (const std::string& shortage = executor_->impl().shortage(); !shortage.empty())
+    budget_.notes.push_back(shortage);
+  else if (request.threads < options_.threads)
+    budget_.notes.push_back("the executor has " + std::to_string(request.threads) +
+                            (request.threads == 1 ? " thread for the " : " threads for the ") +
+                            std::to_string(options_.threads) + " runners that were asked for");
+  fingerprint_ = detail::facts_of(pipeline_.data()).of_state();
+  if (data.device) delivered_row_bytes_ = detail::RowLayout(data.delivered()).row_bytes();
+  const std::shared_ptr<const detail::PipelineData> shared = std::make_shared<detail::PipelineData>(data);
+  const detail::EngineOptions its_options = engine_options(budget_, options_, device);
+  if (device == nullptr) {
+    engine_ = std::make_shared<detail::Engine>(shared, its_options, executor_->impl());
+    delivery_ = detail::host_delivery(engine_);
+  } else {
+    const detail::Entered entered(*device);
+    engine_ = std::make_shared<detail::Engine>(shared, its_options, executor_->impl());
+    delivery_ = detail::device_delivery(devices_, engine_, shared,
+                                        {.depth = budget_.device_depth,
+                                         .memory = options_.device_resource,
+                                         .grows = options_.growth == Growth::on_demand,
+                                         .epochs = options_.epochs,
+                                         .rows_limit = budget_.device_rows_limit});
+  }
+  stop_callback_.emplace(options_.stop, [this] { stop(); });
+}
+
+Loader::Impl::~Impl() {
+  stop_callback_.reset();
+  delivery_->close();
+}
+
+bool Loader::Impl::here() const noexcept { return ::getpid() == pid_; }
+
+void Loader::Impl::check_process() const {
+  if (!here())
+    throw Error(Errc::forked,
+                "a loader does not survive fork(): its threads are in the parent; fork before the first loader is "
+                "made, or exec in the child");
+}
+
+void Loader::Impl::check(std::span<const StreamRef> streams) const {
+  check_process();
+  const std::size_t parts = delivery_->parts();
+  if (streams.size() != parts)
+    throw Error(Errc::invalid_argument,
+                parts == 1 ? "a loader of one device takes one stream, not " + std::to_string(streams.size())
+                           : "batches are shared out among " + std::to_string(parts) +
+                                 " devices: take them with next_parts, with a stream for each device");
+  delivery_->check(streams);
+}
+
+// In a forked child nothing runs that could be stopped, and the mutex may be held by a thread that is not there.
+void Loader::Impl::stop() noexcept {
+  if (here()) delivery_->stop();
+}
+
+// -- epochs --
+
+void Loader::Impl::begin_epoch() {
+  check_process();
+  if (engine_->stopped()) return;
+  if (in_epoch_ || ended_by_error_) leave_epoch();
+  in_epoch_ = true;
+  ++beginnings_;
+}
+
+void Loader::Impl::end_epoch() {
+  check_process();
+  const bool inside = cursor_.number != 0 || (!endless_ && (cursor_.position != 0 || cursor_.child != 0));
+  if (in_epoch_ || ended_by_error_ || inside) leave_epoch();
+}
+
+void Loader::Impl::leave_epoch() {
+  // What a settled epoch's end has to tell is told by next() alone: here it would depend on how far the runners are.
+  bool read_to_the_end = !ended_by_error_ && !must_seek_ && cursor_.epoch != epoch_;
+  if (read_to_the_end && settled_) read_to_the_end = delivery_->take_epoch_end(epoch_).has_value();
+  if (endless_ && ended_by_error_ && behind_error_) cursor_ = *behind_error_;
+  behind_error_.reset();
+  to_epoch(epoch_ + 1);
+  if (!read_to_the_end) must_seek_ = true;
+  in_epoch_ = ended_by_error_ = false;
+}
+
+bool Loader::Impl::goes_on(std::uint64_t beginning, std::uint64_t of_epoch) const {
+  check_process();
+  if (beginning != beginnings_)
+    throw Error(Errc::invalid_argument,
+                "these are the batches of epoch " + std::to_string(of_epoch) +
+                    ", which was given up: the loader is at "
+                    "epoch " +
+                    std::to_string(epoch_) +
+                    " since epoch(), next() or resume() was called. One loader gives "
+                    "one epoch at a time: end this loop first, or give the other one a loader of its own");
+  return in_epoch_;
+}
+
+void Loader::Impl::to_epoch(std::uint64_t number) noexcept {
+  epoch_ = number;
+  cursor_ = endless_ ? Cursor{number, 0, cursor_.position, cursor_.child, cursor_.part} : Cursor{number, 0, 0, 0};
+}
+
+bool Loader::Impl::over() {
+  in_epoch_ = false;
+  note_cores(Clock::now());
+  return false;
+}
+
+// The exception in flight ends the epoch, at this batch where it is one's. Call inside a catch block.
+Error Loader::Impl::ended(const detail::BatchInfo* batch) {
+  in_epoch_ = false;
+  ended_by_error_ = true;
+  behind_error_ = batch != nullptr ? std::optional(batch->next) : delivery_->behind_failure();
+  return detail::current_error();
+}
+
+// -- batches --
+
+std::optional<Batch> Loader::Impl::next(StreamRef stream) {
+  std::unique_ptr<detail::Lease> lease;
+  if (!next({&stream, 1}, {&lease, 1})) return std::nullopt;
+  return Batch(std::move(lease));
+}
+
+std::optional<std::vector<Batch>> Loader::Impl::next_parts(std::span<const StreamRef> streams) {
+  std::vector<std::unique_ptr<detail::Lease>> leases(streams.size());
+  std::vector<Batch> parts;
+  parts.reserve(streams.size());
+  if (!next(streams, leases)) return std::nullopt;
+  for (auto& lease : leases) parts.emplace_back(std::move(lease));
+  return parts;
+}
+
+bool Loader::Impl::next(std::span<const StreamRef> streams, std::span<std::unique_ptr<detail::Lease>> leases) {
+  check(streams);
+  if (!in_epoch_) begin_epoch();
+  if (engine_->stopped() || (options_.epochs != 0 && epoch_ >= options_.epochs)) return over();
+  const Clock::time_point begun = Clock::now();
+  note_caller(begun);
+  for (;;) {
+    if (empty_ || (!settled_ && cursor_.epoch != epoch_)) {
+      to_epoch(epoch_ + 1);
+      return over();
+    }
+    if (must_seek_) {
+      delivery_->seek(cursor_, {ledger_.acted(), samples_});
+      must_seek_ = false;
+    }
+    detail::BatchInfo* made = nullptr;
+    try {
+      for (std::size_t i = 0; i < leases.size(); ++i) leases[i] = delivery_->make_lease(i);
+      const detail::ProfiledRange range("wait for batch");
+      made = delivery_->wait(epoch_);
+      if (made == nullptr) {
+        if (account_end()) to_epoch(epoch_ + 1);
+        return over();
+      }
+      if (made->overflow) throw *made->overflow;
+      check_rows(*made);
+    } catch (const detail::LeasesExhausted&) {
+      throw;  // the caller can let go of a batch and go on
+    } catch (...) {
+      throw ended(made);
+    }
+    const bool wanted = !few_rows(*made) || options_.few_rows != FewRows::drop;
+    if (wanted) delivery_->arrive(*made, streams);
+    try {
+      account(made->bad, made->unlisted, made->unreported);
+    } catch (...) {
+      throw ended(made);
+    }
+    samples_ += made->samples;
+    cursor_ = made->next;
+    if (!wanted) {
+      delivery_->skip(*made);
+      continue;
+    }
+    ++step_;
+    count(*made, begun);
+    delivery_->take(leases, *made, streams);
+    return true;
+  }
+}
+
+// Some device would have none.
+bool Loader::Impl::few_rows(const detail::BatchInfo& batch) const noexcept {
+  return delivery_->parts() > 1 && batch.rows < delivery_->parts();
+}
+
+void Loader::Impl::check_rows(const detail::BatchInfo& batch) const {
+  if (!few_rows(batch) || options_.few_rows != FewRows::error) return;
+  throw Error(Errc::limit_exceeded, "batch " + std::to_string(batch.number) + " of epoch " +
+                                        std::to_string(batch.epoch) + " has " + std::to_string(batch.rows) +
+                                        " rows for " + std::to_string(delivery_->parts()) +
+                                        " devices; say with `few_rows` what becomes of it, or end epochs with whole "
+                                        "batches (Tail::drop or Tail::pad)")
+      .with_stage("batch");
+}
+
+// -- what is counted --
+
+void Loader::Impl::account(std::vector<detail::BadSample>& bad, std::uint64_t unlisted, bool broken) {
+  if (broken) throw detail::no_memory();
+  ledger_.account(bad, samples_, unlisted);
+  if (ledger_.messages().size() == counters_.messages.size()) return;
+  const std::lock_guard lock(counters_mutex_);
+  counters_.messages = ledger_.messages();
+}
+
+// False: there was a stop, and how the epoch ends is not known.
+bool Loader::Impl::account_end() {
+  std::optional<detail::EpochEnd> end = delivery_->take_epoch_end(epoch_);
+  if (!end) return false;
+  account(end->bad, end->unlisted, end->broken);
+  samples_ += end->samples;
+  const std::lock_guard lock(counters_mutex_);
+  counters_.acted = ledger_.acted_here();
+  return true;
+}
+
+void Loader::Impl::count(const detail::BatchInfo& batch, Clock::time_point begun) noexcept {
+  const Clock::time_point now = Clock::now();
+  const std::uint64_t ns = to_ns(now - begun);
+  latency_.record(ns);
+  const std::uint64_t bytes =
+      pipeline_.data().device ? batch.rows * delivered_row_bytes_ : engine_->slots().layout().bytes_of(batch);
+  caller_.tick(to_ns(now));
+  const std::lock_guard lock(counters_mutex_);
+  counters_.batches += 1;
+  counters_.samples += batch.valid;
+  counters_.bytes += bytes;
+  counters_.next_ns += ns;
+  if (counters_.batches == 1) counters_.first_batch_ns = ns;
+  counters_.elapsed_ns = to_ns(now - first_call_);
+  counters_.acted = ledger_.acted_here();
+}
+
+// A call of next() begins.
+void Loader::Impl::note_caller(Clock::time_point now) noexcept {
+  if (first_call_ == Clock::time_point{}) {
+    first_call_ = now;
+    const std::optional<detail::CoreTime> read = detail::read_core_time();
+    const std::lock_guard lock(counters_mutex_);
+    cores_first_ = read;
+  }
+  if (const std::thread::id thread = std::this_thread::get_id(); thread != caller_thread_) {
+    caller_thread_ = thread;
+    caller_.begin(to_ns(now));
+  } else {
+    caller_.tick(to_ns(now));
+  }
+}
+
+// The epoch is over: a report may be asked for much later. Of many short epochs few are worth asking the system.
+void Loader::Impl::note_cores(Clock::time_point now) noexcept {
+  if (!cores_first_) return;
+  const std::uint64_t first = cores_first_->at, ns = to_ns(now);
+  {
+    const std::lock_guard lock(counters_mutex_);
+    const std::uint64_t last = cores_last_ ? cores_last_->at : first;
+    if (ns - first < 2 * (last - first) || ns - last < 10'000'000) return;
+  }
+  const std::optional<detail::CoreTime> read = detail::read_core_time();
+  const std::lock_guard lock(counters_mutex_);
+  cores_last_ = read;
+}
+
+Report Loader::Impl::report() const {
+  check_process();
+  detail::DeliveryCounters counters;
+  std::optional<detail::CoreTime> first, last;
+  {
+    const std::lock_guard lock(counters_mutex_);
+    counters = counters_;
+    first = cores_first_;
+    last = cores_last_;
+  }
+  counters.p50_s = latency_.quantile(0.5);
+  counters.p99_s = latency_.quantile(0.99);
+  if (caller_.measured_ns() != 0)
+    counters.caller_delay_share = static_cast<double>(caller_.delay_ns()) / static_cast<double>(caller_.measured_ns());
+  if (counters.batches != 0 && first) {
+    // What came long behind the last batch is no part of the run.
+    const std::uint64_t end = first->at + counters.elapsed_ns;
+    if (const auto now = detail::read_core_time();
+        now && now->at - std::min(now->at, end) <= std::max<std::uint64_t>(counters.elapsed_ns / 10, 50'000'000))
+      last = now;
+    if (last) counters.cores = detail::core_shares(*first, *last);
+  }
+  Report report = detail::make_report(*engine_, counters, budget_);
+  delivery_->describe(report);
+  return report;
+}
+
+// -- states --
+
+State Loader::Impl::state() const {
+  check_process();
+  constexpr std::uint64_t most = ~std::uint32_t{0};
+  if (cursor_.epoch > most) throw Error(Errc::limit_exceeded, "a state has room for epochs below 2^32");
+  State s;
+  s.fingerprint = fingerprint_;
+  s.seed = pipeline_.seed();
+  s.epoch = static_cast<std::uint32_t>(cursor_.epoch);
+  s.number = static_cast<std::uint32_t>(std::min(cursor_.number, most));
+  s.position = cursor_.position;
+  s.child = cursor_.child;
+  s.part = cursor_.part;
+  s.step = step_;
+  s.samples = samples_;
+  s.replaced = static_cast<std::uint32_t>(std::min(ledger_.acted(), most));
+  s.check = detail::state_checksum(s);
+  return s;
+}
+
+void Loader::Impl::resume(const State& s, const std::string& text) {
+  check_process();
+  detail::check_state(s);
+  if (s.seed != pipeline_.seed())
+    throw Error(Errc::state_mismatch, "the state was saved with seed " + std::to_string(s.seed) +
+                                          ", this pipeline has " + std::to_string(pipeline_.seed()));
+  if (s.fingerprint != fingerprint_) refuse(s, text);
+  const std::uint64_t rows = pipeline_.batch_size(), number = settled_ || endless_ ? s.number : s.position / rows;
+  const bool begins_batch = settled_ || (s.position % rows == 0 && s.child == 0);
+  const bool fits = begins_batch && (endless_   ? s.number < pipeline_.data().fixed_steps()
+                                     : settled_ ? s.position < pipeline_.size() || s.position == 0
+                                                : number <= steps_);
+  if (!fits || (s.part != 0 && !pipeline_.data().bucket))
+    throw Error(Errc::state_mismatch, "the state's position " + std::to_string(s.position) +
+                                          " is not the beginning of a batch of this pipeline");
+  cursor_ = {s.epoch, number, s.position, s.child, s.part};
+  if (!settled_ && !endless_ && number == steps_ && steps_ != 0) cursor_ = {s.epoch + std::uint64_t{1}, 0, 0, 0};
+  epoch_ = cursor_.epoch;
+  step_ = s.step;
+  samples_ = s.samples;
+  ledger_.resume(s.replaced);
+  in_epoch_ = ended_by_error_ = false;
+  behind_error_.reset();
+  must_seek_ = true;
+  ++beginnings_;
+}
+
+void Loader::Impl::refuse(const State& s, const std::string& text) const {
+  const detail::PipelineFacts facts = detail::facts_of(pipeline_.data());
+  const std::string differs = facts.what_differs(text), parts = facts.parts_that_differ(s.fingerprint);
+  std::string cause = "the state belongs to another pipeline";
+  if (!differs.empty())
+    cause += ": " + differs + "; go on with the pipeline that it was saved of, or begin anew";
+  else
+    cause += (parts.empty() ? ", in something that it does not name" : "; what differs is " + parts) +
+             "; compare with what plan() says, and save with Loader::save to have it told in words";
+  throw Error(Errc::state_mismatch, std::move(cause));
+}
+
+}  // namespace penstock

@@ -1,0 +1,125 @@
+#include "loader/loader_setup.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include <penstock/error.hpp>
+
+#include "delivery/device_prep.hpp"
+#include "device/devices.hpp"
+#include "device/emulated/host_device.hpp"
+#include "pipeline/shard.hpp"
+#include "reorder/settled.hpp"
+#include "ring/batch_layout.hpp"
+
+namespace penstock::detail {
+
+namespace {
+
+void check_fields(const PipelineData& data, const RowLayout& layout) {
+  for (std::size_t f = 0; f < data.schema.size(); ++f)
+    if (layout[f].appended())
+      throw Error(Errc::unsupported,
+                  "field \"" + data.schema[f].name +
+                      "\" has rows of differing sizes, which stages behind batch don't take: pad them to a fixed one "
+                      "with pad(field, {.to = ...}), or put the stages before batch")
+          .with_stage("batch");
+}
+
+// What a bound promises, with room for what aligns the rows; else a guess for as many rows, in as much as a small
+// batch of records has.
+std::size_t least_append_bytes(const PipelineData& data) {
+  constexpr std::uint64_t guess = 64, most = 1u << 20;
+  const std::uint64_t rows = data.batch->rows, bound = data.batch->options.most_bytes;
+  if (bound != 0 && bound < (std::uint64_t{1} << 40)) return static_cast<std::size_t>(2 * bound + 128 * rows);
+  return static_cast<std::size_t>(std::min(rows * guess, most));
+}
+
+void request_device(BudgetRequest& request, const PipelineData& data, const DeviceModels& devices,
+                    const BatchLayout& batch) {
+  const std::uint64_t rows = most_rows_of_part(request.rows, devices.size());
+  request.device_slot_bytes = BatchLayout(data.delivered(), rows).bytes();
+  request.device_is_host = devices[0]->is_host();
+  // Beside what is known of a batch, that of each part.
+  request.device_notes_bytes = (devices.size() > 1 ? 2 : 1) * request.rows * batch.row_notes_bytes();
+  if (data.device)
+    request.device_fixed_bytes =
+        DevicePrep::bytes(*data.device, BatchLayout(data.schema, rows), request.device_is_host);
+}
+
+}  // namespace
+
+DeviceModels open_devices(const PipelineData& data, const LoaderOptions& options) {
+  DeviceModels devices;
+  if (options.device_resource != nullptr &&
+      (options.device == host() || options.device_resource->kind() != MemoryKind::device))
+    throw Error(Errc::invalid_argument, "`device_resource` is memory of the one `device`, which is not the host");
+  if (options.devices.empty()) {
+    if (auto one = open_device(options.device); one != nullptr)
+      devices.push_back(std::move(one));
+    else if (data.device)
+      devices.push_back(
+          std::make_shared<HostDevice>(options.host_memory != nullptr ? *options.host_memory : host_memory()));
+    return devices;
+  }
+  if (options.device != host()) throw Error(Errc::invalid_argument, "say either `device` or `devices`");
+  for (const Device& d : options.devices) {
+    if (d == host() || std::count(options.devices.begin(), options.devices.end(), d) != 1)
+      throw Error(Errc::invalid_argument, "`devices` are different GPUs, or emulated ones; here " + to_string(d) +
+                                              (d == host() ? " is among them" : " stands twice"));
+    devices.push_back(open_device(d));
+  }
+  return devices;
+}
+
+void check_steps(const PipelineData& data) {
+  if (data.fixed_steps() != 0 && data.size == 0)
+    throw Error(Errc::invalid_argument, "`steps_per_epoch` batches can't be made of a pipeline without samples")
+        .with_stage("shard");
+}
+
+BudgetRequest budget_request(const PipelineData& data, const LoaderOptions& options, unsigned threads,
+                             const DeviceModels& devices) {
+  BudgetRequest request;
+  request.memory = options.memory;
+  request.depth = options.depth;
+  request.threads = options.threads != 0 ? std::min(options.threads, threads) : threads;
+  request.rows = data.most_rows();
+  const BatchLayout batch_layout(data.schema, request.rows);
+  const RowLayout& layout = batch_layout.row();
+  if (!devices.empty()) {
+    if (data.device) check_fields(data, layout);
+    request_device(request, data, devices, batch_layout);
+    request.devices = static_cast<unsigned>(devices.size());
+    if (!devices[0]->is_host() && options.host_memory == nullptr) request.pinned_slot_bytes = batch_layout.bytes();
+  }
+  request.pinned_memory = options.pinned_memory;
+  request.device_memory = options.device_memory;
+  request.device_depth = options.device_depth;
+  request.slot_bytes = batch_layout.bytes() + request.rows * batch_layout.row_notes_bytes();
+  // On their way to a device such rows lie in memory twice.
+  if (layout.appends()) {
+    request.append_slot = least_append_bytes(data) * (devices.empty() ? 1 : 2);
+    // No more than a guess, so that what is left by the depth that is chosen is not nothing.
+    if (!devices.empty())
+      request.device_rows = std::max(least_append_bytes(data) / devices.size(), request.device_slot_bytes / 4);
+  }
+  if (data.settled()) {
+    request.row_bytes = Settle::row_bytes(layout) + Settle::row_notes_bytes(layout);
+    request.append_row = layout.appends() ? appended_row_bytes : 0;
+    request.held = static_cast<std::size_t>(data.window_rows());
+    request.cells = [&data, bytes = options.settle_bytes](unsigned runners) {
+      return Settled::cells_for(data, bytes, runners);
+    };
+    request.origins = [&data](unsigned runners) { return Settled::origins_for(data, runners); };
+    request.origin_bytes = Settled::least_origin_bytes(data);
+    request.stand_ins = data.flat_maps && data.policy_value().policy == OnError::replace;
+  }
+  for (const RowField& f : layout.fields())
+    request.sample_bytes = std::max<std::size_t>(request.sample_bytes, f.row_bytes);
+  request.blocks = data.source->block_model() != nullptr;
+  request.block_bytes = request.blocks ? options.block_bytes : 0;
+  return request;
+}
+
+}  // namespace penstock::detail

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <penstock/loader.hpp>
+
+#include "delivery/device_ring.hpp"
+#include "pipeline/pipeline_data.hpp"
+#include "ring/budget.hpp"
+
+namespace penstock::detail {
+
+/// What runs the devices of a loader; none where the slots that the runners fill are the batches.
+/// @throws Error(invalid_argument | unsupported).
+DeviceModels open_devices(const PipelineData& data, const LoaderOptions& options);
+
+/// @throws Error(invalid_argument) where `steps_per_epoch` was said and can't be.
+void check_steps(const PipelineData& data);
+
+/// What its memory is for, on an executor of so many threads. Refers to `data`.
+/// @throws Error(unsupported) for fields that don't travel to a device.
+BudgetRequest budget_request(const PipelineData& data, const LoaderOptions& options, unsigned threads,
+                             const DeviceModels& devices);
+
+}  // namespace penstock::detail

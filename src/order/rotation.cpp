@@ -1,0 +1,95 @@
+#include "order/rotation.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include <penstock/error.hpp>
+#include <penstock/rng.hpp>
+
+#include "base/hash.hpp"
+#include "order/bijection.hpp"
+
+namespace penstock::detail {
+
+namespace {
+// Draws that are mixed with each other.
+constexpr std::uint64_t least_window = 64;
+constexpr std::uint64_t most_draws = std::uint64_t{1} << 62;
+}  // namespace
+
+Rotation::Rotation(Options options) {
+  const std::uint64_t window = std::max<std::uint64_t>(least_window, options.weights.size());
+  Proportions proportions(options.weights);
+  shared_ = std::make_shared<const Shared>(Shared{std::move(options), std::move(proportions), window});
+}
+
+std::uint64_t Rotation::size(std::uint64_t n) const {
+  const std::uint64_t known = shared_->options.ends.back();
+  if (n != known)
+    throw Error(Errc::invalid_argument, "it was made for " + std::to_string(known) + " records, but there are " +
+                                            std::to_string(n) + "; give it one label for each");
+  return shared_->options.count;
+}
+
+void Rotation::fill(std::uint64_t seed, std::uint64_t, std::span<OrderPoint> points) const {
+  while (!points.empty()) points = points.subspan(fill_window(seed, points));
+}
+
+Rotation::Window Rotation::build(std::uint64_t seed, std::uint64_t epoch, std::uint64_t number) const {
+  const Options& options = shared_->options;
+  const std::uint64_t first = number * shared_->window, last = std::min(options.count, first + shared_->window);
+  // Draws are counted through all epochs, so that what one epoch rounded up the next rounds down.
+  const std::uint64_t before = epoch * options.count % most_draws;
+  Window window;
+  std::vector<Turn> next;  // of each set that has some of these draws
+  std::vector<std::size_t> whose;
+  shared_->proportions.share(before + first, before + last,
+                             [&](std::uint64_t set, std::uint64_t begin, std::uint64_t end) {
+                               whose.insert(whose.end(), end - begin, next.size());
+                               next.push_back({set, begin});
+                             });
+  Rng rng(hash_mix(seed, epoch), 0x726f746174696f6e, Place{0, number, 0, 0});
+  for (std::size_t i = whose.size(); i > 1; --i) std::swap(whose[i - 1], whose[rng.below(i)]);
+  window.turns.reserve(whose.size());
+  for (const std::size_t i : whose) {
+    window.turns.push_back(next[i]);
+    ++next[i].ordinal;
+  }
+  return window;
+}
+
+// The first point, and those behind it that fall into the same window.
+std::size_t Rotation::fill_window(std::uint64_t seed, std::span<OrderPoint> points) const {
+  const Options& options = shared_->options;
+  const std::uint64_t epoch = points.front().epoch, number = points.front().position / shared_->window;
+  const auto window = windows_->get({seed, epoch, number}, [&] { return build(seed, epoch, number); });
+
+  struct Draw {
+    Turn turn;
+    OrderPoint* point;
+  };
+  std::vector<Draw> draws;
+  for (OrderPoint& point : points) {
+    if (point.epoch != epoch || point.position / shared_->window != number) break;
+    draws.push_back({window->turns[point.position % shared_->window], &point});
+  }
+  // One set after the other: a permutation costs more to make than to use.
+  std::ranges::sort(draws, {}, [](const Draw& draw) { return std::pair(draw.turn.set, draw.turn.ordinal); });
+  std::optional<Bijection> permutation;
+  std::pair<std::uint64_t, std::uint64_t> made_for;
+  for (const auto& [turn, point] : draws) {
+    const std::uint64_t begin = turn.set == 0 ? 0 : options.ends[turn.set - 1];
+    const std::uint64_t records = options.ends[turn.set] - begin;
+    const std::pair pass(turn.set, turn.ordinal / records);
+    if (!permutation || made_for != pass) {
+      permutation.emplace(records, hash_mix(hash_mix(seed, pass.first), pass.second));
+      made_for = pass;
+    }
+    const std::uint64_t member = begin + (*permutation)(turn.ordinal % records);
+    point->position = options.members.empty() ? member : options.members[member];
+  }
+  return draws.size();
+}
+
+}  // namespace penstock::detail

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <penstock/order.hpp>
+
+#include "order/epoch_tables.hpp"
+#include "order/proportions.hpp"
+
+namespace penstock::detail {
+
+/// An order that draws from several sets of records in fixed proportions, each set's records once before one of them
+/// comes again, in a new permutation each time. Sets are consecutive ranges of the input, or of `members` where those
+/// are given. A pure function of (seed, epoch, position); the last used windows are kept to save time.
+class Rotation {
+ public:
+  struct Options {
+    std::string name;
+    std::string description;
+    std::vector<std::uint64_t> weights;  ///< one for each set, of a sum that Proportions takes
+    std::vector<std::uint64_t> ends;     ///< of the sets; one of weight above 0 isn't empty
+    std::vector<std::uint64_t> members = {};
+    std::uint64_t count = 0;  ///< draws an epoch, at most 2^62
+  };
+  explicit Rotation(Options options);
+  /// @throws Error(invalid_argument) where n isn't the sets' size together.
+  std::uint64_t size(std::uint64_t n) const;
+  void fill(std::uint64_t seed, std::uint64_t n, std::span<OrderPoint> points) const;
+  std::string name() const { return shared_->options.name; }
+  std::string describe() const { return shared_->options.description; }
+
+ private:
+  struct Turn {
+    std::uint64_t set;
+    std::uint64_t ordinal;  ///< among all draws from the set
+  };
+  struct Window {
+    std::vector<Turn> turns;
+    std::size_t bytes() const noexcept { return turns.size() * sizeof(Turn); }
+  };
+  struct Shared {
+    Options options;
+    Proportions proportions;
+    std::uint64_t window;
+  };
+  Window build(std::uint64_t seed, std::uint64_t epoch, std::uint64_t number) const;
+  std::size_t fill_window(std::uint64_t seed, std::span<OrderPoint> points) const;
+
+  std::shared_ptr<const Shared> shared_;
+  std::shared_ptr<EpochTables<Window>> windows_ = std::make_shared<EpochTables<Window>>();
+};
+
+}  // namespace penstock::detail

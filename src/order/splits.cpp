@@ -1,0 +1,120 @@
+#include "order/splits.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
+
+#include <penstock/error.hpp>
+
+#include "base/failure.hpp"
+#include "base/hash.hpp"
+#include "base/number_text.hpp"
+#include "order/bijection.hpp"
+
+namespace penstock::detail {
+
+namespace {
+
+// Share of the parts before `part`; exactly 0 and 1 at the ends.
+double edge(const SplitOptions& options, std::uint64_t part) {
+  if (part == 0) return 0;
+  if (part >= options.shares.size()) return 1;
+  double sum = 0, total = 0;
+  for (std::size_t i = 0; i < options.shares.size(); ++i) {
+    total += options.shares[i];
+    if (i < part) sum += options.shares[i];
+  }
+  return sum / total;
+}
+
+}  // namespace
+
+void check_split(const SplitOptions& options) {
+  double total = 0;
+  for (const double share : options.shares) {
+    if (!(share >= 0) || !std::isfinite(share))
+      throw Error(Errc::invalid_argument, "shares are relative sizes, 0 or more").with_stage("split");
+    total += share;
+  }
+  if (!(total > 0)) throw Error(Errc::invalid_argument, "at least one share must be above 0").with_stage("split");
+  if (options.part >= options.shares.size())
+    throw Error(Errc::invalid_argument, "there is no part " + std::to_string(options.part) + "; the parts are 0 to " +
+                                            std::to_string(options.shares.size() - 1))
+        .with_stage("split");
+  if (!options.stratify.empty() && options.by == SplitOptions::By::key)
+    throw Error(Errc::invalid_argument,
+                "a split by key looks at one record at a time, so it can't give classes their shares (`stratify`); "
+                "split by index")
+        .with_stage("split");
+}
+
+std::string describe_split(const SplitOptions& options) {
+  std::string out = "part " + std::to_string(options.part) + " of";
+  for (const double share : options.shares) out += " " + shortest(share);
+  out += options.by == SplitOptions::By::key ? ", by key" : ", by index";
+  if (!options.stratify.empty()) out += ", each " + options.stratify + " alike";
+  return out + ", salt " + std::to_string(options.salt);
+}
+
+std::pair<std::uint64_t, std::uint64_t> split_range(const SplitOptions& options, std::uint64_t n) {
+  const auto at = [n](double share) {
+    return static_cast<std::uint64_t>(std::llround(share * static_cast<double>(n)));
+  };
+  const std::uint64_t first = at(edge(options, options.part));
+  const std::uint64_t last = options.part + 1 == options.shares.size() ? n : at(edge(options, options.part + 1));
+  return {std::min(first, n), std::min(last, n)};
+}
+
+std::vector<std::uint64_t> stratified_members(const SplitOptions& options, std::span<const std::int64_t> labels) {
+  // Records by class, in order.
+  std::map<std::int64_t, std::uint64_t> next;
+  for (const std::int64_t label : labels) ++next[label];
+  std::uint64_t end = 0;
+  for (auto& [label, count] : next) end += std::exchange(count, end);
+  std::vector<std::uint64_t> by_class(labels.size());
+  for (std::uint64_t i = 0; i < labels.size(); ++i) by_class[next[labels[i]]++] = i;
+
+  // How much of a record a share has too little is rounded up in as many classes as the share is of it: by the golden
+  // ratio, which spreads evenly over however many there are. One value for all shares of a class, so that they meet.
+  std::uint64_t rounding = hash_mix(options.salt, 0x73747261);
+  const double first = edge(options, options.part), last = edge(options, options.part + 1);
+  std::vector<std::uint64_t> members;
+  std::uint64_t begin = 0;
+  for (const auto& [label, class_end] : next) {
+    const std::uint64_t count = class_end - begin;
+    const double up = static_cast<double>((rounding += 0x9e3779b97f4a7c15) >> 11) * 0x1p-53;
+    const auto at = [&](double share) {
+      const double exact = share * static_cast<double>(count), whole = std::nearbyint(exact);
+      if (std::abs(exact - whole) <= exact * 0x1p-40) return static_cast<std::uint64_t>(whole);
+      return std::min(count, static_cast<std::uint64_t>(std::floor(exact + up)));
+    };
+    const Bijection order(count, hash_mix(hash_mix(options.salt, 0x73747261), static_cast<std::uint64_t>(label)));
+    for (std::uint64_t k = at(first), behind = at(last); k < behind; ++k) members.push_back(by_class[begin + order(k)]);
+    begin = class_end;
+  }
+  std::ranges::sort(members);
+  return members;
+}
+
+std::vector<std::uint64_t> split_members(const SplitOptions& options, const SourceModel& source) {
+  if (!source.has_keys())
+    throw Error(Errc::invalid_argument, "the source has no keys; split by index instead")
+        .with_stage("split")
+        .with_source(source.name());
+  const double first = edge(options, options.part), last = edge(options, options.part + 1);
+  std::vector<std::uint64_t> members;
+  for (std::uint64_t i = 0; i < source.size(); ++i) {
+    std::string key;
+    try {
+      key = source.key(i);
+    } catch (...) {
+      throw current_error().with_stage("split").with_source(source.name()).with_index(i);
+    }
+    const double u = static_cast<double>(hash_text(key, options.salt) >> 11) * 0x1p-53;
+    if (u >= first && u < last) members.push_back(i);
+  }
+  return members;
+}
+
+}  // namespace penstock::detail

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include <penstock/ragged.hpp>
+#include <penstock/schema.hpp>
+
+#include "data/row_layout.hpp"
+#include "stages/stage_model.hpp"
+
+namespace penstock::detail {
+
+/// What ends a batch before its rows do. Immutable; any thread. A row is the data and shapes of its fields that are not
+/// dense.
+class BatchBounds {
+ public:
+  /// @throws Error where no sample could ever fit.
+  BatchBounds(const Schema& schema, const BatchItem& batch);
+
+  /// The most rows of a batch: what is known before any sample counts here.
+  std::uint64_t rows() const noexcept { return rows_; }
+  /// Whether sizes of samples matter for which batch they are in.
+  bool by_size() const noexcept { return most_bytes_ != 0 || most_tokens_ != 0; }
+  /// Whether they matter at all.
+  bool counts_sizes() const noexcept { return by_size() || enough_bytes_ != 0; }
+
+  /// How full a batch is.
+  struct Fill {
+    std::uint64_t rows = 0, ragged_bytes = 0, ragged_tokens = 0;
+    std::vector<std::int64_t> longest;  ///< of each field that is not dense
+  };
+  Fill empty() const { return nothing_; }
+  static void clear(Fill& fill) noexcept;
+  /// Nothing more is to be added, whatever it is.
+  bool enough(const Fill& fill) const noexcept;
+  bool admits(const Fill& fill, std::span<const RaggedRow> row) const noexcept;
+  void add(Fill& fill, std::span<const RaggedRow> row) const noexcept;
+  /// @throws Error(limit_exceeded) for a row that fits no batch.
+  void check(std::span<const RaggedRow> row) const;
+
+ private:
+  struct Sizes {
+    std::uint64_t bytes, tokens;
+  };
+  Sizes sizes_with(const Fill& fill, std::span<const RaggedRow> row) const noexcept;
+
+  Schema schema_;
+  RowLayout layout_;
+  Fill nothing_;
+  std::uint64_t rows_, most_bytes_ = 0, most_tokens_ = 0, enough_bytes_ = 0;
+  std::size_t tokens_ = 0;  ///< field that is counted
+};
+
+}  // namespace penstock::detail

@@ -1,0 +1,125 @@
+#include "pipeline/block_cost.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <list>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include <penstock/block_source.hpp>
+
+#include "ring/budget.hpp"
+
+namespace penstock::detail {
+
+namespace {
+
+constexpr std::uint64_t most_looked_at = 1u << 18;  // uses of blocks
+constexpr std::uint64_t most_summed = 1u << 22;     // blocks
+
+// Keeps the blocks used last, as a loader nearly does.
+class RecentBlocks {
+ public:
+  explicit RecentBlocks(std::uint64_t limit) : limit_(limit) {}
+  // True when it had to be decoded.
+  bool use(std::uint64_t block, std::uint64_t bytes) {
+    if (const auto found = places_.find(block); found != places_.end()) {
+      order_.splice(order_.begin(), order_, found->second);
+      return false;
+    }
+    order_.push_front({block, bytes});
+    places_[block] = order_.begin();
+    bytes_ += bytes;
+    while (bytes_ > limit_ && order_.size() > 1) {
+      bytes_ -= order_.back().bytes;
+      places_.erase(order_.back().block);
+      order_.pop_back();
+    }
+    return true;
+  }
+
+ private:
+  struct Entry {
+    std::uint64_t block, bytes;
+  };
+  std::uint64_t limit_, bytes_ = 0;
+  std::list<Entry> order_;
+  std::unordered_map<std::uint64_t, std::list<Entry>::iterator> places_;
+};
+
+std::string short_number(double value) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), value < 10 ? "%.2g" : "%.0f", value);
+  return text.data();
+}
+
+std::string mebibytes(std::uint64_t bytes) { return short_number(static_cast<double>(bytes) / (1 << 20)) + " MiB"; }
+
+// What an epoch begins with.
+struct Beginning {
+  std::uint64_t records = 0, decodes = 0;
+  std::uint64_t blocks = 0;  // different ones
+};
+
+Beginning begin_epoch(const PipelineData& data, const BlockModel& model) {
+  Beginning begun;
+  RecentBlocks recent(default_block_bytes);
+  std::unordered_set<std::uint64_t> seen;
+  std::vector<std::uint64_t> indices(256), ids;
+  std::uint64_t uses = 0;
+  while (begun.records < data.size && uses < most_looked_at) {
+    indices.resize(std::min<std::uint64_t>(indices.size(), data.size - begun.records));
+    data.fill(0, begun.records, indices);
+    for (const std::uint64_t index : indices) {
+      if (uses >= most_looked_at) break;
+      ids.clear();
+      model.blocks_of(index, ids);
+      for (const std::uint64_t id : ids) {
+        if (recent.use(id, model.block_bytes(id))) ++begun.decodes;
+        seen.insert(id);
+      }
+      uses += ids.size();
+      ++begun.records;
+    }
+  }
+  begun.blocks = seen.size();
+  return begun;
+}
+
+std::string describe_decodes(const PipelineData& data, const BlockModel& model, double in_order) {
+  const Beginning begun = begin_epoch(data, model);
+  if (begun.records == 0) return {};
+  const auto records = static_cast<double>(begun.records), decodes = static_cast<double>(begun.decodes);
+  std::string text = "; of " + mebibytes(default_block_bytes) + " (`block_bytes`) ";
+  // Of an order that goes through blocks in turn, those of its first records are more than in file order.
+  if (decodes <= 1.5 * static_cast<double>(begun.blocks)) return text + "this order decodes each about once an epoch";
+  text += "this order decodes " + short_number(decodes / records) + " a record, in order it is " +
+          short_number(in_order) + ": " + short_number(decodes / records / in_order) + " times the work. ";
+  return text + "shuffle({.blocks = true}), of few blocks at a time, or a `block_bytes` of all decodes each about once";
+}
+
+}  // namespace
+
+std::string describe_blocks(const PipelineData& data) {
+  const BlockModel* const model = data.source->block_model();
+  if (model == nullptr || data.source_size == 0) return {};
+  const std::uint64_t blocks = model->blocks();
+  std::string text = std::to_string(blocks) + " that records share";
+  if (blocks > most_summed) return text;
+  try {
+    std::uint64_t bytes = 0;
+    for (std::uint64_t b = 0; b < blocks; ++b)
+      if (__builtin_add_overflow(bytes, model->block_bytes(b), &bytes)) return text;
+    text += ", " + mebibytes(bytes) + " decoded";
+    if (bytes <= default_block_bytes) return text + ": all stay in a loader's `block_bytes`, each is decoded once";
+    return text + describe_decodes(data, *model, static_cast<double>(blocks) / static_cast<double>(data.source_size));
+  } catch (...) {  // a source, or an order, that fails tells it when it is used
+    return text;
+  }
+}
+
+}  // namespace penstock::detail

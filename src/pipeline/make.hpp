@@ -1,0 +1,72 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include <penstock/error.hpp>
+#include <penstock/place.hpp>
+
+#include "base/failure.hpp"
+#include "pipeline/pipeline_data.hpp"
+
+namespace penstock::detail {
+
+/// One sample as the policy for bad ones left it.
+struct Made {
+  std::uint64_t index = 0;    ///< of the record that it is made of
+  std::uint32_t attempt = 0;  ///< not 0: a stand-in
+  bool kept = true;           ///< false: filtered or dropped
+  bool filtered = false;      ///< not kept, as a filter wants it
+  bool masked = false;
+  std::optional<Error> bad;    ///< the first failure, if the policy acts on it
+  std::optional<Error> fatal;  ///< ends the run
+};
+
+inline constexpr std::uint32_t most_attempts = 8;
+
+/// What is said where no stand-in was good either.
+Error exhausted(const Error& first, const Error& last);
+
+/// Makes one sample: `attempt(place, index)` returns whether it is kept, or throws; `describe(index)`, called while
+/// that is handled, says what. Where the policy wants it, other records are tried, with the attempt in their place.
+template <class Attempt, class Describe>
+void make_sample(const PipelineData& data, Place place, std::uint64_t index, Made& made, Attempt&& attempt,
+                 Describe&& describe) {
+  const OnError policy = data.policy_value().policy;
+  for (;;) {
+    try {
+      made.kept = attempt(place, index);
+      made.filtered = !made.kept;
+      break;
+    } catch (...) {
+      Error error = describe(index);
+      if (policy == OnError::fail || !error.sample_scoped()) {
+        made.fatal = std::move(error);
+        break;
+      }
+      if (policy != OnError::replace) {
+        made.masked = policy == OnError::mask;
+        made.kept = made.masked;
+        made.bad = std::move(error);
+        break;
+      }
+      if (place.attempt == most_attempts) {
+        made.fatal = exhausted(made.bad ? *made.bad : error, error);
+        break;
+      }
+      if (!made.bad) made.bad = std::move(error);
+    }
+    ++place.attempt;
+    try {
+      index = data.replacement(place);
+    } catch (...) {  // an order that fails is no matter of one sample
+      made.fatal = current_error().with_index(index);
+      break;
+    }
+  }
+  made.index = index;
+  made.attempt = place.attempt;
+}
+
+}  // namespace penstock::detail

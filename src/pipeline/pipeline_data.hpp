@@ -1,0 +1,121 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <penstock/batch_stage.hpp>
+#include <penstock/pipeline.hpp>
+#include <penstock/schema.hpp>
+#include <penstock/shard.hpp>
+#include <penstock/source.hpp>
+
+#include "data/cursor.hpp"
+#include "pipeline/device_program.hpp"
+#include "stages/stage_model.hpp"
+
+namespace penstock::detail {
+
+/// An order that joined a pipeline.
+struct BoundOrder {
+  std::shared_ptr<const OrderModel> model;
+  std::string label;
+  std::uint64_t key = 0;
+  std::uint64_t input_size = 0;
+};
+
+/// A per-sample stage that joined a pipeline.
+struct BoundStage {
+  Stage stage;
+  std::string name;       ///< of the stage, without its field
+  std::string label;      ///< "resize(image)"
+  std::string options;    ///< its result options in words
+  std::uint64_t key = 0;  ///< hash of name and occurrence: what its random draws are keyed by
+  std::uint64_t version = 0;
+  Schema in, out;
+};
+
+/// A cache that joined a pipeline, whose source has it before it then.
+struct BoundCache {
+  std::string label;
+  std::size_t stages = 0;  ///< so many of the pipeline's stand before it
+  CacheAllows allows;
+};
+
+/// What this rank has of a batch whose samples stand at their positions.
+struct RankRows {
+  std::uint64_t first = 0;  ///< position
+  std::uint64_t valid = 0;  ///< rows that are samples
+  std::uint64_t rows = 0;   ///< with padding
+};
+
+/// What a Pipeline holds.
+struct PipelineData {
+  std::shared_ptr<const SourceModel> source;
+  Schema source_schema;
+  std::uint64_t source_size = 0;
+  std::vector<BoundOrder> orders;
+  std::vector<BoundStage> stages;
+  std::optional<BoundCache> cache;
+  Schema schema;                          ///< of a row; with `device`, what is drawn for it stands behind its fields
+  std::vector<BoundStage> device_stages;  ///< behind `batch`
+  std::shared_ptr<const DeviceProgram> device;  ///< of those; null: there are none
+  std::uint64_t size = 0;                       ///< positions an epoch; `unknown_size` for a stream
+  std::uint64_t stream_window = 0;              ///< a stream's records are shuffled inside blocks of so many; 0 = not
+  std::uint64_t stream_key = 0;                 ///< of that shuffle
+  bool filters = false, flat_maps = false;
+  std::map<std::string, Collate> collates;  ///< what stages said, by field
+  std::optional<BucketItem> bucket;         ///< with `batch`, its window is resolved
+  std::optional<BatchItem> batch;           ///< with the most rows that bounds of fixed size allow
+  bool bounded = false;                     ///< sizes of samples end a batch
+  std::optional<std::uint64_t> seed;
+  std::optional<ErrorPolicy> policy;
+  std::optional<CheckOptions> check;
+  std::optional<Shard> shard;
+  std::map<std::string, std::uint64_t> occurrences;
+
+  /// Of a row as the stages before `batch` make it, and of one that is delivered.
+  const Schema& sample() const noexcept { return device ? device->sample : schema; }
+  const Schema& delivered() const noexcept { return device ? device->delivered() : schema; }
+
+  std::uint64_t seed_value() const noexcept { return seed.value_or(0); }
+  ErrorPolicy policy_value() const noexcept { return policy.value_or(ErrorPolicy{}); }
+  CheckOptions check_value() const noexcept { return check.value_or(CheckOptions{}); }
+  Shard shard_value() const noexcept { return shard.value_or(Shard{}); }
+  /// Where a sample stands in its batch depends on those before it.
+  bool settled() const noexcept {
+    return filters || flat_maps || bounded || bucket || source->is_stream() || policy_value().policy == OnError::drop;
+  }
+  /// Batches an epoch; 0 where only the epoch's end tells.
+  std::uint64_t steps() const noexcept;
+  /// Batches an epoch where the data go on without end, one pass after the other; 0 where a pass is an epoch.
+  std::uint64_t fixed_steps() const noexcept { return shard_value().steps_per_epoch; }
+  /// The most rows of a batch that this rank has.
+  std::uint64_t most_rows() const noexcept;
+  /// Survivors that this rank puts together by length; 0 without buckets.
+  std::uint64_t window_rows() const noexcept;
+  // -- not of a settled pipeline --
+  /// Samples in batch `number` of an epoch, on all ranks together.
+  std::uint64_t global_valid(std::uint64_t number) const noexcept;
+  /// Of the batch at the cursor.
+  RankRows rank_rows(const Cursor& at) const noexcept;
+  /// The batch behind that one.
+  Cursor next_batch(const Cursor& at) const noexcept;
+  /// Where the sample at a position of an epoch, or of all passes, stands.
+  Place place_at(std::uint64_t epoch, std::uint64_t position) const noexcept;
+  /// Indices of the positions from `first` on, which may go on in the next pass.
+  void fill_batch(std::uint64_t epoch, std::uint64_t first, std::span<std::uint64_t> out) const;
+
+  /// Turns points of the result into source indices, in place. The one door to the order.
+  void resolve(std::span<OrderPoint> points) const;
+  /// Indices of the positions first, first + stride, … of an epoch.
+  void fill(std::uint64_t epoch, std::uint64_t first, std::span<std::uint64_t> out, std::uint64_t stride = 1) const;
+  /// The index that stands in for a bad sample: a uniform draw among all positions of the epoch.
+  std::uint64_t replacement(const Place& place) const;
+};
+
+}  // namespace penstock::detail

@@ -1,0 +1,229 @@
+#include "pipeline/pipeline_facts.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <utility>
+
+#include "base/hash.hpp"
+#include "base/number_text.hpp"
+
+namespace penstock::detail {
+
+namespace {
+
+class FactList {
+ public:
+  void begin(PipelineFacts::Part part) { part_ = part; }
+  void add(std::uint64_t value) {
+    out_.fingerprint = hash_mix(out_.fingerprint, value);
+    out_.parts[part_] = hash_mix(out_.parts[part_], value);
+  }
+  void add_text(const std::string& text) { add(hash_text(text)); }
+  void say(std::string name, std::string words) {
+    for (std::string* text : {&name, &words})
+      std::ranges::replace_if(
+          *text, [](char c) { return c == '\n' || c == '\t'; }, ' ');
+    out_.facts.push_back({std::move(name), std::move(words)});
+  }
+  PipelineFacts take() { return std::move(out_); }
+
+  FactList() { out_.fingerprint = hash_text("penstock pipeline 1"); }
+
+ private:
+  PipelineFacts out_;
+  PipelineFacts::Part part_ = PipelineFacts::source;
+};
+
+void add_stage(FactList& list, const BoundStage& stage) {
+  list.add_text(stage.label);
+  list.add_text(stage.options);
+  list.add(stage.key);
+  list.add(stage.version);
+  list.add_text(stage.out.to_string());
+}
+std::string words_of(const BoundStage& stage) {
+  return (stage.options.empty() ? "" : stage.options + ", ") + "version " + std::to_string(stage.version) + " -> " +
+         stage.out.to_string();
+}
+
+void add_batch(FactList& list, const PipelineData& data) {
+  const BatchItem& batch = *data.batch;
+  list.add(batch.rows);
+  list.add(static_cast<std::uint64_t>(batch.options.tail));
+  std::string words = std::to_string(batch.rows) + " rows, the last batch is " +
+                      (batch.options.tail == Tail::keep   ? "kept"
+                       : batch.options.tail == Tail::drop ? "dropped"
+                                                          : "padded");
+  if (data.bounded) {
+    list.add_text("bounded");
+    list.add(batch.options.most_bytes);
+    list.add(batch.options.most_tokens);
+    list.add_text(batch.options.tokens);
+    if (batch.options.most_bytes != 0) words += ", at most " + std::to_string(batch.options.most_bytes) + " bytes";
+    if (batch.options.most_tokens != 0)
+      words += ", at most " + std::to_string(batch.options.most_tokens) + " elements of " + batch.options.tokens;
+  }
+  list.say("batch", std::move(words));
+  for (const Field& field : data.sample()) {
+    if (field.collate.kind == Collate::Kind::dense) continue;
+    list.add_text(field.name);
+    list.add(static_cast<std::uint64_t>(field.collate.kind));
+    list.add(static_cast<std::uint64_t>(field.collate.to));
+    list.add(std::bit_cast<std::uint64_t>(field.collate.value));
+    const bool ragged = field.collate.kind == Collate::Kind::ragged;
+    list.say(
+        "rows of " + field.name,
+        ragged ? "ragged" : "padded to " + std::to_string(field.collate.to) + " with " + shortest(field.collate.value));
+  }
+}
+
+void add_policies(FactList& list, const PipelineData& data) {
+  const ErrorPolicy policy = data.policy_value();
+  list.add(static_cast<std::uint64_t>(policy.policy));
+  list.add(policy.max_count);
+  list.add(static_cast<std::uint64_t>(policy.max_share * 1e9));
+  const char* const names[] = {"fail", "replace", "mask", "drop"};
+  list.say("on_error", std::string(names[static_cast<std::size_t>(policy.policy)]) + ", max_count " +
+                           std::to_string(policy.max_count) + ", max_share " + shortest(policy.max_share));
+  const CheckOptions check = data.check_value();
+  list.add(check.verify ? 1 : 0);
+  list.add(check.max_sample_bytes);
+  list.say("check", std::string("verify ") + (check.verify ? "true" : "false") + ", max_sample_bytes " +
+                        std::to_string(check.max_sample_bytes));
+  list.add(data.seed_value());
+  list.say("seed", std::to_string(data.seed_value()));
+  if (const Shard part = data.shard_value(); part.steps_per_epoch != 0) {
+    list.add_text("steps");
+    list.add(part.steps_per_epoch);
+    std::string words = std::to_string(part.steps_per_epoch) + " steps an epoch";
+    if (data.settled()) {  // else all ranks stand at the same position
+      list.add(static_cast<std::uint64_t>(part.rank));
+      list.add(static_cast<std::uint64_t>(part.world));
+      words += ", rank " + std::to_string(part.rank) + " of " + std::to_string(part.world);
+    }
+    list.say("shard", std::move(words));
+  }
+}
+
+// The byte of a state's fingerprint that is of a part.
+std::uint64_t byte_of(std::uint64_t fingerprint, std::size_t part) { return fingerprint >> (8 * part) & 0xff; }
+
+std::string quoted(const PipelineFact& fact) { return fact.name + " \"" + fact.words + "\""; }
+
+}  // namespace
+
+PipelineFacts facts_of(const PipelineData& data) {
+  FactList list;
+  list.add(data.source_size);
+  list.begin(PipelineFacts::orders);
+  list.add(data.size);
+  list.begin(PipelineFacts::source);
+  list.add_text(data.source_schema.to_string());
+  list.add(data.source->identity());
+  list.say("source", data.source->name() + " of " +
+                         (data.source->is_stream() ? "a stream's" : std::to_string(data.source_size)) + " records " +
+                         data.source_schema.to_string() + ", identity " + std::to_string(data.source->identity()));
+  list.begin(PipelineFacts::orders);
+  for (const BoundOrder& order : data.orders) {
+    list.add_text(order.label);
+    list.add_text(order.model->describe());
+    list.say("order " + order.model->name(), order.label);
+  }
+  list.begin(PipelineFacts::stages);
+  for (const BoundStage& stage : data.stages) {
+    add_stage(list, stage);
+    list.say("stage " + stage.label, words_of(stage));
+  }
+  if (data.cache && data.cache->allows.random) {  // draws are not those of an epoch
+    list.add_text("cache");
+    list.add(data.cache->stages);
+    list.say("stage " + data.cache->label, "behind " + std::to_string(data.cache->stages) + " stages, keeps draws");
+  }
+  if (data.device)
+    for (const DeviceStep& step : data.device->steps)
+      for (const bool made : step.made) list.add(made ? 1 : 0);
+  for (const BoundStage& stage : data.device_stages) {
+    list.add_text("behind batch");
+    add_stage(list, stage);
+    list.say("stage " + stage.label + " behind batch", words_of(stage));
+  }
+  if (data.stream_window != 0) {
+    list.begin(PipelineFacts::orders);
+    list.add_text("stream shuffle");
+    list.add(data.stream_window);
+    list.say("order shuffle", "shuffle inside blocks of " + std::to_string(data.stream_window) + " records");
+  }
+  list.begin(PipelineFacts::rest);
+  if (data.batch) add_batch(list, data);
+  if (data.bucket) {
+    list.add_text("bucket");
+    list.add_text(data.bucket->field);
+    list.add(data.bucket->options.window);
+    list.say("bucket", data.bucket->field + ", window " + std::to_string(data.bucket->options.window));
+  }
+  add_policies(list, data);
+  return list.take();
+}
+
+std::uint64_t PipelineFacts::of_state() const noexcept {
+  std::uint64_t value = fingerprint & 0xffffffff00000000u;
+  for (std::size_t part = 0; part < parts.size(); ++part) value |= (parts[part] & 0xff) << (8 * part);
+  return value;
+}
+
+std::string PipelineFacts::parts_that_differ(std::uint64_t of_another) const {
+  static constexpr const char* names[] = {"its source", "its orders", "its stages",
+                                          "its batch, or what is said of errors, checks or the shard"};
+  std::vector<const char*> found;
+  for (std::size_t part = 0; part < parts.size(); ++part)
+    if (byte_of(of_state(), part) != byte_of(of_another, part)) found.push_back(names[part]);
+  std::string text;
+  for (std::size_t i = 0; i < found.size(); ++i)
+    text += (i == 0 ? "" : i + 1 < found.size() ? ", " : " and ") + std::string(found[i]);
+  return text;
+}
+
+std::string PipelineFacts::text() const {
+  std::string text(facts_begin);
+  for (const PipelineFact& fact : facts) text += fact.name + "\t" + fact.words + "\n";
+  return text;
+}
+
+std::string PipelineFacts::what_differs(std::string_view text) const {
+  if (!text.starts_with(facts_begin)) return {};
+  text.remove_prefix(facts_begin.size());
+  std::vector<PipelineFact> saved, here = facts;
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+    const std::size_t tab = std::min(line.find('\t'), line.size());
+    saved.push_back({std::string(line.substr(0, tab)), std::string(line.substr(std::min(tab + 1, line.size())))});
+  }
+  // What stands around the difference.
+  const auto [first_saved, first_here] = std::ranges::mismatch(saved, here);
+  saved.erase(saved.begin(), first_saved);
+  here.erase(here.begin(), first_here);
+  while (!saved.empty() && !here.empty() && saved.back() == here.back()) {
+    saved.pop_back();
+    here.pop_back();
+  }
+  static constexpr std::size_t most = 3;
+  std::string out;
+  const std::size_t count = std::max(saved.size(), here.size());
+  for (std::size_t i = 0; i < std::min(count, most); ++i) {
+    if (i != 0) out += "; ";
+    if (i >= here.size())
+      out += "the state has the " + quoted(saved[i]) + ", which is not here";
+    else if (i >= saved.size())
+      out += "here is the " + quoted(here[i]) + ", which the state does not have";
+    else if (saved[i].name == here[i].name)
+      out += saved[i].name + ": the state has \"" + saved[i].words + "\", here it is \"" + here[i].words + "\"";
+    else
+      out += "the state has the " + quoted(saved[i]) + " where here is the " + quoted(here[i]);
+  }
+  if (count > most) out += "; and " + std::to_string(count - most) + " more";
+  return out;
+}
+
+}  // namespace penstock::detail

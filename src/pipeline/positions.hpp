@@ -1,0 +1,72 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include <penstock/place.hpp>
+
+#include "data/cursor.hpp"
+#include "pipeline/pipeline_data.hpp"
+
+namespace penstock::detail {
+
+/// The positions of which a settled pipeline makes samples, in order: one epoch after the other, or, with
+/// `steps_per_epoch`, this rank's of one pass after the other, without end.
+class Positions {
+ public:
+  explicit Positions(const PipelineData& data) noexcept
+      : data_(&data),
+        endless_(data.fixed_steps() != 0),
+        rank_(static_cast<std::uint64_t>(data.shard_value().rank)),
+        stride_(static_cast<std::uint64_t>(data.shard_value().world)) {}
+
+  /// The next one is the first of this rank's that is not before the cursor.
+  void begin(const Cursor& cursor) noexcept {
+    epoch_ = cursor.epoch;
+    at_ = cursor.position;
+    if (endless_) at_ += (rank_ + stride_ - at_ % stride_) % stride_;
+  }
+  /// Epochs begun; not of endless ones.
+  std::uint64_t epoch() const noexcept { return epoch_; }
+  bool endless() const noexcept { return endless_; }
+  /// How many there are in the same epoch or pass.
+  std::uint64_t left() const noexcept {
+    if (data_->size == 0) return 0;
+    return endless_ ? (data_->size - at_ % data_->size + stride_ - 1) / stride_ : data_->size - at_;
+  }
+
+  // -- of the i-th of those --
+  Place place(std::uint64_t i) const noexcept {
+    const Place first = endless_ ? Place{at_ / data_->size, at_ % data_->size, 0, 0} : Place{epoch_, at_, 0, 0};
+    return {first.epoch, first.position + i * stride_, 0, 0};
+  }
+  Cursor at(std::uint64_t i) const noexcept { return {endless_ ? 0 : epoch_, 0, at_ + i * stride_, 0}; }
+  /// The epoch ends behind it.
+  bool last(std::uint64_t i) const noexcept { return !endless_ && at_ + i + 1 == data_->size; }
+  Cursor behind(std::uint64_t i) const noexcept {
+    Cursor cursor = last(i) ? Cursor{epoch_ + 1, 0, 0, 0} : at(i);
+    if (!last(i)) ++cursor.position;
+    return cursor;
+  }
+  /// Source indices, from the `first`-th on. @throws what orders do.
+  void fill(std::uint64_t first, std::span<std::uint64_t> out) const {
+    const Place at = place(first);
+    data_->fill(at.epoch, at.position, out, stride_);
+  }
+
+  /// Goes on behind `count` of those that are left.
+  void skip(std::uint64_t count) noexcept {
+    at_ += count * stride_;
+    if (endless_ || at_ != data_->size) return;
+    ++epoch_;
+    at_ = 0;
+  }
+
+ private:
+  const PipelineData* data_;
+  bool endless_;
+  std::uint64_t rank_, stride_;
+  std::uint64_t epoch_ = 0, at_ = 0;
+};
+
+}  // namespace penstock::detail

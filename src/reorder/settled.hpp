@@ -1,0 +1,160 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <vector>
+
+#include <penstock/memory.hpp>
+#include <penstock/stream_source.hpp>
+
+#include "blocks/block_schedule.hpp"
+#include "chain/chain.hpp"
+#include "data/cursor.hpp"
+#include "order/bijection.hpp"
+#include "pipeline/pipeline_data.hpp"
+#include "pipeline/positions.hpp"
+#include "reorder/origins.hpp"
+#include "reorder/settle.hpp"
+#include "ring/tickets.hpp"
+
+namespace penstock::detail {
+
+/// What the settled placement needs of the engine around it.
+class SettledHost : public SettleOutlet {
+ public:
+  /// There is work for more runners.
+  virtual void wake_runners() noexcept = 0;
+  /// The consumer is asked what is skipped.
+  virtual void wake_consumer() noexcept = 0;
+  /// So many of the slot's parts are done.
+  virtual void finish_parts(Slot& slot, std::uint32_t parts) noexcept = 0;
+  /// Runners are to leave.
+  virtual bool paused() const noexcept = 0;
+};
+
+struct SettledOptions {
+  unsigned threads = 1;
+  std::size_t cells = 1, origins = 0;
+  std::size_t scratch_limit = 0, origin_limit = 0;
+  std::size_t cell_limit = ~std::size_t{0};  ///< bytes of one row for fields of any size
+  std::uint64_t epochs = 0;                  ///< 0 = no end
+  MemoryResource* memory = nullptr;
+  std::stop_token stop = {};
+  BlockSchedule* blocks = nullptr;  ///< where records share some
+  OriginSkips* skips = nullptr;     ///< asked of each origin, where there are some
+};
+
+/// What is reckoned for the part of a row whose size its sample tells.
+inline constexpr std::size_t appended_row_bytes = 1u << 14;
+
+/// The work of a settled pipeline's runners. Any of them does whatever there is to do: issues cells, reads a stream,
+/// opens origins, makes samples, settles them. What only one may do at a time is guarded by a flag; who lets go of it,
+/// or changes what others wait for, looks once more for itself.
+class Settled {
+ public:
+  Settled(std::shared_ptr<const PipelineData> data, const Chain& chain, const SettledOptions& options,
+          const Slots& slots, SettledHost& host);
+
+  /// How many cells, and origins, a pipeline wants.
+  static std::size_t cells_for(const PipelineData& data, std::size_t settle_bytes, unsigned threads);
+  static std::size_t origins_for(const PipelineData& data, unsigned threads);
+  static std::size_t least_origin_bytes(const PipelineData& data);
+
+  /// Begins at `cursor`. Only while nothing is in work.
+  void reset(const Cursor& cursor, const QuotaCount& count);
+  /// There is something for a runner to do. Any thread.
+  bool has_work() noexcept;
+  /// Does some of it. False: there was none.
+  bool step(ChainRun& run) noexcept;
+  /// An origin waits until it is known what of it is skipped. The consumer's thread.
+  bool asks() noexcept;
+  void answer() noexcept;
+  /// The slot being filled, if any. Only while nothing is in work.
+  Slot* open_slot() const noexcept { return settle_.open_slot(); }
+  Settle& settle() noexcept { return settle_; }
+  const Settle& settle() const noexcept { return settle_; }
+  const Origins* origins() const noexcept { return origins_ ? &*origins_ : nullptr; }
+
+ private:
+  bool tidy() noexcept;
+  bool can_tidy() noexcept;
+  bool can_expand() noexcept;
+  bool opened(std::uint64_t number) noexcept;
+  void publish(Origin& origin) noexcept;
+  std::uint64_t expand() noexcept;
+  bool see_block() noexcept;
+  bool give(Origin& origin) noexcept;
+
+  bool vacant(std::uint64_t number) noexcept;
+  bool can_issue() noexcept;
+  bool issue() noexcept;
+  void issue_some(std::uint64_t first, std::uint64_t count) noexcept;
+  void want() noexcept;
+
+  bool can_read() noexcept;
+  bool read(ChainRun& run) noexcept;
+  bool read_one(ChainRun& run) noexcept;
+  void fail_read(Origin& origin, bool began) noexcept;
+  enum class Begun : std::uint8_t { interrupted, at_record, ended };
+  Begun begin_stream(ChainRun& parent);
+
+  bool work_in_blocks(ChainRun& run) noexcept;
+  void give_back_blocks(std::uint64_t number) noexcept;
+  void make(ChainRun& run, TicketRun tickets) noexcept;
+  void make_cell(ChainRun& run, SettleCell& cell, std::uint64_t ticket);
+  bool make_child(ChainRun& run, const Origin& origin, const Place& place, std::uint64_t index,
+                  std::uint64_t stands_for, const ChainRun*& at_work);
+  void open(ChainRun& run, std::uint64_t number) noexcept;
+  void open_origin(ChainRun& run, Origin& origin, std::uint64_t number);
+  ChainRun& run_of(Origin& origin);
+  static void leave(Origin& origin) noexcept;
+  void collect(ChainRun& parent, ChainRun& run) noexcept;
+  static void note_read(ChainRun& parent, ChainRun& run) noexcept;
+
+  std::shared_ptr<const PipelineData> data_;
+  const Chain& chain_;
+  SettledOptions options_;
+  const Slots& slots_;
+  SettledHost& host_;
+  Settle settle_;
+  std::optional<Origins> origins_;
+  std::unique_ptr<StreamModel> stream_;
+  Tickets tickets_, to_open_;
+  bool advises_;
+  std::uint64_t chunk_;                 // positions that are issued at once
+  std::vector<std::uint64_t> indices_;  // of them
+
+  // Who settles also gives origins' samples their cells. Who holds the flag alone changes what follows, and may read it
+  // relaxed: the flag orders one holder before the next. In origins' numbers:
+  alignas(64) std::atomic<bool> settling_{false};
+  std::atomic<std::uint64_t> cells_issued_{0};
+  std::atomic<std::uint64_t> block_begin_{0};  // what is being given out, permuted: a block of records, or one
+  std::atomic<std::uint64_t> block_seen_{0};   // of them, how many are there
+  std::atomic<bool> block_known_{false};       // all are, or the epoch ends before
+  const std::uint64_t block_rows_;             // of a whole one
+  std::uint64_t block_size_ = 0, block_given_ = 0, block_number_ = 0;
+  bool ends_block_ = false;                   // behind it something terminates
+  bool begun_ = false;                        // giving out the origin in hand
+  std::uint32_t next_child_ = 0, child_ = 0;  // of the origin in hand; where the next one begins
+  std::uint64_t next_position_ = 0;           // where the next block begins
+  std::optional<Bijection> permutation_;
+
+  // Who issues positions, or reads the stream; the flag is as above.
+  alignas(64) std::atomic<bool> issuing_{false};
+  std::atomic<std::uint64_t> issued_{0};  // cells, or origins where there are some
+  std::atomic<std::uint64_t> wanted_{1};  // at once
+  std::atomic<bool> exhausted_{false};    // nothing more is issued
+  Positions positions_;
+  Cursor read_at_;  // of the stream
+  bool stream_begun_ = false;
+  std::uint64_t read_ns_ = 0;  // that the last reading of it took
+
+  std::uint64_t answered_ = 0;  // origins; the consumer's
+};
+
+}  // namespace penstock::detail

@@ -1,0 +1,117 @@
+#include <algorithm>
+#include <cstdio>
+#include <optional>
+
+#include "report/verdict.hpp"
+
+// From a report's numbers to its words.
+namespace penstock::detail {
+
+namespace {
+
+// Less of it is in every run.
+constexpr double least_delay = 0.1, least_others = 0.1;
+
+std::string number(double value, int digits) {
+  char text[64];
+  std::snprintf(text, sizeof text, "%.*f", digits, value);
+  return text;
+}
+std::string percent(double share) { return number(100 * share, 0) + " %"; }
+
+std::string cores_of(const Report& r) {
+  return r.cores == 1 ? "the core" : "the " + std::to_string(r.cores) + " cores";
+}
+
+bool others_are_there(const Report& r) { return r.other_core_share.value_or(0) >= least_others; }
+
+// Who waited for a core, and who had it, as far as that is known. Empty: hardly anybody did.
+std::string delay_words(const Report& r, const std::string& who, const std::optional<double>& share) {
+  if (share.value_or(0) < least_delay) return "";
+  const std::string waited = " " + who + " waited " + percent(*share) + " of the time for a core";
+  if (others_are_there(r))
+    return waited + "; other processes had " + percent(*r.other_core_share) + " of " + cores_of(r) + ".";
+  if (r.other_core_share && r.own_core_share.value_or(0) >= 0.8)
+    return waited + ", which other threads of this process had.";
+  return waited + ".";
+}
+
+// Whether without other processes the run would go well faster: they had what runners waited for.
+bool others_hold_up(const Report& r) {
+  if (r.runner_delay_share.value_or(0) < least_delay || !others_are_there(r) || !r.own_core_share) return false;
+  const double waiting = *r.runner_delay_share * (1 - r.runner_idle_share) * r.threads_seen / r.cores;
+  return std::min(waiting, *r.other_core_share) >= 0.15 * *r.own_core_share;
+}
+
+// What one more thread would do.
+std::string another_thread(const Report& r) {
+  const std::string words =
+      " Another thread would add about " + number(r.limit_samples_per_s / r.threads, 0) + " samples/s";
+  if (!r.own_core_share || (!r.other_core_share && r.core_quota == 0)) return words + ", where a core is free for it.";
+  const double all = r.core_quota != 0 ? r.core_quota : r.cores;
+  const double free = (1 - *r.own_core_share - r.other_core_share.value_or(0)) * all;
+  return free >= 0.7 ? words + "." : " No core is free for another thread.";
+}
+
+}  // namespace
+
+void judge(Report& r) {
+  if (r.threads_seen < r.threads && r.seconds > 0.1)  // in a shorter run the others may not have been needed
+    r.notes.push_back("only " + std::to_string(r.threads_seen) + " of " + std::to_string(r.threads) +
+                      " runners were seen at once");
+  if (r.batches < 4 || r.limit_samples_per_s <= 0) {
+    r.bound = Bound::unknown;
+    r.verdict = "Too few batches to say what bounds the run.";
+    return;
+  }
+  const auto costliest = std::ranges::max_element(r.stages, {}, &StageReport::share);
+  const auto waits = std::ranges::max_element(r.stages, {}, &StageReport::wait_us_per_sample);
+  const bool reads = waits == r.stages.begin();
+  const double of_limit = r.samples_per_s / r.limit_samples_per_s;
+  const std::string rate = number(r.samples_per_s, 0) + " samples/s";
+  const std::string limit = number(r.limit_samples_per_s, 0);
+  // The limit is an estimate.
+  const std::string reached = of_limit > 1 ? "all" : percent(of_limit);
+  if (r.consumer_wait_share < 0.1 || (r.runner_idle_share > 0.5 && r.consumer_wait_share < 0.3)) {
+    r.bound = Bound::consumer;
+    r.verdict = "The caller bounds the run: it took " + rate + " and waited for batches " +
+                percent(r.consumer_wait_share) + " of the time; the loader could make about " + limit + ".";
+    const std::string caller = delay_words(r, "It", r.caller_delay_share);
+    r.verdict += caller.empty() ? delay_words(r, "Runners", r.runner_delay_share) : caller;
+  } else if (others_hold_up(r) && *r.runner_delay_share >= r.runner_wait_share) {
+    r.bound = Bound::other_processes;
+    r.verdict = "Other processes bound the run: they had " + percent(*r.other_core_share) + " of " + cores_of(r) +
+                ", and runners waited " + percent(*r.runner_delay_share) + " of their time for one; " + rate + " is " +
+                reached + " of what " + std::to_string(r.threads) + (r.threads == 1 ? " thread" : " threads") +
+                " can do. Fewer of them, or cores that they leave alone, would help.";
+  } else if (r.runner_wait_share > 0.3 && of_limit < 0.8) {
+    r.bound = reads ? Bound::storage : Bound::waiting;
+    r.verdict = (reads ? "The storage bounds the run: runners spent "
+                       : "Waiting in " + waits->name + " bounds the run: runners spent ") +
+                percent(r.runner_wait_share) + " of their time waiting, not computing; " +
+                (reads ? "it gives " : "that gives ") + rate + ", the CPU could do " + limit + ". " +
+                (reads ? "Faster storage, more threads than the " + std::to_string(r.threads) +
+                             " there are, or a warm cache would help."
+                       : "Less waiting there, or more threads than the " + std::to_string(r.threads) +
+                             " there are, would help.") +
+                delay_words(r, "They", r.runner_delay_share);
+  } else if (r.threads > r.cores) {
+    r.bound = Bound::cores;
+    r.verdict = "The cores bound the run: " + std::to_string(r.threads) + " threads share " + std::to_string(r.cores) +
+                (r.cores == 1 ? " core" : " cores") + " and give " + rate + ", " + reached + " of what they can do.";
+    if (others_are_there(r)) r.verdict += delay_words(r, "They", r.runner_delay_share);
+  } else {
+    r.bound = Bound::cpu;
+    r.verdict = "The CPU bounds the run: " + rate + " is " + reached + " of what " + std::to_string(r.threads) +
+                (r.threads == 1 ? " thread" : " threads") + " can do; " + costliest->name + " takes " +
+                percent(costliest->share) + " of it.";
+    if (const std::string delay = delay_words(r, "Runners", r.runner_delay_share); !delay.empty())
+      r.verdict += delay;
+    else if (r.threads < r.cores)
+      r.verdict += another_thread(r);
+    else
+      r.verdict += " More cores, or a cheaper " + costliest->name + ", would help.";
+  }
+}
+
+}  // namespace penstock::detail

@@ -1,0 +1,181 @@
+#include <penstock/report.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <string_view>
+
+#include "base/number_text.hpp"
+
+namespace penstock {
+
+namespace {
+
+std::string format(const char* pattern, auto... values) {
+  char text[512];
+  std::snprintf(text, sizeof text, pattern, values...);
+  return text;
+}
+
+std::string bytes_text(double bytes) {
+  const char* const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+  int unit = 0;
+  while (bytes >= 1024 && unit < 4) {
+    bytes /= 1024;
+    ++unit;
+  }
+  return format(unit == 0 ? "%.0f %s" : "%.1f %s", bytes, units[unit]);
+}
+
+const char* bound_name(Bound bound) {
+  switch (bound) {
+    case Bound::unknown:
+      return "unknown";
+    case Bound::consumer:
+      return "consumer";
+    case Bound::cpu:
+      return "cpu";
+    case Bound::storage:
+      return "storage";
+    case Bound::waiting:
+      return "waiting";
+    case Bound::cores:
+      return "cores";
+    case Bound::other_processes:
+      return "other_processes";
+  }
+  return "unknown";
+}
+
+// Bytes of the well-formed UTF-8 character at the front of `text`; 0 where there is none. (Unicode 15, table 3-7.)
+std::size_t character(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
+  const auto follows = [&](std::size_t i, unsigned low = 0x80, unsigned high = 0xbf) {
+    return byte(i) >= low && byte(i) <= high;
+  };
+  const unsigned lead = byte(0);
+  if (lead < 0x80) return 1;
+  if (lead >= 0xc2 && lead <= 0xdf) return follows(1) ? 2 : 0;
+  if (lead >= 0xe0 && lead <= 0xef)
+    return follows(1, lead == 0xe0 ? 0xa0 : 0x80, lead == 0xed ? 0x9f : 0xbf) && follows(2) ? 3 : 0;
+  if (lead >= 0xf0 && lead <= 0xf4)
+    return follows(1, lead == 0xf0 ? 0x90 : 0x80, lead == 0xf4 ? 0x8f : 0xbf) && follows(2) && follows(3) ? 4 : 0;
+  return 0;
+}
+
+// As a JSON string. Keys of a store may be any bytes; what is no UTF-8 becomes U+FFFD.
+std::string json_string(std::string_view text) {
+  std::string out = "\"";
+  while (!text.empty()) {
+    const std::size_t bytes = character(text);
+    const char c = text.front();
+    if (bytes == 0)
+      out += "\\ufffd";
+    else if (bytes > 1)
+      out += text.substr(0, bytes);
+    else if (static_cast<unsigned char>(c) < 0x20)
+      out += format("\\u%04x", static_cast<unsigned>(c));
+    else
+      (out += c == '"' || c == '\\' ? "\\" : "") += c;
+    text.remove_prefix(std::max<std::size_t>(bytes, 1));
+  }
+  return out + "\"";
+}
+
+std::string number(double value) { return std::isfinite(value) ? detail::shortest(value) : "0"; }
+std::string number(std::optional<double> value) { return value ? number(*value) : "null"; }
+
+// Who had the cores, as far as is known.
+std::string cores_text(const Report& r) {
+  std::string out;
+  const auto add = [&out](const std::string& text) { out += (out.empty() ? "  cores: " : ", ") + text; };
+  if (r.own_core_share && r.other_core_share) {
+    add(format("this process had %.0f %% of the time of %u", 100 * *r.own_core_share, r.cores));
+    add(format("others %.0f %%", 100 * *r.other_core_share));
+  }
+  if (r.runner_delay_share) add(format("runners waited %.0f %% of their time for one", 100 * *r.runner_delay_share));
+  if (r.caller_delay_share) add(format("the caller %.0f %%", 100 * *r.caller_delay_share));
+  return out.empty() ? out : out + "\n";
+}
+
+}  // namespace
+
+std::string Report::text() const {
+  std::string out = verdict + "\n";
+  out += format("  %llu batches, %llu samples in %.2f s: %.0f samples/s, %.3f CPU seconds per 1,000 samples\n",
+                static_cast<unsigned long long>(batches), static_cast<unsigned long long>(samples), seconds,
+                samples_per_s, cpu_s_per_1000);
+  out +=
+      format("  limit of %u threads on %u cores: about %.0f samples/s (from %llu samples measured); reached %.0f %%\n",
+             threads, cores, limit_samples_per_s, static_cast<unsigned long long>(limit_chains),
+             limit_samples_per_s > 0 ? 100 * samples_per_s / limit_samples_per_s : 0.0);
+  out += format("  next(): p50 %.3f ms, p99 %.3f ms, first %.3f ms; the caller waited %.0f %% of the time\n",
+                next_p50_s * 1e3, next_p99_s * 1e3, first_batch_s * 1e3, 100 * consumer_wait_share);
+  out += cores_text(*this);
+  out += "    CPU      each us   waits us         bytes  stage\n";
+  for (const StageReport& s : stages)
+    out += format("  %5.1f %%  %9.2f  %9.2f  %12s  ", 100 * s.share, s.cpu_us_per_sample, s.wait_us_per_sample,
+                  bytes_text(static_cast<double>(s.bytes)).c_str()) +
+           s.name + "\n";
+  for (const MemoryRow& m : memory)
+    out += format("  memory  %llu x %s  ", static_cast<unsigned long long>(m.count),
+                  bytes_text(static_cast<double>(m.bytes_each)).c_str()) +
+           m.name + "\n";
+  if (copied_bytes != 0) out += "  copied besides: " + bytes_text(static_cast<double>(copied_bytes)) + "\n";
+  if (errors != 0) out += format("  bad samples acted on: %llu\n", static_cast<unsigned long long>(errors));
+  for (const std::string& note : notes) out += "  note: " + note + "\n";
+  return out;
+}
+
+std::string Report::json() const {
+  std::string out = "{";
+  const auto add = [&out](const char* name, const std::string& value) {
+    out += (out.size() > 1 ? ", \"" : "\"") + std::string(name) + "\": " + value;
+  };
+  add("bound", json_string(bound_name(bound)));
+  add("verdict", json_string(verdict));
+  add("batches", std::to_string(batches));
+  add("samples", std::to_string(samples));
+  add("bytes", std::to_string(bytes));
+  add("copied_bytes", std::to_string(copied_bytes));
+  add("errors", std::to_string(errors));
+  add("seconds", number(seconds));
+  add("first_batch_s", number(first_batch_s));
+  add("samples_per_s", number(samples_per_s));
+  add("limit_samples_per_s", number(limit_samples_per_s));
+  add("limit_chains", std::to_string(limit_chains));
+  add("cpu_s_per_1000", number(cpu_s_per_1000));
+  add("device", json_string(device));
+  add("threads", std::to_string(threads));
+  add("threads_seen", std::to_string(threads_seen));
+  add("cores", std::to_string(cores));
+  add("core_quota", number(core_quota));
+  add("next_p50_s", number(next_p50_s));
+  add("next_p99_s", number(next_p99_s));
+  add("consumer_wait_share", number(consumer_wait_share));
+  add("runner_idle_share", number(runner_idle_share));
+  add("runner_wait_share", number(runner_wait_share));
+  add("runner_delay_share", number(runner_delay_share));
+  add("caller_delay_share", number(caller_delay_share));
+  add("own_core_share", number(own_core_share));
+  add("other_core_share", number(other_core_share));
+  add("slot_allocations", std::to_string(slot_allocations));
+  std::string list;
+  for (const StageReport& s : stages)
+    list += (list.empty() ? "" : ", ") + ("{\"name\": " + json_string(s.name)) +
+            ", \"samples\": " + std::to_string(s.samples) + ", \"bytes\": " + std::to_string(s.bytes) +
+            ", \"cpu_us_per_sample\": " + number(s.cpu_us_per_sample) +
+            ", \"wait_us_per_sample\": " + number(s.wait_us_per_sample) + ", \"share\": " + number(s.share) + "}";
+  add("stages", "[" + list + "]");
+  list.clear();
+  for (const MemoryRow& m : memory)
+    list += (list.empty() ? "" : ", ") + ("{\"name\": " + json_string(m.name)) +
+            ", \"count\": " + std::to_string(m.count) + ", \"bytes_each\": " + std::to_string(m.bytes_each) + "}";
+  add("memory", "[" + list + "]");
+  list.clear();
+  for (const std::string& note : notes) list += (list.empty() ? "" : ", ") + json_string(note);
+  add("notes", "[" + list + "]");
+  return out + "}";
+}
+
+}  // namespace penstock

@@ -1,0 +1,118 @@
+#include "report/verdict.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/core_time.hpp"
+#include "base/cores.hpp"
+#include "base/number_text.hpp"
+
+namespace penstock::detail {
+
+namespace {
+
+// How often a step ran: with each sample, once for all that share a record, or with each record of a stream.
+struct Runs {
+  std::uint64_t all, measured_for;
+  double each() const noexcept {
+    return static_cast<double>(all) / static_cast<double>(std::max<std::uint64_t>(measured_for, 1));
+  }
+};
+Runs runs_of(const Chain& chain, const Engine::Totals& t, std::size_t step) {
+  if (step >= chain.children_begin()) return {t.samples, t.stood_for};
+  if (step == 0 && chain.data().source->is_stream()) return {t.reads, t.reads_stood_for};
+  return {t.parents, t.parents_stood_for};
+}
+
+// A quota is less than the cores it may be used on: what others have of those takes nothing from it.
+void limit_cores(Report& r, const std::optional<CoreShares>& shares) {
+  if (r.core_quota >= r.cores) r.core_quota = 0;
+  if (shares) r.own_core_share = shares->own;
+  if (r.core_quota == 0) {
+    if (shares) r.other_core_share = shares->others;
+    return;
+  }
+  if (shares) r.own_core_share = std::min(1.0, shares->own * r.cores / r.core_quota);
+  r.notes.push_back("a quota leaves this process " + shortest(r.core_quota) + " of the time of the " +
+                    std::to_string(r.cores) + " cores it may use");
+  r.cores = static_cast<unsigned>(std::ceil(r.core_quota));
+}
+
+}  // namespace
+
+Report make_report(const Engine& engine, const DeliveryCounters& c, const Budget& budget) {
+  Report r;
+  const Engine::Totals t = engine.totals();
+  r.cores = usable_cores();
+  r.core_quota = core_quota();
+  r.batches = c.batches;
+  r.samples = c.samples;
+  r.errors = c.acted;
+  r.copied_bytes = t.copied_bytes;
+  r.threads = engine.threads();
+  r.threads_seen = t.threads_seen;
+  r.seconds = static_cast<double>(c.elapsed_ns) * 1e-9;
+  r.first_batch_s = static_cast<double>(c.first_batch_ns) * 1e-9;
+  r.next_p50_s = c.p50_s;
+  r.next_p99_s = c.p99_s;
+  r.bytes = c.bytes;
+
+  // What filters leave behind costs as well, so costs are told per sample that is kept.
+  const double kept = static_cast<double>(std::max<std::uint64_t>(t.kept, 1));
+  double cpu_us = 0, wait_ns = 0;
+  for (const auto& s : t.steps) wait_ns += static_cast<double>(s.wait_ns);
+  for (std::size_t i = 0; i < t.steps.size(); ++i) {
+    const Runs runs = runs_of(engine.chain(), t, i);
+    StageReport s;
+    s.name = engine.chain().steps()[i].label;
+    s.samples = i < engine.chain().cache_step() ? runs.all - std::min(t.recalled, runs.all) : runs.all;
+    s.bytes = static_cast<std::uint64_t>(static_cast<double>(t.steps[i].bytes) * runs.each());
+    s.cpu_us_per_sample = static_cast<double>(t.steps[i].cpu_ns) * runs.each() / kept * 1e-3;
+    s.wait_us_per_sample = static_cast<double>(t.steps[i].wait_ns) * runs.each() / kept * 1e-3;
+    cpu_us += s.cpu_us_per_sample;
+    r.stages.push_back(std::move(s));
+  }
+  for (StageReport& s : r.stages) s.share = cpu_us > 0 ? s.cpu_us_per_sample / cpu_us : 0;
+  const double cpu_s_per_sample = cpu_us * 1e-6;
+  r.cpu_s_per_1000 = cpu_s_per_sample * 1000;
+  r.limit_chains = t.measured;
+  if (t.measured != 0 && cpu_s_per_sample > 0) r.limit_samples_per_s = std::min(r.threads, r.cores) / cpu_s_per_sample;
+  // A stream is read by one runner at a time, however many there are.
+  if (engine.data().source->is_stream() && r.stages[0].cpu_us_per_sample > 0)
+    r.limit_samples_per_s = std::min(r.limit_samples_per_s, 1e6 / r.stages[0].cpu_us_per_sample);
+  if (t.wall_ns != 0) r.runner_wait_share = wait_ns / static_cast<double>(t.wall_ns);
+  if (r.seconds > 0) {
+    r.samples_per_s = static_cast<double>(r.samples) / r.seconds;
+    r.consumer_wait_share = static_cast<double>(c.next_ns) * 1e-9 / r.seconds;
+    r.runner_idle_share = std::clamp(1 - static_cast<double>(t.busy_ns) * 1e-9 / (r.seconds * r.threads), 0.0, 1.0);
+  }
+  if (t.delay_measured_ns != 0)
+    r.runner_delay_share = static_cast<double>(t.delay_ns) / static_cast<double>(t.delay_measured_ns);
+  r.caller_delay_share = c.caller_delay_share;
+  limit_cores(r, c.cores);
+  r.slot_allocations = engine.slots().allocations();
+  r.memory = {{"batches", engine.slots().depth(), t.slot_bytes}};
+  if (t.cells != 0) r.memory.push_back({"samples that wait for those before them", t.cells, t.cell_bytes});
+  if (t.blocks.loads != 0) r.memory.push_back({"blocks that records share", 1, t.blocks.peak_bytes});
+  r.memory.push_back({"working memory of runners", r.threads, t.scratch_bytes});
+  if (t.origins != 0) r.memory.push_back({"records that samples share", t.origins, t.origin_bytes});
+  r.notes = budget.notes;
+  for (std::string& note : engine.data().source->cache_notes()) r.notes.push_back(std::move(note));
+  // A few where a runner was only being woken are not worth a word.
+  if (t.helped * 20 > t.samples)
+    r.notes.push_back("the caller made " + std::to_string(t.helped) + " of " + std::to_string(t.samples) +
+                      " samples itself: while it waited, fewer runners got a thread than there are");
+  if (!t.reader_error.empty())
+    r.notes.push_back(std::to_string(t.readers) +
+                      " readers do the work, one more could not be opened: " + t.reader_error);
+  r.notes.insert(r.notes.end(), c.messages.begin(), c.messages.end());
+  if (c.acted > c.messages.size()) r.notes.push_back(std::to_string(c.acted) + " bad samples in all");
+  if (t.blocks.loads != 0)
+    r.notes.push_back(std::to_string(t.blocks.loads) + " blocks were decoded for " + std::to_string(t.blocks.uses) +
+                      " uses; where many are decoded again, `block_bytes` keeps more of them, and "
+                      "`shuffle({.blocks = true})` asks for fewer at a time");
+  judge(r);
+  return r;
+}
+
+}  // namespace penstock::detail

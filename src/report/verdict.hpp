@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <penstock/report.hpp>
+
+#include "base/core_time.hpp"
+#include "engine/engine.hpp"
+#include "ring/budget.hpp"
+
+namespace penstock::detail {
+
+/// What the consumer's side counted.
+struct DeliveryCounters {
+  std::uint64_t batches = 0, samples = 0, bytes = 0;
+  std::uint64_t next_ns = 0, first_batch_ns = 0, elapsed_ns = 0, acted = 0;
+  double p50_s = 0, p99_s = 0;
+  std::optional<double> caller_delay_share;
+  std::optional<CoreShares> cores;
+  std::vector<std::string> messages;
+};
+
+/// Turns counters into numbers, and numbers into words.
+Report make_report(const Engine& engine, const DeliveryCounters& counters, const Budget& budget);
+/// Names what bounds the run, and how far it is from its limit: from the numbers sets `bound`, `verdict` and notes.
+void judge(Report& report);
+
+}  // namespace penstock::detail

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <penstock/schema.hpp>
+
+#include "data/row_layout.hpp"
+#include "ring/batch_info.hpp"
+
+namespace penstock::detail {
+
+/// Where the fields of a batch lie in its memory: one behind the other, the rows of each side by side.
+class BatchLayout {
+ public:
+  static constexpr std::size_t field_alignment = 256;
+
+  /// For so many rows. @throws Error(limit_exceeded) where they fit no memory.
+  BatchLayout(const Schema& schema, std::uint64_t rows);
+
+  std::uint64_t rows() const noexcept { return rows_; }
+  std::size_t fields() const noexcept { return offsets_.size(); }
+  const RowLayout& row() const noexcept { return row_; }
+  /// Of all fields that have places.
+  std::size_t bytes() const noexcept { return bytes_; }
+  /// Of so many batches. @throws Error(limit_exceeded) that names `option`, which says how many, where they fit no
+  /// memory.
+  std::size_t bytes_of_ring(std::size_t batches, const char* option) const;
+  std::size_t offset(std::size_t field) const noexcept { return offsets_[field]; }
+  /// Of what is known of each row besides.
+  std::size_t row_notes_bytes() const noexcept;
+  std::byte* place(std::byte* batch, std::size_t field, std::uint64_t row) const noexcept {
+    return batch + offsets_[field] + row * row_[field].row_bytes;
+  }
+
+  /// Room for what is known of so many rows.
+  void prepare(BatchInfo& info) const;
+  /// Where the row of a field that is not dense is.
+  void note(BatchInfo& info, std::size_t field, std::uint64_t row, std::byte* data, const Shape& shape) const noexcept;
+  std::span<const RaggedRow> varying_rows(const BatchInfo& info, std::size_t field) const noexcept {
+    return std::span(info.varying).subspan(row_[field].varying * rows_, info.rows);
+  }
+  std::span<const std::int64_t> lengths(const BatchInfo& info, std::size_t field) const noexcept {
+    return std::span(info.lengths).subspan(row_[field].varying * rows_, info.rows);
+  }
+  const PaddedRows& padded(const BatchInfo& info, std::size_t field) const noexcept {
+    return info.padded[row_[field].varying];
+  }
+  /// Of its rows, as they are delivered.
+  std::uint64_t bytes_of(const BatchInfo& info) const noexcept;
+
+ private:
+  std::uint64_t rows_;
+  RowLayout row_;
+  std::vector<std::size_t> offsets_;
+  std::size_t bytes_ = 0;
+};
+
+}  // namespace penstock::detail

@@ -1,0 +1,167 @@
+#include "ring/budget.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include <penstock/error.hpp>
+
+namespace penstock::detail {
+
+namespace {
+
+constexpr unsigned least_depth = 2;
+constexpr std::size_t least_scratch = 1u << 20;
+constexpr std::size_t least_blocks = 8u << 20;
+
+// a * b + c, or the largest number there is.
+std::size_t saturating(std::size_t a, std::size_t b, std::size_t c) noexcept {
+  std::size_t out = 0;
+  return __builtin_mul_overflow(a, b, &out) || __builtin_add_overflow(out, c, &out)
+             ? std::numeric_limits<std::size_t>::max()
+             : out;
+}
+
+std::string mib(std::size_t bytes) {
+  return bytes < (1u << 20) ? std::to_string(bytes) + " bytes"
+                            : std::to_string((bytes + (1u << 20) - 1) >> 20) + " MiB";
+}
+
+void resolve_pinned(const BudgetRequest& r, Budget& b) {
+  if (r.pinned_memory == 0 || r.pinned_slot_bytes == 0) return;
+  const std::size_t each = saturating(r.devices, r.device_rows, r.pinned_slot_bytes);
+  const std::size_t fit = r.pinned_memory / each;
+  if (fit < least_depth)
+    throw Error(Errc::out_of_memory, "`pinned_memory` = " + mib(r.pinned_memory) +
+                                         " is too small: " + std::to_string(least_depth) + " batches of " + mib(each) +
+                                         " need " + mib(saturating(least_depth, each, 0)) +
+                                         "; raise it, or lower the batch size or the sample's shape");
+  if (fit >= b.depth) return;
+  b.notes.push_back("`pinned_memory` allows " + std::to_string(fit) + " batches in the ring instead of " +
+                    std::to_string(b.depth));
+  b.depth = static_cast<unsigned>(fit);
+}
+
+void resolve_device(const BudgetRequest& r, Budget& b) {
+  constexpr unsigned wanted = 3;  // one with the caller, one ready, one being copied
+  b.device_depth = r.device_depth != 0 ? std::max(r.device_depth, least_depth) : wanted;
+  const std::size_t each = saturating(1, r.device_rows, r.device_slot_bytes);
+  if (r.device_memory == 0 || each == 0) return;
+  const std::size_t fit = (r.device_memory - std::min(r.device_memory, r.device_fixed_bytes)) / each;
+  if (fit < least_depth)
+    throw Error(
+        Errc::out_of_memory,
+        "`device_memory` = " + mib(r.device_memory) + " is too small: " + std::to_string(least_depth) + " batches of " +
+            mib(each) +
+            (r.device_fixed_bytes == 0 ? "" : " and " + mib(r.device_fixed_bytes) + " for the stages behind batch") +
+            " need " + mib(saturating(least_depth, each, r.device_fixed_bytes)) +
+            "; raise it, or lower the batch size or the sample's shape");
+  if (fit >= b.device_depth) return;
+  b.notes.push_back("`device_memory` allows " + std::to_string(fit) + " batches on the device instead of " +
+                    std::to_string(b.device_depth));
+  b.device_depth = static_cast<unsigned>(fit);
+}
+
+// What the limits leave beside fields of fixed sizes.
+std::size_t rows_limit(const BudgetRequest& r, const Budget& b) {
+  std::size_t limit = std::numeric_limits<std::size_t>::max();
+  const auto share = [&limit](std::size_t memory, std::size_t taken, unsigned batches) {
+    if (memory != 0) limit = std::min(limit, (memory - std::min(memory, taken)) / batches);
+  };
+  share(r.device_memory, saturating(b.device_depth, r.device_slot_bytes, r.device_fixed_bytes), b.device_depth);
+  share(r.pinned_memory, saturating(b.depth, r.pinned_slot_bytes, 0), b.depth * r.devices);
+  return limit;
+}
+
+}  // namespace
+
+Budget resolve_budget(const BudgetRequest& r) {
+  Budget b;
+  // One batch with the caller, one ready, and enough being filled that every runner has a row.
+  const std::uint64_t filling = std::max<std::uint64_t>(2, (2ull * r.threads + r.rows - 1) / r.rows);
+  b.depth =
+      r.depth != 0 ? std::max(r.depth, least_depth) : static_cast<unsigned>(std::min<std::uint64_t>(2 + filling, 4096));
+  b.scratch_limit = b.origin_limit = b.slot_limit = b.cell_limit = std::numeric_limits<std::size_t>::max();
+  const auto count = [&](unsigned threads) {
+    b.threads = threads;
+    b.cells = r.cells ? r.cells(threads) : 0;
+    b.origins = r.origins ? r.origins(threads) : 0;
+  };
+  count(r.threads);
+  resolve_pinned(r, b);
+  resolve_device(r, b);
+  b.device_rows_limit = rows_limit(r, b);
+  if (r.blocks) b.block_limit = r.block_bytes != 0 ? r.block_bytes : default_block_bytes;
+  if (r.memory == 0) return b;
+  // Blocks take half of it where nothing else is said, but not what the others need at least.
+  if (r.blocks && r.block_bytes == 0) b.block_limit = std::clamp(r.memory / 2, least_blocks, default_block_bytes);
+  const std::size_t blocks = b.block_limit;
+
+  const std::size_t scratch = std::max(least_scratch, saturating(2, r.sample_bytes, 0));
+  // The caller may run samples too, so there is one share more than runners.
+  const auto shares = [&] { return (b.threads + std::size_t{1}) * (r.stand_ins ? 2 : 1); };
+  const auto needs = [&] {
+    const std::size_t rows =
+        saturating(b.cells + r.held, r.row_bytes + r.append_row, saturating(b.depth, r.slot_bytes + r.append_slot, 0));
+    std::size_t device = saturating(b.device_depth, r.device_notes_bytes, rows);
+    if (r.device_is_host)
+      device = saturating(b.device_depth, r.device_slot_bytes, saturating(1, r.device_fixed_bytes, device));
+    return saturating(shares(), scratch, saturating(b.origins, r.origin_bytes, saturating(1, b.block_limit, device)));
+  };
+  if (r.block_bytes == 0 && needs() > r.memory)
+    b.block_limit -= std::min(b.block_limit - std::min(b.block_limit, least_blocks), needs() - r.memory);
+  const unsigned depth = b.depth;
+  while (b.depth > least_depth && needs() > r.memory) --b.depth;
+  const std::size_t cells = b.cells, least_cells = std::min<std::size_t>(cells, std::size_t{4} * b.threads);
+  if (needs() > r.memory && b.cells > least_cells) {
+    const std::size_t row = std::max<std::size_t>(r.row_bytes + r.append_row, 1);
+    const std::size_t over = (needs() - r.memory + row - 1) / row;
+    b.cells = std::max(least_cells, b.cells - std::min(b.cells, over));
+  }
+  while (b.threads > 1 && needs() > r.memory) {
+    count(b.threads - 1);
+    b.cells = std::min<std::size_t>(b.cells, std::size_t{4} * b.threads);
+  }
+  if (needs() > r.memory)
+    throw Error(
+        Errc::out_of_memory,
+        "`memory` = " + mib(r.memory) + " is too small: " + std::to_string(least_depth) + " batches of " +
+            mib(r.slot_bytes + r.append_slot) +
+            (b.cells == 0 ? ""
+                          : ", " + std::to_string(b.cells + r.held) + " samples of " + mib(r.row_bytes + r.append_row) +
+                                " that wait for those before them") +
+            " and working memory of " + mib(scratch) + " for 1 runner" +
+            (b.origins == 0 ? "" : ", " + std::to_string(b.origins) + " shared records of " + mib(r.origin_bytes)) +
+            (b.block_limit == 0 ? "" : ", " + mib(b.block_limit) + " of blocks that records share") +
+            " and the caller need " + mib(needs()) + "; raise it, or lower the batch size or the sample's shape" +
+            (b.origins > 4 ? ", or the window of a stream's shuffle" : "") +
+            (r.block_bytes != 0 ? ", or `block_bytes`" : "") + (r.held != 0 ? ", or the window of `bucket`" : ""));
+  if (b.block_limit < blocks)
+    b.notes.push_back("`memory` allows " + mib(b.block_limit) + " of blocks that records share instead of " +
+                      mib(blocks));
+  if (b.depth < depth)
+    b.notes.push_back("`memory` allows " + std::to_string(b.depth) + " batches in the ring instead of " +
+                      std::to_string(depth));
+  if (b.cells < cells)
+    b.notes.push_back("`memory` allows " + std::to_string(b.cells) +
+                      " finished samples to wait for those before them instead of " + std::to_string(cells));
+  if (b.threads < r.threads)
+    b.notes.push_back("`memory` allows " + std::to_string(b.threads) + " runners instead of " +
+                      std::to_string(r.threads));
+  // Where there are fields of any size, half of what is left is for them: as much a row in a slot as in a cell.
+  const std::size_t left = r.memory - needs(), for_rows = r.append_slot != 0 ? left / 2 : 0;
+  const std::size_t more = (left - for_rows) / (shares() + b.origins);
+  b.scratch_limit = scratch + more;
+  b.origin_limit = r.origin_bytes + more;
+  if (r.append_slot != 0) {
+    const std::size_t rows = static_cast<std::size_t>(r.rows), waiting = b.cells != 0 ? b.cells + r.held : 0;
+    const std::size_t each = for_rows / (saturating(b.depth, rows, waiting));
+    // On the way to a device the same rows lie in two places.
+    const std::size_t places = r.device_rows != 0 ? 2 : 1;
+    b.slot_limit = saturating(rows, each, r.append_slot) / places;
+    if (places == 2) b.device_rows_limit = std::min(b.device_rows_limit, b.slot_limit / r.devices);
+    b.cell_limit = r.append_row + each;
+  }
+  return b;
+}
+
+}  // namespace penstock::detail

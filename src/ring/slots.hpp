@@ -1,0 +1,91 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include <penstock/device.hpp>
+#include <penstock/memory.hpp>
+#include <penstock/schema.hpp>
+
+#include "data/cursor.hpp"
+#include "data/slot_arena.hpp"
+#include "ring/batch_info.hpp"
+#include "ring/batch_layout.hpp"
+
+namespace penstock::detail {
+
+/// A batch is in one of these states; the only ways are free → filling → ready → leased → free, and filling or ready →
+/// free when what is unread is given up.
+enum class SlotState : std::uint8_t { free, filling, ready, leased };
+
+/// One batch's memory and what is known about it.
+struct Slot : BatchInfo {
+  Slot(MemoryResource& memory, std::size_t limit) : arena(memory, limit) {}
+  std::byte* data = nullptr;
+  std::atomic<SlotState> state{SlotState::free};
+  bool discarded = false;        ///< goes back to free when it is done
+  std::vector<RowPlace> places;  ///< of each row, where the engine keeps them
+  std::mutex bad_mutex;          ///< of `bad`, `unlisted` and `replaced` while it is filled
+  /// A row could not even be reported bad. Relaxed: who sets it counts its part off `left` behind that (release), and
+  /// it is read by who counted the last one (acquire).
+  std::atomic<bool> broken{false};
+  SlotArena arena;
+  std::mutex overflow_mutex;  ///< of `overflow` while it is filled
+  alignas(64) std::atomic<std::uint32_t> left{0};
+};
+
+/// The ring of batches. All memory is allocated in the constructor. `acquire` and `release` under the caller's lock;
+/// `place` and `finish` from any thread.
+class Slots {
+ public:
+  /// `append_limit`: bytes of one slot for fields of any size, which lie in `append_memory`; null: in `memory`.
+  Slots(const Schema& schema, std::uint64_t rows, std::size_t depth, MemoryResource& memory,
+        std::size_t append_limit = ~std::size_t{0}, MemoryResource* append_memory = nullptr);
+  Slots(const Slots&) = delete;
+  Slots& operator=(const Slots&) = delete;
+  ~Slots();
+
+  std::size_t depth() const noexcept { return slots_.size(); }
+  const BatchLayout& layout() const noexcept { return layout_; }
+  /// Blocks of memory for batches, but those of fields of any size.
+  std::size_t allocations() const noexcept { return data_ != nullptr ? 1 : 0; }
+  /// The most that fields of any size needed in one slot.
+  std::size_t appended_bytes() const noexcept;
+
+  /// A free slot, now filling, or null. Its arena is still to be reset, without the lock: that calls a user's resource.
+  Slot* acquire() noexcept;
+  std::byte* place(const Slot& slot, std::size_t field, std::uint64_t row) const noexcept {
+    return layout_.place(slot.data, field, row);
+  }
+  /// Zeros, padding, nothing.
+  void clear_row(Slot& slot, std::uint64_t row) const noexcept;
+  /// Call where `append` failed, inside the catch block.
+  static void note_overflow(Slot& slot) noexcept;
+  /// What became of a slot when some of its parts were done: there are more; it is ready; it is not wanted, and the
+  /// caller's to release.
+  enum class Finished : std::uint8_t { no, ready, discarded };
+  Finished finish(Slot& slot, std::uint32_t parts) noexcept;
+  void lease(Slot& slot) noexcept;
+  /// Back to free, from any state.
+  void release(Slot& slot) noexcept;
+  std::span<const std::unique_ptr<Slot>> all() const noexcept { return slots_; }
+  /// Slots now free.
+  std::size_t free_count() const noexcept { return free_.size(); }
+
+ private:
+  void move(Slot& slot, SlotState from, SlotState to) noexcept;
+  void lay_side_by_side(Slot& slot) const noexcept;
+
+  BatchLayout layout_;
+  MemoryResource* memory_;
+  std::byte* data_ = nullptr;  ///< of all slots
+  std::vector<std::unique_ptr<Slot>> slots_;
+  std::vector<Slot*> free_;
+};
+
+}  // namespace penstock::detail

@@ -1,0 +1,221 @@
+#include "write/write.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <penstock/error.hpp>
+#include <penstock/stream_source.hpp>
+
+#include "base/failure.hpp"
+#include "base/process.hpp"
+
+namespace penstock {
+
+namespace {
+
+constexpr std::size_t position_digits = 8, record_digits = 10;
+
+void append_number(std::string& text, std::uint64_t number, std::size_t width) {
+  const std::string digits = std::to_string(number);
+  text.append(width - std::min(width, digits.size()), '0').append(digits);
+}
+// As many digits as any has, so that the order of keys is that of the samples.
+void append_child(std::string& text, std::uint32_t child) {
+  text += '/';
+  append_number(text, child, record_digits);
+}
+
+}  // namespace
+
+std::string position_key(const SinkItem& item, std::uint64_t size) {
+  const std::size_t most = size == 0 || size == unknown_size ? 0 : std::to_string(size - 1).size();
+  std::string key;
+  append_number(key, item.position, std::max(position_digits, most));
+  if (item.child) append_child(key, *item.child);
+  return key;
+}
+
+SinkThreads::SinkThreads(Executor executor, unsigned threads) : executor_(std::move(executor)), threads_(threads) {}
+
+void SinkThreads::submit(std::function<void()> work) const noexcept {
+  try {
+    detail::check_not_forked();
+    executor_.impl().submit(std::move(work));
+  } catch (...) {
+    // The sink does it itself.
+  }
+}
+
+namespace detail {
+
+std::string WriteItems::key_of(std::uint64_t index) const {
+  std::string key;
+  try {
+    key = data_->source->key(index);
+  } catch (...) {
+    throw current_error().with_stage("read").with_source(data_->source->name()).with_index(index);
+  }
+  // What a position becomes, and a stream's record, has a name of its own in any case.
+  if (key.empty() && (data_->flat_maps || data_->source->is_stream())) append_number(key, index, record_digits);
+  return key;
+}
+
+SinkItem WriteItems::at_position(std::uint64_t position) const {
+  SinkItem item;
+  item.position = position;
+  try {
+    data_->fill(0, position, {&item.index, 1});
+  } catch (...) {
+    throw current_error().with_stage("order");
+  }
+  return item;
+}
+
+const SinkItem& WriteItems::at(const RowPlace& place, std::uint64_t index) {
+  if (!begun_ || item_.index != index) {
+    begun_ = false;
+    item_.key = key_of(index);
+    record_bytes_ = item_.key.size();
+    begun_ = true;
+  }
+  item_.position = place.position;
+  item_.index = index;
+  if (data_->flat_maps) {
+    item_.child = place.child;
+    item_.key.resize(record_bytes_);
+    append_child(item_.key, place.child);
+  }
+  return item_;
+}
+
+WriteRun::WriteRun(const PipelineData& data, SinkModel& sink, const WriteOptions& options)
+    : data_(data), sink_(sink), options_(options), stage_("write to " + sink.name()) {}
+
+void WriteRun::work_on(const SinkThreads& threads) {
+  try {
+    sink_.work_on(threads);
+  } catch (...) {
+    throw current_error().with_stage(stage_);
+  }
+}
+
+void WriteRun::open() {
+  const bool counted = !data_.filters && !data_.flat_maps && data_.policy_value().policy != OnError::drop;
+  try {
+    sink_.open(data_.schema, counted ? data_.size : unknown_size);
+  } catch (...) {
+    throw current_error().with_stage(stage_);
+  }
+}
+
+bool WriteRun::has_some() {
+  try {
+    return sink_.has_some();
+  } catch (...) {
+    throw current_error().with_stage(stage_);
+  }
+}
+
+bool WriteRun::has(const SinkItem& item) {
+  try {
+    return sink_.has(item);
+  } catch (...) {
+    throw current_error().with_stage(stage_).with_index(item.index);
+  }
+}
+
+void WriteRun::put(const SinkItem& item, Sample& sample, std::uint64_t bytes) {
+  storing_ = true;
+  try {
+    sink_.put(item, sample);
+  } catch (...) {
+    throw current_error().with_stage(stage_).with_index(item.index).with_key(item.key);
+  }
+  storing_ = false;
+  progress.bytes += bytes;
+  ++uncommitted_;
+  uncommitted_bytes_ += bytes;
+}
+
+void WriteRun::commit() {
+  storing_ = true;
+  if (uncommitted_ != 0) {
+    try {
+      sink_.commit();
+    } catch (...) {
+      throw current_error().with_stage(stage_);
+    }
+  }
+  uncommitted_ = uncommitted_bytes_ = 0;
+  if (options_.progress) options_.progress(progress);
+  storing_ = false;
+}
+
+void WriteRun::commit_if_due() {
+  if (uncommitted_ >= options_.commit_every || uncommitted_bytes_ >= options_.commit_bytes) commit();
+}
+
+void WriteRun::finish() {
+  try {
+    sink_.finish();
+  } catch (...) {
+    throw current_error().with_stage(stage_);
+  }
+}
+
+namespace {
+
+void check(const PipelineData& data, const WriteOptions& options) {
+  const OnError policy = data.policy_value().policy;
+  if (policy != OnError::fail && policy != OnError::drop)
+    throw Error(Errc::unsupported,
+                "write() stops at the first bad sample, or drops it; on_error can't replace or mask what is stored")
+        .with_stage("write");
+  if (data.shard_value().world > 1 || data.fixed_steps() != 0)
+    throw Error(Errc::unsupported,
+                "write() stores all samples once, also those of the other ranks of shard(), and knows no "
+                "`steps_per_epoch`; leave that stage away, or give each rank a split of its own and a store of its own")
+        .with_stage("write");
+  if (data.device)
+    throw Error(Errc::unsupported,
+                "write() stores samples, and stages behind batch make none of them; leave those away, or put them "
+                "before batch")
+        .with_stage("write");
+  if (options.commit_every == 0)
+    throw Error(Errc::invalid_argument, "`commit_every` must not be 0").with_stage("write");
+  constexpr std::size_t most_cells = 1u << 24;
+  if (options.window > most_cells)
+    throw Error(Errc::invalid_argument, "`window` of " + std::to_string(options.window) + " samples; at most " +
+                                            std::to_string(most_cells) + " can be in work")
+        .with_stage("write");
+  check_threads(options.threads);
+}
+
+WriteProgress run_write(const Pipeline& pipeline, SinkModel& sink, const WriteOptions& options) {
+  const auto data = std::make_shared<const PipelineData>(pipeline.data());
+  check(*data, options);
+  check_not_forked();
+  const Executor executor = options.executor ? *options.executor : Executor(options.threads);
+  const unsigned threads = options.threads != 0 ? std::min(options.threads, executor.threads()) : executor.threads();
+  WriteRun run(*data, sink, options);
+  run.work_on(SinkThreads(executor, threads));
+  const bool shares = data->flat_maps || data->source->is_stream() || data->source->block_model() != nullptr;
+  const bool through =
+      shares ? write_settled(run, data, executor.impl(), threads) : write_samples(run, data, executor.impl(), threads);
+  if (through) run.finish();
+  return run.progress;
+}
+
+}  // namespace
+
+WriteProgress write(const Pipeline& pipeline, SinkModel& sink, const WriteOptions& options) {
+  try {
+    return run_write(pipeline, sink, options);
+  } catch (...) {
+    throw current_error();
+  }
+}
+
+}  // namespace detail
+
+}  // namespace penstock

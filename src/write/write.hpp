@@ -1,0 +1,73 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include <penstock/sink.hpp>
+
+#include "base/executor_impl.hpp"
+#include "data/cursor.hpp"
+#include "pipeline/pipeline_data.hpp"
+#include "pipeline/policy.hpp"
+
+namespace penstock::detail {
+
+/// Names samples for a sink. One thread at a time.
+class WriteItems {
+ public:
+  explicit WriteItems(const PipelineData& data) : data_(&data) {}
+  /// Where a position is a sample; without its key. @throws what the order throws, as an Error that says so.
+  SinkItem at_position(std::uint64_t position) const;
+  /// @throws what the source throws, likewise.
+  void name(SinkItem& item) const { item.key = key_of(item.index); }
+  /// A sample of record `index`. @throws what the source throws, likewise. Valid until the next call.
+  const SinkItem& at(const RowPlace& place, std::uint64_t index);
+
+ private:
+  std::string key_of(std::uint64_t index) const;
+
+  const PipelineData* data_;
+  SinkItem item_;
+  std::size_t record_bytes_ = 0;  // of the key, those that are its record's
+  bool begun_ = false;
+};
+
+/// One run of `write`: its sink, and how far it is. The caller's thread alone.
+class WriteRun {
+ public:
+  WriteRun(const PipelineData& data, SinkModel& sink, const WriteOptions& options);
+
+  const WriteOptions& options() const noexcept { return options_; }
+  /// An Error of the sink, each: where it is about a sample, one that names it.
+  void work_on(const SinkThreads& threads);
+  void open();
+  bool has_some();
+  bool has(const SinkItem& item);
+  void put(const SinkItem& item, Sample& sample, std::uint64_t bytes);
+  void commit();
+  /// Where enough was put since the last one.
+  void commit_if_due();
+  void finish();
+  /// What was put behind the last commit is not to be committed.
+  bool failed_to_store() const noexcept { return storing_; }
+
+  WriteProgress progress;
+
+ private:
+  const PipelineData& data_;
+  SinkModel& sink_;
+  const WriteOptions& options_;
+  const std::string stage_;
+  std::uint64_t uncommitted_ = 0, uncommitted_bytes_ = 0;
+  bool storing_ = false;  // in the sink, or left by an exception
+};
+
+/// Puts all samples that are not there. False: there was a stop, and some are left. Both open the sink as soon as
+/// nothing but samples can fail.
+bool write_samples(WriteRun& run, const std::shared_ptr<const PipelineData>& data, Executor::Impl& executor,
+                   unsigned threads);
+bool write_settled(WriteRun& run, const std::shared_ptr<const PipelineData>& data, Executor::Impl& executor,
+                   unsigned threads);
+
+}  // namespace penstock::detail

@@ -1,0 +1,258 @@
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <utility>
+#include <vector>
+
+#include <penstock/error.hpp>
+#include <penstock/memory.hpp>
+#include <penstock/stream_source.hpp>
+
+#include "base/failure.hpp"
+#include "data/scratch.hpp"
+#include "delivery/host_delivery.hpp"
+#include "engine/engine.hpp"
+#include "ring/budget.hpp"
+#include "write/write.hpp"
+
+// Samples that share what they are made of: children of a record, records of blocks, and those of a stream. A loader's
+// engine makes them, in batches that are taken apart again.
+namespace penstock::detail {
+
+namespace {
+
+constexpr unsigned ring_depth = 3;  // one whose rows are put, one that is ready, one that is filled
+constexpr std::uint64_t usual_rows = 64, most_rows = 1024;
+
+// How many samples are in work, and how many a batch has. Where a sample's size is known, cells and ring together keep
+// to the window's bytes; else a batch ends once it has its share of them.
+struct Sizes {
+  std::size_t cells;
+  std::uint64_t rows;
+  std::size_t batch_bytes;
+};
+
+Sizes sizes_for(const RowLayout& layout, const WriteOptions& options, unsigned threads) {
+  const std::size_t share = std::max<std::size_t>(options.window_bytes / (ring_depth + 1), 1);
+  const std::size_t row = std::max<std::size_t>(Settle::row_bytes(layout), 1);
+  const std::size_t window = options.window != 0 ? options.window
+                             : layout.appends()  ? std::size_t{4} * threads
+                                                 : std::size_t{8} * threads;
+  const std::uint64_t rows = options.window != 0 ? std::min<std::uint64_t>(window, most_rows) : usual_rows;
+  return {std::max(std::min(window, share / row), std::size_t{4} * threads),
+          std::clamp<std::uint64_t>(share / row, 1, rows), share};
+}
+
+std::vector<Field> batched(const Schema& schema) {
+  std::vector<Field> fields(schema.begin(), schema.end());
+  for (Field& field : fields) field.collate = field.shape.fixed() ? Collate::dense() : Collate::ragged();
+  return fields;
+}
+
+// The same samples in the same order, in batches of the engine's liking.
+std::shared_ptr<const PipelineData> in_batches(const PipelineData& data, const Schema& schema, const Sizes& sizes) {
+  auto out = std::make_shared<PipelineData>(data);
+  out->schema = schema;
+  out->collates.clear();
+  out->bucket.reset();
+  out->batch = BatchItem{sizes.rows, {}, sizes.batch_bytes};
+  out->bounded = true;
+  return out;
+}
+
+EngineOptions engine_options(const PipelineData& data, const Sizes& sizes, unsigned threads, OriginSkips* skips) {
+  EngineOptions options;
+  options.threads = threads;
+  options.depth = ring_depth;
+  options.scratch_limit = options.origin_limit = ~std::size_t{0};
+  options.epochs = 1;
+  options.cells = sizes.cells;
+  options.origins = Settled::origins_for(data, threads);
+  options.block_limit = data.source->block_model() != nullptr ? default_block_bytes : 0;
+  options.memory = &host_memory();
+  options.keeps_places = true;
+  options.skips = skips;
+  return options;
+}
+
+// One row of a batch, as a sample of the pipeline.
+class RowCells final : public Cells {
+ public:
+  explicit RowCells(const Schema& of) {
+    schema = &of;
+    cells.resize(of.size());
+  }
+  // Returns its bytes.
+  std::uint64_t show(const Slots& slots, const Slot& slot, std::uint64_t row) {
+    alignas(64) static std::byte nothing{};
+    arena_.reset();
+    std::uint64_t bytes = 0;
+    for (std::size_t f = 0; f < cells.size(); ++f) {
+      const bool dense = slots.layout().row()[f].kind == RowField::Kind::dense;
+      const RaggedRow value =
+          dense ? RaggedRow{slots.place(slot, f, row), (*schema)[f].shape} : slots.layout().varying_rows(slot, f)[row];
+      cells[f] = {};
+      cells[f].data = value.data != nullptr ? value.data : &nothing;
+      cells[f].shape = value.shape;
+      cells[f].writable = true;
+      bytes += value.shape.elements() * size_of((*schema)[f].dtype);
+    }
+    return bytes;
+  }
+
+ protected:
+  std::byte* scratch(std::size_t bytes) override { return arena_.allocate(bytes); }
+
+ private:
+  ScratchArena arena_;
+};
+
+// What is there is not made again. What can't be asked now is asked, and fails, when its turn has come.
+class WriteSkips final : public OriginSkips {
+ public:
+  WriteSkips(WriteRun& run, const PipelineData& data) : run_(run), items_(data) {}
+  void choose(Origin& origin) noexcept override {
+    try {
+      for (std::uint32_t child = 0; child < origin.count && !run_.options().stop.stop_requested(); ++child) {
+        if (!run_.has(items_.at({origin.position, child}, origin.made.index))) continue;
+        if (origin.skipped.empty()) origin.skipped.resize(origin.count);
+        origin.skipped[child] = true;
+      }
+    } catch (...) {
+    }
+  }
+
+ private:
+  WriteRun& run_;
+  WriteItems items_;
+};
+
+struct EngineClosing {
+  Engine& engine;
+  ~EngineClosing() { engine.close(); }
+};
+
+void tell_of_skipped(WriteRun& run) {
+  if (run.options().progress && run.progress.skipped % run.options().commit_every == 0)
+    run.options().progress(run.progress);
+}
+
+// Looks for the first sample that isn't there. What comes before it counts as skipped.
+std::uint64_t skip_to_missing(WriteRun& run, const PipelineData& data) {
+  WriteItems items(data);
+  while (run.progress.done < data.size && !run.options().stop.stop_requested()) {
+    try {
+      SinkItem item = items.at_position(run.progress.done);
+      items.name(item);
+      if (!run.has(item)) break;
+    } catch (...) {  // comes again when it is that sample's turn
+      break;
+    }
+    ++run.progress.done;
+    ++run.progress.skipped;
+    tell_of_skipped(run);
+  }
+  return run.progress.done;
+}
+
+// The rows of the batches, to the sink, as they come.
+class Putting {
+ public:
+  Putting(WriteRun& run, const PipelineData& data, std::uint64_t before)
+      : run_(run), items_(data), ledger_(data.policy_value()), row_(data.schema), before_(before) {}
+
+  // False: there was a stop. What ends the run stands behind all rows.
+  bool put(const Slots& slots, const Slot& slot) {
+    if (slot.overflow) throw *slot.overflow;
+    for (std::uint64_t row = 0; row < slot.rows; ++row) {
+      if (run_.options().stop.stop_requested()) return false;
+      const SinkItem& item = items_.at(slot.places[row], slot.indices[row]);
+      ++run_.progress.done;
+      if (run_.has(item)) {
+        ++run_.progress.skipped;
+        tell_of_skipped(run_);
+        continue;
+      }
+      const std::uint64_t bytes = row_.show(slots, slot, row);
+      Sample sample(row_);
+      run_.put(item, sample, bytes);
+      run_.commit_if_due();
+    }
+    return true;
+  }
+  // A batch, or the end of all.
+  template <class Told>
+  void account(Told& told, bool broken) {
+    const std::uint64_t dropped = told.bad.size() + told.unlisted;
+    if (broken) throw no_memory();
+    ledger_.account(told.bad, before_, told.unlisted);
+    before_ += told.samples;
+    run_.progress.skipped += told.skipped;
+    run_.progress.filtered += told.filtered;
+    run_.progress.dropped += dropped;
+    run_.progress.done += told.skipped + told.filtered + dropped;
+    if (told.skipped != 0 && run_.options().progress) run_.options().progress(run_.progress);
+  }
+
+ private:
+  WriteRun& run_;
+  WriteItems items_;
+  PolicyLedger ledger_;
+  RowCells row_;
+  std::uint64_t before_;
+};
+
+bool put_all(const std::shared_ptr<Engine>& engine, Putting& putting) {
+  for (;;) {
+    auto lease = std::make_unique<HostLease>(engine);
+    Slot* const slot = engine->wait(0);
+    if (slot == nullptr) break;
+    lease->take(*slot);
+    if (!putting.put(engine->slots(), *slot)) return false;
+    putting.account(*slot, slot->unreported);
+  }
+  std::optional<EpochEnd> end = engine->take_epoch_end(0);
+  if (end) putting.account(*end, end->broken);
+  return end.has_value();
+}
+
+}  // namespace
+
+bool write_settled(WriteRun& run, const std::shared_ptr<const PipelineData>& shared, Executor::Impl& executor,
+                   unsigned threads) {
+  const PipelineData& data = *shared;
+  const WriteOptions& options = run.options();
+  const bool by_record = data.flat_maps || data.source->is_stream();
+  const Schema schema(batched(data.schema));
+  const Sizes sizes = sizes_for(RowLayout(schema), options, threads);
+  const auto batches = in_batches(data, schema, sizes);
+  run.progress.total = by_record ? unknown_size : data.size;
+  run.open();
+
+  WriteSkips skips(run, data);
+  // A shuffled stream's records are asked about when they come: a sink is asked in the order of items.
+  const bool asks = by_record && data.stream_window == 0 && run.has_some();
+  const std::uint64_t first = by_record ? 0 : skip_to_missing(run, data);
+  bool through = first == data.size;
+  if (!through) {
+    const auto engine =
+        std::make_shared<Engine>(batches, engine_options(*batches, sizes, threads, asks ? &skips : nullptr), executor);
+    const EngineClosing closing{*engine};
+    const std::stop_callback on_stop(options.stop, [&engine] { engine->stop(); });
+    Putting putting(run, data, first);
+    try {
+      engine->seek({0, 0, first, 0, 0}, {0, first});
+      through = put_all(engine, putting);
+    } catch (...) {
+      if (!run.failed_to_store()) run.commit();
+      throw;
+    }
+  }
+  run.commit();
+  if (through) run.progress.total = run.progress.done;
+  return through;
+}
+
+}  // namespace penstock::detail
