@@ -26,6 +26,9 @@ function home_of(path,    folder) {
   return substr(path, 1, RLENGTH)
 }
 
+# The folder of src/ that a file stands in.
+function room_of(path) { return match(path, /^src\/[^\/]+\//) ? substr(path, 5, RLENGTH - 5) : "" }
+
 function starts(text, prefix) { return substr(text, 1, length(prefix)) == prefix }
 
 # Where a quoted include leads: beside the file, or below one of the include folders its target may have.
@@ -112,22 +115,24 @@ function check_include(angled, name,    path, home) {
     if (name ~ /^penstock\/(sources|transforms)\//) report("src/ knows no particular source or transform: <" name ">")
     if (name ~ /^penstock\/cuda\//) report("src/ is below the component cuda: <" name ">")
     if (is_tbb(name) && file != "src/base/executor.cpp") report("TBB may be included by src/base/executor.cpp only: <" name ">")
-    else if (file !~ /^src\/cuda\//) {
-      if (is_cuda(name) && !(path in exists)) report("CUDA may be included by src/cuda/ and by kernels, transforms/*/cuda/*.cu, only: <" name ">")
-      if (starts(path, "src/cuda/") && path != "src/device/cuda/cuda.hpp") report("of src/cuda/ others may include cuda.hpp only, which names no CUDA: \"" name "\"")
+    else if (file !~ /^src\/device\/cuda\//) {
+      if (is_cuda(name) && !(path in exists)) report("CUDA may be included by src/device/cuda/ and by kernels, transforms/*/cuda/*.cu, only: <" name ">")
+      if (starts(path, "src/device/cuda/") && path != "src/device/cuda/cuda.hpp") report("of src/device/cuda/ others may include cuda.hpp only, which names no CUDA: \"" name "\"")
     }
+    if (!angled && (room_of(path) in floor) && floor[room_of(path)] > floor[room_of(file)])
+      report("src/" room_of(file) "/ stands below src/" room_of(path) "/ and may not include \"" name "\"")
     if (is_third_party(name) && !is_tbb(name) && !is_cuda(name) && name !~ /^(Random123\/|xxhash\.h$)/) report("the core uses TBB, Random123 and xxHash only, not <" name ">")
     if (!angled && (!starts(path, "src/") || starts(path, "src/cli/") || starts(path, "src/testing/"))) report("src/ uses its own headers and <penstock/...> only, not \"" name "\"")
   } else if (top == "sources" || top == "transforms") {
     if (!angled && !starts(path, home "/")) report(home "/ uses public headers and its own only, not \"" name "\"")
     if (is_tbb(name)) report("TBB may be included by src/base/executor.cpp only: <" name ">")
-    if (!is_kernel(file) && ((is_cuda(name) && !(path in exists)) || name ~ /^penstock\/cuda\//)) report("CUDA may be included by src/cuda/ and by kernels, transforms/*/cuda/*.cu, only: <" name ">")
+    if (!is_kernel(file) && ((is_cuda(name) && !(path in exists)) || name ~ /^penstock\/cuda\//)) report("CUDA may be included by src/device/cuda/ and by kernels, transforms/*/cuda/*.cu, only: <" name ">")
   } else if (top == "examples" || top == "bench") {
     if (!angled && !starts(path, top "/")) report(top "/ uses public headers and its own only, not \"" name "\"")
   } else if (top == "tests") {
     if (!angled && !starts(path, "tests/") && !(file ~ /^tests\/(core|cuda)\// && starts(path, "src/") && !starts(path, "src/cli/") && !starts(path, "src/testing/")))
       report((starts(path, "src/") ? "only tests/core and tests/cuda may look into src/, and not into src/cli/: \"" : "tests use public headers and their own only, not \"") name "\"")
-    if (file !~ /^tests\/cuda\// && (is_cuda(name) || name ~ /^penstock\/cuda\// || starts(path, "src/cuda/"))) report("of the tests, tests/cuda alone may include CUDA: " name)
+    if (file !~ /^tests\/cuda\// && (is_cuda(name) || name ~ /^penstock\/cuda\// || starts(path, "src/device/cuda/"))) report("of the tests, tests/cuda alone may include CUDA: " name)
   }
 }
 
@@ -145,6 +150,9 @@ function check_owner(name,    mine, theirs) {
 BEGIN {
   n = split("algorithm any array atomic barrier bit bitset cassert cctype cerrno cfenv cfloat charconv chrono cinttypes climits clocale cmath codecvt compare complex concepts condition_variable coroutine csetjmp csignal cstdarg cstddef cstdint cstdio cstdlib cstring ctime cuchar cwchar cwctype deque exception execution filesystem forward_list fstream functional future initializer_list iomanip ios iosfwd iostream istream iterator latch limits list locale map memory memory_resource mutex new numbers numeric optional ostream queue random ranges ratio regex scoped_allocator semaphore set shared_mutex span sstream stack stdexcept stop_token streambuf string string_view syncstream system_error thread tuple type_traits typeindex typeinfo unordered_map unordered_set utility valarray variant vector version", words, " ")
   for (i = 1; i <= n; i++) standard[words[i]] = 1
+  # The lowest floor first. What stands at the edges (dlpack) uses public headers only, so it is below them all.
+  n = split("dlpack base data stages order join ring device pipeline chain blocks reorder engine delivery report loader write", words, " ")
+  for (i = 1; i <= n; i++) floor[words[i]] = i
   while ((getline text < files) > 0) exists[text] = 1
   while ((getline text < folders) > 0) own_folder[text] = 1
   if (facts != "") while ((getline text < facts) > 0) {
@@ -162,6 +170,7 @@ BEGIN {
 FNR == 1 {
   file = FILENAME; in_comment = 0; match(file, /^[^\/]*/); top = substr(file, 1, RLENGTH)
   line = 1
+  if (top == "src" && file !~ /^src\/(cli|testing)\// && !(room_of(file) in floor)) report("a file of src/ stands in one of its folders: see ARCHITECTURE.md")
   if ((top == "sources" || top == "transforms") && !(home_of(file) in own_folder)) report("belongs to no component: no CMakeLists.txt with penstock_component() above it")
   if (complete) {
     if (top == "include" && !(substr(file, 9) in owner)) report("no component installs this header: list it in HEADERS")
