@@ -32,6 +32,10 @@ function include_words(text,    n, i, names) {
   n = split(text, names, " ")
   for (i = 1; i <= n; i++) include("#include " names[i], FNR)
 }
+function includes_of_program(    n, i, lines) {
+  n = split(block, lines, "\n")
+  for (i = 1; i <= n; i++) if (lines[i] ~ /^#include/) include(lines[i], block_line + i)
+}
 function include(line, at) {
   if (line in included) return
   included[line] = 1
@@ -53,6 +57,7 @@ function end_block(    body) {
     if ("not compiled" in marks) count("not compiled " page ":" block_line ": " marks["not compiled"])
     else if (block ~ /(^|\n)int main\(/) {
       programs++
+      includes_of_program()
       printf "#line %d \"%s\"\n%s", block_line + 1, page, block > (work "/program_" block_line ".cpp")
     } else fragment()
   } else if (language == "sh") {
