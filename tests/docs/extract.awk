@@ -34,12 +34,15 @@ function include_words(text,    n, i, names) {
 }
 function includes_of_program(    n, i, lines) {
   n = split(block, lines, "\n")
-  for (i = 1; i <= n; i++) if (lines[i] ~ /^#include/) include(lines[i], block_line + i)
+  for (i = 1; i <= n; i++) if (lines[i] ~ /^#include </) include(lines[i], block_line + i)
 }
 function include(line, at) {
   if (line in included) return
   included[line] = 1
-  includes = includes "#line " at " \"" page "\"\n" line "\n"
+  line = "#line " at " \"" page "\"\n" line "\n"
+  # A file of the page's own may use `ps`.
+  if (line ~ /#include "/) own_includes = own_includes line
+  else includes = includes line
 }
 
 function command(at, text) {
@@ -146,7 +149,7 @@ END {
   count("commands " commands + 0)
   count("outputs " outputs + 0)
   if (fragments) {
-    printf "%s#line 1 \"%s\"\nnamespace ps = penstock;\n", includes, page > (work "/fragments.cpp")
+    printf "%s#line 1 \"%s\"\nnamespace ps = penstock;\n%s", includes, page, own_includes > (work "/fragments.cpp")
     for (i = 1; i <= fragments; i++)
       printf "namespace block_%d {\n%svoid fragment(%s) {\n%s}\n}  // namespace\n", first_line[i], types[i], parameters[i], body[i] > (work "/fragments.cpp")
   }
