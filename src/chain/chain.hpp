@@ -209,7 +209,4 @@ class Chain {
 void run_fold(ChainRun& run, const Step& step, std::size_t number, const Place& place, std::uint64_t seed,
               const CheckOptions& check);
 
-/// One sample outside any loader. @throws Error(not_found) where a filter leaves it behind, or there is no such child.
-OwnedSample run_once(const PipelineData& data, const Place& place, std::uint64_t index);
-
 }  // namespace penstock::detail

@@ -4,7 +4,7 @@
 #include <penstock/joined.hpp>
 
 #include "base/hash.hpp"
-#include "data/parts.hpp"
+#include "join/parts.hpp"
 
 namespace penstock {
 

@@ -5,7 +5,7 @@
 #include <penstock/joined.hpp>
 
 #include "base/hash.hpp"
-#include "data/parts.hpp"
+#include "join/parts.hpp"
 
 namespace penstock {
 

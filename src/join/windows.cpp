@@ -12,7 +12,7 @@
 #include "base/failure.hpp"
 #include "base/hash.hpp"
 #include "data/one_record.hpp"
-#include "data/parts.hpp"
+#include "join/parts.hpp"
 #include "join/series.hpp"
 
 namespace penstock {

@@ -8,7 +8,7 @@
 #include "base/failure.hpp"
 #include "base/hash.hpp"
 #include "data/labels.hpp"
-#include "data/parts.hpp"
+#include "join/parts.hpp"
 
 namespace penstock::detail {
 

@@ -5,7 +5,7 @@
 #include <penstock/error.hpp>
 
 #include "base/process.hpp"
-#include "pipeline/join.hpp"
+#include "pipeline/add_stage.hpp"
 #include "pipeline/pipeline_data.hpp"
 #include "pipeline/pipeline_facts.hpp"
 
@@ -25,7 +25,7 @@ Pipeline::Pipeline(std::shared_ptr<const detail::SourceModel> source) {
 
 Pipeline operator|(const Pipeline& pipeline, const Stage& stage) {
   auto data = std::make_shared<detail::PipelineData>(*pipeline.data_);
-  detail::join(*data, stage);
+  detail::add_stage(*data, stage);
   return Pipeline(std::shared_ptr<const detail::PipelineData>(std::move(data)));
 }
 
@@ -53,12 +53,6 @@ void Pipeline::fill(std::uint64_t epoch, std::uint64_t first, std::span<std::uin
                                             std::to_string(first + out.size()) + " were asked of an epoch of " +
                                             std::to_string(data_->size));
   data_->fill(epoch, first, out);
-}
-
-OwnedSample Pipeline::at(std::uint64_t position, std::uint64_t epoch, std::uint32_t child) const {
-  std::uint64_t index = 0;
-  fill(epoch, position, {&index, 1});
-  return detail::run_once(*data_, Place{epoch, position, child, 0}, index);
 }
 
 }  // namespace penstock

@@ -26,8 +26,26 @@ function home_of(path,    folder) {
   return substr(path, 1, RLENGTH)
 }
 
-# The folder of src/ that a file stands in.
-function room_of(path) { return match(path, /^src\/[^\/]+\//) ? substr(path, 5, RLENGTH - 5) : "" }
+# The part of the tree with floors that a file stands in, and its folder there.
+function house_of(path,    house) {
+  for (house in houses) if (starts(path, house "/")) return house
+  return ""
+}
+function room_of(path,    house) {
+  house = house_of(path)
+  if (house == "" || starts(path, "src/cli/") || starts(path, "src/testing/")) return ""
+  path = substr(path, length(house) + 2)
+  return index(path, "/") ? house "/" substr(path, 1, index(path, "/") - 1) : ""
+}
+function check_floor(path, name) {
+  if (room_of(path) in floor && room_of(file) in floor && house_of(path) == house_of(file) && floor[room_of(path)] > floor[room_of(file)])
+    report(room_of(file) "/ stands below " room_of(path) "/ and may not include \"" name "\"")
+}
+function build_house(house, rooms,    i, n, words) {
+  houses[house] = 1
+  n = split(rooms, words, " ")
+  for (i = 1; i <= n; i++) floor[house "/" words[i]] = i
+}
 
 function starts(text, prefix) { return substr(text, 1, length(prefix)) == prefix }
 
@@ -104,6 +122,7 @@ function check_include(angled, name,    path, home) {
     if (starts(path, "include/")) report("public headers are included as <penstock/...>, not \"" name "\"")
   }
   home = home_of(file)
+  if (!angled) check_floor(path, name)
 
   if (file ~ /^src\/cli\//) {
     if (!angled && !starts(path, "src/cli/")) report("the tool uses public headers and its own only, not \"" name "\"")
@@ -119,8 +138,6 @@ function check_include(angled, name,    path, home) {
       if (is_cuda(name) && !(path in exists)) report("CUDA may be included by src/device/cuda/ and by kernels, transforms/*/cuda/*.cu, only: <" name ">")
       if (starts(path, "src/device/cuda/") && path != "src/device/cuda/cuda.hpp") report("of src/device/cuda/ others may include cuda.hpp only, which names no CUDA: \"" name "\"")
     }
-    if (!angled && (room_of(path) in floor) && floor[room_of(path)] > floor[room_of(file)])
-      report("src/" room_of(file) "/ stands below src/" room_of(path) "/ and may not include \"" name "\"")
     if (is_third_party(name) && !is_tbb(name) && !is_cuda(name) && name !~ /^(Random123\/|xxhash\.h$)/) report("the core uses TBB, Random123 and xxHash only, not <" name ">")
     if (!angled && (!starts(path, "src/") || starts(path, "src/cli/") || starts(path, "src/testing/"))) report("src/ uses its own headers and <penstock/...> only, not \"" name "\"")
   } else if (top == "sources" || top == "transforms") {
@@ -151,8 +168,9 @@ BEGIN {
   n = split("algorithm any array atomic barrier bit bitset cassert cctype cerrno cfenv cfloat charconv chrono cinttypes climits clocale cmath codecvt compare complex concepts condition_variable coroutine csetjmp csignal cstdarg cstddef cstdint cstdio cstdlib cstring ctime cuchar cwchar cwctype deque exception execution filesystem forward_list fstream functional future initializer_list iomanip ios iosfwd iostream istream iterator latch limits list locale map memory memory_resource mutex new numbers numeric optional ostream queue random ranges ratio regex scoped_allocator semaphore set shared_mutex span sstream stack stdexcept stop_token streambuf string string_view syncstream system_error thread tuple type_traits typeindex typeinfo unordered_map unordered_set utility valarray variant vector version", words, " ")
   for (i = 1; i <= n; i++) standard[words[i]] = 1
   # The lowest floor first. What stands at the edges (dlpack) uses public headers only, so it is below them all.
-  n = split("dlpack base data stages order join ring device pipeline chain blocks reorder engine delivery report loader write", words, " ")
-  for (i = 1; i <= n; i++) floor[words[i]] = i
+  build_house("src", "dlpack base data stages order join ring device pipeline chain blocks reorder engine delivery report loader write")
+  build_house("sources/hdf5", "filters library reader read write")
+  build_house("sources/lmdb", "store source sink cache")
   while ((getline text < files) > 0) exists[text] = 1
   while ((getline text < folders) > 0) own_folder[text] = 1
   if (facts != "") while ((getline text < facts) > 0) {
@@ -170,7 +188,7 @@ BEGIN {
 FNR == 1 {
   file = FILENAME; in_comment = 0; match(file, /^[^\/]*/); top = substr(file, 1, RLENGTH)
   line = 1
-  if (top == "src" && file !~ /^src\/(cli|testing)\// && !(room_of(file) in floor)) report("a file of src/ stands in one of its folders: see ARCHITECTURE.md")
+  if (house_of(file) != "" && file !~ /^src\/(cli|testing)\// && !(room_of(file) in floor)) report("a file of " house_of(file) "/ stands in one of its folders: see ARCHITECTURE.md")
   if ((top == "sources" || top == "transforms") && !(home_of(file) in own_folder)) report("belongs to no component: no CMakeLists.txt with penstock_component() above it")
   if (complete) {
     if (top == "include" && !(substr(file, 9) in owner)) report("no component installs this header: list it in HEADERS")

@@ -1,4 +1,4 @@
-#include "confine.hpp"
+#include "reader/confine.hpp"
 
 #include <hdf5.h>
 #include <poll.h>

@@ -1,4 +1,4 @@
-#include "find_reader.hpp"
+#include "reader/find_reader.hpp"
 
 #include <dlfcn.h>
 #include <sys/stat.h>

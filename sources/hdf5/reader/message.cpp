@@ -1,4 +1,4 @@
-#include "message.hpp"
+#include "reader/message.hpp"
 
 #include <cstring>
 #include <utility>

@@ -9,7 +9,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "access.hpp"
+#include "library/access.hpp"
 
 namespace penstock::hdf5 {
 

@@ -1,4 +1,4 @@
-#include "remote_access.hpp"
+#include "reader/remote_access.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -13,8 +13,8 @@
 
 #include <penstock/error.hpp>
 
-#include "find_reader.hpp"
-#include "message.hpp"
+#include "reader/find_reader.hpp"
+#include "reader/message.hpp"
 
 namespace penstock::hdf5 {
 

@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "access.hpp"
-#include "process.hpp"
-#include "running.hpp"
+#include "library/access.hpp"
+#include "reader/process.hpp"
+#include "reader/running.hpp"
 
 namespace penstock::hdf5 {
 

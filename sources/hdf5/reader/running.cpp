@@ -1,9 +1,9 @@
-#include "running.hpp"
+#include "reader/running.hpp"
 
 #include <algorithm>
 #include <iterator>
 
-#include "remote_access.hpp"
+#include "reader/remote_access.hpp"
 
 namespace penstock::hdf5 {
 

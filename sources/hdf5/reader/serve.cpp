@@ -1,4 +1,4 @@
-#include "serve.hpp"
+#include "reader/serve.hpp"
 
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -13,9 +13,9 @@
 
 #include <penstock/error.hpp>
 
-#include "confine.hpp"
-#include "direct_access.hpp"
-#include "message.hpp"
+#include "library/direct_access.hpp"
+#include "reader/confine.hpp"
+#include "reader/message.hpp"
 
 namespace penstock::hdf5 {
 

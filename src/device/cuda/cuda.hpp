@@ -3,8 +3,8 @@
 #include <memory>
 #include <string>
 
-#include "../device_model.hpp"
-#include "../image_pixel.hpp"
+#include "data/image_pixel.hpp"
+#include "device/device_model.hpp"
 
 namespace penstock::detail {
 

@@ -9,7 +9,7 @@
 
 #include <cuda_runtime_api.h>
 
-#include "../device_model.hpp"
+#include "device/device_model.hpp"
 #include "device_memory.hpp"
 #include "pinned_memory.hpp"
 

@@ -1,6 +1,6 @@
 #include <nvtx3/nvToolsExt.h>
 
-#include "../profiled_range.hpp"
+#include "base/profiled_range.hpp"
 
 namespace penstock::detail {
 

@@ -12,7 +12,7 @@
 
 #include <cuda_runtime_api.h>
 
-#include "../cores.hpp"
+#include "base/cores.hpp"
 #include "cuda_error.hpp"
 #include "cuda_scope.hpp"
 

@@ -14,7 +14,7 @@
 
 #include <penstock/emulated_gpu.hpp>
 
-#include "../device_model.hpp"
+#include "device/device_model.hpp"
 #include "emulated_streams.hpp"
 #include "happens_before.hpp"
 

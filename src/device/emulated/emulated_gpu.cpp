@@ -6,7 +6,7 @@
 #include <new>
 #include <utility>
 
-#include "../devices.hpp"
+#include "device/devices.hpp"
 #include "emulated_device.hpp"
 
 namespace penstock {

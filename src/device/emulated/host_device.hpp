@@ -3,7 +3,7 @@
 #include <memory>
 #include <string>
 
-#include "../device_model.hpp"
+#include "device/device_model.hpp"
 
 namespace penstock::detail {
 

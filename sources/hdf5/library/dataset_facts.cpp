@@ -1,0 +1,196 @@
+#include "library/dataset_facts.hpp"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+
+#include <penstock/error.hpp>
+
+#include "library/element.hpp"
+#include "library/library.hpp"
+
+namespace penstock::hdf5 {
+
+namespace {
+
+std::vector<std::string> dataset_paths(hid_t file) {
+  std::vector<std::string> paths;
+  const auto visit = [](hid_t, const char* name, const H5O_info_t* info, void* data) -> herr_t {
+    try {
+      if (info->type == H5O_TYPE_DATASET) static_cast<std::vector<std::string>*>(data)->emplace_back(name);
+      return 0;
+    } catch (...) {
+      return -1;  // out of memory
+    }
+  };
+  // Of an object with several names only the first one is visited: in an order that all files share.
+  if (H5Ovisit2(file, H5_INDEX_NAME, H5_ITER_INC, visit, &paths, H5O_INFO_BASIC) < 0)
+    throw Error(Errc::corrupt, "the file's objects can't be listed: " + library_says());
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
+// None where it has none that the library tells.
+std::vector<std::uint64_t> dims_of(hid_t dataset) {
+  const Handle space = own_space(H5Dget_space(dataset));
+  const int rank = space ? H5Sget_simple_extent_ndims(space.get()) : -1;
+  if (rank < 1) return {};
+  std::array<hsize_t, H5S_MAX_RANK> dims{};
+  H5Sget_simple_extent_dims(space.get(), dims.data(), nullptr);
+  return {dims.begin(), dims.begin() + rank};
+}
+
+// False for what an external link leads to. Where that can't be told, the library reads.
+bool lies_in(hid_t file, hid_t dataset) {
+  H5O_info_t root{}, info{};
+  return H5Oget_info2(file, &root, H5O_INFO_BASIC) >= 0 && H5Oget_info2(dataset, &info, H5O_INFO_BASIC) >= 0 &&
+         root.fileno == info.fileno;
+}
+
+std::string filter_name(H5Z_filter_t id, const char* name) {
+  switch (id) {
+    case H5Z_FILTER_SZIP:
+      return "szip";
+    case H5Z_FILTER_NBIT:
+      return "nbit";
+    case H5Z_FILTER_SCALEOFFSET:
+      return "scaleoffset";
+    default:
+      return name[0] != '\0' ? "'" + std::string(name) + "' (" + std::to_string(id) + ")" : std::to_string(id);
+  }
+}
+
+std::string why_missing(H5Z_filter_t id) {
+  if (H5Zfilter_avail(id) > 0) return {};
+  unsigned plugins = 1;
+  if (H5PLget_loading_state(&plugins) >= 0 && (plugins & H5PL_FILTER_PLUGIN) == 0)
+    return "which takes a plugin, and none is loaded for a file that is not trusted: trust it, or repack the file with "
+           "gzip";
+  return "which the HDF5 library here does not have: install its plugin, or repack the file with gzip";
+}
+
+FilterFacts filter_of(hid_t creation, unsigned number) {
+  std::array<unsigned, 32> values{};
+  std::size_t most = values.size();
+  std::array<char, 64> name{};
+  unsigned flags = 0, config = 0;
+  const H5Z_filter_t id =
+      H5Pget_filter2(creation, number, &flags, &most, values.data(), name.size() - 1, name.data(), &config);
+  FilterFacts facts;
+  for (std::size_t i = 0; i < std::min(most, facts.values.size()); ++i) facts.values[i] = values[i];
+  const auto known = [&](FilterFacts::Kind kind, const char* text) {
+    facts.kind = kind;
+    facts.name = text;
+  };
+  using Kind = FilterFacts::Kind;
+  // Numbers that The HDF Group has given to whoever asked.
+  enum : H5Z_filter_t { lzf = 32000, blosc = 32001, lz4 = 32004, bitshuffle = 32008, zstd = 32015 };
+  switch (id) {
+    case H5Z_FILTER_DEFLATE:
+      known(Kind::deflate, "deflate");
+      return facts;
+    case H5Z_FILTER_SHUFFLE:
+      known(Kind::shuffle, "shuffle");
+      return facts;
+    case H5Z_FILTER_FLETCHER32:
+      known(Kind::fletcher32, "fletcher32");
+      return facts;
+    case lzf:
+      known(Kind::lzf, "lzf");
+      break;
+    case blosc:
+      known(Kind::blosc, "blosc");
+      break;
+    case lz4:
+      known(Kind::lz4, "lz4");
+      break;
+    case bitshuffle:
+      known(Kind::bitshuffle, "bitshuffle");
+      break;
+    case zstd:
+      known(Kind::zstd, "zstd");
+      break;
+    default:
+      facts.name = filter_name(id, name.data());
+  }
+  facts.missing = why_missing(id);
+  return facts;
+}
+
+std::optional<std::uint64_t> offset_of(hid_t dataset) {
+  // The offset alone won't do: behind a user block, that of data never written is a wrong one, not an undefined one.
+  H5D_space_status_t status = H5D_SPACE_STATUS_ERROR;
+  if (H5Dget_space_status(dataset, &status) < 0) throw Error(Errc::corrupt, library_says());
+  if (status == H5D_SPACE_STATUS_NOT_ALLOCATED) return std::nullopt;
+  const haddr_t at = H5Dget_offset(dataset);
+  return at == HADDR_UNDEF ? std::nullopt : std::optional<std::uint64_t>(at);
+}
+
+std::vector<std::byte> fill_of(hid_t creation, hid_t type, std::size_t bytes) {
+  std::vector<std::byte> fill(bytes);
+  H5D_fill_value_t defined = H5D_FILL_VALUE_UNDEFINED;
+  if (H5Pfill_value_defined(creation, &defined) < 0 || defined == H5D_FILL_VALUE_UNDEFINED) return fill;
+  if (H5Pget_fill_value(creation, type, fill.data()) < 0) std::fill(fill.begin(), fill.end(), std::byte{0});
+  return fill;
+}
+
+}  // namespace
+
+std::vector<ListedDataset> datasets_in(hid_t file) {
+  std::vector<ListedDataset> found;
+  for (const std::string& path : dataset_paths(file)) {
+    const Handle dataset(H5Dopen2(file, path.c_str(), H5P_DEFAULT), H5Dclose);
+    if (!dataset) throw Error(Errc::corrupt, "dataset '" + path + "' can't be opened: " + library_says());
+    std::vector<std::uint64_t> dims = dims_of(dataset.get());
+    if (dims.empty()) {
+      found.push_back({path, {}, {}});
+      continue;
+    }
+    const Handle type = own_type(H5Dget_type(dataset.get()));
+    found.push_back({path, std::move(dims), members_of(type.get())});
+  }
+  return found;
+}
+
+DatasetFacts facts_of(hid_t file, hid_t dataset, hid_t type) {
+  const Handle creation = own_list(H5Dget_create_plist(dataset));
+  if (!creation) throw Error(Errc::corrupt, library_says());
+  DatasetFacts facts;
+  facts.dims = dims_of(dataset);
+  if (facts.dims.empty()) return facts;
+  facts.variable = has_variable_parts(type);
+  facts.element_bytes = H5Tget_size(type);
+  if (facts.element_bytes == 0) return facts;
+  // Whoever asks refuses larger ones; there would be memory for two of them here.
+  if (!facts.variable && facts.element_bytes <= DatasetFacts::largest_element)
+    facts.fill = fill_of(creation.get(), type, facts.element_bytes);
+  facts.elsewhere = !lies_in(file, dataset);
+  using Layout = DatasetFacts::Layout;
+  switch (H5Pget_layout(creation.get())) {
+    case H5D_CHUNKED: {
+      facts.layout = Layout::chunked;
+      std::array<hsize_t, H5S_MAX_RANK> chunk{};
+      const int rank = H5Pget_chunk(creation.get(), H5S_MAX_RANK, chunk.data());
+      if (rank > 0) facts.chunk.assign(chunk.begin(), chunk.begin() + rank);
+      unsigned options = 0;
+      facts.plain_edges =
+          H5Pget_chunk_opts(creation.get(), &options) >= 0 && (options & H5D_CHUNK_DONT_FILTER_PARTIAL_CHUNKS) != 0;
+      const int count = H5Pget_nfilters(creation.get());
+      for (int f = 0; f < count; ++f) facts.filters.push_back(filter_of(creation.get(), static_cast<unsigned>(f)));
+      break;
+    }
+    case H5D_CONTIGUOUS:
+      facts.layout = Layout::contiguous;
+      facts.external = H5Pget_external_count(creation.get()) > 0;
+      if (!facts.variable && !facts.external && !facts.elsewhere) facts.offset = offset_of(dataset);
+      break;
+    case H5D_COMPACT:
+      facts.layout = Layout::compact;
+      break;
+    default:
+      facts.layout = Layout::virtual_parts;
+  }
+  return facts;
+}
+
+}  // namespace penstock::hdf5

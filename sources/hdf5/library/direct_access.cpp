@@ -1,0 +1,149 @@
+#include "library/direct_access.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include <penstock/error.hpp>
+
+#include "library/dataset_facts.hpp"
+#include "library/driver.hpp"
+#include "library/open_file.hpp"
+
+namespace penstock::hdf5 {
+
+DirectAccess::DirectAccess(const std::string& path) {
+  const LibraryLock lock;
+  file_ = open_file(path);
+  void* descriptor = nullptr;
+  if (H5Fget_vfd_handle(file_.get(), H5P_DEFAULT, &descriptor) < 0 || descriptor == nullptr)
+    throw Error(Errc::io, "the file's descriptor is not to be had: " + library_says());
+  descriptor_ = *static_cast<const int*>(descriptor);
+}
+
+std::vector<ListedDataset> DirectAccess::list() {
+  const LibraryLock lock;
+  return datasets_in(file_.get());
+}
+
+DatasetFacts DirectAccess::dataset(const std::string& path) {
+  const LibraryLock lock;
+  OpenDataset opened;
+  opened.id = Handle(H5Dopen2(file_.get(), path.c_str(), H5P_DEFAULT), H5Dclose);
+  if (!opened.id)
+    throw Error(Errc::not_found, "there is no dataset '" + path + "' that can be opened: " + library_says());
+  opened.type = own_type(H5Dget_type(opened.id.get()));
+  DatasetFacts facts;
+  try {
+    if (!opened.type) throw Error(Errc::corrupt, library_says());
+    facts = facts_of(file_.get(), opened.id.get(), opened.type.get());
+  } catch (const Error& error) {
+    throw Error(error.code(), "dataset '" + path + "': " + error.cause());
+  }
+  facts.number = datasets_.size();
+  datasets_.push_back(std::move(opened));
+  return facts;
+}
+
+ElementFacts DirectAccess::element(std::size_t dataset, const std::string& member) {
+  const LibraryLock lock;
+  OpenElement opened;
+  try {
+    opened.element = element_of(datasets_.at(dataset).type.get(), member);
+  } catch (const NoElement& none) {
+    throw Error(none.no_member ? Errc::not_found : Errc::unsupported, none.reason);
+  }
+  const Element& element = opened.element;
+  opened.alone = nested_in(element.path,
+                           element.form == ElementFacts::Form::variable ? element.memory.get() : element.stored.get());
+  ElementFacts facts = element;
+  facts.number = elements_.size();
+  elements_.push_back(std::move(opened));
+  return facts;
+}
+
+std::optional<StoredChunk> DirectAccess::find_chunk(std::size_t dataset, std::span<const std::uint64_t> first) {
+  const LibraryLock lock;
+  const hid_t id = datasets_.at(dataset).id.get();
+  std::array<hsize_t, H5S_MAX_RANK> at{};
+  std::copy(first.begin(), first.end(), at.begin());
+  hsize_t bytes = 0;
+  if (H5Dget_chunk_storage_size(id, at.data(), &bytes) < 0) {
+    const std::string wrong = library_says();
+    // Some versions give a size of 0 for a chunk that was never written, others fail with these words.
+    if (wrong.find("storage is not allocated") != std::string::npos) return std::nullopt;
+    throw Error(Errc::corrupt, wrong);
+  }
+  if (bytes == 0) return std::nullopt;
+  StoredChunk chunk;
+  std::byte nothing{};
+  const WhereInstead where;
+  if (H5Dread_chunk(id, H5P_DEFAULT, at.data(), &chunk.mask, &nothing) < 0) throw Error(Errc::corrupt, library_says());
+  const auto place = where.place();
+  if (!place || place->bytes != bytes) throw Error(Errc::corrupt, "the HDF5 library does not say where it lies");
+  chunk.offset = place->offset;
+  chunk.bytes = place->bytes;
+  return chunk;
+}
+
+void DirectAccess::read_slab(const Slab& slab, hid_t memory, std::span<std::byte> out) {
+  if (out.empty()) return;
+  const hid_t id = datasets_.at(slab.dataset).id.get();
+  std::array<hsize_t, H5S_MAX_RANK> at{}, extent{};
+  std::copy(slab.first.begin(), slab.first.end(), at.begin());
+  std::copy(slab.count.begin(), slab.count.end(), extent.begin());
+  const Handle file_space = own_space(H5Dget_space(id));
+  const Handle memory_space = own_space(H5Screate_simple(static_cast<int>(slab.count.size()), extent.data(), nullptr));
+  const Handle transfer = own_list(H5Pcreate(H5P_DATASET_XFER));
+  if (!slab.verify_checksum) H5Pset_edc_check(transfer.get(), H5Z_DISABLE_EDC);
+  if (H5Sselect_hyperslab(file_space.get(), H5S_SELECT_SET, at.data(), nullptr, extent.data(), nullptr) < 0 ||
+      H5Dread(id, memory, memory_space.get(), file_space.get(), transfer.get(), out.data()) < 0)
+    throw Error(Errc::corrupt, library_says());
+}
+
+void DirectAccess::read(const Slab& slab, std::span<std::byte> out) {
+  const LibraryLock lock;
+  read_slab(slab, datasets_.at(slab.dataset).type.get(), out);
+}
+
+void DirectAccess::read_column(const Slab& slab, std::size_t element, std::span<std::byte> out) {
+  const LibraryLock lock;
+  read_slab(slab, elements_.at(element).alone.get(), out);
+}
+
+void DirectAccess::read_variable(const Slab& slab, std::size_t element,
+                                 const std::function<std::span<std::byte>(std::uint64_t)>& place) {
+  union {
+    char* text;
+    hvl_t sequence;
+  } value{};
+  const LibraryLock lock;  // the library's memory is given back under it as well
+  const OpenElement& of = elements_.at(element);
+  const bool is_text = of.element.text;
+  const std::size_t bytes = is_text ? sizeof value.text : sizeof value.sequence;
+  read_slab(slab, of.alone.get(), {reinterpret_cast<std::byte*>(&value), bytes});
+  const hsize_t one = 1;
+  const Handle space = own_space(H5Screate_simple(1, &one, nullptr));
+  struct Reclaim {
+    hid_t type, space;
+    void* value;
+    ~Reclaim() { H5Dvlen_reclaim(type, space, H5P_DEFAULT, value); }
+  } reclaim{of.alone.get(), space.get(), &value};
+  const void* data = is_text ? value.text : value.sequence.p;
+  const std::size_t length = !is_text ? value.sequence.len : value.text == nullptr ? 0 : std::strlen(value.text);
+  const std::span<std::byte> to = place(length);
+  if (!to.empty()) std::memcpy(to.data(), data, to.size());
+}
+
+void DirectAccess::convert(std::size_t element, std::uint64_t count, std::span<const std::byte> stored,
+                           std::span<std::byte> out) {
+  const LibraryLock lock;
+  const Element& of = elements_.at(element).element;
+  std::vector<std::byte> work(std::max(stored.size(), out.size()));
+  std::copy(stored.begin(), stored.end(), work.begin());
+  if (H5Tconvert(of.stored.get(), of.memory.get(), count, work.data(), nullptr, H5P_DEFAULT) < 0)
+    throw Error(Errc::unsupported, library_says());
+  std::copy_n(work.begin(), out.size(), out.begin());
+}
+
+}  // namespace penstock::hdf5

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <deque>
+#include <string>
+
+#include "library/access.hpp"
+#include "library/element.hpp"
+#include "library/library.hpp"
+
+namespace penstock::hdf5 {
+
+/// By the library, in this process.
+class DirectAccess final : public Access {
+ public:
+  /// @throws Error(corrupt | io).
+  explicit DirectAccess(const std::string& path);
+
+  int descriptor() const noexcept override { return descriptor_; }
+  std::vector<ListedDataset> list() override;
+  DatasetFacts dataset(const std::string& path) override;
+  ElementFacts element(std::size_t dataset, const std::string& member) override;
+  std::optional<StoredChunk> find_chunk(std::size_t dataset, std::span<const std::uint64_t> first) override;
+  void read(const Slab& slab, std::span<std::byte> out) override;
+  void read_column(const Slab& slab, std::size_t element, std::span<std::byte> out) override;
+  void read_variable(const Slab& slab, std::size_t element,
+                     const std::function<std::span<std::byte>(std::uint64_t)>& place) override;
+  void convert(std::size_t element, std::uint64_t count, std::span<const std::byte> stored,
+               std::span<std::byte> out) override;
+  std::vector<std::string> attributes(const std::string& object) override;
+  std::optional<Hdf5Attribute> attribute(const std::string& object, const std::string& name) override;
+
+ private:
+  struct OpenDataset {
+    Handle id, type;
+  };
+  struct OpenElement {
+    Element element;
+    Handle alone;  ///< for the library: of columns, nested
+  };
+  void read_slab(const Slab& slab, hid_t memory, std::span<std::byte> out);
+
+  Handle file_;
+  int descriptor_ = -1;
+  // Added to under the lock.
+  std::deque<OpenDataset> datasets_;
+  std::deque<OpenElement> elements_;
+};
+
+}  // namespace penstock::hdf5

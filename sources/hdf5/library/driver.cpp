@@ -1,0 +1,181 @@
+#include "library/driver.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#if __has_include(<H5FDdevelop.h>)
+#include <H5FDdevelop.h>  // newer versions tell of drivers here
+#endif
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <limits>
+#include <new>
+#include <span>
+#include <string_view>
+
+#include <penstock/file_descriptor.hpp>
+#include <penstock/system_error.hpp>
+
+namespace penstock::hdf5 {
+
+namespace {
+
+WhereInstead* asked = nullptr;
+std::uint64_t opened = 0;  // files, by the library through this driver
+
+// The library's part first, then ours; it is the library that knows files by the first.
+struct OpenFile {
+  H5FD_t base{};
+  int fd = -1;
+  std::uint64_t bytes = 0;  // when it was opened
+  haddr_t end = 0;          // of what the library has allocated
+  dev_t device{};
+  ino_t inode{};
+};
+static_assert(std::is_standard_layout_v<OpenFile>);
+
+OpenFile& of(H5FD_t* file) noexcept { return *reinterpret_cast<OpenFile*>(file); }
+const OpenFile& of(const H5FD_t* file) noexcept { return *reinterpret_cast<const OpenFile*>(file); }
+
+H5FD_t* open_file(const char* name, unsigned flags, hid_t, haddr_t) {
+  if ((flags & H5F_ACC_RDWR) != 0) return nullptr;
+  const int fd = uninterrupted([&] { return ::open(name, O_RDONLY | O_CLOEXEC); });
+  struct stat status {};
+  if (fd < 0) return nullptr;
+  // Freed with delete: the library only ever hands it back.
+  auto* file = ::fstat(fd, &status) == 0 ? new (std::nothrow) OpenFile : nullptr;
+  if (file == nullptr) {
+    ::close(fd);
+    return nullptr;
+  }
+  ++opened;
+  file->fd = fd;
+  file->bytes = static_cast<std::uint64_t>(status.st_size);
+  file->device = status.st_dev;
+  file->inode = status.st_ino;
+  return &file->base;
+}
+
+herr_t close_file(H5FD_t* file) {
+  ::close(of(file).fd);
+  delete &of(file);
+  return 0;
+}
+
+int compare(const H5FD_t* a, const H5FD_t* b) {
+  const OpenFile &x = of(a), &y = of(b);
+  if (x.device != y.device) return x.device < y.device ? -1 : 1;
+  if (x.inode != y.inode) return x.inode < y.inode ? -1 : 1;
+  return 0;
+}
+
+herr_t tell_features(const H5FD_t*, unsigned long* flags) {
+  // No sieve: the library takes its content for good after a read of it has failed.
+  *flags = H5FD_FEAT_ACCUMULATE_METADATA | H5FD_FEAT_POSIX_COMPAT_HANDLE | H5FD_FEAT_DEFAULT_VFD_COMPATIBLE;
+  return 0;
+}
+
+haddr_t allocated_end(const H5FD_t* file, H5FD_mem_t) { return of(file).end; }
+
+herr_t set_allocated_end(H5FD_t* file, H5FD_mem_t, haddr_t end) {
+  of(file).end = end;
+  return 0;
+}
+
+haddr_t file_end(const H5FD_t* file, H5FD_mem_t) { return of(file).bytes; }
+
+herr_t handle_of(H5FD_t* file, hid_t, void** handle) {
+  *handle = &of(file).fd;
+  return 0;
+}
+
+herr_t read_file(H5FD_t* file, H5FD_mem_t type, hid_t, haddr_t address, std::size_t size, void* buffer) {
+  const OpenFile& f = of(file);
+  if (address > static_cast<haddr_t>(std::numeric_limits<off_t>::max()) - size) return -1;
+  if (asked != nullptr && type == H5FD_MEM_DRAW) {
+    asked->note(address, size);
+    return 0;
+  }
+  const std::span out(static_cast<std::byte*>(buffer), size);
+  const std::size_t got = read_whole(f.fd, out, address);
+  if (got == size) return 0;
+  // What is missing was allocated and never written; but not what was there when the file was opened.
+  if (errno != 0 || address + got < f.bytes) return -1;
+  std::ranges::fill(out.subspan(got), std::byte{});
+  return 0;
+}
+
+herr_t no_writing(H5FD_t*, H5FD_mem_t, hid_t, haddr_t, std::size_t, const void*) { return -1; }
+
+// As the library's own driver does: whoever writes the file holds the other lock.
+herr_t lock_file(H5FD_t* file, hbool_t) {
+  const char* wanted = std::getenv("HDF5_USE_FILE_LOCKING");
+  if (wanted != nullptr && (std::string_view(wanted) == "FALSE" || std::string_view(wanted) == "0")) return 0;
+  if (uninterrupted([&] { return ::flock(of(file).fd, LOCK_SH | LOCK_NB); }) == 0 || errno == ENOSYS) return 0;
+  return -1;
+}
+
+herr_t unlock_file(H5FD_t* file) {
+  ::flock(of(file).fd, LOCK_UN);
+  return 0;
+}
+
+const H5FD_class_t& driver_class() {
+  static const H5FD_class_t driver = [] {
+    H5FD_class_t d{};
+#ifdef H5FD_CLASS_VERSION
+    d.version = H5FD_CLASS_VERSION;
+    d.value = static_cast<H5FD_class_value_t>(513);  // of those that are free for anyone's use
+#endif
+    d.name = "penstock";
+    d.maxaddr = static_cast<haddr_t>(std::numeric_limits<off_t>::max());
+    d.fc_degree = H5F_CLOSE_WEAK;
+    d.open = open_file;
+    d.close = close_file;
+    d.cmp = compare;
+    d.query = tell_features;
+    d.get_eoa = allocated_end;
+    d.set_eoa = set_allocated_end;
+    d.get_eof = file_end;
+    d.get_handle = handle_of;
+    d.read = read_file;
+    d.write = no_writing;
+    d.lock = lock_file;
+    d.unlock = unlock_file;
+    std::fill(std::begin(d.fl_map), std::end(d.fl_map), H5FD_MEM_DEFAULT);
+    return d;
+  }();
+  return driver;
+}
+
+}  // namespace
+
+Handle open_through_driver(const char* path, std::string& said) {
+  static hid_t driver = -1;
+  for (const bool again : {false, true}) {
+    // Whoever else uses the library may have closed it since, by H5close(): then the number is nobody's, or another's.
+    if (again || driver < 0 || H5Iget_type(driver) != H5I_VFL) driver = H5FDregister(&driver_class());
+    const Handle access = own_list(H5Pcreate(H5P_FILE_ACCESS));
+    const std::uint64_t before = opened;
+    if (driver < 0 || H5Pset_driver(access.get(), driver, nullptr) < 0) continue;
+    Handle file(H5Fopen(path, H5F_ACC_RDONLY, access.get()), H5Fclose);
+    // Here: every call that works, also one that closes something, ends what it says of the last failure.
+    if (!file) said = library_says();
+    if (opened != before) return file;
+  }
+  return {};
+}
+
+WhereInstead::WhereInstead() { asked = this; }
+WhereInstead::~WhereInstead() { asked = nullptr; }
+
+void WhereInstead::note(std::uint64_t offset, std::uint64_t bytes) noexcept {
+  place_ = {offset, bytes};
+  ++pieces_;
+}
+
+}  // namespace penstock::hdf5

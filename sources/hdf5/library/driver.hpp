@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "library/library.hpp"
+
+namespace penstock::hdf5 {
+
+/// Opens a file, for reading, through our own driver of the library: it reads as the library's usual one does, and can
+/// say where the library would read instead of reading. None where it can't be opened: `said` is then what the library
+/// says. Under the lock.
+Handle open_through_driver(const char* path, std::string& said);
+
+/// While it lives, the library's reads of raw data read nothing: the first one's place is noted. For calls that do
+/// nothing with what they read but hand it on. Under the lock, one at a time.
+class WhereInstead {
+ public:
+  WhereInstead();
+  WhereInstead(const WhereInstead&) = delete;
+  WhereInstead& operator=(const WhereInstead&) = delete;
+  ~WhereInstead();
+
+  struct Place {
+    std::uint64_t offset = 0, bytes = 0;
+  };
+  /// None when nothing, or more than one piece, was to be read.
+  std::optional<Place> place() const noexcept { return pieces_ == 1 ? std::optional(place_) : std::nullopt; }
+
+  void note(std::uint64_t offset, std::uint64_t bytes) noexcept;
+
+ private:
+  Place place_;
+  unsigned pieces_ = 0;
+};
+
+}  // namespace penstock::hdf5

@@ -1,0 +1,79 @@
+#include "library/library.hpp"
+
+#include <pthread.h>
+#include <unistd.h>
+
+#include <new>
+#include <utility>
+
+namespace penstock::hdf5 {
+
+namespace {
+
+// Never destroyed: sources in static objects may outlive it otherwise.
+std::recursive_mutex& plain_mutex() {
+  static auto& mutex = *new std::recursive_mutex;
+  return mutex;
+}
+
+// A fork waits for whoever is inside the library, so that a child can open files of its own.
+std::recursive_mutex& library_mutex() {
+  static const int registered =
+      ::pthread_atfork([] { plain_mutex().lock(); }, [] { plain_mutex().unlock(); },
+                       [] { ::new (&plain_mutex()) std::recursive_mutex; });  // its owner has another number there
+  static_cast<void>(registered);
+  return plain_mutex();
+}
+
+unsigned depth = 0;  // of locks in the thread that holds it
+
+}  // namespace
+
+LibraryLock::LibraryLock() : lock_(library_mutex()) {
+  ++depth;
+  H5Eget_auto2(H5E_DEFAULT, &print_, &print_data_);
+  if (print_ != nullptr) H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+}
+
+LibraryLock::~LibraryLock() {
+  // What it says of failures is the thread's, and never freed at its end.
+  if (--depth == 0) H5Eclear2(H5E_DEFAULT);
+  if (print_ != nullptr) H5Eset_auto2(H5E_DEFAULT, print_, print_data_);
+}
+
+Handle::Handle(hid_t id, Close how) : id_(id), close_(how), owner_(::getpid()) {}
+
+Handle::Handle(Handle&& other) noexcept
+    : id_(std::exchange(other.id_, -1)), close_(other.close_), owner_(other.owner_) {}
+
+Handle& Handle::operator=(Handle&& other) noexcept {
+  if (this == &other) return *this;
+  close();
+  id_ = std::exchange(other.id_, -1);
+  close_ = other.close_;
+  owner_ = other.owner_;
+  return *this;
+}
+
+Handle::~Handle() { close(); }
+
+void Handle::close() noexcept {
+  if (id_ < 0 || owner_ != ::getpid()) return;
+  const LibraryLock lock;
+  close_(id_);
+  id_ = -1;
+}
+
+std::string library_says() {
+  const char* innermost = nullptr;
+  const auto visit = [](unsigned, const H5E_error2_t* error, void* found) -> herr_t {
+    auto& text = *static_cast<const char**>(found);
+    if (text == nullptr) text = error->desc;
+    return 0;
+  };
+  H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, visit, &innermost);
+  return innermost == nullptr ? "the HDF5 library failed without a word"
+                              : "the HDF5 library says: " + std::string(innermost);
+}
+
+}  // namespace penstock::hdf5

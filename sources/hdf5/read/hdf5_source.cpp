@@ -1,0 +1,311 @@
+#include <penstock/sources/hdf5.hpp>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include <penstock/draw.hpp>
+#include <penstock/error.hpp>
+
+#include "library/errors.hpp"
+#include "library/store_names.hpp"
+#include "read/chunk_block.hpp"
+#include "read/field_list.hpp"
+#include "read/give_row.hpp"
+#include "read/source_impl.hpp"
+
+namespace penstock {
+
+using hdf5::Column;
+using hdf5::Dataset;
+using hdf5::Part;
+using hdf5::Table;
+
+Hdf5Source::Impl::Impl(Hdf5 o) : options(std::move(o)) {
+  if (options.path.empty() == options.paths.empty())
+    throw Error(Errc::invalid_argument, "give either `path` or `paths`").with_source("hdf5");
+  if (options.paths.empty()) options.paths = {options.path};
+  if (!options.trust && (options.patience_ms == 0 || options.reader_bytes < (std::size_t{64} << 20)))
+    throw Error(Errc::invalid_argument, "a reader can't work with a `patience_ms` of 0, or `reader_bytes` below 64 MiB")
+        .with_source("hdf5");
+  hdf5::refuse_unfinished(options.paths);
+  running = std::make_shared<hdf5::RunningReaders>();
+  keep_left = 4 * std::min(options.keep_bytes, std::numeric_limits<std::size_t>::max() / 4);
+  for (const std::string& path : options.paths) {
+    std::vector<Field> found;
+    Part part = open_part(path, found);
+    part.first = size;
+    size += part.rows;
+    if (parts.empty()) {
+      schema = Schema(std::move(found));
+    } else if (const Schema other(std::move(found)); other != schema) {
+      throw hdf5::error_in(path, Errc::schema_mismatch,
+                           "the file's fields are " + other.to_string() + ", those of " + options.paths.front() +
+                               " are " + schema.to_string());
+    }
+    parts.push_back(std::move(part));
+  }
+  describe();
+  for (Part& part : parts)
+    for (Table& table : part.tables) {
+      table.first_block = blocks;
+      table.first_record = part.first;
+      if (!table.dataset.in_blocks()) continue;
+      blocks += block_count(table.dataset);
+      blocked.push_back(&table);
+    }
+  std::vector<std::uint64_t> rows;
+  for (const Part& part : parts) rows.push_back(part.rows);
+  std::string fields_text = schema.to_string();
+  for (const Hdf5FieldInfo& field : fields) fields_text += '\0' + field.dataset + '\0' + field.member;
+  identity = XXH3_64bits_withSeed(fields_text.data(), fields_text.size(),
+                                  XXH3_64bits(rows.data(), rows.size() * sizeof rows.front()));
+}
+
+Part Hdf5Source::Impl::open_part(const std::string& path, std::vector<Field>& found) {
+  const auto open = [&](const std::string& name) -> std::shared_ptr<const hdf5::File> {
+    for (const auto& file : files)
+      if (file->path() == name) return file;
+    return files.emplace_back(std::make_shared<const hdf5::File>(name, options, running));
+  };
+  const auto main = open(path);
+  Part part;
+  const bool named = !options.fields.empty();
+  std::vector<std::string> single_values;
+  const std::vector<Hdf5Field> wanted = named ? options.fields : hdf5::all_fields(*main, single_values);
+  if (parts.empty())
+    for (const std::string& name : single_values)
+      left_out.push_back(name + ": left out, because it has no dimension that counts records");
+  std::optional<Error> refused;
+  const auto add = [&](const Hdf5Field& field) {
+    if (!field.file.empty() && options.paths.size() > 1)
+      throw Error(Errc::invalid_argument, "field '" + field.dataset +
+                                              "' lies in a file of its own, which goes with one `path` only; join "
+                                              "sources by zip and concat instead")
+          .with_source("hdf5");
+    const auto file = field.file.empty() ? main : open(field.file);
+    auto table = std::find_if(part.tables.begin(), part.tables.end(), [&](const Table& t) {
+      return &t.dataset.file() == file.get() && t.dataset.path() == field.dataset;
+    });
+    if (table == part.tables.end()) {
+      part.tables.emplace_back(file, field.dataset, std::min(keep_left, options.keep_bytes));
+      table = part.tables.end() - 1;
+      if (table->dataset.way() == Hdf5Way::kept) {
+        table->kept = std::make_unique<hdf5::KeptRows>();
+        keep_left -= table->dataset.rows() * table->dataset.row_bytes();
+      }
+      if (table->dataset.plain_rows()) table->places = std::make_unique<hdf5::ChunkPlaces>(table->dataset);
+    }
+    try {
+      table->columns.emplace_back(table->dataset, field, hdf5::field_name(field));
+    } catch (const Error&) {
+      if (table->columns.empty()) {
+        if (table->kept != nullptr) keep_left += table->dataset.rows() * table->dataset.row_bytes();
+        part.tables.erase(table);
+      }
+      throw;
+    }
+    table->slots.push_back(found.size());
+    found.push_back(table->columns.back().field());
+  };
+  for (const Hdf5Field& field : wanted) {
+    try {
+      add(field);
+    } catch (const Error& failed) {
+      if (named || failed.code() != Errc::unsupported) throw;
+      if (!refused) refused = failed;
+      if (parts.empty())
+        left_out.push_back(hdf5::field_name(field) + ": left out, because it can't be read: " + failed.cause());
+    }
+  }
+  if (found.empty() && refused) throw Error(*refused);
+  for (std::size_t bytes = Dataset::largest_block + 1; bytes > Dataset::largest_block;) {
+    bytes = 0;
+    Table* largest = nullptr;
+    for (Table& table : part.tables) {
+      if (!table.dataset.in_blocks()) continue;
+      bytes += hdf5::block_bytes(table.dataset);
+      if (largest == nullptr || hdf5::block_bytes(table.dataset) > hdf5::block_bytes(largest->dataset))
+        largest = &table;
+    }
+    if (bytes > Dataset::largest_block) largest->dataset.read_by_rows();
+  }
+  part.rows = part.tables.front().dataset.rows();
+  for (const Table& table : part.tables)
+    if (table.dataset.rows() != part.rows)
+      throw table.dataset.error(Errc::schema_mismatch, "it has " + std::to_string(table.dataset.rows()) +
+                                                           " records, '" + part.tables.front().dataset.path() +
+                                                           "' has " + std::to_string(part.rows));
+  return part;
+}
+
+void Hdf5Source::Impl::describe() {
+  fields.resize(schema.size());
+  for (const Table& table : parts.front().tables)
+    for (std::size_t c = 0; c < table.columns.size(); ++c) {
+      const Dataset& dataset = table.dataset;
+      const Column& column = table.columns[c];
+      Hdf5FieldInfo& info = fields[table.slots[c]];
+      info.name = column.field().name;
+      info.dataset = dataset.path();
+      info.member = column.member();
+      info.file = dataset.file().path();
+      info.way = dataset.way();
+      info.storage = dataset.storage();
+      info.reason = dataset.reason();
+      info.converted = column.converted();
+      info.in_blocks = dataset.in_blocks();
+      info.checksums = std::ranges::find(dataset.filters(), hdf5::ChunkFilter::Kind::fletcher32,
+                                         &hdf5::ChunkFilter::kind) != dataset.filters().end();
+      if (!dataset.chunk().empty()) info.rows_per_chunk = dataset.chunk().front();
+    }
+  for (const Part& part : parts)
+    for (const Table& table : part.tables)
+      for (const std::size_t slot : table.slots)
+        if (table.dataset.way() != fields[slot].way || table.dataset.storage() != fields[slot].storage)
+          fields[slot].differs = true;
+}
+
+const Part& Hdf5Source::Impl::part_of(std::uint64_t index) const {
+  if (index >= size)
+    throw Error(Errc::not_found, "there is no such record; the source has " + std::to_string(size))
+        .with_source("hdf5")
+        .with_index(index);
+  return *std::prev(std::upper_bound(parts.begin(), parts.end(), index,
+                                     [](std::uint64_t i, const Part& part) { return i < part.first; }));
+}
+
+const Table& Hdf5Source::Impl::table_of(std::uint64_t block) const {
+  if (block >= blocks)
+    throw hdf5::error_in(options.paths.front(), Errc::not_found,
+                         "there is no block " + std::to_string(block) + "; the source has " + std::to_string(blocks));
+  return **std::prev(std::upper_bound(blocked.begin(), blocked.end(), block,
+                                      [](std::uint64_t b, const Table* table) { return b < table->first_block; }));
+}
+
+Hdf5Source::Hdf5Source(Hdf5 options) : impl_(std::make_shared<const Impl>(std::move(options))) {}
+
+std::uint64_t Hdf5Source::size() const noexcept { return impl_->size; }
+Schema Hdf5Source::schema() const { return impl_->schema; }
+std::uint64_t Hdf5Source::blocks() const noexcept { return impl_->blocks; }
+
+std::uint64_t Hdf5Source::block_bytes(std::uint64_t block) const {
+  return hdf5::block_bytes(impl_->table_of(block).dataset);
+}
+
+void Hdf5Source::blocks_of(std::uint64_t index, std::vector<std::uint64_t>& ids) const {
+  const Part& part = impl_->part_of(index);
+  for (const Table& table : part.tables)
+    if (table.dataset.in_blocks())
+      ids.push_back(table.first_block + (index - part.first) / table.dataset.chunk().front());
+}
+
+std::optional<BlockRows> Hdf5Source::rows_of(std::uint64_t block) const {
+  const Table& table = impl_->table_of(block);
+  const Dataset& dataset = table.dataset;
+  const std::uint64_t rows = dataset.chunk().front(), first = (block - table.first_block) * rows;
+  // The last one is decoded whole, beyond its rows.
+  if (table.columns.size() != 1 || !table.columns.front().is_row() || dataset.rows() - first < rows ||
+      !std::equal(dataset.dims().begin() + 1, dataset.dims().end(), dataset.chunk().begin() + 1))
+    return std::nullopt;
+  return BlockRows{table.slots.front(), table.first_record + first, rows};
+}
+
+void Hdf5Source::load(std::uint64_t block, std::span<std::byte> bytes) const {
+  const Table& table = impl_->table_of(block);
+  load_block(table.dataset, block - table.first_block, impl_->options.verify_checksum, impl_->workspaces, bytes);
+}
+
+void Hdf5Source::read(std::uint64_t index, std::span<const std::span<const std::byte>> blocks,
+                      SampleBuilder& out) const {
+  const Part& part = impl_->part_of(index);
+  part.tables.front().dataset.file().require_own_process();
+  std::size_t next_block = 0;
+  for (const Table& table : part.tables) {
+    const auto block = table.dataset.in_blocks() ? blocks[next_block++] : std::span<const std::byte>();
+    give_row(table, index - part.first, block, impl_->options.verify_checksum, impl_->workspaces, out);
+  }
+}
+
+std::string Hdf5Source::file() const { return impl_->options.paths.front(); }
+std::uint64_t Hdf5Source::identity() const noexcept { return impl_->identity; }
+std::uint64_t Hdf5Source::revision() const noexcept {
+  std::uint64_t hash = impl_->options.verify_checksum ? 1 : 0;
+  for (const auto& file : impl_->files) hash = hash * 0x9e3779b97f4a7c15 + file->revision();
+  return hash;
+}
+bool Hdf5Source::identified() const noexcept {
+  return std::ranges::none_of(impl_->parts, [](const Part& part) {
+    return std::ranges::any_of(part.tables, [](const Table& table) { return table.dataset.elsewhere(); });
+  });
+}
+
+std::vector<std::uint64_t> Hdf5Source::block_ends() const {
+  constexpr std::size_t most_ends = std::size_t{1} << 27;  // 1 GiB
+  std::vector<std::uint64_t> ends;
+  bool chunked = false;
+  for (const Part& part : impl_->parts) {
+    const Table* largest = nullptr;
+    const auto rank = [](const Table& table) {
+      return std::pair(table.dataset.in_blocks(), hdf5::block_bytes(table.dataset));
+    };
+    for (const Table& table : part.tables)
+      if (!table.dataset.chunk().empty() && (largest == nullptr || rank(table) > rank(*largest))) largest = &table;
+    chunked = chunked || largest != nullptr;
+    const std::uint64_t rows = largest != nullptr ? largest->dataset.chunk().front() : part.rows;
+    // What was never written takes no place in a file, and may be any number.
+    if (largest != nullptr && part.rows / rows > most_ends - std::min(most_ends, ends.size()))
+      throw largest->dataset.error(
+          Errc::limit_exceeded, "it has more chunks than the " + std::to_string(most_ends) + " whose ends can be told");
+    for (std::uint64_t end = rows; end < part.rows; end += rows) ends.push_back(part.first + end);
+    if (part.rows != 0) ends.push_back(part.first + part.rows);
+  }
+  if (!chunked) ends.clear();
+  return ends;
+}
+
+std::optional<std::vector<std::int64_t>> Hdf5Source::labels(std::string_view field) const {
+  const auto slot = impl_->schema.find(field);
+  // Alone in its source it is read as it is.
+  if (!slot || impl_->schema.size() == 1) return std::nullopt;
+  const Field& wanted = impl_->schema[*slot];
+  if (wanted.shape.rank() != 0 || wanted.dtype == DType::f16 || wanted.dtype == DType::f32 ||
+      wanted.dtype == DType::f64)
+    return std::nullopt;
+  const Hdf5FieldInfo& info = impl_->fields[*slot];
+  const Hdf5Field alone = impl_->options.fields.empty()
+                              ? Hdf5Field{.dataset = info.dataset, .member = info.member, .name = info.name}
+                              : impl_->options.fields[*slot];
+  Hdf5 options = impl_->options;
+  options.path.clear();
+  options.fields = {alone};
+  return labels_of(Hdf5Source(std::move(options)), field);
+}
+
+const std::vector<Hdf5FieldInfo>& Hdf5Source::fields() const noexcept { return impl_->fields; }
+
+std::vector<std::string> Hdf5Source::attributes(std::string_view object) const {
+  const hdf5::File& file = *impl_->files.front();
+  file.require_own_process();
+  try {
+    return file.access().attributes(std::string(object));
+  } catch (const Error& failed) {
+    throw hdf5::error_in(file.path(), failed.code(), failed.cause());
+  }
+}
+
+std::optional<Hdf5Attribute> Hdf5Source::attribute(std::string_view object, std::string_view name) const {
+  const hdf5::File& file = *impl_->files.front();
+  file.require_own_process();
+  try {
+    return file.access().attribute(std::string(object), std::string(name));
+  } catch (const Error& failed) {
+    throw hdf5::error_in(file.path(), failed.code(), failed.cause());
+  }
+}
+
+}  // namespace penstock

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <string>
+
+#include "write/feature_file.hpp"
+
+namespace penstock::hdf5 {
+
+/// `metadata.csv`: a line for each slide that is there. Several processes may use it.
+class FeatureList {
+ public:
+  /// `file` beside the folder `slides`, "h5_files".
+  FeatureList(std::string file, std::string slides, bool sync);
+
+  /// Makes it agree with the slides that are there. @throws Error(invalid_argument) for one of another job; Error(io |
+  /// corrupt).
+  void renew(const std::string& job);
+  /// Gives the slide's file, which is whole, its final name, and lists it: nobody who opens the folder sees one without
+  /// the other. @throws Error(io).
+  void end(const std::string& slide, const FeatureFacts& facts, const std::string& file);
+
+ private:
+  void list(const std::string& slide, const FeatureFacts& facts) const;
+  std::string file_of(const std::string& slide) const { return slides_ + "/" + slide + ".h5"; }
+  std::string line_of(const std::string& slide, const FeatureFacts& facts) const;
+
+  std::string file_, slides_, folder_name_;
+  bool sync_;
+};
+
+}  // namespace penstock::hdf5

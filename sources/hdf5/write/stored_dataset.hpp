@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <penstock/dtype.hpp>
+#include <penstock/schema.hpp>
+#include <penstock/sources/hdf5_sink.hpp>
+
+#include "library/library.hpp"
+
+namespace penstock::hdf5 {
+
+/// A dataset that is written.
+struct StoredDataset {
+  enum class Kind : std::uint8_t { numbers, sequences, texts };
+
+  std::string path;  ///< without a first '/'
+  Kind kind = Kind::numbers;
+  DType dtype = DType::u8;
+  std::vector<std::uint64_t> dims;  ///< of a row
+  std::size_t row_bytes = 0;        ///< as stored; of what has no fixed size a reference to it
+  std::uint64_t chunk_rows = 1;
+  unsigned deflate = 0;
+  bool shuffle = false, fletcher32 = false;
+  std::optional<std::size_t> slot;  ///< the field; none for keys
+
+  bool varies() const noexcept { return kind != Kind::numbers; }
+  std::size_t chunk_bytes() const noexcept { return row_bytes * static_cast<std::size_t>(chunk_rows); }
+};
+
+/// What a reference to a value of no fixed size takes.
+inline constexpr std::size_t reference_bytes = 16;
+
+/// Of `size` samples. @throws Error(invalid_argument) for options that can't work; Error(unsupported).
+std::vector<StoredDataset> plan_datasets(const Hdf5SinkOptions& options, const Schema& schema, std::uint64_t size);
+
+/// "x u8[96, 96, 3] 37 rows a chunk deflate 4; …": all that decides what is written.
+std::string text_of(const std::vector<StoredDataset>& datasets);
+
+/// Its type in the file. Under the lock.
+Handle stored_type(const StoredDataset& dataset);
+
+}  // namespace penstock::hdf5

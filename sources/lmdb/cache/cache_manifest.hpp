@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string>
+
+#include <penstock/cache.hpp>
+
+#include "store/manifest.hpp"
+
+namespace penstock::lmdb {
+
+/// What a cache says of itself: the manifest of a store of records, with the key as its job.
+Manifest cache_manifest(const penstock::detail::CacheKey& key);
+/// Why the cache with this manifest is not one of that key, in words; empty where it is.
+/// @throws Error(invalid_argument), without a file, for a store that is no cache.
+std::string difference(const Manifest& there, const penstock::detail::CacheKey& key);
+
+}  // namespace penstock::lmdb

@@ -1,0 +1,100 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include <penstock/cache.hpp>
+#include <penstock/sources/lmdb_cache.hpp>
+
+#include "cache/cache_writer.hpp"
+#include "store/advice.hpp"
+#include "store/environment.hpp"
+#include "store/files.hpp"
+#include "store/key_index.hpp"
+#include "store/places.hpp"
+#include "store/record.hpp"
+#include "store/use_lock.hpp"
+
+namespace penstock::lmdb {
+
+/// An open cache on disk: which records it has, and who writes to it. Any thread. In a child made by fork() it has
+/// nothing more to say than what is in memory.
+class CacheStore final : public penstock::detail::CacheModel, public std::enable_shared_from_this<CacheStore> {
+ public:
+  /// Made by `cache_stores.hpp` alone, as a process must not open a store twice.
+  /// @throws Error(state_mismatch | invalid_argument | corrupt | io).
+  CacheStore(const std::string& path, const LmdbCacheOptions& options, const penstock::detail::CacheKey& key);
+
+  bool has(std::uint64_t index) const noexcept override { return index < records_ && bit(present_, index); }
+  std::unique_ptr<penstock::detail::CacheReader> open_reader() override;
+  void offer(std::uint64_t index, Sample& sample) noexcept override;
+  bool wants_advice() const noexcept override { return true; }
+  void will_need(std::span<const std::uint64_t> indices) noexcept override { advice_->will_need(indices); }
+  std::vector<std::string> notes() const override;
+
+  const penstock::detail::CacheKey& key() const noexcept { return key_; }
+  /// False in a child made by fork().
+  bool usable() const noexcept { return environment_->usable(); }
+
+  // -- for readers --
+  const std::shared_ptr<Environment>& environment() const noexcept { return environment_; }
+  const RecordLayout& layout() const noexcept { return layout_; }
+  std::uint64_t records() const noexcept { return records_; }
+  bool verifies() const noexcept { return options_.verify_checksum; }
+  /// Raised by each commit of this process: a transaction begun before it does not see what is there now.
+  std::uint64_t commits() const noexcept { return commits_.load(std::memory_order_acquire); }
+  /// Another process may have written what this one does not know of.
+  bool others_write() const noexcept { return writer_ == nullptr; }
+  void learn(std::uint64_t index) noexcept;
+  /// A record turned out damaged: it is replaced when it is offered.
+  void note_damage(std::uint64_t index) noexcept;
+  /// Those of this snapshot, where it seems to last.
+  std::shared_ptr<Places> places(std::size_t snapshot);
+
+ private:
+  using Bits = std::vector<std::atomic<std::uint64_t>>;
+  static bool bit(const Bits& bits, std::uint64_t index) noexcept {
+    return (bits[index / 64].load(std::memory_order_acquire) >> (index % 64) & 1) != 0;
+  }
+  static bool set(Bits& bits, std::uint64_t index) noexcept {
+    return (bits[index / 64].fetch_or(std::uint64_t{1} << (index % 64), std::memory_order_acq_rel) >> (index % 64) &
+            1) == 0;
+  }
+  static void clear(Bits& bits, std::uint64_t index) noexcept {
+    bits[index / 64].fetch_and(~(std::uint64_t{1} << (index % 64)), std::memory_order_acq_rel);
+  }
+  void open_environment();
+  bool begin_writing();
+  void remove_mark() const;
+  void wait_for_the_writer();
+  void find_records();
+  void committed(std::span<const WaitingRecord> records);
+  void complete_if_full();
+
+  const StoreFiles files_;
+  const UseLock use_;
+  const LmdbCacheOptions options_;
+  const penstock::detail::CacheKey key_;
+  const std::uint64_t records_;
+  const RecordLayout layout_;
+  const KeyIndex keys_;
+  std::shared_ptr<Environment> environment_;
+  std::uint64_t most_bytes_ = 0;
+  bool complete_ = false;  // the manifest says so; of who opens it, then of the thread that writes
+  Bits present_, offered_, damaged_;
+  std::atomic<std::uint64_t> kept_{0}, declined_{0}, damages_{0}, mended_{0}, commits_{0};
+  std::atomic<std::int64_t> last_commit_ns_{0};
+  std::unique_ptr<Places> places_of_advice_;
+  std::unique_ptr<Advice> advice_;
+  std::mutex places_mutex_;
+  std::shared_ptr<Places> places_;
+  std::size_t places_snapshot_ = ~std::size_t{0};
+  std::unique_ptr<CacheWriter> writer_;  // the last: its thread uses what stands above
+};
+
+}  // namespace penstock::lmdb

@@ -1,0 +1,96 @@
+#include "cache/cache_stores.hpp"
+
+#include <pthread.h>
+
+#include <condition_variable>
+#include <filesystem>
+#include <map>
+#include <mutex>
+#include <new>
+#include <system_error>
+#include <utility>
+
+#include <penstock/error.hpp>
+
+#include "cache/cache_manifest.hpp"
+#include "store/registry.hpp"
+
+namespace penstock::lmdb {
+
+namespace {
+
+struct Stores {
+  std::recursive_mutex
+      mutex;  // held while stores open and close, so that none is opened while its last user still closes it
+  std::condition_variable_any closed;
+  std::map<std::string, std::weak_ptr<CacheStore>> open;  // an entry stays until its store is closed
+};
+
+// Never destroyed: pipelines in other static objects may be gone after it.
+Stores& stores() {
+  static Stores* const one = new Stores;
+  return *one;
+}
+
+void before_fork() { stores().mutex.lock(); }
+void after_fork_in_parent() { stores().mutex.unlock(); }
+void after_fork_in_child() {
+  stores().open.clear();
+  // A recursive mutex belongs to a thread, which in the child has another number: nobody there can unlock it.
+  new (&stores().mutex) std::recursive_mutex;
+  new (&stores().closed) std::condition_variable_any;
+}
+void watch_forks() {
+  watch_forks_of_environments();  // their mutex is locked inside of this one, so also before a fork
+  static const int once = pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+  static_cast<void>(once);
+}
+
+// One for all ways to say the path, also while nothing is there, when a relative one would stay relative. What is wrong
+// with it, opening it will say.
+std::string name_of(const std::string& path) {
+  std::error_code failed;
+  const std::filesystem::path from_root = std::filesystem::absolute(path, failed);
+  if (failed) return path;
+  const std::filesystem::path whole = std::filesystem::weakly_canonical(from_root, failed);
+  return failed ? path : whole.string();
+}
+
+}  // namespace
+
+std::shared_ptr<CacheStore> open_cache(const std::string& path, const LmdbCacheOptions& options,
+                                       const penstock::detail::CacheKey& key) {
+  watch_forks();
+  const std::string name = name_of(path);
+  std::shared_ptr<CacheStore> there;  // let go of behind the lock, which its end takes
+  std::unique_lock lock(stores().mutex);
+  // One that nobody has any more may not be closed yet.
+  stores().closed.wait(lock, [&] {
+    const auto found = stores().open.find(name);
+    if (found != stores().open.end()) there = found->second.lock();
+    return found == stores().open.end() || there != nullptr;
+  });
+  if (there != nullptr) {
+    if (const std::string differs = difference(cache_manifest(there->key()), key); !differs.empty()) {
+      Error error(Errc::state_mismatch, "the cache there is open in this process for another pipeline: " + differs +
+                                            "; give this one another path");
+      throw error.with_source("cache").with_file(path);
+    }
+    return there;
+  }
+  const std::uint32_t generation = process_generation();
+  std::shared_ptr<CacheStore> made(new CacheStore(path, options, key), [generation, name](CacheStore* store) {
+    if (generation != process_generation())
+      return;  // the parent's, in its child: its thread and its locks are not here
+    {
+      const std::lock_guard closing(stores().mutex);
+      delete store;
+      stores().open.erase(name);
+    }
+    stores().closed.notify_all();
+  });
+  stores().open[name] = made;
+  return made;
+}
+
+}  // namespace penstock::lmdb

@@ -1,0 +1,192 @@
+#include "cache/cache_writer.hpp"
+
+#include <lmdb.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <csignal>
+#include <exception>
+#include <utility>
+
+#include <penstock/error.hpp>
+
+#include "cache/cache_key.hpp"
+#include "store/bytes.hpp"
+#include "store/errors.hpp"
+
+namespace penstock::lmdb {
+
+namespace {
+
+// A commit waits for the disk, so it should have something to write; but not so long that a kill loses much.
+constexpr std::size_t most_waiting_bytes = 8u << 20;
+constexpr std::chrono::milliseconds enough_time{200};
+// Of one transaction: what is lost where one fails.
+constexpr std::size_t transaction_bytes = 32u << 20;
+constexpr std::size_t transaction_records = 4096;
+
+std::size_t bytes_of(std::span<const WaitingRecord> records) noexcept {
+  std::size_t bytes = 0;
+  for (const WaitingRecord& record : records) bytes += record.bytes;
+  return bytes;
+}
+
+// Signals are for the threads of who uses this.
+void block_signals() noexcept {
+  sigset_t all;
+  ::sigfillset(&all);
+  ::pthread_sigmask(SIG_BLOCK, &all, nullptr);
+}
+
+}  // namespace
+
+CacheWriter::CacheWriter(std::shared_ptr<Environment> environment, Limits limits, Tell committed, Tell lost)
+    : environment_(std::move(environment)),
+      limits_(limits),
+      // Where few may wait, none should be turned away while nothing is done.
+      enough_bytes_(std::min(most_waiting_bytes, limits.queue_bytes / 2)),
+      committed_(std::move(committed)),
+      lost_(std::move(lost)) {}
+
+CacheWriter::~CacheWriter() {
+  if (!environment_->usable()) {
+    static_cast<void>(thread_.release());  // of the parent's
+    return;
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    stop_ = true;
+  }
+  changed_.notify_all();
+  if (thread_ != nullptr) thread_->join();
+}
+
+bool CacheWriter::reserve(std::size_t bytes) noexcept {
+  if (ended_.load(std::memory_order_relaxed) || !environment_->usable()) return false;
+  const std::size_t before = queued_bytes_.fetch_add(bytes, std::memory_order_relaxed);
+  // One that is larger than the whole queue may wait alone.
+  if (before == 0 || before + bytes <= limits_.queue_bytes) return true;
+  give_up(bytes);
+  return false;
+}
+
+void CacheWriter::put(WaitingRecord record) {
+  const std::lock_guard lock(mutex_);
+  const std::size_t bytes = record.bytes;
+  queue_.push_back(std::move(record));
+  if (thread_ == nullptr) {
+    try {
+      thread_ = std::make_unique<std::thread>([this] { run(); });
+    } catch (const std::exception& error) {
+      queue_.pop_back();
+      // It could be tried with every record, and each would cost more than it is worth.
+      why_ = std::string("the thread that writes it could not be started: ") + error.what();
+      ended_.store(true, std::memory_order_relaxed);
+      throw;
+    }
+  }
+  waiting_bytes_ += bytes;
+  if (queue_.size() == 1 || waiting_bytes_ >= enough_bytes_) changed_.notify_all();
+}
+
+std::string CacheWriter::ended() const {
+  const std::lock_guard lock(mutex_);
+  return why_;
+}
+
+void CacheWriter::stop_writing(std::string why) {
+  const std::lock_guard lock(mutex_);
+  if (why_.empty()) why_ = std::move(why);
+  ended_.store(true, std::memory_order_relaxed);
+}
+
+void CacheWriter::run() noexcept {
+  block_signals();
+  for (;;) {
+    std::vector<WaitingRecord> records;
+    {
+      std::unique_lock lock(mutex_);
+      changed_.wait(lock, [&] { return stop_ || !queue_.empty(); });
+      changed_.wait_for(lock, enough_time, [&] { return stop_ || waiting_bytes_ >= enough_bytes_; });
+      if (queue_.empty()) return;
+      records.swap(queue_);
+      waiting_bytes_ = 0;
+    }
+    write(std::move(records));
+  }
+}
+
+// In the order of their keys, which is that of the tree's pages.
+void CacheWriter::write(std::vector<WaitingRecord> records) noexcept {
+  std::ranges::sort(records, {}, &WaitingRecord::index);
+  for (std::span<WaitingRecord> left(records); !left.empty();) {
+    std::span<WaitingRecord> some = left;
+    bool written = false;
+    try {
+      if (!ended_.load(std::memory_order_relaxed)) {
+        if (const std::size_t fitting = count_for_one(left); fitting != 0) {
+          some = left.first(fitting);
+          written = write_some(some);
+        } else {
+          stop_writing("it is full: it may have " + std::to_string(limits_.file_bytes >> 20) +
+                       " MiB (`max_bytes`, or what the disk had free)");
+        }
+      }
+      if (written) committed_(some);
+    } catch (const std::exception& error) {
+      stop_writing(std::string("writing to it failed: ") + error.what());
+    }
+    if (!written) lost_(some);
+    for (WaitingRecord& record : some) {
+      record.data.reset();
+      give_up(record.bytes);
+    }
+    left = left.subspan(some.size());
+  }
+}
+
+// How many of them one transaction may take, so that the file stays as small as it should. Counted with what they take
+// at most: leaves that are half full, or pages of their own, and new pages of the tree.
+std::size_t CacheWriter::count_for_one(std::span<const WaitingRecord> records) const {
+  MDB_envinfo info{};
+  MDB_stat stat{};
+  check(mdb_env_info(environment_->handle(), &info), "writing to the cache", environment_->file());
+  check(mdb_env_stat(environment_->handle(), &stat), "writing to the cache", environment_->file());
+  constexpr std::uint64_t tree_pages = 12, node_bytes = 32;
+  const std::uint64_t page = stat.ms_psize;
+  std::uint64_t used = (static_cast<std::uint64_t>(info.me_last_pgno) + 1 + tree_pages) * page;
+  std::size_t count = 0, bytes = 0;
+  for (const WaitingRecord& record : records) {
+    const std::uint64_t node = record.bytes + node_bytes;
+    used += node < page / 2 ? 2 * node : (node / page + 1) * page + 2 * node_bytes;
+    bytes += record.bytes;
+    if (used > limits_.file_bytes || count == transaction_records || (count != 0 && bytes > transaction_bytes)) break;
+    ++count;
+  }
+  return count;
+}
+
+bool CacheWriter::write_some(std::span<const WaitingRecord> records) {
+  MDB_txn* txn = nullptr;
+  int code = mdb_txn_begin(environment_->handle(), nullptr, 0, &txn);
+  for (std::size_t i = 0; code == 0 && i < records.size(); ++i) {
+    std::array<char, cache_key_bytes> buffer{};
+    MDB_val key = value_of(cache_key(records[i].index, buffer)), value{records[i].bytes, records[i].data.get()};
+    code = mdb_put(txn, environment_->table(), &key, &value, records[i].replaces ? 0 : MDB_NOOVERWRITE);
+    if (code == MDB_KEYEXIST) code = 0;
+  }
+  if (code == 0) code = mdb_txn_commit(std::exchange(txn, nullptr));
+  if (txn != nullptr) mdb_txn_abort(txn);
+  if (code == MDB_MAP_FULL) {
+    stop_writing("it is full");
+    return false;
+  }
+  if (code != 0) {
+    stop_writing(write_error(code, "writing to it failed", environment_->file(), bytes_of(records)).cause());
+    return false;
+  }
+  return true;
+}
+
+}  // namespace penstock::lmdb

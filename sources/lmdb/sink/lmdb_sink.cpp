@@ -1,0 +1,319 @@
+#include <penstock/sources/lmdb_sink.hpp>
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include <penstock/error.hpp>
+#include <penstock/store_files.hpp>
+
+#include "sink/write_store.hpp"
+#include "store/errors.hpp"
+#include "store/files.hpp"
+#include "store/hash.hpp"
+#include "store/manifest.hpp"
+#include "store/record.hpp"
+#include "store/registry.hpp"
+
+namespace penstock {
+
+namespace {
+
+using lmdb::Manifest;
+
+// What differs between an earlier run's manifest and this one's, in words; empty when they agree.
+std::string difference(const Manifest& there, const Manifest& wanted) {
+  if (there.records != wanted.records) return "its records are \"" + there.records + "\"";
+  if (there.keys != wanted.keys) return "its keys are \"" + there.keys + "\"";
+  if (there.schema.to_string() != wanted.schema.to_string()) return "its fields are " + there.schema.to_string();
+  if (there.schema != wanted.schema) return "its fields are batched in another way";
+  if (there.classes != wanted.classes) return "its classes are others";
+  if (there.job != wanted.job) return "it is of another job, \"" + there.job + "\"";
+  return {};
+}
+
+bool updatable(const Manifest& there, const Manifest& wanted) {
+  return there.records == wanted.records && there.keys == wanted.keys && there.schema == wanted.schema;
+}
+
+// Before the job, in the manifest of a store that is being updated.
+constexpr std::string_view update_prefix = "update, ";
+
+}  // namespace
+
+class LmdbSink::Impl {
+ public:
+  Impl(const LmdbSinkOptions& options, const Schema& schema, std::uint64_t size)
+      : options_(options), files_(lmdb::place_store(options.path, options.single_file)) {
+    if (options.path.empty()) refuse(Errc::invalid_argument, "the store's path is empty");
+    wanted_.records = raw() ? "raw" : "fields";
+    wanted_.keys = options.keys == LmdbKeys::position ? "position" : "automatic";
+    wanted_.job = options.job;
+    if (raw()) {
+      slot_ = schema.slot(options.field);
+      if (schema[slot_].dtype != DType::u8 || schema[slot_].shape.rank() != 1)
+        refuse(Errc::schema_mismatch, "raw records need a field of bytes, u8[?]; \"" + options.field + "\" is " +
+                                          std::string(to_string(schema[slot_].dtype)) +
+                                          schema[slot_].shape.to_string());
+      wanted_.schema = Schema{schema[slot_]};
+    } else {
+      wanted_.classes = options.classes;
+      wanted_.schema = schema;
+      layout_.emplace(schema);
+    }
+    size_ = size;
+    open_store(size);
+    last_key_of_others_ = store_->last_key();
+    has_some_ = store_->entries() > (raw() ? 0 : 1);
+    store_->commit();
+  }
+
+  bool was_finished() const noexcept { return was_finished_; }
+  const LmdbUpdate& updated() const noexcept { return update_; }
+
+  bool has(const SinkItem& item) {
+    if (update_.updating) return false;  // whether it is the same is known once it is made
+    const std::string_view key = key_of(item);
+    if (!store_->has(key)) return false;
+    // Appended behind everything that was there: it can only be from this run.
+    if (key > last_key_of_others_)
+      refuse_key(Errc::invalid_argument, "two records have the key \"" + printable(key) + "\"", key);
+    const Place place{item.position, item.child.value_or(0)};
+    if (!last_found_ || place > *last_found_) ++found_;
+    last_found_ = place;
+    return true;
+  }
+
+  bool has_some() const noexcept { return has_some_ && !update_.updating; }
+
+  void put(const SinkItem& item, Sample& sample) {
+    const std::string_view key = key_of(item);
+    if (was_finished_)
+      refuse_key(Errc::invalid_argument,
+                 "the store is finished and lacks the key \"" + printable(key) +
+                     "\", so it was made from something else; delete it, or write to another path",
+                 key);
+    if (!raw() && key == lmdb::manifest_key)
+      refuse_key(Errc::invalid_argument, "the key is that of the store's manifest", key);
+    if (update_.updating) {
+      put_changed(key, sample);
+    } else if (raw()) {
+      store_->put(key, sample.bytes(slot_));
+    } else {
+      layout_->encode(sample, key, store_->reserve(key, layout_->encoded_bytes(sample)));
+    }
+    ++put_;
+  }
+
+  void commit() { store_->commit(); }
+
+  void finish() {
+    if (update_.updating) remove_others();
+    store_->commit();
+    const std::uint64_t records = store_->entries() - (raw() ? 0 : 1);
+    store_->commit();
+    if (records != found_ + put_)
+      refuse(Errc::invalid_argument,
+             "the store holds " + std::to_string(records) + " records, but this run had " +
+                 std::to_string(found_ + put_) +
+                 ": it was begun from something else, or two records have one key; delete it and run again");
+    if (was_finished_) return;
+    wanted_.complete = true;
+    wanted_.count = records;
+    // The mark must not reach the disk before what it marks.
+    store_->sync_from_now_on();
+    if (raw()) {
+      remove_mark();
+    } else {
+      store_->replace(lmdb::manifest_key, to_json(wanted_));
+      sync_folder_of(files_.data, lmdb::source_name);
+    }
+  }
+
+ private:
+  void remove_mark() const {
+    remove_file(files_.unfinished, lmdb::source_name);
+    sync_folder_of(files_.unfinished, lmdb::source_name);
+  }
+
+  void put_changed(std::string_view key, Sample& sample) {
+    if (!seen_.insert(lmdb::hash_bytes(key, 0)).second)
+      refuse_key(Errc::invalid_argument, "two records have the key \"" + printable(key) + "\"", key);
+    std::span<const std::byte> value;
+    if (raw()) {
+      value = sample.bytes(slot_);
+    } else {
+      encoded_.resize(layout_->encoded_bytes(sample));
+      layout_->encode(sample, key, encoded_);
+      value = encoded_;
+    }
+    const auto there = store_->view(key);
+    if (there && std::ranges::equal(*there, value)) {
+      ++update_.kept;
+      return;
+    }
+    if (there) store_->erase(key);
+    store_->put(key, value);
+    ++(there ? update_.replaced : update_.added);
+  }
+
+  void remove_others() {
+    const auto unseen = [&](std::string_view key) {
+      return (raw() || key != lmdb::manifest_key) && !seen_.contains(lmdb::hash_bytes(key, 0));
+    };
+    for (const std::string& key : store_->keys_where(unseen)) {
+      store_->erase(key);
+      ++update_.removed;
+    }
+  }
+
+  using Place = std::pair<std::uint64_t, std::uint32_t>;  // position and child
+
+  bool raw() const noexcept { return options_.records == LmdbRecords::raw; }
+
+  [[noreturn]] void refuse(Errc code, std::string cause) const { refuse_key(code, std::move(cause), {}); }
+  [[noreturn]] void refuse_key(Errc code, std::string cause, std::string_view key) const {
+    Error error(code, std::move(cause));
+    throw error.with_source("lmdb").with_file(files_.data).with_key(key);
+  }
+
+  // Valid until the next call.
+  std::string_view key_of(const SinkItem& item) {
+    if (options_.keys == LmdbKeys::automatic && !item.key.empty()) return item.key;
+    number_ = position_key(item, size_);
+    return number_;
+  }
+
+  // A mark beside the store is there before the store is: without it, a store is finished or not ours. Nothing is
+  // looked at before the lock is there, so what is seen stays.
+  void open_store(std::uint64_t size) {
+    const std::string folder = std::filesystem::path(files_.data).parent_path().string();
+    if (!folder.empty()) make_folder(folder, lmdb::source_name);
+    std::unique_ptr<lmdb::WritersLock> lock = lmdb::lock_for_writing(files_);
+    const auto mark = read_text(files_.unfinished, lmdb::source_name);
+    if (lock->found_nothing() && !mark) replace_text(files_.unfinished, to_json(wanted_), true, lmdb::source_name);
+
+    store_.emplace(files_, options_.map_bytes, options_.sync, std::move(lock));
+    const bool empty = store_->entries() == 0;
+    const auto manifest = store_->get(lmdb::manifest_key);
+    const std::uint64_t records = store_->entries();
+    store_->commit();
+    if (empty) {
+      begin_store();
+    } else if (manifest) {
+      if (mark) remove_mark();
+      compare(*manifest, size);
+    } else if (mark) {
+      compare(*mark, size);
+    } else if (raw() && options_.update) {
+      begin_update();
+    } else if (raw() && records <= size) {
+      // A finished store says nothing of itself. This may be this job's: `put` refuses if it isn't.
+      was_finished_ = true;
+    } else {
+      refuse(Errc::invalid_argument, "there is another store here; delete it, or write to another path");
+    }
+  }
+
+  // The mark has a job that no run has: only another update goes on.
+  void begin_update() {
+    Manifest marked = wanted_;
+    marked.job = std::string(update_prefix) + wanted_.job;
+    if (raw()) {
+      replace_text(files_.unfinished, to_json(marked), true, lmdb::source_name);
+    } else {
+      store_->replace(lmdb::manifest_key, to_json(marked));
+    }
+    update_.updating = true;
+  }
+
+  void begin_store() {
+    if (raw()) {
+      replace_text(files_.unfinished, to_json(wanted_), true, lmdb::source_name);
+    } else {
+      store_->replace(lmdb::manifest_key, to_json(wanted_));
+      if (!options_.sync) store_->sync();
+      remove_mark();
+    }
+  }
+
+  void compare(const std::string& marked, std::uint64_t size) {
+    Manifest there;
+    try {
+      there = lmdb::parse_manifest(marked);
+    } catch (Error& error) {
+      error.with_source("lmdb").with_file(files_.data);
+      throw;
+    }
+    const std::string differs = difference(there, wanted_);
+    if (options_.update && updatable(there, wanted_) && (!differs.empty() || (there.complete && there.count > size))) {
+      begin_update();
+    } else if (!there.complete && there.job.starts_with(update_prefix)) {
+      refuse(Errc::state_mismatch, "an update of the store here was stopped; run it again, as an update");
+    } else if (there.complete) {
+      if (!differs.empty() || there.count > size)
+        refuse(Errc::invalid_argument,
+               "there is a finished store here" + (differs.empty() ? std::string() : ", and " + differs) + ", " +
+                   std::to_string(there.count) + " records; delete it, or write to another path");
+      was_finished_ = true;
+    } else if (!differs.empty()) {
+      refuse(Errc::state_mismatch, "there is an unfinished store here that can't be continued, as " + differs +
+                                       "; delete it, or write to another path");
+    }
+  }
+
+  const LmdbSinkOptions options_;
+  const lmdb::StoreFiles files_;
+  Manifest wanted_;
+  std::optional<lmdb::RecordLayout> layout_;
+  std::optional<lmdb::WriteStore> store_;
+  std::size_t slot_ = 0;
+  std::uint64_t size_ = 0;
+  std::string number_;
+  std::string last_key_of_others_;
+  std::optional<Place> last_found_;
+  LmdbUpdate update_;
+  std::unordered_set<std::uint64_t> seen_;  // hashes of the keys an update has put
+  std::vector<std::byte> encoded_;          // by an update
+  std::uint64_t found_ = 0, put_ = 0;
+  bool was_finished_ = false, has_some_ = false;
+};
+
+LmdbSink::LmdbSink(LmdbSinkOptions options) : options_(std::move(options)) {}
+LmdbSink::LmdbSink(LmdbSink&&) noexcept = default;
+LmdbSink& LmdbSink::operator=(LmdbSink&&) noexcept = default;
+LmdbSink::~LmdbSink() = default;
+
+LmdbUpdate LmdbSink::updated() const noexcept { return impl_ ? impl_->updated() : updated_; }
+
+void LmdbSink::open(const Schema& schema, std::uint64_t size) {
+  impl_.reset();
+  updated_ = {};
+  impl_ = std::make_unique<Impl>(options_, schema, size);
+  was_finished_ = impl_->was_finished();
+}
+
+namespace {
+template <class Impl>
+Impl& opened(const std::unique_ptr<Impl>& impl) {
+  if (impl == nullptr) throw Error(Errc::invalid_argument, "LmdbSink: open() must come first").with_source("lmdb");
+  return *impl;
+}
+}  // namespace
+
+bool LmdbSink::has(const SinkItem& item) { return opened(impl_).has(item); }
+bool LmdbSink::has_some() const { return opened(impl_).has_some(); }
+void LmdbSink::put(const SinkItem& item, Sample& sample) { opened(impl_).put(item, sample); }
+void LmdbSink::commit() { opened(impl_).commit(); }
+void LmdbSink::finish() {
+  opened(impl_).finish();
+  updated_ = impl_->updated();
+  impl_.reset();  // so that the store can be read at once
+}
+
+}  // namespace penstock

@@ -1,0 +1,76 @@
+#pragma once
+
+#include <lmdb.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "store/environment.hpp"
+#include "store/files.hpp"
+
+namespace penstock::lmdb {
+
+/// A store being written: one write transaction at a time, and a memory map that grows. One thread from a transaction's
+/// first call to its commit.
+class WriteStore {
+ public:
+  WriteStore(const StoreFiles& files, std::size_t map_bytes, bool sync, std::unique_ptr<WritersLock> lock);
+  WriteStore(const WriteStore&) = delete;
+  WriteStore& operator=(const WriteStore&) = delete;
+  /// What wasn't committed is lost.
+  ~WriteStore();
+
+  const std::string& file() const noexcept { return environment_->file(); }
+  /// Records, the manifest included, as the transaction sees them.
+  std::uint64_t entries();
+  bool has(std::string_view key);
+  std::optional<std::string> get(std::string_view key);
+  /// A key's value where it lies, until the next call.
+  std::optional<std::span<const std::byte>> view(std::string_view key);
+  /// Of a key that is there. May commit what was put before.
+  void erase(std::string_view key);
+  /// The keys for which `wanted` is true, in order.
+  std::vector<std::string> keys_where(const std::function<bool(std::string_view)>& wanted);
+  /// The greatest key there is, by bytes; empty in an empty store.
+  const std::string& last_key() const noexcept { return last_key_; }
+
+  /// Room of `bytes` for a new key's value, to be filled before the next call. May commit what was put before.
+  /// @throws Error(invalid_argument) for a key that is there already or is too long, Error(limit_exceeded), Error(io).
+  std::span<std::byte> reserve(std::string_view key, std::size_t bytes);
+  /// The same from a value that is there.
+  void put(std::string_view key, std::span<const std::byte> value);
+  /// Puts a value in a transaction of its own, whether the key is there or not.
+  void replace(std::string_view key, std::string_view value);
+  void commit();
+  /// Everything committed so far reaches the disk.
+  void sync();
+  /// The same, and from now on every commit does.
+  void sync_from_now_on();
+
+ private:
+  MDB_txn* begin();
+  void make_room(std::size_t bytes);
+  void grow(std::uint64_t pages);
+  void* place(std::string_view key, std::size_t bytes, void* from);
+  void abort() noexcept;
+  [[noreturn]] void fail(int code, std::string_view doing, std::size_t bytes, std::string_view key = {});
+  std::uint64_t pages_for(std::size_t bytes) const noexcept;
+
+  std::shared_ptr<Environment> environment_;
+  MDB_txn* txn_ = nullptr;
+  std::string last_key_;
+  std::size_t page_bytes_ = 4096;
+  std::uint64_t free_pages_ = 0;   ///< that the map has left, at least
+  std::uint64_t dirty_pages_ = 0;  ///< of this transaction, at most
+  std::size_t uncommitted_bytes_ = 0;
+  bool failed_ = false;
+};
+
+}  // namespace penstock::lmdb

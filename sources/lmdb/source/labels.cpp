@@ -1,0 +1,82 @@
+#include <cstring>
+#include <utility>
+
+#include <penstock/error.hpp>
+#include <penstock/sources/lmdb.hpp>
+
+#include "source/datum.hpp"
+#include "source/source_impl.hpp"
+#include "store/bytes.hpp"
+#include "store/errors.hpp"
+#include "store/lookup.hpp"
+
+namespace penstock {
+
+namespace {
+
+template <class T>
+std::int64_t as(const std::byte* data) {
+  T value;
+  std::memcpy(&value, data, sizeof value);
+  return static_cast<std::int64_t>(value);
+}
+
+// How a number of this type becomes a label; null: it doesn't, or not always.
+using ToLabel = std::int64_t (*)(const std::byte*);
+ToLabel to_label(DType dtype) {
+  switch (dtype) {
+    case DType::u8:
+    case DType::boolean:
+      return as<std::uint8_t>;
+    case DType::i8:
+      return as<std::int8_t>;
+    case DType::u16:
+      return as<std::uint16_t>;
+    case DType::i16:
+      return as<std::int16_t>;
+    case DType::u32:
+      return as<std::uint32_t>;
+    case DType::i32:
+      return as<std::int32_t>;
+    case DType::i64:
+      return as<std::int64_t>;
+    default:
+      return nullptr;
+  }
+}
+
+}  // namespace
+
+std::optional<std::vector<std::int64_t>> LmdbSource::labels(std::string_view field) const {
+  const Impl& store = *impl_;
+  const auto slot = store.schema.find(field);
+  // What safe reading copies it has to copy whole.
+  if (!slot || store.schema[*slot].shape.rank() != 0 || store.values == LmdbValues::raw || store.options.safe_read)
+    return std::nullopt;
+  const ToLabel convert = to_label(store.schema[*slot].dtype);
+  if (convert == nullptr) return std::nullopt;
+  lmdb::Lookup lookup(store.environment, store.keys, *store.places);
+  std::vector<std::int64_t> labels;
+  labels.reserve(size());
+  for (std::uint64_t index = 0; index < size(); ++index) {
+    const auto fail = [&](Error error) {
+      lmdb::KeyBuffer buffer;
+      error.with_key(store.keys.key(index, buffer));
+      throw error.with_source("lmdb").with_file(file()).with_index(index);
+    };
+    MDB_val value{};
+    const int code = lookup.find(index, value);
+    if (code == lmdb::Lookup::outside)
+      fail(Error(Errc::corrupt, "the value, of " + std::to_string(value.mv_size) + " bytes, lies outside of the file"));
+    if (code != 0) fail(lmdb::error_of(code, "reading a record", file()));
+    try {
+      labels.push_back(store.values == LmdbValues::datum ? lmdb::parse_datum(lmdb::bytes_of(value)).label
+                                                         : convert(store.layout->scalar(lmdb::bytes_of(value), *slot)));
+    } catch (const lmdb::Damage& damage) {
+      fail(Error(damage.code, damage.what).with_offset(store.environment->offset_of(value.mv_data) + damage.offset));
+    }
+  }
+  return labels;
+}
+
+}  // namespace penstock

@@ -1,0 +1,156 @@
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <penstock/error.hpp>
+#include <penstock/file_descriptor.hpp>
+#include <penstock/sources/lmdb.hpp>
+
+#include "source/datum.hpp"
+#include "source/source_impl.hpp"
+#include "store/bytes.hpp"
+#include "store/errors.hpp"
+#include "store/lookup.hpp"
+#include "store/values_ahead.hpp"
+
+namespace penstock {
+
+class LmdbReader::Impl {
+ public:
+  explicit Impl(std::shared_ptr<const LmdbSource::Impl> store)
+      : store_(std::move(store)), lookup_(store_->environment, store_->keys, *store_->places) {}
+
+  void read(std::uint64_t index, SampleBuilder& out) {
+    const LmdbSource::Impl& store = *store_;
+    const lmdb::Environment& environment = *store.environment;
+    if (index >= store.keys.size()) [[unlikely]]
+      fail(Error(Errc::not_found, "there are " + std::to_string(store.keys.size()) + " records"), index);
+    const MDB_val value = find(index);
+    const std::uint64_t offset = environment.offset_of(value.mv_data);
+    try {
+      if (store.options.safe_read) {
+        give_copy(lmdb::bytes_of(value), offset, index, out);
+      } else {
+        give(lmdb::bytes_of(value), index, out);
+      }
+    } catch (const lmdb::Damage& damage) {
+      Error error(damage.code, damage.what);
+      fail(error.with_offset(offset + damage.offset), index);
+    } catch (Error& error) {
+      fail(error, index);
+    }
+  }
+
+  void expect(std::span<const std::uint64_t> indices) noexcept {
+    ahead_.forget();
+    if (store_->options.safe_read) return;  // looks at the length before it searches
+    indices = indices.first(std::min(indices.size(), lmdb::ValuesAhead::most));
+    lookup_.prefetch(indices);
+    try {
+      for (const std::uint64_t index : indices) {
+        MDB_val value{};
+        // What is wrong here, the read will say.
+        if (index >= store_->keys.size() || lookup_.find(index, value) != 0) break;
+        ahead_.add(index, value);
+      }
+    } catch (...) {
+    }
+    ahead_.fetch_next();
+  }
+
+  void pause() noexcept {
+    ahead_.forget();
+    lookup_.pause();
+  }
+
+ private:
+  // Of this transaction: what it found stays where it is until it ends.
+  MDB_val find(std::uint64_t index) {
+    store_->environment->require_usable();
+    MDB_val value{};
+    if (ahead_.take(index, value)) return value;
+    ahead_.forget();
+    if (store_->options.safe_read && !lookup_.knows(index)) [[unlikely]]
+      require_full_length(index);
+    const int code = lookup_.find(index, value);
+    if (code == lmdb::Lookup::outside) [[unlikely]]
+      fail(Error(Errc::corrupt, "the value, of " + std::to_string(value.mv_size) + " bytes, lies outside of the file"),
+           index);
+    if (code != 0) [[unlikely]]
+      fail(lmdb::error_of(code, "reading a record", store_->environment->file()), index);
+    return value;
+  }
+
+  void give(std::span<const std::byte> value, std::uint64_t index, SampleBuilder& out) const {
+    lmdb::KeyBuffer buffer;
+    switch (store_->values) {
+      case LmdbValues::automatic:
+      case LmdbValues::raw:
+        out.view(0, value);
+        return;
+      case LmdbValues::records:
+        store_->layout->decode(value, store_->keys.key(index, buffer), store_->options.verify_checksum, out);
+        return;
+      case LmdbValues::datum:
+        lmdb::give(lmdb::parse_datum(value), out);
+        return;
+    }
+  }
+
+  // Views go into memory of the reader's own, which stays as it is until the next read.
+  void give_copy(std::span<const std::byte> value, std::uint64_t offset, std::uint64_t index, SampleBuilder& out) {
+    if (store_->values == LmdbValues::raw) {
+      const TensorView to = out.emplace(0, Shape{static_cast<std::int64_t>(value.size())});
+      read_file({to.data, value.size()}, offset);
+    } else {
+      copy_.resize(value.size());
+      read_file(copy_, offset);
+      give(copy_, index, out);
+    }
+  }
+
+  // Finds most files that were cut short before a look at the map, which would end the process.
+  void require_full_length(std::uint64_t index) const {
+    try {
+      store_->environment->require_full_length();
+    } catch (Error& error) {
+      fail(error, index);
+    }
+  }
+
+  void read_file(std::span<std::byte> to, std::uint64_t offset) const {
+    const std::size_t got = read_whole(store_->environment->descriptor(), to, offset);
+    if (got == to.size()) return;
+    if (errno != 0) throw lmdb::error_of(errno, "reading a record", store_->environment->file());
+    Error error(Errc::io, "the file was cut short while it was open");
+    throw error.with_offset(offset + got);
+  }
+
+  [[noreturn]] void fail(Error error, std::uint64_t index) const {
+    lmdb::KeyBuffer buffer;
+    if (index < store_->keys.size()) error.with_key(store_->keys.key(index, buffer));
+    throw error.with_source("lmdb").with_file(store_->environment->file()).with_index(index);
+  }
+
+  std::shared_ptr<const LmdbSource::Impl> store_;
+  lmdb::Lookup lookup_;
+  std::vector<std::byte> copy_;
+  lmdb::ValuesAhead ahead_;
+};
+
+LmdbReader::LmdbReader(std::unique_ptr<Impl> impl) noexcept : impl_(std::move(impl)) {}
+LmdbReader::~LmdbReader() = default;
+void LmdbReader::read(std::uint64_t index, SampleBuilder& out) { impl_->read(index, out); }
+void LmdbReader::expect(std::span<const std::uint64_t> indices) noexcept { impl_->expect(indices); }
+void LmdbReader::pause() noexcept { impl_->pause(); }
+
+std::unique_ptr<LmdbReader> LmdbSource::open_reader() const {
+  return std::unique_ptr<LmdbReader>(new LmdbReader(std::make_unique<LmdbReader::Impl>(impl_)));
+}
+
+}  // namespace penstock

@@ -1,0 +1,173 @@
+#include <penstock/sources/lmdb.hpp>
+
+#include <algorithm>
+#include <utility>
+
+#include <penstock/error.hpp>
+#include <penstock/store_files.hpp>
+
+#include "source/datum.hpp"
+#include "source/source_impl.hpp"
+#include "store/bytes.hpp"
+#include "store/errors.hpp"
+#include "store/files.hpp"
+#include "store/read_txn.hpp"
+#include "store/registry.hpp"
+
+namespace penstock {
+
+namespace {
+
+[[noreturn]] void refuse(std::string cause, const std::string& file, Errc code = Errc::invalid_argument) {
+  Error error(code, std::move(cause));
+  throw error.with_source("lmdb").with_file(file);
+}
+
+std::optional<MDB_val> find(MDB_txn* txn, const lmdb::Environment& environment, std::string_view key) {
+  MDB_val name = lmdb::value_of(key), value{};
+  const int code = mdb_get(txn, environment.table(), &name, &value);
+  if (code == MDB_NOTFOUND) return std::nullopt;
+  lmdb::check(code, "reading the store", environment.file());
+  if (!environment.holds(value)) refuse("a value lies outside of the file", environment.file(), Errc::corrupt);
+  return value;
+}
+
+lmdb::Manifest parse(std::string_view json, const std::string& file) {
+  try {
+    return lmdb::parse_manifest(json);
+  } catch (Error& error) {
+    error.with_source("lmdb").with_file(file);
+    throw;
+  }
+}
+
+constexpr const char* unfinished =
+    "the store is unfinished: the run that writes it was stopped or is still at work. Run it again, it goes on where "
+    "it was; or "
+    "set allow_unfinished to read what is there";
+
+}  // namespace
+
+std::shared_ptr<const LmdbSource::Impl> LmdbSource::Impl::open(Lmdb options) {
+  const lmdb::StoreFiles files = lmdb::find_store(options.path);
+  auto made = std::make_shared<Impl>();
+  made->options = std::move(options);
+  made->environment = lmdb::share_for_reading(files, made->options.read_ahead);
+  const lmdb::Environment& environment = *made->environment;
+  if (made->options.safe_read && !environment.map_known())
+    if (MDB_stat stat{}; mdb_env_stat(environment.handle(), &stat) == 0 && stat.ms_entries != 0)
+      refuse("safe_read needs /proc/self/maps, which can't be read here", environment.file(), Errc::unsupported);
+
+  made->revision = file_revision(environment.descriptor()) + (made->options.verify_checksum ? 1 : 0);
+  lmdb::ReadTxn txn(made->environment);
+  made->read_manifest(files, txn.get());
+  made->keys = lmdb::KeyIndex::of(txn.get(), environment);
+  if (made->values == LmdbValues::raw) made->schema = {{made->options.field, DType::u8, {dynamic}}};
+  if (made->values == LmdbValues::datum) made->take_datum_schema(txn.get());
+  made->places = std::make_unique<lmdb::Places>(made->keys.size(), txn.snapshot());
+  made->advice = std::make_unique<lmdb::Advice>(made->environment, made->keys, *made->places);
+  return made;
+}
+
+void LmdbSource::Impl::read_manifest(const lmdb::StoreFiles& files, MDB_txn* txn) {
+  const std::string& file = environment->file();
+  const auto found = find(txn, *environment, lmdb::manifest_key);
+  const auto refuse_if_unfinished = [&] {
+    if (!options.allow_unfinished && lmdb::facts_of(files.unfinished)) refuse(unfinished, file);
+  };
+  values = options.values;
+  if (values == LmdbValues::automatic) values = found ? LmdbValues::records : LmdbValues::raw;
+  if (values == LmdbValues::records) {
+    if (!found) refuse_if_unfinished();
+    if (!found)
+      refuse("the store holds no records of penstock's (it has no manifest); set values to raw or datum", file);
+    const auto manifest = parse(lmdb::text_of(*found), file);
+    if (!manifest.complete && !options.allow_unfinished) refuse(unfinished, file);
+    MDB_stat stat{};
+    lmdb::check(mdb_stat(txn, environment->table(), &stat), "reading the store", file);
+    if (manifest.complete && stat.ms_entries != manifest.count + 1)
+      refuse("the store has " + std::to_string(stat.ms_entries - 1) + " records, its manifest says " +
+                 std::to_string(manifest.count),
+             file, Errc::corrupt);
+    schema = manifest.schema;
+    classes = manifest.classes;
+    layout.emplace(schema);
+  } else {
+    if (found) refuse("the store holds records of penstock's; leave values at automatic", file);
+    refuse_if_unfinished();
+  }
+}
+
+// One bad record must not decide what all others are: the first that holds an image does, of those at the beginning
+// and of some spread over the store. Where none does, the first well-formed one; where there is none either, the store
+// holds no Datums.
+void LmdbSource::Impl::take_datum_schema(MDB_txn* txn) {
+  constexpr std::uint64_t at_beginning = 100, spread = 100;
+  schema = {{options.field, DType::u8, {dynamic}}, {options.label, DType::i64, {}}};
+  std::optional<Schema> of_empty;
+  std::optional<Error> first_error;
+  const auto decided_by = [&](std::uint64_t index) {
+    lmdb::KeyBuffer buffer;
+    const std::string_view key = keys.key(index, buffer);
+    const auto note = [&](Error error) {
+      if (!error.sample_scoped()) throw error;
+      if (!first_error)
+        first_error = error.with_source("lmdb").with_file(environment->file()).with_key(key).with_index(index);
+    };
+    std::optional<MDB_val> value;
+    try {
+      value = find(txn, *environment, key);
+      if (!value) return false;
+      const auto datum = lmdb::parse_datum(lmdb::bytes_of(*value));
+      const Schema found = lmdb::schema_of(datum, options.field, options.label);
+      if (datum.holds_image()) schema = found;
+      if (!of_empty) of_empty = found;
+      return datum.holds_image();
+    } catch (const lmdb::Damage& damage) {
+      Error error(damage.code, damage.what);
+      note(error.with_offset(environment->offset_of(value->mv_data) + damage.offset));
+    } catch (const Error& error) {
+      note(error);
+    }
+    return false;
+  };
+  const std::uint64_t records = keys.size();
+  for (std::uint64_t index = 0; index < std::min(records, at_beginning); ++index)
+    if (decided_by(index)) return;
+  for (std::uint64_t part = 0; records > at_beginning && part < spread; ++part) {
+    const std::uint64_t behind = records - at_beginning;
+    if (decided_by(at_beginning + behind / spread * part + behind % spread * part / spread)) return;
+  }
+  if (of_empty) {
+    schema = *of_empty;
+  } else if (first_error) {
+    throw *first_error;
+  }
+}
+
+LmdbSource::LmdbSource(Lmdb options) : impl_(Impl::open(std::move(options))) {}
+
+std::uint64_t LmdbSource::size() const noexcept { return impl_->keys.size(); }
+Schema LmdbSource::schema() const { return impl_->schema; }
+LmdbValues LmdbSource::values() const noexcept { return impl_->values; }
+std::vector<std::string> LmdbSource::notes() const {
+  const std::string& why = impl_->environment->without_lock_file();
+  if (why.empty()) return {};
+  return {"read without LMDB's lock file, as " + why + ": nobody may write to the store meanwhile"};
+}
+std::string LmdbSource::file() const { return impl_->environment->file(); }
+std::uint64_t LmdbSource::identity() const noexcept { return impl_->keys.hash(); }
+std::uint64_t LmdbSource::revision() const noexcept { return impl_->revision; }
+const std::vector<std::string>& LmdbSource::classes() const noexcept { return impl_->classes; }
+unsigned LmdbSource::key_passes() const noexcept { return impl_->keys.passes(); }
+std::uint64_t LmdbSource::values_advised() const noexcept { return impl_->advice->values_advised(); }
+
+std::string LmdbSource::key(std::uint64_t index) const {
+  if (index >= size()) refuse("there are " + std::to_string(size()) + " records", file(), Errc::not_found);
+  lmdb::KeyBuffer buffer;
+  return std::string(impl_->keys.key(index, buffer));
+}
+
+void LmdbSource::will_need(std::span<const std::uint64_t> indices) const noexcept { impl_->advice->will_need(indices); }
+
+}  // namespace penstock

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <penstock/sources/lmdb.hpp>
+
+#include "store/advice.hpp"
+#include "store/environment.hpp"
+#include "store/key_index.hpp"
+#include "store/manifest.hpp"
+#include "store/places.hpp"
+#include "store/record.hpp"
+
+namespace penstock {
+
+/// An open store, shared by a source, its copies and its readers. Immutable but for what is learned of places, and
+/// advice.
+class LmdbSource::Impl {
+ public:
+  static std::shared_ptr<const Impl> open(Lmdb options);
+
+  Lmdb options;
+  std::shared_ptr<lmdb::Environment> environment;
+  lmdb::KeyIndex keys;
+  LmdbValues values = LmdbValues::raw;  ///< never automatic
+  Schema schema;
+  std::uint64_t revision = 0;
+  std::vector<std::string> classes;
+  std::optional<lmdb::RecordLayout> layout;  ///< of records
+  std::unique_ptr<lmdb::Places> places;
+  std::unique_ptr<lmdb::Advice> advice;
+
+ private:
+  void read_manifest(const lmdb::StoreFiles& files, MDB_txn* txn);
+  void take_datum_schema(MDB_txn* txn);
+};
+
+}  // namespace penstock

@@ -1,0 +1,218 @@
+#include "store/environment.hpp"
+
+#include <sys/file.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include <penstock/error.hpp>
+
+#include "store/bytes.hpp"
+#include "store/errors.hpp"
+#include "store/lock_file.hpp"
+#include "store/map_base.hpp"
+#include "store/registry.hpp"
+
+namespace penstock::lmdb {
+
+namespace {
+
+// Beyond the file's end: room for a writing process to grow it while it is open. Costs address space, not memory.
+constexpr std::uint64_t spare_address_space = std::uint64_t{64} << 30;
+constexpr std::uint64_t map_granularity = 64u << 10;  // a multiple of any page size
+constexpr mdb_mode_t file_mode = 0664;
+
+struct Closer {
+  void operator()(MDB_env* env) const noexcept { mdb_env_close(env); }
+};
+using Handle = std::unique_ptr<MDB_env, Closer>;
+
+Handle create(const std::string& file) {
+  MDB_env* env = nullptr;
+  check(mdb_env_create(&env), "opening the store", file);
+  return Handle(env);
+}
+
+int open_once(Handle& handle, const StoreFiles& files, unsigned flags, std::uint64_t map_bytes) {
+  handle.reset();
+  handle = create(files.data);
+  check(mdb_env_set_maxreaders(handle.get(), reader_slots), "opening the store", files.data);
+  check(mdb_env_set_maxdbs(handle.get(), 1), "opening the store", files.data);  // to tell named tables from records
+  const std::uint64_t rounded = (map_bytes / map_granularity + 1) * map_granularity;
+  check(mdb_env_set_mapsize(handle.get(), rounded), "opening the store", files.data);
+  return mdb_env_open(handle.get(), files.path.c_str(), flags, file_mode);
+}
+
+int open(Handle& handle, const StoreFiles& files, unsigned flags, std::uint64_t map_bytes) {
+  int code = EINTR;
+  while (code == EINTR) code = open_once(handle, files, flags, map_bytes);
+  return code;
+}
+
+}  // namespace
+
+std::unique_ptr<Environment> Environment::for_reading(const StoreFiles& files, bool read_ahead) {
+  const auto facts = facts_of(files.data);
+  if (facts && facts->bytes == 0) {
+    Error error(Errc::corrupt, "the file is empty: nothing was ever written to the store");
+    throw error.with_source("lmdb").with_file(files.data);
+  }
+  const std::uint64_t bytes = facts ? facts->bytes : 0;
+  unsigned flags = MDB_RDONLY | MDB_NOTLS;
+  if (!read_ahead) flags |= MDB_NORDAHEAD;
+  if (files.single_file) flags |= MDB_NOSUBDIR;
+
+  std::unique_ptr<Environment> made(new Environment(files.data));
+  const LockFileRoom room = reserve_lock_file(files.lock);
+  if (room.no_room() && !room.in_use) {
+    // Nobody can have the store open for writing who has no lock file.
+    made->without_lock_file_ = "there is no room for it on the disk";
+  } else if (room.no_room()) {
+    throw write_error(room.code, "keeping room for the lock file, which another process uses", files.lock,
+                      lock_file_bytes);
+  } else if (room.code != 0) {
+    made->without_lock_file_ = "it can't be made, or not be written to, here";
+  }
+  if (!made->without_lock_file_.empty()) flags |= MDB_NOLOCK;
+  Handle handle;
+  std::uint64_t map_bytes = bytes + spare_address_space;
+  int code = open(handle, files, flags, map_bytes);
+  if (code == ENOMEM) {
+    map_bytes = bytes;
+    code = open(handle, files, flags, map_bytes);
+  }
+  check(code, "opening the store", files.data);
+  made->env_ = handle.release();
+  check(mdb_env_get_fd(made->env_, &made->descriptor_), "opening the store", files.data);
+  if (!made->without_lock_file_.empty()) made->keep_writers_out(files);
+  made->check_length();
+  int cleared = 0;
+  check(mdb_reader_check(made->env_, &cleared), "clearing the slots of dead readers", files.data);
+  made->open_table();
+  return made;
+}
+
+// What it reads stays only as long as nobody writes, who can't see it here. A file system without such locks is
+// trusted.
+void Environment::keep_writers_out(const StoreFiles& files) {
+  if (uninterrupted([&] { return ::flock(descriptor_, LOCK_SH | LOCK_NB); }) == 0 || errno != EWOULDBLOCK) return;
+  Error error(Errc::invalid_argument,
+              "LMDB's lock file can't be used, as " + without_lock_file_ + ", and " + busy_text(files));
+  throw error.with_source("lmdb").with_file(files.data);
+}
+
+std::unique_ptr<Environment> Environment::for_writing(const StoreFiles& files, std::size_t map_bytes, bool sync,
+                                                      std::unique_ptr<WritersLock> lock) {
+  const auto facts = facts_of(files.data);
+  const std::uint64_t bytes = facts ? facts->bytes : 0;
+  unsigned flags = MDB_NORDAHEAD | MDB_NOTLS;
+  if (files.single_file) flags |= MDB_NOSUBDIR;
+  if (!sync) flags |= MDB_NOSYNC;
+
+  std::unique_ptr<Environment> made(new Environment(files.data));
+  made->lock_ = std::move(lock);
+  if (const int code = reserve_lock_file(files.lock).code; code != 0)
+    throw write_error(code, "keeping room for the lock file", files.lock, lock_file_bytes);
+  Handle handle;
+  const int code = open(handle, files, flags, std::max<std::uint64_t>(map_bytes, bytes));
+  if (code != 0) throw write_error(code, "opening the store for writing", files.data, bytes == 0 ? header_bytes() : 0);
+  made->env_ = handle.release();
+  check(mdb_env_get_fd(made->env_, &made->descriptor_), "opening the store", files.data);
+  made->check_length();
+  int cleared = 0;
+  check(mdb_reader_check(made->env_, &cleared), "clearing the slots of dead readers", files.data);
+  made->open_table();
+  return made;
+}
+
+Environment::~Environment() {
+  if (env_ == nullptr) return;
+  // A child made by fork() has the same descriptor, which would keep the lock.
+  if (!without_lock_file_.empty()) ::flock(descriptor_, LOCK_UN);
+  mdb_env_close(env_);
+}
+
+bool Environment::usable() const noexcept { return process_ == process_generation(); }
+
+void Environment::require_usable() const {
+  if (usable()) [[likely]]
+    return;
+  Error error(Errc::forked, "this process was made by fork() after the store was opened; open the store in it anew");
+  throw error.with_source("lmdb").with_file(file_);
+}
+
+std::uint64_t Environment::bytes_now() const {
+  struct stat status {};
+  if (::fstat(descriptor_, &status) != 0) throw error_of(errno, "looking at the store", file_);
+  return static_cast<std::uint64_t>(status.st_size);
+}
+
+void Environment::check_length() {
+  MDB_envinfo info{};
+  MDB_stat stat{};
+  check(mdb_env_info(env_, &info), "opening the store", file_);
+  check(mdb_env_stat(env_, &stat), "opening the store", file_);
+  needed_bytes_ = (static_cast<std::uint64_t>(info.me_last_pgno) + 1) * stat.ms_psize;
+  const std::uint64_t have = bytes_now();
+  if (needed_bytes_ > have) {
+    Error error(Errc::corrupt, "the file is truncated: it has " + std::to_string(have) + " bytes, its header says " +
+                                   std::to_string(needed_bytes_) + "; copy or make it again");
+    throw error.with_source("lmdb").with_file(file_).with_offset(have);
+  }
+  file_bytes_ = have;
+}
+
+void Environment::require_full_length() const {
+  const std::uint64_t have = bytes_now();
+  if (have >= needed_bytes_) [[likely]]
+    return;
+  Error error(Errc::io, "the file was cut short while it was open: it has " + std::to_string(have) + " bytes of " +
+                            std::to_string(needed_bytes_));
+  throw error.with_source("lmdb").with_file(file_).with_offset(have);
+}
+
+bool Environment::holds_now(const MDB_val& value) const noexcept {
+  struct stat status {};
+  if (::fstat(descriptor_, &status) != 0) return false;
+  const auto have = static_cast<std::uint64_t>(status.st_size);
+  file_bytes_.store(have, std::memory_order_relaxed);
+  return ends_within(offset_of(value.mv_data), value.mv_size, have);
+}
+
+void Environment::open_table() {
+  process_ = process_generation();
+  MDB_txn* txn = nullptr;
+  check(mdb_txn_begin(env_, nullptr, MDB_RDONLY, &txn), "opening the store", file_);
+  const std::unique_ptr<MDB_txn, decltype([](MDB_txn* t) { mdb_txn_abort(t); })> guard(txn);
+  check(mdb_dbi_open(txn, nullptr, 0, &table_), "opening the store", file_);
+  unsigned flags = 0;
+  check(mdb_dbi_flags(txn, table_, &flags), "opening the store", file_);
+  if ((flags & MDB_DUPSORT) != 0) {
+    Error error(Errc::unsupported, "the store holds several values for one key (MDB_DUPSORT), which is not supported");
+    throw error.with_source("lmdb").with_file(file_);
+  }
+  MDB_cursor* cursor = nullptr;
+  check(mdb_cursor_open(txn, table_, &cursor), "opening the store", file_);
+  const std::unique_ptr<MDB_cursor, decltype([](MDB_cursor* c) { mdb_cursor_close(c); })> cursor_guard(cursor);
+  MDB_val key{}, value{};
+  int code = mdb_cursor_get(cursor, &key, &value, MDB_FIRST);
+  if (code == MDB_NOTFOUND) return;
+  check(code, "reading the first record", file_);
+  base_ = map_base(value.mv_data);
+  // LMDB keeps named tables as records of the main one, under their names.
+  constexpr int looked_at = 4;
+  for (int i = 0; i < looked_at && code == 0; ++i) {
+    const std::string name(text_of(key));
+    MDB_dbi named = 0;
+    if (name.find('\0') == std::string::npos && mdb_dbi_open(txn, name.c_str(), 0, &named) == 0) {
+      Error error(Errc::unsupported, "the store holds named tables, like \"" + printable(name) +
+                                         "\", not records; only a store's main table can be read");
+      throw error.with_source("lmdb").with_file(file_);
+    }
+    code = mdb_cursor_get(cursor, &key, &value, MDB_NEXT);
+  }
+}
+
+}  // namespace penstock::lmdb

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <lmdb.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "store/environment.hpp"
+
+namespace penstock::lmdb {
+
+/// Room for one computed key.
+using KeyBuffer = std::array<char, 24>;
+
+/// The keys of a store in their order: record number → key. Immutable.
+class KeyIndex {
+ public:
+  /// Of all keys but the manifest's, as `txn` sees them. @throws Error(corrupt) for a number of records that the file
+  /// can't hold, or doesn't.
+  static KeyIndex of(MDB_txn* txn, const Environment& environment);
+  /// The numbers below `count`, in 8 bytes, big-endian; whether a store has them or not.
+  static KeyIndex of_numbers(std::uint64_t count) noexcept {
+    KeyIndex made;
+    made.kind_ = Kind::big_endian;
+    made.width_ = sizeof(std::uint64_t);
+    made.size_ = count;
+    return made;
+  }
+
+  std::uint64_t size() const noexcept { return size_; }
+  /// Valid as long as `buffer` and this are. `index` must be below `size()`.
+  std::string_view key(std::uint64_t index, KeyBuffer& buffer) const noexcept {
+    if (kind_ == Kind::table) return listed(index);
+    return compute(first_ + index, buffer);
+  }
+  /// Equal for equal keys.
+  std::uint64_t hash() const noexcept { return hash_; }
+  /// Over all keys: 0 or 1.
+  unsigned passes() const noexcept { return passes_; }
+
+ private:
+  enum class Kind : std::uint8_t { decimal, big_endian, table };
+
+  std::string_view listed(std::uint64_t index) const noexcept {
+    const std::uint64_t begin = index == 0 ? 0 : ends_[index - 1];
+    return {bytes_.data() + begin, static_cast<std::size_t>(ends_[index] - begin)};
+  }
+  std::string_view compute(std::uint64_t number, KeyBuffer& buffer) const noexcept {
+    char* const end = buffer.data() + width_;
+    if (kind_ == Kind::decimal) {
+      for (char* at = end; at != buffer.data(); number /= 10) *--at = static_cast<char>('0' + number % 10);
+    } else {
+      for (char* at = end; at != buffer.data(); number >>= 8) *--at = static_cast<char>(number & 0xff);
+    }
+    return {buffer.data(), width_};
+  }
+  bool try_consecutive(std::string_view first, std::string_view last, MDB_txn* txn, MDB_dbi table);
+  void list_all(MDB_cursor* cursor, const std::string& file, std::uint64_t file_bytes);
+
+  Kind kind_ = Kind::table;
+  std::size_t width_ = 0;
+  std::uint64_t first_ = 0, size_ = 0, hash_ = 0;
+  unsigned passes_ = 0;
+  std::vector<std::uint64_t> ends_;
+  std::string bytes_;
+};
+
+}  // namespace penstock::lmdb

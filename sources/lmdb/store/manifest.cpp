@@ -1,0 +1,142 @@
+#include "store/manifest.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <array>
+#include <cmath>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include <penstock/error.hpp>
+
+namespace penstock::lmdb {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::string_view format_name = "penstock records";
+constexpr int format_version = 1;
+constexpr std::size_t most_fields = 1024;
+
+constexpr std::array all_dtypes{DType::u8,  DType::i8,  DType::u16, DType::i16, DType::u32, DType::i32,
+                                DType::u64, DType::i64, DType::f16, DType::f32, DType::f64, DType::boolean};
+constexpr std::array<std::pair<Collate::Kind, std::string_view>, 3> collate_names{
+    {{Collate::Kind::dense, "dense"}, {Collate::Kind::ragged, "ragged"}, {Collate::Kind::pad, "pad"}}};
+
+// JSON is UTF-8; names of folders are any bytes. What isn't UTF-8 becomes a list of its bytes.
+Json text_to_json(const std::string& text) {
+  Json json = text;
+  try {
+    static_cast<void>(json.dump());
+    return json;
+  } catch (const Json::type_error&) {
+    Json bytes = Json::array();
+    for (const char c : text) bytes.push_back(static_cast<unsigned char>(c));
+    return bytes;
+  }
+}
+
+std::string text_from_json(const Json& json) {
+  if (json.is_string()) return json.get<std::string>();
+  std::string text;
+  for (const Json& byte : json) {
+    const auto value = byte.get<std::uint64_t>();
+    if (!byte.is_number_unsigned() || value > 255)
+      throw Error(Errc::corrupt, "a name in the manifest is not made of bytes");
+    text += static_cast<char>(value);
+  }
+  return text;
+}
+
+Json to_json(const Field& field) {
+  Json json;
+  json["name"] = text_to_json(field.name);
+  json["dtype"] = to_string(field.dtype);
+  json["shape"] = std::vector<std::int64_t>(field.shape.dims().begin(), field.shape.dims().end());
+  if (field.collate != Collate::dense()) {
+    for (const auto& [kind, name] : collate_names)
+      if (kind == field.collate.kind) json["collate"] = name;
+    json["to"] = field.collate.to;
+    if (std::isfinite(field.collate.value)) json["value"] = field.collate.value;
+  }
+  return json;
+}
+
+template <class Names, class Value>
+auto named(const Names& names, const std::string& wanted, const Value& name_of) {
+  for (const auto& candidate : names)
+    if (name_of(candidate) == wanted) return candidate;
+  throw Error(Errc::unsupported, "the manifest names \"" + wanted + "\", which this version does not know");
+}
+
+Field field_from(const Json& json) {
+  Field field;
+  field.name = text_from_json(json.at("name"));
+  field.dtype = named(all_dtypes, json.at("dtype").get<std::string>(), [](DType d) { return to_string(d); });
+  const auto dims = json.at("shape").get<std::vector<std::int64_t>>();
+  field.shape = Shape(std::span<const std::int64_t>(dims));
+  if (json.contains("collate")) {
+    field.collate.kind =
+        named(collate_names, json.at("collate").get<std::string>(), [](const auto& n) { return n.second; }).first;
+    field.collate.to = json.at("to").get<std::int64_t>();
+    field.collate.value = json.value("value", 0.0);
+  }
+  // Sizes are products of these: make sure that one that overflows is found here.
+  std::uint64_t known = size_of(field.dtype);
+  for (const std::int64_t dim : dims)
+    if (dim != dynamic && __builtin_mul_overflow(known, static_cast<std::uint64_t>(dim), &known))
+      throw Error(Errc::corrupt, "a shape in the manifest is too large");
+  return field;
+}
+
+}  // namespace
+
+std::string to_json(const Manifest& manifest) {
+  Json json;
+  json["format"] = format_name;
+  json["version"] = format_version;
+  json["complete"] = manifest.complete;
+  json["count"] = manifest.count;
+  json["records"] = manifest.records;
+  json["keys"] = manifest.keys;
+  json["job"] = text_to_json(manifest.job);
+  json["classes"] = Json::array();
+  for (const std::string& name : manifest.classes) json["classes"].push_back(text_to_json(name));
+  json["schema"] = Json::array();
+  for (const Field& field : manifest.schema) json["schema"].push_back(to_json(field));
+  return json.dump();
+}
+
+Manifest parse_manifest(std::string_view text) {
+  try {
+    const Json json = Json::parse(text);
+    if (json.at("format") != format_name) throw Error(Errc::corrupt, "the manifest is not penstock's");
+    const auto version = json.at("version").get<std::int64_t>();
+    if (version != format_version)
+      throw Error(Errc::unsupported, "the store is of format version " + std::to_string(version) +
+                                         "; this penstock knows version " + std::to_string(format_version));
+    Manifest manifest;
+    manifest.complete = json.at("complete").get<bool>();
+    manifest.count = json.at("count").get<std::uint64_t>();
+    manifest.records = json.at("records").get<std::string>();
+    manifest.keys = json.at("keys").get<std::string>();
+    manifest.job = text_from_json(json.at("job"));
+    for (const Json& name : json.at("classes")) manifest.classes.push_back(text_from_json(name));
+    const Json& schema = json.at("schema");
+    if (!schema.is_array() || schema.size() > most_fields)
+      throw Error(Errc::corrupt, "the manifest lists no fields, or too many");
+    std::vector<Field> fields;
+    for (const Json& field : schema) fields.push_back(field_from(field));
+    manifest.schema = Schema(std::move(fields));
+    return manifest;
+  } catch (const Json::exception& failed) {
+    throw Error(Errc::corrupt, std::string("the manifest is damaged: ") + failed.what());
+  } catch (const Error& failed) {
+    if (failed.code() == Errc::unsupported || failed.code() == Errc::corrupt) throw;
+    throw Error(Errc::corrupt, "the manifest is damaged: " + failed.cause());
+  }
+}
+
+}  // namespace penstock::lmdb

@@ -1,0 +1,121 @@
+#include "store/registry.hpp"
+
+#include <pthread.h>
+
+#include <cerrno>
+#include <map>
+#include <mutex>
+#include <utility>
+
+#include "store/errors.hpp"
+
+namespace penstock::lmdb {
+
+std::atomic<std::uint32_t> detail::process_generation{1};
+
+namespace {
+
+struct Entry {
+  std::unique_ptr<Environment> environment;
+  std::size_t users = 0;
+  bool writing = false;
+};
+
+struct Table {
+  std::mutex mutex;  // held while environments open and close, so that none is opened while its last one still closes
+  std::map<FileId, Entry> entries;
+};
+
+Table& table();
+
+void before_fork() { table().mutex.lock(); }
+void after_fork_in_parent() { table().mutex.unlock(); }
+void after_fork_in_child() {
+  detail::process_generation.fetch_add(1, std::memory_order_relaxed);
+  // What the parent has open is the parent's: closing it here would touch its reader slots.
+  for (auto& [id, entry] : table().entries) static_cast<void>(entry.environment.release());
+  table().entries.clear();
+  table().mutex.unlock();
+}
+
+// Never destroyed: sources in other static objects may be closed after it.
+Table& table() {
+  static Table* const one = new Table;
+  return *one;
+}
+
+std::shared_ptr<Environment> handle_of(FileId id, Entry& entry) {
+  ++entry.users;
+  Environment* const environment = entry.environment.get();
+  const std::uint32_t generation = process_generation();
+  return {environment, [id, generation](Environment*) {
+            if (generation != process_generation()) return;
+            const std::lock_guard lock(table().mutex);
+            const auto found = table().entries.find(id);
+            if (--found->second.users == 0) table().entries.erase(found);
+          }};
+}
+
+[[noreturn]] void refuse(const std::string& file, const char* why) {
+  Error error(Errc::invalid_argument, why);
+  throw error.with_source("lmdb").with_file(file);
+}
+
+}  // namespace
+
+void watch_forks_of_environments() {
+  static const int once = pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+  static_cast<void>(once);
+}
+
+std::shared_ptr<Environment> share_for_reading(const StoreFiles& files, bool read_ahead) {
+  watch_forks_of_environments();
+  const std::lock_guard lock(table().mutex);
+  const auto facts = facts_of(files.data);
+  if (!facts) throw error_of(ENOENT, "opening the store", files.data);
+  auto found = table().entries.find(facts->id);
+  if (found == table().entries.end()) {
+    Entry entry;
+    entry.environment = Environment::for_reading(files, read_ahead);
+    found = table().entries.emplace(facts->id, std::move(entry)).first;
+  } else if (found->second.writing) {
+    refuse(files.data,
+           "the store can't be read while this process writes to it; first finish or destroy its LmdbSink, or the "
+           "pipelines over that cache");
+  }
+  return handle_of(found->first, found->second);
+}
+
+namespace {
+
+// Under the table's mutex.
+void require_closed(const StoreFiles& files) {
+  const auto facts = facts_of(files.data);
+  if (facts && table().entries.contains(facts->id))
+    refuse(files.data, "the store can't be written to while this process has it open; close it first");
+}
+
+}  // namespace
+
+std::unique_ptr<WritersLock> lock_for_writing(const StoreFiles& files) {
+  watch_forks_of_environments();
+  const std::lock_guard lock(table().mutex);
+  require_closed(files);
+  return std::make_unique<WritersLock>(files);
+}
+
+std::shared_ptr<Environment> own_for_writing(const StoreFiles& files, std::size_t map_bytes, bool sync,
+                                             std::unique_ptr<WritersLock> writers) {
+  watch_forks_of_environments();
+  const std::lock_guard lock(table().mutex);
+  require_closed(files);
+  Entry entry;
+  entry.environment = Environment::for_writing(files, map_bytes, sync, std::move(writers));
+  entry.writing = true;
+  const auto now = facts_of(files.data);
+  if (!now) throw error_of(ENOENT, "opening the store", files.data);
+  const auto made = table().entries.emplace(now->id, std::move(entry)).first;
+  return handle_of(made->first, made->second);
+}
+
+}  // namespace penstock::lmdb

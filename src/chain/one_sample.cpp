@@ -1,0 +1,63 @@
+#include <memory>
+#include <string>
+#include <utility>
+
+#include <penstock/error.hpp>
+#include <penstock/pipeline.hpp>
+
+#include "chain/chain.hpp"
+#include "pipeline/pipeline_data.hpp"
+
+namespace penstock {
+
+namespace detail {
+
+namespace {
+
+// One sample outside any loader. @throws Error(not_found) where a filter leaves it out, or there is no such child.
+OwnedSample run_once(const PipelineData& data, const Place& place, std::uint64_t index) {
+  const Chain chain(std::make_shared<const PipelineData>(data));
+  ChainRun run(chain, ~std::size_t{0}, data.source->open_reader());
+  ChainRun* at_work = &run;
+  bool kept = false;
+  try {
+    if (chain.children_begin() == 0) {
+      kept = place.child == 0 && chain.run(run, place, index, {});
+    } else {
+      run.stand_in = std::make_unique<ChainRun>(chain, ~std::size_t{0}, nullptr);
+      at_work = run.stand_in.get();
+      std::swap(run.reader, at_work->reader);
+      const Place parent{place.epoch, place.position, 0, place.attempt};
+      if (chain.open(*at_work, parent, index) && place.child < chain.count(*at_work, parent, index)) {
+        run.parent = std::exchange(at_work, &run);
+        run.child = place.child;
+        kept = chain.run(run, place, index, {});
+      }
+    }
+  } catch (...) {
+    throw chain.describe_failure(*at_work, index);
+  }
+  if (!kept)
+    throw Error(Errc::not_found, "no such sample: position " + std::to_string(place.position) + ", child " +
+                                     std::to_string(place.child) +
+                                     " is left behind by a filter, or there are fewer children")
+        .with_index(index);
+  OwnedSample out(data.sample());
+  SampleBuilder builder = out.builder();
+  for (std::size_t slot = 0; slot < data.sample().size(); ++slot)
+    builder.view(slot, run.cells[slot].data, run.cells[slot].shape);
+  out.keep();
+  return out;
+}
+
+}  // namespace
+
+}  // namespace detail
+
+OwnedSample Pipeline::at(std::uint64_t position, std::uint64_t epoch, std::uint32_t child) const {
+  std::uint64_t index = 0;
+  fill(epoch, position, {&index, 1});
+  return detail::run_once(*data_, Place{epoch, position, child, 0}, index);
+}
+
+}  // namespace penstock

@@ -1,0 +1,199 @@
+#include "join/parts.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <penstock/error.hpp>
+
+#include "base/hash.hpp"
+#include "data/labels.hpp"
+
+namespace penstock::detail {
+
+namespace {
+
+constexpr std::uint64_t most_records = std::uint64_t{1} << 62;
+
+// Calls f(part, its indices) for each part that has some of these records, whose order is kept. Those past the end are
+// left out.
+template <class F>
+void by_part(const Parts& parts, std::span<const std::uint64_t> indices, F f) {
+  std::vector<PartRecord> records;
+  records.reserve(indices.size());
+  for (const std::uint64_t index : indices)
+    if (index < parts.size()) records.push_back(parts.locate(index));
+  std::ranges::stable_sort(records, {}, &PartRecord::part);
+  std::vector<std::uint64_t> own;
+  for (auto at = records.begin(); at != records.end();) {
+    const std::uint64_t part = at->part;
+    own.clear();
+    for (; at != records.end() && at->part == part; ++at) own.push_back(at->index);
+    f(part, own);
+  }
+}
+
+class PartsReader final : public ReaderModel {
+ public:
+  explicit PartsReader(const Parts& parts) : parts_(&parts), readers_(parts.parts()) {}
+
+  void read(std::uint64_t index, SampleBuilder& out) override {
+    const PartRecord record = parts_->find(index);
+    std::unique_ptr<ReaderModel>& reader = readers_[record.part];
+    if (reader == nullptr) reader = parts_->part(record.part).open_reader();
+    reader->read(record.index, out);
+  }
+  // A part that was never read has no reader to tell; it is advice.
+  void expect(std::span<const std::uint64_t> indices) noexcept override {
+    try {
+      by_part(*parts_, indices, [this](std::uint64_t part, std::span<const std::uint64_t> own) {
+        if (readers_[part] != nullptr) readers_[part]->expect(own);
+      });
+    } catch (...) {  // no memory for advice
+    }
+  }
+  void pause() noexcept override {
+    for (const auto& reader : readers_)
+      if (reader != nullptr) reader->pause();
+  }
+
+ private:
+  const Parts* parts_;
+  std::vector<std::unique_ptr<ReaderModel>> readers_;
+};
+
+std::string to_text(const Field& field) {
+  std::string text = std::string(to_string(field.dtype)) + field.shape.to_string();
+  if (field.collate.kind == Collate::Kind::ragged) text += ", ragged";
+  if (field.collate.kind == Collate::Kind::pad) text += ", padded to " + std::to_string(field.collate.to);
+  return text;
+}
+
+std::string difference(const Schema& first, const Schema& other) {
+  for (std::size_t i = 0; i < std::min(first.size(), other.size()); ++i) {
+    const Field &a = first[i], &b = other[i];
+    if (a.name != b.name)
+      return "field " + std::to_string(i) + " is \"" + a.name + "\" there and \"" + b.name + "\" here";
+    if (!(a == b)) return "field \"" + a.name + "\" is " + to_text(a) + " there and " + to_text(b) + " here";
+  }
+  const Schema& longer = first.size() > other.size() ? first : other;
+  return "field \"" + longer[std::min(first.size(), other.size())].name + "\" is missing " +
+         (first.size() > other.size() ? "here" : "there");
+}
+
+}  // namespace
+
+std::string joined_name(std::string_view kind, const std::vector<std::string>& names) {
+  constexpr std::size_t named = 4;
+  std::string out(kind);
+  for (std::size_t i = 0; i < std::min(names.size(), named); ++i) out += (i == 0 ? "(" : ", ") + names[i];
+  if (names.size() > named) out += ", and " + std::to_string(names.size() - named) + " more";
+  return out + ")";
+}
+
+Error of_record(const Error& inner, const std::string& which) {
+  Error out(inner.code(), inner.cause() + which);
+  out.with_stage(inner.stage()).with_source(inner.source()).with_file(inner.file()).with_key(inner.key());
+  if (inner.offset()) out.with_offset(*inner.offset());
+  return out;
+}
+
+void require_record(const SourceModel& join, std::uint64_t index) {
+  if (index < join.size()) [[likely]]
+    return;
+  throw Error(Errc::not_found, "there are " + std::to_string(join.size()) + " records")
+      .with_source(join.name())
+      .with_index(index);
+}
+
+Parts::Parts(const std::string& kind, const std::vector<AnySource>& parts) {
+  if (parts.empty()) throw Error(Errc::invalid_argument, "give at least one source").with_stage(kind);
+  std::vector<std::string> names;
+  schema_ = parts.front().schema();
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const SourceModel& part = *parts[i].model();
+    names.push_back(part.name());
+    if (const Schema schema = part.schema(); !(schema == schema_))
+      throw Error(Errc::schema_mismatch, "part " + std::to_string(i) + " has other fields than part 0 (" + names[0] +
+                                             "): " + difference(schema_, schema) +
+                                             "; give both the same, for example by another schema option of the source")
+          .with_stage(kind)
+          .with_source(names[i])
+          .with_file(part.file());
+    parts_.push_back(parts[i].model());
+    sizes_.push_back(part.size());
+    if (sizes_.back() > most_records - size_)
+      throw Error(Errc::invalid_argument, "the parts have more than 2^62 records together").with_stage(kind);
+    size_ += sizes_.back();
+    has_keys_ = has_keys_ && part.has_keys();
+    wants_advice_ = wants_advice_ || part.wants_advice();
+  }
+  name_ = joined_name(kind, names);
+}
+
+std::unique_ptr<ReaderModel> Parts::open_reader() const { return std::make_unique<PartsReader>(*this); }
+
+PartRecord Parts::find(std::uint64_t index) const {
+  require_record(*this, index);
+  return locate(index);
+}
+
+std::string Parts::key(std::uint64_t index) const {
+  const PartRecord record = find(index);
+  return parts_[record.part]->key(record.index);
+}
+
+void Parts::will_need(std::span<const std::uint64_t> indices) const noexcept {
+  try {
+    by_part(*this, indices, [this](std::uint64_t part, std::span<const std::uint64_t> own) {
+      if (parts_[part]->wants_advice()) parts_[part]->will_need(own);
+    });
+  } catch (...) {  // no memory for advice
+  }
+}
+
+// The index the part may have said is its own one; that of the join must stand there.
+void Parts::describe(std::uint64_t index, Error& error) const {
+  const PartRecord record = find(index);
+  Error inner = error;
+  try {
+    parts_[record.part]->describe(record.index, inner);
+  } catch (...) {  // what is known so far
+  }
+  error = of_record(inner, "; it is record " + std::to_string(record.index) + " of part " +
+                               std::to_string(record.part) + " of " + name_);
+}
+
+// Those of parts that can't say theirs are read.
+std::optional<std::vector<std::int64_t>> Parts::labels(std::string_view field) const {
+  const auto slot = schema_.find(field);
+  if (!slot || !is_label(schema_[*slot])) return std::nullopt;
+  std::vector<std::optional<std::vector<std::int64_t>>> own;
+  bool any = false;
+  for (const auto& part : parts_) any = own.emplace_back(part->labels(field)).has_value() || any;
+  if (!any) return std::nullopt;
+  LabelReader read(*this, field, "labels_of");
+  std::vector<std::int64_t> all;
+  all.reserve(size_);
+  for (std::uint64_t i = 0; i < size_; ++i) {
+    const PartRecord record = locate(i);
+    all.push_back(own[record.part] ? own[record.part]->at(record.index) : read(i));
+  }
+  return all;
+}
+
+bool Parts::identified() const noexcept {
+  return std::ranges::all_of(parts_, [](const auto& part) { return part->identified(); });
+}
+std::uint64_t Parts::revision() const {
+  std::uint64_t hash = 0;
+  for (const auto& part : parts_) hash = hash_mix(hash, part->revision());
+  return hash;
+}
+
+std::uint64_t Parts::identity_of_parts() const {
+  std::uint64_t hash = hash_text(schema_.to_string());
+  for (std::size_t i = 0; i < parts_.size(); ++i) hash = hash_mix(hash_mix(hash, sizes_[i]), parts_[i]->identity());
+  return hash;
+}
+
+}  // namespace penstock::detail
