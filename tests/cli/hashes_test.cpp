@@ -8,7 +8,7 @@
 
 #include "cli/tool.hpp"
 #include "support/catch.hpp"
-#include "transforms/png_files.hpp"
+#include "transforms/codec/png/png_files.hpp"
 
 using namespace penstock_test;
 

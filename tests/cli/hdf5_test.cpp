@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "cli/tool.hpp"
-#include "sources/hdf5_files.hpp"
+#include "sources/hdf5/files.hpp"
 #include "support/catch.hpp"
 
 using namespace penstock_test;

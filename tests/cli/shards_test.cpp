@@ -1,5 +1,5 @@
 #include "cli/tool.hpp"
-#include "sources/tar_files.hpp"
+#include "sources/webdataset/tar_files.hpp"
 #include "support/catch.hpp"
 
 using namespace penstock_test;

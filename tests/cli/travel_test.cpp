@@ -5,8 +5,8 @@
 #include <set>
 
 #include "cli/tool.hpp"
-#include "sources/hdf5_files.hpp"
-#include "sources/tar_files.hpp"
+#include "sources/hdf5/files.hpp"
+#include "sources/webdataset/tar_files.hpp"
 #include "support/catch.hpp"
 
 using namespace penstock_test;

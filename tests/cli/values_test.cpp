@@ -1,6 +1,6 @@
 // Stores the tool has not written: Caffe's Datums, bare values, named tables.
 #include "cli/tool.hpp"
-#include "sources/raw_lmdb.hpp"
+#include "sources/lmdb/raw_lmdb.hpp"
 #include "support/catch.hpp"
 
 using namespace penstock_test;

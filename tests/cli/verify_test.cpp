@@ -7,7 +7,7 @@
 #include <penstock/transforms/encode_jpeg.hpp>
 
 #include "cli/tool.hpp"
-#include "sources/raw_lmdb.hpp"
+#include "sources/lmdb/raw_lmdb.hpp"
 #include "support/catch.hpp"
 
 using namespace penstock_test;

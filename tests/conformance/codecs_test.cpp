@@ -13,8 +13,8 @@
 
 #include "support/catch.hpp"
 #include "support/test_images.hpp"
-#include "transforms/encoded.hpp"
-#include "transforms/png_files.hpp"
+#include "transforms/codec/encoded.hpp"
+#include "transforms/codec/png/png_files.hpp"
 
 namespace ps = penstock;
 using namespace penstock_test;

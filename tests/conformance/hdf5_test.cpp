@@ -13,7 +13,7 @@
 #include <penstock/testing/sink.hpp>
 #include <penstock/testing/source.hpp>
 
-#include "sources/hdf5_files.hpp"
+#include "sources/hdf5/files.hpp"
 #include "sources/temp_folder.hpp"
 #include "support/catch.hpp"
 

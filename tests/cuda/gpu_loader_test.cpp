@@ -1,7 +1,7 @@
 // Loaders whose batches end up on a GPU: the same batches as on the host.
 #include "support/catch.hpp"
 
-#include "core/settled_help.hpp"
+#include "core/reorder/settled_help.hpp"
 #include "cuda/gpu_help.hpp"
 #include "cuda/handles.hpp"
 

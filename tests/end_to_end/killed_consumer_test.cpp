@@ -14,8 +14,8 @@
 #include "difference.hpp"
 #include "killed_records.hpp"
 #include "kills.hpp"
-#include "sources/tar_files.hpp"
 #include "sources/temp_folder.hpp"
+#include "sources/webdataset/tar_files.hpp"
 #include "support/catch.hpp"
 
 using namespace penstock;

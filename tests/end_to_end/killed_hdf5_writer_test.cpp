@@ -12,7 +12,7 @@
 #include <penstock/sources/hdf5_sink.hpp>
 
 #include "killed_writer.hpp"
-#include "sources/folder_files.hpp"
+#include "sources/files/folder_files.hpp"
 
 using namespace penstock;
 using namespace penstock_test;

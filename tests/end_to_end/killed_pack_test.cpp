@@ -10,9 +10,9 @@
 #include "core/help.hpp"
 #include "difference.hpp"
 #include "kills.hpp"
-#include "sources/raw_lmdb.hpp"
-#include "sources/tar_files.hpp"
+#include "sources/lmdb/raw_lmdb.hpp"
 #include "sources/temp_folder.hpp"
+#include "sources/webdataset/tar_files.hpp"
 #include "support/catch.hpp"
 
 using namespace penstock_test;

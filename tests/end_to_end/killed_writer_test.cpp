@@ -4,9 +4,9 @@
 #include <string>
 
 #include "killed_writer.hpp"
-#include "sources/raw_lmdb.hpp"
-#include "sources/tar_files.hpp"
+#include "sources/lmdb/raw_lmdb.hpp"
 #include "sources/temp_folder.hpp"
+#include "sources/webdataset/tar_files.hpp"
 #include "support/catch.hpp"
 
 using namespace penstock;

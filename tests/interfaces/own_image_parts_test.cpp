@@ -1,7 +1,7 @@
 // An image stage, an executor and a decoder of a user's own.
 #include "support/catch.hpp"
 
-#include "core/fake_images.hpp"
+#include "core/chain/fake_images.hpp"
 
 namespace ps = penstock;
 

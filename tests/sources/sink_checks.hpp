@@ -8,8 +8,8 @@
 
 #include <penstock/sources/lmdb_sink.hpp>
 
-#include "raw_lmdb.hpp"
 #include "source_checks.hpp"
+#include "sources/lmdb/raw_lmdb.hpp"
 
 namespace penstock_test {
 

@@ -1,0 +1,145 @@
+#include "support/catch.hpp"
+
+#include "core/help.hpp"
+
+using namespace help;
+
+TEST_CASE("a limit is hard, and what it refuses does not count") {
+  ps::LimitResource limit(ps::host_memory(), 1000);
+  void* a = limit.allocate(600, 64);
+  CHECK(limit.used() == 600);
+  const auto error = error_of([&] { (void)limit.allocate(401, 64); });
+  REQUIRE(error);
+  CHECK(error->code() == ps::Errc::out_of_memory);
+  CHECK(error->cause().find("401") != std::string::npos);
+  CHECK(limit.used() == 600);
+  CHECK(error_of([&] { (void)limit.allocate(~std::size_t{0}, 64); }));
+  void* b = limit.allocate(400, 64);
+  CHECK(limit.used() == 1000);
+  limit.deallocate(a, 600, 64);
+  limit.deallocate(b, 400, 64);
+  CHECK(limit.used() == 0);
+  CHECK(limit.limit() == 1000);
+  CHECK(limit.kind() == ps::MemoryKind::host);
+}
+
+TEST_CASE("a large request that is refused can't make a small one fail") {
+  // With add-then-check, the large request's bytes would be visible for a moment and small ones that fit be refused.
+  ps::LimitResource limit(ps::host_memory(), 1000);
+  std::atomic<bool> stop{false};
+  std::atomic<std::uint64_t> large_passed{0};
+  std::jthread large([&] {
+    while (!stop) {
+      try {
+        limit.deallocate(limit.allocate(990, 64), 990, 64);
+        ++large_passed;
+      } catch (const ps::Error&) {
+      }
+    }
+  });
+  void* held = nullptr;  // once this is held, 990 never fit
+  while (held == nullptr) {
+    try {
+      held = limit.allocate(100, 64);
+    } catch (const ps::Error&) {  // the large one has it just now
+    }
+  }
+  std::uint64_t refused = 0;
+  const auto end = std::chrono::steady_clock::now() + 300ms;
+  while (std::chrono::steady_clock::now() < end)
+    for (int i = 0; i < 100; ++i) {
+      try {
+        limit.deallocate(limit.allocate(100, 64), 100, 64);
+      } catch (const ps::Error&) {
+        ++refused;
+      }
+    }
+  stop = true;
+  large.join();
+  CHECK(refused == 0);
+  limit.deallocate(held, 100, 64);
+  CHECK(limit.used() == 0);
+}
+
+TEST_CASE("the limit holds under many threads") {
+  ps::LimitResource limit(ps::host_memory(), 10'000);
+  std::atomic<std::size_t> most{0};
+  {
+    std::vector<std::jthread> threads;
+    for (std::uint64_t t = 0; t < 4; ++t)
+      threads.emplace_back([&, t] {
+        for (std::uint64_t i = 0; i < 5000; ++i) {
+          const std::size_t n = 1 + mix(t * 100'000 + i) % 6000;
+          try {
+            void* p = limit.allocate(n, 64);
+            std::size_t seen = most;
+            while (seen < limit.used() && !most.compare_exchange_weak(seen, limit.used())) {
+            }
+            limit.deallocate(p, n, 64);
+          } catch (const ps::Error&) {
+          }
+        }
+      });
+  }
+  CHECK(most <= 10'000);
+  CHECK(limit.used() == 0);
+}
+
+TEST_CASE("statistics count") {
+  ps::StatisticsResource stats(ps::host_memory());
+  void* a = stats.allocate(100, 64);
+  void* b = stats.allocate(50, 64);
+  stats.deallocate(a, 100, 64);
+  void* c = stats.allocate(20, 64);
+  CHECK(stats.allocations() == 3);
+  CHECK(stats.used() == 70);
+  CHECK(stats.peak() == 150);
+  stats.deallocate(b, 50, 64);
+  stats.deallocate(c, 20, 64);
+  CHECK(stats.used() == 0);
+}
+
+TEST_CASE("the n-th allocation fails: once, or from then on") {
+  ps::FailAfterResource once(ps::host_memory(), 2, false);
+  ps::FailAfterResource always(ps::host_memory(), 2, true);
+  const auto works = [](ps::MemoryResource& r) {
+    try {
+      r.deallocate(r.allocate(8, 8), 8, 8);
+      return true;
+    } catch (const ps::Error&) {
+      return false;
+    }
+  };
+  CHECK((works(once) && !works(once) && works(once) && works(once)));
+  CHECK((works(always) && !works(always) && !works(always) && !works(always)));
+}
+
+TEST_CASE("what upstream refuses does not count either") {
+  ps::FailAfterResource failing(ps::host_memory(), 1, true);
+  ps::LimitResource limit(failing, 1000);
+  ps::StatisticsResource stats(limit);
+  CHECK(error_of([&] { (void)stats.allocate(10, 8); }));
+  CHECK(limit.used() == 0);
+  CHECK(stats.used() == 0);
+  CHECK(stats.allocations() == 0);
+}
+
+TEST_CASE("host memory is aligned, and what can't be had is an Error") {
+  for (const std::size_t align : {8u, 64u, 4096u}) {
+    void* p = ps::host_memory().allocate(100, align);
+    CHECK(reinterpret_cast<std::uintptr_t>(p) % align == 0);
+    ps::host_memory().deallocate(p, 100, align);
+  }
+  if (!sanitized())
+    CHECK(error_of([] { (void)ps::host_memory().allocate(std::size_t{1} << 60, 64); })->code() ==
+          ps::Errc::out_of_memory);
+}
+
+TEST_CASE("a loader whose slots can't be allocated throws and leaks nothing") {
+  const ps::Pipeline p = ps::from(Records{.count = 64}) | ps::batch(4);
+  ps::StatisticsResource stats(ps::host_memory());
+  ps::FailAfterResource failing(stats, 1, true);
+  CHECK(error_of([&] { ps::Loader(p, {.threads = 1, .depth = 3, .host_memory = &failing}); })->code() ==
+        ps::Errc::out_of_memory);
+  CHECK(stats.used() == 0);
+}

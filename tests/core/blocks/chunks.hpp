@@ -1,0 +1,92 @@
+// A source of blocks, for tests.
+#pragma once
+
+#include "support/catch.hpp"
+
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <optional>
+
+#include "core/reorder/settled_help.hpp"
+
+namespace help {
+
+// x: u64[4] of record i lies in block i / per_block; every `spanning`-th record has its second half in the next block.
+struct Chunks {
+  struct Shared {
+    std::mutex mutex;
+    std::map<std::uint64_t, std::uint64_t> loads;  ///< how often each block was decoded
+    std::map<std::uint64_t, Fault> faults;         ///< by block
+    std::function<void(std::uint64_t)> before_load;
+    std::atomic<std::uint64_t> at_once{0}, most_at_once{0};
+  };
+  std::uint64_t count = 0, per_block = 8, spanning = 0;
+  bool rows = false;  ///< blocks are rows, and say so
+  std::shared_ptr<Shared> shared = std::make_shared<Shared>();
+
+  std::uint64_t size() const { return count; }
+  ps::Schema schema() const { return {{"x", ps::DType::u64, {4}}}; }
+  std::string name() const { return "chunks"; }
+  std::string key(std::uint64_t i) const { return "row " + std::to_string(i); }
+  std::uint64_t blocks() const { return (count + per_block - 1) / per_block; }
+  // Not all of one size, but where they are rows.
+  std::uint64_t block_bytes(std::uint64_t b) const { return per_block * 32 + (b % 3 == 0 && !rows ? 32 : 0); }
+  std::optional<ps::BlockRows> rows_of(std::uint64_t b) const {
+    if (!rows || (b + 1) * per_block > count) return std::nullopt;
+    return ps::BlockRows{0, b * per_block, per_block};
+  }
+  std::vector<std::uint64_t> block_ends() const {
+    std::vector<std::uint64_t> ends;
+    for (std::uint64_t b = 1; b <= blocks(); ++b) ends.push_back(std::min(count, b * per_block));
+    return ends;
+  }
+  void blocks_of(std::uint64_t i, std::vector<std::uint64_t>& ids) const {
+    ids.push_back(i / per_block);
+    if (spanning != 0 && i % spanning == 0 && i / per_block + 1 < blocks()) ids.push_back(i / per_block + 1);
+  }
+  void load(std::uint64_t b, std::span<std::byte> bytes) const {
+    const std::uint64_t now = ++shared->at_once;
+    for (std::uint64_t seen = shared->most_at_once;
+         seen < now && !shared->most_at_once.compare_exchange_weak(seen, now);) {
+    }
+    {
+      const std::lock_guard lock(shared->mutex);
+      ++shared->loads[b];
+    }
+    if (shared->before_load) shared->before_load(b);
+    --shared->at_once;
+    if (bytes.size() != block_bytes(b)) throw ps::Error(ps::Errc::invalid_argument, "not the block's size");
+    for (std::size_t k = 0; k < bytes.size() / 8; ++k) {
+      const std::uint64_t value = mix(b * 1000 + k);
+      std::memcpy(bytes.data() + 8 * k, &value, 8);
+    }
+    if (const auto fault = shared->faults.find(b); fault != shared->faults.end()) raise(fault->second);
+  }
+  void read(std::uint64_t i, std::span<const std::span<const std::byte>> blocks, ps::SampleBuilder& out) const {
+    const std::size_t at = i % per_block * 32;
+    if (blocks.size() == 1) return out.view(0, blocks[0].data() + at, {4});
+    auto x = out.emplace<std::uint64_t, 1>(0, {4});
+    std::memcpy(x.data(), blocks[0].data() + at, 16);
+    std::memcpy(x.data() + 2, blocks[1].data() + at + 16, 16);
+  }
+  std::uint64_t x_of(std::uint64_t i, std::uint64_t j) const {
+    std::vector<std::uint64_t> ids;
+    blocks_of(i, ids);
+    return mix((j >= 2 ? ids.back() : ids.front()) * 1000 + i % per_block * 4 + j);
+  }
+  std::uint64_t decodes() const {
+    std::uint64_t n = 0;
+    for (const auto& [block, times] : shared->loads) n += times;
+    return n;
+  }
+};
+
+inline void check_values(const Chunks& source, const ps::Batch& b) {
+  const auto x = b.view<std::uint64_t, 2>("x");
+  for (std::int64_t r = 0; r < x.extent(0); ++r)
+    for (std::int64_t j = 0; j < 4; ++j)
+      REQUIRE(x(r, j) == source.x_of(b.indices()[static_cast<std::size_t>(r)], static_cast<std::uint64_t>(j)));
+}
+
+}  // namespace help

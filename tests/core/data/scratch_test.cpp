@@ -1,0 +1,100 @@
+#include "data/scratch.hpp"
+
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <fstream>
+
+#include "core/help.hpp"
+#include "support/catch.hpp"
+
+using namespace help;
+using namespace penstock::detail;
+
+TEST_CASE("scratch is aligned, distinct, and settles into one block") {
+  ScratchArena arena;
+  for (int sample = 0; sample < 5; ++sample) {
+    arena.reset();
+    std::vector<std::pair<std::byte*, std::size_t>> given;
+    for (std::uint64_t i = 0; i < 20; ++i) {
+      const std::size_t n = mix(i) % 100'000;
+      std::byte* p = arena.allocate(n);
+      CHECK(reinterpret_cast<std::uintptr_t>(p) % 64 == 0);
+      std::memset(p, static_cast<int>(i), n);
+      given.emplace_back(p, n);
+    }
+    for (std::size_t i = 0; i < given.size(); ++i)
+      for (std::size_t j = 0; j < given[i].second; j += 997) REQUIRE(static_cast<std::size_t>(given[i].first[j]) == i);
+  }
+  const std::size_t capacity = arena.capacity();
+  arena.reset();
+  CHECK(arena.capacity() == capacity);
+  CHECK(arena.peak() <= capacity);
+}
+
+TEST_CASE("whether a sample fits does not depend on those before it, also where the system refuses one large block") {
+  if (sanitized()) PENSTOCK_SKIP("a sanitizer reserves more address space than the limit this test sets");
+  constexpr std::size_t mib = 1u << 20;
+  std::uint64_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  REQUIRE(pages != 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    // Room for what fits the arena's limit, but not for all of that limit at once.
+    const rlim_t most = pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)) + 460 * mib;
+    const rlimit space{most, most};
+    if (::setrlimit(RLIMIT_AS, &space) != 0) ::_exit(2);
+    try {
+      ScratchArena arena(500 * mib);
+      arena.allocate(250 * mib);
+      arena.reset();
+      arena.allocate(400 * mib);
+    } catch (const ps::Error&) {
+      ::_exit(1);
+    }
+    ::_exit(0);
+  }
+  int status = 0;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  REQUIRE(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 0);
+}
+
+TEST_CASE("scratch that is rewound is used again") {
+  ScratchArena arena;
+  std::byte* a = arena.allocate(100);
+  const auto mark = arena.mark();
+  std::byte* b = arena.allocate(200'000);
+  arena.rewind(mark);
+  CHECK(arena.allocate(100) == a + 128);
+  arena.rewind(mark);
+  CHECK(arena.allocate(200'000) == b);
+  arena.reset();
+  CHECK(arena.allocate(300'000) != nullptr);  // now in one block
+  CHECK(arena.capacity() <= 600'000);
+}
+
+TEST_CASE("scratch has a limit, and survives reaching it") {
+  ScratchArena arena(100'000);
+  CHECK(arena.allocate(90'000) != nullptr);
+  const auto error = error_of([&] { (void)arena.allocate(20'000); });
+  REQUIRE(error);
+  CHECK(error->code() == ps::Errc::out_of_memory);
+  arena.reset();
+  CHECK(arena.allocate(90'000) != nullptr);
+  CHECK(error_of([&] { (void)arena.allocate(~std::size_t{0} - 5); })->code() == ps::Errc::limit_exceeded);
+}
+
+TEST_CASE("whether a sample fits into limited scratch does not depend on those before it") {
+  ScratchArena arena(10 << 20);
+  for (int sample = 0; sample < 20; ++sample) {
+    arena.reset();
+    CHECK(arena.allocate(sample % 2 == 0 ? 6 << 20 : 7 << 20) != nullptr);
+    if (sample % 5 == 0) CHECK(arena.allocate(3 << 20) != nullptr);
+    if (sample % 7 == 0) CHECK(error_of([&] { (void)arena.allocate(8 << 20); })->code() == ps::Errc::out_of_memory);
+  }
+  CHECK(arena.peak() == 10 << 20);
+  CHECK(arena.capacity() <= 10 << 20);
+}

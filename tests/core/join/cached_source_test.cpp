@@ -1,0 +1,59 @@
+// A source with a cache before it, as a runner sees it.
+#include "join/cached_source.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "core/blocks/chunks.hpp"
+#include "core/help.hpp"
+#include "support/catch.hpp"
+
+using namespace help;
+
+TEST_CASE("blocks that were lent for a record that a cache had are not used behind that") {
+  struct Fickle final : ps::detail::CacheModel {
+    struct Reader final : ps::detail::CacheReader {
+      explicit Reader(bool& it) : gives(it) {}
+      bool has(std::uint64_t) override { return true; }
+      bool read(std::uint64_t, ps::SampleBuilder& out) override {
+        if (!gives) return false;
+        for (std::size_t slot = 0; slot < out.schema().size(); ++slot)
+          std::memset(out.emplace(slot, out.schema()[slot].shape).data, 0,
+                      out.schema()[slot].shape.elements() * ps::size_of(out.schema()[slot].dtype));
+        return true;
+      }
+      bool& gives;
+    };
+    bool has(std::uint64_t) const noexcept override { return false; }
+    std::unique_ptr<ps::detail::CacheReader> open_reader() override { return std::make_unique<Reader>(gives); }
+    void offer(std::uint64_t, ps::Sample&) noexcept override {}
+    std::vector<std::string> notes() const override { return {}; }
+    bool gives = true;
+  };
+  const Chunks source{.count = 40, .per_block = 8};
+  const auto store = std::make_shared<Fickle>();
+  const ps::AnySource plain = ps::share(source);
+  const auto cached = ps::detail::make_cached_source(plain.model(), store);
+  const auto reader = cached->open_reader();
+  ps::OwnedSample recalled(source.schema()), made(source.schema());
+  const ps::OwnedSample wanted = ps::read_sample(source, 11);
+  std::vector<std::byte> block(source.block_bytes(1));
+  source.load(1, block);
+  const std::vector<std::span<const std::byte>> lent{block};
+  reader->lend(11, lent, nullptr);
+  ps::SampleBuilder out = recalled.builder();
+  REQUIRE(reader->recall(11, out));
+  std::ranges::fill(block, std::byte{0xee});  // it is another's now
+  store->gives = false;
+  ps::SampleBuilder anew = made.builder();
+  REQUIRE_FALSE(reader->recall(11, anew));
+  reader->read(11, anew);
+  made.keep();
+  for (const ps::Field& field : source.schema()) {
+    const ps::TensorView got = made[field.name], right = wanted[field.name];
+    CHECK(std::memcmp(got.data, right.data, right.bytes()) == 0);
+  }
+}

@@ -1,0 +1,236 @@
+// Epochs as loops see them: which one a range is of, what ends it, and what a state means that is saved on the way.
+#include "support/catch.hpp"
+
+#include <penstock/emulated_gpu.hpp>
+
+#include "core/help.hpp"
+#include "core/reorder/settled_help.hpp"
+
+using namespace help;
+
+namespace {
+
+ps::Pipeline direct() { return ps::from(Records{.count = 22}) | ps::shuffle() | AddDraw{} | ps::batch(4); }
+
+struct Kind {
+  const char* name;
+  ps::Pipeline pipeline;
+};
+std::vector<Kind> kinds() {
+  const ps::Pipeline base = ps::from(Records{.count = 22}) | ps::shuffle() | AddDraw{};
+  return {{"direct", direct()},
+          {"filter", base | even() | ps::batch(3)},
+          {"flat_map", base | Parts{} | ps::batch(5)},
+          {"buckets", base | even() | ps::bucket("y", {.window = 4}) | ps::batch(2)},
+          {"steps", base | ps::batch(4) | ps::shard({.steps_per_epoch = 5})},
+          {"steps of survivors", base | even() | ps::batch(4) | ps::shard({.steps_per_epoch = 5})},
+          {"stream", ps::from(Seeking{}) | ps::batch(3)}};
+}
+
+// What a loop would show next, as far as it is left; at most `most` batches.
+std::vector<Got> rest_of(ps::EpochRange& epoch, std::size_t most = ~std::size_t{0}) {
+  std::vector<Got> out;
+  for (const ps::Batch& batch : epoch) {
+    out.push_back(copy(batch));
+    if (out.size() == most) break;
+  }
+  return out;
+}
+
+void ignore(const ps::EpochRange&) {}
+
+}  // namespace
+
+TEST_CASE("loops over one loader that are nested say so, and end") {
+  const Watchdog dog(30s);
+  for (const Kind& kind : kinds()) {
+    CAPTURE(kind.name);
+    ps::Loader loader(kind.pipeline, {.threads = 2});
+    int outer = 0, inner = 0;
+    const auto error = error_of([&] {
+      for (const ps::Batch& a : loader.epoch()) {
+        CHECK(a.epoch() == 0);
+        ++outer;
+        for (const ps::Batch& b : loader.epoch()) {
+          CHECK(b.epoch() == 1);
+          ++inner;
+        }
+      }
+    });
+    REQUIRE(error);
+    CHECK(error->code() == ps::Errc::invalid_argument);
+    CHECK(error->cause().find("batches of epoch 0") != std::string::npos);
+    CHECK(error->cause().find("a loader of its own") != std::string::npos);
+    CHECK(outer == 1);
+    CHECK(inner > 1);
+    // The loader itself is where it was.
+    CHECK(loader.epoch().number() == 2);
+  }
+}
+
+TEST_CASE("a range whose epoch is no more the loader's throws, from wherever the other one came") {
+  const Watchdog dog(30s);
+  ps::Loader loader(direct(), {.threads = 2});
+  ps::EpochRange first = loader.epoch();
+  CHECK(rest_of(first, 2).size() == 2);
+  const ps::State state = loader.state();
+  ps::EpochRange second = loader.epoch();
+  const auto stale = [](ps::EpochRange& range) {
+    const auto error = error_of([&] { (void)range.begin(); });
+    return error && error->code() == ps::Errc::invalid_argument;
+  };
+  CHECK(stale(first));
+  CHECK(rest_of(second, 2).size() == 2);
+  loader.resume(state);
+  CHECK(stale(second));
+  CHECK(stale(first));
+  ps::EpochRange third = loader.epoch();
+  CHECK(third.number() == 0);
+  auto at = third.begin();
+  CHECK((*at).number() == 2);
+  for (int i = 0; i < 4; ++i) CHECK(loader.next().has_value() == (i < 3));  // to the end
+  (void)loader.next();                                                      // of the next epoch
+  const auto error = error_of([&] { ++at; });
+  REQUIRE(error);
+  CHECK(error->cause().find("epoch 0") != std::string::npos);
+  CHECK(error->cause().find("epoch 1") != std::string::npos);
+}
+
+TEST_CASE("a range ends with its epoch, whoever ended it") {
+  const Watchdog dog(30s);
+  for (const Kind& kind : kinds()) {
+    CAPTURE(kind.name);
+    ps::Loader loader(kind.pipeline, {.threads = 2});
+    int shown = 0;
+    for (const ps::Batch& batch : loader.epoch()) {
+      (void)batch;
+      if (++shown == 2) loader.end_epoch();
+    }
+    CHECK(shown == 2);
+    shown = 0;
+    for (const ps::Batch& batch : loader.epoch()) {
+      CHECK(batch.epoch() == 1);
+      ++shown;
+      while (loader.next()) {
+      }
+    }
+    CHECK(shown == 1);
+    ps::EpochRange epoch = loader.epoch();
+    CHECK(epoch.number() == 2);
+    CHECK(rest_of(epoch, 1).size() == 1);
+    loader.stop();
+    CHECK(rest_of(epoch).empty());
+    CHECK(rest_of(epoch).empty());
+  }
+}
+
+TEST_CASE("a range over an epoch that an error ended is at its end") {
+  const Watchdog dog(30s);
+  Records source{.count = 12};
+  source.shared->faults[5] = Fault::corrupt;
+  ps::Loader loader(ps::from(source) | ps::batch(2), {.threads = 1});
+  ps::EpochRange epoch = loader.epoch();
+  CHECK(error_of([&] { (void)rest_of(epoch); })->index() == 5u);
+  CHECK(rest_of(epoch).empty());
+  CHECK(loader.state().number == 2);  // that which failed
+  loader.end_epoch();
+  CHECK(loader.state().epoch == 1);
+  CHECK(loader.state().number == 0);
+}
+
+TEST_CASE("a loop that is left goes on where it was, by the same range or by next()") {
+  const Watchdog dog(30s);
+  for (const Kind& kind : kinds()) {
+    CAPTURE(kind.name);
+    ps::Loader whole(kind.pipeline, {.threads = 1}), loader(kind.pipeline, {.threads = 2});
+    for (std::uint64_t number = 0; number < 3; ++number) {
+      const std::vector<Got> expected = collect(whole);
+      REQUIRE(expected.size() > 3);
+      ps::EpochRange epoch = loader.epoch();
+      CHECK(epoch.number() == number);
+      CHECK(rest_of(epoch, 2) == std::vector(expected.begin(), expected.begin() + 2));
+      const auto one = loader.next();
+      REQUIRE(one);
+      CHECK(copy(*one) == expected[2]);
+      CHECK(rest_of(epoch) == std::vector(expected.begin() + 3, expected.end()));
+      CHECK(rest_of(epoch).empty());
+    }
+  }
+}
+
+TEST_CASE("a state saved after a break brings back what the loop would have shown next") {
+  const Watchdog dog(60s);
+  for (const bool on_device : {false, true})
+    for (const Kind& kind : kinds()) {
+      CAPTURE(kind.name, on_device);
+      const ps::EmulatedGpu gpu;
+      const auto options = [&](unsigned threads) {
+        ps::LoaderOptions o{.threads = threads};
+        if (on_device) o.device = gpu.device();
+        return o;
+      };
+      const std::size_t all = collect(kind.pipeline, {.threads = 1}).size();
+      for (std::size_t left_at = 1; left_at < all; ++left_at) {
+        ps::Loader loader(kind.pipeline, options(2));
+        ps::EpochRange epoch = loader.epoch();
+        (void)rest_of(epoch, left_at);
+        const ps::State state = loader.state();
+        ps::Loader other(kind.pipeline, options(1));
+        other.resume(state);
+        CHECK(other.epoch_number() == 0);
+        ps::EpochRange same = other.epoch();
+        CHECK(same.number() == 0);
+        CHECK(rest_of(same) == rest_of(epoch));
+        // And behind it both are in the same epoch.
+        ps::EpochRange next = loader.epoch(), next_of_other = other.epoch();
+        CHECK(next.number() == 1);
+        CHECK(next_of_other.number() == 1);
+        CHECK(rest_of(next_of_other, 2) == rest_of(next, 2));
+      }
+    }
+}
+
+TEST_CASE("an epoch that is ended early leaves a state that begins the next one") {
+  const Watchdog dog(60s);
+  for (const Kind& kind : kinds()) {
+    CAPTURE(kind.name);
+    for (const bool resumed : {false, true}) {
+      ps::Loader loader(kind.pipeline, {.threads = 2}), other(kind.pipeline, {.threads = 1});
+      ps::EpochRange epoch = loader.epoch();
+      (void)rest_of(epoch, 2);
+      if (resumed) {  // what a state brought back can be ended as well
+        const ps::State inside = loader.state();
+        ignore(loader.epoch());
+        loader.resume(inside);
+      }
+      CHECK(loader.epoch_number() == 0);
+      loader.end_epoch();
+      CHECK(loader.epoch_number() == 1);
+      loader.end_epoch();  // none is begun
+      CHECK(loader.epoch_number() == 1);
+      const ps::State state = loader.state();
+      CHECK(state.epoch == 1);
+      CHECK(state.number == 0);
+      CHECK(state.step == 2);
+      other.resume(state);
+      other.end_epoch();  // nothing of it was delivered
+      ps::EpochRange here = loader.epoch(), there = other.epoch();
+      CHECK(here.number() == 1);
+      CHECK(there.number() == 1);
+      CHECK(rest_of(here) == rest_of(there));
+    }
+  }
+}
+
+TEST_CASE("an epoch that begins gives up what the one before it had, also for states") {
+  const Watchdog dog(30s);
+  ps::Loader loader(direct(), {.threads = 2});
+  CHECK(loader.epoch().number() == 0);
+  CHECK(loader.state().epoch == 0);
+  ps::EpochRange epoch = loader.epoch();  // the first had shown nothing
+  CHECK(epoch.number() == 1);
+  CHECK(loader.state().epoch == 1);
+  CHECK(loader.epoch_number() == 1);
+  CHECK(rest_of(epoch).size() == 6);
+  CHECK(loader.epoch().number() == 2);
+}

@@ -1,0 +1,299 @@
+// One sample through its stages, and what the policy makes of it.
+#include <algorithm>
+#include <cstring>
+#include <optional>
+#include <utility>
+
+#include "core/model/model_parts.hpp"
+
+namespace model {
+
+namespace {
+
+// -- samples --
+
+struct Value {
+  std::string name;
+  std::vector<u64> shape;
+  std::vector<double> f;  // elements, where the field is f64
+  std::vector<u64> n;     // elements otherwise, and how many bytes each has
+  unsigned bytes = 4;
+};
+using Sample = std::vector<Value>;
+
+Value& at(Sample& sample, const std::string& name) { return *std::ranges::find(sample, name, &Value::name); }
+void put(Sample& sample, Value value) {
+  const auto old = std::ranges::find(sample, value.name, &Value::name);
+  if (old != sample.end())
+    *old = std::move(value);
+  else
+    sample.push_back(std::move(value));
+}
+
+// What a filter throws for a sample that it leaves behind.
+struct Gone {};
+
+}  // namespace
+
+Failure failure(Fault fault, std::string stage, u64 index) {
+  static const char* const codes[] = {"corrupt", "io", "user", "user", "invalid_argument"};
+  static const char* const causes[] = {"planted damage", "planted read error", "planted exception",
+                                       "an exception that is no std::exception", "planted mistake"};
+  const auto i = static_cast<std::size_t>(fault);
+  return {codes[i], std::move(stage), causes[i], index, fault == Fault::fatal};
+}
+
+namespace {
+
+void image(const Stage& s, Value& v, Draws draws, u64 index) {
+  const u64 h = v.shape[0], w = v.shape[1];
+  const auto rebuild = [&](u64 height, u64 width, auto from) {  // from(y, x) names the old pixel
+    std::vector<u64> out;
+    for (u64 y = 0; y < height; ++y)
+      for (u64 x = 0; x < width; ++x) {
+        const auto [oy, ox] = from(y, x);
+        for (u64 c = 0; c < 3; ++c) out.push_back(v.n[(oy * w + ox) * 3 + c]);
+      }
+    v.n = out;
+    v.shape = {height, width, 3};
+  };
+  using At = std::pair<u64, u64>;
+  if (s.kind == Kind::crop) {
+    if (h < s.n || w < s.m) throw Failure{"unsupported", "random_crop(img)", "the image is too small", index, false};
+    const u64 top = draws.below(h - s.n + 1), left = draws.below(w - s.m + 1);
+    rebuild(s.n, s.m, [&](u64 y, u64 x) { return At{top + y, left + x}; });
+  } else if (s.kind == Kind::flip) {
+    if (draws.uniform() < 0.5) rebuild(h, w, [&](u64 y, u64 x) { return At{y, w - 1 - x}; });
+  } else {
+    const u64 quarters = draws.below(4);
+    if (quarters == 1) rebuild(w, h, [&](u64 y, u64 x) { return At{x, w - 1 - y}; });
+    if (quarters == 2) rebuild(h, w, [&](u64 y, u64 x) { return At{h - 1 - y, w - 1 - x}; });
+    if (quarters == 3) rebuild(w, h, [&](u64 y, u64 x) { return At{h - 1 - x, y}; });
+  }
+}
+
+void apply(const Spec& spec, const Keyed& keyed, Sample& sample, const Place& place, u64 index) {
+  const Stage& s = *keyed.stage;
+  const std::string label = s.field.empty() || s.kind == Kind::whole ? s.name : s.name + "(" + s.field + ")";
+  if (const auto fault = s.faults.find(index); fault != s.faults.end()) throw failure(fault->second, label, index);
+  Draws draws(spec.seed, keyed.key, place);
+  switch (s.kind) {
+    case Kind::in_place:
+      for (u64& v : at(sample, s.field).n)
+        v = s.field == "a" ? static_cast<std::uint32_t>(v * 3 + 1 + draws.below(1000)) : v + draws.below(77);
+      break;
+    case Kind::new_field: {
+      Value out = at(sample, s.field);
+      out.name = s.out;
+      for (const u64 v : out.n) out.f.push_back(static_cast<double>(v) * 0.5 + draws.uniform());
+      out.n.clear();
+      put(sample, out);
+      break;
+    }
+    case Kind::whole: {
+      Value& a = at(sample, "a");
+      const std::vector<u64> old = a.n;
+      if (s.m != 0) a.shape = {s.m};
+      a.n.assign(a.shape[0], 0);
+      for (u64 i = 0; i < a.n.size(); ++i) a.n[i] = old[old.size() - 1 - i % old.size()] ^ draws.word();
+      if (s.m != 0) put(sample, {s.out, {2}, {}, {draws.word(), index & 0xffffffff}, 4});
+      if (s.drops) std::erase_if(sample, [](const Value& v) { return v.name == "b"; });
+      break;
+    }
+    case Kind::vary: {
+      const u64 n = draws.below(s.n + 1), inner = std::max<u64>(s.m, 1);
+      Value out{s.out, {n}, {}, {}, 4};
+      if (s.m != 0) out.shape.push_back(s.m);
+      for (u64 i = 0; i < n * inner; ++i) out.n.push_back(draws.word());
+      put(sample, out);
+      break;
+    }
+    case Kind::filter:
+      if (draws.below(100) >= s.n) throw Gone{};
+      break;
+    case Kind::filter_field:
+      if (at(sample, s.field).n[0] % 100 >= s.n) throw Gone{};
+      break;
+    case Kind::select_fields: {
+      Sample kept;
+      for (const std::string& name : s.names) kept.push_back(at(sample, name));
+      sample = std::move(kept);
+      break;
+    }
+    default:
+      if (s.kind >= Kind::crop && s.kind <= Kind::turn) image(s, at(sample, "img"), draws, index);
+  }
+}
+
+Sample read(const Spec& spec, u64 index) {
+  if (const auto fault = spec.faults.find(index); fault != spec.faults.end())
+    throw failure(fault->second, "read", index);
+  Sample sample(3);
+  sample[0] = {"a", {spec.width}, {}, {}, 4};
+  for (u64 j = 0; j < spec.width; ++j) sample[0].n.push_back(a_of(index, j));
+  sample[1] = {"b", {}, {}, {index * 5}, 8};
+  sample[2] = {"img", {height_of(index), width_of(index), 3}, {}, {}, 1};
+  for (u64 k = 0; k < height_of(index) * width_of(index) * 3; ++k) sample[2].n.push_back(pixel_of(index, k));
+  return sample;
+}
+
+// -- flat_map: a parent, and its children --
+
+std::size_t children_begin(const std::vector<Keyed>& stages) {
+  const auto at = std::ranges::find_if(stages, [](const Keyed& k) { return k.stage->kind == Kind::flat_map; });
+  return static_cast<std::size_t>(at - stages.begin());
+}
+
+u64 count_children(const Spec& spec, const Keyed& keyed, const Place& place, u64 index) {
+  const Stage& s = *keyed.stage;
+  const auto fault = s.faults.find(index);
+  if (fault != s.faults.end() && index % 2 == 0) throw failure(fault->second, s.name, index);
+  return Draws(spec.seed, hash(keyed.key, 0x636f756e74), place).below(s.n + 1);
+}
+
+Sample child_of(const Spec& spec, const Keyed& keyed, Sample sample, const Place& place, u64 number, u64 index) {
+  const Stage& s = *keyed.stage;
+  const auto fault = s.faults.find(index);
+  if (fault != s.faults.end() && index % 2 == 1 && number % 2 == 1) throw failure(fault->second, s.name, index);
+  Draws draws(spec.seed, keyed.key, place);
+  Value& a = at(sample, "a");
+  const std::vector<u64> old = a.n;
+  if (s.m != 0) {
+    a.shape = {s.m};
+    a.n.assign(s.m, 0);
+    for (u64 i = 0; i < s.m; ++i) a.n[i] = static_cast<std::uint32_t>((old[i % old.size()] ^ draws.word()) + number);
+    put(sample, {s.out, {2}, {}, {draws.word(), number}, 4});
+  } else {
+    for (u64& v : a.n) v = static_cast<std::uint32_t>(v + number);
+  }
+  return sample;
+}
+
+Row bytes_of(const Spec& spec, const Sample& sample, u64 index) {
+  Row row;
+  for (const Value& v : sample) {
+    std::vector<std::uint8_t> bytes(v.f.size() * 8);
+    if (!v.f.empty()) std::memcpy(bytes.data(), v.f.data(), bytes.size());
+    for (const u64 n : v.n)
+      for (unsigned b = 0; b < v.bytes; ++b) bytes.push_back(static_cast<std::uint8_t>(n >> (8 * b)));
+    row.push_back({v.name, std::move(bytes), v.shape, v.f.empty() ? v.bytes : 8});
+  }
+  check_row(spec, row, index);
+  return row;
+}
+
+// Tries `make(place, index)` as the policy wants it. False: the item says what became of it instead.
+bool attempt(const Spec& spec, Place& place, u64& index, const std::vector<u64>& positions, Item& item, auto make) {
+  for (;;) {
+    try {
+      make(place, index);
+      item.index = index;
+      return true;
+    } catch (const Gone&) {
+      item.kept = false;
+      item.index = index;
+      return false;
+    } catch (const Failure& f) {
+      item.index = index;
+      if (spec.policy == Policy::fail || f.fatal) {
+        item.fatal = {f};
+        return false;
+      }
+      const bool first = item.bad.empty();
+      if (spec.policy != Policy::replace) {
+        item.bad = {f};
+        item.masked = item.kept = spec.policy == Policy::mask;
+        return false;
+      }
+      if (place.attempt == 8) {
+        Failure wanted = first ? f : item.bad.front();
+        wanted.cause += " (so did its stand-ins)";
+        item.fatal = {wanted};
+        return false;
+      }
+      if (first) item.bad = {f};
+    }
+    ++place.attempt;
+    index = positions[Draws(spec.seed, 0x7265706c616365, place).below(positions.size())];
+  }
+}
+
+}  // namespace
+
+std::vector<Item> items(const Spec& spec, const std::vector<Keyed>& stages, Place place, u64 index,
+                        const std::vector<u64>& positions) {
+  const std::size_t split = children_begin(stages);
+  const bool has_children = split != stages.size();
+  Sample parent;
+  u64 count = 1;
+  Item of_parent;
+  const auto make_parent = [&](const Place& at, u64 of) {
+    parent = read(spec, of);
+    for (std::size_t i = 0; i < split; ++i) apply(spec, stages[i], parent, at, of);
+    if (has_children) count = count_children(spec, stages[split], at, of);
+    if (!has_children) of_parent.row = bytes_of(spec, parent, of);
+  };
+  if (!attempt(spec, place, index, positions, of_parent, make_parent)) return {of_parent};
+  if (!has_children) return {of_parent};
+  if (count == 0) {
+    of_parent.kept = false;
+    return {of_parent};
+  }
+  std::vector<Item> out;
+  const std::uint32_t base = place.attempt;
+  const Sample shared = parent;
+  const u64 children = count;
+  for (std::uint32_t c = 0; c < children; ++c) {
+    Item item;
+    if (c == 0) item.bad = of_parent.bad;
+    Place at = place;
+    at.child = c;
+    u64 of = index;
+    const auto make_child = [&](const Place& where, u64 which) {
+      Sample sample = shared;
+      u64 number = c;
+      if (where.attempt != base) {  // of another record, for this child alone
+        make_parent(where, which);
+        if (count == 0) throw Gone{};
+        sample = parent;
+        number = c % count;
+      }
+      sample = child_of(spec, stages[split], std::move(sample), where, number, which);
+      for (std::size_t i = split + 1; i < stages.size(); ++i) apply(spec, stages[i], sample, where, which);
+      item.row = bytes_of(spec, sample, which);
+    };
+    attempt(spec, at, of, positions, item, make_child);
+    out.push_back(std::move(item));
+  }
+  return out;
+}
+
+// The sizes of a row's fields don't depend on the record: those of any record that no stage finds too small, all zeros.
+Row zero_row(Spec spec) {
+  spec.faults.clear();
+  spec.policy = Policy::fail;
+  const auto collates = std::exchange(spec.collates, {});
+  spec.most_tokens = spec.most_bytes = 0;
+  const bool cropped = std::ranges::any_of(spec.stages, [](const Stage& s) { return s.kind == Kind::crop; });
+  for (Stage& s : spec.stages) {
+    s.faults.clear();
+    if (s.kind == Kind::filter || s.kind == Kind::filter_field) s.n = 100;
+    if (s.kind == Kind::flat_map) s.n = 1;
+  }
+  const auto stages = keyed(spec);
+  for (u64 i = 0; i < 10'000; ++i)
+    for (Item& item : items(spec, stages, {0, i, 0, 0}, i, {i})) {
+      if (!item.kept || !item.fatal.empty()) continue;
+      for (Cell& cell : item.row) {
+        std::ranges::fill(cell.bytes, std::uint8_t{0});
+        if (!collates.contains(cell.name)) continue;
+        cell.bytes.clear();
+        cell.shape[0] = 0;
+        if (cell.name == "img" && !cropped) cell.shape[1] = 0;
+      }
+      return item.row;
+    }
+  return {};
+}
+
+}  // namespace model

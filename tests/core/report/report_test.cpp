@@ -1,0 +1,400 @@
+#include "support/catch.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include "core/help.hpp"
+#include "report/verdict.hpp"
+
+using namespace help;
+using penstock::detail::judge;
+
+namespace {
+
+// A run of 2 threads on 2 cores that reaches 95 % of what the CPU can do, the caller waiting for it.
+ps::Report busy() {
+  ps::Report r;
+  r.batches = 100;
+  r.samples = 6400;
+  r.seconds = 10;
+  r.samples_per_s = 950;
+  r.limit_samples_per_s = 1000;
+  r.threads = r.threads_seen = r.cores = 2;
+  r.consumer_wait_share = 0.9;
+  r.runner_idle_share = 0.02;
+  r.runner_wait_share = 0.05;
+  r.stages = {{"read", 6400, 0, 100, 60, 0.05}, {"decode_jpeg(image)", 6400, 0, 1900, 40, 0.95}};
+  return r;
+}
+
+}  // namespace
+
+TEST_CASE("a run whose threads are busy is bound by the CPU, and the costliest stage is named") {
+  ps::Report r = busy();
+  judge(r);
+  CHECK(r.bound == ps::Bound::cpu);
+  CHECK(r.verdict.find("decode_jpeg(image)") != std::string::npos);
+  CHECK(r.verdict.find("95 %") != std::string::npos);
+  CHECK(r.notes.empty());
+  ps::Report more = busy();
+  more.cores = 8;
+  judge(more);
+  CHECK(more.verdict.find("Another thread would add about 500") != std::string::npos);
+}
+
+TEST_CASE("a caller that hardly waits bounds the run") {
+  ps::Report r = busy();
+  r.consumer_wait_share = 0.01;
+  r.runner_idle_share = 0.7;
+  r.samples_per_s = 300;
+  judge(r);
+  CHECK(r.bound == ps::Bound::consumer);
+  CHECK(r.verdict.find("1000") != std::string::npos);
+}
+
+TEST_CASE("runners that wait without computing are bound by what they wait for, however many they are") {
+  for (const unsigned threads : {2u, 16u}) {
+    ps::Report r = busy();
+    r.threads = r.threads_seen = threads;
+    r.samples_per_s = 300;
+    r.runner_wait_share = 0.7;
+    judge(r);
+    CHECK(r.bound == ps::Bound::storage);
+    CHECK(r.verdict.find("70 %") != std::string::npos);
+    r.stages[1].wait_us_per_sample = 4000;
+    judge(r);
+    CHECK(r.bound == ps::Bound::waiting);
+    CHECK(r.verdict.find("decode_jpeg(image)") != std::string::npos);
+  }
+}
+
+TEST_CASE("more threads than cores, and those used up, are bound by cores") {
+  ps::Report r = busy();
+  r.threads = r.threads_seen = 8;
+  r.runner_wait_share = 0.7;
+  judge(r);
+  CHECK(r.bound == ps::Bound::cores);
+  CHECK(r.verdict.find("8 threads share 2 cores") != std::string::npos);
+}
+
+namespace {
+
+// One thread of a machine of two cores, beside two busy loops: they had two thirds of the cores.
+ps::Report crowded() {
+  ps::Report r = busy();
+  r.threads = r.threads_seen = 1;
+  r.samples_per_s = 350;
+  r.runner_delay_share = 0.65;
+  r.caller_delay_share = 0.02;
+  r.own_core_share = 0.18;
+  r.other_core_share = 0.82;
+  return r;
+}
+bool names_others(const ps::Report& r) { return r.verdict.find("ther processes") != std::string::npos; }
+bool promises(const ps::Report& r) { return r.verdict.find("would add") != std::string::npos; }
+
+}  // namespace
+
+TEST_CASE("cores that other processes had are named with their share, and no thread is promised") {
+  ps::Report r = crowded();
+  judge(r);
+  CAPTURE(r.verdict);
+  CHECK(r.bound == ps::Bound::other_processes);
+  CHECK(r.verdict.find("Other processes bound the run") == 0);
+  CHECK(r.verdict.find("had 82 % of the 2 cores") != std::string::npos);
+  CHECK(r.verdict.find("runners waited 65 % of their time") != std::string::npos);
+  CHECK(r.verdict.find("35 % of what 1 thread can do") != std::string::npos);
+  CHECK_FALSE(promises(r));
+  CHECK(nlohmann::json::parse(r.json())["bound"] == "other_processes");
+}
+
+TEST_CASE("a run that nobody holds up names no other process") {
+  // What is there, runners that wait a little, and others that have cores nobody wanted.
+  for (const double delay : {0.0, 0.05, 0.3})
+    for (const double others : {0.0, 0.04, 0.09}) {
+      ps::Report r = busy();
+      r.runner_delay_share = r.caller_delay_share = delay;
+      r.own_core_share = 0.9;
+      r.other_core_share = others;
+      judge(r);
+      CHECK_FALSE(names_others(r));
+    }
+  ps::Report r = busy();
+  r.threads = r.threads_seen = 1;
+  r.cores = 4;
+  r.runner_delay_share = 0.01;
+  r.own_core_share = 0.25;
+  r.other_core_share = 0.25;
+  judge(r);
+  CHECK(r.bound == ps::Bound::cpu);
+  CHECK_FALSE(names_others(r));
+  CHECK(promises(r));
+}
+
+TEST_CASE("runners that wait for cores of this process's own threads are not told of others") {
+  ps::Report r = busy();
+  r.runner_delay_share = 0.4;
+  r.own_core_share = 0.97;
+  r.other_core_share = 0.03;
+  judge(r);
+  CHECK(r.bound == ps::Bound::cpu);
+  CHECK_FALSE(names_others(r));
+  CHECK(r.verdict.find("Runners waited 40 % of the time for a core, which other threads of this process had") !=
+        std::string::npos);
+  // More of them than cores: that is said already.
+  r.threads = r.threads_seen = 8;
+  r.runner_delay_share = 0.75;
+  judge(r);
+  CHECK(r.bound == ps::Bound::cores);
+  CHECK_FALSE(names_others(r));
+  CHECK(r.verdict.find("8 threads share 2 cores") != std::string::npos);
+  // Of those a tenth was another process's, which is no more than a word.
+  r.own_core_share = 0.89;
+  r.other_core_share = 0.11;
+  judge(r);
+  CHECK(r.bound == ps::Bound::cores);
+  CHECK(r.verdict.find("other processes had 11 % of the 2 cores") != std::string::npos);
+}
+
+TEST_CASE("where only the waiting is known, only that is said") {
+  ps::Report r = crowded();
+  r.own_core_share.reset();
+  r.other_core_share.reset();
+  judge(r);
+  CHECK(r.bound == ps::Bound::cpu);
+  CHECK(r.verdict.find("Runners waited 65 % of the time for a core.") != std::string::npos);
+  CHECK_FALSE(names_others(r));
+  CHECK_FALSE(promises(r));
+  // Neither this process nor others had them: a quota, perhaps.
+  r.own_core_share = 0.3;
+  r.other_core_share = 0.05;
+  judge(r);
+  CHECK(r.verdict.find("Runners waited 65 % of the time for a core.") != std::string::npos);
+  CHECK_FALSE(names_others(r));
+  // Nothing is known of delays: nothing is made of what others had.
+  r = crowded();
+  r.runner_delay_share.reset();
+  r.caller_delay_share.reset();
+  judge(r);
+  CHECK_FALSE(names_others(r));
+  CHECK_FALSE(promises(r));
+  CHECK(r.verdict.find("No core is free for another thread") != std::string::npos);
+  CHECK(nlohmann::json::parse(r.json())["runner_delay_share"].is_null());
+}
+
+TEST_CASE("another thread is promised where a core is free for it, and only there") {
+  ps::Report r = busy();
+  r.threads = r.threads_seen = 1;
+  r.runner_delay_share = 0.02;
+  r.own_core_share = 0.5;
+  r.other_core_share = 0.02;
+  judge(r);
+  CHECK(r.verdict.find("Another thread would add about 1000 samples/s.") != std::string::npos);
+  r.other_core_share = 0.3;
+  judge(r);
+  CHECK_FALSE(promises(r));
+  // A caller that computes has it.
+  r.other_core_share = 0.02;
+  r.own_core_share = 0.95;
+  judge(r);
+  CHECK_FALSE(promises(r));
+  r.own_core_share.reset();
+  r.other_core_share.reset();
+  judge(r);
+  CHECK(r.verdict.find("where a core is free for it") != std::string::npos);
+  // Of a quota of 1.2 cores little is left.
+  r.core_quota = 1.2;
+  r.own_core_share = 0.85;
+  judge(r);
+  CHECK_FALSE(promises(r));
+  r.core_quota = 3;
+  r.cores = 3;
+  r.own_core_share = 0.34;
+  judge(r);
+  CHECK(promises(r));
+}
+
+TEST_CASE("a caller or a disk that bounds the run does so also beside other processes, which are named") {
+  ps::Report r = crowded();
+  r.consumer_wait_share = 0.01;
+  r.caller_delay_share = 0.4;
+  judge(r);
+  CHECK(r.bound == ps::Bound::consumer);
+  CHECK(r.verdict.find("It waited 40 % of the time for a core; other processes had 82 % of the 2 cores.") !=
+        std::string::npos);
+  r.caller_delay_share = 0.01;
+  judge(r);
+  CHECK(r.verdict.find("Runners waited 65 % of the time for a core; other processes had 82 %") != std::string::npos);
+  r = crowded();
+  r.runner_wait_share = 0.7;
+  r.runner_delay_share = 0.2;
+  judge(r);
+  CHECK(r.bound == ps::Bound::storage);
+  CHECK(r.verdict.find("They waited 20 % of the time for a core; other processes had 82 %") != std::string::npos);
+}
+
+TEST_CASE("what is faster than the estimated limit reaches all of it") {
+  ps::Report r = busy();
+  r.samples_per_s = 1080;
+  judge(r);
+  CHECK(r.bound == ps::Bound::cpu);
+  CHECK(r.verdict.find("all of what 2 threads can do") != std::string::npos);
+}
+
+TEST_CASE("few batches allow no verdict, and missing runners are noted") {
+  ps::Report r = busy();
+  r.batches = 3;
+  judge(r);
+  CHECK(r.bound == ps::Bound::unknown);
+  CHECK_FALSE(r.verdict.empty());
+  ps::Report missing = busy();
+  missing.threads_seen = 1;
+  judge(missing);
+  REQUIRE(missing.notes.size() == 1);
+  CHECK(missing.notes[0].find("1 of 2") != std::string::npos);
+}
+
+TEST_CASE("a report's JSON parses and holds every field") {
+  ps::Report r = busy();
+  r.bytes = 1;
+  r.copied_bytes = 2;
+  r.errors = 3;
+  r.first_batch_s = 0.25;
+  r.cpu_s_per_1000 = 2.0;
+  r.next_p50_s = 0.001;
+  r.next_p99_s = 1e-9;
+  r.slot_allocations = 4;
+  r.memory = {{"batches", 4, 1000}};
+  r.notes = {"a \"quoted\" \\ note\nwith\tcontrol \x01 characters", "Zürich €, 𝄞",
+             "\xff\xc0\xaf\xed\xa0\x80\xf5\xe2\x82 half"};
+  r.limit_chains = 77;
+  r.runner_wait_share = 0.125;
+  r.runner_delay_share = 0.0625;
+  r.caller_delay_share = 0.5;
+  r.own_core_share = 0.75;
+  r.other_core_share = 0.03125;
+  r.core_quota = 1.5;
+  r.device = "host";
+  judge(r);
+  const auto j = nlohmann::json::parse(r.json());
+  CHECK(j["bound"] == "cpu");
+  CHECK(j["verdict"] == r.verdict);
+  CHECK(j["batches"] == 100);
+  CHECK(j["samples"] == 6400);
+  CHECK(j["bytes"] == 1);
+  CHECK(j["copied_bytes"] == 2);
+  CHECK(j["errors"] == 3);
+  CHECK(j["seconds"] == 10);
+  CHECK(j["first_batch_s"] == 0.25);
+  CHECK(j["samples_per_s"] == 950);
+  CHECK(j["limit_samples_per_s"] == 1000);
+  CHECK(j["cpu_s_per_1000"] == 2.0);
+  CHECK(j["threads"] == 2);
+  CHECK(j["threads_seen"] == 2);
+  CHECK(j["next_p50_s"] == 0.001);
+  CHECK(j["next_p99_s"] == 1e-9);
+  CHECK(j["consumer_wait_share"] == 0.9);
+  CHECK(j["runner_idle_share"] == 0.02);
+  CHECK(j["slot_allocations"] == 4);
+  CHECK(j["stages"][1]["name"] == "decode_jpeg(image)");
+  CHECK(j["stages"][1]["share"] == 0.95);
+  CHECK(j["memory"][0]["bytes_each"] == 1000);
+  CHECK(j["notes"][0] == r.notes[0]);
+  CHECK(j["notes"][1] == r.notes[1]);
+  std::string bad;
+  for (int i = 0; i < 9; ++i) bad += "\xef\xbf\xbd";
+  CHECK(j["notes"][2] == bad + " half");
+  CHECK(j["limit_chains"] == 77);
+  CHECK(j["runner_wait_share"] == 0.125);
+  CHECK(j["runner_delay_share"] == 0.0625);
+  CHECK(j["caller_delay_share"] == 0.5);
+  CHECK(j["own_core_share"] == 0.75);
+  CHECK(j["other_core_share"] == 0.03125);
+  CHECK(j["core_quota"] == 1.5);
+  CHECK(r.text().find("cores: this process had 75 % of the time of 2, others 3 %, runners waited 6 % of their time for "
+                      "one, the caller 50 %") != std::string::npos);
+  CHECK(j["device"] == "host");
+  CHECK(j["cores"] == 2);
+  CHECK(j["stages"][1]["wait_us_per_sample"] == 40);
+  ps::Report odd;
+  odd.samples_per_s = std::nan("");
+  odd.limit_samples_per_s = INFINITY;
+  CHECK(nlohmann::json::accept(odd.json()));
+}
+
+TEST_CASE("a report of a real run adds up") {
+  const ps::Pipeline p = ps::from(Records{.count = 1000}) | ps::shuffle() | AddDraw{} | ps::batch(64);
+  ps::Loader loader(p, {.threads = 2, .depth = 4});
+  CHECK(loader.report().batches == 0);
+  CHECK(nlohmann::json::accept(loader.report().json()));
+  const auto got = collect(loader, 3);
+  const ps::Report r = loader.report();
+  CHECK(r.batches == 48);
+  CHECK(r.samples == 3000);
+  CHECK(r.bytes == 3000 * (4 * 4 + 8));
+  CHECK(r.copied_bytes == 0);
+  CHECK(r.errors == 0);
+  CHECK(r.slot_allocations == 1);
+  CHECK(r.threads == 2);
+  CHECK(r.seconds > 0);
+  CHECK(r.first_batch_s > 0);
+  CHECK(r.first_batch_s <= r.seconds);
+  CHECK(r.samples_per_s == Approx(3000 / r.seconds));
+  CHECK(r.next_p50_s <= r.next_p99_s);
+  CHECK(r.consumer_wait_share >= 0);
+  CHECK(r.consumer_wait_share <= 1.0001);
+  REQUIRE(r.stages.size() == 2);
+  CHECK(r.stages[0].name == "read");
+  CHECK(r.stages[1].name == "add_draw");
+  CHECK(r.stages[0].share + r.stages[1].share == Approx(1).epsilon(1e-6));
+  CHECK(r.limit_samples_per_s > 0);
+  CHECK(r.text().find("add_draw") != std::string::npos);
+  CHECK(r.text().find(r.verdict) == 0);
+}
+
+TEST_CASE("a slow caller and a slow transform are told apart") {
+  const Watchdog dog(60s);
+  const ps::Pipeline fast = ps::from(Records{.count = 400}) | ps::batch(4);
+  ps::Loader idle(fast, {.threads = 1});
+  for (ps::Batch& b : idle.epoch()) {
+    (void)b;
+    std::this_thread::sleep_for(2ms);
+  }
+  CHECK(idle.report().bound == ps::Bound::consumer);
+  const ps::Pipeline waits = ps::from(Records{.count = 400}) |
+                             ps::map([](ps::Sample&, ps::Context&) { std::this_thread::sleep_for(1ms); }) |
+                             ps::batch(4);
+  ps::Loader sleepy(waits, {.threads = 1});
+  (void)collect(sleepy);
+  const ps::Report in_map = sleepy.report();
+  CHECK(in_map.bound == ps::Bound::waiting);
+  CHECK(in_map.verdict.find("Waiting in map") == 0);
+  CHECK(in_map.stages[1].wait_us_per_sample > 900);
+  CHECK(in_map.stages[0].wait_us_per_sample < 100);
+  // More threads than cores change nothing about what they wait for.
+  Records slow{.count = 400};
+  slow.shared->before_read = [](std::uint64_t) { std::this_thread::sleep_for(1ms); };
+  ps::Loader reading(ps::from(slow) | ps::batch(4), {.threads = 5});
+  (void)collect(reading);
+  CHECK(reading.report().bound == ps::Bound::storage);
+}
+
+TEST_CASE("bad samples count in the cost of a sample, and those beyond the first ten are counted in a note") {
+  const Watchdog dog(60s);
+  const auto spin = [](std::chrono::microseconds time) {
+    const auto end = std::chrono::steady_clock::now() + time;
+    while (std::chrono::steady_clock::now() < end) {
+    }
+  };
+  const ps::Pipeline p = ps::from(Records{.count = 800}) | ps::map([&](ps::Sample&, ps::Context& context) {
+                           spin(200us);
+                           if (context.index() % 2 == 0) throw ps::Error(ps::Errc::corrupt, "half of it");
+                         }) |
+                         ps::on_error({.policy = ps::OnError::mask}) | ps::batch(16);
+  ps::Loader loader(p, {.threads = 1});
+  (void)collect(loader);
+  const ps::Report r = loader.report();
+  CHECK(r.errors == 400);
+  CHECK(r.cpu_s_per_1000 > 0.15);
+  CHECK(r.cpu_s_per_1000 < 0.15 * (sanitized() ? 20 : 3));
+  CHECK(r.notes.back() == "400 bad samples in all");
+}

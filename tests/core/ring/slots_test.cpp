@@ -1,0 +1,185 @@
+#include "support/catch.hpp"
+
+#include <cstring>
+
+#include "core/help.hpp"
+#include "ring/slots.hpp"
+#include "ring/tickets.hpp"
+
+using namespace help;
+using namespace penstock::detail;
+
+namespace {
+const ps::Schema schema{{"a", ps::DType::f32, {3}}, {"b", ps::DType::u8, {}}, {"none", ps::DType::u8, {0}}};
+}
+
+TEST_CASE("a slot's rows don't overlap and are aligned") {
+  ps::StatisticsResource memory(ps::host_memory());
+  {
+    Slots slots(schema, 10, 3, memory);
+    CHECK(slots.depth() == 3);
+    CHECK(slots.layout().fields() == 3);
+    CHECK(slots.layout().row()[0].row_bytes == 12);
+    CHECK(slots.layout().row()[2].row_bytes == 0);
+    CHECK(memory.allocations() == slots.allocations());
+    CHECK(memory.used() == 3 * slots.layout().bytes());
+    CHECK(slots.layout().bytes() == BatchLayout(schema, 10).bytes());
+    Slot* slot = slots.acquire();
+    REQUIRE(slot != nullptr);
+    std::vector<std::pair<std::byte*, std::byte*>> rows;
+    for (std::size_t f = 0; f < 2; ++f) {
+      CHECK(reinterpret_cast<std::uintptr_t>(slots.place(*slot, f, 0)) % 64 == 0);
+      for (std::uint64_t r = 0; r < 10; ++r)
+        rows.emplace_back(slots.place(*slot, f, r), slots.place(*slot, f, r) + slots.layout().row()[f].row_bytes);
+    }
+    std::ranges::sort(rows);
+    for (std::size_t i = 1; i < rows.size(); ++i) CHECK(rows[i - 1].second <= rows[i].first);
+    CHECK(rows.front().first >= slot->data);
+    CHECK(rows.back().second <= slot->data + slots.layout().bytes());
+  }
+  CHECK(memory.used() == 0);
+}
+
+TEST_CASE("the last part of a slot, and no other, makes it ready") {
+  Slots slots(schema, 4, 2, ps::host_memory());
+  Slot* slot = slots.acquire();
+  REQUIRE(slot != nullptr);
+  CHECK(slot->state == SlotState::filling);
+  slot->left = 5;
+  CHECK(slots.finish(*slot, 1) == Slots::Finished::no);
+  CHECK(slots.finish(*slot, 3) == Slots::Finished::no);
+  CHECK(slot->state == SlotState::filling);
+  CHECK(slots.finish(*slot, 1) == Slots::Finished::ready);
+  CHECK(slot->state == SlotState::ready);
+  slots.lease(*slot);
+  CHECK(slot->state == SlotState::leased);
+  CHECK(slots.free_count() == 1);
+  slots.release(*slot);
+  CHECK(slot->state == SlotState::free);
+  CHECK(slots.free_count() == 2);
+}
+
+TEST_CASE("a slot that is given up is free again, the ring runs out and refills") {
+  Slots slots(schema, 4, 2, ps::host_memory());
+  Slot* a = slots.acquire();
+  Slot* b = slots.acquire();
+  REQUIRE(a != nullptr);
+  REQUIRE(b != nullptr);
+  CHECK(a != b);
+  CHECK(slots.acquire() == nullptr);
+  a->bad.push_back({0, ps::Error(ps::Errc::io, ""), false});
+  a->broken = true;
+  slots.release(*a);
+  Slot* again = slots.acquire();
+  CHECK(again == a);
+  CHECK(again->bad.empty());  // nothing of its former life stays
+  CHECK_FALSE(again->broken.load());
+}
+
+TEST_CASE("clearing a row clears that row") {
+  Slots slots(schema, 4, 2, ps::host_memory());
+  Slot* slot = slots.acquire();
+  std::memset(slot->data, 0xee, slots.layout().bytes());
+  slots.clear_row(*slot, 2);
+  for (std::size_t f = 0; f < slots.layout().fields(); ++f)
+    for (std::uint64_t r = 0; r < 4; ++r)
+      for (std::size_t i = 0; i < slots.layout().row()[f].row_bytes; ++i)
+        CHECK(static_cast<int>(slots.place(*slot, f, r)[i]) == (r == 2 ? 0 : 0xee));
+}
+
+TEST_CASE("slots that get no memory give back what they had") {
+  ps::StatisticsResource counted(ps::host_memory());
+  ps::FailAfterResource failing(counted, 1, false);
+  CHECK(error_of([&] { Slots slots(schema, 8, 4, failing); })->code() == ps::Errc::out_of_memory);
+  CHECK(counted.used() == 0);
+  const ps::Schema huge{{"x", ps::DType::f64, {std::int64_t{1} << 59}}};
+  CHECK(error_of([&] { (void)BatchLayout(huge, 1 << 20); })->code() == ps::Errc::limit_exceeded);
+}
+
+TEST_CASE("many threads finish a slot once") {
+  Slots slots(schema, 4, 2, ps::host_memory());
+  for (int round = 0; round < 300; ++round) {
+    Slot* slot = slots.acquire();
+    slot->left = 4;
+    std::atomic<int> last{0};
+    std::vector<std::jthread> threads;
+    for (int t = 0; t < 4; ++t)
+      threads.emplace_back([&] { last += slots.finish(*slot, 1) == Slots::Finished::ready ? 1 : 0; });
+    threads.clear();
+    REQUIRE(last == 1);
+    REQUIRE(slot->state == SlotState::ready);
+    slots.release(*slot);
+  }
+}
+
+TEST_CASE("every ticket is given once, in order, below the limit") {
+  Tickets tickets(3);
+  CHECK_FALSE(tickets.available());
+  CHECK(tickets.take(1).count == 0);
+  tickets.raise(3);
+  CHECK(tickets.available());
+  for (std::uint64_t i = 0; i < 3; ++i) {
+    const TicketRun run = tickets.take(1);
+    CHECK(run.count == 1);
+    CHECK(run.first == i);
+  }
+  CHECK(tickets.take(1).count == 0);
+  CHECK_FALSE(tickets.available());
+  tickets.raise(6);
+  CHECK(tickets.take(1).first == 3);
+  tickets.reset();
+  CHECK(tickets.take(1).count == 0);
+  tickets.raise(3);
+  CHECK(tickets.take(1).first == 0);
+}
+
+TEST_CASE("tickets taken together are of one batch, and leave some to others") {
+  const auto next = [](Tickets& tickets, std::uint64_t most, std::uint64_t first, std::uint64_t count) {
+    const TicketRun run = tickets.take(most);
+    CHECK(run.first == first);
+    CHECK(run.count == count);
+  };
+  SECTION("to the one who waits for them and may help") {
+    Tickets tickets(10);
+    tickets.raise(20);
+    next(tickets, 4, 0, 4);
+    next(tickets, 16, 4, 6);  // not into the next batch
+    next(tickets, 16, 10, 5);
+    next(tickets, 16, 15, 2);
+    for (std::uint64_t last = 17; last < 20; ++last) next(tickets, 16, last, 1);
+    CHECK(tickets.take(16).count == 0);
+  }
+  SECTION("to three other threads") {
+    Tickets tickets(100, 4);
+    tickets.raise(100);
+    next(tickets, 50, 0, 12);
+    next(tickets, 8, 12, 8);
+    next(tickets, 50, 20, 10);
+    tickets.raise(200);
+    next(tickets, 50, 30, 21);
+    next(tickets, 1, 51, 1);
+  }
+}
+
+TEST_CASE("threads that take tickets while the limit rises miss none and share none") {
+  Tickets tickets(10);
+  constexpr std::uint64_t n = 40'000;
+  std::vector<std::atomic<int>> taken(n);
+  std::atomic<std::uint64_t> count{0};
+  {
+    std::vector<std::jthread> threads;
+    for (std::uint64_t t = 0; t < 4; ++t)
+      threads.emplace_back([&, t] {
+        while (count < n) {
+          const TicketRun run = tickets.take(1 + 3 * t);
+          for (std::uint64_t i = run.first; i < run.first + run.count; ++i) ++taken[i];
+          count += run.count;
+          if (run.count == 0) std::this_thread::yield();
+        }
+      });
+    for (std::uint64_t limit = 0; limit <= n; limit += 10) tickets.raise(limit);
+  }
+  for (const auto& t : taken)
+    if (t != 1) FAIL("a ticket was taken " << t << " times");
+  CHECK(count == n);
+}

@@ -1,0 +1,344 @@
+// write(): every sample once, in order, whatever happens around it.
+#include "support/catch.hpp"
+
+#include <set>
+
+#include "core/help.hpp"
+
+using namespace help;
+
+namespace {
+
+struct Stored {
+  std::uint64_t position, index;
+  std::string key;
+  std::uint32_t x0;
+  friend bool operator==(const Stored&, const Stored&) = default;
+};
+
+struct Sink {
+  std::vector<Stored> stored;
+  std::set<std::uint64_t> there;  ///< positions from an earlier run
+  std::uint64_t committed = 0, commits = 0, opened = 0, finished = 0;
+  std::optional<std::uint64_t> fail_at;
+  std::thread::id thread = std::this_thread::get_id();
+
+  void open(const ps::Schema& schema, std::uint64_t size) {
+    ++opened;
+    CHECK(schema.to_string() == "{x: u32[4], y: i64[]}");
+    CHECK(size == 100);
+  }
+  bool has(const ps::SinkItem& item) { return there.contains(item.position); }
+  void put(const ps::SinkItem& item, ps::Sample& sample) {
+    if (std::this_thread::get_id() != thread) std::abort();
+    if (fail_at == item.position) throw ps::Error(ps::Errc::io, "the disk is full").with_file("/store");
+    stored.push_back({item.position, item.index, item.key, sample.view<const std::uint32_t, 1>("x")(0)});
+    if (sample.scalar<std::int64_t>("y") != static_cast<std::int64_t>(item.index)) std::abort();
+  }
+  void commit() {
+    ++commits;
+    committed = stored.size();
+  }
+  void finish() { ++finished; }
+  std::string name() const { return "test_sink"; }
+};
+
+ps::Pipeline pipeline(Records source = {.count = 100}) {
+  return ps::from(std::move(source)) | ps::shuffle() | AddDraw{};
+}
+
+std::vector<Stored> expected() {
+  std::vector<Stored> out;
+  const ps::Pipeline p = pipeline();
+  for (std::uint64_t i = 0; i < 100; ++i) {
+    std::uint64_t index = 0;
+    p.fill(0, i, {&index, 1});
+    out.push_back({i, index, "key-" + std::to_string(index), p.at(i)["x"].as<std::uint32_t, 1>()(0)});
+  }
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("write puts every sample once, in order, on the caller's thread") {
+  const Watchdog dog(60s);
+  Records slow{.count = 100};
+  slow.shared->before_read = [](std::uint64_t i) {
+    std::this_thread::sleep_for(std::chrono::microseconds(mix(i) % 500));
+  };
+  for (const unsigned threads : {1u, 2u, 5u}) {
+    for (const std::size_t window : {0u, 1u, 3u}) {
+      Sink sink;
+      std::uint64_t last = 0;
+      const ps::WriteProgress done = ps::write(
+          pipeline(slow), sink,
+          {.threads = threads, .window = window, .commit_every = 30, .progress = [&](const ps::WriteProgress& p) {
+             CHECK(p.done >= last);
+             CHECK(p.total == 100);
+             last = p.done;
+           }});
+      CHECK(sink.stored == expected());
+      CHECK(sink.opened == 1);
+      CHECK(sink.finished == 1);
+      CHECK(sink.commits == 4);
+      CHECK(sink.committed == 100);
+      CHECK(done.done == 100);
+      CHECK(done.skipped == 0);
+      CHECK(done.bytes == 100 * 24);
+      CHECK(last == 100);
+    }
+  }
+}
+
+TEST_CASE("write skips what is there and does not read it") {
+  Records source{.count = 100};
+  Sink sink;
+  for (std::uint64_t i = 0; i < 100; i += 3) sink.there.insert(i);
+  const ps::WriteProgress done = ps::write(pipeline(source), sink, {.threads = 2});
+  CHECK(done.skipped == 34);
+  CHECK(done.done == 100);
+  CHECK(source.shared->reads == 66);
+  auto rest = expected();
+  std::erase_if(rest, [](const Stored& s) { return s.position % 3 == 0; });
+  CHECK(sink.stored == rest);
+}
+
+TEST_CASE("the first failure in order ends a write, what came before it is committed") {
+  const Watchdog dog(60s);
+  const auto all = expected();
+  Records source{.count = 100};
+  source.shared->faults[all[40].index] = Fault::corrupt;
+  source.shared->faults[all[41].index] = Fault::io;
+  source.shared->before_read = [first = all[40].index](std::uint64_t i) {
+    if (i == first) std::this_thread::sleep_for(10ms);
+  };
+  for (const unsigned threads : {1u, 4u}) {
+    Sink sink;
+    const auto error = error_of([&] { ps::write(pipeline(source), sink, {.threads = threads}); });
+    REQUIRE(error);
+    CHECK(error->code() == ps::Errc::corrupt);
+    CHECK(*error->index() == all[40].index);
+    CHECK(sink.committed == 40);
+    CHECK(sink.finished == 0);
+  }
+}
+
+TEST_CASE("a record that can't even say its key is a bad sample") {
+  struct Unnamed : Records {
+    std::string key(std::uint64_t i) const {
+      if (i % 10 == 3) throw ps::Error(ps::Errc::corrupt, "its name is cut off");
+      return Records::key(i);
+    }
+  };
+  const auto of = [](ps::OnError policy) {
+    return ps::from(Unnamed{{.count = 100}}) | ps::shuffle() | ps::on_error({.policy = policy, .max_share = 0.2});
+  };
+  for (const unsigned threads : {1u, 3u})
+    for (const std::size_t window : {0u, 1u, 3u}) {
+      CAPTURE(threads, window);
+      CountingSink sink;
+      const ps::WriteProgress progress = ps::write(of(ps::OnError::drop), sink, {.threads = threads, .window = window});
+      CHECK(sink.committed == 90);
+      CHECK(progress.dropped == 10);
+      CHECK(progress.done == 100);
+      const auto refused = error_of([&] { ps::write(of(ps::OnError::fail), sink, {.threads = threads}); });
+      REQUIRE(refused);
+      CHECK(refused->cause() == "its name is cut off");
+    }
+}
+
+TEST_CASE("a sink's exception names the sink and the sample") {
+  Sink sink;
+  sink.fail_at = 12;
+  const auto error = error_of([&] { ps::write(pipeline(), sink, {.threads = 2}); });
+  REQUIRE(error);
+  CHECK(error->code() == ps::Errc::io);
+  CHECK(error->stage() == "write to test_sink");
+  CHECK(error->file() == "/store");
+  CHECK(*error->index() == expected()[12].index);
+  CHECK(error->key() == expected()[12].key);
+  CHECK(sink.finished == 0);
+}
+
+TEST_CASE("a write that is stopped commits and does not finish") {
+  std::stop_source stop;
+  Sink sink;
+  const ps::WriteProgress done = ps::write(pipeline(), sink,
+                                           {.threads = 1,
+                                            .window = 4,
+                                            .commit_every = 10,
+                                            .progress =
+                                                [&](const ps::WriteProgress& p) {
+                                                  if (p.done >= 20) stop.request_stop();
+                                                },
+                                            .stop = stop.get_token()});
+  CHECK(done.done >= 20);
+  CHECK(done.done < 100);
+  CHECK(sink.committed == done.done);
+  CHECK(sink.finished == 0);
+}
+
+TEST_CASE("a write keeps to its window of bytes") {
+  const Watchdog dog(60s);
+  std::atomic<std::int64_t> in_work{0}, most{0};
+  Records source{.count = 100};
+  source.shared->before_read = [&](std::uint64_t) {
+    const std::int64_t now = ++in_work;
+    std::int64_t seen = most;
+    while (seen < now && !most.compare_exchange_weak(seen, now)) {
+    }
+  };
+  struct Slow : Sink {
+    std::atomic<std::int64_t>* in_work = nullptr;
+    void put(const ps::SinkItem& item, ps::Sample& sample) {
+      std::this_thread::sleep_for(200us);
+      Sink::put(item, sample);
+      --*in_work;
+    }
+  };
+  Slow sink;
+  sink.in_work = &in_work;
+  // Room for two finished samples; those begun before are at most the threads.
+  ps::write(pipeline(source), sink, {.threads = 2, .window = 50, .window_bytes = 48});
+  CHECK(sink.stored == expected());
+  CHECK(most <= 8);
+}
+
+TEST_CASE("a write without any bytes for its window has one sample in work") {
+  const Watchdog dog(60s);
+  std::atomic<int> in_work{0}, most{0};
+  Records source{.count = 100};
+  source.shared->before_read = [&](std::uint64_t) { most = std::max(most.load(), ++in_work); };
+  struct Counts : Sink {
+    std::atomic<int>* in_work = nullptr;
+    void put(const ps::SinkItem& item, ps::Sample& sample) {
+      --*in_work;
+      Sink::put(item, sample);
+    }
+  };
+  Counts sink;
+  sink.in_work = &in_work;
+  ps::write(pipeline(source), sink, {.threads = 3, .window = 20, .window_bytes = 0});
+  CHECK(sink.stored == expected());
+  CHECK(most == 1);
+}
+
+TEST_CASE("write takes no policy, and an exception from anywhere is an Error") {
+  Sink sink;
+  CHECK(error_of([&] { ps::write(pipeline() | ps::on_error({.policy = ps::OnError::mask}), sink, {}); })->code() ==
+        ps::Errc::unsupported);
+  CHECK(sink.opened == 0);
+  struct NoReaders : Records {
+    struct Reader {
+      void read(std::uint64_t, ps::SampleBuilder&) {}
+    };
+    void read(std::uint64_t, ps::SampleBuilder&) const = delete;
+    std::unique_ptr<Reader> open_reader() const { throw std::runtime_error("no more handles"); }
+  };
+  NoReaders source;
+  source.count = 100;
+  const auto error = error_of([&] { ps::write(ps::from(source), sink, {.threads = 1}); });
+  REQUIRE(error);
+  CHECK(error->code() == ps::Errc::user);
+  CHECK(error->cause() == "no more handles");
+}
+
+TEST_CASE("nothing keeps what a write was given once it has returned") {
+  const Watchdog dog(60s);
+  const ps::Executor executor(2);
+  for (std::uint64_t i = 0; i < scaled(2'000); ++i) {
+    Records source{.count = 100};
+    const std::weak_ptr<Records::Shared> kept = source.shared;
+    Sink sink;
+    sink.fail_at = i % 5;
+    CHECK_THROWS(ps::write(pipeline(std::move(source)), sink, {.threads = 2, .executor = executor}));
+    if (!kept.expired()) FAIL("write " << i << " is kept");
+  }
+}
+
+TEST_CASE("long work in a transform sees that a write is to stop, and its sample is not stored") {
+  const Watchdog dog(30s);
+  std::stop_source stop;
+  std::atomic<int> seen{0};
+  Sink sink;
+  const ps::WriteProgress done = ps::write(pipeline() | ps::map([&](ps::Sample& sample, ps::Context& context) {
+                                             if (context.place().position < 3) return;
+                                             if (context.place().position == 3) stop.request_stop();
+                                             while (!context.stop_requested()) std::this_thread::yield();
+                                             ++seen;
+                                             sample.view<std::uint32_t, 1>("x")(0) = 0;
+                                           }),
+                                           sink, {.threads = 2, .stop = stop.get_token()});
+  CHECK(seen >= 1);
+  CHECK(done.done <= 3);
+  CHECK(sink.stored.size() == done.done);
+  CHECK(sink.finished == 0);
+}
+
+TEST_CASE("a write that commits after every 0 samples is refused") {
+  Sink sink;
+  CHECK(error_of([&] { ps::write(pipeline(), sink, {.commit_every = 0}); })->code() == ps::Errc::invalid_argument);
+  CHECK(sink.opened == 0);
+}
+
+TEST_CASE("a write can sit on the executor's only thread") {
+  const Watchdog dog(60s);
+  Sink sink;
+  ps::write(pipeline(), sink, {.executor = ps::Executor(1)});
+  CHECK(sink.stored == expected());
+}
+
+TEST_CASE("a sink is given the threads of the run before it is opened") {
+  // Work that a sink gives away, and does itself where nobody has begun it.
+  struct Work {
+    std::atomic<bool> taken{false}, done{false};
+    std::thread::id by;
+    void run() {
+      if (taken.exchange(true)) return;
+      by = std::this_thread::get_id();
+      done = true;
+      done.notify_all();
+    }
+  };
+  struct Working : Sink {
+    std::optional<ps::SinkThreads> threads;
+    std::vector<std::shared_ptr<Work>> works;
+    void work_on(ps::SinkThreads given) {
+      CHECK(opened == 0);
+      threads = std::move(given);
+    }
+    void put(const ps::SinkItem& item, ps::Sample& sample) {
+      Sink::put(item, sample);
+      works.push_back(std::make_shared<Work>());
+      threads->submit([work = works.back()] { work->run(); });
+    }
+    void finish() {
+      for (const auto& work : works) {
+        work->run();
+        work->done.wait(false);
+      }
+      Sink::finish();
+    }
+  };
+  for (const unsigned threads : {1u, 3u}) {
+    Working sink;
+    ps::write(pipeline(), sink, {.threads = threads});
+    REQUIRE(sink.threads);
+    CHECK(sink.threads->threads() == threads);
+    CHECK(sink.works.size() == 100);
+    CHECK(std::ranges::all_of(sink.works, [](const auto& work) { return work->done.load(); }));
+  }
+}
+
+TEST_CASE("work that a sink has given away outlives the sink and the run") {
+  const auto ran = std::make_shared<std::atomic<bool>>(false);
+  {
+    const ps::Executor executor(1);
+    ps::SinkThreads(executor, 1).submit([ran] {
+      *ran = true;
+      ran->notify_all();
+    });
+    ran->wait(false);
+  }
+  CHECK(ran->load());
+}

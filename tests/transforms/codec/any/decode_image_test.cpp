@@ -1,0 +1,184 @@
+// JPEG and PNG in one data set: each sample as its own decoder makes it.
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include <penstock/penstock.hpp>
+#include <penstock/transforms/decode_image.hpp>
+#include <penstock/transforms/decode_jpeg.hpp>
+#include <penstock/transforms/encode_jpeg.hpp>
+#include <penstock/transforms/image.hpp>
+
+#include "support/catch.hpp"
+#include "support/test_images.hpp"
+#include "transforms/codec/encoded.hpp"
+#include "transforms/codec/png/png_files.hpp"
+
+namespace ps = penstock;
+using namespace penstock_test;
+
+namespace {
+
+bool is_png(const Bytes& file) { return file[0] == std::byte{0x89}; }
+
+// By turns, of several sizes and kinds.
+Encoded mixed() {
+  Encoded source;
+  for (int i = 0; i < 12; ++i) {
+    const ps::ImageShape shape{40 + 7 * i, 90 - 3 * i, i % 4 == 0 ? 1 : 3};
+    source.files.push_back(
+        ps::encode_jpeg(photo(shape, static_cast<std::uint64_t>(i)).view(), {.restart_rows = i % 3}));
+    const int color = i % 2 == 0 ? 2 : i % 3 == 0 ? 0 : 6;
+    const PngKind kind{.color = color, .depth = 8, .interlaced = i % 5 == 0};
+    source.files.push_back(PngFile(kind, {50 + i, 60 + i}, static_cast<std::uint64_t>(i)).bytes());
+  }
+  return source;
+}
+
+ps::Error error_of(const std::string& data, const ps::DecodeImageOptions& options = {}) {
+  const auto* bytes = reinterpret_cast<const std::byte*>(data.data());
+  const Encoded source{{Bytes(bytes, bytes + data.size())}};
+  try {
+    (void)(ps::from(source) | ps::decode_image("image", options)).at(0);
+  } catch (const ps::Error& error) {
+    return error;
+  }
+  throw std::runtime_error("nothing was thrown");
+}
+
+}  // namespace
+
+TEST_CASE("each image is decoded as its own decoder does, with the stages behind it") {
+  const Encoded source = mixed();
+  const auto behind = [](const ps::Pipeline& p) {
+    return p | ps::random_resized_crop("image", {24, 20}) | ps::random_flip("image") | ps::normalize("image");
+  };
+  const ps::Pipeline any = behind(ps::from(source) | ps::decode_image());
+  const ps::Pipeline alone = any | ps::check({.fold = false});
+  // A stage's draws follow its name and place, so that those of the three pipelines agree.
+  const ps::Pipeline jpeg = behind(ps::from(source) | ps::decode_jpeg()),
+                     png = behind(ps::from(source) | ps::decode_png());
+  for (std::uint64_t i = 0; i < source.size(); ++i) {
+    const ps::OwnedSample sample = any.at(i);
+    const ps::TensorView made = sample["image"];
+    for (const ps::Pipeline& other : {is_png(source.files[i]) ? png : jpeg, alone}) {
+      const ps::OwnedSample wanted_sample = other.at(i);
+      const ps::TensorView wanted = wanted_sample["image"];
+      REQUIRE(made.shape == wanted.shape);
+      REQUIRE(std::memcmp(made.data, wanted.data, made.bytes()) == 0);
+    }
+  }
+}
+
+TEST_CASE("a loader makes batches of JPEG and PNG at any number of threads") {
+  const ps::Pipeline p =
+      ps::from(mixed()) | ps::shuffle() | ps::decode_image() | ps::resize("image", {16, 16}) | ps::batch(5);
+  std::vector<Bytes> first;
+  for (const unsigned threads : {1u, 4u}) {
+    ps::Loader loader(p, {.threads = threads, .epochs = 2});
+    std::size_t number = 0;
+    for (int epoch = 0; epoch < 2; ++epoch)
+      for (const ps::Batch& batch : loader.epoch()) {
+        const ps::TensorView images = batch["image"];
+        const Bytes bytes(images.data, images.data + images.bytes());
+        if (threads == 1) {
+          first.push_back(bytes);
+        } else {
+          REQUIRE(number < first.size());
+          REQUIRE(first[number] == bytes);
+        }
+        ++number;
+      }
+    CHECK(number == 10);
+  }
+}
+
+TEST_CASE("colours are those of both decoders") {
+  const Encoded source = mixed();
+  const auto schema = [&](ps::DecodeImageOptions::Color color) {
+    return (ps::from(source) | ps::decode_image("image", {.color = color})).schema().to_string();
+  };
+  CHECK(schema(ps::DecodeImageOptions::rgb) == "{image: u8[?, ?, 3]}");
+  CHECK(schema(ps::DecodeImageOptions::gray) == "{image: u8[?, ?, 1]}");
+  CHECK(schema(ps::DecodeImageOptions::as_stored) == "{image: u8[?, ?, ?]}");
+  const ps::Pipeline stored =
+      ps::from(source) | ps::decode_image("image", {.color = ps::DecodeImageOptions::as_stored});
+  CHECK(stored.at(0)["image"].shape[2] == 1);
+  CHECK(stored.at(2)["image"].shape[2] == 3);
+  CHECK(stored.at(3)["image"].shape[2] == 4);
+  const ps::Pipeline gray = ps::from(source) | ps::decode_image("image", {.color = ps::DecodeImageOptions::gray});
+  for (std::uint64_t i = 0; i < source.size(); ++i) CHECK(gray.at(i)["image"].shape[2] == 1);
+}
+
+TEST_CASE("each image becomes 16 bits where these are asked for") {
+  Encoded source = mixed();
+  source.files.push_back(PngFile({2, 16, false}, {30, 31}, 3).bytes());
+  const ps::Pipeline wide = ps::from(source) | ps::decode_image("image", {.dtype = ps::DType::u16}),
+                     narrow = ps::from(source) | ps::decode_image("image", {.high_byte = true});
+  CHECK(wide.schema().to_string() == "{image: u16[?, ?, 3]}");
+  const auto part = [](const ps::Pipeline& p) {
+    return p | ps::random_crop("image", {24, 20}, {.padding = 2}) | ps::random_flip("image");
+  };
+  const ps::Pipeline cropped = part(wide), alone = cropped | ps::check({.fold = false});
+  for (std::uint64_t i = 0; i < source.size(); ++i) {
+    const ps::OwnedSample a = wide.at(i), b = narrow.at(i);
+    const ps::TensorView large = a["image"], small = b["image"];
+    REQUIRE(large.shape == small.shape);
+    const auto* values = reinterpret_cast<const std::uint16_t*>(large.data);
+    const auto* bytes = reinterpret_cast<const std::uint8_t*>(small.data);
+    int odd = 0;
+    for (std::size_t k = 0; k < small.bytes(); ++k) {
+      REQUIRE(values[k] / 256 == bytes[k]);
+      odd += values[k] % 257 != 0;
+    }
+    CHECK((odd > 0) == (i + 1 == source.size()));
+    const ps::OwnedSample c = cropped.at(i), d = alone.at(i);
+    REQUIRE(std::memcmp(c["image"].data, d["image"].data, c["image"].bytes()) == 0);
+  }
+  CHECK_THROWS_AS(ps::any_image_decoder({.dtype = ps::DType::i16}), ps::Error);
+}
+
+TEST_CASE("data that begins like neither is an error with its first bytes") {
+  const ps::Error gif = error_of("GIF89a and more");
+  CHECK(gif.code() == ps::Errc::unsupported);
+  CHECK(gif.sample_scoped());
+  CHECK(gif.cause().find("0x47 0x49 0x46 0x38 0x39 0x61 0x20 0x61 (GIF)") != std::string::npos);
+  CHECK(gif.stage() == "decode_image(image)");
+  CHECK(gif.offset() == 0u);
+  CHECK(error_of(std::string("II*\0abcd", 8)).cause().find("TIFF") != std::string::npos);
+  CHECK(error_of("RIFF1234WEBPVP8 ").cause().find("WebP") != std::string::npos);
+  CHECK(error_of("RIFF").cause().find("WebP") == std::string::npos);
+  CHECK(error_of("BM123").cause().find("BMP") != std::string::npos);
+  CHECK(error_of("\xff").cause().find("begins with 0xff,") != std::string::npos);
+  CHECK(error_of("").code() == ps::Errc::corrupt);
+  // What begins right and goes on wrong is for the decoder to say.
+  CHECK(error_of("\xff\xd8 and nothing").code() == ps::Errc::corrupt);
+  CHECK(error_of("\x89PNG\n\n damaged").code() == ps::Errc::corrupt);
+}
+
+TEST_CASE("limits hold for both kinds, and one bad image does no harm to the next") {
+  const Encoded source = mixed();
+  const ps::Pipeline few = ps::from(source) | ps::decode_image("image", {.max_pixels = 100});
+  for (const unsigned i : {0u, 1u}) {
+    try {
+      (void)few.at(i);
+      FAIL("it was decoded");
+    } catch (const ps::Error& error) {
+      CHECK(error.code() == ps::Errc::limit_exceeded);
+    }
+  }
+  CHECK_THROWS_AS(ps::any_image_decoder({.max_pixels = 0}), ps::Error);
+  CHECK_THROWS_AS(ps::any_image_decoder({.max_scans = 0}), ps::Error);
+  const auto decoding = ps::any_image_decoder()->start();
+  TestScratch scratch;
+  CHECK_THROWS_AS(decoding->decode({0, 0, 1, 1}, false, nullptr, scratch), ps::Error);
+  const Bytes garbage(20, std::byte{1});
+  for (int round = 0; round < 3; ++round) {
+    for (const Bytes& file : {source.files[0], source.files[1]}) {
+      const ps::ImageShape shape = decoding->open(file);
+      CHECK(decoding->decode({0, 0, shape.height, shape.width}, true, nullptr, scratch).shape == shape);
+    }
+    CHECK_THROWS_AS(decoding->open(garbage), ps::Error);
+    CHECK_THROWS_AS(decoding->decode({0, 0, 1, 1}, false, nullptr, scratch), ps::Error);
+  }
+}

@@ -1,0 +1,148 @@
+#include "transforms/codec/jpeg/plain_jpeg.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <stdexcept>
+
+#include <jpeglib.h>
+
+namespace penstock_test {
+
+namespace {
+
+[[noreturn]] void fail(j_common_ptr common) {
+  char text[JMSG_LENGTH_MAX] = {};
+  common->err->format_message(common, text);
+  throw std::runtime_error(text);
+}
+
+class Decoder {
+ public:
+  explicit Decoder(std::span<const std::byte> bytes, bool warned = false) {
+    info.err = jpeg_std_error(&errors_);
+    errors_.error_exit = fail;
+    errors_.emit_message = [](j_common_ptr common, int level) {
+      if (level < 0) fail(common);
+    };
+    if (warned) errors_.emit_message = [](j_common_ptr, int) {};
+    jpeg_create_decompress(&info);
+    jpeg_mem_src(&info, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size());
+  }
+  Decoder(const Decoder&) = delete;
+  Decoder& operator=(const Decoder&) = delete;
+  ~Decoder() { jpeg_destroy_decompress(&info); }
+  jpeg_decompress_struct info{};
+
+ private:
+  jpeg_error_mgr errors_{};
+};
+
+void set_colors(jpeg_compress_struct& info, const PlainJpeg& options) {
+  if (options.colors == PlainJpeg::rgb) jpeg_set_colorspace(&info, JCS_RGB);
+  if (options.colors == PlainJpeg::cmyk) jpeg_set_colorspace(&info, JCS_YCCK);
+  if (options.colors == PlainJpeg::inks) jpeg_set_colorspace(&info, JCS_CMYK);
+  for (int c = 0; c < info.num_components; c += 3) {  // black is sampled as the first is
+    info.comp_info[c].h_samp_factor = options.luma[0];
+    info.comp_info[c].v_samp_factor = options.luma[1];
+  }
+  info.write_JFIF_header = options.jfif;
+  info.write_Adobe_marker = options.adobe;
+}
+
+}  // namespace
+
+Bytes plain_encode(const Image& image, const PlainJpeg& options) {
+  jpeg_compress_struct info{};
+  jpeg_error_mgr errors{};
+  info.err = jpeg_std_error(&errors);
+  errors.error_exit = fail;
+  jpeg_create_compress(&info);
+  unsigned char* buffer = nullptr;
+  unsigned long size = 0;  // NOLINT(google-runtime-int): libjpeg's type
+  jpeg_mem_dest(&info, &buffer, &size);
+  const int channels = image.shape.channels;
+  info.image_width = static_cast<JDIMENSION>(image.shape.width);
+  info.image_height = static_cast<JDIMENSION>(image.shape.height);
+  info.input_components = channels;
+  info.in_color_space = channels == 1 ? JCS_GRAYSCALE : channels == 3 ? JCS_RGB : JCS_CMYK;
+  jpeg_set_defaults(&info);
+  jpeg_set_quality(&info, options.quality, TRUE);
+  set_colors(info, options);
+  info.restart_interval = static_cast<unsigned>(options.restart_interval);
+  info.arith_code = options.arithmetic;
+  info.optimize_coding = options.optimized;
+  std::vector<jpeg_scan_info> scans;
+  for (int c = 0; options.one_scan_each && c < channels; ++c)
+    scans.push_back({.comps_in_scan = 1, .component_index = {c}, .Ss = 0, .Se = DCTSIZE2 - 1, .Ah = 0, .Al = 0});
+  if (!scans.empty()) {
+    info.scan_info = scans.data();
+    info.num_scans = static_cast<int>(scans.size());
+  }
+  if (options.progressive) jpeg_simple_progression(&info);
+  jpeg_start_compress(&info, TRUE);
+  for (const auto& [code, text] : options.markers)
+    jpeg_write_marker(&info, code, reinterpret_cast<const JOCTET*>(text.data()), static_cast<unsigned>(text.size()));
+  while (info.next_scanline < info.image_height) {
+    auto* row = const_cast<JSAMPLE*>(image.pixels.data() + std::size_t{info.next_scanline} * info.image_width *
+                                                               static_cast<std::size_t>(channels));
+    jpeg_write_scanlines(&info, &row, 1);
+  }
+  jpeg_finish_compress(&info);
+  jpeg_destroy_compress(&info);
+  const auto* first = reinterpret_cast<const std::byte*>(buffer);
+  Bytes out(first, first + size);
+  std::free(buffer);
+  return out;
+}
+
+Image plain_decode(std::span<const std::byte> bytes, bool gray, bool warned) {
+  Decoder decoder(bytes, warned);
+  jpeg_decompress_struct& info = decoder.info;
+  jpeg_read_header(&info, TRUE);
+  if (info.num_components != 4) info.out_color_space = gray ? JCS_GRAYSCALE : JCS_RGB;
+  jpeg_start_decompress(&info);
+  Image image({static_cast<std::int32_t>(info.output_height), static_cast<std::int32_t>(info.output_width),
+               info.output_components});
+  while (info.output_scanline < info.output_height) {
+    JSAMPROW row = image.pixels.data() + std::size_t{info.output_scanline} * info.output_width *
+                                             static_cast<std::size_t>(info.output_components);
+    jpeg_read_scanlines(&info, &row, 1);
+  }
+  jpeg_finish_decompress(&info);
+  return image;
+}
+
+std::vector<std::int16_t> coefficients(std::span<const std::byte> bytes) {
+  Decoder decoder(bytes);
+  jpeg_decompress_struct& info = decoder.info;
+  jpeg_read_header(&info, TRUE);
+  jvirt_barray_ptr* const arrays = jpeg_read_coefficients(&info);
+  std::vector<std::int16_t> out;
+  for (int c = 0; c < info.num_components; ++c) {
+    const jpeg_component_info& component = info.comp_info[c];
+    for (const UINT16 step : component.quant_table->quantval) out.push_back(static_cast<std::int16_t>(step));
+    for (JDIMENSION y = 0; y < component.height_in_blocks; ++y) {
+      JBLOCKARRAY row = (*info.mem->access_virt_barray)(reinterpret_cast<j_common_ptr>(&info), arrays[c], y, 1, FALSE);
+      for (JDIMENSION x = 0; x < component.width_in_blocks; ++x) out.insert(out.end(), row[0][x], row[0][x] + DCTSIZE2);
+    }
+  }
+  jpeg_finish_decompress(&info);
+  return out;
+}
+
+PlainHeader plain_header(std::span<const std::byte> bytes) {
+  Decoder decoder(bytes);
+  jpeg_decompress_struct& info = decoder.info;
+  for (int code = JPEG_APP0 + 1; code <= JPEG_APP0 + 14; ++code) jpeg_save_markers(&info, code, 0xffff);
+  jpeg_save_markers(&info, JPEG_COM, 0xffff);
+  jpeg_read_header(&info, TRUE);
+  PlainHeader header{info.restart_interval,         info.progressive_mode != FALSE, info.arith_code != FALSE,
+                     info.saw_JFIF_marker != FALSE, info.saw_Adobe_marker != FALSE, {}};
+  for (jpeg_saved_marker_ptr marker = info.marker_list; marker != nullptr; marker = marker->next)
+    header.markers.emplace_back(marker->marker,
+                                std::string(reinterpret_cast<const char*>(marker->data), marker->data_length));
+  return header;
+}
+
+}  // namespace penstock_test
