@@ -219,7 +219,7 @@ function(penstock_pkg_config module what requires libs cflags)
   install(FILES "${PROJECT_BINARY_DIR}/package/${module}.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
 endfunction()
 
-# What people read of the whole; links between these files are relative.
+# What people read of the whole, beside docs/ and examples/; links between these files are relative.
 set(PENSTOCK_DOCS README.md ARCHITECTURE.md CHANGELOG.md CONTRIBUTING.md LICENSE)
 
 # penstock_install_package(): the configuration and version files, once all components are known.
@@ -239,4 +239,5 @@ function(penstock_install_package)
   penstock_pkg_config(penstock "asynchronous data loading for training, all components" "${all}" "" "")
   list(TRANSFORM PENSTOCK_DOCS PREPEND "${PROJECT_SOURCE_DIR}/" OUTPUT_VARIABLE docs)
   install(FILES ${docs} DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+  install(DIRECTORY "${PROJECT_SOURCE_DIR}/docs" "${PROJECT_SOURCE_DIR}/examples" DESTINATION "${CMAKE_INSTALL_DOCDIR}" USE_SOURCE_PERMISSIONS)
 endfunction()
