@@ -84,7 +84,7 @@ std::span<const std::uint32_t> BucketWindow::batch() const noexcept {
   return std::span(order_).subspan(begin, ends_[number] - begin);
 }
 
-Cursor BucketWindow::behind() const noexcept {
+Cursor BucketWindow::cursor_after() const noexcept {
   if (batch_ + 1 == sequence_.size()) return next_;
   Cursor cursor = begin_;
   cursor.part = static_cast<std::uint16_t>(batch_ + 1);

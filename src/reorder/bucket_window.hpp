@@ -52,8 +52,8 @@ class BucketWindow {
   /// Rows of the batch in hand.
   std::span<const std::uint32_t> batch() const noexcept;
   const Survivor& operator[](std::uint32_t row) const noexcept { return kept_[row]; }
-  /// The cursor behind the batch in hand.
-  Cursor behind() const noexcept;
+  /// The cursor after the batch in hand.
+  Cursor cursor_after() const noexcept;
   void next_batch() noexcept { ++batch_; }
   /// Rows that are in no batch.
   std::span<const std::uint32_t> left_over() const noexcept;

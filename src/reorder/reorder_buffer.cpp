@@ -266,7 +266,7 @@ bool ReorderBuffer::emit(BatchOutlet& outlet, Move& move, bool& moves) noexcept 
   put(window[batch[emitted_]], nullptr, move);
   moves = true;
   if (++emitted_ == batch.size()) {
-    batch_->next = window.behind();
+    batch_->next = window.cursor_after();
     close(outlet);
     window.next_batch();
     emitted_ = 0;
