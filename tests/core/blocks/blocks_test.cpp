@@ -25,58 +25,6 @@ std::vector<std::uint64_t> records(const ps::Pipeline& p, std::uint64_t epochs) 
   return out;
 }
 
-// The rule, one sample after the other: a block that is not there is decoded; where there is no room, that one goes
-// whose next use among the next `ahead` samples is farthest, of those without one that was used longest ago; of two
-// alike, the one with the higher number.
-std::uint64_t decodes_of(const Chunks& source, const std::vector<std::uint64_t>& order, std::size_t limit,
-                         std::size_t ahead) {
-  struct In {
-    std::uint64_t block;
-    std::size_t used;
-  };
-  std::vector<In> in;
-  std::uint64_t decodes = 0;
-  const auto blocks_of = [&](std::uint64_t i) {
-    std::vector<std::uint64_t> ids;
-    source.blocks_of(i, ids);
-    return ids;
-  };
-  for (std::size_t n = 0; n < order.size(); ++n) {
-    const std::vector<std::uint64_t> need = blocks_of(order[n]);
-    const auto needed = [&](std::uint64_t b) { return std::ranges::find(need, b) != need.end(); };
-    std::size_t bytes = 0;
-    for (const In& i : in) bytes += source.block_bytes(i.block);
-    for (const std::uint64_t b : need)
-      if (std::ranges::find(in, b, &In::block) == in.end()) bytes += source.block_bytes(b);
-    while (bytes > limit) {
-      const auto rank = [&](const In& i) {
-        for (std::size_t later = n + 1; later < std::min(order.size(), n + 1 + ahead); ++later) {
-          const auto ids = blocks_of(order[later]);
-          if (std::ranges::find(ids, i.block) != ids.end())
-            return std::tuple<std::size_t, std::size_t, std::uint64_t>{later, 0, i.block};
-        }
-        return std::tuple<std::size_t, std::size_t, std::uint64_t>{std::numeric_limits<std::size_t>::max(),
-                                                                   order.size() - i.used, i.block};
-      };
-      auto worst = in.end();
-      for (auto i = in.begin(); i != in.end(); ++i)
-        if (!needed(i->block) && (worst == in.end() || rank(*i) > rank(*worst))) worst = i;
-      bytes -= source.block_bytes(worst->block);
-      in.erase(worst);
-    }
-    for (const std::uint64_t b : need) {
-      auto found = std::ranges::find(in, b, &In::block);
-      if (found == in.end()) {
-        ++decodes;
-        in.push_back({b, n});
-        found = in.end() - 1;
-      }
-      found->used = n;
-    }
-  }
-  return decodes;
-}
-
 }  // namespace
 
 TEST_CASE("where the blocks of what is in work fit, each is decoded once") {

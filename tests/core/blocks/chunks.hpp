@@ -4,9 +4,11 @@
 #include "support/catch.hpp"
 
 #include <cstring>
+#include <limits>
 #include <map>
 #include <mutex>
 #include <optional>
+#include <tuple>
 
 #include "core/reorder/reordered_help.hpp"
 
@@ -87,6 +89,58 @@ inline void check_values(const Chunks& source, const ps::Batch& b) {
   for (std::int64_t r = 0; r < x.extent(0); ++r)
     for (std::int64_t j = 0; j < 4; ++j)
       REQUIRE(x(r, j) == source.x_of(b.indices()[static_cast<std::size_t>(r)], static_cast<std::uint64_t>(j)));
+}
+
+// The rule, one sample after the other: a block that is not there is decoded; where there is no room, that one goes
+// whose next use among the next `ahead` samples is farthest, of those without one that was used longest ago; of two
+// alike, the one with the higher number.
+inline std::uint64_t decodes_of(const Chunks& source, const std::vector<std::uint64_t>& order, std::size_t limit,
+                                std::size_t ahead) {
+  struct In {
+    std::uint64_t block;
+    std::size_t used;
+  };
+  std::vector<In> in;
+  std::uint64_t decodes = 0;
+  const auto blocks_of = [&](std::uint64_t i) {
+    std::vector<std::uint64_t> ids;
+    source.blocks_of(i, ids);
+    return ids;
+  };
+  for (std::size_t n = 0; n < order.size(); ++n) {
+    const std::vector<std::uint64_t> need = blocks_of(order[n]);
+    const auto needed = [&](std::uint64_t b) { return std::ranges::find(need, b) != need.end(); };
+    std::size_t bytes = 0;
+    for (const In& i : in) bytes += source.block_bytes(i.block);
+    for (const std::uint64_t b : need)
+      if (std::ranges::find(in, b, &In::block) == in.end()) bytes += source.block_bytes(b);
+    while (bytes > limit) {
+      const auto rank = [&](const In& i) {
+        for (std::size_t later = n + 1; later < std::min(order.size(), n + 1 + ahead); ++later) {
+          const auto ids = blocks_of(order[later]);
+          if (std::ranges::find(ids, i.block) != ids.end())
+            return std::tuple<std::size_t, std::size_t, std::uint64_t>{later, 0, i.block};
+        }
+        return std::tuple<std::size_t, std::size_t, std::uint64_t>{std::numeric_limits<std::size_t>::max(),
+                                                                   order.size() - i.used, i.block};
+      };
+      auto worst = in.end();
+      for (auto i = in.begin(); i != in.end(); ++i)
+        if (!needed(i->block) && (worst == in.end() || rank(*i) > rank(*worst))) worst = i;
+      bytes -= source.block_bytes(worst->block);
+      in.erase(worst);
+    }
+    for (const std::uint64_t b : need) {
+      auto found = std::ranges::find(in, b, &In::block);
+      if (found == in.end()) {
+        ++decodes;
+        in.push_back({b, n});
+        found = in.end() - 1;
+      }
+      found->used = n;
+    }
+  }
+  return decodes;
 }
 
 }  // namespace help

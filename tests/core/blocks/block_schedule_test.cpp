@@ -1,0 +1,140 @@
+// The plan of blocks without threads: whatever is done first of all that can be done, the same blocks are decoded, in
+// no more memory than there is, and the oldest sample always gets on.
+#include "blocks/block_schedule.hpp"
+
+#include <deque>
+#include <random>
+
+#include <penstock/block_source.hpp>
+
+#include "core/blocks/chunks.hpp"
+#include "core/help.hpp"
+#include "support/catch.hpp"
+
+using namespace help;
+using namespace penstock::detail;
+
+namespace {
+
+// A run of samples through a plan, in an order of work that `random` draws.
+class Run {
+ public:
+  Run(const Chunks& source, std::vector<std::uint64_t> order, std::size_t limit, std::uint64_t ahead,
+      std::size_t in_flight)
+      : source_(source),
+        model_(std::make_shared<BlockSourceOf<Chunks>>(source)),
+        order_(std::move(order)),
+        limit_(limit),
+        in_flight_(in_flight),
+        memory_(ps::host_memory()),
+        plan_(*model_->block_model(), limit, ahead, in_flight, memory_) {
+    plan_.reset([this, at = std::size_t{0}](std::vector<std::uint64_t>& out) mutable {
+      for (std::size_t n = 0; n < 7 && at < order_.size(); ++n) out.push_back(order_[at++]);
+    });
+  }
+
+  // Each step is drawn: issue, take work, or end some that was taken.
+  void to_the_end(std::mt19937_64& random) {
+    const auto below = [&](std::size_t n) { return random() % n; };
+    for (std::size_t steps = 0; made_ != order_.size(); ++steps) {
+      REQUIRE(steps < 100 * order_.size() + 1000);
+      switch (below(4)) {
+        case 0:
+          issue(1 + below(5));
+          break;
+        case 1:
+        case 2:
+          if (BlockSchedule::Work work = plan_.take()) taken_.push_back(std::move(work));
+          break;
+        default:
+          if (taken_.empty()) break;
+          std::swap(taken_[below(taken_.size())], taken_.back());
+          end(std::move(taken_.back()));
+          taken_.pop_back();
+      }
+      CHECK(memory_.used() <= limit_);
+    }
+    CHECK_FALSE(plan_.take());
+  }
+  // With nothing else in work, what is taken first lets the oldest sample be made.
+  void one_after_the_other() {
+    while (made_ != order_.size()) {
+      issue(in_flight_);
+      BlockSchedule::Work work = plan_.take();
+      REQUIRE(work);
+      end(std::move(work));
+    }
+  }
+  BlockSchedule::Counts counts() const { return plan_.counts(); }
+
+ private:
+  void issue(std::size_t most) {
+    const std::uint64_t count =
+        std::min<std::uint64_t>({most, order_.size() - issued_, in_flight_ - (issued_ - oldest_)});
+    if (count == 0) return;
+    plan_.prepare(count);
+    plan_.issue(issued_, count, count);
+    issued_ += count;
+  }
+  void end(BlockSchedule::Work work) {
+    if (work.load != nullptr) {
+      plan_.load(std::move(work.load));
+      return;
+    }
+    const std::uint64_t n = *work.sample, record = order_[n];
+    std::vector<std::span<const std::byte>> blocks;
+    REQUIRE(plan_.blocks_of(n, record, blocks));
+    std::vector<std::uint64_t> ids;
+    source_.blocks_of(record, ids);
+    REQUIRE(blocks.size() == ids.size());
+    for (std::size_t b = 0; b < ids.size(); ++b) {
+      std::uint64_t first = 0;
+      REQUIRE(blocks[b].size() == source_.block_bytes(ids[b]));
+      std::memcpy(&first, blocks[b].data(), sizeof(first));
+      CHECK(first == mix(ids[b] * 1000));
+    }
+    plan_.done(n);
+    done_.resize(order_.size());
+    done_[n] = true;
+    while (oldest_ < issued_ && done_[oldest_]) ++oldest_;
+    ++made_;
+  }
+
+  const Chunks& source_;
+  std::shared_ptr<const SourceModel> model_;
+  std::vector<std::uint64_t> order_;
+  std::size_t limit_, in_flight_;
+  ps::StatisticsResource memory_;
+  BlockSchedule plan_;
+  std::vector<BlockSchedule::Work> taken_;
+  std::vector<bool> done_;
+  std::uint64_t issued_ = 0, oldest_ = 0;
+  std::size_t made_ = 0;
+};
+
+}  // namespace
+
+TEST_CASE("a plan of blocks decodes what the rule says, whatever is done first, and stays in its memory") {
+  std::mt19937_64 random(11);
+  std::uint64_t again = 0;
+  for (int trial = 0; trial < 150; ++trial) {
+    Chunks source{.count = 30 + random() % 200, .per_block = 1 + random() % 9, .spanning = random() % 4};
+    std::vector<std::uint64_t> order;
+    for (std::uint64_t i = 0, n = 20 + random() % 200; i < n; ++i)
+      order.push_back(trial % 3 == 0 ? i % source.count : random() % source.count);
+    const std::size_t limit = 2 * 32 * (source.per_block + 1) + random() % 12 * 32 * source.per_block;
+    const std::size_t in_flight = 1 + random() % 20, ahead = in_flight + random() % 20;
+    INFO("trial " << trial);
+    const std::uint64_t expected = decodes_of(source, order, limit, ahead);
+    Run drawn(source, order, limit, ahead, in_flight);
+    drawn.to_the_end(random);
+    CHECK(drawn.counts().loads == expected);
+    CHECK(source.decodes() == expected);
+    CHECK(drawn.counts().peak_bytes <= limit);
+    again += expected > source.shared->loads.size();
+    Run in_order(source, order, limit, ahead, in_flight);
+    in_order.one_after_the_other();
+    CHECK(in_order.counts().loads == expected);
+  }
+  CHECK(again > 50);  // the memory was too small for all blocks in most trials
+}
