@@ -164,7 +164,7 @@ constexpr Parameter any_dtype{"dtype", "f32|f64|i64|..."};
 
 DType any_dtype_of(A a, DType otherwise) {
   return static_cast<DType>(
-      a.choice("dtype", {"u8", "i8", "u16", "i16", "u32", "i32", "u64", "i64", "f16", "f32", "f64", "boolean"},
+      a.choice("dtype", {"u8", "i8", "u16", "i16", "u32", "i32", "u64", "i64", "f16", "f32", "f64", "bool"},
                static_cast<std::size_t>(otherwise)));
 }
 
