@@ -4,8 +4,7 @@
 #   HEADERS penstock/sources/lmdb.hpp           every public header, relative to include/; installed with this component only
 #   DEPENDS core                                other components whose headers ours include; linked PUBLIC
 #   PRIVATE_LIBS LMDB::LMDB                     third-party targets, linked PRIVATE (of headers alone: to their users)
-#   PACKAGES LMDB                               packages behind them, as named in dependencies.cmake
-#   DOCS FORMAT.md)                             documents, relative to the calling folder; installed below their path in the tree
+#   PACKAGES LMDB)                              packages behind them, as named in dependencies.cmake
 #
 # PRIVATE_LIBS and PACKAGES say the same twice, so either is enough: a known target brings its package, a package its main
 # target. Packages are found here; a missing one stops the configure with the name of the Debian package and the option.
@@ -38,7 +37,7 @@ function(penstock_private_libs target option)
 endfunction()
 
 function(penstock_component)
-  cmake_parse_arguments(PARSE_ARGV 0 C "" "NAME" "SOURCES;HEADERS;DEPENDS;PRIVATE_LIBS;PACKAGES;DOCS")
+  cmake_parse_arguments(PARSE_ARGV 0 C "" "NAME" "SOURCES;HEADERS;DEPENDS;PRIVATE_LIBS;PACKAGES")
   if(C_UNPARSED_ARGUMENTS OR NOT C_NAME OR NOT C_HEADERS)
     message(FATAL_ERROR "penstock_component(${C_NAME}): needs NAME and HEADERS; not understood: "
                         "'${C_UNPARSED_ARGUMENTS}'")
@@ -133,8 +132,6 @@ function(penstock_component)
 
   if(PENSTOCK_INSTALL)
     penstock_install_component(${C_NAME} "${C_DEPENDS}" "${C_PACKAGES}")
-    file(RELATIVE_PATH folder "${PROJECT_SOURCE_DIR}" "${CMAKE_CURRENT_SOURCE_DIR}")
-    install(FILES ${C_DOCS} DESTINATION "${CMAKE_INSTALL_DOCDIR}/${folder}")
   endif()
 endfunction()
 

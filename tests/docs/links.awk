@@ -36,7 +36,7 @@ function link(target,    folder, path, anchor) {
     path = normal(folder "/" target)
   }
   if (!(path in exists)) { wrong("the link to " target " leads to no file that is installed with the pages"); return }
-  if (path !~ /^[^\/]*\.md$|^LICENSE$|^(docs|examples)(\/|$)|^(sources|transforms)\/.*\.md$/) {
+  if (path !~ /^[^\/]*\.md$|^LICENSE$|^(docs|examples)(\/|$)/) {
     wrong("the link to " target " is dead where the pages are installed: name the file as `" path "`"); return
   }
   if (anchor != "") { wanted[++wants] = path "#" anchor; from[wants] = FILENAME ":" FNR }

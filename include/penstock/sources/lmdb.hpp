@@ -20,7 +20,7 @@ namespace penstock {
 /// What the values of an LMDB store are.
 enum class LmdbValues : std::uint8_t {
   automatic,  ///< records where the store holds penstock's manifest, else raw
-  records,    ///< written by LmdbSink: several fields, a checksum each; the format is in sources/lmdb/FORMAT.md
+  records,    ///< written by LmdbSink: several fields, a checksum each; the format is in docs/formats/lmdb.md
   raw,        ///< the bytes of one field as they are, e.g. LSUN's encoded images: {image: u8[?]}
   datum,  ///< Caffe's Datum: {image: u8[?], label: i64[]} when its images are encoded, else {image: u8[C, H, W], label:
           ///< i64[]}, or f32 where it holds floats; decided by the first record that holds an image, of the store's

@@ -15,7 +15,7 @@ namespace penstock {
 
 /// What LmdbSink writes as a record's value.
 enum class LmdbRecords : std::uint8_t {
-  fields,  ///< all fields and a checksum, with a manifest beside them: sources/lmdb/FORMAT.md
+  fields,  ///< all fields and a checksum, with a manifest beside them: docs/formats/lmdb.md
   raw,     ///< the bytes of one u8[?] field and nothing else, as LSUN has it, for any reader of LMDB
 };
 

@@ -12,7 +12,7 @@ namespace penstock::lmdb {
 /// Key of the manifest in a store of records. No data key may equal it.
 inline constexpr std::string_view manifest_key{"\0penstock", 9};
 
-/// What a store says of itself. As JSON: FORMAT.md.
+/// What a store says of itself. As JSON: docs/formats/lmdb.md.
 struct Manifest {
   std::string records = "fields";  ///< or "raw"
   bool complete = false;

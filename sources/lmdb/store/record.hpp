@@ -11,7 +11,7 @@
 
 namespace penstock::lmdb {
 
-/// Where the parts of a record lie, for one schema: FORMAT.md. Immutable; any thread.
+/// Where the parts of a record lie, for one schema: docs/formats/lmdb.md. Immutable; any thread.
 class RecordLayout {
  public:
   explicit RecordLayout(const Schema& schema);
