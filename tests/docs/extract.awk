@@ -22,7 +22,7 @@ function mark(text,    word) {
   if (word == "run") { command(FNR, text "\n"); return }
   if (word == "given") { given = text; return }
   if (word == "include") { include_words(text); return }
-  if (word == "not compiled" || word == "not run" || word == "file" || word == "continues" || word == "prints") {
+  if (word == "not compiled" || word == "not run" || word == "file" || word == "continues" || word == "prints" || word == "prints exactly") {
     if ((word ~ /^not/ || word == "file") && text == "") wrong(FNR, "\"" word ":\" wants " (word == "file" ? "a name" : "a reason"))
     marks[word] = text; marked = FNR; return
   }
@@ -71,15 +71,15 @@ function end_block(    body) {
       if ("not run" in marks) count("not run " page ":" block_line ": " marks["not run"])
       else wrong(block_line, "a cmake block is a file that a command uses (\"file: CMakeLists.txt\"), or \"not run: why\"")
     }
-  } else if ("prints" in marks) {
+  } else if (("prints" in marks) || ("prints exactly" in marks)) {
     if (!commands) wrong(block_line, "no command before this output")
     printf "%s", block > (work "/output_" block_line ".txt")
-    script = script "compare " block_line " " quoted(work "/output_" block_line ".txt") "\n"
+    script = script "compare " block_line " " quoted(work "/output_" block_line ".txt") ("prints exactly" in marks ? " exactly" : "") "\n"
     outputs++
   }
   if (language != "cpp" && (("not compiled" in marks) || ("continues" in marks))) wrong(block_line, "this mark is for cpp blocks")
   if (language != "sh" && language != "cmake" && ("not run" in marks)) wrong(block_line, "\"not run\" is for sh and cmake blocks")
-  if (language != "text" && language != "json" && ("prints" in marks)) wrong(block_line, "\"prints\" is for text and json blocks")
+  if (language != "text" && language != "json" && (("prints" in marks) || ("prints exactly" in marks))) wrong(block_line, "\"prints\" is for text and json blocks")
   split("", marks)
 }
 
