@@ -30,7 +30,7 @@ PENSTOCK_API std::string device_support();
 PENSTOCK_API std::string to_string(const Device& device);
 
 /// An opaque stream of work on a device; a default one is the host itself, on which everything is done when a call
-/// returns. Owns nothing. Outcome from a CUDA stream in the CUDA headers only, where 0 can be told apart.
+/// returns. Owns nothing. Made from a CUDA stream in the CUDA headers only, where 0 can be told apart.
 class StreamRef {
  public:
   StreamRef() = default;

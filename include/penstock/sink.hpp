@@ -153,7 +153,7 @@ PENSTOCK_API WriteProgress write(const Pipeline& pipeline, SinkModel& sink, cons
 ///
 /// A run that was stopped or killed is continued by running it again. What the sink has is not made again; what a
 /// filter or `drop` left behind is. With a flat_map each record is read again, to know how many samples it has, and of
-/// those only the missing ones are made; a stream is read from its beginning. Outcome again, though not stored, are
+/// those only the missing ones are made; a stream is read from its beginning. Made again, though not stored, are
 /// what a shuffled stream gives, and of a source of blocks all that stands behind the first sample that is not there.
 /// @throws the first Error in order. Where the order, a key, a stage or the sink's `has` failed, what came before that
 /// sample is committed first; where the sink failed to store, what it had committed stands.

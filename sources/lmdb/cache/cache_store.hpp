@@ -26,7 +26,7 @@ namespace penstock::lmdb {
 /// nothing more to say than what is in memory.
 class CacheStore final : public penstock::detail::CacheModel, public std::enable_shared_from_this<CacheStore> {
  public:
-  /// Outcome by `cache_stores.hpp` alone, as a process must not open a store twice.
+  /// Made by `cache_stores.hpp` alone, as a process must not open a store twice.
   /// @throws Error(state_mismatch | invalid_argument | corrupt | io).
   CacheStore(const std::string& path, const LmdbCacheOptions& options, const penstock::detail::CacheKey& key);
 

@@ -13,13 +13,13 @@
 
 namespace penstock::lmdb {
 
-/// One open LMDB environment. Any thread. Outcome by `registry.hpp` alone, as a process must not open a file twice.
+/// One open LMDB environment. Any thread. Made by `registry.hpp` alone, as a process must not open a file twice.
 class Environment {
  public:
   /// Read-only. Where the lock file can't be made, or has no room, it goes without, and nobody of ours may write
   /// meanwhile. @throws Error(corrupt) for a file that is shorter than its header says.
   static std::unique_ptr<Environment> for_reading(const StoreFiles& files, bool read_ahead);
-  /// Outcome where it is empty.
+  /// Made where it is empty.
   static std::unique_ptr<Environment> for_writing(const StoreFiles& files, std::size_t map_bytes, bool sync,
                                                   std::unique_ptr<WritersLock> lock);
 
