@@ -40,7 +40,7 @@ struct RowSpec {
 // One side of one round.
 struct Timing {
   double value = 0;  // in the row's unit
-  double cpu_s = 0;  // CPU seconds of the process behind it; 0 = not measured
+  double cpu_s = 0;  // CPU seconds of the process after it; 0 = not measured
 };
 using Side = std::function<Timing()>;
 

@@ -90,7 +90,7 @@ Timing time_loader(const Pipeline& pipeline, const Executor& executor, unsigned 
 // Every loader's and every ring's.
 inline constexpr unsigned ring_depth = 4;
 
-// Source indices of `epochs` epochs, one behind the other.
+// Source indices of `epochs` epochs, one after the other.
 std::vector<std::uint64_t> order_of(const Pipeline& pipeline, std::uint64_t epochs);
 
 // Working memory of one raw thread, as much as it ever needed. One thread at a time.

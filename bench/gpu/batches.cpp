@@ -27,7 +27,7 @@ double time_loader(Loader& loader, const CudaStream& stream, const BatchSize& si
                batch.number() * size.rows, wrong);
     if (load != nullptr) load->enqueue(stream.handle());
     if (++steps == warm_steps) begin.record(stream.handle());
-    // Each time, as the last step is known behind it only: the latest record counts.
+    // Each time, as the last step is known after it only: the latest record counts.
     end.record(stream.handle());
   }
   end.synchronize();

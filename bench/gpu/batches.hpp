@@ -52,7 +52,7 @@ struct BatchSize {
   std::size_t bytes() const { return rows * static_cast<std::size_t>(row_bytes); }
 };
 
-// One epoch of steps of `load` (none: only a look at the rows' numbers). Seconds a step, of those behind the first few.
+// One epoch of steps of `load` (none: only a look at the rows' numbers). Seconds a step, of those after the first few.
 // Rows that were wrong are counted in *wrong.
 double time_loader(Loader& loader, const CudaStream& stream, const BatchSize& size, const Load* load,
                    unsigned long long* wrong);

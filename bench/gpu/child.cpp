@@ -100,7 +100,7 @@ int trap_child() {
       std::uint64_t i = 0;
       for (Batch& batch : loader.epoch(stream.ref())) {
         if (++i == 5) trap(stream.handle());
-        if (i == 6) kept = std::move(batch);  // a lease that ends behind the failure
+        if (i == 6) kept = std::move(batch);  // a lease that ends after the failure
       }
     } catch (const Error& error) {
       code = error.code();

@@ -76,7 +76,7 @@ inline void copy(void* to, const void* from, std::size_t bytes, cudaStream_t str
   must(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream), "cudaMemcpyAsync");
 }
 
-// Seconds that the stream needs for `times` of what `enqueue` puts there, behind one that is not counted.
+// Seconds that the stream needs for `times` of what `enqueue` puts there, after one that is not counted.
 double time_on(const CudaStream& stream, int times, const std::function<void()>& enqueue);
 
 double wall_seconds();

@@ -1,4 +1,4 @@
-// The table, and the raw numbers behind it.
+// The table, and the raw numbers after it.
 #pragma once
 
 #include <filesystem>

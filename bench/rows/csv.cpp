@@ -34,7 +34,7 @@ std::string number_table(std::uint64_t records) {
   return text;
 }
 
-// Where the lines behind the first begin.
+// Where the lines after the first begin.
 std::vector<const char*> lines_of(const std::string& text) {
   std::vector<const char*> begins;
   const char* const end = text.data() + text.size();
@@ -46,9 +46,9 @@ std::vector<const char*> lines_of(const std::string& text) {
 
 void parse_line(const char* at, const char* end, float* out) {
   for (std::size_t c = 0; c < columns; ++c) {
-    const auto [behind, failed] = std::from_chars(at, end, out[c]);
+    const auto [after, failed] = std::from_chars(at, end, out[c]);
     if (failed != std::errc()) throw std::runtime_error("a cell of the generated table is no number");
-    at = behind + 1;
+    at = after + 1;
   }
 }
 

@@ -35,7 +35,7 @@ class JpegJob {
   explicit JpegJob(Store store);
 
   const Store& store() const noexcept { return store_; }
-  // One epoch with this seed. `last`: a stage behind the others.
+  // One epoch with this seed. `last`: a stage after the others.
   Pipeline pipeline(std::uint64_t seed, const std::optional<Stage>& last = std::nullopt) const;
   Timing ours(unsigned threads, std::uint64_t seed) const;
   Timing raw(unsigned threads, std::uint64_t seed) const;

@@ -1,4 +1,4 @@
-// A stage of one's own behind `batch`: a kernel on a GPU, the same arithmetic on the host and on a GPU that it
+// A stage of one's own after `batch`: a kernel on a GPU, the same arithmetic on the host and on a GPU that it
 // emulates.
 #pragma once
 
@@ -20,7 +20,7 @@
 // What is drawn for each sample, on the host: the same at any number of threads, on any device.
 struct Light {
   std::int32_t gain;   // in 256ths
-  std::int32_t shift;  // added behind
+  std::int32_t shift;  // added after
 };
 
 // Whole numbers, so that all devices have the same bits.

@@ -44,7 +44,7 @@ class Worker {
   virtual ~Worker() = default;
   virtual ps::Device device() const { return ps::host(); }
   virtual ps::StreamRef stream() const { return {}; }
-  // Behind what is on the stream; there when it returns.
+  // After what is on the stream; there when it returns.
   virtual void copy(void* to, const ps::TensorView& from) { std::memcpy(to, from.data, from.bytes()); }
 };
 
@@ -95,7 +95,7 @@ std::unique_ptr<Worker> make_worker(const std::string& word) {
 
 int run(const std::string& word) {
   constexpr int skipped = 77;
-  const auto worker = make_worker(word);  // ends behind the loader, which uses its stream
+  const auto worker = make_worker(word);  // ends after the loader, which uses its stream
   if (word == "--gpu" && worker->device() != ps::gpu(0)) {
     std::printf("SKIPPED: %s\n", ps::device_support().c_str());
     return skipped;

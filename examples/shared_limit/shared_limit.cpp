@@ -77,7 +77,7 @@ int main() {
     expect(refused(held_out, {.device = gpu.device()}) == ps::Errc::out_of_memory, "1,024 - 960 KiB are too few");
   }
 
-  std::puts("3. Behind one limit both fit, and what they don't take is left to others:");
+  std::puts("3. Under one limit both fit, and what they don't take is left to others:");
   const auto memory = ps::device_memory(gpu.device());
   ps::LimitResource limit(*memory, ps::KiB(768));  // outlives the loaders
   ps::Loader training(train, {.device = gpu.device(),

@@ -3,7 +3,7 @@
 //     train_libtorch [EPOCHS]
 //
 // Pictures of discs, squares and crosses are told apart. They travel as bytes, are flipped, jittered and normalised
-// behind `batch`, and the loader's memory itself is what the first layer reads. Ends with status 1 where fewer than 9
+// after `batch`, and the loader's memory itself is what the first layer reads. Ends with status 1 where fewer than 9
 // of 10 new pictures are recognised.
 #include <torch/torch.h>
 

@@ -1,4 +1,4 @@
-// Whether both networks are one model: the same loss and the same answers before and behind a few steps. Exit status 77
+// Whether both networks are one model: the same loss and the same answers before and after a few steps. Exit status 77
 // without a GPU, 1 where they differ.
 #include <cmath>
 #include <cstdio>
@@ -29,7 +29,7 @@ struct Clouds {
 };
 
 struct Course {
-  Network::Result before, training, behind;
+  Network::Result before, training, after;
 };
 
 Course follow(Network& network) {
@@ -40,7 +40,7 @@ Course follow(Network& network) {
   for (const ps::Batch& batch : loader.epoch(network.stream())) network.train(batch, 0.02f);
   course.training = network.result();
   for (const ps::Batch& batch : loader.epoch(network.stream())) network.test(batch);
-  course.behind = network.result();
+  course.after = network.result();
   return course;
 }
 
@@ -60,8 +60,8 @@ int main() {
   try {
     const auto on_host = host_network(sizes);
     const Course host = follow(*on_host);
-    if (host.behind.loss > 0.9 * host.before.loss || host.before.rows != 200) {
-      std::printf("the host's network learnt nothing: loss %f, then %f\n", host.before.loss, host.behind.loss);
+    if (host.after.loss > 0.9 * host.before.loss || host.before.rows != 200) {
+      std::printf("the host's network learnt nothing: loss %f, then %f\n", host.before.loss, host.after.loss);
       return 1;
     }
     if (ps::best_device() == ps::host()) {
@@ -71,7 +71,7 @@ int main() {
     const auto on_gpu = gpu_network(sizes);
     const Course gpu = follow(*on_gpu);
     const bool agree = same("before", host.before, gpu.before) && same("training", host.training, gpu.training) &&
-                       same("behind", host.behind, gpu.behind);
+                       same("after", host.after, gpu.after);
     return agree ? 0 : 1;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "networks_agree: %s\n", error.what());

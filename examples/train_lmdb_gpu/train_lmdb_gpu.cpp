@@ -50,7 +50,7 @@ int run(const Options& options) {
                    | ps::decode_jpeg("image")
                    | ps::random_resized_crop("image", {side, side}, {.scale = {0.25, 1}})
                    | ps::batch(rows)
-                   | ps::random_flip("image")       // behind batch: where the batches end up
+                   | ps::random_flip("image")       // after batch: where the batches end up
                    | ps::normalize("image", normal);
   const auto test = ps::from(ps::Lmdb{.path = options.test})
                   | ps::decode_jpeg("image")
@@ -61,7 +61,7 @@ int run(const Options& options) {
 
   const Sizes sizes{.features = side * side * 3, .hidden = 64, .classes = classes, .most_rows = rows};
   const bool on_host = ps::best_device() == ps::host();
-  // Before the loaders, so that it ends behind them: batches come back on its stream.
+  // Before the loaders, so that it ends after them: batches come back on its stream.
   const auto network = on_host ? host_network(sizes) : gpu_network(sizes);
   std::printf("%s; training on %s\n", ps::device_support().c_str(), ps::to_string(network->device()).c_str());
 

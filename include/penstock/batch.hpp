@@ -21,7 +21,7 @@ class Lease;
 /// when the lease ends, in any order, also after the loader is gone. One thread at a time.
 ///
 /// On a device, whose memory the host can't touch, the lease may end while work that uses the batch is still in its
-/// streams: the memory is written to again behind what was put on them before. Ending it enqueues an event on each
+/// streams: the memory is written to again after what was put on them before. Ending it enqueues an event on each
 /// stream, which must still be there, and waits for nothing; but the last batch of a loader that is gone waits for the
 /// device before its memory goes.
 class PENSTOCK_API Batch {

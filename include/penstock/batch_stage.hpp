@@ -12,7 +12,7 @@ namespace penstock {
 enum class Tail : std::uint8_t {
   keep,  ///< it comes with fewer rows
   drop,  ///< it does not come
-  pad,   ///< it comes whole: rows of zeros behind the real ones, with mask 0 and index ~0
+  pad,   ///< it comes whole: rows of zeros after the real ones, with mask 0 and index ~0
 };
 
 struct BatchOptions {
@@ -25,7 +25,7 @@ struct BatchOptions {
 };
 /// Puts at most `rows` consecutive samples together (of all ranks, where a `shard` shares them): exactly as many, but
 /// for an epoch's last batch, where nothing else bounds it. A sample that is over such a bound alone is a bad sample.
-/// Fields whose shape varies must say what becomes of that (`ragged`, `pad`) or be left behind (`drop_fields`). Ends
+/// Fields whose shape varies must say what becomes of that (`ragged`, `pad`) or be left out (`drop_fields`). Ends
 /// the per-sample part of a pipeline. A batch that is bounded by bytes or tokens is complete with any number of rows,
 /// so `tail` is `keep` then.
 PENSTOCK_API Stage batch(std::uint64_t rows, BatchOptions options = {});
@@ -35,7 +35,7 @@ enum class OnError : std::uint8_t {
   fail,     ///< the first failure in order is thrown by the `next()` that would deliver its batch
   replace,  ///< its place is filled by another record of the same order, drawn from (seed, place): at most 8 tries
   mask,     ///< its row becomes zeros, with mask 0
-  drop,     ///< it is left out like a filtered one; an epoch's number of batches is then known only behind it
+  drop,     ///< it is left out like a filtered one; an epoch's number of batches is then known only after it
 };
 struct ErrorPolicy {
   OnError policy = OnError::fail;               ///< result option

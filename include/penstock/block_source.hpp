@@ -16,7 +16,7 @@ namespace penstock {
 /// they are. A record reads no row of it but its own: the others may be changed meanwhile.
 struct BlockRows {
   std::size_t field = 0;                 ///< its slot in the schema
-  std::uint64_t first = 0, records = 0;  ///< the block has so many values, one right behind the other, and nothing
+  std::uint64_t first = 0, records = 0;  ///< the block has so many values, one right after the other, and nothing
                                          ///< else: all of records that are there. So a last block that is decoded
                                          ///< whole, beyond the source's last record, is none
 };

@@ -27,7 +27,7 @@
 namespace penstock {
 
 /// The fields of a whole batch, on a device: each tensor is [N, ...], contiguous, at a multiple of 256 bytes. Owns
-/// nothing: the view is valid while `run` is called, the memory behind it until what that enqueued is done.
+/// nothing: the view is valid while `run` is called, the memory after it until what that enqueued is done.
 struct BatchView {
   const Schema* schema = nullptr;      ///< of one row
   std::span<const TensorView> fields;  ///< in the schema's order; of a padded field [N, `to`, ...], whatever the
@@ -39,7 +39,7 @@ struct BatchView {
   TensorView operator[](std::string_view field) const { return fields[schema->slot(field)]; }
 };
 
-/// A stage of one's own behind `batch`, which works on whole batches where the loader's batches end up:
+/// A stage of one's own after `batch`, which works on whole batches where the loader's batches end up:
 ///
 ///     Schema schema(const Schema& in) const;          of one row, all shapes fixed
 ///     void run(BatchView in, BatchView out, StreamRef stream) const;
@@ -56,7 +56,7 @@ struct BatchView {
 ///     std::uint64_t version() const;                  of its meaning, for the fingerprint
 ///
 /// `draw` is called on the host, by any thread, once for each sample: the same numbers at any number of threads. An
-/// exception of `run` ends the epoch behind the batches before, and the next epoch begins as ever.
+/// exception of `run` ends the epoch after the batches before, and the next epoch begins as ever.
 template <class S>
 concept DeviceStage = requires(const S& stage, const Schema& schema, BatchView in, BatchView out, StreamRef stream) {
   { stage.schema(schema) } -> std::convertible_to<Schema>;
@@ -152,7 +152,7 @@ constexpr bool explain_device_members() {
 
 }  // namespace detail
 
-/// A device stage of one's own as a stage; stands behind `batch`.
+/// A device stage of one's own as a stage; stands after `batch`.
 template <DeviceStage S>
 Stage device_stage(S stage) {
   if constexpr (detail::explain_device_members<S>())

@@ -59,7 +59,7 @@ struct ManagedTensor {
   void (*deleter)(ManagedTensor*) = nullptr;
 };
 
-/// DLPackVersion. Another major version has another layout behind `manager_ctx` and the deleter.
+/// DLPackVersion. Another major version has another layout after `manager_ctx` and the deleter.
 struct Version {
   std::uint32_t major = 0;
   std::uint32_t minor = 0;

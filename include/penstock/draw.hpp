@@ -14,8 +14,8 @@
 
 namespace penstock {
 
-// Orders that draw records by weight or by class. They know records by their positions, so they stand directly behind
-// the source or behind orders that are the same in every epoch (take, skip, select, split, repeat). Draws are made by
+// Orders that draw records by weight or by class. They know records by their positions, so they stand directly after
+// the source or after orders that are the same in every epoch (take, skip, select, split, repeat). Draws are made by
 // integers and by IEEE operations that round correctly: they are the same on every CPU.
 
 struct WeightedOptions {

@@ -27,7 +27,7 @@ struct EmulatedGpuOptions {
   struct Fault {
     static constexpr std::uint64_t for_ever = ~std::uint64_t{0};
     std::uint64_t call = 0;   ///< the first, counted from 1; 0 = none
-    std::uint64_t count = 1;  ///< how many, one behind the other
+    std::uint64_t count = 1;  ///< how many, one after the other
   };
   Mode mode = Mode::threaded;
   bool checked = false;             ///< find what no event orders, also where it went well; what the host waited for is

@@ -12,7 +12,7 @@ namespace penstock {
 /// Error(invalid_argument) for none.
 PENSTOCK_API Stage select_fields(std::vector<std::string> names);
 
-/// Leaves these fields behind, for instance one that a `map` with `.out` has read and nobody needs any more. Moves no
+/// Leaves these fields out, for instance one that a `map` with `.out` has read and nobody needs any more. Moves no
 /// bytes. @throws Error(schema_mismatch) when one is missing, Error(invalid_argument) for none, and where no field is
 /// left.
 PENSTOCK_API Stage drop_fields(std::vector<std::string> names);

@@ -77,7 +77,7 @@ constexpr void explain_filter() {
       static_assert(mistaken<F>, "penstock: what filter() asks must return bool: true for a sample that stays");
     else
       static_assert(mistaken<F>,
-                    "penstock: what filter() asks takes a const Sample&, and may take a Context& behind it; what "
+                    "penstock: what filter() asks takes a const Sample&, and may take a Context& after it; what "
                     "filter(\"field\", ...) asks takes a View<const T, R> of the field");
   } else if constexpr (!std::is_class_v<F>) {
     static_assert(mistaken<F>,
@@ -100,13 +100,13 @@ template <class F>
 concept FieldPredicate =
     detail::ConstCall<F, bool> && detail::PredicateArgs<typename detail::CallOf<std::decay_t<F>>::args>::value;
 
-/// Leaves behind the samples for which `f` is false:
+/// Leaves after the samples for which `f` is false:
 ///
 ///     filter([](const Sample& s) { return s.scalar<std::int64_t>("label") != 0; })
 ///
-/// Survivors keep their order, at any number of threads. How many batches an epoch has is known only behind it
-/// (`Pipeline::steps_per_epoch` throws, unless `shard` says it). Orders stand before it. Stages behind it never see
-/// what it left behind. A predicate that throws makes its sample a bad one.
+/// Survivors keep their order, at any number of threads. How many batches an epoch has is known only after it
+/// (`Pipeline::steps_per_epoch` throws, unless `shard` says it). Orders stand before it. Stages after it never see
+/// what it left out. A predicate that throws makes its sample a bad one.
 template <SamplePredicate F>
 Stage filter(F f, FilterOptions options = {}) {
   return detail::make_filter(std::shared_ptr<const detail::FilterModel>(new detail::FilterOf<F>(std::move(f))), {},

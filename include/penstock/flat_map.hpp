@@ -63,7 +63,7 @@ PENSTOCK_API Stage make_flat_map(std::shared_ptr<const FlatMapModel> model);
 
 /// Replaces every sample by its children, in order. They are made by all runners at once, of a parent that is read
 /// and brought through the stages before this one a single time. A pipeline has one at most; orders stand before it.
-/// How many samples an epoch has is known only behind it (`Pipeline::steps_per_epoch` throws). `pipeline | MyFlatMap{}`
+/// How many samples an epoch has is known only after it (`Pipeline::steps_per_epoch` throws). `pipeline | MyFlatMap{}`
 /// does the same.
 template <FlatMap F>
 Stage flat_map(F f) {

@@ -27,7 +27,7 @@ inline ImageField mask(std::string name) { return {std::move(name), Filter::near
 ///     resize({"left", {"right", Filter::linear}}, {224, 224})
 ///     resize(mask("labels"), {224, 224})
 ///
-/// A name alone is an image (`Filter::linear`) where it stands first, and a mask (`Filter::nearest`) behind the first.
+/// A name alone is an image (`Filter::linear`) where it stands first, and a mask (`Filter::nearest`) after the first.
 /// Parameters are drawn from the shape of the first field, whose result is that of the stage on it alone; the others
 /// follow, each with channels of its own. In a sample whose fields differ in height or width at this stage, that is an
 /// Error(unsupported) which names both shapes.

@@ -68,7 +68,7 @@ struct LoaderOptions {
   std::size_t block_bytes = 0;            ///< bytes of decoded blocks that are kept for the records that share them
                                           ///< (a source of blocks); 0 = 512 MiB, or what `memory` allows, half of it
                                           ///< at most, but 8 MiB. A record whose blocks need more is a bad sample.
-                                          ///< Readers behind `concat` and the like, and those of stand-ins for bad
+                                          ///< Readers of `concat` and the like, and those of stand-ins for bad
                                           ///< samples, keep blocks of their own beside these: 8 MiB each, and what the
                                           ///< record in work needs
   MemoryResource* device_resource = nullptr;  ///< where batches on the one device come from, of its own memory, for a
@@ -76,7 +76,7 @@ struct LoaderOptions {
                                               ///< Default: `device_memory(device)`
   MemoryResource* host_memory = nullptr;      ///< where batch buffers come from; default: penstock::host_memory(),
                                               ///< for a device its pinned memory, which no other copies from as fast
-  std::uint64_t epochs = 0;                   ///< nothing is read ahead behind this many; 0 = they never end
+  std::uint64_t epochs = 0;                   ///< nothing is read ahead after this many; 0 = they never end
   std::stop_token stop = {};                  ///< when it is requested, `next()` returns nothing more
 };
 
@@ -94,7 +94,7 @@ class Loader;
 /// goes on, unless it was moved out of the reference. One thread at a time, which is the loader's.
 ///
 /// It ends with its epoch, whoever ended that: the last batch, `end_epoch()`, a stop. Once another epoch was begun, by
-/// `epoch()` or by a `next()` behind the end, or a state was resumed, there is nothing that it could go on with: then
+/// `epoch()` or by a `next()` after the end, or a state was resumed, there is nothing that it could go on with: then
 /// `begin()` and `++` throw Error(invalid_argument) that names both epochs. So loops over one loader don't nest.
 class PENSTOCK_API EpochRange {
  public:
@@ -118,7 +118,7 @@ class PENSTOCK_API EpochRange {
     bool done() const noexcept { return range_->done_; }
     EpochRange* range_;
   };
-  /// The epoch's next batch: its first, or, where a loop was left, the one behind the last that was delivered.
+  /// The epoch's next batch: its first, or, where a loop was left, the one after the last that was delivered.
   /// @throws as `Loader::next`.
   iterator begin();
   std::default_sentinel_t end() const noexcept { return {}; }
@@ -155,7 +155,7 @@ class PENSTOCK_API Loader {
   /// @throws Error(schema_mismatch | invalid_argument) for a pipeline without `batch`, with a field of varying shape,
   /// or for more than 16,384 threads; Error(out_of_memory) with the byte table when `memory`, `pinned_memory` or
   /// `device_memory` is too small, or the device has no more;
-  /// Error(unsupported) for a device without support, and for stages behind `batch` where fields are neither of a fixed
+  /// Error(unsupported) for a device without support, and for stages after `batch` where fields are neither of a fixed
   /// size nor padded to one; Error(device).
   explicit Loader(Pipeline pipeline, LoaderOptions options = {});
   Loader(Loader&&) noexcept;
@@ -168,7 +168,7 @@ class PENSTOCK_API Loader {
   [[nodiscard]] EpochRange epoch(StreamRef stream = {}) &;
   EpochRange epoch(StreamRef stream = {}) && = delete;  // the loader would be gone in the loop: give it a name
   /// Gives up what is left of the epoch that was begun, or resumed: the next `epoch()` or `next()` begins the one after
-  /// it, and `state()` names that one's first batch. (With `Shard::steps_per_epoch` the data go on behind the last
+  /// it, and `state()` names that one's first batch. (With `Shard::steps_per_epoch` the data go on after the last
   /// batch that was delivered.) Nothing where none is begun.
   void end_epoch();
   /// The next batch, or nothing at the end of the epoch (once; then the next epoch begins) and after a stop. On a
@@ -191,14 +191,14 @@ class PENSTOCK_API Loader {
 
   /// The next batch, copied to `to`, memory of the caller's where its batches end up: the same addresses each time, for
   /// who has captured work on them into a graph. `to` has a tensor for each field, in the schema's order, with its
-  /// dtype, its shape, and as many rows as the largest batch; rows behind the batch's stay as they are. On a device the
+  /// dtype, its shape, and as many rows as the largest batch; rows after the batch's stay as they are. On a device the
   /// copies are enqueued on `stream`, one of its own, and nothing is waited for. No lease is left. None at the end of
   /// the epoch.
   /// @throws as `next`; Error(schema_mismatch | unsupported | invalid_argument) for other tensors, for ragged fields,
   /// and for the host's stream and a batch on a device: then the batch is still the next one. Error(device): it is not.
   std::optional<BatchCopied> next_into(std::span<const TensorView> to, StreamRef stream = {});
 
-  /// Names the batch that `next()` would give: the one behind the last delivered; behind an epoch's last, the next
+  /// Names the batch that `next()` would give: the one after the last delivered; after an epoch's last, the next
   /// epoch's first. (Where filters or the like decide what is a sample, it may name what is left of the epoch instead,
   /// in which then no batch is.) After an error it names the batch that failed. 64 bytes. @throws Error(limit_exceeded)
   /// from epoch 2^32 on.
@@ -207,7 +207,7 @@ class PENSTOCK_API Loader {
   /// `Shard::steps_per_epoch`: as the same rank of as many). @throws Error(state_mismatch) that says what differs:
   /// seed, source, orders, stages, or the rest.
   void resume(const State& state);
-  /// Writes `state()` to a file, as `save_state` does, and behind it, for people, the pipeline in words.
+  /// Writes `state()` to a file, as `save_state` does, and after it, for people, the pipeline in words.
   /// @throws as `state` and `save_state`.
   void save(const std::string& file) const;
   /// Goes on where `save` was called. @throws as `load_state` and the other `resume`; of a file with words

@@ -52,7 +52,7 @@ constexpr void explain_stream() {
     explain_schema<S>();
   else if constexpr (!requires(S & source) { source.reset(std::uint64_t{}); })
     static_assert(mistaken<S>,
-                  "penstock: this stream has no reset(), behind which the next record is an epoch's first; add `void "
+                  "penstock: this stream has no reset(), after which the next record is an epoch's first; add `void "
                   "reset(std::uint64_t epoch)`");
   else
     static_assert(mistaken<S>,
@@ -167,11 +167,11 @@ constexpr void explain_sink() {
   else if constexpr (!requires(S & s) {
                        { s.commit() } -> std::same_as<void>;
                      })
-    static_assert(mistaken<S>, "penstock: this sink lacks `void commit()`, behind which what was put survives a crash");
+    static_assert(mistaken<S>, "penstock: this sink lacks `void commit()`, after which what was put survives a crash");
   else if constexpr (!requires(S & s) {
                        { s.finish() } -> std::same_as<void>;
                      })
-    static_assert(mistaken<S>, "penstock: this sink lacks `void finish()`, behind which the store is complete");
+    static_assert(mistaken<S>, "penstock: this sink lacks `void finish()`, after which the store is complete");
   else
     static_assert(mistaken<S>, "penstock: this sink lacks `std::string name() const`, for errors");
 }
@@ -241,7 +241,7 @@ constexpr void explain_device_stage() {
                   "penstock: this device stage lacks `void run(BatchView in, BatchView out, StreamRef stream) const`");
 }
 
-/// Of what stands behind `|`, and of `map` on whole samples.
+/// Of what stands after `|`, and of `map` on whole samples.
 template <class F>
 constexpr void explain_stage() {
   if constexpr (requires(const F& f, Sample& s, Context& c) { f(s, c); })
@@ -278,7 +278,7 @@ constexpr void explain_stage() {
   else
     static_assert(
         mistaken<F>,
-        "penstock: this is no stage; behind | stand stages, like shuffle() or map(...), or objects of your own: "
+        "penstock: this is no stage; after | stand stages, like shuffle() or map(...), or objects of your own: "
         "a transform has `void operator()(Sample& sample, Context& context) const`");
 }
 

@@ -31,7 +31,7 @@ struct OrderPoint {
 ///     std::string name() const;  std::string describe() const;
 ///     bool fixed() const;                             if it is there: true where no epoch differs from another, so
 ///                                                     that what knows records by their positions (draws by
-///                                                     weight, shuffles of blocks) may stand behind it
+///                                                     weight, shuffles of blocks) may stand after it
 ///
 /// `fill` is called from any thread. `seed` is the pipeline's seed mixed with this stage's key.
 template <class O>
@@ -103,7 +103,7 @@ struct ShuffleOptions {
 /// With `.blocks` for stores that are slow to read at random (shards of an archive, compressed chunks): the blocks are
 /// permuted, each `window` of them, as they come then, is one after the other a set whose records are permuted. So
 /// every record comes once, and at no time have more than `window` blocks been begun and not finished. It stands
-/// directly behind the source, or behind orders that leave what they leave of a block together and are the same in
+/// directly after the source, or after orders that leave what they leave of a block together and are the same in
 /// every epoch (split by key, take, skip); these are then gone through once, position by position, when the pipeline is
 /// built. 16 bytes of memory a block and epoch, rebuilt from the seed when an epoch begins; at least the last two
 /// epochs' are kept, more of them while they are small together (64 MiB).
@@ -143,7 +143,7 @@ struct SplitOptions {
                               ///< memory a record meanwhile; 8 a record of the part stay
 };
 /// One of several disjoint parts that together hold every record exactly once, in every epoch the same.
-/// By key it must stand directly behind the source; stratified, there or behind orders that are the same in every
+/// By key it must stand directly after the source; stratified, there or after orders that are the same in every
 /// epoch, and it leaves records in their order. @throws Error(invalid_argument); stratified, also as `labels_of` where
 /// it joins a pipeline.
 PENSTOCK_API Stage split(SplitOptions options);

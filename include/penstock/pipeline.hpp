@@ -38,7 +38,7 @@ class PENSTOCK_API Pipeline {
   /// @throws Error(schema_mismatch | invalid_argument) that names the stage and the fields there are.
   friend PENSTOCK_API Pipeline operator|(const Pipeline& pipeline, const Stage& stage);
 
-  /// Of one sample, behind the last stage.
+  /// Of one sample, after the last stage.
   const Schema& schema() const noexcept;
   /// Positions an epoch: samples, where no filter, flat_map or policy changes their number. `unknown_size` for a
   /// stream.
@@ -46,7 +46,7 @@ class PENSTOCK_API Pipeline {
   /// Rows a batch, of all ranks of a `shard` together; 0 before `batch`.
   std::uint64_t batch_size() const noexcept;
   /// Batches an epoch, the same on every rank. @throws Error(invalid_argument) before `batch`, and where their number
-  /// is known only behind the epoch (filter, flat_map, the policy `drop`, bounds by size, streams) and
+  /// is known only after the epoch (filter, flat_map, the policy `drop`, bounds by size, streams) and
   /// `Shard::steps_per_epoch` does not say it.
   std::uint64_t steps_per_epoch() const;
   std::uint64_t seed() const noexcept;
@@ -61,7 +61,7 @@ class PENSTOCK_API Pipeline {
   /// begun to use threads.
   void fill(std::uint64_t epoch, std::uint64_t first, std::span<std::uint64_t> out) const;
   /// One sample as it would stand in its batch, for debugging and tests: slow, copies, and applies no error policy.
-  /// @throws Error(not_found) for one that a filter leaves behind and for a child that there isn't;
+  /// @throws Error(not_found) for one that a filter leaves out and for a child that there isn't;
   /// otherwise as `fill`.
   OwnedSample at(std::uint64_t position, std::uint64_t epoch = 0, std::uint32_t child = 0) const;
 
@@ -123,7 +123,7 @@ Pipeline operator|(const Pipeline& pipeline, F f) {
     return pipeline | static_cast<const Stage&>(f);
   } else {
     static_assert(!std::same_as<F, Pipeline>,
-                  "penstock: a pipeline stands before |, never behind it; several sources become one by concat, zip, "
+                  "penstock: a pipeline stands before |, never after it; several sources become one by concat, zip, "
                   "interleave or mix");
     if constexpr (!std::same_as<F, Pipeline>) detail::explain_stage<F>();
     return pipeline;

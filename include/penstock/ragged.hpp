@@ -11,7 +11,7 @@
 
 namespace penstock {
 
-/// Rows of differing sizes, one behind the other in memory of their own. A plain value.
+/// Rows of differing sizes, one after the other in memory of their own. A plain value.
 struct PackedRows {
   DType dtype = DType::u8;
   std::vector<std::byte> data;
@@ -27,7 +27,7 @@ struct PackedRows {
   }
 };
 
-/// A ragged field of a batch on a device: its rows one behind the other, as a kernel wants them. Owns nothing: valid as
+/// A ragged field of a batch on a device: its rows one after the other, as a kernel wants them. Owns nothing: valid as
 /// long as the batch is leased.
 struct PackedTensor {
   TensorView data;     ///< all elements of all rows, [elements]
@@ -53,7 +53,7 @@ class PENSTOCK_API RaggedRows {
   /// N. Rows of padding and masked rows count, and are empty: 0 in each dimension that varies.
   std::uint64_t size() const noexcept { return rows_.size(); }
   DType dtype() const noexcept { return dtype_; }
-  /// One row, contiguous; on the host 64-byte aligned, on a device behind the row before it.
+  /// One row, contiguous; on the host 64-byte aligned, on a device after the row before it.
   TensorView operator[](std::uint64_t row) const noexcept { return {rows_[row].data, dtype_, rows_[row].shape}; }
   /// @throws Error(schema_mismatch) when dtype or rank differ.
   template <class T, std::size_t R>
@@ -67,7 +67,7 @@ class PENSTOCK_API RaggedRows {
   std::span<const std::int64_t> lengths() const noexcept { return lengths_; }
   /// Of all rows together.
   std::size_t bytes() const;
-  /// On the host alone: copies all rows, one behind the other, to `out`. @throws Error(invalid_argument) unless that
+  /// On the host alone: copies all rows, one after the other, to `out`. @throws Error(invalid_argument) unless that
   /// has `bytes()` bytes.
   void pack(std::span<std::byte> out) const;
   /// The same into memory of its own.

@@ -37,14 +37,14 @@ struct Shard {
 /// consecutive ones, ranks in order, the first n mod `world` ranks one row more than the others (9 over 4: 3, 2, 2, 2).
 /// A loader reads, makes and holds its own rows alone.
 ///
-/// - The ranks' batches of one step, one behind the other, are bit for bit the batch of a run of one rank (but for
+/// - The ranks' batches of one step, one after the other, are bit for bit the batch of a run of one rank (but for
 ///   padding to the longest row, which is the longest of a rank's part). Neither
 ///   order nor draws, stand-ins for bad samples, mask or fingerprint depend on the number of ranks. So a state that any
 ///   rank saved resumes on any number of ranks, all of which are given that one state.
 /// - Every rank has the same number of steps, also where the last batch is incomplete. With `Tail::keep` its rows are
 ///   shared as evenly as any others; where there are fewer than ranks, the last ranks get a batch of size 0, so that
 ///   what all ranks do together in a step stays in step. With `Tail::pad` each rank has its usual number of rows, and
-///   those behind the end are padding, which is all that the last ranks may have.
+///   those after the end are padding, which is all that the last ranks may have.
 /// - `Batch::global_size()` is what the gradients' sum over all ranks is to be divided by. (With the policy `mask`, add
 ///   up the masks as well, and divide by that sum.)
 /// - Errors and quotas are a rank's own: what ends the run on one rank, the others don't hear of from here, and
@@ -55,8 +55,8 @@ struct Shard {
 /// long a pass over the data is. An epoch is then exactly so many batches, all of them full (`Tail` says nothing). The
 /// data go on: pass after pass, with an order and draws of its own each (`Place::epoch` counts passes), and an epoch
 /// ends wherever its last batch does, which may hold the end of one pass and the beginning of the next. The next epoch,
-/// also where a loop is left early, begins behind the last batch that was delivered; what fails ends the epoch, as
-/// always, and the next one begins behind the batch that failed. All else stands as above.
+/// also where a loop is left early, begins after the last batch that was delivered; what fails ends the epoch, as
+/// always, and the next one begins after the batch that failed. All else stands as above.
 ///
 /// Where only the samples tell how many there are (filter, flat_map, the policy `drop`, `bucket`), ranks would not
 /// agree on their steps: such a pipeline needs `steps_per_epoch`, and is shared in another way.
@@ -65,9 +65,9 @@ struct Shard {
 ///   batch's rows with what is left of them. Which samples meet in a batch so depends on the number of ranks, and so
 ///   does the fingerprint: each rank saves a state of its own, and resumes from it as the same rank of as many.
 /// - `bucket` looks at as many batches at once as without ranks, each rank at its part of them.
-/// - The epoch after a failure begins behind what failed, without what stood before it in the same batch, or `bucket`'s
+/// - The epoch after a failure begins after what failed, without what stood before it in the same batch, or `bucket`'s
 ///   window.
-/// - Where a rank has looked at eight times as many records as there are, one behind the other, and nothing is left of
+/// - Where a rank has looked at eight times as many records as there are, one after the other, and nothing is left of
 ///   any, that is an error.
 ///
 /// `steps_per_epoch` is a result option; `rank` and `world` are where only the samples tell how many there are, else

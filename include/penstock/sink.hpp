@@ -23,10 +23,10 @@ struct SinkItem {
   std::uint64_t position = 0;  ///< in the pipeline's order; items come ordered by it, and by `child` within one
   std::uint64_t index = 0;     ///< of the record in the source; of a stream its number
   /// The source's key for the record; empty where it has none. Of a stream, and where a flat_map stands in the
-  /// pipeline, the record's number then, in 10 digits. A flat_map's samples have "/" and the child's number behind
+  /// pipeline, the record's number then, in 10 digits. A flat_map's samples have "/" and the child's number after
   /// that, in 10 digits as well: "slide7/0000000042".
   std::string key;
-  /// Number of a flat_map's sample among all that its record has, those that a filter leaves behind counted; none
+  /// Number of a flat_map's sample among all that its record has, those that a filter leaves out counted; none
   /// without a flat_map.
   std::optional<std::uint32_t> child = {};
 };
@@ -84,7 +84,7 @@ struct WriteProgress {
   std::uint64_t done = 0;      ///< samples, skipped, filtered and dropped ones included
   std::uint64_t total = 0;     ///< the same at the end; with a flat_map, and for a stream, `unknown_size` until then
   std::uint64_t skipped = 0;   ///< were there already
-  std::uint64_t filtered = 0;  ///< a filter left them behind
+  std::uint64_t filtered = 0;  ///< a filter left them out
   std::uint64_t dropped = 0;   ///< bad ones, by the policy `drop`
   std::uint64_t bytes = 0;     ///< handed to the sink
 };
@@ -152,9 +152,9 @@ PENSTOCK_API WriteProgress write(const Pipeline& pipeline, SinkModel& sink, cons
 /// are held. Blocks that records share are decoded once, as by a loader, in 512 MiB.
 ///
 /// A run that was stopped or killed is continued by running it again. What the sink has is not made again; what a
-/// filter or `drop` left behind is. With a flat_map each record is read again, to know how many samples it has, and of
+/// filter or `drop` left out is. With a flat_map each record is read again, to know how many samples it has, and of
 /// those only the missing ones are made; a stream is read from its beginning. Made again, though not stored, are
-/// what a shuffled stream gives, and of a source of blocks all that stands behind the first sample that is not there.
+/// what a shuffled stream gives, and of a source of blocks all that stands after the first sample that is not there.
 /// @throws the first Error in order. Where the order, a key, a stage or the sink's `has` failed, what came before that
 /// sample is committed first; where the sink failed to store, what it had committed stands.
 template <Sink S>

@@ -54,7 +54,7 @@ concept LeasedSource = Described<S> && requires(const S& source) {
 ///
 ///     std::string name() const;                            in errors and reports; default "source"
 ///     std::string key(std::uint64_t i) const;              the record's key, for errors, splits and sinks
-///     std::string file() const;                            the file or folder behind it, for errors
+///     std::string file() const;                            the file or folder after it, for errors
 ///     std::string file_of(std::uint64_t i) const;          the file that record i is in; default file()
 ///     std::uint64_t identity() const;                      hash of what makes this the same data set (not times);
 ///                                                          size and schema are added to it

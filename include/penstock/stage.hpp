@@ -11,7 +11,7 @@ namespace detail {
 struct StageModel;
 }
 
-/// What may stand behind a `|`. Made by the functions named after the stages (`shuffle`, `map`, `batch`, …); an
+/// What may stand after a `|`. Made by the functions named after the stages (`shuffle`, `map`, `batch`, …); an
 /// immutable value, cheap to copy, that can be used in several pipelines.
 class PENSTOCK_API Stage {
  public:

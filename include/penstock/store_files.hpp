@@ -19,7 +19,7 @@ namespace penstock {
 /// A file that is appended to. What was not flushed is lost with it. One thread at a time.
 class PENSTOCK_API OutputFile {
  public:
-  /// Makes the file where it is missing, and cuts it off behind its first `keep_bytes`, which it must have.
+  /// Makes the file where it is missing, and cuts it off after its first `keep_bytes`, which it must have.
   OutputFile(std::string path, std::uint64_t keep_bytes, std::string_view source);
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;

@@ -23,12 +23,12 @@ namespace penstock {
 ///
 /// and where they make sense
 ///
-///     void seek(std::uint64_t record);     the next record is the epoch's record of that number, from 0; called behind
+///     void seek(std::uint64_t record);     the next record is the epoch's record of that number, from 0; called after
 ///                                          `reset`. Without it a resume reads all records before it once more.
 ///     name(), file(), identity()           as of a Source
 ///
 /// A `next` that throws an Error of one sample (`Error::sample_scoped`) has read past that record: the next call gives
-/// the one behind it. What is read must depend on the epoch alone. It must give the same records in each run.
+/// the one after it. What is read must depend on the epoch alone. It must give the same records in each run.
 template <class S>
 concept StreamSource = requires(S& source, const S& shared, std::uint64_t epoch, SampleBuilder& out) {
   { shared.schema() } -> std::convertible_to<Schema>;

@@ -403,7 +403,7 @@ constexpr void explain_field_map() {
       static_assert(
           mistaken<F>,
           "penstock: what map(\"field\", ...) calls takes (View<const T, R> in, View<U, S> out), or an "
-          "Output<U, S> in place of that view, or (View<T, R> in_place), and may take a Context& behind these");
+          "Output<U, S> in place of that view, or (View<T, R> in_place), and may take a Context& after these");
   } else if constexpr (!std::is_class_v<F>) {
     static_assert(mistaken<F>,
                   "penstock: map(\"field\", ...) takes something to call, like [](View<const T, R> in, View<U, S> out) "
@@ -418,7 +418,7 @@ constexpr void explain_field_map() {
 
 PENSTOCK_API Stage make_map(std::shared_ptr<const TransformModel> model);
 /// `on_batches`: what does the same to whole batches, with the same draws, of fields of fixed shape: the stage may then
-/// stand behind `batch` too. Its `writes` names what the map writes.
+/// stand after `batch` too. Its `writes` names what the map writes.
 PENSTOCK_API Stage make_field_map(std::string field, std::shared_ptr<const FieldMapModel> model, MapOptions options,
                                   std::shared_ptr<const DeviceStageModel> on_batches = nullptr);
 

@@ -20,7 +20,7 @@ struct WindowOptions {
 ///     from(windows(Hdf5{.path = "ecg.h5"}, {.length = 2'048, .stride = 512, .group_by = "patient"}))
 ///
 /// With `group_by` each run of rows in which that field keeps its value is a series of its own: windows begin with its
-/// first row, and so on by the stride. A series shorter than `length` has no window; rows behind a series' last window
+/// first row, and so on by the stride. A series shorter than `length` has no window; rows after a series' last window
 /// are in none. `Pipeline::plan()` counts both. The field may be of any fixed shape, compared byte for byte; or of a
 /// varying one (text), which then stands in a window once, as it is the same in all rows. Its values are got when this
 /// is made: by the source's `labels`, else each record is read once. 16 bytes of memory for each series with a window.

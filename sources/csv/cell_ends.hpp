@@ -28,7 +28,7 @@ class CellEnds {
     return {at, find(at) | find(at + 16) << 16 | find(at + 32) << 32 | find(at + 48) << 48};
   }
 
-  /// The next end, behind the one before.
+  /// The next end, after the one before.
   [[gnu::always_inline]] const char* next(Block& in) const noexcept {
     while (in.ends == 0) {
       if (static_cast<std::size_t>(end_ - in.at) <= block_bytes) return end_;

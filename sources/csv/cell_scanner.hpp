@@ -27,7 +27,7 @@ class CellScanner {
     text_after  ///< something other than a delimiter or a line's end follows a closing quote
   };
 
-  /// So many bytes behind a text may be read, whatever they hold.
+  /// So many bytes after a text may be read, whatever they hold.
   static constexpr std::size_t slack = CellEnds::block_bytes;
 
   /// Where in a record.
@@ -52,7 +52,7 @@ class CellScanner {
     return Result::cell;
   }
 
-  /// Behind the record and its line's end, once it has ended; else where scanning stopped.
+  /// After the record and its line's end, once it has ended; else where scanning stopped.
   std::size_t at() const noexcept { return static_cast<std::size_t>(position_.at - begin_); }
   /// True when the record's line has an end; false when the text ended instead.
   bool line_ended() const noexcept { return position_.line_ended; }

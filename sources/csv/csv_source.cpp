@@ -97,8 +97,8 @@ CsvSource::Impl::Place CsvSource::Impl::place_of(std::uint64_t index) const {
     throw csv::error_in(options.path, Errc::not_found, "there are " + std::to_string(size()) + " records")
         .with_index(index);
   if (files.size() == 1) return {0, index};
-  const auto behind = std::upper_bound(first.begin(), first.end(), index);
-  const auto file = static_cast<std::size_t>(behind - first.begin()) - 1;
+  const auto after = std::upper_bound(first.begin(), first.end(), index);
+  const auto file = static_cast<std::size_t>(after - first.begin()) - 1;
   return {file, index - first[file]};
 }
 

@@ -38,7 +38,7 @@ class DigitReader {
     while (skip('0')) {
     }
   }
-  // Puts the digits there are behind those of `number`, which overflows behind 19.
+  // Puts the digits there are after those of `number`, which overflows after 19.
   void take(std::uint64_t& number) noexcept {
     while (at_ != end_) {
       const std::uint64_t values = eight(), others = not_digits(values);

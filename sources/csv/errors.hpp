@@ -23,7 +23,7 @@ inline Error system_error(int code, std::string_view doing, const std::string& f
   return penstock::system_error(source_name, code, doing, file);
 }
 
-/// Text of a file on one line, cut behind about 60 characters.
+/// Text of a file on one line, cut after about 60 characters.
 inline std::string printable(std::string_view text) { return penstock::printable(text, 60); }
 
 }  // namespace penstock::csv

@@ -182,9 +182,9 @@ class Indexer {
 }  // namespace
 
 std::uint64_t RecordIndex::line(std::uint64_t record) const noexcept {
-  const auto behind = std::upper_bound(line_steps.begin(), line_steps.end(), record,
-                                       [](std::uint64_t r, const LineStep& step) { return r < step.record; });
-  return record + (behind - 1)->lines_before;
+  const auto after = std::upper_bound(line_steps.begin(), line_steps.end(), record,
+                                      [](std::uint64_t r, const LineStep& step) { return r < step.record; });
+  return record + (after - 1)->lines_before;
 }
 
 RecordIndex index_records(const std::string& path, char delimiter, bool header, std::size_t max_record_bytes) {

@@ -16,7 +16,7 @@ namespace penstock {
 /// Gives the records' text one after the other. One thread at a time.
 class CsvSource::Impl::RecordText {
  public:
-  /// With what a CellScanner wants behind it; valid until the next call, while the store is there.
+  /// With what a CellScanner wants after it; valid until the next call, while the store is there.
   /// @throws Error(io), its offset counted from the record's beginning as that of a cell is.
   std::string_view read(const Impl& store, Place place);
 
@@ -30,7 +30,7 @@ class CsvSource::Impl::RecordText {
 
 namespace csv {
 
-/// The next cell of a record whose cells were gone through when the file was opened; false behind the last one.
+/// The next cell of a record whose cells were gone through when the file was opened; false after the last one.
 /// @throws Error(corrupt) where its quotes have changed since.
 inline bool next_cell(CellScanner& cells, Cell& cell) {
   switch (cells.next(cell)) {

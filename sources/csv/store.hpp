@@ -42,7 +42,7 @@ class CsvSource::Impl {
   std::vector<csv::RecordIndex> indices;
   csv::ColumnPlan plan;
   std::vector<csv::FileMap> maps;       ///< none with `safe_read`
-  std::vector<std::uint64_t> first{0};  ///< each file's first record, and behind them the number of all
+  std::vector<std::uint64_t> first{0};  ///< each file's first record, and after them the number of all
   csv::MissingNumbers missing;
   std::uint64_t identity = 0;
   std::uint64_t revision = 0;

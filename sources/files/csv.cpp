@@ -40,7 +40,7 @@ class CsvParser {
   void end_line() {
     take('\r');
     if (!take('\n') && at_ != text_.size())
-      refuse(line_, "there is text behind a closing quote, or a stray carriage return");
+      refuse(line_, "there is text after a closing quote, or a stray carriage return");
     ++line_;
   }
   std::string cell() {

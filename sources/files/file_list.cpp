@@ -23,7 +23,7 @@ struct FolderId {
 
 // A folder still to be read, and the folders it lies in: a link back to one of those would never end.
 struct Pending {
-  std::string path;  // below the root, with a slash behind; empty for the root
+  std::string path;  // below the root, with a slash after; empty for the root
   std::vector<FolderId> above;
 };
 

@@ -33,7 +33,7 @@ class SampleEncoder {
 
   /// Makes the members; their bytes are those of `sample`, which must stay. Returns what they take, padding included.
   std::uint64_t encode(std::string_view key, const Sample& sample);
-  /// What was encoded last: pieces, one behind the other.
+  /// What was encoded last: pieces, one after the other.
   std::span<const std::span<const std::byte>> pieces() const noexcept { return pieces_; }
 
  private:

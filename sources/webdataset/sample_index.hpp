@@ -26,7 +26,7 @@ struct ShardIndex {
   std::uint64_t bytes = 0, device = 0, inode = 0;  ///< of the file
   bool has_end = false;
   std::uint64_t end = 0;            ///< where another member would begin
-  std::string keys;                 ///< one behind the other
+  std::string keys;                 ///< one after the other
   std::vector<std::uint64_t> ends;  ///< of each sample's key in `keys`
   std::vector<Entry> entries;       ///< those of a sample side by side, a field each
   /// Files that are in no field: how many of each extension, up to `most_left_out` of them, others and those without a

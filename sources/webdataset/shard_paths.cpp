@@ -23,7 +23,7 @@ constexpr std::size_t most_shards = 1'000'000;
 
 bool digit(char c) noexcept { return c >= '0' && c <= '9'; }
 
-// The digits that begin `text`, without leading zeros; `text` goes on behind them.
+// The digits that begin `text`, without leading zeros; `text` goes on after them.
 std::string_view take_number(std::string_view& text) noexcept {
   while (text.size() > 1 && text[0] == '0' && digit(text[1])) text.remove_prefix(1);
   std::size_t length = 0;

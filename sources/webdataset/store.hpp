@@ -43,7 +43,7 @@ class WebDatasetSource::Impl {
   std::vector<std::string> shards;
   std::vector<webdataset::ShardIndex> indices;
   std::vector<webdataset::ShardMap> maps;
-  std::vector<std::uint64_t> first{0};  ///< each shard's first sample, and behind them the number of all
+  std::vector<std::uint64_t> first{0};  ///< each shard's first sample, and after them the number of all
   std::uint64_t identity = 0;
   std::uint64_t revision = 0;
   mutable webdataset::Advice advice;

@@ -11,8 +11,8 @@ void StoredSamples::add(ShardIndex shard) {
 }
 
 std::string_view StoredSamples::key(std::uint64_t number) const {
-  const auto behind = std::upper_bound(first_.begin(), first_.end(), number);
-  const auto shard = static_cast<std::size_t>(behind - first_.begin()) - 1;
+  const auto after = std::upper_bound(first_.begin(), first_.end(), number);
+  const auto shard = static_cast<std::size_t>(after - first_.begin()) - 1;
   return shards_[shard].key(number - first_[shard]);
 }
 

@@ -23,7 +23,7 @@ constexpr std::uint64_t near_gap = 8u << 10;
 constexpr std::size_t far_bytes = 4u << 10;  // where the next header lies beyond what was read
 constexpr std::uint64_t most_extension_bytes = 1u << 20;
 constexpr std::size_t most_name_bytes = 64u << 10;
-constexpr std::uint64_t looked_at_behind_end = 1u << 20;
+constexpr std::uint64_t looked_at_after_end = 1u << 20;
 
 struct Compression {
   std::string_view magic;
@@ -115,15 +115,15 @@ bool TarScan::finish(std::uint64_t header, bool pending) {
   return false;
 }
 
-// A second archive behind the first one's end would silently be left out.
+// A second archive after the first one's end would silently be left out.
 void TarScan::refuse_what_follows() {
-  const std::uint64_t end = std::min(file_.bytes(), position_ + looked_at_behind_end);
+  const std::uint64_t end = std::min(file_.bytes(), position_ + looked_at_after_end);
   for (std::uint64_t at = position_; at + tar_block_bytes <= end; at += tar_block_bytes) {
     const TarBlockView block = block_of(look(at, tar_block_bytes));
     if (is_zero(block)) continue;
     if (has_checksum(block))
       fail(Errc::unsupported,
-           "there are members behind the end of the archive, as of several archives written one behind the other; join "
+           "there are members after the end of the archive, as of several archives written one after the other; join "
            "them with tar --concatenate, or keep them as shards of their own",
            at);
     return;

@@ -54,7 +54,7 @@ class TarScan {
 
   /// False at the end. @throws Error(corrupt | unsupported | io), with offset.
   bool next(TarMember& member);
-  /// Behind the last member's padding, where a next one would begin.
+  /// After the last member's padding, where a next one would begin.
   std::uint64_t position() const noexcept { return position_; }
   /// After the end: whether tar's end mark stood there.
   bool has_end() const noexcept { return has_end_; }

@@ -202,7 +202,7 @@ class WebDatasetSink::Impl {
                                      "; delete them and " + mark_file() + ", or write to another path");
   }
 
-  // What a failure left behind the last commit is not known: another run cuts it off.
+  // What a failure left after the last commit is not known: another run cuts it off.
   template <class Act>
   void guarded(const Act& act) {
     failed_ = true;
@@ -218,7 +218,7 @@ class WebDatasetSink::Impl {
     return position_key(item, size_);
   }
 
-  // A sample stands where its position says; or, where not every position has one, behind the one before it.
+  // A sample stands where its position says; or, where not every position has one, after the one before it.
   static webdataset::ItemPlace place_of(const SinkItem& item) { return {item.position, item.child.value_or(0)}; }
   bool counted() const noexcept { return size_ != unknown_size; }
   void check_order(const SinkItem& item) {
@@ -233,7 +233,7 @@ class WebDatasetSink::Impl {
     if (there_.found() != 0 && place <= there_.last_found())
       refuse_there("they have no sample of the key \"" + printable(name_of(item)) + "\" where this run has one");
     if (last_ && place <= *last_)
-      refuse(Errc::invalid_argument, "sample " + position_key(item, size_) + " is put behind one that follows it",
+      refuse(Errc::invalid_argument, "sample " + position_key(item, size_) + " is put after one that follows it",
              item.key);
     require_all_found();
     if (was_finished_) refuse_there("they have no sample of the key \"" + printable(name_of(item)) + "\"");

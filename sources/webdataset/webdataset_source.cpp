@@ -148,8 +148,8 @@ Field WebDatasetSource::Impl::array_field(std::size_t slot) const {
 }
 
 WebDatasetSource::Impl::Place WebDatasetSource::Impl::place_of(std::uint64_t index) const noexcept {
-  const auto behind = std::upper_bound(first.begin(), first.end(), index);
-  const auto shard = static_cast<std::size_t>(behind - first.begin()) - 1;
+  const auto after = std::upper_bound(first.begin(), first.end(), index);
+  const auto shard = static_cast<std::size_t>(after - first.begin()) - 1;
   return {shard, index - first[shard]};
 }
 

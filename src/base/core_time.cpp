@@ -31,9 +31,9 @@ std::string_view take_line(std::string_view& text) {
 std::optional<std::uint64_t> take_number(std::string_view& text) {
   while (!text.empty() && (text.front() == ' ' || text.front() == '\n')) text.remove_prefix(1);
   std::uint64_t number = 0;
-  const auto [behind, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const auto [after, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc()) return std::nullopt;
-  text.remove_prefix(static_cast<std::size_t>(behind - text.data()));
+  text.remove_prefix(static_cast<std::size_t>(after - text.data()));
   return number;
 }
 

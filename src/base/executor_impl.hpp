@@ -12,7 +12,7 @@
 
 namespace penstock {
 
-/// The arena behind an Executor. `src/executor.cpp` alone knows that it is oneTBB's.
+/// The arena of an Executor. `src/base/executor.cpp` alone knows that it is oneTBB's.
 class Executor::Impl {
  public:
   /// How long a task may go on while others wait for a thread.

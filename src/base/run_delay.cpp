@@ -15,9 +15,9 @@ std::optional<std::uint64_t> parse_run_delay(std::string_view schedstat) noexcep
   const char *at = schedstat.data(), *const end = at + schedstat.size();
   for (std::uint64_t& number : numbers) {
     while (at != end && *at == ' ') ++at;
-    const auto [behind, error] = std::from_chars(at, end, number);
+    const auto [after, error] = std::from_chars(at, end, number);
     if (error != std::errc()) return std::nullopt;
-    at = behind;
+    at = after;
   }
   if (numbers[2] == 0) return std::nullopt;
   return numbers[1];

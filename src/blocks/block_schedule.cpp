@@ -169,7 +169,7 @@ void BlockSchedule::stay(std::uint64_t block, Stay stay) {
   stays_[block] = std::move(stay);
 }
 
-// True where this sample and those behind it are the rows of the block, side by side in the batch, of which `left` are
+// True where this sample and those after it are the rows of the block, side by side in the batch, of which `left` are
 // to come, and no other is known to need it.
 bool BlockSchedule::can_be_placed(const Upcoming& now, std::uint64_t left) const {
   if (!now.rows || now.rows->first != now.index) return false;

@@ -60,7 +60,7 @@ class BlockSchedule {
   void reset(Feed feed);
 
   // -- who issues --
-  /// Asks for what the next `count` samples of the feed need, and those behind them: the feed, and the source.
+  /// Asks for what the next `count` samples of the feed need, and those after them: the feed, and the source.
   void prepare(std::uint64_t count) noexcept;
   /// Samples number `first` …, a batch, may be made now, and are the next in order: those of the feed, `of_feed` of
   /// them, then others that need no block.
@@ -151,7 +151,7 @@ class BlockSchedule {
   std::uint64_t placed_end_ = 0;
   std::unordered_map<std::uint64_t, std::deque<std::uint64_t>> next_uses_;
 
-  // What the plan has in memory behind the last planned sample.
+  // What the plan has in memory after the last planned sample.
   std::unordered_map<std::uint64_t, Stay> stays_;
   std::set<std::pair<std::uint64_t, std::uint64_t>> by_next_use_;  ///< (key, block)
   std::size_t planned_bytes_ = 0;

@@ -200,11 +200,11 @@ void Chain::recall(ChainRun& run, std::size_t number, std::uint64_t index, std::
 void Chain::refuse_draws(std::size_t number, Context& context) const {
   if (number >= cache_step_ || !context.rng().drawn() || data_->cache->allows.random) return;
   throw Error(Errc::invalid_argument, "it draws at random, and from " + data_->cache->label +
-                                          ", which stands behind it, every epoch would get the same draw; put it "
-                                          "behind the cache, or set allows.random");
+                                          ", which stands after it, every epoch would get the same draw; put it "
+                                          "after the cache, or set allows.random");
 }
 
-// What a callable on the whole sample left behind is as its schema says.
+// What a callable on the whole sample left out is as its schema says.
 void Chain::check_values(const ChainRun& run, const Step& step) const {
   for (std::size_t slot = 0; slot < run.cells.size(); ++slot) {
     const Cell& cell = run.cells[slot];

@@ -58,7 +58,7 @@ struct Step {
   } kind = Kind::read;
   std::string label;
   std::uint64_t key = 0;
-  Schema schema;                     ///< behind this step
+  Schema schema;                     ///< after this step
   std::size_t fields = 0;            ///< of `schema`
   std::vector<std::size_t> varying;  ///< slots it writes whose size is only known from the value
   /// How slots differ from the step before: not at all; kept ones move down and new ones follow; in some other way.
@@ -101,7 +101,7 @@ class ChainRun final : public Cells {
   std::unique_ptr<ReaderModel> reader;
   std::vector<std::unique_ptr<ImageDecoding>> decoders;  ///< one per step that has one
   std::vector<SharedDraw> shared_draws;
-  std::vector<ImageOp> image_ops;  ///< of the stages behind `batch`
+  std::vector<ImageOp> image_ops;  ///< of the stages after `batch`
   std::vector<std::byte*> draws;   ///< where theirs go
   std::vector<Cell> spare;
   std::vector<std::byte*> rows;                    ///< places of the row in work
@@ -135,22 +135,22 @@ class Chain {
  public:
   explicit Chain(std::shared_ptr<const PipelineData> data);
 
-  /// Runs one sample: from the reading on, or, where the run has a parent, from behind what that went through. `rows`,
-  /// when not empty, holds the place of each field of the final schema: values end up there. Without, they end up
-  /// anywhere: in the run's scratch or in the store, until the next run. Where this sample `stands_for` others, its
-  /// steps are timed. False: a filter left it behind. Throws whatever a stage throws.
+  /// Runs one sample: from the reading on, or, where the run has a parent, from the step after those that the parent
+  /// went through. `rows`, when not empty, holds the place of each field of the final schema: values end up there.
+  /// Without, they end up anywhere: in the run's scratch or in the store, until the next run. Where this sample
+  /// `stands_for` others, its steps are timed. False: a filter left it out. Throws whatever a stage throws.
   bool run(ChainRun& run, const Place& place, std::uint64_t index, std::span<std::byte* const> rows,
            std::uint64_t stands_for = 0) const;
 
-  /// Number of the step that a child begins with: the flat_map, or what is behind a stream's reading; 0 = none, samples
+  /// Number of the step that a child begins with: the flat_map, or what is after a stream's reading; 0 = none, samples
   /// have no parents.
   std::size_t children_begin() const noexcept { return children_begin_; }
   /// Makes a parent: what stands before `children_begin()`. It keeps its values when its reader goes on. False: a
-  /// filter left it behind.
+  /// filter left it out.
   bool open(ChainRun& parent, const Place& place, std::uint64_t index, std::uint64_t stands_for = 0) const;
   /// How many children it has; 1 without flat_map.
   std::uint32_t count(ChainRun& parent, const Place& place, std::uint64_t index) const;
-  /// Reads a stream's next record into a parent, which keeps it; false at the epoch's end. What stands behind the
+  /// Reads a stream's next record into a parent, which keeps it; false at the epoch's end. What stands after the
   /// reading is then left to `open`.
   bool read(ChainRun& parent, StreamModel& stream) const;
 

@@ -24,7 +24,7 @@ Step::Renumber renumbering(const std::vector<std::ptrdiff_t>& from, std::size_t 
   for (std::size_t i = 0; i < from.size(); ++i) {
     same = same && from[i] == static_cast<std::ptrdiff_t>(i);
     if (from[i] < 0) {
-      least = static_cast<std::ptrdiff_t>(before);  // nothing kept behind a new one
+      least = static_cast<std::ptrdiff_t>(before);  // nothing kept after a new one
     } else {
       down = down && from[i] >= least;
       least = from[i] + 1;

@@ -40,7 +40,7 @@ OwnedSample run_once(const PipelineData& data, const Place& place, std::uint64_t
   if (!kept)
     throw Error(Errc::not_found, "no such sample: position " + std::to_string(place.position) + ", child " +
                                      std::to_string(place.child) +
-                                     " is left behind by a filter, or there are fewer children")
+                                     " is left out by a filter, or there are fewer children")
         .with_index(index);
   OwnedSample out(data.sample());
   SampleBuilder builder = out.builder();

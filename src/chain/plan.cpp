@@ -45,11 +45,11 @@ std::string describe(const Step& step, const CheckOptions& check) {
     case Step::Kind::select:
       return step.label + ": " + step.schema.to_string();
     case Step::Kind::draws:
-      return step.label + ": for the stages behind batch";
+      return step.label + ": for the stages after batch";
     case Step::Kind::cache:
       return step.label + ": what stands before it is run for records that it does not have";
     case Step::Kind::filter:
-      return step.label + ": leaves samples behind";
+      return step.label + ": leaves samples out";
     case Step::Kind::flat_map:
       return step.label + ": makes any number of samples of one -> " + step.schema.to_string();
     case Step::Kind::map:
@@ -148,7 +148,7 @@ std::string Pipeline::plan() const {
     out += describe(d) + "\n";
   }
   if (d.device)
-    for (const detail::DeviceStep& step : d.device->steps) out += "behind  " + describe(step) + "\n";
+    for (const detail::DeviceStep& step : d.device->steps) out += "after  " + describe(step) + "\n";
   if (d.shard) out += "shard   " + describe(d, *d.shard) + "\n";
   const ErrorPolicy policy = d.policy_value();
   switch (policy.policy) {

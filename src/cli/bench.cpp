@@ -53,7 +53,7 @@ void join(Pipeline& pipeline, const ParsedStage& stage, std::string_view line) {
   }
 }
 
-// The flags' stages come first. The shuffle stands behind the order stages that begin the line (`take 1000 | ...`
+// The flags' stages come first. The shuffle stands after the order stages that begin the line (`take 1000 | ...`
 // shuffles those 1,000), or is left to the line where that has one.
 Pipeline build(const Store& store, const BenchOptions& options) {
   const std::vector<ParsedStage> stages = parse_stages(options.stages);
@@ -198,7 +198,8 @@ void add_bench(CLI::App& app, Command& chosen) {
   command.add_option("--depth", options->depth, "Batches in the ring; 0 = the loader's choice")
       ->check(CLI::Range(0, 4096))
       ->capture_default_str();
-  command.add_flag("--hash", options->hash, "XXH3 over all rows, indices and masks in order; in the JSON another over the loader's states");
+  command.add_flag("--hash", options->hash,
+                   "XXH3 over all rows, indices and masks in order; in the JSON another over the loader's states");
   command.add_flag("--no-checksums", options->no_checksums, "Don't compare the checksums of records");
   command.add_option("--values", options->values, "What an LMDB's values are")
       ->check(CLI::IsMember({"automatic", "records", "raw", "datum"}));
@@ -209,7 +210,7 @@ void add_bench(CLI::App& app, Command& chosen) {
   command.footer(
       "Stages stand between bars, with arguments by position or as name=value, on the field image unless one is "
       "given:\n" +
-      stages_help() + "Without a shuffle among them one is added behind the order stages that come first.\n" +
+      stages_help() + "Without a shuffle among them one is added after the order stages that come first.\n" +
       exit_status_help);
   command.callback([options, &chosen] { chosen = [options] { return bench(*options); }; });
 }

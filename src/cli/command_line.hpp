@@ -13,7 +13,7 @@ extern const char* const exit_status_help;
 /// The program's arguments in the order CLI11 takes them, which is the last one first. `--json` takes the next argument
 /// as its value where that is `-`, ends in `.json`, or can't be the store, as that was named first of all; a lone one
 /// means stdout.
-/// @throws UsageError for `--json=` and nothing behind it.
+/// @throws UsageError for `--json=` and nothing after it.
 std::vector<std::string> arguments_of(int argc, const char* const* argv);
 
 /// Adds --json, which sets `file`: empty without it, "-" for stdout, where nothing else is printed then.

@@ -10,7 +10,7 @@ namespace penstock::cli {
 
 namespace {
 
-// ISO's media files say what they are behind the size of their first box.
+// ISO's media files say what they are after the size of their first box.
 const char* brand_kind(std::string_view brand) noexcept {
   if (brand == "avif" || brand == "avis") return "avif";
   if (brand == "heic" || brand == "heix" || brand == "mif1" || brand == "msf1") return "heif";

@@ -1,4 +1,4 @@
-// The stage behind `penstock pack` that finds what is no image.
+// The stage of `penstock pack` that finds what is no image.
 #pragma once
 
 #include <cstdint>

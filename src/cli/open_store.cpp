@@ -96,7 +96,7 @@ bool opens_alone(const Hdf5& options, const Hdf5Field& field) {
 }
 
 // A field's name is its dataset's path, and of a column of a compound dataset "/" and the column's name, which may have
-// such a one itself, behind it.
+// such a one itself, after it.
 Hdf5Field hdf5_field(const Hdf5& options, const std::string& name) {
   const Hdf5Field whole{.dataset = name, .name = name};
   if (opens_alone(options, whole)) return whole;
@@ -122,7 +122,7 @@ bool begins_as_hdf5(const std::string& path) {
   constexpr std::string_view signature("\x89HDF\r\n\x1a\n", 8);
   std::array<char, 8> head{};
   std::ifstream file(path, std::ios::binary);
-  // Behind what a user put before it: of 512 bytes, or so many doubled.
+  // After what a user put before it: of 512 bytes, or so many doubled.
   for (std::streamoff at = 0; at <= 1 << 16; at = at == 0 ? 512 : 2 * at)
     if (file.seekg(at) && file.read(head.data(), head.size()) &&
         std::string_view(head.data(), head.size()) == signature)

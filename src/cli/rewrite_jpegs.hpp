@@ -1,4 +1,4 @@
-// The stage behind `penstock pack --seekable`.
+// The stage of `penstock pack --seekable`.
 #pragma once
 
 #include <cstdint>

@@ -31,9 +31,9 @@ std::vector<std::uint64_t> sampled_records(std::uint64_t size, std::span<const s
     const std::uint64_t begin = end == block_ends.begin() ? 0 : *std::prev(end);
     // Within one block, or from the beginning of one that is too small.
     std::uint64_t record = *end - begin < each ? begin : std::min(place, *end - each);
-    const std::uint64_t behind = std::min(size, record + each);
-    for (record = std::max(record, next); record < behind; ++record) records.push_back(record);
-    next = std::max(next, behind);
+    const std::uint64_t after = std::min(size, record + each);
+    for (record = std::max(record, next); record < after; ++record) records.push_back(record);
+    next = std::max(next, after);
   }
   return records;
 }

@@ -26,7 +26,7 @@ constexpr Parameter dtype{"dtype", "f32|f16"};
 constexpr Parameter p{"p", "0.5"};
 
 std::string field_of(A a) { return a.text("field", "image"); }
-// The first is an image, those behind it are masks.
+// The first is an image, those after it are masks.
 ImageFields fields_of(A a) {
   if (!a.given("field")) return "image";
   const std::vector<std::string> names = a.names("field");

@@ -54,7 +54,7 @@ void check_words(const CLI::App& app, int argc, const char* const* argv) {
     throw UsageError(
         known == commands.end()
             ? fmt::format("there is no option {}; see penstock --help", printable(*word))
-            : fmt::format("{0} stands behind the command, like penstock {1} {0}", printable(*word), *known));
+            : fmt::format("{0} stands after the command, like penstock {1} {0}", printable(*word), *known));
   }
   if (first == words.end()) throw UsageError("a command is missing: " + in_words(commands) + "; see penstock --help");
   if (std::ranges::find(commands, *first) == commands.end())

@@ -4,7 +4,7 @@
 #   HEADERS penstock/sources/lmdb.hpp           every public header, relative to include/; installed with this component only
 #   DEPENDS core                                other components whose headers ours include; linked PUBLIC
 #   PRIVATE_LIBS LMDB::LMDB                     third-party targets, linked PRIVATE (of headers alone: to their users)
-#   PACKAGES LMDB)                              packages behind them, as named in dependencies.cmake
+#   PACKAGES LMDB)                              packages after them, as named in dependencies.cmake
 #
 # PRIVATE_LIBS and PACKAGES say the same twice, so either is enough: a known target brings its package, a package its main
 # target. Packages are found here; a missing one stops the configure with the name of the Debian package and the option.
@@ -49,7 +49,7 @@ function(penstock_component)
     set(option core)
   endif()
 
-  # Packages behind the targets, targets of the packages.
+  # Packages after the targets, targets of the packages.
   foreach(lib IN LISTS C_PRIVATE_LIBS)
     penstock_package_of("${lib}" package)
     list(APPEND C_PACKAGES ${package})

@@ -60,7 +60,7 @@ std::size_t made_slot(const detail::Lease& lease, std::string_view field) {
   const std::size_t slot = lease.schema().slot(field);
   if (const auto made = lease.data().schema.find(field))
     if (lease.data().schema[*made].collate == lease.schema()[slot].collate) return *made;
-  throw Error(Errc::unsupported, "field \"" + std::string(field) + "\" is made behind batch, where its rows are all " +
+  throw Error(Errc::unsupported, "field \"" + std::string(field) + "\" is made after batch, where its rows are all " +
                                      lease.schema()[slot].shape.to_string());
 }
 
@@ -83,7 +83,7 @@ PackedTensor Batch::packed(std::string_view field) const {
   if (!packed)
     throw Error(Errc::unsupported,
                 "on the host the rows of field \"" + std::string(field) +
-                    "\" are not packed; batch.ragged(field).packed() copies them one behind the other");
+                    "\" are not packed; batch.ragged(field).packed() copies them one after the other");
   return {{packed->data, rows.dtype(), Shape{packed->elements}},
           {packed->table, DType::i64, Shape{static_cast<std::int64_t>(rows.size()) + 1}}};
 }

@@ -29,10 +29,10 @@ class Delivery {
   /// Gives up all that is unread and begins at `cursor`, before which the run counted so much.
   virtual void seek(const Cursor& cursor, const QuotaCount& count) = 0;
   /// The next batch, once it is there: the same one until it is leased. Null after a stop, and, where only the samples
-  /// tell, at the end of the epoch. @throws LeasesExhausted, or what ended the run, behind the batches before it.
+  /// tell, at the end of the epoch. @throws LeasesExhausted, or what ended the run, after the batches before it.
   virtual BatchInfo* wait(std::uint64_t epoch) = 0;
-  /// What stands behind the batch whose own failure `wait` threw last; none where it was nobody's.
-  virtual std::optional<Cursor> behind_failure() const { return std::nullopt; }
+  /// What stands after the batch whose own failure `wait` threw last; none where it was nobody's.
+  virtual std::optional<Cursor> after_failure() const { return std::nullopt; }
   /// Takes note that the epoch ended: what its last batch did not tell. None: it has not, or a batch comes first.
   virtual std::optional<EpochEnd> take_epoch_end(std::uint64_t epoch) = 0;
   /// One that holds nothing yet, so that a batch that was waited for needs no memory.

@@ -89,7 +89,7 @@ class DeviceDelivery final : public Delivery {
     give_up(lock);
     ring_->tell_of_lost(lock);
     ring_->clear_failure(lock);
-    behind_failure_.reset();
+    after_failure_.reset();
     finished_ = false;
     epoch_ = cursor.epoch;
     lock.unlock();
@@ -117,9 +117,9 @@ class DeviceDelivery final : public Delivery {
     }
   }
 
-  std::optional<Cursor> behind_failure() const override {
+  std::optional<Cursor> after_failure() const override {
     const Lock lock(ring_->mutex);
-    return ring_->failure(lock) ? behind_failure_ : std::nullopt;
+    return ring_->failure(lock) ? after_failure_ : std::nullopt;
   }
 
   std::optional<EpochEnd> take_epoch_end(std::uint64_t epoch) override {
@@ -315,7 +315,7 @@ class DeviceDelivery final : public Delivery {
       sent_.push_back(sent);
       stuck_.push_back(&to);
       reaping_failed_ = true;
-      if (!ring_->failure(lock)) behind_failure_ = to.next;
+      if (!ring_->failure(lock)) after_failure_ = to.next;
       ring_->fail(lock, error);
       return;
     }
@@ -387,10 +387,10 @@ class DeviceDelivery final : public Delivery {
   std::uint64_t epoch_ = 0;          // that is submitted; the submitter's while it submits
   bool paused_ = true, submitting_ = false, finished_ = false, closing_ = false;
   bool reaping_ = false;
-  std::optional<Cursor> behind_failure_;  // of a batch that failed on its way
-  std::string why_not_;                   // it did not grow; the caller's
-  bool starved_ = false;                  // there is a batch, and no buffer for it
-  bool reaping_failed_ = false;           // nothing is reaped before `recover`
+  std::optional<Cursor> after_failure_;  // of a batch that failed on its way
+  std::string why_not_;                  // it did not grow; the caller's
+  bool starved_ = false;                 // there is a batch, and no buffer for it
+  bool reaping_failed_ = false;          // nothing is reaped before `recover`
 
   std::thread submitter_, reaper_;
 };

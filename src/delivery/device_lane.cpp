@@ -83,7 +83,7 @@ void DeviceLane::describe(Report& report, std::size_t depth) const {
   const std::string where = to_string(device_.device());
   report.memory.insert(
       report.memory.begin() + 1,
-      {device_.is_host() ? "batches behind the stages" : "batches on " + where, depth, ring_.layout().bytes()});
+      {device_.is_host() ? "batches after the stages" : "batches on " + where, depth, ring_.layout().bytes()});
   if (rows_)
     report.memory.insert(report.memory.begin() + 2,
                          {{"rows of any size on " + where, depth, rows_->capacity()},

@@ -12,7 +12,7 @@
 
 namespace penstock::detail {
 
-/// The way of batches to one device: its copy stream, the stages behind `batch`, and an event for each of the engine's
+/// The way of batches to one device: its copy stream, the stages after `batch`, and an event for each of the engine's
 /// buffers that is recorded where it was read. Used by a loader's two threads and by whoever closes it; the device is
 /// entered already, but as said.
 class DeviceLane {
@@ -46,7 +46,7 @@ class DeviceLane {
   DeviceModel& device_;
   const std::size_t number_;
   const BatchLayout& whole_;
-  std::optional<DevicePrep> prep_;  // where there are stages behind `batch`
+  std::optional<DevicePrep> prep_;  // where there are stages after `batch`
   std::optional<DeviceRows> rows_;  // where there are fields of any size
   std::unique_ptr<DeviceModel::Stream> copies_;
   std::vector<std::unique_ptr<DeviceModel::Event>> copied_;  // of each of the engine's buffers

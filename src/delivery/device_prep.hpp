@@ -16,7 +16,7 @@
 
 namespace penstock::detail {
 
-/// The stages behind `batch`, between the copy of a batch and its place in the device's ring: raw batches, a stream of
+/// The stages after `batch`, between the copy of a batch and its place in the device's ring: raw batches, a stream of
 /// its own, and what one stage leaves to the next. One thread at a time.
 class DevicePrep {
  public:
@@ -48,7 +48,7 @@ class DevicePrep {
  private:
   struct Raw {
     std::byte* data = nullptr;
-    std::unique_ptr<DeviceModel::Event> read;  // recorded behind the stages that read it
+    std::unique_ptr<DeviceModel::Event> read;  // recorded after the stages that read it
     bool used = false;
   };
   // Where a field is while its batch is worked on.

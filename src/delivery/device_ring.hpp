@@ -31,7 +31,7 @@ struct DevicePart {
   std::byte* rows = nullptr;  ///< memory of its own for fields of any size, which grows
   std::size_t rows_bytes = 0;
   std::vector<PackedField> tables;                            ///< of its ragged fields
-  std::unique_ptr<DeviceModel::Event> ready;                  ///< behind all that was written to it
+  std::unique_ptr<DeviceModel::Event> ready;                  ///< after all that was written to it
   std::vector<std::unique_ptr<DeviceModel::Event>> released;  ///< one for each stream that used it
   std::size_t users = 0;                                      ///< of `released`, those of the last lease
   bool written = false;                                       ///< `ready` was recorded
@@ -73,7 +73,7 @@ class DeviceRing {
   }
   DeviceModel& device(std::size_t part) const noexcept { return *devices_[part]; }
   const PipelineData& data() const noexcept { return *data_; }
-  /// Of a device's part, and of that part as the runners make it: they differ where there are stages behind `batch`.
+  /// Of a device's part, and of that part as the runners make it: they differ where there are stages after `batch`.
   const BatchLayout& layout() const noexcept { return layout_; }
   const BatchLayout& made_layout() const noexcept { return made_layout_; }
   /// Batches there can be.
@@ -105,7 +105,7 @@ class DeviceRing {
   /// Takes memory for one more batch; without the lock. One thread at a time. @throws Error(out_of_memory | device),
   /// and then there are as many as before.
   void grow();
-  /// The lease of a part ends: it is written to again behind what these streams have in work now.
+  /// The lease of a part ends: it is written to again after what these streams have in work now.
   void give_back(DeviceBatch& buffer, std::size_t part, std::span<const StreamRef> streams) noexcept;
 
   std::mutex mutex;  ///< of all that changes here, and of who waits for it

@@ -12,7 +12,7 @@
 
 namespace penstock::detail {
 
-/// Fields of any size, on their way to one device: their rows are packed one behind the other into pinned memory, each
+/// Fields of any size, on their way to one device: their rows are packed one after the other into pinned memory, each
 /// ragged field with a table of where they begin, and go by one copy beside that of the other fields. What holds them,
 /// here and there, grows to the largest batch. One thread at a time, but as said; the device is entered already.
 class DeviceRows {

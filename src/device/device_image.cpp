@@ -20,7 +20,7 @@ ImageShape DeviceImage::shape() const noexcept {
 PixelOp DeviceImage::pixel_op(const ImageOp& op) const {
   if (op.resamples())
     throw Error(Errc::unsupported,
-                "images are not resampled behind batch; resize before it, or crop to a size without resampling");
+                "images are not resampled after batch; resize before it, or crop to a size without resampling");
   const DType dtype = op.result_dtype();
   if (dtype != out_.dtype || op.layout != layout_ || !(op.tensor_shape() == out_.shape))
     throw Error(Errc::schema_mismatch, "field \"" + out_.name + "\" was declared " +

@@ -11,7 +11,7 @@
 
 namespace penstock::detail {
 
-/// Executes what image stages behind `batch` asked for, image by image: boxes, flips, turns, conversion. Reads one
+/// Executes what image stages after `batch` asked for, image by image: boxes, flips, turns, conversion. Reads one
 /// PixelOp a row.
 class DeviceImage final : public DeviceStageModel {
  public:

@@ -57,7 +57,7 @@ class DeviceModel {
   virtual void copy(void* to, const void* from, std::size_t bytes, StreamRef stream) = 0;
   /// Whatever is on the stream now is before the event.
   virtual void record(Event& event, StreamRef stream) = 0;
-  /// What is enqueued from now on runs behind the event, as it was recorded last. Of one that never was: at once.
+  /// What is enqueued from now on runs after the event, as it was recorded last. Of one that never was: at once.
   virtual void wait(StreamRef stream, const Event& event) = 0;
 
   /// Work of the host's, where the host does the device's work; it must neither wait nor call the device.

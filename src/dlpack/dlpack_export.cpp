@@ -58,7 +58,7 @@ TensorView field_of(const Batch& batch, std::string_view field) {
   }
 }
 
-// `also_used_on` comes last: what throws before it leaves no stream behind that the lease would wait for.
+// `also_used_on` comes last: what throws before it leaves no stream that the lease would wait for.
 template <class Managed>
 std::unique_ptr<Exported<Managed>> exported(const std::shared_ptr<const void>& lease, const Batch& batch,
                                             std::string_view field) {

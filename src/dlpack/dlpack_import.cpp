@@ -115,7 +115,7 @@ void Tensor::look_at(const RawTensor& tensor) {
   if (bytes == 0) return;
   if (!is_compact(tensor, view_.shape))
     throw Error(Errc::unsupported, "a DLPack tensor " + view_.shape.to_string() +
-                                       " whose rows are not one behind the other; make it contiguous first "
+                                       " whose rows are not one after the other; make it contiguous first "
                                        "(numpy.ascontiguousarray, torch's contiguous())");
   view_.data = data_of(tensor, bytes, size_of(view_.dtype));
 }

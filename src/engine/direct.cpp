@@ -85,7 +85,7 @@ bool Engine::advise() noexcept {
   do {
     if (ordinal >= admitted_.load(std::memory_order_acquire)) return false;
   } while (!advised_.compare_exchange_weak(ordinal, ordinal + 1, std::memory_order_relaxed));
-  // Relaxed, as the number alone is exchanged: the buffer behind it was published by `admitted_`, and stays, as its
+  // Relaxed, as the number alone is exchanged: the buffer after it was published by `admitted_`, and stays, as its
   // advice is one of the parts that it waits for.
   BatchBuffer& buffer = buffer_of(ordinal);
   if (buffer.valid != 0) data_->source->will_need({buffer.indices.data(), buffer.valid});

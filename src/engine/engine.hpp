@@ -64,7 +64,7 @@ class Engine final : private ReorderedHost {
   void seek(Cursor cursor, const QuotaCount& count = {});
   /// The buffer of the next batch, once it is ready; null after a stop or `interrupt`, and, where only the samples
   /// tell, at the end of the epoch (that which `epoch` is). @throws LeasesExhausted, or what ended the engine: an
-  /// order's failure behind the batches that came before it, or that no reader can be opened.
+  /// order's failure after the batches that came before it, or that no reader can be opened.
   BatchBuffer* wait(std::uint64_t epoch);
   /// Takes note that the epoch ended: what its last batch did not tell. None: it has not, or a batch comes first.
   std::optional<EpochEnd> take_epoch_end(std::uint64_t epoch);
@@ -147,8 +147,8 @@ class Engine final : private ReorderedHost {
   void wake_consumer() noexcept override;
   void finish_parts(BatchBuffer& buffer, std::uint32_t parts) noexcept override;
   // Relaxed: a runner that sees it late makes one sample more, which `seek` waits for under the mutex. And the consumer
-  // can't see it late where it matters: a sample that was cut short saw the stop, which was requested behind the store,
-  // and was then counted off its buffer (acquire, release); who finds that buffer ready has the store behind it.
+  // can't see it late where it matters: a sample that was cut short saw the stop, which was requested after the store,
+  // and was then counted off its buffer (acquire, release); who finds that buffer ready sees the store.
   bool paused() const noexcept override { return paused_.load(std::memory_order_relaxed); }
 
   // -- a directly placed one --
@@ -216,7 +216,7 @@ class Engine final : private ReorderedHost {
   bool no_more_readers_ = false;       ///< one could not be opened; those there are do the work
   std::optional<Error> reader_error_;  ///< why
   bool failed_ = false;                ///< there is none at all
-  std::optional<Error> order_error_;   ///< comes behind the batches that are admitted
+  std::optional<Error> order_error_;   ///< comes after the batches that are admitted
   Error spare_ = no_memory();          ///< made while there is some
 };
 

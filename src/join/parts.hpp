@@ -60,7 +60,7 @@ class Parts : public SourceModel {
 };
 
 /// What is said of a record of another source, as an error of one that is made of it: without its index, and with
-/// `which` behind the cause.
+/// `which` after the cause.
 Error of_record(const Error& inner, const std::string& which);
 
 /// @throws Error(not_found) for an index past the end of a join.

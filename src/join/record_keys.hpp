@@ -13,7 +13,7 @@ namespace penstock::detail {
 
 /// A key without the ending of a file's name, as `PairBy::stem` says; as it is where it is not text.
 std::string_view stem_of(std::string_view key) noexcept;
-/// What stands behind the last '/'.
+/// What stands after the last '/'.
 std::string_view last_part(std::string_view key) noexcept;
 /// For an error's cause: in quotes, of a long one the beginning.
 std::string quoted_key(std::string_view key);

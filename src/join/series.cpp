@@ -103,10 +103,10 @@ std::uint64_t Series::first_row(std::uint64_t window) const {
 }
 
 std::uint64_t Series::windows_before(std::uint64_t row) const {
-  const auto behind = std::ranges::lower_bound(runs_, row, {}, &Run::row);
-  if (behind == runs_.begin()) return 0;
-  const Run& run = *std::prev(behind);
-  const std::uint64_t end = behind == runs_.end() ? windows_ : behind->window;
+  const auto after = std::ranges::lower_bound(runs_, row, {}, &Run::row);
+  if (after == runs_.begin()) return 0;
+  const Run& run = *std::prev(after);
+  const std::uint64_t end = after == runs_.end() ? windows_ : after->window;
   return std::min(end, run.window + (row - run.row - 1) / stride_ + 1);
 }
 
@@ -125,7 +125,7 @@ std::vector<std::string> Series::notes() const {
     text += "; " + std::to_string(short_series_) + " series shorter than a window have none (" +
             std::to_string(short_rows_) + " rows)";
   if (tail_rows_ != 0)
-    text += "; " + std::to_string(tail_rows_) + " rows behind the last window of their series are in none";
+    text += "; " + std::to_string(tail_rows_) + " rows after the last window of their series are in none";
   return {text};
 }
 

@@ -139,8 +139,8 @@ void Loader::Impl::leave_epoch() {
   // What a reordered epoch's end has to tell is told by next() alone: here it would depend on how far the runners are.
   bool read_to_the_end = !ended_by_error_ && !must_seek_ && cursor_.epoch != epoch_;
   if (read_to_the_end && reordered_) read_to_the_end = delivery_->take_epoch_end(epoch_).has_value();
-  if (endless_ && ended_by_error_ && behind_error_) cursor_ = *behind_error_;
-  behind_error_.reset();
+  if (endless_ && ended_by_error_ && after_error_) cursor_ = *after_error_;
+  after_error_.reset();
   to_epoch(epoch_ + 1);
   if (!read_to_the_end) must_seek_ = true;
   in_epoch_ = ended_by_error_ = false;
@@ -174,7 +174,7 @@ bool Loader::Impl::over() {
 Error Loader::Impl::ended(const detail::BatchInfo* batch) {
   in_epoch_ = false;
   ended_by_error_ = true;
-  behind_error_ = batch != nullptr ? std::optional(batch->next) : delivery_->behind_failure();
+  after_error_ = batch != nullptr ? std::optional(batch->next) : delivery_->after_failure();
   return detail::current_error();
 }
 
@@ -344,7 +344,7 @@ Report Loader::Impl::report() const {
   if (caller_.measured_ns() != 0)
     counters.caller_delay_share = static_cast<double>(caller_.delay_ns()) / static_cast<double>(caller_.measured_ns());
   if (counters.batches != 0 && first) {
-    // What came long behind the last batch is no part of the run.
+    // What came long after the last batch is no part of the run.
     const std::uint64_t end = first->at + counters.elapsed_ns;
     if (const auto now = detail::read_core_time();
         now && now->at - std::min(now->at, end) <= std::max<std::uint64_t>(counters.elapsed_ns / 10, 50'000'000))
@@ -399,7 +399,7 @@ void Loader::Impl::resume(const State& s, const std::string& text) {
   samples_ = s.samples;
   ledger_.resume(s.replaced);
   in_epoch_ = ended_by_error_ = false;
-  behind_error_.reset();
+  after_error_.reset();
   must_seek_ = true;
   ++beginnings_;
 }

@@ -100,13 +100,13 @@ class Loader::Impl {
   std::unique_ptr<detail::Delivery> delivery_;
   std::optional<std::stop_callback<std::function<void()>>> stop_callback_;
   std::uint64_t fingerprint_ = 0, steps_ = 0;
-  std::uint64_t delivered_row_bytes_ = 0;  // where stages stand behind `batch`
+  std::uint64_t delivered_row_bytes_ = 0;  // where stages stand after `batch`
   bool reordered_ = false, empty_ = false;
-  bool endless_ = false;  // an epoch ends behind so many batches, wherever the data are
+  bool endless_ = false;  // an epoch ends after so many batches, wherever the data are
 
   std::uint64_t epoch_ = 0;               // that the caller reads
-  Cursor cursor_;                         // of the batch behind the last one delivered
-  std::optional<Cursor> behind_error_;    // that ended the epoch
+  Cursor cursor_;                         // of the batch after the last one delivered
+  std::optional<Cursor> after_error_;     // that ended the epoch
   std::uint64_t step_ = 0, samples_ = 0;  // delivered, those before a resume as well
   std::uint64_t beginnings_ = 0;
   bool in_epoch_ = false, ended_by_error_ = false, must_seek_ = true;

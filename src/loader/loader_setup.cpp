@@ -21,7 +21,7 @@ void check_fields(const PipelineData& data, const RowLayout& layout) {
     if (layout[f].appended())
       throw Error(Errc::unsupported,
                   "field \"" + data.schema[f].name +
-                      "\" has rows of differing sizes, which stages behind batch don't take: pad them to a fixed one "
+                      "\" has rows of differing sizes, which stages after batch don't take: pad them to a fixed one "
                       "with pad(field, {.to = ...}), or put the stages before batch")
           .with_stage("batch");
 }

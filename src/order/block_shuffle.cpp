@@ -75,7 +75,7 @@ Blocks Blocks::after(std::uint64_t positions, const RecordsAt& records_at, const
       if (!begun.insert(range.first).second)
         throw refused(source, "after \"" + last_order +
                                   "\" records of one block are no neighbours; split by key, take and skip leave "
-                                  "blocks together, other orders stand behind the shuffle");
+                                  "blocks together, other orders stand after the shuffle");
     }
     done += n;
   }
@@ -115,12 +115,12 @@ void BlockShuffle::fill(std::uint64_t seed, std::uint64_t n, std::span<OrderPoin
   }
 }
 
-// The first point, and those behind it that fall into the same window.
+// The first point, and those after it that fall into the same window.
 std::size_t BlockShuffle::fill_window(const Table& table, std::uint64_t epoch_seed, std::uint64_t n,
                                       std::span<OrderPoint> points) const {
-  const auto behind = [](std::uint64_t at, const Block& block) { return at < block.before; };
+  const auto after = [](std::uint64_t at, const Block& block) { return at < block.before; };
   const auto all = table.blocks.begin();
-  const auto found = std::upper_bound(all, table.blocks.end(), points.front().position, behind) - 1;
+  const auto found = std::upper_bound(all, table.blocks.end(), points.front().position, after) - 1;
   const std::uint64_t number = static_cast<std::uint64_t>(found - all) / window_, first = number * window_;
   const std::uint64_t last = std::min<std::uint64_t>(window_, table.blocks.size() - first) + first;
   const std::uint64_t begin = table.blocks[first].before;
@@ -133,7 +133,7 @@ std::size_t BlockShuffle::fill_window(const Table& table, std::uint64_t epoch_se
     OrderPoint& point = points[done];
     if (point.epoch != epoch || point.position < begin || point.position >= end) break;
     const std::uint64_t at = begin + bijection(point.position - begin);
-    const Block& block = *(std::upper_bound(from, to, at, behind) - 1);
+    const Block& block = *(std::upper_bound(from, to, at, after) - 1);
     point.position = block.first + (at - block.before);
   }
   return done;

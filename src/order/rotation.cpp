@@ -59,7 +59,7 @@ Rotation::Window Rotation::build(std::uint64_t seed, std::uint64_t epoch, std::u
   return window;
 }
 
-// The first point, and those behind it that fall into the same window.
+// The first point, and those after it that fall into the same window.
 std::size_t Rotation::fill_window(std::uint64_t seed, std::span<OrderPoint> points) const {
   const Options& options = shared_->options;
   const std::uint64_t epoch = points.front().epoch, number = points.front().position / shared_->window;

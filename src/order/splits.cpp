@@ -90,7 +90,7 @@ std::vector<std::uint64_t> stratified_members(const SplitOptions& options, std::
       return std::min(count, static_cast<std::uint64_t>(std::floor(exact + up)));
     };
     const Bijection order(count, hash_mix(hash_mix(options.salt, 0x73747261), static_cast<std::uint64_t>(label)));
-    for (std::uint64_t k = at(first), behind = at(last); k < behind; ++k) members.push_back(by_class[begin + order(k)]);
+    for (std::uint64_t k = at(first), after = at(last); k < after; ++k) members.push_back(by_class[begin + order(k)]);
     begin = class_end;
   }
   std::ranges::sort(members);

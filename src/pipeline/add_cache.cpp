@@ -45,7 +45,7 @@ void check(const PipelineData& data, const CacheItem& item) {
     const Says said = says(stage);
     if (said.draws && !item.allows.random)
       refuse(item, "the stage " + stage.label +
-                       " draws at random, and from a cache every epoch would get the same draw; put it behind the "
+                       " draws at random, and from a cache every epoch would get the same draw; put it after the "
                        "cache, or set allows.random to have it drawn once for each record");
     if (!said.versioned && !item.allows.unversioned)
       refuse(item, "the callable of the stage " + stage.label +

@@ -14,7 +14,7 @@ void check_made(const Field& field, const std::string& label) {
   const std::string is =
       "field \"" + field.name + "\" would be " + std::string(to_string(field.dtype)) + field.shape.to_string();
   if (!field.shape.fixed() || field.collate.kind != Collate::Kind::dense)
-    throw Error(Errc::schema_mismatch, is + ", but behind batch all rows of what a stage makes have one fixed shape")
+    throw Error(Errc::schema_mismatch, is + ", but after batch all rows of what a stage makes have one fixed shape")
         .with_stage(label);
   if (field.shape.rank() == Shape::max_rank)
     throw Error(Errc::schema_mismatch,

@@ -4,7 +4,7 @@
 
 namespace penstock::detail {
 
-/// Adds a stage behind `batch`, whose `out` is of a delivered row. @throws Error(schema_mismatch | unsupported) that
+/// Adds a stage after `batch`, whose `out` is of a delivered row. @throws Error(schema_mismatch | unsupported) that
 /// names it.
 void add_device_stage(PipelineData& data, BoundStage stage);
 

@@ -55,7 +55,7 @@ class AddStage {
           .with_stage("split");
     if (!data_.orders.empty())
       throw Error(Errc::invalid_argument,
-                  "a split by key must stand directly behind the source: an order that changes between "
+                  "a split by key must stand directly after the source: an order that changes between "
                   "epochs would change its parts")
           .with_stage("split");
     std::vector<std::uint64_t> members = split_members(item.options, *data_.source);
@@ -138,8 +138,8 @@ class AddStage {
       if ((in.dtype != DType::u8 && (in.dtype != DType::u16 || data_.batch)) || in.shape.rank() != 3)
         throw Error(Errc::schema_mismatch, "field \"" + field.name + "\" is " + describe(in) +
                                                ", but image stages take u8[H, W, C]" +
-                                               (data_.batch ? " behind batch" : " or u16[H, W, C]") +
-                                               "; decode before it, convert or normalise behind it")
+                                               (data_.batch ? " after batch" : " or u16[H, W, C]") +
+                                               "; decode before it, convert or normalise after it")
             .with_stage(label);
       if (in.dtype == DType::u16 && item.model->resamples() && field.filter != Filter::nearest)
         throw Error(Errc::schema_mismatch,
@@ -164,7 +164,7 @@ class AddStage {
   void operator()(const DeviceStageItem& item) {
     const std::string name = item.model->name();
     if (!data_.batch)
-      throw Error(Errc::invalid_argument, "a stage on whole batches stands behind batch").with_stage(name);
+      throw Error(Errc::invalid_argument, "a stage on whole batches stands after batch").with_stage(name);
     Schema out;
     try {
       out = item.model->schema(data_.delivered());
@@ -270,7 +270,7 @@ class AddStage {
             Errc::schema_mismatch,
             "field \"" + f.name + "\" is " + describe(f) +
                 ", which varies from sample to sample; give it a fixed shape (decode, crop, resize, map), say how its "
-                "rows are put together (ragged, pad), or leave it behind with drop_fields; the fields are " +
+                "rows are put together (ragged, pad), or leave it out with drop_fields; the fields are " +
                 data_.schema.to_string())
             .with_stage("batch");
       if (f.shape.rank() == Shape::max_rank)
@@ -356,7 +356,7 @@ class AddStage {
   void refuse_after_batch(const std::string& stage) const {
     if (data_.batch)
       throw Error(Errc::invalid_argument,
-                  "per-sample stages and orders stand before batch; behind it stand image stages that do not "
+                  "per-sample stages and orders stand before batch; after it stand image stages that do not "
                   "resample, changes of colour, and device stages")
           .with_stage(stage);
   }
@@ -401,9 +401,9 @@ class AddStage {
     for (const BoundOrder& order : data_.orders)
       if (!order.model->fixed())
         throw Error(Errc::invalid_argument,
-                    "it knows the records by their positions, but behind \"" + order.label +
-                        "\" a position has another record in each epoch; put it directly behind the source, or "
-                        "behind take, skip, select, split or repeat")
+                    "it knows the records by their positions, but after \"" + order.label +
+                        "\" a position has another record in each epoch; put it directly after the source, or "
+                        "after take, skip, select, split or repeat")
             .with_stage(stage);
   }
   void set_seed(std::uint64_t seed, const std::string& stage) {
@@ -434,7 +434,7 @@ class AddStage {
           .with_stage(name);
     if (data_.filters || data_.flat_maps)
       throw Error(Errc::invalid_argument,
-                  "orders stand before filter and flat_map: behind them it is not known yet how many samples there are")
+                  "orders stand before filter and flat_map: after them it is not known yet how many samples there are")
           .with_stage(name);
   }
   void add_order(std::shared_ptr<const OrderModel> model, std::string label = {}) {
@@ -481,7 +481,7 @@ void check_shard(const PipelineData& data) {
                 "batches of a filter, a flat_map, the policy `drop`, a stream, buckets or bounds by the sizes of "
                 "samples can't be shared by " +
                     ranks +
-                    " as they are: how many there are is known only behind the epoch, and ranks would not agree; say "
+                    " as they are: how many there are is known only after the epoch, and ranks would not agree; say "
                     "how many there shall be, shard({.rank, .world, .steps_per_epoch}), or, of a stream, give each "
                     "rank one of its own without shard")
         .with_stage("shard");

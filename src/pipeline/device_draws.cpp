@@ -47,7 +47,7 @@ void compose_row(const DeviceProgram& program, std::uint64_t seed, const Place& 
     ask_stage([&] { draw.image->compose(params, shape, op); });
     if (op.refused())
       throw Error(Errc::unsupported,
-                  "behind batch the image stages of a field are one operation, and this one can't join those before "
+                  "after batch the image stages of a field are one operation, and this one can't join those before "
                   "it; put it before batch");
   }
 }

@@ -13,7 +13,7 @@
 
 namespace penstock::detail {
 
-/// What image stages behind `batch` ask for one row: an ImageOp for each step; empty ones for steps of users' stages.
+/// What image stages after `batch` ask for one row: an ImageOp for each step; empty ones for steps of users' stages.
 /// `at` is set to the label of the stage in work, for errors. @throws what the stages throw; Error(unsupported) where
 /// they can't be one operation.
 void compose_row(const DeviceProgram& program, std::uint64_t seed, const Place& place, std::vector<ImageOp>& ops,

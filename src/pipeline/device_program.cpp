@@ -90,7 +90,7 @@ class Program {
     draw.step = out_->steps.size() - 1;
   }
 
-  // One row's draws are tried: what can't be done behind `batch` is refused before anything runs.
+  // One row's draws are tried: what can't be done after `batch` is refused before anything runs.
   void make_images() {
     std::vector<ImageOp> ops;
     const std::string* at = nullptr;
@@ -118,7 +118,7 @@ class Program {
     const auto side = [](std::int64_t n) { return n >= 1 && n <= std::numeric_limits<std::int32_t>::max(); };
     if (field.collate.kind != Collate::Kind::dense || !shape.fixed() || !side(shape[0]) || !side(shape[1]) ||
         shape[2] < 1 || shape[2] > 4)
-      throw Error(Errc::schema_mismatch, "behind batch images have one fixed size, and 1 to 4 channels; field \"" +
+      throw Error(Errc::schema_mismatch, "after batch images have one fixed size, and 1 to 4 channels; field \"" +
                                              step.field + "\" is " + shape.to_string())
           .with_stage(step.label);
   }

@@ -15,13 +15,13 @@ namespace penstock::detail {
 
 struct BoundStage;
 
-/// One launch behind `batch`: a stage of a user's, or neighbouring image stages of one field.
+/// One launch after `batch`: a stage of a user's, or neighbouring image stages of one field.
 struct DeviceStep {
   std::string label;
   std::shared_ptr<const DeviceStageModel> model;
   Schema in, out;                    ///< of one row
   std::vector<bool> made;            ///< of the fields of `out`, those that it writes
-  std::optional<std::size_t> draws;  ///< field of the batch, behind the visible ones, that holds what was drawn
+  std::optional<std::size_t> draws;  ///< field of the batch, after the visible ones, that holds what was drawn
   std::size_t draw_bytes = 0;        ///< of a row
   bool image = false;
   std::string field;  ///< of an image step
@@ -38,7 +38,7 @@ struct DeviceDraw {
   std::size_t step = 0;
 };
 
-/// The part of a pipeline behind `batch`. Immutable.
+/// The part of a pipeline after `batch`. Immutable.
 struct DeviceProgram {
   Schema sample;  ///< of a row, as the part before `batch` makes it
   std::vector<DeviceStep> steps;
@@ -46,11 +46,11 @@ struct DeviceProgram {
 
   /// Of a row of a delivered batch.
   const Schema& delivered() const noexcept { return steps.back().out; }
-  /// `sample`, and behind it a field for the draws of each step that has some.
+  /// `sample`, and after it a field for the draws of each step that has some.
   Schema with_draws() const;
 };
 
-/// Folds image stages that stand beside each other. `stages`: those behind `batch`.
+/// Folds image stages that stand beside each other. `stages`: those after `batch`.
 std::shared_ptr<const DeviceProgram> make_device_program(const Schema& sample, const std::vector<BoundStage>& stages);
 
 }  // namespace penstock::detail

@@ -37,7 +37,7 @@ std::uint64_t Pipeline::steps_per_epoch() const {
   if (data_->fixed_steps() != 0) return data_->fixed_steps();
   if (data_->reordered())
     throw Error(Errc::invalid_argument,
-                "how many batches an epoch has is known only behind it: a filter, a flat_map, the policy `drop`, the "
+                "how many batches an epoch has is known only after it: a filter, a flat_map, the policy `drop`, the "
                 "sizes of samples or a stream decide on the way");
   return data_->steps();
 }

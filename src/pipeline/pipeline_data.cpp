@@ -31,7 +31,7 @@ std::uint64_t PipelineData::global_valid(std::uint64_t number) const noexcept {
   return fixed_steps() != 0 ? batch->rows : std::min(batch->rows, size - number * batch->rows);
 }
 
-// Padding stands behind the end of the batch of all ranks, so that their parts, one behind the other, are that batch.
+// Padding stands after the end of the batch of all ranks, so that their parts, one after the other, are that batch.
 RankRows PipelineData::rank_rows(const Cursor& at) const noexcept {
   const std::uint64_t valid = global_valid(at.number);
   const bool pads = batch->options.tail == Tail::pad;
@@ -40,9 +40,9 @@ RankRows PipelineData::rank_rows(const Cursor& at) const noexcept {
 }
 
 Cursor PipelineData::next_batch(const Cursor& at) const noexcept {
-  const std::uint64_t behind = at.position + batch->rows;
-  if (at.number + 1 == steps()) return {at.epoch + 1, 0, fixed_steps() != 0 ? behind : 0, 0};
-  return {at.epoch, at.number + 1, behind, 0};
+  const std::uint64_t after = at.position + batch->rows;
+  if (at.number + 1 == steps()) return {at.epoch + 1, 0, fixed_steps() != 0 ? after : 0, 0};
+  return {at.epoch, at.number + 1, after, 0};
 }
 
 Place PipelineData::place_at(std::uint64_t epoch, std::uint64_t position) const noexcept {

@@ -61,8 +61,8 @@ struct PipelineData {
   std::vector<BoundOrder> orders;
   std::vector<BoundStage> stages;
   std::optional<BoundCache> cache;
-  Schema schema;                          ///< of a row; with `device`, what is drawn for it stands behind its fields
-  std::vector<BoundStage> device_stages;  ///< behind `batch`
+  Schema schema;                          ///< of a row; with `device`, what is drawn for it stands after its fields
+  std::vector<BoundStage> device_stages;  ///< after `batch`
   std::shared_ptr<const DeviceProgram> device;  ///< of those; null: there are none
   std::uint64_t size = 0;                       ///< positions an epoch; `unknown_size` for a stream
   std::uint64_t stream_window = 0;              ///< a stream's records are shuffled inside blocks of so many; 0 = not
@@ -103,7 +103,7 @@ struct PipelineData {
   std::uint64_t global_valid(std::uint64_t number) const noexcept;
   /// Of the batch at the cursor.
   RankRows rank_rows(const Cursor& at) const noexcept;
-  /// The batch behind that one.
+  /// The batch after that one.
   Cursor next_batch(const Cursor& at) const noexcept;
   /// Where the sample at a position of an epoch, or of all passes, stands.
   Place place_at(std::uint64_t epoch, std::uint64_t position) const noexcept;

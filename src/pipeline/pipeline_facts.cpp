@@ -138,15 +138,15 @@ PipelineFacts facts_of(const PipelineData& data) {
   if (data.cache && data.cache->allows.random) {  // draws are not those of an epoch
     list.add_text("cache");
     list.add(data.cache->stages);
-    list.say("stage " + data.cache->label, "behind " + std::to_string(data.cache->stages) + " stages, keeps draws");
+    list.say("stage " + data.cache->label, "after " + std::to_string(data.cache->stages) + " stages, keeps draws");
   }
   if (data.device)
     for (const DeviceStep& step : data.device->steps)
       for (const bool made : step.made) list.add(made ? 1 : 0);
   for (const BoundStage& stage : data.device_stages) {
-    list.add_text("behind batch");
+    list.add_text("after batch");
     add_stage(list, stage);
-    list.say("stage " + stage.label + " behind batch", words_of(stage));
+    list.say("stage " + stage.label + " after batch", words_of(stage));
   }
   if (data.stream_window != 0) {
     list.begin(PipelineFacts::orders);

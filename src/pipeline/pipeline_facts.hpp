@@ -28,7 +28,7 @@ struct PipelineFacts {
   std::uint64_t of_state() const noexcept;
   /// "its source and its stages": those in which a state's fingerprint differs; empty where it can't be told.
   std::string parts_that_differ(std::uint64_t of_state) const;
-  /// One fact a line, as it stands behind a state in its file.
+  /// One fact a line, as it stands after a state in its file.
   std::string text() const;
   /// How the facts of such a text differ from these, in words; empty where they don't, or it is no such text.
   std::string what_differs(std::string_view text) const;

@@ -26,7 +26,7 @@ class PolicyLedger {
   explicit PolicyLedger(const ErrorPolicy& policy) : policy_(policy) {}
 
   /// Takes note of a batch before it is delivered; `delivered_before` samples came before it; `unlisted` bad ones stand
-  /// behind the first `most_listed`. @throws the first fatal error of the batch in order, or Error(quota_exceeded) at
+  /// after the first `most_listed`. @throws the first fatal error of the batch in order, or Error(quota_exceeded) at
   /// the sample that was one too many.
   void account(std::vector<BadSample>& bad, std::uint64_t delivered_before, std::uint64_t unlisted = 0);
   std::uint64_t acted() const noexcept { return acted_; }

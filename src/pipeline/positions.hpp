@@ -41,9 +41,9 @@ class Positions {
     return {first.epoch, first.position + i * stride_, 0, 0};
   }
   Cursor at(std::uint64_t i) const noexcept { return {endless_ ? 0 : epoch_, 0, at_ + i * stride_, 0}; }
-  /// The epoch ends behind it.
+  /// The epoch ends after it.
   bool last(std::uint64_t i) const noexcept { return !endless_ && at_ + i + 1 == data_->size; }
-  Cursor behind(std::uint64_t i) const noexcept {
+  Cursor after(std::uint64_t i) const noexcept {
     Cursor cursor = last(i) ? Cursor{epoch_ + 1, 0, 0, 0} : at(i);
     if (!last(i)) ++cursor.position;
     return cursor;
@@ -54,7 +54,7 @@ class Positions {
     data_->fill(at.epoch, at.position, out, stride_);
   }
 
-  /// Goes on behind `count` of those that are left.
+  /// Goes on after `count` of those that are left.
   void skip(std::uint64_t count) noexcept {
     at_ += count * stride_;
     if (endless_ || at_ != data_->size) return;

@@ -79,15 +79,15 @@ State detail::load_state(const std::string& name, std::string* text) {
   const FileDescriptor in(uninterrupted([&] { return ::open(file.c_str(), O_RDONLY | O_CLOEXEC); }));
   if (in.get() < 0) fail("can't open the state file", file);
   const std::string bytes = read_all(in.get(), file);
-  const std::string_view behind = std::string_view(bytes).substr(std::min(bytes.size(), sizeof(State)));
-  if (bytes.size() < sizeof(State) || (!behind.empty() && !behind.starts_with(facts_begin)))
+  const std::string_view after = std::string_view(bytes).substr(std::min(bytes.size(), sizeof(State)));
+  if (bytes.size() < sizeof(State) || (!after.empty() && !after.starts_with(facts_begin)))
     throw Error(Errc::state_mismatch,
-                "a state has 64 bytes, and behind them nothing or a pipeline in words; this file has " +
+                "a state has 64 bytes, and after them nothing or a pipeline in words; this file has " +
                     std::to_string(bytes.size()) + " bytes")
         .with_file(file.string());
   State state;
   std::memcpy(&state, bytes.data(), sizeof state);
-  if (text != nullptr) *text = behind;
+  if (text != nullptr) *text = after;
   try {
     detail::check_state(state);
   } catch (Error& error) {

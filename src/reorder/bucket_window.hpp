@@ -38,7 +38,7 @@ class BucketWindow {
   bool collecting() const noexcept { return !cut_; }
   /// What is collected was collected before, and is told already.
   bool again() const noexcept { return done_ != 0; }
-  /// Puts like lengths together. `next`: behind the window; `last`: the epoch ends there. Batches come in an order that
+  /// Puts like lengths together. `next`: after the window; `last`: the epoch ends there. Batches come in an order that
   /// `seed` and the window's beginning give.
   void cut(std::uint64_t seed, const Cursor& next, bool last) noexcept;
 

@@ -335,7 +335,7 @@ void Reordered::issue_some(std::uint64_t first, std::uint64_t count) noexcept {
       entry.position = positions_.at(i).position;
       entry.index = indices_[i];
       entry.last = positions_.last(i);
-      entry.next = positions_.behind(i);
+      entry.next = positions_.after(i);
       outcome = &entry.outcome;
       broken = &entry.broken;
     }

@@ -138,7 +138,7 @@ class Reordered {
   std::atomic<bool> block_known_{false};       // all are, or the epoch ends before
   const std::uint64_t block_rows_;             // of a whole one
   std::uint64_t block_size_ = 0, block_given_ = 0, block_number_ = 0;
-  bool ends_block_ = false;                   // behind it something terminates
+  bool ends_block_ = false;                   // after it something terminates
   bool begun_ = false;                        // giving out the record in hand
   std::uint32_t next_child_ = 0, child_ = 0;  // of the record in hand; where the next one begins
   std::uint64_t next_position_ = 0;           // where the next block begins

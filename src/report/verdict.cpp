@@ -57,7 +57,7 @@ Report make_report(const Engine& engine, const DeliveryCounters& c, const Budget
   r.next_p99_s = c.p99_s;
   r.bytes = c.bytes;
 
-  // What filters leave behind costs as well, so costs are told per sample that is kept.
+  // What filters leave out costs as well, so costs are told per sample that is kept.
   const double kept = static_cast<double>(std::max<std::uint64_t>(t.kept, 1));
   double cpu_us = 0, wait_ns = 0;
   for (const auto& s : t.steps) wait_ns += static_cast<double>(s.wait_ns);

@@ -37,17 +37,17 @@ struct BatchInfo {
   std::uint64_t of_all = 0;    ///< of one device's part: `valid` of all parts
   std::uint64_t rows = 0;      ///< rows delivered: `valid`, and padding
   std::uint64_t samples = 0;   ///< `valid`, and bad ones that were dropped
-  std::uint64_t filtered = 0;  ///< beside those, left behind by a filter
+  std::uint64_t filtered = 0;  ///< beside those, left out by a filter
   std::uint64_t skipped = 0;   ///< of `samples`, those of which nothing was to be made
-  Cursor next;                 ///< behind it
+  Cursor next;                 ///< after it
   std::vector<std::uint64_t> indices;
   std::vector<std::uint8_t> mask;
   std::vector<BadSample> bad;
-  std::uint64_t unlisted = 0;  ///< bad ones behind those, too many to keep what they say
+  std::uint64_t unlisted = 0;  ///< bad ones after those, too many to keep what they say
   std::vector<Replaced> replaced;
   bool unreported = false;        ///< a row could not even be reported bad
   std::optional<Error> overflow;  ///< its rows found no room
-  // Of the fields that are not dense, all rows of one behind those of the other:
+  // Of the fields that are not dense, all rows of one after those of the other:
   std::vector<RaggedRow> varying;
   std::vector<std::int64_t> lengths;
   std::vector<PaddedRows> padded;

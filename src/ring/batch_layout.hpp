@@ -12,7 +12,7 @@
 
 namespace penstock::detail {
 
-/// Where the fields of a batch lie in its memory: one behind the other, the rows of each side by side.
+/// Where the fields of a batch lie in its memory: one after the other, the rows of each side by side.
 class BatchLayout {
  public:
   static constexpr std::size_t field_alignment = 256;

@@ -52,7 +52,7 @@ void resolve_device(const BudgetRequest& r, Budget& b) {
         Errc::out_of_memory,
         "`device_memory` = " + mib(r.device_memory) + " is too small: " + std::to_string(least_depth) + " batches of " +
             mib(each) +
-            (r.device_fixed_bytes == 0 ? "" : " and " + mib(r.device_fixed_bytes) + " for the stages behind batch") +
+            (r.device_fixed_bytes == 0 ? "" : " and " + mib(r.device_fixed_bytes) + " for the stages after batch") +
             " need " + mib(saturating(least_depth, each, r.device_fixed_bytes)) +
             "; raise it, or lower the batch size or the sample's shape");
   if (fit >= b.device_depth) return;

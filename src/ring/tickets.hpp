@@ -30,7 +30,7 @@ class Tickets {
   TicketRun take(std::uint64_t most) noexcept {
     std::uint64_t first = next_.load(std::memory_order_relaxed);
     for (;;) {
-      // Acquire pairs with raise(): who sees the limit sees the buffers behind it.
+      // Acquire pairs with raise(): who sees the limit sees the buffers after it.
       const std::uint64_t limit = limit_.load(std::memory_order_acquire);
       if (first >= limit) return {};
       const std::uint64_t share = std::max<std::uint64_t>((limit - first) / (2 * sharers_), 1);
@@ -50,7 +50,7 @@ class Tickets {
 
  private:
   std::uint64_t rows_, sharers_;
-  // Relaxed: it gives out numbers, each once, and orders nothing. What stands behind a number is published by the
+  // Relaxed: it gives out numbers, each once, and orders nothing. What stands after a number is published by the
   // limit, which whoever takes the number has seen above it.
   alignas(64) std::atomic<std::uint64_t> next_{0};
   alignas(64) std::atomic<std::uint64_t> limit_{0};

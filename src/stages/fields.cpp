@@ -16,7 +16,7 @@ Stage select_fields(std::vector<std::string> names) {
 
 Stage drop_fields(std::vector<std::string> names) {
   if (names.empty())
-    throw Error(Errc::invalid_argument, "name at least one field to leave behind").with_stage("drop_fields");
+    throw Error(Errc::invalid_argument, "name at least one field to leave out").with_stage("drop_fields");
   return detail::make_stage(detail::DropFieldsItem{std::move(names)});
 }
 

@@ -105,7 +105,7 @@ struct BucketItem {
 struct BatchItem {
   std::uint64_t rows;
   BatchOptions options;
-  std::uint64_t enough_bytes = 0;  ///< a batch ends behind the sample that makes it as large; 0 = not so
+  std::uint64_t enough_bytes = 0;  ///< a batch ends after the sample that makes it as large; 0 = not so
 };
 
 /// What a Stage holds.

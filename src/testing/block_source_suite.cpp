@@ -99,7 +99,7 @@ class BlockSourceSuite {
       source.load(block, loaded.back().bytes());
       source.load(block, again.bytes());
       findings_.check(loaded.back().intact() && again.intact(), "nothing is written outside of a block's bytes",
-                      [&] { return block_name(block) + " wrote before or behind its " + std::to_string(bytes); });
+                      [&] { return block_name(block) + " wrote before or after its " + std::to_string(bytes); });
       const auto differs = std::ranges::mismatch(loaded.back().bytes(), again.bytes());
       findings_.check(differs.in1 == loaded.back().bytes().end(), "a block is decoded to the same bytes each time",
                       [&] {
@@ -184,7 +184,7 @@ class BlockSourceSuite {
         if (!findings_.check(
                 bytes.size() == rows->records * value.size() &&
                     std::equal(value.begin(), value.end(), bytes.begin() + static_cast<std::ptrdiff_t>(at)),
-                "a block of rows is the values of its field, one behind the other",
+                "a block of rows is the values of its field, one after the other",
                 [&] { return who + " has another value than stands in " + block_name(ids_[i][b]); }))
           return;
         for (std::size_t byte = 0; byte < bytes.size(); ++byte)

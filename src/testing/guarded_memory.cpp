@@ -18,8 +18,8 @@ GuardedMemory::GuardedMemory(std::size_t bytes, std::byte content)
 bool GuardedMemory::intact() const noexcept {
   const auto is_guard = [](std::byte b) { return b == guard_value; };
   const std::byte* begin = memory_.get();
-  const std::byte* behind = data() + bytes_;
-  return std::all_of(begin, begin + guard, is_guard) && std::all_of(behind, behind + guard, is_guard);
+  const std::byte* after = data() + bytes_;
+  return std::all_of(begin, begin + guard, is_guard) && std::all_of(after, after + guard, is_guard);
 }
 
 }  // namespace penstock::testing

@@ -15,7 +15,7 @@ class GuardedMemory {
   std::byte* data() const noexcept { return memory_.get() + guard; }
   std::size_t size() const noexcept { return bytes_; }
   std::span<std::byte> bytes() const noexcept { return {data(), bytes_}; }
-  /// False when something was written before or behind the block.
+  /// False when something was written before or after the block.
   bool intact() const noexcept;
 
  private:

@@ -220,17 +220,17 @@ class ImageStageSuite {
                                             {"a resize", model_of(Shrink{})}};
     std::uint64_t made = 0;
     for (const Neighbour& before : neighbours)
-      for (const Neighbour& behind : neighbours) {
-        if (converts_ && behind.model != nullptr) continue;  // nothing may follow
+      for (const Neighbour& after : neighbours) {
+        if (converts_ && after.model != nullptr) continue;  // nothing may follow
         for (const bool with_mask : {false, true}) {
           if (with_mask && converts_) continue;
-          const std::string where = "between " + before.name + " and " + behind.name;
+          const std::string where = "between " + before.name + " and " + after.name;
           findings_.runs("the stage joins a pipeline over images", where, [&] {
             const ImageFields fields = with_mask ? ImageFields{"image", "mask"} : ImageFields("image");
             Pipeline folded = from(Images(shapes));
             if (before.model != nullptr) folded = folded | stage_on(fields, before.model);
             folded = folded | stage_on(fields, stage_);
-            if (behind.model != nullptr) folded = folded | stage_on(fields, behind.model);
+            if (after.model != nullptr) folded = folded | stage_on(fields, after.model);
             const Pipeline alone = folded | check({.fold = false});
             for (std::uint64_t epoch = 0; epoch < options_.epochs; ++epoch)
               for (std::uint64_t i = 0; i < shapes.size(); ++i)

@@ -96,7 +96,7 @@ Record GuardedCells::copy() const {
 bool GuardedCells::check(Findings& findings, const std::string& who) const {
   for (const GuardedMemory& block : blocks_)
     if (!findings.check(block.intact(), "nothing is written outside of a value's memory", [&] {
-          return who + ": bytes before or behind a value of " + std::to_string(block.size()) + " bytes changed";
+          return who + ": bytes before or after a value of " + std::to_string(block.size()) + " bytes changed";
         }))
       return false;
   bool usable = true;

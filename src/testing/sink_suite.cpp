@@ -29,7 +29,7 @@ struct Store {
   std::vector<Record> records;
 };
 
-// Where a run is dropped: behind the commit of the items before `commit_at`, and after `lost` more were put.
+// Where a run is dropped: after the commit of the items before `commit_at`, and after `lost` more were put.
 struct Drop {
   std::size_t commit_at, lost;
 };
@@ -105,7 +105,7 @@ class SinkSuite {
     const std::size_t half = n / 2;
     continued("opened", {{0, 0}});
     continued("nothing committed", {{0, std::min<std::size_t>(3, n)}});
-    continued("dropped behind a commit", {{half, 0}});
+    continued("dropped after a commit", {{half, 0}});
     continued("dropped with some not committed", {{half, std::min<std::size_t>(2, n - half)}});
     continued("dropped twice", {{n / 3, 1}, {std::max(half, n / 3 + 1), 2}});
     continued("dropped before it was finished", {{n, 0}});

@@ -255,7 +255,7 @@ class SourceSuite {
       if (ends.empty()) return;
       findings_.check(std::ranges::is_sorted(ends), "block_ends ascends", [&] {
         const auto at = std::ranges::is_sorted_until(ends);
-        return std::to_string(*at) + " stands behind " + std::to_string(*(at - 1));
+        return std::to_string(*at) + " stands after " + std::to_string(*(at - 1));
       });
       findings_.check(ends.back() == size_, "the last of block_ends is size",
                       [&] { return "it is " + std::to_string(ends.back()) + " of " + std::to_string(size_); });
@@ -336,7 +336,7 @@ class SourceSuite {
                           [&] { (void)source_.key(index); });
     }
     if (indices_.empty()) return;
-    compare(0, read(*reader, cells, indices_[0]), "a reader goes on after an Error", "behind one");
+    compare(0, read(*reader, cells, indices_[0]), "a reader goes on after an Error", "after one");
   }
 
   const std::function<AnySource()>& make_;

@@ -106,7 +106,7 @@ class StreamSuite {
   void stays_at_the_end(StreamModel& stream, std::uint64_t epoch) {
     Record record;
     for (int i = 0; i < 3; ++i)
-      findings_.check(!next(stream, "behind the end", record), "next stays false behind the end of an epoch",
+      findings_.check(!next(stream, "after the end", record), "next stays false after the end of an epoch",
                       [&] { return "epoch " + std::to_string(epoch) + " goes on when it is asked again"; });
   }
 
@@ -121,7 +121,7 @@ class StreamSuite {
       const bool expected = i < of.records.size();
       if (!expected && !of.whole) return;
       if (!findings_.check(more == expected, contract, [&] {
-            return who + ": " + (more ? "there is one, behind the end" : "the epoch ended early");
+            return who + ": " + (more ? "there is one, after the end" : "the epoch ended early");
           }))
         return;
       if (!more) return;
@@ -137,7 +137,7 @@ class StreamSuite {
 
   void again(StreamModel& stream) {
     for (std::uint64_t e = epochs_.size(); e-- > 0;) {
-      compare_whole(stream, e, repeats, "read behind other epochs");
+      compare_whole(stream, e, repeats, "read after other epochs");
       compare_whole(stream, e, repeats, "read twice in a row");
       const std::size_t half = epochs_[static_cast<std::size_t>(e)].records.size() / 2;
       stream.reset(e);
@@ -170,7 +170,7 @@ class StreamSuite {
         stream.reset(e);
         stream.seek(target);
         compare(stream, e, target, std::max<std::size_t>(count - target + 1, 2),
-                "seek(n) is the same as reading n records", "behind seek(" + std::to_string(target) + ")");
+                "seek(n) is the same as reading n records", "after seek(" + std::to_string(target) + ")");
       }
     }
   }

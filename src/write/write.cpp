@@ -178,7 +178,7 @@ void check(const PipelineData& data, const WriteOptions& options) {
         .with_stage("write");
   if (data.device)
     throw Error(Errc::unsupported,
-                "write() stores samples, and stages behind batch make none of them; leave those away, or put them "
+                "write() stores samples, and stages after batch make none of them; leave those away, or put them "
                 "before batch")
         .with_stage("write");
   if (options.commit_every == 0)

@@ -49,7 +49,7 @@ class WriteRun {
   /// Where enough was put since the last one.
   void commit_if_due();
   void finish();
-  /// What was put behind the last commit is not to be committed.
+  /// What was put after the last commit is not to be committed.
   bool failed_to_store() const noexcept { return storing_; }
 
   WriteProgress progress;

@@ -163,7 +163,7 @@ class Putting {
   Putting(WriteRun& run, const PipelineData& data, std::uint64_t before)
       : run_(run), items_(data), ledger_(data.policy_value()), row_(data.schema), before_(before) {}
 
-  // False: there was a stop. What ends the run stands behind all rows.
+  // False: there was a stop. What ends the run stands after all rows.
   bool put(const BatchRing& ring, const BatchBuffer& buffer) {
     if (buffer.overflow) throw *buffer.overflow;
     for (std::uint64_t row = 0; row < buffer.rows; ++row) {

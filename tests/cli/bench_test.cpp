@@ -92,7 +92,7 @@ TEST_CASE("bench does with bad samples what --on-error says") {
   CHECK(hashes.size() == 3);
 }
 
-TEST_CASE("bench shuffles unless it is told not to, behind the order stages that come first") {
+TEST_CASE("bench shuffles unless it is told not to, after the order stages that come first") {
   const TempFolder folder;
   write_images(folder, 3, 40);
   const auto hash = [&](const std::string& line, const std::vector<std::string>& more) {

@@ -77,7 +77,7 @@ TEST_CASE("HDF5 files that are not trusted give the tool the same") {
   ::unsetenv("PENSTOCK_HDF5_READER");
 }
 
-TEST_CASE("an HDF5 file is known by its content too, also behind what a user put before it") {
+TEST_CASE("an HDF5 file is known by its content too, also after what a user put before it") {
   const TempFolder folder;
   for (const hsize_t user_block : {hsize_t{0}, hsize_t{2048}}) {
     write_images(folder / "without_a_name", user_block);

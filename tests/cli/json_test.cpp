@@ -45,7 +45,7 @@ TEST_CASE("a lone --json prints JSON on stdout, and takes no store for a file") 
   CHECK_FALSE(std::filesystem::exists("-"));
 }
 
-TEST_CASE("a file behind --json is written, beside the text") {
+TEST_CASE("a file after --json is written, beside the text") {
   const TempFolder folder;
   write_images(folder, 2, 6);
   for (const auto& command : commands) {

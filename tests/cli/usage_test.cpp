@@ -31,7 +31,7 @@ TEST_CASE("a wrong command line: status 2 and one line that says what") {
            {{"--frob"}, "there is no option --frob"},
            {{"--frob", "pack"}, "there is no option --frob"},
            {{"-x", "pack"}, "there is no option -x"},
-           {{"--json", "pack"}, "--json stands behind the command"},
+           {{"--json", "pack"}, "--json stands after the command"},
            {{"inspekt", images}, "did you mean inspect?"},
            {{"pack", images, "--ou", "x"}, "pack has no option --ou; did you mean --out?"},
            {{"verify", images, "--quite"}, "did you mean --quiet?"},

@@ -97,7 +97,7 @@ TEST_CASE("values of no known form are taken only by who says so") {
 
 TEST_CASE("verify does not call good what it has only read") {
   const TempFolder folder;
-  const std::string avif = std::string("\0\0\0\x20", 4) + "ftypavif";  // and nothing behind it
+  const std::string avif = std::string("\0\0\0\x20", 4) + "ftypavif";  // and nothing after it
   RawLmdb{folder / "some"}.write({{"a", jpeg(1)}, {"b", avif}, {"c", avif}});
   RawLmdb{folder / "none"}.write({{"b", avif}, {"c", avif}});
   const ToolResult some = tool({"verify", folder / "some"}), none = tool({"verify", folder / "none"});

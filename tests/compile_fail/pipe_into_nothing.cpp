@@ -1,5 +1,5 @@
 // expect: NoStage
-// expect: this is no stage; behind | stand stages
+// expect: this is no stage; after | stand stages
 #include <penstock/penstock.hpp>
 namespace ps = penstock;
 struct NoStage {};

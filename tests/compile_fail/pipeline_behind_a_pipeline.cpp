@@ -1,4 +1,4 @@
-// expect: a pipeline stands before |, never behind it
+// expect: a pipeline stands before |, never after it
 #include <penstock/penstock.hpp>
 namespace ps = penstock;
 #ifdef BROKEN

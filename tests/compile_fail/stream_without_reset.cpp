@@ -1,4 +1,4 @@
-// expect: this stream has no reset(), behind which the next record is an epoch's first
+// expect: this stream has no reset(), after which the next record is an epoch's first
 #include <penstock/penstock.hpp>
 namespace ps = penstock;
 struct Lines {

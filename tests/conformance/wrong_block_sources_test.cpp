@@ -226,7 +226,7 @@ TEST_CASE("blocks that are said to be rows are") {
       out.view(0, blocks[0].data() + (3 - i % 4) * 6, {6});
     }
   };
-  CHECK(found_only(report_on<Backwards>(), "a block of rows is the values of its field, one behind the other"));
+  CHECK(found_only(report_on<Backwards>(), "a block of rows is the values of its field, one after the other"));
   struct Elsewhere : Rows {
     std::optional<ps::BlockRows> rows_of(std::uint64_t block) const { return ps::BlockRows{0, block * 4 + 1, 4}; }
   };

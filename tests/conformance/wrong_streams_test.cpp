@@ -123,7 +123,7 @@ TEST_CASE("ends that are no ends are found") {
       return false;
     }
   };
-  CHECK(found(report_on<Again>(), "next stays false behind the end of an epoch"));
+  CHECK(found(report_on<Again>(), "next stays false after the end of an epoch"));
 }
 
 TEST_CASE("seeks to the wrong place are found") {

@@ -34,15 +34,15 @@ ps::Stage color() {
 }
 ps::Stage stain() { return ps::stain_jitter("image", {.alpha = 0.3, .beta = 0.2}); }
 
-// Behind batch on a GPU, behind it on the host, and before it.
+// After batch on a GPU, after it on the host, and before it.
 void check_on_gpu(const Photos& photos, const std::function<ps::Pipeline(ps::Pipeline)>& stages,
                   std::uint64_t rows = 8) {
   INFO(photos.height << "x" << photos.width << "x" << photos.channels << ", " << photos.count);
   const ps::Pipeline source = ps::from(photos) | ps::shuffle({.seed = 4}) | ps::on_error({.policy = ps::OnError::mask});
-  const ps::Pipeline behind = stages(source | ps::batch(rows));
+  const ps::Pipeline after = stages(source | ps::batch(rows));
   const std::vector<Got> expected = collect(stages(source) | ps::batch(rows), {.threads = 2}, 2);
-  CHECK(collect(behind, {.threads = 2}, 2) == expected);
-  ps::Loader loader(behind, {.device = ps::gpu(0), .threads = 2});
+  CHECK(collect(after, {.threads = 2}, 2) == expected);
+  ps::Loader loader(after, {.device = ps::gpu(0), .threads = 2});
   CHECK(train(loader, 2) == expected);
 }
 

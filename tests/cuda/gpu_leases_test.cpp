@@ -1,4 +1,4 @@
-// Batches on a GPU in the caller's hands: on several streams, outliving their loader, behind a kernel that fails.
+// Batches on a GPU in the caller's hands: on several streams, outliving their loader, after a kernel that fails.
 #include "support/catch.hpp"
 
 #include "cuda/gpu_help.hpp"
@@ -20,13 +20,13 @@ TEST_CASE("batches on a GPU outlive their loader") {
       kernels::delay(consumer.stream().handle(), 20ms);
       consumer.step(batch);
     }
-  }  // the memory goes behind that work
+  }  // the memory goes after that work
   const std::vector<Got> got = consumer.finish();
   REQUIRE(got.size() == 3);
   for (std::size_t i = 0; i < got.size(); ++i) CHECK(got[i] == expected[i]);
 }
 
-TEST_CASE("a batch that two streams use is written to again behind both") {
+TEST_CASE("a batch that two streams use is written to again after both") {
   PENSTOCK_NEEDS_GPU();
   const Watchdog watchdog(60s);
   const std::vector<Got> expected = collect(wide_records(), {.threads = 1});

@@ -29,7 +29,7 @@ constexpr std::uint64_t bad_records = (record_count - 7 + 10) / 11;
 // The log of a training run: a line for each batch, all that is needed to tell two batches apart.
 class Log {
  public:
-  // Keeps the first `lines` lines; what was written behind them was not saved.
+  // Keeps the first `lines` lines; what was written after them was not saved.
   Log(const std::string& file, std::uint64_t lines)
       : fd_(::open(file.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600)) {
     const std::string text = file_text(file);

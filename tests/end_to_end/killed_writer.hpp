@@ -55,7 +55,7 @@ struct TellingSink {
   std::string name() const { return sink.name(); }
 };
 
-// The number behind the last line that begins with `word`; 0 where there is none.
+// The number after the last line that begins with `word`; 0 where there is none.
 inline std::uint64_t last_number(const Child& child, const std::string& word) {
   std::uint64_t number = 0;
   for (const std::string& line : child.lines())

@@ -94,7 +94,7 @@ void Kills::run_completed() {
 
 void Kills::check() const {
   INFO(what_ << ": " << early_ << " kills came before the work had begun, " << middle_ << " in the middle, " << late_
-             << " behind its end; " << survived_ << " processes ended before they could be killed");
+             << " after its end; " << survived_ << " processes ended before they could be killed");
   CHECK(killed() >= wanted_);
   // Ten kills say little about shares.
   CHECK(middle_ * 10 >= killed() * (long_run_ ? 6 : 3));

@@ -45,7 +45,7 @@ class Kills {
   unsigned wanted_;
   bool long_run_;
   Clock::duration until_begun_{}, at_work_{};
-  bool finished_ = false;  // by a process that died behind it
+  bool finished_ = false;  // by a process that died after it
   unsigned runs_ = 0, survived_ = 0;
   unsigned early_ = 0, middle_ = 0, inside_delicate_ = 0, late_ = 0;
 };

@@ -176,7 +176,7 @@ TEST_CASE("a user's sources and orders say what they know beyond the least") {
   (ps::from(Squares{}) | Fixed{} | third).fill(0, 0, {order.data(), 1});
   CHECK(order[0] == 97);
   CHECK_THROWS_AS(ps::from(Squares{}) | Backwards{} | third, ps::Error);
-  // Parts of any type stand beside and behind each other.
+  // Parts of any type stand beside each other, and one after the other.
   const ps::AnySource joined = ps::concat(Squares{}, Buffered{}, Shards{});
   CHECK(ps::labels_of(joined, "n")[299] == 99);
 }

@@ -46,7 +46,7 @@ Image cut(const Image& image, const penstock::Box& box);
 // What a view shows, copied.
 Image copied(const penstock::Pixels& pixels);
 
-// Scratch of exactly what was asked for, filled with garbage: reading or writing behind an end is seen by ASan.
+// Scratch of exactly what was asked for, filled with garbage: reading or writing after an end is seen by ASan.
 class TestScratch final : public penstock::Scratch {
  public:
   std::byte* allocate(std::size_t bytes) override;

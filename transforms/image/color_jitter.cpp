@@ -26,7 +26,7 @@ class Blocks {
   Blocks(std::uint8_t* pixels, std::uint64_t count, std::int64_t channels)
       : rows_(image::color_rows()), split_(image::split_row()), pixels_(pixels), count_(count), gray_(channels == 1) {}
 
-  // Sum of the greys behind the operations.
+  // Sum of the greys after the operations.
   std::uint64_t run(std::span<const Operation> operations, const Params& params, float mean, bool sums) {
     std::uint64_t sum = 0;
     const std::size_t channels = gray_ ? 1 : 3;

@@ -6,7 +6,7 @@
 
 namespace penstock::image {
 
-// Values in one plane of a block. Kernels work on whole vectors, of which this is a multiple, so up to 63 values behind
+// Values in one plane of a block. Kernels work on whole vectors, of which this is a multiple, so up to 63 values after
 // the count are read and written.
 inline constexpr std::size_t color_block = 1024;
 
@@ -21,7 +21,7 @@ struct ColorRows {
   // The same towards each pixel's own grey.
   void (*blend_gray)(const ColorPlanes& planes, std::size_t count, float factor);
   void (*turn_hue)(const ColorPlanes& planes, std::size_t count, float sixths);
-  // Sum of greys. Values behind the count are 0.
+  // Sum of greys. Values after the count are 0.
   std::uint64_t (*sum_gray)(const ColorPlanes& planes, std::size_t count);
   void (*merge)(const ColorPlanes& planes, std::size_t count, std::uint8_t* pixels);
 };

@@ -16,7 +16,7 @@
 
 namespace penstock::image {
 
-// Behind `batch`. `Change`: Params as kernels know them.
+// After `batch`. `Change`: Params as kernels know them.
 template <class Jitter, class Change>
 class JitterOnBatches {
   using Params = typename Jitter::Params;

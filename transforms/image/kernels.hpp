@@ -9,7 +9,7 @@
 
 namespace penstock::image {
 
-// Bytes that may be read, and written, behind the end of a row buffer.
+// Bytes that may be read, and written, after the end of a row buffer.
 inline constexpr std::size_t row_slack = 256;
 
 // out[j] = (sum over k of (rows[k][j] * weight[k] >> 8) + 128 + taps / 2) >> 8, for 1 to narrow_taps rows `stride`

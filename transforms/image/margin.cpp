@@ -7,7 +7,7 @@ namespace penstock::image {
 
 namespace {
 
-// Which of `size` pixels is reflected at `at`, which may lie before or behind them.
+// Which of `size` pixels is reflected at `at`, which may lie before or after them.
 std::int32_t reflected(std::int32_t at, std::int32_t size) {
   if (at < 0) return -at;
   return at < size ? at : 2 * size - 2 - at;
@@ -41,11 +41,11 @@ void write_with_margin(const Pixels& pixels, const Padding& margin, std::byte* o
     }
     const auto* from = reinterpret_cast<const std::byte*>(pixels.data + reflected(y, shape.height) * pixels.stride);
     std::byte* const inner = out + static_cast<std::size_t>(margin.left) * bytes;
-    std::byte* const behind = inner + static_cast<std::size_t>(shape.width) * bytes;
+    std::byte* const after = inner + static_cast<std::size_t>(shape.width) * bytes;
     std::memcpy(inner, from, static_cast<std::size_t>(shape.width) * bytes);
     if (!reflects) {
       fill_row(out, margin.left, color, bytes);
-      fill_row(behind, margin.right, color, bytes);
+      fill_row(after, margin.right, color, bytes);
       continue;
     }
     const auto pixel = [&](std::int32_t x) {
@@ -54,7 +54,7 @@ void write_with_margin(const Pixels& pixels, const Padding& margin, std::byte* o
     for (std::int32_t k = 0; k < margin.left; ++k)
       std::memcpy(out + static_cast<std::size_t>(k) * bytes, pixel(k - margin.left), bytes);
     for (std::int32_t k = 0; k < margin.right; ++k)
-      std::memcpy(behind + static_cast<std::size_t>(k) * bytes, pixel(shape.width + k), bytes);
+      std::memcpy(after + static_cast<std::size_t>(k) * bytes, pixel(shape.width + k), bytes);
   }
 }
 

@@ -1,4 +1,4 @@
-// 7. Stages behind `batch`: the kernel of image stages against the GPU's memory, its results against float64, and that
+// 7. Stages after `batch`: the kernel of image stages against the GPU's memory, its results against float64, and that
 // every byte is written.
 #include <algorithm>
 #include <cmath>
@@ -75,7 +75,7 @@ struct Checked {
   double error = 0;
 };
 
-// Takes each batch, and poisons its memory behind that: what a later one does not write stays 0xCD.
+// Takes each batch, and poisons its memory after that: what a later one does not write stays 0xCD.
 Checked check(const Pipeline& pipeline, const Pipeline& on_host, DType dtype) {
   Checked out;
   const CudaStream stream;
@@ -110,16 +110,16 @@ void measure_type(Results& results, const Settings& settings, DType dtype) {
                                .dtype = dtype});
   };
 
-  // Events directly before and behind the kernel, on its own stream.
-  const Marks before(batches), behind(batches);
+  // Events directly before and after the kernel, on its own stream.
+  const Marks before(batches), after(batches);
   {
     const CudaStream stream;
-    Loader loader(made(decoded | before) | behind, {.device = gpu(0), .epochs = 1});
+    Loader loader(made(decoded | before) | after, {.device = gpu(0), .epochs = 1});
     for (const Batch& batch : loader.epoch(stream.ref())) static_cast<void>(batch);
     stream.synchronize();
   }
   std::vector<double> seconds;
-  for (std::size_t i = 1; i < batches; ++i) seconds.push_back(behind[i].since(before[i]));
+  for (std::size_t i = 1; i < batches; ++i) seconds.push_back(after[i].since(before[i]));
   const double kernel_s = median_of(seconds);
   const std::size_t read = rows * pixels * channels, written = read * size_of(dtype);
 
@@ -166,7 +166,7 @@ void measure_type(Results& results, const Settings& settings, DType dtype) {
 }  // namespace
 
 void stages(Results& results, const Settings& settings) {
-  results.begin(7, "image stages behind batch");
+  results.begin(7, "image stages after batch");
   measure_type(results, settings, DType::f16);
   measure_type(results, settings, DType::f32);
 }

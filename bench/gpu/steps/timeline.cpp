@@ -1,6 +1,6 @@
 // 6. When each copy and each step was: a trace for chrome://tracing or Perfetto.
 //
-// A stage behind `batch` records an event where a batch has been copied. When its copy began is not to be seen from
+// A stage after `batch` records an event where a batch has been copied. When its copy began is not to be seen from
 // outside; it is taken to be where the one before ended, but no earlier than a copy alone takes. Copies are a little
 // longer than steps here, so that none waits for a place on the device.
 #include <algorithm>

@@ -59,7 +59,7 @@ struct Csv {
   /// agrees with no key of another source.
   std::string key = {};
   std::vector<CsvColumn> columns = {};  ///< empty: every column but the key's that is in no vector, by its own name
-  std::vector<CsvVector> vectors = {};  ///< fields behind those of `columns`
+  std::vector<CsvVector> vectors = {};  ///< fields after those of `columns`
   char delimiter = 0;                   ///< 0: a tab for files named *.tsv or *.tab, else a comma
   bool header = true;                   ///< the first line of every file names its columns
   /// What counts as no number. Text stays what it is.
@@ -96,7 +96,7 @@ class PENSTOCK_API CsvReader {
 /// any thread. The files must not change while it is open.
 class PENSTOCK_API CsvSource {
  public:
-  /// @throws Error(not_found | io); Error(corrupt) with file and line for a quote that is not closed or has text behind
+  /// @throws Error(not_found | io); Error(corrupt) with file and line for a quote that is not closed or has text after
   /// it; Error(limit_exceeded) for a record above `max_record_bytes`; Error(unsupported) for UTF-16;
   /// Error(invalid_argument) for a column that isn't there or is there twice, a field named twice, options that can't
   /// work, and automatic types without any record.

@@ -43,7 +43,7 @@ struct Hdf5SinkOptions {
                          ///< by one that gives the same
   // What changes only speed.
   bool sync = true;  ///< every commit reaches the disk. false: only `finish` does: a crash of the whole machine (not of
-                     ///< the process) may leave an unfinished store behind that is damaged
+                     ///< the process) may leave an unfinished store that is damaged
 };
 
 /// Writes samples into HDF5 files: `write(pipeline, sink)`. Each field becomes a dataset whose first dimension counts
@@ -53,7 +53,7 @@ struct Hdf5SinkOptions {
 ///
 /// A run may be killed at any moment. Until `finish` every file's name ends in `.partial`, and files whose names begin
 /// with `PATH-unfinished` say what was committed, and who writes; Hdf5Source refuses shards it finds beside them. A
-/// rerun of the same job goes on behind the last commit, and the finished files are byte for byte those of an
+/// rerun of the same job goes on after the last commit, and the finished files are byte for byte those of an
 /// undisturbed run. A rerun of a finished job changes nothing: see `was_finished`. One thread at a time.
 class PENSTOCK_API Hdf5Sink {
  public:

@@ -22,7 +22,7 @@ struct LmdbCacheOptions {
                                 ///< So much address space is taken, up to 1 TiB
   std::size_t queue_bytes = 64u << 20;  ///< of records that wait to be written; what comes beyond is declined
   bool sync = true;  ///< every commit reaches the disk. false: a crash of the whole machine (not of the process) may
-                     ///< leave a damaged file behind, which has to be deleted then
+                     ///< leave a damaged file, which has to be deleted then
 };
 
 /// Keeps on disk what the stages before it make of a record, for later epochs and later runs: of slow decodes, of

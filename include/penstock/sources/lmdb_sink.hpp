@@ -41,7 +41,7 @@ struct LmdbSinkOptions {
   bool single_file = false;  ///< `path` is the data file, its lock file is beside it
   // What changes only speed.
   bool sync = true;  ///< every commit reaches the disk. false: only `finish` does: a crash of the whole
-                     ///< machine (not of the process) may leave an unfinished store behind that is damaged
+                     ///< machine (not of the process) may leave an unfinished store that is damaged
   std::size_t map_bytes = 1024u << 20;  ///< size of the memory map at first; grows by half as needed
 };
 
@@ -54,7 +54,7 @@ struct LmdbUpdate {
 /// Writes samples to an LMDB store: `write(pipeline, sink)`.
 ///
 /// A run may be killed at any moment. The store is then marked as unfinished, LmdbSource refuses it, and a rerun of the
-/// same job goes on behind the last commit; the result has the same keys and values as that of an undisturbed run. A
+/// same job goes on after the last commit; the result has the same keys and values as that of an undisturbed run. A
 /// rerun of a finished job changes nothing: see `was_finished`. Fastest when keys arrive in the order of their bytes.
 /// One thread at a time, and the same one from the first `has` or `put` to the `commit` after it.
 class PENSTOCK_API LmdbSink {

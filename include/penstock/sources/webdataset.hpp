@@ -36,7 +36,7 @@ struct WebDatasetField {
 };
 
 /// Tar shards to read from as WebDataset names their members: what stands up to the first dot of the base name is the
-/// sample's key, what is behind it the extension, and members of one key follow one another.
+/// sample's key, what is after it the extension, and members of one key follow one another.
 /// `from(WebDataset{.path = "train-{000000..000146}.tar"})` opens them.
 struct WebDataset {
   using Source = class WebDatasetSource;  ///< what it opens
@@ -91,7 +91,7 @@ class PENSTOCK_API WebDatasetSource {
   /// @throws Error(not_found) for a shard that isn't there, or a pattern that fits none; Error(invalid_argument) for a
   /// pattern that can't be read, a file that is there twice, under whatever names, fields that can't be told, and a
   /// store that WebDatasetSink has not finished; Error(io); Error(corrupt) for a truncated shard or a damaged header,
-  /// with its offset; Error(unsupported) for compressed shards, sparse members, members behind the end of the archive,
+  /// with its offset; Error(unsupported) for compressed shards, sparse members, members after the end of the archive,
   /// and member names that lead out of a folder ("/x", "../x") or hold control characters.
   explicit WebDatasetSource(WebDataset options);
 
@@ -109,7 +109,7 @@ class PENSTOCK_API WebDatasetSource {
   std::uint64_t identity() const noexcept;
   /// Of the shards as they were opened.
   std::uint64_t revision() const noexcept;
-  /// The shards, for `shuffle({.blocks = true})`: behind each, the number of samples up to there.
+  /// The shards, for `shuffle({.blocks = true})`: after each, the number of samples up to there.
   std::vector<std::uint64_t> block_ends() const;
   /// Asks the kernel to fetch the samples' members. Costs next to nothing while the shards are in the page cache: it
   /// then only looks now and then whether that is still so.

@@ -44,7 +44,7 @@ struct WebDatasetSinkOptions {
                          ///< by one that gives the same
   // What changes only speed.
   bool sync = true;  ///< every commit reaches the disk. false: only `finish` does: a crash of the whole machine (not of
-                     ///< the process) may leave an unfinished store behind that is damaged
+                     ///< the process) may leave an unfinished store that is damaged
 };
 
 /// A record's key as WebDatasetSink writes it, and WebDatasetSource gives it back. Empty for an empty one.
@@ -61,7 +61,7 @@ PENSTOCK_API std::string webdataset_field(std::string_view name);
 /// A run may be killed at any moment. Until `finish` every shard's name ends in `.partial`, and `PATH-unfinished.json`
 /// says how much was committed; WebDatasetSource refuses shards it finds beside that file. One process writes, which
 /// has the lock `PATH-unfinished.json.lock`; others that open it meanwhile are refused. A rerun of the same job goes on
-/// behind the last commit, and the finished shards are byte for byte those of an undisturbed run. A rerun of a finished
+/// after the last commit, and the finished shards are byte for byte those of an undisturbed run. A rerun of a finished
 /// job changes nothing (see `was_finished`); finished shards of other bounds are refused. One thread at a time.
 class PENSTOCK_API WebDatasetSink {
  public:

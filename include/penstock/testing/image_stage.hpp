@@ -32,7 +32,7 @@ PENSTOCK_API Report check_image_stage(const MakeImageStage& make, const ImageExe
 
 /// Holds an image stage to what `ImageStage` promises: parameters follow from shape and Rng alone, what is composed
 /// from the parameters and the shape, on any thread; `schema` says the size and dtype that come out; folded with its
-/// neighbours (crops, flips, turns, resizes, before and behind it) it gives the bits that it gives when each stage is
+/// neighbours (crops, flips, turns, resizes, before and after it) it gives the bits that it gives when each stage is
 /// executed alone; and an image and its mask see one draw. `executor` is `image_executor()`, or one of your own.
 /// `make` gives the stage. Threads are started; nothing is thrown, but for what `make` throws the first time.
 template <class Make>

@@ -37,7 +37,7 @@ struct DecodeImageOptions {
 /// decoders, and unsupported for data that begins like neither, with its first bytes.
 PENSTOCK_API Stage decode_image(std::string field = "image", const DecodeImageOptions& options = {});
 
-/// The codec behind it, for use without a pipeline. Any thread. @throws Error(invalid_argument) for limits below 1 and
+/// The codec in it, for use without a pipeline. Any thread. @throws Error(invalid_argument) for limits below 1 and
 /// for another dtype.
 PENSTOCK_API std::shared_ptr<const ImageDecoder> any_image_decoder(const DecodeImageOptions& options = {});
 

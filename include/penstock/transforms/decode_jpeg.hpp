@@ -53,7 +53,7 @@ struct JpegOptions {
 /// where the damage was noticed), unsupported (12 bits, arithmetic coding, lossless), limit_exceeded.
 PENSTOCK_API Stage decode_jpeg(std::string field = "image", const JpegOptions& options = {});
 
-/// The codec behind it, for use without a pipeline. Any thread. @throws Error(invalid_argument) for limits below 1.
+/// The codec in it, for use without a pipeline. Any thread. @throws Error(invalid_argument) for limits below 1.
 PENSTOCK_API std::shared_ptr<const ImageDecoder> jpeg_decoder(const JpegOptions& options = {});
 
 }  // namespace penstock

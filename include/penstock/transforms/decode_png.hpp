@@ -42,7 +42,7 @@ struct PngOptions {
 /// offset), unsupported (16 bits for u8, labels in colour, a critical chunk of another standard), limit_exceeded.
 PENSTOCK_API Stage decode_png(std::string field = "image", const PngOptions& options = {});
 
-/// The codec behind it, for use without a pipeline. Any thread. @throws Error(invalid_argument) for a limit below 1 and
+/// The codec in it, for use without a pipeline. Any thread. @throws Error(invalid_argument) for a limit below 1 and
 /// for another dtype.
 PENSTOCK_API std::shared_ptr<const ImageDecoder> png_decoder(const PngOptions& options = {});
 

@@ -27,7 +27,7 @@ struct SeekableOptions {
 /// or progressive, grows).
 ///
 /// Kept: the ICC profile, EXIF data (so the orientation), pixel density, and what says how colours are coded. Left out:
-/// comments, thumbnails but those inside the EXIF data, other applications' data, and anything behind the image.
+/// comments, thumbnails but those inside the EXIF data, other applications' data, and anything after the image.
 ///
 /// Takes any JPEG of 8 bits that libjpeg reads: grey, colour, CMYK; baseline, extended, progressive, one or many scans,
 /// arithmetic coding. Damage of any kind is an error, also such as decoders pass over with a warning. Any thread.

@@ -1,4 +1,4 @@
-// Chunks of filters that come as plugins of HDF5, by the libraries behind those.
+// Chunks of filters that come as plugins of HDF5, by the libraries that those use.
 #pragma once
 
 #include <cstddef>

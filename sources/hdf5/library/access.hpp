@@ -113,7 +113,7 @@ class Access {
   /// A value of no fixed size, of one element: calls `place` with its length in elements, and fills what that gives.
   virtual void read_variable(const Slab& slab, std::size_t element,
                              const std::function<std::span<std::byte>(std::uint64_t length)>& place) = 0;
-  /// Stored values, one right behind the other, to what they become.
+  /// Stored values, one right after the other, to what they become.
   virtual void convert(std::size_t element, std::uint64_t count, std::span<const std::byte> stored,
                        std::span<std::byte> out) = 0;
 

@@ -118,7 +118,7 @@ FilterFacts filter_of(hid_t creation, unsigned number) {
 }
 
 std::optional<std::uint64_t> offset_of(hid_t dataset) {
-  // The offset alone won't do: behind a user block, that of data never written is a wrong one, not an undefined one.
+  // The offset alone won't do: after a user block, that of data never written is a wrong one, not an undefined one.
   H5D_space_status_t status = H5D_SPACE_STATUS_ERROR;
   if (H5Dget_space_status(dataset, &status) < 0) throw Error(Errc::corrupt, library_says());
   if (status == H5D_SPACE_STATUS_NOT_ALLOCATED) return std::nullopt;

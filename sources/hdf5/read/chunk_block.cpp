@@ -112,8 +112,8 @@ void load_block(const Dataset& dataset, std::uint64_t block, bool verify_checksu
   const std::uint64_t row = block * chunk.front(), rows = std::min(chunk.front(), dataset.rows() - row);
   if (out.empty()) return;
   const bool whole_rows = std::equal(dims.begin() + 1, dims.end(), chunk.begin() + 1);
-  if (const std::span<std::byte> behind = out.subspan(rows * dataset.row_bytes()); !behind.empty())
-    std::fill(behind.begin(), behind.end(), std::byte{0});
+  if (const std::span<std::byte> after = out.subspan(rows * dataset.row_bytes()); !after.empty())
+    std::fill(after.begin(), after.end(), std::byte{0});
   if (dataset.way_unkept() == Hdf5Way::library) {
     try {
       return read_rows(dataset, row, rows, verify_checksum, out);

@@ -14,7 +14,7 @@ std::uint64_t block_count(const Dataset& dataset) noexcept;
 /// Memory a block is decoded into: `rows_per_block` rows, also the last one.
 std::size_t block_bytes(const Dataset& dataset) noexcept;
 
-/// Decodes a block of a dataset that is read by `chunks` or by the `library`. What stands behind the last row is no
+/// Decodes a block of a dataset that is read by `chunks` or by the `library`. What stands after the last row is no
 /// part of it.
 /// @throws Error(corrupt | io) with the chunk, and its offset in the file where it is known.
 void load_block(const Dataset& dataset, std::uint64_t block, bool verify_checksum, Workspaces& workspaces,

@@ -46,7 +46,7 @@ enum class Question : std::uint32_t {
 /// What the reader says when it begins; another version's would answer otherwise.
 std::string greeting();
 
-/// Values one behind the other.
+/// Values one after the other.
 class MessageWriter {
  public:
   template <class T>

@@ -162,7 +162,7 @@ RemoteAccess::Answer RemoteAccess::exchange(Question question, std::span<const s
   process_.send(message, until);
   AnswerHead head;
   process_.receive(std::as_writable_bytes(std::span(&head, 1)), until);
-  // Behind what is no answer, nothing is one.
+  // After what is no answer, nothing is one.
   const auto end_it = [&] {
     ++ends_;
     process_.finish();

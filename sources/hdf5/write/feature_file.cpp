@@ -147,7 +147,7 @@ void FeatureFile::put(const TensorView& features, const TensorView& coords) {
   const LibraryLock lock;
   if (!features_) make(static_cast<std::uint64_t>(f[1]));
   if (static_cast<std::uint64_t>(f[1]) != facts_.dimension)
-    refuse("features of " + std::to_string(f[1]) + " come behind some of " + std::to_string(facts_.dimension));
+    refuse("features of " + std::to_string(f[1]) + " come after some of " + std::to_string(facts_.dimension));
   if (f[0] == 0) return;
   append(features_.get(), number_type_of(features.dtype).get(), features);
   append(coords_.get(), number_type_of(DType::i64).get(), coords);

@@ -176,7 +176,7 @@ class Hdf5Sink::Impl {
                                      ", or write to another path");
   }
 
-  // What a failure left behind the last commit is not known: another run cuts it off.
+  // What a failure left after the last commit is not known: another run cuts it off.
   template <class Act>
   void guarded(const Act& act) {
     failed_ = true;
@@ -205,7 +205,7 @@ class Hdf5Sink::Impl {
     };
     if (no_items_ || (there_.found() != 0 && place <= there_.last_found())) refuse_there(lacks());
     if (last_ && place <= *last_)
-      refuse(Errc::invalid_argument, "sample " + position_key(item, size_) + " is put behind one that follows it",
+      refuse(Errc::invalid_argument, "sample " + position_key(item, size_) + " is put after one that follows it",
              item.key);
     require_all_found();
     last_ = place;

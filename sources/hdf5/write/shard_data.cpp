@@ -175,7 +175,7 @@ void ShardData::append_first() {
   if (!block.work) {
     append(block, block.bytes, 0);
   } else {
-    // The first that nobody has begun: this one, or, while somebody is at it, one behind it.
+    // The first that nobody has begun: this one, or, while somebody is at it, one after it.
     if (!block.work->done())
       static_cast<void>(std::any_of(waiting_.begin(), waiting_.end(),
                                     [](const Waiting& other) { return other.work && other.work->claim(); }));

@@ -29,15 +29,15 @@ struct WrittenBlocks {
   std::vector<std::uint64_t> heaps;  ///< offsets
 };
 
-/// The data of a shard while it is written: chunks and heap collections one behind the other, each behind a header of
+/// The data of a shard while it is written: chunks and heap collections one after the other, each after a header of
 /// ours, which HDF5 never looks at. They stand in the order in which they were added, whoever compressed them when. A
-/// file that was cut off behind any of them can be continued. One thread at a time.
+/// file that was cut off after any of them can be continued. One thread at a time.
 class ShardData {
  public:
   /// What is kept free at the beginning of the file, for HDF5.
   static constexpr std::uint64_t reserved_bytes = 4096;
 
-  /// A file of `committed` bytes, 0 for a new one, which is cut off behind them. @throws Error(io), Error(corrupt)
+  /// A file of `committed` bytes, 0 for a new one, which is cut off after them. @throws Error(io), Error(corrupt)
   /// where the data is not as it was written.
   ShardData(const std::string& file, std::uint64_t committed, const std::vector<StoredDataset>& datasets,
             std::optional<SinkThreads> threads);

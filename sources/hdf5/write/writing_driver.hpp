@@ -9,7 +9,7 @@
 namespace penstock::hdf5 {
 
 /// A driver of the HDF5 library for a file whose raw data is there already, as far as it is: the library allocates it
-/// where it is told that it lies, and writes none of it. What else it writes comes behind it, but for the superblock,
+/// where it is told that it lies, and writes none of it. What else it writes comes after it, but for the superblock,
 /// which is the file's first bytes. It locks nothing. Lives as long as the file is open; under the lock.
 class WritingDriver {
  public:
@@ -21,7 +21,7 @@ class WritingDriver {
 
   /// A new HDF5 file. None where it can't be made: `said` is then what the library says.
   Handle create(std::string& said);
-  /// Where the next raw data lies that the library allocates; other data of its gets a place behind.
+  /// Where the next raw data lies that the library allocates; other data of its gets a place after.
   void next_data(std::uint64_t offset) noexcept;
   /// What the system said where it failed to write, which the library is not told; 0 where nothing did.
   int failure() const noexcept;

@@ -62,7 +62,7 @@ std::shared_ptr<CacheStore> open_cache(const std::string& path, const LmdbCacheO
                                        const penstock::detail::CacheKey& key) {
   watch_forks();
   const std::string name = name_of(path);
-  std::shared_ptr<CacheStore> there;  // let go of behind the lock, which its end takes
+  std::shared_ptr<CacheStore> there;  // let go of after the lock, which its end takes
   std::unique_lock lock(stores().mutex);
   // One that nobody has any more may not be closed yet.
   stores().closed.wait(lock, [&] {

@@ -80,7 +80,7 @@ class LmdbSink::Impl {
     if (update_.updating) return false;  // whether it is the same is known once it is made
     const std::string_view key = key_of(item);
     if (!store_->has(key)) return false;
-    // Appended behind everything that was there: it can only be from this run.
+    // Appended after everything that was there: it can only be from this run.
     if (key > last_key_of_others_)
       refuse_key(Errc::invalid_argument, "two records have the key \"" + printable(key) + "\"", key);
     const Place place{item.position, item.child.value_or(0)};

@@ -135,8 +135,8 @@ void LmdbSource::Impl::take_datum_schema(MDB_txn* txn) {
   for (std::uint64_t index = 0; index < std::min(records, at_beginning); ++index)
     if (decided_by(index)) return;
   for (std::uint64_t part = 0; records > at_beginning && part < spread; ++part) {
-    const std::uint64_t behind = records - at_beginning;
-    if (decided_by(at_beginning + behind / spread * part + behind % spread * part / spread)) return;
+    const std::uint64_t after = records - at_beginning;
+    if (decided_by(at_beginning + after / spread * part + after % spread * part / spread)) return;
   }
   if (of_empty) {
     schema = *of_empty;

@@ -18,7 +18,7 @@ class ValuesAhead {
   void forget() noexcept { next_ = count_ = 0; }
   /// At most `most` between two calls of `forget`.
   void add(std::uint64_t index, const MDB_val& value) noexcept { values_[count_++] = {index, value}; }
-  /// The next one's value, if it is this record's; the one behind it is fetched then.
+  /// The next one's value, if it is this record's; the one after it is fetched then.
   bool take(std::uint64_t index, MDB_val& value) noexcept {
     if (next_ == count_ || values_[next_].index != index) return false;
     value = values_[next_++].value;

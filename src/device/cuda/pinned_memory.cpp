@@ -81,7 +81,7 @@ void* CudaPinnedMemory::allocate(std::size_t bytes, std::size_t align) {
     if (reinterpret_cast<std::uintptr_t>(data) % page_bytes == 0) return data;
     forget_cuda(cudaFreeHost(data));  // the driver cut it from a page of several
   }
-  // The entry is made first, so that nothing can fail behind the mapping.
+  // The entry is made first, so that nothing can fail after the mapping.
   std::map<void*, std::size_t> made;
   auto entry = made.extract(made.emplace(nullptr, size).first);
   void* const data = map_pinned(size);

@@ -22,12 +22,12 @@ class HappensBefore {
 
   HappensBefore();
   Actor add_stream(std::string name);
-  /// Ended, behind all that was on it: another one may get its number.
+  /// Ended, after all that was on it: another one may get its number.
   void remove_stream(Actor stream);
   /// Something is put on a stream: what the host has done so far comes before it.
   void enqueue(Actor stream);
   const Clock& now(Actor actor) const { return actors_[actor].clock; }
-  /// What `actor` does from now on comes behind `event`.
+  /// What `actor` does from now on comes after `event`.
   void wait(Actor actor, const Clock& event);
   /// The actor's present operation uses this memory.
   void use(Actor actor, const MemoryUse& memory, std::string_view operation);

@@ -19,7 +19,7 @@ TEST_CASE("blocks of rows that there is no room for are decoded right into the b
     ps::Loader loader(ps::from(source) | ps::batch(16), {.threads = threads, .block_bytes = few, .epochs = 3});
     for (int e = 0; e < 3; ++e)
       for (const ps::Batch& b : loader.epoch()) check_values(source, b);
-    // Three blocks stay for the epochs behind the first.
+    // Three blocks stay for the epochs after the first.
     CHECK(source.decodes() == source.blocks() + 2 * (source.blocks() - 3));
     CHECK(loader.report().copied_bytes == 3 * few);
   }

@@ -103,7 +103,7 @@ TEST_CASE("a map may change dtype and shape") {
   CHECK(run(p).copied == 0);
 }
 
-TEST_CASE("fields are renumbered when some are left behind or change places") {
+TEST_CASE("fields are renumbered when some are left out or change places") {
   const ps::Pipeline p = ps::from(memory(5)) | ps::map("x", add_one, {.out = "a"}) |
                          ps::map("x", add_one, {.out = "b"}) | ps::select_fields({"b", "y", "a"}) |
                          ps::map("a", twice) | ps::batch(2);

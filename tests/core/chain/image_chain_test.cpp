@@ -127,7 +127,7 @@ TEST_CASE("image errors name the stage and carry the decoder's offset") {
   CHECK(*errors[1].index() == 4);
 }
 
-TEST_CASE("only verify sees damage behind the region that is read") {
+TEST_CASE("only verify sees damage after the region that is read") {
   Photos photos(1);
   (*photos.files)[0].back() ^= 1;
   const ps::Pipeline p = ps::from(photos) | fake::decode("image") | fake::image_stage("image", fake::RandomCrop{2, 2});

@@ -56,7 +56,7 @@ Outcome run(ps::EmulatedGpu& gpu, const ps::Pipeline& p) {
   out.error = error_of([&] { consumer.emplace(gpu); });
   if (!consumer) return out;
   out.began = true;
-  ps::State done = loader->state();  // behind the last step that is known to be done
+  ps::State done = loader->state();  // after the last step that is known to be done
   out.error = error_of([&] {
     for (ps::Batch& batch : loader->epoch(consumer->ref())) {
       consumer->step(batch);
@@ -147,7 +147,7 @@ TEST_CASE("whichever call of a device fails, the loader says so in order, and go
   const Watchdog watchdog(240s);
   fail_every_call(pipeline());
 }
-TEST_CASE("the same with stages behind batch") {
+TEST_CASE("the same with stages after batch") {
   const Watchdog watchdog(240s);
   fail_every_call(stages());
 }

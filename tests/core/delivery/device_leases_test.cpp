@@ -219,7 +219,7 @@ TEST_CASE("batches are let go on other threads while a loader of a device goes o
   CHECK(gpu.findings().empty());
 }
 
-TEST_CASE("a batch that several streams use is written to again behind all of them") {
+TEST_CASE("a batch that several streams use is written to again after all of them") {
   const Watchdog watchdog(60s);
   const std::vector<Got> expected = collect(records(), {.threads = 1});
   for (const Mode mode : {Mode::late, Mode::threaded})
@@ -276,7 +276,7 @@ TEST_CASE("a loop that is left and the beginning of the next do not wait for wor
   ps::Loader loader(records(), {.device = gpu.device(), .threads = 1, .depth = 6, .device_depth = 2});
   for (ps::Batch& batch : loader.epoch(stream.ref())) {
     stream.launch("long", [] { std::this_thread::sleep_for(2s); });
-    if (batch.number() == 2) break;  // by now copies stand behind that work
+    if (batch.number() == 2) break;  // by now copies stand after that work
   }
   const auto begun = std::chrono::steady_clock::now();
   for (ps::Batch& batch : loader.epoch(stream.ref())) {

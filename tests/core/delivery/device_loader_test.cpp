@@ -161,7 +161,7 @@ TEST_CASE("bad samples and failing orders come at their batch on a device, and t
   }
 }
 
-TEST_CASE("an order that fails comes behind the batches that were copied before it, however slow the caller is") {
+TEST_CASE("an order that fails comes after the batches that were copied before it, however slow the caller is") {
   const Watchdog watchdog(60s);
   const ps::Pipeline p = ps::from(Records{.count = 40}) | NoOrderFrom{.position = 8} | ps::batch(4);
   for (const Mode mode : {Mode::late, Mode::threaded}) {
@@ -252,7 +252,7 @@ TEST_CASE("batches are copied to fixed addresses and leave no lease") {
   const std::vector<Got> expected = collect(p, {.threads = 1});
   std::size_t row = 0;
   for (const ps::Field& f : p.schema()) row += f.shape.elements() * ps::size_of(f.dtype);
-  // One block of memory; all fields behind each other.
+  // One block of memory; all fields one after the other.
   const auto tensors = [&](std::byte* at, std::int64_t rows) {
     std::vector<ps::TensorView> out;
     for (const ps::Field& f : p.schema()) {
@@ -319,7 +319,7 @@ TEST_CASE("epochs without batches run no further ahead on a device than batches 
                       {.device = gpu.device(), .threads = 2, .depth = 3, .device_depth = 2});
     CHECK(collect(loader).empty());
     std::this_thread::sleep_for(100ms);
-    // That epoch's end, two on the device, three of the engine, and what is in work behind them.
+    // That epoch's end, two on the device, three of the engine, and what is in work after them.
     CHECK(source.shared->reads <= 10 * (1 + 2 + 3 + 2) + 20);
     CHECK(collect(loader, 5).empty());
     CHECK(loader.epoch_number() == 6);

@@ -189,7 +189,7 @@ TEST_CASE("bad samples and filters make no difference to parts") {
   }
 }
 
-TEST_CASE("stages behind batch run on each device on its part") {
+TEST_CASE("stages after batch run on each device on its part") {
   struct Sum {
     std::uint32_t draw(ps::Rng& rng) const { return static_cast<std::uint32_t>(rng.below(1000)); }
     ps::Schema schema(const ps::Schema& in) const { return in.with({"sum", ps::DType::i64, {}}); }
@@ -250,7 +250,7 @@ TEST_CASE("a batch with fewer rows than devices ends the epoch or does not come 
   }
 }
 
-TEST_CASE("parts are leases of their own and the batch is written to again behind all of them") {
+TEST_CASE("parts are leases of their own and the batch is written to again after all of them") {
   const Watchdog watchdog(60s);
   const ps::Pipeline p = ps::from(Wide{}) | ps::batch(9, {.tail = ps::Tail::pad});
   Group group(2);

@@ -198,7 +198,7 @@ TEST_CASE("a batch whose rows find no room on a device ends its epoch in order w
   }
 }
 
-TEST_CASE("rows of any size are refused where stages stand behind batch and packed is for devices") {
+TEST_CASE("rows of any size are refused where stages stand after batch and packed is for devices") {
   struct Nothing {
     ps::Schema schema(const ps::Schema& in) const { return in; }
     void run(ps::BatchView, ps::BatchView, ps::StreamRef) const {}

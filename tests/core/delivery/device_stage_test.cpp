@@ -1,4 +1,4 @@
-// Stages behind batch: on the host, and on devices that do things late, at the same time, and checked.
+// Stages after batch: on the host, and on devices that do things late, at the same time, and checked.
 #include "support/catch.hpp"
 
 #include <functional>
@@ -111,20 +111,20 @@ struct ShiftSample {
 };
 
 // The same batches on the host and on devices of every kind as `before` brings on the host.
-void check_everywhere(const ps::Pipeline& before, const ps::Pipeline& behind, std::uint64_t epochs = 2) {
+void check_everywhere(const ps::Pipeline& before, const ps::Pipeline& after, std::uint64_t epochs = 2) {
   const Watchdog watchdog(120s);
   const std::vector<Got> expected = collect(before, {.threads = 1}, epochs);
   REQUIRE_FALSE(expected.empty());
-  CHECK(collect(behind, {.threads = 1}, epochs) == expected);
-  CHECK(collect(behind, {.threads = 3, .depth = 2, .device_depth = 2}, epochs) == expected);
+  CHECK(collect(after, {.threads = 1}, epochs) == expected);
+  CHECK(collect(after, {.threads = 3, .depth = 2, .device_depth = 2}, epochs) == expected);
   for (const Mode mode : {Mode::late, Mode::threaded})
     for (std::uint64_t seed = 0; seed < 6; ++seed) {
       ps::EmulatedGpu gpu({.mode = mode, .checked = true, .seed = seed, .most_delay_us = seed % 2 == 0 ? 0u : 50u});
       {
-        ps::Loader loader(behind, {.device = gpu.device(),
-                                   .threads = 2,
-                                   .depth = static_cast<unsigned>(2 + seed % 3),
-                                   .device_depth = static_cast<unsigned>(2 + seed % 2)});
+        ps::Loader loader(after, {.device = gpu.device(),
+                                  .threads = 2,
+                                  .depth = static_cast<unsigned>(2 + seed % 3),
+                                  .device_depth = static_cast<unsigned>(2 + seed % 2)});
         CHECK(train(loader, gpu, epochs) == expected);
       }
       for (const std::string& finding : gpu.findings()) FAIL_CHECK(finding);
@@ -139,7 +139,7 @@ TEST_CASE("image stages give the same bits on either side of batch") {
   for (const ps::Layout layout : {ps::Layout::chw, ps::Layout::hwc}) {
     const ps::Pipeline source = ps::from(Images{}) | ps::shuffle({.seed = 3});
     check_everywhere(with_images(source, layout) | ps::batch(8), with_images(source | ps::batch(8), layout));
-    // Some before it, some behind.
+    // Some before it, some after.
     const ps::Pipeline half = source | fake::image_stage("image", fake::RandomCrop{5, 5});
     const auto rest = [&](const ps::Pipeline& p) {
       return p | fake::image_stage("image", fake::RandomTurn{}) | fake::image_stage("image", fake::RandomCrop{3, 4});
@@ -154,7 +154,7 @@ TEST_CASE("draws of a device stage are those of a stage of its name before batch
   check_everywhere(source | ShiftSample{} | ps::batch(6), source | ps::batch(6) | Shift{});
 }
 
-TEST_CASE("stages behind batch stand behind each other") {
+TEST_CASE("stages after batch stand one after the other") {
   const auto crop = [](const ps::Pipeline& p) { return p | fake::image_stage("image", fake::RandomCrop{4, 4}); };
   const auto rest = [](const ps::Pipeline& p) {
     return p | fake::image_stage("image", fake::RandomFlip{}) | fake::image_stage("image", ToFloat{});
@@ -164,7 +164,7 @@ TEST_CASE("stages behind batch stand behind each other") {
                    rest(crop(source | ps::batch(9)) | Shift{} | Shift{}));
 }
 
-TEST_CASE("what a policy does with bad samples holds behind batch: masked rows are zeros") {
+TEST_CASE("what a policy does with bad samples holds after batch: masked rows are zeros") {
   const Images images{.bad = {3, 4, 17, 33}};
   for (const ps::OnError policy : {ps::OnError::mask, ps::OnError::replace, ps::OnError::drop}) {
     const ps::Pipeline source = ps::from(images) | ps::shuffle({.seed = 1}) | ps::on_error({.policy = policy});
@@ -179,7 +179,7 @@ TEST_CASE("reordered rows take their draws along") {
   check_everywhere(source | ShiftSample{} | ps::batch(8), source | ps::batch(8) | Shift{});
 }
 
-TEST_CASE("a run with stages behind batch is resumed anywhere") {
+TEST_CASE("a run with stages after batch is resumed anywhere") {
   const ps::Pipeline p = ps::from(Images{}) | ps::shuffle({.seed = 2}) | ps::batch(8) | Shift{};
   const std::vector<Got> expected = collect(p, {.threads = 1});
   ps::EmulatedGpu gpu;
@@ -198,7 +198,7 @@ TEST_CASE("a run with stages behind batch is resumed anywhere") {
   }
 }
 
-TEST_CASE("a stage that throws ends the epoch behind the batches before it and the next epoch comes whole") {
+TEST_CASE("a stage that throws ends the epoch after the batches before it and the next epoch comes whole") {
   struct Throws {
     std::shared_ptr<std::atomic<int>> left;
     ps::Schema schema(const ps::Schema& in) const { return in; }
@@ -244,10 +244,10 @@ TEST_CASE("a stage that throws ends the epoch behind the batches before it and t
   }
 }
 
-TEST_CASE("what can't stand behind batch is refused with what to do") {
+TEST_CASE("what can't stand after batch is refused with what to do") {
   const ps::Pipeline source = ps::from(Images{});
   const auto refused = [](auto&& build) { return error_of([&] { static_cast<void>(build()); }); };
-  CHECK(refused([&] { return source | Shift{} | ps::batch(4); })->cause().find("behind batch") != std::string::npos);
+  CHECK(refused([&] { return source | Shift{} | ps::batch(4); })->cause().find("after batch") != std::string::npos);
   CHECK(refused([&] { return source | ps::batch(4) | ps::select_fields({"image"}); })->cause().find("before batch") !=
         std::string::npos);
   struct Half {
@@ -284,7 +284,7 @@ TEST_CASE("what can't stand behind batch is refused with what to do") {
   CHECK(p.fingerprint() != (source | ps::batch(4) | Shift{.label = "other"}).fingerprint());
 }
 
-TEST_CASE("the bytes of stages behind batch are in the table and under the limit") {
+TEST_CASE("the bytes of stages after batch are in the table and under the limit") {
   const ps::Pipeline p = ps::from(Images{}) | ps::batch(8) | Shift{} | Shift{};
   ps::EmulatedGpu gpu;
   std::size_t used = 0;
@@ -304,7 +304,7 @@ TEST_CASE("the bytes of stages behind batch are in the table and under the limit
       error_of([&] { const ps::Loader loader(p, {.device = gpu.device(), .threads = 1, .device_memory = used - 1}); });
   REQUIRE(error);
   CHECK(error->code() == ps::Errc::out_of_memory);
-  CHECK(error->cause().find("stages behind batch") != std::string::npos);
+  CHECK(error->cause().find("stages after batch") != std::string::npos);
 }
 
 namespace {
@@ -349,13 +349,13 @@ TEST_CASE("what a device stage says of itself is held against what there is and 
   });
   REQUIRE(huge);
   CHECK(huge->code() == ps::Errc::limit_exceeded);
-  // A padded image is none behind batch.
+  // A padded image is none after batch.
   CHECK(error_of([&] { static_cast<void>(p | fake::image_stage("image", fake::RandomFlip{})); })
             ->cause()
             .find("one fixed size") != std::string::npos);
 }
 
-TEST_CASE("in fixed steps the next epoch begins behind the batch whose stage threw") {
+TEST_CASE("in fixed steps the next epoch begins after the batch whose stage threw") {
   struct Throws {
     ps::Schema schema(const ps::Schema& in) const { return in; }
     void run(ps::BatchView in, ps::BatchView, ps::StreamRef) const {
@@ -380,7 +380,7 @@ TEST_CASE("in fixed steps the next epoch begins behind the batch whose stage thr
   CHECK(firsts.size() == 16);
 }
 
-TEST_CASE("batches behind stages on the host come from its memory and are counted as they are delivered") {
+TEST_CASE("batches after stages on the host come from its memory and are counted as they are delivered") {
   ps::StatisticsResource memory(ps::host_memory());
   ps::Loader loader(ps::from(Images{.count = 8}) | ps::batch(8) | Shift{}, {.threads = 1, .host_memory = &memory});
   const auto batch = loader.next();
@@ -412,7 +412,7 @@ TEST_CASE("pinned bytes have a limit of their own") {
   CHECK(error->cause().find("`pinned_memory`") != std::string::npos);
 }
 
-TEST_CASE("batches made behind batch outlive their loader") {
+TEST_CASE("batches made after batch outlive their loader") {
   const ps::Pipeline p = ps::from(Images{}) | ps::batch(8) | Shift{};
   const std::vector<Got> expected = collect(p, {.threads = 1});
   for (const Mode mode : {Mode::late, Mode::threaded}) {

@@ -50,7 +50,7 @@ class Foreign {
   ps::EmulatedGpu::Stream stream_;
 };
 
-// The fields of all batches, one behind the other.
+// The fields of all batches, one after the other.
 std::vector<std::vector<std::byte>> fields_of(const std::vector<Got>& batches, std::size_t x_bytes = 64) {
   std::vector<std::vector<std::byte>> out;
   for (const Got& got : batches) {
@@ -63,7 +63,7 @@ std::vector<std::vector<std::byte>> fields_of(const std::vector<Got>& batches, s
 
 }  // namespace
 
-TEST_CASE("tensors of a device's batches are read behind their copies and written to again behind the readers") {
+TEST_CASE("tensors of a device's batches are read after their copies and written to again after the readers") {
   const Watchdog watchdog(120s);
   const auto expected = fields_of(collect(device_records(), {.threads = 1}));
   for (const Mode mode : {Mode::late, Mode::threaded})

@@ -50,7 +50,7 @@ ps::Errc refusal(P& producer) {
   return error->code();
 }
 
-// Both kinds are looked at by the same code, behind the version.
+// Both kinds are looked at by the same code, after the version.
 ps::Errc refused(const std::function<void(dl::RawTensor&, std::vector<std::int64_t>& shape,
                                           std::vector<std::int64_t>& strides)>& change) {
   Versioned versioned;

@@ -13,7 +13,7 @@
 
 using namespace help;
 
-TEST_CASE("blocks that were lent for a record that a cache had are not used behind that") {
+TEST_CASE("blocks that were lent for a record that a cache had are not used after that") {
   struct Fickle final : ps::detail::CacheModel {
     struct Reader final : ps::detail::CacheReader {
       explicit Reader(bool& it) : gives(it) {}

@@ -126,7 +126,7 @@ TEST_CASE("a plan counts the rows that are in no window") {
   REQUIRE(all.model()->notes().size() == 1);
   CHECK(all.model()->notes()[0] ==
         "3 windows of 3 rows, every 2, of 12 rows in 3 series by who; 1 series shorter than a window have none (2 "
-        "rows); 2 rows behind the last window of their series are in none");
+        "rows); 2 rows after the last window of their series are in none");
   CHECK(has(ps::from(all).plan(), "3 windows of 3 rows"));
   // A value that comes again begins a series of its own.
   CHECK(ps::windows(Rows{.who = {"a", "a", "b", "a", "a"}}, {.length = 2, .group_by = "who"}).size() == 2);

@@ -26,10 +26,10 @@ TEST_CASE("a cache keeps to its bytes and the results are the same") {
   for (const std::uint64_t room : {1u, 7u, 60u, 199u, 200u}) {
     CAPTURE(room);
     const Mix made;
-    const auto behind = [](const ps::Pipeline& p) { return p | ps::shuffle() | ps::batch(16); };
-    const std::vector<Got> wanted = epochs_of(behind(ps::from(Records{.count = n}) | Mix{}), 3);
+    const auto after = [](const ps::Pipeline& p) { return p | ps::shuffle() | ps::batch(16); };
+    const std::vector<Got> wanted = epochs_of(after(ps::from(Records{.count = n}) | Mix{}), 3);
     const ps::Pipeline p =
-        behind(ps::from(Records{.count = n}) | made | ps::cache({.bytes = 8 * n + room * each + each / 2}));
+        after(ps::from(Records{.count = n}) | made | ps::cache({.bytes = 8 * n + room * each + each / 2}));
     CHECK(epochs_of(p, 3, 4) == wanted);
     made.calls->clear();
     ps::Loader loader(p, {.threads = 3, .epochs = 2});
@@ -149,10 +149,10 @@ TEST_CASE("a record that was bad once is kept when it is good") {
   CHECK(source.shared->reads == 41);
 }
 
-TEST_CASE("what fails behind a cache does not keep the record out of it") {
+TEST_CASE("what fails after a cache does not keep the record out of it") {
   const Watchdog dog(60s);
   struct Fails {
-    std::string name() const { return "fails behind"; }
+    std::string name() const { return "fails after it"; }
     void operator()(ps::Sample&, ps::Context& context) const {
       if (context.index() % 4 == 1) raise(Fault::corrupt);
     }
@@ -166,7 +166,7 @@ TEST_CASE("what fails behind a cache does not keep the record out of it") {
   CHECK(made.calls->total() == 40);
 }
 
-TEST_CASE("a stage behind a cache changes no record that is in it") {
+TEST_CASE("a stage after a cache changes no record that is in it") {
   const Watchdog dog(60s);
   struct Scribble {
     std::string name() const { return "scribble"; }
@@ -207,9 +207,9 @@ TEST_CASE("the report counts samples of stages before a cache as they were run")
 TEST_CASE("an epoch that is left early leaves what it made in a cache") {
   const Watchdog dog(60s);
   const Mix made;
-  const auto behind = [](const ps::Pipeline& p) { return p | ps::shuffle() | ps::batch(8); };
-  const ps::Pipeline p = behind(ps::from(Records{.count = 200}) | made | ps::cache({.bytes = plenty}));
-  const std::vector<Got> wanted = epochs_of(behind(ps::from(Records{.count = 200}) | Mix{}), 1);
+  const auto after = [](const ps::Pipeline& p) { return p | ps::shuffle() | ps::batch(8); };
+  const ps::Pipeline p = after(ps::from(Records{.count = 200}) | made | ps::cache({.bytes = plenty}));
+  const std::vector<Got> wanted = epochs_of(after(ps::from(Records{.count = 200}) | Mix{}), 1);
   for (int turn = 0; turn < 12; ++turn) {
     ps::Loader loader(p, {.threads = 3, .epochs = 1});
     std::size_t at = 0;

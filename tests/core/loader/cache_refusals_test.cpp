@@ -147,7 +147,7 @@ TEST_CASE("a callable that draws and did not say so ends the run by name") {
     CHECK(error->code() == ps::Errc::invalid_argument);
     CHECK(contains(error->what(), "draws_in_secret"));
   }
-  // Behind a cache it may.
+  // After a cache it may.
   static_cast<void>(epochs_of(records() | room() | DrawsInSecret{} | ps::batch(6), 2));
 }
 
@@ -190,7 +190,7 @@ TEST_CASE("stages that draw before a cache draw once for each record where that 
   CAPTURE(late->what());
   CHECK(late->code() == ps::Errc::invalid_argument);
   CHECK(contains(late->what(), "seed"));
-  // Without draws before it a seed may be said behind a cache.
+  // Without draws before it a seed may be said after a cache.
   CHECK((records() | Mix{} | room() | ps::seed(5)).seed() == 5);
 }
 

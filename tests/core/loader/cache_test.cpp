@@ -14,11 +14,11 @@ using namespace help;
 
 namespace {
 
-using Behind = std::function<ps::Pipeline(const ps::Pipeline&)>;
+using After = std::function<ps::Pipeline(const ps::Pipeline&)>;
 
 struct Way {
   const char* name;
-  Behind behind;
+  After after;
   bool all = true;  // every record comes in an epoch
 };
 
@@ -57,13 +57,13 @@ std::vector<Way> ways() {
        },
        false},
       {"padded tail", [](const ps::Pipeline& p) { return p | ps::shuffle() | ps::batch(7, {.tail = ps::Tail::pad}); }},
-      {"filter behind", [](const ps::Pipeline& p) { return p | ps::shuffle() | even() | Noise{} | ps::batch(7); }},
-      {"flat_map behind", [](const ps::Pipeline& p) { return p | ps::shuffle() | Parts{} | Noise{} | ps::batch(7); }},
-      {"both behind", [](const ps::Pipeline& p) { return p | ps::shuffle() | even() | Parts{} | ps::batch(7); }},
+      {"filter after", [](const ps::Pipeline& p) { return p | ps::shuffle() | even() | Noise{} | ps::batch(7); }},
+      {"flat_map after", [](const ps::Pipeline& p) { return p | ps::shuffle() | Parts{} | Noise{} | ps::batch(7); }},
+      {"both after", [](const ps::Pipeline& p) { return p | ps::shuffle() | even() | Parts{} | ps::batch(7); }},
       {"bucket", [](const ps::Pipeline& p) { return p | ps::shuffle() | ps::bucket("tokens") | ps::batch(7); }},
       {"few fields",
        [](const ps::Pipeline& p) { return p | ps::shuffle() | ps::select_fields({"made"}) | ps::batch(7); }},
-      {"seeded behind", [](const ps::Pipeline& p) { return p | ps::shuffle() | Noise{} | ps::seed(9) | ps::batch(7); }},
+      {"seeded after", [](const ps::Pipeline& p) { return p | ps::shuffle() | Noise{} | ps::seed(9) | ps::batch(7); }},
       {"sharded",
        [](const ps::Pipeline& p) { return p | ps::shuffle() | ps::shard({.rank = 1, .world = 2}) | ps::batch(7); },
        false},
@@ -78,9 +78,9 @@ TEST_CASE("batches of several epochs are the same with a cache and records are m
     CAPTURE(way.name);
     const EveryKind bare, cached;
     const Make without, with;
-    const ps::Pipeline expected = way.behind(ps::from(bare) | without);
+    const ps::Pipeline expected = way.after(ps::from(bare) | without);
     const std::vector<Got> wanted = epochs_of(expected, 3, 2);
-    const ps::Pipeline p = way.behind(ps::from(cached) | with | ps::cache({.bytes = plenty}));
+    const ps::Pipeline p = way.after(ps::from(cached) | with | ps::cache({.bytes = plenty}));
     CHECK(p.fingerprint() == expected.fingerprint());
     CHECK(p.schema() == expected.schema());
     CHECK(p.size() == expected.size());
@@ -106,7 +106,7 @@ TEST_CASE("batches of several epochs are the same with a cache and records are m
   }
 }
 
-TEST_CASE("a cache may stand directly behind the source and anywhere among stages") {
+TEST_CASE("a cache may stand directly after the source and anywhere among stages") {
   const Watchdog dog(60s);
   for (int place = 0; place <= 3; ++place) {
     CAPTURE(place);
@@ -155,11 +155,11 @@ TEST_CASE("blocks of records that are in a cache are not loaded") {
   for (const bool rows : {false, true}) {
     CAPTURE(rows);
     const Chunks source{.count = 203, .per_block = 8, .spanning = rows ? 0u : 5u, .rows = rows};
-    const auto behind = [](const ps::Pipeline& p) { return p | ps::shuffle({.blocks = true}) | ps::batch(10); };
-    const std::vector<Got> wanted = epochs_of(behind(ps::from(source)), 3);
+    const auto after = [](const ps::Pipeline& p) { return p | ps::shuffle({.blocks = true}) | ps::batch(10); };
+    const std::vector<Got> wanted = epochs_of(after(ps::from(source)), 3);
     source.shared->loads.clear();
     const ps::Pipeline begin = ps::from(source) | ps::cache({.bytes = plenty});
-    const ps::Pipeline p = behind(begin);
+    const ps::Pipeline p = after(begin);
     CHECK(epochs_of(begin | ps::take(80) | ps::batch(16), 1).size() == 5);
     const std::uint64_t first = source.decodes();
     CHECK(first <= 11);
@@ -222,21 +222,21 @@ TEST_CASE("records that a cache has lost are made of their blocks though none we
   const Watchdog dog(60s);
   const auto store = std::make_shared<Damaged>();
   const Chunks source{.count = 96, .per_block = 8, .spanning = 5};
-  const auto behind = [](const ps::Pipeline& p) { return p | ps::shuffle() | ps::batch(10); };
+  const auto after = [](const ps::Pipeline& p) { return p | ps::shuffle() | ps::batch(10); };
   const ps::Pipeline p = ps::from(source) | ps::detail::make_cache(std::make_shared<Keeping>(store), {});
-  CHECK(epochs_of(behind(p), 2) == epochs_of(behind(ps::from(source)), 2));
+  CHECK(epochs_of(after(p), 2) == epochs_of(after(ps::from(source)), 2));
   CHECK(store->offered >= 2 * 96);
 }
 
 TEST_CASE("a reordered pipeline over blocks reads none of a full cache") {
   const Watchdog dog(60s);
   const Chunks source{.count = 120, .per_block = 8, .spanning = 7};
-  const auto behind = [](const ps::Pipeline& p) {
+  const auto after = [](const ps::Pipeline& p) {
     return p | ps::shuffle() | ps::filter("x", [](ps::View<const std::uint64_t, 1> x) { return x(0) % 3 != 0; }) |
            ps::batch(10);
   };
-  const std::vector<Got> wanted = epochs_of(behind(ps::from(source)), 2);
-  const ps::Pipeline p = behind(ps::from(source) | ps::cache({.bytes = plenty}));
+  const std::vector<Got> wanted = epochs_of(after(ps::from(source)), 2);
+  const ps::Pipeline p = after(ps::from(source) | ps::cache({.bytes = plenty}));
   CHECK(epochs_of(p, 2) == wanted);
   source.shared->loads.clear();
   CHECK(epochs_of(p, 2) == wanted);
@@ -269,10 +269,10 @@ TEST_CASE("joined sources have a cache as any other") {
       ps::zip({{ps::concat(a, b), "a_"}, {ps::share(chunks), "c_"}}, {.by = ps::PairBy::position})};
   for (std::size_t j = 0; j < joins.size(); ++j) {
     CAPTURE(j);
-    const auto behind = [](const ps::Pipeline& p) { return p | ps::shuffle() | ps::batch(4); };
-    const std::vector<Got> wanted = epochs_of(behind(ps::from(joins[j])), 2);
-    const ps::Pipeline p = behind(ps::from(joins[j]) | ps::cache({.bytes = plenty}));
-    CHECK(p.fingerprint() == behind(ps::from(joins[j])).fingerprint());
+    const auto after = [](const ps::Pipeline& p) { return p | ps::shuffle() | ps::batch(4); };
+    const std::vector<Got> wanted = epochs_of(after(ps::from(joins[j])), 2);
+    const ps::Pipeline p = after(ps::from(joins[j]) | ps::cache({.bytes = plenty}));
+    CHECK(p.fingerprint() == after(ps::from(joins[j])).fingerprint());
     CHECK(epochs_of(p, 2) == wanted);
     a.shared->reads = b.shared->reads = 0;
     chunks.shared->loads.clear();
@@ -294,9 +294,9 @@ TEST_CASE("batches on a device are the same with a cache") {
   for (const Mode mode : {Mode::late, Mode::threaded}) {
     ps::EmulatedGpu gpu({.mode = mode, .checked = true});
     const Mix made;
-    const auto behind = [](const ps::Pipeline& p) { return p | ps::shuffle() | AddDraw{} | ps::batch(6); };
-    const std::vector<Got> wanted = epochs_of(behind(ps::from(Records{.count = 50}) | Mix{}), 3);
-    const ps::Pipeline p = behind(ps::from(Records{.count = 50}) | made | ps::cache({.bytes = plenty}));
+    const auto after = [](const ps::Pipeline& p) { return p | ps::shuffle() | AddDraw{} | ps::batch(6); };
+    const std::vector<Got> wanted = epochs_of(after(ps::from(Records{.count = 50}) | Mix{}), 3);
+    const ps::Pipeline p = after(ps::from(Records{.count = 50}) | made | ps::cache({.bytes = plenty}));
     for (int turn = 0; turn < 2; ++turn) {
       ps::Loader loader(p, {.device = gpu.device(), .threads = 2, .epochs = 3});
       CHECK(train(loader, gpu, 3) == wanted);
@@ -335,9 +335,9 @@ TEST_CASE("rows of any size from a cache are packed for a device") {
       }
     return out;
   };
-  const auto behind = [](const ps::Pipeline& p) { return p | ps::shuffle() | ps::batch(8); };
-  const std::vector<std::vector<std::byte>> wanted = fetch(behind(ps::from(EveryKind{}) | Make{}));
-  const ps::Pipeline p = behind(ps::from(EveryKind{}) | Make{} | ps::cache({.bytes = plenty}));
+  const auto after = [](const ps::Pipeline& p) { return p | ps::shuffle() | ps::batch(8); };
+  const std::vector<std::vector<std::byte>> wanted = fetch(after(ps::from(EveryKind{}) | Make{}));
+  const ps::Pipeline p = after(ps::from(EveryKind{}) | Make{} | ps::cache({.bytes = plenty}));
   CHECK(fetch(p) == wanted);
   CHECK(fetch(p) == wanted);
 }
@@ -345,10 +345,10 @@ TEST_CASE("rows of any size from a cache are packed for a device") {
 TEST_CASE("write stores the same samples with a cache and fills it") {
   const Watchdog dog(60s);
   const Mix made;
-  const auto behind = [](const ps::Pipeline& p) { return p | ps::shuffle({.seed = 3}) | AddDraw{} | Lengthen{}; };
+  const auto after = [](const ps::Pipeline& p) { return p | ps::shuffle({.seed = 3}) | AddDraw{} | Lengthen{}; };
   Disk wanted, disk, again;
-  write_to(wanted, behind(ps::from(Records{.count = 70}) | Mix{}));
-  const ps::Pipeline p = behind(ps::from(Records{.count = 70}) | made | ps::cache({.bytes = plenty}));
+  write_to(wanted, after(ps::from(Records{.count = 70}) | Mix{}));
+  const ps::Pipeline p = after(ps::from(Records{.count = 70}) | made | ps::cache({.bytes = plenty}));
   write_to(disk, p);
   CHECK(disk.kept == wanted.kept);
   CHECK(made.calls->total() == 70);
@@ -356,7 +356,7 @@ TEST_CASE("write stores the same samples with a cache and fills it") {
   CHECK(again.kept == wanted.kept);
   CHECK(made.calls->total() == 70);
   Disk parts, cached_parts;
-  write_to(parts, behind(ps::from(Records{.count = 70}) | Mix{}) | Parts{} | odd_part());
+  write_to(parts, after(ps::from(Records{.count = 70}) | Mix{}) | Parts{} | odd_part());
   write_to(cached_parts, p | Parts{} | odd_part());
   CHECK(cached_parts.kept == parts.kept);
   CHECK(made.calls->total() == 70);
@@ -422,9 +422,9 @@ TEST_CASE("loaders at once fill one cache") {
   std::atomic<unsigned> right{0};
   for (unsigned t = 0; t < 4; ++t)
     threads.emplace_back([&, t] {
-      const auto behind = [&](const ps::Pipeline& p) { return p | ps::shuffle({.seed = t}) | ps::batch(16); };
-      const std::vector<Got> wanted = epochs_of(behind(ps::from(Records{.count = 400}) | Mix{}), 3, 2);
-      if (epochs_of(behind(begin), 3, 2) == wanted) ++right;
+      const auto after = [&](const ps::Pipeline& p) { return p | ps::shuffle({.seed = t}) | ps::batch(16); };
+      const std::vector<Got> wanted = epochs_of(after(ps::from(Records{.count = 400}) | Mix{}), 3, 2);
+      if (epochs_of(after(begin), 3, 2) == wanted) ++right;
     });
   for (std::thread& thread : threads) thread.join();
   CHECK(right == 4);

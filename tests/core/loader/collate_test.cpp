@@ -86,7 +86,7 @@ TEST_CASE("padding makes rows equally long, to a size or to the batch's longest"
   CHECK(n == 4);
 }
 
-TEST_CASE("a row that is too long for its padding is a bad sample, unless a filter leaves it behind first") {
+TEST_CASE("a row that is too long for its padding is a bad sample, unless a filter leaves it out first") {
   const ps::Pipeline p = texts() | ps::pad("text", {.to = 3});
   ps::Loader loader(p | ps::batch(2), {.threads = 1});
   REQUIRE(loader.next());
@@ -133,7 +133,7 @@ TEST_CASE("what can't be put together is refused when the pipeline is built") {
   CHECK(says(refusal([&] { (void)(p | ps::batch(2, {.most_bytes = 7})); }), "a row has 8 bytes"));
   CHECK(says(refusal([&] { (void)(p | ps::batch(2, {.tokens = "y", .most_tokens = 2})); }), "a scalar"));
   CHECK(says(refusal([&] { (void)(p | ps::batch(2) | ps::ragged("y")); }), "before batch"));
-  CHECK(says(refusal([&] { (void)(p | ps::bucket("text") | ps::batch(2)).steps_per_epoch(); }), "only behind it"));
+  CHECK(says(refusal([&] { (void)(p | ps::bucket("text") | ps::batch(2)).steps_per_epoch(); }), "only after it"));
 }
 
 TEST_CASE("bounds of fields of fixed size are known before, and cost nothing") {
@@ -172,7 +172,7 @@ TEST_CASE("a batch that is bounded by tokens or bytes ends before the sample tha
   CHECK(says(error->what(), "`most_tokens` = 3"));
 }
 
-TEST_CASE("what is dropped behind the last sample of a bounded batch is told once, also after a resume") {
+TEST_CASE("what is dropped after the last sample of a bounded batch is told once, also after a resume") {
   const Watchdog dog(60s);
   struct Fails {
     void operator()(ps::Sample&, ps::Context& context) const {

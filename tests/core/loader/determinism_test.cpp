@@ -40,7 +40,7 @@ ps::Pipeline build(std::shared_ptr<Meeting> meeting, std::uint64_t salt, ps::OnE
   Records source{.count = 203};
   if (policy != ps::OnError::fail)
     for (std::uint64_t i = 0; i < 203; i += 9) source.shared->faults[i] = i % 2 == 0 ? Fault::corrupt : Fault::standard;
-  // The disturbance stands first, so that its draws and name touch nothing behind it.
+  // The disturbance stands first, so that its draws and name touch nothing after it.
   return ps::from(source) | ps::shuffle({.seed = 11}) | ps::repeat(2) | Disturb{std::move(meeting), salt} | AddDraw{} |
          Reshape{} | ps::on_error({.policy = policy}) | ps::batch(16, {.tail = ps::Tail::pad});
 }

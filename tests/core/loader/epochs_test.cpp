@@ -181,7 +181,7 @@ TEST_CASE("a state saved after a break brings back what the loop would have show
         ps::EpochRange same = other.epoch();
         CHECK(same.number() == 0);
         CHECK(rest_of(same) == rest_of(epoch));
-        // And behind it both are in the same epoch.
+        // And after it both are in the same epoch.
         ps::EpochRange next = loader.epoch(), next_of_other = other.epoch();
         CHECK(next.number() == 1);
         CHECK(next_of_other.number() == 1);

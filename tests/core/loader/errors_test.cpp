@@ -280,7 +280,7 @@ TEST_CASE("a share is allowed on average, and judged in order") {
 }
 
 TEST_CASE("a share is one of the samples that were delivered, also where epochs are left early") {
-  // Five of the first hundred are bad, and so is the one behind them, which is never asked for.
+  // Five of the first hundred are bad, and so is the one after them, which is never asked for.
   std::map<std::uint64_t, Fault> faults;
   for (std::uint64_t i = 0; i <= 100; i += 20) faults[i] = Fault::corrupt;
   const ps::Pipeline p = ps::from(with_faults(101, faults)) |

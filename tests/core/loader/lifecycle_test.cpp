@@ -1,4 +1,4 @@
-// Beginnings and endings: at any moment, from any state, promptly, leaving nothing behind.
+// Beginnings and endings: at any moment, from any state, promptly, leaving nothing after.
 #include "support/catch.hpp"
 
 #include "core/help.hpp"

@@ -23,7 +23,7 @@ std::vector<ps::Loader> loaders(const ps::Pipeline& p, int world, std::uint64_t 
   return out;
 }
 
-// One rank's batch behind another's.
+// One rank's batch after another's.
 void append(Got& batch, const Got& part, const ps::Schema& schema) {
   const std::size_t before = batch.indices.size(), more = part.indices.size();
   std::vector<std::byte> bytes;
@@ -175,7 +175,7 @@ TEST_CASE("a rank without a row of the last batch gets a batch of none") {
   }
 }
 
-TEST_CASE("padding stands behind the end of the batch of all ranks") {
+TEST_CASE("padding stands after the end of the batch of all ranks") {
   const ps::Pipeline p = ps::from(Records{.count = 12}) | ps::batch(7, {.tail = ps::Tail::pad});
   const std::uint64_t none = ~std::uint64_t{0};
   const std::vector<std::vector<std::uint64_t>> last{{7, 8, 9}, {10, 11}, {none, none}};

@@ -58,7 +58,7 @@ TEST_CASE("a run goes on from any of its steps, at other threads and depths") {
   constexpr std::uint64_t epochs = 3;
   for (const Shape& shape : shapes()) {
     CAPTURE(shape.name);
-    // The run in one go, with the state behind each batch.
+    // The run in one go, with the state after each batch.
     ps::Loader whole(shape.pipeline, {.threads = 2});
     std::vector<Got> expected;
     std::vector<ps::State> states{whole.state()};
@@ -81,7 +81,7 @@ TEST_CASE("a run goes on from any of its steps, at other threads and depths") {
         for (ps::Batch& b : rest.epoch()) {
           got.push_back(copy(b));
           ++at;
-          // The state behind each batch is bit for bit that of the uninterrupted run.
+          // The state after each batch is bit for bit that of the uninterrupted run.
           REQUIRE(rest.state() == states[at]);
         }
       }
@@ -115,7 +115,7 @@ TEST_CASE("a loader can be resumed again and again, also in the middle of its wo
   }
 }
 
-TEST_CASE("a resume after a break goes on behind the last batch delivered") {
+TEST_CASE("a resume after a break goes on after the last batch delivered") {
   const ps::Pipeline p = ps::from(Records{.count = 60}) | ps::shuffle() | AddDraw{} | ps::batch(4);
   const auto expected = collect(p, {.threads = 2}, 3);
   ps::Loader loader(p, {.threads = 2});
@@ -193,7 +193,7 @@ TEST_CASE("epochs without batches end at once, and their states resume") {
   }
 }
 
-TEST_CASE("with a last epoch nothing is read behind it") {
+TEST_CASE("with a last epoch nothing is read after it") {
   Records source{.count = 40};
   ps::Loader loader(ps::from(source) | ps::batch(4), {.threads = 2, .depth = 8, .epochs = 2});
   CHECK(collect(loader, 2).size() == 20);

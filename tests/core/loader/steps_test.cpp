@@ -92,7 +92,7 @@ TEST_CASE("ranks share every pass, each record once, in as many steps each") {
   }
 }
 
-TEST_CASE("a loop that is left early is gone on with behind its last batch") {
+TEST_CASE("a loop that is left early is gone on with after its last batch") {
   const Watchdog dog(60s);
   const ps::Pipeline p = ps::from(Records{.count = 23}) | AddDraw{} | Parts{} | ps::batch(3) | steps(6);
   ps::Loader whole(p, {.threads = 2}), left(p, {.threads = 2, .depth = 3});
@@ -148,7 +148,7 @@ TEST_CASE("each rank goes on from a state of its own, as the same rank of as man
   CHECK(refuses(ps::shard({}), states[0]));
 }
 
-TEST_CASE("what fails ends the epoch of so many steps, and the next begins behind it") {
+TEST_CASE("what fails ends the epoch of so many steps, and the next begins after it") {
   const Watchdog dog(60s);
   Records source{.count = 20};
   source.shared->faults[6] = Fault::corrupt;
@@ -164,7 +164,7 @@ TEST_CASE("what fails ends the epoch of so many steps, and the next begins behin
     });
     REQUIRE(error);
     CHECK(error->index() == 6u);
-    // From behind record 6, through the end of the pass, to what is whole before record 6.
+    // From the record after 6, through the end of the pass, to what is whole before record 6.
     if (pass == 0)
       CHECK(got == std::vector<std::uint64_t>{0, 2});
     else
@@ -239,7 +239,7 @@ TEST_CASE("a rank whose part of a pass has nothing goes on to the next pass") {
   }
 }
 
-TEST_CASE("behind the last epoch nothing is made but what was begun") {
+TEST_CASE("after the last epoch nothing is made but what was begun") {
   const Watchdog dog(60s);
   Records source{.count = 1000};
   ps::Loader loader(ps::from(source) | even() | ps::batch(2) | steps(1), {.threads = 2, .depth = 4, .epochs = 3});
@@ -335,7 +335,7 @@ TEST_CASE("ranks share the batches of so many steps as any others, and one state
       std::vector<std::uint64_t> indices;
       for (ps::Loader& rank : ranks) {
         std::optional<ps::Batch> batch = rank.next();
-        if (!batch) batch = rank.next();  // behind an epoch's end
+        if (!batch) batch = rank.next();  // after an epoch's end
         REQUIRE(batch);
         CHECK(batch->epoch() == i / 6);
         CHECK(batch->number() == i % 6);
@@ -354,7 +354,7 @@ TEST_CASE("ranks share the batches of so many steps as any others, and one state
   }
 }
 
-TEST_CASE("a loop over so many steps that is left early, or fails, is gone on with behind its last batch") {
+TEST_CASE("a loop over so many steps that is left early, or fails, is gone on with after its last batch") {
   const Watchdog dog(60s);
   Records source{.count = 20};
   source.shared->faults[6] = Fault::corrupt;

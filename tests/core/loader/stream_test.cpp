@@ -122,7 +122,7 @@ TEST_CASE("a stream goes back when its loader does, though a batch lives on") {
   CHECK(held.view<std::int64_t, 1>("y")(3) == 3);
 }
 
-TEST_CASE("a stream is not read behind its end, also not by a resume there") {
+TEST_CASE("a stream is not read after its end, also not by a resume there") {
   const Watchdog dog(60s);
   struct Ends : Counting {
     bool ended = false;
@@ -131,7 +131,7 @@ TEST_CASE("a stream is not read behind its end, also not by a resume there") {
       Counting::reset(epoch);
     }
     bool next(ps::SampleBuilder& out) {
-      if (ended) throw ps::Error(ps::Errc::invalid_argument, "read behind its end");
+      if (ended) throw ps::Error(ps::Errc::invalid_argument, "read after its end");
       ended = !Counting::next(out);
       return !ended;
     }

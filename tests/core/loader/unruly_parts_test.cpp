@@ -62,7 +62,7 @@ struct Nameless : Records {
 
 }  // namespace
 
-TEST_CASE("an order that fails comes behind the batches before it, at any depth and thread count") {
+TEST_CASE("an order that fails comes after the batches before it, at any depth and thread count") {
   const Watchdog dog(120s);
   for (const std::uint64_t at : {0u, 30u, 80u}) {
     for (const unsigned threads : {1u, 2u, 4u}) {

@@ -67,7 +67,7 @@ std::vector<Event> run(const Spec& spec, u64 epochs, u64& acted, Rank rank) {
       for (std::size_t i = 0; i < made.size() && !ended; ++i) {
         const Item& item = made[i];
         const bool through = i + 1 == made.size();
-        const Cursor behind{through ? p + 1 : p, through ? 0 : static_cast<std::uint32_t>(i + 1)};
+        const Cursor after{through ? p + 1 : p, through ? 0 : static_cast<std::uint32_t>(i + 1)};
         if (!item.bad.empty() && acted_now + 1 > spec.max_count)
           fails({"quota_exceeded", item.bad[0].stage, "", item.bad[0].index, true});
         else if (!item.fatal.empty())
@@ -75,7 +75,7 @@ std::vector<Event> run(const Spec& spec, u64 epochs, u64& acted, Rank rank) {
         if (ended) break;
         if (item.kept) deliver(batcher.make_room(item.row, item.masked), acted_now);
         if (!item.bad.empty()) ++acted_now;
-        if (item.kept) deliver(batcher.add(item.row, item.index, item.masked, behind), acted_now);
+        if (item.kept) deliver(batcher.add(item.row, item.index, item.masked, after), acted_now);
       }
       if (rank.of > 1 && !ended && ends_batch(p)) deliver(batcher.cut(rank_rows), acted_now);
     }

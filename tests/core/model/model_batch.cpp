@@ -103,7 +103,7 @@ void Batcher::begin(u64 epoch, Cursor at) {
   epoch_ = epoch;
   number_ = 0;
   open_.clear();
-  begin_ = behind_ = at;
+  begin_ = after_ = at;
 }
 
 std::vector<Event> Batcher::make_room(const Row& row, bool masked) {
@@ -116,10 +116,10 @@ std::vector<Event> Batcher::make_room(const Row& row, bool masked) {
   return out;
 }
 
-std::vector<Event> Batcher::add(const Row& row, u64 index, bool masked, Cursor behind) {
+std::vector<Event> Batcher::add(const Row& row, u64 index, bool masked, Cursor after) {
   std::vector<Event> out;
   open_.push_back({masked ? zeros_ : row, index, masked});
-  behind_ = behind;
+  after_ = after;
   if (!spec_.bucket.empty()) {
     if (open_.size() == window_) out = window(false);
   } else if (open_.size() == rows_) {
@@ -174,7 +174,7 @@ std::vector<Event> Batcher::window(bool last) {
   Draws draws(spec_.seed, 0x6275636b6574, {epoch_, begin_.position, begin_.child, 0});
   for (u64 i = batches.size(); i > 1; --i) std::swap(batches[i - 1], batches[draws.below(i)]);
   if (last && !rest.empty() && spec_.tail != Tail::drop) batches.push_back(std::move(rest));
-  begin_ = behind_;
+  begin_ = after_;
   std::vector<Event> out;
   for (const auto& rows : batches) out.push_back(batch(rows, rows_));
   return out;

@@ -88,8 +88,8 @@ class Batcher {
   bool empty() const { return open_.empty(); }
   /// The batch that is complete because this survivor is too much for it.
   std::vector<Event> make_room(const Row& row, bool masked);
-  /// One survivor, and what is behind it. Returns the batches that are complete with it.
-  std::vector<Event> add(const Row& row, u64 index, bool masked, Cursor behind);
+  /// One survivor, and what is after it. Returns the batches that are complete with it.
+  std::vector<Event> add(const Row& row, u64 index, bool masked, Cursor after);
   /// What is open, as a batch, complete or not; padded to so many rows.
   std::vector<Event> cut(u64 rows);
   /// What is left.
@@ -111,7 +111,7 @@ class Batcher {
   Row zeros_;
   u64 rows_, window_, epoch_ = 0, number_ = 0;
   std::vector<Survivor> open_;
-  Cursor begin_, behind_;
+  Cursor begin_, after_;
 };
 /// Rows [first, last) of `rows` that a rank has: dealt out one by one, then laid side by side.
 struct Part {

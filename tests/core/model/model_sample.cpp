@@ -30,7 +30,7 @@ void put(Sample& sample, Value value) {
     sample.push_back(std::move(value));
 }
 
-// What a filter throws for a sample that it leaves behind.
+// What a filter throws for a sample that it leaves out.
 struct Gone {};
 
 }  // namespace

@@ -62,7 +62,7 @@ std::vector<Event> run_steps(const Spec& spec, u64 steps, u64 epochs, u64& acted
   Batcher batcher(spec, rows, by_size(spec) ? spec.window : spec.window / most_rows(spec) * rows);
   std::vector<Event> events;
   u64 epoch = 0, number = 0, acted_now = 0, pass = ~u64{0};
-  u64 survived = 0;  // behind the last survivor
+  u64 survived = 0;  // after the last survivor
   std::vector<u64> positions;
   acted = 0;
   const auto deliver = [&](std::vector<Event> batches) {
@@ -77,12 +77,12 @@ std::vector<Event> run_steps(const Spec& spec, u64 steps, u64 epochs, u64& acted
       number = 0;
     }
   };
-  const auto fails = [&](const Failure& f, Cursor behind) {
+  const auto fails = [&](const Failure& f, Cursor after) {
     events.push_back({true, epoch++, number, {}, {}, {}, f.code, f.stage, f.cause, f.index});
     number = 0;
     acted_now = acted;
-    survived = behind.position;
-    batcher.begin(0, behind);
+    survived = after.position;
+    batcher.begin(0, after);
   };
   for (u64 at = rank.number; epoch < epochs; at += rank.of) {
     if (pass != at / size) positions = order(spec, stages, stages.size(), pass = at / size);
@@ -90,20 +90,20 @@ std::vector<Event> run_steps(const Spec& spec, u64 steps, u64 epochs, u64& acted
     for (std::size_t i = 0; i < made.size() && epoch < epochs; ++i) {
       const Item& item = made[i];
       const bool through = i + 1 == made.size();
-      const Cursor behind{through ? at + 1 : at, through ? 0 : static_cast<std::uint32_t>(i + 1)};
+      const Cursor after{through ? at + 1 : at, through ? 0 : static_cast<std::uint32_t>(i + 1)};
       if (!item.fatal.empty() || (!item.bad.empty() && acted_now + 1 > spec.max_count)) {
         if (!item.bad.empty() && acted_now + 1 > spec.max_count)
-          fails({"quota_exceeded", item.bad[0].stage, "", item.bad[0].index, true}, behind);
+          fails({"quota_exceeded", item.bad[0].stage, "", item.bad[0].index, true}, after);
         else
-          fails(item.fatal[0], behind);
-      } else if (!item.kept && behind.position > survived + (8 * size + 1) * rank.of) {
-        fails({"invalid_argument", "shard", "nothing was left", ~u64{0}, true}, behind);
+          fails(item.fatal[0], after);
+      } else if (!item.kept && after.position > survived + (8 * size + 1) * rank.of) {
+        fails({"invalid_argument", "shard", "nothing was left", ~u64{0}, true}, after);
       } else {
         // The batch that this sample closes is not told of it.
-        if (item.kept) survived = behind.position;
+        if (item.kept) survived = after.position;
         if (item.kept) deliver(batcher.make_room(item.row, item.masked));
         if (!item.bad.empty()) ++acted_now;
-        if (item.kept && epoch < epochs) deliver(batcher.add(item.row, item.index, item.masked, behind));
+        if (item.kept && epoch < epochs) deliver(batcher.add(item.row, item.index, item.masked, after));
       }
     }
   }

@@ -290,28 +290,28 @@ ps::Pipeline join(const ps::Pipeline& p, const model::Stage& s) {
   std::abort();
 }
 
-// Whether this stage stands behind batch, where it must make no difference: what keeps the size of images that have a
-// fixed one, with nothing behind it that needs the image or counts samples anew.
-std::vector<bool> behind_batch(const model::Spec& spec) {
+// Whether this stage stands after batch, where it must make no difference: what keeps the size of images that have a
+// fixed one, with nothing after it that needs the image or counts samples anew.
+std::vector<bool> after_batch(const model::Spec& spec) {
   using enum model::Kind;
-  std::vector<bool> behind(spec.stages.size());
-  if (spec.seed % 4 == 0) return behind;
+  std::vector<bool> after(spec.stages.size());
+  if (spec.seed % 4 == 0) return after;
   for (const auto& [field, c] : spec.collates)
-    if (!c.pads || c.to == 0) return behind;
+    if (!c.pads || c.to == 0) return after;
   for (std::size_t i = spec.stages.size(); i-- > 0;) {
     const model::Stage& s = spec.stages[i];
-    if (s.kind == crop) return behind;
+    if (s.kind == crop) return after;
     if (s.kind == flat_map || (s.kind == select_fields && std::ranges::find(s.names, "img") == s.names.end())) break;
-    behind[i] = s.kind == flip || s.kind == turn;
+    after[i] = s.kind == flip || s.kind == turn;
   }
   const bool cropped = std::ranges::any_of(spec.stages, [](const model::Stage& s) { return s.kind == crop; });
-  if (!cropped) behind.assign(behind.size(), false);
+  if (!cropped) after.assign(after.size(), false);
   // A crop before what ended the search.
-  for (std::size_t i = 0, seen = 0; i < behind.size(); ++i) {
+  for (std::size_t i = 0, seen = 0; i < after.size(); ++i) {
     seen += spec.stages[i].kind == crop ? 1 : 0;
-    if (seen == 0) behind[i] = false;
+    if (seen == 0) after[i] = false;
   }
-  return behind;
+  return after;
 }
 
 // Any place is right before the first stage that draws, or filters: orders and a choice of fields make no difference.
@@ -342,13 +342,13 @@ ps::Pipeline build(const std::shared_ptr<const model::Spec>& spec, bool delays, 
                     : spec->seed % 2 == 0             ? ps::from(Stream{{spec, delays}})
                                                       : ps::from(SeekingStream{{{spec, delays}}})) |
                    ps::seed(spec->seed);
-  const std::vector<bool> behind = behind_batch(*spec);
+  const std::vector<bool> after = after_batch(*spec);
   const std::optional<std::size_t> cache = cached_before(*spec);
-  for (std::size_t i = 0; i < behind.size(); ++i) {
+  for (std::size_t i = 0; i < after.size(); ++i) {
     if (cache == i) p = p | ps::cache({.bytes = cache_bytes(*spec)});
-    if (!behind[i]) p = join(p, spec->stages[i]);
+    if (!after[i]) p = join(p, spec->stages[i]);
   }
-  if (cache == behind.size()) p = p | ps::cache({.bytes = cache_bytes(*spec)});
+  if (cache == after.size()) p = p | ps::cache({.bytes = cache_bytes(*spec)});
   for (const auto& [field, c] : spec->collates)
     p = p | (c.pads ? ps::pad(field, {.to = static_cast<std::int64_t>(c.to), .value = c.value}) : ps::ragged(field));
   if (!spec->bucket.empty()) p = p | ps::bucket(spec->bucket, {.window = spec->window});
@@ -358,8 +358,8 @@ ps::Pipeline build(const std::shared_ptr<const model::Spec>& spec, bool delays, 
                              .most_bytes = spec->most_bytes,
                              .tokens = spec->tokens,
                              .most_tokens = spec->most_tokens});
-  for (std::size_t i = 0; i < behind.size(); ++i)
-    if (behind[i]) p = join(p, spec->stages[i]);
+  for (std::size_t i = 0; i < after.size(); ++i)
+    if (after[i]) p = join(p, spec->stages[i]);
   return p;
 }
 

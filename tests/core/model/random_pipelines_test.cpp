@@ -20,7 +20,7 @@ TEST_CASE("random pipelines bring what the model says") {
   std::array<u64, 3> tails{};
   std::array<u64, 4> joins{};
   u64 blocked = 0, ragged = 0, padded = 0, longest = 0, buckets = 0, by_tokens = 0, by_bytes = 0;
-  u64 streams = 0, reordered = 0, faulty = 0, failures = 0, acted_on = 0, resumed = 0, on_devices = 0, behind_batch = 0,
+  u64 streams = 0, reordered = 0, faulty = 0, failures = 0, acted_on = 0, resumed = 0, on_devices = 0, after_batch = 0,
       cached = 0, batches = 0;
   for (u64 seed = base; seed < base + count; ++seed) {
     const auto spec = std::make_shared<const model::Spec>(model::random_spec(seed));
@@ -65,7 +65,7 @@ TEST_CASE("random pipelines bring what the model says") {
     std::vector<model::Event> got;
     ps::Loader loader(p, options(10));
     on_devices += options(10).device != ps::host();
-    behind_batch += p.plan().find("\nbehind ") != std::string::npos;
+    after_batch += p.plan().find("\nbehind ") != std::string::npos;
     cached += p.plan().find("\nstage   cache") != std::string::npos;
     REQUIRE(p.size() == model::size_of(*spec));
     u64 final_acted = 0;
@@ -75,7 +75,7 @@ TEST_CASE("random pipelines bring what the model says") {
       play(loader, epochs, mix(seed + 4) % (expected.size() + 1), got);
       ps::Loader rest(p, options(20));
       rest.resume(loader.state());
-      // A state saved behind an error names the batch that failed: it fails again.
+      // A state saved after an error names the batch that failed: it fails again.
       if (!got.empty() && got.back().failed) got.pop_back();
       play(rest, epochs, ~std::size_t{0}, got);
       final_acted = rest.state().replaced;
@@ -112,8 +112,8 @@ TEST_CASE("random pipelines bring what the model says") {
       "  tails keep %.1f %%, drop %.1f %%, pad %.1f %%\n",
       percent(reordered), percent(streams), percent(policies[0]), percent(policies[1]), percent(policies[2]),
       percent(policies[3]), percent(tails[0]), percent(tails[1]), percent(tails[2]));
-  std::printf("  on devices %.1f %%, with stages behind batch %.1f %%, with a cache %.1f %%\n", percent(on_devices),
-              percent(behind_batch), percent(cached));
+  std::printf("  on devices %.1f %%, with stages after batch %.1f %%, with a cache %.1f %%\n", percent(on_devices),
+              percent(after_batch), percent(cached));
   std::printf(
       "  of blocks %.1f %%, of sources joined by concat %.1f %%, interleave %.1f %%, zip %.1f %%\n  ragged %.1f %%, "
       "padded %.1f %%, padded to the longest %.1f %%\n  buckets %.1f %%, "
@@ -126,7 +126,7 @@ TEST_CASE("random pipelines bring what the model says") {
       CHECK(percent(n) >= 2);
     CHECK(reordered * 100 >= count * 40);
     CHECK(on_devices * 100 >= count * 10);
-    CHECK(behind_batch * 100 >= count * 3);
+    CHECK(after_batch * 100 >= count * 3);
     CHECK(cached * 100 >= count * 15);
     CHECK(streams * 100 >= count * 8);
     CHECK(faulty * 100 >= count * 48);

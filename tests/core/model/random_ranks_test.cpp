@@ -32,7 +32,7 @@ Layout layout_of(const ps::Field& f) {
   return {row.elements() * ps::size_of(f.dtype), 0, 0, f.collate.kind == Kind::pad, false};
 }
 
-// One rank's batch behind another's.
+// One rank's batch after another's.
 void append(model::Event& batch, const model::Event& part, const std::vector<Layout>& fields) {
   std::vector<std::uint8_t> bytes;
   auto of_batch = batch.bytes.begin();

@@ -42,12 +42,12 @@ class Builder {
     for (u64 i = 0; i < stages; ++i) add();
     if (has("img") && !cropped_ && !dice_.chance(40)) {
       if (fields_.size() > 1 && dice_.chance(50)) {
-        leave_behind_img();
+        leave_after_img();
       } else {
         add_crop();
       }
     }
-    // What may stand behind batch.
+    // What may stand after batch.
     if (has("img") && cropped_ && dice_.chance(60)) {
       push(Kind::flip).field = "img";
       if (height_ == width_ && dice_.chance(60)) push(Kind::turn).field = "img";
@@ -288,7 +288,7 @@ class Builder {
     s.m = width_ = dice_.chance(50) ? std::min(height_, most_w) : 1 + dice_.below(most_w);
     cropped_ = true;
   }
-  void leave_behind_img() {
+  void leave_after_img() {
     std::erase(fields_, "img");
     push(Kind::select_fields).names = fields_;
   }

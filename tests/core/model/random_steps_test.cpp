@@ -54,7 +54,7 @@ TEST_CASE("random pipelines bring the steps that the model says, on any number o
                                 std::to_string(play_of.epochs) + " epochs of " + std::to_string(play_of.steps);
       std::vector<model::Event> got;
       ps::Loader loader = play_of.loader(p, rank, 50 + rank);
-      // A state is resumed anywhere but behind an error, which it names.
+      // A state is resumed anywhere but after an error, which it names.
       const u64 stop_at = mix(seed + rank + 3) % 2 == 0 ? mix(seed + rank + 4) % (expected.size() + 1) : ~u64{0};
       play(loader, play_of.epochs, stop_at, got);
       ps::State end = loader.state();

@@ -163,11 +163,11 @@ TEST_CASE("a stratified split of many small classes keeps its proportions, and c
   CHECK(tenth.size() == 100);
   CHECK(tenth.front() < 100);
   CHECK(tenth.back() >= 900);
-  // Behind other orders; and draws behind it.
-  const ps::Pipeline behind = all | ps::skip(5000) | ps::split({.shares = {1, 1}, .part = 0, .stratify = "label"});
-  CHECK(behind.size() == 2500);
-  CHECK(order_of(behind).front() >= 5000);
-  CHECK((behind | ps::draw_balanced("label", {.count = 7})).size() == 7);
+  // After other orders; and draws after it.
+  const ps::Pipeline after = all | ps::skip(5000) | ps::split({.shares = {1, 1}, .part = 0, .stratify = "label"});
+  CHECK(after.size() == 2500);
+  CHECK(order_of(after).front() >= 5000);
+  CHECK((after | ps::draw_balanced("label", {.count = 7})).size() == 7);
   std::set<std::uint64_t> fingerprints{all.fingerprint()};
   for (const std::uint64_t salt : {0u, 1u})
     for (const bool stratify : {false, true})

@@ -73,7 +73,7 @@ TEST_CASE("repeat: a shuffle before it shuffles each time anew") {
   // No epoch begins where another one went on.
   const auto next = order_of(p, 1);
   CHECK_FALSE(std::vector<std::uint64_t>(next.begin(), next.begin() + 50) == part(1));
-  // A shuffle behind it mixes all of it.
+  // A shuffle after it mixes all of it.
   const auto mixed = order_of(records(50) | ps::repeat(3) | ps::shuffle());
   std::map<std::uint64_t, int> times;
   for (const std::uint64_t i : mixed) ++times[i];

@@ -123,7 +123,7 @@ TEST_CASE("a state with words resumes as one without") {
   CHECK(error_of([&] { again.resume(file.path.string() + "2"); })->code() == ps::Errc::not_found);
 }
 
-TEST_CASE("what stands behind a state and is no pipeline in words is refused, and damaged words are only words") {
+TEST_CASE("what stands after a state and is no pipeline in words is refused, and damaged words are only words") {
   const StateFile file;
   ps::Loader loader(usual());
   loader.save(file.path);

@@ -87,7 +87,7 @@ TEST_CASE("the order of a bucket window's batches follows from the seed and wher
   CHECK(first != with(1, {1, 0, 0, 0}));
 }
 
-TEST_CASE("a bucket window is resumed behind the batches that were delivered") {
+TEST_CASE("a bucket window is resumed after the batches that were delivered") {
   const BatchBounds bounds = bounds_of(2);
   BucketWindow window(8, ps::Tail::keep, bounds);
   collect(window, {5, 1, 4, 2, 8, 7, 3, 6}, 9, false, {0, 0, 100, 0});

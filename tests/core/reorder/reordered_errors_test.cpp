@@ -51,7 +51,7 @@ TEST_CASE("dropped samples are counted in order, and a quota ends the run at the
   }
 }
 
-TEST_CASE("bad samples behind the last batch are told with the end of the epoch") {
+TEST_CASE("bad samples after the last batch are told with the end of the epoch") {
   const Watchdog dog(60s);
   Records source{.count = 10};
   source.shared->faults = {{8, Fault::corrupt}, {9, Fault::io}};
@@ -71,7 +71,7 @@ TEST_CASE("bad samples behind the last batch are told with the end of the epoch"
   CHECK(strict.epoch_number() == 1);
 }
 
-TEST_CASE("an order that fails comes behind the survivors before it, however many positions are asked at once") {
+TEST_CASE("an order that fails comes after the survivors before it, however many positions are asked at once") {
   const Watchdog dog(60s);
   struct Fails {
     std::uint64_t at;

@@ -21,10 +21,10 @@ TEST_CASE("survivors come in order, in whole batches, at any number of threads")
   }
 }
 
-TEST_CASE("what is known only behind an epoch is not said before it") {
+TEST_CASE("what is known only after an epoch is not said before it") {
   const ps::Pipeline p = ps::from(Records{.count = 10}) | even() | ps::batch(2);
   CHECK(p.size() == 10);
-  CHECK(error_of([&] { (void)p.steps_per_epoch(); })->cause().find("only behind it") != std::string::npos);
+  CHECK(error_of([&] { (void)p.steps_per_epoch(); })->cause().find("only after it") != std::string::npos);
   ps::Loader loader(p, {.threads = 1});
   CHECK(error_of([&] { (void)loader.steps_per_epoch(); }));
   CHECK(p.plan().find("reordered") != std::string::npos);

@@ -81,7 +81,7 @@ inline std::vector<Stored> one_by_one(const ps::Pipeline& p, std::uint32_t most_
         Stored stored{position, index, child, "key-" + std::to_string(index) + "/" + digits(child), {}};
         for (const ps::Field& field : p.schema()) append(stored.bytes, sample[field.name]);
         out.push_back(std::move(stored));
-      } catch (const ps::Error& error) {  // no such child, left behind, or bad
+      } catch (const ps::Error& error) {  // no such child, left out, or bad
         if (!error.sample_scoped() && error.code() != ps::Errc::not_found) throw;
       }
   }

@@ -107,7 +107,7 @@ TEST_CASE("the first failure in order ends the writing of samples, what came bef
   }
 }
 
-TEST_CASE("what the key, the order or the sink fails at comes behind what stands before it") {
+TEST_CASE("what the key, the order or the sink fails at comes after what stands before it") {
   const Watchdog dog(60s);
   struct KeyFails : Records {
     std::string key(std::uint64_t i) const {

@@ -19,7 +19,7 @@
 using namespace penstock;
 using namespace penstock_test;
 
-TEST_CASE("no byte is read from behind a table's last page") {
+TEST_CASE("no byte after a table's last page is read") {
   const TempFolder folder;
   const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
   std::string text = "a,b\n";

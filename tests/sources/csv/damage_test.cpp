@@ -31,9 +31,9 @@ TEST_CASE("quotes that are wrong are found when a table is opened") {
   CHECK(unclosed.code() == Errc::corrupt);
   CHECK(mentions(unclosed, "line 3 is never closed"));
   CHECK(unclosed.offset() == 10u);
-  const Error behind = opening(folder, "a,b\n1,2\n3,\"x\"y\n");
-  CHECK(behind.code() == Errc::corrupt);
-  CHECK(mentions(behind, "line 3 text follows a closing quote"));
+  const Error after = opening(folder, "a,b\n1,2\n3,\"x\"y\n");
+  CHECK(after.code() == Errc::corrupt);
+  CHECK(mentions(after, "line 3 text follows a closing quote"));
   CHECK(mentions(opening(folder, "\"a"), "line 1 is never closed"));
   // Inside of a cell that doesn't begin with one, a quote is a character.
   folder.write("t.csv", "size,n\n5\" disk,1\n3.5\"\"x,2\n");

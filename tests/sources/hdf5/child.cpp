@@ -47,7 +47,7 @@ extern "C" void on_signal(int signal) {
   std::array<void*, 64> frames{};
   const int count = ::backtrace(frames.data(), static_cast<int>(frames.size()));
   ::backtrace_symbols_fd(frames.data(), count, STDERR_FILENO);
-  // Behind this function and what the kernel calls it through.
+  // After this function and what the kernel calls it through.
   for (int i = 2; i < count; ++i) {
     Dl_info info{};
     if (::dladdr(frames[static_cast<std::size_t>(i)], &info) == 0 || info.dli_fname == nullptr) continue;

@@ -182,7 +182,7 @@ TEST_CASE("two that write features of one folder don't write one slide") {
   CHECK(list.find("\na,h5_files/a.h5,5,6,f32,\nb,h5_files/b.h5,6,6,f32,\n") != std::string::npos);
 }
 
-TEST_CASE("a list of slides that a kill has left behind is made up for") {
+TEST_CASE("a list of slides that a kill has left out is made up for") {
   const TempFolder folder;
   const auto sink = [&] { return FeatureSink({.folder = folder / "out", .job = "one, \"two\""}); };
   FeatureSink first = sink();

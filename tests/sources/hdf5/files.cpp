@@ -40,7 +40,7 @@ void fill_in(std::byte* at, const H5Type& type, std::mt19937_64& random, bool de
       const std::size_t length = random() % (type.bytes + 1);
       const char pad = type.padding == H5T_STR_SPACEPAD ? ' ' : '\0';
       for (std::size_t i = 0; i < type.bytes; ++i) at[i] = static_cast<std::byte>(i < length ? letter() : pad);
-      // Behind the end of a terminated text anything may stand.
+      // After the end of a terminated text anything may stand.
       if (type.padding == H5T_STR_NULLTERM)
         for (std::size_t i = length + 1; i < type.bytes; ++i) at[i] = byte();
       return;

@@ -1,4 +1,4 @@
-// Chunks of filters that HDF5 itself lacks, as their plugins store them: made here by the libraries behind those, and
+// Chunks of filters that HDF5 itself lacks, as their plugins store them: made here by the libraries that those use, and
 // written as they are.
 #include <blosc.h>
 #include <liblzf/lzf.h>

@@ -108,7 +108,7 @@ int main(int, char** arguments) {
     data.resize(answer.data_bytes);
     receive(real, message.data(), message.size());
     receive(real, data.data(), data.size());
-    // Not that the file is open, nor every answer behind that: else nothing comes far.
+    // Not that the file is open, nor every answer after that: else nothing comes far.
     const bool first = n == 0 || (number != 0 && random() % 6 != 0);
     if (lie == "open" && n == 0) {
       answer.sign ^= 1;

@@ -87,7 +87,7 @@ TEST_CASE("any schema in any chunks and filters comes back from HDF5 as it was w
   }
 }
 
-TEST_CASE("a run that was dropped behind any sample is continued byte for byte") {
+TEST_CASE("a run that was dropped after any sample is continued byte for byte") {
   const DrawnRecords records = usual_records(121);
   const TempFolder folder;
   Hdf5Sink whole(usual_options(folder / "whole/t"));
@@ -292,7 +292,7 @@ TEST_CASE("an unfinished HDF5 store that was damaged is refused and left as it i
       Hdf5Sink sink(options);
       try {
         run(sink, records, 10);
-        // It was of no use: the free beginning, the other file of rows, a space in JSON, what is behind the last
+        // It was of no use: the free beginning, the other file of rows, a space in JSON, what is after the last
         // commit.
         CHECK(name != "t-000000.h5.partial");
         CHECK(difference(shards_of(options.path), records, options) == "");

@@ -23,7 +23,7 @@ Status status_of(int process) {
   std::ifstream file("/proc/" + std::to_string(process) + "/stat");
   std::string text;
   std::getline(file, text);
-  // Behind the name, which may hold anything.
+  // After the name, which may hold anything.
   std::istringstream rest(text.substr(std::min(text.size(), text.rfind(')') + 1)));
   Status status;
   rest >> status.state >> status.parent;

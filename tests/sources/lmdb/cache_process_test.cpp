@@ -369,7 +369,7 @@ TEST_CASE("random pipelines with a cache on disk bring what they bring without")
       return p;
     };
     const std::uint64_t batch = 1 + dice(20), order = dice(4), reordered = dice(3);
-    const auto behind = [&](ps::Pipeline p) {
+    const auto after = [&](ps::Pipeline p) {
       if (order == 1) p = p | ps::shuffle({.seed = 11});
       if (order == 2) p = p | ps::take(1 + count / 2);
       if (order == 3) p = p | ps::repeat(2);
@@ -378,7 +378,7 @@ TEST_CASE("random pipelines with a cache on disk bring what they bring without")
       return p | ps::batch(batch);
     };
     const std::shared_ptr<Calls> counted = std::make_shared<Calls>();
-    const std::vector<Got> wanted = epochs_of(behind(prefix(std::make_shared<Calls>())), 3);
+    const std::vector<Got> wanted = epochs_of(after(prefix(std::make_shared<Calls>())), 3);
     const TempFolder folder;
     const auto options = [&] {
       return ps::LmdbCacheOptions{.verify_checksum = dice(2) == 0,
@@ -387,7 +387,7 @@ TEST_CASE("random pipelines with a cache on disk bring what they bring without")
                                   .sync = dice(4) == 0};
     };
     for (std::uint64_t opening = 0; opening < 4; ++opening) {
-      const ps::Pipeline p = behind(prefix(counted) | ps::cache(folder / "cache", options()));
+      const ps::Pipeline p = after(prefix(counted) | ps::cache(folder / "cache", options()));
       for (std::uint64_t run = 0; run <= dice(2); ++run) {
         ps::Loader loader(p, {.threads = 1 + static_cast<unsigned>(dice(4)), .epochs = 3});
         const std::uint64_t leave = dice(2) == 0 ? wanted.size() : dice(wanted.size() + 1);
@@ -401,9 +401,9 @@ TEST_CASE("random pipelines with a cache on disk bring what they bring without")
       }
     }
     const ps::Pipeline p = prefix(counted) | ps::cache(folder / "cache", {.sync = false});
-    REQUIRE(epochs_of(behind(p), 3) == wanted);
+    REQUIRE(epochs_of(after(p), 3) == wanted);
     counted->clear();
-    if (order != 2 && epochs_of(behind(prefix(counted) | ps::cache(folder / "cache", {.sync = false})), 3) != wanted)
+    if (order != 2 && epochs_of(after(prefix(counted) | ps::cache(folder / "cache", {.sync = false})), 3) != wanted)
       FAIL("other batches");
   }
 }

@@ -60,7 +60,7 @@ class Inside {
 TEST_CASE("a second run over a cache on disk makes nothing") {
   const Watchdog dog(60s);
   const TempFolder folder;
-  const auto behind = [](const ps::Pipeline& p, int way) {
+  const auto after = [](const ps::Pipeline& p, int way) {
     const ps::Pipeline all = p | ps::shuffle();
     return (way == 0 ? all : way == 1 ? all | even() : all | Parts{}) | ps::batch(7);
   };
@@ -69,8 +69,8 @@ TEST_CASE("a second run over a cache on disk makes nothing") {
   for (int run = 0; run < 3; ++run)
     for (int way = 0; way < 3; ++way) {
       CAPTURE(run, way);
-      const ps::Pipeline bare = behind(ps::from(EveryKind{}) | Make{}, way);
-      const ps::Pipeline p = behind(ps::from(source) | made | ps::cache(folder / "cache", {.sync = run % 2 == 0}), way);
+      const ps::Pipeline bare = after(ps::from(EveryKind{}) | Make{}, way);
+      const ps::Pipeline p = after(ps::from(source) | made | ps::cache(folder / "cache", {.sync = run % 2 == 0}), way);
       CHECK(p.fingerprint() == bare.fingerprint());
       // A second epoch may be quicker than the first commit.
       const std::uint64_t epochs = run == 0 ? 1 : 2;

@@ -156,7 +156,7 @@ TEST_CASE("a shard cut short gives errors or exactly what is left") {
     write_anew(folder, shard.bytes.substr(0, bytes));
     const auto source = try_open(path, false);
     if (!source) {
-      // At a member's end, or within the padding behind it, nothing shows what is missing.
+      // At a member's end, or within the padding after it, nothing shows what is missing.
       continue;
     }
     CHECK(source->without_end() == (bytes >= shard.end_mark + 512 ? 0u : 1u));

@@ -105,7 +105,7 @@ Store shards_at(const std::string& path) {
   return read_all(WebDatasetSource({.path = path + "-*.tar", .fields = {{"image", "bin"}, {"label", "cls"}}}));
 }
 
-// Ends a run behind some puts: what was not committed is lost.
+// Ends a run after some puts: what was not committed is lost.
 template <class S>
 struct Killed {
   S sink;

@@ -16,7 +16,7 @@ struct Encoded {
   void read(std::uint64_t i, penstock::SampleBuilder& out) const { out.view(0, files[i]); }
 };
 
-// The images of an epoch, one behind the other.
+// The images of an epoch, one after the other.
 inline std::vector<std::byte> all_bytes(const penstock::Pipeline& pipeline) {
   std::vector<std::byte> bytes;
   penstock::Loader loader(pipeline);

@@ -165,7 +165,7 @@ TEST_CASE("chains on several fields give the same bits in any grouping") {
         together = together | Nothing{};
         apart = apart | Nothing{};
       }
-      // A crop may not fit behind a turn: back to a size in which all do.
+      // A crop may not fit after a turn: back to a size in which all do.
       together = together | resize(everything, {50, 60});
       apart = apart | resize(everything, {50, 60}) | Nothing{};
     }

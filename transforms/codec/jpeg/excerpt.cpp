@@ -131,7 +131,7 @@ class Builder {
       if (!kept(marker.code)) return;
       put(marker.begin, marker.end);
       if (marker.code != baseline_frame && marker.code != extended_frame) return;
-      // Behind the code: length (2 bytes), precision (1), height (2), width (2).
+      // After the code: length (2 bytes), precision (1), height (2), width (2).
       std::size_t code = marker.begin;
       while (bytes_[code] == 0xff) ++code;
       std::uint8_t* const size = out_ - (marker.end - code) + 4;

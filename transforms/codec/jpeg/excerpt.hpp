@@ -20,7 +20,7 @@ struct Excerpt {
 };
 
 // What lies between two restart markers can be decoded alone. Where that saves work, this collects the segments that
-// `box` and its margin need, behind the image's own header with another size. None where it can't be done, or would not
+// `box` and its margin need, after the image's own header with another size. None where it can't be done, or would not
 // pay: several scans, no restart markers or markers that do not divide rows of MCUs evenly, too little to be left out.
 //
 // `reader` has read the header and nothing else. `scratch`: as much as the file at most.

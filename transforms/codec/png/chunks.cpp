@@ -14,7 +14,7 @@ namespace penstock::png {
 namespace {
 
 constexpr std::array<unsigned char, 8> signature{0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
-// Length and type before a chunk's data, check sum behind.
+// Length and type before a chunk's data, check sum after.
 constexpr std::size_t head = 8, tail = 4;
 
 std::uint32_t number(const std::byte* at) {

@@ -20,7 +20,7 @@ struct Header {
   std::uint64_t bytes = 0;    // of compressed pixels
 };
 
-// Of the header chunk, behind the signature.
+// Of the header chunk, after the signature.
 constexpr std::uint64_t header_offset = 8;
 
 // Walks through all chunks. Nothing is allocated. @throws Error(corrupt | unsupported).
@@ -32,7 +32,7 @@ class ChunkStream {
  public:
   // With `transparency`, tRNS is among them.
   ChunkStream(std::span<const std::byte> encoded, const Header& header, bool transparency);
-  // @throws Error(corrupt) behind the end.
+  // @throws Error(corrupt) after the end.
   void read(std::byte* to, std::size_t bytes);
   std::uint64_t offset() const noexcept { return at_; }
 

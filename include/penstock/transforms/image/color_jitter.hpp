@@ -31,7 +31,7 @@ struct ColorJitterOptions {
 ///
 /// All in binary32 without contraction: the same bits on every CPU, and in the kernel that does it on a GPU.
 ///
-/// It works on whole images, in place, and therefore ends a fold: put it behind crops and resizes, where pixels are
+/// It works on whole images, in place, and therefore ends a fold: put it after crops and resizes, where pixels are
 /// few, and before `normalize`.
 class PENSTOCK_API ColorJitter {
  public:
@@ -60,7 +60,7 @@ class PENSTOCK_API ColorJitter {
   ColorJitterOptions options_;
 };
 
-/// `field`: u8 [H, W, 3] or [H, W, 1], which keeps its shape. Before `batch`, or behind it with the same draws and
+/// `field`: u8 [H, W, 3] or [H, W, 1], which keeps its shape. Before `batch`, or after it with the same draws and
 /// bits.
 PENSTOCK_API Stage color_jitter(std::string field, const ColorJitterOptions& options);
 

@@ -73,7 +73,7 @@ PENSTOCK_HOST_DEVICE inline ColorPixel turned(const ColorPixel& pixel, float six
       {channel_of_hue(hue, 5, most, range), channel_of_hue(hue, 3, most, range), channel_of_hue(hue, 1, most, range)}};
 }
 
-/// The operations [first, last) of the order. `mean`: of the greys of the image behind those before contrast.
+/// The operations [first, last) of the order. `mean`: of the greys of the image after those before contrast.
 PENSTOCK_HOST_DEVICE inline ColorPixel changed(ColorPixel pixel, int channels, const ColorChange& change, int first,
                                                int last, float mean) noexcept {
   for (int i = first; i < last; ++i) {

@@ -31,7 +31,7 @@ struct StainJitterOptions {
 /// What is drawn is put into one matrix in binary64, and pixels are worked on in binary32 without contraction, with a
 /// logarithm and an exponential of our own: the same bits on every CPU and GPU.
 ///
-/// It works on whole images, in place, and therefore ends a fold: put it behind crops and resizes, where pixels are
+/// It works on whole images, in place, and therefore ends a fold: put it after crops and resizes, where pixels are
 /// few, and before `normalize`.
 class PENSTOCK_API StainJitter {
  public:
@@ -58,7 +58,7 @@ class PENSTOCK_API StainJitter {
   StainJitterOptions options_;
 };
 
-/// `field`: u8 [H, W, 3], which keeps its shape. Before `batch`, or behind it with the same draws and bits.
+/// `field`: u8 [H, W, 3], which keeps its shape. Before `batch`, or after it with the same draws and bits.
 PENSTOCK_API Stage stain_jitter(std::string field, const StainJitterOptions& options);
 
 }  // namespace penstock

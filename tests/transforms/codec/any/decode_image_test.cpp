@@ -48,16 +48,16 @@ ps::Error error_of(const std::string& data, const ps::DecodeImageOptions& option
 
 }  // namespace
 
-TEST_CASE("each image is decoded as its own decoder does, with the stages behind it") {
+TEST_CASE("each image is decoded as its own decoder does, with the stages after it") {
   const Encoded source = mixed();
-  const auto behind = [](const ps::Pipeline& p) {
+  const auto after = [](const ps::Pipeline& p) {
     return p | ps::random_resized_crop("image", {24, 20}) | ps::random_flip("image") | ps::normalize("image");
   };
-  const ps::Pipeline any = behind(ps::from(source) | ps::decode_image());
+  const ps::Pipeline any = after(ps::from(source) | ps::decode_image());
   const ps::Pipeline alone = any | ps::check({.fold = false});
   // A stage's draws follow its name and place, so that those of the three pipelines agree.
-  const ps::Pipeline jpeg = behind(ps::from(source) | ps::decode_jpeg()),
-                     png = behind(ps::from(source) | ps::decode_png());
+  const ps::Pipeline jpeg = after(ps::from(source) | ps::decode_jpeg()),
+                     png = after(ps::from(source) | ps::decode_png());
   for (std::uint64_t i = 0; i < source.size(); ++i) {
     const ps::OwnedSample sample = any.at(i);
     const ps::TensorView made = sample["image"];

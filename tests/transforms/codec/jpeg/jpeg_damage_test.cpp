@@ -26,7 +26,7 @@ Bytes decode_all(ImageDecoding& decoding, std::span<const std::byte> bytes, bool
   return out;
 }
 
-// The place behind the marker FF `code`.
+// The place after the marker FF `code`.
 std::size_t marker(const Bytes& bytes, int code) {
   for (std::size_t i = 2; i + 3 < bytes.size();) {
     if (std::to_integer<int>(bytes[i + 1]) == code) return i + 2;

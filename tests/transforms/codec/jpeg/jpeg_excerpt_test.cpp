@@ -33,7 +33,7 @@ Box random_box(Numbers& numbers, const ImageShape& shape, std::int32_t most) {
   return box;
 }
 
-std::size_t place_behind(const Bytes& bytes, int code) {
+std::size_t place_after(const Bytes& bytes, int code) {
   for (std::size_t i = 2; i + 3 < bytes.size();) {
     const std::size_t length =
         (std::to_integer<std::size_t>(bytes[i + 2]) << 8) + std::to_integer<std::size_t>(bytes[i + 3]);
@@ -47,10 +47,10 @@ std::size_t place_behind(const Bytes& bytes, int code) {
 struct Pieces {
   Bytes header;
   std::vector<Bytes> segments;
-  std::vector<Bytes> markers;  // behind each segment
+  std::vector<Bytes> markers;  // after each segment
 
   explicit Pieces(const Bytes& bytes) {
-    std::size_t at = place_behind(bytes, 0xda);
+    std::size_t at = place_after(bytes, 0xda);
     const auto part = [&](std::size_t first, std::size_t end) {
       return Bytes(bytes.begin() + static_cast<std::ptrdiff_t>(first),
                    bytes.begin() + static_cast<std::ptrdiff_t>(end));
@@ -225,12 +225,12 @@ TEST_CASE("what is legal between segments is no damage") {
 }
 
 TEST_CASE("a marker without parameters in the header does not mislead a crop") {
-  // FF 01 has no length: libjpeg reads on right behind it. Who takes the next two bytes for one gets here behind the
+  // FF 01 has no length: libjpeg reads on right after it. Who takes the next two bytes for one gets here after the
   // tables that count, and is left with those before.
   const ImageShape shape{80, 96, 3};
   const Bytes plain = plain_encode(photo(shape, 1, 30), {.luma = {1, 1}, .restart_interval = 2});
   constexpr std::size_t table = 2 + 67;
-  const std::size_t tables = place_behind(plain, 0xdb) - table, frame = place_behind(plain, 0xc0) - (2 + 17);
+  const std::size_t tables = place_after(plain, 0xdb) - table, frame = place_after(plain, 0xc0) - (2 + 17);
   REQUIRE(frame - tables == 2 * table);
   const auto place = [&](std::size_t at) { return plain.begin() + static_cast<std::ptrdiff_t>(at); };
   const auto comment = [](std::size_t length) {
@@ -374,12 +374,12 @@ Bytes damage_bytes(const Pieces& pieces, int kind, Numbers& numbers) {
       changed.header[any(changed.header.size())] = static_cast<std::byte>(numbers.next());
       break;
     case 2: {  // the restart interval
-      const std::size_t at = place_behind(changed.join(), 0xdd);
+      const std::size_t at = place_after(changed.join(), 0xdd);
       changed.header[at - 1] = static_cast<std::byte>(numbers.below(30));
       break;
     }
     case 3: {  // the size
-      const std::size_t frame = place_behind(changed.join(), 0xc0);
+      const std::size_t frame = place_after(changed.join(), 0xc0);
       changed.header[frame - (numbers.coin() ? 13 : 11)] = static_cast<std::byte>(numbers.from(1, 200));
       break;
     }
@@ -498,7 +498,7 @@ TEST_CASE("a crop takes little memory beside its pixels and the file") {
   CHECK(scratch.bytes() <= bytes.size() + std::size_t{64} * (64 + 64) * 3);
   // A size that the bytes can't hold is refused before any memory is taken.
   Bytes lying = plain_encode(photo({64, 64, 1}, 1, 30), {.luma = {1, 1}, .restart_interval = 1});
-  const std::size_t frame = place_behind(lying, 0xc0);
+  const std::size_t frame = place_after(lying, 0xc0);
   lying[frame - 8] = lying[frame - 6] = std::byte{3};
   TestScratch untouched;
   decoding->open(lying);

@@ -94,7 +94,7 @@ TEST_CASE("an image is set upright as its Exif data says, where that is asked fo
 
 TEST_CASE("an orientation may be a number of 32 bits") {
   const Bytes plain = plain_encode(photo({20, 30, 3}), {});
-  constexpr std::size_t entry = 4 + 6 + 8 + 2 + 12;  // behind the segment's head, "Exif", the header, an entry
+  constexpr std::size_t entry = 4 + 6 + 8 + 2 + 12;  // after the segment's head, "Exif", the header, an entry
   std::string little = exif_segment(6, false), big = exif_segment(6, true);
   little[entry + 2] = 4;
   big[entry + 3] = 4, big[entry + 9] = 0, big[entry + 11] = 6;

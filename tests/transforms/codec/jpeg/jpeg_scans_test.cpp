@@ -16,7 +16,7 @@ Bytes first_scans(const Bytes& bytes, int scans) {
   int seen = 0;
   for (std::size_t i = 2; i + 1 < bytes.size(); ++i) {
     if (bytes[i] != std::byte{0xff}) continue;
-    // A table or a scan behind the last one that is wanted.
+    // A table or a scan after the last one that is wanted.
     const int code = std::to_integer<int>(bytes[i + 1]);
     if (seen == scans && (code == 0xc4 || code == 0xda)) {
       Bytes out(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(i));

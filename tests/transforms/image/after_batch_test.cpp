@@ -1,4 +1,4 @@
-// The image stages behind batch, where a kernel executes them, against themselves before it.
+// The image stages after batch, where a kernel executes them, against themselves before it.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -79,16 +79,16 @@ void check_both_sides(
     const Stages& stages, const Photos& photos = {}, const Stages& fixed = [](const Pipeline& p) { return p; }) {
   const Pipeline source = fixed(from(photos) | shuffle({.seed = 4}) | on_error({.policy = OnError::mask}));
   const std::vector<Bytes> expected = on_host(stages(source) | batch(8));
-  const Pipeline behind = stages(source | batch(8));
-  REQUIRE(behind.schema() == (stages(source) | batch(8)).schema());
-  CHECK(on_host(behind) == expected);
+  const Pipeline after = stages(source | batch(8));
+  REQUIRE(after.schema() == (stages(source) | batch(8)).schema());
+  CHECK(on_host(after) == expected);
   for (const auto mode : {EmulatedGpuOptions::Mode::late, EmulatedGpuOptions::Mode::threaded})
-    CHECK(on_device(behind, mode) == expected);
+    CHECK(on_device(after, mode) == expected);
 }
 
 }  // namespace
 
-TEST_CASE("every image stage that keeps pixels gives the same bits behind batch") {
+TEST_CASE("every image stage that keeps pixels gives the same bits after batch") {
   check_both_sides([](const Pipeline& p) { return p | crop("image", {3, 4, 9, 11}); });
   check_both_sides([](const Pipeline& p) { return p | center_crop({"image", "mask"}, {10, 12}); });
   check_both_sides([](const Pipeline& p) { return p | random_crop({"image", "mask"}, {10, 12}); });
@@ -111,7 +111,7 @@ TEST_CASE("every image stage that keeps pixels gives the same bits behind batch"
   });
 }
 
-TEST_CASE("conversions give the same bits behind batch in every layout and dtype") {
+TEST_CASE("conversions give the same bits after batch in every layout and dtype") {
   for (const std::int32_t channels : {1, 2, 3, 4})
     for (const DType dtype : {DType::f32, DType::f16})
       for (const Layout layout : {Layout::chw, Layout::hwc})
@@ -126,7 +126,7 @@ TEST_CASE("conversions give the same bits behind batch in every layout and dtype
   check_both_sides([](const Pipeline& p) { return p | convert("image"); });
 }
 
-TEST_CASE("changes of colour give the same bits behind batch") {
+TEST_CASE("changes of colour give the same bits after batch") {
   const auto color = [](const Pipeline& p) {
     return p | color_jitter("image", {.brightness = 0.5, .contrast = 0.5, .saturation = 0.5, .hue = 0.3});
   };
@@ -136,7 +136,7 @@ TEST_CASE("changes of colour give the same bits behind batch") {
   check_both_sides(stain);
   check_both_sides([&](const Pipeline& p) { return stain(color(stain(p))); });
   check_both_sides([&](const Pipeline& p) { return color(p) | color_jitter("mask", {.contrast = 0.9}); });
-  // Folds before and behind them.
+  // Folds before and after them.
   check_both_sides([&](const Pipeline& p) {
     return color(p | random_flip({"image", "mask"})) | normalize("image", {.mean = {0.5}, .std = {0.2}});
   });
@@ -144,12 +144,12 @@ TEST_CASE("changes of colour give the same bits behind batch") {
     return stain(p | random_crop({"image", "mask"}, {9, 9})) | random_rot90("mask") | random_flip("image") |
            convert("image");
   });
-  // The second of its name behind batch: its draws are the second's.
+  // The second of its name after batch: its draws are the second's.
   check_both_sides(color, {}, color);
   check_both_sides(stain, {}, [&](const Pipeline& p) { return stain(color(p)); });
 }
 
-TEST_CASE("changes of colour leave rows without a sample as zeros behind batch") {
+TEST_CASE("changes of colour leave rows without a sample as zeros after batch") {
   const Photos photos{.bad = {0, 1, 5, 20, 36}};
   check_both_sides([](const Pipeline& p) { return p | stain_jitter("image", {.alpha = 0.3, .beta = 0.2}); }, photos);
   check_both_sides([](const Pipeline& p) { return p | color_jitter("image", {.brightness = 0.5, .hue = 0.3}); },
@@ -171,7 +171,7 @@ TEST_CASE("changes of colour leave rows without a sample as zeros behind batch")
   CHECK(masked == photos.bad.size());
 }
 
-TEST_CASE("changes of colour behind batch are planned and refused like other stages there") {
+TEST_CASE("changes of colour after batch are planned and refused like other stages there") {
   const Pipeline source = from(Photos{}) | batch(8);
   const Pipeline stained = source | stain_jitter("image", {.alpha = 0.1});
   CHECK(stained.plan().find("stain_jitter(image)") != std::string::npos);
@@ -194,7 +194,7 @@ TEST_CASE("changes of colour behind batch are planned and refused like other sta
   CHECK(refused(source, map("image", [](View<std::uint8_t, 3>) {})) == Errc::invalid_argument);
 }
 
-TEST_CASE("what is normalised behind batch is what the formula says in float64") {
+TEST_CASE("what is normalised after batch is what the formula says in float64") {
   const std::vector<double> mean{0.485, 0.456, 0.406}, deviation{0.229, 0.224, 0.225};
   const Photos photos;
   const Pipeline p = from(photos) | batch(8) | normalize("image", {.mean = mean, .std = deviation});
@@ -218,7 +218,7 @@ TEST_CASE("what is normalised behind batch is what the formula says in float64")
   CHECK(most < 4e-7);  // about three roundings of numbers below 3
 }
 
-TEST_CASE("stages that resample are refused behind batch") {
+TEST_CASE("stages that resample are refused after batch") {
   for (const Stage& stage : {resize("image", {9, 9}), random_resized_crop("image", {9, 9})}) try {
       static_cast<void>(from(Photos{}) | batch(8) | stage);
       FAIL("it was accepted");
