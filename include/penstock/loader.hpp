@@ -190,7 +190,7 @@ class PENSTOCK_API Loader {
   std::optional<std::vector<Batch>> next_parts(std::span<const StreamRef> streams);
 
   /// The next batch, copied to `to`, memory of the caller's where its batches end up: the same addresses each time, for
-  /// who has captured work on them into a graph. `to` has a tensor for each field, in the schema's order, with its
+  /// callers that captured work on them into a graph. `to` has a tensor for each field, in the schema's order, with its
   /// dtype, its shape, and as many rows as the largest batch; rows after the batch's stay as they are. On a device the
   /// copies are enqueued on `stream`, one of its own, and nothing is waited for. No lease is left. None at the end of
   /// the epoch.

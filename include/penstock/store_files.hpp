@@ -60,7 +60,7 @@ class PENSTOCK_API FileLock {
   int fd_ = -1;
 };
 
-/// The lock of who makes something that is marked as unfinished by a file: taken first, before anything is looked at.
+/// The lock of a writer whose unfinished work is marked by a file: taken first, before anything is looked at.
 /// It is a file of its own, the mark's name and ".lock", and is removed with the mark: let go of where the mark is
 /// gone, it goes too.
 class PENSTOCK_API MarkLock {

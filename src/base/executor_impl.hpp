@@ -27,7 +27,7 @@ class Executor::Impl {
   /// Runs `task` on one of the threads, soon; never inside this call. It must not throw. Any thread.
   void submit(std::function<void()> task);
   /// Tasks submitted and not begun: somebody waits for a thread.
-  /// Relaxed: it orders nothing, and who sees it late gives way a sample later.
+  /// Relaxed: it orders nothing, and a runner that sees it late gives way a sample later.
   unsigned waiting() const noexcept { return waiting_->load(std::memory_order_relaxed); }
 
  private:

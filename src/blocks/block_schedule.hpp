@@ -59,7 +59,7 @@ class BlockSchedule {
   /// Begins again. Only while nothing is in work. Blocks are kept.
   void reset(Feed feed);
 
-  // -- who issues --
+  // -- the thread that issues --
   /// Asks for what the next `count` samples of the feed need, and those after them: the feed, and the source.
   void prepare(std::uint64_t count) noexcept;
   /// Samples number `first` …, a batch, may be made now, and are the next in order: those of the feed, `of_feed` of
@@ -140,7 +140,7 @@ class BlockSchedule {
   const std::size_t in_flight_;
   const std::vector<std::size_t> place_bytes_;
 
-  // The plan: of who issues.
+  // The plan: the issuing thread's.
   Feed feed_;
   std::vector<std::uint64_t> fed_;  ///< indices of the feed that are not looked at
   std::size_t fed_at_ = 0;

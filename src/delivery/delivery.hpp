@@ -45,7 +45,7 @@ class Delivery {
                     std::span<const StreamRef> streams) noexcept = 0;
   /// The batch that `wait` gave is not wanted.
   virtual void skip(BatchInfo& batch) noexcept = 0;
-  /// Wakes who waits, for good. Any thread.
+  /// Wakes wait(), which returns null from now on. Any thread.
   virtual void stop() noexcept = 0;
   /// Nothing runs any more when it returns; leases may be held still.
   virtual void close() noexcept = 0;

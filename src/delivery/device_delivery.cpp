@@ -31,7 +31,7 @@ struct Sent {
   std::size_t number;  // in the engine's ring
 };
 
-// Who calls devices enters them: once where there is one, each in turn where there are several.
+// A thread enters a device before it calls it: once where there is one, each in turn where there are several.
 class Entry {
  public:
   explicit Entry(const DeviceModels& devices) : devices_(devices) {}

@@ -69,7 +69,8 @@ class DeviceLease final : public Lease {
       return;
     }
     const Entered entered(device);
-    // The handle of a default stream per thread is another stream on each, so who is known waits all the same.
+    // The handle of a default stream per thread is another stream on each, so the streams that are known are waited for
+    // all the same.
     for (const StreamRef known : streams_)
       if (known.handle() == stream.handle()) return device.wait(stream, *part.ready);
     if (part.released.size() == streams_.size()) part.released.push_back(device.make_event());

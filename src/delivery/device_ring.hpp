@@ -108,7 +108,7 @@ class DeviceRing {
   /// The lease of a part ends: it is written to again after what these streams have in work now.
   void give_back(DeviceBatch& buffer, std::size_t part, std::span<const StreamRef> streams) noexcept;
 
-  std::mutex mutex;  ///< of all that changes here, and of who waits for it
+  std::mutex mutex;  ///< guards all that changes here; `changed` waits with it
   std::condition_variable changed;
 
  private:

@@ -26,7 +26,7 @@ class DeviceModel {
     virtual ~Stream() = default;
     virtual StreamRef ref() const noexcept = 0;
   };
-  /// A point on a stream. Recorded again, it is another point; who waits for the earlier one still does.
+  /// A point on a stream. Recorded again, it is another point; what waits for the earlier one still does.
   class Event {
    public:
     virtual ~Event() = default;

@@ -9,7 +9,7 @@
 
 namespace penstock::detail {
 
-/// What runs this device; null for the host. A GPU is opened by the first who asks, shared by all, and gone with the
+/// What runs this device; null for the host. A GPU is opened by the first caller, shared by all, and gone with the
 /// last. @throws Error(unsupported) that says why there is none, and what to do; Error(device | out_of_memory).
 std::shared_ptr<DeviceModel> open_device(Device device);
 

@@ -109,7 +109,7 @@ void Engine::admit(Lock& lock) noexcept {
   changed_.notify_all();
 }
 
-// Who is in the batch: positions, source indices, mask.
+// Which samples are in the batch: positions, source indices, mask.
 void Engine::prepare(BatchBuffer& buffer) {
   buffer.arena.reset();
   const RankRows part = data_->rank_rows(cursor_);
@@ -136,9 +136,9 @@ std::size_t Engine::most_runners() const noexcept {
   return no_more_readers_ ? std::max<std::size_t>(runs_.size() + opening_, 1) : options_.threads;
 }
 
-// A loader can go while its tasks still wait for a thread: they find the door closed. Who is through it holds the mutex
-// until it counts as running, so close() waits for it. False where there is no memory for a task: the caller makes the
-// samples then.
+// A loader can go while its tasks still wait for a thread: they find the door closed. A task that is through it holds
+// the mutex until it counts as running, so close() waits for it. False where there is no memory for a task: the caller
+// makes the samples then.
 bool Engine::submit_runner() noexcept {
   try {
     executor_->submit([door = door_] {

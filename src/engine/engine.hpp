@@ -76,7 +76,7 @@ class Engine final : private ReorderedHost {
   // -- any thread --
   void release(BatchBuffer& buffer) noexcept;
   void stop() noexcept;
-  /// Who waits gets nothing, and nothing is issued, before the next `seek`.
+  /// Wakes wait(), which returns null; nothing is issued before the next `seek`.
   void interrupt() noexcept;
   bool stopped() const noexcept { return stopped_.load(std::memory_order_relaxed); }
   BatchRing& ring() noexcept { return ring_; }
@@ -148,7 +148,7 @@ class Engine final : private ReorderedHost {
   void finish_parts(BatchBuffer& buffer, std::uint32_t parts) noexcept override;
   // Relaxed: a runner that sees it late makes one sample more, which `seek` waits for under the mutex. And the consumer
   // can't see it late where it matters: a sample that was cut short saw the stop, which was requested after the store,
-  // and was then counted off its buffer (acquire, release); who finds that buffer ready sees the store.
+  // and was then counted off its buffer (acquire, release); whichever thread finds that buffer ready sees the store.
   bool paused() const noexcept override { return paused_.load(std::memory_order_relaxed); }
 
   // -- a directly placed one --
@@ -208,8 +208,8 @@ class Engine final : private ReorderedHost {
   std::uint64_t busy_ns_ = 0, helped_ = 0;  ///< busy_ns_ less the beginning of each runner now running (wraps)
   std::atomic<bool> paused_{true};
   std::atomic<bool> stopped_{false};
-  // Set in a total order with the states of buffers, so that either the consumer sees a buffer ready or who made it so
-  // sees the consumer waiting. Cleared relaxed: who sees that late wakes nobody.
+  // Set in a total order with the states of buffers, so that either the consumer sees a buffer ready, or the runner
+  // that made it ready sees the consumer waiting. Cleared relaxed: a runner that sees that late wakes nobody.
   std::atomic<bool> waiting_{false};
   const bool may_spin_;
   bool started_ = false, closed_ = false, admitting_ = false;

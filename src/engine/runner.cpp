@@ -130,7 +130,7 @@ void Engine::help(Lock& lock) {
   }
   --running_;
   busy_ns_ += now_ns();
-  changed_.notify_all();  // on a device, who helps is not who ends the run
+  changed_.notify_all();  // on a device, the thread that helps is not the one that ends the run
 }
 
 }  // namespace penstock::detail

@@ -18,8 +18,8 @@ struct EpochKey {
 
 /// Tables that an order builds for one epoch each, or a part of one, the last used of them kept: where one epoch ends
 /// two are in use, and a resume goes back to an earlier one. A table is a pure function of its key, so what is
-/// forgotten costs time, never a result. `Table` says its size with `bytes()`. Any thread; who needs a table that is
-/// being built waits for it, others don't.
+/// forgotten costs time, never a result. `Table` says its size with `bytes()`. Any thread; one that needs a table
+/// that is being built waits for it, others don't.
 template <class Table>
 class EpochTables {
  public:

@@ -34,8 +34,8 @@ double exponential(Rng& rng) noexcept {
 
 }  // namespace
 
-// Who arrives first among exponential clocks that run at the weights' speeds is drawn by weight, and so is who arrives
-// next among the others (Efraimidis and Spirakis, 2006).
+// The first to ring among exponential clocks that run at the weights' speeds is drawn by weight, and so is the one that
+// rings next among the others (Efraimidis and Spirakis, 2006).
 std::vector<std::uint64_t> successive_draws(std::span<const double> weights, std::uint64_t count, std::uint64_t key) {
   std::vector<Candidate> candidates;
   for (std::uint64_t i = 0; i < weights.size(); ++i) {

@@ -144,7 +144,7 @@ class Reordered {
   std::uint64_t next_position_ = 0;           // where the next block begins
   std::optional<Bijection> permutation_;
 
-  // Who issues positions, or reads the stream; the flag is as above.
+  // What the runner that issues positions, or reads the stream, needs; this flag is used as `retiring_` is.
   alignas(64) std::atomic<bool> issuing_{false};
   std::atomic<std::uint64_t> issued_{0};  // entries, or shared records where there are some
   std::atomic<std::uint64_t> wanted_{1};  // at once

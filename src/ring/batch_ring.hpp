@@ -31,8 +31,8 @@ struct BatchBuffer : BatchInfo {
   bool discarded = false;        ///< goes back to free when it is done
   std::vector<RowPlace> places;  ///< of each row, where the engine keeps them
   std::mutex bad_mutex;          ///< of `bad`, `unlisted` and `replaced` while it is filled
-  /// A row could not even be reported bad. Relaxed: who sets it counts its part off `left` after that (release), and
-  /// it is read by who counted the last one (acquire).
+  /// A row could not even be reported bad. Relaxed: the runner that sets it then counts its part off `left`
+  /// (release), and the one that counts the last part off reads it (acquire).
   std::atomic<bool> broken{false};
   BatchArena arena;
   std::mutex overflow_mutex;  ///< of `overflow` while it is filled

@@ -30,7 +30,7 @@ class Tickets {
   TicketRun take(std::uint64_t most) noexcept {
     std::uint64_t first = next_.load(std::memory_order_relaxed);
     for (;;) {
-      // Acquire pairs with raise(): who sees the limit sees the buffers after it.
+      // Acquire pairs with raise(): a runner that sees the limit sees the buffers of its tickets.
       const std::uint64_t limit = limit_.load(std::memory_order_acquire);
       if (first >= limit) return {};
       const std::uint64_t share = std::max<std::uint64_t>((limit - first) / (2 * sharers_), 1);

@@ -90,7 +90,7 @@ std::unique_ptr<DeviceModel::Stream> CudaDevice::make_stream(const char*, Priori
 
 std::unique_ptr<DeviceModel::Event> CudaDevice::make_event() {
   cudaEvent_t handle = nullptr;
-  // Without blocking, who waits for it would turn on a core that the runners need.
+  // Without blocking, a thread that waits for it would spin on a core that the runners need.
   check(cudaEventCreateWithFlags(&handle, cudaEventDisableTiming | cudaEventBlockingSync), "cudaEventCreateWithFlags");
   try {
     return std::make_unique<OwnEvent>(index_, handle);

@@ -22,7 +22,7 @@ struct CudaLimits {
 
 /// A GPU, one call of the runtime's for one of the model's, and nothing else: what waits for what is decided above.
 /// Handles of streams are `cudaStream_t`. No callback of the host's is ever put on a stream: it could call no CUDA, may
-/// hold up other streams, and does not run once the context has failed, so that who waits for it hangs.
+/// hold up other streams, and does not run once the context has failed, so that a thread that waits for it hangs.
 class CudaDevice final : public DeviceModel {
  public:
   /// @throws Error(device | out_of_memory).

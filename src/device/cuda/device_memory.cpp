@@ -98,7 +98,7 @@ void* CudaDeviceMemory::allocate(std::size_t bytes, std::size_t align) {
 void CudaDeviceMemory::deallocate(void* data, std::size_t, std::size_t) noexcept {
   try {
     const CudaScope scope(index_);
-    // Who gives it back has waited for what uses it. Only after a failure nobody knows what that is. Not otherwise:
+    // The caller has waited for what uses it; only after a failure is that not known. Not otherwise:
     // waiting for a whole device spoils every graph that is being captured on it.
     if (failed_.load(std::memory_order_acquire)) forget_cuda(cudaDeviceSynchronize());
     give_back(data);
