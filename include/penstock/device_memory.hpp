@@ -13,8 +13,8 @@ namespace penstock {
 /// device stays open as long as it is kept. @throws Error(unsupported) that says why there is no such device.
 PENSTOCK_API std::shared_ptr<MemoryResource> device_memory(Device device);
 
-/// Memory of the host that the device reads by itself: what loaders for it take their batch buffers from. Any
-/// thread; the device stays open as long as it is kept. @throws Error(unsupported) that says why there is no such device.
+/// Memory of the host that the device reads by itself: what loaders for it take their batch buffers from. Any thread;
+/// the device stays open as long as it is kept. @throws Error(unsupported) that says why there is no such device.
 PENSTOCK_API std::shared_ptr<MemoryResource> pinned_memory(Device device);
 
 }  // namespace penstock
