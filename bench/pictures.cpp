@@ -10,7 +10,7 @@
 
 #include <fmt/format.h>
 #include <penstock/error.hpp>
-#include <penstock/rng.hpp>
+#include <penstock/extend/rng.hpp>
 #include <penstock/transforms/decode_jpeg.hpp>
 #include <penstock/transforms/encode_jpeg.hpp>
 #include <penstock/transforms/image/stage.hpp>

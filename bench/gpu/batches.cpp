@@ -3,7 +3,7 @@
 #include <chrono>
 #include <thread>
 
-#include <penstock/cuda/stream.hpp>
+#include <penstock/interop/cuda.hpp>
 
 #include "kernels.hpp"
 

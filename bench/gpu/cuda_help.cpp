@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <string>
 
-#include <penstock/cuda/stream.hpp>
+#include <penstock/interop/cuda.hpp>
 
 namespace penstock::gpu_bench {
 

@@ -3,8 +3,8 @@
 #include <stdexcept>
 
 #include <fmt/format.h>
+#include <penstock/extend/rng.hpp>
 #include <penstock/penstock.hpp>
-#include <penstock/rng.hpp>
 #include <penstock/sources/lmdb.hpp>
 
 #define XXH_INLINE_ALL

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include <penstock/image_op.hpp>
+#include <penstock/extend/image_op.hpp>
 #include <penstock/loader.hpp>
 #include <penstock/pipeline.hpp>
 #include <penstock/sources/lmdb.hpp>

@@ -2,7 +2,7 @@
 
 #include <stdexcept>
 
-#include <penstock/rng.hpp>
+#include <penstock/extend/rng.hpp>
 #include <penstock/transforms/image/stage.hpp>
 
 #include "../raw_loop.hpp"

@@ -1,7 +1,7 @@
 #include <stdexcept>
 #include <string>
 
-#include <penstock/cuda/stream.hpp>
+#include <penstock/interop/cuda.hpp>
 
 #include "brighten.hpp"
 

@@ -15,7 +15,7 @@
 
 #ifdef OWN_KERNEL_CUDA
 #include <cuda_runtime_api.h>
-#include <penstock/cuda/stream.hpp>
+#include <penstock/interop/cuda.hpp>
 #endif
 
 #include "brighten.hpp"

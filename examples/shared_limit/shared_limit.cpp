@@ -5,8 +5,8 @@
 #include <cstdio>
 #include <vector>
 
-#include <penstock/device_memory.hpp>
 #include <penstock/emulated_gpu.hpp>
+#include <penstock/memory.hpp>
 #include <penstock/penstock.hpp>
 
 namespace ps = penstock;

@@ -17,7 +17,7 @@
 #include <string>
 #include <utility>
 
-#include <penstock/dlpack.hpp>
+#include <penstock/interop/dlpack.hpp>
 #include <penstock/penstock.hpp>
 #include <penstock/transforms/image.hpp>
 

@@ -5,7 +5,7 @@
 
 #include <cublas_v2.h>
 #include <cuda_runtime_api.h>
-#include <penstock/cuda/stream.hpp>
+#include <penstock/interop/cuda.hpp>
 
 #include "kernels.hpp"
 #include "network.hpp"

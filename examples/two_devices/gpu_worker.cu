@@ -1,6 +1,6 @@
 #include <stdexcept>
 
-#include <penstock/cuda/stream.hpp>
+#include <penstock/interop/cuda.hpp>
 
 #include "worker.hpp"
 

@@ -5,9 +5,8 @@
 #include <span>
 #include <string_view>
 
+#include <penstock/detail/export.hpp>
 #include <penstock/device.hpp>
-#include <penstock/export.hpp>
-#include <penstock/ragged.hpp>
 #include <penstock/schema.hpp>
 #include <penstock/tensor.hpp>
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include <penstock/export.hpp>
+#include <penstock/detail/export.hpp>
 
 namespace penstock {
 

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include <penstock/detail/export.hpp>
 #include <penstock/device.hpp>
-#include <penstock/export.hpp>
 #include <penstock/memory.hpp>
 
 namespace penstock {

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include <penstock/export.hpp>
+#include <penstock/detail/export.hpp>
 
 namespace penstock {
 

@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include <penstock/export.hpp>
+#include <penstock/detail/export.hpp>
 
 namespace penstock {
 

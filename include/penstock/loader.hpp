@@ -11,13 +11,13 @@
 #include <vector>
 
 #include <penstock/batch.hpp>
+#include <penstock/detail/export.hpp>
 #include <penstock/device.hpp>
 #include <penstock/executor.hpp>
-#include <penstock/export.hpp>
 #include <penstock/memory.hpp>
 #include <penstock/pipeline.hpp>
-#include <penstock/place.hpp>
 #include <penstock/report.hpp>
+#include <penstock/state.hpp>
 
 namespace penstock {
 

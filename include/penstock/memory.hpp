@@ -6,7 +6,8 @@
 #include <memory>
 #include <string_view>
 
-#include <penstock/export.hpp>
+#include <penstock/detail/export.hpp>
+#include <penstock/device.hpp>
 
 namespace penstock {
 
@@ -77,5 +78,14 @@ class PENSTOCK_API FailAfterResource final : public MemoryResource {
   std::atomic<std::int64_t> left_;
   bool for_ever_;
 };
+
+/// A device's own memory, from a pool of penstock's: what loaders take their batches from. Under a LimitResource it is
+/// a limit that several loaders share (`LoaderOptions::device_resource`). Of the host: its memory. Any thread; the
+/// device stays open as long as it is kept. @throws Error(unsupported) that says why there is no such device.
+PENSTOCK_API std::shared_ptr<MemoryResource> device_memory(Device device);
+
+/// Memory of the host that the device reads by itself: what loaders for it take their batch buffers from. Any thread;
+/// the device stays open as long as it is kept. @throws Error(unsupported) that says why there is no such device.
+PENSTOCK_API std::shared_ptr<MemoryResource> pinned_memory(Device device);
 
 }  // namespace penstock

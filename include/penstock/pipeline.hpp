@@ -8,20 +8,20 @@
 #include <utility>
 #include <vector>
 
-#include <penstock/any_source.hpp>
-#include <penstock/batch_stage.hpp>
-#include <penstock/block_source.hpp>
-#include <penstock/export.hpp>
-#include <penstock/fields.hpp>
-#include <penstock/filter.hpp>
-#include <penstock/flat_map.hpp>
-#include <penstock/mistakes.hpp>
-#include <penstock/order.hpp>
-#include <penstock/sample.hpp>
-#include <penstock/source.hpp>
-#include <penstock/stage.hpp>
-#include <penstock/stream_source.hpp>
-#include <penstock/transform.hpp>
+#include <penstock/detail/export.hpp>
+#include <penstock/detail/mistakes.hpp>
+#include <penstock/extend/any_source.hpp>
+#include <penstock/extend/block_source.hpp>
+#include <penstock/extend/sample.hpp>
+#include <penstock/extend/source.hpp>
+#include <penstock/extend/stream_source.hpp>
+#include <penstock/extend/transform.hpp>
+#include <penstock/stages/batch.hpp>
+#include <penstock/stages/fields.hpp>
+#include <penstock/stages/filter.hpp>
+#include <penstock/stages/flat_map.hpp>
+#include <penstock/stages/order.hpp>
+#include <penstock/stages/stage.hpp>
 
 namespace penstock {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include <penstock/export.hpp>
+#include <penstock/detail/export.hpp>
 
 namespace penstock {
 

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include <penstock/detail/export.hpp>
 #include <penstock/dtype.hpp>
-#include <penstock/export.hpp>
 #include <penstock/shape.hpp>
 
 namespace penstock {

@@ -2,8 +2,8 @@
 
 #include <cstdint>
 
-#include <penstock/export.hpp>
-#include <penstock/stage.hpp>
+#include <penstock/detail/export.hpp>
+#include <penstock/stages/stage.hpp>
 
 namespace penstock {
 

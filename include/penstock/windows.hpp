@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <string>
 
-#include <penstock/any_source.hpp>
-#include <penstock/export.hpp>
+#include <penstock/detail/export.hpp>
+#include <penstock/extend/any_source.hpp>
 
 namespace penstock {
 

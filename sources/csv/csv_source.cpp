@@ -11,7 +11,7 @@
 #include <utility>
 
 #include <penstock/error.hpp>
-#include <penstock/store_files.hpp>
+#include <penstock/extend/store_files.hpp>
 
 #include "cell_scanner.hpp"
 #include "errors.hpp"

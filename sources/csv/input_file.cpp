@@ -9,7 +9,7 @@
 #include <span>
 #include <utility>
 
-#include <penstock/file_descriptor.hpp>
+#include <penstock/extend/file_descriptor.hpp>
 
 #include "errors.hpp"
 

@@ -13,8 +13,8 @@
 #include <utility>
 
 #include <penstock/error.hpp>
-#include <penstock/file_descriptor.hpp>
-#include <penstock/system_error.hpp>
+#include <penstock/extend/file_descriptor.hpp>
+#include <penstock/extend/system_error.hpp>
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>

@@ -5,7 +5,7 @@
 #include <set>
 #include <utility>
 
-#include <penstock/store_files.hpp>
+#include <penstock/extend/store_files.hpp>
 
 #include "errors.hpp"
 #include "unfinished.hpp"

@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include <penstock/error.hpp>
-#include <penstock/stream_source.hpp>
+#include <penstock/extend/stream_source.hpp>
 
 namespace penstock::webdataset {
 

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include <penstock/sample.hpp>
+#include <penstock/extend/sample.hpp>
 #include <penstock/schema.hpp>
 #include <penstock/sources/webdataset_sink.hpp>
 

@@ -9,9 +9,9 @@
 #include <utility>
 
 #include <penstock/error.hpp>
-#include <penstock/store_files.hpp>
-#include <penstock/stream_source.hpp>
-#include <penstock/system_error.hpp>
+#include <penstock/extend/store_files.hpp>
+#include <penstock/extend/stream_source.hpp>
+#include <penstock/extend/system_error.hpp>
 
 #include "class_names.hpp"
 #include "errors.hpp"

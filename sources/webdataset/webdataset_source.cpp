@@ -8,7 +8,7 @@
 #include <optional>
 #include <utility>
 
-#include <penstock/store_files.hpp>
+#include <penstock/extend/store_files.hpp>
 
 #include "class_names.hpp"
 #include "errors.hpp"

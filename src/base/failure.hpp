@@ -5,7 +5,7 @@
 #include <optional>
 
 #include <penstock/error.hpp>
-#include <penstock/source.hpp>
+#include <penstock/extend/source.hpp>
 
 namespace penstock::detail {
 

@@ -2,8 +2,8 @@
 
 #include <cerrno>
 
-#include <penstock/file_descriptor.hpp>
-#include <penstock/system_error.hpp>
+#include <penstock/extend/file_descriptor.hpp>
+#include <penstock/extend/system_error.hpp>
 
 namespace penstock {
 

@@ -1,4 +1,4 @@
-#include <penstock/store_files.hpp>
+#include <penstock/extend/store_files.hpp>
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -15,8 +15,8 @@
 #include <system_error>
 #include <utility>
 
-#include <penstock/file_descriptor.hpp>
-#include <penstock/system_error.hpp>
+#include <penstock/extend/file_descriptor.hpp>
+#include <penstock/extend/system_error.hpp>
 
 #include "base/hash.hpp"
 

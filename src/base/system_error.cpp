@@ -1,4 +1,4 @@
-#include <penstock/system_error.hpp>
+#include <penstock/extend/system_error.hpp>
 
 #include <cerrno>
 #include <cstring>

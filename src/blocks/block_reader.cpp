@@ -1,4 +1,4 @@
-#include <penstock/block_source.hpp>
+#include <penstock/extend/block_source.hpp>
 
 #include <algorithm>
 #include <cstddef>

@@ -15,8 +15,8 @@
 #include <utility>
 #include <vector>
 
-#include <penstock/block_source.hpp>
 #include <penstock/error.hpp>
+#include <penstock/extend/block_source.hpp>
 #include <penstock/memory.hpp>
 
 namespace penstock::detail {

@@ -10,11 +10,11 @@
 #include <vector>
 
 #include <penstock/error.hpp>
-#include <penstock/image_stage.hpp>
-#include <penstock/place.hpp>
-#include <penstock/sample.hpp>
-#include <penstock/source.hpp>
-#include <penstock/stream_source.hpp>
+#include <penstock/extend/image_stage.hpp>
+#include <penstock/extend/sample.hpp>
+#include <penstock/extend/source.hpp>
+#include <penstock/extend/stream_source.hpp>
+#include <penstock/state.hpp>
 
 #include "base/counters.hpp"
 #include "base/run_delay.hpp"

@@ -4,7 +4,7 @@
 #include <string>
 
 #include <penstock/error.hpp>
-#include <penstock/rng.hpp>
+#include <penstock/extend/rng.hpp>
 
 #include "chain/chain.hpp"
 

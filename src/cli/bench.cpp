@@ -8,9 +8,9 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include <penstock/batch_stage.hpp>
 #include <penstock/error.hpp>
-#include <penstock/order.hpp>
+#include <penstock/stages/batch.hpp>
+#include <penstock/stages/order.hpp>
 
 #include "bench_limits.hpp"
 #include "bench_run.hpp"

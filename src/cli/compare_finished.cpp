@@ -9,9 +9,9 @@
 #include <vector>
 
 #include <penstock/error.hpp>
-#include <penstock/order.hpp>
-#include <penstock/sink.hpp>
+#include <penstock/extend/sink.hpp>
 #include <penstock/sources/webdataset_sink.hpp>
+#include <penstock/stages/order.hpp>
 
 #include "output.hpp"
 #include "sampled_records.hpp"

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include <penstock/error.hpp>
-#include <penstock/fields.hpp>
 #include <penstock/loader.hpp>
+#include <penstock/stages/fields.hpp>
 #include <penstock/transforms/decode_image.hpp>
 #include <penstock/transforms/image.hpp>
 

@@ -8,9 +8,9 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include <penstock/batch_stage.hpp>
 #include <penstock/error.hpp>
-#include <penstock/sink.hpp>
+#include <penstock/extend/sink.hpp>
+#include <penstock/stages/batch.hpp>
 
 #include "command_line.hpp"
 #include "commands.hpp"

@@ -4,7 +4,7 @@
 #include <memory>
 #include <span>
 
-#include <penstock/image_stage.hpp>
+#include <penstock/extend/image_stage.hpp>
 #include <penstock/transforms/decode_image.hpp>
 
 #include "pixel_memory.hpp"

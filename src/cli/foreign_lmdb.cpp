@@ -4,7 +4,7 @@
 #include <vector>
 
 #include <penstock/error.hpp>
-#include <penstock/source.hpp>
+#include <penstock/extend/source.hpp>
 
 #include "encoded_image.hpp"
 

@@ -6,12 +6,12 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include <penstock/batch_stage.hpp>
 #include <penstock/error.hpp>
-#include <penstock/fields.hpp>
-#include <penstock/sink.hpp>
+#include <penstock/extend/sink.hpp>
 #include <penstock/sources/files.hpp>
 #include <penstock/sources/lmdb_sink.hpp>
+#include <penstock/stages/batch.hpp>
+#include <penstock/stages/fields.hpp>
 
 #include "changed_files.hpp"
 #include "command_line.hpp"

@@ -5,7 +5,7 @@
 #include <new>
 #include <vector>
 
-#include <penstock/image_stage.hpp>
+#include <penstock/extend/image_stage.hpp>
 
 namespace penstock::cli {
 

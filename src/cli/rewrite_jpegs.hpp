@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include <penstock/transform.hpp>
+#include <penstock/extend/transform.hpp>
 
 namespace penstock::cli {
 

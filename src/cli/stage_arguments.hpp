@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include <penstock/image_op.hpp>
+#include <penstock/extend/image_op.hpp>
 
 namespace penstock::cli {
 

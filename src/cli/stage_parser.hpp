@@ -6,7 +6,7 @@
 #include <vector>
 
 #include <penstock/pipeline.hpp>
-#include <penstock/stage.hpp>
+#include <penstock/stages/stage.hpp>
 
 #include "stage_arguments.hpp"
 

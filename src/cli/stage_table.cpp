@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <array>
 
-#include <penstock/batch_stage.hpp>
-#include <penstock/fields.hpp>
-#include <penstock/order.hpp>
+#include <penstock/stages/batch.hpp>
+#include <penstock/stages/fields.hpp>
+#include <penstock/stages/order.hpp>
 #include <penstock/transforms/decode_image.hpp>
 #include <penstock/transforms/decode_jpeg.hpp>
 #include <penstock/transforms/decode_png.hpp>

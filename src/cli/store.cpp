@@ -10,10 +10,10 @@
 
 #include <fmt/format.h>
 
-#include <penstock/any_source.hpp>
-#include <penstock/batch_stage.hpp>
 #include <penstock/error.hpp>
-#include <penstock/source.hpp>
+#include <penstock/extend/any_source.hpp>
+#include <penstock/extend/source.hpp>
+#include <penstock/stages/batch.hpp>
 
 #include "foreign_lmdb.hpp"
 #include "open_store.hpp"

@@ -7,8 +7,8 @@
 #include <variant>
 #include <vector>
 
+#include <penstock/extend/sample.hpp>
 #include <penstock/pipeline.hpp>
-#include <penstock/sample.hpp>
 #include <penstock/sources/csv.hpp>
 #include <penstock/sources/files.hpp>
 #include <penstock/sources/hdf5.hpp>

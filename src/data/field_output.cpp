@@ -1,7 +1,7 @@
 #include <string>
 
 #include <penstock/error.hpp>
-#include <penstock/transform.hpp>
+#include <penstock/extend/transform.hpp>
 
 namespace penstock::detail {
 

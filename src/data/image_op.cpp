@@ -1,4 +1,4 @@
-#include <penstock/image_op.hpp>
+#include <penstock/extend/image_op.hpp>
 
 #include <algorithm>
 #include <cmath>

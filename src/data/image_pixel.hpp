@@ -3,8 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <penstock/half.hpp>
-#include <penstock/host_device.hpp>
+#include <penstock/extend/half.hpp>
+#include <penstock/extend/host_device.hpp>
 
 #ifdef __CUDACC__
 #include <cuda_fp16.h>

@@ -4,8 +4,8 @@
 #include <string>
 #include <utility>
 
-#include <penstock/draw.hpp>
 #include <penstock/error.hpp>
+#include <penstock/stages/draw.hpp>
 
 #include "base/failure.hpp"
 #include "base/integer_at.hpp"

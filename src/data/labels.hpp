@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include <penstock/extend/source.hpp>
 #include <penstock/schema.hpp>
-#include <penstock/source.hpp>
 
 namespace penstock::detail {
 

@@ -2,7 +2,7 @@
 
 #include <cstddef>
 
-#include <penstock/sample.hpp>
+#include <penstock/extend/sample.hpp>
 #include <penstock/schema.hpp>
 
 #include "data/scratch.hpp"

@@ -1,4 +1,4 @@
-#include <penstock/ragged.hpp>
+#include <penstock/tensor.hpp>
 
 #include <cstring>
 #include <string>

@@ -1,4 +1,4 @@
-#include <penstock/rng.hpp>
+#include <penstock/extend/rng.hpp>
 
 #include <Random123/philox.h>
 

@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
-#include <penstock/ragged.hpp>
 #include <penstock/schema.hpp>
+#include <penstock/tensor.hpp>
 
 namespace penstock::detail {
 

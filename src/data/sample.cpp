@@ -1,4 +1,4 @@
-#include <penstock/sample.hpp>
+#include <penstock/extend/sample.hpp>
 
 #include <algorithm>
 #include <cstring>

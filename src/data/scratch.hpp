@@ -5,7 +5,7 @@
 #include <limits>
 #include <vector>
 
-#include <penstock/image_stage.hpp>
+#include <penstock/extend/image_stage.hpp>
 
 namespace penstock::detail {
 

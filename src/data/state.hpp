@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include <penstock/place.hpp>
+#include <penstock/state.hpp>
 
 namespace penstock::detail {
 

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include <penstock/device_stage.hpp>
+#include <penstock/extend/device_stage.hpp>
 #include <penstock/report.hpp>
 
 #include "delivery/device_ring.hpp"

@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include <penstock/device_stage.hpp>
-#include <penstock/image_op.hpp>
+#include <penstock/extend/device_stage.hpp>
+#include <penstock/extend/image_op.hpp>
 #include <penstock/schema.hpp>
 
 #include "data/image_pixel.hpp"

@@ -5,9 +5,9 @@
 #include <utility>
 #include <vector>
 
-#include <penstock/device_memory.hpp>
-#include <penstock/device_stage.hpp>
 #include <penstock/error.hpp>
+#include <penstock/extend/device_stage.hpp>
+#include <penstock/memory.hpp>
 
 #include "device/cuda/cuda.hpp"
 

@@ -9,8 +9,8 @@
 #include <string_view>
 #include <utility>
 
-#include <penstock/dlpack.hpp>
 #include <penstock/error.hpp>
+#include <penstock/interop/dlpack.hpp>
 
 namespace penstock::dlpack {
 

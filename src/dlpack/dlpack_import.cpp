@@ -4,8 +4,8 @@
 #include <string>
 #include <utility>
 
-#include <penstock/dlpack.hpp>
 #include <penstock/error.hpp>
+#include <penstock/interop/dlpack.hpp>
 
 namespace penstock::dlpack {
 

@@ -1,4 +1,4 @@
-#include <penstock/dlpack.hpp>
+#include <penstock/interop/dlpack.hpp>
 
 namespace penstock::dlpack {
 

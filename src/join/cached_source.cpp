@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include <penstock/block_source.hpp>
+#include <penstock/extend/block_source.hpp>
 
 namespace penstock::detail {
 

@@ -2,8 +2,8 @@
 
 #include <memory>
 
-#include <penstock/cache.hpp>
-#include <penstock/source.hpp>
+#include <penstock/extend/source.hpp>
+#include <penstock/stages/cache.hpp>
 
 namespace penstock::detail {
 

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <utility>
 
-#include <penstock/joined.hpp>
+#include <penstock/join.hpp>
 
 #include "base/hash.hpp"
 #include "join/parts.hpp"

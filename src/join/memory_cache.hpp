@@ -3,8 +3,8 @@
 #include <cstddef>
 #include <memory>
 
-#include <penstock/cache.hpp>
 #include <penstock/memory.hpp>
+#include <penstock/stages/cache.hpp>
 
 namespace penstock::detail {
 

@@ -3,8 +3,8 @@
 #include <utility>
 
 #include <penstock/error.hpp>
-#include <penstock/joined.hpp>
-#include <penstock/order.hpp>
+#include <penstock/join.hpp>
+#include <penstock/stages/order.hpp>
 
 #include "base/number_text.hpp"
 #include "order/rotation.hpp"

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include <penstock/joined.hpp>
-#include <penstock/source.hpp>
+#include <penstock/extend/source.hpp>
+#include <penstock/join.hpp>
 
 namespace penstock::detail {
 

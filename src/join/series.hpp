@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include <penstock/source.hpp>
+#include <penstock/extend/source.hpp>
 #include <penstock/windows.hpp>
 
 namespace penstock::detail {

@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include <penstock/block_source.hpp>
 #include <penstock/error.hpp>
+#include <penstock/extend/block_source.hpp>
 
 #include "base/failure.hpp"
 #include "base/hash.hpp"

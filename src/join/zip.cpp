@@ -1,7 +1,7 @@
 #include <utility>
 
 #include <penstock/error.hpp>
-#include <penstock/joined.hpp>
+#include <penstock/join.hpp>
 
 #include "join/record_keys.hpp"
 #include "join/zipped.hpp"

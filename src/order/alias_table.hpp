@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include <penstock/rng.hpp>
+#include <penstock/extend/rng.hpp>
 
 namespace penstock::detail {
 

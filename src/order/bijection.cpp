@@ -3,7 +3,7 @@
 #include <bit>
 #include <utility>
 
-#include <penstock/rng.hpp>
+#include <penstock/extend/rng.hpp>
 
 namespace penstock::detail {
 

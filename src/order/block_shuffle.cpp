@@ -6,7 +6,7 @@
 #include <utility>
 
 #include <penstock/error.hpp>
-#include <penstock/rng.hpp>
+#include <penstock/extend/rng.hpp>
 
 #include "base/failure.hpp"
 #include "base/hash.hpp"

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include <penstock/order.hpp>
-#include <penstock/source.hpp>
+#include <penstock/extend/source.hpp>
+#include <penstock/stages/order.hpp>
 
 #include "order/epoch_tables.hpp"
 

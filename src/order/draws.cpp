@@ -1,4 +1,4 @@
-#include <penstock/draw.hpp>
+#include <penstock/stages/draw.hpp>
 
 #include <algorithm>
 #include <map>
@@ -8,8 +8,8 @@
 #include <utility>
 
 #include <penstock/error.hpp>
-#include <penstock/order.hpp>
-#include <penstock/rng.hpp>
+#include <penstock/extend/rng.hpp>
+#include <penstock/stages/order.hpp>
 
 #include "base/hash.hpp"
 #include "base/number_text.hpp"

@@ -1,4 +1,4 @@
-#include <penstock/order.hpp>
+#include <penstock/stages/order.hpp>
 
 #include <algorithm>
 #include <cmath>

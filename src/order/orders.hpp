@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include <penstock/order.hpp>
+#include <penstock/stages/order.hpp>
 
 namespace penstock::detail {
 

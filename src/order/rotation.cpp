@@ -5,7 +5,7 @@
 #include <utility>
 
 #include <penstock/error.hpp>
-#include <penstock/rng.hpp>
+#include <penstock/extend/rng.hpp>
 
 #include "base/hash.hpp"
 #include "order/bijection.hpp"

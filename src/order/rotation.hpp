@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include <penstock/order.hpp>
+#include <penstock/stages/order.hpp>
 
 #include "order/epoch_tables.hpp"
 #include "order/proportions.hpp"

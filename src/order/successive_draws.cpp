@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
-#include <penstock/rng.hpp>
+#include <penstock/extend/rng.hpp>
 
 namespace penstock::detail {
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <penstock/stage.hpp>
+#include <penstock/stages/stage.hpp>
 
 #include "pipeline/pipeline_data.hpp"
 

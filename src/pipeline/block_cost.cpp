@@ -10,7 +10,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include <penstock/block_source.hpp>
+#include <penstock/extend/block_source.hpp>
 
 #include "ring/budget.hpp"
 

@@ -3,7 +3,7 @@
 #include <cstring>
 
 #include <penstock/error.hpp>
-#include <penstock/rng.hpp>
+#include <penstock/extend/rng.hpp>
 
 #include "device/device_image.hpp"
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include <penstock/image_op.hpp>
-#include <penstock/place.hpp>
+#include <penstock/extend/image_op.hpp>
+#include <penstock/state.hpp>
 
 #include "pipeline/device_program.hpp"
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include <penstock/device_stage.hpp>
-#include <penstock/image_stage.hpp>
+#include <penstock/extend/device_stage.hpp>
+#include <penstock/extend/image_stage.hpp>
 #include <penstock/schema.hpp>
 
 namespace penstock::detail {

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include <penstock/error.hpp>
-#include <penstock/place.hpp>
+#include <penstock/state.hpp>
 
 #include "base/failure.hpp"
 #include "pipeline/pipeline_data.hpp"

@@ -4,8 +4,8 @@
 #include <array>
 
 #include <penstock/error.hpp>
-#include <penstock/rng.hpp>
-#include <penstock/stream_source.hpp>
+#include <penstock/extend/rng.hpp>
+#include <penstock/extend/stream_source.hpp>
 
 #include "base/failure.hpp"
 #include "base/hash.hpp"

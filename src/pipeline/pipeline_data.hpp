@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
-#include <penstock/batch_stage.hpp>
+#include <penstock/extend/source.hpp>
 #include <penstock/pipeline.hpp>
 #include <penstock/schema.hpp>
 #include <penstock/shard.hpp>
-#include <penstock/source.hpp>
+#include <penstock/stages/batch.hpp>
 
 #include "data/cursor.hpp"
 #include "pipeline/device_program.hpp"

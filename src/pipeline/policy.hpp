@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include <penstock/batch_stage.hpp>
+#include <penstock/stages/batch.hpp>
 
 #include "ring/batch_ring.hpp"
 

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <span>
 
-#include <penstock/place.hpp>
+#include <penstock/state.hpp>
 
 #include "data/cursor.hpp"
 #include "pipeline/pipeline_data.hpp"

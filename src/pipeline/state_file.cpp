@@ -1,4 +1,4 @@
-#include <penstock/place.hpp>
+#include <penstock/state.hpp>
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -11,8 +11,8 @@
 #include <string_view>
 
 #include <penstock/error.hpp>
-#include <penstock/file_descriptor.hpp>
-#include <penstock/system_error.hpp>
+#include <penstock/extend/file_descriptor.hpp>
+#include <penstock/extend/system_error.hpp>
 
 #include "data/state.hpp"
 #include "pipeline/pipeline_facts.hpp"

@@ -4,7 +4,7 @@
 #include <numeric>
 #include <utility>
 
-#include <penstock/rng.hpp>
+#include <penstock/extend/rng.hpp>
 
 namespace penstock::detail {
 

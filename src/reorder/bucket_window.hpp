@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include <penstock/batch_stage.hpp>
+#include <penstock/stages/batch.hpp>
 
 #include "data/cursor.hpp"
 #include "pipeline/batch_bounds.hpp"

@@ -9,11 +9,11 @@
 #include <span>
 #include <vector>
 
-#include <penstock/batch_stage.hpp>
 #include <penstock/error.hpp>
 #include <penstock/memory.hpp>
-#include <penstock/place.hpp>
 #include <penstock/schema.hpp>
+#include <penstock/stages/batch.hpp>
+#include <penstock/state.hpp>
 
 #include "data/cursor.hpp"
 #include "data/scratch.hpp"

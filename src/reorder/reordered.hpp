@@ -9,8 +9,8 @@
 #include <stop_token>
 #include <vector>
 
+#include <penstock/extend/stream_source.hpp>
 #include <penstock/memory.hpp>
-#include <penstock/stream_source.hpp>
 
 #include "blocks/block_schedule.hpp"
 #include "chain/chain.hpp"

@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include <penstock/place.hpp>
+#include <penstock/state.hpp>
 
 #include "chain/chain.hpp"
 #include "data/cursor.hpp"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include <penstock/error.hpp>
-#include <penstock/ragged.hpp>
+#include <penstock/tensor.hpp>
 
 #include "data/cursor.hpp"
 

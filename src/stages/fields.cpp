@@ -1,4 +1,4 @@
-#include <penstock/fields.hpp>
+#include <penstock/stages/fields.hpp>
 
 #include <string>
 #include <utility>

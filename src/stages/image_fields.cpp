@@ -1,4 +1,4 @@
-#include <penstock/image_fields.hpp>
+#include <penstock/stages/image_fields.hpp>
 
 #include <penstock/error.hpp>
 

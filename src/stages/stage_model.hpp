@@ -7,19 +7,19 @@
 #include <variant>
 #include <vector>
 
-#include <penstock/batch_stage.hpp>
-#include <penstock/cache.hpp>
-#include <penstock/collate.hpp>
-#include <penstock/device_stage.hpp>
-#include <penstock/draw.hpp>
-#include <penstock/fields.hpp>
-#include <penstock/filter.hpp>
-#include <penstock/flat_map.hpp>
-#include <penstock/image_stage.hpp>
-#include <penstock/order.hpp>
+#include <penstock/extend/device_stage.hpp>
+#include <penstock/extend/image_stage.hpp>
+#include <penstock/extend/transform.hpp>
 #include <penstock/schema.hpp>
 #include <penstock/shard.hpp>
-#include <penstock/transform.hpp>
+#include <penstock/stages/batch.hpp>
+#include <penstock/stages/cache.hpp>
+#include <penstock/stages/collate.hpp>
+#include <penstock/stages/draw.hpp>
+#include <penstock/stages/fields.hpp>
+#include <penstock/stages/filter.hpp>
+#include <penstock/stages/flat_map.hpp>
+#include <penstock/stages/order.hpp>
 
 namespace penstock::detail {
 

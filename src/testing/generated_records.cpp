@@ -1,5 +1,5 @@
 #include <penstock/error.hpp>
-#include <penstock/rng.hpp>
+#include <penstock/extend/rng.hpp>
 #include <penstock/testing/generated_records.hpp>
 
 namespace penstock::testing {

@@ -8,10 +8,10 @@
 #include <utility>
 #include <vector>
 
-#include <penstock/batch_stage.hpp>
 #include <penstock/error.hpp>
+#include <penstock/extend/rng.hpp>
 #include <penstock/pipeline.hpp>
-#include <penstock/rng.hpp>
+#include <penstock/stages/batch.hpp>
 #include <penstock/testing/image_stage.hpp>
 
 #include "at_once.hpp"

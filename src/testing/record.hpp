@@ -9,7 +9,7 @@
 #include <vector>
 
 #include <penstock/error.hpp>
-#include <penstock/sample.hpp>
+#include <penstock/extend/sample.hpp>
 #include <penstock/schema.hpp>
 
 #include "findings.hpp"

@@ -4,10 +4,10 @@
 #include <thread>
 #include <vector>
 
-#include <penstock/batch_stage.hpp>
 #include <penstock/error.hpp>
 #include <penstock/loader.hpp>
 #include <penstock/pipeline.hpp>
+#include <penstock/stages/batch.hpp>
 #include <penstock/testing/transform.hpp>
 
 #include "at_once.hpp"

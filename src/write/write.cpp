@@ -4,7 +4,7 @@
 #include <utility>
 
 #include <penstock/error.hpp>
-#include <penstock/stream_source.hpp>
+#include <penstock/extend/stream_source.hpp>
 
 #include "base/failure.hpp"
 #include "base/process.hpp"

@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include <penstock/sink.hpp>
+#include <penstock/extend/sink.hpp>
 
 #include "base/executor_impl.hpp"
 #include "data/cursor.hpp"

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include <penstock/error.hpp>
+#include <penstock/extend/stream_source.hpp>
 #include <penstock/memory.hpp>
-#include <penstock/stream_source.hpp>
 
 #include "base/failure.hpp"
 #include "data/scratch.hpp"

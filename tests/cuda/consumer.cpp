@@ -1,5 +1,5 @@
 // Of the package tests, tests/package/run: a program of the component cuda, which needs no driver.
-#include <penstock/cuda/stream.hpp>
+#include <penstock/interop/cuda.hpp>
 #include <penstock/penstock.hpp>
 
 #include "say.hpp"

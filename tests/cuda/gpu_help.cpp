@@ -2,7 +2,7 @@
 
 #include <stdexcept>
 
-#include <penstock/cuda/stream.hpp>
+#include <penstock/interop/cuda.hpp>
 
 namespace help {
 

@@ -1,6 +1,6 @@
 #include "cuda/handles.hpp"
 
-#include <penstock/cuda/stream.hpp>
+#include <penstock/interop/cuda.hpp>
 
 namespace handles {
 cudaStream_t legacy(cudaStream_t stream) { return penstock::cuda_detail::resolved(stream); }

@@ -2,7 +2,7 @@
 #define CUDA_API_PER_THREAD_DEFAULT_STREAM 1  // NOLINT(readability-identifier-naming): CUDA's
 #include "cuda/handles.hpp"
 
-#include <penstock/cuda/stream.hpp>
+#include <penstock/interop/cuda.hpp>
 
 namespace handles {
 cudaStream_t per_thread(cudaStream_t stream) { return penstock::cuda_detail::resolved(stream); }

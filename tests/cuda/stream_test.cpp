@@ -1,8 +1,8 @@
 // Streams of CUDA's as penstock's, and back.
 #include "support/catch.hpp"
 
-#include <penstock/cuda/stream.hpp>
 #include <penstock/emulated_gpu.hpp>
+#include <penstock/interop/cuda.hpp>
 
 #include "core/help.hpp"
 #include "cuda/handles.hpp"

@@ -10,7 +10,7 @@
 #include <type_traits>
 #include <utility>
 
-#include <penstock/dlpack.hpp>
+#include <penstock/interop/dlpack.hpp>
 #include <penstock/penstock.hpp>
 #include <penstock/sources/memory.hpp>
 

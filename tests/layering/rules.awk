@@ -102,11 +102,11 @@ function check_public_header(angled, name) {
   if (!angled) { report("public headers include each other as <penstock/...>, not \"" name "\""); return }
   if (starts(name, "penstock/")) {
     if (!(("include/" name) in exists)) report("<" name "> does not exist")
-    if (file !~ /^include\/penstock\/cuda\// && name ~ /^penstock\/cuda\//) report("CUDA headers may be included below include/penstock/cuda/ only: <" name ">")
+    if (file !~ /^include\/penstock\/interop\/cuda/ && name ~ /^penstock\/interop\/cuda/) report("include/penstock/interop/cuda.hpp is for those who have CUDA: <" name ">")
     return
   }
   if (name in standard) return
-  if (file ~ /^include\/penstock\/cuda\// && is_cuda(name)) return
+  if (file ~ /^include\/penstock\/interop\/cuda/ && is_cuda(name)) return
   report("a public header may include the standard library and <penstock/...> only, not <" name ">")
 }
 
@@ -132,7 +132,7 @@ function check_include(angled, name,    path, home) {
     if (is_third_party(name)) report("the conformance suites use the standard library only, not <" name ">")
   } else if (top == "src") {
     if (name ~ /^penstock\/(sources|transforms)\//) report("src/ knows no particular source or transform: <" name ">")
-    if (name ~ /^penstock\/cuda\//) report("src/ is below the component cuda: <" name ">")
+    if (name ~ /^penstock\/interop\/cuda/) report("src/ is below the component cuda: <" name ">")
     if (is_tbb(name) && file != "src/base/executor.cpp") report("TBB may be included by src/base/executor.cpp only: <" name ">")
     else if (file !~ /^src\/device\/cuda\//) {
       if (is_cuda(name) && !(path in exists)) report("CUDA may be included by src/device/cuda/ and by kernels, transforms/*/cuda/*.cu, only: <" name ">")
@@ -143,13 +143,13 @@ function check_include(angled, name,    path, home) {
   } else if (top == "sources" || top == "transforms") {
     if (!angled && !starts(path, home "/")) report(home "/ uses public headers and its own only, not \"" name "\"")
     if (is_tbb(name)) report("TBB may be included by src/base/executor.cpp only: <" name ">")
-    if (!is_kernel(file) && ((is_cuda(name) && !(path in exists)) || name ~ /^penstock\/cuda\//)) report("CUDA may be included by src/device/cuda/ and by kernels, transforms/*/cuda/*.cu, only: <" name ">")
+    if (!is_kernel(file) && ((is_cuda(name) && !(path in exists)) || name ~ /^penstock\/interop\/cuda/)) report("CUDA may be included by src/device/cuda/ and by kernels, transforms/*/cuda/*.cu, only: <" name ">")
   } else if (top == "examples" || top == "bench") {
     if (!angled && !starts(path, top "/")) report(top "/ uses public headers and its own only, not \"" name "\"")
   } else if (top == "tests") {
     if (!angled && !starts(path, "tests/") && !(file ~ /^tests\/(core|cuda)\// && starts(path, "src/") && !starts(path, "src/cli/") && !starts(path, "src/testing/")))
       report((starts(path, "src/") ? "only tests/core and tests/cuda may look into src/, and not into src/cli/: \"" : "tests use public headers and their own only, not \"") name "\"")
-    if (file !~ /^tests\/cuda\// && (is_cuda(name) || name ~ /^penstock\/cuda\// || starts(path, "src/device/cuda/"))) report("of the tests, tests/cuda alone may include CUDA: " name)
+    if (file !~ /^tests\/cuda\// && (is_cuda(name) || name ~ /^penstock\/interop\/cuda/ || starts(path, "src/device/cuda/"))) report("of the tests, tests/cuda alone may include CUDA: " name)
   }
 }
 
@@ -213,8 +213,8 @@ FNR == 1 {
         code ~ /(^|[^A-Za-z0-9_])namespace[ \t]+(tbb|oneapi|hwy|r123|fmt|nlohmann|CLI)([^A-Za-z0-9_]|$)/ ||
         code ~ /(^|[^A-Za-z0-9_])(MDB_[A-Za-z]|mdb_[a-z]|jpeg_[a-z]*_struct|j_(de)?compress_ptr|tjhandle|hid_t|herr_t|hsize_t|H5[A-Z][a-z]|_?openslide_|png_struct|png_info|spng_ctx|XXH[0-9]|XXH_|libdeflate_|opj_|TIFF[^A-Za-z0-9_])/)
       report("a public header names no third-party type: " code)
-    if (file !~ /^include\/penstock\/cuda\// && code ~ /(^|[^A-Za-z0-9_])(cuda[A-Z][A-Za-z]*|CU(stream|event|context|device)|nvtx[A-Z])/)
-      report("CUDA's names may stand below include/penstock/cuda/ only: " code)
+    if (file !~ /^include\/penstock\/interop\/cuda/ && code ~ /(^|[^A-Za-z0-9_])(cuda[A-Z][A-Za-z]*|CU(stream|event|context|device)|nvtx[A-Z])/)
+      report("CUDA's names may stand in include/penstock/interop/cuda.hpp only: " code)
   }
 }
 

@@ -5,8 +5,8 @@
 #include <string_view>
 
 #include <penstock/error.hpp>
-#include <penstock/sample.hpp>
-#include <penstock/source.hpp>
+#include <penstock/extend/sample.hpp>
+#include <penstock/extend/source.hpp>
 
 #include "support/thrown.hpp"
 

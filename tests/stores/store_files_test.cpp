@@ -1,5 +1,5 @@
 // What sinks of users get of the file system as well.
-#include <penstock/store_files.hpp>
+#include <penstock/extend/store_files.hpp>
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -10,8 +10,8 @@
 #include <span>
 #include <string>
 
-#include <penstock/file_descriptor.hpp>
-#include <penstock/system_error.hpp>
+#include <penstock/extend/file_descriptor.hpp>
+#include <penstock/extend/system_error.hpp>
 
 #include "sources/temp_folder.hpp"
 #include "store_jobs.hpp"

@@ -15,6 +15,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include <penstock/extend/store_files.hpp>
 #include <penstock/penstock.hpp>
 #include <penstock/sources/feature_sink.hpp>
 #include <penstock/sources/hdf5.hpp>
@@ -24,7 +25,6 @@
 #include <penstock/sources/lmdb_sink.hpp>
 #include <penstock/sources/webdataset.hpp>
 #include <penstock/sources/webdataset_sink.hpp>
-#include <penstock/store_files.hpp>
 
 #include "sources/source_checks.hpp"
 

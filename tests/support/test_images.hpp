@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include <penstock/image_stage.hpp>
+#include <penstock/extend/image_stage.hpp>
 
 namespace penstock_test {
 

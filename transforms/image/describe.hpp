@@ -9,7 +9,7 @@
 #include <vector>
 
 #include <penstock/error.hpp>
-#include <penstock/image_op.hpp>
+#include <penstock/extend/image_op.hpp>
 
 namespace penstock::image {
 

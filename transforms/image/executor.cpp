@@ -2,7 +2,7 @@
 #include <cstring>
 #include <optional>
 
-#include <penstock/half.hpp>
+#include <penstock/extend/half.hpp>
 #include <penstock/transforms/image/stage.hpp>
 
 #include "kernels.hpp"

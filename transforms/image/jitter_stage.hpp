@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include <penstock/device_stage.hpp>
-#include <penstock/transform.hpp>
+#include <penstock/extend/device_stage.hpp>
+#include <penstock/extend/transform.hpp>
 
 #include "cuda/jitter_kernels.hpp"
 

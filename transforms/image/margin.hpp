@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-#include <penstock/image_stage.hpp>
+#include <penstock/extend/image_stage.hpp>
 
 namespace penstock::image {
 

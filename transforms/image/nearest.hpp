@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <penstock/image_stage.hpp>
+#include <penstock/extend/image_stage.hpp>
 
 namespace penstock::image {
 

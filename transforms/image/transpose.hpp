@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include <penstock/image_op.hpp>
+#include <penstock/extend/image_op.hpp>
 
 namespace penstock::image {
 

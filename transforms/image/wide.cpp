@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include <penstock/half.hpp>
+#include <penstock/extend/half.hpp>
 
 #include "nearest.hpp"
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include <penstock/error.hpp>
-#include <penstock/half.hpp>
+#include <penstock/extend/half.hpp>
 
 #include "with_element.hpp"
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include <penstock/rng.hpp>
+#include <penstock/extend/rng.hpp>
 #include <penstock/transforms/decode_jpeg.hpp>
 #include <penstock/transforms/encode_jpeg.hpp>
 #include <penstock/transforms/image.hpp>

@@ -7,8 +7,8 @@
 #include <variant>
 #include <vector>
 
+#include <penstock/detail/export.hpp>
 #include <penstock/dtype.hpp>
-#include <penstock/export.hpp>
 #include <penstock/tensor.hpp>
 
 namespace penstock {

@@ -11,11 +11,11 @@
 #include <utility>
 #include <vector>
 
+#include <penstock/detail/export.hpp>
+#include <penstock/detail/mistakes.hpp>
 #include <penstock/error.hpp>
-#include <penstock/export.hpp>
-#include <penstock/mistakes.hpp>
+#include <penstock/extend/sample.hpp>
 #include <penstock/pipeline.hpp>
-#include <penstock/sample.hpp>
 #include <penstock/schema.hpp>
 
 namespace penstock {

@@ -11,10 +11,10 @@
 #include <variant>
 #include <vector>
 
-#include <penstock/block_source.hpp>
-#include <penstock/export.hpp>
+#include <penstock/detail/export.hpp>
+#include <penstock/extend/block_source.hpp>
+#include <penstock/extend/sample.hpp>
 #include <penstock/pipeline.hpp>
-#include <penstock/sample.hpp>
 #include <penstock/schema.hpp>
 
 namespace penstock {

@@ -10,9 +10,9 @@
 #include <utility>
 #include <vector>
 
-#include <penstock/export.hpp>
+#include <penstock/detail/export.hpp>
+#include <penstock/extend/sample.hpp>
 #include <penstock/pipeline.hpp>
-#include <penstock/sample.hpp>
 #include <penstock/schema.hpp>
 
 namespace penstock {

@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <string>
 
-#include <penstock/cache.hpp>
-#include <penstock/export.hpp>
-#include <penstock/stage.hpp>
+#include <penstock/detail/export.hpp>
+#include <penstock/stages/cache.hpp>
+#include <penstock/stages/stage.hpp>
 
 namespace penstock {
 

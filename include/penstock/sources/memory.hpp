@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include <penstock/dlpack.hpp>
 #include <penstock/error.hpp>
-#include <penstock/source.hpp>
+#include <penstock/extend/source.hpp>
+#include <penstock/interop/dlpack.hpp>
 
 namespace penstock {
 

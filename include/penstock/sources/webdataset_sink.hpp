@@ -6,10 +6,10 @@
 #include <string_view>
 #include <vector>
 
-#include <penstock/export.hpp>
-#include <penstock/sample.hpp>
+#include <penstock/detail/export.hpp>
+#include <penstock/extend/sample.hpp>
+#include <penstock/extend/sink.hpp>
 #include <penstock/schema.hpp>
-#include <penstock/sink.hpp>
 
 namespace penstock {
 

@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include <penstock/block_source.hpp>
-#include <penstock/export.hpp>
+#include <penstock/detail/export.hpp>
+#include <penstock/extend/block_source.hpp>
 #include <penstock/testing/report.hpp>
 
 namespace penstock::testing {

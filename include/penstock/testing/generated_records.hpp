@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <string>
 
-#include <penstock/export.hpp>
-#include <penstock/sample.hpp>
+#include <penstock/detail/export.hpp>
+#include <penstock/extend/sample.hpp>
 #include <penstock/schema.hpp>
 
 namespace penstock::testing {

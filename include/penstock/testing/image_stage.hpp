@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include <penstock/export.hpp>
-#include <penstock/image_op.hpp>
-#include <penstock/image_stage.hpp>
+#include <penstock/detail/export.hpp>
+#include <penstock/extend/image_op.hpp>
+#include <penstock/extend/image_stage.hpp>
 #include <penstock/testing/report.hpp>
 
 namespace penstock::testing {

@@ -2,7 +2,7 @@
 
 #include <cstddef>
 
-#include <penstock/export.hpp>
+#include <penstock/detail/export.hpp>
 #include <penstock/memory.hpp>
 #include <penstock/testing/report.hpp>
 

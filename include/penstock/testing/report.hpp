@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include <penstock/export.hpp>
+#include <penstock/detail/export.hpp>
 
 namespace penstock::testing {
 

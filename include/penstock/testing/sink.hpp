@@ -8,9 +8,9 @@
 #include <type_traits>
 #include <utility>
 
-#include <penstock/any_source.hpp>
-#include <penstock/export.hpp>
-#include <penstock/sink.hpp>
+#include <penstock/detail/export.hpp>
+#include <penstock/extend/any_source.hpp>
+#include <penstock/extend/sink.hpp>
 #include <penstock/testing/report.hpp>
 
 namespace penstock::testing {

@@ -7,8 +7,8 @@
 #include <type_traits>
 #include <utility>
 
-#include <penstock/export.hpp>
-#include <penstock/stream_source.hpp>
+#include <penstock/detail/export.hpp>
+#include <penstock/extend/stream_source.hpp>
 #include <penstock/testing/report.hpp>
 
 namespace penstock::testing {

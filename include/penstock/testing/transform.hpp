@@ -6,11 +6,11 @@
 #include <type_traits>
 #include <utility>
 
-#include <penstock/any_source.hpp>
-#include <penstock/export.hpp>
-#include <penstock/stage.hpp>
+#include <penstock/detail/export.hpp>
+#include <penstock/extend/any_source.hpp>
+#include <penstock/extend/transform.hpp>
+#include <penstock/stages/stage.hpp>
 #include <penstock/testing/report.hpp>
-#include <penstock/transform.hpp>
 
 namespace penstock::testing {
 

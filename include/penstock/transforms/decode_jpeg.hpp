@@ -4,9 +4,9 @@
 #include <memory>
 #include <string>
 
-#include <penstock/export.hpp>
-#include <penstock/image_stage.hpp>
-#include <penstock/stage.hpp>
+#include <penstock/detail/export.hpp>
+#include <penstock/extend/image_stage.hpp>
+#include <penstock/stages/stage.hpp>
 
 namespace penstock {
 

@@ -4,10 +4,10 @@
 #include <memory>
 #include <string>
 
+#include <penstock/detail/export.hpp>
 #include <penstock/dtype.hpp>
-#include <penstock/export.hpp>
-#include <penstock/image_stage.hpp>
-#include <penstock/stage.hpp>
+#include <penstock/extend/image_stage.hpp>
+#include <penstock/stages/stage.hpp>
 
 namespace penstock {
 

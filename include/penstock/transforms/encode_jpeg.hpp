@@ -3,8 +3,8 @@
 #include <cstddef>
 #include <vector>
 
-#include <penstock/export.hpp>
-#include <penstock/image_op.hpp>
+#include <penstock/detail/export.hpp>
+#include <penstock/extend/image_op.hpp>
 
 namespace penstock {
 

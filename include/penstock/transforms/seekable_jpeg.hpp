@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include <penstock/export.hpp>
-#include <penstock/stage.hpp>
+#include <penstock/detail/export.hpp>
+#include <penstock/stages/stage.hpp>
 
 namespace penstock {
 

@@ -17,8 +17,8 @@
 #include <span>
 #include <string_view>
 
-#include <penstock/file_descriptor.hpp>
-#include <penstock/system_error.hpp>
+#include <penstock/extend/file_descriptor.hpp>
+#include <penstock/extend/system_error.hpp>
 
 namespace penstock::hdf5 {
 

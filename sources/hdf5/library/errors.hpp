@@ -7,7 +7,7 @@
 #include <utility>
 
 #include <penstock/error.hpp>
-#include <penstock/system_error.hpp>
+#include <penstock/extend/system_error.hpp>
 
 namespace penstock::hdf5 {
 

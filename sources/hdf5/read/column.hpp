@@ -5,7 +5,7 @@
 #include <span>
 #include <string>
 
-#include <penstock/sample.hpp>
+#include <penstock/extend/sample.hpp>
 #include <penstock/schema.hpp>
 
 #include "library/access.hpp"

@@ -9,8 +9,8 @@
 #include <utility>
 
 #include <penstock/error.hpp>
-#include <penstock/file_descriptor.hpp>
-#include <penstock/store_files.hpp>
+#include <penstock/extend/file_descriptor.hpp>
+#include <penstock/extend/store_files.hpp>
 
 #include "library/direct_access.hpp"
 #include "library/errors.hpp"

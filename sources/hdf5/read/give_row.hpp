@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <span>
 
-#include <penstock/sample.hpp>
+#include <penstock/extend/sample.hpp>
 
 #include "read/source_impl.hpp"
 

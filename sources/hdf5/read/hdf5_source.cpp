@@ -8,8 +8,8 @@
 #include <optional>
 #include <utility>
 
-#include <penstock/draw.hpp>
 #include <penstock/error.hpp>
+#include <penstock/stages/draw.hpp>
 
 #include "library/errors.hpp"
 #include "library/store_names.hpp"

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <penstock/export.hpp>
+#include <penstock/detail/export.hpp>
 
 namespace penstock::hdf5 {
 

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include <penstock/store_files.hpp>
+#include <penstock/extend/store_files.hpp>
 
 #include "library/errors.hpp"
 

@@ -8,7 +8,7 @@
 #include <variant>
 #include <vector>
 
-#include <penstock/store_files.hpp>
+#include <penstock/extend/store_files.hpp>
 
 #include "library/errors.hpp"
 #include "write/feature_file.hpp"

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include <penstock/sample.hpp>
+#include <penstock/extend/sample.hpp>
 
 #include "write/global_heap.hpp"
 #include "write/shard_data.hpp"

@@ -13,7 +13,7 @@
 #include <utility>
 
 #include <penstock/error.hpp>
-#include <penstock/file_descriptor.hpp>
+#include <penstock/extend/file_descriptor.hpp>
 
 #include "library/errors.hpp"
 

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include <penstock/sink.hpp>
-#include <penstock/store_files.hpp>
+#include <penstock/extend/sink.hpp>
+#include <penstock/extend/store_files.hpp>
 
 #include "write/chunk_work.hpp"
 #include "write/stored_dataset.hpp"

@@ -8,7 +8,7 @@
 #include <span>
 
 #include <penstock/error.hpp>
-#include <penstock/store_files.hpp>
+#include <penstock/extend/store_files.hpp>
 
 #include "library/errors.hpp"
 #include "library/open_file.hpp"

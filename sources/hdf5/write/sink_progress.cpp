@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include <penstock/error.hpp>
-#include <penstock/stream_source.hpp>
+#include <penstock/extend/stream_source.hpp>
 
 namespace penstock::hdf5 {
 

@@ -4,8 +4,8 @@
 #include <limits>
 
 #include <penstock/error.hpp>
-#include <penstock/stream_source.hpp>
-#include <penstock/system_error.hpp>
+#include <penstock/extend/stream_source.hpp>
+#include <penstock/extend/system_error.hpp>
 
 namespace penstock::hdf5 {
 

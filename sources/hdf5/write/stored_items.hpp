@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include <penstock/sink.hpp>
-#include <penstock/store_files.hpp>
+#include <penstock/extend/sink.hpp>
+#include <penstock/extend/store_files.hpp>
 
 namespace penstock::hdf5 {
 

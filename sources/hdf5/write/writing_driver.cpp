@@ -15,8 +15,8 @@
 #include <span>
 #include <utility>
 
-#include <penstock/file_descriptor.hpp>
-#include <penstock/system_error.hpp>
+#include <penstock/extend/file_descriptor.hpp>
+#include <penstock/extend/system_error.hpp>
 
 namespace penstock::hdf5 {
 

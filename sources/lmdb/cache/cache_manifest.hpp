@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include <penstock/cache.hpp>
+#include <penstock/stages/cache.hpp>
 
 #include "store/manifest.hpp"
 

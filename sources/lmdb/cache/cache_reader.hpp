@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include <penstock/cache.hpp>
+#include <penstock/stages/cache.hpp>
 
 namespace penstock::lmdb {
 

@@ -13,7 +13,7 @@
 #include <utility>
 
 #include <penstock/error.hpp>
-#include <penstock/store_files.hpp>
+#include <penstock/extend/store_files.hpp>
 
 #include "cache/cache_key.hpp"
 #include "cache/cache_manifest.hpp"

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include <penstock/cache.hpp>
 #include <penstock/sources/lmdb_cache.hpp>
+#include <penstock/stages/cache.hpp>
 
 #include "cache/cache_writer.hpp"
 #include "store/advice.hpp"

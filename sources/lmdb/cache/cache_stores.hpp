@@ -3,8 +3,8 @@
 #include <memory>
 #include <string>
 
-#include <penstock/cache.hpp>
 #include <penstock/sources/lmdb_cache.hpp>
+#include <penstock/stages/cache.hpp>
 
 #include "cache/cache_store.hpp"
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include <penstock/error.hpp>
-#include <penstock/store_files.hpp>
+#include <penstock/extend/store_files.hpp>
 
 #include "sink/write_store.hpp"
 #include "store/errors.hpp"

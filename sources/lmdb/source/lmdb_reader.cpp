@@ -8,7 +8,7 @@
 #include <vector>
 
 #include <penstock/error.hpp>
-#include <penstock/file_descriptor.hpp>
+#include <penstock/extend/file_descriptor.hpp>
 #include <penstock/sources/lmdb.hpp>
 
 #include "source/datum.hpp"

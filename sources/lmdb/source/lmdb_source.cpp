@@ -4,7 +4,7 @@
 #include <utility>
 
 #include <penstock/error.hpp>
-#include <penstock/store_files.hpp>
+#include <penstock/extend/store_files.hpp>
 
 #include "source/datum.hpp"
 #include "source/source_impl.hpp"

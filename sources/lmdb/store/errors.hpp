@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include <penstock/error.hpp>
-#include <penstock/system_error.hpp>
+#include <penstock/extend/system_error.hpp>
 
 namespace penstock::lmdb {
 

@@ -12,8 +12,8 @@
 #include <optional>
 #include <vector>
 
-#include <penstock/file_descriptor.hpp>
-#include <penstock/system_error.hpp>
+#include <penstock/extend/file_descriptor.hpp>
+#include <penstock/extend/system_error.hpp>
 
 namespace penstock::lmdb {
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include <penstock/sample.hpp>
+#include <penstock/extend/sample.hpp>
 #include <penstock/schema.hpp>
 
 namespace penstock::lmdb {

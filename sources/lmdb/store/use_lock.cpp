@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <filesystem>
 
-#include <penstock/store_files.hpp>
+#include <penstock/extend/store_files.hpp>
 
 #include "store/errors.hpp"
 

@@ -3,7 +3,7 @@
 #include <string>
 
 #include <penstock/error.hpp>
-#include <penstock/store_files.hpp>
+#include <penstock/extend/store_files.hpp>
 
 #include "store/files.hpp"
 

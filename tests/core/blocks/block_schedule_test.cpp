@@ -5,7 +5,7 @@
 #include <deque>
 #include <random>
 
-#include <penstock/block_source.hpp>
+#include <penstock/extend/block_source.hpp>
 
 #include "core/blocks/chunks.hpp"
 #include "core/help.hpp"

@@ -2,7 +2,7 @@
 // came before is delivered first.
 #include "support/catch.hpp"
 
-#include <penstock/device_stage.hpp>
+#include <penstock/extend/device_stage.hpp>
 
 #include "core/delivery/device_help.hpp"
 

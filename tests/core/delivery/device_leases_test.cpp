@@ -4,8 +4,8 @@
 #include <ctime>
 #include <set>
 
-#include <penstock/device_memory.hpp>
-#include <penstock/device_stage.hpp>
+#include <penstock/extend/device_stage.hpp>
+#include <penstock/memory.hpp>
 
 #include "core/delivery/device_help.hpp"
 #include "core/reorder/reordered_help.hpp"

@@ -3,7 +3,7 @@
 
 #include <set>
 
-#include <penstock/device_stage.hpp>
+#include <penstock/extend/device_stage.hpp>
 
 #include "core/delivery/device_help.hpp"
 #include "core/reorder/reordered_help.hpp"

@@ -1,7 +1,7 @@
 // Fields of any size on devices: packed, with the table of where rows begin.
 #include "support/catch.hpp"
 
-#include <penstock/device_stage.hpp>
+#include <penstock/extend/device_stage.hpp>
 
 #include "core/delivery/device_help.hpp"
 #include "core/reorder/reordered_help.hpp"

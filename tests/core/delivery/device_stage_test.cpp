@@ -4,7 +4,7 @@
 #include <functional>
 #include <set>
 
-#include <penstock/device_stage.hpp>
+#include <penstock/extend/device_stage.hpp>
 
 #include "core/chain/fake_images.hpp"
 #include "core/delivery/device_help.hpp"

@@ -3,7 +3,7 @@
 
 #include <cstring>
 
-#include <penstock/dlpack.hpp>
+#include <penstock/interop/dlpack.hpp>
 
 #include "core/delivery/device_help.hpp"
 #include "core/dlpack/dlpack_help.hpp"

@@ -7,8 +7,8 @@
 #include <cstring>
 #include <random>
 
-#include <penstock/dlpack.hpp>
 #include <penstock/emulated_gpu.hpp>
+#include <penstock/interop/dlpack.hpp>
 #include <penstock/sources/memory.hpp>
 
 #include "core/dlpack/dlpack_help.hpp"

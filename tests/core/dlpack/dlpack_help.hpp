@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include <penstock/dlpack.hpp>
+#include <penstock/interop/dlpack.hpp>
 
 namespace help {
 

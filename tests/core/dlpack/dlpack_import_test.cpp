@@ -4,7 +4,7 @@
 #include <cstring>
 #include <numeric>
 
-#include <penstock/dlpack.hpp>
+#include <penstock/interop/dlpack.hpp>
 #include <penstock/sources/memory.hpp>
 
 #include "core/help.hpp"

@@ -1,8 +1,8 @@
 // A model::Spec as a pipeline of the library.
 #include <optional>
 
-#include <penstock/draw.hpp>
-#include <penstock/joined.hpp>
+#include <penstock/join.hpp>
+#include <penstock/stages/draw.hpp>
 
 #include "core/chain/fake_images.hpp"
 #include "core/help.hpp"

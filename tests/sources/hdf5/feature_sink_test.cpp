@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include <penstock/half.hpp>
+#include <penstock/extend/half.hpp>
 #include <penstock/penstock.hpp>
 #include <penstock/sources/hdf5.hpp>
 

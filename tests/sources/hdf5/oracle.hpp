@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include <penstock/block_source.hpp>
+#include <penstock/extend/block_source.hpp>
 #include <penstock/loader.hpp>
 #include <penstock/schema.hpp>
 #include <penstock/shape.hpp>

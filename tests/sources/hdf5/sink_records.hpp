@@ -6,7 +6,7 @@
 #include <vector>
 
 #include <penstock/error.hpp>
-#include <penstock/sample.hpp>
+#include <penstock/extend/sample.hpp>
 #include <penstock/schema.hpp>
 #include <penstock/sources/hdf5_sink.hpp>
 

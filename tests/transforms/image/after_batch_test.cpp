@@ -8,7 +8,7 @@
 
 #include <penstock/emulated_gpu.hpp>
 #include <penstock/error.hpp>
-#include <penstock/half.hpp>
+#include <penstock/extend/half.hpp>
 #include <penstock/penstock.hpp>
 #include <penstock/transforms/image.hpp>
 

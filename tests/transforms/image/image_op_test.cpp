@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include <penstock/error.hpp>
-#include <penstock/image_op.hpp>
+#include <penstock/extend/image_op.hpp>
 
 #include "support/catch.hpp"
 #include "support/test_images.hpp"

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include <penstock/image_op.hpp>
+#include <penstock/extend/image_op.hpp>
 
 #include "support/test_images.hpp"
 

@@ -5,7 +5,7 @@
 #include <memory>
 #include <type_traits>
 
-#include <penstock/half.hpp>
+#include <penstock/extend/half.hpp>
 #include <penstock/penstock.hpp>
 #include <penstock/sources/memory.hpp>
 #include <penstock/transforms/numeric.hpp>

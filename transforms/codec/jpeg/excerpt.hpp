@@ -5,7 +5,7 @@
 #include <optional>
 #include <span>
 
-#include <penstock/image_stage.hpp>
+#include <penstock/extend/image_stage.hpp>
 
 #include "reader.hpp"
 

@@ -6,7 +6,7 @@
 
 #include <jpeglib.h>
 
-#include <penstock/image_op.hpp>
+#include <penstock/extend/image_op.hpp>
 
 namespace penstock::jpeg {
 

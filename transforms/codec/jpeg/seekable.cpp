@@ -7,7 +7,7 @@
 #include <utility>
 
 #include <penstock/error.hpp>
-#include <penstock/transform.hpp>
+#include <penstock/extend/transform.hpp>
 
 #include "compressor.hpp"
 #include "markers.hpp"

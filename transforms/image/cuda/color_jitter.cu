@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include <penstock/cuda/stream.hpp>
+#include <penstock/interop/cuda.hpp>
 
 #include "jitter_kernels.hpp"
 

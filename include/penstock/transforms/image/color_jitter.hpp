@@ -4,10 +4,10 @@
 #include <cstdint>
 #include <string>
 
-#include <penstock/export.hpp>
-#include <penstock/sample.hpp>
-#include <penstock/stage.hpp>
-#include <penstock/transform.hpp>
+#include <penstock/detail/export.hpp>
+#include <penstock/extend/sample.hpp>
+#include <penstock/extend/transform.hpp>
+#include <penstock/stages/stage.hpp>
 
 namespace penstock {
 

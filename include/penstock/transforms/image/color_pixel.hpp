@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include <penstock/host_device.hpp>
+#include <penstock/extend/host_device.hpp>
 
 namespace penstock {
 

@@ -4,10 +4,10 @@
 #include <string>
 #include <utility>
 
-#include <penstock/export.hpp>
-#include <penstock/image_stage.hpp>
-#include <penstock/mistakes.hpp>
-#include <penstock/stage.hpp>
+#include <penstock/detail/export.hpp>
+#include <penstock/detail/mistakes.hpp>
+#include <penstock/extend/image_stage.hpp>
+#include <penstock/stages/stage.hpp>
 
 namespace penstock {
 

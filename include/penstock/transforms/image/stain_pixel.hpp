@@ -6,7 +6,7 @@
 #include <bit>
 #endif
 
-#include <penstock/host_device.hpp>
+#include <penstock/extend/host_device.hpp>
 
 namespace penstock {
 

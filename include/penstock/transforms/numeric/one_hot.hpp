@@ -3,11 +3,11 @@
 #include <cstdint>
 #include <string>
 
+#include <penstock/detail/export.hpp>
 #include <penstock/dtype.hpp>
-#include <penstock/export.hpp>
-#include <penstock/stage.hpp>
+#include <penstock/extend/transform.hpp>
+#include <penstock/stages/stage.hpp>
 #include <penstock/tensor.hpp>
-#include <penstock/transform.hpp>
 
 namespace penstock {
 

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include <penstock/any_source.hpp>
-#include <penstock/export.hpp>
+#include <penstock/detail/export.hpp>
+#include <penstock/extend/any_source.hpp>
 #include <penstock/pipeline.hpp>
 
 namespace penstock {
@@ -59,8 +59,8 @@ enum class PairBy : std::uint8_t {
   stem,  ///< their keys without the ending of a file's name: "cat/7.jpg" and "cat/7.png". Where the keys of a source
          ///< have no folders, the last part of them: "cat/7.jpg" and "7.png". An ending is a dot and up to 8 letters
          ///< and digits, at least one of them a letter (".gz", ".bz2", ".xz" and ".zst" take the one before them along)
-  name,      ///< the last part of their keys, without the ending: "img/a.jpg" and "masks/a.png"
-  key,       ///< their keys, byte for byte
+  name,  ///< the last part of their keys, without the ending: "img/a.jpg" and "masks/a.png"
+  key,   ///< their keys, byte for byte
   position,  ///< nothing: record i belongs to record i, whatever the keys are
 };
 

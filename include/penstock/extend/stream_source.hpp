@@ -7,11 +7,11 @@
 #include <string>
 #include <utility>
 
+#include <penstock/detail/export.hpp>
 #include <penstock/error.hpp>
-#include <penstock/export.hpp>
-#include <penstock/sample.hpp>
+#include <penstock/extend/sample.hpp>
+#include <penstock/extend/source.hpp>
 #include <penstock/schema.hpp>
-#include <penstock/source.hpp>
 
 namespace penstock {
 

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include <penstock/export.hpp>
-#include <penstock/sample.hpp>
+#include <penstock/detail/export.hpp>
+#include <penstock/extend/sample.hpp>
 #include <penstock/schema.hpp>
-#include <penstock/stage.hpp>
+#include <penstock/stages/stage.hpp>
 
 namespace penstock {
 

@@ -8,11 +8,11 @@
 #include <type_traits>
 #include <utility>
 
-#include <penstock/export.hpp>
-#include <penstock/mistakes.hpp>
-#include <penstock/sample.hpp>
-#include <penstock/stage.hpp>
-#include <penstock/transform.hpp>
+#include <penstock/detail/export.hpp>
+#include <penstock/detail/mistakes.hpp>
+#include <penstock/extend/sample.hpp>
+#include <penstock/extend/transform.hpp>
+#include <penstock/stages/stage.hpp>
 
 namespace penstock {
 

@@ -11,9 +11,9 @@
 #include <utility>
 #include <vector>
 
+#include <penstock/detail/export.hpp>
 #include <penstock/error.hpp>
-#include <penstock/export.hpp>
-#include <penstock/sample.hpp>
+#include <penstock/extend/sample.hpp>
 #include <penstock/schema.hpp>
 
 namespace penstock {

@@ -5,11 +5,11 @@
 #include <memory>
 #include <utility>
 
-#include <penstock/block_source.hpp>
-#include <penstock/mistakes.hpp>
-#include <penstock/sample.hpp>
+#include <penstock/detail/mistakes.hpp>
+#include <penstock/extend/block_source.hpp>
+#include <penstock/extend/sample.hpp>
+#include <penstock/extend/source.hpp>
 #include <penstock/schema.hpp>
-#include <penstock/source.hpp>
 
 namespace penstock {
 

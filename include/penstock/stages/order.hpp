@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include <penstock/export.hpp>
-#include <penstock/mistakes.hpp>
-#include <penstock/stage.hpp>
+#include <penstock/detail/export.hpp>
+#include <penstock/detail/mistakes.hpp>
+#include <penstock/stages/stage.hpp>
 
 namespace penstock {
 

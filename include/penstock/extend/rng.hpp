@@ -3,8 +3,8 @@
 #include <array>
 #include <cstdint>
 
-#include <penstock/export.hpp>
-#include <penstock/place.hpp>
+#include <penstock/detail/export.hpp>
+#include <penstock/state.hpp>
 
 namespace penstock {
 

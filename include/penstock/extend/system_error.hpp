@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include <penstock/detail/export.hpp>
 #include <penstock/error.hpp>
-#include <penstock/export.hpp>
 
 namespace penstock {
 

@@ -10,11 +10,11 @@
 #include <type_traits>
 #include <utility>
 
-#include <penstock/export.hpp>
-#include <penstock/image_fields.hpp>
-#include <penstock/image_op.hpp>
-#include <penstock/rng.hpp>
-#include <penstock/stage.hpp>
+#include <penstock/detail/export.hpp>
+#include <penstock/extend/image_op.hpp>
+#include <penstock/extend/rng.hpp>
+#include <penstock/stages/image_fields.hpp>
+#include <penstock/stages/stage.hpp>
 
 namespace penstock {
 

@@ -7,9 +7,9 @@
 #include <string_view>
 
 #include <penstock/batch.hpp>
+#include <penstock/detail/export.hpp>
 #include <penstock/device.hpp>
 #include <penstock/dtype.hpp>
-#include <penstock/export.hpp>
 #include <penstock/tensor.hpp>
 
 /// Batches leave as DLPack tensors, and those of others come in: memory is shared, nothing is copied. The structs have

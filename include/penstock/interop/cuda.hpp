@@ -8,7 +8,7 @@
 #include <penstock/error.hpp>
 
 #if CUDART_VERSION < 12080
-#error "penstock/cuda/stream.hpp needs the CUDA toolkit 12.8 or newer"
+#error "penstock/interop/cuda.hpp needs the CUDA toolkit 12.8 or newer"
 #endif
 
 namespace penstock {

@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <string>
 
-#include <penstock/export.hpp>
-#include <penstock/stage.hpp>
+#include <penstock/detail/export.hpp>
+#include <penstock/stages/stage.hpp>
 
 namespace penstock {
 

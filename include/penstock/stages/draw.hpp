@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include <penstock/any_source.hpp>
-#include <penstock/export.hpp>
-#include <penstock/stage.hpp>
+#include <penstock/detail/export.hpp>
+#include <penstock/extend/any_source.hpp>
+#include <penstock/stages/stage.hpp>
 
 namespace penstock {
 

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <string>
 
+#include <penstock/detail/export.hpp>
 #include <penstock/dtype.hpp>
-#include <penstock/export.hpp>
 #include <penstock/shape.hpp>
 
 namespace penstock {

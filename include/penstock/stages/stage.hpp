@@ -3,7 +3,7 @@
 #include <memory>
 #include <utility>
 
-#include <penstock/export.hpp>
+#include <penstock/detail/export.hpp>
 
 namespace penstock {
 

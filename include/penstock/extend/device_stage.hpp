@@ -14,15 +14,15 @@
 #include <utility>
 #include <vector>
 
+#include <penstock/detail/export.hpp>
+#include <penstock/detail/mistakes.hpp>
 #include <penstock/device.hpp>
-#include <penstock/export.hpp>
-#include <penstock/mistakes.hpp>
+#include <penstock/extend/rng.hpp>
+#include <penstock/extend/transform.hpp>
 #include <penstock/pipeline.hpp>
-#include <penstock/rng.hpp>
 #include <penstock/schema.hpp>
-#include <penstock/stage.hpp>
+#include <penstock/stages/stage.hpp>
 #include <penstock/tensor.hpp>
-#include <penstock/transform.hpp>
 
 namespace penstock {
 

@@ -6,7 +6,7 @@
 #include <span>
 #include <string>
 
-#include <penstock/export.hpp>
+#include <penstock/detail/export.hpp>
 
 namespace penstock {
 

@@ -10,11 +10,11 @@
 #include <type_traits>
 #include <utility>
 
+#include <penstock/detail/export.hpp>
+#include <penstock/detail/mistakes.hpp>
 #include <penstock/executor.hpp>
-#include <penstock/export.hpp>
-#include <penstock/mistakes.hpp>
+#include <penstock/extend/sample.hpp>
 #include <penstock/pipeline.hpp>
-#include <penstock/sample.hpp>
 
 namespace penstock {
 

@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include <penstock/export.hpp>
-#include <penstock/image_op.hpp>
+#include <penstock/detail/export.hpp>
+#include <penstock/extend/image_op.hpp>
 
 namespace penstock {
 

@@ -11,11 +11,11 @@
 #include <type_traits>
 #include <utility>
 
-#include <penstock/export.hpp>
-#include <penstock/mistakes.hpp>
-#include <penstock/rng.hpp>
-#include <penstock/sample.hpp>
-#include <penstock/stage.hpp>
+#include <penstock/detail/export.hpp>
+#include <penstock/detail/mistakes.hpp>
+#include <penstock/extend/rng.hpp>
+#include <penstock/extend/sample.hpp>
+#include <penstock/stages/stage.hpp>
 
 namespace penstock {
 

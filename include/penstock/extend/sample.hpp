@@ -10,7 +10,7 @@
 #include <type_traits>
 #include <vector>
 
-#include <penstock/export.hpp>
+#include <penstock/detail/export.hpp>
 #include <penstock/schema.hpp>
 #include <penstock/tensor.hpp>
 

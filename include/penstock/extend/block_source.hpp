@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include <penstock/export.hpp>
-#include <penstock/source.hpp>
+#include <penstock/detail/export.hpp>
+#include <penstock/extend/source.hpp>
 
 namespace penstock {
 
