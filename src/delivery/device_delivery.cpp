@@ -51,17 +51,15 @@ class Entry {
 // thread for both would leave gaps between copies.
 class DeviceDelivery final : public Delivery {
  public:
-  DeviceDelivery(DeviceModels devices, std::shared_ptr<Engine> engine, std::shared_ptr<const PipelineData> data,
-                 const DeviceDeliveryOptions& options)
-      : engine_(std::move(engine)),
-        buffers_(engine_->ring().depth()),
-        epochs_(options.epochs),
-        reordered_(data->reordered()),
-        ring_(std::make_shared<DeviceRing>(std::move(devices), std::move(data), engine_->ring().layout(),
-                                           options.grows ? std::min(options.depth, 2u) : options.depth, options.depth,
-                                           options.memory)) {
+  DeviceDelivery(DeviceModels devices, std::shared_ptr<Engine> engine, const DeviceDeliveryOptions& options)
+      : engine_(std::move(engine)), buffers_(engine_->ring().depth()), reordered_(engine_->data().reordered()) {
+    const MemoryPlan& plan = engine_->setup().plan;
+    ring_ = std::make_shared<DeviceRing>(std::move(devices), engine_->setup().data, engine_->ring().layout(),
+                                         options.grows ? std::min(plan.device_depth, 2u) : plan.device_depth,
+                                         plan.device_depth, options.memory);
     for (std::size_t i = 0; i < ring_->devices().size(); ++i)
-      lanes_.push_back(std::make_unique<DeviceLane>(*ring_, i, engine_->ring().layout(), buffers_, options.rows_limit));
+      lanes_.push_back(
+          std::make_unique<DeviceLane>(*ring_, i, engine_->ring().layout(), buffers_, plan.device_rows_limit));
     made_.reserve(2 * ring_->most());
     sent_.reserve(buffers_);
     stuck_.reserve(ring_->most());
@@ -329,7 +327,8 @@ class DeviceDelivery final : public Delivery {
 
   void begin_epoch(std::uint64_t epoch) noexcept {
     epoch_ = epoch;
-    finished_ = epochs_ != 0 && epoch_ >= epochs_;
+    const std::uint64_t epochs = engine_->setup().epochs;
+    finished_ = epochs != 0 && epoch_ >= epochs;
   }
 
   std::size_t number_of(const BatchBuffer& buffer) const {
@@ -373,7 +372,6 @@ class DeviceDelivery final : public Delivery {
 
   std::shared_ptr<Engine> engine_;
   const std::size_t buffers_;  // of the engine's ring
-  const std::uint64_t epochs_;
   const bool reordered_;
   std::shared_ptr<DeviceRing> ring_;
   std::vector<std::unique_ptr<DeviceLane>> lanes_;  // one for each device
@@ -398,9 +396,8 @@ class DeviceDelivery final : public Delivery {
 }  // namespace
 
 std::unique_ptr<Delivery> device_delivery(DeviceModels devices, std::shared_ptr<Engine> engine,
-                                          std::shared_ptr<const PipelineData> data,
                                           const DeviceDeliveryOptions& options) {
-  return std::make_unique<DeviceDelivery>(std::move(devices), std::move(engine), std::move(data), options);
+  return std::make_unique<DeviceDelivery>(std::move(devices), std::move(engine), options);
 }
 
 }  // namespace penstock::detail

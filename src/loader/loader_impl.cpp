@@ -26,24 +26,6 @@ std::uint64_t to_ns(std::chrono::steady_clock::duration time) {
 }
 std::uint64_t to_ns(std::chrono::steady_clock::time_point time) { return to_ns(time.time_since_epoch()); }
 
-detail::EngineOptions engine_options(const detail::Budget& budget, const LoaderOptions& options,
-                                     detail::DeviceModel* device) {
-  detail::EngineOptions o;
-  o.threads = budget.threads;
-  o.depth = budget.depth;
-  o.scratch_limit = budget.scratch_limit;
-  o.epochs = options.epochs;
-  o.entries = budget.entries;
-  o.shared_records = budget.shared_records;
-  o.shared_record_limit = budget.shared_record_limit;
-  o.block_limit = budget.block_limit;
-  o.buffer_limit = budget.buffer_limit;
-  o.entry_limit = budget.entry_limit;
-  o.memory = options.host_memory != nullptr ? options.host_memory : &host_memory();
-  if (device != nullptr && options.host_memory == nullptr) o.buffer_memory = &device->pinned_memory();
-  return o;
-}
-
 }  // namespace
 
 Loader::Impl::Impl(Pipeline p, LoaderOptions o)
@@ -61,30 +43,30 @@ Loader::Impl::Impl(Pipeline p, LoaderOptions o)
   endless_ = data.fixed_steps() != 0;
   detail::check_steps(data);
   empty_ = reordered_ ? data.size == 0 : steps_ == 0;
-  const detail::BudgetRequest request = detail::budget_request(data, options_, executor_->threads(), devices_);
-  budget_ = detail::resolve_budget(request);
+  const detail::MemoryRequest request = detail::memory_request(data, options_, executor_->threads(), devices_);
+  detail::MemoryPlan plan = detail::plan_memory(request);
   if (const std::string& shortage = executor_->impl().shortage(); !shortage.empty())
-    budget_.notes.push_back(shortage);
+    plan.notes.push_back(shortage);
   else if (request.threads < options_.threads)
-    budget_.notes.push_back("the executor has " + std::to_string(request.threads) +
-                            (request.threads == 1 ? " thread for the " : " threads for the ") +
-                            std::to_string(options_.threads) + " runners that were asked for");
+    plan.notes.push_back("the executor has " + std::to_string(request.threads) +
+                         (request.threads == 1 ? " thread for the " : " threads for the ") +
+                         std::to_string(options_.threads) + " runners that were asked for");
   fingerprint_ = detail::facts_of(pipeline_.data()).of_state();
   if (data.device) delivered_row_bytes_ = detail::RowLayout(data.delivered()).row_bytes();
-  const std::shared_ptr<const detail::PipelineData> shared = std::make_shared<detail::PipelineData>(data);
-  const detail::EngineOptions its_options = engine_options(budget_, options_, device);
+  detail::RunSetup setup;
+  setup.data = std::make_shared<const detail::PipelineData>(data);
+  setup.plan = std::move(plan);
+  setup.epochs = options_.epochs;
+  if (options_.host_memory != nullptr) setup.memory = options_.host_memory;
   if (device == nullptr) {
-    engine_ = std::make_shared<detail::Engine>(shared, its_options, executor_->impl());
+    engine_ = std::make_shared<detail::Engine>(std::move(setup), executor_->impl());
     delivery_ = detail::host_delivery(engine_);
   } else {
     const detail::Entered entered(*device);
-    engine_ = std::make_shared<detail::Engine>(shared, its_options, executor_->impl());
-    delivery_ = detail::device_delivery(devices_, engine_, shared,
-                                        {.depth = budget_.device_depth,
-                                         .memory = options_.device_resource,
-                                         .grows = options_.growth == Growth::on_demand,
-                                         .epochs = options_.epochs,
-                                         .rows_limit = budget_.device_rows_limit});
+    if (options_.host_memory == nullptr) setup.buffer_memory = &device->pinned_memory();
+    engine_ = std::make_shared<detail::Engine>(std::move(setup), executor_->impl());
+    delivery_ = detail::device_delivery(
+        devices_, engine_, {.memory = options_.device_resource, .grows = options_.growth == Growth::on_demand});
   }
   stop_callback_.emplace(options_.stop, [this] { stop(); });
 }
@@ -351,7 +333,7 @@ Report Loader::Impl::report() const {
       last = now;
     if (last) counters.cores = detail::core_shares(*first, *last);
   }
-  Report report = detail::make_report(*engine_, counters, budget_);
+  Report report = detail::make_report(*engine_, counters);
   delivery_->describe(report);
   return report;
 }

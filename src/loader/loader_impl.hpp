@@ -26,7 +26,6 @@
 #include "engine/engine.hpp"
 #include "pipeline/policy.hpp"
 #include "report/verdict.hpp"
-#include "ring/budget.hpp"
 
 namespace penstock {
 
@@ -94,7 +93,6 @@ class Loader::Impl {
   pid_t pid_;
   detail::PolicyLedger ledger_;
   std::optional<Executor> executor_;
-  detail::Budget budget_;
   detail::DeviceModels devices_;  // none: the host. Before the engine, whose buffers may be their memory
   std::shared_ptr<detail::Engine> engine_;
   std::unique_ptr<detail::Delivery> delivery_;

@@ -35,7 +35,7 @@ std::size_t least_append_bytes(const PipelineData& data) {
   return static_cast<std::size_t>(std::min(rows * guess, most));
 }
 
-void request_device(BudgetRequest& request, const PipelineData& data, const DeviceModels& devices,
+void request_device(MemoryRequest& request, const PipelineData& data, const DeviceModels& devices,
                     const BatchLayout& batch) {
   const std::uint64_t rows = most_rows_of_part(request.rows, devices.size());
   request.device_buffer_bytes = BatchLayout(data.delivered(), rows).bytes();
@@ -78,9 +78,9 @@ void check_steps(const PipelineData& data) {
         .with_stage("shard");
 }
 
-BudgetRequest budget_request(const PipelineData& data, const LoaderOptions& options, unsigned threads,
+MemoryRequest memory_request(const PipelineData& data, const LoaderOptions& options, unsigned threads,
                              const DeviceModels& devices) {
-  BudgetRequest request;
+  MemoryRequest request;
   request.memory = options.memory;
   request.depth = options.depth;
   request.threads = options.threads != 0 ? std::min(options.threads, threads) : threads;

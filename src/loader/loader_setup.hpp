@@ -4,7 +4,7 @@
 
 #include "delivery/device_ring.hpp"
 #include "pipeline/pipeline_data.hpp"
-#include "ring/budget.hpp"
+#include "ring/memory_plan.hpp"
 
 namespace penstock::detail {
 
@@ -17,7 +17,7 @@ void check_steps(const PipelineData& data);
 
 /// What its memory is for, on an executor of so many threads. Refers to `data`.
 /// @throws Error(unsupported) for fields that don't travel to a device.
-BudgetRequest budget_request(const PipelineData& data, const LoaderOptions& options, unsigned threads,
+MemoryRequest memory_request(const PipelineData& data, const LoaderOptions& options, unsigned threads,
                              const DeviceModels& devices);
 
 }  // namespace penstock::detail

@@ -12,7 +12,7 @@
 
 #include <penstock/extend/block_source.hpp>
 
-#include "ring/budget.hpp"
+#include "ring/memory_plan.hpp"
 
 namespace penstock::detail {
 

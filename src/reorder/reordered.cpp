@@ -50,22 +50,25 @@ std::size_t Reordered::least_shared_record_bytes(const PipelineData& data) {
   return data.flat_maps ? bytes + stages : bytes;
 }
 
-Reordered::Reordered(std::shared_ptr<const PipelineData> data, const Chain& chain, const ReorderedOptions& options,
+Reordered::Reordered(const RunSetup& setup, const Chain& chain, std::stop_token stop, BlockSchedule* blocks,
                      const BatchRing& ring, ReorderedHost& host)
-    : data_(std::move(data)),
+    : setup_(setup),
+      data_(*setup.data),
       chain_(chain),
-      options_(options),
+      stop_(std::move(stop)),
+      blocks_(blocks),
       ring_(ring),
       host_(host),
-      reorder_buffer_(*data_, chain.bounds(), options.entries, *options.memory, options.epochs, options.entry_limit),
-      tickets_(reorder_buffer_.size(), options.threads),
-      to_open_(std::max<std::size_t>(options.shared_records, 1), options.threads),
-      advises_(data_->source->wants_advice()),
-      block_rows_(std::max<std::uint64_t>(data_->stream_window, 1)),
-      positions_(*data_) {
-  if (options.shared_records != 0) shared_records_.emplace(options.shared_records);
-  if (data_->source->is_stream()) stream_ = data_->source->open_stream();
-  const std::size_t issued_ahead = shared_records_ ? options.shared_records : reorder_buffer_.size();
+      reorder_buffer_(data_, chain.bounds(), setup.plan.entries, *setup.memory, setup.epochs, setup.plan.entry_limit),
+      tickets_(reorder_buffer_.size(), setup.plan.threads),
+      to_open_(std::max<std::size_t>(setup.plan.shared_records, 1), setup.plan.threads),
+      advises_(data_.source->wants_advice()),
+      block_rows_(std::max<std::uint64_t>(data_.stream_window, 1)),
+      positions_(data_) {
+  const std::size_t shared_records = setup.plan.shared_records;
+  if (shared_records != 0) shared_records_.emplace(shared_records);
+  if (data_.source->is_stream()) stream_ = data_.source->open_stream();
+  const std::size_t issued_ahead = shared_records != 0 ? shared_records : reorder_buffer_.size();
   chunk_ = std::clamp<std::uint64_t>(issued_ahead / 4, 1, positions_at_once);
   indices_.resize(chunk_);
 }
@@ -92,12 +95,12 @@ void Reordered::reset(const Cursor& cursor, const QuotaCount& count) {
   block_number_ = cursor.position / block_rows_;
   next_position_ = stream_ != nullptr ? cursor.position % block_rows_ : 0;
   read_at_.position = block_number_ * block_rows_;
-  if (options_.epochs != 0 && cursor.epoch >= options_.epochs) exhausted_.store(true, std::memory_order_relaxed);
+  if (setup_.epochs != 0 && cursor.epoch >= setup_.epochs) exhausted_.store(true, std::memory_order_relaxed);
   want();
 }
 
 bool Reordered::has_work() noexcept {
-  return tickets_.available() || to_open_.available() || (options_.blocks != nullptr && options_.blocks->available()) ||
+  return tickets_.available() || to_open_.available() || (blocks_ != nullptr && blocks_->available()) ||
          (can_tidy() && !retiring_.load(std::memory_order_seq_cst)) || (stream_ != nullptr ? can_read() : can_issue());
 }
 
@@ -109,7 +112,7 @@ bool Reordered::step(ChainRun& run) noexcept {
     tidy();
     return true;
   }
-  if (options_.blocks != nullptr && work_in_blocks(run)) {
+  if (blocks_ != nullptr && work_in_blocks(run)) {
     tidy();
     return true;
   }
@@ -163,7 +166,7 @@ bool Reordered::opened(std::uint64_t number) noexcept {
 
 // It is made, or read: its samples may get their entries, unless the consumer must first say which are skipped.
 void Reordered::publish(SharedRecord& record) noexcept {
-  if (options_.skips == nullptr) {
+  if (setup_.skips == nullptr) {
     record.opened.store(true, std::memory_order_seq_cst);
     return;
   }
@@ -172,14 +175,14 @@ void Reordered::publish(SharedRecord& record) noexcept {
 }
 
 bool Reordered::asks() noexcept {
-  return options_.skips != nullptr && shared_records_ && answered_ < issued_.load(std::memory_order_seq_cst) &&
+  return setup_.skips != nullptr && shared_records_ && answered_ < issued_.load(std::memory_order_seq_cst) &&
          shared_records_->at(answered_).asks.load(std::memory_order_seq_cst);
 }
 
 void Reordered::answer() noexcept {
   for (; asks(); ++answered_) {
     SharedRecord& record = shared_records_->at(answered_);
-    if (!decided(record)) options_.skips->choose(record);
+    if (!decided(record)) setup_.skips->choose(record);
     record.asks.store(false, std::memory_order_seq_cst);
     record.opened.store(true, std::memory_order_seq_cst);
   }
@@ -202,9 +205,9 @@ bool Reordered::see_block() noexcept {
   block_size_ = seen;
   block_given_ = std::min(std::exchange(next_position_, 0), seen);
   permutation_.reset();
-  if (data_->stream_window != 0 && seen != 0)
+  if (data_.stream_window != 0 && seen != 0)
     permutation_.emplace(
-        seen, hash_mix(hash_mix(hash_mix(data_->seed_value(), data_->stream_key), shared_records_->at(begin).epoch),
+        seen, hash_mix(hash_mix(hash_mix(data_.seed_value(), data_.stream_key), shared_records_->at(begin).epoch),
                        block_number_));
   // Those that were delivered before a resume.
   for (std::uint64_t i = 0; i < block_given_; ++i)
@@ -345,30 +348,30 @@ void Reordered::issue_some(std::uint64_t first, std::uint64_t count) noexcept {
     break;
   }
   positions_.skip(issued);
-  if (failed || (options_.epochs != 0 && !positions_.endless() && positions_.epoch() >= options_.epochs))
+  if (failed || (setup_.epochs != 0 && !positions_.endless() && positions_.epoch() >= setup_.epochs))
     exhausted_.store(true, std::memory_order_seq_cst);
   want();
   issued_.store(first + issued, std::memory_order_seq_cst);
-  if (options_.blocks != nullptr) {
-    options_.blocks->prepare(good);
-    options_.blocks->issue(first, good, issued);
+  if (blocks_ != nullptr) {
+    blocks_->prepare(good);
+    blocks_->issue(first, good, issued);
   } else {
     (shared_records_ ? to_open_ : tickets_).raise(first + issued);
   }
   host_.wake_runners();
-  if (advises_ && good != 0) data_->source->will_need({indices_.data(), good});
+  if (advises_ && good != 0) data_.source->will_need({indices_.data(), good});
 }
 
 // A block, or what is read of some: a sample, or the record that its children share.
 bool Reordered::work_in_blocks(ChainRun& run) noexcept {
-  BlockSchedule::Work work = options_.blocks->take();
+  BlockSchedule::Work work = blocks_->take();
   if (!work) return false;
   if (work.load != nullptr) {
-    if (work_on_block(*options_.blocks, run, std::move(work))) host_.wake_runners();
+    if (work_on_block(*blocks_, run, std::move(work))) host_.wake_runners();
     return true;
   }
   const std::uint64_t number = *work.sample;
-  lend_blocks(*options_.blocks, run, number,
+  lend_blocks(*blocks_, run, number,
               shared_records_ ? shared_records_->at(number).index : reorder_buffer_.entry(number).index);
   if (shared_records_)
     open(run, number);
@@ -379,7 +382,7 @@ bool Reordered::work_in_blocks(ChainRun& run) noexcept {
 
 // Before the entry or record may become another's, whose blocks stand in the same place.
 void Reordered::give_back_blocks(std::uint64_t number) noexcept {
-  if (options_.blocks != nullptr && options_.blocks->done(number)) host_.wake_runners();
+  if (blocks_ != nullptr && blocks_->done(number)) host_.wake_runners();
 }
 
 // As many as are issued at once, and no more than the epoch has.

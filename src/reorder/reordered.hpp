@@ -10,7 +10,6 @@
 #include <vector>
 
 #include <penstock/extend/stream_source.hpp>
-#include <penstock/memory.hpp>
 
 #include "blocks/block_schedule.hpp"
 #include "chain/chain.hpp"
@@ -18,6 +17,7 @@
 #include "order/bijection.hpp"
 #include "pipeline/pipeline_data.hpp"
 #include "pipeline/positions.hpp"
+#include "pipeline/run_setup.hpp"
 #include "reorder/reorder_buffer.hpp"
 #include "reorder/shared_records.hpp"
 #include "ring/tickets.hpp"
@@ -37,18 +37,6 @@ class ReorderedHost : public BatchOutlet {
   virtual bool paused() const noexcept = 0;
 };
 
-struct ReorderedOptions {
-  unsigned threads = 1;
-  std::size_t entries = 1, shared_records = 0;
-  std::size_t scratch_limit = 0, shared_record_limit = 0;
-  std::size_t entry_limit = ~std::size_t{0};  ///< bytes of one row for fields of any size
-  std::uint64_t epochs = 0;                   ///< 0 = no end
-  MemoryResource* memory = nullptr;
-  std::stop_token stop = {};
-  BlockSchedule* blocks = nullptr;  ///< where records share some
-  RecordSkips* skips = nullptr;     ///< asked of each record, where there are some
-};
-
 /// What is reckoned for the part of a row whose size its sample tells.
 inline constexpr std::size_t appended_row_bytes = 1u << 14;
 
@@ -57,7 +45,8 @@ inline constexpr std::size_t appended_row_bytes = 1u << 14;
 /// runner that lets go of it, or changes what others wait for, looks once more for itself.
 class Reordered {
  public:
-  Reordered(std::shared_ptr<const PipelineData> data, const Chain& chain, const ReorderedOptions& options,
+  /// All of these outlive it. `blocks`: null where records share none.
+  Reordered(const RunSetup& setup, const Chain& chain, std::stop_token stop, BlockSchedule* blocks,
             const BatchRing& ring, ReorderedHost& host);
 
   /// How many entries, and shared_records, a pipeline wants.
@@ -71,7 +60,7 @@ class Reordered {
   bool has_work() noexcept;
   /// Does some of it. False: there was none.
   bool step(ChainRun& run) noexcept;
-  /// An record waits until it is known what of it is skipped. The consumer's thread.
+  /// A record waits until it is known what of it is skipped. The consumer's thread.
   bool asks() noexcept;
   void answer() noexcept;
   /// The buffer being filled, if any. Only while nothing is in work.
@@ -116,9 +105,11 @@ class Reordered {
   void collect(ChainRun& parent, ChainRun& run) noexcept;
   static void note_read(ChainRun& parent, ChainRun& run) noexcept;
 
-  std::shared_ptr<const PipelineData> data_;
+  const RunSetup& setup_;
+  const PipelineData& data_;
   const Chain& chain_;
-  ReorderedOptions options_;
+  const std::stop_token stop_;
+  BlockSchedule* const blocks_;
   const BatchRing& ring_;
   ReorderedHost& host_;
   ReorderBuffer reorder_buffer_;

@@ -80,7 +80,7 @@ void Reordered::make_entry(ChainRun& run, ReorderEntry& entry, std::uint64_t tic
     const std::uint32_t attempt = entry.place.attempt;
     const ChainRun* at_work = &run;
     make_sample(
-        *data_, entry.place, entry.index, entry.outcome,
+        data_, entry.place, entry.index, entry.outcome,
         [&](const Place& place, std::uint64_t index) {
           at_work = &run;
           entry.row->arena.reset();
@@ -108,8 +108,8 @@ bool Reordered::make_child(ChainRun& run, const SharedRecord& record, const Plac
   run.child = place.child;
   if (place.attempt != record.outcome.attempt) {
     if (run.stand_in == nullptr) {
-      run.stand_in = std::make_unique<ChainRun>(chain_, options_.scratch_limit, nullptr, chain_.children_begin());
-      run.stand_in->stop = options_.stop;
+      run.stand_in = std::make_unique<ChainRun>(chain_, setup_.plan.scratch_limit, nullptr, chain_.children_begin());
+      run.stand_in->stop = stop_;
     }
     ChainRun& parent = *run.stand_in;
     at_work = &parent;
@@ -132,8 +132,8 @@ void Reordered::leave(SharedRecord& record) noexcept {
 
 ChainRun& Reordered::run_of(SharedRecord& record) {
   if (record.run == nullptr) {
-    record.run = std::make_unique<ChainRun>(chain_, options_.shared_record_limit, nullptr, chain_.children_begin());
-    record.run->stop = options_.stop;
+    record.run = std::make_unique<ChainRun>(chain_, setup_.plan.shared_record_limit, nullptr, chain_.children_begin());
+    record.run->stop = stop_;
   }
   return *record.run;
 }
@@ -154,7 +154,7 @@ void Reordered::open_shared_record(ChainRun& run, SharedRecord& record, std::uin
   ChainRun& parent = run_of(record);
   const LentReader lent(run, parent);
   make_sample(
-      *data_, {record.epoch, record.position, 0, 0}, record.index, record.outcome,
+      data_, {record.epoch, record.position, 0, 0}, record.index, record.outcome,
       [&](const Place& place, std::uint64_t index) {
         const bool first = place.attempt == 0;
         const bool kept = chain_.open(parent, place, index,
@@ -247,13 +247,13 @@ bool Reordered::read_one(ChainRun& run) noexcept {
       record.end = record.terminates = true;
       read_at_ = {read_at_.epoch + 1, 0, 0, 0};
       stream_begun_ = false;
-      if (options_.epochs != 0 && read_at_.epoch >= options_.epochs) exhausted_.store(true, std::memory_order_seq_cst);
+      if (setup_.epochs != 0 && read_at_.epoch >= setup_.epochs) exhausted_.store(true, std::memory_order_seq_cst);
     }
   } catch (...) {
     fail_read(record, began);
   }
   issued_.store(number + 1, std::memory_order_seq_cst);
-  if (data_->flat_maps)
+  if (data_.flat_maps)
     to_open_.raise(number + 1);
   else
     publish(record);
@@ -273,7 +273,7 @@ void Reordered::note_read(ChainRun& parent, ChainRun& run) noexcept {
 
 // Call inside a catch block. A stream that could not even begin is no matter of one record.
 void Reordered::fail_read(SharedRecord& record, bool began) noexcept {
-  const OnError policy = data_->policy_value().policy;
+  const OnError policy = data_.policy_value().policy;
   bool goes_on = false;
   try {
     Error error = record.run != nullptr ? chain_.describe_failure(*record.run, record.index) : current_error();

@@ -18,7 +18,7 @@ struct Runs {
     return static_cast<double>(all) / static_cast<double>(std::max<std::uint64_t>(measured_for, 1));
   }
 };
-Runs runs_of(const Chain& chain, const Engine::Totals& t, std::size_t step) {
+Runs runs_of(const Chain& chain, const RunTotals& t, std::size_t step) {
   if (step >= chain.children_begin()) return {t.samples, t.stood_for};
   if (step == 0 && chain.data().source->is_stream()) return {t.reads, t.reads_stood_for};
   return {t.parents, t.parents_stood_for};
@@ -40,16 +40,16 @@ void limit_cores(Report& r, const std::optional<CoreShares>& shares) {
 
 }  // namespace
 
-Report make_report(const Engine& engine, const DeliveryCounters& c, const Budget& budget) {
+Report make_report(const Engine& engine, const DeliveryCounters& c) {
   Report r;
-  const Engine::Totals t = engine.totals();
+  const RunTotals t = engine.totals();
   r.cores = usable_cores();
   r.core_quota = core_quota();
   r.batches = c.batches;
   r.samples = c.samples;
   r.errors = c.acted;
   r.copied_bytes = t.copied_bytes;
-  r.threads = engine.threads();
+  r.threads = engine.setup().plan.threads;
   r.threads_seen = t.threads_seen;
   r.seconds = static_cast<double>(c.elapsed_ns) * 1e-9;
   r.first_batch_s = static_cast<double>(c.first_batch_ns) * 1e-9;
@@ -97,7 +97,7 @@ Report make_report(const Engine& engine, const DeliveryCounters& c, const Budget
   r.memory.push_back({"working memory of runners", r.threads, t.scratch_bytes});
   if (t.shared_records != 0)
     r.memory.push_back({"records that samples share", t.shared_records, t.shared_record_bytes});
-  r.notes = budget.notes;
+  r.notes = engine.setup().plan.notes;
   for (std::string& note : engine.data().source->cache_notes()) r.notes.push_back(std::move(note));
   // A few where a runner was only being woken are not worth a word.
   if (t.helped * 20 > t.samples)

@@ -9,7 +9,6 @@
 
 #include "base/core_time.hpp"
 #include "engine/engine.hpp"
-#include "ring/budget.hpp"
 
 namespace penstock::detail {
 
@@ -24,7 +23,7 @@ struct DeliveryCounters {
 };
 
 /// Turns counters into numbers, and numbers into words.
-Report make_report(const Engine& engine, const DeliveryCounters& counters, const Budget& budget);
+Report make_report(const Engine& engine, const DeliveryCounters& counters);
 /// Names what bounds the run, and how far it is from its limit: from the numbers sets `bound`, `verdict` and notes.
 void judge(Report& report);
 

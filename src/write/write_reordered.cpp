@@ -14,7 +14,8 @@
 #include "data/scratch.hpp"
 #include "delivery/host_delivery.hpp"
 #include "engine/engine.hpp"
-#include "ring/budget.hpp"
+#include "reorder/reordered.hpp"
+#include "reorder/shared_records.hpp"
 #include "write/write.hpp"
 
 // Samples that share what they are made of: children of a record, records of blocks, and those of a stream. A loader's
@@ -62,19 +63,18 @@ std::shared_ptr<const PipelineData> in_batches(const PipelineData& data, const S
   return out;
 }
 
-EngineOptions engine_options(const PipelineData& data, const Sizes& sizes, unsigned threads, RecordSkips* skips) {
-  EngineOptions options;
-  options.threads = threads;
-  options.depth = ring_depth;
-  options.scratch_limit = options.shared_record_limit = ~std::size_t{0};
-  options.epochs = 1;
-  options.entries = sizes.entries;
-  options.shared_records = Reordered::shared_records_for(data, threads);
-  options.block_limit = data.source->block_model() != nullptr ? default_block_bytes : 0;
-  options.memory = &host_memory();
-  options.keeps_places = true;
-  options.skips = skips;
-  return options;
+RunSetup setup_for(std::shared_ptr<const PipelineData> data, const Sizes& sizes, unsigned threads, RecordSkips* skips) {
+  RunSetup setup;
+  setup.plan.threads = threads;
+  setup.plan.depth = ring_depth;
+  setup.plan.entries = sizes.entries;
+  setup.plan.shared_records = Reordered::shared_records_for(*data, threads);
+  setup.plan.block_limit = data->source->block_model() != nullptr ? default_block_bytes : 0;
+  setup.epochs = 1;
+  setup.keeps_places = true;
+  setup.skips = skips;
+  setup.data = std::move(data);
+  return setup;
 }
 
 // One row of a batch, as a sample of the pipeline.
@@ -237,8 +237,7 @@ bool write_reordered(WriteRun& run, const std::shared_ptr<const PipelineData>& s
   const std::uint64_t first = by_record ? 0 : skip_to_missing(run, data);
   bool through = first == data.size;
   if (!through) {
-    const auto engine =
-        std::make_shared<Engine>(batches, engine_options(*batches, sizes, threads, asks ? &skips : nullptr), executor);
+    const auto engine = std::make_shared<Engine>(setup_for(batches, sizes, threads, asks ? &skips : nullptr), executor);
     const EngineClosing closing{*engine};
     const std::stop_callback on_stop(options.stop, [&engine] { engine->stop(); });
     Putting putting(run, data, first);

@@ -1,7 +1,5 @@
 #include <algorithm>
-#include <condition_variable>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <stop_token>
 #include <vector>
@@ -10,6 +8,7 @@
 
 #include "base/failure.hpp"
 #include "chain/chain.hpp"
+#include "engine/runner_pool.hpp"
 #include "write/write.hpp"
 
 // Samples that share nothing, each of a record that is read on its own: what is there is not even read.
@@ -28,43 +27,50 @@ struct WriteEntry {
   std::uint64_t bytes = 0;
 };
 
-// Samples in work, oldest first. The caller's thread admits and takes them; tasks run them. A reader may be a file and
-// a decoder, so there are as many as samples are run at once, not as many as wait.
-class WriteWindow {
+// Samples in work, oldest first. The caller's thread admits and takes them; runners make them. A reader may be a file
+// and a decoder, so there are as many as samples are made at once, not as many as wait.
+class WriteWindow final : private RunnerWork {
  public:
   WriteWindow(std::shared_ptr<const PipelineData> data, std::size_t entries, std::size_t most_bytes, unsigned threads,
               Executor::Impl& executor, std::stop_token stop)
-      : door_(std::make_shared<Door>()),
-        data_(std::move(data)),
+      : data_(std::move(data)),
         chain_(data_),
         entries_(entries),
         most_bytes_(most_bytes),
-        threads_(threads),
+        stop_(std::move(stop)),
         executor_(executor),
-        stop_(std::move(stop)) {
-    door_->window = this;
-    idle_readers_.reserve(threads + std::size_t{1});  // tasks, and the caller
+        pool_(*this, *data_->source, monitor_, executor, threads) {
+    monitor_.paused.store(false, std::memory_order_seq_cst);
   }
+  ~WriteWindow() override {
+    pool_.close_door();
+    monitor_.paused.store(true, std::memory_order_seq_cst);
+    Lock lock(monitor_.mutex);
+    monitor_.closed = true;
+    monitor_.changed.wait(lock, [this] { return pool_.idle(); });
+  }
+  WriteWindow(const WriteWindow&) = delete;
+  WriteWindow& operator=(const WriteWindow&) = delete;
 
   bool full() const noexcept { return tail_ - head_ == entries_.size(); }
   bool empty() const noexcept { return tail_ == head_; }
   std::uint64_t bytes() {
-    const std::unique_lock lock(mutex_);
+    const Lock lock(monitor_.mutex);
     return bytes_;
   }
 
   void admit(SinkItem item) {
-    const std::unique_lock lock(mutex_);
+    Lock lock(monitor_.mutex);
     WriteEntry& entry = at(tail_++);
     entry.item = std::move(item);
     entry.error.reset();
     entry.broken = false;
     entry.state = WriteEntry::State::waiting;
-    wake();
+    pool_.wake(lock);
   }
   // In its place, a sample that nobody need make to know that it is bad.
   void admit_bad(SinkItem item, Error error) {
-    const std::unique_lock lock(mutex_);
+    const Lock lock(monitor_.mutex);
     WriteEntry& entry = at(tail_++);
     entry.item = std::move(item);
     entry.error = std::move(error);
@@ -72,130 +78,60 @@ class WriteWindow {
     entry.bytes = 0;
     entry.state = WriteEntry::State::done;
   }
-  // The oldest sample, once it is done. Runs samples itself while no task does.
-  WriteEntry& oldest() {
-    std::unique_lock lock(mutex_);
-    while (at(head_).state != WriteEntry::State::done) {
-      using namespace std::chrono_literals;
-      // Once it had to help and still no task runs, it goes on without waiting in between.
-      if ((alone_ && running_ == 0) || changed_.wait_for(lock, 5ms) == std::cv_status::timeout) alone_ = run_one(lock);
-    }
+  // The oldest sample, once it is done; null where no reader can be opened at all.
+  WriteEntry* oldest() {
+    Lock lock(monitor_.mutex);
+    const auto done = [this] { return at(head_).state == WriteEntry::State::done; };
+    while (!done() && !pool_.failed()) pool_.sleep_or_help(lock, done);
+    if (!done()) return nullptr;
     bytes_ -= at(head_).bytes;
-    return at(head_);
+    return &at(head_);
+  }
+  Error reader_error() {
+    const Lock lock(monitor_.mutex);
+    return *pool_.reader_error();
   }
   void pop() {
-    const std::unique_lock lock(mutex_);
+    Lock lock(monitor_.mutex);
     at(head_++).state = WriteEntry::State::empty;
-    if (next_ < tail_) wake();  // there may be room for bytes again
-  }
-  // When this returns, no task is in here, and none comes in.
-  void close() noexcept {
-    {
-      const std::lock_guard at_door(door_->mutex);
-      door_->window = nullptr;
-    }
-    std::unique_lock lock(mutex_);
-    closed_ = true;
-    changed_.wait(lock, [this] { return inside_ == 0; });
+    if (next_ < tail_) pool_.wake(lock);  // there may be room for bytes again
   }
 
  private:
-  // How tasks come in. They hold the door alone, so that none that waits for a thread keeps what the window was given.
-  struct Door {
-    std::mutex mutex;
-    WriteWindow* window = nullptr;
-  };
+  using Lock = Monitor::Lock;
 
   WriteEntry& at(std::uint64_t number) { return entries_[number % entries_.size()]; }
 
-  void wake() noexcept {
-    if (tasks_ == threads_) return;
-    try {
-      executor_.submit([door = door_] {
-        std::unique_lock at_door(door->mutex);
-        if (door->window == nullptr) return;
-        WriteWindow& window = *door->window;
-        std::unique_lock lock(window.mutex_);
-        at_door.unlock();
-        window.work(lock);
-      });
-      ++tasks_;
-    } catch (...) {  // no memory for a task: the caller makes the samples
-    }
+  // What it makes stays with the entry, so a runner needs no more than a reader.
+  std::unique_ptr<ChainRun> open_run() override {
+    return std::make_unique<ChainRun>(chain_, ~std::size_t{0}, data_->source->open_reader(), 0);
   }
-  void work(std::unique_lock<std::mutex>& lock) noexcept {
-    ++inside_;
-    alone_ = false;
-    const auto begun = std::chrono::steady_clock::now();
-    bool gives_way = false;
-    while (!gives_way && run_one(lock))
-      gives_way = executor_.waiting() != 0 && std::chrono::steady_clock::now() - begun > Executor::Impl::turn;
-    --tasks_;
-    if (gives_way && !closed_) wake();
-    --inside_;
-    changed_.notify_all();
-  }
-  // A reader that nobody uses, or a new one. None: those there are do the work, and this thread is one too many; or,
-  // with `error`, there is none at all.
-  std::unique_ptr<ReaderModel> lease_reader(std::unique_lock<std::mutex>& lock, std::optional<Error>& error,
-                                            bool& broken) noexcept {
-    std::unique_ptr<ReaderModel> reader;
-    if (!idle_readers_.empty()) {
-      reader = std::move(idle_readers_.back());
-      idle_readers_.pop_back();
-      return reader;
-    }
-    if (no_more_readers_) return nullptr;
-    ++readers_;
-    lock.unlock();
-    try {
-      reader = data_->source->open_reader();
-    } catch (...) {
-      error = described_error("read", data_->source.get());
-      broken = !error;
-    }
-    lock.lock();
-    if (reader != nullptr) return reader;
-    if (--readers_ != 0) {
-      no_more_readers_ = true;
-      error.reset();
-      broken = false;
-    }
-    return nullptr;
-  }
-  bool waits() noexcept {
+  bool has_work() noexcept override {
     for (next_ = std::max(next_, head_); next_ < tail_; ++next_)
       if (at(next_).state == WriteEntry::State::waiting)
         return bytes_ < most_bytes_ || next_ == head_;  // the oldest is what makes room
     return false;
   }
-  bool run_one(std::unique_lock<std::mutex>& lock) noexcept {
-    if (closed_ || !waits()) return false;
-    std::optional<Error> error;
-    bool broken = false;
-    std::unique_ptr<ReaderModel> reader = lease_reader(lock, error, broken);
-    if (reader == nullptr && !error && !broken) return false;
-    if (closed_ || !waits()) {
-      if (reader != nullptr) idle_readers_.push_back(std::move(reader));
-      return false;
-    }
+  bool work(ChainRun& run) noexcept override {
+    const Turn turn(executor_);
+    while (!monitor_.is_paused() && make_one(run))
+      if (turn.over()) return true;
+    return false;
+  }
+  void help(ChainRun& run) noexcept override { make_one(run); }
+
+  // False: none waits.
+  bool make_one(ChainRun& run) noexcept {
+    Lock lock(monitor_.mutex);
+    if (!has_work()) return false;
     WriteEntry& entry = at(next_++);
     entry.state = WriteEntry::State::running;
-    ++running_;
     lock.unlock();
-    if (reader != nullptr) {
-      make(entry, reader);
-    } else {
-      entry.error = std::move(error);
-      entry.broken = broken;
-      entry.bytes = 0;
-    }
+    make(entry, run.reader);
     lock.lock();
-    if (reader != nullptr) idle_readers_.push_back(std::move(reader));
-    --running_;
     entry.state = WriteEntry::State::done;
     bytes_ += entry.bytes;
-    changed_.notify_all();
+    monitor_.changed.notify_all();
     return true;
   }
   void make(WriteEntry& entry, std::unique_ptr<ReaderModel>& reader) noexcept {
@@ -224,29 +160,17 @@ class WriteWindow {
     reader->pause();
   }
 
-  std::shared_ptr<Door> door_;
   std::shared_ptr<const PipelineData> data_;
-  Chain chain_;
+  const Chain chain_;
   std::vector<WriteEntry> entries_;
-  std::vector<std::unique_ptr<ReaderModel>> idle_readers_;
-  std::size_t most_bytes_;
-  unsigned threads_;
+  const std::size_t most_bytes_;
+  const std::stop_token stop_;
   Executor::Impl& executor_;
-  std::stop_token stop_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
+  Monitor monitor_;
+  // Under its mutex:
   std::uint64_t head_ = 0, tail_ = 0, next_ = 0;
   std::uint64_t bytes_ = 0;
-  unsigned tasks_ = 0, running_ = 0;  // tasks: waiting for a thread, or in here
-  unsigned inside_ = 0;
-  unsigned readers_ = 0;  // open, or being opened
-  bool closed_ = false, alone_ = false, no_more_readers_ = false;
-};
-
-// Closes the window on every way out.
-struct WindowClosing {
-  WriteWindow& window;
-  ~WindowClosing() { window.close(); }
+  RunnerPool pool_;
 };
 
 }  // namespace
@@ -258,7 +182,6 @@ bool write_samples(WriteRun& run, const std::shared_ptr<const PipelineData>& sha
   WriteProgress& progress = run.progress;
   const std::size_t entries = options.window != 0 ? options.window : std::size_t{8} * threads;
   WriteWindow window(shared, entries, options.window_bytes, threads, executor, options.stop);
-  const WindowClosing closing{window};
   const bool drops_bad = data.policy_value().policy == OnError::drop;
   PolicyLedger ledger(data.policy_value());
   WriteItems items(data);
@@ -298,8 +221,13 @@ bool write_samples(WriteRun& run, const std::shared_ptr<const PipelineData>& sha
   };
 
   for (fill_window(); !window.empty(); fill_window()) {
-    WriteEntry& entry = window.oldest();
+    WriteEntry* const oldest = window.oldest();
     if (options.stop.stop_requested()) break;  // long work that saw it may have left its sample unfinished
+    if (oldest == nullptr) {
+      run.commit();
+      throw window.reader_error();
+    }
+    WriteEntry& entry = *oldest;
     const bool drops = drops_bad && entry.error && entry.error->sample_scoped();
     if ((entry.error || entry.broken) && !drops) {
       run.commit();

@@ -1,12 +1,13 @@
+#include "engine/direct_placement.hpp"
+
 #include <algorithm>
 #include <utility>
 
 #include "base/clock.hpp"
 #include "base/relax.hpp"
-#include "engine/engine.hpp"
 #include "pipeline/outcome.hpp"
 
-// A runner's work where every position is one sample, whose row is known when its ticket is issued.
+// How runners make samples in their rows.
 namespace penstock::detail {
 
 namespace {
@@ -31,19 +32,19 @@ class BufferOutlet final : public RowOutlet {
 }  // namespace
 
 // True: others wait for a thread, and this one has had its turn.
-bool Engine::work_directly(ChainRun& run) noexcept {
+bool DirectPlacement::work(ChainRun& run) noexcept {
   if (blocks_ != nullptr) return work_in_blocks(run);
-  const std::uint64_t begun = now_ns();
+  const Turn turn(executor_);
   // What this runner has made of one batch is counted at once, when it turns to another: the batch can't be ready
   // before, and the count is in memory that all runners share.
   BatchBuffer* buffer = nullptr;
   std::uint32_t made = 0;
   const auto count = [&] {
-    if (made != 0) finish_parts(*buffer, made);
+    if (made != 0) finish(*buffer, made);
     made = 0;
   };
   for (;;) {
-    if (paused_.load(std::memory_order_relaxed)) return false;
+    if (monitor_.is_paused()) return false;
     if (advises_ && advice_waits()) {
       count();  // what is made must not wait for it
       advise();
@@ -56,13 +57,13 @@ bool Engine::work_directly(ChainRun& run) noexcept {
       tickets = tickets_.take(1);
       if (tickets.count == 0) return false;
     }
-    if (BatchBuffer* const next = &buffer_of(tickets.first / rows_); next != buffer) {
+    if (BatchBuffer* const next = &queue_.at(tickets.first / rows_); next != buffer) {
       count();
       buffer = next;
     }
     if (!make_samples(run, *buffer, tickets)) return false;
     made += static_cast<std::uint32_t>(tickets.count);
-    if (executor_->waiting() != 0 && now_ns() - begun > turn_ns) {
+    if (turn.over()) {
       count();
       return true;
     }
@@ -70,37 +71,37 @@ bool Engine::work_directly(ChainRun& run) noexcept {
 }
 
 // The last tickets of a batch may be taken before its advice is.
-bool Engine::has_direct_work() const noexcept {
+bool DirectPlacement::has_work() noexcept {
   return (blocks_ != nullptr ? blocks_->available() : tickets_.available()) || (advises_ && advice_waits());
 }
 
-bool Engine::advice_waits() const noexcept {
-  return advised_.load(std::memory_order_relaxed) < admitted_.load(std::memory_order_acquire);
+bool DirectPlacement::advice_waits() const noexcept {
+  return advised_.load(std::memory_order_relaxed) < queue_.admitted();
 }
 
 // Tells the source which records an admitted batch will want. It counts as one of the batch's parts, so the batch, and
 // with it the list of indices, stays until it is done.
-bool Engine::advise() noexcept {
+bool DirectPlacement::advise() noexcept {
   std::uint64_t ordinal = advised_.load(std::memory_order_relaxed);
   do {
-    if (ordinal >= admitted_.load(std::memory_order_acquire)) return false;
+    if (ordinal >= queue_.admitted()) return false;
   } while (!advised_.compare_exchange_weak(ordinal, ordinal + 1, std::memory_order_relaxed));
-  // Relaxed, as the number alone is exchanged: the buffer after it was published by `admitted_`, and stays, as its
+  // Relaxed, as the number alone is exchanged: the buffer after it was published by the queue, and stays, as its
   // advice is one of the parts that it waits for.
-  BatchBuffer& buffer = buffer_of(ordinal);
-  if (buffer.valid != 0) data_->source->will_need({buffer.indices.data(), buffer.valid});
-  finish_parts(buffer, 1);
+  BatchBuffer& buffer = queue_.at(ordinal);
+  if (buffer.valid != 0) data_.source->will_need({buffer.indices.data(), buffer.valid});
+  finish(buffer, 1);
   return true;
 }
 
 // False: the batch is given up, whatever becomes of it.
-bool Engine::make_samples(ChainRun& run, BatchBuffer& buffer, TicketRun tickets) noexcept {
+bool DirectPlacement::make_samples(ChainRun& run, BatchBuffer& buffer, TicketRun tickets) noexcept {
   const std::uint64_t begin = tickets.first % rows_, end = begin + tickets.count;
   if (tickets.count > 1 && begin < buffer.valid)
     run.reader->expect(std::span(buffer.indices).subspan(begin, std::min(end, buffer.valid) - begin));
   const std::uint64_t begun = tickets.count > 4 ? now_ns() : 0;
   for (std::uint64_t row = begin; row < end; ++row) {
-    if (row != begin && paused_.load(std::memory_order_relaxed)) return false;
+    if (row != begin && monitor_.is_paused()) return false;
     if (row < buffer.valid) {
       try {
         fill_row(run, buffer, row, tickets.first + (row - begin));
@@ -118,14 +119,14 @@ bool Engine::make_samples(ChainRun& run, BatchBuffer& buffer, TicketRun tickets)
   return true;
 }
 
-void Engine::fill_row(ChainRun& run, BatchBuffer& buffer, std::uint64_t row, std::uint64_t ticket) {
+void DirectPlacement::fill_row(ChainRun& run, BatchBuffer& buffer, std::uint64_t row, std::uint64_t ticket) {
   for (std::size_t f = 0; f < run.rows.size(); ++f) run.rows[f] = ring_.place(buffer, f, row);
   BufferOutlet outlet(buffer);
   run.outlet = &outlet;
   const std::uint64_t index = buffer.indices[row];
   Outcome outcome;
   make_sample(
-      *data_, data_->place_at(buffer.epoch, buffer.first + row), index, outcome,
+      data_, data_.place_at(buffer.epoch, buffer.first + row), index, outcome,
       [&](const Place& place, std::uint64_t of) {
         return chain_.run(run, place, of, run.rows,
                           place.attempt == 0 ? measures(ticket, run.totals.measured.get(), run.sample_ns) : 0);
@@ -149,7 +150,7 @@ void Engine::fill_row(ChainRun& run, BatchBuffer& buffer, std::uint64_t row, std
   buffer.replaced.push_back({row, outcome.index});
 }
 
-void Engine::note_varying(const ChainRun& run, BatchBuffer& buffer, std::uint64_t row) noexcept {
+void DirectPlacement::note_varying(const ChainRun& run, BatchBuffer& buffer, std::uint64_t row) noexcept {
   for (std::size_t f = 0; f < ring_.layout().fields(); ++f) {
     const RowField& field = ring_.layout().row()[f];
     if (field.kind == RowField::Kind::dense) continue;
@@ -158,7 +159,7 @@ void Engine::note_varying(const ChainRun& run, BatchBuffer& buffer, std::uint64_
   }
 }
 
-void Engine::help_directly(ChainRun& run) noexcept {
+void DirectPlacement::help(ChainRun& run) noexcept {
   if (blocks_ != nullptr) {
     step_in_blocks(run);
     return;
@@ -166,11 +167,11 @@ void Engine::help_directly(ChainRun& run) noexcept {
   if (advises_) advise();
   const TicketRun tickets = tickets_.take(1);
   if (tickets.count == 0) return;
-  BatchBuffer& buffer = buffer_of(tickets.first / rows_);
-  if (make_samples(run, buffer, tickets)) finish_parts(buffer, 1);
+  BatchBuffer& buffer = queue_.at(tickets.first / rows_);
+  if (make_samples(run, buffer, tickets)) finish(buffer, 1);
 }
 
-void Engine::fail_row(BatchBuffer& buffer, std::uint64_t row, Error error, bool fatal) {
+void DirectPlacement::fail_row(BatchBuffer& buffer, std::uint64_t row, Error error, bool fatal) {
   const std::lock_guard lock(buffer.bad_mutex);
   buffer.bad.push_back({row, std::move(error), fatal});
 }

@@ -1,4 +1,4 @@
-#include "ring/budget.hpp"
+#include "ring/memory_plan.hpp"
 
 #include "core/help.hpp"
 #include "support/catch.hpp"
@@ -7,24 +7,24 @@ using namespace help;
 using namespace penstock::detail;
 
 TEST_CASE("without a limit the ring is deep enough for all runners") {
-  const Budget b = resolve_budget({.threads = 4, .rows = 64, .buffer_bytes = 1000});
-  CHECK(b.depth == 4);
-  CHECK(b.threads == 4);
-  CHECK(b.notes.empty());
-  CHECK(resolve_budget({.threads = 16, .rows = 1}).depth >= 2 + 2 * 16);  // one row a batch: every runner needs batches
-  CHECK(resolve_budget({.depth = 7, .threads = 1}).depth == 7);
-  CHECK(resolve_budget({.depth = 1, .threads = 1}).depth == 2);
+  const MemoryPlan plan = plan_memory({.threads = 4, .rows = 64, .buffer_bytes = 1000});
+  CHECK(plan.depth == 4);
+  CHECK(plan.threads == 4);
+  CHECK(plan.notes.empty());
+  CHECK(plan_memory({.threads = 16, .rows = 1}).depth >= 2 + 2 * 16);  // one row a batch: every runner needs batches
+  CHECK(plan_memory({.depth = 7, .threads = 1}).depth == 7);
+  CHECK(plan_memory({.depth = 1, .threads = 1}).depth == 2);
 }
 
 TEST_CASE("sizes whose sum does not fit 64 bits are refused, not wrapped around") {
   // Eight such batches, or two such samples, would be 2^64 bytes: as good as none.
   const auto code_of = [](std::size_t buffer_bytes, std::size_t sample_bytes) {
     return error_of([&] {
-             (void)resolve_budget({.memory = 1u << 30,
-                                   .threads = 4,
-                                   .rows = 1,
-                                   .buffer_bytes = buffer_bytes,
-                                   .sample_bytes = sample_bytes});
+             (void)plan_memory({.memory = 1u << 30,
+                                .threads = 4,
+                                .rows = 1,
+                                .buffer_bytes = buffer_bytes,
+                                .sample_bytes = sample_bytes});
            })
         .value()
         .code();
@@ -35,27 +35,27 @@ TEST_CASE("sizes whose sum does not fit 64 bits are refused, not wrapped around"
 
 TEST_CASE("a budget lowers depth, then threads, then refuses with a table") {
   const std::size_t mib = 1 << 20;
-  BudgetRequest r{
+  MemoryRequest r{
       .memory = 100 * mib, .depth = 8, .threads = 4, .rows = 8, .buffer_bytes = 10 * mib, .sample_bytes = mib};
   // 8 buffers of 10 and 5 shares of 2 MiB are 90.
-  Budget b = resolve_budget(r);
-  CHECK(b.depth == 8);
-  CHECK(b.threads == 4);
-  CHECK(8 * 10 * mib + 5 * b.scratch_limit <= 100 * mib);
-  CHECK(b.scratch_limit >= 2 * mib);
+  MemoryPlan plan = plan_memory(r);
+  CHECK(plan.depth == 8);
+  CHECK(plan.threads == 4);
+  CHECK(8 * 10 * mib + 5 * plan.scratch_limit <= 100 * mib);
+  CHECK(plan.scratch_limit >= 2 * mib);
   r.memory = 50 * mib;
-  b = resolve_budget(r);
-  CHECK(b.depth == 4);
-  CHECK(b.threads == 4);
-  CHECK(b.notes.size() == 1);
+  plan = plan_memory(r);
+  CHECK(plan.depth == 4);
+  CHECK(plan.threads == 4);
+  CHECK(plan.notes.size() == 1);
   r.memory = 26 * mib;
-  b = resolve_budget(r);
-  CHECK(b.depth == 2);
-  CHECK(b.threads == 2);
-  CHECK(b.notes.size() == 2);
-  CHECK(b.depth * r.buffer_bytes + (b.threads + std::size_t{1}) * b.scratch_limit <= r.memory);
+  plan = plan_memory(r);
+  CHECK(plan.depth == 2);
+  CHECK(plan.threads == 2);
+  CHECK(plan.notes.size() == 2);
+  CHECK(plan.depth * r.buffer_bytes + (plan.threads + std::size_t{1}) * plan.scratch_limit <= r.memory);
   r.memory = 23 * mib;
-  const auto error = error_of([&] { (void)resolve_budget(r); });
+  const auto error = error_of([&] { (void)plan_memory(r); });
   REQUIRE(error);
   CHECK(error->code() == ps::Errc::out_of_memory);
   for (const char* words : {"23 MiB", "10 MiB", "24 MiB", "raise it"}) {

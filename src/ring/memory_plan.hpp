@@ -13,7 +13,7 @@ namespace penstock::detail {
 /// For decoded blocks, where nothing is said.
 inline constexpr std::size_t default_block_bytes = 512u << 20;
 
-struct BudgetRequest {
+struct MemoryRequest {
   std::size_t memory = 0;  ///< bytes, 0 = no limit
   unsigned depth = 0;      ///< 0 = choose
   unsigned threads = 1;
@@ -42,21 +42,24 @@ struct BudgetRequest {
   bool stand_ins = false;               ///< a runner may make a child's parent once more, for that child alone
 };
 
-/// What a loader's bytes are for, resolved before the first batch.
-struct Budget {
-  unsigned depth = 0;
-  unsigned threads = 0;
-  unsigned device_depth = 0;
+/// What a run's bytes are for, settled before its first batch. The defaults know no limits.
+struct MemoryPlan {
+  static constexpr std::size_t unlimited = ~std::size_t{0};
+
+  unsigned threads = 1;       ///< runners
+  unsigned depth = 4;         ///< batches in the ring
+  unsigned device_depth = 3;  ///< batches on a device
+  // Of a reordered pipeline: samples in work, and the records that they share.
   std::size_t entries = 0, shared_records = 0;
-  std::size_t scratch_limit = 0;        ///< bytes a runner, and as much for a stand-in
-  std::size_t shared_record_limit = 0;  ///< bytes a record that samples share
-  std::size_t block_limit = 0;          ///< bytes for blocks that records share
-  std::size_t device_rows_limit = 0;    ///< bytes for fields of any size: a batch on a device, and its staging
-  std::size_t buffer_limit = 0, entry_limit = 0;  ///< bytes for fields of any size: a batch, a sample that waits
-  std::vector<std::string> notes;                 ///< what was lowered, and why
+  std::size_t scratch_limit = unlimited;        ///< bytes a runner, and as much for a stand-in
+  std::size_t shared_record_limit = unlimited;  ///< bytes a record that samples share
+  std::size_t block_limit = 0;                  ///< bytes for blocks that records share
+  // For fields of any size: bytes of a batch, of a sample that waits, and of a batch on a device and in its staging.
+  std::size_t buffer_limit = unlimited, entry_limit = unlimited, device_rows_limit = unlimited;
+  std::vector<std::string> notes;  ///< what was lowered, and why
 };
 
 /// @throws Error(out_of_memory) with the table and what to lower.
-Budget resolve_budget(const BudgetRequest& request);
+MemoryPlan plan_memory(const MemoryRequest& request);
 
 }  // namespace penstock::detail

@@ -1,0 +1,142 @@
+#include "engine/direct_placement.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/clock.hpp"
+#include "base/cores.hpp"
+#include "base/failure.hpp"
+#include "base/relax.hpp"
+
+// Which samples are in which batch, and the consumer that waits for them.
+namespace penstock::detail {
+
+namespace {
+constexpr std::uint64_t spin_ns = 20'000;
+}
+
+DirectPlacement::DirectPlacement(const Parts& parts)
+    : Placement(parts),
+      steps_(data_.steps()),
+      advises_(data_.source->wants_advice()),
+      may_spin_(setup_.plan.threads < usable_cores()),
+      tickets_(rows_, setup_.plan.threads) {
+  const BlockModel* const model = data_.source->block_model();
+  if (model == nullptr) return;
+  const std::size_t in_flight = setup_.plan.depth * static_cast<std::size_t>(rows_);
+  blocks_ = std::make_unique<BlockSchedule>(*model, setup_.plan.block_limit, in_flight, in_flight, *setup_.memory,
+                                            place_bytes());
+}
+
+void DirectPlacement::begin(const Cursor& cursor, const QuotaCount&) {
+  tickets_.reset();
+  if (blocks_ != nullptr) blocks_->reset(feed(cursor));
+  advised_.store(0, std::memory_order_relaxed);
+  cursor_ = cursor;
+  order_error_.reset();
+  if (spare_.cause().empty()) spare_ = no_memory();
+}
+
+bool DirectPlacement::more_to_admit() const noexcept {
+  return !monitor_.is_paused() && !monitor_.closed && !order_error_ && steps_ != 0 &&
+         (setup_.epochs == 0 || cursor_.epoch < setup_.epochs);
+}
+
+// Gives every free buffer to the next batch and raises the limit: the only place where work is issued. Orders are a
+// user's code and may be slow, so the mutex is let go while they are asked; one thread does it at a time, and sees what
+// became free meanwhile, but not for ever.
+void DirectPlacement::admit(Lock& lock) noexcept {
+  if (admitting_) return;
+  admitting_ = true;
+  for (unsigned most = setup_.plan.depth; most != 0 && more_to_admit(); --most) {
+    BatchBuffer* const buffer = ring_.acquire();
+    if (buffer == nullptr) break;
+    lock.unlock();
+    bool failed = false;
+    std::optional<Error> error;
+    try {
+      prepare(*buffer);
+      if (blocks_ != nullptr) blocks_->prepare(buffer->valid);
+    } catch (...) {
+      failed = true;
+      error = described_error("order");
+    }
+    lock.lock();
+    if (failed || monitor_.is_paused()) {
+      ring_.release(*buffer);
+      if (failed) order_error_.emplace(error ? std::move(*error) : std::move(spare_));
+      break;
+    }
+    issue(*buffer);
+    pool().wake(lock);
+    monitor_.changed.notify_all();
+  }
+  admitting_ = false;
+  monitor_.changed.notify_all();
+}
+
+// Which samples are in the batch: positions, source indices, mask.
+void DirectPlacement::prepare(BatchBuffer& buffer) {
+  buffer.arena.reset();
+  const RankRows part = data_.rank_rows(cursor_);
+  buffer.epoch = cursor_.epoch;
+  buffer.number = cursor_.number;
+  buffer.first = part.first;
+  buffer.valid = buffer.samples = part.valid;
+  buffer.rows = part.rows;
+  buffer.next = data_.next_batch(cursor_);
+  data_.fill_batch(buffer.epoch, buffer.first, {buffer.indices.data(), buffer.valid});
+  std::fill(buffer.indices.begin() + static_cast<std::ptrdiff_t>(buffer.valid), buffer.indices.end(),
+            ~std::uint64_t{0});
+  std::fill_n(buffer.mask.begin(), buffer.valid, std::uint8_t{1});
+  std::fill(buffer.mask.begin() + static_cast<std::ptrdiff_t>(buffer.valid), buffer.mask.end(), std::uint8_t{0});
+  buffer.left.store(static_cast<std::uint32_t>(rows_) + (advises_ ? 1 : 0), std::memory_order_relaxed);
+}
+
+void DirectPlacement::issue(BatchBuffer& buffer) {
+  const std::uint64_t ordinal = queue_.admitted();
+  queue_.admit(buffer);
+  cursor_ = buffer.next;
+  if (blocks_ != nullptr)
+    blocks_->issue(ordinal * rows_, buffer.valid, rows_);
+  else
+    tickets_.raise((ordinal + 1) * rows_);
+}
+
+BatchBuffer* DirectPlacement::wait(std::uint64_t) {
+  Lock lock(monitor_.mutex, std::defer_lock);
+  const auto paused = [this] { return monitor_.is_paused(); };
+  if (queue_.empty()) {
+    lock.lock();
+    admit(lock);
+    monitor_.changed.wait(lock, [&] { return !admitting_ || paused() || !queue_.empty(); });
+    if (paused()) return nullptr;
+    if (queue_.empty()) {
+      if (order_error_) throw *order_error_;
+      throw leases_exhausted();
+    }
+    lock.unlock();
+  }
+  BatchBuffer& buffer = queue_.front();
+  const auto ready = [&] { return buffer.state.load(std::memory_order_seq_cst) == BufferState::ready; };
+  // Sleeping and being woken costs about what a batch of tiny samples does. Where runners need every core, this one is
+  // theirs.
+  if (may_spin_)
+    for (const std::uint64_t begun = now_ns(); !ready() && !paused() && now_ns() - begun < spin_ns;)
+      for (int i = 0; i < 64 && !ready(); ++i) relax();
+  if (ready()) return paused() ? nullptr : &buffer;
+  lock.lock();
+  monitor_.waiting.store(true, std::memory_order_seq_cst);
+  while (!ready() && !paused() && !pool().failed()) pool().sleep_or_help(lock, ready);
+  monitor_.waiting.store(false, std::memory_order_relaxed);
+  if (paused()) return nullptr;
+  if (!ready()) throw *pool().reader_error();
+  return &buffer;
+}
+
+void DirectPlacement::add_to(RunTotals& totals) const {
+  totals.kept = totals.samples;
+  if (blocks_ != nullptr) totals.blocks = blocks_->counts();
+}
+
+}  // namespace penstock::detail

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include <penstock/error.hpp>
+
+#include "blocks/block_schedule.hpp"
+#include "data/cursor.hpp"
+#include "engine/placement.hpp"
+#include "ring/tickets.hpp"
+
+namespace penstock::detail {
+
+/// Every position is one sample, whose row is known when its ticket is issued: it is made there.
+class DirectPlacement final : public Placement {
+ public:
+  explicit DirectPlacement(const Parts& parts);
+
+  void begin(const Cursor& cursor, const QuotaCount& count) override;
+  void admit(Lock& lock) noexcept override;
+  bool admitting() const noexcept override { return admitting_; }
+  void add_to(RunTotals& totals) const override;
+  BatchBuffer* wait(std::uint64_t epoch) override;
+
+  bool has_work() noexcept override;
+  bool work(ChainRun& run) noexcept override;
+  void help(ChainRun& run) noexcept override;
+
+ private:
+  bool more_to_admit() const noexcept;
+  void prepare(BatchBuffer& buffer);
+  void issue(BatchBuffer& buffer);
+
+  bool advise() noexcept;
+  bool advice_waits() const noexcept;
+  bool make_samples(ChainRun& run, BatchBuffer& buffer, TicketRun tickets) noexcept;
+  void fill_row(ChainRun& run, BatchBuffer& buffer, std::uint64_t row, std::uint64_t ticket);
+  void note_varying(const ChainRun& run, BatchBuffer& buffer, std::uint64_t row) noexcept;
+  void fail_row(BatchBuffer& buffer, std::uint64_t row, Error error, bool fatal);
+
+  // Where records share blocks.
+  bool work_in_blocks(ChainRun& run) noexcept;
+  bool step_in_blocks(ChainRun& run) noexcept;
+  std::vector<std::size_t> place_bytes() const;
+  std::byte* place_of(const Residency& load) const noexcept;
+  BlockSchedule::Feed feed(Cursor at) const;
+
+  const std::uint64_t steps_;
+  const bool advises_;
+  const bool may_spin_;
+  Tickets tickets_;
+  std::unique_ptr<BlockSchedule> blocks_;  // null: records share none
+  std::atomic<std::uint64_t> advised_{0};  // batches
+
+  // Under the mutex.
+  Cursor cursor_;  // of the next batch to admit
+  bool admitting_ = false;
+  std::optional<Error> order_error_;  // comes after the batches that are admitted
+  Error spare_ = no_memory();         // made while there is some
+};
+
+}  // namespace penstock::detail

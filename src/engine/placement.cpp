@@ -1,0 +1,47 @@
+#include "engine/placement.hpp"
+
+#include <string>
+
+namespace penstock::detail {
+
+Placement::Placement(const Parts& parts)
+    : setup_(parts.setup),
+      data_(*parts.setup.data),
+      chain_(parts.chain),
+      ring_(parts.ring),
+      queue_(parts.queue),
+      monitor_(parts.monitor),
+      executor_(parts.executor),
+      stop_(parts.stop),
+      rows_(data_.most_rows()),
+      pool_(*this, *data_.source, monitor_, executor_, setup_.plan.threads) {}
+
+std::unique_ptr<ChainRun> Placement::open_run() {
+  auto run = std::make_unique<ChainRun>(chain_, setup_.plan.scratch_limit, data_.source->open_reader());
+  run->stop = stop_;
+  run->rows.resize(ring_.layout().fields());
+  return run;
+}
+
+void Placement::finish(BatchBuffer& buffer, std::uint32_t parts) noexcept {
+  const BatchRing::Finished finished = ring_.finish(buffer, parts);
+  if (finished == BatchRing::Finished::no) return;
+  if (finished == BatchRing::Finished::discarded) {
+    Lock lock(monitor_.mutex);
+    ring_.release(buffer);
+    return admit(lock);
+  }
+  if (monitor_.waiting.load(std::memory_order_seq_cst)) monitor_.notify();
+}
+
+void Placement::wake_pool() noexcept {
+  Lock lock(monitor_.mutex);
+  if (!monitor_.closed && !monitor_.is_paused()) pool_.wake(lock);
+}
+
+LeasesExhausted Placement::leases_exhausted() const {
+  return {Errc::leases_exhausted, "the caller holds all " + std::to_string(ring_.depth()) +
+                                      " batches of the ring; let some go, or raise `depth`"};
+}
+
+}  // namespace penstock::detail

@@ -1,0 +1,84 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <stop_token>
+
+#include "chain/chain.hpp"
+#include "engine/batch_queue.hpp"
+#include "engine/monitor.hpp"
+#include "engine/run_totals.hpp"
+#include "engine/runner_pool.hpp"
+#include "engine/runner_work.hpp"
+#include "pipeline/run_setup.hpp"
+#include "reorder/reorder_buffer.hpp"
+#include "ring/batch_ring.hpp"
+#include "ring/leases_exhausted.hpp"
+
+namespace penstock::detail {
+
+/// How samples come to their rows. There are two ways: each is made in its row (DirectPlacement), or it is made
+/// somewhere else and its row is known when those before it are finished (ReorderedPlacement).
+///
+/// A placement issues work as batches become free, has its runners do it, and has batches admitted to the queue, in
+/// order, which become ready when all of their rows are made.
+class Placement : public RunnerWork {
+ public:
+  using Lock = Monitor::Lock;
+
+  /// The engine's, which outlives its placement.
+  struct Parts {
+    const RunSetup& setup;
+    const Chain& chain;
+    BatchRing& ring;
+    BatchQueue& queue;
+    Monitor& monitor;
+    Executor::Impl& executor;
+    std::stop_token stop;
+  };
+
+  explicit Placement(const Parts& parts);
+
+  RunnerPool& pool() noexcept { return pool_; }
+  std::unique_ptr<ChainRun> open_run() final;
+
+  // -- under the mutex --
+  /// Issues work from `cursor` on, before which the run counted so much. While nothing is in work.
+  virtual void begin(const Cursor& cursor, const QuotaCount& count) = 0;
+  /// There is a free buffer, or a paused run goes on. May let the mutex go meanwhile.
+  virtual void admit(Lock& lock) noexcept = 0;
+  /// A thread is in `admit` and has let the mutex go.
+  virtual bool admitting() const noexcept { return false; }
+  virtual void add_to(RunTotals& totals) const = 0;
+
+  // -- the consumer's thread --
+  /// The first batch of the queue, once it is ready; null where the run is paused, and, where only the samples tell, at
+  /// the end of the epoch (that which `epoch` is).
+  /// @throws LeasesExhausted, an order's failure after the batches before it, or that no reader can be opened.
+  virtual BatchBuffer* wait(std::uint64_t epoch) = 0;
+  /// What the epoch's last batch did not tell. None: it has not ended, a batch comes first, or batches tell all.
+  virtual std::optional<EpochEnd> take_epoch_end(std::uint64_t) { return std::nullopt; }
+
+ protected:
+  /// So many of the buffer's parts are done. Any runner.
+  void finish(BatchBuffer& buffer, std::uint32_t parts) noexcept;
+  LeasesExhausted leases_exhausted() const;
+  /// Lets runners come where there is new work. Any runner, and the consumer.
+  void wake_pool() noexcept;
+
+  const RunSetup& setup_;
+  const PipelineData& data_;
+  const Chain& chain_;
+  BatchRing& ring_;
+  BatchQueue& queue_;
+  Monitor& monitor_;
+  Executor::Impl& executor_;
+  const std::stop_token stop_;
+  const std::uint64_t rows_;  ///< of a batch, the most this rank has
+
+ private:
+  RunnerPool pool_;
+};
+
+}  // namespace penstock::detail

@@ -1,0 +1,166 @@
+#include "engine/reordered_placement.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/relax.hpp"
+#include "pipeline/positions.hpp"
+
+namespace penstock::detail {
+
+ReorderedPlacement::ReorderedPlacement(const Parts& parts) : Placement(parts) {
+  const MemoryPlan& plan = setup_.plan;
+  if (const BlockModel* const model = data_.source->block_model(); model != nullptr) {
+    const std::size_t in_flight = plan.shared_records != 0 ? plan.shared_records : plan.entries;
+    blocks_ = std::make_unique<BlockSchedule>(*model, plan.block_limit, in_flight, in_flight, *setup_.memory,
+                                              std::vector<std::size_t>());
+  }
+  ReorderedHost& host = *this;
+  reordered_ = std::make_unique<Reordered>(setup_, chain_, stop_, blocks_.get(), ring_, host);
+  ends_.reserve(plan.depth);
+  if (setup_.keeps_places)
+    for (const auto& buffer : ring_.all()) buffer->places.resize(rows_);
+}
+
+void ReorderedPlacement::begin(const Cursor& cursor, const QuotaCount& count) {
+  if (BatchBuffer* const open = reordered_->open_batch_buffer(); open != nullptr) ring_.release(*open);
+  reordered_->reset(cursor, count);
+  ends_.clear();
+  if (blocks_ != nullptr) blocks_->reset(feed(cursor));
+}
+
+void ReorderedPlacement::admit(Lock& lock) noexcept {
+  reordered_->reorder_buffer().stalled().store(false, std::memory_order_seq_cst);
+  if (!monitor_.closed && !monitor_.is_paused() && reordered_->has_work()) pool().wake(lock);
+}
+
+bool ReorderedPlacement::work(ChainRun& run) noexcept {
+  const Turn turn(executor_);
+  while (!monitor_.is_paused()) {
+    if (!reordered_->step(run)) {
+      for (int i = 0; i < 256 && !reordered_->has_work(); ++i) relax();
+      if (!reordered_->has_work()) return false;
+    }
+    if (turn.over()) return true;
+  }
+  return false;
+}
+
+BlockSchedule::Feed ReorderedPlacement::feed(Cursor at) const {
+  Positions positions(data_);
+  positions.begin(at);
+  return [epochs = setup_.epochs, positions](std::vector<std::uint64_t>& out) mutable {
+    constexpr std::uint64_t at_once = 256;
+    if (epochs != 0 && !positions.endless() && positions.epoch() >= epochs) return;
+    out.resize(static_cast<std::size_t>(std::min(at_once, positions.left())));
+    positions.fill(0, out);
+    positions.skip(out.size());
+  };
+}
+
+// -- batches --
+
+BatchBuffer* ReorderedPlacement::open_batch() noexcept {
+  BatchBuffer* buffer = nullptr;
+  {
+    const Lock lock(monitor_.mutex);
+    buffer = ring_.acquire();
+    // Under the mutex, as is the release that ends it.
+    if (buffer == nullptr) reordered_->reorder_buffer().stalled().store(true, std::memory_order_seq_cst);
+  }
+  if (buffer != nullptr)
+    buffer->arena.reset();
+  else
+    monitor_.changed.notify_all();
+  return buffer;
+}
+
+void ReorderedPlacement::close_batch(BatchBuffer& buffer) noexcept {
+  // Parts that nobody makes: rows that there aren't, and the closing.
+  const auto parts = static_cast<std::uint32_t>(1 + rows_ - buffer.valid);
+  for (std::uint64_t row = buffer.valid; row < buffer.rows; ++row) ring_.clear_row(buffer, row);
+  {
+    const Lock lock(monitor_.mutex);
+    queue_.admit(buffer);
+  }
+  finish(buffer, parts);
+}
+
+void ReorderedPlacement::discard_batch(BatchBuffer& buffer) noexcept {
+  buffer.discarded = true;
+  finish(buffer, static_cast<std::uint32_t>(1 + rows_ - buffer.valid));
+}
+
+bool ReorderedPlacement::has_room_for_end() noexcept {
+  const Lock lock(monitor_.mutex);
+  if (ends_.size() < ring_.depth()) return true;
+  reordered_->reorder_buffer().stalled().store(true, std::memory_order_seq_cst);
+  return false;
+}
+
+void ReorderedPlacement::end_epoch(EpochEnd end) noexcept {
+  {
+    const Lock lock(monitor_.mutex);
+    ends_.push_back(std::move(end));
+  }
+  monitor_.changed.notify_all();
+}
+
+// -- the consumer --
+
+// Its end is known, and all of its batches are delivered.
+bool ReorderedPlacement::epoch_over(std::uint64_t epoch) const noexcept {
+  if (ends_.empty() || ends_.front().epoch != epoch) return false;
+  return queue_.empty() || queue_.front().epoch != epoch;
+}
+
+// Says what of the records that wait for it is skipped, which a user's code knows. False: none waits.
+bool ReorderedPlacement::answer(Lock& lock) noexcept {
+  if (paused() || !reordered_->asks()) return false;
+  lock.unlock();
+  reordered_->answer();
+  lock.lock();
+  if (!paused()) pool().wake(lock);
+  return true;
+}
+
+BatchBuffer* ReorderedPlacement::wait(std::uint64_t epoch) {
+  Lock lock(monitor_.mutex);
+  const auto arrived = [&] {
+    return epoch_over(epoch) || (!queue_.empty() && queue_.front().epoch == epoch &&
+                                 queue_.front().state.load(std::memory_order_seq_cst) == BufferState::ready);
+  };
+  const auto exhausted = [&] {
+    return queue_.leased() == ring_.depth() && reordered_->reorder_buffer().stalled().load(std::memory_order_seq_cst);
+  };
+  answer(lock);
+  monitor_.waiting.store(true, std::memory_order_seq_cst);
+  while (!arrived() && !paused() && !pool().failed() && !exhausted())
+    if (!answer(lock)) pool().sleep_or_help(lock, arrived);
+  monitor_.waiting.store(false, std::memory_order_relaxed);
+  if (paused() || epoch_over(epoch)) return nullptr;
+  if (arrived()) return &queue_.front();
+  if (pool().failed()) throw *pool().reader_error();
+  throw leases_exhausted();
+}
+
+std::optional<EpochEnd> ReorderedPlacement::take_epoch_end(std::uint64_t epoch) {
+  Lock lock(monitor_.mutex);
+  if (monitor_.stopped.load(std::memory_order_relaxed) || !epoch_over(epoch)) return std::nullopt;
+  EpochEnd end = std::move(ends_.front());
+  ends_.erase(ends_.begin());
+  admit(lock);  // there is room for another one
+  return end;
+}
+
+void ReorderedPlacement::add_to(RunTotals& t) const {
+  const ReorderBuffer& buffer = reordered_->reorder_buffer();
+  t.kept = buffer.kept();
+  t.entries = buffer.rows();
+  t.entry_bytes = buffer.bytes_each() + buffer.most_appended();
+  t.copied_bytes += buffer.appended_bytes() + t.kept * ring_.layout().row().row_bytes();
+  t.shared_records = reordered_->shared_records() != nullptr ? reordered_->shared_records()->size() : 0;
+  if (blocks_ != nullptr) t.blocks = blocks_->counts();
+}
+
+}  // namespace penstock::detail

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "blocks/block_schedule.hpp"
+#include "engine/placement.hpp"
+#include "reorder/reordered.hpp"
+
+namespace penstock::detail {
+
+/// A sample's row is known when those before it are finished: samples wait in a reorder buffer. What the runners do is
+/// found there; here are the batches, the ends of epochs, and the consumer.
+class ReorderedPlacement final : public Placement, private ReorderedHost {
+ public:
+  explicit ReorderedPlacement(const Parts& parts);
+
+  void begin(const Cursor& cursor, const QuotaCount& count) override;
+  void admit(Lock& lock) noexcept override;
+  void add_to(RunTotals& totals) const override;
+  BatchBuffer* wait(std::uint64_t epoch) override;
+  std::optional<EpochEnd> take_epoch_end(std::uint64_t epoch) override;
+
+  bool has_work() noexcept override { return reordered_->has_work(); }
+  bool work(ChainRun& run) noexcept override;
+  void help(ChainRun& run) noexcept override { reordered_->step(run); }
+
+ private:
+  bool epoch_over(std::uint64_t epoch) const noexcept;
+  bool answer(Lock& lock) noexcept;
+  BlockSchedule::Feed feed(Cursor at) const;
+
+  BatchBuffer* open_batch() noexcept override;
+  void close_batch(BatchBuffer& buffer) noexcept override;
+  void discard_batch(BatchBuffer& buffer) noexcept override;
+  bool has_room_for_end() noexcept override;
+  void end_epoch(EpochEnd end) noexcept override;
+  void wake_runners() noexcept override { wake_pool(); }
+  void wake_consumer() noexcept override { monitor_.notify(); }
+  void finish_parts(BatchBuffer& buffer, std::uint32_t parts) noexcept override { finish(buffer, parts); }
+  bool paused() const noexcept override { return monitor_.is_paused(); }
+
+  std::unique_ptr<BlockSchedule> blocks_;  // null: records share none
+  std::unique_ptr<Reordered> reordered_;
+  std::vector<EpochEnd> ends_;  // oldest first; never more than there are buffers. Under the mutex
+};
+
+}  // namespace penstock::detail

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "blocks/block_schedule.hpp"
+
+namespace penstock::detail {
+
+/// What was counted in a run, over all runners, for the report.
+struct RunTotals {
+  struct StepTotals {
+    std::uint64_t cpu_ns = 0, bytes = 0, wait_ns = 0;
+  };
+  std::vector<StepTotals> steps;
+  std::uint64_t samples = 0, copied_bytes = 0, busy_ns = 0, helped = 0;
+  std::uint64_t recalled = 0;  ///< that a cache had
+  std::uint64_t measured = 0, stood_for = 0, wall_ns = 0;
+  std::uint64_t parents = 0, parents_stood_for = 0, reads = 0, reads_stood_for = 0;
+  std::uint64_t delay_ns = 0, delay_measured_ns = 0;  ///< of the runners, for a core; and the time that this was in
+  std::uint64_t kept = 0;                             ///< samples that have a row, or will
+  std::size_t buffer_bytes = 0;
+  BlockSchedule::Counts blocks;
+  std::size_t entries = 0, entry_bytes = 0, shared_records = 0, shared_record_bytes = 0;
+  unsigned threads_seen = 0;
+  std::size_t readers = 0;
+  std::string reader_error;       ///< why there are no more of them
+  std::size_t scratch_bytes = 0;  ///< the most of any runner
+};
+
+}  // namespace penstock::detail

@@ -1,0 +1,116 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <penstock/error.hpp>
+
+#include "base/clock.hpp"
+#include "base/executor_impl.hpp"
+#include "base/failure.hpp"
+#include "chain/chain.hpp"
+#include "engine/monitor.hpp"
+#include "engine/run_totals.hpp"
+#include "engine/runner_work.hpp"
+
+namespace penstock::detail {
+
+/// A runner's turn on its thread: how long it goes on while others wait for one.
+class Turn {
+ public:
+  explicit Turn(const Executor::Impl& executor) noexcept : executor_(executor), begun_ns_(now_ns()) {}
+  /// Others wait, and this runner has had its turn.
+  bool over() const noexcept { return executor_.waiting() != 0 && now_ns() - begun_ns_ > turn_ns; }
+
+ private:
+  static constexpr std::uint64_t turn_ns = std::chrono::nanoseconds(Executor::Impl::turn).count();
+  const Executor::Impl& executor_;
+  std::uint64_t begun_ns_;
+};
+
+/// The runners of one run: tasks of an executor that come when there is work and leave when there is none, each with a
+/// ChainRun of its own, which the next one goes on with.
+///
+/// All but `close_door` under the monitor's mutex.
+class RunnerPool {
+ public:
+  using Lock = Monitor::Lock;
+
+  /// `executor`, `monitor` and `work` must live until no runner is in work after `close_door`. `source` is named where
+  /// a reader can't be opened.
+  RunnerPool(RunnerWork& work, const SourceModel& source, Monitor& monitor, Executor::Impl& executor, unsigned threads);
+
+  /// Has as many runners come as there may be.
+  void wake(Lock& lock) noexcept;
+  /// Waits until something changed. While all runners run there is nothing else to do. Where threads are short (an
+  /// application's own limit, a busy shared executor, a single worker that waits here itself) this thread works too, as
+  /// long as it is not `ready`.
+  template <class Ready>
+  void sleep_or_help(Lock& lock, const Ready& ready) {
+    using namespace std::chrono_literals;
+    if (running_ >= most_runners()) {
+      monitor_.changed.wait(lock);  // a runner that leaves wakes it as well
+      return;
+    }
+    if (monitor_.changed.wait_for(lock, 1ms) != std::cv_status::timeout) return;
+    if (running_ >= most_runners() || !work_.has_work()) return;
+    do {
+      help(lock);  // while no runner comes at all, without waiting in between
+    } while (!ready() && !monitor_.is_paused() && !failed_ && running_ == 0 && work_.has_work());
+  }
+
+  /// Nobody is in work.
+  bool idle() const noexcept { return running_ == 0; }
+  /// No reader at all could be opened: `reader_error` says why.
+  bool failed() const noexcept { return failed_; }
+  const std::optional<Error>& reader_error() const noexcept { return reader_error_; }
+  /// Readers are opened again. While idle.
+  void forget_failures();
+
+  /// No task comes in from now on; one that is through the door counts as running. Not under the mutex.
+  void close_door() noexcept;
+  /// What the runners worked with; while idle, and for good. They hold a user's readers, which end without the mutex.
+  std::vector<std::unique_ptr<ChainRun>> take_runs() noexcept;
+
+  void add_to(RunTotals& totals) const;
+
+ private:
+  /// How tasks come in. They hold the door, not the pool, so that none keeps it, or what it was given, beyond
+  /// `close_door`.
+  struct Door {
+    std::mutex mutex;
+    RunnerPool* pool;
+  };
+
+  bool submit_runner() noexcept;
+  std::size_t most_runners() const noexcept;
+  void run(Lock& lock) noexcept;
+  void help(Lock& lock) noexcept;
+  ChainRun* lease_run(Lock& lock) noexcept;
+
+  RunnerWork& work_;
+  const SourceModel& source_;
+  Monitor& monitor_;
+  Executor::Impl& executor_;
+  std::shared_ptr<Door> door_;
+  const unsigned threads_;
+  std::vector<std::unique_ptr<ChainRun>> runs_;
+  std::vector<ChainRun*> idle_runs_;
+  unsigned scheduled_ = 0;                  ///< tasks: waiting for a thread, or in work
+  unsigned running_ = 0, runners_ = 0;      ///< running: runners, also without a reader yet, and the consumer's help
+  unsigned opening_ = 0;                    ///< those of the running that open a reader
+  unsigned threads_seen_ = 0;               ///< the most runners at once
+  std::uint64_t busy_ns_ = 0, helped_ = 0;  ///< busy_ns_ less the beginning of each runner now running (wraps)
+  bool no_more_readers_ = false;            ///< one could not be opened; those there are do the work
+  bool failed_ = false;
+  std::optional<Error> reader_error_;  ///< why
+  Error spare_ = no_memory();          ///< made while there is some
+};
+
+}  // namespace penstock::detail

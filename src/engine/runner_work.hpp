@@ -1,0 +1,24 @@
+#pragma once
+
+#include <memory>
+
+#include "chain/chain.hpp"
+
+namespace penstock::detail {
+
+/// What the runners of a pool do.
+class RunnerWork {
+ public:
+  virtual ~RunnerWork() = default;
+  /// What one runner needs to work: above all a reader of the source, which is a user's code and may take long.
+  /// @throws what that throws.
+  virtual std::unique_ptr<ChainRun> open_run() = 0;
+  /// There is something for a runner to do. Under the monitor's mutex.
+  virtual bool has_work() noexcept = 0;
+  /// Works until nothing is left, or the monitor is paused. True: it leaves earlier, as others wait for the thread.
+  virtual bool work(ChainRun& run) noexcept = 0;
+  /// Does one piece of it, if there is any.
+  virtual void help(ChainRun& run) noexcept = 0;
+};
+
+}  // namespace penstock::detail

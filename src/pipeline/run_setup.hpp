@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include <penstock/memory.hpp>
+
+#include "pipeline/pipeline_data.hpp"
+#include "ring/memory_plan.hpp"
+
+namespace penstock::detail {
+
+class RecordSkips;
+
+/// What all parts of a run are told. Made once, before anything runs; nothing of it changes.
+struct RunSetup {
+  std::shared_ptr<const PipelineData> data;
+  MemoryPlan plan;
+  MemoryResource* memory = &host_memory();
+  MemoryResource* buffer_memory = nullptr;  ///< where fields of fixed sizes lie in batches; null: `memory`
+  std::uint64_t epochs = 0;                 ///< 0 = no end
+  bool keeps_places = false;                ///< of the rows of a reordered pipeline
+  RecordSkips* skips = nullptr;             ///< asked of each record that samples share, where there are some
+};
+
+}  // namespace penstock::detail
