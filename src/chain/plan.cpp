@@ -148,7 +148,7 @@ std::string Pipeline::plan() const {
     out += describe(d) + "\n";
   }
   if (d.device)
-    for (const detail::DeviceStep& step : d.device->steps) out += "after  " + describe(step) + "\n";
+    for (const detail::DeviceStep& step : d.device->steps) out += "after   " + describe(step) + "\n";
   if (d.shard) out += "shard   " + describe(d, *d.shard) + "\n";
   const ErrorPolicy policy = d.policy_value();
   switch (policy.policy) {

@@ -67,6 +67,7 @@ void Engine::interrupt() noexcept {
 }
 
 void Engine::close() noexcept {
+  if (placement_ == nullptr) return;
   stop();
   placement_->pool().close_door();
   std::unique_ptr<Placement> placement;  // readers and streams are a user's: they go without the mutex

@@ -65,7 +65,7 @@ TEST_CASE("random pipelines bring what the model says") {
     std::vector<model::Event> got;
     ps::Loader loader(p, options(10));
     on_devices += options(10).device != ps::host();
-    after_batch += p.plan().find("\nbehind ") != std::string::npos;
+    after_batch += p.plan().find("\nafter ") != std::string::npos;
     cached += p.plan().find("\nstage   cache") != std::string::npos;
     REQUIRE(p.size() == model::size_of(*spec));
     u64 final_acted = 0;
