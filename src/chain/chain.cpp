@@ -21,7 +21,7 @@ Chain::Chain(std::shared_ptr<const PipelineData> data)
       layout_(data_->batch ? std::optional<RowLayout>(data_->schema) : std::nullopt),
       seed_(data_->seed_value()),
       check_(data_->check_value()),
-      program_(compile_chain(*data_, layout())) {
+      program_(ChainCompiler(*data_, layout()).compile()) {
   if (data_->cache && !data_->cache->allows.random) cached_by_ = &data_->cache->label;
   if (!layout_) return;
   BatchItem of_rank = *data_->batch;

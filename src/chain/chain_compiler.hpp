@@ -1,9 +1,15 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
+#include <penstock/extend/image_stage.hpp>
+#include <penstock/stages/image_fields.hpp>
+
+#include "chain/image_step.hpp"
 #include "chain/step.hpp"
 #include "data/row_layout.hpp"
 #include "pipeline/pipeline_data.hpp"
@@ -18,8 +24,40 @@ struct ChainProgram {
   std::size_t shared_draws = 0;    ///< of image stages with several fields
 };
 
-/// `layout`: of the batch; null without one. `data` must outlive the program.
-/// @throws Error(limit_exceeded) for a field of fixed size that is larger than the pipeline allows.
-ChainProgram compile_chain(const PipelineData& data, const RowLayout* layout);
+/// Turns the stages of a pipeline into steps: each kind of stage adds its own (`WorkStage::compile`).
+class ChainCompiler {
+ public:
+  /// `layout`: of the batch; null without one. `data` must outlive the program.
+  ChainCompiler(const PipelineData& data, const RowLayout* layout) : data_(data), layout_(layout) {}
+  /// Once. @throws Error(limit_exceeded) for a field of fixed size that is larger than the pipeline allows.
+  ChainProgram compile();
+
+  // -- for kinds of stages --
+  /// The next step. Image stages after it begin a new fold.
+  void add(std::unique_ptr<Step> step);
+  /// The next step makes children of what the steps before it made.
+  void begin_children() noexcept { program_.children_begin = program_.steps.size(); }
+  /// A step that image stages of its field may join.
+  ImageStep& begin_image(std::string label, std::uint64_t key, const ImageExecutor& executor, std::size_t slot);
+  /// Joins the step of each field, or begins one.
+  void add_image(const BoundStage& stage, const ImageFields& fields, const ImageStageModel& model,
+                 const ImageExecutor& executor);
+  /// A step that gives the field `from` another name.
+  void add_rename(std::unique_ptr<Step> step, const std::string& from, const std::string& to);
+
+ private:
+  std::vector<std::unique_ptr<Step>>& steps() noexcept { return program_.steps; }
+  void add_cache();
+  std::size_t last_image(const std::string& field, const ImageExecutor& executor) const;
+  std::size_t moved_to_the_end(std::size_t at);
+  void relate_steps();
+  void assign_homes();
+  void check_fixed_sizes();
+
+  const PipelineData& data_;
+  const RowLayout* layout_;
+  ChainProgram program_;
+  std::vector<ImageStep*> images_;  // the image steps that end the steps, which later image stages may join
+};
 
 }  // namespace penstock::detail

@@ -1,4 +1,4 @@
-#include <penstock/stages/draw.hpp>
+#include "order/draws.hpp"
 
 #include <algorithm>
 #include <map>
@@ -18,7 +18,6 @@
 #include "order/rotation.hpp"
 #include "order/successive_draws.hpp"
 #include "order/weights.hpp"
-#include "stages/stage_model.hpp"
 
 namespace penstock {
 
@@ -45,9 +44,8 @@ std::string hash_of(const std::vector<T>& values) {
 
 // Copies of an order share what it holds.
 template <class O>
-Stage per_record(O order, std::optional<std::uint64_t> seed) {
-  return detail::make_stage(
-      detail::OrderItem{std::make_shared<const detail::OrderOf<O>>(std::move(order)), seed, true});
+std::shared_ptr<const detail::OrderModel> model_of(O order) {
+  return std::make_shared<const detail::OrderOf<O>>(std::move(order));
 }
 
 struct WeightedDraws {
@@ -151,7 +149,7 @@ std::vector<double> weights_of(const std::map<std::int64_t, std::uint64_t>& size
 
 }  // namespace
 
-Stage draw_weighted(WeightedOptions options) {
+std::shared_ptr<const detail::OrderModel> detail::weighted_draws(WeightedOptions options) {
   detail::check_weights(options.weights, "draw_weighted");
   const auto drawable =
       static_cast<std::uint64_t>(std::ranges::count_if(options.weights, [](double weight) { return weight > 0; }));
@@ -169,9 +167,8 @@ Stage draw_weighted(WeightedOptions options) {
                             hash_of(options.weights);
   if (options.replacement) {
     const auto integers = detail::integer_weights(options.weights, alias_bits);
-    return per_record(WeightedDraws{std::make_shared<const detail::AliasTable>(integers), options.weights.size(), count,
-                                    std::move(description)},
-                      options.seed);
+    return model_of(WeightedDraws{std::make_shared<const detail::AliasTable>(integers), options.weights.size(), count,
+                                  std::move(description)});
   }
   const double largest = *std::ranges::max_element(options.weights);
   for (double& weight : options.weights) {
@@ -179,12 +176,11 @@ Stage draw_weighted(WeightedOptions options) {
     weight /= largest;
     if (drawn && weight == 0) weight = 0x1p-1000;
   }
-  return per_record(DistinctDraws{std::make_shared<const std::vector<double>>(std::move(options.weights)), count,
-                                  std::move(description)},
-                    options.seed);
+  return model_of(DistinctDraws{std::make_shared<const std::vector<double>>(std::move(options.weights)), count,
+                                std::move(description)});
 }
 
-Stage draw_balanced(const BalancedOptions& options) {
+std::shared_ptr<const detail::OrderModel> detail::balanced_draws(const BalancedOptions& options) {
   const std::uint64_t count = options.count == 0 ? options.labels.size() : options.count;
   check_count(count, "draw_balanced");
   if (options.labels.empty())
@@ -199,25 +195,16 @@ Stage draw_balanced(const BalancedOptions& options) {
   Classes classes = group(options.labels, sizes);
   if (options.replacement) {
     const detail::AliasTable table(detail::integer_weights(weights, alias_bits));
-    return per_record(
+    return model_of(
         BalancedDraws{std::make_shared<const BalancedDraws::Shared>(BalancedDraws::Shared{table, std::move(classes)}),
-                      count, std::move(description)},
-        options.seed);
+                      count, std::move(description)});
   }
-  return per_record(detail::Rotation({.name = "draw_balanced",
-                                      .description = std::move(description),
-                                      .weights = detail::integer_weights(weights, share_bits),
-                                      .ends = std::move(classes.ends),
-                                      .members = std::move(classes.members),
-                                      .count = count}),
-                    options.seed);
-}
-
-Stage detail::draw_balanced_by(std::string field, BalancedOptions options) {
-  if (!options.labels.empty())
-    throw Error(Errc::invalid_argument, "the field \"" + field + "\" gives the labels; leave `.labels` away")
-        .with_stage("draw_balanced");
-  return detail::make_stage(detail::BalancedItem{std::move(field), std::move(options)});
+  return model_of(detail::Rotation({.name = "draw_balanced",
+                                    .description = std::move(description),
+                                    .weights = detail::integer_weights(weights, share_bits),
+                                    .ends = std::move(classes.ends),
+                                    .members = std::move(classes.members),
+                                    .count = count}));
 }
 
 }  // namespace penstock

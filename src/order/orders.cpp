@@ -10,7 +10,6 @@
 #include "order/bijection.hpp"
 #include "order/orders.hpp"
 #include "order/splits.hpp"
-#include "stages/stage_model.hpp"
 
 namespace penstock {
 
@@ -111,12 +110,6 @@ Stage wrap(auto order) {
 
 }  // namespace
 
-Stage shuffle(ShuffleOptions options) {
-  if (options.blocks) return detail::make_stage(detail::BlockShuffleItem{options});
-  if (options.block_size != 0)
-    throw Error(Errc::invalid_argument, "`.block_size` belongs to `.blocks = true`").with_stage("shuffle");
-  return detail::make_stage(detail::ShuffleItem{options});
-}
 Stage take(std::uint64_t n) { return wrap(Take{n}); }
 Stage skip(std::uint64_t n) { return wrap(Skip{n}); }
 Stage select(std::vector<std::uint64_t> positions) {
@@ -127,14 +120,10 @@ Stage repeat(std::uint64_t times) {
   if (times == 0) throw Error(Errc::invalid_argument, "repeat at least once").with_stage("repeat");
   return wrap(Repeat{times});
 }
-Stage split(SplitOptions options) {
-  detail::check_split(options);
-  if (!options.stratify.empty()) return detail::make_stage(detail::StratifiedSplitItem{std::move(options)});
-  if (options.by == SplitOptions::By::key) return detail::make_stage(detail::SplitByKeyItem{std::move(options)});
-  return wrap(SplitByIndex{std::move(options)});
-}
-
 namespace detail {
+std::shared_ptr<const OrderModel> split_order(SplitOptions options) {
+  return std::make_shared<const OrderOf<SplitByIndex>>(SplitByIndex{std::move(options)});
+}
 std::shared_ptr<const OrderModel> shuffle_order() { return std::make_shared<const OrderOf<Shuffle>>(Shuffle{}); }
 std::shared_ptr<const OrderModel> select_order(std::vector<std::uint64_t> positions) {
   const std::uint64_t largest = positions.empty() ? 0 : positions.back();

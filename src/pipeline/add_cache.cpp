@@ -1,7 +1,6 @@
 #include "pipeline/add_cache.hpp"
 
 #include <utility>
-#include <variant>
 
 #include <penstock/error.hpp>
 #include <penstock/version.hpp>
@@ -13,49 +12,32 @@ namespace penstock::detail {
 
 namespace {
 
-struct Says {
-  bool draws = false;
-  bool versioned = true;
-};
-
-// What a stage says of itself. What a callable says wrongly, the chain finds when it draws.
-Says says(const BoundStage& stage) {
-  const auto& item = stage.stage.model().item;
-  if (const auto* map = std::get_if<MapItem>(&item)) return {false, map->model->versioned()};
-  if (const auto* map = std::get_if<FieldMapItem>(&item))
-    return {map->model->draws(), stage.version != 0 || map->model->versioned()};
-  if (const auto* image = std::get_if<ImageItem>(&item)) return {image->model->draws(), image->model->versioned()};
-  return {};
+[[noreturn]] void refuse(const CacheMaker& maker, std::string cause) {
+  throw Error(Errc::invalid_argument, std::move(cause)).with_stage(maker.label());
 }
 
-[[noreturn]] void refuse(const CacheItem& item, std::string cause) {
-  throw Error(Errc::invalid_argument, std::move(cause)).with_stage(item.maker->label());
-}
-
-void check(const PipelineData& data, const CacheItem& item) {
-  if (data.cache) refuse(item, "the pipeline has a cache already, " + data.cache->label + "; one is enough");
+void check(const PipelineData& data, const CacheMaker& maker, const CacheAllows& allows) {
+  if (data.cache) refuse(maker, "the pipeline has a cache already, " + data.cache->label + "; one is enough");
   if (data.source->is_stream())
-    refuse(item, "a stream's records have no numbers to keep them by, and come in its own order in any case");
+    refuse(maker, "a stream's records have no numbers to keep them by, and come in its own order in any case");
   for (const BoundStage& stage : data.stages) {
-    const auto& kind = stage.stage.model().item;
-    if (std::holds_alternative<FilterItem>(kind) || std::holds_alternative<FlatMapItem>(kind))
-      refuse(item, "it keeps one sample for each record, so the stage " + stage.label +
-                       ", which changes their number, can't stand before it; put the cache before that: what it does "
-                       "to samples that are there is cheap");
-    const Says said = says(stage);
-    if (said.draws && !item.allows.random)
-      refuse(item, "the stage " + stage.label +
-                       " draws at random, and from a cache every epoch would get the same draw; put it after the "
-                       "cache, or set allows.random to have it drawn once for each record");
-    if (!said.versioned && !item.allows.unversioned)
-      refuse(item, "the callable of the stage " + stage.label +
-                       " doesn't say which version it is, so values kept before it was changed could not be told from "
-                       "new ones; say a version that you raise with each change (MapOptions::version, or a member "
-                       "version()), or set allows.unversioned and delete the cache yourself");
+    if (stage.work->changes_count())
+      refuse(maker, "it keeps one sample for each record, so the stage " + stage.label +
+                        ", which changes their number, can't stand before it; put the cache before that: what it does "
+                        "to samples that are there is cheap");
+    if (stage.work->draws() && !allows.random)
+      refuse(maker, "the stage " + stage.label +
+                        " draws at random, and from a cache every epoch would get the same draw; put it after the "
+                        "cache, or set allows.random to have it drawn once for each record");
+    if (!stage.work->versioned() && !allows.unversioned)
+      refuse(maker, "the callable of the stage " + stage.label +
+                        " doesn't say which version it is, so values kept before it was changed could not be told from "
+                        "new ones; say a version that you raise with each change (MapOptions::version, or a member "
+                        "version()), or set allows.unversioned and delete the cache yourself");
   }
 }
 
-CacheKey key_of(const PipelineData& data, const CacheItem& item) {
+CacheKey key_of(const PipelineData& data, const CacheAllows& allows) {
   CacheKey key;
   key.schema = data.schema;
   key.records = data.source_size;
@@ -79,7 +61,7 @@ CacheKey key_of(const PipelineData& data, const CacheItem& item) {
   if (check.verify != usual.verify || check.max_sample_bytes != usual.max_sample_bytes)
     line(std::string("check ") + (check.verify ? "that verifies" : "that doesn't verify") + ", fields of at most " +
          std::to_string(check.max_sample_bytes) + " bytes");
-  if (item.allows.random) {
+  if (allows.random) {
     line("draws of seed " + std::to_string(data.seed_value()));
     for (const BoundStage& stage : data.stages) add(stage.key);
   }
@@ -89,16 +71,16 @@ CacheKey key_of(const PipelineData& data, const CacheItem& item) {
 
 }  // namespace
 
-void add_cache(PipelineData& data, const CacheItem& item) {
-  check(data, item);
+void add_cache(PipelineData& data, const CacheMaker& maker, const CacheAllows& allows) {
+  check(data, maker, allows);
   std::shared_ptr<CacheModel> opened;
   try {
-    opened = item.maker->open(key_of(data, item));
+    opened = maker.open(key_of(data, allows));
   } catch (Error& error) {
-    throw error.with_stage(item.maker->label());
+    throw error.with_stage(maker.label());
   }
   data.source = make_cached_source(data.source, std::move(opened));
-  data.cache = BoundCache{item.maker->label(), data.stages.size(), item.allows};
+  data.cache = BoundCache{maker.label(), data.stages.size(), allows};
 }
 
 }  // namespace penstock::detail

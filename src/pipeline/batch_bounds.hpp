@@ -10,7 +10,7 @@
 #include <penstock/tensor.hpp>
 
 #include "data/row_layout.hpp"
-#include "stages/stage_model.hpp"
+#include "pipeline/batch_item.hpp"
 
 namespace penstock::detail {
 

@@ -10,6 +10,7 @@
 #include <penstock/extend/device_stage.hpp>
 #include <penstock/extend/image_stage.hpp>
 #include <penstock/schema.hpp>
+#include <penstock/stages/image_fields.hpp>
 
 namespace penstock::detail {
 
@@ -50,7 +51,27 @@ struct DeviceProgram {
   Schema with_draws() const;
 };
 
-/// Folds image stages that stand beside each other. `stages`: those after `batch`.
+/// Makes a program of stages, one after the other.
+class DeviceProgramBuilder {
+ public:
+  explicit DeviceProgramBuilder(const Schema& sample);
+  /// Image stages that stand beside each other are folded, each field's into one step.
+  void add_image(const BoundStage& stage, const ImageFields& fields,
+                 const std::shared_ptr<const ImageStageModel>& model);
+  /// A stage that is a launch of its own.
+  void add(const BoundStage& stage, const std::shared_ptr<const DeviceStageModel>& model);
+  /// @throws Error(schema_mismatch | unsupported) that names the stage which can't be done after `batch`.
+  std::shared_ptr<const DeviceProgram> finish();
+
+ private:
+  void make_images();
+
+  std::shared_ptr<DeviceProgram> out_;
+  std::vector<Field> results_;  // of image steps
+  std::size_t folds_begin_ = 0;
+};
+
+/// `stages`: those after `batch`.
 std::shared_ptr<const DeviceProgram> make_device_program(const Schema& sample, const std::vector<BoundStage>& stages);
 
 }  // namespace penstock::detail

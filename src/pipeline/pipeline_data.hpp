@@ -12,11 +12,13 @@
 #include <penstock/pipeline.hpp>
 #include <penstock/schema.hpp>
 #include <penstock/shard.hpp>
+#include <penstock/stages/cache.hpp>
 #include <penstock/stages/batch.hpp>
 
 #include "data/cursor.hpp"
+#include "pipeline/batch_item.hpp"
 #include "pipeline/device_program.hpp"
-#include "stages/stage_model.hpp"
+#include "pipeline/stage_model.hpp"
 
 namespace penstock::detail {
 
@@ -30,7 +32,7 @@ struct BoundOrder {
 
 /// A per-sample stage that joined a pipeline.
 struct BoundStage {
-  Stage stage;
+  std::shared_ptr<const WorkStage> work;
   std::string name;       ///< of the stage, without its field
   std::string label;      ///< "resize(image)"
   std::string options;    ///< its result options in words

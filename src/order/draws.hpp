@@ -1,0 +1,15 @@
+#pragma once
+
+#include <memory>
+
+#include <penstock/stages/draw.hpp>
+#include <penstock/stages/order.hpp>
+
+namespace penstock::detail {
+
+/// Records drawn by weight. @throws Error(invalid_argument) as the stage says.
+std::shared_ptr<const OrderModel> weighted_draws(WeightedOptions options);
+/// As many of each class as its weight says. @throws likewise.
+std::shared_ptr<const OrderModel> balanced_draws(const BalancedOptions& options);
+
+}  // namespace penstock::detail

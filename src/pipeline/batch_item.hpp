@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include <penstock/stages/batch.hpp>
+#include <penstock/stages/collate.hpp>
+
+namespace penstock::detail {
+
+/// How samples are cut into batches.
+struct BatchItem {
+  std::uint64_t rows;
+  BatchOptions options;
+  std::uint64_t enough_bytes = 0;  ///< a batch ends after the sample that makes it as large; 0 = not so
+};
+
+/// Batches made of one window are counted in 16 bits.
+inline constexpr std::uint64_t most_bucket_window = 65'535;
+/// Which samples stand together in a batch.
+struct BucketItem {
+  std::string field;
+  BucketOptions options;
+};
+
+}  // namespace penstock::detail

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include <penstock/stages/stage.hpp>
+
+namespace penstock::detail {
+
+class ChainCompiler;
+class DeviceProgramBuilder;
+class PipelineBuilder;
+struct BoundStage;
+
+/// What a Stage holds. Each kind of stage is a class of its own, in a file of src/stages/. Immutable; any thread.
+struct StageModel {
+  virtual ~StageModel() = default;
+  /// Adds what it means to a pipeline, after what stands there already. @throws what the stage's documentation says.
+  virtual void join(PipelineBuilder& pipeline) const = 0;
+};
+
+/// A kind of stage that makes something of samples: once it has joined a pipeline, it is asked to become a step.
+struct WorkStage : StageModel {
+  /// Adds its step to the chain of the stages before `batch`.
+  virtual void compile(const BoundStage& bound, ChainCompiler& chain) const;
+  /// Adds its launch to those of the stages after `batch`. Only for kinds that may stand there.
+  virtual void launch(const BoundStage& bound, DeviceProgramBuilder& program) const;
+  /// It draws at random, as far as it says so.
+  virtual bool draws() const { return false; }
+  /// A change of what it computes can be told from its name, options and version.
+  virtual bool versioned() const { return true; }
+  /// The number of samples after it is not that before it.
+  virtual bool changes_count() const { return false; }
+  /// It is known to give this field other values.
+  virtual bool gives(const std::string&) const { return false; }
+};
+
+template <class Model>
+Stage make_stage(Model model) {
+  return Stage(std::make_shared<const Model>(std::move(model)));
+}
+
+}  // namespace penstock::detail

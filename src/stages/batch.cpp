@@ -1,0 +1,77 @@
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <penstock/error.hpp>
+#include <penstock/stages/batch.hpp>
+
+#include "pipeline/batch_bounds.hpp"
+#include "pipeline/pipeline_builder.hpp"
+#include "stages/check_rows.hpp"
+
+namespace penstock {
+
+namespace detail {
+
+namespace {
+
+class BatchStage final : public StageModel {
+ public:
+  explicit BatchStage(BatchItem item) : item_(std::move(item)) {}
+  void join(PipelineBuilder& pipeline) const override {
+    pipeline.refuse_after_batch("batch");
+    std::vector<Field> fields(pipeline.data().schema.begin(), pipeline.data().schema.end());
+    for (Field& f : fields) {
+      if (const auto said = pipeline.data().collates.find(f.name); said != pipeline.data().collates.end())
+        f.collate = said->second;
+      check_rows(f, "batch");
+      if (!f.shape.fixed() && f.collate.kind == Collate::Kind::dense)
+        throw Error(
+            Errc::schema_mismatch,
+            "field \"" + f.name + "\" is " + type_text(f) +
+                ", which varies from sample to sample; give it a fixed shape (decode, crop, resize, map), say how its "
+                "rows are put together (ragged, pad), or leave it out with drop_fields; the fields are " +
+                pipeline.data().schema.to_string())
+            .with_stage("batch");
+      if (f.shape.rank() == Shape::max_rank)
+        throw Error(Errc::schema_mismatch, "field \"" + f.name +
+                                               "\" has 8 dimensions, the most there are; its batch "
+                                               "would have one more")
+            .with_stage("batch");
+    }
+    pipeline.data().schema = Schema(std::move(fields));
+    try {
+      const BatchBounds bounds(pipeline.data().schema, item_);
+      pipeline.data().batch = item_;
+      pipeline.data().batch->rows = bounds.rows();
+      pipeline.data().bounded = bounds.by_size();
+    } catch (Error& error) {
+      throw error.with_stage("batch");
+    }
+    if (pipeline.data().bucket) join_bucket(pipeline, *pipeline.data().bucket);
+  }
+
+ private:
+  const BatchItem item_;
+};
+
+}  // namespace
+
+}  // namespace detail
+
+Stage batch(std::uint64_t rows, BatchOptions options) {
+  if (rows == 0 || rows > (1u << 24))
+    throw Error(Errc::invalid_argument, "a batch has 1 to 16,777,216 rows, not " + std::to_string(rows))
+        .with_stage("batch");
+  if (options.tokens.empty() != (options.most_tokens == 0))
+    throw Error(Errc::invalid_argument,
+                "`.tokens` and `.most_tokens` belong together: the field that is counted, and how far")
+        .with_stage("batch");
+  if ((options.most_tokens != 0 || options.most_bytes != 0) && options.tail != Tail::keep)
+    throw Error(Errc::invalid_argument,
+                "a batch that is bounded by tokens or bytes is complete with any number of rows: leave `.tail` as keep")
+        .with_stage("batch");
+  return detail::make_stage(detail::BatchStage(detail::BatchItem{rows, std::move(options)}));
+}
+
+}  // namespace penstock

@@ -1,0 +1,52 @@
+#include <memory>
+#include <string>
+#include <utility>
+
+#include <penstock/error.hpp>
+#include <penstock/extend/image_stage.hpp>
+
+#include "chain/chain_compiler.hpp"
+#include "pipeline/pipeline_builder.hpp"
+
+namespace penstock {
+
+namespace detail {
+
+namespace {
+
+class DecodeStage final : public WorkStage {
+ public:
+  DecodeStage(std::string field, std::shared_ptr<const ImageDecoder> decoder, const ImageExecutor& executor)
+      : field_(std::move(field)), decoder_(std::move(decoder)), executor_(&executor) {}
+  void join(PipelineBuilder& pipeline) const override {
+    const std::string name = decoder_->name(), label = name + "(" + field_ + ")";
+    const Field& in = pipeline.at(field_, label);
+    if (in.dtype != DType::u8 || in.shape.rank() != 1)
+      throw Error(Errc::schema_mismatch, "field \"" + field_ + "\" is " + type_text(in) + ", not encoded bytes u8[?]")
+          .with_stage(label);
+    pipeline.add_stage(
+        name, label, decoder_->describe(), 0,
+        pipeline.data().schema.with({field_, decoder_->dtype(), Shape{dynamic, dynamic, decoder_->channels()}}));
+  }
+  void compile(const BoundStage& bound, ChainCompiler& chain) const override {
+    ImageStep& step = chain.begin_image(bound.label, bound.key, *executor_, bound.out.slot(field_));
+    step.decoder = decoder_.get();
+    step.decoder_label = bound.label;
+    step.result = bound.out[step.slot];
+  }
+
+ private:
+  const std::string field_;
+  const std::shared_ptr<const ImageDecoder> decoder_;
+  const ImageExecutor* executor_;
+};
+
+}  // namespace
+
+Stage make_decode_stage(std::string field, std::shared_ptr<const ImageDecoder> decoder, const ImageExecutor& executor) {
+  return make_stage(DecodeStage(std::move(field), std::move(decoder), executor));
+}
+
+}  // namespace detail
+
+}  // namespace penstock

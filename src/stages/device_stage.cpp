@@ -1,0 +1,47 @@
+#include <memory>
+#include <string>
+#include <utility>
+
+#include <penstock/error.hpp>
+#include <penstock/extend/device_stage.hpp>
+
+#include "base/failure.hpp"
+#include "pipeline/device_program.hpp"
+#include "pipeline/pipeline_builder.hpp"
+
+namespace penstock {
+
+namespace detail {
+
+namespace {
+
+class DeviceStage final : public WorkStage {
+ public:
+  explicit DeviceStage(std::shared_ptr<const DeviceStageModel> model) : model_(std::move(model)) {}
+  void join(PipelineBuilder& pipeline) const override {
+    const std::string name = model_->name();
+    if (!pipeline.data().batch)
+      throw Error(Errc::invalid_argument, "a stage on whole batches stands after batch").with_stage(name);
+    Schema out;
+    try {
+      out = model_->schema(pipeline.schema());
+    } catch (...) {
+      throw current_error().with_stage(name);
+    }
+    pipeline.add_device_stage(name, name, model_->describe(), model_->version(), std::move(out));
+  }
+  void launch(const BoundStage& bound, DeviceProgramBuilder& program) const override { program.add(bound, model_); }
+
+ private:
+  const std::shared_ptr<const DeviceStageModel> model_;
+};
+
+}  // namespace
+
+Stage make_device_stage(std::shared_ptr<const DeviceStageModel> model) {
+  return make_stage(DeviceStage(std::move(model)));
+}
+
+}  // namespace detail
+
+}  // namespace penstock

@@ -1,0 +1,198 @@
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include <penstock/error.hpp>
+#include <penstock/extend/device_stage.hpp>
+#include <penstock/extend/transform.hpp>
+
+#include "chain/chain_compiler.hpp"
+#include "chain/chain_run.hpp"
+#include "chain/step.hpp"
+#include "pipeline/device_program.hpp"
+#include "pipeline/pipeline_builder.hpp"
+
+namespace penstock {
+
+namespace detail {
+
+namespace {
+
+// Where the callable's signature says dtypes and ranks.
+void check_input(const FieldMapModel& model, const Field& in, const Schema& all) {
+  if (in.dtype != model.in_dtype || in.shape.rank() != model.in_rank)
+    throw Error(Errc::schema_mismatch, "field \"" + in.name + "\" is " + type_text(in.dtype, in.shape) +
+                                           ", but the callable takes a View<" + std::string(to_string(model.in_dtype)) +
+                                           ", " + std::to_string(model.in_rank) + ">; the fields are " +
+                                           all.to_string());
+  model.check(in.shape);
+}
+
+Shape every_dimension_varies(std::size_t rank) {
+  Shape shape;
+  const std::int64_t any[Shape::max_rank] = {dynamic, dynamic, dynamic, dynamic, dynamic, dynamic, dynamic, dynamic};
+  if (rank > Shape::max_rank)
+    throw Error(Errc::schema_mismatch, "the callable's result has " + std::to_string(rank) + " dimensions; " +
+                                           std::to_string(Shape::max_rank) + " are the most there are");
+  return Shape(std::span<const std::int64_t>(any, rank));
+}
+
+Shape result_shape(const MapOptions& options, const FieldMapModel& model, const Field& in) {
+  const std::optional<Shape>& said = options.shape;
+  const Shape shape = said ? *said : model.decides_shape ? every_dimension_varies(model.out_rank) : in.shape;
+  if (shape.rank() != model.out_rank)
+    throw Error(Errc::schema_mismatch, "the result's shape " + shape.to_string() + " is not of the rank " +
+                                           std::to_string(model.out_rank) +
+                                           " that the callable writes; say it with `.shape`");
+  if (said && !model.decides_shape && !shape.fixed() && !(shape == in.shape))
+    throw Error(Errc::invalid_argument,
+                "`.shape` must be fixed, or left away to mean the input's; where it depends on the sample, write to an "
+                "Output<T, R> instead of a View");
+  return shape;
+}
+
+// A callable on one field.
+class FieldMapStep final : public Step {
+ public:
+  FieldMapStep(const BoundStage& stage, const FieldMapModel& model, const std::string& in, const std::string& out)
+      : Step(stage.label, stage.key),
+        map_(model),
+        in_(stage.out.slot(in)),
+        out_(stage.out.slot(out)),
+        in_dtype_(stage.in.at(in).dtype),
+        result_(stage.out[out_]) {
+    schema = stage.out;
+    if (map_.decides_shape)
+      shape_ = ResultShape::decided;
+    else if (result_.shape.fixed())
+      shape_ = ResultShape::fixed;
+    else if (map_.any_type)
+      shape_ = ResultShape::asked;
+  }
+
+  bool run(ChainRun& run, const StepCall& call) const override {
+    Context context(call.seed, key, call.place, call.index, &run.stop);
+    apply(run, context);
+    refuse_draws(call, context);
+    return true;
+  }
+  std::string describe(const CheckOptions&) const override {
+    return label + (map_.in_place ? ": in place -> " : " -> ") + schema.to_string();
+  }
+  bool makes(const Schema&, std::size_t slot) const override { return slot == out_ && !map_.in_place; }
+  std::optional<std::size_t> only_slot() const override { return out_; }
+
+ private:
+  // That of the input, a fixed one, the one that the model gives for the input's, or the callable's choice.
+  enum class ResultShape : std::uint8_t { as_input, fixed, asked, decided };
+
+  void apply(ChainRun& run, Context& context) const {
+    const Cell& in = run.cells[in_];
+    TensorView from{const_cast<std::byte*>(in.data), in_dtype_, in.shape};
+    if (map_.in_place) {
+      from.data = run.own(in_);
+      return map_.apply(from, from, context);
+    }
+    if (shape_ == ResultShape::decided) {
+      FieldOutput out(run, out_);
+      map_.make(from, out, context);
+      if (!out.made())
+        throw Error(Errc::schema_mismatch, "the callable returned without emplace() of its Output, so field \"" +
+                                               result_.name + "\" has no value");
+      return;
+    }
+    Shape asked;
+    if (shape_ == ResultShape::asked) asked = map_.result({in_dtype_, from.shape}).shape;
+    const Shape& shape = shape_ == ResultShape::as_input ? from.shape
+                         : shape_ == ResultShape::fixed  ? result_.shape
+                                                         : asked;
+    const TensorView to{run.make(out_, shape), result_.dtype, shape};
+    check_sizes(run);
+    map_.apply(from, to, context);
+  }
+
+  const FieldMapModel& map_;
+  const std::size_t in_, out_;  // slots
+  const DType in_dtype_;
+  const Field result_;
+  ResultShape shape_ = ResultShape::as_input;
+};
+
+class FieldMapStage final : public WorkStage {
+ public:
+  FieldMapStage(std::string field, std::shared_ptr<const FieldMapModel> model, MapOptions options,
+                std::shared_ptr<const DeviceStageModel> on_batches)
+      : field_(std::move(field)),
+        model_(std::move(model)),
+        options_(std::move(options)),
+        on_batches_(std::move(on_batches)) {}
+  void join(PipelineBuilder& pipeline) const override {
+    const std::string label = options_.name + "(" + field_ + ")";
+    FieldMapResult result = result_of(pipeline.at(field_, label), pipeline.data().schema, label);
+    Schema out = result.field ? pipeline.schema().with(std::move(*result.field)) : pipeline.schema();
+    const MapOptions& o = options_;
+    if (pipeline.data().batch && on_batches_ != nullptr)
+      return pipeline.add_device_stage(o.name, label, std::move(result.options), o.version, std::move(out));
+    pipeline.add_stage(o.name, label, std::move(result.options), o.version, std::move(out));
+  }
+  void compile(const BoundStage& bound, ChainCompiler& chain) const override {
+    chain.add(std::make_unique<FieldMapStep>(bound, *model_, field_, out_field()));
+  }
+  void launch(const BoundStage& bound, DeviceProgramBuilder& program) const override {
+    program.add(bound, on_batches_);
+  }
+  bool draws() const override { return model_->draws(); }
+  bool versioned() const override { return options_.version != 0 || model_->versioned(); }
+  bool gives(const std::string& field) const override { return field == out_field(); }
+
+ private:
+  struct FieldMapResult {
+    std::string options;         // its result options in words
+    std::optional<Field> field;  // none: it works in place
+  };
+
+  const std::string& out_field() const { return options_.out.empty() ? field_ : options_.out; }
+  // Over the field `in`, one of `all`.
+  FieldMapResult result_of(const Field& in, const Schema& all, const std::string& label) const {
+    const FieldMapModel& model = *model_;
+    const std::string& out = out_field();
+    FieldMapResult result{model.describe(), std::nullopt};
+    try {
+      if (model.any_type) {
+        if (options_.shape)
+          throw Error(Errc::invalid_argument, "the callable says the result's shape itself; leave `.shape` away");
+        TensorType type = model.result({in.dtype, in.shape});
+        result.field = Field{out, type.dtype, std::move(type.shape)};
+      } else {
+        check_input(model, in, all);
+        if (!model.in_place)
+          result.field = Field{out, model.out_dtype, result_shape(options_, model, in)};
+        else if (out != field_ || options_.shape)
+          throw Error(Errc::invalid_argument,
+                      "a callable that works in place keeps its field and shape; give it a second view to write to");
+      }
+    } catch (Error& error) {
+      throw error.with_stage(label);
+    }
+    if (out != field_) result.options += (result.options.empty() ? "to " : ", to ") + out;
+    return result;
+  }
+
+  const std::string field_;
+  const std::shared_ptr<const FieldMapModel> model_;
+  const MapOptions options_;
+  const std::shared_ptr<const DeviceStageModel> on_batches_;  // null: it stands before `batch` only
+};
+
+}  // namespace
+
+Stage make_field_map(std::string field, std::shared_ptr<const FieldMapModel> model, MapOptions options,
+                     std::shared_ptr<const DeviceStageModel> on_batches) {
+  return make_stage(FieldMapStage(std::move(field), std::move(model), std::move(options), std::move(on_batches)));
+}
+
+}  // namespace detail
+
+}  // namespace penstock

@@ -1,0 +1,78 @@
+#include <memory>
+#include <string>
+#include <utility>
+
+#include <penstock/error.hpp>
+#include <penstock/extend/image_stage.hpp>
+
+#include "chain/chain_compiler.hpp"
+#include "pipeline/device_program.hpp"
+#include "pipeline/pipeline_builder.hpp"
+
+namespace penstock {
+
+namespace detail {
+
+namespace {
+
+class ImageStage final : public WorkStage {
+ public:
+  ImageStage(ImageFields fields, std::shared_ptr<const ImageStageModel> model, const ImageExecutor& executor)
+      : fields_(std::move(fields)), model_(std::move(model)), executor_(&executor) {}
+  void join(PipelineBuilder& pipeline) const override {
+    const std::string name = model_->name(), label = name + "(" + fields_.names() + ")";
+    std::string options = model_->describe();
+    Schema out = pipeline.schema();
+    const Field& first = pipeline.at(fields_[0].name, label);
+    for (const ImageField& field : fields_) {
+      const Field& in = pipeline.at(field.name, label);
+      if ((in.dtype != DType::u8 && (in.dtype != DType::u16 || pipeline.data().batch)) || in.shape.rank() != 3)
+        throw Error(Errc::schema_mismatch, "field \"" + field.name + "\" is " + type_text(in) +
+                                               ", but image stages take u8[H, W, C]" +
+                                               (pipeline.data().batch ? " after batch" : " or u16[H, W, C]") +
+                                               "; decode before it, convert or normalise after it")
+            .with_stage(label);
+      if (in.dtype == DType::u16 && model_->resamples() && field.filter != Filter::nearest)
+        throw Error(Errc::schema_mismatch,
+                    "field \"" + field.name + "\" is " + type_text(in) +
+                        ", but values of 16 bits are resampled by nearest only: crop it to size, name it with "
+                        "Filter::nearest, or decode it to 8 bits")
+            .with_stage(label);
+      for (const std::size_t side : {0u, 1u})
+        if (in.shape[side] != first.shape[side] && in.shape[side] != dynamic && first.shape[side] != dynamic)
+          throw Error(Errc::schema_mismatch, "field \"" + first.name + "\" is " + type_text(first) + ", but \"" +
+                                                 field.name + "\" is " + type_text(in) +
+                                                 ": fields of one image stage agree in height and width")
+              .with_stage(label);
+      DType dtype = in.dtype;
+      const Shape shape = model_->schema(in.shape, dtype);
+      out = out.with({field.name, dtype, shape});
+      if (field.filter == Filter::nearest) options += (options.empty() ? "" : ", ") + field.name + " by nearest";
+    }
+    pipeline.add_stage_anywhere(name, label, std::move(options), model_->version(), std::move(out));
+  }
+  void compile(const BoundStage& bound, ChainCompiler& chain) const override {
+    chain.add_image(bound, fields_, *model_, *executor_);
+  }
+  void launch(const BoundStage& bound, DeviceProgramBuilder& program) const override {
+    program.add_image(bound, fields_, model_);
+  }
+  bool draws() const override { return model_->draws(); }
+  bool versioned() const override { return model_->versioned(); }
+
+ private:
+  const ImageFields fields_;
+  const std::shared_ptr<const ImageStageModel> model_;
+  const ImageExecutor* executor_;
+};
+
+}  // namespace
+
+Stage make_image_stage(ImageFields fields, std::shared_ptr<const ImageStageModel> model,
+                       const ImageExecutor& executor) {
+  return make_stage(ImageStage(std::move(fields), std::move(model), executor));
+}
+
+}  // namespace detail
+
+}  // namespace penstock

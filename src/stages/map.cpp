@@ -1,0 +1,65 @@
+#include <memory>
+#include <string>
+#include <utility>
+
+#include <penstock/extend/transform.hpp>
+
+#include "chain/chain_compiler.hpp"
+#include "chain/chain_run.hpp"
+#include "chain/step.hpp"
+#include "pipeline/pipeline_builder.hpp"
+
+namespace penstock {
+
+namespace detail {
+
+namespace {
+
+// A callable on the whole sample, which is given what comes before as it was declared there.
+class MapStep final : public Step {
+ public:
+  MapStep(const BoundStage& stage, const TransformModel& model) : Step(stage.label, stage.key), model_(model) {
+    schema = stage.out;
+  }
+
+  bool run(ChainRun& run, const StepCall& call) const override {
+    Sample sample(run);
+    Context context(call.seed, key, call.place, call.index, &run.stop);
+    model_.apply(sample, context);
+    refuse_draws(call, context);
+    check_values(run);
+    return true;
+  }
+  std::string describe(const CheckOptions&) const override { return label + " -> " + schema.to_string(); }
+  bool makes(const Schema& before, std::size_t slot) const override {
+    const auto old = before.find(schema[slot].name);
+    return !old || !(before[*old] == schema[slot]);
+  }
+
+ private:
+  const TransformModel& model_;
+};
+
+class MapStage final : public WorkStage {
+ public:
+  explicit MapStage(std::shared_ptr<const TransformModel> model) : model_(std::move(model)) {}
+  void join(PipelineBuilder& pipeline) const override {
+    const std::string name = model_->name();
+    pipeline.add_stage(name, name, model_->describe(), model_->version(), model_->schema(pipeline.data().schema));
+  }
+  void compile(const BoundStage& bound, ChainCompiler& chain) const override {
+    chain.add(std::make_unique<MapStep>(bound, *model_));
+  }
+  bool versioned() const override { return model_->versioned(); }
+
+ private:
+  const std::shared_ptr<const TransformModel> model_;
+};
+
+}  // namespace
+
+Stage make_map(std::shared_ptr<const TransformModel> model) { return make_stage(MapStage(std::move(model))); }
+
+}  // namespace detail
+
+}  // namespace penstock

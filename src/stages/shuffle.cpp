@@ -1,0 +1,88 @@
+#include <memory>
+#include <span>
+#include <utility>
+
+#include <penstock/error.hpp>
+#include <penstock/stages/order.hpp>
+
+#include "order/block_shuffle.hpp"
+#include "order/orders.hpp"
+#include "pipeline/pipeline_builder.hpp"
+
+namespace penstock {
+
+namespace detail {
+
+namespace {
+
+constexpr std::uint64_t most_stream_window = 1u << 20;
+
+class ShuffleStage final : public StageModel {
+ public:
+  explicit ShuffleStage(ShuffleOptions options) : options_(std::move(options)) {}
+  void join(PipelineBuilder& pipeline) const override {
+    if (options_.seed) pipeline.set_seed(*options_.seed, "shuffle");
+    if (!pipeline.data().source->is_stream()) {
+      if (options_.window != 0)
+        throw Error(Errc::invalid_argument,
+                    "`.window` is for streams, or belongs to `.blocks = true`; records that can be read in any order "
+                    "are shuffled whole without it")
+            .with_stage("shuffle");
+      return pipeline.add_order(shuffle_order());
+    }
+    pipeline.refuse_after_batch("shuffle");
+    if (pipeline.data().stream_window != 0)
+      throw Error(Errc::invalid_argument, "the stream is shuffled already").with_stage("shuffle");
+    if (options_.window < 2 || options_.window > most_stream_window)
+      throw Error(
+          Errc::invalid_argument,
+          "a stream is shuffled inside blocks of consecutive records: say how many, from 2 to 2^20, with `.window`")
+          .with_stage("shuffle");
+    pipeline.data().stream_window = options_.window;
+    pipeline.data().stream_key = pipeline.next_key("shuffle");
+  }
+
+ private:
+  const ShuffleOptions options_;
+};
+
+// Blocks of records stay together.
+class BlockShuffleStage final : public StageModel {
+ public:
+  explicit BlockShuffleStage(ShuffleOptions options) : options_(std::move(options)) {}
+  void join(PipelineBuilder& pipeline) const override {
+    if (pipeline.data().source->is_stream())
+      throw Error(Errc::invalid_argument,
+                  "a stream has no blocks that could be read in another order; say `.window` alone")
+          .with_stage("shuffle");
+    if (options_.seed) pipeline.set_seed(*options_.seed, "shuffle");
+    const std::uint64_t window = options_.window;
+    pipeline.refuse_changing_orders("shuffle");
+    Blocks blocks(*pipeline.data().source, options_.block_size);
+    if (!pipeline.data().orders.empty())
+      blocks = blocks.after(
+          pipeline.data().size,
+          [&pipeline](std::uint64_t position, std::span<std::uint64_t> records) {
+            pipeline.data().fill(0, position, records);
+          },
+          *pipeline.data().source, pipeline.data().orders.back().label);
+    const BlockShuffle order(std::move(blocks), window == 0 ? BlockShuffle::default_window : window);
+    pipeline.add_order(std::make_shared<const OrderOf<BlockShuffle>>(order));
+  }
+
+ private:
+  const ShuffleOptions options_;
+};
+
+}  // namespace
+
+}  // namespace detail
+
+Stage shuffle(ShuffleOptions options) {
+  if (options.blocks) return detail::make_stage(detail::BlockShuffleStage(options));
+  if (options.block_size != 0)
+    throw Error(Errc::invalid_argument, "`.block_size` belongs to `.blocks = true`").with_stage("shuffle");
+  return detail::make_stage(detail::ShuffleStage(options));
+}
+
+}  // namespace penstock

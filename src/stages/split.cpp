@@ -1,0 +1,62 @@
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include <penstock/error.hpp>
+#include <penstock/stages/order.hpp>
+
+#include "order/orders.hpp"
+#include "order/splits.hpp"
+#include "pipeline/pipeline_builder.hpp"
+
+namespace penstock {
+
+namespace detail {
+
+namespace {
+
+class SplitByKeyStage final : public StageModel {
+ public:
+  explicit SplitByKeyStage(SplitOptions options) : options_(std::move(options)) {}
+  void join(PipelineBuilder& pipeline) const override {
+    if (pipeline.data().source->is_stream())
+      throw Error(Errc::invalid_argument,
+                  "a stream can't be split by key: its records can't be read one by one; filter it")
+          .with_stage("split");
+    if (!pipeline.data().orders.empty())
+      throw Error(Errc::invalid_argument,
+                  "a split by key must stand directly after the source: an order that changes between "
+                  "epochs would change its parts")
+          .with_stage("split");
+    std::vector<std::uint64_t> members = split_members(options_, *pipeline.data().source);
+    pipeline.add_order(select_order(std::move(members)), "split " + describe_split(options_));
+  }
+
+ private:
+  const SplitOptions options_;
+};
+
+class StratifiedSplitStage final : public StageModel {
+ public:
+  explicit StratifiedSplitStage(SplitOptions options) : options_(std::move(options)) {}
+  void join(PipelineBuilder& pipeline) const override {
+    const std::vector<std::int64_t> labels = pipeline.labels_of_positions(options_.stratify, "split");
+    pipeline.add_order(select_order(stratified_members(options_, labels)), "split " + describe_split(options_));
+  }
+
+ private:
+  const SplitOptions options_;
+};
+
+}  // namespace
+
+}  // namespace detail
+
+Stage split(SplitOptions options) {
+  detail::check_split(options);
+  if (!options.stratify.empty()) return detail::make_stage(detail::StratifiedSplitStage(std::move(options)));
+  if (options.by == SplitOptions::By::key) return detail::make_stage(detail::SplitByKeyStage(std::move(options)));
+  return detail::make_order(detail::split_order(std::move(options)), std::nullopt);
+}
+
+}  // namespace penstock
