@@ -1,4 +1,6 @@
 #include <penstock/pipeline.hpp>
+#include <penstock/stages/check.hpp>
+#include <penstock/stages/on_error.hpp>
 
 #include "chain/chain.hpp"
 #include "pipeline/block_cost.hpp"

@@ -9,7 +9,8 @@
 #include <CLI/CLI.hpp>
 
 #include <penstock/error.hpp>
-#include <penstock/stages/batch.hpp>
+#include <penstock/stages/check.hpp>
+#include <penstock/stages/on_error.hpp>
 #include <penstock/stages/order.hpp>
 
 #include "bench_limits.hpp"

@@ -9,8 +9,8 @@
 #include <CLI/CLI.hpp>
 
 #include <penstock/error.hpp>
-#include <penstock/extend/sink.hpp>
-#include <penstock/stages/batch.hpp>
+#include <penstock/stages/on_error.hpp>
+#include <penstock/write.hpp>
 
 #include "command_line.hpp"
 #include "commands.hpp"

@@ -91,7 +91,7 @@ CacheKey key_of(const PipelineData& data, const CacheItem& item) {
 
 void add_cache(PipelineData& data, const CacheItem& item) {
   check(data, item);
-  std::shared_ptr<CacheModel> opened;
+  std::shared_ptr<RecordCache> opened;
   try {
     opened = item.maker->open(key_of(data, item));
   } catch (Error& error) {

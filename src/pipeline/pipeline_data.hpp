@@ -8,11 +8,12 @@
 #include <string>
 #include <vector>
 
-#include <penstock/extend/source.hpp>
+#include <penstock/detail/source_model.hpp>
 #include <penstock/pipeline.hpp>
 #include <penstock/schema.hpp>
 #include <penstock/shard.hpp>
-#include <penstock/stages/batch.hpp>
+#include <penstock/stages/check.hpp>
+#include <penstock/stages/on_error.hpp>
 
 #include "data/cursor.hpp"
 #include "pipeline/device_program.hpp"

@@ -7,18 +7,26 @@
 #include <variant>
 #include <vector>
 
-#include <penstock/extend/device_stage.hpp>
-#include <penstock/extend/image_stage.hpp>
-#include <penstock/extend/transform.hpp>
+#include <penstock/detail/device_stage_model.hpp>
+#include <penstock/detail/filter_model.hpp>
+#include <penstock/detail/flat_map_model.hpp>
+#include <penstock/detail/image_stage_model.hpp>
+#include <penstock/detail/order_model.hpp>
+#include <penstock/detail/transform_model.hpp>
+#include <penstock/extend/cache.hpp>
+#include <penstock/extend/image_decoder.hpp>
+#include <penstock/extend/image_executor.hpp>
 #include <penstock/schema.hpp>
 #include <penstock/shard.hpp>
 #include <penstock/stages/batch.hpp>
 #include <penstock/stages/cache.hpp>
+#include <penstock/stages/check.hpp>
 #include <penstock/stages/collate.hpp>
 #include <penstock/stages/draw.hpp>
 #include <penstock/stages/fields.hpp>
 #include <penstock/stages/filter.hpp>
-#include <penstock/stages/flat_map.hpp>
+#include <penstock/stages/map.hpp>
+#include <penstock/stages/on_error.hpp>
 #include <penstock/stages/order.hpp>
 
 namespace penstock::detail {

@@ -23,9 +23,6 @@ Stage make_filter(std::shared_ptr<const FilterModel> model, std::string field, D
   return make_stage(FilterItem{std::move(model), std::move(field), dtype, rank, std::move(options)});
 }
 Stage make_flat_map(std::shared_ptr<const FlatMapModel> model) { return make_stage(FlatMapItem{std::move(model)}); }
-Stage make_cache(std::shared_ptr<const CacheMaker> maker, CacheAllows allows) {
-  return make_stage(CacheItem{std::move(maker), allows});
-}
 Stage make_image_stage(ImageFields fields, std::shared_ptr<const ImageStageModel> model,
                        const ImageExecutor& executor) {
   return make_stage(ImageItem{std::move(fields), std::move(model), &executor});
@@ -33,11 +30,19 @@ Stage make_image_stage(ImageFields fields, std::shared_ptr<const ImageStageModel
 Stage make_device_stage(std::shared_ptr<const DeviceStageModel> model) {
   return make_stage(DeviceStageItem{std::move(model)});
 }
-Stage make_decode_stage(std::string field, std::shared_ptr<const ImageDecoder> decoder, const ImageExecutor& executor) {
-  return make_stage(DecodeItem{std::move(field), std::move(decoder), &executor});
-}
 
 }  // namespace detail
+
+Stage cache(std::shared_ptr<const CacheMaker> maker, CacheAllows allows) {
+  if (maker == nullptr) throw Error(Errc::invalid_argument, "there is no maker of the cache").with_stage("cache");
+  return detail::make_stage(detail::CacheItem{std::move(maker), allows});
+}
+
+Stage decode_stage(std::string field, std::shared_ptr<const ImageDecoder> decoder, const ImageExecutor& executor) {
+  if (decoder == nullptr)
+    throw Error(Errc::invalid_argument, "there is no decoder").with_stage("decode_stage(" + field + ")");
+  return detail::make_stage(detail::DecodeItem{std::move(field), std::move(decoder), &executor});
+}
 
 Stage seed(std::uint64_t value) { return detail::make_stage(detail::SeedItem{value}); }
 

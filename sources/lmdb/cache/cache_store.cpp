@@ -102,7 +102,7 @@ std::uint64_t entries_of(MDB_txn* txn, const Environment& environment) {
   return stat.ms_entries;
 }
 
-std::string difference_at(const Manifest& there, const penstock::detail::CacheKey& key, const std::string& file) {
+std::string difference_at(const Manifest& there, const penstock::CacheKey& key, const std::string& file) {
   try {
     return difference(there, key);
   } catch (Error& error) {
@@ -120,7 +120,7 @@ std::string difference_at(const Manifest& there, const penstock::detail::CacheKe
 
 }  // namespace
 
-CacheStore::CacheStore(const std::string& path, const LmdbCacheOptions& options, const penstock::detail::CacheKey& key)
+CacheStore::CacheStore(const std::string& path, const LmdbCacheOptions& options, const penstock::CacheKey& key)
     : files_(place_store(path, false)),
       use_(path),
       options_(options),
@@ -320,9 +320,7 @@ void CacheStore::offer(std::uint64_t index, Sample& sample) noexcept {
   }
 }
 
-std::unique_ptr<penstock::detail::CacheReader> CacheStore::open_reader() {
-  return make_cache_reader(shared_from_this());
-}
+std::unique_ptr<penstock::CacheReader> CacheStore::open_reader() { return make_cache_reader(shared_from_this()); }
 
 std::shared_ptr<Places> CacheStore::places(std::size_t snapshot) {
   const std::int64_t since = now_ns() - last_commit_ns_.load(std::memory_order_relaxed);
