@@ -6,7 +6,8 @@
 #include <penstock/error.hpp>
 #include <penstock/extend/rng.hpp>
 
-#include "chain/chain.hpp"
+#include "chain/chain_run.hpp"
+#include "chain/image_step.hpp"
 
 namespace penstock::detail {
 
@@ -15,9 +16,9 @@ namespace {
 // The image on its way: still encoded, or pixels.
 class Fold {
  public:
-  Fold(ChainRun& run, const Step& step, std::size_t number, const CheckOptions& check)
+  Fold(ChainRun& run, const ImageStep& step, std::size_t number, const CheckOptions& check)
       : run_(run), step_(step), check_(check), decoding_(run.decoders[number].get()) {
-    const Cell& cell = run.cells[step.in_slot];
+    const Cell& cell = run.cells[step.slot];
     ImageShape shape;
     if (decoding_ != nullptr) {
       run.at = &step.decoder_label;
@@ -58,11 +59,11 @@ class Fold {
   void finish() {
     if (!check_.fold && decoding_ != nullptr && !op_.plain()) flush();
     const DType dtype = op_.result_dtype();
-    const Field& field = step_.schema[step_.out_slot];
+    const Field& field = step_.schema[step_.slot];
     const Shape shape = op_.tensor_shape();
     if (dtype != field.dtype || !field.shape.admits(shape))
-      run_.refuse(step_.out_slot, "image of shape " + shape.to_string(), dtype, shape.rank());
-    std::byte* out = run_.make(step_.out_slot, shape);
+      run_.refuse(step_.slot, "image of shape " + shape.to_string(), dtype, shape.rank());
+    std::byte* out = run_.make(step_.slot, shape);
     const ScratchArena::Mark mark = run_.arena.mark();
     execute(out);
     run_.arena.rewind(mark);
@@ -162,7 +163,7 @@ class Fold {
   }
 
   ChainRun& run_;
-  const Step& step_;
+  const ImageStep& step_;
   const CheckOptions& check_;
   ImageDecoding* decoding_;
   Pixels pixels_;
@@ -171,15 +172,16 @@ class Fold {
 
 }  // namespace
 
-void run_fold(ChainRun& run, const Step& step, std::size_t number, const Place& place, std::uint64_t seed,
-              const CheckOptions& check) {
-  Fold fold(run, step, number, check);
-  for (const FoldPart& part : step.parts) {
+// Draws, folds and executes. `run.at` names the part in work.
+bool ImageStep::run(ChainRun& run, const StepCall& call) const {
+  Fold fold(run, *this, call.number, call.check);
+  for (const FoldPart& part : parts) {
     run.at = &part.label;
-    fold.add(part, Rng(seed, part.key, place));
-    run.at = &step.label;
+    fold.add(part, Rng(call.seed, part.key, call.place));
+    run.at = &label;
   }
   fold.finish();
+  return true;
 }
 
 }  // namespace penstock::detail

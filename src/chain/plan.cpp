@@ -31,52 +31,13 @@ std::string describe(const detail::PipelineData& data) {
             (field.collate.to == 0 ? "the longest row" : std::to_string(field.collate.to));
   }
   const BatchOptions& options = data.batch->options;
-  if (options.most_tokens != 0)
-    text += "; at most " + std::to_string(options.most_tokens) + " elements of " + options.tokens;
-  if (options.most_bytes != 0) text += "; at most " + std::to_string(options.most_bytes) + " bytes";
+  if (options.max_tokens != 0)
+    text += "; at most " + std::to_string(options.max_tokens) + " elements of " + options.tokens;
+  if (options.max_bytes != 0) text += "; at most " + std::to_string(options.max_bytes) + " bytes";
   if (data.bucket)
     text += "; of " + std::to_string(data.bucket->options.window) +
             " consecutive samples, which wait for each other, those of like " + data.bucket->field + " stand together";
   return text;
-}
-
-std::string describe(const Step& step, const CheckOptions& check) {
-  switch (step.kind) {
-    case Step::Kind::read:
-      return "read " + step.schema.to_string();
-    case Step::Kind::select:
-      return step.label + ": " + step.schema.to_string();
-    case Step::Kind::draws:
-      return step.label + ": for the stages after batch";
-    case Step::Kind::cache:
-      return step.label + ": what stands before it is run for records that it does not have";
-    case Step::Kind::filter:
-      return step.label + ": leaves samples out";
-    case Step::Kind::flat_map:
-      return step.label + ": makes any number of samples of one -> " + step.schema.to_string();
-    case Step::Kind::map:
-      return step.label + " -> " + step.schema.to_string();
-    case Step::Kind::field_map:
-      return step.label + (step.field_map->in_place ? ": in place -> " : " -> ") + step.schema.to_string();
-    case Step::Kind::image:
-      break;
-  }
-  std::string text = step.label;
-  const std::size_t stages = step.parts.size() + (step.decoder != nullptr ? 1 : 0);
-  if (stages > 1) text += check.fold ? ": one operation" : ": one at a time, on whole images (.fold = false)";
-  if (step.decoder != nullptr && check.fold && !step.parts.empty())
-    text += check.verify ? "; everything is decoded to its end (.verify)"
-                         : "; only the region that is needed is decoded, damage elsewhere is left to the "
-                           "source's checksum, if it has one";
-  std::string shared;
-  bool nearest = false;
-  for (const detail::FoldPart& part : step.parts) {
-    nearest = nearest || part.filter == Filter::nearest;
-    if (part.draw == detail::FoldPart::Draw::follow) shared = "; draws are those of the first field";
-  }
-  if (nearest) text += "; resampled by nearest";
-  return text + shared + " -> " + step.result.name + ": " + std::string(to_string(step.result.dtype)) +
-         step.result.shape.to_string();
 }
 
 std::string describe(const detail::DeviceStep& step) {
@@ -127,10 +88,9 @@ std::string Pipeline::plan() const {
   else
     out += "epoch   " + std::to_string(d.size) + (d.filters || d.flat_maps ? " positions" : " samples") + ", seed " +
            std::to_string(d.seed_value()) + "\n";
-  for (const Step& step : chain.steps()) {
-    out += "stage   " + describe(step, d.check_value()) + where(chain, step) + "\n";
-    if (step.kind == Step::Kind::cache)
-      for (const std::string& note : d.source->cache_notes()) out += "        " + note + "\n";
+  for (const auto& step : chain.steps()) {
+    out += "stage   " + step->describe(d.check_value()) + where(chain, *step) + "\n";
+    for (const std::string& note : step->notes()) out += "        " + note + "\n";
   }
   if (d.batch) {
     const char* tail = d.batch->options.tail == Tail::keep   ? "kept"

@@ -12,7 +12,7 @@ namespace penstock::detail {
 // Which fields of the source end up in a batch as they are read, and how large their rows are there.
 std::vector<std::size_t> DirectPlacement::place_bytes() const {
   std::vector<std::size_t> bytes(data_.source_schema.size());
-  for (const Step::Home& home : chain_.steps().front().homes)
+  for (const Step::Home& home : chain_.steps().front()->homes)
     if (const RowField& field = ring_.layout().row()[home.row]; field.kind == RowField::Kind::dense)
       bytes[home.slot] = field.row_bytes;
   return bytes;
@@ -21,7 +21,7 @@ std::vector<std::size_t> DirectPlacement::place_bytes() const {
 // Where the rows stand that a block is decoded to.
 std::byte* DirectPlacement::place_of(const Residency& load) const noexcept {
   if (!load.placed) return nullptr;
-  const Step& read = chain_.steps().front();
+  const Step& read = *chain_.steps().front();
   const auto home = std::ranges::find(read.homes, load.field, &Step::Home::slot);
   return ring_.place(queue_.at(load.first_user / rows_), home->row, load.first_user % rows_);
 }

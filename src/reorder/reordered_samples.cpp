@@ -233,7 +233,7 @@ bool Reordered::read_one(ChainRun& run) noexcept {
   bool began = stream_begun_;
   try {
     ChainRun& parent = run_of(record);
-    parent.at = &chain_.steps()[0].label;
+    parent.at = &chain_.steps()[0]->label;
     const Begun begun = began ? Begun::at_record : begin_stream(parent);
     if (begun == Begun::interrupted) {
       record.vacant.store(true, std::memory_order_seq_cst);

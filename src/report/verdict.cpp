@@ -64,7 +64,7 @@ Report make_report(const Engine& engine, const DeliveryCounters& c) {
   for (std::size_t i = 0; i < t.steps.size(); ++i) {
     const Runs runs = runs_of(engine.chain(), t, i);
     StageReport s;
-    s.name = engine.chain().steps()[i].label;
+    s.name = engine.chain().steps()[i]->label;
     s.samples = i < engine.chain().cache_step() ? runs.all - std::min(t.recalled, runs.all) : runs.all;
     s.bytes = static_cast<std::uint64_t>(static_cast<double>(t.steps[i].bytes) * runs.each());
     s.cpu_us_per_sample = static_cast<double>(t.steps[i].cpu_ns) * runs.each() / kept * 1e-3;

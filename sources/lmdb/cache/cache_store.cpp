@@ -152,15 +152,15 @@ void CacheStore::open_environment() {
 
 // False: the store was made, or emptied, and is to be opened again.
 bool CacheStore::begin_writing() {
-  most_bytes_ = options_.max_bytes != 0 ? options_.max_bytes : std::min(free_for(files_), most_map_bytes);
+  max_bytes_ = options_.max_bytes != 0 ? options_.max_bytes : std::min(free_for(files_), most_map_bytes);
   std::unique_ptr<WritersLock> lock = lock_for_writing(files_);
   // Until its manifest is there, only this says that it is no store of raw values without any.
   if (lock->found_nothing()) replace_text(files_.unfinished, to_json(cache_manifest(key_)), options_.sync, source_name);
-  for (std::uint64_t map_bytes = std::min(most_bytes_, most_map_bytes) + spare_map_bytes;; map_bytes /= 2) {
+  for (std::uint64_t map_bytes = std::min(max_bytes_, most_map_bytes) + spare_map_bytes;; map_bytes /= 2) {
     try {
       if (lock == nullptr) lock = lock_for_writing(files_);
       environment_ = own_for_writing(files_, static_cast<std::size_t>(map_bytes), options_.sync, std::move(lock));
-      most_bytes_ = std::min(most_bytes_, map_bytes - std::min(map_bytes, spare_map_bytes));
+      max_bytes_ = std::min(max_bytes_, map_bytes - std::min(map_bytes, spare_map_bytes));
       break;
     } catch (const Error& error) {  // less address space than that, where it is limited
       if (error.code() != Errc::out_of_memory || map_bytes < least_map_bytes) throw;
@@ -179,7 +179,7 @@ bool CacheStore::begin_writing() {
       if (facts_of(files_.unfinished)) remove_mark();
       complete_ = there->complete;
       writer_ = std::make_unique<CacheWriter>(
-          environment_, CacheWriter::Limits{most_bytes_, options_.queue_bytes},
+          environment_, CacheWriter::Limits{max_bytes_, options_.queue_bytes},
           [this](std::span<const WaitingRecord> records) { committed(records); },
           [this](std::span<const WaitingRecord> records) {
             for (const WaitingRecord& record : records) clear(offered_, record.index);

@@ -84,7 +84,7 @@ class CacheStore final : public penstock::RecordCache, public std::enable_shared
   const RecordLayout layout_;
   const KeyIndex keys_;
   std::shared_ptr<Environment> environment_;
-  std::uint64_t most_bytes_ = 0;
+  std::uint64_t max_bytes_ = 0;
   bool complete_ = false;  // the manifest says so; of who opens it, then of the thread that writes
   Bits present_, offered_, damaged_;
   std::atomic<std::uint64_t> kept_{0}, declined_{0}, damages_{0}, mended_{0}, commits_{0};

@@ -1,0 +1,231 @@
+#include "chain/chain_compiler.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <variant>
+
+#include <penstock/error.hpp>
+
+#include "chain/image_step.hpp"
+#include "chain/steps/steps.hpp"
+
+namespace penstock::detail {
+
+namespace {
+
+Step::Renumber renumbering(const std::vector<std::ptrdiff_t>& from, std::size_t before) {
+  bool same = from.size() == before, down = true;
+  std::ptrdiff_t least = 0;  // old slot that the next kept one may have
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    same = same && from[i] == static_cast<std::ptrdiff_t>(i);
+    if (from[i] < 0) {
+      least = static_cast<std::ptrdiff_t>(before);  // nothing kept after a new one
+    } else {
+      down = down && from[i] >= least;
+      least = from[i] + 1;
+    }
+  }
+  return same ? Step::Renumber::no : down ? Step::Renumber::down : Step::Renumber::freely;
+}
+
+class ChainCompiler {
+ public:
+  ChainCompiler(const PipelineData& data, const RowLayout* layout) : data_(data), layout_(layout) {}
+
+  ChainProgram compile() {
+    add(make_read_step(data_.source_schema));
+    if (data_.source->is_stream()) program_.children_begin = 1;
+    for (std::size_t i = 0; i < data_.stages.size(); ++i) {
+      if (data_.cache && data_.cache->stages == i) add_cache();
+      add_stage(data_.stages[i]);
+    }
+    if (data_.cache && data_.cache->stages == data_.stages.size()) add_cache();
+    if (data_.device) add(make_draws_step(*data_.device, data_.schema));
+    relate_steps();
+    assign_homes();
+    check_fixed_sizes();
+    return std::move(program_);
+  }
+
+ private:
+  std::vector<std::unique_ptr<Step>>& steps() noexcept { return program_.steps; }
+
+  // Image stages after this one begin a new fold.
+  void add(std::unique_ptr<Step> step) {
+    steps().push_back(std::move(step));
+    images_.clear();
+  }
+
+  void add_cache() {
+    const std::size_t before = data_.cache->stages;
+    program_.cache_step = steps().size();
+    add(make_cache_step(*data_.cache, *data_.source, before == 0 ? data_.source_schema : data_.stages[before - 1].out));
+  }
+
+  void add_stage(const BoundStage& stage) {
+    const auto& item = stage.stage.model().item;
+    if (const auto* image = std::get_if<ImageItem>(&item)) {
+      add_image(stage, *image);
+    } else if (const auto* decode = std::get_if<DecodeItem>(&item)) {
+      ImageStep& step = begin_image(stage.label, stage.key, *decode->executor, stage.out.slot(decode->field));
+      step.decoder = decode->decoder.get();
+      step.decoder_label = stage.label;
+      step.result = stage.out[step.slot];
+    } else if (const auto* rename = std::get_if<RenameItem>(&item)) {
+      add_rename(make_rename_step(stage, *rename), *rename);
+    } else if (const auto* map = std::get_if<MapItem>(&item)) {
+      add(make_map_step(stage, *map->model));
+    } else if (const auto* field_map = std::get_if<FieldMapItem>(&item)) {
+      add(make_field_map_step(stage, *field_map));
+    } else if (const auto* filter = std::get_if<FilterItem>(&item)) {
+      add(make_filter_step(stage, *filter->model));
+    } else if (const auto* flat_map = std::get_if<FlatMapItem>(&item)) {
+      program_.children_begin = steps().size();
+      add(make_flat_map_step(stage, *flat_map->model));
+    } else {
+      add(make_select_step(stage));
+    }
+  }
+
+  // -- image stages --
+
+  ImageStep& begin_image(std::string label, std::uint64_t key, const ImageExecutor& executor, std::size_t slot) {
+    auto step = std::make_unique<ImageStep>(std::move(label), key, executor, slot);
+    images_.push_back(step.get());
+    steps().push_back(std::move(step));
+    return *images_.back();
+  }
+
+  // Stages of one field fold into its last step. Image steps of different fields only meet in shared draws, so those
+  // in between are no hindrance.
+  void add_image(const BoundStage& stage, const ImageItem& item) {
+    const std::string& first = item.fields[0].name;
+    for (const ImageField& field : item.fields) {
+      FoldPart part;
+      part.model = item.model.get();
+      part.key = stage.key;
+      part.label = stage.label;
+      part.filter = field.filter;
+      part.shared = program_.shared_draws;
+      if (item.fields.size() > 1) part.draw = field.name == first ? FoldPart::Draw::lead : FoldPart::Draw::follow;
+      std::size_t at = last_image(field.name, *item.executor);
+      if (part.draw == FoldPart::Draw::follow && at < last_image(first, *item.executor)) at = moved_to_the_end(at);
+      ImageStep& step =
+          at != images_.size() ? *images_[at] : begin_image("", stage.key, *item.executor, stage.out.slot(field.name));
+      step.label += (step.label.empty() ? "" : " + ") + stage.label;
+      step.result = stage.out[step.slot];
+      step.parts.push_back(std::move(part));
+    }
+    if (item.fields.size() > 1) ++program_.shared_draws;
+  }
+
+  // Where the field's last image step stands among those that end the steps; past their end: it has none that a stage
+  // could be folded into.
+  std::size_t last_image(const std::string& field, const ImageExecutor& executor) const {
+    for (std::size_t i = images_.size(); i-- > 0;)
+      if (images_[i]->result.name == field) return images_[i]->executor == &executor ? i : images_.size();
+    return images_.size();
+  }
+
+  // The step's new place; or past the end, where a new step must begin, because others follow its draws.
+  std::size_t moved_to_the_end(std::size_t at) {
+    for (const FoldPart& lead : images_[at]->parts)
+      for (std::size_t i = at + 1; i < images_.size(); ++i)
+        for (const FoldPart& part : images_[i]->parts)
+          if (lead.draw == FoldPart::Draw::lead && part.draw == FoldPart::Draw::follow && part.shared == lead.shared)
+            return images_.size();
+    const auto image = images_.begin() + static_cast<std::ptrdiff_t>(at);
+    std::rotate(image, image + 1, images_.end());
+    const auto step = steps().end() - static_cast<std::ptrdiff_t>(images_.size() - at);
+    std::rotate(step, step + 1, steps().end());
+    return images_.size() - 1;
+  }
+
+  // A name stands for a slot, which stays: so it can be another one before the image steps in work, and they go on
+  // folding.
+  void add_rename(std::unique_ptr<Step> step, const RenameItem& item) {
+    for (ImageStep* const image : images_)
+      if (image->result.name == item.from) image->result.name = item.to;
+    steps().insert(steps().end() - static_cast<std::ptrdiff_t>(images_.size()), std::move(step));
+  }
+
+  // -- what the steps are to each other --
+
+  // Image steps were folded and moved, so what the sample looks like between them is known only now.
+  void relate_steps() {
+    for (std::size_t i = 1; i < steps().size(); ++i) {
+      Step& step = *steps()[i];
+      const Schema& before = steps()[i - 1]->schema;
+      step.follow(before);
+      relate(step, before);
+    }
+  }
+
+  static void relate(Step& step, const Schema& before) {
+    for (const Field& field : step.schema) {
+      const auto slot = before.find(step.name_before(field.name));
+      step.from.push_back(slot ? static_cast<std::ptrdiff_t>(*slot) : -1);
+    }
+    step.renumber = renumbering(step.from, before.size());
+    // A step on one slot names what it reads; the others see all values as they are declared.
+    if (step.only_slot()) return;
+    for (std::size_t i = 0; i < step.from.size(); ++i) {
+      if (step.from[i] < 0) continue;
+      const Field& old = before[static_cast<std::size_t>(step.from[i])];
+      if (old.dtype != step.schema[i].dtype || old.shape.rank() != step.schema[i].shape.rank())
+        step.cleared.push_back(i);
+    }
+  }
+
+  // The last step that makes a field's value is told the field's place in the batch. Names are followed backwards, as
+  // slots may be renumbered on the way.
+  void assign_homes() {
+    for (std::size_t row = 0; row < data_.schema.size(); ++row) {
+      std::string name = data_.schema[row].name;
+      for (std::size_t i = steps().size(); i-- > 0;) {
+        Step& step = *steps()[i];
+        const auto slot = step.schema.find(name);
+        if (!slot) break;
+        if (step.makes(i == 0 ? step.schema : steps()[i - 1]->schema, *slot)) {
+          const bool dense = layout_ == nullptr || (*layout_)[row].kind == RowField::Kind::dense;
+          (dense ? step.homes : step.varying_homes).push_back({*slot, row});
+          break;
+        }
+        name = step.name_before(name);
+      }
+    }
+  }
+
+  // Fixed sizes are held against the limit here, once; the others with each sample.
+  void check_fixed_sizes() {
+    const std::size_t most = data_.check_value().max_sample_bytes;
+    for (const auto& step : steps()) {
+      step->fields = step->schema.size();
+      const std::optional<std::size_t> only = step->only_slot();
+      for (std::size_t slot = 0; slot < step->fields; ++slot) {
+        const Field& field = step->schema[slot];
+        if (!field.shape.fixed()) {
+          if (!only || slot == *only) step->varying.push_back(slot);
+        } else if (field.shape.elements() * size_of(field.dtype) > most) {
+          throw Error(Errc::limit_exceeded, "field \"" + field.name + "\" of shape " + field.shape.to_string() +
+                                                " is larger than `max_sample_bytes` = " + std::to_string(most))
+              .with_stage(step->label);
+        }
+      }
+    }
+  }
+
+  const PipelineData& data_;
+  const RowLayout* layout_;
+  ChainProgram program_;
+  std::vector<ImageStep*> images_;  // the image steps that end the steps, which later image stages may join
+};
+
+}  // namespace
+
+ChainProgram compile_chain(const PipelineData& data, const RowLayout* layout) {
+  return ChainCompiler(data, layout).compile();
+}
+
+}  // namespace penstock::detail

@@ -1,0 +1,78 @@
+#include "chain/chain_run.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "chain/chain.hpp"
+
+namespace penstock::detail {
+
+ChainRun::ChainRun(const Chain& chain, std::size_t scratch_limit, std::unique_ptr<ReaderModel> its_reader,
+                   std::size_t most_steps)
+    : arena(scratch_limit), reader(std::move(its_reader)), chain_(&chain) {
+  const auto& steps = chain.steps();
+  max_bytes = chain.data().check_value().max_sample_bytes;
+  counters.resize(steps.size());
+  decoders.resize(steps.size());
+  shared_draws.resize(chain.shared_draws());
+  if (chain.layout() != nullptr) varying.resize(chain.layout()->varying());
+  for (std::size_t i = 0; i < std::min(steps.size(), most_steps); ++i) decoders[i] = steps[i]->start_decoding();
+}
+
+void ChainRun::begin(const Step& step, std::span<std::byte* const> places) {
+  if (step.starts_anew(*this)) {
+    arena.reset();
+    if (cells.size() != step.fields) cells.resize(step.fields);
+    for (std::size_t slot = 0; slot < step.fields; ++slot) {
+      cells[slot].data = nullptr;
+      cells[slot].home = nullptr;
+      cells[slot].row = 0;
+    }
+  } else if (step.renumber == Step::Renumber::down) {
+    std::size_t slot = 0;
+    for (; slot < step.fields && step.from[slot] >= 0; ++slot)
+      if (const auto old = static_cast<std::size_t>(step.from[slot]); old != slot) cells[slot] = cells[old];
+    cells.resize(slot);
+    cells.resize(step.fields);
+  } else if (step.renumber == Step::Renumber::freely) {
+    spare.assign(step.schema.size(), Cell{});
+    for (std::size_t i = 0; i < step.from.size(); ++i)
+      if (step.from[i] >= 0) spare[i] = cells[static_cast<std::size_t>(step.from[i])];
+    std::swap(cells, spare);
+  }
+  schema = &step.schema;
+  for (const std::size_t slot : step.cleared) cells[slot].data = nullptr;
+  if (!places.empty()) {
+    for (const Step::Home home : step.homes) cells[home.slot].home = places[home.row];
+    for (const Step::Home home : step.varying_homes) cells[home.slot].row = static_cast<std::uint32_t>(home.row + 1);
+  }
+}
+
+// A child begins with its parent's values, which it may read but not write to.
+void ChainRun::adopt() {
+  arena.reset();
+  schema = parent->schema;
+  cells = parent->cells;
+  for (Cell& cell : cells) {
+    cell.home = nullptr;
+    cell.row = 0;
+    cell.writable = false;
+  }
+}
+
+// Where a value of this shape belongs that becomes a row of the batch. One that is too long may still be cut, or left
+// out by a filter.
+std::byte* ChainRun::place(std::size_t row, const Shape& shape) {
+  const RowField& field = (*chain_->layout())[row];
+  RaggedRow& out = varying[field.varying];
+  const std::uint64_t bytes = shape.elements() * size_of(chain_->data().schema[row].dtype);
+  if (field.appended())
+    out = {outlet->append(static_cast<std::size_t>(bytes)), shape};
+  else if (shape[0] <= field.to)
+    out = {rows[row], shape};
+  else
+    return arena.allocate(static_cast<std::size_t>(bytes));
+  return out.data;
+}
+
+}  // namespace penstock::detail

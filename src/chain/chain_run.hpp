@@ -1,0 +1,80 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include <penstock/error.hpp>
+#include <penstock/extend/image_stage.hpp>
+#include <penstock/extend/sample.hpp>
+#include <penstock/extend/source.hpp>
+
+#include "base/counters.hpp"
+#include "base/run_delay.hpp"
+#include "data/row_layout.hpp"
+#include "data/scratch.hpp"
+
+namespace penstock::detail {
+
+/// What the first field of a stage with several drew, for the others.
+struct SharedDraw {
+  alignas(std::max_align_t) std::byte params[ImageStageModel::max_params];
+  ImageShape shape;                    ///< of the first field, before the stage
+  const std::string* field = nullptr;  ///< its name
+};
+
+class Chain;
+class Step;
+
+/// What one runner owns to run chains: reader, decoders, scratch, cells, counters. One thread at a time.
+class ChainRun final : public Cells {
+ public:
+  /// For the first `most_steps` of the chain.
+  ChainRun(const Chain& chain, std::size_t scratch_limit, std::unique_ptr<ReaderModel> its_reader,
+           std::size_t most_steps = ~std::size_t{0});
+
+  ScratchArena arena;
+  std::unique_ptr<ReaderModel> reader;
+  std::vector<std::unique_ptr<ImageDecoding>> decoders;  ///< one per step that has one
+  std::vector<SharedDraw> shared_draws;
+  std::vector<ImageOp> image_ops;  ///< of the stages after `batch`
+  std::vector<std::byte*> draws;   ///< where theirs go
+  std::vector<Cell> spare;
+  std::vector<std::byte*> rows;                    ///< places of the row in work
+  std::vector<RaggedRow> varying;                  ///< its fields that are not dense, where `rows` is given
+  std::vector<std::span<const std::byte>> blocks;  ///< lent to the reader for the sample in work
+  std::optional<Error> block_failure;
+  RowOutlet* outlet = nullptr;         ///< what such fields are appended to; where there are some
+  std::vector<StepCounters> counters;  ///< one per step
+  ChainCounters totals;
+  ChainCounters parents, reads;     ///< of shared_records, and of records of a stream
+  DelayMeter delay;                 ///< of the runner that has it
+  std::uint64_t sample_ns = 0;      ///< wall time of the last measured chain; 0 = none yet
+  const std::string* at = nullptr;  ///< label of the stage in work, for errors
+  std::stop_token stop;
+  bool recalls = false;                ///< the cache has the sample in work
+  ChainRun* parent = nullptr;          ///< what the sample in work is a child of; read by several runners at once
+  std::uint32_t child = 0;             ///< which one
+  std::unique_ptr<ChainRun> stand_in;  ///< the parent of one child alone, which is made of another record
+
+  std::byte* place(std::size_t row, const Shape& shape) override;
+
+  const Chain& chain() const noexcept { return *chain_; }
+  /// Sets the cells up for a step, with what the one before it left.
+  void begin(const Step& step, std::span<std::byte* const> rows);
+  /// Begins with the parent's values, which a child may read but not write to.
+  void adopt();
+
+ protected:
+  std::byte* scratch(std::size_t bytes) override { return arena.allocate(bytes); }
+
+ private:
+  const Chain* chain_;
+};
+
+}  // namespace penstock::detail

@@ -1,0 +1,36 @@
+#include <string>
+
+#include "chain/chain_run.hpp"
+#include "chain/steps/steps.hpp"
+#include "pipeline/device_draws.hpp"
+
+namespace penstock::detail {
+
+namespace {
+
+// What the stages after `batch` draw for a row, which travels with it.
+class DrawsStep final : public Step {
+ public:
+  DrawsStep(const DeviceProgram& program, const Schema& of) : Step("draws", 0), program_(program) { schema = of; }
+
+  bool run(ChainRun& run, const StepCall& call) const override {
+    run.draws.clear();
+    for (std::size_t slot = program_.sample.size(); slot < fields; ++slot)
+      run.draws.push_back(run.make(slot, schema[slot].shape));
+    draw_row(program_, call.seed, call.place, run.draws, run.image_ops, &run.at);
+    return true;
+  }
+  std::string describe(const CheckOptions&) const override { return label + ": for the stages after batch"; }
+  bool makes(const Schema& before, std::size_t slot) const override { return !before.find(schema[slot].name); }
+
+ private:
+  const DeviceProgram& program_;
+};
+
+}  // namespace
+
+std::unique_ptr<Step> make_draws_step(const DeviceProgram& program, const Schema& schema) {
+  return std::make_unique<DrawsStep>(program, schema);
+}
+
+}  // namespace penstock::detail

@@ -1,0 +1,33 @@
+#include <string>
+
+#include "chain/chain_run.hpp"
+#include "chain/steps/steps.hpp"
+
+namespace penstock::detail {
+
+namespace {
+
+class ReadStep final : public Step {
+ public:
+  explicit ReadStep(const Schema& of) : Step("read", 0) { schema = of; }
+
+  bool run(ChainRun& run, const StepCall& call) const override {
+    SampleBuilder out(run);
+    run.reader->read(call.index, out);
+    const Cell* const cells = run.cells.data();
+    for (std::size_t slot = 0; slot < fields; ++slot)
+      if (cells[slot].data == nullptr) run.missing(slot);
+    check_sizes(run);
+    return true;
+  }
+  std::string describe(const CheckOptions&) const override { return "read " + schema.to_string(); }
+  bool makes(const Schema&, std::size_t) const override { return true; }
+  bool starts_anew(const ChainRun&) const override { return true; }
+  bool counts(std::size_t, bool) const override { return true; }
+};
+
+}  // namespace
+
+std::unique_ptr<Step> make_read_step(const Schema& schema) { return std::make_unique<ReadStep>(schema); }
+
+}  // namespace penstock::detail
