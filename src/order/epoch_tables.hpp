@@ -23,7 +23,7 @@ struct EpochKey {
 template <class Table>
 class EpochTables {
  public:
-  static constexpr std::size_t most_entries = 64;       ///< they are searched one by one
+  static constexpr std::size_t most_entries = 64;      ///< they are searched one by one
   static constexpr std::size_t max_bytes = 64u << 20;  ///< of all together; the last two stay in any case
   static constexpr std::size_t always_kept = 2;
 

@@ -34,7 +34,7 @@ H5Data deflated(const char* path, hsize_t rows) {
 
 void check(const ps::Hdf5& options, const ps::Hdf5& other) {
   for (const auto& [keep_bytes, isolate] : {std::pair{std::size_t{0}, false}, std::pair{std::size_t{1000}, false},
-                                          std::pair{ps::Hdf5{}.keep_bytes, false}, std::pair{std::size_t{0}, true}}) {
+                                            std::pair{ps::Hdf5{}.keep_bytes, false}, std::pair{std::size_t{0}, true}}) {
     INFO("keep_bytes " << keep_bytes << ", isolate " << isolate);
     ps::Hdf5 kept = options;
     kept.keep_bytes = keep_bytes;

@@ -16,12 +16,12 @@ enum class Tail : std::uint8_t {
 };
 
 struct BatchOptions {
-  Tail tail = Tail::keep;         ///< result option
+  Tail tail = Tail::keep;        ///< result option
   std::uint64_t max_bytes = 0;   ///< result option: a batch ends before the sample that would make it larger, with
-                                  ///< padding, without the space that aligns ragged rows; 0 = not bounded
-  std::string tokens = {};        ///< result option: the field that `max_tokens` counts
+                                 ///< padding, without the space that aligns ragged rows; 0 = not bounded
+  std::string tokens = {};       ///< result option: the field that `max_tokens` counts
   std::uint64_t max_tokens = 0;  ///< result option: … before the first dimensions of this field would sum up to more;
-                                  ///< of a padded field: rows times the longest one; 0 = not bounded
+                                 ///< of a padded field: rows times the longest one; 0 = not bounded
 };
 /// Puts at most `rows` consecutive samples together (of all ranks, where a `shard` shares them): exactly as many, but
 /// for an epoch's last batch, where nothing else bounds it. A sample that is over such a bound alone is a bad sample.

@@ -140,9 +140,8 @@ TEST_CASE("bounds of fields of fixed size are known before, and cost nothing") {
   const ps::Pipeline p = ps::from(Records{.count = 10}) | ps::batch(100, {.max_bytes = 3 * 24 + 23});
   CHECK(p.batch_size() == 3);
   CHECK(p.steps_per_epoch() == 4);  // not reordered
-  CHECK(
-      (ps::from(Records{.count = 10, .width = 5}) | ps::batch(100, {.tokens = "x", .max_tokens = 12})).batch_size() ==
-      2);
+  CHECK((ps::from(Records{.count = 10, .width = 5}) | ps::batch(100, {.tokens = "x", .max_tokens = 12})).batch_size() ==
+        2);
   CHECK((texts() | ps::pad("text", {.to = 6}) | ps::batch(100, {.tokens = "text", .max_tokens = 25})).batch_size() ==
         4);
 }
@@ -160,8 +159,7 @@ TEST_CASE("a batch that is bounded by tokens or bytes ends before the sample tha
   CHECK(sizes(texts() | ps::pad("text") | ps::batch(100, tokens)) == std::vector<std::size_t>{3, 1, 1, 3, 1, 1});
   CHECK(sizes(texts() | ps::ragged("text") | ps::batch(100, {.max_bytes = 4 * 8 + 24})) ==
         std::vector<std::size_t>{4, 3, 2, 1});
-  ps::Loader loader(texts() | ps::ragged("text") | ps::batch(100, {.tokens = "text", .max_tokens = 3}),
-                    {.threads = 1});
+  ps::Loader loader(texts() | ps::ragged("text") | ps::batch(100, {.tokens = "text", .max_tokens = 3}), {.threads = 1});
   REQUIRE(loader.next());
   const auto error = error_of([&] {
     while (loader.next()) {

@@ -83,8 +83,7 @@ u64 most_rows(const Spec& spec) {
 
 bool fits(const Spec& spec, const std::vector<const Row*>& rows) {
   const Sizes s = sizes(spec, rows);
-  return (spec.max_tokens == 0 || s.tokens <= spec.max_tokens) &&
-         (spec.max_bytes == 0 || s.bytes <= spec.max_bytes);
+  return (spec.max_tokens == 0 || s.tokens <= spec.max_tokens) && (spec.max_bytes == 0 || s.bytes <= spec.max_bytes);
 }
 
 void check_row(const Spec& spec, const Row& row, u64 index) {
