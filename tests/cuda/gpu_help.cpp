@@ -3,6 +3,7 @@
 #include <stdexcept>
 
 #include <penstock/interop/cuda.hpp>
+#include <penstock/stages/map.hpp>
 
 namespace help {
 

@@ -2,6 +2,7 @@
 #include "support/catch.hpp"
 
 #include <penstock/extend/device_stage.hpp>
+#include <penstock/stages/on_error.hpp>
 
 #include "core/delivery/device_help.hpp"
 #include "core/reorder/reordered_help.hpp"

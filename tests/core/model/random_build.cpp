@@ -3,6 +3,8 @@
 
 #include <penstock/join.hpp>
 #include <penstock/stages/draw.hpp>
+#include <penstock/stages/map.hpp>
+#include <penstock/stages/on_error.hpp>
 
 #include "core/chain/fake_images.hpp"
 #include "core/help.hpp"

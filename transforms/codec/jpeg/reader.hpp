@@ -8,6 +8,7 @@
 
 #include "errors.hpp"
 
+#include <penstock/stages/on_error.hpp>
 #include <penstock/transforms/decode_jpeg.hpp>
 
 namespace penstock::jpeg {
