@@ -20,8 +20,14 @@
 #include <penstock/extend/stream_source.hpp>
 #include <penstock/extend/transform.hpp>
 #include <penstock/schema.hpp>
+#include <penstock/stages/batch.hpp>
+#include <penstock/stages/check.hpp>
+#include <penstock/stages/fields.hpp>
+#include <penstock/stages/filter.hpp>
 #include <penstock/stages/flat_map.hpp>
 #include <penstock/stages/map.hpp>
+#include <penstock/stages/on_error.hpp>
+#include <penstock/stages/order.hpp>
 #include <penstock/stages/stage.hpp>
 
 namespace penstock {

@@ -8,7 +8,6 @@
 
 #include "errors.hpp"
 
-#include <penstock/stages/on_error.hpp>
 #include <penstock/transforms/decode_jpeg.hpp>
 
 namespace penstock::jpeg {
