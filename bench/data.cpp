@@ -18,6 +18,7 @@
 
 #include <penstock/sources/lmdb.hpp>
 #include <penstock/sources/webdataset_sink.hpp>
+#include <penstock/write.hpp>
 
 #include "made_once.hpp"
 #include "pictures.hpp"

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include <penstock/extend/image_stage.hpp>
+#include <penstock/extend/image_executor.hpp>
 #include <penstock/loader.hpp>
 #include <penstock/memory.hpp>
 #include <penstock/pipeline.hpp>

@@ -3,23 +3,30 @@
 #include <concepts>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 #include <penstock/detail/export.hpp>
 #include <penstock/detail/mistakes.hpp>
+#include <penstock/detail/source_adapter.hpp>
+#include <penstock/detail/source_model.hpp>
 #include <penstock/extend/any_source.hpp>
 #include <penstock/extend/block_source.hpp>
+#include <penstock/extend/order.hpp>
 #include <penstock/extend/sample.hpp>
 #include <penstock/extend/source.hpp>
 #include <penstock/extend/stream_source.hpp>
 #include <penstock/extend/transform.hpp>
+#include <penstock/schema.hpp>
 #include <penstock/stages/batch.hpp>
+#include <penstock/stages/check.hpp>
 #include <penstock/stages/fields.hpp>
 #include <penstock/stages/filter.hpp>
 #include <penstock/stages/flat_map.hpp>
+#include <penstock/stages/map.hpp>
+#include <penstock/stages/on_error.hpp>
 #include <penstock/stages/order.hpp>
 #include <penstock/stages/stage.hpp>
 

@@ -29,7 +29,7 @@ class CsvReader::Impl {
 
   void expect(std::span<const std::uint64_t> indices) const noexcept {
     constexpr std::uint64_t line_bytes = 64,
-                            most_bytes = 4 * line_bytes;  // the processor sees for itself how it goes on
+                            max_bytes = 4 * line_bytes;  // the processor sees for itself how it goes on
     if (store_->options.safe_read) return;
     for (const std::uint64_t index : indices)
       if (index < store_->size()) {
@@ -41,7 +41,7 @@ class CsvReader::Impl {
         const Store::Place place = store_->place_of(index);
         const csv::RecordIndex& of_file = store_->indices[place.file];
         const char* const text = store_->maps[place.file].text().data() + of_file.begins[place.record];
-        const std::uint64_t bytes = std::min<std::uint64_t>(of_file.bytes(place.record), most_bytes);
+        const std::uint64_t bytes = std::min<std::uint64_t>(of_file.bytes(place.record), max_bytes);
         for (std::uint64_t at = 0; at < bytes; at += line_bytes) __builtin_prefetch(text + at);
       }
   }

@@ -4,8 +4,8 @@
 #include <new>
 #include <optional>
 
+#include <penstock/detail/source_model.hpp>
 #include <penstock/error.hpp>
-#include <penstock/extend/source.hpp>
 
 namespace penstock::detail {
 

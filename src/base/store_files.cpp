@@ -175,7 +175,7 @@ std::uint64_t file_revision(int descriptor) noexcept {
   return hash;
 }
 
-std::optional<std::string> read_text(const std::string& file, std::string_view source, std::uint64_t most_bytes) {
+std::optional<std::string> read_text(const std::string& file, std::string_view source, std::uint64_t max_bytes) {
   const FileDescriptor fd(open_file(file, O_RDONLY));
   if (fd.get() < 0) {
     if (errno == ENOENT || errno == ENOTDIR) return std::nullopt;
@@ -188,7 +188,7 @@ std::optional<std::string> read_text(const std::string& file, std::string_view s
     if (got < 0) throw system_error(source, errno, "reading", file);
     if (got == 0) return text;
     text.append(part.data(), static_cast<std::size_t>(got));
-    if (text.size() > most_bytes) throw file_error(source, file, Errc::limit_exceeded, "the file is too large");
+    if (text.size() > max_bytes) throw file_error(source, file, Errc::limit_exceeded, "the file is too large");
   }
 }
 

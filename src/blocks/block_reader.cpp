@@ -1,4 +1,4 @@
-#include <penstock/extend/block_source.hpp>
+#include <penstock/detail/source_model.hpp>
 
 #include <algorithm>
 #include <cstddef>

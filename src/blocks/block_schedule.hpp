@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include <penstock/detail/source_model.hpp>
 #include <penstock/error.hpp>
 #include <penstock/extend/block_source.hpp>
 #include <penstock/memory.hpp>

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
+#include <penstock/detail/image_stage_model.hpp>
+#include <penstock/detail/source_model.hpp>
 #include <penstock/error.hpp>
-#include <penstock/extend/source.hpp>
-#include <penstock/extend/stream_source.hpp>
 #include <penstock/state.hpp>
 
 #include "chain/chain_compiler.hpp"

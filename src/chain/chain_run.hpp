@@ -9,10 +9,11 @@
 #include <string>
 #include <vector>
 
+#include <penstock/detail/image_stage_model.hpp>
+#include <penstock/detail/source_model.hpp>
 #include <penstock/error.hpp>
-#include <penstock/extend/image_stage.hpp>
+#include <penstock/extend/image_decoder.hpp>
 #include <penstock/extend/sample.hpp>
-#include <penstock/extend/source.hpp>
 
 #include "base/counters.hpp"
 #include "base/run_delay.hpp"

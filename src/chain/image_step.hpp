@@ -7,7 +7,9 @@
 #include <string>
 #include <vector>
 
-#include <penstock/extend/image_stage.hpp>
+#include <penstock/detail/image_stage_model.hpp>
+#include <penstock/extend/image_decoder.hpp>
+#include <penstock/extend/image_executor.hpp>
 #include <penstock/schema.hpp>
 
 #include "chain/step.hpp"

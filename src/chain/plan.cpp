@@ -1,4 +1,6 @@
 #include <penstock/pipeline.hpp>
+#include <penstock/stages/check.hpp>
+#include <penstock/stages/on_error.hpp>
 
 #include "chain/chain.hpp"
 #include "pipeline/block_cost.hpp"
@@ -29,9 +31,9 @@ std::string describe(const detail::PipelineData& data) {
             (field.collate.to == 0 ? "the longest row" : std::to_string(field.collate.to));
   }
   const BatchOptions& options = data.batch->options;
-  if (options.most_tokens != 0)
-    text += "; at most " + std::to_string(options.most_tokens) + " elements of " + options.tokens;
-  if (options.most_bytes != 0) text += "; at most " + std::to_string(options.most_bytes) + " bytes";
+  if (options.max_tokens != 0)
+    text += "; at most " + std::to_string(options.max_tokens) + " elements of " + options.tokens;
+  if (options.max_bytes != 0) text += "; at most " + std::to_string(options.max_bytes) + " bytes";
   if (data.bucket)
     text += "; of " + std::to_string(data.bucket->options.window) +
             " consecutive samples, which wait for each other, those of like " + data.bucket->field + " stand together";

@@ -9,10 +9,10 @@
 #include <utility>
 #include <vector>
 
-#include <penstock/extend/image_stage.hpp>
+#include <penstock/extend/image_decoder.hpp>
 #include <penstock/extend/transform.hpp>
 #include <penstock/schema.hpp>
-#include <penstock/stages/batch.hpp>
+#include <penstock/stages/check.hpp>
 #include <penstock/state.hpp>
 
 namespace penstock::detail {

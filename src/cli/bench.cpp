@@ -9,7 +9,8 @@
 #include <CLI/CLI.hpp>
 
 #include <penstock/error.hpp>
-#include <penstock/stages/batch.hpp>
+#include <penstock/stages/check.hpp>
+#include <penstock/stages/on_error.hpp>
 #include <penstock/stages/order.hpp>
 
 #include "bench_limits.hpp"
@@ -27,7 +28,7 @@ namespace {
 struct BenchOptions {
   std::string store, values = "automatic", json, threads, memory = "0", on_error;
   std::vector<std::string> fields;
-  bool trust = true;
+  bool isolate = false;
   std::string stages = "decode_image | random_resized_crop 224 | random_flip | batch 64";
   std::optional<std::uint64_t> seed;
   std::uint64_t epochs = 3;
@@ -149,8 +150,8 @@ int bench(const BenchOptions& options) {
 
   const Store store(options.store, {.checksums = !options.no_checksums,
                                     .values = options.values,
-                                    .trust = options.trust,
-                                    .trust_option = options.trust ? "" : "--untrusted",
+                                    .isolate = options.isolate,
+                                    .isolate_option = options.isolate ? "--isolate" : "",
                                     .fields = options.fields});
   store.require_known_values();
   const Pipeline pipeline = build(store, options);
@@ -204,7 +205,7 @@ void add_bench(CLI::App& app, Command& chosen) {
   command.add_option("--values", options->values, "What an LMDB's values are")
       ->check(CLI::IsMember({"automatic", "records", "raw", "datum"}));
   add_fields_option(command, options->fields);
-  add_untrusted_option(command, options->trust);
+  add_isolate_option(command, options->isolate);
   add_json_option(command, options->json);
   command.add_flag("--quiet,-q", options->quiet, "No progress");
   command.footer(

@@ -37,9 +37,9 @@ std::vector<std::string> arguments_of(int argc, const char* const* argv) {
   return arguments;
 }
 
-void add_untrusted_option(CLI::App& command, bool& trust) {
+void add_isolate_option(CLI::App& command, bool& isolate) {
   command.add_flag_callback(
-      "--untrusted", [&trust] { trust = false; },
+      "--isolate", [&isolate] { isolate = true; },
       "An HDF5 file is not trusted: another process reads it, which it may crash or hang");
 }
 

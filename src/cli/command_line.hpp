@@ -19,8 +19,8 @@ std::vector<std::string> arguments_of(int argc, const char* const* argv);
 /// Adds --json, which sets `file`: empty without it, "-" for stdout, where nothing else is printed then.
 void add_json_option(CLI::App& command, std::string& file);
 
-/// Adds --untrusted, which clears `trust`.
-void add_untrusted_option(CLI::App& command, bool& trust);
+/// Adds --isolate, which sets `isolate`.
+void add_isolate_option(CLI::App& command, bool& isolate);
 
 /// Adds --fields, names between commas.
 void add_fields_option(CLI::App& command, std::vector<std::string>& fields);

@@ -12,6 +12,7 @@
 #include <penstock/extend/sink.hpp>
 #include <penstock/sources/webdataset_sink.hpp>
 #include <penstock/stages/order.hpp>
+#include <penstock/write.hpp>
 
 #include "output.hpp"
 #include "sampled_records.hpp"

@@ -9,8 +9,8 @@
 #include <CLI/CLI.hpp>
 
 #include <penstock/error.hpp>
-#include <penstock/extend/sink.hpp>
-#include <penstock/stages/batch.hpp>
+#include <penstock/stages/on_error.hpp>
+#include <penstock/write.hpp>
 
 #include "command_line.hpp"
 #include "commands.hpp"
@@ -28,7 +28,7 @@ namespace {
 struct ConvertFlags {
   std::string store, values = "automatic", on_error, keys = "records";
   std::vector<std::string> fields;
-  bool trust = true;
+  bool isolate = false;
   OutFlags out;
   WritingFlags writing;
 };
@@ -98,8 +98,8 @@ int convert(const ConvertFlags& options) {
   refuse_out_inside(options.out.out, options.store);
   destination_of(options.out);  // before the store is opened: a typing error is told at once
   const Store store(options.store, {.values = options.values,
-                                    .trust = options.trust,
-                                    .trust_option = options.trust ? "" : "--untrusted",
+                                    .isolate = options.isolate,
+                                    .isolate_option = options.isolate ? "--isolate" : "",
                                     .fields = options.fields});
   store.require_known_values();
   if (store.size() == 0) throw Error(Errc::not_found, "there are no records here").with_file(options.store);
@@ -136,7 +136,7 @@ void add_convert(CLI::App& app, Command& chosen) {
       ->check(CLI::IsMember({"fail", "drop"}));
   command.add_option("--values", options->values, "What an LMDB's values are")
       ->check(CLI::IsMember({"automatic", "records", "raw", "datum"}));
-  add_untrusted_option(command, options->trust);
+  add_isolate_option(command, options->isolate);
   add_writing_options(command, "Threads that read; default: cores - 1", options->writing);
   add_fields_option(command, options->fields);
   command.callback([options, &chosen] { chosen = [options] { return convert(*options); }; });

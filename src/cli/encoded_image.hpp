@@ -4,7 +4,7 @@
 #include <memory>
 #include <span>
 
-#include <penstock/extend/image_stage.hpp>
+#include <penstock/extend/image_decoder.hpp>
 #include <penstock/transforms/decode_image.hpp>
 
 #include "pixel_memory.hpp"

@@ -28,7 +28,7 @@ namespace {
 
 struct InspectOptions {
   std::string store, values = "automatic", json;
-  bool trust = true;
+  bool isolate = false;
   SheetOptions sheet;
   std::vector<std::string> fields;
   bool field_given = false, quiet = false, all = false;
@@ -251,8 +251,8 @@ void require_picture(const Schema& schema, const std::string& field) {
 int inspect(const InspectOptions& options) {
   const Store store(options.store, {.checksums = false,
                                     .values = options.values,
-                                    .trust = options.trust,
-                                    .trust_option = options.trust ? "" : "--untrusted",
+                                    .isolate = options.isolate,
+                                    .isolate_option = options.isolate ? "--isolate" : "",
                                     .fields = options.fields});
   if (options.field_given) require_field(store.schema(), options.sheet.field);
   Sheet sheet;
@@ -290,7 +290,7 @@ void add_inspect(CLI::App& app, Command& chosen) {
       ->check(CLI::IsMember({"automatic", "records", "raw", "datum"}));
   command.add_flag("--all", options->all, "Look at every record; without it at some 10,000 of more, spread evenly");
   add_fields_option(command, options->fields);
-  add_untrusted_option(command, options->trust);
+  add_isolate_option(command, options->isolate);
   add_json_option(command, options->json);
   command.add_flag("--quiet,-q", options->quiet, "No progress");
   command.callback([options, &field, &chosen] {

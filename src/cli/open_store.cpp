@@ -111,7 +111,7 @@ Hdf5Field hdf5_field(const Hdf5& options, const std::string& name) {
 }
 
 Hdf5Source open_hdf5_files(std::vector<std::string> files, const StoreOptions& options) {
-  Hdf5 hdf5{.paths = std::move(files), .verify_checksum = options.checksums, .trust = options.trust};
+  Hdf5 hdf5{.paths = std::move(files), .verify_checksum = options.checksums, .isolate = options.isolate};
   std::vector<Hdf5Field> fields;
   for (const std::string& name : options.fields) fields.push_back(hdf5_field(hdf5, name));
   hdf5.fields = std::move(fields);

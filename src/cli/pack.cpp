@@ -7,11 +7,11 @@
 #include <CLI/CLI.hpp>
 
 #include <penstock/error.hpp>
-#include <penstock/extend/sink.hpp>
 #include <penstock/sources/files.hpp>
 #include <penstock/sources/lmdb_sink.hpp>
-#include <penstock/stages/batch.hpp>
 #include <penstock/stages/fields.hpp>
+#include <penstock/stages/on_error.hpp>
+#include <penstock/write.hpp>
 
 #include "changed_files.hpp"
 #include "command_line.hpp"

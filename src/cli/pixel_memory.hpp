@@ -5,7 +5,7 @@
 #include <new>
 #include <vector>
 
-#include <penstock/extend/image_stage.hpp>
+#include <penstock/extend/image_executor.hpp>
 
 namespace penstock::cli {
 

@@ -2,7 +2,9 @@
 #include <array>
 
 #include <penstock/stages/batch.hpp>
+#include <penstock/stages/check.hpp>
 #include <penstock/stages/fields.hpp>
+#include <penstock/stages/on_error.hpp>
 #include <penstock/stages/order.hpp>
 #include <penstock/transforms/decode_image.hpp>
 #include <penstock/transforms/decode_jpeg.hpp>

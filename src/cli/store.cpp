@@ -70,7 +70,7 @@ void require_fitting(const std::string& path, std::string_view kind, const Store
         fmt::format("{} is of {}, and {} is of the kind {}; leave it out", option, stores, printable(path), kind));
   };
   if (options.values != "automatic" && kind != "lmdb") refuse("--values", "LMDB stores");
-  if (*options.trust_option != '\0' && kind != "hdf5") refuse(options.trust_option, "HDF5 files");
+  if (*options.isolate_option != '\0' && kind != "hdf5") refuse(options.isolate_option, "HDF5 files");
 }
 
 }  // namespace

@@ -20,8 +20,8 @@ namespace penstock::cli {
 struct StoreOptions {
   bool checksums = true;
   std::string values = "automatic";  ///< of an LMDB: automatic, records, raw, datum
-  bool trust = true;                 ///< of an HDF5 file: false has another process read it
-  const char* trust_option = "";     ///< that the command line has, of HDF5 files alone; empty: none
+  bool isolate = false;              ///< of an HDF5 file: another process reads it
+  const char* isolate_option = "";   ///< that the command line has, of HDF5 files alone; empty: none
   /// Names of the fields that are wanted, in this order; empty: all. Others are not opened, where the store allows it.
   std::vector<std::string> fields = {};
 };

@@ -31,7 +31,7 @@ namespace {
 
 struct VerifyOptions {
   std::string store, values = "automatic", json;
-  bool trust = false;
+  bool isolate = true;
   std::optional<std::string> field;
   std::vector<std::string> fields;
   bool quiet = false, no_decode = false;
@@ -231,8 +231,8 @@ void tell_stop(const Store& store, const Verifier& verifier) {
 
 int verify(const VerifyOptions& options) {
   const Store store(options.store, {.values = options.values,
-                                    .trust = options.trust,
-                                    .trust_option = options.trust ? "--trust" : "",
+                                    .isolate = options.isolate,
+                                    .isolate_option = options.isolate ? "" : "--no-isolate",
                                     .fields = options.fields});
   store.require_known_values();
   if (options.field) {
@@ -274,8 +274,9 @@ void add_verify(CLI::App& app, Command& chosen) {
   command.add_option("--values", options->values, "What an LMDB's values are")
       ->check(CLI::IsMember({"automatic", "records", "raw", "datum"}));
   add_fields_option(command, options->fields);
-  command.add_flag("--trust", options->trust,
-                   "An HDF5 file is trusted: this process reads it itself, with plugins, and may be crashed by it");
+  command.add_flag_callback(
+      "--no-isolate", [options] { options->isolate = false; },
+      "An HDF5 file is trusted: this process reads it itself, with plugins, and may be crashed by it");
   command.add_option("--threads", options->threads, "Default: all cores")->check(CLI::Range(1, 1024));
   add_json_option(command, options->json);
   command.add_flag("--quiet,-q", options->quiet, "Bad records only");

@@ -8,6 +8,7 @@
 #include <penstock/sources/hdf5_sink.hpp>
 #include <penstock/sources/lmdb_sink.hpp>
 #include <penstock/sources/webdataset_sink.hpp>
+#include <penstock/write.hpp>
 
 namespace penstock::cli {
 

@@ -1,3 +1,5 @@
+#include <penstock/write.hpp>
+
 #include "writing.hpp"
 
 #include <chrono>

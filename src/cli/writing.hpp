@@ -5,7 +5,7 @@
 #include <functional>
 #include <string>
 
-#include <penstock/extend/sink.hpp>
+#include <penstock/write.hpp>
 
 #include "command_line.hpp"
 #include "output.hpp"

@@ -31,7 +31,7 @@ std::byte* BatchArena::append(std::size_t bytes) {
   if (used_.fetch_add(need, std::memory_order_relaxed) + need > limit_)
     throw Error(Errc::out_of_memory, "the rows of the batch need more than the " + std::to_string(limit_) +
                                          " bytes that `memory` leaves for fields of any size in each batch; raise it, "
-                                         "or lower `depth` or the batch size, or bound the batch with `.most_bytes`");
+                                         "or lower `depth` or the batch size, or bound the batch with `.max_bytes`");
   for (Block* block = current_.load(std::memory_order_acquire);;) {
     if (block != nullptr) {
       const std::size_t at = block->used.fetch_add(need, std::memory_order_relaxed);

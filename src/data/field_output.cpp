@@ -1,5 +1,7 @@
 #include <string>
 
+#include <penstock/detail/field_output.hpp>
+#include <penstock/detail/transform_model.hpp>
 #include <penstock/error.hpp>
 #include <penstock/extend/transform.hpp>
 

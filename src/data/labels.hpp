@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include <penstock/extend/source.hpp>
+#include <penstock/detail/source_model.hpp>
 #include <penstock/schema.hpp>
 
 namespace penstock::detail {

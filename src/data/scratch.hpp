@@ -5,7 +5,7 @@
 #include <limits>
 #include <vector>
 
-#include <penstock/extend/image_stage.hpp>
+#include <penstock/extend/image_executor.hpp>
 
 namespace penstock::detail {
 

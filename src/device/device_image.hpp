@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include <penstock/detail/device_stage_model.hpp>
 #include <penstock/extend/device_stage.hpp>
 #include <penstock/extend/image_op.hpp>
 #include <penstock/schema.hpp>

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include <penstock/extend/block_source.hpp>
+#include <penstock/detail/source_model.hpp>
 
 namespace penstock::detail {
 
@@ -13,7 +13,7 @@ namespace {
 
 class CachedReader final : public ReaderModel {
  public:
-  CachedReader(std::unique_ptr<ReaderModel> reader, std::shared_ptr<CacheModel> cache)
+  CachedReader(std::unique_ptr<ReaderModel> reader, std::shared_ptr<RecordCache> cache)
       : cache_(std::move(cache)), reader_(std::move(reader)), recalled_(cache_->open_reader()) {}
 
   void read(std::uint64_t index, SampleBuilder& out) override {
@@ -55,7 +55,7 @@ class CachedReader final : public ReaderModel {
     const Error* failure;
   };
 
-  std::shared_ptr<CacheModel> cache_;
+  std::shared_ptr<RecordCache> cache_;
   std::unique_ptr<ReaderModel> reader_;
   std::unique_ptr<CacheReader> recalled_;
   std::optional<Lent> lent_;
@@ -63,7 +63,7 @@ class CachedReader final : public ReaderModel {
 
 class CachedSource final : public SourceModel, public BlockModel {
  public:
-  CachedSource(std::shared_ptr<const SourceModel> source, std::shared_ptr<CacheModel> cache)
+  CachedSource(std::shared_ptr<const SourceModel> source, std::shared_ptr<RecordCache> cache)
       : source_(std::move(source)), cache_(std::move(cache)), blocks_(source_->block_model()) {}
 
   std::uint64_t size() const override { return source_->size(); }
@@ -110,14 +110,14 @@ class CachedSource final : public SourceModel, public BlockModel {
 
  private:
   std::shared_ptr<const SourceModel> source_;
-  std::shared_ptr<CacheModel> cache_;
+  std::shared_ptr<RecordCache> cache_;
   const BlockModel* blocks_;
 };
 
 }  // namespace
 
 std::shared_ptr<const SourceModel> make_cached_source(std::shared_ptr<const SourceModel> source,
-                                                      std::shared_ptr<CacheModel> cache) {
+                                                      std::shared_ptr<RecordCache> cache) {
   return std::make_shared<const CachedSource>(std::move(source), std::move(cache));
 }
 

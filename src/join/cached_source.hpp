@@ -2,14 +2,14 @@
 
 #include <memory>
 
-#include <penstock/extend/source.hpp>
-#include <penstock/stages/cache.hpp>
+#include <penstock/detail/source_model.hpp>
+#include <penstock/extend/cache.hpp>
 
 namespace penstock::detail {
 
 /// A source with a cache before it: its readers recall and offer, and neither blocks nor advice are asked of the source
 /// for records that the cache has.
 std::shared_ptr<const SourceModel> make_cached_source(std::shared_ptr<const SourceModel> source,
-                                                      std::shared_ptr<CacheModel> cache);
+                                                      std::shared_ptr<RecordCache> cache);
 
 }  // namespace penstock::detail

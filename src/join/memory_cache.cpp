@@ -25,7 +25,7 @@ struct Entry {
   std::size_t bytes;
 };
 
-class MemoryCache final : public CacheModel, public std::enable_shared_from_this<MemoryCache> {
+class MemoryCache final : public RecordCache, public std::enable_shared_from_this<MemoryCache> {
  public:
   MemoryCache(const CacheKey& key, std::size_t bytes, MemoryResource& memory)
       : schema_(key.schema), records_(key.records), limit_(bytes), memory_(memory) {
@@ -161,7 +161,7 @@ std::unique_ptr<CacheReader> MemoryCache::open_reader() {
 class MemoryCacheMaker final : public CacheMaker {
  public:
   explicit MemoryCacheMaker(std::size_t bytes) : bytes_(bytes) {}
-  std::shared_ptr<CacheModel> open(const CacheKey& key) const override {
+  std::shared_ptr<RecordCache> open(const CacheKey& key) const override {
     return make_memory_cache(key, bytes_, host_memory());
   }
   std::string label() const override { return "cache"; }
@@ -172,7 +172,7 @@ class MemoryCacheMaker final : public CacheMaker {
 
 }  // namespace
 
-std::shared_ptr<CacheModel> make_memory_cache(const CacheKey& key, std::size_t bytes, MemoryResource& memory) {
+std::shared_ptr<RecordCache> make_memory_cache(const CacheKey& key, std::size_t bytes, MemoryResource& memory) {
   return std::make_shared<MemoryCache>(key, bytes, memory);
 }
 
@@ -184,7 +184,7 @@ Stage cache(CacheOptions options) {
   if (options.bytes == 0)
     throw Error(Errc::invalid_argument, "say how much memory it may take: cache({.bytes = GiB(4)})")
         .with_stage("cache");
-  return detail::make_cache(std::make_shared<detail::MemoryCacheMaker>(options.bytes), options.allows);
+  return cache(std::make_shared<detail::MemoryCacheMaker>(options.bytes), options.allows);
 }
 
 }  // namespace penstock

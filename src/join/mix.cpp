@@ -2,6 +2,7 @@
 #include <string>
 #include <utility>
 
+#include <penstock/detail/order_model.hpp>
 #include <penstock/error.hpp>
 #include <penstock/join.hpp>
 #include <penstock/stages/order.hpp>

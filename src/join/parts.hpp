@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
+#include <penstock/detail/source_model.hpp>
 #include <penstock/error.hpp>
 #include <penstock/extend/any_source.hpp>
-#include <penstock/extend/source.hpp>
 
 namespace penstock::detail {
 

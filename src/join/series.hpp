@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include <penstock/extend/source.hpp>
+#include <penstock/detail/source_model.hpp>
 #include <penstock/windows.hpp>
 
 namespace penstock::detail {

@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include <penstock/detail/source_model.hpp>
 #include <penstock/error.hpp>
-#include <penstock/extend/block_source.hpp>
 
 #include "base/failure.hpp"
 #include "base/hash.hpp"

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include <penstock/extend/source.hpp>
+#include <penstock/detail/source_model.hpp>
 #include <penstock/join.hpp>
 
 namespace penstock::detail {

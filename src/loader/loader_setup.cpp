@@ -30,7 +30,7 @@ void check_fields(const PipelineData& data, const RowLayout& layout) {
 // batch of records has.
 std::size_t least_append_bytes(const PipelineData& data) {
   constexpr std::uint64_t guess = 64, most = 1u << 20;
-  const std::uint64_t rows = data.batch->rows, bound = data.batch->options.most_bytes;
+  const std::uint64_t rows = data.batch->rows, bound = data.batch->options.max_bytes;
   if (bound != 0 && bound < (std::uint64_t{1} << 40)) return static_cast<std::size_t>(2 * bound + 128 * rows);
   return static_cast<std::size_t>(std::min(rows * guess, most));
 }

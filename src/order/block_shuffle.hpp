@@ -9,7 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include <penstock/extend/source.hpp>
+#include <penstock/detail/source_model.hpp>
+#include <penstock/extend/order.hpp>
 #include <penstock/stages/order.hpp>
 
 #include "order/epoch_tables.hpp"

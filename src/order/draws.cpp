@@ -7,7 +7,9 @@
 #include <string>
 #include <utility>
 
+#include <penstock/detail/order_model.hpp>
 #include <penstock/error.hpp>
+#include <penstock/extend/order.hpp>
 #include <penstock/extend/rng.hpp>
 #include <penstock/stages/order.hpp>
 

@@ -3,7 +3,7 @@
 #include <memory>
 
 #include <penstock/stages/draw.hpp>
-#include <penstock/stages/order.hpp>
+#include <penstock/detail/order_model.hpp>
 
 namespace penstock::detail {
 

@@ -23,8 +23,8 @@ struct EpochKey {
 template <class Table>
 class EpochTables {
  public:
-  static constexpr std::size_t most_entries = 64;       ///< they are searched one by one
-  static constexpr std::size_t most_bytes = 64u << 20;  ///< of all together; the last two stay in any case
+  static constexpr std::size_t most_entries = 64;      ///< they are searched one by one
+  static constexpr std::size_t max_bytes = 64u << 20;  ///< of all together; the last two stay in any case
   static constexpr std::size_t always_kept = 2;
 
   template <class Build>
@@ -68,7 +68,7 @@ class EpochTables {
     std::size_t kept = 0, bytes = 0;
     while (kept < entries_.size() && kept < most_entries) {
       bytes += entries_[kept]->bytes;
-      if (bytes > most_bytes && kept >= always_kept) break;
+      if (bytes > max_bytes && kept >= always_kept) break;
       ++kept;
     }
     entries_.resize(kept);

@@ -1,3 +1,5 @@
+#include <penstock/detail/order_model.hpp>
+#include <penstock/extend/order.hpp>
 #include <penstock/stages/order.hpp>
 
 #include <algorithm>

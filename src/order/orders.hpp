@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include <penstock/stages/order.hpp>
+#include <penstock/detail/order_model.hpp>
 
 namespace penstock::detail {
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include <penstock/extend/order.hpp>
 #include <penstock/stages/order.hpp>
 
 #include "order/epoch_tables.hpp"

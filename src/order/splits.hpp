@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include <penstock/extend/source.hpp>
+#include <penstock/detail/source_model.hpp>
 #include <penstock/stages/order.hpp>
 
 namespace penstock::detail {

@@ -73,7 +73,7 @@ CacheKey key_of(const PipelineData& data, const CacheAllows& allows) {
 
 void add_cache(PipelineData& data, const CacheMaker& maker, const CacheAllows& allows) {
   check(data, maker, allows);
-  std::shared_ptr<CacheModel> opened;
+  std::shared_ptr<RecordCache> opened;
   try {
     opened = maker.open(key_of(data, allows));
   } catch (Error& error) {

@@ -25,33 +25,33 @@ BatchBounds::BatchBounds(const Schema& schema, const BatchItem& batch)
       rows_(batch.rows),
       enough_bytes_(batch.enough_bytes) {
   const BatchOptions& options = batch.options;
-  if (options.most_tokens != 0) {
+  if (options.max_tokens != 0) {
     tokens_ = schema.slot(options.tokens);
     const Field& field = schema[tokens_];
     const RowField& row = layout_[tokens_];
     if (field.shape.rank() == 0)
       throw Error(Errc::schema_mismatch, "field \"" + field.name + "\" is a scalar and has no length to be counted");
     if (row.appended()) {
-      most_tokens_ = options.most_tokens;
+      max_tokens_ = options.max_tokens;
     } else {
       const auto each = static_cast<std::uint64_t>(
           row.kind == RowField::Kind::padded ? row.to : std::max<std::int64_t>(field.shape[0], 0));
-      if (each != 0) rows_ = std::min(rows_, options.most_tokens / each);
+      if (each != 0) rows_ = std::min(rows_, options.max_tokens / each);
     }
   }
-  if (options.most_bytes != 0) {
+  if (options.max_bytes != 0) {
     if (layout_.appends())
-      most_bytes_ = options.most_bytes;
+      max_bytes_ = options.max_bytes;
     else if (layout_.row_bytes() != 0)
-      rows_ = std::min(rows_, options.most_bytes / layout_.row_bytes());
-    if (layout_.row_bytes() > options.most_bytes) rows_ = 0;
+      rows_ = std::min(rows_, options.max_bytes / layout_.row_bytes());
+    if (layout_.row_bytes() > options.max_bytes) rows_ = 0;
   }
   if (rows_ == 0)
     throw Error(Errc::invalid_argument,
                 "not even one sample fits a batch that is bounded so: a row has " +
                     std::to_string(layout_.row_bytes()) + " bytes in fields of fixed size" +
-                    (options.most_tokens == 0 ? "" : ", and what `.tokens` names may be of fixed length too") +
-                    "; raise `.most_bytes` or `.most_tokens`");
+                    (options.max_tokens == 0 ? "" : ", and what `.tokens` names may be of fixed length too") +
+                    "; raise `.max_bytes` or `.max_tokens`");
 }
 
 void BatchBounds::clear(Fill& fill) noexcept {
@@ -86,7 +86,7 @@ bool BatchBounds::admits(const Fill& fill, std::span<const RaggedRow> row) const
   if (fill.rows == rows_) return false;
   if (!by_size()) return true;
   const Sizes sizes = sizes_with(fill, row);
-  return (most_bytes_ == 0 || sizes.bytes <= most_bytes_) && (most_tokens_ == 0 || sizes.tokens <= most_tokens_);
+  return (max_bytes_ == 0 || sizes.bytes <= max_bytes_) && (max_tokens_ == 0 || sizes.tokens <= max_tokens_);
 }
 
 void BatchBounds::add(Fill& fill, std::span<const RaggedRow> row) const noexcept {
@@ -105,15 +105,15 @@ void BatchBounds::add(Fill& fill, std::span<const RaggedRow> row) const noexcept
 void BatchBounds::check(std::span<const RaggedRow> row) const {
   if (!by_size()) return;
   const Sizes sizes = sizes_with(nothing_, row);
-  if (most_tokens_ != 0 && sizes.tokens > most_tokens_)
+  if (max_tokens_ != 0 && sizes.tokens > max_tokens_)
     throw Error(Errc::limit_exceeded, "a sample whose field \"" + schema_[tokens_].name + "\" has " +
                                           std::to_string(sizes.tokens) +
-                                          " elements fits no batch of `most_tokens` = " + std::to_string(most_tokens_) +
+                                          " elements fits no batch of `max_tokens` = " + std::to_string(max_tokens_) +
                                           "; cut it with a map, or leave it out with a filter")
         .with_stage("batch");
-  if (most_bytes_ != 0 && sizes.bytes > most_bytes_)
+  if (max_bytes_ != 0 && sizes.bytes > max_bytes_)
     throw Error(Errc::limit_exceeded, "a sample of " + std::to_string(sizes.bytes) +
-                                          " bytes fits no batch of `most_bytes` = " + std::to_string(most_bytes_) +
+                                          " bytes fits no batch of `max_bytes` = " + std::to_string(max_bytes_) +
                                           "; cut it with a map, or leave it out with a filter")
         .with_stage("batch");
 }

@@ -24,7 +24,7 @@ class BatchBounds {
   /// The most rows of a batch: what is known before any sample counts here.
   std::uint64_t rows() const noexcept { return rows_; }
   /// Whether sizes of samples matter for which batch they are in.
-  bool by_size() const noexcept { return most_bytes_ != 0 || most_tokens_ != 0; }
+  bool by_size() const noexcept { return max_bytes_ != 0 || max_tokens_ != 0; }
   /// Whether they matter at all.
   bool counts_sizes() const noexcept { return by_size() || enough_bytes_ != 0; }
 
@@ -51,7 +51,7 @@ class BatchBounds {
   Schema schema_;
   RowLayout layout_;
   Fill nothing_;
-  std::uint64_t rows_, most_bytes_ = 0, most_tokens_ = 0, enough_bytes_ = 0;
+  std::uint64_t rows_, max_bytes_ = 0, max_tokens_ = 0, enough_bytes_ = 0;
   std::size_t tokens_ = 0;  ///< field that is counted
 };
 

@@ -10,7 +10,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include <penstock/extend/block_source.hpp>
+#include <penstock/detail/source_model.hpp>
 
 #include "ring/memory_plan.hpp"
 

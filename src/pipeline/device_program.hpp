@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include <penstock/extend/device_stage.hpp>
-#include <penstock/extend/image_stage.hpp>
+#include <penstock/detail/device_stage_model.hpp>
+#include <penstock/detail/image_stage_model.hpp>
 #include <penstock/schema.hpp>
 #include <penstock/stages/image_fields.hpp>
 

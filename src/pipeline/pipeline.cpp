@@ -1,3 +1,4 @@
+#include <penstock/detail/source_model.hpp>
 #include <penstock/pipeline.hpp>
 
 #include <utility>

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include <penstock/detail/order_model.hpp>
 #include <penstock/schema.hpp>
-#include <penstock/stages/order.hpp>
 
 #include "pipeline/pipeline_data.hpp"
 #include "pipeline/stage_model.hpp"

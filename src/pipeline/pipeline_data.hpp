@@ -8,12 +8,13 @@
 #include <string>
 #include <vector>
 
-#include <penstock/extend/source.hpp>
+#include <penstock/detail/source_model.hpp>
+#include <penstock/extend/cache.hpp>
 #include <penstock/pipeline.hpp>
 #include <penstock/schema.hpp>
 #include <penstock/shard.hpp>
-#include <penstock/stages/cache.hpp>
-#include <penstock/stages/batch.hpp>
+#include <penstock/stages/check.hpp>
+#include <penstock/stages/on_error.hpp>
 
 #include "data/cursor.hpp"
 #include "pipeline/batch_item.hpp"

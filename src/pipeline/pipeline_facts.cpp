@@ -57,12 +57,12 @@ void add_batch(FactList& list, const PipelineData& data) {
                                                           : "padded");
   if (data.bounded) {
     list.add_text("bounded");
-    list.add(batch.options.most_bytes);
-    list.add(batch.options.most_tokens);
+    list.add(batch.options.max_bytes);
+    list.add(batch.options.max_tokens);
     list.add_text(batch.options.tokens);
-    if (batch.options.most_bytes != 0) words += ", at most " + std::to_string(batch.options.most_bytes) + " bytes";
-    if (batch.options.most_tokens != 0)
-      words += ", at most " + std::to_string(batch.options.most_tokens) + " elements of " + batch.options.tokens;
+    if (batch.options.max_bytes != 0) words += ", at most " + std::to_string(batch.options.max_bytes) + " bytes";
+    if (batch.options.max_tokens != 0)
+      words += ", at most " + std::to_string(batch.options.max_tokens) + " elements of " + batch.options.tokens;
   }
   list.say("batch", std::move(words));
   for (const Field& field : data.sample()) {

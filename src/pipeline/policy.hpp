@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include <penstock/stages/batch.hpp>
+#include <penstock/stages/on_error.hpp>
 
 #include "ring/batch_ring.hpp"
 

@@ -13,6 +13,7 @@
 #include <penstock/memory.hpp>
 #include <penstock/schema.hpp>
 #include <penstock/stages/batch.hpp>
+#include <penstock/stages/on_error.hpp>
 #include <penstock/state.hpp>
 
 #include "data/cursor.hpp"

@@ -9,7 +9,7 @@
 #include <stop_token>
 #include <vector>
 
-#include <penstock/extend/stream_source.hpp>
+#include <penstock/detail/source_model.hpp>
 
 #include "blocks/block_schedule.hpp"
 #include "chain/chain.hpp"

@@ -63,11 +63,11 @@ Stage batch(std::uint64_t rows, BatchOptions options) {
   if (rows == 0 || rows > (1u << 24))
     throw Error(Errc::invalid_argument, "a batch has 1 to 16,777,216 rows, not " + std::to_string(rows))
         .with_stage("batch");
-  if (options.tokens.empty() != (options.most_tokens == 0))
+  if (options.tokens.empty() != (options.max_tokens == 0))
     throw Error(Errc::invalid_argument,
-                "`.tokens` and `.most_tokens` belong together: the field that is counted, and how far")
+                "`.tokens` and `.max_tokens` belong together: the field that is counted, and how far")
         .with_stage("batch");
-  if ((options.most_tokens != 0 || options.most_bytes != 0) && options.tail != Tail::keep)
+  if ((options.max_tokens != 0 || options.max_bytes != 0) && options.tail != Tail::keep)
     throw Error(Errc::invalid_argument,
                 "a batch that is bounded by tokens or bytes is complete with any number of rows: leave `.tail` as keep")
         .with_stage("batch");

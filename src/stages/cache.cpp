@@ -1,7 +1,8 @@
 #include <memory>
 #include <utility>
 
-#include <penstock/stages/cache.hpp>
+#include <penstock/error.hpp>
+#include <penstock/extend/cache.hpp>
 
 #include "pipeline/add_cache.hpp"
 #include "pipeline/pipeline_builder.hpp"
@@ -27,10 +28,11 @@ class CacheStage final : public StageModel {
 
 }  // namespace
 
-Stage make_cache(std::shared_ptr<const CacheMaker> maker, CacheAllows allows) {
-  return make_stage(CacheStage(std::move(maker), allows));
-}
-
 }  // namespace detail
+
+Stage cache(std::shared_ptr<const CacheMaker> maker, CacheAllows allows) {
+  if (maker == nullptr) throw Error(Errc::invalid_argument, "there is no maker of the cache").with_stage("cache");
+  return detail::make_stage(detail::CacheStage(std::move(maker), allows));
+}
 
 }  // namespace penstock

@@ -3,7 +3,8 @@
 #include <utility>
 
 #include <penstock/error.hpp>
-#include <penstock/extend/image_stage.hpp>
+#include <penstock/extend/image_decoder.hpp>
+#include <penstock/extend/image_executor.hpp>
 
 #include "chain/chain_compiler.hpp"
 #include "pipeline/pipeline_builder.hpp"
@@ -43,10 +44,12 @@ class DecodeStage final : public WorkStage {
 
 }  // namespace
 
-Stage make_decode_stage(std::string field, std::shared_ptr<const ImageDecoder> decoder, const ImageExecutor& executor) {
-  return make_stage(DecodeStage(std::move(field), std::move(decoder), executor));
-}
-
 }  // namespace detail
+
+Stage decode_stage(std::string field, std::shared_ptr<const ImageDecoder> decoder, const ImageExecutor& executor) {
+  if (decoder == nullptr)
+    throw Error(Errc::invalid_argument, "there is no decoder").with_stage("decode_stage(" + field + ")");
+  return detail::make_stage(detail::DecodeStage(std::move(field), std::move(decoder), executor));
+}
 
 }  // namespace penstock

@@ -2,8 +2,8 @@
 #include <string>
 #include <utility>
 
+#include <penstock/detail/device_stage_model.hpp>
 #include <penstock/error.hpp>
-#include <penstock/extend/device_stage.hpp>
 
 #include "base/failure.hpp"
 #include "pipeline/device_program.hpp"

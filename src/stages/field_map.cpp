@@ -4,9 +4,10 @@
 #include <string>
 #include <utility>
 
+#include <penstock/detail/device_stage_model.hpp>
+#include <penstock/detail/transform_model.hpp>
 #include <penstock/error.hpp>
-#include <penstock/extend/device_stage.hpp>
-#include <penstock/extend/transform.hpp>
+#include <penstock/stages/map.hpp>
 
 #include "chain/chain_compiler.hpp"
 #include "chain/chain_run.hpp"

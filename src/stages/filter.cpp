@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 
+#include <penstock/detail/filter_model.hpp>
 #include <penstock/error.hpp>
 #include <penstock/stages/filter.hpp>
 

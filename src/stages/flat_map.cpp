@@ -2,6 +2,7 @@
 #include <string>
 #include <utility>
 
+#include <penstock/detail/flat_map_model.hpp>
 #include <penstock/error.hpp>
 #include <penstock/stages/flat_map.hpp>
 

@@ -2,8 +2,9 @@
 #include <string>
 #include <utility>
 
+#include <penstock/detail/image_stage_model.hpp>
 #include <penstock/error.hpp>
-#include <penstock/extend/image_stage.hpp>
+#include <penstock/extend/image_executor.hpp>
 
 #include "chain/chain_compiler.hpp"
 #include "pipeline/device_program.hpp"

@@ -2,7 +2,8 @@
 #include <string>
 #include <utility>
 
-#include <penstock/extend/transform.hpp>
+#include <penstock/detail/transform_model.hpp>
+#include <penstock/stages/map.hpp>
 
 #include "chain/chain_compiler.hpp"
 #include "chain/chain_run.hpp"

@@ -1,7 +1,7 @@
 #include <utility>
 
 #include <penstock/error.hpp>
-#include <penstock/stages/batch.hpp>
+#include <penstock/stages/on_error.hpp>
 
 #include "pipeline/pipeline_builder.hpp"
 

@@ -2,7 +2,8 @@
 #include <optional>
 #include <utility>
 
-#include <penstock/stages/order.hpp>
+#include <penstock/detail/order_model.hpp>
+#include <penstock/extend/order.hpp>
 
 #include "pipeline/pipeline_builder.hpp"
 #include "stages/order_stage.hpp"

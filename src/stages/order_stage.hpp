@@ -4,7 +4,7 @@
 #include <memory>
 #include <optional>
 
-#include <penstock/stages/order.hpp>
+#include <penstock/detail/order_model.hpp>
 
 #include "pipeline/stage_model.hpp"
 

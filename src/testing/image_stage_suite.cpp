@@ -11,7 +11,7 @@
 #include <penstock/error.hpp>
 #include <penstock/extend/rng.hpp>
 #include <penstock/pipeline.hpp>
-#include <penstock/stages/batch.hpp>
+#include <penstock/stages/check.hpp>
 #include <penstock/testing/image_stage.hpp>
 
 #include "at_once.hpp"

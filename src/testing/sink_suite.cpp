@@ -12,6 +12,7 @@
 #include <penstock/pipeline.hpp>
 #include <penstock/testing/generated_records.hpp>
 #include <penstock/testing/sink.hpp>
+#include <penstock/write.hpp>
 
 #include "findings.hpp"
 #include "record.hpp"

@@ -4,7 +4,9 @@
 #include <memory>
 #include <string>
 
+#include <penstock/detail/sink_model.hpp>
 #include <penstock/extend/sink.hpp>
+#include <penstock/write.hpp>
 
 #include "base/executor_impl.hpp"
 #include "data/cursor.hpp"

@@ -31,12 +31,12 @@ struct WriteEntry {
 // and a decoder, so there are as many as samples are made at once, not as many as wait.
 class WriteWindow final : private RunnerWork {
  public:
-  WriteWindow(std::shared_ptr<const PipelineData> data, std::size_t entries, std::size_t most_bytes, unsigned threads,
+  WriteWindow(std::shared_ptr<const PipelineData> data, std::size_t entries, std::size_t max_bytes, unsigned threads,
               Executor::Impl& executor, std::stop_token stop)
       : data_(std::move(data)),
         chain_(data_),
         entries_(entries),
-        most_bytes_(most_bytes),
+        max_bytes_(max_bytes),
         stop_(std::move(stop)),
         executor_(executor),
         pool_(*this, *data_->source, monitor_, executor, threads) {
@@ -109,7 +109,7 @@ class WriteWindow final : private RunnerWork {
   bool has_work() noexcept override {
     for (next_ = std::max(next_, head_); next_ < tail_; ++next_)
       if (at(next_).state == WriteEntry::State::waiting)
-        return bytes_ < most_bytes_ || next_ == head_;  // the oldest is what makes room
+        return bytes_ < max_bytes_ || next_ == head_;  // the oldest is what makes room
     return false;
   }
   bool work(ChainRun& run) noexcept override {
@@ -163,7 +163,7 @@ class WriteWindow final : private RunnerWork {
   std::shared_ptr<const PipelineData> data_;
   const Chain chain_;
   std::vector<WriteEntry> entries_;
-  const std::size_t most_bytes_;
+  const std::size_t max_bytes_;
   const std::stop_token stop_;
   Executor::Impl& executor_;
   Monitor monitor_;

@@ -59,18 +59,18 @@ TEST_CASE("HDF5 files that are not trusted give the tool the same") {
     CHECK(result.status == 0);
     return result.json();
   };
-  CHECK(with({"inspect", folder / "a.h5", "--untrusted", "--json"}) == with({"inspect", folder / "a.h5", "--json"}));
+  CHECK(with({"inspect", folder / "a.h5", "--isolate", "--json"}) == with({"inspect", folder / "a.h5", "--json"}));
   const std::vector<std::string> run{"bench", folder / "a.h5", "--stages", "batch 4", "--epochs",
                                      "1",     "--hash",        "--json"};
   std::vector<std::string> untrusted = run;
-  untrusted.emplace_back("--untrusted");
+  untrusted.emplace_back("--isolate");
   const auto hash = [](const auto& json) { return json["runs"][0]["hash"]; };
   CHECK(hash(with(untrusted)) == hash(with(run)));
-  CHECK(tool({"convert", folder / "a.h5", "--out", folder / "a.lmdb", "--quiet", "--untrusted"}).status == 0);
-  CHECK(tool({"inspect", folder / "a.h5", "--untrusted"}).out.find("another process") != std::string::npos);
-  // verify does not trust, unless it is told to.
+  CHECK(tool({"convert", folder / "a.h5", "--out", folder / "a.lmdb", "--quiet", "--isolate"}).status == 0);
+  CHECK(tool({"inspect", folder / "a.h5", "--isolate"}).out.find("another process") != std::string::npos);
+  // verify isolates, unless it is told not to.
   ::setenv("PENSTOCK_HDF5_READER", "/nowhere", 1);
-  CHECK(tool({"verify", folder / "a.h5", "--trust"}).status == 0);
+  CHECK(tool({"verify", folder / "a.h5", "--no-isolate"}).status == 0);
   const ToolResult refused = tool({"verify", folder / "a.h5"});
   CHECK(refused.status == 1);
   CHECK(refused.err.find("/nowhere") != std::string::npos);

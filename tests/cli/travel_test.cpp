@@ -99,7 +99,7 @@ TEST_CASE("convert says what of tar shards, of HDF5 and of a folder is no record
   CHECK(has_note(from_hdf5, "left out: the field odd, because it can't be read: "));
   CHECK(has_note(from_hdf5, "left out: the field scale, because it has no dimension that counts records"));
   const auto untrusted =
-      tool({"convert", folder / "a.h5", "--out", folder / "u.lmdb", "--fields", "x", "--untrusted", "--json"}).json();
+      tool({"convert", folder / "a.h5", "--out", folder / "u.lmdb", "--fields", "x", "--isolate", "--json"}).json();
   CHECK_FALSE(has_note(untrusted, "left out: the field"));  // nobody wanted them
 
   write_pets(folder);

@@ -157,10 +157,10 @@ TEST_CASE("an option of another kind of store is refused, and what to do is said
   };
   for (const std::string command : {"inspect", "verify", "bench", "convert"}) {
     for (const std::string& store : {tar, hdf5, folder / "images"}) refused(command, store, {"--values", "raw"});
-    const std::string trust = command == "verify" ? "--trust" : "--untrusted";
-    for (const std::string& store : {tar, lmdb, folder / "images"}) refused(command, store, {trust});
+    const std::string option = command == "verify" ? "--no-isolate" : "--isolate";
+    for (const std::string& store : {tar, lmdb, folder / "images"}) refused(command, store, {option});
   }
   CHECK(line("inspect", tar, {"--values", "automatic"}).status == 0);
   CHECK(line("verify", lmdb, {"--values", "records"}).status == 0);
-  CHECK(line("inspect", hdf5, {"--untrusted"}).status == 0);
+  CHECK(line("inspect", hdf5, {"--isolate"}).status == 0);
 }

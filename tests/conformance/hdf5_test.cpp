@@ -33,12 +33,12 @@ H5Data deflated(const char* path, hsize_t rows) {
 }
 
 void check(const ps::Hdf5& options, const ps::Hdf5& other) {
-  for (const auto& [keep_bytes, trust] : {std::pair{std::size_t{0}, true}, std::pair{std::size_t{1000}, true},
-                                          std::pair{ps::Hdf5{}.keep_bytes, true}, std::pair{std::size_t{0}, false}}) {
-    INFO("keep_bytes " << keep_bytes << ", trust " << trust);
+  for (const auto& [keep_bytes, isolate] : {std::pair{std::size_t{0}, false}, std::pair{std::size_t{1000}, false},
+                                            std::pair{ps::Hdf5{}.keep_bytes, false}, std::pair{std::size_t{0}, true}}) {
+    INFO("keep_bytes " << keep_bytes << ", isolate " << isolate);
     ps::Hdf5 kept = options;
     kept.keep_bytes = keep_bytes;
-    kept.trust = trust;
+    kept.isolate = isolate;
     const auto make = [&] { return ps::Hdf5Source(kept); };
     CHECK(check_source([&] { return ps::share(make()); }, {.other = [&] { return ps::share(ps::Hdf5Source(other)); }})
               .text() == "");
@@ -81,11 +81,11 @@ TEST_CASE("HDF5 with damaged chunks keeps the contract of a source") {
     const hsize_t start[] = {14, 0};
     h5_must(H5Dwrite_chunk(dataset, H5P_DEFAULT, 1, start, 210, std::string(210, 'x').data()));
   }
-  for (const auto& [keep_bytes, trust] :
-       {std::pair{std::size_t{0}, true}, std::pair{ps::Hdf5{}.keep_bytes, true}, std::pair{std::size_t{0}, false}}) {
-    const ps::Hdf5 options{.path = path, .keep_bytes = keep_bytes, .trust = trust};
+  for (const auto& [keep_bytes, isolate] :
+       {std::pair{std::size_t{0}, false}, std::pair{ps::Hdf5{}.keep_bytes, false}, std::pair{std::size_t{0}, true}}) {
+    const ps::Hdf5 options{.path = path, .keep_bytes = keep_bytes, .isolate = isolate};
     const auto make = [&] { return ps::share(ps::Hdf5Source(options)); };
-    INFO("keep_bytes " << keep_bytes << ", trust " << trust);
+    INFO("keep_bytes " << keep_bytes << ", isolate " << isolate);
     CHECK_FALSE(check_source(make).passed());
     CHECK(check_source(make, {.allow_bad_records = true}).text() == "");
   }

@@ -3,6 +3,7 @@
 #include <stdexcept>
 
 #include <penstock/interop/cuda.hpp>
+#include <penstock/stages/map.hpp>
 
 namespace help {
 
@@ -19,9 +20,9 @@ GpuStream::~GpuStream() {
 }
 ps::StreamRef GpuStream::ref() const { return ps::stream_ref(handle_); }
 
-GpuConsumer::GpuConsumer(std::size_t most_bytes) : most_bytes_(most_bytes) {
+GpuConsumer::GpuConsumer(std::size_t max_bytes) : max_bytes_(max_bytes) {
   void* memory = nullptr;
-  must(cudaHostAlloc(&memory, most_bytes, cudaHostAllocDefault));
+  must(cudaHostAlloc(&memory, max_bytes, cudaHostAllocDefault));
   memory_ = static_cast<std::byte*>(memory);
 }
 GpuConsumer::~GpuConsumer() {
@@ -38,7 +39,7 @@ void GpuConsumer::step(const ps::Batch& batch, cudaStream_t stream) {
   const std::size_t begin = used_;
   for (const ps::Field& f : batch.schema()) {
     const ps::TensorView t = batch[f.name];
-    if (used_ + t.bytes() > most_bytes_) throw std::runtime_error("the test's own memory is too small");
+    if (used_ + t.bytes() > max_bytes_) throw std::runtime_error("the test's own memory is too small");
     must(cudaMemcpyAsync(memory_ + used_, t.data, t.bytes(), cudaMemcpyDeviceToHost, stream));
     used_ += t.bytes();
   }

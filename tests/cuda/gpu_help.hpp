@@ -41,7 +41,7 @@ class GpuStream {
 /// copied is there after `finish`.
 class GpuConsumer {
  public:
-  explicit GpuConsumer(std::size_t most_bytes = ps::MiB(8));
+  explicit GpuConsumer(std::size_t max_bytes = ps::MiB(8));
   GpuConsumer(const GpuConsumer&) = delete;
   GpuConsumer& operator=(const GpuConsumer&) = delete;
   ~GpuConsumer();
@@ -56,7 +56,7 @@ class GpuConsumer {
  private:
   GpuStream stream_;
   std::byte* memory_ = nullptr;
-  std::size_t most_bytes_, used_ = 0;
+  std::size_t max_bytes_, used_ = 0;
   std::vector<std::pair<Got, std::size_t>> gots_;  // and where its bytes begin
 };
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include <penstock/error.hpp>
+#include <penstock/stages/on_error.hpp>
 #include <penstock/transforms/image.hpp>
 
 #include "cuda/gpu_help.hpp"

@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include <penstock/extend/image_stage.hpp>
+#include <penstock/extend/image_executor.hpp>
 
 namespace penstock_test {
 

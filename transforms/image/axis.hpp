@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <penstock/extend/image_stage.hpp>
+#include <penstock/extend/image_executor.hpp>
 
 namespace penstock::image {
 

@@ -9,8 +9,10 @@
 #include <utility>
 #include <vector>
 
+#include <penstock/detail/device_stage_model.hpp>
+#include <penstock/detail/map_stage.hpp>
+#include <penstock/detail/transform_model.hpp>
 #include <penstock/extend/device_stage.hpp>
-#include <penstock/extend/transform.hpp>
 
 #include "cuda/jitter_kernels.hpp"
 

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-#include <penstock/extend/image_stage.hpp>
+#include <penstock/extend/image_executor.hpp>
 
 #include "kernels.hpp"
 

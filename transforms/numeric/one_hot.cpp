@@ -8,6 +8,7 @@
 
 #include <penstock/error.hpp>
 #include <penstock/extend/half.hpp>
+#include <penstock/stages/map.hpp>
 
 #include "with_element.hpp"
 

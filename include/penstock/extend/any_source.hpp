@@ -6,6 +6,8 @@
 #include <utility>
 
 #include <penstock/detail/mistakes.hpp>
+#include <penstock/detail/source_adapter.hpp>
+#include <penstock/detail/source_model.hpp>
 #include <penstock/extend/block_source.hpp>
 #include <penstock/extend/sample.hpp>
 #include <penstock/extend/source.hpp>

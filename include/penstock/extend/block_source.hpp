@@ -1,13 +1,13 @@
 #pragma once
 
+#include <concepts>
+#include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <span>
-#include <utility>
 #include <vector>
 
-#include <penstock/detail/export.hpp>
+#include <penstock/extend/sample.hpp>
 #include <penstock/extend/source.hpp>
 
 namespace penstock {
@@ -55,53 +55,6 @@ concept BlockSource = Described<S> &&
   { source.load(i, bytes) } -> std::same_as<void>;
   { source.read(i, blocks, out) } -> std::same_as<void>;
 };
-
-namespace detail {
-
-/// The blocks of a source of any type behind one interface.
-class PENSTOCK_API BlockModel {
- public:
-  virtual ~BlockModel() = default;
-  virtual std::uint64_t blocks() const = 0;
-  virtual std::uint64_t block_bytes(std::uint64_t block) const = 0;
-  virtual std::optional<BlockRows> rows_of(std::uint64_t) const { return std::nullopt; }
-  virtual void blocks_of(std::uint64_t index, std::vector<std::uint64_t>& ids) const = 0;
-  virtual void load(std::uint64_t block, std::span<std::byte> bytes) const = 0;
-  virtual void read(std::uint64_t index, BlockData blocks, SampleBuilder& out) const = 0;
-};
-
-/// Reads records whose blocks it is lent, and others with blocks that it loads and keeps for itself, a few at a time.
-/// `model` must outlive it.
-PENSTOCK_API std::unique_ptr<ReaderModel> make_block_reader(const BlockModel& model);
-
-/// A block source of any type behind one interface.
-template <class S>
-class BlockSourceOf final : public SourceMembers<S>, public BlockModel {
- public:
-  explicit BlockSourceOf(S source) : SourceMembers<S>(std::move(source)) {}
-  std::unique_ptr<ReaderModel> open_reader() const override { return make_block_reader(*this); }
-  /// None where there are no blocks after all, so that records are read as any others.
-  const BlockModel* block_model() const noexcept override { return this->source_.blocks() == 0 ? nullptr : this; }
-  std::uint64_t blocks() const override { return this->source_.blocks(); }
-  std::uint64_t block_bytes(std::uint64_t block) const override { return this->source_.block_bytes(block); }
-  std::optional<BlockRows> rows_of(std::uint64_t block) const override {
-    if constexpr (requires {
-                    { this->source_.rows_of(block) } -> std::convertible_to<std::optional<BlockRows>>;
-                  })
-      return this->source_.rows_of(block);
-    else
-      return std::nullopt;
-  }
-  void blocks_of(std::uint64_t index, std::vector<std::uint64_t>& ids) const override {
-    this->source_.blocks_of(index, ids);
-  }
-  void load(std::uint64_t block, std::span<std::byte> bytes) const override { this->source_.load(block, bytes); }
-  void read(std::uint64_t index, BlockData blocks, SampleBuilder& out) const override {
-    this->source_.read(index, blocks, out);
-  }
-};
-
-}  // namespace detail
 
 /// One record, copied out. For tests and tools; loads its blocks each time.
 template <BlockSource S>

@@ -90,9 +90,9 @@ PENSTOCK_API std::uint64_t file_revision(const std::string& file) noexcept;
 /// The same of one that is open.
 PENSTOCK_API std::uint64_t file_revision(int descriptor) noexcept;
 /// Content of a file that memory has room for; nothing where there is none. @throws Error(limit_exceeded) above
-/// `most_bytes`.
+/// `max_bytes`.
 PENSTOCK_API std::optional<std::string> read_text(const std::string& file, std::string_view source,
-                                                  std::uint64_t most_bytes = 16u << 20);
+                                                  std::uint64_t max_bytes = 16u << 20);
 /// Replaces a file as a whole, and, with `sync`, lasts through a power cut.
 PENSTOCK_API void replace_text(const std::string& file, std::string_view text, bool sync, std::string_view source);
 PENSTOCK_API void rename_file(const std::string& from, const std::string& to, std::string_view source);

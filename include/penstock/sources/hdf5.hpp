@@ -56,8 +56,8 @@ struct Hdf5 {
   std::size_t keep_bytes = 16u << 20;  ///< a dataset of at most so many bytes (labels, coordinates) is read whole when
                                        ///< it is first needed and stays in memory; all together at most four times as
                                        ///< many, in the order of files and fields. 0: none is
-  bool trust = true;  ///< false: the HDF5 library works in a process of its own for each file, which a file that
-                      ///< was made to harm may crash or hang; this one it can't. See `Hdf5Source`
+  bool isolate = false;  ///< the HDF5 library works in a process of its own for each file. A file that was made to
+                         ///< harm may crash or hang that process, and not this one. See `Hdf5Source`
   std::string reader =
       {};  ///< the program of that process, penstock-hdf5-reader; empty: that named by
            ///< PENSTOCK_HDF5_READER in the environment, else that installed, or built, with the library
@@ -108,7 +108,7 @@ struct Hdf5Attribute {
 ///
 /// Damage that HDF5 files carry is mostly found: sizes of what is not of any length are compared with the file's before
 /// anything is allocated, and what is decompressed must have its chunk's size. But the library itself trusts what it
-/// parses: a file that was made to harm can crash the process. Open files you trust, or say `trust = false`: then this
+/// parses: a file that was made to harm can crash the process. Open files you trust, or say `isolate = true`: then this
 /// process never calls the library for the file. Another one does, which only says where chunks lie; they are decoded
 /// here as ever, with the same bits, and everything it says is checked. Where the file kills it, or it takes longer
 /// than `patience_ms`, that is Error(corrupt) of what was asked for, and it is started again, eight times a file, and

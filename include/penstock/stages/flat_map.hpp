@@ -3,10 +3,9 @@
 #include <concepts>
 #include <cstdint>
 #include <memory>
-#include <string>
 #include <utility>
 
-#include <penstock/detail/export.hpp>
+#include <penstock/detail/flat_map_model.hpp>
 #include <penstock/detail/mistakes.hpp>
 #include <penstock/extend/sample.hpp>
 #include <penstock/extend/transform.hpp>
@@ -34,32 +33,6 @@ concept FlatMap = requires(const F& f, const Sample& parent, std::uint32_t numbe
   { f.count(parent, context) } -> std::convertible_to<std::uint32_t>;
   { f.child(parent, number, out, context) } -> std::same_as<void>;
 };
-
-namespace detail {
-
-class PENSTOCK_API FlatMapModel {
- public:
-  virtual ~FlatMapModel() = default;
-  virtual std::uint32_t count(const Sample& parent, Context& context) const = 0;
-  virtual void child(const Sample& parent, std::uint32_t number, Sample& out, Context& context) const = 0;
-  virtual Schema schema(const Schema& in) const { return in; }
-  virtual std::string name() const { return "flat_map"; }
-  virtual std::uint64_t version() const { return 0; }
-};
-
-template <FlatMap F>
-class FlatMapOf final : public CallableOf<F, FlatMapModel> {
- public:
-  using CallableOf<F, FlatMapModel>::CallableOf;
-  std::uint32_t count(const Sample& parent, Context& context) const override { return this->f_.count(parent, context); }
-  void child(const Sample& parent, std::uint32_t number, Sample& out, Context& context) const override {
-    this->f_.child(parent, number, out, context);
-  }
-};
-
-PENSTOCK_API Stage make_flat_map(std::shared_ptr<const FlatMapModel> model);
-
-}  // namespace detail
 
 /// Replaces every sample by its children, in order. They are made by all runners at once, of a parent that is read
 /// and brought through the stages before this one a single time. A pipeline has one at most; orders stand before it.

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <penstock/detail/export.hpp>
+#include <penstock/detail/source_adapter.hpp>
 #include <penstock/extend/block_source.hpp>
 #include <penstock/testing/report.hpp>
 

@@ -8,6 +8,8 @@
 #include <vector>
 
 #include <penstock/detail/export.hpp>
+#include <penstock/detail/image_stage_model.hpp>
+#include <penstock/extend/image_executor.hpp>
 #include <penstock/extend/image_op.hpp>
 #include <penstock/extend/image_stage.hpp>
 #include <penstock/testing/report.hpp>

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include <penstock/detail/export.hpp>
+#include <penstock/detail/sink_model.hpp>
 #include <penstock/extend/any_source.hpp>
 #include <penstock/extend/sink.hpp>
 #include <penstock/testing/report.hpp>

@@ -8,6 +8,8 @@
 #include <utility>
 
 #include <penstock/detail/export.hpp>
+#include <penstock/detail/source_adapter.hpp>
+#include <penstock/detail/source_model.hpp>
 #include <penstock/extend/stream_source.hpp>
 #include <penstock/testing/report.hpp>
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include <penstock/detail/export.hpp>
+#include <penstock/detail/transform_model.hpp>
 #include <penstock/extend/any_source.hpp>
 #include <penstock/extend/transform.hpp>
 #include <penstock/stages/stage.hpp>

@@ -5,7 +5,7 @@
 #include <string>
 
 #include <penstock/detail/export.hpp>
-#include <penstock/extend/image_stage.hpp>
+#include <penstock/extend/image_decoder.hpp>
 #include <penstock/stages/stage.hpp>
 
 namespace penstock {

@@ -6,7 +6,7 @@
 
 #include <penstock/detail/export.hpp>
 #include <penstock/dtype.hpp>
-#include <penstock/extend/image_stage.hpp>
+#include <penstock/extend/image_decoder.hpp>
 #include <penstock/stages/stage.hpp>
 
 namespace penstock {

@@ -14,7 +14,7 @@ namespace penstock::hdf5 {
 
 namespace {
 
-constexpr std::uint64_t most_bytes = 64u << 20;
+constexpr std::uint64_t max_bytes = 64u << 20;
 
 Handle open_object(hid_t file, const std::string& object) {
   Handle handle(H5Oopen(file, object.c_str(), H5P_DEFAULT), H5Oclose);
@@ -60,12 +60,12 @@ Hdf5Attribute value_of(hid_t attribute) {
   std::uint64_t count = H5Sget_simple_extent_type(space.get()) == H5S_NULL ? 0 : 1;
   for (int d = 0; d < rank; ++d) {
     const hsize_t n = dims[static_cast<std::size_t>(d)];
-    if (n > most_bytes || count * n > most_bytes) throw Error(Errc::limit_exceeded, "it has too many values");
+    if (n > max_bytes || count * n > max_bytes) throw Error(Errc::limit_exceeded, "it has too many values");
     count *= n;
     out.shape.push_back(static_cast<std::int64_t>(n));
   }
   if (count == 0 && out.shape.empty()) out.shape = {0};
-  if (H5Tget_size(type.get()) * count > most_bytes) throw Error(Errc::limit_exceeded, "it is larger than 64 MiB");
+  if (H5Tget_size(type.get()) * count > max_bytes) throw Error(Errc::limit_exceeded, "it is larger than 64 MiB");
   switch (H5Tget_class(type.get())) {
     case H5T_STRING:
       if (count == 0) {  // the library reads none, and refuses to

@@ -64,7 +64,8 @@ std::string why_missing(H5Z_filter_t id) {
   if (H5Zfilter_avail(id) > 0) return {};
   unsigned plugins = 1;
   if (H5PLget_loading_state(&plugins) >= 0 && (plugins & H5PL_FILTER_PLUGIN) == 0)
-    return "which takes a plugin, and none is loaded for a file that is not trusted: trust it, or repack the file with "
+    return "which takes a plugin, and none is loaded for a file that is isolated: leave `isolate` false, or repack the "
+           "file with "
            "gzip";
   return "which the HDF5 library here does not have: install its plugin, or repack the file with gzip";
 }

@@ -51,8 +51,8 @@ std::vector<std::string> Hdf5Source::notes() const {
     notes.push_back(std::move(text));
   }
   notes.insert(notes.end(), impl_->left_out.begin(), impl_->left_out.end());
-  if (!impl_->options.trust)
-    notes.emplace_back("not trusted: the HDF5 library works in another process, one for each file");
+  if (impl_->options.isolate)
+    notes.emplace_back("isolated: the HDF5 library works in another process, one for each file");
   return notes;
 }
 

@@ -37,7 +37,7 @@ File::File(std::string path, const Hdf5& how, const std::shared_ptr<RunningReade
     : path_(std::move(path)), owner_(::getpid()) {
   require_readable(path_);
   try {
-    if (how.trust)
+    if (!how.isolate)
       access_ = std::make_unique<DirectAccess>(path_);
     else
       access_ = std::make_unique<RemoteAccess>(path_, how, running);

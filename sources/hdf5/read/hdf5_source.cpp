@@ -29,7 +29,7 @@ Hdf5Source::Impl::Impl(Hdf5 o) : options(std::move(o)) {
   if (options.path.empty() == options.paths.empty())
     throw Error(Errc::invalid_argument, "give either `path` or `paths`").with_source("hdf5");
   if (options.paths.empty()) options.paths = {options.path};
-  if (!options.trust && (options.patience_ms == 0 || options.reader_bytes < (std::size_t{64} << 20)))
+  if (options.isolate && (options.patience_ms == 0 || options.reader_bytes < (std::size_t{64} << 20)))
     throw Error(Errc::invalid_argument, "a reader can't work with a `patience_ms` of 0, or `reader_bytes` below 64 MiB")
         .with_source("hdf5");
   hdf5::refuse_unfinished(options.paths);

@@ -193,7 +193,7 @@ int serve_reader(int count, const char* const* arguments) {
   const std::uint64_t memory_bytes = count > 1 ? std::strtoull(arguments[1], nullptr, 10) : 0;
   struct stat input {};
   if (memory_bytes == 0 || ::fstat(STDIN_FILENO, &input) != 0 || !S_ISSOCK(input.st_mode)) {
-    constexpr char text[] = "penstock-hdf5-reader is started by programs that read HDF5 files with `trust = false`.\n";
+    constexpr char text[] = "penstock-hdf5-reader is started by programs that read HDF5 files with `isolate = true`.\n";
     static_cast<void>(!::write(STDERR_FILENO, text, sizeof text - 1));
     return 2;
   }

@@ -155,7 +155,7 @@ std::uint64_t ShardData::add_heap(std::size_t dataset, std::vector<std::byte> im
 }
 
 void ShardData::add(Waiting block) {
-  constexpr std::size_t a_thread = 2, most_bytes = 256u << 20;
+  constexpr std::size_t a_thread = 2, max_bytes = 256u << 20;
   const std::size_t most = threads_ ? a_thread * threads_->threads() : 0;
   const std::shared_ptr<ChunkWork> work = block.work;
   waiting_.push_back(std::move(block));
@@ -166,7 +166,7 @@ void ShardData::add(Waiting block) {
     return bytes;
   };
   while (!waiting_.empty() &&
-         (!waiting_.front().work || waiting_.front().work->done() || waiting_.size() > most || weighs() > most_bytes))
+         (!waiting_.front().work || waiting_.front().work->done() || waiting_.size() > most || weighs() > max_bytes))
     append_first();
 }
 

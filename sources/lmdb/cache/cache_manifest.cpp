@@ -27,7 +27,7 @@ std::string escaped_lines(std::string_view text) {
   return out;
 }
 
-std::string job_of(const penstock::detail::CacheKey& key) {
+std::string job_of(const penstock::CacheKey& key) {
   char number[32];
   std::snprintf(number, sizeof number, "%016llx", static_cast<unsigned long long>(key.fingerprint));
   return std::string(begins) + number + "\n" + escaped_lines(key.made_by);
@@ -35,7 +35,7 @@ std::string job_of(const penstock::detail::CacheKey& key) {
 
 }  // namespace
 
-Manifest cache_manifest(const penstock::detail::CacheKey& key) {
+Manifest cache_manifest(const penstock::CacheKey& key) {
   Manifest manifest;
   manifest.keys = "position";
   manifest.job = job_of(key);
@@ -43,7 +43,7 @@ Manifest cache_manifest(const penstock::detail::CacheKey& key) {
   return manifest;
 }
 
-std::string difference(const Manifest& there, const penstock::detail::CacheKey& key) {
+std::string difference(const Manifest& there, const penstock::CacheKey& key) {
   if (!there.job.starts_with(begins))
     throw Error(Errc::invalid_argument,
                 "the store there holds records, not a cache; give the cache a folder of its own");

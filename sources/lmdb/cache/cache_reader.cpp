@@ -19,7 +19,7 @@ namespace penstock::lmdb {
 
 namespace {
 
-class Reader final : public penstock::detail::CacheReader {
+class Reader final : public penstock::CacheReader {
  public:
   explicit Reader(std::shared_ptr<CacheStore> store) : store_(std::move(store)), txn_(store_->environment()) {}
 
@@ -123,7 +123,7 @@ class Reader final : public penstock::detail::CacheReader {
 
 }  // namespace
 
-std::unique_ptr<penstock::detail::CacheReader> make_cache_reader(std::shared_ptr<CacheStore> store) {
+std::unique_ptr<penstock::CacheReader> make_cache_reader(std::shared_ptr<CacheStore> store) {
   return std::make_unique<Reader>(std::move(store));
 }
 

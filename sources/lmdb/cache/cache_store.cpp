@@ -102,7 +102,7 @@ std::uint64_t entries_of(MDB_txn* txn, const Environment& environment) {
   return stat.ms_entries;
 }
 
-std::string difference_at(const Manifest& there, const penstock::detail::CacheKey& key, const std::string& file) {
+std::string difference_at(const Manifest& there, const penstock::CacheKey& key, const std::string& file) {
   try {
     return difference(there, key);
   } catch (Error& error) {
@@ -120,7 +120,7 @@ std::string difference_at(const Manifest& there, const penstock::detail::CacheKe
 
 }  // namespace
 
-CacheStore::CacheStore(const std::string& path, const LmdbCacheOptions& options, const penstock::detail::CacheKey& key)
+CacheStore::CacheStore(const std::string& path, const LmdbCacheOptions& options, const penstock::CacheKey& key)
     : files_(place_store(path, false)),
       use_(path),
       options_(options),
@@ -152,15 +152,15 @@ void CacheStore::open_environment() {
 
 // False: the store was made, or emptied, and is to be opened again.
 bool CacheStore::begin_writing() {
-  most_bytes_ = options_.max_bytes != 0 ? options_.max_bytes : std::min(free_for(files_), most_map_bytes);
+  max_bytes_ = options_.max_bytes != 0 ? options_.max_bytes : std::min(free_for(files_), most_map_bytes);
   std::unique_ptr<WritersLock> lock = lock_for_writing(files_);
   // Until its manifest is there, only this says that it is no store of raw values without any.
   if (lock->found_nothing()) replace_text(files_.unfinished, to_json(cache_manifest(key_)), options_.sync, source_name);
-  for (std::uint64_t map_bytes = std::min(most_bytes_, most_map_bytes) + spare_map_bytes;; map_bytes /= 2) {
+  for (std::uint64_t map_bytes = std::min(max_bytes_, most_map_bytes) + spare_map_bytes;; map_bytes /= 2) {
     try {
       if (lock == nullptr) lock = lock_for_writing(files_);
       environment_ = own_for_writing(files_, static_cast<std::size_t>(map_bytes), options_.sync, std::move(lock));
-      most_bytes_ = std::min(most_bytes_, map_bytes - std::min(map_bytes, spare_map_bytes));
+      max_bytes_ = std::min(max_bytes_, map_bytes - std::min(map_bytes, spare_map_bytes));
       break;
     } catch (const Error& error) {  // less address space than that, where it is limited
       if (error.code() != Errc::out_of_memory || map_bytes < least_map_bytes) throw;
@@ -179,7 +179,7 @@ bool CacheStore::begin_writing() {
       if (facts_of(files_.unfinished)) remove_mark();
       complete_ = there->complete;
       writer_ = std::make_unique<CacheWriter>(
-          environment_, CacheWriter::Limits{most_bytes_, options_.queue_bytes},
+          environment_, CacheWriter::Limits{max_bytes_, options_.queue_bytes},
           [this](std::span<const WaitingRecord> records) { committed(records); },
           [this](std::span<const WaitingRecord> records) {
             for (const WaitingRecord& record : records) clear(offered_, record.index);
@@ -320,9 +320,7 @@ void CacheStore::offer(std::uint64_t index, Sample& sample) noexcept {
   }
 }
 
-std::unique_ptr<penstock::detail::CacheReader> CacheStore::open_reader() {
-  return make_cache_reader(shared_from_this());
-}
+std::unique_ptr<penstock::CacheReader> CacheStore::open_reader() { return make_cache_reader(shared_from_this()); }
 
 std::shared_ptr<Places> CacheStore::places(std::size_t snapshot) {
   const std::int64_t since = now_ns() - last_commit_ns_.load(std::memory_order_relaxed);

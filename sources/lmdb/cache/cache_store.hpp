@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include <penstock/extend/cache.hpp>
 #include <penstock/sources/lmdb_cache.hpp>
-#include <penstock/stages/cache.hpp>
 
 #include "cache/cache_writer.hpp"
 #include "store/advice.hpp"
@@ -24,20 +24,20 @@ namespace penstock::lmdb {
 
 /// An open cache on disk: which records it has, and who writes to it. Any thread. In a child made by fork() it has
 /// nothing more to say than what is in memory.
-class CacheStore final : public penstock::detail::CacheModel, public std::enable_shared_from_this<CacheStore> {
+class CacheStore final : public penstock::RecordCache, public std::enable_shared_from_this<CacheStore> {
  public:
   /// Made by `cache_stores.hpp` alone, as a process must not open a store twice.
   /// @throws Error(state_mismatch | invalid_argument | corrupt | io).
-  CacheStore(const std::string& path, const LmdbCacheOptions& options, const penstock::detail::CacheKey& key);
+  CacheStore(const std::string& path, const LmdbCacheOptions& options, const penstock::CacheKey& key);
 
   bool has(std::uint64_t index) const noexcept override { return index < records_ && bit(present_, index); }
-  std::unique_ptr<penstock::detail::CacheReader> open_reader() override;
+  std::unique_ptr<penstock::CacheReader> open_reader() override;
   void offer(std::uint64_t index, Sample& sample) noexcept override;
   bool wants_advice() const noexcept override { return true; }
   void will_need(std::span<const std::uint64_t> indices) noexcept override { advice_->will_need(indices); }
   std::vector<std::string> notes() const override;
 
-  const penstock::detail::CacheKey& key() const noexcept { return key_; }
+  const penstock::CacheKey& key() const noexcept { return key_; }
   /// False in a child made by fork().
   bool usable() const noexcept { return environment_->usable(); }
 
@@ -79,12 +79,12 @@ class CacheStore final : public penstock::detail::CacheModel, public std::enable
   const StoreFiles files_;
   const UseLock use_;
   const LmdbCacheOptions options_;
-  const penstock::detail::CacheKey key_;
+  const penstock::CacheKey key_;
   const std::uint64_t records_;
   const RecordLayout layout_;
   const KeyIndex keys_;
   std::shared_ptr<Environment> environment_;
-  std::uint64_t most_bytes_ = 0;
+  std::uint64_t max_bytes_ = 0;
   bool complete_ = false;  // the manifest says so; of who opens it, then of the thread that writes
   Bits present_, offered_, damaged_;
   std::atomic<std::uint64_t> kept_{0}, declined_{0}, damages_{0}, mended_{0}, commits_{0};

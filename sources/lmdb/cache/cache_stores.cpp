@@ -59,7 +59,7 @@ std::string name_of(const std::string& path) {
 }  // namespace
 
 std::shared_ptr<CacheStore> open_cache(const std::string& path, const LmdbCacheOptions& options,
-                                       const penstock::detail::CacheKey& key) {
+                                       const penstock::CacheKey& key) {
   watch_forks();
   const std::string name = name_of(path);
   std::shared_ptr<CacheStore> there;  // let go of after the lock, which its end takes

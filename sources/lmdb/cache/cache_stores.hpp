@@ -3,8 +3,8 @@
 #include <memory>
 #include <string>
 
+#include <penstock/extend/cache.hpp>
 #include <penstock/sources/lmdb_cache.hpp>
-#include <penstock/stages/cache.hpp>
 
 #include "cache/cache_store.hpp"
 
@@ -14,6 +14,6 @@ namespace penstock::lmdb {
 /// those of the first.
 /// @throws Error(state_mismatch | invalid_argument | corrupt | io).
 std::shared_ptr<CacheStore> open_cache(const std::string& path, const LmdbCacheOptions& options,
-                                       const penstock::detail::CacheKey& key);
+                                       const penstock::CacheKey& key);
 
 }  // namespace penstock::lmdb

@@ -11,10 +11,10 @@ namespace penstock {
 
 namespace {
 
-class CacheOnDisk final : public detail::CacheMaker {
+class CacheOnDisk final : public CacheMaker {
  public:
   CacheOnDisk(std::string path, LmdbCacheOptions options) : path_(std::move(path)), options_(options) {}
-  std::shared_ptr<detail::CacheModel> open(const detail::CacheKey& key) const override {
+  std::shared_ptr<RecordCache> open(const CacheKey& key) const override {
     if (!key.identified && !options_.allows.unversioned)
       throw Error(
           Errc::invalid_argument,
@@ -35,7 +35,7 @@ class CacheOnDisk final : public detail::CacheMaker {
 Stage cache(std::string path, LmdbCacheOptions options) {
   if (path.empty() || path.find('\0') != std::string::npos)
     throw Error(Errc::invalid_argument, "give the cache a folder").with_stage("cache");
-  return detail::make_cache(std::make_shared<CacheOnDisk>(std::move(path), options), options.allows);
+  return cache(std::make_shared<CacheOnDisk>(std::move(path), options), options.allows);
 }
 
 }  // namespace penstock

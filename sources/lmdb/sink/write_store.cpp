@@ -15,7 +15,7 @@ namespace penstock::lmdb {
 namespace {
 
 constexpr std::size_t longest_key = LmdbSink::max_key_bytes;
-constexpr std::uint64_t most_bytes = 0xffffffffu;
+constexpr std::uint64_t max_bytes = 0xffffffffu;
 // One key may touch and split every page on its way down: LMDB's trees are far lower than this.
 constexpr std::uint64_t tree_pages_a_put = 12;
 // LMDB holds at most 131,071 dirty pages in a transaction before it begins to spill.
@@ -115,7 +115,7 @@ void* WriteStore::place(std::string_view key, std::size_t bytes, void* from) {
                                             " bytes; LMDB takes keys of 1 to " + std::to_string(longest_key));
     throw error.with_source("lmdb").with_file(file()).with_key(key);
   }
-  if (bytes > most_bytes) {
+  if (bytes > max_bytes) {
     Error error(Errc::limit_exceeded,
                 "the record has " + std::to_string(bytes) + " bytes; LMDB takes fewer than 4 GiB");
     throw error.with_source("lmdb").with_file(file()).with_key(key);

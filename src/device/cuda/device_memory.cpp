@@ -12,7 +12,7 @@ namespace penstock::detail {
 
 namespace {
 
-cudaMemPool_t make_pool(int index, std::size_t most_bytes) {
+cudaMemPool_t make_pool(int index, std::size_t max_bytes) {
   int supported = 0;
   check_cuda(cudaDeviceGetAttribute(&supported, cudaDevAttrMemoryPoolsSupported, index), "cudaDeviceGetAttribute");
   if (supported == 0) return nullptr;
@@ -21,7 +21,7 @@ cudaMemPool_t make_pool(int index, std::size_t most_bytes) {
   properties.handleTypes = cudaMemHandleTypeNone;
   properties.location.type = cudaMemLocationTypeDevice;
   properties.location.id = index;
-  properties.maxSize = most_bytes;
+  properties.maxSize = max_bytes;
   cudaMemPool_t pool = nullptr;
   check_cuda(cudaMemPoolCreate(&pool, &properties), "cudaMemPoolCreate");
   auto keep = std::numeric_limits<std::uint64_t>::max();
@@ -39,11 +39,11 @@ Error no_device_memory(cudaError_t code, const char* call, std::size_t bytes) {
 
 }  // namespace
 
-CudaDeviceMemory::CudaDeviceMemory(int index, std::size_t most_bytes, const std::atomic<bool>& failed)
+CudaDeviceMemory::CudaDeviceMemory(int index, std::size_t max_bytes, const std::atomic<bool>& failed)
     : index_(index), failed_(failed) {
   check_cuda(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
   try {
-    pool_ = make_pool(index, most_bytes);
+    pool_ = make_pool(index, max_bytes);
   } catch (...) {
     forget_cuda(cudaStreamDestroy(stream_));
     throw;

@@ -13,9 +13,9 @@ namespace penstock::detail {
 /// in the pool until it goes, so that a ring is taken and given back without asking the driver. Any thread.
 class CudaDeviceMemory final : public MemoryResource {
  public:
-  /// On the current device, which must be `index`. `most_bytes`: the pool's limit, which the driver may round up; 0 =
+  /// On the current device, which must be `index`. `max_bytes`: the pool's limit, which the driver may round up; 0 =
   /// none. `failed`: whether a call of this device's ever did. @throws Error(device | out_of_memory).
-  CudaDeviceMemory(int index, std::size_t most_bytes, const std::atomic<bool>& failed);
+  CudaDeviceMemory(int index, std::size_t max_bytes, const std::atomic<bool>& failed);
   CudaDeviceMemory(const CudaDeviceMemory&) = delete;
   CudaDeviceMemory& operator=(const CudaDeviceMemory&) = delete;
   ~CudaDeviceMemory() override;

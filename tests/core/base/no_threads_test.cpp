@@ -10,6 +10,7 @@
 #include <tbb/global_control.h>
 
 #include <penstock/emulated_gpu.hpp>
+#include <penstock/write.hpp>
 
 #include "base/startable_threads.hpp"
 #include "core/help.hpp"

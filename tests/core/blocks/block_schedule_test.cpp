@@ -5,7 +5,8 @@
 #include <deque>
 #include <random>
 
-#include <penstock/extend/block_source.hpp>
+#include <penstock/detail/source_adapter.hpp>
+#include <penstock/detail/source_model.hpp>
 
 #include "core/blocks/chunks.hpp"
 #include "core/help.hpp"

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include <penstock/sources/memory.hpp>
+#include <penstock/stages/map.hpp>
 
 #include "core/chain/fake_images.hpp"
 #include "core/help.hpp"

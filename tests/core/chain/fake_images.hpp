@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include <penstock/detail/image_stage_model.hpp>
 #include <penstock/penstock.hpp>
 
 namespace fake {
@@ -106,7 +107,7 @@ inline const Executor& executor() {
   return e;
 }
 inline ps::Stage decode(std::string field) {
-  return ps::detail::make_decode_stage(std::move(field), std::make_shared<const Decoder>(), executor());
+  return ps::decode_stage(std::move(field), std::make_shared<const Decoder>(), executor());
 }
 template <ps::ImageStage S>
 // NOLINTNEXTLINE(performance-unnecessary-value-param): it is moved from; in a template the check does not see that

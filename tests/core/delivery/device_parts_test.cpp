@@ -4,6 +4,7 @@
 #include <set>
 
 #include <penstock/extend/device_stage.hpp>
+#include <penstock/stages/on_error.hpp>
 
 #include "core/delivery/device_help.hpp"
 #include "core/reorder/reordered_help.hpp"

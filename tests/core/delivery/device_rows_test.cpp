@@ -2,6 +2,7 @@
 #include "support/catch.hpp"
 
 #include <penstock/extend/device_stage.hpp>
+#include <penstock/stages/on_error.hpp>
 
 #include "core/delivery/device_help.hpp"
 #include "core/reorder/reordered_help.hpp"
@@ -112,7 +113,7 @@ TEST_CASE("rows of any size reach a device packed and with their table") {
   for (const ps::Pipeline& p :
        {texts(), texts(1), ps::from(Texts{}) | ps::batch(9, {.tail = ps::Tail::pad}), texts() | ps::on_error({}),
         ps::from(Texts{}) | ps::bucket("tokens", {.window = 24}) |
-            ps::batch(64, {.tokens = "tokens", .most_tokens = 60})}) {
+            ps::batch(64, {.tokens = "tokens", .max_tokens = 60})}) {
     const std::vector<Said> expected = expected_of(p, 1, 2);
     for (const Mode mode : {Mode::late, Mode::threaded})
       for (const std::uint64_t seed : {0u, 3u}) {

@@ -5,6 +5,7 @@
 #include <set>
 
 #include <penstock/extend/device_stage.hpp>
+#include <penstock/stages/on_error.hpp>
 
 #include "core/chain/fake_images.hpp"
 #include "core/delivery/device_help.hpp"

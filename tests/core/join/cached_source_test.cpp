@@ -14,8 +14,8 @@
 using namespace help;
 
 TEST_CASE("blocks that were lent for a record that a cache had are not used after that") {
-  struct Fickle final : ps::detail::CacheModel {
-    struct Reader final : ps::detail::CacheReader {
+  struct Fickle final : ps::RecordCache {
+    struct Reader final : ps::CacheReader {
       explicit Reader(bool& it) : gives(it) {}
       bool has(std::uint64_t) override { return true; }
       bool read(std::uint64_t, ps::SampleBuilder& out) override {
@@ -28,7 +28,7 @@ TEST_CASE("blocks that were lent for a record that a cache had are not used afte
       bool& gives;
     };
     bool has(std::uint64_t) const noexcept override { return false; }
-    std::unique_ptr<ps::detail::CacheReader> open_reader() override { return std::make_unique<Reader>(gives); }
+    std::unique_ptr<ps::CacheReader> open_reader() override { return std::make_unique<Reader>(gives); }
     void offer(std::uint64_t, ps::Sample&) noexcept override {}
     std::vector<std::string> notes() const override { return {}; }
     bool gives = true;

@@ -198,22 +198,22 @@ TEST_CASE("blocks that a part of their records is missing of are loaded for thes
 namespace {
 
 // Has every record, as it says, and none when it is asked for it: what a store does whose records are all damaged.
-struct Damaged final : ps::detail::CacheModel {
-  struct Reader final : ps::detail::CacheReader {
+struct Damaged final : ps::RecordCache {
+  struct Reader final : ps::CacheReader {
     bool has(std::uint64_t) override { return true; }
     bool read(std::uint64_t, ps::SampleBuilder&) override { return false; }
   };
   bool has(std::uint64_t) const noexcept override { return true; }
-  std::unique_ptr<ps::detail::CacheReader> open_reader() override { return std::make_unique<Reader>(); }
+  std::unique_ptr<ps::CacheReader> open_reader() override { return std::make_unique<Reader>(); }
   void offer(std::uint64_t, ps::Sample&) noexcept override { ++offered; }
   std::vector<std::string> notes() const override { return {}; }
   std::atomic<std::uint64_t> offered{0};
 };
-struct Keeping final : ps::detail::CacheMaker {
-  explicit Keeping(std::shared_ptr<ps::detail::CacheModel> it) : cache(std::move(it)) {}
-  std::shared_ptr<ps::detail::CacheModel> open(const ps::detail::CacheKey&) const override { return cache; }
+struct Keeping final : ps::CacheMaker {
+  explicit Keeping(std::shared_ptr<ps::RecordCache> it) : cache(std::move(it)) {}
+  std::shared_ptr<ps::RecordCache> open(const ps::CacheKey&) const override { return cache; }
   std::string label() const override { return "cache"; }
-  std::shared_ptr<ps::detail::CacheModel> cache;
+  std::shared_ptr<ps::RecordCache> cache;
 };
 
 }  // namespace
@@ -223,7 +223,7 @@ TEST_CASE("records that a cache has lost are made of their blocks though none we
   const auto store = std::make_shared<Damaged>();
   const Chunks source{.count = 96, .per_block = 8, .spanning = 5};
   const auto after = [](const ps::Pipeline& p) { return p | ps::shuffle() | ps::batch(10); };
-  const ps::Pipeline p = ps::from(source) | ps::detail::make_cache(std::make_shared<Keeping>(store), {});
+  const ps::Pipeline p = ps::from(source) | ps::cache(std::make_shared<Keeping>(store), {});
   CHECK(epochs_of(after(p), 2) == epochs_of(after(ps::from(source)), 2));
   CHECK(store->offered >= 2 * 96);
 }

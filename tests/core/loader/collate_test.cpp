@@ -128,22 +128,21 @@ TEST_CASE("what can't be put together is refused when the pipeline is built") {
   CHECK(says(refusal([&] { (void)(p | ps::bucket("text", {.window = 3}) | ps::batch(2)); }), "a multiple"));
   CHECK(says(refusal([&] { (void)(p | ps::bucket("text", {.window = 70'000})); }), "65535"));
   CHECK(says(refusal([&] { (void)(p | ps::bucket("nothing")); }), "no field"));
-  CHECK(says(refusal([] { (void)ps::batch(2, {.most_tokens = 2}); }), "belong together"));
-  CHECK(says(refusal([] { (void)ps::batch(2, {.tail = ps::Tail::pad, .most_bytes = 2}); }), "`.tail` as keep"));
-  CHECK(says(refusal([&] { (void)(p | ps::batch(2, {.most_bytes = 7})); }), "a row has 8 bytes"));
-  CHECK(says(refusal([&] { (void)(p | ps::batch(2, {.tokens = "y", .most_tokens = 2})); }), "a scalar"));
+  CHECK(says(refusal([] { (void)ps::batch(2, {.max_tokens = 2}); }), "belong together"));
+  CHECK(says(refusal([] { (void)ps::batch(2, {.tail = ps::Tail::pad, .max_bytes = 2}); }), "`.tail` as keep"));
+  CHECK(says(refusal([&] { (void)(p | ps::batch(2, {.max_bytes = 7})); }), "a row has 8 bytes"));
+  CHECK(says(refusal([&] { (void)(p | ps::batch(2, {.tokens = "y", .max_tokens = 2})); }), "a scalar"));
   CHECK(says(refusal([&] { (void)(p | ps::batch(2) | ps::ragged("y")); }), "before batch"));
   CHECK(says(refusal([&] { (void)(p | ps::bucket("text") | ps::batch(2)).steps_per_epoch(); }), "only after it"));
 }
 
 TEST_CASE("bounds of fields of fixed size are known before, and cost nothing") {
-  const ps::Pipeline p = ps::from(Records{.count = 10}) | ps::batch(100, {.most_bytes = 3 * 24 + 23});
+  const ps::Pipeline p = ps::from(Records{.count = 10}) | ps::batch(100, {.max_bytes = 3 * 24 + 23});
   CHECK(p.batch_size() == 3);
   CHECK(p.steps_per_epoch() == 4);  // not reordered
-  CHECK(
-      (ps::from(Records{.count = 10, .width = 5}) | ps::batch(100, {.tokens = "x", .most_tokens = 12})).batch_size() ==
-      2);
-  CHECK((texts() | ps::pad("text", {.to = 6}) | ps::batch(100, {.tokens = "text", .most_tokens = 25})).batch_size() ==
+  CHECK((ps::from(Records{.count = 10, .width = 5}) | ps::batch(100, {.tokens = "x", .max_tokens = 12})).batch_size() ==
+        2);
+  CHECK((texts() | ps::pad("text", {.to = 6}) | ps::batch(100, {.tokens = "text", .max_tokens = 25})).batch_size() ==
         4);
 }
 
@@ -154,14 +153,13 @@ TEST_CASE("a batch that is bounded by tokens or bytes ends before the sample tha
     for (const Got& got : collect(p, {.threads = 3})) out.push_back(got.indices.size());
     return out;
   };
-  const ps::BatchOptions tokens{.tokens = "text", .most_tokens = 6};
+  const ps::BatchOptions tokens{.tokens = "text", .max_tokens = 6};
   CHECK(sizes(texts() | ps::ragged("text") | ps::batch(100, tokens)) == std::vector<std::size_t>{4, 3, 2, 1});
   CHECK(sizes(texts() | ps::ragged("text") | ps::batch(3, tokens)) == std::vector<std::size_t>{3, 1, 3, 2, 1});
   CHECK(sizes(texts() | ps::pad("text") | ps::batch(100, tokens)) == std::vector<std::size_t>{3, 1, 1, 3, 1, 1});
-  CHECK(sizes(texts() | ps::ragged("text") | ps::batch(100, {.most_bytes = 4 * 8 + 24})) ==
+  CHECK(sizes(texts() | ps::ragged("text") | ps::batch(100, {.max_bytes = 4 * 8 + 24})) ==
         std::vector<std::size_t>{4, 3, 2, 1});
-  ps::Loader loader(texts() | ps::ragged("text") | ps::batch(100, {.tokens = "text", .most_tokens = 3}),
-                    {.threads = 1});
+  ps::Loader loader(texts() | ps::ragged("text") | ps::batch(100, {.tokens = "text", .max_tokens = 3}), {.threads = 1});
   REQUIRE(loader.next());
   const auto error = error_of([&] {
     while (loader.next()) {
@@ -169,7 +167,7 @@ TEST_CASE("a batch that is bounded by tokens or bytes ends before the sample tha
   });
   REQUIRE(error);
   CHECK(error->index() == 4u);
-  CHECK(says(error->what(), "`most_tokens` = 3"));
+  CHECK(says(error->what(), "`max_tokens` = 3"));
 }
 
 TEST_CASE("what is dropped after the last sample of a bounded batch is told once, also after a resume") {
@@ -180,7 +178,7 @@ TEST_CASE("what is dropped after the last sample of a bounded batch is told once
     }
   };
   const ps::Pipeline p = texts(90) | Fails{} | ps::ragged("text") | ps::on_error({.policy = ps::OnError::drop}) |
-                         ps::batch(100, {.tokens = "text", .most_tokens = 6});
+                         ps::batch(100, {.tokens = "text", .max_tokens = 6});
   const std::vector<Got> all = collect(p, {.threads = 2});
   ps::Loader loader(p, {.threads = 2});
   for (std::size_t s = 0; s < all.size(); ++s) {
@@ -315,7 +313,7 @@ TEST_CASE("the plan says what becomes of fields of any size") {
   CHECK(says(plan, "text is padded to 9"));
   CHECK(says(plan, "of 64 consecutive samples"));
   const std::string bounded =
-      (texts() | ps::ragged("text") | ps::batch(8, {.most_bytes = 1000, .tokens = "text", .most_tokens = 50})).plan();
+      (texts() | ps::ragged("text") | ps::batch(8, {.max_bytes = 1000, .tokens = "text", .max_tokens = 50})).plan();
   CHECK(says(bounded, "text is ragged"));
   CHECK(says(bounded, "at most 50 elements of text"));
   CHECK(says(bounded, "at most 1000 bytes"));
@@ -323,7 +321,7 @@ TEST_CASE("the plan says what becomes of fields of any size") {
 
 TEST_CASE("what is said about batching is in the fingerprint, where it changes a batch") {
   const ps::Pipeline p = texts();
-  const ps::BatchOptions bytes{.most_bytes = 1000}, tokens{.tokens = "text", .most_tokens = 90};
+  const ps::BatchOptions bytes{.max_bytes = 1000}, tokens{.tokens = "text", .max_tokens = 90};
   std::vector<std::uint64_t> prints;
   for (const ps::Stage& stage : {ps::ragged("text"), ps::pad("text"), ps::pad("text", {.value = 1})})
     for (const ps::BatchOptions& options : {ps::BatchOptions{}, bytes, tokens})

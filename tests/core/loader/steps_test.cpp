@@ -409,9 +409,9 @@ TEST_CASE("steps are refused where they can't be, or need not be, said") {
   const ps::Stage wide = ps::map("x", [](ps::View<std::uint32_t, 1>) {});
   const ps::Pipeline varying = ps::from(Records{.count = 30, .width = ps::dynamic}) | wide | ps::ragged("x") | even();
   CHECK(cause_of([&] {
-          (void)(varying | ps::batch(4, {.most_bytes = 100}) | steps(7, 0, 2));
+          (void)(varying | ps::batch(4, {.max_bytes = 100}) | steps(7, 0, 2));
         }).find("end by the sizes") != std::string::npos);
-  CHECK_NOTHROW(varying | ps::batch(4, {.most_bytes = 100}) | steps(7));
+  CHECK_NOTHROW(varying | ps::batch(4, {.max_bytes = 100}) | steps(7));
   CHECK(cause_of([] { (void)steps(std::uint64_t{1} << 32); }).find("2^32 - 1") != std::string::npos);
 }
 

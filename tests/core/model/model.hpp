@@ -106,7 +106,7 @@ struct Spec {
   std::string bucket;  ///< field; empty = none
   u64 window = 0;
   std::string tokens;  ///< field
-  u64 most_tokens = 0, most_bytes = 0;
+  u64 max_tokens = 0, max_bytes = 0;
 };
 
 /// The records, as the source has them.

@@ -65,26 +65,25 @@ u64 fixed_bytes(const Spec& spec) {
 
 bool by_size(const Spec& spec) {
   const auto free = [](const auto& c) { return c.second.to == 0; };
-  return (spec.most_bytes != 0 && std::ranges::any_of(spec.collates, free)) ||
-         (spec.most_tokens != 0 && spec.collates.contains(spec.tokens) && spec.collates.at(spec.tokens).to == 0);
+  return (spec.max_bytes != 0 && std::ranges::any_of(spec.collates, free)) ||
+         (spec.max_tokens != 0 && spec.collates.contains(spec.tokens) && spec.collates.at(spec.tokens).to == 0);
 }
 
 u64 most_rows(const Spec& spec) {
   const Row zeros = zero_row(spec);
   const auto free = [](const auto& c) { return c.second.to == 0; };
   u64 rows = spec.rows;
-  if (spec.most_bytes != 0 && !std::ranges::any_of(spec.collates, free))
-    rows = std::min(rows, spec.most_bytes / sizes(spec, {&zeros}).bytes);
+  if (spec.max_bytes != 0 && !std::ranges::any_of(spec.collates, free))
+    rows = std::min(rows, spec.max_bytes / sizes(spec, {&zeros}).bytes);
   for (const Cell& cell : zeros)
     if (cell.name == spec.tokens && (how(spec, cell) == nullptr || how(spec, cell)->to != 0))
-      rows = std::min(rows, spec.most_tokens / sizes(spec, {&zeros}).tokens);
+      rows = std::min(rows, spec.max_tokens / sizes(spec, {&zeros}).tokens);
   return rows;
 }
 
 bool fits(const Spec& spec, const std::vector<const Row*>& rows) {
   const Sizes s = sizes(spec, rows);
-  return (spec.most_tokens == 0 || s.tokens <= spec.most_tokens) &&
-         (spec.most_bytes == 0 || s.bytes <= spec.most_bytes);
+  return (spec.max_tokens == 0 || s.tokens <= spec.max_tokens) && (spec.max_bytes == 0 || s.bytes <= spec.max_bytes);
 }
 
 void check_row(const Spec& spec, const Row& row, u64 index) {

@@ -273,7 +273,7 @@ Row zero_row(Spec spec) {
   spec.faults.clear();
   spec.policy = Policy::fail;
   const auto collates = std::exchange(spec.collates, {});
-  spec.most_tokens = spec.most_bytes = 0;
+  spec.max_tokens = spec.max_bytes = 0;
   const bool cropped = std::ranges::any_of(spec.stages, [](const Stage& s) { return s.kind == Kind::crop; });
   for (Stage& s : spec.stages) {
     s.faults.clear();

@@ -3,6 +3,8 @@
 
 #include <penstock/join.hpp>
 #include <penstock/stages/draw.hpp>
+#include <penstock/stages/map.hpp>
+#include <penstock/stages/on_error.hpp>
 
 #include "core/chain/fake_images.hpp"
 #include "core/help.hpp"
@@ -355,9 +357,9 @@ ps::Pipeline build(const std::shared_ptr<const model::Spec>& spec, bool delays, 
   p = p | ps::on_error({.policy = static_cast<ps::OnError>(spec->policy), .max_count = spec->max_count}) |
       ps::check({.fold = fold}) |
       ps::batch(spec->rows, {.tail = static_cast<ps::Tail>(spec->tail),
-                             .most_bytes = spec->most_bytes,
+                             .max_bytes = spec->max_bytes,
                              .tokens = spec->tokens,
-                             .most_tokens = spec->most_tokens});
+                             .max_tokens = spec->max_tokens});
   for (std::size_t i = 0; i < after.size(); ++i)
     if (after[i]) p = join(p, spec->stages[i]);
   return p;

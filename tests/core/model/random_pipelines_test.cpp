@@ -47,8 +47,8 @@ TEST_CASE("random pipelines bring what the model says") {
     buckets += !spec->bucket.empty();
     blocked += spec->per_block != 0;
     ++joins[static_cast<std::size_t>(spec->join)];
-    by_tokens += spec->most_tokens != 0;
-    by_bytes += spec->most_bytes != 0;
+    by_tokens += spec->max_tokens != 0;
+    by_bytes += spec->max_bytes != 0;
     ++policies[static_cast<std::size_t>(spec->policy)];
     ++tails[static_cast<std::size_t>(spec->tail)];
     acted_on += acted;

@@ -262,13 +262,13 @@ class Builder {
     if (spec_.tail != Tail::keep || spec_.collates.empty() || dice_.chance(30)) return;
     if (dice_.chance(60)) {
       spec_.tokens = dice_.chance(90) || !has("a") ? spec_.collates.begin()->first : "a";
-      spec_.most_tokens = 10 + dice_.below(40);
+      spec_.max_tokens = 10 + dice_.below(40);
       if (faulty_ && spec_.collates.contains(spec_.tokens) && spec_.collates.at(spec_.tokens).to == 0 &&
           dice_.chance(40))
-        spec_.most_tokens = 6;
+        spec_.max_tokens = 6;
     }
-    if (spec_.most_tokens == 0 || dice_.chance(30))
-      spec_.most_bytes = fixed_bytes(spec_) + (faulty_ && dice_.chance(50) ? 60 : 700) + dice_.below(1000);
+    if (spec_.max_tokens == 0 || dice_.chance(30))
+      spec_.max_bytes = fixed_bytes(spec_) + (faulty_ && dice_.chance(50) ? 60 : 700) + dice_.below(1000);
   }
   void bucket() {
     if (!dice_.chance(20)) return;
@@ -328,8 +328,8 @@ std::string describe(const Spec& spec) {
     out += " | " + field +
            (c.pads ? " padded to " + std::to_string(c.to) + " with " + std::to_string(c.value) : " ragged");
   if (!spec.bucket.empty()) out += " | bucket " + spec.bucket + " " + std::to_string(spec.window);
-  if (spec.most_tokens != 0) out += " | at most " + std::to_string(spec.most_tokens) + " of " + spec.tokens;
-  if (spec.most_bytes != 0) out += " | at most " + std::to_string(spec.most_bytes) + " bytes";
+  if (spec.max_tokens != 0) out += " | at most " + std::to_string(spec.max_tokens) + " of " + spec.tokens;
+  if (spec.max_bytes != 0) out += " | at most " + std::to_string(spec.max_bytes) + " bytes";
   return out + " | batch " + std::to_string(spec.rows) + " " + tails[static_cast<int>(spec.tail)] + " | " +
          policies[static_cast<int>(spec.policy)] +
          (spec.max_count == ~u64{0} ? "" : ", at most " + std::to_string(spec.max_count));

@@ -38,7 +38,7 @@ TEST_CASE("an epoch's table is built once while it is in use") {
 
 TEST_CASE("of large tables the last two used are kept") {
   Counted large;
-  large.size = Tables::most_bytes;
+  large.size = Tables::max_bytes;
   for (int round = 0; round < 50; ++round) REQUIRE((large(7) == 7 && large(8) == 8));
   CHECK(large.builds == 2);
   REQUIRE(large(9) == 9);
@@ -50,7 +50,7 @@ TEST_CASE("of large tables the last two used are kept") {
 
 TEST_CASE("many epochs do not pile up") {
   Counted medium;
-  medium.size = Tables::most_bytes / 8;
+  medium.size = Tables::max_bytes / 8;
   for (std::uint64_t epoch = 0; epoch < 100; ++epoch) (void)medium(epoch);
   for (std::uint64_t epoch = 92; epoch < 100; ++epoch) (void)medium(epoch);
   CHECK(medium.builds == 100);
@@ -61,7 +61,7 @@ TEST_CASE("many epochs do not pile up") {
 TEST_CASE("a table that is held lives on though it is forgotten") {
   Tables tables;
   const auto get = [&](std::uint64_t epoch) {
-    return tables.get({0, epoch}, [&] { return Table{epoch, Tables::most_bytes}; });
+    return tables.get({0, epoch}, [&] { return Table{epoch, Tables::max_bytes}; });
   };
   const auto first = get(0);
   for (std::uint64_t epoch = 1; epoch < 10; ++epoch) (void)get(epoch);

@@ -5,6 +5,7 @@
 #include <set>
 
 #include <penstock/sources/memory.hpp>
+#include <penstock/stages/map.hpp>
 
 #include "core/order/order_help.hpp"
 

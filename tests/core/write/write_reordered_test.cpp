@@ -41,7 +41,7 @@ TEST_CASE("a batch, and what is said of one, makes no difference to what is writ
   const ps::Pipeline plain = tiles({.count = 20});
   Disk as_is, batched;
   write_to(as_is, plain);
-  write_to(batched, plain | ps::ragged("long") | ps::batch(7, {.most_bytes = 40}));
+  write_to(batched, plain | ps::ragged("long") | ps::batch(7, {.max_bytes = 40}));
   REQUIRE(!as_is.kept.empty());
   CHECK(as_is.kept == batched.kept);
 }

@@ -10,7 +10,7 @@ int main(int count, char** arguments) {
   std::ofstream("none.h5") << "this is a text";
   try {
     const penstock::Hdf5Source source(
-        {.path = "none.h5", .trust = false, .reader = count > 1 ? std::string(arguments[1]) : std::string()});
+        {.path = "none.h5", .isolate = true, .reader = count > 1 ? std::string(arguments[1]) : std::string()});
   } catch (const penstock::Error& error) {
     std::printf("penstock %d.%d.%d: %s\n", PENSTOCK_VERSION_MAJOR, PENSTOCK_VERSION_MINOR, PENSTOCK_VERSION_PATCH,
                 error.what());

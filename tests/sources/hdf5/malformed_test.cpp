@@ -53,14 +53,14 @@ std::vector<std::string> datasets_in(const Error& error) {
 
 // Some of its records.
 void read_some(const Hdf5& options, Tally& tally) {
-  constexpr std::uint64_t most_records = 20, most_bytes = 64u << 20;
+  constexpr std::uint64_t most_records = 20, max_bytes = 64u << 20;
   const Hdf5Source source(options);
   ++tally.opened;
   (void)source.notes();
   std::uint64_t bytes = 0;
   for (const Field& field : source.schema())
     bytes += field.shape.fixed() ? field.shape.elements() * size_of(field.dtype) : 0;
-  for (std::uint64_t i = 0; i < std::min(source.size(), most_records) && bytes <= most_bytes; ++i) {
+  for (std::uint64_t i = 0; i < std::min(source.size(), most_records) && bytes <= max_bytes; ++i) {
     std::vector<std::uint64_t> ids;
     source.blocks_of(i, ids);
     try {

@@ -175,7 +175,7 @@ TEST_CASE("one process reads one file and ends with its source") {
   CHECK(children().empty());
   CHECK(open_descriptors() == descriptors);
   for (int round = 0; round < 3; ++round)
-    CHECK(code_of([&] { Hdf5Source({.path = file.path, .fields = {{.dataset = "none"}}, .trust = false}); }) ==
+    CHECK(code_of([&] { Hdf5Source({.path = file.path, .fields = {{.dataset = "none"}}, .isolate = true}); }) ==
           Errc::not_found);
   file.folder.write("text.h5", "this is no HDF5 file");
   CHECK(mentions(error_of([&] { Hdf5Source(untrusted(file.folder / "text.h5")); }), "this is no HDF5 file"));
@@ -186,7 +186,7 @@ TEST_CASE("one process reads one file and ends with its source") {
 TEST_CASE("of more than 64 files those asked longest ago have no process") {
   const TempFolder folder;
   constexpr std::uint64_t files = 65, records = 2;
-  Hdf5 options{.keep_bytes = 0, .trust = false};
+  Hdf5 options{.keep_bytes = 0, .isolate = true};
   std::vector<H5Column> columns;
   for (std::uint64_t i = 0; i < files; ++i) {
     options.paths.push_back(folder / (std::to_string(i) + ".h5"));
@@ -350,9 +350,9 @@ TEST_CASE("a reader that is not there is told with what to do") {
   else
     ::unsetenv("PENSTOCK_HDF5_READER");
   CHECK(children().empty());
-  CHECK(code_of([&] { Hdf5Source({.path = file.path, .trust = false, .reader_bytes = 1000}); }) ==
+  CHECK(code_of([&] { Hdf5Source({.path = file.path, .isolate = true, .reader_bytes = 1000}); }) ==
         Errc::invalid_argument);
-  CHECK(code_of([&] { Hdf5Source({.path = file.path, .trust = false, .patience_ms = 0}); }) == Errc::invalid_argument);
+  CHECK(code_of([&] { Hdf5Source({.path = file.path, .isolate = true, .patience_ms = 0}); }) == Errc::invalid_argument);
 }
 
 TEST_CASE("a reader with a relative name is found again from another folder") {

@@ -3,6 +3,8 @@
 
 #include <penstock/sources/lmdb.hpp>
 #include <penstock/sources/lmdb_sink.hpp>
+#include <penstock/stages/map.hpp>
+#include <penstock/write.hpp>
 
 #include "sources/lmdb/cache_help.hpp"
 #include "sources/lmdb/raw_lmdb.hpp"

@@ -9,6 +9,7 @@
 
 #include <penstock/sources/lmdb.hpp>
 #include <penstock/sources/memory.hpp>
+#include <penstock/write.hpp>
 
 #include "sources/lmdb/raw_lmdb.hpp"
 #include "sources/sink_checks.hpp"

@@ -23,11 +23,11 @@ struct ShardItem {
 inline const penstock::Schema shard_schema{{"image", penstock::DType::u8, {penstock::dynamic}},
                                            {"label", penstock::DType::i64, {}}};
 
-inline std::vector<ShardItem> shard_items(std::size_t count, std::size_t most_bytes = 3000) {
+inline std::vector<ShardItem> shard_items(std::size_t count, std::size_t max_bytes = 3000) {
   std::vector<ShardItem> items;
   for (std::size_t i = 0; i < count; ++i)
     items.push_back({"class" + std::to_string(i % 3) + "/" + std::to_string(i * 7919 % 100'000),
-                     std::string(i * 977 % most_bytes, static_cast<char>('a' + i % 26)), static_cast<std::int64_t>(i)});
+                     std::string(i * 977 % max_bytes, static_cast<char>('a' + i % 26)), static_cast<std::int64_t>(i)});
   return items;
 }
 

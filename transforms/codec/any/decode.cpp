@@ -171,7 +171,7 @@ std::shared_ptr<const ImageDecoder> any_image_decoder(const DecodeImageOptions& 
 }
 
 Stage decode_image(std::string field, const DecodeImageOptions& options) {
-  return detail::make_decode_stage(std::move(field), any_image_decoder(options), image_executor());
+  return decode_stage(std::move(field), any_image_decoder(options), image_executor());
 }
 
 }  // namespace penstock

@@ -195,7 +195,7 @@ std::shared_ptr<const ImageDecoder> jpeg_decoder(const JpegOptions& options) {
 }
 
 Stage decode_jpeg(std::string field, const JpegOptions& options) {
-  return detail::make_decode_stage(std::move(field), jpeg_decoder(options), image_executor());
+  return decode_stage(std::move(field), jpeg_decoder(options), image_executor());
 }
 
 }  // namespace penstock

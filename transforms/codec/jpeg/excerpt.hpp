@@ -5,7 +5,7 @@
 #include <optional>
 #include <span>
 
-#include <penstock/extend/image_stage.hpp>
+#include <penstock/extend/image_executor.hpp>
 
 #include "reader.hpp"
 

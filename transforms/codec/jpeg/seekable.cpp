@@ -8,6 +8,7 @@
 
 #include <penstock/error.hpp>
 #include <penstock/extend/transform.hpp>
+#include <penstock/stages/map.hpp>
 
 #include "compressor.hpp"
 #include "markers.hpp"

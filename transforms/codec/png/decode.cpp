@@ -228,7 +228,7 @@ std::shared_ptr<const ImageDecoder> png_decoder(const PngOptions& options) {
 }
 
 Stage decode_png(std::string field, const PngOptions& options) {
-  return detail::make_decode_stage(std::move(field), png_decoder(options), image_executor());
+  return decode_stage(std::move(field), png_decoder(options), image_executor());
 }
 
 }  // namespace penstock

@@ -6,6 +6,7 @@
 #include <string>
 
 #include <penstock/error.hpp>
+#include <penstock/stages/on_error.hpp>
 
 namespace penstock::png {
 

@@ -5,7 +5,9 @@
 #include <utility>
 
 #include <penstock/detail/export.hpp>
+#include <penstock/detail/image_stage_model.hpp>
 #include <penstock/detail/mistakes.hpp>
+#include <penstock/extend/image_executor.hpp>
 #include <penstock/extend/image_stage.hpp>
 #include <penstock/stages/stage.hpp>
 

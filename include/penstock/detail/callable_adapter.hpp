@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include <penstock/detail/optional_member.hpp>
+#include <penstock/schema.hpp>
+
+namespace penstock::detail {
+
+/// What callables of all kinds may say of themselves.
+template <class F, class Model>
+class CallableOf : public Model {
+ public:
+  explicit CallableOf(F f) : f_(std::move(f)) {}
+  Schema schema(const Schema& in) const override { return call_or(in, PENSTOCK_MEMBER(schema), f_, in); }
+  std::string name() const override { return call_or(Model::name(), PENSTOCK_MEMBER(name), f_); }
+  std::uint64_t version() const override { return call_or(Model::version(), PENSTOCK_MEMBER(version), f_); }
+
+ protected:
+  F f_;
+};
+
+}  // namespace penstock::detail

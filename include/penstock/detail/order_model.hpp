@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+
+#include <penstock/detail/export.hpp>
+#include <penstock/detail/optional_member.hpp>
+#include <penstock/stages/stage.hpp>
+
+namespace penstock {
+struct OrderPoint;
+}
+
+namespace penstock::detail {
+
+class PENSTOCK_API OrderModel {
+ public:
+  virtual ~OrderModel() = default;
+  virtual std::uint64_t size(std::uint64_t n) const = 0;
+  virtual void fill(std::uint64_t seed, std::uint64_t n, std::span<OrderPoint> points) const = 0;
+  virtual std::string name() const = 0;
+  virtual std::string describe() const = 0;
+  virtual bool fixed() const { return false; }
+};
+template <class O>
+class OrderOf final : public OrderModel {
+ public:
+  explicit OrderOf(O order) : order_(std::move(order)) {}
+  std::uint64_t size(std::uint64_t n) const override { return order_.size(n); }
+  void fill(std::uint64_t seed, std::uint64_t n, std::span<OrderPoint> points) const override {
+    order_.fill(seed, n, points);
+  }
+  std::string name() const override { return order_.name(); }
+  std::string describe() const override { return order_.describe(); }
+  bool fixed() const override { return call_or(OrderModel::fixed(), PENSTOCK_MEMBER(fixed), order_); }
+
+ private:
+  O order_;
+};
+PENSTOCK_API Stage make_order(std::shared_ptr<const OrderModel> model, std::optional<std::uint64_t> seed);
+
+}  // namespace penstock::detail

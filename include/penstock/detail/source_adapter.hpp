@@ -1,0 +1,192 @@
+#pragma once
+
+#include <atomic>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <penstock/detail/optional_member.hpp>
+#include <penstock/detail/source_model.hpp>
+#include <penstock/error.hpp>
+#include <penstock/extend/block_source.hpp>
+#include <penstock/extend/sample.hpp>
+#include <penstock/extend/source.hpp>
+#include <penstock/extend/stream_source.hpp>
+#include <penstock/schema.hpp>
+
+namespace penstock::detail {
+
+/// What sources of all kinds may have.
+template <class S>
+class SourceMembers : public SourceModel {
+ public:
+  explicit SourceMembers(S source) : source_(std::move(source)) {}
+  std::uint64_t size() const override { return source_.size(); }
+  Schema schema() const override { return source_.schema(); }
+  std::string name() const override { return call_or(SourceModel::name(), PENSTOCK_MEMBER(name), source_); }
+  std::string file() const override { return call_or(SourceModel::file(), PENSTOCK_MEMBER(file), source_); }
+  std::string file_of(std::uint64_t i) const override { return call_or(file(), PENSTOCK_MEMBER(file_of), source_, i); }
+  bool has_keys() const noexcept override {
+    return requires { source_.key(std::uint64_t{}); };
+  }
+  std::string key(std::uint64_t i) const override {
+    return call_or(SourceModel::key(i), PENSTOCK_MEMBER(key), source_, i);
+  }
+  std::uint64_t identity() const override {
+    return call_or(SourceModel::identity(), PENSTOCK_MEMBER(identity), source_);
+  }
+  bool identified() const noexcept override {
+    constexpr bool has_identity = requires(const S& source) { source.identity(); };
+    return call_or(has_identity, PENSTOCK_MEMBER(identified), source_);
+  }
+  std::uint64_t revision() const override {
+    return call_or(SourceModel::revision(), PENSTOCK_MEMBER(revision), source_);
+  }
+  bool wants_advice() const noexcept override {
+    return requires(std::span<const std::uint64_t> s) { source_.will_need(s); };
+  }
+  void will_need(std::span<const std::uint64_t> indices) const noexcept override {
+    call_if(PENSTOCK_MEMBER(will_need), source_, indices);
+  }
+  std::vector<std::uint64_t> block_ends() const override {
+    return call_or(SourceModel::block_ends(), PENSTOCK_MEMBER(block_ends), source_);
+  }
+  std::optional<std::vector<std::int64_t>> labels(std::string_view field) const override {
+    return call_or(SourceModel::labels(field), PENSTOCK_MEMBER(labels), source_, field);
+  }
+  std::vector<std::string> notes() const override {
+    return call_or(SourceModel::notes(), PENSTOCK_MEMBER(notes), source_);
+  }
+
+ protected:
+  S source_;
+};
+
+template <class S>
+class SourceOf final : public SourceMembers<S> {
+ public:
+  explicit SourceOf(S source) : SourceMembers<S>(std::move(source)) {}
+  std::unique_ptr<ReaderModel> open_reader() const override {
+    if constexpr (LeasedSource<S>)
+      return std::make_unique<Leased>(this->source_.open_reader());
+    else
+      return std::make_unique<Shared>(&this->source_);
+  }
+
+ private:
+  struct Shared final : ReaderModel {
+    explicit Shared(const S* s) : source(s) {}
+    void read(std::uint64_t i, SampleBuilder& out) override { source->read(i, out); }
+    const S* source;
+  };
+  template <class P>
+  struct LeasedReader final : ReaderModel {
+    explicit LeasedReader(P r) : reader(std::move(r)) {}
+    void read(std::uint64_t i, SampleBuilder& out) override { reader->read(i, out); }
+    void expect(std::span<const std::uint64_t> indices) noexcept override {
+      call_if(PENSTOCK_MEMBER(expect), *reader, indices);
+    }
+    void pause() noexcept override { call_if(PENSTOCK_MEMBER(pause), *reader); }
+    P reader;
+  };
+  template <class T>
+  struct ReaderPointer {
+    using type = void;
+  };
+  template <class T>
+    requires LeasedSource<T>
+  struct ReaderPointer<T> {
+    using type = decltype(std::declval<const T&>().open_reader());
+  };
+  using Leased = LeasedReader<typename ReaderPointer<S>::type>;
+};
+
+/// A block source of any type behind one interface.
+template <class S>
+class BlockSourceOf final : public SourceMembers<S>, public BlockModel {
+ public:
+  explicit BlockSourceOf(S source) : SourceMembers<S>(std::move(source)) {}
+  std::unique_ptr<ReaderModel> open_reader() const override { return make_block_reader(*this); }
+  /// None where there are no blocks after all, so that records are read as any others.
+  const BlockModel* block_model() const noexcept override { return this->source_.blocks() == 0 ? nullptr : this; }
+  std::uint64_t blocks() const override { return this->source_.blocks(); }
+  std::uint64_t block_bytes(std::uint64_t block) const override { return this->source_.block_bytes(block); }
+  std::optional<BlockRows> rows_of(std::uint64_t block) const override {
+    return call_or(BlockModel::rows_of(block), PENSTOCK_MEMBER(rows_of), this->source_, block);
+  }
+  void blocks_of(std::uint64_t index, std::vector<std::uint64_t>& ids) const override {
+    this->source_.blocks_of(index, ids);
+  }
+  void load(std::uint64_t block, std::span<std::byte> bytes) const override { this->source_.load(block, bytes); }
+  void read(std::uint64_t index, BlockData blocks, SampleBuilder& out) const override {
+    this->source_.read(index, blocks, out);
+  }
+};
+
+/// A stream of any type as a source.
+template <StreamSource S>
+class StreamOf final : public SourceModel {
+ public:
+  explicit StreamOf(S source) : source_(std::make_shared<S>(std::move(source))) {}
+  std::uint64_t size() const override { return unknown_size; }
+  Schema schema() const override { return std::as_const(*source_).schema(); }
+  std::string name() const override {
+    return call_or(std::string("stream"), PENSTOCK_MEMBER(name), std::as_const(*source_));
+  }
+  std::string file() const override {
+    return call_or(SourceModel::file(), PENSTOCK_MEMBER(file), std::as_const(*source_));
+  }
+  std::uint64_t identity() const override {
+    return call_or(SourceModel::identity(), PENSTOCK_MEMBER(identity), std::as_const(*source_));
+  }
+  std::unique_ptr<ReaderModel> open_reader() const override { return std::make_unique<NoReader>(); }
+  bool is_stream() const noexcept override { return true; }
+  bool can_seek() const noexcept override {
+    return requires { source_->seek(std::uint64_t{}); };
+  }
+  std::unique_ptr<StreamModel> open_stream() const override {
+    if constexpr (std::copy_constructible<S>) {
+      return std::make_unique<Opened>(std::make_shared<S>(std::as_const(*source_)), nullptr);
+    } else {
+      if (lent_->exchange(true))
+        throw Error(Errc::invalid_argument,
+                    "this stream can't be copied and is read by another loader; let that one go first")
+            .with_source(name());
+      return std::make_unique<Opened>(source_, lent_);
+    }
+  }
+
+ private:
+  struct NoReader final : ReaderModel {
+    void read(std::uint64_t, SampleBuilder&) override {
+      throw Error(Errc::unsupported, "a stream has no records that could be read one by one");
+    }
+  };
+  struct Opened final : StreamModel {
+    Opened(std::shared_ptr<S> s, std::shared_ptr<std::atomic<bool>> l) : source(std::move(s)), lent(std::move(l)) {}
+    Opened(const Opened&) = delete;
+    Opened& operator=(const Opened&) = delete;
+    ~Opened() override {
+      if (lent != nullptr) lent->store(false);
+    }
+    void reset(std::uint64_t epoch) override { source->reset(epoch); }
+    bool next(SampleBuilder& out) override { return source->next(out); }
+    bool can_seek() const noexcept override {
+      return requires { source->seek(std::uint64_t{}); };
+    }
+    void seek(std::uint64_t record) override { call_if(PENSTOCK_MEMBER(seek), *source, record); }
+    std::shared_ptr<S> source;
+    std::shared_ptr<std::atomic<bool>> lent;
+  };
+  std::shared_ptr<S> source_;
+  std::shared_ptr<std::atomic<bool>> lent_ = std::make_shared<std::atomic<bool>>(false);
+};
+
+}  // namespace penstock::detail

@@ -1,0 +1,102 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <penstock/detail/export.hpp>
+#include <penstock/error.hpp>
+#include <penstock/extend/block_source.hpp>
+#include <penstock/extend/sample.hpp>
+#include <penstock/schema.hpp>
+
+namespace penstock::detail {
+
+using BlockData = std::span<const std::span<const std::byte>>;
+class BlockModel;
+
+class PENSTOCK_API ReaderModel {
+ public:
+  virtual ~ReaderModel() = default;
+  virtual void read(std::uint64_t index, SampleBuilder& out) = 0;
+  virtual void expect(std::span<const std::uint64_t>) noexcept {}
+  virtual void pause() noexcept {}
+  /// The blocks of record `index` for the next time it is read, or what is wrong with them.
+  virtual void lend(std::uint64_t, BlockData, const Error*) noexcept {}
+  // Of a source with a cache before it:
+  virtual bool holds(std::uint64_t) { return false; }
+  /// Gives what the cache has of a record. False: nothing that is whole.
+  virtual bool recall(std::uint64_t, SampleBuilder&) { return false; }
+  virtual void offer(std::uint64_t, Sample&) noexcept {}
+};
+
+/// A stream of any type behind one interface.
+class PENSTOCK_API StreamModel {
+ public:
+  virtual ~StreamModel() = default;
+  virtual void reset(std::uint64_t epoch) = 0;
+  virtual bool next(SampleBuilder& out) = 0;
+  virtual bool can_seek() const noexcept = 0;
+  virtual void seek(std::uint64_t record) = 0;
+};
+
+/// A source of any type behind one interface.
+class PENSTOCK_API SourceModel {
+ public:
+  virtual ~SourceModel() = default;
+  virtual std::uint64_t size() const = 0;
+  virtual Schema schema() const = 0;
+  virtual std::unique_ptr<ReaderModel> open_reader() const = 0;
+  virtual std::string name() const { return "source"; }
+  virtual std::string file() const { return {}; }
+  virtual std::string file_of(std::uint64_t) const { return file(); }
+  virtual bool has_keys() const noexcept { return false; }
+  virtual std::string key(std::uint64_t) const { return {}; }
+  virtual std::uint64_t identity() const { return 0; }
+  /// Identity and revision tell its data from all others.
+  virtual bool identified() const noexcept { return false; }
+  virtual std::uint64_t revision() const { return 0; }
+  virtual bool wants_advice() const noexcept { return false; }
+  virtual void will_need(std::span<const std::uint64_t>) const noexcept {}
+  /// True for one that can only be read in order: then `open_stream` is used and `open_reader` never.
+  virtual bool is_stream() const noexcept { return false; }
+  virtual bool can_seek() const noexcept { return false; }
+  virtual std::unique_ptr<StreamModel> open_stream() const { return nullptr; }
+  virtual std::vector<std::uint64_t> block_ends() const { return {}; }
+  virtual std::optional<std::vector<std::int64_t>> labels(std::string_view) const { return std::nullopt; }
+  virtual std::vector<std::string> notes() const { return {}; }
+  /// Of the cache before it, where there is one.
+  virtual std::vector<std::string> cache_notes() const { return {}; }
+  /// Where its records share blocks.
+  virtual const BlockModel* block_model() const noexcept { return nullptr; }
+  /// Says in an error of record `index` what is known of it, each where it isn't said yet: source, file, key. Not the
+  /// index.
+  virtual void describe(std::uint64_t index, Error& error) const {
+    error.with_source(name());
+    if (error.file().empty()) error.with_file(file_of(index));
+    if (error.key().empty() && has_keys()) error.with_key(key(index));
+  }
+};
+
+/// The blocks of a source of any type behind one interface.
+class PENSTOCK_API BlockModel {
+ public:
+  virtual ~BlockModel() = default;
+  virtual std::uint64_t blocks() const = 0;
+  virtual std::uint64_t block_bytes(std::uint64_t block) const = 0;
+  virtual std::optional<BlockRows> rows_of(std::uint64_t) const { return std::nullopt; }
+  virtual void blocks_of(std::uint64_t index, std::vector<std::uint64_t>& ids) const = 0;
+  virtual void load(std::uint64_t block, std::span<std::byte> bytes) const = 0;
+  virtual void read(std::uint64_t index, BlockData blocks, SampleBuilder& out) const = 0;
+};
+
+/// Reads records whose blocks it is lent, and others with blocks that it loads and keeps for itself, a few at a time.
+/// `model` must outlive it.
+PENSTOCK_API std::unique_ptr<ReaderModel> make_block_reader(const BlockModel& model);
+
+}  // namespace penstock::detail

@@ -1,0 +1,145 @@
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include <penstock/detail/call_traits.hpp>
+#include <penstock/detail/callable_adapter.hpp>
+#include <penstock/detail/export.hpp>
+#include <penstock/detail/field_output.hpp>
+#include <penstock/detail/optional_member.hpp>
+#include <penstock/dtype.hpp>
+#include <penstock/extend/sample.hpp>
+#include <penstock/extend/transform.hpp>
+#include <penstock/schema.hpp>
+#include <penstock/shape.hpp>
+#include <penstock/tensor.hpp>
+
+namespace penstock::detail {
+
+class PENSTOCK_API TransformModel {
+ public:
+  virtual ~TransformModel() = default;
+  virtual void apply(Sample& sample, Context& context) const = 0;
+  virtual Schema schema(const Schema& in) const { return in; }
+  virtual std::string name() const { return "map"; }
+  virtual std::uint64_t version() const { return 0; }
+  virtual bool versioned() const { return false; }  ///< it says which version it is
+  virtual std::string describe() const { return {}; }
+};
+
+template <Transform F>
+class TransformOf final : public CallableOf<F, TransformModel> {
+ public:
+  using CallableOf<F, TransformModel>::CallableOf;
+  void apply(Sample& sample, Context& context) const override { this->f_(sample, context); }
+  bool versioned() const override {
+    return requires { this->f_.version(); };
+  }
+  std::string describe() const override {
+    return call_or(TransformModel::describe(), PENSTOCK_MEMBER(describe), this->f_);
+  }
+};
+
+/// A callable on one field's value.
+class PENSTOCK_API FieldMapModel {
+ public:
+  virtual ~FieldMapModel() = default;
+  /// `out` equals `in` for a callable that works in place.
+  virtual void apply(const TensorView& in, const TensorView& out, Context& context) const = 0;
+  /// Instead of that, where it `decides_shape`.
+  virtual void make(const TensorView& in, FieldOutput& out, Context& context) const;
+  /// Where it takes `any_type`: of what it makes of such values, or of such a value. @throws Error(schema_mismatch).
+  virtual TensorType result(const TensorType& in) const { return in; }
+  virtual void check(const Shape&) const {}
+  virtual std::string describe() const { return {}; }
+  virtual bool versioned() const { return false; }  ///< it says which version it is
+  virtual bool draws() const { return false; }      ///< it says that it draws
+  bool any_type = false;                            ///< it takes fields of any dtype and rank, as `result` says
+  DType in_dtype{}, out_dtype{};                    ///< otherwise
+  std::size_t in_rank = 0, out_rank = 0;
+  bool in_place = false;
+  bool decides_shape = false;
+};
+
+/// What a callable on one field's value may say of itself.
+template <class F>
+class FieldCallableOf : public FieldMapModel {
+ public:
+  explicit FieldCallableOf(F f) : f_(std::move(f)) {}
+  std::string describe() const override { return call_or(FieldMapModel::describe(), PENSTOCK_MEMBER(describe), f_); }
+  bool versioned() const override {
+    return requires { f_.version(); };
+  }
+
+ protected:
+  F f_;
+};
+
+template <FieldTransform F>
+class FieldMapOf final : public FieldCallableOf<F> {
+  using Args = FieldMapArgs<typename CallOf<std::decay_t<F>>::args>;
+  using In = ViewTraits<typename Args::in>;
+  using Out = ResultTraits<typename Args::out>;
+  using InView = View<typename In::element, In::rank>;
+
+ public:
+  explicit FieldMapOf(F f) : FieldCallableOf<F>(std::move(f)) {
+    this->in_dtype = dtype_of<typename In::element>;
+    this->out_dtype = dtype_of<typename Out::element>;
+    this->in_rank = In::rank;
+    this->out_rank = Out::rank;
+    this->in_place = Args::in_place;
+    this->decides_shape = Out::decides_shape;
+  }
+  void apply(const TensorView& in, const TensorView& out, Context& context) const override {
+    if constexpr (Out::decides_shape) {
+      static_cast<void>(in), static_cast<void>(out), static_cast<void>(context);  // `make` is called
+    } else {
+      InView from = view(in);
+      View<typename Out::element, Out::rank> to(reinterpret_cast<typename Out::element*>(out.data), out.shape);
+      if constexpr (Args::in_place && Args::context)
+        this->f_(to, context);
+      else if constexpr (Args::in_place)
+        this->f_(to);
+      else if constexpr (Args::context)
+        this->f_(from, to, context);
+      else
+        this->f_(from, to);
+    }
+  }
+  void make(const TensorView& in, FieldOutput& out, Context& context) const override {
+    if constexpr (Out::decides_shape) {
+      InView from = view(in);
+      typename Args::out to(out);
+      if constexpr (Args::context)
+        this->f_(from, to, context);
+      else
+        this->f_(from, to);
+    } else {
+      FieldMapModel::make(in, out, context);
+    }
+  }
+  void check(const Shape& in) const override { call_if(PENSTOCK_MEMBER(check), this->f_, in); }
+  bool draws() const override { return call_or(false, PENSTOCK_MEMBER(draws), this->f_); }
+
+ private:
+  static InView view(const TensorView& in) {
+    return InView(reinterpret_cast<typename In::element*>(in.data), in.shape);
+  }
+};
+
+template <TensorTransform F>
+class TensorMapOf final : public FieldCallableOf<F> {
+ public:
+  explicit TensorMapOf(F f) : FieldCallableOf<F>(std::move(f)) { this->any_type = true; }
+  void apply(const TensorView& in, const TensorView& out, Context&) const override { this->f_(in, out); }
+  TensorType result(const TensorType& in) const override { return this->f_.result(in); }
+};
+
+}  // namespace penstock::detail

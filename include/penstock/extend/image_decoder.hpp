@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+#include <penstock/detail/export.hpp>
+#include <penstock/dtype.hpp>
+#include <penstock/extend/image_executor.hpp>
+#include <penstock/extend/image_op.hpp>
+#include <penstock/stages/stage.hpp>
+
+namespace penstock {
+
+/// Decodes one image at a time, for one runner. One thread at a time.
+class PENSTOCK_API ImageDecoding {
+ public:
+  virtual ~ImageDecoding() = default;
+  /// Reads the header and checks what it declares against the limits, before anything is allocated for pixels.
+  /// `encoded` must stay until the next `open`. @throws Error(corrupt | unsupported | limit_exceeded).
+  virtual ImageShape open(std::span<const std::byte> encoded) = 0;
+  /// Decodes at least `box` of the opened image and returns exactly its pixels, bit for bit those of a full decode.
+  /// They lie in `scratch`, or at `into` where that is not null and `box` is the whole image (then rows are
+  /// contiguous). With `verify`, everything to the end of the data is decoded and checked.
+  virtual Pixels decode(const Box& box, bool verify, std::byte* into, Scratch& scratch) = 0;
+};
+
+/// A codec with its options. Any thread.
+class PENSTOCK_API ImageDecoder {
+ public:
+  virtual ~ImageDecoder() = default;
+  virtual std::string name() const = 0;              ///< "decode_jpeg"
+  virtual std::string describe() const = 0;          ///< result options, for plan() and the fingerprint
+  virtual std::int64_t channels() const = 0;         ///< of every image, or `dynamic`
+  virtual DType dtype() const { return DType::u8; }  ///< of every image: u8 or u16
+  virtual std::unique_ptr<ImageDecoding> start() const = 0;
+};
+
+/// A decoder of your own as a stage: it replaces `field`, u8 [N], the encoded bytes of one image, by the pixels,
+/// [H, W, C] in the decoder's dtype:
+///
+///     pipeline | decode_stage("image", std::make_shared<MyDecoder>(), image_executor())
+///
+/// Image stages after it fold into it: a crop decodes only the pixels that it keeps, where the decoder can do that.
+/// The built-in decoders are written the same way. `executor` must live as long as the program, as
+/// `image_executor()` does. @throws Error(schema_mismatch), when it joins a pipeline, for a field that is no u8 [N].
+PENSTOCK_API Stage decode_stage(std::string field, std::shared_ptr<const ImageDecoder> decoder,
+                                const ImageExecutor& executor);
+
+}  // namespace penstock

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstddef>
+
+#include <penstock/detail/export.hpp>
+#include <penstock/extend/image_op.hpp>
+
+namespace penstock {
+
+/// Memory of the runner for the stage in work. What it gives stays valid until that stage of that sample ends.
+class PENSTOCK_API Scratch {
+ public:
+  virtual ~Scratch() = default;
+  /// 64-byte aligned, content undefined. @throws Error(out_of_memory) above the runner's share of the byte budget.
+  virtual std::byte* allocate(std::size_t bytes) = 0;
+};
+
+/// Executes an ImageOp on pixels. `pixels` holds exactly `op.box`; `out` takes op.tensor_shape() elements of op.dtype,
+/// contiguous. Any thread.
+/// A Scratch of one's own must keep the promise of 64-byte alignment: kernels rely on it.
+class PENSTOCK_API ImageExecutor {
+ public:
+  virtual ~ImageExecutor() = default;
+  virtual void run(const Pixels& pixels, const ImageOp& op, std::byte* out, Scratch& scratch) const = 0;
+};
+
+}  // namespace penstock
