@@ -58,7 +58,12 @@ struct Pool {
   }
   ~Pool() { close(); }
   void occupy() {
-    executor.impl().submit([this] { free.get_future().wait(); });
+    std::promise<void> begun;
+    executor.impl().submit([this, &begun] {
+      begun.set_value();
+      free.get_future().wait();
+    });
+    begun.get_future().wait();
   }
   void wake() {
     Monitor::Lock lock(monitor.mutex);
@@ -140,8 +145,12 @@ TEST_CASE("a reader that can't be opened is one runner fewer, and without any th
 TEST_CASE("a task that finds the door closed touches nothing") {
   const Watchdog watchdog(30s);
   ps::Executor executor(1);
-  std::promise<void> free;
-  executor.impl().submit([&free] { free.get_future().wait(); });
+  std::promise<void> begun, free;
+  executor.impl().submit([&] {
+    begun.set_value();
+    free.get_future().wait();
+  });
+  begun.get_future().wait();
   {
     Countdown work(10);
     Monitor monitor;
