@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstddef>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include <penstock/memory.hpp>
+
+namespace penstock::detail {
+
+/// Memory for blocks that are loaded, or are being loaded, below a limit. Blocks are mostly of one size: what the last
+/// one leaves is there for the next.
+///
+/// All but the constructor and `take` under the mutex of whoever has it.
+class BlockMemory {
+ public:
+  BlockMemory(std::size_t limit_bytes, MemoryResource& resource) : limit_(limit_bytes), resource_(resource) {}
+  BlockMemory(const BlockMemory&) = delete;
+  BlockMemory& operator=(const BlockMemory&) = delete;
+  /// All blocks were given back.
+  ~BlockMemory() { free(spares_); }
+
+  std::size_t used() const noexcept { return used_; }
+  bool has_room_for(std::size_t bytes) const noexcept { return bytes <= limit_ - (used_ < limit_ ? used_ : limit_); }
+  /// Counts a block that will be loaded, before its memory is taken.
+  void reserve(std::size_t bytes) noexcept { used_ += bytes; }
+  /// For a block that is reserved; `mutex` is that of the others, not held. Null for no bytes.
+  /// @throws what the resource throws.
+  std::byte* take(std::size_t bytes, std::mutex& mutex);
+  /// A reserved block goes. `data`: null where its memory could not be taken.
+  void give_back(std::byte* data, std::size_t bytes) noexcept;
+
+ private:
+  using Spares = std::vector<std::pair<std::byte*, std::size_t>>;
+
+  std::byte* reuse(std::size_t bytes) noexcept;
+  Spares spares_beyond(std::size_t bytes) noexcept;
+  void free(const Spares& spares) noexcept;
+
+  const std::size_t limit_;
+  MemoryResource& resource_;
+  std::mutex taking_;  // while memory is taken from the resource; before the other mutex
+  std::size_t used_ = 0;
+  Spares spares_;
+  std::size_t spare_bytes_ = 0;
+};
+
+}  // namespace penstock::detail

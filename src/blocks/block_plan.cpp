@@ -1,0 +1,200 @@
+#include "blocks/block_plan.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <limits>
+#include <utility>
+
+namespace penstock::detail {
+
+namespace {
+// Blocks without a known next use go first, and of those the one that was used longest ago.
+constexpr std::uint64_t never = std::uint64_t{1} << 63;
+}  // namespace
+
+BlockPlan::BlockPlan(const BlockModel& model, std::size_t limit_bytes, std::uint64_t lookahead,
+                     std::vector<std::size_t> place_bytes)
+    : model_(model), limit_(limit_bytes), lookahead_(lookahead), place_bytes_(std::move(place_bytes)) {}
+
+void BlockPlan::reset(Feed feed, const std::function<bool(std::uint64_t block)>& keeps) {
+  feed_ = std::move(feed);
+  fed_.clear();
+  fed_at_ = 0;
+  fetched_.clear();
+  upcoming_.clear();
+  next_uses_.clear();
+  planned_ = placed_end_ = 0;
+  by_next_use_.clear();
+  bytes_ = 0;
+  for (auto at = stays_.begin(); at != stays_.end();) {
+    Stay& stay = at->second;
+    if (!keeps(at->first)) {
+      at = stays_.erase(at);
+      continue;
+    }
+    stay.last_use = 0;
+    stay.key = key_of(at->first, 0);
+    by_next_use_.emplace(stay.key, at->first);
+    bytes_ += stay.bytes;
+    ++at;
+  }
+}
+
+void BlockPlan::prepare(std::uint64_t count) noexcept {
+  try {
+    while (upcoming_.size() + fetched_.size() < count + lookahead_ && fetch()) {
+    }
+  } catch (...) {  // an order that fails does so again when it is asked for the samples themselves
+    feed_ = nullptr;
+    fed_.clear();
+    fed_at_ = 0;
+  }
+}
+
+// One more sample of the feed. False: there are no more.
+bool BlockPlan::fetch() {
+  if (fed_at_ == fed_.size()) {
+    std::vector<std::uint64_t> more;
+    if (feed_) feed_(more);
+    if (more.empty()) return false;
+    fed_ = std::move(more);
+    fed_at_ = 0;
+  }
+  Upcoming next;
+  next.index = fed_[fed_at_];
+  describe(next);
+  fetched_.push_back(std::move(next));
+  ++fed_at_;
+  return true;
+}
+
+// What it needs. Where the source can't say that, its reader will tell why.
+void BlockPlan::describe(Upcoming& next) const {
+  try {
+    model_.blocks_of(next.index, next.blocks);
+    for (const std::uint64_t block : next.blocks) next.distinct.emplace_back(block, 0);
+    std::ranges::sort(next.distinct);
+    next.distinct.erase(std::unique(next.distinct.begin(), next.distinct.end()), next.distinct.end());
+    for (auto& [block, bytes] : next.distinct) {
+      bytes = static_cast<std::size_t>(model_.block_bytes(block));
+      if (__builtin_add_overflow(next.bytes, bytes, &next.bytes)) next.bytes = std::numeric_limits<std::size_t>::max();
+      if (next.bytes == std::numeric_limits<std::size_t>::max()) break;
+    }
+    if (!place_bytes_.empty() && next.distinct.size() == 1) next.rows = model_.rows_of(next.distinct.front().first);
+    next.known = true;
+  } catch (...) {
+    next.blocks.clear();
+    next.distinct.clear();
+  }
+}
+
+// The plan knows so many samples ahead, however many are fetched.
+void BlockPlan::look_ahead() {
+  while (upcoming_.size() < 1 + lookahead_ && !fetched_.empty()) {
+    const std::uint64_t use = planned_ + upcoming_.size();
+    upcoming_.push_back(std::move(fetched_.front()));
+    fetched_.pop_front();
+    for (const auto& [block, bytes] : upcoming_.back().distinct) {
+      std::deque<std::uint64_t>& uses = next_uses_[block];
+      uses.push_back(use);
+      if (uses.size() != 1) continue;
+      const auto found = stays_.find(block);
+      if (found == stays_.end()) continue;
+      by_next_use_.erase({found->second.key, block});
+      found->second.key = use;
+      by_next_use_.emplace(use, block);
+    }
+  }
+}
+
+std::uint64_t BlockPlan::key_of(std::uint64_t block, std::uint64_t last_use) const {
+  const auto uses = next_uses_.find(block);
+  return uses != next_uses_.end() && !uses->second.empty() ? uses->second.front() : never + (never >> 1) - last_use;
+}
+
+// True where this sample and those after it are the rows of the block, side by side in the batch, of which `left` are
+// to come, and no other is known to need it.
+bool BlockPlan::can_be_placed(const Upcoming& now, std::uint64_t left) const {
+  if (!now.rows || now.rows->first != now.index) return false;
+  const auto& [field, first, records] = *now.rows;
+  const auto& [block, bytes] = now.distinct.front();
+  if (records == 0 || records > left || records - 1 > upcoming_.size() || bytes % records != 0) return false;
+  if (field >= place_bytes_.size() || place_bytes_[field] == 0 || place_bytes_[field] != bytes / records) return false;
+  const auto uses = next_uses_.find(block);
+  if ((uses == next_uses_.end() ? 0 : uses->second.size()) != records - 1) return false;
+  for (std::uint64_t n = 1; n < records; ++n) {
+    const Upcoming& next = upcoming_[n - 1];
+    if (next.index != first + n || next.distinct.size() != 1 || next.distinct.front().first != block) return false;
+  }
+  return true;
+}
+
+bool BlockPlan::next(std::uint64_t left, Sample& out) {
+  look_ahead();
+  if (upcoming_.empty()) return false;
+  Upcoming now = std::move(upcoming_.front());
+  upcoming_.pop_front();
+  const std::uint64_t use = planned_++;
+  for (const auto& [block, bytes] : now.distinct) {
+    const auto uses = next_uses_.find(block);
+    uses->second.pop_front();
+    if (uses->second.empty()) next_uses_.erase(uses);
+  }
+  if (!now.known) return false;
+  out.index = now.index;
+  out.blocks = std::move(now.blocks);
+  out.needs.clear();
+  out.evicted.clear();
+  out.placed.reset();
+  out.too_large = now.bytes > limit_ ? now.bytes : 0;
+  if (out.too_large != 0) return true;
+
+  const bool in_place = use < placed_end_;
+  const bool begins_place = !in_place && bytes_ + now.bytes > limit_ && now.rows &&
+                            !stays_.contains(now.distinct.front().first) && can_be_placed(now, left);
+  if (begins_place) {
+    placed_end_ = use + now.rows->records;
+    placed_field_ = now.rows->field;
+  }
+  if (in_place || begins_place) {
+    out.placed = placed_field_;
+    out.needs.push_back({now.distinct.front().first, now.distinct.front().second, begins_place});
+    return true;
+  }
+
+  // Its own blocks are not what makes room.
+  std::size_t missing = 0;
+  for (const auto& [block, bytes] : now.distinct) {
+    const auto found = stays_.find(block);
+    if (found == stays_.end())
+      missing += bytes;
+    else
+      by_next_use_.erase({found->second.key, block});
+    out.needs.push_back({block, bytes, found == stays_.end()});
+  }
+  make_room(missing, out.evicted);
+  for (const Need& need : out.needs) {
+    Stay& stay = stays_[need.block];
+    if (need.loads) {
+      stay.bytes = need.bytes;
+      bytes_ += need.bytes;
+    }
+    stay.last_use = use + 1;
+    stay.key = key_of(need.block, stay.last_use);
+    by_next_use_.emplace(stay.key, need.block);
+  }
+  return true;
+}
+
+void BlockPlan::make_room(std::size_t bytes, std::vector<std::uint64_t>& evicted) {
+  while (bytes_ + bytes > limit_) {
+    const auto farthest = std::prev(by_next_use_.end());
+    const auto found = stays_.find(farthest->second);
+    evicted.push_back(farthest->second);
+    bytes_ -= found->second.bytes;
+    by_next_use_.erase(farthest);
+    stays_.erase(found);
+  }
+}
+
+}  // namespace penstock::detail

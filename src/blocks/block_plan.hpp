@@ -1,0 +1,105 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <optional>
+#include <set>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include <penstock/detail/source_model.hpp>
+#include <penstock/extend/block_source.hpp>
+
+namespace penstock::detail {
+
+/// Which blocks are in memory when a sample is made, and which go.
+///
+/// That is decided in the order of samples and of nothing else: each sample, in turn, finds its blocks or has them
+/// loaded, for which those make room whose next use is farthest, as far as the next `lookahead` samples tell; of those
+/// without one, that which was used longest ago. But where a block would need room, and is nothing but rows that stand
+/// side by side in the batch, in their order, and no other use of it is known, it is decoded to their places there
+/// instead, and forgotten. So the number of decodes does not depend on threads or time.
+///
+/// One thread at a time. It holds numbers alone, no block.
+class BlockPlan {
+ public:
+  /// Appends the source indices that come next, in order, some at a time; nothing: there are no more.
+  using Feed = std::function<void(std::vector<std::uint64_t>&)>;
+
+  /// `place_bytes`: of each field of the source, the bytes of a row in the batch, where its values may be decoded
+  /// there; else 0.
+  BlockPlan(const BlockModel& model, std::size_t limit_bytes, std::uint64_t lookahead,
+            std::vector<std::size_t> place_bytes);
+
+  /// Begins again, with the blocks that are there. `keeps` says whether one of them may stay.
+  void reset(Feed feed, const std::function<bool(std::uint64_t block)>& keeps);
+  /// A block is in memory after the last planned sample.
+  bool has(std::uint64_t block) const { return stays_.contains(block); }
+  /// Asks the feed, and the source, for what the next `count` samples need, and those after them.
+  void prepare(std::uint64_t count) noexcept;
+
+  struct Need {
+    std::uint64_t block;
+    std::size_t bytes;
+    bool loads;  ///< it is not there, and is loaded for this sample
+  };
+  /// What the plan says of one sample.
+  struct Sample {
+    std::uint64_t index = 0;             ///< of its record
+    std::vector<std::uint64_t> blocks;   ///< that it is made of, in its record's order
+    std::vector<Need> needs;             ///< the same, each once, by number
+    std::vector<std::uint64_t> evicted;  ///< those that go first
+    std::size_t too_large = 0;           ///< bytes that it needs, where that is more than there is: then nothing else
+    std::optional<std::size_t> placed;   ///< its only block is decoded to places in the batch: of this field
+  };
+  /// The next sample of the feed, of which `left`, with it, are to come in its batch. False: there is none, or the
+  /// source can't say what it needs. @throws std::bad_alloc: the plan is of no use before the next `reset`.
+  bool next(std::uint64_t left, Sample& out);
+
+ private:
+  struct Upcoming {
+    std::uint64_t index = 0;
+    std::vector<std::uint64_t> blocks;                            // in the record's order
+    std::vector<std::pair<std::uint64_t, std::size_t>> distinct;  // by number, with their bytes
+    std::size_t bytes = 0;                                        // of them; saturates
+    std::optional<BlockRows> rows;                                // of the only one, where it could be placed
+    bool known = false;
+  };
+  struct Stay {
+    std::size_t bytes = 0;
+    std::uint64_t key = 0;  // in `by_next_use_`
+    std::uint64_t last_use = 0;
+  };
+
+  bool fetch();
+  void describe(Upcoming& next) const;
+  void look_ahead();
+  bool can_be_placed(const Upcoming& now, std::uint64_t left) const;
+  std::uint64_t key_of(std::uint64_t block, std::uint64_t last_use) const;
+  void make_room(std::size_t bytes, std::vector<std::uint64_t>& evicted);
+
+  const BlockModel& model_;
+  const std::size_t limit_;
+  const std::uint64_t lookahead_;
+  const std::vector<std::size_t> place_bytes_;
+
+  Feed feed_;
+  std::vector<std::uint64_t> fed_;  // indices of the feed that are not looked at
+  std::size_t fed_at_ = 0;
+  std::deque<Upcoming> fetched_;   // that the plan does not know yet
+  std::deque<Upcoming> upcoming_;  // that it knows, from sample `planned_` on
+  std::uint64_t planned_ = 0;      // samples of the feed
+  std::unordered_map<std::uint64_t, std::deque<std::uint64_t>> next_uses_;
+
+  // What is in memory after the last planned sample.
+  std::unordered_map<std::uint64_t, Stay> stays_;
+  std::set<std::pair<std::uint64_t, std::uint64_t>> by_next_use_;  // (key, block)
+  std::size_t bytes_ = 0;
+  std::uint64_t placed_end_ = 0;  // samples before this number are rows of the block that was placed last
+  std::size_t placed_field_ = 0;
+};
+
+}  // namespace penstock::detail
