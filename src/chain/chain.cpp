@@ -9,6 +9,7 @@
 
 #include "base/failure.hpp"
 #include "base/profiled_range.hpp"
+#include "pipeline/rank_rows.hpp"
 
 namespace penstock::detail {
 
@@ -25,7 +26,7 @@ Chain::Chain(std::shared_ptr<const PipelineData> data)
   if (data_->cache && !data_->cache->allows.random) cached_by_ = &data_->cache->label;
   if (!layout_) return;
   BatchItem of_rank = *data_->batch;
-  of_rank.rows = data_->most_rows();
+  of_rank.rows = max_rows_of_rank(*data_);
   bounds_.emplace(data_->sample(), of_rank);
   for (const RowField& field : layout_->fields())
     row_bytes_.push_back(field.kind == RowField::Kind::dense ? field.row_bytes : 0);

@@ -3,9 +3,10 @@
 #include <penstock/stages/on_error.hpp>
 
 #include "chain/chain.hpp"
+#include "pipeline/batch_positions.hpp"
 #include "pipeline/block_cost.hpp"
 #include "pipeline/pipeline_data.hpp"
-#include "pipeline/shard.hpp"
+#include "pipeline/rank_rows.hpp"
 
 namespace penstock {
 
@@ -63,8 +64,9 @@ std::string describe(const detail::PipelineData& d, const Shard& shard) {
   const std::uint64_t rows = d.batch->rows, steps = d.steps();
   const detail::RowRange part = detail::balanced_part(rows, shard);
   text += ": " + rows_text(part.first, part.count) + " of the " + std::to_string(rows) + " of each batch";
-  if (steps == 0 || d.global_valid(steps - 1) == rows) return text;
-  const detail::RankRows last = d.rank_rows({.number = steps - 1, .position = (steps - 1) * rows});
+  if (steps == 0 || detail::BatchPositions(d).global_valid(steps - 1) == rows) return text;
+  const detail::RankRows last =
+      detail::BatchPositions(d).rank_rows({.number = steps - 1, .position = (steps - 1) * rows});
   text += ", " + rows_text(last.first - (steps - 1) * rows, last.valid) + " of the last one's";
   if (last.rows > last.valid) text += ", and padding";
   return text;

@@ -9,6 +9,8 @@
 
 #include "delivery/lease.hpp"
 
+#include "pipeline/batch_positions.hpp"
+
 namespace penstock {
 
 namespace {
@@ -108,7 +110,7 @@ std::uint64_t Batch::size() const noexcept { return lease_ == nullptr ? 0 : leas
 std::uint64_t Batch::global_size() const noexcept {
   if (lease_ == nullptr) return 0;
   const detail::PipelineData& data = lease_->data();
-  if (!data.reordered()) return data.global_valid(number());
+  if (!data.reordered()) return detail::BatchPositions(data).global_valid(number());
   // Where ranks share a reordered batch, all of them are full.
   return data.shard_value().world > 1 ? data.batch->rows : std::max(lease_->info().valid, lease_->info().of_all);
 }

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "pipeline/shard.hpp"
+#include "pipeline/rank_rows.hpp"
 
 namespace penstock::detail {
 

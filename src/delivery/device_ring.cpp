@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/failure.hpp"
-#include "pipeline/shard.hpp"
+#include "pipeline/rank_rows.hpp"
 
 namespace penstock::detail {
 
@@ -19,8 +19,8 @@ DeviceRing::DeviceRing(DeviceModels devices, std::shared_ptr<const PipelineData>
                        unsigned depth, unsigned most, MemoryResource* memory)
     : devices_(std::move(devices)),
       data_(std::move(data)),
-      layout_(data_->delivered(), most_rows_of_part(made.rows(), devices_.size())),
-      made_layout_(data_->schema, most_rows_of_part(made.rows(), devices_.size())),
+      layout_(data_->delivered(), max_rows_of_device(made.rows(), devices_.size())),
+      made_layout_(data_->schema, max_rows_of_device(made.rows(), devices_.size())),
       whole_(made),
       most_(most),
       of_user_(memory) {

@@ -7,6 +7,7 @@
 #include "data/row_layout.hpp"
 #include "device/devices.hpp"
 #include "pipeline/pipeline_data.hpp"
+#include "pipeline/rank_rows.hpp"
 
 namespace penstock {
 
@@ -38,7 +39,7 @@ std::optional<BatchCopied> Loader::next_into(std::span<const TensorView> to, Str
     throw Error(Errc::schema_mismatch, std::to_string(to.size()) + " tensors for the " + std::to_string(schema.size()) +
                                            " fields " + schema.to_string());
   const detail::RowLayout layout(schema);
-  for (std::size_t f = 0; f < to.size(); ++f) check_target(schema[f], layout[f], data.most_rows(), to[f]);
+  for (std::size_t f = 0; f < to.size(); ++f) check_target(schema[f], layout[f], max_rows_of_rank(data), to[f]);
   const std::shared_ptr<detail::DeviceModel> device = this->device();
   if (device != nullptr && stream.device() == host())
     throw Error(Errc::invalid_argument,

@@ -63,10 +63,10 @@ BlockSchedule::Feed DirectPlacement::feed(Cursor at) const {
     // A rank may have no row of a batch, and none of any.
     for (std::uint64_t tries = steps_; tries != 0 && out.empty() && (setup_.epochs == 0 || at.epoch < setup_.epochs);
          --tries) {
-      const RankRows part = data_.rank_rows(at);
+      const RankRows part = positions_.rank_rows(at);
       out.resize(static_cast<std::size_t>(part.valid));
-      data_.fill_batch(at.epoch, part.first, out);
-      at = data_.next_batch(at);
+      positions_.fill(at.epoch, part.first, out);
+      at = positions_.next(at);
     }
   };
 }

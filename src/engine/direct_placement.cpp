@@ -17,6 +17,7 @@ constexpr std::uint64_t spin_ns = 20'000;
 
 DirectPlacement::DirectPlacement(const Parts& parts)
     : Placement(parts),
+      positions_(data_),
       steps_(data_.steps()),
       advises_(data_.source->wants_advice()),
       may_spin_(setup_.plan.threads < usable_cores()),
@@ -78,14 +79,14 @@ void DirectPlacement::admit(Lock& lock) noexcept {
 // Which samples are in the batch: positions, source indices, mask.
 void DirectPlacement::prepare(BatchBuffer& buffer) {
   buffer.arena.reset();
-  const RankRows part = data_.rank_rows(cursor_);
+  const RankRows part = positions_.rank_rows(cursor_);
   buffer.epoch = cursor_.epoch;
   buffer.number = cursor_.number;
   buffer.first = part.first;
   buffer.valid = buffer.samples = part.valid;
   buffer.rows = part.rows;
-  buffer.next = data_.next_batch(cursor_);
-  data_.fill_batch(buffer.epoch, buffer.first, {buffer.indices.data(), buffer.valid});
+  buffer.next = positions_.next(cursor_);
+  positions_.fill(buffer.epoch, buffer.first, {buffer.indices.data(), buffer.valid});
   std::fill(buffer.indices.begin() + static_cast<std::ptrdiff_t>(buffer.valid), buffer.indices.end(),
             ~std::uint64_t{0});
   std::fill_n(buffer.mask.begin(), buffer.valid, std::uint8_t{1});

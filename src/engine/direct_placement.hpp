@@ -11,6 +11,7 @@
 #include "blocks/block_schedule.hpp"
 #include "data/cursor.hpp"
 #include "engine/placement.hpp"
+#include "pipeline/batch_positions.hpp"
 #include "ring/tickets.hpp"
 
 namespace penstock::detail {
@@ -49,6 +50,7 @@ class DirectPlacement final : public Placement {
   std::byte* place_of(const Residency& load) const noexcept;
   BlockSchedule::Feed feed(Cursor at) const;
 
+  const BatchPositions positions_;
   const std::uint64_t steps_;
   const bool advises_;
   const bool may_spin_;

@@ -126,7 +126,7 @@ void DirectPlacement::fill_row(ChainRun& run, BatchBuffer& buffer, std::uint64_t
   const std::uint64_t index = buffer.indices[row];
   Outcome outcome;
   make_sample(
-      data_, data_.place_at(buffer.epoch, buffer.first + row), index, outcome,
+      data_, positions_.place(buffer.epoch, buffer.first + row), index, outcome,
       [&](const Place& place, std::uint64_t of) {
         return chain_.run(run, place, of, run.rows,
                           place.attempt == 0 ? measures(ticket, run.totals.measured.get(), run.sample_ns) : 0);

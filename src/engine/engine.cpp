@@ -5,13 +5,14 @@
 
 #include "engine/direct_placement.hpp"
 #include "engine/reordered_placement.hpp"
+#include "pipeline/rank_rows.hpp"
 
 namespace penstock::detail {
 
 Engine::Engine(RunSetup setup, Executor::Impl& executor)
     : setup_(std::move(setup)),
       chain_(setup_.data),
-      ring_(data().schema, data().most_rows(), setup_.plan.depth,
+      ring_(data().schema, max_rows_of_rank(data()), setup_.plan.depth,
             setup_.buffer_memory != nullptr ? *setup_.buffer_memory : *setup_.memory, setup_.plan.buffer_limit,
             setup_.memory),
       queue_(setup_.plan.depth) {

@@ -2,6 +2,8 @@
 
 #include <string>
 
+#include "pipeline/rank_rows.hpp"
+
 namespace penstock::detail {
 
 Placement::Placement(const Parts& parts)
@@ -13,7 +15,7 @@ Placement::Placement(const Parts& parts)
       monitor_(parts.monitor),
       executor_(parts.executor),
       stop_(parts.stop),
-      rows_(data_.most_rows()),
+      rows_(max_rows_of_rank(data_)),
       pool_(*this, *data_.source, monitor_, executor_, setup_.plan.threads) {}
 
 std::unique_ptr<ChainRun> Placement::open_run() {

@@ -8,7 +8,7 @@
 #include "delivery/device_prep.hpp"
 #include "device/devices.hpp"
 #include "device/emulated/host_device.hpp"
-#include "pipeline/shard.hpp"
+#include "pipeline/rank_rows.hpp"
 #include "reorder/reordered.hpp"
 #include "ring/batch_layout.hpp"
 
@@ -37,7 +37,7 @@ std::size_t least_append_bytes(const PipelineData& data) {
 
 void request_device(MemoryRequest& request, const PipelineData& data, const DeviceModels& devices,
                     const BatchLayout& batch) {
-  const std::uint64_t rows = most_rows_of_part(request.rows, devices.size());
+  const std::uint64_t rows = max_rows_of_device(request.rows, devices.size());
   request.device_buffer_bytes = BatchLayout(data.delivered(), rows).bytes();
   request.device_is_host = devices[0]->is_host();
   // Beside what is known of a batch, that of each part.
@@ -84,7 +84,7 @@ MemoryRequest memory_request(const PipelineData& data, const LoaderOptions& opti
   request.memory = options.memory;
   request.depth = options.depth;
   request.threads = options.threads != 0 ? std::min(options.threads, threads) : threads;
-  request.rows = data.most_rows();
+  request.rows = max_rows_of_rank(data);
   const BatchLayout batch_layout(data.schema, request.rows);
   const RowLayout& layout = batch_layout.row();
   if (!devices.empty()) {
@@ -107,7 +107,7 @@ MemoryRequest memory_request(const PipelineData& data, const LoaderOptions& opti
   if (data.reordered()) {
     request.row_bytes = ReorderBuffer::row_bytes(layout) + ReorderBuffer::row_notes_bytes(layout);
     request.append_row = layout.appends() ? appended_row_bytes : 0;
-    request.held = static_cast<std::size_t>(data.window_rows());
+    request.held = static_cast<std::size_t>(window_rows_of_rank(data));
     request.entries = [&data, bytes = options.reorder_bytes](unsigned runners) {
       return Reordered::entries_for(data, bytes, runners);
     };

@@ -12,6 +12,7 @@
 
 #include <penstock/detail/source_model.hpp>
 
+#include "pipeline/sample_order.hpp"
 #include "ring/memory_plan.hpp"
 
 namespace penstock::detail {
@@ -73,7 +74,7 @@ Beginning begin_epoch(const PipelineData& data, const BlockModel& model) {
   std::uint64_t uses = 0;
   while (begun.records < data.size && uses < most_looked_at) {
     indices.resize(std::min<std::uint64_t>(indices.size(), data.size - begun.records));
-    data.fill(0, begun.records, indices);
+    SampleOrder(data).fill(0, begun.records, indices);
     for (const std::uint64_t index : indices) {
       if (uses >= most_looked_at) break;
       ids.clear();

@@ -8,6 +8,7 @@
 #include "base/hash.hpp"
 #include "data/labels.hpp"
 #include "pipeline/add_device_stage.hpp"
+#include "pipeline/sample_order.hpp"
 
 namespace penstock::detail {
 
@@ -97,7 +98,7 @@ std::vector<std::int64_t> PipelineBuilder::labels_of_positions(const std::string
   std::vector<std::uint64_t> indices;
   for (std::uint64_t first = 0; first < data_.size; first += indices.size()) {
     indices.resize(std::min<std::uint64_t>(4096, data_.size - first));
-    data_.fill(0, first, indices);
+    SampleOrder(data_).fill(0, first, indices);
     for (const std::uint64_t index : indices) of_positions.push_back(labels[index]);
   }
   return of_positions;

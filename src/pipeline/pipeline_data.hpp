@@ -4,7 +4,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -16,7 +15,6 @@
 #include <penstock/stages/check.hpp>
 #include <penstock/stages/on_error.hpp>
 
-#include "data/cursor.hpp"
 #include "pipeline/batch_item.hpp"
 #include "pipeline/device_program.hpp"
 #include "pipeline/stage_model.hpp"
@@ -49,14 +47,7 @@ struct BoundCache {
   CacheAllows allows;
 };
 
-/// What this rank has of a batch whose samples stand at their positions.
-struct RankRows {
-  std::uint64_t first = 0;  ///< position
-  std::uint64_t valid = 0;  ///< rows that are samples
-  std::uint64_t rows = 0;   ///< with padding
-};
-
-/// What a Pipeline holds.
+/// What a Pipeline holds: what its stages said, in their order.
 struct PipelineData {
   std::shared_ptr<const SourceModel> source;
   Schema source_schema;
@@ -93,32 +84,14 @@ struct PipelineData {
   bool reordered() const noexcept {
     return filters || flat_maps || bounded || bucket || source->is_stream() || policy_value().policy == OnError::drop;
   }
-  /// Batches an epoch; 0 where only the epoch's end tells.
-  std::uint64_t steps() const noexcept;
   /// Batches an epoch where the data go on without end, one pass after the other; 0 where a pass is an epoch.
   std::uint64_t fixed_steps() const noexcept { return shard_value().steps_per_epoch; }
-  /// The most rows of a batch that this rank has.
-  std::uint64_t most_rows() const noexcept;
-  /// Survivors that this rank puts together by length; 0 without buckets.
-  std::uint64_t window_rows() const noexcept;
-  // -- not of a reordered pipeline --
-  /// Samples in batch `number` of an epoch, on all ranks together.
-  std::uint64_t global_valid(std::uint64_t number) const noexcept;
-  /// Of the batch at the cursor.
-  RankRows rank_rows(const Cursor& at) const noexcept;
-  /// The batch after that one.
-  Cursor next_batch(const Cursor& at) const noexcept;
-  /// Where the sample at a position of an epoch, or of all passes, stands.
-  Place place_at(std::uint64_t epoch, std::uint64_t position) const noexcept;
-  /// Indices of the positions from `first` on, which may go on in the next pass.
-  void fill_batch(std::uint64_t epoch, std::uint64_t first, std::span<std::uint64_t> out) const;
-
-  /// Turns points of the result into source indices, in place. The one door to the order.
-  void resolve(std::span<OrderPoint> points) const;
-  /// Indices of the positions first, first + stride, … of an epoch.
-  void fill(std::uint64_t epoch, std::uint64_t first, std::span<std::uint64_t> out, std::uint64_t stride = 1) const;
-  /// The index that stands in for a bad sample: a uniform draw among all positions of the epoch.
-  std::uint64_t replacement(const Place& place) const;
+  /// Batches an epoch; 0 where only the epoch's end tells.
+  std::uint64_t steps() const noexcept {
+    if (!batch || reordered()) return 0;
+    if (fixed_steps() != 0) return fixed_steps();
+    return size / batch->rows + (batch->options.tail != Tail::drop && size % batch->rows != 0 ? 1 : 0);
+  }
 };
 
 }  // namespace penstock::detail

@@ -7,6 +7,7 @@
 
 #include "data/cursor.hpp"
 #include "pipeline/pipeline_data.hpp"
+#include "pipeline/sample_order.hpp"
 
 namespace penstock::detail {
 
@@ -51,7 +52,7 @@ class Positions {
   /// Source indices, from the `first`-th on. @throws what orders do.
   void fill(std::uint64_t first, std::span<std::uint64_t> out) const {
     const Place at = place(first);
-    data_->fill(at.epoch, at.position, out, stride_);
+    SampleOrder(*data_).fill(at.epoch, at.position, out, stride_);
   }
 
   /// Goes on after `count` of those that are left.

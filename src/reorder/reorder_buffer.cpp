@@ -7,6 +7,7 @@
 
 #include "base/alignment.hpp"
 #include "base/integer_at.hpp"
+#include "pipeline/rank_rows.hpp"
 
 namespace penstock::detail {
 
@@ -32,7 +33,7 @@ ReorderBuffer::ReorderBuffer(const PipelineData& data, const BatchBounds& bounds
                              MemoryResource& memory, std::uint64_t epochs, std::size_t append_limit)
     : layout_(data.schema),
       bounds_(bounds),
-      rows_(data.most_rows()),
+      rows_(max_rows_of_rank(data)),
       seed_(data.seed_value()),
       steps_(data.fixed_steps()),
       epochs_(epochs),
@@ -46,7 +47,7 @@ ReorderBuffer::ReorderBuffer(const PipelineData& data, const BatchBounds& bounds
     offsets_.push_back(bytes_);
     bytes_ += aligned(layout_[f].row_bytes);
   }
-  const std::size_t held = static_cast<std::size_t>(data.window_rows()), rows = entries + held;
+  const std::size_t held = static_cast<std::size_t>(window_rows_of_rank(data)), rows = entries + held;
   if (data.bucket) {
     length_field_ = data.schema.slot(data.bucket->field);
     length_dtype_ = data.schema[length_field_].dtype;

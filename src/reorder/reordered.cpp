@@ -6,6 +6,7 @@
 #include "base/failure.hpp"
 #include "base/hash.hpp"
 #include "blocks/block_work.hpp"
+#include "pipeline/rank_rows.hpp"
 
 // Which samples are made, and in what order they get their entries.
 namespace penstock::detail {
@@ -31,7 +32,7 @@ std::size_t Reordered::entries_for(const PipelineData& data, std::size_t reorder
       std::max<std::size_t>(ReorderBuffer::row_bytes(layout) + (layout.appends() ? appended_row_bytes : 0), 1);
   // Where sizes end a batch it has fewer rows than it may have.
   const std::size_t batch = static_cast<std::size_t>(
-      data.bounded ? std::min<std::uint64_t>(data.most_rows(), most_bounded_entries) : data.most_rows());
+      data.bounded ? std::min<std::uint64_t>(max_rows_of_rank(data), most_bounded_entries) : max_rows_of_rank(data));
   const std::size_t wanted = reorder_bytes != 0 ? reorder_bytes / row : batch;
   return std::clamp<std::size_t>(wanted, std::size_t{4} * threads, most_entries);
 }

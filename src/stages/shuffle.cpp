@@ -8,6 +8,7 @@
 #include "order/block_shuffle.hpp"
 #include "order/orders.hpp"
 #include "pipeline/pipeline_builder.hpp"
+#include "pipeline/sample_order.hpp"
 
 namespace penstock {
 
@@ -63,7 +64,7 @@ class BlockShuffleStage final : public StageModel {
       blocks = blocks.after(
           pipeline.data().size,
           [&pipeline](std::uint64_t position, std::span<std::uint64_t> records) {
-            pipeline.data().fill(0, position, records);
+            detail::SampleOrder(pipeline.data()).fill(0, position, records);
           },
           *pipeline.data().source, pipeline.data().orders.back().label);
     const BlockShuffle order(std::move(blocks), window == 0 ? BlockShuffle::default_window : window);

@@ -8,6 +8,7 @@
 
 #include "base/failure.hpp"
 #include "base/process.hpp"
+#include "pipeline/sample_order.hpp"
 
 namespace penstock {
 
@@ -64,7 +65,7 @@ SinkItem WriteItems::at_position(std::uint64_t position) const {
   SinkItem item;
   item.position = position;
   try {
-    data_->fill(0, position, {&item.index, 1});
+    detail::SampleOrder(*data_).fill(0, position, {&item.index, 1});
   } catch (...) {
     throw current_error().with_stage("order");
   }

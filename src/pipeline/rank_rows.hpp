@@ -1,11 +1,14 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 
 #include <penstock/shard.hpp>
 
 namespace penstock::detail {
+
+struct PipelineData;
 
 struct RowRange {
   std::uint64_t first = 0, count = 0;
@@ -18,8 +21,13 @@ inline RowRange balanced_part(std::uint64_t rows, const Shard& shard) noexcept {
   return {rank * each + std::min(rank, more), each + (rank < more ? 1 : 0)};
 }
 
+/// The most rows of a batch that this rank has. With `batch`.
+std::uint64_t max_rows_of_rank(const PipelineData& data) noexcept;
+/// Survivors that this rank puts together by length; 0 without buckets.
+std::uint64_t window_rows_of_rank(const PipelineData& data) noexcept;
+
 /// The most that any of so many devices has of a batch.
-inline std::uint64_t most_rows_of_part(std::uint64_t rows, std::size_t devices) noexcept {
+inline std::uint64_t max_rows_of_device(std::uint64_t rows, std::size_t devices) noexcept {
   return (rows + devices - 1) / devices;
 }
 

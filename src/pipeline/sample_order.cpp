@@ -1,0 +1,58 @@
+#include "pipeline/sample_order.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include <penstock/error.hpp>
+#include <penstock/extend/rng.hpp>
+
+#include "base/failure.hpp"
+#include "base/hash.hpp"
+
+namespace penstock::detail {
+
+// Turns points of the last order's result into source indices, in place.
+void SampleOrder::resolve(std::span<OrderPoint> points) const {
+  for (std::size_t i = data_->orders.size(); i-- > 0;) {
+    const BoundOrder& order = data_->orders[i];
+    try {
+      order.model->fill(hash_mix(data_->seed_value(), order.key), order.input_size, points);
+    } catch (...) {
+      throw current_error().with_stage(order.label);
+    }
+    // What lies outside would be read as foreign memory by a source that trusts its caller.
+    for (const OrderPoint& point : points)
+      if (point.position >= order.input_size) [[unlikely]]
+        throw Error(Errc::invalid_argument, "the order gave position " + std::to_string(point.position) + " of " +
+                                                std::to_string(order.input_size) +
+                                                "; its `fill` must give positions below the size it is told")
+            .with_stage(order.label);
+  }
+}
+
+void SampleOrder::fill(std::uint64_t epoch, std::uint64_t first, std::span<std::uint64_t> out,
+                       std::uint64_t stride) const {
+  if (data_->orders.empty()) {
+    for (std::size_t i = 0; i < out.size(); ++i) out[i] = first + i * stride;
+    return;
+  }
+  std::array<OrderPoint, 256> points;
+  for (std::size_t done = 0; done < out.size();) {
+    const std::size_t n = std::min(points.size(), out.size() - done);
+    for (std::size_t i = 0; i < n; ++i) points[i] = {epoch, first + (done + i) * stride};
+    resolve({points.data(), n});
+    for (std::size_t i = 0; i < n; ++i) out[done + i] = points[i].position;
+    done += n;
+  }
+}
+
+std::uint64_t SampleOrder::replacement(const Place& place) const {
+  static constexpr std::uint64_t key = 0x7265706c616365;  // "replace": no stage's key, which are hashes
+  Rng rng(data_->seed_value(), key, place);
+  OrderPoint point{place.epoch, rng.below(data_->size)};
+  resolve({&point, 1});
+  return point.position;
+}
+
+}  // namespace penstock::detail
