@@ -63,16 +63,17 @@ class CachedReader final : public ReaderModel {
 
 class CachedSource final : public SourceModel, public BlockModel {
  public:
-  CachedSource(std::shared_ptr<const SourceModel> source, std::shared_ptr<RecordCache> cache)
+  CachedSource(std::shared_ptr<const SourceModel> source, std::shared_ptr<const OpenedCache> cache)
       : source_(std::move(source)), cache_(std::move(cache)), blocks_(source_->block_model()) {}
 
   std::uint64_t size() const override { return source_->size(); }
   Schema schema() const override { return source_->schema(); }
   std::unique_ptr<ReaderModel> open_reader() const override {
-    return std::make_unique<CachedReader>(source_->open_reader(), cache_);
+    return std::make_unique<CachedReader>(source_->open_reader(), cache_->open());
   }
   std::string name() const override { return source_->name(); }
   std::string file() const override { return source_->file(); }
+  std::string file_of(std::uint64_t index) const override { return source_->file_of(index); }
   bool has_keys() const noexcept override { return source_->has_keys(); }
   std::string key(std::uint64_t index) const override { return source_->key(index); }
   std::uint64_t identity() const override { return source_->identity(); }
@@ -83,15 +84,21 @@ class CachedSource final : public SourceModel, public BlockModel {
     return source_->labels(field);
   }
   std::vector<std::string> notes() const override { return source_->notes(); }
-  std::vector<std::string> cache_notes() const override { return cache_->notes(); }
+  std::vector<std::string> cache_notes() const override {
+    if (const RecordCache* const cache = cache_->get()) return cache->notes();
+    return {"the cache is opened when a loader begins"};
+  }
   void describe(std::uint64_t index, Error& error) const override { source_->describe(index, error); }
 
-  bool wants_advice() const noexcept override { return source_->wants_advice() || cache_->wants_advice(); }
+  bool wants_advice() const noexcept override {
+    const RecordCache* const cache = cache_->get();
+    return source_->wants_advice() || (cache != nullptr && cache->wants_advice());
+  }
   void will_need(std::span<const std::uint64_t> indices) const noexcept override {
     try {
       std::vector<std::uint64_t> there, missing;
-      for (const std::uint64_t index : indices) (cache_->has(index) ? there : missing).push_back(index);
-      if (!there.empty() && cache_->wants_advice()) cache_->will_need(there);
+      for (const std::uint64_t index : indices) (has(index) ? there : missing).push_back(index);
+      if (RecordCache* const cache = cache_->get(); !there.empty() && cache->wants_advice()) cache->will_need(there);
       if (!missing.empty() && source_->wants_advice()) source_->will_need(missing);
     } catch (...) {  // advice only
     }
@@ -101,7 +108,7 @@ class CachedSource final : public SourceModel, public BlockModel {
   std::uint64_t blocks() const override { return blocks_->blocks(); }
   std::uint64_t block_bytes(std::uint64_t block) const override { return blocks_->block_bytes(block); }
   void blocks_of(std::uint64_t index, std::vector<std::uint64_t>& ids) const override {
-    if (!cache_->has(index)) blocks_->blocks_of(index, ids);
+    if (!has(index)) blocks_->blocks_of(index, ids);
   }
   void load(std::uint64_t block, std::span<std::byte> bytes) const override { blocks_->load(block, bytes); }
   void read(std::uint64_t index, BlockData blocks, SampleBuilder& out) const override {
@@ -109,15 +116,20 @@ class CachedSource final : public SourceModel, public BlockModel {
   }
 
  private:
+  bool has(std::uint64_t index) const noexcept {
+    const RecordCache* const cache = cache_->get();
+    return cache != nullptr && cache->has(index);
+  }
+
   std::shared_ptr<const SourceModel> source_;
-  std::shared_ptr<RecordCache> cache_;
+  std::shared_ptr<const OpenedCache> cache_;
   const BlockModel* blocks_;
 };
 
 }  // namespace
 
 std::shared_ptr<const SourceModel> make_cached_source(std::shared_ptr<const SourceModel> source,
-                                                      std::shared_ptr<RecordCache> cache) {
+                                                      std::shared_ptr<const OpenedCache> cache) {
   return std::make_shared<const CachedSource>(std::move(source), std::move(cache));
 }
 

@@ -20,6 +20,12 @@ namespace {
 // What the system's allocator gives in any case: for more it takes more.
 constexpr std::size_t entry_alignment = alignof(std::max_align_t);
 
+void check_table(std::uint64_t records, std::size_t bytes) {
+  if (records > bytes / sizeof(void*) || bytes == 0)
+    throw Error(Errc::invalid_argument, "`bytes` = " + std::to_string(bytes) + " is less than the table of " +
+                                            std::to_string(records) + " records takes, which is 8 bytes each");
+}
+
 // One record: its size, the shapes of fields that vary, then the fields, each aligned.
 struct Entry {
   std::size_t bytes;
@@ -29,10 +35,8 @@ class MemoryCache final : public RecordCache, public std::enable_shared_from_thi
  public:
   MemoryCache(const CacheKey& key, std::size_t bytes, MemoryResource& memory)
       : schema_(key.schema), records_(key.records), limit_(bytes), memory_(memory) {
+    check_table(records_, limit_);
     const std::size_t table = static_cast<std::size_t>(records_) * sizeof(Entry*);
-    if (records_ > limit_ / sizeof(Entry*) || limit_ == 0)
-      throw Error(Errc::invalid_argument, "`bytes` = " + std::to_string(limit_) + " is less than the table of " +
-                                              std::to_string(records_) + " records takes, which is 8 bytes each");
     // Its pages cost nothing until they are written to.
     entries_.reset(static_cast<Entry**>(std::calloc(std::max<std::size_t>(table, 1), 1)));
     if (entries_ == nullptr) throw std::bad_alloc();
@@ -161,6 +165,7 @@ std::unique_ptr<CacheReader> MemoryCache::open_reader() {
 class MemoryCacheMaker final : public CacheMaker {
  public:
   explicit MemoryCacheMaker(std::size_t bytes) : bytes_(bytes) {}
+  void check(const CacheKey& key) const override { check_table(key.records, bytes_); }
   std::shared_ptr<RecordCache> open(const CacheKey& key) const override {
     return make_memory_cache(key, bytes_, host_memory());
   }

@@ -51,6 +51,7 @@ Loader::Impl::Impl(Pipeline p, LoaderOptions o)
     plan.notes.push_back("the executor has " + std::to_string(request.threads) +
                          (request.threads == 1 ? " thread for the " : " threads for the ") +
                          std::to_string(options_.threads) + " runners that were asked for");
+  data.open();
   fingerprint_ = detail::facts_of(pipeline_.data()).of_state();
   if (data.device) delivered_row_bytes_ = detail::RowLayout(data.delivered()).row_bytes();
   detail::RunSetup setup;

@@ -71,16 +71,18 @@ CacheKey key_of(const PipelineData& data, const CacheAllows& allows) {
 
 }  // namespace
 
-void add_cache(PipelineData& data, const CacheMaker& maker, const CacheAllows& allows) {
-  check(data, maker, allows);
-  std::shared_ptr<RecordCache> opened;
+void add_cache(PipelineData& data, std::shared_ptr<const CacheMaker> maker, const CacheAllows& allows) {
+  check(data, *maker, allows);
+  CacheKey key = key_of(data, allows);
+  std::string label = maker->label();
   try {
-    opened = maker.open(key_of(data, allows));
+    maker->check(key);
   } catch (Error& error) {
-    throw error.with_stage(maker.label());
+    throw error.with_stage(label);
   }
-  data.source = make_cached_source(data.source, std::move(opened));
-  data.cache = BoundCache{maker.label(), data.stages.size(), allows};
+  auto cache = std::make_shared<const OpenedCache>(std::move(maker), std::move(key));
+  data.source = make_cached_source(data.source, cache);
+  data.cache = BoundCache{std::move(label), data.stages.size(), allows, std::move(cache)};
 }
 
 }  // namespace penstock::detail

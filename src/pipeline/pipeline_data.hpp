@@ -15,6 +15,7 @@
 #include <penstock/stages/check.hpp>
 #include <penstock/stages/on_error.hpp>
 
+#include "join/opened_cache.hpp"
 #include "pipeline/batch_item.hpp"
 #include "pipeline/device_program.hpp"
 #include "pipeline/stage_model.hpp"
@@ -45,6 +46,7 @@ struct BoundCache {
   std::string label;
   std::size_t stages = 0;  ///< so many of the pipeline's stand before it
   CacheAllows allows;
+  std::shared_ptr<const OpenedCache> opened;
 };
 
 /// What a Pipeline holds: what its stages said, in their order.
@@ -71,6 +73,11 @@ struct PipelineData {
   std::optional<CheckOptions> check;
   std::optional<Shard> shard;
   std::map<std::string, std::uint64_t> occurrences;
+
+  /// What must be open before samples are asked for. @throws what opening it does.
+  void open() const {
+    if (cache) cache->opened->open();
+  }
 
   /// Of a row as the stages before `batch` make it, and of one that is delivered.
   const Schema& sample() const noexcept { return device ? device->sample : schema; }

@@ -18,7 +18,7 @@ class CacheStage final : public StageModel {
   CacheStage(std::shared_ptr<const CacheMaker> maker, CacheAllows allows) : maker_(std::move(maker)), allows_(allows) {}
   void join(PipelineBuilder& pipeline) const override {
     pipeline.refuse_after_batch(maker_->label());
-    add_cache(pipeline.data(), *maker_, allows_);
+    add_cache(pipeline.data(), maker_, allows_);
   }
 
  private:

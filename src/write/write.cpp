@@ -198,6 +198,7 @@ WriteProgress run_write(const Pipeline& pipeline, SinkModel& sink, const WriteOp
   check_not_forked();
   const Executor executor = options.executor ? *options.executor : Executor(options.threads);
   const unsigned threads = options.threads != 0 ? std::min(options.threads, executor.threads()) : executor.threads();
+  data->open();
   WriteRun run(*data, sink, options);
   run.work_on(SinkThreads(executor, threads));
   const bool shares = data->flat_maps || data->source->is_stream() || data->source->block_model() != nullptr;

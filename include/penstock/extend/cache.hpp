@@ -51,10 +51,15 @@ class PENSTOCK_API RecordCache {
   virtual std::vector<std::string> notes() const = 0;
 };
 
-/// Opens the cache of a key, or makes it.
+/// Opens the cache of a key, or makes it. Any thread.
 class PENSTOCK_API CacheMaker {
  public:
   virtual ~CacheMaker() = default;
+  /// Refuses a key that no cache can be opened for, where that is known before it is tried. Asked when the stage joins
+  /// a pipeline; opens nothing. @throws Error(invalid_argument).
+  virtual void check(const CacheKey&) const {}
+  /// Asked once for a pipeline and its copies, when a loader, `write` or `Pipeline::at` first needs samples; again only
+  /// where it threw.
   virtual std::shared_ptr<RecordCache> open(const CacheKey& key) const = 0;
   virtual std::string label() const = 0;  ///< "cache(/data/cache)"
 };
@@ -62,8 +67,6 @@ class PENSTOCK_API CacheMaker {
 /// A cache of your own as a stage. It stands where `cache` of memory may, and follows the same rules:
 ///
 ///     pipeline | cache(std::make_shared<MyCacheMaker>("/data/cache"))
-///
-/// `maker` is asked for the cache when the stage joins a pipeline.
 PENSTOCK_API Stage cache(std::shared_ptr<const CacheMaker> maker, CacheAllows allows = {});
 
 }  // namespace penstock

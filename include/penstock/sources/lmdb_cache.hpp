@@ -43,9 +43,10 @@ struct LmdbCacheOptions {
 /// the same size, time, beginning, middle and end is not noticed.
 ///
 /// The key is everything that makes the values: identity, size, schema and revision of the source, the stages before
-/// it with options and versions, the version of Penstock. @throws, when it joins a pipeline, Error(state_mismatch) for
-/// a cache of another key, with what differs, unless `replace`; Error(invalid_argument) as `cache` in memory does, and
-/// for a store that is no cache; Error(corrupt | io).
+/// it with options and versions, the version of Penstock.
+/// @throws, when it joins a pipeline, Error(invalid_argument) as `cache` in memory does. It is opened by the first
+/// loader, `write` or `Pipeline::at`, which throw Error(state_mismatch) for a cache of another key, with what differs,
+/// unless `replace`; Error(invalid_argument) for a store that is no cache; Error(corrupt | io).
 PENSTOCK_API Stage cache(std::string path, LmdbCacheOptions options = {});
 
 }  // namespace penstock

@@ -14,13 +14,15 @@ namespace {
 class CacheOnDisk final : public CacheMaker {
  public:
   CacheOnDisk(std::string path, LmdbCacheOptions options) : path_(std::move(path)), options_(options) {}
-  std::shared_ptr<RecordCache> open(const CacheKey& key) const override {
+  void check(const CacheKey& key) const override {
     if (!key.identified && !options_.allows.unversioned)
       throw Error(
           Errc::invalid_argument,
           "the source doesn't say which data it has (a member identity()), or can't (HDF5's virtual and external "
           "data), so a cache that outlives it could hold those of another; give it one, or set allows.unversioned and "
           "delete the cache yourself");
+  }
+  std::shared_ptr<RecordCache> open(const CacheKey& key) const override {
     return lmdb::open_cache(path_, options_, key);
   }
   std::string label() const override { return "cache(" + path_ + ")"; }

@@ -5,6 +5,8 @@
 #include <cstring>
 #include <memory>
 #include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "core/blocks/chunks.hpp"
@@ -33,10 +35,17 @@ TEST_CASE("blocks that were lent for a record that a cache had are not used afte
     std::vector<std::string> notes() const override { return {}; }
     bool gives = true;
   };
+  struct Keeping final : ps::CacheMaker {
+    explicit Keeping(std::shared_ptr<ps::RecordCache> it) : cache(std::move(it)) {}
+    std::shared_ptr<ps::RecordCache> open(const ps::CacheKey&) const override { return cache; }
+    std::string label() const override { return "cache"; }
+    std::shared_ptr<ps::RecordCache> cache;
+  };
   const Chunks source{.count = 40, .per_block = 8};
   const auto store = std::make_shared<Fickle>();
+  const auto cache = std::make_shared<const ps::detail::OpenedCache>(std::make_shared<Keeping>(store), ps::CacheKey{});
   const ps::AnySource plain = ps::share(source);
-  const auto cached = ps::detail::make_cached_source(plain.model(), store);
+  const auto cached = ps::detail::make_cached_source(plain.model(), cache);
   const auto reader = cached->open_reader();
   ps::OwnedSample recalled(source.schema()), made(source.schema());
   const ps::OwnedSample wanted = ps::read_sample(source, 11);

@@ -450,3 +450,64 @@ TEST_CASE("many epochs over a cache take no more memory and no more descriptors"
   CHECK(fd_count() == files);
   if (!sanitized()) CHECK(static_cast<std::int64_t>(::mallinfo2().uordblks) - before < 200'000);
 }
+
+TEST_CASE("a cache is opened by what first asks for samples, once for a pipeline and its copies") {
+  const Watchdog dog(60s);
+  struct Empty final : ps::RecordCache {
+    struct Reader final : ps::CacheReader {
+      bool has(std::uint64_t) override { return false; }
+      bool read(std::uint64_t, ps::SampleBuilder&) override { return false; }
+    };
+    bool has(std::uint64_t) const noexcept override { return false; }
+    std::unique_ptr<ps::CacheReader> open_reader() override { return std::make_unique<Reader>(); }
+    void offer(std::uint64_t, ps::Sample&) noexcept override {}
+    std::vector<std::string> notes() const override { return {"it keeps nothing"}; }
+  };
+  struct Counting final : ps::CacheMaker {
+    std::shared_ptr<ps::RecordCache> open(const ps::CacheKey&) const override {
+      if (++opened <= failing) throw ps::Error(ps::Errc::io, "no room");
+      return std::make_shared<Empty>();
+    }
+    std::string label() const override { return "cache(counted)"; }
+    mutable std::atomic<int> opened{0};
+    int failing = 0;
+  };
+  const auto over = [](const std::shared_ptr<Counting>& maker) {
+    return ps::from(Records{.count = 40}) | Mix{} | ps::cache(maker) | ps::shuffle();
+  };
+  const std::vector<Got> wanted = epochs_of(ps::from(Records{.count = 40}) | Mix{} | ps::shuffle() | ps::batch(8), 2);
+  SECTION("by a loader") {
+    const auto maker = std::make_shared<Counting>();
+    const ps::Pipeline p = over(maker) | ps::batch(8);
+    CHECK(contains(p.plan(), "opened when a loader begins"));
+    CHECK(maker->opened == 0);
+    std::vector<std::jthread> threads;
+    std::atomic<int> right{0};
+    for (int t = 0; t < 4; ++t)
+      threads.emplace_back([&, copy = p] {
+        if (epochs_of(copy, 2) == wanted) ++right;
+      });
+    threads.clear();
+    CHECK(right == 4);
+    CHECK(maker->opened == 1);
+    CHECK(contains(p.plan(), "it keeps nothing"));
+  }
+  SECTION("by one sample") {
+    const auto maker = std::make_shared<Counting>();
+    static_cast<void>(over(maker).at(3));
+    CHECK(maker->opened == 1);
+  }
+  SECTION("again where it failed, which the stage's name tells") {
+    const auto maker = std::make_shared<Counting>();
+    maker->failing = 2;
+    const ps::Pipeline p = over(maker) | ps::batch(8);
+    for (int i = 0; i < 2; ++i) {
+      const std::optional<ps::Error> error = help::error_of([&] { const ps::Loader loader(p); });
+      REQUIRE(error);
+      CHECK(error->code() == ps::Errc::io);
+      CHECK(contains(error->what(), "io in cache(counted): no room"));
+    }
+    CHECK(epochs_of(p, 2) == wanted);
+    CHECK(maker->opened == 3);
+  }
+}

@@ -26,6 +26,11 @@ inline ps::Pipeline in_batches(const ps::Pipeline& p, std::uint64_t seed = 3) {
   return p | ps::shuffle({.seed = seed}) | ps::batch(16);
 }
 
+/// Opens its cache, of a pipeline without batches, and makes no sample.
+inline void open_cache(const ps::Pipeline& p) {
+  const ps::Loader loader(p | ps::take(0) | ps::batch(1), {.threads = 1});
+}
+
 inline std::string notes_of(const ps::Pipeline& p) {
   const ps::Loader loader(p, {.threads = 1});
   return joined(loader.report().notes);

@@ -105,12 +105,12 @@ TEST_CASE("a cache of another pipeline is refused with what differs and stays as
   CHECK(made.calls->total() == 40);
   for (const bool open : {false, true}) {
     std::optional<ps::Pipeline> held;
-    if (open) held = base();
+    if (open) open_cache(*(held = base()));
     for (const Change& change : changes()) {
       CAPTURE(open, change.what);
       const ps::Stage stage =
           draws(change) ? ps::cache(folder / "cache", {.allows = {.random = true}}) : kept(folder / "cache");
-      const std::optional<ps::Error> error = help::error_of([&] { static_cast<void>(change.pipeline | stage); });
+      const std::optional<ps::Error> error = help::error_of([&] { open_cache(change.pipeline | stage); });
       CHECK(error.has_value() == (change.said[0] != '\0'));
       if (!error) continue;
       CAPTURE(error->what());
@@ -131,16 +131,16 @@ TEST_CASE("a cache of another pipeline is emptied where that is asked for") {
     const TempFolder folder;
     const Mix made;
     const auto base = [&](bool replace) {
-      return ps::from(source_of()) | add() | made | kept(folder / "cache", replace) | ps::batch(8);
+      return ps::from(source_of()) | add() | made | kept(folder / "cache", replace);
     };
-    static_cast<void>(epochs_of(base(true), 1));
+    static_cast<void>(epochs_of(base(true) | ps::batch(8), 1));
     made.calls->clear();
-    static_cast<void>(epochs_of(base(true), 1));
+    static_cast<void>(epochs_of(base(true) | ps::batch(8), 1));
     CHECK(made.calls->total() == 0);  // of the same pipeline nothing is thrown away
     const std::vector<Got> wanted = epochs_of(change.pipeline | ps::batch(8), 2);
     CHECK(epochs_of(change.pipeline | kept(folder / "cache", true) | ps::batch(8), 2) == wanted);
     CHECK(epochs_of(change.pipeline | kept(folder / "cache") | ps::batch(8), 2) == wanted);
-    CHECK(code_of([&] { base(false); }) == ps::Errc::state_mismatch);
+    CHECK(code_of([&] { open_cache(base(false)); }) == ps::Errc::state_mismatch);
   }
 }
 
@@ -152,7 +152,7 @@ TEST_CASE("a cache that is in use is not emptied under its users") {
   const std::vector<Got> wanted = epochs_of(ps::from(source_of()) | add() | Mix{} | ps::batch(8), 1);
   CHECK(epochs_of(base, 1) == wanted);
   const std::optional<ps::Error> error =
-      help::error_of([&] { static_cast<void>(ps::from(source_of()) | kept(folder / "cache", true)); });
+      help::error_of([&] { open_cache(ps::from(source_of()) | kept(folder / "cache", true)); });
   REQUIRE(error);
   CAPTURE(error->what());
   CHECK((error->code() == ps::Errc::invalid_argument || error->code() == ps::Errc::state_mismatch));
@@ -172,7 +172,7 @@ TEST_CASE("draws that a cache keeps are told apart by their seed") {
   };
   const std::vector<Got> first = epochs_of(dice(4), 1);
   CHECK(epochs_of(dice(4), 1) == first);
-  const std::optional<ps::Error> error = help::error_of([&] { static_cast<void>(dice(5)); });
+  const std::optional<ps::Error> error = help::error_of([&] { static_cast<void>(epochs_of(dice(5), 1)); });
   REQUIRE(error);
   CAPTURE(error->what());
   CHECK(error->code() == ps::Errc::state_mismatch);
@@ -186,8 +186,7 @@ TEST_CASE("folders in which no cache can be made are refused") {
   for (const std::string& path : {folder / "file/cache", folder / "file", std::string("/proc/nothing/cache"),
                                   std::string(), folder / std::string(300, 'n'), folder / "loop/cache"}) {
     CAPTURE(path);
-    const std::optional<ps::Error> error =
-        help::error_of([&] { static_cast<void>(ps::from(source_of()) | kept(path)); });
+    const std::optional<ps::Error> error = help::error_of([&] { open_cache(ps::from(source_of()) | kept(path)); });
     REQUIRE(error);
     CAPTURE(error->what());
     CHECK((error->code() == ps::Errc::io || error->code() == ps::Errc::not_found ||
@@ -209,7 +208,7 @@ TEST_CASE("a store that is no cache is refused and nothing is done to it") {
     for (const bool replace : {false, true}) {
       CAPTURE(store, replace);
       const std::optional<ps::Error> error =
-          help::error_of([&] { static_cast<void>(ps::from(source_of()) | kept(folder / store, replace)); });
+          help::error_of([&] { open_cache(ps::from(source_of()) | kept(folder / store, replace)); });
       REQUIRE(error);
       CAPTURE(error->what());
       CHECK((error->code() == ps::Errc::invalid_argument || error->code() == ps::Errc::corrupt ||
@@ -238,9 +237,8 @@ TEST_CASE("a data set is not its own cache") {
   const Watchdog dog(60s);
   const TempFolder folder;
   static_cast<void>(epochs_of(ps::from(source_of()) | kept(folder / "cache") | ps::batch(8), 1));
-  CHECK(help::error_of(
-      [&] { static_cast<void>(ps::from(ps::Lmdb{.path = folder / "cache"}) | kept(folder / "cache")); }));
-  CHECK(help::error_of(
-      [&] { static_cast<void>(ps::from(ps::Lmdb{.path = folder / "cache"}) | kept(folder / "cache", true)); }));
+  CHECK(help::error_of([&] { open_cache(ps::from(ps::Lmdb{.path = folder / "cache"}) | kept(folder / "cache")); }));
+  CHECK(
+      help::error_of([&] { open_cache(ps::from(ps::Lmdb{.path = folder / "cache"}) | kept(folder / "cache", true)); }));
   CHECK(ps::LmdbSource({.path = folder / "cache"}).size() == 40);
 }

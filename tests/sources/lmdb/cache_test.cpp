@@ -143,7 +143,7 @@ TEST_CASE("a cache on disk is opened while its last user lets go of it") {
   for (int t = 0; t < 4; ++t)
     threads.emplace_back([&] {
       for (std::uint64_t i = 0; i < scaled(200, 50); ++i) try {
-          static_cast<void>(ps::from(wide(20)) | Mix{} | ps::cache(path, {.sync = false}));
+          open_cache(ps::from(wide(20)) | Mix{} | ps::cache(path, {.sync = false}));
         } catch (const ps::Error&) {
           ++refused;
         }
@@ -428,7 +428,10 @@ TEST_CASE("a pipeline that nothing ran leaves an empty cache that later ones fil
   const Watchdog dog(60s);
   const TempFolder folder;
   const Mix made;
-  static_cast<void>(cached(folder / "deep/down/cache", wide(50), made));
+  const ps::Pipeline unused = cached(folder / "deep/down/cache", wide(50), made);
+  static_cast<void>(unused.plan());
+  CHECK_FALSE(std::filesystem::exists(folder / "deep"));  // a pipeline opens nothing, a loader does
+  open_cache(cached(folder / "deep/down/cache", wide(50), made));
   CHECK(std::filesystem::is_directory(folder / "deep/down/cache"));
   const ps::Pipeline p = in_batches(cached(folder / "deep/down/cache", wide(50), made));
   const ps::OwnedSample one = (p).at(7);
