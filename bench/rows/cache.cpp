@@ -58,6 +58,7 @@ class WarmCache {
 Row cache_warm(const RowSpec& spec, const Settings& settings) {
   const WarmCache warm(settings);
   const Pipeline cached = warm.pipeline(), direct = warm.direct();
+  static_cast<void>(cached.at(0));  // opens the cache
   if (cached.plan().find("has " + std::to_string(cached.size()) + " of") == std::string::npos)
     throw std::runtime_error("the cache is not complete: " + cached.plan());
   const Executor executor(settings.threads);
