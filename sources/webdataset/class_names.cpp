@@ -7,8 +7,9 @@
 
 #include <penstock/extend/store_files.hpp>
 
+#include "common/shard_names.hpp"
 #include "errors.hpp"
-#include "unfinished.hpp"
+#include "shard_paths.hpp"
 
 namespace penstock::webdataset {
 
@@ -58,7 +59,7 @@ std::string classes_text(const std::vector<std::string>& classes) {
 ClassNames classes_beside(const std::vector<std::string>& shards) {
   std::set<std::string> own, common;
   for (const std::string& shard : shards) {
-    if (const auto path = path_of(shard)) own.insert(classes_file(*path));
+    if (const auto path = common::store_of_shard(shard, shard_extension)) own.insert(classes_file(*path));
     common.insert((std::filesystem::path(shard).parent_path() / "classes.txt").string());
   }
   if (auto names = agreed(own)) return *std::move(names);

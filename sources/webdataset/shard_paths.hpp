@@ -8,6 +8,8 @@
 
 namespace penstock::webdataset {
 
+inline constexpr std::string_view shard_extension = ".tar";
+
 /// Runs of digits compare as numbers; paths that differ in leading zeros only are ordered by their bytes.
 bool natural_less(std::string_view a, std::string_view b) noexcept;
 

@@ -7,8 +7,8 @@
 
 #include <penstock/sources/webdataset.hpp>
 
-#include "advice.hpp"
 #include "class_names.hpp"
+#include "common/page_advice.hpp"
 #include "field_plan.hpp"
 #include "sample_index.hpp"
 #include "shard_map.hpp"
@@ -46,7 +46,7 @@ class WebDatasetSource::Impl {
   std::vector<std::uint64_t> first{0};  ///< each shard's first sample, and after them the number of all
   std::uint64_t identity = 0;
   std::uint64_t revision = 0;
-  mutable webdataset::Advice advice;
+  mutable common::PageAdvice advice;
 
  private:
   void add_up();

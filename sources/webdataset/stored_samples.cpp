@@ -16,12 +16,4 @@ std::string_view StoredSamples::key(std::uint64_t number) const {
   return shards_[shard].key(number - first_[shard]);
 }
 
-bool StoredSamples::find(const ItemPlace& item, std::string_view name) {
-  if (found_ != 0 && item <= last_found_) return item == last_found_;
-  if (found_ == size() || key(found_) != name) return false;
-  ++found_;
-  last_found_ = item;
-  return true;
-}
-
 }  // namespace penstock::webdataset

@@ -11,13 +11,13 @@
 #include <penstock/extend/store_files.hpp>
 
 #include "class_names.hpp"
+#include "common/shard_names.hpp"
 #include "errors.hpp"
 #include "infer_fields.hpp"
 #include "npy.hpp"
 #include "shard_paths.hpp"
 #include "store.hpp"
 #include "tar_scan.hpp"
-#include "unfinished.hpp"
 
 namespace penstock {
 
@@ -47,7 +47,7 @@ std::shared_ptr<const WebDatasetSource::Impl> WebDatasetSource::Impl::open(WebDa
   auto made = std::make_shared<Impl>();
   made->options = std::move(options);
   made->shards = webdataset::list_shards(made->options.path);
-  webdataset::refuse_unfinished(made->shards);
+  common::refuse_unfinished(made->shards, webdataset::shard_extension, webdataset::source_name);
   try {
     made->named = made->options.fields.empty() ? webdataset::infer_fields(made->shards.front()) : made->options.fields;
     made->fields = webdataset::plan_fields(made->named);
@@ -157,20 +157,20 @@ void WebDatasetSource::Impl::will_need(std::span<const std::uint64_t> samples) c
   if (samples.empty() || fields.empty()) return;
   const auto probe = [&] {
     const std::uint64_t index = samples[samples.size() / 2];
-    if (index >= size()) return webdataset::PageRange{};
+    if (index >= size()) return common::PageRange{};
     const Place place = place_of(index);
     const Entry entry = entries_of(place).front();
-    return entry.readable() ? webdataset::pages_of(mapped(place.shard, entry)) : webdataset::PageRange{};
+    return entry.readable() ? common::pages_of(mapped(place.shard, entry)) : common::PageRange{};
   };
   if (!advice.worth_asking(samples.size(), probe)) return;
   try {
-    std::vector<webdataset::PageRange> ranges;
+    std::vector<common::PageRange> ranges;
     ranges.reserve(samples.size() * fields.size());
     for (const std::uint64_t index : samples) {
       if (index >= size()) continue;
       const Place place = place_of(index);
       for (const Entry entry : entries_of(place))
-        if (entry.readable() && entry.size != 0) ranges.push_back(webdataset::pages_of(mapped(place.shard, entry)));
+        if (entry.readable() && entry.size != 0) ranges.push_back(common::pages_of(mapped(place.shard, entry)));
     }
     advice.ask(ranges);
   } catch (const std::bad_alloc&) {  // advice only

@@ -141,7 +141,8 @@ function check_include(angled, name,    path, home) {
     if (is_third_party(name) && !is_tbb(name) && !is_cuda(name) && name !~ /^(Random123\/|xxhash\.h$)/) report("the core uses TBB, Random123 and xxHash only, not <" name ">")
     if (!angled && (!starts(path, "src/") || starts(path, "src/cli/") || starts(path, "src/testing/"))) report("src/ uses its own headers and <penstock/...> only, not \"" name "\"")
   } else if (top == "sources" || top == "transforms") {
-    if (!angled && !starts(path, home "/")) report(home "/ uses public headers and its own only, not \"" name "\"")
+    if (starts(file, "sources/common/")) home = "sources/common"
+    if (!angled && !starts(path, home "/") && !(top == "sources" && starts(path, "sources/common/"))) report(home "/ uses public headers and its own only, not \"" name "\"")
     if (is_tbb(name)) report("TBB may be included by src/base/executor.cpp only: <" name ">")
     if (!is_kernel(file) && ((is_cuda(name) && !(path in exists)) || name ~ /^penstock\/interop\/cuda/)) report("CUDA may be included by src/device/cuda/ and by kernels, transforms/*/cuda/*.cu, only: <" name ">")
   } else if (top == "examples" || top == "bench") {
@@ -178,7 +179,7 @@ BEGIN {
     split(text, f, " ")
     if (f[1] == "DEPENDS") depends[f[2]] = depends[f[2]] " " f[3]
     if (f[1] == "HEADERS") owner[f[3]] = f[2]
-    if (f[1] == "SOURCES") { listed[f[3]] = f[2]; if (is_kernel(f[3])) kernels[f[2]] = 1; if (f[2] != "core") component_at[home_of(f[3])] = f[2] }
+    if (f[1] == "SOURCES") { listed[f[3]] = f[2]; if (is_kernel(f[3])) kernels[f[2]] = 1; if (f[2] != "core" && !starts(f[3], "sources/common/")) component_at[home_of(f[3])] = f[2] }
     if (f[1] == "PRIVATE_LIBS") libs[f[2]] = libs[f[2]] " " f[3]
     if (f[1] == "component") components[f[2]] = 1
     if (f[1] == "complete") complete = 1
@@ -189,7 +190,7 @@ FNR == 1 {
   file = FILENAME; in_comment = 0; match(file, /^[^\/]*/); top = substr(file, 1, RLENGTH)
   line = 1
   if (house_of(file) != "" && file !~ /^src\/(cli|testing)\// && !(room_of(file) in floor)) report("a file of " house_of(file) "/ stands in one of its folders: see ARCHITECTURE.md")
-  if ((top == "sources" || top == "transforms") && !(home_of(file) in own_folder)) report("belongs to no component: no CMakeLists.txt with penstock_component() above it")
+  if ((top == "sources" || top == "transforms") && !(home_of(file) in own_folder) && !starts(file, "sources/common/")) report("belongs to no component: no CMakeLists.txt with penstock_component() above it")
   if (complete) {
     if (top == "include" && !(substr(file, 9) in owner)) report("no component installs this header: list it in HEADERS")
     if (file ~ /^(src|sources|transforms)\/.*\.(cpp|cu)$/ && file !~ /^src\/cli\// && !(file in listed)) report("no component compiles this file: list it in SOURCES")

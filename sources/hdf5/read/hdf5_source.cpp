@@ -11,8 +11,8 @@
 #include <penstock/error.hpp>
 #include <penstock/stages/draw.hpp>
 
+#include "common/shard_names.hpp"
 #include "library/errors.hpp"
-#include "library/store_names.hpp"
 #include "read/chunk_block.hpp"
 #include "read/field_list.hpp"
 #include "read/give_row.hpp"
@@ -32,7 +32,7 @@ Hdf5Source::Impl::Impl(Hdf5 o) : options(std::move(o)) {
   if (options.isolate && (options.patience_ms == 0 || options.reader_bytes < (std::size_t{64} << 20)))
     throw Error(Errc::invalid_argument, "a reader can't work with a `patience_ms` of 0, or `reader_bytes` below 64 MiB")
         .with_source("hdf5");
-  hdf5::refuse_unfinished(options.paths);
+  common::refuse_unfinished(options.paths, hdf5::shard_extension, hdf5::source_name);
   running = std::make_shared<hdf5::RunningReaders>();
   keep_left = 4 * std::min(options.keep_bytes, std::numeric_limits<std::size_t>::max() / 4);
   for (const std::string& path : options.paths) {

@@ -26,7 +26,6 @@ void StoredItems::open(const std::string& file, std::uint64_t count) {
   if (file_bytes(file, source_name).value_or(0) < count * sizeof(std::uint64_t))
     throw error_in(file, Errc::corrupt, "the file is missing, or shorter than what was committed");
   there_.resize(count);
-  found_ = 0;
   std::ifstream in(file, std::ios::binary);
   if (count != 0 &&
       !in.read(reinterpret_cast<char*>(there_.data()), static_cast<std::streamsize>(count * sizeof(std::uint64_t))))
@@ -36,15 +35,6 @@ void StoredItems::open(const std::string& file, std::uint64_t count) {
 
 bool StoredItems::is(std::uint64_t number, const SinkItem& item, std::string_view key) const {
   return there_[number] == item_hash(item, key);
-}
-
-bool StoredItems::find(const SinkItem& item, std::string_view key) {
-  const ItemPlace place = place_of(item);
-  if (found_ != 0 && place <= last_found_) return place == last_found_;
-  if (found_ == size() || !is(found_, item, key)) return false;
-  ++found_;
-  last_found_ = place;
-  return true;
 }
 
 void StoredItems::add(const SinkItem& item, std::string_view key) {

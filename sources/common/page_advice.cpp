@@ -1,4 +1,4 @@
-#include "advice.hpp"
+#include "common/page_advice.hpp"
 
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <array>
 
-namespace penstock::webdataset {
+namespace penstock::common {
 
 namespace {
 
@@ -48,13 +48,13 @@ PageRange pages_of(std::span<const std::byte> bytes) noexcept {
   return {begin & ~mask, (begin + bytes.size() + mask) & ~mask};
 }
 
-bool Advice::time_to_look(std::size_t samples) noexcept {
+bool PageAdvice::time_to_look(std::size_t samples) noexcept {
   if (unwatched_.fetch_add(samples, std::memory_order_relaxed) + samples < look_every) return false;
   unwatched_.store(0, std::memory_order_relaxed);
   return true;
 }
 
-bool Advice::begin_asking(PageRange probe) noexcept {
+bool PageAdvice::begin_asking(PageRange probe) noexcept {
   const long faults = disk_faults();
   const long before = disk_faults_.exchange(faults, std::memory_order_relaxed);
   if (before == faults && resident(probe)) return false;
@@ -62,7 +62,8 @@ bool Advice::begin_asking(PageRange probe) noexcept {
   return true;
 }
 
-void Advice::ask(std::vector<PageRange>& ranges) noexcept {
+void PageAdvice::ask(std::vector<PageRange>& ranges) noexcept {
+  std::erase_if(ranges, [](PageRange range) { return range.begin == range.end; });
   if (ranges.empty()) return;
   bool all_resident = true;
   const std::size_t step = std::max<std::size_t>(ranges.size() / looks_a_call, 1);
@@ -82,4 +83,4 @@ void Advice::ask(std::vector<PageRange>& ranges) noexcept {
   }
 }
 
-}  // namespace penstock::webdataset
+}  // namespace penstock::common
