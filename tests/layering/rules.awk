@@ -98,10 +98,15 @@ function reaches(from, to, depth,    i, n, list) {
   return 0
 }
 
+# What the library keeps to itself. The export macro is everybody's.
+function is_glue(name) { return name ~ /^penstock\/detail\// && name != "penstock/detail/export.hpp" }
+function is_part(file) { return file ~ /^(sources|transforms|include\/penstock\/(sources|transforms))\// }
+
 function check_public_header(angled, name) {
   if (!angled) { report("public headers include each other as <penstock/...>, not \"" name "\""); return }
   if (starts(name, "penstock/")) {
     if (!(("include/" name) in exists)) report("<" name "> does not exist")
+    if (is_part(file) && is_glue(name)) report("what is built in lives on what a stranger gets: not <" name ">")
     if (file !~ /^include\/penstock\/interop\/cuda/ && name ~ /^penstock\/interop\/cuda/) report("include/penstock/interop/cuda.hpp is for those who have CUDA: <" name ">")
     return
   }
@@ -142,6 +147,7 @@ function check_include(angled, name,    path, home) {
     if (!angled && (!starts(path, "src/") || starts(path, "src/cli/") || starts(path, "src/testing/"))) report("src/ uses its own headers and <penstock/...> only, not \"" name "\"")
   } else if (top == "sources" || top == "transforms") {
     if (starts(file, "sources/common/")) home = "sources/common"
+    if (is_glue(name)) report("what is built in lives on what a stranger gets: not <" name ">")
     if (!angled && !starts(path, home "/") && !(top == "sources" && starts(path, "sources/common/"))) report(home "/ uses public headers and its own only, not \"" name "\"")
     if (is_tbb(name)) report("TBB may be included by src/base/executor.cpp only: <" name ">")
     if (!is_kernel(file) && ((is_cuda(name) && !(path in exists)) || name ~ /^penstock\/interop\/cuda/)) report("CUDA may be included by src/device/cuda/ and by kernels, transforms/*/cuda/*.cu, only: <" name ">")
@@ -209,6 +215,7 @@ FNR == 1 {
     next
   }
   if (code ~ /^[ \t]*#[ \t]*include/) report("an include must be written out, so that it can be checked")
+  if (is_part(file) && code ~ /(^|[^A-Za-z0-9_])detail::/) report("what is built in lives on what a stranger gets: " code)
   if (top == "include") {
     if (code ~ /(^|[^A-Za-z0-9_])(tbb|oneapi|hwy|r123|fmt|nlohmann|CLI)::/ ||
         code ~ /(^|[^A-Za-z0-9_])namespace[ \t]+(tbb|oneapi|hwy|r123|fmt|nlohmann|CLI)([^A-Za-z0-9_]|$)/ ||

@@ -4,14 +4,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include <penstock/detail/device_stage_model.hpp>
-#include <penstock/detail/map_stage.hpp>
-#include <penstock/detail/transform_model.hpp>
 #include <penstock/extend/device_stage.hpp>
 
 #include "cuda/jitter_kernels.hpp"
@@ -71,9 +67,8 @@ template <class Change, class Jitter>
 Stage jitter_stage(std::string field, std::string name, Jitter jitter,
                    typename JitterOnBatches<Jitter, Change>::Kernel kernel) {
   using OnBatches = JitterOnBatches<Jitter, Change>;
-  auto on_batches = std::make_shared<detail::DeviceStageOf<OnBatches>>(OnBatches(jitter, field, name, kernel));
-  return detail::make_field_map(std::move(field), std::make_shared<detail::FieldMapOf<Jitter>>(std::move(jitter)),
-                                {.name = std::move(name)}, std::move(on_batches));
+  OnBatches on_batches(jitter, field, name, kernel);
+  return map(std::move(field), std::move(jitter), std::move(on_batches), {.name = std::move(name)});
 }
 
 }  // namespace penstock::image

@@ -142,4 +142,18 @@ class TensorMapOf final : public FieldCallableOf<F> {
   TensorType result(const TensorType& in) const override { return this->f_.result(in); }
 };
 
+template <FieldTransform F>
+std::shared_ptr<const FieldMapModel> field_map_model(F f) {
+  static_assert(
+      !std::is_const_v<
+          typename ResultTraits<typename FieldMapArgs<typename CallOf<std::decay_t<F>>::args>::out>::element>,
+      "penstock: the view that map() writes must not be of const elements: one parameter is changed in place, "
+      "of two the second one is written");
+  return std::make_shared<FieldMapOf<F>>(std::move(f));
+}
+template <TensorTransform F>
+std::shared_ptr<const FieldMapModel> field_map_model(F f) {
+  return std::make_shared<TensorMapOf<F>>(std::move(f));
+}
+
 }  // namespace penstock::detail

@@ -5,16 +5,22 @@
 #include <functional>
 #include <initializer_list>
 #include <memory>
+#include <string>
 #include <utility>
 
 #include <penstock/detail/device_stage_model.hpp>
 #include <penstock/detail/export.hpp>
+#include <penstock/detail/map_stage.hpp>
 #include <penstock/detail/mistakes.hpp>
+#include <penstock/detail/optional_member.hpp>
+#include <penstock/detail/transform_model.hpp>
 #include <penstock/device.hpp>
 #include <penstock/extend/batch_view.hpp>
 #include <penstock/extend/rng.hpp>
+#include <penstock/extend/transform.hpp>
 #include <penstock/pipeline.hpp>
 #include <penstock/schema.hpp>
+#include <penstock/stages/map.hpp>
 #include <penstock/stages/stage.hpp>
 
 namespace penstock {
@@ -63,6 +69,24 @@ template <class S>
 Stage device_stage(S) {
   detail::explain_device_stage<S>();
   return detail::make_device_stage(nullptr);
+}
+
+/// `map` on a field of fixed shape that may stand on either side of `batch`: before it as `f`, a callable on one
+/// sample's value; after it as `on_batches`, which does the same to whole batches, and whose `writes()` names what `f`
+/// writes. Both get the same numbers, `f` from its Context's `rng()`, `on_batches` in `draw(Rng&)`, so that where it
+/// stands changes no byte. What is said of `map` with a field holds for `f` and `options`.
+template <class F, DeviceStage S>
+Stage map(std::string field, F f, S on_batches, MapOptions options = {}) {
+  if constexpr (!detail::explain_device_members<S>()) {
+    return detail::make_map(nullptr);
+  } else if constexpr (FieldTransform<F> || TensorTransform<F>) {
+    options.version += detail::call_or(std::uint64_t{0}, PENSTOCK_MEMBER(version), std::as_const(f));
+    return detail::make_field_map(std::move(field), detail::field_map_model(std::move(f)), std::move(options),
+                                  std::make_shared<detail::DeviceStageOf<S>>(std::move(on_batches)));
+  } else {
+    detail::explain_field_map<F>();
+    return detail::make_map(nullptr);
+  }
 }
 
 /// It needs no wrapper.

@@ -12,7 +12,6 @@
 #include <vector>
 
 #include <penstock/detail/export.hpp>
-#include <penstock/detail/mistakes.hpp>
 #include <penstock/error.hpp>
 #include <penstock/extend/sample.hpp>
 #include <penstock/pipeline.hpp>
@@ -28,7 +27,10 @@ enum class FilesOrder : std::uint8_t {
 
 struct FileLabel;
 
-namespace detail {
+namespace files {
+template <class>
+inline constexpr bool mistaken = false;
+
 /// @throws Error(invalid_argument) for a number above 2^63 - 1.
 template <std::integral N>
 std::int64_t file_label(N number) {
@@ -57,7 +59,7 @@ constexpr void explain_label() {
         mistaken<F>,
         "penstock: `label` is a field's name, or a function that takes a file's path: [](std::string_view path) {...}");
 }
-}  // namespace detail
+}  // namespace files
 
 /// The field with a file's class: its name, or a function of the file's path below the root ("cat/7.jpg"), or both. A
 /// function that gives a whole number gives the label itself; one that gives text gives the class's name, and classes
@@ -67,24 +69,24 @@ constexpr void explain_label() {
 struct FileLabel {
   FileLabel(const char* name) : field(name) {}             // NOLINT(google-explicit-constructor): a name is one
   FileLabel(std::string name) : field(std::move(name)) {}  // NOLINT(google-explicit-constructor)
-  template <detail::LabelFunction F>
+  template <files::LabelFunction F>
   FileLabel(F of_path)  // NOLINT(google-explicit-constructor): a function is one
       : FileLabel("label", std::move(of_path)) {}
-  template <detail::LabelFunction F>
+  template <files::LabelFunction F>
   FileLabel(std::string name, F of_path) : field(std::move(name)) {
     if constexpr (std::integral<std::invoke_result_t<F&, std::string_view>>)
-      number = [f = std::move(of_path)](std::string_view path) { return detail::file_label(f(path)); };
+      number = [f = std::move(of_path)](std::string_view path) { return files::file_label(f(path)); };
     else
       class_name = [f = std::move(of_path)](std::string_view path) { return std::string(f(path)); };
   }
   /// What is none of these: a compiler's error that says so.
-  template <detail::NoLabel F>
+  template <files::NoLabel F>
   FileLabel(F) {  // NOLINT(google-explicit-constructor)
-    detail::explain_label<F>();
+    files::explain_label<F>();
   }
-  template <detail::NoLabel F>
+  template <files::NoLabel F>
   FileLabel(const std::string&, F) {
-    detail::explain_label<F>();
+    files::explain_label<F>();
   }
 
   std::string field;

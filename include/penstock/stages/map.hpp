@@ -51,23 +51,14 @@ Stage map(F) {
 /// `std::uint64_t version() const`, which is added to that of `options`.
 template <FieldTransform F>
 Stage map(std::string field, F f, MapOptions options = {}) {
-  static_assert(
-      !std::is_const_v<typename detail::ResultTraits<
-          typename detail::FieldMapArgs<typename detail::CallOf<std::decay_t<F>>::args>::out>::element>,
-      "penstock: the view that map() writes must not be of const elements: one parameter is changed in place, "
-      "of two the second one is written");
   options.version += detail::call_or(std::uint64_t{0}, PENSTOCK_MEMBER(version), std::as_const(f));
-  return detail::make_field_map(std::move(field),
-                                std::shared_ptr<const detail::FieldMapModel>(new detail::FieldMapOf<F>(std::move(f))),
-                                std::move(options));
+  return detail::make_field_map(std::move(field), detail::field_map_model(std::move(f)), std::move(options));
 }
 /// The same with an object that takes fields of several dtypes or ranks; `options.shape` is left away.
 template <TensorTransform F>
 Stage map(std::string field, F f, MapOptions options = {}) {
   options.version += detail::call_or(std::uint64_t{0}, PENSTOCK_MEMBER(version), std::as_const(f));
-  return detail::make_field_map(std::move(field),
-                                std::shared_ptr<const detail::FieldMapModel>(new detail::TensorMapOf<F>(std::move(f))),
-                                std::move(options));
+  return detail::make_field_map(std::move(field), detail::field_map_model(std::move(f)), std::move(options));
 }
 /// What can't be called so: a compiler's error that says why.
 template <class F>

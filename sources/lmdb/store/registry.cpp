@@ -11,7 +11,7 @@
 
 namespace penstock::lmdb {
 
-std::atomic<std::uint32_t> detail::process_generation{1};
+std::atomic<std::uint32_t> forks_seen{1};
 
 namespace {
 
@@ -31,7 +31,7 @@ Table& table();
 void before_fork() { table().mutex.lock(); }
 void after_fork_in_parent() { table().mutex.unlock(); }
 void after_fork_in_child() {
-  detail::process_generation.fetch_add(1, std::memory_order_relaxed);
+  forks_seen.fetch_add(1, std::memory_order_relaxed);
   // What the parent has open is the parent's: closing it here would touch its reader slots.
   for (auto& [id, entry] : table().entries) static_cast<void>(entry.environment.release());
   table().entries.clear();

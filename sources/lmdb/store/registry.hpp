@@ -25,13 +25,11 @@ std::shared_ptr<Environment> own_for_writing(const StoreFiles& files, std::size_
 /// this before it registers that: what is registered last is locked first.
 void watch_forks_of_environments();
 
-namespace detail {
-extern std::atomic<std::uint32_t> process_generation;
-}
+extern std::atomic<std::uint32_t> forks_seen;
 
 /// A number that differs between a process and its children made by fork().
 inline std::uint32_t process_generation() noexcept {
-  return detail::process_generation.load(std::memory_order_relaxed);
+  return forks_seen.load(std::memory_order_relaxed);
 }
 
 }  // namespace penstock::lmdb

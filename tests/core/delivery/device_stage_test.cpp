@@ -111,6 +111,40 @@ struct ShiftSample {
   }
 };
 
+// Multiplies by a drawn number: one sample's image, and images of a batch.
+struct Scale {
+  struct Draws {
+    std::uint64_t by;
+  };
+  static Draws draw(ps::Rng& rng) { return {rng.below(5)}; }
+  void operator()(ps::View<std::uint8_t, 3> image, ps::Context& context) const {
+    const Draws drawn = draw(context.rng());
+    for (std::uint8_t& v : image) v = static_cast<std::uint8_t>(v * drawn.by);
+  }
+  bool draws() const { return true; }
+};
+struct ScaleBatch {
+  Scale::Draws draw(ps::Rng& rng) const { return Scale::draw(rng); }
+  ps::Schema schema(const ps::Schema& in) const { return in; }
+  std::vector<std::string> writes() const { return {"image"}; }
+  void run(ps::BatchView in, ps::BatchView out, ps::StreamRef stream) const {
+    const ps::TensorView from = in["image"], to = out["image"];
+    const std::uint64_t rows = in.rows, each = from.bytes() / rows;
+    const std::byte* const draws = in.draws;
+    ps::launch_on_host(stream, "scale",
+                       [=] {
+                         for (std::uint64_t i = 0; i < rows * each; ++i) {
+                           Scale::Draws drawn;
+                           std::memcpy(&drawn, draws + i / each * sizeof drawn, sizeof drawn);
+                           to.data[i] = static_cast<std::byte>(std::to_integer<std::uint64_t>(from.data[i]) * drawn.by);
+                         }
+                       },
+                       {{from.data, from.bytes(), false},
+                        {draws, rows * sizeof(Scale::Draws), false},
+                        {to.data, to.bytes(), true}});
+  }
+};
+
 // The same batches on the host and on devices of every kind as `before` brings on the host.
 void check_everywhere(const ps::Pipeline& before, const ps::Pipeline& after, std::uint64_t epochs = 2) {
   const Watchdog watchdog(120s);
@@ -153,6 +187,16 @@ TEST_CASE("image stages give the same bits on either side of batch") {
 TEST_CASE("draws of a device stage are those of a stage of its name before batch") {
   const ps::Pipeline source = ps::from(Images{}) | ps::shuffle({.seed = 5});
   check_everywhere(source | ShiftSample{} | ps::batch(6), source | ps::batch(6) | Shift{});
+}
+
+TEST_CASE("a map that says what it does to batches stands on either side of batch") {
+  const ps::Pipeline source = ps::from(Images{}) | ps::shuffle({.seed = 5});
+  const ps::Stage scale = ps::map("image", Scale{}, ScaleBatch{}, {.name = "scale"});
+  check_everywhere(source | scale | ps::batch(6), source | ps::batch(6) | scale);
+  check_everywhere(source | scale | scale | ps::batch(6), source | scale | ps::batch(6) | scale);
+  // Before batch it is what a map without the second part is.
+  CHECK((source | scale | ps::batch(6)).fingerprint() ==
+        (source | ps::map("image", Scale{}, {.name = "scale"}) | ps::batch(6)).fingerprint());
 }
 
 TEST_CASE("stages after batch stand one after the other") {

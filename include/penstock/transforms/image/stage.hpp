@@ -1,12 +1,8 @@
 #pragma once
 
-#include <memory>
-#include <string>
 #include <utility>
 
 #include <penstock/detail/export.hpp>
-#include <penstock/detail/image_stage_model.hpp>
-#include <penstock/detail/mistakes.hpp>
 #include <penstock/extend/image_executor.hpp>
 #include <penstock/extend/image_stage.hpp>
 #include <penstock/stages/stage.hpp>
@@ -36,24 +32,9 @@ PENSTOCK_API const ImageExecutor& image_executor();
 ///     pipeline | image_stage("image", Tile{})
 ///
 /// It folds with its neighbours like the built-in ones, which are written the same way.
-template <ImageStage S>
-// NOLINTNEXTLINE(performance-unnecessary-value-param): it is moved from; in a template the check does not see that
-Stage image_stage(ImageFields fields, S stage) {
-  if constexpr (detail::DrawsPlainParams<S>) {
-    return detail::make_image_stage(std::move(fields), std::make_shared<detail::ImageStageOf<S>>(std::move(stage)),
-                                    image_executor());
-  } else {
-    static_assert(detail::mistaken<S>,
-                  "penstock: draw() of an image stage must return a trivially copyable struct of at most 64 bytes");
-    return detail::make_image_stage(std::move(fields), nullptr, image_executor());
-  }
-}
-
-/// What is no image stage: a compiler's error that says why.
 template <class S>
-Stage image_stage(ImageFields fields, S) {
-  detail::explain_image_stage<S>();
-  return detail::make_image_stage(std::move(fields), nullptr, image_executor());
+Stage image_stage(ImageFields fields, S stage) {
+  return image_stage(std::move(fields), std::move(stage), image_executor());
 }
 
 }  // namespace penstock
