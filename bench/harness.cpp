@@ -82,7 +82,7 @@ bool Row::reached() const {
 Row compare(const RowSpec& spec, const Settings& settings, const Side& ours, const Side& limit) {
   constexpr auto settle = std::chrono::milliseconds(5);  // threads of the side before go to sleep
   const unsigned wanted = settings.quick ? 2 : settings.rounds;
-  const unsigned most_tries = settings.quick ? 2 : 3 * wanted;
+  const unsigned max_tries = settings.quick ? 2 : 3 * wanted;
   Row row;
   row.spec = spec;
   if (spec.warm_up) {
@@ -91,7 +91,7 @@ Row compare(const RowSpec& spec, const Settings& settings, const Side& ours, con
     limit();
   }
   std::vector<Round> quiet, loud;
-  for (unsigned i = 0; i < most_tries && quiet.size() < wanted; ++i) {
+  for (unsigned i = 0; i < max_tries && quiet.size() < wanted; ++i) {
     progress(fmt::format("{}: round {} of {}, {} dropped because of other load", spec.name, quiet.size() + 1, wanted,
                          loud.size()));
     Round round;
@@ -103,7 +103,7 @@ Row compare(const RowSpec& spec, const Settings& settings, const Side& ours, con
     std::this_thread::sleep_for(settle);
     if (!ours_first) round.ours = ours();
     round.foreign = foreign.cores();
-    (settings.quick || round.foreign <= spec.most_foreign_cores ? quiet : loud).push_back(round);
+    (settings.quick || round.foreign <= spec.max_foreign_cores ? quiet : loud).push_back(round);
   }
   progress("");
 

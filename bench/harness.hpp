@@ -33,8 +33,8 @@ struct RowSpec {
   double goal = 0;
   Better better = Better::higher;
   Judged judged = Judged::ratio;
-  double most_foreign_cores = 0.1;  // other load above this drops the round
-  bool warm_up = true;              // one round before the first, not counted
+  double max_foreign_cores = 0.1;  // other load above this drops the round
+  bool warm_up = true;             // one round before the first, not counted
 };
 
 // One side of one round.

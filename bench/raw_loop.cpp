@@ -75,7 +75,7 @@ Timing time_loader(const Pipeline& pipeline, const Executor& executor, unsigned 
   Loader loader(pipeline, {.threads = threads,
                            .executor = executor,
                            .depth = ring_depth,
-                           .block_bytes = block_bytes,
+                           .max_block_bytes = block_bytes,
                            .host_memory = &round_memory(),
                            .epochs = epochs});
   std::uint64_t samples = 0;

@@ -66,8 +66,8 @@ void check_rows(cudaStream_t stream, const void* rows, std::size_t row_bytes, st
 }
 
 void add_one(cudaStream_t stream, float* values, std::size_t count) {
-  constexpr std::uint64_t most_blocks = 4096;
-  const auto blocks = static_cast<unsigned>(std::min<std::uint64_t>(blocks_for(count), most_blocks));
+  constexpr std::uint64_t max_blocks = 4096;
+  const auto blocks = static_cast<unsigned>(std::min<std::uint64_t>(blocks_for(count), max_blocks));
   add_one_kernel<<<blocks, threads, 0, stream>>>(values, count);
   check_launch("add_one");
 }

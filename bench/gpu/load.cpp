@@ -11,8 +11,8 @@ namespace penstock::gpu_bench {
 
 namespace {
 
-constexpr int most_side = 4096, least_side = 1024;
-constexpr std::size_t matrix_bytes = std::size_t{most_side} * most_side * 2;
+constexpr int max_side = 4096, min_side = 1024;
+constexpr std::size_t matrix_bytes = std::size_t{max_side} * max_side * 2;
 constexpr std::size_t traffic_bytes = std::size_t{256} << 20;
 
 void must_cublas(cublasStatus_t status, const char* call) {
@@ -28,7 +28,7 @@ Load::Load(Sort sort) : sort_(sort), memory_(Kind::device, sort == Sort::gemm ? 
   must(cudaMemset(memory_.data(), 0x3c, 3 * matrix_bytes), "cudaMemset");  // halves a little above 1
   must(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
   must_cublas(cublasCreate(&cublas_), "cublasCreate");
-  side_ = most_side;
+  side_ = max_side;
 }
 
 Load::~Load() {
@@ -38,9 +38,9 @@ Load::~Load() {
 void Load::take(double seconds, const CudaStream& stream, int parts, bool below) {
   constexpr int times = 20;
   double each = 0;
-  for (side_ = most_side;; side_ /= 2) {
+  for (side_ = max_side;; side_ /= 2) {
     each = time_on(stream, times, [&] { enqueue_piece(stream.handle()); }) / times;
-    if (sort_ != Sort::gemm || side_ == least_side || each * parts <= seconds) break;
+    if (sort_ != Sort::gemm || side_ == min_side || each * parts <= seconds) break;
   }
   const double wanted = seconds / each;
   pieces_ = std::max(1, static_cast<int>(below ? std::floor(wanted) : std::round(wanted)));

@@ -29,6 +29,6 @@ struct Overlap {
 void measure_round(Overlap& to, const BatchSize& size, const Load& load, const CudaStream& stream,
                    const std::function<double()>& together);
 
-constexpr double least_eta = 0.95, most_against_longer = 1.03, least_rate = 0.95;
+constexpr double min_eta = 0.95, max_against_longer = 1.03, min_rate = 0.95;
 
 }  // namespace penstock::gpu_bench

@@ -36,8 +36,9 @@ class WarmCache {
 
   Pipeline pipeline() const {
     return from(Lmdb{.path = store_.folder.string(), .values = LmdbValues::raw}) | decode_jpeg("image") |
-           resize("image", {224, 224}) | cache(folder_.string(), {.queue_bytes = std::size_t{1} << 30, .sync = false}) |
-           shuffle() | batch(batch_rows);
+           resize("image", {224, 224}) |
+           cache(folder_.string(), {.max_queue_bytes = std::size_t{1} << 30, .sync = false}) | shuffle() |
+           batch(batch_rows);
   }
   Pipeline direct() const { return from(Lmdb{.path = copy_.string()}) | shuffle() | batch(batch_rows); }
   const Store& store() const noexcept { return store_; }

@@ -135,7 +135,7 @@ Row hdf5_contiguous(const RowSpec& spec, const Settings& settings) {
   const PlainHdf5 plain(job.contiguous, "x");
   const Ring ring(plain.row_bytes(), batch_rows, ring_depth);
   const Pipeline pipeline =
-      from(Hdf5{.path = job.contiguous.string(), .keep_bytes = 0}) | shuffle() | batch(batch_rows);
+      from(Hdf5{.path = job.contiguous.string(), .max_kept_bytes = 0}) | shuffle() | batch(batch_rows);
   const std::vector<std::uint64_t> order = order_of(pipeline, job.epochs);
   const int fd = ::open(job.contiguous.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) throw std::runtime_error("can't open " + job.contiguous.string());
@@ -176,7 +176,7 @@ Row hdf5_open_262144(const RowSpec& spec, const Settings& settings) {
       spec, settings,
       [&] {
         const Stopwatch watch;
-        const Hdf5Source source({.path = file.string(), .keep_bytes = 0});
+        const Hdf5Source source({.path = file.string(), .max_kept_bytes = 0});
         checksum ^= read_sample(source, next(ours_index))["x"].data[0];
         return Timing{watch.wall_s() * 1e3, 0};
       },

@@ -17,11 +17,11 @@ namespace penstock::bench {
 
 namespace {
 
-constexpr std::uint64_t most_values = 500;
+constexpr std::uint64_t max_values = 500;
 
 Row cold(const RowSpec& spec, const Settings& settings, std::uint64_t records, std::size_t bytes) {
   const Store store = value_store(settings, settings.quick ? 256 : records, bytes);
-  const std::uint64_t values = settings.quick ? 64 : most_values;
+  const std::uint64_t values = settings.quick ? 64 : max_values;
   const std::filesystem::path file = data_file(store);
   const LmdbSource source({.path = store.folder.string(), .values = LmdbValues::raw});
   const auto hash = [](View<const std::uint8_t, 1> in, View<std::uint64_t, 0> out) {

@@ -61,13 +61,13 @@ double epoch(ps::Loader& loader, ps::EmulatedGpu::Stream& stream) {
 }  // namespace
 
 int main() {
-  ps::EmulatedGpu gpu({.checked = true, .device_bytes = on_device});
+  ps::EmulatedGpu gpu({.checked = true, .max_device_bytes = on_device});
   auto stream = gpu.make_stream("consumer");
   const auto train = ps::from(Records{160}) | ps::shuffle() | ps::batch(16);
   const auto held_out = ps::from(Records{64}) | ps::batch(16);
 
   std::puts("1. A limit that not even two batches fit is told at once, with what they need:");
-  expect(refused(train, {.device = gpu.device(), .device_memory = ps::KiB(100)}) == ps::Errc::out_of_memory,
+  expect(refused(train, {.device = gpu.device(), .max_device_bytes = ps::KiB(100)}) == ps::Errc::out_of_memory,
          "100 KiB are too few");
 
   std::puts("2. Without limits, who comes first may leave too little:");

@@ -64,8 +64,8 @@ int run(const Options& options) {
   // clang-format on
 
   const ps::Executor executor(options.threads);  // both loaders share its threads
-  ps::Loader training(train, {.executor = executor, .memory = ps::MiB(256), .epochs = options.epochs});
-  ps::Loader testing(test, {.executor = executor, .memory = ps::MiB(256), .epochs = options.epochs});
+  ps::Loader training(train, {.executor = executor, .max_memory_bytes = ps::MiB(256), .epochs = options.epochs});
+  ps::Loader testing(test, {.executor = executor, .max_memory_bytes = ps::MiB(256), .epochs = options.epochs});
 
   Mlp network(features, 64, classes);
   std::vector<float> numbers;

@@ -107,9 +107,9 @@ class GpuNetwork final : public Network {
         b1_(weights.b1),
         w2_(weights.w2),
         b2_(weights.b2),
-        hidden_(sizes.most_rows * sizes.hidden),
-        d_(sizes.most_rows * sizes.hidden),
-        p_(sizes.most_rows * sizes.classes),
+        hidden_(sizes.max_rows * sizes.hidden),
+        d_(sizes.max_rows * sizes.hidden),
+        p_(sizes.max_rows * sizes.classes),
         sums_(1) {
     // Zeros and weights went over another stream, which ours does not wait for.
     must(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
@@ -118,7 +118,7 @@ class GpuNetwork final : public Network {
   // Leaves the hidden layer and the gradient of the logits behind; returns the rows.
   std::size_t forward(const ps::Batch& batch) {
     const std::size_t rows = batch.size();
-    if (rows > sizes_.most_rows) throw std::runtime_error("a batch of more rows than the network was made for");
+    if (rows > sizes_.max_rows) throw std::runtime_error("a batch of more rows than the network was made for");
     const auto* const x = reinterpret_cast<const float*>(batch["image"].data);
     const auto* const labels = reinterpret_cast<const std::int64_t*>(batch["label"].data);
     multiply(false, false, rows, sizes_.hidden, sizes_.features, x, w1_.value.data, hidden_.data);

@@ -11,7 +11,7 @@
 
 struct Sizes {
   std::size_t features, hidden, classes;
-  std::size_t most_rows;  // of a batch
+  std::size_t max_rows;  // of a batch
 };
 
 class Network {

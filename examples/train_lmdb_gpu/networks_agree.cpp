@@ -10,7 +10,7 @@ namespace ps = penstock;
 
 namespace {
 
-constexpr Sizes sizes{.features = 96, .hidden = 24, .classes = 5, .most_rows = 16};
+constexpr Sizes sizes{.features = 96, .hidden = 24, .classes = 5, .max_rows = 16};
 
 // Rows around the centres of their classes.
 struct Clouds {
@@ -33,7 +33,7 @@ struct Course {
 };
 
 Course follow(Network& network) {
-  ps::Loader loader(ps::from(Clouds{}) | ps::batch(sizes.most_rows), {.device = network.device(), .epochs = 3});
+  ps::Loader loader(ps::from(Clouds{}) | ps::batch(sizes.max_rows), {.device = network.device(), .epochs = 3});
   Course course;
   for (const ps::Batch& batch : loader.epoch(network.stream())) network.test(batch);
   course.before = network.result();

@@ -59,7 +59,7 @@ int run(const Options& options) {
                   | ps::normalize("image", normal);
   // clang-format on
 
-  const Sizes sizes{.features = side * side * 3, .hidden = 64, .classes = classes, .most_rows = rows};
+  const Sizes sizes{.features = side * side * 3, .hidden = 64, .classes = classes, .max_rows = rows};
   const bool on_host = ps::best_device() == ps::host();
   // Before the loaders, so that it ends after them: batches come back on its stream.
   const auto network = on_host ? host_network(sizes) : gpu_network(sizes);

@@ -100,8 +100,8 @@ int run(const Options& options) {
   std::printf("%s\n", train.plan().c_str());
 
   const ps::Executor executor(options.threads);  // both loaders share its threads
-  ps::Loader training(train, {.executor = executor, .memory = ps::MiB(512), .epochs = options.epochs});
-  ps::Loader testing(valid, {.executor = executor, .memory = ps::MiB(256), .epochs = options.epochs});
+  ps::Loader training(train, {.executor = executor, .max_memory_bytes = ps::MiB(512), .epochs = options.epochs});
+  ps::Loader testing(valid, {.executor = executor, .max_memory_bytes = ps::MiB(256), .epochs = options.epochs});
   Mlp network(features, 32, classes);
   Rows rows;
   double accuracy = 0;

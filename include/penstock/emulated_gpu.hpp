@@ -30,12 +30,12 @@ struct EmulatedGpuOptions {
     std::uint64_t count = 1;  ///< how many, one after the other
   };
   Mode mode = Mode::threaded;
-  bool checked = false;             ///< find what no event orders, also where it went well; what the host waited for is
-                                    ///< ordered for all of its threads
-  std::uint64_t seed = 0;           ///< of the order of steps, or of delays; 0 in `late`: as late as can be
-  std::uint32_t most_delay_us = 0;  ///< threaded: microseconds before each step, at most
-  std::size_t device_bytes = 0;     ///< hard limits of its memories, bytes; 0 = none
-  std::size_t pinned_bytes = 0;
+  bool checked = false;            ///< find what no event orders, also where it went well; what the host waited for is
+                                   ///< ordered for all of its threads
+  std::uint64_t seed = 0;          ///< of the order of steps, or of delays; 0 in `late`: as late as can be
+  std::uint32_t max_delay_us = 0;  ///< threaded: microseconds before each step, at most
+  std::size_t max_device_bytes = 0;  ///< hard limits of its memories, bytes; 0 = none
+  std::size_t max_pinned_bytes = 0;
   Fault fault = {};
 };
 

@@ -48,29 +48,28 @@ struct LoaderOptions {
   unsigned threads = 0;                   ///< runners, at most as many as the executor has threads; 0 = all
                                           ///< of those, without an executor cores - 1
   std::optional<Executor> executor = {};  ///< threads shared with other loaders; default: its own
-  std::size_t memory = 0;                 ///< bytes for batches, samples that wait for their places, records that
+  std::size_t max_memory_bytes = 0;       ///< bytes for batches, samples that wait for their places, records that
                                           ///< samples share, and the runners' working memory together; 0 = no
                                           ///< limit. Not what a codec keeps of the one image it decodes (libjpeg: 6
                                           ///< bytes a pixel of a progressive one), and no pages of a mapped store
   unsigned depth = 0;                     ///< batches in the ring, those the caller holds included; at least 2. 0 = one
                                           ///< to hold, one ready, and two being filled (more where batches have fewer
-                                          ///< rows than there are threads), or what `memory` allows
+                                          ///< rows than there are threads), or what `max_memory_bytes` allows
   unsigned device_depth = 0;              ///< batches on a device, those the caller holds included; at least 2. 0 = 3:
-                                          ///< one to hold, one ready, one being copied, or what `device_memory` allows
-  std::size_t device_memory = 0;          ///< bytes of each device's memory for batches; 0 = no limit
-  Growth growth = Growth::preallocate;    ///< how `device_depth` and `device_memory` are reached. Memory that was taken
-                                          ///< is kept as long as the loader
-  std::size_t pinned_memory = 0;          ///< bytes of the host's memory that a device reads by itself: `depth` batches
-                                          ///< lie there; 0 = no limit but `memory`, which counts them as well
-  std::size_t reorder_bytes = 0;          ///< bytes of finished samples that wait until those before them are decided,
-                                          ///< in a pipeline with filter, flat_map, drop or a stream; 0 = one batch.
-                                          ///< Never fewer than 4 samples a runner
-  std::size_t block_bytes = 0;            ///< bytes of decoded blocks that are kept for the records that share them
-                                          ///< (a source of blocks); 0 = 512 MiB, or what `memory` allows, half of it
-                                          ///< at most, but 8 MiB. A record whose blocks need more is a bad sample.
-                                          ///< Readers of `concat` and the like, and those of stand-ins for bad
-                                          ///< samples, keep blocks of their own beside these: 8 MiB each, and what the
-                                          ///< record in work needs
+                              ///< one to hold, one ready, one being copied, or what `max_device_bytes` allows
+  std::size_t max_device_bytes = 0;     ///< bytes of each device's memory for batches; 0 = no limit
+  Growth growth = Growth::preallocate;  ///< how `device_depth` and `max_device_bytes` are reached. Memory that was
+                                        ///< taken is kept as long as the loader
+  std::size_t max_pinned_bytes = 0;   ///< bytes of the host's memory that a device reads by itself: `depth` batches
+                                      ///< lie there; 0 = no limit but `max_memory_bytes`, which counts them as well
+  std::size_t max_reorder_bytes = 0;  ///< bytes of finished samples that wait until those before them are decided,
+                                      ///< in a pipeline with filter, flat_map, drop or a stream; 0 = one batch.
+                                      ///< Never fewer than 4 samples a runner
+  std::size_t max_block_bytes = 0;    ///< bytes of decoded blocks that are kept for the records that share them
+                                      ///< (a source of blocks); 0 = 512 MiB, or what `max_memory_bytes` allows, half of
+                                    ///< it at most, but 8 MiB. A record whose blocks need more is a bad sample. Readers
+                                    ///< of `concat` and the like, and those of stand-ins for bad samples, keep blocks
+                                    ///< of their own beside these: 8 MiB each, and what the record in work needs
   MemoryResource* device_resource = nullptr;  ///< where batches on the one device come from, of its own memory, for a
                                               ///< limit that loaders share; must outlive the loader and its batches.
                                               ///< Default: `device_memory(device)`
@@ -153,10 +152,10 @@ class PENSTOCK_API Loader {
  public:
   /// Checks everything, resolves the byte table, allocates the ring.
   /// @throws Error(schema_mismatch | invalid_argument) for a pipeline without `batch`, with a field of varying shape,
-  /// or for more than 16,384 threads; Error(out_of_memory) with the byte table when `memory`, `pinned_memory` or
-  /// `device_memory` is too small, or the device has no more;
-  /// Error(unsupported) for a device without support, and for stages after `batch` where fields are neither of a fixed
-  /// size nor padded to one; Error(device).
+  /// or for more than 16,384 threads; Error(out_of_memory) with the byte table when `max_memory_bytes`,
+  /// `max_pinned_bytes` or `max_device_bytes` is too small, or the device has no more; Error(unsupported) for a device
+  /// without support, and for stages after `batch` where fields are neither of a fixed size nor padded to one;
+  /// Error(device).
   explicit Loader(Pipeline pipeline, LoaderOptions options = {});
   Loader(Loader&&) noexcept;
   Loader& operator=(Loader&&) noexcept;
@@ -176,7 +175,7 @@ class PENSTOCK_API Loader {
   /// Without a stream it waits until the batch is there, and takes the lease's end for the end of its use.
   /// @throws Error of the first bad sample in order (the epoch ends there: `epoch()` begins the next one, `state()`
   /// still names the batch that failed); Error(leases_exhausted) when the caller holds the whole ring;
-  /// Error(out_of_memory), before anything else of that batch, where its rows of any size don't fit `memory`;
+  /// Error(out_of_memory), before anything else of that batch, where its rows of any size don't fit `max_memory_bytes`;
   /// Error(invalid_argument) for a stream of another device, Error(unsupported) for one that is being captured,
   /// Error(device): after these three the batch is still the next one, but where its copy failed: then the epoch ends.
   /// Error(limit_exceeded) where the two threads that serve a device can't be started.

@@ -25,13 +25,13 @@ constexpr std::size_t read_at_once = std::size_t{4} << 20;
 
 // The one column of that name. @throws Error(invalid_argument) that lists the columns there are.
 std::size_t column_named(const std::string& name, const RecordIndex& index, const std::string& file) {
-  constexpr std::size_t most_listed = 30;
+  constexpr std::size_t max_listed = 30;
   const auto found = std::find(index.columns.begin(), index.columns.end(), name);
   if (found == index.columns.end()) {
     std::string list;
-    for (std::size_t i = 0; i < std::min(index.columns.size(), most_listed); ++i)
+    for (std::size_t i = 0; i < std::min(index.columns.size(), max_listed); ++i)
       list += (i == 0 ? "" : ", ") + printable(index.columns[i]);
-    if (index.columns.size() > most_listed) list += ", ...";
+    if (index.columns.size() > max_listed) list += ", ...";
     refuse(file, "there is no column \"" + printable(name) + "\"; the columns are " + list);
   }
   if (std::find(found + 1, index.columns.end(), name) != index.columns.end())

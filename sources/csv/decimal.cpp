@@ -73,7 +73,7 @@ class DigitReader {
 };
 
 bool read_decimal(std::string_view text, Decimal& out) noexcept {
-  constexpr std::ptrdiff_t most_digits = 19;  // of 64 bits
+  constexpr std::ptrdiff_t max_digits = 19;  // of 64 bits
   DigitReader reader(text);
   out.negative = reader.skip('-');
   const std::ptrdiff_t first = reader.at();
@@ -91,15 +91,15 @@ bool read_decimal(std::string_view text, Decimal& out) noexcept {
     out.exponent = decimals - reader.at();
     any = any || out.exponent != 0;
   }
-  if (!any || count > most_digits) return false;
+  if (!any || count > max_digits) return false;
   if (reader.skip('e') || reader.skip('E')) {
-    constexpr std::ptrdiff_t most_exponent_digits = 4;
+    constexpr std::ptrdiff_t max_exponent_digits = 4;
     const bool down = reader.skip('-');
     if (!down) reader.skip('+');
     const std::ptrdiff_t begin = reader.at();
     std::uint64_t exponent = 0;
     reader.take(exponent);
-    if (reader.at() == begin || reader.at() - begin > most_exponent_digits) return false;
+    if (reader.at() == begin || reader.at() - begin > max_exponent_digits) return false;
     out.exponent += down ? -static_cast<std::ptrdiff_t>(exponent) : static_cast<std::ptrdiff_t>(exponent);
   }
   return reader.ended();
@@ -112,7 +112,7 @@ struct PowerOfFive {
 };
 
 // Floats and doubles of up to 19 digits times 10^n are neither too large nor too small for their exponents.
-constexpr int least_power = -27, most_power = 19;
+constexpr int min_power = -27, max_power = 19;
 
 constexpr PowerOfFive power_of_five(int n) {
   std::uint64_t power = 1;
@@ -133,8 +133,8 @@ constexpr PowerOfFive power_of_five(int n) {
 }
 
 constexpr auto powers_of_five = [] {
-  std::array<PowerOfFive, most_power - least_power + 1> powers{};
-  for (int n = least_power; n <= most_power; ++n) powers[static_cast<std::size_t>(n - least_power)] = power_of_five(n);
+  std::array<PowerOfFive, max_power - min_power + 1> powers{};
+  for (int n = min_power; n <= max_power; ++n) powers[static_cast<std::size_t>(n - min_power)] = power_of_five(n);
   return powers;
 }();
 
@@ -148,8 +148,8 @@ bool round_decimal(const Decimal& decimal, T& out) noexcept {
     out = std::bit_cast<T>(sign);
     return true;
   }
-  if (decimal.exponent < least_power || decimal.exponent > most_power) return false;
-  const PowerOfFive& power = powers_of_five[static_cast<std::size_t>(decimal.exponent - least_power)];
+  if (decimal.exponent < min_power || decimal.exponent > max_power) return false;
+  const PowerOfFive& power = powers_of_five[static_cast<std::size_t>(decimal.exponent - min_power)];
   const int zeros = std::countl_zero(decimal.digits);
   const std::uint64_t digits = decimal.digits << zeros;
   const Wide product = Wide{digits} * power.high + ((Wide{digits} * power.low) >> 64);

@@ -14,7 +14,7 @@
 /// it is.
 namespace penstock::csv {
 
-inline constexpr std::size_t most_short_bytes = 8;
+inline constexpr std::size_t max_short_bytes = 8;
 
 /// Exact in every float: a division by one of them rounds once.
 template <std::floating_point T>
@@ -26,7 +26,7 @@ template <std::floating_point T>
 [[gnu::always_inline]] inline bool parse_short(std::string_view cell, T& out) noexcept {
   const std::size_t sign = *cell.data() == '-' ? 1 : 0;
   const std::size_t bytes = cell.size() - sign;
-  if (bytes - 1 >= most_short_bytes) return false;
+  if (bytes - 1 >= max_short_bytes) return false;
   // The last character becomes the highest byte; below the first one are zeros, as if the number began with them.
   const std::uint64_t text = load_digits(cell.data() + sign) << (64 - 8 * bytes);
   const std::uint64_t point = zero_bytes(text ^ in_each_byte('.' ^ '0'));
@@ -50,7 +50,7 @@ template <std::integral T>
   const std::size_t sign = *cell.data() == '-' ? 1 : 0;
   if (sign != 0 && !std::is_signed_v<T>) return false;
   const std::size_t bytes = cell.size() - sign;
-  if (bytes - 1 >= most_short_bytes) return false;
+  if (bytes - 1 >= max_short_bytes) return false;
   const std::uint64_t values = load_digits(cell.data() + sign) << (64 - 8 * bytes);
   if (not_digits(values) != 0) return false;
   const auto number = static_cast<std::int32_t>(number_of(values));

@@ -11,7 +11,7 @@ namespace penstock::webdataset {
 
 namespace {
 
-constexpr std::size_t most_fields = 1024;
+constexpr std::size_t max_fields = 1024;
 constexpr std::array<std::string_view, 7> integer_extensions{"cls", "cls2", "class", "count", "index", "inx", "id"};
 
 WebDatasetKind usual_kind(std::string_view extension) noexcept {
@@ -41,7 +41,7 @@ std::vector<std::string> split(const std::string& list, const std::string& field
 }  // namespace
 
 std::vector<PlannedField> plan_fields(const std::vector<WebDatasetField>& fields) {
-  if (fields.size() > most_fields) refuse("more than " + std::to_string(most_fields) + " fields");
+  if (fields.size() > max_fields) refuse("more than " + std::to_string(max_fields) + " fields");
   std::vector<PlannedField> planned;
   for (const WebDatasetField& field : fields) {
     PlannedField made{field.name, split(field.extensions, field.name), field.kind};

@@ -15,7 +15,7 @@ namespace penstock::webdataset {
 
 namespace {
 
-constexpr std::size_t most_extensions = 1024;
+constexpr std::size_t max_extensions = 1024;
 constexpr std::uint64_t samples_looked_at = 100;
 
 struct Seen {
@@ -62,7 +62,7 @@ class Shard {
  private:
   void add(const std::string& extension) {
     auto known = std::ranges::find(seen, extension, &Seen::extension);
-    if (known == seen.end() && seen.size() < most_extensions) known = seen.insert(seen.end(), Seen{extension});
+    if (known == seen.end() && seen.size() < max_extensions) known = seen.insert(seen.end(), Seen{extension});
     if (known == seen.end() || known->last == samples) return;
     ++known->samples;
     known->last = samples;

@@ -123,7 +123,7 @@ std::size_t npy_header_bytes(std::span<const std::byte> beginning) {
   } else {
     throw NpyDamage{Errc::unsupported, "the .npy file is of version " + std::to_string(version) + "; 1 to 3 are known"};
   }
-  if (bytes > most_npy_header_bytes) damaged("the array's header has " + std::to_string(bytes) + " bytes");
+  if (bytes > max_npy_header_bytes) damaged("the array's header has " + std::to_string(bytes) + " bytes");
   return bytes;
 }
 

@@ -23,7 +23,7 @@ struct NpyDamage {
 };
 
 /// Longest beginning of a file that `npy_header_bytes` or `parse_npy` may want.
-inline constexpr std::size_t most_npy_header_bytes = 64u << 10;
+inline constexpr std::size_t max_npy_header_bytes = 64u << 10;
 inline constexpr std::size_t npy_preamble_bytes = 12;
 
 /// Bytes up to the elements, as the first `npy_preamble_bytes` (or all there are) tell. @throws NpyDamage.

@@ -15,7 +15,7 @@ namespace penstock::webdataset {
 
 namespace {
 
-constexpr unsigned most_threads = 16;
+constexpr unsigned max_threads = 16;
 
 void note(Entry& entry, const TarMember& member) noexcept {
   if (entry.offset != 0) {
@@ -26,7 +26,7 @@ void note(Entry& entry, const TarMember& member) noexcept {
 }
 
 void leave_out(ShardIndex& index, const std::string& extension) {
-  const bool room = index.left_out.size() < ShardIndex::most_left_out || index.left_out.contains(extension);
+  const bool room = index.left_out.size() < ShardIndex::max_left_out || index.left_out.contains(extension);
   ++index.left_out[room ? extension : ""];
 }
 
@@ -92,7 +92,7 @@ std::vector<ShardIndex> index_shards(const std::vector<std::string>& paths, cons
       }
     }
   };
-  if (threads == 0) threads = std::clamp(std::thread::hardware_concurrency(), 1u, most_threads);
+  if (threads == 0) threads = std::clamp(std::thread::hardware_concurrency(), 1u, max_threads);
   {
     std::vector<std::jthread> helpers;
     try {

@@ -29,10 +29,10 @@ struct ShardIndex {
   std::string keys;                 ///< one after the other
   std::vector<std::uint64_t> ends;  ///< of each sample's key in `keys`
   std::vector<Entry> entries;       ///< those of a sample side by side, a field each
-  /// Files that are in no field: how many of each extension, up to `most_left_out` of them, others and those without a
+  /// Files that are in no field: how many of each extension, up to `max_left_out` of them, others and those without a
   /// key under "".
   std::map<std::string, std::uint64_t> left_out;
-  static constexpr std::size_t most_left_out = 100;
+  static constexpr std::size_t max_left_out = 100;
 
   std::uint64_t samples() const noexcept { return ends.size(); }
   std::string_view key(std::uint64_t sample) const noexcept {

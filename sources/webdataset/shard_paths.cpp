@@ -19,7 +19,7 @@ namespace penstock::webdataset {
 
 namespace {
 
-constexpr std::size_t most_shards = 1'000'000;
+constexpr std::size_t max_shards = 1'000'000;
 
 bool digit(char c) noexcept { return c >= '0' && c <= '9'; }
 
@@ -38,10 +38,10 @@ std::string_view take_number(std::string_view& text) noexcept {
 }
 
 std::optional<std::uint64_t> number_of(std::string_view text) noexcept {
-  constexpr std::size_t most_digits = 18;
+  constexpr std::size_t max_digits = 18;
   std::uint64_t number = 0;
   const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (text.empty() || text.size() > most_digits || failed != std::errc() || end != text.data() + text.size())
+  if (text.empty() || text.size() > max_digits || failed != std::errc() || end != text.data() + text.size())
     return std::nullopt;
   return number;
 }
@@ -53,7 +53,7 @@ std::vector<std::string> choices_of(std::string_view inside, std::string_view pa
     const auto first = number_of(from), last = number_of(to);
     if (!first || !last || *last < *first)
       refuse_pattern(pattern, "has a range that is not {first..last} in numbers that rise, like {000..146}");
-    if (*last - *first >= most_shards) refuse_pattern(pattern, "stands for more than a million files");
+    if (*last - *first >= max_shards) refuse_pattern(pattern, "stands for more than a million files");
     const std::size_t width = from.front() == '0' || to.front() == '0' ? std::max(from.size(), to.size()) : 0;
     for (std::uint64_t number = *first; number <= *last; ++number) {
       const std::string digits = std::to_string(number);
@@ -125,7 +125,7 @@ std::vector<std::string> expand_braces(std::string_view pattern) {
     if (rest[open] == '}' || close == std::string_view::npos || rest[close] == '{')
       refuse_pattern(pattern, "has braces without partner, or inside of each other");
     const auto choices = choices_of(rest.substr(open + 1, close - open - 1), pattern);
-    if (choices.size() > most_shards / made.size()) refuse_pattern(pattern, "stands for more than a million files");
+    if (choices.size() > max_shards / made.size()) refuse_pattern(pattern, "stands for more than a million files");
     std::vector<std::string> longer;
     longer.reserve(made.size() * choices.size());
     for (const std::string& text : made)

@@ -21,8 +21,8 @@ namespace {
 constexpr std::size_t near_bytes = 64u << 10;  // read at once where members are small
 constexpr std::uint64_t near_gap = 8u << 10;
 constexpr std::size_t far_bytes = 4u << 10;  // where the next header lies beyond what was read
-constexpr std::uint64_t most_extension_bytes = 1u << 20;
-constexpr std::size_t most_name_bytes = 64u << 10;
+constexpr std::uint64_t max_extension_bytes = 1u << 20;
+constexpr std::size_t max_name_bytes = 64u << 10;
 constexpr std::uint64_t looked_at_after_end = 1u << 20;
 
 struct Compression {
@@ -102,9 +102,9 @@ std::uint64_t TarScan::step_over(std::uint64_t offset, std::uint64_t size) const
 }
 
 std::string TarScan::extension_data(const TarHeader& header, std::uint64_t at) {
-  if (header.size > most_extension_bytes)
+  if (header.size > max_extension_bytes)
     fail(Errc::limit_exceeded,
-         "an extended header of " + std::to_string(header.size) + " bytes; " + std::to_string(most_extension_bytes) +
+         "an extended header of " + std::to_string(header.size) + " bytes; " + std::to_string(max_extension_bytes) +
              " are taken at most",
          at);
   return std::string(look(at + tar_block_bytes, static_cast<std::size_t>(header.size)));
@@ -208,7 +208,7 @@ bool TarScan::take(TarMember& member, bool& listed) {
            at);
     if (old_folder && member.size != 0) fail(Errc::corrupt, "a folder has a size", at);
     if (member.name.empty()) fail(Errc::corrupt, "the member has no name", at);
-    if (member.name.size() > most_name_bytes)
+    if (member.name.size() > max_name_bytes)
       fail(Errc::limit_exceeded, "the member's name has " + std::to_string(member.name.size()) + " bytes", at);
     if (member.size > file_.bytes() - member.offset)
       fail(Errc::corrupt,

@@ -142,7 +142,7 @@ class WebDatasetReader::Impl {
 
   // A member of a few bytes, or the beginning of one; valid until the next call.
   std::span<const std::byte> beginning(std::size_t shard, Entry entry,
-                                       std::size_t most = webdataset::most_npy_header_bytes) {
+                                       std::size_t most = webdataset::max_npy_header_bytes) {
     if (entry.size > most)
       corrupt("the member has " + std::to_string(entry.size) + " bytes, too many for what it should hold");
     if (!store_->options.safe_read) return store_->mapped(shard, entry);

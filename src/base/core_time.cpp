@@ -93,8 +93,8 @@ std::optional<CoreTime> read_core_time() noexcept try {
 }
 
 std::optional<CoreShares> core_shares(const CoreTime& from, const CoreTime& to) noexcept {
-  constexpr std::uint64_t least_ns = 200'000'000;
-  if (to.at < from.at + least_ns || from.cores != to.cores) return std::nullopt;
+  constexpr std::uint64_t min_ns = 200'000'000;
+  if (to.at < from.at + min_ns || from.cores != to.cores) return std::nullopt;
   const double all = static_cast<double>(to.at - from.at) * 1e-9 * from.cores;
   const double own = std::clamp((to.own_s - from.own_s) / all, 0.0, 1.0);
   return CoreShares{own, std::clamp((to.all_s - from.all_s) / all - own, 0.0, 1 - own)};

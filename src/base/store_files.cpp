@@ -95,8 +95,8 @@ void FileLock::release() noexcept {
 }
 
 bool FileLock::take(const std::string& file, std::string_view source) {
-  constexpr int most_tries = 1000;
-  for (int tries = 0; tries < most_tries; ++tries) {
+  constexpr int max_tries = 1000;
+  for (int tries = 0; tries < max_tries; ++tries) {
     release();
     fd_ = open_file(file, O_RDWR | O_CREAT);
     if (fd_ < 0) throw write_error(source, errno, "making the file", file, 0);

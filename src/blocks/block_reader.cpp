@@ -10,7 +10,7 @@ namespace penstock::detail {
 
 namespace {
 
-constexpr std::size_t most_kept_bytes = std::size_t{8} << 20;
+constexpr std::size_t max_kept_bytes = std::size_t{8} << 20;
 
 class BlockReader final : public ReaderModel {
  public:
@@ -62,7 +62,7 @@ class BlockReader final : public ReaderModel {
   void forget_unneeded(std::size_t more) {
     std::size_t bytes = more;
     for (const Kept& kept : kept_) bytes += kept.bytes.size();
-    for (auto at = kept_.end(); at != kept_.begin() && bytes > most_kept_bytes;) {
+    for (auto at = kept_.end(); at != kept_.begin() && bytes > max_kept_bytes;) {
       --at;
       if (std::ranges::find(ids_, at->id) != ids_.end()) continue;
       bytes -= at->bytes.size();

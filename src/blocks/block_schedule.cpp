@@ -163,7 +163,7 @@ bool BlockSchedule::blocks_of(std::uint64_t number, std::uint64_t index, std::ve
   if (sample.too_large != 0)
     throw Error(Errc::limit_exceeded, "the record needs blocks of " + std::to_string(sample.too_large) +
                                           " bytes at once, but there are " + std::to_string(limit_) +
-                                          " for blocks; raise `block_bytes`, or `memory`");
+                                          " for blocks; raise `max_block_bytes`, or `max_memory_bytes`");
   for (const auto& block : sample.blocks) {
     if (block->failure) throw Error(*block->failure);
     out.emplace_back(block->data, block->bytes);

@@ -8,7 +8,7 @@
 namespace penstock::detail {
 
 ChainRun::ChainRun(const Chain& chain, std::size_t scratch_limit, std::unique_ptr<ReaderModel> its_reader,
-                   std::size_t most_steps)
+                   std::size_t max_steps)
     : arena(scratch_limit), reader(std::move(its_reader)), chain_(&chain) {
   const auto& steps = chain.steps();
   max_bytes = chain.data().check_value().max_sample_bytes;
@@ -16,7 +16,7 @@ ChainRun::ChainRun(const Chain& chain, std::size_t scratch_limit, std::unique_pt
   decoders.resize(steps.size());
   shared_draws.resize(chain.shared_draws());
   if (chain.layout() != nullptr) varying.resize(chain.layout()->varying());
-  for (std::size_t i = 0; i < std::min(steps.size(), most_steps); ++i) decoders[i] = steps[i]->start_decoding();
+  for (std::size_t i = 0; i < std::min(steps.size(), max_steps); ++i) decoders[i] = steps[i]->start_decoding();
 }
 
 void ChainRun::begin(const Step& step, std::span<std::byte* const> places) {

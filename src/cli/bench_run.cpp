@@ -83,9 +83,10 @@ Run run_once(const Pipeline& pipeline, const RunOptions& options) {
   {
     const double cpu_before = process_cpu();
     const Clock::time_point start = Clock::now();
-    Loader loader(
-        pipeline,
-        {.threads = options.threads, .memory = options.memory, .depth = options.depth, .epochs = options.epochs});
+    Loader loader(pipeline, {.threads = options.threads,
+                             .max_memory_bytes = options.memory,
+                             .depth = options.depth,
+                             .epochs = options.epochs});
     Progress progress(fmt::format("{} thread{}", options.threads, options.threads == 1 ? "" : "s"),
                       pipeline.size() * options.epochs, options.quiet);
     std::uint64_t rows = 0;

@@ -192,7 +192,7 @@ void tell_json(const Store& store, Findings& found, const Sheet& sheet, const In
 }
 
 void tell(const Store& store, Findings& found, const Sheet& sheet, const InspectOptions& options) {
-  constexpr std::size_t most_classes = 40;
+  constexpr std::size_t max_classes = 40;
   const Schema schema = store.schema();
   std::string out = fmt::format("{} ({}): {} of {}\n", options.store, store.kind(), counted(store.size(), "record"),
                                 schema.to_string());
@@ -222,8 +222,8 @@ void tell(const Store& store, Findings& found, const Sheet& sheet, const Inspect
   for (const auto& [label, count] : found.labels) most = std::max(most, count);
   std::size_t shown = 0;
   for (const auto& [label, count] : found.labels) {
-    if (shown++ == most_classes) {
-      out += fmt::format("  ... and {} classes more\n", found.labels.size() - most_classes);
+    if (shown++ == max_classes) {
+      out += fmt::format("  ... and {} classes more\n", found.labels.size() - max_classes);
       break;
     }
     out += fmt::format("  class {:>4}  {:<20} {:>9}  {}\n", label, printable(class_name(store, label)),

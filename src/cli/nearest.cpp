@@ -28,10 +28,10 @@ std::size_t distance(std::string_view a, std::string_view b) {
 }  // namespace
 
 std::string did_you_mean(std::string_view word, std::span<const std::string> names) {
-  constexpr std::size_t most_edits = 3;
+  constexpr std::size_t max_edits = 3;
   const auto nearest =
       std::ranges::min_element(names, {}, [&](const std::string& name) { return distance(name, word); });
-  if (nearest == names.end() || distance(*nearest, word) > std::min(most_edits, nearest->size() / 2)) return {};
+  if (nearest == names.end() || distance(*nearest, word) > std::min(max_edits, nearest->size() / 2)) return {};
   return "; did you mean " + *nearest + "?";
 }
 

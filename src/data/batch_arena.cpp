@@ -11,7 +11,7 @@
 namespace penstock::detail {
 
 namespace {
-constexpr std::size_t least_block = 64 << 10;
+constexpr std::size_t min_block = 64 << 10;
 constexpr std::size_t page = 4096;  // blocks begin at one, as buffers do
 }  // namespace
 
@@ -29,9 +29,10 @@ std::byte* BatchArena::append(std::size_t bytes) {
   const std::size_t need = std::max<std::size_t>(aligned(bytes), alignment);
   // Counted first, and against the sum: which row finds no room may differ, that one does not.
   if (used_.fetch_add(need, std::memory_order_relaxed) + need > limit_)
-    throw Error(Errc::out_of_memory, "the rows of the batch need more than the " + std::to_string(limit_) +
-                                         " bytes that `memory` leaves for fields of any size in each batch; raise it, "
-                                         "or lower `depth` or the batch size, or bound the batch with `.max_bytes`");
+    throw Error(Errc::out_of_memory,
+                "the rows of the batch need more than the " + std::to_string(limit_) +
+                    " bytes that `max_memory_bytes` leaves for fields of any size in each batch; raise it, "
+                    "or lower `depth` or the batch size, or bound the batch with `.max_bytes`");
   for (Block* block = current_.load(std::memory_order_acquire);;) {
     if (block != nullptr) {
       const std::size_t at = block->used.fetch_add(need, std::memory_order_relaxed);
@@ -45,7 +46,7 @@ std::byte* BatchArena::append(std::size_t bytes) {
 BatchArena::Block* BatchArena::add_block(const Block* full, std::size_t need) {
   const std::lock_guard lock(mutex_);
   if (Block* const now = current_.load(std::memory_order_relaxed); now != full) return now;
-  std::size_t bytes = std::max({need, least_block, capacity_});
+  std::size_t bytes = std::max({need, min_block, capacity_});
   std::byte* data = nullptr;
   if (limit_ != no_limit && blocks_.empty()) {
     // A system that promises no more than it has may refuse; then it goes on in small blocks.

@@ -11,7 +11,7 @@ namespace penstock::detail {
 
 namespace {
 
-constexpr std::uint64_t most_row_bytes = std::numeric_limits<std::size_t>::max() / 4;
+constexpr std::uint64_t max_row_bytes = std::numeric_limits<std::size_t>::max() / 4;
 
 template <class T>
 std::array<std::byte, 8> exactly(double value, DType dtype) {
@@ -42,7 +42,7 @@ std::uint16_t half_of(double value) {
 }
 
 std::uint64_t times(std::uint64_t a, std::uint64_t b, const Field& field) {
-  if (b != 0 && a > most_row_bytes / b)
+  if (b != 0 && a > max_row_bytes / b)
     throw Error(Errc::limit_exceeded, "a row of field \"" + field.name + "\" does not fit any memory");
   return a * b;
 }
@@ -133,7 +133,7 @@ RowLayout::RowLayout(const Schema& schema) {
       out.empty[0] = 0;
     }
     appends_ = appends_ || out.appended();
-    if (out.row_bytes > most_row_bytes - row_bytes_)
+    if (out.row_bytes > max_row_bytes - row_bytes_)
       throw Error(Errc::limit_exceeded, "a row of field \"" + field.name + "\" does not fit any memory");
     row_bytes_ += out.row_bytes;
     fields_.push_back(out);

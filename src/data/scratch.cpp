@@ -59,11 +59,11 @@ std::byte* ScratchArena::allocate(std::size_t bytes) {
       current_ = used_ = 0;
     }
     if (need > limit_ || capacity_ > limit_ - need)
-      throw Error(Errc::out_of_memory, "a sample needs " + std::to_string(before + need) +
-                                           " bytes of working memory, but the byte budget leaves " +
-                                           std::to_string(limit_) +
-                                           " a runner; raise `memory`, or lower `threads`, `depth` or the batch size");
-    add_block(std::max(need, std::min(least_block_, limit_ - capacity_)));
+      throw Error(Errc::out_of_memory,
+                  "a sample needs " + std::to_string(before + need) +
+                      " bytes of working memory, but the byte budget leaves " + std::to_string(limit_) +
+                      " a runner; raise `max_memory_bytes`, or lower `threads`, `depth` or the batch size");
+    add_block(std::max(need, std::min(min_block_, limit_ - capacity_)));
   }
   std::byte* out = blocks_[current_].data + used_;
   used_ += need;

@@ -19,9 +19,9 @@ class ScratchArena final : public Scratch {
  public:
   static constexpr std::size_t no_limit = std::numeric_limits<std::size_t>::max();
 
-  /// `least_block`: bytes that are allocated at least.
-  explicit ScratchArena(std::size_t limit = no_limit, std::size_t least_block = 64 << 10)
-      : limit_(limit), least_block_(least_block) {}
+  /// `min_block`: bytes that are allocated at least.
+  explicit ScratchArena(std::size_t limit = no_limit, std::size_t min_block = 64 << 10)
+      : limit_(limit), min_block_(min_block) {}
   ScratchArena(const ScratchArena&) = delete;
   ScratchArena& operator=(const ScratchArena&) = delete;
   ~ScratchArena() override;
@@ -52,7 +52,7 @@ class ScratchArena final : public Scratch {
   void free_blocks() noexcept;
 
   std::vector<Block> blocks_;
-  std::size_t current_ = 0, used_ = 0, capacity_ = 0, peak_ = 0, limit_, least_block_;
+  std::size_t current_ = 0, used_ = 0, capacity_ = 0, peak_ = 0, limit_, min_block_;
 };
 
 }  // namespace penstock::detail

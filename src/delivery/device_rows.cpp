@@ -39,8 +39,8 @@ void DeviceRows::enqueue(const BatchInfo& from, std::size_t buffer, DevicePart& 
   if (bytes > limit_)
     throw Error(Errc::out_of_memory, "the rows of the batch need " + std::to_string(bytes) + " bytes, and " +
                                          std::to_string(limit_) +
-                                         " are left for fields of any size in each batch; raise `device_memory` and "
-                                         "`pinned_memory`, or lower `device_depth`, `depth` or the batch size")
+                                         " are left for fields of any size in each batch; raise `max_device_bytes` and "
+                                         "`max_pinned_bytes`, or lower `device_depth`, `depth` or the batch size")
         .with_stage("batch");
   Staging& staging = staging_[buffer];
   make_room(bytes, staging, part);

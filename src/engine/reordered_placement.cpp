@@ -157,7 +157,7 @@ void ReorderedPlacement::add_to(RunTotals& t) const {
   const ReorderBuffer& buffer = reordered_->reorder_buffer();
   t.kept = buffer.kept();
   t.entries = buffer.rows();
-  t.entry_bytes = buffer.bytes_each() + buffer.most_appended();
+  t.entry_bytes = buffer.bytes_each() + buffer.max_appended();
   t.copied_bytes += buffer.appended_bytes() + t.kept * ring_.layout().row().row_bytes();
   t.shared_records = reordered_->shared_records() != nullptr ? reordered_->shared_records()->size() : 0;
   if (blocks_ != nullptr) t.blocks = blocks_->counts();

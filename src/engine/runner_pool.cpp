@@ -19,11 +19,11 @@ RunnerPool::RunnerPool(RunnerWork& work, const SourceModel& source, Monitor& mon
 }
 
 void RunnerPool::wake(Lock&) noexcept {
-  while (scheduled_ < most_runners() && submit_runner()) ++scheduled_;
+  while (scheduled_ < max_runners() && submit_runner()) ++scheduled_;
 }
 
 // As many as have, or may get, a reader.
-std::size_t RunnerPool::most_runners() const noexcept {
+std::size_t RunnerPool::max_runners() const noexcept {
   return no_more_readers_ ? std::max<std::size_t>(runs_.size() + opening_, 1) : threads_;
 }
 

@@ -54,12 +54,12 @@ class RunnerPool {
   template <class Ready>
   void sleep_or_help(Lock& lock, const Ready& ready) {
     using namespace std::chrono_literals;
-    if (running_ >= most_runners()) {
+    if (running_ >= max_runners()) {
       monitor_.changed.wait(lock);  // a runner that leaves wakes it as well
       return;
     }
     if (monitor_.changed.wait_for(lock, 1ms) != std::cv_status::timeout) return;
-    if (running_ >= most_runners() || !work_.has_work()) return;
+    if (running_ >= max_runners() || !work_.has_work()) return;
     do {
       help(lock);  // while no runner comes at all, without waiting in between
     } while (!ready() && !monitor_.is_paused() && !failed_ && running_ == 0 && work_.has_work());
@@ -89,7 +89,7 @@ class RunnerPool {
   };
 
   bool submit_runner() noexcept;
-  std::size_t most_runners() const noexcept;
+  std::size_t max_runners() const noexcept;
   void run(Lock& lock) noexcept;
   void help(Lock& lock) noexcept;
   ChainRun* lease_run(Lock& lock) noexcept;

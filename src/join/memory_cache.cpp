@@ -22,7 +22,7 @@ constexpr std::size_t entry_alignment = alignof(std::max_align_t);
 
 void check_table(std::uint64_t records, std::size_t bytes) {
   if (records > bytes / sizeof(void*) || bytes == 0)
-    throw Error(Errc::invalid_argument, "`bytes` = " + std::to_string(bytes) + " is less than the table of " +
+    throw Error(Errc::invalid_argument, "`max_bytes` = " + std::to_string(bytes) + " is less than the table of " +
                                             std::to_string(records) + " records takes, which is 8 bytes each");
 }
 
@@ -88,7 +88,7 @@ class MemoryCache final : public RecordCache, public std::enable_shared_from_thi
                        std::to_string(records_) + " records, in " +
                        std::to_string(used_.load(std::memory_order_relaxed) >> 20) + " MiB";
     if (full_.load(std::memory_order_relaxed))
-      text += "; it is full: `bytes` is " + std::to_string(limit_ >> 20) + " MiB, the other records are made anew";
+      text += "; it is full: `max_bytes` is " + std::to_string(limit_ >> 20) + " MiB, the other records are made anew";
     return {text};
   }
 
@@ -186,10 +186,10 @@ std::shared_ptr<RecordCache> make_memory_cache(const CacheKey& key, std::size_t 
 namespace penstock {
 
 Stage cache(CacheOptions options) {
-  if (options.bytes == 0)
-    throw Error(Errc::invalid_argument, "say how much memory it may take: cache({.bytes = GiB(4)})")
+  if (options.max_bytes == 0)
+    throw Error(Errc::invalid_argument, "say how much memory it may take: cache({.max_bytes = GiB(4)})")
         .with_stage("cache");
-  return cache(std::make_shared<detail::MemoryCacheMaker>(options.bytes), options.allows);
+  return cache(std::make_shared<detail::MemoryCacheMaker>(options.max_bytes), options.allows);
 }
 
 }  // namespace penstock

@@ -12,7 +12,7 @@ namespace penstock::detail {
 
 namespace {
 
-constexpr std::uint64_t most_records = std::uint64_t{1} << 62;
+constexpr std::uint64_t max_records = std::uint64_t{1} << 62;
 
 // Calls f(part, its indices) for each part that has some of these records, whose order is kept. Those past the end are
 // left out.
@@ -121,7 +121,7 @@ Parts::Parts(const std::string& kind, const std::vector<AnySource>& parts) {
           .with_file(part.file());
     parts_.push_back(parts[i].model());
     sizes_.push_back(part.size());
-    if (sizes_.back() > most_records - size_)
+    if (sizes_.back() > max_records - size_)
       throw Error(Errc::invalid_argument, "the parts have more than 2^62 records together").with_stage(kind);
     size_ += sizes_.back();
     has_keys_ = has_keys_ && part.has_keys();

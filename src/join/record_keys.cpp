@@ -14,7 +14,7 @@ namespace penstock::detail {
 
 namespace {
 
-constexpr std::size_t most_ending = 8, named = 3;
+constexpr std::size_t max_ending = 8, named = 3;
 
 bool is_letter(char c) noexcept { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
@@ -24,7 +24,7 @@ std::string_view ending_of(std::string_view name) noexcept {
   const std::size_t dot = name.rfind('.');
   if (dot == std::string_view::npos || dot == 0) return {};
   const std::string_view ending = name.substr(dot + 1);
-  if (ending.size() > most_ending || !std::ranges::all_of(ending, [](char c) { return is_letter(c) || is_digit(c); }) ||
+  if (ending.size() > max_ending || !std::ranges::all_of(ending, [](char c) { return is_letter(c) || is_digit(c); }) ||
       std::ranges::none_of(ending, is_letter))
     return {};
   return ending;

@@ -28,7 +28,7 @@ void check_fields(const PipelineData& data, const RowLayout& layout) {
 
 // What a bound promises, with room for what aligns the rows; else a guess for as many rows, in as much as a small
 // batch of records has.
-std::size_t least_append_bytes(const PipelineData& data) {
+std::size_t min_append_bytes(const PipelineData& data) {
   constexpr std::uint64_t guess = 64, most = 1u << 20;
   const std::uint64_t rows = data.batch->rows, bound = data.batch->options.max_bytes;
   if (bound != 0 && bound < (std::uint64_t{1} << 40)) return static_cast<std::size_t>(2 * bound + 128 * rows);
@@ -81,7 +81,7 @@ void check_steps(const PipelineData& data) {
 MemoryRequest memory_request(const PipelineData& data, const LoaderOptions& options, unsigned threads,
                              const DeviceModels& devices) {
   MemoryRequest request;
-  request.memory = options.memory;
+  request.max_memory_bytes = options.max_memory_bytes;
   request.depth = options.depth;
   request.threads = options.threads != 0 ? std::min(options.threads, threads) : threads;
   request.rows = max_rows_of_rank(data);
@@ -93,32 +93,32 @@ MemoryRequest memory_request(const PipelineData& data, const LoaderOptions& opti
     request.devices = static_cast<unsigned>(devices.size());
     if (!devices[0]->is_host() && options.host_memory == nullptr) request.pinned_buffer_bytes = batch_layout.bytes();
   }
-  request.pinned_memory = options.pinned_memory;
-  request.device_memory = options.device_memory;
+  request.max_pinned_bytes = options.max_pinned_bytes;
+  request.max_device_bytes = options.max_device_bytes;
   request.device_depth = options.device_depth;
   request.buffer_bytes = batch_layout.bytes() + request.rows * batch_layout.row_notes_bytes();
   // On their way to a device such rows lie in memory twice.
   if (layout.appends()) {
-    request.append_buffer = least_append_bytes(data) * (devices.empty() ? 1 : 2);
+    request.append_buffer = min_append_bytes(data) * (devices.empty() ? 1 : 2);
     // No more than a guess, so that what is left by the depth that is chosen is not nothing.
     if (!devices.empty())
-      request.device_rows = std::max(least_append_bytes(data) / devices.size(), request.device_buffer_bytes / 4);
+      request.device_rows = std::max(min_append_bytes(data) / devices.size(), request.device_buffer_bytes / 4);
   }
   if (data.reordered()) {
     request.row_bytes = ReorderBuffer::row_bytes(layout) + ReorderBuffer::row_notes_bytes(layout);
     request.append_row = layout.appends() ? appended_row_bytes : 0;
     request.held = static_cast<std::size_t>(window_rows_of_rank(data));
-    request.entries = [&data, bytes = options.reorder_bytes](unsigned runners) {
+    request.entries = [&data, bytes = options.max_reorder_bytes](unsigned runners) {
       return Reordered::entries_for(data, bytes, runners);
     };
     request.shared_records = [&data](unsigned runners) { return Reordered::shared_records_for(data, runners); };
-    request.shared_record_bytes = Reordered::least_shared_record_bytes(data);
+    request.shared_record_bytes = Reordered::min_shared_record_bytes(data);
     request.stand_ins = data.flat_maps && data.policy_value().policy == OnError::replace;
   }
   for (const RowField& f : layout.fields())
     request.sample_bytes = std::max<std::size_t>(request.sample_bytes, f.row_bytes);
   request.blocks = data.source->block_model() != nullptr;
-  request.block_bytes = request.blocks ? options.block_bytes : 0;
+  request.max_block_bytes = request.blocks ? options.max_block_bytes : 0;
   return request;
 }
 

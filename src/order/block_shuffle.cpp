@@ -16,7 +16,7 @@ namespace penstock::detail {
 
 namespace {
 
-constexpr std::uint64_t most_blocks = std::uint64_t{1} << 27;  // 2 GiB a table
+constexpr std::uint64_t max_blocks = std::uint64_t{1} << 27;  // 2 GiB a table
 
 Error refused(const SourceModel& source, std::string cause) {
   return Error(Errc::invalid_argument, std::move(cause)).with_stage("shuffle").with_source(source.name());
@@ -47,8 +47,8 @@ Blocks::Blocks(const SourceModel& source, std::uint64_t block_size) : records_(s
     ends_ = ends_of(source, records_);
     for_each([this](std::uint64_t, std::uint64_t) { ++count_; });
   }
-  if (count_ > most_blocks)
-    throw refused(source, std::to_string(count_) + " blocks are more than the " + std::to_string(most_blocks) +
+  if (count_ > max_blocks)
+    throw refused(source, std::to_string(count_) + " blocks are more than the " + std::to_string(max_blocks) +
                               " a table is made for; say a larger `.block_size`");
 }
 

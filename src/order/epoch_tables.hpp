@@ -23,7 +23,7 @@ struct EpochKey {
 template <class Table>
 class EpochTables {
  public:
-  static constexpr std::size_t most_entries = 64;      ///< they are searched one by one
+  static constexpr std::size_t max_entries = 64;       ///< they are searched one by one
   static constexpr std::size_t max_bytes = 64u << 20;  ///< of all together; the last two stay in any case
   static constexpr std::size_t always_kept = 2;
 
@@ -66,7 +66,7 @@ class EpochTables {
   // The last used come first.
   void trim() {
     std::size_t kept = 0, bytes = 0;
-    while (kept < entries_.size() && kept < most_entries) {
+    while (kept < entries_.size() && kept < max_entries) {
       bytes += entries_[kept]->bytes;
       if (bytes > max_bytes && kept >= always_kept) break;
       ++kept;

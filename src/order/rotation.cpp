@@ -14,12 +14,12 @@ namespace penstock::detail {
 
 namespace {
 // Draws that are mixed with each other.
-constexpr std::uint64_t least_window = 64;
-constexpr std::uint64_t most_draws = std::uint64_t{1} << 62;
+constexpr std::uint64_t min_window = 64;
+constexpr std::uint64_t max_draws = std::uint64_t{1} << 62;
 }  // namespace
 
 Rotation::Rotation(Options options) {
-  const std::uint64_t window = std::max<std::uint64_t>(least_window, options.weights.size());
+  const std::uint64_t window = std::max<std::uint64_t>(min_window, options.weights.size());
   Proportions proportions(options.weights);
   shared_ = std::make_shared<const Shared>(Shared{std::move(options), std::move(proportions), window});
 }
@@ -40,7 +40,7 @@ Rotation::Window Rotation::build(std::uint64_t seed, std::uint64_t epoch, std::u
   const Options& options = shared_->options;
   const std::uint64_t first = number * shared_->window, last = std::min(options.count, first + shared_->window);
   // Draws are counted through all epochs, so that what one epoch rounded up the next rounds down.
-  const std::uint64_t before = epoch * options.count % most_draws;
+  const std::uint64_t before = epoch * options.count % max_draws;
   Window window;
   std::vector<Turn> next;  // of each set that has some of these draws
   std::vector<std::size_t> whose;

@@ -16,7 +16,7 @@ struct BatchItem {
 };
 
 /// Batches made of one window are counted in 16 bits.
-inline constexpr std::uint64_t most_bucket_window = 65'535;
+inline constexpr std::uint64_t max_bucket_window = 65'535;
 /// Which samples stand together in a batch.
 struct BucketItem {
   std::string field;

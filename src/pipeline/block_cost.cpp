@@ -19,8 +19,8 @@ namespace penstock::detail {
 
 namespace {
 
-constexpr std::uint64_t most_looked_at = 1u << 18;  // uses of blocks
-constexpr std::uint64_t most_summed = 1u << 22;     // blocks
+constexpr std::uint64_t max_looked_at = 1u << 18;  // uses of blocks
+constexpr std::uint64_t max_summed = 1u << 22;     // blocks
 
 // Keeps the blocks used last, as a loader nearly does.
 class RecentBlocks {
@@ -72,11 +72,11 @@ Beginning begin_epoch(const PipelineData& data, const BlockModel& model) {
   std::unordered_set<std::uint64_t> seen;
   std::vector<std::uint64_t> indices(256), ids;
   std::uint64_t uses = 0;
-  while (begun.records < data.size && uses < most_looked_at) {
+  while (begun.records < data.size && uses < max_looked_at) {
     indices.resize(std::min<std::uint64_t>(indices.size(), data.size - begun.records));
     SampleOrder(data).fill(0, begun.records, indices);
     for (const std::uint64_t index : indices) {
-      if (uses >= most_looked_at) break;
+      if (uses >= max_looked_at) break;
       ids.clear();
       model.blocks_of(index, ids);
       for (const std::uint64_t id : ids) {
@@ -95,12 +95,13 @@ std::string describe_decodes(const PipelineData& data, const BlockModel& model, 
   const Beginning begun = begin_epoch(data, model);
   if (begun.records == 0) return {};
   const auto records = static_cast<double>(begun.records), decodes = static_cast<double>(begun.decodes);
-  std::string text = "; of " + mebibytes(default_block_bytes) + " (`block_bytes`) ";
+  std::string text = "; of " + mebibytes(default_block_bytes) + " (`max_block_bytes`) ";
   // Of an order that goes through blocks in turn, those of its first records are more than in file order.
   if (decodes <= 1.5 * static_cast<double>(begun.blocks)) return text + "this order decodes each about once an epoch";
   text += "this order decodes " + short_number(decodes / records) + " a record, in order it is " +
           short_number(in_order) + ": " + short_number(decodes / records / in_order) + " times the work. ";
-  return text + "shuffle({.blocks = true}), of few blocks at a time, or a `block_bytes` of all decodes each about once";
+  return text +
+         "shuffle({.blocks = true}), of few blocks at a time, or a `max_block_bytes` of all decodes each about once";
 }
 
 }  // namespace
@@ -110,13 +111,13 @@ std::string describe_blocks(const PipelineData& data) {
   if (model == nullptr || data.source_size == 0) return {};
   const std::uint64_t blocks = model->blocks();
   std::string text = std::to_string(blocks) + " that records share";
-  if (blocks > most_summed) return text;
+  if (blocks > max_summed) return text;
   try {
     std::uint64_t bytes = 0;
     for (std::uint64_t b = 0; b < blocks; ++b)
       if (__builtin_add_overflow(bytes, model->block_bytes(b), &bytes)) return text;
     text += ", " + mebibytes(bytes) + " decoded";
-    if (bytes <= default_block_bytes) return text + ": all stay in a loader's `block_bytes`, each is decoded once";
+    if (bytes <= default_block_bytes) return text + ": all stay in a loader's `max_block_bytes`, each is decoded once";
     return text + describe_decodes(data, *model, static_cast<double>(blocks) / static_cast<double>(data.source_size));
   } catch (...) {  // a source, or an order, that fails tells it when it is used
     return text;

@@ -24,7 +24,7 @@ struct Outcome {
   std::optional<Error> fatal;  ///< ends the run
 };
 
-inline constexpr std::uint32_t most_attempts = 8;
+inline constexpr std::uint32_t max_attempts = 8;
 
 /// What is said where no stand-in was good either.
 Error exhausted(const Error& first, const Error& last);
@@ -52,7 +52,7 @@ void make_sample(const PipelineData& data, Place place, std::uint64_t index, Out
         outcome.bad = std::move(error);
         break;
       }
-      if (place.attempt == most_attempts) {
+      if (place.attempt == max_attempts) {
         outcome.fatal = exhausted(outcome.bad ? *outcome.bad : error, error);
         break;
       }

@@ -6,9 +6,9 @@
 namespace penstock::detail {
 
 bool exceeds_quota(const ErrorPolicy& policy, const QuotaCount& count) noexcept {
-  constexpr std::uint64_t least_for_share = 1000;
+  constexpr std::uint64_t min_for_share = 1000;
   return count.acted > policy.max_count ||
-         (count.samples >= least_for_share &&
+         (count.samples >= min_for_share &&
           static_cast<double>(count.acted) > policy.max_share * static_cast<double>(count.samples));
 }
 
@@ -19,7 +19,7 @@ void PolicyLedger::account(std::vector<BadSample>& bad, std::uint64_t delivered_
   std::uint64_t acted = acted_;
   for (std::size_t i = 0; i < bad.size(); ++i) {
     const BadSample& b = bad[i];
-    if (i == most_listed) acted += std::exchange(unlisted, 0);
+    if (i == max_listed) acted += std::exchange(unlisted, 0);
     if (b.fatal) throw b.error;
     ++acted;
     const std::uint64_t delivered = delivered_before + b.row + 1;
@@ -38,7 +38,7 @@ void PolicyLedger::account(std::vector<BadSample>& bad, std::uint64_t delivered_
     }
     std::string message = std::string("bad sample: ") + b.error.what();
     // A batch that is read again, in a later epoch or after a resume, has nothing new to say.
-    if (messages_.size() < most_messages && std::ranges::find(messages_, message) == messages_.end())
+    if (messages_.size() < max_messages && std::ranges::find(messages_, message) == messages_.end())
       messages_.push_back(std::move(message));
   }
   acted += unlisted;

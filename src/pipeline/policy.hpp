@@ -18,7 +18,7 @@ struct QuotaCount {
 bool exceeds_quota(const ErrorPolicy& policy, const QuotaCount& count) noexcept;
 
 /// So many bad samples of a batch are kept with what they say; beyond that they are counted.
-inline constexpr std::size_t most_listed = 1000;
+inline constexpr std::size_t max_listed = 1000;
 
 /// Counts bad samples in order, as batches are delivered, and ends the run where the policy says so.
 class PolicyLedger {
@@ -26,7 +26,7 @@ class PolicyLedger {
   explicit PolicyLedger(const ErrorPolicy& policy) : policy_(policy) {}
 
   /// Takes note of a batch before it is delivered; `delivered_before` samples came before it; `unlisted` bad ones stand
-  /// after the first `most_listed`. @throws the first fatal error of the batch in order, or Error(quota_exceeded) at
+  /// after the first `max_listed`. @throws the first fatal error of the batch in order, or Error(quota_exceeded) at
   /// the sample that was one too many.
   void account(std::vector<BadSample>& bad, std::uint64_t delivered_before, std::uint64_t unlisted = 0);
   std::uint64_t acted() const noexcept { return acted_; }
@@ -37,7 +37,7 @@ class PolicyLedger {
   const std::vector<std::string>& messages() const noexcept { return messages_; }
 
  private:
-  static constexpr std::size_t most_messages = 10;
+  static constexpr std::size_t max_messages = 10;
   ErrorPolicy policy_;
   std::uint64_t acted_ = 0, acted_here_ = 0;
   std::vector<std::string> messages_;

@@ -345,7 +345,7 @@ void ReorderBuffer::end_epoch(const Cursor& next, BatchOutlet& outlet) noexcept 
 // that ends the run, are kept with what they say.
 void ReorderBuffer::note_bad(Error error, bool fatal, bool must) noexcept {
   std::vector<BadSample>& bad = batch_ != nullptr ? batch_->bad : carried_.bad;
-  if (bad.size() >= most_listed && !must) {
+  if (bad.size() >= max_listed && !must) {
     ++(batch_ != nullptr ? batch_->unlisted : carried_.unlisted);
     return;
   }
@@ -374,7 +374,7 @@ void ReorderBuffer::copy_row(const Move& move, const BatchRing& ring) noexcept {
   }
   if (layout_.appends()) {
     appended_.fetch_add(appended, std::memory_order_relaxed);
-    if (appended > most_appended()) most_appended_.store(appended, std::memory_order_relaxed);
+    if (appended > max_appended()) max_appended_.store(appended, std::memory_order_relaxed);
   }
   if (move.entry != nullptr)
     move.entry->vacant.store(true, std::memory_order_seq_cst);

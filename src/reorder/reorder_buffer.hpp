@@ -150,7 +150,7 @@ class ReorderBuffer {
   std::uint64_t kept() const noexcept { return kept_.load(std::memory_order_relaxed); }
   /// Bytes that were copied of fields without a place of their own; and the most of one row. Any thread.
   std::uint64_t appended_bytes() const noexcept { return appended_.load(std::memory_order_relaxed); }
-  std::size_t most_appended() const noexcept { return most_appended_.load(std::memory_order_relaxed); }
+  std::size_t max_appended() const noexcept { return max_appended_.load(std::memory_order_relaxed); }
   /// The buffer being filled, if any. Only while nothing is in work.
   BatchBuffer* open_batch_buffer() const noexcept { return batch_; }
 
@@ -193,7 +193,7 @@ class ReorderBuffer {
   // another thread that sees it late only tries to retire in vain.
   std::atomic<bool> halted_{false};
   std::atomic<std::uint64_t> appended_{0};
-  std::atomic<std::size_t> most_appended_{0};
+  std::atomic<std::size_t> max_appended_{0};
   BatchBuffer* batch_ = nullptr;
   BatchBounds::Fill fill_;      // of the buffer
   Cursor at_;                   // of the next batch

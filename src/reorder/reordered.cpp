@@ -13,8 +13,8 @@ namespace penstock::detail {
 
 namespace {
 
-constexpr std::size_t most_entries = 1u << 22;
-constexpr std::uint64_t most_bounded_entries = 4096;
+constexpr std::size_t max_entries = 1u << 22;
+constexpr std::uint64_t max_bounded_entries = 4096;
 constexpr std::uint64_t positions_at_once = 64;
 constexpr std::size_t moves_at_once = 16;
 
@@ -26,15 +26,15 @@ bool decided(const SharedRecord& record) noexcept {
 
 }  // namespace
 
-std::size_t Reordered::entries_for(const PipelineData& data, std::size_t reorder_bytes, unsigned threads) {
+std::size_t Reordered::entries_for(const PipelineData& data, std::size_t max_reorder_bytes, unsigned threads) {
   const RowLayout layout(data.schema);
   const std::size_t row =
       std::max<std::size_t>(ReorderBuffer::row_bytes(layout) + (layout.appends() ? appended_row_bytes : 0), 1);
   // Where sizes end a batch it has fewer rows than it may have.
   const std::size_t batch = static_cast<std::size_t>(
-      data.bounded ? std::min<std::uint64_t>(max_rows_of_rank(data), most_bounded_entries) : max_rows_of_rank(data));
-  const std::size_t wanted = reorder_bytes != 0 ? reorder_bytes / row : batch;
-  return std::clamp<std::size_t>(wanted, std::size_t{4} * threads, most_entries);
+      data.bounded ? std::min<std::uint64_t>(max_rows_of_rank(data), max_bounded_entries) : max_rows_of_rank(data));
+  const std::size_t wanted = max_reorder_bytes != 0 ? max_reorder_bytes / row : batch;
+  return std::clamp<std::size_t>(wanted, std::size_t{4} * threads, max_entries);
 }
 
 std::size_t Reordered::shared_records_for(const PipelineData& data, unsigned threads) {
@@ -43,7 +43,7 @@ std::size_t Reordered::shared_records_for(const PipelineData& data, unsigned thr
 }
 
 // A record as it is read, and, where stages follow before it is shared, room to work on it.
-std::size_t Reordered::least_shared_record_bytes(const PipelineData& data) {
+std::size_t Reordered::min_shared_record_bytes(const PipelineData& data) {
   constexpr std::size_t varying = 1u << 16, stages = 1u << 20;
   std::size_t bytes = 0;
   for (const Field& f : data.source_schema)

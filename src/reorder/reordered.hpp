@@ -50,9 +50,9 @@ class Reordered {
             const BatchRing& ring, ReorderedHost& host);
 
   /// How many entries, and shared_records, a pipeline wants.
-  static std::size_t entries_for(const PipelineData& data, std::size_t reorder_bytes, unsigned threads);
+  static std::size_t entries_for(const PipelineData& data, std::size_t max_reorder_bytes, unsigned threads);
   static std::size_t shared_records_for(const PipelineData& data, unsigned threads);
-  static std::size_t least_shared_record_bytes(const PipelineData& data);
+  static std::size_t min_shared_record_bytes(const PipelineData& data);
 
   /// Begins at `cursor`. Only while nothing is in work.
   void reset(const Cursor& cursor, const QuotaCount& count);

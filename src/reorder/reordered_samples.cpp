@@ -41,7 +41,7 @@ class CellOutlet final : public RowOutlet {
 
 void Reordered::make(ChainRun& run, TicketRun tickets) noexcept {
   if (tickets.count > 1 && !shared_records_) {
-    std::array<std::uint64_t, most_at_once> indices{};
+    std::array<std::uint64_t, max_at_once> indices{};
     for (std::uint64_t i = 0; i < tickets.count; ++i) indices[i] = reorder_buffer_.entry(tickets.first + i).index;
     run.reader->expect({indices.data(), static_cast<std::size_t>(tickets.count)});
   }

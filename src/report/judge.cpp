@@ -10,7 +10,7 @@ namespace penstock::detail {
 namespace {
 
 // Less of it is in every run.
-constexpr double least_delay = 0.1, least_others = 0.1;
+constexpr double min_delay = 0.1, min_others = 0.1;
 
 std::string number(double value, int digits) {
   char text[64];
@@ -23,11 +23,11 @@ std::string cores_of(const Report& r) {
   return r.cores == 1 ? "the core" : "the " + std::to_string(r.cores) + " cores";
 }
 
-bool others_are_there(const Report& r) { return r.other_core_share.value_or(0) >= least_others; }
+bool others_are_there(const Report& r) { return r.other_core_share.value_or(0) >= min_others; }
 
 // Who waited for a core, and who had it, as far as that is known. Empty: hardly anybody did.
 std::string delay_words(const Report& r, const std::string& who, const std::optional<double>& share) {
-  if (share.value_or(0) < least_delay) return "";
+  if (share.value_or(0) < min_delay) return "";
   const std::string waited = " " + who + " waited " + percent(*share) + " of the time for a core";
   if (others_are_there(r))
     return waited + "; other processes had " + percent(*r.other_core_share) + " of " + cores_of(r) + ".";
@@ -38,7 +38,7 @@ std::string delay_words(const Report& r, const std::string& who, const std::opti
 
 // Whether without other processes the run would go well faster: they had what runners waited for.
 bool others_hold_up(const Report& r) {
-  if (r.runner_delay_share.value_or(0) < least_delay || !others_are_there(r) || !r.own_core_share) return false;
+  if (r.runner_delay_share.value_or(0) < min_delay || !others_are_there(r) || !r.own_core_share) return false;
   const double waiting = *r.runner_delay_share * (1 - r.runner_idle_share) * r.threads_seen / r.cores;
   return std::min(waiting, *r.other_core_share) >= 0.15 * *r.own_core_share;
 }

@@ -110,7 +110,7 @@ Report make_report(const Engine& engine, const DeliveryCounters& c) {
   if (c.acted > c.messages.size()) r.notes.push_back(std::to_string(c.acted) + " bad samples in all");
   if (t.blocks.loads != 0)
     r.notes.push_back(std::to_string(t.blocks.loads) + " blocks were decoded for " + std::to_string(t.blocks.uses) +
-                      " uses; where many are decoded again, `block_bytes` keeps more of them, and "
+                      " uses; where many are decoded again, `max_block_bytes` keeps more of them, and "
                       "`shuffle({.blocks = true})` asks for fewer at a time");
   judge(r);
   return r;

@@ -14,8 +14,8 @@ namespace penstock::detail {
 inline constexpr std::size_t default_block_bytes = 512u << 20;
 
 struct MemoryRequest {
-  std::size_t memory = 0;  ///< bytes, 0 = no limit
-  unsigned depth = 0;      ///< 0 = choose
+  std::size_t max_memory_bytes = 0;  ///< bytes, 0 = no limit
+  unsigned depth = 0;                ///< 0 = choose
   unsigned threads = 1;
   std::uint64_t rows = 1;
   std::size_t buffer_bytes = 0;
@@ -28,8 +28,8 @@ struct MemoryRequest {
                                                shared_records = {};  ///< how many a reordered pipeline has
   std::size_t shared_record_bytes = 0;                               ///< the least one may need
   bool blocks = false;                                               ///< records share blocks
-  std::size_t block_bytes = 0;                                       ///< for those; 0 = choose
-  std::size_t pinned_memory = 0;  ///< bytes for buffers where they are pinned, 0 = no limit
+  std::size_t max_block_bytes = 0;                                   ///< for those; 0 = choose
+  std::size_t max_pinned_bytes = 0;  ///< bytes for buffers where they are pinned, 0 = no limit
   std::size_t pinned_buffer_bytes = 0;
   unsigned devices = 1;         ///< that share each batch
   std::size_t device_rows = 0;  ///< the least a batch needs on a device for fields of any size; 0 = there are none
@@ -37,7 +37,7 @@ struct MemoryRequest {
   std::size_t device_fixed_bytes = 0;   ///< of what stages there need beside them
   bool device_is_host = false;          ///< those are bytes of the host's
   std::size_t device_notes_bytes = 0;   ///< of what the host knows of one of them
-  std::size_t device_memory = 0;        ///< bytes for those, 0 = no limit
+  std::size_t max_device_bytes = 0;     ///< bytes for those, 0 = no limit
   unsigned device_depth = 0;            ///< 0 = choose
   bool stand_ins = false;               ///< a runner may make a child's parent once more, for that child alone
 };

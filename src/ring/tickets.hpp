@@ -13,9 +13,9 @@ struct TicketRun {
 
 /// Tickets are taken several at once where samples are so short that taking them is what costs. Together they last so
 /// short a time that order, stopping and sharing stay as prompt as with one. `sample_ns`: 0 = not known.
-inline constexpr std::uint64_t ns_at_once = 80'000, most_at_once = 16;
+inline constexpr std::uint64_t ns_at_once = 80'000, max_at_once = 16;
 inline std::uint64_t tickets_at_once(std::uint64_t sample_ns) noexcept {
-  return sample_ns == 0 ? 1 : std::clamp<std::uint64_t>(ns_at_once / sample_ns, 1, most_at_once);
+  return sample_ns == 0 ? 1 : std::clamp<std::uint64_t>(ns_at_once / sample_ns, 1, max_at_once);
 }
 
 /// Numbers the samples to be made, in order: a runner takes some, whoever admits batches raises the limit. That limit

@@ -44,7 +44,7 @@ void check_length(const Field& field, const std::string& label) {
 void join_bucket(PipelineBuilder& pipeline, BucketItem& item) {
   const std::string label = "bucket(" + item.field + ")";
   check_length(pipeline.at(item.field, label), label);
-  const std::uint64_t rows = pipeline.data().batch->rows, most = most_bucket_window;
+  const std::uint64_t rows = pipeline.data().batch->rows, most = max_bucket_window;
   std::uint64_t& window = item.options.window;
   if (window == 0)
     window = pipeline.data().bounded ? std::min(16 * rows, most) : std::min<std::uint64_t>(16, most / rows) * rows;
@@ -58,9 +58,9 @@ void join_bucket(PipelineBuilder& pipeline, BucketItem& item) {
 }  // namespace detail
 
 Stage bucket(std::string field, BucketOptions options) {
-  if (options.window > detail::most_bucket_window)
+  if (options.window > detail::max_bucket_window)
     throw Error(Errc::invalid_argument,
-                "a window has at most " + std::to_string(detail::most_bucket_window) + " samples")
+                "a window has at most " + std::to_string(detail::max_bucket_window) + " samples")
         .with_stage("bucket(" + field + ")");
   return detail::make_stage(detail::BucketStage(detail::BucketItem{std::move(field), options}));
 }

@@ -16,7 +16,7 @@ namespace detail {
 
 namespace {
 
-constexpr std::uint64_t most_stream_window = 1u << 20;
+constexpr std::uint64_t max_stream_window = 1u << 20;
 
 class ShuffleStage final : public StageModel {
  public:
@@ -34,7 +34,7 @@ class ShuffleStage final : public StageModel {
     pipeline.refuse_after_batch("shuffle");
     if (pipeline.data().stream_window != 0)
       throw Error(Errc::invalid_argument, "the stream is shuffled already").with_stage("shuffle");
-    if (options_.window < 2 || options_.window > most_stream_window)
+    if (options_.window < 2 || options_.window > max_stream_window)
       throw Error(
           Errc::invalid_argument,
           "a stream is shuffled inside blocks of consecutive records: say how many, from 2 to 2^20, with `.window`")

@@ -20,7 +20,7 @@ namespace {
 
 using detail::BlockSourceModel;
 
-constexpr std::uint64_t most_block_bytes = std::uint64_t{1} << 30;
+constexpr std::uint64_t max_block_bytes = std::uint64_t{1} << 30;
 
 std::string block_name(std::uint64_t block) { return "block " + std::to_string(block); }
 
@@ -92,7 +92,7 @@ class BlockSourceSuite {
       const std::uint64_t bytes = source.block_bytes(block);
       findings_.check(bytes == source.block_bytes(block), "block_bytes is always the same",
                       [&] { return block_name(block) + " has another size the second time"; });
-      if (bytes > most_block_bytes)
+      if (bytes > max_block_bytes)
         throw Error(Errc::limit_exceeded, block_name(block) + " has " + std::to_string(bytes) + " bytes");
       loaded.emplace_back(static_cast<std::size_t>(bytes), content);
       GuardedMemory again(static_cast<std::size_t>(bytes), static_cast<std::byte>(~std::to_integer<int>(content)));

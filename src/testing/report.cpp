@@ -7,7 +7,7 @@
 namespace penstock::testing {
 
 namespace {
-constexpr std::size_t most_of_a_contract = 3;
+constexpr std::size_t max_of_a_contract = 3;
 }
 
 std::string Report::text() const {
@@ -27,7 +27,7 @@ void Findings::add(std::string_view contract, std::string evidence) {
   }
   OfContract& of = found->second;
   ++of.count;
-  if (of.evidence.size() < most_of_a_contract) of.evidence.push_back(std::move(evidence));
+  if (of.evidence.size() < max_of_a_contract) of.evidence.push_back(std::move(evidence));
 }
 
 Report Findings::report() const {

@@ -184,10 +184,10 @@ void check(const PipelineData& data, const WriteOptions& options) {
         .with_stage("write");
   if (options.commit_every == 0)
     throw Error(Errc::invalid_argument, "`commit_every` must not be 0").with_stage("write");
-  constexpr std::size_t most_cells = 1u << 24;
-  if (options.window > most_cells)
-    throw Error(Errc::invalid_argument, "`window` of " + std::to_string(options.window) + " samples; at most " +
-                                            std::to_string(most_cells) + " can be in work")
+  constexpr std::size_t max_cells = 1u << 24;
+  if (options.max_in_flight > max_cells)
+    throw Error(Errc::invalid_argument, "`max_in_flight` of " + std::to_string(options.max_in_flight) +
+                                            " samples; at most " + std::to_string(max_cells) + " can be in work")
         .with_stage("write");
   check_threads(options.threads);
 }

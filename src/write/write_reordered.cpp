@@ -25,7 +25,7 @@ namespace penstock::detail {
 namespace {
 
 constexpr unsigned ring_depth = 3;  // one whose rows are put, one that is ready, one that is filled
-constexpr std::uint64_t usual_rows = 64, most_rows = 1024;
+constexpr std::uint64_t usual_rows = 64, max_rows = 1024;
 
 // How many samples are in work, and how many a batch has. Where a sample's size is known, entries and ring together
 // keep to the window's bytes; else a batch ends once it has its share of them.
@@ -36,12 +36,12 @@ struct Sizes {
 };
 
 Sizes sizes_for(const RowLayout& layout, const WriteOptions& options, unsigned threads) {
-  const std::size_t share = std::max<std::size_t>(options.window_bytes / (ring_depth + 1), 1);
+  const std::size_t share = std::max<std::size_t>(options.max_waiting_bytes / (ring_depth + 1), 1);
   const std::size_t row = std::max<std::size_t>(ReorderBuffer::row_bytes(layout), 1);
-  const std::size_t window = options.window != 0 ? options.window
-                             : layout.appends()  ? std::size_t{4} * threads
-                                                 : std::size_t{8} * threads;
-  const std::uint64_t rows = options.window != 0 ? std::min<std::uint64_t>(window, most_rows) : usual_rows;
+  const std::size_t window = options.max_in_flight != 0 ? options.max_in_flight
+                             : layout.appends()         ? std::size_t{4} * threads
+                                                        : std::size_t{8} * threads;
+  const std::uint64_t rows = options.max_in_flight != 0 ? std::min<std::uint64_t>(window, max_rows) : usual_rows;
   return {std::max(std::min(window, share / row), std::size_t{4} * threads),
           std::clamp<std::uint64_t>(share / row, 1, rows), share};
 }

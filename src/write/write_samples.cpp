@@ -180,8 +180,8 @@ bool write_samples(WriteRun& run, const std::shared_ptr<const PipelineData>& sha
   const PipelineData& data = *shared;
   const WriteOptions& options = run.options();
   WriteProgress& progress = run.progress;
-  const std::size_t entries = options.window != 0 ? options.window : std::size_t{8} * threads;
-  WriteWindow window(shared, entries, options.window_bytes, threads, executor, options.stop);
+  const std::size_t entries = options.max_in_flight != 0 ? options.max_in_flight : std::size_t{8} * threads;
+  WriteWindow window(shared, entries, options.max_waiting_bytes, threads, executor, options.stop);
   const bool drops_bad = data.policy_value().policy == OnError::drop;
   PolicyLedger ledger(data.policy_value());
   WriteItems items(data);
@@ -193,7 +193,7 @@ bool write_samples(WriteRun& run, const std::shared_ptr<const PipelineData>& sha
   std::optional<Error> ahead;
   const auto fill_window = [&] {
     while (!ahead && position < data.size && !window.full() &&
-           (window.empty() || window.bytes() < options.window_bytes) && !options.stop.stop_requested()) {
+           (window.empty() || window.bytes() < options.max_waiting_bytes) && !options.stop.stop_requested()) {
       SinkItem item;
       bool there = false;
       try {

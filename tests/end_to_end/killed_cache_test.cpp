@@ -65,7 +65,7 @@ std::vector<std::string> lines_of(const Pipeline& pipeline, std::uint64_t epoch_
 void run_with_cache() {
   const std::string folder = variable("PENSTOCK_KILLED_FOLDER");
   std::mt19937_64 random(std::stoull(variable("PENSTOCK_KILLED_NUMBER")));
-  const LmdbCacheOptions options{.queue_bytes = 40'000 + random() % 200'000,
+  const LmdbCacheOptions options{.max_queue_bytes = 40'000 + random() % 200'000,
                                  .sync = variable("PENSTOCK_KILLED_VARIANT") == "0"};
   const unsigned threads = 1 + static_cast<unsigned>(random() % 4);
   const Digest digest;

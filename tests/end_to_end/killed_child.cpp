@@ -20,7 +20,7 @@ namespace penstock_test {
 namespace {
 
 constexpr const char* tell_variable = "PENSTOCK_KILLED_TELLS";
-constexpr unsigned most_seconds = 120;
+constexpr unsigned max_seconds = 120;
 
 std::vector<char*> pointers_to(std::vector<std::string>& words) {
   std::vector<char*> pointers;
@@ -48,7 +48,7 @@ Child::Child(std::vector<std::string> words, const Variables& more, std::string 
   if (pid_ == 0) {
     // Only what is allowed between fork and exec while other threads may hold locks.
     const int out = ::open(output_.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    ::alarm(most_seconds);
+    ::alarm(max_seconds);
     if (out >= 0 && ::dup2(out, STDOUT_FILENO) >= 0 && ::dup2(out, STDERR_FILENO) >= 0 &&
         ::fcntl(to_test, F_SETFD, 0) == 0)
       ::execve(arguments[0], arguments.data(), environment.data());
@@ -114,7 +114,7 @@ void Child::kill() const {
 
 bool Child::was_killed() {
   // The pipe ends with the program, and nothing that it told before is lost.
-  while (listen(Clock::now() + std::chrono::seconds(most_seconds))) continue;
+  while (listen(Clock::now() + std::chrono::seconds(max_seconds))) continue;
   int status = 0;
   if (::waitpid(pid_, &status, 0) != pid_) throw std::runtime_error("waitpid failed");
   waited_ = true;

@@ -64,7 +64,7 @@ void train(const Pipeline& pipeline) {
   if (number != 0) {  // what must not matter
     options.threads = 1 + static_cast<unsigned>(random() % 4);
     options.depth = 2 + static_cast<unsigned>(random() % 4);
-    options.reorder_bytes = random() % 20'000;
+    options.max_reorder_bytes = random() % 20'000;
   }
   Loader loader(pipeline, options);
   std::optional<State> saved;

@@ -81,7 +81,7 @@ void write_all(const Task& task, const penstock::Pipeline& pipeline, S sink) {
   penstock::WriteOptions options{.threads = 1, .commit_every = 15};
   if (task.number != 0) {  // what must not matter
     options.threads = 1 + static_cast<unsigned>(random() % 4);
-    options.window = 1 + random() % 60;
+    options.max_in_flight = 1 + random() % 60;
     options.commit_every = 5 + random() % 30;
   }
   TellingSink<S> telling{std::move(sink)};

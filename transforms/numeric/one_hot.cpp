@@ -16,7 +16,7 @@ namespace penstock {
 
 namespace {
 
-constexpr std::int64_t most_classes = std::int64_t{1} << 24;
+constexpr std::int64_t max_classes = std::int64_t{1} << 24;
 
 template <class T>
 T one() {
@@ -44,9 +44,9 @@ void fill(const TensorView& in, const TensorView& out, std::int64_t classes) {
 }  // namespace
 
 OneHot::OneHot(std::int64_t classes, const OneHotOptions& options) : classes_(classes), options_(options) {
-  if (classes < 1 || classes > most_classes)
+  if (classes < 1 || classes > max_classes)
     throw Error(Errc::invalid_argument,
-                "there are 1 to " + std::to_string(most_classes) + " classes, not " + std::to_string(classes))
+                "there are 1 to " + std::to_string(max_classes) + " classes, not " + std::to_string(classes))
         .with_stage("one_hot");
 }
 

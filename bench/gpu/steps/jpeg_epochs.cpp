@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::int32_t height = 375, width = 500;
 constexpr std::uint64_t pictures = 64;
-constexpr double least_hidden = 0.95, most_starved = 0.05;
+constexpr double min_hidden = 0.95, max_starved = 0.05;
 
 using Files = std::vector<std::vector<std::byte>>;
 
@@ -145,19 +145,19 @@ void jpeg_epochs(Results& results, const Settings& settings) {
                .against = rows / longer,
                .unit = "1/s",
                .gate = Gate::at_least,
-               .bound = least_hidden});
+               .bound = min_hidden});
   results.add({.name = "time in which the consumer's stream starved",
                .ours = 100 * median_of(starved),
                .against = 100,
                .unit = "%",
                .gate = Gate::at_most,
-               .bound = most_starved});
+               .bound = max_starved});
   results.add({.name = "images/s without prefetching (control)",
                .ours = rows / median_of(serial),
                .against = rows / longer,
                .unit = "1/s",
                .gate = Gate::must_miss_at_least,
-               .bound = least_hidden});
+               .bound = min_hidden});
   results.add(
       {.name = "starved without prefetching", .ours = 100 * median_of(serial_starved), .against = 100, .unit = "%"});
 }

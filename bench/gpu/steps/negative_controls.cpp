@@ -26,7 +26,7 @@ void by_hand(Results& results, const Settings& settings, const std::string& name
                .ours = measured.eta(),
                .against = 1,
                .gate = Gate::must_miss_at_least,
-               .bound = least_eta});
+               .bound = min_eta});
 }
 
 // The engine's slots in memory that the driver has to copy once more.
@@ -46,7 +46,7 @@ void pageable(Results& results, const Settings& settings) {
                .against = results.peak_pinned / 1e9,
                .unit = "GB/s",
                .gate = Gate::must_miss_at_least,
-               .bound = least_rate});
+               .bound = min_rate});
 }
 
 }  // namespace

@@ -50,23 +50,23 @@ void measure_case(Results& results, const Settings& settings, const Case& c) {
                .ratio = ours.against_longer(),
                .unit = "ms",
                .gate = Gate::at_most,
-               .bound = most_against_longer});
+               .bound = max_against_longer});
   if (c.copy_to_compute == 1)
-    results.add({.name = "eta, " + name, .ours = ours.eta(), .against = 1, .gate = Gate::at_least, .bound = least_eta});
+    results.add({.name = "eta, " + name, .ours = ours.eta(), .against = 1, .gate = Gate::at_least, .bound = min_eta});
   if (c.copy_to_compute > 1)
     results.add({.name = "H2D while overlapped, " + name,
                  .ours = static_cast<double>(size.bytes()) / ours.together_s() / 1e9,
                  .against = results.peak_pinned / 1e9,
                  .unit = "GB/s",
                  .gate = Gate::at_least,
-                 .bound = least_rate});
+                 .bound = min_rate});
   results.add({.name = "against a loop by hand, " + name,
                .ours = 1e3 * ours.together_s(),
                .against = 1e3 * median_of(by_hand),
                .ratio = median_of(against_hand),
                .unit = "ms",
                .gate = Gate::at_most,
-               .bound = most_against_longer});
+               .bound = max_against_longer});
   results.add({.name = "rows with wrong numbers, " + name,
                .ours = static_cast<double>(wrong_rows),
                .ratio = static_cast<double>(wrong_rows),

@@ -34,12 +34,12 @@ Used used_now() {
 void tell(Results& results, const std::string& what, const Used& before, const Used& after) {
   constexpr double mebi = 1024.0 * 1024;
   auto& raw = results.raw()["stability"][what];
-  const auto one = [&](const char* name, double b, double a, double most_mebi) {
+  const auto one = [&](const char* name, double b, double a, double max_mebi) {
     raw[name] = {b, a};
     results.add({.name = what + ": growth, " + name,
                  .ours = (a - b) / mebi,
                  .against = b / mebi,
-                 .ratio = (a - b) / mebi / most_mebi,
+                 .ratio = (a - b) / mebi / max_mebi,
                  .unit = "MiB",
                  .gate = Gate::at_most,
                  .bound = 1,

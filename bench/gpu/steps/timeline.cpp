@@ -111,7 +111,7 @@ void timeline(Results& results, const Settings& settings) {
                .against = 1e3 * whole,
                .unit = "ms",
                .gate = Gate::at_least,
-               .bound = least_eta});
+               .bound = min_eta});
   results.note("trace: " + (settings.out / "timeline.json").string());
 }
 

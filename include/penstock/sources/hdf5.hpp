@@ -53,15 +53,15 @@ struct Hdf5 {
                                        ///< so
   bool verify_checksum = true;         ///< compare Fletcher-32 checksums, where chunks have them
   // What changes only speed, and what a bad file can do.
-  std::size_t keep_bytes = 16u << 20;  ///< a dataset of at most so many bytes (labels, coordinates) is read whole when
-                                       ///< it is first needed and stays in memory; all together at most four times as
-                                       ///< many, in the order of files and fields. 0: none is
+  std::size_t max_kept_bytes = 16u << 20;  ///< a dataset of at most so many bytes (labels, coordinates) is read whole
+                                           ///< when it is first needed and stays in memory; all together at most four
+                                           ///< times as many, in the order of files and fields. 0: none is
   bool isolate = false;  ///< the HDF5 library works in a process of its own for each file. A file that was made to
                          ///< harm may crash or hang that process, and not this one. See `Hdf5Source`
   std::string reader =
       {};  ///< the program of that process, penstock-hdf5-reader; empty: that named by
            ///< PENSTOCK_HDF5_READER in the environment, else that installed, or built, with the library
-  std::size_t reader_bytes = std::size_t{2} << 30;  ///< memory that such a process may take; 64 MiB at least
+  std::size_t max_reader_bytes = std::size_t{2} << 30;  ///< memory that such a process may take; 64 MiB at least
   std::uint32_t patience_ms = 20'000;  ///< how long such a process may take for one answer; then it is ended
 };
 
@@ -100,9 +100,9 @@ struct Hdf5Attribute {
 ///
 /// The HDF5 library does one thing at a time, in all threads of a process; so it is asked for what is stored, and what
 /// takes time, decompression above all, is done by the runners. Chunks are blocks: each is decoded once while it stays
-/// in the loader's `block_bytes`, so `shuffle({.blocks = true})` costs what reading in order costs while the chunks of
-/// a window, of all fields, fit there; a full shuffle of compressed chunks of many rows decodes nearly a chunk a row.
-/// `Pipeline::plan()` says which way each field goes, and what the order costs. Whoever decodes needs memory for a
+/// in the loader's `max_block_bytes`, so `shuffle({.blocks = true})` costs what reading in order costs while the chunks
+/// of a window, of all fields, fit there; a full shuffle of compressed chunks of many rows decodes nearly a chunk a
+/// row. `Pipeline::plan()` says which way each field goes, and what the order costs. Whoever decodes needs memory for a
 /// chunk as it is stored, and for two more with several filters or where chunks hold parts of rows: that is in no
 /// budget.
 ///

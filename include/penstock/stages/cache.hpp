@@ -19,16 +19,17 @@ struct CacheAllows {
 
 /// Settings of `cache` in memory.
 struct CacheOptions {
-  std::size_t bytes = 0;  ///< of records at most: 64 for each (more where shapes vary), its fields, each rounded up to
-                          ///< 64, and 8 for every record of the source
+  std::size_t max_bytes = 0;  ///< of records at most: 64 for each (more where shapes vary), its fields, each rounded up
+                              ///< to 64, and 8 for every record of the source
   CacheAllows allows = {};
 };
 
 /// Keeps in memory what the stages before it make of a record, so that in later epochs they are not run: of decoded
 /// images, of a resize from large ones. Records are kept by their index in the source, whatever order stands in the
-/// pipeline, until `bytes` are full; none is evicted. They live as long as a copy of the pipeline, or a loader over it.
+/// pipeline, until `max_bytes` are full; none is evicted. They live as long as a copy of the pipeline, or a loader over
+/// it.
 ///
-///     from(…) | decode_jpeg("image") | resize("image", {256, 256}) | cache({.bytes = GiB(8)}) | random_crop(…) | …
+///     from(…) | decode_jpeg("image") | resize("image", {256, 256}) | cache({.max_bytes = GiB(8)}) | random_crop(…) | …
 ///
 /// For caches on disk: <penstock/sources/lmdb_cache.hpp>.
 ///

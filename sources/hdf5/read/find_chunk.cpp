@@ -26,13 +26,13 @@ std::optional<StoredChunk> find_chunk(const Dataset& dataset, std::span<const st
 
 namespace {
 
-constexpr std::uint64_t most_known = std::uint64_t{1} << 24;  // 128 MiB
+constexpr std::uint64_t max_known = std::uint64_t{1} << 24;  // 128 MiB
 constexpr std::uint64_t unknown = 0, unwritten = 1, first_offset = 2;
 
 }  // namespace
 
 ChunkPlaces::ChunkPlaces(const Dataset& dataset) : chunks_(block_count(dataset)) {
-  if (chunks_ <= most_known) known_ = std::make_unique<std::atomic<std::uint64_t>[]>(chunks_);
+  if (chunks_ <= max_known) known_ = std::make_unique<std::atomic<std::uint64_t>[]>(chunks_);
 }
 
 std::optional<std::uint64_t> ChunkPlaces::offset_of(const Dataset& dataset, std::uint64_t row) const {

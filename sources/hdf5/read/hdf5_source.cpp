@@ -29,12 +29,13 @@ Hdf5Source::Impl::Impl(Hdf5 o) : options(std::move(o)) {
   if (options.path.empty() == options.paths.empty())
     throw Error(Errc::invalid_argument, "give either `path` or `paths`").with_source("hdf5");
   if (options.paths.empty()) options.paths = {options.path};
-  if (options.isolate && (options.patience_ms == 0 || options.reader_bytes < (std::size_t{64} << 20)))
-    throw Error(Errc::invalid_argument, "a reader can't work with a `patience_ms` of 0, or `reader_bytes` below 64 MiB")
+  if (options.isolate && (options.patience_ms == 0 || options.max_reader_bytes < (std::size_t{64} << 20)))
+    throw Error(Errc::invalid_argument,
+                "a reader can't work with a `patience_ms` of 0, or `max_reader_bytes` below 64 MiB")
         .with_source("hdf5");
   common::refuse_unfinished(options.paths, hdf5::shard_extension, hdf5::source_name);
   running = std::make_shared<hdf5::RunningReaders>();
-  keep_left = 4 * std::min(options.keep_bytes, std::numeric_limits<std::size_t>::max() / 4);
+  keep_left = 4 * std::min(options.max_kept_bytes, std::numeric_limits<std::size_t>::max() / 4);
   for (const std::string& path : options.paths) {
     std::vector<Field> found;
     Part part = open_part(path, found);
@@ -92,7 +93,7 @@ Part Hdf5Source::Impl::open_part(const std::string& path, std::vector<Field>& fo
       return &t.dataset.file() == file.get() && t.dataset.path() == field.dataset;
     });
     if (table == part.tables.end()) {
-      part.tables.emplace_back(file, field.dataset, std::min(keep_left, options.keep_bytes));
+      part.tables.emplace_back(file, field.dataset, std::min(keep_left, options.max_kept_bytes));
       table = part.tables.end() - 1;
       if (table->dataset.way() == Hdf5Way::kept) {
         table->kept = std::make_unique<hdf5::KeptRows>();
@@ -245,7 +246,7 @@ bool Hdf5Source::identified() const noexcept {
 }
 
 std::vector<std::uint64_t> Hdf5Source::block_ends() const {
-  constexpr std::size_t most_ends = std::size_t{1} << 27;  // 1 GiB
+  constexpr std::size_t max_ends = std::size_t{1} << 27;  // 1 GiB
   std::vector<std::uint64_t> ends;
   bool chunked = false;
   for (const Part& part : impl_->parts) {
@@ -258,9 +259,9 @@ std::vector<std::uint64_t> Hdf5Source::block_ends() const {
     chunked = chunked || largest != nullptr;
     const std::uint64_t rows = largest != nullptr ? largest->dataset.chunk().front() : part.rows;
     // What was never written takes no place in a file, and may be any number.
-    if (largest != nullptr && part.rows / rows > most_ends - std::min(most_ends, ends.size()))
+    if (largest != nullptr && part.rows / rows > max_ends - std::min(max_ends, ends.size()))
       throw largest->dataset.error(
-          Errc::limit_exceeded, "it has more chunks than the " + std::to_string(most_ends) + " whose ends can be told");
+          Errc::limit_exceeded, "it has more chunks than the " + std::to_string(max_ends) + " whose ends can be told");
     for (std::uint64_t end = rows; end < part.rows; end += rows) ends.push_back(part.first + end);
     if (part.rows != 0) ends.push_back(part.first + part.rows);
   }

@@ -10,7 +10,7 @@ namespace penstock::hdf5 {
 
 namespace {
 
-constexpr std::uint64_t most_rank = H5S_MAX_RANK;
+constexpr std::uint64_t max_rank = H5S_MAX_RANK;
 
 [[noreturn]] void refuse() {
   throw Error(Errc::corrupt, "the process that reads this file gave an answer that can't be understood");
@@ -190,7 +190,7 @@ std::optional<Hdf5Attribute> MessageParser::attribute() {
   if (!truth()) return std::nullopt;
   Hdf5Attribute attribute;
   for (const std::uint64_t d : numbers()) {
-    if (attribute.shape.size() == most_rank || d > (std::uint64_t{1} << 32)) refuse();
+    if (attribute.shape.size() == max_rank || d > (std::uint64_t{1} << 32)) refuse();
     attribute.shape.push_back(static_cast<std::int64_t>(d));
   }
   const auto fill = [&]<class T>(std::vector<T> values) {

@@ -20,9 +20,9 @@ namespace penstock::hdf5 {
 
 namespace {
 
-constexpr unsigned most_ends = 8;
+constexpr unsigned max_ends = 8;
 constexpr unsigned answers_that_forgive = 256;  // one end: of a file with few bad places the others are read
-constexpr std::uint64_t most_message = std::uint64_t{256} << 20;
+constexpr std::uint64_t max_message = std::uint64_t{256} << 20;
 
 // An error's words may be a stranger's.
 std::string printable(std::string text) {
@@ -54,7 +54,7 @@ Error lost() { return Error(Errc::corrupt, "the process that reads this file gav
 RemoteAccess::RemoteAccess(const std::string& path, const Hdf5& how, std::shared_ptr<RunningReaders> running)
     : path_(absolute(path)),
       program_(absolute(find_reader(how.reader))),
-      memory_bytes_(how.reader_bytes),
+      memory_bytes_(how.max_reader_bytes),
       patience_(how.patience_ms),
       running_(std::move(running)),
       owner_(::getpid()) {
@@ -95,7 +95,7 @@ std::string RemoteAccess::why_no_answer(bool too_late) {
 }
 
 void RemoteAccess::start(ReaderProcess::Time until) {
-  if (ends_ >= most_ends)
+  if (ends_ >= max_ends)
     throw Error(Errc::corrupt, "the process that reads this file has ended " + std::to_string(ends_) +
                                    " times and is not started again; the last time it " + last_end_);
   try {
@@ -168,8 +168,8 @@ RemoteAccess::Answer RemoteAccess::exchange(Question question, std::span<const s
     process_.finish();
     last_end_ = "gave an answer that can't be understood";
   };
-  const std::uint64_t most_data = head.failed != 0 ? 0 : out ? out->size() : memory_bytes_;
-  if (head.sign != AnswerHead::right_sign || head.bytes > most_message || head.data_bytes > most_data ||
+  const std::uint64_t max_data = head.failed != 0 ? 0 : out ? out->size() : memory_bytes_;
+  if (head.sign != AnswerHead::right_sign || head.bytes > max_message || head.data_bytes > max_data ||
       (out && head.failed == 0 && head.data_bytes != out->size())) {
     end_it();
     throw lost();

@@ -38,7 +38,7 @@ std::string slides_folder(const FeatureSinkOptions& options) {
   return slides;
 }
 
-constexpr std::size_t most_attribute_bytes = 60'000;
+constexpr std::size_t max_attribute_bytes = 60'000;
 
 std::size_t bytes_of_attribute(const std::string& text) { return text.size(); }
 template <class T>
@@ -87,7 +87,7 @@ class FeatureSink::Impl {
           refuse("two attributes are named \"" + printable(attribute.name) + "\"");
       const std::size_t bytes =
           std::visit([](const auto& value) { return bytes_of_attribute(value); }, attribute.value);
-      if (bytes > most_attribute_bytes)
+      if (bytes > max_attribute_bytes)
         refuse("the attribute \"" + printable(attribute.name) + "\" has " + std::to_string(bytes) +
                " bytes; an HDF5 file's attributes hold 60,000");
     }

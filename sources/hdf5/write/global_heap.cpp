@@ -7,8 +7,8 @@ namespace penstock::hdf5 {
 
 namespace {
 
-constexpr std::size_t header_bytes = 16, object_bytes = 16, least_bytes = 4096, usual_bytes = 1u << 16;
-constexpr std::uint32_t most_objects = 65'535;
+constexpr std::size_t header_bytes = 16, object_bytes = 16, min_bytes = 4096, usual_bytes = 1u << 16;
+constexpr std::uint32_t max_objects = 65'535;
 
 std::size_t padded(std::size_t bytes) noexcept { return (bytes + 7) / 8 * 8; }
 
@@ -39,7 +39,7 @@ GlobalHeap::GlobalHeap(std::vector<std::byte> image, std::uint32_t objects)
     : image_(std::move(image)), objects_(objects) {}
 
 bool GlobalHeap::full_for(std::size_t bytes) const noexcept {
-  return !empty() && (objects_ == most_objects || image_.size() + object_bytes + padded(bytes) > usual_bytes);
+  return !empty() && (objects_ == max_objects || image_.size() + object_bytes + padded(bytes) > usual_bytes);
 }
 
 std::uint32_t GlobalHeap::add(std::span<const std::byte> value) {
@@ -50,11 +50,11 @@ std::uint32_t GlobalHeap::add(std::span<const std::byte> value) {
 }
 
 std::vector<std::byte> GlobalHeap::take() {
-  if (image_.size() < least_bytes) {
+  if (image_.size() < min_bytes) {
     // What is left is an object of its own, number 0.
-    const std::size_t left = least_bytes - image_.size();
+    const std::size_t left = min_bytes - image_.size();
     if (left >= object_bytes) append_object(image_, 0, left);
-    image_.resize(least_bytes);
+    image_.resize(min_bytes);
   }
   const std::uint64_t bytes = image_.size();
   std::memcpy(image_.data() + 8, &bytes, sizeof bytes);

@@ -67,8 +67,8 @@ class Hdf5Sink::Impl final : public common::ShardedSink {
     job_.samples = size;
     job_.max_samples = options.single_file ? 0 : options.max_samples;
     job_.max_bytes = options.single_file ? 0 : options.max_bytes;
-    constexpr std::size_t most_attribute_bytes = 60'000, class_bytes = 16;
-    if (to_json(job_).size() > most_attribute_bytes || options.classes.size() * class_bytes > most_attribute_bytes)
+    constexpr std::size_t max_attribute_bytes = 60'000, class_bytes = 16;
+    if (to_json(job_).size() > max_attribute_bytes || options.classes.size() * class_bytes > max_attribute_bytes)
       refuse(Errc::invalid_argument,
              "fields, classes and job have more text than an HDF5 file's attributes hold, 60,000 bytes; give a hash of "
              "the job, and the classes' names beside the store");

@@ -11,8 +11,8 @@ namespace penstock::hdf5 {
 
 namespace {
 
-constexpr std::uint64_t usual_chunk_bytes = 1u << 20, most_usual_rows = 1u << 14, usual_reference_rows = 1024;
-constexpr std::uint64_t most_chunk_bytes = 1u << 30;
+constexpr std::uint64_t usual_chunk_bytes = 1u << 20, max_usual_rows = 1u << 14, usual_reference_rows = 1024;
+constexpr std::uint64_t max_chunk_bytes = 1u << 30;
 constexpr unsigned highest_level = 12;
 
 [[noreturn]] void refuse(Errc code, const std::string& why) { throw Error(code, why); }
@@ -66,21 +66,21 @@ void plan_shape(StoredDataset& dataset, const Field& field) {
     if (field.shape[axis] == 0)
       refuse(Errc::unsupported, name + " has no values, and HDF5 no chunks of none; leave it out by select_fields");
     dataset.dims.push_back(static_cast<std::uint64_t>(field.shape[axis]));
-    if (dataset.dims.back() > most_chunk_bytes / dataset.row_bytes)
+    if (dataset.dims.back() > max_chunk_bytes / dataset.row_bytes)
       refuse(Errc::unsupported, name + " can't be stored, as a record would have more than 1 GiB");
     dataset.row_bytes *= static_cast<std::size_t>(dataset.dims.back());
   }
 }
 
 void plan_chunks(StoredDataset& dataset, std::uint64_t wanted, std::uint64_t rows) {
-  if (wanted != 0 && wanted > most_chunk_bytes / dataset.row_bytes)
+  if (wanted != 0 && wanted > max_chunk_bytes / dataset.row_bytes)
     refuse(Errc::invalid_argument, "chunks of " + std::to_string(wanted) + " rows of \"" + printable(dataset.path) +
                                        "\" have more than 1 GiB; give fewer");
   dataset.chunk_rows = wanted;
   if (wanted != 0) return;
   dataset.chunk_rows = dataset.varies()
                            ? usual_reference_rows
-                           : std::min<std::uint64_t>(usual_chunk_bytes / dataset.row_bytes, most_usual_rows);
+                           : std::min<std::uint64_t>(usual_chunk_bytes / dataset.row_bytes, max_usual_rows);
   dataset.chunk_rows = std::max<std::uint64_t>(std::min(dataset.chunk_rows, rows), 1);
 }
 

@@ -27,7 +27,7 @@ namespace penstock::lmdb {
 
 namespace {
 
-constexpr std::uint64_t most_map_bytes = std::uint64_t{1} << 40, least_map_bytes = std::uint64_t{1} << 28;
+constexpr std::uint64_t max_map_bytes = std::uint64_t{1} << 40, min_map_bytes = std::uint64_t{1} << 28;
 constexpr std::uint64_t spare_map_bytes = 64u << 20;  // beyond `max_bytes`: what LMDB needs to say that it is full
 constexpr std::chrono::seconds patience{10};          // with a process that has just begun to make the cache
 constexpr std::chrono::milliseconds patience_with_others{500};
@@ -46,7 +46,7 @@ std::int64_t now_ns() noexcept {
 std::uint64_t free_for(const StoreFiles& files) {
   std::error_code failed;
   const auto space = std::filesystem::space(files.path, failed);
-  if (failed) return most_map_bytes;
+  if (failed) return max_map_bytes;
   const auto facts = facts_of(files.data);
   return (facts ? facts->bytes : 0) + space.available / 20 * 19;
 }
@@ -152,18 +152,18 @@ void CacheStore::open_environment() {
 
 // False: the store was made, or emptied, and is to be opened again.
 bool CacheStore::begin_writing() {
-  max_bytes_ = options_.max_bytes != 0 ? options_.max_bytes : std::min(free_for(files_), most_map_bytes);
+  max_bytes_ = options_.max_bytes != 0 ? options_.max_bytes : std::min(free_for(files_), max_map_bytes);
   std::unique_ptr<WritersLock> lock = lock_for_writing(files_);
   // Until its manifest is there, only this says that it is no store of raw values without any.
   if (lock->found_nothing()) replace_text(files_.unfinished, to_json(cache_manifest(key_)), options_.sync, source_name);
-  for (std::uint64_t map_bytes = std::min(max_bytes_, most_map_bytes) + spare_map_bytes;; map_bytes /= 2) {
+  for (std::uint64_t map_bytes = std::min(max_bytes_, max_map_bytes) + spare_map_bytes;; map_bytes /= 2) {
     try {
       if (lock == nullptr) lock = lock_for_writing(files_);
       environment_ = own_for_writing(files_, static_cast<std::size_t>(map_bytes), options_.sync, std::move(lock));
       max_bytes_ = std::min(max_bytes_, map_bytes - std::min(map_bytes, spare_map_bytes));
       break;
     } catch (const Error& error) {  // less address space than that, where it is limited
-      if (error.code() != Errc::out_of_memory || map_bytes < least_map_bytes) throw;
+      if (error.code() != Errc::out_of_memory || map_bytes < min_map_bytes) throw;
     }
   }
   Writing writing(*environment_);
@@ -179,7 +179,7 @@ bool CacheStore::begin_writing() {
       if (facts_of(files_.unfinished)) remove_mark();
       complete_ = there->complete;
       writer_ = std::make_unique<CacheWriter>(
-          environment_, CacheWriter::Limits{max_bytes_, options_.queue_bytes},
+          environment_, CacheWriter::Limits{max_bytes_, options_.max_queue_bytes},
           [this](std::span<const WaitingRecord> records) { committed(records); },
           [this](std::span<const WaitingRecord> records) {
             for (const WaitingRecord& record : records) clear(offered_, record.index);
@@ -346,7 +346,7 @@ std::vector<std::string> CacheStore::notes() const {
     notes.push_back(
         std::to_string(declined) +
         " times a record was made and not kept, as the disk took no more at that moment; it is offered again "
-        "when it is made again (`queue_bytes`)");
+        "when it is made again (`max_queue_bytes`)");
   if (const std::uint64_t damages = damages_.load(std::memory_order_relaxed); damages != 0)
     notes.push_back("records of the cache were found damaged " + std::to_string(damages) +
                     " times and made anew; of those " + std::to_string(mended_.load(std::memory_order_relaxed)) +

@@ -20,7 +20,7 @@ namespace penstock::lmdb {
 namespace {
 
 // A commit waits for the disk, so it should have something to write; but not so long that a kill loses much.
-constexpr std::size_t most_waiting_bytes = 8u << 20;
+constexpr std::size_t max_waiting_bytes = 8u << 20;
 constexpr std::chrono::milliseconds enough_time{200};
 // Of one transaction: what is lost where one fails.
 constexpr std::size_t transaction_bytes = 32u << 20;
@@ -45,7 +45,7 @@ CacheWriter::CacheWriter(std::shared_ptr<Environment> environment, Limits limits
     : environment_(std::move(environment)),
       limits_(limits),
       // Where few may wait, none should be turned away while nothing is done.
-      enough_bytes_(std::min(most_waiting_bytes, limits.queue_bytes / 2)),
+      enough_bytes_(std::min(max_waiting_bytes, limits.max_queue_bytes / 2)),
       committed_(std::move(committed)),
       lost_(std::move(lost)) {}
 
@@ -66,7 +66,7 @@ bool CacheWriter::reserve(std::size_t bytes) noexcept {
   if (ended_.load(std::memory_order_relaxed) || !environment_->usable()) return false;
   const std::size_t before = queued_bytes_.fetch_add(bytes, std::memory_order_relaxed);
   // One that is larger than the whole queue may wait alone.
-  if (before == 0 || before + bytes <= limits_.queue_bytes) return true;
+  if (before == 0 || before + bytes <= limits_.max_queue_bytes) return true;
   give_up(bytes);
   return false;
 }

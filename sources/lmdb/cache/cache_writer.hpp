@@ -31,7 +31,7 @@ class CacheWriter {
  public:
   struct Limits {
     std::uint64_t file_bytes;
-    std::size_t queue_bytes;
+    std::size_t max_queue_bytes;
   };
   /// `committed` is told which records are there, `lost` which are not and may be offered again, both by the thread.
   /// Where `committed` throws, nothing is written any more. `lost` doesn't throw.

@@ -19,7 +19,7 @@ constexpr std::uint64_t max_bytes = 0xffffffffu;
 // One key may touch and split every page on its way down: LMDB's trees are far lower than this.
 constexpr std::uint64_t tree_pages_a_put = 12;
 // LMDB holds at most 131,071 dirty pages in a transaction before it begins to spill.
-constexpr std::uint64_t most_dirty_pages = 100'000;
+constexpr std::uint64_t max_dirty_pages = 100'000;
 constexpr std::uint64_t spare_pages = 64;
 
 }  // namespace
@@ -88,7 +88,7 @@ void WriteStore::make_room(std::size_t bytes) {
     return free_pages_ >= pages_for(bytes) + list_pages + spare_pages;
   };
   begin();
-  if (dirty_pages_ >= most_dirty_pages) {
+  if (dirty_pages_ >= max_dirty_pages) {
     commit();
     begin();
   }

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::string_view doing = "reading the store's keys";
 // What a record takes in LMDB's pages at least: a head of 8 bytes, the number that points to it, and its key.
-constexpr std::uint64_t least_node_bytes = 8 + 2 + 1;
+constexpr std::uint64_t min_node_bytes = 8 + 2 + 1;
 
 std::optional<std::uint64_t> decimal(std::string_view key) {
   std::uint64_t number = 0;
@@ -59,7 +59,7 @@ KeyIndex KeyIndex::of(MDB_txn* txn, const Environment& environment) {
   MDB_val key = value_of(manifest_key), value{};
   const bool manifest = mdb_get(txn, environment.table(), &key, &value) == 0;
   // Before any memory is taken for so many.
-  if (stat.ms_entries > file_bytes / least_node_bytes || (manifest && stat.ms_entries == 0))
+  if (stat.ms_entries > file_bytes / min_node_bytes || (manifest && stat.ms_entries == 0))
     refuse_count(stat.ms_entries, "which its " + std::to_string(file_bytes) + " bytes can't hold", file);
   made.size_ = stat.ms_entries - (manifest ? 1 : 0);
 

@@ -18,7 +18,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::string_view format_name = "penstock records";
 constexpr int format_version = 1;
-constexpr std::size_t most_fields = 1024;
+constexpr std::size_t max_fields = 1024;
 
 constexpr std::array all_dtypes{DType::u8,  DType::i8,  DType::u16, DType::i16, DType::u32, DType::i32,
                                 DType::u64, DType::i64, DType::f16, DType::f32, DType::f64, DType::boolean};
@@ -125,7 +125,7 @@ Manifest parse_manifest(std::string_view text) {
     manifest.job = text_from_json(json.at("job"));
     for (const Json& name : json.at("classes")) manifest.classes.push_back(text_from_json(name));
     const Json& schema = json.at("schema");
-    if (!schema.is_array() || schema.size() > most_fields)
+    if (!schema.is_array() || schema.size() > max_fields)
       throw Error(Errc::corrupt, "the manifest lists no fields, or too many");
     std::vector<Field> fields;
     for (const Json& field : schema) fields.push_back(field_from(field));

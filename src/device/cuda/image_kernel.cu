@@ -21,11 +21,11 @@ __global__ void make_pixels_kernel(PixelWork work) {
 }  // namespace
 
 void make_pixels_on_gpu(const PixelWork& work, StreamRef stream) {
-  constexpr std::uint64_t most_high = 65'535;
+  constexpr std::uint64_t max_high = 65'535;
   const auto pixels = static_cast<std::uint64_t>(work.height) * static_cast<std::uint64_t>(work.width);
   if (work.images == 0 || pixels == 0) return;
   const dim3 grid(static_cast<unsigned>((pixels + threads_of_block - 1) / threads_of_block),
-                  static_cast<unsigned>(std::min(work.images, most_high)));
+                  static_cast<unsigned>(std::min(work.images, max_high)));
   make_pixels_kernel<<<grid, threads_of_block, 0, static_cast<cudaStream_t>(stream.handle())>>>(work);
   check_cuda(cudaGetLastError(), "the kernel of image stages");
 }

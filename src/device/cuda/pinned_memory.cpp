@@ -23,7 +23,7 @@ namespace {
 constexpr std::size_t page_bytes = 4096;
 // The driver touches what it pins on one thread, while others wait for it. From here on touching it first pays.
 constexpr std::size_t touched_first_bytes = GiB(1);
-constexpr std::size_t most_touchers = 8;
+constexpr std::size_t max_touchers = 8;
 
 Error no_pinned_memory(cudaError_t code, const char* call, std::size_t bytes) {
   return cuda_error(code, "asking for " + std::to_string(bytes) + " bytes of pinned memory, " + call,
@@ -37,7 +37,7 @@ void touch_pages(std::byte* data, std::size_t bytes) {
 // Has the system provide all pages, on several threads.
 void touch_all_pages(std::byte* data, std::size_t bytes) {
   const std::size_t share =
-      bytes / std::min<std::size_t>(usable_cores(), most_touchers) / page_bytes * page_bytes + page_bytes;
+      bytes / std::min<std::size_t>(usable_cores(), max_touchers) / page_bytes * page_bytes + page_bytes;
   std::vector<std::jthread> threads;
   for (std::size_t at = 0; at < bytes; at += share) {
     const std::size_t count = std::min(share, bytes - at);

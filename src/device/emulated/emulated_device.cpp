@@ -80,10 +80,10 @@ class EmulatedDevice::OwnStream final : public Stream {
 EmulatedDevice::EmulatedDevice(Device device, const EmulatedOptions& options)
     : device_(device),
       options_(options),
-      device_memory_(std::make_unique<Memory>(*this, MemoryKind::device, options.device_bytes)),
-      pinned_memory_(std::make_unique<Memory>(*this, MemoryKind::pinned, options.pinned_bytes)),
+      device_memory_(std::make_unique<Memory>(*this, MemoryKind::device, options.max_device_bytes)),
+      pinned_memory_(std::make_unique<Memory>(*this, MemoryKind::pinned, options.max_pinned_bytes)),
       streams_(options.mode == EmulatedOptions::Mode::late ? late_streams(options.seed)
-                                                           : threaded_streams(options.seed, options.most_delay_us)) {
+                                                           : threaded_streams(options.seed, options.max_delay_us)) {
   if (options.checked) orders_.emplace();
 }
 EmulatedDevice::~EmulatedDevice() = default;

@@ -63,6 +63,6 @@ class EmulatedStreams {
 std::unique_ptr<EmulatedStreams> late_streams(std::uint64_t seed);
 
 /// A thread for each stream, which takes up to so many microseconds, by chance, before each step.
-std::unique_ptr<EmulatedStreams> threaded_streams(std::uint64_t seed, std::uint32_t most_delay_us);
+std::unique_ptr<EmulatedStreams> threaded_streams(std::uint64_t seed, std::uint32_t max_delay_us);
 
 }  // namespace penstock::detail

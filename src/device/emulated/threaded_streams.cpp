@@ -24,8 +24,8 @@ void wait_for(const Record& record) noexcept {
 
 class ThreadedStream {
  public:
-  ThreadedStream(std::uint64_t seed, std::uint32_t most_delay_us)
-      : random_(seed), most_delay_us_(most_delay_us), thread_([this] { run(); }) {}
+  ThreadedStream(std::uint64_t seed, std::uint32_t max_delay_us)
+      : random_(seed), max_delay_us_(max_delay_us), thread_([this] { run(); }) {}
   // Whatever is on it is done first.
   ~ThreadedStream() {
     closing_.store(true, std::memory_order_release);
@@ -41,7 +41,7 @@ class ThreadedStream {
       const bool closing = closing_.load(std::memory_order_acquire);
       Operation* const operation = operations_.front();
       if (operation != nullptr) {
-        if (most_delay_us_ != 0) std::this_thread::sleep_for(std::chrono::microseconds(random_.below(most_delay_us_)));
+        if (max_delay_us_ != 0) std::this_thread::sleep_for(std::chrono::microseconds(random_.below(max_delay_us_)));
         perform(*operation, wait_for);
         operations_.pop();
       } else if (closing) {
@@ -55,19 +55,19 @@ class ThreadedStream {
   OneWayList<Operation> operations_;
   std::atomic<bool> closing_{false};
   SmallRandom random_;
-  std::uint32_t most_delay_us_;
+  std::uint32_t max_delay_us_;
   std::thread thread_;  // the last member: it begins with all others made
 };
 
 class ThreadedStreams final : public EmulatedStreams {
  public:
-  ThreadedStreams(std::uint64_t seed, std::uint32_t most_delay_us) : seed_(seed), most_delay_us_(most_delay_us) {}
+  ThreadedStreams(std::uint64_t seed, std::uint32_t max_delay_us) : seed_(seed), max_delay_us_(max_delay_us) {}
   std::size_t add() override {
     const auto unused = std::find(streams_.begin(), streams_.end(), nullptr);
     const auto number = static_cast<std::size_t>(unused - streams_.begin());
     if (unused == streams_.end()) streams_.emplace_back();
     try {
-      streams_[number] = std::make_unique<ThreadedStream>(seed_ + made_++ * 0x2545f4914f6cdd1d, most_delay_us_);
+      streams_[number] = std::make_unique<ThreadedStream>(seed_ + made_++ * 0x2545f4914f6cdd1d, max_delay_us_);
     } catch (const std::system_error& error) {
       throw Error(Errc::limit_exceeded,
                   std::string("the thread of an emulated stream could not be started: ") + error.what());
@@ -81,15 +81,15 @@ class ThreadedStreams final : public EmulatedStreams {
 
  private:
   std::uint64_t seed_;
-  std::uint32_t most_delay_us_;
+  std::uint32_t max_delay_us_;
   std::uint64_t made_ = 0;
   std::vector<std::unique_ptr<ThreadedStream>> streams_;
 };
 
 }  // namespace
 
-std::unique_ptr<EmulatedStreams> threaded_streams(std::uint64_t seed, std::uint32_t most_delay_us) {
-  return std::make_unique<ThreadedStreams>(seed, most_delay_us);
+std::unique_ptr<EmulatedStreams> threaded_streams(std::uint64_t seed, std::uint32_t max_delay_us) {
+  return std::make_unique<ThreadedStreams>(seed, max_delay_us);
 }
 
 }  // namespace penstock::detail

@@ -144,7 +144,7 @@ TEST_CASE("in a forked child a device is the parent's: every call is refused, en
   const Watchdog dog(120s);
   const auto expected = collect(pipeline(), {.threads = 1});
   for (const Mode mode : {Mode::late, Mode::threaded}) {
-    auto gpu = std::make_unique<ps::EmulatedGpu>(ps::EmulatedGpuOptions{.mode = mode, .most_delay_us = 100});
+    auto gpu = std::make_unique<ps::EmulatedGpu>(ps::EmulatedGpuOptions{.mode = mode, .max_delay_us = 100});
     std::optional<DeviceConsumer> consumer(*gpu);
     auto loader = std::make_unique<ps::Loader>(pipeline(), ps::LoaderOptions{.device = gpu->device(), .threads = 2});
     ps::Batch held;

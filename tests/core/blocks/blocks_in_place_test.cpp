@@ -16,7 +16,7 @@ TEST_CASE("blocks of rows that there is no room for are decoded right into the b
   const Watchdog dog(60s);
   for (const unsigned threads : {1u, 2u, 4u}) {
     const Chunks source{.count = 1000, .per_block = 8, .rows = true};
-    ps::Loader loader(ps::from(source) | ps::batch(16), {.threads = threads, .block_bytes = few, .epochs = 3});
+    ps::Loader loader(ps::from(source) | ps::batch(16), {.threads = threads, .max_block_bytes = few, .epochs = 3});
     for (int e = 0; e < 3; ++e)
       for (const ps::Batch& b : loader.epoch()) check_values(source, b);
     // Three blocks stay for the epochs after the first.
@@ -28,7 +28,7 @@ TEST_CASE("blocks of rows that there is no room for are decoded right into the b
 TEST_CASE("blocks that reach over a batch are copied from as ever") {
   const Watchdog dog(60s);
   const Chunks source{.count = 1003, .per_block = 8, .rows = true};
-  ps::Loader loader(ps::from(source) | ps::batch(20), {.threads = 2, .block_bytes = few, .epochs = 1});
+  ps::Loader loader(ps::from(source) | ps::batch(20), {.threads = 2, .max_block_bytes = few, .epochs = 1});
   for (const ps::Batch& b : loader.epoch()) check_values(source, b);
   CHECK(source.decodes() == source.blocks());
   // The first two stay; of five blocks the third lies in two batches; the last one is not full.
@@ -40,7 +40,7 @@ TEST_CASE("blocks that an order needs and that all stay in memory are decoded on
   for (const std::uint64_t used : {96u, 40u}) {
     const Chunks source{.count = 96, .per_block = 8, .rows = true};
     ps::Loader loader(ps::from(source) | ps::take(used) | ps::batch(16),
-                      {.threads = 2, .block_bytes = static_cast<std::size_t>(used) * 32, .epochs = 4});
+                      {.threads = 2, .max_block_bytes = static_cast<std::size_t>(used) * 32, .epochs = 4});
     for (int e = 0; e < 4; ++e)
       for (const ps::Batch& b : loader.epoch()) check_values(source, b);
     CHECK(source.decodes() == used / 8);
@@ -65,7 +65,7 @@ TEST_CASE("the number of decodes into batches does not depend on threads or time
       source.shared->before_load = [&](std::uint64_t b) {
         std::this_thread::sleep_for(mix(b + threads * 1000) % 5 * 30us);
       };
-      ps::Loader loader(p, {.threads = threads, .depth = depth, .block_bytes = limit, .epochs = 2});
+      ps::Loader loader(p, {.threads = threads, .depth = depth, .max_block_bytes = limit, .epochs = 2});
       for (int e = 0; e < 2; ++e)
         for (const ps::Batch& b : loader.epoch()) check_values(source, b);
       INFO("trial " << trial << ", " << threads << " threads, order " << kind);
@@ -110,15 +110,15 @@ TEST_CASE("where blocks are decoded to makes no difference") {
     };
     const std::size_t limit = 4 * 32 * (kept.per_block + 1) + dice(10) * 32;
     INFO("trial " << trial << ", order " << order << ", stage " << stage << ", policy " << policy);
-    const std::vector<Got> expected = collect(pipeline(kept), {.threads = 1, .block_bytes = limit}, 3);
+    const std::vector<Got> expected = collect(pipeline(kept), {.threads = 1, .max_block_bytes = limit}, 3);
     const unsigned threads = 1 + static_cast<unsigned>(dice(4)), depth = 2 + static_cast<unsigned>(dice(4));
-    CHECK(collect(pipeline(placed), {.threads = threads, .depth = depth, .block_bytes = limit}, 3) == expected);
+    CHECK(collect(pipeline(placed), {.threads = threads, .depth = depth, .max_block_bytes = limit}, 3) == expected);
     if (expected.size() < 4) continue;
-    ps::Loader left(pipeline(placed), {.threads = threads, .depth = depth, .block_bytes = limit});
+    ps::Loader left(pipeline(placed), {.threads = threads, .depth = depth, .max_block_bytes = limit});
     std::size_t i = 0;
     while (i < expected.size() / 2)
       if (auto b = left.next()) REQUIRE(copy(*b) == expected[i++]);
-    ps::Loader rest(pipeline(placed), {.threads = 2, .block_bytes = limit});
+    ps::Loader rest(pipeline(placed), {.threads = 2, .max_block_bytes = limit});
     rest.resume(left.state());
     while (i < expected.size())
       if (auto b = rest.next()) REQUIRE(copy(*b) == expected[i++]);
@@ -130,7 +130,7 @@ TEST_CASE("a loader that is left while blocks are decoded into its batches goes 
   const Chunks source{.count = 4000, .per_block = 8, .rows = true};
   source.shared->before_load = [](std::uint64_t b) { std::this_thread::sleep_for((b % 7) * 50us); };
   for (std::uint64_t n = 0; n < scaled(200, 40); ++n) {
-    ps::Loader loader(ps::from(source) | ps::batch(16), {.threads = 3, .block_bytes = few});
+    ps::Loader loader(ps::from(source) | ps::batch(16), {.threads = 3, .max_block_bytes = few});
     for (std::uint64_t i = 0; i < n % 5; ++i) check_values(source, *loader.next());
     if (n % 3 == 0) {
       for (const ps::Batch& b : loader.epoch()) {
@@ -151,7 +151,7 @@ TEST_CASE("a source that can't say which blocks are rows is read all the same") 
     }
   };
   const Chunks chunks{.count = 400, .per_block = 8, .rows = true};
-  ps::Loader loader(ps::from(Unsure{chunks}) | ps::batch(16), {.threads = 3, .block_bytes = few, .epochs = 2});
+  ps::Loader loader(ps::from(Unsure{chunks}) | ps::batch(16), {.threads = 3, .max_block_bytes = few, .epochs = 2});
   for (int e = 0; e < 2; ++e)
     for (const ps::Batch& b : loader.epoch()) check_values(chunks, b);
   CHECK(loader.report().errors == 0);

@@ -32,7 +32,7 @@ TEST_CASE("where the blocks of what is in work fit, each is decoded once") {
   for (const unsigned threads : {1u, 2u, 4u}) {
     const Chunks source{.count = 1003, .per_block = 8};
     const ps::Pipeline p = ps::from(source) | ps::shuffle({.seed = 4, .blocks = true, .window = 4}) | ps::batch(16);
-    ps::Loader loader(p, {.threads = threads, .block_bytes = 12 * 288, .epochs = 1});
+    ps::Loader loader(p, {.threads = threads, .max_block_bytes = 12 * 288, .epochs = 1});
     for (const ps::Batch& b : loader.epoch()) check_values(source, b);
     CHECK(source.shared->loads.size() == source.blocks());
     CHECK(source.decodes() == source.blocks());
@@ -56,7 +56,7 @@ TEST_CASE("the number of decodes is that of the rule, whatever the threads do") 
     const std::uint64_t expected = decodes_of(source, records(p, 2), limit, depth * rows);
     for (const unsigned threads : {1u, 3u}) {
       source.shared->loads.clear();
-      ps::Loader loader(p, {.threads = threads, .depth = depth, .block_bytes = limit, .epochs = 2});
+      ps::Loader loader(p, {.threads = threads, .depth = depth, .max_block_bytes = limit, .epochs = 2});
       for (int e = 0; e < 2; ++e)
         for (const ps::Batch& b : loader.epoch()) check_values(source, b);
       INFO("trial " << trial << ", " << threads << " threads, limit " << limit);
@@ -83,8 +83,8 @@ TEST_CASE("blocks work with everything that decides on the way") {
                                 begun | ps::filter("x", odd) | Copies{} | ps::batch(7, {.tail = ps::Tail::pad})}) {
     const std::vector<Got> one = collect(p, {.threads = 1}, 2);
     CHECK(one.size() > 40);
-    CHECK(collect(p, {.threads = 3, .block_bytes = 3000}, 2) == one);
-    ps::Loader loader(p, {.threads = 2, .block_bytes = 2000});
+    CHECK(collect(p, {.threads = 3, .max_block_bytes = 3000}, 2) == one);
+    ps::Loader loader(p, {.threads = 2, .max_block_bytes = 2000});
     for (std::size_t i = 0; i < 11; ++i) REQUIRE(copy(*loader.next()) == one[i]);
     ps::Loader rest(p, {.threads = 3});
     rest.resume(loader.state());
@@ -104,7 +104,7 @@ TEST_CASE("decoded blocks never take more memory than they may") {
       if (context.rng().below(4) == 0) std::this_thread::sleep_for(300us);
     };
     ps::Loader loader(ps::from(source) | ps::shuffle({.seed = 9}) | slow | ps::batch(10),
-                      {.threads = 4, .block_bytes = limit, .host_memory = &memory, .epochs = 1});
+                      {.threads = 4, .max_block_bytes = limit, .host_memory = &memory, .epochs = 1});
     const std::size_t before = memory.used();
     for (const ps::Batch& b : loader.epoch()) check_values(source, b);
     CHECK(memory.peak() <= before + limit);
@@ -116,7 +116,7 @@ TEST_CASE("decoded blocks never take more memory than they may") {
 TEST_CASE("a record whose blocks don't fit is a bad sample, and so is each one of a damaged block") {
   const Watchdog dog(60s);
   const Chunks large{.count = 40, .per_block = 10, .spanning = 7};
-  ps::Loader loader(ps::from(large) | ps::batch(4), {.threads = 2, .block_bytes = 400});
+  ps::Loader loader(ps::from(large) | ps::batch(4), {.threads = 2, .max_block_bytes = 400});
   const auto error = error_of([&] { (void)loader.next(); });
   REQUIRE(error);
   CHECK(error->code() == ps::Errc::limit_exceeded);
@@ -202,7 +202,7 @@ TEST_CASE("a loop that is left, or stopped, in the middle of decoding goes on wh
   source.shared->before_load = [](std::uint64_t) { std::this_thread::sleep_for(200us); };
   const ps::Pipeline p = ps::from(source) | ps::shuffle({.seed = 2}) | ps::batch(8);
   const std::vector<Got> all = collect(p, {.threads = 2}, 4);
-  ps::Loader loader(p, {.threads = 3, .block_bytes = 4000});
+  ps::Loader loader(p, {.threads = 3, .max_block_bytes = 4000});
   for (std::uint64_t e = 0; e < 4; ++e) {
     std::size_t n = 0;
     for (const ps::Batch& b : loader.epoch()) {
@@ -213,7 +213,7 @@ TEST_CASE("a loop that is left, or stopped, in the middle of decoding goes on wh
   loader.stop();
   CHECK_FALSE(loader.next());
   for (int i = 0; i < 20; ++i) {
-    ps::Loader brief(p, {.threads = 2, .block_bytes = 3000});
+    ps::Loader brief(p, {.threads = 2, .max_block_bytes = 3000});
     if (i % 2 == 0) REQUIRE(brief.next());
   }
 }

@@ -21,7 +21,7 @@ struct Chunks {
     std::map<std::uint64_t, std::uint64_t> loads;  ///< how often each block was decoded
     std::map<std::uint64_t, Fault> faults;         ///< by block
     std::function<void(std::uint64_t)> before_load;
-    std::atomic<std::uint64_t> at_once{0}, most_at_once{0};
+    std::atomic<std::uint64_t> at_once{0}, max_at_once{0};
   };
   std::uint64_t count = 0, per_block = 8, spanning = 0;
   bool rows = false;  ///< blocks are rows, and say so
@@ -49,8 +49,8 @@ struct Chunks {
   }
   void load(std::uint64_t b, std::span<std::byte> bytes) const {
     const std::uint64_t now = ++shared->at_once;
-    for (std::uint64_t seen = shared->most_at_once;
-         seen < now && !shared->most_at_once.compare_exchange_weak(seen, now);) {
+    for (std::uint64_t seen = shared->max_at_once;
+         seen < now && !shared->max_at_once.compare_exchange_weak(seen, now);) {
     }
     {
       const std::lock_guard lock(shared->mutex);

@@ -80,7 +80,7 @@ TEST_CASE("a device's memory grows on demand up to the depth and the limit that 
   }
   for (const Mode mode : {Mode::late, Mode::threaded})
     for (const std::size_t room : {4u, 3u}) {  // of what the device has
-      ps::EmulatedGpu gpu({.mode = mode, .checked = true, .device_bytes = room * each});
+      ps::EmulatedGpu gpu({.mode = mode, .checked = true, .max_device_bytes = room * each});
       {
         ps::Loader loader(
             records(),
@@ -188,7 +188,7 @@ TEST_CASE("a caller that holds all of an epoch's batches on a device gets its en
   const Watchdog watchdog(60s);
   const ps::Pipeline p = ps::from(Records{.count = 24}) | even() | ps::batch(4);  // three batches
   for (std::uint64_t seed = 0; seed < scaled(40, 10); ++seed) {
-    ps::EmulatedGpu gpu({.seed = seed, .most_delay_us = seed % 2 == 0 ? 0u : 500u});
+    ps::EmulatedGpu gpu({.seed = seed, .max_delay_us = seed % 2 == 0 ? 0u : 500u});
     ps::Loader loader(p, {.device = gpu.device(), .threads = 2, .device_depth = 3});
     DeviceConsumer consumer(gpu);
     std::vector<ps::Batch> held;
@@ -224,7 +224,7 @@ TEST_CASE("a batch that several streams use is written to again after all of the
   const std::vector<Got> expected = collect(records(), {.threads = 1});
   for (const Mode mode : {Mode::late, Mode::threaded})
     for (std::uint64_t seed = 0; seed < 8; ++seed) {
-      ps::EmulatedGpu gpu({.mode = mode, .checked = true, .seed = seed, .most_delay_us = seed % 2 == 0 ? 0u : 50u});
+      ps::EmulatedGpu gpu({.mode = mode, .checked = true, .seed = seed, .max_delay_us = seed % 2 == 0 ? 0u : 50u});
       ps::Loader loader(records(), {.device = gpu.device(), .threads = 2, .device_depth = 2});
       DeviceConsumer first(gpu, "first"), second(gpu, "second");
       while (auto batch = loader.next(first.ref())) {
@@ -325,7 +325,7 @@ TEST_CASE("two loaders share a device") {
 TEST_CASE("loaders of a device are started and stopped at any moment") {
   const Watchdog watchdog(240s);
   ps::EmulatedGpu gpus[] = {ps::EmulatedGpu({.mode = Mode::late}), ps::EmulatedGpu({.mode = Mode::threaded}),
-                            ps::EmulatedGpu({.mode = Mode::threaded, .seed = 9, .most_delay_us = 200})};
+                            ps::EmulatedGpu({.mode = Mode::threaded, .seed = 9, .max_delay_us = 200})};
   const ps::Executor executor(2);
   const std::uint64_t storms = scaled(2000, 200);
   for (std::uint64_t i = 0; i < storms; ++i) {

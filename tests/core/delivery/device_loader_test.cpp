@@ -62,7 +62,7 @@ TEST_CASE("a device gets the host's batches, at any thread count, whenever it do
       for (std::uint64_t seed = 0; seed < scaled(12, 3); ++seed) {
         INFO("mode " << static_cast<int>(mode) << ", seed " << seed);
         ps::EmulatedGpu gpu(
-            {.mode = mode, .seed = seed, .most_delay_us = mode == Mode::threaded && seed % 3 == 1 ? 50u : 0u});
+            {.mode = mode, .seed = seed, .max_delay_us = mode == Mode::threaded && seed % 3 == 1 ? 50u : 0u});
         const auto threads = static_cast<unsigned>(1 + seed % 3), depth = static_cast<unsigned>(2 + seed % 4);
         ps::LoaderOptions options{.device = gpu.device(),
                                   .threads = threads,
@@ -216,19 +216,19 @@ TEST_CASE("a device's memory is bounded by what the loader may have, and by what
   const ps::Pipeline p = ps::from(Records{.count = 64, .width = 64}) | ps::batch(8);  // 2,304 bytes a batch
   {
     ps::EmulatedGpu gpu;
-    ps::Loader two(p, {.device = gpu.device(), .threads = 1, .device_memory = 5000});
+    ps::Loader two(p, {.device = gpu.device(), .threads = 1, .max_device_bytes = 5000});
     CHECK(gpu.device_bytes_used() == 2 * 2304);
     REQUIRE_FALSE(two.report().notes.empty());
-    CHECK(two.report().notes[0] == "`device_memory` allows 2 batches on the device instead of 3");
+    CHECK(two.report().notes[0] == "`max_device_bytes` allows 2 batches on the device instead of 3");
     CHECK(train(two, gpu).size() == 8);
-    const auto error = error_of([&] { ps::Loader(p, {.device = gpu.device(), .device_memory = 4000}); });
+    const auto error = error_of([&] { ps::Loader(p, {.device = gpu.device(), .max_device_bytes = 4000}); });
     REQUIRE(error);
     CHECK(error->code() == ps::Errc::out_of_memory);
     CHECK(error->cause().find("2 batches of 2304 bytes need 4608 bytes") != std::string::npos);
   }
   for (const bool pinned : {false, true}) {
-    ps::EmulatedGpu gpu(pinned ? ps::EmulatedGpuOptions{.pinned_bytes = 4000}
-                               : ps::EmulatedGpuOptions{.device_bytes = 4000});
+    ps::EmulatedGpu gpu(pinned ? ps::EmulatedGpuOptions{.max_pinned_bytes = 4000}
+                               : ps::EmulatedGpuOptions{.max_device_bytes = 4000});
     CHECK(error_of([&] { ps::Loader(p, {.device = gpu.device()}); })->code() == ps::Errc::out_of_memory);
     CHECK(gpu.device_bytes_used() == 0);
     CHECK(gpu.pinned_bytes_used() == 0);

@@ -161,7 +161,7 @@ TEST_CASE("parts of a batch on several devices are the batch and balanced") {
       const std::vector<Got> expected = collect_fields(p);
       for (const Mode mode : {Mode::late, Mode::threaded})
         for (const std::uint64_t seed : {0u, 11u}) {
-          Group group(count, {.mode = mode, .checked = true, .seed = seed, .most_delay_us = seed == 0 ? 0u : 80u});
+          Group group(count, {.mode = mode, .checked = true, .seed = seed, .max_delay_us = seed == 0 ? 0u : 80u});
           {
             ps::Loader loader(p, {.devices = group.devices(), .threads = 2, .depth = 3, .device_depth = 2});
             const Run run = train_parts(loader, group, wide_rows);
@@ -347,7 +347,7 @@ TEST_CASE("whichever call of one of several devices fails no part of a batch com
 
 TEST_CASE("loaders of several devices are started and stopped at any moment") {
   const Watchdog watchdog(240s);
-  Group group(2, {.mode = Mode::threaded, .seed = 5, .most_delay_us = 100}), late(3, {.mode = Mode::late});
+  Group group(2, {.mode = Mode::threaded, .seed = 5, .max_delay_us = 100}), late(3, {.mode = Mode::late});
   const ps::Executor executor(2);
   for (std::uint64_t i = 0; i < scaled(2000, 100); ++i) {
     Group& on = i % 2 == 0 ? group : late;

@@ -75,7 +75,7 @@ TEST_CASE("a batch of a device ring is free again once all its parts came back, 
 
 TEST_CASE("a device ring grows to its most, takes nothing where there is no memory, and gives all of it back") {
   const std::size_t bytes = BatchLayout(schema, rows).bytes();
-  const auto device = gpu(0, {.mode = Mode::late, .device_bytes = 2 * bytes});
+  const auto device = gpu(0, {.mode = Mode::late, .max_device_bytes = 2 * bytes});
   const auto other = gpu(1);
   {
     const auto ring = ring_of({device}, 1, 4);
@@ -91,7 +91,7 @@ TEST_CASE("a device ring grows to its most, takes nothing where there is no memo
   CHECK(device->used(ps::MemoryKind::device) == 0);
   // Of two devices one has no room: nothing stays on the other.
   CHECK(error_of([&] {
-          ring_of({other, gpu(2, {.mode = Mode::late, .device_bytes = 64})}, 2, 2);
+          ring_of({other, gpu(2, {.mode = Mode::late, .max_device_bytes = 64})}, 2, 2);
         })->code() == ps::Errc::out_of_memory);
   CHECK(other->used(ps::MemoryKind::device) == 0);
   const auto ring = ring_of({other}, 1, 2);

@@ -117,7 +117,7 @@ TEST_CASE("rows of any size reach a device packed and with their table") {
     const std::vector<Said> expected = expected_of(p, 1, 2);
     for (const Mode mode : {Mode::late, Mode::threaded})
       for (const std::uint64_t seed : {0u, 3u}) {
-        ps::EmulatedGpu gpu({.mode = mode, .checked = true, .seed = seed, .most_delay_us = seed == 0 ? 0u : 60u});
+        ps::EmulatedGpu gpu({.mode = mode, .checked = true, .seed = seed, .max_delay_us = seed == 0 ? 0u : 60u});
         auto stream = gpu.make_stream("consumer");
         std::deque<Said> got;
         {
@@ -183,7 +183,7 @@ TEST_CASE("a batch whose rows find no room on a device ends its epoch in order w
   for (const bool pinned : {false, true}) {
     ps::EmulatedGpu gpu;
     ps::LoaderOptions options{.device = gpu.device(), .threads = 1, .depth = 4, .device_depth = 2};
-    (pinned ? options.pinned_memory : options.device_memory) = 16'000;
+    (pinned ? options.max_pinned_bytes : options.max_device_bytes) = 16'000;
     ps::Loader loader(p, options);
     for (int epoch = 0; epoch < 2; ++epoch) {
       std::uint64_t batches = 0;
@@ -193,7 +193,7 @@ TEST_CASE("a batch whose rows find no room on a device ends its epoch in order w
       CHECK(batches == 3);
       REQUIRE(error);
       CHECK(error->code() == ps::Errc::out_of_memory);
-      CHECK(error->cause().find("`device_memory`") != std::string::npos);
+      CHECK(error->cause().find("`max_device_bytes`") != std::string::npos);
     }
     CHECK(gpu.device_bytes_used() <= 16'000);
   }
@@ -322,7 +322,7 @@ TEST_CASE("limits hold with rows of any size on several devices") {
                       {.devices = {all.begin(), all.begin() + static_cast<std::ptrdiff_t>(devices)},
                        .threads = 1,
                        .depth = 4,
-                       .pinned_memory = limit});
+                       .max_pinned_bytes = limit});
     static_cast<void>(error_of([&] {
       while (loader.next_parts(streams)) CHECK(gpus[0].pinned_bytes_used() + gpus[1].pinned_bytes_used() <= limit);
     }));
@@ -331,10 +331,10 @@ TEST_CASE("limits hold with rows of any size on several devices") {
   // Of the device's: what is left beside fields of fixed sizes is enough for rows, or the depth is lower.
   const ps::Pipeline p = ps::from(Growing{.first = 50, .more = 2, .fixed = 1024, .count = 32}) | ps::batch(8);
   for (std::size_t limit = 16 << 10; limit < (40 << 10); limit += 600) {
-    ps::EmulatedGpu gpu({.device_bytes = limit});
+    ps::EmulatedGpu gpu({.max_device_bytes = limit});
     INFO(limit);
     const auto refused = error_of([&] {
-      ps::Loader loader(p, {.device = gpu.device(), .threads = 1, .device_memory = limit});
+      ps::Loader loader(p, {.device = gpu.device(), .threads = 1, .max_device_bytes = limit});
       std::uint64_t batches = 0;
       CHECK_FALSE(error_of([&] {
         for (ps::Batch& batch : loader.epoch()) batches += batch.size() != 0 ? 1 : 0;
@@ -354,8 +354,9 @@ TEST_CASE("memory for rows counts twice where they travel") {
   ps::EmulatedGpu gpu;
   ps::StatisticsResource memory(ps::host_memory());
   const std::size_t limit = 64 << 20;
-  ps::Loader loader(ps::from(Large{}) | ps::batch(4),
-                    {.device = gpu.device(), .threads = 1, .memory = limit, .depth = 4, .host_memory = &memory});
+  ps::Loader loader(
+      ps::from(Large{}) | ps::batch(4),
+      {.device = gpu.device(), .threads = 1, .max_memory_bytes = limit, .depth = 4, .host_memory = &memory});
   for (int epoch = 0; epoch < 2; ++epoch)
     static_cast<void>(error_of([&] {
       for (ps::Batch& batch : loader.epoch()) batch.release();

@@ -131,17 +131,16 @@ struct ScaleBatch {
     const ps::TensorView from = in["image"], to = out["image"];
     const std::uint64_t rows = in.rows, each = from.bytes() / rows;
     const std::byte* const draws = in.draws;
-    ps::launch_on_host(stream, "scale",
-                       [=] {
-                         for (std::uint64_t i = 0; i < rows * each; ++i) {
-                           Scale::Draws drawn;
-                           std::memcpy(&drawn, draws + i / each * sizeof drawn, sizeof drawn);
-                           to.data[i] = static_cast<std::byte>(std::to_integer<std::uint64_t>(from.data[i]) * drawn.by);
-                         }
-                       },
-                       {{from.data, from.bytes(), false},
-                        {draws, rows * sizeof(Scale::Draws), false},
-                        {to.data, to.bytes(), true}});
+    ps::launch_on_host(
+        stream, "scale",
+        [=] {
+          for (std::uint64_t i = 0; i < rows * each; ++i) {
+            Scale::Draws drawn;
+            std::memcpy(&drawn, draws + i / each * sizeof drawn, sizeof drawn);
+            to.data[i] = static_cast<std::byte>(std::to_integer<std::uint64_t>(from.data[i]) * drawn.by);
+          }
+        },
+        {{from.data, from.bytes(), false}, {draws, rows * sizeof(Scale::Draws), false}, {to.data, to.bytes(), true}});
   }
 };
 
@@ -154,7 +153,7 @@ void check_everywhere(const ps::Pipeline& before, const ps::Pipeline& after, std
   CHECK(collect(after, {.threads = 3, .depth = 2, .device_depth = 2}, epochs) == expected);
   for (const Mode mode : {Mode::late, Mode::threaded})
     for (std::uint64_t seed = 0; seed < 6; ++seed) {
-      ps::EmulatedGpu gpu({.mode = mode, .checked = true, .seed = seed, .most_delay_us = seed % 2 == 0 ? 0u : 50u});
+      ps::EmulatedGpu gpu({.mode = mode, .checked = true, .seed = seed, .max_delay_us = seed % 2 == 0 ? 0u : 50u});
       {
         ps::Loader loader(after, {.device = gpu.device(),
                                   .threads = 2,
@@ -342,11 +341,11 @@ TEST_CASE("the bytes of stages after batch are in the table and under the limit"
     CHECK(told == used);
   }
   CHECK_FALSE(error_of([&] {
-    const ps::Loader fits(p, {.device = gpu.device(), .threads = 1, .device_memory = used});
+    const ps::Loader fits(p, {.device = gpu.device(), .threads = 1, .max_device_bytes = used});
     CHECK(gpu.device_bytes_used() == used);
   }));
-  const auto error =
-      error_of([&] { const ps::Loader loader(p, {.device = gpu.device(), .threads = 1, .device_memory = used - 1}); });
+  const auto error = error_of(
+      [&] { const ps::Loader loader(p, {.device = gpu.device(), .threads = 1, .max_device_bytes = used - 1}); });
   REQUIRE(error);
   CHECK(error->code() == ps::Errc::out_of_memory);
   CHECK(error->cause().find("stages after batch") != std::string::npos);
@@ -446,15 +445,16 @@ TEST_CASE("pinned bytes have a limit of their own") {
   }
   REQUIRE(used % 6 == 0);
   {
-    const ps::Loader loader(p, {.device = gpu.device(), .threads = 2, .depth = 6, .pinned_memory = used / 2 + 100});
+    const ps::Loader loader(p, {.device = gpu.device(), .threads = 2, .depth = 6, .max_pinned_bytes = used / 2 + 100});
     CHECK(gpu.pinned_bytes_used() == used / 2);
-    CHECK(loader.report().text().find("`pinned_memory` allows 3 batches") != std::string::npos);
+    CHECK(loader.report().text().find("`max_pinned_bytes` allows 3 batches") != std::string::npos);
   }
-  const auto error = error_of(
-      [&] { const ps::Loader loader(p, {.device = gpu.device(), .threads = 1, .pinned_memory = used / 6 * 2 - 1}); });
+  const auto error = error_of([&] {
+    const ps::Loader loader(p, {.device = gpu.device(), .threads = 1, .max_pinned_bytes = used / 6 * 2 - 1});
+  });
   REQUIRE(error);
   CHECK(error->code() == ps::Errc::out_of_memory);
-  CHECK(error->cause().find("`pinned_memory`") != std::string::npos);
+  CHECK(error->cause().find("`max_pinned_bytes`") != std::string::npos);
 }
 
 TEST_CASE("batches made after batch outlive their loader") {

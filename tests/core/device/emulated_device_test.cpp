@@ -159,7 +159,7 @@ TEST_CASE("an emulated device does nothing before somebody waits for it") {
 
 TEST_CASE("a stream waits for an event as it was recorded last, and only for what was recorded before") {
   for (const Mode mode : {Mode::late, Mode::threaded}) {
-    EmulatedDevice device(some_gpu, {.mode = mode, .seed = 5, .most_delay_us = 200});
+    EmulatedDevice device(some_gpu, {.mode = mode, .seed = 5, .max_delay_us = 200});
     const auto a = device.make_stream("a", DeviceModel::Priority::normal);
     const auto b = device.make_stream("b", DeviceModel::Priority::normal);
     const auto event = device.make_event();
@@ -181,7 +181,7 @@ TEST_CASE("a ring with all of its edges is right on an emulated device, in every
   for (std::uint64_t seed = 1; seed <= scaled(200, 20); ++seed)
     CHECK(wrong_batches({.mode = Mode::late, .seed = seed}, -1) == 0);
   CHECK(wrong_batches({.mode = Mode::threaded}, -1) == 0);
-  CHECK(wrong_batches({.mode = Mode::threaded, .seed = 3, .most_delay_us = 100}, -1) == 0);
+  CHECK(wrong_batches({.mode = Mode::threaded, .seed = 3, .max_delay_us = 100}, -1) == 0);
   for (const Mode mode : {Mode::late, Mode::threaded}) {
     std::vector<std::string> findings;
     CHECK(wrong_batches({.mode = mode, .checked = true}, -1, &findings) == 0);
@@ -226,7 +226,7 @@ TEST_CASE("a checked emulated device names what no event orders, also where all 
 }
 
 TEST_CASE("memory of an emulated device has hard limits, and is not taken back under what uses it") {
-  EmulatedDevice device(some_gpu, {.mode = Mode::late, .device_bytes = 1000, .pinned_bytes = 500});
+  EmulatedDevice device(some_gpu, {.mode = Mode::late, .max_device_bytes = 1000, .max_pinned_bytes = 500});
   CHECK(code_of([&] { Block(device.device_memory(), 1001); }) == ps::Errc::out_of_memory);
   CHECK(code_of([&] { Block(device.pinned_memory(), 501); }) == ps::Errc::out_of_memory);
   const auto stream = device.make_stream("a", DeviceModel::Priority::normal);

@@ -68,7 +68,7 @@ TEST_CASE("tensors of a device's batches are read after their copies and written
   const auto expected = fields_of(collect(device_records(), {.threads = 1}));
   for (const Mode mode : {Mode::late, Mode::threaded})
     for (std::uint64_t seed = 0; seed < 6; ++seed) {
-      ps::EmulatedGpu gpu({.mode = mode, .checked = true, .seed = seed, .most_delay_us = seed % 2 == 0 ? 0u : 50u});
+      ps::EmulatedGpu gpu({.mode = mode, .checked = true, .seed = seed, .max_delay_us = seed % 2 == 0 ? 0u : 50u});
       ps::Loader loader(device_records(), {.device = gpu.device(), .threads = 2, .device_depth = 2});
       const auto asked_on = gpu.make_stream("training");
       Foreign foreign(gpu);
@@ -101,7 +101,7 @@ TEST_CASE("a tensor of a device's batch says that nobody but its device may read
 TEST_CASE("a tensor that is exported without a stream is there") {
   const auto expected = fields_of(collect(device_records(), {.threads = 1}));
   for (const Mode mode : {Mode::late, Mode::threaded}) {
-    ps::EmulatedGpu gpu({.mode = mode, .checked = true, .most_delay_us = 500});
+    ps::EmulatedGpu gpu({.mode = mode, .checked = true, .max_delay_us = 500});
     ps::Loader loader(device_records(), {.device = gpu.device(), .threads = 1, .device_depth = 2});
     const auto asked_on = gpu.make_stream("training");
     for (std::size_t i = 0; auto batch = loader.next(asked_on.ref()); i += 2) {
@@ -193,7 +193,7 @@ TEST_CASE("an export that the device refused is asked for again and then waits")
 TEST_CASE("tensors for several streams are made on several threads and the buffer waits for all of them") {
   const Watchdog watchdog(120s);
   const auto expected = fields_of(collect(device_records(200), {.threads = 1}));
-  ps::EmulatedGpu gpu({.checked = true, .seed = 3, .most_delay_us = 50});
+  ps::EmulatedGpu gpu({.checked = true, .seed = 3, .max_delay_us = 50});
   ps::Loader loader(device_records(200), {.device = gpu.device(), .threads = 2, .device_depth = 3});
   Foreign one(gpu), two(gpu);
   while (auto batch = loader.next(one.ref())) {

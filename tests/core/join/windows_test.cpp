@@ -168,9 +168,9 @@ TEST_CASE("windows that can't be are refused, and a bad row is named") {
 TEST_CASE("a loader decodes each block of a series once for all windows that need it") {
   const Chunks chunks{.count = 1003, .per_block = 10};
   const ps::AnySource all = ps::windows(chunks, {.length = 25, .stride = 5});
-  const auto check = [&](const ps::Pipeline& p, std::uint64_t most_decodes, std::size_t block_bytes) {
+  const auto check = [&](const ps::Pipeline& p, std::uint64_t max_decodes, std::size_t block_bytes) {
     chunks.shared->loads.clear();
-    ps::Loader loader(p | ps::batch(8), {.threads = 3, .block_bytes = block_bytes, .epochs = 1});
+    ps::Loader loader(p | ps::batch(8), {.threads = 3, .max_block_bytes = block_bytes, .epochs = 1});
     std::uint64_t seen = 0;
     for (const ps::Batch& b : loader.epoch()) {
       const auto x = b.view<std::uint64_t, 3>("x");
@@ -181,7 +181,7 @@ TEST_CASE("a loader decodes each block of a series once for all windows that nee
                     chunks.x_of(b.indices()[r] * 5 + row, j));
     }
     CHECK(seen == all.size());
-    CHECK(chunks.decodes() <= most_decodes);
+    CHECK(chunks.decodes() <= max_decodes);
   };
   // Blocks of 10 rows of 32 bytes; the last one is in no window.
   check(ps::from(all), 100, 40 * 352);

@@ -29,7 +29,7 @@ TEST_CASE("a cache keeps to its bytes and the results are the same") {
     const auto after = [](const ps::Pipeline& p) { return p | ps::shuffle() | ps::batch(16); };
     const std::vector<Got> wanted = epochs_of(after(ps::from(Records{.count = n}) | Mix{}), 3);
     const ps::Pipeline p =
-        after(ps::from(Records{.count = n}) | made | ps::cache({.bytes = 8 * n + room * each + each / 2}));
+        after(ps::from(Records{.count = n}) | made | ps::cache({.max_bytes = 8 * n + room * each + each / 2}));
     CHECK(epochs_of(p, 3, 4) == wanted);
     made.calls->clear();
     ps::Loader loader(p, {.threads = 3, .epochs = 2});
@@ -63,7 +63,8 @@ TEST_CASE("a cache of records of any size keeps to its bytes") {
     void operator()(ps::Sample&, ps::Context& context) const { reads->add(context.index()); }
   };
   constexpr std::size_t bytes = 8 * 300 + 40'000;
-  const ps::Pipeline p = ps::from(Sizes{}) | Seen{reads} | ps::cache({.bytes = bytes}) | ps::shuffle() | ps::batch(16);
+  const ps::Pipeline p =
+      ps::from(Sizes{}) | Seen{reads} | ps::cache({.max_bytes = bytes}) | ps::shuffle() | ps::batch(16);
   const std::vector<Got> wanted = epochs_of(ps::from(Sizes{}) | ps::shuffle() | ps::batch(16), 2);
   CHECK(epochs_of(p, 2, 4) == wanted);
   reads->clear();
@@ -102,7 +103,7 @@ TEST_CASE("bad samples are not kept and are bad again under each policy") {
           if (is_bad(i)) source.shared->faults[i] = Fault::io;
       const auto build = [&](bool cache) {
         ps::Pipeline p = ps::from(source) | made | fails;
-        if (cache) p = p | ps::cache({.bytes = plenty});
+        if (cache) p = p | ps::cache({.max_bytes = plenty});
         return p | ps::shuffle() | ps::on_error({.policy = policy}) | ps::batch(8);
       };
       // What comes, and what ends it.
@@ -137,7 +138,7 @@ TEST_CASE("a record that was bad once is kept when it is good") {
   Records source{.count = 40};
   source.shared->faults[11] = Fault::io;
   const ps::Pipeline p =
-      ps::from(source) | ps::cache({.bytes = plenty}) | ps::on_error({.policy = ps::OnError::mask}) | ps::batch(8);
+      ps::from(source) | ps::cache({.max_bytes = plenty}) | ps::on_error({.policy = ps::OnError::mask}) | ps::batch(8);
   const std::vector<Got> first = epochs_of(p, 1);
   CHECK(first[1].mask[3] == 0);
   source.shared->faults.clear();
@@ -158,7 +159,7 @@ TEST_CASE("what fails after a cache does not keep the record out of it") {
     }
   };
   const Mix made;
-  const ps::Pipeline p = ps::from(Records{.count = 40}) | made | ps::cache({.bytes = plenty}) | Fails{} |
+  const ps::Pipeline p = ps::from(Records{.count = 40}) | made | ps::cache({.max_bytes = plenty}) | Fails{} |
                          ps::on_error({.policy = ps::OnError::mask}) | ps::batch(8);
   const std::vector<Got> wanted = epochs_of(
       ps::from(Records{.count = 40}) | Mix{} | Fails{} | ps::on_error({.policy = ps::OnError::mask}) | ps::batch(8), 2);
@@ -176,7 +177,7 @@ TEST_CASE("a stage after a cache changes no record that is in it") {
       for (std::uint8_t& v : sample.view<std::uint8_t, 2>("plane").flat()) v = 9;
     }
   };
-  const ps::Pipeline begin = ps::from(EveryKind{}) | Make{} | ps::cache({.bytes = plenty});
+  const ps::Pipeline begin = ps::from(EveryKind{}) | Make{} | ps::cache({.max_bytes = plenty});
   static_cast<void>(epochs_of(begin | Scribble{} | ps::batch(8), 3));
   CHECK(epochs_of(begin | ps::batch(8), 1) == epochs_of(ps::from(EveryKind{}) | Make{} | ps::batch(8), 1));
 }
@@ -185,7 +186,7 @@ TEST_CASE("the report counts samples of stages before a cache as they were run")
   const Watchdog dog(60s);
   const Mix made;
   const ps::Pipeline p =
-      ps::from(Records{.count = 300}) | made | ps::cache({.bytes = plenty}) | AddDraw{} | ps::batch(10);
+      ps::from(Records{.count = 300}) | made | ps::cache({.max_bytes = plenty}) | AddDraw{} | ps::batch(10);
   const auto check = [&](std::uint64_t before, std::uint64_t epochs) {
     ps::Loader loader(p, {.threads = 2, .epochs = epochs});
     CHECK(collect(loader, epochs).size() == 30 * epochs);
@@ -208,7 +209,7 @@ TEST_CASE("an epoch that is left early leaves what it made in a cache") {
   const Watchdog dog(60s);
   const Mix made;
   const auto after = [](const ps::Pipeline& p) { return p | ps::shuffle() | ps::batch(8); };
-  const ps::Pipeline p = after(ps::from(Records{.count = 200}) | made | ps::cache({.bytes = plenty}));
+  const ps::Pipeline p = after(ps::from(Records{.count = 200}) | made | ps::cache({.max_bytes = plenty}));
   const std::vector<Got> wanted = epochs_of(after(ps::from(Records{.count = 200}) | Mix{}), 1);
   for (int turn = 0; turn < 12; ++turn) {
     ps::Loader loader(p, {.threads = 3, .epochs = 1});

@@ -77,7 +77,7 @@ const ps::Pipeline& records() {
   static const ps::Pipeline p = ps::from(Records{.count = 40});
   return p;
 }
-ps::Stage room(ps::CacheAllows allows = {}) { return ps::cache({.bytes = plenty, .allows = allows}); }
+ps::Stage room(ps::CacheAllows allows = {}) { return ps::cache({.max_bytes = plenty, .allows = allows}); }
 
 }  // namespace
 
@@ -101,7 +101,7 @@ TEST_CASE("what may not stand before a cache is refused by name where the cache 
   static_cast<void>(records() | ps::check({.verify = true, .max_sample_bytes = 90}) | room());
   static_cast<void>(records() | room() | ps::check({.fold = false}));
   for (const std::size_t bytes : {0, 1, 40 * 8 - 1})
-    refused([&] { return records() | ps::cache({.bytes = bytes}); }, "bytes");
+    refused([&] { return records() | ps::cache({.max_bytes = bytes}); }, "bytes");
 }
 
 TEST_CASE("what neither draws nor lacks a version may stand before a cache") {

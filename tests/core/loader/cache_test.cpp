@@ -80,7 +80,7 @@ TEST_CASE("batches of several epochs are the same with a cache and records are m
     const Make without, with;
     const ps::Pipeline expected = way.after(ps::from(bare) | without);
     const std::vector<Got> wanted = epochs_of(expected, 3, 2);
-    const ps::Pipeline p = way.after(ps::from(cached) | with | ps::cache({.bytes = plenty}));
+    const ps::Pipeline p = way.after(ps::from(cached) | with | ps::cache({.max_bytes = plenty}));
     CHECK(p.fingerprint() == expected.fingerprint());
     CHECK(p.schema() == expected.schema());
     CHECK(p.size() == expected.size());
@@ -114,7 +114,7 @@ TEST_CASE("a cache may stand directly after the source and anywhere among stages
     const Make one{.by = 10, .called = "one"}, two{.by = 100, .called = "two"};
     const auto build = [&](bool cached) {
       const auto at = [&](const ps::Pipeline& p, int here) {
-        return cached && here == place ? p | ps::cache({.bytes = plenty}) : p;
+        return cached && here == place ? p | ps::cache({.max_bytes = plenty}) : p;
       };
       ps::Pipeline p = at(ps::from(source), 0);
       p = at(p | one, 1);
@@ -134,7 +134,7 @@ TEST_CASE("a cache may stand directly after the source and anywhere among stages
 
 TEST_CASE("a map before a cache is told epoch 0 and the record's index") {
   const Watchdog dog(60s);
-  const ps::Pipeline p = ps::from(EveryKind{}) | ps::shuffle() | TellPlace{} | ps::cache({.bytes = plenty}) |
+  const ps::Pipeline p = ps::from(EveryKind{}) | ps::shuffle() | TellPlace{} | ps::cache({.max_bytes = plenty}) |
                          ps::select_fields({"place"}) | ps::batch(10);
   ps::Loader loader(p, {.threads = 3, .epochs = 2});
   for (int e = 0; e < 2; ++e)
@@ -158,7 +158,7 @@ TEST_CASE("blocks of records that are in a cache are not loaded") {
     const auto after = [](const ps::Pipeline& p) { return p | ps::shuffle({.blocks = true}) | ps::batch(10); };
     const std::vector<Got> wanted = epochs_of(after(ps::from(source)), 3);
     source.shared->loads.clear();
-    const ps::Pipeline begin = ps::from(source) | ps::cache({.bytes = plenty});
+    const ps::Pipeline begin = ps::from(source) | ps::cache({.max_bytes = plenty});
     const ps::Pipeline p = after(begin);
     CHECK(epochs_of(begin | ps::take(80) | ps::batch(16), 1).size() == 5);
     const std::uint64_t first = source.decodes();
@@ -170,7 +170,7 @@ TEST_CASE("blocks of records that are in a cache are not loaded") {
     CHECK(source.decodes() <= source.blocks() + 1);
     source.shared->loads.clear();
     for (const unsigned threads : {1u, 4u}) {
-      ps::Loader loader(p, {.threads = threads, .block_bytes = 3 * 8 * 32 + 96, .epochs = 3});
+      ps::Loader loader(p, {.threads = threads, .max_block_bytes = 3 * 8 * 32 + 96, .epochs = 3});
       CHECK(collect(loader, 3) == wanted);
     }
     CHECK(source.decodes() == 0);
@@ -180,14 +180,14 @@ TEST_CASE("blocks of records that are in a cache are not loaded") {
 TEST_CASE("blocks that a part of their records is missing of are loaded for these") {
   const Watchdog dog(60s);
   const Chunks source{.count = 160, .per_block = 8, .rows = true};
-  const ps::Pipeline begin = ps::from(source) | ps::cache({.bytes = plenty});
+  const ps::Pipeline begin = ps::from(source) | ps::cache({.max_bytes = plenty});
   std::vector<std::uint64_t> some;
   for (std::uint64_t i = 0; i < 160; ++i)
     if (i / 8 % 2 == 0 && i % 16 != 3) some.push_back(i);  // all but one of every second block
   static_cast<void>(epochs_of(begin | ps::select(some) | ps::batch(10), 1));
   CHECK(source.decodes() == 10);
   source.shared->loads.clear();
-  ps::Loader loader(begin | ps::batch(16), {.threads = 2, .block_bytes = 3 * 8 * 32, .epochs = 1});
+  ps::Loader loader(begin | ps::batch(16), {.threads = 2, .max_block_bytes = 3 * 8 * 32, .epochs = 1});
   for (const ps::Batch& b : loader.epoch()) check_values(source, b);
   CHECK(source.decodes() == 20);
   source.shared->loads.clear();
@@ -236,7 +236,7 @@ TEST_CASE("a reordered pipeline over blocks reads none of a full cache") {
            ps::batch(10);
   };
   const std::vector<Got> wanted = epochs_of(after(ps::from(source)), 2);
-  const ps::Pipeline p = after(ps::from(source) | ps::cache({.bytes = plenty}));
+  const ps::Pipeline p = after(ps::from(source) | ps::cache({.max_bytes = plenty}));
   CHECK(epochs_of(p, 2) == wanted);
   source.shared->loads.clear();
   CHECK(epochs_of(p, 2) == wanted);
@@ -247,7 +247,7 @@ TEST_CASE("nobody is asked for advice on what is in a cache") {
   const Watchdog dog(60s);
   AdvisedRecords source;
   source.count = 100;
-  const ps::Pipeline begin = ps::from(source) | Mix{} | ps::cache({.bytes = plenty});
+  const ps::Pipeline begin = ps::from(source) | Mix{} | ps::cache({.max_bytes = plenty});
   static_cast<void>(epochs_of(begin | ps::take(40) | ps::batch(8), 1));
   CHECK(source.shared->advised <= 40);
   source.shared->advice.clear();
@@ -271,7 +271,7 @@ TEST_CASE("joined sources have a cache as any other") {
     CAPTURE(j);
     const auto after = [](const ps::Pipeline& p) { return p | ps::shuffle() | ps::batch(4); };
     const std::vector<Got> wanted = epochs_of(after(ps::from(joins[j])), 2);
-    const ps::Pipeline p = after(ps::from(joins[j]) | ps::cache({.bytes = plenty}));
+    const ps::Pipeline p = after(ps::from(joins[j]) | ps::cache({.max_bytes = plenty}));
     CHECK(p.fingerprint() == after(ps::from(joins[j])).fingerprint());
     CHECK(epochs_of(p, 2) == wanted);
     a.shared->reads = b.shared->reads = 0;
@@ -283,7 +283,7 @@ TEST_CASE("joined sources have a cache as any other") {
   const auto mixture = [&] { return ps::mix({{a, 0.7}, {b, 0.3}}, {.count = 50}); };
   const std::vector<Got> wanted = epochs_of(mixture() | Mix{} | ps::batch(4), 3);
   const Mix made;
-  const ps::Pipeline p = mixture() | made | ps::cache({.bytes = plenty}) | ps::batch(4);
+  const ps::Pipeline p = mixture() | made | ps::cache({.max_bytes = plenty}) | ps::batch(4);
   CHECK(epochs_of(p, 3, 1) == wanted);
   CHECK(made.calls->most() == 1);
   CHECK(epochs_of(p, 3) == wanted);
@@ -296,7 +296,7 @@ TEST_CASE("batches on a device are the same with a cache") {
     const Mix made;
     const auto after = [](const ps::Pipeline& p) { return p | ps::shuffle() | AddDraw{} | ps::batch(6); };
     const std::vector<Got> wanted = epochs_of(after(ps::from(Records{.count = 50}) | Mix{}), 3);
-    const ps::Pipeline p = after(ps::from(Records{.count = 50}) | made | ps::cache({.bytes = plenty}));
+    const ps::Pipeline p = after(ps::from(Records{.count = 50}) | made | ps::cache({.max_bytes = plenty}));
     for (int turn = 0; turn < 2; ++turn) {
       ps::Loader loader(p, {.device = gpu.device(), .threads = 2, .epochs = 3});
       CHECK(train(loader, gpu, 3) == wanted);
@@ -337,7 +337,7 @@ TEST_CASE("rows of any size from a cache are packed for a device") {
   };
   const auto after = [](const ps::Pipeline& p) { return p | ps::shuffle() | ps::batch(8); };
   const std::vector<std::vector<std::byte>> wanted = fetch(after(ps::from(EveryKind{}) | Make{}));
-  const ps::Pipeline p = after(ps::from(EveryKind{}) | Make{} | ps::cache({.bytes = plenty}));
+  const ps::Pipeline p = after(ps::from(EveryKind{}) | Make{} | ps::cache({.max_bytes = plenty}));
   CHECK(fetch(p) == wanted);
   CHECK(fetch(p) == wanted);
 }
@@ -348,7 +348,7 @@ TEST_CASE("write stores the same samples with a cache and fills it") {
   const auto after = [](const ps::Pipeline& p) { return p | ps::shuffle({.seed = 3}) | AddDraw{} | Lengthen{}; };
   Disk wanted, disk, again;
   write_to(wanted, after(ps::from(Records{.count = 70}) | Mix{}));
-  const ps::Pipeline p = after(ps::from(Records{.count = 70}) | made | ps::cache({.bytes = plenty}));
+  const ps::Pipeline p = after(ps::from(Records{.count = 70}) | made | ps::cache({.max_bytes = plenty}));
   write_to(disk, p);
   CHECK(disk.kept == wanted.kept);
   CHECK(made.calls->total() == 70);
@@ -364,7 +364,7 @@ TEST_CASE("write stores the same samples with a cache and fills it") {
 
 TEST_CASE("a single sample is the same with a cache") {
   const ps::Pipeline bare = ps::from(EveryKind{}) | Make{} | ps::shuffle() | Noise{};
-  const ps::Pipeline p = ps::from(EveryKind{}) | Make{} | ps::cache({.bytes = plenty}) | ps::shuffle() | Noise{};
+  const ps::Pipeline p = ps::from(EveryKind{}) | Make{} | ps::cache({.max_bytes = plenty}) | ps::shuffle() | Noise{};
   for (int turn = 0; turn < 2; ++turn) {
     for (std::uint64_t position = 0; position < 60; ++position) {
       const ps::OwnedSample expected = bare.at(position, 2), got = p.at(position, 2);
@@ -396,7 +396,7 @@ TEST_CASE("a cache is shared by all loaders and pipelines that were made from it
   constexpr std::int64_t all = 100 * 200'000;
   const std::int64_t before = in_use();
   const auto calls = std::make_shared<Calls>();
-  std::optional<ps::Pipeline> begin = ps::from(Large{}) | Mix{calls} | ps::cache({.bytes = plenty});
+  std::optional<ps::Pipeline> begin = ps::from(Large{}) | Mix{calls} | ps::cache({.max_bytes = plenty});
   std::optional<ps::Pipeline> one = *begin | ps::batch(10), two = *begin | ps::shuffle() | ps::batch(5);
   static_cast<void>(epochs_of(*one, 1));
   CHECK(calls->total() == 100);
@@ -417,7 +417,7 @@ TEST_CASE("a cache is shared by all loaders and pipelines that were made from it
 TEST_CASE("loaders at once fill one cache") {
   const Watchdog dog(60s);
   const Mix made;
-  const ps::Pipeline begin = ps::from(Records{.count = 400}) | made | ps::cache({.bytes = plenty});
+  const ps::Pipeline begin = ps::from(Records{.count = 400}) | made | ps::cache({.max_bytes = plenty});
   std::vector<std::thread> threads;
   std::atomic<unsigned> right{0};
   for (unsigned t = 0; t < 4; ++t)
@@ -435,7 +435,8 @@ TEST_CASE("loaders at once fill one cache") {
 
 TEST_CASE("many epochs over a cache take no more memory and no more descriptors") {
   const Watchdog dog(120s);
-  const ps::Pipeline p = ps::from(EveryKind{}) | Make{} | ps::cache({.bytes = plenty}) | ps::shuffle() | ps::batch(9);
+  const ps::Pipeline p =
+      ps::from(EveryKind{}) | Make{} | ps::cache({.max_bytes = plenty}) | ps::shuffle() | ps::batch(9);
   const auto turn = [&] {
     ps::Loader loader(p, {.threads = 2, .epochs = 5});
     std::uint64_t rows = 0;

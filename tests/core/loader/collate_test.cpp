@@ -298,12 +298,12 @@ TEST_CASE("a budget bounds fields of any size, and a batch that needs more says 
       ps::Pipeline p = ps::from(source);
       if (reordered) p = p | ps::filter([](const ps::Sample&) { return true; });
       ps::Loader loader(p | ps::ragged("text") | ps::batch(16),
-                        {.threads = threads, .memory = ps::MiB(48), .depth = 2});
+                        {.threads = threads, .max_memory_bytes = ps::MiB(48), .depth = 2});
       for (int i = 0; i < 3; ++i) REQUIRE(loader.next());
       const auto error = error_of([&] { (void)loader.next(); });
       REQUIRE(error);
       CHECK(error->code() == ps::Errc::out_of_memory);
-      CHECK(says(error->what(), "`memory`"));
+      CHECK(says(error->what(), "`max_memory_bytes`"));
     }
 }
 

@@ -70,7 +70,7 @@ TEST_CASE("batches are the same at any depth, in any memory") {
   const auto expected = collect(build(nullptr, 1), {.threads = 1, .depth = 2});
   for (const unsigned depth : {2u, 3u, 8u, 40u})
     CHECK(collect(build(nullptr, depth), {.threads = 3, .depth = depth}) == expected);
-  CHECK(collect(build(nullptr, 5), {.threads = 3, .memory = ps::MiB(5)}) == expected);
+  CHECK(collect(build(nullptr, 5), {.threads = 3, .max_memory_bytes = ps::MiB(5)}) == expected);
 }
 
 TEST_CASE("two runs of one loader's epochs are those of two loaders") {

@@ -115,7 +115,7 @@ TEST_CASE("a write opens a reader for each task, however many samples wait") {
   for (const unsigned threads : {1u, 3u}) {
     const Leased source{.count = 2'000};
     Sink sink;
-    ps::write(ps::from(source) | ps::shuffle(), sink, {.threads = threads, .window = 200});
+    ps::write(ps::from(source) | ps::shuffle(), sink, {.threads = threads, .max_in_flight = 200});
     CHECK(sink.stored == 2'000);
     CHECK(sink.wrong == 0);
     CHECK(source.seen->open == 0);

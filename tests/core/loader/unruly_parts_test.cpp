@@ -223,14 +223,14 @@ TEST_CASE("what fails ahead of a write is told when all before it is stored, wha
     CAPTURE(window);
     CountingSink sink;
     auto error = error_of(
-        [&] { ps::write(ps::from(Records{.count = 100}) | failing_at(50), sink, {.threads = 2, .window = window}); });
+        [&] { ps::write(ps::from(Records{.count = 100}) | failing_at(50), sink, {.threads = 2, .max_in_flight = window}); });
     REQUIRE(error);
     CHECK(error->code() == ps::Errc::user);
     CHECK(error->stage() == "asked");
     CHECK(sink.committed == 50);
 
     sink = {};
-    error = error_of([&] { ps::write(ps::from(Nameless{{.count = 100}}), sink, {.threads = 2, .window = window}); });
+    error = error_of([&] { ps::write(ps::from(Nameless{{.count = 100}}), sink, {.threads = 2, .max_in_flight = window}); });
     REQUIRE(error);
     CHECK(error->code() == ps::Errc::user);
     CHECK(error->stage() == "read");
@@ -243,7 +243,7 @@ TEST_CASE("what fails ahead of a write is told when all before it is stored, wha
     Records source{.count = 100};
     source.shared->faults[40] = Fault::corrupt;
     sink = {};
-    error = error_of([&] { ps::write(ps::from(source) | failing_at(50), sink, {.threads = 2, .window = window}); });
+    error = error_of([&] { ps::write(ps::from(source) | failing_at(50), sink, {.threads = 2, .max_in_flight = window}); });
     REQUIRE(error);
     CHECK(error->code() == ps::Errc::corrupt);
     CHECK(sink.committed == 40);
@@ -263,7 +263,7 @@ TEST_CASE("whatever leaves a user's code, or can't be had, is an Error") {
   const ps::Pipeline pipeline = ps::from(Records{.count = 10});
   CountingSink sink;
   const std::vector<std::function<void()>> too_much{
-      [&] { ps::write(pipeline, sink, {.window = ~std::size_t{0}}); },
+      [&] { ps::write(pipeline, sink, {.max_in_flight = ~std::size_t{0}}); },
       [&] { ps::write(pipeline, sink, {.threads = 1u << 31}); },
       [&] { ps::Loader loader(pipeline | ps::batch(2), {.threads = ~0u}); },
       [&] { ps::Executor executor(~0u); },

@@ -28,8 +28,8 @@ Part part_of(u64 rows, Rank rank) {
 std::vector<Event> run(const Spec& spec, u64 epochs, u64& acted, Rank rank) {
   const std::vector<Keyed> stages = keyed(spec);
   std::vector<Event> events;
-  Batcher batcher(spec, rank.of > 1 ? ~u64{0} : most_rows(spec), spec.window);
-  const u64 all_rows = most_rows(spec);
+  Batcher batcher(spec, rank.of > 1 ? ~u64{0} : max_rows(spec), spec.window);
+  const u64 all_rows = max_rows(spec);
   const Part whole = part_of(all_rows, rank);
   const u64 rank_rows = whole.last - whole.first;
   acted = 0;

@@ -143,7 +143,7 @@ bool by_size(const Spec& spec);
 /// Bytes of a row in fields whose size is known before.
 u64 fixed_bytes(const Spec& spec);
 /// The most rows a batch may have, whatever is in them.
-u64 most_rows(const Spec& spec);
+u64 max_rows(const Spec& spec);
 /// Which of the processes that share each batch.
 struct Rank {
   u64 number = 0, of = 1;

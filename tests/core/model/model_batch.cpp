@@ -69,7 +69,7 @@ bool by_size(const Spec& spec) {
          (spec.max_tokens != 0 && spec.collates.contains(spec.tokens) && spec.collates.at(spec.tokens).to == 0);
 }
 
-u64 most_rows(const Spec& spec) {
+u64 max_rows(const Spec& spec) {
   const Row zeros = zero_row(spec);
   const auto free = [](const auto& c) { return c.second.to == 0; };
   u64 rows = spec.rows;

@@ -12,7 +12,7 @@ namespace {
 // Where positions tell what stands in a batch: every rank has its part of each, whatever became of the others'.
 std::vector<Event> run_whole_batches(const Spec& spec, u64 steps, u64 epochs, u64& acted, Rank rank) {
   const std::vector<Keyed> stages = keyed(spec);
-  const u64 rows = most_rows(spec), size = size_of(spec);
+  const u64 rows = max_rows(spec), size = size_of(spec);
   const Part part = part_of(rows, rank);
   Batcher batcher(spec, ~u64{0}, 0);
   std::vector<Event> events;
@@ -57,9 +57,9 @@ std::vector<Event> run_whole_batches(const Spec& spec, u64 steps, u64 epochs, u6
 std::vector<Event> run_steps(const Spec& spec, u64 steps, u64 epochs, u64& acted, Rank rank) {
   if (!reordered(spec)) return run_whole_batches(spec, steps, epochs, acted, rank);
   const std::vector<Keyed> stages = keyed(spec);
-  const Part part = part_of(most_rows(spec), rank);
+  const Part part = part_of(max_rows(spec), rank);
   const u64 rows = part.last - part.first, size = size_of(spec);
-  Batcher batcher(spec, rows, by_size(spec) ? spec.window : spec.window / most_rows(spec) * rows);
+  Batcher batcher(spec, rows, by_size(spec) ? spec.window : spec.window / max_rows(spec) * rows);
   std::vector<Event> events;
   u64 epoch = 0, number = 0, acted_now = 0, pass = ~u64{0};
   u64 survived = 0;  // after the last survivor

@@ -347,10 +347,10 @@ ps::Pipeline build(const std::shared_ptr<const model::Spec>& spec, bool delays, 
   const std::vector<bool> after = after_batch(*spec);
   const std::optional<std::size_t> cache = cached_before(*spec);
   for (std::size_t i = 0; i < after.size(); ++i) {
-    if (cache == i) p = p | ps::cache({.bytes = cache_bytes(*spec)});
+    if (cache == i) p = p | ps::cache({.max_bytes = cache_bytes(*spec)});
     if (!after[i]) p = join(p, spec->stages[i]);
   }
-  if (cache == after.size()) p = p | ps::cache({.bytes = cache_bytes(*spec)});
+  if (cache == after.size()) p = p | ps::cache({.max_bytes = cache_bytes(*spec)});
   for (const auto& [field, c] : spec->collates)
     p = p | (c.pads ? ps::pad(field, {.to = static_cast<std::int64_t>(c.to), .value = c.value}) : ps::ragged(field));
   if (!spec->bucket.empty()) p = p | ps::bucket(spec->bucket, {.window = spec->window});

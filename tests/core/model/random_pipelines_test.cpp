@@ -58,8 +58,8 @@ TEST_CASE("random pipelines bring what the model says") {
     const auto options = [&](u64 salt) {
       ps::LoaderOptions o = some_options(seed, salt);
       if (mix(seed + salt + 4) % 2 == 0)
-        o.block_bytes = (2 + mix(seed + salt + 5) % 5) * spec->per_block * spec->width * 4;
-      o.reorder_bytes = mix(seed + salt + 2) % 3 == 0 ? mix(seed + salt + 3) % 20'000 : 0;
+        o.max_block_bytes = (2 + mix(seed + salt + 5) % 5) * spec->per_block * spec->width * 4;
+      o.max_reorder_bytes = mix(seed + salt + 2) % 3 == 0 ? mix(seed + salt + 3) % 20'000 : 0;
       return o;
     };
     std::vector<model::Event> got;

@@ -155,12 +155,12 @@ TEST_CASE("random pipelines on several ranks bring together what the model says 
   std::array<u64, 3> tails{};
   for (u64 seed = base; seed < base + count; ++seed) {
     const auto spec = std::make_shared<const model::Spec>(model::random_spec(seed));
-    if (model::reordered(*spec) || model::most_rows(*spec) < 2) continue;
+    if (model::reordered(*spec) || model::max_rows(*spec) < 2) continue;
     ++shared;
     ++tails[static_cast<std::size_t>(spec->tail)];
     const std::string which = "PENSTOCK_SEED=" + std::to_string(seed) + "\n  " + model::describe(*spec);
-    const u64 epochs = 1 + mix(seed) % 3, most_ranks = std::min<u64>(model::most_rows(*spec), 6);
-    const auto some_ranks = [&](u64 salt) { return 1 + mix(seed + salt) % most_ranks; };
+    const u64 epochs = 1 + mix(seed) % 3, max_ranks = std::min<u64>(model::max_rows(*spec), 6);
+    const auto some_ranks = [&](u64 salt) { return 1 + mix(seed + salt) % max_ranks; };
     const u64 world = std::max<u64>(some_ranks(30), 2), then = some_ranks(31);
     u64 acted = 0;
     const Events expected = model::run(*spec, epochs, acted);

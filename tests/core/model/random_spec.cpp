@@ -274,7 +274,7 @@ class Builder {
     if (!dice_.chance(20)) return;
     if (!has("a") && !has("b") && spec_.collates.empty()) return;
     spec_.bucket = !spec_.collates.empty() ? spec_.collates.begin()->first : has("b") ? "b" : "a";
-    const u64 rows = most_rows(spec_);
+    const u64 rows = max_rows(spec_);
     spec_.window = by_size(spec_) ? 1 + dice_.below(40) : rows * (1 + dice_.below(4));
   }
 
@@ -283,9 +283,9 @@ class Builder {
     Stage& s = push(Kind::crop);
     s.field = "img";
     // Images are 4 to 7 high and 4 to 8 wide: some are too small, which is a fault of its own.
-    const u64 most_h = cropped_ ? height_ : faulty_ && dice_.chance(20) ? 5 : 4, most_w = cropped_ ? width_ : 4;
-    s.n = height_ = 1 + dice_.below(most_h);
-    s.m = width_ = dice_.chance(50) ? std::min(height_, most_w) : 1 + dice_.below(most_w);
+    const u64 max_h = cropped_ ? height_ : faulty_ && dice_.chance(20) ? 5 : 4, max_w = cropped_ ? width_ : 4;
+    s.n = height_ = 1 + dice_.below(max_h);
+    s.m = width_ = dice_.chance(50) ? std::min(height_, max_w) : 1 + dice_.below(max_w);
     cropped_ = true;
   }
   void leave_after_img() {

@@ -20,13 +20,13 @@ struct Play {
   Play(u64 spec_seed, const model::Spec& spec) : seed(spec_seed) {
     steps = 1 + mix(seed + 40) % 6;
     epochs = 1 + mix(seed + 41) % 3;
-    const u64 most_ranks = model::by_size(spec) ? 1 : std::min<u64>(model::most_rows(spec), 4);
-    world = 1 + mix(seed + 42) % most_ranks;
+    const u64 max_ranks = model::by_size(spec) ? 1 : std::min<u64>(model::max_rows(spec), 4);
+    world = 1 + mix(seed + 42) % max_ranks;
   }
   ps::Loader loader(const ps::Pipeline& p, u64 rank, u64 salt) const {
     ps::LoaderOptions o = some_options(seed, salt);
     if (mix(seed + salt + 2) % 2 == 0) o.epochs = epochs;
-    if (mix(seed + salt + 3) % 3 == 0) o.reorder_bytes = 1 + mix(seed + salt + 4) % 4000;
+    if (mix(seed + salt + 3) % 3 == 0) o.max_reorder_bytes = 1 + mix(seed + salt + 4) % 4000;
     const ps::Shard part{.rank = static_cast<int>(rank), .world = static_cast<int>(world), .steps_per_epoch = steps};
     return ps::Loader(p | ps::shard(part), o);
   }

@@ -54,7 +54,7 @@ std::vector<std::uint64_t> model(const std::vector<std::uint64_t>& ends, std::ui
 }
 
 // The most blocks that were begun and not finished at any time.
-std::uint64_t most_open(const std::vector<std::uint64_t>& order, const std::vector<std::uint64_t>& ends) {
+std::uint64_t max_open(const std::vector<std::uint64_t>& order, const std::vector<std::uint64_t>& ends) {
   std::vector<std::uint64_t> left;
   for (std::size_t b = 0; b < ends.size(); ++b) left.push_back(ends[b] - (b == 0 ? 0 : ends[b - 1]));
   std::set<std::size_t> open;
@@ -82,7 +82,7 @@ TEST_CASE("a shuffle of blocks holds every record once and opens no more blocks 
     for (std::uint64_t epoch = 0; epoch < 3; ++epoch) {
       const auto order = order_of(p, epoch);
       REQUIRE(sorted(order) == numbers(n));
-      REQUIRE(most_open(order, ends) <= window);
+      REQUIRE(max_open(order, ends) <= window);
       REQUIRE(order == model(ends, window, t, epoch));
       REQUIRE(order == order_of(p, epoch));
     }

@@ -29,11 +29,11 @@ struct Counted {
 TEST_CASE("an epoch's table is built once while it is in use") {
   Counted small;
   for (int round = 0; round < 100; ++round)
-    for (std::uint64_t epoch = 0; epoch < Tables::most_entries; ++epoch) REQUIRE(small(epoch) == epoch);
-  CHECK(small.builds == static_cast<int>(Tables::most_entries));
+    for (std::uint64_t epoch = 0; epoch < Tables::max_entries; ++epoch) REQUIRE(small(epoch) == epoch);
+  CHECK(small.builds == static_cast<int>(Tables::max_entries));
   // Another seed is another table.
   (void)small(0, 2);
-  CHECK(small.builds == static_cast<int>(Tables::most_entries) + 1);
+  CHECK(small.builds == static_cast<int>(Tables::max_entries) + 1);
 }
 
 TEST_CASE("of large tables the last two used are kept") {

@@ -180,7 +180,7 @@ TEST_CASE("a byte limit lowers the window, then the runners, and says so") {
   Records source{.count = 100, .width = 25'000};
   const ps::Pipeline p = ps::from(source) | even() | ps::batch(64);
   const std::size_t row = 25'000 * 4;
-  ps::Loader loader(p, {.threads = 2, .memory = 2 * 64 * row + 20 * row + 3 * (1u << 20)});
+  ps::Loader loader(p, {.threads = 2, .max_memory_bytes = 2 * 64 * row + 20 * row + 3 * (1u << 20)});
   std::uint64_t rows = 0;
   for (const ps::Batch& b : loader.epoch()) rows += b.size();
   CHECK(rows == 50);

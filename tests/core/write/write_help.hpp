@@ -71,12 +71,12 @@ inline std::string digits(std::uint64_t number) {
 }
 
 // Of a pipeline with random access, one sample after the other.
-inline std::vector<Stored> one_by_one(const ps::Pipeline& p, std::uint32_t most_children) {
+inline std::vector<Stored> one_by_one(const ps::Pipeline& p, std::uint32_t max_children) {
   std::vector<Stored> out;
   for (std::uint64_t position = 0; position < p.size(); ++position) {
     std::uint64_t index = 0;
     p.fill(0, position, {&index, 1});
-    for (std::uint32_t child = 0; child < most_children; ++child) try {
+    for (std::uint32_t child = 0; child < max_children; ++child) try {
         const ps::OwnedSample sample = p.at(position, 0, child);
         Stored stored{position, index, child, "key-" + std::to_string(index) + "/" + digits(child), {}};
         for (const ps::Field& field : p.schema()) append(stored.bytes, sample[field.name]);

@@ -22,11 +22,12 @@ TEST_CASE("the samples of records are put in order, whatever threads and windows
   REQUIRE(expected.size() == 60);
   for (const unsigned threads : {1u, 2u, 5u})
     for (const std::size_t window : {0u, 1u, 7u, 5000u})
-      for (const std::size_t window_bytes : {std::size_t{0}, std::size_t{100}, std::size_t{256} << 20}) {
+      for (const std::size_t max_waiting_bytes : {std::size_t{0}, std::size_t{100}, std::size_t{256} << 20}) {
         Disk disk;
         Sink sink{&disk};
         const ps::WriteProgress done = ps::write(
-            p, sink, {.threads = threads, .window = window, .window_bytes = window_bytes, .commit_every = 13});
+            p, sink,
+            {.threads = threads, .max_in_flight = window, .max_waiting_bytes = max_waiting_bytes, .commit_every = 13});
         CHECK(disk.kept == expected);
         CHECK(disk.finished == 1);
         CHECK(sink.announced == ps::unknown_size);
@@ -198,13 +199,13 @@ TEST_CASE("of a record's samples only a window is held at a time") {
   // Bytes end a batch before its rows do: three with a quarter of the window each, and one sample more.
   most = 0;
   Counting narrow{&held};
-  ps::write(p, narrow, {.threads = 2, .window_bytes = 16 * sample_bytes});
+  ps::write(p, narrow, {.threads = 2, .max_waiting_bytes = 16 * sample_bytes});
   CHECK(narrow.puts == children);
   CHECK(most <= 16 + 3 * (4 + 1));
   // Without any, a batch is one sample.
   most = 0;
   Counting none{&held};
-  ps::write(p, none, {.threads = 2, .window_bytes = 0});
+  ps::write(p, none, {.threads = 2, .max_waiting_bytes = 0});
   CHECK(none.puts == children);
   CHECK(most <= 16 + 3);
 }

@@ -72,7 +72,7 @@ TEST_CASE("write puts every sample once, in order, on the caller's thread") {
       std::uint64_t last = 0;
       const ps::WriteProgress done = ps::write(
           pipeline(slow), sink,
-          {.threads = threads, .window = window, .commit_every = 30, .progress = [&](const ps::WriteProgress& p) {
+          {.threads = threads, .max_in_flight = window, .commit_every = 30, .progress = [&](const ps::WriteProgress& p) {
              CHECK(p.done >= last);
              CHECK(p.total == 100);
              last = p.done;
@@ -137,7 +137,7 @@ TEST_CASE("a record that can't even say its key is a bad sample") {
     for (const std::size_t window : {0u, 1u, 3u}) {
       CAPTURE(threads, window);
       CountingSink sink;
-      const ps::WriteProgress progress = ps::write(of(ps::OnError::drop), sink, {.threads = threads, .window = window});
+      const ps::WriteProgress progress = ps::write(of(ps::OnError::drop), sink, {.threads = threads, .max_in_flight = window});
       CHECK(sink.committed == 90);
       CHECK(progress.dropped == 10);
       CHECK(progress.done == 100);
@@ -165,7 +165,7 @@ TEST_CASE("a write that is stopped commits and does not finish") {
   Sink sink;
   const ps::WriteProgress done = ps::write(pipeline(), sink,
                                            {.threads = 1,
-                                            .window = 4,
+                                            .max_in_flight = 4,
                                             .commit_every = 10,
                                             .progress =
                                                 [&](const ps::WriteProgress& p) {
@@ -199,7 +199,7 @@ TEST_CASE("a write keeps to its window of bytes") {
   Slow sink;
   sink.in_work = &in_work;
   // Room for two finished samples; those begun before are at most the threads.
-  ps::write(pipeline(source), sink, {.threads = 2, .window = 50, .window_bytes = 48});
+  ps::write(pipeline(source), sink, {.threads = 2, .max_in_flight = 50, .max_waiting_bytes = 48});
   CHECK(sink.stored == expected());
   CHECK(most <= 8);
 }
@@ -218,7 +218,7 @@ TEST_CASE("a write without any bytes for its window has one sample in work") {
   };
   Counts sink;
   sink.in_work = &in_work;
-  ps::write(pipeline(source), sink, {.threads = 3, .window = 20, .window_bytes = 0});
+  ps::write(pipeline(source), sink, {.threads = 3, .max_in_flight = 20, .max_waiting_bytes = 0});
   CHECK(sink.stored == expected());
   CHECK(most == 1);
 }

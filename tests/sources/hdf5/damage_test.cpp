@@ -89,7 +89,7 @@ bool reads(const std::string& path, const H5Data& data, std::vector<H5Column>& c
 
 // Opens a file and reads all of its records, each of which may be an Error.
 void read_all(const std::string& path, std::size_t keep_bytes) {
-  const Hdf5Source source({.path = path, .keep_bytes = keep_bytes});
+  const Hdf5Source source({.path = path, .max_kept_bytes = keep_bytes});
   for (std::uint64_t i = 0; i < std::min<std::uint64_t>(source.size(), 200); ++i)
     if (const auto error = read_one(source, i); error && !error->sample_scoped()) throw *error;
 }
@@ -124,7 +124,7 @@ TEST_CASE("a file that is cut short while it is open gives errors or what was th
       for (const std::uint64_t bytes : {whole - 100, whole / 2, std::uint64_t{2048}, std::uint64_t{10}}) {
         write_h5(path, {.data = {data}});
         const ChildEnd end = in_damaged_child([&] {
-          const Hdf5Source source({.path = path, .keep_bytes = keep_bytes});
+          const Hdf5Source source({.path = path, .max_kept_bytes = keep_bytes});
           std::filesystem::resize_file(path, bytes);
           std::uint64_t bad = 0;
           for (std::uint64_t i = 0; i < source.size(); ++i) {
@@ -172,7 +172,7 @@ TEST_CASE("any changed bit of a chunk with a checksum is noticed") {
       folder.write("bad.h5", bad);
       // Those that are kept are read one by one where the whole can't be.
       for (const std::size_t keep_bytes : {std::size_t{0}, std::size_t{1} << 20}) {
-        const Hdf5Source source({.path = path, .keep_bytes = keep_bytes});
+        const Hdf5Source source({.path = path, .max_kept_bytes = keep_bytes});
         for (std::uint64_t i = 0; i < 40; ++i) {
           INFO("filters " << filters.size() << ", keep_bytes " << keep_bytes << ", row " << i << ", chunk " << which);
           if (i / 7 != chunk.start[0] / 7) {
@@ -188,7 +188,7 @@ TEST_CASE("any changed bit of a chunk with a checksum is noticed") {
           if (source.fields()[0].way == Hdf5Way::chunks) REQUIRE(error.offset() == chunk.at);
         }
       }
-      Loader loader(from(Hdf5{.path = path, .keep_bytes = 0}) | on_error({.policy = OnError::mask}) | batch(8),
+      Loader loader(from(Hdf5{.path = path, .max_kept_bytes = 0}) | on_error({.policy = OnError::mask}) | batch(8),
                     {.threads = 2, .epochs = 1});
       for (const Batch& b : loader.epoch())
         for (std::size_t r = 0; r < b.size(); ++r)
@@ -206,7 +206,7 @@ TEST_CASE("a checksum that is not to be compared is not") {
   text[chunk.at] = static_cast<char>(text[chunk.at] ^ 1);
   folder.write("a.h5", text);
   for (const std::size_t keep_bytes : {std::size_t{0}, std::size_t{1} << 20}) {
-    const Hdf5Source source({.path = folder / "a.h5", .verify_checksum = false, .keep_bytes = keep_bytes});
+    const Hdf5Source source({.path = folder / "a.h5", .verify_checksum = false, .max_kept_bytes = keep_bytes});
     CHECK(*reinterpret_cast<const std::uint16_t*>(read_sample(source, 0)["x"].data) == 1);
     CHECK(*reinterpret_cast<const std::uint16_t*>(read_sample(source, 1)["x"].data) == 30);
   }
@@ -234,7 +234,7 @@ TEST_CASE("changed bytes of compressed chunks are errors or what H5Dread makes o
       // Row by row, as H5Dread would refuse all of them together.
       std::vector<H5Column> columns;
       const bool library_reads = reads(path, data, columns);
-      const Hdf5Source source({.path = path, .keep_bytes = 0});
+      const Hdf5Source source({.path = path, .max_kept_bytes = 0});
       for (std::uint64_t i = 0; i < 40; ++i) {
         std::string bytes;
         const auto error = read_one(source, i, &bytes);
@@ -273,7 +273,7 @@ TEST_CASE("sizes that the file can't hold are refused before memory is taken for
     folder.write("bad.h5", text);
     for (const std::size_t keep_bytes : {std::size_t{0}, ~std::size_t{0}}) {
       const ChildEnd end = in_damaged_child([&] {
-        const Hdf5Source source({.path = path, .keep_bytes = keep_bytes});
+        const Hdf5Source source({.path = path, .max_kept_bytes = keep_bytes});
         for (std::uint64_t i = 0; i < 20; ++i) (void)read_sample(source, i);
       });
       INFO(data.path << ", keep_bytes " << keep_bytes << ": " << end.text);
@@ -309,7 +309,7 @@ TEST_CASE("a chunk that is not as large as it must be is refused whichever way i
       }
       for (const std::size_t keep_bytes : {std::size_t{0}, std::size_t{1} << 20}) {
         const ChildEnd end = in_damaged_child([&] {
-          const Hdf5Source source({.path = path, .keep_bytes = keep_bytes});
+          const Hdf5Source source({.path = path, .max_kept_bytes = keep_bytes});
           for (std::uint64_t i = 0; i < 21; ++i) {
             const auto error = read_one(source, i);
             if (error.has_value() != (i / 7 == 1)) throw std::runtime_error("row " + std::to_string(i));

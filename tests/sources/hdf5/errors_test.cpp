@@ -205,7 +205,7 @@ TEST_CASE("past the end there is no record") {
   write_h5(folder / "none.h5", {.data = {counting<float>("x", {0, 2})}});
   for (const char* name : {"a.h5", "none.h5"})
     for (const std::size_t keep_bytes : {std::size_t{0}, std::size_t{1} << 20}) {
-      const Hdf5Source source({.path = folder / name, .keep_bytes = keep_bytes});
+      const Hdf5Source source({.path = folder / name, .max_kept_bytes = keep_bytes});
       const Error error = error_of([&] { (void)read_sample(source, source.size()); });
       CHECK(error.code() == Errc::not_found);
       CHECK(error.index() == source.size());
@@ -221,7 +221,7 @@ TEST_CASE("nothing is printed and the program's own error handler stays") {
   const auto use = [&] {
     CHECK_THROWS_AS(Hdf5Source({.path = folder / "text.h5"}), Error);
     CHECK_THROWS_AS(Hdf5Source({.path = path, .fields = {{"y"}}}), Error);
-    const Hdf5Source source({.path = path, .keep_bytes = 0});
+    const Hdf5Source source({.path = path, .max_kept_bytes = 0});
     (void)read_sample(source, 3);
     CHECK_THROWS_AS(source.attribute("/z", "y"), Error);
     CHECK_FALSE(source.attribute("/x", "y"));
@@ -253,8 +253,8 @@ TEST_CASE("a child made by fork can't use its parent's source") {
     for (const std::size_t keep_bytes : {std::size_t{0}, std::size_t{1} << 20}) {
       INFO(one.path << ", keep_bytes " << keep_bytes);
       const std::vector<H5Column> columns = columns_of(path, one);
-      auto source =
-          std::make_unique<Hdf5Source>(Hdf5{.path = path, .fields = {{.dataset = one.path}}, .keep_bytes = keep_bytes});
+      auto source = std::make_unique<Hdf5Source>(
+          Hdf5{.path = path, .fields = {{.dataset = one.path}}, .max_kept_bytes = keep_bytes});
       REQUIRE(difference(*source, columns) == "");
       CHECK(in_child([&] { return code_of([&] { (void)read_sample(*source, 7); }) == Errc::forked; }));
       CHECK(in_child([&] { return code_of([&] { (void)source->attributes("/"); }) == Errc::forked; }));
@@ -266,7 +266,7 @@ TEST_CASE("a child made by fork can't use its parent's source") {
       }));
       CHECK(in_child([&] {
         source.reset();
-        const Hdf5Source own({.path = path, .fields = {{.dataset = one.path}}, .keep_bytes = keep_bytes});
+        const Hdf5Source own({.path = path, .fields = {{.dataset = one.path}}, .max_kept_bytes = keep_bytes});
         return difference(own, columns).empty();
       }));
       CHECK(difference(*source, columns) == "");
@@ -301,7 +301,7 @@ TEST_CASE("a source opened after the library was closed reads as ever") {
   write_h5(folder / "a.h5", {.data = {counting_chunks<std::uint8_t>("x", {4000, 3}, {400, 3}, {H5Filter::deflate})}});
   CHECK(in_child([&] {
     const auto read = [&] {
-      const Hdf5Source source({.path = folder / "a.h5", .keep_bytes = 0});
+      const Hdf5Source source({.path = folder / "a.h5", .max_kept_bytes = 0});
       return read_sample(source, 3999)["x"].data[1] == std::byte{(3999 * 3 + 1) % 256};
     };
     if (!read()) return false;

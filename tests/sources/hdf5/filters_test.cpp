@@ -206,9 +206,9 @@ TEST_CASE("chunks of every filter are decoded here, whatever plugins there are")
     }
     const Bytes expected = values_of(element);
     for (const bool isolate : {false, true})
-      for (const std::size_t keep_bytes : {std::size_t{0}, Hdf5{}.keep_bytes}) {
+      for (const std::size_t keep_bytes : {std::size_t{0}, Hdf5{}.max_kept_bytes}) {
         if (isolate && element != 4) continue;
-        const Hdf5Source source({.path = folder / "packed.h5", .keep_bytes = keep_bytes, .isolate = isolate});
+        const Hdf5Source source({.path = folder / "packed.h5", .max_kept_bytes = keep_bytes, .isolate = isolate});
         REQUIRE(source.fields().size() == all.size());
         for (std::size_t p = 0; p < all.size(); ++p) {
           const Hdf5FieldInfo* info = nullptr;
@@ -247,7 +247,8 @@ TEST_CASE("a damaged chunk of any filter is an error or its bytes, and no more")
           });
         }
         INFO(all[p].name << " " << p << ", element " << element << ", seed " << seed);
-        const Hdf5Source source({.path = folder / "damaged.h5", .keep_bytes = seed % 2 == 0 ? 0 : Hdf5{}.keep_bytes});
+        const Hdf5Source source(
+            {.path = folder / "damaged.h5", .max_kept_bytes = seed % 2 == 0 ? 0 : Hdf5{}.max_kept_bytes});
         try {
           const Bytes all_rows = read_all(source, "x");
           CHECK(all_rows.size() == values_of(element).size());
@@ -278,7 +279,7 @@ TEST_CASE("what a filter's data says of its size is not believed") {
             std::copy(said.begin(), said.end(), stored.begin() + (number == 0 ? 0 : 8));
           });
         }
-        const Hdf5Source source({.path = folder / "lies.h5", .keep_bytes = 0});
+        const Hdf5Source source({.path = folder / "lies.h5", .max_kept_bytes = 0});
         INFO(packing.name << ", " << size << " in place of number " << number);
         if (packing.name == "lz4" && number == 1 && size == ~std::uint64_t{0}) continue;  // one block, however large
         CHECK(code_of([&] { read_all(source, "x"); }) == Errc::corrupt);

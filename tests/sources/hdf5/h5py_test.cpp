@@ -78,9 +78,9 @@ std::vector<H5Column> expected(const TempFolder& folder, const std::string& name
 
 void compare_all(const TempFolder& folder) {
   for (const std::string& name : names_in(folder))
-    for (const std::size_t keep_bytes : {std::size_t{0}, Hdf5{}.keep_bytes}) {
+    for (const std::size_t keep_bytes : {std::size_t{0}, Hdf5{}.max_kept_bytes}) {
       INFO(name << ", keep_bytes " << keep_bytes);
-      const Hdf5Source source({.path = folder / (name + ".h5"), .keep_bytes = keep_bytes});
+      const Hdf5Source source({.path = folder / (name + ".h5"), .max_kept_bytes = keep_bytes});
       CHECK(difference(source, expected(folder, name)) == "");
     }
 }
@@ -105,7 +105,7 @@ TEST_CASE("PatchCamelyon in every layout is read as h5py reads it") {
         {.path = folder / (name + ".h5"),
          .fields = {{.dataset = "x", .name = "image"},
                     {.dataset = "y", .name = "label", .file = folder / (name + "_y.h5"), .squeeze = true}},
-         .keep_bytes = 4096});
+         .max_kept_bytes = 4096});
     std::vector<H5Column> columns = expected(folder, name);
     columns[1].field.shape = {};
     for (H5Value& row : columns[1].rows) row.shape = {};
@@ -177,7 +177,7 @@ TEST_CASE("every filter that h5py has is read as h5py reads it") {
   compare_all(folder);
   std::map<std::string, int> datasets;
   for (const char* name : {"packed.h5", "plugins.h5"}) {
-    const Hdf5Source source({.path = folder / name, .keep_bytes = 0});
+    const Hdf5Source source({.path = folder / name, .max_kept_bytes = 0});
     for (const Hdf5FieldInfo& field : source.fields()) {
       CHECK(field.way == Hdf5Way::chunks);
       ++datasets[field.name.substr(0, field.name.find('_'))];
@@ -186,7 +186,7 @@ TEST_CASE("every filter that h5py has is read as h5py reads it") {
   for (const auto& [filter, count] : datasets) std::printf("h5py: %d datasets of %s\n", count, filter.c_str());
   CHECK(datasets["lzf"] >= 8);
 #else
-  const Hdf5Source source({.path = folder / "packed.h5", .keep_bytes = 0});
+  const Hdf5Source source({.path = folder / "packed.h5", .max_kept_bytes = 0});
   // What this build can't read is left out.
   CHECK(source.fields().size() >= 1);
 #endif

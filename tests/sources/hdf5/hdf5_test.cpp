@@ -54,7 +54,7 @@ TEST_CASE("labels of HDF5 are had from their dataset alone") {
                        counting<std::int32_t>("y", {rows}, -5),
                        counting_chunks<std::uint8_t>("c", {rows}, {8}, {H5Filter::deflate}), compound_rows(rows)}});
   for (const std::size_t keep_bytes : {std::size_t{16} << 20, std::size_t{0}}) {
-    const Hdf5Source source({.paths = {path, more}, .keep_bytes = keep_bytes});
+    const Hdf5Source source({.paths = {path, more}, .max_kept_bytes = keep_bytes});
     for (const char* field : {"y", "c", "rows/label"}) {
       INFO(field << " " << keep_bytes);
       const auto labels = source.labels(field);
@@ -72,7 +72,7 @@ TEST_CASE("labels of HDF5 are had from their dataset alone") {
   }
   // What can't be read of the images is not looked at.
   const Hdf5Source source(
-      {.path = path, .fields = {{.dataset = "x"}, {.dataset = "y", .name = "label"}}, .keep_bytes = 0});
+      {.path = path, .fields = {{.dataset = "x"}, {.dataset = "y", .name = "label"}}, .max_kept_bytes = 0});
   CHECK(source.labels("label")->at(49) == 44);
 }
 
@@ -150,7 +150,7 @@ TEST_CASE("a pipeline begins with the options alone") {
   write_h5(folder / "a.h5", {.data = {counting_chunks<std::uint8_t>("x", {64, 8, 8}, {16, 8, 8}, {H5Filter::deflate}),
                                       counting<std::int32_t>("y", {64})}});
   const Pipeline pipeline =
-      from(Hdf5{.path = folder / "a.h5", .keep_bytes = 300}) | shuffle({.seed = 1, .blocks = true}) | batch(10);
+      from(Hdf5{.path = folder / "a.h5", .max_kept_bytes = 300}) | shuffle({.seed = 1, .blocks = true}) | batch(10);
   const std::string plan = pipeline.plan();
   INFO(plan);
   CHECK(plan.find("hdf5") != std::string::npos);
@@ -180,7 +180,7 @@ TEST_CASE("what is known of a field is how it is stored and which way it is read
                      counting_chunks<std::uint8_t>("image", {n, 4, 5, 3}, {32, 4, 5, 3}, {deflate}),
                      counting_chunks<float>("feature", {n, 16}, {8, 16}, {shuffle, deflate, fletcher32}),
                      counting_chunks<std::uint16_t>("scaled", {n, 16}, {8, 16}, {scaleoffset}), text, big}});
-  const Hdf5Source source({.path = folder / "a.h5", .keep_bytes = 0});
+  const Hdf5Source source({.path = folder / "a.h5", .max_kept_bytes = 0});
   const auto way = [&](const char* name) { return std::string(to_string(info_of(source, name).way)); };
   CHECK(way("flat") == "contiguous");
   CHECK(info_of(source, "flat").storage == "contiguous");
@@ -208,9 +208,9 @@ TEST_CASE("what is known of a field is how it is stored and which way it is read
 TEST_CASE("a dataset is kept when it is not larger than keep_bytes") {
   const TempFolder folder;
   write_h5(folder / "a.h5", {.data = {counting<std::uint8_t>("x", {100, 10})}});
-  CHECK(Hdf5Source({.path = folder / "a.h5", .keep_bytes = 1000}).fields()[0].way == Hdf5Way::kept);
-  CHECK(Hdf5Source({.path = folder / "a.h5", .keep_bytes = 999}).fields()[0].way == Hdf5Way::contiguous);
-  CHECK(Hdf5Source({.path = folder / "a.h5", .keep_bytes = 0}).fields()[0].way == Hdf5Way::contiguous);
+  CHECK(Hdf5Source({.path = folder / "a.h5", .max_kept_bytes = 1000}).fields()[0].way == Hdf5Way::kept);
+  CHECK(Hdf5Source({.path = folder / "a.h5", .max_kept_bytes = 999}).fields()[0].way == Hdf5Way::contiguous);
+  CHECK(Hdf5Source({.path = folder / "a.h5", .max_kept_bytes = 0}).fields()[0].way == Hdf5Way::contiguous);
 }
 
 TEST_CASE("chunks are the blocks and their rows the runs of a shuffle") {
@@ -220,9 +220,9 @@ TEST_CASE("chunks are the blocks and their rows the runs of a shuffle") {
   write_h5(folder / "b.h5", {.data = {counting_chunks<float>("x", {7, 8}, {4, 8}, {H5Filter::deflate}),
                                       counting_chunks<std::uint8_t>("small", {7}, {3})}});
   const Hdf5Source source(
-      {.path = {}, .paths = {folder / "a.h5", folder / "b.h5"}, .fields = {{"x"}}, .keep_bytes = 0});
+      {.path = {}, .paths = {folder / "a.h5", folder / "b.h5"}, .fields = {{"x"}}, .max_kept_bytes = 0});
   CHECK(source.block_ends() == std::vector<std::uint64_t>{16, 32, 48, 50, 54, 57});
-  const Hdf5Source both({.path = folder / "a.h5", .keep_bytes = 0});
+  const Hdf5Source both({.path = folder / "a.h5", .max_kept_bytes = 0});
   CHECK(both.block_ends() == std::vector<std::uint64_t>{16, 32, 48, 50});
   std::vector<std::uint64_t> ids, same;
   both.blocks_of(17, ids);
@@ -231,7 +231,7 @@ TEST_CASE("chunks are the blocks and their rows the runs of a shuffle") {
   CHECK(ids == same);
   for (const std::uint64_t id : ids) CHECK(id < both.blocks());
   write_h5(folder / "c.h5", {.data = {counting<float>("x", {50, 8})}});
-  CHECK(Hdf5Source({.path = folder / "c.h5", .keep_bytes = 0}).block_ends().empty());
+  CHECK(Hdf5Source({.path = folder / "c.h5", .max_kept_bytes = 0}).block_ends().empty());
 }
 
 TEST_CASE("identity follows what the records are") {
@@ -240,7 +240,7 @@ TEST_CASE("identity follows what the records are") {
   write_h5(folder / "longer.h5", {.data = {counting<float>("x", {21, 2}), counting<float>("z", {21, 2})}});
   std::filesystem::copy_file(folder / "a.h5", folder / "copy.h5");
   const auto of = [&](const char* name, std::vector<Hdf5Field> fields = {}, std::size_t keep_bytes = 16u << 20) {
-    return from(Hdf5{.path = folder / name, .fields = std::move(fields), .keep_bytes = keep_bytes}).fingerprint();
+    return from(Hdf5{.path = folder / name, .fields = std::move(fields), .max_kept_bytes = keep_bytes}).fingerprint();
   };
   CHECK(of("a.h5") == of("a.h5"));
   CHECK(of("a.h5") == of("copy.h5"));
@@ -255,7 +255,7 @@ TEST_CASE("a source leaves no handle behind and a copy lives on its own") {
                                       {.path = "t", .type = {.kind = H5Type::Kind::text}, .shape = {20}}}});
   REQUIRE(open_handles() == 0);
   {
-    auto first = std::make_unique<Hdf5Source>(Hdf5{.path = folder / "a.h5", .keep_bytes = 0});
+    auto first = std::make_unique<Hdf5Source>(Hdf5{.path = folder / "a.h5", .max_kept_bytes = 0});
     const Hdf5Source copy = *first;
     first.reset();
     CHECK(values_of<float>(copy, 7, "x") == std::vector<float>{14, 15});
@@ -273,7 +273,7 @@ TEST_CASE("a file that the program itself has open can be read") {
   const std::vector<H5Column> columns = columns_of(folder / "a.h5", data);
   const H5Id file(H5Fopen((folder / "a.h5").c_str(), H5F_ACC_RDONLY, H5P_DEFAULT));
   {
-    const Hdf5Source source({.path = folder / "a.h5", .keep_bytes = 0});
+    const Hdf5Source source({.path = folder / "a.h5", .max_kept_bytes = 0});
     CHECK(difference(source, columns) == "");
   }
   CHECK(H5Id(H5Dopen2(file, "x", H5P_DEFAULT)) >= 0);
@@ -285,13 +285,13 @@ TEST_CASE("sources of one file and of one file under two names do not disturb ea
   write_h5(folder / "a.h5", {.data = {data}});
   std::filesystem::create_symlink(folder / "a.h5", folder / "b.h5");
   const std::vector<H5Column> columns = columns_of(folder / "a.h5", data);
-  const Hdf5Source second({.path = folder / "b.h5", .keep_bytes = 0});
+  const Hdf5Source second({.path = folder / "b.h5", .max_kept_bytes = 0});
   {
-    const Hdf5Source first({.path = folder / "a.h5", .keep_bytes = 0});
+    const Hdf5Source first({.path = folder / "a.h5", .max_kept_bytes = 0});
     CHECK(difference(first, columns) == "");
   }
   CHECK(difference(second, columns) == "");
-  const Hdf5Source twice({.path = {}, .paths = {folder / "a.h5", folder / "b.h5"}, .keep_bytes = 0});
+  const Hdf5Source twice({.path = {}, .paths = {folder / "a.h5", folder / "b.h5"}, .max_kept_bytes = 0});
   CHECK(twice.size() == 80);
   CHECK(values_of<float>(twice, 41, "x") == std::vector<float>{2, 3});
 }
@@ -319,7 +319,7 @@ TEST_CASE("soft and hard and external links lead to the same dataset") {
       std::vector<float> values;
       try {
         const Hdf5Source source(
-            {.path = folder / "links.h5", .fields = {{.dataset = name, .name = "f"}}, .keep_bytes = keep_bytes});
+            {.path = folder / "links.h5", .fields = {{.dataset = name, .name = "f"}}, .max_kept_bytes = keep_bytes});
         values = values_of<float>(source, 3, "f");
         // A cache must not outlive what neither identity nor revision tell of.
         CHECK(source.identified() == (std::string(name).find("outside") != 0));
@@ -356,7 +356,7 @@ TEST_CASE("of many small datasets no more are kept than four times keep_bytes") 
     paths.push_back(folder / std::to_string(i) + ".h5");
     write_h5(paths.back(), {.data = {counting_chunks<std::uint8_t>("x", {100, 10}, {50, 10}, {H5Filter::deflate})}});
   }
-  const Hdf5Source source({.path = {}, .paths = paths, .keep_bytes = 1000});
+  const Hdf5Source source({.path = {}, .paths = paths, .max_kept_bytes = 1000});
   CHECK(source.fields()[0].way == Hdf5Way::kept);
   CHECK(source.fields()[0].differs);
   CHECK(source.blocks() == 4);  // of the last two files
@@ -373,7 +373,7 @@ TEST_CASE("datasets whose chunks are too large together are read by rows, the la
   other.path = "b";
   other.chunk = {chunk / 2, width};
   write_h5(folder / "a.h5", {.data = {wide, other}});
-  const Hdf5Source source({.path = folder / "a.h5", .keep_bytes = 0});
+  const Hdf5Source source({.path = folder / "a.h5", .max_kept_bytes = 0});
   CHECK(source.fields()[0].way == Hdf5Way::rows);
   CHECK(source.fields()[1].way == Hdf5Way::chunks);
   for (std::uint64_t i = 0; i < 4; ++i) CHECK(read_sample(source, i)["a"].bytes() == width);

@@ -203,7 +203,7 @@ TEST_CASE("answers that were tampered with are errors or values and take no memo
       INFO(what << " " << seed);
       const Lie lie(what + (":" + std::to_string(seed)));
       Hdf5 options = lie.source(seed % 2 == 0 ? file.path : file.mixed, patience_ms);
-      options.keep_bytes = seed % 3 == 0 ? 1u << 20 : 0;
+      options.max_kept_bytes = seed % 3 == 0 ? 1u << 20 : 0;
       Outcome outcome;
       REQUIRE_NOTHROW(outcome = read_all(options));
       ++sources;

@@ -53,14 +53,14 @@ std::vector<std::string> datasets_in(const Error& error) {
 
 // Some of its records.
 void read_some(const Hdf5& options, Tally& tally) {
-  constexpr std::uint64_t most_records = 20, max_bytes = 64u << 20;
+  constexpr std::uint64_t max_records = 20, max_bytes = 64u << 20;
   const Hdf5Source source(options);
   ++tally.opened;
   (void)source.notes();
   std::uint64_t bytes = 0;
   for (const Field& field : source.schema())
     bytes += field.shape.fixed() ? field.shape.elements() * size_of(field.dtype) : 0;
-  for (std::uint64_t i = 0; i < std::min(source.size(), most_records) && bytes <= max_bytes; ++i) {
+  for (std::uint64_t i = 0; i < std::min(source.size(), max_records) && bytes <= max_bytes; ++i) {
     std::vector<std::uint64_t> ids;
     source.blocks_of(i, ids);
     try {
@@ -115,7 +115,7 @@ TEST_CASE("malformed files of the world are errors or data and kill nothing") {
     INFO(file.string());
     Hdf5 options = untrusted(file.string());
     options.patience_ms = 500;
-    options.reader_bytes = std::size_t{512} << 20;
+    options.max_reader_bytes = std::size_t{512} << 20;
     try {
       read_some(options, tally);
     } catch (const Error& error) {

@@ -63,7 +63,7 @@ Store make_store(const TempFolder& folder, H5Draw& draw) {
   return store;
 }
 
-std::uint64_t most_of_a_record(const Hdf5Source& source) {
+std::uint64_t max_of_a_record(const Hdf5Source& source) {
   std::uint64_t most = 0;
   for (std::uint64_t i = 0; i < source.size(); ++i) {
     std::vector<std::uint64_t> ids;
@@ -89,7 +89,7 @@ std::string through_a_loader(const Store& store, const Hdf5Source& source, H5Dra
     if (!column.field.shape.fixed()) pipeline = pipeline | ragged(column.field.name);
   pipeline = pipeline | batch(1 + draw.below(9), {.tail = Tail::keep});
   LoaderOptions options{.executor = executor, .epochs = 2};
-  if (draw.one_in(2)) options.block_bytes = (1 + draw.below(3)) * (most_of_a_record(source) + 4096);
+  if (draw.one_in(2)) options.max_block_bytes = (1 + draw.below(3)) * (max_of_a_record(source) + 4096);
   Loader loader(pipeline, options);
   for (int epoch = 0; epoch < 2; ++epoch) {
     std::vector<std::uint64_t> seen;
@@ -121,10 +121,10 @@ TEST_CASE("any file is read as H5Dread reads it") {
     H5Draw draw(seed);
     const Store store = make_store(folder, draw);
     INFO("seed " << seed << ": " << store.text);
-    for (const std::size_t keep_bytes : {std::size_t{0}, Hdf5{}.keep_bytes, std::size_t{200}}) {
+    for (const std::size_t keep_bytes : {std::size_t{0}, Hdf5{}.max_kept_bytes, std::size_t{200}}) {
       INFO("keep_bytes " << keep_bytes);
       Hdf5 options = store.options;
-      options.keep_bytes = keep_bytes;
+      options.max_kept_bytes = keep_bytes;
       const Hdf5Source source(options);
       REQUIRE(difference(source, store.columns) == "");
       REQUIRE(bad_ends(source) == "");
@@ -148,7 +148,7 @@ TEST_CASE("any file comes through a loader as H5Dread reads it") {
     if (store.columns.front().rows.empty()) continue;
     INFO("seed " << seed << ": " << store.text);
     Hdf5 options = store.options;
-    options.keep_bytes = draw.one_in(4) ? options.keep_bytes : draw.below(1000);
+    options.max_kept_bytes = draw.one_in(4) ? options.max_kept_bytes : draw.below(1000);
     const Hdf5Source source(options);
     for (int round = 0; round < 2; ++round)
       REQUIRE(through_a_loader(store, source, draw, executors[draw.below(executors.size())]) == "");

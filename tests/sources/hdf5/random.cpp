@@ -174,8 +174,8 @@ void choose_storage(H5Draw& draw, const H5Files& files, H5Data& data) {
   data.seed = draw.bits();
   data.dense = draw.one_in(2);
   const std::uint64_t layout = draw.below(8);
-  constexpr std::size_t most_compact = 60'000;
-  if (layout == 0 && data.elements() * H5Tget_size(stored_type(data.type)) <= most_compact) data.layout = H5D_COMPACT;
+  constexpr std::size_t max_compact = 60'000;
+  if (layout == 0 && data.elements() * H5Tget_size(stored_type(data.type)) <= max_compact) data.layout = H5D_COMPACT;
   if (layout > 2) {
     data.layout = H5D_CHUNKED;
     choose_chunks(draw, files, data);

@@ -66,20 +66,20 @@ TEST_CASE("eight threads read through one source while others open and close fil
   write_h5(folder / "other.h5", {.data = {other}});
   const std::vector<H5Column> other_columns = columns_of(folder / "other.h5", other);
   for (const std::size_t keep_bytes : {std::size_t{0}, std::size_t{1} << 20}) {
-    const Hdf5Source source({.path = folder / "a.h5", .keep_bytes = keep_bytes});
+    const Hdf5Source source({.path = folder / "a.h5", .max_kept_bytes = keep_bytes});
     Failures failures;
     std::atomic<bool> done = false;
     std::thread opens([&] {
       while (!done)
         failures.watch([&] {
-          const Hdf5Source brief({.path = folder / "other.h5", .keep_bytes = keep_bytes});
+          const Hdf5Source brief({.path = folder / "other.h5", .max_kept_bytes = keep_bytes});
           return difference(brief, other_columns);
         });
     });
     std::thread same([&] {
       while (!done)
         failures.watch([&] {
-          const Hdf5Source again({.path = folder / "a.h5", .keep_bytes = keep_bytes});
+          const Hdf5Source again({.path = folder / "a.h5", .max_kept_bytes = keep_bytes});
           if (again.attribute("/", "nothing")) return std::string("an attribute");
           return difference(read_sample(again, 3), columns, 3);
         });
@@ -126,7 +126,7 @@ TEST_CASE("two loaders over one source and one over another file run at once") {
   const std::vector<H5Data> data = of_each_way(50);
   for (const char* name : {"a.h5", "b.h5"}) write_h5(folder / name, {.data = data});
   const std::vector<H5Column> columns = columns_of(folder / "a.h5", data);
-  const Hdf5Source a({.path = folder / "a.h5", .keep_bytes = 0}), b({.path = folder / "b.h5", .keep_bytes = 0});
+  const Hdf5Source a({.path = folder / "a.h5", .max_kept_bytes = 0}), b({.path = folder / "b.h5", .max_kept_bytes = 0});
   Failures failures;
   std::vector<std::thread> consumers;
   for (int t = 0; t < 3; ++t)
@@ -151,7 +151,7 @@ TEST_CASE("a source in a thread that ends before it leaves others alone") {
   write_h5(folder / "a.h5", {.data = {data}});
   const std::vector<H5Column> columns = columns_of(folder / "a.h5", data);
   std::optional<Hdf5Source> source;
-  std::thread([&] { source.emplace(Hdf5{.path = folder / "a.h5", .keep_bytes = 0}); }).join();
+  std::thread([&] { source.emplace(Hdf5{.path = folder / "a.h5", .max_kept_bytes = 0}); }).join();
   CHECK(difference(*source, columns) == "");
   std::thread([&] { source.reset(); }).join();
   CHECK(open_handles() == 0);

@@ -63,7 +63,7 @@ bool all_gone(const std::vector<int>& processes) {
 }
 
 penstock::Hdf5 untrusted(std::string path, std::size_t keep_bytes) {
-  penstock::Hdf5 options{.path = std::move(path), .keep_bytes = keep_bytes, .isolate = true};
+  penstock::Hdf5 options{.path = std::move(path), .max_kept_bytes = keep_bytes, .isolate = true};
   return options;
 }
 

@@ -88,7 +88,7 @@ TEST_CASE("a file that is not trusted gives what a trusted one gives") {
     const std::vector<H5Column> columns = columns_of(path, files.data);
     for (const std::size_t keep_bytes : {std::size_t{0}, std::size_t{200}}) {
       INFO("keep_bytes " << keep_bytes);
-      const Hdf5Source trusted({.path = path, .keep_bytes = keep_bytes}), source(untrusted(path, keep_bytes));
+      const Hdf5Source trusted({.path = path, .max_kept_bytes = keep_bytes}), source(untrusted(path, keep_bytes));
       REQUIRE(difference(source, columns) == "");
       REQUIRE(source.identity() == trusted.identity());
       REQUIRE(source.schema() == trusted.schema());
@@ -186,7 +186,7 @@ TEST_CASE("one process reads one file and ends with its source") {
 TEST_CASE("of more than 64 files those asked longest ago have no process") {
   const TempFolder folder;
   constexpr std::uint64_t files = 65, records = 2;
-  Hdf5 options{.keep_bytes = 0, .isolate = true};
+  Hdf5 options{.max_kept_bytes = 0, .isolate = true};
   std::vector<H5Column> columns;
   for (std::uint64_t i = 0; i < files; ++i) {
     options.paths.push_back(folder / (std::to_string(i) + ".h5"));
@@ -350,7 +350,7 @@ TEST_CASE("a reader that is not there is told with what to do") {
   else
     ::unsetenv("PENSTOCK_HDF5_READER");
   CHECK(children().empty());
-  CHECK(code_of([&] { Hdf5Source({.path = file.path, .isolate = true, .reader_bytes = 1000}); }) ==
+  CHECK(code_of([&] { Hdf5Source({.path = file.path, .isolate = true, .max_reader_bytes = 1000}); }) ==
         Errc::invalid_argument);
   CHECK(code_of([&] { Hdf5Source({.path = file.path, .isolate = true, .patience_ms = 0}); }) == Errc::invalid_argument);
 }
@@ -390,12 +390,12 @@ TEST_CASE("what takes more memory than the process may have is an error") {
   large.values = std::string(80u << 20, '\0');
   write_h5(path, {.data = {large, counting<float>("y", {2})}});
   Hdf5 options = untrusted(path);
-  options.reader_bytes = 64u << 20;
+  options.max_reader_bytes = 64u << 20;
   const Hdf5Source source(options);
   const Error error = error_of([&] { (void)read_sample(source, 1); });
   INFO(error.what());
   CHECK(error.sample_scoped());
   CHECK(mentions(error, "dataset 'x'"));
-  options.reader_bytes = std::size_t{1} << 30;
+  options.max_reader_bytes = std::size_t{1} << 30;
   CHECK(read_sample(Hdf5Source(options), 1)["x"].bytes() == 40u << 20);
 }

@@ -207,7 +207,7 @@ TEST_CASE("a writer of a cache that is killed at any moment leaves what is right
     tell("begun");
     const bool sync = variable("PENSTOCK_CACHE_SYNC") == "yes";
     const ps::Pipeline p =
-        in_batches(cached(task_folder() + "/cache", wide(records), made, {.queue_bytes = 20'000, .sync = sync}));
+        in_batches(cached(task_folder() + "/cache", wide(records), made, {.max_queue_bytes = 20'000, .sync = sync}));
     do {
       made.calls->clear();
       static_cast<void>(epochs_of(p, 1));
@@ -262,7 +262,7 @@ TEST_CASE("a disk that is full at any moment ends the writing and nothing else")
     std::string notes;
     const std::optional<ps::Error> error = help::error_of([&] {
       const ps::Pipeline p =
-          in_batches(cached(task_folder() + "/cache", wide(records), made, {.queue_bytes = 40'000, .sync = false}));
+          in_batches(cached(task_folder() + "/cache", wide(records), made, {.max_queue_bytes = 40'000, .sync = false}));
       const std::vector<Got> got = epochs_of(p, 2);
       CHECK(got == wanted);
       eventually([&] {  // what had to wait is offered again
@@ -384,7 +384,7 @@ TEST_CASE("random pipelines with a cache on disk bring what they bring without")
     const auto options = [&] {
       return ps::LmdbCacheOptions{.verify_checksum = dice(2) == 0,
                                   .max_bytes = dice(5) == 0 ? (100u + dice(200)) << 10 : 0,
-                                  .queue_bytes = dice(2) == 0 ? 1 + dice(20'000) : 1u << 20,
+                                  .max_queue_bytes = dice(2) == 0 ? 1 + dice(20'000) : 1u << 20,
                                   .sync = dice(4) == 0};
     };
     for (std::uint64_t opening = 0; opening < 4; ++opening) {

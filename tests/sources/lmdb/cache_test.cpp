@@ -113,7 +113,7 @@ TEST_CASE("pipelines of one process share a cache on disk whatever they call it"
   const std::vector<Got> wanted = epochs_of(in_batches(not_cached(200)), 2);
   const ps::Pipeline one = in_batches(cached(folder / "a/cache", wide(200), first));
   CHECK(epochs_of(one, 1) == std::vector<Got>(wanted.begin(), wanted.begin() + 13));
-  const ps::Pipeline two = in_batches(cached(folder / "other/../a/./cache", wide(200), second, {.queue_bytes = 1}));
+  const ps::Pipeline two = in_batches(cached(folder / "other/../a/./cache", wide(200), second, {.max_queue_bytes = 1}));
   const ps::Pipeline three = in_batches(cached(folder / "other/cache", wide(200), second));
   // What the first hands over is there for all of them once it is written.
   CHECK(eventually([&] {
@@ -211,7 +211,7 @@ TEST_CASE("blocks and advice of what is in a cache on disk are not asked for") {
     ps::Loader loader(ps::from(chunks) |
                           ps::cache(folder / "chunks", {.allows = {.unversioned = true}, .sync = false}) |
                           ps::shuffle({.blocks = true}) | ps::batch(10),
-                      {.threads = 2, .block_bytes = 3 * 8 * 32, .epochs = 1});
+                      {.threads = 2, .max_block_bytes = 3 * 8 * 32, .epochs = 1});
     for (const ps::Batch& b : loader.epoch()) check_values(chunks, b);
     CHECK((chunks.decodes() == 0) == (run == 1));
     static_cast<void>(epochs_of(
@@ -339,7 +339,8 @@ TEST_CASE("a cache with a short queue declines records and is complete after som
     const TempFolder folder;
     const Mix made;
     const std::vector<Got> wanted = epochs_of(in_batches(not_cached(200)), 1);
-    const ps::Pipeline p = in_batches(cached(folder / "cache", wide(200), made, {.queue_bytes = queue, .sync = false}));
+    const ps::Pipeline p =
+        in_batches(cached(folder / "cache", wide(200), made, {.max_queue_bytes = queue, .sync = false}));
     bool declined = false, complete = false;
     for (int epoch = 0; epoch < 2000 && !complete; ++epoch) {
       made.calls->clear();

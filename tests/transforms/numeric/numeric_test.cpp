@@ -139,7 +139,7 @@ TEST_CASE("a cast keeps the shape, writes into the batch, and says what it can't
   CHECK(error.cause() == "element 0 of [] is 300, which u8 does not have");
   CHECK(code_of([&] { (void)(from(m) | cast("y", DType::u8)); }) == Errc::schema_mismatch);
   // A cache may hold it, as its version is known.
-  CHECK_NOTHROW(p | cache({.bytes = MiB(1)}));
+  CHECK_NOTHROW(p | cache({.max_bytes = MiB(1)}));
 }
 
 TEST_CASE("classes become ones and zeros") {

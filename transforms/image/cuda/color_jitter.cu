@@ -57,9 +57,9 @@ __global__ void __launch_bounds__(threads_of_color_block) color_jitter_kernel(Co
 }  // namespace
 
 void color_jitter_on_gpu(const ColorWork& work, StreamRef stream) {
-  constexpr std::uint64_t most_blocks = 1u << 20;
+  constexpr std::uint64_t max_blocks = 1u << 20;
   if (work.images == 0 || work.pixels == 0) return;
-  const auto blocks = static_cast<unsigned>(std::min(work.images, most_blocks));
+  const auto blocks = static_cast<unsigned>(std::min(work.images, max_blocks));
   color_jitter_kernel<<<blocks, threads_of_color_block, 0, cuda_stream(stream)>>>(work);
   cuda_detail::check(cudaGetLastError(), "the kernel of color_jitter");
 }

@@ -27,10 +27,10 @@ __global__ void __launch_bounds__(threads_of_stain_block)
 }  // namespace
 
 void stain_jitter_on_gpu(const StainWork& work, const StainDensities& densities, StreamRef stream) {
-  constexpr std::uint64_t most_high = 65'535;
+  constexpr std::uint64_t max_high = 65'535;
   if (work.images == 0 || work.pixels == 0) return;
   const dim3 grid(static_cast<unsigned>((work.pixels + threads_of_stain_block - 1) / threads_of_stain_block),
-                  static_cast<unsigned>(std::min(work.images, most_high)));
+                  static_cast<unsigned>(std::min(work.images, max_high)));
   stain_jitter_kernel<<<grid, threads_of_stain_block, 0, cuda_stream(stream)>>>(work, densities);
   cuda_detail::check(cudaGetLastError(), "the kernel of stain_jitter");
 }
