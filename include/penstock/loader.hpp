@@ -40,43 +40,52 @@ enum class Growth : std::uint8_t {
 
 /// Settings of a loader. None of them changes a batch; `few_rows` may leave some out.
 struct LoaderOptions {
-  Device device = host();            ///< where batches end up. Batch buffers lie in memory that it reads by itself, and
-                                     ///< each batch is one copy, made while the batches before it are worked on
-  std::vector<Device> devices = {};  ///< several GPUs (or emulated ones), instead of `device`: each has its part of
-                                     ///< every batch. See `next_parts`
-  FewRows few_rows = FewRows::error;      ///< of a batch that has not a row for each of them
-  unsigned threads = 0;                   ///< runners, at most as many as the executor has threads; 0 = all
-                                          ///< of those, without an executor cores - 1
-  std::optional<Executor> executor = {};  ///< threads shared with other loaders; default: its own
-  std::size_t max_memory_bytes = 0;       ///< bytes for batches, samples that wait for their places, records that
-                                          ///< samples share, and the runners' working memory together; 0 = no
-                                          ///< limit. Not what a codec keeps of the one image it decodes (libjpeg: 6
-                                          ///< bytes a pixel of a progressive one), and no pages of a mapped store
-  unsigned depth = 0;                     ///< batches in the ring, those the caller holds included; at least 2. 0 = one
-                                          ///< to hold, one ready, and two being filled (more where batches have fewer
-                                          ///< rows than there are threads), or what `max_memory_bytes` allows
-  unsigned device_depth = 0;              ///< batches on a device, those the caller holds included; at least 2. 0 = 3:
-                              ///< one to hold, one ready, one being copied, or what `max_device_bytes` allows
-  std::size_t max_device_bytes = 0;     ///< bytes of each device's memory for batches; 0 = no limit
-  Growth growth = Growth::preallocate;  ///< how `device_depth` and `max_device_bytes` are reached. Memory that was
-                                        ///< taken is kept as long as the loader
-  std::size_t max_pinned_bytes = 0;   ///< bytes of the host's memory that a device reads by itself: `depth` batches
-                                      ///< lie there; 0 = no limit but `max_memory_bytes`, which counts them as well
-  std::size_t max_reorder_bytes = 0;  ///< bytes of finished samples that wait until those before them are decided,
-                                      ///< in a pipeline with filter, flat_map, drop or a stream; 0 = one batch.
-                                      ///< Never fewer than 4 samples a runner
-  std::size_t max_block_bytes = 0;    ///< bytes of decoded blocks that are kept for the records that share them
-                                      ///< (a source of blocks); 0 = 512 MiB, or what `max_memory_bytes` allows, half of
-                                    ///< it at most, but 8 MiB. A record whose blocks need more is a bad sample. Readers
-                                    ///< of `concat` and the like, and those of stand-ins for bad samples, keep blocks
-                                    ///< of their own beside these: 8 MiB each, and what the record in work needs
-  MemoryResource* device_resource = nullptr;  ///< where batches on the one device come from, of its own memory, for a
-                                              ///< limit that loaders share; must outlive the loader and its batches.
-                                              ///< Default: `device_memory(device)`
-  MemoryResource* host_memory = nullptr;      ///< where batch buffers come from; default: penstock::host_memory(),
-                                              ///< for a device its pinned memory, which no other copies from as fast
-  std::uint64_t epochs = 0;                   ///< nothing is read ahead after this many; 0 = they never end
-  std::stop_token stop = {};                  ///< when it is requested, `next()` returns nothing more
+  /// Where batches end up. Batch buffers lie in memory that it reads by itself, and each batch is one copy, made while
+  /// the batches before it are worked on.
+  Device device = host();
+  /// Several GPUs (or emulated ones), instead of `device`: each has its part of every batch. See `next_parts`.
+  std::vector<Device> devices = {};
+  /// Of a batch that has not a row for each of them.
+  FewRows few_rows = FewRows::error;
+  /// Runners, at most as many as the executor has threads; 0 = all of those, without an executor cores - 1.
+  unsigned threads = 0;
+  /// Threads shared with other loaders; default: its own.
+  std::optional<Executor> executor = {};
+  /// For batches, samples that wait for their places, records that samples share, and the runners' working memory
+  /// together; 0 = no limit. Not what a codec keeps of the one image it decodes (libjpeg: 6 bytes a pixel of a
+  /// progressive one), and no pages of a mapped store.
+  std::size_t max_memory_bytes = 0;
+  /// Batches in the ring, those the caller holds included; at least 2. 0 = one to hold, one ready, and two being filled
+  /// (more where batches have fewer rows than there are threads), or what `max_memory_bytes` allows.
+  unsigned depth = 0;
+  /// Batches on a device, those the caller holds included; at least 2. 0 = 3: one to hold, one ready, one being copied,
+  /// or what `max_device_bytes` allows.
+  unsigned device_depth = 0;
+  /// Of each device's memory, for batches; 0 = no limit.
+  std::size_t max_device_bytes = 0;
+  /// How `device_depth` and `max_device_bytes` are reached. Memory that was taken is kept as long as the loader.
+  Growth growth = Growth::preallocate;
+  /// Of the host's memory that a device reads by itself: `depth` batches lie there; 0 = no limit but
+  /// `max_memory_bytes`, which counts them as well.
+  std::size_t max_pinned_bytes = 0;
+  /// For finished samples that wait until those before them are decided, in a pipeline with filter, flat_map, drop or a
+  /// stream; 0 = one batch. Never fewer than 4 samples a runner.
+  std::size_t max_reorder_bytes = 0;
+  /// For decoded blocks that are kept for the records that share them (a source of blocks); 0 = 512 MiB, or what
+  /// `max_memory_bytes` allows, half of it at most, but 8 MiB. A record whose blocks need more is a bad sample. Readers
+  /// of `concat` and the like, and those of stand-ins for bad samples, keep blocks of their own beside these: 8 MiB
+  /// each, and what the record in work needs.
+  std::size_t max_block_bytes = 0;
+  /// Where batches on the one device come from, of its own memory, for a limit that loaders share; must outlive the
+  /// loader and its batches. Default: `device_memory(device)`.
+  MemoryResource* device_resource = nullptr;
+  /// Where batch buffers come from; default: penstock::host_memory(), for a device its pinned memory, which no other
+  /// copies from as fast.
+  MemoryResource* host_memory = nullptr;
+  /// Nothing is read ahead after this many; 0 = they never end.
+  std::uint64_t epochs = 0;
+  /// When it is requested, `next()` returns nothing more.
+  std::stop_token stop = {};
 };
 
 /// What is known of a batch that was copied elsewhere.

@@ -24,21 +24,26 @@ struct WriteProgress {
   std::uint64_t bytes = 0;     ///< handed to the sink
 };
 
+/// Settings of `write`.
 struct WriteOptions {
-  unsigned threads = 0;  ///< as of LoaderOptions
+  /// As of LoaderOptions.
+  unsigned threads = 0;
   std::optional<Executor> executor = {};
-  std::size_t max_in_flight = 0;  ///< samples in work, at most 2^24; 0 = 8 a thread. Never fewer than 4 a
-                                  ///< thread with a flat_map, for a stream and a source of blocks: there
-                                  ///< finished ones wait beside them, in three batches of `max_in_flight` (at most
-                                  ///< 1024; 0 = 64) samples
-  std::size_t max_waiting_bytes =
-      256u << 20;                        ///< no new sample is begun while finished ones waiting hold more; of those
-                                         ///< batches each ends once it has a quarter of it, and beside them samples
-                                         ///< of varying size are bounded by their number alone (0 = 4 a thread)
-  std::uint64_t commit_every = 1000;     ///< samples a commit
-  std::size_t commit_bytes = 64u << 20;  ///< or bytes, whichever comes first
-  std::function<void(const WriteProgress&)> progress = {};  ///< called on the caller's thread after each commit
-  std::stop_token stop = {};  ///< commits what is there and returns; `finish` is not called where samples are left
+  /// Samples in work, at most 2^24; 0 = 8 a thread. With a flat_map, for a stream and for a source of blocks never
+  /// fewer than 4 a thread: there finished samples wait beside them, in three batches of `max_in_flight` samples (at
+  /// most 1024; 0 = 64).
+  std::size_t max_in_flight = 0;
+  /// No new sample is begun while finished ones that wait hold more. Each of those three batches ends once it has a
+  /// quarter of it; beside them, samples of varying size are bounded by their number alone (0 = 4 a thread).
+  std::size_t max_waiting_bytes = 256u << 20;
+  /// Samples a commit,
+  std::uint64_t commit_every = 1000;
+  /// or bytes, whichever comes first.
+  std::size_t commit_bytes = 64u << 20;
+  /// Called on the caller's thread after each commit.
+  std::function<void(const WriteProgress&)> progress = {};
+  /// Commits what is there and returns; `finish` is not called where samples are left.
+  std::stop_token stop = {};
 };
 
 /// Runs every sample of epoch 0 of `pipeline` (which needs no `batch`; one is ignored, and so are `bucket`, `pad` and
