@@ -26,6 +26,7 @@ class Lease;
 class PENSTOCK_API Batch {
  public:
   Batch() noexcept;
+  /// For code of the library.
   explicit Batch(std::unique_ptr<detail::Lease> lease) noexcept;
   Batch(const Batch&) = delete;  // a batch is one lease: take it by reference (Batch& batch), or std::move it
   Batch(Batch&&) noexcept;
@@ -65,9 +66,11 @@ class PENSTOCK_API Batch {
   std::span<const std::uint64_t> indices() const noexcept;
   /// 1 for each real row, 0 for padding and masked rows.
   std::span<const std::uint8_t> mask() const noexcept;
+  /// Number of the epoch, from 0.
   std::uint64_t epoch() const noexcept;
   /// Number of this batch in its epoch.
   std::uint64_t number() const noexcept;
+  /// True of one that was moved out of, or given back.
   bool empty() const noexcept { return lease_ == nullptr; }
   /// Where its fields are; `indices`, `mask` and `lengths` are the host's always. @throws Error(closed) when empty.
   Device device() const;

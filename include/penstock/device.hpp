@@ -10,8 +10,11 @@ namespace penstock {
 
 /// Where batches end up: the host's memory, one GPU's, or that of one that the host emulates.
 struct Device {
+  /// What kind of device it is.
   enum class Kind : std::uint8_t { host, gpu, emulated };
+  /// What kind of device it is.
   Kind kind = Kind::host;
+  /// Which of them, from 0.
   int index = 0;
   friend bool operator==(const Device&, const Device&) = default;
 };
@@ -27,6 +30,7 @@ PENSTOCK_API Device best_device() noexcept;
 /// What this build and machine have, in a few words: "built without CUDA", "CUDA 13.0 runtime, no driver on this
 /// machine", "CUDA 13.0, 2 GPUs". Any thread; starts the driver as `best_device` does.
 PENSTOCK_API std::string device_support();
+/// "host", "gpu 0", "emulated 0".
 PENSTOCK_API std::string to_string(const Device& device);
 
 /// An opaque stream of work on a device; a default one is the host itself, on which everything is done when a call
@@ -43,7 +47,9 @@ class StreamRef {
     s.device_ = device;
     return s;
   }
+  /// The stream's own handle; null for the host.
   void* handle() const noexcept { return handle_; }
+  /// The device that it belongs to.
   Device device() const noexcept { return device_; }
 
  private:
@@ -53,8 +59,11 @@ class StreamRef {
 
 /// Bytes that work on a device uses.
 struct MemoryUse {
+  /// Where they begin.
   const void* data = nullptr;
+  /// How many.
   std::size_t bytes = 0;
+  /// Whether the work writes to them.
   bool writes = false;
 };
 

@@ -10,6 +10,7 @@ namespace penstock {
 
 /// IEEE 754 binary16, as bits. Arithmetic is left to whoever consumes the batch.
 struct Half {
+  /// Sign, 5 bits of exponent, 10 of fraction.
   std::uint16_t bits = 0;
   friend bool operator==(Half, Half) = default;
 };
@@ -29,6 +30,7 @@ struct DTypeOf {
                 "penstock: there is no dtype for this element type; elements are std::uint8_t to std::uint64_t, "
                 "std::int8_t to std::int64_t, Half, float, double, bool, or std::byte (char, long long and long double "
                 "are other types than these)");
+  /// The dtype.
   static constexpr DType value = DType::u8;  // one error is enough
 };
 template <class T>
@@ -53,6 +55,7 @@ PENSTOCK_DTYPE(double, f64)
 PENSTOCK_DTYPE(bool, boolean)
 #undef PENSTOCK_DTYPE
 
+/// DType of a C++ element type.
 template <class T>
 inline constexpr DType dtype_of = DTypeOf<T>::value;
 

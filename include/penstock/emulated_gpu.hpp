@@ -18,24 +18,30 @@ namespace detail {
 class EmulatedDevice;
 }
 
+/// Settings of an EmulatedGpu.
 struct EmulatedGpuOptions {
+  /// When work on a stream is done.
   enum class Mode : std::uint8_t {
     late,     ///< nothing is done before somebody waits for it: what is used too early is found every time
     threaded  ///< a thread a stream: for races, and for what takes time
   };
   /// Calls of the device that fail.
   struct Fault {
+    /// As `count`: that call and all after it.
     static constexpr std::uint64_t for_ever = ~std::uint64_t{0};
     std::uint64_t call = 0;   ///< the first, counted from 1; 0 = none
     std::uint64_t count = 1;  ///< how many, one after the other
   };
+  /// When work on a stream is done.
   Mode mode = Mode::threaded;
   bool checked = false;            ///< find what no event orders, also where it went well; what the host waited for is
                                    ///< ordered for all of its threads
   std::uint64_t seed = 0;          ///< of the order of steps, or of delays; 0 in `late`: as late as can be
   std::uint32_t max_delay_us = 0;  ///< threaded: microseconds before each step, at most
   std::size_t max_device_bytes = 0;  ///< hard limits of its memories, bytes; 0 = none
+  /// The same of its pinned memory.
   std::size_t max_pinned_bytes = 0;
+  /// Calls that fail; none by default.
   Fault fault = {};
 };
 
@@ -44,6 +50,7 @@ struct EmulatedGpuOptions {
 /// streams can be tried, and tested, where there is no GPU. Any thread. Loaders and streams keep what they need of it.
 class PENSTOCK_API EmulatedGpu {
  public:
+  /// @throws Error(out_of_memory) where a thread can't be started.
   explicit EmulatedGpu(const EmulatedGpuOptions& options = {});
   EmulatedGpu(EmulatedGpu&&) noexcept;
   EmulatedGpu& operator=(EmulatedGpu&&) noexcept;
@@ -58,6 +65,7 @@ class PENSTOCK_API EmulatedGpu {
     Stream(Stream&&) noexcept;
     Stream& operator=(Stream&&) noexcept;
     ~Stream();
+    /// The stream, to give to a loader.
     StreamRef ref() const noexcept;
     /// A kernel: `work` runs when the stream comes to it. An exception of its own fails the device for good, as a
     /// kernel's trap does; it must neither call the device nor wait for the host. `uses` is what `checked` looks at.
@@ -81,6 +89,7 @@ class PENSTOCK_API EmulatedGpu {
   std::vector<std::string> findings() const;
   /// Bytes in use.
   std::size_t device_bytes_used() const noexcept;
+  /// The same of pinned memory.
   std::size_t pinned_bytes_used() const noexcept;
 
  private:

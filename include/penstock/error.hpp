@@ -43,7 +43,9 @@ class PENSTOCK_API Error : public std::runtime_error {
   /// `cause`: one sentence without the fields below, and, where there is something to do, what to do.
   Error(Errc code, std::string cause);
 
+  /// What kind of error it is.
   Errc code() const noexcept { return code_; }
+  /// What is wrong, and what to do, without the fields below.
   const std::string& cause() const noexcept { return cause_; }
   /// Name of the stage as `plan()` prints it, e.g. "decode_jpeg(image)"; "read" for the source.
   const std::string& stage() const noexcept { return stage_; }
@@ -60,10 +62,15 @@ class PENSTOCK_API Error : public std::runtime_error {
 
   /// Each fills one field when it is still empty, and returns *this; for use as `throw Error(...).with_key(k)`.
   Error& with_stage(std::string_view stage);
+  /// The same for the source.
   Error& with_source(std::string_view source);
+  /// The same for the key.
   Error& with_key(std::string_view key);
+  /// The same for the file.
   Error& with_file(std::string_view file);
+  /// The same for the index.
   Error& with_index(std::uint64_t index);
+  /// The same for the offset.
   Error& with_offset(std::uint64_t offset);
 
   /// True when an error policy may act on this error: it belongs to one sample, and the next may be fine.

@@ -21,9 +21,11 @@ class PENSTOCK_API Executor {
   /// that had begun to use threads.
   explicit Executor(unsigned threads = 0);
 
+  /// Threads that it was made for.
   unsigned threads() const noexcept;
 
   class Impl;
+  /// For code of the library.
   Impl& impl() const noexcept { return *impl_; }
 
  private:

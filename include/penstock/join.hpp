@@ -27,10 +27,12 @@ namespace penstock {
 
 /// The records of the parts, one part after the other. Its `block_ends` are those of its parts, where all have them.
 PENSTOCK_API AnySource concat(const std::vector<AnySource>& parts);
+/// The same for sources that differ in type.
 template <class... S>
   requires(sizeof...(S) > 1 && (std::convertible_to<S, AnySource> && ...))
 AnySource concat(S... parts) { return concat(std::vector<AnySource>{AnySource(std::move(parts))...}); }
 
+/// Settings of `interleave`.
 struct InterleaveOptions {
   std::uint64_t block = 1;  ///< result option: consecutive records of one part before it is the next one's turn
 };
@@ -38,6 +40,7 @@ struct InterleaveOptions {
 /// out. Every record comes exactly once, those of one part in their order. Finding a record takes time in proportion to
 /// the number of parts. @throws Error(invalid_argument) for blocks of 0.
 PENSTOCK_API AnySource interleave(const std::vector<AnySource>& parts, InterleaveOptions options = {});
+/// The same for two sources that differ in type.
 template <class A, class B>
   requires(std::convertible_to<A, AnySource>&& std::convertible_to<B, AnySource>)
 AnySource interleave(A a, B b, InterleaveOptions options = {}) {
@@ -46,11 +49,13 @@ AnySource interleave(A a, B b, InterleaveOptions options = {}) {
 
 /// A source whose fields stand beside those of others.
 struct ZipPart {
+  /// Any source, and what is put before the names of its fields.
   template <class S>
     requires std::convertible_to<S, AnySource> ZipPart(
         S part, std::string before_names = {})  // NOLINT(google-explicit-constructor): any source is a part
         : source(std::move(part)), prefix(std::move(before_names)) {}
 
+    /// The source.
     AnySource source;
     std::string prefix;  ///< put before the names of its fields
 };
@@ -64,6 +69,7 @@ enum class PairBy : std::uint8_t {
   position,  ///< nothing: record i belongs to record i, whatever the keys are
 };
 
+/// Settings of `zip`.
 struct ZipOptions {
   PairBy by = PairBy::stem;  ///< what must agree, of parts that have keys. Changes no result: only what is refused
 };
@@ -78,11 +84,13 @@ struct ZipOptions {
 /// @throws Error(invalid_argument) when the parts differ in size, for the first two keys that don't agree, when two
 /// fields have one name, and for no parts.
 PENSTOCK_API AnySource zip(std::vector<ZipPart> parts, ZipOptions options = {});
+/// The same for two sources.
 template <class A, class B>
   requires(std::convertible_to<A, AnySource>&& std::convertible_to<B, AnySource>)
 AnySource zip(A a, B b, ZipOptions options = {}) {
   return zip(std::vector<ZipPart>{ZipPart(std::move(a)), ZipPart(std::move(b))}, options);
 }
+/// The same for more sources, with the options' defaults.
 template <class... S>
   requires(sizeof...(S) > 2 && (std::convertible_to<S, AnySource> && ...))
 AnySource zip(S... parts) { return zip(std::vector<ZipPart>{ZipPart(std::move(parts))...}); }
@@ -92,6 +100,7 @@ enum class Unpaired : std::uint8_t {
   refuse,     ///< an error that names some of them and says how many there are
   leave_out,  ///< they are not there; `Pipeline::plan()` says how many
 };
+/// Settings of `pair`.
 struct PairOptions {
   PairBy by = PairBy::stem;              ///< result option: any but `position`, which is `zip`
   Unpaired unpaired = Unpaired::refuse;  ///< result option
@@ -108,6 +117,7 @@ struct PairOptions {
 /// records without a partner, where nothing belongs together, when two fields have one name, and for fewer than two
 /// parts.
 PENSTOCK_API AnySource pair(std::vector<ZipPart> parts, PairOptions options = {});
+/// The same for two sources.
 template <class A, class B>
   requires(std::convertible_to<A, AnySource>&& std::convertible_to<B, AnySource>)
 AnySource pair(A a, B b, PairOptions options = {}) {
@@ -116,13 +126,16 @@ AnySource pair(A a, B b, PairOptions options = {}) {
 
 /// A source that is mixed with others.
 struct MixPart {
+  /// Any source, and how often it is drawn from.
   template <class S>
     requires std::convertible_to<S, AnySource> MixPart(S part, double how_often)
         : source(std::move(part)), weight(how_often) {}
 
+    /// The source.
     AnySource source;
     double weight;  ///< relative frequency of its records in the mixture, 0 or more
 };
+/// Settings of `mix`.
 struct MixOptions {
   std::uint64_t count = 0;                 ///< result option: records an epoch; 0 = as many as the parts that are drawn
                                            ///< from have together

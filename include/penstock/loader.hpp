@@ -90,7 +90,9 @@ struct LoaderOptions {
 
 /// What is known of a batch that was copied elsewhere.
 struct BatchCopied {
+  /// Rows, those of padding not counted.
   std::uint64_t rows = 0;
+  /// As `Batch::epoch` and `Batch::number`.
   std::uint64_t epoch = 0, number = 0;
   std::vector<std::uint64_t> indices;  ///< as `Batch::indices`
   std::vector<std::uint8_t> mask;      ///< as `Batch::mask`
@@ -106,17 +108,25 @@ class Loader;
 /// `begin()` and `++` throw Error(invalid_argument) that names both epochs. So loops over one loader don't nest.
 class PENSTOCK_API EpochRange {
  public:
+  /// An input iterator: it stands at one batch, and goes on with `++`.
   class PENSTOCK_API iterator {
    public:
+    /// What it gives.
     using value_type = Batch;
+    /// Of no use for an input iterator; asked for by the standard library.
     using difference_type = std::ptrdiff_t;
+    /// It can be gone through once.
     using iterator_concept = std::input_iterator_tag;
+    /// The batch it stands at; valid until `++`.
     Batch& operator*() const noexcept { return range_->current_; }
+    /// The same.
     Batch* operator->() const noexcept { return &range_->current_; }
+    /// Gives the batch back and waits for the next one. @throws as `Loader::next`.
     iterator& operator++() {
       range_->advance();
       return *this;
     }
+    /// The same.
     void operator++(int) { ++*this; }
     friend bool operator==(const iterator& it, std::default_sentinel_t) noexcept { return it.done(); }
 
@@ -227,9 +237,11 @@ class PENSTOCK_API Loader {
   /// Wakes a waiting `next()`, which returns nothing from now on. Any thread.
   void stop() noexcept;
 
+  /// The pipeline that it runs.
   const Pipeline& pipeline() const noexcept;
   /// As of the pipeline.
   std::uint64_t steps_per_epoch() const;
+  /// What happened so far, and what was slow. From any thread.
   Report report() const;
 
   class Impl;

@@ -11,11 +11,16 @@
 
 namespace penstock {
 
+/// `n` x 1,024.
 constexpr std::size_t KiB(std::size_t n) { return n << 10; }
+/// `n` x 1,024 x 1,024.
 constexpr std::size_t MiB(std::size_t n) { return n << 20; }
+/// `n` x 1,024 x 1,024 x 1,024.
 constexpr std::size_t GiB(std::size_t n) { return n << 30; }
 
+/// Where memory lies: on the host; there, pinned, so that a device reads it by itself; on a device.
 enum class MemoryKind : std::uint8_t { host, pinned, device };
+/// "host", "pinned", "device".
 PENSTOCK_API std::string_view to_string(MemoryKind kind) noexcept;
 
 /// Where bytes come from. Any thread. Must outlive everything allocated from it.
@@ -24,7 +29,9 @@ class PENSTOCK_API MemoryResource {
   virtual ~MemoryResource() = default;
   /// `align` is a power of two. @throws Error(out_of_memory) that says how much was asked for and what to lower.
   virtual void* allocate(std::size_t bytes, std::size_t align) = 0;
+  /// Gives back what `allocate` gave, with the same numbers.
   virtual void deallocate(void* data, std::size_t bytes, std::size_t align) noexcept = 0;
+  /// What kind of memory it is.
   virtual MemoryKind kind() const noexcept = 0;
 };
 
@@ -34,11 +41,14 @@ PENSTOCK_API MemoryResource& host_memory() noexcept;
 /// Refuses what would exceed a limit; what it refuses does not count, so a large request can't make a small one fail.
 class PENSTOCK_API LimitResource final : public MemoryResource {
  public:
+  /// At most `limit_bytes` in use of what `upstream` gives, which must outlive it.
   LimitResource(MemoryResource& upstream, std::size_t limit_bytes) : upstream_(&upstream), limit_(limit_bytes) {}
   void* allocate(std::size_t bytes, std::size_t align) override;
   void deallocate(void* data, std::size_t bytes, std::size_t align) noexcept override;
   MemoryKind kind() const noexcept override { return upstream_->kind(); }
+  /// The limit in bytes.
   std::size_t limit() const noexcept { return limit_; }
+  /// Bytes in use.
   std::size_t used() const noexcept { return used_.load(std::memory_order_relaxed); }
 
  private:
@@ -50,12 +60,16 @@ class PENSTOCK_API LimitResource final : public MemoryResource {
 /// Counts what goes through it.
 class PENSTOCK_API StatisticsResource final : public MemoryResource {
  public:
+  /// Counts what comes from `upstream`, which must outlive it.
   explicit StatisticsResource(MemoryResource& upstream) : upstream_(&upstream) {}
   void* allocate(std::size_t bytes, std::size_t align) override;
   void deallocate(void* data, std::size_t bytes, std::size_t align) noexcept override;
   MemoryKind kind() const noexcept override { return upstream_->kind(); }
+  /// Calls of `allocate` that succeeded.
   std::uint64_t allocations() const noexcept { return allocations_.load(std::memory_order_relaxed); }
+  /// Bytes in use.
   std::size_t used() const noexcept { return used_.load(std::memory_order_relaxed); }
+  /// The most bytes that were in use at once.
   std::size_t peak() const noexcept { return peak_.load(std::memory_order_relaxed); }
 
  private:
@@ -67,6 +81,7 @@ class PENSTOCK_API StatisticsResource final : public MemoryResource {
 /// For tests: the n-th allocation from now fails (once, or that and all later ones).
 class PENSTOCK_API FailAfterResource final : public MemoryResource {
  public:
+  /// Of `upstream`, which must outlive it: allocation `n` from now fails, with `for_ever` all later ones too.
   FailAfterResource(MemoryResource& upstream, std::uint64_t n, bool for_ever)
       : upstream_(&upstream), left_(static_cast<std::int64_t>(n)), for_ever_(for_ever) {}
   void* allocate(std::size_t bytes, std::size_t align) override;

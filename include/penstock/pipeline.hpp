@@ -41,6 +41,7 @@ struct PipelineData;
 /// line.
 class PENSTOCK_API Pipeline {
  public:
+  /// For code of the library; users call `from`.
   explicit Pipeline(std::shared_ptr<const detail::SourceModel> source);
   /// @throws Error(schema_mismatch | invalid_argument) that names the stage and the fields there are.
   friend PENSTOCK_API Pipeline operator|(const Pipeline& pipeline, const Stage& stage);
@@ -56,6 +57,7 @@ class PENSTOCK_API Pipeline {
   /// is known only after the epoch (filter, flat_map, the policy `drop`, bounds by size, streams) and
   /// `Shard::steps_per_epoch` does not say it.
   std::uint64_t steps_per_epoch() const;
+  /// The seed of its draws; 0 where none was set.
   std::uint64_t seed() const noexcept;
   /// Of everything that changes results: source identity, stages, their options and versions. Equal = same batches.
   std::uint64_t fingerprint() const;
@@ -72,6 +74,7 @@ class PENSTOCK_API Pipeline {
   /// otherwise as `fill`.
   OwnedSample at(std::uint64_t position, std::uint64_t epoch = 0, std::uint32_t child = 0) const;
 
+  /// For code of the library.
   const detail::PipelineData& data() const noexcept { return *data_; }
 
  private:
@@ -84,6 +87,7 @@ template <Source S>
 Pipeline from(S source) {
   return Pipeline(std::shared_ptr<const detail::SourceModel>(std::make_shared<detail::SourceOf<S>>(std::move(source))));
 }
+/// Begins a pipeline over records that share blocks.
 template <BlockSource S>
 Pipeline from(S source) {
   return Pipeline(
@@ -91,6 +95,7 @@ Pipeline from(S source) {
 }
 /// Begins a pipeline over a source that is shared with others.
 inline Pipeline from(std::shared_ptr<const detail::SourceModel> source) { return Pipeline(std::move(source)); }
+/// Begins a pipeline over a source of any type.
 inline Pipeline from(const AnySource& source) { return Pipeline(source.model()); }
 
 /// Begins a pipeline over records that can only be read in order. The source is copied for each loader; one that can't
@@ -105,16 +110,18 @@ template <Transform F>
 Pipeline operator|(const Pipeline& pipeline, F f) {
   return pipeline | map(std::move(f));
 }
+/// The same of what `flat_map` takes.
 template <FlatMap F>
 Pipeline operator|(const Pipeline& pipeline, F f) {
   return pipeline | flat_map(std::move(f));
 }
+/// The same of what `order` takes.
 template <Order O>
 Pipeline operator|(const Pipeline& pipeline, O o) {
   return pipeline | order(std::move(o));
 }
 
-/// What is no source, no stage, or no pipeline: a compiler's error that says why.
+/// What is no source: a compiler's error that says why.
 template <class S>
 Pipeline from(S source) {
   if constexpr (std::convertible_to<S, std::shared_ptr<const detail::SourceModel>>) {
@@ -124,6 +131,7 @@ Pipeline from(S source) {
     return Pipeline(std::shared_ptr<const detail::SourceModel>());
   }
 }
+/// What is no stage: a compiler's error that says why.
 template <class F>
 Pipeline operator|(const Pipeline& pipeline, F f) {
   if constexpr (std::derived_from<F, Stage>) {
@@ -136,6 +144,7 @@ Pipeline operator|(const Pipeline& pipeline, F f) {
     return pipeline;
   }
 }
+/// What is no pipeline: a compiler's error that says why.
 template <class S>
   requires(!std::convertible_to<const S&, const Pipeline&>)
 auto operator|(const S&, const Stage& stage) {

@@ -12,6 +12,7 @@ namespace penstock {
 /// What one stage did. Times are measured in one chain of 64 and scaled.
 struct StageReport {
   std::string name;
+  /// Samples that it was run for.
   std::uint64_t samples = 0;
   std::uint64_t bytes = 0;        ///< written by it
   double cpu_us_per_sample = 0;   ///< microseconds of its thread's CPU time
@@ -22,8 +23,11 @@ struct StageReport {
 /// A row of the byte table: what the loader's memory is for.
 struct MemoryRow {
   std::string name;
+  /// How many there are.
   std::uint64_t count = 0;
+  /// Bytes of each.
   std::uint64_t bytes_each = 0;
+  /// Bytes of all.
   std::uint64_t bytes() const noexcept { return count * bytes_each; }
 };
 
@@ -68,9 +72,12 @@ struct PENSTOCK_API Report {
   /// had, and all others together with the kernel's own threads. None where the system does not show it, or in a run
   /// below 0.2 s. In a container "all others" may be those inside alone.
   std::optional<double> own_core_share, other_core_share;
+  /// In the order of the pipeline.
   std::vector<StageReport> stages;
+  /// What the loader's memory is for.
   std::vector<MemoryRow> memory;
   std::uint64_t batch_allocations = 0;  ///< memory blocks allocated for batches, in all
+  /// What bounded the run.
   Bound bound = Bound::unknown;
   std::string verdict;             ///< one or two sentences
   std::vector<std::string> notes;  ///< warnings, and decisions worth knowing

@@ -18,16 +18,22 @@ inline constexpr std::int64_t dynamic = -1;
 /// scalar.
 class PENSTOCK_API Shape {
  public:
+  /// Dimensions that a shape may have.
   static constexpr std::size_t max_rank = 8;
 
   constexpr Shape() = default;
   /// @throws Error(invalid_argument) for more than 8 dimensions, or one below -1.
   Shape(std::initializer_list<std::int64_t> dims);
+  /// @throws Error(invalid_argument) as above.
   explicit Shape(std::span<const std::int64_t> dims);
 
+  /// Number of dimensions.
   std::size_t rank() const noexcept { return rank_; }
+  /// Size of one dimension, which must be below `rank()`.
   std::int64_t operator[](std::size_t axis) const noexcept { return dims_[axis]; }
+  /// The same, to change it.
   std::int64_t& operator[](std::size_t axis) noexcept { return dims_[axis]; }
+  /// All dimensions, the outermost first.
   std::span<const std::int64_t> dims() const noexcept { return {dims_.data(), rank_}; }
 
   /// True when no dimension is `dynamic`.

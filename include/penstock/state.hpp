@@ -23,6 +23,7 @@ struct Place {
 /// Everything a resume needs: 64 bytes. It names the next batch to deliver. A plain value; compare, copy and store it
 /// freely, in the byte order of the machine.
 struct State {
+  /// Of the format.
   static constexpr std::uint16_t current_version = 4;
 
   std::uint16_t version = current_version;
@@ -30,7 +31,9 @@ struct State {
   std::uint32_t child = 0;        ///< of `position`, the first of its samples that is not yet delivered
   std::uint64_t fingerprint = 0;  ///< of the pipeline that made it: 32 bits of `Pipeline::fingerprint`, and a byte each
                                   ///< of its source, its orders, its stages and the rest, to say which of them differ
+  /// The pipeline's.
   std::uint64_t seed = 0;
+  /// Number of the epoch, from 0.
   std::uint32_t epoch = 0;
   std::uint32_t number = 0;    ///< of the batch in its epoch
   std::uint64_t position = 0;  ///< the first position not yet delivered; with `Shard::steps_per_epoch` counted on over

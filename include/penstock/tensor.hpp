@@ -28,6 +28,7 @@ template <class T, std::size_t R>
 class View {
  public:
   View() = default;
+  /// R dimensions of `shape`, from `data` on.
   View(T* data, const Shape& shape) : data_(data) {
     for (std::size_t i = 0; i < R; ++i) extents_[i] = shape[i];
   }
@@ -39,8 +40,11 @@ class View {
     return v;
   }
 
+  /// R.
   static constexpr std::size_t rank() noexcept { return R; }
+  /// Size of one dimension.
   std::int64_t extent(std::size_t axis) const noexcept { return extents_[axis]; }
+  /// The first element.
   T* data() const noexcept { return data_; }
   std::size_t size() const noexcept {
     std::size_t n = 1;
@@ -49,7 +53,9 @@ class View {
   }
   T* begin() const noexcept { return data_; }
   T* end() const noexcept { return data_ + size(); }
+  /// All elements, one after the other.
   std::span<T> flat() const noexcept { return {data_, size()}; }
+  /// All dimensions.
   Shape shape() const { return Shape(std::span<const std::int64_t>(extents_)); }
 
   template <class... I>
@@ -70,8 +76,11 @@ class View {
 
 /// Contiguous, row-major elements of a dtype known at run time. Owns nothing. `data` may be null when there are none.
 struct TensorView {
+  /// The first element.
   std::byte* data = nullptr;
+  /// Type of the elements.
   DType dtype = DType::u8;
+  /// All dimensions.
   Shape shape;
 
   /// Size in bytes. @throws as Shape::elements.
@@ -87,7 +96,9 @@ struct TensorView {
 
 /// Rows of differing sizes, one after the other in memory of their own. A plain value.
 struct PackedRows {
+  /// Type of the elements.
   DType dtype = DType::u8;
+  /// All rows' elements.
   std::vector<std::byte> data;
   /// N + 1: row i has the elements [offsets[i], offsets[i + 1]) of `data`.
   std::vector<std::int64_t> offsets;
@@ -120,12 +131,14 @@ struct RaggedRow {
 /// rows are yours to write to. Indices are not checked.
 class PENSTOCK_API RaggedRows {
  public:
+  /// For code of the library.
   RaggedRows(std::string_view field, DType dtype, std::span<const detail::RaggedRow> rows,
              std::span<const std::int64_t> lengths) noexcept
       : field_(field), dtype_(dtype), rows_(rows), lengths_(lengths) {}
 
   /// N. Rows of padding and masked rows count, and are empty: 0 in each dimension that varies.
   std::uint64_t size() const noexcept { return rows_.size(); }
+  /// Type of the elements.
   DType dtype() const noexcept { return dtype_; }
   /// One row, contiguous; on the host 64-byte aligned, on a device after the row before it.
   TensorView operator[](std::uint64_t row) const noexcept { return {rows_[row].data, dtype_, rows_[row].shape}; }

@@ -8,6 +8,7 @@
 
 namespace penstock {
 
+/// Settings of `windows`.
 struct WindowOptions {
   std::uint64_t length = 0;   ///< result option: rows of a window, at least 1; must be said
   std::uint64_t stride = 1;   ///< result option: rows from one window's beginning to the next one's, at least 1

@@ -15,6 +15,7 @@
 
 namespace penstock {
 
+/// How far a run of `write` is.
 struct WriteProgress {
   std::uint64_t done = 0;      ///< samples, skipped, filtered and dropped ones included
   std::uint64_t total = 0;     ///< the same at the end; with a flat_map, and for a stream, `unknown_size` until then
@@ -28,6 +29,7 @@ struct WriteProgress {
 struct WriteOptions {
   /// As of LoaderOptions.
   unsigned threads = 0;
+  /// Threads shared with loaders; default: its own.
   std::optional<Executor> executor = {};
   /// Samples in work, at most 2^24; 0 = 8 a thread. With a flat_map, for a stream and for a source of blocks never
   /// fewer than 4 a thread: there finished samples wait beside them, in three batches of `max_in_flight` samples (at
@@ -62,6 +64,7 @@ WriteProgress write(const Pipeline& pipeline, S& sink, const WriteOptions& optio
   detail::SinkOf<S> model(sink);
   return detail::write(pipeline, model, options);
 }
+/// The same with a sink that is made for it.
 template <Sink S>
 WriteProgress write(const Pipeline& pipeline, S&& sink, const WriteOptions& options = {}) {
   return write(pipeline, sink, options);

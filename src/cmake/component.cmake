@@ -244,5 +244,6 @@ function(penstock_install_package)
   penstock_pkg_config(penstock "asynchronous data loading for training, all components" "${all}" "" "")
   list(TRANSFORM PENSTOCK_DOCS PREPEND "${PROJECT_SOURCE_DIR}/" OUTPUT_VARIABLE docs)
   install(FILES ${docs} DESTINATION "${CMAKE_INSTALL_DOCDIR}")
-  install(DIRECTORY "${PROJECT_SOURCE_DIR}/docs" "${PROJECT_SOURCE_DIR}/examples" DESTINATION "${CMAKE_INSTALL_DOCDIR}" USE_SOURCE_PERMISSIONS)
+  install(DIRECTORY "${PROJECT_SOURCE_DIR}/docs" "${PROJECT_SOURCE_DIR}/examples" DESTINATION "${CMAKE_INSTALL_DOCDIR}" USE_SOURCE_PERMISSIONS
+    PATTERN docs/reference EXCLUDE)
 endfunction()

@@ -26,9 +26,11 @@ concept OpensSource = requires {
 /// Copies mean the same source, which lives as long as one of them or a pipeline over it does. Immutable; any thread.
 class AnySource {
  public:
+  /// Any source.
   template <Source S>
   AnySource(S source)  // NOLINT(google-explicit-constructor): a source is one of any type
       : model_(std::make_shared<detail::SourceOf<S>>(std::move(source))) {}
+  /// Any source of blocks.
   template <BlockSource S>
   AnySource(S source)  // NOLINT(google-explicit-constructor)
       : model_(std::make_shared<detail::BlockSourceOf<S>>(std::move(source))) {}
@@ -36,10 +38,12 @@ class AnySource {
   template <OpensSource O>
   AnySource(O options)  // NOLINT(google-explicit-constructor): what opens a source stands for it
       : AnySource(typename O::Source(std::move(options))) {}
+  /// For code of the library.
   AnySource(std::shared_ptr<const detail::SourceModel> model) : model_(std::move(model)) {}
 
   std::uint64_t size() const { return model_->size(); }
   Schema schema() const { return model_->schema(); }
+  /// For code of the library.
   const std::shared_ptr<const detail::SourceModel>& model() const noexcept { return model_; }
 
  private:

@@ -22,7 +22,7 @@ struct BlockRows {
 };
 
 /// Records that share something which is decoded once: a compressed chunk, a tile of a slide. A loader decodes each
-/// block once while it keeps it, and keeps as many as `LoaderOptions::block_bytes` allows.
+/// block once while it keeps it, and keeps as many as `LoaderOptions::max_block_bytes` allows.
 ///
 ///     std::uint64_t size() const;                          number of records
 ///     Schema schema() const;                               of every record

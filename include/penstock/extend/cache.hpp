@@ -16,6 +16,7 @@ namespace penstock {
 
 /// What a cache holds: equal fingerprints, equal values.
 struct CacheKey {
+  /// Hash of all that makes the values.
   std::uint64_t fingerprint = 0;
   std::string made_by;  ///< in words: source and stages, a line each
   Schema schema;
@@ -33,6 +34,7 @@ class PENSTOCK_API CacheReader {
   virtual bool read(std::uint64_t index, SampleBuilder& out) = 0;
   /// As of a source's reader.
   virtual void expect(std::span<const std::uint64_t>) noexcept {}
+  /// As of a source's reader.
   virtual void pause() noexcept {}
 };
 

@@ -12,7 +12,7 @@ namespace penstock {
 /// what the system allows several to do with `get()`.
 class PENSTOCK_API FileDescriptor {
  public:
-  /// Takes what `::open` returned, -1 included: `errno` then still says why.
+  /// Takes what the system's `open` returned, -1 included: `errno` then still says why.
   explicit FileDescriptor(int descriptor = -1) noexcept : descriptor_(descriptor) {}
   FileDescriptor(const FileDescriptor&) = delete;
   FileDescriptor& operator=(const FileDescriptor&) = delete;

@@ -35,6 +35,7 @@ class PENSTOCK_API ImageDecoder {
   virtual std::string describe() const = 0;          ///< result options, for plan() and the fingerprint
   virtual std::int64_t channels() const = 0;         ///< of every image, or `dynamic`
   virtual DType dtype() const { return DType::u8; }  ///< of every image: u8 or u16
+  /// A new decoding, for one runner.
   virtual std::unique_ptr<ImageDecoding> start() const = 0;
 };
 

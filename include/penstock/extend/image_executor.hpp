@@ -21,6 +21,7 @@ class PENSTOCK_API Scratch {
 class PENSTOCK_API ImageExecutor {
  public:
   virtual ~ImageExecutor() = default;
+  /// Carries out `op`. @throws Error(out_of_memory) as `Scratch::allocate`.
   virtual void run(const Pixels& pixels, const ImageOp& op, std::byte* out, Scratch& scratch) const = 0;
 };
 

@@ -13,12 +13,14 @@ namespace penstock {
 
 /// Height and width in pixels.
 struct Size {
+  /// Pixels.
   std::int32_t height = 0, width = 0;
   friend bool operator==(Size, Size) = default;
 };
 
 /// A rectangle of whole pixels; (0, 0) is the top left corner.
 struct Box {
+  /// Pixels.
   std::int32_t top = 0, left = 0, height = 0, width = 0;
   Size size() const noexcept { return {height, width}; }
   friend bool operator==(const Box&, const Box&) = default;
@@ -26,8 +28,10 @@ struct Box {
 
 /// Size, channels and values of an interleaved image.
 struct ImageShape {
+  /// Pixels, and values a pixel.
   std::int32_t height = 0, width = 0, channels = 0;
   DType element = DType::u8;  ///< u8 or u16
+  /// Bytes of one pixel, all its channels.
   std::size_t pixel_bytes() const noexcept { return static_cast<std::size_t>(channels) * size_of(element); }
   Size size() const noexcept { return {height, width}; }
   friend bool operator==(const ImageShape&, const ImageShape&) = default;
@@ -44,11 +48,13 @@ enum class Filter : std::uint8_t {
 
 /// What surrounds an image that is padded.
 struct Padding {
+  /// What the padding is made of.
   enum class Mode : std::uint8_t {
     constant,  ///< one colour
     reflect,   ///< the image itself, mirrored at its outermost pixels, which are not repeated
   };
   std::int32_t top = 0, left = 0, bottom = 0, right = 0;  ///< pixels
+  /// What the padding is made of.
   Mode mode = Mode::constant;
   std::array<std::uint16_t, 4> fill{0, 0, 0, 0};  ///< the colour, channel by channel
   std::uint16_t label = 0;                        ///< instead of it for a field of labels, resampled by nearest
@@ -59,6 +65,7 @@ struct Padding {
 struct Pixels {
   const std::uint8_t* data = nullptr;  ///< of 16 bits: two bytes a value, in the machine's order, aligned or not
   std::ptrdiff_t stride = 0;           ///< bytes from a row to the next
+  /// Size, channels and values.
   ImageShape shape;
 };
 
@@ -97,7 +104,9 @@ class PENSTOCK_API ImageOp {
   void filter_with(Filter next) noexcept { next_filter_ = next; }
   /// Whether `filter_with` chose nearest last: the image is one of labels.
   bool labels() const noexcept { return next_filter_ == Filter::nearest; }
+  /// Left becomes right.
   void flip_horizontal();
+  /// Top becomes bottom.
   void flip_vertical();
   /// Turns by `quarters` x 90 degrees counter-clockwise; any integer.
   void rot90(int quarters);
@@ -109,24 +118,38 @@ class PENSTOCK_API ImageOp {
   ImageShape shape() const noexcept;
   /// The same as a tensor's shape, in `layout`.
   Shape tensor_shape() const;
+  /// Whether a call asked for what this value can't express.
   bool refused() const noexcept { return refused_; }
 
   // -- for executors --
+  /// The image that it begins with.
   ImageShape source;
+  /// What of it is used.
   Box box;
+  /// Whether those pixels are mirrored before the resample, left to right and top to bottom.
   bool mirror_x = false, mirror_y = false;
+  /// Their size after the resample.
   Size resized;
   Filter filter = Filter::linear;  ///< of the resample, where there is one
+  /// What of that is computed.
   Box window;
   Padding margin;  ///< `fill` is what to fill with, for labels too
+  /// What follows the margin: rows become columns, then left becomes right, then top becomes bottom.
   bool transpose = false, flip_x = false, flip_y = false;
+  /// Whether `convert` was called.
   bool converted = false;
+  /// Of the result.
   DType dtype = DType::u8;
+  /// Of the result.
   Layout layout = Layout::hwc;
-  std::array<float, 4> scale{1, 1, 1, 1}, bias{0, 0, 0, 0};
+  /// Channel by channel: element = value * scale + bias.
+  std::array<float, 4> scale{1, 1, 1, 1};
+  /// The other half of it.
+  std::array<float, 4> bias{0, 0, 0, 0};
 
   /// True when pixels change size (so that `window` counts in `resized`, and filtering is needed).
   bool resamples() const noexcept { return !(resized == box.size()); }
+  /// Whether something stands around the image.
   bool pads() const noexcept { return margin.top != 0 || margin.left != 0 || margin.bottom != 0 || margin.right != 0; }
   /// True when the result is the pixels of `box`, as they are.
   bool plain() const noexcept { return !resamples() && !pads() && !transpose && !flip_x && !flip_y && !converted; }

@@ -16,7 +16,9 @@ namespace penstock {
 
 /// A position in an epoch. Orders turn positions of their result into positions of what stands before them.
 struct OrderPoint {
+  /// Number of the epoch, from 0.
   std::uint64_t epoch = 0;
+  /// In the epoch, from 0.
   std::uint64_t position = 0;
   friend bool operator==(const OrderPoint&, const OrderPoint&) = default;
 };

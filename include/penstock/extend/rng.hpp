@@ -11,19 +11,25 @@ namespace penstock {
 /// Counter-based random numbers (Philox 4x32-10: Salmon et al., SC'11) for one stage at one place. The numbers follow
 /// from (seed, stage key, place) alone. Cheap to make and to copy; one thread at a time.
 ///
-/// The members below give the same values with every compiler and on every CPU; the distributions of <random> do not.
+/// The members below give the same values with every compiler and on every CPU; the distributions of the standard
+/// library do not.
 class PENSTOCK_API Rng {
  public:
+  /// As the standard library's generators name it.
   using result_type = std::uint32_t;
 
+  /// The numbers of the stage with that key, at that place.
   Rng(std::uint64_t seed, std::uint64_t stage_key, const Place& place) noexcept;
 
+  /// The least number that `()` gives.
   static constexpr result_type min() { return 0; }
+  /// The greatest number that `()` gives.
   static constexpr result_type max() { return 0xffffffffu; }
   result_type operator()() noexcept {
     if (used_ == 4) refill();
     return words_[used_++];
   }
+  /// 64 random bits.
   std::uint64_t u64() noexcept {
     const std::uint64_t low = (*this)();
     return low | std::uint64_t{(*this)()} << 32;

@@ -61,6 +61,7 @@ class PENSTOCK_API Cells {
 /// Every field of the schema must be given, once. Valid during the `read` it is handed to; one thread at a time.
 class SampleBuilder {
  public:
+  /// For code of the library.
   explicit SampleBuilder(detail::Cells& cells) : cells_(&cells), schema_(cells.schema) {}
   /// Of the fields from slot `first` of `out` on, as many as `schema` has, numbered from 0 and named as there: for a
   /// source that lets another one give some of its fields. They must agree in dtype and shape; names may differ.
@@ -77,6 +78,7 @@ class SampleBuilder {
     check<T>(slot, R);
     return View<T, R>(reinterpret_cast<T*>(cells_->make(first_ + slot, shape)), shape);
   }
+  /// The same by the field's name.
   template <class T, std::size_t R>
   View<T, R> emplace(std::string_view field, const Shape& shape) {
     return emplace<T, R>(schema().slot(field), shape);
@@ -92,6 +94,7 @@ class SampleBuilder {
     check<T>(slot, 0);
     std::memcpy(cells_->make(first_ + slot, Shape{}), &value, sizeof(T));
   }
+  /// The same by the field's name.
   template <class T>
   void scalar(std::string_view field, T value) {
     scalar<T>(schema().slot(field), value);
@@ -101,6 +104,7 @@ class SampleBuilder {
   /// They must stay as they are until the reader is asked for its next record, or, where `read` is const, as long as
   /// the source lives.
   void view(std::size_t slot, const std::byte* data, const Shape& shape);
+  /// The same by the field's name.
   void view(std::string_view field, const std::byte* data, const Shape& shape) {
     view(schema().slot(field), data, shape);
   }
@@ -108,6 +112,7 @@ class SampleBuilder {
   void view(std::size_t slot, std::span<const std::byte> bytes) {
     view(slot, bytes.data(), Shape{static_cast<std::int64_t>(bytes.size())});
   }
+  /// The same by the field's name.
   void view(std::string_view field, std::span<const std::byte> bytes) { view(schema().slot(field), bytes); }
 
  private:
@@ -137,6 +142,7 @@ inline void SampleBuilder::view(std::size_t slot, const std::byte* data, const S
 /// call; one thread at a time.
 class Sample {
  public:
+  /// For code of the library.
   explicit Sample(detail::Cells& cells) : cells_(&cells) {}
 
   const Schema& schema() const noexcept { return *cells_->schema; }
@@ -147,6 +153,7 @@ class Sample {
   View<T, R> view(std::string_view field) {
     return view<T, R>(schema().slot(field));
   }
+  /// The same by the field's slot.
   template <class T, std::size_t R>
   View<T, R> view(std::size_t slot) {
     const Field& f = schema()[slot];
@@ -159,6 +166,7 @@ class Sample {
       return View<T, R>(reinterpret_cast<T*>(cells_->own(slot)), cell.shape);
     }
   }
+  /// The same for reading a sample that is const.
   template <class T, std::size_t R>
     requires std::is_const_v<T> View<T, R> view(std::string_view field)
   const {
@@ -175,13 +183,16 @@ class Sample {
     if (cell.data == nullptr) cells_->missing(slot);
     return {const_cast<std::byte*>(cell.data), schema()[slot].dtype, cell.shape};
   }
+  /// The same by the field's name.
   TensorView tensor(std::string_view field) const { return tensor(schema().slot(field)); }
   /// A field's value as bytes.
   std::span<const std::byte> bytes(std::size_t slot) const {
     const TensorView t = tensor(slot);
     return {t.data, t.bytes()};
   }
+  /// The same by the field's name.
   std::span<const std::byte> bytes(std::string_view field) const { return bytes(schema().slot(field)); }
+  /// A scalar field's value. @throws Error(schema_mismatch) as `view`.
   template <class T>
   T scalar(std::string_view field) const {
     return *tensor(field).as<const T, 0>().data();
@@ -204,6 +215,7 @@ class Sample {
 /// A record that owns its bytes: `read_sample(source, i)`, `pipeline.at(position)`. For tests, tools and debugging.
 class PENSTOCK_API OwnedSample {
  public:
+  /// A record of that schema whose fields are not given yet.
   explicit OwnedSample(Schema schema);
   OwnedSample(OwnedSample&&) noexcept;
   OwnedSample& operator=(OwnedSample&&) noexcept;
@@ -212,9 +224,11 @@ class PENSTOCK_API OwnedSample {
   const Schema& schema() const noexcept;
   /// Writes through to this record; a `view` given to the builder is copied by `keep()`.
   SampleBuilder builder();
+  /// The record as transforms see it. Valid as long as this.
   Sample sample();
   /// Copies whatever is still a view into a store.
   void keep();
+  /// A field's value. @throws Error(schema_mismatch) that lists the fields there are.
   TensorView operator[](std::string_view field) const;
 
  private:

@@ -33,6 +33,7 @@ PENSTOCK_API std::string position_key(const SinkItem& item, std::uint64_t size);
 /// The threads of a run of `write`, for a sink that has work of its own: compression. A handle; any thread.
 class PENSTOCK_API SinkThreads {
  public:
+  /// Threads of `executor`, so many of which a run uses.
   SinkThreads(Executor executor, unsigned threads);
 
   /// Runs `work` on one of the threads, soon; never inside this call. It must not throw, nor wait for other work, and

@@ -27,8 +27,11 @@ class PENSTOCK_API OutputFile {
 
   /// Where the disk is full the file's end is undefined afterwards.
   void append(std::span<const std::byte> bytes);
+  /// The same of text.
   void append(std::string_view text) { append(std::as_bytes(std::span(text))); }
+  /// So many zeros.
   void append_zeros(std::size_t count);
+  /// Hands what was appended to the system.
   void flush();
   /// What was flushed lasts through a power cut.
   void sync();
@@ -53,7 +56,9 @@ class PENSTOCK_API FileLock {
   ~FileLock();
   /// Makes the file where it is missing. False where another one holds it. Lets go of what it held before.
   bool take(const std::string& file, std::string_view source);
+  /// Whether this object holds it.
   bool held() const noexcept { return fd_ >= 0; }
+  /// Lets go of it.
   void release() noexcept;
 
  private:
@@ -65,11 +70,14 @@ class PENSTOCK_API FileLock {
 /// gone, it goes too.
 class PENSTOCK_API MarkLock {
  public:
+  /// Of the mark with that name.
   explicit MarkLock(std::string mark) : mark_(std::move(mark)) {}
   ~MarkLock() { release(); }
   /// False where another one holds it: `lock_holder(file())`.
   bool take(std::string_view source) { return lock_.take(file(), source); }
+  /// Whether this object holds it.
   bool held() const noexcept { return lock_.held(); }
+  /// Lets go of it, and removes it where the mark is gone.
   void release() noexcept;
   std::string file() const { return mark_ + ".lock"; }
 
@@ -95,6 +103,7 @@ PENSTOCK_API std::optional<std::string> read_text(const std::string& file, std::
                                                   std::uint64_t max_bytes = 16u << 20);
 /// Replaces a file as a whole, and, with `sync`, lasts through a power cut.
 PENSTOCK_API void replace_text(const std::string& file, std::string_view text, bool sync, std::string_view source);
+/// Replaces a file of that name.
 PENSTOCK_API void rename_file(const std::string& from, const std::string& to, std::string_view source);
 /// Nothing happens where there is none.
 PENSTOCK_API void remove_file(const std::string& file, std::string_view source);

@@ -35,10 +35,10 @@ auto uninterrupted(Call&& call) noexcept {
   }
 }
 
-/// Bytes as text on one line: what isn't printable ASCII as \xHH, cut after about `longest` characters.
+/// Bytes as text on one line: what isn't printable ASCII as `\xHH`, cut after about `longest` characters.
 PENSTOCK_API std::string printable(std::string_view bytes, std::size_t longest = 200);
 
-/// Text as printable ASCII, different for different texts: what isn't, and '\\', as \xHH.
+/// Text as printable ASCII, different for different texts: what isn't, and a backslash, as `\xHH`.
 PENSTOCK_API std::string escaped(std::string_view text);
 
 }  // namespace penstock

@@ -28,6 +28,7 @@ class PENSTOCK_API Context {
           const std::stop_token* stop = nullptr)
       : place_(place), index_(index), rng_(seed, stage_key, place), stop_(stop) {}
 
+  /// Where the sample stands: what its draws are keyed by.
   const Place& place() const noexcept { return place_; }
   /// The sample's index in its source.
   std::uint64_t index() const noexcept { return index_; }
@@ -58,7 +59,9 @@ concept Transform = requires(const F& f, Sample& sample, Context& context) {
 
 /// Dtype and shape of a field's value, or of all its values: then with `dynamic` where they differ.
 struct TensorType {
+  /// Type of the elements.
   DType dtype = DType::u8;
+  /// Without the batch dimension.
   Shape shape;
 };
 
@@ -67,6 +70,7 @@ struct TensorType {
 template <class T, std::size_t R>
 class Output {
  public:
+  /// For code of the library.
   explicit Output(detail::FieldOutput& place) : place_(&place) {}
   /// Memory for the result: the sample's own place in the batch wherever no later stage changes the field. Its content
   /// is undefined. Called once for each sample. @throws Error(schema_mismatch) for another rank, or where

@@ -23,7 +23,9 @@ namespace penstock::dlpack {
 enum class DeviceType : std::int32_t { cpu = 1, cuda = 2, cuda_host = 3, extension = 12, cuda_managed = 13 };
 /// DLDevice.
 struct DeviceId {
+  /// What its memory is.
   DeviceType type = DeviceType::cpu;
+  /// Which of these devices, from 0.
   std::int32_t index = 0;
   friend bool operator==(const DeviceId&, const DeviceId&) = default;
 };
@@ -32,36 +34,52 @@ struct DeviceId {
 enum class TypeCode : std::uint8_t { integer = 0, unsigned_integer = 1, floating = 2, bfloat = 4, boolean = 6 };
 /// DLDataType.
 struct DataType {
+  /// What kind of number.
   TypeCode code = TypeCode::unsigned_integer;
+  /// Bits of one.
   std::uint8_t bits = 8;
+  /// Numbers an element; 1.
   std::uint16_t lanes = 1;
   friend bool operator==(const DataType&, const DataType&) = default;
 };
+/// The dtype as DLPack says it.
 PENSTOCK_API DataType to_data_type(DType dtype) noexcept;
 /// Nothing for one that `DType` does not have.
 PENSTOCK_API std::optional<DType> to_dtype(DataType type) noexcept;
 
 /// DLTensor. Strides count elements.
 struct RawTensor {
+  /// Memory, as its device addresses it.
   void* data = nullptr;
+  /// Where that is.
   DeviceId device;
+  /// Number of dimensions.
   std::int32_t ndim = 0;
+  /// Type of the elements.
   DataType dtype;
+  /// `ndim` sizes.
   std::int64_t* shape = nullptr;
+  /// `ndim` steps in elements; null: contiguous.
   std::int64_t* strides = nullptr;
+  /// From `data` to the first element.
   std::uint64_t byte_offset = 0;
 };
 
 /// DLManagedTensor. Whoever has it calls the deleter, unless it is null, once and with it.
 struct ManagedTensor {
+  /// The tensor.
   RawTensor tensor;
+  /// The owner's; nobody else looks at it.
   void* manager_ctx = nullptr;
+  /// Frees all of this.
   void (*deleter)(ManagedTensor*) = nullptr;
 };
 
 /// DLPackVersion. Another major version has another layout after `manager_ctx` and the deleter.
 struct Version {
+  /// What must agree.
   std::uint32_t major = 0;
+  /// What may differ.
   std::uint32_t minor = 0;
 };
 /// What is exported says that it is of this version, and what is imported must be of its major one.
@@ -73,9 +91,13 @@ inline constexpr std::uint64_t flag_is_copied = 2;  ///< nobody else has this me
 /// DLManagedTensorVersioned. Whoever has it calls the deleter, unless it is null, once and with it.
 struct ManagedTensorVersioned {
   Version version;
+  /// The owner's; nobody else looks at it.
   void* manager_ctx = nullptr;
+  /// Frees all of this.
   void (*deleter)(ManagedTensorVersioned*) = nullptr;
+  /// `flag_read_only`, `flag_is_copied`.
   std::uint64_t flags = 0;
+  /// The tensor.
   RawTensor tensor;
 };
 
@@ -132,6 +154,7 @@ class PENSTOCK_API Exporter {
   const Batch& batch() const;
   /// As Batch's. @throws as Batch's, and Error(forked).
   void also_used_on(StreamRef stream) const;
+  /// True of one that was moved out of.
   bool empty() const noexcept { return shared_ == nullptr; }
   /// Ends this copy's part of the lease now.
   void release() noexcept { shared_.reset(); }
@@ -173,6 +196,7 @@ class PENSTOCK_API Tensor {
   DeviceId device_id() const;
   /// Only a versioned tensor can say so. False when empty.
   bool read_only() const noexcept { return read_only_; }
+  /// True of one that was moved out of.
   bool empty() const noexcept { return managed_ == nullptr; }
   /// Calls the deleter now.
   void release() noexcept;

@@ -29,6 +29,7 @@ enum class CsvType : std::uint8_t {
 /// A column that becomes a field.
 struct CsvColumn {
   std::string column;  ///< as the header says, or, without one, its number from 0: "0"
+  /// What its cells are.
   CsvType type = CsvType::automatic;
   DType dtype = DType::f32;  ///< of a `number`: any but f16; boolean is 0, 1, true or false
   std::string field = {};    ///< name of the field; empty: the column's
@@ -36,6 +37,7 @@ struct CsvColumn {
 
 /// Columns that become one field, a vector.
 struct CsvVector {
+  /// Name of the field.
   std::string field;
   std::vector<std::string> columns;  ///< one element each, in this order
   DType dtype = DType::f32;          ///< as of CsvColumn

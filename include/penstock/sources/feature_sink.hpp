@@ -13,6 +13,7 @@
 
 namespace penstock {
 
+/// Settings of a FeatureSink.
 struct FeatureSinkOptions {
   std::string folder;  ///< gets `h5_files/<slide>.h5` and `metadata.csv`; made where missing
   // What changes results.
@@ -28,6 +29,7 @@ struct FeatureSinkOptions {
 /// An attribute of a slide's file.
 struct FeatureAttribute {
   std::string name;
+  /// A number, a text, or several numbers.
   std::variant<std::int64_t, double, std::string, std::vector<std::int64_t>, std::vector<double>> value;
 };
 

@@ -67,11 +67,15 @@ constexpr void explain_label() {
 ///
 ///     Files{.root = "scans", .label = [](std::string_view path) { return path.substr(0, path.find('_')); }}
 struct FileLabel {
-  FileLabel(const char* name) : field(name) {}             // NOLINT(google-explicit-constructor): a name is one
+  /// The name of the field.
+  FileLabel(const char* name) : field(name) {}  // NOLINT(google-explicit-constructor): a name is one
+  /// The name of the field.
   FileLabel(std::string name) : field(std::move(name)) {}  // NOLINT(google-explicit-constructor)
+  /// A function of the file's path, for a field named "label".
   template <files::LabelFunction F>
   FileLabel(F of_path)  // NOLINT(google-explicit-constructor): a function is one
       : FileLabel("label", std::move(of_path)) {}
+  /// The name of the field, and a function of the file's path.
   template <files::LabelFunction F>
   FileLabel(std::string name, F of_path) : field(std::move(name)) {
     if constexpr (std::integral<std::invoke_result_t<F&, std::string_view>>)
@@ -84,13 +88,17 @@ struct FileLabel {
   FileLabel(F) {  // NOLINT(google-explicit-constructor)
     files::explain_label<F>();
   }
+  /// The same.
   template <files::NoLabel F>
   FileLabel(const std::string&, F) {
     files::explain_label<F>();
   }
 
+  /// Name of the field.
   std::string field;
+  /// The function, where it gives a whole number.
   std::function<std::int64_t(std::string_view)> number = {};
+  /// The function, where it gives text.
   std::function<std::string(std::string_view)> class_name = {};
 };
 
@@ -105,6 +113,7 @@ struct FileLabel {
 /// leads nowhere.
 struct Files {
   using Source = class FilesSource;  ///< what it opens
+  /// The folder.
   std::string root;
   /// A CSV file of `file,label` lines: files as paths below `root`, labels whole numbers of 64 bits throughout, or
   /// names (numbered in the order of their bytes). Cells may be quoted; more cells a line are ignored; a first line
@@ -112,6 +121,7 @@ struct Files {
   std::string labels = {};
   /// Without dot, upper or lower case; empty = all files. Files named in `labels` may have any.
   std::vector<std::string> extensions = {"jpg", "jpeg", "png", "bmp", "gif", "tif", "tiff", "webp"};
+  /// In which order files are records.
   FilesOrder order = FilesOrder::natural;
   std::string field = "image";  ///< name of the field with the file's bytes
   FileLabel label = "label";    ///< name of the field with the class's number, or a function that gives it: called once

@@ -42,6 +42,7 @@ struct Hdf5Field {
 /// length, and with what its `reason` says.
 struct Hdf5 {
   using Source = class Hdf5Source;  ///< what it opens
+  /// One file.
   std::string path = {};
   std::vector<std::string> paths = {};  ///< several files one after the other, instead of `path`; their fields must
                                         ///< agree in name, dtype and shape
@@ -79,7 +80,9 @@ PENSTOCK_API std::string_view to_string(Hdf5Way way) noexcept;
 
 /// What is known about a field.
 struct Hdf5FieldInfo {
+  /// Path of the dataset, and of a compound one the member that is read; empty: all of it.
   std::string name, dataset, member, file;
+  /// How its records are read.
   Hdf5Way way = Hdf5Way::rows;
   std::string storage;               ///< "contiguous", "chunks of [32, 96, 96, 3], shuffle + deflate"
   std::string reason;                ///< why it goes this way, where there is a faster one; else empty
@@ -93,6 +96,7 @@ struct Hdf5FieldInfo {
 /// An attribute's value, in row-major order.
 struct Hdf5Attribute {
   std::vector<std::int64_t> shape;  ///< empty: a scalar
+  /// What it holds.
   std::variant<std::vector<std::int64_t>, std::vector<double>, std::vector<std::string>> values;
 };
 
@@ -163,6 +167,7 @@ class PENSTOCK_API Hdf5Source {
   /// How each field is read and why, for `Pipeline::plan()`.
   std::vector<std::string> notes() const;
 
+  /// What each field is and how it is read, in the schema's order.
   const std::vector<Hdf5FieldInfo>& fields() const noexcept;
   /// Names of the attributes of an object ("/" for the file's own) in the first file. @throws Error(not_found | io).
   std::vector<std::string> attributes(std::string_view object) const;

@@ -15,6 +15,7 @@ namespace penstock {
 
 /// How a field is stored, where that differs from what the sink does with all.
 struct Hdf5SinkField {
+  /// A field of the pipeline.
   std::string field;
   std::string dataset = {};              ///< its path in the file, "train/x" makes a group; empty: the field's name
   std::uint64_t chunk_rows = 0;          ///< records a chunk; 0: as many as have 1 MiB, at least 1
@@ -23,6 +24,7 @@ struct Hdf5SinkField {
   std::optional<bool> fletcher32 = {};   ///< a checksum a chunk
 };
 
+/// Settings of an Hdf5Sink.
 struct Hdf5SinkOptions {
   std::string path = {};     ///< "out/train" makes out/train-000000.h5, out/train-000001.h5, ...; folders are made
                              ///< where missing
@@ -31,6 +33,7 @@ struct Hdf5SinkOptions {
   std::vector<Hdf5SinkField> fields = {};  ///< those that shall not be stored as all others
   unsigned deflate = 4;                    ///< level, 1 to 12; 0: not compressed
   std::optional<bool> shuffle = {};        ///< none: elements of more than one byte, where they are compressed
+  /// A checksum for each chunk.
   bool fletcher32 = false;
   std::string keys = {};                             ///< a dataset for the samples' keys, as strings; empty: none
   std::vector<std::string> classes = {};             ///< names of the classes: an attribute of that name of the file;
@@ -59,6 +62,7 @@ class PENSTOCK_API Hdf5Sink {
  public:
   /// Touches nothing yet.
   explicit Hdf5Sink(Hdf5SinkOptions options);
+  /// Takes over what the other one holds.
   Hdf5Sink(Hdf5Sink&&) noexcept;
   Hdf5Sink& operator=(Hdf5Sink&&) noexcept;
   /// What was put since the last commit is lost.

@@ -31,8 +31,10 @@ enum class LmdbValues : std::uint8_t {
 /// found. `from(Lmdb{.path = "train.lmdb"})` opens it.
 struct Lmdb {
   using Source = class LmdbSource;  ///< what it opens
+  /// The folder of the store, or its file.
   std::string path;
   // What changes results.
+  /// What its values are.
   LmdbValues values = LmdbValues::automatic;
   std::string field = "image";    ///< raw, datum: name of the value's field
   std::string label = "label";    ///< datum: name of the label's field

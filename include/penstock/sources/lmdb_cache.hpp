@@ -13,6 +13,7 @@ namespace penstock {
 /// Settings of `cache` on disk.
 struct LmdbCacheOptions {
   // What changes results.
+  /// Which stages may stand before it.
   CacheAllows allows = {};
   bool verify_checksum = true;  ///< compare each record's checksum when it is read; a damaged one is made again
   // What becomes of what is there.
@@ -44,7 +45,7 @@ struct LmdbCacheOptions {
 ///
 /// The key is everything that makes the values: identity, size, schema and revision of the source, the stages before
 /// it with options and versions, the version of Penstock.
-/// @throws, when it joins a pipeline, Error(invalid_argument) as `cache` in memory does. It is opened by the first
+/// @throws Error(invalid_argument), when it joins a pipeline, as `cache` in memory does. It is opened by the first
 /// loader, `write` or `Pipeline::at`, which throw Error(state_mismatch) for a cache of another key, with what differs,
 /// unless `replace`; Error(invalid_argument) for a store that is no cache; Error(corrupt | io).
 PENSTOCK_API Stage cache(std::string path, LmdbCacheOptions options = {});

@@ -19,15 +19,19 @@ enum class LmdbRecords : std::uint8_t {
   raw,     ///< the bytes of one u8[?] field and nothing else, as LSUN has it, for any reader of LMDB
 };
 
+/// What keys are made of.
 enum class LmdbKeys : std::uint8_t {
   automatic,  ///< `SinkItem::key`; as below where there is none
   position,   ///< the position in the pipeline, as `position_key` gives it
 };
 
+/// Settings of an LmdbSink.
 struct LmdbSinkOptions {
   std::string path;  ///< a folder, made where missing, that gets `data.mdb`; or, with `single_file`, the file itself
   // What changes results.
+  /// Whether records are fields, or the bare values of one.
   LmdbRecords records = LmdbRecords::fields;
+  /// What keys are made of.
   LmdbKeys keys = LmdbKeys::automatic;
   std::string field = "image";            ///< raw: the field to write
   std::vector<std::string> classes = {};  ///< fields: names of the classes, for whoever reads the store
@@ -48,6 +52,7 @@ struct LmdbSinkOptions {
 /// What an update did, in records.
 struct LmdbUpdate {
   bool updating = false;  ///< a store was there that had to be brought up to date
+  /// Records that were as they should be, were replaced, added and removed.
   std::uint64_t kept = 0, replaced = 0, added = 0, removed = 0;
 };
 

@@ -32,6 +32,7 @@ struct WebDatasetField {
   std::string name;        ///< of the field
   std::string extensions;  ///< without the first dot, upper or lower case, separated by ';': "jpg;jpeg;png". A sample
                            ///< has exactly one of them
+  /// How its bytes are understood.
   WebDatasetKind kind = WebDatasetKind::automatic;
 };
 

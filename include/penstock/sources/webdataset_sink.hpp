@@ -13,6 +13,7 @@
 
 namespace penstock {
 
+/// What keys are made of.
 enum class WebDatasetKeys : std::uint8_t {
   automatic,  ///< `SinkItem::key`; as below where there is none
   position,   ///< the position in the pipeline, as `position_key` gives it
@@ -20,14 +21,17 @@ enum class WebDatasetKeys : std::uint8_t {
 
 /// The extension a field gets.
 struct WebDatasetExtension {
+  /// A field of the pipeline.
   std::string field;
   std::string extension;  ///< without the first dot: "jpg", "seg.png"; letters, digits, '_', '-' and single dots
 };
 
+/// Settings of a WebDatasetSink.
 struct WebDatasetSinkOptions {
   std::string
       path;  ///< "out/train" makes out/train-000000.tar, out/train-000001.tar, ...; folders are made where missing
   // What changes results.
+  /// What keys are made of.
   WebDatasetKeys keys = WebDatasetKeys::automatic;
   /// Of the fields that shall not have the usual extension: for u8[?] jpg, png, webp, gif, bmp or tif where the bytes
   /// begin like one, else bin; for i64[] cls; for any other npy. The field's name and a dot precede it, dots in the

@@ -15,6 +15,7 @@ enum class Tail : std::uint8_t {
   pad,   ///< it comes whole: rows of zeros after the real ones, with mask 0 and index ~0
 };
 
+/// Settings of `batch`.
 struct BatchOptions {
   Tail tail = Tail::keep;        ///< result option
   std::uint64_t max_bytes = 0;   ///< result option: a batch ends before the sample that would make it larger, with

@@ -7,6 +7,7 @@
 
 namespace penstock {
 
+/// Settings of `check`.
 struct CheckOptions {
   bool verify = false;  ///< result option: every stored image is decoded to its end and every
                         ///< warning read, also where a crop needs less

@@ -12,6 +12,7 @@ namespace penstock {
 /// `batch`, anywhere. @throws Error(schema_mismatch) when there is no such field, or it is a scalar.
 PENSTOCK_API Stage ragged(std::string field);
 
+/// Settings of `pad`.
 struct PadOptions {
   std::int64_t to = 0;  ///< result option: elements of the first dimension that every row gets; a longer row is a bad
                         ///< sample (cut it with a map). 0 = as many as the longest row of the batch has
@@ -24,6 +25,7 @@ struct PadOptions {
 /// Error(invalid_argument) when the dtype can't hold `value`.
 PENSTOCK_API Stage pad(std::string field, PadOptions options = {});
 
+/// Settings of `bucket`.
 struct BucketOptions {
   std::uint64_t window = 0;  ///< result option: samples that are looked at together, at most 65,535; a multiple of the
                              ///< batch's rows, where these are all that bounds it. 0 = 16 batches

@@ -18,6 +18,7 @@ namespace penstock {
 // the source or after orders that are the same in every epoch (take, skip, select, split, repeat). Draws are made by
 // integers and by IEEE operations that round correctly: they are the same on every CPU.
 
+/// Settings of `draw_weighted`.
 struct WeightedOptions {
   std::vector<double> weights = {};        ///< result option: one for each record, 0 or more, on any scale
   std::uint64_t count = 0;                 ///< result option: draws an epoch; 0 = one for each weight, or, without
@@ -39,6 +40,7 @@ struct WeightedOptions {
 /// order that changes between epochs.
 PENSTOCK_API Stage draw_weighted(WeightedOptions options);
 
+/// Settings of `draw_balanced`.
 struct BalancedOptions {
   std::vector<std::int64_t> labels = {};  ///< result option: each record's class, any numbers; see `labels_of`
   std::vector<std::pair<std::int64_t, double>> class_weights =

@@ -14,6 +14,7 @@ namespace penstock {
 /// One field that an image stage acts on, and how it is resampled there.
 struct ImageField {
   std::string name;
+  /// How it is resampled.
   Filter filter = Filter::linear;
 };
 
@@ -33,16 +34,23 @@ inline ImageField mask(std::string name) { return {std::move(name), Filter::near
 /// Error(unsupported) which names both shapes.
 class PENSTOCK_API ImageFields {
  public:
+  /// One field, an image.
   ImageFields(const char* name) : ImageFields(std::string(name)) {}
+  /// One field, an image.
   ImageFields(std::string name) { fields_.push_back({std::move(name), Filter::linear}); }
+  /// One field that says its filter.
   ImageFields(ImageField field) { fields_.push_back(std::move(field)); }
 
   /// A name, or a field that says its filter.
   class Item {
    public:
+    /// An image where it stands first, else a mask.
     Item(const char* name) : field_{name, Filter::linear} {}
+    /// An image where it stands first, else a mask.
     Item(std::string name) : field_{std::move(name), Filter::linear} {}
+    /// A field that says its filter.
     Item(ImageField field) : field_(std::move(field)), says_filter_(true) {}
+    /// A field that says its filter.
     Item(std::string name, Filter filter) : field_{std::move(name), filter}, says_filter_(true) {}
 
    private:
@@ -55,6 +63,7 @@ class PENSTOCK_API ImageFields {
   explicit ImageFields(const std::vector<Item>& items);  ///< the same
 
   std::size_t size() const noexcept { return fields_.size(); }
+  /// Field `i`, which must be below `size()`.
   const ImageField& operator[](std::size_t i) const noexcept { return fields_[i]; }
   auto begin() const noexcept { return fields_.begin(); }
   auto end() const noexcept { return fields_.end(); }

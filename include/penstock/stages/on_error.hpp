@@ -14,6 +14,7 @@ enum class OnError : std::uint8_t {
   mask,     ///< its row becomes zeros, with mask 0
   drop,     ///< it is left out like a filtered one; an epoch's number of batches is then known only after it
 };
+/// Settings of `on_error`.
 struct ErrorPolicy {
   OnError policy = OnError::fail;               ///< result option
   std::uint64_t max_count = ~std::uint64_t{0};  ///< result option: more bad samples than this in a run end it

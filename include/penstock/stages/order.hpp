@@ -10,6 +10,7 @@
 
 namespace penstock {
 
+/// Settings of `shuffle`.
 struct ShuffleOptions {
   std::optional<std::uint64_t> seed = {};  ///< result option: the pipeline's seed; default 0
   bool blocks = false;                     ///< result option: keep records of one block near each other
@@ -46,9 +47,11 @@ PENSTOCK_API Stage repeat(std::uint64_t times);
 /// Sets the seed of every random draw of the pipeline. Two different seeds in one pipeline are refused.
 PENSTOCK_API Stage seed(std::uint64_t value);
 
+/// Settings of `split`.
 struct SplitOptions {
   std::vector<double> shares = {0.9, 0.1};  ///< result option: relative sizes of the parts
   std::uint64_t part = 0;                   ///< result option: which part this pipeline gets
+  /// What decides to which part a record belongs.
   enum class By : std::uint8_t {
     index,  ///< exact sizes, no memory; adding records reshuffles the parts
     key,    ///< by a hash of each record's key: a record keeps its part when others come or go; 8 bytes of memory a

@@ -15,8 +15,11 @@ struct StageModel;
 /// immutable value, cheap to copy, that can be used in several pipelines.
 class PENSTOCK_API Stage {
  public:
+  /// For code of the library.
   explicit Stage(std::shared_ptr<const detail::StageModel> model) : model_(std::move(model)) {}
+  /// For code of the library.
   const detail::StageModel& model() const noexcept { return *model_; }
+  /// For code of the library.
   const std::shared_ptr<const detail::StageModel>& shared() const noexcept { return model_; }
 
  private:

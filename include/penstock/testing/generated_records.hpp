@@ -13,6 +13,7 @@ namespace penstock::testing {
 /// are noise, the same on every machine; keys are the index as 8 digits. Immutable; any thread.
 class PENSTOCK_API GeneratedRecords {
  public:
+  /// So many records.
   explicit GeneratedRecords(std::uint64_t count) : count_(count) {}
   std::uint64_t size() const noexcept { return count_; }
   Schema schema() const;

@@ -24,10 +24,12 @@ struct Finding {
 /// Of one contract the first three findings are kept, the others counted. A value; immutable use from any thread.
 class PENSTOCK_API Report {
  public:
+  /// For suites.
   Report(std::vector<Finding> findings, std::uint64_t checks) : findings_(std::move(findings)), checks_(checks) {}
 
   /// True when nothing was found, and something was looked at.
   bool passed() const noexcept { return findings_.empty() && checks_ > 0; }
+  /// What was found, in the order of the contracts.
   const std::vector<Finding>& findings() const noexcept { return findings_; }
   /// How often a promise was held against what happened.
   std::uint64_t checks() const noexcept { return checks_; }

@@ -13,11 +13,13 @@ namespace penstock {
 
 /// Result options of `decode_image`: those of `JpegOptions` and `PngOptions` that both have, and those of one.
 struct DecodeImageOptions {
+  /// Which channels come out.
   enum Color : std::uint8_t {
     rgb,        ///< [H, W, 3]; grey images have three equal channels, opacity is left away
     gray,       ///< [H, W, 1]
     as_stored,  ///< [H, W, C]: JPEG 1 or 3 channels, PNG 1 to 4
   };
+  /// Which channels come out.
   Color color = rgb;
   /// An image that declares more is refused before memory is taken.
   std::uint64_t max_pixels = std::uint64_t{1} << 28;

@@ -12,11 +12,13 @@ namespace penstock {
 
 /// Result options of `decode_jpeg`.
 struct JpegOptions {
+  /// Which channels come out.
   enum Color : std::uint8_t {
     rgb,        ///< [H, W, 3]; grey images have three equal channels
     gray,       ///< [H, W, 1]
     as_stored,  ///< [H, W, 1] for grey images, [H, W, 3] for others
   };
+  /// Which channels come out.
   Color color = rgb;
   /// An image that declares more is refused before memory is taken; so are coefficients (of a progressive image) above
   /// 3 bytes each.
@@ -32,6 +34,7 @@ struct JpegOptions {
     by_marker,  ///< 255 is no ink where the file has Adobe's marker, else 0 is, as TensorFlow reads them
     refused,    ///< such images are unsupported
   };
+  /// How CMYK becomes RGB.
   Cmyk cmyk = Cmyk::inverted;
   /// true: the image is turned and mirrored as its Exif data says, as OpenCV does and Pillow's ImageOps.exif_transpose;
   /// false: it is as stored, as with Pillow's open and TensorFlow. Exif data that makes no sense says nothing.

@@ -13,6 +13,7 @@ namespace penstock {
 
 /// Result options of `decode_png`.
 struct PngOptions {
+  /// Which channels come out.
   enum Color : std::uint8_t {
     rgb,        ///< [H, W, 3]; palettes are expanded, grey images have three equal channels, opacity is left away
     gray,       ///< [H, W, 1]; of colours, (19595 R + 38470 G + 7471 B + 32768) / 65536, rounded down, as Pillow's "L"
@@ -21,6 +22,7 @@ struct PngOptions {
     labels,  ///< [H, W, 1]: the numbers as they are in the file, palette indices or grey values, neither expanded nor
              ///< scaled; for label masks. Colours are unsupported, and 16 bits where `dtype` is u8
   };
+  /// Which channels come out.
   Color color = rgb;
   /// u8, or u16: 16-bit values as they are, in the machine's byte order, others times 257, so that white is 65535 (but
   /// `labels` as they are).

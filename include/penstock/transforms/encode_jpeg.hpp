@@ -8,9 +8,11 @@
 
 namespace penstock {
 
+/// Settings of `encode_jpeg`.
 struct EncodeJpegOptions {
   int quality = 90;       ///< 1 to 100
   int subsampling = 420;  ///< of colours: 444, 422 (halved across), 440 (halved down) or 420 (both)
+  /// Result option: several scans, smaller files, slower to decode.
   bool progressive = false;
   int restart_rows = 0;  ///< a restart marker every so many rows of blocks; 0 = none
 };

@@ -11,6 +11,7 @@
 
 namespace penstock {
 
+/// Settings of `seekable_jpeg`.
 struct SeekableOptions {
   /// MCUs (the blocks of 8 to 32 pixels that a JPEG is coded in) from a restart marker to the next. Fewer: crops decode
   /// faster, and files grow. Where a row of MCUs is no multiple of it, the divisor of the row nearest to it in ratio.

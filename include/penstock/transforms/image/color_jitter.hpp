@@ -35,10 +35,13 @@ struct ColorJitterOptions {
 /// few, and before `normalize`.
 class PENSTOCK_API ColorJitter {
  public:
+  /// What is done to an image, one after the other.
   enum Operation : std::uint8_t { brightness, contrast, saturation, hue };
+  /// What was drawn for one image.
   struct Params {
     float brightness = 1, contrast = 1, saturation = 1;  ///< factors
     float hue = 0;                                       ///< turns
+    /// In which order they are done.
     std::array<Operation, 4> order{ColorJitter::brightness, ColorJitter::contrast, ColorJitter::saturation,
                                    ColorJitter::hue};
   };

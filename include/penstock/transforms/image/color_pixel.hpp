@@ -12,11 +12,13 @@ struct ColorChange {
   enum : std::uint8_t { brightness, contrast, saturation, hue };
   float factors[3] = {1, 1, 1};  ///< of brightness, contrast, saturation
   float turns = 0;               ///< of the hue
+  /// The operations, in the order in which they are done.
   std::uint8_t order[4] = {brightness, contrast, saturation, hue};
 };
 
 /// R, G and B, or one grey.
 struct ColorPixel {
+  /// The channels' values.
   std::uint8_t of[3];
 };
 
@@ -36,15 +38,18 @@ PENSTOCK_HOST_DEVICE inline int place_of_contrast(const ColorChange& change) noe
   return 4;
 }
 
+/// To the nearest of 0 to 255, halves up.
 PENSTOCK_HOST_DEVICE inline std::uint8_t rounded(float value) noexcept {
   const float inside = value < 0 ? 0 : value > 255 ? 255 : value;
   return static_cast<std::uint8_t>(static_cast<std::int32_t>(exact::sum(inside, 0.5f)));
 }
 
+/// `toward` + `factor` x (`value` - `toward`), rounded.
 PENSTOCK_HOST_DEVICE inline std::uint8_t blended(std::uint8_t value, float toward, float factor) noexcept {
   return rounded(exact::sum(toward, exact::product(factor, exact::sum(static_cast<float>(value), -toward))));
 }
 
+/// The grey of a pixel, by the weights 0.299, 0.587 and 0.114 in integers.
 PENSTOCK_HOST_DEVICE inline std::uint32_t gray(const ColorPixel& pixel, int channels) noexcept {
   if (channels == 1) return pixel.of[0];
   return (19595u * pixel.of[0] + 38470u * pixel.of[1] + 7471u * pixel.of[2] + 32768u) >> 16;
@@ -59,6 +64,7 @@ PENSTOCK_HOST_DEVICE inline std::uint8_t channel_of_hue(float hue, float ahead, 
   return rounded(exact::sum(most, -exact::product(range, share)));
 }
 
+/// The pixel with its hue turned by so many sixths of the circle.
 PENSTOCK_HOST_DEVICE inline ColorPixel turned(const ColorPixel& pixel, float sixths) noexcept {
   const float r = pixel.of[0], g = pixel.of[1], b = pixel.of[2];
   const float upper = g > b ? g : b, lower = g < b ? g : b;

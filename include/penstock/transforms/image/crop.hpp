@@ -55,7 +55,9 @@ struct RandomCropOptions {
 /// Keeps a box of a fixed size, each of its places equally likely.
 class PENSTOCK_API RandomCrop {
  public:
+  /// What was drawn for one image: the corner of the crop, in pixels.
   struct Params {
+    /// Pixels; of the padded image where it is padded.
     std::int32_t top, left;
   };
   /// @throws Error(invalid_argument) for an empty side, and for padding and values that are not as above.

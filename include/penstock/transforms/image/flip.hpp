@@ -14,8 +14,10 @@ struct FlipOptions {
 /// Exchanges left and right (horizontal), or top and bottom, always.
 class PENSTOCK_API Flip {
  public:
+  /// Which way an image is flipped.
   enum class Axis : std::uint8_t { horizontal, vertical };
   struct Params {};
+  /// Flips every image.
   explicit Flip(Axis axis) : axis_(axis) {}
   Params draw(const ImageShape& shape, Rng& rng) const;
   void compose(const Params& params, const ImageShape& shape, ImageOp& op) const;
@@ -29,8 +31,11 @@ class PENSTOCK_API Flip {
 /// The same with probability p.
 class PENSTOCK_API RandomFlip {
  public:
+  /// As of `Flip`.
   using Axis = Flip::Axis;
+  /// What was drawn for one image.
   struct Params {
+    /// Whether it is flipped.
     bool flip;
   };
   /// @throws Error(invalid_argument) for a p outside 0 to 1.
@@ -48,9 +53,11 @@ class PENSTOCK_API RandomFlip {
 
 /// Each on `fields`: u8 [H, W, C], whose shape stays as it is.
 PENSTOCK_API Stage flip_horizontal(ImageFields fields);
+/// Top and bottom.
 PENSTOCK_API Stage flip_vertical(ImageFields fields);
 /// Left and right.
 PENSTOCK_API Stage random_flip(ImageFields fields, FlipOptions options = {});
+/// Top and bottom.
 PENSTOCK_API Stage random_flip_vertical(ImageFields fields, FlipOptions options = {});
 
 }  // namespace penstock

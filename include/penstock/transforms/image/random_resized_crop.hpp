@@ -17,7 +17,9 @@ struct RandomResizedCropOptions {
 /// area and a log-uniform ratio; then the largest box in the middle whose ratio is allowed.
 class PENSTOCK_API RandomResizedCrop {
  public:
+  /// What was drawn for one image.
   struct Params {
+    /// What is cut out, in pixels.
     Box box;
   };
   /// @throws Error(invalid_argument) for an empty side, or for options outside their bounds or out of order.

@@ -10,6 +10,7 @@ namespace penstock {
 class PENSTOCK_API Rot90 {
  public:
   struct Params {};
+  /// Turns every image by `quarters` x 90 degrees counter-clockwise; any integer.
   explicit Rot90(int quarters) : quarters_((quarters % 4 + 4) % 4) {}
   Params draw(const ImageShape& shape, Rng& rng) const;
   void compose(const Params& params, const ImageShape& shape, ImageOp& op) const;
@@ -25,7 +26,9 @@ class PENSTOCK_API Rot90 {
 /// Turns by 0, 90, 180 or 270 degrees, each equally likely. H and W of the result are only known for a square image.
 class PENSTOCK_API RandomRot90 {
  public:
+  /// What was drawn for one image.
   struct Params {
+    /// Quarter turns counter-clockwise, 0 to 3.
     int quarters;
   };
   Params draw(const ImageShape& shape, Rng& rng) const;

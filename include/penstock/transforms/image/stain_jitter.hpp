@@ -18,7 +18,7 @@ struct StainJitterOptions {
   double beta = 0;   ///< what is added to each stain, as an optical density to base e, uniform in [-b, b]; at most 10
 };
 
-/// Changes how strongly tissue is stained, for images of haematoxylin and eosin (H&E; Tellez et al., IEEE Transactions
+/// Changes how strongly tissue is stained, for images of haematoxylin and eosin (Tellez et al., IEEE Transactions
 /// on Medical Imaging 37, 2018). Pixels become optical densities, D = -log((I + 1) / 256) of R, G and B; densities are
 /// mixtures of haematoxylin, eosin and DAB, with the colours that Ruifrok and Johnston measured (Analytical and
 /// Quantitative Cytology and Histology 23, 2001; the numbers of scikit-image's `rgb_from_hed`):
@@ -35,6 +35,7 @@ struct StainJitterOptions {
 /// few, and before `normalize`.
 class PENSTOCK_API StainJitter {
  public:
+  /// What was drawn for one image.
   using Params = StainChange;
   /// @throws Error(invalid_argument) for options outside their bounds.
   explicit StainJitter(const StainJitterOptions& options);

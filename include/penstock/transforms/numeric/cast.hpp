@@ -14,6 +14,7 @@ namespace penstock {
 /// Numbers of a field as another dtype; see `cast`. Immutable; any thread.
 class PENSTOCK_API Cast {
  public:
+  /// Converts to `to`.
   explicit Cast(DType to) noexcept : to_(to) {}
   TensorType result(const TensorType& in) const { return {to_, in.shape}; }
   /// @throws Error(unsupported) for a value that the dtype does not have.

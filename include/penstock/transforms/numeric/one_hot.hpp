@@ -11,6 +11,7 @@
 
 namespace penstock {
 
+/// Settings of `one_hot`.
 struct OneHotOptions {
   DType dtype = DType::f32;  ///< result option: of the ones and zeros
 };
