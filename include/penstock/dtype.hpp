@@ -35,6 +35,7 @@ struct DTypeOf {
 };
 template <class T>
 struct DTypeOf<const T> : DTypeOf<T> {};
+/// Used here only.
 #define PENSTOCK_DTYPE(type, name)              \
   template <>                                   \
   struct DTypeOf<type> {                        \
