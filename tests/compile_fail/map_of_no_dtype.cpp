@@ -1,4 +1,3 @@
-// lines: 30
 // expect: there is no dtype for this element type
 #include <penstock/penstock.hpp>
 namespace ps = penstock;

@@ -144,11 +144,13 @@ class TensorMapOf final : public FieldCallableOf<F> {
 
 template <FieldTransform F>
 std::shared_ptr<const FieldMapModel> field_map_model(F f) {
-  static_assert(
-      !std::is_const_v<
-          typename ResultTraits<typename FieldMapArgs<typename CallOf<std::decay_t<F>>::args>::out>::element>,
-      "penstock: the view that map() writes must not be of const elements: one parameter is changed in place, "
-      "of two the second one is written");
+  using Args = FieldMapArgs<typename CallOf<std::decay_t<F>>::args>;
+  using Out = typename ResultTraits<typename Args::out>::element;
+  static_assert(!std::is_const_v<Out>,
+                "penstock: the view that map() writes must not be of const elements: one parameter is changed in "
+                "place, of two the second one is written");
+  // Here, and not first inside the model: where a type has no dtype, the compiler's message stays short.
+  static_assert(sizeof(DTypeOf<typename ViewTraits<typename Args::in>::element>) && sizeof(DTypeOf<Out>));
   return std::make_shared<FieldMapOf<F>>(std::move(f));
 }
 template <TensorTransform F>
