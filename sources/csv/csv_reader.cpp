@@ -30,7 +30,7 @@ class CsvReader::Impl {
   void expect(std::span<const std::uint64_t> indices) const noexcept {
     constexpr std::uint64_t line_bytes = 64,
                             max_bytes = 4 * line_bytes;  // the processor sees for itself how it goes on
-    if (store_->options.safe_read) return;
+    if (store_->options.access == FileAccess::read) return;
     for (const std::uint64_t index : indices)
       if (index < store_->size()) {
         const Store::Place place = store_->place_of(index);

@@ -62,7 +62,7 @@ CsvSource::Impl::Impl(Csv csv_options) : options(std::move(csv_options)) {
     first.push_back(first.back() + indices.back().begins.size());
   }
   plan = csv::plan_columns(options, files, delimiters, indices);
-  if (!options.safe_read)
+  if (options.access == FileAccess::map)
     for (std::size_t f = 0; f < files.size(); ++f) maps.emplace_back(files[f], indices[f].mark);
   missing = csv::missing_numbers(options);
   name_files();

@@ -11,7 +11,7 @@ std::string_view CsvSource::Impl::RecordText::read(const Impl& store, Place plac
   const csv::RecordIndex& index = store.indices[place.file];
   const std::uint64_t begin = index.begins[place.record];
   const std::size_t bytes = index.bytes(place.record);
-  if (!store.options.safe_read) {
+  if (store.options.access == FileAccess::map) {
     const std::string_view all = store.maps[place.file].text();
     if (all.size() - begin >= bytes + csv::CellScanner::slack) return all.substr(begin, bytes);
     std::memcpy(buffer_for(bytes), all.data() + begin, bytes);

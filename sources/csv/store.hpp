@@ -41,7 +41,7 @@ class CsvSource::Impl {
   std::vector<char> delimiters;    ///< of each file
   std::vector<csv::RecordIndex> indices;
   csv::ColumnPlan plan;
-  std::vector<csv::FileMap> maps;       ///< none with `safe_read`
+  std::vector<csv::FileMap> maps;       ///< none with `FileAccess::read`
   std::vector<std::uint64_t> first{0};  ///< each file's first record, and after them the number of all
   csv::MissingNumbers missing;
   std::uint64_t identity = 0;

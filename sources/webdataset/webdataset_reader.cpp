@@ -73,7 +73,7 @@ class WebDatasetReader::Impl {
 
   void expect(std::span<const std::uint64_t> indices) noexcept {
     next_ = count_ = 0;
-    if (store_->options.safe_read) return;
+    if (store_->options.access == FileAccess::read) return;
     for (const std::uint64_t index : indices.first(std::min(indices.size(), expected_.size()))) {
       if (index >= store_->size()) break;  // the read will say so
       const Store::Place place = store_->place_of(index);
@@ -91,7 +91,7 @@ class WebDatasetReader::Impl {
     switch (field.kind) {
       case WebDatasetKind::automatic:
       case WebDatasetKind::bytes:
-        if (store_->options.safe_read) {
+        if (store_->options.access == FileAccess::read) {
           const TensorView to = out.emplace(slot, Shape{static_cast<std::int64_t>(entry.size)});
           read_file(shard, entry.offset, {to.data, static_cast<std::size_t>(entry.size)});
         } else {
@@ -123,7 +123,7 @@ class WebDatasetReader::Impl {
               ", those of the first samples are " + std::string(to_string(wanted.dtype)) + wanted.shape.to_string());
     const Entry elements{entry.offset + npy.data, bytes - npy.data};
     std::span<const std::byte> data;
-    if (store_->options.safe_read) {
+    if (store_->options.access == FileAccess::read) {
       const TensorView to = out.emplace(slot, npy.shape);
       data = {to.data, static_cast<std::size_t>(elements.size)};
       read_file(shard, elements.offset, {to.data, data.size()});
@@ -145,7 +145,7 @@ class WebDatasetReader::Impl {
                                        std::size_t most = webdataset::max_npy_header_bytes) {
     if (entry.size > most)
       corrupt("the member has " + std::to_string(entry.size) + " bytes, too many for what it should hold");
-    if (!store_->options.safe_read) return store_->mapped(shard, entry);
+    if (store_->options.access == FileAccess::map) return store_->mapped(shard, entry);
     buffer_.resize(static_cast<std::size_t>(entry.size));
     read_file(shard, entry.offset, buffer_);
     return buffer_;

@@ -81,7 +81,7 @@ void Chain::finish_varying(ChainRun& run, std::span<std::byte* const> rows) cons
     RaggedRow& out = run.varying[field.varying];
     const std::size_t bytes = static_cast<std::size_t>(cell.shape.elements()) * size_of(is.dtype);
     if (cell.data != out.data || !(cell.shape == out.shape)) {
-      std::byte* const to = run.place(i, cell.shape);
+      std::byte* const to = run.destination(i, cell.shape);
       if (bytes != 0) std::memcpy(to, cell.data, bytes);
       run.copied_bytes += bytes;
     }

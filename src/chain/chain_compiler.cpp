@@ -55,7 +55,7 @@ ChainProgram ChainCompiler::compile() {
   if (data_.cache && data_.cache->stages == data_.stages.size()) add_cache();
   if (data_.device) add(make_draws_step(*data_.device, data_.schema));
   relate_steps();
-  assign_homes();
+  assign_destinations();
   check_fixed_sizes();
   return std::move(program_);
 }
@@ -149,7 +149,7 @@ void ChainCompiler::relate_steps() {
 
 // The last step that makes a field's value is told the field's place in the batch. Names are followed backwards, as
 // slots may be renumbered on the way.
-void ChainCompiler::assign_homes() {
+void ChainCompiler::assign_destinations() {
   for (std::size_t row = 0; row < data_.schema.size(); ++row) {
     std::string name = data_.schema[row].name;
     for (std::size_t i = steps().size(); i-- > 0;) {
@@ -158,7 +158,7 @@ void ChainCompiler::assign_homes() {
       if (!slot) break;
       if (step.makes(i == 0 ? step.schema : steps()[i - 1]->schema, *slot)) {
         const bool dense = layout_ == nullptr || (*layout_)[row].kind == RowField::Kind::dense;
-        (dense ? step.homes : step.varying_homes).push_back({*slot, row});
+        (dense ? step.destinations : step.varying_destinations).push_back({*slot, row});
         break;
       }
       name = step.name_before(name);

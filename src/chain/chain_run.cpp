@@ -25,7 +25,7 @@ void ChainRun::begin(const Step& step, std::span<std::byte* const> places) {
     if (cells.size() != step.fields) cells.resize(step.fields);
     for (std::size_t slot = 0; slot < step.fields; ++slot) {
       cells[slot].data = nullptr;
-      cells[slot].home = nullptr;
+      cells[slot].destination = nullptr;
       cells[slot].row = 0;
     }
   } else if (step.renumber == Step::Renumber::down) {
@@ -43,8 +43,10 @@ void ChainRun::begin(const Step& step, std::span<std::byte* const> places) {
   schema = &step.schema;
   for (const std::size_t slot : step.cleared) cells[slot].data = nullptr;
   if (!places.empty()) {
-    for (const Step::Home home : step.homes) cells[home.slot].home = places[home.row];
-    for (const Step::Home home : step.varying_homes) cells[home.slot].row = static_cast<std::uint32_t>(home.row + 1);
+    for (const Step::Destination destination : step.destinations)
+      cells[destination.slot].destination = places[destination.row];
+    for (const Step::Destination destination : step.varying_destinations)
+      cells[destination.slot].row = static_cast<std::uint32_t>(destination.row + 1);
   }
 }
 
@@ -54,7 +56,7 @@ void ChainRun::adopt() {
   schema = parent->schema;
   cells = parent->cells;
   for (Cell& cell : cells) {
-    cell.home = nullptr;
+    cell.destination = nullptr;
     cell.row = 0;
     cell.writable = false;
   }
@@ -62,7 +64,7 @@ void ChainRun::adopt() {
 
 // Where a value of this shape belongs that becomes a row of the batch. One that is too long may still be cut, or left
 // out by a filter.
-std::byte* ChainRun::place(std::size_t row, const Shape& shape) {
+std::byte* ChainRun::destination(std::size_t row, const Shape& shape) {
   const RowField& field = (*chain_->layout())[row];
   RaggedRow& out = varying[field.varying];
   const std::uint64_t bytes = shape.elements() * size_of(chain_->data().schema[row].dtype);

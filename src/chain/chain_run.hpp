@@ -63,7 +63,7 @@ class ChainRun final : public Cells {
   std::uint32_t child = 0;             ///< which one
   std::unique_ptr<ChainRun> stand_in;  ///< the parent of one child alone, which is made of another record
 
-  std::byte* place(std::size_t row, const Shape& shape) override;
+  std::byte* destination(std::size_t row, const Shape& shape) override;
 
   const Chain& chain() const noexcept { return *chain_; }
   /// Sets the cells up for a step, with what the one before it left.

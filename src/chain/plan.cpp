@@ -15,10 +15,11 @@ namespace {
 using detail::Step;
 
 std::string where(const detail::Chain& chain, const Step& step) {
-  if (!chain.data().batch || (step.homes.empty() && step.varying_homes.empty())) return "";
+  if (!chain.data().batch || (step.destinations.empty() && step.varying_destinations.empty())) return "";
   std::string fields;
-  for (const auto* homes : {&step.homes, &step.varying_homes})
-    for (const Step::Home& home : *homes) fields += (fields.empty() ? "" : ", ") + chain.data().schema[home.row].name;
+  for (const auto* destinations : {&step.destinations, &step.varying_destinations})
+    for (const Step::Destination& destination : *destinations)
+      fields += (fields.empty() ? "" : ", ") + chain.data().schema[destination.row].name;
   return "; writes " + fields + (chain.data().reordered() ? " where it waits for its place" : " into the batch");
 }
 

@@ -35,7 +35,7 @@ struct StepCall {
 class Step {
  public:
   /// A slot whose final value this step makes, and the field of the batch that it is.
-  struct Home {
+  struct Destination {
     std::size_t slot, row;
   };
   /// How slots differ from the step before: not at all; kept ones move down and new ones follow; in some other way.
@@ -86,10 +86,10 @@ class Step {
   std::size_t fields = 0;            ///< of `schema`
   std::vector<std::size_t> varying;  ///< slots it writes whose size is only known from the value
   Renumber renumber = Renumber::no;
-  std::vector<std::ptrdiff_t> from;  ///< old slot of each new slot, -1 = none; where it renumbers
-  std::vector<std::size_t> cleared;  ///< slots whose old value can't be read as the new type
-  std::vector<Home> homes;           ///< of dense fields
-  std::vector<Home> varying_homes;   ///< of the others
+  std::vector<std::ptrdiff_t> from;               ///< old slot of each new slot, -1 = none; where it renumbers
+  std::vector<std::size_t> cleared;               ///< slots whose old value can't be read as the new type
+  std::vector<Destination> destinations;          ///< of dense fields
+  std::vector<Destination> varying_destinations;  ///< of the others
 
  protected:
   /// Every slot has a value, of a shape that its field admits. @throws Error(schema_mismatch | limit_exceeded).

@@ -58,7 +58,7 @@ Stage make_shuffle(A a) {
   ShuffleOptions options;
   if (a.given("seed")) options.seed = a.count("seed");
   options.blocks = a.flag("blocks", options.blocks);
-  options.window = a.count("window", options.window);
+  options.window_blocks = a.count("window_blocks", options.window_blocks);
   return shuffle(options);
 }
 
@@ -183,7 +183,7 @@ Stage make_batch(A a) {
 std::vector<StageSyntax> make_table() {
   const std::vector<Parameter> image_only{fields};
   return {
-      {"shuffle", true, {{"seed", "0"}, {"blocks", "true|false"}, {"window", "16"}}, make_shuffle},
+      {"shuffle", true, {{"seed", "0"}, {"blocks", "true|false"}, {"window_blocks", "16"}}, make_shuffle},
       {"take", true, {{"n", "N", true}}, [](A a) { return take(a.count("n")); }},
       {"skip", true, {{"n", "N", true}}, [](A a) { return skip(a.count("n")); }},
       {"select", true, {{"positions", "I,J,...", true}}, [](A a) { return select(a.counts("positions")); }},

@@ -42,7 +42,7 @@ LmdbSink lmdb_sink(const NewStore& store, const WritingFlags& flags) {
                    .keys = store.number_keys ? LmdbKeys::position : LmdbKeys::automatic,
                    .classes = store.classes,
                    .job = store.job,
-                   .update = store.update,
+                   .mode = store.update ? LmdbMode::update : LmdbMode::create,
                    .single_file = store.to.single_file,
                    .sync = flags.sync()});
 }

@@ -15,12 +15,12 @@ std::byte* Cells::make(std::size_t slot, const Shape& shape) {
   const Field& field = (*schema)[slot];
   if (!field.shape.admits(shape)) refuse(slot, "value of shape " + shape.to_string(), field.dtype, shape.rank());
   Cell& cell = cells[slot];
-  std::byte* memory = std::exchange(cell.home, nullptr);
+  std::byte* memory = std::exchange(cell.destination, nullptr);
   if (memory == nullptr) {
     const std::uint64_t bytes = shape.elements() * size_of(field.dtype);
     require_size(slot, bytes);
     const std::uint32_t row = std::exchange(cell.row, 0);
-    memory = row == 0 ? scratch(static_cast<std::size_t>(bytes)) : place(row - 1, shape);
+    memory = row == 0 ? scratch(static_cast<std::size_t>(bytes)) : destination(row - 1, shape);
   }
   cell.data = memory;
   cell.shape = shape;
@@ -28,7 +28,7 @@ std::byte* Cells::make(std::size_t slot, const Shape& shape) {
   return memory;
 }
 
-std::byte* Cells::place(std::size_t, const Shape&) { std::terminate(); }  // no cell of these has a row
+std::byte* Cells::destination(std::size_t, const Shape&) { std::terminate(); }  // no cell of these has a row
 
 void Cells::require_size(std::size_t slot, std::uint64_t bytes) const {
   if (bytes > max_bytes) [[unlikely]]

@@ -50,7 +50,7 @@ TensorView Batch::operator[](std::string_view field) const {
       dims[1] = how.to;
       [[fallthrough]];
     case detail::RowField::Kind::dense:
-      data = lease.layout().place(lease.fields(), slot, 0);
+      data = lease.layout().address(lease.fields(), slot, 0);
   }
   return {data, schema[slot].dtype, Shape(std::span<const std::int64_t>(dims.data(), row.rank() + 1))};
 }

@@ -25,7 +25,7 @@ DeviceRows::DeviceRows(DeviceRing& ring, std::size_t number, const BatchLayout& 
                        std::size_t limit)
     : ring_(ring), device_(ring.device(number)), number_(number), whole_(whole), limit_(limit), staging_(buffers) {
   for (std::size_t f = 0; f < whole_.fields(); ++f)
-    if (whole_.row()[f].appended()) places_.push_back({.field = f});
+    if (whole_.row()[f].appended()) sections_.push_back({.field = f});
 }
 
 DeviceRows::~DeviceRows() {
@@ -52,19 +52,19 @@ void DeviceRows::enqueue(const BatchInfo& from, std::size_t buffer, DevicePart& 
 // Of a ragged field the table, [N + 1] elements, then the rows; of one as long as its longest row the rows, padded.
 std::size_t DeviceRows::place_fields(const BatchInfo& from, const DevicePart& part, std::uint64_t rows) {
   std::size_t at = 0;
-  for (Place& place : places_) {
-    const RowField& field = whole_.row()[place.field];
-    place.table = at;
+  for (Section& section : sections_) {
+    const RowField& field = whole_.row()[section.field];
+    section.table = at;
     if (field.kind == RowField::Kind::ragged) {
       at += aligned_rows((rows + 1) * sizeof(std::int64_t));
-      place.bytes = 0;
-      const auto all = whole_.varying_rows(from, place.field).subspan(part.first, rows);
-      for (const RaggedRow& row : all) place.bytes += bytes_of(row, field);
+      section.bytes = 0;
+      const auto all = whole_.varying_rows(from, section.field).subspan(part.first, rows);
+      for (const RaggedRow& row : all) section.bytes += bytes_of(row, field);
     } else {
-      place.bytes = rows * static_cast<std::uint64_t>(whole_.padded(from, place.field).longest) * field.unit;
+      section.bytes = rows * static_cast<std::uint64_t>(whole_.padded(from, section.field).longest) * field.unit;
     }
-    place.data = at;
-    at += aligned_rows(place.bytes);
+    section.data = at;
+    at += aligned_rows(section.bytes);
   }
   return at;
 }
@@ -97,18 +97,18 @@ void DeviceRows::pack(const BatchInfo& from, std::uint64_t rows, std::byte* stag
                       BatchInfo& to) const {
   const BatchLayout& layout = ring_.made_layout();
   part.tables.clear();
-  for (const Place& place : places_) {
-    const RowField& field = whole_.row()[place.field];
-    std::byte* out = staging + place.data;
+  for (const Section& section : sections_) {
+    const RowField& field = whole_.row()[section.field];
+    std::byte* out = staging + section.data;
     if (field.kind == RowField::Kind::longest) {
-      const PaddedRows padded = whole_.padded(from, place.field);
+      const PaddedRows padded = whole_.padded(from, section.field);
       const std::size_t row = static_cast<std::size_t>(padded.longest) * field.unit;
-      if (place.bytes != 0) std::memcpy(out, padded.data + part.first * row, static_cast<std::size_t>(place.bytes));
-      to.padded[field.varying] = {part.rows + place.data, padded.longest};
+      if (section.bytes != 0) std::memcpy(out, padded.data + part.first * row, static_cast<std::size_t>(section.bytes));
+      to.padded[field.varying] = {part.rows + section.data, padded.longest};
       continue;
     }
-    const auto all = whole_.varying_rows(from, place.field).subspan(part.first, rows);
-    auto* const table = reinterpret_cast<std::int64_t*>(staging + place.table);
+    const auto all = whole_.varying_rows(from, section.field).subspan(part.first, rows);
+    auto* const table = reinterpret_cast<std::int64_t*>(staging + section.table);
     std::int64_t elements = 0;
     for (std::uint64_t r = 0; r < rows; ++r) {
       const RaggedRow row = all[r];
@@ -116,12 +116,12 @@ void DeviceRows::pack(const BatchInfo& from, std::uint64_t rows, std::byte* stag
       if (bytes != 0) std::memcpy(out, row.data, bytes);
       table[r] = elements;
       elements += static_cast<std::int64_t>(row.shape.elements());
-      to.varying[field.varying * layout.rows() + r] = {part.rows + place.data + (out - (staging + place.data)),
+      to.varying[field.varying * layout.rows() + r] = {part.rows + section.data + (out - (staging + section.data)),
                                                        row.shape};
       out += bytes;
     }
     table[rows] = elements;
-    part.tables.push_back({place.field, part.rows + place.table, part.rows + place.data, elements});
+    part.tables.push_back({section.field, part.rows + section.table, part.rows + section.data, elements});
   }
 }
 

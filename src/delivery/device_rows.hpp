@@ -42,7 +42,7 @@ class DeviceRows {
     std::size_t bytes = 0;
   };
   // Of one field, in the memory of a batch.
-  struct Place {
+  struct Section {
     std::size_t field = 0, table = 0, data = 0;
     std::uint64_t bytes = 0;
   };
@@ -56,7 +56,7 @@ class DeviceRows {
   const BatchLayout& whole_;
   const std::size_t limit_;
   std::vector<Staging> staging_;  // of each of the engine's buffers
-  std::vector<Place> places_;
+  std::vector<Section> sections_;
   std::atomic<std::size_t> largest_{0}, staged_{0};
 };
 

@@ -12,9 +12,9 @@ namespace penstock::detail {
 // Which fields of the source end up in a batch as they are read, and how large their rows are there.
 std::vector<std::size_t> DirectPlacement::place_bytes() const {
   std::vector<std::size_t> bytes(data_.source_schema.size());
-  for (const Step::Home& home : chain_.steps().front()->homes)
-    if (const RowField& field = ring_.layout().row()[home.row]; field.kind == RowField::Kind::dense)
-      bytes[home.slot] = field.row_bytes;
+  for (const Step::Destination& destination : chain_.steps().front()->destinations)
+    if (const RowField& field = ring_.layout().row()[destination.row]; field.kind == RowField::Kind::dense)
+      bytes[destination.slot] = field.row_bytes;
   return bytes;
 }
 
@@ -22,8 +22,8 @@ std::vector<std::size_t> DirectPlacement::place_bytes() const {
 std::byte* DirectPlacement::place_of(const Residency& load) const noexcept {
   if (!load.placed) return nullptr;
   const Step& read = *chain_.steps().front();
-  const auto home = std::ranges::find(read.homes, load.field, &Step::Home::slot);
-  return ring_.place(queue_.at(load.first_user / rows_), home->row, load.first_user % rows_);
+  const auto destination = std::ranges::find(read.destinations, load.field, &Step::Destination::slot);
+  return ring_.address(queue_.at(load.first_user / rows_), destination->row, load.first_user % rows_);
 }
 
 // True: others wait for a thread, and this one has had its turn.

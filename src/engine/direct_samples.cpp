@@ -120,7 +120,7 @@ bool DirectPlacement::make_samples(ChainRun& run, BatchBuffer& buffer, TicketRun
 }
 
 void DirectPlacement::fill_row(ChainRun& run, BatchBuffer& buffer, std::uint64_t row, std::uint64_t ticket) {
-  for (std::size_t f = 0; f < run.rows.size(); ++f) run.rows[f] = ring_.place(buffer, f, row);
+  for (std::size_t f = 0; f < run.rows.size(); ++f) run.rows[f] = ring_.address(buffer, f, row);
   BufferOutlet outlet(buffer);
   run.outlet = &outlet;
   const std::uint64_t index = buffer.indices[row];

@@ -48,7 +48,7 @@ class Rows {
     for (std::uint64_t row = 0; row < length_; ++row) {
       record_.clear();
       for (std::size_t slot = 0; slot < bytes_.size(); ++slot)
-        if (slot != once_) record_.cells[slot].home = places_[slot] + row * bytes_[slot];
+        if (slot != once_) record_.cells[slot].destination = places_[slot] + row * bytes_[slot];
       SampleBuilder of_row(record_);
       read(row, of_row);
       for (std::size_t slot = 0; slot < bytes_.size(); ++slot) take(slot, row, out);

@@ -57,8 +57,6 @@ class Blocks {
 /// An order that permutes blocks, cuts them into windows and permutes the records of each window.
 class BlockShuffle {
  public:
-  static constexpr std::uint64_t default_window = 16;
-
   BlockShuffle(Blocks blocks, std::uint64_t window);
   std::uint64_t size(std::uint64_t n) const { return n; }
   void fill(std::uint64_t seed, std::uint64_t n, std::span<OrderPoint> points) const;

@@ -111,7 +111,7 @@ void ReorderBuffer::clear(const ReorderEntry& entry) noexcept {
   alignas(64) static std::byte nothing{};
   for (std::size_t f = 0; f < offsets_.size(); ++f) {
     const RowField& field = layout_[f];
-    std::byte* const out = field.appended() ? &nothing : place(entry, f);
+    std::byte* const out = field.appended() ? &nothing : address(entry, f);
     if (field.row_bytes != 0) fill_padding(field, out, field.row_bytes);
     if (field.kind != RowField::Kind::dense) entry.row->varying[field.varying] = {out, field.empty};
   }
@@ -242,7 +242,7 @@ std::int64_t ReorderBuffer::length_of(const ReorderEntry& entry) const noexcept 
   const RowField& field = layout_[length_field_];
   if (length_rank_ != 0)
     return field.kind == RowField::Kind::dense ? fixed_length_ : entry.row->varying[field.varying].shape[0];
-  const std::int64_t length = integer_at(length_dtype_, place(entry, length_field_));
+  const std::int64_t length = integer_at(length_dtype_, address(entry, length_field_));
   return length_dtype_ == DType::u64 && length < 0 ? std::numeric_limits<std::int64_t>::max() : length;
 }
 
@@ -367,7 +367,7 @@ void ReorderBuffer::copy_row(const Move& move, const BatchRing& ring) noexcept {
       appended += append(move, ring, f);
       continue;
     }
-    std::byte* const to = ring.place(*move.buffer, f, move.row);
+    std::byte* const to = ring.address(*move.buffer, f, move.row);
     if (field.row_bytes != 0) std::memcpy(to, move.from->data + offsets_[f], field.row_bytes);
     if (field.kind == RowField::Kind::padded)
       ring.layout().note(*move.buffer, f, move.row, to, move.from->varying[field.varying].shape);

@@ -112,7 +112,7 @@ class ReorderBuffer {
   ReorderEntry& entry(std::uint64_t number) noexcept { return entries_[number % entries_.size()]; }
   /// Rows of the entries, and those that wait in a bucket window.
   std::size_t rows() const noexcept { return all_rows_.size(); }
-  std::byte* place(const ReorderEntry& entry, std::size_t field) const noexcept {
+  std::byte* address(const ReorderEntry& entry, std::size_t field) const noexcept {
     return entry.row->data + offsets_[field];
   }
   /// Only while nothing is in work. The next entry to be retired is number 0, of the batch at `cursor`, before which

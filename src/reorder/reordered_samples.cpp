@@ -73,7 +73,7 @@ void Reordered::make_entry(ChainRun& run, ReorderEntry& entry, std::uint64_t tic
     entry.broken = record->broken;
     entry.outcome.kept = entry.outcome.masked;  // what was made has no samples
   } else if (!entry.outcome.fatal) {
-    for (std::size_t f = 0; f < run.rows.size(); ++f) run.rows[f] = reorder_buffer_.place(entry, f);
+    for (std::size_t f = 0; f < run.rows.size(); ++f) run.rows[f] = reorder_buffer_.address(entry, f);
     if (record != nullptr && entry.place.child == 0) entry.outcome.bad = std::move(record->outcome.bad);
     CellOutlet outlet(*entry.row);
     run.outlet = &outlet;

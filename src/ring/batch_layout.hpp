@@ -31,7 +31,7 @@ class BatchLayout {
   std::size_t offset(std::size_t field) const noexcept { return offsets_[field]; }
   /// Of what is known of each row besides.
   std::size_t row_notes_bytes() const noexcept;
-  std::byte* place(std::byte* batch, std::size_t field, std::uint64_t row) const noexcept {
+  std::byte* address(std::byte* batch, std::size_t field, std::uint64_t row) const noexcept {
     return batch + offsets_[field] + row * row_[field].row_bytes;
   }
 

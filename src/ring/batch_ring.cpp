@@ -52,7 +52,7 @@ void BatchRing::clear_row(BatchBuffer& buffer, std::uint64_t row) const noexcept
   alignas(64) static std::byte nothing{};
   for (std::size_t f = 0; f < layout_.fields(); ++f) {
     const RowField& field = layout_.row()[f];
-    std::byte* const out = field.appended() ? &nothing : place(buffer, f, row);
+    std::byte* const out = field.appended() ? &nothing : address(buffer, f, row);
     if (field.row_bytes != 0) fill_padding(field, out, field.row_bytes);
     if (field.kind != RowField::Kind::dense) layout_.note(buffer, f, row, out, field.empty);
   }

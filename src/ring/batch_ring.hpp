@@ -60,8 +60,8 @@ class BatchRing {
   /// A free buffer, now filling, or null. Its arena is still to be reset, without the lock: that calls a user's
   /// resource.
   BatchBuffer* acquire() noexcept;
-  std::byte* place(const BatchBuffer& buffer, std::size_t field, std::uint64_t row) const noexcept {
-    return layout_.place(buffer.data, field, row);
+  std::byte* address(const BatchBuffer& buffer, std::size_t field, std::uint64_t row) const noexcept {
+    return layout_.address(buffer.data, field, row);
   }
   /// Zeros, padding, nothing.
   void clear_row(BatchBuffer& buffer, std::uint64_t row) const noexcept;

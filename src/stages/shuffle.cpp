@@ -25,9 +25,10 @@ class ShuffleStage final : public StageModel {
     if (options_.seed) pipeline.set_seed(*options_.seed, "shuffle");
     if (!pipeline.data().source->is_stream()) {
       if (options_.window != 0)
-        throw Error(Errc::invalid_argument,
-                    "`.window` is for streams, or belongs to `.blocks = true`; records that can be read in any order "
-                    "are shuffled whole without it")
+        throw Error(
+            Errc::invalid_argument,
+            "`.window` is for streams; records that can be read in any order are shuffled whole without it, or, "
+            "with `.blocks = true`, in windows of `.window_blocks` blocks")
             .with_stage("shuffle");
       return pipeline.add_order(shuffle_order());
     }
@@ -57,7 +58,6 @@ class BlockShuffleStage final : public StageModel {
                   "a stream has no blocks that could be read in another order; say `.window` alone")
           .with_stage("shuffle");
     if (options_.seed) pipeline.set_seed(*options_.seed, "shuffle");
-    const std::uint64_t window = options_.window;
     pipeline.refuse_changing_orders("shuffle");
     Blocks blocks(*pipeline.data().source, options_.block_size);
     if (!pipeline.data().orders.empty())
@@ -67,7 +67,7 @@ class BlockShuffleStage final : public StageModel {
             detail::SampleOrder(pipeline.data()).fill(0, position, records);
           },
           *pipeline.data().source, pipeline.data().orders.back().label);
-    const BlockShuffle order(std::move(blocks), window == 0 ? BlockShuffle::default_window : window);
+    const BlockShuffle order(std::move(blocks), options_.window_blocks);
     pipeline.add_order(std::make_shared<const OrderOf<BlockShuffle>>(order));
   }
 
@@ -80,9 +80,14 @@ class BlockShuffleStage final : public StageModel {
 }  // namespace detail
 
 Stage shuffle(ShuffleOptions options) {
-  if (options.blocks) return detail::make_stage(detail::BlockShuffleStage(options));
-  if (options.block_size != 0)
-    throw Error(Errc::invalid_argument, "`.block_size` belongs to `.blocks = true`").with_stage("shuffle");
+  const auto refuse = [](const char* cause) { throw Error(Errc::invalid_argument, cause).with_stage("shuffle"); };
+  if (options.blocks) {
+    if (options.window != 0) refuse("`.window` is for streams; of blocks, say `.window_blocks`");
+    if (options.window_blocks == 0) refuse("`.window_blocks` is at least 1: a window holds a block");
+    return detail::make_stage(detail::BlockShuffleStage(options));
+  }
+  if (options.block_size != 0) refuse("`.block_size` belongs to `.blocks = true`");
+  if (options.window_blocks != ShuffleOptions{}.window_blocks) refuse("`.window_blocks` belongs to `.blocks = true`");
   return detail::make_stage(detail::ShuffleStage(options));
 }
 

@@ -205,10 +205,10 @@ class BlockSourceSuite {
       if (records_[i].failure) continue;
       findings_.runs("every block can be loaded", "record " + std::to_string(indices_[i]), [&] {
         const Loaded loaded = load(*source_, i, std::byte{0x11});
-        const Record now = read(*source_, i, loaded, cells, {.homes = false});
+        const Record now = read(*source_, i, loaded, cells, {.destinations = false});
         const std::size_t other = (i + 1) % indices_.size();
         const Loaded of_other = load(*source_, other, std::byte{0x22});
-        read(*source_, other, of_other, others, {.homes = false});
+        read(*source_, other, of_other, others, {.destinations = false});
         if (now.failure) return;
         for (const StoreView& view : cells.views()) {
           const std::vector<std::byte>& was = records_[i].values[view.slot].bytes;

@@ -52,15 +52,15 @@ void GuardedCells::begin(const Preparation& preparation) {
   made_ = 0;
   blocks_.clear();
   cells.assign(schema->size(), {});
-  if (!preparation.homes) return;
-  for (std::size_t slot = 0; slot < cells.size(); ++slot) give_home(slot);
+  if (!preparation.destinations) return;
+  for (std::size_t slot = 0; slot < cells.size(); ++slot) give_destination(slot);
 }
 
-void GuardedCells::give_home(std::size_t slot) {
+void GuardedCells::give_destination(std::size_t slot) {
   const Field& field = (*schema)[slot];
   if (!field.shape.fixed()) return;
   blocks_.emplace_back(static_cast<std::size_t>(field.shape.elements()) * size_of(field.dtype), preparation_.content);
-  cells[slot].home = blocks_.back().data();
+  cells[slot].destination = blocks_.back().data();
 }
 
 void GuardedCells::set(std::size_t slot, const Value& value, bool owned) {

@@ -41,10 +41,10 @@ struct StoreView {
   std::size_t bytes;
 };
 
-/// How a record's memory is prepared: its content may not matter, nor whether values have places of their own already.
+/// How a record's memory is prepared: its content may not matter, nor whether values have a destination already.
 struct Preparation {
   std::byte content{0xa5};
-  bool homes = true;
+  bool destinations = true;
 };
 
 /// A record in work, as the engine has it, with guards around every value.
@@ -58,8 +58,8 @@ class GuardedCells final : public penstock::detail::Cells {
   /// Field `slot` begins as this value. A view of `value`, which must stay; or, with `owned`, a copy that may be
   /// written.
   void set(std::size_t slot, const Value& value, bool owned);
-  /// Places for values that are still to be made.
-  void give_home(std::size_t slot);
+  /// A destination for a value that is still to be made.
+  void give_destination(std::size_t slot);
 
   std::vector<StoreView> views() const;
   Record copy() const;
@@ -76,7 +76,7 @@ class GuardedCells final : public penstock::detail::Cells {
  private:
   Preparation preparation_;
   std::vector<GuardedMemory> blocks_;
-  std::size_t made_ = 0;  // values for which there was no home
+  std::size_t made_ = 0;  // values that had no destination
 };
 
 /// Runs `act`, which makes a record in `cells`, and copies out what it made or how it failed.

@@ -78,7 +78,7 @@ class SourceSuite {
     });
     const auto varying = static_cast<std::size_t>(
         std::ranges::count_if(schema_.fields(), [](const Field& field) { return !field.shape.fixed(); }));
-    findings_.check(!memory.homes || cells.made() <= varying, "every field of the schema is given once",
+    findings_.check(!memory.destinations || cells.made() <= varying, "every field of the schema is given once",
                     [&] { return "record " + std::to_string(index) + ": a field was given more than once"; });
     return record;
   }
@@ -109,7 +109,7 @@ class SourceSuite {
   void read_again() {
     GuardedCells cells(schema_);
     for (std::size_t i = indices_.size(); i-- > 0;)
-      compare(i, read(*reader_, cells, indices_[i], {.content = std::byte{0x5a}, .homes = false}), always_same,
+      compare(i, read(*reader_, cells, indices_[i], {.content = std::byte{0x5a}, .destinations = false}), always_same,
               "read again in falling order");
     const auto other = source_.open_reader();
     for (std::size_t i = 0; i < indices_.size(); ++i)
@@ -193,7 +193,7 @@ class SourceSuite {
     };
     for (std::size_t i = 0; i < indices_.size(); ++i) {
       if (records_[i].failure) continue;
-      Record now = read(*reader, cells, indices_[i], {.homes = false});
+      Record now = read(*reader, cells, indices_[i], {.destinations = false});
       if (now.failure) continue;
       kept.push_back({i, cells.views()});
       const std::size_t another = (i * 7 + 1) % indices_.size();

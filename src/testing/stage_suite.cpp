@@ -21,7 +21,7 @@ Record sample_of(const Pipeline& pipeline, Findings& findings, const std::string
                  std::uint64_t epoch) {
   const Schema schema = pipeline.schema();
   GuardedCells cells(schema);
-  cells.begin({.homes = false});
+  cells.begin({.destinations = false});
   return make_record(cells, findings, who, [&] {
     const OwnedSample sample = pipeline.at(position, epoch);
     for (std::size_t slot = 0; slot < schema.size(); ++slot) {

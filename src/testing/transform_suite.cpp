@@ -28,7 +28,7 @@ class TransformSuite {
     const auto reader = inputs.model()->open_reader();
     GuardedCells cells(in_);
     for (std::uint64_t i = 0; i < std::min(inputs.size(), options.records); ++i) {
-      cells.begin({.homes = false});
+      cells.begin({.destinations = false});
       SampleBuilder out(cells);
       reader->read(i, out);
       inputs_.push_back(cells.copy());
@@ -54,7 +54,7 @@ class TransformSuite {
                       "a transform takes every record", [&] { return place_name(p) + ": " + record.said; });
     }
     for (std::size_t p = places; p-- > 0;) {
-      compare(p, apply(*transform_, p, {.content = std::byte{0x5a}, .homes = false}, true), same_at_a_place,
+      compare(p, apply(*transform_, p, {.content = std::byte{0x5a}, .destinations = false}, true), same_at_a_place,
               "called again in falling order, on values of its own");
       if (p % 5 == 0)
         compare(p, apply(*transform_, p, {.content = std::byte{0x5a}}, false), same_at_a_place,
@@ -87,12 +87,12 @@ class TransformSuite {
     const std::size_t index = p % inputs_.size();
     const Record input = inputs_[index];
     GuardedCells cells(out_);
-    cells.begin({.content = preparation.content, .homes = false});
+    cells.begin({.content = preparation.content, .destinations = false});
     for (std::size_t slot = 0; slot < out_.size(); ++slot) {
       const auto old = in_.find(out_[slot].name);
       if (old && in_[*old].dtype == out_[slot].dtype && in_[*old].shape.rank() == out_[slot].shape.rank())
         cells.set(slot, input.values[*old], owned);
-      if (preparation.homes && !(old && in_[*old] == out_[slot])) cells.give_home(slot);
+      if (preparation.destinations && !(old && in_[*old] == out_[slot])) cells.give_destination(slot);
     }
     Record record = make_record(cells, findings_, place_name(p), [&] {
       Sample sample(cells);

@@ -91,7 +91,7 @@ class RowCells final : public Cells {
     std::uint64_t bytes = 0;
     for (std::size_t f = 0; f < cells.size(); ++f) {
       const bool dense = ring.layout().row()[f].kind == RowField::Kind::dense;
-      const RaggedRow value = dense ? RaggedRow{ring.place(buffer, f, row), (*schema)[f].shape}
+      const RaggedRow value = dense ? RaggedRow{ring.address(buffer, f, row), (*schema)[f].shape}
                                     : ring.layout().varying_rows(buffer, f)[row];
       cells[f] = {};
       cells[f].data = value.data != nullptr ? value.data : &nothing;

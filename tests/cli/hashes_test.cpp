@@ -60,7 +60,7 @@ std::string draw_stages(Draw& draw, const std::string& store) {
                                         "repeat 2", "shuffle", "split shares=0.7,0.3 part=0"};
   const bool shards = store.starts_with("shards"), hdf5 = store.ends_with(".h5");
   if (!hdf5 && !numbers && draw.below(6) == 0) add("split shares=0.5,0.5 part=1 by=key");
-  if (shards && draw.below(3) == 0) add("shuffle blocks=true window=2");
+  if (shards && draw.below(3) == 0) add("shuffle blocks=true window_blocks=2");
   for (std::size_t n = draw.below(3); n != 0; --n) add(draw.of(orders));
   if (numbers) {
     if (draw.below(2) == 0) add("one_hot c 7");

@@ -39,10 +39,10 @@ TEST_CASE("CSV keeps the contract of a source") {
     folder.write(name, text);
   }
   const auto one = [&] { return ps::share(ps::CsvSource({.path = folder / "t-1.csv"})); };
-  for (const bool safe_read : {false, true}) {
-    INFO("safe_read " << safe_read);
+  for (const ps::FileAccess access : {ps::FileAccess::map, ps::FileAccess::read}) {
+    INFO("access " << static_cast<int>(access));
     const auto make = [&] {
-      return ps::CsvSource({.path = folder / "t-*.csv", .vectors = {{"v", {"b", "a"}}}, .safe_read = safe_read});
+      return ps::CsvSource({.path = folder / "t-*.csv", .vectors = {{"v", {"b", "a"}}}, .access = access});
     };
     CHECK(check_source(make, {.unique_keys = true, .other = one}).text() == "");
   }
@@ -58,13 +58,13 @@ TEST_CASE("LMDB keeps the contract of a source") {
   ps::write(ps::from(GeneratedRecords(300)), ps::LmdbSink({.path = records}));
   ps::write(ps::from(GeneratedRecords(50)), ps::LmdbSink({.path = raw, .records = ps::LmdbRecords::raw}));
   const auto other = [&] { return ps::share(ps::LmdbSource({.path = raw})); };
-  for (const bool safe_read : {false, true}) {
-    INFO("safe_read " << safe_read);
-    CHECK(check_source([&] { return ps::LmdbSource({.path = records, .safe_read = safe_read}); },
+  for (const ps::FileAccess access : {ps::FileAccess::map, ps::FileAccess::read}) {
+    INFO("access " << static_cast<int>(access));
+    CHECK(check_source([&] { return ps::LmdbSource({.path = records, .access = access}); },
                        {.unique_keys = true, .other = other})
               .text() == "");
-    CHECK(check_source([&] { return ps::LmdbSource({.path = raw, .safe_read = safe_read}); }, {.unique_keys = true})
-              .text() == "");
+    CHECK(check_source([&] { return ps::LmdbSource({.path = raw, .access = access}); }, {.unique_keys = true}).text() ==
+          "");
   }
 }
 
@@ -72,9 +72,9 @@ TEST_CASE("WebDataset keeps the contract of a source") {
   const TempFolder folder;
   ps::write(ps::from(GeneratedRecords(130)), ps::WebDatasetSink({.path = folder / "train", .max_samples = 50}));
   const auto first = [&] { return ps::share(ps::WebDatasetSource({.path = folder / "train-000000.tar"})); };
-  for (const bool safe_read : {false, true}) {
-    INFO("safe_read " << safe_read);
-    CHECK(check_source([&] { return ps::WebDatasetSource({.path = folder.path().string(), .safe_read = safe_read}); },
+  for (const ps::FileAccess access : {ps::FileAccess::map, ps::FileAccess::read}) {
+    INFO("access " << static_cast<int>(access));
+    CHECK(check_source([&] { return ps::WebDatasetSource({.path = folder.path().string(), .access = access}); },
                        {.unique_keys = true, .other = first})
               .text() == "");
   }

@@ -171,7 +171,7 @@ TEST_CASE("a killed consumer of an LMDB store goes on at the very batch") {
 
 TEST_CASE("a killed consumer of shards with filter and flat_map goes on at the very batch") {
   if (is_child())
-    return train(read_shards(store()) | seed(6) | shuffle({.blocks = true, .window = 3}) | Cut{} |
+    return train(read_shards(store()) | seed(6) | shuffle({.blocks = true, .window_blocks = 3}) | Cut{} |
                  filter([](const Sample&, Context& context) { return context.rng().chance(0.8); }) | Copies{} |
                  on_error({.policy = OnError::drop, .max_count = epochs * bad_records}) | batch(8));
   const TempFolder folder;

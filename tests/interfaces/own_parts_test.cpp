@@ -163,7 +163,7 @@ TEST_CASE("a user's sources and orders say what they know beyond the least") {
     bool fixed() const { return true; }
   };
   static_assert(ps::Source<Shards> && ps::Order<Fixed>);
-  const ps::Pipeline shards = ps::from(Shards{}) | ps::shuffle({.blocks = true, .window = 1});
+  const ps::Pipeline shards = ps::from(Shards{}) | ps::shuffle({.blocks = true, .window_blocks = 1});
   std::vector<std::uint64_t> order(100);
   shards.fill(0, 0, order);
   const auto shard = [](std::uint64_t i) { return i < 10 ? 0 : i < 30 ? 1 : 2; };

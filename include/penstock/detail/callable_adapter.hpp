@@ -14,9 +14,15 @@ template <class F, class Model>
 class CallableOf : public Model {
  public:
   explicit CallableOf(F f) : f_(std::move(f)) {}
-  Schema schema(const Schema& in) const override { return call_or(in, PENSTOCK_MEMBER(schema), f_, in); }
-  std::string name() const override { return call_or(Model::name(), PENSTOCK_MEMBER(name), f_); }
-  std::uint64_t version() const override { return call_or(Model::version(), PENSTOCK_MEMBER(version), f_); }
+  Schema schema(const Schema& in) const override {
+    return call_or(in, PENSTOCK_MEMBER(schema, "Schema schema(const Schema& in) const"), f_, in);
+  }
+  std::string name() const override {
+    return call_or(Model::name(), PENSTOCK_MEMBER(name, "std::string name() const"), f_);
+  }
+  std::uint64_t version() const override {
+    return call_or(Model::version(), PENSTOCK_MEMBER(version, "std::uint64_t version() const"), f_);
+  }
 
  protected:
   F f_;

@@ -54,10 +54,11 @@ class DeviceStageOf final : public CallableOf<S, DeviceStageModel> {
     if constexpr (draws) ::new (to) auto(this->f_.draw(rng));
   }
   std::vector<std::string> writes() const override {
-    return call_or(std::vector<std::string>(), PENSTOCK_MEMBER(writes), this->f_);
+    return call_or(std::vector<std::string>(), PENSTOCK_MEMBER(writes, "std::vector<std::string> writes() const"),
+                   this->f_);
   }
   std::string describe() const override {
-    return call_or(DeviceStageModel::describe(), PENSTOCK_MEMBER(describe), this->f_);
+    return call_or(DeviceStageModel::describe(), PENSTOCK_MEMBER(describe, "std::string describe() const"), this->f_);
   }
 };
 

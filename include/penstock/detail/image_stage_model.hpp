@@ -66,13 +66,23 @@ class ImageStageOf final : public ImageStageModel {
     if constexpr (requires { stage_.schema(in, dtype); })
       return stage_.schema(in, dtype);
     else
-      return call_or(in, PENSTOCK_MEMBER(schema), stage_, in);
+      return call_or(in, PENSTOCK_MEMBER(schema, "Shape schema(const Shape& in) const"), stage_, in);
   }
-  std::string name() const override { return call_or(std::string("image_stage"), PENSTOCK_MEMBER(name), stage_); }
-  std::string describe() const override { return call_or(std::string(), PENSTOCK_MEMBER(describe), stage_); }
-  std::uint64_t version() const override { return call_or(std::uint64_t{0}, PENSTOCK_MEMBER(version), stage_); }
-  bool draws() const override { return call_or(!std::is_empty_v<Params>, PENSTOCK_MEMBER(draws), stage_); }
-  bool resamples() const override { return call_or(false, PENSTOCK_MEMBER(resamples), stage_); }
+  std::string name() const override {
+    return call_or(std::string("image_stage"), PENSTOCK_MEMBER(name, "std::string name() const"), stage_);
+  }
+  std::string describe() const override {
+    return call_or(std::string(), PENSTOCK_MEMBER(describe, "std::string describe() const"), stage_);
+  }
+  std::uint64_t version() const override {
+    return call_or(std::uint64_t{0}, PENSTOCK_MEMBER(version, "std::uint64_t version() const"), stage_);
+  }
+  bool draws() const override {
+    return call_or(!std::is_empty_v<Params>, PENSTOCK_MEMBER(draws, "bool draws() const"), stage_);
+  }
+  bool resamples() const override {
+    return call_or(false, PENSTOCK_MEMBER(resamples, "bool resamples() const"), stage_);
+  }
   bool versioned() const override {
     return requires { stage_.version(); };
   }

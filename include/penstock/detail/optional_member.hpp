@@ -1,29 +1,60 @@
 #pragma once
 
 #include <concepts>
+#include <type_traits>
+
+#include <penstock/detail/mistakes.hpp>
 
 namespace penstock::detail {
 
-/// What `call(part, args...)` gives, where that compiles and is a `Result`; `fallback` where the part has no such
-/// member.
-template <class Result, class Call, class Part, class... Args>
-constexpr Result call_or(Result fallback, Call call, Part& part, const Args&... args) {
+/// A member that a user's part may have: what calls it, and what a compiler says of a public function of that name that
+/// can't be called so.
+template <class Call, class Explain>
+struct OptionalMember {
+  Call call;
+  Explain explain;
+};
+template <class Call, class Explain>
+OptionalMember(Call, Explain) -> OptionalMember<Call, Explain>;
+
+/// Compiles where the part has no public function of that name. One that is overloaded, or a template, can't be asked
+/// for and is left alone.
+template <class Part, class Member>
+constexpr void require_absent(const Member& member) {
+  if constexpr (requires(std::remove_const_t<Part> * part) { member.explain(part); })
+    member.explain(static_cast<std::remove_const_t<Part>*>(nullptr));
+}
+
+/// What `member` of `part` gives, where that compiles and is a `Result`; `fallback` where the part has no such member.
+template <class Result, class Member, class Part, class... Args>
+constexpr Result call_or(Result fallback, Member member, Part& part, const Args&... args) {
   if constexpr (requires {
-                  { call(part, args...) } -> std::convertible_to<Result>;
-                })
-    return call(part, args...);
-  else
+                  { member.call(part, args...) } -> std::convertible_to<Result>;
+                }) {
+    return member.call(part, args...);
+  } else {
+    require_absent<Part>(member);
     return fallback;
+  }
 }
 
 /// Calls it, where the part has that member.
-template <class Call, class Part, class... Args>
-constexpr void call_if(Call call, Part& part, const Args&... args) {
-  if constexpr (requires { call(part, args...); }) call(part, args...);
+template <class Member, class Part, class... Args>
+constexpr void call_if(Member member, Part& part, const Args&... args) {
+  if constexpr (requires { member.call(part, args...); })
+    member.call(part, args...);
+  else
+    require_absent<Part>(member);
 }
 
 }  // namespace penstock::detail
 
-/// A call of the member of that name, for `call_or` and `call_if`.
-#define PENSTOCK_MEMBER(name) \
-  [](auto& part, const auto&... args) -> decltype(part.name(args...)) { return part.name(args...); }
+/// The member of that name, for `call_or` and `call_if`. `signature`: what the documentation says it is.
+#define PENSTOCK_MEMBER(name, signature)                                                                              \
+  ::penstock::detail::OptionalMember {                                                                                \
+    [](auto& part, const auto&... args) -> decltype(part.name(args...)) { return part.name(args...); },               \
+        []<class Part>(Part*) -> void requires std::is_member_function_pointer_v<decltype(&Part::name)> {             \
+      static_assert(::penstock::detail::mistaken<Part>,                                                               \
+                    "penstock: " #name "() would never be called, as it has another signature than `" signature "`"); \
+    }                                                                                                                 \
+  }

@@ -36,7 +36,9 @@ class OrderOf final : public OrderModel {
   }
   std::string name() const override { return order_.name(); }
   std::string describe() const override { return order_.describe(); }
-  bool fixed() const override { return call_or(OrderModel::fixed(), PENSTOCK_MEMBER(fixed), order_); }
+  bool fixed() const override {
+    return call_or(OrderModel::fixed(), PENSTOCK_MEMBER(fixed, "bool fixed() const"), order_);
+  }
 
  private:
   O order_;

@@ -36,8 +36,12 @@ class SinkOf final : public SinkModel {
   explicit SinkOf(S& sink) : sink_(&sink) {}
   void open(const Schema& schema, std::uint64_t size) override { sink_->open(schema, size); }
   bool has(const SinkItem& item) override { return sink_->has(item); }
-  bool has_some() const override { return call_or(true, PENSTOCK_MEMBER(has_some), std::as_const(*sink_)); }
-  void work_on(const SinkThreads& threads) override { call_if(PENSTOCK_MEMBER(work_on), *sink_, threads); }
+  bool has_some() const override {
+    return call_or(true, PENSTOCK_MEMBER(has_some, "bool has_some() const"), std::as_const(*sink_));
+  }
+  void work_on(const SinkThreads& threads) override {
+    call_if(PENSTOCK_MEMBER(work_on, "void work_on(const SinkThreads& threads)"), *sink_, threads);
+  }
   void put(const SinkItem& item, Sample& sample) override { sink_->put(item, sample); }
   void commit() override { sink_->commit(); }
   void finish() override { sink_->finish(); }

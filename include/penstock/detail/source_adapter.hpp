@@ -30,39 +30,50 @@ class SourceMembers : public SourceModel {
   explicit SourceMembers(S source) : source_(std::move(source)) {}
   std::uint64_t size() const override { return source_.size(); }
   Schema schema() const override { return source_.schema(); }
-  std::string name() const override { return call_or(SourceModel::name(), PENSTOCK_MEMBER(name), source_); }
-  std::string file() const override { return call_or(SourceModel::file(), PENSTOCK_MEMBER(file), source_); }
-  std::string file_of(std::uint64_t i) const override { return call_or(file(), PENSTOCK_MEMBER(file_of), source_, i); }
+  std::string name() const override {
+    return call_or(SourceModel::name(), PENSTOCK_MEMBER(name, "std::string name() const"), source_);
+  }
+  std::string file() const override {
+    return call_or(SourceModel::file(), PENSTOCK_MEMBER(file, "std::string file() const"), source_);
+  }
+  std::string file_of(std::uint64_t i) const override {
+    return call_or(file(), PENSTOCK_MEMBER(file_of, "std::string file_of(std::uint64_t index) const"), source_, i);
+  }
   bool has_keys() const noexcept override {
     return requires { source_.key(std::uint64_t{}); };
   }
   std::string key(std::uint64_t i) const override {
-    return call_or(SourceModel::key(i), PENSTOCK_MEMBER(key), source_, i);
+    return call_or(SourceModel::key(i), PENSTOCK_MEMBER(key, "std::string key(std::uint64_t index) const"), source_, i);
   }
   std::uint64_t identity() const override {
-    return call_or(SourceModel::identity(), PENSTOCK_MEMBER(identity), source_);
+    return call_or(SourceModel::identity(), PENSTOCK_MEMBER(identity, "std::uint64_t identity() const"), source_);
   }
   bool identified() const noexcept override {
     constexpr bool has_identity = requires(const S& source) { source.identity(); };
-    return call_or(has_identity, PENSTOCK_MEMBER(identified), source_);
+    return call_or(has_identity, PENSTOCK_MEMBER(identified, "bool identified() const"), source_);
   }
   std::uint64_t revision() const override {
-    return call_or(SourceModel::revision(), PENSTOCK_MEMBER(revision), source_);
+    return call_or(SourceModel::revision(), PENSTOCK_MEMBER(revision, "std::uint64_t revision() const"), source_);
   }
   bool wants_advice() const noexcept override {
     return requires(std::span<const std::uint64_t> s) { source_.will_need(s); };
   }
   void will_need(std::span<const std::uint64_t> indices) const noexcept override {
-    call_if(PENSTOCK_MEMBER(will_need), source_, indices);
+    call_if(PENSTOCK_MEMBER(will_need, "void will_need(std::span<const std::uint64_t> indices) const"), source_,
+            indices);
   }
   std::vector<std::uint64_t> block_ends() const override {
-    return call_or(SourceModel::block_ends(), PENSTOCK_MEMBER(block_ends), source_);
+    return call_or(SourceModel::block_ends(),
+                   PENSTOCK_MEMBER(block_ends, "std::vector<std::uint64_t> block_ends() const"), source_);
   }
   std::optional<std::vector<std::int64_t>> labels(std::string_view field) const override {
-    return call_or(SourceModel::labels(field), PENSTOCK_MEMBER(labels), source_, field);
+    return call_or(
+        SourceModel::labels(field),
+        PENSTOCK_MEMBER(labels, "std::optional<std::vector<std::int64_t>> labels(std::string_view field) const"),
+        source_, field);
   }
   std::vector<std::string> notes() const override {
-    return call_or(SourceModel::notes(), PENSTOCK_MEMBER(notes), source_);
+    return call_or(SourceModel::notes(), PENSTOCK_MEMBER(notes, "std::vector<std::string> notes() const"), source_);
   }
 
  protected:
@@ -91,9 +102,9 @@ class SourceOf final : public SourceMembers<S> {
     explicit LeasedReader(P r) : reader(std::move(r)) {}
     void read(std::uint64_t i, SampleBuilder& out) override { reader->read(i, out); }
     void expect(std::span<const std::uint64_t> indices) noexcept override {
-      call_if(PENSTOCK_MEMBER(expect), *reader, indices);
+      call_if(PENSTOCK_MEMBER(expect, "void expect(std::span<const std::uint64_t> indices)"), *reader, indices);
     }
-    void pause() noexcept override { call_if(PENSTOCK_MEMBER(pause), *reader); }
+    void pause() noexcept override { call_if(PENSTOCK_MEMBER(pause, "void pause()"), *reader); }
     P reader;
   };
   template <class T>
@@ -119,7 +130,9 @@ class BlockSourceOf final : public SourceMembers<S>, public BlockModel {
   std::uint64_t blocks() const override { return this->source_.blocks(); }
   std::uint64_t block_bytes(std::uint64_t block) const override { return this->source_.block_bytes(block); }
   std::optional<BlockRows> rows_of(std::uint64_t block) const override {
-    return call_or(BlockModel::rows_of(block), PENSTOCK_MEMBER(rows_of), this->source_, block);
+    return call_or(BlockModel::rows_of(block),
+                   PENSTOCK_MEMBER(rows_of, "std::optional<BlockRows> rows_of(std::uint64_t block) const"),
+                   this->source_, block);
   }
   void blocks_of(std::uint64_t index, std::vector<std::uint64_t>& ids) const override {
     this->source_.blocks_of(index, ids);
@@ -138,13 +151,14 @@ class StreamOf final : public SourceModel {
   std::uint64_t size() const override { return unknown_size; }
   Schema schema() const override { return std::as_const(*source_).schema(); }
   std::string name() const override {
-    return call_or(std::string("stream"), PENSTOCK_MEMBER(name), std::as_const(*source_));
+    return call_or(std::string("stream"), PENSTOCK_MEMBER(name, "std::string name() const"), std::as_const(*source_));
   }
   std::string file() const override {
-    return call_or(SourceModel::file(), PENSTOCK_MEMBER(file), std::as_const(*source_));
+    return call_or(SourceModel::file(), PENSTOCK_MEMBER(file, "std::string file() const"), std::as_const(*source_));
   }
   std::uint64_t identity() const override {
-    return call_or(SourceModel::identity(), PENSTOCK_MEMBER(identity), std::as_const(*source_));
+    return call_or(SourceModel::identity(), PENSTOCK_MEMBER(identity, "std::uint64_t identity() const"),
+                   std::as_const(*source_));
   }
   std::unique_ptr<ReaderModel> open_reader() const override { return std::make_unique<NoReader>(); }
   bool is_stream() const noexcept override { return true; }
@@ -181,7 +195,9 @@ class StreamOf final : public SourceModel {
     bool can_seek() const noexcept override {
       return requires { source->seek(std::uint64_t{}); };
     }
-    void seek(std::uint64_t record) override { call_if(PENSTOCK_MEMBER(seek), *source, record); }
+    void seek(std::uint64_t record) override {
+      call_if(PENSTOCK_MEMBER(seek, "void seek(std::uint64_t record)"), *source, record);
+    }
     std::shared_ptr<S> source;
     std::shared_ptr<std::atomic<bool>> lent;
   };

@@ -42,7 +42,7 @@ class TransformOf final : public CallableOf<F, TransformModel> {
     return requires { this->f_.version(); };
   }
   std::string describe() const override {
-    return call_or(TransformModel::describe(), PENSTOCK_MEMBER(describe), this->f_);
+    return call_or(TransformModel::describe(), PENSTOCK_MEMBER(describe, "std::string describe() const"), this->f_);
   }
 };
 
@@ -72,7 +72,9 @@ template <class F>
 class FieldCallableOf : public FieldMapModel {
  public:
   explicit FieldCallableOf(F f) : f_(std::move(f)) {}
-  std::string describe() const override { return call_or(FieldMapModel::describe(), PENSTOCK_MEMBER(describe), f_); }
+  std::string describe() const override {
+    return call_or(FieldMapModel::describe(), PENSTOCK_MEMBER(describe, "std::string describe() const"), f_);
+  }
   bool versioned() const override {
     return requires { f_.version(); };
   }
@@ -125,8 +127,10 @@ class FieldMapOf final : public FieldCallableOf<F> {
       FieldMapModel::make(in, out, context);
     }
   }
-  void check(const Shape& in) const override { call_if(PENSTOCK_MEMBER(check), this->f_, in); }
-  bool draws() const override { return call_or(false, PENSTOCK_MEMBER(draws), this->f_); }
+  void check(const Shape& in) const override {
+    call_if(PENSTOCK_MEMBER(check, "void check(const Shape& in) const"), this->f_, in);
+  }
+  bool draws() const override { return call_or(false, PENSTOCK_MEMBER(draws, "bool draws() const"), this->f_); }
 
  private:
   static InView view(const TensorView& in) {

@@ -80,7 +80,8 @@ Stage map(std::string field, F f, S on_batches, MapOptions options = {}) {
   if constexpr (!detail::explain_device_members<S>()) {
     return detail::make_map(nullptr);
   } else if constexpr (FieldTransform<F> || TensorTransform<F>) {
-    options.version += detail::call_or(std::uint64_t{0}, PENSTOCK_MEMBER(version), std::as_const(f));
+    options.version +=
+        detail::call_or(std::uint64_t{0}, PENSTOCK_MEMBER(version, "std::uint64_t version() const"), std::as_const(f));
     return detail::make_field_map(std::move(field), detail::field_map_model(std::move(f)), std::move(options),
                                   std::make_shared<detail::DeviceStageOf<S>>(std::move(on_batches)));
   } else {

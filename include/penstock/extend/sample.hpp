@@ -18,13 +18,13 @@ namespace penstock {
 
 namespace detail {
 
-/// Where one field of the sample in work is. The engine fills `home` with the field's place in the batch before the
+/// Where one field of the sample in work is. The engine sets `destination` to the field's row in the batch before the
 /// stage that makes its final value runs.
 struct Cell {
-  const std::byte* data = nullptr;  ///< the value; null until something wrote it
-  std::byte* home = nullptr;        ///< where the next writer must put it; null = anywhere
-  bool writable = false;            ///< false: a view into a store's own memory
-  std::uint32_t row = 0;            ///< not 0: home is known when the shape is; 1 + the field of the batch
+  const std::byte* data = nullptr;   ///< the value; null until something wrote it
+  std::byte* destination = nullptr;  ///< where the next writer must put it; null = anywhere
+  bool writable = false;             ///< false: a view into a store's own memory
+  std::uint32_t row = 0;             ///< not 0: the destination is known when the shape is; 1 + the field of the batch
   Shape shape;
 };
 
@@ -36,7 +36,7 @@ class PENSTOCK_API Cells {
   std::vector<Cell> cells;         ///< one per field of `schema`
 
   /// Memory for a new value of the field; checks shape against the schema, and the size of one that varies against the
-  /// limit. Home, if the field has one now.
+  /// limit. Its destination, if the field has one now.
   std::byte* make(std::size_t slot, const Shape& shape);
   /// The value for writing: as it is, or, for a view into a store, a copy made now.
   std::byte* own(std::size_t slot);
@@ -51,8 +51,8 @@ class PENSTOCK_API Cells {
 
  protected:
   virtual std::byte* scratch(std::size_t bytes) = 0;
-  /// Home of a value of this shape, as field `row` of the batch.
-  virtual std::byte* place(std::size_t row, const Shape& shape);
+  /// The destination of a value of this shape, as field `row` of the batch.
+  virtual std::byte* destination(std::size_t row, const Shape& shape);
 };
 
 }  // namespace detail

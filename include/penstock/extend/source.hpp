@@ -45,7 +45,7 @@ concept LeasedSource = Described<S> && requires(const S& source) {
 ///     Schema schema() const;                               of every record
 ///     void read(std::uint64_t i, SampleBuilder&) const;    or  auto open_reader() const -> std::unique_ptr<R>
 ///
-/// and where they make sense
+/// and where they make sense (a public function of such a name and another signature does not compile)
 ///
 ///     std::string name() const;                            in errors and reports; default "source"
 ///     std::string key(std::uint64_t i) const;              the record's key, for errors, splits and sinks

@@ -14,6 +14,7 @@
 #include <penstock/extend/sample.hpp>
 #include <penstock/pipeline.hpp>
 #include <penstock/schema.hpp>
+#include <penstock/sources/file_access.hpp>
 
 namespace penstock {
 
@@ -70,8 +71,8 @@ struct Csv {
   // Limits.
   std::size_t max_record_bytes = std::size_t{16} << 20;  ///< a record that is longer is an error when it is opened
   // What changes only speed.
-  bool safe_read = false;  ///< read records by pread() instead of from a memory map: a file cut short or replaced while
-                           ///< it is open is then Error(io) instead of the signal SIGBUS. Costs a system call a record
+  FileAccess access = FileAccess::map;  ///< of records; by `FileAccess::read` a file replaced while it is open is an
+                                        ///< error too
 };
 
 /// Reads records of one CsvSource. One thread at a time; may outlive its source.

@@ -59,9 +59,9 @@ struct Hdf5 {
                                            ///< times as many, in the order of files and fields. 0: none is
   bool isolate = false;  ///< the HDF5 library works in a process of its own for each file. A file that was made to
                          ///< harm may crash or hang that process, and not this one. See `Hdf5Source`
-  std::string reader =
-      {};  ///< the program of that process, penstock-hdf5-reader; empty: that named by
-           ///< PENSTOCK_HDF5_READER in the environment, else that installed, or built, with the library
+  /// The program of that process, penstock-hdf5-reader. Empty: the one that PENSTOCK_HDF5_READER in the environment
+  /// names, else the one that was installed, or built, with the library.
+  std::string reader = {};
   std::size_t max_reader_bytes = std::size_t{2} << 30;  ///< memory that such a process may take; 64 MiB at least
   std::uint32_t patience_ms = 20'000;  ///< how long such a process may take for one answer; then it is ended
 };

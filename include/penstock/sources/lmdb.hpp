@@ -14,6 +14,7 @@
 #include <penstock/extend/sample.hpp>
 #include <penstock/pipeline.hpp>
 #include <penstock/schema.hpp>
+#include <penstock/sources/file_access.hpp>
 
 namespace penstock {
 
@@ -42,9 +43,7 @@ struct Lmdb {
   bool allow_unfinished = false;  ///< read what a stopped LmdbSink left behind
   // What changes only speed.
   bool read_ahead = false;  ///< leave the kernel's readahead on: for reading in key order; harmful for shuffled reading
-  bool safe_read = false;   ///< read values by pread() instead of viewing them in the map: a file cut short while it is
-                            ///< open is then Error(io) instead of the signal SIGBUS. Costs a copy, and a system call or
-                            ///< two. Looking a key up still goes through the map.
+  FileAccess access = FileAccess::map;  ///< of values; a key is always looked up in the map
 };
 
 /// Reads records of one LmdbSource. Values are viewed in the store's memory map where dtype and alignment allow it.

@@ -25,6 +25,14 @@ enum class LmdbKeys : std::uint8_t {
   position,   ///< the position in the pipeline, as `position_key` gives it
 };
 
+/// What an LmdbSink does with a store at its path that another job made, or that holds other records.
+enum class LmdbMode : std::uint8_t {
+  create,  ///< refuses it
+  update,  ///< makes this run's of it, where it has the same fields: all samples are made; those whose bytes are there
+           ///< already stay, others are replaced or added, and what this run has no sample for is removed. Until the
+           ///< end the store is unfinished, and is gone on with by an update only
+};
+
 /// Settings of an LmdbSink.
 struct LmdbSinkOptions {
   std::string path;  ///< a folder, made where missing, that gets `data.mdb`; or, with `single_file`, the file itself
@@ -37,11 +45,8 @@ struct LmdbSinkOptions {
   std::vector<std::string> classes = {};  ///< fields: names of the classes, for whoever reads the store
   std::string job = {};  ///< what these records are made by, e.g. the pipeline's fingerprint; a run is only continued
                          ///< by one that gives the same
-  /// A store there that has the same fields, but was made by another job, or holds other records, becomes this one's
-  /// instead of being refused: all samples are made, those whose bytes are there already stay, others are replaced or
-  /// added, and what this run has no sample for is removed. Until the end it is unfinished, also for a run without
-  /// this.
-  bool update = false;
+  /// What becomes of a store that is there already.
+  LmdbMode mode = LmdbMode::create;
   bool single_file = false;  ///< `path` is the data file, its lock file is beside it
   // What changes only speed.
   bool sync = true;  ///< every commit reaches the disk. false: only `finish` does: a crash of the whole

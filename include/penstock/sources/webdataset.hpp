@@ -13,6 +13,7 @@
 #include <penstock/extend/sample.hpp>
 #include <penstock/pipeline.hpp>
 #include <penstock/schema.hpp>
+#include <penstock/sources/file_access.hpp>
 
 namespace penstock {
 
@@ -54,9 +55,8 @@ struct WebDataset {
   // What changes only speed.
   unsigned threads = 0;  ///< that look through shards when they are opened; 0 = as many as there are cores, at most 16
   bool read_ahead = false;  ///< leave the kernel's readahead on: for reading in order; harmful for shuffled reading
-  bool safe_read = false;   ///< read members by pread() instead of viewing them in the memory map: a shard cut short or
-                            ///< replaced while it is open is then Error(io) instead of the signal SIGBUS. Costs a copy
-                            ///< and a system call for each member
+  FileAccess access = FileAccess::map;  ///< of members; by `FileAccess::read` a shard replaced while it is open is an
+                                        ///< error too
 };
 
 /// Reads samples of one WebDatasetSource. Members are viewed in the shard's memory map. One thread at a time; may
@@ -66,7 +66,7 @@ class PENSTOCK_API WebDatasetReader {
   ~WebDatasetReader();
   /// @throws Error(corrupt) for a sample that lacks a field, has it twice, or whose member isn't what its kind says;
   /// Error(unsupported) where the member is a link, or an array of another order or byte order; Error(io), with
-  /// `safe_read`, for a shard that has changed. With shard, key, and the offset of the member's data.
+  /// `FileAccess::read`, for a shard that has changed. With shard, key, and the offset of the member's data.
   void read(std::uint64_t index, SampleBuilder& out);
   /// These are read next, in this order: fetches each one's beginning before its turn.
   void expect(std::span<const std::uint64_t> indices) noexcept;
@@ -84,7 +84,7 @@ class PENSTOCK_API WebDatasetReader {
 /// Formats: ustar, GNU (long names, large sizes), pax (path, size) and tar of Unix V7. Directories are left out; so are
 /// members that WebDataset gives no key: without a dot in the base name, with one at its beginning, and `__name__`.
 /// Links, devices and other members without data of their own are errors of their sample. Shards should not change
-/// while they are open: one that is cut short ends the process by SIGBUS, unless `safe_read` is set.
+/// while they are open: one that is cut short ends the process by SIGBUS, unless `access` is `FileAccess::read`.
 class PENSTOCK_API WebDatasetSource {
  public:
   /// Looks at the header of every member: a pass over the shards that reads no data. Keeps 16 bytes for each field of a

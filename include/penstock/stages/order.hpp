@@ -14,15 +14,17 @@ namespace penstock {
 struct ShuffleOptions {
   std::optional<std::uint64_t> seed = {};  ///< result option: the pipeline's seed; default 0
   bool blocks = false;                     ///< result option: keep records of one block near each other
-  std::uint64_t window = 0;                ///< result option: blocks that are mixed with each other; 0 = 16. Of a
-                                           ///< stream: records that are mixed with each other, must be said
-  std::uint64_t block_size = 0;  ///< result option: consecutive records of a block; 0 = the source's own blocks
+  std::uint64_t window_blocks = 16;        ///< result option, `.blocks`: so many blocks are mixed with each other
+  std::uint64_t block_size =
+      0;                     ///< result option, `.blocks`: consecutive records of a block; 0 = the source's own blocks
+  std::uint64_t window = 0;  ///< result option, of a stream only and required: so many records, 2 to 2^20, are mixed
+                             ///< with each other
 };
 /// A new permutation of all records in each epoch: a bijection that takes no memory, however many records there are.
 ///
 /// With `.blocks` for stores that are slow to read at random (shards of an archive, compressed chunks): the blocks are
-/// permuted, each `window` of them, as they come then, is one after the other a set whose records are permuted. So
-/// every record comes once, and at no time have more than `window` blocks been begun and not finished. It stands
+/// permuted and cut into windows of `window_blocks`; then the records of each window are permuted. So every record
+/// comes once, and at no time have more than `window_blocks` blocks been begun and not finished. It stands
 /// directly after the source, or after orders that leave what they leave of a block together and are the same in
 /// every epoch (split by key, take, skip); these are then gone through once, position by position, when the pipeline is
 /// built. 16 bytes of memory a block and epoch, rebuilt from the seed when an epoch begins; at least the last two
@@ -30,10 +32,10 @@ struct ShuffleOptions {
 ///
 /// A stream's records are permuted inside consecutive runs of `window`, which are held in memory: two runs
 /// at once, each record with about 3 KiB besides its bytes.
-/// @throws Error(invalid_argument) for `.block_size` without `.blocks`; where it joins a pipeline, for `.window`
-/// without `.blocks` over records with random access, and for a stream without `.window` or with `.blocks`; when an
-/// order before it changes between epochs or tears blocks apart, or the source has no `block_ends` and `.block_size`
-/// isn't said, or there are more than 2^27 blocks.
+/// @throws Error(invalid_argument) for `.block_size` or another `.window_blocks` without `.blocks`, `.window` with it,
+/// and `.window_blocks` of 0; where it joins a pipeline, for `.window` over records with random access, and for a
+/// stream without `.window` or with `.blocks`; when an order before it changes between epochs or tears blocks apart, or
+/// the source has no `block_ends` and `.block_size` isn't said, or there are more than 2^27 blocks.
 PENSTOCK_API Stage shuffle(ShuffleOptions options = {});
 /// The first n.
 PENSTOCK_API Stage take(std::uint64_t n);

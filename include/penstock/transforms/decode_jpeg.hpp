@@ -25,10 +25,9 @@ struct JpegOptions {
   std::uint64_t max_pixels = std::uint64_t{1} << 28;
   int max_scans = 64;            ///< a progressive image with more scans is refused
   bool accept_warnings = false;  ///< true: damage that libjpeg can guess its way around makes pixels, not an error
-  /// What the four values of a CMYK or YCCK pixel mean. Colours are then made of them without a profile: red is K -
-  /// (255
-  /// - C) K / 255 rounded, of inverted values, green and blue likewise, and grey is made of these as PngOptions::gray
-  /// says; what Pillow's convert makes of such an image, bit for bit.
+  /// What the four values of a CMYK or YCCK pixel mean. Colours are made of them without a profile, as Pillow's
+  /// convert makes them, bit for bit: of inverted values red is `K - (255 - C) * K / 255`, rounded, green and blue
+  /// likewise, and grey is made of these three as PngOptions::gray says.
   enum class Cmyk : std::uint8_t {
     inverted,   ///< 255 is no ink, as Adobe's programs write them, and as Pillow and OpenCV read them
     by_marker,  ///< 255 is no ink where the file has Adobe's marker, else 0 is, as TensorFlow reads them

@@ -210,7 +210,7 @@ class LmdbSink::Impl {
       compare(*manifest, size);
     } else if (mark) {
       compare(*mark, size);
-    } else if (raw() && options_.update) {
+    } else if (raw() && options_.mode == LmdbMode::update) {
       begin_update();
     } else if (raw() && records <= size) {
       // A finished store says nothing of itself. This may be this job's: `put` refuses if it isn't.
@@ -251,7 +251,7 @@ class LmdbSink::Impl {
       throw;
     }
     const std::string differs = difference(there, wanted_);
-    if (options_.update && updatable(there, wanted_) && (!differs.empty() || (there.complete && there.count > size))) {
+    if (options_.mode == LmdbMode::update && updatable(there, wanted_) && (!differs.empty() || (there.complete && there.count > size))) {
       begin_update();
     } else if (!there.complete && there.job.starts_with(update_prefix)) {
       refuse(Errc::state_mismatch, "an update of the store here was stopped; run it again, as an update");

@@ -51,7 +51,8 @@ std::optional<std::vector<std::int64_t>> LmdbSource::labels(std::string_view fie
   const Impl& store = *impl_;
   const auto slot = store.schema.find(field);
   // What safe reading copies it has to copy whole.
-  if (!slot || store.schema[*slot].shape.rank() != 0 || store.values == LmdbValues::raw || store.options.safe_read)
+  if (!slot || store.schema[*slot].shape.rank() != 0 || store.values == LmdbValues::raw ||
+      store.options.access == FileAccess::read)
     return std::nullopt;
   const ToLabel convert = to_label(store.schema[*slot].dtype);
   if (convert == nullptr) return std::nullopt;

@@ -33,7 +33,7 @@ class LmdbReader::Impl {
     const MDB_val value = find(index);
     const std::uint64_t offset = environment.offset_of(value.mv_data);
     try {
-      if (store.options.safe_read) {
+      if (store.options.access == FileAccess::read) {
         give_copy(lmdb::bytes_of(value), offset, index, out);
       } else {
         give(lmdb::bytes_of(value), index, out);
@@ -48,7 +48,7 @@ class LmdbReader::Impl {
 
   void expect(std::span<const std::uint64_t> indices) noexcept {
     ahead_.forget();
-    if (store_->options.safe_read) return;  // looks at the length before it searches
+    if (store_->options.access == FileAccess::read) return;  // looks at the length before it searches
     indices = indices.first(std::min(indices.size(), lmdb::ValuesAhead::most));
     lookup_.prefetch(indices);
     try {
@@ -75,7 +75,7 @@ class LmdbReader::Impl {
     MDB_val value{};
     if (ahead_.take(index, value)) return value;
     ahead_.forget();
-    if (store_->options.safe_read && !lookup_.knows(index)) [[unlikely]]
+    if (store_->options.access == FileAccess::read && !lookup_.knows(index)) [[unlikely]]
       require_full_length(index);
     const int code = lookup_.find(index, value);
     if (code == lmdb::Lookup::outside) [[unlikely]]

@@ -54,9 +54,9 @@ std::shared_ptr<const LmdbSource::Impl> LmdbSource::Impl::open(Lmdb options) {
   made->options = std::move(options);
   made->environment = lmdb::share_for_reading(files, made->options.read_ahead);
   const lmdb::Environment& environment = *made->environment;
-  if (made->options.safe_read && !environment.map_known())
+  if (made->options.access == FileAccess::read && !environment.map_known())
     if (MDB_stat stat{}; mdb_env_stat(environment.handle(), &stat) == 0 && stat.ms_entries != 0)
-      refuse("safe_read needs /proc/self/maps, which can't be read here", environment.file(), Errc::unsupported);
+      refuse("FileAccess::read needs /proc/self/maps, which can't be read here", environment.file(), Errc::unsupported);
 
   made->revision = file_revision(environment.descriptor()) + (made->options.verify_checksum ? 1 : 0);
   lmdb::ReadTxn txn(made->environment);

@@ -55,7 +55,7 @@ TEST_CASE("the number of decodes into batches does not depend on threads or time
     const std::uint64_t kind = dice(4), rows = 1 + dice(30), turns = 1 + dice(3);
     const unsigned depth = 2 + static_cast<unsigned>(dice(4));
     ps::Pipeline p = ps::from(source) | ps::seed(trial);
-    if (kind == 1) p = p | ps::shuffle({.blocks = true, .window = 2});
+    if (kind == 1) p = p | ps::shuffle({.blocks = true, .window_blocks = 2});
     if (kind == 2) p = p | ps::take(1 + dice(source.count));
     p = p | ps::repeat(turns) | ps::batch(rows);
     const std::size_t limit = 2 * 32 * (source.per_block + 1) + dice(20) * 32 * source.per_block;
@@ -96,7 +96,7 @@ TEST_CASE("where blocks are decoded to makes no difference") {
     const std::uint64_t order = dice(5), stage = dice(6), policy = dice(3), rows = 1 + dice(24);
     const auto pipeline = [&](const Chunks& source) {
       ps::Pipeline p = ps::from(source) | ps::seed(trial);
-      if (order == 1) p = p | ps::shuffle({.blocks = true, .window = 2});
+      if (order == 1) p = p | ps::shuffle({.blocks = true, .window_blocks = 2});
       if (order == 2) p = p | ps::shuffle();
       if (order == 3) p = p | ps::skip(3);
       if (stage == 1) p = p | ps::filter("x", odd);

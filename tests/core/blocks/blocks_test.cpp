@@ -31,7 +31,8 @@ TEST_CASE("where the blocks of what is in work fit, each is decoded once") {
   const Watchdog dog(60s);
   for (const unsigned threads : {1u, 2u, 4u}) {
     const Chunks source{.count = 1003, .per_block = 8};
-    const ps::Pipeline p = ps::from(source) | ps::shuffle({.seed = 4, .blocks = true, .window = 4}) | ps::batch(16);
+    const ps::Pipeline p =
+        ps::from(source) | ps::shuffle({.seed = 4, .blocks = true, .window_blocks = 4}) | ps::batch(16);
     ps::Loader loader(p, {.threads = threads, .max_block_bytes = 12 * 288, .epochs = 1});
     for (const ps::Batch& b : loader.epoch()) check_values(source, b);
     CHECK(source.shared->loads.size() == source.blocks());
@@ -49,7 +50,7 @@ TEST_CASE("the number of decodes is that of the rule, whatever the threads do") 
     const unsigned depth = 2 + static_cast<unsigned>(dice(4));
     ps::Pipeline p = ps::from(source) | ps::seed(trial);
     if (kind == 1) p = p | ps::shuffle();
-    if (kind == 2) p = p | ps::shuffle({.blocks = true, .window = 1 + dice(6)});
+    if (kind == 2) p = p | ps::shuffle({.blocks = true, .window_blocks = 1 + dice(6)});
     p = p | ps::batch(rows);
     const std::size_t limit = 2 * 32 * (source.per_block + 1) + dice(20) * 32 * source.per_block;
     if (dice(2) == 0) source.shared->before_load = [](std::uint64_t b) { std::this_thread::sleep_for((b % 5) * 20us); };
@@ -78,7 +79,7 @@ TEST_CASE("blocks work with everything that decides on the way") {
     }
   };
   const auto odd = [](ps::View<const std::uint64_t, 1> x) { return x(0) % 2 == 1; };
-  const ps::Pipeline begun = ps::from(source) | ps::shuffle({.seed = 1, .blocks = true, .window = 3});
+  const ps::Pipeline begun = ps::from(source) | ps::shuffle({.seed = 1, .blocks = true, .window_blocks = 3});
   for (const ps::Pipeline& p : {begun | ps::filter("x", odd) | ps::batch(7), begun | Copies{} | ps::batch(7),
                                 begun | ps::filter("x", odd) | Copies{} | ps::batch(7, {.tail = ps::Tail::pad})}) {
     const std::vector<Got> one = collect(p, {.threads = 1}, 2);
@@ -330,7 +331,7 @@ TEST_CASE("plan says what an order of blocks costs") {
   CHECK(decodes(source | ps::shuffle() | ps::batch(8)) == Approx(0.77).margin(0.02));
   CHECK(says(source | ps::shuffle(), ": 7.7 times the work. shuffle({.blocks = true}), of few blocks at a time"));
   // More of a window than stays.
-  CHECK(says(source | ps::shuffle({.blocks = true, .window = 1500}),
+  CHECK(says(source | ps::shuffle({.blocks = true, .window_blocks = 1500}),
              "times the work. shuffle({.blocks = true}), of few blocks at a time"));
   CHECK((source | ps::take(0)).plan().find("blocks  2000") != std::string::npos);
   const Chunks few{.count = 100};

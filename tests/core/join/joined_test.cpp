@@ -252,7 +252,7 @@ TEST_CASE("blocks of joins") {
   CHECK(ps::concat(a, none).model()->block_ends().empty());
   CHECK(ps::interleave(a, b).model()->block_ends().empty());
   CHECK(ps::zip({{Named{.count = 5}, "x"}, a}, by_position).model()->block_ends() == Ends{2, 5});
-  const ps::Pipeline p = ps::from(ps::concat(a, b)) | ps::shuffle({.blocks = true, .window = 2});
+  const ps::Pipeline p = ps::from(ps::concat(a, b)) | ps::shuffle({.blocks = true, .window_blocks = 2});
   CHECK(sorted(order_of(p)) == numbers(8));
 }
 

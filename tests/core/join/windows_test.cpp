@@ -187,7 +187,7 @@ TEST_CASE("a loader decodes each block of a series once for all windows that nee
   check(ps::from(all), 100, 40 * 352);
   check(ps::from(all) | ps::shuffle({.seed = 1}), 100, std::size_t{1} << 20);
   // A window of blocks, and the neighbours that its windows reach into, fit.
-  check(ps::from(all) | ps::shuffle({.blocks = true, .window = 4}), 200, 24 * 352);
+  check(ps::from(all) | ps::shuffle({.blocks = true, .window_blocks = 4}), 200, 24 * 352);
   CHECK(all.model()->block_ends().front() == 2);
   CHECK(all.model()->block_ends().back() == all.size());
   CHECK(std::ranges::is_sorted(all.model()->block_ends()));

@@ -101,8 +101,8 @@ std::vector<Shape> shapes() {
       {"in order", ps::from(Records{.count = 37}) | ps::batch(8)},
       {"none", ps::from(Records{.count = 0}) | ps::batch(8)},
       {"repeat", ps::from(Records{.count = 11}) | ps::shuffle() | ps::repeat(3) | AddDraw{} | ps::batch(8)},
-      {"blocks", ps::from(AdvisedRecords{{.count = 61}}) | ps::shuffle({.blocks = true, .window = 3, .block_size = 4}) |
-                     AddDraw{} | ps::batch(13)},
+      {"blocks", ps::from(AdvisedRecords{{.count = 61}}) |
+                     ps::shuffle({.blocks = true, .window_blocks = 3, .block_size = 4}) | AddDraw{} | ps::batch(13)},
       {"replace", ps::from(faulty(50)) | ps::shuffle() | AddDraw{} | ps::on_error({.policy = ps::OnError::replace}) |
                       ps::batch(12)},
       {"mask", ps::from(faulty(50)) | ps::shuffle() | AddDraw{} | ps::on_error({.policy = ps::OnError::mask}) |

@@ -30,7 +30,7 @@ std::vector<Shape> shapes() {
        ps::from(Records{.count = 11}) | ps::shuffle() | ps::repeat(3) | ps::skip(2) | AddDraw{} | ps::batch(4)},
       {"split", ps::from(Records{.count = 60}) | ps::split({.shares = {0.6, 0.4}, .part = 1}) | ps::shuffle() |
                     AddDraw{} | ps::batch(5)},
-      {"blocks", ps::from(Records{.count = 61}) | ps::shuffle({.blocks = true, .window = 3, .block_size = 4}) |
+      {"blocks", ps::from(Records{.count = 61}) | ps::shuffle({.blocks = true, .window_blocks = 3, .block_size = 4}) |
                      AddDraw{} | ps::batch(7)},
       {"weighted", ps::from(Records{.count = 5}) | ps::draw_weighted({.weights = {1, 0, 2, 3, 4}, .count = 33}) |
                        AddDraw{} | ps::batch(4)},

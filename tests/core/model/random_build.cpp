@@ -219,7 +219,7 @@ ps::Pipeline join(const ps::Pipeline& p, const model::Stage& s) {
     case shuffle:
       return p | ps::shuffle({.window = s.n});
     case block_shuffle:
-      return p | ps::shuffle({.blocks = true, .window = s.n, .block_size = s.m});
+      return p | ps::shuffle({.blocks = true, .window_blocks = s.n == 0 ? 16 : s.n, .block_size = s.m});
     case draw_weighted:
       return p | ps::draw_weighted({.weights = {s.list.begin(), s.list.end()}, .count = s.n, .replacement = true});
     case draw_balanced:

@@ -78,7 +78,7 @@ TEST_CASE("a shuffle of blocks holds every record once and opens no more blocks 
     const auto ends = ends_of(sizes);
     const std::uint64_t window = 1 + mix(t + 7) % 50, n = ends.back();
     CAPTURE(t, n, sizes.size(), window);
-    const ps::Pipeline p = blocked(ends, {.seed = t, .blocks = true, .window = window});
+    const ps::Pipeline p = blocked(ends, {.seed = t, .blocks = true, .window_blocks = window});
     for (std::uint64_t epoch = 0; epoch < 3; ++epoch) {
       const auto order = order_of(p, epoch);
       REQUIRE(sorted(order) == numbers(n));
@@ -128,7 +128,7 @@ TEST_CASE("what a split by key, take or skip leaves of blocks stays together") {
         for (std::uint64_t end = 0; end < source.count;) ends.push_back(end = std::min(source.count, end + size));
       }
       const auto members = order_of(part);
-      const ps::Pipeline p = part | ps::shuffle({.seed = t, .blocks = true, .window = 3, .block_size = size});
+      const ps::Pipeline p = part | ps::shuffle({.seed = t, .blocks = true, .window_blocks = 3, .block_size = size});
       CAPTURE(t, size, members.size());
       // How many of each block are left.
       std::vector<std::uint64_t> left(ends.size());
@@ -149,7 +149,7 @@ TEST_CASE("epochs and seeds order blocks and records differently") {
   std::set<std::vector<std::uint64_t>> seen, first_windows;
   for (std::uint64_t seed = 0; seed < 4; ++seed)
     for (std::uint64_t epoch = 0; epoch < 4; ++epoch) {
-      const auto order = order_of(blocked(ends, {.seed = seed, .blocks = true, .window = 3}), epoch);
+      const auto order = order_of(blocked(ends, {.seed = seed, .blocks = true, .window_blocks = 3}), epoch);
       seen.insert(order);
       first_windows.insert(sorted({order.begin(), order.begin() + 60}));
     }
@@ -158,7 +158,7 @@ TEST_CASE("epochs and seeds order blocks and records differently") {
 }
 
 TEST_CASE("any block may come first, and any record of its window") {
-  const ps::Pipeline p = blocked(ends_of(std::vector<std::uint64_t>(12, 5)), {.blocks = true, .window = 4});
+  const ps::Pipeline p = blocked(ends_of(std::vector<std::uint64_t>(12, 5)), {.blocks = true, .window_blocks = 4});
   std::vector<std::uint64_t> blocks(12), records(60);
   for (std::uint64_t epoch = 0; epoch < 12000; ++epoch) {
     std::uint64_t first = 0;
@@ -174,8 +174,9 @@ TEST_CASE("a shuffle of blocks is the same in any access, from any thread") {
   for (const std::uint64_t n : {127u, 1025u, 4095u}) {
     std::vector<std::uint64_t> ends;
     for (std::uint64_t end = 0; end < n;) ends.push_back(end = std::min(n, end + mix(ends.size() * n) % 90));
-    CHECK(same_in_any_access(blocked(ends, {.blocks = true, .window = 5}), 5, scaled(1500)));
-    CHECK(same_in_any_access(blocked(ends, {.blocks = true, .window = 5}) | ps::repeat(3) | ps::skip(9), 3, 500));
+    CHECK(same_in_any_access(blocked(ends, {.blocks = true, .window_blocks = 5}), 5, scaled(1500)));
+    CHECK(
+        same_in_any_access(blocked(ends, {.blocks = true, .window_blocks = 5}) | ps::repeat(3) | ps::skip(9), 3, 500));
   }
 }
 
@@ -186,6 +187,9 @@ TEST_CASE("shuffles of blocks that make no sense are refused") {
            error->cause().find(word) != std::string::npos;
   };
   CHECK(refused([] { (void)(records(8) | ps::shuffle({.window = 4})); }, ".blocks"));
+  CHECK(refused([] { (void)ps::shuffle({.window_blocks = 4}); }, ".blocks"));
+  CHECK(refused([] { (void)ps::shuffle({.blocks = true, .window_blocks = 0}); }, "at least 1"));
+  CHECK(refused([] { (void)ps::shuffle({.blocks = true, .window = 4}); }, ".window_blocks"));
   CHECK(refused([] { (void)ps::shuffle({.block_size = 4}); }, ".blocks"));
   CHECK(refused([] { (void)(records(9) | ps::shuffle({.blocks = true})); }, ".block_size"));
   const ps::Stage pairs = ps::shuffle({.blocks = true, .block_size = 2});
@@ -222,12 +226,13 @@ TEST_CASE("everything that changes the order of blocks is in the fingerprint") {
   for (const ps::ShuffleOptions& o : std::vector<ps::ShuffleOptions>{{},
                                                                      {.blocks = true},
                                                                      {.seed = 1, .blocks = true},
-                                                                     {.blocks = true, .window = 2},
+                                                                     {.blocks = true, .window_blocks = 2},
                                                                      {.blocks = true, .block_size = 10},
                                                                      {.blocks = true, .block_size = 11}})
     seen.insert(blocked(ends, o).fingerprint());
   seen.insert(blocked({10, 21, 30}, {.blocks = true}).fingerprint());
   CHECK(seen.size() == 7);
-  CHECK(blocked(ends, {.blocks = true}).fingerprint() == blocked(ends, {.blocks = true, .window = 16}).fingerprint());
+  CHECK(blocked(ends, {.blocks = true}).fingerprint() ==
+        blocked(ends, {.blocks = true, .window_blocks = 16}).fingerprint());
   CHECK(blocked(ends, {.blocks = true}).plan().find("3 blocks of the source") != std::string::npos);
 }

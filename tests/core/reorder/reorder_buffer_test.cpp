@@ -67,7 +67,7 @@ class Outlet : public BatchOutlet {
     Delivered out{{}, {}, {}, batch.epoch, batch.number, batch.filtered, batch.bad.size(), batch.next};
     for (std::uint64_t row = 0; row < batch.rows; ++row) {
       std::int64_t value = 0;
-      std::memcpy(&value, ring_.place(batch, 0, row), sizeof(value));
+      std::memcpy(&value, ring_.address(batch, 0, row), sizeof(value));
       out.values.push_back(value);
       out.indices.push_back(batch.indices[row]);
       out.mask.push_back(batch.mask[row]);
@@ -96,7 +96,7 @@ void make(ReorderBuffer& buffer, ReorderEntry& entry, std::uint64_t position, st
   entry.last = position + 1 == samples;
   entry.next = entry.last ? Cursor{1, 0, 0, 0} : Cursor{0, 0, position + 1, 0};
   const auto value = static_cast<std::int64_t>(position * 10);
-  std::memcpy(buffer.place(entry, 0), &value, sizeof(value));
+  std::memcpy(buffer.address(entry, 0), &value, sizeof(value));
   const ps::Error error(ps::Errc::corrupt, "sample " + std::to_string(position));
   entry.outcome.filtered = fate == Fate::filtered;
   entry.outcome.masked = fate == Fate::masked;

@@ -28,9 +28,9 @@ TEST_CASE("a buffer's rows don't overlap and are aligned") {
     REQUIRE(buffer != nullptr);
     std::vector<std::pair<std::byte*, std::byte*>> rows;
     for (std::size_t f = 0; f < 2; ++f) {
-      CHECK(reinterpret_cast<std::uintptr_t>(ring.place(*buffer, f, 0)) % 64 == 0);
+      CHECK(reinterpret_cast<std::uintptr_t>(ring.address(*buffer, f, 0)) % 64 == 0);
       for (std::uint64_t r = 0; r < 10; ++r)
-        rows.emplace_back(ring.place(*buffer, f, r), ring.place(*buffer, f, r) + ring.layout().row()[f].row_bytes);
+        rows.emplace_back(ring.address(*buffer, f, r), ring.address(*buffer, f, r) + ring.layout().row()[f].row_bytes);
     }
     std::ranges::sort(rows);
     for (std::size_t i = 1; i < rows.size(); ++i) CHECK(rows[i - 1].second <= rows[i].first);
@@ -84,7 +84,7 @@ TEST_CASE("clearing a row clears that row") {
   for (std::size_t f = 0; f < ring.layout().fields(); ++f)
     for (std::uint64_t r = 0; r < 4; ++r)
       for (std::size_t i = 0; i < ring.layout().row()[f].row_bytes; ++i)
-        CHECK(static_cast<int>(ring.place(*buffer, f, r)[i]) == (r == 2 ? 0 : 0xee));
+        CHECK(static_cast<int>(ring.address(*buffer, f, r)[i]) == (r == 2 ? 0 : 0xee));
 }
 
 TEST_CASE("buffers that get no memory give back what they had") {

@@ -316,7 +316,7 @@ TEST_CASE("any cell is what std::from_chars makes of it, or the error that says 
       while (text.back() == '\n' || text.back() == '\r') text.pop_back();
     folder.write("t.csv", text);
     table.options.path = folder / "t.csv";
-    table.options.safe_read = round % 2 == 1;
+    table.options.access = round % 2 == 1 ? FileAccess::read : FileAccess::map;
     const CsvSource source(table.options);
     REQUIRE(source.size() == records.size());
     const auto reader = source.open_reader();

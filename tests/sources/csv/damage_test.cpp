@@ -113,12 +113,12 @@ TEST_CASE("records that are wrong are errors of theirs alone, and say where they
   CHECK(error(6).code() == Errc::not_found);
 }
 
-TEST_CASE("a table cut short or replaced while it is open is an error with safe_read") {
+TEST_CASE("a table cut short or replaced while it is open is an error with FileAccess::read") {
   const TempFolder folder;
   std::string text = "a\n";
   for (int i = 0; i < 20'000; ++i) text += std::to_string(i) + "\n";
   folder.write("t.csv", text);
-  const CsvSource source({.path = folder / "t.csv", .safe_read = true});
+  const CsvSource source({.path = folder / "t.csv", .access = FileAccess::read});
   const auto reader = source.open_reader();
   OwnedSample sample(source.schema());
   SampleBuilder out = sample.builder();

@@ -44,14 +44,14 @@ TEST_CASE("a column's cells are the keys, wherever the column is, and no field")
   const TempFolder folder;
   write(folder, "1.csv", "file,label\nb.png,1\n\"a \"\"b\"\", c.png\",2\n");
   write(folder, "2.csv", "label,file\r\n3,c.png\r\n4,");
-  for (const bool safe_read : {false, true}) {
-    CAPTURE(safe_read);
-    const CsvSource source({.path = folder / "*.csv", .key = "file", .safe_read = safe_read});
+  for (const FileAccess access : {FileAccess::map, FileAccess::read}) {
+    CAPTURE(access);
+    const CsvSource source({.path = folder / "*.csv", .key = "file", .access = access});
     CHECK(source.schema().to_string() == "{label: i64[]}");
     CHECK(keys_of(source) == std::vector<std::string>{"b.png", "a \"b\", c.png", "c.png", ""});
     CHECK(*read_sample(source, 2)["label"].as<std::int64_t, 0>().data() == 3);
     const CsvSource as_field(
-        {.path = folder / "*.csv", .key = "file", .columns = {{"file"}, {"label"}}, .safe_read = safe_read});
+        {.path = folder / "*.csv", .key = "file", .columns = {{"file"}, {"label"}}, .access = access});
     CHECK(read_text(as_field, 1, "file") == as_field.key(1));
   }
   const CsvSource numbered({.path = write(folder, "n.txt", "x,7\ny,8\n"), .key = "0", .header = false});
@@ -77,12 +77,12 @@ TEST_CASE("a column for keys is part of what the source is, and has to be there"
 
 TEST_CASE("a record without the keys' cell says where it is, and so does a bad cell") {
   const TempFolder folder;
-  for (const bool safe_read : {false, true}) {
-    CAPTURE(safe_read);
+  for (const FileAccess access : {FileAccess::map, FileAccess::read}) {
+    CAPTURE(access);
     const CsvSource source({.path = write(folder, "t.csv", "n,file\n1,a\n2\nx,c\n"),
                             .key = "file",
                             .columns = {{.column = "n", .type = CsvType::number}},
-                            .safe_read = safe_read});
+                            .access = access});
     const Error error = refused_key(source, 1);
     CHECK(error.code() == Errc::corrupt);
     CHECK(error.key() == "t.csv:3");
@@ -99,7 +99,7 @@ TEST_CASE("a file that becomes shorter says at which of its bytes") {
   std::string text = "file,n\n";
   for (int i = 0; i < 5000; ++i) text += "k" + std::to_string(i) + ",7\n";
   const std::string file = write(folder, "t.csv", text);
-  const CsvSource source({.path = file, .key = "file", .safe_read = true});
+  const CsvSource source({.path = file, .key = "file", .access = FileAccess::read});
   const auto reader = source.open_reader();
   OwnedSample sample(source.schema());
   SampleBuilder out = sample.builder();

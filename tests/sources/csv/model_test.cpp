@@ -78,11 +78,10 @@ std::optional<std::vector<Line>> model(const std::string& text) {
 }
 
 // Holds the source to the model, record by record.
-void compare(const TempFolder& folder, const std::string& text, bool safe_read) {
+void compare(const TempFolder& folder, const std::string& text, FileAccess access) {
   folder.write("t.csv", text);
   const auto lines = model(text);
-  const Csv options{
-      .path = folder / "t.csv", .columns = {{"0", CsvType::text}}, .header = false, .safe_read = safe_read};
+  const Csv options{.path = folder / "t.csv", .columns = {{"0", CsvType::text}}, .header = false, .access = access};
   std::optional<CsvSource> source;
   try {
     source.emplace(options);
@@ -116,7 +115,7 @@ TEST_CASE("any text is read as the model reads it") {
     const std::size_t length = random() % 40;
     for (std::size_t i = 0; i < length; ++i) text += alphabet[random() % alphabet.size()];
     INFO("round " << round << ": " << text);
-    compare(folder, text, round % 2 == 0);
+    compare(folder, text, round % 2 == 0 ? FileAccess::read : FileAccess::map);
   }
 }
 
@@ -141,7 +140,7 @@ TEST_CASE("tables larger than what is looked at at once are read whole") {
     const CsvSource source({.path = folder / "big.csv",
                             .columns = {{"0", CsvType::text}, {"1", CsvType::number, DType::u8}},
                             .header = false,
-                            .safe_read = seed == 2});
+                            .access = seed == 2 ? FileAccess::read : FileAccess::map});
     REQUIRE(source.size() == first.size());
     const auto reader = source.open_reader();
     for (std::size_t i = 0; i < first.size(); ++i) {

@@ -83,7 +83,7 @@ std::string through_a_loader(const Store& store, const Hdf5Source& source, H5Dra
   if (order == 2)
     pipeline = pipeline | shuffle({.seed = draw.bits(),
                                    .blocks = true,
-                                   .window = 1 + draw.below(4),
+                                   .window_blocks = 1 + draw.below(4),
                                    .block_size = source.block_ends().empty() ? 1 + draw.below(5) : 0});
   for (const H5Column& column : store.columns)
     if (!column.field.shape.fixed()) pipeline = pipeline | ragged(column.field.name);

@@ -74,11 +74,11 @@ TEST_CASE("a truncated store is refused") {
   }
 }
 
-TEST_CASE("safe_read survives a file that is cut short while it is open") {
+TEST_CASE("FileAccess::read survives a file that is cut short while it is open") {
   const TempFolder folder;
   const RawLmdb raw{folder / "a"};
   raw.write(numbered(500, 3000));
-  const LmdbSource source({.path = raw.path, .safe_read = true});
+  const LmdbSource source({.path = raw.path, .access = FileAccess::read});
   const auto reader = source.open_reader();
   OwnedSample sample(source.schema());
   SampleBuilder out = sample.builder();
@@ -168,7 +168,8 @@ TEST_CASE("a number of records that the file can't hold is refused before memory
   }
 }
 
-TEST_CASE("a value that its page says is longer than the file is refused, by safe_read too, before it is copied") {
+TEST_CASE(
+    "a value that its page says is longer than the file is refused, by FileAccess::read too, before it is copied") {
   const TempFolder folder;
   const RawLmdb raw{folder / "a"};
   raw.write({{"key", std::string(100, 'x')}, {"yek", std::string(100, 'y')}});
@@ -178,10 +179,10 @@ TEST_CASE("a value that its page says is longer than the file is refused, by saf
   constexpr std::size_t node_head = 8;
   bytes.replace(bytes.find("key" + std::string(100, 'x')) - node_head, 4, std::string("\xf0\xff\xff\xff", 4));
   folder.write("a/data.mdb", bytes);
-  for (const bool safe_read : {false, true}) {
+  for (const FileAccess access : {FileAccess::map, FileAccess::read}) {
     for (const LmdbValues values : {LmdbValues::raw, LmdbValues::datum}) {
       const Error error =
-          error_of([&] { read_sample(LmdbSource({.path = raw.path, .values = values, .safe_read = safe_read}), 0); });
+          error_of([&] { read_sample(LmdbSource({.path = raw.path, .values = values, .access = access}), 0); });
       CHECK(error.code() == Errc::corrupt);
     }
   }

@@ -115,12 +115,12 @@ TEST_CASE("lmdb of raw values") {
       pairs["key" + decimal_key(bytes)] = std::string(bytes, 'x');
     raw.write(pairs);
     check_all(LmdbSource({.path = raw.path}), pairs);
-    check_all(LmdbSource({.path = raw.path, .safe_read = true}), pairs);
+    check_all(LmdbSource({.path = raw.path, .access = FileAccess::read}), pairs);
     check_all(LmdbSource({.path = raw.path, .read_ahead = true}), pairs);
   }
   SECTION("without records") {
     raw.write({});
-    const LmdbSource source({.path = raw.path, .safe_read = true});
+    const LmdbSource source({.path = raw.path, .access = FileAccess::read});
     CHECK(source.size() == 0);
     const std::vector<std::uint64_t> none{0, 1};
     source.will_need(none);
@@ -164,7 +164,7 @@ TEST_CASE("an lmdb reader told what comes reads the same") {
   for (std::uint64_t i = 0; i < 400; ++i) pairs[decimal_key(i)] = std::string(i * i % 9000, static_cast<char>(i));
   raw.write(pairs);
   const LmdbSource source({.path = raw.path});
-  const LmdbSource safe({.path = raw.path, .safe_read = true});
+  const LmdbSource safe({.path = raw.path, .access = FileAccess::read});
   using Indices = std::vector<std::uint64_t>;
   const auto reader = source.open_reader(), safe_reader = safe.open_reader();
   const auto expect = [&](const Indices& indices) {
@@ -318,7 +318,7 @@ TEST_CASE("labels of records are had without a look at the rest of them") {
   CHECK(source.labels("image") == std::nullopt);
   CHECK(source.labels("id") == std::nullopt);  // may be no int64, so it is read
   CHECK(source.labels("none") == std::nullopt);
-  CHECK(LmdbSource({.path = folder / "a", .safe_read = true}).labels("label") == std::nullopt);
+  CHECK(LmdbSource({.path = folder / "a", .access = FileAccess::read}).labels("label") == std::nullopt);
   CHECK(error_of([&] { (void)labels_of(source, "id"); }).code() == Errc::corrupt);
 }
 
@@ -332,7 +332,7 @@ TEST_CASE("lmdb readers on many threads") {
   std::atomic<int> wrong{0};
   for (unsigned t = 0; t < 6; ++t) {
     threads.emplace_back([&, t] {
-      const LmdbSource mine({.path = raw.path, .safe_read = t % 2 == 0});
+      const LmdbSource mine({.path = raw.path, .access = t % 2 == 0 ? FileAccess::read : FileAccess::map});
       for (int round = 0; round < 20; ++round) {
         const auto reader = (round % 2 == 0 ? source : mine).open_reader();
         for (std::uint64_t i = t; i < 2000; i += 37) {

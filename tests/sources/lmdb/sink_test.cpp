@@ -55,8 +55,8 @@ TEST_CASE("records of many fields come back as they were") {
   CHECK(source.schema() == schema);
   CHECK(source.classes() == std::vector<std::string>{"cat", std::string("\xff\x00 dog", 6), "ä"});
   REQUIRE(source.size() == 5);
-  for (const bool safe_read : {false, true}) {
-    const LmdbSource again({.path = folder / "a", .safe_read = safe_read});
+  for (const FileAccess access : {FileAccess::map, FileAccess::read}) {
+    const LmdbSource again({.path = folder / "a", .access = access});
     for (std::uint64_t i = 0; i < 5; ++i) {
       OwnedSample expected(schema);
       fill(i, expected);
@@ -241,20 +241,20 @@ TEST_CASE("an update makes a store that of another job, and writes only what dif
   const auto pipeline = [](const std::vector<int>& values) { return from(Values{values}); };
   for (const LmdbRecords form : {LmdbRecords::fields, LmdbRecords::raw}) {
     const bool raw = form == LmdbRecords::raw;
-    const auto options = [&](const std::string& job, bool update) {
+    const auto options = [&](const std::string& job, LmdbMode mode) {
       return LmdbSinkOptions{.path = folder / (raw ? "raw" : "a"),
                              .records = form,
                              .field = "x",
                              .classes = {job},
                              .job = job,
-                             .update = update};
+                             .mode = mode};
     };
-    LmdbSink first(options("one", true));  // nothing is there yet
+    LmdbSink first(options("one", LmdbMode::update));  // nothing is there yet
     write(pipeline({1, 2, 3, 4}), first);
     CHECK_FALSE(first.updated().updating);
     if (!raw)
-      CHECK(code_of([&] { write(pipeline({1, 9, 3}), LmdbSink(options("two", false))); }) == Errc::invalid_argument);
-    LmdbSink second(options("two", true));
+      CHECK(code_of([&] { write(pipeline({1, 9, 3}), LmdbSink(options("two", LmdbMode::create))); }) == Errc::invalid_argument);
+    LmdbSink second(options("two", LmdbMode::update));
     write(pipeline({1, 9, 3}), second);
     CHECK(second.updated().updating);
     CHECK(second.updated().kept == 2);
@@ -268,14 +268,14 @@ TEST_CASE("an update makes a store that of another job, and writes only what dif
       CHECK(read_text(source, 1, "x") == "\t");
       if (!raw) CHECK(source.classes() == std::vector<std::string>{"two"});
     }
-    LmdbSink third(options("three", true));
+    LmdbSink third(options("three", LmdbMode::update));
     write(pipeline({1, 9, 3, 4, 5}), third);
     CHECK(third.updated().kept == 3);
     CHECK(third.updated().added == 2);
 
     // Stopped in its middle it is an update still, for all others.
     {
-      LmdbSink stopped(options("four", true));
+      LmdbSink stopped(options("four", LmdbMode::update));
       std::stop_source stop;
       stop.request_stop();
       write(pipeline({1, 2}), stopped, {.stop = stop.get_token()});
@@ -283,15 +283,15 @@ TEST_CASE("an update makes a store that of another job, and writes only what dif
     CHECK(code_of([&] { LmdbSource({.path = folder / (raw ? "raw" : "a")}); }) == Errc::invalid_argument);
     for (const std::string job : {"three", "four"})
       CHECK(code_of([&] { write(pipeline({1, 2}), LmdbSink(options(job, false))); }) == Errc::state_mismatch);
-    LmdbSink rest(options("four", true));
+    LmdbSink rest(options("four", LmdbMode::update));
     write(pipeline({1, 2}), rest);
     CHECK(LmdbSource({.path = folder / (raw ? "raw" : "a"), .field = "x"}).size() == 2);
     if (raw) continue;
-    LmdbSink again(options("four", true));
+    LmdbSink again(options("four", LmdbMode::update));
     write(pipeline({1, 2}), again);
     CHECK(again.was_finished());
     Memory other;
     other.add<float>("y", {}, {1, 2});
-    CHECK(code_of([&] { write(from(other), LmdbSink(options("four", true))); }) == Errc::invalid_argument);
+    CHECK(code_of([&] { write(from(other), LmdbSink(options("four", LmdbMode::update))); }) == Errc::invalid_argument);
   }
 }

@@ -67,9 +67,9 @@ void write_anew(const TempFolder& folder, const std::string& bytes) {
 
 const std::vector<WebDatasetField> both{{"image", "jpg"}, {"label", "cls"}};
 
-std::optional<WebDatasetSource> try_open(const std::string& path, bool safe_read) {
+std::optional<WebDatasetSource> try_open(const std::string& path, FileAccess access) {
   try {
-    return WebDatasetSource({.path = path, .fields = both, .threads = 1, .safe_read = safe_read});
+    return WebDatasetSource({.path = path, .fields = both, .threads = 1, .access = access});
   } catch (const Error& error) {
     CHECK(error.file() == path);
     CHECK(error.source() == "webdataset");
@@ -99,7 +99,7 @@ TEST_CASE("a damaged shard gives errors or exactly what it holds") {
       shard.bytes[at] = static_cast<char>(shard.bytes[at] ^ (1 << random() % 8));
     }
     write_anew(folder, shard.bytes);
-    const auto source = try_open(path, round % 2 == 0);
+    const auto source = try_open(path, round % 2 == 0 ? FileAccess::read : FileAccess::map);
     ++(source ? opened : refused);
     if (!source) continue;
     // No header's checksum failed, so none of what they say has changed.
@@ -132,7 +132,7 @@ TEST_CASE("damage in extended headers and long names does no harm") {
         bytes[random() % bytes.size()] = static_cast<char>(random());
     if (round % 5 == 4) bytes.resize(random() % bytes.size());
     write_anew(folder, bytes);
-    const auto source = try_open(path, round % 2 == 0);
+    const auto source = try_open(path, round % 2 == 0 ? FileAccess::read : FileAccess::map);
     for (std::uint64_t i = 0; source && i < source->size(); ++i) {
       try {
         const std::string got = read_text(*source, i);
@@ -154,7 +154,7 @@ TEST_CASE("a shard cut short gives errors or exactly what is left") {
   for (std::size_t bytes = 0; bytes < shard.bytes.size(); ++bytes) {
     if (bytes % 512 > 3 && random() % 16 != 0) continue;
     write_anew(folder, shard.bytes.substr(0, bytes));
-    const auto source = try_open(path, false);
+    const auto source = try_open(path, FileAccess::map);
     if (!source) {
       // At a member's end, or within the padding after it, nothing shows what is missing.
       continue;
@@ -265,13 +265,13 @@ TEST_CASE("folders are passed over, however many follow one another") {
   CHECK(WebDatasetSource({.path = folder / "a.tar", .fields = both}).size() == 1);
 }
 
-TEST_CASE("with safe_read a shard that is cut short or replaced while it is open is an error") {
+TEST_CASE("with FileAccess::read a shard that is cut short or replaced while it is open is an error") {
   const TempFolder folder;
   const std::string data(100'000, 'd');
   const std::string bytes = tar_member("a.jpg", data) + tar_member("a.cls", "1") + tar_member("b.jpg", data) +
                             tar_member("b.cls", "2") + tar_end;
   folder.write("a.tar", bytes);
-  const WebDatasetSource source({.path = folder / "a.tar", .fields = both, .safe_read = true});
+  const WebDatasetSource source({.path = folder / "a.tar", .fields = both, .access = FileAccess::read});
   const auto kept = source.open_reader();
   const auto read = [&](std::uint64_t index) {
     OwnedSample sample(source.schema());
@@ -297,8 +297,8 @@ TEST_CASE("with safe_read a shard that is cut short or replaced while it is open
 TEST_CASE("a member larger than a loader allows is refused before memory is taken") {
   const TempFolder folder;
   folder.write("a.tar", tar_member("a.jpg", std::string(5000, 'x')) + tar_end);
-  for (const bool safe_read : {false, true}) {
-    Loader loader(from(WebDataset{.path = folder / "a.tar", .fields = {{"image", "jpg"}}, .safe_read = safe_read}) |
+  for (const FileAccess access : {FileAccess::map, FileAccess::read}) {
+    Loader loader(from(WebDataset{.path = folder / "a.tar", .fields = {{"image", "jpg"}}, .access = access}) |
                       map("image", [](View<const std::uint8_t, 1>, View<std::uint8_t, 1>) {},
                           {.name = "none", .shape = Shape{1}}) |
                       check({.max_sample_bytes = 4999}) | batch(1),

@@ -111,14 +111,14 @@ TEST_CASE("a sink that is opened while another one gives its shards their names 
   CHECK_FALSE(std::filesystem::exists(folder / "t-000000.tar.partial"));
 }
 
-TEST_CASE("with safe_read a shard that is cut short while it is opened is an error") {
+TEST_CASE("with FileAccess::read a shard that is cut short while it is opened is an error") {
   const TempFolder folder;
   const std::string path = folder / "a.tar", header = "{'descr': '|u1', 'fortran_order': False, 'shape': (1,), }\n";
   const std::string array =
       std::string("\x93NUMPY\x01\x00", 8) + static_cast<char>(header.size()) + '\0' + header + "x";
   const std::string bytes = tar_member("a.jpg", std::string(100'000, 'd')) + tar_member("a.npy", array) + tar_end;
   const auto open = [&] {
-    return WebDatasetSource({.path = path, .fields = {{"array", "npy"}}, .threads = 1, .safe_read = true});
+    return WebDatasetSource({.path = path, .fields = {{"array", "npy"}}, .threads = 1, .access = FileAccess::read});
   };
   folder.write("a.tar", bytes);
   CHECK(open().schema() == Schema{{"array", DType::u8, {1}}});

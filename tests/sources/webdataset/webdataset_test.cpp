@@ -153,8 +153,8 @@ TEST_CASE("what is wrong with one sample is that sample's error") {
                             tar_member("none.jpg", "x") + tar_member("none.cls", " \n") + tar_member("long.jpg", "x") +
                             tar_member("long.cls", std::string(70, ' ') + "1") + tar_member("min.jpg", "") +
                             tar_member("min.cls", "-9223372036854775808") + sample("last", 3) + tar_end);
-  for (const bool safe_read : {false, true}) {
-    const WebDatasetSource source({.path = folder / "a.tar", .fields = image_and_label, .safe_read = safe_read});
+  for (const FileAccess access : {FileAccess::map, FileAccess::read}) {
+    const WebDatasetSource source({.path = folder / "a.tar", .fields = image_and_label, .access = access});
     REQUIRE(source.size() == 9);
     const auto code = [&](std::uint64_t i) { return error_of([&] { read_text(source, i); }).code(); };
     CHECK(read_text(source, 0) == noise(700, 1));
@@ -286,8 +286,8 @@ TEST_CASE("arrays of numbers are read from .npy members") {
                                   "4611686018427387904), }",
                                   six)) +
           tar_member("9.npy", npy("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (2,)}", six)) + tar_end);
-  for (const bool safe_read : {false, true}) {
-    const WebDatasetSource source({.path = folder / "a.tar", .safe_read = safe_read});
+  for (const FileAccess access : {FileAccess::map, FileAccess::read}) {
+    const WebDatasetSource source({.path = folder / "a.tar", .access = access});
     CHECK(source.schema() == Schema{{"npy", DType::f32, {dynamic, 3}}});
     CHECK(read_text(source, 0, "npy") == six);
     CHECK(read_sample(source, 1)["npy"].shape == Shape{3, 3});
@@ -375,7 +375,7 @@ TEST_CASE("shards are the blocks of a shuffle") {
     folder.write("t-" + std::to_string(s) + ".tar", shard + tar_end);
   }
   const WebDatasetSource source({.path = folder.path().string(), .fields = image_and_label});
-  const Pipeline shuffled = from(source) | shuffle({.seed = 3, .blocks = true, .window = 1});
+  const Pipeline shuffled = from(source) | shuffle({.seed = 3, .blocks = true, .window_blocks = 1});
   std::set<std::vector<std::size_t>> orders;
   for (std::uint64_t epoch = 0; epoch < 20; ++epoch) {
     std::vector<std::uint64_t> order(source.size());
@@ -403,8 +403,8 @@ TEST_CASE("a loader reads shards, shuffled, in any number of threads") {
     for (unsigned i = 0; i < samples; ++i) shard += sample("k" + std::to_string(i), s * samples + i, 300);
     folder.write("t-" + std::to_string(s) + ".tar", shard + tar_end);
   }
-  for (const bool safe_read : {false, true}) {
-    const WebDatasetSource source({.path = folder / "t-{0..4}.tar", .fields = image_and_label, .safe_read = safe_read});
+  for (const FileAccess access : {FileAccess::map, FileAccess::read}) {
+    const WebDatasetSource source({.path = folder / "t-{0..4}.tar", .fields = image_and_label, .access = access});
     REQUIRE(source.size() == shards * samples);
     const auto fixed = [](View<const std::uint8_t, 1> in, View<std::uint8_t, 1> out) {
       std::copy_n(in.data(), out.size(), out.data());

@@ -32,7 +32,7 @@ class Photos {
   std::uint64_t size() const { return files_->size(); }
   Schema schema() const { return {{"image", DType::u8, {dynamic}}}; }
   void read(std::uint64_t i, SampleBuilder& out) const { out.view("image", (*files_)[i]); }
-  std::vector<std::byte>& file(std::uint64_t i) { return (*files_)[i]; }
+  std::vector<std::byte>& bytes(std::uint64_t i) { return (*files_)[i]; }
 
  private:
   std::shared_ptr<std::vector<std::vector<std::byte>>> files_ = std::make_shared<std::vector<std::vector<std::byte>>>();
@@ -67,7 +67,7 @@ TEST_CASE("a converted image takes no further image stage") {
 
 TEST_CASE("a damaged JPEG in a chain says where and why") {
   Photos photos(3);
-  photos.file(1).resize(photos.file(1).size() / 2);
+  photos.bytes(1).resize(photos.bytes(1).size() / 2);
   const Pipeline chain = from(photos) | decode_jpeg() | resize("image", {8, 8}) | batch(3);
   try {
     all_bytes(chain);
@@ -76,7 +76,7 @@ TEST_CASE("a damaged JPEG in a chain says where and why") {
     CHECK(error.code() == Errc::corrupt);
     CHECK(error.stage() == "decode_jpeg(image)");
     CHECK(error.index() == std::uint64_t{1});
-    CHECK(error.offset() == std::uint64_t{photos.file(1).size()});
+    CHECK(error.offset() == std::uint64_t{photos.bytes(1).size()});
   }
 }
 
