@@ -93,6 +93,12 @@ Pipeline from(S source) {
   return Pipeline(
       std::shared_ptr<const detail::SourceModel>(std::make_shared<detail::BlockSourceOf<S>>(std::move(source))));
 }
+/// Begins a pipeline over the source that these options open: `from(Lmdb{.path = "train.lmdb"})`. @throws what the
+/// source's constructor does.
+template <OpensSource O>
+Pipeline from(O options) {
+  return from(typename O::Source(std::move(options)));
+}
 /// Begins a pipeline over a source that is shared with others.
 inline Pipeline from(std::shared_ptr<const detail::SourceModel> source) { return Pipeline(std::move(source)); }
 /// Begins a pipeline over a source of any type.

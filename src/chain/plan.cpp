@@ -109,7 +109,8 @@ std::string Pipeline::plan() const {
     else
       out += std::to_string(d.steps()) + " an epoch";
     if (!d.reordered() && d.fixed_steps() == 0 && d.size % d.batch->rows != 0)
-      out += "; the last one, of " + std::to_string(d.size % d.batch->rows) + " rows, is " + tail;
+      out += "; the last one, of " + std::to_string(d.size % d.batch->rows) +
+             (d.size % d.batch->rows == 1 ? " row, is " : " rows, is ") + tail;
     out += describe(d) + "\n";
   }
   if (d.device)

@@ -51,10 +51,13 @@ LmdbSource open_lmdb(const Lmdb& options) {
                   "tables (*.csv, *.tsv, *.tab), or its first bytes are damaged")
           .with_file(options.path);
     if (error.code() != Errc::invalid_argument || !opens_when_unfinished_may(options)) throw;
-    throw Error(Errc::invalid_argument,
-                "the store is unfinished: the `penstock pack`, or `convert`, that writes it was stopped, or is still "
-                "at work; run the "
-                "same command again, it goes on where it was")
+    const bool cache = error.cause().starts_with("the store is a cache");
+    throw Error(
+        Errc::invalid_argument,
+        cache ? "the store is a cache that has some of its pipeline's records; a training run with that cache goes "
+                "on filling it, and it can be read when it has all"
+              : "the store is unfinished: the `penstock pack`, or `convert`, that writes it was stopped, or is "
+                "still at work; run the same command again, it goes on where it was")
         .with_source("lmdb")
         .with_file(error.file());
   }

@@ -33,7 +33,7 @@ std::vector<Word> words_of(std::string_view line, std::size_t from, std::size_t 
   const std::string guess = did_you_mean(word.text, names);
   refuse_at(
       line, word,
-      fmt::format("there is no such stage{} The stages are {}", guess.empty() ? ";" : guess, fmt::join(names, ", ")));
+      fmt::format("there is no such stage{} The stages are {}", guess.empty() ? "." : guess, fmt::join(names, ", ")));
 }
 
 ParsedStage parse_stage(std::string_view line, std::size_t from, std::size_t to) {

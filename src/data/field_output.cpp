@@ -12,6 +12,9 @@ std::byte* FieldOutput::emplace(const Shape& shape) {
     throw Error(Errc::invalid_argument,
                 "the callable called emplace() of its Output twice; a sample has one value of \"" +
                     (*cells_->schema)[slot_].name + "\"");
+  if (!shape.fixed())
+    throw Error(Errc::invalid_argument, "the callable called emplace() of its Output with the shape " +
+                                            shape.to_string() + "; each dimension must be a number, 0 or more");
   made_ = true;
   return cells_->make(slot_, shape);
 }

@@ -16,14 +16,15 @@ using detail::SourceModel;
 
 std::string to_text(PairBy by) { return by == PairBy::key ? "key" : by == PairBy::name ? "name" : "stem"; }
 
-// "2 of 40 records of part 1 (files) have no partner (\"a\", \"b\")"
+// "2 of 40 records of part 1 (files masks/) have no partner (\"a\", \"b\")"
 std::string describe_left_out(const KeyMatches& matches, const std::vector<const SourceModel*>& sources) {
   std::string text;
   for (std::size_t part = 0; part < sources.size(); ++part) {
     if (matches.left_out[part] == 0) continue;
+    const std::string file = sources[part]->file();
     text += (text.empty() ? "" : "; ") + std::to_string(matches.left_out[part]) + " of " +
             std::to_string(sources[part]->size()) + " records of part " + std::to_string(part) + " (" +
-            sources[part]->name() + ") have no partner (";
+            sources[part]->name() + (file.empty() ? "" : " " + file) + ") have no partner (";
     for (std::size_t i = 0; i < matches.examples[part].size(); ++i)
       text += (i == 0 ? "" : ", ") + detail::quoted_key(matches.examples[part][i]);
     text += matches.left_out[part] > matches.examples[part].size() ? ", …)" : ")";

@@ -79,10 +79,16 @@ class Zipped final : public SourceModel {
       if (std::string file = part.source->file(); !file.empty()) return file;
     return {};
   }
+  // Each part's: which of them a stage stumbled over, the stage says.
   std::string file_of(std::uint64_t index) const override {
+    std::vector<std::string> files;
     for (const Part& part : parts_)
-      if (!part.source->file().empty()) return part.source->file_of(part.record(index));
-    return {};
+      if (std::string file = part.source->file_of(part.record(index));
+          !file.empty() && std::ranges::find(files, file) == files.end())
+        files.push_back(std::move(file));
+    std::string text;
+    for (const std::string& file : files) text += (text.empty() ? "" : " and ") + file;
+    return text;
   }
   std::vector<std::uint64_t> block_ends() const override {
     for (const Part& part : parts_) {

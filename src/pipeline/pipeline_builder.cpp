@@ -69,7 +69,7 @@ void PipelineBuilder::refuse_changing_orders(const std::string& stage) const {
   for (const BoundOrder& order : data_.orders)
     if (!order.model->fixed())
       throw Error(Errc::invalid_argument,
-                  "it knows the records by their positions, but after \"" + order.label +
+                  "it goes by the records' positions, but after \"" + order.label +
                       "\" a position has another record in each epoch; put it directly after the source, or "
                       "after take, skip, select, split or repeat")
           .with_stage(stage);

@@ -105,10 +105,10 @@ std::string Report::text() const {
   out += format("  %llu batches, %llu samples in %.2f s: %.0f samples/s, %.3f CPU seconds per 1,000 samples\n",
                 static_cast<unsigned long long>(batches), static_cast<unsigned long long>(samples), seconds,
                 samples_per_s, cpu_s_per_1000);
-  out +=
-      format("  limit of %u threads on %u cores: about %.0f samples/s (from %llu samples measured); reached %.0f %%\n",
-             threads, cores, limit_samples_per_s, static_cast<unsigned long long>(limit_chains),
-             limit_samples_per_s > 0 ? 100 * samples_per_s / limit_samples_per_s : 0.0);
+  out += format("  limit of %u %s on %u cores: about %.0f samples/s (from %llu samples measured); reached %.0f %%\n",
+                threads, threads == 1 ? "thread" : "threads", cores, limit_samples_per_s,
+                static_cast<unsigned long long>(limit_chains),
+                limit_samples_per_s > 0 ? 100 * samples_per_s / limit_samples_per_s : 0.0);
   out += format("  next(): p50 %.3f ms, p99 %.3f ms, first %.3f ms; the caller waited %.0f %% of the time\n",
                 next_p50_s * 1e3, next_p99_s * 1e3, first_batch_s * 1e3, 100 * consumer_wait_share);
   out += cores_text(*this);

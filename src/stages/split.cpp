@@ -1,4 +1,5 @@
 #include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -8,6 +9,7 @@
 #include "order/orders.hpp"
 #include "order/splits.hpp"
 #include "pipeline/pipeline_builder.hpp"
+#include "stages/order_stage.hpp"
 
 namespace penstock {
 
@@ -56,7 +58,7 @@ Stage split(SplitOptions options) {
   detail::check_split(options);
   if (!options.stratify.empty()) return detail::make_stage(detail::StratifiedSplitStage(std::move(options)));
   if (options.by == SplitOptions::By::key) return detail::make_stage(detail::SplitByKeyStage(std::move(options)));
-  return detail::make_order(detail::split_order(std::move(options)), std::nullopt);
+  return detail::make_stage(detail::OrderStage(detail::split_order(std::move(options)), std::nullopt, true));
 }
 
 }  // namespace penstock

@@ -84,6 +84,30 @@ static_assert(ps::Sink<MapSink>);
 
 }  // namespace
 
+class UptoSource;
+
+// Options that open a source.
+struct Upto {
+  using Source = UptoSource;
+  std::uint64_t end = 0;
+};
+
+class UptoSource {
+ public:
+  explicit UptoSource(Upto options) : options_(options) {}
+  std::uint64_t size() const { return options_.end; }
+  ps::Schema schema() const { return {{"x", ps::DType::u64, {}}}; }
+  void read(std::uint64_t i, ps::SampleBuilder& out) const { out.scalar<std::uint64_t>("x", i); }
+
+ private:
+  Upto options_;
+};
+
+TEST_CASE("a pipeline begins with the options that open a source, as with the source") {
+  CHECK(ps::from(Upto{.end = 3}).size() == 3);
+  CHECK(ps::from(ps::concat(Upto{.end = 3}, UptoSource({.end = 4}))).size() == 7);
+}
+
 TEST_CASE("a user's source, transforms and order run through a loader") {
   const ps::Pipeline p = ps::from(Squares{}) | Backwards{} | ps::take(10) | Scale{2} | AddSum{} | ps::batch(4);
   CHECK(p.schema().to_string() == "{x: f32[2], n: i64[], sum: f64[]}");

@@ -20,7 +20,8 @@ template <class O>
 concept OpensSource = requires {
   typename O::Source;
 }
-&&std::constructible_from<typename O::Source, O> && (Source<typename O::Source> || BlockSource<typename O::Source>);
+&&!std::same_as<typename O::Source, O> && std::constructible_from<typename O::Source, O> &&
+    (Source<typename O::Source> || BlockSource<typename O::Source>);
 
 /// A source of any type, shared: for lists of sources that differ in type, and for one source in several places.
 /// Copies mean the same source, which lives as long as one of them or a pipeline over it does. Immutable; any thread.

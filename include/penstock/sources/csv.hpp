@@ -129,7 +129,4 @@ class PENSTOCK_API CsvSource {
   std::shared_ptr<const Impl> impl_;
 };
 
-/// Begins a pipeline over text tables.
-inline Pipeline from(Csv options) { return from(CsvSource(std::move(options))); }
-
 }  // namespace penstock

@@ -182,7 +182,4 @@ class PENSTOCK_API FilesSource {
   std::shared_ptr<const Impl> impl_;
 };
 
-/// Begins a pipeline over a folder of files.
-inline Pipeline from(Files options) { return from(FilesSource(std::move(options))); }
-
 }  // namespace penstock

@@ -181,7 +181,4 @@ class PENSTOCK_API Hdf5Source {
   std::shared_ptr<const Impl> impl_;
 };
 
-/// Begins a pipeline over HDF5 files.
-inline Pipeline from(Hdf5 options) { return from(Hdf5Source(std::move(options))); }
-
 }  // namespace penstock

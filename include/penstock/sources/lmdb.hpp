@@ -129,7 +129,4 @@ class PENSTOCK_API LmdbSource {
   std::shared_ptr<const Impl> impl_;
 };
 
-/// Begins a pipeline over an LMDB store.
-inline Pipeline from(Lmdb options) { return from(LmdbSource(std::move(options))); }
-
 }  // namespace penstock

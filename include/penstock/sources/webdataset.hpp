@@ -143,7 +143,4 @@ class PENSTOCK_API WebDatasetSource {
   std::shared_ptr<const Impl> impl_;
 };
 
-/// Begins a pipeline over tar shards.
-inline Pipeline from(WebDataset options) { return from(WebDatasetSource(std::move(options))); }
-
 }  // namespace penstock

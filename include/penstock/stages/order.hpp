@@ -67,9 +67,9 @@ struct SplitOptions {
                               ///< memory a record meanwhile; 8 a record of the part stay
 };
 /// One of several disjoint parts that together hold every record exactly once, in every epoch the same.
-/// By key it must stand directly after the source; stratified, there or after orders that are the same in every
-/// epoch, and it leaves records in their order. @throws Error(invalid_argument); stratified, also as `labels_of` where
-/// it joins a pipeline.
+/// It stands directly after the source or, not by key, after orders that are the same in every epoch (take, skip,
+/// select, split, repeat); stratified it leaves records in their order. @throws Error(invalid_argument), where it joins
+/// a pipeline after another order too; stratified, then also as `labels_of`.
 PENSTOCK_API Stage split(SplitOptions options);
 
 }  // namespace penstock

@@ -10,8 +10,6 @@ namespace penstock::lmdb {
 
 namespace {
 
-constexpr std::string_view begins = "cache ";
-
 // The next line of `text`, which is taken from it.
 std::string_view next_line(std::string_view& text) {
   const std::size_t end = text.find('\n');
@@ -30,7 +28,7 @@ std::string escaped_lines(std::string_view text) {
 std::string job_of(const penstock::CacheKey& key) {
   char number[32];
   std::snprintf(number, sizeof number, "%016llx", static_cast<unsigned long long>(key.fingerprint));
-  return std::string(begins) + number + "\n" + escaped_lines(key.made_by);
+  return std::string(Manifest::cache_job) + number + "\n" + escaped_lines(key.made_by);
 }
 
 }  // namespace
@@ -44,7 +42,7 @@ Manifest cache_manifest(const penstock::CacheKey& key) {
 }
 
 std::string difference(const Manifest& there, const penstock::CacheKey& key) {
-  if (!there.job.starts_with(begins))
+  if (!there.of_cache())
     throw Error(Errc::invalid_argument,
                 "the store there holds records, not a cache; give the cache a folder of its own");
   const std::string wanted = job_of(key);

@@ -45,6 +45,10 @@ constexpr const char* unfinished =
     "the store is unfinished: the run that writes it was stopped or is still at work. Run it again, it goes on where "
     "it was; or "
     "set allow_unfinished to read what is there";
+constexpr const char* unfinished_cache =
+    "the store is a cache that has some of its pipeline's records: a loader with `cache` of this path goes on filling "
+    "it. "
+    "Set allow_unfinished to read what is there";
 
 }  // namespace
 
@@ -82,7 +86,8 @@ void LmdbSource::Impl::read_manifest(const lmdb::StoreFiles& files, MDB_txn* txn
     if (!found)
       refuse("the store holds no records of penstock's (it has no manifest); set values to raw or datum", file);
     const auto manifest = parse(lmdb::text_of(*found), file);
-    if (!manifest.complete && !options.allow_unfinished) refuse(unfinished, file);
+    if (!manifest.complete && !options.allow_unfinished)
+      refuse(manifest.of_cache() ? unfinished_cache : unfinished, file);
     MDB_stat stat{};
     lmdb::check(mdb_stat(txn, environment->table(), &stat), "reading the store", file);
     if (manifest.complete && stat.ms_entries != manifest.count + 1)

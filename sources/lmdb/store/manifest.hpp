@@ -21,6 +21,10 @@ struct Manifest {
   std::string job;
   std::vector<std::string> classes;
   Schema schema;
+
+  /// What a cache's `job` begins with.
+  static constexpr std::string_view cache_job = "cache ";
+  bool of_cache() const noexcept { return job.starts_with(cache_job); }
 };
 
 std::string to_json(const Manifest& manifest);

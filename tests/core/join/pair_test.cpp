@@ -122,22 +122,23 @@ TEST_CASE("pair joins by keys in the order of the first part") {
 
 TEST_CASE("what finds no partner is refused, or left out and counted") {
   const std::string refused = refusal([] { (void)paired({"a", "b", "c", "e"}, {"b", "c", "d"}); });
-  CHECK(has(refused,
-            "pair: 2 of 4 records of part 0 (images) have no partner (\"a\", \"e\"); 1 of 3 records of part 1 "
-            "(masks) have no partner (\"d\")"));
+  CHECK(has(
+      refused,
+      "pair: 2 of 4 records of part 0 (images /data/images) have no partner (\"a\", \"e\"); 1 of 3 records of part 1 "
+      "(masks /data/masks) have no partner (\"d\")"));
   CHECK(has(refused, "leave_out"));
   const ps::AnySource left = paired({"a", "b", "c", "e"}, {"b", "c", "d"}, {.unpaired = ps::Unpaired::leave_out});
   CHECK(ps::labels_of(left, "n") == Numbers{1, 2});
   CHECK(ps::labels_of(left, "mask_n") == Numbers{0, 1});
   REQUIRE(left.model()->notes().size() == 1);
   CHECK(has(left.model()->notes()[0], "2 records have partners by stem"));
-  CHECK(has((ps::from(left) | ps::batch(2)).plan(), "left out: 2 of 4 records of part 0 (images)"));
+  CHECK(has((ps::from(left) | ps::batch(2)).plan(), "left out: 2 of 4 records of part 0 (images /data/images)"));
   CHECK(has(refusal([] { (void)paired({"a"}, {"b"}, {.unpaired = ps::Unpaired::leave_out}); }),
             "no records belong together"));
   Names many;
   for (int i = 0; i < 9; ++i) many.push_back("k" + std::to_string(i));
   CHECK(has(refusal([&] { (void)paired(many, {"k4"}); }),
-            "8 of 9 records of part 0 (images) have no partner (\"k0\", "
+            "8 of 9 records of part 0 (images /data/images) have no partner (\"k0\", "
             "\"k1\", \"k2\", …)"));
   CHECK(paired({}, {}).size() == 0);
 }

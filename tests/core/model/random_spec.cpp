@@ -169,6 +169,7 @@ class Builder {
         size_ *= spec_.stages.back().n;
         break;
       case Kind::split: {
+        if (!fixed(false)) return;
         Stage& s = push(kind);
         static const std::vector<double> shares[] = {{0.9, 0.1}, {1, 1, 1}, {3, 0, 1}, {1}};
         s.shares = shares[dice_.below(4)];

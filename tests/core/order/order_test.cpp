@@ -137,6 +137,13 @@ TEST_CASE("splits that make no sense are refused") {
   const auto late = error_of([] { (void)(records(9) | ps::shuffle() | ps::split({.by = ps::SplitOptions::By::key})); });
   REQUIRE(late);
   CHECK(late->stage() == "split");
+  // A part would have other records in each epoch: what is held out would be trained on.
+  for (const ps::Stage& changing : {ps::shuffle(), ps::draw_weighted({.weights = std::vector<double>(9, 1.0)})}) {
+    const auto leaking = error_of([&] { (void)(records(9) | changing | ps::split({})); });
+    REQUIRE(leaking);
+    CHECK(leaking->stage() == "split");
+    CHECK(leaking->cause().find("another record in each epoch") != std::string::npos);
+  }
 }
 
 TEST_CASE("orders compose like lists") {

@@ -184,6 +184,13 @@ TEST_CASE("what a stage can't do with a file is said with the file's name") {
   const Files again{.root = folder.path().string()};
   const auto of_zip = error_of([&] { (void)(from(zip({{again}, {again, "b_"}})) | map("image", fail)).at(0); });
   CHECK(of_zip.file() == folder / "cat/a.png");
+  // Which part's file it is can't be known: all are named.
+  folder.write("masks/a.png", "m");
+  const Files pictures{.root = folder / "cat"}, masks{.root = folder / "masks"};
+  const auto of_pair = error_of([&] {
+    (void)(from(pair({{pictures}, {masks, "mask_"}})) | map("mask_image", fail)).at(0);
+  });
+  CHECK(of_pair.file() == (folder / "cat/a.png") + " and " + (folder / "masks/a.png"));
 }
 
 TEST_CASE("keys are paths without an image's ending, where no two files get the same") {

@@ -228,7 +228,9 @@ TEST_CASE("a cache that is not complete is no data set yet") {
     return ps::from(source_of()) | kept(folder / "cache") | ps::take(first) | ps::batch(8);
   };
   static_cast<void>(epochs_of(part(25), 1));
-  CHECK(code_of([&] { ps::LmdbSource({.path = folder / "cache"}); }) == ps::Errc::invalid_argument);
+  const auto early = help::error_of([&] { ps::LmdbSource({.path = folder / "cache"}); });
+  CHECK(early->code() == ps::Errc::invalid_argument);
+  CHECK(early->cause().find("the store is a cache that has some") != std::string::npos);
   static_cast<void>(epochs_of(part(40), 1));
   CHECK(ps::LmdbSource({.path = folder / "cache"}).size() == 40);
 }

@@ -253,7 +253,9 @@ TEST_CASE("an update makes a store that of another job, and writes only what dif
     write(pipeline({1, 2, 3, 4}), first);
     CHECK_FALSE(first.updated().updating);
     if (!raw)
-      CHECK(code_of([&] { write(pipeline({1, 9, 3}), LmdbSink(options("two", LmdbMode::create))); }) == Errc::invalid_argument);
+      CHECK(code_of([&] {
+              write(pipeline({1, 9, 3}), LmdbSink(options("two", LmdbMode::create)));
+            }) == Errc::invalid_argument);
     LmdbSink second(options("two", LmdbMode::update));
     write(pipeline({1, 9, 3}), second);
     CHECK(second.updated().updating);
@@ -282,7 +284,9 @@ TEST_CASE("an update makes a store that of another job, and writes only what dif
     }
     CHECK(code_of([&] { LmdbSource({.path = folder / (raw ? "raw" : "a")}); }) == Errc::invalid_argument);
     for (const std::string job : {"three", "four"})
-      CHECK(code_of([&] { write(pipeline({1, 2}), LmdbSink(options(job, false))); }) == Errc::state_mismatch);
+      CHECK(code_of([&] {
+              write(pipeline({1, 2}), LmdbSink(options(job, LmdbMode::create)));
+            }) == Errc::state_mismatch);
     LmdbSink rest(options("four", LmdbMode::update));
     write(pipeline({1, 2}), rest);
     CHECK(LmdbSource({.path = folder / (raw ? "raw" : "a"), .field = "x"}).size() == 2);
