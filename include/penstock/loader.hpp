@@ -51,7 +51,7 @@ struct LoaderOptions {
   unsigned threads = 0;
   /// Threads shared with other loaders; default: its own.
   std::optional<Executor> executor = {};
-  /// For batches, samples that wait for their places, records that samples share, and the runners' working memory
+  /// For batches, samples that wait for their rows, records that samples share, and the runners' working memory
   /// together; 0 = no limit. Not what a codec keeps of the one image it decodes (libjpeg: 6 bytes a pixel of a
   /// progressive one), and no pages of a mapped store.
   std::size_t max_memory_bytes = 0;

@@ -13,8 +13,8 @@ constexpr std::uint64_t never = std::uint64_t{1} << 63;
 }  // namespace
 
 BlockPlan::BlockPlan(const BlockModel& model, std::size_t limit_bytes, std::uint64_t lookahead,
-                     std::vector<std::size_t> place_bytes)
-    : model_(model), limit_(limit_bytes), lookahead_(lookahead), place_bytes_(std::move(place_bytes)) {}
+                     std::vector<std::size_t> destination_bytes)
+    : model_(model), limit_(limit_bytes), lookahead_(lookahead), destination_bytes_(std::move(destination_bytes)) {}
 
 void BlockPlan::reset(Feed feed, const std::function<bool(std::uint64_t block)>& keeps) {
   feed_ = std::move(feed);
@@ -23,7 +23,7 @@ void BlockPlan::reset(Feed feed, const std::function<bool(std::uint64_t block)>&
   fetched_.clear();
   upcoming_.clear();
   next_uses_.clear();
-  planned_ = placed_end_ = 0;
+  planned_ = in_batch_end_ = 0;
   by_next_use_.clear();
   bytes_ = 0;
   for (auto at = stays_.begin(); at != stays_.end();) {
@@ -80,7 +80,8 @@ void BlockPlan::describe(Upcoming& next) const {
       if (__builtin_add_overflow(next.bytes, bytes, &next.bytes)) next.bytes = std::numeric_limits<std::size_t>::max();
       if (next.bytes == std::numeric_limits<std::size_t>::max()) break;
     }
-    if (!place_bytes_.empty() && next.distinct.size() == 1) next.rows = model_.rows_of(next.distinct.front().first);
+    if (!destination_bytes_.empty() && next.distinct.size() == 1)
+      next.rows = model_.rows_of(next.distinct.front().first);
     next.known = true;
   } catch (...) {
     next.blocks.clear();
@@ -114,12 +115,14 @@ std::uint64_t BlockPlan::key_of(std::uint64_t block, std::uint64_t last_use) con
 
 // True where this sample and those after it are the rows of the block, side by side in the batch, of which `left` are
 // to come, and no other is known to need it.
-bool BlockPlan::can_be_placed(const Upcoming& now, std::uint64_t left) const {
+bool BlockPlan::can_go_into_batch(const Upcoming& now, std::uint64_t left) const {
   if (!now.rows || now.rows->first != now.index) return false;
   const auto& [field, first, records] = *now.rows;
   const auto& [block, bytes] = now.distinct.front();
   if (records == 0 || records > left || records - 1 > upcoming_.size() || bytes % records != 0) return false;
-  if (field >= place_bytes_.size() || place_bytes_[field] == 0 || place_bytes_[field] != bytes / records) return false;
+  if (field >= destination_bytes_.size() || destination_bytes_[field] == 0 ||
+      destination_bytes_[field] != bytes / records)
+    return false;
   const auto uses = next_uses_.find(block);
   if ((uses == next_uses_.end() ? 0 : uses->second.size()) != records - 1) return false;
   for (std::uint64_t n = 1; n < records; ++n) {
@@ -145,20 +148,20 @@ bool BlockPlan::next(std::uint64_t left, Sample& out) {
   out.blocks = std::move(now.blocks);
   out.needs.clear();
   out.evicted.clear();
-  out.placed.reset();
+  out.in_batch.reset();
   out.too_large = now.bytes > limit_ ? now.bytes : 0;
   if (out.too_large != 0) return true;
 
-  const bool in_place = use < placed_end_;
-  const bool begins_place = !in_place && bytes_ + now.bytes > limit_ && now.rows &&
-                            !stays_.contains(now.distinct.front().first) && can_be_placed(now, left);
-  if (begins_place) {
-    placed_end_ = use + now.rows->records;
-    placed_field_ = now.rows->field;
+  const bool goes_on_in_batch = use < in_batch_end_;
+  const bool begins_in_batch = !goes_on_in_batch && bytes_ + now.bytes > limit_ && now.rows &&
+                               !stays_.contains(now.distinct.front().first) && can_go_into_batch(now, left);
+  if (begins_in_batch) {
+    in_batch_end_ = use + now.rows->records;
+    in_batch_field_ = now.rows->field;
   }
-  if (in_place || begins_place) {
-    out.placed = placed_field_;
-    out.needs.push_back({now.distinct.front().first, now.distinct.front().second, begins_place});
+  if (goes_on_in_batch || begins_in_batch) {
+    out.in_batch = in_batch_field_;
+    out.needs.push_back({now.distinct.front().first, now.distinct.front().second, begins_in_batch});
     return true;
   }
 

@@ -20,7 +20,7 @@ namespace penstock::detail {
 /// That is decided in the order of samples and of nothing else: each sample, in turn, finds its blocks or has them
 /// loaded, for which those make room whose next use is farthest, as far as the next `lookahead` samples tell; of those
 /// without one, that which was used longest ago. But where a block would need room, and is nothing but rows that stand
-/// side by side in the batch, in their order, and no other use of it is known, it is decoded to their places there
+/// side by side in the batch, in their order, and no other use of it is known, it is decoded into their rows there
 /// instead, and forgotten. So the number of decodes does not depend on threads or time.
 ///
 /// One thread at a time. It holds numbers alone, no block.
@@ -29,10 +29,10 @@ class BlockPlan {
   /// Appends the source indices that come next, in order, some at a time; nothing: there are no more.
   using Feed = std::function<void(std::vector<std::uint64_t>&)>;
 
-  /// `place_bytes`: of each field of the source, the bytes of a row in the batch, where its values may be decoded
+  /// `destination_bytes`: of each field of the source, the bytes of a row in the batch, where its values may be decoded
   /// there; else 0.
   BlockPlan(const BlockModel& model, std::size_t limit_bytes, std::uint64_t lookahead,
-            std::vector<std::size_t> place_bytes);
+            std::vector<std::size_t> destination_bytes);
 
   /// Begins again, with the blocks that are there. `keeps` says whether one of them may stay.
   void reset(Feed feed, const std::function<bool(std::uint64_t block)>& keeps);
@@ -48,12 +48,12 @@ class BlockPlan {
   };
   /// What the plan says of one sample.
   struct Sample {
-    std::uint64_t index = 0;             ///< of its record
-    std::vector<std::uint64_t> blocks;   ///< that it is made of, in its record's order
-    std::vector<Need> needs;             ///< the same, each once, by number
-    std::vector<std::uint64_t> evicted;  ///< those that go first
-    std::size_t too_large = 0;           ///< bytes that it needs, where that is more than there is: then nothing else
-    std::optional<std::size_t> placed;   ///< its only block is decoded to places in the batch: of this field
+    std::uint64_t index = 0;              ///< of its record
+    std::vector<std::uint64_t> blocks;    ///< that it is made of, in its record's order
+    std::vector<Need> needs;              ///< the same, each once, by number
+    std::vector<std::uint64_t> evicted;   ///< those that go first
+    std::size_t too_large = 0;            ///< bytes that it needs, where that is more than there is: then nothing else
+    std::optional<std::size_t> in_batch;  ///< its only block is decoded into the batch: this field
   };
   /// The next sample of the feed, of which `left`, with it, are to come in its batch. False: there is none, or the
   /// source can't say what it needs. @throws std::bad_alloc: the plan is of no use before the next `reset`.
@@ -65,7 +65,7 @@ class BlockPlan {
     std::vector<std::uint64_t> blocks;                            // in the record's order
     std::vector<std::pair<std::uint64_t, std::size_t>> distinct;  // by number, with their bytes
     std::size_t bytes = 0;                                        // of them; saturates
-    std::optional<BlockRows> rows;                                // of the only one, where it could be placed
+    std::optional<BlockRows> rows;                                // of the only one, where it could go into the batch
     bool known = false;
   };
   struct Stay {
@@ -77,14 +77,14 @@ class BlockPlan {
   bool fetch();
   void describe(Upcoming& next) const;
   void look_ahead();
-  bool can_be_placed(const Upcoming& now, std::uint64_t left) const;
+  bool can_go_into_batch(const Upcoming& now, std::uint64_t left) const;
   std::uint64_t key_of(std::uint64_t block, std::uint64_t last_use) const;
   void make_room(std::size_t bytes, std::vector<std::uint64_t>& evicted);
 
   const BlockModel& model_;
   const std::size_t limit_;
   const std::uint64_t lookahead_;
-  const std::vector<std::size_t> place_bytes_;
+  const std::vector<std::size_t> destination_bytes_;
 
   Feed feed_;
   std::vector<std::uint64_t> fed_;  // indices of the feed that are not looked at
@@ -98,8 +98,8 @@ class BlockPlan {
   std::unordered_map<std::uint64_t, Stay> stays_;
   std::set<std::pair<std::uint64_t, std::uint64_t>> by_next_use_;  // (key, block)
   std::size_t bytes_ = 0;
-  std::uint64_t placed_end_ = 0;  // samples before this number are rows of the block that was placed last
-  std::size_t placed_field_ = 0;
+  std::uint64_t in_batch_end_ = 0;  // samples before this number are rows of the block that went into a batch last
+  std::size_t in_batch_field_ = 0;
 };
 
 }  // namespace penstock::detail

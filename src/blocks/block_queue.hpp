@@ -20,8 +20,8 @@ struct Residency {
   std::byte* data = nullptr;
   std::uint64_t first_user = 0;  ///< the sample it is loaded for
   bool done = false;             ///< loaded, or failed
-  std::size_t field = 0;         ///< of one that is placed: slot of the source's schema
-  bool placed = false;           ///< it is decoded to its rows' places in a batch, and takes no memory of its own
+  std::size_t field = 0;         ///< of one that goes into a batch: slot of the source's schema
+  bool in_batch = false;         ///< it is decoded into its rows of a batch, and takes no memory of its own
   std::optional<Error> failure;
   std::vector<std::uint64_t> waiters;  ///< samples that wait for it
 };

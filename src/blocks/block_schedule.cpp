@@ -12,10 +12,10 @@
 namespace penstock::detail {
 
 BlockSchedule::BlockSchedule(const BlockModel& model, std::size_t limit_bytes, std::uint64_t lookahead,
-                             std::size_t in_flight, MemoryResource& memory, std::vector<std::size_t> place_bytes)
+                             std::size_t in_flight, MemoryResource& memory, std::vector<std::size_t> destination_bytes)
     : model_(model),
       limit_(std::min(limit_bytes, std::numeric_limits<std::size_t>::max() / 4)),
-      plan_(model, limit_, lookahead, std::move(place_bytes)),
+      plan_(model, limit_, lookahead, std::move(destination_bytes)),
       queue_(in_flight),
       memory_(limit_, memory) {}
 
@@ -39,7 +39,7 @@ void BlockSchedule::let_go(const auto& unwanted) noexcept {
 
 void BlockSchedule::reset(Feed feed) {
   const std::lock_guard lock(mutex_);
-  placed_.reset();
+  in_batch_.reset();
   for (BlockQueue::Sample& sample : queue_.samples())
     for (auto& block : sample.blocks) drop(block);
   queue_.clear();
@@ -65,12 +65,12 @@ void BlockSchedule::issue(std::uint64_t first, std::uint64_t of_feed, std::uint6
   update();
 }
 
-std::shared_ptr<Residency> BlockSchedule::add_load(const BlockPlan::Need& need, std::uint64_t number, bool placed) {
+std::shared_ptr<Residency> BlockSchedule::add_load(const BlockPlan::Need& need, std::uint64_t number, bool in_batch) {
   auto load = std::make_shared<Residency>();
   load->block = need.block;
   load->bytes = need.bytes;
   load->first_user = number;
-  load->placed = placed;
+  load->in_batch = in_batch;
   queue_.add(load);
   ++counts_.loads;
   return load;
@@ -85,18 +85,18 @@ void BlockSchedule::plan(std::uint64_t number, std::uint64_t left) {
     sample.planned = true;
     return;
   }
-  if (next_.placed) {
+  if (next_.in_batch) {
     if (next_.needs.front().loads) {
-      placed_ = add_load(next_.needs.front(), number, true);
-      placed_->field = *next_.placed;
+      in_batch_ = add_load(next_.needs.front(), number, true);
+      in_batch_->field = *next_.in_batch;
     }
     ++counts_.uses;
-    queue_.wait_for(number, *placed_);
-    sample.blocks.assign(next_.blocks.size(), placed_);
+    queue_.wait_for(number, *in_batch_);
+    sample.blocks.assign(next_.blocks.size(), in_batch_);
     sample.planned = true;
     return;
   }
-  placed_.reset();
+  in_batch_.reset();
   for (const std::uint64_t block : next_.evicted) {
     const auto found = held_.find(block);
     if (found == held_.end()) continue;
@@ -118,7 +118,7 @@ void BlockSchedule::plan(std::uint64_t number, std::uint64_t left) {
 
 bool BlockSchedule::may_load() const noexcept {
   const Residency* const load = queue_.next_load();
-  return load != nullptr && (out_of_memory_ || load->placed || memory_.has_room_for(load->bytes));
+  return load != nullptr && (out_of_memory_ || load->in_batch || memory_.has_room_for(load->bytes));
 }
 
 void BlockSchedule::update() noexcept {
@@ -128,17 +128,17 @@ void BlockSchedule::update() noexcept {
 BlockSchedule::Work BlockSchedule::take() noexcept {
   const std::lock_guard lock(mutex_);
   Work work = queue_.take(may_load());
-  if (work.load != nullptr && !work.load->placed) memory_.reserve(work.load->bytes);
+  if (work.load != nullptr && !work.load->in_batch) memory_.reserve(work.load->bytes);
   update();
   return work;
 }
 
-bool BlockSchedule::load(std::shared_ptr<Residency> load, std::byte* place) noexcept {
-  std::byte* data = place;
+bool BlockSchedule::load(std::shared_ptr<Residency> load, std::byte* destination) noexcept {
+  std::byte* data = destination;
   std::optional<Error> failure;
   bool failed = false;
   try {
-    if (!load->placed) data = memory_.take(load->bytes, mutex_);
+    if (!load->in_batch) data = memory_.take(load->bytes, mutex_);
     model_.load(load->block, {data, load->bytes});
   } catch (...) {
     failed = true;
@@ -183,7 +183,7 @@ bool BlockSchedule::done(std::uint64_t number) noexcept {
 
 // The last one that holds it gives its memory back.
 void BlockSchedule::drop(std::shared_ptr<Residency>& residency) noexcept {
-  if (residency != nullptr && residency.use_count() == 1 && residency->done && !residency->placed)
+  if (residency != nullptr && residency.use_count() == 1 && residency->done && !residency->in_batch)
     memory_.give_back(residency->data, residency->bytes);
   residency.reset();
 }

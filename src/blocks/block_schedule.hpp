@@ -28,9 +28,9 @@ class BlockSchedule {
   using Feed = BlockPlan::Feed;
   using Work = BlockQueue::Work;
 
-  /// `in_flight`: the most samples that are issued and not made. `place_bytes`: as of BlockPlan.
+  /// `in_flight`: the most samples that are issued and not made. `destination_bytes`: as of BlockPlan.
   BlockSchedule(const BlockModel& model, std::size_t limit_bytes, std::uint64_t lookahead, std::size_t in_flight,
-                MemoryResource& memory, std::vector<std::size_t> place_bytes = {});
+                MemoryResource& memory, std::vector<std::size_t> destination_bytes = {});
   BlockSchedule(const BlockSchedule&) = delete;
   BlockSchedule& operator=(const BlockSchedule&) = delete;
   ~BlockSchedule();
@@ -49,9 +49,9 @@ class BlockSchedule {
   /// What comes first of all that can be done now.
   Work take() noexcept;
   bool available() const noexcept { return available_.load(std::memory_order_seq_cst); }
-  /// Loads a block; `place`: where its rows stand in the batch, of one that is placed. True: there is more to do than
+  /// Loads a block; `destination`: its rows in the batch, of one that goes there. True: there is more to do than
   /// there was.
-  bool load(std::shared_ptr<Residency> load, std::byte* place = nullptr) noexcept;
+  bool load(std::shared_ptr<Residency> load, std::byte* destination = nullptr) noexcept;
   /// The blocks of a sample in work, which is record `index`, in their order. False: they were not planned, and its
   /// reader is to find them. @throws Error of a block that could not be loaded.
   bool blocks_of(std::uint64_t sample, std::uint64_t index, std::vector<std::span<const std::byte>>& out);
@@ -67,7 +67,7 @@ class BlockSchedule {
  private:
   void plan(std::uint64_t number, std::uint64_t left);
   void let_go(const auto& unwanted) noexcept;
-  std::shared_ptr<Residency> add_load(const BlockPlan::Need& need, std::uint64_t number, bool placed);
+  std::shared_ptr<Residency> add_load(const BlockPlan::Need& need, std::uint64_t number, bool in_batch);
   bool may_load() const noexcept;
   void drop(std::shared_ptr<Residency>& residency) noexcept;
   void update() noexcept;
@@ -82,7 +82,7 @@ class BlockSchedule {
   BlockQueue queue_;
   BlockMemory memory_;
   std::unordered_map<std::uint64_t, std::shared_ptr<Residency>> held_;  // what the plan has in memory, by block
-  std::shared_ptr<Residency> placed_;                                   // the last one that was placed
+  std::shared_ptr<Residency> in_batch_;                                 // the last one that went into a batch
   bool out_of_memory_ = false;  // the plan is lost: each reader finds its blocks
   Counts counts_;
 };

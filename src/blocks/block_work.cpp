@@ -13,11 +13,11 @@ namespace {
 constexpr std::size_t bytes_worth_asking = 1u << 16;
 }  // namespace
 
-bool work_on_block(BlockSchedule& blocks, ChainRun& run, BlockSchedule::Work work, std::byte* place) noexcept {
+bool work_on_block(BlockSchedule& blocks, ChainRun& run, BlockSchedule::Work work, std::byte* destination) noexcept {
   WaitWatch watch(work.load->bytes >= bytes_worth_asking);
   const Clocks begun = read_clocks();
   run.counters[0].bytes.add(work.load->bytes);
-  const bool more = blocks.load(std::move(work.load), place);
+  const bool more = blocks.load(std::move(work.load), destination);
   const Clocks ended = read_clocks();
   const std::uint64_t cpu_ns = ended.cpu_ns - begun.cpu_ns, wall_ns = ended.wall_ns - begun.wall_ns;
   run.counters[0].cpu_ns.add(cpu_ns);

@@ -19,7 +19,7 @@ ChainRun::ChainRun(const Chain& chain, std::size_t scratch_limit, std::unique_pt
   for (std::size_t i = 0; i < std::min(steps.size(), max_steps); ++i) decoders[i] = steps[i]->start_decoding();
 }
 
-void ChainRun::begin(const Step& step, std::span<std::byte* const> places) {
+void ChainRun::begin(const Step& step, std::span<std::byte* const> destinations) {
   if (step.starts_anew(*this)) {
     arena.reset();
     if (cells.size() != step.fields) cells.resize(step.fields);
@@ -42,9 +42,9 @@ void ChainRun::begin(const Step& step, std::span<std::byte* const> places) {
   }
   schema = &step.schema;
   for (const std::size_t slot : step.cleared) cells[slot].data = nullptr;
-  if (!places.empty()) {
+  if (!destinations.empty()) {
     for (const Step::Destination destination : step.destinations)
-      cells[destination.slot].destination = places[destination.row];
+      cells[destination.slot].destination = destinations[destination.row];
     for (const Step::Destination destination : step.varying_destinations)
       cells[destination.slot].row = static_cast<std::uint32_t>(destination.row + 1);
   }

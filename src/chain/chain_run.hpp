@@ -46,7 +46,7 @@ class ChainRun final : public Cells {
   std::vector<ImageOp> image_ops;  ///< of the stages after `batch`
   std::vector<std::byte*> draws;   ///< where theirs go
   std::vector<Cell> spare;
-  std::vector<std::byte*> rows;                    ///< places of the row in work
+  std::vector<std::byte*> rows;                    ///< of each field of the row in work: its destination
   std::vector<RaggedRow> varying;                  ///< its fields that are not dense, where `rows` is given
   std::vector<std::span<const std::byte>> blocks;  ///< lent to the reader for the sample in work
   std::optional<Error> block_failure;

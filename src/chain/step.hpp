@@ -23,7 +23,7 @@ class ChainRun;
 struct StepCall {
   const Place& place;
   std::uint64_t index;
-  std::span<std::byte* const> rows;  ///< the place of each field of the final schema; empty: there are none
+  std::span<std::byte* const> rows;  ///< the destination of each field of the final schema; empty: there are none
   std::uint64_t seed;
   const CheckOptions& check;
   std::size_t number;            ///< of the step in its chain

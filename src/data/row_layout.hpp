@@ -14,13 +14,13 @@ namespace penstock::detail {
 /// How the rows of one field stand in a batch.
 struct RowField {
   enum class Kind : std::uint8_t {
-    dense,    ///< of one size, in their places
-    padded,   ///< of any size up to a fixed one, in their places
+    dense,    ///< of one size, at fixed addresses
+    padded,   ///< of any size up to a fixed one, at fixed addresses
     longest,  ///< of any size until the batch is whole, then made equally long
     ragged,   ///< of any size
   };
   Kind kind = Kind::dense;
-  std::size_t row_bytes = 0;  ///< of its place in a slot; 0 where it is appended
+  std::size_t row_bytes = 0;  ///< in a batch, at a fixed address; 0 where it is appended
   std::size_t element = 1;    ///< bytes of one
   std::size_t unit = 0;       ///< bytes of one element of the first dimension; ragged ones: where the others are fixed
   std::int64_t to = 0;        ///< padded: elements of the first dimension
@@ -45,7 +45,7 @@ class RowLayout {
   /// Fields that are not dense.
   std::size_t varying() const noexcept { return varying_; }
   bool appends() const noexcept { return appends_; }
-  /// Bytes of the places of all fields together, without what aligns them.
+  /// Bytes of all fields at fixed addresses together, without what aligns them.
   std::uint64_t row_bytes() const noexcept { return row_bytes_; }
 
  private:

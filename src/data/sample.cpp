@@ -52,9 +52,9 @@ std::byte* Cells::own(std::size_t slot) {
 void Cells::refuse(std::size_t slot, std::string_view what, DType asked, std::size_t rank) const {
   const Field& field = (*schema)[slot];
   throw Error(Errc::schema_mismatch, "field \"" + field.name + "\" is " + std::string(to_string(field.dtype)) +
-                                         field.shape.to_string() + " in the schema, which doesn't allow a " +
-                                         std::string(what) + " as " + std::string(to_string(asked)) + " of rank " +
-                                         std::to_string(rank));
+                                         field.shape.to_string() + " in the schema, which doesn't allow " +
+                                         std::string(what.starts_with('i') ? "an " : "a ") + std::string(what) +
+                                         " as " + std::string(to_string(asked)) + " of rank " + std::to_string(rank));
 }
 
 void Cells::missing(std::size_t slot) const {

@@ -16,7 +16,7 @@
 
 namespace penstock::detail {
 
-/// The stages after `batch`, between the copy of a batch and its place in the device's ring: raw batches, a stream of
+/// The stages after `batch`, between the copy of a batch and its buffer in the device's ring: raw batches, a stream of
 /// its own, and what one stage leaves to the next. One thread at a time.
 class DevicePrep {
  public:

@@ -35,7 +35,7 @@ DeviceRows::~DeviceRows() {
 
 void DeviceRows::enqueue(const BatchInfo& from, std::size_t buffer, DevicePart& part, BatchInfo& to, StreamRef copies) {
   const std::uint64_t rows = to.rows;
-  const std::size_t bytes = place_fields(from, part, rows);
+  const std::size_t bytes = lay_out(from, part, rows);
   if (bytes > limit_)
     throw Error(Errc::out_of_memory, "the rows of the batch need " + std::to_string(bytes) + " bytes, and " +
                                          std::to_string(limit_) +
@@ -50,7 +50,7 @@ void DeviceRows::enqueue(const BatchInfo& from, std::size_t buffer, DevicePart& 
 }
 
 // Of a ragged field the table, [N + 1] elements, then the rows; of one as long as its longest row the rows, padded.
-std::size_t DeviceRows::place_fields(const BatchInfo& from, const DevicePart& part, std::uint64_t rows) {
+std::size_t DeviceRows::lay_out(const BatchInfo& from, const DevicePart& part, std::uint64_t rows) {
   std::size_t at = 0;
   for (Section& section : sections_) {
     const RowField& field = whole_.row()[section.field];

@@ -46,7 +46,7 @@ class DeviceRows {
     std::size_t field = 0, table = 0, data = 0;
     std::uint64_t bytes = 0;
   };
-  std::size_t place_fields(const BatchInfo& from, const DevicePart& part, std::uint64_t rows);
+  std::size_t lay_out(const BatchInfo& from, const DevicePart& part, std::uint64_t rows);
   void make_room(std::size_t bytes, Staging& staging, DevicePart& part);
   void pack(const BatchInfo& from, std::uint64_t rows, std::byte* staging, DevicePart& part, BatchInfo& to) const;
 

@@ -31,7 +31,7 @@ class Lease {
     std::byte *table, *data;
     std::int64_t elements;
   };
-  /// None on the host, where each row has a place of its own.
+  /// None on the host, where each row is at an address of its own.
   virtual std::optional<Packed> packed(std::size_t) const noexcept { return std::nullopt; }
 
   const PipelineData& data() const noexcept { return *data_; }
@@ -41,7 +41,7 @@ class Lease {
   /// What `info` numbers rows of any size by: the layout of the pipeline's own batch.
   const BatchLayout& made_layout() const noexcept { return *made_layout_; }
   const BatchInfo& info() const noexcept { return *info_; }
-  /// The fields that have places.
+  /// The fields at fixed addresses.
   std::byte* fields() const noexcept { return fields_; }
 
  protected:

@@ -10,7 +10,7 @@
 namespace penstock::detail {
 
 // Which fields of the source end up in a batch as they are read, and how large their rows are there.
-std::vector<std::size_t> DirectPlacement::place_bytes() const {
+std::vector<std::size_t> DirectPlacement::destination_bytes() const {
   std::vector<std::size_t> bytes(data_.source_schema.size());
   for (const Step::Destination& destination : chain_.steps().front()->destinations)
     if (const RowField& field = ring_.layout().row()[destination.row]; field.kind == RowField::Kind::dense)
@@ -19,8 +19,8 @@ std::vector<std::size_t> DirectPlacement::place_bytes() const {
 }
 
 // Where the rows stand that a block is decoded to.
-std::byte* DirectPlacement::place_of(const Residency& load) const noexcept {
-  if (!load.placed) return nullptr;
+std::byte* DirectPlacement::destination_of(const Residency& load) const noexcept {
+  if (!load.in_batch) return nullptr;
   const Step& read = *chain_.steps().front();
   const auto destination = std::ranges::find(read.destinations, load.field, &Step::Destination::slot);
   return ring_.address(queue_.at(load.first_user / rows_), destination->row, load.first_user % rows_);
@@ -45,8 +45,8 @@ bool DirectPlacement::step_in_blocks(ChainRun& run) noexcept {
   BlockSchedule::Work work = blocks_->take();
   if (!work) return false;
   if (work.load != nullptr) {
-    std::byte* const place = place_of(*work.load);
-    if (work_on_block(*blocks_, run, std::move(work), place)) wake_pool();
+    std::byte* const destination = destination_of(*work.load);
+    if (work_on_block(*blocks_, run, std::move(work), destination)) wake_pool();
     return true;
   }
   const std::uint64_t number = *work.sample, row = number % rows_;

@@ -26,7 +26,7 @@ DirectPlacement::DirectPlacement(const Parts& parts)
   if (model == nullptr) return;
   const std::size_t in_flight = setup_.plan.depth * static_cast<std::size_t>(rows_);
   blocks_ = std::make_unique<BlockSchedule>(*model, setup_.plan.block_limit, in_flight, in_flight, *setup_.memory,
-                                            place_bytes());
+                                            destination_bytes());
 }
 
 void DirectPlacement::begin(const Cursor& cursor, const QuotaCount&) {

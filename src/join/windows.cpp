@@ -28,7 +28,7 @@ Error refused(Errc code, const std::string& why, const SourceModel& source) {
   return Error(code, why).with_stage("windows").with_source(source.name());
 }
 
-// Puts the rows of one window into its places, one after the other.
+// Puts the rows of one window into its values, one after the other.
 class Rows {
  public:
   /// `once`: the slot of a field that is given once, as it is.
@@ -37,18 +37,18 @@ class Rows {
     for (const Field& field : row)
       bytes_.push_back(field.shape.fixed() ? static_cast<std::size_t>(field.shape.elements()) * size_of(field.dtype)
                                            : 0);
-    places_.resize(bytes_.size());
+    destinations_.resize(bytes_.size());
   }
 
   /// Calls read(row's number in the window, its builder) for each.
   template <class F>
   void read(SampleBuilder& out, F read) {
     for (std::size_t slot = 0; slot < bytes_.size(); ++slot)
-      if (slot != once_) places_[slot] = out.emplace(slot, (*window_)[slot].shape).data;
+      if (slot != once_) destinations_[slot] = out.emplace(slot, (*window_)[slot].shape).data;
     for (std::uint64_t row = 0; row < length_; ++row) {
       record_.clear();
       for (std::size_t slot = 0; slot < bytes_.size(); ++slot)
-        if (slot != once_) record_.cells[slot].destination = places_[slot] + row * bytes_[slot];
+        if (slot != once_) record_.cells[slot].destination = destinations_[slot] + row * bytes_[slot];
       SampleBuilder of_row(record_);
       read(row, of_row);
       for (std::size_t slot = 0; slot < bytes_.size(); ++slot) take(slot, row, out);
@@ -66,7 +66,7 @@ class Rows {
       if (bytes != 0) std::memcpy(to, cell.data, bytes);
       return;
     }
-    std::byte* const to = places_[slot] + row * bytes_[slot];
+    std::byte* const to = destinations_[slot] + row * bytes_[slot];
     if (cell.data != to && bytes_[slot] != 0) std::memcpy(to, cell.data, bytes_[slot]);
   }
 
@@ -75,7 +75,7 @@ class Rows {
   std::uint64_t length_;
   std::size_t once_;
   std::vector<std::size_t> bytes_;  // of a row, by slot
-  std::vector<std::byte*> places_;
+  std::vector<std::byte*> destinations_;
 };
 
 class Windows final : public SourceModel, public BlockModel {
@@ -145,7 +145,7 @@ class Windows final : public SourceModel, public BlockModel {
       of_row.clear();
       blocks_->blocks_of(row, of_row);
       if (of_row == of_last) continue;
-      for (const std::uint64_t id : of_row) place_of(id, ids, before);
+      for (const std::uint64_t id : of_row) index_of(id, ids, before);
       of_last.swap(of_row);
     }
   }
@@ -161,7 +161,7 @@ class Windows final : public SourceModel, public BlockModel {
         blocks_->blocks_of(first + row, of_row);
         if (row == 0 || of_row != of_last) {
           lent.clear();
-          for (const std::uint64_t id : of_row) lent.push_back(blocks[place_of(id, ids, 0)]);
+          for (const std::uint64_t id : of_row) lent.push_back(blocks[index_of(id, ids, 0)]);
           of_last = of_row;
         }
         blocks_->read(first + row, lent, of);
@@ -231,7 +231,7 @@ class Windows final : public SourceModel, public BlockModel {
   }
 
   // Among the ids from `first` on, at whose end it is added where it is not there yet.
-  static std::size_t place_of(std::uint64_t id, std::vector<std::uint64_t>& ids, std::size_t first) {
+  static std::size_t index_of(std::uint64_t id, std::vector<std::uint64_t>& ids, std::size_t first) {
     const auto found = std::find(ids.begin() + static_cast<std::ptrdiff_t>(first), ids.end(), id);
     const auto place = static_cast<std::size_t>(found - ids.begin()) - first;
     if (found == ids.end()) ids.push_back(id);

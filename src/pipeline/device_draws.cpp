@@ -52,14 +52,14 @@ void compose_row(const DeviceProgram& program, std::uint64_t seed, const Place& 
   }
 }
 
-void draw_row(const DeviceProgram& program, std::uint64_t seed, const Place& place, std::span<std::byte* const> places,
-              std::vector<ImageOp>& ops, const std::string** at) {
+void draw_row(const DeviceProgram& program, std::uint64_t seed, const Place& place,
+              std::span<std::byte* const> destinations, std::vector<ImageOp>& ops, const std::string** at) {
   compose_row(program, seed, place, ops, at);
   std::size_t next = 0;
   for (std::size_t i = 0; i < program.steps.size(); ++i) {
     const DeviceStep& step = program.steps[i];
     if (!step.draws) continue;
-    std::byte* const to = places[next++];
+    std::byte* const to = destinations[next++];
     *at = &step.label;
     if (step.image) {
       const PixelOp op = static_cast<const DeviceImage&>(*step.model).pixel_op(ops[i]);
@@ -74,7 +74,7 @@ void draw_row(const DeviceProgram& program, std::uint64_t seed, const Place& pla
     draw.own->draw(rng, drawn);
     std::size_t number = 0;
     for (std::size_t i = 0; i < draw.step; ++i) number += program.steps[i].draws ? 1 : 0;
-    std::memcpy(places[number], drawn, program.steps[draw.step].draw_bytes);
+    std::memcpy(destinations[number], drawn, program.steps[draw.step].draw_bytes);
   }
 }
 

@@ -19,8 +19,8 @@ namespace penstock::detail {
 void compose_row(const DeviceProgram& program, std::uint64_t seed, const Place& place, std::vector<ImageOp>& ops,
                  const std::string** at);
 
-/// Draws for one row, to the place of each step that has draws, in the steps' order. `ops` is room that is kept.
-void draw_row(const DeviceProgram& program, std::uint64_t seed, const Place& place, std::span<std::byte* const> places,
-              std::vector<ImageOp>& ops, const std::string** at);
+/// Draws for one row, to the destination of each step that has draws, in the steps' order. `ops` is room that is kept.
+void draw_row(const DeviceProgram& program, std::uint64_t seed, const Place& place,
+              std::span<std::byte* const> destinations, std::vector<ImageOp>& ops, const std::string** at);
 
 }  // namespace penstock::detail

@@ -29,10 +29,10 @@ namespace penstock::detail {
 
 struct SharedRecord;
 
-/// Memory for a row that waits until those before it have their places in a batch.
+/// Memory for a row that waits until those before it have their rows in a batch.
 struct WaitingRow {
   explicit WaitingRow(std::size_t append_limit, std::size_t fields) : arena(append_limit, 256), varying(fields) {}
-  std::byte* data = nullptr;       ///< places of the fields that have one
+  std::byte* data = nullptr;       ///< of the fields at fixed addresses
   ScratchArena arena;              ///< what is appended
   std::vector<RaggedRow> varying;  ///< fields that are not dense
 };
@@ -72,7 +72,7 @@ class BatchOutlet {
   virtual ~BatchOutlet() = default;
   /// A buffer to fill, of which nothing is set; null: none is free now (and the window is marked as stalled).
   virtual BatchBuffer* open_batch() noexcept = 0;
-  /// All its rows have their places: it is the next batch. It becomes ready when they are copied.
+  /// All its rows are taken: it is the next batch. It becomes ready when they are copied.
   virtual void close_batch(BatchBuffer& buffer) noexcept = 0;
   /// It was opened for an incomplete batch that is not wanted. Rows may still be copied into it.
   virtual void discard_batch(BatchBuffer& buffer) noexcept = 0;
@@ -148,7 +148,7 @@ class ReorderBuffer {
   std::atomic<bool>& stalled() noexcept { return stalled_; }
   /// Survivors retired since the beginning.
   std::uint64_t kept() const noexcept { return kept_.load(std::memory_order_relaxed); }
-  /// Bytes that were copied of fields without a place of their own; and the most of one row. Any thread.
+  /// Bytes that were copied of fields without a fixed address; and the most of one row. Any thread.
   std::uint64_t appended_bytes() const noexcept { return appended_.load(std::memory_order_relaxed); }
   std::size_t max_appended() const noexcept { return max_appended_.load(std::memory_order_relaxed); }
   /// The buffer being filled, if any. Only while nothing is in work.

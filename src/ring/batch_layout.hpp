@@ -23,7 +23,7 @@ class BatchLayout {
   std::uint64_t rows() const noexcept { return rows_; }
   std::size_t fields() const noexcept { return offsets_.size(); }
   const RowLayout& row() const noexcept { return row_; }
-  /// Of all fields that have places.
+  /// Of all fields at fixed addresses.
   std::size_t bytes() const noexcept { return bytes_; }
   /// Of so many batches. @throws Error(limit_exceeded) that names `option`, which says how many, where they fit no
   /// memory.

@@ -40,7 +40,7 @@ struct BatchBuffer : BatchInfo {
 };
 
 /// The ring of batches. All memory is allocated in the constructor. `acquire` and `release` under the caller's lock;
-/// `place` and `finish` from any thread.
+/// `address` and `finish` from any thread.
 class BatchRing {
  public:
   /// `append_limit`: bytes of one buffer for fields of any size, which lie in `append_memory`; null: in `memory`.

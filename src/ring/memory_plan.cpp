@@ -22,8 +22,9 @@ std::size_t saturating(std::size_t a, std::size_t b, std::size_t c) noexcept {
 }
 
 std::string mib(std::size_t bytes) {
-  return bytes < (1u << 20) ? std::to_string(bytes) + " bytes"
-                            : std::to_string((bytes + (1u << 20) - 1) >> 20) + " MiB";
+  // Rounded numbers would not add up.
+  return bytes == 0 || bytes % (1u << 20) != 0 ? std::to_string(bytes) + " bytes"
+                                               : std::to_string(bytes >> 20) + " MiB";
 }
 
 void plan_pinned(const MemoryRequest& r, MemoryPlan& plan) {
@@ -132,7 +133,7 @@ MemoryPlan plan_memory(const MemoryRequest& r) {
             (plan.entries == 0 ? ""
                                : ", " + std::to_string(plan.entries + r.held) + " samples of " +
                                      mib(r.row_bytes + r.append_row) + " that wait for those before them") +
-            " and working memory of " + mib(scratch) + " for 1 runner" +
+            " and working memory of " + mib(scratch) + " each for 1 runner" +
             (plan.shared_records == 0
                  ? ""
                  : ", " + std::to_string(plan.shared_records) + " shared records of " + mib(r.shared_record_bytes)) +

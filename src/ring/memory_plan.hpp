@@ -20,7 +20,7 @@ struct MemoryRequest {
   std::uint64_t rows = 1;
   std::size_t buffer_bytes = 0;
   std::size_t sample_bytes = 0;   ///< largest fixed field: the least a runner may need
-  std::size_t row_bytes = 0;      ///< of a reordered sample that waits for its place
+  std::size_t row_bytes = 0;      ///< of a reordered sample that waits for its row in a batch
   std::size_t held = 0;           ///< of those, how many wait beside the entries
   std::size_t append_buffer = 0;  ///< the least a buffer needs for fields of any size; 0 = there are none
   std::size_t append_row = 0;     ///< the same of a reordered sample

@@ -183,7 +183,7 @@ class ImageStageSuite {
         });
       }
     };
-    compare(*stage_, "parameters follow from shape and Rng alone");
+    compare(*stage_, "parameters and operation follow from shape and Rng alone");
     compare(*alike, "a stage made alike is the same");
     at_once(std::max(options_.threads, 1u),
             [&](unsigned) { compare(*stage_, "a stage draws and composes the same on any thread"); });

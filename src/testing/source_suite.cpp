@@ -271,8 +271,9 @@ class SourceSuite {
         findings_.check(said == source_.labels(field.name), "labels are always the same",
                         [&] { return "those of \"" + field.name + "\" changed"; });
         if (!said) return;
-        if (!findings_.check(whole_number(field), "labels are of a scalar field of whole numbers",
-                             [&] { return "\"" + field.name + "\" is none, but has some"; }) ||
+        if (!findings_.check(
+                whole_number(field), "labels are of a scalar field of whole numbers",
+                [&] { return "labels(\"" + field.name + "\") must be empty: the field is no such one"; }) ||
             !findings_.check(said->size() == size_, "there is a label for each record", [&] {
               return std::to_string(said->size()) + " of \"" + field.name + "\" for " + std::to_string(size_);
             }))

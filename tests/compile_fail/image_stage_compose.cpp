@@ -1,4 +1,4 @@
-// expect: this image stage lacks `void compose(const Params& params, const ImageShape& shape, ImageOp& op) const`
+// expect: this image stage lacks, or has with another signature, `void compose(const Params& params, const ImageShape& shape, ImageOp& op) const`
 #include <penstock/penstock.hpp>
 #include <penstock/transforms/image.hpp>
 namespace ps = penstock;

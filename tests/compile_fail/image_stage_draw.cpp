@@ -1,4 +1,4 @@
-// expect: this image stage lacks `Params draw(const ImageShape& shape, Rng& rng) const`
+// expect: this image stage lacks, or has with another signature, `Params draw(const ImageShape& shape, Rng& rng) const`
 #include <penstock/penstock.hpp>
 #include <penstock/transforms/image.hpp>
 namespace ps = penstock;

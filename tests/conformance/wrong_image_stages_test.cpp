@@ -102,7 +102,7 @@ TEST_CASE("an image stage that is right passes") {
 }
 
 TEST_CASE("draws that don't follow from shape and Rng are found") {
-  constexpr std::string_view contract = "parameters follow from shape and Rng alone";
+  constexpr std::string_view contract = "parameters and operation follow from shape and Rng alone";
   struct Counts : RightCrop {
     Params draw(const ps::ImageShape&, ps::Rng&) const { return {++made % 20, 0}; }
   };

@@ -112,6 +112,9 @@ constexpr void explain_source() {
   else if constexpr (
       requires { &S::put; } && requires { &S::commit; })
     static_assert(mistaken<S>, "penstock: this is a sink, which is written to: write(pipeline, sink)");
+  else if constexpr (requires { typename S::Source; })
+    static_assert(mistaken<S>,
+                  "penstock: the `Source` of these options must be a source, and have a constructor that takes them");
   else if constexpr (requires { &S::blocks_of; })
     explain_block_source<S>();
   else if constexpr (
@@ -217,13 +220,14 @@ constexpr void explain_flat_map() {
 template <class S>
 constexpr void explain_image_stage() {
   if constexpr (!requires(const S& s, const ImageShape& shape, Rng& rng) { s.draw(shape, rng); })
-    static_assert(
-        mistaken<S>,
-        "penstock: this image stage lacks `Params draw(const ImageShape& shape, Rng& rng) const`; Params is a "
-        "plain struct, empty where nothing is drawn");
+    static_assert(mistaken<S>,
+                  "penstock: this image stage lacks, or has with another signature, `Params draw(const ImageShape& "
+                  "shape, Rng& rng) const`; Params is a "
+                  "plain struct, empty where nothing is drawn");
   else
     static_assert(mistaken<S>,
-                  "penstock: this image stage lacks `void compose(const Params& params, const ImageShape& shape, "
+                  "penstock: this image stage lacks, or has with another signature, `void compose(const Params& "
+                  "params, const ImageShape& shape, "
                   "ImageOp& op) const`, where Params is what its draw() returns");
 }
 
