@@ -108,7 +108,7 @@ Row memory_epochs(const RowSpec& spec, const Settings& settings) {
   row.rounds = 1;
   row.notes.push_back(fmt::format(
       "after epoch {}: {:.1f} MiB, after epoch {}: {:.1f} MiB (each tenth: {}); {} JPEGs of which the largest has "
-      "{:.0f} x the bytes of the smallest; slots allocated by a loader: {}",
+      "{:.0f} x the bytes of the smallest; batch buffers allocated by a loader: {}",
       early_epoch, early, epochs, late, result.at("curve").dump(), pictures, result.at("spread").get<double>(),
       result.at("batch_allocations").get<std::uint64_t>()));
   return row;

@@ -49,8 +49,8 @@ class PENSTOCK_API Batch {
   /// A ragged field; on a device each row's `data` is the device's. @throws Error(unsupported) for a field that is not;
   /// otherwise as above.
   RaggedRows ragged(std::string_view field) const;
-  /// The same on a device, where the rows lie packed. @throws Error(unsupported) on the host, where each row has a
-  /// place of its own, and as above.
+  /// The same on a device, where the rows lie packed. @throws Error(unsupported) on the host, where each row has
+  /// memory of its own, and as above.
   PackedTensor packed(std::string_view field) const;
   /// Of a ragged or padded field, how long the rows are in their first dimension, without padding; 0 for rows of
   /// padding and masked ones. @throws as above.

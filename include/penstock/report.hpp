@@ -47,7 +47,7 @@ struct PENSTOCK_API Report {
   std::uint64_t batches = 0, samples = 0;  ///< delivered
   std::uint64_t bytes = 0;                 ///< of delivered batches
   std::uint64_t copied_bytes = 0;          ///< copied because no stage could write in place, or a row
-                                           ///< had to wait for its place
+                                           ///< had to wait for its turn
   std::uint64_t errors = 0;                ///< bad samples a policy acted on in this loader, not those a state brought
   double seconds = 0;                      ///< from the first `next()` to the last
   double first_batch_s = 0;                ///< from the first `next()` to its return
@@ -63,7 +63,7 @@ struct PENSTOCK_API Report {
   double core_quota = 0;                   ///< so many cores' time a quota of its control group leaves it; 0 = no quota
   double next_p50_s = 0, next_p99_s = 0;   ///< time inside `next()`
   double consumer_wait_share = 0;          ///< of `seconds` the caller spent inside `next()`
-  double runner_idle_share = 0;            ///< of threads x seconds the runners had no place to write to
+  double runner_idle_share = 0;            ///< of threads x seconds the runners had no memory to write to
   double runner_wait_share = 0;            ///< of the chains' time they gave up their core
   /// Of the runners' time, and of the calling thread's since its first `next()`, they were ready to run but had no
   /// core. None where the kernel does not count it, or it could not be looked at long enough.

@@ -26,7 +26,7 @@ struct WindowOptions {
 /// varying one (text), which then stands in a window once, as it is the same in all rows. Its values are got when this
 /// is made: by the source's `labels`, else each record is read once. 16 bytes of memory for each series with a window.
 ///
-/// Every row of a window is read for each window it is in, straight into the window's place. Blocks of the source are
+/// Every row of a window is read for each window it is in, straight into the window's memory. Blocks of the source are
 /// blocks of the windows (a chunk is decoded once while it stays in the loader's `max_block_bytes`), and a window
 /// belongs to that of its first row for `shuffle({.blocks = true})`. Keys are those of the windows' first rows, where
 /// the source has keys. Windows that overlap share rows, also across the parts of a `split`: give training and

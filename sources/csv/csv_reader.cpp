@@ -33,36 +33,36 @@ class CsvReader::Impl {
     if (store_->options.access == FileAccess::read) return;
     for (const std::uint64_t index : indices)
       if (index < store_->size()) {
-        const Store::Place place = store_->place_of(index);
-        store_->indices[place.file].begins.prefetch(place.record);
+        const Store::Location location = store_->location_of(index);
+        store_->indices[location.file].begins.prefetch(location.record);
       }
     for (const std::uint64_t index : indices)
       if (index < store_->size()) {
-        const Store::Place place = store_->place_of(index);
-        const csv::RecordIndex& of_file = store_->indices[place.file];
-        const char* const text = store_->maps[place.file].text().data() + of_file.begins[place.record];
-        const std::uint64_t bytes = std::min<std::uint64_t>(of_file.bytes(place.record), max_bytes);
+        const Store::Location location = store_->location_of(index);
+        const csv::RecordIndex& of_file = store_->indices[location.file];
+        const char* const text = store_->maps[location.file].text().data() + of_file.begins[location.record];
+        const std::uint64_t bytes = std::min<std::uint64_t>(of_file.bytes(location.record), max_bytes);
         for (std::uint64_t at = 0; at < bytes; at += line_bytes) __builtin_prefetch(text + at);
       }
   }
 
   void read(std::uint64_t index, SampleBuilder& out) {
-    const Store::Place place = store_->place_of(index);
+    const Store::Location location = store_->location_of(index);
     try {
-      give(place, text_.read(*store_, place), out);
+      give(location, text_.read(*store_, location), out);
     } catch (Error& error) {
-      throw store_->error_of(place, index, error);
+      throw store_->error_of(location, index, error);
     }
   }
 
  private:
-  void give(Store::Place place, std::string_view text, SampleBuilder& out) {
-    const csv::FilePlan& plan = store_->plan.files[place.file];
-    columns_ = &store_->indices[place.file].columns;
+  void give(Store::Location location, std::string_view text, SampleBuilder& out) {
+    const csv::FilePlan& plan = store_->plan.files[location.file];
+    columns_ = &store_->indices[location.file].columns;
     for (std::size_t slot = 0; slot < values_.size(); ++slot)
       if (const Field& field = store_->plan.schema[slot]; field.shape.fixed())
         values_[slot] = out.emplace(slot, field.shape).data;
-    csv::CellScanner cells(text, store_->delimiters[place.file]);
+    csv::CellScanner cells(text, store_->delimiters[location.file]);
     std::size_t column = 0;
     for (const csv::ColumnRun& run : plan.runs) {
       const csv::Target* const targets = plan.targets.data() + run.target;

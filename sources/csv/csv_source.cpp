@@ -92,7 +92,7 @@ void CsvSource::Impl::identify() {
   for (const std::string& file : files) revision = revision * 0x9e3779b97f4a7c15 + file_revision(file);
 }
 
-CsvSource::Impl::Place CsvSource::Impl::place_of(std::uint64_t index) const {
+CsvSource::Impl::Location CsvSource::Impl::location_of(std::uint64_t index) const {
   if (index >= size())
     throw csv::error_in(options.path, Errc::not_found, "there are " + std::to_string(size()) + " records")
         .with_index(index);
@@ -102,31 +102,31 @@ CsvSource::Impl::Place CsvSource::Impl::place_of(std::uint64_t index) const {
   return {file, index - first[file]};
 }
 
-std::string CsvSource::Impl::place_name(Place place) const {
-  return names[place.file] + ":" + std::to_string(indices[place.file].line(place.record));
+std::string CsvSource::Impl::location_name(Location location) const {
+  return names[location.file] + ":" + std::to_string(indices[location.file].line(location.record));
 }
 
 std::string CsvSource::Impl::key(std::uint64_t index) const {
-  const Place place = place_of(index);
-  if (options.key.empty()) return place_name(place);
+  const Location location = location_of(index);
+  if (options.key.empty()) return location_name(location);
   RecordText text;
   try {
-    csv::CellScanner cells(text.read(*this, place), delimiters[place.file]);
+    csv::CellScanner cells(text.read(*this, location), delimiters[location.file]);
     csv::Cell cell;
     for (std::size_t column = 0; csv::next_cell(cells, cell); ++column)
-      if (column == plan.files[place.file].key) return cell.text();
+      if (column == plan.files[location.file].key) return cell.text();
     throw Error(Errc::corrupt,
                 "the record ends before the column \"" + csv::printable(options.key) + "\", which has the keys");
   } catch (Error& error) {
-    throw error_of(place, index, error);
+    throw error_of(location, index, error);
   }
 }
 
-Error CsvSource::Impl::error_of(Place place, std::uint64_t index, const Error& error) const {
-  const csv::RecordIndex& of_file = indices[place.file];
-  Error full(error.code(), "line " + std::to_string(of_file.line(place.record)) + ": " + error.cause());
-  full.with_source("csv").with_file(files[place.file]).with_key(place_name(place)).with_index(index);
-  return full.with_offset(of_file.begins[place.record] + error.offset().value_or(0));
+Error CsvSource::Impl::error_of(Location location, std::uint64_t index, const Error& error) const {
+  const csv::RecordIndex& of_file = indices[location.file];
+  Error full(error.code(), "line " + std::to_string(of_file.line(location.record)) + ": " + error.cause());
+  full.with_source("csv").with_file(files[location.file]).with_key(location_name(location)).with_index(index);
+  return full.with_offset(of_file.begins[location.record] + error.offset().value_or(0));
 }
 
 CsvSource::CsvSource(Csv options) : impl_(std::make_shared<const Impl>(std::move(options))) {}

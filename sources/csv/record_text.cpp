@@ -7,21 +7,21 @@
 
 namespace penstock {
 
-std::string_view CsvSource::Impl::RecordText::read(const Impl& store, Place place) {
-  const csv::RecordIndex& index = store.indices[place.file];
-  const std::uint64_t begin = index.begins[place.record];
-  const std::size_t bytes = index.bytes(place.record);
+std::string_view CsvSource::Impl::RecordText::read(const Impl& store, Location location) {
+  const csv::RecordIndex& index = store.indices[location.file];
+  const std::uint64_t begin = index.begins[location.record];
+  const std::size_t bytes = index.bytes(location.record);
   if (store.options.access == FileAccess::map) {
-    const std::string_view all = store.maps[place.file].text();
+    const std::string_view all = store.maps[location.file].text();
     if (all.size() - begin >= bytes + csv::CellScanner::slack) return all.substr(begin, bytes);
     std::memcpy(buffer_for(bytes), all.data() + begin, bytes);
   } else {
-    if (!file_ || open_file_ != place.file) {
+    if (!file_ || open_file_ != location.file) {
       file_.reset();
-      auto opened = std::make_unique<csv::InputFile>(store.files[place.file]);
+      auto opened = std::make_unique<csv::InputFile>(store.files[location.file]);
       opened->require(index.mark);
       file_ = std::move(opened);
-      open_file_ = place.file;
+      open_file_ = location.file;
     }
     try {
       file_->read(buffer_for(bytes), bytes, begin);

@@ -18,12 +18,12 @@ class CsvSource::Impl::RecordText {
  public:
   /// With what a CellScanner wants after it; valid until the next call, while the store is there.
   /// @throws Error(io), its offset counted from the record's beginning as that of a cell is.
-  std::string_view read(const Impl& store, Place place);
+  std::string_view read(const Impl& store, Location location);
 
  private:
   char* buffer_for(std::size_t bytes);
 
-  std::vector<char> buffer_;              // a record where it can't be parsed in place
+  std::vector<char> buffer_;              // a record where it can't be parsed in@location
   std::unique_ptr<csv::InputFile> file_;  // the one read last, without maps
   std::size_t open_file_ = 0;
 };

@@ -21,23 +21,23 @@ class CsvSource::Impl {
   class RecordText;
 
   /// Where a record lies.
-  struct Place {
+  struct Location {
     std::size_t file = 0;
     std::uint64_t record = 0;  ///< of those in the file
   };
   std::uint64_t size() const noexcept { return first.back(); }
   /// @throws Error(not_found) past the end.
-  Place place_of(std::uint64_t index) const;
+  Location location_of(std::uint64_t index) const;
   /// "file:line".
-  std::string place_name(Place place) const;
+  std::string location_name(Location location) const;
   std::string key(std::uint64_t index) const;
 
-  /// What went wrong in a record, with all that is known of its place.
-  Error error_of(Place place, std::uint64_t index, const Error& error) const;
+  /// What went wrong in a record, with all that is known of its location.
+  Error error_of(Location location, std::uint64_t index, const Error& error) const;
 
   Csv options;
   std::vector<std::string> files;
-  std::vector<std::string> names;  ///< of the files, in places' names
+  std::vector<std::string> names;  ///< of the files, in@locations' names
   std::vector<char> delimiters;    ///< of each file
   std::vector<csv::RecordIndex> indices;
   csv::ColumnPlan plan;

@@ -21,14 +21,14 @@ class WebDatasetSource::Impl {
   static std::shared_ptr<const Impl> open(WebDataset options);
 
   /// Where a sample lies.
-  struct Place {
+  struct Location {
     std::size_t shard = 0;
     std::uint64_t sample = 0;  ///< of those in the shard
   };
   std::uint64_t size() const noexcept { return first.back(); }
-  Place place_of(std::uint64_t index) const noexcept;  ///< `index` must be below `size()`
-  std::span<const webdataset::Entry> entries_of(Place place) const noexcept {
-    return std::span(indices[place.shard].entries).subspan(place.sample * fields.size(), fields.size());
+  Location location_of(std::uint64_t index) const noexcept;  ///< `index` must be below `size()`
+  std::span<const webdataset::Entry> entries_of(Location location) const noexcept {
+    return std::span(indices[location.shard].entries).subspan(location.sample * fields.size(), fields.size());
   }
   std::span<const std::byte> mapped(std::size_t shard, webdataset::Entry entry) const noexcept {
     return maps[shard].bytes(entry.offset, entry.size);

@@ -8,19 +8,19 @@ namespace penstock::webdataset {
 
 namespace {
 
-struct FieldPlace {
+struct FieldRange {
   std::size_t offset, bytes;
 };
-constexpr FieldPlace name_place{0, 100}, mode_place{100, 8}, uid_place{108, 8}, gid_place{116, 8}, size_place{124, 12},
-    mtime_place{136, 12}, checksum_place{148, 8}, type_place{156, 1}, magic_place{257, 8}, device_major_place{329, 8},
-    device_minor_place{337, 8}, prefix_place{345, 155}, star_prefix_place{345, 131}, star_mark_place{508, 4};
+constexpr FieldRange name_range{0, 100}, mode_range{100, 8}, uid_range{108, 8}, gid_range{116, 8}, size_range{124, 12},
+    mtime_range{136, 12}, checksum_range{148, 8}, type_range{156, 1}, magic_range{257, 8}, device_major_range{329, 8},
+    device_minor_range{337, 8}, prefix_range{345, 155}, star_prefix_range{345, 131}, star_mark_range{508, 4};
 constexpr std::string_view posix_magic{"ustar\0", 6};
 constexpr std::string_view star_mark{"tar\0", 4};
 constexpr std::uint64_t largest_octal_size = (std::uint64_t{1} << 33) - 1;  // 11 digits
 constexpr std::uint64_t largest_size = ~std::uint64_t{0} >> 1;
 
-std::string_view bytes_at(TarBlockView block, FieldPlace place) noexcept {
-  return {block.data() + place.offset, place.bytes};
+std::string_view bytes_at(TarBlockView block, FieldRange range) noexcept {
+  return {block.data() + range.offset, range.bytes};
 }
 
 std::string_view until_zero(std::string_view text) noexcept { return text.substr(0, text.find('\0')); }
@@ -49,8 +49,8 @@ std::optional<std::uint64_t> base256(std::string_view text) noexcept {
   return number;
 }
 
-std::optional<std::uint64_t> number_at(TarBlockView block, FieldPlace place) noexcept {
-  const std::string_view text = bytes_at(block, place);
+std::optional<std::uint64_t> number_at(TarBlockView block, FieldRange range) noexcept {
+  const std::string_view text = bytes_at(block, range);
   return (static_cast<unsigned char>(text.front()) & 0x80) != 0 ? base256(text) : octal(text);
 }
 
@@ -58,43 +58,43 @@ template <class Byte>
 std::int64_t sum_of(TarBlockView block) noexcept {
   std::int32_t sum = 0, own = 0;
   for (const char c : block) sum += static_cast<Byte>(c);
-  for (const char c : bytes_at(block, checksum_place)) own += static_cast<Byte>(c) - ' ';
+  for (const char c : bytes_at(block, checksum_range)) own += static_cast<Byte>(c) - ' ';
   return sum - own;
 }
 
-void put_octal(TarBlock& block, FieldPlace place, std::uint64_t number) noexcept {
-  for (std::size_t at = place.bytes - 1; at-- > 0; number >>= 3)
-    block[place.offset + at] = static_cast<char>('0' + (number & 7));
+void put_octal(TarBlock& block, FieldRange range, std::uint64_t number) noexcept {
+  for (std::size_t at = range.bytes - 1; at-- > 0; number >>= 3)
+    block[range.offset + at] = static_cast<char>('0' + (number & 7));
 }
 
 // Where a name is cut so that both parts fit their fields; nothing where it can't be.
 std::optional<std::size_t> cut_of(std::string_view name) noexcept {
-  if (name.size() <= name_place.bytes) return 0;
-  const std::size_t slash = name.find('/', name.size() - std::min(name.size(), name_place.bytes + 1));
-  if (slash == std::string_view::npos || slash == 0 || slash > prefix_place.bytes || slash + 1 == name.size())
+  if (name.size() <= name_range.bytes) return 0;
+  const std::size_t slash = name.find('/', name.size() - std::min(name.size(), name_range.bytes + 1));
+  if (slash == std::string_view::npos || slash == 0 || slash > prefix_range.bytes || slash + 1 == name.size())
     return std::nullopt;
   return slash;
 }
 
 void append_block(std::string& out, std::string_view prefix, std::string_view name, std::uint64_t size, char type) {
   TarBlock block{};
-  const auto put = [&](FieldPlace place, std::string_view text) {
-    text.copy(block.data() + place.offset, place.bytes);
+  const auto put = [&](FieldRange range, std::string_view text) {
+    text.copy(block.data() + range.offset, range.bytes);
   };
-  put(name_place, name);
-  put(prefix_place, prefix);
-  put_octal(block, mode_place, 0644);
-  put_octal(block, uid_place, 0);
-  put_octal(block, gid_place, 0);
-  put_octal(block, size_place, size);
-  put_octal(block, mtime_place, 0);
-  put_octal(block, device_major_place, 0);
-  put_octal(block, device_minor_place, 0);
-  put(magic_place, std::string_view("ustar\00000", 8));
-  block[type_place.offset] = type;
+  put(name_range, name);
+  put(prefix_range, prefix);
+  put_octal(block, mode_range, 0644);
+  put_octal(block, uid_range, 0);
+  put_octal(block, gid_range, 0);
+  put_octal(block, size_range, size);
+  put_octal(block, mtime_range, 0);
+  put_octal(block, device_major_range, 0);
+  put_octal(block, device_minor_range, 0);
+  put(magic_range, std::string_view("ustar\00000", 8));
+  block[type_range.offset] = type;
   const auto sum = static_cast<std::uint64_t>(sum_of<unsigned char>(block));
-  put_octal(block, {checksum_place.offset, checksum_place.bytes - 1}, sum);
-  block[checksum_place.offset + checksum_place.bytes - 1] = ' ';
+  put_octal(block, {checksum_range.offset, checksum_range.bytes - 1}, sum);
+  block[checksum_range.offset + checksum_range.bytes - 1] = ' ';
   out.append(block.data(), block.size());
 }
 
@@ -118,7 +118,7 @@ bool is_zero(TarBlockView block) noexcept {
 }
 
 bool has_checksum(TarBlockView block) noexcept {
-  const auto wanted = octal(bytes_at(block, checksum_place));
+  const auto wanted = octal(bytes_at(block, checksum_range));
   if (!wanted || is_zero(block)) return false;
   // Some old systems summed signed bytes.
   const auto sum = static_cast<std::int64_t>(*wanted);
@@ -127,18 +127,18 @@ bool has_checksum(TarBlockView block) noexcept {
 
 TarHeader parse_header(TarBlockView block) {
   if (!has_checksum(block))
-    throw TarDamage{"the member's header is damaged: its checksum differs", checksum_place.offset};
+    throw TarDamage{"the member's header is damaged: its checksum differs", checksum_range.offset};
   TarHeader header;
-  header.type = block[type_place.offset];
-  const auto size = number_at(block, size_place);
-  if (!size || *size > largest_size) throw TarDamage{"the member's size is not a number below 2^63", size_place.offset};
+  header.type = block[type_range.offset];
+  const auto size = number_at(block, size_range);
+  if (!size || *size > largest_size) throw TarDamage{"the member's size is not a number below 2^63", size_range.offset};
   header.size = *size;
-  if (bytes_at(block, magic_place).starts_with(posix_magic)) {
-    const bool star = bytes_at(block, star_mark_place) == star_mark;
-    header.name = until_zero(bytes_at(block, star ? star_prefix_place : prefix_place));
+  if (bytes_at(block, magic_range).starts_with(posix_magic)) {
+    const bool star = bytes_at(block, star_mark_range) == star_mark;
+    header.name = until_zero(bytes_at(block, star ? star_prefix_range : prefix_range));
     if (!header.name.empty()) header.name += '/';
   }
-  header.name += until_zero(bytes_at(block, name_place));
+  header.name += until_zero(bytes_at(block, name_range));
   return header;
 }
 

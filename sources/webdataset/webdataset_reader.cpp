@@ -52,20 +52,20 @@ class WebDatasetReader::Impl {
       throw webdataset::error_in(store.options.path, Errc::not_found,
                                  "there are " + std::to_string(store.size()) + " samples")
           .with_index(index);
-    Store::Place place;
+    Store::Location location;
     if (next_ < count_ && expected_[next_].index == index) {
-      place = expected_[next_++].place;
+      location = expected_[next_++].location;
       fetch_next();
     } else {
-      place = store.place_of(index);
+      location = store.location_of(index);
       next_ = count_ = 0;
     }
-    const std::span<const Entry> entries = store.entries_of(place);
+    const std::span<const Entry> entries = store.entries_of(location);
     for (std::size_t slot = 0; slot < entries.size(); ++slot) {
       try {
-        give(slot, place.shard, entries[slot], out);
+        give(slot, location.shard, entries[slot], out);
       } catch (Error& error) {
-        explain(error, index, place, slot);
+        explain(error, index, location, slot);
         throw;
       }
     }
@@ -76,9 +76,9 @@ class WebDatasetReader::Impl {
     if (store_->options.access == FileAccess::read) return;
     for (const std::uint64_t index : indices.first(std::min(indices.size(), expected_.size()))) {
       if (index >= store_->size()) break;  // the read will say so
-      const Store::Place place = store_->place_of(index);
-      __builtin_prefetch(store_->entries_of(place).data());
-      expected_[count_++] = {index, place};
+      const Store::Location location = store_->location_of(index);
+      __builtin_prefetch(store_->entries_of(location).data());
+      expected_[count_++] = {index, location};
     }
     fetch_next();
   }
@@ -170,10 +170,10 @@ class WebDatasetReader::Impl {
   void fetch_next() const noexcept {
     constexpr std::size_t line = 64, lines = 4;
     if (next_ == count_) return;
-    const Store::Place place = expected_[next_].place;
-    for (const Entry entry : store_->entries_of(place)) {
+    const Store::Location location = expected_[next_].location;
+    for (const Entry entry : store_->entries_of(location)) {
       if (!entry.readable()) continue;
-      const std::span<const std::byte> bytes = store_->mapped(place.shard, entry);
+      const std::span<const std::byte> bytes = store_->mapped(location.shard, entry);
       for (std::size_t at = 0; at < std::min(bytes.size(), line * lines); at += line)
         __builtin_prefetch(bytes.data() + at);
     }
@@ -189,16 +189,16 @@ class WebDatasetReader::Impl {
                     "--hard-dereference");
   }
 
-  void explain(Error& error, std::uint64_t index, Store::Place place, std::size_t slot) const {
-    const webdataset::ShardIndex& shard = store_->indices[place.shard];
-    const Entry entry = store_->entries_of(place)[slot];
-    const std::string_view key = shard.key(place.sample);
+  void explain(Error& error, std::uint64_t index, Store::Location location, std::size_t slot) const {
+    const webdataset::ShardIndex& shard = store_->indices[location.shard];
+    const Entry entry = store_->entries_of(location)[slot];
+    const std::string_view key = shard.key(location.sample);
     const webdataset::PlannedField& field = store_->fields[slot];
     const std::string what = field.extensions.size() == 1
                                  ? "member \"" + printable(key) + "." + field.extensions.front()
                                  : "field \"" + printable(field.name);
     Error full(error.code(), what + "\": " + error.cause());
-    full.with_source("webdataset").with_file(store_->shards[place.shard]).with_index(index).with_key(key);
+    full.with_source("webdataset").with_file(store_->shards[location.shard]).with_index(index).with_key(key);
     if (error.offset()) full.with_offset(*error.offset());
     if (entry.offset != 0) full.with_offset(entry.offset);
     error = full;
@@ -212,7 +212,7 @@ class WebDatasetReader::Impl {
   std::size_t open_shard_ = 0;
   struct Expected {
     std::uint64_t index = 0;
-    Store::Place place;
+    Store::Location location;
   };
   std::array<Expected, 16> expected_{};  // those from next_ to count_
   std::size_t next_ = 0, count_ = 0;

@@ -113,15 +113,15 @@ Field WebDatasetSource::Impl::array_field(std::size_t slot) const {
   std::vector<std::byte> header;
   std::string why;  // the first of those that there are can't be read
   for (std::uint64_t index = 0; index < std::min(size(), looked_at); ++index) {
-    const Place place = place_of(index);
-    const Entry entry = entries_of(place)[slot];
+    const Location location = location_of(index);
+    const Entry entry = entries_of(location)[slot];
     if (!entry.readable()) continue;
     try {
       // Not through the map: the shard may be cut short at any moment.
-      if (!file || file->path() != shards[place.shard]) {
+      if (!file || file->path() != shards[location.shard]) {
         file.reset();
-        file = std::make_unique<const webdataset::InputFile>(shards[place.shard]);
-        webdataset::require_same(*file, indices[place.shard]);
+        file = std::make_unique<const webdataset::InputFile>(shards[location.shard]);
+        webdataset::require_same(*file, indices[location.shard]);
       }
       const auto begin = [&](std::uint64_t most) {
         header.resize(static_cast<std::size_t>(std::min(entry.size, most)));
@@ -147,7 +147,7 @@ Field WebDatasetSource::Impl::array_field(std::size_t slot) const {
                                  ", so its dtype and rank can't be told; give the field the kind `bytes`");
 }
 
-WebDatasetSource::Impl::Place WebDatasetSource::Impl::place_of(std::uint64_t index) const noexcept {
+WebDatasetSource::Impl::Location WebDatasetSource::Impl::location_of(std::uint64_t index) const noexcept {
   const auto after = std::upper_bound(first.begin(), first.end(), index);
   const auto shard = static_cast<std::size_t>(after - first.begin()) - 1;
   return {shard, index - first[shard]};
@@ -158,9 +158,9 @@ void WebDatasetSource::Impl::will_need(std::span<const std::uint64_t> samples) c
   const auto probe = [&] {
     const std::uint64_t index = samples[samples.size() / 2];
     if (index >= size()) return common::PageRange{};
-    const Place place = place_of(index);
-    const Entry entry = entries_of(place).front();
-    return entry.readable() ? common::pages_of(mapped(place.shard, entry)) : common::PageRange{};
+    const Location location = location_of(index);
+    const Entry entry = entries_of(location).front();
+    return entry.readable() ? common::pages_of(mapped(location.shard, entry)) : common::PageRange{};
   };
   if (!advice.worth_asking(samples.size(), probe)) return;
   try {
@@ -168,9 +168,9 @@ void WebDatasetSource::Impl::will_need(std::span<const std::uint64_t> samples) c
     ranges.reserve(samples.size() * fields.size());
     for (const std::uint64_t index : samples) {
       if (index >= size()) continue;
-      const Place place = place_of(index);
-      for (const Entry entry : entries_of(place))
-        if (entry.readable() && entry.size != 0) ranges.push_back(common::pages_of(mapped(place.shard, entry)));
+      const Location location = location_of(index);
+      for (const Entry entry : entries_of(location))
+        if (entry.readable() && entry.size != 0) ranges.push_back(common::pages_of(mapped(location.shard, entry)));
     }
     advice.ask(ranges);
   } catch (const std::bad_alloc&) {  // advice only
@@ -206,7 +206,7 @@ std::uint64_t WebDatasetSource::without_end() const noexcept {
 }
 
 std::size_t WebDatasetSource::shard_of(std::uint64_t index) const {
-  if (index < size()) return impl_->place_of(index).shard;
+  if (index < size()) return impl_->location_of(index).shard;
   throw webdataset::error_in(file(), Errc::not_found, "there are " + std::to_string(size()) + " samples")
       .with_index(index);
 }

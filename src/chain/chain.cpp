@@ -57,7 +57,7 @@ bool Chain::execute(ChainRun& run, std::size_t number, const Place& place, std::
   return step.run(run, call_of(number, number < cache_step() ? of_record : place, index, rows));
 }
 
-// Whatever does not stand in its place yet is copied there. Dense fields have fixed shapes, which every step checked.
+// A value that is not in its row yet is copied there. Dense fields have fixed shapes, which every step checked.
 void Chain::finish(ChainRun& run, std::span<std::byte* const> rows) const {
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (run.cells[i].data == rows[i] || row_bytes_[i] == 0) continue;

@@ -30,8 +30,8 @@ class Chain {
   Chain& operator=(const Chain&) = delete;
 
   /// Runs one sample: from the reading on, or, where the run has a parent, from the step after those that the parent
-  /// went through. `rows`, when not empty, holds the place of each field of the final schema: values end up there.
-  /// Without, they end up anywhere: in the run's scratch or in the store, until the next run. Where this sample
+  /// went through. `rows`, when not empty, holds the destination of each field of the final schema: values end up
+  /// there. Without, they end up anywhere: in the run's scratch or in the store, until the next run. Where this sample
   /// `stands_for` others, its steps are timed. False: a filter left it out. Throws whatever a stage throws.
   bool run(ChainRun& run, const Place& place, std::uint64_t index, std::span<std::byte* const> rows,
            std::uint64_t stands_for = 0) const;

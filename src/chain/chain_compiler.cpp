@@ -147,7 +147,7 @@ void ChainCompiler::relate_steps() {
   }
 }
 
-// The last step that makes a field's value is told the field's place in the batch. Names are followed backwards, as
+// The last step that makes a field's value is told the field's destination. Names are followed backwards, as
 // slots may be renumbered on the way.
 void ChainCompiler::assign_destinations() {
   for (std::size_t row = 0; row < data_.schema.size(); ++row) {

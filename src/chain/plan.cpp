@@ -20,7 +20,7 @@ std::string where(const detail::Chain& chain, const Step& step) {
   for (const auto* destinations : {&step.destinations, &step.varying_destinations})
     for (const Step::Destination& destination : *destinations)
       fields += (fields.empty() ? "" : ", ") + chain.data().schema[destination.row].name;
-  return "; writes " + fields + (chain.data().reordered() ? " where it waits for its place" : " into the batch");
+  return "; writes " + fields + (chain.data().reordered() ? " where it waits for its row" : " into the batch");
 }
 
 // What becomes of fields whose size differs from sample to sample, and what ends a batch.

@@ -2,8 +2,8 @@
 
 #include <memory>
 
-#include <penstock/stages/draw.hpp>
 #include <penstock/detail/order_model.hpp>
+#include <penstock/stages/draw.hpp>
 
 namespace penstock::detail {
 

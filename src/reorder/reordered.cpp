@@ -159,7 +159,7 @@ bool Reordered::can_expand() noexcept {
   return opened(number);
 }
 
-// Its place in the ring may still be another's.
+// Its entry in the ring may still be another's.
 bool Reordered::opened(std::uint64_t number) noexcept {
   return number < issued_.load(std::memory_order_seq_cst) &&
          shared_records_->at(number).opened.load(std::memory_order_seq_cst);
@@ -381,7 +381,7 @@ bool Reordered::work_in_blocks(ChainRun& run) noexcept {
   return true;
 }
 
-// Before the entry or record may become another's, whose blocks stand in the same place.
+// Before the entry or record may become another's, whose blocks stand in the same entry.
 void Reordered::give_back_blocks(std::uint64_t number) noexcept {
   if (blocks_ != nullptr && blocks_->done(number)) host_.wake_runners();
 }

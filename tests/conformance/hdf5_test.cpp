@@ -33,8 +33,9 @@ H5Data deflated(const char* path, hsize_t rows) {
 }
 
 void check(const ps::Hdf5& options, const ps::Hdf5& other) {
-  for (const auto& [keep_bytes, isolate] : {std::pair{std::size_t{0}, false}, std::pair{std::size_t{1000}, false},
-                                            std::pair{ps::Hdf5{}.max_kept_bytes, false}, std::pair{std::size_t{0}, true}}) {
+  for (const auto& [keep_bytes, isolate] :
+       {std::pair{std::size_t{0}, false}, std::pair{std::size_t{1000}, false},
+        std::pair{ps::Hdf5{}.max_kept_bytes, false}, std::pair{std::size_t{0}, true}}) {
     INFO("keep_bytes " << keep_bytes << ", isolate " << isolate);
     ps::Hdf5 kept = options;
     kept.max_kept_bytes = keep_bytes;
@@ -82,7 +83,8 @@ TEST_CASE("HDF5 with damaged chunks keeps the contract of a source") {
     h5_must(H5Dwrite_chunk(dataset, H5P_DEFAULT, 1, start, 210, std::string(210, 'x').data()));
   }
   for (const auto& [keep_bytes, isolate] :
-       {std::pair{std::size_t{0}, false}, std::pair{ps::Hdf5{}.max_kept_bytes, false}, std::pair{std::size_t{0}, true}}) {
+       {std::pair{std::size_t{0}, false}, std::pair{ps::Hdf5{}.max_kept_bytes, false},
+        std::pair{std::size_t{0}, true}}) {
     const ps::Hdf5 options{.path = path, .max_kept_bytes = keep_bytes, .isolate = isolate};
     const auto make = [&] { return ps::share(ps::Hdf5Source(options)); };
     INFO("keep_bytes " << keep_bytes << ", isolate " << isolate);

@@ -29,7 +29,7 @@ void by_hand(Results& results, const Settings& settings, const std::string& name
                .bound = min_eta});
 }
 
-// The engine's slots in memory that the driver has to copy once more.
+// Batch buffers in memory that the driver has to copy once more.
 void pageable(Results& results, const Settings& settings) {
   const BatchSize size = overlap_batch(settings);
   const CudaStream stream;
@@ -41,7 +41,7 @@ void pageable(Results& results, const Settings& settings) {
     seconds.push_back(time_loader(loader, stream, size, nullptr, wrong.as<unsigned long long>()));
   }
   results.raw()["negative_controls"]["pageable_s"] = seconds;
-  results.add({.name = "H2D, loader's slots in pageable memory",
+  results.add({.name = "H2D, batch buffers in pageable memory",
                .ours = static_cast<double>(size.bytes()) / median_of(seconds) / 1e9,
                .against = results.peak_pinned / 1e9,
                .unit = "GB/s",

@@ -71,7 +71,7 @@ class SampleBuilder {
 
   const Schema& schema() const noexcept { return *schema_; }
 
-  /// Memory to write a field's value into: the sample's own place in the batch wherever no later stage changes the
+  /// Memory to write a field's value into: the sample's own row of the batch wherever no later stage changes the
   /// field. Its content is undefined. @throws Error(schema_mismatch) when dtype, rank or shape differ from the schema.
   template <class T, std::size_t R>
   View<T, R> emplace(std::size_t slot, const Shape& shape) {

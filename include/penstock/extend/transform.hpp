@@ -72,7 +72,7 @@ class Output {
  public:
   /// For code of the library.
   explicit Output(detail::FieldOutput& place) : place_(&place) {}
-  /// Memory for the result: the sample's own place in the batch wherever no later stage changes the field. Its content
+  /// Memory for the result: the sample's own row of the batch wherever no later stage changes the field. Its content
   /// is undefined. Called once for each sample. @throws Error(schema_mismatch) for another rank, or where
   /// `MapOptions::shape` says otherwise; Error(limit_exceeded) above `max_sample_bytes`.
   View<T, R> emplace(const Shape& shape) const {

@@ -58,7 +58,7 @@ struct Csv {
   std::string path;
   // What changes results.
   /// A column whose cells are the records' keys, as they stand there, quotes resolved: a file's name, say, or an id.
-  /// `pair`, `zip` and a split by key go by them. Empty: a key is the record's place, "labels.csv:17", which
+  /// `pair`, `zip` and a split by key go by them. Empty: a key says where the record stands, "labels.csv:17", which
   /// agrees with no key of another source.
   std::string key = {};
   std::vector<CsvColumn> columns = {};  ///< empty: every column but the key's that is in no vector, by its own name

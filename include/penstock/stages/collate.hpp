@@ -32,7 +32,7 @@ struct BucketOptions {
 };
 /// Puts samples of like length together, so that little is padded: of each `window` consecutive samples (what filters
 /// leave of them) those are neighbours whose `field` is of like length, and the batches made of them come in an order
-/// drawn from (seed, epoch, the window's place). Length is the size of the first dimension; of an integer scalar its
+/// drawn from (seed, epoch, the window's number). Length is the size of the first dimension; of an integer scalar its
 /// value. Samples of one length stay in order. The last, incomplete batch of an epoch is made of the last samples
 /// in order. Stands before `batch`, anywhere.
 ///

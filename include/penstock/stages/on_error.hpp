@@ -10,7 +10,7 @@ namespace penstock {
 /// What happens to a sample that fails (`Error::sample_scoped`).
 enum class OnError : std::uint8_t {
   fail,     ///< the first failure in order is thrown by the `next()` that would deliver its batch
-  replace,  ///< its place is filled by another record of the same order, drawn from (seed, place): at most 8 tries
+  replace,  ///< its row is made of another record of the same order, drawn from (seed, place): at most 8 tries
   mask,     ///< its row becomes zeros, with mask 0
   drop,     ///< it is left out like a filtered one; an epoch's number of batches is then known only after it
 };

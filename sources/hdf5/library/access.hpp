@@ -110,9 +110,10 @@ class Access {
   virtual void read(const Slab& slab, std::span<std::byte> out) = 0;
   /// One column of elements, as it is stored.
   virtual void read_column(const Slab& slab, std::size_t element, std::span<std::byte> out) = 0;
-  /// A value of no fixed size, of one element: calls `place` with its length in elements, and fills what that gives.
+  /// A value of no fixed size, of one element: calls `memory_for` with its length in elements, and fills
+  /// what that gives.
   virtual void read_variable(const Slab& slab, std::size_t element,
-                             const std::function<std::span<std::byte>(std::uint64_t length)>& place) = 0;
+                             const std::function<std::span<std::byte>(std::uint64_t length)>& memory_for) = 0;
   /// Stored values, one right after the other, to what they become.
   virtual void convert(std::size_t element, std::uint64_t count, std::span<const std::byte> stored,
                        std::span<std::byte> out) = 0;

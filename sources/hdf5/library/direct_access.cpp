@@ -79,10 +79,10 @@ std::optional<StoredChunk> DirectAccess::find_chunk(std::size_t dataset, std::sp
   std::byte nothing{};
   const WhereInstead where;
   if (H5Dread_chunk(id, H5P_DEFAULT, at.data(), &chunk.mask, &nothing) < 0) throw Error(Errc::corrupt, library_says());
-  const auto place = where.place();
-  if (!place || place->bytes != bytes) throw Error(Errc::corrupt, "the HDF5 library does not say where it lies");
-  chunk.offset = place->offset;
-  chunk.bytes = place->bytes;
+  const auto piece = where.piece();
+  if (!piece || piece->bytes != bytes) throw Error(Errc::corrupt, "the HDF5 library does not say where it lies");
+  chunk.offset = piece->offset;
+  chunk.bytes = piece->bytes;
   return chunk;
 }
 
@@ -112,7 +112,7 @@ void DirectAccess::read_column(const Slab& slab, std::size_t element, std::span<
 }
 
 void DirectAccess::read_variable(const Slab& slab, std::size_t element,
-                                 const std::function<std::span<std::byte>(std::uint64_t)>& place) {
+                                 const std::function<std::span<std::byte>(std::uint64_t)>& memory_for) {
   union {
     char* text;
     hvl_t sequence;
@@ -131,7 +131,7 @@ void DirectAccess::read_variable(const Slab& slab, std::size_t element,
   } reclaim{of.alone.get(), space.get(), &value};
   const void* data = is_text ? value.text : value.sequence.p;
   const std::size_t length = !is_text ? value.sequence.len : value.text == nullptr ? 0 : std::strlen(value.text);
-  const std::span<std::byte> to = place(length);
+  const std::span<std::byte> to = memory_for(length);
   if (!to.empty()) std::memcpy(to.data(), data, to.size());
 }
 

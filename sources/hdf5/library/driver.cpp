@@ -174,7 +174,7 @@ WhereInstead::WhereInstead() { asked = this; }
 WhereInstead::~WhereInstead() { asked = nullptr; }
 
 void WhereInstead::note(std::uint64_t offset, std::uint64_t bytes) noexcept {
-  place_ = {offset, bytes};
+  piece_ = {offset, bytes};
   ++pieces_;
 }
 

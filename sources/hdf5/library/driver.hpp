@@ -13,7 +13,7 @@ namespace penstock::hdf5 {
 /// says. Under the lock.
 Handle open_through_driver(const char* path, std::string& said);
 
-/// While it lives, the library's reads of raw data read nothing: the first one's place is noted. For calls that do
+/// While it lives, the library's reads of raw data read nothing: the first one is noted. For calls that do
 /// nothing with what they read but hand it on. Under the lock, one at a time.
 class WhereInstead {
  public:
@@ -22,16 +22,16 @@ class WhereInstead {
   WhereInstead& operator=(const WhereInstead&) = delete;
   ~WhereInstead();
 
-  struct Place {
+  struct Piece {
     std::uint64_t offset = 0, bytes = 0;
   };
   /// None when nothing, or more than one piece, was to be read.
-  std::optional<Place> place() const noexcept { return pieces_ == 1 ? std::optional(place_) : std::nullopt; }
+  std::optional<Piece> piece() const noexcept { return pieces_ == 1 ? std::optional(piece_) : std::nullopt; }
 
   void note(std::uint64_t offset, std::uint64_t bytes) noexcept;
 
  private:
-  Place place_;
+  Piece piece_;
   unsigned pieces_ = 0;
 };
 

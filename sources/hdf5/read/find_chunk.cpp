@@ -31,14 +31,14 @@ constexpr std::uint64_t unknown = 0, unwritten = 1, first_offset = 2;
 
 }  // namespace
 
-ChunkPlaces::ChunkPlaces(const Dataset& dataset) : chunks_(block_count(dataset)) {
+ChunkOffsets::ChunkOffsets(const Dataset& dataset) : chunks_(block_count(dataset)) {
   if (chunks_ <= max_known) known_ = std::make_unique<std::atomic<std::uint64_t>[]>(chunks_);
 }
 
-std::optional<std::uint64_t> ChunkPlaces::offset_of(const Dataset& dataset, std::uint64_t row) const {
+std::optional<std::uint64_t> ChunkOffsets::offset_of(const Dataset& dataset, std::uint64_t row) const {
   const std::uint64_t rows = dataset.chunk().front(), chunk = row / rows;
-  std::uint64_t place = known_ ? known_[chunk].load(std::memory_order_relaxed) : unknown;
-  if (place == unknown) {
+  std::uint64_t known = known_ ? known_[chunk].load(std::memory_order_relaxed) : unknown;
+  if (known == unknown) {
     std::array<std::uint64_t, H5S_MAX_RANK> first{};
     first[0] = chunk * rows;
     const std::span<const std::uint64_t> at(first.data(), dataset.dims().size());
@@ -48,11 +48,11 @@ std::optional<std::uint64_t> ChunkPlaces::offset_of(const Dataset& dataset, std:
           Errc::corrupt,
           "it has " + std::to_string(stored->bytes) + " bytes instead of " + std::to_string(dataset.chunk_bytes()), at,
           stored->offset);
-    place = stored ? first_offset + stored->offset : unwritten;
-    if (known_) known_[chunk].store(place, std::memory_order_relaxed);
+    known = stored ? first_offset + stored->offset : unwritten;
+    if (known_) known_[chunk].store(known, std::memory_order_relaxed);
   }
-  if (place == unwritten) return std::nullopt;
-  return place - first_offset + (row - chunk * rows) * dataset.row_bytes();
+  if (known == unwritten) return std::nullopt;
+  return known - first_offset + (row - chunk * rows) * dataset.row_bytes();
 }
 
 }  // namespace penstock::hdf5

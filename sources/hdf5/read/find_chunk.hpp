@@ -17,9 +17,9 @@ namespace penstock::hdf5 {
 std::optional<StoredChunk> find_chunk(const Dataset& dataset, std::span<const std::uint64_t> first);
 
 /// Where the chunks of unfiltered rows lie, each found once. Any thread.
-class ChunkPlaces {
+class ChunkOffsets {
  public:
-  explicit ChunkPlaces(const Dataset& dataset);
+  explicit ChunkOffsets(const Dataset& dataset);
   /// Of a row; none where it was never written. @throws as find_chunk.
   std::optional<std::uint64_t> offset_of(const Dataset& dataset, std::uint64_t row) const;
 

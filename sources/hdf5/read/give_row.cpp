@@ -25,8 +25,8 @@ class RowGiver {
         table_.columns[c].read(data_, row_, verify_, table_.slots[c], out_);
     } else if (way == Hdf5Way::contiguous) {
       make([&](std::span<std::byte> to) { read_contiguous(data_, row_, to); });
-    } else if (table_.places != nullptr) {
-      make([&](std::span<std::byte> to) { read_plain(data_, *table_.places, row_, to); });
+    } else if (table_.chunk_offsets != nullptr) {
+      make([&](std::span<std::byte> to) { read_plain(data_, *table_.chunk_offsets, row_, to); });
     } else if (data_.chunk().front() == 1) {
       make([&](std::span<std::byte> to) { load_block(data_, row_, verify_, workspaces_, to); });
     } else {

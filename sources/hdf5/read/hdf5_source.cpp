@@ -99,7 +99,7 @@ Part Hdf5Source::Impl::open_part(const std::string& path, std::vector<Field>& fo
         table->kept = std::make_unique<hdf5::KeptRows>();
         keep_left -= table->dataset.rows() * table->dataset.row_bytes();
       }
-      if (table->dataset.plain_rows()) table->places = std::make_unique<hdf5::ChunkPlaces>(table->dataset);
+      if (table->dataset.plain_rows()) table->chunk_offsets = std::make_unique<hdf5::ChunkOffsets>(table->dataset);
     }
     try {
       table->columns.emplace_back(table->dataset, field, hdf5::field_name(field));
@@ -258,7 +258,7 @@ std::vector<std::uint64_t> Hdf5Source::block_ends() const {
       if (!table.dataset.chunk().empty() && (largest == nullptr || rank(table) > rank(*largest))) largest = &table;
     chunked = chunked || largest != nullptr;
     const std::uint64_t rows = largest != nullptr ? largest->dataset.chunk().front() : part.rows;
-    // What was never written takes no place in a file, and may be any number.
+    // What was never written takes no room in a file, and may be any number.
     if (largest != nullptr && part.rows / rows > max_ends - std::min(max_ends, ends.size()))
       throw largest->dataset.error(
           Errc::limit_exceeded, "it has more chunks than the " + std::to_string(max_ends) + " whose ends can be told");

@@ -42,18 +42,18 @@ void read_column_of_row(const Dataset& dataset, std::size_t element, std::uint64
 }
 
 void read_variable_row(const Dataset& dataset, std::size_t element, std::uint64_t row, bool verify_checksum,
-                       const std::function<std::span<std::byte>(std::uint64_t length)>& place) {
+                       const std::function<std::span<std::byte>(std::uint64_t length)>& memory_for) {
   std::exception_ptr refused;  // by whoever takes the value, which says nothing about the file
-  const auto placed = [&](std::uint64_t length) -> std::span<std::byte> {
+  const auto noting = [&](std::uint64_t length) -> std::span<std::byte> {
     try {
-      return place(length);
+      return memory_for(length);
     } catch (...) {
       refused = std::current_exception();
       return {};
     }
   };
   of_rows(dataset, row, 1, verify_checksum,
-          [&](const Slab& slab) { dataset.access().read_variable(slab, element, placed); });
+          [&](const Slab& slab) { dataset.access().read_variable(slab, element, noting); });
   if (refused) std::rethrow_exception(refused);
 }
 
@@ -73,8 +73,8 @@ void read_chunk(const Dataset& dataset, std::span<const std::uint64_t> first, bo
   }
 }
 
-void read_plain(const Dataset& dataset, const ChunkPlaces& places, std::uint64_t row, std::span<std::byte> out) {
-  const std::optional<std::uint64_t> at = places.offset_of(dataset, row);
+void read_plain(const Dataset& dataset, const ChunkOffsets& offsets, std::uint64_t row, std::span<std::byte> out) {
+  const std::optional<std::uint64_t> at = offsets.offset_of(dataset, row);
   if (!at) return dataset.fill(out);
   dataset.read_stored(*at, out);
 }

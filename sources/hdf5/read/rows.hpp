@@ -22,15 +22,15 @@ void read_chunk(const Dataset& dataset, std::span<const std::uint64_t> first, bo
 void read_contiguous(const Dataset& dataset, std::uint64_t row, std::span<std::byte> out);
 
 /// A row of chunks without filters, without the library once its chunk is found. @throws Error(corrupt | io).
-void read_plain(const Dataset& dataset, const ChunkPlaces& places, std::uint64_t row, std::span<std::byte> out);
+void read_plain(const Dataset& dataset, const ChunkOffsets& offsets, std::uint64_t row, std::span<std::byte> out);
 
 /// One column of a row as it is stored, by the library. @throws Error(corrupt | io).
 void read_column_of_row(const Dataset& dataset, std::size_t element, std::uint64_t row, bool verify_checksum,
                         std::span<std::byte> out);
 
-/// A value of no fixed size, by the library, which is all of its row. @throws Error(corrupt | io), and what `place`
-/// throws.
+/// A value of no fixed size, by the library, which is all of its row. @throws Error(corrupt | io), and what
+/// `memory_for` throws.
 void read_variable_row(const Dataset& dataset, std::size_t element, std::uint64_t row, bool verify_checksum,
-                       const std::function<std::span<std::byte>(std::uint64_t length)>& place);
+                       const std::function<std::span<std::byte>(std::uint64_t length)>& memory_for);
 
 }  // namespace penstock::hdf5

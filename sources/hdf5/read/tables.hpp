@@ -22,11 +22,11 @@ struct Table {
 
   Dataset dataset;
   std::vector<Column> columns;
-  std::vector<std::size_t> slots;       ///< of the columns, in the schema
-  std::uint64_t first_block = 0;        ///< of those of all datasets
-  std::uint64_t first_record = 0;       ///< of the source's
-  std::unique_ptr<KeptRows> kept;       ///< where its way is `kept`
-  std::unique_ptr<ChunkPlaces> places;  ///< where its rows lie in chunks as they are
+  std::vector<std::size_t> slots;               ///< of the columns, in the schema
+  std::uint64_t first_block = 0;                ///< of those of all datasets
+  std::uint64_t first_record = 0;               ///< of the source's
+  std::unique_ptr<KeptRows> kept;               ///< where its way is `kept`
+  std::unique_ptr<ChunkOffsets> chunk_offsets;  ///< where its rows lie in chunks as they are
 };
 
 /// One of the files that are read one after the other, or several that hold the fields of the same records.

@@ -254,10 +254,10 @@ void RemoteAccess::read_column(const Slab& slab, std::size_t element, std::span<
 }
 
 void RemoteAccess::read_variable(const Slab& slab, std::size_t element,
-                                 const std::function<std::span<std::byte>(std::uint64_t)>& place) {
+                                 const std::function<std::span<std::byte>(std::uint64_t)>& memory_for) {
   const AskedElement& of = elements_[element];
   const Answer answer = ask(Question::read_variable, about(slab).put(std::string_view(of.member)), std::nullopt);
-  const std::span<std::byte> to = place(answer.data.size() / of.value_bytes);
+  const std::span<std::byte> to = memory_for(answer.data.size() / of.value_bytes);
   if (answer.data.size() % of.value_bytes != 0) throw lost();
   std::copy_n(answer.data.begin(), std::min(to.size(), answer.data.size()), to.begin());
 }

@@ -98,7 +98,7 @@ void FeatureFile::make(std::uint64_t dimension) {
     const char* text = nullptr;
     const auto array = [&](DType dtype, const auto& values) {
       const hsize_t count = values.size();
-      static constexpr std::int64_t none{};  // the library wants a place to read none of
+      static constexpr std::int64_t none{};  // the library wants memory to read none of
       return AttributeValue{number_type_of(dtype), own_space(H5Screate_simple(1, &count, nullptr)),
                             values.empty() ? static_cast<const void*>(&none) : values.data()};
     };

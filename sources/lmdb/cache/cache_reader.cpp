@@ -94,9 +94,10 @@ class Reader final : public penstock::CacheReader {
       commits_ = commits;
     }
     MDB_txn* const txn = txn_.get();
-    if (places_ != nullptr && !places_->hold_in(txn_.snapshot())) places_ = nullptr;
-    if (places_ == nullptr && ++unknown_ % looks_between_places == 0) places_ = store_->places(txn_.snapshot());
-    if (places_ != nullptr && places_->find(index, value)) return true;
+    if (addresses_ != nullptr && !addresses_->hold_in(txn_.snapshot())) addresses_ = nullptr;
+    if (addresses_ == nullptr && ++unknown_ % looks_between_addresses == 0)
+      addresses_ = store_->addresses(txn_.snapshot());
+    if (addresses_ != nullptr && addresses_->find(index, value)) return true;
     std::array<char, cache_key_bytes> buffer{};
     MDB_val name = value_of(cache_key(index, buffer));
     const Environment& environment = *store_->environment();
@@ -107,17 +108,17 @@ class Reader final : public penstock::CacheReader {
       store_->note_damage(index);
       return false;
     }
-    if (places_ != nullptr) places_->learn(index, value);
+    if (addresses_ != nullptr) addresses_->learn(index, value);
     return true;
   }
 
-  static constexpr std::uint64_t looks_between_places = 16;
+  static constexpr std::uint64_t looks_between_addresses = 16;
 
   std::shared_ptr<CacheStore> store_;
   ReadTxn txn_;
   std::uint64_t commits_ = 0;
   std::uint64_t unknown_ = 0;
-  std::shared_ptr<Places> places_;
+  std::shared_ptr<ValueAddresses> addresses_;
   ValuesAhead ahead_;
 };
 

@@ -31,7 +31,7 @@ constexpr std::uint64_t max_map_bytes = std::uint64_t{1} << 40, min_map_bytes = 
 constexpr std::uint64_t spare_map_bytes = 64u << 20;  // beyond `max_bytes`: what LMDB needs to say that it is full
 constexpr std::chrono::seconds patience{10};          // with a process that has just begun to make the cache
 constexpr std::chrono::milliseconds patience_with_others{500};
-constexpr std::chrono::seconds quiet{1};  // since the last commit, until places are worth learning
+constexpr std::chrono::seconds quiet{1};  // since the last commit, until addresses are worth learning
 
 std::int64_t now_ns() noexcept {
   return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
@@ -136,8 +136,8 @@ CacheStore::CacheStore(const std::string& path, const LmdbCacheOptions& options,
   if (writer_ != nullptr) complete_if_full();
   ReadTxn txn(environment_);
   txn.get();
-  places_of_advice_ = std::make_unique<Places>(records_, txn.snapshot());
-  advice_ = std::make_unique<Advice>(environment_, keys_, *places_of_advice_);
+  addresses_of_advice_ = std::make_unique<ValueAddresses>(records_, txn.snapshot());
+  advice_ = std::make_unique<Advice>(environment_, keys_, *addresses_of_advice_);
 }
 
 // One process writes, the one that has the lock.
@@ -322,14 +322,14 @@ void CacheStore::offer(std::uint64_t index, Sample& sample) noexcept {
 
 std::unique_ptr<penstock::CacheReader> CacheStore::open_reader() { return make_cache_reader(shared_from_this()); }
 
-std::shared_ptr<Places> CacheStore::places(std::size_t snapshot) {
+std::shared_ptr<ValueAddresses> CacheStore::addresses(std::size_t snapshot) {
   const std::int64_t since = now_ns() - last_commit_ns_.load(std::memory_order_relaxed);
-  const std::lock_guard lock(places_mutex_);
-  if (places_snapshot_ == snapshot) return places_;
+  const std::lock_guard lock(addresses_mutex_);
+  if (addresses_snapshot_ == snapshot) return addresses_;
   if (std::chrono::nanoseconds(since) < quiet) return nullptr;
-  places_ = std::make_shared<Places>(records_, snapshot);
-  places_snapshot_ = snapshot;
-  return places_;
+  addresses_ = std::make_shared<ValueAddresses>(records_, snapshot);
+  addresses_snapshot_ = snapshot;
+  return addresses_;
 }
 
 std::vector<std::string> CacheStore::notes() const {

@@ -16,9 +16,9 @@
 #include "store/environment.hpp"
 #include "store/files.hpp"
 #include "store/key_index.hpp"
-#include "store/places.hpp"
 #include "store/record.hpp"
 #include "store/use_lock.hpp"
+#include "store/value_addresses.hpp"
 
 namespace penstock::lmdb {
 
@@ -54,7 +54,7 @@ class CacheStore final : public penstock::RecordCache, public std::enable_shared
   /// A record turned out damaged: it is replaced when it is offered.
   void note_damage(std::uint64_t index) noexcept;
   /// Those of this snapshot, where it seems to last.
-  std::shared_ptr<Places> places(std::size_t snapshot);
+  std::shared_ptr<ValueAddresses> addresses(std::size_t snapshot);
 
  private:
   using Bits = std::vector<std::atomic<std::uint64_t>>;
@@ -89,11 +89,11 @@ class CacheStore final : public penstock::RecordCache, public std::enable_shared
   Bits present_, offered_, damaged_;
   std::atomic<std::uint64_t> kept_{0}, declined_{0}, damages_{0}, mended_{0}, commits_{0};
   std::atomic<std::int64_t> last_commit_ns_{0};
-  std::unique_ptr<Places> places_of_advice_;
+  std::unique_ptr<ValueAddresses> addresses_of_advice_;
   std::unique_ptr<Advice> advice_;
-  std::mutex places_mutex_;
-  std::shared_ptr<Places> places_;
-  std::size_t places_snapshot_ = ~std::size_t{0};
+  std::mutex addresses_mutex_;
+  std::shared_ptr<ValueAddresses> addresses_;
+  std::size_t addresses_snapshot_ = ~std::size_t{0};
   std::unique_ptr<CacheWriter> writer_;  // the last: its thread uses what stands above
 };
 

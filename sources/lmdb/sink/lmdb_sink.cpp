@@ -83,7 +83,7 @@ class LmdbSink::Impl {
     // Appended after everything that was there: it can only be from this run.
     if (key > last_key_of_others_)
       refuse_key(Errc::invalid_argument, "two records have the key \"" + printable(key) + "\"", key);
-    const Place place{item.position, item.child.value_or(0)};
+    const ItemPlace place{item.position, item.child.value_or(0)};
     if (!last_found_ || place > *last_found_) ++found_;
     last_found_ = place;
     return true;
@@ -172,7 +172,7 @@ class LmdbSink::Impl {
     }
   }
 
-  using Place = std::pair<std::uint64_t, std::uint32_t>;  // position and child
+  using ItemPlace = std::pair<std::uint64_t, std::uint32_t>;  // position and child
 
   bool raw() const noexcept { return options_.records == LmdbRecords::raw; }
 
@@ -251,7 +251,8 @@ class LmdbSink::Impl {
       throw;
     }
     const std::string differs = difference(there, wanted_);
-    if (options_.mode == LmdbMode::update && updatable(there, wanted_) && (!differs.empty() || (there.complete && there.count > size))) {
+    if (options_.mode == LmdbMode::update && updatable(there, wanted_) &&
+        (!differs.empty() || (there.complete && there.count > size))) {
       begin_update();
     } else if (!there.complete && there.job.starts_with(update_prefix)) {
       refuse(Errc::state_mismatch, "an update of the store here was stopped; run it again, as an update");
@@ -276,7 +277,7 @@ class LmdbSink::Impl {
   std::uint64_t size_ = 0;
   std::string number_;
   std::string last_key_of_others_;
-  std::optional<Place> last_found_;
+  std::optional<ItemPlace> last_found_;
   LmdbUpdate update_;
   std::unordered_set<std::uint64_t> seen_;  // hashes of the keys an update has put
   std::vector<std::byte> encoded_;          // by an update

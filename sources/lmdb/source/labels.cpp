@@ -56,7 +56,7 @@ std::optional<std::vector<std::int64_t>> LmdbSource::labels(std::string_view fie
     return std::nullopt;
   const ToLabel convert = to_label(store.schema[*slot].dtype);
   if (convert == nullptr) return std::nullopt;
-  lmdb::Lookup lookup(store.environment, store.keys, *store.places);
+  lmdb::Lookup lookup(store.environment, store.keys, *store.addresses);
   std::vector<std::int64_t> labels;
   labels.reserve(size());
   for (std::uint64_t index = 0; index < size(); ++index) {

@@ -23,7 +23,7 @@ namespace penstock {
 class LmdbReader::Impl {
  public:
   explicit Impl(std::shared_ptr<const LmdbSource::Impl> store)
-      : store_(std::move(store)), lookup_(store_->environment, store_->keys, *store_->places) {}
+      : store_(std::move(store)), lookup_(store_->environment, store_->keys, *store_->addresses) {}
 
   void read(std::uint64_t index, SampleBuilder& out) {
     const LmdbSource::Impl& store = *store_;

@@ -68,8 +68,8 @@ std::shared_ptr<const LmdbSource::Impl> LmdbSource::Impl::open(Lmdb options) {
   made->keys = lmdb::KeyIndex::of(txn.get(), environment);
   if (made->values == LmdbValues::raw) made->schema = {{made->options.field, DType::u8, {dynamic}}};
   if (made->values == LmdbValues::datum) made->take_datum_schema(txn.get());
-  made->places = std::make_unique<lmdb::Places>(made->keys.size(), txn.snapshot());
-  made->advice = std::make_unique<lmdb::Advice>(made->environment, made->keys, *made->places);
+  made->addresses = std::make_unique<lmdb::ValueAddresses>(made->keys.size(), txn.snapshot());
+  made->advice = std::make_unique<lmdb::Advice>(made->environment, made->keys, *made->addresses);
   return made;
 }
 

@@ -11,12 +11,12 @@
 #include "store/environment.hpp"
 #include "store/key_index.hpp"
 #include "store/manifest.hpp"
-#include "store/places.hpp"
 #include "store/record.hpp"
+#include "store/value_addresses.hpp"
 
 namespace penstock {
 
-/// An open store, shared by a source, its copies and its readers. Immutable but for what is learned of places, and
+/// An open store, shared by a source, its copies and its readers. Immutable but for what is learned of addresses, and
 /// advice.
 class LmdbSource::Impl {
  public:
@@ -30,7 +30,7 @@ class LmdbSource::Impl {
   std::uint64_t revision = 0;
   std::vector<std::string> classes;
   std::optional<lmdb::RecordLayout> layout;  ///< of records
-  std::unique_ptr<lmdb::Places> places;
+  std::unique_ptr<lmdb::ValueAddresses> addresses;
   std::unique_ptr<lmdb::Advice> advice;
 
  private:

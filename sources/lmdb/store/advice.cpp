@@ -8,8 +8,8 @@
 namespace penstock::lmdb {
 
 struct Advice::Helper {
-  Helper(std::shared_ptr<Environment> environment, const KeyIndex& keys, Places& places)
-      : lookup(std::move(environment), keys, places) {}
+  Helper(std::shared_ptr<Environment> environment, const KeyIndex& keys, ValueAddresses& addresses)
+      : lookup(std::move(environment), keys, addresses) {}
 
   // The pages of a record's value; empty where there is none.
   common::PageRange find(std::uint64_t index) {
@@ -22,8 +22,8 @@ struct Advice::Helper {
   std::vector<common::PageRange> ranges;
 };
 
-Advice::Advice(std::shared_ptr<Environment> environment, const KeyIndex& keys, Places& places)
-    : environment_(std::move(environment)), keys_(keys), places_(places) {}
+Advice::Advice(std::shared_ptr<Environment> environment, const KeyIndex& keys, ValueAddresses& addresses)
+    : environment_(std::move(environment)), keys_(keys), addresses_(addresses) {}
 
 Advice::~Advice() = default;
 
@@ -36,7 +36,7 @@ std::unique_ptr<Advice::Helper> Advice::take() {
       return helper;
     }
   }
-  return std::make_unique<Helper>(environment_, keys_, places_);
+  return std::make_unique<Helper>(environment_, keys_, addresses_);
 }
 
 void Advice::give_back(std::unique_ptr<Helper> helper) {

@@ -10,15 +10,15 @@
 #include "common/page_advice.hpp"
 #include "store/environment.hpp"
 #include "store/key_index.hpp"
-#include "store/places.hpp"
+#include "store/value_addresses.hpp"
 
 namespace penstock::lmdb {
 
 /// Asks the kernel for values that are read soon, as long as it seems to help. Any thread.
 class Advice {
  public:
-  /// `keys` and `places` must outlive this.
-  Advice(std::shared_ptr<Environment> environment, const KeyIndex& keys, Places& places);
+  /// `keys` and `addresses` must outlive this.
+  Advice(std::shared_ptr<Environment> environment, const KeyIndex& keys, ValueAddresses& addresses);
   Advice(const Advice&) = delete;
   Advice& operator=(const Advice&) = delete;
   ~Advice();
@@ -33,7 +33,7 @@ class Advice {
 
   const std::shared_ptr<Environment> environment_;
   const KeyIndex& keys_;
-  Places& places_;
+  ValueAddresses& addresses_;
   common::PageAdvice pages_;
   std::mutex mutex_;
   std::vector<std::unique_ptr<Helper>> idle_;

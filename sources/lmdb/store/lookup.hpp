@@ -10,8 +10,8 @@
 #include "store/bytes.hpp"
 #include "store/environment.hpp"
 #include "store/key_index.hpp"
-#include "store/places.hpp"
 #include "store/read_txn.hpp"
+#include "store/value_addresses.hpp"
 
 namespace penstock::lmdb {
 
@@ -22,33 +22,33 @@ class Lookup {
   static constexpr int outside = -1;
 
   /// Both must outlive this.
-  Lookup(std::shared_ptr<Environment> environment, const KeyIndex& keys, Places& places)
-      : txn_(std::move(environment)), keys_(keys), places_(places) {}
+  Lookup(std::shared_ptr<Environment> environment, const KeyIndex& keys, ValueAddresses& addresses)
+      : txn_(std::move(environment)), keys_(keys), addresses_(addresses) {}
 
   /// Whether a look at the tree can be spared.
   bool knows(std::uint64_t index) {
     txn_.get();
     MDB_val value{};
-    return places_.hold_in(txn_.snapshot()) && places_.find(index, value);
+    return addresses_.hold_in(txn_.snapshot()) && addresses_.find(index, value);
   }
   /// 0, `outside` or LMDB's code. The value stays where it is until `pause`. `index` must be below the number of
   /// records. @throws Error(forked | io).
   int find(std::uint64_t index, MDB_val& value) {
     MDB_txn* const txn = txn_.get();
-    const bool hold = places_.hold_in(txn_.snapshot());
-    if (hold && places_.find(index, value)) return 0;
+    const bool hold = addresses_.hold_in(txn_.snapshot());
+    if (hold && addresses_.find(index, value)) return 0;
     KeyBuffer buffer;
     MDB_val name = value_of(keys_.key(index, buffer));
     if (const int code = mdb_get(txn, environment().table(), &name, &value); code != 0) return code;
     if (!environment().holds(value)) return outside;
-    if (hold) places_.learn(index, value);
+    if (hold) addresses_.learn(index, value);
     return 0;
   }
   std::uint64_t records() const noexcept { return keys_.size(); }
   /// Those that are found next.
   void prefetch(std::span<const std::uint64_t> indices) const noexcept {
     for (const std::uint64_t index : indices)
-      if (index < keys_.size()) places_.prefetch(index);
+      if (index < keys_.size()) addresses_.prefetch(index);
   }
   void pause() noexcept { txn_.pause(); }
   Environment& environment() const noexcept { return txn_.environment(); }
@@ -56,7 +56,7 @@ class Lookup {
  private:
   ReadTxn txn_;
   const KeyIndex& keys_;
-  Places& places_;
+  ValueAddresses& addresses_;
 };
 
 }  // namespace penstock::lmdb

@@ -28,8 +28,6 @@ void watch_forks_of_environments();
 extern std::atomic<std::uint32_t> forks_seen;
 
 /// A number that differs between a process and its children made by fork().
-inline std::uint32_t process_generation() noexcept {
-  return forks_seen.load(std::memory_order_relaxed);
-}
+inline std::uint32_t process_generation() noexcept { return forks_seen.load(std::memory_order_relaxed); }
 
 }  // namespace penstock::lmdb

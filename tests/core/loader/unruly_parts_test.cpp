@@ -222,15 +222,17 @@ TEST_CASE("what fails ahead of a write is told when all before it is stored, wha
   for (const std::size_t window : {1u, 2u, 64u}) {
     CAPTURE(window);
     CountingSink sink;
-    auto error = error_of(
-        [&] { ps::write(ps::from(Records{.count = 100}) | failing_at(50), sink, {.threads = 2, .max_in_flight = window}); });
+    auto error = error_of([&] {
+      ps::write(ps::from(Records{.count = 100}) | failing_at(50), sink, {.threads = 2, .max_in_flight = window});
+    });
     REQUIRE(error);
     CHECK(error->code() == ps::Errc::user);
     CHECK(error->stage() == "asked");
     CHECK(sink.committed == 50);
 
     sink = {};
-    error = error_of([&] { ps::write(ps::from(Nameless{{.count = 100}}), sink, {.threads = 2, .max_in_flight = window}); });
+    error =
+        error_of([&] { ps::write(ps::from(Nameless{{.count = 100}}), sink, {.threads = 2, .max_in_flight = window}); });
     REQUIRE(error);
     CHECK(error->code() == ps::Errc::user);
     CHECK(error->stage() == "read");
@@ -243,7 +245,8 @@ TEST_CASE("what fails ahead of a write is told when all before it is stored, wha
     Records source{.count = 100};
     source.shared->faults[40] = Fault::corrupt;
     sink = {};
-    error = error_of([&] { ps::write(ps::from(source) | failing_at(50), sink, {.threads = 2, .max_in_flight = window}); });
+    error =
+        error_of([&] { ps::write(ps::from(source) | failing_at(50), sink, {.threads = 2, .max_in_flight = window}); });
     REQUIRE(error);
     CHECK(error->code() == ps::Errc::corrupt);
     CHECK(sink.committed == 40);

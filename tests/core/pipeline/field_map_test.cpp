@@ -101,7 +101,7 @@ TEST_CASE("a map that decides the shape may know a part of it, and stages may ma
       ps::batch(12);
   ps::Loader first(fixed);
   for (ps::Batch& batch : first.epoch()) CHECK(batch.view<float, 1>("wave")(7) == 7);
-  // In front of a filter each result waits for its place.
+  // In front of a filter each result waits for its row.
   const ps::Pipeline reordered = known |
                                  ps::filter("label", [](ps::View<const std::int64_t, 0> l) { return l() % 2 == 1; }) |
                                  ps::ragged("wave") | ps::batch(2);

@@ -70,13 +70,15 @@ TEST_CASE("write puts every sample once, in order, on the caller's thread") {
     for (const std::size_t window : {0u, 1u, 3u}) {
       Sink sink;
       std::uint64_t last = 0;
-      const ps::WriteProgress done = ps::write(
-          pipeline(slow), sink,
-          {.threads = threads, .max_in_flight = window, .commit_every = 30, .progress = [&](const ps::WriteProgress& p) {
-             CHECK(p.done >= last);
-             CHECK(p.total == 100);
-             last = p.done;
-           }});
+      const ps::WriteProgress done = ps::write(pipeline(slow), sink,
+                                               {.threads = threads,
+                                                .max_in_flight = window,
+                                                .commit_every = 30,
+                                                .progress = [&](const ps::WriteProgress& p) {
+                                                  CHECK(p.done >= last);
+                                                  CHECK(p.total == 100);
+                                                  last = p.done;
+                                                }});
       CHECK(sink.stored == expected());
       CHECK(sink.opened == 1);
       CHECK(sink.finished == 1);
@@ -137,7 +139,8 @@ TEST_CASE("a record that can't even say its key is a bad sample") {
     for (const std::size_t window : {0u, 1u, 3u}) {
       CAPTURE(threads, window);
       CountingSink sink;
-      const ps::WriteProgress progress = ps::write(of(ps::OnError::drop), sink, {.threads = threads, .max_in_flight = window});
+      const ps::WriteProgress progress =
+          ps::write(of(ps::OnError::drop), sink, {.threads = threads, .max_in_flight = window});
       CHECK(sink.committed == 90);
       CHECK(progress.dropped == 10);
       CHECK(progress.done == 100);
