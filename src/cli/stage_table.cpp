@@ -49,7 +49,8 @@ Stage make_split(A a) {
   SplitOptions options;
   options.shares = a.numbers("shares", options.shares);
   options.part = a.count("part", options.part);
-  options.by = a.choice("by", {"index", "key"}) == 0 ? SplitOptions::By::index : SplitOptions::By::key;
+  using By = SplitOptions::By;
+  options.by = std::array{By::index, By::key, By::group}[a.choice("by", {"index", "key", "group"})];
   options.salt = a.count("salt", options.salt);
   return split(options);
 }
@@ -189,7 +190,7 @@ std::vector<StageSyntax> make_table() {
       {"select", true, {{"positions", "I,J,...", true}}, [](A a) { return select(a.counts("positions")); }},
       {"repeat", true, {{"times", "N", true}}, [](A a) { return repeat(a.count("times")); }},
       {"seed", true, {{"value", "N", true}}, [](A a) { return seed(a.count("value")); }},
-      {"split", true, {{"shares", "0.9,0.1"}, {"part", "0"}, {"by", "index|key"}, {"salt", "0"}}, make_split},
+      {"split", true, {{"shares", "0.9,0.1"}, {"part", "0"}, {"by", "index|key|group"}, {"salt", "0"}}, make_split},
       {"on_error",
        false,
        {{"policy", "fail|replace|mask|drop", true}, {"max_count", "N"}, {"max_share", "0..1"}},

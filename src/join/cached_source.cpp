@@ -80,6 +80,7 @@ class CachedSource final : public SourceModel, public BlockModel {
   bool identified() const noexcept override { return source_->identified(); }
   std::uint64_t revision() const override { return source_->revision(); }
   std::vector<std::uint64_t> block_ends() const override { return source_->block_ends(); }
+  std::vector<Group> groups() const override { return source_->groups(); }
   std::optional<std::vector<std::int64_t>> labels(std::string_view field) const override {
     return source_->labels(field);
   }

@@ -4,6 +4,7 @@
 #include <penstock/join.hpp>
 
 #include "base/hash.hpp"
+#include "order/groups.hpp"
 #include "join/parts.hpp"
 
 namespace penstock {
@@ -28,6 +29,14 @@ class Concatenation final : public detail::Parts {
       if (own.empty() && part_size(i) != 0) return {};
       for (const std::uint64_t end : own) all.push_back(end + (i == 0 ? 0 : ends_[i - 1]));
     }
+    return all;
+  }
+  std::vector<Group> groups() const override {
+    std::vector<Group> all;
+    if (!knows_groups()) return all;
+    for (std::uint64_t i = 0; i < parts(); ++i)
+      for (const Group& group : detail::groups_of(part(i), "concat"))
+        detail::append_group(all, group.name, group.end + (i == 0 ? 0 : ends_[i - 1]));
     return all;
   }
 

@@ -5,6 +5,7 @@
 #include <penstock/join.hpp>
 
 #include "base/hash.hpp"
+#include "order/groups.hpp"
 #include "join/parts.hpp"
 
 namespace penstock {
@@ -39,6 +40,19 @@ class Turns final : public detail::Parts {
   }
   std::uint64_t identity() const override {
     return detail::hash_mix(detail::hash_text("interleave", identity_of_parts()), block_);
+  }
+  std::vector<Group> groups() const override {
+    std::vector<Group> all;
+    if (!knows_groups()) return all;
+    std::vector<std::vector<Group>> own;
+    std::vector<detail::GroupLookup> whose;
+    for (std::uint64_t i = 0; i < parts(); ++i) own.push_back(detail::groups_of(part(i), "interleave"));
+    for (const std::vector<Group>& groups : own) whose.emplace_back(groups);
+    for (std::uint64_t i = 0; i < size(); ++i) {
+      const detail::PartRecord record = locate(i);
+      detail::append_group(all, whose[record.part].name_of(record.index), i + 1);
+    }
+    return all;
   }
 
  private:

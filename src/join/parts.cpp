@@ -190,6 +190,10 @@ std::uint64_t Parts::revision() const {
   return hash;
 }
 
+bool Parts::knows_groups() const {
+  return std::ranges::any_of(parts_, [](const auto& part) { return !part->groups().empty(); });
+}
+
 std::uint64_t Parts::identity_of_parts() const {
   std::uint64_t hash = hash_text(schema_.to_string());
   for (std::size_t i = 0; i < parts_.size(); ++i) hash = hash_mix(hash_mix(hash, sizes_[i]), parts_[i]->identity());

@@ -49,6 +49,8 @@ class Parts : public SourceModel {
 
  protected:
   std::uint64_t identity_of_parts() const;
+  /// A part has groups of its own; where none has, keys tell them as those of any source.
+  bool knows_groups() const;
 
  private:
   std::vector<std::shared_ptr<const SourceModel>> parts_;

@@ -14,6 +14,7 @@
 #include "data/one_record.hpp"
 #include "join/parts.hpp"
 #include "join/series.hpp"
+#include "order/groups.hpp"
 
 namespace penstock {
 
@@ -123,6 +124,14 @@ class Windows final : public SourceModel, public BlockModel {
       if (const std::uint64_t end = series_.windows_before(row); end != 0 && (ends.empty() || ends.back() != end))
         ends.push_back(end);
     return ends;
+  }
+  // A window is the group's of its first row.
+  std::vector<Group> groups() const override {
+    std::vector<Group> all;
+    for (const Group& group : source_->groups())
+      if (const std::uint64_t end = series_.windows_before(group.end); end != (all.empty() ? 0 : all.back().end))
+        detail::append_group(all, group.name, end);
+    return all;
   }
   std::vector<std::string> notes() const override {
     std::vector<std::string> all = series_.notes();

@@ -9,6 +9,7 @@
 #include "base/hash.hpp"
 #include "data/labels.hpp"
 #include "join/parts.hpp"
+#include "order/groups.hpp"
 
 namespace penstock::detail {
 
@@ -101,6 +102,21 @@ class Zipped final : public SourceModel {
       ends.erase(repeated.begin(), repeated.end());
       if (ends.size() > 1 && ends.front() == 0) ends.erase(ends.begin());
       return ends;
+    }
+    return {};
+  }
+  // Those of the first part that knows any.
+  std::vector<Group> groups() const override {
+    for (const Part& part : parts_) {
+      std::vector<Group> own = part.source->groups();
+      if (own.empty() || part.indices.empty()) {
+        if (!own.empty()) return own;
+        continue;
+      }
+      GroupLookup whose(own);
+      std::vector<Group> all;
+      for (std::uint64_t i = 0; i < size_; ++i) append_group(all, whose.name_of(part.record(i)), i + 1);
+      return all;
     }
     return {};
   }

@@ -58,25 +58,37 @@ std::pair<std::uint64_t, std::uint64_t> Blocks::range_around(std::uint64_t recor
   return {end == ends_.begin() ? 0 : *(end - 1), *end};
 }
 
-Blocks Blocks::after(std::uint64_t positions, const RecordsAt& records_at, const SourceModel& source,
-                     const std::string& last_order) const {
+Blocks Blocks::after(std::uint64_t positions, const RecordsAt& records_at, const RunAt& run_at,
+                     const SourceModel& source, const std::string& last_order) const {
   Blocks left;
   left.records_ = positions;
   std::array<std::uint64_t, 256> records;
   std::pair<std::uint64_t, std::uint64_t> range{};
   std::unordered_set<std::uint64_t> begun;
+  const auto visit = [&](std::uint64_t position, std::uint64_t record) {
+    if (record >= range.first && record < range.second) return;
+    range = range_around(record);
+    if (position != 0) left.ends_.push_back(position);
+    if (!begun.insert(range.first).second)
+      throw refused(source, "after \"" + last_order +
+                                "\" records of one block are no neighbours; split by key or group, take and skip "
+                                "leave blocks together, other orders stand after the shuffle");
+  };
   for (std::uint64_t done = 0; done < positions;) {
     const std::uint64_t n = std::min<std::uint64_t>(records.size(), positions - done);
-    records_at(done, {records.data(), n});
-    for (std::uint64_t i = 0; i < n; ++i) {
-      if (records[i] >= range.first && records[i] < range.second) continue;
-      range = range_around(records[i]);
-      if (done + i != 0) left.ends_.push_back(done + i);
-      if (!begun.insert(range.first).second)
-        throw refused(source, "after \"" + last_order +
-                                  "\" records of one block are no neighbours; split by key, take and skip leave "
-                                  "blocks together, other orders stand after the shuffle");
+    if (const std::uint64_t run = run_at(done); run > n) {
+      // Of a run only its blocks are looked at.
+      records_at(done, {records.data(), 1});
+      for (std::uint64_t record = records[0], end = record + run; record < end;) {
+        visit(done, record);
+        const std::uint64_t next = std::min(end, range.second);
+        done += next - record;
+        record = next;
+      }
+      continue;
     }
+    records_at(done, {records.data(), n});
+    for (std::uint64_t i = 0; i < n; ++i) visit(done + i, records[i]);
     done += n;
   }
   if (positions != 0) left.ends_.push_back(positions);

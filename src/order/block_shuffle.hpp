@@ -25,9 +25,11 @@ class Blocks {
   Blocks(const SourceModel& source, std::uint64_t block_size);
   /// Writes the records that stand at `position` and after it.
   using RecordsAt = std::function<void(std::uint64_t position, std::span<std::uint64_t> records)>;
+  /// How many records from `position` on follow each other.
+  using RunAt = std::function<std::uint64_t(std::uint64_t position)>;
   /// What is left of them after orders that are fixed, as positions of those. `last_order` is for the message.
   /// @throws Error(invalid_argument) where the orders tear a block apart.
-  Blocks after(std::uint64_t positions, const RecordsAt& records_at, const SourceModel& source,
+  Blocks after(std::uint64_t positions, const RecordsAt& records_at, const RunAt& run_at, const SourceModel& source,
                const std::string& last_order) const;
 
   /// Calls f(first record, records) for each block that has any, in order.

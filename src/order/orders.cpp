@@ -35,6 +35,7 @@ struct Take {
   std::uint64_t count;
   std::uint64_t size(std::uint64_t n) const { return std::min(n, count); }
   void fill(std::uint64_t, std::uint64_t, std::span<OrderPoint>) const {}
+  std::uint64_t run_length(std::uint64_t n, std::uint64_t position) const { return size(n) - position; }
   std::string name() const { return "take"; }
   bool fixed() const { return true; }
   std::string describe() const { return std::to_string(count); }
@@ -46,6 +47,7 @@ struct Skip {
   void fill(std::uint64_t, std::uint64_t, std::span<OrderPoint> points) const {
     for (OrderPoint& p : points) p.position += count;
   }
+  std::uint64_t run_length(std::uint64_t n, std::uint64_t position) const { return size(n) - position; }
   std::string name() const { return "skip"; }
   bool fixed() const { return true; }
   std::string describe() const { return std::to_string(count); }
@@ -84,6 +86,7 @@ struct Repeat {
       p.position %= n;
     }
   }
+  std::uint64_t run_length(std::uint64_t n, std::uint64_t position) const { return n - position % n; }
   std::string name() const { return "repeat"; }
   bool fixed() const { return true; }
   std::string describe() const { return std::to_string(times); }

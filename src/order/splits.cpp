@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <string_view>
+#include <unordered_map>
 #include <utility>
 
 #include <penstock/error.hpp>
@@ -11,6 +13,7 @@
 #include "base/hash.hpp"
 #include "base/number_text.hpp"
 #include "order/bijection.hpp"
+#include "order/groups.hpp"
 
 namespace penstock::detail {
 
@@ -28,6 +31,25 @@ double edge(const SplitOptions& options, std::uint64_t part) {
   return sum / total;
 }
 
+std::string to_text(SplitOptions::By by) {
+  return by == SplitOptions::By::key ? "key" : by == SplitOptions::By::group ? "group" : "index";
+}
+
+// Decides by a hash, so that what a text decides does not depend on the others.
+class PartOfText {
+ public:
+  explicit PartOfText(const SplitOptions& options)
+      : salt_(options.salt), first_(edge(options, options.part)), last_(edge(options, options.part + 1)) {}
+  bool has(std::string_view text) const noexcept {
+    const double u = static_cast<double>(hash_text(text, salt_) >> 11) * 0x1p-53;
+    return u >= first_ && u < last_;
+  }
+
+ private:
+  std::uint64_t salt_;
+  double first_, last_;
+};
+
 }  // namespace
 
 void check_split(const SplitOptions& options) {
@@ -42,17 +64,17 @@ void check_split(const SplitOptions& options) {
     throw Error(Errc::invalid_argument, "there is no part " + std::to_string(options.part) + "; the parts are 0 to " +
                                             std::to_string(options.shares.size() - 1))
         .with_stage("split");
-  if (!options.stratify.empty() && options.by == SplitOptions::By::key)
-    throw Error(Errc::invalid_argument,
-                "a split by key looks at one record at a time, so it can't give classes their shares (`stratify`); "
-                "split by index")
+  if (!options.stratify.empty() && options.by != SplitOptions::By::index)
+    throw Error(Errc::invalid_argument, "a split by " + to_text(options.by) +
+                                            " goes by hashes, so it can't give classes their shares (`stratify`); "
+                                            "split by index")
         .with_stage("split");
 }
 
 std::string describe_split(const SplitOptions& options) {
   std::string out = "part " + std::to_string(options.part) + " of";
   for (const double share : options.shares) out += " " + shortest(share);
-  out += options.by == SplitOptions::By::key ? ", by key" : ", by index";
+  out += ", by " + to_text(options.by);
   if (!options.stratify.empty()) out += ", each " + options.stratify + " alike";
   return out + ", salt " + std::to_string(options.salt);
 }
@@ -102,7 +124,7 @@ std::vector<std::uint64_t> split_members(const SplitOptions& options, const Sour
     throw Error(Errc::invalid_argument, "the source has no keys; split by index instead")
         .with_stage("split")
         .with_source(source.name());
-  const double first = edge(options, options.part), last = edge(options, options.part + 1);
+  const PartOfText part(options);
   std::vector<std::uint64_t> members;
   for (std::uint64_t i = 0; i < source.size(); ++i) {
     std::string key;
@@ -111,10 +133,31 @@ std::vector<std::uint64_t> split_members(const SplitOptions& options, const Sour
     } catch (...) {
       throw current_error().with_stage("split").with_source(source.name()).with_index(i);
     }
-    const double u = static_cast<double>(hash_text(key, options.salt) >> 11) * 0x1p-53;
-    if (u >= first && u < last) members.push_back(i);
+    if (part.has(key)) members.push_back(i);
   }
   return members;
+}
+
+GroupsOfPart split_groups(const SplitOptions& options, const SourceModel& source) {
+  const PartOfText part(options);
+  GroupsOfPart found;
+  std::unordered_map<std::uint64_t, bool> known;  // by a hash of their names
+  for_each_group(source, "split", [&](std::string_view name, std::uint64_t first, std::uint64_t records) {
+    const auto [group, added] = known.try_emplace(hash_text(name), false);
+    if (added) {
+      group->second = part.has(name);
+      found.groups += group->second ? 1 : 0;
+    }
+    if (group->second) found.records.add(first, records);
+  });
+  found.of = known.size();
+  if (found.groups == 0 && found.of != 0 && options.shares[options.part] > 0)
+    throw Error(Errc::invalid_argument, "of " + std::to_string(found.of) + " groups none fell into part " +
+                                            std::to_string(options.part) +
+                                            ", as a hash of their names decides; another `salt` makes another split")
+        .with_stage("split")
+        .with_source(source.name());
+  return found;
 }
 
 }  // namespace penstock::detail

@@ -10,6 +10,8 @@
 #include <penstock/detail/source_model.hpp>
 #include <penstock/stages/order.hpp>
 
+#include "order/runs.hpp"
+
 namespace penstock::detail {
 
 /// @throws Error(invalid_argument) for shares that are no sizes, or a part that isn't there.
@@ -22,5 +24,13 @@ std::pair<std::uint64_t, std::uint64_t> split_range(const SplitOptions& options,
 std::vector<std::uint64_t> stratified_members(const SplitOptions& options, std::span<const std::int64_t> labels);
 /// The source indices whose keys hash into the part, ascending.
 std::vector<std::uint64_t> split_members(const SplitOptions& options, const SourceModel& source);
+
+/// Part of a split by group.
+struct GroupsOfPart {
+  Runs records;
+  std::uint64_t groups = 0, of = 0;  ///< how many groups it has, of how many
+};
+/// @throws Error(invalid_argument) where it has a share but no group.
+GroupsOfPart split_groups(const SplitOptions& options, const SourceModel& source);
 
 }  // namespace penstock::detail

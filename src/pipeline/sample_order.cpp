@@ -47,6 +47,18 @@ void SampleOrder::fill(std::uint64_t epoch, std::uint64_t first, std::span<std::
   }
 }
 
+std::uint64_t SampleOrder::run_length(std::uint64_t position) const {
+  std::uint64_t length = data_->size - position;
+  OrderPoint point{0, position};
+  for (std::size_t i = data_->orders.size(); i-- > 0;) {
+    const BoundOrder& order = data_->orders[i];
+    length = std::min(length, order.model->run_length(order.input_size, point.position));
+    if (length <= 1) return 1;
+    order.model->fill(hash_mix(data_->seed_value(), order.key), order.input_size, {&point, 1});
+  }
+  return length;
+}
+
 std::uint64_t SampleOrder::replacement(const Place& place) const {
   static constexpr std::uint64_t key = 0x7265706c616365;  // "replace": no stage's key, which are hashes
   Rng rng(data_->seed_value(), key, place);

@@ -60,13 +60,12 @@ class BlockShuffleStage final : public StageModel {
     if (options_.seed) pipeline.set_seed(*options_.seed, "shuffle");
     pipeline.refuse_changing_orders("shuffle");
     Blocks blocks(*pipeline.data().source, options_.block_size);
-    if (!pipeline.data().orders.empty())
+    if (const SampleOrder before(pipeline.data()); !pipeline.data().orders.empty())
       blocks = blocks.after(
           pipeline.data().size,
-          [&pipeline](std::uint64_t position, std::span<std::uint64_t> records) {
-            detail::SampleOrder(pipeline.data()).fill(0, position, records);
-          },
-          *pipeline.data().source, pipeline.data().orders.back().label);
+          [&before](std::uint64_t position, std::span<std::uint64_t> records) { before.fill(0, position, records); },
+          [&before](std::uint64_t position) { return before.run_length(position); }, *pipeline.data().source,
+          pipeline.data().orders.back().label);
     const BlockShuffle order(std::move(blocks), options_.window_blocks);
     pipeline.add_order(std::make_shared<const OrderOf<BlockShuffle>>(order));
   }

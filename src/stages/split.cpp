@@ -7,6 +7,7 @@
 #include <penstock/stages/order.hpp>
 
 #include "order/orders.hpp"
+#include "order/runs.hpp"
 #include "order/splits.hpp"
 #include "pipeline/pipeline_builder.hpp"
 #include "stages/order_stage.hpp"
@@ -17,21 +18,41 @@ namespace detail {
 
 namespace {
 
+// What goes by the source's records, and not by positions.
+void require_source(const PipelineBuilder& pipeline, const std::string& by) {
+  if (pipeline.data().source->is_stream())
+    throw Error(Errc::invalid_argument,
+                "a stream can't be split by " + by + ": its records can't be read one by one; filter it")
+        .with_stage("split");
+  if (!pipeline.data().orders.empty())
+    throw Error(Errc::invalid_argument, "a split by " + by +
+                                            " must stand directly after the source: an order that changes between "
+                                            "epochs would change its parts")
+        .with_stage("split");
+}
+
 class SplitByKeyStage final : public StageModel {
  public:
   explicit SplitByKeyStage(SplitOptions options) : options_(std::move(options)) {}
   void join(PipelineBuilder& pipeline) const override {
-    if (pipeline.data().source->is_stream())
-      throw Error(Errc::invalid_argument,
-                  "a stream can't be split by key: its records can't be read one by one; filter it")
-          .with_stage("split");
-    if (!pipeline.data().orders.empty())
-      throw Error(Errc::invalid_argument,
-                  "a split by key must stand directly after the source: an order that changes between "
-                  "epochs would change its parts")
-          .with_stage("split");
+    require_source(pipeline, "key");
     std::vector<std::uint64_t> members = split_members(options_, *pipeline.data().source);
     pipeline.add_order(select_order(std::move(members)), "split " + describe_split(options_));
+  }
+
+ private:
+  const SplitOptions options_;
+};
+
+class SplitByGroupStage final : public StageModel {
+ public:
+  explicit SplitByGroupStage(SplitOptions options) : options_(std::move(options)) {}
+  void join(PipelineBuilder& pipeline) const override {
+    require_source(pipeline, "group");
+    GroupsOfPart part = split_groups(options_, *pipeline.data().source);
+    pipeline.add_order(std::make_shared<const OrderOf<Runs>>(std::move(part.records)),
+                       "split " + describe_split(options_) + ": " + std::to_string(part.groups) + " of " +
+                           std::to_string(part.of) + " groups");
   }
 
  private:
@@ -58,6 +79,7 @@ Stage split(SplitOptions options) {
   detail::check_split(options);
   if (!options.stratify.empty()) return detail::make_stage(detail::StratifiedSplitStage(std::move(options)));
   if (options.by == SplitOptions::By::key) return detail::make_stage(detail::SplitByKeyStage(std::move(options)));
+  if (options.by == SplitOptions::By::group) return detail::make_stage(detail::SplitByGroupStage(std::move(options)));
   return detail::make_stage(detail::OrderStage(detail::split_order(std::move(options)), std::nullopt, true));
 }
 

@@ -43,6 +43,7 @@ class SourceSuite {
     read_at_once();
     keys();
     block_ends();
+    groups();
     labels();
     error_context();
     if (options_.refuses_past_the_end)
@@ -259,6 +260,20 @@ class SourceSuite {
       });
       findings_.check(ends.back() == size_, "the last of block_ends is size",
                       [&] { return "it is " + std::to_string(ends.back()) + " of " + std::to_string(size_); });
+    });
+  }
+
+  void groups() {
+    findings_.runs("groups throws nothing", "it", [&] {
+      const std::vector<Group> groups = source_.groups();
+      findings_.check(groups == source_.groups(), "groups are always the same", [] { return "they changed"; });
+      if (groups.empty()) return;
+      findings_.check(std::ranges::is_sorted(groups, {}, &Group::end), "the ends of groups ascend", [&] {
+        const auto at = std::ranges::is_sorted_until(groups, {}, &Group::end);
+        return std::to_string(at->end) + " stands after " + std::to_string((at - 1)->end);
+      });
+      findings_.check(groups.back().end == size_, "the last end of groups is size",
+                      [&] { return "it is " + std::to_string(groups.back().end) + " of " + std::to_string(size_); });
     });
   }
 

@@ -25,6 +25,7 @@ class PENSTOCK_API OrderModel {
   virtual std::string name() const = 0;
   virtual std::string describe() const = 0;
   virtual bool fixed() const { return false; }
+  virtual std::uint64_t run_length(std::uint64_t, std::uint64_t) const { return 1; }
 };
 template <class O>
 class OrderOf final : public OrderModel {
@@ -38,6 +39,11 @@ class OrderOf final : public OrderModel {
   std::string describe() const override { return order_.describe(); }
   bool fixed() const override {
     return call_or(OrderModel::fixed(), PENSTOCK_MEMBER(fixed, "bool fixed() const"), order_);
+  }
+  std::uint64_t run_length(std::uint64_t n, std::uint64_t position) const override {
+    return call_or(OrderModel::run_length(n, position),
+                   PENSTOCK_MEMBER(run_length, "std::uint64_t run_length(std::uint64_t n, std::uint64_t position) const"),
+                   order_, n, position);
   }
 
  private:

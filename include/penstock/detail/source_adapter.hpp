@@ -72,6 +72,9 @@ class SourceMembers : public SourceModel {
         PENSTOCK_MEMBER(labels, "std::optional<std::vector<std::int64_t>> labels(std::string_view field) const"),
         source_, field);
   }
+  std::vector<Group> groups() const override {
+    return call_or(SourceModel::groups(), PENSTOCK_MEMBER(groups, "std::vector<Group> groups() const"), source_);
+  }
   std::vector<std::string> notes() const override {
     return call_or(SourceModel::notes(), PENSTOCK_MEMBER(notes, "std::vector<std::string> notes() const"), source_);
   }

@@ -69,6 +69,7 @@ class PENSTOCK_API SourceModel {
   virtual std::unique_ptr<StreamModel> open_stream() const { return nullptr; }
   virtual std::vector<std::uint64_t> block_ends() const { return {}; }
   virtual std::optional<std::vector<std::int64_t>> labels(std::string_view) const { return std::nullopt; }
+  virtual std::vector<Group> groups() const { return {}; }
   virtual std::vector<std::string> notes() const { return {}; }
   /// Of the cache before it, where there is one.
   virtual std::vector<std::string> cache_notes() const { return {}; }

@@ -33,6 +33,10 @@ struct OrderPoint {
 ///     bool fixed() const;                             if it is there: true where no epoch differs from another, so
 ///                                                     that what knows records by their positions (draws by
 ///                                                     weight, shuffles of blocks) may stand after it
+///     std::uint64_t run_length(std::uint64_t n, std::uint64_t position) const;
+///                                                     if it is there: so many points from `position` on, in any epoch,
+///                                                     become points that follow each other; at least 1. What goes
+///                                                     through all positions is then quick
 ///
 /// `fill` is called from any thread. `seed` is the pipeline's seed mixed with this stage's key.
 template <class O>

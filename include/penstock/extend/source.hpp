@@ -39,6 +39,13 @@ concept LeasedSource = Described<S> && requires(const S& source) {
   { *source.open_reader() } -> Reader;
 };
 
+/// A run of records that follow each other and belong together: a slide's tiles, a patient's pictures.
+struct Group {
+  std::string name;       ///< runs of one name are one group
+  std::uint64_t end = 0;  ///< the number of records up to the run's end
+  friend bool operator==(const Group&, const Group&) = default;
+};
+
 /// Random access to records.
 ///
 ///     std::uint64_t size() const;                          number of records
@@ -69,6 +76,8 @@ concept LeasedSource = Described<S> && requires(const S& source) {
 ///                                                          records whole: for draws by class and stratified
 ///                                                          splits. None: records are read. Equal to what `read`
 ///                                                          gives
+///     std::vector<Group> groups() const;                   whose records they are, for splits by group: runs whose ends
+///                                                          ascend, the last one's is size(). Empty = it does not know
 ///     std::vector<std::string> notes() const;              lines for `Pipeline::plan()`: how it is read, and why
 template <class S>
 concept Source = SharedSource<S> || LeasedSource<S>;

@@ -58,6 +58,9 @@ struct SplitOptions {
     index,  ///< exact sizes, no memory; adding records reshuffles the parts
     key,    ///< by a hash of each record's key: a record keeps its part when others come or go; 8 bytes of memory a
             ///< record of the part, one pass over the keys when the pipeline is built
+    group,  ///< by a hash of the name of each record's group, all of whose records are in one part: the source's
+            ///< own groups (slides, patients), else what stands before the last '/' of each key, "patient-17" of
+            ///< "patient-17/3". 16 bytes of memory a run of records that follow each other
   } by = By::index;           ///< result option
   std::uint64_t salt = 0;     ///< result option: another value makes another split; not the pipeline's
                               ///< seed, so that training and validation agree
@@ -67,9 +70,11 @@ struct SplitOptions {
                               ///< memory a record meanwhile; 8 a record of the part stay
 };
 /// One of several disjoint parts that together hold every record exactly once, in every epoch the same.
-/// It stands directly after the source or, not by key, after orders that are the same in every epoch (take, skip,
-/// select, split, repeat); stratified it leaves records in their order. @throws Error(invalid_argument), where it joins
-/// a pipeline after another order too; stratified, then also as `labels_of`.
+/// It stands directly after the source or, by index, after orders that are the same in every epoch (take, skip,
+/// select, split, repeat); by key, by group and stratified it leaves records in their order. Shares by key and by group
+/// are met on average: with few groups, `Pipeline::plan()` says how many there are in the part.
+/// @throws Error(invalid_argument), where it joins a pipeline after another order too, or a record's key names no group,
+/// or no group falls into a part that has a share; stratified, then also as `labels_of`.
 PENSTOCK_API Stage split(SplitOptions options);
 
 }  // namespace penstock

@@ -12,7 +12,9 @@ namespace {
 
 struct Blocked : Records {
   std::vector<std::uint64_t> ends;
+  std::vector<ps::Group> runs = {};
   std::vector<std::uint64_t> block_ends() const { return ends; }
+  std::vector<ps::Group> groups() const { return runs; }
 };
 
 ps::Pipeline blocked(const std::vector<std::uint64_t>& ends, const ps::ShuffleOptions& options) {
@@ -110,16 +112,23 @@ TEST_CASE("blocks of a size that the source knows nothing of") {
   CHECK(*std::ranges::max_element(some) < std::uint64_t{1} << 40);
 }
 
-TEST_CASE("what a split by key, take or skip leaves of blocks stays together") {
-  for (std::uint64_t t = 0; t < 60; ++t) {
+TEST_CASE("what a split by key or group, take or skip leaves of blocks stays together") {
+  using By = ps::SplitOptions::By;
+  for (std::uint64_t t = 0; t < 120; ++t) {
     std::vector<std::uint64_t> sizes;
-    for (std::uint64_t b = 0; b < 1 + mix(t) % 30; ++b) sizes.push_back(mix(t * 100 + b) % 25);
+    for (std::uint64_t b = 0; b < 1 + mix(t) % 30; ++b) sizes.push_back(mix(t * 100 + b) % (t % 8 < 4 ? 25 : 900));
     Blocked source;
     source.ends = ends_of(sizes);
     source.count = source.ends.back();
-    const ps::Stage before = t % 3 == 0 ? ps::split({.shares = {0.7, 0.3}, .by = ps::SplitOptions::By::key, .salt = t})
-                             : t % 3 == 1 ? ps::take(mix(t) % 300)
-                                          : ps::skip(mix(t) % 100);
+    // Groups that end inside of blocks; one that is in both parts keeps the part from being empty.
+    for (std::uint64_t end = 0; end < source.count;) {
+      end = std::min(source.count, end + 1 + mix(t + end) % 700);
+      source.runs.push_back({"g" + std::to_string(mix(end) % 50), end});
+    }
+    const ps::Stage before = t % 4 == 0   ? ps::split({.shares = {0.7, 0.3}, .by = By::key, .salt = t})
+                             : t % 4 == 1 ? ps::take(mix(t) % 300)
+                             : t % 4 == 2 ? ps::skip(mix(t) % 100)
+                                          : ps::split({.shares = {1, 0}, .by = By::group, .salt = t});
     for (const std::uint64_t size : {0, 10}) {
       const ps::Pipeline part = ps::from(source) | before;
       std::vector<std::uint64_t> ends = source.ends;

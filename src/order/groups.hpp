@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <penstock/detail/source_model.hpp>
+
+namespace penstock::detail {
+
+/// Calls `give(name, first record, records)` for each run of records of one group, in order. Groups are the source's
+/// own; where it knows of none, a record's is what stands before the last '/' of its key.
+/// @throws Error(invalid_argument) of `stage` where the source has no keys, a key has no '/', or its groups are no runs;
+/// and what the source throws.
+void for_each_group(
+    const SourceModel& source, const std::string& stage,
+    const std::function<void(std::string_view name, std::uint64_t first, std::uint64_t records)>& give);
+
+/// The same as a list.
+std::vector<Group> groups_of(const SourceModel& source, const std::string& stage);
+
+/// Whose each record is. `groups` must outlive it.
+class GroupLookup {
+ public:
+  explicit GroupLookup(const std::vector<Group>& groups) : groups_(&groups) {}
+  /// Of a record below the last end. Quick for records that follow each other.
+  const std::string& name_of(std::uint64_t record);
+
+ private:
+  const std::vector<Group>* groups_;
+  std::size_t last_ = 0;
+};
+
+/// Adds a run up to `end`, to the last one where that is the same group's.
+void append_group(std::vector<Group>& groups, const std::string& name, std::uint64_t end);
+
+}  // namespace penstock::detail

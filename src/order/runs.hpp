@@ -1,0 +1,60 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <penstock/extend/order.hpp>
+
+#include "base/hash.hpp"
+
+namespace penstock::detail {
+
+/// Records in runs that follow each other, as an order that visits them. 16 bytes a run.
+class Runs {
+ public:
+  /// Runs are added in order, before the first use as an order.
+  void add(std::uint64_t first, std::uint64_t records) {
+    if (records == 0) return;
+    if (runs_->empty() || end_ != first) runs_->push_back({first, records_});
+    records_ += records;
+    end_ = first + records;
+  }
+  std::uint64_t records() const noexcept { return records_; }
+
+  std::uint64_t size(std::uint64_t) const noexcept { return records_; }
+  void fill(std::uint64_t, std::uint64_t, std::span<OrderPoint> points) const {
+    for (OrderPoint& point : points) {
+      const Run& run = run_of(point.position);
+      point.position = run.first + (point.position - run.before);
+    }
+  }
+  std::uint64_t run_length(std::uint64_t, std::uint64_t position) const {
+    const Run* const next = &run_of(position) + 1;
+    return (next == runs_->data() + runs_->size() ? records_ : next->before) - position;
+  }
+  bool fixed() const noexcept { return true; }
+  std::string name() const { return "split"; }
+  std::string describe() const {
+    return std::to_string(records_) + " records in " + std::to_string(runs_->size()) + " runs, hash " +
+           std::to_string(hash_bytes(runs_->data(), runs_->size() * sizeof(Run)));
+  }
+
+ private:
+  struct Run {
+    std::uint64_t first;   ///< its first record
+    std::uint64_t before;  ///< records of the runs before it
+  };
+  const Run& run_of(std::uint64_t position) const {
+    return *(std::ranges::upper_bound(*runs_, position, {}, &Run::before) - 1);
+  }
+
+  // Shared by copies, which pipelines make.
+  std::shared_ptr<std::vector<Run>> runs_ = std::make_shared<std::vector<Run>>();
+  std::uint64_t records_ = 0, end_ = 0;
+};
+
+}  // namespace penstock::detail
