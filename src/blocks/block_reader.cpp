@@ -14,7 +14,7 @@ constexpr std::size_t max_kept_bytes = std::size_t{8} << 20;
 
 class BlockReader final : public ReaderModel {
  public:
-  explicit BlockReader(const BlockModel& model) : model_(model) {}
+  explicit BlockReader(const BlockSourceModel& model) : model_(model) {}
 
   void lend(std::uint64_t index, BlockData blocks, const Error* failure) noexcept override {
     lent_index_ = index;
@@ -70,7 +70,7 @@ class BlockReader final : public ReaderModel {
     }
   }
 
-  const BlockModel& model_;
+  const BlockSourceModel& model_;
   std::optional<std::uint64_t> lent_index_;
   BlockData lent_;
   const Error* failure_ = nullptr;
@@ -81,6 +81,6 @@ class BlockReader final : public ReaderModel {
 
 }  // namespace
 
-std::unique_ptr<ReaderModel> make_block_reader(const BlockModel& model) { return std::make_unique<BlockReader>(model); }
+std::unique_ptr<ReaderModel> make_block_reader(const BlockSourceModel& model) { return std::make_unique<BlockReader>(model); }
 
 }  // namespace penstock::detail

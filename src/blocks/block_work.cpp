@@ -32,7 +32,7 @@ void lend_blocks(BlockSchedule& blocks, ChainRun& run, std::uint64_t sample, std
     if (blocks.blocks_of(sample, index, run.blocks)) run.reader->lend(index, run.blocks, nullptr);
   } catch (...) {
     run.block_failure = described_error("read");
-    if (run.block_failure) run.reader->lend(index, {}, &*run.block_failure);
+    if (run.block_failure) run.reader->lend(index, run.blocks, &*run.block_failure);
   }
 }
 

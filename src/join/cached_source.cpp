@@ -7,6 +7,8 @@
 
 #include <penstock/detail/source_model.hpp>
 
+#include "join/lent_blocks.hpp"
+
 namespace penstock::detail {
 
 namespace {
@@ -19,8 +21,7 @@ class CachedReader final : public ReaderModel {
   void read(std::uint64_t index, SampleBuilder& out) override {
     // A record that the plan left out, as the cache had it, has no blocks; if it must be made after all, its reader is
     // to find them.
-    if (const auto lent = std::exchange(lent_, std::nullopt);
-        lent && lent->index == index && (!lent->blocks.empty() || lent->failure != nullptr))
+    if (const auto lent = lent_.take(index); lent && (!lent->blocks.empty() || lent->failure != nullptr))
       reader_->lend(index, lent->blocks, lent->failure);
     reader_->read(index, out);
   }
@@ -32,33 +33,27 @@ class CachedReader final : public ReaderModel {
     if (none) reader_->expect(indices);
   }
   void pause() noexcept override {
-    lent_.reset();
+    lent_.forget();
     reader_->pause();
     recalled_->pause();
   }
   // They are there until this sample is made: one that is recalled never looks at them.
   void lend(std::uint64_t index, BlockData blocks, const Error* failure) noexcept override {
-    lent_ = Lent{index, blocks, failure};
+    lent_.set(index, blocks, failure);
   }
   bool holds(std::uint64_t index) override { return recalled_->has(index); }
   bool recall(std::uint64_t index, SampleBuilder& out) override {
     if (!recalled_->read(index, out)) return false;
-    lent_.reset();
+    lent_.forget();
     return true;
   }
   void offer(std::uint64_t index, Sample& sample) noexcept override { cache_->offer(index, sample); }
 
  private:
-  struct Lent {
-    std::uint64_t index;
-    BlockData blocks;
-    const Error* failure;
-  };
-
   std::shared_ptr<RecordCache> cache_;
   std::unique_ptr<ReaderModel> reader_;
   std::unique_ptr<CacheReader> recalled_;
-  std::optional<Lent> lent_;
+  LentBlocks lent_;
 };
 
 class CachedSource final : public SourceModel, public BlockModel {
@@ -112,9 +107,6 @@ class CachedSource final : public SourceModel, public BlockModel {
     if (!has(index)) blocks_->blocks_of(index, ids);
   }
   void load(std::uint64_t block, std::span<std::byte> bytes) const override { blocks_->load(block, bytes); }
-  void read(std::uint64_t index, BlockData blocks, SampleBuilder& out) const override {
-    blocks_->read(index, blocks, out);
-  }
 
  private:
   bool has(std::uint64_t index) const noexcept {

@@ -31,6 +31,12 @@ class Concatenation final : public detail::Parts {
     }
     return all;
   }
+  std::optional<BlockRows> rows_of(std::uint64_t block) const override {
+    const detail::PartRecord own = locate_block(block);
+    std::optional<BlockRows> rows = part(own.part).block_model()->rows_of(own.index);
+    if (rows && own.part != 0) rows->first += ends_[own.part - 1];
+    return rows;
+  }
   std::vector<Group> groups() const override {
     std::vector<Group> all;
     if (!knows_groups()) return all;

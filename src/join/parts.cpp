@@ -7,6 +7,7 @@
 
 #include "base/hash.hpp"
 #include "data/labels.hpp"
+#include "join/lent_blocks.hpp"
 
 namespace penstock::detail {
 
@@ -40,7 +41,11 @@ class PartsReader final : public ReaderModel {
     const PartRecord record = parts_->find(index);
     std::unique_ptr<ReaderModel>& reader = readers_[record.part];
     if (reader == nullptr) reader = parts_->part(record.part).open_reader();
+    if (const auto lent = lent_.take(index)) reader->lend(record.index, lent->blocks, lent->failure);
     reader->read(record.index, out);
+  }
+  void lend(std::uint64_t index, BlockData blocks, const Error* failure) noexcept override {
+    lent_.set(index, blocks, failure);
   }
   // A part that was never read has no reader to tell; it is advice.
   void expect(std::span<const std::uint64_t> indices) noexcept override {
@@ -52,6 +57,7 @@ class PartsReader final : public ReaderModel {
     }
   }
   void pause() noexcept override {
+    lent_.forget();
     for (const auto& reader : readers_)
       if (reader != nullptr) reader->pause();
   }
@@ -59,6 +65,7 @@ class PartsReader final : public ReaderModel {
  private:
   const Parts* parts_;
   std::vector<std::unique_ptr<ReaderModel>> readers_;
+  LentBlocks lent_;
 };
 
 std::string to_text(const Field& field) {
@@ -124,6 +131,8 @@ Parts::Parts(const std::string& kind, const std::vector<AnySource>& parts) {
     if (sizes_.back() > max_records - size_)
       throw Error(Errc::invalid_argument, "the parts have more than 2^62 records together").with_stage(kind);
     size_ += sizes_.back();
+    const BlockModel* const blocks = part.block_model();
+    block_ends_.push_back((i == 0 ? 0 : block_ends_.back()) + (blocks == nullptr ? 0 : blocks->blocks()));
     has_keys_ = has_keys_ && part.has_keys();
     wants_advice_ = wants_advice_ || part.wants_advice();
   }
@@ -135,6 +144,31 @@ std::unique_ptr<ReaderModel> Parts::open_reader() const { return std::make_uniqu
 PartRecord Parts::find(std::uint64_t index) const {
   require_record(*this, index);
   return locate(index);
+}
+
+PartRecord Parts::locate_block(std::uint64_t block) const {
+  const auto part = static_cast<std::uint64_t>(std::ranges::upper_bound(block_ends_, block) - block_ends_.begin());
+  return {part, block - (part == 0 ? 0 : block_ends_[part - 1])};
+}
+
+std::uint64_t Parts::block_bytes(std::uint64_t block) const {
+  const PartRecord own = locate_block(block);
+  return parts_[own.part]->block_model()->block_bytes(own.index);
+}
+
+void Parts::blocks_of(std::uint64_t index, std::vector<std::uint64_t>& ids) const {
+  const PartRecord own = find(index);
+  const BlockModel* const blocks = parts_[own.part]->block_model();
+  if (blocks == nullptr) return;
+  const std::size_t before = ids.size();
+  blocks->blocks_of(own.index, ids);
+  if (own.part != 0)
+    for (std::size_t i = before; i < ids.size(); ++i) ids[i] += block_ends_[own.part - 1];
+}
+
+void Parts::load(std::uint64_t block, std::span<std::byte> bytes) const {
+  const PartRecord own = locate_block(block);
+  parts_[own.part]->block_model()->load(own.index, bytes);
 }
 
 std::string Parts::key(std::uint64_t index) const {

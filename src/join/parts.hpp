@@ -19,8 +19,9 @@ struct PartRecord {
   std::uint64_t part, index;
 };
 
-/// Sources with the same fields, whose records are those of one source. Says everything but which record is whose.
-class Parts : public SourceModel {
+/// Sources with the same fields, whose records are those of one source, and whose blocks are those of one: the first
+/// part's, then the second one's. Says everything but which record is whose.
+class Parts : public SourceModel, public BlockModel {
  public:
   /// @throws Error(invalid_argument | schema_mismatch) of the stage `kind`.
   Parts(const std::string& kind, const std::vector<AnySource>& parts);
@@ -43,6 +44,12 @@ class Parts : public SourceModel {
   std::uint64_t revision() const final;
   std::optional<std::vector<std::int64_t>> labels(std::string_view field) const final;
 
+  const BlockModel* block_model() const noexcept final { return blocks() == 0 ? nullptr : this; }
+  std::uint64_t blocks() const final { return block_ends_.back(); }
+  std::uint64_t block_bytes(std::uint64_t block) const final;
+  void blocks_of(std::uint64_t index, std::vector<std::uint64_t>& ids) const final;
+  void load(std::uint64_t block, std::span<std::byte> bytes) const final;
+
   const SourceModel& part(std::uint64_t i) const noexcept { return *parts_[i]; }
   std::uint64_t parts() const noexcept { return parts_.size(); }
   std::uint64_t part_size(std::uint64_t i) const noexcept { return sizes_[i]; }
@@ -51,10 +58,12 @@ class Parts : public SourceModel {
   std::uint64_t identity_of_parts() const;
   /// A part has groups of its own; where none has, keys tell them as those of any source.
   bool knows_groups() const;
+  /// Whose block this is, and which of that part's.
+  PartRecord locate_block(std::uint64_t block) const;
 
  private:
   std::vector<std::shared_ptr<const SourceModel>> parts_;
-  std::vector<std::uint64_t> sizes_;
+  std::vector<std::uint64_t> sizes_, block_ends_;
   std::string name_;
   Schema schema_;
   std::uint64_t size_ = 0;

@@ -12,6 +12,7 @@
 #include "base/failure.hpp"
 #include "base/hash.hpp"
 #include "data/one_record.hpp"
+#include "join/lent_blocks.hpp"
 #include "join/parts.hpp"
 #include "join/series.hpp"
 #include "order/groups.hpp"
@@ -139,7 +140,6 @@ class Windows final : public SourceModel, public BlockModel {
     return all;
   }
   std::unique_ptr<ReaderModel> open_reader() const override {
-    if (blocks_ != nullptr) return detail::make_block_reader(*this);
     return std::make_unique<Reader>(*this);
   }
 
@@ -159,24 +159,6 @@ class Windows final : public SourceModel, public BlockModel {
     }
   }
   void load(std::uint64_t block, std::span<std::byte> bytes) const override { blocks_->load(block, bytes); }
-  void read(std::uint64_t index, BlockData blocks, SampleBuilder& out) const override {
-    const std::uint64_t first = first_row(index);
-    std::vector<std::uint64_t> ids, of_row, of_last;  // in the order of `blocks_of`, which is that of the rows
-    std::vector<std::span<const std::byte>> lent;
-    Rows rows(row_, window_, options_.length, once_);
-    rows.read(out, [&](std::uint64_t row, SampleBuilder& of) {
-      guarded(first + row, [&] {
-        of_row.clear();
-        blocks_->blocks_of(first + row, of_row);
-        if (row == 0 || of_row != of_last) {
-          lent.clear();
-          for (const std::uint64_t id : of_row) lent.push_back(blocks[index_of(id, ids, 0)]);
-          of_last = of_row;
-        }
-        blocks_->read(first + row, lent, of);
-      });
-    });
-  }
 
  private:
   class Reader final : public ReaderModel {
@@ -187,9 +169,19 @@ class Windows final : public SourceModel, public BlockModel {
           reader_(all.source_->open_reader()) {}
     void read(std::uint64_t index, SampleBuilder& out) override {
       const std::uint64_t first = all_->first_row(index);
+      const auto lent = lent_.take(index);
+      if (lent && lent->failure != nullptr) throw Error(*lent->failure);
+      ids_.clear();
+      of_last_.clear();
       rows_.read(out, [&](std::uint64_t row, SampleBuilder& of) {
-        all_->guarded(first + row, [&] { reader_->read(first + row, of); });
+        all_->guarded(first + row, [&] {
+          if (lent) lend_row(first + row, row == 0, lent->blocks);
+          reader_->read(first + row, of);
+        });
       });
+    }
+    void lend(std::uint64_t index, BlockData blocks, const Error* failure) noexcept override {
+      lent_.set(index, blocks, failure);
     }
     void expect(std::span<const std::uint64_t> indices) noexcept override {
       try {
@@ -197,12 +189,30 @@ class Windows final : public SourceModel, public BlockModel {
       } catch (...) {  // no memory for advice
       }
     }
-    void pause() noexcept override { reader_->pause(); }
+    void pause() noexcept override {
+      lent_.forget();
+      reader_->pause();
+    }
 
    private:
+    // Of the window's blocks, in the order of `blocks_of`, which is that of its rows.
+    void lend_row(std::uint64_t row, bool first, BlockData blocks) {
+      of_row_.clear();
+      all_->blocks_->blocks_of(row, of_row_);
+      if (first || of_row_ != of_last_) {
+        blocks_of_row_.clear();
+        for (const std::uint64_t id : of_row_) blocks_of_row_.push_back(blocks[index_of(id, ids_, 0)]);
+        of_last_ = of_row_;
+      }
+      reader_->lend(row, blocks_of_row_, nullptr);
+    }
+
     const Windows* all_;
     Rows rows_;
     std::unique_ptr<ReaderModel> reader_;
+    detail::LentBlocks lent_;
+    std::vector<std::uint64_t> ids_, of_row_, of_last_;
+    std::vector<std::span<const std::byte>> blocks_of_row_;
   };
 
   void stack_fields() {
@@ -242,9 +252,9 @@ class Windows final : public SourceModel, public BlockModel {
   // Among the ids from `first` on, at whose end it is added where it is not there yet.
   static std::size_t index_of(std::uint64_t id, std::vector<std::uint64_t>& ids, std::size_t first) {
     const auto found = std::find(ids.begin() + static_cast<std::ptrdiff_t>(first), ids.end(), id);
-    const auto place = static_cast<std::size_t>(found - ids.begin()) - first;
+    const auto at = static_cast<std::size_t>(found - ids.begin()) - first;
     if (found == ids.end()) ids.push_back(id);
-    return place;
+    return at;
   }
   std::uint64_t first_row(std::uint64_t index) const {
     detail::require_record(*this, index);

@@ -8,6 +8,7 @@
 #include "base/failure.hpp"
 #include "base/hash.hpp"
 #include "data/labels.hpp"
+#include "join/lent_blocks.hpp"
 #include "join/parts.hpp"
 #include "order/groups.hpp"
 
@@ -19,12 +20,14 @@ struct Part {
   std::shared_ptr<const SourceModel> source;
   Schema schema;                       // its own names
   std::size_t first;                   // slot of its first field among all
+  const BlockModel* blocks;            // null: none
+  std::uint64_t first_block;           // among those of all parts
   std::vector<std::uint64_t> indices;  // of its records; empty: the same
 
   std::uint64_t record(std::uint64_t index) const { return indices.empty() ? index : indices[index]; }
 };
 
-class Zipped final : public SourceModel {
+class Zipped final : public SourceModel, public BlockModel {
  public:
   explicit Zipped(SideBySide joined) : kind_(std::move(joined.kind)), notes_(std::move(joined.notes)) {
     std::vector<Field> fields;
@@ -36,7 +39,8 @@ class Zipped final : public SourceModel {
       std::vector<std::uint64_t>& indices = joined.indices[i];
       const std::shared_ptr<const SourceModel>& model = part.source.model();
       names.push_back(model->name());
-      parts_.push_back({model, model->schema(), fields.size(), {}});
+      parts_.push_back({model, model->schema(), fields.size(), model->block_model(), blocks_, {}});
+      if (parts_.back().blocks != nullptr) blocks_ += parts_.back().blocks->blocks();
       for (Field field : parts_.back().schema) {
         field.name = part.prefix + field.name;
         refuse_second(fields, field, names.back());
@@ -148,16 +152,47 @@ class Zipped final : public SourceModel {
   }
   std::unique_ptr<ReaderModel> open_reader() const override { return std::make_unique<Reader>(*this); }
 
+  // A record's are its parts', one part's after the other's.
+  const BlockModel* block_model() const noexcept override { return blocks_ == 0 ? nullptr : this; }
+  std::uint64_t blocks() const override { return blocks_; }
+  std::uint64_t block_bytes(std::uint64_t block) const override {
+    const Part& part = part_of_block(block);
+    return part.blocks->block_bytes(block - part.first_block);
+  }
+  // None of a part that is joined in another order: its records don't stand side by side.
+  std::optional<BlockRows> rows_of(std::uint64_t block) const override {
+    const Part& part = part_of_block(block);
+    if (!part.indices.empty()) return std::nullopt;
+    std::optional<BlockRows> rows = part.blocks->rows_of(block - part.first_block);
+    if (rows) rows->field += part.first;
+    return rows;
+  }
+  void blocks_of(std::uint64_t index, std::vector<std::uint64_t>& ids) const override {
+    require_record(*this, index);
+    for (const Part& part : parts_) {
+      if (part.blocks == nullptr) continue;
+      const std::size_t before = ids.size();
+      part.blocks->blocks_of(part.record(index), ids);
+      for (std::size_t i = before; i < ids.size(); ++i) ids[i] += part.first_block;
+    }
+  }
+  void load(std::uint64_t block, std::span<std::byte> bytes) const override {
+    const Part& part = part_of_block(block);
+    part.blocks->load(block - part.first_block, bytes);
+  }
+
  private:
   class Reader final : public ReaderModel {
    public:
     explicit Reader(const Zipped& all) : all_(&all), readers_(all.parts_.size()) {}
     void read(std::uint64_t index, SampleBuilder& out) override {
       require_record(*all_, index);
+      std::optional<LentBlocks::Lent> lent = lent_.take(index);
       for (std::size_t i = 0; i < readers_.size(); ++i) {
         const Part& part = all_->parts_[i];
         try {
           if (readers_[i] == nullptr) readers_[i] = part.source->open_reader();
+          if (lent && part.blocks != nullptr) lend_part(*readers_[i], part, part.record(index), *lent);
           SampleBuilder own(out, part.first, part.schema);
           readers_[i]->read(part.record(index), own);
         } catch (...) {
@@ -165,20 +200,43 @@ class Zipped final : public SourceModel {
         }
       }
     }
+    void lend(std::uint64_t index, BlockData blocks, const Error* failure) noexcept override {
+      lent_.set(index, blocks, failure);
+    }
     void expect(std::span<const std::uint64_t> indices) noexcept override {
       for (std::size_t i = 0; i < readers_.size(); ++i)
         if (readers_[i] != nullptr)
           with_records(all_->parts_[i], indices, [&](std::span<const std::uint64_t> own) { readers_[i]->expect(own); });
     }
     void pause() noexcept override {
+      lent_.forget();
       for (const auto& reader : readers_)
         if (reader != nullptr) reader->pause();
     }
 
    private:
+    // Takes the part's blocks from those of the record that are left.
+    void lend_part(ReaderModel& reader, const Part& part, std::uint64_t own, LentBlocks::Lent& left) {
+      ids_.clear();
+      part.blocks->blocks_of(own, ids_);
+      const bool whole = ids_.size() <= left.blocks.size();
+      const BlockData blocks = left.blocks.first(whole ? ids_.size() : left.blocks.size());
+      left.blocks = left.blocks.subspan(blocks.size());
+      reader.lend(own, blocks, whole ? nullptr : left.failure);
+    }
+
     const Zipped* all_;
     std::vector<std::unique_ptr<ReaderModel>> readers_;
+    LentBlocks lent_;
+    std::vector<std::uint64_t> ids_;
   };
+
+  const Part& part_of_block(std::uint64_t block) const {
+    const auto has = [block](const Part& part) {
+      return part.blocks != nullptr && block - part.first_block < part.blocks->blocks();
+    };
+    return *std::ranges::find_if(parts_, has);
+  }
 
   // Calls f(the part's records at these positions).
   template <class F>
@@ -221,7 +279,7 @@ class Zipped final : public SourceModel {
   Schema schema_;
   std::string name_;
   std::vector<std::string> notes_;
-  std::uint64_t size_ = 0, identity_ = 0;
+  std::uint64_t size_ = 0, identity_ = 0, blocks_ = 0;
   bool wants_advice_ = false;
   std::size_t keyed_ = 0;  // the first part with keys
 };

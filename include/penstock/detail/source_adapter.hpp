@@ -124,7 +124,7 @@ class SourceOf final : public SourceMembers<S> {
 
 /// A block source of any type behind one interface.
 template <class S>
-class BlockSourceOf final : public SourceMembers<S>, public BlockModel {
+class BlockSourceOf final : public SourceMembers<S>, public BlockSourceModel {
  public:
   explicit BlockSourceOf(S source) : SourceMembers<S>(std::move(source)) {}
   std::unique_ptr<ReaderModel> open_reader() const override { return make_block_reader(*this); }

@@ -26,7 +26,8 @@ class PENSTOCK_API ReaderModel {
   virtual void read(std::uint64_t index, SampleBuilder& out) = 0;
   virtual void expect(std::span<const std::uint64_t>) noexcept {}
   virtual void pause() noexcept {}
-  /// The blocks of record `index` for the next time it is read, or what is wrong with them.
+  /// The blocks of record `index` for the next time it is read, in the order of `blocks_of`; with a failure, those before
+  /// the one that could not be loaded.
   virtual void lend(std::uint64_t, BlockData, const Error*) noexcept {}
   // Of a source with a cache before it:
   virtual bool holds(std::uint64_t) { return false; }
@@ -84,7 +85,7 @@ class PENSTOCK_API SourceModel {
   }
 };
 
-/// The blocks of a source of any type behind one interface.
+/// The blocks of a source of any type behind one interface. Whoever has them loaded lends them to the source's readers.
 class PENSTOCK_API BlockModel {
  public:
   virtual ~BlockModel() = default;
@@ -93,11 +94,16 @@ class PENSTOCK_API BlockModel {
   virtual std::optional<BlockRows> rows_of(std::uint64_t) const { return std::nullopt; }
   virtual void blocks_of(std::uint64_t index, std::vector<std::uint64_t>& ids) const = 0;
   virtual void load(std::uint64_t block, std::span<std::byte> bytes) const = 0;
+};
+
+/// The same of a source that makes each record of its blocks.
+class PENSTOCK_API BlockSourceModel : public BlockModel {
+ public:
   virtual void read(std::uint64_t index, BlockData blocks, SampleBuilder& out) const = 0;
 };
 
 /// Reads records whose blocks it is lent, and others with blocks that it loads and keeps for itself, a few at a time.
 /// `model` must outlive it.
-PENSTOCK_API std::unique_ptr<ReaderModel> make_block_reader(const BlockModel& model);
+PENSTOCK_API std::unique_ptr<ReaderModel> make_block_reader(const BlockSourceModel& model);
 
 }  // namespace penstock::detail

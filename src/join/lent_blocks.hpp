@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include <penstock/detail/source_model.hpp>
+
+namespace penstock::detail {
+
+/// What a join's reader was lent for the record it reads next.
+class LentBlocks {
+ public:
+  struct Lent {
+    BlockData blocks;      ///< with a failure, those before the one that could not be loaded
+    const Error* failure;  ///< or null
+  };
+  void set(std::uint64_t index, BlockData blocks, const Error* failure) noexcept {
+    index_ = index;
+    lent_ = {blocks, failure};
+  }
+  void forget() noexcept { index_.reset(); }
+  /// Once, and of this record only.
+  std::optional<Lent> take(std::uint64_t index) noexcept {
+    return std::exchange(index_, std::nullopt) == index ? std::optional(lent_) : std::nullopt;
+  }
+
+ private:
+  std::optional<std::uint64_t> index_;
+  Lent lent_{};
+};
+
+}  // namespace penstock::detail
