@@ -60,6 +60,7 @@ Stage make_shuffle(A a) {
   if (a.given("seed")) options.seed = a.count("seed");
   options.blocks = a.flag("blocks", options.blocks);
   options.window_blocks = a.count("window_blocks", options.window_blocks);
+  options.lanes = a.count("lanes", options.lanes);
   return shuffle(options);
 }
 
@@ -184,7 +185,10 @@ Stage make_batch(A a) {
 std::vector<StageSyntax> make_table() {
   const std::vector<Parameter> image_only{fields};
   return {
-      {"shuffle", true, {{"seed", "0"}, {"blocks", "true|false"}, {"window_blocks", "16"}}, make_shuffle},
+      {"shuffle",
+       true,
+       {{"seed", "0"}, {"blocks", "true|false"}, {"window_blocks", "16"}, {"lanes", "1"}},
+       make_shuffle},
       {"take", true, {{"n", "N", true}}, [](A a) { return take(a.count("n")); }},
       {"skip", true, {{"n", "N", true}}, [](A a) { return skip(a.count("n")); }},
       {"select", true, {{"positions", "I,J,...", true}}, [](A a) { return select(a.counts("positions")); }},

@@ -4,8 +4,8 @@
 #include <penstock/join.hpp>
 
 #include "base/hash.hpp"
-#include "order/groups.hpp"
 #include "join/parts.hpp"
+#include "order/groups.hpp"
 
 namespace penstock {
 

@@ -139,9 +139,7 @@ class Windows final : public SourceModel, public BlockModel {
     for (std::string& note : source_->notes()) all.push_back(std::move(note));
     return all;
   }
-  std::unique_ptr<ReaderModel> open_reader() const override {
-    return std::make_unique<Reader>(*this);
-  }
+  std::unique_ptr<ReaderModel> open_reader() const override { return std::make_unique<Reader>(*this); }
 
   const BlockModel* block_model() const noexcept override { return blocks_ == nullptr ? nullptr : this; }
   std::uint64_t blocks() const override { return blocks_->blocks(); }

@@ -12,11 +12,10 @@ namespace penstock::detail {
 
 /// Calls `give(name, first record, records)` for each run of records of one group, in order. Groups are the source's
 /// own; where it knows of none, a record's is what stands before the last '/' of its key.
-/// @throws Error(invalid_argument) of `stage` where the source has no keys, a key has no '/', or its groups are no runs;
-/// and what the source throws.
-void for_each_group(
-    const SourceModel& source, const std::string& stage,
-    const std::function<void(std::string_view name, std::uint64_t first, std::uint64_t records)>& give);
+/// @throws Error(invalid_argument) of `stage` where the source has no keys, a key has no '/', or its groups are no
+/// runs; and what the source throws.
+void for_each_group(const SourceModel& source, const std::string& stage,
+                    const std::function<void(std::string_view name, std::uint64_t first, std::uint64_t records)>& give);
 
 /// The same as a list.
 std::vector<Group> groups_of(const SourceModel& source, const std::string& stage);

@@ -20,7 +20,7 @@ namespace penstock::detail {
 namespace {
 
 constexpr std::uint64_t max_looked_at = 1u << 18;  // uses of blocks
-constexpr std::uint64_t max_summed = 1u << 22;     // blocks
+constexpr std::uint64_t max_summed = 1u << 20;     // blocks
 
 // Keeps the blocks used last, as a loader nearly does.
 class RecentBlocks {
@@ -28,16 +28,16 @@ class RecentBlocks {
   explicit RecentBlocks(std::uint64_t limit) : limit_(limit) {}
   // True when it had to be decoded.
   bool use(std::uint64_t block, std::uint64_t bytes) {
-    if (const auto found = places_.find(block); found != places_.end()) {
+    if (const auto found = entries_.find(block); found != entries_.end()) {
       order_.splice(order_.begin(), order_, found->second);
       return false;
     }
     order_.push_front({block, bytes});
-    places_[block] = order_.begin();
+    entries_[block] = order_.begin();
     bytes_ += bytes;
     while (bytes_ > limit_ && order_.size() > 1) {
       bytes_ -= order_.back().bytes;
-      places_.erase(order_.back().block);
+      entries_.erase(order_.back().block);
       order_.pop_back();
     }
     return true;
@@ -49,7 +49,7 @@ class RecentBlocks {
   };
   std::uint64_t limit_, bytes_ = 0;
   std::list<Entry> order_;
-  std::unordered_map<std::uint64_t, std::list<Entry>::iterator> places_;
+  std::unordered_map<std::uint64_t, std::list<Entry>::iterator> entries_;
 };
 
 std::string short_number(double value) {
@@ -58,7 +58,7 @@ std::string short_number(double value) {
   return text.data();
 }
 
-std::string mebibytes(std::uint64_t bytes) { return short_number(static_cast<double>(bytes) / (1 << 20)) + " MiB"; }
+std::string mebibytes(double bytes) { return short_number(bytes / (1 << 20)) + " MiB"; }
 
 // What an epoch begins with.
 struct Beginning {
@@ -91,6 +91,14 @@ Beginning begin_epoch(const PipelineData& data, const BlockModel& model) {
   return begun;
 }
 
+// What all blocks are decoded into; of very many, what some at regular distances let expect.
+double decoded_bytes(const BlockModel& model, std::uint64_t blocks) {
+  const std::uint64_t step = (blocks - 1) / max_summed + 1;
+  double bytes = 0, summed = 0;
+  for (std::uint64_t b = 0; b < blocks; b += step, ++summed) bytes += static_cast<double>(model.block_bytes(b));
+  return bytes / summed * static_cast<double>(blocks);
+}
+
 std::string describe_decodes(const PipelineData& data, const BlockModel& model, double in_order) {
   const Beginning begun = begin_epoch(data, model);
   if (begun.records == 0) return {};
@@ -111,13 +119,12 @@ std::string describe_blocks(const PipelineData& data) {
   if (model == nullptr || data.source_size == 0) return {};
   const std::uint64_t blocks = model->blocks();
   std::string text = std::to_string(blocks) + " that records share";
-  if (blocks > max_summed) return text;
   try {
-    std::uint64_t bytes = 0;
-    for (std::uint64_t b = 0; b < blocks; ++b)
-      if (__builtin_add_overflow(bytes, model->block_bytes(b), &bytes)) return text;
-    text += ", " + mebibytes(bytes) + " decoded";
-    if (bytes <= default_block_bytes) return text + ": all stay in a loader's `max_block_bytes`, each is decoded once";
+    const double bytes = decoded_bytes(*model, blocks);
+    text += blocks > max_summed ? ", about " : ", ";
+    text += mebibytes(bytes) + " decoded";
+    if (bytes <= static_cast<double>(default_block_bytes))
+      return text + ": all stay in a loader's `max_block_bytes`, each is decoded once";
     return text + describe_decodes(data, *model, static_cast<double>(blocks) / static_cast<double>(data.source_size));
   } catch (...) {  // a source, or an order, that fails tells it when it is used
     return text;

@@ -53,6 +53,12 @@ void PipelineBuilder::add_order(std::shared_ptr<const OrderModel> model, std::st
   data_.orders.push_back({std::move(model), std::move(label), next_key(name), input});
 }
 
+void PipelineBuilder::tell_orders_of_batches() {
+  const std::uint64_t rows = data_.reordered() ? 0 : data_.batch->rows;
+  for (BoundOrder& order : data_.orders)
+    if (auto bound = order.model->for_batches(rows)) order.model = std::move(bound);
+}
+
 void PipelineBuilder::refuse_order(const std::string& name) const {
   refuse_after_batch(name);
   if (data_.source->is_stream())

@@ -32,6 +32,8 @@ class PipelineBuilder {
   // -- orders --
   /// `label`: for plan(); empty: what the order says of itself.
   void add_order(std::shared_ptr<const OrderModel> model, std::string label = {});
+  /// Tells orders how many rows a batch has. @throws what they say of it.
+  void tell_orders_of_batches();
   /// @throws Error(invalid_argument) where no order may stand any more.
   void refuse_order(const std::string& name) const;
   /// @throws Error(invalid_argument) after orders by which a position has another record in each epoch.

@@ -49,6 +49,7 @@ class BatchStage final : public StageModel {
       throw error.with_stage("batch");
     }
     if (pipeline.data().bucket) join_bucket(pipeline, *pipeline.data().bucket);
+    pipeline.tell_orders_of_batches();
   }
 
  private:

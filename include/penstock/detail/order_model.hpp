@@ -1,5 +1,6 @@
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -26,6 +27,8 @@ class PENSTOCK_API OrderModel {
   virtual std::string describe() const = 0;
   virtual bool fixed() const { return false; }
   virtual std::uint64_t run_length(std::uint64_t, std::uint64_t) const { return 1; }
+  /// Null: it is the same for batches of any size.
+  virtual std::shared_ptr<const OrderModel> for_batches(std::uint64_t) const { return nullptr; }
 };
 template <class O>
 class OrderOf final : public OrderModel {
@@ -41,9 +44,19 @@ class OrderOf final : public OrderModel {
     return call_or(OrderModel::fixed(), PENSTOCK_MEMBER(fixed, "bool fixed() const"), order_);
   }
   std::uint64_t run_length(std::uint64_t n, std::uint64_t position) const override {
-    return call_or(OrderModel::run_length(n, position),
-                   PENSTOCK_MEMBER(run_length, "std::uint64_t run_length(std::uint64_t n, std::uint64_t position) const"),
-                   order_, n, position);
+    return call_or(
+        OrderModel::run_length(n, position),
+        PENSTOCK_MEMBER(run_length, "std::uint64_t run_length(std::uint64_t n, std::uint64_t position) const"), order_,
+        n, position);
+  }
+  std::shared_ptr<const OrderModel> for_batches(std::uint64_t rows) const override {
+    if constexpr (requires {
+                    { order_.for_batches(rows) } -> std::convertible_to<O>;
+                  }) {
+      return std::make_shared<const OrderOf>(order_.for_batches(rows));
+    } else {
+      return nullptr;
+    }
   }
 
  private:

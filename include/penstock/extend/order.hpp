@@ -37,6 +37,8 @@ struct OrderPoint {
 ///                                                     if it is there: so many points from `position` on, in any epoch,
 ///                                                     become points that follow each other; at least 1. What goes
 ///                                                     through all positions is then quick
+///     O for_batches(std::uint64_t rows) const;        if it is there: the same order where batches have so many rows,
+///                                                     asked when `batch` joins; 0: their rows are not known before
 ///
 /// `fill` is called from any thread. `seed` is the pipeline's seed mixed with this stage's key.
 template <class O>

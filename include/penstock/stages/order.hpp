@@ -17,6 +17,7 @@ struct ShuffleOptions {
   std::uint64_t window_blocks = 16;        ///< result option, `.blocks`: so many blocks are mixed with each other
   std::uint64_t block_size =
       0;                     ///< result option, `.blocks`: consecutive records of a block; 0 = the source's own blocks
+  std::uint64_t lanes = 1;   ///< result option, `.blocks`: so many ranks share hardly any block
   std::uint64_t window = 0;  ///< result option, of a stream only and required: so many records, 2 to 2^20, are mixed
                              ///< with each other
 };
@@ -30,12 +31,19 @@ struct ShuffleOptions {
 /// built. 16 bytes of memory a block and epoch, rebuilt from the seed when an epoch begins; at least the last two
 /// epochs' are kept, more of them while they are small together (64 MiB).
 ///
+/// Of ranks that share each batch (`shard`) all go through the same blocks, and each decodes them. With `.lanes = n`
+/// the order of blocks is cut into n equal stretches, from each of which comes an n-th of each batch: the rows of a
+/// rank where there are n ranks, or fewer by a whole factor. Then only blocks around the cuts, and those of the last,
+/// incomplete batch, are decoded by more than one rank. The order depends on the number of lanes and the batch's rows,
+/// and on the number of ranks no more than any other.
+///
 /// A stream's records are permuted inside consecutive runs of `window`, which are held in memory: two runs
 /// at once, each record with about 3 KiB besides its bytes.
-/// @throws Error(invalid_argument) for `.block_size` or another `.window_blocks` without `.blocks`, `.window` with it,
-/// and `.window_blocks` of 0; where it joins a pipeline, for `.window` over records with random access, and for a
-/// stream without `.window` or with `.blocks`; when an order before it changes between epochs or tears blocks apart, or
-/// the source has no `block_ends` and `.block_size` isn't said, or there are more than 2^27 blocks.
+/// @throws Error(invalid_argument) for `.block_size`, `.lanes` or another `.window_blocks` without `.blocks`, `.window`
+/// with it, and `.window_blocks` or `.lanes` of 0; for lanes, where a batch's rows are no multiple of them, or vary;
+/// where it joins a pipeline, for `.window` over records with random access, and for a stream without `.window` or with
+/// `.blocks`; when an order before it changes between epochs or tears blocks apart, or the source has no `block_ends`
+/// and `.block_size` isn't said, or there are more than 2^27 blocks.
 PENSTOCK_API Stage shuffle(ShuffleOptions options = {});
 /// The first n.
 PENSTOCK_API Stage take(std::uint64_t n);
@@ -73,8 +81,8 @@ struct SplitOptions {
 /// It stands directly after the source or, by index, after orders that are the same in every epoch (take, skip,
 /// select, split, repeat); by key, by group and stratified it leaves records in their order. Shares by key and by group
 /// are met on average: with few groups, `Pipeline::plan()` says how many there are in the part.
-/// @throws Error(invalid_argument), where it joins a pipeline after another order too, or a record's key names no group,
-/// or no group falls into a part that has a share; stratified, then also as `labels_of`.
+/// @throws Error(invalid_argument), where it joins a pipeline after another order too, or a record's key names no
+/// group, or no group falls into a part that has a share; stratified, then also as `labels_of`.
 PENSTOCK_API Stage split(SplitOptions options);
 
 }  // namespace penstock

@@ -300,6 +300,24 @@ TEST_CASE("a batch that is held keeps its ring, and no blocks") {
   check_values(source, held);
 }
 
+TEST_CASE("ranks whose rows are lanes decode together what one rank does") {
+  const Watchdog dog(60s);
+  const Chunks source{.count = 8000, .per_block = 20};
+  const auto decodes = [&](std::uint64_t lanes) {
+    source.shared->loads.clear();
+    const ps::Pipeline p =
+        ps::from(source) | ps::shuffle({.seed = 2, .blocks = true, .window_blocks = 4, .lanes = lanes}) | ps::batch(40);
+    for (int rank = 0; rank < 4; ++rank) {
+      ps::Loader loader(p | ps::shard({.rank = rank, .world = 4}),
+                        {.threads = 2, .max_block_bytes = 9000, .epochs = 1});
+      for (const ps::Batch& b : loader.epoch()) check_values(source, b);
+    }
+    return source.decodes();
+  };
+  CHECK(decodes(1) > 3 * source.blocks());
+  CHECK(decodes(4) <= source.blocks() + 3 * 4);
+}
+
 TEST_CASE("plan says what an order of blocks costs") {
   // 2,000 blocks of 1 MiB, ten records each; nothing of them is read.
   struct Large {
@@ -336,4 +354,16 @@ TEST_CASE("plan says what an order of blocks costs") {
   CHECK((source | ps::take(0)).plan().find("blocks  2000") != std::string::npos);
   const Chunks few{.count = 100};
   CHECK(ps::from(few).plan().find("each is decoded once") != std::string::npos);
+  // However many there are.
+  struct Endless {
+    std::uint64_t size() const { return std::uint64_t{1} << 40; }
+    ps::Schema schema() const { return {{"x", ps::DType::u8, {1}}}; }
+    std::uint64_t blocks() const { return std::uint64_t{1} << 38; }
+    std::uint64_t block_bytes(std::uint64_t) const { return 1u << 20; }
+    void blocks_of(std::uint64_t i, std::vector<std::uint64_t>& ids) const { ids.push_back(i / 4); }
+    void load(std::uint64_t, std::span<std::byte>) const {}
+    void read(std::uint64_t, std::span<const std::span<const std::byte>>, ps::SampleBuilder&) const {}
+  };
+  CHECK(says(ps::from(Endless{}) | ps::batch(8), "decodes each about once an epoch"));
+  CHECK(says(ps::from(Endless{}) | ps::shuffle() | ps::batch(8), "decodes 1 a record, in order it is 0.25: 4 times"));
 }

@@ -129,8 +129,8 @@ TEST_CASE("a split by group takes memory for runs, not for records") {
   Grouped source;
   for (std::uint64_t g = 0; g < 1000; ++g)
     source.runs.push_back({"slide-" + std::to_string(g), source.count += std::uint64_t{1} << 40});
-  const ps::Pipeline part =
-      ps::from(source) | ps::split({.shares = {0.5, 0.5}, .by = by_group}) | ps::skip(7) | ps::take(~std::uint64_t{0} / 2);
+  const ps::Pipeline part = ps::from(source) | ps::split({.shares = {0.5, 0.5}, .by = by_group}) | ps::skip(7) |
+                            ps::take(~std::uint64_t{0} / 2);
   CHECK(part.size() % (std::uint64_t{1} << 40) == (std::uint64_t{1} << 40) - 7);
   CHECK(has(part.plan(), "of 1000 groups"));
   const ps::Pipeline blocks = part | ps::shuffle({.blocks = true, .block_size = std::uint64_t{1} << 36});
@@ -198,8 +198,9 @@ TEST_CASE("what can't be split by group is refused with what is missing") {
   one.runs = {{"a", 4}};
   int empty = 0;
   for (std::uint64_t part = 0; part < 2; ++part)
-    if (const auto error =
-            error_of([&] { (void)(ps::from(one) | ps::split({.shares = {1, 1}, .part = part, .by = by_group})); })) {
+    if (const auto error = error_of([&] {
+          (void)(ps::from(one) | ps::split({.shares = {1, 1}, .part = part, .by = by_group}));
+        })) {
       CHECK(has(error->cause(), "of 1 groups none fell into part " + std::to_string(part)));
       ++empty;
     }
