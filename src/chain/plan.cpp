@@ -35,6 +35,7 @@ std::string describe(const detail::PipelineData& data) {
   const BatchOptions& options = data.batch->options;
   if (options.max_tokens != 0)
     text += "; at most " + std::to_string(options.max_tokens) + " elements of " + options.tokens;
+  if (options.by_group) text += "; of one group each";
   if (options.max_bytes != 0) text += "; at most " + std::to_string(options.max_bytes) + " bytes";
   if (data.bucket)
     text += "; of " + std::to_string(data.bucket->options.window) +

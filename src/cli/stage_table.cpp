@@ -55,6 +55,13 @@ Stage make_split(A a) {
   return split(options);
 }
 
+Stage make_bags(A a) {
+  BagOptions options;
+  if (a.given("seed")) options.seed = a.count("seed");
+  options.min_size = a.count("min_size", options.min_size);
+  return bags(a.count("size"), options);
+}
+
 Stage make_shuffle(A a) {
   ShuffleOptions options;
   if (a.given("seed")) options.seed = a.count("seed");
@@ -178,8 +185,8 @@ Stage make_one_hot(A a) {
 
 Stage make_batch(A a) {
   const std::uint64_t rows = a.count("rows");
-  return batch(rows,
-               {.tail = std::array{Tail::keep, Tail::drop, Tail::pad}[a.choice("tail", {"keep", "drop", "pad"})]});
+  return batch(rows, {.tail = std::array{Tail::keep, Tail::drop, Tail::pad}[a.choice("tail", {"keep", "drop", "pad"})],
+                      .by_group = a.flag("by_group", false)});
 }
 
 std::vector<StageSyntax> make_table() {
@@ -194,6 +201,7 @@ std::vector<StageSyntax> make_table() {
       {"select", true, {{"positions", "I,J,...", true}}, [](A a) { return select(a.counts("positions")); }},
       {"repeat", true, {{"times", "N", true}}, [](A a) { return repeat(a.count("times")); }},
       {"seed", true, {{"value", "N", true}}, [](A a) { return seed(a.count("value")); }},
+      {"bags", true, {{"size", "N", true}, {"min_size", "1"}, {"seed", "0"}}, make_bags},
       {"split", true, {{"shares", "0.9,0.1"}, {"part", "0"}, {"by", "index|key|group"}, {"salt", "0"}}, make_split},
       {"on_error",
        false,
@@ -291,7 +299,7 @@ std::vector<StageSyntax> make_table() {
        {{"field", "label", true}, {"dtype", "f32|i64|...", true}},
        [](A a) { return cast(a.text("field", ""), any_dtype_of(a, DType::f32)); }},
       {"one_hot", false, {{"field", "label", true}, {"classes", "N", true}, any_dtype}, make_one_hot},
-      {"batch", false, {{"rows", "N", true}, {"tail", "keep|drop|pad"}}, make_batch},
+      {"batch", false, {{"rows", "N", true}, {"tail", "keep|drop|pad"}, {"by_group", "true|false"}}, make_batch},
   };
 }
 

@@ -22,8 +22,8 @@ void check_shard(const PipelineData& data) {
   const std::string ranks = std::to_string(shard.world) + " ranks";
   if (data.reordered() && shard.steps_per_epoch == 0)
     throw Error(Errc::unsupported,
-                "batches of a filter, a flat_map, the policy `drop`, a stream, buckets or bounds by the sizes of "
-                "samples can't be shared by " +
+                "batches of a filter, a flat_map, the policy `drop`, a stream, buckets or bounds by the sizes or "
+                "groups of samples can't be shared by " +
                     ranks +
                     " as they are: how many there are is known only after the epoch, and ranks would not agree; say "
                     "how many there shall be, shard({.rank, .world, .steps_per_epoch}), or, of a stream, give each "

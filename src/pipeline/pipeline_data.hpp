@@ -16,6 +16,7 @@
 #include <penstock/stages/on_error.hpp>
 
 #include "join/opened_cache.hpp"
+#include "order/group_table.hpp"
 #include "pipeline/batch_item.hpp"
 #include "pipeline/device_program.hpp"
 #include "pipeline/stage_model.hpp"
@@ -64,10 +65,11 @@ struct PipelineData {
   std::uint64_t stream_window = 0;              ///< a stream's records are shuffled inside blocks of so many; 0 = not
   std::uint64_t stream_key = 0;                 ///< of that shuffle
   bool filters = false, flat_maps = false;
-  std::map<std::string, Collate> collates;  ///< what stages said, by field
-  std::optional<BucketItem> bucket;         ///< with `batch`, its window is resolved
-  std::optional<BatchItem> batch;           ///< with the most rows that bounds of fixed size allow
-  bool bounded = false;                     ///< sizes of samples end a batch
+  std::map<std::string, Collate> collates;   ///< what stages said, by field
+  std::optional<BucketItem> bucket;          ///< with `batch`, its window is resolved
+  std::optional<BatchItem> batch;            ///< with the most rows that bounds of fixed size allow
+  bool bounded = false;                      ///< sizes of samples, or their groups, end a batch
+  std::shared_ptr<const GroupTable> groups;  ///< that end a batch; null: none do
   std::optional<std::uint64_t> seed;
   std::optional<ErrorPolicy> policy;
   std::optional<CheckOptions> check;

@@ -63,6 +63,10 @@ void add_batch(FactList& list, const PipelineData& data) {
     if (batch.options.max_bytes != 0) words += ", at most " + std::to_string(batch.options.max_bytes) + " bytes";
     if (batch.options.max_tokens != 0)
       words += ", at most " + std::to_string(batch.options.max_tokens) + " elements of " + batch.options.tokens;
+    if (batch.options.by_group) {
+      list.add_text("by group");
+      words += ", of one group";
+    }
   }
   list.say("batch", std::move(words));
   for (const Field& field : data.sample()) {

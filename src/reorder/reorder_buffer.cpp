@@ -33,6 +33,7 @@ ReorderBuffer::ReorderBuffer(const PipelineData& data, const BatchBounds& bounds
                              MemoryResource& memory, std::uint64_t epochs, std::size_t append_limit)
     : layout_(data.schema),
       bounds_(bounds),
+      groups_(data.groups.get()),
       rows_(max_rows_of_rank(data)),
       seed_(data.seed_value()),
       steps_(data.fixed_steps()),
@@ -169,9 +170,7 @@ bool ReorderBuffer::retire_one(ReorderEntry& entry, BatchOutlet& outlet, Move& m
   const bool too_many = entry.outcome.bad && !again && exceeds_quota(policy_, {count_.acted + 1, count_.samples + 1});
   const bool ends_run = entry.broken || entry.outcome.fatal || too_many;
   const bool is_row = entry.outcome.kept;
-  if (is_row && !ends_run && !window_ && batch_ != nullptr && bounds_.by_size() &&
-      !bounds_.admits(fill_, entry.row->varying))
-    close(outlet);
+  if (is_row && !ends_run && !window_ && batch_ != nullptr && !admits(entry)) close(outlet);
   if ((ends_run || (is_row && !window_)) && batch_ == nullptr && !open(outlet)) return false;
   if (entry.last && !ends_run && !window_ && !outlet.has_room_for_end()) return false;
 
@@ -206,12 +205,19 @@ bool ReorderBuffer::retire_one(ReorderEntry& entry, BatchOutlet& outlet, Move& m
   if (batch_ != nullptr) batch_->next = entry.next;
   if (is_row) {
     if (bounds_.counts_sizes()) bounds_.add(fill_, entry.row->varying);
+    if (groups_ != nullptr && batch_->valid == 0) group_ = groups_->group_of(entry.index);
     put({entry.row, {}, entry.outcome.index, entry.outcome.masked, 0}, &entry, move);
     survives = true;
     if (batch_->valid == rows_ || bounds_.enough(fill_)) close(outlet);
   }
   if (entry.last) end_epoch(entry.next, outlet);
   return true;
+}
+
+// Into the batch that is being filled.
+bool ReorderBuffer::admits(const ReorderEntry& entry) const noexcept {
+  if (groups_ != nullptr && batch_->valid != 0 && groups_->group_of(entry.index) != group_) return false;
+  return !bounds_.by_size() || bounds_.admits(fill_, entry.row->varying);
 }
 
 void ReorderBuffer::put(const Survivor& kept, ReorderEntry* entry, Move& move) noexcept {

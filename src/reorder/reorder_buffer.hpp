@@ -159,6 +159,7 @@ class ReorderBuffer {
   void check_pass(ReorderEntry& entry) noexcept;
   bool emit(BatchOutlet& outlet, Move& move, bool& moves) noexcept;
   void keep(ReorderEntry& entry) noexcept;
+  bool admits(const ReorderEntry& entry) const noexcept;
   void put(const Survivor& kept, ReorderEntry* entry, Move& move) noexcept;
   std::int64_t length_of(const ReorderEntry& entry) const noexcept;
   void spare(WaitingRow* row) noexcept;
@@ -170,6 +171,8 @@ class ReorderBuffer {
 
   RowLayout layout_;
   const BatchBounds& bounds_;
+  const GroupTable* groups_;          // that end a batch; null: none do
+  std::uint64_t group_ = 0;           // of the batch that is being filled
   std::vector<std::size_t> offsets_;  // of each field
   std::size_t bytes_ = 0;
   std::uint64_t rows_, seed_;

@@ -1,3 +1,4 @@
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -5,6 +6,7 @@
 #include <penstock/error.hpp>
 #include <penstock/stages/batch.hpp>
 
+#include "order/group_table.hpp"
 #include "pipeline/batch_bounds.hpp"
 #include "pipeline/pipeline_builder.hpp"
 #include "stages/check_rows.hpp"
@@ -14,6 +16,13 @@ namespace penstock {
 namespace detail {
 
 namespace {
+
+void join_groups(PipelineBuilder& pipeline) {
+  const auto refuse = [](const char* cause) { throw Error(Errc::invalid_argument, cause).with_stage("batch"); };
+  if (pipeline.data().source->is_stream()) refuse("a stream's records have no groups; leave `.by_group` out");
+  if (pipeline.data().bucket) refuse("`bucket` mixes records of all groups; leave it, or `.by_group`, out");
+  pipeline.data().groups = std::make_shared<const GroupTable>(*pipeline.data().source, "batch");
+}
 
 class BatchStage final : public StageModel {
  public:
@@ -44,10 +53,11 @@ class BatchStage final : public StageModel {
       const BatchBounds bounds(pipeline.data().schema, item_);
       pipeline.data().batch = item_;
       pipeline.data().batch->rows = bounds.rows();
-      pipeline.data().bounded = bounds.by_size();
+      pipeline.data().bounded = bounds.by_size() || item_.options.by_group;
     } catch (Error& error) {
       throw error.with_stage("batch");
     }
+    if (item_.options.by_group) join_groups(pipeline);
     if (pipeline.data().bucket) join_bucket(pipeline, *pipeline.data().bucket);
     pipeline.tell_orders_of_batches();
   }
@@ -68,9 +78,10 @@ Stage batch(std::uint64_t rows, BatchOptions options) {
     throw Error(Errc::invalid_argument,
                 "`.tokens` and `.max_tokens` belong together: the field that is counted, and how far")
         .with_stage("batch");
-  if ((options.max_tokens != 0 || options.max_bytes != 0) && options.tail != Tail::keep)
+  if ((options.max_tokens != 0 || options.max_bytes != 0 || options.by_group) && options.tail != Tail::keep)
     throw Error(Errc::invalid_argument,
-                "a batch that is bounded by tokens or bytes is complete with any number of rows: leave `.tail` as keep")
+                "a batch that is bounded by tokens, bytes or groups is complete with any number of rows: leave `.tail` "
+                "as keep")
         .with_stage("batch");
   return detail::make_stage(detail::BatchStage(detail::BatchItem{rows, std::move(options)}));
 }

@@ -23,12 +23,14 @@ struct BatchOptions {
   std::string tokens = {};       ///< result option: the field that `max_tokens` counts
   std::uint64_t max_tokens = 0;  ///< result option: … before the first dimensions of this field would sum up to more;
                                  ///< of a padded field: rows times the longest one; 0 = not bounded
+  bool by_group = false;         ///< result option: … before the first sample of another group than the last one's
+                                 ///< (see `SplitOptions::By::group`), as `bags` puts them one after the other
 };
 /// Puts at most `rows` consecutive samples together (of all ranks, where a `shard` shares them): exactly as many, but
 /// for an epoch's last batch, where nothing else bounds it. A sample that is over such a bound alone is a bad sample.
 /// Fields whose shape varies must say what becomes of that (`ragged`, `pad`) or be left out (`drop_fields`). Ends
-/// the per-sample part of a pipeline. A batch that is bounded by bytes or tokens is complete with any number of rows,
-/// so `tail` is `keep` then.
+/// the per-sample part of a pipeline. A batch that is bounded by bytes, tokens or groups is complete with any number
+/// of rows, so `tail` is `keep` then.
 PENSTOCK_API Stage batch(std::uint64_t rows, BatchOptions options = {});
 
 }  // namespace penstock

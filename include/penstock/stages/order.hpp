@@ -57,6 +57,20 @@ PENSTOCK_API Stage repeat(std::uint64_t times);
 /// Sets the seed of every random draw of the pipeline. Two different seeds in one pipeline are refused.
 PENSTOCK_API Stage seed(std::uint64_t value);
 
+/// Settings of `bags`.
+struct BagOptions {
+  std::optional<std::uint64_t> seed = {};  ///< result option: the pipeline's seed; default 0
+  std::uint64_t min_size = 1;              ///< result option: groups of fewer records are left out
+};
+/// The groups (a slide's tiles, a patient's pictures; see `SplitOptions::By::group`) one after the other, in a new
+/// order in each epoch, and of each at most `size` records, drawn anew in each epoch without replacement. With
+/// `batch(size, {.by_group = true})` each batch is one bag. 16 bytes of memory a run of a group's records and 48 a
+/// group, 16 more an epoch. It stands directly after the source or after orders that are the same in every epoch
+/// (split by group, take, skip, select, repeat), of which it takes what is left of each group.
+/// @throws Error(invalid_argument) for a size of 0; where it joins a pipeline, after an order that changes between
+/// epochs, for a stream, and where a record's key names no group.
+PENSTOCK_API Stage bags(std::uint64_t size, BagOptions options = {});
+
 /// Settings of `split`.
 struct SplitOptions {
   std::vector<double> shares = {0.9, 0.1};  ///< result option: relative sizes of the parts

@@ -240,3 +240,102 @@ TEST_CASE("joins know whose their records are") {
         Names{"p", "p", "q"});
   CHECK(error_of([&] { (void)whose(ps::concat(a, Records{.count = 2})); })->key() == "key-0");
 }
+
+TEST_CASE("bags hold each group once an epoch, and of it so many records, drawn anew") {
+  for (std::uint64_t t = 0; t < 100; ++t) {
+    const Grouped source = random_groups(t);
+    const std::vector<std::string> names = names_of(source.runs);
+    const std::uint64_t size = 1 + mix(t + 3) % 40, min_size = t % 3 == 0 ? 1 + mix(t) % 20 : 1;
+    ps::Pipeline before = ps::from(source);
+    if (t % 2 == 1) before = before | ps::skip(mix(t) % 10);
+    if (t % 5 == 4) before = before | ps::repeat(2);
+    const ps::Pipeline p = before | ps::bags(size, {.seed = t, .min_size = min_size});
+    std::map<std::string, std::vector<std::uint64_t>> members;
+    for (const std::uint64_t record : order_of(before)) members[names[record]].push_back(record);
+    std::uint64_t expected = 0;
+    for (const auto& [name, records] : members)
+      expected += records.size() < min_size ? 0 : std::min<std::uint64_t>(size, records.size());
+    CAPTURE(t, size, min_size, source.count);
+    REQUIRE(p.size() == expected);
+    if (expected == 0) continue;
+    CHECK(same_in_any_access(p, 2, 10));
+    std::set<std::vector<std::uint64_t>> seen;
+    for (std::uint64_t epoch = 0; epoch < 3; ++epoch) {
+      const auto order = order_of(p, epoch);
+      seen.insert(order);
+      std::set<std::string> done;
+      for (std::size_t i = 0; i < order.size();) {
+        const std::string& name = names[order[i]];
+        REQUIRE(done.insert(name).second);
+        const std::size_t each = std::min<std::size_t>(size, members[name].size());
+        std::vector<std::uint64_t> bag(order.begin() + static_cast<std::ptrdiff_t>(i),
+                                       order.begin() + static_cast<std::ptrdiff_t>(i + each));
+        // Each position at most once; a record as often as there are positions of it.
+        std::multiset<std::uint64_t> left(members[name].begin(), members[name].end());
+        for (const std::uint64_t record : bag) {
+          const auto found = left.find(record);
+          REQUIRE(found != left.end());
+          left.erase(found);
+        }
+        i += each;
+      }
+      for (const auto& [name, records] : members) CHECK(done.contains(name) == (records.size() >= min_size));
+    }
+    if (expected > 60) CHECK(seen.size() == 3);
+  }
+}
+
+TEST_CASE("what a bag draws does not depend on the other groups, and each record is drawn as often as others") {
+  Grouped few, more;
+  few.runs = {{"a", few.count = 100}, {"b", 150}};
+  few.count = 150;
+  more.runs = {{"z", 30}, {"a", 130}};
+  more.count = 130;
+  const auto of_a = [](const Grouped& source, std::uint64_t from, std::uint64_t epoch) {
+    std::vector<std::uint64_t> out;
+    for (const std::uint64_t record : order_of(ps::from(source) | ps::bags(10), epoch))
+      if (record >= from && record < from + 100) out.push_back(record - from);
+    return out;
+  };
+  CHECK(of_a(few, 0, 4) == of_a(more, 30, 4));
+  CHECK(of_a(few, 0, 4) != of_a(few, 0, 5));
+  std::vector<std::uint64_t> drawn(100);
+  for (std::uint64_t epoch = 0; epoch < 2000; ++epoch)
+    for (const std::uint64_t record : of_a(few, 0, epoch)) ++drawn[record];
+  CHECK(fits(drawn, std::vector<double>(100, 0.01)));
+}
+
+TEST_CASE("batches end where the group changes") {
+  const Watchdog dog(60s);
+  for (std::uint64_t t = 0; t < 30; ++t) {
+    Grouped source = random_groups(t * 4 + 1);
+    if (source.count == 0) continue;
+    const std::vector<std::string> names = names_of(source.runs);
+    ps::Pipeline p = ps::from(source) | ps::seed(t);
+    if (t % 3 == 0) p = p | ps::bags(1 + mix(t) % 30);
+    const std::uint64_t rows = 1 + mix(t + 1) % 12;
+    if (t % 4 == 3) p = p | ps::filter("y", [](ps::View<const std::int64_t, 0> y) { return y() % 3 != 0; });
+    p = p | ps::batch(rows, {.by_group = true});
+    const std::vector<Got> one = collect(p, {.threads = 1}, 2);
+    CAPTURE(t, rows);
+    CHECK(collect(p, {.threads = 3}, 2) == one);
+    for (std::size_t b = 0; b < one.size(); ++b) {
+      const auto& indices = one[b].indices;
+      REQUIRE(!indices.empty());
+      for (const std::uint64_t i : indices) REQUIRE(names[i] == names[indices.front()]);
+      // It ended for a reason.
+      if (indices.size() < rows && b + 1 < one.size() && one[b + 1].epoch == one[b].epoch)
+        REQUIRE(names[one[b + 1].indices.front()] != names[indices.front()]);
+    }
+    // A state in the middle goes on with the same batches.
+    if (one.size() < 4) continue;
+    ps::Loader loader(p, {.threads = 2});
+    std::size_t next = 0;
+    while (next < one.size() / 2)
+      if (const auto b = loader.next()) REQUIRE(copy(*b) == one[next++]);
+    ps::Loader rest(p, {.threads = 3});
+    rest.resume(loader.state());
+    while (next < one.size())
+      if (const auto b = rest.next()) REQUIRE(copy(*b) == one[next++]);
+  }
+}

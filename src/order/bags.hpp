@@ -1,0 +1,77 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <penstock/extend/order.hpp>
+
+#include "order/epoch_tables.hpp"
+
+namespace penstock::detail {
+
+/// Positions of groups, to be drawn from: 16 bytes a run of neighbours, and 24 a group. Immutable when it is filled.
+class GroupedPositions {
+ public:
+  explicit GroupedPositions(std::uint64_t groups) : groups_(groups) {}
+  /// So many positions from `first` on are that group's. In any order.
+  void add(std::uint64_t group, std::uint64_t first, std::uint64_t positions);
+  /// Sorts them by group; those of fewer than `min_size` positions are left out.
+  void finish(std::uint64_t min_size);
+
+  std::uint64_t groups() const noexcept { return kept_.size(); }
+  std::uint64_t size_of(std::uint64_t kept) const noexcept { return groups_[kept_[kept]].positions; }
+  /// The group's number as it was added.
+  std::uint64_t number_of(std::uint64_t kept) const noexcept { return kept_[kept]; }
+  /// The `i`-th position of a group.
+  std::uint64_t position(std::uint64_t kept, std::uint64_t i) const;
+  std::uint64_t hash() const;
+
+ private:
+  struct Run {
+    std::uint64_t first;   ///< its first position
+    std::uint64_t before;  ///< the group's positions in the runs before it; until `finish`: the group
+  };
+  struct Positions {
+    std::uint64_t first_run = 0, runs = 0, positions = 0;
+  };
+  std::vector<Run> runs_;
+  std::vector<std::uint64_t> lengths_;  // of runs, until `finish`
+  std::vector<Positions> groups_;
+  std::vector<std::uint64_t> kept_;
+};
+
+/// An order that visits groups in a new order in each epoch, and of each at most `size` positions, drawn anew.
+class Bags {
+ public:
+  /// `keys`: of each group's draws, by its number.
+  Bags(GroupedPositions groups, std::vector<std::uint64_t> keys, std::uint64_t size);
+
+  std::uint64_t size(std::uint64_t) const noexcept { return records_; }
+  void fill(std::uint64_t seed, std::uint64_t n, std::span<OrderPoint> points) const;
+  std::string name() const { return "bags"; }
+  std::string describe() const;
+  std::uint64_t bags() const noexcept { return groups_->groups(); }
+
+ private:
+  struct Bag {
+    std::uint64_t group;
+    std::uint64_t before;  ///< records of the bags before it
+  };
+  struct Table {
+    std::vector<Bag> bags;
+    std::size_t bytes() const noexcept { return bags.size() * sizeof(Bag); }
+  };
+  Table build(std::uint64_t epoch_seed) const;
+  std::uint64_t records_of(std::uint64_t group) const noexcept;
+
+  std::shared_ptr<const GroupedPositions> groups_;
+  std::shared_ptr<const std::vector<std::uint64_t>> keys_;
+  std::uint64_t size_, records_ = 0;
+  std::shared_ptr<EpochTables<Table>> tables_ = std::make_shared<EpochTables<Table>>();
+};
+
+}  // namespace penstock::detail

@@ -1,0 +1,28 @@
+#include "order/group_table.hpp"
+
+#include <algorithm>
+#include <string_view>
+#include <unordered_map>
+
+#include "base/hash.hpp"
+#include "order/groups.hpp"
+
+namespace penstock::detail {
+
+GroupTable::GroupTable(const SourceModel& source, const std::string& stage) {
+  std::unordered_map<std::string, std::uint64_t> numbers;
+  for_each_group(source, stage, [&](std::string_view name, std::uint64_t first, std::uint64_t records) {
+    const auto [group, added] = numbers.try_emplace(std::string(name), name_hashes_.size());
+    if (added) name_hashes_.push_back(hash_text(name));
+    if (!runs_.empty() && runs_.back().group == group->second)
+      runs_.back().end = first + records;
+    else
+      runs_.push_back({first + records, group->second});
+  });
+}
+
+const GroupTable::Run& GroupTable::run_of(std::uint64_t record) const {
+  return *std::ranges::upper_bound(runs_, record, {}, &Run::end);
+}
+
+}  // namespace penstock::detail
