@@ -22,8 +22,9 @@ namespace penstock {
 //
 // Parts need the same fields: name, dtype, shape and collation, in the same order; else Error(schema_mismatch) names
 // the parts and the field that differs. No parts at all, and more than 2^62 records, are Error(invalid_argument). A
-// join has keys where all its parts have them; two parts may have the same. Its identity is that of its parts, in their
-// order.
+// join has keys where all its parts have them; two parts may have the same. Its groups are those of its parts, told by
+// keys where a part knows none and another one does; groups of one name in two parts are one group. Its identity is
+// that of its parts, in their order. Blocks that a part's records share are decoded once, as if it were read alone.
 
 /// The records of the parts, one part after the other. Its `block_ends` are those of its parts, where all have them.
 PENSTOCK_API AnySource concat(const std::vector<AnySource>& parts);
@@ -73,8 +74,8 @@ enum class PairBy : std::uint8_t {
 struct ZipOptions {
   PairBy by = PairBy::stem;  ///< what must agree, of parts that have keys. Changes no result: only what is refused
 };
-/// Record i has the fields of the parts' records i, side by side, each written straight into the sample. Keys, file and
-/// blocks are those of the first part that has them.
+/// Record i has the fields of the parts' records i, side by side, each written straight into the sample. Keys, groups
+/// and `block_ends` are those of the first part that has them.
 ///
 ///     from(zip({images, {masks, "mask_"}}))
 ///
@@ -112,7 +113,8 @@ struct PairOptions {
 ///
 /// Goes over the keys once where all parts have the same ones in one ascending order, else three times at most, with 16
 /// bytes of memory a record of each part meanwhile; 8 bytes a record stay for each part that stands in another order.
-/// Keys themselves are not kept. Keys and file are the first part's, and so are blocks as far as they are left.
+/// Keys themselves are not kept. Keys are the first part's; groups and `block_ends` those of the first part that has
+/// them, as far as their records are left.
 /// @throws Error(invalid_argument) for a part without keys, two records of one part with the same key (both are named),
 /// records without a partner, where nothing belongs together, when two fields have one name, and for fewer than two
 /// parts.
