@@ -72,16 +72,20 @@ bool BlockPlan::fetch() {
 void BlockPlan::describe(Upcoming& next) const {
   try {
     model_.blocks_of(next.index, next.blocks);
-    for (const std::uint64_t block : next.blocks) next.distinct.emplace_back(block, 0);
-    std::ranges::sort(next.distinct);
-    next.distinct.erase(std::unique(next.distinct.begin(), next.distinct.end()), next.distinct.end());
-    for (auto& [block, bytes] : next.distinct) {
-      bytes = static_cast<std::size_t>(model_.block_bytes(block));
-      if (__builtin_add_overflow(next.bytes, bytes, &next.bytes)) next.bytes = std::numeric_limits<std::size_t>::max();
+    for (const std::uint64_t block : next.blocks) next.distinct.push_back({block, 0, false});
+    std::ranges::sort(next.distinct, {}, &Block::number);
+    const auto repeated = std::ranges::unique(next.distinct, {}, &Block::number);
+    next.distinct.erase(repeated.begin(), repeated.end());
+    for (Block& block : next.distinct) {
+      block.bytes = static_cast<std::size_t>(model_.block_bytes(block.number));
+      block.spare = model_.can_do_without(block.number);
+      if (block.spare) continue;
+      if (__builtin_add_overflow(next.bytes, block.bytes, &next.bytes))
+        next.bytes = std::numeric_limits<std::size_t>::max();
       if (next.bytes == std::numeric_limits<std::size_t>::max()) break;
     }
-    if (!destination_bytes_.empty() && next.distinct.size() == 1)
-      next.rows = model_.rows_of(next.distinct.front().first);
+    if (!destination_bytes_.empty() && next.distinct.size() == 1 && !next.distinct.front().spare)
+      next.rows = model_.rows_of(next.distinct.front().number);
     next.known = true;
   } catch (...) {
     next.blocks.clear();
@@ -95,7 +99,8 @@ void BlockPlan::look_ahead() {
     const std::uint64_t use = planned_ + upcoming_.size();
     upcoming_.push_back(std::move(fetched_.front()));
     fetched_.pop_front();
-    for (const auto& [block, bytes] : upcoming_.back().distinct) {
+    for (const Block& needed : upcoming_.back().distinct) {
+      const std::uint64_t block = needed.number;
       std::deque<std::uint64_t>& uses = next_uses_[block];
       uses.push_back(use);
       if (uses.size() != 1) continue;
@@ -118,7 +123,8 @@ std::uint64_t BlockPlan::key_of(std::uint64_t block, std::uint64_t last_use) con
 bool BlockPlan::can_go_into_batch(const Upcoming& now, std::uint64_t left) const {
   if (!now.rows || now.rows->first != now.index) return false;
   const auto& [field, first, records] = *now.rows;
-  const auto& [block, bytes] = now.distinct.front();
+  const std::uint64_t block = now.distinct.front().number;
+  const std::size_t bytes = now.distinct.front().bytes;
   if (records == 0 || records > left || records - 1 > upcoming_.size() || bytes % records != 0) return false;
   if (field >= destination_bytes_.size() || destination_bytes_[field] == 0 ||
       destination_bytes_[field] != bytes / records)
@@ -127,7 +133,7 @@ bool BlockPlan::can_go_into_batch(const Upcoming& now, std::uint64_t left) const
   if ((uses == next_uses_.end() ? 0 : uses->second.size()) != records - 1) return false;
   for (std::uint64_t n = 1; n < records; ++n) {
     const Upcoming& next = upcoming_[n - 1];
-    if (next.index != first + n || next.distinct.size() != 1 || next.distinct.front().first != block) return false;
+    if (next.index != first + n || next.distinct.size() != 1 || next.distinct.front().number != block) return false;
   }
   return true;
 }
@@ -138,8 +144,8 @@ bool BlockPlan::next(std::uint64_t left, Sample& out) {
   Upcoming now = std::move(upcoming_.front());
   upcoming_.pop_front();
   const std::uint64_t use = planned_++;
-  for (const auto& [block, bytes] : now.distinct) {
-    const auto uses = next_uses_.find(block);
+  for (const Block& block : now.distinct) {
+    const auto uses = next_uses_.find(block.number);
     uses->second.pop_front();
     if (uses->second.empty()) next_uses_.erase(uses);
   }
@@ -154,28 +160,51 @@ bool BlockPlan::next(std::uint64_t left, Sample& out) {
 
   const bool goes_on_in_batch = use < in_batch_end_;
   const bool begins_in_batch = !goes_on_in_batch && bytes_ + now.bytes > limit_ && now.rows &&
-                               !stays_.contains(now.distinct.front().first) && can_go_into_batch(now, left);
+                               !stays_.contains(now.distinct.front().number) && can_go_into_batch(now, left);
   if (begins_in_batch) {
     in_batch_end_ = use + now.rows->records;
     in_batch_field_ = now.rows->field;
   }
   if (goes_on_in_batch || begins_in_batch) {
     out.in_batch = in_batch_field_;
-    out.needs.push_back({now.distinct.front().first, now.distinct.front().second, begins_in_batch});
+    out.needs.push_back({now.distinct.front().number, now.distinct.front().bytes, begins_in_batch});
     return true;
   }
 
   // Its own blocks are not what makes room.
-  std::size_t missing = 0;
-  for (const auto& [block, bytes] : now.distinct) {
+  std::size_t missing = 0, own = now.bytes;
+  for (const auto& [block, bytes, spare] : now.distinct) {
     const auto found = stays_.find(block);
-    if (found == stays_.end())
-      missing += bytes;
-    else
+    if (found != stays_.end()) {
       by_next_use_.erase({found->second.key, block});
+      if (spare) own += bytes;
+    } else if (spare) {
+      continue;
+    } else {
+      missing += bytes;
+    }
     out.needs.push_back({block, bytes, found == stays_.end()});
   }
+  // Those that are there and can be done without may be in the way of what it can't do without.
+  for (auto need = out.needs.end(); own > limit_ && need != out.needs.begin();) {
+    --need;
+    const auto block = std::ranges::lower_bound(now.distinct, need->block, {}, &Block::number);
+    if (!block->spare) continue;
+    own -= block->bytes;
+    Stay& stay = stays_.find(need->block)->second;
+    stay.key = key_of(need->block, stay.last_use);
+    by_next_use_.emplace(stay.key, need->block);
+    need = out.needs.erase(need);
+  }
   make_room(missing, out.evicted);
+  for (const auto& [block, bytes, spare] : now.distinct) {
+    if (!spare || stays_.contains(block) || bytes > limit_ - own) continue;
+    if (!has_or_makes_room(missing + bytes, key_of(block, 0), out.evicted)) continue;
+    out.needs.push_back({block, bytes, true});
+    missing += bytes;
+    own += bytes;
+  }
+  std::ranges::sort(out.needs, {}, &Need::block);
   for (const Need& need : out.needs) {
     Stay& stay = stays_[need.block];
     if (need.loads) {
@@ -186,6 +215,20 @@ bool BlockPlan::next(std::uint64_t left, Sample& out) {
     stay.key = key_of(need.block, stay.last_use);
     by_next_use_.emplace(stay.key, need.block);
   }
+  return true;
+}
+
+// Room for so many bytes, in place of blocks whose next use comes after that one, if need be. False: nothing is
+// changed.
+bool BlockPlan::has_or_makes_room(std::size_t bytes, std::uint64_t key, std::vector<std::uint64_t>& evicted) {
+  if (bytes_ + bytes <= limit_) return true;
+  if (key >= never) return false;
+  std::size_t freed = 0;
+  for (auto at = by_next_use_.rbegin(); bytes_ - freed + bytes > limit_; ++at) {
+    if (at == by_next_use_.rend() || at->first <= key) return false;
+    freed += stays_.find(at->second)->second.bytes;
+  }
+  make_room(bytes, evicted);
   return true;
 }
 

@@ -21,7 +21,9 @@ namespace penstock::detail {
 /// loaded, for which those make room whose next use is farthest, as far as the next `lookahead` samples tell; of those
 /// without one, that which was used longest ago. But where a block would need room, and is nothing but rows that stand
 /// side by side in the batch, in their order, and no other use of it is known, it is decoded into their rows there
-/// instead, and forgotten. So the number of decodes does not depend on threads or time.
+/// instead, and forgotten. A block that its record can do without is loaded where there is room, or where its next use
+/// comes before that of the blocks that would make room; else the record has a part of it decoded for itself. So the
+/// number of decodes does not depend on threads or time.
 ///
 /// One thread at a time. It holds numbers alone, no block.
 class BlockPlan {
@@ -50,7 +52,7 @@ class BlockPlan {
   struct Sample {
     std::uint64_t index = 0;              ///< of its record
     std::vector<std::uint64_t> blocks;    ///< that it is made of, in its record's order
-    std::vector<Need> needs;              ///< the same, each once, by number
+    std::vector<Need> needs;              ///< the same, each once, by number, but for those that it does without
     std::vector<std::uint64_t> evicted;   ///< those that go first
     std::size_t too_large = 0;            ///< bytes that it needs, where that is more than there is: then nothing else
     std::optional<std::size_t> in_batch;  ///< its only block is decoded into the batch: this field
@@ -60,12 +62,17 @@ class BlockPlan {
   bool next(std::uint64_t left, Sample& out);
 
  private:
+  struct Block {
+    std::uint64_t number;
+    std::size_t bytes;
+    bool spare;  // the record can do without it
+  };
   struct Upcoming {
     std::uint64_t index = 0;
-    std::vector<std::uint64_t> blocks;                            // in the record's order
-    std::vector<std::pair<std::uint64_t, std::size_t>> distinct;  // by number, with their bytes
-    std::size_t bytes = 0;                                        // of them; saturates
-    std::optional<BlockRows> rows;                                // of the only one, where it could go into the batch
+    std::vector<std::uint64_t> blocks;  // in the record's order
+    std::vector<Block> distinct;        // by number
+    std::size_t bytes = 0;              // of those that it can't do without; saturates
+    std::optional<BlockRows> rows;      // of the only one, where it could go into the batch
     bool known = false;
   };
   struct Stay {
@@ -80,6 +87,7 @@ class BlockPlan {
   bool can_go_into_batch(const Upcoming& now, std::uint64_t left) const;
   std::uint64_t key_of(std::uint64_t block, std::uint64_t last_use) const;
   void make_room(std::size_t bytes, std::vector<std::uint64_t>& evicted);
+  bool has_or_makes_room(std::size_t bytes, std::uint64_t key, std::vector<std::uint64_t>& evicted);
 
   const BlockModel& model_;
   const std::size_t limit_;

@@ -110,7 +110,11 @@ void BlockSchedule::plan(std::uint64_t number, std::uint64_t left) {
     queue_.wait_for(number, *held);
   }
   sample.blocks.reserve(next_.blocks.size());
-  for (const std::uint64_t block : next_.blocks) sample.blocks.push_back(held_.find(block)->second);
+  for (const std::uint64_t block : next_.blocks) {
+    const auto needed = std::ranges::lower_bound(next_.needs, block, {}, &BlockPlan::Need::block);
+    const bool there = needed != next_.needs.end() && needed->block == block;
+    sample.blocks.push_back(there ? held_.find(block)->second : nullptr);
+  }
   sample.planned = true;
 }
 
@@ -165,6 +169,10 @@ bool BlockSchedule::blocks_of(std::uint64_t number, std::uint64_t index, std::ve
                                           " bytes at once, but there are " + std::to_string(limit_) +
                                           " for blocks; raise `max_block_bytes`, or `max_memory_bytes`");
   for (const auto& block : sample.blocks) {
+    if (block == nullptr) {
+      out.emplace_back();
+      continue;
+    }
     if (block->failure) throw Error(*block->failure);
     out.emplace_back(block->data, block->bytes);
   }

@@ -18,6 +18,9 @@
 
 namespace penstock::detail {
 
+/// A plan of blocks knows at least so many records ahead.
+inline constexpr std::uint64_t min_records_in_sight = 4096;
+
 /// Blocks for the samples of a run: what the plan says becomes work, and memory.
 ///
 /// Loads begin in the order of samples, each as soon as there is memory: what an earlier sample still uses is gone
@@ -52,7 +55,8 @@ class BlockSchedule {
   /// Loads a block; `destination`: its rows in the batch, of one that goes there. True: there is more to do than
   /// there was.
   bool load(std::shared_ptr<Residency> load, std::byte* destination = nullptr) noexcept;
-  /// The blocks of a sample in work, which is record `index`, in their order. False: they were not planned, and its
+  /// The blocks of a sample in work, which is record `index`, in their order; empty for those that it is to do without.
+  /// False: they were not planned, and its
   /// reader is to find them. @throws Error of a block that could not be loaded.
   bool blocks_of(std::uint64_t sample, std::uint64_t index, std::vector<std::span<const std::byte>>& out);
   /// A sample is made. True: there is more to do than there was.

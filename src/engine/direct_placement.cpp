@@ -25,8 +25,9 @@ DirectPlacement::DirectPlacement(const Parts& parts)
   const BlockModel* const model = data_.source->block_model();
   if (model == nullptr) return;
   const std::size_t in_flight = setup_.plan.depth * static_cast<std::size_t>(rows_);
-  blocks_ = std::make_unique<BlockSchedule>(*model, setup_.plan.block_limit, in_flight, in_flight, *setup_.memory,
-                                            destination_bytes());
+  blocks_ = std::make_unique<BlockSchedule>(*model, setup_.plan.block_limit,
+                                            std::max<std::uint64_t>(in_flight, min_records_in_sight), in_flight,
+                                            *setup_.memory, destination_bytes());
 }
 
 void DirectPlacement::begin(const Cursor& cursor, const QuotaCount&) {

@@ -12,8 +12,9 @@ ReorderedPlacement::ReorderedPlacement(const Parts& parts) : Placement(parts) {
   const MemoryPlan& plan = setup_.plan;
   if (const BlockModel* const model = data_.source->block_model(); model != nullptr) {
     const std::size_t in_flight = plan.shared_records != 0 ? plan.shared_records : plan.entries;
-    blocks_ = std::make_unique<BlockSchedule>(*model, plan.block_limit, in_flight, in_flight, *setup_.memory,
-                                              std::vector<std::size_t>());
+    blocks_ = std::make_unique<BlockSchedule>(*model, plan.block_limit,
+                                              std::max<std::uint64_t>(in_flight, min_records_in_sight), in_flight,
+                                              *setup_.memory, std::vector<std::size_t>());
   }
   ReorderedHost& host = *this;
   reordered_ = std::make_unique<Reordered>(setup_, chain_, stop_, blocks_.get(), ring_, host);

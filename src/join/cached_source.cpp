@@ -103,6 +103,7 @@ class CachedSource final : public SourceModel, public BlockModel {
   const BlockModel* block_model() const noexcept override { return blocks_ != nullptr ? this : nullptr; }
   std::uint64_t blocks() const override { return blocks_->blocks(); }
   std::uint64_t block_bytes(std::uint64_t block) const override { return blocks_->block_bytes(block); }
+  bool can_do_without(std::uint64_t block) const override { return blocks_->can_do_without(block); }
   void blocks_of(std::uint64_t index, std::vector<std::uint64_t>& ids) const override {
     if (!has(index)) blocks_->blocks_of(index, ids);
   }

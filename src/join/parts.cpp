@@ -156,6 +156,11 @@ std::uint64_t Parts::block_bytes(std::uint64_t block) const {
   return parts_[own.part]->block_model()->block_bytes(own.index);
 }
 
+bool Parts::can_do_without(std::uint64_t block) const {
+  const PartRecord own = locate_block(block);
+  return parts_[own.part]->block_model()->can_do_without(own.index);
+}
+
 void Parts::blocks_of(std::uint64_t index, std::vector<std::uint64_t>& ids) const {
   const PartRecord own = find(index);
   const BlockModel* const blocks = parts_[own.part]->block_model();

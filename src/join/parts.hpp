@@ -47,6 +47,7 @@ class Parts : public SourceModel, public BlockModel {
   const BlockModel* block_model() const noexcept final { return blocks() == 0 ? nullptr : this; }
   std::uint64_t blocks() const final { return block_ends_.back(); }
   std::uint64_t block_bytes(std::uint64_t block) const final;
+  bool can_do_without(std::uint64_t block) const final;
   void blocks_of(std::uint64_t index, std::vector<std::uint64_t>& ids) const final;
   void load(std::uint64_t block, std::span<std::byte> bytes) const final;
 

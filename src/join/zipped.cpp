@@ -159,6 +159,10 @@ class Zipped final : public SourceModel, public BlockModel {
     const Part& part = part_of_block(block);
     return part.blocks->block_bytes(block - part.first_block);
   }
+  bool can_do_without(std::uint64_t block) const override {
+    const Part& part = part_of_block(block);
+    return part.blocks->can_do_without(block - part.first_block);
+  }
   // None of a part that is joined in another order: its records don't stand side by side.
   std::optional<BlockRows> rows_of(std::uint64_t block) const override {
     const Part& part = part_of_block(block);

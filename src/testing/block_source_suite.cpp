@@ -51,6 +51,7 @@ class BlockSourceSuite {
       compare(i, read_alone(*source_, i, std::byte{0x5a}), "a record follows from its blocks alone",
               "its blocks lying elsewhere");
     for (std::size_t i = 0; i < indices_.size(); ++i) check_rows(i);
+    for (std::size_t i = 0; i < indices_.size(); ++i) check_without(i);
     keep_views();
     compare_with_another();
     at_once(std::max(options_.threads, 1u), [&](unsigned thread) {
@@ -195,6 +196,27 @@ class BlockSourceSuite {
       GuardedCells cells(schema_);
       compare(i, read(*source_, i, loaded, cells, {.content = std::byte{0x33}}),
               "a record reads no row of a block of rows but its own", "the others being changed");
+    });
+  }
+
+  // Without blocks that it can do without, each alone and all of them.
+  void check_without(std::size_t i) {
+    if (records_[i].failure) return;
+    const std::string who = "record " + std::to_string(indices_[i]);
+    findings_.runs("can_do_without throws nothing for a block that is there", who, [&] {
+      std::vector<std::size_t> spare;
+      for (std::size_t b = 0; b < ids_[i].size(); ++b)
+        if (source_->can_do_without(ids_[i][b])) spare.push_back(b);
+      const auto read_without = [&](std::span<const std::size_t> absent) {
+        Loaded loaded = load(*source_, i, std::byte{0x44});
+        for (const std::size_t b : absent) loaded[b] = GuardedMemory(0, std::byte{});
+        GuardedCells cells(schema_);
+        compare(i, read(*source_, i, loaded, cells, {.content = std::byte{0x44}}),
+                "a record is the same without blocks that it can do without",
+                std::to_string(absent.size()) + " of " + std::to_string(ids_[i].size()) + " blocks left out");
+      };
+      for (const std::size_t& b : spare) read_without({&b, 1});
+      if (spare.size() > 1) read_without(spare);
     });
   }
 

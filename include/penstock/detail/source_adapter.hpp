@@ -137,6 +137,11 @@ class BlockSourceOf final : public SourceMembers<S>, public BlockSourceModel {
                    PENSTOCK_MEMBER(rows_of, "std::optional<BlockRows> rows_of(std::uint64_t block) const"),
                    this->source_, block);
   }
+  bool can_do_without(std::uint64_t block) const override {
+    return call_or(BlockModel::can_do_without(block),
+                   PENSTOCK_MEMBER(can_do_without, "bool can_do_without(std::uint64_t block) const"), this->source_,
+                   block);
+  }
   void blocks_of(std::uint64_t index, std::vector<std::uint64_t>& ids) const override {
     this->source_.blocks_of(index, ids);
   }

@@ -26,8 +26,8 @@ class PENSTOCK_API ReaderModel {
   virtual void read(std::uint64_t index, SampleBuilder& out) = 0;
   virtual void expect(std::span<const std::uint64_t>) noexcept {}
   virtual void pause() noexcept {}
-  /// The blocks of record `index` for the next time it is read, in the order of `blocks_of`; with a failure, those before
-  /// the one that could not be loaded.
+  /// The blocks of record `index` for the next time it is read, in the order of `blocks_of`; with a failure, those
+  /// before the one that could not be loaded.
   virtual void lend(std::uint64_t, BlockData, const Error*) noexcept {}
   // Of a source with a cache before it:
   virtual bool holds(std::uint64_t) { return false; }
@@ -92,6 +92,7 @@ class PENSTOCK_API BlockModel {
   virtual std::uint64_t blocks() const = 0;
   virtual std::uint64_t block_bytes(std::uint64_t block) const = 0;
   virtual std::optional<BlockRows> rows_of(std::uint64_t) const { return std::nullopt; }
+  virtual bool can_do_without(std::uint64_t) const { return false; }
   virtual void blocks_of(std::uint64_t index, std::vector<std::uint64_t>& ids) const = 0;
   virtual void load(std::uint64_t block, std::span<std::byte> bytes) const = 0;
 };

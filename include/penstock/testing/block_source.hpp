@@ -35,6 +35,7 @@ class PENSTOCK_API BlockSourceModel {
   virtual std::uint64_t blocks() const = 0;
   virtual std::uint64_t block_bytes(std::uint64_t block) const = 0;
   virtual std::optional<BlockRows> rows_of(std::uint64_t block) const = 0;
+  virtual bool can_do_without(std::uint64_t block) const = 0;
   virtual void blocks_of(std::uint64_t record, std::vector<std::uint64_t>& ids) const = 0;
   virtual void load(std::uint64_t block, std::span<std::byte> bytes) const = 0;
   virtual void read(std::uint64_t record, std::span<const std::span<const std::byte>> blocks,
@@ -57,6 +58,14 @@ class BlockSourceOf final : public BlockSourceModel {
     else
       return std::nullopt;
   }
+  bool can_do_without(std::uint64_t block) const override {
+    if constexpr (requires {
+                    { source_.can_do_without(block) } -> std::convertible_to<bool>;
+                  })
+      return source_.can_do_without(block);
+    else
+      return false;
+  }
   void blocks_of(std::uint64_t record, std::vector<std::uint64_t>& ids) const override {
     source_.blocks_of(record, ids);
   }
@@ -78,8 +87,9 @@ PENSTOCK_API Report check_block_source(const MakeBlockSource& make, const BlockS
 /// Holds a source of blocks to what `BlockSource` promises: which blocks a record needs is always the same, a block is
 /// decoded into exactly its bytes and the same each time, by any thread; a record follows from its blocks alone,
 /// wherever they lie, and matches the schema; where a block is said to be rows (`rows_of`) it is, and a record reads
-/// its own alone. `make` gives a source over the same data each time. Threads are started; nothing is thrown, but for
-/// what `make` throws the first time.
+/// its own alone; a record is the same without the blocks that it can do without (`can_do_without`). `make` gives a
+/// source over the same data each time. Threads are started; nothing is thrown, but for what `make` throws the first
+/// time.
 template <class Make>
   requires BlockSource<std::invoke_result_t<Make&>> Report check_block_source(Make make,
                                                                               const BlockSourceOptions& options = {}) {

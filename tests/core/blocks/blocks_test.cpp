@@ -46,6 +46,7 @@ TEST_CASE("the number of decodes is that of the rule, whatever the threads do") 
   for (std::uint64_t trial = 0; trial < scaled(60, 8); ++trial) {
     auto dice = [trial, n = std::uint64_t{0}](std::uint64_t below) mutable { return mix(trial * 100 + n++) % below; };
     Chunks source{.count = 100 + dice(400), .per_block = 1 + dice(12), .spanning = dice(2) * (1 + dice(5))};
+    source.spare = dice(2) == 0;
     const std::uint64_t kind = dice(3), rows = 1 + dice(20);
     const unsigned depth = 2 + static_cast<unsigned>(dice(4));
     ps::Pipeline p = ps::from(source) | ps::seed(trial);
@@ -54,7 +55,8 @@ TEST_CASE("the number of decodes is that of the rule, whatever the threads do") 
     p = p | ps::batch(rows);
     const std::size_t limit = 2 * 32 * (source.per_block + 1) + dice(20) * 32 * source.per_block;
     if (dice(2) == 0) source.shared->before_load = [](std::uint64_t b) { std::this_thread::sleep_for((b % 5) * 20us); };
-    const std::uint64_t expected = decodes_of(source, records(p, 2), limit, depth * rows);
+    const std::uint64_t expected =
+        decodes_of(source, records(p, 2), limit, std::max<std::uint64_t>(depth * rows, 4096));
     for (const unsigned threads : {1u, 3u}) {
       source.shared->loads.clear();
       ps::Loader loader(p, {.threads = threads, .depth = depth, .max_block_bytes = limit, .epochs = 2});
@@ -123,6 +125,12 @@ TEST_CASE("a record whose blocks don't fit is a bad sample, and so is each one o
   CHECK(error->code() == ps::Errc::limit_exceeded);
   CHECK(error->index() == 0u);  // it spans two
   CHECK(std::string(error->what()).find("block_bytes") != std::string::npos);
+
+  // One that can do without them is made of parts.
+  const Chunks in_parts{.count = 40, .per_block = 10, .spanning = 7, .spare = true};
+  ps::Loader small(ps::from(in_parts) | ps::batch(4), {.threads = 2, .max_block_bytes = 400, .epochs = 1});
+  for (const ps::Batch& b : small.epoch()) check_values(in_parts, b);
+  CHECK(in_parts.shared->parts > 0);
 
   const Chunks damaged{.count = 40, .per_block = 4};
   damaged.shared->faults[2] = Fault::corrupt;
@@ -298,6 +306,26 @@ TEST_CASE("a batch that is held keeps its ring, and no blocks") {
   }
   CHECK(memory.used() <= 2 * 512);
   check_values(source, held);
+}
+
+TEST_CASE("of blocks that are rarely needed again, records make their own parts") {
+  const Watchdog dog(60s);
+  // Far more blocks than records in sight share.
+  const Chunks source{.count = 200'000, .per_block = 4, .spare = true};
+  const ps::Pipeline p = ps::from(source) | ps::shuffle({.seed = 8}) | ps::take(20'000) | ps::batch(50);
+  ps::Loader loader(p, {.threads = 3, .max_block_bytes = 100 * 160, .epochs = 1});
+  for (const ps::Batch& b : loader.epoch()) check_values(source, b);
+  // Each record uses its block: a fifth of them has to be decoded.
+  CHECK(source.shared->parts > 14'000);
+  CHECK(source.decodes() < 6'000);
+  // In order, all of a block's records are in sight.
+  source.shared->loads.clear();
+  source.shared->parts = 0;
+  ps::Loader in_order(ps::from(source) | ps::take(20'000) | ps::batch(50),
+                      {.threads = 3, .max_block_bytes = 100 * 160, .epochs = 1});
+  for (const ps::Batch& b : in_order.epoch()) check_values(source, b);
+  CHECK(source.decodes() == 5000);
+  CHECK(source.shared->parts == 0);
 }
 
 TEST_CASE("ranks whose rows are lanes decode together what one rank does") {

@@ -21,10 +21,12 @@ struct Chunks {
     std::map<std::uint64_t, std::uint64_t> loads;  ///< how often each block was decoded
     std::map<std::uint64_t, Fault> faults;         ///< by block
     std::function<void(std::uint64_t)> before_load;
+    std::atomic<std::uint64_t> parts{0};  ///< made for one record alone
     std::atomic<std::uint64_t> at_once{0}, max_at_once{0};
   };
   std::uint64_t count = 0, per_block = 8, spanning = 0;
-  bool rows = false;  ///< blocks are rows, and say so
+  bool rows = false;   ///< blocks are rows, and say so
+  bool spare = false;  ///< records can do without blocks, but for every fifth one
   std::shared_ptr<Shared> shared = std::make_shared<Shared>();
 
   std::uint64_t size() const { return count; }
@@ -38,6 +40,7 @@ struct Chunks {
     if (!rows || (b + 1) * per_block > count) return std::nullopt;
     return ps::BlockRows{0, b * per_block, per_block};
   }
+  bool can_do_without(std::uint64_t b) const { return spare && b % 5 != 4; }
   std::vector<std::uint64_t> block_ends() const {
     std::vector<std::uint64_t> ends;
     for (std::uint64_t b = 1; b <= blocks(); ++b) ends.push_back(std::min(count, b * per_block));
@@ -67,10 +70,19 @@ struct Chunks {
   }
   void read(std::uint64_t i, std::span<const std::span<const std::byte>> blocks, ps::SampleBuilder& out) const {
     const std::size_t at = i % per_block * 32;
-    if (blocks.size() == 1) return out.view(0, blocks[0].data() + at, {4});
+    if (blocks.size() == 1 && !blocks[0].empty()) return out.view(0, blocks[0].data() + at, {4});
     auto x = out.emplace<std::uint64_t, 1>(0, {4});
-    std::memcpy(x.data(), blocks[0].data() + at, 16);
-    std::memcpy(x.data() + 2, blocks[1].data() + at + 16, 16);
+    for (std::uint64_t j = 0; j < 4; ++j) {
+      const std::span<const std::byte> block = j >= 2 ? blocks.back() : blocks.front();
+      const std::uint64_t number = i / per_block + (j >= 2 && blocks.size() == 2 ? 1 : 0);
+      if (!block.empty()) {
+        std::memcpy(x.data() + j, block.data() + at + 8 * j, 8);
+        continue;
+      }
+      if (!can_do_without(number)) throw ps::Error(ps::Errc::invalid_argument, "a block is not there");
+      if (j == 0 || (j == 2 && blocks.size() == 2)) ++shared->parts;
+      x.data()[j] = mix(number * 1000 + i % per_block * 4 + j);
+    }
   }
   std::uint64_t x_of(std::uint64_t i, std::uint64_t j) const {
     std::vector<std::uint64_t> ids;
@@ -93,7 +105,8 @@ inline void check_values(const Chunks& source, const ps::Batch& b) {
 
 // The rule, one sample after the other: a block that is not there is decoded; where there is no room, that one goes
 // whose next use among the next `ahead` samples is farthest, of those without one that was used longest ago; of two
-// alike, the one with the higher number.
+// alike, the one with the higher number. A block that its record can do without is decoded only where there is room, or
+// where all that would go for it are used later than it is used again.
 inline std::uint64_t decodes_of(const Chunks& source, const std::vector<std::uint64_t>& order, std::size_t limit,
                                 std::size_t ahead) {
   struct In {
@@ -110,35 +123,62 @@ inline std::uint64_t decodes_of(const Chunks& source, const std::vector<std::uin
   for (std::size_t n = 0; n < order.size(); ++n) {
     const std::vector<std::uint64_t> need = blocks_of(order[n]);
     const auto needed = [&](std::uint64_t b) { return std::ranges::find(need, b) != need.end(); };
+    constexpr std::size_t never = std::numeric_limits<std::size_t>::max();
+    const auto next_use = [&](std::uint64_t block) {
+      for (std::size_t later = n + 1; later < std::min(order.size(), n + 1 + ahead); ++later) {
+        const auto ids = blocks_of(order[later]);
+        if (std::ranges::find(ids, block) != ids.end()) return later;
+      }
+      return never;
+    };
+    const auto rank = [&](const In& i) {
+      const std::size_t later = next_use(i.block);
+      return std::tuple<std::size_t, std::size_t, std::uint64_t>{later, later == never ? order.size() - i.used : 0,
+                                                                 i.block};
+    };
+    const auto there = [&](std::uint64_t b) { return std::ranges::find(in, b, &In::block) != in.end(); };
     std::size_t bytes = 0;
     for (const In& i : in) bytes += source.block_bytes(i.block);
-    for (const std::uint64_t b : need)
-      if (std::ranges::find(in, b, &In::block) == in.end()) bytes += source.block_bytes(b);
-    while (bytes > limit) {
-      const auto rank = [&](const In& i) {
-        for (std::size_t later = n + 1; later < std::min(order.size(), n + 1 + ahead); ++later) {
-          const auto ids = blocks_of(order[later]);
-          if (std::ranges::find(ids, i.block) != ids.end())
-            return std::tuple<std::size_t, std::size_t, std::uint64_t>{later, 0, i.block};
-        }
-        return std::tuple<std::size_t, std::size_t, std::uint64_t>{std::numeric_limits<std::size_t>::max(),
-                                                                   order.size() - i.used, i.block};
-      };
+    // The one that would go first, of those that are used after `later`.
+    const auto worst_after = [&](std::size_t later) {
       auto worst = in.end();
       for (auto i = in.begin(); i != in.end(); ++i)
-        if (!needed(i->block) && (worst == in.end() || rank(*i) > rank(*worst))) worst = i;
+        if (!needed(i->block) && (later == 0 || next_use(i->block) > later) &&
+            (worst == in.end() || rank(*i) > rank(*worst)))
+          worst = i;
+      return worst;
+    };
+    const auto decode = [&](std::uint64_t b) {
+      ++decodes;
+      in.push_back({b, n});
+      bytes += source.block_bytes(b);
+    };
+    std::vector<std::uint64_t> must, may;
+    for (const std::uint64_t b : need)
+      if (!there(b)) (source.can_do_without(b) ? may : must).push_back(b);
+    std::size_t missing = 0;
+    for (const std::uint64_t b : must) missing += source.block_bytes(b);
+    while (bytes + missing > limit) {
+      const auto worst = worst_after(0);
       bytes -= source.block_bytes(worst->block);
       in.erase(worst);
     }
-    for (const std::uint64_t b : need) {
-      auto found = std::ranges::find(in, b, &In::block);
-      if (found == in.end()) {
-        ++decodes;
-        in.push_back({b, n});
-        found = in.end() - 1;
+    for (const std::uint64_t b : must) decode(b);
+    for (const std::uint64_t b : may) {
+      const std::size_t size = source.block_bytes(b), later = next_use(b);
+      std::size_t removable = 0;
+      for (const In& i : in)
+        if (!needed(i.block) && next_use(i.block) > later) removable += source.block_bytes(i.block);
+      if (bytes + size > limit && (later == never || bytes + size - removable > limit)) continue;
+      while (bytes + size > limit) {
+        const auto worst = worst_after(later);
+        bytes -= source.block_bytes(worst->block);
+        in.erase(worst);
       }
-      found->used = n;
+      decode(b);
     }
+    for (const std::uint64_t b : need)
+      if (const auto found = std::ranges::find(in, b, &In::block); found != in.end()) found->used = n;
   }
   return decodes;
 }
