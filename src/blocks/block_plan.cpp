@@ -130,7 +130,9 @@ bool BlockPlan::can_go_into_batch(const Upcoming& now, std::uint64_t left) const
       destination_bytes_[field] != bytes / records)
     return false;
   const auto uses = next_uses_.find(block);
-  if ((uses == next_uses_.end() ? 0 : uses->second.size()) != records - 1) return false;
+  const std::size_t known = uses == next_uses_.end() ? 0 : uses->second.size();
+  if (known < records - 1) return false;
+  if (known > records - 1 && has_room_before(bytes, uses->second[records - 1])) return false;
   for (std::uint64_t n = 1; n < records; ++n) {
     const Upcoming& next = upcoming_[n - 1];
     if (next.index != first + n || next.distinct.size() != 1 || next.distinct.front().number != block) return false;
@@ -199,7 +201,8 @@ bool BlockPlan::next(std::uint64_t left, Sample& out) {
   make_room(missing, out.evicted);
   for (const auto& [block, bytes, spare] : now.distinct) {
     if (!spare || stays_.contains(block) || bytes > limit_ - own) continue;
-    if (!has_or_makes_room(missing + bytes, key_of(block, 0), out.evicted)) continue;
+    if (!has_room_before(missing + bytes, key_of(block, 0))) continue;
+    make_room(missing + bytes, out.evicted);
     out.needs.push_back({block, bytes, true});
     missing += bytes;
     own += bytes;
@@ -218,9 +221,8 @@ bool BlockPlan::next(std::uint64_t left, Sample& out) {
   return true;
 }
 
-// Room for so many bytes, in place of blocks whose next use comes after that one, if need be. False: nothing is
-// changed.
-bool BlockPlan::has_or_makes_room(std::size_t bytes, std::uint64_t key, std::vector<std::uint64_t>& evicted) {
+// There is room for so many bytes, or would be without blocks whose next use comes after that one.
+bool BlockPlan::has_room_before(std::size_t bytes, std::uint64_t key) const {
   if (bytes_ + bytes <= limit_) return true;
   if (key >= never) return false;
   std::size_t freed = 0;
@@ -228,7 +230,6 @@ bool BlockPlan::has_or_makes_room(std::size_t bytes, std::uint64_t key, std::vec
     if (at == by_next_use_.rend() || at->first <= key) return false;
     freed += stays_.find(at->second)->second.bytes;
   }
-  make_room(bytes, evicted);
   return true;
 }
 

@@ -20,8 +20,8 @@ namespace penstock::detail {
 /// That is decided in the order of samples and of nothing else: each sample, in turn, finds its blocks or has them
 /// loaded, for which those make room whose next use is farthest, as far as the next `lookahead` samples tell; of those
 /// without one, that which was used longest ago. But where a block would need room, and is nothing but rows that stand
-/// side by side in the batch, in their order, and no other use of it is known, it is decoded into their rows there
-/// instead, and forgotten. A block that its record can do without is loaded where there is room, or where its next use
+/// side by side in the batch, in their order, and no other use of it is known, or that comes after those of the blocks
+/// that would make room, it is decoded into their rows there instead, and forgotten. A block that its record can do without is loaded where there is room, or where its next use
 /// comes before that of the blocks that would make room; else the record has a part of it decoded for itself. So the
 /// number of decodes does not depend on threads or time.
 ///
@@ -87,7 +87,7 @@ class BlockPlan {
   bool can_go_into_batch(const Upcoming& now, std::uint64_t left) const;
   std::uint64_t key_of(std::uint64_t block, std::uint64_t last_use) const;
   void make_room(std::size_t bytes, std::vector<std::uint64_t>& evicted);
-  bool has_or_makes_room(std::size_t bytes, std::uint64_t key, std::vector<std::uint64_t>& evicted);
+  bool has_room_before(std::size_t bytes, std::uint64_t key) const;
 
   const BlockModel& model_;
   const std::size_t limit_;

@@ -62,8 +62,8 @@ std::string mebibytes(double bytes) { return short_number(bytes / (1 << 20)) + "
 
 // What an epoch begins with.
 struct Beginning {
-  std::uint64_t records = 0, decodes = 0;
-  std::uint64_t blocks = 0;  // different ones
+  std::uint64_t records = 0, uses = 0, decodes = 0;
+  std::uint64_t blocks = 0, bytes = 0;  // different ones, and what they are decoded into
 };
 
 Beginning begin_epoch(const PipelineData& data, const BlockModel& model) {
@@ -71,19 +71,19 @@ Beginning begin_epoch(const PipelineData& data, const BlockModel& model) {
   RecentBlocks recent(default_block_bytes);
   std::unordered_set<std::uint64_t> seen;
   std::vector<std::uint64_t> indices(256), ids;
-  std::uint64_t uses = 0;
-  while (begun.records < data.size && uses < max_looked_at) {
+  while (begun.records < data.size && begun.uses < max_looked_at) {
     indices.resize(std::min<std::uint64_t>(indices.size(), data.size - begun.records));
     SampleOrder(data).fill(0, begun.records, indices);
     for (const std::uint64_t index : indices) {
-      if (uses >= max_looked_at) break;
+      if (begun.uses >= max_looked_at) break;
       ids.clear();
       model.blocks_of(index, ids);
       for (const std::uint64_t id : ids) {
-        if (recent.use(id, model.block_bytes(id))) ++begun.decodes;
-        seen.insert(id);
+        const std::uint64_t bytes = model.block_bytes(id);
+        if (recent.use(id, bytes)) ++begun.decodes;
+        if (seen.insert(id).second) begun.bytes += bytes;
       }
-      uses += ids.size();
+      begun.uses += ids.size();
       ++begun.records;
     }
   }
@@ -104,8 +104,14 @@ std::string describe_decodes(const PipelineData& data, const BlockModel& model, 
   if (begun.records == 0) return {};
   const auto records = static_cast<double>(begun.records), decodes = static_cast<double>(begun.decodes);
   std::string text = "; of " + mebibytes(default_block_bytes) + " (`max_block_bytes`) ";
-  // Of an order that goes through blocks in turn, those of its first records are more than in file order.
-  if (decodes <= 1.5 * static_cast<double>(begun.blocks)) return text + "this order decodes each about once an epoch";
+  // Of an order that goes through blocks in turn, those of its first records are more than in file order. One that
+  // comes back to them much later has not come back yet: its blocks have had few uses, and don't stay until then.
+  const double per_block =
+      static_cast<double>(begun.uses) / static_cast<double>(std::max<std::uint64_t>(begun.blocks, 1));
+  const double in_all = static_cast<double>(begun.uses) / records / in_order;
+  const bool comes_back = begun.bytes > default_block_bytes && per_block < in_all / 1.5;
+  if (decodes <= 1.5 * static_cast<double>(begun.blocks) && !comes_back)
+    return text + "this order decodes each about once an epoch";
   text += "this order decodes " + short_number(decodes / records) + " a record, in order it is " +
           short_number(in_order) + ": " + short_number(decodes / records / in_order) + " times the work. ";
   return text +

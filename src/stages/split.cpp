@@ -19,7 +19,7 @@ namespace detail {
 namespace {
 
 // What goes by the source's records, and not by positions.
-void require_source(const PipelineBuilder& pipeline, const std::string& by) {
+void require_source(PipelineBuilder& pipeline, const std::string& by) {
   if (pipeline.data().source->is_stream())
     throw Error(Errc::invalid_argument,
                 "a stream can't be split by " + by + ": its records can't be read one by one; filter it")

@@ -31,7 +31,7 @@ ps::Memory arrays(std::size_t records) {
 struct Shards : GeneratedRecords {
   Shards() : GeneratedRecords(100) {}
   std::vector<std::uint64_t> block_ends() const { return {10, 60, 100}; }
-  std::vector<Group> groups() const { return {{"a", 30}, {"b", 45}, {"a", 100}}; }
+  std::vector<ps::Group> groups() const { return {{"a", 30}, {"b", 45}, {"a", 100}}; }
 };
 
 }  // namespace

@@ -254,3 +254,36 @@ TEST_CASE("blocks that are said to be rows are") {
   };
   CHECK(found_only(report_on<Neighbour>(), "a record reads no row of a block of rows but its own"));
 }
+
+TEST_CASE("a record without blocks that it can do without is the same") {
+  // Each half of a record that has no block is made for it alone.
+  struct Spare : Right {
+    bool can_do_without(std::uint64_t block) const { return block != 2; }
+    virtual std::byte at(std::uint64_t block, std::uint64_t k) const { return static_cast<std::byte>(block * 50 + k); }
+    virtual ~Spare() = default;
+    void read(std::uint64_t i, Blocks blocks, ps::SampleBuilder& out) const {
+      const auto to = out.emplace<std::byte, 1>(0, {6});
+      for (std::uint64_t k = 0; k < 6; ++k) {
+        const bool second = i % 3 == 0 && k >= 3;
+        const std::span<const std::byte> block = blocks[second ? 1 : 0];
+        const std::uint64_t from = i % 3 != 0 ? i % 10 * 6 % 54 + k : second ? 10 + k - 3 : 20 + k;
+        to.data()[k] = block.empty() ? at(i / 10 + (second ? 1 : 0), from) : block[from];
+      }
+    }
+  };
+  CHECK(report_on<Spare>().text() == "");
+  struct Other : Spare {
+    std::byte at(std::uint64_t block, std::uint64_t k) const override {
+      return block == 3 ? std::byte{7} : Spare::at(block, k);
+    }
+  };
+  CHECK(found_only(report_on<Other>(), "a record is the same without blocks that it can do without"));
+  struct Needs : Spare {
+    std::byte at(std::uint64_t, std::uint64_t) const override { throw ps::Error(ps::Errc::corrupt, "no block"); }
+  };
+  CHECK(found_only(report_on<Needs>(), "a record is the same without blocks that it can do without"));
+  struct Unsure : Spare {
+    bool can_do_without(std::uint64_t) const { throw std::runtime_error("unknown"); }
+  };
+  CHECK(found_only(report_on<Unsure>(), "can_do_without throws nothing for a block that is there"));
+}

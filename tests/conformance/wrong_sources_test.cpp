@@ -437,20 +437,20 @@ TEST_CASE("keys and blocks that are wrong are found") {
   };
   CHECK(found_only(report_on<NoBlocks>(), "block_ends throws nothing"));
   struct GroupsDescend : Right {
-    std::vector<Group> groups() const { return {{"a", 12}, {"b", 5}, {"a", 20}}; }
+    std::vector<ps::Group> groups() const { return {{"a", 12}, {"b", 5}, {"a", 20}}; }
   };
   CHECK(found_only(report_on<GroupsDescend>(), "the ends of groups ascend"));
   struct GroupsShort : Right {
-    std::vector<Group> groups() const { return {{"a", 5}, {"b", 19}}; }
+    std::vector<ps::Group> groups() const { return {{"a", 5}, {"b", 19}}; }
   };
   CHECK(found_only(report_on<GroupsShort>(), "the last end of groups is size"));
   struct GroupsMove : Right {
-    std::vector<Group> groups() const { return {{std::to_string(++*calls), 20}}; }
+    std::vector<ps::Group> groups() const { return {{std::to_string(++*calls), 20}}; }
     std::shared_ptr<std::atomic<int>> calls = std::make_shared<std::atomic<int>>(0);
   };
   CHECK(found_only(report_on<GroupsMove>(), "groups are always the same"));
   struct NoGroups : Right {
-    std::vector<Group> groups() const { throw std::runtime_error("unknown"); }
+    std::vector<ps::Group> groups() const { throw std::runtime_error("unknown"); }
   };
   CHECK(found_only(report_on<NoGroups>(), "groups throws nothing"));
 }

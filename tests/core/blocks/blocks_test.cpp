@@ -316,7 +316,7 @@ TEST_CASE("of blocks that are rarely needed again, records make their own parts"
   ps::Loader loader(p, {.threads = 3, .max_block_bytes = 100 * 160, .epochs = 1});
   for (const ps::Batch& b : loader.epoch()) check_values(source, b);
   // Each record uses its block: a fifth of them has to be decoded.
-  CHECK(source.shared->parts > 14'000);
+  CHECK(source.shared->parts > 13'000);
   CHECK(source.decodes() < 6'000);
   // In order, all of a block's records are in sight.
   source.shared->loads.clear();
@@ -393,5 +393,7 @@ TEST_CASE("plan says what an order of blocks costs") {
     void read(std::uint64_t, std::span<const std::span<const std::byte>>, ps::SampleBuilder&) const {}
   };
   CHECK(says(ps::from(Endless{}) | ps::batch(8), "decodes each about once an epoch"));
-  CHECK(says(ps::from(Endless{}) | ps::shuffle() | ps::batch(8), "decodes 1 a record, in order it is 0.25: 4 times"));
+  const ps::Pipeline shuffled = ps::from(Endless{}) | ps::shuffle() | ps::batch(8);
+  INFO(shuffled.plan());
+  CHECK(says(shuffled, "decodes 1 a record, in order it is 0.25: 4 times"));
 }
