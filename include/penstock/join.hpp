@@ -23,8 +23,9 @@ namespace penstock {
 // Parts need the same fields: name, dtype, shape and collation, in the same order; else Error(schema_mismatch) names
 // the parts and the field that differs. No parts at all, and more than 2^62 records, are Error(invalid_argument). A
 // join has keys where all its parts have them; two parts may have the same. Its groups are those of its parts, told by
-// keys where a part knows none and another one does; groups of one name in two parts are one group. Its identity is
-// that of its parts, in their order. Blocks that a part's records share are decoded once, as if it were read alone.
+// keys where a part knows none and another one does (keys that tell none are then an error of whoever asks); groups of
+// one name in two parts are one group. Its identity is that of its parts, in their order. Blocks that a part's records
+// share are decoded once, as if it were read alone.
 
 /// The records of the parts, one part after the other. Its `block_ends` are those of its parts, where all have them.
 PENSTOCK_API AnySource concat(const std::vector<AnySource>& parts);

@@ -265,7 +265,13 @@ class SourceSuite {
 
   void groups() {
     findings_.runs("groups throws nothing", "it", [&] {
-      const std::vector<Group> groups = source_.groups();
+      std::vector<Group> groups;
+      try {
+        groups = source_.groups();
+      } catch (const Error& error) {  // it knows them of some records only
+        if (error.code() != Errc::invalid_argument) throw;
+        return;
+      }
       findings_.check(groups == source_.groups(), "groups are always the same", [] { return "they changed"; });
       if (groups.empty()) return;
       findings_.check(std::ranges::is_sorted(groups, {}, &Group::end), "the ends of groups ascend", [&] {

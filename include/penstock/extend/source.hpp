@@ -77,7 +77,9 @@ struct Group {
 ///                                                          splits. None: records are read. Equal to what `read`
 ///                                                          gives
 ///     std::vector<Group> groups() const;                   whose records they are, for splits by group: runs whose ends
-///                                                          ascend, the last one's is size(). Empty = it does not know
+///                                                          ascend, the last one's is size(). Empty = it does not know.
+///                                                          May throw Error(invalid_argument) where it knows them of
+///                                                          some records only
 ///     std::vector<std::string> notes() const;              lines for `Pipeline::plan()`: how it is read, and why
 template <class S>
 concept Source = SharedSource<S> || LeasedSource<S>;
