@@ -72,9 +72,9 @@ struct LoaderOptions {
   /// stream; 0 = one batch. Never fewer than 4 samples a runner.
   std::size_t max_reorder_bytes = 0;
   /// For decoded blocks that are kept for the records that share them (a source of blocks); 0 = 512 MiB, or what
-  /// `max_memory_bytes` allows, half of it at most, but 8 MiB. A record whose blocks need more is a bad sample. Readers
-  /// of `concat` and the like, and those of stand-ins for bad samples, keep blocks of their own beside these: 8 MiB
-  /// each, and what the record in work needs.
+  /// `max_memory_bytes` allows, half of it at most, but 8 MiB. A record whose blocks need more is a bad sample. The
+  /// readers of stand-ins for bad samples keep blocks of their own beside these: 8 MiB each, and what the record in
+  /// work needs. What is known of the blocks of records to come takes up to 16 MiB more.
   std::size_t max_block_bytes = 0;
   /// Where batches on the one device come from, of its own memory, for a limit that loaders share; must outlive the
   /// loader and its batches. Default: `device_memory(device)`.

@@ -75,9 +75,9 @@ struct Shard {
 /// @throws Error(invalid_argument) for a rank outside of the world and for 2^32 steps or more; when the pipeline is
 /// joined, for a second one and for batches of fewer rows than ranks; when a loader is made, for `steps_per_epoch` of a
 /// pipeline that is empty. With more than one rank Error(unsupported) where the samples tell how many
-/// there are without `steps_per_epoch`, and for batches that end by the sizes of samples; also for a stream, and for
-/// its epochs: it has no positions that ranks could share (give each rank a stream of its own, and call `next()`
-/// equally often on all).
+/// there are without `steps_per_epoch`, and for batches that end by the sizes or groups of samples; also for a stream,
+/// and for its epochs: it has no positions that ranks could share (give each rank a stream of its own, and call
+/// `next()` equally often on all).
 PENSTOCK_API Stage shard(Shard part);
 
 }  // namespace penstock

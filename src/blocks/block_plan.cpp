@@ -10,11 +10,16 @@ namespace penstock::detail {
 namespace {
 // Blocks without a known next use go first, and of those the one that was used longest ago.
 constexpr std::uint64_t never = std::uint64_t{1} << 63;
+constexpr std::uint64_t max_uses = 1u << 14;  // of blocks that are known ahead: some hundred bytes each
 }  // namespace
 
 BlockPlan::BlockPlan(const BlockModel& model, std::size_t limit_bytes, std::uint64_t lookahead,
-                     std::vector<std::size_t> destination_bytes)
-    : model_(model), limit_(limit_bytes), lookahead_(lookahead), destination_bytes_(std::move(destination_bytes)) {}
+                     std::vector<std::size_t> destination_bytes, std::uint64_t at_least)
+    : model_(model),
+      limit_(limit_bytes),
+      lookahead_(lookahead),
+      at_least_(std::min(lookahead, at_least)),
+      destination_bytes_(std::move(destination_bytes)) {}
 
 void BlockPlan::reset(Feed feed, const std::function<bool(std::uint64_t block)>& keeps) {
   feed_ = std::move(feed);
@@ -23,7 +28,7 @@ void BlockPlan::reset(Feed feed, const std::function<bool(std::uint64_t block)>&
   fetched_.clear();
   upcoming_.clear();
   next_uses_.clear();
-  planned_ = in_batch_end_ = 0;
+  planned_ = in_batch_end_ = fetched_uses_ = upcoming_uses_ = 0;
   by_next_use_.clear();
   bytes_ = 0;
   for (auto at = stays_.begin(); at != stays_.end();) {
@@ -42,7 +47,16 @@ void BlockPlan::reset(Feed feed, const std::function<bool(std::uint64_t block)>&
 
 void BlockPlan::prepare(std::uint64_t count) noexcept {
   try {
-    while (upcoming_.size() + fetched_.size() < count + lookahead_ && fetch()) {
+    // Of the sample after those, as much as it is to know: it follows from the samples alone, not from `count`.
+    std::uint64_t before = 0;
+    for (std::uint64_t n = 0; n < count && n < upcoming_.size() + fetched_.size(); ++n)
+      before += (n < upcoming_.size() ? upcoming_[n] : fetched_[n - upcoming_.size()]).distinct.size();
+    const auto known = [&] { return upcoming_.size() + fetched_.size(); };
+    while (known() < count + lookahead_ &&
+           (known() < count + 1 + at_least_ || upcoming_uses_ + fetched_uses_ < before + max_uses)) {
+      const bool counts = known() < count;
+      if (!fetch()) break;
+      if (counts) before += fetched_.back().distinct.size();
     }
   } catch (...) {  // an order that fails does so again when it is asked for the samples themselves
     feed_ = nullptr;
@@ -63,6 +77,7 @@ bool BlockPlan::fetch() {
   Upcoming next;
   next.index = fed_[fed_at_];
   describe(next);
+  fetched_uses_ += next.distinct.size();
   fetched_.push_back(std::move(next));
   ++fed_at_;
   return true;
@@ -95,10 +110,13 @@ void BlockPlan::describe(Upcoming& next) const {
 
 // The plan knows so many samples ahead, however many are fetched.
 void BlockPlan::look_ahead() {
-  while (upcoming_.size() < 1 + lookahead_ && !fetched_.empty()) {
+  while (upcoming_.size() < 1 + lookahead_ && (upcoming_.size() < 1 + at_least_ || upcoming_uses_ < max_uses) &&
+         !fetched_.empty()) {
     const std::uint64_t use = planned_ + upcoming_.size();
     upcoming_.push_back(std::move(fetched_.front()));
     fetched_.pop_front();
+    fetched_uses_ -= upcoming_.back().distinct.size();
+    upcoming_uses_ += upcoming_.back().distinct.size();
     for (const Block& needed : upcoming_.back().distinct) {
       const std::uint64_t block = needed.number;
       std::deque<std::uint64_t>& uses = next_uses_[block];
@@ -145,6 +163,7 @@ bool BlockPlan::next(std::uint64_t left, Sample& out) {
   if (upcoming_.empty()) return false;
   Upcoming now = std::move(upcoming_.front());
   upcoming_.pop_front();
+  upcoming_uses_ -= now.distinct.size();
   const std::uint64_t use = planned_++;
   for (const Block& block : now.distinct) {
     const auto uses = next_uses_.find(block.number);

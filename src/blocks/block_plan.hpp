@@ -21,9 +21,9 @@ namespace penstock::detail {
 /// loaded, for which those make room whose next use is farthest, as far as the next `lookahead` samples tell; of those
 /// without one, that which was used longest ago. But where a block would need room, and is nothing but rows that stand
 /// side by side in the batch, in their order, and no other use of it is known, or that comes after those of the blocks
-/// that would make room, it is decoded into their rows there instead, and forgotten. A block that its record can do without is loaded where there is room, or where its next use
-/// comes before that of the blocks that would make room; else the record has a part of it decoded for itself. So the
-/// number of decodes does not depend on threads or time.
+/// that would make room, it is decoded into their rows there instead, and forgotten. A block that its record can do
+/// without is loaded where there is room, or where its next use comes before that of the blocks that would make room;
+/// else the record has a part of it decoded for itself. So the number of decodes does not depend on threads or time.
 ///
 /// One thread at a time. It holds numbers alone, no block.
 class BlockPlan {
@@ -31,10 +31,11 @@ class BlockPlan {
   /// Appends the source indices that come next, in order, some at a time; nothing: there are no more.
   using Feed = std::function<void(std::vector<std::uint64_t>&)>;
 
-  /// `destination_bytes`: of each field of the source, the bytes of a row in the batch, where its values may be decoded
-  /// there; else 0.
+  /// It knows `lookahead` samples ahead, as long as these have few blocks: not more than `at_least` samples, where
+  /// those use more than 16,384 of them. `destination_bytes`: of each field of the source, the bytes of a row in the
+  /// batch, where its values may be decoded there; else 0.
   BlockPlan(const BlockModel& model, std::size_t limit_bytes, std::uint64_t lookahead,
-            std::vector<std::size_t> destination_bytes);
+            std::vector<std::size_t> destination_bytes, std::uint64_t at_least = ~std::uint64_t{0});
 
   /// Begins again, with the blocks that are there. `keeps` says whether one of them may stay.
   void reset(Feed feed, const std::function<bool(std::uint64_t block)>& keeps);
@@ -91,15 +92,16 @@ class BlockPlan {
 
   const BlockModel& model_;
   const std::size_t limit_;
-  const std::uint64_t lookahead_;
+  const std::uint64_t lookahead_, at_least_;
   const std::vector<std::size_t> destination_bytes_;
 
   Feed feed_;
   std::vector<std::uint64_t> fed_;  // indices of the feed that are not looked at
   std::size_t fed_at_ = 0;
-  std::deque<Upcoming> fetched_;   // that the plan does not know yet
-  std::deque<Upcoming> upcoming_;  // that it knows, from sample `planned_` on
-  std::uint64_t planned_ = 0;      // samples of the feed
+  std::deque<Upcoming> fetched_;                        // that the plan does not know yet
+  std::deque<Upcoming> upcoming_;                       // that it knows, from sample `planned_` on
+  std::uint64_t planned_ = 0;                           // samples of the feed
+  std::uint64_t fetched_uses_ = 0, upcoming_uses_ = 0;  // of blocks, by those samples
   std::unordered_map<std::uint64_t, std::deque<std::uint64_t>> next_uses_;
 
   // What is in memory after the last planned sample.

@@ -30,7 +30,7 @@ class BlockReader final : public ReaderModel {
     ids_.clear();
     model_.blocks_of(index, ids_);
     blocks_.clear();
-    for (const std::uint64_t id : ids_) blocks_.emplace_back(block(id));
+    for (const std::uint64_t id : ids_) blocks_.emplace_back(model_.can_do_without(id) ? spare_block(id) : block(id));
     model_.read(index, blocks_, out);
   }
 
@@ -59,6 +59,14 @@ class BlockReader final : public ReaderModel {
     kept_.splice(kept_.begin(), loaded);
     return kept_.front().bytes;
   }
+  // Nothing where it can't be loaded.
+  std::span<const std::byte> spare_block(std::uint64_t id) {
+    try {
+      return block(id);
+    } catch (...) {  // reading the record tells what is wrong with its part
+      return {};
+    }
+  }
   void forget_unneeded(std::size_t more) {
     std::size_t bytes = more;
     for (const Kept& kept : kept_) bytes += kept.bytes.size();
@@ -81,6 +89,8 @@ class BlockReader final : public ReaderModel {
 
 }  // namespace
 
-std::unique_ptr<ReaderModel> make_block_reader(const BlockSourceModel& model) { return std::make_unique<BlockReader>(model); }
+std::unique_ptr<ReaderModel> make_block_reader(const BlockSourceModel& model) {
+  return std::make_unique<BlockReader>(model);
+}
 
 }  // namespace penstock::detail

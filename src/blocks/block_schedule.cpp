@@ -15,7 +15,7 @@ BlockSchedule::BlockSchedule(const BlockModel& model, std::size_t limit_bytes, s
                              std::size_t in_flight, MemoryResource& memory, std::vector<std::size_t> destination_bytes)
     : model_(model),
       limit_(std::min(limit_bytes, std::numeric_limits<std::size_t>::max() / 4)),
-      plan_(model, limit_, lookahead, std::move(destination_bytes)),
+      plan_(model, limit_, lookahead, std::move(destination_bytes), in_flight),
       queue_(in_flight),
       memory_(limit_, memory) {}
 
@@ -169,7 +169,8 @@ bool BlockSchedule::blocks_of(std::uint64_t number, std::uint64_t index, std::ve
                                           " bytes at once, but there are " + std::to_string(limit_) +
                                           " for blocks; raise `max_block_bytes`, or `max_memory_bytes`");
   for (const auto& block : sample.blocks) {
-    if (block == nullptr) {
+    // Of one that could not be loaded a part may be read all the same: or else what fails would depend on the memory.
+    if (block == nullptr || (block->failure && model_.can_do_without(block->block))) {
       out.emplace_back();
       continue;
     }

@@ -39,9 +39,9 @@ class Concatenation final : public detail::Parts {
   }
   std::vector<Group> groups() const override {
     std::vector<Group> all;
-    if (!knows_groups()) return all;
-    for (std::uint64_t i = 0; i < parts(); ++i)
-      for (const Group& group : detail::groups_of(part(i), "concat"))
+    const std::vector<std::vector<Group>> of_parts = groups_of_parts("concat");
+    for (std::uint64_t i = 0; i < of_parts.size(); ++i)
+      for (const Group& group : of_parts[i])
         detail::append_group(all, group.name, group.end + (i == 0 ? 0 : ends_[i - 1]));
     return all;
   }

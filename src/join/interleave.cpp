@@ -43,10 +43,9 @@ class Turns final : public detail::Parts {
   }
   std::vector<Group> groups() const override {
     std::vector<Group> all;
-    if (!knows_groups()) return all;
-    std::vector<std::vector<Group>> own;
+    const std::vector<std::vector<Group>> own = groups_of_parts("interleave");
+    if (own.empty()) return all;
     std::vector<detail::GroupLookup> whose;
-    for (std::uint64_t i = 0; i < parts(); ++i) own.push_back(detail::groups_of(part(i), "interleave"));
     for (const std::vector<Group>& groups : own) whose.emplace_back(groups);
     for (std::uint64_t i = 0; i < size(); ++i) {
       const detail::PartRecord record = locate(i);

@@ -8,6 +8,7 @@
 #include "base/hash.hpp"
 #include "data/labels.hpp"
 #include "join/lent_blocks.hpp"
+#include "order/groups.hpp"
 
 namespace penstock::detail {
 
@@ -229,8 +230,13 @@ std::uint64_t Parts::revision() const {
   return hash;
 }
 
-bool Parts::knows_groups() const {
-  return std::ranges::any_of(parts_, [](const auto& part) { return !part->groups().empty(); });
+std::vector<std::vector<Group>> Parts::groups_of_parts(const std::string& stage) const {
+  std::vector<std::vector<Group>> all;
+  for (const auto& part : parts_) all.push_back(known_groups(*part, stage));
+  if (std::ranges::all_of(all, [](const auto& groups) { return groups.empty(); })) return {};
+  for (std::size_t i = 0; i < all.size(); ++i)
+    if (all[i].empty()) all[i] = groups_of(*parts_[i], stage);
+  return all;
 }
 
 std::uint64_t Parts::identity_of_parts() const {

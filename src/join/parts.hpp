@@ -57,8 +57,8 @@ class Parts : public SourceModel, public BlockModel {
 
  protected:
   std::uint64_t identity_of_parts() const;
-  /// A part has groups of its own; where none has, keys tell them as those of any source.
-  bool knows_groups() const;
+  /// Each part's groups, by keys where it knows none; nothing where no part knows any. @throws as groups_of.
+  std::vector<std::vector<Group>> groups_of_parts(const std::string& stage) const;
   /// Whose block this is, and which of that part's.
   PartRecord locate_block(std::uint64_t block) const;
 

@@ -129,7 +129,7 @@ class Windows final : public SourceModel, public BlockModel {
   // A window is the group's of its first row.
   std::vector<Group> groups() const override {
     std::vector<Group> all;
-    for (const Group& group : source_->groups())
+    for (const Group& group : detail::known_groups(*source_, "windows"))
       if (const std::uint64_t end = series_.windows_before(group.end); end != (all.empty() ? 0 : all.back().end))
         detail::append_group(all, group.name, end);
     return all;
@@ -169,12 +169,11 @@ class Windows final : public SourceModel, public BlockModel {
     void read(std::uint64_t index, SampleBuilder& out) override {
       const std::uint64_t first = all_->first_row(index);
       const auto lent = lent_.take(index);
-      if (lent && lent->failure != nullptr) throw Error(*lent->failure);
       ids_.clear();
       of_last_.clear();
       rows_.read(out, [&](std::uint64_t row, SampleBuilder& of) {
         all_->guarded(first + row, [&] {
-          if (lent) lend_row(first + row, row == 0, lent->blocks);
+          if (lent) lend_row(first + row, row == 0, *lent);
           reader_->read(first + row, of);
         });
       });
@@ -194,16 +193,23 @@ class Windows final : public SourceModel, public BlockModel {
     }
 
    private:
-    // Of the window's blocks, in the order of `blocks_of`, which is that of its rows.
-    void lend_row(std::uint64_t row, bool first, BlockData blocks) {
+    // Of the window's blocks, in the order of `blocks_of`, which is that of its rows. The first row whose blocks are
+    // not all there fails.
+    void lend_row(std::uint64_t row, bool first, const detail::LentBlocks::Lent& lent) {
       of_row_.clear();
       all_->blocks_->blocks_of(row, of_row_);
+      const Error* failure = nullptr;
       if (first || of_row_ != of_last_) {
         blocks_of_row_.clear();
-        for (const std::uint64_t id : of_row_) blocks_of_row_.push_back(blocks[index_of(id, ids_, 0)]);
+        for (const std::uint64_t id : of_row_) {
+          const std::size_t at = index_of(id, ids_, 0);
+          if (at >= lent.blocks.size()) failure = lent.failure;
+          if (failure != nullptr) break;
+          blocks_of_row_.push_back(lent.blocks[at]);
+        }
         of_last_ = of_row_;
       }
-      reader_->lend(row, blocks_of_row_, nullptr);
+      reader_->lend(row, blocks_of_row_, failure);
     }
 
     const Windows* all_;

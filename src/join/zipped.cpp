@@ -112,7 +112,7 @@ class Zipped final : public SourceModel, public BlockModel {
   // Those of the first part that knows any.
   std::vector<Group> groups() const override {
     for (const Part& part : parts_) {
-      std::vector<Group> own = part.source->groups();
+      std::vector<Group> own = known_groups(*part.source, kind_);
       if (own.empty() || part.indices.empty()) {
         if (!own.empty()) return own;
         continue;

@@ -62,7 +62,7 @@ Bags::Bags(GroupedPositions groups, std::vector<std::uint64_t> keys, std::uint64
 
 std::string Bags::describe() const {
   return std::to_string(groups_->groups()) + " of at most " + std::to_string(size_) + " records, hash " +
-         std::to_string(groups_->hash());
+         std::to_string(hash_bytes(keys_->data(), keys_->size() * sizeof(std::uint64_t), groups_->hash()));
 }
 
 std::uint64_t Bags::records_of(std::uint64_t group) const noexcept { return std::min(size_, groups_->size_of(group)); }

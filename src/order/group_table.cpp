@@ -21,6 +21,11 @@ GroupTable::GroupTable(const SourceModel& source, const std::string& stage) {
   });
 }
 
+std::uint64_t GroupTable::hash() const {
+  return hash_bytes(runs_.data(), runs_.size() * sizeof(Run),
+                    hash_bytes(name_hashes_.data(), name_hashes_.size() * sizeof(std::uint64_t)));
+}
+
 const GroupTable::Run& GroupTable::run_of(std::uint64_t record) const {
   return *std::ranges::upper_bound(runs_, record, {}, &Run::end);
 }

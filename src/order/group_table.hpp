@@ -18,6 +18,9 @@ class GroupTable {
   /// A hash of the group's name.
   std::uint64_t name_hash(std::uint64_t group) const noexcept { return name_hashes_[group]; }
 
+  /// Of whose each record is.
+  std::uint64_t hash() const;
+
   struct Run {
     std::uint64_t end;  ///< its last record, and one
     std::uint64_t group;

@@ -15,7 +15,9 @@ Error refused(const SourceModel& source, const std::string& stage, std::string c
   return Error(Errc::invalid_argument, std::move(cause)).with_stage(stage).with_source(source.name());
 }
 
-std::vector<Group> own_groups(const SourceModel& source, const std::string& stage) {
+}  // namespace
+
+std::vector<Group> known_groups(const SourceModel& source, const std::string& stage) {
   std::vector<Group> groups;
   try {
     groups = source.groups();
@@ -27,14 +29,12 @@ std::vector<Group> own_groups(const SourceModel& source, const std::string& stag
   return groups;
 }
 
-}  // namespace
-
 void for_each_group(
     const SourceModel& source, const std::string& stage,
     const std::function<void(std::string_view name, std::uint64_t first, std::uint64_t records)>& give) {
   const std::uint64_t size = source.size();
   std::uint64_t first = 0;
-  if (const std::vector<Group> groups = own_groups(source, stage); !groups.empty()) {
+  if (const std::vector<Group> groups = known_groups(source, stage); !groups.empty()) {
     for (const Group& group : groups) {
       if (group.end != first) give(group.name, first, group.end - first);
       first = group.end;

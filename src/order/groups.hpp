@@ -10,6 +10,9 @@
 
 namespace penstock::detail {
 
+/// The source's own groups; empty: it knows none. @throws Error(invalid_argument) of `stage` where they are no runs.
+std::vector<Group> known_groups(const SourceModel& source, const std::string& stage);
+
 /// Calls `give(name, first record, records)` for each run of records of one group, in order. Groups are the source's
 /// own; where it knows of none, a record's is what stands before the last '/' of its key.
 /// @throws Error(invalid_argument) of `stage` where the source has no keys, a key has no '/', or its groups are no

@@ -31,7 +31,7 @@ void check_shard(const PipelineData& data) {
         .with_stage("shard");
   if (data.bounded)
     throw Error(Errc::unsupported,
-                "batches that end by the sizes of samples can't be shared by " + ranks +
+                "batches that end by the sizes or groups of samples can't be shared by " + ranks +
                     ": none knows how many rows another has; give each rank records of its own (select), and this "
                     "pipeline without a shard of several ranks")
         .with_stage("shard");

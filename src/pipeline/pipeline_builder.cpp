@@ -53,6 +53,13 @@ void PipelineBuilder::add_order(std::shared_ptr<const OrderModel> model, std::st
   data_.orders.push_back({std::move(model), std::move(label), next_key(name), input});
 }
 
+void PipelineBuilder::refuse_stand_ins_of_groups() const {
+  if (data_.groups != nullptr && data_.policy_value().policy == OnError::replace)
+    throw Error(Errc::invalid_argument,
+                "a stand-in for a bad sample may be of another group than its batch (`.by_group`); use mask or drop")
+        .with_stage("on_error");
+}
+
 void PipelineBuilder::tell_orders_of_batches() {
   const std::uint64_t rows = data_.reordered() ? 0 : data_.batch->rows;
   for (BoundOrder& order : data_.orders)

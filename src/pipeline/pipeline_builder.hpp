@@ -32,6 +32,9 @@ class PipelineBuilder {
   // -- orders --
   /// `label`: for plan(); empty: what the order says of itself.
   void add_order(std::shared_ptr<const OrderModel> model, std::string label = {});
+  /// @throws Error(invalid_argument) where batches end with their groups, and stand-ins for bad samples would be
+  /// others'.
+  void refuse_stand_ins_of_groups() const;
   /// Tells orders how many rows a batch has. @throws what they say of it.
   void tell_orders_of_batches();
   /// @throws Error(invalid_argument) where no order may stand any more.

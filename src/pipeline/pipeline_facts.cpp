@@ -65,6 +65,7 @@ void add_batch(FactList& list, const PipelineData& data) {
       words += ", at most " + std::to_string(batch.options.max_tokens) + " elements of " + batch.options.tokens;
     if (batch.options.by_group) {
       list.add_text("by group");
+      list.add(data.groups->hash());
       words += ", of one group";
     }
   }

@@ -205,7 +205,10 @@ bool ReorderBuffer::retire_one(ReorderEntry& entry, BatchOutlet& outlet, Move& m
   if (batch_ != nullptr) batch_->next = entry.next;
   if (is_row) {
     if (bounds_.counts_sizes()) bounds_.add(fill_, entry.row->varying);
-    if (groups_ != nullptr && batch_->valid == 0) group_ = groups_->group_of(entry.index);
+    if (groups_ != nullptr && batch_->valid == 0) {
+      group_ = groups_->group_of(entry.index);
+      pass_ = entry.place.epoch;
+    }
     put({entry.row, {}, entry.outcome.index, entry.outcome.masked, 0}, &entry, move);
     survives = true;
     if (batch_->valid == rows_ || bounds_.enough(fill_)) close(outlet);
@@ -216,7 +219,9 @@ bool ReorderBuffer::retire_one(ReorderEntry& entry, BatchOutlet& outlet, Move& m
 
 // Into the batch that is being filled.
 bool ReorderBuffer::admits(const ReorderEntry& entry) const noexcept {
-  if (groups_ != nullptr && batch_->valid != 0 && groups_->group_of(entry.index) != group_) return false;
+  if (groups_ != nullptr && batch_->valid != 0 &&
+      (groups_->group_of(entry.index) != group_ || entry.place.epoch != pass_))
+    return false;
   return !bounds_.by_size() || bounds_.admits(fill_, entry.row->varying);
 }
 

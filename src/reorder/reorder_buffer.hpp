@@ -171,9 +171,9 @@ class ReorderBuffer {
 
   RowLayout layout_;
   const BatchBounds& bounds_;
-  const GroupTable* groups_;          // that end a batch; null: none do
-  std::uint64_t group_ = 0;           // of the batch that is being filled
-  std::vector<std::size_t> offsets_;  // of each field
+  const GroupTable* groups_;            // that end a batch; null: none do
+  std::uint64_t group_ = 0, pass_ = 0;  // of the batch that is being filled
+  std::vector<std::size_t> offsets_;    // of each field
   std::size_t bytes_ = 0;
   std::uint64_t rows_, seed_;
   std::uint64_t steps_, epochs_;  // batches an epoch, or 0 where the data end it; of the run

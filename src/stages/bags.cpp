@@ -49,6 +49,11 @@ class BagsStage final : public StageModel {
       positions.add(group, first, count);
     });
     positions.finish(options_.min_size);
+    if (positions.groups() == 0 && pipeline.data().size != 0)
+      throw Error(Errc::invalid_argument, "of " + std::to_string(groups.groups()) + " groups none has " +
+                                              std::to_string(options_.min_size) + " records; lower `min_size`")
+          .with_stage("bags")
+          .with_source(pipeline.data().source->name());
     std::vector<std::uint64_t> keys;
     keys.reserve(groups.groups());
     for (std::uint64_t group = 0; group < groups.groups(); ++group) keys.push_back(groups.name_hash(group));

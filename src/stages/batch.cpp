@@ -22,6 +22,7 @@ void join_groups(PipelineBuilder& pipeline) {
   if (pipeline.data().source->is_stream()) refuse("a stream's records have no groups; leave `.by_group` out");
   if (pipeline.data().bucket) refuse("`bucket` mixes records of all groups; leave it, or `.by_group`, out");
   pipeline.data().groups = std::make_shared<const GroupTable>(*pipeline.data().source, "batch");
+  pipeline.refuse_stand_ins_of_groups();
 }
 
 class BatchStage final : public StageModel {

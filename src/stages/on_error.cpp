@@ -23,6 +23,8 @@ class ErrorPolicyStage final : public StageModel {
                   "a stream's record can't be replaced, as no other can be read in its place; use mask or drop")
           .with_stage("on_error");
     pipeline.data().policy = policy_;
+    pipeline.refuse_stand_ins_of_groups();
+    if (pipeline.data().batch) pipeline.tell_orders_of_batches();
   }
 
  private:

@@ -26,8 +26,8 @@ void require_source(PipelineBuilder& pipeline, const std::string& by) {
         .with_stage("split");
   if (!pipeline.data().orders.empty())
     throw Error(Errc::invalid_argument, "a split by " + by +
-                                            " must stand directly after the source: an order that changes between "
-                                            "epochs would change its parts")
+                                            " goes through the source's records, so it must stand directly after "
+                                            "the source; orders come after it")
         .with_stage("split");
 }
 

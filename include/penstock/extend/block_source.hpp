@@ -50,7 +50,7 @@ struct BlockRows {
 ///
 /// and the optional members of a `Source`. All of them from any thread at any time; `blocks_of` and `block_bytes` are
 /// asked long before a record is read, and are quick. What `load` throws is an error of each record that needs the
-/// block.
+/// block; of one that it can do without, what `read` says of its part counts.
 template <class S>
 concept BlockSource = Described<S> &&
     requires(const S& source, std::uint64_t i, std::span<std::byte> bytes,

@@ -35,7 +35,9 @@ struct ShuffleOptions {
 /// the order of blocks is cut into n equal stretches, from each of which comes an n-th of each batch: the rows of a
 /// rank where there are n ranks, or fewer by a whole factor. Then only blocks around the cuts, and those of the last,
 /// incomplete batch, are decoded by more than one rank. The order depends on the number of lanes and the batch's rows,
-/// and on the number of ranks no more than any other.
+/// and on the number of ranks no more than any other. Lanes are cut for batches that begin where the shuffle's order
+/// does: `skip` after it, and passes whose records are no multiple of the batch's rows (`repeat`, `.steps_per_epoch`),
+/// shift them, and ranks share blocks again.
 ///
 /// A stream's records are permuted inside consecutive runs of `window`, which are held in memory: two runs
 /// at once, each record with about 3 KiB besides its bytes.
@@ -64,9 +66,10 @@ struct BagOptions {
 };
 /// The groups (a slide's tiles, a patient's pictures; see `SplitOptions::By::group`) one after the other, in a new
 /// order in each epoch, and of each at most `size` records, drawn anew in each epoch without replacement. With
-/// `batch(size, {.by_group = true})` each batch is one bag. 16 bytes of memory a run of a group's records and 48 a
-/// group, 16 more an epoch. It stands directly after the source or after orders that are the same in every epoch
-/// (split by group, take, skip, select, repeat), of which it takes what is left of each group.
+/// `batch(size, {.by_group = true})` each batch is one bag (without `repeat` between them, which may put two bags of
+/// one group side by side). 16 bytes of memory a run of a group's records and 48 a group, 16 more an epoch. It stands
+/// directly after the source or after orders that are the same in every epoch (split by group, take, skip, select,
+/// repeat), of which it takes what is left of each group.
 /// @throws Error(invalid_argument) for a size of 0; where it joins a pipeline, after an order that changes between
 /// epochs, for a stream, and where a record's key names no group.
 PENSTOCK_API Stage bags(std::uint64_t size, BagOptions options = {});

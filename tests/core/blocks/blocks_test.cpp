@@ -308,6 +308,56 @@ TEST_CASE("a batch that is held keeps its ring, and no blocks") {
   check_values(source, held);
 }
 
+TEST_CASE("of records of many blocks fewer are in sight, the same ones at any number of threads") {
+  const Watchdog dog(60s);
+  struct Wide {
+    std::shared_ptr<std::atomic<std::uint64_t>> loads = std::make_shared<std::atomic<std::uint64_t>>(0);
+    std::uint64_t size() const { return 600; }
+    ps::Schema schema() const { return {{"x", ps::DType::u8, {1}}}; }
+    std::uint64_t blocks() const { return 10'000; }
+    std::uint64_t block_bytes(std::uint64_t) const { return 16; }
+    void blocks_of(std::uint64_t i, std::vector<std::uint64_t>& ids) const {
+      for (std::uint64_t k = 0; k < 100; ++k) ids.push_back((i * 37 + k * k) % 10'000);
+    }
+    void load(std::uint64_t, std::span<std::byte> bytes) const {
+      ++*loads;
+      std::ranges::fill(bytes, std::byte{1});
+    }
+    void read(std::uint64_t, std::span<const std::span<const std::byte>> blocks, ps::SampleBuilder& out) const {
+      out.view(0, blocks[0].data(), {1});
+    }
+  };
+  std::set<std::uint64_t> seen;
+  for (const unsigned threads : {1u, 2u, 4u}) {
+    const Wide source;
+    ps::Loader loader(ps::from(source) | ps::shuffle({.seed = 1}) | ps::batch(5),
+                      {.threads = threads, .depth = 2, .max_block_bytes = 16 * 3000, .epochs = 2});
+    for (int epoch = 0; epoch < 2; ++epoch)
+      for (const ps::Batch& b : loader.epoch()) CHECK(b.size() == 5);
+    seen.insert(*source.loads);
+  }
+  CHECK(seen.size() == 1);
+}
+
+TEST_CASE("a block that can be done without and can't be loaded spoils no record, whatever the memory") {
+  const Watchdog dog(60s);
+  const Chunks source{.count = 400, .per_block = 8, .spare = true};
+  for (const std::uint64_t b : {3u, 7u, 9u, 11u}) source.shared->faults[b] = Fault::corrupt;
+  const ps::Pipeline p =
+      ps::from(source) | ps::shuffle({.seed = 3}) | ps::on_error({.policy = ps::OnError::mask}) | ps::batch(16);
+  for (const std::size_t bytes : {std::size_t{2000}, std::size_t{20'000}, std::size_t{4} << 20}) {
+    ps::Loader loader(p, {.threads = 2, .max_block_bytes = bytes, .epochs = 1});
+    std::uint64_t masked = 0;
+    for (const ps::Batch& b : loader.epoch())
+      for (std::size_t r = 0; r < b.size(); ++r) {
+        CHECK((b.mask()[r] == 0) == (b.indices()[r] / 8 == 9));  // the only one of them that is needed whole
+        masked += b.mask()[r] == 0;
+      }
+    CHECK(masked == 8);
+  }
+  CHECK(ps::from(source).at(3 * 8 + 1)["x"].as<const std::uint64_t, 1>()(0) == source.x_of(25, 0));
+}
+
 TEST_CASE("of blocks that are rarely needed again, records make their own parts") {
   const Watchdog dog(60s);
   // Far more blocks than records in sight share.

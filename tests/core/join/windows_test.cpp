@@ -202,4 +202,13 @@ TEST_CASE("a loader decodes each block of a series once for all windows that nee
   for (const ps::Batch& b : loader.epoch())
     if (b.mask()[0] == 0) bad.push_back(b.indices()[0]);
   CHECK(bad == std::vector<std::uint64_t>{6, 7, 8, 9, 10, 11});
+  ps::Loader first(ps::from(all) | ps::batch(1), {.threads = 2, .epochs = 1});
+  const auto error = error_of([&] {
+    while (first.next()) {
+    }
+  });
+  REQUIRE(error);
+  CHECK(error->index() == 6);
+  CHECK(error->key() == "row 50");
+  CHECK(error->cause().find("; it is row 50 of chunks") != std::string::npos);
 }

@@ -198,6 +198,7 @@ TEST_CASE("lanes that can't be are refused") {
   CHECK(refused([&] { (void)(p | ps::batch(10)); }));
   CHECK(refused([&] { (void)(p | ps::filter([](const ps::Sample&) { return true; }) | ps::batch(9)); }));
   CHECK((p | ps::batch(9)).size() == 100);
+  CHECK(refused([&] { (void)(p | ps::batch(9) | ps::on_error({.policy = ps::OnError::drop})); }));
 }
 
 TEST_CASE("epochs and seeds order blocks and records differently") {

@@ -249,15 +249,19 @@ TEST_CASE("bags hold each group once an epoch, and of it so many records, drawn 
     ps::Pipeline before = ps::from(source);
     if (t % 2 == 1) before = before | ps::skip(mix(t) % 10);
     if (t % 5 == 4) before = before | ps::repeat(2);
-    const ps::Pipeline p = before | ps::bags(size, {.seed = t, .min_size = min_size});
     std::map<std::string, std::vector<std::uint64_t>> members;
     for (const std::uint64_t record : order_of(before)) members[names[record]].push_back(record);
     std::uint64_t expected = 0;
     for (const auto& [name, records] : members)
       expected += records.size() < min_size ? 0 : std::min<std::uint64_t>(size, records.size());
     CAPTURE(t, size, min_size, source.count);
+    if (expected == 0) {
+      if (before.size() != 0)
+        CHECK(has(cause_of([&] { (void)(before | ps::bags(size, {.min_size = min_size})); }), "none has"));
+      continue;
+    }
+    const ps::Pipeline p = before | ps::bags(size, {.seed = t, .min_size = min_size});
     REQUIRE(p.size() == expected);
-    if (expected == 0) continue;
     CHECK(same_in_any_access(p, 2, 10));
     std::set<std::vector<std::uint64_t>> seen;
     for (std::uint64_t epoch = 0; epoch < 3; ++epoch) {
@@ -338,4 +342,45 @@ TEST_CASE("batches end where the group changes") {
     while (next < one.size())
       if (const auto b = rest.next()) REQUIRE(copy(*b) == one[next++]);
   }
+}
+
+TEST_CASE("a batch of a group ends where the pass does, and has no stand-ins") {
+  Grouped source;
+  source.count = 6;
+  source.runs = {{"a", 3}, {"b", 6}};
+  const ps::Pipeline p = ps::from(source) | ps::bags(8) | ps::batch(8, {.by_group = true});
+  ps::Loader loader(p | ps::shard({.rank = 0, .world = 1, .steps_per_epoch = 40}), {.threads = 2, .epochs = 1});
+  for (const ps::Batch& b : loader.epoch()) {
+    CHECK(b.size() == 3);
+    CHECK(std::set<std::uint64_t>(b.indices().begin(), b.indices().end()).size() == 3);
+  }
+  const ps::Stage replace = ps::on_error({.policy = ps::OnError::replace});
+  CHECK(has(cause_of([&] { (void)(p | replace); }), "another group"));
+  CHECK(has(cause_of([&] { (void)(ps::from(source) | replace | ps::batch(8, {.by_group = true})); }), "another group"));
+  // What is drawn depends on the groups' names, and a state says so.
+  Grouped renamed = source;
+  renamed.runs = {{"a", 3}, {"c", 6}};
+  const auto state = [](const Grouped& of) {
+    ps::Loader fresh(ps::from(of) | ps::bags(2) | ps::batch(2), {.threads = 1});
+    (void)fresh.next();
+    return fresh.state();
+  };
+  ps::Loader other(ps::from(renamed) | ps::bags(2) | ps::batch(2), {.threads = 1});
+  CHECK(error_of([&] { other.resume(state(source)); })->code() == ps::Errc::state_mismatch);
+  // Groups that are no runs are refused wherever they come from.
+  Grouped wrong = source;
+  wrong.runs = {{"a", 3}, {"b", 5}};
+  struct Backwards : Records {
+    std::string key(std::uint64_t i) const { return Records::key(count - 1 - i); }
+  };
+  Backwards back;
+  back.count = 6;
+  CHECK(has(cause_of([&] {
+              (void)(ps::from(ps::pair({{back}, {wrong, "w_"}})) | ps::bags(4));
+            }),
+            "ascend to its size"));
+  // Joins of joins of joins.
+  ps::AnySource all = source;
+  for (int i = 0; i < 40; ++i) all = ps::concat(all, source);
+  CHECK(ps::detail::groups_of(*all.model(), "test").size() == 82);
 }
