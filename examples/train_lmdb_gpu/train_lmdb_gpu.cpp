@@ -40,7 +40,7 @@ double percent(std::uint64_t part, std::uint64_t whole) {
 
 int run(const Options& options) {
   const ps::LmdbSource store(ps::Lmdb{.path = options.train});
-  const std::size_t classes = store.classes().size();
+  const std::size_t classes = store.schema().at("label").classes.size();
   if (classes < 2) throw std::runtime_error(options.train + ": no classes; pack a folder with one sub-folder a class");
   const ps::NormalizeOptions normal{.mean = {0.5}, .std = {0.25}};
 

@@ -21,14 +21,27 @@ namespace penstock {
 // which record of which part it is.
 //
 // Parts need the same fields: name, dtype, shape and collation, in the same order; else Error(schema_mismatch) names
-// the parts and the field that differs. No parts at all, and more than 2^62 records, are Error(invalid_argument). A
+// the parts and the field that differs. Names of classes may differ: numbers are mapped by name (`JoinedClasses`). No
+// parts at all, and more than 2^62 records, are Error(invalid_argument). A
 // join has keys where all its parts have them; two parts may have the same. Its groups are those of its parts, told by
 // keys where a part knows none and another one does (keys that tell none are then an error of whoever asks); groups of
 // one name in two parts are one group. Its identity is that of its parts, in their order. Blocks that a part's records
 // share are decoded once, as if it were read alone.
 
+/// What becomes of fields whose numbers stand for classes (`Field::classes`).
+enum class JoinedClasses : std::uint8_t {
+  by_name,     ///< a number means the same class in all records: the classes are those of the first part that has all
+               ///< names, as it numbers them, else all names in the order of their bytes; other parts' numbers are
+               ///< changed to these, as by `map_classes`. A part that names no classes beside one that does is refused
+  as_numbers,  ///< numbers stay as they are; the field has names where all parts have the same
+};
+
+/// Settings of `concat`.
+struct ConcatOptions {
+  JoinedClasses classes = JoinedClasses::by_name;  ///< result option
+};
 /// The records of the parts, one part after the other. Its `block_ends` are those of its parts, where all have them.
-PENSTOCK_API AnySource concat(const std::vector<AnySource>& parts);
+PENSTOCK_API AnySource concat(const std::vector<AnySource>& parts, ConcatOptions options = {});
 /// The same for sources that differ in type.
 template <class... S>
   requires(sizeof...(S) > 1 && (std::convertible_to<S, AnySource> && ...))
@@ -37,6 +50,7 @@ AnySource concat(S... parts) { return concat(std::vector<AnySource>{AnySource(st
 /// Settings of `interleave`.
 struct InterleaveOptions {
   std::uint64_t block = 1;  ///< result option: consecutive records of one part before it is the next one's turn
+  JoinedClasses classes = JoinedClasses::by_name;  ///< result option
 };
 /// The records of the parts in turns: `block` of the first, `block` of the second, …; a part that is exhausted falls
 /// out. Every record comes exactly once, those of one part in their order. Finding a record takes time in proportion to
@@ -143,6 +157,7 @@ struct MixOptions {
   std::uint64_t count = 0;                 ///< result option: records an epoch; 0 = as many as the parts that are drawn
                                            ///< from have together
   std::optional<std::uint64_t> seed = {};  ///< result option: the pipeline's seed; default 0
+  JoinedClasses classes = JoinedClasses::by_name;  ///< result option
 };
 /// Begins a pipeline over the parts in given proportions, however large each is, already shuffled:
 ///

@@ -2,6 +2,8 @@
 
 /// The core: everything but sources and transforms, which have a header each below sources/ and transforms/.
 #include <penstock/batch.hpp>
+#include <penstock/class_names.hpp>
+#include <penstock/classes.hpp>
 #include <penstock/device.hpp>
 #include <penstock/dtype.hpp>
 #include <penstock/error.hpp>

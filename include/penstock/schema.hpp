@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include <penstock/class_names.hpp>
 #include <penstock/detail/export.hpp>
 #include <penstock/dtype.hpp>
 #include <penstock/shape.hpp>
@@ -44,6 +45,8 @@ struct Field {
   Shape shape;  ///< of one sample, without the batch dimension
   /// How `batch` puts its rows together.
   Collate collate = {};
+  /// What its values stand for, where they are numbers of classes and somebody knows the names. For whole numbers only.
+  ClassNames classes = {};
   friend bool operator==(const Field&, const Field&) = default;
 };
 
@@ -51,9 +54,10 @@ struct Field {
 class PENSTOCK_API Schema {
  public:
   Schema() = default;
-  /// @throws Error(invalid_argument) for an empty or a repeated name.
+  /// @throws Error(invalid_argument) for an empty or a repeated name, and for classes of a field of other than whole
+  /// numbers.
   Schema(std::initializer_list<Field> fields);
-  /// @throws Error(invalid_argument) for an empty or a repeated name.
+  /// The same.
   explicit Schema(std::vector<Field> fields);
 
   std::size_t size() const noexcept { return fields_.size(); }
@@ -76,7 +80,7 @@ class PENSTOCK_API Schema {
   /// A copy without that field. @throws Error(schema_mismatch) where there is none.
   Schema without(std::string_view name) const;
 
-  /// "{image: u8[?, ?, 3], label: i64[]}"
+  /// "{image: u8[?, ?, 3], label: i64[]}"; without the names of classes.
   std::string to_string() const;
   friend bool operator==(const Schema&, const Schema&) = default;
 

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <exception>
 #include <mutex>
+#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
@@ -58,19 +59,19 @@ class FilesSource::Impl {
     std::sort(records.begin(), records.end(), [natural](const Record& a, const Record& b) {
       return natural ? files::natural_less(a.path, b.path) : a.path < b.path;
     });
+    if (!options_.classes.empty()) number_as_asked(records);
     for (const Record& record : records) {
       paths_.add(record.path);
       if (labelled_) labels_.push_back(record.label);
     }
     endings_ = files::endings_beyond_keys(paths_, options_.extensions);
     schema_ = Schema{{options_.field, DType::u8, {dynamic}}};
-    if (labelled_) schema_ = schema_.with({options_.label.field, DType::i64, {}});
+    if (labelled_) schema_ = schema_.with({options_.label.field, DType::i64, {}, {}, classes_});
   }
 
   std::uint64_t size() const noexcept { return paths_.size(); }
   const Schema& schema() const noexcept { return schema_; }
   const std::string& root() const noexcept { return options_.root; }
-  const std::vector<std::string>& classes() const noexcept { return classes_; }
   std::uint64_t skipped() const noexcept { return skipped_; }
   std::uint64_t ignored() const noexcept { return ignored_; }
   std::uint64_t broken_links() const noexcept { return broken_links_; }
@@ -255,11 +256,37 @@ class FilesSource::Impl {
     return records;
   }
 
+  // The classes that were found become those of the options.
+  void number_as_asked(std::vector<Record>& records) {
+    const ClassNames& wanted = options_.classes;
+    const auto refuse = [&](const std::string& why) {
+      throw Error(Errc::invalid_argument, why + "; `classes` are the " + wanted.to_string())
+          .with_source("files")
+          .with_file(options_.root);
+    };
+    if (!labelled_) refuse("files that lie in the folder itself are of no class");
+    std::unordered_map<std::string_view, std::int64_t> number_of;
+    for (std::size_t i = 0; i < wanted.size(); ++i)
+      if (!number_of.emplace(wanted[i], i).second) refuse("`classes` name \"" + printable(wanted[i]) + "\" twice");
+    std::vector<std::int64_t> numbers;
+    for (const std::string& name : classes_) {
+      const auto found = number_of.find(name);
+      if (found == number_of.end()) refuse("there is a class \"" + printable(name) + "\"");
+      numbers.push_back(found->second);
+    }
+    for (Record& record : records) {
+      if (!classes_.empty()) record.label = numbers[static_cast<std::size_t>(record.label)];
+      if (record.label < 0 || static_cast<std::uint64_t>(record.label) >= wanted.size())
+        refuse("the file \"" + printable(record.path) + "\" has the label " + std::to_string(record.label));
+    }
+    classes_ = wanted.names();
+  }
+
   Files options_;
   FileDescriptor root_;
   bool labelled_ = false;
   std::uint64_t skipped_ = 0, ignored_ = 0, broken_links_ = 0, mixed_labels_line_ = 0;
-  std::vector<std::string> classes_;
+  std::vector<std::string> classes_;  // names by number; empty where labels are numbers
   files::PathTable paths_;
   std::vector<std::uint8_t> endings_;  // bytes of each path that are not its key's
   std::vector<std::int64_t> labels_;
@@ -284,7 +311,6 @@ std::optional<std::vector<std::int64_t>> FilesSource::labels(std::string_view fi
 std::string FilesSource::path(std::uint64_t index) const { return std::string(impl_->path(index)); }
 std::uint64_t FilesSource::identity() const { return impl_->identity(); }
 std::uint64_t FilesSource::revision() const { return impl_->revision(); }
-const std::vector<std::string>& FilesSource::classes() const noexcept { return impl_->classes(); }
 std::uint64_t FilesSource::skipped() const noexcept { return impl_->skipped(); }
 std::uint64_t FilesSource::ignored() const noexcept { return impl_->ignored(); }
 std::uint64_t FilesSource::broken_links() const noexcept { return impl_->broken_links(); }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <penstock/extend/store_files.hpp>
+#include <penstock/sources/webdataset_sink.hpp>
 
 #include "common/shard_names.hpp"
 #include "errors.hpp"
@@ -15,37 +16,39 @@ namespace penstock::webdataset {
 
 namespace {
 
-std::vector<std::string> parse(const std::string& text) {
-  std::vector<std::string> classes;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = std::min(text.find('\n', at), text.size());
-    std::string name = text.substr(at, end - at);
-    if (name.ends_with('\r')) name.pop_back();
-    classes.push_back(std::move(name));
-    at = end + 1;
-  }
-  return classes;
+std::string quoted(const std::string& file, bool there) {
+  return "\"" + printable(file) + "\"" + (there ? "" : ", which is not there");
 }
 
-// What these files say, where at least one is there; nothing else where they don't say the same.
-std::optional<ClassNames> agreed(const std::set<std::string>& files) {
+// What these files say, where at least one is there.
+std::optional<ClassNames> agreed(const std::set<std::string>& files, std::string_view field) {
   std::optional<std::string> text;
-  bool first = true;
+  const std::string* first = nullptr;
   for (const std::string& file : files) {
     auto found = read_text(file, source_name);
-    if (!first && found != text) return ClassNames{.names = {}, .differ = true};
+    if (first != nullptr && found != text)
+      throw Error(Errc::schema_mismatch,
+                  "the shards name different classes for the field \"" + std::string(field) + "\", in " +
+                      quoted(*first, text.has_value()) + ", and in " + quoted(file, found.has_value()) +
+                      ", so one number may mean two classes; open those of each file apart and join them by concat, "
+                      "which goes by name, or give the names of all in `classes`")
+          .with_source(source_name);
     text = std::move(found);
-    first = false;
+    first = &file;
   }
   if (!text) return std::nullopt;
-  return ClassNames{.names = parse(*text), .differ = false};
+  return ClassNames::from_lines(*text);
 }
+
+constexpr std::string_view label_field = "label";
 
 }  // namespace
 
-std::string classes_file(const std::string& path) { return path + "-classes.txt"; }
+std::string classes_file(const std::string& path, std::string_view field) {
+  return path + "-classes" + (field == label_field ? std::string() : "-" + webdataset_field(field)) + ".txt";
+}
 
-std::string classes_text(const std::vector<std::string>& classes) {
+std::string classes_text(const ClassNames& classes) {
   std::string text;
   for (const std::string& name : classes) {
     if (name.find('\n') != std::string::npos || name.ends_with('\r'))
@@ -56,14 +59,14 @@ std::string classes_text(const std::vector<std::string>& classes) {
   return text;
 }
 
-ClassNames classes_beside(const std::vector<std::string>& shards) {
+ClassNames classes_beside(const std::vector<std::string>& shards, std::string_view field) {
   std::set<std::string> own, common;
   for (const std::string& shard : shards) {
-    if (const auto path = common::store_of_shard(shard, shard_extension)) own.insert(classes_file(*path));
+    if (const auto path = common::store_of_shard(shard, shard_extension)) own.insert(classes_file(*path, field));
     common.insert((std::filesystem::path(shard).parent_path() / "classes.txt").string());
   }
-  if (auto names = agreed(own)) return *std::move(names);
-  return agreed(common).value_or(ClassNames{});
+  if (auto names = agreed(own, field)) return *std::move(names);
+  return field == label_field ? agreed(common, field).value_or(ClassNames()) : ClassNames();
 }
 
 }  // namespace penstock::webdataset

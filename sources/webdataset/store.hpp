@@ -7,7 +7,6 @@
 
 #include <penstock/sources/webdataset.hpp>
 
-#include "class_names.hpp"
 #include "common/page_advice.hpp"
 #include "field_plan.hpp"
 #include "sample_index.hpp"
@@ -38,7 +37,6 @@ class WebDatasetSource::Impl {
   WebDataset options;
   std::vector<webdataset::PlannedField> fields;
   std::vector<WebDatasetField> named;  ///< the same as they are, or could have been, given
-  webdataset::ClassNames classes;
   Schema schema;
   std::vector<std::string> shards;
   std::vector<webdataset::ShardIndex> indices;
@@ -51,6 +49,7 @@ class WebDatasetSource::Impl {
  private:
   void add_up();
   void take_schema();
+  ClassNames classes_of(const Field& field) const;
   Field array_field(std::size_t slot) const;
 };
 

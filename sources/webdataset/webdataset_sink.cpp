@@ -51,6 +51,20 @@ const WebDatasetSinkOptions& checked(const WebDatasetSinkOptions& options) {
   return options;
 }
 
+struct ClassFile {
+  std::string field, file, text;  // empty text: there must be no such file
+};
+
+// Readers look for one of each of these fields.
+std::vector<ClassFile> class_files(const std::string& path, const Schema& schema) {
+  std::vector<ClassFile> files;
+  for (const Field& field : schema)
+    if (!field.classes.empty() || field.name == "label")
+      files.push_back(
+          {field.name, webdataset::classes_file(path, field.name), webdataset::classes_text(field.classes)});
+  return files;
+}
+
 }  // namespace
 
 class WebDatasetSink::Impl final : public common::ShardedSink {
@@ -59,12 +73,15 @@ class WebDatasetSink::Impl final : public common::ShardedSink {
       : ShardedSink(source_name, {checked(options).path, webdataset::shard_extension}, size, options.sync),
         options_(options),
         encoder_(made_for(options, [&] { return webdataset::SampleEncoder(schema, options.extensions); })),
-        classes_(made_for(options, [&] { return webdataset::classes_text(options.classes); })) {
+        classes_(made_for(options, [&] { return class_files(options.path, schema); })) {
     job_.fields = escaped(schema.to_string());
     job_.extensions = escaped(encoder_.text());
     job_.keys = options.keys == WebDatasetKeys::position ? "position" : "automatic";
     job_.job = escaped(options.job);
-    job_.classes = escaped(classes_);
+    for (const ClassFile& classes : classes_) {
+      if (classes.text.empty()) continue;
+      job_.classes += (job_.classes.empty() ? "" : "; ") + classes.field + ": " + escaped(classes.text);
+    }
     job_.samples = size;
     job_.max_samples = options.max_samples;
     job_.max_bytes = options.max_bytes;
@@ -114,16 +131,17 @@ class WebDatasetSink::Impl final : public common::ShardedSink {
 
   void begin_store() override {
     // Readers would take it for that of these shards.
-    const std::string file = webdataset::classes_file(options_.path);
-    if (const auto there = read_text(file, source_name); there && *there != classes_)
-      throw webdataset::error_in(file, Errc::invalid_argument,
-                                 "the file names other classes than those of these shards; delete it, or write to "
-                                 "another path");
+    for (const ClassFile& classes : classes_)
+      if (const auto there = read_text(classes.file, source_name); there && *there != classes.text)
+        throw webdataset::error_in(classes.file, Errc::invalid_argument,
+                                   "the file names other classes than those of these shards; delete it, or write to "
+                                   "another path");
   }
 
   void take_finished(const common::ShardNames::Found& found) override {
-    if (read_text(webdataset::classes_file(options_.path), source_name).value_or("") != classes_)
-      refuse_there("the classes named beside it are others");
+    for (const ClassFile& classes : classes_)
+      if (read_text(classes.file, source_name).value_or("") != classes.text)
+        refuse_there("the classes of the field \"" + classes.field + "\" named beside it are others");
     shard_ = found.finished.back();
     std::uint64_t samples = 0, bytes = 0;  // of the shard before
     for (const std::uint64_t number : found.finished) {
@@ -187,7 +205,8 @@ class WebDatasetSink::Impl final : public common::ShardedSink {
     if (sync_) file_->sync();
   }
   void write_beside_finished() override {
-    if (!classes_.empty()) replace_text(webdataset::classes_file(options_.path), classes_, true, source_name);
+    for (const ClassFile& classes : classes_)
+      if (!classes.text.empty()) replace_text(classes.file, classes.text, true, source_name);
   }
 
   std::uint64_t samples_before() const override { return there_.size(); }
@@ -210,7 +229,7 @@ class WebDatasetSink::Impl final : public common::ShardedSink {
 
   const WebDatasetSinkOptions options_;
   webdataset::SampleEncoder encoder_;
-  const std::string classes_;  // as their file has them
+  const std::vector<ClassFile> classes_;
   webdataset::SinkJob job_;
   webdataset::StoredSamples there_;
   std::optional<OutputFile> file_;  // of the shard that is being written

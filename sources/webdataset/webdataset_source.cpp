@@ -60,7 +60,6 @@ std::shared_ptr<const WebDatasetSource::Impl> WebDatasetSource::Impl::open(WebDa
   made->maps.reserve(made->shards.size());
   for (std::size_t shard = 0; shard < made->shards.size(); ++shard)
     made->maps.emplace_back(made->shards[shard], made->indices[shard], made->options.read_ahead);
-  made->classes = webdataset::classes_beside(made->shards);
   made->add_up();
   made->take_schema();
   return made;
@@ -98,11 +97,19 @@ void WebDatasetSource::Impl::take_schema() {
     }
   }
   try {
+    for (Field& field : made) field.classes = classes_of(field);
     schema = Schema(std::move(made));
   } catch (Error& error) {
     error.with_source("webdataset").with_file(options.path);
     throw;
   }
+}
+
+ClassNames WebDatasetSource::Impl::classes_of(const Field& field) const {
+  if (field.name == "label" && !options.classes.empty()) return options.classes;
+  const bool whole = field.dtype != DType::f16 && field.dtype != DType::f32 && field.dtype != DType::f64;
+  const bool encoded = field.dtype == DType::u8 && field.shape.rank() == 1 && !field.shape.fixed();
+  return whole && !encoded ? webdataset::classes_beside(shards, field.name) : ClassNames();
 }
 
 // One bad sample must not decide what all others are: those that hold no array are passed over.
@@ -189,8 +196,6 @@ std::vector<std::uint64_t> WebDatasetSource::block_ends() const {
 }
 const std::vector<std::string>& WebDatasetSource::shards() const noexcept { return impl_->shards; }
 const std::vector<WebDatasetField>& WebDatasetSource::fields() const noexcept { return impl_->named; }
-const std::vector<std::string>& WebDatasetSource::classes() const noexcept { return impl_->classes.names; }
-bool WebDatasetSource::classes_differ() const noexcept { return impl_->classes.differ; }
 std::map<std::string, std::uint64_t> WebDatasetSource::left_out() const {
   std::map<std::string, std::uint64_t> all;
   for (const webdataset::ShardIndex& index : impl_->indices)

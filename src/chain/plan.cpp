@@ -82,6 +82,8 @@ std::string Pipeline::plan() const {
   std::string out = "source  " + d.source->name() + (d.source->file().empty() ? "" : " " + d.source->file()) + ": " +
                     (d.source->is_stream() ? "records in order" : std::to_string(d.source_size) + " records") + "\n";
   for (const std::string& note : d.source->notes()) out += "        " + note + "\n";
+  for (const Field& field : d.source_schema)
+    if (!field.classes.empty()) out += "        " + field.name + " stands for " + field.classes.to_string() + "\n";
   if (const std::string blocks = detail::describe_blocks(d); !blocks.empty()) out += "blocks  " + blocks + "\n";
   for (const detail::BoundOrder& o : d.orders) out += "order   " + o.label + "\n";
   if (d.stream_window != 0) out += "order   shuffle inside blocks of " + std::to_string(d.stream_window) + " records\n";

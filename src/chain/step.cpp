@@ -6,6 +6,13 @@
 
 namespace penstock::detail {
 
+bool Step::declares_anew(const Schema& before, const Field& field) {
+  const auto slot = before.find(field.name);
+  if (!slot) return true;
+  const Field& old = before[*slot];
+  return old.dtype != field.dtype || !(old.shape == field.shape) || old.collate != field.collate;
+}
+
 void Step::check_values(const ChainRun& run) const {
   for (std::size_t slot = 0; slot < run.cells.size(); ++slot) {
     const Cell& cell = run.cells[slot];

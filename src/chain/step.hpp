@@ -92,6 +92,8 @@ class Step {
   std::vector<Destination> varying_destinations;  ///< of the others
 
  protected:
+  /// The field is new, or its values are of another kind than before. Names of classes don't count.
+  static bool declares_anew(const Schema& before, const Field& field);
   /// Every slot has a value, of a shape that its field admits. @throws Error(schema_mismatch | limit_exceeded).
   void check_values(const ChainRun& run) const;
 };

@@ -12,6 +12,7 @@
 #include <penstock/stages/on_error.hpp>
 #include <penstock/write.hpp>
 
+#include "class_list.hpp"
 #include "command_line.hpp"
 #include "commands.hpp"
 #include "compare_finished.hpp"
@@ -26,7 +27,7 @@ namespace penstock::cli {
 namespace {
 
 struct ConvertFlags {
-  std::string store, values = "automatic", on_error, keys = "records";
+  std::string store, values = "automatic", on_error, keys = "records", classes;
   std::vector<std::string> fields;
   bool isolate = false;
   OutFlags out;
@@ -41,7 +42,7 @@ struct Converted {
 };
 
 NewStore store_for(const ConvertFlags& options, const Store& store) {
-  NewStore made{.to = destination_of(options.out), .out = options.out, .classes = store.classes()};
+  NewStore made{.to = destination_of(options.out), .out = options.out};
   made.number_keys = options.keys == "position";
   if (store.has_keys() && !made.number_keys && !store.schema().find("key")) made.key_field = "key";
   made.checksums = store.checksums();
@@ -50,7 +51,9 @@ NewStore store_for(const ConvertFlags& options, const Store& store) {
 
 Converted convert_store(const ConvertFlags& options, const Store& store, NewStore to) {
   const RewriteJpegs rewrite;
-  Pipeline records = store.pipeline();
+  const ClassNames classes = read_classes(options.classes);
+  Pipeline records = store.pipeline(classes);
+  const bool named = !classes.empty() && store.schema().at(store.class_field()).classes.empty();
   if (options.writing.seekable) records = records | rewrite;
   if (options.on_error == "drop") records = records | on_error({.policy = OnError::drop});
   // Of some stores the fingerprint knows no more than how many records there are, and of what form.
@@ -62,6 +65,9 @@ Converted convert_store(const ConvertFlags& options, const Store& store, NewStor
   if (converted.stored.was_finished) compare_finished(records, to, options.writing.threads);
   converted.name = to.to.name();
   if (!store.guess().empty()) converted.notes.push_back(store.guess());
+  if (named)
+    converted.notes.push_back(fmt::format("named: the numbers of {}, which had no names, are taken for those of the {}",
+                                          store.class_field(), classes.to_string()));
   for (std::string& line : store.left_out()) converted.notes.push_back(std::move(line));
   const auto key = [&](std::uint64_t i) { return store.key(i); };
   for (std::string& line :
@@ -118,8 +124,9 @@ void add_convert(CLI::App& app, Command& chosen) {
   auto options = std::make_shared<ConvertFlags>();
   CLI::App& command = *app.add_subcommand(
       "convert",
-      "Writes the records of one store, with all their fields and keys, into another, and the names of its classes\n"
-      "(of shards X-000000.tar in X-classes.txt). In tar shards '.' in the last part of a key becomes '_'; HDF5 has "
+      "Writes the records of one store, with all their fields, keys and names of classes, into another (those of "
+      "shards\n"
+      "X-000000.tar into X-classes.txt). In tar shards '.' in the last part of a key becomes '_'; HDF5 has "
       "no\n"
       "keys, they go there as a field of strings. What the new store can't hold is told. A run that was stopped, or\n"
       "killed, is continued by the same command.");
@@ -131,6 +138,7 @@ void add_convert(CLI::App& app, Command& chosen) {
                   "The records' keys, or numbers in their place, where two would be the same in the new store")
       ->check(CLI::IsMember({"records", "position"}))
       ->capture_default_str();
+  add_classes_option(command, options->classes);
   command
       .add_option("--on-error", options->on_error, "Records that can't be read: end the run (default), or are left out")
       ->check(CLI::IsMember({"fail", "drop"}));

@@ -131,10 +131,14 @@ class Looking {
   Findings found_;
 };
 
-std::string class_name(const Store& store, std::int64_t label) {
-  const auto& names = store.classes();
+std::string class_name(const ClassNames& names, std::int64_t label) {
   if (label < 0 || static_cast<std::uint64_t>(label) >= names.size()) return std::to_string(label);
   return names[static_cast<std::size_t>(label)];
+}
+
+ClassNames names_of_labels(const Schema& schema) {
+  const auto slot = schema.find("label");
+  return slot ? schema[*slot].classes : ClassNames();
 }
 
 // What to try instead; or nothing.
@@ -167,10 +171,12 @@ void tell_json(const Store& store, Findings& found, const Sheet& sheet, const In
                       {"bytes", spread_json(spread_of(found.bytes[slot]))}});
     for (const std::int64_t d : f.shape.dims())
       fields.back()["shape"].push_back(d == dynamic ? Json(nullptr) : Json(d));
+    if (!f.classes.empty()) fields.back()["classes"] = f.classes.names();
   }
   Json classes = Json::array();
+  const ClassNames names = names_of_labels(schema);
   for (const auto& [label, count] : found.labels)
-    classes.push_back({{"label", label}, {"name", class_name(store, label)}, {"records", count}});
+    classes.push_back({{"label", label}, {"name", class_name(names, label)}, {"records", count}});
   Json kinds = Json::object();
   for (const auto& [kind, count] : found.kinds) kinds[kind] = count;
   Json json{{"store", options.store},       {"kind", store.kind()},         {"records", store.size()},
@@ -218,6 +224,10 @@ void tell(const Store& store, Findings& found, const Sheet& sheet, const Inspect
     out += fmt::format("  pixels  height {} to {}, median {}; width {} to {}, median {}\n", h.least, h.most, h.median,
                        w.least, w.most, w.median);
   }
+  for (const Field& field : schema)
+    if (!field.classes.empty() && field.name != "label")
+      out += fmt::format("  {}   stands for {}\n", field.name, field.classes.to_string());
+  const ClassNames names = names_of_labels(schema);
   std::uint64_t most = 1;
   for (const auto& [label, count] : found.labels) most = std::max(most, count);
   std::size_t shown = 0;
@@ -226,7 +236,7 @@ void tell(const Store& store, Findings& found, const Sheet& sheet, const Inspect
       out += fmt::format("  ... and {} classes more\n", found.labels.size() - max_classes);
       break;
     }
-    out += fmt::format("  class {:>4}  {:<20} {:>9}  {}\n", label, printable(class_name(store, label)),
+    out += fmt::format("  class {:>4}  {:<20} {:>9}  {}\n", label, printable(class_name(names, label)),
                        with_commas(count), std::string(static_cast<std::size_t>((count * 30 + most - 1) / most), '#'));
   }
   if (found.unreadable != 0)

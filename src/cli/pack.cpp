@@ -14,6 +14,7 @@
 #include <penstock/write.hpp>
 
 #include "changed_files.hpp"
+#include "class_list.hpp"
 #include "command_line.hpp"
 #include "commands.hpp"
 #include "compare_finished.hpp"
@@ -30,7 +31,7 @@ namespace penstock::cli {
 namespace {
 
 struct PackOptions {
-  std::string folder, labels, on_error;
+  std::string folder, labels, classes, on_error;
   bool lsun = false, update = false;
   OutFlags out;
   WritingFlags writing;
@@ -62,7 +63,6 @@ Packed pack_files(const PackOptions& options, const Destination& to, const Files
   Packed packed;
   const NewStore store{.to = to,
                        .out = options.out,
-                       .classes = files.classes(),
                        .job = job,
                        .bare_values = options.lsun,
                        .key_field = "key",
@@ -106,11 +106,17 @@ Packed pack_files(const PackOptions& options, const Destination& to, const Files
   refuse_changed(to, changes.empty() ? "files have other times, though names, sizes and labels are the same" : changes);
 }
 
+ClassNames classes_of(const FilesSource& files) {
+  const Schema schema = files.schema();
+  const auto slot = schema.find("label");
+  return slot ? schema[*slot].classes : ClassNames();
+}
+
 void tell(const PackOptions& options, const FilesSource& files, const Packed& packed) {
   const WriteProgress& p = packed.stored.written.progress;
   if (!options.writing.json.empty()) {
     Json classes = Json::array();
-    for (const std::string& name : files.classes()) classes.push_back(name);
+    for (const std::string& name : classes_of(files)) classes.push_back(name);
     Json result{{"store", packed.name},
                 {"finished", packed.stored.written.signal == 0},
                 {"was_finished", packed.stored.was_finished}};
@@ -135,8 +141,8 @@ void tell(const PackOptions& options, const FilesSource& files, const Packed& pa
         fmt::format("{} is finished already, {}: nothing to do\n", packed.name, counted(p.done - p.dropped, "record"));
   } else {
     text = fmt::format("{}: {}", packed.name, counted(p.done - p.dropped, "record"));
-    if (!files.classes().empty() && !options.lsun)
-      text += fmt::format(" of {} class{}", files.classes().size(), files.classes().size() == 1 ? "" : "es");
+    if (const ClassNames classes = classes_of(files); !classes.empty() && !options.lsun)
+      text += fmt::format(" of {} class{}", classes.size(), classes.size() == 1 ? "" : "es");
     const LmdbUpdate& update = packed.stored.update;
     text += update.updating ? fmt::format("; updated: {} replaced, {} added, {} removed, {} as they were\n",
                                           with_commas(update.replaced), with_commas(update.added),
@@ -187,7 +193,10 @@ int pack(const PackOptions& options) {
   if (options.lsun && to.form != StoreForm::lmdb)
     throw UsageError("--lsun is a form of LMDB stores; name one with --out");
   refuse_out_inside(options.out.out, options.folder);
-  const FilesSource files(Files{.root = options.folder, .labels = options.labels, .order = FilesOrder::bytes});
+  const FilesSource files(Files{.root = options.folder,
+                                .labels = options.labels,
+                                .order = FilesOrder::bytes,
+                                .classes = read_classes(options.classes)});
   if (files.size() == 0)
     throw Error(Errc::not_found, "there are no images here (files that end in jpg, png, ...)")
         .with_file(options.folder);
@@ -232,6 +241,7 @@ void add_pack(CLI::App& app, Command& chosen) {
   add_seekable_option(command, options->writing);
   command.add_option("--labels", options->labels,
                      "CSV file of `file,label` lines: only these files, with these labels");
+  add_classes_option(command, options->classes);
   command
       .add_option("--on-error", options->on_error, "Files that can't be read: end the run (default), or are left out")
       ->check(CLI::IsMember({"fail", "drop"}));

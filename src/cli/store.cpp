@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include <penstock/classes.hpp>
 #include <penstock/error.hpp>
 #include <penstock/extend/any_source.hpp>
 #include <penstock/extend/source.hpp>
@@ -23,17 +24,6 @@ namespace penstock::cli {
 
 namespace {
 
-// As HDF5 files have them that `pack` and `convert` made.
-std::vector<std::string> classes_in(const Hdf5Source& source) {
-  try {
-    const auto found = source.attribute("/", "classes");
-    const auto* const names = found ? std::get_if<std::vector<std::string>>(&found->values) : nullptr;
-    return names != nullptr ? *names : std::vector<std::string>();
-  } catch (const Error&) {
-    return {};  // another kind of attribute
-  }
-}
-
 std::string listed(const std::vector<std::string>& names) {
   constexpr std::size_t most = 8;
   std::string text;
@@ -41,26 +31,27 @@ std::string listed(const std::vector<std::string>& names) {
   return names.size() > most ? fmt::format("{} and {} more", text, names.size() - most) : text;
 }
 
-std::vector<std::string> attributes_left_out(const Hdf5Source& source, bool classes_known) {
-  std::set<std::string> objects{"/"};
-  for (const Hdf5FieldInfo& field : source.fields()) objects.insert(field.dataset);
+// Those but what Penstock understands.
+std::vector<std::string> attributes_left_out(const Hdf5Source& source) {
+  std::set<std::string> objects{"/"}, named;
+  const Schema schema = source.schema();
+  for (const Hdf5FieldInfo& field : source.fields()) {
+    objects.insert(field.dataset);
+    if (schema.at(field.name).classes.empty()) continue;
+    named.insert(field.dataset);
+    if (field.name == "label") named.insert("/");
+  }
   std::vector<std::string> names;
   for (const std::string& object : objects) {
     const bool root = object == "/";
     try {
       for (const std::string& name : source.attributes(object))
-        if (!root || (name != "penstock_job" && !(name == "classes" && classes_known)))
+        if (!(root && name == "penstock_job") && !(name == "classes" && named.contains(object)))
           names.push_back(root ? name : name + " of " + object);
     } catch (const Error&) {  // of a dataset that lies in another file
     }
   }
   return names;
-}
-
-std::string classes_differ(const WebDatasetSource& shards) {
-  return shards.classes_differ() ? "the names of classes, as the files that name them beside the shards say different "
-                                   "things, or some are missing: the same label may mean different classes"
-                                 : std::string();
 }
 
 // What would change nothing is a mistake of whoever says it.
@@ -87,7 +78,6 @@ Store::Store(const std::string& path, const StoreOptions& options)
   }
   for (const std::string& field : fields_)
     if (const Schema schema = whole_schema(); !schema.find(field)) refuse_field(field, schema);
-  if (const auto* const hdf5 = std::get_if<Hdf5Source>(&source_)) hdf5_classes_ = classes_in(*hdf5);
 }
 
 const char* Store::kind() const noexcept {
@@ -139,21 +129,8 @@ std::uint64_t Store::revision() const {
 
 std::vector<std::string> Store::notes() const {
   if (values_guessed_) return {guess()};
-  if (const auto* const shards = std::get_if<WebDatasetSource>(&source_); shards != nullptr && shards->classes_differ())
-    return {classes_differ(*shards)};
   const auto* const hdf5 = std::get_if<Hdf5Source>(&source_);
   return hdf5 != nullptr ? hdf5->notes() : std::vector<std::string>();
-}
-const std::vector<std::string>& Store::classes() const {
-  return std::visit(
-      [this](const auto& s) -> const std::vector<std::string>& {
-        if constexpr (requires { s.classes(); }) {
-          return s.classes();
-        } else {
-          return hdf5_classes_;  // none of others
-        }
-      },
-      source_);
 }
 std::vector<std::string> Store::left_out() const {
   std::vector<std::string> lines;
@@ -164,7 +141,6 @@ std::vector<std::string> Store::left_out() const {
       members += count;
       kinds.push_back(with_commas(count) + (extension.empty() ? " without a key" : " ." + extension));
     }
-    if (const std::string differ = classes_differ(*shards); !differ.empty()) lines.push_back("left out: " + differ);
     if (members != 0)
       lines.push_back(
           fmt::format("left out: {} in the shards that no field takes: {}", counted(members, "file"), listed(kinds)));
@@ -174,15 +150,34 @@ std::vector<std::string> Store::left_out() const {
     for (const std::string& note : hdf5->notes())
       if (const std::size_t at = note.find(mark); at != std::string::npos)
         lines.push_back("left out: the field " + note.substr(0, at) + ", " + note.substr(at + mark.size()));
-    if (const auto names = attributes_left_out(*hdf5, !hdf5_classes_.empty()); !names.empty())
+    if (const auto names = attributes_left_out(*hdf5); !names.empty())
       lines.push_back(fmt::format("left out: {}: {}", counted(names.size(), "attribute"), listed(names)));
   }
   if (const auto* const files = std::get_if<FilesSource>(&source_)) return files_left_out(*files, {});
   return lines;
 }
-Pipeline Store::pipeline() const {
-  Pipeline all = std::visit([](const auto& s) { return from(s); }, source_);
+Pipeline Store::pipeline(const ClassNames& classes) const {
+  AnySource source = std::visit([](const auto& s) { return share(s); }, source_);
+  if (!classes.empty()) {
+    const std::string field = class_field();
+    source = whole_schema().at(field).classes.empty() ? name_classes(std::move(source), field, classes)
+                                                      : map_classes(std::move(source), field, classes);
+  }
+  const Pipeline all = from(std::move(source));
   return schema() == whole_schema() ? all : all | select_fields(fields_);
+}
+
+std::string Store::class_field() const {
+  const Schema all = schema();
+  std::vector<std::string> named;
+  for (const Field& field : all)
+    if (!field.classes.empty()) named.push_back(field.name);
+  if (named.size() == 1) return named.front();
+  if (all.find("label")) return "label";
+  throw UsageError(
+      fmt::format("{}: which field has the classes? It is that which has names for them, or else label; "
+                  "the fields are {}",
+                  printable(path_), all.to_string()));
 }
 
 bool Store::checksums() const {

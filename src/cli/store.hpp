@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include <penstock/class_names.hpp>
 #include <penstock/extend/sample.hpp>
 #include <penstock/pipeline.hpp>
 #include <penstock/sources/csv.hpp>
@@ -50,11 +51,13 @@ class Store {
   std::uint64_t revision() const;
   /// How the store's fields are read, where there is more than one way; a line each.
   std::vector<std::string> notes() const;
-  /// Names of classes by number, as far as the store knows them.
-  const std::vector<std::string>& classes() const;
+  /// The field whose numbers stand for classes: the only one that has names for them, else label. @throws UsageError.
+  std::string class_field() const;
   /// What the store knows beside its records, keys and classes, and what lies there and is no record; a line each.
   std::vector<std::string> left_out() const;
-  Pipeline pipeline() const;
+  /// With `classes`, the numbers of `class_field` are those of these classes: by name, or, where nobody names them, as
+  /// they are. @throws UsageError, and Error(schema_mismatch) for a class that is not among them.
+  Pipeline pipeline(const ClassNames& classes = {}) const;
   /// Every record has a checksum, which reading compares unless StoreOptions say otherwise.
   bool checksums() const;
   /// Of an LMDB: "records", "raw" or "datum"; else empty.
@@ -87,7 +90,6 @@ class Store {
   Schema whole_schema() const;
   std::string path_;
   std::vector<std::string> fields_;
-  std::vector<std::string> hdf5_classes_;
   bool values_unknown_ = false, values_guessed_ = false;
   OpenedStore source_;
 };

@@ -17,7 +17,6 @@ namespace {
 WebDatasetSink shards_sink(const NewStore& store, const WritingFlags& flags) {
   return WebDatasetSink({.path = store.to.path,
                          .keys = store.number_keys ? WebDatasetKeys::position : WebDatasetKeys::automatic,
-                         .classes = store.classes,
                          .max_samples = store.out.shard_samples,
                          .max_bytes = parse_bytes(store.out.shard_bytes),
                          .job = store.job,
@@ -29,7 +28,6 @@ Hdf5Sink hdf5_sink(const NewStore& store, const WritingFlags& flags) {
                    .single_file = store.to.single_file,
                    .fletcher32 = store.checksums,
                    .keys = store.key_field,
-                   .classes = store.classes,
                    .max_samples = store.out.shard_samples,
                    .max_bytes = parse_bytes(store.out.shard_bytes),
                    .job = store.job,
@@ -40,7 +38,6 @@ LmdbSink lmdb_sink(const NewStore& store, const WritingFlags& flags) {
   return LmdbSink({.path = store.to.path,
                    .records = store.bare_values ? LmdbRecords::raw : LmdbRecords::fields,
                    .keys = store.number_keys ? LmdbKeys::position : LmdbKeys::automatic,
-                   .classes = store.classes,
                    .job = store.job,
                    .mode = store.update ? LmdbMode::update : LmdbMode::create,
                    .single_file = store.to.single_file,

@@ -16,7 +16,6 @@ namespace penstock::cli {
 struct NewStore {
   Destination to = {};
   OutFlags out = {};
-  std::vector<std::string> classes = {};
   std::string job = {};
   bool bare_values = false;    ///< of an LMDB: LSUN's form
   bool number_keys = false;    ///< positions in the place of the records' keys

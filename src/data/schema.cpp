@@ -16,6 +16,11 @@ void Schema::check() const {
     for (std::size_t j = 0; j < i; ++j)
       if (fields_[i].name == fields_[j].name)
         throw Error(Errc::invalid_argument, "two fields are named \"" + fields_[i].name + "\"");
+    const DType dtype = fields_[i].dtype;
+    if (!fields_[i].classes.empty() && (dtype == DType::f16 || dtype == DType::f32 || dtype == DType::f64))
+      throw Error(Errc::invalid_argument, "field \"" + fields_[i].name + "\" is " +
+                                              std::string(penstock::to_string(dtype)) +
+                                              ", and only whole numbers stand for classes");
   }
 }
 

@@ -1,12 +1,12 @@
 #include "join/cached_source.hpp"
 
 #include <optional>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 #include <penstock/detail/source_model.hpp>
 
+#include "join/forwarded_source.hpp"
 #include "join/lent_blocks.hpp"
 
 namespace penstock::detail {
@@ -56,58 +56,38 @@ class CachedReader final : public ReaderModel {
   LentBlocks lent_;
 };
 
-class CachedSource final : public SourceModel, public BlockModel {
+class CachedSource final : public ForwardedSource {
  public:
   CachedSource(std::shared_ptr<const SourceModel> source, std::shared_ptr<const OpenedCache> cache)
-      : source_(std::move(source)), cache_(std::move(cache)), blocks_(source_->block_model()) {}
+      : ForwardedSource(std::move(source)), cache_(std::move(cache)) {}
 
-  std::uint64_t size() const override { return source_->size(); }
-  Schema schema() const override { return source_->schema(); }
   std::unique_ptr<ReaderModel> open_reader() const override {
-    return std::make_unique<CachedReader>(source_->open_reader(), cache_->open());
+    return std::make_unique<CachedReader>(source().open_reader(), cache_->open());
   }
-  std::string name() const override { return source_->name(); }
-  std::string file() const override { return source_->file(); }
-  std::string file_of(std::uint64_t index) const override { return source_->file_of(index); }
-  bool has_keys() const noexcept override { return source_->has_keys(); }
-  std::string key(std::uint64_t index) const override { return source_->key(index); }
-  std::uint64_t identity() const override { return source_->identity(); }
-  bool identified() const noexcept override { return source_->identified(); }
-  std::uint64_t revision() const override { return source_->revision(); }
-  std::vector<std::uint64_t> block_ends() const override { return source_->block_ends(); }
-  std::vector<Group> groups() const override { return source_->groups(); }
-  std::optional<std::vector<std::int64_t>> labels(std::string_view field) const override {
-    return source_->labels(field);
-  }
-  std::vector<std::string> notes() const override { return source_->notes(); }
   std::vector<std::string> cache_notes() const override {
     if (const RecordCache* const cache = cache_->get()) return cache->notes();
     return {"the cache is opened when a loader begins"};
   }
-  void describe(std::uint64_t index, Error& error) const override { source_->describe(index, error); }
 
   bool wants_advice() const noexcept override {
     const RecordCache* const cache = cache_->get();
-    return source_->wants_advice() || (cache != nullptr && cache->wants_advice());
+    return source().wants_advice() || (cache != nullptr && cache->wants_advice());
   }
   void will_need(std::span<const std::uint64_t> indices) const noexcept override {
     try {
       std::vector<std::uint64_t> there, missing;
       for (const std::uint64_t index : indices) (has(index) ? there : missing).push_back(index);
       if (RecordCache* const cache = cache_->get(); !there.empty() && cache->wants_advice()) cache->will_need(there);
-      if (!missing.empty() && source_->wants_advice()) source_->will_need(missing);
+      if (!missing.empty() && source().wants_advice()) source().will_need(missing);
     } catch (...) {  // advice only
     }
   }
 
-  const BlockModel* block_model() const noexcept override { return blocks_ != nullptr ? this : nullptr; }
-  std::uint64_t blocks() const override { return blocks_->blocks(); }
-  std::uint64_t block_bytes(std::uint64_t block) const override { return blocks_->block_bytes(block); }
-  bool can_do_without(std::uint64_t block) const override { return blocks_->can_do_without(block); }
+  // Some of a block's records may come from the cache.
+  std::optional<BlockRows> rows_of(std::uint64_t) const override { return std::nullopt; }
   void blocks_of(std::uint64_t index, std::vector<std::uint64_t>& ids) const override {
-    if (!has(index)) blocks_->blocks_of(index, ids);
+    if (!has(index)) ForwardedSource::blocks_of(index, ids);
   }
-  void load(std::uint64_t block, std::span<std::byte> bytes) const override { blocks_->load(block, bytes); }
 
  private:
   bool has(std::uint64_t index) const noexcept {
@@ -115,9 +95,7 @@ class CachedSource final : public SourceModel, public BlockModel {
     return cache != nullptr && cache->has(index);
   }
 
-  std::shared_ptr<const SourceModel> source_;
   std::shared_ptr<const OpenedCache> cache_;
-  const BlockModel* blocks_;
 };
 
 }  // namespace

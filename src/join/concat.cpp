@@ -13,7 +13,7 @@ namespace {
 
 class Concatenation final : public detail::Parts {
  public:
-  explicit Concatenation(const std::vector<AnySource>& sources) : Parts("concat", sources) {
+  Concatenation(const std::vector<AnySource>& sources, JoinedClasses joined) : Parts("concat", sources, joined) {
     std::uint64_t end = 0;
     for (std::uint64_t i = 0; i < parts(); ++i) ends_.push_back(end += part_size(i));
   }
@@ -52,8 +52,8 @@ class Concatenation final : public detail::Parts {
 
 }  // namespace
 
-AnySource concat(const std::vector<AnySource>& parts) {
-  return AnySource(std::shared_ptr<const detail::SourceModel>(std::make_shared<Concatenation>(parts)));
+AnySource concat(const std::vector<AnySource>& parts, ConcatOptions options) {
+  return AnySource(std::shared_ptr<const detail::SourceModel>(std::make_shared<Concatenation>(parts, options.classes)));
 }
 
 }  // namespace penstock

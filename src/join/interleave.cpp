@@ -14,7 +14,8 @@ namespace {
 
 class Turns final : public detail::Parts {
  public:
-  Turns(const std::vector<AnySource>& sources, std::uint64_t block) : Parts("interleave", sources), block_(block) {
+  Turns(const std::vector<AnySource>& sources, InterleaveOptions options)
+      : Parts("interleave", sources, options.classes), block_(options.block) {
     for (std::uint64_t i = 0; i < parts(); ++i) by_size_.push_back(part_size(i));
     std::ranges::sort(by_size_);
     std::uint64_t sum = 0;
@@ -70,7 +71,7 @@ class Turns final : public detail::Parts {
 
 AnySource interleave(const std::vector<AnySource>& parts, InterleaveOptions options) {
   if (options.block == 0) throw Error(Errc::invalid_argument, "`.block` is at least 1").with_stage("interleave");
-  return AnySource(std::shared_ptr<const detail::SourceModel>(std::make_shared<Turns>(parts, options.block)));
+  return AnySource(std::shared_ptr<const detail::SourceModel>(std::make_shared<Turns>(parts, options)));
 }
 
 }  // namespace penstock

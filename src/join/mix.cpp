@@ -23,7 +23,7 @@ Pipeline mix(const std::vector<MixPart>& parts, MixOptions options) {
     weights.push_back(part.weight);
     description += (description.empty() ? "" : " : ") + detail::shortest(part.weight);
   }
-  const AnySource all = concat(std::move(sources));
+  const AnySource all = concat(sources, {.classes = options.classes});
   detail::check_weights(weights, "mix");
   std::uint64_t drawable = 0;
   for (const MixPart& part : parts) {

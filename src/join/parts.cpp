@@ -6,8 +6,10 @@
 #include <penstock/error.hpp>
 
 #include "base/hash.hpp"
+#include "data/class_map.hpp"
 #include "data/labels.hpp"
 #include "join/lent_blocks.hpp"
+#include "join/map_classes.hpp"
 #include "order/groups.hpp"
 
 namespace penstock::detail {
@@ -76,6 +78,34 @@ std::string to_text(const Field& field) {
   return text;
 }
 
+// What joins want of the parts' schemas to be equal.
+Schema without_classes(const Schema& schema) {
+  std::vector<Field> fields(schema.begin(), schema.end());
+  for (Field& field : fields) field.classes = {};
+  return Schema(std::move(fields));
+}
+
+std::string part_text(std::size_t number, const std::string& name, const ClassNames& classes) {
+  return (classes.empty() ? "none" : classes.to_string()) + " in part " + std::to_string(number) + " (" + name + ")";
+}
+
+// The classes of one field of a join, given those of its parts.
+ClassNames classes_of_join(const std::vector<ClassNames>& of_parts, JoinedClasses joined, const std::string& field,
+                           const std::vector<std::string>& names, const std::string& kind) {
+  const ClassNames& first = of_parts.front();
+  if (std::ranges::all_of(of_parts, [&](const ClassNames& classes) { return classes == first; })) return first;
+  if (joined == JoinedClasses::as_numbers) return {};
+  for (std::size_t i = 1; i < of_parts.size(); ++i)
+    if (of_parts[i].empty() != first.empty())
+      throw Error(Errc::schema_mismatch,
+                  "field \"" + field + "\" stands for " + part_text(0, names[0], first) + " and for " +
+                      part_text(i, names[i], of_parts[i]) +
+                      ", so one number may mean two classes; say what the numbers of the other part mean by "
+                      "name_classes, or have all taken as they are by `.classes = JoinedClasses::as_numbers`")
+          .with_stage(kind);
+  return joined_classes(of_parts);
+}
+
 std::string difference(const Schema& first, const Schema& other) {
   for (std::size_t i = 0; i < std::min(first.size(), other.size()); ++i) {
     const Field &a = first[i], &b = other[i];
@@ -113,21 +143,15 @@ void require_record(const SourceModel& join, std::uint64_t index) {
       .with_index(index);
 }
 
-Parts::Parts(const std::string& kind, const std::vector<AnySource>& parts) {
+Parts::Parts(const std::string& kind, const std::vector<AnySource>& parts, JoinedClasses joined) {
   if (parts.empty()) throw Error(Errc::invalid_argument, "give at least one source").with_stage(kind);
   std::vector<std::string> names;
-  schema_ = parts.front().schema();
+  for (const AnySource& part : parts) names.push_back(part.model()->name());
+  take_schema(kind, parts, names, joined);
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    const SourceModel& part = *parts[i].model();
-    names.push_back(part.name());
-    if (const Schema schema = part.schema(); !(schema == schema_))
-      throw Error(Errc::schema_mismatch, "part " + std::to_string(i) + " has other fields than part 0 (" + names[0] +
-                                             "): " + difference(schema_, schema) +
-                                             "; give both the same, for example by another schema option of the source")
-          .with_stage(kind)
-          .with_source(names[i])
-          .with_file(part.file());
-    parts_.push_back(parts[i].model());
+    parts_.push_back(joined == JoinedClasses::by_name ? with_classes_of(parts[i].model(), schema_, kind)
+                                                      : parts[i].model());
+    const SourceModel& part = *parts_.back();
     sizes_.push_back(part.size());
     if (sizes_.back() > max_records - size_)
       throw Error(Errc::invalid_argument, "the parts have more than 2^62 records together").with_stage(kind);
@@ -138,6 +162,30 @@ Parts::Parts(const std::string& kind, const std::vector<AnySource>& parts) {
     wants_advice_ = wants_advice_ || part.wants_advice();
   }
   name_ = joined_name(kind, names);
+}
+
+void Parts::take_schema(const std::string& kind, const std::vector<AnySource>& parts,
+                        const std::vector<std::string>& names, JoinedClasses joined) {
+  std::vector<Schema> schemas;
+  for (const AnySource& part : parts) schemas.push_back(part.schema());
+  const Schema first = without_classes(schemas.front());
+  for (std::size_t i = 1; i < parts.size(); ++i) {
+    const Schema own = without_classes(schemas[i]);
+    if (own == first) continue;
+    throw Error(Errc::schema_mismatch, "part " + std::to_string(i) + " has other fields than part 0 (" + names[0] +
+                                           "): " + difference(first, own) +
+                                           "; give both the same, for example by another schema option of the source")
+        .with_stage(kind)
+        .with_source(names[i])
+        .with_file(parts[i].model()->file());
+  }
+  std::vector<Field> fields(schemas.front().begin(), schemas.front().end());
+  for (std::size_t slot = 0; slot < fields.size(); ++slot) {
+    std::vector<ClassNames> of_parts;
+    for (const Schema& schema : schemas) of_parts.push_back(schema[slot].classes);
+    fields[slot].classes = classes_of_join(of_parts, joined, fields[slot].name, names, kind);
+  }
+  schema_ = Schema(std::move(fields));
 }
 
 std::unique_ptr<ReaderModel> Parts::open_reader() const { return std::make_unique<PartsReader>(*this); }

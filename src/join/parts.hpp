@@ -11,6 +11,7 @@
 #include <penstock/detail/source_model.hpp>
 #include <penstock/error.hpp>
 #include <penstock/extend/any_source.hpp>
+#include <penstock/join.hpp>
 
 namespace penstock::detail {
 
@@ -24,7 +25,7 @@ struct PartRecord {
 class Parts : public SourceModel, public BlockModel {
  public:
   /// @throws Error(invalid_argument | schema_mismatch) of the stage `kind`.
-  Parts(const std::string& kind, const std::vector<AnySource>& parts);
+  Parts(const std::string& kind, const std::vector<AnySource>& parts, JoinedClasses joined);
 
   /// Whose record `index`, below size(), is.
   virtual PartRecord locate(std::uint64_t index) const = 0;
@@ -63,6 +64,9 @@ class Parts : public SourceModel, public BlockModel {
   PartRecord locate_block(std::uint64_t block) const;
 
  private:
+  void take_schema(const std::string& kind, const std::vector<AnySource>& parts, const std::vector<std::string>& names,
+                   JoinedClasses joined);
+
   std::vector<std::shared_ptr<const SourceModel>> parts_;
   std::vector<std::uint64_t> sizes_, block_ends_;
   std::string name_;

@@ -6,6 +6,7 @@
 #include <penstock/version.hpp>
 
 #include "base/hash.hpp"
+#include "data/class_map.hpp"
 #include "join/cached_source.hpp"
 
 namespace penstock::detail {
@@ -53,6 +54,10 @@ CacheKey key_of(const PipelineData& data, const CacheAllows& allows) {
   line("source " + data.source->name() + ", " + std::to_string(data.source_size) + " records of " +
        data.source_schema.to_string() + ", identity " + std::to_string(data.source->identity()) + ", revision " +
        std::to_string(data.source->revision()));
+  for (const Field& field : data.source_schema)
+    if (!field.classes.empty())
+      line("classes of " + field.name + ": " + field.classes.to_string() + ", hash " +
+           std::to_string(hash_of(field.classes)));
   for (const BoundStage& stage : data.stages)
     line("stage " + stage.label + (stage.options.empty() ? "" : " " + stage.options) + ", version " +
          std::to_string(stage.version) + " -> " + stage.out.to_string());

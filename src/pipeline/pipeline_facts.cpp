@@ -7,6 +7,7 @@
 
 #include "base/hash.hpp"
 #include "base/number_text.hpp"
+#include "data/class_map.hpp"
 
 namespace penstock::detail {
 
@@ -129,6 +130,13 @@ PipelineFacts facts_of(const PipelineData& data) {
   list.say("source", data.source->name() + " of " +
                          (data.source->is_stream() ? "a stream's" : std::to_string(data.source_size)) + " records " +
                          data.source_schema.to_string() + ", identity " + std::to_string(data.source->identity()));
+  for (const Field& field : data.source_schema) {
+    if (field.classes.empty()) continue;
+    const std::uint64_t hash = hash_of(field.classes);
+    list.add_text(field.name);
+    list.add(hash);
+    list.say("classes of " + field.name, field.classes.to_string() + ", hash " + std::to_string(hash));
+  }
   list.begin(PipelineFacts::orders);
   for (const BoundOrder& order : data.orders) {
     list.add_text(order.label);

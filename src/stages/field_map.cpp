@@ -151,7 +151,7 @@ class FieldMapStage final : public WorkStage {
  private:
   struct FieldMapResult {
     std::string options;         // its result options in words
-    std::optional<Field> field;  // none: it works in place
+    std::optional<Field> field;  // none: it works in place, and nothing is said of it anew
   };
 
   const std::string& out_field() const { return options_.out.empty() ? field_ : options_.out; }
@@ -174,11 +174,20 @@ class FieldMapStage final : public WorkStage {
           throw Error(Errc::invalid_argument,
                       "a callable that works in place keeps its field and shape; give it a second view to write to");
       }
+      name_classes(in, result);
     } catch (Error& error) {
       throw error.with_stage(label);
     }
     if (out != field_) result.options += (result.options.empty() ? "to " : ", to ") + out;
     return result;
+  }
+
+  // What the result's numbers stand for.
+  void name_classes(const Field& in, FieldMapResult& result) const {
+    const ClassNames& classes = options_.keep_classes ? in.classes : options_.classes;
+    if (!result.field && classes == in.classes) return;
+    if (!result.field) result.field = in;
+    result.field->classes = classes;
   }
 
   const std::string field_;

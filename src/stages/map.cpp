@@ -32,10 +32,7 @@ class MapStep final : public Step {
     return true;
   }
   std::string describe(const CheckOptions&) const override { return label + " -> " + schema.to_string(); }
-  bool makes(const Schema& before, std::size_t slot) const override {
-    const auto old = before.find(schema[slot].name);
-    return !old || !(before[*old] == schema[slot]);
-  }
+  bool makes(const Schema& before, std::size_t slot) const override { return declares_anew(before, schema[slot]); }
 
  private:
   const TransformModel& model_;

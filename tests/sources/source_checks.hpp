@@ -27,8 +27,4 @@ std::int64_t read_label(const S& source, std::uint64_t index) {
   return *penstock::read_sample(source, index)["label"].template as<std::int64_t, 0>().data();
 }
 
-inline bool mentions(const penstock::Error& error, std::string_view text) {
-  return std::string_view(error.what()).find(text) != std::string_view::npos;
-}
-
 }  // namespace penstock_test

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <stdexcept>
+#include <string_view>
 
 #include <penstock/error.hpp>
 
@@ -15,6 +16,10 @@ inline penstock::Error error_of(const auto& act) {
     return error;
   }
   throw std::runtime_error("nothing was thrown");
+}
+
+inline bool mentions(const penstock::Error& error, std::string_view text) {
+  return std::string_view(error.what()).find(text) != std::string_view::npos;
 }
 
 inline penstock::Errc code_of(const auto& act) { return error_of(act).code(); }

@@ -85,6 +85,9 @@ void Cast::operator()(const TensorView& in, const TensorView& out) const {
 
 std::string Cast::describe() const { return "to " + std::string(to_string(to_)); }
 
-Stage cast(std::string field, DType to) { return map(std::move(field), Cast(to), {.name = "cast"}); }
+Stage cast(std::string field, DType to) {
+  const bool same_numbers = to != DType::f16 && to != DType::f32 && to != DType::f64 && to != DType::boolean;
+  return map(std::move(field), Cast(to), {.name = "cast", .keep_classes = same_numbers});
+}
 
 }  // namespace penstock

@@ -115,6 +115,12 @@ class SampleBuilder {
   /// The same by the field's name.
   void view(std::string_view field, std::span<const std::byte> bytes) { view(schema().slot(field), bytes); }
 
+  /// For code of the library: the value that was given to a field, for writing. A view into a store is copied first.
+  TensorView given(std::size_t slot) {
+    if (cells_->cells[first_ + slot].data == nullptr) cells_->missing(first_ + slot);
+    return {cells_->own(first_ + slot), schema()[slot].dtype, cells_->cells[first_ + slot].shape};
+  }
+
  private:
   template <class T>
   void check(std::size_t slot, std::size_t rank) const {

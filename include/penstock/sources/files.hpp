@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include <penstock/class_names.hpp>
 #include <penstock/detail/export.hpp>
 #include <penstock/error.hpp>
 #include <penstock/extend/sample.hpp>
@@ -105,7 +106,7 @@ struct FileLabel {
 /// A folder of files to read from, one record a file. `from(Files{.root = "train"})` lists it.
 ///
 /// A file's class is the folder it is in, just below `root` (`train/cat/7.jpg`: "cat"); classes are numbered from 0 in
-/// the order of their names' bytes, empty folders included, so that folders of training and of validation agree. With
+/// the order of their names' bytes, empty folders included, or as `classes` says. The schema has their names. With
 /// `labels` it is what that file says instead, and only the files named there are records; with a function as `label`,
 /// what that gives for the file's path.
 ///
@@ -126,6 +127,10 @@ struct Files {
   std::string field = "image";  ///< name of the field with the file's bytes
   FileLabel label = "label";    ///< name of the field with the class's number, or a function that gives it: called once
                                 ///< for each file, when they are listed, on that thread
+  /// The classes and their numbers, where they shall not be those that are found: a test set is read with
+  /// `.classes = train.schema().at("label").classes`. A file of another class is refused. Where labels are numbers,
+  /// these are their names. Empty: what is found.
+  ClassNames classes = {};
 };
 
 /// The files below a folder: {image: u8[?], label: i64[]}, or {image: u8[?]} where they lie in `root` itself and have
@@ -133,7 +138,8 @@ struct Files {
 class PENSTOCK_API FilesSource {
  public:
   /// @throws Error(not_found) for a missing folder, or a file that `labels` names and that isn't there; Error(corrupt)
-  /// for a CSV file that isn't one; Error(invalid_argument) for an empty label or a number of more than 64 bits, for
+  /// for a CSV file that isn't one; Error(invalid_argument) for an empty label or a number of more than 64 bits, for a
+  /// class that `classes` lacks or names twice, for
   /// both `labels` and a function, and where some files have a class and others lie in `root` itself; what the function
   /// throws, where that is no Error as Error(user), with the file.
   explicit FilesSource(Files options);
@@ -165,8 +171,6 @@ class PENSTOCK_API FilesSource {
   /// The classes' numbers, where `field` is that of labels. Reads no file.
   std::optional<std::vector<std::int64_t>> labels(std::string_view field) const;
 
-  /// Names of the classes by number; empty where labels are numbers, or there are none.
-  const std::vector<std::string>& classes() const noexcept;
   /// Files with one of the `extensions` that `labels` doesn't name.
   std::uint64_t skipped() const noexcept;
   /// Files that are no records because of their extension: with `labels`, those that it doesn't name.

@@ -36,6 +36,9 @@ struct Hdf5Field {
 /// byte order is the machine's. Strings, fixed (without their padding) or variable, become u8[?], variable-length
 /// sequences a `[?]` of their element.
 ///
+/// The attribute `classes` of a dataset of whole numbers, a list of strings, names the classes these numbers stand for;
+/// for a field label also that attribute of the file. The schema says them.
+///
 /// Chunks may be compressed by deflate, and in a build with PENSTOCK_HDF5_FILTERS by lzf, lz4, zstd, blosc (1) and
 /// bitshuffle (plain, with lz4 or zstd), without the library's plugins for these; also shuffled, and with checksums.
 /// What else went through filters the HDF5 library reads, if it has them; so it does with strings and sequences of any

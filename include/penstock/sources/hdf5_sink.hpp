@@ -36,9 +36,6 @@ struct Hdf5SinkOptions {
   /// A checksum for each chunk.
   bool fletcher32 = false;
   std::string keys = {};                             ///< a dataset for the samples' keys, as strings; empty: none
-  std::vector<std::string> classes = {};             ///< names of the classes: an attribute of that name of the file;
-                                                     ///< 3750 at most, and their names, the fields and
-                                                     ///< the job 60,000 bytes of text: no attribute holds more
   std::uint64_t max_samples = 100'000;               ///< of a shard; not of a single file
   std::uint64_t max_bytes = std::uint64_t{1} << 30;  ///< of a shard, as values before they are compressed; a sample
                                                      ///< larger than that has its own. Not of a single file
@@ -52,7 +49,9 @@ struct Hdf5SinkOptions {
 /// Writes samples into HDF5 files: `write(pipeline, sink)`. Each field becomes a dataset whose first dimension counts
 /// samples, in compressed chunks that HDF5 1.8 and later, h5py and Hdf5Source read. Fields of fixed shape keep dtype
 /// and shape (boolean is h5py's enumeration); those of shape [?] become variable-length sequences, which no filter
-/// compresses. Chunks are compressed on the threads of `write`.
+/// compresses. Chunks are compressed on the threads of `write`. Names of a field's classes become the attribute
+/// `classes` of its dataset: 3750 at most with 60,000 bytes of text, as no attribute holds more; so have all fields and
+/// the job together.
 ///
 /// A run may be killed at any moment. Until `finish` every file's name ends in `.partial`, and files whose names begin
 /// with `PATH-unfinished` say what was committed, and who writes; Hdf5Source refuses shards it finds beside them. A

@@ -116,8 +116,6 @@ class PENSTOCK_API LmdbSource {
   /// no checksum is compared; none for raw values, which have no such field. As `read` where a record is damaged.
   std::optional<std::vector<std::int64_t>> labels(std::string_view field) const;
 
-  /// Names of the classes that the `label` field counts, as the writer was given them; empty where it was given none.
-  const std::vector<std::string>& classes() const noexcept;
   /// Passes over all keys made so far: 0 where keys are computed, else 1.
   unsigned key_passes() const noexcept;
   /// Values that `will_need` asked the kernel for so far.

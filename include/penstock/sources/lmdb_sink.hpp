@@ -41,8 +41,7 @@ struct LmdbSinkOptions {
   LmdbRecords records = LmdbRecords::fields;
   /// What keys are made of.
   LmdbKeys keys = LmdbKeys::automatic;
-  std::string field = "image";            ///< raw: the field to write
-  std::vector<std::string> classes = {};  ///< fields: names of the classes, for whoever reads the store
+  std::string field = "image";  ///< raw: the field to write
   std::string job = {};  ///< what these records are made by, e.g. the pipeline's fingerprint; a run is only continued
                          ///< by one that gives the same
   /// What becomes of a store that is there already.

@@ -52,6 +52,10 @@ struct WebDataset {
   /// "mask.png", "box.npy" and "age.cls" are "mask", "box" and "age". Others, and those of which two would have one
   /// name, are named like the extension.
   std::vector<WebDatasetField> fields = {};
+  /// Names of the classes that the field label counts. Empty: those in a file beside the shards, a line each:
+  /// PATH-classes.txt for shards PATH-000000.tar and so on, as WebDatasetSink writes it, or classes.txt in their
+  /// folder. Other fields of numbers have theirs in PATH-classes-NAME.txt. The schema says them.
+  ClassNames classes = {};
   // What changes only speed.
   unsigned threads = 0;  ///< that look through shards when they are opened; 0 = as many as there are cores, at most 16
   bool read_ahead = false;  ///< leave the kernel's readahead on: for reading in order; harmful for shuffled reading
@@ -118,13 +122,6 @@ class PENSTOCK_API WebDatasetSource {
 
   /// The fields as they were given, or found.
   const std::vector<WebDatasetField>& fields() const noexcept;
-  /// Names of the classes that `label` counts, a line each in a file beside the shards: PATH-classes.txt for shards
-  /// PATH-000000.tar and so on, as WebDatasetSink writes it, or classes.txt in their folder. Empty where there is none,
-  /// or the shards have several that differ.
-  const std::vector<std::string>& classes() const noexcept;
-  /// True where such files name different classes, or only some shards have one: then `classes()` is empty, and a
-  /// label may not mean the same in all shards.
-  bool classes_differ() const noexcept;
   /// Files in the shards that no field takes: how many there are of each extension (of the first 100 in a shard). Under
   /// "" those of further extensions and those without a key.
   std::map<std::string, std::uint64_t> left_out() const;

@@ -39,9 +39,6 @@ struct WebDatasetSinkOptions {
   /// of a u8[?] field "image" nor of an i64[] field "label". That is how WebDatasetSource finds the names again, in
   /// lower case. Other extensions of an i64[] field hold its digits, of an u8[?] field its bytes, of others .npy.
   std::vector<WebDatasetExtension> extensions = {};
-  /// Names of the classes, for whoever reads the shards: "out/train-classes.txt", a line each, the first one that of
-  /// label 0. Empty: there is no such file.
-  std::vector<std::string> classes = {};
   std::uint64_t max_samples = 10'000;                ///< of a shard
   std::uint64_t max_bytes = std::uint64_t{1} << 30;  ///< of a shard as a file; a sample larger than that has its own
   std::string job = {};  ///< what these samples are made by, e.g. the pipeline's fingerprint; a run is only continued
@@ -57,6 +54,9 @@ PENSTOCK_API std::string webdataset_key(std::string_view key);
 PENSTOCK_API std::string webdataset_field(std::string_view name);
 
 /// Writes samples into tar shards in WebDataset's form: `write(pipeline, sink)`.
+///
+/// Names of a field's classes go into a file beside the shards, a line each, the first one that of number 0:
+/// "PATH-classes.txt" for the field label, "PATH-classes-NAME.txt" for others. Without names there is no such file.
 ///
 /// Shards are ustar, the same bytes for the same samples; pax headers stand where a name or a size needs them. Keys are
 /// made fit for file names: in the base name '.' becomes '_'; control characters, '\', '%', what isn't UTF-8, empty

@@ -7,6 +7,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <penstock/class_names.hpp>
 #include <penstock/detail/export.hpp>
 #include <penstock/detail/map_stage.hpp>
 #include <penstock/detail/mistakes.hpp>
@@ -25,6 +26,9 @@ struct MapOptions {
   std::optional<Shape> shape = {};  ///< of the result; default: the input's, and where an `Output` decides it for each
                                     ///< sample, any: then it may say the dimensions that are known, {80, dynamic}
   std::uint64_t version = 0;        ///< result option: raise it when the callable's result changes
+  ClassNames classes = {};          ///< what the numbers of the result stand for. A field that is written has no names
+                                    ///< of classes otherwise, as nobody knows what the callable did to its numbers
+  bool keep_classes = false;        ///< the result's numbers stand for the same classes as those of the field it reads
 };
 
 /// A whole-sample transform as a stage. `pipeline | MyTransform{}` does the same.

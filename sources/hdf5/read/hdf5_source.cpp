@@ -20,6 +20,17 @@
 
 namespace penstock {
 
+namespace {
+
+std::string words_of(const Schema& schema) {
+  std::string words = schema.to_string();
+  for (const Field& field : schema)
+    if (!field.classes.empty()) words += ", " + field.name + " of " + field.classes.to_string();
+  return words;
+}
+
+}  // namespace
+
 using hdf5::Column;
 using hdf5::Dataset;
 using hdf5::Part;
@@ -45,8 +56,11 @@ Hdf5Source::Impl::Impl(Hdf5 o) : options(std::move(o)) {
       schema = Schema(std::move(found));
     } else if (const Schema other(std::move(found)); other != schema) {
       throw hdf5::error_in(path, Errc::schema_mismatch,
-                           "the file's fields are " + other.to_string() + ", those of " + options.paths.front() +
-                               " are " + schema.to_string());
+                           "the file's fields are " + words_of(other) + ", those of " + options.paths.front() +
+                               " are " + words_of(schema) +
+                               (other.to_string() == schema.to_string()
+                                    ? "; open the files apart and join them by concat, which maps classes by name"
+                                    : ""));
     }
     parts.push_back(std::move(part));
   }
@@ -112,6 +126,7 @@ Part Hdf5Source::Impl::open_part(const std::string& path, std::vector<Field>& fo
     }
     table->slots.push_back(found.size());
     found.push_back(table->columns.back().field());
+    name_classes(*table, found.back());
   };
   for (const Hdf5Field& field : wanted) {
     try {
@@ -169,6 +184,22 @@ void Hdf5Source::Impl::describe() {
       for (const std::size_t slot : table.slots)
         if (table.dataset.way() != fields[slot].way || table.dataset.storage() != fields[slot].storage)
           fields[slot].differs = true;
+}
+
+void Hdf5Source::Impl::name_classes(const Table& table, Field& field) {
+  if (field.dtype == DType::f16 || field.dtype == DType::f32 || field.dtype == DType::f64) return;
+  const auto attribute_of = [&](const std::string& object) {
+    const auto found = table.dataset.file().access().attribute(object, "classes");
+    const auto* const names = found ? std::get_if<std::vector<std::string>>(&found->values) : nullptr;
+    return names != nullptr && found->shape.size() == 1 ? ClassNames(*names) : ClassNames();
+  };
+  try {
+    if (table.columns.back().member().empty()) field.classes = attribute_of(table.dataset.path());
+    if (field.classes.empty() && field.name == "label") field.classes = attribute_of("/");
+  } catch (const Error& failed) {
+    if (failed.code() != Errc::unsupported && parts.empty())
+      left_out.push_back("classes of " + field.name + ": left out, because they can't be read: " + failed.cause());
+  }
 }
 
 const Part& Hdf5Source::Impl::part_of(std::uint64_t index) const {

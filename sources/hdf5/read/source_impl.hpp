@@ -36,6 +36,8 @@ class Hdf5Source::Impl {
   std::size_t keep_left = 0;                      ///< of what may be kept, while files are opened
   std::shared_ptr<hdf5::RunningReaders> running;  ///< of files that are not trusted
   hdf5::Part open_part(const std::string& path, std::vector<Field>& fields_of_part);
+  /// Gives the field that was added last the names of its classes, where the file has them.
+  void name_classes(const hdf5::Table& table, Field& field);
   void describe();
 };
 

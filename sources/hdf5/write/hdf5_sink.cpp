@@ -32,9 +32,6 @@ const Hdf5SinkOptions& checked(const Hdf5SinkOptions& options) {
   };
   if (options.path.empty() || options.path.ends_with('/') || options.path.find('\0') != std::string::npos)
     refuse("the path must end in a name: \"out/train\" makes out/train-000000.h5; with `single_file` it is the file");
-  for (const std::string& name : options.classes)
-    if (name.find('\0') != std::string::npos)
-      refuse("the class \"" + printable(name) + "\" has a NUL, where HDF5's strings end");
   if (options.max_samples == 0 || options.max_bytes == 0) refuse("`max_samples` and `max_bytes` must not be 0");
   return options;
 }
@@ -47,6 +44,14 @@ std::vector<hdf5::StoredDataset> datasets_for(const Hdf5SinkOptions& options, co
     error.with_source(source_name).with_file(options.path);
     throw;
   }
+}
+
+// What a field's numbers stand for; nothing where nobody says it.
+std::string classes_text(const Field& field) {
+  if (field.classes.empty()) return {};
+  std::string text = escaped(field.name) + ": ";
+  for (std::size_t i = 0; i < field.classes.size(); ++i) text += (i == 0 ? "" : ", ") + escaped(field.classes[i]);
+  return text + "; ";
 }
 
 }  // namespace
@@ -62,16 +67,18 @@ class Hdf5Sink::Impl final : public common::ShardedSink {
         rows_(datasets_) {
     job_.fields = escaped(schema.to_string());
     job_.datasets = escaped(text_of(datasets_));
-    for (const std::string& name : options.classes) job_.classes += escaped(name) + ", ";
+    for (const Field& field : schema) job_.classes += classes_text(field);
     job_.job = escaped(options.job);
     job_.samples = size;
     job_.max_samples = options.single_file ? 0 : options.max_samples;
     job_.max_bytes = options.single_file ? 0 : options.max_bytes;
     constexpr std::size_t max_attribute_bytes = 60'000, class_bytes = 16;
-    if (to_json(job_).size() > max_attribute_bytes || options.classes.size() * class_bytes > max_attribute_bytes)
+    const bool many_classes = std::ranges::any_of(
+        schema, [](const Field& field) { return field.classes.size() * class_bytes > max_attribute_bytes; });
+    if (to_json(job_).size() > max_attribute_bytes || many_classes)
       refuse(Errc::invalid_argument,
              "fields, classes and job have more text than an HDF5 file's attributes hold, 60,000 bytes; give a hash of "
-             "the job, and the classes' names beside the store");
+             "the job, and fields without names of classes (name_classes)");
     open();
   }
 
@@ -190,7 +197,7 @@ class Hdf5Sink::Impl final : public common::ShardedSink {
     rows_.end(*data_);
     data_->flush();
     hdf5::write_index(names_.partial(shard_), data_->bytes(), datasets_, data_->blocks(), progress_.shard_rows,
-                      {to_json(job_), options_.classes});
+                      to_json(job_));
   }
 
   void write_commit() override {

@@ -26,12 +26,12 @@ class IndexWriter {
   IndexWriter(const std::string& file, std::uint64_t data_end) : path_(file), driver_(file, data_end) {}
 
   void write(const std::vector<StoredDataset>& datasets, const std::vector<WrittenBlocks>& blocks, std::uint64_t rows,
-             const ShardFacts& facts) {
+             const std::string& job) {
     std::string said;
     Handle file = driver_.create(said);
     if (!file) fail("making the file's index", said);
     for (std::size_t i = 0; i < datasets.size(); ++i) write_dataset(file.get(), datasets[i], blocks[i], rows);
-    write_attributes(file.get(), facts);
+    write_job(file.get(), job);
     must(H5Fflush(file.get(), H5F_SCOPE_GLOBAL), "writing the file's index");
     file = {};
     if (driver_.failure() != 0) throw write_error(driver_.failure(), "writing the file's index", path_, 0);
@@ -87,28 +87,31 @@ class IndexWriter {
       driver_.next_data(chunk.offset);
       must(H5Dwrite_chunk(made.get(), H5P_DEFAULT, chunk.mask, first.data(), chunk.bytes, &nothing), doing);
     }
+    if (!dataset.classes.empty()) write_classes(made.get(), dataset.classes, doing);
   }
 
-  void write_attributes(hid_t file, const ShardFacts& facts) const {
-    const std::string doing = "writing the file's attributes";
-    const Handle text = must(own_type(H5Tcopy(H5T_C_S1)), doing);
-    must(H5Tset_size(text.get(), std::max<std::size_t>(facts.job.size(), 1)), doing);
-    must(H5Tset_strpad(text.get(), H5T_STR_NULLPAD), doing);
-    const Handle one = must(own_space(H5Screate(H5S_SCALAR)), doing);
-    const Handle job =
-        must({H5Acreate2(file, job_attribute, text.get(), one.get(), H5P_DEFAULT, H5P_DEFAULT), H5Aclose}, doing);
-    must(H5Awrite(job.get(), text.get(), facts.job.empty() ? "" : facts.job.c_str()), doing);
-    if (facts.classes.empty()) return;
+  void write_classes(hid_t dataset, const ClassNames& classes, const std::string& doing) const {
     const Handle any = must(own_type(H5Tcopy(H5T_C_S1)), doing);
     must(H5Tset_size(any.get(), H5T_VARIABLE), doing);
     must(H5Tset_cset(any.get(), H5T_CSET_UTF8), doing);
-    const hsize_t count = facts.classes.size();
+    const hsize_t count = classes.size();
     const Handle many = must(own_space(H5Screate_simple(1, &count, nullptr)), doing);
-    const Handle classes =
-        must({H5Acreate2(file, classes_attribute, any.get(), many.get(), H5P_DEFAULT, H5P_DEFAULT), H5Aclose}, doing);
+    const Handle made = must(
+        {H5Acreate2(dataset, classes_attribute, any.get(), many.get(), H5P_DEFAULT, H5P_DEFAULT), H5Aclose}, doing);
     std::vector<const char*> names;
-    for (const std::string& name : facts.classes) names.push_back(name.c_str());
-    must(H5Awrite(classes.get(), any.get(), names.data()), doing);
+    for (const std::string& name : classes) names.push_back(name.c_str());
+    must(H5Awrite(made.get(), any.get(), names.data()), doing);
+  }
+
+  void write_job(hid_t file, const std::string& job) const {
+    const std::string doing = "writing the file's attributes";
+    const Handle text = must(own_type(H5Tcopy(H5T_C_S1)), doing);
+    must(H5Tset_size(text.get(), std::max<std::size_t>(job.size(), 1)), doing);
+    must(H5Tset_strpad(text.get(), H5T_STR_NULLPAD), doing);
+    const Handle one = must(own_space(H5Screate(H5S_SCALAR)), doing);
+    const Handle made =
+        must({H5Acreate2(file, job_attribute, text.get(), one.get(), H5P_DEFAULT, H5P_DEFAULT), H5Aclose}, doing);
+    must(H5Awrite(made.get(), text.get(), job.empty() ? "" : job.c_str()), doing);
   }
 
   const std::string path_;
@@ -118,9 +121,9 @@ class IndexWriter {
 }  // namespace
 
 void write_index(const std::string& file, std::uint64_t data_end, const std::vector<StoredDataset>& datasets,
-                 const std::vector<WrittenBlocks>& blocks, std::uint64_t rows, const ShardFacts& facts) {
+                 const std::vector<WrittenBlocks>& blocks, std::uint64_t rows, const std::string& job) {
   const LibraryLock lock;
-  IndexWriter(file, data_end).write(datasets, blocks, rows, facts);
+  IndexWriter(file, data_end).write(datasets, blocks, rows, job);
 }
 
 bool is_indexed(const std::string& file) {

@@ -106,6 +106,10 @@ std::vector<StoredDataset> plan_datasets(const Hdf5SinkOptions& options, const S
     if (dataset.path.starts_with('/')) dataset.path.erase(0, 1);
     dataset.dtype = field.dtype;
     dataset.slot = slot;
+    dataset.classes = field.classes;
+    for (const std::string& name : field.classes)
+      if (name.find('\0') != std::string::npos)
+        refuse(Errc::invalid_argument, "the class \"" + printable(name) + "\" has a NUL, where HDF5's strings end");
     check_path(dataset.path, "the field \"" + printable(field.name) + "\"");
     plan_shape(dataset, field);
     plan_chunks(dataset, given.chunk_rows, rows);

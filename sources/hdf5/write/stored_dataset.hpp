@@ -27,6 +27,7 @@ struct StoredDataset {
   unsigned deflate = 0;
   bool shuffle = false, fletcher32 = false;
   std::optional<std::size_t> slot;  ///< the field; none for keys
+  ClassNames classes = {};          ///< what its numbers stand for
 
   bool varies() const noexcept { return kind != Kind::numbers; }
   std::size_t chunk_bytes() const noexcept { return row_bytes * static_cast<std::size_t>(chunk_rows); }

@@ -1,5 +1,6 @@
 #include <penstock/sources/lmdb_sink.hpp>
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -31,14 +32,23 @@ std::string difference(const Manifest& there, const Manifest& wanted) {
   if (there.records != wanted.records) return "its records are \"" + there.records + "\"";
   if (there.keys != wanted.keys) return "its keys are \"" + there.keys + "\"";
   if (there.schema.to_string() != wanted.schema.to_string()) return "its fields are " + there.schema.to_string();
-  if (there.schema != wanted.schema) return "its fields are batched in another way";
-  if (there.classes != wanted.classes) return "its classes are others";
+  for (std::size_t slot = 0; slot < wanted.schema.size(); ++slot) {
+    const Field &field = there.schema[slot], &ours = wanted.schema[slot];
+    if (field.collate != ours.collate) return "its fields are batched in another way";
+    if (!(field.classes == ours.classes))
+      return "field \"" + field.name + "\" stands for other classes there, " + field.classes.to_string();
+  }
   if (there.job != wanted.job) return "it is of another job, \"" + there.job + "\"";
   return {};
 }
 
+// The classes may have become others.
 bool updatable(const Manifest& there, const Manifest& wanted) {
-  return there.records == wanted.records && there.keys == wanted.keys && there.schema == wanted.schema;
+  const auto same_values = [](const Field& a, const Field& b) {
+    return a.name == b.name && a.dtype == b.dtype && a.shape == b.shape && a.collate == b.collate;
+  };
+  return there.records == wanted.records && there.keys == wanted.keys &&
+         std::ranges::equal(there.schema, wanted.schema, same_values);
 }
 
 // Before the job, in the manifest of a store that is being updated.
@@ -62,7 +72,6 @@ class LmdbSink::Impl {
                                           schema[slot_].shape.to_string());
       wanted_.schema = Schema{schema[slot_]};
     } else {
-      wanted_.classes = options.classes;
       wanted_.schema = schema;
       layout_.emplace(schema);
     }

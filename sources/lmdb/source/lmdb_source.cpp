@@ -95,7 +95,6 @@ void LmdbSource::Impl::read_manifest(const lmdb::StoreFiles& files, MDB_txn* txn
                  std::to_string(manifest.count),
              file, Errc::corrupt);
     schema = manifest.schema;
-    classes = manifest.classes;
     layout.emplace(schema);
   } else {
     if (found) refuse("the store holds records of penstock's; leave values at automatic", file);
@@ -163,7 +162,6 @@ std::vector<std::string> LmdbSource::notes() const {
 std::string LmdbSource::file() const { return impl_->environment->file(); }
 std::uint64_t LmdbSource::identity() const noexcept { return impl_->keys.hash(); }
 std::uint64_t LmdbSource::revision() const noexcept { return impl_->revision; }
-const std::vector<std::string>& LmdbSource::classes() const noexcept { return impl_->classes; }
 unsigned LmdbSource::key_passes() const noexcept { return impl_->keys.passes(); }
 std::uint64_t LmdbSource::values_advised() const noexcept { return impl_->advice->values_advised(); }
 

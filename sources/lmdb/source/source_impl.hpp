@@ -28,7 +28,6 @@ class LmdbSource::Impl {
   LmdbValues values = LmdbValues::raw;  ///< never automatic
   Schema schema;
   std::uint64_t revision = 0;
-  std::vector<std::string> classes;
   std::optional<lmdb::RecordLayout> layout;  ///< of records
   std::unique_ptr<lmdb::ValueAddresses> addresses;
   std::unique_ptr<lmdb::Advice> advice;

@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include <penstock/error.hpp>
 
@@ -61,6 +62,7 @@ Json to_json(const Field& field) {
     json["to"] = field.collate.to;
     if (std::isfinite(field.collate.value)) json["value"] = field.collate.value;
   }
+  for (const std::string& name : field.classes) json["classes"].push_back(text_to_json(name));
   return json;
 }
 
@@ -83,6 +85,11 @@ Field field_from(const Json& json) {
     field.collate.to = json.at("to").get<std::int64_t>();
     field.collate.value = json.value("value", 0.0);
   }
+  if (json.contains("classes")) {
+    std::vector<std::string> names;
+    for (const Json& name : json.at("classes")) names.push_back(text_from_json(name));
+    field.classes = std::move(names);
+  }
   // Sizes are products of these: make sure that one that overflows is found here.
   std::uint64_t known = size_of(field.dtype);
   for (const std::int64_t dim : dims)
@@ -102,8 +109,6 @@ std::string to_json(const Manifest& manifest) {
   json["records"] = manifest.records;
   json["keys"] = manifest.keys;
   json["job"] = text_to_json(manifest.job);
-  json["classes"] = Json::array();
-  for (const std::string& name : manifest.classes) json["classes"].push_back(text_to_json(name));
   json["schema"] = Json::array();
   for (const Field& field : manifest.schema) json["schema"].push_back(to_json(field));
   return json.dump();
@@ -123,7 +128,6 @@ Manifest parse_manifest(std::string_view text) {
     manifest.records = json.at("records").get<std::string>();
     manifest.keys = json.at("keys").get<std::string>();
     manifest.job = text_from_json(json.at("job"));
-    for (const Json& name : json.at("classes")) manifest.classes.push_back(text_from_json(name));
     const Json& schema = json.at("schema");
     if (!schema.is_array() || schema.size() > max_fields)
       throw Error(Errc::corrupt, "the manifest lists no fields, or too many");

@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include <penstock/schema.hpp>
 
@@ -19,7 +18,6 @@ struct Manifest {
   std::uint64_t count = 0;  ///< records; meaningful once complete
   std::string keys;         ///< "automatic" or "position"
   std::string job;
-  std::vector<std::string> classes;
   Schema schema;
 
   /// What a cache's `job` begins with.

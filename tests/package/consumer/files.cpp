@@ -13,5 +13,5 @@ int main() {
     std::ofstream(std::string("animals/") + name + "/1.png") << "not read";
   }
   const penstock::FilesSource animals({.root = "animals"});
-  return say("two files of two classes", animals.size() == 2 && animals.classes().size() == 2);
+  return say("two files of two classes", animals.size() == 2 && animals.schema().at("label").classes.size() == 2);
 }

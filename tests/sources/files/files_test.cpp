@@ -41,7 +41,7 @@ TEST_CASE("files in class folders") {
   const FilesSource source({.root = folder.path().string()});
   CHECK(source.schema().to_string() == "{image: u8[?], label: i64[]}");
   CHECK(keys_of(source) == Keys{"bird/deep/er/x", "cat/img2", "cat/img10"});
-  CHECK(source.classes() == Keys{"ant", "bird", "cat"});
+  CHECK(source.schema().at("label").classes.names() == Keys{"ant", "bird", "cat"});
   CHECK(read_text(source, 2) == "ten");
   CHECK(read_label(source, 2) == 2);
   CHECK(read_label(source, 0) == 1);
@@ -121,13 +121,13 @@ TEST_CASE("labels from a CSV file") {
     CHECK(read_label(source, 1) == 12);
     CHECK(read_label(source, 2) == 7);
     CHECK(read_text(source, 2) == "b");
-    CHECK(source.classes().empty());
+    CHECK(source.schema().at("label").classes.empty());
     CHECK(source.skipped() == 1);
   }
   SECTION("names") {
     folder.write("labels.csv", "a.jpg,zebra\nd.jpg,1\nc.bin,\"ant\n2\"\n");
     const FilesSource source = open();
-    CHECK(source.classes() == Keys{"1", "ant\n2", "zebra"});
+    CHECK(source.schema().at("label").classes.names() == Keys{"1", "ant\n2", "zebra"});
     CHECK(read_label(source, 0) == 2);
     CHECK(read_label(source, 1) == 1);
     CHECK(read_label(source, 2) == 0);
@@ -246,11 +246,11 @@ TEST_CASE("a function of the path gives the labels") {
   };
   const FilesSource named = open(class_of);
   CHECK(named.schema().to_string() == "{image: u8[?], label: i64[]}");
-  CHECK(named.classes() == Keys{"ant", "bee", "cat"});
+  CHECK(named.schema().at("label").classes.names() == Keys{"ant", "bee", "cat"});
   CHECK(keys_of(named) == Keys{"bee_3", "cat_2", "cat_10", "sub/ant_1"});
   CHECK(labels(named) == std::vector<std::int64_t>{1, 2, 2, 0});
   const FilesSource numbered = open([](std::string_view path) { return static_cast<int>(path.size()) - 100; });
-  CHECK(numbered.classes().empty());
+  CHECK(numbered.schema().at("label").classes.empty());
   CHECK(labels(numbered) == std::vector<std::int64_t>{-91, -91, -90, -87});
   CHECK(open({"kind", class_of}).schema().to_string() == "{image: u8[?], kind: i64[]}");
   CHECK(open(class_of).identity() == named.identity());
@@ -306,7 +306,7 @@ TEST_CASE("names may be any bytes") {
   REQUIRE(source.size() == 1);
   CHECK(source.key(0) + ".jpg" == odd);
   CHECK(read_text(source, 0) == "odd");
-  CHECK(source.classes() == Keys{"cla\nss"});
+  CHECK(source.schema().at("label").classes.names() == Keys{"cla\nss"});
 }
 
 TEST_CASE("links are followed, loops are not") {
@@ -398,4 +398,37 @@ TEST_CASE("a file larger than a sample may be is refused before memory is taken 
   std::filesystem::resize_file(folder / "big.jpg", 1000);
   CHECK(files.at(1)["image"].bytes() == 1000);
   CHECK(error_of([&] { (files | check({.max_sample_bytes = 999})).at(1); }).code() == Errc::limit_exceeded);
+}
+
+TEST_CASE("classes are numbered as somebody says") {
+  const TempFolder folder;
+  for (const char* const file : {"test/ant/1.jpg", "test/cow/2.jpg", "flat/3.jpg", "flat/4.jpg"})
+    folder.write(file, "x");
+  const ClassNames trained{"ant", "bee", "cow"};
+  const FilesSource source(Files{.root = folder / "test", .classes = trained});
+  CHECK(source.schema().at("label").classes == trained);
+  CHECK(read_label(source, 0) == 0);
+  CHECK(read_label(source, 1) == 2);
+  CHECK(source.labels("label") == std::vector<std::int64_t>{0, 2});
+  CHECK(source.identity() != FilesSource(Files{.root = folder / "test"}).identity());
+  const Error other = error_of([&] { FilesSource(Files{.root = folder / "test", .classes = {"ant", "bee"}}); });
+  CHECK(other.code() == Errc::invalid_argument);
+  CHECK(mentions(other, "there is a class \"cow\"; `classes` are the 2 classes: 0 ant, 1 bee"));
+  CHECK(mentions(error_of([&] {
+                   FilesSource(Files{.root = folder / "test", .classes = {"ant", "cow", "ant"}});
+                 }),
+                 "name \"ant\" twice"));
+
+  const auto of_file = [](std::string_view path) { return path.front() - '3'; };
+  const auto of_name = [](std::string_view path) { return path.front() == '3' ? "cow" : "ant"; };
+  const FilesSource numbered(Files{.root = folder / "flat", .label = of_file, .classes = {"x", "y"}});
+  CHECK(numbered.schema().at("label").classes == ClassNames{"x", "y"});
+  CHECK(read_label(numbered, 1) == 1);
+  CHECK(mentions(error_of([&] { FilesSource(Files{.root = folder / "flat", .label = of_file, .classes = {"x"}}); }),
+                 "\"4.jpg\" has the label 1"));
+  CHECK(read_label(FilesSource(Files{.root = folder / "flat", .label = of_name, .classes = trained}), 0) == 2);
+  CHECK(code_of([&] { FilesSource(Files{.root = folder / "flat", .classes = trained}); }) == Errc::invalid_argument);
+  folder.write("labels.csv", "3.jpg,cow\n4.jpg,ant\n");
+  CHECK(read_label(FilesSource(Files{.root = folder / "flat", .labels = folder / "labels.csv", .classes = trained}),
+                   0) == 2);
 }

@@ -270,8 +270,8 @@ def stored():
             file.visititems(lambda at, item: found.append((at, item)) if isinstance(item, h5py.Dataset) else None)
             for at, item in found:
                 print(at, item.dtype, item.shape, item.chunks, item.compression, item.compression_opts, item.shuffle, item.fletcher32, file=out)
-            if "classes" in file.attrs:
-                print(list(file.attrs["classes"]), file=out)
+                if "classes" in item.attrs:
+                    print(at, list(item.attrs["classes"]), file=out)
         expect(name)
 
 

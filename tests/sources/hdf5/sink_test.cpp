@@ -167,8 +167,9 @@ TEST_CASE("a single HDF5 file has all samples under its own name") {
   Hdf5SinkOptions options = usual_options(folder / "sub/all.h5");
   options.single_file = true;
   options.max_samples = 1;
-  options.classes = {"tumor", "stroma"};
-  const DrawnRecords records = usual_records(73);
+  Field label = usual_schema.at("label");
+  label.classes = {"tumor", "stroma"};
+  const DrawnRecords records(usual_schema.with(label), 73, 1);
   {
     Hdf5Sink part(options);
     CHECK_FALSE(run(part, records, 10, 40));
@@ -178,14 +179,15 @@ TEST_CASE("a single HDF5 file has all samples under its own name") {
   CHECK(files_in(folder / "sub").size() == 1);
   const Hdf5Source source({.path = options.path, .fields = {{"labels/class", "", "label"}, {"image"}, {"key"}}});
   CHECK(source.size() == 73);
-  CHECK(source.schema() ==
-        Schema{{"label", DType::i64, {}}, {"image", DType::u8, {6, 5, 3}}, {"key", DType::u8, {dynamic}}});
+  CHECK(source.schema() == Schema{{"label", DType::i64, {}, {}, label.classes},
+                                  {"image", DType::u8, {6, 5, 3}},
+                                  {"key", DType::u8, {dynamic}}});
   CHECK(read_text(source, 72, "key") == records.key(72));
   CHECK(source.fields()[1].storage == "chunks of [8, 6, 5, 3], deflate");
   CHECK(source.fields()[0].storage == "chunks of [73], shuffle + deflate");
-  const auto classes = source.attribute("/", "classes");
+  const auto classes = source.attribute("labels/class", "classes");
   REQUIRE(classes);
-  CHECK(std::get<std::vector<std::string>>(classes->values) == options.classes);
+  CHECK(std::get<std::vector<std::string>>(classes->values) == label.classes.names());
   Hdf5Sink again(options);
   CHECK(run(again, records, 10));
   CHECK(again.was_finished());
@@ -224,13 +226,12 @@ TEST_CASE("another job neither goes on with an unfinished HDF5 store nor replace
     Hdf5Sink part(options);
     run(part, records, 10, 60);
   }
-  std::vector<Hdf5SinkOptions> others(6, options);
+  std::vector<Hdf5SinkOptions> others(5, options);
   others[0].job = "other";
   others[1].fields[0].chunk_rows = 9;
   others[2].max_samples = 51;
   others[3].keys = "";
-  others[4].classes = {"a"};
-  others[5].fletcher32 = true;
+  others[4].fletcher32 = true;
   const auto before = files_in(folder.path().string());
   for (const Hdf5SinkOptions& other : others) {
     Hdf5Sink sink(other);
@@ -326,7 +327,6 @@ TEST_CASE("a full disk fails the run wherever it is and room continues it") {
   const TempFolder folder;
   Hdf5SinkOptions options = usual_options(folder / "whole/t");
   options.max_samples = 60;
-  options.classes = {"a", "b"};
   Hdf5Sink whole(options);
   REQUIRE(run(whole, records, 20));
   const auto expected = files_in(folder / "whole");

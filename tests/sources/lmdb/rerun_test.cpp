@@ -78,25 +78,28 @@ TEST_CASE("a stopped run goes on where it was") {
 
 TEST_CASE("an unfinished run is not continued by another job") {
   const TempFolder folder;
+  const auto of_class = [](const std::string& name) { return Schema{{"image", DType::u8, {dynamic}, {}, {name}}}; };
   {
-    LmdbSink part({.path = folder / "a", .classes = {"x"}, .job = "one"});
-    REQUIRE_FALSE(run(part, sorted_items(20), 10));
+    LmdbSink part({.path = folder / "a", .job = "one"});
+    REQUIRE_FALSE(run(part, sorted_items(20), 10, of_class("x")));
   }
   const auto attempt = [](const LmdbSinkOptions& options, const Schema& schema) {
     return error_of([&] { LmdbSink(options).open(schema, 20); });
   };
   const std::string path = folder / "a";
-  const Error other_job = attempt({.path = path, .classes = {"x"}, .job = "two"}, bytes_schema);
+  const Error other_job = attempt({.path = path, .job = "two"}, of_class("x"));
   CHECK(other_job.code() == Errc::state_mismatch);
   CHECK(mentions(other_job, "delete it"));
-  CHECK(attempt({.path = path, .classes = {"y"}, .job = "one"}, bytes_schema).code() == Errc::state_mismatch);
-  CHECK(attempt({.path = path, .keys = LmdbKeys::position, .classes = {"x"}, .job = "one"}, bytes_schema).code() ==
+  const Error other_classes = attempt({.path = path, .job = "one"}, of_class("y"));
+  CHECK(other_classes.code() == Errc::state_mismatch);
+  CHECK(mentions(other_classes, "stands for other classes there, 1 class: 0 x"));
+  CHECK(attempt({.path = path, .keys = LmdbKeys::position, .job = "one"}, of_class("x")).code() ==
         Errc::state_mismatch);
-  const Error other_schema = attempt({.path = path, .classes = {"x"}, .job = "one"}, {{"image", DType::u8, {7}}});
+  const Error other_schema = attempt({.path = path, .job = "one"}, {{"image", DType::u8, {7}}});
   CHECK(other_schema.code() == Errc::state_mismatch);
   CHECK(mentions(other_schema, "u8[?]"));
-  LmdbSink rest({.path = folder / "a", .classes = {"x"}, .job = "one"});
-  CHECK(run(rest, sorted_items(20)));
+  LmdbSink rest({.path = folder / "a", .job = "one"});
+  CHECK(run(rest, sorted_items(20), 20, of_class("x")));
 }
 
 TEST_CASE("a finished store is never overwritten") {

@@ -26,9 +26,10 @@ TEST_CASE("records of many fields come back as they were") {
                       {"mask", DType::boolean, {2, 3}},
                       {"boxes", DType::f64, {dynamic, 4}, Collate::pad(9, -1.5)},
                       {"half", DType::f16, {3}},
-                      {"label", DType::i64, {}},
+                      {"label", DType::i64, {}, {}, {"cat", std::string("\xff\x00 dog", 6), "ä"}},
+                      {"kind", DType::u8, {}, {}, {"x"}},
                       {"none", DType::u32, {0}}};
-  LmdbSink sink({.path = folder / "a", .classes = {"cat", std::string("\xff\x00 dog", 6), "ä"}});
+  LmdbSink sink({.path = folder / "a"});
   sink.open(schema, 5);
   const auto fill = [&](std::uint64_t i, OwnedSample& sample) {
     const auto n = static_cast<std::int64_t>(i);
@@ -53,7 +54,7 @@ TEST_CASE("records of many fields come back as they were") {
 
   const LmdbSource source({.path = folder / "a"});
   CHECK(source.schema() == schema);
-  CHECK(source.classes() == std::vector<std::string>{"cat", std::string("\xff\x00 dog", 6), "ä"});
+  CHECK(source.schema().at("label").classes == ClassNames{"cat", std::string("\xff\x00 dog", 6), "ä"});
   REQUIRE(source.size() == 5);
   for (const FileAccess access : {FileAccess::map, FileAccess::read}) {
     const LmdbSource again({.path = folder / "a", .access = access});
@@ -232,32 +233,31 @@ TEST_CASE("an update makes a store that of another job, and writes only what dif
   const TempFolder folder;
   struct Values {
     std::vector<int> values;
+    std::string kind;
     std::uint64_t size() const { return values.size(); }
-    Schema schema() const { return {{"x", DType::u8, {dynamic}}}; }
+    Schema schema() const { return {{"x", DType::u8, {dynamic}, {}, {kind}}}; }
     void read(std::uint64_t i, SampleBuilder& out) const {
       out.emplace<std::uint8_t, 1>("x", {1})(0) = static_cast<std::uint8_t>(values[i]);
     }
   };
-  const auto pipeline = [](const std::vector<int>& values) { return from(Values{values}); };
+  const auto pipeline = [](const std::vector<int>& values, const std::string& kind) {
+    return from(Values{values, kind});
+  };
   for (const LmdbRecords form : {LmdbRecords::fields, LmdbRecords::raw}) {
     const bool raw = form == LmdbRecords::raw;
     const auto options = [&](const std::string& job, LmdbMode mode) {
-      return LmdbSinkOptions{.path = folder / (raw ? "raw" : "a"),
-                             .records = form,
-                             .field = "x",
-                             .classes = {job},
-                             .job = job,
-                             .mode = mode};
+      return LmdbSinkOptions{
+          .path = folder / (raw ? "raw" : "a"), .records = form, .field = "x", .job = job, .mode = mode};
     };
     LmdbSink first(options("one", LmdbMode::update));  // nothing is there yet
-    write(pipeline({1, 2, 3, 4}), first);
+    write(pipeline({1, 2, 3, 4}, "one"), first);
     CHECK_FALSE(first.updated().updating);
     if (!raw)
       CHECK(code_of([&] {
-              write(pipeline({1, 9, 3}), LmdbSink(options("two", LmdbMode::create)));
+              write(pipeline({1, 9, 3}, "two"), LmdbSink(options("two", LmdbMode::create)));
             }) == Errc::invalid_argument);
     LmdbSink second(options("two", LmdbMode::update));
-    write(pipeline({1, 9, 3}), second);
+    write(pipeline({1, 9, 3}, "two"), second);
     CHECK(second.updated().updating);
     CHECK(second.updated().kept == 2);
     CHECK(second.updated().replaced == 1);
@@ -268,10 +268,10 @@ TEST_CASE("an update makes a store that of another job, and writes only what dif
       const LmdbSource source({.path = folder / (raw ? "raw" : "a"), .field = "x"});
       REQUIRE(source.size() == 3);
       CHECK(read_text(source, 1, "x") == "\t");
-      if (!raw) CHECK(source.classes() == std::vector<std::string>{"two"});
+      if (!raw) CHECK(source.schema().at("x").classes == ClassNames{"two"});
     }
     LmdbSink third(options("three", LmdbMode::update));
-    write(pipeline({1, 9, 3, 4, 5}), third);
+    write(pipeline({1, 9, 3, 4, 5}, "three"), third);
     CHECK(third.updated().kept == 3);
     CHECK(third.updated().added == 2);
 
@@ -280,19 +280,19 @@ TEST_CASE("an update makes a store that of another job, and writes only what dif
       LmdbSink stopped(options("four", LmdbMode::update));
       std::stop_source stop;
       stop.request_stop();
-      write(pipeline({1, 2}), stopped, {.stop = stop.get_token()});
+      write(pipeline({1, 2}, "four"), stopped, {.stop = stop.get_token()});
     }
     CHECK(code_of([&] { LmdbSource({.path = folder / (raw ? "raw" : "a")}); }) == Errc::invalid_argument);
     for (const std::string job : {"three", "four"})
       CHECK(code_of([&] {
-              write(pipeline({1, 2}), LmdbSink(options(job, LmdbMode::create)));
+              write(pipeline({1, 2}, job), LmdbSink(options(job, LmdbMode::create)));
             }) == Errc::state_mismatch);
     LmdbSink rest(options("four", LmdbMode::update));
-    write(pipeline({1, 2}), rest);
+    write(pipeline({1, 2}, "four"), rest);
     CHECK(LmdbSource({.path = folder / (raw ? "raw" : "a"), .field = "x"}).size() == 2);
     if (raw) continue;
     LmdbSink again(options("four", LmdbMode::update));
-    write(pipeline({1, 2}), again);
+    write(pipeline({1, 2}, "four"), again);
     CHECK(again.was_finished());
     Memory other;
     other.add<float>("y", {}, {1, 2});

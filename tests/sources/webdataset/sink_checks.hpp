@@ -43,8 +43,8 @@ inline void put(penstock::WebDatasetSink& sink, std::uint64_t position, const Sh
 
 // What `write` does with a sink, without threads; true when it reached the end.
 inline bool run(penstock::WebDatasetSink& sink, const std::vector<ShardItem>& items,
-                std::size_t stop_after = ~std::size_t{0}) {
-  sink.open(shard_schema, items.size());
+                std::size_t stop_after = ~std::size_t{0}, const penstock::Schema& schema = shard_schema) {
+  sink.open(schema, items.size());
   for (std::size_t position = 0; position < items.size(); ++position) {
     if (position == stop_after) {
       sink.commit();

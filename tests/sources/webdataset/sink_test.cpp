@@ -203,11 +203,13 @@ TEST_CASE("names of fields, and of classes, come back") {
       }
     }
   };
-  const Schema schema{{"photo", DType::u8, {dynamic}}, {"label", DType::i64, {}},     {"image", DType::u8, {dynamic}},
-                      {"age", DType::i64, {}},         {"box", DType::f32, {4}},      {"a/b c", DType::f64, {}},
-                      {"Mask", DType::u8, {2, 2}},     {"jpg", DType::u8, {dynamic}}, {"cls", DType::i64, {}}};
+  const Schema schema{{"photo", DType::u8, {dynamic}}, {"label", DType::i64, {}, {}, {"cat", "a b", "\xff"}},
+                      {"image", DType::u8, {dynamic}}, {"age", DType::i64, {}, {}, {"young", "old"}},
+                      {"box", DType::f32, {4}},        {"a/b c", DType::f64, {}},
+                      {"Mask", DType::u8, {2, 2}},     {"jpg", DType::u8, {dynamic}},
+                      {"cls", DType::i64, {}}};
   const TempFolder folder;
-  write(from(Named{schema}), WebDatasetSink({.path = folder / "t", .classes = {"cat", "a b", "\xff"}}));
+  write(from(Named{schema}), WebDatasetSink({.path = folder / "t"}));
   const WebDatasetSource source({.path = folder / "t-*.tar"});
   REQUIRE(source.schema().size() == schema.size());
   for (std::size_t slot = 0; slot < schema.size(); ++slot) {
@@ -216,22 +218,27 @@ TEST_CASE("names of fields, and of classes, come back") {
                                              : webdataset_field(schema[slot].name)));
     CHECK(source.schema()[slot].dtype == schema[slot].dtype);
     CHECK(source.schema()[slot].shape == schema[slot].shape);
+    CHECK(source.schema()[slot].classes == schema[slot].classes);
   }
+  CHECK(files_in(folder.path().string()).at("t-classes-age.txt") == "young\nold\n");
   CHECK(webdataset_field("a/b c") == "a.b_c");
   CHECK(webdataset_field("Mask") == "mask");
   CHECK(webdataset_field("./x..") == "_.x._");
   CHECK(webdataset_key("a.b/c.d") == "a.b/c_d");
-  CHECK(source.classes() == std::vector<std::string>{"cat", "a b", "\xff"});
 }
 
 TEST_CASE("classes belong to the shards beside them") {
   const TempFolder folder;
   const std::vector<ShardItem> items = shard_items(20);
-  WebDatasetSinkOptions options{.path = folder / "t", .classes = {"cat", "dog"}, .max_samples = 8};
-  const auto code = [&](const std::vector<std::string>& classes) {
-    WebDatasetSinkOptions other = options;
-    other.classes = classes;
-    return code_of([&] { WebDatasetSink(other).open(shard_schema, items.size()); });
+  const WebDatasetSinkOptions options{.path = folder / "t", .max_samples = 8};
+  const auto schema_of = [](ClassNames classes) {
+    Field label = shard_schema.at("label");
+    label.classes = std::move(classes);
+    return shard_schema.with(std::move(label));
+  };
+  const Schema schema = schema_of({"cat", "dog"});
+  const auto code = [&](ClassNames classes) {
+    return code_of([&] { WebDatasetSink(options).open(schema_of(std::move(classes)), items.size()); });
   };
   CHECK(code({"a\nb"}) == Errc::invalid_argument);
   // Of other shards, or by hand.
@@ -242,16 +249,16 @@ TEST_CASE("classes belong to the shards beside them") {
   std::filesystem::remove(folder / "t-classes.txt");
   {
     WebDatasetSink part(options);
-    REQUIRE_FALSE(run(part, items, 10));
+    REQUIRE_FALSE(run(part, items, 10, schema));
   }
   CHECK(code({"cat", "fox"}) == Errc::state_mismatch);
   CHECK(code({}) == Errc::state_mismatch);
   WebDatasetSink rest(options);
-  REQUIRE(run(rest, items));
+  REQUIRE(run(rest, items, items.size(), schema));
   CHECK(files_in(folder.path().string()).at("t-classes.txt") == "cat\ndog\n");
   CHECK(code({"cat", "fox"}) == Errc::invalid_argument);
   WebDatasetSink again(options);
-  REQUIRE(run(again, items));
+  REQUIRE(run(again, items, items.size(), schema));
   CHECK(again.was_finished());
 }
 

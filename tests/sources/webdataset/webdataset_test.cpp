@@ -126,7 +126,9 @@ TEST_CASE("classes are read from a file beside the shards, and what no field tak
   const std::string shard = sample("a", 1) + tar_member("b.jpg", "x") + tar_member("b.cls", "1") +
                             tar_member("b.txt", "x") + tar_member("README", "x") + tar_end;
   for (const std::string name : {"t-0.tar", "t-1.tar", "u-0.tar"}) folder.write(name, shard);
-  const auto classes = [&](const std::string& path) { return WebDatasetSource({.path = folder / path}).classes(); };
+  const auto classes = [&](const std::string& path) {
+    return WebDatasetSource({.path = folder / path}).schema().at("label").classes.names();
+  };
   using Names = std::vector<std::string>;
   CHECK(classes("*.tar").empty());
   folder.write("classes.txt", "x\r\ny\r\nz");
@@ -134,7 +136,16 @@ TEST_CASE("classes are read from a file beside the shards, and what no field tak
   folder.write("t-classes.txt", "cat\n\ndog\n");
   CHECK(classes("t-*.tar") == Names{"cat", "", "dog"});
   CHECK(classes("u-0.tar") == Names{"x", "y", "z"});
-  CHECK(classes("*.tar").empty());  // they don't agree
+  for (const char* const others : {"", "bird\n"}) {
+    if (*others != '\0') folder.write("u-classes.txt", others);
+    const Error differ = error_of([&] { classes("*.tar"); });
+    CHECK(differ.code() == Errc::schema_mismatch);
+    CHECK(mentions(differ, "t-classes.txt"));
+    CHECK(mentions(differ, "u-classes.txt"));
+    CHECK(mentions(differ, "concat"));
+  }
+  CHECK(WebDatasetSource({.path = folder / "*.tar", .classes = {"p", "q"}}).schema().at("label").classes ==
+        ClassNames{"p", "q"});
   folder.write("u-classes.txt", "cat\n\ndog\n");
   CHECK(classes("*.tar") == Names{"cat", "", "dog"});
 
