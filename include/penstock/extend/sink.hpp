@@ -52,6 +52,8 @@ class PENSTOCK_API SinkThreads {
 ///
 ///     void open(const Schema&, std::uint64_t size);   once, before anything else; `unknown_size` where not every
 ///                                                     position becomes one sample (filter, flat_map, drop, a stream)
+///                                                     The schema has the names of classes (`Field::classes`) for a
+///                                                     sink that can keep them
 ///     bool has(const SinkItem&);                      already there, from a run that was killed: it is skipped.
 ///                                                     Asked in the order of items before they are made, and perhaps
 ///                                                     again, in the same order, before they are put

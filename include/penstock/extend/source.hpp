@@ -49,7 +49,8 @@ struct Group {
 /// Random access to records.
 ///
 ///     std::uint64_t size() const;                          number of records
-///     Schema schema() const;                               of every record
+///     Schema schema() const;                               of every record; where numbers stand for classes whose
+///                                                          names are known, `Field::classes` says them
 ///     void read(std::uint64_t i, SampleBuilder&) const;    or  auto open_reader() const -> std::unique_ptr<R>
 ///
 /// and where they make sense (a public function of such a name and another signature does not compile)
