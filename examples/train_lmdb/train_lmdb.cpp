@@ -47,7 +47,8 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 
 int run(const Options& options) {
   const ps::LmdbSource store(ps::Lmdb{.path = options.train});
-  const std::size_t classes = store.classes().size();
+  const ps::ClassNames names = store.schema().at("label").classes;
+  const std::size_t classes = names.size();
   if (classes < 2) throw std::runtime_error(options.train + ": no classes; pack a folder with one sub-folder a class");
 
   // clang-format off
@@ -57,7 +58,7 @@ int run(const Options& options) {
                    | ps::random_resized_crop("image", {side, side}, {.scale = {0.25, 1}})
                    | ps::random_flip("image")
                    | ps::batch(64);
-  const auto test = ps::from(ps::Lmdb{.path = options.test})
+  const auto test = ps::from(ps::map_classes(ps::Lmdb{.path = options.test}, "label", names))
                   | ps::decode_jpeg("image")
                   | ps::resize("image", {side, side})
                   | ps::batch(64);

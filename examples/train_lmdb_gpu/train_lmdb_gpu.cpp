@@ -40,7 +40,8 @@ double percent(std::uint64_t part, std::uint64_t whole) {
 
 int run(const Options& options) {
   const ps::LmdbSource store(ps::Lmdb{.path = options.train});
-  const std::size_t classes = store.schema().at("label").classes.size();
+  const ps::ClassNames names = store.schema().at("label").classes;
+  const std::size_t classes = names.size();
   if (classes < 2) throw std::runtime_error(options.train + ": no classes; pack a folder with one sub-folder a class");
   const ps::NormalizeOptions normal{.mean = {0.5}, .std = {0.25}};
 
@@ -52,7 +53,7 @@ int run(const Options& options) {
                    | ps::batch(rows)
                    | ps::random_flip("image")       // after batch: where the batches end up
                    | ps::normalize("image", normal);
-  const auto test = ps::from(ps::Lmdb{.path = options.test})
+  const auto test = ps::from(ps::map_classes(ps::Lmdb{.path = options.test}, "label", names))
                   | ps::decode_jpeg("image")
                   | ps::resize("image", {side, side})
                   | ps::batch(rows)
