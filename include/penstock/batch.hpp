@@ -55,6 +55,7 @@ class PENSTOCK_API Batch {
   /// Of a ragged or padded field, how long the rows are in their first dimension, without padding; 0 for rows of
   /// padding and masked ones. @throws as above.
   std::span<const std::int64_t> lengths(std::string_view field) const;
+  /// The fields, in the pipeline's order; shapes are those of one row. @throws Error(closed) for an empty batch.
   const Schema& schema() const;
 
   /// N, rows of padding included. 0 where a `shard` has no row of an incomplete batch.

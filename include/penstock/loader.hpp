@@ -139,6 +139,7 @@ class PENSTOCK_API EpochRange {
   /// The epoch's next batch: its first, or, where a loop was left, the one after the last that was delivered.
   /// @throws as `Loader::next`.
   iterator begin();
+  /// Where the epoch ends: an iterator equals it once no batch is left.
   std::default_sentinel_t end() const noexcept { return {}; }
   /// Of the epoch, from 0.
   std::uint64_t number() const noexcept { return number_; }

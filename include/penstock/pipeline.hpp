@@ -143,10 +143,10 @@ Pipeline operator|(const Pipeline& pipeline, F f) {
   if constexpr (std::derived_from<F, Stage>) {
     return pipeline | static_cast<const Stage&>(f);
   } else {
-    static_assert(!std::same_as<F, Pipeline>,
-                  "penstock: a pipeline stands before |, never after it; several sources become one by concat, zip, "
-                  "interleave or mix");
-    if constexpr (!std::same_as<F, Pipeline>) detail::explain_stage<F>();
+    if constexpr (std::same_as<F, Pipeline>)
+      detail::explain_pipeline_behind<F>();
+    else
+      detail::explain_stage<F>();
     return pipeline;
   }
 }
@@ -159,6 +159,14 @@ auto operator|(const S&, const Stage& stage) {
     return stage;
   else
     return Pipeline(std::shared_ptr<const detail::SourceModel>());
+}
+
+/// A pipeline that stands behind: a compiler's error that says where it belongs.
+template <class S>
+  requires(!std::convertible_to<const S&, const Pipeline&>)
+Pipeline operator|(const S&, const Pipeline& pipeline) {
+  detail::explain_pipeline_behind<S>();
+  return pipeline;
 }
 
 }  // namespace penstock

@@ -11,6 +11,7 @@ namespace penstock {
 
 /// What one stage did. Times are measured in one chain of 64 and scaled.
 struct StageReport {
+  /// The stage and the field it works on, as in `Pipeline::plan()`.
   std::string name;
   /// Samples that it was run for.
   std::uint64_t samples = 0;
@@ -22,6 +23,7 @@ struct StageReport {
 
 /// A row of the byte table: what the loader's memory is for.
 struct MemoryRow {
+  /// What the memory is for.
   std::string name;
   /// How many there are.
   std::uint64_t count = 0;

@@ -46,18 +46,22 @@ class View {
   std::int64_t extent(std::size_t axis) const noexcept { return extents_[axis]; }
   /// The first element.
   T* data() const noexcept { return data_; }
+  /// Number of elements.
   std::size_t size() const noexcept {
     std::size_t n = 1;
     for (auto e : extents_) n *= static_cast<std::size_t>(e);
     return n;
   }
+  /// The first element.
   T* begin() const noexcept { return data_; }
+  /// Behind the last element.
   T* end() const noexcept { return data_ + size(); }
   /// All elements, one after the other.
   std::span<T> flat() const noexcept { return {data_, size()}; }
   /// All dimensions.
   Shape shape() const { return Shape(std::span<const std::int64_t>(extents_)); }
 
+  /// The element at these indices, one a dimension. They are not checked.
   template <class... I>
     requires(sizeof...(I) == R)
   T& operator()(I... index) const noexcept {

@@ -10,6 +10,9 @@ namespace penstock::detail {
 inline void relax() noexcept {
 #if defined(__x86_64__) || defined(__i386__)
   _mm_pause();
+#elif defined(__aarch64__)
+  // `yield` does nothing on most cores; this waits about as long as x86's pause.
+  __asm__ __volatile__("isb" ::: "memory");
 #endif
 }
 

@@ -89,8 +89,8 @@ void BlockPlan::describe(Upcoming& next) const {
     model_.blocks_of(next.index, next.blocks);
     for (const std::uint64_t block : next.blocks) next.distinct.push_back({block, 0, false});
     std::ranges::sort(next.distinct, {}, &Block::number);
-    const auto repeated = std::ranges::unique(next.distinct, {}, &Block::number);
-    next.distinct.erase(repeated.begin(), repeated.end());
+    const auto same = [](const Block& a, const Block& b) { return a.number == b.number; };
+    next.distinct.erase(std::unique(next.distinct.begin(), next.distinct.end(), same), next.distinct.end());
     for (Block& block : next.distinct) {
       block.bytes = static_cast<std::size_t>(model_.block_bytes(block.number));
       block.spare = model_.can_do_without(block.number);

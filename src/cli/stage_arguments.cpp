@@ -38,6 +38,15 @@ std::string known(const std::vector<Parameter>& parameters) {
   return parameters.empty() ? "it takes none" : "it takes" + usage_of(parameters);
 }
 
+// A number that stands where a field's name would: two sides of a size written as two words, most often.
+std::string number_for_field(const Word& stage, const Word& word, const std::vector<Parameter>& parameters) {
+  std::string out = fmt::format("what stands here is the name of a field, and this is a number; {} takes{}", stage.text,
+                                usage_of(parameters));
+  if (std::ranges::any_of(parameters, [](const Parameter& p) { return p.hint == size_hint; }))
+    out += ", and a size of height x width is one word, like 160x224";
+  return out + fmt::format(" (write field={} for a field of that name)", word.text);
+}
+
 }  // namespace
 
 void refuse_at(std::string_view line, const Word& word, const std::string& message) {
@@ -67,6 +76,8 @@ Arguments::Arguments(std::string_view line, const Word& stage, const std::vector
       if (parameter == parameters.end())
         refuse_at(line, word, fmt::format("too many arguments for {}; {}", stage.text, known(parameters)));
       bound.name = parameter->name;
+      if (bound.name == "field" && parse<double>(word.text))
+        refuse_at(line, word, number_for_field(stage, word, parameters));
     } else {
       const auto parameter = std::ranges::find(parameters, word.text.substr(0, equals), &Parameter::name);
       if (parameter == parameters.end())
@@ -148,6 +159,12 @@ std::vector<double> Arguments::numbers(std::string_view name, std::vector<double
     list.push_back(*n);
   }
   return list;
+}
+
+std::array<double, 2> Arguments::pair(std::string_view name, std::array<double, 2> otherwise) const {
+  const std::vector<double> list = numbers(name, {otherwise[0], otherwise[1]});
+  if (list.size() != 2) refuse(*find(name), "two numbers, least and greatest; write them like 0.2,1");
+  return {list[0], list[1]};
 }
 
 std::vector<std::uint64_t> Arguments::counts(std::string_view name) const {

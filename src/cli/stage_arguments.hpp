@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
@@ -18,6 +19,9 @@ struct Parameter {
   std::string_view hint;  ///< what a value looks like; "" for names only
   bool required = false;
 };
+
+/// The hint of a parameter that is read by `Arguments::size`.
+inline constexpr std::string_view size_hint = "N|HxW";
 
 /// Part of the text of `--stages`, and where it begins (from 0).
 struct Word {
@@ -43,6 +47,8 @@ class Arguments {
   /// "224" for a square, "HxW" otherwise.
   Size size(std::string_view name) const;
   std::vector<double> numbers(std::string_view name, std::vector<double> otherwise) const;
+  /// Two numbers, least and greatest: "0.2,1".
+  std::array<double, 2> pair(std::string_view name, std::array<double, 2> otherwise) const;
   std::vector<std::uint64_t> counts(std::string_view name) const;
   std::vector<std::string> names(std::string_view name) const;
   /// Position in `choices` of the value given.

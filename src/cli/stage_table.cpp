@@ -23,7 +23,7 @@ using A = const Arguments&;
 
 constexpr Parameter field{"field", "image"};
 constexpr Parameter fields{"field", "image,mask"};
-constexpr Parameter size{"size", "N|HxW", true};
+constexpr Parameter size{"size", size_hint, true};
 constexpr Parameter dtype{"dtype", "f32|f16"};
 constexpr Parameter p{"p", "0.5"};
 
@@ -36,13 +36,6 @@ ImageFields fields_of(A a) {
 }
 DType chosen_dtype(A a) {
   return std::array{DType::f32, DType::f16, DType::u8}[a.choice("dtype", {"f32", "f16", "u8"})];
-}
-
-std::array<double, 2> pair(A a, std::string_view name, std::array<double, 2> otherwise) {
-  const std::vector<double> list = a.numbers(name, {otherwise[0], otherwise[1]});
-  if (list.size() != 2)
-    throw UsageError("--stages: " + std::string(name) + " is two numbers, least and greatest, like 0.2,1");
-  return {list[0], list[1]};
 }
 
 Stage make_split(A a) {
@@ -148,8 +141,8 @@ Stage make_stain_jitter(A a) {
 
 Stage make_random_resized_crop(A a) {
   RandomResizedCropOptions options;
-  options.scale = pair(a, "scale", options.scale);
-  options.ratio = pair(a, "ratio", options.ratio);
+  options.scale = a.pair("scale", options.scale);
+  options.ratio = a.pair("ratio", options.ratio);
   return random_resized_crop(fields_of(a), a.size("size"), options);
 }
 

@@ -6,9 +6,16 @@ function(penstock_warnings target)
       # GCC 12 warns of overlapping copies inside std::string's own operator+ (its bug 105651).
       list(APPEND flags -Wno-restrict)
     endif()
-    if(CMAKE_UNITY_BUILD AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-      # GCC would take the files for headers, where an unnamed namespace is an accident, and other files' names for their own.
-      list(APPEND flags -Wno-subobject-linkage -Wno-shadow)
+    if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+      # The stable_sort of GCC 12's library calls what that library calls deprecated; GCC keeps such warnings to itself.
+      list(APPEND flags -Wno-deprecated-declarations)
+    endif()
+    if(CMAKE_UNITY_BUILD)
+      # Compilers would take other files' names for a file's own; GCC files for headers, where an unnamed namespace is an accident.
+      list(APPEND flags -Wno-shadow)
+      if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+        list(APPEND flags -Wno-subobject-linkage)
+      endif()
     endif()
     if(PENSTOCK_WERROR)
       list(APPEND flags -Werror)

@@ -102,8 +102,7 @@ class Zipped final : public SourceModel, public BlockModel {
       if (!part.indices.empty())
         for (std::uint64_t& end : ends)
           end = static_cast<std::uint64_t>(std::ranges::lower_bound(part.indices, end) - part.indices.begin());
-      const auto repeated = std::ranges::unique(ends);
-      ends.erase(repeated.begin(), repeated.end());
+      ends.erase(std::unique(ends.begin(), ends.end()), ends.end());
       if (ends.size() > 1 && ends.front() == 0) ends.erase(ends.begin());
       return ends;
     }

@@ -32,7 +32,6 @@ void check_input(const FieldMapModel& model, const Field& in, const Schema& all)
 }
 
 Shape every_dimension_varies(std::size_t rank) {
-  Shape shape;
   const std::int64_t any[Shape::max_rank] = {dynamic, dynamic, dynamic, dynamic, dynamic, dynamic, dynamic, dynamic};
   if (rank > Shape::max_rank)
     throw Error(Errc::schema_mismatch, "the callable's result has " + std::to_string(rank) + " dimensions; " +

@@ -113,11 +113,12 @@ void blocks_run(const HorizontalPlan& plan, const std::uint8_t* row, std::uint8_
       {128, 128, 128, 128, 128, 128, 128, 128, 128, 128, 128, 128, 0, 4, 8, 12}};
   const auto first_taps = every_block(channels == 3 ? pick3[0] : pick4[0]);
   const auto next_taps = every_block(channels == 3 ? pick3[1] : pick4[1]);
+  const auto round = hn::Set(d32, 8192);
   constexpr std::size_t lanes16 = blocks * 8;
 
   for (std::size_t g = 0; g < groups; ++g, starts += group_pixels) {
-    Sums sum0 = hn::Set(d32, 8192), sum1 = sum0, sum2 = sum0, sum3 = sum0;
-    Sums high0 = hn::Zero(d32), high1 = high0, high2 = high0, high3 = high0;
+    Sums sum0 = hn::Zero(d32), sum1 = sum0, sum2 = sum0, sum3 = sum0;
+    Sums high0 = sum0, high1 = sum0, high2 = sum0, high3 = sum0;
     for (std::size_t p = 0; p < pairs; p += 2) {
       const std::uint8_t* at = row + p * 2 * channels;
       const auto v0 = load_blocks(at, starts), v1 = load_blocks(at, starts + blocks);
@@ -136,8 +137,9 @@ void blocks_run(const HorizontalPlan& plan, const std::uint8_t* row, std::uint8_
       add(first_taps);
       if (p + 1 < pairs) add(next_taps);
     }
+    // Rounding is added to the totals: which products a lane of `sum` and of `high` holds before differs between CPUs.
     const auto pack = [&](Sums sum, Sums high, const std::uint8_t* table) HWY_ATTR {
-      const auto level = hn::ShiftRight<14>(hn::RearrangeToOddPlusEven(sum, high));
+      const auto level = hn::ShiftRight<14>(hn::Add(hn::RearrangeToOddPlusEven(sum, high), round));
       return hn::TableLookupBytesOr0(hn::BitCast(d8, level), every_block(table));
     };
     const auto pixels = hn::Or(hn::Or(pack(sum0, high0, channels == 3 ? pack3[0] : pack4[0]),

@@ -42,7 +42,9 @@ class AnySource {
   /// For code of the library.
   AnySource(std::shared_ptr<const detail::SourceModel> model) : model_(std::move(model)) {}
 
+  /// Number of its records.
   std::uint64_t size() const { return model_->size(); }
+  /// The fields of each record.
   Schema schema() const { return model_->schema(); }
   /// For code of the library.
   const std::shared_ptr<const detail::SourceModel>& model() const noexcept { return model_; }

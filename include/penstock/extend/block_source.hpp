@@ -44,9 +44,9 @@ struct BlockRows {
 ///     bool can_do_without(std::uint64_t b) const;          in place of block b `read` may be given an empty span, and
 ///                                                          then decodes what it needs of it itself, to the same
 ///                                                          values. For blocks of which a record needs a part that is
-///                                                          cheaper than the whole: such a block is loaded where
-///                                                          another record that comes soon needs it too, or there is
-///                                                          room
+///                                                          cheaper than the whole. Such a block is loaded where
+///                                                          memory for blocks is free, or where it is needed again
+///                                                          sooner than the blocks that would have to make room
 ///
 /// and the optional members of a `Source`. All of them from any thread at any time; `blocks_of` and `block_bytes` are
 /// asked long before a record is read, and are quick. What `load` throws is an error of each record that needs the

@@ -19,6 +19,7 @@ struct CacheKey {
   /// Hash of all that makes the values.
   std::uint64_t fingerprint = 0;
   std::string made_by;  ///< in words: source and stages, a line each
+  /// Fields of each record that is kept.
   Schema schema;
   std::uint64_t records = 0;  ///< of the source
   bool identified = false;    ///< the source says which data it is
@@ -44,10 +45,13 @@ class PENSTOCK_API RecordCache {
   virtual ~RecordCache() = default;
   /// Once true, for ever.
   virtual bool has(std::uint64_t index) const noexcept = 0;
+  /// A reader for one thread, which lives no longer than the cache.
   virtual std::unique_ptr<CacheReader> open_reader() = 0;
   /// Copies the record, or declines it; never waits. Of a record that is there: it was found damaged, and made again.
   virtual void offer(std::uint64_t index, Sample& sample) noexcept = 0;
+  /// True where `will_need` does something: otherwise it is not called.
   virtual bool wants_advice() const noexcept { return false; }
+  /// Records that will be asked for soon, so that the cache can have them fetched.
   virtual void will_need(std::span<const std::uint64_t>) noexcept {}
   /// What there is, and what was declined and why, for plan() and reports.
   virtual std::vector<std::string> notes() const = 0;

@@ -22,6 +22,7 @@ struct Size {
 struct Box {
   /// Pixels.
   std::int32_t top = 0, left = 0, height = 0, width = 0;
+  /// Its sides, without its place.
   Size size() const noexcept { return {height, width}; }
   friend bool operator==(const Box&, const Box&) = default;
 };
@@ -33,6 +34,7 @@ struct ImageShape {
   DType element = DType::u8;  ///< u8 or u16
   /// Bytes of one pixel, all its channels.
   std::size_t pixel_bytes() const noexcept { return static_cast<std::size_t>(channels) * size_of(element); }
+  /// Its sides, without channels.
   Size size() const noexcept { return {height, width}; }
   friend bool operator==(const ImageShape&, const ImageShape&) = default;
 };

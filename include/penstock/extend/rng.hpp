@@ -25,6 +25,7 @@ class PENSTOCK_API Rng {
   static constexpr result_type min() { return 0; }
   /// The greatest number that `()` gives.
   static constexpr result_type max() { return 0xffffffffu; }
+  /// 32 random bits.
   result_type operator()() noexcept {
     if (used_ == 4) refill();
     return words_[used_++];

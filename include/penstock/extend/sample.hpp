@@ -69,6 +69,7 @@ class SampleBuilder {
   SampleBuilder(const SampleBuilder& out, std::size_t first, const Schema& schema)
       : cells_(out.cells_), schema_(&schema), first_(out.first_ + first) {}
 
+  /// The fields that the record must be given.
   const Schema& schema() const noexcept { return *schema_; }
 
   /// Memory to write a field's value into: the sample's own row of the batch wherever no later stage changes the
@@ -151,6 +152,7 @@ class Sample {
   /// For code of the library.
   explicit Sample(detail::Cells& cells) : cells_(&cells) {}
 
+  /// The fields it has where the stage stands.
   const Schema& schema() const noexcept { return *cells_->schema; }
 
   /// A field's value. `view<const T, R>` reads it where it lies; `view<T, R>` writes it in place (a view into a store
@@ -227,6 +229,7 @@ class PENSTOCK_API OwnedSample {
   OwnedSample& operator=(OwnedSample&&) noexcept;
   ~OwnedSample();
 
+  /// The fields it has.
   const Schema& schema() const noexcept;
   /// Writes through to this record; a `view` given to the builder is copied by `keep()`.
   SampleBuilder builder();

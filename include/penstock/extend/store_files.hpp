@@ -79,6 +79,7 @@ class PENSTOCK_API MarkLock {
   bool held() const noexcept { return lock_.held(); }
   /// Lets go of it, and removes it where the mark is gone.
   void release() noexcept;
+  /// The file that is locked.
   std::string file() const { return mark_ + ".lock"; }
 
  private:

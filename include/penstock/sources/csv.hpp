@@ -105,10 +105,14 @@ class PENSTOCK_API CsvSource {
   /// work, and automatic types without any record.
   explicit CsvSource(Csv options);
 
+  /// Number of records, of all files together.
   std::uint64_t size() const noexcept;
+  /// A field for each of `Csv::columns`, then for each of `Csv::vectors`.
   Schema schema() const;
+  /// A reader for one thread. @throws Error(io).
   std::unique_ptr<CsvReader> open_reader() const;
 
+  /// As errors and `plan()` name it.
   std::string name() const { return "csv"; }
   /// The path as it was given.
   std::string file() const;

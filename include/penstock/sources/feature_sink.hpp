@@ -28,6 +28,7 @@ struct FeatureSinkOptions {
 
 /// An attribute of a slide's file.
 struct FeatureAttribute {
+  /// Name of the attribute.
   std::string name;
   /// A number, a text, or several numbers.
   std::variant<std::int64_t, double, std::string, std::vector<std::int64_t>, std::vector<double>> value;

@@ -144,11 +144,14 @@ class PENSTOCK_API FilesSource {
   /// throws, where that is no Error as Error(user), with the file.
   explicit FilesSource(Files options);
 
+  /// Number of files.
   std::uint64_t size() const noexcept;
+  /// {image: u8[?], label: i64[]}, or the image alone where nothing gives labels.
   Schema schema() const;
   /// Reads the whole file. @throws Error(not_found | io), with file, key and index.
   void read(std::uint64_t index, SampleBuilder& out) const;
 
+  /// As errors and `plan()` name it.
   std::string name() const { return "files"; }
   /// The folder.
   std::string file() const;

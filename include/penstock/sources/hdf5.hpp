@@ -139,11 +139,18 @@ class PENSTOCK_API Hdf5Source {
   /// Error(invalid_argument) for options that can't work.
   explicit Hdf5Source(Hdf5 options);
 
+  /// Number of records, of all files together.
   std::uint64_t size() const noexcept;
+  /// The fields of each record, as they were given or found.
   Schema schema() const;
+  /// Number of blocks: the chunks of all fields and files.
   std::uint64_t blocks() const noexcept;
+  /// Bytes that a block is decoded into.
   std::uint64_t block_bytes(std::uint64_t block) const;
+  /// Appends the blocks that a record needs. @throws Error(not_found) past the end.
   void blocks_of(std::uint64_t index, std::vector<std::uint64_t>& ids) const;
+  /// The records and the field whose rows a block is, so that it can be decoded right into a batch; nothing where it is
+  /// more than these.
   std::optional<BlockRows> rows_of(std::uint64_t block) const;
   /// @throws Error(corrupt | io) with file, dataset, chunk and, where it is known, its offset in the file;
   /// Error(not_found) past the end, as all that takes a block.
@@ -151,6 +158,7 @@ class PENSTOCK_API Hdf5Source {
   /// @throws Error(corrupt | io) as `load`; Error(not_found) past the end.
   void read(std::uint64_t index, std::span<const std::span<const std::byte>> blocks, SampleBuilder& out) const;
 
+  /// As errors and `plan()` name it.
   std::string name() const { return "hdf5"; }
   /// The first file, as it was given.
   std::string file() const;

@@ -67,6 +67,7 @@ class PENSTOCK_API Hdf5Sink {
   /// What was put since the last commit is lost.
   ~Hdf5Sink();
 
+  /// Threads that compress chunks; without any, `put` compresses them itself.
   void work_on(SinkThreads threads);
   /// @throws Error(state_mismatch) when unfinished files there were begun with another schema, job or options, or are
   /// damaged; Error(invalid_argument) when files there are finished and were made by something else, when another sink
@@ -83,9 +84,11 @@ class PENSTOCK_API Hdf5Sink {
   /// @throws Error(invalid_argument) for an item out of order, and when the store was finished before;
   /// Error(limit_exceeded) for a sequence of 2^32 elements or more; Error(io) when the disk is full.
   void put(const SinkItem& item, Sample& sample);
+  /// From now on what was put survives a kill, and, with `sync`, a crash of the machine. @throws Error(io).
   void commit();
   /// @throws Error(invalid_argument) when fewer samples were put than `open` announced.
   void finish();
+  /// As errors name it.
   std::string name() const { return "hdf5"; }
 
   /// True when `open` found that an earlier run had finished.

@@ -90,13 +90,16 @@ class PENSTOCK_API LmdbSource {
   /// file and another process has the store open.
   explicit LmdbSource(Lmdb options);
 
+  /// Number of records, the manifest not counted.
   std::uint64_t size() const noexcept;
+  /// The fields of each record: those of the manifest, of a Datum, or one of raw bytes.
   Schema schema() const;
   /// @throws Error(invalid_argument) when the store has no reader slot left.
   std::unique_ptr<LmdbReader> open_reader() const;
 
   /// What the values were found to be, or said to be: never `automatic`.
   LmdbValues values() const noexcept;
+  /// As errors and `plan()` name it.
   std::string name() const { return "lmdb"; }
   /// What `plan()` says of how it is read: nothing, or that it is read without a lock file, and why.
   std::vector<std::string> notes() const;

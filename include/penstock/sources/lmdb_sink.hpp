@@ -92,9 +92,11 @@ class PENSTOCK_API LmdbSink {
   /// manifest's, and when the store was finished before; Error(limit_exceeded) for a record above 4 GiB; Error(io) when
   /// the disk is full.
   void put(const SinkItem& item, Sample& sample);
+  /// From now on what was put survives a kill, and, with `sync`, a crash of the machine. @throws Error(io).
   void commit();
   /// @throws Error(invalid_argument) when the store holds keys that this run has neither found by `has` nor put.
   void finish();
+  /// As errors name it.
   std::string name() const { return "lmdb"; }
 
   /// True when `open` found that an earlier run had finished.

@@ -71,8 +71,11 @@ class Memory {
                static_cast<std::uint64_t>(view.shape[0]), std::make_shared<dlpack::Tensor>(std::move(tensor)));
   }
 
+  /// Number of records; 0 before a field is added.
   std::uint64_t size() const noexcept { return size_; }
+  /// The fields in the order in which they were added.
   Schema schema() const { return schema_; }
+  /// As errors and `plan()` name it.
   std::string name() const { return "memory"; }
   /// @throws Error(not_found) past the end.
   void read(std::uint64_t i, SampleBuilder& out) const {

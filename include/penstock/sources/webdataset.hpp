@@ -100,10 +100,14 @@ class PENSTOCK_API WebDatasetSource {
   /// and member names that lead out of a folder ("/x", "../x") or hold control characters.
   explicit WebDatasetSource(WebDataset options);
 
+  /// Number of samples, of all shards together.
   std::uint64_t size() const noexcept;
+  /// The fields of each sample, as they were given or found.
   Schema schema() const;
+  /// A reader for one thread.
   std::unique_ptr<WebDatasetReader> open_reader() const;
 
+  /// As errors and `plan()` name it.
   std::string name() const { return "webdataset"; }
   /// The path or pattern that was given.
   std::string file() const;

@@ -91,9 +91,11 @@ class PENSTOCK_API WebDatasetSink {
   /// @throws Error(invalid_argument) for a key this shard has already, one longer than `max_key_bytes`, an item out of
   /// order, and when the store was finished before; Error(io) when the disk is full.
   void put(const SinkItem& item, Sample& sample);
+  /// From now on what was put survives a kill, and, with `sync`, a crash of the machine. @throws Error(io).
   void commit();
   /// @throws Error(invalid_argument) when fewer samples were put than `open` announced.
   void finish();
+  /// As errors name it.
   std::string name() const { return "webdataset"; }
 
   /// True when `open` found that an earlier run had finished.

@@ -18,8 +18,9 @@ enum class Tail : std::uint8_t {
 /// Settings of `batch`.
 struct BatchOptions {
   Tail tail = Tail::keep;        ///< result option
-  std::uint64_t max_bytes = 0;   ///< result option: a batch ends before the sample that would make it larger, with
-                                 ///< padding, without the space that aligns ragged rows; 0 = not bounded
+  std::uint64_t max_bytes = 0;   ///< result option: a batch ends before the sample that would make it larger. What
+                                 ///< pads rows to one length counts; the gaps between ragged rows, which keep each
+                                 ///< row aligned in memory, do not. 0 = not bounded
   std::string tokens = {};       ///< result option: the field that `max_tokens` counts
   std::uint64_t max_tokens = 0;  ///< result option: … before the first dimensions of this field would sum up to more;
                                  ///< of a padded field: rows times the longest one; 0 = not bounded

@@ -13,6 +13,7 @@ namespace penstock {
 
 /// One field that an image stage acts on, and how it is resampled there.
 struct ImageField {
+  /// Name of the field in the schema.
   std::string name;
   /// How it is resampled.
   Filter filter = Filter::linear;
@@ -62,10 +63,13 @@ class PENSTOCK_API ImageFields {
   ImageFields(std::initializer_list<Item> items) : ImageFields(std::vector<Item>(items)) {}
   explicit ImageFields(const std::vector<Item>& items);  ///< the same
 
+  /// How many fields there are.
   std::size_t size() const noexcept { return fields_.size(); }
   /// Field `i`, which must be below `size()`.
   const ImageField& operator[](std::size_t i) const noexcept { return fields_[i]; }
+  /// The first field.
   auto begin() const noexcept { return fields_.begin(); }
+  /// Behind the last field.
   auto end() const noexcept { return fields_.end(); }
   /// "image, mask"
   std::string names() const;

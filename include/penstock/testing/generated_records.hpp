@@ -15,13 +15,17 @@ class PENSTOCK_API GeneratedRecords {
  public:
   /// So many records.
   explicit GeneratedRecords(std::uint64_t count) : count_(count) {}
+  /// Number of records.
   std::uint64_t size() const noexcept { return count_; }
+  /// {image: u8[?], label: i64[]}.
   Schema schema() const;
   /// @throws Error(not_found) past the end.
   void read(std::uint64_t index, SampleBuilder& out) const;
   /// @throws Error(not_found) past the end.
   std::string key(std::uint64_t index) const;
+  /// As errors name it.
   std::string name() const { return "generated"; }
+  /// The same for any number of records.
   std::uint64_t identity() const noexcept { return 1; }
 
  private:
