@@ -3,13 +3,15 @@
 #include <penstock/error.hpp>
 
 #include "chain/chain_run.hpp"
+#include "data/find_field.hpp"
 
 namespace penstock::detail {
 
-bool Step::declares_anew(const Schema& before, const Field& field) {
-  const auto slot = before.find(field.name);
-  if (!slot) return true;
-  const Field& old = before[*slot];
+bool Step::declares_anew(const Schema& before, std::size_t slot) const {
+  const Field& field = schema[slot];
+  const auto found = find_field(before, field.name, slot);
+  if (!found) return true;
+  const Field& old = before[*found];
   return old.dtype != field.dtype || !(old.shape == field.shape) || old.collate != field.collate;
 }
 

@@ -92,8 +92,8 @@ class Step {
   std::vector<Destination> varying_destinations;  ///< of the others
 
  protected:
-  /// The field is new, or its values are of another kind than before. Names of classes don't count.
-  static bool declares_anew(const Schema& before, const Field& field);
+  /// The field in this slot is new, or its values are of another kind than before. Names of classes don't count.
+  bool declares_anew(const Schema& before, std::size_t slot) const;
   /// Every slot has a value, of a shape that its field admits. @throws Error(schema_mismatch | limit_exceeded).
   void check_values(const ChainRun& run) const;
 };

@@ -40,7 +40,7 @@ class FlatMapStep final : public Step {
   std::string describe(const CheckOptions&) const override {
     return label + ": makes any number of samples of one -> " + schema.to_string();
   }
-  bool makes(const Schema& before, std::size_t slot) const override { return declares_anew(before, schema[slot]); }
+  bool makes(const Schema& before, std::size_t slot) const override { return declares_anew(before, slot); }
 
  private:
   const FlatMapModel& model_;

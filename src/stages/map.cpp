@@ -32,7 +32,7 @@ class MapStep final : public Step {
     return true;
   }
   std::string describe(const CheckOptions&) const override { return label + " -> " + schema.to_string(); }
-  bool makes(const Schema& before, std::size_t slot) const override { return declares_anew(before, schema[slot]); }
+  bool makes(const Schema& before, std::size_t slot) const override { return declares_anew(before, slot); }
 
  private:
   const TransformModel& model_;

@@ -23,7 +23,9 @@ struct JpegOptions {
   /// An image that declares more is refused before memory is taken; so are coefficients (of a progressive image) above
   /// 3 bytes each.
   std::uint64_t max_pixels = std::uint64_t{1} << 28;
-  int max_scans = 64;            ///< a progressive image with more scans is refused
+  /// A progressive image with more scans is refused; so is one whose pixels times its scans are more than 12 x 2^28 (or
+  /// 12 x max_pixels, where that is more): each scan goes through the whole image, and may take a few bytes.
+  int max_scans = 64;
   bool accept_warnings = false;  ///< true: damage that libjpeg can guess its way around makes pixels, not an error
   /// What the four values of a CMYK or YCCK pixel mean. Colours are made of them without a profile, as Pillow's
   /// convert makes them, bit for bit: of inverted values red is `K - (255 - C) * K / 255`, rounded, green and blue

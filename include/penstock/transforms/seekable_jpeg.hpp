@@ -18,7 +18,7 @@ struct SeekableOptions {
   std::int32_t every = 4;
   /// As of JpegOptions: what declares more, or needs more coefficients than 3 bytes a pixel of these, is refused.
   std::uint64_t max_pixels = std::uint64_t{1} << 28;
-  int max_scans = 64;  ///< a progressive image with more scans is refused
+  int max_scans = 64;  ///< as of JpegOptions
 };
 
 /// Rewrites a JPEG so that a part of it can be decoded alone: what `decode_jpeg` does when a crop follows. The pictures
@@ -33,8 +33,9 @@ struct SeekableOptions {
 /// Takes any JPEG of 8 bits that libjpeg reads: grey, colour, CMYK; baseline, extended, progressive, one or many scans,
 /// arithmetic coding. Damage of any kind is an error, also such as decoders pass over with a warning. Any thread.
 /// @throws Error(corrupt) for what is damaged, lacks scans or is no JPEG, (unsupported) for 12 bits, lossless coding,
-/// and the rare kind whose components can't be joined in one scan, (limit_exceeded), (invalid_argument) for options
-/// below 1.
+/// and the rare kind whose components can't be joined in one scan, (limit_exceeded) for what is above a limit, and for
+/// an arithmetic-coded image of more than 2^22 pixels and 4096 for each of its bytes: in such a file blank pixels take
+/// none, (invalid_argument) for options below 1.
 PENSTOCK_API std::vector<std::byte> seekable_jpeg(std::span<const std::byte> encoded,
                                                   const SeekableOptions& options = {});
 

@@ -26,7 +26,7 @@ class Decoding final : public ImageDecoding {
     started_ = false;
     reader_.emplace(encoded, options_);
     upright_ = ImageOp(reader_->shape());
-    if (options_.apply_orientation) jpeg::set_upright(upright_, jpeg::orientation(reader_->info()));
+    if (options_.apply_orientation) jpeg::set_upright(upright_, jpeg::orientation(reader_->segments()));
     return upright_.shape();
   }
 

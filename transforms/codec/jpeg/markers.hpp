@@ -32,6 +32,12 @@ struct Marker {
   std::uint8_t code = 0;
 };
 
+// The data of a marker, without its length.
+struct Segment {
+  std::uint8_t code;
+  std::span<const std::uint8_t> data;
+};
+
 // The next marker in Huffman-coded data from `at` on, as libjpeg finds it: FFs and what follows them, unless that is 0.
 // None where the data ends before.
 std::optional<Marker> next_marker(std::span<const std::uint8_t> bytes, std::size_t at);

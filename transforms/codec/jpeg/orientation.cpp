@@ -2,9 +2,6 @@
 
 #include <cstdint>
 #include <cstring>
-#include <span>
-
-#include "markers.hpp"
 
 namespace penstock::jpeg {
 
@@ -44,12 +41,12 @@ int orientation_of(std::span<const std::uint8_t> exif) {
 
 }  // namespace
 
-int orientation(const jpeg_decompress_struct& info) {
+int orientation(std::span<const Segment> segments) {
   constexpr char start[] = "Exif\0";  // and the 0 that ends the text
-  for (jpeg_saved_marker_ptr marker = info.marker_list; marker != nullptr; marker = marker->next) {
-    if (marker->marker == exif_marker && marker->data_length >= sizeof(start) &&
-        std::memcmp(marker->data, start, sizeof(start)) == 0)
-      return orientation_of({marker->data + sizeof(start), marker->data_length - sizeof(start)});
+  for (const Segment& segment : segments) {
+    if (segment.code == exif_marker && segment.data.size() >= sizeof(start) &&
+        std::memcmp(segment.data.data(), start, sizeof(start)) == 0)
+      return orientation_of(segment.data.subspan(sizeof(start)));
   }
   return 1;
 }

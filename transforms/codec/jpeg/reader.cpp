@@ -4,6 +4,7 @@
 #include <limits>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include <jerror.h>
 
@@ -19,14 +20,24 @@ std::string pixels_text(const jpeg_decompress_struct& info) {
   return std::to_string(info.image_width) + "x" + std::to_string(info.image_height);
 }
 
-// Whether the last segment of the text, or what can be taken for one, begins with that word.
-bool ends_with_segment(std::string_view text, std::string_view word) {
-  const std::size_t at = text.rfind(word);
+// Whether the last segment of the text, or what can be taken for one, begins with the word that stands at that place.
+bool ends_with_segment(std::string_view text, std::size_t at) {
   if (at == text.npos || at < 4) return false;
   const auto byte = [&](std::size_t i) { return static_cast<std::size_t>(static_cast<unsigned char>(text[i])); };
   const std::size_t end = at - 2 + (byte(at - 2) << 8 | byte(at - 1));
+  if (byte(at - 4) != 0xff || end > text.size()) return false;
   // Any number of FF may be between segments.
-  return byte(at - 4) == 0xff && end <= text.size() && text.find_first_not_of('\xff', end) == text.npos;
+  const std::size_t last = text.find_last_not_of('\xff');
+  return last == text.npos || last < end;
+}
+
+// Segments of these codes may be anybody's.
+bool is_wanted(std::uint8_t code, std::span<const std::uint8_t> data) {
+  using namespace std::string_view_literals;
+  const std::string_view text(reinterpret_cast<const char*>(data.data()), data.size());
+  return (code == exif_marker && text.starts_with("Exif\0"sv)) ||
+         (code == icc_marker && text.starts_with("ICC_PROFILE\0"sv)) ||
+         (code == adobe_marker && text.starts_with("Adobe"sv));
 }
 
 }  // namespace
@@ -52,9 +63,11 @@ Reader::Reader(std::span<const std::byte> encoded, const JpegOptions& options, U
     info_.progress = &progress_;
     if (encoded.size() < 2 || std::to_integer<int>(encoded[0]) != 0xff || std::to_integer<int>(encoded[1]) != 0xd8)
       throw Error(Errc::corrupt, "not a JPEG: the first two bytes are not FF D8").with_offset(0);
+    // libjpeg's own list of segments is gone through from its start whenever one is added.
     if (use == Use::coefficients)
-      for (const int marker : {exif_marker, icc_marker, adobe_marker}) jpeg_save_markers(&info_, marker, 0xffff);
-    if (options.apply_orientation) jpeg_save_markers(&info_, exif_marker, 0xffff);
+      for (const int marker : {exif_marker, icc_marker, adobe_marker})
+        jpeg_set_marker_processor(&info_, marker, on_segment);
+    if (options.apply_orientation) jpeg_set_marker_processor(&info_, exif_marker, on_segment);
     jpeg_read_header(&info_, TRUE);
     check_tables();
     check_kind();
@@ -142,11 +155,19 @@ void Reader::check_size() {
     return along(info_.image_width, component.h_samp_factor, info_.max_h_samp_factor) *
            along(info_.image_height, component.v_samp_factor, info_.max_v_samp_factor);
   };
-  // Each block takes a bit at least, Huffman coded. This bounds the work a small file can ask for.
+  // Each block takes a bit at least, Huffman coded. This bounds the work a small file can ask for. Arithmetic coding
+  // has no such bound: any number of blank blocks is a few bytes.
   if (!options_.accept_warnings && info_.arith_code == FALSE &&
       blocks(info_.comp_info[0]) > std::uint64_t{encoded_.size()} * 8)
     throw Error(Errc::corrupt, "the JPEG declares " + pixels_text(info_) + " pixels, which can't be in its " +
                                    std::to_string(encoded_.size()) + " bytes: it is cut off, or the header is damaged")
+        .with_offset(offset());
+  constexpr std::uint64_t blank_blocks = 1 << 16, blocks_of_a_byte = 64;
+  if (info_.arith_code != FALSE &&
+      blocks(info_.comp_info[0]) > blank_blocks + blocks_of_a_byte * std::uint64_t{encoded_.size()})
+    throw Error(Errc::limit_exceeded, "the arithmetic-coded JPEG declares " + pixels_text(info_) +
+                                          " pixels, above 2^22 and 4096 for each of its " +
+                                          std::to_string(encoded_.size()) + " bytes: re-encode it with Huffman codes")
         .with_offset(offset());
   const std::uint64_t limit = options_.max_pixels > UINT64_MAX / 4 ? UINT64_MAX : options_.max_pixels * 3;
   if (use_ == Use::coefficients || jpeg_has_multiple_scans(&info_)) {
@@ -159,6 +180,10 @@ void Reader::check_size() {
   }
   constexpr std::uint64_t working_memory = 64 << 20, most = std::numeric_limits<long>::max();
   info_.mem->max_memory_to_use = static_cast<long>(std::min(limit, most - working_memory) + working_memory);
+  // Each scan goes through all blocks, and may take no more than a few bytes.
+  constexpr std::uint64_t whole_images = 12, usual_limit = JpegOptions{}.max_pixels;
+  most_scans_ = std::min(std::max(usual_limit, options_.max_pixels), UINT64_MAX / whole_images) * whole_images /
+                std::max(pixels, std::uint64_t{1});
 }
 
 void Reader::choose_output() {
@@ -183,18 +208,21 @@ void Reader::on_message(j_common_ptr common, int level) {
   ++common->err->num_warnings;
   Reader& reader = of(common);
   if (reader.options_.accept_warnings) return;
-  const Error error = Error(Errc::corrupt, "libjpeg warns: " + message(common)).with_offset(reader.offset());
-  if (!reader.costs_no_pixel()) throw Error(error);
-  if (!reader.header_fault_) reader.header_fault_ = error;
+  const bool harmless = reader.costs_no_pixel();
+  if (harmless && reader.header_fault_) return;
+  Error error = Error(Errc::corrupt, "libjpeg warns: " + message(common)).with_offset(reader.offset());
+  if (!harmless) throw error;
+  reader.header_fault_ = std::move(error);
 }
 
 // Whether all pixels are made of what the file says, despite the current warning.
-bool Reader::costs_no_pixel() const {
-  const bool in_header = info_.input_scan_number == 0;
+bool Reader::costs_no_pixel() {
   switch (errors_.msg_code) {
     case JWRN_JFIF_MAJOR:
       return true;
     case JWRN_EXTRANEOUS_DATA: {
+      const bool in_header = info_.input_scan_number == 0;
+      if (!in_header) return false;
       // After a scan, bytes are left over where its data was decoded to something else. Before it they may be a segment
       // whose marker is damaged: without tables nothing is decoded, but without these two colours are taken for others,
       // and without Exif data an image lies on its side.
@@ -204,10 +232,10 @@ bool Reader::costs_no_pixel() const {
       const std::string_view before = text.substr(0, text.size() - std::min(text.size(), skipped));
       const auto has = [&](std::string_view word) { return around.find(word) != around.npos; };
       // Or the rest of a segment that says it is shorter than it is.
-      const auto ends = [&](std::string_view word) { return ends_with_segment(before, word); };
-      const bool colors = has("Adobe") || has("JFIF") || (info_.saw_Adobe_marker == FALSE && ends("Adobe")) ||
-                          (info_.saw_JFIF_marker == FALSE && ends("JFIF"));
-      return in_header && !colors && !(options_.apply_orientation && (has("Exif") || ends("Exif")));
+      const auto ends = [&](LastWord& word) { return ends_with_segment(before, word.place_in(before)); };
+      const bool colors = has("Adobe") || has("JFIF") || (info_.saw_Adobe_marker == FALSE && ends(adobe_)) ||
+                          (info_.saw_JFIF_marker == FALSE && ends(jfif_));
+      return !colors && !(options_.apply_orientation && (has("Exif") || ends(exif_)));
     }
     case JWRN_NOT_SEQUENTIAL:
       // Some programs write zeros where the standard has 0, 63, 0, 0, and nobody reads these.
@@ -215,6 +243,29 @@ bool Reader::costs_no_pixel() const {
     default:
       return false;
   }
+}
+
+// A segment that libjpeg would copy into its list, or pass over. Of Adobe's it is told what it would read there itself.
+boolean Reader::on_segment(j_decompress_ptr info) {
+  Reader& reader = of(reinterpret_cast<j_common_ptr>(info));
+  jpeg_source_mgr& source = *info->src;
+  if (source.bytes_in_buffer < 2) return on_empty(info);
+  const long length = source.next_input_byte[0] << 8 | source.next_input_byte[1];
+  on_skip(info, 2);
+  // A length that counts itself and is below 2 is damaged: libjpeg goes on behind it.
+  const long bytes = std::max(length - 2, 0L);
+  if (static_cast<std::size_t>(bytes) <= source.bytes_in_buffer) {
+    const Segment segment{static_cast<std::uint8_t>(info->unread_marker),
+                          {source.next_input_byte, static_cast<std::size_t>(bytes)}};
+    if (is_wanted(segment.code, segment.data)) reader.segments_.push_back(segment);
+    constexpr std::size_t adobe_bytes = 12;
+    if (segment.code == adobe_marker && segment.data.size() >= adobe_bytes && is_wanted(segment.code, segment.data)) {
+      info->saw_Adobe_marker = TRUE;
+      info->Adobe_transform = segment.data[adobe_bytes - 1];
+    }
+  }
+  on_skip(info, bytes);
+  return TRUE;
 }
 
 boolean Reader::on_empty(j_decompress_ptr info) {
@@ -243,6 +294,12 @@ void Reader::on_progress(j_common_ptr common) {
   if (reader.info_.input_scan_number > reader.options_.max_scans)
     throw Error(Errc::limit_exceeded,
                 "the JPEG has more than max_scans = " + std::to_string(reader.options_.max_scans) + " scans")
+        .with_offset(reader.offset());
+  if (static_cast<std::uint64_t>(reader.info_.input_scan_number) > reader.most_scans_)
+    throw Error(Errc::limit_exceeded,
+                "the JPEG of " + pixels_text(reader.info_) + " pixels has more than " +
+                    std::to_string(reader.most_scans_) +
+                    " scans, above 12 x 2^28 pixels in all: re-encode it, or raise max_pixels above 2^28")
         .with_offset(reader.offset());
 }
 

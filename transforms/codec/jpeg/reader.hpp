@@ -5,8 +5,11 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "errors.hpp"
+#include "last_word.hpp"
+#include "markers.hpp"
 
 #include <penstock/transforms/decode_jpeg.hpp>
 
@@ -31,6 +34,9 @@ class Reader {
   jpeg_decompress_struct& info() noexcept { return info_; }
   ImageShape shape() const noexcept;
   std::span<const std::byte> encoded() const noexcept { return encoded_; }
+  // Those that were read of Exif data, where the orientation or coefficients are wanted, and of colour profiles and
+  // Adobe's marker, where coefficients are. In the order of the file.
+  std::span<const Segment> segments() const noexcept { return segments_; }
   // Of four inks: 255 is none.
   bool inverted() const noexcept { return options_.cmyk == JpegOptions::Cmyk::inverted || info_.saw_Adobe_marker; }
   // Of a progressive image whose scans are read: some coefficients are not known to their last bit.
@@ -42,10 +48,11 @@ class Reader {
   static Reader& of(j_common_ptr common) { return *static_cast<Reader*>(common->client_data); }
   [[noreturn]] static void on_error(j_common_ptr common);
   static void on_message(j_common_ptr common, int level);
+  static boolean on_segment(j_decompress_ptr info);
   static boolean on_empty(j_decompress_ptr info);
   static void on_skip(j_decompress_ptr info, long bytes);
   static void on_progress(j_common_ptr common);
-  bool costs_no_pixel() const;
+  bool costs_no_pixel();
   void check_tables();
   void refuse_other_tables();
   void check_kind();
@@ -57,6 +64,9 @@ class Reader {
   Use use_;
   bool tables_complete_ = false;       // those of the first scan were in the file
   std::optional<Error> header_fault_;  // a warning that stands where the image turns out to be not whole
+  std::uint64_t most_scans_ = 0;       // of an image of that size
+  std::vector<Segment> segments_;
+  LastWord adobe_{"Adobe"}, jfif_{"JFIF"}, exif_{"Exif"};  // before the bytes that a warning is about
   jpeg_decompress_struct info_{};
   jpeg_error_mgr errors_{};
   jpeg_source_mgr source_{};

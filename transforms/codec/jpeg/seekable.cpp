@@ -69,18 +69,9 @@ void check_interleaves(const jpeg_decompress_struct& info) {
                                        " components can't be joined in one scan; re-encode the image");
 }
 
-bool begins_with(const jpeg_saved_marker_ptr marker, std::string_view text) {
-  return marker->data_length >= text.size() && std::memcmp(marker->data, text.data(), text.size()) == 0;
-}
-
-void copy_markers(const jpeg_decompress_struct& from, jpeg_compress_struct& to) {
-  using namespace std::string_view_literals;
-  for (jpeg_saved_marker_ptr marker = from.marker_list; marker != nullptr; marker = marker->next) {
-    const bool wanted = (marker->marker == jpeg::exif_marker && begins_with(marker, "Exif\0"sv)) ||
-                        (marker->marker == jpeg::icc_marker && begins_with(marker, "ICC_PROFILE\0"sv)) ||
-                        (marker->marker == jpeg::adobe_marker && begins_with(marker, "Adobe"sv));
-    if (wanted) jpeg_write_marker(&to, marker->marker, marker->data, marker->data_length);
-  }
+void copy_segments(const Reader& from, jpeg_compress_struct& to) {
+  for (const jpeg::Segment& segment : from.segments())
+    jpeg_write_marker(&to, segment.code, segment.data.data(), static_cast<unsigned>(segment.data.size()));
 }
 
 class Rewriting {
@@ -138,7 +129,7 @@ std::vector<std::byte> seekable_jpeg(std::span<const std::byte> encoded, const S
   to.optimize_coding = TRUE;
   to.restart_interval = static_cast<unsigned>(nearest_divisor(mcus_of_a_row(to), options.every));
   jpeg_write_coefficients(&to, coefficients);
-  copy_markers(from, to);
+  copy_segments(reader, to);
   jpeg_finish_compress(&to);
   return compressor.take();
 }

@@ -129,6 +129,9 @@ TEST_CASE("stray bytes that may be a damaged segment of a header are an error") 
     bytes[segment(colors, adobe) + 3] = static_cast<std::byte>(length);
     CAPTURE(length);
     CHECK(is_corrupt(bytes));
+    // Whatever stray bytes stand before it.
+    CHECK(is_corrupt(with_inserted(bytes, 2, "\xff\xe2\0\2x\xff\xe2\0\7Adobexx"s)));
+    CHECK(decoded(with_inserted(colors, 2, "\xff\xe2\0\2x\xff\xe2\0\2x"s)) == plain_decode(colors));
   }
   // A progressive image that claims to be baseline, with the parameters of its first scan made zeros.
   Bytes spectral = plain_encode(photo({60, 50, 3}), {.progressive = true});

@@ -1,0 +1,28 @@
+// The last place of a word in a text that grows.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <string_view>
+
+namespace penstock::jpeg {
+
+class LastWord {
+ public:
+  explicit constexpr LastWord(std::string_view word) : word_(word) {}
+
+  // As `text.rfind(word)`, of a text that begins with that of the call before: only what is new is searched.
+  std::size_t place_in(std::string_view text) {
+    const std::size_t from = searched_ - std::min(searched_, word_.size() - 1);
+    const std::size_t found = text.substr(from).rfind(word_);
+    if (found != text.npos) place_ = from + found;
+    searched_ = text.size();
+    return place_;
+  }
+
+ private:
+  std::string_view word_;
+  std::size_t place_ = std::string_view::npos, searched_ = 0;
+};
+
+}  // namespace penstock::jpeg
