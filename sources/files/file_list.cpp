@@ -6,10 +6,13 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <functional>
 #include <memory>
+#include <unordered_set>
 #include <utility>
 
 #include <penstock/error.hpp>
+#include <penstock/extend/system_error.hpp>
 
 namespace penstock::files {
 
@@ -21,10 +24,27 @@ struct FolderId {
   friend bool operator==(const FolderId&, const FolderId&) = default;
 };
 
-// A folder still to be read, and the folders it lies in: a link back to one of those would never end.
+struct FolderIdHash {
+  std::size_t operator()(const FolderId& id) const noexcept {
+    return std::hash<std::uint64_t>()(id.device * 0x9e3779b97f4a7c15 + id.inode);
+  }
+};
+
+// A folder on the way to another: a link back to one of those would never end.
+struct Above {
+  FolderId id;
+  std::shared_ptr<const Above> above;
+};
+
+// A folder still to be read.
 struct Pending {
-  std::string path;  // below the root, with a slash after; empty for the root
-  std::vector<FolderId> above;
+  std::string path;                    // below the root, with a slash after; empty for the root
+  std::shared_ptr<const Above> above;  // the folder it lies in
+};
+
+// What was read, to know where it becomes too much.
+struct ReadSoFar {
+  std::uint64_t folders = 0, entries = 0;
 };
 
 [[noreturn]] void fail(int code, const char* doing, const std::string& file) {
@@ -56,9 +76,13 @@ class Lister {
     struct stat status {};
     if (fstat(dirfd(open.get()), &status) != 0) fail(errno, "listing a folder", path);
     const FolderId id{status.st_dev, status.st_ino};
-    if (std::find(folder.above.begin(), folder.above.end(), id) != folder.above.end()) return;
-    if (folder.above.size() == 1) content_.folders.push_back(folder.path.substr(0, folder.path.size() - 1));
-    folder.above.push_back(id);
+    for (const Above* one = folder.above.get(); one != nullptr; one = one->above.get())
+      if (one->id == id) return;
+    if (folder.above != nullptr && folder.above->above == nullptr)
+      content_.folders.push_back(folder.path.substr(0, folder.path.size() - 1));
+    folder.above = std::make_shared<const Above>(Above{id, std::move(folder.above)});
+    ReadSoFar& counted = seen_.insert(id).second ? once_ : again_;
+    ++counted.folders;
 
     while (true) {
       errno = 0;
@@ -66,8 +90,21 @@ class Lister {
       if (entry == nullptr && errno != 0) fail(errno, "listing a folder", path);
       if (entry == nullptr) return;
       if (entry->d_name[0] == '.') continue;
+      ++counted.entries;
+      if (again_.folders > often * once_.folders + some_folders ||
+          again_.entries > often * once_.entries + some_entries)
+        refuse(folder.path);
       add(*entry, dirfd(open.get()), folder);
     }
+  }
+
+  [[noreturn]] void refuse(const std::string& path) const {
+    throw Error(Errc::limit_exceeded,
+                "links lead to the same folders on too many ways: " + std::to_string(once_.folders) +
+                    " folders were read " + std::to_string(again_.folders) + " times more, the last one as \"" +
+                    printable(path) + "\"; leave out links that lead to folders with links in them")
+        .with_source("files")
+        .with_file(root_);
   }
 
   void add(const dirent& entry, int folder_fd, const Pending& folder) {
@@ -92,6 +129,11 @@ class Lister {
   const std::string& root_;
   const std::vector<std::string>& extensions_;
   std::vector<Pending> pending_;
+  std::unordered_set<FolderId, FolderIdHash> seen_;
+  ReadSoFar once_, again_;  // folders on the first way to them, and on others
+  // A folder may stand for several classes, or be a part of many. Where each link leads to a folder of links, the ways
+  // are more than anyone means.
+  static constexpr std::uint64_t often = 16, some_folders = 10'000, some_entries = 1'000'000;
   FolderContent content_;
 };
 

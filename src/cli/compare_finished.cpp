@@ -102,7 +102,7 @@ void compare_finished(const Pipeline& records, const NewStore& store, unsigned t
   if (store.to.form == StoreForm::shards && store.to.path.find_first_of("{}") != std::string::npos) return;
   constexpr std::uint64_t most = 1000;
   const std::uint64_t size = records.size();
-  std::vector<std::uint64_t> positions = sampled_records(size, {}, most);
+  std::vector<std::uint64_t> positions = sampled_records(size, {}, {.most = most});
   Comparing comparing(store, positions, size);
   write(records | select(std::move(positions)), comparing, {.threads = threads});
 }

@@ -80,7 +80,7 @@ class Looking {
       Progress progress("reading", store_.size(), quiet);
       for (std::uint64_t i = 0; i < store_.size(); ++i) look_at(i), progress.set(i);
     } else {
-      const auto records = sampled_records(store_.size(), store_.block_ends(), sample_size);
+      const auto records = sampled_records(store_.size(), store_.block_ends(), {sample_size, records_worth_reading()});
       Progress progress("reading", records.size(), quiet);
       for (const std::uint64_t record : records) look_at(record), progress.set(found_.looked_at);
     }
@@ -88,7 +88,22 @@ class Looking {
   }
 
  private:
-  static constexpr std::uint64_t sample_size = 10'000;
+  static constexpr std::uint64_t sample_size = 10'000, sample_bytes = std::uint64_t{2} << 30;
+
+  // How many may be read until it takes too long, by the size of some of them.
+  std::uint64_t records_worth_reading() {
+    std::uint64_t bytes = 0, count = 0;
+    for (const std::uint64_t record : sampled_records(store_.size(), {}, {.most = 8})) {
+      try {
+        Sample& sample = reader_.read(record);
+        for (const Field& field : schema_) bytes += sample.bytes(field.name).size();
+        ++count;
+      } catch (const Error& error) {
+        if (!error.sample_scoped()) throw;
+      }
+    }
+    return bytes == 0 ? store_.size() : sample_bytes / std::max<std::uint64_t>(1, bytes / count);
+  }
 
   void look_at(std::uint64_t index) {
     ++found_.looked_at;

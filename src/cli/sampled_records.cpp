@@ -7,7 +7,9 @@
 namespace penstock::cli {
 
 std::vector<std::uint64_t> sampled_records(std::uint64_t size, std::span<const std::uint64_t> block_ends,
-                                           std::uint64_t most) {
+                                           SampleSize sample) {
+  constexpr std::uint64_t fewest = 16;  // however large they are
+  const std::uint64_t most = std::min(sample.most, std::max(fewest, sample.most_read));
   std::vector<std::uint64_t> records;
   if (size <= most) {
     records.resize(size);
@@ -22,7 +24,8 @@ std::vector<std::uint64_t> sampled_records(std::uint64_t size, std::span<const s
   // Runs of records, as many as a block has where blocks are small, at places as far from each other as can be.
   constexpr std::uint64_t fewest_runs = 200;  // so that one kind of records, side by side, is not all that is seen
   const std::uint64_t rows = std::max<std::uint64_t>(1, size / block_ends.size());
-  const std::uint64_t runs = std::min(most, std::max(fewest_runs, most / rows));
+  const std::uint64_t worth_reading = std::max(fewest, sample.most_read / rows);
+  const std::uint64_t runs = std::min({most, worth_reading, std::max(fewest_runs, most / rows)});
   const std::uint64_t each = (most + runs - 1) / runs;
   std::uint64_t next = 0;
   for (std::uint64_t i = 0; i < runs; ++i) {

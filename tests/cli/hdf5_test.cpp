@@ -214,3 +214,14 @@ TEST_CASE("convert does not go on with, or take for done, what another HDF5 file
   }
   CHECK(tool({"inspect", folder / "x.hdf5", "--json"}).json()["kind"] == "hdf5");
 }
+
+TEST_CASE("inspect looks at fewer records where they are large") {
+  const TempFolder folder;
+  H5Data rows{.path = "x", .type = h5_type<std::uint8_t>(), .shape = {100, 64 << 20}};
+  rows.never_written = true;
+  write_h5(folder / "a.h5", {.data = {rows}});
+  const auto json = tool({"inspect", folder / "a.h5", "--json"}).json();
+  CHECK(json["records"] == 100);
+  CHECK(json["looked_at"] == 32);
+  CHECK(json["fields"][0]["bytes"]["max"] == 64 << 20);
+}

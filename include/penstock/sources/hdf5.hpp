@@ -54,7 +54,7 @@ struct Hdf5 {
                                        ///< of several names by the first one, group by group; of
                                        ///< a compound dataset each column. What can't be read (a filter or a type that
                                        ///< is unsupported) or has no dimension is left out then, and `plan()` says
-                                       ///< so
+                                       ///< so; groups that are nested more than 100 deep are refused
   bool verify_checksum = true;         ///< compare Fletcher-32 checksums, where chunks have them
   // What changes only speed, and what a bad file can do.
   std::size_t max_kept_bytes = 16u << 20;  ///< a dataset of at most so many bytes (labels, coordinates) is read whole
@@ -171,7 +171,8 @@ class PENSTOCK_API Hdf5Source {
   /// files): neither identity nor revision tell when those change.
   bool identified() const noexcept;
   /// Ends of the chunks of that field whose rows of a chunk take most memory, those first that are decoded together;
-  /// empty where no field has chunks.
+  /// empty where no field has chunks. @throws Error(limit_exceeded) for more than a million chunks of which most were
+  /// never written.
   std::vector<std::uint64_t> block_ends() const;
   /// The values of a scalar field of whole numbers: its dataset is read and no other.
   std::optional<std::vector<std::int64_t>> labels(std::string_view field) const;

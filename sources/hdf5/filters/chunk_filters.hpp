@@ -24,6 +24,10 @@ struct ChunkFilter {
   bool compresses() const noexcept {
     return kind != Kind::shuffle && kind != Kind::fletcher32 && (kind != Kind::bitshuffle || inner != Inner::none);
   }
+  /// It can be undone where what it was given has a size that is not known.
+  bool takes_any_size() const noexcept {
+    return kind == Kind::deflate || kind == Kind::shuffle || kind == Kind::fletcher32;
+  }
 
   friend bool operator==(const ChunkFilter&, const ChunkFilter&) = default;
 };

@@ -53,7 +53,7 @@ struct DatasetFacts {
   bool plain_edges = false;             ///< chunks that reach over its end are stored without filters
   std::optional<std::uint64_t> offset;  ///< contiguous, in this file: of its data, where it has any
   std::vector<FilterFacts> filters;     ///< in the order in which they were applied
-  std::vector<std::byte> fill;          ///< the value of what was never written; none where `variable`
+  std::vector<std::byte> fill;          ///< the value of what was never written; empty: zeros
 };
 
 /// What becomes of an element of a dataset, or of one column of a compound element.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <set>
+#include <utility>
 
 #include <penstock/error.hpp>
 
@@ -13,22 +15,62 @@ namespace penstock::hdf5 {
 
 namespace {
 
-std::vector<std::string> dataset_paths(hid_t file) {
-  std::vector<std::string> paths;
-  const auto visit = [](hid_t, const char* name, const H5O_info_t* info, void* data) -> herr_t {
-    try {
-      if (info->type == H5O_TYPE_DATASET) static_cast<std::vector<std::string>*>(data)->emplace_back(name);
-      return 0;
-    } catch (...) {
-      return -1;  // out of memory
+// Lists the datasets of a file, group by group, in the order of their names' bytes. Each object is visited once, by the
+// first of its names: in an order that all files share. Soft and external links are not followed.
+class DatasetPaths {
+ public:
+  explicit DatasetPaths(hid_t file) { visit(file, "/", {}, 0); }
+  std::vector<std::string> sorted() && {
+    std::sort(paths_.begin(), paths_.end());
+    return std::move(paths_);
+  }
+
+ private:
+  // What the library does with a path grows with the square of its depth, and more.
+  static constexpr std::size_t deepest = 100;
+
+  void visit(hid_t within, const char* name, const std::string& path, std::size_t depth) {
+    const Handle group(H5Gopen2(within, name, H5P_DEFAULT), H5Gclose);
+    H5O_info_t info{};
+    if (!group || H5Oget_info2(group.get(), &info, H5O_INFO_BASIC) < 0) fail();
+    if (!seen_.emplace(info.fileno, info.addr).second) return;
+    if (depth > deepest)
+      throw Error(Errc::limit_exceeded, "its groups lie in one another more than " + std::to_string(deepest) +
+                                            " deep, and are not looked through for datasets; name in `fields` those "
+                                            "that are wanted");
+    for (const std::string& link : hard_links_of(group.get())) {
+      if (H5Oget_info_by_name2(group.get(), link.c_str(), &info, H5O_INFO_BASIC, H5P_DEFAULT) < 0) fail();
+      const std::string at = path.empty() ? link : path + "/" + link;
+      if (info.type == H5O_TYPE_GROUP) {
+        visit(group.get(), link.c_str(), at, depth + 1);
+      } else if (info.type == H5O_TYPE_DATASET && (info.rc == 1 || seen_.emplace(info.fileno, info.addr).second)) {
+        paths_.push_back(at);
+      }
     }
-  };
-  // Of an object with several names only the first one is visited: in an order that all files share.
-  if (H5Ovisit2(file, H5_INDEX_NAME, H5_ITER_INC, visit, &paths, H5O_INFO_BASIC) < 0)
+  }
+
+  static std::vector<std::string> hard_links_of(hid_t group) {
+    std::vector<std::string> names;
+    const auto add = [](hid_t, const char* name, const H5L_info_t* link, void* data) -> herr_t {
+      try {
+        if (link->type == H5L_TYPE_HARD) static_cast<std::vector<std::string>*>(data)->emplace_back(name);
+        return 0;
+      } catch (...) {
+        return -1;  // out of memory
+      }
+    };
+    hsize_t at = 0;
+    if (H5Literate(group, H5_INDEX_NAME, H5_ITER_INC, &at, add, &names) < 0) fail();
+    return names;
+  }
+
+  [[noreturn]] static void fail() {
     throw Error(Errc::corrupt, "the file's objects can't be listed: " + library_says());
-  std::sort(paths.begin(), paths.end());
-  return paths;
-}
+  }
+
+  std::vector<std::string> paths_;
+  std::set<std::pair<unsigned long, haddr_t>> seen_;  // groups, and datasets of several names
+};
 
 // None where it has none that the library tells.
 std::vector<std::uint64_t> dims_of(hid_t dataset) {
@@ -127,11 +169,12 @@ std::optional<std::uint64_t> offset_of(hid_t dataset) {
   return at == HADDR_UNDEF ? std::nullopt : std::optional<std::uint64_t>(at);
 }
 
+// Empty where the file says none: an element may be far larger than the file that says so.
 std::vector<std::byte> fill_of(hid_t creation, hid_t type, std::size_t bytes) {
-  std::vector<std::byte> fill(bytes);
   H5D_fill_value_t defined = H5D_FILL_VALUE_UNDEFINED;
-  if (H5Pfill_value_defined(creation, &defined) < 0 || defined == H5D_FILL_VALUE_UNDEFINED) return fill;
-  if (H5Pget_fill_value(creation, type, fill.data()) < 0) std::fill(fill.begin(), fill.end(), std::byte{0});
+  if (H5Pfill_value_defined(creation, &defined) < 0 || defined != H5D_FILL_VALUE_USER_DEFINED) return {};
+  std::vector<std::byte> fill(bytes);
+  if (H5Pget_fill_value(creation, type, fill.data()) < 0) return {};
   return fill;
 }
 
@@ -139,7 +182,7 @@ std::vector<std::byte> fill_of(hid_t creation, hid_t type, std::size_t bytes) {
 
 std::vector<ListedDataset> datasets_in(hid_t file) {
   std::vector<ListedDataset> found;
-  for (const std::string& path : dataset_paths(file)) {
+  for (const std::string& path : DatasetPaths(file).sorted()) {
     const Handle dataset(H5Dopen2(file, path.c_str(), H5P_DEFAULT), H5Dclose);
     if (!dataset) throw Error(Errc::corrupt, "dataset '" + path + "' can't be opened: " + library_says());
     std::vector<std::uint64_t> dims = dims_of(dataset.get());

@@ -17,11 +17,14 @@ constexpr std::uint64_t largest = std::numeric_limits<std::int64_t>::max();
 // Saturates.
 std::uint64_t product(std::uint64_t a, std::uint64_t b) noexcept { return b != 0 && a > largest / b ? largest : a * b; }
 
-// True where the size between two filters is always known: only a checksum follows what compresses.
-bool has_known_sizes(std::span<const ChunkFilter> filters) {
+// Where a file says of few chunks where they lie, its datasets may have many all the same, none of which was written.
+constexpr std::uint64_t most_unwritten_in_row = std::uint64_t{1} << 18;
+constexpr std::uint64_t most_unwritten_kept = 1024;
+
+// What follows a filter that compresses must do without knowing how much it makes.
+bool can_undo(std::span<const ChunkFilter> filters) {
   const auto first = std::find_if(filters.begin(), filters.end(), [](auto& f) { return f.compresses(); });
-  return first == filters.end() ||
-         std::all_of(first + 1, filters.end(), [](auto& f) { return f.kind == ChunkFilter::Kind::fletcher32; });
+  return first == filters.end() || std::all_of(first + 1, filters.end(), [](auto& f) { return f.takes_any_size(); });
 }
 
 // None where its parameters make no sense.
@@ -69,11 +72,14 @@ Dataset::Dataset(std::shared_ptr<const File> file, std::string path, std::size_t
     go(way_ == Hdf5Way::contiguous ? Hdf5Way::rows : Hdf5Way::library, "it lies in another file, behind a link");
   require_library();
   way_unkept_ = way_;
-  if (!variable_ && product(rows(), row_bytes_) <= keep_bytes) {
+  if (!variable_ && product(rows(), row_bytes_) <= keep_bytes && worth_keeping()) {
     way_ = Hdf5Way::kept;
     reason_.clear();
   }
 }
+
+// To read all, the library is asked for each chunk: no more often than the file has room to tell where one lies.
+bool Dataset::worth_keeping() const noexcept { return chunks_ <= most_unwritten_kept + file_->bytes() / 8; }
 
 void Dataset::go(Hdf5Way way, std::string reason) {
   way_ = way;
@@ -82,7 +88,13 @@ void Dataset::go(Hdf5Way way, std::string reason) {
 
 // What the library reads must have gone through filters that it has.
 void Dataset::require_library() const {
-  if (library_lacks_.empty() || way_ == Hdf5Way::chunks) return;
+  if (way_ == Hdf5Way::chunks) return;
+  // The library gives each as much memory as it asks for, so that a few bytes can become as many as there are.
+  if (std::ranges::count_if(filters_, [](auto& f) { return f.compresses(); }) > 1)
+    throw error(Errc::unsupported, "its chunks were compressed more than once (" + storage_ +
+                                       "), and the library would have to read it; repack the file with one filter "
+                                       "that compresses");
+  if (library_lacks_.empty()) return;
   const std::string why = other_filters_.empty() ? "; the library would have to read it, because " + reason_ : "";
   throw error(Errc::unsupported, "its chunks went through the filter " + library_lacks_ + why);
 }
@@ -116,12 +128,23 @@ void Dataset::measure(const DatasetFacts& facts) {
                                        std::to_string(DatasetFacts::largest_element >> 20) + " that are read");
   if (variable_) return;
   fill_ = facts.fill;
-  if (fill_.size() != element_bytes_) throw error(Errc::corrupt, "its fill value is not one of its elements");
+  if (!fill_.empty() && fill_.size() != element_bytes_)
+    throw error(Errc::corrupt, "its fill value is not one of its elements");
 }
 
 void Dataset::fill(std::span<std::byte> elements) const {
-  for (std::size_t at = 0; at < elements.size(); at += fill_.size())
-    std::memcpy(elements.data() + at, fill_.data(), fill_.size());
+  if (fill_.empty() || elements.empty()) {
+    std::ranges::fill(elements, std::byte{0});
+    return;
+  }
+  // What is there already is copied, as many elements at once as a cache holds.
+  constexpr std::size_t most_at_once = std::size_t{16} << 10;
+  std::size_t there = std::min(fill_.size(), elements.size());
+  std::memcpy(elements.data(), fill_.data(), there);
+  for (std::size_t piece = there; there < elements.size(); there += piece) {
+    piece = std::min(piece < most_at_once ? there : piece, elements.size() - there);
+    std::memcpy(elements.data() + there, elements.data(), piece);
+  }
 }
 
 void Dataset::look_at_contiguous(const DatasetFacts& facts) {
@@ -149,6 +172,16 @@ void Dataset::look_at_chunks(const DatasetFacts& facts) {
   for (const std::uint64_t c : chunk_) chunk_bytes = product(chunk_bytes, c);
   if (chunk_bytes == 0) throw error(Errc::corrupt, "its chunks have no elements");
   storage_ = "chunks of " + text_of(chunk_);
+  const auto chunks_along = [this](std::size_t d) {
+    return dims_[d] / chunk_[d] + (dims_[d] % chunk_[d] != 0 ? 1 : 0);
+  };
+  std::uint64_t chunks_in_row = 1;
+  for (std::size_t d = 1; d < dims_.size(); ++d) chunks_in_row = product(chunks_in_row, chunks_along(d));
+  chunks_ = product(chunks_in_row, chunks_along(0));
+  // Of what lies in another file that one's size isn't known.
+  if (chunks_in_row > std::max(most_unwritten_in_row, file_->bytes()) && !facts.elsewhere)
+    throw error(Errc::unsupported, "one of its rows lies in " + std::to_string(chunks_in_row) +
+                                       " chunks, more than the file has bytes; make it with larger chunks");
   plain_edges_ = facts.plain_edges;
   look_at_filters(facts);
   if (variable_) return go(Hdf5Way::rows, "its values have no fixed size");
@@ -158,7 +191,7 @@ void Dataset::look_at_chunks(const DatasetFacts& facts) {
                                  " MiB of rows, too much to be kept; repack it with fewer rows a chunk");
   chunk_bytes_ = chunk_bytes;
   if (!other_filters_.empty()) return go(Hdf5Way::library, "of the filter " + other_filters_);
-  if (!has_known_sizes(filters_)) return go(Hdf5Way::library, "of the order of its filters");
+  if (!can_undo(filters_)) return go(Hdf5Way::library, "of the order of its filters");
   go(Hdf5Way::chunks);
 }
 

@@ -63,8 +63,7 @@ class Dataset {
   std::span<const ChunkFilter> filters() const noexcept { return filters_; }
   /// Chunks that reach over the dataset's end are stored without filters.
   bool plain_edges() const noexcept { return plain_edges_; }
-  /// Of one element, as stored; zeros where the file says none.
-  std::span<const std::byte> fill_value() const noexcept { return fill_; }
+  /// Makes them what was never written is: what the file says, or zeros.
   void fill(std::span<std::byte> elements) const;
 
   /// An error that says which dataset it is about.
@@ -84,6 +83,7 @@ class Dataset {
   void look_at_filters(const DatasetFacts& facts);
   void look_at_contiguous(const DatasetFacts& facts);
   void require_library() const;
+  bool worth_keeping() const noexcept;
   void go(Hdf5Way way, std::string reason = {});
 
   std::shared_ptr<const File> file_;
@@ -97,7 +97,8 @@ class Dataset {
   std::vector<ChunkFilter> filters_;
   bool plain_edges_ = false, variable_ = false;
   bool elsewhere_ = false;
-  std::vector<std::byte> fill_;
+  std::uint64_t chunks_ = 0;
+  std::vector<std::byte> fill_;  // of one element, as stored; empty: zeros
 };
 
 /// "[32, 96, 96, 3]"

@@ -1,5 +1,6 @@
 #include "read/find_chunk.hpp"
 
+#include <algorithm>
 #include <array>
 #include <string>
 
@@ -32,7 +33,9 @@ constexpr std::uint64_t unknown = 0, unwritten = 1, first_offset = 2;
 }  // namespace
 
 ChunkOffsets::ChunkOffsets(const Dataset& dataset) : chunks_(block_count(dataset)) {
-  if (chunks_ <= max_known) known_ = std::make_unique<std::atomic<std::uint64_t>[]>(chunks_);
+  // Each that was written has a byte at least.
+  if (chunks_ <= std::min(max_known, dataset.file().bytes()))
+    known_ = std::make_unique<std::atomic<std::uint64_t>[]>(chunks_);
 }
 
 std::optional<std::uint64_t> ChunkOffsets::offset_of(const Dataset& dataset, std::uint64_t row) const {

@@ -4,7 +4,10 @@
 #include <xxhash.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <functional>
 #include <limits>
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -96,6 +99,7 @@ Part Hdf5Source::Impl::open_part(const std::string& path, std::vector<Field>& fo
     for (const std::string& name : single_values)
       left_out.push_back(name + ": left out, because it has no dimension that counts records");
   std::optional<Error> refused;
+  std::map<std::pair<const hdf5::File*, std::string>, std::ptrdiff_t> opened;  // tables, by file and dataset
   const auto add = [&](const Hdf5Field& field) {
     if (!field.file.empty() && options.paths.size() > 1)
       throw Error(Errc::invalid_argument, "field '" + field.dataset +
@@ -103,9 +107,8 @@ Part Hdf5Source::Impl::open_part(const std::string& path, std::vector<Field>& fo
                                               "sources by zip and concat instead")
           .with_source("hdf5");
     const auto file = field.file.empty() ? main : open(field.file);
-    auto table = std::find_if(part.tables.begin(), part.tables.end(), [&](const Table& t) {
-      return &t.dataset.file() == file.get() && t.dataset.path() == field.dataset;
-    });
+    const auto known = opened.find({file.get(), field.dataset});
+    auto table = known == opened.end() ? part.tables.end() : part.tables.begin() + known->second;
     if (table == part.tables.end()) {
       part.tables.emplace_back(file, field.dataset, std::min(keep_left, options.max_kept_bytes));
       table = part.tables.end() - 1;
@@ -124,6 +127,7 @@ Part Hdf5Source::Impl::open_part(const std::string& path, std::vector<Field>& fo
       }
       throw;
     }
+    opened.try_emplace({file.get(), field.dataset}, table - part.tables.begin());
     table->slots.push_back(found.size());
     found.push_back(table->columns.back().field());
     name_classes(*table, found.back());
@@ -139,16 +143,16 @@ Part Hdf5Source::Impl::open_part(const std::string& path, std::vector<Field>& fo
     }
   }
   if (found.empty() && refused) throw Error(*refused);
-  for (std::size_t bytes = Dataset::largest_block + 1; bytes > Dataset::largest_block;) {
-    bytes = 0;
-    Table* largest = nullptr;
-    for (Table& table : part.tables) {
-      if (!table.dataset.in_blocks()) continue;
-      bytes += hdf5::block_bytes(table.dataset);
-      if (largest == nullptr || hdf5::block_bytes(table.dataset) > hdf5::block_bytes(largest->dataset))
-        largest = &table;
-    }
-    if (bytes > Dataset::largest_block) largest->dataset.read_by_rows();
+  std::vector<Dataset*> in_blocks;
+  for (Table& table : part.tables)
+    if (table.dataset.in_blocks()) in_blocks.push_back(&table.dataset);
+  std::ranges::stable_sort(in_blocks, std::greater(), [](const Dataset* d) { return hdf5::block_bytes(*d); });
+  std::size_t bytes = 0;
+  for (const Dataset* dataset : in_blocks) bytes += hdf5::block_bytes(*dataset);
+  for (Dataset* largest : in_blocks) {
+    if (bytes <= Dataset::largest_block) break;
+    bytes -= hdf5::block_bytes(*largest);
+    largest->read_by_rows();
   }
   part.rows = part.tables.front().dataset.rows();
   for (const Table& table : part.tables)
@@ -277,7 +281,7 @@ bool Hdf5Source::identified() const noexcept {
 }
 
 std::vector<std::uint64_t> Hdf5Source::block_ends() const {
-  constexpr std::size_t max_ends = std::size_t{1} << 27;  // 1 GiB
+  constexpr std::uint64_t always_told = std::uint64_t{1} << 20, told_elsewhere = std::uint64_t{1} << 27;  // of 8 bytes
   std::vector<std::uint64_t> ends;
   bool chunked = false;
   for (const Part& part : impl_->parts) {
@@ -289,10 +293,15 @@ std::vector<std::uint64_t> Hdf5Source::block_ends() const {
       if (!table.dataset.chunk().empty() && (largest == nullptr || rank(table) > rank(*largest))) largest = &table;
     chunked = chunked || largest != nullptr;
     const std::uint64_t rows = largest != nullptr ? largest->dataset.chunk().front() : part.rows;
-    // What was never written takes no room in a file, and may be any number.
-    if (largest != nullptr && part.rows / rows > max_ends - std::min(max_ends, ends.size()))
-      throw largest->dataset.error(
-          Errc::limit_exceeded, "it has more chunks than the " + std::to_string(max_ends) + " whose ends can be told");
+    // What was never written takes no room in a file, and may be any number; where a chunk lies takes 8 bytes at least.
+    if (largest != nullptr) {
+      const Dataset& dataset = largest->dataset;
+      const std::uint64_t chunks = part.rows / rows;
+      if (chunks > (dataset.elsewhere() ? told_elsewhere : always_told + dataset.file().bytes() / 8))
+        throw dataset.error(Errc::limit_exceeded, "it has " + std::to_string(chunks) +
+                                                      " chunks, most of which were never written; make it with larger "
+                                                      "ones, to read it chunk by chunk");
+    }
     for (std::uint64_t end = rows; end < part.rows; end += rows) ends.push_back(part.first + end);
     if (part.rows != 0) ends.push_back(part.first + part.rows);
   }

@@ -325,6 +325,33 @@ TEST_CASE("links are followed, loops are not") {
   CHECK(source.broken_links() == 1);
 }
 
+TEST_CASE("a folder that two links lead to is two classes, or twice in one") {
+  const TempFolder folder, elsewhere;
+  elsewhere.write("x.jpg", "x");
+  std::filesystem::create_directories(folder / "c");
+  for (const char* name : {"a", "b", "c/one", "c/two"})
+    std::filesystem::create_directory_symlink(elsewhere.path(), folder / name);
+  const FilesSource source({.root = folder.path().string()});
+  CHECK(keys_of(source) == Keys{"a/x", "b/x", "c/one/x", "c/two/x"});
+  CHECK(source.classes() == Keys{"a", "b", "c"});
+}
+
+TEST_CASE("links to folders of links are refused before they are too many ways") {
+  const TempFolder folder, elsewhere;
+  for (int i = 0; i < 20; ++i) {
+    const std::string step = elsewhere / ("step" + std::to_string(i)),
+                      next = elsewhere / ("step" + std::to_string(i + 1));
+    std::filesystem::create_directories(step);
+    for (const char* name : {"/a", "/b"}) std::filesystem::create_directory_symlink(next, step + name);
+  }
+  elsewhere.write("step20/x.jpg", "x");
+  std::filesystem::create_directory_symlink(elsewhere / "step0", folder / "class");
+  const Error refused = error_of([&] { FilesSource({.root = folder.path().string()}); });
+  CHECK(refused.code() == Errc::limit_exceeded);
+  CHECK(refused.cause().find("links lead to the same folders") != std::string::npos);
+  CHECK(refused.file() == folder.path().string());
+}
+
 TEST_CASE("a file that is gone, or is no file any more") {
   const TempFolder folder;
   folder.write("a/x.jpg", "x");

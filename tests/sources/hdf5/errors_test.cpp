@@ -337,6 +337,26 @@ TEST_CASE("a dataset that can't be read is left out, and the others are read") {
   refused({.path = folder / "none.h5"}, Errc::unsupported, folder / "none.h5", {"299", "only"});
 }
 
+TEST_CASE("values of any length that were compressed twice are refused, as the library has no bounds for them") {
+  const TempFolder folder;
+  H5Data text{.path = "text", .type = {.kind = H5Type::Kind::text}, .shape = {8}, .layout = H5D_CHUNKED};
+  text.chunk = {4};
+  text.filters = {H5Filter::deflate, H5Filter::deflate};
+  write_h5(folder / "a.h5", {.data = {text, counting<float>("y", {8})}});
+  refused({.path = folder / "a.h5", .fields = {{.dataset = "text"}}}, Errc::unsupported, folder / "a.h5",
+          {"'text'", "compressed more than once", "deflate + deflate"});
+  CHECK(has_note(Hdf5Source({.path = folder / "a.h5"}), "text: left out"));
+}
+
+TEST_CASE("a row in more chunks than its file has room for is refused") {
+  const TempFolder folder;
+  H5Data sparse{.path = "x", .type = h5_type<std::uint8_t>(), .shape = {2, 1'000'000}, .layout = H5D_CHUNKED};
+  sparse.chunk = {1, 1};
+  sparse.never_written = true;
+  write_h5(folder / "a.h5", {.data = {sparse}});
+  refused({.path = folder / "a.h5"}, Errc::unsupported, folder / "a.h5", {"'x'", "1000000 chunks", "larger chunks"});
+}
+
 TEST_CASE("a row that is larger than a sample may be takes no memory") {
   const TempFolder folder;
   const std::string path = folder / "large.h5";

@@ -205,6 +205,75 @@ TEST_CASE("what is known of a field is how it is stored and which way it is read
   for (const Hdf5FieldInfo& info : kept.fields()) CHECK(to_string(info.way) == "kept");
 }
 
+TEST_CASE("filters in an unusual order are undone without the library, and read the same") {
+  using enum H5Filter;
+  const TempFolder folder;
+  const std::vector<std::vector<H5Filter>> chains{
+      {deflate, shuffle}, {deflate, deflate}, {deflate, fletcher32, deflate}, {deflate, shuffle, deflate, fletcher32}};
+  for (std::size_t i = 0; i < chains.size(); ++i) {
+    const std::string path = folder / (std::to_string(i) + ".h5");
+    write_h5(path, {.data = {counting_chunks<std::int32_t>("x", {50, 8}, {16, 8}, chains[i])}});
+    const Hdf5Source source({.path = path, .max_kept_bytes = 0});
+    CHECK(to_string(source.fields()[0].way) == "chunks");
+    for (std::int32_t row = 0; row < 50; ++row) {
+      OwnedSample record = read_sample(source, static_cast<std::uint64_t>(row));
+      const auto values = record.sample().bytes("x");
+      for (std::int32_t k = 0; k < 8; ++k) {
+        std::int32_t value = 0;
+        std::memcpy(&value, values.data() + 4 * k, 4);
+        REQUIRE(value == row * 8 + k);
+      }
+    }
+  }
+}
+
+TEST_CASE("what was never written is the fill value, whatever its size and however much there is") {
+  const TempFolder folder;
+  for (const std::size_t bytes : {1, 2, 8, 5'000, 40'000}) {
+    std::string one(bytes, '\0');
+    for (std::size_t i = 0; i < bytes; ++i) one[i] = static_cast<char>(i * 7 + 1);
+    const std::string path = folder / (std::to_string(bytes) + ".h5");
+    H5Data data{.path = "x", .type = {.kind = H5Type::Kind::opaque, .bytes = bytes}, .shape = {2, 13}};
+    data.never_written = true;
+    data.fill = one;
+    write_h5(path, {.data = {data}});
+    OwnedSample record = read_sample(Hdf5Source({.path = path, .max_kept_bytes = 0}), 1);
+    const auto got = record.sample().bytes("x");
+    REQUIRE(got.size() == 13 * bytes);
+    for (std::size_t i = 0; i < 13; ++i) REQUIRE(std::memcmp(got.data() + i * bytes, one.data(), bytes) == 0);
+  }
+}
+
+TEST_CASE("a dataset of far more chunks than its file has room for is not kept, and its ends are not told") {
+  const TempFolder folder;
+  H5Data sparse{.path = "x", .type = h5_type<std::uint8_t>(), .shape = {3'000'000}, .layout = H5D_CHUNKED};
+  sparse.chunk = {1};
+  sparse.never_written = true;
+  write_h5(folder / "a.h5", {.data = {sparse}});
+  const Hdf5Source source({.path = folder / "a.h5"});
+  CHECK(to_string(source.fields()[0].way) == "chunks");
+  CHECK(read_sample(source, 2'999'999)["x"].bytes() == 1);
+  CHECK(code_of([&] { (void)source.block_ends(); }) == Errc::limit_exceeded);
+}
+
+TEST_CASE("groups are looked through to a depth, beyond which datasets must be named") {
+  const TempFolder folder;
+  for (const int depth : {100, 101}) {
+    const std::string path = folder / (std::to_string(depth) + ".h5");
+    std::string name;
+    for (int i = 0; i < depth; ++i) name += "g/";
+    write_h5(path, {.data = {counting<std::uint8_t>(name + "x", {4})}});
+    if (depth == 100) {
+      CHECK(Hdf5Source({.path = path}).schema()[0].name == name + "x");
+      continue;
+    }
+    const Error refused = error_of([&] { Hdf5Source({.path = path}); });
+    CHECK(refused.code() == Errc::limit_exceeded);
+    CHECK(mentions(refused, "`fields`"));
+    CHECK(Hdf5Source({.path = path, .fields = {{.dataset = name + "x"}}}).size() == 4);
+  }
+}
+
 TEST_CASE("a dataset is kept when it is not larger than keep_bytes") {
   const TempFolder folder;
   write_h5(folder / "a.h5", {.data = {counting<std::uint8_t>("x", {100, 10})}});

@@ -126,7 +126,8 @@ std::vector<H5Filter> random_filters(H5Draw& draw, const H5Type& type) {
     case 9:
       return integer ? std::vector{nbit} : std::vector{fletcher32, deflate};
     case 10:
-      return draw.one_in(2) ? std::vector{deflate, shuffle} : std::vector{deflate, deflate};
+      // Values of any length that were compressed twice are refused.
+      return draw.one_in(2) || type.varies() ? std::vector{deflate, shuffle} : std::vector{deflate, deflate};
     default:
       return {fletcher32, shuffle, deflate};
   }
