@@ -233,7 +233,12 @@ class FilesSource::Impl {
   }
 
   std::vector<Record> by_labels() {
-    files::Labels labels = files::read_labels(options_.labels);
+    const auto is_file = [&](const std::string& path) {
+      struct stat status {};
+      return !path.empty() && path.front() != '/' && path.find('\0') == std::string::npos &&
+             ::fstatat(root_.get(), path.c_str(), &status, 0) == 0 && S_ISREG(status.st_mode);
+    };
+    files::Labels labels = files::read_labels(options_.labels, is_file);
     labelled_ = true;
     classes_ = std::move(labels.classes);
     mixed_labels_line_ = labels.mixed_line;

@@ -31,15 +31,6 @@ std::string read_whole(const std::string& file) {
   return text;
 }
 
-bool heading(const CsvLine& line) {
-  std::string first = line.cells[0];
-  for (char& c : first)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  for (const char* name : {"file", "filename", "path", "image", "name"})
-    if (first == name) return true;
-  return false;
-}
-
 std::string below_root(const CsvLine& line) {
   const std::filesystem::path path = std::filesystem::path(line.cells[0]).lexically_normal();
   std::string text = path.string();
@@ -77,6 +68,26 @@ Kind kind_of_label(const CsvLine& line) {
   return all ? Kind::fraction : Kind::name;
 }
 
+std::string small_extension(const std::string& file) {
+  std::string extension = std::filesystem::path(file).extension().string();
+  for (char& c : extension)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return extension;
+}
+
+// Whatever its words. A first file that isn't there must not be taken for one: it has a label, or a name, as others do.
+bool begins_with_heading(const std::vector<CsvLine>& lines, const IsFile& is_file) {
+  if (lines.empty()) return false;
+  const CsvLine& first = lines.front();
+  if (is_file(std::filesystem::path(first.cells[0]).lexically_normal().string())) return false;
+  if (first.cells.size() > 1 && kind_of_label(first) != Kind::name) return false;
+  const std::string extension = small_extension(first.cells[0]);
+  return std::none_of(lines.begin() + 1, lines.end(), [&](const CsvLine& line) {
+    if (!extension.empty() && small_extension(line.cells[0]) == extension) return true;
+    return first.cells.size() > 1 && line.cells.size() > 1 && line.cells[1] == first.cells[1];
+  });
+}
+
 Labels from_lines(const std::vector<CsvLine>& lines) {
   Labels labels;
   bool numbers = true;
@@ -112,10 +123,10 @@ Labels from_lines(const std::vector<CsvLine>& lines) {
 
 }  // namespace
 
-Labels read_labels(const std::string& csv_file) {
+Labels read_labels(const std::string& csv_file, const IsFile& is_file) {
   try {
     std::vector<CsvLine> lines = parse_csv(read_whole(csv_file));
-    if (!lines.empty() && heading(lines.front())) lines.erase(lines.begin());
+    if (begins_with_heading(lines, is_file)) lines.erase(lines.begin());
     return from_lines(lines);
   } catch (Error& error) {
     error.with_source("files").with_file(csv_file);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -18,8 +19,11 @@ struct Labels {
   std::size_t mixed_line = 0;        ///< FilesSource::mixed_labels_line
 };
 
-/// Whether the files exist is not looked at. @throws Error(not_found | io | corrupt | invalid_argument) with the file's
-/// name.
-Labels read_labels(const std::string& csv_file);
+/// True for a file that is there, below the root.
+using IsFile = std::function<bool(const std::string& path)>;
+
+/// Of files only that of the first line is looked for, which may be a heading. @throws Error(not_found | io | corrupt |
+/// invalid_argument) with the file's name.
+Labels read_labels(const std::string& csv_file, const IsFile& is_file);
 
 }  // namespace penstock::files

@@ -6,10 +6,12 @@
 #include <optional>
 #include <system_error>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include <penstock/sources/lmdb.hpp>
 #include <penstock/sources/webdataset_sink.hpp>
 
 #include "store.hpp"
@@ -86,7 +88,9 @@ std::string changed_files(const FilesSource& files, const Destination& store, bo
   Store::Reader reader = stored.reader();
   for (std::uint64_t record = 0; record < stored.size(); ++record) {
     Sample& sample = reader.read(record);
-    const std::string key = stored.schema().find("key") ? text_of(sample.bytes("key")) : stored.key(record);
+    // HDF5 files that don't mark their keys have them as a field.
+    const bool field = !stored.has_keys() && stored.schema().find("key");
+    const std::string key = field ? text_of(sample.bytes("key")) : stored.key(record);
     const auto found = missing.find(key);
     if (found == missing.end()) {
       removed.add(key);
@@ -107,6 +111,20 @@ std::string changed_files(const FilesSource& files, const Destination& store, bo
   for (const std::string& part : {changed.text("changed"), added.text("added"), removed.text("removed or renamed")})
     if (!part.empty()) text += (text.empty() ? "" : ", ") + part;
   return text;
+}
+
+SharedKeys shared_keys(const FilesSource& files, const Destination& store) {
+  SharedKeys found;
+  try {
+    const LmdbSource stored(Lmdb{.path = store.path, .allow_unfinished = true});
+    std::unordered_set<std::string> of_files;
+    for (std::uint64_t i = 0; i < files.size(); ++i) of_files.insert(files.key(i));
+    for (; found.records < stored.size(); ++found.records)
+      found.shared += of_files.contains(stored.key(found.records)) ? 1 : 0;
+  } catch (const Error&) {  // the sink says what is wrong with it
+    return {};
+  }
+  return found;
 }
 
 }  // namespace penstock::cli

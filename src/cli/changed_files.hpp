@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include <penstock/sources/files.hpp>
@@ -13,5 +14,12 @@ namespace penstock::cli {
 /// the stored one, or its time is later than the store's. `sizes` false: these are not to be compared.
 /// @throws penstock::Error.
 std::string changed_files(const FilesSource& files, const Destination& store, bool sizes);
+
+/// Of the records of an LMDB, finished or not, how many have a key that a file of the folder has too.
+struct SharedKeys {
+  std::uint64_t shared = 0, records = 0;
+};
+/// All 0 where there is no store that can be opened.
+SharedKeys shared_keys(const FilesSource& files, const Destination& store);
 
 }  // namespace penstock::cli

@@ -32,7 +32,7 @@ namespace {
 
 struct PackOptions {
   std::string folder, labels, classes, on_error;
-  bool lsun = false, update = false;
+  bool lsun = false, update = false, force = false;
   OutFlags out;
   WritingFlags writing;
 };
@@ -154,6 +154,20 @@ void tell(const PackOptions& options, const FilesSource& files, const Packed& pa
   print(text);
 }
 
+// An update removes what the folder doesn't have. One that would leave hardly anything is of another folder.
+void refuse_other_folder(const PackOptions& options, const Destination& to, const FilesSource& files) {
+  constexpr std::uint64_t fewest = 10;  // of so many records one must stay
+  if (!options.update || options.force) return;
+  const SharedKeys keys = shared_keys(files, to);
+  if (keys.shared >= keys.records / fewest + (keys.records % fewest != 0 ? 1 : 0)) return;
+  throw Error(Errc::invalid_argument,
+              fmt::format("of the store's {} the folder has {}, so --update would remove {} of them: it is hardly what "
+                          "the store was packed from; where that is meant, say --force as well",
+                          counted(keys.records, "record"), keys.shared == 0 ? "none" : with_commas(keys.shared),
+                          with_commas(keys.records - keys.shared)))
+      .with_file(options.folder);
+}
+
 // Found here, before anything is written, rather than when the record's turn comes.
 void refuse_long_keys(const FilesSource& files) {
   for (std::uint64_t i = 0; i < files.size(); ++i) {
@@ -201,6 +215,7 @@ int pack(const PackOptions& options) {
     throw Error(Errc::not_found, "there are no images here (files that end in jpg, png, ...)")
         .with_file(options.folder);
   if (to.form == StoreForm::lmdb) refuse_long_keys(files);
+  refuse_other_folder(options, to, files);
   warn_of_mixed_labels(options, files);
   const Packed packed = [&] {
     try {
@@ -234,10 +249,15 @@ void add_pack(CLI::App& app, Command& chosen) {
   add_out_options(command, options->out);
   command.add_flag("--lsun", options->lsun,
                    "Bare values as LSUN has them: no labels, no checksums, for any reader of LMDB");
-  command.add_flag(
+  CLI::Option* const update = command.add_flag(
       "--update", options->update,
       "Bring an LMDB store that is there up to date: every file is read, what has changed is written again,\n"
       "what is gone is removed");
+  command
+      .add_flag(
+          "--force", options->force,
+          "With --update: also where DIR has fewer than a tenth of the store's records, and the others are removed")
+      ->needs(update);
   add_seekable_option(command, options->writing);
   command.add_option("--labels", options->labels,
                      "CSV file of `file,label` lines: only these files, with these labels");

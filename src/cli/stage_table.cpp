@@ -45,6 +45,7 @@ Stage make_split(A a) {
   using By = SplitOptions::By;
   options.by = std::array{By::index, By::key, By::group}[a.choice("by", {"index", "key", "group"})];
   options.salt = a.count("salt", options.salt);
+  options.stratify = a.text("stratify", options.stratify);
   return split(options);
 }
 
@@ -195,7 +196,10 @@ std::vector<StageSyntax> make_table() {
       {"repeat", true, {{"times", "N", true}}, [](A a) { return repeat(a.count("times")); }},
       {"seed", true, {{"value", "N", true}}, [](A a) { return seed(a.count("value")); }},
       {"bags", true, {{"size", "N", true}, {"min_size", "1"}, {"seed", "0"}}, make_bags},
-      {"split", true, {{"shares", "0.9,0.1"}, {"part", "0"}, {"by", "index|key|group"}, {"salt", "0"}}, make_split},
+      {"split",
+       true,
+       {{"shares", "0.9,0.1"}, {"part", "0"}, {"by", "index|key|group"}, {"salt", "0"}, {"stratify", "label"}},
+       make_split},
       {"on_error",
        false,
        {{"policy", "fail|replace|mask|drop", true}, {"max_count", "N"}, {"max_share", "0..1"}},

@@ -17,10 +17,7 @@
 
 namespace penstock::detail {
 
-namespace {
-
-// Share of the parts before `part`; exactly 0 and 1 at the ends.
-double edge(const SplitOptions& options, std::uint64_t part) {
+double share_before(const SplitOptions& options, std::uint64_t part) {
   if (part == 0) return 0;
   if (part >= options.shares.size()) return 1;
   double sum = 0, total = 0;
@@ -31,6 +28,8 @@ double edge(const SplitOptions& options, std::uint64_t part) {
   return sum / total;
 }
 
+namespace {
+
 std::string to_text(SplitOptions::By by) {
   return by == SplitOptions::By::key ? "key" : by == SplitOptions::By::group ? "group" : "index";
 }
@@ -39,10 +38,12 @@ std::string to_text(SplitOptions::By by) {
 class PartOfText {
  public:
   explicit PartOfText(const SplitOptions& options)
-      : salt_(options.salt), first_(edge(options, options.part)), last_(edge(options, options.part + 1)) {}
+      : salt_(options.salt),
+        first_(share_before(options, options.part)),
+        last_(share_before(options, options.part + 1)) {}
   bool has(std::string_view text) const noexcept {
-    const double u = static_cast<double>(hash_text(text, salt_) >> 11) * 0x1p-53;
-    return u >= first_ && u < last_;
+    const double place = place_of(hash_text(text, salt_));
+    return place >= first_ && place < last_;
   }
 
  private:
@@ -64,10 +65,10 @@ void check_split(const SplitOptions& options) {
     throw Error(Errc::invalid_argument, "there is no part " + std::to_string(options.part) + "; the parts are 0 to " +
                                             std::to_string(options.shares.size() - 1))
         .with_stage("split");
-  if (!options.stratify.empty() && options.by != SplitOptions::By::index)
-    throw Error(Errc::invalid_argument, "a split by " + to_text(options.by) +
-                                            " goes by hashes, so it can't give classes their shares (`stratify`); "
-                                            "split by index")
+  if (!options.stratify.empty() && options.by == SplitOptions::By::key)
+    throw Error(Errc::invalid_argument,
+                "a split by key goes by hashes, so it can't give classes their shares (`stratify`); split by index, or "
+                "by group")
         .with_stage("split");
 }
 
@@ -83,8 +84,9 @@ std::pair<std::uint64_t, std::uint64_t> split_range(const SplitOptions& options,
   const auto at = [n](double share) {
     return static_cast<std::uint64_t>(std::llround(share * static_cast<double>(n)));
   };
-  const std::uint64_t first = at(edge(options, options.part));
-  const std::uint64_t last = options.part + 1 == options.shares.size() ? n : at(edge(options, options.part + 1));
+  const std::uint64_t first = at(share_before(options, options.part));
+  const std::uint64_t last =
+      options.part + 1 == options.shares.size() ? n : at(share_before(options, options.part + 1));
   return {std::min(first, n), std::min(last, n)};
 }
 
@@ -100,12 +102,12 @@ std::vector<std::uint64_t> stratified_members(const SplitOptions& options, std::
   // How much of a record a share has too little is rounded up in as many classes as the share is of it: by the golden
   // ratio, which spreads evenly over however many there are. One value for all shares of a class, so that they meet.
   std::uint64_t rounding = hash_mix(options.salt, 0x73747261);
-  const double first = edge(options, options.part), last = edge(options, options.part + 1);
+  const double first = share_before(options, options.part), last = share_before(options, options.part + 1);
   std::vector<std::uint64_t> members;
   std::uint64_t begin = 0;
   for (const auto& [label, class_end] : next) {
     const std::uint64_t count = class_end - begin;
-    const double up = static_cast<double>((rounding += 0x9e3779b97f4a7c15) >> 11) * 0x1p-53;
+    const double up = place_of(rounding += 0x9e3779b97f4a7c15);
     const auto at = [&](double share) {
       const double exact = share * static_cast<double>(count), whole = std::nearbyint(exact);
       if (std::abs(exact - whole) <= exact * 0x1p-40) return static_cast<std::uint64_t>(whole);

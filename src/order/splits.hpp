@@ -17,6 +17,10 @@ namespace penstock::detail {
 /// @throws Error(invalid_argument) for shares that are no sizes, or a part that isn't there.
 void check_split(const SplitOptions& options);
 std::string describe_split(const SplitOptions& options);
+/// Share of the parts before `part`; exactly 0 and 1 at the ends.
+double share_before(const SplitOptions& options, std::uint64_t part);
+/// A hash as a number from 0 to below 1, which falls into a part.
+inline double place_of(std::uint64_t hash) noexcept { return static_cast<double>(hash >> 11) * 0x1p-53; }
 /// First and past-the-last position of the part in a permutation of n: cumulative shares, rounded once, so that parts
 /// meet.
 std::pair<std::uint64_t, std::uint64_t> split_range(const SplitOptions& options, std::uint64_t n);

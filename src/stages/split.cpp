@@ -9,6 +9,7 @@
 #include "order/orders.hpp"
 #include "order/runs.hpp"
 #include "order/splits.hpp"
+#include "order/stratified_groups.hpp"
 #include "pipeline/pipeline_builder.hpp"
 #include "stages/order_stage.hpp"
 
@@ -71,12 +72,29 @@ class StratifiedSplitStage final : public StageModel {
   const SplitOptions options_;
 };
 
+class StratifiedGroupSplitStage final : public StageModel {
+ public:
+  explicit StratifiedGroupSplitStage(SplitOptions options) : options_(std::move(options)) {}
+  void join(PipelineBuilder& pipeline) const override {
+    require_source(pipeline, "group");
+    const std::vector<std::int64_t> labels = pipeline.labels_of_positions(options_.stratify, "split");
+    StratifiedGroups part = stratified_groups(options_, *pipeline.data().source, labels);
+    pipeline.add_order(std::make_shared<const OrderOf<Runs>>(std::move(part.records)),
+                       "split " + describe_split(options_) + ": " + part.said);
+  }
+
+ private:
+  const SplitOptions options_;
+};
+
 }  // namespace
 
 }  // namespace detail
 
 Stage split(SplitOptions options) {
   detail::check_split(options);
+  if (!options.stratify.empty() && options.by == SplitOptions::By::group)
+    return detail::make_stage(detail::StratifiedGroupSplitStage(std::move(options)));
   if (!options.stratify.empty()) return detail::make_stage(detail::StratifiedSplitStage(std::move(options)));
   if (options.by == SplitOptions::By::key) return detail::make_stage(detail::SplitByKeyStage(std::move(options)));
   if (options.by == SplitOptions::By::group) return detail::make_stage(detail::SplitByGroupStage(std::move(options)));

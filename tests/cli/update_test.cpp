@@ -100,6 +100,60 @@ TEST_CASE("pack --update makes of an LMDB what a new one would be") {
   }
 }
 
+TEST_CASE("an update from a folder that has hardly any of the store's records is refused unless it is forced") {
+  for (const bool bare : {false, true}) {
+    const TempFolder folder;
+    write_images(folder, 2, 40);
+    const std::string store = folder / "x.lmdb";
+    std::vector<std::string> pack{"pack", folder / "images", "--out", store};
+    if (bare) pack.emplace_back("--lsun");
+    REQUIRE(tool(pack).status == 0);
+    const auto before = content(store);
+    REQUIRE(before.size() == 40);
+    const auto update = [&](const std::string& from, bool force) {
+      std::vector<std::string> command = pack;
+      command[1] = folder / from;
+      command.insert(command.end(), {"--update", "--json"});
+      if (force) command.emplace_back("--force");
+      return tool(command);
+    };
+    folder.write("typo/class_0/other.jpg", jpeg(1));
+    const ToolResult typo = update("typo", false);
+    CHECK(typo.status == 1);
+    CHECK(one_line(typo.err));
+    CHECK(typo.err.find("of the store's 40 records the folder has none") != std::string::npos);
+    CHECK(typo.err.find("would remove 40") != std::string::npos);
+    CHECK(typo.err.find("--force") != std::string::npos);
+    CHECK(content(store) == before);
+    CHECK(tool(pack).out.find("nothing to do") != std::string::npos);
+
+    // 3 of 40 are fewer than a tenth, 4 are not.
+    for (const std::string name : {"class_0/0000", "class_1/0001", "class_0/0002"})
+      folder.write("typo/" + name + ".jpg", jpeg(1));
+    const ToolResult few = update("typo", false);
+    CHECK(few.status == 1);
+    CHECK(few.err.find("has 3, so --update would remove 37") != std::string::npos);
+    CHECK(content(store) == before);
+    folder.write("typo/class_1/0003.jpg", jpeg(3));
+    const ToolResult tenth = update("typo", false);
+    INFO(tenth.err);
+    CHECK(tenth.status == 0);
+    CHECK(tenth.json()["updated"]["removed"] == 36);
+
+    // What is meant is done; a store that isn't there yet is made.
+    folder.write("others/class_0/quite.jpg", jpeg(7));
+    CHECK(update("others", false).status == 1);
+    CHECK(update("others", true).json()["updated"]["removed"] == 5);
+    CHECK(content(store).size() == 1);
+    std::filesystem::remove_all(store);
+    CHECK(update("others", false).status == 0);
+    CHECK(content(store).size() == 1);
+    std::vector<std::string> alone = pack;
+    alone.emplace_back("--force");
+    CHECK(tool(alone).status == 2);
+  }
+}
+
 TEST_CASE("an update that was killed goes on as an update, and as nothing else") {
   const TempFolder folder;
   write_images(folder, 4, 4000);

@@ -119,8 +119,9 @@ struct Files {
   /// The folder.
   std::string root;
   /// A CSV file of `file,label` lines: files as paths below `root`, labels whole numbers of 64 bits throughout, or
-  /// names (numbered in the order of their bytes). Cells may be quoted; more cells a line are ignored; a first line
-  /// whose first cell is file, filename, path, image or name is a heading.
+  /// names (numbered in the order of their bytes). Cells may be quoted; more cells a line are ignored. A first line
+  /// whose first cell is no file that is there is a heading, whatever its words, unless its label is a number or one
+  /// that another line has too, or its name ends in .jpg, say, as another line's does: that is a file that is missing.
   std::string labels = {};
   /// Without dot, upper or lower case; empty = all files. Files named in `labels` may have any.
   std::vector<std::string> extensions = {"jpg", "jpeg", "png", "bmp", "gif", "tif", "tiff", "webp"};

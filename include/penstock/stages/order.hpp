@@ -85,21 +85,34 @@ struct SplitOptions {
             ///< record of the part, one pass over the keys when the pipeline is built
     group,  ///< by a hash of the name of each record's group, all of whose records are in one part: the source's
             ///< own groups (slides, patients), else what stands before the last '/' of each key, "patient-17" of
-            ///< "patient-17/3". 16 bytes of memory a run of records that follow each other
+            ///< "patient-17/3". A group keeps its part when others come or go, unless `stratify` is said. 16 bytes of
+            ///< memory a run of records that follow each other
   } by = By::index;           ///< result option
   std::uint64_t salt = 0;     ///< result option: another value makes another split; not the pipeline's
                               ///< seed, so that training and validation agree
   std::string stratify = {};  ///< result option: a field of the source, one whole number or boolean a record. Each of
-                              ///< its values has its share in every part, exact to less than one record. By index only.
-                              ///< Labels are got as by `labels_of` when it joins a pipeline, which takes 24 bytes of
-                              ///< memory a record meanwhile; 8 a record of the part stay
+                              ///< its values has its share in every part: by index exact to less than one record, by
+                              ///< group as near as whole groups allow, see `split`; not by key. Labels are got as by
+                              ///< `labels_of` when it joins a pipeline. By index that takes 24 bytes of memory a record
+                              ///< meanwhile, and 8 a record of the part stay; by group 8 a record, 24 a run of
+                              ///< records of one group, 24 for each value in it and some 100 a group meanwhile, and
+                              ///< 16 a run stay
 };
 /// One of several disjoint parts that together hold every record exactly once, in every epoch the same.
 /// It stands directly after the source or, by index, after orders that are the same in every epoch (take, skip,
 /// select, split, repeat); by key, by group and stratified it leaves records in their order. Shares by key and by group
 /// are met on average: with few groups, `Pipeline::plan()` says how many there are in the part.
+///
+/// By group with `stratify`, the split by hashes is where it begins; then groups change their part for as long as that
+/// brings parts nearer to their shares. What is true in the end: with n(p, v) records of the value v in part p, N(v) in
+/// all, and s(p) the part's share of 1, there is no group that another part could have, one with a share, so that the
+/// sum of (n(p, v) - s(p) N(v))^2 / N(v) over all p and v were smaller. Of few groups several splits are made, and the
+/// nearest is taken. So validation has its share of each class, with each patient on one side; where groups are large,
+/// or a class has few of them, `Pipeline::plan()` says how many records the part has, and which value is farthest from
+/// its share. Shares, salt, and of each group its name and its number of records of each value decide, not their order;
+/// when a group comes or goes, others may change their part too.
 /// @throws Error(invalid_argument), where it joins a pipeline after another order too, or a record's key names no
-/// group, or no group falls into a part that has a share; stratified, then also as `labels_of`.
+/// group, or a part that has a share gets no group; stratified, then also as `labels_of`.
 PENSTOCK_API Stage split(SplitOptions options);
 
 }  // namespace penstock

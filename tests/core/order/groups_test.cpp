@@ -210,7 +210,6 @@ TEST_CASE("what can't be split by group is refused with what is missing") {
   CHECK((ps::from(one) | ps::split({.by = by_group})).size() == 0);
   CHECK(has(cause_of([&] { (void)(ps::from(folders) | ps::take(2) | ps::split({.by = by_group})); }),
             "directly after the source"));
-  CHECK(has(cause_of([] { (void)ps::split({.by = by_group, .stratify = "y"}); }), "split by group"));
 }
 
 TEST_CASE("joins know whose their records are") {

@@ -133,6 +133,31 @@ TEST_CASE("labels from a CSV file") {
     CHECK(read_label(source, 2) == 0);
     CHECK(source.mixed_labels_line() == 2);
   }
+  SECTION("a first line that names no file is a heading, whatever its words") {
+    const auto records = [&](const std::string& text) {
+      folder.write("labels.csv", text);
+      return open().size();
+    };
+    for (const std::string heading :
+         {"img_name,diagnosis", "File,label", ",label", "image.path,class", "Bild", "d,e,f"})
+      for (const std::string lines : {"a.jpg,1\nd.jpg,2\n", "a.jpg,ant\nd.jpg,bee\nc.bin,ant\n"}) {
+        INFO(heading << "\n" << lines);
+        CHECK(records(heading + "\n" + lines) == (lines.size() < 20 ? 2 : 3));
+      }
+    folder.write("labels", "a file of that name");
+    CHECK(records("labels,0\na.jpg,1\n") == 2);
+    CHECK(records("labels,ant\na.jpg,bee\n") == 2);
+    CHECK(records("img,label\n") == 0);
+    // A file that is missing is no heading.
+    for (const std::string text : {"none,0\na.jpg,1\n", "none.JPG,bee\na.jpg,ant\n", "none,ant\na.jpg,bee\nd.jpg,ant\n",
+                                   "none,1.5\na.jpg,2.5\n"}) {
+      folder.write("labels.csv", text);
+      const Error missing = error_of(open);
+      INFO(text << missing.what());
+      CHECK(missing.code() == Errc::not_found);
+      CHECK(mentions(missing, "line 1"));
+    }
+  }
   SECTION("numbers and names mixed are told by line") {
     const auto line_of = [&](const std::string& text) {
       folder.write("labels.csv", text);

@@ -1,0 +1,273 @@
+#include "order/stratified_groups.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <string_view>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include <penstock/error.hpp>
+
+#include "base/hash.hpp"
+#include "base/number_text.hpp"
+#include "order/groups.hpp"
+#include "order/splits.hpp"
+
+namespace penstock::detail {
+
+namespace {
+
+struct GroupRun {
+  std::uint64_t first, records, group;
+};
+
+// What a group has of one value.
+struct ValueCount {
+  std::uint64_t group;
+  std::int64_t value;  // then the value's number
+  std::uint64_t records;
+};
+
+struct CountedGroups {
+  std::vector<GroupRun> runs;
+  std::vector<std::uint64_t> hashes;     // of their names, with the salt
+  std::vector<ValueCount> counts;        // by group, then by value, which is one of those below
+  std::vector<std::int64_t> values;      // ascending
+  std::vector<std::uint64_t> of_value;   // records of each, in all groups
+  std::vector<std::size_t> first_count;  // of each group, and the end
+  std::vector<std::uint64_t> records;    // of each group
+
+  std::span<const ValueCount> counts_of(std::size_t group) const {
+    return std::span(counts).subspan(first_count[group], first_count[group + 1] - first_count[group]);
+  }
+};
+
+void add_counts(std::vector<ValueCount>& counts, std::uint64_t group, std::vector<std::int64_t>& labels) {
+  std::ranges::sort(labels);
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    if (i == 0 || labels[i] != labels[i - 1]) counts.push_back({group, labels[i], 0});
+    ++counts.back().records;
+  }
+}
+
+// One entry for each value of a group, whose runs may lie apart.
+void merge_counts(std::vector<ValueCount>& counts) {
+  const auto place = [](const ValueCount& count) { return std::tuple(count.group, count.value); };
+  std::ranges::sort(counts, {}, place);
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    if (kept != 0 && place(counts[kept - 1]) == place(counts[i]))
+      counts[kept - 1].records += counts[i].records;
+    else
+      counts[kept++] = counts[i];
+  }
+  counts.resize(kept);
+}
+
+void number_values(CountedGroups& groups) {
+  for (const ValueCount& count : groups.counts) groups.values.push_back(count.value);
+  std::ranges::sort(groups.values);
+  groups.values.erase(std::unique(groups.values.begin(), groups.values.end()), groups.values.end());
+  groups.of_value.resize(groups.values.size());
+  for (ValueCount& count : groups.counts) {
+    count.value = std::ranges::lower_bound(groups.values, count.value) - groups.values.begin();
+    groups.of_value[static_cast<std::size_t>(count.value)] += count.records;
+  }
+}
+
+// The largest first, which is the order in which they are gone through; of one size, as hashes decide.
+void number_by_size(CountedGroups& groups) {
+  groups.records.resize(groups.hashes.size());
+  for (const ValueCount& count : groups.counts) groups.records[count.group] += count.records;
+  std::vector<std::uint64_t> by_size(groups.hashes.size()), numbers(by_size.size()), hashes, records;
+  std::iota(by_size.begin(), by_size.end(), std::uint64_t{0});
+  std::ranges::sort(by_size, {},
+                    [&](std::uint64_t group) { return std::tuple(~groups.records[group], groups.hashes[group]); });
+  for (const std::uint64_t group : by_size) {
+    numbers[group] = hashes.size();
+    hashes.push_back(groups.hashes[group]);
+    records.push_back(groups.records[group]);
+  }
+  groups.hashes = std::move(hashes);
+  groups.records = std::move(records);
+  for (GroupRun& run : groups.runs) run.group = numbers[run.group];
+  for (ValueCount& count : groups.counts) count.group = numbers[count.group];
+  std::ranges::sort(groups.counts, {}, [](const ValueCount& count) { return std::tuple(count.group, count.value); });
+}
+
+CountedGroups count_groups(const SplitOptions& options, const SourceModel& source,
+                           std::span<const std::int64_t> labels) {
+  CountedGroups groups;
+  std::unordered_map<std::uint64_t, std::uint64_t> numbers;  // by a hash of their names
+  std::vector<std::int64_t> of_run;
+  for_each_group(source, "split", [&](std::string_view name, std::uint64_t first, std::uint64_t records) {
+    const auto [known, added] = numbers.try_emplace(hash_text(name), groups.hashes.size());
+    if (added) groups.hashes.push_back(hash_text(name, options.salt));
+    groups.runs.push_back({first, records, known->second});
+    const auto these = labels.subspan(first, records);
+    of_run.assign(these.begin(), these.end());
+    add_counts(groups.counts, known->second, of_run);
+  });
+  merge_counts(groups.counts);
+  number_values(groups);
+  number_by_size(groups);
+  groups.first_count.resize(groups.hashes.size() + 1);
+  for (const ValueCount& count : groups.counts) ++groups.first_count[count.group + 1];
+  std::partial_sum(groups.first_count.begin(), groups.first_count.end(), groups.first_count.begin());
+  return groups;
+}
+
+// Which part each group is in.
+using PartOfGroup = std::vector<std::uint32_t>;
+
+class PartsNearShares {
+ public:
+  PartsNearShares(const SplitOptions& options, const CountedGroups& groups)
+      : groups_(groups), values_(groups.values.size()) {
+    for (std::size_t part = 0; part < options.shares.size(); ++part) {
+      shares_.push_back(share_before(options, part + 1) - share_before(options, part));
+      ends_.push_back(share_before(options, part + 1));
+    }
+  }
+
+  // Of few groups several splits are made, as one may end far from the shares.
+  PartOfGroup find() {
+    constexpr std::size_t most_tries = 64, groups_of_all_tries = 1u << 17;
+    const std::size_t tries =
+        std::clamp<std::size_t>(groups_of_all_tries / std::max<std::size_t>(groups_.hashes.size(), 1), 1, most_tries);
+    PartOfGroup nearest;
+    double least = 0;
+    for (std::size_t attempt = 0; attempt < tries; ++attempt) {
+      begin(attempt);
+      while (move_each()) {
+      }
+      const double now = distance();
+      if (attempt != 0 && now >= least) continue;
+      nearest = parts_;
+      least = now;
+    }
+    return nearest;
+  }
+
+ private:
+  double& held(std::size_t part, std::int64_t value) { return held_[part * values_ + static_cast<std::size_t>(value)]; }
+  double all_of(std::int64_t value) const {
+    return static_cast<double>(groups_.of_value[static_cast<std::size_t>(value)]);
+  }
+
+  // Each by a hash; at first the one that decides where nothing is moved.
+  void begin(std::size_t attempt) {
+    parts_.assign(groups_.hashes.size(), 0);
+    held_.assign(shares_.size() * values_, 0);
+    for (std::size_t group = 0; group < parts_.size(); ++group) {
+      const std::uint64_t hash = groups_.hashes[group];
+      const double place = place_of(attempt == 0 ? hash : hash_mix(hash, attempt));
+      parts_[group] = static_cast<std::uint32_t>(std::ranges::upper_bound(ends_, place) - ends_.begin());
+      add(group, parts_[group], 1);
+    }
+  }
+
+  void add(std::size_t group, std::size_t part, double times) {
+    for (const ValueCount& count : groups_.counts_of(group))
+      held(part, count.value) += times * static_cast<double>(count.records);
+  }
+
+  // Half of what the move adds to the distance.
+  double change(std::size_t group, std::size_t from, std::size_t to) {
+    double sum = 0;
+    for (const ValueCount& count : groups_.counts_of(group)) {
+      const auto records = static_cast<double>(count.records);
+      sum += records * (held(to, count.value) - held(from, count.value) + records) / all_of(count.value);
+    }
+    return sum - static_cast<double>(groups_.records[group]) * (shares_[to] - shares_[from]);
+  }
+
+  // Large groups first, so that small ones make up for what these leave. True where one was moved.
+  bool move_each() {
+    constexpr double least_gain = 1e-9;  // of a record: above what sums are rounded by, so that it comes to an end
+    bool moved = false;
+    for (std::size_t group = 0; group < parts_.size(); ++group) {
+      const std::size_t from = parts_[group];
+      std::size_t to = from;
+      double best = -least_gain * static_cast<double>(groups_.records[group]);
+      for (std::size_t part = 0; part < shares_.size(); ++part) {
+        if (part == from || shares_[part] == 0) continue;
+        if (const double now = change(group, from, part); now < best) {
+          best = now;
+          to = part;
+        }
+      }
+      if (to == from) continue;
+      add(group, from, -1);
+      add(group, to, 1);
+      parts_[group] = static_cast<std::uint32_t>(to);
+      moved = true;
+    }
+    return moved;
+  }
+
+  double distance() {
+    double sum = 0;
+    for (std::size_t part = 0; part < shares_.size(); ++part)
+      for (std::size_t v = 0; v < values_; ++v) {
+        const auto value = static_cast<std::int64_t>(v);
+        const double off = held(part, value) - shares_[part] * all_of(value);
+        sum += off * off / all_of(value);
+      }
+    return sum;
+  }
+
+  const CountedGroups& groups_;
+  const std::size_t values_;
+  std::vector<double> shares_, ends_;
+  PartOfGroup parts_;
+  std::vector<double> held_;  // records of each value in each part; whole numbers
+};
+
+// Which value has the most records too many or too few.
+std::string farthest(const SplitOptions& options, const CountedGroups& groups,
+                     const std::vector<std::uint64_t>& in_part) {
+  const double share = share_before(options, options.part + 1) - share_before(options, options.part);
+  double most = 0;
+  std::size_t which = 0;
+  for (std::size_t v = 0; v < in_part.size(); ++v) {
+    const double off = std::abs(static_cast<double>(in_part[v]) - share * static_cast<double>(groups.of_value[v]));
+    if (off > most) {
+      most = off;
+      which = v;
+    }
+  }
+  if (most < 1) return "each " + options.stratify + " has its share";
+  return "farthest from its share is " + options.stratify + " " + std::to_string(groups.values[which]) + " with " +
+         std::to_string(in_part[which]) + " of " + std::to_string(groups.of_value[which]);
+}
+
+}  // namespace
+
+StratifiedGroups stratified_groups(const SplitOptions& options, const SourceModel& source,
+                                   std::span<const std::int64_t> labels) {
+  const CountedGroups groups = count_groups(options, source, labels);
+  const PartOfGroup parts = PartsNearShares(options, groups).find();
+  const auto here = static_cast<std::uint64_t>(std::ranges::count(parts, options.part));
+  if (here == 0 && !parts.empty() && options.shares[options.part] > 0)
+    throw Error(Errc::invalid_argument, "of " + std::to_string(parts.size()) + " groups part " +
+                                            std::to_string(options.part) +
+                                            " gets none, as its share is less than one of them; give it a larger one")
+        .with_stage("split")
+        .with_source(source.name());
+  StratifiedGroups found;
+  for (const GroupRun& run : groups.runs)
+    if (parts[run.group] == options.part) found.records.add(run.first, run.records);
+  std::vector<std::uint64_t> in_part(groups.values.size());
+  for (const ValueCount& count : groups.counts)
+    if (parts[count.group] == options.part) in_part[static_cast<std::size_t>(count.value)] += count.records;
+  found.said = std::to_string(here) + " of " + std::to_string(parts.size()) + " groups, " +
+               std::to_string(found.records.records()) + " of " + std::to_string(labels.size()) + " records; " +
+               farthest(options, groups, in_part);
+  return found;
+}
+
+}  // namespace penstock::detail
