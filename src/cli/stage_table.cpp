@@ -96,8 +96,9 @@ JpegOptions::Cmyk cmyk_of(A a) {
 
 Stage make_decode_image(A a) {
   DecodeImageOptions options;
-  options.color = std::array{DecodeImageOptions::rgb, DecodeImageOptions::gray,
-                             DecodeImageOptions::as_stored}[a.choice("color", {"rgb", "gray", "as_stored"})];
+  options.color =
+      std::array{DecodeImageOptions::rgb, DecodeImageOptions::gray, DecodeImageOptions::as_stored,
+                 DecodeImageOptions::labels}[a.choice("color", {"rgb", "gray", "as_stored", "labels"})];
   options.max_pixels = a.count("max_pixels", options.max_pixels);
   options.max_scans = a.pixels("max_scans", options.max_scans);
   options.accept_warnings = a.flag("accept_warnings", options.accept_warnings);
@@ -211,7 +212,7 @@ std::vector<StageSyntax> make_table() {
       {"decode_image",
        false,
        {field,
-        {"color", "rgb|gray|as_stored"},
+        {"color", "rgb|gray|as_stored|labels"},
         {"max_pixels", "N"},
         {"max_scans", "N"},
         {"accept_warnings", "true|false"},
