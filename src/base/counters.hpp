@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <utility>
 
 namespace penstock::detail {
 
@@ -23,10 +24,35 @@ class Tally {
   std::atomic<std::uint64_t> value_{0};
 };
 
-/// Of one step in one runner. Filled in measured chains only; each counts as often as there are chains it stands for.
+/// How many images a decoder had something to remark on, and what.
+class Remarks {
+ public:
+  Remarks() = default;
+  Remarks(Remarks&& other) noexcept : count_(std::move(other.count_)), text_(other.text()) {}
+  /// `text` lives as long as the program.
+  void add(const char* text, std::uint64_t images) noexcept {
+    text_.store(text, std::memory_order_relaxed);
+    count_.add(images);
+  }
+  void move_to(Remarks& other) noexcept {
+    if (count() == 0) return;
+    other.add(text(), count());
+    count_.set(0);
+  }
+  std::uint64_t count() const noexcept { return count_.get(); }
+  const char* text() const noexcept { return text_.load(std::memory_order_relaxed); }
+
+ private:
+  Tally count_;
+  std::atomic<const char*> text_{nullptr};
+};
+
+/// Of one step in one runner. Filled in measured chains only, but for remarks; each counts as often as there are chains
+/// it stands for.
 struct StepCounters {
   Tally cpu_ns, bytes;
   Tally wait_ns;  ///< wall less CPU time, where the thread gave up its core
+  Remarks remarks;
 };
 
 /// Of all chains of one runner.

@@ -56,6 +56,7 @@ ChainProgram ChainCompiler::compile() {
   if (data_.cache && data_.cache->stages == data_.stages.size()) add_cache();
   if (data_.device) add(make_draws_step(*data_.device, data_.schema));
   relate_steps();
+  find_masks();
   assign_destinations();
   check_fixed_sizes();
   return std::move(program_);
@@ -145,6 +146,27 @@ void ChainCompiler::relate_steps() {
     const Schema& before = steps()[i - 1]->schema;
     step.follow(before);
     relate(step, before);
+  }
+}
+
+// A decoder is told where what it makes is a mask. Names are followed backwards.
+void ChainCompiler::find_masks() {
+  for (std::size_t at = steps().size(); at-- > 0;) {
+    const auto* const image = dynamic_cast<const ImageStep*>(steps()[at].get());
+    if (image == nullptr || !image->takes_mask()) continue;
+    std::string name = image->result.name;
+    for (std::size_t i = at + 1; i-- > 0;) {
+      Step& step = *steps()[i];
+      const auto slot = step.schema.find(name);
+      if (!slot) break;
+      if (auto* const before = dynamic_cast<ImageStep*>(&step); before != nullptr && before->slot == *slot) {
+        before->makes_mask = before->decoder != nullptr;
+        if (before->makes_mask) break;
+      } else if (step.makes(i == 0 ? step.schema : steps()[i - 1]->schema, *slot)) {
+        break;
+      }
+      name = step.name_before(name);
+    }
   }
 }
 

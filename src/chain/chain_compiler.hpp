@@ -51,6 +51,7 @@ class ChainCompiler {
   std::size_t last_image(const std::string& field, const ImageExecutor& executor) const;
   std::size_t moved_to_the_end(std::size_t at);
   void relate_steps();
+  void find_masks();
   void assign_destinations();
   void check_fixed_sizes();
 

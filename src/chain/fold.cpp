@@ -23,6 +23,7 @@ class Fold {
     if (decoding_ != nullptr) {
       run.at = &step.decoder_label;
       shape = decoding_->open({cell.data, static_cast<std::size_t>(cell.shape[0])});
+      if (const char* const remark = decoding_->remark()) run.counters[number].remarks.add(remark, 1);
     } else {
       shape = shape_of(cell.shape, step.element);
       pixels_ = whole(cell.data, shape);

@@ -1,5 +1,7 @@
 #include "chain/image_step.hpp"
 
+#include <algorithm>
+
 namespace penstock::detail {
 
 void ImageStep::follow(const Schema& before) {
@@ -13,16 +15,27 @@ std::string ImageStep::describe(const CheckOptions& check) const {
   if (stages > 1) text += check.fold ? ": one operation" : ": one at a time, on whole images (.fold = false)";
   if (decoder != nullptr && check.fold && !parts.empty())
     text += check.verify ? "; everything is decoded to its end (.verify)"
-                         : "; only the region that is needed is decoded, damage elsewhere is left to the "
-                           "source's checksum, if it has one";
-  std::string shared;
-  bool nearest = false;
-  for (const FoldPart& part : parts) {
-    nearest = nearest || part.filter == Filter::nearest;
-    if (part.draw == FoldPart::Draw::follow) shared = "; draws are those of the first field";
-  }
-  if (nearest) text += "; resampled by nearest";
-  return text + shared + " -> " + result.name + ": " + std::string(to_string(result.dtype)) + result.shape.to_string();
+                         : "; only the region that is needed is decoded, " + decoder->damage_elsewhere();
+  text += resampling();
+  if (std::ranges::any_of(parts, [](const FoldPart& part) { return part.draw == FoldPart::Draw::follow; }))
+    text += "; draws are those of the first field";
+  return text + " -> " + result.name + ": " + std::string(to_string(result.dtype)) + result.shape.to_string();
+}
+
+std::string ImageStep::resampling() const {
+  const bool interpolated = std::ranges::any_of(
+      parts, [](const FoldPart& part) { return part.filter == Filter::linear && part.model->resamples(); });
+  return std::string(interpolated ? "; resampled by interpolation" : "") +
+         (takes_mask() ? interpolated ? ", and by nearest" : "; resampled by nearest" : "");
+}
+
+bool ImageStep::takes_mask() const noexcept {
+  return std::ranges::any_of(parts, [](const FoldPart& part) { return part.filter == Filter::nearest; });
+}
+
+std::vector<std::string> ImageStep::notes() const {
+  if (!makes_mask || decoder->labels_become().empty()) return {};
+  return {result.name + " is used as a mask: " + decoder->labels_become()};
 }
 
 }  // namespace penstock::detail

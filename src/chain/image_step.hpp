@@ -35,9 +35,11 @@ class ImageStep final : public Step {
 
   bool run(ChainRun& run, const StepCall& call) const override;
   std::string describe(const CheckOptions& check) const override;
+  std::vector<std::string> notes() const override;
   bool makes(const Schema&, std::size_t of) const override { return of == slot; }
   std::optional<std::size_t> only_slot() const override { return slot; }
   void follow(const Schema& before) override;
+  bool takes_mask() const noexcept;
   std::unique_ptr<ImageDecoding> start_decoding() const override {
     return decoder != nullptr ? decoder->start() : nullptr;
   }
@@ -46,9 +48,13 @@ class ImageStep final : public Step {
   const std::size_t slot;
   const ImageDecoder* decoder = nullptr;
   std::string decoder_label;
+  bool makes_mask = false;  ///< what its decoder makes is resampled by nearest, here or in a later step
   std::vector<FoldPart> parts;
   DType element = DType::u8;  ///< of the images that it takes, where it has no decoder
   Field result;
+
+ private:
+  std::string resampling() const;
 };
 
 }  // namespace penstock::detail

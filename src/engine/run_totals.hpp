@@ -13,6 +13,8 @@ namespace penstock::detail {
 struct RunTotals {
   struct StepTotals {
     std::uint64_t cpu_ns = 0, bytes = 0, wait_ns = 0;
+    std::uint64_t remarked = 0;    ///< images
+    const char* remark = nullptr;  ///< what its decoder says of them
   };
   std::vector<StepTotals> steps;
   std::uint64_t samples = 0, copied_bytes = 0, busy_ns = 0, helped = 0;

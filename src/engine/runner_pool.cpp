@@ -157,6 +157,9 @@ void RunnerPool::add_to(RunTotals& t) const {
       t.steps[i].cpu_ns += run->counters[i].cpu_ns.get();
       t.steps[i].bytes += run->counters[i].bytes.get();
       t.steps[i].wait_ns += run->counters[i].wait_ns.get();
+      const Remarks& remarks = run->counters[i].remarks;
+      t.steps[i].remarked += remarks.count();
+      if (remarks.count() != 0) t.steps[i].remark = remarks.text();
     }
     t.samples += run->totals.samples.get();
     t.recalled += run->totals.recalled.get() + run->parents.recalled.get();

@@ -179,6 +179,7 @@ void Reordered::collect(ChainRun& parent, ChainRun& run) noexcept {
     move(parent.counters[i].cpu_ns, run.counters[i].cpu_ns);
     move(parent.counters[i].bytes, run.counters[i].bytes);
     move(parent.counters[i].wait_ns, run.counters[i].wait_ns);
+    parent.counters[i].remarks.move_to(run.counters[i].remarks);
   }
   move(parent.totals.samples, run.parents.samples);
   move(parent.totals.copied_bytes, run.parents.copied_bytes);

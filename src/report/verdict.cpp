@@ -106,6 +106,10 @@ Report make_report(const Engine& engine, const DeliveryCounters& c) {
   if (!t.reader_error.empty())
     r.notes.push_back(std::to_string(t.readers) +
                       " readers do the work, one more could not be opened: " + t.reader_error);
+  for (std::size_t i = 0; i < t.steps.size(); ++i)
+    if (t.steps[i].remark != nullptr)
+      r.notes.push_back(engine.chain().steps()[i]->label + ": " + std::to_string(t.steps[i].remarked) +
+                        (t.steps[i].remarked == 1 ? " image " : " images ") + t.steps[i].remark);
   r.notes.insert(r.notes.end(), c.messages.begin(), c.messages.end());
   if (c.acted > c.messages.size()) r.notes.push_back(std::to_string(c.acted) + " bad samples in all");
   if (t.blocks.loads != 0)

@@ -25,6 +25,9 @@ class PENSTOCK_API ImageDecoding {
   /// They lie in `scratch`, or at `into` where that is not null and `box` is the whole image (then rows are
   /// contiguous). With `verify`, everything to the end of the data is decoded and checked.
   virtual Pixels decode(const Box& box, bool verify, std::byte* into, Scratch& scratch) = 0;
+  /// What one may not expect of the opened image's pixels, in words that go on after "5 images": "had a palette, ...".
+  /// A loader's report says them. One text of all images, which lives as long as the program; null: nothing.
+  virtual const char* remark() const { return nullptr; }
 };
 
 /// A codec with its options. Any thread.
@@ -35,6 +38,14 @@ class PENSTOCK_API ImageDecoder {
   virtual std::string describe() const = 0;          ///< result options, for plan() and the fingerprint
   virtual std::int64_t channels() const = 0;         ///< of every image, or `dynamic`
   virtual DType dtype() const { return DType::u8; }  ///< of every image: u8 or u16
+  /// The values are labels, as they are in the file: an image stage that would interpolate them is refused.
+  virtual bool labels() const { return false; }
+  /// For plan(), where the field is used as a mask: what becomes of labels that are in the file; empty: nothing.
+  virtual std::string labels_become() const { return ""; }
+  /// For plan(): what becomes of damage outside the region that is decoded.
+  virtual std::string damage_elsewhere() const {
+    return "damage elsewhere is left to the source's checksum, if it has one";
+  }
   /// A new decoding, for one runner.
   virtual std::unique_ptr<ImageDecoding> start() const = 0;
 };

@@ -18,6 +18,8 @@ struct DecodeImageOptions {
     rgb,        ///< [H, W, 3]; grey images have three equal channels, opacity is left away
     gray,       ///< [H, W, 1]
     as_stored,  ///< [H, W, C]: JPEG 1 or 3 channels, PNG 1 to 4
+    labels,     ///< [H, W, 1]: of PNGs the numbers as they are in the file, as `PngOptions::labels`; for label masks.
+                ///< JPEGs, which keep no number as it was, are unsupported
   };
   /// Which channels come out.
   Color color = rgb;
@@ -27,8 +29,10 @@ struct DecodeImageOptions {
   bool accept_warnings =
       false;  ///< JPEG: true: damage that libjpeg can guess its way around makes pixels, not an error
   JpegOptions::Cmyk cmyk = JpegOptions::Cmyk::inverted;  ///< JPEG: what the values of a CMYK image mean
-  bool apply_orientation = false;  ///< JPEG: true: turned and mirrored as the Exif data says; false: as stored
-  DType dtype = DType::u8;         ///< u8, or u16: 16-bit values as they are, others (those of JPEGs too) times 257
+  bool apply_orientation = false;  ///< JPEG: true: turned and mirrored as the Exif data says; false: as stored. What
+                                   ///< Exif data of a PNG says is never read
+  DType dtype = DType::u8;  ///< u8, or u16: 16-bit values as they are, others (those of JPEGs too) times 257 (but
+                            ///< `labels` as they are)
   bool high_byte = false;  ///< PNG to u8: true: of 16-bit values the upper 8 bits are kept; false: they are unsupported
 };
 

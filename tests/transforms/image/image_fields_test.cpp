@@ -190,8 +190,8 @@ TEST_CASE("fields fold one by one where the first one leads, and the plan says s
   CHECK(pipeline.schema().to_string() == "{labels: u8[24, 24, 1], a: f32[3, 24, 24]}");
   const std::string plan = pipeline.plan();
   INFO(plan);
-  CHECK(plan.find("random_resized_crop(a, labels) + random_flip(a, labels) + normalize(a): one operation -> a: "
-                  "f32[3, 24, 24]; writes a into the batch") != std::string::npos);
+  CHECK(plan.find("random_resized_crop(a, labels) + random_flip(a, labels) + normalize(a): one operation; resampled by "
+                  "interpolation -> a: f32[3, 24, 24]; writes a into the batch") != std::string::npos);
   CHECK(plan.find("random_resized_crop(a, labels) + random_flip(a, labels): one operation; resampled by nearest; draws "
                   "are those of the first field -> labels: u8[24, 24, 1]; writes labels") != std::string::npos);
   Loader loader(pipeline, {.threads = 2});

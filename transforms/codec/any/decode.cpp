@@ -30,9 +30,10 @@ JpegOptions jpeg_options(const DecodeImageOptions& options) {
 
 PngOptions png_options(const DecodeImageOptions& options) {
   PngOptions png;
-  png.color = options.color == DecodeImageOptions::rgb    ? PngOptions::rgb
-              : options.color == DecodeImageOptions::gray ? PngOptions::gray
-                                                          : PngOptions::as_stored;
+  png.color = options.color == DecodeImageOptions::rgb      ? PngOptions::rgb
+              : options.color == DecodeImageOptions::gray   ? PngOptions::gray
+              : options.color == DecodeImageOptions::labels ? PngOptions::labels
+                                                            : PngOptions::as_stored;
   png.max_pixels = options.max_pixels;
   png.dtype = options.dtype;
   png.high_byte = options.high_byte;
@@ -66,6 +67,7 @@ std::string_view other_format(std::string_view data) {
 
 class Decoding final : public ImageDecoding {
  public:
+  // `jpeg`: null where such images are refused.
   Decoding(std::shared_ptr<const ImageDecoder> jpeg, std::shared_ptr<const ImageDecoder> png, DType dtype)
       : jpeg_(std::move(jpeg)), png_(std::move(png)), dtype_(dtype) {}
 
@@ -101,11 +103,19 @@ class Decoding final : public ImageDecoding {
     return {reinterpret_cast<const std::uint8_t*>(out), static_cast<std::ptrdiff_t>(row), shape};
   }
 
+  const char* remark() const override { return opened_ != nullptr ? opened_->remark() : nullptr; }
+
  private:
   // The whole signature is for the decoder to check: what is left of a damaged one says more than "unknown".
   ImageDecoding& choose(std::span<const std::byte> encoded) {
     const std::string_view data(reinterpret_cast<const char*>(encoded.data()), encoded.size());
-    if (data.starts_with("\xff\xd8")) return started(jpeg_decoding_, *jpeg_);
+    if (data.starts_with("\xff\xd8")) {
+      if (jpeg_ == nullptr)
+        throw Error(Errc::unsupported,
+                    "the data is a JPEG, which keeps no label as it was: store masks as PNG, or decode this one as "
+                    "`gray` if it is a picture");
+      return started(jpeg_decoding_, *jpeg_);
+    }
     if (data.starts_with("\x89PNG")) return started(png_decoding_, *png_);
     if (data.empty()) throw Error(Errc::corrupt, "there are no bytes to decode").with_offset(0);
     throw Error(Errc::unsupported, "the data begins with " + first_bytes(data) + std::string(other_format(data)) +
@@ -133,14 +143,15 @@ class Decoder final : public ImageDecoder {
     if (options.dtype != DType::u8 && options.dtype != DType::u16)
       throw Error(Errc::invalid_argument,
                   "decode_image to " + std::string(to_string(options.dtype)) + ": u8 and u16 are possible");
-    jpeg_ = jpeg_decoder(jpeg_options(options));
+    if (options.color != DecodeImageOptions::labels) jpeg_ = jpeg_decoder(jpeg_options(options));
     png_ = png_decoder(png_options(options));
   }
   std::string name() const override { return "decode_image"; }
   std::string describe() const override {
-    std::string text = options_.color == DecodeImageOptions::rgb    ? "rgb"
-                       : options_.color == DecodeImageOptions::gray ? "gray"
-                                                                    : "as_stored";
+    std::string text = options_.color == DecodeImageOptions::rgb      ? "rgb"
+                       : options_.color == DecodeImageOptions::gray   ? "gray"
+                       : options_.color == DecodeImageOptions::labels ? "labels"
+                                                                      : "as_stored";
     text += ", max_pixels " + std::to_string(options_.max_pixels);
     text += ", max_scans " + std::to_string(options_.max_scans);
     if (options_.accept_warnings) text += ", accept_warnings";
@@ -151,10 +162,14 @@ class Decoder final : public ImageDecoder {
     if (options_.high_byte) text += ", high_byte";
     return text;
   }
-  std::int64_t channels() const override {
-    return options_.color == DecodeImageOptions::rgb ? 3 : options_.color == DecodeImageOptions::gray ? 1 : dynamic;
-  }
+  std::int64_t channels() const override { return png_->channels(); }
   DType dtype() const override { return options_.dtype; }
+  bool labels() const override { return png_->labels(); }
+  std::string labels_become() const override { return png_->labels_become(); }
+  std::string damage_elsewhere() const override {
+    return "damage elsewhere is found by a PNG's check sums, and in a JPEG left to the source's checksum, if it has "
+           "one";
+  }
   std::unique_ptr<ImageDecoding> start() const override {
     return std::make_unique<Decoding>(jpeg_, png_, options_.dtype);
   }

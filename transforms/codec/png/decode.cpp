@@ -89,7 +89,14 @@ class Decoding final : public ImageDecoding {
     reader_.reset();
     encoded_ = encoded;
     reader_.emplace(encoded, options_);
+    grayed_ = reader_->indexed() && options_.color == PngOptions::gray;
     return reader_->shape();
+  }
+
+  const char* remark() const override {
+    return grayed_ ? "had a palette, whose numbers became the grey of their colours; where these numbers are labels, "
+                     "decode with `.color = labels`"
+                   : nullptr;
   }
 
   Pixels decode(const Box& box, bool verify, std::byte* into, Scratch& scratch) override {
@@ -167,6 +174,7 @@ class Decoding final : public ImageDecoding {
   PngOptions options_;
   std::span<const std::byte> encoded_;
   std::optional<Reader> reader_;
+  bool grayed_ = false;  // of the image last opened: a palette becomes grey
 };
 
 const char* color_name(PngOptions::Color color) {
@@ -215,6 +223,14 @@ class Decoder final : public ImageDecoder {
     return 1;
   }
   DType dtype() const override { return options_.dtype; }
+  bool labels() const override { return options_.color == PngOptions::labels; }
+  std::string labels_become() const override {
+    if (labels()) return "";
+    return std::string("the numbers of a PNG's palette become ") +
+           (options_.color == PngOptions::gray ? "the grey of their colours" : "colours") +
+           ", and grey values of fewer than 8 bits are scaled; `.color = labels` keeps both as they are";
+  }
+  std::string damage_elsewhere() const override { return "damage elsewhere is found by the image's check sums"; }
   std::unique_ptr<ImageDecoding> start() const override { return std::make_unique<Decoding>(options_); }
 
  private:

@@ -182,3 +182,151 @@ TEST_CASE("limits hold for both kinds, and one bad image does no harm to the nex
     CHECK_THROWS_AS(decoding->decode({0, 0, 1, 1}, false, nullptr, scratch), ps::Error);
   }
 }
+
+namespace {
+
+// image: u8[?] and mask: u8[?], one with a palette where `palette`.
+struct Masked {
+  bool palette = true;
+  Encoded images{}, masks{};
+  explicit Masked(bool with_palette) : palette(with_palette) {
+    for (int i = 0; i < 8; ++i) {
+      images.files.push_back(PngFile({.color = 2}, {20, 24}, static_cast<std::uint64_t>(i)).bytes());
+      masks.files.push_back(mask(static_cast<std::uint64_t>(i)).bytes());
+    }
+  }
+  PngFile mask(std::uint64_t i) const { return {{.color = palette ? 3 : 0, .depth = 8}, {20, 24}, i}; }
+  std::uint64_t size() const { return images.size(); }
+  ps::Schema schema() const {
+    return {{"image", ps::DType::u8, {ps::dynamic}}, {"mask", ps::DType::u8, {ps::dynamic}}};
+  }
+  void read(std::uint64_t i, ps::SampleBuilder& out) const {
+    out.view("image", images.files[i]);
+    out.view("mask", masks.files[i]);
+  }
+};
+
+std::string notes_of(const ps::Pipeline& pipeline) {
+  ps::Loader loader(pipeline, {.threads = 2, .epochs = 1});
+  for (const ps::Batch& batch : loader.epoch()) CHECK(batch.size() != 0);
+  std::string notes;
+  for (const std::string& note : loader.report().notes) notes += note + "\n";
+  return notes;
+}
+
+bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+constexpr auto any_labels = ps::DecodeImageOptions::labels;
+constexpr auto any_gray = ps::DecodeImageOptions::gray;
+
+}  // namespace
+
+TEST_CASE("labels are a PNG's numbers as they are, and no JPEG has any") {
+  const Masked source(true);
+  for (const ps::DType dtype : {ps::DType::u8, ps::DType::u16}) {
+    const ps::Pipeline p = ps::from(source) | ps::decode_image("mask", {.color = any_labels, .dtype = dtype});
+    CHECK(p.schema().at("mask") == ps::Field{"mask", dtype, {ps::dynamic, ps::dynamic, 1}});
+    for (std::uint64_t i = 0; i < source.size(); ++i) {
+      const ps::OwnedSample sample = p.at(i);
+      const Image wanted = source.mask(i).expected(ps::PngOptions::labels, dtype);
+      const ps::TensorView made = sample["mask"];
+      REQUIRE(made.bytes() == wanted.pixels.size());
+      REQUIRE(std::memcmp(made.data, wanted.pixels.data(), made.bytes()) == 0);
+    }
+  }
+  const Encoded mixture = mixed();
+  const ps::Pipeline p = ps::from(mixture) | ps::decode_image("image", {.color = any_labels});
+  for (std::uint64_t i = 0; i < mixture.size(); ++i) {
+    if (is_png(mixture.files[i])) continue;
+    try {
+      (void)p.at(i);
+      FAIL("a JPEG has labels");
+    } catch (const ps::Error& error) {
+      CHECK(error.code() == ps::Errc::unsupported);
+      CHECK(has(error.cause(), "the data is a JPEG, which keeps no label as it was: store masks as PNG"));
+    }
+  }
+}
+
+TEST_CASE("a palette that becomes grey is told by the report, and by the plan where it reaches a mask") {
+  const auto cropped = [](const ps::Pipeline& p) { return p | ps::random_crop({"image", "mask"}, {16, 16}); };
+  const ps::Pipeline images = ps::from(Masked(true)) | ps::decode_image("image");
+  const ps::Pipeline gray = images | ps::decode_image("mask", {.color = any_gray});
+  const std::string told =
+      "decode_image(mask) + random_crop(image, mask): 8 images had a palette, whose numbers became "
+      "the grey of their colours; where these numbers are labels, decode with `.color = labels`";
+  CHECK(has(notes_of(cropped(gray) | ps::batch(4)), told));
+  CHECK(has((cropped(gray) | ps::batch(4)).plan(),
+            "        mask is used as a mask: the numbers of a PNG's palette become the grey of their colours, and grey "
+            "values of fewer than 8 bits are scaled; `.color = labels` keeps both as they are\n"));
+  // Behind another name, and a stage that ends the fold.
+  const ps::Pipeline behind = gray | ps::rename("mask", "regions") |
+                              ps::map("regions", [](ps::View<std::uint8_t, 3>) {}) |
+                              ps::resize({"image", "regions"}, {16, 16});
+  CHECK(has(behind.plan(), "is used as a mask: the numbers of a PNG's palette become"));
+  // Records that many samples share are decoded before the samples are.
+  const ps::Pipeline twice = cropped(gray) | ps::on_error({.policy = ps::OnError::drop}) | ps::batch(4);
+  CHECK(has(notes_of(twice), ": 8 images had a palette"));
+  CHECK(has(notes_of(cropped(ps::from(Masked(true)) | ps::decode_png() |
+                             ps::decode_png("mask", {.color = ps::PngOptions::gray})) |
+                     ps::batch(4)),
+            ": 8 images had a palette"));
+
+  for (const ps::Pipeline& quiet : {images | ps::decode_image("mask", {.color = any_labels}),
+                                    images | ps::decode_png("mask", {.color = ps::PngOptions::labels})}) {
+    CHECK_FALSE(has(notes_of(cropped(quiet) | ps::batch(4)), "palette"));
+    CHECK_FALSE(has(cropped(quiet).plan(), "palette"));
+  }
+  const ps::Pipeline grey_masks =
+      ps::from(Masked(false)) | ps::decode_image("image") | ps::decode_image("mask", {.color = any_gray});
+  CHECK_FALSE(has(notes_of(cropped(grey_masks) | ps::batch(4)), "palette"));
+  // Of pictures colours are what is wanted.
+  CHECK_FALSE(has((gray | ps::random_crop("image", {16, 16})).plan(), "palette"));
+}
+
+TEST_CASE("labels that are named as a picture are refused, and how each field is resampled is told") {
+  const auto cause = [](const ps::Pipeline& p, const ps::Stage& stage) -> std::string {
+    try {
+      (void)(p | stage);
+    } catch (const ps::Error& error) {
+      CHECK(error.code() == ps::Errc::invalid_argument);
+      CHECK(error.stage().starts_with("resize(") + error.stage().starts_with("random_flip(") == 1);
+      return error.cause();
+    }
+    return "";
+  };
+  const ps::Pipeline images = ps::from(Masked(true)) | ps::decode_image("image");
+  const ps::Pipeline png = images | ps::decode_png("mask", {.color = ps::PngOptions::labels}),
+                     any = images | ps::decode_image("mask", {.color = any_labels}),
+                     renamed = ps::from(Masked(true)) | ps::decode_image("image") |
+                               ps::decode_png("mask", {.color = ps::PngOptions::labels}) | ps::rename("mask", "m") |
+                               ps::rename("m", "mask"),
+                     in_place = any | ps::map("mask", [](ps::View<std::uint8_t, 3>) {}),
+                     resized = any | ps::resize({"image", "mask"}, {18, 18});
+  for (const ps::Pipeline& p : {png, any, renamed, in_place, resized}) {
+    CHECK(cause(p, ps::resize({"mask", "image"}, {16, 16})) ==
+          "field \"mask\" was decoded as labels, which are never interpolated, but is named as a picture here: write "
+          "resize({\"image\", \"mask\"}, ...), the picture first");
+    CHECK(has(cause(p, ps::random_flip({"mask", "image"})), "write random_flip({\"image\", \"mask\"}, ...)"));
+    CHECK(has(cause(p, ps::resize("mask", {16, 16})), ": write mask(\"mask\") for it"));
+    CHECK(has(cause(p, ps::resize({"image", {"mask", ps::Filter::linear}}, {16, 16})), "write resize({"));
+    CHECK_NOTHROW(p | ps::resize({"image", "mask"}, {16, 16}));
+    CHECK_NOTHROW(p | ps::resize(ps::mask("mask"), {16, 16}));
+    CHECK_NOTHROW(p | ps::random_flip("mask"));
+  }
+  // What a map makes of labels may be anything.
+  const ps::Pipeline soft =
+      any | ps::map("mask", [](ps::View<const std::uint8_t, 3> in, ps::View<std::uint8_t, 3> out) {
+        std::memcpy(out.data(), in.data(), static_cast<std::size_t>(in.extent(0) * in.extent(1)));
+      });
+  CHECK_NOTHROW(soft | ps::resize({"mask", "image"}, {16, 16}));
+  const std::string plan = (any | ps::resize({"image", "mask"}, {16, 16}) | ps::random_flip({"image", "mask"})).plan();
+  CHECK(has(plan,
+            "resize(image, mask) + random_flip(image, mask): one operation; only the region that is needed is "
+            "decoded, damage elsewhere is found by a PNG's check sums, and in a JPEG left to the source's "
+            "checksum, if it has one; resampled by interpolation -> image"));
+  CHECK(has(plan, "; resampled by nearest; draws are those of the first field -> mask"));
+  CHECK(has((images | ps::resize({ps::mask("image")}, {16, 16}) | ps::resize("image", {12, 12})).plan(),
+            "; resampled by interpolation, and by nearest -> image"));
+  CHECK_FALSE(has((images | ps::random_flip("image")).plan(), "resampled"));
+}
