@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -23,34 +24,58 @@ constexpr std::size_t read_at_once = std::size_t{4} << 20;
   throw error_in(file, Errc::invalid_argument, std::move(cause));
 }
 
-// The one column of that name. @throws Error(invalid_argument) that lists the columns there are.
-std::size_t column_named(const std::string& name, const RecordIndex& index, const std::string& file) {
-  constexpr std::size_t max_listed = 30;
-  const auto found = std::find(index.columns.begin(), index.columns.end(), name);
-  if (found == index.columns.end()) {
-    std::string list;
-    for (std::size_t i = 0; i < std::min(index.columns.size(), max_listed); ++i)
-      list += (i == 0 ? "" : ", ") + printable(index.columns[i]);
-    if (index.columns.size() > max_listed) list += ", ...";
-    refuse(file, "there is no column \"" + printable(name) + "\"; the columns are " + list);
+// Where each column of a file is.
+class ColumnNames {
+ public:
+  // Views both.
+  ColumnNames(const RecordIndex& index, const std::string& file) : columns_(index.columns), file_(file) {
+    sorted_.reserve(columns_.size());
+    for (std::size_t i = 0; i < columns_.size(); ++i) sorted_.push_back({columns_[i], i});
+    std::sort(sorted_.begin(), sorted_.end(), [](const Place& a, const Place& b) { return a.name < b.name; });
   }
-  if (std::find(found + 1, index.columns.end(), name) != index.columns.end())
-    refuse(file, "two columns are called \"" + printable(name) + "\"; rename one in the header");
-  return static_cast<std::size_t>(found - index.columns.begin());
-}
+
+  // The one column of that name. @throws Error(invalid_argument) that lists the columns there are.
+  std::size_t of(const std::string& name) const {
+    const auto found =
+        std::lower_bound(sorted_.begin(), sorted_.end(), std::string_view(name),
+                         [](const Place& place, std::string_view wanted) { return place.name < wanted; });
+    if (found == sorted_.end() || found->name != name) refuse_unknown(name);
+    if (found + 1 != sorted_.end() && found[1].name == name)
+      refuse(file_, "two columns are called \"" + printable(name) + "\"; rename one in the header");
+    return found->column;
+  }
+
+ private:
+  struct Place {
+    std::string_view name;
+    std::size_t column;
+  };
+
+  [[noreturn]] void refuse_unknown(const std::string& name) const {
+    constexpr std::size_t max_listed = 30;
+    std::string list;
+    for (std::size_t i = 0; i < std::min(columns_.size(), max_listed); ++i)
+      list += (i == 0 ? "" : ", ") + printable(columns_[i]);
+    if (columns_.size() > max_listed) list += ", ...";
+    refuse(file_, "there is no column \"" + printable(name) + "\"; the columns are " + list);
+  }
+
+  const std::vector<std::string>& columns_;
+  const std::string& file_;
+  std::vector<Place> sorted_;
+};
 
 // Every column that is in no vector and has no keys.
 std::vector<CsvColumn> all_columns(const Csv& options, const RecordIndex& index, const std::string& file) {
   std::vector<CsvColumn> columns;
+  std::set<std::string_view> in_vectors;
+  for (const CsvVector& vector : options.vectors) in_vectors.insert(vector.columns.begin(), vector.columns.end());
   for (std::size_t i = 0; i < index.columns.size(); ++i) {
     const std::string& name = index.columns[i];
     if (name.empty())
       refuse(file, "column " + std::to_string(i) + " (counted from 0) has no name; list the `columns` you want");
     if (name == options.key) continue;
-    const bool in_vector = std::any_of(options.vectors.begin(), options.vectors.end(), [&](const CsvVector& vector) {
-      return std::find(vector.columns.begin(), vector.columns.end(), name) != vector.columns.end();
-    });
-    if (!in_vector) columns.push_back({.column = name});
+    if (!in_vectors.contains(name)) columns.push_back({.column = name});
   }
   if (columns.empty() && options.vectors.empty())
     refuse(file, "there is no column but \"" + printable(options.key) +
@@ -124,7 +149,8 @@ void look_through(const Csv& options, const std::string& path, char delimiter, c
 }
 
 void infer_types(const Csv& options, const std::vector<std::string>& files, const std::vector<char>& delimiters,
-                 const std::vector<RecordIndex>& indices, std::vector<CsvColumn>& columns) {
+                 const std::vector<RecordIndex>& indices, const std::vector<ColumnNames>& names,
+                 std::vector<CsvColumn>& columns) {
   const auto is_automatic = [](const CsvColumn& column) { return column.type == CsvType::automatic; };
   if (std::none_of(columns.begin(), columns.end(), is_automatic)) return;
   if (std::all_of(indices.begin(), indices.end(), [](const RecordIndex& index) { return index.begins.empty(); }))
@@ -133,8 +159,7 @@ void infer_types(const Csv& options, const std::vector<std::string>& files, cons
   for (std::size_t f = 0; f < files.size(); ++f) {
     std::vector<std::ptrdiff_t> by_column(indices[f].columns.size(), -1);
     for (std::size_t i = 0; i < columns.size(); ++i)
-      if (is_automatic(columns[i]))
-        by_column[column_named(columns[i].column, indices[f], files[f])] = static_cast<std::ptrdiff_t>(i);
+      if (is_automatic(columns[i])) by_column[names[f].of(columns[i].column)] = static_cast<std::ptrdiff_t>(i);
     look_through(options, files[f], delimiters[f], indices[f], by_column, seen);
   }
   for (std::size_t i = 0; i < columns.size(); ++i)
@@ -196,26 +221,28 @@ ColumnPlan plan_columns(const Csv& options, const std::vector<std::string>& file
                         const std::vector<RecordIndex>& indices) {
   std::vector<CsvColumn> columns =
       options.columns.empty() ? all_columns(options, indices.front(), files.front()) : options.columns;
+  std::vector<ColumnNames> names;
+  names.reserve(files.size());
+  for (std::size_t f = 0; f < files.size(); ++f) names.emplace_back(indices[f], files[f]);
   // Names first: what a mistake in them would cost is one pass over the files.
   for (std::size_t f = 0; f < files.size(); ++f) {
-    if (!options.key.empty()) column_named(options.key, indices[f], files[f]);
-    for (const CsvColumn& column : columns) column_named(column.column, indices[f], files[f]);
+    if (!options.key.empty()) names[f].of(options.key);
+    for (const CsvColumn& column : columns) names[f].of(column.column);
     for (const CsvVector& vector : options.vectors)
-      for (const std::string& column : vector.columns) column_named(column, indices[f], files[f]);
+      for (const std::string& column : vector.columns) names[f].of(column);
   }
   // An automatic column gets a type that holds the missing value, or has no missing cell.
   for (const CsvColumn& column : columns)
     if (column.type == CsvType::number)
       check_number(options, column.field.empty() ? column.column : column.field, column.dtype);
-  infer_types(options, files, delimiters, indices, columns);
+  infer_types(options, files, delimiters, indices, names, columns);
 
   ColumnPlan plan;
   plan.files.resize(files.size());
   std::vector<Field> fields;
   const auto add_target = [&](const std::string& column, std::size_t element, bool text, DType dtype) {
     for (std::size_t f = 0; f < files.size(); ++f)
-      plan.files[f].targets.push_back(
-          {column_named(column, indices[f], files[f]), fields.size(), element, text, dtype});
+      plan.files[f].targets.push_back({names[f].of(column), fields.size(), element, text, dtype});
   };
   for (const CsvColumn& column : columns) {
     const std::string& name = column.field.empty() ? column.column : column.field;
@@ -238,7 +265,7 @@ ColumnPlan plan_columns(const Csv& options, const std::vector<std::string>& file
     FilePlan& file = plan.files[f];
     std::stable_sort(file.targets.begin(), file.targets.end(),
                      [](const Target& a, const Target& b) { return a.column < b.column; });
-    if (!options.key.empty()) file.key = column_named(options.key, indices[f], files[f]);
+    if (!options.key.empty()) file.key = names[f].of(options.key);
     file.runs = column_runs(file.targets, indices[f].columns.size());
   }
   return plan;

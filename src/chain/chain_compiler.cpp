@@ -8,6 +8,7 @@
 
 #include "chain/image_step.hpp"
 #include "chain/steps/steps.hpp"
+#include "data/find_field.hpp"
 
 namespace penstock::detail {
 
@@ -150,12 +151,14 @@ void ChainCompiler::relate_steps() {
 // The last step that makes a field's value is told the field's destination. Names are followed backwards, as
 // slots may be renumbered on the way.
 void ChainCompiler::assign_destinations() {
+  std::vector<std::size_t> likely(steps().size());  // slots after those that were found last
   for (std::size_t row = 0; row < data_.schema.size(); ++row) {
     std::string name = data_.schema[row].name;
     for (std::size_t i = steps().size(); i-- > 0;) {
       Step& step = *steps()[i];
-      const auto slot = step.schema.find(name);
+      const auto slot = find_field(step.schema, name, likely[i]);
       if (!slot) break;
+      likely[i] = *slot + 1;
       if (step.makes(i == 0 ? step.schema : steps()[i - 1]->schema, *slot)) {
         const bool dense = layout_ == nullptr || (*layout_)[row].kind == RowField::Kind::dense;
         (dense ? step.destinations : step.varying_destinations).push_back({*slot, row});

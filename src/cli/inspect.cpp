@@ -95,7 +95,7 @@ class Looking {
     try {
       Sample& sample = reader_.read(index);
       for (std::size_t slot = 0; slot < schema_.size(); ++slot)
-        found_.bytes[slot].push_back(sample.bytes(schema_[slot].name).size());
+        found_.bytes[slot].push_back(bytes_of(sample, schema_, slot).size());
       if (labels_) ++found_.labels[sample.scalar<std::int64_t>("label")];
       if (encoded_) look_at_image(sample.bytes(options_.sheet.field));
     } catch (Error& error) {

@@ -1,5 +1,6 @@
 #include <penstock/schema.hpp>
 
+#include <algorithm>
 #include <utility>
 
 #include <penstock/error.hpp>
@@ -10,13 +11,36 @@ namespace penstock {
 Schema::Schema(std::initializer_list<Field> fields) : fields_(fields) { check(); }
 Schema::Schema(std::vector<Field> fields) : fields_(std::move(fields)) { check(); }
 
-void Schema::check() const {
-  for (std::size_t i = 0; i < fields_.size(); ++i) {
-    if (fields_[i].name.empty()) throw Error(Errc::invalid_argument, "field " + std::to_string(i) + " has no name");
-    for (std::size_t j = 0; j < i; ++j)
-      if (fields_[i].name == fields_[j].name)
-        throw Error(Errc::invalid_argument, "two fields are named \"" + fields_[i].name + "\"");
+namespace {
+
+// The first field whose name one before it has.
+std::optional<std::size_t> first_repeated(std::span<const Field> fields) {
+  // Schemas of a few fields are made often.
+  constexpr std::size_t few = 16;
+  if (fields.size() <= few) {
+    for (std::size_t i = 0; i < fields.size(); ++i)
+      for (std::size_t j = 0; j < i; ++j)
+        if (fields[i].name == fields[j].name) return i;
+    return std::nullopt;
   }
+  std::vector<std::pair<std::string_view, std::size_t>> names;
+  names.reserve(fields.size());
+  for (std::size_t i = 0; i < fields.size(); ++i) names.emplace_back(fields[i].name, i);
+  std::sort(names.begin(), names.end());
+  std::optional<std::size_t> first;
+  for (std::size_t i = 1; i < names.size(); ++i)
+    if (names[i - 1].first == names[i].first) first = std::min(first.value_or(fields.size()), names[i].second);
+  return first;
+}
+
+}  // namespace
+
+void Schema::check() const {
+  const auto no_name = std::find_if(fields_.begin(), fields_.end(), [](const Field& f) { return f.name.empty(); });
+  if (const auto twice = first_repeated({fields_.begin(), no_name}))
+    throw Error(Errc::invalid_argument, "two fields are named \"" + fields_[*twice].name + "\"");
+  if (no_name != fields_.end())
+    throw Error(Errc::invalid_argument, "field " + std::to_string(no_name - fields_.begin()) + " has no name");
 }
 
 std::optional<std::size_t> Schema::find(std::string_view name) const noexcept {

@@ -10,6 +10,7 @@
 #include "chain/chain_compiler.hpp"
 #include "chain/chain_run.hpp"
 #include "chain/step.hpp"
+#include "data/find_field.hpp"
 #include "pipeline/pipeline_builder.hpp"
 
 namespace penstock {
@@ -41,7 +42,7 @@ class FlatMapStep final : public Step {
     return label + ": makes any number of samples of one -> " + schema.to_string();
   }
   bool makes(const Schema& before, std::size_t slot) const override {
-    const auto old = before.find(schema[slot].name);
+    const auto old = find_field(before, schema[slot].name, slot);
     return !old || !(before[*old] == schema[slot]);
   }
 

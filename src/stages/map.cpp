@@ -8,6 +8,7 @@
 #include "chain/chain_compiler.hpp"
 #include "chain/chain_run.hpp"
 #include "chain/step.hpp"
+#include "data/find_field.hpp"
 #include "pipeline/pipeline_builder.hpp"
 
 namespace penstock {
@@ -33,7 +34,7 @@ class MapStep final : public Step {
   }
   std::string describe(const CheckOptions&) const override { return label + " -> " + schema.to_string(); }
   bool makes(const Schema& before, std::size_t slot) const override {
-    const auto old = before.find(schema[slot].name);
+    const auto old = find_field(before, schema[slot].name, slot);
     return !old || !(before[*old] == schema[slot]);
   }
 

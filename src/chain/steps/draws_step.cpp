@@ -2,6 +2,7 @@
 
 #include "chain/chain_run.hpp"
 #include "chain/steps/steps.hpp"
+#include "data/find_field.hpp"
 #include "pipeline/device_draws.hpp"
 
 namespace penstock::detail {
@@ -21,7 +22,9 @@ class DrawsStep final : public Step {
     return true;
   }
   std::string describe(const CheckOptions&) const override { return label + ": for the stages after batch"; }
-  bool makes(const Schema& before, std::size_t slot) const override { return !before.find(schema[slot].name); }
+  bool makes(const Schema& before, std::size_t slot) const override {
+    return !find_field(before, schema[slot].name, slot);
+  }
 
  private:
   const DeviceProgram& program_;
