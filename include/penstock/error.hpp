@@ -34,7 +34,9 @@ enum class Errc : std::uint8_t {
 /// The code's name as written above, for logs and JSON. Any thread.
 PENSTOCK_API std::string_view to_string(Errc code) noexcept;
 
-/// The one exception type of the library. `what()` is a single line that names everything known, and what to do.
+/// The one exception type of the library. `what()` is a single line that names everything known, and what to do. Names
+/// and words of a damaged file may be of any length: a cause of more than 2,000 bytes, and in `what()` a stage or key of
+/// more than 1,000, has its middle replaced by the number of bytes that are left out.
 ///
 /// Fields that don't apply are empty. Engine and stages fill them from the inside out: a decoder knows cause and
 /// offset, the source its key and file, the engine the stage and the sample's index. Immutable once thrown.
@@ -45,7 +47,7 @@ class PENSTOCK_API Error : public std::runtime_error {
 
   /// What kind of error it is.
   Errc code() const noexcept { return code_; }
-  /// What is wrong, and what to do, without the fields below.
+  /// What is wrong, and what to do, without the fields below. At most 2,000 bytes.
   const std::string& cause() const noexcept { return cause_; }
   /// Name of the stage as `plan()` prints it, e.g. "decode_jpeg(image)"; "read" for the source.
   const std::string& stage() const noexcept { return stage_; }

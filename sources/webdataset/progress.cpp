@@ -4,12 +4,15 @@
 
 #include <penstock/error.hpp>
 #include <penstock/extend/stream_source.hpp>
+#include <penstock/extend/system_error.hpp>
 
 namespace penstock::webdataset {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = nlohmann::ordered_json;  // written as it is read by people
+// Whatever it says is found in a sorted map: the other is a list, gone through for each key.
+using ReadJson = nlohmann::json;
 
 constexpr std::string_view format_name = "penstock shards";
 constexpr int format_version = 2;
@@ -35,7 +38,7 @@ std::string to_json(const Progress& progress) {
 
 Progress parse_progress(std::string_view text) {
   try {
-    const Json json = Json::parse(text);
+    const ReadJson json = ReadJson::parse(text);
     if (json.at("format") != format_name || json.at("version") != format_version)
       throw Error(Errc::state_mismatch,
                   "the file that marks the unfinished shards is of another version of penstock, or not its own");
@@ -48,15 +51,15 @@ Progress parse_progress(std::string_view text) {
     progress.job.samples = json.at("samples").get<std::uint64_t>();
     progress.job.max_samples = json.at("max_samples").get<std::uint64_t>();
     progress.job.max_bytes = json.at("max_bytes").get<std::uint64_t>();
-    const Json& committed = json.at("committed");
+    const ReadJson& committed = json.at("committed");
     progress.samples = committed.at("samples").get<std::uint64_t>();
     progress.shard = committed.at("shard").get<std::uint64_t>();
     progress.shard_bytes = committed.at("shard_bytes").get<std::uint64_t>();
     progress.finishing = json.at("finishing").get<bool>();
     return progress;
-  } catch (const Json::exception& failed) {
-    throw Error(Errc::state_mismatch, std::string("the file that marks the unfinished shards is damaged (") +
-                                          failed.what() + "); delete it and the shards beside it");
+  } catch (const ReadJson::exception& failed) {
+    throw Error(Errc::state_mismatch, "the file that marks the unfinished shards is damaged (" +
+                                          printable(failed.what(), 300) + "); delete it and the shards beside it");
   }
 }
 

@@ -60,9 +60,29 @@ std::string printable(std::string_view text) {
   return out;
 }
 
+// Where a character begins, at `at` or before it, in text that may be UTF-8.
+std::size_t character_at(std::string_view text, std::size_t at) {
+  for (std::size_t i = 0; i < 4 && at - i > 0 && at < text.size(); ++i)
+    if ((static_cast<unsigned char>(text[at - i]) & 0xc0) != 0x80) return at - i;
+  return at;
+}
+
+// Its beginning and its end, which says what to do, where it is longer than `most`.
+std::string without_middle(std::string text, std::size_t most) {
+  if (text.size() <= most) return text;
+  constexpr std::size_t room = 40;  // of what is said instead
+  const std::size_t begin = character_at(text, (most - room) * 2 / 3);
+  const std::size_t end = character_at(text, text.size() - (most - room) / 3);
+  text.replace(begin, end - begin, " [... " + std::to_string(end - begin) + " bytes ...] ");
+  return text;
+}
+
+constexpr std::size_t longest_cause = 2000, longest_name = 1000;
+
 }  // namespace
 
-Error::Error(Errc code, std::string cause) : std::runtime_error(cause), code_(code), cause_(std::move(cause)) {
+Error::Error(Errc code, std::string cause)
+    : std::runtime_error(""), code_(code), cause_(without_middle(std::move(cause), longest_cause)) {
   compose();
 }
 
@@ -115,19 +135,19 @@ const char* Error::what() const noexcept { return what_.c_str(); }
 
 void Error::compose() {
   what_ = to_string(code_);
-  if (!stage_.empty()) what_ += " in " + stage_;
-  what_ += ": " + printable(cause_);
+  if (!stage_.empty()) what_ += " in " + without_middle(stage_, longest_name);
+  what_ += ": " + without_middle(printable(cause_), longest_cause);
   std::string where;
   const auto add = [&where](std::string_view name, const std::string& value) {
     if (value.empty()) return;
     if (!where.empty()) where += ", ";
     where += name;
     where += ' ';
-    where += printable(value);
+    where += value;
   };
-  add("source", source_);
-  add("file", file_);
-  add("key", key_);
+  add("source", printable(source_));
+  add("file", printable(file_));
+  add("key", without_middle(printable(key_), longest_name));
   if (index_) add("index", std::to_string(*index_));
   if (offset_) add("offset", std::to_string(*offset_));
   if (!where.empty()) what_ += " (" + where + ")";

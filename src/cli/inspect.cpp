@@ -109,7 +109,8 @@ class Looking {
     ++found_.looked_at;
     try {
       Sample& sample = reader_.read(index);
-      for (std::size_t slot = 0; slot < schema_.size(); ++slot) found_.bytes[slot].push_back(sample.bytes(slot).size());
+      for (std::size_t slot = 0; slot < schema_.size(); ++slot)
+        found_.bytes[slot].push_back(bytes_of(sample, schema_, slot).size());
       if (labels_) ++found_.labels[sample.scalar<std::int64_t>("label")];
       if (encoded_) look_at_image(sample.bytes(options_.sheet.field));
     } catch (Error& error) {

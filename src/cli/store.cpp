@@ -239,6 +239,12 @@ Sample& Store::Reader::read(std::uint64_t index) {
   return *sample_;
 }
 
+std::span<const std::byte> bytes_of(const Sample& sample, const Schema& wanted, std::size_t slot) {
+  const std::string& name = wanted[slot].name;
+  const Schema& there = sample.schema();
+  return slot < there.size() && there[slot].name == name ? sample.bytes(slot) : sample.bytes(name);
+}
+
 std::vector<std::string> files_left_out(const FilesSource& files, const std::string& labels) {
   std::vector<std::string> lines;
   const auto add = [&](std::uint64_t count, const char* noun, const std::string& why) {

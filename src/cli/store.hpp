@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <variant>
 #include <vector>
@@ -93,6 +94,10 @@ class Store {
   bool values_unknown_ = false, values_guessed_ = false;
   OpenedStore source_;
 };
+
+/// A field of a record, which may have others beside those that are wanted: where `wanted` stands in its own schema, or
+/// else by its name.
+std::span<const std::byte> bytes_of(const Sample& sample, const Schema& wanted, std::size_t slot);
 
 /// What of a folder is not among its records; a line each. `labels` is the file of their labels, if there is one.
 std::vector<std::string> files_left_out(const FilesSource& files, const std::string& labels);

@@ -128,7 +128,7 @@ class Verifier {
 
   void check(Sample& sample, ImageDecoding& decoding, PixelMemory& pixels) {
     std::uint64_t bytes = 0;
-    for (std::size_t slot = 0; slot < sample.schema().size(); ++slot) bytes += sample.bytes(slot).size();
+    for (std::size_t slot = 0; slot < schema_.size(); ++slot) bytes += bytes_of(sample, schema_, slot).size();
     bytes_.fetch_add(bytes, std::memory_order_relaxed);
     if (!decodes_) return;
     const std::span<const std::byte> encoded = sample.bytes(field_);

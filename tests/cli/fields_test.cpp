@@ -16,6 +16,10 @@ TEST_CASE("every command takes a part of a store's fields") {
     REQUIRE(inspected.status == 0);
     CHECK(inspected.json()["schema"] == "{score: f64[], label: i64[]}");
     CHECK(inspected.json()["fields"].size() == 2);
+    // In another order than the store's.
+    const auto turned = tool({"inspect", store, "--fields", "score,name", "--json"}).json()["fields"];
+    CHECK(turned[0]["bytes"]["total"] == 3 * 8);
+    CHECK(turned[1]["bytes"]["total"] == 3);
     CHECK(tool({"verify", store, "--fields", "label", "--json"}).json()["bytes"] == 3 * 8);
     CHECK(tool({"bench", store, "--fields", "label", "--stages", "batch 2", "--epochs", "1", "-q"}).status == 0);
     const std::string out = folder / ("part-" + name.substr(0, 5) + ".lmdb/");

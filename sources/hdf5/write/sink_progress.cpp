@@ -7,12 +7,15 @@
 
 #include <penstock/error.hpp>
 #include <penstock/extend/stream_source.hpp>
+#include <penstock/extend/system_error.hpp>
 
 namespace penstock::hdf5 {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = nlohmann::ordered_json;  // written as it is read by people
+// Whatever it says is found in a sorted map: the other is a list, gone through for each key.
+using ReadJson = nlohmann::json;
 
 constexpr std::string_view format_name = "penstock hdf5";
 constexpr int format_version = 1;
@@ -31,7 +34,7 @@ Json json_of(const SinkJob& job) {
   return json;
 }
 
-SinkJob job_of(const Json& json) {
+SinkJob job_of(const ReadJson& json) {
   if (json.at("format") != format_name || json.at("version") != format_version)
     throw Error(Errc::state_mismatch,
                 "the file that marks the unfinished store is of another version of penstock, or not its own");
@@ -51,40 +54,41 @@ std::uint64_t hash_of(const Json& json) {
   return XXH3_64bits(text.data(), text.size());
 }
 
+// All but the hash.
+Json json_of(const SinkProgress& progress) {
+  Json json = json_of(progress.job);
+  json["committed"] = {{"samples", progress.samples},           {"shard", progress.shard},
+                       {"shard_bytes", progress.shard_bytes},   {"shard_rows", progress.shard_rows},
+                       {"shard_values", progress.shard_values}, {"rows_file", progress.rows_file}};
+  json["finishing"] = progress.finishing;
+  return json;
+}
+
 }  // namespace
 
 std::string to_json(const SinkJob& job) { return json_of(job).dump(); }
 
 SinkJob parse_job(std::string_view text) {
   try {
-    return job_of(Json::parse(text));
+    return job_of(ReadJson::parse(text));
   } catch (const std::exception&) {
     return {};
   }
 }
 
 std::string to_json(const SinkProgress& progress) {
-  Json json = json_of(progress.job);
-  json["committed"] = {{"samples", progress.samples},           {"shard", progress.shard},
-                       {"shard_bytes", progress.shard_bytes},   {"shard_rows", progress.shard_rows},
-                       {"shard_values", progress.shard_values}, {"rows_file", progress.rows_file}};
-  json["finishing"] = progress.finishing;
+  Json json = json_of(progress);
   json["hash"] = hash_of(json);
   return json.dump(1) + "\n";
 }
 
 SinkProgress parse_progress(std::string_view text) {
   try {
-    Json json = Json::parse(text);
+    ReadJson json = ReadJson::parse(text);
     SinkProgress progress;
     progress.job = job_of(json);
     const auto hash = json.at("hash").get<std::uint64_t>();
-    json.erase("hash");
-    if (hash != hash_of(json))
-      throw Error(
-          Errc::state_mismatch,
-          "the file that marks the unfinished store is not as it was written; delete it and the files beside it");
-    const Json& committed = json.at("committed");
+    const ReadJson& committed = json.at("committed");
     progress.samples = committed.at("samples").get<std::uint64_t>();
     progress.shard = committed.at("shard").get<std::uint64_t>();
     progress.shard_bytes = committed.at("shard_bytes").get<std::uint64_t>();
@@ -92,10 +96,16 @@ SinkProgress parse_progress(std::string_view text) {
     progress.shard_values = committed.at("shard_values").get<std::uint64_t>();
     progress.rows_file = committed.at("rows_file").get<unsigned>();
     progress.finishing = json.at("finishing").get<bool>();
+    json.erase("hash");
+    const Json written = json_of(progress);
+    if (hash != hash_of(written) || json != ReadJson(written))
+      throw Error(
+          Errc::state_mismatch,
+          "the file that marks the unfinished store is not as it was written; delete it and the files beside it");
     return progress;
-  } catch (const Json::exception& failed) {
-    throw Error(Errc::state_mismatch, std::string("the file that marks the unfinished store is damaged (") +
-                                          failed.what() + "); delete it and the files beside it");
+  } catch (const ReadJson::exception& failed) {
+    throw Error(Errc::state_mismatch, "the file that marks the unfinished store is damaged (" +
+                                          printable(failed.what(), 300) + "); delete it and the files beside it");
   }
 }
 

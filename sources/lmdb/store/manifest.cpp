@@ -10,12 +10,15 @@
 #include <vector>
 
 #include <penstock/error.hpp>
+#include <penstock/extend/system_error.hpp>
 
 namespace penstock::lmdb {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = nlohmann::ordered_json;  // written as it is read by people
+// Whatever it says is found in a sorted map: the other is a list, gone through for each key.
+using ReadJson = nlohmann::json;
 
 constexpr std::string_view format_name = "penstock records";
 constexpr int format_version = 1;
@@ -39,10 +42,10 @@ Json text_to_json(const std::string& text) {
   }
 }
 
-std::string text_from_json(const Json& json) {
+std::string text_from_json(const ReadJson& json) {
   if (json.is_string()) return json.get<std::string>();
   std::string text;
-  for (const Json& byte : json) {
+  for (const ReadJson& byte : json) {
     const auto value = byte.get<std::uint64_t>();
     if (!byte.is_number_unsigned() || value > 255)
       throw Error(Errc::corrupt, "a name in the manifest is not made of bytes");
@@ -70,10 +73,11 @@ template <class Names, class Value>
 auto named(const Names& names, const std::string& wanted, const Value& name_of) {
   for (const auto& candidate : names)
     if (name_of(candidate) == wanted) return candidate;
-  throw Error(Errc::unsupported, "the manifest names \"" + wanted + "\", which this version does not know");
+  throw Error(Errc::unsupported,
+              "the manifest names \"" + printable(wanted, 60) + "\", which this version does not know");
 }
 
-Field field_from(const Json& json) {
+Field field_from(const ReadJson& json) {
   Field field;
   field.name = text_from_json(json.at("name"));
   field.dtype = named(all_dtypes, json.at("dtype").get<std::string>(), [](DType d) { return to_string(d); });
@@ -87,7 +91,7 @@ Field field_from(const Json& json) {
   }
   if (json.contains("classes")) {
     std::vector<std::string> names;
-    for (const Json& name : json.at("classes")) names.push_back(text_from_json(name));
+    for (const ReadJson& name : json.at("classes")) names.push_back(text_from_json(name));
     field.classes = std::move(names);
   }
   // Sizes are products of these: make sure that one that overflows is found here.
@@ -116,7 +120,7 @@ std::string to_json(const Manifest& manifest) {
 
 Manifest parse_manifest(std::string_view text) {
   try {
-    const Json json = Json::parse(text);
+    const ReadJson json = ReadJson::parse(text);
     if (json.at("format") != format_name) throw Error(Errc::corrupt, "the manifest is not penstock's");
     const auto version = json.at("version").get<std::int64_t>();
     if (version != format_version)
@@ -128,15 +132,15 @@ Manifest parse_manifest(std::string_view text) {
     manifest.records = json.at("records").get<std::string>();
     manifest.keys = json.at("keys").get<std::string>();
     manifest.job = text_from_json(json.at("job"));
-    const Json& schema = json.at("schema");
+    const ReadJson& schema = json.at("schema");
     if (!schema.is_array() || schema.size() > max_fields)
       throw Error(Errc::corrupt, "the manifest lists no fields, or too many");
     std::vector<Field> fields;
-    for (const Json& field : schema) fields.push_back(field_from(field));
+    for (const ReadJson& field : schema) fields.push_back(field_from(field));
     manifest.schema = Schema(std::move(fields));
     return manifest;
-  } catch (const Json::exception& failed) {
-    throw Error(Errc::corrupt, std::string("the manifest is damaged: ") + failed.what());
+  } catch (const ReadJson::exception& failed) {
+    throw Error(Errc::corrupt, "the manifest is damaged: " + printable(failed.what(), 300));
   } catch (const Error& failed) {
     if (failed.code() == Errc::unsupported || failed.code() == Errc::corrupt) throw;
     throw Error(Errc::corrupt, "the manifest is damaged: " + failed.cause());

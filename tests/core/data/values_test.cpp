@@ -146,6 +146,33 @@ TEST_CASE("keys with control characters can't break an error's line") {
   CHECK(error.key().size() == 9);  // the field itself is the data
 }
 
+TEST_CASE("an error is short whatever an input says, and keeps its beginning and its end") {
+  const std::string word(400'000, 'x');
+  ps::Error error(ps::Errc::corrupt, "there is no \"" + word + "\"; name another");
+  CHECK(error.cause().size() <= 2000);
+  CHECK(error.cause().starts_with("there is no \"xxx"));
+  CHECK(error.cause().ends_with("xxx\"; name another"));
+  CHECK(error.cause().find("x [... 398") != std::string::npos);
+  error.with_key(word).with_stage(word);
+  CHECK(error.key() == word);
+  CHECK(error.stage() == word);
+  CHECK(std::string(error.what()).size() < 4200);
+  // What is escaped for the one line grows.
+  CHECK(std::string(ps::Error(ps::Errc::corrupt, std::string(1'900, '\n')).what()).size() < 2100);
+  const std::string whole(2000, 'y');
+  CHECK(ps::Error(ps::Errc::corrupt, whole).cause() == whole);
+  // Characters of several bytes stay whole.
+  std::string text;
+  for (int i = 0; i < 1000; ++i) text += "\xe2\x82\xac";
+  for (std::size_t more = 0; more < 3; ++more) {
+    const std::string cut = ps::Error(ps::Errc::corrupt, std::string(more, 'a') + text).cause();
+    const std::size_t from = cut.find(" [..."), to = cut.find("...] ");
+    REQUIRE(to != std::string::npos);
+    CHECK((from - more) % 3 == 0);
+    CHECK((cut.size() - to - 5) % 3 == 0);
+  }
+}
+
 TEST_CASE("policies may act on errors of one sample only") {
   using enum ps::Errc;
   for (const ps::Errc code : {unsupported, corrupt, not_found, io, limit_exceeded, user}) {
