@@ -215,6 +215,9 @@ FNR == 1 {
     next
   }
   if (code ~ /^[ \t]*#[ \t]*include/) report("an include must be written out, so that it can be checked")
+  # They return a std::ranges::subrange of the library of g++ 12, which clang 14 and 15 can't compile.
+  if (code ~ /(^|[^A-Za-z0-9_])ranges::(unique|remove|remove_if|search|search_n|find_end|partition|stable_partition|rotate|equal_range)[ \t]*\(/)
+    report("clang 14 can't compile this; take the algorithm of std:: that returns an iterator: " code)
   if (is_part(file) && code ~ /(^|[^A-Za-z0-9_])detail::/) report("what is built in lives on what a stranger gets: " code)
   if (top == "include") {
     if (code ~ /(^|[^A-Za-z0-9_])(tbb|oneapi|hwy|r123|fmt|nlohmann|CLI)::/ ||
