@@ -1,4 +1,5 @@
 // penstock convert: one store becomes another, of another kind or with rewritten images.
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <string>
@@ -26,7 +27,7 @@ namespace penstock::cli {
 namespace {
 
 struct ConvertFlags {
-  std::string store, values = "automatic", on_error, keys = "records";
+  std::string store, key, values = "automatic", on_error, keys = "records";
   std::vector<std::string> fields;
   bool isolate = false;
   OutFlags out;
@@ -40,10 +41,18 @@ struct Converted {
   std::vector<std::string> notes;  ///< how the old one was read, and what of it is not in the new one
 };
 
+// For a dataset beside those of the fields, and their groups.
+std::string free_name(const Schema& schema) {
+  std::string name = "key";
+  const auto taken = [&](const Field& field) { return field.name == name || field.name.starts_with(name + "/"); };
+  while (std::ranges::any_of(schema, taken)) name += "_";
+  return name;
+}
+
 NewStore store_for(const ConvertFlags& options, const Store& store) {
   NewStore made{.to = destination_of(options.out), .out = options.out, .classes = store.classes()};
   made.number_keys = options.keys == "position";
-  if (store.has_keys() && !made.number_keys && !store.schema().find("key")) made.key_field = "key";
+  if (store.has_keys() && !made.number_keys) made.key_field = free_name(store.schema());
   made.checksums = store.checksums();
   return made;
 }
@@ -100,6 +109,7 @@ int convert(const ConvertFlags& options) {
   const Store store(options.store, {.values = options.values,
                                     .isolate = options.isolate,
                                     .isolate_option = options.isolate ? "--isolate" : "",
+                                    .key = options.key,
                                     .fields = options.fields});
   store.require_known_values();
   if (store.size() == 0) throw Error(Errc::not_found, "there are no records here").with_file(options.store);
@@ -119,10 +129,9 @@ void add_convert(CLI::App& app, Command& chosen) {
   CLI::App& command = *app.add_subcommand(
       "convert",
       "Writes the records of one store, with all their fields and keys, into another, and the names of its classes\n"
-      "(of shards X-000000.tar in X-classes.txt). In tar shards '.' in the last part of a key becomes '_'; HDF5 has "
-      "no\n"
-      "keys, they go there as a field of strings. What the new store can't hold is told. A run that was stopped, or\n"
-      "killed, is continued by the same command.");
+      "(of shards X-000000.tar in X-classes.txt). In tar shards '.' in the last part of a key becomes '_'. What the "
+      "new\n"
+      "store can't hold is told. A run that was stopped, or killed, is continued by the same command.");
   command.add_option("STORE", options->store, "LMDB store, folder of images, tar shards, HDF5, or CSV")->required();
   add_out_options(command, options->out);
   add_seekable_option(command, options->writing);
@@ -138,6 +147,7 @@ void add_convert(CLI::App& app, Command& chosen) {
       ->check(CLI::IsMember({"automatic", "records", "raw", "datum"}));
   add_isolate_option(command, options->isolate);
   add_writing_options(command, "Threads that read; default: cores - 1", options->writing);
+  add_key_option(command, options->key);
   add_fields_option(command, options->fields);
   command.callback([options, &chosen] { chosen = [options] { return convert(*options); }; });
 }

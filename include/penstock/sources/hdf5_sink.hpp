@@ -35,7 +35,8 @@ struct Hdf5SinkOptions {
   std::optional<bool> shuffle = {};        ///< none: elements of more than one byte, where they are compressed
   /// A checksum for each chunk.
   bool fletcher32 = false;
-  std::string keys = {};                             ///< a dataset for the samples' keys, as strings; empty: none
+  std::string keys = {};  ///< a dataset for the samples' keys, as strings, which the file's attribute "penstock_keys"
+                          ///< names, so that Hdf5Source has them; empty: none
   std::vector<std::string> classes = {};             ///< names of the classes: an attribute of that name of the file;
                                                      ///< 3750 at most, and their names, the fields and
                                                      ///< the job 60,000 bytes of text: no attribute holds more

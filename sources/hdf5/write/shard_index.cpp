@@ -89,15 +89,20 @@ class IndexWriter {
     }
   }
 
+  void write_text(hid_t file, const char* name, const std::string& text, const std::string& doing) const {
+    const Handle type = must(own_type(H5Tcopy(H5T_C_S1)), doing);
+    must(H5Tset_size(type.get(), std::max<std::size_t>(text.size(), 1)), doing);
+    must(H5Tset_strpad(type.get(), H5T_STR_NULLPAD), doing);
+    const Handle one = must(own_space(H5Screate(H5S_SCALAR)), doing);
+    const Handle attribute =
+        must({H5Acreate2(file, name, type.get(), one.get(), H5P_DEFAULT, H5P_DEFAULT), H5Aclose}, doing);
+    must(H5Awrite(attribute.get(), type.get(), text.c_str()), doing);
+  }
+
   void write_attributes(hid_t file, const ShardFacts& facts) const {
     const std::string doing = "writing the file's attributes";
-    const Handle text = must(own_type(H5Tcopy(H5T_C_S1)), doing);
-    must(H5Tset_size(text.get(), std::max<std::size_t>(facts.job.size(), 1)), doing);
-    must(H5Tset_strpad(text.get(), H5T_STR_NULLPAD), doing);
-    const Handle one = must(own_space(H5Screate(H5S_SCALAR)), doing);
-    const Handle job =
-        must({H5Acreate2(file, job_attribute, text.get(), one.get(), H5P_DEFAULT, H5P_DEFAULT), H5Aclose}, doing);
-    must(H5Awrite(job.get(), text.get(), facts.job.empty() ? "" : facts.job.c_str()), doing);
+    write_text(file, job_attribute, facts.job, doing);
+    if (!facts.keys.empty()) write_text(file, keys_attribute, facts.keys, doing);
     if (facts.classes.empty()) return;
     const Handle any = must(own_type(H5Tcopy(H5T_C_S1)), doing);
     must(H5Tset_size(any.get(), H5T_VARIABLE), doing);

@@ -13,6 +13,7 @@ namespace penstock::hdf5 {
 struct ShardFacts {
   std::string job;  ///< text, for a sink that finds the file
   std::vector<std::string> classes;
+  std::string keys;  ///< the dataset of keys; empty: none
 };
 
 /// Makes an HDF5 file of one that holds the data of `rows` rows: superblock, datasets, and where their chunks lie. The
