@@ -26,7 +26,7 @@ namespace penstock::cli {
 namespace {
 
 struct BenchOptions {
-  std::string store, values = "automatic", json, threads, memory = "0", on_error;
+  std::string store, key, values = "automatic", json, threads, memory = "0", on_error;
   std::vector<std::string> fields;
   bool isolate = false;
   std::string stages = "decode_image | random_resized_crop 224 | random_flip | batch 64";
@@ -152,6 +152,7 @@ int bench(const BenchOptions& options) {
                                     .values = options.values,
                                     .isolate = options.isolate,
                                     .isolate_option = options.isolate ? "--isolate" : "",
+                                    .key = options.key,
                                     .fields = options.fields});
   store.require_known_values();
   const Pipeline pipeline = build(store, options);
@@ -204,6 +205,7 @@ void add_bench(CLI::App& app, Command& chosen) {
   command.add_flag("--no-checksums", options->no_checksums, "Don't compare the checksums of records");
   command.add_option("--values", options->values, "What an LMDB's values are")
       ->check(CLI::IsMember({"automatic", "records", "raw", "datum"}));
+  add_key_option(command, options->key);
   add_fields_option(command, options->fields);
   add_isolate_option(command, options->isolate);
   add_json_option(command, options->json);

@@ -43,6 +43,16 @@ void add_isolate_option(CLI::App& command, bool& isolate) {
       "An HDF5 file is not trusted: another process reads it, which it may crash or hang");
 }
 
+void add_key_option(CLI::App& command, std::string& key) {
+  command
+      .add_option(
+          "--key-field", key,
+          "The dataset of an HDF5 file, or column of a table, that has the records' keys; default: the one that "
+          "an\n"
+          "HDF5 file marks itself")
+      ->type_name("NAME");
+}
+
 void add_fields_option(CLI::App& command, std::vector<std::string>& fields) {
   const auto split = [&fields](const std::string& text) {
     fields.clear();

@@ -22,6 +22,9 @@ void add_json_option(CLI::App& command, std::string& file);
 /// Adds --isolate, which sets `isolate`.
 void add_isolate_option(CLI::App& command, bool& isolate);
 
+/// Adds --key-field, a dataset's or a column's name.
+void add_key_option(CLI::App& command, std::string& key);
+
 /// Adds --fields, names between commas.
 void add_fields_option(CLI::App& command, std::vector<std::string>& fields);
 

@@ -1,4 +1,5 @@
 // penstock convert: one store becomes another, of another kind or with rewritten images.
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <string>
@@ -27,7 +28,7 @@ namespace penstock::cli {
 namespace {
 
 struct ConvertFlags {
-  std::string store, values = "automatic", on_error, keys = "records", classes;
+  std::string store, key, values = "automatic", on_error, keys = "records", classes;
   std::vector<std::string> fields;
   bool isolate = false;
   OutFlags out;
@@ -41,10 +42,18 @@ struct Converted {
   std::vector<std::string> notes;  ///< how the old one was read, and what of it is not in the new one
 };
 
+// For a dataset beside those of the fields, and their groups.
+std::string free_name(const Schema& schema) {
+  std::string name = "key";
+  const auto taken = [&](const Field& field) { return field.name == name || field.name.starts_with(name + "/"); };
+  while (std::ranges::any_of(schema, taken)) name += "_";
+  return name;
+}
+
 NewStore store_for(const ConvertFlags& options, const Store& store) {
   NewStore made{.to = destination_of(options.out), .out = options.out};
   made.number_keys = options.keys == "position";
-  if (store.has_keys() && !made.number_keys && !store.schema().find("key")) made.key_field = "key";
+  if (store.has_keys() && !made.number_keys) made.key_field = free_name(store.schema());
   made.checksums = store.checksums();
   return made;
 }
@@ -106,6 +115,7 @@ int convert(const ConvertFlags& options) {
   const Store store(options.store, {.values = options.values,
                                     .isolate = options.isolate,
                                     .isolate_option = options.isolate ? "--isolate" : "",
+                                    .key = options.key,
                                     .fields = options.fields});
   store.require_known_values();
   if (store.size() == 0) throw Error(Errc::not_found, "there are no records here").with_file(options.store);
@@ -126,10 +136,8 @@ void add_convert(CLI::App& app, Command& chosen) {
       "convert",
       "Writes the records of one store, with all their fields, keys and names of classes, into another (those of "
       "shards\n"
-      "X-000000.tar into X-classes.txt). In tar shards '.' in the last part of a key becomes '_'; HDF5 has "
-      "no\n"
-      "keys, they go there as a field of strings. What the new store can't hold is told. A run that was stopped, or\n"
-      "killed, is continued by the same command.");
+      "X-000000.tar into X-classes.txt). In tar shards '.' in the last part of a key becomes '_'. What the new\n"
+      "store can't hold is told. A run that was stopped, or killed, is continued by the same command.");
   command.add_option("STORE", options->store, "LMDB store, folder of images, tar shards, HDF5, or CSV")->required();
   add_out_options(command, options->out);
   add_seekable_option(command, options->writing);
@@ -146,6 +154,7 @@ void add_convert(CLI::App& app, Command& chosen) {
       ->check(CLI::IsMember({"automatic", "records", "raw", "datum"}));
   add_isolate_option(command, options->isolate);
   add_writing_options(command, "Threads that read; default: cores - 1", options->writing);
+  add_key_option(command, options->key);
   add_fields_option(command, options->fields);
   command.callback([options, &chosen] { chosen = [options] { return convert(*options); }; });
 }

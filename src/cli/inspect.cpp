@@ -27,7 +27,7 @@ namespace penstock::cli {
 namespace {
 
 struct InspectOptions {
-  std::string store, values = "automatic", json;
+  std::string store, key, values = "automatic", json;
   bool isolate = false;
   SheetOptions sheet;
   std::vector<std::string> fields;
@@ -59,6 +59,16 @@ struct Findings {
   std::uint64_t unreadable = 0;
   std::string first_unreadable;
 };
+
+// What stands in its place where it can't be read.
+std::string key_of(const Store& store, std::uint64_t index) {
+  try {
+    return store.key(index);
+  } catch (const Error& error) {
+    if (!error.sample_scoped()) throw;
+    return "?";
+  }
+}
 
 class Looking {
  public:
@@ -116,7 +126,7 @@ class Looking {
     } catch (Error& error) {
       if (!error.sample_scoped()) throw;
       if (found_.unreadable++ != 0) return;
-      if (!error.index()) error.with_index(index).with_key(store_.key(index)).with_file(store_.file_of(index));
+      if (!error.index()) error.with_index(index).with_key(key_of(store_, index)).with_file(store_.file_of(index));
       found_.first_unreadable = error.what();
     }
   }
@@ -196,7 +206,7 @@ void tell_json(const Store& store, Findings& found, const Sheet& sheet, const In
   for (const auto& [kind, count] : found.kinds) kinds[kind] = count;
   Json json{{"store", options.store},       {"kind", store.kind()},         {"records", store.size()},
             {"looked_at", found.looked_at}, {"schema", schema.to_string()}, {"fields", fields}};
-  if (store.size() != 0) json["first_key"] = store.key(0), json["last_key"] = store.key(store.size() - 1);
+  if (store.size() != 0) json["first_key"] = key_of(store, 0), json["last_key"] = key_of(store, store.size() - 1);
   json["images"] = kinds;
   if (!found.heights.empty())
     json["height"] = spread_json(spread_of(found.heights)), json["width"] = spread_json(spread_of(found.widths));
@@ -218,7 +228,8 @@ void tell(const Store& store, Findings& found, const Sheet& sheet, const Inspect
   std::string out = fmt::format("{} ({}): {} of {}\n", options.store, store.kind(), counted(store.size(), "record"),
                                 schema.to_string());
   if (store.size() != 0)
-    out += fmt::format("  keys    {} ... {}\n", printable(store.key(0)), printable(store.key(store.size() - 1)));
+    out +=
+        fmt::format("  keys    {} ... {}\n", printable(key_of(store, 0)), printable(key_of(store, store.size() - 1)));
   if (found.looked_at < store.size())
     out += fmt::format("  below   {} records, spread evenly; --all looks at every one\n", with_commas(found.looked_at));
   if (store.values_unknown()) out += fmt::format("  {}\n", hint_of(store));
@@ -278,6 +289,7 @@ int inspect(const InspectOptions& options) {
                                     .values = options.values,
                                     .isolate = options.isolate,
                                     .isolate_option = options.isolate ? "--isolate" : "",
+                                    .key = options.key,
                                     .fields = options.fields});
   if (options.field_given) require_field(store.schema(), options.sheet.field);
   Sheet sheet;
@@ -314,6 +326,7 @@ void add_inspect(CLI::App& app, Command& chosen) {
   command.add_option("--values", options->values, "What an LMDB's values are")
       ->check(CLI::IsMember({"automatic", "records", "raw", "datum"}));
   command.add_flag("--all", options->all, "Look at every record; without it at some 10,000 of more, spread evenly");
+  add_key_option(command, options->key);
   add_fields_option(command, options->fields);
   add_isolate_option(command, options->isolate);
   add_json_option(command, options->json);

@@ -80,11 +80,10 @@ WebDatasetSource open_shards(const std::string& path, const std::vector<std::str
   return WebDatasetSource({.path = path, .fields = std::move(fields)});
 }
 
-CsvSource open_table(const std::string& path, const std::vector<std::string>& wanted) {
-  if (wanted.empty()) return CsvSource({.path = path});
+CsvSource open_table(const std::string& path, const StoreOptions& options) {
   std::vector<CsvColumn> columns;
-  for (const std::string& name : wanted) columns.push_back({.column = name});
-  return CsvSource({.path = path, .columns = std::move(columns)});
+  for (const std::string& name : options.fields) columns.push_back({.column = name});
+  return CsvSource({.path = path, .key = options.key, .columns = std::move(columns)});
 }
 
 bool opens_alone(const Hdf5& options, const Hdf5Field& field) {
@@ -114,7 +113,8 @@ Hdf5Field hdf5_field(const Hdf5& options, const std::string& name) {
 }
 
 Hdf5Source open_hdf5_files(std::vector<std::string> files, const StoreOptions& options) {
-  Hdf5 hdf5{.paths = std::move(files), .verify_checksum = options.checksums, .isolate = options.isolate};
+  Hdf5 hdf5{
+      .paths = std::move(files), .key = options.key, .verify_checksum = options.checksums, .isolate = options.isolate};
   std::vector<Hdf5Field> fields;
   for (const std::string& name : options.fields) fields.push_back(hdf5_field(hdf5, name));
   hdf5.fields = std::move(fields);
@@ -174,7 +174,7 @@ OpenedStore open_store(const std::string& path, const StoreOptions& options) {
   std::error_code failed;
   const fs::file_status status = fs::status(path, failed);
   const bool pattern = !fs::exists(status) && path.find_first_of("{*?[") != std::string::npos;
-  if (names_table(path) && !fs::is_directory(status)) return open_table(path, options.fields);
+  if (names_table(path) && !fs::is_directory(status)) return open_table(path, options);
   const auto open_hdf5 = [&](std::vector<std::string> files) { return open_hdf5_files(std::move(files), options); };
   if (pattern && names_hdf5(path)) return open_hdf5(files_of(path));
   if (!fs::exists(status) && !pattern) refuse_missing(path);

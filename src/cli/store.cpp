@@ -41,12 +41,14 @@ std::vector<std::string> attributes_left_out(const Hdf5Source& source) {
     named.insert(field.dataset);
     if (field.name == "label") named.insert("/");
   }
+  if (source.has_keys()) objects.insert(source.keys());
   std::vector<std::string> names;
   for (const std::string& object : objects) {
     const bool root = object == "/";
     try {
       for (const std::string& name : source.attributes(object))
-        if (!(root && name == "penstock_job") && !(name == "classes" && named.contains(object)))
+        if (!(root && name == "penstock_job") && !(root && name == "penstock_keys" && source.has_keys()) &&
+            !(name == "classes" && named.contains(object)))
           names.push_back(root ? name : name + " of " + object);
     } catch (const Error&) {  // of a dataset that lies in another file
     }
@@ -61,6 +63,7 @@ void require_fitting(const std::string& path, std::string_view kind, const Store
         fmt::format("{} is of {}, and {} is of the kind {}; leave it out", option, stores, printable(path), kind));
   };
   if (options.values != "automatic" && kind != "lmdb") refuse("--values", "LMDB stores");
+  if (!options.key.empty() && kind != "hdf5" && kind != "csv") refuse("--key-field", "HDF5 files and tables");
   if (*options.isolate_option != '\0' && kind != "hdf5") refuse(options.isolate_option, "HDF5 files");
 }
 
@@ -98,26 +101,16 @@ Schema Store::schema() const {
   return Schema(std::move(fields));
 }
 std::string Store::key(std::uint64_t index) const {
-  return std::visit(
-      [&](const auto& s) {
-        if constexpr (requires { s.key(index); }) {
-          return s.key(index);
-        } else {
-          return std::to_string(index);
-        }
-      },
-      source_);
+  if (!has_keys()) return std::to_string(index);
+  return std::visit([&](const auto& s) { return s.key(index); }, source_);
 }
 std::string Store::file_of(std::uint64_t index) const {
   const auto* const files = std::get_if<FilesSource>(&source_);
   return files != nullptr ? files->path(index) : std::string();
 }
 bool Store::has_keys() const {
-  return std::visit(
-      [](const auto& s) {
-        return requires { s.key(0); };
-      },
-      source_);
+  const auto* const hdf5 = std::get_if<Hdf5Source>(&source_);
+  return hdf5 == nullptr || hdf5->has_keys();
 }
 std::vector<std::uint64_t> Store::block_ends() const {
   const auto* const hdf5 = std::get_if<Hdf5Source>(&source_);
@@ -155,7 +148,9 @@ std::vector<std::string> Store::left_out() const {
     constexpr std::string_view mark = ": left out, ";
     for (const std::string& note : hdf5->notes())
       if (const std::size_t at = note.find(mark); at != std::string::npos)
-        lines.push_back("left out: the field " + note.substr(0, at) + ", " + note.substr(at + mark.size()));
+        lines.push_back(
+            (note.starts_with("keys: ") ? "left out: the keys" : "left out: the field " + note.substr(0, at)) + ", " +
+            note.substr(at + mark.size()));
     if (const auto names = attributes_left_out(*hdf5); !names.empty())
       lines.push_back(fmt::format("left out: {}: {}", counted(names.size(), "attribute"), listed(names)));
   }

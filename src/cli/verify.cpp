@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string_view>
 #include <system_error>
 #include <thread>
 #include <vector>
@@ -30,7 +31,7 @@ namespace penstock::cli {
 namespace {
 
 struct VerifyOptions {
-  std::string store, values = "automatic", json;
+  std::string store, key, values = "automatic", json;
   bool isolate = true;
   std::optional<std::string> field;
   std::vector<std::string> fields;
@@ -52,7 +53,8 @@ class Verifier {
         size_(store.size()),
         ends_(store.block_ends()),
         field_(options.field.value_or("image")),
-        decodes_(!options.no_decode && holds_encoded(store.schema(), field_)) {}
+        decodes_(!options.no_decode && holds_encoded(store.schema(), field_)),
+        keys_apart_(store.has_keys() && std::string_view(store.kind()) == "hdf5") {}
 
   /// Ends early at a signal, and at an error that is not of one record: see `signal` and `failure`.
   void run(unsigned threads, const Interrupt& interrupt, Progress& progress) {
@@ -113,6 +115,7 @@ class Verifier {
           }
           try {
             check(reader.read(i), *decoding, pixels);
+            if (keys_apart_) static_cast<void>(store_.key(i));
           } catch (Error& error) {
             if (!error.sample_scoped()) throw;
             note(i, error);
@@ -160,6 +163,7 @@ class Verifier {
   const std::vector<std::uint64_t> ends_;  ///< of runs of records that share something
   const std::string field_;
   const bool decodes_;
+  const bool keys_apart_;  ///< reading a record reads nothing of its key
   std::atomic<std::uint64_t> next_{0}, done_{0}, decoded_{0}, bytes_{0};
   std::atomic<bool> stop_{false};
   std::mutex mutex_;
@@ -233,6 +237,7 @@ int verify(const VerifyOptions& options) {
   const Store store(options.store, {.values = options.values,
                                     .isolate = options.isolate,
                                     .isolate_option = options.isolate ? "" : "--no-isolate",
+                                    .key = options.key,
                                     .fields = options.fields});
   store.require_known_values();
   if (options.field) {
@@ -273,6 +278,7 @@ void add_verify(CLI::App& app, Command& chosen) {
   command.add_flag("--no-decode", options->no_decode, "Read and compare checksums only");
   command.add_option("--values", options->values, "What an LMDB's values are")
       ->check(CLI::IsMember({"automatic", "records", "raw", "datum"}));
+  add_key_option(command, options->key);
   add_fields_option(command, options->fields);
   command.add_flag_callback(
       "--no-isolate", [options] { options->isolate = false; },

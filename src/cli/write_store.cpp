@@ -89,8 +89,6 @@ std::vector<std::string> lost_in(const NewStore& store, const Schema& schema, st
   const bool tar = store.to.form == StoreForm::shards;
   if (tar && key && !store.number_keys)
     if (std::string line = lost_keys(records, key); !line.empty()) lines.push_back(std::move(line));
-  if (!tar && key && !store.number_keys && store.key_field.empty())
-    lines.emplace_back("left out: the records' keys, as a field has the name key");
   bool varying = false, batched = false;
   for (const Field& field : schema) {
     varying = varying || !field.shape.fixed();

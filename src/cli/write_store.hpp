@@ -19,7 +19,7 @@ struct NewStore {
   std::string job = {};
   bool bare_values = false;    ///< of an LMDB: LSUN's form
   bool number_keys = false;    ///< positions in the place of the records' keys
-  std::string key_field = {};  ///< of HDF5, which has no keys: a field for them; empty: none
+  std::string key_field = {};  ///< of HDF5: the dataset of the keys; empty: none
   bool checksums = false;      ///< of HDF5
   bool update = false;         ///< of an LMDB: replaces what has changed
 };

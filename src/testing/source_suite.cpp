@@ -223,7 +223,9 @@ class SourceSuite {
   }
 
   void keys() {
-    if (!source_.has_keys()) return;
+    const bool there = source_.has_keys();
+    findings_.check(source_.has_keys() == there, "has_keys is always the same", [] { return "it changed"; });
+    if (!there) return;
     std::map<std::string, std::uint64_t> seen;
     std::vector<std::string> keys(indices_.size());
     for (std::size_t i = 0; i < indices_.size(); ++i)

@@ -1,8 +1,10 @@
 // What a store knows is in the new one too, or the command says that it isn't.
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <set>
+#include <utility>
 
 #include "cli/tool.hpp"
 #include "sources/hdf5/files.hpp"
@@ -152,4 +154,132 @@ TEST_CASE("a folder of several kinds of image becomes tar shards and is read bac
   CHECK(inspected["schema"] == "{image: u8[?], label: i64[]}");
   CHECK(inspected["images"]["webp"] == 8);
   CHECK(inspected["unreadable"] == 0);
+}
+
+TEST_CASE("keys, values, classes and order travel from LMDB through HDF5 and tar shards, and back") {
+  const TempFolder folder;
+  write_images(folder, 3, 31);
+  const std::string first = folder / "x.lmdb";
+  REQUIRE(tool({"pack", folder / "images", "--out", first, "-q"}).status == 0);
+  const auto seen = [](const std::string& store) {
+    auto json = tool({"inspect", store, "--json"}).json();
+    for (const char* const own : {"store", "kind", "values", "hint"}) json.erase(own);
+    return json;
+  };
+  std::string from = first;
+  for (const std::string out : {"a.h5", "b.tar", "c.lmdb", "d.tar", "e.h5", "f.h5", "g.lmdb"}) {
+    const ToolResult converted = tool({"convert", from, "--out", folder / out, "--json"});
+    INFO(from << " to " << out << ": " << converted.err);
+    REQUIRE(converted.status == 0);
+    CHECK_FALSE(has_note(converted.json(), "keys"));
+    from = converted.json()["store"];
+    CHECK(seen(from) == seen(first));
+    if (out.ends_with(".lmdb")) CHECK(content(from) == content(first));
+  }
+  // By the shortest ways from the folder as well.
+  for (const std::string ending : {"h5", "tar"}) {
+    const ToolResult packed = tool({"pack", folder / "images", "--out", folder / ("p." + ending), "--json"});
+    const std::string back = folder / ("from_" + ending + ".lmdb");
+    REQUIRE(tool({"convert", packed.json()["store"], "--out", back, "-q"}).status == 0);
+    CHECK(content(back) == content(first));
+  }
+}
+
+TEST_CASE("a packed HDF5 file is trained on without naming its fields") {
+  const TempFolder folder;
+  write_images(folder, 3, 31);
+  REQUIRE(tool({"pack", folder / "images", "--out", folder / "a.h5", "-q"}).status == 0);
+  REQUIRE(tool({"pack", folder / "images", "--out", folder / "a.lmdb", "-q"}).status == 0);
+  const auto hash = [&](const std::string& store, const std::string& stages) {
+    const ToolResult result =
+        tool({"bench", folder / store, "--stages", stages, "--epochs", "1", "--hash", "--json", "--threads", "2"});
+    INFO(result.err);
+    REQUIRE(result.status == 0);
+    return result.json()["runs"][0]["hash"];
+  };
+  for (const std::string split : {"", "split 0.5,0.5 part=1 by=key | ", "split 0.5,0.5 part=1 by=group | ",
+                                  "split 0.5,0.5 by=index stratify=label | "}) {
+    const std::string stages = split + "decode_image | resize 8x8 | batch 4";
+    CHECK(hash("a.h5", stages) == hash("a.lmdb", stages));
+  }
+}
+
+TEST_CASE("lines of a table keep keys and order through LMDB and HDF5") {
+  const TempFolder folder;
+  folder.write("t.csv", "id,age,name\nz/1,7,\"a,b\"\ny/2,8,\nx/3,9,c\n");
+  const auto keys = [](const std::string& store) {
+    const auto json = tool({"inspect", store, "--json"}).json();
+    return std::pair<std::string, std::string>(json["first_key"], json["last_key"]);
+  };
+  const std::string table = folder / "t.csv";
+  // By where they stand, and by a column.
+  REQUIRE(tool({"convert", table, "--out", folder / "a.lmdb", "-q"}).status == 0);
+  REQUIRE(tool({"convert", folder / "a.lmdb", "--out", folder / "a.h5", "-q"}).status == 0);
+  CHECK(keys(folder / "a.h5") == std::pair<std::string, std::string>("t.csv:2", "t.csv:4"));
+  REQUIRE(tool({"convert", table, "--key-field", "id", "--out", folder / "b.h5", "-q"}).status == 0);
+  CHECK(keys(folder / "b.h5") == std::pair<std::string, std::string>("z/1", "x/3"));
+  CHECK(tool({"inspect", folder / "b.h5", "--json"}).json()["schema"] == "{age: i64[], name: u8[?]}");
+  REQUIRE(tool({"convert", folder / "b.h5", "--out", folder / "b.lmdb", "-q"}).status == 0);
+  REQUIRE(tool({"convert", table, "--key-field", "id", "--out", folder / "direct.lmdb", "-q"}).status == 0);
+  CHECK(content(folder / "b.lmdb") == content(folder / "direct.lmdb"));
+  CHECK(tool({"inspect", folder / "b.lmdb", "--key-field", "id"}).status == 2);
+  CHECK(tool({"inspect", table, "--key-field", "none"}).status == 1);
+}
+
+TEST_CASE("records with a field of the name key have their keys in HDF5 beside it") {
+  const TempFolder folder;
+  folder.write("t.csv", "key,key_\nb,1\na,2\n");
+  REQUIRE(tool({"convert", folder / "t.csv", "--out", folder / "a.h5", "-q"}).status == 0);
+  const auto json = tool({"inspect", folder / "a.h5", "--json"}).json();
+  CHECK(json["schema"] == "{key: u8[?], key_: i64[]}");
+  CHECK(json["first_key"] == "t.csv:2");
+  REQUIRE(tool({"convert", folder / "t.csv", "--out", folder / "b.lmdb", "-q"}).status == 0);
+  REQUIRE(tool({"convert", folder / "a.h5", "--out", folder / "a.lmdb", "-q"}).status == 0);
+  CHECK(content(folder / "a.lmdb") == content(folder / "b.lmdb"));
+}
+
+TEST_CASE("a file that h5py wrote goes to every kind of store with the keys that are named") {
+  const char* const python = "/usr/bin/python3";
+  if (std::system((std::string(python) + " -c 'import h5py' 2>/dev/null").c_str()) != 0)
+    PENSTOCK_SKIP("no h5py for /usr/bin/python3: a file of it was not converted");
+  const TempFolder folder;
+  folder.write(
+      "make.py",
+      "import sys, h5py, numpy as np\n"
+      "with h5py.File(sys.argv[1], 'w') as f:\n"
+      "    names = ['p%d/%d' % (9 - i % 5, i) for i in range(40)]\n"
+      "    f.create_dataset('who/id', data=names, dtype=h5py.string_dtype())\n"
+      "    f.create_dataset('fixed', data=np.array(names, 'S8'), chunks=(7,), compression='gzip')\n"
+      "    f.create_dataset('x', data=np.arange(240, dtype='>i2').reshape(40, 6), chunks=(9, 6), compression='gzip')\n"
+      "    f.create_dataset('label', data=np.arange(40) % 3)\n"
+      "    f.attrs['unit'] = 'mm'\n");
+  REQUIRE(std::system((std::string(python) + " " + (folder / "make.py") + " " + (folder / "o.h5")).c_str()) == 0);
+  const std::string fields = "label,x";
+  for (const std::string key : {"who/id", "fixed"}) {
+    std::string from = folder / "o.h5";
+    int step = 0;
+    for (const std::string ending : {".lmdb", ".h5", ".tar", ".lmdb"}) {
+      const std::string out = folder / ((key == "fixed" ? "f" : "w") + std::to_string(step++) + ending);
+      std::vector<std::string> command{"convert", from, "--out", out, "--json"};
+      if (step == 1) command.insert(command.end(), {"--key-field", key, "--fields", fields});
+      const ToolResult converted = tool(command);
+      INFO(converted.err);
+      REQUIRE(converted.status == 0);
+      if (step == 1) CHECK(has_note(converted.json(), "left out: 1 attribute: unit"));
+      from = converted.json()["store"];
+      const auto json = tool({"inspect", from, "--json"}).json();
+      CHECK(json["records"] == 40);
+      CHECK(json["schema"] == "{label: i64[], x: i16[6]}");
+      // An LMDB puts them into the order of keys.
+      CHECK(json["first_key"] == "p5/14");
+      CHECK(json["last_key"] == "p9/5");
+    }
+    CHECK(content(from) == content(folder / ((key == "fixed" ? "f" : "w") + std::string("0.lmdb"))));
+  }
+  CHECK(content(folder / "f3.lmdb") == content(folder / "w3.lmdb"));
+  // Without a word about keys they stay what they are.
+  REQUIRE(tool({"convert", folder / "o.h5", "--out", folder / "n.lmdb", "-q"}).status == 0);
+  const auto json = tool({"inspect", folder / "n.lmdb", "--json"}).json();
+  CHECK(json["schema"] == "{fixed: u8[?], label: i64[], who/id: u8[?], x: i16[6]}");
+  CHECK(json["first_key"] == "00000000");
 }

@@ -64,10 +64,12 @@ TEST_CASE("HDF5 keeps the contracts of a source and of its blocks") {
                             big,
                             {.path = "rows", .type = row, .shape = {80}},
                             {.path = "text", .type = {.kind = Kind::text}, .shape = {80}},
+                            counting_chunks<std::int16_t>("id", {80}, {7}, {H5Filter::deflate}),
                             {.path = "brain", .type = {.kind = Kind::brain, .bytes = 2}, .shape = {80, 3}}}});
   check({.path = a}, {.path = b});
   check({.path = {}, .paths = {a, b, a}}, {.path = a});
   check({.path = types}, {.path = a});
+  for (const char* const key : {"text", "rows/t", "id"}) check({.path = types, .key = key}, {.path = types});
 }
 
 TEST_CASE("HDF5 with damaged chunks keeps the contract of a source") {

@@ -419,6 +419,16 @@ TEST_CASE("keys and blocks that are wrong are found") {
   };
   CHECK(found(report_on<Keyless>(), "every record has a key"));
   CHECK(found(report_on<Keyless>(), "a record can be described"));
+  struct WithoutKeys : Right {
+    bool has_keys() const { return false; }
+    std::string key(std::uint64_t) const { throw ps::Error(ps::Errc::invalid_argument, "there are none"); }
+  };
+  CHECK(report_on<WithoutKeys>().text() == "");
+  struct Wavering : Right {
+    bool has_keys() const { return ++*calls % 2 == 0; }
+    std::shared_ptr<std::atomic<int>> calls = std::make_shared<std::atomic<int>>(0);
+  };
+  CHECK(found(report_on<Wavering>(), "has_keys is always the same"));
   struct Descends : Right {
     std::vector<std::uint64_t> block_ends() const { return {12, 5, 20}; }
   };

@@ -81,10 +81,11 @@ std::uint64_t write_all(S&& sink, const HowToWrite& how) {
 
 template <class S>
 std::string content_of(const S& source) {
+  const AnySource any = share(source);
   std::string content;
   for (std::uint64_t i = 0; i < source.size(); ++i) {
     const OwnedSample sample = read_sample(source, i);
-    if constexpr (requires { source.key(i); }) content += source.key(i) + ":";
+    content += any.model()->key(i) + ":";  // none of some
     for (std::size_t slot = 0; slot < source.schema().size(); ++slot) {
       const TensorView value = sample[source.schema()[slot].name];
       content += value.shape.to_string();

@@ -40,9 +40,11 @@ class SourceMembers : public SourceModel {
     return call_or(file(), PENSTOCK_MEMBER(file_of, "std::string file_of(std::uint64_t index) const"), source_, i);
   }
   bool has_keys() const noexcept override {
-    return requires { source_.key(std::uint64_t{}); };
+    constexpr bool gives_keys = requires(const S& source) { source.key(std::uint64_t{}); };
+    return call_or(gives_keys, PENSTOCK_MEMBER(has_keys, "bool has_keys() const"), source_) && gives_keys;
   }
   std::string key(std::uint64_t i) const override {
+    if (!has_keys()) return SourceModel::key(i);
     return call_or(SourceModel::key(i), PENSTOCK_MEMBER(key, "std::string key(std::uint64_t index) const"), source_, i);
   }
   std::uint64_t identity() const override {

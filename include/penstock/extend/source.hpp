@@ -57,6 +57,9 @@ struct Group {
 ///
 ///     std::string name() const;                            in errors and reports; default "source"
 ///     std::string key(std::uint64_t i) const;              the record's key, for errors, splits and sinks
+///     bool has_keys() const;                               false where the data that were opened have no keys, so
+///                                                          that `key` is not to be called; always the same.
+///                                                          Default: whether it has `key`
 ///     std::string file() const;                            the file or folder after it, for errors
 ///     std::string file_of(std::uint64_t i) const;          the file that record i is in; default file()
 ///     std::uint64_t identity() const;                      hash of what makes this the same data set (not times);
@@ -77,10 +80,10 @@ struct Group {
 ///                                                          records whole: for draws by class and stratified
 ///                                                          splits. None: records are read. Equal to what `read`
 ///                                                          gives
-///     std::vector<Group> groups() const;                   whose records they are, for splits by group: runs whose ends
-///                                                          ascend, the last one's is size(). Empty = it does not know.
-///                                                          May throw Error(invalid_argument) where it knows them of
-///                                                          some records only
+///     std::vector<Group> groups() const;                   whose records they are, for splits by group: runs whose
+///                                                          ends ascend, the last one's is size(). Empty = it does not
+///                                                          know. May throw Error(invalid_argument) where it knows
+///                                                          them of some records only
 ///     std::vector<std::string> notes() const;              lines for `Pipeline::plan()`: how it is read, and why
 template <class S>
 concept Source = SharedSource<S> || LeasedSource<S>;

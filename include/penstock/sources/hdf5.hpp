@@ -55,11 +55,17 @@ struct Hdf5 {
                                        ///< a compound dataset each column. What can't be read (a filter or a type that
                                        ///< is unsupported) or has no dimension is left out then, and `plan()` says
                                        ///< so; groups that are nested more than 100 deep are refused
-  bool verify_checksum = true;         ///< compare Fletcher-32 checksums, where chunks have them
+  /// A dataset of the records' keys, or "dataset/member" of a compound one: strings, fixed (without their padding) or
+  /// variable, as they stand there, or whole numbers, in decimal digits; one a record. It is no field then, unless
+  /// `fields` names it. Empty: the dataset that the file itself marks (`Hdf5Sink` does, by the attribute
+  /// "penstock_keys", which has its path), in every file; else the records have no keys
+  std::string key = {};
+  bool verify_checksum = true;  ///< compare Fletcher-32 checksums, where chunks have them
   // What changes only speed, and what a bad file can do.
   std::size_t max_kept_bytes = 16u << 20;  ///< a dataset of at most so many bytes (labels, coordinates) is read whole
                                            ///< when it is first needed and stays in memory; all together at most four
-                                           ///< times as many, in the order of files and fields. 0: none is
+                                           ///< times as many, in the order of files and fields. 0: none is.
+                                           ///< Of keys of several files together as many bytes are kept
   bool isolate = false;  ///< the HDF5 library works in a process of its own for each file. A file that was made to
                          ///< harm may crash or hang that process, and not this one. See `Hdf5Source`
   /// The program of that process, penstock-hdf5-reader. Empty: the one that PENSTOCK_HDF5_READER in the environment
@@ -127,6 +133,10 @@ struct Hdf5Attribute {
 /// (`waitpid(-1)`) may see them end; and a child made by fork()
 /// keeps those that were there alive for as long as it lives.
 ///
+/// Keys are read when they are asked for, some 1,000 that follow each other at a time, or a chunk of them. At most
+/// `max_kept_bytes` of them stay in memory, with 8 bytes a key, however many records there are; beyond that, going
+/// through them in order costs a read a thousand, and in any other order one each.
+///
 /// A program that uses HDF5 itself in other threads needs a build of it that is thread-safe (Debian's is), and must not
 /// call H5close() while a source lives. The file must not change while it is open. A child made by fork() must open its
 /// own: what it inherited throws Error(forked).
@@ -136,7 +146,8 @@ class PENSTOCK_API Hdf5Source {
   /// that isn't there; Error(schema_mismatch) when first dimensions differ, or the files' fields do;
   /// Error(unsupported) for element types without a field and for filters that neither penstock nor the HDF5 library
   /// has, of datasets that are named, or where nothing is left;
-  /// Error(invalid_argument) for options that can't work.
+  /// Error(invalid_argument) for options that can't work. A dataset of keys is held to the same; one that the file
+  /// marks, and that can't be read, is left out, and `plan()` says so.
   explicit Hdf5Source(Hdf5 options);
 
   /// Number of records, of all files together.
@@ -160,9 +171,16 @@ class PENSTOCK_API Hdf5Source {
 
   /// As errors and `plan()` name it.
   std::string name() const { return "hdf5"; }
+  /// True where `Hdf5::key` names the dataset of keys, or every file marks one.
+  bool has_keys() const noexcept { return !keys().empty(); }
+  /// The path of the dataset of keys in the first file; empty where there are none.
+  const std::string& keys() const noexcept;
+  /// @throws Error(invalid_argument) where there are no keys; Error(not_found) past the end; Error(corrupt | io) as
+  /// `read`; Error(limit_exceeded) for a key of more than 64 KiB.
+  std::string key(std::uint64_t index) const;
   /// The first file, as it was given.
   std::string file() const;
-  /// Hash of the files' numbers of records and of what the fields are; values are not looked at.
+  /// Hash of the files' numbers of records and of what fields and keys are; values are not looked at.
   std::uint64_t identity() const noexcept;
   /// Of the files as they were opened, those included that fields are said to lie in, and of whether checksums are
   /// compared.

@@ -35,7 +35,8 @@ struct Hdf5SinkOptions {
   std::optional<bool> shuffle = {};        ///< none: elements of more than one byte, where they are compressed
   /// A checksum for each chunk.
   bool fletcher32 = false;
-  std::string keys = {};                             ///< a dataset for the samples' keys, as strings; empty: none
+  std::string keys = {};  ///< a dataset for the samples' keys, as strings, which the file's attribute "penstock_keys"
+                          ///< names, so that Hdf5Source has them; empty: none
   std::uint64_t max_samples = 100'000;               ///< of a shard; not of a single file
   std::uint64_t max_bytes = std::uint64_t{1} << 30;  ///< of a shard, as values before they are compressed; a sample
                                                      ///< larger than that has its own. Not of a single file

@@ -74,6 +74,7 @@ struct ElementFacts {
   std::size_t bytes = 0;                 ///< as stored
   std::size_t offset = 0;                ///< of the column in the stored element
   H5T_str_t padding = H5T_STR_NULLTERM;  ///< of text
+  bool string = false;                   ///< of variable ones: a string, not a sequence
 };
 
 /// Where a chunk is stored.
@@ -87,6 +88,17 @@ struct Slab {
   std::size_t dataset = 0;
   std::span<const std::uint64_t> first, count;
   bool verify_checksum = true;
+};
+
+/// Strings, one after the other.
+struct Texts {
+  std::string bytes;
+  std::vector<std::uint64_t> ends;  ///< of each, in `bytes`
+
+  std::string_view operator[](std::size_t number) const {
+    const std::uint64_t begin = number == 0 ? 0 : ends[number - 1];
+    return std::string_view(bytes).substr(begin, ends[number] - begin);
+  }
 };
 
 /// What a source asks of the HDF5 library about one open file. What fails is an Error that says why; which file, and
@@ -114,6 +126,9 @@ class Access {
   /// what that gives.
   virtual void read_variable(const Slab& slab, std::size_t element,
                              const std::function<std::span<std::byte>(std::uint64_t length)>& memory_for) = 0;
+  /// Strings of any length, of rows that have one each. @throws Error(limit_exceeded) where they have more bytes than
+  /// that together.
+  virtual Texts read_texts(const Slab& slab, std::size_t element, std::uint64_t max_bytes) = 0;
   /// Stored values, one right after the other, to what they become.
   virtual void convert(std::size_t element, std::uint64_t count, std::span<const std::byte> stored,
                        std::span<std::byte> out) = 0;

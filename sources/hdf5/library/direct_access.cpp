@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <deque>
+#include <memory>
 
 #include <penstock/error.hpp>
 
@@ -11,6 +13,47 @@
 #include "library/open_file.hpp"
 
 namespace penstock::hdf5 {
+
+namespace {
+
+// Where the library puts strings that it reads. It ends with this, and the library gives nothing back.
+class RoomForTexts {
+ public:
+  explicit RoomForTexts(std::uint64_t bytes) : left_(bytes) {}
+  bool was_full() const noexcept { return full_; }
+
+  static void* give(std::size_t bytes, void* room) noexcept {
+    try {
+      return static_cast<RoomForTexts*>(room)->take(bytes);
+    } catch (...) {
+      return nullptr;  // out of memory
+    }
+  }
+  static void keep(void*, void*) noexcept {}
+
+ private:
+  void* take(std::size_t bytes) {
+    full_ = full_ || bytes > left_;
+    if (full_) return nullptr;
+    left_ -= bytes;
+    if (bytes > in_block_) {
+      in_block_ = std::max(bytes, usual_block);
+      blocks_.push_back(std::make_unique<char[]>(in_block_));
+      next_ = blocks_.back().get();
+    }
+    in_block_ -= bytes;
+    return std::exchange(next_, next_ + bytes);
+  }
+
+  static constexpr std::size_t usual_block = 1u << 16;
+  std::uint64_t left_;
+  bool full_ = false;
+  std::size_t in_block_ = 0;
+  char* next_ = nullptr;
+  std::deque<std::unique_ptr<char[]>> blocks_;
+};
+
+}  // namespace
 
 DirectAccess::DirectAccess(const std::string& path) {
   const LibraryLock lock;
@@ -87,6 +130,10 @@ std::optional<StoredChunk> DirectAccess::find_chunk(std::size_t dataset, std::sp
 }
 
 void DirectAccess::read_slab(const Slab& slab, hid_t memory, std::span<std::byte> out) {
+  read_slab(slab, memory, out, own_list(H5Pcreate(H5P_DATASET_XFER)));
+}
+
+void DirectAccess::read_slab(const Slab& slab, hid_t memory, std::span<std::byte> out, const Handle& transfer) {
   if (out.empty()) return;
   const hid_t id = datasets_.at(slab.dataset).id.get();
   std::array<hsize_t, H5S_MAX_RANK> at{}, extent{};
@@ -94,7 +141,6 @@ void DirectAccess::read_slab(const Slab& slab, hid_t memory, std::span<std::byte
   std::copy(slab.count.begin(), slab.count.end(), extent.begin());
   const Handle file_space = own_space(H5Dget_space(id));
   const Handle memory_space = own_space(H5Screate_simple(static_cast<int>(slab.count.size()), extent.data(), nullptr));
-  const Handle transfer = own_list(H5Pcreate(H5P_DATASET_XFER));
   if (!slab.verify_checksum) H5Pset_edc_check(transfer.get(), H5Z_DISABLE_EDC);
   if (H5Sselect_hyperslab(file_space.get(), H5S_SELECT_SET, at.data(), nullptr, extent.data(), nullptr) < 0 ||
       H5Dread(id, memory, memory_space.get(), file_space.get(), transfer.get(), out.data()) < 0)
@@ -119,7 +165,7 @@ void DirectAccess::read_variable(const Slab& slab, std::size_t element,
   } value{};
   const LibraryLock lock;  // the library's memory is given back under it as well
   const OpenElement& of = elements_.at(element);
-  const bool is_text = of.element.text;
+  const bool is_text = of.element.string;
   const std::size_t bytes = is_text ? sizeof value.text : sizeof value.sequence;
   read_slab(slab, of.alone.get(), {reinterpret_cast<std::byte*>(&value), bytes});
   const hsize_t one = 1;
@@ -133,6 +179,30 @@ void DirectAccess::read_variable(const Slab& slab, std::size_t element,
   const std::size_t length = !is_text ? value.sequence.len : value.text == nullptr ? 0 : std::strlen(value.text);
   const std::span<std::byte> to = memory_for(length);
   if (!to.empty()) std::memcpy(to.data(), data, to.size());
+}
+
+Texts DirectAccess::read_texts(const Slab& slab, std::size_t element, std::uint64_t max_bytes) {
+  std::uint64_t rows = 1;
+  for (const std::uint64_t n : slab.count) rows *= n;
+  std::vector<const char*> found(rows, nullptr);
+  RoomForTexts room(max_bytes + rows);  // each ends with a NUL
+  const LibraryLock lock;
+  const OpenElement& of = elements_.at(element);
+  if (!of.element.string) throw Error(Errc::corrupt, "it has no strings");
+  const Handle transfer = own_list(H5Pcreate(H5P_DATASET_XFER));
+  H5Pset_vlen_mem_manager(transfer.get(), RoomForTexts::give, &room, RoomForTexts::keep, &room);
+  try {
+    read_slab(slab, of.alone.get(), std::as_writable_bytes(std::span(found)), transfer);
+  } catch (const Error&) {
+    if (!room.was_full()) throw;
+    throw Error(Errc::limit_exceeded, "they have more than " + std::to_string(max_bytes) + " bytes");
+  }
+  Texts texts;
+  for (const char* text : found) {
+    texts.bytes += text == nullptr ? "" : text;
+    texts.ends.push_back(texts.bytes.size());
+  }
+  return texts;
 }
 
 void DirectAccess::convert(std::size_t element, std::uint64_t count, std::span<const std::byte> stored,

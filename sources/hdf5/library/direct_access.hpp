@@ -24,6 +24,7 @@ class DirectAccess final : public Access {
   void read_column(const Slab& slab, std::size_t element, std::span<std::byte> out) override;
   void read_variable(const Slab& slab, std::size_t element,
                      const std::function<std::span<std::byte>(std::uint64_t)>& memory_for) override;
+  Texts read_texts(const Slab& slab, std::size_t element, std::uint64_t max_bytes) override;
   void convert(std::size_t element, std::uint64_t count, std::span<const std::byte> stored,
                std::span<std::byte> out) override;
   std::vector<std::string> attributes(const std::string& object) override;
@@ -38,6 +39,7 @@ class DirectAccess final : public Access {
     Handle alone;  ///< for the library: of columns, nested
   };
   void read_slab(const Slab& slab, hid_t memory, std::span<std::byte> out);
+  void read_slab(const Slab& slab, hid_t memory, std::span<std::byte> out, const Handle& transfer);
 
   Handle file_;
   int descriptor_ = -1;

@@ -164,7 +164,7 @@ Element text(hid_t type) {
   element.shape = {dynamic};
   if (H5Tis_variable_str(type) > 0) {
     element.form = Element::Form::variable;
-    element.text = true;
+    element.string = true;
     element.bytes = H5Tget_size(type);
     element.memory = own_type(H5Tcopy(type));
     return element;

@@ -14,7 +14,6 @@ namespace penstock::hdf5 {
 struct Element : ElementFacts {
   Handle stored;                  ///< its type in the file
   Handle memory;                  ///< what the library is to make of it: of converted and variable ones
-  bool text = false;              ///< of variable ones: a string, not a sequence
   std::vector<std::string> path;  ///< of a column: its names, outermost first
 };
 

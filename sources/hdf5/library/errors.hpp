@@ -14,6 +14,8 @@ namespace penstock::hdf5 {
 inline constexpr std::string_view source_name = "hdf5";
 /// Of the files of a store that is written as shards.
 inline constexpr std::string_view shard_extension = ".h5";
+/// The attribute of a file that names its dataset of keys.
+inline constexpr const char* keys_attribute = "penstock_keys";
 
 /// An Error of this source about a file, with the offset in it where there is one.
 inline Error error_in(const std::string& file, Errc code, std::string cause, std::optional<std::uint64_t> offset = {}) {

@@ -130,19 +130,53 @@ void Column::convert(const std::byte* values, std::size_t stride, const TensorVi
   }
 }
 
+bool Column::gives_keys() const noexcept {
+  if (variable()) return element_.string;
+  if (element_.form == Form::text) return true;
+  return field_.shape.rank() == 0 && field_.dtype != DType::boolean && field_.dtype != DType::f16 &&
+         field_.dtype != DType::f32 && field_.dtype != DType::f64;
+}
+
+void Column::append_key(const std::byte* value, std::string& to) const {
+  if (element_.form == Form::text) {
+    const std::string_view all(reinterpret_cast<const char*>(value), element_.bytes);
+    to += without_padding(all, element_.padding);
+    return;
+  }
+  std::uint64_t number = 0;
+  const auto bytes = reinterpret_cast<std::byte*>(&number);
+  put(value, element_.bytes, {bytes, field_.dtype, {}});
+  const auto add = [&]<class T>(T as) {
+    std::memcpy(&as, bytes, sizeof as);
+    to += std::to_string(as);
+  };
+  switch (field_.dtype) {
+    case DType::i8:
+      return add(std::int8_t{});
+    case DType::i16:
+      return add(std::int16_t{});
+    case DType::i32:
+      return add(std::int32_t{});
+    case DType::i64:
+      return add(std::int64_t{});
+    default:
+      to += std::to_string(number);  // the bytes after a smaller one are 0
+  }
+}
+
 void Column::read(const Dataset& dataset, std::uint64_t row, bool verify_checksum, std::size_t slot,
                   SampleBuilder& out) const {
   if (variable()) return read_variable(dataset, row, verify_checksum, slot, out);
   if (element_.form == Form::text) {
     std::vector<std::byte> text(element_.bytes);
-    read_column_of_row(dataset, element_.number, row, verify_checksum, text);
+    read_column_of_rows(dataset, element_.number, row, 1, verify_checksum, text);
     return give(text.data(), element_.bytes, false, slot, out);
   }
   // Its place comes first: a row that is larger than a sample may be is refused before there is memory for it.
   const TensorView to = out.emplace(slot, field_.shape);
-  if (is_row()) return read_column_of_row(dataset, element_.number, row, verify_checksum, {to.data, to.bytes()});
+  if (is_row()) return read_column_of_rows(dataset, element_.number, row, 1, verify_checksum, {to.data, to.bytes()});
   std::vector<std::byte> values(count_ * element_.bytes);
-  read_column_of_row(dataset, element_.number, row, verify_checksum, values);
+  read_column_of_rows(dataset, element_.number, row, 1, verify_checksum, values);
   put(values.data(), element_.bytes, to);
 }
 

@@ -26,6 +26,11 @@ class Column {
   bool is_row() const noexcept { return member_.empty() && element_.form == ElementFacts::Form::same; }
   /// True where values are text or sequences of any length, which only the library finds.
   bool variable() const noexcept { return element_.form == ElementFacts::Form::variable; }
+  const ElementFacts& element() const noexcept { return element_; }
+  /// True where its values are strings or whole numbers, one a row.
+  bool gives_keys() const noexcept;
+  /// Adds the key that such a value, as it is stored, stands for; not where `variable`.
+  void append_key(const std::byte* value, std::string& to) const;
   bool converted() const noexcept { return element_.form == ElementFacts::Form::converted; }
 
   /// From a row as it is stored; not where `variable`. Gives a view where `stays` says that the row stays where it is,

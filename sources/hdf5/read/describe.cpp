@@ -50,6 +50,8 @@ std::vector<std::string> Hdf5Source::notes() const {
     if (field.differs) text += " (of the first file; others differ)";
     notes.push_back(std::move(text));
   }
+  if (const auto& of_first = impl_->parts.front().keys) notes.push_back(of_first->describe());
+  if (!impl_->keys_left_out.empty()) notes.push_back(impl_->keys_left_out);
   notes.insert(notes.end(), impl_->left_out.begin(), impl_->left_out.end());
   if (impl_->options.isolate)
     notes.emplace_back("isolated: the HDF5 library works in another process, one for each file");

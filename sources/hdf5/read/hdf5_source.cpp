@@ -39,7 +39,7 @@ using hdf5::Dataset;
 using hdf5::Part;
 using hdf5::Table;
 
-Hdf5Source::Impl::Impl(Hdf5 o) : options(std::move(o)) {
+Hdf5Source::Impl::Impl(Hdf5 o) : options(std::move(o)), key_pages(options.max_kept_bytes) {
   if (options.path.empty() == options.paths.empty())
     throw Error(Errc::invalid_argument, "give either `path` or `paths`").with_source("hdf5");
   if (options.paths.empty()) options.paths = {options.path};
@@ -67,6 +67,7 @@ Hdf5Source::Impl::Impl(Hdf5 o) : options(std::move(o)) {
     }
     parts.push_back(std::move(part));
   }
+  number_keys();
   describe();
   for (Part& part : parts)
     for (Table& table : part.tables) {
@@ -80,6 +81,7 @@ Hdf5Source::Impl::Impl(Hdf5 o) : options(std::move(o)) {
   for (const Part& part : parts) rows.push_back(part.rows);
   std::string fields_text = schema.to_string();
   for (const Hdf5FieldInfo& field : fields) fields_text += '\0' + field.dataset + '\0' + field.member;
+  if (!keys.empty()) fields_text += '\0' + keys;
   identity = XXH3_64bits_withSeed(fields_text.data(), fields_text.size(),
                                   XXH3_64bits(rows.data(), rows.size() * sizeof rows.front()));
 }
@@ -92,9 +94,16 @@ Part Hdf5Source::Impl::open_part(const std::string& path, std::vector<Field>& fo
   };
   const auto main = open(path);
   Part part;
+  open_keys(part, main);
   const bool named = !options.fields.empty();
   std::vector<std::string> single_values;
-  const std::vector<Hdf5Field> wanted = named ? options.fields : hdf5::all_fields(*main, single_values);
+  std::vector<Hdf5Field> wanted = named ? options.fields : hdf5::all_fields(*main, single_values);
+  if (!named && part.keys)
+    std::erase_if(wanted, [&](const Hdf5Field& field) { return hdf5::field_name(field) == part.keys->name(); });
+  if (wanted.empty())
+    throw hdf5::error_in(path, Errc::schema_mismatch,
+                         "the file has nothing but its keys, '" + part.keys->name() +
+                             "'; name them in `fields` to have them as a field too");
   if (parts.empty())
     for (const std::string& name : single_values)
       left_out.push_back(name + ": left out, because it has no dimension that counts records");
@@ -160,7 +169,49 @@ Part Hdf5Source::Impl::open_part(const std::string& path, std::vector<Field>& fo
       throw table.dataset.error(Errc::schema_mismatch, "it has " + std::to_string(table.dataset.rows()) +
                                                            " records, '" + part.tables.front().dataset.path() +
                                                            "' has " + std::to_string(part.rows));
+  if (part.keys && part.keys->dataset().rows() != part.rows)
+    refuse_keys(
+        part, path,
+        Error(Errc::schema_mismatch, "'" + part.keys->name() + "' has " + std::to_string(part.keys->dataset().rows()) +
+                                         ", of " + std::to_string(part.rows) + " records"));
   return part;
+}
+
+// Keys that only the file itself names are no reason not to open it.
+void Hdf5Source::Impl::refuse_keys(Part& part, const std::string& path, const Error& why) {
+  if (!options.key.empty()) throw hdf5::error_in(path, why.code(), "the keys: " + why.cause());
+  part.keys.reset();
+  keys_left_out = "keys: left out, because of " + path + ": " + why.cause();
+}
+
+void Hdf5Source::Impl::open_keys(Part& part, const std::shared_ptr<const hdf5::File>& file) {
+  std::string name = options.key;
+  if (name.empty() && (parts.empty() || parts.front().keys)) try {
+      const auto marked = file->access().attribute("/", hdf5::keys_attribute);
+      const auto* const names = marked ? std::get_if<std::vector<std::string>>(&marked->values) : nullptr;
+      if (names != nullptr && names->size() == 1) name = names->front();
+      if (name.empty() && !parts.empty())
+        return refuse_keys(part, file->path(), Error(Errc::schema_mismatch, "it marks no dataset of keys"));
+    } catch (const Error& failed) {
+      return refuse_keys(part, file->path(), failed);
+    }
+  if (name.empty()) return;
+  try {
+    part.keys.emplace(file, hdf5::find_keys(file, name));
+  } catch (const Error& failed) {
+    refuse_keys(part, file->path(), failed);
+  }
+}
+
+void Hdf5Source::Impl::number_keys() {
+  if (std::ranges::any_of(parts, [](const Part& part) { return !part.keys; }))
+    for (Part& part : parts) part.keys.reset();
+  std::uint64_t pages = 0;
+  for (Part& part : parts) {
+    if (!part.keys) return;
+    part.first_key_page = std::exchange(pages, pages + part.keys->pages());
+  }
+  keys = parts.front().keys->name();
 }
 
 void Hdf5Source::Impl::describe() {
@@ -267,6 +318,17 @@ void Hdf5Source::read(std::uint64_t index, std::span<const std::span<const std::
   }
 }
 
+const std::string& Hdf5Source::keys() const noexcept { return impl_->keys; }
+
+std::string Hdf5Source::key(std::uint64_t index) const {
+  const Part& part = impl_->part_of(index);
+  if (!part.keys)
+    throw hdf5::error_in(file(), Errc::invalid_argument,
+                         "the file marks no dataset of keys; name the one that has them in `key`");
+  return part.keys->get(index - part.first, impl_->options.verify_checksum, impl_->workspaces, impl_->key_pages,
+                        part.first_key_page);
+}
+
 std::string Hdf5Source::file() const { return impl_->options.paths.front(); }
 std::uint64_t Hdf5Source::identity() const noexcept { return impl_->identity; }
 std::uint64_t Hdf5Source::revision() const noexcept {
@@ -276,6 +338,7 @@ std::uint64_t Hdf5Source::revision() const noexcept {
 }
 bool Hdf5Source::identified() const noexcept {
   return std::ranges::none_of(impl_->parts, [](const Part& part) {
+    if (part.keys && part.keys->dataset().elsewhere()) return true;
     return std::ranges::any_of(part.tables, [](const Table& table) { return table.dataset.elsewhere(); });
   });
 }

@@ -34,10 +34,10 @@ void read_rows(const Dataset& dataset, std::uint64_t first, std::uint64_t count,
   of_rows(dataset, first, count, verify_checksum, [&](const Slab& slab) { dataset.access().read(slab, rows); });
 }
 
-void read_column_of_row(const Dataset& dataset, std::size_t element, std::uint64_t row, bool verify_checksum,
-                        std::span<std::byte> out) {
+void read_column_of_rows(const Dataset& dataset, std::size_t element, std::uint64_t first, std::uint64_t rows,
+                         bool verify_checksum, std::span<std::byte> out) {
   if (out.empty()) return;
-  of_rows(dataset, row, 1, verify_checksum,
+  of_rows(dataset, first, rows, verify_checksum,
           [&](const Slab& slab) { dataset.access().read_column(slab, element, out); });
 }
 
@@ -55,6 +55,14 @@ void read_variable_row(const Dataset& dataset, std::size_t element, std::uint64_
   of_rows(dataset, row, 1, verify_checksum,
           [&](const Slab& slab) { dataset.access().read_variable(slab, element, noting); });
   if (refused) std::rethrow_exception(refused);
+}
+
+Texts read_texts_of_rows(const Dataset& dataset, std::size_t element, std::uint64_t first, std::uint64_t rows,
+                         bool verify_checksum, std::uint64_t max_bytes) {
+  Texts texts;
+  of_rows(dataset, first, rows, verify_checksum,
+          [&](const Slab& slab) { texts = dataset.access().read_texts(slab, element, max_bytes); });
+  return texts;
 }
 
 void read_chunk(const Dataset& dataset, std::span<const std::uint64_t> first, bool verify_checksum,

@@ -24,13 +24,17 @@ void read_contiguous(const Dataset& dataset, std::uint64_t row, std::span<std::b
 /// A row of chunks without filters, without the library once its chunk is found. @throws Error(corrupt | io).
 void read_plain(const Dataset& dataset, const ChunkOffsets& offsets, std::uint64_t row, std::span<std::byte> out);
 
-/// One column of a row as it is stored, by the library. @throws Error(corrupt | io).
-void read_column_of_row(const Dataset& dataset, std::size_t element, std::uint64_t row, bool verify_checksum,
-                        std::span<std::byte> out);
+/// One column of rows that follow each other as it is stored, by the library. @throws Error(corrupt | io).
+void read_column_of_rows(const Dataset& dataset, std::size_t element, std::uint64_t first, std::uint64_t rows,
+                         bool verify_checksum, std::span<std::byte> out);
 
 /// A value of no fixed size, by the library, which is all of its row. @throws Error(corrupt | io), and what
 /// `memory_for` throws.
 void read_variable_row(const Dataset& dataset, std::size_t element, std::uint64_t row, bool verify_checksum,
                        const std::function<std::span<std::byte>(std::uint64_t length)>& memory_for);
+
+/// Strings of any length of rows that follow each other, by the library. @throws Error(corrupt | io | limit_exceeded).
+Texts read_texts_of_rows(const Dataset& dataset, std::size_t element, std::uint64_t first, std::uint64_t rows,
+                         bool verify_checksum, std::uint64_t max_bytes);
 
 }  // namespace penstock::hdf5

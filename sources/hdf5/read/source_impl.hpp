@@ -30,6 +30,9 @@ class Hdf5Source::Impl {
   std::vector<std::string> left_out;  ///< of the first file, why
   std::uint64_t size = 0, blocks = 0, identity = 0;
   std::vector<const hdf5::Table*> blocked;  ///< tables that are read in blocks, by their first block
+  std::string keys;           ///< the path of the dataset of keys in the first file; empty: there are none
+  std::string keys_left_out;  ///< why there are none, though a file marks some; else empty
+  mutable hdf5::KeyPages key_pages;
   mutable hdf5::Workspaces workspaces;
 
  private:
@@ -38,6 +41,9 @@ class Hdf5Source::Impl {
   hdf5::Part open_part(const std::string& path, std::vector<Field>& fields_of_part);
   /// Gives the field that was added last the names of its classes, where the file has them.
   void name_classes(const hdf5::Table& table, Field& field);
+  void refuse_keys(hdf5::Part& part, const std::string& path, const Error& why);
+  void open_keys(hdf5::Part& part, const std::shared_ptr<const hdf5::File>& file);
+  void number_keys();
   void describe();
 };
 

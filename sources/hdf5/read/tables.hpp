@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "read/file.hpp"
 #include "read/find_chunk.hpp"
 #include "read/kept_rows.hpp"
+#include "read/keys.hpp"
 
 namespace penstock::hdf5 {
 
@@ -33,6 +35,8 @@ struct Table {
 struct Part {
   std::vector<Table> tables;
   std::uint64_t first = 0, rows = 0;  ///< records
+  std::optional<Keys> keys;           ///< of them
+  std::uint64_t first_key_page = 0;   ///< of those of all files
 };
 
 }  // namespace penstock::hdf5

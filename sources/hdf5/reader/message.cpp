@@ -1,5 +1,6 @@
 #include "reader/message.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -19,7 +20,7 @@ constexpr std::uint64_t max_rank = H5S_MAX_RANK;
 }  // namespace
 
 std::string greeting() {
-  return "penstock-hdf5-reader 1 " + std::to_string(PENSTOCK_VERSION_MAJOR) + "." +
+  return "penstock-hdf5-reader 2 " + std::to_string(PENSTOCK_VERSION_MAJOR) + "." +
          std::to_string(PENSTOCK_VERSION_MINOR) + "." + std::to_string(PENSTOCK_VERSION_PATCH);
 }
 
@@ -67,7 +68,7 @@ MessageWriter& MessageWriter::put(const ElementFacts& facts) {
   put(facts.form).put(facts.dtype).put<std::uint64_t>(facts.shape.rank());
   for (const std::int64_t d : facts.shape.dims()) put(static_cast<std::uint64_t>(d));
   put<std::uint64_t>(facts.bytes).put<std::uint64_t>(facts.offset);
-  return put(static_cast<std::uint8_t>(facts.padding));
+  return put(static_cast<std::uint8_t>(facts.padding)).put(facts.string);
 }
 
 MessageWriter& MessageWriter::put(const std::optional<Hdf5Attribute>& attribute) {
@@ -79,6 +80,10 @@ MessageWriter& MessageWriter::put(const std::optional<Hdf5Attribute>& attribute)
   if (const auto* texts = std::get_if<std::vector<std::string>>(&attribute->values)) return put(*texts);
   std::visit([this](const auto& values) { put(std::as_bytes(std::span(values))); }, attribute->values);
   return *this;
+}
+
+MessageWriter& MessageWriter::put(const Texts& texts) {
+  return put(std::string_view(texts.bytes)).put(std::span(texts.ends));
 }
 
 std::span<const std::byte> MessageParser::take(std::uint64_t bytes) {
@@ -183,6 +188,7 @@ ElementFacts MessageParser::element() {
   facts.bytes = number();
   facts.offset = number();
   facts.padding = static_cast<H5T_str_t>(choice(H5T_STR_SPACEPAD));
+  facts.string = truth();
   return facts;
 }
 
@@ -218,6 +224,15 @@ std::optional<Hdf5Attribute> MessageParser::attribute() {
   }
   if (std::visit([](const auto& values) { return values.size(); }, attribute.values) != elements) refuse();
   return attribute;
+}
+
+Texts MessageParser::texts_together() {
+  Texts texts;
+  texts.bytes = text();
+  texts.ends = numbers();
+  if (!std::ranges::is_sorted(texts.ends) || (texts.ends.empty() ? 0 : texts.ends.back()) != texts.bytes.size())
+    refuse();
+  return texts;
 }
 
 void MessageParser::end() const {

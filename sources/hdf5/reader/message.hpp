@@ -41,6 +41,7 @@ enum class Question : std::uint32_t {
   convert,
   attributes,
   attribute,
+  read_texts,
 };
 
 /// What the reader says when it begins; another version's would answer otherwise.
@@ -63,6 +64,7 @@ class MessageWriter {
   MessageWriter& put(const DatasetFacts& facts);
   MessageWriter& put(const ElementFacts& facts);
   MessageWriter& put(const std::optional<Hdf5Attribute>& attribute);
+  MessageWriter& put(const Texts& texts);
 
   std::span<const std::byte> bytes() const noexcept { return std::as_bytes(std::span(bytes_)); }
 
@@ -89,6 +91,7 @@ class MessageParser {
   DatasetFacts dataset();
   ElementFacts element();
   std::optional<Hdf5Attribute> attribute();
+  Texts texts_together();
   /// The message must be over.
   void end() const;
 

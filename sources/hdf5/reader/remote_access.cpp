@@ -262,6 +262,19 @@ void RemoteAccess::read_variable(const Slab& slab, std::size_t element,
   std::copy_n(answer.data.begin(), std::min(to.size(), answer.data.size()), to.begin());
 }
 
+Texts RemoteAccess::read_texts(const Slab& slab, std::size_t element, std::uint64_t max_bytes) {
+  MessageWriter message = about(slab);
+  message.put(std::string_view(elements_[element].member)).put(max_bytes);
+  const Answer answer = ask(Question::read_texts, message, std::span<std::byte>());
+  MessageParser parser(answer.message);
+  Texts texts = parser.texts_together();
+  parser.end();
+  std::uint64_t rows = 1;
+  for (const std::uint64_t n : slab.count) rows *= n;
+  if (texts.ends.size() != rows || texts.bytes.size() > max_bytes) throw lost();
+  return texts;
+}
+
 void RemoteAccess::convert(std::size_t element, std::uint64_t count, std::span<const std::byte> stored,
                            std::span<std::byte> out) {
   const AskedElement& of = elements_[element];

@@ -39,6 +39,7 @@ class RemoteAccess final : public Access {
   void read_column(const Slab& slab, std::size_t element, std::span<std::byte> out) override;
   void read_variable(const Slab& slab, std::size_t element,
                      const std::function<std::span<std::byte>(std::uint64_t)>& memory_for) override;
+  Texts read_texts(const Slab& slab, std::size_t element, std::uint64_t max_bytes) override;
   void convert(std::size_t element, std::uint64_t count, std::span<const std::byte> stored,
                std::span<std::byte> out) override;
   std::vector<std::string> attributes(const std::string& object) override;

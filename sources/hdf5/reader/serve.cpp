@@ -106,6 +106,12 @@ class Server {
         });
         return out;
       }
+      case Question::read_texts: {
+        const std::string path = asked.text();
+        const Slab elements = slab(dataset(path));
+        const ElementFacts& column = element(path, asked.text());
+        return out.put(access_->read_texts(elements, column.number, asked.number())), out;
+      }
       case Question::convert: {
         const std::string path = asked.text();
         const ElementFacts& column = element(path, asked.text());

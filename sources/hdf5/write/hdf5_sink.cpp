@@ -197,7 +197,7 @@ class Hdf5Sink::Impl final : public common::ShardedSink {
     rows_.end(*data_);
     data_->flush();
     hdf5::write_index(names_.partial(shard_), data_->bytes(), datasets_, data_->blocks(), progress_.shard_rows,
-                      to_json(job_));
+                      {to_json(job_), options_.keys});
   }
 
   void write_commit() override {

@@ -26,12 +26,13 @@ class IndexWriter {
   IndexWriter(const std::string& file, std::uint64_t data_end) : path_(file), driver_(file, data_end) {}
 
   void write(const std::vector<StoredDataset>& datasets, const std::vector<WrittenBlocks>& blocks, std::uint64_t rows,
-             const std::string& job) {
+             const ShardFacts& facts) {
     std::string said;
     Handle file = driver_.create(said);
     if (!file) fail("making the file's index", said);
     for (std::size_t i = 0; i < datasets.size(); ++i) write_dataset(file.get(), datasets[i], blocks[i], rows);
-    write_job(file.get(), job);
+    write_text(file.get(), job_attribute, facts.job);
+    if (!facts.keys.empty()) write_text(file.get(), keys_attribute, facts.keys);
     must(H5Fflush(file.get(), H5F_SCOPE_GLOBAL), "writing the file's index");
     file = {};
     if (driver_.failure() != 0) throw write_error(driver_.failure(), "writing the file's index", path_, 0);
@@ -103,15 +104,15 @@ class IndexWriter {
     must(H5Awrite(made.get(), any.get(), names.data()), doing);
   }
 
-  void write_job(hid_t file, const std::string& job) const {
+  void write_text(hid_t file, const char* name, const std::string& text) const {
     const std::string doing = "writing the file's attributes";
-    const Handle text = must(own_type(H5Tcopy(H5T_C_S1)), doing);
-    must(H5Tset_size(text.get(), std::max<std::size_t>(job.size(), 1)), doing);
-    must(H5Tset_strpad(text.get(), H5T_STR_NULLPAD), doing);
+    const Handle type = must(own_type(H5Tcopy(H5T_C_S1)), doing);
+    must(H5Tset_size(type.get(), std::max<std::size_t>(text.size(), 1)), doing);
+    must(H5Tset_strpad(type.get(), H5T_STR_NULLPAD), doing);
     const Handle one = must(own_space(H5Screate(H5S_SCALAR)), doing);
-    const Handle made =
-        must({H5Acreate2(file, job_attribute, text.get(), one.get(), H5P_DEFAULT, H5P_DEFAULT), H5Aclose}, doing);
-    must(H5Awrite(made.get(), text.get(), job.empty() ? "" : job.c_str()), doing);
+    const Handle attribute =
+        must({H5Acreate2(file, name, type.get(), one.get(), H5P_DEFAULT, H5P_DEFAULT), H5Aclose}, doing);
+    must(H5Awrite(attribute.get(), type.get(), text.c_str()), doing);
   }
 
   const std::string path_;
@@ -121,9 +122,9 @@ class IndexWriter {
 }  // namespace
 
 void write_index(const std::string& file, std::uint64_t data_end, const std::vector<StoredDataset>& datasets,
-                 const std::vector<WrittenBlocks>& blocks, std::uint64_t rows, const std::string& job) {
+                 const std::vector<WrittenBlocks>& blocks, std::uint64_t rows, const ShardFacts& facts) {
   const LibraryLock lock;
-  IndexWriter(file, data_end).write(datasets, blocks, rows, job);
+  IndexWriter(file, data_end).write(datasets, blocks, rows, facts);
 }
 
 bool is_indexed(const std::string& file) {

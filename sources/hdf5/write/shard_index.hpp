@@ -9,10 +9,16 @@
 
 namespace penstock::hdf5 {
 
-/// Makes an HDF5 file of one that holds the data of `rows` rows: superblock, datasets, and where their chunks lie.
-/// `job` is text for a sink that finds the file. The same bytes for the same data. @throws Error(io).
+/// What a file says of itself besides its data.
+struct ShardFacts {
+  std::string job;   ///< text, for a sink that finds the file
+  std::string keys;  ///< the dataset of keys; empty: none
+};
+
+/// Makes an HDF5 file of one that holds the data of `rows` rows: superblock, datasets, and where their chunks lie. The
+/// same bytes for the same data. @throws Error(io).
 void write_index(const std::string& file, std::uint64_t data_end, const std::vector<StoredDataset>& datasets,
-                 const std::vector<WrittenBlocks>& blocks, std::uint64_t rows, const std::string& job);
+                 const std::vector<WrittenBlocks>& blocks, std::uint64_t rows, const ShardFacts& facts);
 
 /// True for a file that `write_index` has finished, and that was not cut short since. @throws Error(io).
 bool is_indexed(const std::string& file);

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <new>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -59,6 +60,7 @@ Outcome read_all(const Hdf5& options) {
         for (const Field& field : source.schema())
           bytes += field.shape.fixed() ? field.shape.elements() * size_of(field.dtype) : 0;
         if (bytes > 256u << 20) throw Error(Errc::limit_exceeded, "a record of " + std::to_string(bytes) + " bytes");
+        if (source.has_keys() && source.key(i).size() > 1u << 16) throw std::logic_error("a key of any length");
         (void)read_sample(source, i);
         ++outcome.records;
       } catch (const Error&) {
@@ -204,6 +206,7 @@ TEST_CASE("answers that were tampered with are errors or values and take no memo
       const Lie lie(what + (":" + std::to_string(seed)));
       Hdf5 options = lie.source(seed % 2 == 0 ? file.path : file.mixed, patience_ms);
       options.max_kept_bytes = seed % 3 == 0 ? 1u << 20 : 0;
+      if (seed % 4 == 1) options.key = "text";
       Outcome outcome;
       REQUIRE_NOTHROW(outcome = read_all(options));
       ++sources;

@@ -26,7 +26,7 @@ using namespace penstock_test;
 namespace {
 
 struct Tally {
-  std::uint64_t opened = 0, refused = 0, ended = 0, late = 0, records = 0, bad_records = 0;
+  std::uint64_t opened = 0, refused = 0, ended = 0, late = 0, records = 0, keys = 0, bad_records = 0;
 };
 
 void count(Tally& tally, const Error& error) {
@@ -51,6 +51,26 @@ std::vector<std::string> datasets_in(const Error& error) {
   return names;
 }
 
+// Each of its fields as keys, some of them.
+void read_keys(const Hdf5Source& source, const Hdf5& options, Tally& tally) {
+  constexpr std::uint64_t max_keys = 20;
+  for (const Hdf5FieldInfo& field : source.fields()) try {
+      Hdf5 keyed = options;
+      keyed.fields = {{.dataset = field.dataset, .member = field.member}};
+      keyed.key = field.dataset + (field.member.empty() ? "" : "/" + field.member);
+      const Hdf5Source with(keyed);
+      for (std::uint64_t i = 0; i < std::min(with.size(), max_keys); ++i) try {
+          (void)with.key(i);
+          ++tally.keys;
+        } catch (const Error& error) {
+          count(tally, error);
+          if (error.cause().empty() || error.file().empty() || !error.sample_scoped()) FAIL(error.what());
+        }
+    } catch (const Error& error) {  // most are no keys
+      count(tally, error);
+    }
+}
+
 // Some of its records.
 void read_some(const Hdf5& options, Tally& tally) {
   constexpr std::uint64_t max_records = 20, max_bytes = 64u << 20;
@@ -72,6 +92,7 @@ void read_some(const Hdf5& options, Tally& tally) {
       if (error.cause().empty() || error.file().empty() || !error.sample_scoped()) FAIL(error.what());
     }
   }
+  read_keys(source, options, tally);
 }
 
 // A process that hangs in the library ends with the one that asked it, also where that is killed.
@@ -134,11 +155,13 @@ TEST_CASE("malformed files of the world are errors or data and kill nothing") {
     }
   }
   std::printf(
-      "%zu malformed files: %llu sources opened, %llu files refused; %llu records read, %llu bad; the process "
+      "%zu malformed files: %llu sources opened, %llu files refused; %llu records read, %llu bad; %llu keys; the "
+      "process "
       "that reads was ended by a signal %llu times, for its time %llu times; %.1f s\n",
       files.size(), static_cast<unsigned long long>(tally.opened), static_cast<unsigned long long>(tally.refused),
       static_cast<unsigned long long>(tally.records), static_cast<unsigned long long>(tally.bad_records),
-      static_cast<unsigned long long>(tally.ended), static_cast<unsigned long long>(tally.late),
+      static_cast<unsigned long long>(tally.keys), static_cast<unsigned long long>(tally.ended),
+      static_cast<unsigned long long>(tally.late),
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
   CHECK_FALSE(files.empty());
   CHECK(tally.ended + tally.late > 0);

@@ -120,7 +120,9 @@ std::string difference(const std::vector<std::string>& files, const DrawnRecords
                        const Hdf5SinkOptions& options) {
   const Hdf5Source source({.paths = files});
   if (source.size() != records.size()) return "there are " + std::to_string(source.size()) + " records";
+  if (source.keys() != options.keys) return "the keys are in \"" + source.keys() + "\"";
   const Schema schema = records.schema();
+  if (source.schema().size() != schema.size()) return "the schema is " + source.schema().to_string();
   std::vector<std::string> names;
   for (const Field& field : schema) {
     Field stored = field;
@@ -139,8 +141,8 @@ std::string difference(const std::vector<std::string>& files, const DrawnRecords
           text_of(there) != std::string(reinterpret_cast<const char*>(value.bytes.data()), value.bytes.size()))
         return "record " + std::to_string(i) + " differs in " + schema[slot].name;
     }
-    if (!options.keys.empty() && text_of(sample[options.keys]) != records.key(i))
-      return "record " + std::to_string(i) + " has the key " + text_of(sample[options.keys]);
+    if (!options.keys.empty() && source.key(i) != records.key(i))
+      return "record " + std::to_string(i) + " has the key " + source.key(i);
   }
   return {};
 }

@@ -183,6 +183,7 @@ TEST_CASE("a single HDF5 file has all samples under its own name") {
                                   {"image", DType::u8, {6, 5, 3}},
                                   {"key", DType::u8, {dynamic}}});
   CHECK(read_text(source, 72, "key") == records.key(72));
+  CHECK(source.key(72) == records.key(72));
   CHECK(source.fields()[1].storage == "chunks of [8, 6, 5, 3], deflate");
   CHECK(source.fields()[0].storage == "chunks of [73], shuffle + deflate");
   const auto classes = source.attribute("labels/class", "classes");
