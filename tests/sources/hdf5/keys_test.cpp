@@ -182,8 +182,7 @@ TEST_CASE("a dataset that has keys is no field, unless it is wanted as one") {
     CHECK(source.key(0) == "d");
     CHECK(source.key(2) == "");
     CHECK(source.key(3) == "a");
-    CHECK(
-        has_note(source, "keys: who/id, contiguous; read 4 at a time when they are asked for, by the HDF5 library"));
+    CHECK(has_note(source, "keys: who/id, contiguous; read 4 at a time when they are asked for, by the HDF5 library"));
   }
   const Hdf5Source both({.path = path, .fields = {{"who/id", "", "id"}, {"x"}}, .key = "who/id"});
   CHECK(read_text(both, 1, "id") == "c");
