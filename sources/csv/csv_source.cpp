@@ -106,9 +106,18 @@ std::string CsvSource::Impl::location_name(Location location) const {
   return names[location.file] + ":" + std::to_string(indices[location.file].line(location.record));
 }
 
+// As many digits as any line has, so that the order of keys is that of the records.
+std::string CsvSource::Impl::location_key(Location location) const {
+  constexpr std::size_t fewest = 8;  // as positions have, so that keys stay where lines are added
+  const csv::RecordIndex& index = indices[location.file];
+  const std::string line = std::to_string(index.line(location.record));
+  const std::size_t digits = std::max(fewest, std::to_string(index.line(index.begins.size() - 1)).size());
+  return names[location.file] + ":" + std::string(digits - line.size(), '0') + line;
+}
+
 std::string CsvSource::Impl::key(std::uint64_t index) const {
   const Location location = location_of(index);
-  if (options.key.empty()) return location_name(location);
+  if (options.key.empty()) return location_key(location);
   RecordText text;
   try {
     csv::CellScanner cells(text.read(*this, location), delimiters[location.file]);

@@ -30,6 +30,8 @@ class CsvSource::Impl {
   Location location_of(std::uint64_t index) const;
   /// "file:line".
   std::string location_name(Location location) const;
+  /// The same with zeros before the line, as a key.
+  std::string location_key(Location location) const;
   std::string key(std::uint64_t index) const;
 
   /// What went wrong in a record, with all that is known of its location.

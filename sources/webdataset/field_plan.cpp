@@ -56,13 +56,6 @@ std::vector<PlannedField> plan_fields(const std::vector<WebDatasetField>& fields
   return planned;
 }
 
-std::optional<std::size_t> slot_of(const std::vector<PlannedField>& fields, std::string_view extension) noexcept {
-  for (std::size_t slot = 0; slot < fields.size(); ++slot)
-    for (const std::string& one : fields[slot].extensions)
-      if (one == extension) return slot;
-  return std::nullopt;
-}
-
 std::string extensions_text(const PlannedField& field) {
   std::string text;
   for (const std::string& extension : field.extensions) text += (text.empty() ? "" : "|") + extension;

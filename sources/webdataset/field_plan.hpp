@@ -1,9 +1,6 @@
 #pragma once
 
-#include <cstddef>
-#include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include <penstock/sources/webdataset.hpp>
@@ -19,9 +16,6 @@ struct PlannedField {
 
 /// The fields that are asked for. @throws Error(invalid_argument).
 std::vector<PlannedField> plan_fields(const std::vector<WebDatasetField>& fields);
-
-/// Slot of the field that takes members of this extension.
-std::optional<std::size_t> slot_of(const std::vector<PlannedField>& fields, std::string_view extension) noexcept;
 
 /// "jpg", or "jpg|jpeg|png".
 std::string extensions_text(const PlannedField& field);

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <atomic>
 #include <exception>
-#include <optional>
 #include <system_error>
 #include <thread>
+#include <unordered_map>
 
 #include "errors.hpp"
 #include "member_name.hpp"
@@ -40,7 +40,11 @@ void require_same(const InputFile& file, const ShardIndex& index) {
 ShardIndex index_shard(const std::string& path, const std::vector<PlannedField>& fields) {
   const InputFile file(path);
   TarScan scan(file);
+  std::unordered_map<std::string_view, std::size_t> slots;  // by extension
+  for (std::size_t slot = 0; slot < fields.size(); ++slot)
+    for (const std::string& extension : fields[slot].extensions) slots.emplace(extension, slot);
   ShardIndex index;
+  index.entries = SampleEntries(fields.size());
   index.bytes = file.bytes();
   index.device = file.device();
   index.inode = file.inode();
@@ -60,10 +64,10 @@ ShardIndex index_shard(const std::string& path, const std::vector<PlannedField>&
     if (samples == 0 || index.key(samples - 1) != name->key) {
       index.keys += name->key;
       index.ends.push_back(index.keys.size());
-      index.entries.resize(index.entries.size() + fields.size());
+      index.entries.add_sample();
     }
-    if (const auto slot = slot_of(fields, name->extension))
-      note(index.entries[index.entries.size() - fields.size() + *slot], member);
+    if (const auto slot = slots.find(name->extension); slot != slots.end())
+      note(index.entries.of_last(slot->second), member);
     else if (member.is_file())
       leave_out(index, name->extension);
   }
@@ -71,7 +75,7 @@ ShardIndex index_shard(const std::string& path, const std::vector<PlannedField>&
   index.end = scan.position();
   index.keys.shrink_to_fit();
   index.ends.shrink_to_fit();
-  index.entries.shrink_to_fit();
+  index.entries.finish();
   return index;
 }
 

@@ -8,18 +8,9 @@
 #include <vector>
 
 #include "field_plan.hpp"
+#include "sample_entries.hpp"
 
 namespace penstock::webdataset {
-
-/// Where the member of one field of one sample lies, or why there is none.
-struct Entry {
-  std::uint64_t offset = 0;  ///< 0: there is none
-  std::uint64_t size = 0;
-
-  static constexpr std::uint64_t twice = ~std::uint64_t{0};        ///< as size: the sample has two
-  static constexpr std::uint64_t no_data = ~std::uint64_t{0} - 1;  ///< as size: it is a link or a device
-  bool readable() const noexcept { return offset != 0 && size < no_data; }
-};
 
 /// Samples of one shard. Immutable once made.
 struct ShardIndex {
@@ -28,7 +19,7 @@ struct ShardIndex {
   std::uint64_t end = 0;            ///< where another member would begin
   std::string keys;                 ///< one after the other
   std::vector<std::uint64_t> ends;  ///< of each sample's key in `keys`
-  std::vector<Entry> entries;       ///< those of a sample side by side, a field each
+  SampleEntries entries;
   /// Files that are in no field: how many of each extension, up to `max_left_out` of them, others and those without a
   /// key under "".
   std::map<std::string, std::uint64_t> left_out;

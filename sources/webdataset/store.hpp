@@ -26,8 +26,12 @@ class WebDatasetSource::Impl {
   };
   std::uint64_t size() const noexcept { return first.back(); }
   Location location_of(std::uint64_t index) const noexcept;  ///< `index` must be below `size()`
+  webdataset::Entry entry(Location location, std::size_t slot) const noexcept {
+    return indices[location.shard].entries.at(location.sample, slot);
+  }
+  /// Those of the members that there are.
   std::span<const webdataset::Entry> entries_of(Location location) const noexcept {
-    return std::span(indices[location.shard].entries).subspan(location.sample * fields.size(), fields.size());
+    return indices[location.shard].entries.of(location.sample);
   }
   std::span<const std::byte> mapped(std::size_t shard, webdataset::Entry entry) const noexcept {
     return maps[shard].bytes(entry.offset, entry.size);

@@ -60,10 +60,9 @@ class WebDatasetReader::Impl {
       location = store.location_of(index);
       next_ = count_ = 0;
     }
-    const std::span<const Entry> entries = store.entries_of(location);
-    for (std::size_t slot = 0; slot < entries.size(); ++slot) {
+    for (std::size_t slot = 0; slot < store.fields.size(); ++slot) {
       try {
-        give(slot, location.shard, entries[slot], out);
+        give(slot, location.shard, store.entry(location, slot), out);
       } catch (Error& error) {
         explain(error, index, location, slot);
         throw;
@@ -191,7 +190,7 @@ class WebDatasetReader::Impl {
 
   void explain(Error& error, std::uint64_t index, Store::Location location, std::size_t slot) const {
     const webdataset::ShardIndex& shard = store_->indices[location.shard];
-    const Entry entry = store_->entries_of(location)[slot];
+    const Entry entry = store_->entry(location, slot);
     const std::string_view key = shard.key(location.sample);
     const webdataset::PlannedField& field = store_->fields[slot];
     const std::string what = field.extensions.size() == 1

@@ -146,10 +146,9 @@ class WebDatasetSink::Impl final : public common::ShardedSink {
     std::uint64_t samples = 0, bytes = 0;  // of the shard before
     for (const std::uint64_t number : found.finished) {
       const std::string file = names_.shard(number);
-      take(file, true);
+      const std::uint64_t first_sample = take(file, true);
       const webdataset::ShardIndex& shard = there_.last_shard();
-      if (number != 0 && samples < options_.max_samples &&
-          bytes + first_sample_bytes(shard) + end_bytes <= options_.max_bytes)
+      if (number != 0 && samples < options_.max_samples && bytes + first_sample + end_bytes <= options_.max_bytes)
         refuse_there("the shard before " + file + " is smaller than it would be now");
       samples = shard.samples();
       bytes = shard.end;
@@ -163,7 +162,7 @@ class WebDatasetSink::Impl final : public common::ShardedSink {
     std::uint64_t end = 0;
     if (shard.samples() == 0) return end;
     for (std::size_t field = 0; field < encoder_.fields().size(); ++field) {
-      const webdataset::Entry& member = shard.entries[field];
+      const webdataset::Entry member = shard.entries.at(0, field);
       constexpr std::uint64_t block = webdataset::tar_block_bytes;
       end = std::max(end, member.offset + (member.size + block - 1) / block * block);
     }
@@ -214,17 +213,18 @@ class WebDatasetSink::Impl final : public common::ShardedSink {
     return "of the key \"" + printable(there_.key(number)) + "\"";
   }
 
-  // Learns what a shard holds, which must be what this sink writes.
-  void take(const std::string& file, bool ended) {
+  // Learns what a shard holds, which must be what this sink writes. Returns the bytes of its first sample.
+  std::uint64_t take(const std::string& file, bool ended) {
     webdataset::ShardIndex index;
     try {
       index = webdataset::index_shard(file, encoder_.fields());
     } catch (const Error& error) {
       refuse_there(file + " is not as it was written (" + error.cause() + ")");
     }
-    const bool whole = std::all_of(index.entries.begin(), index.entries.end(), [](auto e) { return e.readable(); });
-    if (!whole || index.has_end != ended) refuse_there(file + " holds samples of other fields");
+    if (!index.entries.all_readable() || index.has_end != ended) refuse_there(file + " holds samples of other fields");
+    const std::uint64_t first_sample = first_sample_bytes(index);
     there_.add(std::move(index));
+    return first_sample;
   }
 
   const WebDatasetSinkOptions options_;

@@ -74,7 +74,7 @@ void WebDatasetSource::Impl::add_up() {
     first.push_back(first.back() + index.samples());
     hash = hash_text(base_name(shards[shard]), hash + index.bytes);
     hash = hash_text(index.keys, hash_all(index.ends, hash));
-    hash = hash_all(index.entries, hash);
+    hash = index.entries.hash(hash);
     revision = revision * 0x9e3779b97f4a7c15 + file_revision(shards[shard]);
   }
   identity = hash;
@@ -121,7 +121,7 @@ Field WebDatasetSource::Impl::array_field(std::size_t slot) const {
   std::string why;  // the first of those that there are can't be read
   for (std::uint64_t index = 0; index < std::min(size(), looked_at); ++index) {
     const Location location = location_of(index);
-    const Entry entry = entries_of(location)[slot];
+    const Entry entry = this->entry(location, slot);
     if (!entry.readable()) continue;
     try {
       // Not through the map: the shard may be cut short at any moment.
@@ -166,7 +166,7 @@ void WebDatasetSource::Impl::will_need(std::span<const std::uint64_t> samples) c
     const std::uint64_t index = samples[samples.size() / 2];
     if (index >= size()) return common::PageRange{};
     const Location location = location_of(index);
-    const Entry entry = entries_of(location).front();
+    const Entry entry = this->entry(location, 0);
     return entry.readable() ? common::pages_of(mapped(location.shard, entry)) : common::PageRange{};
   };
   if (!advice.worth_asking(samples.size(), probe)) return;

@@ -38,7 +38,8 @@ struct ConvertFlags {
 struct Converted {
   Stored stored;
   RewriteCounts rewrites;
-  std::string name;                ///< of the new store
+  std::string name;  ///< of the new store
+  bool order_kept = true;
   std::vector<std::string> notes;  ///< how the old one was read, and what of it is not in the new one
 };
 
@@ -78,11 +79,13 @@ Converted convert_store(const ConvertFlags& options, const Store& store, NewStor
     converted.notes.push_back(fmt::format("named: the numbers of {}, which had no names, are taken for those of the {}",
                                           store.class_field(), classes.to_string()));
   for (std::string& line : store.left_out()) converted.notes.push_back(std::move(line));
-  const auto key = [&](std::uint64_t i) { return store.key(i); };
-  for (std::string& line :
-       lost_in(to, store.schema(), store.size(),
-               store.has_keys() ? std::function<std::string(std::uint64_t)>(key) : nullptr, store.checksums()))
+  std::function<std::string(std::uint64_t)> key;
+  if (store.has_keys()) key = [&](std::uint64_t i) { return store.key(i); };
+  for (std::string& line : lost_in(to, store.schema(), store.size(), key, store.checksums()))
     converted.notes.push_back(std::move(line));
+  const std::string order = lost_order(to, store.size(), key);
+  converted.order_kept = order.empty();
+  if (!order.empty()) converted.notes.push_back(order + "; --keys position keeps it, with numbers as keys");
   return converted;
 }
 
@@ -95,6 +98,7 @@ void tell(const ConvertFlags& options, const Converted& converted) {
                 {"was_finished", converted.stored.was_finished}};
     add_written(result, converted.stored.written);
     if (options.writing.seekable) result["seekable"] = rewrites_json(converted.rewrites);
+    result["order_kept"] = converted.order_kept;
     result["notes"] = converted.notes;
     write_json(result, options.writing.json);
   }
@@ -142,8 +146,10 @@ void add_convert(CLI::App& app, Command& chosen) {
   add_out_options(command, options->out);
   add_seekable_option(command, options->writing);
   command
-      .add_option("--keys", options->keys,
-                  "The records' keys, or numbers in their place, where two would be the same in the new store")
+      .add_option(
+          "--keys", options->keys,
+          "The records' keys, or numbers in their place: where two would be the same in the new store, or where\n"
+          "an LMDB, which sorts by keys, is to have the records in their order")
       ->check(CLI::IsMember({"records", "position"}))
       ->capture_default_str();
   add_classes_option(command, options->classes);

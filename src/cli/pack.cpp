@@ -42,6 +42,7 @@ struct Packed {
   RewriteCounts rewrites;
   OddImages odd;
   std::string name;                ///< of the store
+  bool order_kept = true;          ///< that of the files' paths
   std::vector<std::string> notes;  ///< what is not in it
 };
 
@@ -73,9 +74,12 @@ Packed pack_files(const PackOptions& options, const Destination& to, const Files
   if (packed.stored.was_finished) compare_finished(records, store, options.writing.threads);
   packed.name = to.name();
   packed.notes = files_left_out(files, options.labels);
-  for (std::string& line : lost_in(
-           store, files.schema(), files.size(), [&](std::uint64_t i) { return files.key(i); }, false))
+  const auto key = [&](std::uint64_t i) { return files.key(i); };
+  for (std::string& line : lost_in(store, files.schema(), files.size(), key, false))
     packed.notes.push_back(std::move(line));
+  std::string order = lost_order(store, files.size(), key);
+  packed.order_kept = order.empty();
+  if (!order.empty()) packed.notes.push_back(std::move(order));
   return packed;
 }
 
@@ -130,6 +134,7 @@ void tell(const PackOptions& options, const FilesSource& files, const Packed& pa
     if (const LmdbUpdate& update = packed.stored.update; update.updating)
       result["updated"] = {
           {"replaced", update.replaced}, {"added", update.added}, {"removed", update.removed}, {"kept", update.kept}};
+    result["order_kept"] = packed.order_kept;
     result["notes"] = packed.notes;
     if (options.writing.seekable) result["seekable"] = rewrites_json(packed.rewrites);
     write_json(result, options.writing.json);

@@ -59,6 +59,22 @@ std::string lost_keys(std::uint64_t records, const std::function<std::string(std
 
 }  // namespace
 
+std::string lost_order(const NewStore& store, std::uint64_t records,
+                       const std::function<std::string(std::uint64_t)>& key) {
+  if (store.to.form != StoreForm::lmdb || store.number_keys || !key) return {};
+  std::string before;
+  for (std::uint64_t i = 0; i < records; ++i) {
+    std::string now = key(i);
+    if (now < before)
+      return fmt::format(
+          "changed: the order of the records, which in an LMDB store is that of the bytes of their keys: "
+          "record {}, {}, stands before record {}, {}",
+          with_commas(i), printable(now), with_commas(i - 1), printable(before));
+    before = std::move(now);
+  }
+  return {};
+}
+
 Stored write_store(const std::string& doing, const Pipeline& records, std::uint64_t total, const NewStore& store,
                    const WritingFlags& flags) {
   Stored stored;

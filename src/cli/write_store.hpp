@@ -38,4 +38,9 @@ Stored write_store(const std::string& doing, const Pipeline& records, std::uint6
 std::vector<std::string> lost_in(const NewStore& store, const Schema& schema, std::uint64_t records,
                                  const std::function<std::string(std::uint64_t)>& key, bool had_checksums);
 
+/// Where the store puts records into another order, that it does so, in a line; else empty. `key` of record i; null:
+/// they have none.
+std::string lost_order(const NewStore& store, std::uint64_t records,
+                       const std::function<std::string(std::uint64_t)>& key);
+
 }  // namespace penstock::cli

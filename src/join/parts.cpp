@@ -1,6 +1,7 @@
 #include "join/parts.hpp"
 
 #include <algorithm>
+#include <unordered_map>
 #include <utility>
 
 #include <penstock/error.hpp>
@@ -106,6 +107,15 @@ ClassNames classes_of_join(const std::vector<ClassNames>& of_parts, JoinedClasse
   return joined_classes(of_parts);
 }
 
+// A join's name has those of its parts in it: without an end, names of joins of joins would have none either.
+std::string short_name(const std::string& name) {
+  constexpr std::size_t longest = 60;
+  if (name.size() <= longest) return name;
+  std::size_t end = longest;
+  while (end != 0 && (static_cast<unsigned char>(name[end]) & 0xc0) == 0x80) --end;  // whole characters of UTF-8
+  return name.substr(0, end) + "…";
+}
+
 std::string difference(const Schema& first, const Schema& other) {
   for (std::size_t i = 0; i < std::min(first.size(), other.size()); ++i) {
     const Field &a = first[i], &b = other[i];
@@ -123,7 +133,7 @@ std::string difference(const Schema& first, const Schema& other) {
 std::string joined_name(std::string_view kind, const std::vector<std::string>& names) {
   constexpr std::size_t named = 4;
   std::string out(kind);
-  for (std::size_t i = 0; i < std::min(names.size(), named); ++i) out += (i == 0 ? "(" : ", ") + names[i];
+  for (std::size_t i = 0; i < std::min(names.size(), named); ++i) out += (i == 0 ? "(" : ", ") + short_name(names[i]);
   if (names.size() > named) out += ", and " + std::to_string(names.size() - named) + " more";
   return out + ")";
 }
@@ -162,6 +172,12 @@ Parts::Parts(const std::string& kind, const std::vector<AnySource>& parts, Joine
     wants_advice_ = wants_advice_ || part.wants_advice();
   }
   name_ = joined_name(kind, names);
+  std::unordered_map<const SourceModel*, std::size_t> known;
+  for (const auto& part : parts_) {
+    const auto [place, is_new] = known.try_emplace(part.get(), distinct_.size());
+    if (is_new) distinct_.push_back(part.get());
+    which_.push_back(place->second);
+  }
 }
 
 void Parts::take_schema(const std::string& kind, const std::vector<AnySource>& parts,
@@ -270,11 +286,13 @@ std::optional<std::vector<std::int64_t>> Parts::labels(std::string_view field) c
 }
 
 bool Parts::identified() const noexcept {
-  return std::ranges::all_of(parts_, [](const auto& part) { return part->identified(); });
+  return std::ranges::all_of(distinct_, [](const SourceModel* part) { return part->identified(); });
 }
 std::uint64_t Parts::revision() const {
+  std::vector<std::uint64_t> own;
+  for (const SourceModel* part : distinct_) own.push_back(part->revision());
   std::uint64_t hash = 0;
-  for (const auto& part : parts_) hash = hash_mix(hash, part->revision());
+  for (const std::size_t which : which_) hash = hash_mix(hash, own[which]);
   return hash;
 }
 
@@ -288,8 +306,10 @@ std::vector<std::vector<Group>> Parts::groups_of_parts(const std::string& stage)
 }
 
 std::uint64_t Parts::identity_of_parts() const {
+  std::vector<std::uint64_t> own;
+  for (const SourceModel* part : distinct_) own.push_back(part->identity());
   std::uint64_t hash = hash_text(schema_.to_string());
-  for (std::size_t i = 0; i < parts_.size(); ++i) hash = hash_mix(hash_mix(hash, sizes_[i]), parts_[i]->identity());
+  for (std::size_t i = 0; i < parts_.size(); ++i) hash = hash_mix(hash_mix(hash, sizes_[i]), own[which_[i]]);
   return hash;
 }
 

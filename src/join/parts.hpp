@@ -68,6 +68,9 @@ class Parts : public SourceModel, public BlockModel {
                    JoinedClasses joined);
 
   std::vector<std::shared_ptr<const SourceModel>> parts_;
+  // A source that is several parts is asked once: joins of such joins would ask it as often as they have records.
+  std::vector<const SourceModel*> distinct_;
+  std::vector<std::size_t> which_;  // of them each part is
   std::vector<std::uint64_t> sizes_, block_ends_;
   std::string name_;
   Schema schema_;
@@ -82,7 +85,7 @@ Error of_record(const Error& inner, const std::string& which);
 /// @throws Error(not_found) for an index past the end of a join.
 void require_record(const SourceModel& join, std::uint64_t index);
 
-/// "concat(lmdb, lmdb)"; of many, the first few.
+/// "concat(lmdb, lmdb)"; of many the first few, and of long ones the beginning.
 std::string joined_name(std::string_view kind, const std::vector<std::string>& names);
 
 }  // namespace penstock::detail

@@ -23,7 +23,7 @@ TEST_CASE("inspect, verify and bench take CSV files") {
   const ToolResult verified = tool({"verify", folder / "t-*.csv", "--json"});
   CHECK(verified.status == 3);
   REQUIRE(verified.json()["bad"].size() == 1);
-  CHECK(verified.json()["bad"][0]["key"] == "t-2.csv:3");
+  CHECK(verified.json()["bad"][0]["key"] == "t-2.csv:00000003");
   folder.write("n.tsv", "a\tb\n1\t2\n3\t4\n");
   CHECK(tool({"bench", folder / "n.tsv", "--stages", "batch 2", "--epochs", "1"}).status == 0);
   const ToolResult missing = tool({"inspect", folder / "none.csv"});

@@ -3,8 +3,10 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <numeric>
 #include <set>
 #include <utility>
+#include <vector>
 
 #include "cli/tool.hpp"
 #include "sources/hdf5/files.hpp"
@@ -215,7 +217,7 @@ TEST_CASE("lines of a table keep keys and order through LMDB and HDF5") {
   // By where they stand, and by a column.
   REQUIRE(tool({"convert", table, "--out", folder / "a.lmdb", "-q"}).status == 0);
   REQUIRE(tool({"convert", folder / "a.lmdb", "--out", folder / "a.h5", "-q"}).status == 0);
-  CHECK(keys(folder / "a.h5") == std::pair<std::string, std::string>("t.csv:2", "t.csv:4"));
+  CHECK(keys(folder / "a.h5") == std::pair<std::string, std::string>("t.csv:00000002", "t.csv:00000004"));
   REQUIRE(tool({"convert", table, "--key-field", "id", "--out", folder / "b.h5", "-q"}).status == 0);
   CHECK(keys(folder / "b.h5") == std::pair<std::string, std::string>("z/1", "x/3"));
   CHECK(tool({"inspect", folder / "b.h5", "--json"}).json()["schema"] == "{age: i64[], name: u8[?]}");
@@ -232,7 +234,7 @@ TEST_CASE("records with a field of the name key have their keys in HDF5 beside i
   REQUIRE(tool({"convert", folder / "t.csv", "--out", folder / "a.h5", "-q"}).status == 0);
   const auto json = tool({"inspect", folder / "a.h5", "--json"}).json();
   CHECK(json["schema"] == "{key: u8[?], key_: i64[]}");
-  CHECK(json["first_key"] == "t.csv:2");
+  CHECK(json["first_key"] == "t.csv:00000002");
   REQUIRE(tool({"convert", folder / "t.csv", "--out", folder / "b.lmdb", "-q"}).status == 0);
   REQUIRE(tool({"convert", folder / "a.h5", "--out", folder / "a.lmdb", "-q"}).status == 0);
   CHECK(content(folder / "a.lmdb") == content(folder / "b.lmdb"));
@@ -282,4 +284,56 @@ TEST_CASE("a file that h5py wrote goes to every kind of store with the keys that
   const auto json = tool({"inspect", folder / "n.lmdb", "--json"}).json();
   CHECK(json["schema"] == "{fixed: u8[?], label: i64[], who/id: u8[?], x: i16[6]}");
   CHECK(json["first_key"] == "00000000");
+}
+
+TEST_CASE("lines of a table keep their order on the way through an LMDB") {
+  const TempFolder folder;
+  std::string text = "x\n";
+  for (int i = 0; i < 120; ++i) text += std::to_string(i) + "\n";
+  folder.write("t.csv", text);
+  const ToolResult first = tool({"convert", folder / "t.csv", "--out", folder / "t.lmdb", "--json"});
+  REQUIRE(first.status == 0);
+  CHECK(first.json()["order_kept"] == true);
+  CHECK(first.json()["notes"].empty());
+  const auto inspected = tool({"inspect", folder / "t.lmdb", "--json"}).json();
+  CHECK(inspected["first_key"] == "t.csv:00000002");
+  CHECK(inspected["last_key"] == "t.csv:00000121");
+  REQUIRE(tool({"convert", folder / "t.lmdb", "--out", folder / "t.h5", "--quiet"}).status == 0);
+  const H5Id file(H5Fopen((folder / "t.h5").c_str(), H5F_ACC_RDONLY, H5P_DEFAULT));
+  const H5Id data(H5Dopen2(file, "x", H5P_DEFAULT));
+  std::vector<std::int64_t> values(120), all(120);
+  h5_must(H5Dread(data, H5T_NATIVE_INT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()));
+  std::iota(all.begin(), all.end(), 0);
+  CHECK(values == all);
+}
+
+TEST_CASE("an LMDB that puts records into another order says so, unless their keys are numbered") {
+  const TempFolder folder;
+  std::string shard;
+  for (int i = 1; i <= 12; ++i) shard += tar_member(std::to_string(i) + ".cls", std::to_string(i));
+  folder.write("s.tar", shard + tar_end);
+  const auto sorted = tool({"convert", folder / "s.tar", "--out", folder / "a.lmdb", "--json"}).json();
+  CHECK(sorted["order_kept"] == false);
+  CHECK(has_note(sorted, "changed: the order"));
+  CHECK(has_note(sorted, "record 9, 10, stands before record 8, 9"));
+  CHECK(has_note(sorted, "--keys position"));
+  CHECK(tool({"convert", folder / "s.tar", "--out", folder / "b.lmdb"}).out.find("changed: the order") !=
+        std::string::npos);
+  const auto kept =
+      tool({"convert", folder / "s.tar", "--out", folder / "c.lmdb", "--keys", "position", "--json"}).json();
+  CHECK(kept["order_kept"] == true);
+  CHECK_FALSE(has_note(kept, "the order"));
+  CHECK(tool({"convert", folder / "s.tar", "--out", folder / "d.tar", "--json"}).json()["order_kept"] == true);
+  std::int8_t label = 1;
+  for (const auto& [key, value] : content(folder / "c.lmdb")) CHECK(value[0] == label++);
+}
+
+TEST_CASE("pack says where keys sort otherwise than files") {
+  const TempFolder folder;
+  folder.write("images/a/x.jpg", jpeg(1));
+  folder.write("images/a/x-1.jpg", jpeg(2));
+  const auto packed = tool({"pack", folder / "images", "--out", folder / "x.lmdb", "--json"}).json();
+  CHECK(packed["order_kept"] == false);
+  CHECK(has_note(packed, "record 1, a/x, stands before record 0, a/x-1"));
+  CHECK(tool({"pack", folder / "images", "--out", folder / "x.tar", "--json"}).json()["order_kept"] == true);
 }

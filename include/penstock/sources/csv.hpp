@@ -60,7 +60,7 @@ struct Csv {
   std::string path;
   // What changes results.
   /// A column whose cells are the records' keys, as they stand there, quotes resolved: a file's name, say, or an id.
-  /// `pair`, `zip` and a split by key go by them. Empty: a key says where the record stands, "labels.csv:17", which
+  /// `pair`, `zip` and a split by key go by them. Empty: a key says where the record stands, "labels.csv:00000017", which
   /// agrees with no key of another source.
   std::string key = {};
   std::vector<CsvColumn> columns = {};  ///< empty: every column but the key's that is in no vector, by its own name
@@ -118,8 +118,9 @@ class PENSTOCK_API CsvSource {
   std::string name() const { return "csv"; }
   /// The path as it was given.
   std::string file() const;
-  /// What stands in the column `Csv::key`, or without one "train.csv:17": the file's name (its path, where two have one
-  /// name) and the line, from 1, at which the record begins. @throws Error(not_found) past the end; Error(corrupt) for
+  /// What stands in the column `Csv::key`, or without one "train.csv:00000017": the file's name (its path, where two
+  /// have one name) and the line, from 1, at which the record begins, of 8 digits or as many as the file's last one
+  /// needs, so that keys of a file sort as its records stand. @throws Error(not_found) past the end; Error(corrupt) for
   /// a record that has no such cell; Error(io).
   std::string key(std::uint64_t index) const;
   /// Hash of the files' content and of the options that change results.

@@ -91,6 +91,21 @@ TEST_CASE("concat is its parts one after the other") {
   CHECK_FALSE(ps::concat(Named{.count = 2}, Keyless{}).model()->has_keys());
 }
 
+TEST_CASE("names of joins of joins have an end, and a source that is several parts is asked once") {
+  ps::AnySource x = ps::share(Named{.count = 1, .label = "x"});
+  for (int i = 0; i < 50; ++i) x = ps::concat({x, x});  // asked as often as there are records, it would never answer
+  CHECK(x.size() == std::uint64_t{1} << 50);
+  CHECK(x.model()->name().size() < 200);
+  CHECK(x.model()->name().starts_with("concat(concat(concat("));
+  CHECK(x.model()->identity() != ps::concat({x, x}).model()->identity());
+  static_cast<void>(x.model()->revision());
+  static_cast<void>(x.model()->identified());
+  std::string word;
+  for (int i = 0; i < 50; ++i) word += "\xe2\x82\xac";
+  const std::string cut = ps::concat({ps::share(Named{.count = 1, .label = "a" + word})}).model()->name();
+  CHECK((cut.find("…") - std::string("concat(a").size()) % 3 == 0);
+}
+
 TEST_CASE("joins can be joined") {
   const auto inner = ps::concat(parts_of({2, 3}));
   const ps::AnySource outer = ps::concat(inner, Named{.count = 2, .label = "z", .offset = 50}, inner);

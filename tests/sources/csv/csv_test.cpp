@@ -203,7 +203,7 @@ TEST_CASE("lines end as they may, and keys say where records begin") {
   CHECK(read_text(source, 1, "two\nlines") == "b\r\nc\n");
   CHECK(read_text(source, 2, "two\nlines") == "");
   CHECK(read_text(source, 3, "two\nlines") == "d");
-  const std::vector<std::string> keys{"t.csv:4", "t.csv:7", "t.csv:10", "t.csv:11"};
+  const std::vector<std::string> keys{"t.csv:00000004", "t.csv:00000007", "t.csv:00000010", "t.csv:00000011"};
   for (std::uint64_t i = 0; i < 4; ++i) {
     CHECK(source.key(i) == keys[i]);
     CHECK(scalar<std::int64_t>(source, i, "x") == static_cast<std::int64_t>(i) + 1);
@@ -220,7 +220,7 @@ TEST_CASE("tabs, other delimiters, and tables without a header") {
   CHECK(plain.size() == 2);
   CHECK(plain.schema().to_string() == "{0: i64[], 1: u8[?]}");
   CHECK(scalar<std::int64_t>(plain, 0, "0") == 5);
-  CHECK(plain.key(0) == "t.csv:1");
+  CHECK(plain.key(0) == "t.csv:00000001");
 }
 
 TEST_CASE("many files are one table, whatever the order of their columns") {
@@ -233,14 +233,14 @@ TEST_CASE("many files are one table, whatever the order of their columns") {
   for (std::uint64_t i = 0; i < 3; ++i)
     CHECK(scalar<std::int64_t>(source, i, "a") == 10 * scalar<std::int64_t>(source, i, "b"));
   CHECK(scalar<std::int64_t>(source, 2, "b") == 3);
-  CHECK(source.key(0) == "p-10.csv:2");
-  CHECK(source.key(2) == "p-2.csv:2");
+  CHECK(source.key(0) == "p-10.csv:00000002");
+  CHECK(source.key(2) == "p-2.csv:00000002");
   CHECK(source.block_ends() == std::vector<std::uint64_t>{2, 3, 3});
   CHECK(CsvSource({.path = folder / "p-2.csv"}).block_ends().empty());
   folder.write("q/t.csv", "a\n1\n");
   folder.write("r/t.csv", "a\n2\n");
   const CsvSource same_names({.path = folder / "?/t.csv"});
-  CHECK(same_names.key(1) == (folder / "r/t.csv") + ":2");
+  CHECK(same_names.key(1) == (folder / "r/t.csv") + ":00000002");
 }
 
 TEST_CASE("identity is that of content and options, not of the file") {

@@ -94,7 +94,8 @@ void compare(const TempFolder& folder, const std::string& text, FileAccess acces
   REQUIRE(source->size() == lines->size());
   for (std::size_t i = 0; i < lines->size(); ++i) {
     const Line& line = (*lines)[i];
-    REQUIRE(source->key(i) == "t.csv:" + std::to_string(line.number));
+    const std::string number = std::to_string(line.number);
+    REQUIRE(source->key(i) == "t.csv:" + std::string(8 - number.size(), '0') + number);
     if (line.cells.size() == lines->front().cells.size()) {
       REQUIRE(read_text(*source, i, "0") == line.cells[0]);
     } else {

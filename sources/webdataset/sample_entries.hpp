@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace penstock::webdataset {
+
+/// Where the member of one field of one sample lies, or why there is none.
+struct Entry {
+  std::uint64_t offset = 0;  ///< 0: there is none
+  std::uint64_t size = 0;
+
+  static constexpr std::uint64_t twice = ~std::uint64_t{0};        ///< as size: the sample has two
+  static constexpr std::uint64_t no_data = ~std::uint64_t{0} - 1;  ///< as size: it is a link or a device
+  bool readable() const noexcept { return offset != 0 && size < no_data; }
+};
+
+/// The entries of a shard's samples: an entry a field where every sample has all, else those that there are, so that
+/// they take memory as the shard has members.
+class SampleEntries {
+ public:
+  SampleEntries() = default;
+  explicit SampleEntries(std::size_t fields) : fields_(fields) {}
+
+  void add_sample();
+  /// Of the last sample; none yet where it is new.
+  Entry& of_last(std::size_t slot);
+  /// After the last sample: gives back memory that is not needed.
+  void finish();
+
+  /// None where the sample has no such member.
+  Entry at(std::uint64_t sample, std::size_t slot) const noexcept;
+  /// Those that a sample has, in the order of slots.
+  std::span<const Entry> of(std::uint64_t sample) const noexcept;
+  /// Every sample has a member of each field, with data.
+  bool all_readable() const noexcept;
+  /// A hash of all, absent ones included, that goes on from `seed`.
+  std::uint64_t hash(std::uint64_t seed) const noexcept;
+
+ private:
+  bool complete() const noexcept { return entries_.size() == samples_ * fields_; }
+
+  std::size_t fields_ = 0;
+  std::uint64_t samples_ = 0;
+  std::vector<Entry> entries_;
+  // Of entries of samples of which some lack a field: each one's slot, and where each sample's begin.
+  std::vector<std::uint16_t> slots_;
+  std::vector<std::uint64_t> begins_;
+};
+
+}  // namespace penstock::webdataset
