@@ -22,17 +22,24 @@ namespace {
 using A = const Arguments&;
 
 constexpr Parameter field{"field", "image"};
-constexpr Parameter fields{"field", "image,mask"};
+constexpr Parameter fields{"field", "image,mask|mask:nearest"};
 constexpr Parameter size{"size", "N|HxW", true};
 constexpr Parameter dtype{"dtype", "f32|f16"};
 constexpr Parameter p{"p", "0.5"};
 
 std::string field_of(A a) { return a.text("field", "image"); }
-// The first is an image, those after it are masks.
+// The first is an image, those after it, and what says so, are masks.
 ImageFields fields_of(A a) {
+  constexpr std::string_view by_nearest = ":nearest";
   if (!a.given("field")) return "image";
-  const std::vector<std::string> names = a.names("field");
-  return ImageFields(std::vector<ImageFields::Item>(names.begin(), names.end()));
+  std::vector<ImageFields::Item> items;
+  for (const std::string& name : a.names("field")) {
+    if (name.ends_with(by_nearest))
+      items.emplace_back(mask(name.substr(0, name.size() - by_nearest.size())));
+    else
+      items.emplace_back(name);
+  }
+  return ImageFields(items);
 }
 DType chosen_dtype(A a) {
   return std::array{DType::f32, DType::f16, DType::u8}[a.choice("dtype", {"f32", "f16", "u8"})];
@@ -96,9 +103,8 @@ JpegOptions::Cmyk cmyk_of(A a) {
 
 Stage make_decode_image(A a) {
   DecodeImageOptions options;
-  options.color =
-      std::array{DecodeImageOptions::rgb, DecodeImageOptions::gray, DecodeImageOptions::as_stored,
-                 DecodeImageOptions::labels}[a.choice("color", {"rgb", "gray", "as_stored", "labels"})];
+  options.color = std::array{DecodeImageOptions::rgb, DecodeImageOptions::gray, DecodeImageOptions::as_stored,
+                             DecodeImageOptions::labels}[a.choice("color", {"rgb", "gray", "as_stored", "labels"})];
   options.max_pixels = a.count("max_pixels", options.max_pixels);
   options.max_scans = a.pixels("max_scans", options.max_scans);
   options.accept_warnings = a.flag("accept_warnings", options.accept_warnings);

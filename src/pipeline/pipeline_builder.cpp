@@ -1,6 +1,8 @@
 #include "pipeline/pipeline_builder.hpp"
 
 #include <algorithm>
+#include <optional>
+#include <ranges>
 #include <utility>
 
 #include <penstock/error.hpp>
@@ -22,6 +24,14 @@ const Field& PipelineBuilder::at(const std::string& field, const std::string& la
   if (const auto slot = schema.find(field)) return schema[*slot];
   throw Error(Errc::schema_mismatch, "there is no field \"" + field + "\"; the fields are " + schema.to_string())
       .with_stage(label);
+}
+
+bool PipelineBuilder::holds_labels(std::string field) const {
+  for (const BoundStage& stage : std::views::reverse(data_.stages)) {
+    if (const std::optional<bool> labels = stage.work->gives_labels(field)) return *labels;
+    field = std::string(stage.work->name_before(field));
+  }
+  return false;
 }
 
 void PipelineBuilder::set_seed(std::uint64_t seed, const std::string& stage) {

@@ -24,6 +24,8 @@ class PipelineBuilder {
   const Schema& schema() const noexcept { return data_.delivered(); }
   /// @throws Error(schema_mismatch) where there is no such field.
   const Field& at(const std::string& field, const std::string& label) const;
+  /// Its values were decoded as labels, and are that still.
+  bool holds_labels(std::string field) const;
   /// What this occurrence of a stage's name is keyed by.
   std::uint64_t next_key(const std::string& name);
   /// @throws Error(invalid_argument) where there is another one already.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -34,6 +35,12 @@ struct WorkStage : StageModel {
   virtual bool changes_count() const { return false; }
   /// It is known to give this field other values.
   virtual bool gives(const std::string&) const { return false; }
+  /// Whether the values that it gives this field are labels; none: it leaves them what they are.
+  virtual std::optional<bool> gives_labels(const std::string& field) const {
+    return gives(field) ? std::optional(false) : std::nullopt;
+  }
+  /// What the field was called before it.
+  virtual const std::string& name_before(const std::string& name) const { return name; }
 };
 
 template <class Model>

@@ -1,4 +1,5 @@
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -34,6 +35,9 @@ class DecodeStage final : public WorkStage {
     step.decoder = decoder_.get();
     step.decoder_label = bound.label;
     step.result = bound.out[step.slot];
+  }
+  std::optional<bool> gives_labels(const std::string& field) const override {
+    return field == field_ ? std::optional(decoder_->labels()) : std::nullopt;
   }
 
  private:

@@ -147,6 +147,10 @@ class FieldMapStage final : public WorkStage {
   bool draws() const override { return model_->draws(); }
   bool versioned() const override { return options_.version != 0 || model_->versioned(); }
   bool gives(const std::string& field) const override { return field == out_field(); }
+  // Those that it changes in place, one number for another, may be labels still.
+  std::optional<bool> gives_labels(const std::string& field) const override {
+    return gives(field) && !model_->in_place ? std::optional(false) : std::nullopt;
+  }
 
  private:
   struct FieldMapResult {

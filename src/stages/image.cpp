@@ -39,6 +39,9 @@ class ImageStage final : public WorkStage {
                         ", but values of 16 bits are resampled by nearest only: crop it to size, name it with "
                         "Filter::nearest, or decode it to 8 bits")
             .with_stage(label);
+      if (field.filter == Filter::linear && (model_->resamples() || fields_.size() > 1) &&
+          pipeline.holds_labels(field.name))
+        refuse_labels(pipeline, field, name, label);
       for (const std::size_t side : {0u, 1u})
         if (in.shape[side] != first.shape[side] && in.shape[side] != dynamic && first.shape[side] != dynamic)
           throw Error(Errc::schema_mismatch, "field \"" + first.name + "\" is " + type_text(first) + ", but \"" +
@@ -62,6 +65,23 @@ class ImageStage final : public WorkStage {
   bool versioned() const override { return model_->versioned(); }
 
  private:
+  // Taken for a picture.
+  [[noreturn]] void refuse_labels(const PipelineBuilder& pipeline, const ImageField& labels, const std::string& name,
+                                  const std::string& label) const {
+    std::string pictures, masks;
+    for (const ImageField& field : fields_) {
+      const bool is_mask = &field == &labels || pipeline.holds_labels(field.name);
+      (is_mask ? masks : pictures) += (is_mask || !pictures.empty() ? ", " : "") + ('"' + field.name + '"');
+    }
+    throw Error(Errc::invalid_argument,
+                "field \"" + labels.name +
+                    "\" was decoded as labels, which are never interpolated, but is named as a "
+                    "picture here: write " +
+                    (pictures.empty() ? "mask(\"" + labels.name + "\") for it"
+                                      : name + "({" + pictures + masks + "}, ...), the picture first"))
+        .with_stage(label);
+  }
+
   const ImageFields fields_;
   const std::shared_ptr<const ImageStageModel> model_;
   const ImageExecutor* executor_;

@@ -1,4 +1,5 @@
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -58,6 +59,8 @@ class RenameStage final : public WorkStage {
     chain.add_rename(std::make_unique<RenameStep>(bound, from_, to_), from_, to_);
   }
   bool gives(const std::string& field) const override { return field == to_; }
+  std::optional<bool> gives_labels(const std::string&) const override { return std::nullopt; }
+  const std::string& name_before(const std::string& name) const override { return name == to_ ? from_ : name; }
 
  private:
   const std::string from_, to_;

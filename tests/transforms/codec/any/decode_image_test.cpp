@@ -283,3 +283,50 @@ TEST_CASE("a palette that becomes grey is told by the report, and by the plan wh
   // Of pictures colours are what is wanted.
   CHECK_FALSE(has((gray | ps::random_crop("image", {16, 16})).plan(), "palette"));
 }
+
+TEST_CASE("labels that are named as a picture are refused, and how each field is resampled is told") {
+  const auto cause = [](const ps::Pipeline& p, const ps::Stage& stage) -> std::string {
+    try {
+      (void)(p | stage);
+    } catch (const ps::Error& error) {
+      CHECK(error.code() == ps::Errc::invalid_argument);
+      CHECK(error.stage().starts_with("resize(") + error.stage().starts_with("random_flip(") == 1);
+      return error.cause();
+    }
+    return "";
+  };
+  const ps::Pipeline images = ps::from(Masked(true)) | ps::decode_image("image");
+  const ps::Pipeline png = images | ps::decode_png("mask", {.color = ps::PngOptions::labels}),
+                     any = images | ps::decode_image("mask", {.color = any_labels}),
+                     renamed = ps::from(Masked(true)) | ps::decode_image("image") |
+                               ps::decode_png("mask", {.color = ps::PngOptions::labels}) | ps::rename("mask", "m") |
+                               ps::rename("m", "mask"),
+                     in_place = any | ps::map("mask", [](ps::View<std::uint8_t, 3>) {}),
+                     resized = any | ps::resize({"image", "mask"}, {18, 18});
+  for (const ps::Pipeline& p : {png, any, renamed, in_place, resized}) {
+    CHECK(cause(p, ps::resize({"mask", "image"}, {16, 16})) ==
+          "field \"mask\" was decoded as labels, which are never interpolated, but is named as a picture here: write "
+          "resize({\"image\", \"mask\"}, ...), the picture first");
+    CHECK(has(cause(p, ps::random_flip({"mask", "image"})), "write random_flip({\"image\", \"mask\"}, ...)"));
+    CHECK(has(cause(p, ps::resize("mask", {16, 16})), ": write mask(\"mask\") for it"));
+    CHECK(has(cause(p, ps::resize({"image", {"mask", ps::Filter::linear}}, {16, 16})), "write resize({"));
+    CHECK_NOTHROW(p | ps::resize({"image", "mask"}, {16, 16}));
+    CHECK_NOTHROW(p | ps::resize(ps::mask("mask"), {16, 16}));
+    CHECK_NOTHROW(p | ps::random_flip("mask"));
+  }
+  // What a map makes of labels may be anything.
+  const ps::Pipeline soft =
+      any | ps::map("mask", [](ps::View<const std::uint8_t, 3> in, ps::View<std::uint8_t, 3> out) {
+        std::memcpy(out.data(), in.data(), static_cast<std::size_t>(in.extent(0) * in.extent(1)));
+      });
+  CHECK_NOTHROW(soft | ps::resize({"mask", "image"}, {16, 16}));
+  const std::string plan = (any | ps::resize({"image", "mask"}, {16, 16}) | ps::random_flip({"image", "mask"})).plan();
+  CHECK(has(plan,
+            "resize(image, mask) + random_flip(image, mask): one operation; only the region that is needed is "
+            "decoded, damage elsewhere is found by a PNG's check sums, and in a JPEG left to the source's "
+            "checksum, if it has one; resampled by interpolation -> image"));
+  CHECK(has(plan, "; resampled by nearest; draws are those of the first field -> mask"));
+  CHECK(has((images | ps::resize({ps::mask("image")}, {16, 16}) | ps::resize("image", {12, 12})).plan(),
+            "; resampled by interpolation, and by nearest -> image"));
+  CHECK_FALSE(has((images | ps::random_flip("image")).plan(), "resampled"));
+}
