@@ -60,10 +60,11 @@ std::vector<CsvColumn> all_columns(const Csv& options, const RecordIndex& index,
 
 // What was seen of a column whose type is automatic.
 struct Seen {
-  bool any = false, missing = false, whole = true, number = true;
+  bool any = false, missing = false, whole = true;
+  bool number = true;  // f64 has them all
 
   void look(const Csv& options, bool any_may_be_missing, const Cell& cell) {
-    if (any && !number) return;
+    if (any && !whole && !number) return;
     if (!any_may_be_missing && says_no_more(cell)) {
       any = true;
       return;
@@ -71,8 +72,8 @@ struct Seen {
     if (cell.doubled) return look(options, any_may_be_missing, Cell{cell.text()});
     std::array<std::byte, 8> ignored{};
     const bool is_whole = whole && parse_number(cell.raw, DType::i64, ignored.data()) == NumberFault::none;
-    const bool is_number = is_whole || parse_number(cell.raw, DType::f64, ignored.data()) == NumberFault::none;
-    if ((!is_number || any_may_be_missing) && is_missing(options, cell.raw)) {
+    const bool is_number = number && parse_number(cell.raw, DType::f64, ignored.data()) == NumberFault::none;
+    if (((!is_whole && !is_number) || any_may_be_missing) && is_missing(options, cell.raw)) {
       missing = true;
       return;
     }
@@ -92,8 +93,9 @@ struct Seen {
     std::array<std::byte, 8> ignored{};
     const bool whole_if_missing =
         !missing || !options.missing_value || store_number(*options.missing_value, DType::i64, ignored.data());
-    column.type = any && number ? CsvType::number : CsvType::text;
-    column.dtype = whole && whole_if_missing ? DType::i64 : DType::f64;
+    const bool stays_whole = whole && whole_if_missing;
+    column.type = any && (stays_whole || number) ? CsvType::number : CsvType::text;
+    column.dtype = stays_whole ? DType::i64 : DType::f64;
   }
 };
 

@@ -115,6 +115,10 @@ class CsvReader::Impl {
       refuse(target, cell,
              "is missing: the cell is \"" + csv::printable(text) + "\"; `missing_value` would stand for it");
     }
+    if (fault == csv::NumberFault::rounded)
+      refuse(target, cell,
+             "\"" + csv::printable(text) + "\" is a whole number, which " + std::string(to_string(target.dtype)) +
+                 " would round; read the column as " + csv::whole_number_types(text));
     refuse(target, cell,
            "\"" + csv::printable(text) + "\" is " +
                (fault == csv::NumberFault::out_of_range ? "outside the range of " : "not ") +

@@ -9,6 +9,7 @@
 
 #include "decimal.hpp"
 #include "short_number.hpp"
+#include "whole_number.hpp"
 
 namespace penstock::csv {
 
@@ -18,7 +19,7 @@ namespace {
 template <class T>
 bool parse_long(std::string_view cell, T& out) noexcept {
   if constexpr (std::is_floating_point_v<T>) {
-    return parse_decimal(cell, out);
+    return parse_decimal(cell, out) && keeps_whole_number(cell, out);
   } else if constexpr (std::is_same_v<T, bool>) {
     return false;
   } else {

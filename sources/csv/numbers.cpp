@@ -1,5 +1,6 @@
 #include "numbers.hpp"
 
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <cstring>
@@ -8,6 +9,7 @@
 #include <type_traits>
 
 #include "decimal.hpp"
+#include "whole_number.hpp"
 
 namespace penstock::csv {
 
@@ -19,13 +21,16 @@ NumberFault parse(std::string_view text, std::byte* to) noexcept {
   if constexpr (std::is_floating_point_v<T>) {
     if (parse_decimal(text, value)) {
       std::memcpy(to, &value, sizeof value);
-      return NumberFault::none;
+      return keeps_whole_number(text, value) ? NumberFault::none : NumberFault::rounded;
     }
   }
   const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (failed == std::errc::invalid_argument || end != text.data() + text.size()) return NumberFault::not_a_number;
   if (failed != std::errc()) return NumberFault::out_of_range;
   std::memcpy(to, &value, sizeof value);
+  if constexpr (std::is_floating_point_v<T>) {
+    if (!keeps_whole_number(text, value)) return NumberFault::rounded;
+  }
   return NumberFault::none;
 }
 
@@ -40,6 +45,7 @@ template <class T>
 bool store(double value, std::byte* to) noexcept {
   if constexpr (std::is_floating_point_v<T>) {
     if (std::isfinite(value) && std::abs(value) > static_cast<double>(std::numeric_limits<T>::max())) return false;
+    if (value == std::trunc(value) && static_cast<double>(static_cast<T>(value)) != value) return false;
   } else {
     // The largest 64-bit values round up as a double, so the end is excluded.
     const double end = std::ldexp(1.0, std::numeric_limits<T>::digits);
@@ -121,6 +127,17 @@ bool store_number(double value, DType dtype, std::byte* to) noexcept {
       break;
   }
   return false;
+}
+
+std::string whole_number_types(std::string_view cell) {
+  std::string types;
+  std::array<std::byte, 8> ignored{};
+  for (const DType dtype : {DType::i64, DType::u64, DType::f64}) {
+    if (parse_number(cell, dtype, ignored.data()) != NumberFault::none) continue;
+    if (dtype == DType::u64 && !types.empty()) continue;
+    types += (types.empty() ? "" : " or ") + std::string(to_string(dtype));
+  }
+  return types.empty() ? "text" : types;
 }
 
 std::string_view describe_number(DType dtype) noexcept {

@@ -36,8 +36,11 @@ template <std::floating_point T>
   const std::uint64_t values = (text & ~below) | ((text << 8) & below);
   if (not_digits(values) != 0 || (point != 0 && bytes == 1)) return false;
   // At most seven digits with a point, which every float can hold, or eight without one.
-  const T number =
-      static_cast<T>(static_cast<std::int32_t>(number_of(values))) / powers_of_ten<T>[decimal_bits / 8 % 8];
+  const auto digits = static_cast<std::int32_t>(number_of(values));
+  if constexpr (std::numeric_limits<T>::digits < 27) {
+    if (digits > std::int32_t{1} << std::numeric_limits<T>::digits) return false;  // it may have to be rounded
+  }
+  const T number = static_cast<T>(digits) / powers_of_ten<T>[decimal_bits / 8 % 8];
   using Bits = std::conditional_t<sizeof(T) == sizeof(std::uint32_t), std::uint32_t, std::uint64_t>;
   constexpr unsigned sign_bit = 8 * sizeof(T) - 1;
   const Bits negative = static_cast<Bits>(sign) << sign_bit;  // no branch: signs are random

@@ -1,7 +1,10 @@
 #include <penstock/transforms/image/normalize.hpp>
 
+#include <array>
 #include <cmath>
 #include <cstdint>
+#include <cstdio>
+#include <string>
 #include <vector>
 
 #include "describe.hpp"
@@ -12,6 +15,24 @@ using image::counted;
 using image::text;
 
 namespace {
+
+// Means as other libraries want them, of values 0 to 255 say, would make every value the same.
+void check_mean(double mean) {
+  if (mean >= 0 && mean <= 1) return;
+  std::string cause =
+      "normalize: mean " + text(mean) +
+      " is not of values 0 to 1, which pixels of 8 and of 16 bits are taken as: mean and std are of such "
+      "values";
+  constexpr double whites[] = {255, 65535};
+  for (const double white : whites) {
+    if (!(mean > 1 && mean <= white)) continue;
+    std::array<char, 32> divided{};
+    std::snprintf(divided.data(), divided.size(), "%.4g", mean / white);
+    cause += "; of values 0 to " + text(white) + ", divide both by " + text(white) + ": mean " + divided.data();
+    break;
+  }
+  throw Error(Errc::invalid_argument, cause + "; any other scale is convert's, with `.scale` and `.bias`");
+}
 
 // `white`: the largest value.
 ConvertOptions as_convert(const NormalizeOptions& options, double white) {
@@ -35,6 +56,7 @@ ConvertOptions as_convert(const NormalizeOptions& options, double white) {
   }
   for (std::size_t c = 0; c < (means > stds ? means : stds); ++c) {
     const double mean = options.mean[means == 1 ? 0 : c];
+    check_mean(mean);
     convert.bias.push_back(finite("mean", mean, -mean / options.std[stds == 1 ? 0 : c]));
   }
   return convert;

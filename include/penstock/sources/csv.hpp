@@ -21,8 +21,8 @@ namespace penstock {
 /// What the cells of a column become.
 enum class CsvType : std::uint8_t {
   automatic,  ///< decided by all records when the file is opened: i64[] where every cell is a whole number of 64 bits,
-              ///< f64[] where every one is a number, else text. Missing cells say nothing, but where
-              ///< `Csv::missing_value` is no whole number they make i64 f64
+              ///< f64[] where every one is a number, and each whole one among them one that f64 has, else text. Missing
+              ///< cells say nothing, but where `Csv::missing_value` is no whole number they make i64 f64
   number,     ///< a scalar of `CsvColumn::dtype`
   text,       ///< u8[?], as it stands in the cell, quotes resolved
 };
@@ -32,7 +32,9 @@ struct CsvColumn {
   std::string column;  ///< as the header says, or, without one, its number from 0: "0"
   /// What its cells are.
   CsvType type = CsvType::automatic;
-  DType dtype = DType::f32;  ///< of a `number`: any but f16; boolean is 0, 1, true or false
+  /// Of a `number`: any but f16; boolean is 0, 1, true or false. What has a point or an exponent becomes the nearest
+  /// float; a whole number that a float would round (16777217 as f32) is an error of its record.
+  DType dtype = DType::f32;
   std::string field = {};    ///< name of the field; empty: the column's
 };
 
@@ -80,8 +82,8 @@ class PENSTOCK_API CsvReader {
  public:
   ~CsvReader();
   /// @throws Error(corrupt) with file, key ("file:line", also where a column has the keys), offset and the column's
-  /// name for a cell that is no number of its dtype, is missing, or for a record with more or fewer cells than the
-  /// header; Error(not_found) past the end; Error(io).
+  /// name for a cell that is no number of its dtype, is a whole number that it would round, is missing, or for a record
+  /// with more or fewer cells than the header; Error(not_found) past the end; Error(io).
   void read(std::uint64_t index, SampleBuilder& out);
   /// These records are read next: has the processor fetch their lines.
   void expect(std::span<const std::uint64_t> indices) noexcept;

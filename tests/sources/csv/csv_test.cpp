@@ -38,7 +38,8 @@ TEST_CASE("types follow from all records") {
                                  "Ada,36,1.63,9223372036854775807\n"
                                  "\"Li, Wei\",-4,2,9223372036854775808\n"
                                  "\"the \"\"Duke\"\"\", +7 ,1e-3,0\n");
-  CHECK(source.schema().to_string() == "{name: u8[?], age: i64[], height: f64[], id: f64[]}");
+  // No number holds all of the last column.
+  CHECK(source.schema().to_string() == "{name: u8[?], age: i64[], height: f64[], id: u8[?]}");
   REQUIRE(source.size() == 3);
   CHECK(read_text(source, 0, "name") == "Ada");
   CHECK(read_text(source, 1, "name") == "Li, Wei");
@@ -46,13 +47,61 @@ TEST_CASE("types follow from all records") {
   CHECK(scalar<std::int64_t>(source, 1, "age") == -4);
   CHECK(scalar<std::int64_t>(source, 2, "age") == 7);
   CHECK(scalar<double>(source, 2, "height") == 1e-3);
-  CHECK(scalar<double>(source, 0, "id") == 9223372036854775807.0);
+  CHECK(read_text(source, 0, "id") == "9223372036854775807");
   // The last record decides as much as the first.
   std::string numbers = "n\n";
   for (int i = 0; i < 5000; ++i) numbers += std::to_string(i) + "\n";
   CHECK(table(folder, numbers).schema().at("n").dtype == DType::i64);
   CHECK(table(folder, numbers + "0.5\n").schema().at("n").dtype == DType::f64);
   CHECK(table(folder, numbers + "five\n").schema().at("n").dtype == DType::u8);
+}
+
+TEST_CASE("a whole number that a float would round is refused, and the types that hold it are named") {
+  const TempFolder folder;
+  const auto cause = [&](const std::string& cell, DType dtype, bool in_vector) {
+    Csv options;
+    if (in_vector)
+      options.vectors = {{"v", {"n", "m"}, dtype}};
+    else
+      options.columns = {{"n", CsvType::number, dtype}};
+    const CsvSource source = table(folder, "m,n\n1," + cell + "\n", options);
+    try {
+      (void)read_sample(source, 0);
+    } catch (const Error& error) {
+      CHECK(error.code() == Errc::corrupt);
+      return error.cause();
+    }
+    return std::string();
+  };
+  for (const bool in_vector : {false, true}) {
+    CAPTURE(in_vector);
+    const auto f32 = [&](const std::string& cell) { return cause(cell, DType::f32, in_vector); };
+    const auto f64 = [&](const std::string& cell) { return cause(cell, DType::f64, in_vector); };
+    CHECK(f32("16777217") ==
+          "line 2: column \"n\": \"16777217\" is a whole number, which f32 would round; read the column as i64 or f64");
+    CHECK(f32("-99999999").ends_with("read the column as i64 or f64"));
+    CHECK(f32(" +0016777217").ends_with("read the column as i64 or f64"));
+    CHECK(f32("9007199254740993").ends_with("read the column as i64"));
+    CHECK(f64("9007199254740993").ends_with("read the column as i64"));
+    CHECK(f64("18446744073709551615").ends_with("read the column as u64"));
+    CHECK(f64("18446744073709551617").ends_with("read the column as text"));
+    CHECK(f32("340282346638528859811704183484516925441").ends_with("read the column as text"));
+    for (const char* exact :
+         {"16777216", "16777218", "-33554436", "00016777216", "340282346638528859811704183484516925440", "16777217.0",
+          "16777217e0", "0.1", "nan", "inf"})
+      CHECK(f32(exact).empty());
+    for (const char* exact : {"16777217", "9007199254740992", "9007199254740994", "100000000000000000000", "1e23"})
+      CHECK(f64(exact).empty());
+  }
+  // Nor does the one that stands for missing cells become another one.
+  CHECK(error_of([&] {
+          (void)table(folder, "n\n1\n",
+                      {.path = {}, .columns = {{"n", CsvType::number, DType::f32}}, .missing_value = 16777217});
+        })
+            .cause()
+            .find("`missing_value` can't be a value of field \"n\"") == 0);
+  CHECK_NOTHROW(
+      table(folder, "n\n1\n", {.path = {}, .columns = {{"n", CsvType::number, DType::f32}}, .missing_value = 0.1}));
 }
 
 TEST_CASE("columns are chosen, typed and named") {

@@ -32,13 +32,15 @@ TEST_CASE("decimals of all lengths have the bits that std::from_chars gives them
     if (cell.back() == '.')
       for (std::size_t n = 0; n < decimals; ++n) cell += static_cast<char>('0' + random() % 10);
     if (random() % 10 == 0) cell += "e" + std::to_string(static_cast<int>(random() % 60) - 35);
+    // A whole number that is rounded is refused, but for one that was written as a float.
+    if (cell.find_first_of(".e") == std::string::npos && whole > 7) cell += "e0";
     text += cell + (i % 4 == 3 ? "\n" : ",");
     cells.push_back(std::move(cell));
   }
   // Exactly half way between two floats, and next to that.
-  for (const char* half : {"16777217", "16777216.9999999999", "16777217.000000001", "33554434.0", "8388608.5",
-                           "8388609.5", "8388609.49999999999", "1.00000005960464477539062", "9007199254740993",
-                           "9007199254740992.9", "9007199254740993.1", "18014398509481986"}) {
+  for (const char* half : {"16777217.", "16777216.9999999999", "16777217.000000001", "33554434.0", "8388608.5",
+                           "8388609.5", "8388609.49999999999", "1.00000005960464477539062", "9007199254740993e0",
+                           "9007199254740992.9", "9007199254740993.1", "18014398509481986.0"}) {
     text += std::string(half) + ",-" + half + "," + half + ",-" + half + "\n";
     for (int i = 0; i < 4; ++i) cells.push_back((i % 2 == 0 ? "" : "-") + std::string(half));
   }

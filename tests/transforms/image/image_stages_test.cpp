@@ -163,6 +163,25 @@ TEST_CASE("normalize is (value / 255 - mean) / std") {
   CHECK(code_of([&] { composed(stage, {2, 2, 1}); }) == Errc::unsupported);
   CHECK(code_of([&] { (void)stage.schema({2, 2, 1}, dtype); }) == Errc::schema_mismatch);
   CHECK(code_of([] { Normalize({.std = {0}}); }) == Errc::invalid_argument);
+  for (const double mean : {0.0, 1.0, 0.5}) CHECK_NOTHROW(Normalize({.mean = {mean}}));
+  for (const double mean : {-0.1, 1.001, 255.0, 1e9, double(NAN), double(INFINITY)})
+    CHECK(code_of([mean] { Normalize({.mean = {0.5, mean, 0.5}}); }) == Errc::invalid_argument);
+  const auto cause = [](const NormalizeOptions& options) {
+    try {
+      (void)normalize("image", options);
+    } catch (const Error& error) {
+      return error.cause();
+    }
+    return std::string();
+  };
+  CHECK(
+      cause({.mean = {123.675, 116.28, 103.53}, .std = {58.395, 57.12, 57.375}}) ==
+      "normalize: mean 123.675 is not of values 0 to 1, which pixels of 8 and of 16 bits are taken as: mean and std "
+      "are "
+      "of such values; of values 0 to 255, divide both by 255: mean 0.485; any other scale is convert's, with `.scale` "
+      "and `.bias`");
+  CHECK(cause({.mean = {31784}}).find("of values 0 to 65535, divide both by 65535: mean 0.485;") != std::string::npos);
+  CHECK(cause({.mean = {-2}}).find("divide") == std::string::npos);
   CHECK(code_of([] { Normalize({.std = {1e-42}}); }) == Errc::invalid_argument);
   CHECK(code_of([] { Normalize({.mean = {0, 0}, .std = {1, 1, 1}}); }) == Errc::invalid_argument);
   CHECK(code_of([] { Normalize({.dtype = DType::u8}); }) == Errc::invalid_argument);

@@ -20,7 +20,8 @@ struct NormalizeOptions {
 class PENSTOCK_API Normalize {
  public:
   struct Params {};
-  /// @throws Error(invalid_argument) for another dtype, for no or more than 4 values, or for a std that is not above 0.
+  /// @throws Error(invalid_argument) for another dtype, for no or more than 4 values, for a mean that is not 0 to 1 (of
+  /// values 0 to 255 divide mean and std by 255), or for a std that is not above 0.
   explicit Normalize(NormalizeOptions options);
   Params draw(const ImageShape& shape, Rng& rng) const;
   void compose(const Params& params, const ImageShape& shape, ImageOp& op) const;
