@@ -4,6 +4,7 @@
 
 #include "cli/tool.hpp"
 #include "support/catch.hpp"
+#include "transforms/codec/jpeg/jpeg_files.hpp"
 #include "transforms/codec/png/png_files.hpp"
 
 using namespace penstock_test;
@@ -57,6 +58,33 @@ TEST_CASE("verify counts images of kinds that nothing decodes") {
   CHECK(verified.json()["decoded"] == 6);
   CHECK(verified.json()["not_decoded"]["avif"] == 1);
   CHECK(tool({"verify", folder / "images"}).out.find("1 of kind avif not decoded") != std::string::npos);
+}
+
+TEST_CASE("inspect counts the JPEGs that Exif data turns") {
+  const TempFolder folder;
+  write_images(folder, 2, 6);
+  const auto turned = [](unsigned number, int orientation) {
+    std::string bytes = jpeg(number);
+    return bytes.insert(2, exif_segment(orientation, number % 2 == 0));
+  };
+  const ToolResult none = tool({"inspect", folder / "images"});
+  CHECK(none.out.find("turned") == std::string::npos);
+  CHECK(tool({"inspect", folder / "images", "--json"}).json()["turned"] == 0);
+  folder.write("images/class_0/a.jpg", turned(1, 6));
+  CHECK(tool({"inspect", folder / "images"})
+            .out.find("  turned  1 JPEG is to be turned or mirrored, as its Exif data say (orientation: 1 of 6);\n"
+                      "          decoders leave them as stored, unless `apply_orientation` says otherwise\n") !=
+        std::string::npos);
+  folder.write("images/class_0/b.jpg", turned(2, 6));
+  folder.write("images/class_0/c.jpg", turned(3, 1));
+  folder.write("images/class_1/d.jpg", turned(4, 3));
+  folder.write("images/class_1/e.png", png(1));
+  const auto json = tool({"inspect", folder / "images", "--json"}).json();
+  CHECK(json["turned"] == 3);
+  CHECK(json["orientations"] == nlohmann::json({{"3", 1}, {"6", 2}}));
+  CHECK(tool({"inspect", folder / "images"})
+            .out.find("3 JPEGs are to be turned or mirrored, as their Exif data say "
+                      "(orientation: 1 of 3, 2 of 6);") != std::string::npos);
 }
 
 TEST_CASE("inspect measures and draws PNGs, and says why a sample could not be drawn") {
