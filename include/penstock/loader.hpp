@@ -82,7 +82,7 @@ struct LoaderOptions {
   /// Where batch buffers come from; default: penstock::host_memory(), for a device its pinned memory, which no other
   /// copies from as fast.
   MemoryResource* host_memory = nullptr;
-  /// Nothing is read ahead after this many; 0 = they never end.
+  /// Nothing is read ahead after this many, and `next()` gives nothing, which the report notes; 0 = they never end.
   std::uint64_t epochs = 0;
   /// When it is requested, `next()` returns nothing more.
   std::stop_token stop = {};
@@ -172,10 +172,10 @@ class PENSTOCK_API Loader {
  public:
   /// Checks everything, resolves the byte table, allocates the ring.
   /// @throws Error(schema_mismatch | invalid_argument) for a pipeline without `batch`, with a field of varying shape,
-  /// or for more than 16,384 threads; Error(out_of_memory) with the byte table when `max_memory_bytes`,
-  /// `max_pinned_bytes` or `max_device_bytes` is too small, or the device has no more; Error(unsupported) for a device
-  /// without support, and for stages after `batch` where fields are neither of a fixed size nor padded to one;
-  /// Error(device).
+  /// of which no batch can ever come (an empty source, fewer samples than rows with Tail::drop), or for more than
+  /// 16,384 threads; Error(out_of_memory) with the byte table when `max_memory_bytes`, `max_pinned_bytes` or
+  /// `max_device_bytes` is too small, or the device has no more; Error(unsupported) for a device without support, and
+  /// for stages after `batch` where fields are neither of a fixed size nor padded to one; Error(device).
   explicit Loader(Pipeline pipeline, LoaderOptions options = {});
   Loader(Loader&&) noexcept;
   Loader& operator=(Loader&&) noexcept;
@@ -194,7 +194,8 @@ class PENSTOCK_API Loader {
   /// device, work enqueued on `stream` afterwards sees the batch; the host waits until its copy is enqueued, no longer.
   /// Without a stream it waits until the batch is there, and takes the lease's end for the end of its use.
   /// @throws Error of the first bad sample in order (the epoch ends there: `epoch()` begins the next one, `state()`
-  /// still names the batch that failed); Error(leases_exhausted) when the caller holds the whole ring;
+  /// still names the batch that failed); Error(quota_exceeded) at the end of an epoch whose samples were all bad and
+  /// dropped; Error(leases_exhausted) when the caller holds the whole ring;
   /// Error(out_of_memory), before anything else of that batch, where its rows of any size don't fit `max_memory_bytes`;
   /// Error(invalid_argument) for a stream of another device, Error(unsupported) for one that is being captured,
   /// Error(device): after these three the batch is still the next one, but where its copy failed: then the epoch ends.

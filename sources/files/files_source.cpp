@@ -77,6 +77,21 @@ class FilesSource::Impl {
   std::uint64_t broken_links() const noexcept { return broken_links_; }
   std::uint64_t mixed_labels_line() const noexcept { return mixed_labels_line_; }
 
+  std::vector<std::string> notes() const {
+    std::vector<std::string> notes;
+    const auto add = [&notes](std::uint64_t count, const char* noun, const std::string& why) {
+      if (count != 0)
+        notes.push_back(std::to_string(count) + " " + noun + (count == 1 ? " is" : "s are") + " left out: " + why);
+    };
+    std::string endings;
+    for (const std::string& extension : options_.extensions) endings += (endings.empty() ? "" : ", ") + extension;
+    add(skipped_, "file", "`labels` doesn't name them");
+    add(ignored_, "file", options_.labels.empty() ? "`extensions` are " + endings : "`labels` doesn't name them");
+    add(broken_links_, "link", "they lead nowhere");
+    if (size() == 0 && notes.empty()) notes.emplace_back("there are no files in the folder");
+    return notes;
+  }
+
   std::string_view path(std::uint64_t index) const {
     if (index < size()) return paths_[index];
     Error error(Errc::not_found, "there are " + std::to_string(size()) + " files");
@@ -319,6 +334,7 @@ std::uint64_t FilesSource::revision() const { return impl_->revision(); }
 std::uint64_t FilesSource::skipped() const noexcept { return impl_->skipped(); }
 std::uint64_t FilesSource::ignored() const noexcept { return impl_->ignored(); }
 std::uint64_t FilesSource::broken_links() const noexcept { return impl_->broken_links(); }
+std::vector<std::string> FilesSource::notes() const { return impl_->notes(); }
 std::uint64_t FilesSource::mixed_labels_line() const noexcept { return impl_->mixed_labels_line(); }
 
 }  // namespace penstock

@@ -17,7 +17,8 @@ BlockSchedule::BlockSchedule(const BlockModel& model, std::size_t limit_bytes, s
       limit_(std::min(limit_bytes, std::numeric_limits<std::size_t>::max() / 4)),
       plan_(model, limit_, lookahead, std::move(destination_bytes), in_flight),
       queue_(in_flight),
-      memory_(limit_, memory) {}
+      memory_(limit_, memory),
+      repeats_(model.blocks()) {}
 
 BlockSchedule::~BlockSchedule() {
   for (BlockQueue::Sample& sample : queue_.samples())
@@ -51,8 +52,10 @@ void BlockSchedule::reset(Feed feed) {
   update();
 }
 
-void BlockSchedule::issue(std::uint64_t first, std::uint64_t of_feed, std::uint64_t count) noexcept {
+void BlockSchedule::issue(std::uint64_t first, std::uint64_t of_feed, std::uint64_t count,
+                          std::uint64_t pass) noexcept {
   const std::lock_guard lock(mutex_);
+  pass_ = pass;
   for (std::uint64_t number = first; number < first + count; ++number) {
     queue_.begin(number);
     try {
@@ -66,6 +69,7 @@ void BlockSchedule::issue(std::uint64_t first, std::uint64_t of_feed, std::uint6
 }
 
 std::shared_ptr<Residency> BlockSchedule::add_load(const BlockPlan::Need& need, std::uint64_t number, bool in_batch) {
+  repeats_.decoded(need.block, pass_);
   auto load = std::make_shared<Residency>();
   load->block = need.block;
   load->bytes = need.bytes;
@@ -199,7 +203,9 @@ void BlockSchedule::drop(std::shared_ptr<Residency>& residency) noexcept {
 
 BlockSchedule::Counts BlockSchedule::counts() const {
   const std::lock_guard lock(mutex_);
-  return counts_;
+  Counts counts = counts_;
+  counts.again = repeats_.again();
+  return counts;
 }
 
 }  // namespace penstock::detail

@@ -15,6 +15,7 @@
 #include "blocks/block_memory.hpp"
 #include "blocks/block_plan.hpp"
 #include "blocks/block_queue.hpp"
+#include "blocks/block_repeats.hpp"
 
 namespace penstock::detail {
 
@@ -45,8 +46,8 @@ class BlockSchedule {
   /// Asks for what the next `count` samples of the feed need, and those after them: the feed, and the source.
   void prepare(std::uint64_t count) noexcept { plan_.prepare(count); }
   /// Samples number `first` …, a batch, may be made now, and are the next in order: those of the feed, `of_feed` of
-  /// them, then others that need no block.
-  void issue(std::uint64_t first, std::uint64_t of_feed, std::uint64_t count) noexcept;
+  /// them, then others that need no block. `pass`: over the data, in which they are.
+  void issue(std::uint64_t first, std::uint64_t of_feed, std::uint64_t count, std::uint64_t pass = 0) noexcept;
 
   // -- any thread --
   /// What comes first of all that can be done now.
@@ -64,6 +65,7 @@ class BlockSchedule {
 
   struct Counts {
     std::uint64_t loads = 0, uses = 0;
+    std::uint64_t again = 0;  ///< loads of blocks that were loaded in the same pass before, about
     std::size_t peak_bytes = 0;
   };
   Counts counts() const;
@@ -89,6 +91,8 @@ class BlockSchedule {
   std::shared_ptr<Residency> in_batch_;                                 // the last one that went into a batch
   bool out_of_memory_ = false;  // the plan is lost: each reader finds its blocks
   Counts counts_;
+  BlockRepeats repeats_;
+  std::uint64_t pass_ = 0;  // of the samples that are planned
 };
 
 }  // namespace penstock::detail

@@ -5,6 +5,7 @@
 #include "chain/chain.hpp"
 #include "pipeline/batch_positions.hpp"
 #include "pipeline/block_cost.hpp"
+#include "pipeline/no_batch.hpp"
 #include "pipeline/pipeline_data.hpp"
 #include "pipeline/rank_rows.hpp"
 
@@ -115,6 +116,7 @@ std::string Pipeline::plan() const {
       out += "; the last one, of " + std::to_string(d.size % d.batch->rows) +
              (d.size % d.batch->rows == 1 ? " row, is " : " rows, is ") + tail;
     out += describe(d) + "\n";
+    if (const std::string why = detail::why_no_batch(d); !why.empty()) out += "        " + why + "\n";
   }
   if (d.device)
     for (const detail::DeviceStep& step : d.device->steps) out += "after   " + describe(step) + "\n";

@@ -108,6 +108,10 @@ Sheet draw_contact_sheet(const Store& store, const SheetOptions& options) {
   const std::int32_t rows = (cells + columns - 1) / columns;
   Canvas canvas(rows * (cell + bar + gap) + gap, columns * (cell + gap) + gap);
 
+  if (cells == 0) {
+    canvas.save(options.file);
+    return {};
+  }
   Loader loader(pipeline, {.epochs = 1});
   Sheet sheet;
   std::int32_t number = 0;

@@ -38,6 +38,23 @@ const char* image_kind(std::span<const std::byte> bytes) noexcept {
   return "";
 }
 
+const char* undecoded_kind(std::string_view path) noexcept {
+  struct Ending {
+    std::string_view text;
+    const char* kind;
+  };
+  constexpr Ending endings[] = {{"gif", "gif"},      {"bmp", "bmp"},   {"tif", "tiff"},  {"tiff", "tiff"},
+                                {"webp", "webp"},    {"avif", "avif"}, {"heic", "heif"}, {"heif", "heif"},
+                                {"jp2", "jpeg2000"}, {"jxl", "jpegxl"}};
+  const std::string_view name = path.substr(path.rfind('/') + 1);  // of npos, 0
+  const std::size_t dot = name.rfind('.');
+  if (dot == std::string_view::npos) return "";
+  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
+  for (const Ending& ending : endings)
+    if (std::ranges::equal(name.substr(dot + 1), ending.text, {}, lower)) return ending.kind;
+  return "";
+}
+
 DecodeImageOptions any_image() noexcept {
   DecodeImageOptions options;
   options.high_byte = true;

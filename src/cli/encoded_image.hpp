@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <memory>
 #include <span>
+#include <string_view>
 
 #include <penstock/extend/image_decoder.hpp>
 #include <penstock/transforms/decode_image.hpp>
@@ -14,6 +15,9 @@ namespace penstock::cli {
 /// What a file begins with: "jpeg", "png", "gif", "bmp", "tiff", "webp", "avif", "heif", "jpeg2000", "jpegxl", or ""
 /// for none of these.
 const char* image_kind(std::span<const std::byte> bytes) noexcept;
+
+/// The same, told by the ending of a file's name, of kinds that the library has no decoder for; "" for all others.
+const char* undecoded_kind(std::string_view path) noexcept;
 
 /// How the tool decodes what it only looks at: everything that the library can decode, 16 bits a value too.
 DecodeImageOptions any_image() noexcept;

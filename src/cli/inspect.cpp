@@ -12,6 +12,7 @@
 
 #include <penstock/error.hpp>
 #include <penstock/transforms/decode_image.hpp>
+#include <penstock/transforms/decode_jpeg.hpp>
 
 #include "command_line.hpp"
 #include "commands.hpp"
@@ -55,6 +56,7 @@ struct Findings {
   std::map<std::int64_t, std::uint64_t> labels;
   std::map<std::string, std::uint64_t> kinds;  ///< of encoded images
   std::vector<std::uint64_t> heights, widths;  ///< of images that can be decoded, from their headers
+  std::map<int, std::uint64_t> orientations;   ///< of JPEGs that are to be turned or mirrored, as Exif numbers them
   std::uint64_t looked_at = 0;                 ///< records; fewer than there are where only a sample was
   std::uint64_t unreadable = 0;
   std::string first_unreadable;
@@ -139,9 +141,19 @@ class Looking {
       const ImageShape shape = decoding_->open(encoded);
       found_.heights.push_back(static_cast<std::uint64_t>(shape.height));
       found_.widths.push_back(static_cast<std::uint64_t>(shape.width));
+      if (kind == "jpeg") look_at_orientation(encoded);
     } catch (const Error& error) {
       if (error.code() != Errc::unsupported || !lacks_decoder(*decoding_, encoded)) throw;
       lacking_.insert(kind);
+    }
+  }
+
+  // A header that is damaged for whoever asks for this alone is not the image's damage.
+  void look_at_orientation(std::span<const std::byte> jpeg) {
+    try {
+      if (const int orientation = jpeg_orientation(jpeg); orientation != 1) ++found_.orientations[orientation];
+    } catch (const Error& error) {
+      if (!error.sample_scoped()) throw;
     }
   }
 
@@ -171,6 +183,24 @@ std::string hint_of(const Store& store) {
   if (!store.guess().empty()) return store.guess();
   return store.values_unknown() ? "the values are neither images nor Caffe's Datums; the other commands want --values"
                                 : std::string();
+}
+
+std::uint64_t turned(const Findings& found) {
+  std::uint64_t count = 0;
+  for (const auto& [orientation, images] : found.orientations) count += images;
+  return count;
+}
+
+std::string turned_text(const Findings& found) {
+  if (found.orientations.empty()) return "";
+  std::string list;
+  for (const auto& [orientation, images] : found.orientations)
+    list += fmt::format("{}{} of {}", list.empty() ? "" : ", ", with_commas(images), orientation);
+  return fmt::format(
+      "  turned  {} to be turned or mirrored, as {} Exif data {} (orientation: {});\n"
+      "          decoders leave them as stored, unless `apply_orientation` says otherwise\n",
+      counted(turned(found), "JPEG") + (turned(found) == 1 ? " is" : " are"), turned(found) == 1 ? "its" : "their",
+      "say", list);
 }
 
 // Of a sample what all would have.
@@ -210,6 +240,10 @@ void tell_json(const Store& store, Findings& found, const Sheet& sheet, const In
   json["images"] = kinds;
   if (!found.heights.empty())
     json["height"] = spread_json(spread_of(found.heights)), json["width"] = spread_json(spread_of(found.widths));
+  json["turned"] = turned(found);
+  json["orientations"] = Json::object();
+  for (const auto& [orientation, images] : found.orientations)
+    json["orientations"][std::to_string(orientation)] = images;
   json["classes"] = classes;
   json["unreadable"] = found.unreadable;
   if (!options.sheet.file.empty()) {
@@ -250,6 +284,7 @@ void tell(const Store& store, Findings& found, const Sheet& sheet, const Inspect
     out += fmt::format("  pixels  height {} to {}, median {}; width {} to {}, median {}\n", h.least, h.most, h.median,
                        w.least, w.most, w.median);
   }
+  out += turned_text(found);
   for (const Field& field : schema)
     if (!field.classes.empty() && field.name != "label")
       out += fmt::format("  {}   stands for {}\n", field.name, field.classes.to_string());

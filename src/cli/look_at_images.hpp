@@ -1,24 +1,42 @@
-// The stage of `penstock pack` that finds what is no image.
+// The stage of `penstock pack` that finds what is no image, and what nothing here decodes.
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include <penstock/extend/transform.hpp>
+#include <penstock/sources/files.hpp>
 
 namespace penstock::cli {
 
-struct OddImages {
-  std::uint64_t empty = 0;     ///< files without a byte
-  std::uint64_t no_image = 0;  ///< others that begin like no image
-  std::uint64_t first = 0;     ///< the least index of both, if there are any
+/// Files of kinds that the library has no decoder for.
+struct UndecodedImages {
+  std::map<std::string, std::uint64_t> kinds;
+  std::vector<std::uint64_t> some;  ///< a few of their indices, in order
+
+  void add(const std::string& kind, std::uint64_t index);
 };
+
+struct OddImages {
+  std::uint64_t empty = 0;                         ///< files without a byte
+  std::uint64_t no_image = 0;                      ///< others that begin like no image
+  std::uint64_t first = 0;                         ///< the least index of both, if there are any
+  std::map<std::string, std::uint64_t> undecoded;  ///< by the kinds that they begin like, all
+  UndecodedImages misnamed;                        ///< of those, whose names don't say so
+};
+
+/// Those whose names say so: nothing is read.
+UndecodedImages undecoded_by_name(const FilesSource& files);
+/// "8 files are ...": what they are, and what to do. Empty: there are none.
+std::string undecoded_text(const UndecodedImages& images, const FilesSource& files);
 
 /// Looks at the first bytes of field "image" and changes nothing. Copies count together. Any thread.
 class LookAtImages {
  public:
-  LookAtImages();
+  explicit LookAtImages(const FilesSource& files);
   void operator()(Sample& sample, Context& context) const;
   std::string name() const { return "look_at_images"; }
   OddImages found() const;

@@ -56,7 +56,7 @@ Packed pack_files(const PackOptions& options, const Destination& to, const Files
       fmt::format("{}{:016x}, times {:016x}", job_begin(options), files.identity(), files.revision());
   Pipeline records = from(files);
   if (options.lsun) records = records | select_fields({"image"});  // what isn't written is not to be counted
-  const LookAtImages look;
+  const LookAtImages look(files);
   records = records | look;
   const RewriteJpegs rewrite;
   if (options.writing.seekable) records = records | rewrite;
@@ -130,6 +130,7 @@ void tell(const PackOptions& options, const FilesSource& files, const Packed& pa
     result["broken_links"] = files.broken_links();
     result["empty"] = packed.odd.empty;
     result["no_image"] = packed.odd.no_image;
+    result["no_decoder"] = Json(packed.odd.undecoded);
     result["classes"] = classes;
     if (const LmdbUpdate& update = packed.stored.update; update.updating)
       result["updated"] = {
@@ -197,6 +198,11 @@ void warn_of_odd_images(const OddImages& odd, const FilesSource& files) {
              what, odd.empty + odd.no_image == 1 ? "" : "the first: ", printable(files.file_of(odd.first)));
 }
 
+void warn_of_undecoded(const UndecodedImages& images, const FilesSource& files) {
+  if (const std::string text = undecoded_text(images, files); !text.empty())
+    fmt::print(stderr, "penstock: warning: {}\n", text);
+}
+
 void warn_of_mixed_labels(const PackOptions& options, const FilesSource& files) {
   if (files.mixed_labels_line() == 0) return;
   fmt::print(stderr,
@@ -222,6 +228,7 @@ int pack(const PackOptions& options) {
   if (to.form == StoreForm::lmdb) refuse_long_keys(files);
   refuse_other_folder(options, to, files);
   warn_of_mixed_labels(options, files);
+  warn_of_undecoded(undecoded_by_name(files), files);
   const Packed packed = [&] {
     try {
       return pack_files(options, to, files);
@@ -234,6 +241,7 @@ int pack(const PackOptions& options) {
     if (const std::string changes = changed_files(files, to, !options.writing.seekable); !changes.empty())
       refuse_changed(to, changes);
   warn_of_odd_images(packed.odd, files);
+  warn_of_undecoded(packed.odd.misnamed, files);
   warn_of_refused(packed.rewrites, [&](std::uint64_t i) { return files.file_of(i); });
   tell(options, files, packed);
   return status_of(packed.stored.written);

@@ -15,6 +15,7 @@
 #include <CLI/CLI.hpp>
 
 #include <penstock/error.hpp>
+#include <penstock/stages/check.hpp>
 #include <penstock/transforms/decode_image.hpp>
 
 #include "command_line.hpp"
@@ -37,6 +38,7 @@ struct VerifyOptions {
   std::vector<std::string> fields;
   bool quiet = false, no_decode = false;
   unsigned threads = 0;
+  std::uint64_t max_sample_bytes = CheckOptions{}.max_sample_bytes, max_pixels = DecodeImageOptions{}.max_pixels;
 };
 
 struct Bad {
@@ -49,6 +51,7 @@ class Verifier {
  public:
   Verifier(const Store& store, const VerifyOptions& options)
       : store_(store),
+        options_(options),
         schema_(store.schema()),
         size_(store.size()),
         ends_(store.block_ends()),
@@ -103,7 +106,9 @@ class Verifier {
   void work() noexcept {
     try {
       Store::Reader reader = store_.reader();
-      const auto decoding = any_image_decoder(any_image())->start();
+      DecodeImageOptions decodes = any_image();
+      decodes.max_pixels = options_.max_pixels;
+      const auto decoding = any_image_decoder(decodes)->start();
       PixelMemory pixels;
       for (std::uint64_t run = 0; !stop_ && (run = next_.fetch_add(1)) < runs();) {
         const std::uint64_t end = ends_.empty() ? run + 1 : ends_[run];
@@ -131,19 +136,38 @@ class Verifier {
 
   void check(Sample& sample, ImageDecoding& decoding, PixelMemory& pixels) {
     std::uint64_t bytes = 0;
-    for (std::size_t slot = 0; slot < schema_.size(); ++slot) bytes += bytes_of(sample, schema_, slot).size();
+    for (std::size_t slot = 0; slot < schema_.size(); ++slot) {
+      const std::uint64_t size = bytes_of(sample, schema_, slot).size();
+      if (size > options_.max_sample_bytes)
+        refuse_size(fmt::format("field \"{}\" of {} bytes", schema_[slot].name, with_commas(size)));
+      bytes += size;
+    }
     bytes_.fetch_add(bytes, std::memory_order_relaxed);
     if (!decodes_) return;
     const std::span<const std::byte> encoded = sample.bytes(field_);
     try {
+      const ImageShape shape = decoding.open(encoded);
+      const auto height = static_cast<std::uint64_t>(shape.height), width = static_cast<std::uint64_t>(shape.width);
+      if (height * width > options_.max_sample_bytes / shape.pixel_bytes())
+        refuse_size(fmt::format("an image of {}x{}x{} bytes", width, height, shape.channels));
       decode_whole(decoding, encoded, pixels);
     } catch (const Error& error) {
-      if (error.code() != Errc::unsupported || !lacks_decoder(decoding, encoded)) throw;
-      const std::lock_guard lock(mutex_);
-      ++undecoded_[image_kind(encoded)];
-      return;
+      if (error.code() == Errc::unsupported && lacks_decoder(decoding, encoded)) {
+        const std::lock_guard lock(mutex_);
+        ++undecoded_[image_kind(encoded)];
+      }
+      throw;
     }
     decoded_.fetch_add(1, std::memory_order_relaxed);
+  }
+
+  // As a loader does.
+  [[noreturn]] void refuse_size(const std::string& what) const {
+    throw Error(
+        Errc::limit_exceeded,
+        fmt::format("{} is larger than `max_sample_bytes` = {}, a loader's limit, which check() raises there and "
+                    "--max-sample-bytes here",
+                    what, options_.max_sample_bytes));
   }
 
   void note(std::uint64_t index, Error& error) {
@@ -158,6 +182,7 @@ class Verifier {
   }
 
   const Store& store_;
+  const VerifyOptions& options_;
   const Schema schema_;
   const std::uint64_t size_;
   const std::vector<std::uint64_t> ends_;  ///< of runs of records that share something
@@ -269,13 +294,21 @@ void add_verify(CLI::App& app, Command& chosen) {
   auto options = std::make_shared<VerifyOptions>();
   CLI::App& command = *app.add_subcommand("verify",
                                           "Reads every record of a store, compares its checksum, and decodes its image "
-                                          "(JPEG or PNG) to the end; lists the\n"
-                                          "bad ones. Exit status 3 when there are some. What has no checksum, and is "
-                                          "of a kind that can't be decoded here,\n"
-                                          "is only read, which the result says.");
+                                          "to the end; lists those that a loader\n"
+                                          "would call bad: what is damaged, larger than a loader's limits, or neither "
+                                          "JPEG nor PNG. Exit status 3 when there\n"
+                                          "are some.");
   command.add_option("STORE", options->store, "LMDB store, folder of images, tar shards, HDF5, or CSV")->required();
   command.add_option("--field", options->field, "Field with the encoded image; default: image, if there is one");
   command.add_flag("--no-decode", options->no_decode, "Read and compare checksums only");
+  command
+      .add_option("--max-sample-bytes", options->max_sample_bytes,
+                  "Of a field, and of a decoded image, as of check({.max_sample_bytes = ...})")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command.add_option("--max-pixels", options->max_pixels, "Of an image, as of a decoder's `max_pixels`")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
   command.add_option("--values", options->values, "What an LMDB's values are")
       ->check(CLI::IsMember({"automatic", "records", "raw", "datum"}));
   add_key_option(command, options->key);

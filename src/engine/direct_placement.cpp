@@ -100,7 +100,7 @@ void DirectPlacement::issue(BatchBuffer& buffer) {
   queue_.admit(buffer);
   cursor_ = buffer.next;
   if (blocks_ != nullptr)
-    blocks_->issue(ordinal * rows_, buffer.valid, rows_);
+    blocks_->issue(ordinal * rows_, buffer.valid, rows_, positions_.place(buffer.epoch, buffer.first).epoch);
   else
     tickets_.raise((ordinal + 1) * rows_);
 }

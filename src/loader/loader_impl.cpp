@@ -181,7 +181,7 @@ std::optional<std::vector<Batch>> Loader::Impl::next_parts(std::span<const Strea
 bool Loader::Impl::next(std::span<const StreamRef> streams, std::span<std::unique_ptr<detail::Lease>> leases) {
   check(streams);
   if (!in_epoch_) begin_epoch();
-  if (engine_->stopped() || (options_.epochs != 0 && epoch_ >= options_.epochs)) return over();
+  if (engine_->stopped() || beyond_epochs()) return over();
   const Clock::time_point begun = Clock::now();
   note_caller(begun);
   for (;;) {
@@ -244,6 +244,13 @@ void Loader::Impl::check_rows(const detail::BatchInfo& batch) const {
       .with_stage("batch");
 }
 
+bool Loader::Impl::beyond_epochs() {
+  if (options_.epochs == 0 || epoch_ < options_.epochs) return false;
+  const std::lock_guard lock(counters_mutex_);
+  counters_.beyond_epochs = options_.epochs;
+  return true;
+}
+
 // -- what is counted --
 
 void Loader::Impl::account(std::vector<detail::BadSample>& bad, std::uint64_t unlisted, bool broken) {
@@ -258,11 +265,28 @@ void Loader::Impl::account(std::vector<detail::BadSample>& bad, std::uint64_t un
 bool Loader::Impl::account_end() {
   std::optional<detail::EpochEnd> end = delivery_->take_epoch_end(epoch_);
   if (!end) return false;
+  const bool no_batch = cursor_.number == 0 && cursor_.position == 0 && cursor_.child == 0;
+  const detail::PolicyLedger before = ledger_;
   account(end->bad, end->unlisted, end->broken);
+  const bool drops = pipeline_.data().policy_value().policy == OnError::drop;
+  if (no_batch && drops && end->samples != 0 && end->bad.size() + end->unlisted == end->samples) {
+    ledger_ = before;  // the epoch may be tried again
+    refuse_lost_epoch(*end);
+  }
   samples_ += end->samples;
   const std::lock_guard lock(counters_mutex_);
   counters_.acted = ledger_.acted_here();
+  if (no_batch) ++counters_.empty_epochs;
   return true;
+}
+
+void Loader::Impl::refuse_lost_epoch(const detail::EpochEnd& end) const {
+  const Error& first = end.bad.front().error;
+  Error error(Errc::quota_exceeded, "no batch came: all " + std::to_string(end.samples) + " samples of epoch " +
+                                        std::to_string(epoch_) +
+                                        " were bad, and on_error drops them; the first one: " + first.cause());
+  if (first.index()) error.with_index(*first.index());
+  throw error.with_stage(first.stage()).with_source(first.source()).with_file(first.file()).with_key(first.key());
 }
 
 void Loader::Impl::count(const detail::BatchInfo& batch, Clock::time_point begun) noexcept {

@@ -84,6 +84,8 @@ class Loader::Impl {
   void to_epoch(std::uint64_t number) noexcept;
   void account(std::vector<detail::BadSample>& bad, std::uint64_t unlisted, bool broken);
   bool account_end();
+  void refuse_lost_epoch(const detail::EpochEnd& end) const;
+  bool beyond_epochs();
   void count(const detail::BatchInfo& batch, Clock::time_point begun) noexcept;
   void note_caller(Clock::time_point now) noexcept;
   void note_cores(Clock::time_point now) noexcept;

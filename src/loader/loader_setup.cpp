@@ -8,6 +8,7 @@
 #include "delivery/device_prep.hpp"
 #include "device/devices.hpp"
 #include "device/emulated/host_device.hpp"
+#include "pipeline/no_batch.hpp"
 #include "pipeline/rank_rows.hpp"
 #include "reorder/reordered.hpp"
 #include "ring/batch_layout.hpp"
@@ -76,6 +77,11 @@ void check_steps(const PipelineData& data) {
   if (data.fixed_steps() != 0 && data.size == 0)
     throw Error(Errc::invalid_argument, "`steps_per_epoch` batches can't be made of a pipeline without samples")
         .with_stage("shard");
+  if (const std::string why = why_no_batch(data); !why.empty())
+    throw Error(Errc::invalid_argument, why)
+        .with_stage("batch")
+        .with_source(data.source->name())
+        .with_file(data.source->file());
 }
 
 MemoryRequest memory_request(const PipelineData& data, const LoaderOptions& options, unsigned threads,

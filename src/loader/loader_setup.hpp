@@ -12,7 +12,7 @@ namespace penstock::detail {
 /// @throws Error(invalid_argument | unsupported).
 DeviceModels open_devices(const PipelineData& data, const LoaderOptions& options);
 
-/// @throws Error(invalid_argument) where `steps_per_epoch` was said and can't be.
+/// @throws Error(invalid_argument) where `steps_per_epoch` was said and can't be, or no batch can ever come.
 void check_steps(const PipelineData& data);
 
 /// What its memory is for, on an executor of so many threads. Refers to `data`.

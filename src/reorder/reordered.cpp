@@ -319,7 +319,7 @@ void Reordered::issue_some(std::uint64_t first, std::uint64_t count) noexcept {
         error = described_error("order");
       }
   }
-  const std::uint64_t issued = good + (failed ? 1 : 0);
+  const std::uint64_t issued = good + (failed ? 1 : 0), pass = positions_.place(0).epoch;
   for (std::uint64_t i = 0; i < issued; ++i) {
     const Place place = positions_.place(i);
     Outcome* outcome = nullptr;
@@ -355,7 +355,7 @@ void Reordered::issue_some(std::uint64_t first, std::uint64_t count) noexcept {
   issued_.store(first + issued, std::memory_order_seq_cst);
   if (blocks_ != nullptr) {
     blocks_->prepare(good);
-    blocks_->issue(first, good, issued);
+    blocks_->issue(first, good, issued, pass);
   } else {
     (shared_records_ ? to_open_ : tickets_).raise(first + issued);
   }

@@ -6,6 +6,8 @@
 #include "base/core_time.hpp"
 #include "base/cores.hpp"
 #include "base/number_text.hpp"
+#include "order/block_shuffle.hpp"
+#include "pipeline/pipeline_data.hpp"
 
 namespace penstock::detail {
 
@@ -36,6 +38,41 @@ void limit_cores(Report& r, const std::optional<CoreShares>& shares) {
   r.notes.push_back("a quota leaves this process " + shortest(r.core_quota) + " of the time of the " +
                     std::to_string(r.cores) + " cores it may use");
   r.cores = static_cast<unsigned>(std::ceil(r.core_quota));
+}
+
+// Why nothing comes, or nothing of worth.
+void note_what_is_missing(Report& r, const DeliveryCounters& c, const PipelineData& data) {
+  if (c.beyond_epochs != 0)
+    r.notes.push_back("an epoch after the last one was asked for: nothing comes after `epochs = " +
+                      std::to_string(c.beyond_epochs) + "`");
+  if (c.empty_epochs != 0)
+    r.notes.push_back(std::to_string(c.empty_epochs) + (c.empty_epochs == 1 ? " epoch" : " epochs") +
+                      " ended without a batch: no sample was left" +
+                      (data.batch->options.tail == Tail::drop
+                           ? ", or fewer than the " + std::to_string(data.batch->rows) +
+                                 " rows of a batch, which Tail::drop leaves out"
+                           : ""));
+  if (data.policy_value().policy == OnError::mask && c.samples != 0 && c.acted >= c.samples)
+    r.notes.push_back("all " + std::to_string(c.samples) +
+                      " samples so far were bad: their rows are zeros with mask 0, and there is nothing to learn from");
+}
+
+bool shuffles_blocks(const OrderModel& order) { return dynamic_cast<const OrderOf<BlockShuffle>*>(&order) != nullptr; }
+
+// How often blocks were decoded, and what would make it less.
+std::string block_note(const BlockSchedule::Counts& blocks, const PipelineData& data) {
+  const std::string decoded =
+      std::to_string(blocks.loads) + " blocks were decoded for " + std::to_string(blocks.uses) + " uses";
+  if (blocks.again == 0) return decoded + ", none of them twice in an epoch";
+  std::string text = decoded + ", about " + std::to_string(blocks.again) +
+                     " of them not for the first time in their epoch; `max_block_bytes` keeps more of them";
+  bool by_blocks = false, shuffled = false;
+  for (const BoundOrder& order : data.orders) {
+    by_blocks = by_blocks || shuffles_blocks(*order.model);
+    shuffled = shuffled || order.model->name() == "shuffle";
+  }
+  if (by_blocks) return text + ", and fewer `.window_blocks` ask for fewer at a time";
+  return text + (shuffled ? ", and `shuffle({.blocks = true})` asks for fewer at a time" : "");
 }
 
 }  // namespace
@@ -112,10 +149,8 @@ Report make_report(const Engine& engine, const DeliveryCounters& c) {
                         (t.steps[i].remarked == 1 ? " image " : " images ") + t.steps[i].remark);
   r.notes.insert(r.notes.end(), c.messages.begin(), c.messages.end());
   if (c.acted > c.messages.size()) r.notes.push_back(std::to_string(c.acted) + " bad samples in all");
-  if (t.blocks.loads != 0)
-    r.notes.push_back(std::to_string(t.blocks.loads) + " blocks were decoded for " + std::to_string(t.blocks.uses) +
-                      " uses; where many are decoded again, `max_block_bytes` keeps more of them, and "
-                      "`shuffle({.blocks = true})` asks for fewer at a time");
+  note_what_is_missing(r, c, engine.data());
+  if (t.blocks.loads != 0) r.notes.push_back(block_note(t.blocks, engine.data()));
   judge(r);
   return r;
 }

@@ -141,7 +141,8 @@ TEST_CASE("bench decodes PNG") {
     folder.write("images/" + std::to_string(i) + ".png", {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
   }
   for (const std::string line :
-       {"decode_png | resize 16 | batch 4", "decode_png color=labels | resize 16 | batch 4",
+       {"decode_png | resize 16 | batch 4", "decode_png color=labels | resize 16 field=image:nearest | batch 4",
+        "decode_image color=labels | resize 16 field=image:nearest | batch 4",
         "decode_png image rgba true 1000 | resize field=image 16 | batch 4", "decode_image | resize 16 | batch 4",
         "decode_image image gray 1000 9 true true | resize field=image 16 | batch 4",
         "decode_png dtype=u16 | random_crop 16 padding=4 fill=9 label=1 | batch 4",

@@ -1,9 +1,16 @@
 // Everything the library decodes is decoded by verify and inspect; what isn't is told.
+#include <cstddef>
+#include <cstdint>
 #include <fstream>
 #include <iterator>
+#include <string>
+#include <vector>
+
+#include <zlib.h>
 
 #include "cli/tool.hpp"
 #include "support/catch.hpp"
+#include "transforms/codec/jpeg/jpeg_files.hpp"
 #include "transforms/codec/png/png_files.hpp"
 
 using namespace penstock_test;
@@ -17,6 +24,33 @@ std::string png(unsigned number, int depth = 8) {
 
 // Begins as AVIF does, which nothing here decodes.
 std::string avif() { return std::string("\0\0\0\x20", 4) + "ftypavif" + std::string(50, 'x'); }
+
+// A square of black pixels, in as few bytes as deflate makes of zeros.
+std::string black_png(std::uint32_t side) {
+  PngFile file({.color = 2}, {1, 1}, 0);
+  for (PngFile::Chunk& chunk : file.chunks) {
+    if (chunk.type == "IHDR")
+      for (std::size_t i = 0; i < 8; ++i) chunk.data[i] = static_cast<std::uint8_t>(side >> (24 - 8 * (i % 4)));
+    if (chunk.type != "IDAT") continue;
+    std::vector<std::uint8_t> row(std::size_t{side} * 3 + 1), out(1 << 16);
+    chunk.data.clear();
+    z_stream deflater{};
+    deflateInit(&deflater, 9);
+    for (std::uint32_t y = 0; y <= side; ++y) {
+      deflater.next_in = row.data();
+      deflater.avail_in = y < side ? static_cast<uInt>(row.size()) : 0;
+      do {
+        deflater.next_out = out.data();
+        deflater.avail_out = static_cast<uInt>(out.size());
+        deflate(&deflater, y < side ? Z_NO_FLUSH : Z_FINISH);
+        chunk.data.insert(chunk.data.end(), out.data(), deflater.next_out);
+      } while (deflater.avail_out == 0);
+    }
+    deflateEnd(&deflater);
+  }
+  const Bytes bytes = file.bytes();
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
 
 std::string read_file(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
@@ -48,15 +82,107 @@ TEST_CASE("verify decodes PNGs to their ends") {
   }
 }
 
-TEST_CASE("verify counts images of kinds that nothing decodes") {
+TEST_CASE("verify calls images bad that no loader decodes, and counts them by kind") {
   const TempFolder folder;
   write_images(folder, 2, 6);
   folder.write("images/class_0/x.png", avif());
+  folder.write("images/class_1/y.gif", "GIF89a and what follows");
+  for (const std::string store : {"images", "x.lmdb"}) {
+    if (store == "x.lmdb") REQUIRE(tool({"pack", folder / "images", "--out", folder / store, "-q"}).status == 0);
+    const ToolResult verified = tool({"verify", folder / store, "--json"});
+    CHECK(verified.status == 3);
+    const auto json = verified.json();
+    CHECK(json["decoded"] == 6);
+    CHECK(json["not_decoded"]["avif"] == 1);
+    CHECK(json["not_decoded"]["gif"] == 1);
+    REQUIRE(json["bad"].size() == 2);
+    CHECK(json["bad"][0]["key"] == "class_0/x");
+    CHECK(json["bad"][1]["key"] == "class_1/y");
+    CHECK(json["bad"][1]["code"] == "unsupported");
+    const ToolResult text = tool({"verify", folder / store});
+    CHECK(text.status == 3);
+    CHECK(text.out.find("(GIF), which is neither JPEG nor PNG") != std::string::npos);
+    CHECK(text.out.find("; 2 bad") != std::string::npos);
+    CHECK(text.out.find("1 of kind avif not decoded") != std::string::npos);
+    CHECK(tool({"verify", folder / store, "--no-decode"}).status == 0);
+  }
+}
+
+TEST_CASE("verify has the limits of a loader, and takes others") {
+  const TempFolder folder;
+  write_images(folder, 1, 2);
+  folder.write("images/class_0/large.png", black_png(9500));
   const ToolResult verified = tool({"verify", folder / "images", "--json"});
-  CHECK(verified.status == 0);
-  CHECK(verified.json()["decoded"] == 6);
-  CHECK(verified.json()["not_decoded"]["avif"] == 1);
-  CHECK(tool({"verify", folder / "images"}).out.find("1 of kind avif not decoded") != std::string::npos);
+  CHECK(verified.status == 3);
+  REQUIRE(verified.json()["bad"].size() == 1);
+  CHECK(verified.json()["bad"][0]["code"] == "limit_exceeded");
+  CHECK(verified.json()["bad"][0]["cause"].get<std::string>().find(
+            "an image of 9500x9500x3 bytes is larger than `max_sample_bytes` = 268435456") == 0);
+  CHECK(verified.json()["decoded"] == 2);
+  const auto with = [&](const char* option, const char* value) {
+    return tool({"verify", folder / "images", option, value}).status;
+  };
+  CHECK(with("--max-sample-bytes", "270750000") == 0);
+  CHECK(with("--max-sample-bytes", "270749999") == 3);
+  CHECK(with("--max-pixels", "1000000") == 3);
+  // A field that is not decoded is a sample's as well.
+  CHECK(tool({"verify", folder / "images", "--no-decode", "--max-sample-bytes", "1000"}).status == 3);
+  CHECK(tool({"verify", folder / "images", "--max-pixels", "0"}).status == 2);
+}
+
+TEST_CASE("pack says at once which files nothing here decodes, by their names and then by their first bytes") {
+  const TempFolder folder;
+  write_images(folder, 2, 6);
+  CHECK(tool({"pack", folder / "images", "--out", folder / "good.lmdb"}).err.empty());
+  folder.write("images/class_0/a.gif", "GIF89a and what follows");
+  folder.write("images/class_0/b.GIF", "GIF89a and what follows");
+  folder.write("images/class_1/c.webp", "RIFF1234WEBPVP8 ");
+  for (const std::string out : {"x.lmdb", "x.tar"}) {
+    const ToolResult packed = tool({"pack", folder / "images", "--out", folder / out, "--json"});
+    CHECK(packed.status == 0);
+    CHECK(packed.err ==
+          "penstock: warning: 3 files are of a kind that nothing here decodes: 2 gif, 1 webp (class_0/a.gif, "
+          "class_0/b.GIF, class_1/c.webp); stored as they are: make JPEG or PNG of them and pack again, or decode them "
+          "with a decoder of your own\n");
+    CHECK(packed.json()["no_decoder"] == nlohmann::json({{"gif", 2}, {"webp", 1}}));
+  }
+  // Whatever they are called.
+  folder.write("images/class_1/d.jpg", "RIFF1234WEBPVP8 ");
+  folder.write("images/class_1/e.gif", jpeg(3));
+  folder.write("images/class_1/f.bmp", "BM, which is none");
+  const ToolResult packed = tool({"pack", folder / "images", "--out", folder / "y.lmdb", "--json"});
+  CHECK(packed.err.find("5 files are of a kind that nothing here decodes: 1 bmp, 3 gif, 1 webp (class_0/a.gif, "
+                        "class_0/b.GIF, class_1/c.webp, ...)") != std::string::npos);
+  CHECK(packed.err.find("warning: 1 file is of a kind that nothing here decodes: 1 webp (class_1/d.jpg); stored as it "
+                        "is: make JPEG or PNG of it") != std::string::npos);
+  CHECK(packed.json()["no_decoder"] == nlohmann::json({{"gif", 2}, {"webp", 2}}));
+}
+
+TEST_CASE("inspect counts the JPEGs that Exif data turns") {
+  const TempFolder folder;
+  write_images(folder, 2, 6);
+  const auto turned = [](unsigned number, int orientation) {
+    std::string bytes = jpeg(number);
+    return bytes.insert(2, exif_segment(orientation, number % 2 == 0));
+  };
+  const ToolResult none = tool({"inspect", folder / "images"});
+  CHECK(none.out.find("turned") == std::string::npos);
+  CHECK(tool({"inspect", folder / "images", "--json"}).json()["turned"] == 0);
+  folder.write("images/class_0/a.jpg", turned(1, 6));
+  CHECK(tool({"inspect", folder / "images"})
+            .out.find("  turned  1 JPEG is to be turned or mirrored, as its Exif data say (orientation: 1 of 6);\n"
+                      "          decoders leave them as stored, unless `apply_orientation` says otherwise\n") !=
+        std::string::npos);
+  folder.write("images/class_0/b.jpg", turned(2, 6));
+  folder.write("images/class_0/c.jpg", turned(3, 1));
+  folder.write("images/class_1/d.jpg", turned(4, 3));
+  folder.write("images/class_1/e.png", png(1));
+  const auto json = tool({"inspect", folder / "images", "--json"}).json();
+  CHECK(json["turned"] == 3);
+  CHECK(json["orientations"] == nlohmann::json({{"3", 1}, {"6", 2}}));
+  CHECK(tool({"inspect", folder / "images"})
+            .out.find("3 JPEGs are to be turned or mirrored, as their Exif data say "
+                      "(orientation: 1 of 3, 2 of 6);") != std::string::npos);
 }
 
 TEST_CASE("inspect measures and draws PNGs, and says why a sample could not be drawn") {

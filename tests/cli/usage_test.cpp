@@ -38,7 +38,7 @@ TEST_CASE("a wrong command line: status 2 and one line that says what") {
            {{"pack", images, "--out"}, "--out lacks its value"},
            {{"verify", "a.tar", "b.tar"}, "\"b.tar\" is one too many; several files are named by a pattern"},
            {{"convert", images, "--out", images}, "is " + images + " itself"},
-           {bench("decode_jpeg | resize 8 | normalize mean=1,2 std=0.5 | batch 2"),
+           {bench("decode_jpeg | resize 8 | normalize mean=0.1,0.2 std=0.5 | batch 2"),
             "normalize has 2 means and 1 std for an image of 3 channels"},
            {bench("decode_jpeg | resize 8 | normalize mean=inf | batch 2"), "normalize"},
            {{"fly"}, "\"fly\""},

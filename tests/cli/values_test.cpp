@@ -95,18 +95,21 @@ TEST_CASE("values of no known form are taken only by who says so") {
   CHECK(content(folder / "x.lmdb").at("b") == "nor is this one");
 }
 
-TEST_CASE("verify does not call good what it has only read") {
+TEST_CASE("verify calls neither good what it has only read, nor what no loader decodes") {
   const TempFolder folder;
   const std::string avif = std::string("\0\0\0\x20", 4) + "ftypavif";  // and nothing after it
   RawLmdb{folder / "some"}.write({{"a", jpeg(1)}, {"b", avif}, {"c", avif}});
   RawLmdb{folder / "none"}.write({{"b", avif}, {"c", avif}});
-  const ToolResult some = tool({"verify", folder / "some"}), none = tool({"verify", folder / "none"});
-  CHECK(some.status == 0);
-  CHECK(some.out.find("none of those checked is bad; 2 only read, not checked; 2 of kind avif") != std::string::npos);
-  CHECK(none.status == 0);
-  CHECK(none.out.find("bad") == std::string::npos);
-  CHECK(none.out.find("2 only read, not checked") != std::string::npos);
-  CHECK(tool({"verify", folder / "some", "--json"}).json()["not_checked"] == 2);
+  const ToolResult some = tool({"verify", folder / "some"}), none = tool({"verify", folder / "none"}),
+                   read = tool({"verify", folder / "none", "--no-decode"});
+  CHECK(some.status == 3);
+  CHECK(some.out.find("; 2 bad; 2 of kind avif not decoded") != std::string::npos);
+  CHECK(none.status == 3);
+  CHECK(none.out.find("; 2 bad; 2 of kind avif not decoded") != std::string::npos);
+  CHECK(read.status == 0);
+  CHECK(read.out.find("bad") == std::string::npos);
+  CHECK(read.out.find("2 only read, not checked") != std::string::npos);
+  CHECK(tool({"verify", folder / "some", "--json"}).json()["not_checked"] == 0);
   CHECK(tool({"verify", folder / "some", "--json", "--no-decode"}).json()["not_checked"] == 3);
   CHECK(tool({"verify", folder / "some", "--json"}).json()["checksums"] == false);
 }

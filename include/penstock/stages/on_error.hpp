@@ -24,7 +24,8 @@ struct ErrorPolicy {
 /// Says what happens to bad samples. Counted in order, with the batch in which they stand or would have stood, so the
 /// same sample ends the run at any thread count, and what comes before it is delivered first. An incomplete last batch
 /// that is dropped counts where it had to be read to know that it is (filters and the like). Each rank of a `shard`
-/// counts its own samples. Default without this stage: `fail`.
+/// counts its own samples. An epoch that has nothing but bad samples ends with Error(quota_exceeded) where they are
+/// dropped; where they are masked, the report says so. Default without this stage: `fail`.
 PENSTOCK_API Stage on_error(ErrorPolicy policy);
 
 }  // namespace penstock

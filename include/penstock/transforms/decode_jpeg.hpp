@@ -1,7 +1,9 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 
 #include <penstock/detail/export.hpp>
@@ -59,5 +61,10 @@ PENSTOCK_API Stage decode_jpeg(std::string field = "image", const JpegOptions& o
 
 /// The codec in it, for use without a pipeline. Any thread. @throws Error(invalid_argument) for limits below 1.
 PENSTOCK_API std::shared_ptr<const ImageDecoder> jpeg_decoder(const JpegOptions& options = {});
+
+/// How the image is to be turned and mirrored, as its Exif data says: 2 to 8; 1: not at all, or the data says nothing.
+/// What `JpegOptions::apply_orientation` goes by, read from the header alone. Any thread. @throws Error(corrupt |
+/// unsupported | limit_exceeded) for a header that `decode_jpeg` refuses with that option.
+PENSTOCK_API int jpeg_orientation(std::span<const std::byte> encoded);
 
 }  // namespace penstock

@@ -33,8 +33,9 @@ struct PngOptions {
 };
 
 /// Decodes PNG of every colour type, bit depth and interlacing, to 8 or 16 bits. Grey values of 1, 2 and 4 bits are
-/// scaled to 0..255, or 0..65535. Gamma and colour profiles are not applied. Stages that follow decide how far down the
-/// image is decoded (to its end where it is interlaced); its pixels are those of a whole decode.
+/// scaled to 0..255, or 0..65535. Gamma, colour profiles and an orientation (eXIf) are not applied. Stages that follow
+/// decide how far down the image is decoded (to its end where it is interlaced); its pixels are those of a whole
+/// decode.
 ///
 /// The check sums of all chunks are compared in any case, so damage is noticed wherever it is. An index without a
 /// colour is an error where the pixel is decoded. What follows the end chunk is ignored.

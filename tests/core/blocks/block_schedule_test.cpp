@@ -141,3 +141,18 @@ TEST_CASE("a plan of blocks decodes what the rule says, whatever is done first, 
   }
   CHECK(again > 50);  // the memory was too small for all blocks in most trials
 }
+
+TEST_CASE("blocks that are decoded again are counted pass by pass, of very many by some of them") {
+  BlockRepeats few(10);
+  for (const std::uint64_t block : {1u, 2u, 1u, 1u, 9u}) few.decoded(block, 0);
+  CHECK(few.again() == 2);
+  for (const std::uint64_t block : {1u, 2u, 9u}) few.decoded(block, 1);
+  CHECK(few.again() == 2);
+  few.decoded(9, 1);
+  CHECK(few.again() == 3);
+  const std::uint64_t most = std::uint64_t{1} << 40;
+  BlockRepeats many(most);
+  for (int times = 0; times < 2; ++times)
+    for (std::uint64_t block = 0; block < most; block += most / 4096) many.decoded(block, 5);
+  CHECK(many.again() >= most / (1 << 18) * 4000);
+}

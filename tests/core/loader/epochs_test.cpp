@@ -234,3 +234,127 @@ TEST_CASE("an epoch that begins gives up what the one before it had, also for st
   CHECK(rest_of(epoch).size() == 6);
   CHECK(loader.epoch().number() == 2);
 }
+
+namespace {
+
+std::string notes_of(const ps::Loader& loader) {
+  std::string notes;
+  for (const std::string& note : loader.report().notes) notes += note + "\n";
+  return notes;
+}
+bool says(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+// y of the first record is 0, and so on.
+ps::Stage below(std::int64_t n) {
+  return ps::filter("y", [n](ps::View<const std::int64_t, 0> y) { return y() < n; });
+}
+
+}  // namespace
+
+TEST_CASE("a pipeline of which no batch can ever come is refused, and its plan says why") {
+  const auto refused = [](const ps::Pipeline& p) -> std::string {
+    const auto error = error_of([&] { const ps::Loader loader(p, {.threads = 1}); });
+    const bool planned = says(p.plan(), "        no batch can ever come: ");
+    REQUIRE(planned == error.has_value());
+    if (!error) return "";
+    CHECK(error->code() == ps::Errc::invalid_argument);
+    CHECK(error->source() == "records");
+    CHECK(error->file() == "/nowhere/records");
+    CHECK(says(p.plan(), "        " + error->cause() + "\n"));
+    return error->cause();
+  };
+  const ps::BatchOptions drop{.tail = ps::Tail::drop};
+  const ps::Pipeline none = ps::from(Records{}), three = ps::from(Records{.count = 3});
+  CHECK(refused(none | ps::batch(4)) == "no batch can ever come: the source has no records");
+  CHECK(refused(none | even() | ps::batch(4)) == "no batch can ever come: the source has no records");
+  CHECK(refused(three | ps::shuffle() | ps::take(0) | ps::batch(4)) ==
+        "no batch can ever come: of 3 records the orders leave none (the last one is take 0)");
+  const std::string few =
+      "no batch can ever come: an epoch has 3 samples for the 4 rows of a batch, and Tail::drop leaves the last batch "
+      "out where it is incomplete; make batches smaller, or keep or pad the last one";
+  CHECK(refused(three | ps::batch(4, drop)) == few);
+  CHECK(refused(three | ps::on_error({.policy = ps::OnError::drop}) | ps::batch(4, drop)) == few);
+  CHECK(refused(three | even() | ps::batch(4, drop)) == few);
+  // Here some may come.
+  for (const ps::Pipeline& p :
+       {three | ps::batch(3, drop), three | ps::batch(4), three | ps::batch(4, {.tail = ps::Tail::pad}),
+        three | Parts{} | ps::batch(4, drop), ps::from(Records{.count = 4}) | even() | ps::batch(4, drop),
+        ps::from(Seeking{}) | ps::batch(4, drop)})
+    CHECK(refused(p).empty());
+}
+
+TEST_CASE("epochs that bring nothing, or are asked for after the last one, are in the report") {
+  const Watchdog dog(30s);
+  const ps::Pipeline p = ps::from(Records{.count = 12}) | ps::batch(4);
+  ps::Loader loader(p, {.threads = 2, .epochs = 2});
+  CHECK(collect(loader, 2).size() == 6);
+  CHECK_FALSE(says(notes_of(loader), "epoch"));
+  CHECK(collect(loader).empty());
+  CHECK(says(notes_of(loader), "an epoch after the last one was asked for: nothing comes after `epochs = 2`"));
+
+  const ps::Pipeline all = ps::from(Records{.count = 12});
+  for (const ps::Tail tail : {ps::Tail::keep, ps::Tail::drop}) {
+    ps::Loader empty(all | below(0) | ps::batch(4, {.tail = tail}), {.threads = 2});
+    CHECK_FALSE(says(notes_of(empty), "without a batch"));
+    CHECK(collect(empty).empty());
+    CHECK(says(notes_of(empty), "1 epoch ended without a batch: no sample was left"));
+    CHECK(collect(empty).empty());
+    CHECK(says(notes_of(empty), "2 epochs ended without a batch: no sample was left"));
+    CHECK(says(notes_of(empty), ", or fewer than the 4 rows of a batch, which Tail::drop leaves out") ==
+          (tail == ps::Tail::drop));
+  }
+  ps::Loader few(all | below(3) | ps::batch(4, {.tail = ps::Tail::drop}), {.threads = 2});
+  CHECK(collect(few).empty());
+  CHECK(says(notes_of(few), "1 epoch ended without a batch"));
+  ps::Loader some(all | below(5) | ps::batch(4, {.tail = ps::Tail::drop}), {.threads = 2});
+  CHECK(collect(some).size() == 1);
+  CHECK_FALSE(says(notes_of(some), "without a batch"));
+}
+
+TEST_CASE("an epoch whose samples are all bad ends with an error where they are dropped, and with a note as zeros") {
+  const Watchdog dog(30s);
+  Records source{.count = 12};
+  for (std::uint64_t i = 0; i < source.count; ++i) source.shared->faults[i] = Fault::corrupt;
+  const auto with = [&](ps::OnError policy) { return ps::from(source) | ps::on_error({.policy = policy}); };
+  for (const ps::Pipeline& dropping :
+       {with(ps::OnError::drop) | ps::batch(4), with(ps::OnError::drop) | ps::batch(4, {.tail = ps::Tail::drop}),
+        with(ps::OnError::drop) | even() | ps::batch(4)}) {
+    ps::Loader loader(dropping, {.threads = 2});
+    for (std::uint64_t epoch = 0; epoch < 3; ++epoch) {
+      CHECK(loader.epoch_number() == epoch);
+      const auto error = error_of([&] { collect(loader); });
+      REQUIRE(error);
+      CHECK(error->code() == ps::Errc::quota_exceeded);
+      CHECK(says(error->cause(), "no batch came: all 12 samples of epoch " + std::to_string(epoch) +
+                                     " were bad, and on_error drops them; the first one: "));
+      CHECK(error->index() == 0u);
+      CHECK(error->key() == "key-0");
+      // It can be tried again.
+      CHECK(loader.state().epoch == epoch);
+      CHECK(loader.state().replaced == 0);
+    }
+    const ps::State state = loader.state();
+    source.shared->faults.erase(5);
+    source.shared->faults.erase(4);
+    loader.resume(state);
+    CHECK(collect(loader).size() <= 1);
+    for (const std::uint64_t i : {4u, 5u}) source.shared->faults[i] = Fault::corrupt;
+  }
+  ps::Loader masking(with(ps::OnError::mask) | ps::batch(4), {.threads = 2});
+  CHECK(collect(masking).size() == 3);
+  CHECK(says(notes_of(masking), "all 12 samples so far were bad: their rows are zeros with mask 0"));
+  // Rows that are masked are rows, of which there are too few.
+  Records five{.count = 5};
+  for (std::uint64_t i = 0; i < 4; ++i) five.shared->faults[i] = Fault::corrupt;
+  ps::Loader too_few(
+      ps::from(five) | ps::on_error({.policy = ps::OnError::mask}) | below(4) | ps::batch(5, {.tail = ps::Tail::drop}),
+      {.threads = 2});
+  CHECK(collect(too_few).empty());
+  CHECK(says(notes_of(too_few), "1 epoch ended without a batch"));
+  source.shared->faults.erase(11);
+  ps::Loader one(with(ps::OnError::mask) | ps::batch(4), {.threads = 2});
+  CHECK(collect(one).size() == 3);
+  CHECK_FALSE(says(notes_of(one), "so far were bad"));
+  ps::Loader left(with(ps::OnError::drop) | ps::batch(4), {.threads = 2});
+  CHECK(collect(left).size() == 1);
+}

@@ -99,7 +99,7 @@ std::vector<Shape> shapes() {
       {"one batch", shuffled(7) | ps::batch(64)},
       {"one batch, padded", shuffled(7) | ps::batch(64, {.tail = ps::Tail::pad})},
       {"in order", ps::from(Records{.count = 37}) | ps::batch(8)},
-      {"none", ps::from(Records{.count = 0}) | ps::batch(8)},
+      {"one record", ps::from(Records{.count = 1}) | ps::batch(8)},
       {"repeat", ps::from(Records{.count = 11}) | ps::shuffle() | ps::repeat(3) | AddDraw{} | ps::batch(8)},
       {"blocks", ps::from(AdvisedRecords{{.count = 61}}) |
                      ps::shuffle({.blocks = true, .window_blocks = 3, .block_size = 4}) | AddDraw{} | ps::batch(13)},

@@ -2,6 +2,7 @@
 #include "core/model/model.hpp"
 
 #include <algorithm>
+#include <optional>
 
 #include "core/model/model_parts.hpp"
 
@@ -14,6 +15,14 @@ bool reordered(const Spec& spec) {
          std::ranges::any_of(spec.stages, [](const Stage& s) {
            return s.kind == Kind::filter || s.kind == Kind::filter_field || s.kind == Kind::flat_map;
          });
+}
+
+bool never_comes(const Spec& spec) {
+  if (spec.stream) return false;
+  const u64 size = size_of(spec);
+  const bool more =
+      by_size(spec) || std::ranges::any_of(spec.stages, [](const Stage& s) { return s.kind == Kind::flat_map; });
+  return size == 0 || (spec.tail == Tail::drop && size < max_rows(spec) && !more);
 }
 
 Part part_of(u64 rows, Rank rank) {
@@ -39,7 +48,8 @@ std::vector<Event> run(const Spec& spec, u64 epochs, u64& acted, Rank rank) {
     u64 wanted = positions.size();
     if (!reordered(spec) && spec.tail == Tail::drop) wanted = wanted / all_rows * all_rows;
     u64 acted_now = acted;
-    bool ended = false;
+    bool ended = false, anything_kept = false;
+    std::optional<Failure> all_dropped;
     batcher.begin(epoch);
     const auto fails = [&](const Failure& f) {
       events.push_back({true, epoch, batcher.number(), {}, {}, {}, f.code, f.stage, f.cause, f.index});
@@ -73,12 +83,17 @@ std::vector<Event> run(const Spec& spec, u64 epochs, u64& acted, Rank rank) {
         else if (!item.fatal.empty())
           fails(item.fatal[0]);
         if (ended) break;
+        // Where a policy drops all that there is, it says so.
+        anything_kept = anything_kept || item.kept;
+        if (spec.policy == Policy::drop && !item.bad.empty() && !all_dropped) all_dropped = item.bad[0];
         if (item.kept) deliver(batcher.make_room(item.row, item.masked), acted_now);
         if (!item.bad.empty()) ++acted_now;
         if (item.kept) deliver(batcher.add(item.row, item.index, item.masked, after), acted_now);
       }
       if (rank.of > 1 && !ended && ends_batch(p)) deliver(batcher.cut(rank_rows), acted_now);
     }
+    if (!ended && rank.of == 1 && all_dropped && !anything_kept)
+      fails({"quota_exceeded", all_dropped->stage, "", all_dropped->index, true});
     if (!ended && rank.of == 1) deliver(batcher.end(), acted_now);
     if (!ended) acted = acted_now;
   }

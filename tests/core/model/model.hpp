@@ -138,6 +138,8 @@ std::vector<u64> parts_of(const Spec& spec);
 u64 size_of(const Spec& spec);
 /// What is a sample, and where it stands, is known only on the way.
 bool reordered(const Spec& spec);
+/// No batch can ever come of it, which a loader refuses.
+bool never_comes(const Spec& spec);
 /// Whether sizes of samples end batches.
 bool by_size(const Spec& spec);
 /// Bytes of a row in fields whose size is known before.

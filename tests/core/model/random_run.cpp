@@ -12,6 +12,16 @@ using namespace help;
 
 namespace random_run {
 
+bool never_comes(const ps::Pipeline& pipeline) {
+  try {
+    const ps::Loader loader(pipeline, {.threads = 1});
+  } catch (const ps::Error& error) {
+    if (!error.cause().starts_with("no batch can ever come: ")) throw;
+    return true;
+  }
+  return false;
+}
+
 void play(ps::Loader& loader, u64 epochs, std::size_t most, std::vector<model::Event>& events) {
   while (loader.epoch_number() < epochs && events.size() < most) {
     const u64 epoch = loader.epoch_number();

@@ -15,6 +15,8 @@ using model::u64;
 
 /// `delays`: some reads take longer than others, by chance. `fold`: of image stages.
 ps::Pipeline build(const std::shared_ptr<const model::Spec>& spec, bool delays, bool fold);
+/// A loader refuses it, as no batch can ever come of it.
+bool never_comes(const ps::Pipeline& pipeline);
 /// What a loader brings until `most` events came, or `epochs` are over.
 void play(ps::Loader& loader, u64 epochs, std::size_t most, std::vector<model::Event>& events);
 /// On one line, for messages.

@@ -96,7 +96,25 @@ TEST_CASE("files without classes") {
 
 TEST_CASE("an empty folder has no records, a missing one is an error") {
   const TempFolder folder;
-  CHECK(FilesSource({.root = folder.path().string()}).size() == 0);
+  const FilesSource empty({.root = folder.path().string()});
+  CHECK(empty.size() == 0);
+  CHECK(empty.notes() == std::vector<std::string>{"there are no files in the folder"});
+  // A loader says so at once.
+  const auto refused = [&] {
+    const Pipeline pipeline = from(Files{.root = folder.path().string()}) | ragged("image") | batch(4);
+    const Error error = error_of([&] { const Loader loader(pipeline); });
+    CHECK(error.code() == Errc::invalid_argument);
+    CHECK(error.file() == folder.path().string());
+    CHECK(pipeline.plan().find("\n        " + error.cause() + "\n") != std::string::npos);
+    return error.cause();
+  };
+  CHECK(refused() == "no batch can ever come: the source has no records; there are no files in the folder");
+  folder.write("a/x.JPE", "x");
+  folder.write("a/y.txt", "y");
+  CHECK(
+      refused() ==
+      "no batch can ever come: the source has no records; 2 files are left out: `extensions` are jpg, jpeg, png, bmp, "
+      "gif, tif, tiff, webp");
   const Error error = error_of([&] { FilesSource({.root = folder / "missing"}); });
   CHECK(error.code() == Errc::not_found);
   CHECK(error.file() == folder / "missing");

@@ -190,6 +190,13 @@ class Decoder final : public ImageDecoder {
 
 }  // namespace
 
+int jpeg_orientation(std::span<const std::byte> encoded) {
+  JpegOptions options;
+  options.apply_orientation = true;
+  Reader reader(encoded, options);
+  return jpeg::orientation(reader.info());
+}
+
 std::shared_ptr<const ImageDecoder> jpeg_decoder(const JpegOptions& options) {
   return std::make_shared<const Decoder>(options);
 }

@@ -72,6 +72,7 @@ TEST_CASE("an image is set upright as its Exif data says, where that is asked fo
       CAPTURE(orientation);
       CHECK(decoded(bytes) == stored);
       CHECK(decoded(bytes, {.apply_orientation = true}) == wanted);
+      CHECK(jpeg_orientation(bytes) == orientation);
       const auto decoding = jpeg_decoder({.apply_orientation = true})->start();
       Numbers numbers(1);
       for (int n = 0; n < 60; ++n) {
@@ -119,6 +120,7 @@ TEST_CASE("Exif data that makes no sense leaves an image as it is stored") {
   for (const std::string& text : bad) {
     CAPTURE(text.size());
     CHECK(decoded(with_exif(plain, text), {.apply_orientation = true}) == stored);
+    CHECK(jpeg_orientation(with_exif(plain, text)) == 1);
   }
   for (std::size_t i = 4; i < good.size(); ++i) {
     for (const int change : {1, 0x80, 0xff}) {

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace penstock::detail {
+
+/// How many of the blocks that are decoded in a pass over the data were decoded in it before. Of very many blocks, what
+/// some at regular distances let expect. One thread at a time.
+class BlockRepeats {
+ public:
+  explicit BlockRepeats(std::uint64_t blocks) noexcept : step_((blocks + most - 1) / most), blocks_(blocks) {}
+
+  /// @throws std::bad_alloc, the first time.
+  void decoded(std::uint64_t block, std::uint64_t pass) {
+    if (block >= blocks_ || block % step_ != 0) return;
+    if (last_.empty()) last_.resize(static_cast<std::size_t>((blocks_ - 1) / step_ + 1));
+    const auto now = static_cast<std::uint32_t>(pass + 1);
+    std::uint32_t& last = last_[static_cast<std::size_t>(block / step_)];
+    if (last == now) again_ += step_;
+    last = now;
+  }
+  std::uint64_t again() const noexcept { return again_; }
+
+ private:
+  static constexpr std::uint64_t most = 1u << 18;  // a megabyte
+  const std::uint64_t step_, blocks_;
+  std::vector<std::uint32_t> last_;  // of the blocks that are counted: their last pass, from 1
+  std::uint64_t again_ = 0;
+};
+
+}  // namespace penstock::detail
