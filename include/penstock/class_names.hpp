@@ -27,12 +27,15 @@ class PENSTOCK_API ClassNames {
   /// Those of a text that names one on each line, number 0 first; an empty line is an empty name.
   static ClassNames from_lines(std::string_view text);
 
+  /// Nobody says what the numbers mean.
   bool empty() const noexcept { return names_ == nullptr; }
   /// How many classes there are.
   std::size_t size() const noexcept { return names().size(); }
   /// The name of a class by its number, which must be below `size()`.
   const std::string& operator[](std::size_t number) const noexcept { return names()[number]; }
+  /// The name of number 0.
   auto begin() const noexcept { return names().begin(); }
+  /// Past the last name.
   auto end() const noexcept { return names().end(); }
   /// All names, that of number 0 first. Valid as long as this value or a copy of it.
   const std::vector<std::string>& names() const noexcept;

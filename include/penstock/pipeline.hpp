@@ -144,7 +144,7 @@ Pipeline operator|(const Pipeline& pipeline, F f) {
     return pipeline | static_cast<const Stage&>(f);
   } else {
     if constexpr (std::same_as<F, Pipeline>)
-      detail::explain_pipeline_behind<F>();
+      detail::explain_pipeline_after<F>();
     else
       detail::explain_stage<F>();
     return pipeline;
@@ -161,11 +161,11 @@ auto operator|(const S&, const Stage& stage) {
     return Pipeline(std::shared_ptr<const detail::SourceModel>());
 }
 
-/// A pipeline that stands behind: a compiler's error that says where it belongs.
+/// A pipeline that stands after `|`: a compiler's error that says where it belongs.
 template <class S>
   requires(!std::convertible_to<const S&, const Pipeline&>)
 Pipeline operator|(const S&, const Pipeline& pipeline) {
-  detail::explain_pipeline_behind<S>();
+  detail::explain_pipeline_after<S>();
   return pipeline;
 }
 

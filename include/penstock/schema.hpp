@@ -39,6 +39,7 @@ struct Collate {
 
 /// One named tensor of a sample.
 struct Field {
+  /// By which stages, batches and errors call it; not empty.
   std::string name;
   /// Type of its elements.
   DType dtype = DType::u8;
@@ -60,12 +61,15 @@ class PENSTOCK_API Schema {
   /// The same.
   explicit Schema(std::vector<Field> fields);
 
+  /// Number of fields.
   std::size_t size() const noexcept { return fields_.size(); }
   /// A field by its slot, which must be below `size()`.
   const Field& operator[](std::size_t slot) const noexcept { return fields_[slot]; }
   /// All fields in order.
   std::span<const Field> fields() const noexcept { return fields_; }
+  /// The first field.
   auto begin() const noexcept { return fields_.begin(); }
+  /// Past the last field.
   auto end() const noexcept { return fields_.end(); }
 
   /// Slot of a field; nothing where there is none of that name.

@@ -293,9 +293,9 @@ constexpr void explain_beginning() {
                 "penstock: stages follow a pipeline, which begins with from(source): from(source) | stage");
 }
 
-/// Of a pipeline that stands after `|`; `S` stands before it.
+/// Says where a pipeline belongs that stands after `|`; `S` stands before it.
 template <class S>
-constexpr void explain_pipeline_behind() {
+constexpr void explain_pipeline_after() {
   static_assert(mistaken<S>,
                 "penstock: a pipeline stands before |, never after it: pipeline | stage; several sources become "
                 "one by concat, zip, interleave or mix");
