@@ -252,7 +252,7 @@ boolean Reader::on_segment(j_decompress_ptr info) {
   if (source.bytes_in_buffer < 2) return on_empty(info);
   const long length = source.next_input_byte[0] << 8 | source.next_input_byte[1];
   on_skip(info, 2);
-  // A length that counts itself and is below 2 is damaged: libjpeg goes on behind it.
+  // A length that counts itself and is below 2 is damaged: libjpeg goes on after it.
   const long bytes = std::max(length - 2, 0L);
   if (static_cast<std::size_t>(bytes) <= source.bytes_in_buffer) {
     const Segment segment{static_cast<std::uint8_t>(info->unread_marker),
