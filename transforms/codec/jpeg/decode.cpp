@@ -194,7 +194,7 @@ int jpeg_orientation(std::span<const std::byte> encoded) {
   JpegOptions options;
   options.apply_orientation = true;
   Reader reader(encoded, options);
-  return jpeg::orientation(reader.info());
+  return jpeg::orientation(reader.segments());
 }
 
 std::shared_ptr<const ImageDecoder> jpeg_decoder(const JpegOptions& options) {
