@@ -46,8 +46,8 @@ void load(const TempFolder& folder) {
 TEST_CASE("CSV files take time and memory as they are large") {
   check_inputs("CSV", {.seconds = 1, .megabytes = 300},
                {
-                   {.name = "n columns", .size = 20'000, .make = columns, .use = read_all},
-                   {.name = "n columns in a loader", .size = 20'000, .make = columns, .use = load},
+                   {.name = "n columns", .size = 5'000, .make = columns, .use = read_all},
+                   {.name = "n columns in a loader", .size = 5'000, .make = columns, .use = load},
                    {.name = "n columns of one name",
                     .size = 10'000,
                     .make = [](const TempFolder& f, std::size_t n) { text(f, "a" + times(n, ",a") + "\n"); },
