@@ -100,10 +100,10 @@ void many_datasets(const TempFolder& folder, std::size_t n) {
 
 TEST_CASE("HDF5 files take time and memory as they are large, not as they say") {
   check_inputs(
-      "HDF5", {.seconds = 0.5, .megabytes = 160},
+      "HDF5", {.seconds = 1, .megabytes = 160},
       {
           {.name = "n rows of 4 MiB, never written",
-           .size = 16,
+           .size = 24,
            .make =
                [](const TempFolder& f, std::size_t n) {
                  H5Data data = never_written({n, 4 << 20});
