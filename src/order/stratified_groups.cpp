@@ -185,7 +185,8 @@ class PartsNearShares {
     return sum - static_cast<double>(groups_.records[group]) * (shares_[to] - shares_[from]);
   }
 
-  // Large groups first, so that small ones make up for what these leave. True where one was moved.
+  // Large groups first, so that small ones make up for what these leave. A part without a share is never the best one:
+  // where some have too much, others have too little. True where one was moved.
   bool move_each() {
     constexpr double least_gain = 1e-9;  // of a record: above what sums are rounded by, so that it comes to an end
     bool moved = false;
@@ -194,7 +195,7 @@ class PartsNearShares {
       std::size_t to = from;
       double best = -least_gain * static_cast<double>(groups_.records[group]);
       for (std::size_t part = 0; part < shares_.size(); ++part) {
-        if (part == from || shares_[part] == 0) continue;
+        if (part == from) continue;
         if (const double now = change(group, from, part); now < best) {
           best = now;
           to = part;
