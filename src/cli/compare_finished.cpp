@@ -55,7 +55,7 @@ class Comparing {
       throw Error(
           Errc::invalid_argument,
           "there is a finished store here, and this command makes another " + printable(field.name) +
-              " of its record " + printable(key) +
+              " of its record " + printable_key(key) +
               ", so it was made from something else, or with other options; delete it, or write to another path")
           .with_file(store_.to.name());
     }

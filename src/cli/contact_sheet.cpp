@@ -94,7 +94,7 @@ std::string why_not(const Store& store, const std::string& field, std::uint64_t 
     cause = error.cause();
   }
   const std::string file = store.file_of(index);
-  return (file.empty() ? "key " + printable(store.key(index)) : printable(file)) + ": " + printable(cause);
+  return (file.empty() ? "key " + printable_key(store.key(index)) : printable(file)) + ": " + printable(cause);
 }
 
 }  // namespace

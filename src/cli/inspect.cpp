@@ -262,8 +262,8 @@ void tell(const Store& store, Findings& found, const Sheet& sheet, const Inspect
   std::string out = fmt::format("{} ({}): {} of {}\n", options.store, store.kind(), counted(store.size(), "record"),
                                 schema.to_string());
   if (store.size() != 0)
-    out +=
-        fmt::format("  keys    {} ... {}\n", printable(key_of(store, 0)), printable(key_of(store, store.size() - 1)));
+    out += fmt::format("  keys    {} ... {}\n", printable_key(key_of(store, 0)),
+                       printable_key(key_of(store, store.size() - 1)));
   if (found.looked_at < store.size())
     out += fmt::format("  below   {} records, spread evenly; --all looks at every one\n", with_commas(found.looked_at));
   if (store.values_unknown()) out += fmt::format("  {}\n", hint_of(store));

@@ -10,9 +10,10 @@
 
 namespace penstock::cli {
 
-std::string printable(std::string_view text) {
+std::string printable(std::string_view text, std::size_t longest) {
   std::string out;
   for (const char c : text) {
+    if (out.size() >= longest) return out + "...";
     const auto byte = static_cast<unsigned char>(c);
     if (byte < 0x20 || byte == 0x7f)
       out += fmt::format("\\x{:02x}", byte);
@@ -21,6 +22,8 @@ std::string printable(std::string_view text) {
   }
   return out;
 }
+
+std::string printable_key(std::string_view key) { return printable(key, 1000); }
 
 std::string with_commas(std::uint64_t number) {
   std::string text = std::to_string(number);

@@ -4,23 +4,29 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <nlohmann/json.hpp>
+
+#include <penstock/error.hpp>
 
 namespace penstock::cli {
 
 /// Key order is the order of insertion, as a reader expects it.
 using Json = nlohmann::ordered_json;
 
-/// The command line asks for something impossible: exit status 2.
+/// The command line asks for something impossible: exit status 2. As long as the cause of an Error at most: a store may
+/// have any number of fields to name.
 struct UsageError : std::runtime_error {
-  using std::runtime_error::runtime_error;
+  explicit UsageError(std::string text) : std::runtime_error(Error(Errc::invalid_argument, std::move(text)).cause()) {}
 };
 
 /// Text that may come from a store or a file name, for a terminal: control characters as \xNN, so that it stays one
-/// line and can't steer the terminal. Bytes above 127 are left as they are.
-std::string printable(std::string_view text);
+/// line and can't steer the terminal. Bytes above 127 are left as they are. Cut after about `longest` bytes.
+std::string printable(std::string_view text, std::size_t longest = std::string_view::npos);
+/// The same of a record's key, which may be as long as a file makes it.
+std::string printable_key(std::string_view key);
 /// "1,234,567"
 std::string with_commas(std::uint64_t number);
 /// "1 file", "1,234 files"

@@ -228,7 +228,7 @@ void tell(const VerifyOptions& options, const Store& store, const Verifier& veri
   std::string out;
   for (const Bad& b : verifier.bad()) {
     const std::string file = store.file_of(b.index);
-    out += fmt::format("bad: index {}, key {}{}: {}: {}", b.index, printable(b.key),
+    out += fmt::format("bad: index {}, key {}{}: {}: {}", b.index, printable_key(b.key),
                        file.empty() ? "" : ", file " + printable(file), to_string(b.error.code()),
                        printable(b.error.cause()));
     if (b.error.offset()) out += fmt::format(" (at byte {})", *b.error.offset());

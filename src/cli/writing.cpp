@@ -107,7 +107,8 @@ void warn_of_refused(const RewriteCounts& counts, const std::function<std::strin
   if (counts.refused == 0) return;
   fmt::print(stderr, "penstock: warning: {} can't be rewritten, stored as {} ({}{}: {})\n",
              counted(counts.refused, "JPEG"), counts.refused == 1 ? "it is" : "they are",
-             counts.refused == 1 ? "" : "the first: ", printable(key(counts.first_refused)), printable(counts.refusal));
+             counts.refused == 1 ? "" : "the first: ", printable_key(key(counts.first_refused)),
+             printable(counts.refusal));
 }
 
 void refuse_out_inside(const std::string& out, const std::string& folder) {

@@ -37,3 +37,20 @@ TEST_CASE("every command takes a part of a store's fields") {
     CHECK(refused.err.find("--fields") != std::string::npos);
   }
 }
+
+TEST_CASE("a word of a store, and the names of its fields, make no long line of an error") {
+  const TempFolder folder;
+  std::string names = "c", values = "1";
+  for (int i = 0; i < 1'000; ++i) names += ",c" + std::to_string(i), values += ",1";
+  folder.write("many.csv", names + "\n" + values + "\n");
+  REQUIRE(tool({"convert", folder / "many.csv", "--out", folder / "many.lmdb", "-q"}).status == 0);
+  const ToolResult unknown = tool({"inspect", folder / "many.lmdb", "--fields", "colour"});
+  CHECK(unknown.status == 2);
+  CHECK(one_line(unknown.err));
+  CHECK(unknown.err.find("there is no field \"colour\"") != std::string::npos);
+  CHECK(unknown.err.size() < 2'500);
+  folder.write("word.csv", "a,b\n1,2\n1," + std::string(400'000, 'x') + "x,\n");
+  const ToolResult bad = tool({"verify", folder / "word.csv"});
+  CHECK(bad.status == 3);
+  CHECK(bad.out.size() + bad.err.size() < 2'500);
+}
