@@ -100,12 +100,12 @@ class Looking {
   }
 
  private:
-  static constexpr std::uint64_t sample_size = 10'000, sample_bytes = std::uint64_t{2} << 30;
+  static constexpr std::uint64_t sample_size = 10'000, sample_bytes = std::uint64_t{1} << 30;
 
   // How many may be read until it takes too long, by the size of some of them.
   std::uint64_t records_worth_reading() {
     std::uint64_t bytes = 0, count = 0;
-    for (const std::uint64_t record : sampled_records(store_.size(), {}, {.most = 8})) {
+    for (const std::uint64_t record : sampled_records(store_.size(), {}, {.most = 4})) {
       try {
         Sample& sample = reader_.read(record);
         for (const Field& field : schema_) bytes += sample.bytes(field.name).size();

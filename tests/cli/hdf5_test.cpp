@@ -215,6 +215,6 @@ TEST_CASE("inspect looks at fewer records where they are large") {
   write_h5(folder / "a.h5", {.data = {rows}});
   const auto json = tool({"inspect", folder / "a.h5", "--json"}).json();
   CHECK(json["records"] == 100);
-  CHECK(json["looked_at"] == 32);
+  CHECK(json["looked_at"] == 16);
   CHECK(json["fields"][0]["bytes"]["max"] == 64 << 20);
 }

@@ -141,7 +141,10 @@ std::string undo_filters(std::span<const ChunkFilter> filters, std::uint32_t mas
   std::span<const std::byte> in = stored;
   bool in_place = false;  // `in` is what `out` must become, and not there yet
   for (std::size_t n = 0; n < done.size(); ++n) {
-    const auto& [filter, size, known] = done[done.size() - 1 - n];
+    const Given& given = done[done.size() - 1 - n];
+    const ChunkFilter& filter = given.filter;
+    const std::size_t size = given.most;
+    const bool known = given.exact;
     const bool last = n + 1 == done.size();
     const auto target = [&] { return last ? out : workspace.halfway[n % 2].take(size); };
     in_place = false;
