@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <ranges>
 #include <utility>
 
 #include <penstock/error.hpp>
@@ -27,9 +26,9 @@ const Field& PipelineBuilder::at(const std::string& field, const std::string& la
 }
 
 bool PipelineBuilder::holds_labels(std::string field) const {
-  for (const BoundStage& stage : std::views::reverse(data_.stages)) {
-    if (const std::optional<bool> labels = stage.work->gives_labels(field)) return *labels;
-    field = std::string(stage.work->name_before(field));
+  for (auto stage = data_.stages.rbegin(); stage != data_.stages.rend(); ++stage) {
+    if (const std::optional<bool> labels = stage->work->gives_labels(field)) return *labels;
+    field = std::string(stage->work->name_before(field));
   }
   return false;
 }

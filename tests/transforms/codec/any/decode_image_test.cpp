@@ -298,9 +298,8 @@ TEST_CASE("labels that are named as a picture are refused, and how each field is
   const ps::Pipeline images = ps::from(Masked(true)) | ps::decode_image("image");
   const ps::Pipeline png = images | ps::decode_png("mask", {.color = ps::PngOptions::labels}),
                      any = images | ps::decode_image("mask", {.color = any_labels}),
-                     renamed = ps::from(Masked(true)) | ps::decode_image("image") |
-                               ps::decode_png("mask", {.color = ps::PngOptions::labels}) | ps::rename("mask", "m") |
-                               ps::rename("m", "mask"),
+                     renamed = images | ps::rename("mask", "m") |
+                               ps::decode_png("m", {.color = ps::PngOptions::labels}) | ps::rename("m", "mask"),
                      in_place = any | ps::map("mask", [](ps::View<std::uint8_t, 3>) {}),
                      resized = any | ps::resize({"image", "mask"}, {18, 18});
   for (const ps::Pipeline& p : {png, any, renamed, in_place, resized}) {
