@@ -91,6 +91,11 @@ void compressed_twice(const TempFolder& folder, std::size_t n) {
     h5_must(H5Dwrite_chunk(data, H5P_DEFAULT, 0, &at, stored.size(), stored.data()));
 }
 
+void long_names(const TempFolder& folder, std::size_t n) {
+  write_h5(folder / "a.h5", {.data = {counting<std::uint8_t>(std::string(n, 'a'), {4}),
+                                      counting<std::uint8_t>(std::string(n, 'b'), {5})}});
+}
+
 void many_datasets(const TempFolder& folder, std::size_t n) {
   const H5Id file = create_h5(folder / "a.h5");
   for (std::size_t i = 0; i < n; ++i) write_data(file, counting<std::uint8_t>("x" + std::to_string(i), {4}));
@@ -154,5 +159,10 @@ TEST_CASE("HDF5 files take time and memory as they are large, not as they say") 
            .use = read_first,
            .refused = Errc::corrupt},
           {.name = "n datasets", .size = 1'000, .make = many_datasets, .use = open},
+          {.name = "names of n bytes in an error",
+           .size = 10'000,
+           .make = long_names,
+           .use = open,
+           .refused = Errc::schema_mismatch},
       });
 }

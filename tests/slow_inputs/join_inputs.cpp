@@ -18,8 +18,10 @@ void keep_number(const TempFolder& folder, std::size_t n) { folder.write("n", st
 std::size_t number_in(const TempFolder& folder) { return std::stoul(content_of(folder, "n")); }
 
 // A record in the innermost one, and one more in each that is around it.
-AnySource nested(std::size_t depth) {
-  AnySource all = share(help::Records{.count = 1});
+AnySource nested(std::size_t depth, bool first_fails = false) {
+  const help::Records innermost{.count = 1};
+  if (first_fails) innermost.shared->faults[0] = help::Fault::corrupt;
+  AnySource all = share(innermost);
   for (std::size_t i = 0; i < depth; ++i) all = concat({all, share(help::Records{.count = 1})});
   return all;
 }
@@ -35,6 +37,11 @@ TEST_CASE("joins of joins take time and memory as they are many") {
                     .size = 300,
                     .make = keep_number,
                     .use = [](const TempFolder& f) { describe(nested(number_in(f))); }},
+                   {.name = "a record that fails in concat nested n deep",
+                    .size = 300,
+                    .make = keep_number,
+                    .use = [](const TempFolder& f) { (void)from(nested(number_in(f), true)).at(0); },
+                    .refused = Errc::corrupt},
                    {.name = "x = concat(x, x), n times",
                     .size = 6,
                     .make = keep_number,

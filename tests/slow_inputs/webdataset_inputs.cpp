@@ -1,6 +1,7 @@
 // Shards of many small members: of many names, of many kinds, or of few where many were to be expected.
 #include <string>
 
+#include <penstock/extend/source.hpp>
 #include <penstock/sources/webdataset.hpp>
 
 #include "slow_inputs/slow_inputs.hpp"
@@ -29,9 +30,18 @@ std::string sample_of(std::size_t extensions) {
   return members;
 }
 
+// A member whose name an extended header gives.
+std::string long_named(const std::string& name) {
+  return tar_member("header", pax_record("path", name), 'x') + tar_block("short", 0).bytes;
+}
+
 void open(const TempFolder& folder) { (void)WebDatasetSource({.path = folder / "a-{0..1}.tar"}).schema(); }
 
 void open_one(const TempFolder& folder) { (void)WebDatasetSource({.path = folder / "a.tar"}).schema(); }
+
+void read_second(const TempFolder& folder) {
+  (void)read_sample(WebDatasetSource({.path = folder / "a-{0..1}.tar"}), 1);
+}
 
 }  // namespace
 
@@ -54,5 +64,14 @@ TEST_CASE("shards take time and memory as they are large") {
                     .size = 10'000,
                     .make = [](const TempFolder& f, std::size_t n) { write_shard(f, "a.tar", samples(n, "txt")); },
                     .use = open_one},
+                   {.name = "names of n bytes in an error",
+                    .size = 12'000,
+                    .make =
+                        [](const TempFolder& f, std::size_t n) {
+                          write_shard(f, "a-0.tar", samples(1, "txt"));
+                          write_shard(f, "a-1.tar", long_named(std::string(n, 'k') + "." + std::string(n / 4, 'e')));
+                        },
+                    .use = read_second,
+                    .refused = Errc::corrupt},
                });
 }
