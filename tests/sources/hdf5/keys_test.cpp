@@ -160,7 +160,7 @@ TEST_CASE("keys of every type, layout and filter are what the library reads, in 
       std::atomic<std::uint64_t> wrong_there{0};
       std::vector<std::thread> threads;
       for (std::uint64_t t = 0; t < 3; ++t)
-        threads.emplace_back([&, t] {
+        threads.emplace_back([&, &keys = keys, t] {
           const auto numbers = shuffled_numbers(t);
           for (std::uint64_t i = 0; i < 400; ++i) wrong_there += source.key(numbers[i]) != keys[numbers[i]];
         });
