@@ -35,7 +35,7 @@ struct CsvColumn {
   /// Of a `number`: any but f16; boolean is 0, 1, true or false. What has a point or an exponent becomes the nearest
   /// float; a whole number that a float would round (16777217 as f32) is an error of its record.
   DType dtype = DType::f32;
-  std::string field = {};    ///< name of the field; empty: the column's
+  std::string field = {};  ///< name of the field; empty: the column's
 };
 
 /// Columns that become one field, a vector.
