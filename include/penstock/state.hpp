@@ -26,7 +26,7 @@ struct State {
   /// Of the format.
   static constexpr std::uint16_t current_version = 4;
 
-  /// Of the format that it is written in.
+  /// Which format the state is written in.
   std::uint16_t version = current_version;
   std::uint16_t part = 0;         ///< of the window that begins there (`bucket`), batches already delivered
   std::uint32_t child = 0;        ///< of `position`, the first of its samples that is not yet delivered

@@ -22,7 +22,7 @@ struct Labels {
 /// True for a file that is there, below the root.
 using IsFile = std::function<bool(const std::string& path)>;
 
-/// Of files only that of the first line is looked for, which may be a heading. @throws Error(not_found | io | corrupt |
+/// Only the file of the first line is looked for, which may be a heading. @throws Error(not_found | io | corrupt |
 /// invalid_argument) with the file's name.
 Labels read_labels(const std::string& csv_file, const IsFile& is_file);
 

@@ -25,7 +25,7 @@ class SampleEntries {
   explicit SampleEntries(std::size_t fields) : fields_(fields) {}
 
   void add_sample();
-  /// Of the last sample; none yet where it is new.
+  /// The last sample's entry; none yet where the sample is new.
   Entry& of_last(std::size_t slot);
   /// After the last sample: gives back memory that is not needed.
   void finish();
@@ -45,7 +45,7 @@ class SampleEntries {
   std::size_t fields_ = 0;
   std::uint64_t samples_ = 0;
   std::vector<Entry> entries_;
-  // Of entries of samples of which some lack a field: each one's slot, and where each sample's begin.
+  // Where some samples lack a field: the slot of each entry, and where each sample's entries begin.
   std::vector<std::uint16_t> slots_;
   std::vector<std::uint64_t> begins_;
 };

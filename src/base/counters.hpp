@@ -47,8 +47,8 @@ class Remarks {
   std::atomic<const char*> text_{nullptr};
 };
 
-/// Of one step in one runner. Filled in measured chains only, but for remarks; each counts as often as there are chains
-/// it stands for.
+/// What one step did in one runner. Filled in measured chains only, but for remarks; each counts as often as there are
+/// chains it stands for.
 struct StepCounters {
   Tally cpu_ns, bytes;
   Tally wait_ns;  ///< wall less CPU time, where the thread gave up its core

@@ -15,7 +15,7 @@ namespace penstock::cli {
 /// @throws penstock::Error.
 std::string changed_files(const FilesSource& files, const Destination& store, bool sizes);
 
-/// Of the records of an LMDB, finished or not, how many have a key that a file of the folder has too.
+/// How many records of an LMDB, finished or not, have a key that a file of the folder has too.
 struct SharedKeys {
   std::uint64_t shared = 0, records = 0;
 };

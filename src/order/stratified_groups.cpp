@@ -133,7 +133,7 @@ class PartsNearShares {
     }
   }
 
-  // Of few groups several splits are made, as one may end far from the shares.
+  // Where groups are few, several splits are made, as one may end far from the shares.
   PartOfGroup find() {
     constexpr std::size_t most_tries = 64, groups_of_all_tries = 1u << 17;
     const std::size_t tries =

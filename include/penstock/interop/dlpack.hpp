@@ -90,7 +90,7 @@ inline constexpr std::uint64_t flag_is_copied = 2;  ///< nobody else has this me
 
 /// DLManagedTensorVersioned. Whoever has it calls the deleter, unless it is null, once and with it.
 struct ManagedTensorVersioned {
-  /// Of the layout of all that follows.
+  /// Which version of this layout it has.
   Version version;
   /// The owner's; nobody else looks at it.
   void* manager_ctx = nullptr;

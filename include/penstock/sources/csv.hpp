@@ -32,8 +32,8 @@ struct CsvColumn {
   std::string column;  ///< as the header says, or, without one, its number from 0: "0"
   /// What its cells are.
   CsvType type = CsvType::automatic;
-  /// Of a `number`: any but f16; boolean is 0, 1, true or false. What has a point or an exponent becomes the nearest
-  /// float; a whole number that a float would round (16777217 as f32) is an error of its record.
+  /// What a `number` becomes: any but f16; boolean is 0, 1, true or false. What has a point or an exponent becomes the
+  /// nearest float; a whole number that a float would round (16777217 as f32) is an error of its record.
   DType dtype = DType::f32;
   std::string field = {};  ///< name of the field; empty: the column's
 };
@@ -60,8 +60,8 @@ struct Csv {
   std::string path;
   // What changes results.
   /// A column whose cells are the records' keys, as they stand there, quotes resolved: a file's name, say, or an id.
-  /// `pair`, `zip` and a split by key go by them. Empty: a key says where the record stands, "labels.csv:00000017", which
-  /// agrees with no key of another source.
+  /// `pair`, `zip` and a split by key go by them. Empty: a key says where the record stands, "labels.csv:00000017",
+  /// which agrees with no key of another source.
   std::string key = {};
   std::vector<CsvColumn> columns = {};  ///< empty: every column but the key's that is in no vector, by its own name
   std::vector<CsvVector> vectors = {};  ///< fields after those of `columns`

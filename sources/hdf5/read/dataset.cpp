@@ -178,7 +178,7 @@ void Dataset::look_at_chunks(const DatasetFacts& facts) {
   std::uint64_t chunks_in_row = 1;
   for (std::size_t d = 1; d < dims_.size(); ++d) chunks_in_row = product(chunks_in_row, chunks_along(d));
   chunks_ = product(chunks_in_row, chunks_along(0));
-  // Of what lies in another file that one's size isn't known.
+  // What lies in another file is bounded by that one's size, which isn't known.
   if (chunks_in_row > std::max(most_unwritten_in_row, file_->bytes()) && !facts.elsewhere)
     throw error(Errc::unsupported, "one of its rows lies in " + std::to_string(chunks_in_row) +
                                        " chunks, more than the file has bytes; make it with larger chunks");

@@ -70,7 +70,7 @@ std::string Keys::get(std::uint64_t row, bool verify_checksum, Workspaces& works
   dataset_.file().require_own_process();
   const std::uint64_t page = row / page_rows_, first = page * page_rows_;
   KeyPages::Page found = pages.find(first_page + page);
-  // Of a page that is one chunk a single key costs as much.
+  // Where a page is one chunk, a single key costs as much as all of it.
   const bool one_chunk = by_chunks() && page_rows_ == dataset_.chunk().front();
   if (found == nullptr && (pages.wants(first_page + page) || one_chunk)) {
     auto read_now = std::make_shared<Texts>();
