@@ -24,7 +24,8 @@ class PENSTOCK_API ClassNames {
   /// The same: `{"ant", "bee"}`.
   ClassNames(std::initializer_list<std::string> names) : ClassNames(std::vector<std::string>(names)) {}
 
-  /// Those of a text that names one on each line, number 0 first; an empty line is an empty name.
+  /// Those of a text that names one on each line, number 0 first; an empty line is an empty name. A byte order mark
+  /// is left out.
   static ClassNames from_lines(std::string_view text);
 
   /// Nobody says what the numbers mean.

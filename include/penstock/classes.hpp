@@ -27,7 +27,8 @@ PENSTOCK_API AnySource name_classes(AnySource source, std::string field, ClassNa
 ///     const ClassNames trained = train.schema().at("label").classes;
 ///     from(map_classes(Lmdb{.path = "test.lmdb"}, "label", trained))
 ///
-/// A record whose number stands for no class of the source is a bad sample, Error(unsupported). Blocks of which the
+/// Where the numbers change, a record whose number stands for no class of the source is a bad sample,
+/// Error(unsupported): one of a mask that marks what is to be ignored, too. Blocks of which the
 /// field's rows would go into a batch as they are, are copied from instead.
 /// @throws Error(schema_mismatch) where there is no such field, the source has no names for its numbers, `classes`
 /// lacks one of its classes, two classes have one name, or the field's dtype does not hold the new numbers.

@@ -284,6 +284,7 @@ class FilesSource::Impl {
           .with_source("files")
           .with_file(options_.root);
     };
+    if (!labelled_ && records.empty()) return;
     if (!labelled_) refuse("files that lie in the folder itself are of no class");
     std::unordered_map<std::string_view, std::int64_t> number_of;
     for (std::size_t i = 0; i < wanted.size(); ++i)

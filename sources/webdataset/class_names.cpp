@@ -59,14 +59,25 @@ std::string classes_text(const ClassNames& classes) {
   return text;
 }
 
-ClassNames classes_beside(const std::vector<std::string>& shards, std::string_view field) {
+bool may_have_classes(const Field& field) {
+  const bool whole = field.dtype != DType::f16 && field.dtype != DType::f32 && field.dtype != DType::f64;
+  const bool encoded = field.dtype == DType::u8 && field.shape.rank() == 1 && !field.shape.fixed();
+  return whole && !encoded;
+}
+
+std::string common_classes_file(const std::string& shard) {
+  return (std::filesystem::path(shard).parent_path() / "classes.txt").string();
+}
+
+ClassNames classes_beside(const std::vector<std::string>& shards, const Field& field) {
   std::set<std::string> own, common;
   for (const std::string& shard : shards) {
-    if (const auto path = common::store_of_shard(shard, shard_extension)) own.insert(classes_file(*path, field));
-    common.insert((std::filesystem::path(shard).parent_path() / "classes.txt").string());
+    if (const auto path = common::store_of_shard(shard, shard_extension)) own.insert(classes_file(*path, field.name));
+    common.insert(common_classes_file(shard));
   }
-  if (auto names = agreed(own, field)) return *std::move(names);
-  return field == label_field ? agreed(common, field).value_or(ClassNames()) : ClassNames();
+  if (auto names = agreed(own, field.name)) return *std::move(names);
+  if (field.name != label_field || field.shape.rank() != 0) return {};
+  return agreed(common, field.name).value_or(ClassNames());
 }
 
 }  // namespace penstock::webdataset

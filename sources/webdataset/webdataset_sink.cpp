@@ -59,7 +59,7 @@ struct ClassFile {
 std::vector<ClassFile> class_files(const std::string& path, const Schema& schema) {
   std::vector<ClassFile> files;
   for (const Field& field : schema)
-    if (!field.classes.empty() || field.name == "label")
+    if (webdataset::may_have_classes(field))
       files.push_back(
           {field.name, webdataset::classes_file(path, field.name), webdataset::classes_text(field.classes)});
   return files;
@@ -136,6 +136,14 @@ class WebDatasetSink::Impl final : public common::ShardedSink {
         throw webdataset::error_in(classes.file, Errc::invalid_argument,
                                    "the file names other classes than those of these shards; delete it, or write to "
                                    "another path");
+    const std::string common = webdataset::common_classes_file(options_.path);
+    const auto unnamed_label = [](const ClassFile& classes) {
+      return classes.field == "label" && classes.text.empty();
+    };
+    if (std::ranges::any_of(classes_, unnamed_label) && read_text(common, source_name))
+      throw webdataset::error_in(common, Errc::invalid_argument,
+                                 "the file names classes, and nobody says those of these shards, so readers would take "
+                                 "it for theirs; write to another folder, or say what the numbers mean (name_classes)");
   }
 
   void take_finished(const common::ShardNames::Found& found) override {

@@ -99,6 +99,9 @@ void WebDatasetSource::Impl::take_schema() {
   try {
     for (Field& field : made) field.classes = classes_of(field);
     schema = Schema(std::move(made));
+    if (const auto label = schema.find("label"); !options.classes.empty() && (!label || schema[*label].classes.empty()))
+      throw Error(Errc::invalid_argument,
+                  "`classes` name those of a field label of whole numbers; the fields are " + schema.to_string());
   } catch (Error& error) {
     error.with_source("webdataset").with_file(options.path);
     throw;
@@ -106,10 +109,9 @@ void WebDatasetSource::Impl::take_schema() {
 }
 
 ClassNames WebDatasetSource::Impl::classes_of(const Field& field) const {
+  if (!webdataset::may_have_classes(field)) return {};
   if (field.name == "label" && !options.classes.empty()) return options.classes;
-  const bool whole = field.dtype != DType::f16 && field.dtype != DType::f32 && field.dtype != DType::f64;
-  const bool encoded = field.dtype == DType::u8 && field.shape.rank() == 1 && !field.shape.fixed();
-  return whole && !encoded ? webdataset::classes_beside(shards, field.name) : ClassNames();
+  return webdataset::classes_beside(shards, field);
 }
 
 // One bad sample must not decide what all others are: those that hold no array are passed over.

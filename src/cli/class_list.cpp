@@ -23,14 +23,16 @@ ClassNames lines_of(const std::string& path) {
 }  // namespace
 
 void add_classes_option(CLI::App& command, std::string& path) {
-  command.add_option("--classes", path,
-                     "The classes and their numbers: those of this store, or of this text file, a name a line (*.txt)");
+  command.add_option(
+      "--classes", path,
+      "The classes of the field label, and their numbers: those of this store, or of this text file, a name a line\n"
+      "(*.txt)");
 }
 
-ClassNames read_classes(const std::string& path) {
+ClassNames read_classes(const std::string& path, bool isolate) {
   if (path.empty()) return {};
   if (std::filesystem::path(path).extension() == ".txt") return lines_of(path);
-  const Store store(path);
+  const Store store(path, {.isolate = isolate});
   ClassNames classes = store.schema().at(store.class_field()).classes;
   if (classes.empty()) throw UsageError("--classes: " + printable(path) + " does not say what its classes are named");
   return classes;

@@ -61,7 +61,7 @@ NewStore store_for(const ConvertFlags& options, const Store& store) {
 
 Converted convert_store(const ConvertFlags& options, const Store& store, NewStore to) {
   const RewriteJpegs rewrite;
-  const ClassNames classes = read_classes(options.classes);
+  const ClassNames classes = read_classes(options.classes, options.isolate);
   Pipeline records = store.pipeline(classes);
   const bool named = !classes.empty() && store.schema().at(store.class_field()).classes.empty();
   if (options.writing.seekable) records = records | rewrite;

@@ -174,6 +174,23 @@ void refuse_other_folder(const PackOptions& options, const Destination& to, cons
       .with_file(options.folder);
 }
 
+// Where an update gives labels other numbers than those that are there; else empty. Before it begins.
+std::string renumbered(const PackOptions& options, const Destination& to, const FilesSource& files) {
+  if (!options.update || options.lsun) return {};
+  ClassNames there;
+  try {
+    const Schema schema = LmdbSource(Lmdb{.path = to.path, .allow_unfinished = true}).schema();
+    if (const auto slot = schema.find("label")) there = schema[*slot].classes;
+  } catch (const Error&) {
+    return {};  // no store yet, or one that the update refuses
+  }
+  const ClassNames now = classes_of(files);
+  if (there.empty() || there == now) return {};
+  return fmt::format(
+      "changed: labels stood for the {}, and stand for the {} now; --classes keeps the numbers of a store",
+      there.to_string(), now.to_string());
+}
+
 // Found here, before anything is written, rather than when the record's turn comes.
 void refuse_long_keys(const FilesSource& files) {
   for (std::uint64_t i = 0; i < files.size(); ++i) {
@@ -217,6 +234,8 @@ int pack(const PackOptions& options) {
     throw UsageError("--update is of LMDB stores; tar shards and HDF5 files are written once");
   if (options.lsun && to.form != StoreForm::lmdb)
     throw UsageError("--lsun is a form of LMDB stores; name one with --out");
+  if (options.lsun && !options.classes.empty())
+    throw UsageError("--lsun stores have no labels, so --classes changes nothing; leave it out");
   refuse_out_inside(options.out.out, options.folder);
   const FilesSource files(Files{.root = options.folder,
                                 .labels = options.labels,
@@ -229,7 +248,8 @@ int pack(const PackOptions& options) {
   refuse_other_folder(options, to, files);
   warn_of_mixed_labels(options, files);
   warn_of_undecoded(undecoded_by_name(files), files);
-  const Packed packed = [&] {
+  const std::string numbers = renumbered(options, to, files);
+  Packed packed = [&] {
     try {
       return pack_files(options, to, files);
     } catch (const Error& error) {
@@ -240,6 +260,7 @@ int pack(const PackOptions& options) {
   if (packed.stored.was_finished && (options.lsun || to.form == StoreForm::shards))
     if (const std::string changes = changed_files(files, to, !options.writing.seekable); !changes.empty())
       refuse_changed(to, changes);
+  if (!numbers.empty()) packed.notes.push_back(numbers);
   warn_of_odd_images(packed.odd, files);
   warn_of_undecoded(packed.odd.misnamed, files);
   warn_of_refused(packed.rewrites, [&](std::uint64_t i) { return files.file_of(i); });

@@ -170,14 +170,14 @@ Pipeline Store::pipeline(const ClassNames& classes) const {
 
 std::string Store::class_field() const {
   const Schema all = schema();
+  if (all.find("label")) return "label";
   std::vector<std::string> named;
   for (const Field& field : all)
     if (!field.classes.empty()) named.push_back(field.name);
   if (named.size() == 1) return named.front();
-  if (all.find("label")) return "label";
   throw UsageError(
-      fmt::format("{}: which field has the classes? It is that which has names for them, or else label; "
-                  "the fields are {}",
+      fmt::format("--classes: {}: which field has the classes? It is label, or the only one that has names "
+                  "for them; the fields are {}",
                   printable(path_), all.to_string()));
 }
 

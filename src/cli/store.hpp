@@ -53,7 +53,7 @@ class Store {
   std::uint64_t revision() const;
   /// How the store's fields are read, where there is more than one way; a line each.
   std::vector<std::string> notes() const;
-  /// The field whose numbers stand for classes: the only one that has names for them, else label. @throws UsageError.
+  /// The field whose numbers stand for classes: label, else the only one that has names for them. @throws UsageError.
   std::string class_field() const;
   /// What the store knows beside its records, keys and classes, and what lies there and is no record; a line each.
   std::vector<std::string> left_out() const;

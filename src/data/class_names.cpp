@@ -13,6 +13,8 @@ ClassNames::ClassNames(std::vector<std::string> names) {
 
 ClassNames ClassNames::from_lines(std::string_view text) {
   std::vector<std::string> names;
+  constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
+  if (text.starts_with(byte_order_mark)) text.remove_prefix(byte_order_mark.size());
   while (!text.empty()) {
     std::string_view line = text.substr(0, text.find('\n'));
     text.remove_prefix(std::min(line.size() + 1, text.size()));

@@ -62,7 +62,8 @@ class MappedClasses final : public detail::ForwardedSource {
   }
   std::uint64_t identity() const override {
     std::uint64_t hash = detail::hash_text("classes", source().identity());
-    for (const MappedField& field : mapped_) hash = detail::hash_mix(hash, field.map.hash());
+    for (const MappedField& field : mapped_)
+      hash = detail::hash_mix(detail::hash_mix(hash, field.slot), field.map.hash());
     return hash;
   }
   std::optional<std::vector<std::int64_t>> labels(std::string_view field) const override {

@@ -187,6 +187,8 @@ class FieldMapStage final : public WorkStage {
 
   // What the result's numbers stand for.
   void name_classes(const Field& in, FieldMapResult& result) const {
+    if (options_.keep_classes && !options_.classes.empty())
+      throw Error(Errc::invalid_argument, "say either `.classes`, or `.keep_classes`");
     const ClassNames& classes = options_.keep_classes ? in.classes : options_.classes;
     if (!result.field && classes == in.classes) return;
     if (!result.field) result.field = in;

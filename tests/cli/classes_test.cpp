@@ -19,8 +19,7 @@ using Classes = std::map<std::string, std::pair<int, int>>;
 Classes classes_of(const std::string& store) {
   Classes all;
   const auto inspected = tool({"inspect", store, "--json"}).json();
-  for (const auto& one : inspected["classes"])
-    all[one["name"]] = {one["label"].get<int>(), one["records"].get<int>()};
+  for (const auto& one : inspected["classes"]) all[one["name"]] = {one["label"].get<int>(), one["records"].get<int>()};
   return all;
 }
 
@@ -94,6 +93,40 @@ TEST_CASE("classes that are not there, and stores without any, are told") {
   CHECK(classes_of(folder / "t.lmdb") == Classes{{"ant", {0, 1}}, {"cow", {1, 1}}});
   folder.write("empty.txt", "");
   CHECK(tool({"convert", folder / "t.csv", "--out", folder / "y.lmdb", "--classes", folder / "empty.txt"}).status != 0);
+}
+
+TEST_CASE("an update that gives labels other numbers says so") {
+  const TempFolder folder;
+  write_insects(folder);
+  REQUIRE(tool({"pack", folder / "train", "--out", folder / "train.lmdb", "-q"}).status == 0);
+  const std::string out = folder / "x.lmdb";
+  REQUIRE(tool({"pack", folder / "test", "--out", out, "--classes", folder / "train.lmdb", "-q"}).status == 0);
+  const auto update = [&](std::vector<std::string> more) {
+    std::vector<std::string> arguments{"pack", folder / "test", "--out", out, "--update", "--json"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return tool(arguments).json()["notes"].dump();
+  };
+  CHECK(update({"--classes", folder / "train.lmdb"}) == "[]");
+  CHECK(update({}).find(
+            "labels stood for the 3 classes: 0 ant, 1 bee, 2 cow, and stand for the 2 classes: 0 ant, 1 cow") !=
+        std::string::npos);
+  CHECK(tool({"pack", folder / "test", "--out", folder / "l", "--lsun", "--classes", out}).status == 2);
+}
+
+TEST_CASE("shards get no names of classes that nobody gave them") {
+  const TempFolder folder;
+  folder.write("t.csv", "label,age\n0,1\n1,0\n");
+  folder.write("a/x-classes-age.txt", "young\nold\n");
+  CHECK(tool({"convert", folder / "t.csv", "--out", folder / "a/x.tar"}).err.find("x-classes-age.txt") !=
+        std::string::npos);
+  folder.write("b/classes.txt", "tench\ngoldfish\n");
+  CHECK(tool({"convert", folder / "t.csv", "--out", folder / "b/x.tar"}).err.find("b/classes.txt") !=
+        std::string::npos);
+  folder.write("c/classes.txt", "tench\ngoldfish\n");
+  folder.write("names.txt", "ant\nbee\n");
+  CHECK(tool({"convert", folder / "t.csv", "--out", folder / "c/x.tar", "--classes", folder / "names.txt"}).status ==
+        0);
+  CHECK(classes_of(folder / "c/x-000000.tar") == Classes{{"ant", {0, 1}}, {"bee", {1, 1}}});
 }
 
 TEST_CASE("inspect tells classes of every field that has some") {

@@ -37,7 +37,7 @@ struct Hdf5Field {
 /// sequences a `[?]` of their element.
 ///
 /// The attribute `classes` of a dataset of whole numbers, a list of strings, names the classes these numbers stand for;
-/// for a field label also that attribute of the file. The schema says them.
+/// for a field label of one number a record also that attribute of the file. The schema says them.
 ///
 /// Chunks may be compressed by deflate, and in a build with PENSTOCK_HDF5_FILTERS by lzf, lz4, zstd, blosc (1) and
 /// bitshuffle (plain, with lz4 or zstd), without the library's plugins for these; also shuffled, and with checksums.

@@ -250,7 +250,7 @@ void Hdf5Source::Impl::name_classes(const Table& table, Field& field) {
   };
   try {
     if (table.columns.back().member().empty()) field.classes = attribute_of(table.dataset.path());
-    if (field.classes.empty() && field.name == "label") field.classes = attribute_of("/");
+    if (field.classes.empty() && field.name == "label" && field.shape.rank() == 0) field.classes = attribute_of("/");
   } catch (const Error& failed) {
     if (failed.code() != Errc::unsupported && parts.empty())
       left_out.push_back("classes of " + field.name + ": left out, because they can't be read: " + failed.cause());

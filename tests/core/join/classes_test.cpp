@@ -228,6 +228,9 @@ TEST_CASE("names of classes go through a pipeline until somebody changes the num
   CHECK(classes_of((pipeline | ps::map("label", fresh)).schema()).empty());
   CHECK(classes_of((pipeline | ps::map("label", swap, {.classes = {"bee", "ant"}})).schema()) ==
         ps::ClassNames{"bee", "ant"});
+  CHECK(code_of([&] {
+          static_cast<void>(pipeline | ps::map("label", fresh, {.classes = {"x"}, .keep_classes = true}));
+        }) == ps::Errc::invalid_argument);
   const ps::Pipeline kept = pipeline | ps::map("label", fresh, {.keep_classes = true});
   CHECK(classes_of(kept.schema()) == classes);
   CHECK(kept.at(1)["label"].as<const std::int32_t, 0>().data()[0] == 1);
@@ -246,6 +249,16 @@ TEST_CASE("a state is of its classes") {
   const ps::AnySource c = labelled({0, 1, 1}, {"ant", "cow"}), d = labelled({0, 1, 1}, {"cow", "ant"});
   CHECK(fingerprint(ps::concat({a, c})) != fingerprint(ps::concat({a, d})));
 
+  // Of two fields it tells which one was renumbered.
+  const ps::ClassNames xy{"x", "y"}, yx{"y", "x"};
+  const auto joined = [&](const ps::ClassNames& first, const ps::ClassNames& second) {
+    const auto part = [&](const ps::ClassNames& one, const ps::ClassNames& other) {
+      return ps::zip({{labelled({0, 1}, one), "a_"}, {labelled({1, 0}, other), "b_"}});
+    };
+    return ps::concat({part(xy, xy), part(first, second)});
+  };
+  CHECK(fingerprint(joined(yx, xy)) != fingerprint(joined(xy, yx)));
+
   ps::Loader saved(ps::from(a) | ps::batch(2));
   for (ps::Batch& batch : saved.epoch()) static_cast<void>(batch);
   ps::Loader other(ps::from(b) | ps::batch(2));
@@ -263,6 +276,8 @@ TEST_CASE("names of classes are a value") {
   CHECK_FALSE(three.find("b"));
   CHECK(three == ps::ClassNames::from_lines("a\r\n\na"));
   CHECK(three == ps::ClassNames::from_lines("a\n\na\n"));
+  CHECK(three == ps::ClassNames::from_lines("\xef\xbb\xbf"
+                                            "a\n\na\n"));
   CHECK(ps::ClassNames::from_lines("").empty());
   CHECK(ps::ClassNames{"x", "y\n"}.to_string() == "2 classes: 0 x, 1 y\\x0a");
   CHECK(ps::ClassNames(std::vector<std::string>(9, "x")).to_string() == "9 classes: 0 x, 1 x, 2 x, 3 x, 4 x, 5 x, ...");

@@ -28,7 +28,7 @@ inline ps::Pipeline in_batches(const ps::Pipeline& p, std::uint64_t seed = 3) {
 
 /// Opens its cache, of a pipeline without batches, and makes no sample.
 inline void open_cache(const ps::Pipeline& p) {
-  const ps::Loader loader(p | ps::take(0) | ps::batch(1), {.threads = 1});
+  const ps::Loader loader(p | ps::take(1) | ps::batch(1), {.threads = 1});
 }
 
 inline std::string notes_of(const ps::Pipeline& p) {

@@ -146,6 +146,9 @@ TEST_CASE("classes are read from a file beside the shards, and what no field tak
   }
   CHECK(WebDatasetSource({.path = folder / "*.tar", .classes = {"p", "q"}}).schema().at("label").classes ==
         ClassNames{"p", "q"});
+  CHECK(code_of([&] {
+          WebDatasetSource({.path = folder / "u-0.tar", .fields = {{"image", "jpg"}}, .classes = {"p"}});
+        }) == Errc::invalid_argument);
   folder.write("u-classes.txt", "cat\n\ndog\n");
   CHECK(classes("*.tar") == Names{"cat", "", "dog"});
 
