@@ -21,12 +21,13 @@ namespace penstock {
 // which record of which part it is.
 //
 // Parts need the same fields: name, dtype, shape and collation, in the same order; else Error(schema_mismatch) names
-// the parts and the field that differs. Names of classes may differ: numbers are mapped by name (`JoinedClasses`). No
-// parts at all, and more than 2^62 records, are Error(invalid_argument). A
-// join has keys where all its parts have them; two parts may have the same. Its groups are those of its parts, told by
-// keys where a part knows none and another one does (keys that tell none are then an error of whoever asks); groups of
-// one name in two parts are one group. Its identity is that of its parts, in their order. Blocks that a part's records
-// share are decoded once, as if it were read alone.
+// the parts and the field that differs. Names of classes may differ: numbers are mapped by name (`JoinedClasses`),
+// which throws what `map_classes` does. No parts at all, and more than 2^62 records, are Error(invalid_argument).
+//
+// A join has keys where all its parts have them; two parts may have the same. Its groups are those of its parts, told
+// by keys where a part knows none and another one does (keys that tell none are then an error of whoever asks); groups
+// of one name in two parts are one group. Its identity is that of its parts, in their order, and of how their classes
+// are renumbered. Blocks that a part's records share are decoded once, as if it were read alone.
 
 /// What becomes of fields whose numbers stand for classes (`Field::classes`).
 enum class JoinedClasses : std::uint8_t {

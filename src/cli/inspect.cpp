@@ -108,7 +108,7 @@ class Looking {
     for (const std::uint64_t record : sampled_records(store_.size(), {}, {.most = 4})) {
       try {
         Sample& sample = reader_.read(record);
-        for (const Field& field : schema_) bytes += sample.bytes(field.name).size();
+        for (std::size_t slot = 0; slot < schema_.size(); ++slot) bytes += bytes_of(sample, schema_, slot).size();
         ++count;
       } catch (const Error& error) {
         if (!error.sample_scoped()) throw;

@@ -28,7 +28,8 @@ struct MapOptions {
   std::uint64_t version = 0;        ///< result option: raise it when the callable's result changes
   ClassNames classes = {};          ///< what the numbers of the result stand for. A field that is written has no names
                                     ///< of classes otherwise, as nobody knows what the callable did to its numbers
-  bool keep_classes = false;        ///< the result's numbers stand for the same classes as those of the field it reads
+  bool keep_classes = false;        ///< the result's numbers stand for the same classes as those of the field it
+                                    ///< reads; then `classes` must be empty
 };
 
 /// A whole-sample transform as a stage. `pipeline | MyTransform{}` does the same.
