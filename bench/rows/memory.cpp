@@ -29,36 +29,72 @@ const std::byte* data_of(const Memory& memory) {
   return cells["x"].data;
 }
 
+// `run` tickets are taken at once; they must come out even.
 Timing memcpy_loop(unsigned threads, const std::byte* records, std::size_t bytes,
-                   const std::vector<std::uint64_t>& order, const Ring& ring) {
-  return raw_loop(threads, order.size(), [&] {
-    return [&, bytes](std::uint64_t ticket) { std::memcpy(ring.row(ticket), records + order[ticket] * bytes, bytes); };
+                   const std::vector<std::uint64_t>& order, const Ring& ring, std::uint64_t run = 1) {
+  return raw_loop(threads, order.size() / run, [&] {
+    return [&, bytes, run](std::uint64_t ticket) {
+      for (std::uint64_t i = ticket * run; i < (ticket + 1) * run; ++i)
+        std::memcpy(ring.row(i), records + order[i] * bytes, bytes);
+    };
   });
+}
+
+constexpr std::uint64_t tiny_records = 1024, tiny_bytes = 1024;
+
+Timing per_sample(Timing timing, std::uint64_t samples) {
+  timing.value = timing.value / static_cast<double>(samples) * 1e9;
+  return timing;
 }
 
 }  // namespace
 
 Row empty_ns(const RowSpec& spec, const Settings& settings) {
-  constexpr std::uint64_t records = 1024, bytes = 1024;
   const std::uint64_t epochs = settings.quick ? 20 : 4000;
-  const Memory memory = bytes_in_memory(records, {bytes});
+  const Memory memory = bytes_in_memory(tiny_records, {tiny_bytes});
   const Pipeline pipeline = from(memory) | batch(batch_rows);
-  const Ring ring(bytes, batch_rows, ring_depth);
+  const Ring ring(tiny_bytes, batch_rows, ring_depth);
   const std::vector<std::uint64_t> order = order_of(pipeline, epochs);
   const std::byte* data = data_of(memory);
-  const auto per_sample = [&](Timing timing, std::uint64_t n) {
-    timing.value = timing.value / static_cast<double>(n) * 1e9;
-    return timing;
-  };
-  const Executor one(1), all(settings.threads);
+  const Executor one(1);
   Row row = compare(
-      spec, settings, [&] { return per_sample(time_loader(pipeline, one, 1, epochs), records * epochs); },
-      [&] { return per_sample(memcpy_loop(1, data, bytes, order, ring), order.size()); });
-  const Timing at_all = per_sample(time_loader(pipeline, all, settings.threads, epochs), records * epochs);
+      spec, settings, [&] { return per_sample(time_loader(pipeline, one, 1, epochs), order.size()); },
+      [&] { return per_sample(memcpy_loop(1, data, tiny_bytes, order, ring), order.size()); });
   const Pipeline shuffled = from(memory) | shuffle() | batch(batch_rows);
-  const Timing with_shuffle = per_sample(time_loader(shuffled, one, 1, epochs), records * epochs);
-  row.notes.push_back(fmt::format("wall x T at T = {}: {:.0f} ns; with a shuffle, 1 thread: {:.0f} ns (one round each)",
-                                  settings.threads, at_all.value * settings.threads, with_shuffle.value));
+  const Timing with_shuffle = per_sample(time_loader(shuffled, one, 1, epochs), order.size());
+  row.notes.push_back(fmt::format("with a shuffle: {:.0f} ns (one round)", with_shuffle.value));
+  return row;
+}
+
+Row tiny_threads(const RowSpec& spec, const Settings& settings) {
+  const std::uint64_t epochs = settings.quick ? 20 : 4000;
+  const Memory memory = bytes_in_memory(tiny_records, {tiny_bytes});
+  const Pipeline pipeline = from(memory) | batch(batch_rows);
+  const Ring ring(tiny_bytes, batch_rows, ring_depth);
+  const std::vector<std::uint64_t> order = order_of(pipeline, epochs);
+  const std::byte* data = data_of(memory);
+  const Executor one(1), two(2), eight(8);
+  std::vector<double> ones, twos, eights, by_hand;
+  const auto ns = [&](Timing timing, std::vector<double>& kept) {
+    return kept.emplace_back(per_sample(timing, order.size()).value);
+  };
+  Row row = compare(
+      spec, settings,
+      [&] {
+        const double alone = ns(time_loader(pipeline, one, 1, epochs), ones);
+        const double together = ns(time_loader(pipeline, two, 2, epochs), twos);
+        ns(time_loader(pipeline, eight, 8, epochs), eights);
+        return Timing{alone / together, 0};
+      },
+      [&] {
+        std::vector<double> alone;
+        const double before = ns(memcpy_loop(1, data, tiny_bytes, order, ring, batch_rows), alone);
+        return Timing{before / ns(memcpy_loop(2, data, tiny_bytes, order, ring, batch_rows), by_hand), 0};
+      });
+  row.notes.push_back(
+      fmt::format("ns a sample: {:.0f} with one thread, {:.0f} with two, {:.0f} with eight; by hand, "
+                  "with two: {:.0f}",
+                  median(ones), median(twos), median(eights), median(by_hand)));
   return row;
 }
 

@@ -24,6 +24,7 @@ Row jpeg_seekable_noisy(const RowSpec& spec, const Settings& settings);
 Row raw_decode_vs_libjpeg(const RowSpec& spec, const Settings& settings);
 Row threads_1_to_2(const RowSpec& spec, const Settings& settings);
 Row empty_ns(const RowSpec& spec, const Settings& settings);
+Row tiny_threads(const RowSpec& spec, const Settings& settings);
 Row records_vs_memcpy(const RowSpec& spec, const Settings& settings);
 Row lmdb_view(const RowSpec& spec, const Settings& settings);
 Row lmdb_copy(const RowSpec& spec, const Settings& settings);

@@ -20,6 +20,8 @@ enum class DType : std::uint8_t { u8, i8, u16, i16, u32, i32, u64, i64, f16, f32
 
 /// Bytes an element takes.
 PENSTOCK_API std::size_t size_of(DType dtype) noexcept;
+/// Whether elements are whole numbers, as those of labels are; booleans are, 0 and 1.
+PENSTOCK_API bool is_whole(DType dtype) noexcept;
 /// "u8", "f32", …
 PENSTOCK_API std::string_view to_string(DType dtype) noexcept;
 

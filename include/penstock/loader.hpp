@@ -47,7 +47,10 @@ struct LoaderOptions {
   std::vector<Device> devices = {};
   /// Of a batch that has not a row for each of them.
   FewRows few_rows = FewRows::error;
-  /// Runners, at most as many as the executor has threads; 0 = all of those, without an executor cores - 1.
+  /// Runners, at most as many as the executor has threads; 0 = all of those, without an executor cores - 1. Where there
+  /// are not fewer than cores, and samples take less than some microseconds, the thread that waits for batches is one
+  /// of them meanwhile: that which calls `next()`, with a device one of the loader's own. It also makes samples where
+  /// fewer threads run than should.
   unsigned threads = 0;
   /// Threads shared with other loaders; default: its own.
   std::optional<Executor> executor = {};
@@ -236,7 +239,8 @@ class PENSTOCK_API Loader {
   /// Number of the epoch that the next batch belongs to.
   std::uint64_t epoch_number() const noexcept;
 
-  /// Wakes a waiting `next()`, which returns nothing from now on. Any thread.
+  /// Wakes a waiting `next()`, which returns nothing from now on; where it makes samples itself (`threads`), after the
+  /// one in work. Any thread.
   void stop() noexcept;
 
   /// The pipeline that it runs.

@@ -60,9 +60,8 @@ std::string classes_text(const ClassNames& classes) {
 }
 
 bool may_have_classes(const Field& field) {
-  const bool whole = field.dtype != DType::f16 && field.dtype != DType::f32 && field.dtype != DType::f64;
   const bool encoded = field.dtype == DType::u8 && field.shape.rank() == 1 && !field.shape.fixed();
-  return whole && !encoded;
+  return is_whole(field.dtype) && !encoded;
 }
 
 std::string common_classes_file(const std::string& shard) {

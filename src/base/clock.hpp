@@ -1,5 +1,7 @@
 #pragma once
 
+#include <time.h>
+
 #include <chrono>
 #include <cstdint>
 
@@ -8,6 +10,13 @@ namespace penstock::detail {
 /// Monotonic time in nanoseconds.
 inline std::uint64_t now_ns() noexcept {
   return static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1));
+}
+
+/// The same clock, which only moves on every few milliseconds: a quarter of the price.
+inline std::uint64_t coarse_now_ns() noexcept {
+  timespec now{};
+  ::clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
 }
 
 }  // namespace penstock::detail

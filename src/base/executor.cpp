@@ -1,7 +1,5 @@
 #include <penstock/executor.hpp>
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
@@ -233,7 +231,7 @@ Executor::Impl::Impl(unsigned threads)
 }
 
 Executor::Impl::~Impl() {
-  if (::getpid() == process_) {
+  if (detail::process_id() == process_) {
     IdleArenas::instance().keep(std::move(arena_));
   } else {  // nothing is left in a child to be torn down
     static_cast<void>(arena_.release());

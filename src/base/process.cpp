@@ -1,8 +1,11 @@
 #include "base/process.hpp"
 
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <cstddef>
+#include <new>
 
 #include <penstock/error.hpp>
 
@@ -19,17 +22,41 @@ void refuse_unless(pid_t first, pid_t now) {
               "the first loader or executor is made, or exec in the child");
 }
 
+// A page of its own, which the kernel clears in every child, however that was made. Null: it can't be had.
+std::atomic<pid_t>* map_process_id() noexcept {
+#ifdef MADV_WIPEONFORK
+  const auto bytes = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  void* const page = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (page == MAP_FAILED) return nullptr;
+  // An emulator that takes advice without following it takes any.
+  constexpr int no_advice = -1;
+  if (::madvise(page, bytes, no_advice) != 0 && ::madvise(page, bytes, MADV_WIPEONFORK) == 0)
+    return new (page) std::atomic<pid_t>(0);
+  ::munmap(page, bytes);
+#endif
+  return nullptr;
+}
+
 }  // namespace
 
+pid_t process_id() noexcept {
+  static std::atomic<pid_t>* const known = map_process_id();  // never unmapped: loaders may live in statics
+  if (known == nullptr) return ::getpid();
+  if (const pid_t id = known->load(std::memory_order_relaxed); id != 0) return id;
+  const pid_t id = ::getpid();
+  known->store(id, std::memory_order_relaxed);
+  return id;
+}
+
 pid_t process_with_threads() {
-  const pid_t now = ::getpid();
+  const pid_t now = process_id();
   pid_t first = 0;
   if (!with_threads.compare_exchange_strong(first, now)) refuse_unless(first, now);
   return now;
 }
 
 void check_not_forked() {
-  if (const pid_t first = with_threads; first != 0) refuse_unless(first, ::getpid());
+  if (const pid_t first = with_threads; first != 0) refuse_unless(first, process_id());
 }
 
 }  // namespace penstock::detail

@@ -4,6 +4,10 @@
 
 namespace penstock::detail {
 
+/// What getpid() says, without asking the system each time: what is called for every batch may ask whose child it is
+/// in. Any thread.
+pid_t process_id() noexcept;
+
 /// This process, which uses threads of ours from now on. Their locks don't survive fork(): what a child asks may never
 /// return. So a child of a process that once called this can't. @throws Error(forked) there.
 pid_t process_with_threads();

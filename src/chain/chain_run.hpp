@@ -55,6 +55,7 @@ class ChainRun final : public Cells {
   ChainCounters totals;
   ChainCounters parents, reads;     ///< of shared_records, and of records of a stream
   DelayMeter delay;                 ///< of the runner that has it
+  std::uint64_t blocked = 0;        ///< what `times_blocked` last said of its thread
   std::uint64_t sample_ns = 0;      ///< wall time of the last measured chain; 0 = none yet
   const std::string* at = nullptr;  ///< label of the stage in work, for errors
   std::stop_token stop;

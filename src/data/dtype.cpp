@@ -2,6 +2,8 @@
 
 namespace penstock {
 
+bool is_whole(DType dtype) noexcept { return dtype != DType::f16 && dtype != DType::f32 && dtype != DType::f64; }
+
 std::size_t size_of(DType dtype) noexcept {
   switch (dtype) {
     case DType::u8:

@@ -40,7 +40,7 @@ std::size_t slot_of_label(const detail::SourceModel& source, const Schema& schem
 namespace detail {
 
 bool is_label(const Field& field) noexcept {
-  return field.shape.rank() == 0 && field.dtype != DType::f16 && field.dtype != DType::f32 && field.dtype != DType::f64;
+  return field.shape.rank() == 0 && is_whole(field.dtype);
 }
 
 struct LabelReader::Impl {

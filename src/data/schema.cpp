@@ -33,8 +33,6 @@ std::optional<std::size_t> first_repeated(std::span<const Field> fields) {
   return first;
 }
 
-bool is_whole(DType dtype) { return dtype != DType::f16 && dtype != DType::f32 && dtype != DType::f64; }
-
 }  // namespace
 
 void Schema::check() const {

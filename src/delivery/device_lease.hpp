@@ -1,12 +1,11 @@
 #pragma once
 
-#include <unistd.h>
-
 #include <memory>
 #include <new>
 #include <utility>
 #include <vector>
 
+#include "base/process.hpp"
 #include "delivery/device_ring.hpp"
 #include "delivery/lease.hpp"
 
@@ -33,13 +32,13 @@ class DeviceLease final : public Lease {
       : Lease(ring->data(), ring->layout(), ring->made_layout()),
         ring_(std::move(ring)),
         part_(part),
-        pid_(::getpid()) {
+        pid_(process_id()) {
     streams_.reserve(1);
   }
   ~DeviceLease() override {
     if (buffer_ == nullptr) return;
     // In a forked child the mutex may be held by a thread that does not exist there, and the device is not ours.
-    if (::getpid() == pid_) {
+    if (process_id() == pid_) {
       ring_->give_back(*buffer_, part_, streams_);
     } else {
       static_cast<void>(new (std::nothrow) std::shared_ptr<DeviceRing>(std::move(ring_)));
@@ -59,7 +58,7 @@ class DeviceLease final : public Lease {
   }
   Device device() const noexcept override { return ring_->device(part_).device(); }
   void also_used_on(StreamRef stream) override {
-    if (::getpid() != pid_) throw Error(Errc::forked, "the device is the parent process's");
+    if (process_id() != pid_) throw Error(Errc::forked, "the device is the parent process's");
     DeviceModel& device = ring_->device(part_);
     DevicePart& part = buffer_->parts[part_];
     check_device_stream(device, stream);

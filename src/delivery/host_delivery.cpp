@@ -1,11 +1,10 @@
 #include "delivery/host_delivery.hpp"
 
-#include <unistd.h>
-
 #include <new>
 #include <string>
 #include <utility>
 
+#include "base/process.hpp"
 #include "device/devices.hpp"
 
 namespace penstock::detail {
@@ -49,12 +48,12 @@ class HostDelivery final : public Delivery {
 HostLease::HostLease(std::shared_ptr<Engine> engine)
     : Lease(engine->data(), engine->ring().layout(), engine->ring().layout()),
       engine_(std::move(engine)),
-      pid_(::getpid()) {}
+      pid_(process_id()) {}
 
 HostLease::~HostLease() {
   if (buffer_ == nullptr) return;
   // In a forked child the mutex may be held by a thread that does not exist there.
-  if (::getpid() == pid_) {
+  if (process_id() == pid_) {
     engine_->release(*buffer_);
   } else {
     static_cast<void>(new (std::nothrow) std::shared_ptr<Engine>(std::move(engine_)));

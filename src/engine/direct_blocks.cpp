@@ -52,7 +52,8 @@ bool DirectPlacement::step_in_blocks(ChainRun& run) noexcept {
   const std::uint64_t number = *work.sample, row = number % rows_;
   BatchBuffer& buffer = queue_.at(number / rows_);
   if (row < buffer.valid) lend_blocks(*blocks_, run, number, buffer.indices[row]);
-  if (!make_samples(run, buffer, {number, 1})) return true;
+  TicketRun one{number, 1};
+  if (!make_samples(run, buffer, one)) return true;
   if (blocks_->done(number)) wake_pool();
   finish(buffer, 1);
   return true;

@@ -6,6 +6,7 @@
 #include "base/clock.hpp"
 #include "base/cores.hpp"
 #include "base/failure.hpp"
+#include "base/float_mode.hpp"
 #include "base/relax.hpp"
 
 // Which samples are in which batch, and the consumer that waits for them.
@@ -13,7 +14,8 @@ namespace penstock::detail {
 
 namespace {
 constexpr std::uint64_t spin_ns = 20'000;
-}
+constexpr std::uint64_t busy_ns = 30'000;  // between two batches: a caller that does something itself
+}  // namespace
 
 DirectPlacement::DirectPlacement(const Parts& parts)
     : Placement(parts),
@@ -21,7 +23,7 @@ DirectPlacement::DirectPlacement(const Parts& parts)
       steps_(data_.steps()),
       advises_(data_.source->wants_advice()),
       may_spin_(setup_.plan.threads < usable_cores()),
-      tickets_(rows_, setup_.plan.threads) {
+      tickets_(rows_, setup_.plan.threads + std::uint64_t{2}) {
   const BlockModel* const model = data_.source->block_model();
   if (model == nullptr) return;
   const std::size_t in_flight = setup_.plan.depth * static_cast<std::size_t>(rows_);
@@ -120,20 +122,35 @@ BatchBuffer* DirectPlacement::wait(std::uint64_t) {
     lock.unlock();
   }
   BatchBuffer& buffer = queue_.front();
-  const auto ready = [&] { return buffer.state.load(std::memory_order_seq_cst) == BufferState::ready; };
-  // Sleeping and being woken costs about what a batch of tiny samples does. Where runners need every core, this one is
-  // theirs.
-  if (may_spin_)
-    for (const std::uint64_t begun = now_ns(); !ready() && !paused() && now_ns() - begun < spin_ns;)
-      for (int i = 0; i < 64 && !ready(); ++i) relax();
-  if (ready()) return paused() ? nullptr : &buffer;
-  lock.lock();
-  monitor_.waiting.store(true, std::memory_order_seq_cst);
-  while (!ready() && !paused() && !pool().failed()) pool().sleep_or_help(lock, ready);
-  monitor_.waiting.store(false, std::memory_order_relaxed);
-  if (paused()) return nullptr;
-  if (!ready()) throw *pool().reader_error();
-  return &buffer;
+  const auto ready = [&] { return buffer.ready(); };
+  if (!ready()) wait_awake(buffer);
+  if (!ready()) {
+    lock.lock();
+    pool().leave_if_long(lock);
+    monitor_.waiting.store(true, std::memory_order_seq_cst);
+    while (!ready() && !paused() && !pool().failed()) pool().sleep_or_help(lock, ready);
+    monitor_.waiting.store(false, std::memory_order_relaxed);
+    if (!ready() && !paused()) throw *pool().reader_error();
+  }
+  if (!may_spin_) delivered_ns_ = now_ns();
+  return paused() ? nullptr : &buffer;
+}
+
+// Sleeping and being woken costs about what a batch of tiny samples does. Where runners need every core, this one is
+// theirs: for the samples, if these are tiny, else it is given up at once.
+void DirectPlacement::wait_awake(const BatchBuffer& buffer) noexcept {
+  const std::uint64_t begun = now_ns();
+  if (may_spin_) {
+    while (!buffer.ready() && !monitor_.is_paused() && now_ns() - begun < spin_ns)
+      for (int i = 0; i < 64 && !buffer.ready(); ++i) relax();
+  } else if (blocks_ == nullptr) {
+    ChainRun* const run = pool().join(begun, begun - delivered_ns_ > busy_ns);
+    if (run == nullptr) return;
+    const std::uint64_t before = run->totals.samples.get();
+    const FloatMode standard;
+    work_along(*run, buffer);
+    pool().count_joined(run->totals.samples.get() - before, now_ns() - begun);
+  }
 }
 
 void DirectPlacement::add_to(RunTotals& totals) const {

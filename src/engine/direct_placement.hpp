@@ -38,7 +38,11 @@ class DirectPlacement final : public Placement {
 
   bool advise() noexcept;
   bool advice_waits() const noexcept;
-  bool make_samples(ChainRun& run, BatchBuffer& buffer, TicketRun tickets) noexcept;
+  void wait_awake(const BatchBuffer& buffer) noexcept;
+  void work_along(ChainRun& run, const BatchBuffer& wanted) noexcept;
+  TicketRun take_tickets(const ChainRun& run) noexcept;
+  bool make_samples(ChainRun& run, BatchBuffer& buffer, TicketRun& tickets) noexcept;
+  void note_long(ChainRun& run) noexcept;
   void fill_row(ChainRun& run, BatchBuffer& buffer, std::uint64_t row, std::uint64_t ticket);
   void note_varying(const ChainRun& run, BatchBuffer& buffer, std::uint64_t row) noexcept;
   void fail_row(BatchBuffer& buffer, std::uint64_t row, Error error, bool fatal);
@@ -58,11 +62,13 @@ class DirectPlacement final : public Placement {
   std::unique_ptr<BlockSchedule> blocks_;  // null: records share none
   std::atomic<std::uint64_t> advised_{0};  // batches
 
-  // Under the mutex.
-  Cursor cursor_;  // of the next batch to admit
+  // Under the mutex. On a line of their own: what is above, runners read for each sample.
+  alignas(64) Cursor cursor_;  // of the next batch to admit
   bool admitting_ = false;
   std::optional<Error> order_error_;  // comes after the batches that are admitted
   Error spare_ = no_memory();         // made while there is some
+
+  std::uint64_t delivered_ns_ = 0;  // when wait() gave the last batch; the consumer's
 };
 
 }  // namespace penstock::detail

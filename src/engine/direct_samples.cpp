@@ -12,6 +12,11 @@ namespace penstock::detail {
 
 namespace {
 
+// As many as a runner takes at once of samples that are short for certain.
+constexpr std::uint64_t max_short_at_once = 2 * max_at_once;
+// No samples that are taken together for short ones should take so long.
+constexpr std::uint64_t long_ns = 200'000;
+
 /// Rows without a size of their own go to the batch at once.
 class BufferOutlet final : public RowOutlet {
  public:
@@ -35,6 +40,7 @@ class BufferOutlet final : public RowOutlet {
 bool DirectPlacement::work(ChainRun& run) noexcept {
   if (blocks_ != nullptr) return work_in_blocks(run);
   const Turn turn(executor_);
+  run.blocked = times_blocked();
   // What this runner has made of one batch is counted at once, when it turns to another: the batch can't be ready
   // before, and the count is in memory that all runners share.
   BatchBuffer* buffer = nullptr;
@@ -45,11 +51,15 @@ bool DirectPlacement::work(ChainRun& run) noexcept {
   };
   for (;;) {
     if (monitor_.is_paused()) return false;
+    if (pool().crowded()) {
+      count();
+      return false;
+    }
     if (advises_ && advice_waits()) {
       count();  // what is made must not wait for it
       advise();
     }
-    TicketRun tickets = tickets_.take(tickets_at_once(run.sample_ns));
+    TicketRun tickets = take_tickets(run);
     if (tickets.count == 0) {
       count();
       // A consumer that is about to give a batch back costs less to await than a sleeping thread to wake.
@@ -94,14 +104,31 @@ bool DirectPlacement::advise() noexcept {
   return true;
 }
 
-// False: the batch is given up, whatever becomes of it.
-bool DirectPlacement::make_samples(ChainRun& run, BatchBuffer& buffer, TicketRun tickets) noexcept {
+TicketRun DirectPlacement::take_tickets(const ChainRun& run) noexcept {
+  const std::uint64_t most = pool().short_samples() ? max_short_at_once : max_at_once;
+  return tickets_.take(tickets_at_once(run.sample_ns, most), pool().sharers());
+}
+
+// False: the batch is given up, whatever becomes of it. Samples that turn out to be long are left to others, and
+// `tickets` are those that are made.
+bool DirectPlacement::make_samples(ChainRun& run, BatchBuffer& buffer, TicketRun& tickets) noexcept {
   const std::uint64_t begin = tickets.first % rows_, end = begin + tickets.count;
   if (tickets.count > 1 && begin < buffer.valid)
     run.reader->expect(std::span(buffer.indices).subspan(begin, std::min(end, buffer.valid) - begin));
-  const std::uint64_t begun = tickets.count > 4 ? now_ns() : 0;
+  const bool timed = tickets.count > 4 || pool().short_samples();
+  const std::uint64_t begun = timed ? now_ns() : 0;
+  std::uint64_t tick = tickets.count > 1 ? coarse_now_ns() : 0;
   for (std::uint64_t row = begin; row < end; ++row) {
-    if (row != begin && monitor_.is_paused()) return false;
+    if (row != begin) {
+      if (monitor_.is_paused()) return false;
+      if (const std::uint64_t now = row % 2 == 0 ? coarse_now_ns() : tick; now != tick) [[unlikely]] {
+        tick = now;
+        if (timed && now_ns() - begun > long_ns && tickets_.give_back({tickets.first + (row - begin), end - row})) {
+          tickets.count = row - begin;
+          break;
+        }
+      }
+    }
     if (row < buffer.valid) {
       try {
         fill_row(run, buffer, row, tickets.first + (row - begin));
@@ -113,10 +140,18 @@ bool DirectPlacement::make_samples(ChainRun& run, BatchBuffer& buffer, TicketRun
       ring_.clear_row(buffer, row);
     }
   }
+  if (!timed) return true;
   // Samples that became long must not be taken together once more before one of them happens to be measured.
-  if (begun != 0)
-    if (const std::uint64_t each = (now_ns() - begun) / tickets.count; each > 4 * run.sample_ns) run.sample_ns = each;
+  const std::uint64_t took = now_ns() - begun, each = took / tickets.count;
+  if (tickets.count > 4 && each > 4 * run.sample_ns) run.sample_ns = each;
+  if (took > long_ns) note_long(run);
   return true;
+}
+
+// To have no core is not to wait.
+void DirectPlacement::note_long(ChainRun& run) noexcept {
+  const std::uint64_t blocked = times_blocked();
+  pool().note_long(blocked != std::exchange(run.blocked, blocked));
 }
 
 void DirectPlacement::fill_row(ChainRun& run, BatchBuffer& buffer, std::uint64_t row, std::uint64_t ticket) {
@@ -159,13 +194,29 @@ void DirectPlacement::note_varying(const ChainRun& run, BatchBuffer& buffer, std
   }
 }
 
+// On the consumer's thread: until the batch that it waits for is ready, or runners have taken all there is.
+void DirectPlacement::work_along(ChainRun& run, const BatchBuffer& wanted) noexcept {
+  while (!wanted.ready() && !monitor_.is_paused()) {
+    if (advises_ && advice_waits()) advise();
+    if (TicketRun tickets = take_tickets(run); tickets.count != 0) {
+      BatchBuffer& buffer = queue_.at(tickets.first / rows_);
+      if (!make_samples(run, buffer, tickets)) break;
+      finish(buffer, static_cast<std::uint32_t>(tickets.count));
+    } else {
+      for (int i = 0; i < 256 && !wanted.ready() && !tickets_.available(); ++i) relax();
+      if (!tickets_.available()) break;
+    }
+  }
+  run.reader->pause();
+}
+
 void DirectPlacement::help(ChainRun& run) noexcept {
   if (blocks_ != nullptr) {
     step_in_blocks(run);
     return;
   }
   if (advises_) advise();
-  const TicketRun tickets = tickets_.take(1);
+  TicketRun tickets = tickets_.take(1);
   if (tickets.count == 0) return;
   BatchBuffer& buffer = queue_.at(tickets.first / rows_);
   if (make_samples(run, buffer, tickets)) finish(buffer, 1);

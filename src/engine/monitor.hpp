@@ -12,13 +12,14 @@ struct Monitor {
 
   std::mutex mutex;
   std::condition_variable changed;
-  std::atomic<bool> paused{true};    ///< runners leave, and nothing is issued
-  std::atomic<bool> stopped{false};  ///< for ever
+  // Runners look at these for each sample, the consumer takes the mutex several times a batch: on lines of their own.
+  alignas(64) std::atomic<bool> paused{true};  ///< runners leave, and nothing is issued
+  std::atomic<bool> stopped{false};            ///< for ever
   /// The consumer waits. Set in a total order with the states of buffers, so that either the consumer sees a buffer
   /// ready, or the runner that made it ready sees the consumer waiting. Cleared relaxed: a runner that sees that late
   /// wakes nobody.
   std::atomic<bool> waiting{false};
-  bool closed = false;  ///< under the mutex
+  alignas(64) bool closed = false;  ///< under the mutex
 
   // Relaxed: a runner that sees it late makes one sample more, which `seek` waits for under the mutex. And the consumer
   // can't see it late where it matters: a sample that was cut short saw the stop, which was requested after the store,

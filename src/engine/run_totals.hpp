@@ -17,8 +17,9 @@ struct RunTotals {
     const char* remark = nullptr;  ///< what its decoder says of them
   };
   std::vector<StepTotals> steps;
-  std::uint64_t samples = 0, copied_bytes = 0, busy_ns = 0, helped = 0;
-  std::uint64_t recalled = 0;  ///< that a cache had
+  std::uint64_t samples = 0, copied_bytes = 0, busy_ns = 0;
+  std::uint64_t helped = 0, joined = 0;  ///< samples that the consumer's thread made: for lack of a runner, or as one
+  std::uint64_t recalled = 0;            ///< that a cache had
   std::uint64_t measured = 0, stood_for = 0, wall_ns = 0;
   std::uint64_t parents = 0, parents_stood_for = 0, reads = 0, reads_stood_for = 0;
   std::uint64_t delay_ns = 0, delay_measured_ns = 0;  ///< of the runners, for a core; and the time that this was in

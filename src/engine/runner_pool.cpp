@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/cores.hpp"
+#include "base/float_mode.hpp"
+
 namespace penstock::detail {
 
 RunnerPool::RunnerPool(RunnerWork& work, const SourceModel& source, Monitor& monitor, Executor::Impl& executor,
@@ -12,7 +15,8 @@ RunnerPool::RunnerPool(RunnerWork& work, const SourceModel& source, Monitor& mon
       monitor_(monitor),
       executor_(executor),
       door_(std::make_shared<Door>()),
-      threads_(threads) {
+      threads_(threads),
+      cores_(usable_cores()) {
   door_->pool = this;
   runs_.reserve(threads + std::size_t{1});  // the consumer's thread may help
   idle_runs_.reserve(threads + std::size_t{1});
@@ -22,9 +26,42 @@ void RunnerPool::wake(Lock&) noexcept {
   while (scheduled_ < max_runners() && submit_runner()) ++scheduled_;
 }
 
-// As many as have, or may get, a reader.
+// As many as have, or may get, a reader, one of which the consumer may have. Where samples wait for nothing, runners
+// without a core of their own are only in the way of the others.
 std::size_t RunnerPool::max_runners() const noexcept {
-  return no_more_readers_ ? std::max<std::size_t>(runs_.size() + opening_, 1) : threads_;
+  std::size_t most = no_more_readers_ ? std::max<std::size_t>(runs_.size() + opening_, 1) : threads_;
+  if (joined_ != nullptr && most > 1) --most;
+  if (short_samples()) most = std::min<std::size_t>(most, std::max(cores_ - (joins_ ? 1u : 0u), 1u));
+  return most;
+}
+
+void RunnerPool::count_runners() noexcept {
+  threads_seen_ = std::max(threads_seen_, runners_ + (joined_ != nullptr ? 1u : 0u));
+  crowded_.store(runners_ > max_runners(), std::memory_order_relaxed);
+}
+
+std::uint64_t RunnerPool::samples() const noexcept {
+  std::uint64_t samples = 0;
+  for (const auto& run : runs_) samples += run->totals.samples.get();
+  return samples;
+}
+
+// Over some milliseconds, as a mean: one long sample among thousands of short ones makes all of them long. Long ones
+// are believed at once. A runner without a core is no busier for it, so that at most the cores count.
+void RunnerPool::look_at_samples(std::uint64_t now) noexcept {
+  constexpr std::uint64_t short_ns = 5'000, least = 64, after_a_wait_ns = 200'000'000;
+  const std::uint64_t busy = busy_ns_ + running_ * now + joined_ns_.get(), made = samples();
+  const std::uint64_t more = made - looked_samples_, at_once = running_ + (joined_ != nullptr ? 1u : 0u);
+  const std::uint64_t took = (busy - looked_busy_ns_) * cores_ / std::max<std::uint64_t>(cores_, at_once);
+  const std::uint64_t waited = waited_ns_.load(std::memory_order_relaxed);
+  const bool waits = waited != 0 && now - std::min(now, waited) < after_a_wait_ns;
+  const bool refuted = short_samples() && (waits || took >= short_ns * std::max(more, least));
+  const bool due = now - looked_ns_.load(std::memory_order_relaxed) >= look_every_ns && more >= least;
+  if (!refuted && !due) return;
+  short_.store(!refuted && !waits && took < short_ns * more, std::memory_order_relaxed);
+  looked_ns_.store(now, std::memory_order_relaxed);
+  looked_busy_ns_ = busy;
+  looked_samples_ = made;
 }
 
 // A run can end while its tasks still wait for a thread: they find the door closed. A task that is through it holds the
@@ -77,7 +114,7 @@ ChainRun* RunnerPool::lease_run(Lock& lock) noexcept {
 
 // What a runner does, from its first piece of work to its last.
 void RunnerPool::run(Lock& lock) noexcept {
-  if (monitor_.closed || monitor_.is_paused()) {
+  if (monitor_.closed || monitor_.is_paused() || runners_ >= max_runners()) {
     --scheduled_;
     return;
   }
@@ -91,24 +128,29 @@ void RunnerPool::run(Lock& lock) noexcept {
     monitor_.changed.notify_all();
     return;
   }
-  threads_seen_ = std::max(threads_seen_, ++runners_);
+  ++runners_;
+  count_runners();
   bool again = false;
   for (;;) {
     lock.unlock();
     run->delay.begin(now_ns());
-    const bool gives_way = work_.work(*run);
+    const bool gives_way = [&] {
+      const FloatMode standard;
+      return work_.work(*run);
+    }();
     run->delay.end(now_ns());
     run->reader->pause();
     lock.lock();
     // Work is issued under this mutex, or by a runner that goes on itself and then wakes others, so none can be missed
     // between the look and the leave.
-    if (monitor_.closed || monitor_.is_paused() || failed_ || !work_.has_work()) break;
+    if (monitor_.closed || monitor_.is_paused() || failed_ || runners_ > max_runners() || !work_.has_work()) break;
     if (gives_way) {
       again = true;
       break;
     }
   }
   --runners_;
+  count_runners();
   --running_;
   busy_ns_ += now_ns();
   idle_runs_.push_back(run);
@@ -122,7 +164,10 @@ void RunnerPool::help(Lock& lock) noexcept {
   if (ChainRun* const run = lease_run(lock); run != nullptr) {
     lock.unlock();
     const std::uint64_t before = run->totals.samples.get();
-    work_.help(*run);
+    {
+      const FloatMode standard;
+      work_.help(*run);
+    }
     run->reader->pause();
     lock.lock();
     helped_ += run->totals.samples.get() - before;
@@ -132,6 +177,49 @@ void RunnerPool::help(Lock& lock) noexcept {
   --running_;
   busy_ns_ += now_ns();
   monitor_.changed.notify_all();  // on a device, the thread that helps is not the one that ends the run
+}
+
+// It opens no reader beyond those of as many runners: it waits until one of them has left.
+ChainRun* RunnerPool::join_anew(bool busy) noexcept {
+  Lock lock(monitor_.mutex);
+  look_at_samples(now_ns());
+  if (!short_samples() || busy || threads_ < cores_ || cores_ == 1) {
+    stop_joining();
+  } else {
+    joins_ = true;
+    if (joined_ == nullptr && !(no_more_readers_ && runs_.size() == 1)) {
+      ++running_;
+      if (!idle_runs_.empty() || runs_.size() + opening_ < threads_) joined_ = lease_run(lock);
+      --running_;
+      if (joined_ != nullptr) joined_->blocked = times_blocked();
+      monitor_.changed.notify_all();
+    }
+  }
+  count_runners();
+  if (work_.has_work()) wake(lock);
+  return joined_;
+}
+
+void RunnerPool::stop_joining() noexcept {
+  joins_ = false;
+  if (joined_ != nullptr) idle_runs_.push_back(std::exchange(joined_, nullptr));
+}
+
+void RunnerPool::leave_if_long(Lock& lock) noexcept {
+  if (short_samples() || !joins_) return;
+  stop_joining();
+  count_runners();
+  if (work_.has_work()) wake(lock);
+}
+
+void RunnerPool::note_long(bool waited) noexcept {
+  const std::uint64_t now = now_ns();
+  if (waited) waited_ns_.store(now, std::memory_order_relaxed);
+  if (!short_samples()) return;
+  Lock lock(monitor_.mutex);
+  look_at_samples(now);
+  count_runners();
+  if (!monitor_.closed && !monitor_.is_paused() && work_.has_work()) wake(lock);
 }
 
 void RunnerPool::forget_failures() {
@@ -148,6 +236,8 @@ void RunnerPool::close_door() noexcept {
 
 std::vector<std::unique_ptr<ChainRun>> RunnerPool::take_runs() noexcept {
   idle_runs_.clear();
+  joins_ = false;
+  joined_ = nullptr;
   return std::exchange(runs_, {});
 }
 
@@ -177,8 +267,9 @@ void RunnerPool::add_to(RunTotals& t) const {
         t.shared_record_bytes, std::max(run->parents.scratch_bytes.get(), run->reads.scratch_bytes.get()));
     t.scratch_bytes = std::max<std::size_t>(t.scratch_bytes, run->totals.scratch_bytes.get());
   }
-  t.busy_ns = busy_ns_ + running_ * now_ns();
+  t.busy_ns = busy_ns_ + running_ * now_ns() + joined_ns_.get();
   t.helped = helped_;
+  t.joined = joined_samples_.get();
   t.threads_seen = threads_seen_;
   t.readers = runs_.size();
   if (reader_error_) t.reader_error = reader_error_->what();

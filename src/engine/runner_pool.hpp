@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -12,6 +14,7 @@
 #include <penstock/error.hpp>
 
 #include "base/clock.hpp"
+#include "base/counters.hpp"
 #include "base/executor_impl.hpp"
 #include "base/failure.hpp"
 #include "chain/chain.hpp"
@@ -37,7 +40,7 @@ class Turn {
 /// The runners of one run: tasks of an executor that come when there is work and leave when there is none, each with a
 /// ChainRun of its own, which the next one goes on with.
 ///
-/// All but `close_door` under the monitor's mutex.
+/// All under the monitor's mutex, but for `close_door` and what the consumer or any thread may call.
 class RunnerPool {
  public:
   using Lock = Monitor::Lock;
@@ -48,6 +51,31 @@ class RunnerPool {
 
   /// Has as many runners come as there may be.
   void wake(Lock& lock) noexcept;
+  /// Samples are so short that to fall asleep and be woken costs as much as a batch of them, and wait for nothing.
+  /// There are no more runners than cores then. Any thread.
+  bool short_samples() const noexcept { return short_.load(std::memory_order_relaxed); }
+  /// How many runners share what there is to do. Any thread.
+  unsigned sharers() const noexcept { return short_samples() ? std::min(threads_, cores_) : threads_; }
+  /// The consumer has to wait for a batch: what it works with meanwhile, as one of the runners; null: it should rather
+  /// sleep or spin. It works along where samples are short, and there is no core for it besides the runners'. Of these
+  /// there are then as many as leave it one. `busy`: it does other things between its batches, so runners get all
+  /// cores. Not under the mutex; the consumer's.
+  ChainRun* join(std::uint64_t now, bool busy) noexcept {
+    const std::uint64_t looked = looked_ns_.load(std::memory_order_relaxed);
+    return joined_ != nullptr && !busy && short_samples() && now - looked < look_every_ns ? joined_ : join_anew(busy);
+  }
+  /// The consumer is about to sleep: it keeps nothing that runners want.
+  void leave_if_long(Lock& lock) noexcept;
+  /// It made so many samples with that, and this is how long it took. The consumer's.
+  void count_joined(std::uint64_t samples, std::uint64_t ns) noexcept {
+    joined_samples_.add(samples);
+    joined_ns_.add(ns);
+  }
+  /// Samples that were taken together for short took long: they `waited` for something, or not. Not under the mutex;
+  /// any thread that makes samples.
+  void note_long(bool waited) noexcept;
+  /// There are more runners than there may be now: the one that sees it leaves. Any thread.
+  bool crowded() const noexcept { return crowded_.load(std::memory_order_relaxed); }
   /// Waits until something changed. While all runners run there is nothing else to do. Where threads are short (an
   /// application's own limit, a busy shared executor, a single worker that waits here itself) this thread works too, as
   /// long as it is not `ready`.
@@ -90,6 +118,11 @@ class RunnerPool {
 
   bool submit_runner() noexcept;
   std::size_t max_runners() const noexcept;
+  void count_runners() noexcept;
+  std::uint64_t samples() const noexcept;
+  void look_at_samples(std::uint64_t now) noexcept;
+  void stop_joining() noexcept;
+  ChainRun* join_anew(bool busy) noexcept;
   void run(Lock& lock) noexcept;
   void help(Lock& lock) noexcept;
   ChainRun* lease_run(Lock& lock) noexcept;
@@ -100,6 +133,8 @@ class RunnerPool {
   Executor::Impl& executor_;
   std::shared_ptr<Door> door_;
   const unsigned threads_;
+  const unsigned cores_;
+  std::atomic<bool> crowded_{false}, short_{false};
   std::vector<std::unique_ptr<ChainRun>> runs_;
   std::vector<ChainRun*> idle_runs_;
   unsigned scheduled_ = 0;                  ///< tasks: waiting for a thread, or in work
@@ -111,6 +146,14 @@ class RunnerPool {
   bool failed_ = false;
   std::optional<Error> reader_error_;  ///< why
   Error spare_ = no_memory();          ///< made while there is some
+
+  static constexpr std::uint64_t look_every_ns = 2'000'000;
+  bool joins_ = false;                       ///< the consumer is one of the runners while it waits
+  ChainRun* joined_ = nullptr;               ///< what it works with, once there is one; it alone changes this
+  std::atomic<std::uint64_t> looked_ns_{0};  ///< at how long samples are
+  std::uint64_t looked_busy_ns_ = 0, looked_samples_ = 0;
+  std::atomic<std::uint64_t> waited_ns_{0};  ///< when samples were last seen to wait; 0: never
+  Tally joined_samples_, joined_ns_;
 };
 
 }  // namespace penstock::detail

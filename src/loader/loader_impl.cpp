@@ -1,7 +1,5 @@
 #include "loader/loader_impl.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -29,7 +27,10 @@ std::uint64_t to_ns(std::chrono::steady_clock::time_point time) { return to_ns(t
 }  // namespace
 
 Loader::Impl::Impl(Pipeline p, LoaderOptions o)
-    : pipeline_(std::move(p)), options_(std::move(o)), pid_(::getpid()), ledger_(pipeline_.data().policy_value()) {
+    : pipeline_(std::move(p)),
+      options_(std::move(o)),
+      pid_(detail::process_id()),
+      ledger_(pipeline_.data().policy_value()) {
   const detail::PipelineData& data = pipeline_.data();
   if (!data.batch) throw Error(Errc::invalid_argument, "a loader needs batches: end the pipeline with | batch(n)");
   if (data.schema.size() == 0) throw Error(Errc::schema_mismatch, "the pipeline has no fields left to batch");
@@ -77,7 +78,7 @@ Loader::Impl::~Impl() {
   delivery_->close();
 }
 
-bool Loader::Impl::here() const noexcept { return ::getpid() == pid_; }
+bool Loader::Impl::here() const noexcept { return detail::process_id() == pid_; }
 
 void Loader::Impl::check_process() const {
   if (!here())

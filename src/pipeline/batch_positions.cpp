@@ -26,11 +26,6 @@ Cursor BatchPositions::next(const Cursor& at) const noexcept {
   return {at.epoch, at.number + 1, after, 0};
 }
 
-Place BatchPositions::place(std::uint64_t epoch, std::uint64_t position) const noexcept {
-  return data_->fixed_steps() != 0 ? Place{position / data_->size, position % data_->size, 0, 0}
-                                   : Place{epoch, position, 0, 0};
-}
-
 void BatchPositions::fill(std::uint64_t epoch, std::uint64_t first, std::span<std::uint64_t> out) const {
   const SampleOrder order(*data_);
   while (!out.empty()) {

@@ -29,7 +29,11 @@ class BatchPositions {
   /// The batch after that one.
   Cursor next(const Cursor& at) const noexcept;
   /// Where the sample at a position of an epoch, or of all passes, stands.
-  Place place(std::uint64_t epoch, std::uint64_t position) const noexcept;
+  Place place(std::uint64_t epoch, std::uint64_t position) const noexcept {
+    if (data_->fixed_steps() != 0) [[unlikely]]
+      return {position / data_->size, position % data_->size, 0, 0};
+    return {epoch, position, 0, 0};
+  }
   /// Source indices of the positions from `first` on, which may go on in the next pass. @throws what orders do.
   void fill(std::uint64_t epoch, std::uint64_t first, std::span<std::uint64_t> out) const;
 

@@ -15,6 +15,9 @@ namespace penstock::detail {
 
 /// One sample as the policy for bad ones left it.
 struct Outcome {
+  // Without it, compilers zero the room for the errors as well: half a kilobyte a sample.
+  Outcome() noexcept {}  // NOLINT(modernize-use-equals-default)
+
   std::uint64_t index = 0;    ///< of the record that it is made of
   std::uint32_t attempt = 0;  ///< not 0: a stand-in
   bool kept = true;           ///< false: filtered or dropped

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <string>
+#include <utility>
 
 #include <penstock/error.hpp>
 #include <penstock/extend/rng.hpp>
@@ -34,7 +35,7 @@ void SampleOrder::resolve(std::span<OrderPoint> points) const {
 void SampleOrder::fill(std::uint64_t epoch, std::uint64_t first, std::span<std::uint64_t> out,
                        std::uint64_t stride) const {
   if (data_->orders.empty()) {
-    for (std::size_t i = 0; i < out.size(); ++i) out[i] = first + i * stride;
+    for (std::uint64_t& index : out) index = std::exchange(first, first + stride);
     return;
   }
   std::array<OrderPoint, 256> points;

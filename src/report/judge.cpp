@@ -55,8 +55,9 @@ std::string another_thread(const Report& r) {
 
 }  // namespace
 
-void judge(Report& r) {
-  if (r.threads_seen < r.threads && r.seconds > 0.1)  // in a shorter run the others may not have been needed
+void judge(Report& r, bool short_samples) {
+  if (r.threads_seen < (short_samples ? std::min(r.threads, r.cores) : r.threads) &&
+      r.seconds > 0.1)  // in a shorter run the others may not have been needed
     r.notes.push_back("only " + std::to_string(r.threads_seen) + " of " + std::to_string(r.threads) +
                       " runners were seen at once");
   if (r.batches < 4 || r.limit_samples_per_s <= 0) {

@@ -140,6 +140,10 @@ Report make_report(const Engine& engine, const DeliveryCounters& c) {
   if (t.helped * 20 > t.samples)
     r.notes.push_back("the caller made " + std::to_string(t.helped) + " of " + std::to_string(t.samples) +
                       " samples itself: while it waited, fewer runners got a thread than there are");
+  if (t.joined * 20 > t.samples)
+    r.notes.push_back(std::to_string(t.joined) + " of " + std::to_string(t.samples) +
+                      " samples were made by the thread that waits for batches: they take so little time that it is "
+                      "one of the runners meanwhile");
   if (!t.reader_error.empty())
     r.notes.push_back(std::to_string(t.readers) +
                       " readers do the work, one more could not be opened: " + t.reader_error);
@@ -151,7 +155,7 @@ Report make_report(const Engine& engine, const DeliveryCounters& c) {
   if (c.acted > c.messages.size()) r.notes.push_back(std::to_string(c.acted) + " bad samples in all");
   note_what_is_missing(r, c, engine.data());
   if (t.blocks.loads != 0) r.notes.push_back(block_note(t.blocks, engine.data()));
-  judge(r);
+  judge(r, t.joined != 0);
   return r;
 }
 

@@ -27,6 +27,7 @@ struct DeliveryCounters {
 /// Turns counters into numbers, and numbers into words.
 Report make_report(const Engine& engine, const DeliveryCounters& counters);
 /// Names what bounds the run, and how far it is from its limit: from the numbers sets `bound`, `verdict` and notes.
-void judge(Report& report);
+/// `short_samples`: runners without a core of their own were not wanted.
+void judge(Report& report, bool short_samples = false);
 
 }  // namespace penstock::detail

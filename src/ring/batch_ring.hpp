@@ -26,6 +26,7 @@ enum class BufferState : std::uint8_t { free, filling, ready, leased };
 /// One batch's memory and what is known about it.
 struct BatchBuffer : BatchInfo {
   BatchBuffer(MemoryResource& memory, std::size_t limit) : arena(memory, limit) {}
+  bool ready() const noexcept { return state.load(std::memory_order_seq_cst) == BufferState::ready; }
   std::byte* data = nullptr;
   std::atomic<BufferState> state{BufferState::free};
   bool discarded = false;        ///< goes back to free when it is done

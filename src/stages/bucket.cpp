@@ -33,8 +33,7 @@ class BucketStage final : public StageModel {
 }  // namespace
 
 void check_length(const Field& field, const std::string& label) {
-  const bool integer = field.dtype != DType::f16 && field.dtype != DType::f32 && field.dtype != DType::f64 &&
-                       field.dtype != DType::boolean;
+  const bool integer = is_whole(field.dtype) && field.dtype != DType::boolean;
   if (field.shape.rank() == 0 && !integer)
     throw Error(Errc::schema_mismatch, "field \"" + field.name + "\" is " + type_text(field) +
                                            "; a length is the first dimension of a field, or an integer")

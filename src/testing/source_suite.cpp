@@ -320,8 +320,7 @@ class SourceSuite {
     });
   }
   static bool whole_number(const Field& field) {
-    return field.shape.rank() == 0 && field.dtype != DType::f16 && field.dtype != DType::f32 &&
-           field.dtype != DType::f64;
+    return field.shape.rank() == 0 && is_whole(field.dtype);
   }
 
   // What the engine puts into the errors of a record.

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "cli/tool.hpp"
 #include "support/catch.hpp"
 
@@ -29,4 +31,31 @@ TEST_CASE("inspect, verify and bench take CSV files") {
   const ToolResult missing = tool({"inspect", folder / "none.csv"});
   CHECK(missing.status == 1);
   CHECK(one_line(missing.err));
+}
+
+TEST_CASE("what inspect and verify cost grows with the columns of a table, not with their square") {
+  const TempFolder folder;
+  for (const unsigned columns : {2'500u, 10'000u}) {
+    std::string names, values;
+    for (unsigned i = 0; i < columns; ++i) {
+      names += (i == 0 ? "c" : ",c") + std::to_string(i);
+      values += (i == 0 ? "" : ",") + std::to_string(i);
+    }
+    folder.write(std::to_string(columns) + ".csv", names + "\n" + values + "\n" + values + "\n");
+  }
+  for (const char* command : {"inspect", "verify"}) {
+    CAPTURE(command);
+    const auto least = [&](const char* file) {
+      double seconds = 1e9;
+      for (int i = 0; i < 3; ++i) {
+        const ToolResult result = tool({command, folder / file});
+        REQUIRE(result.status == 0);
+        seconds = std::min(seconds, result.cpu_s);
+      }
+      return seconds;
+    };
+    const double few = least("2500.csv"), many = least("10000.csv");
+    CAPTURE(few, many);
+    CHECK(many < 7 * few + 0.01);
+  }
 }

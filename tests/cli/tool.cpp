@@ -1,6 +1,8 @@
 #include "tool.hpp"
 
 #include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -51,16 +53,23 @@ void RunningTool::send(int signal) const {
   if (!waited_) ::kill(pid_, signal);
 }
 
-bool RunningTool::ended() {
-  if (!waited_) waited_ = ::waitpid(pid_, &status_, WNOHANG) == pid_;
+bool RunningTool::wait_for_it(int options) {
+  if (waited_) return true;
+  rusage used{};
+  waited_ = ::wait4(pid_, &status_, options, &used) == pid_;
+  const auto seconds = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6;
+  };
+  if (waited_) cpu_s_ = seconds(used.ru_utime) + seconds(used.ru_stime);
   return waited_;
 }
 
+bool RunningTool::ended() { return wait_for_it(WNOHANG); }
+
 ToolResult RunningTool::wait() {
-  if (!waited_ && ::waitpid(pid_, &status_, 0) != pid_) throw std::runtime_error("waitpid failed");
-  waited_ = true;
+  if (!wait_for_it(0)) throw std::runtime_error("wait4 failed");
   return {WIFEXITED(status_) ? WEXITSTATUS(status_) : 128 + WTERMSIG(status_), read_file(output_ / "out"),
-          read_file(output_ / "err")};
+          read_file(output_ / "err"), cpu_s_};
 }
 
 ToolResult tool(const std::vector<std::string>& arguments) { return RunningTool(arguments).wait(); }

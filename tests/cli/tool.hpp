@@ -17,6 +17,7 @@ namespace penstock_test {
 struct ToolResult {
   int status = -1;  // exit status, or 128 + the signal that ended it
   std::string out, err;
+  double cpu_s = 0;  // of all its threads
   nlohmann::json json() const { return nlohmann::json::parse(out); }
 };
 
@@ -39,6 +40,8 @@ class RunningTool {
   TempFolder output_;
   pid_t pid_;
   int status_ = 0;
+  double cpu_s_ = 0;
+  bool wait_for_it(int options);
   bool waited_ = false;
 };
 

@@ -133,8 +133,7 @@ void Column::convert(const std::byte* values, std::size_t stride, const TensorVi
 bool Column::gives_keys() const noexcept {
   if (variable()) return element_.string;
   if (element_.form == Form::text) return true;
-  return field_.shape.rank() == 0 && field_.dtype != DType::boolean && field_.dtype != DType::f16 &&
-         field_.dtype != DType::f32 && field_.dtype != DType::f64;
+  return field_.shape.rank() == 0 && field_.dtype != DType::boolean && is_whole(field_.dtype);
 }
 
 void Column::append_key(const std::byte* value, std::string& to) const {

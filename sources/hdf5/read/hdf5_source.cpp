@@ -242,7 +242,7 @@ void Hdf5Source::Impl::describe() {
 }
 
 void Hdf5Source::Impl::name_classes(const Table& table, Field& field) {
-  if (field.dtype == DType::f16 || field.dtype == DType::f32 || field.dtype == DType::f64) return;
+  if (!is_whole(field.dtype)) return;
   const auto attribute_of = [&](const std::string& object) {
     const auto found = table.dataset.file().access().attribute(object, "classes");
     const auto* const names = found ? std::get_if<std::vector<std::string>>(&found->values) : nullptr;

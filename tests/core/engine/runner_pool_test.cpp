@@ -1,11 +1,16 @@
 // Runners with work of a test's own: when they come, help, leave, and what becomes of readers that can't be opened.
 #include "engine/runner_pool.hpp"
 
+#include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <future>
 #include <memory>
 #include <optional>
+#include <thread>
 
+#include "base/clock.hpp"
+#include "base/cores.hpp"
 #include "core/help.hpp"
 #include "support/catch.hpp"
 
@@ -140,6 +145,144 @@ TEST_CASE("a reader that can't be opened is one runner fewer, and without any th
   q.monitor.changed.wait(lock, [&] { return q.pool.idle(); });
   q.pool.forget_failures();
   CHECK(!q.pool.failed());
+}
+
+namespace {
+
+// Samples without end, each as long as the test wants it; counts who makes them at once.
+class Endless final : public RunnerWork {
+ public:
+  Endless() : data_(std::make_shared<const PipelineData>(ps::from(Records(1)).data())), chain_(data_) {}
+
+  std::unique_ptr<ChainRun> open_run() override {
+    ++opened;
+    return std::make_unique<ChainRun>(chain_, ~std::size_t{0}, data_->source->open_reader());
+  }
+  bool has_work() noexcept override { return !over; }
+  bool work(ChainRun& run) noexcept override {
+    const int now = ++at_once;
+    for (int most = seen; most < now && !seen.compare_exchange_weak(most, now);) {
+    }
+    while (!over && !pool->crowded()) one(run);
+    --at_once;
+    return false;
+  }
+  void help(ChainRun& run) noexcept override { one(run); }
+  void one(ChainRun& run) noexcept {
+    if (++made % 1000 == 0 && long_sample.count() != 0) std::this_thread::sleep_for(long_sample.load());
+    run.totals.samples.add(1);
+  }
+  const ps::detail::SourceModel& source() const { return *data_->source; }
+
+ private:
+  std::shared_ptr<const PipelineData> data_;
+  const Chain chain_;
+
+ public:
+  struct Long {
+    std::atomic<int> ms{0};
+    int count() const { return ms; }
+    std::chrono::milliseconds load() const { return std::chrono::milliseconds(ms); }
+  } long_sample;
+  RunnerPool* pool = nullptr;
+  std::atomic<bool> over{false};
+  std::atomic<int> opened{0}, at_once{0}, seen{0};
+  std::atomic<std::uint64_t> made{0};
+};
+
+// A pool of as many runners, and a caller that asks again and again whether it should work along.
+struct BusyPool {
+  explicit BusyPool(unsigned threads)
+      : executor(threads), pool(work, work.source(), monitor, executor.impl(), threads) {
+    work.pool = &pool;
+    monitor.paused.store(false);
+    Monitor::Lock lock(monitor.mutex);
+    pool.wake(lock);
+  }
+  ~BusyPool() {
+    work.over = true;
+    pool.close_door();
+    Monitor::Lock lock(monitor.mutex);
+    monitor.closed = true;
+    monitor.changed.wait(lock, [this] { return pool.idle(); });
+  }
+  // What it is told when it has asked until `right`, or for so long.
+  ChainRun* ask(bool busy, std::chrono::milliseconds limit, const auto& right) {
+    ChainRun* run = nullptr;
+    const auto begun = std::chrono::steady_clock::now();
+    do {
+      std::this_thread::sleep_for(1ms);
+      run = pool.join(now_ns(), busy);
+    } while (!right(run) && std::chrono::steady_clock::now() - begun < limit);
+    return run;
+  }
+
+  Endless work;
+  Monitor monitor;
+  ps::Executor executor;
+  RunnerPool pool;
+};
+
+}  // namespace
+
+TEST_CASE("where samples are short the caller is one of as many runners as there are cores") {
+  const unsigned cores = usable_cores();
+  if (cores == 1) PENSTOCK_SKIP("one core");
+  const Watchdog watchdog(60s);
+  for (const unsigned threads : {cores, cores + 6}) {
+    CAPTURE(threads);
+    BusyPool p(threads);
+    const auto joined = [](const ChainRun* run) { return run != nullptr; };
+    ChainRun* const run = p.ask(false, 20s, joined);
+    REQUIRE(run != nullptr);
+    const auto alive = [&] { return static_cast<unsigned>(p.work.at_once.load()); };
+    const auto until = [&](unsigned runners) {
+      for (int ms = 0; ms < 5000 && alive() != runners; ++ms) std::this_thread::sleep_for(1ms);
+      return alive();
+    };
+    CHECK(until(cores - 1) == cores - 1);
+    p.work.one(*run);
+    p.pool.count_joined(1, 100);
+    CHECK(p.pool.join(now_ns(), false) == run);
+
+    CHECK(p.ask(true, 1ms, [](const ChainRun* r) { return r == nullptr; }) == nullptr);
+    CHECK(until(cores) == cores);
+    CHECK(p.ask(false, 20s, joined) != nullptr);
+    CHECK(until(cores - 1) == cores - 1);
+    p.pool.note_long(false);
+    CHECK(p.pool.short_samples());
+    p.pool.note_long(true);
+    CHECK_FALSE(p.pool.short_samples());
+    CHECK(until(threads - 1) == threads - 1);  // the caller has what one of them would work with
+    CHECK(p.pool.join(now_ns(), false) == nullptr);
+    CHECK(until(threads) == threads);
+    CHECK(p.work.opened <= static_cast<int>(threads));
+    const Monitor::Lock lock(p.monitor.mutex);
+    RunTotals totals;
+    p.pool.add_to(totals);
+    CHECK(totals.joined == 1);
+    CHECK(totals.helped == 0);
+    CHECK(totals.samples <= p.work.made);
+  }
+}
+
+TEST_CASE("a caller is no runner where it has a core for itself") {
+  const unsigned cores = usable_cores();
+  if (cores == 1) PENSTOCK_SKIP("one core");
+  const Watchdog watchdog(60s);
+  BusyPool p(cores - 1);
+  CHECK(p.ask(false, 50ms, [](const ChainRun* run) { return run != nullptr; }) == nullptr);
+}
+
+TEST_CASE("a long sample among a thousand short ones makes them long, and all runners stay") {
+  const unsigned cores = usable_cores(), threads = cores + 3;
+  const Watchdog watchdog(60s);
+  BusyPool p(threads);
+  p.work.long_sample.ms = 50;
+  std::this_thread::sleep_for(100ms);
+  CHECK(p.ask(false, 500ms, [](const ChainRun* run) { return run != nullptr; }) == nullptr);
+  CHECK(p.work.seen == static_cast<int>(threads));
+  CHECK(p.work.at_once == static_cast<int>(threads));
 }
 
 TEST_CASE("a task that finds the door closed touches nothing") {

@@ -134,8 +134,9 @@ TEST_CASE("every ticket is given once, in order, below the limit") {
 }
 
 TEST_CASE("tickets taken together are of one batch, and leave some to others") {
-  const auto next = [](Tickets& tickets, std::uint64_t most, std::uint64_t first, std::uint64_t count) {
-    const TicketRun run = tickets.take(most);
+  const auto next = [](Tickets& tickets, std::uint64_t most, std::uint64_t first, std::uint64_t count,
+                       std::uint64_t sharers = 1) {
+    const TicketRun run = tickets.take(most, sharers);
     CHECK(run.first == first);
     CHECK(run.count == count);
   };
@@ -150,19 +151,43 @@ TEST_CASE("tickets taken together are of one batch, and leave some to others") {
     CHECK(tickets.take(16).count == 0);
   }
   SECTION("to three other threads") {
-    Tickets tickets(100, 4);
+    Tickets tickets(100);
     tickets.raise(100);
-    next(tickets, 50, 0, 12);
-    next(tickets, 8, 12, 8);
-    next(tickets, 50, 20, 10);
+    next(tickets, 50, 0, 12, 4);
+    next(tickets, 8, 12, 8, 4);
+    next(tickets, 50, 20, 10, 4);
     tickets.raise(200);
-    next(tickets, 50, 30, 21);
-    next(tickets, 1, 51, 1);
+    next(tickets, 50, 30, 21, 4);
+    next(tickets, 1, 51, 1, 4);
   }
 }
 
-TEST_CASE("threads that take tickets while the limit rises miss none and share none") {
-  Tickets tickets(10);
+TEST_CASE("tickets that are given back come first, one at a time, while there is room for them") {
+  Tickets tickets(100, 2);
+  tickets.raise(100);
+  const TicketRun one = tickets.take(8), two = tickets.take(8), three = tickets.take(8);
+  REQUIRE(three.first + three.count == 24);
+  CHECK(tickets.give_back({one.first + 5, 3}));
+  CHECK(tickets.give_back({two.first + 7, 1}));
+  CHECK_FALSE(tickets.give_back({three.first + 1, 7}));
+  for (const std::uint64_t ticket : {15, 5, 6, 7}) {
+    const TicketRun run = tickets.take(8);
+    CHECK(run.first == ticket);
+    CHECK(run.count == 1);
+  }
+  CHECK(tickets.take(8).first == 24);
+  while (tickets.take(8).count != 0) {
+  }
+  CHECK_FALSE(tickets.available());
+  CHECK(tickets.give_back({99, 1}));
+  CHECK(tickets.available());
+  tickets.reset();
+  CHECK_FALSE(tickets.available());
+  CHECK(tickets.take(1).count == 0);
+}
+
+TEST_CASE("threads that take tickets, and give some back, while the limit rises miss none and share none") {
+  Tickets tickets(10, 3);
   constexpr std::uint64_t n = 40'000;
   std::vector<std::atomic<int>> taken(n);
   std::atomic<std::uint64_t> count{0};
@@ -171,7 +196,8 @@ TEST_CASE("threads that take tickets while the limit rises miss none and share n
     for (std::uint64_t t = 0; t < 4; ++t)
       threads.emplace_back([&, t] {
         while (count < n) {
-          const TicketRun run = tickets.take(1 + 3 * t);
+          TicketRun run = tickets.take(1 + 3 * t);
+          if (run.count > 2 && run.first % 3 == 0 && tickets.give_back({run.first + 1, run.count - 1})) run.count = 1;
           for (std::uint64_t i = run.first; i < run.first + run.count; ++i) ++taken[i];
           count += run.count;
           if (run.count == 0) std::this_thread::yield();
