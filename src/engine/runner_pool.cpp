@@ -47,7 +47,8 @@ std::uint64_t RunnerPool::samples() const noexcept {
 }
 
 // Over some milliseconds, as a mean: one long sample among thousands of short ones makes all of them long. Long ones
-// are believed at once. A runner without a core is no busier for it, so that at most the cores count.
+// are believed at once. A runner without a core is no busier for it, so that at most the cores count. `now` is read
+// under the mutex, after all times that are in `busy_ns_`.
 void RunnerPool::look_at_samples(std::uint64_t now) noexcept {
   constexpr std::uint64_t short_ns = 5'000, least = 64, after_a_wait_ns = 200'000'000;
   const std::uint64_t busy = busy_ns_ + running_ * now + joined_ns_.get(), made = samples();
@@ -213,11 +214,10 @@ void RunnerPool::leave_if_long(Lock& lock) noexcept {
 }
 
 void RunnerPool::note_long(bool waited) noexcept {
-  const std::uint64_t now = now_ns();
-  if (waited) waited_ns_.store(now, std::memory_order_relaxed);
+  if (waited) waited_ns_.store(now_ns(), std::memory_order_relaxed);
   if (!short_samples()) return;
   Lock lock(monitor_.mutex);
-  look_at_samples(now);
+  look_at_samples(now_ns());
   count_runners();
   if (!monitor_.closed && !monitor_.is_paused() && work_.has_work()) wake(lock);
 }

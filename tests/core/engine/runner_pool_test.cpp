@@ -55,21 +55,30 @@ class Countdown final : public RunnerWork {
   std::atomic<int> openable_;
 };
 
-// A pool, its monitor, and an executor whose only thread can be kept busy.
+// Keeps the only thread of an executor busy. Its task may end after this does.
+class OccupiedThread {
+ public:
+  explicit OccupiedThread(const ps::Executor& executor) {
+    const auto begun = std::make_shared<std::promise<void>>();
+    executor.impl().submit([begun, freed = free_.get_future().share()] {
+      begun->set_value();
+      freed.wait();
+    });
+    begun->get_future().wait();
+  }
+  void free() { free_.set_value(); }
+
+ private:
+  std::promise<void> free_;
+};
+
+// A pool, its monitor, and an executor.
 struct Pool {
   explicit Pool(Countdown& of, unsigned threads = 1)
       : executor(threads), pool(of, of.source(), monitor, executor.impl(), threads) {
     monitor.paused.store(false);
   }
   ~Pool() { close(); }
-  void occupy() {
-    std::promise<void> begun;
-    executor.impl().submit([this, &begun] {
-      begun.set_value();
-      free.get_future().wait();
-    });
-    begun.get_future().wait();
-  }
   void wake() {
     Monitor::Lock lock(monitor.mutex);
     pool.wake(lock);
@@ -87,7 +96,6 @@ struct Pool {
     monitor.changed.wait(lock, [this] { return pool.idle(); });
   }
 
-  std::promise<void> free;
   Monitor monitor;
   ps::Executor executor;
   RunnerPool pool;
@@ -116,11 +124,11 @@ TEST_CASE("where no thread comes the one that waits does the work") {
   const Watchdog watchdog(30s);
   Countdown work(20);
   Pool p(work);
-  p.occupy();
+  OccupiedThread occupied(p.executor);
   p.wake();
   CHECK(p.wait([&] { return work.left <= 0; }));
   CHECK(work.helped == 20);
-  p.free.set_value();
+  occupied.free();
 }
 
 TEST_CASE("a reader that can't be opened is one runner fewer, and without any the pool has failed") {
@@ -288,12 +296,7 @@ TEST_CASE("a long sample among a thousand short ones makes them long, and all ru
 TEST_CASE("a task that finds the door closed touches nothing") {
   const Watchdog watchdog(30s);
   ps::Executor executor(1);
-  std::promise<void> begun, free;
-  executor.impl().submit([&] {
-    begun.set_value();
-    free.get_future().wait();
-  });
-  begun.get_future().wait();
+  OccupiedThread occupied(executor);
   {
     Countdown work(10);
     Monitor monitor;
@@ -306,5 +309,5 @@ TEST_CASE("a task that finds the door closed touches nothing") {
     pool.close_door();
     CHECK(work.left == 10);
   }
-  free.set_value();  // its task comes now
+  occupied.free();  // its task comes now
 }

@@ -213,13 +213,14 @@ void write_data(hid_t file, const H5Data& data) {
   const std::size_t each = H5Tget_size(type);
   std::string values = data.values;
   std::list<std::string> held;
-  if (values.empty()) {
+  if (values.empty() && !data.never_written) {
     values.resize(data.elements() * each);
     std::mt19937_64 random(data.seed);
     for (std::size_t i = 0; i < data.elements(); ++i)
       fill_in(reinterpret_cast<std::byte*>(values.data()) + i * each, data.type, random, data.dense, held);
   }
-  if (values.size() != data.elements() * each) throw std::logic_error(data.path + ": not as many values");
+  if (!data.never_written && values.size() != data.elements() * each)
+    throw std::logic_error(data.path + ": not as many values");
 
   const std::vector<hsize_t> unlimited(data.shape.size(), H5S_UNLIMITED);
   const H5Id space(H5Screate_simple(static_cast<int>(data.shape.size()), data.shape.data(),
