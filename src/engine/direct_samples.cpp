@@ -13,7 +13,7 @@ namespace penstock::detail {
 namespace {
 
 // As many as a runner takes at once of samples that are short for certain.
-constexpr std::uint64_t max_short_at_once = 2 * max_at_once;
+constexpr std::uint64_t max_short_at_once = 4 * max_at_once;
 // No samples that are taken together for short ones should take so long.
 constexpr std::uint64_t long_ns = 200'000;
 
@@ -106,7 +106,7 @@ bool DirectPlacement::advise() noexcept {
 
 TicketRun DirectPlacement::take_tickets(const ChainRun& run) noexcept {
   const std::uint64_t most = pool().short_samples() ? max_short_at_once : max_at_once;
-  return tickets_.take(tickets_at_once(run.sample_ns, most), pool().sharers());
+  return tickets_.take(tickets_at_once(run.sample_ns, most), pool().shares());
 }
 
 // False: the batch is given up, whatever becomes of it. Samples that turn out to be long are left to others, and

@@ -54,8 +54,9 @@ class RunnerPool {
   /// Samples are so short that to fall asleep and be woken costs as much as a batch of them, and wait for nothing.
   /// There are no more runners than cores then. Any thread.
   bool short_samples() const noexcept { return short_.load(std::memory_order_relaxed); }
-  /// How many runners share what there is to do. Any thread.
-  unsigned sharers() const noexcept { return short_samples() ? std::min(threads_, cores_) : threads_; }
+  /// How many shares runners make of what there is to do. Where samples are short, each takes all of its own: whole
+  /// batches, if it can, of which no other thread writes a row. Any thread.
+  unsigned shares() const noexcept { return short_samples() ? std::min(threads_, cores_) : 2 * threads_; }
   /// The consumer has to wait for a batch: what it works with meanwhile, as one of the runners; null: it should rather
   /// sleep or spin. It works along where samples are short, and there is no core for it besides the runners'. Of these
   /// there are then as many as leave it one. `busy`: it does other things between its batches, so runners get all

@@ -108,7 +108,8 @@ bool Reordered::has_work() noexcept {
 bool Reordered::step(ChainRun& run) noexcept {
   bool did = tidy();
   if (stream_ == nullptr) did = issue() || did;
-  if (const TicketRun tickets = tickets_.take(tickets_at_once(run.sample_ns), setup_.plan.threads); tickets.count != 0) {
+  if (const TicketRun tickets = tickets_.take(tickets_at_once(run.sample_ns), std::uint64_t{2} * setup_.plan.threads);
+      tickets.count != 0) {
     make(run, tickets);
     tidy();
     return true;

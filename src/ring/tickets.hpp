@@ -29,9 +29,9 @@ class Tickets {
     returned_.reserve(static_cast<std::size_t>(takers));
   }
 
-  /// The next tickets, at most `most`, never of two batches, and where more than one, at most half of the fair share
-  /// that one of `sharers` threads has of those there are: the others find some too.
-  TicketRun take(std::uint64_t most, std::uint64_t sharers = 1) noexcept {
+  /// The next tickets, at most `most`, never of two batches, and where more than one, at most one of so many equal
+  /// `shares` of those there are: the others find some too.
+  TicketRun take(std::uint64_t most, std::uint64_t shares = 2) noexcept {
     if (returned_runs_.load(std::memory_order_relaxed) != 0) [[unlikely]]
       if (const TicketRun one = take_returned(); one.count != 0) return one;
     std::uint64_t first = next_.load(std::memory_order_relaxed);
@@ -39,7 +39,7 @@ class Tickets {
       // Acquire pairs with raise(): a runner that sees the limit sees the buffers of its tickets.
       const std::uint64_t limit = limit_.load(std::memory_order_acquire);
       if (first >= limit) return {};
-      const std::uint64_t share = std::max<std::uint64_t>((limit - first) / (2 * sharers), 1);
+      const std::uint64_t share = std::max<std::uint64_t>((limit - first) / shares, 1);
       const std::uint64_t count = most == 1 ? 1 : std::min({most, rows_ - first % rows_, share});
       if (next_.compare_exchange_weak(first, first + count, std::memory_order_relaxed)) return {first, count};
     }

@@ -135,8 +135,8 @@ TEST_CASE("every ticket is given once, in order, below the limit") {
 
 TEST_CASE("tickets taken together are of one batch, and leave some to others") {
   const auto next = [](Tickets& tickets, std::uint64_t most, std::uint64_t first, std::uint64_t count,
-                       std::uint64_t sharers = 1) {
-    const TicketRun run = tickets.take(most, sharers);
+                       std::uint64_t shares = 2) {
+    const TicketRun run = tickets.take(most, shares);
     CHECK(run.first == first);
     CHECK(run.count == count);
   };
@@ -153,12 +153,12 @@ TEST_CASE("tickets taken together are of one batch, and leave some to others") {
   SECTION("to three other threads") {
     Tickets tickets(100);
     tickets.raise(100);
-    next(tickets, 50, 0, 12, 4);
-    next(tickets, 8, 12, 8, 4);
-    next(tickets, 50, 20, 10, 4);
+    next(tickets, 50, 0, 12, 8);
+    next(tickets, 8, 12, 8, 8);
+    next(tickets, 50, 20, 10, 8);
     tickets.raise(200);
-    next(tickets, 50, 30, 21, 4);
-    next(tickets, 1, 51, 1, 4);
+    next(tickets, 50, 30, 21, 8);
+    next(tickets, 1, 51, 1, 8);
   }
 }
 
