@@ -177,7 +177,7 @@ class Endless final : public RunnerWork {
   }
   void help(ChainRun& run) noexcept override { one(run); }
   void one(ChainRun& run) noexcept {
-    if (++made % 1000 == 0 && long_sample.count() != 0) std::this_thread::sleep_for(long_sample.load());
+    if (++made % 100 == 0 && long_ms != 0) std::this_thread::sleep_for(std::chrono::milliseconds(long_ms));
     run.totals.samples.add(1);
   }
   const ps::detail::SourceModel& source() const { return *data_->source; }
@@ -187,11 +187,7 @@ class Endless final : public RunnerWork {
   const Chain chain_;
 
  public:
-  struct Long {
-    std::atomic<int> ms{0};
-    int count() const { return ms; }
-    std::chrono::milliseconds load() const { return std::chrono::milliseconds(ms); }
-  } long_sample;
+  std::atomic<int> long_ms{0};
   RunnerPool* pool = nullptr;
   std::atomic<bool> over{false};
   std::atomic<int> opened{0}, at_once{0}, seen{0};
@@ -200,8 +196,9 @@ class Endless final : public RunnerWork {
 
 // A pool of as many runners, and a caller that asks again and again whether it should work along.
 struct BusyPool {
-  explicit BusyPool(unsigned threads)
+  explicit BusyPool(unsigned threads, int long_ms = 0)
       : executor(threads), pool(work, work.source(), monitor, executor.impl(), threads) {
+    work.long_ms = long_ms;
     work.pool = &pool;
     monitor.paused.store(false);
     Monitor::Lock lock(monitor.mutex);
@@ -282,13 +279,14 @@ TEST_CASE("a caller is no runner where it has a core for itself") {
   CHECK(p.ask(false, 50ms, [](const ChainRun* run) { return run != nullptr; }) == nullptr);
 }
 
-TEST_CASE("a long sample among a thousand short ones makes them long, and all runners stay") {
+TEST_CASE("a long sample among a hundred short ones makes them long, and all runners stay") {
   const unsigned cores = usable_cores(), threads = cores + 3;
   const Watchdog watchdog(60s);
-  BusyPool p(threads);
-  p.work.long_sample.ms = 50;
+  BusyPool p(threads, 50);
   std::this_thread::sleep_for(100ms);
-  CHECK(p.ask(false, 500ms, [](const ChainRun* run) { return run != nullptr; }) == nullptr);
+  const auto wrong = [&](const ChainRun* run) { return run != nullptr || p.pool.short_samples(); };
+  CHECK(p.ask(false, 500ms, wrong) == nullptr);
+  CHECK_FALSE(p.pool.short_samples());
   CHECK(p.work.seen == static_cast<int>(threads));
   CHECK(p.work.at_once == static_cast<int>(threads));
 }
