@@ -40,60 +40,71 @@ Timing memcpy_loop(unsigned threads, const std::byte* records, std::size_t bytes
   });
 }
 
-constexpr std::uint64_t tiny_records = 1024, tiny_bytes = 1024;
+// 1,024 records of 1 KB, in batches of 64.
+class TinyJob {
+ public:
+  explicit TinyJob(const Settings& settings)
+      : epochs_(settings.quick ? 20 : 4000),
+        memory_(bytes_in_memory(1024, {bytes})),
+        pipeline_(from(memory_) | batch(batch_rows)),
+        ring_(bytes, batch_rows, ring_depth),
+        order_(order_of(pipeline_, epochs_)) {}
 
-Timing per_sample(Timing timing, std::uint64_t samples) {
-  timing.value = timing.value / static_cast<double>(samples) * 1e9;
-  return timing;
-}
+  // Nanoseconds a sample, on as many threads as the executor has.
+  Timing ours(const Executor& executor) const { return per_sample(pipeline_, executor); }
+  Timing shuffled(const Executor& executor) const {
+    return per_sample(from(memory_) | shuffle() | batch(batch_rows), executor);
+  }
+  Timing by_hand(unsigned threads, std::uint64_t run) const {
+    return per_sample(memcpy_loop(threads, data_of(memory_), bytes, order_, ring_, run));
+  }
+
+ private:
+  static constexpr std::int64_t bytes = 1024;
+  Timing per_sample(const Pipeline& pipeline, const Executor& executor) const {
+    return per_sample(time_loader(pipeline, executor, executor.threads(), epochs_));
+  }
+  Timing per_sample(Timing timing) const {
+    timing.value = timing.value / static_cast<double>(order_.size()) * 1e9;
+    return timing;
+  }
+  std::uint64_t epochs_;
+  Memory memory_;
+  Pipeline pipeline_;
+  Ring ring_;
+  std::vector<std::uint64_t> order_;
+};
 
 }  // namespace
 
 Row empty_ns(const RowSpec& spec, const Settings& settings) {
-  const std::uint64_t epochs = settings.quick ? 20 : 4000;
-  const Memory memory = bytes_in_memory(tiny_records, {tiny_bytes});
-  const Pipeline pipeline = from(memory) | batch(batch_rows);
-  const Ring ring(tiny_bytes, batch_rows, ring_depth);
-  const std::vector<std::uint64_t> order = order_of(pipeline, epochs);
-  const std::byte* data = data_of(memory);
+  const TinyJob job(settings);
   const Executor one(1);
   Row row = compare(
-      spec, settings, [&] { return per_sample(time_loader(pipeline, one, 1, epochs), order.size()); },
-      [&] { return per_sample(memcpy_loop(1, data, tiny_bytes, order, ring), order.size()); });
-  const Pipeline shuffled = from(memory) | shuffle() | batch(batch_rows);
-  const Timing with_shuffle = per_sample(time_loader(shuffled, one, 1, epochs), order.size());
-  row.notes.push_back(fmt::format("with a shuffle: {:.0f} ns (one round)", with_shuffle.value));
+      spec, settings, [&] { return job.ours(one); }, [&] { return job.by_hand(1, 1); });
+  row.notes.push_back(fmt::format("with a shuffle: {:.0f} ns (one round)", job.shuffled(one).value));
   return row;
 }
 
 Row tiny_threads(const RowSpec& spec, const Settings& settings) {
-  const std::uint64_t epochs = settings.quick ? 20 : 4000;
-  const Memory memory = bytes_in_memory(tiny_records, {tiny_bytes});
-  const Pipeline pipeline = from(memory) | batch(batch_rows);
-  const Ring ring(tiny_bytes, batch_rows, ring_depth);
-  const std::vector<std::uint64_t> order = order_of(pipeline, epochs);
-  const std::byte* data = data_of(memory);
+  const TinyJob job(settings);
   const Executor one(1), two(2), eight(8);
   std::vector<double> ones, twos, eights, by_hand;
-  const auto ns = [&](Timing timing, std::vector<double>& kept) {
-    return kept.emplace_back(per_sample(timing, order.size()).value);
-  };
   Row row = compare(
       spec, settings,
       [&] {
-        const double alone = ns(time_loader(pipeline, one, 1, epochs), ones);
-        const double together = ns(time_loader(pipeline, two, 2, epochs), twos);
-        ns(time_loader(pipeline, eight, 8, epochs), eights);
-        return Timing{alone / together, 0};
+        ones.push_back(job.ours(one).value);
+        twos.push_back(job.ours(two).value);
+        eights.push_back(job.ours(eight).value);
+        return Timing{ones.back() / twos.back(), 0};
       },
       [&] {
-        std::vector<double> alone;
-        const double before = ns(memcpy_loop(1, data, tiny_bytes, order, ring, batch_rows), alone);
-        return Timing{before / ns(memcpy_loop(2, data, tiny_bytes, order, ring, batch_rows), by_hand), 0};
+        const double alone = job.by_hand(1, batch_rows).value;
+        by_hand.push_back(job.by_hand(2, batch_rows).value);
+        return Timing{alone / by_hand.back(), 0};
       });
   row.notes.push_back(
-      fmt::format("ns a sample: {:.0f} with one thread, {:.0f} with two, {:.0f} with eight; by hand, "
-                  "with two: {:.0f}",
+      fmt::format("ns a sample: {:.0f} with one thread, {:.0f} with two, {:.0f} with eight; by hand, with two: {:.0f}",
                   median(ones), median(twos), median(eights), median(by_hand)));
   return row;
 }

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "base/clock.hpp"
-#include "base/cores.hpp"
 #include "base/failure.hpp"
 #include "base/float_mode.hpp"
 #include "base/relax.hpp"
@@ -22,7 +21,6 @@ DirectPlacement::DirectPlacement(const Parts& parts)
       positions_(data_),
       steps_(data_.steps()),
       advises_(data_.source->wants_advice()),
-      may_spin_(setup_.plan.threads < usable_cores()),
       tickets_(rows_, setup_.plan.threads + std::uint64_t{2}) {
   const BlockModel* const model = data_.source->block_model();
   if (model == nullptr) return;
@@ -132,7 +130,7 @@ BatchBuffer* DirectPlacement::wait(std::uint64_t) {
     monitor_.waiting.store(false, std::memory_order_relaxed);
     if (!ready() && !paused()) throw *pool().reader_error();
   }
-  if (!may_spin_) delivered_ns_ = now_ns();
+  if (!pool().leaves_a_core()) delivered_ns_ = now_ns();
   return paused() ? nullptr : &buffer;
 }
 
@@ -140,7 +138,7 @@ BatchBuffer* DirectPlacement::wait(std::uint64_t) {
 // theirs: for the samples, if these are tiny, else it is given up at once.
 void DirectPlacement::wait_awake(const BatchBuffer& buffer) noexcept {
   const std::uint64_t begun = now_ns();
-  if (may_spin_) {
+  if (pool().leaves_a_core()) {
     while (!buffer.ready() && !monitor_.is_paused() && now_ns() - begun < spin_ns)
       for (int i = 0; i < 64 && !buffer.ready(); ++i) relax();
   } else if (blocks_ == nullptr) {

@@ -57,7 +57,6 @@ class DirectPlacement final : public Placement {
   const BatchPositions positions_;
   const std::uint64_t steps_;
   const bool advises_;
-  const bool may_spin_;
   Tickets tickets_;
   std::unique_ptr<BlockSchedule> blocks_;  // null: records share none
   std::atomic<std::uint64_t> advised_{0};  // batches

@@ -184,7 +184,7 @@ void RunnerPool::help(Lock& lock) noexcept {
 ChainRun* RunnerPool::join_anew(bool busy) noexcept {
   Lock lock(monitor_.mutex);
   look_at_samples(now_ns());
-  if (!short_samples() || busy || threads_ < cores_ || cores_ == 1) {
+  if (!short_samples() || busy || leaves_a_core() || cores_ == 1) {
     stop_joining();
   } else {
     joins_ = true;

@@ -57,10 +57,12 @@ class RunnerPool {
   /// How many shares runners make of what there is to do. Where samples are short, each takes all of its own: whole
   /// batches, if it can, of which no other thread writes a row. Any thread.
   unsigned shares() const noexcept { return short_samples() ? std::min(threads_, cores_) : 2 * threads_; }
+  /// There is a core for the consumer besides the runners'. Any thread.
+  bool leaves_a_core() const noexcept { return threads_ < cores_; }
   /// The consumer has to wait for a batch: what it works with meanwhile, as one of the runners; null: it should rather
-  /// sleep or spin. It works along where samples are short, and there is no core for it besides the runners'. Of these
-  /// there are then as many as leave it one. `busy`: it does other things between its batches, so runners get all
-  /// cores. Not under the mutex; the consumer's.
+  /// sleep or spin. It works along where samples are short, and no core is left for it. There are then as many runners
+  /// as leave it one. `busy`: it does other things between its batches, so runners get all cores. Not under the mutex;
+  /// the consumer's.
   ChainRun* join(std::uint64_t now, bool busy) noexcept {
     const std::uint64_t looked = looked_ns_.load(std::memory_order_relaxed);
     return joined_ != nullptr && !busy && short_samples() && now - looked < look_every_ns ? joined_ : join_anew(busy);

@@ -37,11 +37,11 @@ class RunningTool {
   ToolResult wait();
 
  private:
+  bool wait_for_it(int options);
   TempFolder output_;
   pid_t pid_;
   int status_ = 0;
   double cpu_s_ = 0;
-  bool wait_for_it(int options);
   bool waited_ = false;
 };
 

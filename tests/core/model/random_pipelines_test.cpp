@@ -76,7 +76,7 @@ TEST_CASE("random pipelines bring what the model says") {
     cached += p.plan().find("\nstage   cache") != std::string::npos;
     REQUIRE(p.size() == model::size_of(*spec));
     u64 final_acted = 0;
-    if (mix(seed + 3) % 2 == 0) {
+    if (mix(seed + 3) % 9 < 5) {
       // Broken off at a random step and gone on with by another loader, with other threads and another depth.
       ++resumed;
       play(loader, epochs, mix(seed + 4) % (expected.size() + 1), got);
@@ -137,7 +137,7 @@ TEST_CASE("random pipelines bring what the model says") {
     CHECK(cached * 100 >= count * 15);
     CHECK(streams * 100 >= count * 8);
     CHECK(faulty * 100 >= count * 48);
-    CHECK(resumed * 100 >= count * 40);
+    CHECK(resumed * 100 >= count * 45);
     CHECK(failures > 0);
     CHECK(refused > 0);
     CHECK(acted_on > 0);
