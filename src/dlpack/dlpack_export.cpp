@@ -1,3 +1,5 @@
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -10,15 +12,13 @@
 #include <penstock/error.hpp>
 #include <penstock/interop/dlpack.hpp>
 
-#include "base/process.hpp"
-
 namespace penstock::dlpack {
 
 struct Exporter::Shared {
   explicit Shared(Batch b) noexcept : batch(std::move(b)) {}
   Batch batch;
   std::mutex streams;  // of the batch; nothing else of it changes
-  pid_t pid = detail::process_id();
+  pid_t pid = ::getpid();
 };
 
 namespace {
@@ -100,8 +100,7 @@ const Batch& Exporter::batch() const { return need().batch; }
 void Exporter::also_used_on(StreamRef stream) const {
   Shared& shared = need();
   // Before the mutex, which another thread may have held where this process was forked.
-  if (shared.pid != detail::process_id())
-    throw Error(Errc::forked, "the batch is the parent process's; export it there");
+  if (shared.pid != ::getpid()) throw Error(Errc::forked, "the batch is the parent process's; export it there");
   const std::lock_guard lock(shared.streams);
   shared.batch.also_used_on(stream);
 }
