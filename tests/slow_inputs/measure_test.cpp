@@ -41,6 +41,13 @@ TEST_CASE("inputs whose work is linear pass, quadratic work is found") {
              "times as long"));
 }
 
+TEST_CASE("work that grows by a step is no quadratic work, and quadratic work that ends early is") {
+  const auto step = [](const std::string& text) { spin(text.size() * (text.size() > 100'000 ? 2 : 1)); };
+  CHECK(faults_of(input(100'000, step), bounds).empty());
+  const auto until = [](const std::string& text) { spin(text.size() > 1'600 ? 1'000 : text.size() * text.size()); };
+  CHECK(says(faults_of(input(400, until), bounds), "times as long"));
+}
+
 TEST_CASE("quadratic memory, and much of it, are found") {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   PENSTOCK_SKIP("sanitizers take memory of their own");
