@@ -1,6 +1,7 @@
 // What the report says of blocks that records share.
 #include "support/catch.hpp"
 
+#include <mutex>
 #include <string>
 
 #include "core/blocks/chunks.hpp"
@@ -24,7 +25,9 @@ TEST_CASE("the report counts blocks that were decoded again in an epoch, and adv
     Said said;
     for (const std::string& note : loader.report().notes)
       if (note.find(" blocks were decoded for ") != std::string::npos) said.note = note;
-    said.decodes = source.decodes();
+    // The next epoch is being prepared.
+    const std::lock_guard lock(source.shared->mutex);
+    for (const auto& [block, times] : source.shared->loads) said.decodes += times;
     said.again = said.decodes - source.shared->loads.size();
     return said;
   };

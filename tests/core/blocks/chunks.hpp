@@ -90,6 +90,7 @@ struct Chunks {
     return mix((j >= 2 ? ids.back() : ids.front()) * 1000 + i % per_block * 4 + j);
   }
   std::uint64_t decodes() const {
+    const std::lock_guard lock(shared->mutex);
     std::uint64_t n = 0;
     for (const auto& [block, times] : shared->loads) n += times;
     return n;
