@@ -132,7 +132,7 @@ TEST_CASE("nothing of a store is looked at or changed without its lock") {
 
 namespace {
 
-// PENSTOCK_FAULTS=1: each call fails in each way, synced and not; else in one of them.
+// PENSTOCK_FAULTS=1: each call fails in each way, synced and not; else each in one of them, and each write is short.
 void check_faults(const std::string& kind) {
   const bool all = number_of("PENSTOCK_FAULTS", 0) != 0;
   constexpr int codes[] = {EIO, ENOSPC, EINTR, short_write};
@@ -150,7 +150,7 @@ void check_faults(const std::string& kind) {
     unsigned long faults = 0;
     for (unsigned long at = 1; at <= calls; ++at)
       for (std::size_t way = 0; way < std::size(codes); ++way) {
-        if (!all && way != at % std::size(codes)) continue;
+        if (!all && way != at % std::size(codes) && codes[way] != short_write) continue;
         check_fault(job, area, how, {at, codes[way]}, content, names);
         ++faults;
       }
