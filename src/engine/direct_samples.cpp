@@ -125,6 +125,7 @@ bool DirectPlacement::make_samples(ChainRun& run, BatchBuffer& buffer, TicketRun
         tick = now;
         if (timed && now_ns() - begun > long_ns && tickets_.give_back({tickets.first + (row - begin), end - row})) {
           tickets.count = row - begin;
+          run.reader->expect({});
           break;
         }
       }

@@ -33,7 +33,7 @@ concept SharedSource = Described<S> && Reader<const S>;
 /// a reader is leased by one runner at a time. `pause()`, where a reader has it, is called when its runner has nothing
 /// to do: give up whatever must not be held for long; the next read takes it again. `expect(indices)`, noexcept, where
 /// a reader has it, tells it which few records its runner reads next, in that order: advice, which a failure, a stop or
-/// a pause may make void.
+/// a pause may make void. An empty list says that others read what is left of them, as records turned out to take long.
 template <class S>
 concept LeasedSource = Described<S> && requires(const S& source) {
   { *source.open_reader() } -> Reader;

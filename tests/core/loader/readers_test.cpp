@@ -27,7 +27,7 @@ struct Reader {
   Reader& operator=(const Reader&) = delete;
 
   void expect(std::span<const std::uint64_t> indices) noexcept {
-    if (!next.empty()) ++seen->unexpected;
+    if (!next.empty() && !indices.empty()) ++seen->unexpected;
     next.assign(indices.begin(), indices.end());
   }
   void read(std::uint64_t i, ps::SampleBuilder& out) {
