@@ -11,7 +11,8 @@ namespace {
 
 struct Seen {
   std::atomic<int> open{0}, most{0};
-  std::atomic<std::uint64_t> expected{0}, unexpected{0}, shared{0};
+  std::atomic<std::uint64_t> expected{0}, unexpected{0}, left_to_others{0}, shared{0};
+  std::atomic<bool> slow{false};
 };
 
 // Gives its one buffer to view: what is not used up, or copied, before its next read is lost.
@@ -27,11 +28,12 @@ struct Reader {
   Reader& operator=(const Reader&) = delete;
 
   void expect(std::span<const std::uint64_t> indices) noexcept {
-    if (!next.empty() && !indices.empty()) ++seen->unexpected;
+    if (!next.empty()) ++(indices.empty() ? seen->left_to_others : seen->unexpected);
     next.assign(indices.begin(), indices.end());
   }
   void read(std::uint64_t i, ps::SampleBuilder& out) {
     if (busy.exchange(true)) ++seen->shared;
+    if (seen->slow) std::this_thread::sleep_for(2ms);
     if (!next.empty()) {
       ++(next.front() == i ? seen->expected : seen->unexpected);
       next.pop_front();
@@ -108,6 +110,21 @@ TEST_CASE("a loader's readers are told exactly what they read next") {
     CHECK(source.seen->unexpected == 0);
     CHECK(source.seen->most <= static_cast<int>(threads) + 1);
   }
+}
+
+TEST_CASE("a loader's readers are told of records that are left to others, as they turn out to take long") {
+  const Watchdog dog(60s);
+  const Leased source{.count = 20'000};
+  ps::Loader loader(ps::from(source) | ps::batch(64), {.threads = 3});
+  for (int epoch = 0; epoch < 4 || (!sanitized() && source.seen->left_to_others == 0 && epoch < 100); ++epoch) {
+    std::uint64_t number = 0;
+    for (const ps::Batch& batch : loader.epoch()) {
+      check_rows(batch);
+      source.seen->slow = ++number % 100 < 3;
+    }
+  }
+  if (!sanitized()) CHECK(source.seen->left_to_others > 0);
+  CHECK(source.seen->unexpected == 0);
 }
 
 TEST_CASE("a write opens a reader for each task, however many samples wait") {
