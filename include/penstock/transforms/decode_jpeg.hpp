@@ -42,6 +42,13 @@ struct JpegOptions {
   /// true: the image is turned and mirrored as its Exif data says, as OpenCV does and Pillow's ImageOps.exif_transpose;
   /// false: it is as stored, as with Pillow's open and TensorFlow. Exif data that makes no sense says nothing.
   bool apply_orientation = false;
+  /// Which code decodes. Both give the same bits, errors and warnings.
+  enum class Decoder : std::uint8_t {
+    automatic,  ///< penstock's own for undamaged baseline images, about twice as fast; libjpeg for all others
+    libjpeg,    ///< libjpeg for all
+  };
+  /// Which code decodes.
+  Decoder decoder = Decoder::automatic;
 };
 
 /// Decodes baseline, extended and progressive JPEG of 8 bits, Huffman coded, grey, in three colours or in four inks,

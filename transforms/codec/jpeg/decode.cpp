@@ -5,6 +5,7 @@
 #include <penstock/transforms/decode_jpeg.hpp>
 #include <penstock/transforms/image/stage.hpp>
 
+#include "baseline/decoder.hpp"
 #include "cmyk.hpp"
 #include "excerpt.hpp"
 #include "orientation.hpp"
@@ -59,8 +60,25 @@ class Decoding final : public ImageDecoding {
     if (!verify && !options_.accept_warnings) {
       if (const std::optional<Pixels> pixels = decode_excerpt(box, scratch)) return *pixels;
     }
+    if (const std::optional<Pixels> pixels = decode_baseline(*reader_, box, verify, into, scratch)) return *pixels;
     started_ = true;
     return decode_box(*reader_, box, verify, into, scratch);
+  }
+
+  // None: it is left to libjpeg.
+  std::optional<Pixels> decode_baseline(Reader& reader, const Box& box, bool verify, std::byte* into, Scratch& scratch) {
+    if (options_.decoder == JpegOptions::Decoder::libjpeg || !reader.in_file()) return std::nullopt;
+    const ImageShape whole = reader.shape();
+    const std::ptrdiff_t stride = std::ptrdiff_t{box.width} * whole.channels;
+    std::byte* room = box == Box{0, 0, whole.height, whole.width} ? into : nullptr;
+    if (room == nullptr) room = scratch.allocate(static_cast<std::size_t>(stride * box.height));
+    auto* const pixels = reinterpret_cast<std::uint8_t*>(room);
+    const std::span<const std::uint8_t> bytes(reinterpret_cast<const std::uint8_t*>(reader.encoded().data()),
+                                              reader.encoded().size());
+    if (baseline_.decode(reader.info(), bytes, static_cast<std::size_t>(reader.offset()), {box, verify, pixels, stride},
+                         scratch))
+      return std::nullopt;
+    return Pixels{pixels, stride, {box.height, box.width, whole.channels}};
   }
 
   std::optional<Pixels> decode_excerpt(Box box, Scratch& scratch) {
@@ -70,6 +88,7 @@ class Decoding final : public ImageDecoding {
     box.left -= excerpt->shows.left;
     try {
       Reader part(excerpt->encoded, options_);
+      if (const std::optional<Pixels> pixels = decode_baseline(part, box, false, nullptr, scratch)) return pixels;
       return decode_box(part, box, false, nullptr, scratch);
     } catch (const Error& error) {
       // The same data in the whole file says what is wrong with it, and where.
@@ -156,6 +175,7 @@ class Decoding final : public ImageDecoding {
   JpegOptions options_;
   std::span<const std::byte> encoded_;
   std::optional<Reader> reader_;
+  jpeg::baseline::Decoder baseline_;
   ImageOp upright_;  // what sets the stored image upright; plain where that is to do nothing
   bool started_ = false;
 };

@@ -86,6 +86,10 @@ ImageShape Reader::shape() const noexcept {
           options_.color == JpegOptions::gray || info_.out_color_space == JCS_GRAYSCALE ? 1 : 3};
 }
 
+bool Reader::in_file() const noexcept {
+  return source_.next_input_byte == reinterpret_cast<const JOCTET*>(encoded_.data()) + offset();
+}
+
 bool Reader::lacks_scans() const noexcept {
   if (info_.progressive_mode == FALSE || info_.coef_bits == nullptr) return false;
   for (int c = 0; c < info_.num_components; ++c)

@@ -43,6 +43,8 @@ class Reader {
   bool lacks_scans() const noexcept;
   // Bytes that were read.
   std::uint64_t offset() const noexcept { return encoded_.size() - source_.bytes_in_buffer; }
+  // Whether what is read next is in the file, and not what stands for data that it lacks.
+  bool in_file() const noexcept;
 
  private:
   static Reader& of(j_common_ptr common) { return *static_cast<Reader*>(common->client_data); }

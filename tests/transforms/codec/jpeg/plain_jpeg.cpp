@@ -22,9 +22,7 @@ class Decoder {
   explicit Decoder(std::span<const std::byte> bytes, bool warned = false) {
     info.err = jpeg_std_error(&errors_);
     errors_.error_exit = fail;
-    errors_.emit_message = [](j_common_ptr common, int level) {
-      if (level < 0) fail(common);
-    };
+    be_strict();
     if (warned) errors_.emit_message = [](j_common_ptr, int) {};
     jpeg_create_decompress(&info);
     jpeg_mem_src(&info, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size());
@@ -32,6 +30,11 @@ class Decoder {
   Decoder(const Decoder&) = delete;
   Decoder& operator=(const Decoder&) = delete;
   ~Decoder() { jpeg_destroy_decompress(&info); }
+  void be_strict() {
+    errors_.emit_message = [](j_common_ptr common, int level) {
+      if (level < 0) fail(common);
+    };
+  }
   jpeg_decompress_struct info{};
 
  private:
@@ -110,6 +113,45 @@ Image plain_decode(std::span<const std::byte> bytes, bool gray, bool warned) {
     jpeg_read_scanlines(&info, &row, 1);
   }
   jpeg_finish_decompress(&info);
+  return image;
+}
+
+Image plain_crop(std::span<const std::byte> bytes, const penstock::Box& box, bool gray, bool to_end) {
+  Decoder decoder(bytes, true);
+  jpeg_decompress_struct& info = decoder.info;
+  jpeg_read_header(&info, TRUE);
+  decoder.be_strict();
+  info.out_color_space = gray ? JCS_GRAYSCALE : JCS_RGB;
+  jpeg_start_decompress(&info);
+  // Smooth upsampling looks at its neighbours.
+  constexpr std::int32_t margin = 2;
+  const auto whole = static_cast<std::int32_t>(info.output_width);
+  const std::int32_t from = std::max(0, box.left - margin), to = std::min(whole, box.left + box.width + margin);
+  JDIMENSION left = 0;
+  if (to - from < whole) {
+    left = static_cast<JDIMENSION>(from);
+    auto width = static_cast<JDIMENSION>(to - from);
+    jpeg_crop_scanline(&info, &left, &width);
+  }
+  if (box.top > 0) jpeg_skip_scanlines(&info, static_cast<JDIMENSION>(box.top));
+  const auto channels = static_cast<std::size_t>(info.output_components);
+  std::vector<JSAMPLE> row(info.output_width * channels);
+  Image image({box.height, box.width, info.output_components});
+  for (std::int32_t y = 0; y < box.height; ++y) {
+    JSAMPROW at = row.data();
+    jpeg_read_scanlines(&info, &at, 1);
+    const std::size_t bytes_wide = static_cast<std::size_t>(box.width) * channels;
+    std::copy_n(row.begin() + static_cast<std::ptrdiff_t>(static_cast<std::size_t>(box.left) - left) *
+                                  static_cast<std::ptrdiff_t>(channels),
+                bytes_wide, image.pixels.begin() + static_cast<std::ptrdiff_t>(static_cast<std::size_t>(y) * bytes_wide));
+  }
+  if (to_end) {
+    JSAMPROW at = row.data();
+    while (info.output_scanline < info.output_height) jpeg_read_scanlines(&info, &at, 1);
+    jpeg_finish_decompress(&info);
+  } else {
+    jpeg_abort_decompress(&info);
+  }
   return image;
 }
 

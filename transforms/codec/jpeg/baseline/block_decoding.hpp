@@ -1,0 +1,158 @@
+// One block of 8 x 8 coefficients, from bits.
+#pragma once
+
+#include <cstdint>
+
+#include "bit_reader.hpp"
+#include "huffman_tables.hpp"
+
+namespace penstock::jpeg::baseline {
+
+// All coefficients are 0 before a block is decoded into it, and are to be 0 again after it was used.
+struct alignas(64) Block {
+  std::int16_t coefficients[64];  // in natural order: row by row
+  std::int16_t spare[8];          // where a value that is none is written
+  std::uint32_t known;            // how many coefficients, in zigzag order, may differ from 0
+};
+
+// From zigzag order to natural order; places beyond the block are that of `spare`.
+struct NaturalOrder {
+  std::uint8_t at[192];
+
+  constexpr NaturalOrder() : at() {
+    int x = 0, y = 0;
+    bool up = true;
+    for (int i = 0; i < 64; ++i) {
+      at[i] = static_cast<std::uint8_t>(y * 8 + x);
+      if (up ? x == 7 : y != 7 && x == 0) {
+        ++y;
+        up = !up;
+      } else if (up ? y == 0 : y == 7) {
+        ++x;
+        up = !up;
+      } else {
+        x += up ? 1 : -1;
+        y += up ? -1 : 1;
+      }
+    }
+    for (int i = 64; i < 192; ++i) at[i] = 64;
+  }
+};
+inline constexpr NaturalOrder natural_order;
+
+#define PENSTOCK_INLINE inline __attribute__((always_inline))
+#define PENSTOCK_RARE(condition) __builtin_expect(static_cast<bool>(condition), 0)
+
+// The difference that is next. `damaged` becomes true where no code begins so.
+PENSTOCK_INLINE std::int32_t dc_difference(BitReader& reader, const DcTable& table, bool& damaged) {
+  std::uint32_t entry = table.entry(reader.peek<DcTable::width>());
+  if (PENSTOCK_RARE(entry == 0)) {
+    entry = table.long_entry(reader.peek<16>());
+    damaged |= entry == 0;
+  }
+  const std::int32_t difference = signed_value(reader.bits() << (entry >> 16), entry >> 8 & 255);
+  reader.take(entry);
+  return difference;
+}
+
+// Whether a block ends so: after its last coefficient, or with its end's symbol.
+PENSTOCK_INLINE bool ends_block(std::uint32_t at) {
+  return at == 64 || at - (AcTable::block_end + 1) < 63;
+}
+
+// One symbol for coefficient `at`. Returns where the next one is, `block_end` more at the end of the block. Written into
+// `block` where that is not null: a place beyond the block is its last one, as libjpeg has it.
+PENSTOCK_INLINE std::uint32_t single_symbol(BitReader& reader, const AcTable& table, std::uint32_t at,
+                                            std::int16_t* block, bool& damaged) {
+  reader.refill();
+  const Symbol symbol = table.symbol(reader.bits());
+  if (symbol == 0) {
+    damaged = true;
+    return at + AcTable::block_end;
+  }
+  const std::uint32_t length = length_of(symbol), run = value_of(symbol) >> 4, size = value_of(symbol) & 15;
+  if (size == 0) {
+    reader.take(length);
+    return run == 15 ? at + 16 : at + AcTable::block_end;
+  }
+  const std::int32_t value = signed_value(reader.bits() << length, size);
+  reader.take(length + size);
+  const std::uint32_t place = at + run;
+  if (block != nullptr) block[place > 63 ? 63 : natural_order.at[place]] = static_cast<std::int16_t>(value);
+  return place + 1;
+}
+
+// Decodes the next block. `dc`: the first coefficient of the block before, and then of this one.
+PENSTOCK_INLINE void decode_block(BitReader& reader, const DcTable& dc_table, const AcTable& ac_table,
+                                  std::int32_t& dc, Block& block, bool& damaged) {
+  std::int16_t* const to = block.coefficients;
+  reader.refill();
+  dc += dc_difference(reader, dc_table, damaged);
+  to[0] = static_cast<std::int16_t>(dc);
+  std::uint64_t at = 1, entry;
+  const auto step = [&]() __attribute__((always_inline)) {
+    entry = ac_table.full_entry(reader.peek<AcTable::full_width>());
+    to[natural_order.at[at + static_cast<std::uint8_t>(entry >> 16)]] = static_cast<std::int16_t>(entry >> 32);
+    // As signed_value; where there is no value, what it gives goes to `spare`.
+    const std::uint64_t bits = reader.bits() << (entry >> 58);
+    const auto negative = static_cast<std::uint64_t>(~static_cast<std::int64_t>(bits) >> 63);
+    const std::uint64_t value = (((bits ^ negative) >> (entry >> 52 & 63)) ^ negative) - negative;
+    to[natural_order.at[at + static_cast<std::uint8_t>(entry >> 24)]] = static_cast<std::int16_t>(value);
+    at += static_cast<std::uint8_t>(entry >> 8);
+    reader.take(entry);
+  };
+  for (;;) {
+    // A refill is enough for the difference and one step, and for two steps: 20 bits each at most.
+    step();
+    if (at < 64) {
+      reader.refill();
+      step();
+      if (at < 64) continue;
+    }
+    if (PENSTOCK_RARE(!ends_block(static_cast<std::uint32_t>(at)))) {
+      // The symbols of the entry do not fit the block, or it has none. They are taken one by one.
+      reader.put_back(static_cast<std::uint8_t>(entry));
+      at = single_symbol(reader, ac_table, static_cast<std::uint32_t>(at) - static_cast<std::uint8_t>(entry >> 8), to,
+                         damaged);
+      if (at < 64) {
+        reader.refill();
+        continue;
+      }
+      if (at < AcTable::block_end) at = 64;
+    }
+    block.known = static_cast<std::uint32_t>(at == 64 ? 64 : at - AcTable::block_end);
+    return;
+  }
+}
+
+// Passes over the next block.
+PENSTOCK_INLINE void skip_block(BitReader& reader, const DcTable& dc_table, const AcTable& ac_table, std::int32_t& dc,
+                                bool& damaged) {
+  reader.refill();
+  dc += dc_difference(reader, dc_table, damaged);
+  std::uint32_t at = 1, entry;
+  const auto step = [&]() __attribute__((always_inline)) {
+    entry = ac_table.skip_entry(reader.peek<AcTable::skip_width>());
+    at += entry >> 6;
+    reader.take(entry);
+  };
+  for (;;) {
+    step();
+    if (at < 64) {
+      reader.refill();
+      step();
+      if (at < 64) continue;
+    }
+    if (PENSTOCK_RARE(!ends_block(at))) {
+      reader.put_back(entry & 63);
+      at = single_symbol(reader, ac_table, at - (entry >> 6), nullptr, damaged);
+      if (at < 64) {
+        reader.refill();
+        continue;
+      }
+    }
+    return;
+  }
+}
+
+}  // namespace penstock::jpeg::baseline

@@ -1,0 +1,44 @@
+// Decodes a part of a baseline JPEG, with libjpeg's pixels.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+
+#include <penstock/extend/image_executor.hpp>
+
+#include "block_decoding.hpp"
+#include "frame.hpp"
+#include "hand_over.hpp"
+#include "scan_reader.hpp"
+#include "table_cache.hpp"
+
+namespace penstock::jpeg::baseline {
+
+struct Request {
+  Box box;                // inside the image
+  bool to_end = false;    // all data is gone through, and the image must end where it says
+  std::uint8_t* pixels;   // of the box, 1 value a pixel where libjpeg's output is grey, else 3
+  std::ptrdiff_t stride;  // from row to row of them
+};
+
+// The rule: where it decodes an image, libjpeg gives the same pixels, and no warning. Whatever is unusual or damaged, or
+// may be, is handed over to libjpeg. Kept by one runner for all its images; one thread at a time.
+class Decoder {
+ public:
+  // `info` has read the header, its output is chosen and it has not started. The scan begins at `scan` of the file's
+  // bytes. None: the pixels are there. Else why libjpeg is to decode it, from the same state of `info`; what is in the
+  // box's rows is then of no meaning.
+  std::optional<HandOver> decode(const jpeg_decompress_struct& info, std::span<const std::uint8_t> bytes,
+                                 std::size_t scan, const Request& request, Scratch& scratch);
+
+ private:
+  TableCache tables_;
+  ScanReader reader_;
+  Frame frame_;
+  std::unique_ptr<Block[]> blocks_;
+};
+
+}  // namespace penstock::jpeg::baseline

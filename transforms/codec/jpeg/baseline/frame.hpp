@@ -1,0 +1,52 @@
+// What the header says of an image that the baseline decoder takes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <optional>
+
+#include <jpeglib.h>
+
+#include "hand_over.hpp"
+#include "table_cache.hpp"
+
+namespace penstock::jpeg::baseline {
+
+struct Component {
+  int h = 1, v = 1;  // blocks across and down in an MCU
+  const DcTable* dc = nullptr;
+  const AcTable* ac = nullptr;
+  alignas(64) std::int16_t quantization[64] = {};  // in natural order
+};
+
+// How the values of a pixel come to be.
+enum class Colors : std::uint8_t { gray, rgb, ycc };
+
+struct Frame {
+  int width = 0, height = 0;
+  int components = 0;
+  int h = 1, v = 1;               // the largest factors
+  int mcus_across = 0, mcus_down = 0;
+  int alone_v = 1;                // of a single component: the factor that its header has
+  unsigned restart_interval = 0;  // in MCUs; 0: none
+  Colors colors = Colors::gray;
+  // Of three components, pixels of the picture for one of the second and third.
+  int chroma_across = 1, chroma_down = 1;
+  Component component[3];
+  // Of an MCU, in the order of the scan.
+  struct BlockOf {
+    const DcTable* dc;
+    const AcTable* ac;
+    std::uint8_t component, x, y;
+  };
+  int blocks = 0;
+  BlockOf block[D_MAX_BLOCKS_IN_MCU];
+
+  int mcu_width() const noexcept { return DCTSIZE * h; }
+  int mcu_height() const noexcept { return DCTSIZE * v; }
+  // Why libjpeg is to decode the image whose header `info` has read; else `frame` is set.
+  static std::optional<HandOver> read(const jpeg_decompress_struct& info, TableCache& tables, Frame& frame);
+};
+
+}  // namespace penstock::jpeg::baseline

@@ -1,0 +1,90 @@
+// What the next bits of a scan mean: several symbols for each look into a table.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "huffman_code.hpp"
+
+namespace penstock::jpeg::baseline {
+
+// Of the first coefficient of a block, which is coded as a difference.
+class DcTable {
+ public:
+  static constexpr int width = 9;
+
+  // Null for a table that libjpeg refuses. Symbols that pictures of 8 bits don't have are like none.
+  static std::unique_ptr<const DcTable> of(const JHUFF_TBL& table);
+
+  // An entry: bits that code and value take together (0 to 7), bits of the value (8 to 15), of the code (16 to 23).
+  // 0: the code is longer.
+  std::uint32_t entry(std::uint32_t bits) const noexcept { return entries_[bits]; }
+  // The same for the code that begins 16 bits, which is longer than `width`; 0 where there is none.
+  std::uint32_t long_entry(std::uint32_t bits) const noexcept {
+    const Symbol found = long_.find(bits);
+    return found == 0 ? 0 : entry_of(found);
+  }
+  const HuffmanCode& code() const noexcept { return code_; }
+
+ private:
+  explicit DcTable(const HuffmanCode& code);
+  static std::uint32_t entry_of(Symbol symbol) noexcept {
+    const std::uint32_t length = length_of(symbol), size = value_of(symbol);
+    return (length + size) | size << 8 | length << 16;
+  }
+
+  HuffmanCode code_;
+  LongCodes long_;
+  std::uint32_t entries_[1 << width];
+};
+
+// Of the other coefficients. A symbol is a run of zeros and the size of the value after it; the value's bits follow.
+//
+// An entry takes as many symbols as its bits hold, the last one's value may lie beyond them. It says by how much they
+// advance in the block, and `block_end` more where the block's end is among them. Where not even one symbol is held, it
+// takes no bits and advances by `too_long`. Either is more than a block has, so that one comparison finds both.
+class AcTable {
+ public:
+  static constexpr int full_width = 10, skip_width = 11;
+  static constexpr std::uint32_t block_end = 128, too_long = 255;
+  static constexpr std::uint32_t nowhere = 64;  // the place of a coefficient that is none
+
+  // Null for a table that libjpeg refuses. Symbols that pictures of 8 bits don't have are like none.
+  static std::unique_ptr<const AcTable> of(const JHUFF_TBL& table);
+
+  // With up to two values that are not 0, so three symbols or more where runs of 16 zeros are among them:
+  //   0-7    bits that all symbols take
+  //   8-15   coefficients they advance by
+  //   16-23  where the first value belongs, counted from the present coefficient; `nowhere` where there is one at most
+  //   24-31  the same of the last value; `nowhere` where there is none
+  //   32-47  the first value
+  //   52-57  64 less the size of the last value, modulo 64
+  //   58-63  how many bits are before it
+  // The first value is whole in the entry's bits, so it is in the entry. The last one's is not: it is taken from the
+  // bits themselves.
+  std::uint64_t full_entry(std::uint32_t bits) const noexcept { return full_[bits]; }
+  // With any number of values, which nobody wants: bits that all symbols take (0 to 5), coefficients they advance by
+  // (6 to 15).
+  std::uint16_t skip_entry(std::uint32_t bits) const noexcept { return skip_[bits]; }
+  // One symbol, of the next 64 bits. 0: no code begins so.
+  Symbol symbol(std::uint64_t bits) const noexcept {
+    const Symbol found = single_[bits >> (64 - skip_width)];
+    return found != 0 ? found : long_.find(static_cast<std::uint32_t>(bits >> 48));
+  }
+  const HuffmanCode& code() const noexcept { return code_; }
+
+ private:
+  struct Taken;
+  explicit AcTable(const HuffmanCode& code);
+  void fill_skip(std::uint16_t* at, int left, std::uint32_t taken, std::uint32_t advance);
+  void fill_full(std::uint64_t* at, int left, const Taken& taken);
+
+  HuffmanCode code_;
+  LongCodes long_;
+  std::vector<Symbol> single_;
+  std::uint64_t full_[1 << full_width];
+  std::uint16_t skip_[1 << skip_width];
+};
+
+}  // namespace penstock::jpeg::baseline

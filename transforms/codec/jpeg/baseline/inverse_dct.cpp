@@ -1,0 +1,255 @@
+#include "inverse_dct.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "inverse_dct.cpp"
+#include "simd_targets.hpp"
+#include <hwy/foreach_target.h>
+// After foreach_target.h, which includes this file once per target.
+#include <hwy/highway.h>
+
+#include "vectors-inl.hpp"
+#include "inverse_dct_plain.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace penstock::jpeg::baseline {
+namespace HWY_NAMESPACE {
+#if HWY_TARGET == HWY_SCALAR
+
+InverseDct get_inverse_dct() { return inverse_dct_plain; }
+
+#else
+
+// x * 2^13, and what rounds the result.
+template <int Shift>
+HWY_INLINE Halves scaled(Words x) {
+  const Ints round = hn::Set(ints, 1 << (Shift - 1));
+  const Words zero = hn::Zero(words);
+  const auto wide = [&](Words at_top) HWY_ATTR { return hn::Add(hn::ShiftRight<3>(hn::BitCast(ints, at_top)), round); };
+  return {wide(hn::InterleaveLower(words, zero, x)), wide(hn::InterleaveUpper(words, zero, x))};
+}
+
+template <int Shift>
+HWY_INLINE Words descaled(Halves sum) {
+  return hn::ReorderDemote2To(words, hn::ShiftRight<Shift>(sum.low), hn::ShiftRight<Shift>(sum.high));
+}
+
+// Eight values a register, of each of its blocks.
+template <int Shift>
+HWY_INLINE void transform(Words (&x)[8]) {
+  const Halves e3 = products<c0541 + c0765, c0541>(x[2], x[6]), e2 = products<c0541, c0541 - c1847>(x[2], x[6]);
+  const Halves e0 = scaled<Shift>(hn::Add(x[0], x[4])), e1 = scaled<Shift>(hn::Sub(x[0], x[4]));
+  const Halves even0 = e0 + e3, even3 = e0 - e3, even1 = e1 + e2, even2 = e1 - e2;
+  const Words z3 = hn::Add(x[7], x[3]), z4 = hn::Add(x[5], x[1]);
+  const Halves s3 = products<c1175 - c1961, c1175>(z3, z4), s4 = products<c1175, c1175 - c0390>(z3, z4);
+  const Halves odd0 = products<c0298 - c0899, -c0899>(x[7], x[1]) + s3;
+  const Halves odd3 = products<-c0899, c1501 - c0899>(x[7], x[1]) + s4;
+  const Halves odd1 = products<c2053 - c2562, -c2562>(x[5], x[3]) + s4;
+  const Halves odd2 = products<-c2562, c3072 - c2562>(x[5], x[3]) + s3;
+  x[0] = descaled<Shift>(even0 + odd3);
+  x[7] = descaled<Shift>(even0 - odd3);
+  x[1] = descaled<Shift>(even1 + odd2);
+  x[6] = descaled<Shift>(even1 - odd2);
+  x[2] = descaled<Shift>(even2 + odd1);
+  x[5] = descaled<Shift>(even2 - odd1);
+  x[3] = descaled<Shift>(even3 + odd0);
+  x[4] = descaled<Shift>(even3 - odd0);
+}
+
+// The same where x[4] to x[7] are 0: each odd sum is one of x[1] and x[3], with the factors of both steps in one.
+template <int Shift>
+HWY_INLINE void finish_half(Ints e0, Ints e2, Ints e3, const Ints (&odd)[4], Ints (&out)[8]) {
+  const auto put = [&](int k, Ints even, Ints o) HWY_ATTR {
+    out[k] = hn::ShiftRight<Shift>(hn::Add(even, o));
+    out[7 - k] = hn::ShiftRight<Shift>(hn::Sub(even, o));
+  };
+  put(0, hn::Add(e0, e3), odd[3]);
+  put(1, hn::Add(e0, e2), odd[2]);
+  put(2, hn::Sub(e0, e2), odd[1]);
+  put(3, hn::Sub(e0, e3), odd[0]);
+}
+
+struct LowSums {
+  Halves e0, e2, e3, odd[4];
+};
+template <int Shift>
+HWY_INLINE LowSums low_sums(const Words (&x)[8]) {
+  const Words zero = hn::Zero(words);
+  return {scaled<Shift>(x[0]),
+          products<c0541, 0>(x[2], zero),
+          products<c0541 + c0765, 0>(x[2], zero),
+          {products<c1175 - c0899, c1175 - c1961>(x[1], x[3]), products<c1175 - c0390, c1175 - c2562>(x[1], x[3]),
+           products<c1175, c1175 - c1961 + c3072 - c2562>(x[1], x[3]),
+           products<c1175 - c0390 + c1501 - c0899, c1175>(x[1], x[3])}};
+}
+
+// Columns, of which the upper four are 0 as well; transposed, so that x[0] to x[3] are the rows' values.
+HWY_INLINE void transform_low_columns(Words (&x)[8]) {
+  const LowSums s = low_sums<columns_shift>(x);
+  const Ints odd[4] = {s.odd[0].low, s.odd[1].low, s.odd[2].low, s.odd[3].low};
+  Ints r[8];
+  finish_half<columns_shift>(s.e0.low, s.e2.low, s.e3.low, odd, r);
+  const Words r04 = hn::ReorderDemote2To(words, r[0], r[4]), r15 = hn::ReorderDemote2To(words, r[1], r[5]),
+              r26 = hn::ReorderDemote2To(words, r[2], r[6]), r37 = hn::ReorderDemote2To(words, r[3], r[7]);
+  // Pairs of rows, then fours: a register has those of two columns.
+  const Ints r01 = hn::BitCast(ints, hn::InterleaveLower(words, r04, r15)),
+             r45 = hn::BitCast(ints, hn::InterleaveUpper(words, r04, r15)),
+             r23 = hn::BitCast(ints, hn::InterleaveLower(words, r26, r37)),
+             r67 = hn::BitCast(ints, hn::InterleaveUpper(words, r26, r37));
+  const auto c01 = hn::BitCast(longs, hn::InterleaveLower(ints, r01, r23)),
+             c23 = hn::BitCast(longs, hn::InterleaveUpper(ints, r01, r23)),
+             d01 = hn::BitCast(longs, hn::InterleaveLower(ints, r45, r67)),
+             d23 = hn::BitCast(longs, hn::InterleaveUpper(ints, r45, r67));
+  x[0] = hn::BitCast(words, hn::InterleaveLower(longs, c01, d01));
+  x[1] = hn::BitCast(words, hn::InterleaveUpper(longs, c01, d01));
+  x[2] = hn::BitCast(words, hn::InterleaveLower(longs, c23, d23));
+  x[3] = hn::BitCast(words, hn::InterleaveUpper(longs, c23, d23));
+}
+
+HWY_INLINE void transform_low_rows(Words (&x)[8]) {
+  const LowSums s = low_sums<rows_shift>(x);
+  const Ints odd_low[4] = {s.odd[0].low, s.odd[1].low, s.odd[2].low, s.odd[3].low},
+             odd_high[4] = {s.odd[0].high, s.odd[1].high, s.odd[2].high, s.odd[3].high};
+  Ints low[8], high[8];
+  finish_half<rows_shift>(s.e0.low, s.e2.low, s.e3.low, odd_low, low);
+  finish_half<rows_shift>(s.e0.high, s.e2.high, s.e3.high, odd_high, high);
+  for (int k = 0; k < 8; ++k) x[k] = hn::ReorderDemote2To(words, low[k], high[k]);
+}
+
+HWY_INLINE void transpose(Words (&x)[8]) {
+  Words a[8], b[8];
+  for (int i = 0; i < 4; ++i) {
+    a[2 * i] = hn::InterleaveLower(words, x[i], x[i + 4]);
+    a[2 * i + 1] = hn::InterleaveUpper(words, x[i], x[i + 4]);
+  }
+  for (int i = 0; i < 4; ++i) {
+    b[2 * i] = hn::InterleaveLower(words, a[i], a[i + 4]);
+    b[2 * i + 1] = hn::InterleaveUpper(words, a[i], a[i + 4]);
+  }
+  for (int i = 0; i < 4; ++i) {
+    x[2 * i] = hn::InterleaveLower(words, b[i], b[i + 4]);
+    x[2 * i + 1] = hn::InterleaveUpper(words, b[i], b[i + 4]);
+  }
+}
+
+// Where the values of the blocks of a register go; to the same place where there is one block only.
+struct Outputs {
+  std::uint8_t *first, *second;
+  std::ptrdiff_t stride;
+};
+
+// Two rows of each block. As halves of numbers of 64 bits: x86 stores the upper half of these at once.
+HWY_INLINE void store_rows(Bytes rows, Outputs& to) {
+  const hn::FixedTag<double, 2> pair;
+  const hn::FixedTag<double, 1> one;
+  const auto put = [&](hn::Vec<BlockTag> two, std::uint8_t* at) HWY_ATTR {
+    const auto both = hn::BitCast(pair, two);
+    hn::StoreU(hn::LowerHalf(one, both), one, reinterpret_cast<double*>(at));
+    hn::StoreU(hn::UpperHalf(one, both), one, reinterpret_cast<double*>(at + to.stride));
+  };
+  if constexpr (blocks_together == 2) {
+    put(second_block(rows), to.second);
+    to.second += 2 * to.stride;
+  }
+  put(first_block(rows), to.first);
+  to.first += 2 * to.stride;
+}
+
+// Registers are columns. Values around 0, of which those beyond 8 bits become the nearest.
+HWY_INLINE void store_columns(const Words (&x)[8], Outputs to) {
+  const auto center = hn::Set(bytes, 128);
+  const auto pack = [&](Words a, Words b) HWY_ATTR { return hn::Xor(saturated_signed(a, b), center); };
+  const Bytes c04 = pack(x[0], x[4]), c15 = pack(x[1], x[5]), c26 = pack(x[2], x[6]), c37 = pack(x[3], x[7]);
+  const Bytes c02 = hn::InterleaveLower(bytes, c04, c26), c46 = hn::InterleaveUpper(bytes, c04, c26);
+  const Bytes c13 = hn::InterleaveLower(bytes, c15, c37), c57 = hn::InterleaveUpper(bytes, c15, c37);
+  // Columns 0 to 3, and 4 to 7, of the rows 0 to 3 and 4 to 7.
+  const auto left = [&](auto v) HWY_ATTR { return hn::BitCast(ints, v); };
+  const Ints a = left(hn::InterleaveLower(bytes, c02, c13)), b = left(hn::InterleaveUpper(bytes, c02, c13));
+  const Ints c = left(hn::InterleaveLower(bytes, c46, c57)), d = left(hn::InterleaveUpper(bytes, c46, c57));
+  store_rows(hn::BitCast(bytes, hn::InterleaveLower(ints, a, c)), to);
+  store_rows(hn::BitCast(bytes, hn::InterleaveUpper(ints, a, c)), to);
+  store_rows(hn::BitCast(bytes, hn::InterleaveLower(ints, b, d)), to);
+  store_rows(hn::BitCast(bytes, hn::InterleaveUpper(ints, b, d)), to);
+}
+
+// A row of coefficients of the blocks, times what they were divided by.
+HWY_INLINE Words load_row(const Block& first, const Block& second, const std::int16_t* quantization, int row) {
+  const auto one = [&](const Block& b) HWY_ATTR { return hn::Load(words_block, b.coefficients + 8 * row); };
+  return hn::Mul(of_blocks(one(first), one(second)), hn::LoadDup128(words, quantization + 8 * row));
+}
+
+// Where only the first row is not 0, libjpeg takes 4 times its values mod 2^16, and else saturated ones. What differs is
+// not 0 then.
+HWY_INLINE Words beyond_shortcut(Words row) { return hn::Xor(row, hn::ShiftRight<2>(hn::ShiftLeft<2>(row))); }
+
+HWY_INLINE void clear(Block& block) {
+  const Words zero = hn::Zero(words);
+  for (std::size_t i = 0; i < 64; i += hn::Lanes(words)) hn::Store(zero, words, block.coefficients + i);
+}
+
+// Each returns what beyond_shortcut() gives for its blocks.
+HWY_NOINLINE Words transform_whole(const Block& first, const Block& second, const std::int16_t* quantization,
+                                   Outputs to) {
+  Words x[8];
+  for (int row = 0; row < 8; ++row) x[row] = load_row(first, second, quantization, row);
+  const Words beyond = beyond_shortcut(x[0]);
+  transform<columns_shift>(x);
+  transpose(x);
+  transform<rows_shift>(x);
+  store_columns(x, to);
+  return beyond;
+}
+
+// Coefficients after the tenth are 0, so that only the first four rows and columns are not.
+HWY_NOINLINE Words transform_low(const Block& first, const Block& second, const std::int16_t* quantization, Outputs to) {
+  Words x[8];
+  for (int row = 0; row < 4; ++row) x[row] = load_row(first, second, quantization, row);
+  const Words beyond = beyond_shortcut(x[0]);
+  transform_low_columns(x);
+  transform_low_rows(x);
+  store_columns(x, to);
+  return beyond;
+}
+
+bool run(const BlocksToValues& job) {
+  constexpr int together = static_cast<int>(blocks_together);
+  Words beyond = hn::Zero(words);
+  bool usual = true;
+  for (int i = 0; i < job.count; i += together) {
+    // An odd one is done twice.
+    const int next = std::min(i + together, job.count) - 1;
+    Block &first = job.blocks[job.from[i]], &second = job.blocks[job.from[next]];
+    const Outputs to{job.values + job.to[i], job.values + job.to[next], job.stride};
+    const std::uint32_t known = std::max(first.known, second.known);
+    if (known <= 1) {
+      usual &= fill_flat(first.coefficients[0], job.quantization[0], to.first, to.stride);
+      if (next != i) usual &= fill_flat(second.coefficients[0], job.quantization[0], to.second, to.stride);
+      first.coefficients[0] = second.coefficients[0] = 0;
+      continue;
+    }
+    beyond = hn::Or(beyond, known <= 10 ? transform_low(first, second, job.quantization, to)
+                                        : transform_whole(first, second, job.quantization, to));
+    clear(first);
+    clear(second);
+  }
+  return usual && hn::AllTrue(words, hn::Eq(beyond, hn::Zero(words)));
+}
+
+InverseDct get_inverse_dct() { return run; }
+
+#endif
+
+}  // namespace HWY_NAMESPACE
+}  // namespace penstock::jpeg::baseline
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace penstock::jpeg::baseline {
+
+HWY_EXPORT(get_inverse_dct);
+InverseDct inverse_dct() { return HWY_DYNAMIC_DISPATCH(get_inverse_dct)(); }
+
+}  // namespace penstock::jpeg::baseline
+#endif

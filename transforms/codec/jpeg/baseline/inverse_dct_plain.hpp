@@ -1,0 +1,35 @@
+// The inverse DCT in plain C++, and what its versions share.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "inverse_dct.hpp"
+
+namespace penstock::jpeg::baseline {
+
+// The algorithm is that of Loeffler, Ligtenberg and Moschytz (ICASSP 1989) with 13 bits of fraction, as libjpeg has it,
+// in the order in which its SIMD versions do 16-bit sums, which may wrap. 32-bit sums are the same mod 2^32 in any
+// order, so that what rounds is added first here.
+constexpr int dct_factor(double x) { return static_cast<int>(x * 8192 + 0.5); }
+inline constexpr int c0298 = dct_factor(0.298631336), c0390 = dct_factor(0.390180644), c0541 = dct_factor(0.541196100),
+                     c0765 = dct_factor(0.765366865), c0899 = dct_factor(0.899976223), c1175 = dct_factor(1.175875602),
+                     c1501 = dct_factor(1.501321110), c1847 = dct_factor(1.847759065), c1961 = dct_factor(1.961570560),
+                     c2053 = dct_factor(2.053119869), c2562 = dct_factor(2.562915447), c3072 = dct_factor(3.072711026);
+// The first pass leaves two bits of fraction, which the second takes away, with the scale of 8.
+inline constexpr int columns_shift = 11, rows_shift = 18;
+
+// Of a block of which only the first coefficient is not 0. False where it is beyond what libjpeg's shortcut takes.
+inline bool fill_flat(std::int16_t coefficient, std::int16_t quantization, std::uint8_t* to, std::ptrdiff_t stride) {
+  const std::int32_t value = static_cast<std::int16_t>(coefficient * quantization);
+  const std::int32_t level = std::clamp((value + 4) >> 3, -128, 127) + 128;
+  const std::uint64_t row = 0x0101010101010101u * static_cast<std::uint64_t>(level);
+  for (int y = 0; y < 8; ++y) std::memcpy(to + y * stride, &row, sizeof row);
+  return value == static_cast<std::int16_t>(value * 4) >> 2;
+}
+
+bool inverse_dct_plain(const BlocksToValues& job);
+
+}  // namespace penstock::jpeg::baseline

@@ -1,0 +1,16 @@
+// The same rows in plain C++.
+#pragma once
+
+#include "pixel_rows.hpp"
+
+namespace penstock::jpeg::baseline {
+
+// How chroma between two values is rounded: what is added for the even pixels and for the odd ones, before the shift.
+struct AcrossRounding {
+  int shift, even, odd;
+};
+inline constexpr AcrossRounding of_values{2, 1, 2}, of_sums{4, 8, 7};
+
+PixelRows pixel_rows_plain();
+
+}  // namespace penstock::jpeg::baseline

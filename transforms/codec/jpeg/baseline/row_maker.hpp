@@ -1,0 +1,58 @@
+// Makes rows of pixels of the components' values.
+#pragma once
+
+#include <cstdint>
+
+#include <penstock/extend/image_executor.hpp>
+
+#include "frame.hpp"
+#include "pixel_rows.hpp"
+#include "planes.hpp"
+
+namespace penstock::jpeg::baseline {
+
+// How an image's chroma becomes as large as its luma.
+struct Upsampling {
+  int across = 1, down = 1;  // pixels for a value
+  // Between values, so that rows of pixels need a row of values above or below. libjpeg repeats the values of images of
+  // 4 columns and less.
+  bool smooth = false;
+
+  Upsampling(const Frame& frame, bool luma_only);
+  // Rows of pixels need the values of a neighbouring row.
+  bool looks_at_rows() const noexcept { return smooth && down == 2; }
+};
+
+class RowMaker {
+ public:
+  // Rows of `width` pixels from column `left` on; the planes begin with pixel `planes_left`. Three values a pixel, or
+  // one of luma alone. `scratch` keeps the memory: it must stay as it is.
+  RowMaker(const Frame& frame, const Planes& planes, const Upsampling& upsampling, bool gray, int planes_left, int left,
+           int width, Scratch& scratch);
+
+  void make(int y, std::uint8_t* pixels) const;
+
+ private:
+  void make_half_across(int y, const PixelRow& row) const;
+  void make_between_rows(int y, const PixelRow& row) const;
+  void make_repeated(int y, const PixelRow& row) const;
+  const std::uint8_t* chroma(int component, int y) const noexcept { return planes_.row(component, y) + chroma_offset_; }
+  // Of the row of chroma that `y` is nearest to, and the next nearest one.
+  struct Nearest {
+    int near, far;
+  };
+  Nearest nearest(int y) const noexcept;
+
+  const Frame& frame_;
+  const Planes& planes_;
+  Upsampling upsampling_;
+  bool gray_;
+  PixelRows rows_;
+  int width_, left_out_;
+  int luma_offset_, chroma_offset_;  // of the first value that counts, in the planes
+  int chroma_left_;                  // its column, in the whole image's chroma
+  std::uint16_t* sums_[2] = {};
+  std::uint8_t* values_[2] = {};
+};
+
+}  // namespace penstock::jpeg::baseline

@@ -1,0 +1,87 @@
+#include "scan_walk.hpp"
+
+#include "../markers.hpp"
+
+namespace penstock::jpeg::baseline {
+
+namespace {
+
+// Local copies of what changes with each symbol, which stay in registers.
+class Run {
+ public:
+  Run(BitReader& reader, std::int32_t (&dc)[3], std::optional<HandOver>& stopped)
+      : reader_(reader), dc_(dc), stopped_(stopped), bits(reader), last{dc[0], dc[1], dc[2]} {}
+  Run(const Run&) = delete;
+  Run& operator=(const Run&) = delete;
+  ~Run() {
+    reader_ = bits;
+    std::copy_n(last, 3, dc_);
+    if (damaged) stopped_ = HandOver::code;
+    if (!stopped_ && too_large != 0) stopped_ = HandOver::range;
+  }
+
+ private:
+  BitReader& reader_;
+  std::int32_t (&dc_)[3];
+  std::optional<HandOver>& stopped_;
+
+ public:
+  BitReader bits;
+  std::int32_t last[3];
+  bool damaged = false;
+  std::uint32_t too_large = 0;  // not 0: a first coefficient had more than 16 bits
+
+  void check(std::int32_t dc) { too_large |= static_cast<std::uint32_t>(dc + 32768) >> 16; }
+};
+
+}  // namespace
+
+[[gnu::noinline]] void ScanWalk::decode_some(int mcus) {
+  Run run(reader_.bits(), dc_, stopped_);
+  Block* block = blocks_;
+  for (int mcu = 0; mcu < mcus; ++mcu) {
+    for (int k = 0; k < frame_.blocks; ++k, ++block) {
+      const Frame::BlockOf& of = frame_.block[k];
+      std::int32_t& dc = run.last[of.component];
+      decode_block(run.bits, *of.dc, *of.ac, dc, *block, run.damaged);
+      run.check(dc);
+    }
+  }
+}
+
+[[gnu::noinline]] void ScanWalk::skip_some(int mcus) {
+  Run run(reader_.bits(), dc_, stopped_);
+  for (int mcu = 0; mcu < mcus; ++mcu) {
+    for (int k = 0; k < frame_.blocks; ++k) {
+      const Frame::BlockOf& of = frame_.block[k];
+      std::int32_t& dc = run.last[of.component];
+      skip_block(run.bits, *of.dc, *of.ac, dc, run.damaged);
+      run.check(dc);
+    }
+  }
+}
+
+void ScanWalk::begin_segment(std::size_t from) {
+  reader_.open(bytes_, from);
+  std::fill_n(dc_, 3, 0);
+  left_in_segment_ = frame_.restart_interval;
+}
+
+void ScanWalk::next_segment() {
+  const bool ends = reader_.at_end();
+  if (!ends || reader_.marker() != static_cast<int>(restart_0 | (segments_ & 7))) {
+    stopped_ = reader_.in_segment() ? HandOver::marker : HandOver::end_of_data;
+    return;
+  }
+  ++segments_;
+  begin_segment(reader_.position() + 2);
+}
+
+bool ScanWalk::ends_image() {
+  if (!sound()) return false;
+  if (!reader_.at_end() || reader_.marker() != end_of_image)
+    stopped_ = reader_.in_segment() ? HandOver::marker : HandOver::end_of_data;
+  return !stopped_;
+}
+
+}  // namespace penstock::jpeg::baseline

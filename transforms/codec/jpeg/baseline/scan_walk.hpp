@@ -1,0 +1,88 @@
+// Goes through the MCUs of a scan, and decodes them or passes over them.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "block_decoding.hpp"
+#include "frame.hpp"
+#include "hand_over.hpp"
+#include "scan_reader.hpp"
+
+namespace penstock::jpeg::baseline {
+
+class ScanWalk {
+ public:
+  static constexpr int most_blocks = static_cast<int>(ScanReader::most_blocks);
+
+  // The scan's data begins at `from` of the bytes. `blocks`: `most_blocks` of them, all 0. All stay as long as this.
+  ScanWalk(const Frame& frame, std::span<const std::uint8_t> bytes, std::size_t from, ScanReader& reader, Block* blocks)
+      : frame_(frame), bytes_(bytes), reader_(reader), blocks_(blocks) {
+    begin_segment(from);
+  }
+
+  // Why it can't go on; whatever was decoded since it could is of no meaning.
+  const std::optional<HandOver>& stopped() const noexcept { return stopped_; }
+
+  // Decodes the next `mcus`, some at a time: `use(first, some, blocks)` with the blocks of `some` of them, from the
+  // `first` of these on, in the order of the scan. It sets them to 0 again.
+  template <class Use>
+  void decode(int mcus, Use&& use) {
+    for_some(mcus, [&](int first, int some) {
+      decode_some(some);
+      use(first, some, blocks_);
+    });
+  }
+
+  void skip(int mcus) {
+    for_some(mcus, [&](int, int some) { skip_some(some); });
+  }
+
+  // To be called when all that is wanted was gone through: whether libjpeg found no fault in it either.
+  bool sound() {
+    if (!stopped_ && (!reader_.in_segment() || reader_.near_end_of_data())) stopped_ = HandOver::end_of_data;
+    return !stopped_;
+  }
+
+  // As sound(), after the last MCU of the image: also whether the image ends there.
+  bool ends_image();
+
+ private:
+  // Calls `each(first, some)` for all of them, with no more at a time than may be decoded without a look at the data's
+  // end, and none across a restart marker.
+  template <class Each>
+  void for_some(int mcus, Each&& each) {
+    const int together = most_blocks / frame_.blocks;
+    for (int first = 0; first < mcus;) {
+      if (frame_.restart_interval != 0 && left_in_segment_ == 0) next_segment();
+      if (!stopped_ && !reader_.ready()) stopped_ = HandOver::end_of_data;
+      if (stopped_) return;
+      int some = std::min(together, mcus - first);
+      if (frame_.restart_interval != 0) {
+        some = static_cast<int>(std::min<unsigned>(static_cast<unsigned>(some), left_in_segment_));
+        left_in_segment_ -= static_cast<unsigned>(some);
+      }
+      each(first, some);
+      first += some;
+    }
+  }
+
+  void decode_some(int mcus);
+  void skip_some(int mcus);
+  void begin_segment(std::size_t from);
+  void next_segment();
+
+  const Frame& frame_;
+  std::span<const std::uint8_t> bytes_;
+  ScanReader& reader_;
+  Block* blocks_;
+  std::int32_t dc_[3] = {};  // of the last block of each component
+  unsigned left_in_segment_ = 0;
+  unsigned segments_ = 0;  // that were gone through
+  std::optional<HandOver> stopped_;
+};
+
+}  // namespace penstock::jpeg::baseline

@@ -1,0 +1,5 @@
+// Which instruction sets the kernels are built for. To be included before Highway, outside of any namespace.
+
+#define HWY_WANT_AVX3_DL
+// NEON's registers, of 16 bytes, suit blocks of 8 x 8; SVE has no operations on parts of its own that have that size.
+#define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128)

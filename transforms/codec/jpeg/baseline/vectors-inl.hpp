@@ -1,0 +1,101 @@
+// What the kernels share: registers of one or two blocks of 16 bytes each, in which most operations stay.
+// Included once per instruction set, so with a guard of its own.
+#if defined(PENSTOCK_JPEG_VECTORS_INL) == defined(HWY_TARGET_TOGGLE)
+#ifdef PENSTOCK_JPEG_VECTORS_INL
+#undef PENSTOCK_JPEG_VECTORS_INL
+#else
+#define PENSTOCK_JPEG_VECTORS_INL
+#endif
+
+#include <cstddef>
+#include <cstdint>
+
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace penstock::jpeg::baseline {
+namespace HWY_NAMESPACE {
+#if HWY_TARGET != HWY_SCALAR  // which has registers of one value, and plain C++ in place of all this
+namespace hn = hwy::HWY_NAMESPACE;
+
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2
+inline constexpr std::size_t blocks_together = 2;
+#else
+inline constexpr std::size_t blocks_together = 1;
+#endif
+
+using BlockTag = hn::FixedTag<std::uint8_t, 16>;
+using WordsBlockTag = hn::FixedTag<std::int16_t, 8>;
+using WordsTag = hn::FixedTag<std::int16_t, 8 * blocks_together>;
+using IntsTag = hn::RepartitionToWide<WordsTag>;
+using LongsTag = hn::RepartitionToWide<IntsTag>;
+using BytesTag = hn::Repartition<std::uint8_t, WordsTag>;
+using Words = hn::Vec<WordsTag>;
+using Ints = hn::Vec<IntsTag>;
+using Bytes = hn::Vec<BytesTag>;
+
+inline constexpr BlockTag block;
+inline constexpr WordsBlockTag words_block;
+inline constexpr WordsTag words;
+inline constexpr IntsTag ints;
+inline constexpr LongsTag longs;
+inline constexpr BytesTag bytes;
+
+// The first block is the only one where a register has one.
+// saturated_signed, saturated: 16 bits to 8, what is beyond becomes the nearest: of each block, eight of a and eight of b.
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2
+HWY_INLINE hn::Vec<BlockTag> first_block(Bytes v) { return hn::LowerHalf(block, v); }
+HWY_INLINE hn::Vec<BlockTag> second_block(Bytes v) { return hn::UpperHalf(block, v); }
+HWY_INLINE Words of_blocks(hn::Vec<WordsBlockTag> first, hn::Vec<WordsBlockTag> second) {
+  return hn::Combine(words, second, first);
+}
+HWY_INLINE Bytes saturated_signed(Words a, Words b) { return Bytes{_mm256_packs_epi16(a.raw, b.raw)}; }
+HWY_INLINE Bytes saturated(Words a, Words b) { return Bytes{_mm256_packus_epi16(a.raw, b.raw)}; }
+#else
+HWY_INLINE hn::Vec<BlockTag> first_block(Bytes v) { return v; }
+HWY_INLINE hn::Vec<BlockTag> second_block(Bytes v) { return v; }
+HWY_INLINE Words of_blocks(hn::Vec<WordsBlockTag> first, hn::Vec<WordsBlockTag> /*second*/) { return first; }
+HWY_INLINE Bytes saturated_signed(Words a, Words b) {
+  const hn::FixedTag<std::int8_t, 8> half;
+  const hn::FixedTag<std::int8_t, 16> whole;
+  return hn::BitCast(bytes, hn::Combine(whole, hn::DemoteTo(half, b), hn::DemoteTo(half, a)));
+}
+HWY_INLINE Bytes saturated(Words a, Words b) {
+  const hn::FixedTag<std::uint8_t, 8> half;
+  return hn::Combine(bytes, hn::DemoteTo(half, b), hn::DemoteTo(half, a));
+}
+#endif
+
+// Of each block's eight values, the lower and the upper four, in 32 bits.
+struct Halves {
+  Ints low, high;
+};
+HWY_INLINE Halves operator+(Halves a, Halves b) { return {hn::Add(a.low, b.low), hn::Add(a.high, b.high)}; }
+HWY_INLINE Halves operator-(Halves a, Halves b) { return {hn::Sub(a.low, b.low), hn::Sub(a.high, b.high)}; }
+
+// a * by_a + b * by_b.
+template <int ByA, int ByB>
+HWY_INLINE Halves products(Words a, Words b) {
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_SSSE3
+  constexpr auto pair = static_cast<std::int32_t>(static_cast<std::uint32_t>(static_cast<std::uint16_t>(ByA)) |
+                                                  static_cast<std::uint32_t>(static_cast<std::uint16_t>(ByB)) << 16);
+  const Words by = hn::BitCast(words, hn::Set(ints, pair));
+  Ints none = hn::Zero(ints);
+  return {hn::ReorderWidenMulAccumulate(ints, hn::InterleaveLower(words, a, b), by, none, none),
+          hn::ReorderWidenMulAccumulate(ints, hn::InterleaveUpper(words, a, b), by, none, none)};
+#else
+  const Ints by_a = hn::Set(ints, ByA), by_b = hn::Set(ints, ByB);
+  const auto sum = [&](auto x, auto y) HWY_ATTR {
+    return hn::Add(hn::Mul(hn::PromoteTo(ints, x), by_a), hn::Mul(hn::PromoteTo(ints, y), by_b));
+  };
+  const hn::FixedTag<std::int16_t, 4> half;
+  return {sum(hn::LowerHalf(half, a), hn::LowerHalf(half, b)), sum(hn::UpperHalf(half, a), hn::UpperHalf(half, b))};
+#endif
+}
+
+#endif
+}  // namespace HWY_NAMESPACE
+}  // namespace penstock::jpeg::baseline
+HWY_AFTER_NAMESPACE();
+
+#endif
