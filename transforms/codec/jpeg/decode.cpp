@@ -58,40 +58,40 @@ class Decoding final : public ImageDecoding {
   Pixels decode_stored(const Box& box, bool verify, std::byte* into, Scratch& scratch) {
     // Where damage is guessed around, the guess for a part would not be that for the whole.
     if (!verify && !options_.accept_warnings) {
-      if (const std::optional<Pixels> pixels = decode_excerpt(box, scratch)) return *pixels;
+      if (const auto segments = jpeg::needed_segments(*reader_, box, scratch)) {
+        if (const auto pixels = decode_segments(*segments, box, scratch)) return *pixels;
+      }
     }
-    if (const std::optional<Pixels> pixels = decode_baseline(*reader_, box, verify, into, scratch)) return *pixels;
+    if (const auto pixels = decode_baseline(*reader_, box, verify, nullptr, into, scratch)) return *pixels;
     started_ = true;
     return decode_box(*reader_, box, verify, into, scratch);
   }
 
   // None: it is left to libjpeg.
-  std::optional<Pixels> decode_baseline(Reader& reader, const Box& box, bool verify, std::byte* into, Scratch& scratch) {
+  std::optional<Pixels> decode_baseline(Reader& reader, const Box& box, bool verify, const jpeg::Segments* segments,
+                                        std::byte* into, Scratch& scratch) {
     if (options_.decoder == JpegOptions::Decoder::libjpeg || !reader.in_file()) return std::nullopt;
     const ImageShape whole = reader.shape();
     const std::ptrdiff_t stride = std::ptrdiff_t{box.width} * whole.channels;
     std::byte* room = box == Box{0, 0, whole.height, whole.width} ? into : nullptr;
     if (room == nullptr) room = scratch.allocate(static_cast<std::size_t>(stride * box.height));
     auto* const pixels = reinterpret_cast<std::uint8_t*>(room);
-    const std::span<const std::uint8_t> bytes(reinterpret_cast<const std::uint8_t*>(reader.encoded().data()),
-                                              reader.encoded().size());
-    if (baseline_.decode(reader.info(), bytes, static_cast<std::size_t>(reader.offset()), {box, verify, pixels, stride},
-                         scratch))
+    const jpeg::baseline::Request request{box, verify, segments, pixels, stride};
+    if (baseline_.decode(reader.info(), reader.bytes(), static_cast<std::size_t>(reader.offset()), request, scratch))
       return std::nullopt;
     return Pixels{pixels, stride, {box.height, box.width, whole.channels}};
   }
 
-  std::optional<Pixels> decode_excerpt(Box box, Scratch& scratch) {
-    const std::optional<jpeg::Excerpt> excerpt = jpeg::excerpt(*reader_, box, scratch);
-    if (!excerpt) return std::nullopt;
-    box.top -= excerpt->shows.top;
-    box.left -= excerpt->shows.left;
+  // Of a part that is damaged there are none: the same data in the whole file says what is wrong with it, and where.
+  std::optional<Pixels> decode_segments(const jpeg::Segments& segments, Box box, Scratch& scratch) {
+    if (const auto pixels = decode_baseline(*reader_, box, false, &segments, nullptr, scratch)) return pixels;
+    const jpeg::Excerpt excerpt = jpeg::excerpt(*reader_, segments, scratch);
+    box.top -= excerpt.shows.top;
+    box.left -= excerpt.shows.left;
     try {
-      Reader part(excerpt->encoded, options_);
-      if (const std::optional<Pixels> pixels = decode_baseline(part, box, false, nullptr, scratch)) return pixels;
+      Reader part(excerpt.encoded, options_);
       return decode_box(part, box, false, nullptr, scratch);
     } catch (const Error& error) {
-      // The same data in the whole file says what is wrong with it, and where.
       if (error.code() != Errc::corrupt) throw;
       return std::nullopt;
     }

@@ -34,6 +34,9 @@ class Reader {
   jpeg_decompress_struct& info() noexcept { return info_; }
   ImageShape shape() const noexcept;
   std::span<const std::byte> encoded() const noexcept { return encoded_; }
+  std::span<const std::uint8_t> bytes() const noexcept {
+    return {reinterpret_cast<const std::uint8_t*>(encoded_.data()), encoded_.size()};
+  }
   // Those that were read of Exif data, where the orientation or coefficients are wanted, and of colour profiles and
   // Adobe's marker, where coefficients are. In the order of the file.
   std::span<const Segment> segments() const noexcept { return segments_; }

@@ -10,11 +10,6 @@ namespace penstock::jpeg::baseline {
 
 namespace {
 
-// From `first` to before `end`.
-struct Range {
-  int first, end;
-};
-
 // The MCUs whose values the pixels of a box are made of.
 struct Needed {
   Range columns, rows;
@@ -42,6 +37,50 @@ Needed needed(const Frame& frame, const Upsampling& upsampling, const Box& box) 
   return of;
 }
 
+// Goes through rows of MCUs, or through what segments have of them.
+class RowWalk {
+ public:
+  RowWalk(const Frame& frame, const Segments* segments, Range columns, ScanWalk& walk)
+      : segments_(segments), whole_{0, frame.mcus_across}, columns_(columns), walk_(walk) {}
+
+  // The next row; of its columns that are decoded, `put(first, some, blocks)`.
+  template <class Put>
+  void decode(int row, Put&& put) {
+    for_parts(row, [&](Range part) {
+      const Range decoded{std::clamp(columns_.first, part.first, part.end), std::clamp(columns_.end, part.first, part.end)};
+      walk_.skip(decoded.first - part.first);
+      walk_.decode(decoded.size(), [&](int first, int some, Block* blocks) {
+        put(decoded.first - columns_.first + first, some, blocks);
+      });
+      walk_.skip(part.end - decoded.end);
+    });
+  }
+
+  void skip(int row) {
+    for_parts(row, [&](Range part) { walk_.skip(part.size()); });
+  }
+
+ private:
+  template <class Each>
+  void for_parts(int row, Each&& each) {
+    if (segments_ == nullptr) return each(whole_);
+    const Size& size = segments_->size;
+    for (int x = segments_->columns.first; x < segments_->columns.end && !walk_.stopped(); x += size.width) {
+      if ((row - segments_->rows.first) % size.height == 0) {
+        // The walk began at the first one.
+        if (next_ != 0) walk_.jump(segments_->extents[next_].begin);
+        ++next_;
+      }
+      each({x, x + size.width});
+    }
+  }
+
+  const Segments* segments_;
+  Range whole_, columns_;
+  ScanWalk& walk_;
+  std::size_t next_ = 0;
+};
+
 }  // namespace
 
 std::optional<HandOver> Decoder::decode(const jpeg_decompress_struct& info, std::span<const std::uint8_t> bytes,
@@ -52,30 +91,36 @@ std::optional<HandOver> Decoder::decode(const jpeg_decompress_struct& info, std:
   const Box& box = request.box;
   const Upsampling upsampling(frame_, gray);
   const Needed of = needed(frame_, upsampling, box);
-  const int mcus = of.columns.end - of.columns.first, height = frame_.mcu_height();
   Planes planes(frame_, of.columns.first, of.columns.end, gray, scratch);
   const RowMaker rows(frame_, planes, upsampling, gray, of.columns.first * frame_.mcu_width(), box.left, box.width,
                       scratch);
 
+  const Segments* const segments = request.segments;
+  Range walked{0, request.to_end ? frame_.mcus_down : of.rows_read};
+  if (segments != nullptr) {
+    walked = segments->rows;
+    scan = segments->extents.front().begin;
+  }
   ScanWalk walk(frame_, bytes, scan, reader_, blocks_.get());
-  for (int row = 0; row < of.rows.first && !walk.stopped(); ++row) walk.skip(frame_.mcus_across);
+  RowWalk of_rows(frame_, segments, of.columns, walk);
   int y = box.top;
-  for (int row = of.rows.first; row < of.rows.end; ++row) {
-    walk.skip(of.columns.first);
-    walk.decode(mcus, [&](int first, int some, Block* blocks) { planes.put(row, first, some, blocks); });
-    walk.skip(frame_.mcus_across - of.columns.end);
-    if (walk.stopped()) return walk.stopped();
+  for (int row = walked.first; row < walked.end && !walk.stopped(); ++row) {
+    if (!of.rows.holds(row)) {
+      of_rows.skip(row);
+      continue;
+    }
+    of_rows.decode(row, [&](int first, int some, Block* blocks) { planes.put(row, first, some, blocks); });
+    if (walk.stopped()) break;
     if (!planes.usual()) return HandOver::range;
     // The last row waits for the values below it.
     const int below = upsampling.looks_at_rows() ? 1 : 0;
-    const int made = row + 1 == frame_.mcus_down ? frame_.height : (row + 1) * height - below;
+    const int made = row + 1 == frame_.mcus_down ? frame_.height : (row + 1) * frame_.mcu_height() - below;
     for (const int until = std::min(made, box.top + box.height); y < until; ++y)
       rows.make(y, request.pixels + request.stride * (y - box.top));
   }
-  const int last_row = request.to_end ? frame_.mcus_down : of.rows_read;
-  for (int row = of.rows.end; row < last_row && !walk.stopped(); ++row) walk.skip(frame_.mcus_across);
-  if (request.to_end ? !walk.ends_image() : !walk.sound()) return walk.stopped();
-  return std::nullopt;
+  if (segments != nullptr) walk.ends_segment();
+  request.to_end ? walk.ends_image() : walk.sound();
+  return walk.stopped();
 }
 
 }  // namespace penstock::jpeg::baseline

@@ -11,6 +11,7 @@
 
 #include "block_decoding.hpp"
 #include "frame.hpp"
+#include "../segments.hpp"
 #include "hand_over.hpp"
 #include "scan_reader.hpp"
 #include "table_cache.hpp"
@@ -18,14 +19,16 @@
 namespace penstock::jpeg::baseline {
 
 struct Request {
-  Box box;                // inside the image
-  bool to_end = false;    // all data is gone through, and the image must end where it says
-  std::uint8_t* pixels;   // of the box, 1 value a pixel where libjpeg's output is grey, else 3
-  std::ptrdiff_t stride;  // from row to row of them
+  Box box;                             // inside the image
+  bool to_end = false;                 // all data is gone through, and the image must end where it says
+  const Segments* segments = nullptr;  // only these are gone through, all of them; not with `to_end`
+  std::uint8_t* pixels = nullptr;      // of the box, 1 value a pixel where libjpeg's output is grey, else 3
+  std::ptrdiff_t stride = 0;           // from row to row of them
 };
 
-// The rule: where it decodes an image, libjpeg gives the same pixels, and no warning. Whatever is unusual or damaged, or
-// may be, is handed over to libjpeg. Kept by one runner for all its images; one thread at a time.
+// The rule: where it decodes an image, libjpeg gives the same pixels, and no warning; of some segments, where it decodes
+// a file that has only these. Whatever is unusual or damaged, or may be, is handed over to libjpeg. Kept by one runner
+// for all its images; one thread at a time.
 class Decoder {
  public:
   // `info` has read the header, its output is chosen and it has not started. The scan begins at `scan` of the file's

@@ -67,20 +67,28 @@ void ScanWalk::begin_segment(std::size_t from) {
   left_in_segment_ = frame_.restart_interval;
 }
 
+bool ScanWalk::ends_segment() {
+  if (!stopped_ && !reader_.at_end()) stopped_ = reader_.in_segment() ? HandOver::marker : HandOver::end_of_data;
+  return !stopped_;
+}
+
 void ScanWalk::next_segment() {
-  const bool ends = reader_.at_end();
-  if (!ends || reader_.marker() != static_cast<int>(restart_0 | (segments_ & 7))) {
-    stopped_ = reader_.in_segment() ? HandOver::marker : HandOver::end_of_data;
+  if (!ends_segment()) return;
+  if (reader_.marker() != static_cast<int>(restart_0 | (segments_ & 7))) {
+    stopped_ = HandOver::marker;
     return;
   }
   ++segments_;
   begin_segment(reader_.position() + 2);
 }
 
+void ScanWalk::jump(std::size_t from) {
+  if (ends_segment()) begin_segment(from);
+}
+
 bool ScanWalk::ends_image() {
-  if (!sound()) return false;
-  if (!reader_.at_end() || reader_.marker() != end_of_image)
-    stopped_ = reader_.in_segment() ? HandOver::marker : HandOver::end_of_data;
+  if (!sound() || !ends_segment()) return false;
+  if (reader_.marker() != end_of_image) stopped_ = HandOver::marker;
   return !stopped_;
 }
 

@@ -41,12 +41,17 @@ class ScanWalk {
     for_some(mcus, [&](int, int some) { skip_some(some); });
   }
 
+  // Goes on at another segment, which begins at `from`. The one before must have been gone through.
+  void jump(std::size_t from);
+
   // To be called when all that is wanted was gone through: whether libjpeg found no fault in it either.
   bool sound() {
     if (!stopped_ && (!reader_.in_segment() || reader_.near_end_of_data())) stopped_ = HandOver::end_of_data;
     return !stopped_;
   }
 
+  // Whether a segment ends here, with no data left over.
+  bool ends_segment();
   // As sound(), after the last MCU of the image: also whether the image ends there.
   bool ends_image();
 

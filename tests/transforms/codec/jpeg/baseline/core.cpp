@@ -30,7 +30,7 @@ Outcome Core::decode(std::span<const std::byte> bytes, const Box& box, bool to_e
   const std::ptrdiff_t wide = std::ptrdiff_t{box.width} * channels, stride = wide + 2 * room;
   std::vector<std::uint8_t> pixels(static_cast<std::size_t>(stride * box.height), 0xa5);
   const auto reason = decoder_.decode(reader->info(), data, static_cast<std::size_t>(reader->offset()),
-                                      {box, to_end, pixels.data() + room, stride}, scratch);
+                                      {box, to_end, nullptr, pixels.data() + room, stride}, scratch);
   for (std::int32_t y = 0; y < box.height; ++y) {
     const auto row = pixels.begin() + y * stride;
     const auto untouched = [](std::uint8_t value) { return value == 0xa5; };
@@ -38,8 +38,8 @@ Outcome Core::decode(std::span<const std::byte> bytes, const Box& box, bool to_e
       throw std::logic_error("bytes beside the box were written");
     std::copy_n(row + room, wide, image.pixels.begin() + y * wide);
   }
-  if (reason) return {{}, reason};
-  return {std::move(image), {}};
+  if (reason) return {std::nullopt, reason};
+  return {std::move(image), std::nullopt};
 }
 
 Outcome Core::decode(std::span<const std::byte> bytes) {
