@@ -69,10 +69,13 @@ Store picture_store(const Settings& settings, bool noisy) {
   });
 }
 
-Store seekable_store(const Settings& settings, bool noisy) {
-  const Store pictures = picture_store(settings, noisy);
+namespace {
+
+// A store beside `pictures`, of each picture as `rewrite` makes it.
+template <class Rewrite>
+Store rewritten_store(const Store& pictures, const std::string& name, const Rewrite& rewrite) {
   fs::path folder = pictures.folder;
-  folder += "-seekable";
+  folder += "-" + name;
   return made_once(folder, pictures.records, [&] {
     const PlainStore store(pictures.folder);
     const PlainReader reader(store);
@@ -81,15 +84,26 @@ Store seekable_store(const Settings& settings, bool noisy) {
     for (std::uint64_t i = 0; i < pictures.records; ++i) {
       if (i % 64 == 0) progress(fmt::format("rewriting pictures: {} of {}", i, pictures.records));
       const std::span<const std::byte> original = reader.get(i);
-      const std::vector<std::byte> rewritten = seekable_jpeg(original);
+      const std::vector<std::byte> rewritten = rewrite(original);
       before += original.size();
       after += rewritten.size();
       writer.put(DecimalKey(i).text(), rewritten);
     }
     writer.finish();
-    return fmt::format("{}; seekable {} bytes, ordinary {} bytes: x{:.4f}", pictures.description, after, before,
+    return fmt::format("{}; {} {} bytes, ordinary {} bytes: x{:.4f}", pictures.description, name, after, before,
                        static_cast<double>(after) / static_cast<double>(before));
   });
+}
+
+}  // namespace
+
+Store seekable_store(const Settings& settings, bool noisy) {
+  return rewritten_store(picture_store(settings, noisy), "seekable",
+                         [](std::span<const std::byte> jpeg) { return seekable_jpeg(jpeg); });
+}
+
+Store own_tables_store(const Settings& settings) {
+  return rewritten_store(picture_store(settings, false), "own-tables", with_own_tables);
 }
 
 Store value_store(const Settings& settings, std::uint64_t records, std::size_t bytes) {

@@ -22,6 +22,9 @@ Store picture_store(const Settings& settings, bool noisy);
 // The same pictures, each as seekable_jpeg rewrites it. The description says the bytes of both.
 Store seekable_store(const Settings& settings, bool noisy);
 
+// The same pictures, each with the Huffman tables that suit it best, as `jpegtran -optimize` writes them.
+Store own_tables_store(const Settings& settings);
+
 // `records` values of `bytes` random bytes each.
 Store value_store(const Settings& settings, std::uint64_t records, std::size_t bytes);
 

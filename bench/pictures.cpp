@@ -2,13 +2,17 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <memory>
+#include <stdexcept>
 
 #include <fmt/format.h>
+#include <jpeglib.h>
 #include <penstock/error.hpp>
 #include <penstock/extend/rng.hpp>
 #include <penstock/transforms/decode_jpeg.hpp>
@@ -210,6 +214,33 @@ std::vector<std::byte> Pictures::jpeg(std::uint64_t i, int quality, double sigma
   const std::vector<std::uint8_t> picture = this->pixels(i, sigma);
   const Pixels pixels{picture.data(), static_cast<std::ptrdiff_t>(row_bytes), {height, width, 3}};
   return encode_jpeg(pixels, {.quality = quality, .subsampling = 420});
+}
+
+std::vector<std::byte> with_own_tables(std::span<const std::byte> jpeg) {
+  jpeg_error_mgr errors{};
+  jpeg_decompress_struct from{};
+  jpeg_compress_struct to{};
+  from.err = to.err = jpeg_std_error(&errors);
+  errors.error_exit = [](j_common_ptr) { throw std::runtime_error("libjpeg refused a picture"); };
+  jpeg_create_decompress(&from);
+  jpeg_create_compress(&to);
+  jpeg_mem_src(&from, reinterpret_cast<const unsigned char*>(jpeg.data()), jpeg.size());
+  unsigned char* buffer = nullptr;
+  unsigned long size = 0;  // NOLINT(google-runtime-int): libjpeg's type
+  jpeg_mem_dest(&to, &buffer, &size);
+  jpeg_read_header(&from, TRUE);
+  jvirt_barray_ptr* const coefficients = jpeg_read_coefficients(&from);
+  jpeg_copy_critical_parameters(&from, &to);
+  to.optimize_coding = TRUE;
+  jpeg_write_coefficients(&to, coefficients);
+  jpeg_finish_compress(&to);
+  jpeg_finish_decompress(&from);
+  const auto* const first = reinterpret_cast<const std::byte*>(buffer);
+  std::vector<std::byte> out(first, first + size);
+  jpeg_destroy_compress(&to);
+  jpeg_destroy_decompress(&from);
+  std::free(buffer);
+  return out;
 }
 
 }  // namespace penstock::bench

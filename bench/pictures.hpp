@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -36,5 +37,8 @@ class Pictures {
   std::vector<std::uint8_t> crop(std::uint64_t i) const;
   std::vector<Photograph> photographs_;
 };
+
+// The same coefficients with the Huffman tables that suit them best.
+std::vector<std::byte> with_own_tables(std::span<const std::byte> jpeg);
 
 }  // namespace penstock::bench

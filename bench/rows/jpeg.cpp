@@ -108,6 +108,26 @@ Pipeline plain_chain(const JpegJob& job, std::uint64_t seed) {
 Row jpeg_vs_raw(const RowSpec& spec, const Settings& settings) { return against_raw(spec, settings, false); }
 Row jpeg_vs_raw_noisy(const RowSpec& spec, const Settings& settings) { return against_raw(spec, settings, true); }
 
+Row jpeg_vs_raw_libjpeg(const RowSpec& spec, const Settings& settings) {
+  const JpegJob job(settings, false);
+  std::uint64_t ours_round = 0, raw_round = 0;
+  Row row = compare(
+      spec, settings, [&] { return job.ours(settings.threads, ++ours_round); },
+      [&] { return job.raw(settings.threads, ++raw_round, JpegJob::Decoder::libjpeg); });
+  row.notes.push_back(job.store().description);
+  return row;
+}
+
+Row jpeg_job_vs_libjpeg(const RowSpec& spec, const Settings& settings) {
+  const JpegJob job(settings, false);
+  std::uint64_t ours_round = 0, libjpeg_round = 0;
+  Row row = compare(
+      spec, settings, [&] { return job.ours(settings.threads, ++ours_round); },
+      [&] { return job.ours(settings.threads, ++libjpeg_round, JpegJob::Decoder::libjpeg); });
+  row.notes.push_back(job.store().description);
+  return row;
+}
+
 Row jpeg_vs_plain(const RowSpec& spec, const Settings& settings) {
   const JpegJob job(settings, false);
   std::uint64_t ours_round = 0, plain_round = 0;

@@ -63,8 +63,8 @@ JpegJob::JpegJob(Store store)
   compare_bits();
 }
 
-Pipeline JpegJob::pipeline(std::uint64_t seed, const std::optional<Stage>& last) const {
-  const Pipeline samples = from(source_) | shuffle({.seed = seed}) | decode_jpeg("image") |
+Pipeline JpegJob::pipeline(std::uint64_t seed, const std::optional<Stage>& last, Decoder decoder) const {
+  const Pipeline samples = from(source_) | shuffle({.seed = seed}) | decode_jpeg("image", {.decoder = decoder}) |
                            random_resized_crop("image", size) | random_flip("image");
   return (last ? samples | *last : samples) | batch(batch_rows);
 }
@@ -82,15 +82,15 @@ JpegJob::Work JpegJob::work(std::uint64_t seed_value) const {
   return work;
 }
 
-Timing JpegJob::ours(unsigned threads, std::uint64_t seed) const {
+Timing JpegJob::ours(unsigned threads, std::uint64_t seed, Decoder decoder) const {
   const Executor executor(threads);
-  Timing timing = time_loader(pipeline(seed), executor, threads);
+  Timing timing = time_loader(pipeline(seed, std::nullopt, decoder), executor, threads);
   timing.value = static_cast<double>(store_.records) / timing.value;
   return timing;
 }
 
-Timing JpegJob::raw(unsigned threads, const Work& work) const {
-  const auto decoder = jpeg_decoder();
+Timing JpegJob::raw(unsigned threads, const Work& work, Decoder which) const {
+  const auto decoder = jpeg_decoder({.decoder = which});
   Timing timing = raw_loop(threads, work.order.size(), [&] {
     return [&, reader = PlainReader(plain_), decoding = decoder->start(),
             scratch = std::make_unique<RawScratch>()](std::uint64_t ticket) {
@@ -108,7 +108,9 @@ Timing JpegJob::raw(unsigned threads, const Work& work) const {
   return timing;
 }
 
-Timing JpegJob::raw(unsigned threads, std::uint64_t seed) const { return raw(threads, work(seed)); }
+Timing JpegJob::raw(unsigned threads, std::uint64_t seed, Decoder decoder) const {
+  return raw(threads, work(seed), decoder);
+}
 
 // The proof that both sides do the same work: the last batches of an epoch, which the ring still holds, are equal.
 void JpegJob::compare_bits() const {

@@ -11,6 +11,7 @@
 #include <penstock/loader.hpp>
 #include <penstock/pipeline.hpp>
 #include <penstock/sources/lmdb.hpp>
+#include <penstock/transforms/decode_jpeg.hpp>
 
 #include "../data.hpp"
 #include "../plain_lmdb.hpp"
@@ -27,6 +28,7 @@ struct Drawn {
 class JpegJob {
  public:
   static constexpr Size size{224, 224};
+  using Decoder = JpegOptions::Decoder;
   static constexpr std::size_t row_bytes = std::size_t{224} * 224 * 3;
 
   // @throws std::runtime_error when both sides don't make the same batches, bit for bit.
@@ -36,9 +38,10 @@ class JpegJob {
 
   const Store& store() const noexcept { return store_; }
   // One epoch with this seed. `last`: a stage after the others.
-  Pipeline pipeline(std::uint64_t seed, const std::optional<Stage>& last = std::nullopt) const;
-  Timing ours(unsigned threads, std::uint64_t seed) const;
-  Timing raw(unsigned threads, std::uint64_t seed) const;
+  Pipeline pipeline(std::uint64_t seed, const std::optional<Stage>& last = std::nullopt,
+                    Decoder decoder = Decoder::automatic) const;
+  Timing ours(unsigned threads, std::uint64_t seed, Decoder decoder = Decoder::automatic) const;
+  Timing raw(unsigned threads, std::uint64_t seed, Decoder decoder = Decoder::automatic) const;
 
   // What the pipeline of that seed does, in its order: the i-th sample is record order[i], of which drawn[i] is kept.
   struct Work {
@@ -50,7 +53,7 @@ class JpegJob {
   const PlainStore& plain() const noexcept { return plain_; }
 
  private:
-  Timing raw(unsigned threads, const Work& work) const;
+  Timing raw(unsigned threads, const Work& work, Decoder decoder = Decoder::automatic) const;
   void compare_bits() const;
 
   Store store_;

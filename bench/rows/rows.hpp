@@ -16,12 +16,16 @@ using RowFunction = Row (*)(const RowSpec&, const Settings&);
 
 Row jpeg_vs_raw(const RowSpec& spec, const Settings& settings);
 Row jpeg_vs_raw_noisy(const RowSpec& spec, const Settings& settings);
+Row jpeg_vs_raw_libjpeg(const RowSpec& spec, const Settings& settings);
+Row jpeg_job_vs_libjpeg(const RowSpec& spec, const Settings& settings);
 Row jpeg_vs_plain(const RowSpec& spec, const Settings& settings);
 Row reordered_vs_direct(const RowSpec& spec, const Settings& settings);
 Row staged_vs_direct(const RowSpec& spec, const Settings& settings);
 Row jpeg_seekable_q90(const RowSpec& spec, const Settings& settings);
 Row jpeg_seekable_noisy(const RowSpec& spec, const Settings& settings);
-Row raw_decode_vs_libjpeg(const RowSpec& spec, const Settings& settings);
+Row jpeg_decode_vs_libjpeg(const RowSpec& spec, const Settings& settings);
+Row jpeg_decode_noisy(const RowSpec& spec, const Settings& settings);
+Row jpeg_decode_own_tables(const RowSpec& spec, const Settings& settings);
 Row threads_1_to_2(const RowSpec& spec, const Settings& settings);
 Row empty_ns(const RowSpec& spec, const Settings& settings);
 Row tiny_threads(const RowSpec& spec, const Settings& settings);

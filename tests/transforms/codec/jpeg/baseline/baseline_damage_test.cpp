@@ -4,8 +4,13 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <optional>
 #include <stdexcept>
+#include <string>
 
 #include <penstock/error.hpp>
 #include <penstock/transforms/decode_jpeg.hpp>
@@ -67,10 +72,24 @@ void check(Core& core, const Bytes& bytes, Numbers& numbers, Counts& counts) {
   ++counts.needless_by_reason[reason];
 }
 
+void print(const Counts& counts, const char* what) {
+  const auto number = [](std::uint64_t n) { return static_cast<unsigned long long>(n); };
+  const std::uint64_t all = counts.refused + counts.equal + counts.handed_over;
+  std::printf("%llu %s: %llu refused by their headers, %llu equal, %llu left to libjpeg, %llu of these needlessly\n",
+              number(all), what, number(counts.refused), number(counts.equal), number(counts.handed_over),
+              number(counts.needlessly));
+  const char* const reasons[] = {"kind", "colors", "scans",       "sampling", "tables",
+                                 "code", "range",  "end of data", "marker"};
+  for (std::size_t r = 0; r < counts.by_reason.size(); ++r)
+    if (counts.by_reason[r] != 0)
+      std::printf("  %s: %llu, %llu needlessly\n", reasons[r], number(counts.by_reason[r]),
+                  number(counts.needless_by_reason[r]));
+}
+
 }  // namespace
 
 TEST_CASE("damaged files have libjpeg's pixels or are left to it") {
-  Numbers numbers(7);
+  Numbers numbers(seed(7));
   Core core;
   Counts counts;
   const std::uint64_t mutants = runs(6'000);
@@ -81,15 +100,27 @@ TEST_CASE("damaged files have libjpeg's pixels or are left to it") {
       check(core, damaged(file.bytes, numbers), numbers, counts);
     }
   }
-  std::printf("%llu mutants: %llu with other headers, %llu equal, %llu left to libjpeg, %llu of these needlessly\n",
-              static_cast<unsigned long long>(mutants), static_cast<unsigned long long>(counts.refused),
-              static_cast<unsigned long long>(counts.equal), static_cast<unsigned long long>(counts.handed_over),
-              static_cast<unsigned long long>(counts.needlessly));
-  const char* const reasons[] = {"kind", "colors", "scans", "sampling", "tables", "code", "range", "end of data", "marker"};
-  for (std::size_t r = 0; r < counts.by_reason.size(); ++r)
-    std::printf("  %s: %llu, %llu needlessly\n", reasons[r], static_cast<unsigned long long>(counts.by_reason[r]),
-                static_cast<unsigned long long>(counts.needless_by_reason[r]));
+  print(counts, "mutants");
   CHECK(counts.equal > mutants / 10);
   CHECK(counts.handed_over > mutants / 10);
   CHECK(counts.needlessly < mutants * 3 / 100);
+}
+
+TEST_CASE("malformed files of the world have libjpeg's pixels or are left to it") {
+  const char* const folder = std::getenv("PENSTOCK_BAD_JPEGS");
+  if (folder == nullptr || !std::filesystem::is_directory(folder))
+    PENSTOCK_SKIP("PENSTOCK_BAD_JPEGS names no folder: 0 malformed files were tried");
+  Numbers numbers(seed(9));
+  Core core;
+  Counts counts;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    std::ifstream stream(entry.path(), std::ios::binary);
+    const std::string text{std::istreambuf_iterator<char>(stream), {}};
+    Bytes bytes(text.size());
+    std::transform(text.begin(), text.end(), bytes.begin(), [](char c) { return static_cast<std::byte>(c); });
+    INFO(entry.path());
+    for (int box = 0; box < 4; ++box) check(core, bytes, numbers, counts);
+  }
+  print(counts, "crops of malformed files");
+  CHECK(counts.refused + counts.handed_over > 0);
 }

@@ -8,6 +8,7 @@
 
 #include "codec/jpeg/baseline/inverse_dct_plain.hpp"
 #include "codec/jpeg/baseline/pixel_rows_plain.hpp"
+#include "codec/jpeg/marker_search.hpp"
 #include "core/help.hpp"
 #include "support/test_images.hpp"
 #include "transforms/image/targets.hpp"
@@ -43,9 +44,8 @@ Transformed transformed(InverseDct transform, std::vector<Block> blocks, const s
     to.push_back(8 * i);
   }
   out.usual = transform({blocks.data(), from.data(), out.values.data(), to.data(), count, 8 * count, quantization});
-  out.cleared = std::ranges::all_of(blocks, [](const Block& block) {
-    return std::ranges::all_of(block.coefficients, [](int c) { return c == 0; });
-  });
+  out.cleared = std::ranges::all_of(
+      blocks, [](const Block& block) { return std::ranges::all_of(block.coefficients, [](int c) { return c == 0; }); });
   return out;
 }
 
@@ -140,6 +140,29 @@ TEST_CASE("rows of pixels are the same with every instruction set, of any length
         plain.between_rows(a, b, 1 + left_out, count, between[1].data());
         REQUIRE(std::equal(between[0].begin(), between[0].begin() + count, between[1].begin()));
       }
+    }
+  });
+}
+
+TEST_CASE("markers are found with every instruction set, wherever they are, and nothing beyond the data is read") {
+  const auto plain = [](std::span<const std::uint8_t> bytes, std::size_t at) {
+    while (at < bytes.size() && !(bytes[at] == 0xff && (at + 1 == bytes.size() || bytes[at + 1] != 0))) ++at;
+    return at;
+  };
+  on_every_target([&] {
+    Numbers numbers(7);
+    for (std::uint64_t i = 0, end = help::scaled(2'000); i < end; ++i) {
+      // Of their own memory each, whose end a sanitizer sees.
+      std::vector<std::uint8_t> bytes(static_cast<std::size_t>(numbers.below(300)));
+      for (std::size_t k = 0; k < bytes.size(); ++k)
+        bytes[k] = numbers.below(8) != 0 ? static_cast<std::uint8_t>(numbers.below(255))
+                   : k > 0 && bytes[k - 1] == 0xff && numbers.below(16) != 0 ? 0
+                                                                             : 0xff;
+      if (numbers.coin())  // data alone, but for one place
+        for (std::size_t k = 1; k < bytes.size(); ++k)
+          if (bytes[k - 1] == 0xff && numbers.below(40) != 0) bytes[k] = 0;
+      for (std::size_t at = 0; at <= bytes.size(); ++at)
+        REQUIRE(penstock::jpeg::find_marker(bytes, at) == plain(bytes, at));
     }
   });
 }

@@ -120,4 +120,9 @@ std::uint64_t runs(std::uint64_t usual) {
   return times != nullptr ? usual * std::strtoull(times, nullptr, 10) : help::scaled(usual);
 }
 
+std::uint64_t seed(std::uint64_t usual) {
+  const char* const given = std::getenv("PENSTOCK_SEED");
+  return given != nullptr ? help::mix(usual + 1000 * std::strtoull(given, nullptr, 10)) : usual;
+}
+
 }  // namespace penstock_test

@@ -54,10 +54,7 @@ class PlainDecoder {
   std::vector<std::uint8_t> pixels_;
 };
 
-}  // namespace
-
-Row raw_decode_vs_libjpeg(const RowSpec& spec, const Settings& settings) {
-  const JpegJob job(settings, false);
+Row against_libjpeg(const RowSpec& spec, const Settings& settings, const JpegJob& job) {
   const std::uint64_t pictures = std::min<std::uint64_t>(job.store().records, 2000);
   const PlainReader reader(job.plain());
   const auto decoding = jpeg_decoder()->start();
@@ -67,7 +64,7 @@ Row raw_decode_vs_libjpeg(const RowSpec& spec, const Settings& settings) {
   const auto timed = [&](const JpegJob::Work& work, auto&& decode) {
     const Stopwatch watch;
     for (std::uint64_t i = 0; i < pictures; ++i) checksum += *decode(reader.get(work.order[i]), work.drawn[i].box);
-    return Timing{watch.wall_s() / static_cast<double>(pictures) * 1e6, watch.cpu_s()};
+    return Timing{static_cast<double>(pictures) / watch.wall_s(), watch.cpu_s()};
   };
   std::uint64_t ours_round = 0, plain_round = 0;
   Row row = compare(
@@ -86,6 +83,20 @@ Row raw_decode_vs_libjpeg(const RowSpec& spec, const Settings& settings) {
   row.notes.push_back(job.store().description);
   if (checksum == 0) row.notes.push_back("all pictures are black?");
   return row;
+}
+
+}  // namespace
+
+Row jpeg_decode_vs_libjpeg(const RowSpec& spec, const Settings& settings) {
+  return against_libjpeg(spec, settings, JpegJob(settings, false));
+}
+
+Row jpeg_decode_noisy(const RowSpec& spec, const Settings& settings) {
+  return against_libjpeg(spec, settings, JpegJob(settings, true));
+}
+
+Row jpeg_decode_own_tables(const RowSpec& spec, const Settings& settings) {
+  return against_libjpeg(spec, settings, JpegJob(own_tables_store(settings)));
 }
 
 }  // namespace penstock::bench
