@@ -42,8 +42,8 @@ bool is_wanted(std::uint8_t code, std::span<const std::uint8_t> data) {
 
 }  // namespace
 
-Reader::Reader(std::span<const std::byte> encoded, const JpegOptions& options, Use use)
-    : encoded_(encoded), options_(options), use_(use) {
+Reader::Reader(std::span<const std::byte> encoded, const JpegOptions& options, const JpegContainer& container, Use use)
+    : options_(options), use_(use) {
   info_.err = jpeg_std_error(&errors_);
   errors_.error_exit = on_error;
   errors_.emit_message = on_message;
@@ -51,8 +51,6 @@ Reader::Reader(std::span<const std::byte> encoded, const JpegOptions& options, U
   info_.client_data = this;
   try {
     jpeg_create_decompress(&info_);
-    source_.next_input_byte = reinterpret_cast<const JOCTET*>(encoded.data());
-    source_.bytes_in_buffer = encoded.size();
     source_.init_source = [](j_decompress_ptr) {};
     source_.term_source = [](j_decompress_ptr) {};
     source_.fill_input_buffer = on_empty;
@@ -61,14 +59,15 @@ Reader::Reader(std::span<const std::byte> encoded, const JpegOptions& options, U
     info_.src = &source_;
     progress_.progress_monitor = on_progress;
     info_.progress = &progress_;
-    if (encoded.size() < 2 || std::to_integer<int>(encoded[0]) != 0xff || std::to_integer<int>(encoded[1]) != 0xd8)
-      throw Error(Errc::corrupt, "not a JPEG: the first two bytes are not FF D8").with_offset(0);
+    if (!container.tables.empty()) read_tables(container.tables);
+    start_at(encoded);
     // libjpeg's own list of segments is gone through from its start whenever one is added.
     if (use == Use::coefficients)
       for (const int marker : {exif_marker, icc_marker, adobe_marker})
         jpeg_set_marker_processor(&info_, marker, on_segment);
     if (options.apply_orientation) jpeg_set_marker_processor(&info_, exif_marker, on_segment);
     jpeg_read_header(&info_, TRUE);
+    set_colors(container.colors);
     check_tables();
     check_kind();
     check_size();
@@ -77,6 +76,40 @@ Reader::Reader(std::span<const std::byte> encoded, const JpegOptions& options, U
     jpeg_destroy_decompress(&info_);
     throw;
   }
+}
+
+void Reader::start_at(std::span<const std::byte> stream) {
+  encoded_ = stream;
+  source_.next_input_byte = reinterpret_cast<const JOCTET*>(stream.data());
+  source_.bytes_in_buffer = stream.size();
+  if (stream.size() < 2 || std::to_integer<int>(stream[0]) != 0xff || std::to_integer<int>(stream[1]) != 0xd8)
+    throw Error(Errc::corrupt, "not a JPEG: the first two bytes are not FF D8").with_offset(0);
+}
+
+// They stay in libjpeg's structs until a stream's own take their place.
+void Reader::read_tables(std::span<const std::byte> tables) {
+  const auto fail = [](const Error& error) {
+    Error told(error.code(), "in the tables given beforehand: " + error.cause());
+    throw error.offset() ? told.with_offset(*error.offset()) : told;
+  };
+  try {
+    start_at(tables);
+    if (jpeg_read_header(&info_, FALSE) == JPEG_HEADER_OK)
+      throw Error(Errc::corrupt, "there is an image in them").with_offset(offset());
+  } catch (const Error& error) {
+    fail(error);
+  }
+  if (header_fault_) fail(*header_fault_);
+}
+
+// Files around a stream know better than libjpeg, which guesses by the numbers of the components.
+void Reader::set_colors(JpegContainer::Colors colors) {
+  if (colors == JpegContainer::Colors::as_marked) return;
+  if (info_.num_components != 3)
+    throw Error(Errc::corrupt, "the JPEG has " + std::to_string(info_.num_components) +
+                                   " components, not the three of the colours that the file around it names")
+        .with_offset(offset());
+  info_.jpeg_color_space = colors == JpegContainer::Colors::rgb ? JCS_RGB : JCS_YCbCr;
 }
 
 Reader::~Reader() { jpeg_destroy_decompress(&info_); }

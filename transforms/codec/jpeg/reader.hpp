@@ -11,7 +11,7 @@
 #include "last_word.hpp"
 #include "markers.hpp"
 
-#include <penstock/transforms/decode_jpeg.hpp>
+#include <penstock/extend/jpeg_stream_decoder.hpp>
 
 namespace penstock::jpeg {
 
@@ -25,8 +25,9 @@ class Reader {
   // the image needs.
   enum class Use : std::uint8_t { pixels, coefficients };
 
-  // Reads the header. @throws as ImageDecoding::open.
-  Reader(std::span<const std::byte> encoded, const JpegOptions& options, Use use = Use::pixels);
+  // Reads the header. @throws as JpegStreamDecoder::open.
+  Reader(std::span<const std::byte> encoded, const JpegOptions& options, const JpegContainer& container = {},
+         Use use = Use::pixels);
   ~Reader();
   Reader(const Reader&) = delete;
   Reader& operator=(const Reader&) = delete;
@@ -58,13 +59,16 @@ class Reader {
   static void on_skip(j_decompress_ptr info, long bytes);
   static void on_progress(j_common_ptr common);
   bool costs_no_pixel();
+  void start_at(std::span<const std::byte> stream);
+  void read_tables(std::span<const std::byte> tables);
+  void set_colors(JpegContainer::Colors colors);
   void check_tables();
   void refuse_other_tables();
   void check_kind();
   void check_size();
   void choose_output();
 
-  std::span<const std::byte> encoded_;
+  std::span<const std::byte> encoded_;  // what is read
   JpegOptions options_;
   Use use_;
   bool tables_complete_ = false;       // those of the first scan were in the file

@@ -113,7 +113,7 @@ class Rewriting {
 std::vector<std::byte> seekable_jpeg(std::span<const std::byte> encoded, const SeekableOptions& options) {
   check_options(options);
   const JpegOptions limits{.max_pixels = options.max_pixels, .max_scans = options.max_scans};
-  Reader reader(encoded, limits, Reader::Use::coefficients);
+  Reader reader(encoded, limits, {}, Reader::Use::coefficients);
   jpeg_decompress_struct& from = reader.info();
   check_interleaves(from);
   jvirt_barray_ptr* const coefficients = jpeg_read_coefficients(&from);

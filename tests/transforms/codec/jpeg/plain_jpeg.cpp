@@ -143,7 +143,8 @@ Image plain_crop(std::span<const std::byte> bytes, const penstock::Box& box, boo
     const std::size_t bytes_wide = static_cast<std::size_t>(box.width) * channels;
     std::copy_n(row.begin() + static_cast<std::ptrdiff_t>(static_cast<std::size_t>(box.left) - left) *
                                   static_cast<std::ptrdiff_t>(channels),
-                bytes_wide, image.pixels.begin() + static_cast<std::ptrdiff_t>(static_cast<std::size_t>(y) * bytes_wide));
+                bytes_wide,
+                image.pixels.begin() + static_cast<std::ptrdiff_t>(static_cast<std::size_t>(y) * bytes_wide));
   }
   if (to_end) {
     JSAMPROW at = row.data();

@@ -1,0 +1,172 @@
+#include "stored_image.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "cmyk.hpp"
+#include "excerpt.hpp"
+
+namespace penstock::jpeg {
+
+namespace {
+
+void read_rows(Reader& reader, std::uint8_t* first, std::ptrdiff_t stride, std::int32_t rows) {
+  constexpr std::int32_t together = 16;
+  JSAMPROW at[together];
+  for (std::int32_t y = 0; y < rows;) {
+    const std::int32_t some = std::min(together, rows - y);
+    for (std::int32_t k = 0; k < some; ++k) at[k] = first + (y + k) * stride;
+    const JDIMENSION done = jpeg_read_scanlines(&reader.info(), at, static_cast<JDIMENSION>(some));
+    if (done == 0) throw Error(Errc::corrupt, "libjpeg gave no more rows").with_offset(reader.offset());
+    y += static_cast<std::int32_t>(done);
+  }
+}
+
+std::uint8_t* allocate(Scratch& scratch, std::ptrdiff_t bytes) {
+  return reinterpret_cast<std::uint8_t*>(scratch.allocate(static_cast<std::size_t>(bytes)));
+}
+
+// The next rows, of which `kept` is wanted, as libjpeg makes them.
+Pixels keep_rows(Reader& reader, const Box& kept, const Place& into, Scratch& scratch) {
+  const std::ptrdiff_t channels = reader.shape().channels;
+  const std::ptrdiff_t row = static_cast<std::ptrdiff_t>(reader.info().output_width) * channels;
+  const ImageShape shape{kept.height, kept.width, reader.shape().channels};
+  if (into.rows == nullptr) {
+    std::uint8_t* const pixels = allocate(scratch, row * kept.height);
+    read_rows(reader, pixels, row, kept.height);
+    return {pixels + kept.left * channels, row, shape};
+  }
+  if (kept.width * channels == row) {
+    read_rows(reader, into.rows, into.stride, kept.height);
+    return {into.rows, into.stride, shape};
+  }
+  std::uint8_t* const pixels = allocate(scratch, row);
+  for (std::int32_t y = 0; y < kept.height; ++y) {
+    read_rows(reader, pixels, 0, 1);
+    std::memcpy(into.rows + y * into.stride, pixels + kept.left * channels,
+                static_cast<std::size_t>(kept.width * channels));
+  }
+  return {into.rows, into.stride, shape};
+}
+
+// The same of four inks.
+Pixels convert_rows(Reader& reader, const Box& kept, Place into, Scratch& scratch) {
+  const int channels = reader.shape().channels;
+  const std::ptrdiff_t inks = static_cast<std::ptrdiff_t>(reader.info().output_width) * 4;
+  std::uint8_t* const row = allocate(scratch, inks);
+  if (into.rows == nullptr) {
+    into.stride = std::ptrdiff_t{kept.width} * channels;
+    into.rows = allocate(scratch, into.stride * kept.height);
+  }
+  for (std::int32_t y = 0; y < kept.height; ++y) {
+    read_rows(reader, row, 0, 1);
+    convert_cmyk(row + std::ptrdiff_t{kept.left} * 4, kept.width, reader.inverted(), channels,
+                 into.rows + y * into.stride);
+  }
+  return {into.rows, into.stride, {kept.height, kept.width, channels}};
+}
+
+// By libjpeg. `reader` has read the header of the image that `box` lies in.
+Pixels decode_box(Reader& reader, const Box& box, bool verify, const Place& into, Scratch& scratch) {
+  jpeg_decompress_struct& info = reader.info();
+  jpeg_start_decompress(&info);
+  const ImageShape whole = reader.shape();
+  // libjpeg smooths an image that lacks scans, each pixel by coefficients around it that a part would lack.
+  const bool smoothed = reader.lacks_scans();
+  JDIMENSION left = 0;
+  if (box.width < whole.width && !smoothed) {
+    const std::int32_t from = std::max(0, box.left - upsampling_margin);
+    const std::int32_t to = std::min(whole.width, box.left + box.width + upsampling_margin);
+    left = static_cast<JDIMENSION>(from);
+    auto width = static_cast<JDIMENSION>(to - from);
+    if (to - from < whole.width) jpeg_crop_scanline(&info, &left, &width);
+  }
+  const std::ptrdiff_t row = static_cast<std::ptrdiff_t>(info.output_width) * info.output_components;
+  std::uint8_t* spare = nullptr;  // for rows that nobody wants
+  if (verify || (smoothed && box.top > 0)) spare = allocate(scratch, row);
+  if (smoothed) {
+    read_rows(reader, spare, 0, box.top);
+  } else if (box.top > 0) {
+    jpeg_skip_scanlines(&info, static_cast<JDIMENSION>(box.top));
+  }
+  const Box kept{0, box.left - static_cast<std::int32_t>(left), box.height, box.width};
+  const Pixels pixels = info.out_color_space == JCS_CMYK ? convert_rows(reader, kept, into, scratch)
+                                                         : keep_rows(reader, kept, into, scratch);
+  if (verify) {
+    read_rows(reader, spare, 0, whole.height - box.top - box.height);
+    jpeg_finish_decompress(&info);
+  }
+  // Nothing of libjpeg's memory is kept while the pixels are worked on.
+  jpeg_abort_decompress(&info);
+  return pixels;
+}
+
+}  // namespace
+
+void check_limits(const JpegOptions& options, const std::string& who) {
+  if (options.max_pixels < 1 || options.max_scans < 1)
+    throw Error(Errc::invalid_argument, who + ": max_pixels and max_scans must be at least 1");
+}
+
+void check_box(const Box& box, const ImageShape& whole) {
+  if (box.top < 0 || box.left < 0 || box.height < 1 || box.width < 1 || box.height > whole.height - box.top ||
+      box.width > whole.width - box.left)
+    throw Error(Errc::invalid_argument, "a box to decode does not lie inside the image");
+}
+
+ImageShape StoredImage::open(std::span<const std::byte> encoded, const JpegContainer& container) {
+  reader_.reset();
+  encoded_ = encoded;
+  container_ = container;
+  started_ = false;
+  reader_.emplace(encoded, options_, container);
+  return shape();
+}
+
+Pixels StoredImage::decode(const Box& box, bool verify, const Place& into, Scratch& scratch) {
+  if (!reader_ || started_) open(encoded_, container_);
+  // Where damage is guessed around, the guess for a part would not be that for the whole.
+  if (!verify && !options_.accept_warnings) {
+    if (const auto segments = needed_segments(*reader_, box, scratch)) {
+      if (const auto pixels = decode_segments(*segments, box, into, scratch)) return *pixels;
+    }
+  }
+  if (const auto pixels = decode_baseline(box, verify, nullptr, into, scratch)) return *pixels;
+  started_ = true;
+  return decode_box(*reader_, box, verify, into, scratch);
+}
+
+// None: it is left to libjpeg.
+std::optional<Pixels> StoredImage::decode_baseline(const Box& box, bool verify, const Segments* segments,
+                                                   const Place& into, Scratch& scratch) {
+  if (options_.decoder == JpegOptions::Decoder::libjpeg || !reader_->in_file()) return std::nullopt;
+  const int channels = shape().channels;
+  Place place = into;
+  if (place.rows == nullptr) {
+    place.stride = std::ptrdiff_t{box.width} * channels;
+    place.rows = allocate(scratch, place.stride * box.height);
+  }
+  const baseline::Request request{box, verify, segments, place.rows, place.stride};
+  if (baseline_.decode(reader_->info(), reader_->bytes(), static_cast<std::size_t>(reader_->offset()), request,
+                       scratch))
+    return std::nullopt;
+  return Pixels{place.rows, place.stride, {box.height, box.width, channels}};
+}
+
+// Of a part that is damaged there are none: the same data in the whole file says what is wrong with it, and where.
+std::optional<Pixels> StoredImage::decode_segments(const Segments& segments, Box box, const Place& into,
+                                                   Scratch& scratch) {
+  if (const auto pixels = decode_baseline(box, false, &segments, into, scratch)) return pixels;
+  const Excerpt part = excerpt(*reader_, segments, scratch);
+  box.top -= part.shows.top;
+  box.left -= part.shows.left;
+  try {
+    Reader reader(part.encoded, options_, container_);
+    return decode_box(reader, box, false, into, scratch);
+  } catch (const Error& error) {
+    if (error.code() != Errc::corrupt) throw;
+    return std::nullopt;
+  }
+}
+
+}  // namespace penstock::jpeg
