@@ -123,7 +123,7 @@ ImageShape StoredImage::open(std::span<const std::byte> encoded, const JpegConta
   return shape();
 }
 
-Pixels StoredImage::decode(const Box& box, bool verify, const Place& into, Scratch& scratch) {
+Pixels StoredImage::decode(const Box& box, bool verify, Place into, Scratch& scratch) {
   if (!reader_ || started_) open(encoded_, container_);
   // Where damage is guessed around, the guess for a part would not be that for the whole.
   if (!verify && !options_.accept_warnings) {
@@ -136,26 +136,25 @@ Pixels StoredImage::decode(const Box& box, bool verify, const Place& into, Scrat
   return decode_box(*reader_, box, verify, into, scratch);
 }
 
-// None: it is left to libjpeg.
-std::optional<Pixels> StoredImage::decode_baseline(const Box& box, bool verify, const Segments* segments,
-                                                   const Place& into, Scratch& scratch) {
+// None: it is left to libjpeg, whose pixels then come to the same place, if one was taken.
+std::optional<Pixels> StoredImage::decode_baseline(const Box& box, bool verify, const Segments* segments, Place& into,
+                                                   Scratch& scratch) {
+  if constexpr (PENSTOCK_JPEG_BASELINE == 0) return std::nullopt;
   if (options_.decoder == JpegOptions::Decoder::libjpeg || !reader_->in_file()) return std::nullopt;
+  if (baseline_.begin(reader_->info())) return std::nullopt;
   const int channels = shape().channels;
-  Place place = into;
-  if (place.rows == nullptr) {
-    place.stride = std::ptrdiff_t{box.width} * channels;
-    place.rows = allocate(scratch, place.stride * box.height);
+  if (into.rows == nullptr) {
+    into.stride = std::ptrdiff_t{box.width} * channels;
+    into.rows = allocate(scratch, into.stride * box.height);
   }
-  const baseline::Request request{box, verify, segments, place.rows, place.stride};
-  if (baseline_.decode(reader_->info(), reader_->bytes(), static_cast<std::size_t>(reader_->offset()), request,
-                       scratch))
+  const baseline::Request request{box, verify, segments, into.rows, into.stride};
+  if (baseline_.decode(reader_->bytes(), static_cast<std::size_t>(reader_->offset()), request, scratch))
     return std::nullopt;
-  return Pixels{place.rows, place.stride, {box.height, box.width, channels}};
+  return Pixels{into.rows, into.stride, {box.height, box.width, channels}};
 }
 
 // Of a part that is damaged there are none: the same data in the whole file says what is wrong with it, and where.
-std::optional<Pixels> StoredImage::decode_segments(const Segments& segments, Box box, const Place& into,
-                                                   Scratch& scratch) {
+std::optional<Pixels> StoredImage::decode_segments(const Segments& segments, Box box, Place& into, Scratch& scratch) {
   if (const auto pixels = decode_baseline(box, false, &segments, into, scratch)) return pixels;
   const Excerpt part = excerpt(*reader_, segments, scratch);
   box.top -= part.shows.top;

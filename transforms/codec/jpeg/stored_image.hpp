@@ -34,12 +34,12 @@ class StoredImage {
   std::span<const Segment> segments() const noexcept { return reader_->segments(); }
 
   // The pixels of `box`, which lies inside the image; in `scratch` where `into` is null.
-  Pixels decode(const Box& box, bool verify, const Place& into, Scratch& scratch);
+  Pixels decode(const Box& box, bool verify, Place into, Scratch& scratch);
 
  private:
-  std::optional<Pixels> decode_baseline(const Box& box, bool verify, const Segments* segments, const Place& into,
+  std::optional<Pixels> decode_baseline(const Box& box, bool verify, const Segments* segments, Place& into,
                                         Scratch& scratch);
-  std::optional<Pixels> decode_segments(const Segments& segments, Box box, const Place& into, Scratch& scratch);
+  std::optional<Pixels> decode_segments(const Segments& segments, Box box, Place& into, Scratch& scratch);
 
   JpegOptions options_;
   JpegContainer container_;

@@ -56,12 +56,10 @@ PENSTOCK_INLINE std::int32_t dc_difference(BitReader& reader, const DcTable& tab
 }
 
 // Whether a block ends so: after its last coefficient, or with its end's symbol.
-PENSTOCK_INLINE bool ends_block(std::uint32_t at) {
-  return at == 64 || at - (AcTable::block_end + 1) < 63;
-}
+PENSTOCK_INLINE bool ends_block(std::uint32_t at) { return at == 64 || at - (AcTable::block_end + 1) < 63; }
 
-// One symbol for coefficient `at`. Returns where the next one is, `block_end` more at the end of the block. Written into
-// `block` where that is not null: a place beyond the block is its last one, as libjpeg has it.
+// One symbol for coefficient `at`. Returns where the next one is, `block_end` more at the end of the block. Written
+// into `block` where that is not null: a place beyond the block is its last one, as libjpeg has it.
 PENSTOCK_INLINE std::uint32_t single_symbol(BitReader& reader, const AcTable& table, std::uint32_t at,
                                             std::int16_t* block, bool& damaged) {
   reader.refill();
@@ -83,8 +81,8 @@ PENSTOCK_INLINE std::uint32_t single_symbol(BitReader& reader, const AcTable& ta
 }
 
 // Decodes the next block. `dc`: the first coefficient of the block before, and then of this one.
-PENSTOCK_INLINE void decode_block(BitReader& reader, const DcTable& dc_table, const AcTable& ac_table,
-                                  std::int32_t& dc, Block& block, bool& damaged) {
+PENSTOCK_INLINE void decode_block(BitReader& reader, const DcTable& dc_table, const AcTable& ac_table, std::int32_t& dc,
+                                  Block& block, bool& damaged) {
   std::int16_t* const to = block.coefficients;
   reader.refill();
   dc += dc_difference(reader, dc_table, damaged);

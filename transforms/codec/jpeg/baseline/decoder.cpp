@@ -24,7 +24,8 @@ Needed needed(const Frame& frame, const Upsampling& upsampling, const Box& box) 
   const int margin = upsampling.across == 2 ? 2 : 0;
   of.columns.first = std::max(0, box.left / 2 * 2 - margin) / width;
   of.columns.end = std::min(frame.mcus_across, (right + margin + width - 1) / width);
-  const bool above = upsampling.looks_at_rows() && box.top % 2 == 0, below = upsampling.looks_at_rows() && last % 2 == 1;
+  const bool above = upsampling.looks_at_rows() && box.top % 2 == 0,
+             below = upsampling.looks_at_rows() && last % 2 == 1;
   of.rows.first = std::max(0, box.top - (above ? 1 : 0)) / height;
   of.rows.end = std::min(frame.height - 1, last + (below ? 1 : 0)) / height + 1;
   // libjpeg has read one more row of MCUs when it gives the last two rows of one, and several of a single component
@@ -47,7 +48,8 @@ class RowWalk {
   template <class Put>
   void decode(int row, Put&& put) {
     for_parts(row, [&](Range part) {
-      const Range decoded{std::clamp(columns_.first, part.first, part.end), std::clamp(columns_.end, part.first, part.end)};
+      const Range decoded{std::clamp(columns_.first, part.first, part.end),
+                          std::clamp(columns_.end, part.first, part.end)};
       walk_.skip(decoded.first - part.first);
       walk_.decode(decoded.size(), [&](int first, int some, Block* blocks) {
         put(decoded.first - columns_.first + first, some, blocks);
@@ -83,16 +85,19 @@ class RowWalk {
 
 }  // namespace
 
-std::optional<HandOver> Decoder::decode(const jpeg_decompress_struct& info, std::span<const std::uint8_t> bytes,
-                                        std::size_t scan, const Request& request, Scratch& scratch) {
-  if (const auto reason = Frame::read(info, tables_, frame_)) return reason;
+std::optional<HandOver> Decoder::begin(const jpeg_decompress_struct& info) {
+  gray_ = info.out_color_space == JCS_GRAYSCALE;
+  return Frame::read(info, tables_, frame_);
+}
+
+std::optional<HandOver> Decoder::decode(std::span<const std::uint8_t> bytes, std::size_t scan, const Request& request,
+                                        Scratch& scratch) {
   if (!blocks_) blocks_ = std::make_unique<Block[]>(ScanReader::most_blocks);
-  const bool gray = info.out_color_space == JCS_GRAYSCALE;
   const Box& box = request.box;
-  const Upsampling upsampling(frame_, gray);
+  const Upsampling upsampling(frame_, gray_);
   const Needed of = needed(frame_, upsampling, box);
-  Planes planes(frame_, of.columns.first, of.columns.end, gray, scratch);
-  const RowMaker rows(frame_, planes, upsampling, gray, of.columns.first * frame_.mcu_width(), box.left, box.width,
+  Planes planes(frame_, of.columns.first, of.columns.end, gray_, scratch);
+  const RowMaker rows(frame_, planes, upsampling, gray_, of.columns.first * frame_.mcu_width(), box.left, box.width,
                       scratch);
 
   const Segments* const segments = request.segments;

@@ -9,9 +9,9 @@
 
 #include <penstock/extend/image_executor.hpp>
 
+#include "../segments.hpp"
 #include "block_decoding.hpp"
 #include "frame.hpp"
-#include "../segments.hpp"
 #include "hand_over.hpp"
 #include "scan_reader.hpp"
 #include "table_cache.hpp"
@@ -26,21 +26,25 @@ struct Request {
   std::ptrdiff_t stride = 0;           // from row to row of them
 };
 
-// The rule: where it decodes an image, libjpeg gives the same pixels, and no warning; of some segments, where it decodes
-// a file that has only these. Whatever is unusual or damaged, or may be, is handed over to libjpeg. Kept by one runner
-// for all its images; one thread at a time.
+// The rule: where it decodes an image, libjpeg gives the same pixels, and no warning; of some segments, where it
+// decodes a file that has only these. Whatever is unusual or damaged, or may be, is handed over to libjpeg. Kept by one
+// runner for all its images; one thread at a time.
 class Decoder {
  public:
-  // `info` has read the header, its output is chosen and it has not started. The scan begins at `scan` of the file's
-  // bytes. None: the pixels are there. Else why libjpeg is to decode it, from the same state of `info`; what is in the
-  // box's rows is then of no meaning.
-  std::optional<HandOver> decode(const jpeg_decompress_struct& info, std::span<const std::uint8_t> bytes,
-                                 std::size_t scan, const Request& request, Scratch& scratch);
+  // `info` has read the header, its output is chosen and it has not started. None: the image may be for this decoder.
+  std::optional<HandOver> begin(const jpeg_decompress_struct& info);
+
+  // Of the image that was begun with, whose scan begins at `scan` of the file's bytes. None: the pixels are there. Else
+  // why libjpeg is to decode it, from the same state of `info`; what is in the box's rows is then of no meaning. Any
+  // number of times.
+  std::optional<HandOver> decode(std::span<const std::uint8_t> bytes, std::size_t scan, const Request& request,
+                                 Scratch& scratch);
 
  private:
   TableCache tables_;
   ScanReader reader_;
   Frame frame_;
+  bool gray_ = false;  // only the first component comes out
   std::unique_ptr<Block[]> blocks_;
 };
 

@@ -26,7 +26,7 @@ enum class Colors : std::uint8_t { gray, rgb, ycc };
 struct Frame {
   int width = 0, height = 0;
   int components = 0;
-  int h = 1, v = 1;               // the largest factors
+  int h = 1, v = 1;  // the largest factors
   int mcus_across = 0, mcus_down = 0;
   int alone_v = 1;                // of a single component: the factor that its header has
   unsigned restart_interval = 0;  // in MCUs; 0: none

@@ -66,7 +66,8 @@ LongCodes::LongCodes(const HuffmanCode& code, int width, Allowed allowed) {
   symbols_.assign((std::size_t{1} << 16) - first_, 0);
   for_each_code(code, width + 1, 16, [&](int length, std::uint32_t bits, std::uint8_t value) {
     const std::size_t wide = std::size_t{1} << (16 - length);
-    std::fill_n(symbols_.begin() + static_cast<std::ptrdiff_t>(bits * wide - first_), wide, symbol_of(length, value, allowed));
+    std::fill_n(symbols_.begin() + static_cast<std::ptrdiff_t>(bits * wide - first_), wide,
+                symbol_of(length, value, allowed));
   });
 }
 

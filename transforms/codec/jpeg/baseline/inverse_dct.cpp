@@ -5,13 +5,15 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "inverse_dct.cpp"
+// Before all of Highway.
 #include "simd_targets.hpp"
+
 #include <hwy/foreach_target.h>
 // After foreach_target.h, which includes this file once per target.
 #include <hwy/highway.h>
 
-#include "vectors-inl.hpp"
 #include "inverse_dct_plain.hpp"
+#include "vectors-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace penstock::jpeg::baseline {
@@ -180,21 +182,28 @@ HWY_INLINE Words load_row(const Block& first, const Block& second, const std::in
   return hn::Mul(of_blocks(one(first), one(second)), hn::LoadDup128(words, quantization + 8 * row));
 }
 
-// Where only the first row is not 0, libjpeg takes 4 times its values mod 2^16, and else saturated ones. What differs is
-// not 0 then.
-HWY_INLINE Words beyond_shortcut(Words row) { return hn::Xor(row, hn::ShiftRight<2>(hn::ShiftLeft<2>(row))); }
+// Not 0 where libjpeg's version has other bits. x86's has a shortcut where only the first row is not 0, which takes 4
+// times its values mod 2^16, and not saturated ones.
+template <int Rows>
+HWY_INLINE Words beyond_libjpeg(const Words (&x)[8]) {
+  if constexpr (passes_saturate) return hn::Xor(x[0], hn::ShiftRight<2>(hn::ShiftLeft<2>(x[0])));
+  Words sum = hn::Zero(words);
+  for (int row = 0; row < Rows; ++row)
+    sum = hn::SaturatedAdd(sum, hn::Max(x[row], hn::SaturatedSub(hn::Zero(words), x[row])));
+  return hn::VecFromMask(words, hn::Gt(sum, hn::Set(words, largest_column)));
+}
 
 HWY_INLINE void clear(Block& block) {
   const Words zero = hn::Zero(words);
   for (std::size_t i = 0; i < 64; i += hn::Lanes(words)) hn::Store(zero, words, block.coefficients + i);
 }
 
-// Each returns what beyond_shortcut() gives for its blocks.
+// Each returns what beyond_libjpeg() gives for its blocks.
 HWY_NOINLINE Words transform_whole(const Block& first, const Block& second, const std::int16_t* quantization,
                                    Outputs to) {
   Words x[8];
   for (int row = 0; row < 8; ++row) x[row] = load_row(first, second, quantization, row);
-  const Words beyond = beyond_shortcut(x[0]);
+  const Words beyond = beyond_libjpeg<8>(x);
   transform<columns_shift>(x);
   transpose(x);
   transform<rows_shift>(x);
@@ -203,10 +212,11 @@ HWY_NOINLINE Words transform_whole(const Block& first, const Block& second, cons
 }
 
 // Coefficients after the tenth are 0, so that only the first four rows and columns are not.
-HWY_NOINLINE Words transform_low(const Block& first, const Block& second, const std::int16_t* quantization, Outputs to) {
+HWY_NOINLINE Words transform_low(const Block& first, const Block& second, const std::int16_t* quantization,
+                                 Outputs to) {
   Words x[8];
   for (int row = 0; row < 4; ++row) x[row] = load_row(first, second, quantization, row);
-  const Words beyond = beyond_shortcut(x[0]);
+  const Words beyond = beyond_libjpeg<4>(x);
   transform_low_columns(x);
   transform_low_rows(x);
   store_columns(x, to);

@@ -20,8 +20,8 @@ struct BlocksToValues {
   const std::int16_t* quantization;  // [64], in natural order, 64-byte aligned
 };
 
-// Sets the blocks to 0. False where a coefficient is so large that libjpeg's shortcuts have other bits than its whole
-// transform: no picture has it, and libjpeg is to be asked; the values are then of no meaning.
+// Sets the blocks to 0. False where a coefficient is so large that libjpeg's version may have other bits: no picture
+// has it, and libjpeg is to be asked; the values are then of no meaning.
 using InverseDct = bool (*)(const BlocksToValues& job);
 InverseDct inverse_dct();
 

@@ -1,5 +1,7 @@
 #include "inverse_dct_plain.hpp"
 
+#include <cstdlib>
+
 namespace penstock::jpeg::baseline {
 
 namespace {
@@ -34,11 +36,22 @@ void transform(std::int16_t* x, int step) {
   }
 }
 
-// False where a value of the first row is beyond what libjpeg's shortcut takes.
+// Whether libjpeg's version has the same bits, of coefficients as they were before they were divided.
+bool is_usual(const std::int16_t (&x)[64]) {
+  if constexpr (passes_saturate) return std::all_of(x, x + 8, [](std::int32_t v) { return v == wrapped(v * 4) >> 2; });
+  for (int column = 0; column < 8; ++column) {
+    int sum = 0;
+    for (int row = 0; row < 8; ++row) sum += std::abs(int{x[8 * row + column]});
+    if (sum > largest_column) return false;
+  }
+  return true;
+}
+
+// Returns is_usual().
 bool transform_block(const Block& block, const std::int16_t* quantization, std::uint8_t* to, std::ptrdiff_t stride) {
   std::int16_t x[64];
   for (int i = 0; i < 64; ++i) x[i] = wrapped(block.coefficients[i] * quantization[i]);
-  const bool usual = std::all_of(x, x + 8, [](std::int32_t v) { return v == wrapped(v * 4) >> 2; });
+  const bool usual = is_usual(x);
   for (int column = 0; column < 8; ++column) transform<columns_shift>(x + column, 8);
   for (int row = 0; row < 8; ++row) {
     transform<rows_shift>(x + 8 * row, 1);

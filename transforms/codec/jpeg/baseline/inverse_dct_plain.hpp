@@ -21,6 +21,16 @@ inline constexpr int c0298 = dct_factor(0.298631336), c0390 = dct_factor(0.39018
 // The first pass leaves two bits of fraction, which the second takes away, with the scale of 8.
 inline constexpr int columns_shift = 11, rows_shift = 18;
 
+// Whether libjpeg's version for this kind of CPU saturates between its two passes, as ours does. ARM's wraps there.
+// Where the sum of a column's coefficients is not beyond the given one, a value after the first pass, at most 4 x 1.39
+// times the sum, does neither. No picture has half of it.
+#if defined(__x86_64__)
+inline constexpr bool passes_saturate = true;
+#else
+inline constexpr bool passes_saturate = false;
+#endif
+inline constexpr std::int16_t largest_column = 5890;
+
 // Of a block of which only the first coefficient is not 0. False where it is beyond what libjpeg's shortcut takes.
 inline bool fill_flat(std::int16_t coefficient, std::int16_t quantization, std::uint8_t* to, std::ptrdiff_t stride) {
   const std::int32_t value = static_cast<std::int16_t>(coefficient * quantization);

@@ -4,7 +4,9 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "pixel_rows.cpp"
+// Before all of Highway.
 #include "simd_targets.hpp"
+
 #include <hwy/foreach_target.h>
 // After foreach_target.h, which includes this file once per target.
 #include <hwy/highway.h>
@@ -106,9 +108,8 @@ struct Colors {
 // y + cr + 0.402 cr, of which 0.402 is taken times 2^16, halved and rounded; blue is y + 2 cb - 0.228 cb.
 HWY_INLINE Colors colors_of(Words y, Words cb, Words cr) {
   const Words one = hn::Set(words, 1);
-  const auto rounded = [&](Words twice, std::int16_t by) HWY_ATTR {
-    return hn::ShiftRight<1>(hn::Add(hn::MulHigh(twice, hn::Set(words, by)), one));
-  };
+  const auto rounded = [&](Words twice, std::int16_t by)
+                           HWY_ATTR { return hn::ShiftRight<1>(hn::Add(hn::MulHigh(twice, hn::Set(words, by)), one)); };
   const Words twice_cb = hn::Add(cb, cb), twice_cr = hn::Add(cr, cr);
   // -0.34414 cb + (1 - 0.71414) cr, and one cr less.
   const Halves green = products<-22554, 18734>(cb, cr);
@@ -150,7 +151,8 @@ void ycc(const std::uint8_t* y, const std::uint8_t* cb, const std::uint8_t* cr, 
     const Pair values = load_pair(at);
     return Pair{hn::Sub(values.even, center), hn::Sub(values.odd, center)};
   };
-  for_row(row, [&](int x, std::uint8_t* to) HWY_ATTR { store_ycc(load_pair(y + x), chroma(cb + x), chroma(cr + x), to); });
+  for_row(row,
+          [&](int x, std::uint8_t* to) HWY_ATTR { store_ycc(load_pair(y + x), chroma(cb + x), chroma(cr + x), to); });
 }
 
 template <AcrossRounding Rounding>
@@ -163,9 +165,8 @@ void ycc_across(const std::uint8_t* y, const std::uint16_t* cb, const std::uint1
     return Pair{hn::ShiftRight<Rounding.shift>(hn::Add(hn::Add(near, even), load_wide(at - 1))),
                 hn::ShiftRight<Rounding.shift>(hn::Add(hn::Add(near, odd), load_wide(at + 1)))};
   };
-  for_row(row, [&](int x, std::uint8_t* to) HWY_ATTR {
-    store_ycc(load_pair(y + x), chroma(cb + x / 2), chroma(cr + x / 2), to);
-  });
+  for_row(row, [&](int x, std::uint8_t* to)
+                   HWY_ATTR { store_ycc(load_pair(y + x), chroma(cb + x / 2), chroma(cr + x / 2), to); });
 }
 
 void rgb(const std::uint8_t* r, const std::uint8_t* g, const std::uint8_t* b, const PixelRow& row) {

@@ -22,7 +22,8 @@ struct PixelRows {
   void (*sum_rows)(const std::uint8_t* near, const std::uint8_t* far, int count, std::uint16_t* sums);
   void (*widen)(const std::uint8_t* values, int count, std::uint16_t* sums);
   // (3 * near + far + rounding) / 4.
-  void (*between_rows)(const std::uint8_t* near, const std::uint8_t* far, int rounding, int count, std::uint8_t* values);
+  void (*between_rows)(const std::uint8_t* near, const std::uint8_t* far, int rounding, int count,
+                       std::uint8_t* values);
 
   // RGB of a value each.
   void (*ycc)(const std::uint8_t* y, const std::uint8_t* cb, const std::uint8_t* cr, const PixelRow& row);

@@ -35,7 +35,8 @@ template <AcrossRounding Rounding>
 void ycc_across(const std::uint8_t* y, const std::uint16_t* cb, const std::uint16_t* cr, const PixelRow& row) {
   const auto between = [](const std::uint16_t* c, int x) {
     const int k = x / 2, odd = x % 2;
-    return ((3 * c[k] + c[odd != 0 ? k + 1 : k - 1] + (odd != 0 ? Rounding.odd : Rounding.even)) >> Rounding.shift) - 128;
+    return ((3 * c[k] + c[odd != 0 ? k + 1 : k - 1] + (odd != 0 ? Rounding.odd : Rounding.even)) >> Rounding.shift) -
+           128;
   };
   for (int i = 0, x = row.left_out; i < row.count; ++i, ++x)
     put_ycc(y[x], between(cb, x), between(cr, x), row.pixels + 3 * i);

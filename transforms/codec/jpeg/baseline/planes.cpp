@@ -33,8 +33,8 @@ void Planes::put(int mcu_row, int first, int some, Block* blocks) {
     const Plane& plane = planes_[c];
     std::uint8_t* const corner = plane.values + plane.stride * ((mcu_row & 1) * component.v * DCTSIZE) +
                                  std::ptrdiff_t{first} * component.h * DCTSIZE;
-    usual_ &= inverse_dct_({blocks, plane.from, corner, plane.to, some * component.h * component.v, plane.stride,
-                            component.quantization});
+    usual_ &= inverse_dct_(
+        {blocks, plane.from, corner, plane.to, some * component.h * component.v, plane.stride, component.quantization});
   }
   if (components_ == frame_.components) return;
   for (int i = 0; i < some * frame_.blocks; ++i)

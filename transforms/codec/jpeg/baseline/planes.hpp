@@ -25,8 +25,8 @@ class Planes {
   // False where a value that was put is none of libjpeg's: see InverseDct.
   bool usual() const noexcept { return usual_; }
 
-  // The values of row `y` of a component, from the first column's first one on. `row_margin` bytes before and after them
-  // can be read. Rows of the last two rows of MCUs are there.
+  // The values of row `y` of a component, from the first column's first one on. `row_margin` bytes before and after
+  // them can be read. Rows of the last two rows of MCUs are there.
   const std::uint8_t* row(int component, int y) const noexcept {
     const Plane& plane = planes_[component];
     return plane.values + plane.stride * (y & (plane.rows - 1));

@@ -42,7 +42,8 @@ void ScanReader::fill() {
     const std::uint8_t* const in = bytes_.data() + in_;
     const std::size_t some = std::min(bytes_.size() - in_, static_cast<std::size_t>(full - out));
     const void* const found = some == 0 ? nullptr : std::memchr(in, escape, some);
-    const std::size_t plain = found == nullptr ? some : static_cast<std::size_t>(static_cast<const std::uint8_t*>(found) - in);
+    const std::size_t plain =
+        found == nullptr ? some : static_cast<std::size_t>(static_cast<const std::uint8_t*>(found) - in);
     std::memcpy(out, in, plain);
     out += plain;
     in_ += plain;

@@ -14,8 +14,8 @@ namespace penstock::jpeg::baseline {
 // images: 21 KB.
 class ScanReader {
  public:
-  // A block takes so many bytes at most: a difference of 27 bits, and 63 symbols of 26 bits. So many of them are decoded
-  // without a look at where the data ends.
+  // A block takes so many bytes at most: a difference of 27 bits, and 63 symbols of 26 bits. So many of them are
+  // decoded without a look at where the data ends.
   static constexpr std::size_t most_blocks = 24, block_bytes = 212;
 
   ScanReader();
@@ -50,8 +50,8 @@ class ScanReader {
   std::int64_t bits_left() const noexcept { return (end_ - bits_.next()) * 8 + bits_.loaded(); }
 
   std::span<const std::uint8_t> bytes_;
-  std::size_t in_ = 0;     // of `bytes_`: what is not in the room yet
-  bool at_end_ = false;    // a marker is at `in_`, or the data ends there
+  std::size_t in_ = 0;   // of `bytes_`: what is not in the room yet
+  bool at_end_ = false;  // a marker is at `in_`, or the data ends there
   BitReader bits_;
   const std::uint8_t* end_ = nullptr;  // of what is in the room
   const std::uint8_t* low_ = nullptr;  // where it may not be enough for `most_blocks` blocks

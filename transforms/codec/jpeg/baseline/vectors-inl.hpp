@@ -42,7 +42,8 @@ inline constexpr LongsTag longs;
 inline constexpr BytesTag bytes;
 
 // The first block is the only one where a register has one.
-// saturated_signed, saturated: 16 bits to 8, what is beyond becomes the nearest: of each block, eight of a and eight of b.
+// saturated_signed, saturated: 16 bits to 8, what is beyond becomes the nearest: of each block, eight of a and eight of
+// b.
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2
 HWY_INLINE hn::Vec<BlockTag> first_block(Bytes v) { return hn::LowerHalf(block, v); }
 HWY_INLINE hn::Vec<BlockTag> second_block(Bytes v) { return hn::UpperHalf(block, v); }

@@ -1,4 +1,4 @@
-// The rule: where the baseline decoder gives pixels, libjpeg gives the same ones, without a warning.
+// The rule on damaged files.
 #include "support/catch.hpp"
 
 #include <algorithm>
@@ -8,15 +8,11 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <optional>
-#include <stdexcept>
 #include <string>
-
-#include <penstock/error.hpp>
-#include <penstock/transforms/decode_jpeg.hpp>
 
 #include "transforms/codec/jpeg/baseline/core.hpp"
 #include "transforms/codec/jpeg/baseline/mutant.hpp"
+#include "transforms/codec/jpeg/baseline/rule.hpp"
 
 using namespace penstock;
 using namespace penstock_test;
@@ -28,48 +24,17 @@ struct Counts {
   std::array<std::uint64_t, 9> by_reason{}, needless_by_reason{};
 };
 
-std::optional<Image> judged(const Bytes& bytes, const Box& box, bool to_end) {
-  try {
-    return plain_crop(bytes, box, false, to_end);
-  } catch (const std::runtime_error&) {
-    return std::nullopt;
-  }
-}
-
-std::optional<ImageShape> shape_of(const Bytes& bytes) {
-  try {
-    return jpeg_decoder()->start()->open(bytes);
-  } catch (const Error&) {
-    return std::nullopt;
-  }
-}
-
 void check(Core& core, const Bytes& bytes, Numbers& numbers, Counts& counts) {
-  const std::optional<ImageShape> shape = shape_of(bytes);
-  if (!shape || std::int64_t{shape->height} * shape->width > 1'000'000) {
-    ++counts.refused;
-    return;
-  }
-  const Box box = random_box(numbers, *shape);
-  const bool to_end = numbers.below(4) == 0;
-  const Outcome outcome = core.decode(bytes, box, to_end);
-  if (!outcome.pixels && !outcome.reason) {
-    ++counts.refused;
-    return;
-  }
-  const std::optional<Image> expected = judged(bytes, box, to_end);
-  if (outcome.pixels) {
-    if (!expected) FAIL("libjpeg has something to say of it");
-    if (*outcome.pixels != *expected) FAIL("the pixels are not libjpeg's");
-    ++counts.equal;
-    return;
-  }
+  const Judgement judgement = judge(core, bytes, numbers);
+  if (judgement.broken != nullptr) FAIL(judgement.broken);
+  counts.refused += judgement.kind == Judgement::refused ? 1 : 0;
+  counts.equal += judgement.kind == Judgement::equal ? 1 : 0;
+  if (judgement.kind != Judgement::handed_over) return;
+  const auto reason = static_cast<std::size_t>(judgement.reason);
   ++counts.handed_over;
-  const auto reason = static_cast<std::size_t>(*outcome.reason);
   ++counts.by_reason[reason];
-  if (!expected) return;
-  ++counts.needlessly;
-  ++counts.needless_by_reason[reason];
+  counts.needlessly += judgement.needlessly ? 1 : 0;
+  counts.needless_by_reason[reason] += judgement.needlessly ? 1 : 0;
 }
 
 void print(const Counts& counts, const char* what) {
@@ -123,4 +88,16 @@ TEST_CASE("malformed files of the world have libjpeg's pixels or are left to it"
   }
   print(counts, "crops of malformed files");
   CHECK(counts.refused + counts.handed_over > 0);
+}
+
+TEST_CASE("files to begin with, for tests/campaigns/jpeg_fuzz", "[.files]") {
+  const char* const folder = std::getenv("PENSTOCK_FILES_TO");
+  REQUIRE(folder != nullptr);
+  Numbers numbers(seed(21));
+  for (int i = 0; i < 300; ++i) {
+    const Bytes bytes = random_jpeg(numbers, 40).bytes;
+    std::ofstream file(std::filesystem::path(folder) / ("generated-" + std::to_string(i) + ".jpg"), std::ios::binary);
+    file.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+    REQUIRE(file);
+  }
 }

@@ -27,9 +27,7 @@ class Expected {
   const std::int16_t* block(const baseline::Frame& frame, int component, int x, int y) const {
     std::size_t at = 0;
     for (int c = 0;; ++c) {
-      const auto along = [](int side, int of, int most) {
-        return (side * of + most * DCTSIZE - 1) / (most * DCTSIZE);
-      };
+      const auto along = [](int side, int of, int most) { return (side * of + most * DCTSIZE - 1) / (most * DCTSIZE); };
       const int across = along(frame.width, frame.component[c].h, frame.h),
                 down = along(frame.height, frame.component[c].v, frame.v);
       at += DCTSIZE2;  // the table

@@ -22,6 +22,7 @@ Outcome Core::decode(std::span<const std::byte> bytes, const Box& box, bool to_e
   }
   if (!reader->in_file()) return {};
   const std::int32_t channels = reader->info().out_color_space == JCS_GRAYSCALE ? 1 : 3;
+  if (const auto reason = decoder_.begin(reader->info())) return {std::nullopt, reason};
   Image image({box.height, box.width, channels});
   TestScratch scratch;
   const std::span<const std::uint8_t> data(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
@@ -29,7 +30,7 @@ Outcome Core::decode(std::span<const std::byte> bytes, const Box& box, bool to_e
   constexpr std::ptrdiff_t room = 5;
   const std::ptrdiff_t wide = std::ptrdiff_t{box.width} * channels, stride = wide + 2 * room;
   std::vector<std::uint8_t> pixels(static_cast<std::size_t>(stride * box.height), 0xa5);
-  const auto reason = decoder_.decode(reader->info(), data, static_cast<std::size_t>(reader->offset()),
+  const auto reason = decoder_.decode(data, static_cast<std::size_t>(reader->offset()),
                                       {box, to_end, nullptr, pixels.data() + room, stride}, scratch);
   for (std::int32_t y = 0; y < box.height; ++y) {
     const auto row = pixels.begin() + y * stride;
@@ -69,7 +70,8 @@ Image random_image(Numbers& numbers, ImageShape shape) {
       const std::int32_t wide = numbers.from(1, 9), high = numbers.from(1, 9);
       for (std::int32_t y = 0; y < shape.height; ++y)
         for (std::int32_t x = 0; x < shape.width; ++x)
-          for (std::int32_t c = 0; c < shape.channels; ++c) image.at(y, x, c) = (x / wide + y / high + c) % 2 == 0 ? 0 : 255;
+          for (std::int32_t c = 0; c < shape.channels; ++c)
+            image.at(y, x, c) = (x / wide + y / high + c) % 2 == 0 ? 0 : 255;
       return image;
     }
     default:

@@ -30,8 +30,8 @@ class Core {
   penstock::jpeg::baseline::Decoder decoder_;
 };
 
-// A file that is decoded without libjpeg: any layout, size, quality, restart interval, tables and content. Sides are up to
-// `longest`.
+// A file that is decoded without libjpeg: any layout, size, quality, restart interval, tables and content. Sides are up
+// to `longest`.
 struct RandomJpeg {
   Bytes bytes;
   penstock::ImageShape shape;

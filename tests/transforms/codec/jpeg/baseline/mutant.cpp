@@ -11,7 +11,8 @@ std::byte byte_of(std::int32_t value) { return static_cast<std::byte>(value); }
 // Where the data of the scan begins.
 std::size_t scan_of(const Bytes& file) {
   for (std::size_t i = 2; i + 3 < file.size();) {
-    const std::size_t length = std::to_integer<std::size_t>(file[i + 2]) << 8 | std::to_integer<std::size_t>(file[i + 3]);
+    const std::size_t length =
+        std::to_integer<std::size_t>(file[i + 2]) << 8 | std::to_integer<std::size_t>(file[i + 3]);
     if (std::to_integer<int>(file[i + 1]) == 0xda) return std::min(file.size(), i + 2 + length);
     i += 2 + length;
   }
@@ -59,7 +60,9 @@ Bytes damaged(const Bytes& file, Numbers& numbers) {
         break;
       case 7: {  // a marker: of restarts most often, or the end
         const std::int32_t kind = numbers.below(4);
-        const std::byte code = byte_of(kind == 0 ? 0xd9 : kind == 1 ? numbers.from(0xc0, 0xfe) : numbers.from(0xd0, 0xd7));
+        const std::byte code = byte_of(kind == 0   ? 0xd9
+                                       : kind == 1 ? numbers.from(0xc0, 0xfe)
+                                                   : numbers.from(0xd0, 0xd7));
         if (at + 1 < size && numbers.coin()) {
           bytes[static_cast<std::size_t>(at)] = std::byte{0xff};
           bytes[static_cast<std::size_t>(at) + 1] = code;
@@ -80,11 +83,13 @@ Bytes damaged(const Bytes& file, Numbers& numbers) {
           *place = byte_of(numbers.below(256));
           break;
         }
-        const std::size_t one = restarts[static_cast<std::size_t>(numbers.below(static_cast<std::int32_t>(restarts.size())))];
+        const std::size_t one =
+            restarts[static_cast<std::size_t>(numbers.below(static_cast<std::int32_t>(restarts.size())))];
         if (numbers.coin())
           bytes[one + 1] = byte_of(0xd0 + numbers.below(8));
         else
-          bytes.erase(bytes.begin() + static_cast<std::ptrdiff_t>(one), bytes.begin() + static_cast<std::ptrdiff_t>(one) + 2);
+          bytes.erase(bytes.begin() + static_cast<std::ptrdiff_t>(one),
+                      bytes.begin() + static_cast<std::ptrdiff_t>(one) + 2);
       }
     }
   }
