@@ -103,29 +103,28 @@ Pipeline plain_chain(const JpegJob& job, std::uint64_t seed) {
          map("image", whole_chain, {.name = "plain_chain", .shape = Shape{3, side, side}}) | batch(batch_rows);
 }
 
+// Against a side that decodes with libjpeg.
+Row against_job_on_libjpeg(const RowSpec& spec, const Settings& settings,
+                           Timing (JpegJob::*side)(unsigned threads, std::uint64_t seed, JpegJob::Decoder) const) {
+  const JpegJob job(settings, false);
+  std::uint64_t ours_round = 0, libjpeg_round = 0;
+  Row row = compare(
+      spec, settings, [&] { return job.ours(settings.threads, ++ours_round); },
+      [&] { return (job.*side)(settings.threads, ++libjpeg_round, JpegJob::Decoder::libjpeg); });
+  row.notes.push_back(job.store().description);
+  return row;
+}
+
 }  // namespace
 
 Row jpeg_vs_raw(const RowSpec& spec, const Settings& settings) { return against_raw(spec, settings, false); }
 Row jpeg_vs_raw_noisy(const RowSpec& spec, const Settings& settings) { return against_raw(spec, settings, true); }
 
 Row jpeg_vs_raw_libjpeg(const RowSpec& spec, const Settings& settings) {
-  const JpegJob job(settings, false);
-  std::uint64_t ours_round = 0, raw_round = 0;
-  Row row = compare(
-      spec, settings, [&] { return job.ours(settings.threads, ++ours_round); },
-      [&] { return job.raw(settings.threads, ++raw_round, JpegJob::Decoder::libjpeg); });
-  row.notes.push_back(job.store().description);
-  return row;
+  return against_job_on_libjpeg(spec, settings, &JpegJob::raw);
 }
-
 Row jpeg_job_vs_libjpeg(const RowSpec& spec, const Settings& settings) {
-  const JpegJob job(settings, false);
-  std::uint64_t ours_round = 0, libjpeg_round = 0;
-  Row row = compare(
-      spec, settings, [&] { return job.ours(settings.threads, ++ours_round); },
-      [&] { return job.ours(settings.threads, ++libjpeg_round, JpegJob::Decoder::libjpeg); });
-  row.notes.push_back(job.store().description);
-  return row;
+  return against_job_on_libjpeg(spec, settings, &JpegJob::ours);
 }
 
 Row jpeg_vs_plain(const RowSpec& spec, const Settings& settings) {

@@ -45,21 +45,4 @@ struct Segments {
 // image's size asks for.
 std::optional<Segments> needed_segments(Reader& reader, const Box& box, Scratch& scratch);
 
-// Calls `each` with every marker of the header, which ends where the scan's data begins. False where it is not of the
-// usual form: markers and their data alone, the last one a scan's.
-bool for_each_marker(std::span<const std::uint8_t> header, const auto& each) {
-  Marker marker{.end = 2};
-  do {
-    const std::optional<Marker> next = header_marker(header, marker.end);
-    if (!next) return false;
-    marker = *next;
-    each(marker);
-  } while (marker.end < header.size());
-  return marker.code == start_of_scan;
-}
-
-inline bool is_frame(const Marker& marker) noexcept {
-  return marker.code == baseline_frame || marker.code == extended_frame;
-}
-
 }  // namespace penstock::jpeg

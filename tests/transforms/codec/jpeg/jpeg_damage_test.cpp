@@ -9,13 +9,12 @@
 #include "support/catch.hpp"
 #include "support/test_images.hpp"
 #include "support/thrown.hpp"
+#include "transforms/codec/jpeg/plain_jpeg.hpp"
 
 using namespace penstock;
 using namespace penstock_test;
 
 namespace {
-
-using Bytes = std::vector<std::byte>;
 
 Bytes decode_all(ImageDecoding& decoding, std::span<const std::byte> bytes, bool verify = true) {
   TestScratch scratch;
@@ -26,18 +25,8 @@ Bytes decode_all(ImageDecoding& decoding, std::span<const std::byte> bytes, bool
   return out;
 }
 
-// The place after the marker FF `code`.
-std::size_t marker(const Bytes& bytes, int code) {
-  for (std::size_t i = 2; i + 3 < bytes.size();) {
-    if (std::to_integer<int>(bytes[i + 1]) == code) return i + 2;
-    i += 2 + (std::to_integer<std::size_t>(bytes[i + 2]) << 8) + std::to_integer<std::size_t>(bytes[i + 3]);
-  }
-  FAIL("no such marker");
-  return 0;
-}
-
 void declare(Bytes& bytes, int frame, int height, int width) {
-  const std::size_t at = marker(bytes, frame) + 3;
+  const std::size_t at = after_marker(bytes, frame) + 3;
   bytes[at] = static_cast<std::byte>(height >> 8), bytes[at + 1] = static_cast<std::byte>(height & 255);
   bytes[at + 2] = static_cast<std::byte>(width >> 8), bytes[at + 3] = static_cast<std::byte>(width & 255);
 }
@@ -153,9 +142,9 @@ TEST_CASE("kinds of JPEG that are not handled are named") {
     INFO(error.what());
     return error.code();
   };
-  CHECK(outcome([](Bytes& b) { b[marker(b, baseline) + 2] = std::byte{12}; }) == Errc::unsupported);
-  CHECK(outcome([](Bytes& b) { b[marker(b, baseline) - 1] = std::byte{0xc9}; }) == Errc::unsupported);
-  CHECK(outcome([](Bytes& b) { b[marker(b, baseline) - 1] = std::byte{0xc3}; }) == Errc::unsupported);
+  CHECK(outcome([](Bytes& b) { b[after_marker(b, baseline) + 2] = std::byte{12}; }) == Errc::unsupported);
+  CHECK(outcome([](Bytes& b) { b[after_marker(b, baseline) - 1] = std::byte{0xc9}; }) == Errc::unsupported);
+  CHECK(outcome([](Bytes& b) { b[after_marker(b, baseline) - 1] = std::byte{0xc3}; }) == Errc::unsupported);
   CHECK(outcome([](Bytes& b) { b[0] = std::byte{0x89}; }) == Errc::corrupt);
   CHECK(outcome([](Bytes& b) { declare(b, baseline, 0, 20); }) == Errc::corrupt);
 }

@@ -174,6 +174,14 @@ std::vector<std::int16_t> coefficients(std::span<const std::byte> bytes) {
   return out;
 }
 
+std::size_t after_marker(std::span<const std::byte> bytes, int code) {
+  for (std::size_t i = 2; i + 3 < bytes.size();) {
+    if (std::to_integer<int>(bytes[i + 1]) == code) return i + 2;
+    i += 2 + (std::to_integer<std::size_t>(bytes[i + 2]) << 8) + std::to_integer<std::size_t>(bytes[i + 3]);
+  }
+  throw std::runtime_error("no such marker");
+}
+
 PlainHeader plain_header(std::span<const std::byte> bytes) {
   Decoder decoder(bytes);
   jpeg_decompress_struct& info = decoder.info;

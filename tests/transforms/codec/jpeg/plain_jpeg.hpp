@@ -43,6 +43,9 @@ Image plain_crop(std::span<const std::byte> bytes, const penstock::Box& box, boo
 // @throws as plain_decode.
 std::vector<std::int16_t> coefficients(std::span<const std::byte> bytes);
 
+// The place after the marker FF `code` of the header. @throws std::runtime_error where there is none.
+std::size_t after_marker(std::span<const std::byte> bytes, int code);
+
 // What the header says of restarts and markers.
 struct PlainHeader {
   unsigned restart_interval = 0;

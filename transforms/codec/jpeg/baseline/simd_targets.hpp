@@ -1,4 +1,9 @@
 // Which instruction sets the kernels are built for. To be included before Highway, outside of any namespace.
+#pragma once
+
+#ifdef HIGHWAY_HWY_DETECT_TARGETS_H_
+#error "Highway has chosen its instruction sets already: include simd_targets.hpp before it"
+#endif
 
 #define HWY_WANT_AVX3_DL
 // NEON's registers, of 16 bytes, suit blocks of 8 x 8; SVE has no operations on parts of its own that have that size.

@@ -37,16 +37,6 @@ bool warns(const Bytes& bytes, const Box& box, bool to_end = false) {
   }
 }
 
-// The place after the marker FF `code` of the header.
-std::size_t after_marker(const Bytes& bytes, int code) {
-  for (std::size_t i = 2; i + 3 < bytes.size();) {
-    if (std::to_integer<int>(bytes[i + 1]) == code) return i + 2;
-    i += 2 + (std::to_integer<std::size_t>(bytes[i + 2]) << 8) + std::to_integer<std::size_t>(bytes[i + 3]);
-  }
-  FAIL("no such marker");
-  return 0;
-}
-
 std::size_t scan_of(const Bytes& bytes) {
   const std::size_t at = after_marker(bytes, 0xda);
   return at + (std::to_integer<std::size_t>(bytes[at]) << 8) + std::to_integer<std::size_t>(bytes[at + 1]);
