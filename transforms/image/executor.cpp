@@ -106,13 +106,14 @@ class Rows {
       resampler_.emplace(pixels, op, flip_x, flip_y, scratch);
     }
     if (!op.resamples() && flip_x) reverse_ = reverse_row();
-    if (resampler_ || nearest_ || reverse_ != nullptr)
+    if (nearest_ || reverse_ != nullptr)
       room_ = reinterpret_cast<std::uint8_t*>(scratch.allocate(row_bytes_ + row_slack));
   }
 
-  // `place`: where the caller would like the row, or null. The row may be elsewhere.
+  // Rows are asked for in order. `place`: where the caller would like this one and those after it, one after the other,
+  // or null. The row may be elsewhere.
   const std::uint8_t* row(std::int32_t y, std::uint8_t* place) {
-    if (resampler_) return resampler_->row(y, room_);
+    if (resampler_) return resampler_->row(y, place);
     if (nearest_) {
       std::uint8_t* to = place != nullptr ? place : room_;
       nearest_->row(y, to);

@@ -24,15 +24,18 @@ namespace HWY_NAMESPACE {
 std::size_t table_bytes(const Axis&, int) { return 0; }
 void prepare(HorizontalPlan&) {}
 
-void run(const HorizontalPlan& plan, const std::uint8_t* row, std::uint8_t* out) {
+void run(const HorizontalPlan& plan, const RowPair& rows) {
   const Axis& axis = *plan.axis;
-  for (std::int32_t i = 0; i < axis.count; ++i) {
-    const std::int16_t* weights = axis.weights_of<std::int16_t>(i);
-    for (std::int32_t c = 0; c < plan.channels; ++c) {
-      const std::uint8_t* at = row + static_cast<std::ptrdiff_t>(axis.start[i]) * plan.channels + c;
-      std::int32_t sum = 8192;
-      for (std::int32_t k = 0; k < axis.length[i]; ++k, at += plan.channels) sum += *at * weights[k];
-      *out++ = static_cast<std::uint8_t>(sum >> 14);
+  for (int row = 0; row < 2; ++row) {
+    std::uint8_t* out = rows.out[row];
+    for (std::int32_t i = 0; i < axis.count; ++i) {
+      const std::int16_t* weights = axis.weights_of<std::int16_t>(i);
+      for (std::int32_t c = 0; c < plan.channels; ++c) {
+        const std::uint8_t* at = rows.from[row] + static_cast<std::ptrdiff_t>(axis.start[i]) * plan.channels + c;
+        std::int32_t sum = 8192;
+        for (std::int32_t k = 0; k < axis.length[i]; ++k, at += plan.channels) sum += *at * weights[k];
+        *out++ = static_cast<std::uint8_t>(sum >> 14);
+      }
     }
   }
 }
@@ -56,10 +59,7 @@ void prepare(HorizontalPlan& plan) {
   gather_prepare(plan);
 }
 
-void run(const HorizontalPlan& plan, const std::uint8_t* row, std::uint8_t* out) {
-#if PENSTOCK_IMAGE_FLAT
-  if (plan.flat) return flat_run(plan, row, out);
-#endif
+void run_row(const HorizontalPlan& plan, const std::uint8_t* row, std::uint8_t* out) {
   switch (plan.channels) {
     case 1:
       return gather_run<1>(plan, row, out);
@@ -70,6 +70,13 @@ void run(const HorizontalPlan& plan, const std::uint8_t* row, std::uint8_t* out)
     default:
       return blocks_run<4>(plan, row, out);
   }
+}
+
+void run(const HorizontalPlan& plan, const RowPair& rows) {
+#if PENSTOCK_IMAGE_FLAT
+  if (plan.flat) return flat_run(plan, rows);
+#endif
+  for (int row = 0; row < 2; ++row) run_row(plan, rows.from[row], rows.out[row]);
 }
 
 #endif

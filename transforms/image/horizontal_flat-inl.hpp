@@ -89,30 +89,47 @@ inline void flat_prepare(HorizontalPlan& plan) {
   }
 }
 
+// What the tables say is loaded once for both rows: loads are what limits this loop.
 template <std::size_t pairs_known>
-void flat_rows(const std::int32_t* bases, const std::byte* table, std::size_t groups, std::size_t pairs_given,
-               const std::uint8_t* row, std::uint8_t* out) {
-  const std::size_t pairs = pairs_known != 0 ? pairs_known : pairs_given;
-  const __mmask64 even = 0x5555555555555555u;
-  for (std::size_t g = 0; g < groups; ++g) {
-    const __m512i bytes = _mm512_loadu_si512(row + bases[g]);
-    __m512i sum = _mm512_set1_epi32(8192);
-    for (std::size_t p = 0; p < pairs; ++p, table += 128) {
-      const __m512i taps = _mm512_maskz_permutexvar_epi8(even, _mm512_load_si512(table), bytes);
-      sum = _mm512_add_epi32(sum, _mm512_madd_epi16(taps, _mm512_load_si512(table + 64)));
-    }
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(out + 16 * g), _mm512_cvtepi32_epi8(_mm512_srai_epi32(sum, 14)));
-  }
-}
-
-inline void flat_run(const HorizontalPlan& plan, const std::uint8_t* row, std::uint8_t* out) {
+void flat_rows(const HorizontalPlan& plan, const RowPair& given) {
+  const RowPair rows = given;  // a copy, which what is stored can't change
   const std::size_t groups = flat_groups(*plan.axis, plan.channels);
-  const std::size_t pairs = static_cast<std::size_t>(plan.axis->taps) / 2;
+  const std::size_t pairs = pairs_known != 0 ? pairs_known : static_cast<std::size_t>(plan.axis->taps) / 2;
   const auto* bases = reinterpret_cast<const std::int32_t*>(plan.tables);
   const std::byte* table = plan.tables + (groups * sizeof(std::int32_t) + 63) / 64 * 64;
-  if (pairs == 1) return flat_rows<1>(bases, table, groups, pairs, row, out);
-  if (pairs == 2) return flat_rows<2>(bases, table, groups, pairs, row, out);
-  flat_rows<0>(bases, table, groups, pairs, row, out);
+  const __mmask64 even = 0x5555555555555555u;
+  const auto levels = [](__m512i sum) HWY_ATTR { return _mm512_cvtepi32_epi8(_mm512_srai_epi32(sum, 14)); };
+  const auto each = [&](std::size_t g, const auto& store) HWY_ATTR {
+    const __m512i a = _mm512_loadu_si512(rows.from[0] + bases[g]), b = _mm512_loadu_si512(rows.from[1] + bases[g]);
+    __m512i sum_a = _mm512_set1_epi32(8192), sum_b = sum_a;
+    for (std::size_t p = 0; p < pairs; ++p, table += 128) {
+      const __m512i from = _mm512_load_si512(table), weights = _mm512_load_si512(table + 64);
+      sum_a = _mm512_add_epi32(sum_a, _mm512_madd_epi16(_mm512_maskz_permutexvar_epi8(even, from, a), weights));
+      sum_b = _mm512_add_epi32(sum_b, _mm512_madd_epi16(_mm512_maskz_permutexvar_epi8(even, from, b), weights));
+    }
+    store(rows.out[0] + 16 * g, levels(sum_a));
+    store(rows.out[1] + 16 * g, levels(sum_b));
+  };
+  const std::size_t last = groups - 1;
+  for (std::size_t g = 0; g < last; ++g)
+    each(g, [](std::uint8_t* to, __m128i v) HWY_ATTR { _mm_storeu_si128(reinterpret_cast<__m128i*>(to), v); });
+  // The second row may begin where the first one ends.
+  const std::size_t left = static_cast<std::size_t>(plan.axis->count * plan.channels) - 16 * last;
+  const auto kept = static_cast<__mmask16>((1u << left) - 1);
+  each(last, [kept](std::uint8_t* to, __m128i v) HWY_ATTR { _mm_mask_storeu_epi8(to, kept, v); });
+}
+
+inline void flat_run(const HorizontalPlan& plan, const RowPair& rows) {
+  switch (plan.axis->taps / 2) {
+    case 1:
+      return flat_rows<1>(plan, rows);
+    case 2:
+      return flat_rows<2>(plan, rows);
+    case 3:
+      return flat_rows<3>(plan, rows);
+    default:
+      return flat_rows<0>(plan, rows);
+  }
 }
 
 }  // namespace HWY_NAMESPACE

@@ -23,17 +23,23 @@ using WideVerticalRow = void (*)(const std::uint8_t* first, std::ptrdiff_t strid
                                  int taps, std::int32_t* sum, std::uint8_t* out, std::size_t bytes);
 WideVerticalRow wide_vertical_row();
 
-// out[i][c] = (sum over k of row[start[i] + k][c] * weight[i][k] + 8192) >> 14. `row` and `out` have row_slack.
+// out[i][c] = (sum over k of row[start[i] + k][c] * weight[i][k] + 8192) >> 14, for two rows.
 struct HorizontalPlan {
   const Axis* axis = nullptr;
   int channels = 0;
   std::byte* tables = nullptr;  // 64-byte aligned, in the layout of the kernel that made them
   bool flat = false;            // which of a target's kernels they are for
 };
+// The rows `from` have row_slack, as has the second row `out`. That one may follow the first, which is then not written
+// beyond its end.
+struct RowPair {
+  const std::uint8_t* from[2];
+  std::uint8_t* out[2];
+};
 struct Horizontal {
   std::size_t (*table_bytes)(const Axis& axis, int channels);
   void (*prepare)(HorizontalPlan& plan);
-  void (*run)(const HorizontalPlan& plan, const std::uint8_t* row, std::uint8_t* out);
+  void (*run)(const HorizontalPlan& plan, const RowPair& rows);
 };
 Horizontal horizontal();
 

@@ -1,5 +1,6 @@
 #include "resample.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 namespace penstock::image {
@@ -21,8 +22,12 @@ Resampler::Resampler(const Pixels& pixels, const ImageOp& op, bool flip_x, bool 
     wide_vertical_ = wide_vertical_row();
     sums_ = reinterpret_cast<std::int32_t*>(scratch.allocate(bytes_ * sizeof(std::int32_t)));
   }
-  between_ = reinterpret_cast<std::uint8_t*>(scratch.allocate(bytes_ + row_slack));
-  std::memset(between_ + bytes_, 0, row_slack);
+  for (std::uint8_t*& between : between_) {
+    between = reinterpret_cast<std::uint8_t*>(scratch.allocate(bytes_ + row_slack));
+    std::memset(between + bytes_, 0, row_slack);
+  }
+  row_bytes_ = static_cast<std::size_t>(x_.count) * static_cast<std::size_t>(channels_);
+  for (std::uint8_t*& room : room_) room = reinterpret_cast<std::uint8_t*>(scratch.allocate(row_bytes_ + row_slack));
   if (!scale_x_) {
     if (op.mirror_x != flip_x) reverse_ = reverse_row();
   } else if (narrow_x_) {
@@ -46,17 +51,32 @@ const std::uint8_t* Resampler::blended(std::int32_t y, std::uint8_t* room) {
   return room;
 }
 
-const std::uint8_t* Resampler::row(std::int32_t y, std::uint8_t* room) {
-  if (!scale_x_ && reverse_ == nullptr) return blended(y, room);
-  const std::uint8_t* from = blended(y, between_);
-  if (reverse_ != nullptr) {
-    reverse_(from, room, static_cast<std::size_t>(x_.count), channels_);
-  } else if (narrow_x_) {
-    horizontal_.run(plan_, from - static_cast<std::ptrdiff_t>(x_.low) * channels_, room);
-  } else {
-    horizontal_wide(from, room);
+const std::uint8_t* Resampler::row(std::int32_t y, std::uint8_t* place) {
+  if (scale_x_ && narrow_x_) {
+    if (y % 2 == 0) make_two(y, place);
+    return pair_.out[y % 2];
   }
-  return room;
+  std::uint8_t* const to = place != nullptr ? place : room_[0];
+  if (!scale_x_ && reverse_ == nullptr) return blended(y, to);
+  const std::uint8_t* from = blended(y, between_[0]);
+  if (reverse_ != nullptr) {
+    reverse_(from, to, static_cast<std::size_t>(x_.count), channels_);
+  } else {
+    horizontal_wide(from, to);
+  }
+  return to;
+}
+
+void Resampler::make_two(std::int32_t y, std::uint8_t* place) {
+  const auto before = static_cast<std::ptrdiff_t>(x_.low) * channels_;
+  pair_.from[0] = pair_.from[1] = blended(y, between_[0]) - before;
+  if (y + 1 < y_.count) pair_.from[1] = blended(y + 1, between_[1]) - before;
+  // The slack of rows in place is room of rows that are made later.
+  const bool in_place =
+      place != nullptr && static_cast<std::size_t>(std::max(0, y_.count - y - 2)) * row_bytes_ >= row_slack;
+  pair_.out[0] = in_place ? place : room_[0];
+  pair_.out[1] = in_place ? place + row_bytes_ : room_[1];
+  horizontal_.run(plan_, pair_);
 }
 
 void Resampler::horizontal_wide(const std::uint8_t* row, std::uint8_t* out) const {

@@ -17,12 +17,13 @@ class Resampler {
   // `pixels` are those of op.box. `flip_x` and `flip_y` mirror the result. Tables and buffers lie in `scratch`.
   Resampler(const Pixels& pixels, const ImageOp& op, bool flip_x, bool flip_y, Scratch& scratch);
 
-  // Row y of the finished window. It may be written to `room`, which has room for a row and row_slack, or lie elsewhere
-  // until the next call.
-  const std::uint8_t* row(std::int32_t y, std::uint8_t* room);
+  // Row y of the finished window; rows are asked for in order. It may be made at `place`, where all rows belong that
+  // follow it, one after the other, or lie elsewhere until the next call. Null: elsewhere.
+  const std::uint8_t* row(std::int32_t y, std::uint8_t* place);
 
  private:
   const std::uint8_t* blended(std::int32_t y, std::uint8_t* room);
+  void make_two(std::int32_t y, std::uint8_t* place);
   void horizontal_wide(const std::uint8_t* row, std::uint8_t* out) const;
 
   const std::uint8_t* source_;  // column low of the first row
@@ -35,7 +36,10 @@ class Resampler {
   WideVerticalRow wide_vertical_ = nullptr;
   Horizontal horizontal_{};
   HorizontalPlan plan_;
-  std::uint8_t* between_ = nullptr;  // a row after the vertical pass
+  std::uint8_t* between_[2] = {};  // rows after the vertical pass
+  std::uint8_t* room_[2] = {};     // finished ones that are not made in place
+  std::size_t row_bytes_ = 0;      // of a finished one
+  RowPair pair_ = {};              // the last two
   std::int32_t* sums_ = nullptr;
   ReverseRow reverse_ = nullptr;
 };

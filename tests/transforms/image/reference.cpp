@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <span>
+#include <stdexcept>
 
 #include <penstock/transforms/image/stage.hpp>
 
@@ -205,9 +207,16 @@ Image reference_run(const Image& source, const ImageOp& op) {
 
 std::vector<std::byte> execute(const Image& source, const ImageOp& op) {
   TestScratch scratch;
-  std::vector<std::byte> out(op.tensor_shape().elements() * penstock::size_of(op.result_dtype()));
-  penstock::image_executor().run(source.view(op.box), op, out.data(), scratch);
-  return out;
+  constexpr std::size_t around = 1024;
+  constexpr std::byte untouched{0xa5};
+  const std::size_t bytes = op.tensor_shape().elements() * penstock::size_of(op.result_dtype());
+  std::vector<std::byte> room(bytes + 2 * around, untouched);
+  std::byte* const out = room.data() + around;
+  penstock::image_executor().run(source.view(op.box), op, out, scratch);
+  const auto outside = std::ranges::count(std::span(room.data(), around), untouched) +
+                       std::ranges::count(std::span(out + bytes, around), untouched);
+  if (static_cast<std::size_t>(outside) != 2 * around) throw std::logic_error("it was written outside of the result");
+  return {out, out + bytes};
 }
 
 Image execute_u8(const Image& source, const ImageOp& op) {

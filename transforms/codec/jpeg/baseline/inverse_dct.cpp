@@ -13,6 +13,7 @@
 #include <hwy/highway.h>
 
 #include "inverse_dct_plain.hpp"
+#include "scan_reader.hpp"
 #include "vectors-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
@@ -136,31 +137,28 @@ HWY_INLINE void transpose(Words (&x)[8]) {
   }
 }
 
-// Where the values of the blocks of a register go; to the same place where there is one block only.
-struct Outputs {
-  std::uint8_t *first, *second;
+// What a register has: blocks, and where their values go. A block may stand in it more than once.
+struct Together {
+  Block* blocks[blocks_together];
+  std::uint8_t* to[blocks_together];
   std::ptrdiff_t stride;
 };
 
-// Two rows of each block. As halves of numbers of 64 bits: x86 stores the upper half of these at once.
-HWY_INLINE void store_rows(Bytes rows, Outputs& to) {
+// Two rows of each block, the `row`-th and the next. As halves of numbers of 64 bits: x86 stores the upper half of
+// these at once.
+template <std::size_t I = 0>
+HWY_INLINE void store_rows(Bytes rows, int row, const Together& t) {
   const hn::FixedTag<double, 2> pair;
   const hn::FixedTag<double, 1> one;
-  const auto put = [&](hn::Vec<BlockTag> two, std::uint8_t* at) HWY_ATTR {
-    const auto both = hn::BitCast(pair, two);
-    hn::StoreU(hn::LowerHalf(one, both), one, reinterpret_cast<double*>(at));
-    hn::StoreU(hn::UpperHalf(one, both), one, reinterpret_cast<double*>(at + to.stride));
-  };
-  if constexpr (blocks_together == 2) {
-    put(second_block(rows), to.second);
-    to.second += 2 * to.stride;
-  }
-  put(first_block(rows), to.first);
-  to.first += 2 * to.stride;
+  const auto both = hn::BitCast(pair, nth_block<I>(rows));
+  std::uint8_t* const at = t.to[I] + row * t.stride;
+  hn::StoreU(hn::LowerHalf(one, both), one, reinterpret_cast<double*>(at));
+  hn::StoreU(hn::UpperHalf(one, both), one, reinterpret_cast<double*>(at + t.stride));
+  if constexpr (I + 1 < blocks_together) store_rows<I + 1>(rows, row, t);
 }
 
 // Registers are columns. Values around 0, of which those beyond 8 bits become the nearest.
-HWY_INLINE void store_columns(const Words (&x)[8], Outputs to) {
+HWY_INLINE void store_columns(const Words (&x)[8], const Together& t) {
   const auto center = hn::Set(bytes, 128);
   const auto pack = [&](Words a, Words b) HWY_ATTR { return hn::Xor(saturated_signed(a, b), center); };
   const Bytes c04 = pack(x[0], x[4]), c15 = pack(x[1], x[5]), c26 = pack(x[2], x[6]), c37 = pack(x[3], x[7]);
@@ -170,16 +168,17 @@ HWY_INLINE void store_columns(const Words (&x)[8], Outputs to) {
   const auto left = [&](auto v) HWY_ATTR { return hn::BitCast(ints, v); };
   const Ints a = left(hn::InterleaveLower(bytes, c02, c13)), b = left(hn::InterleaveUpper(bytes, c02, c13));
   const Ints c = left(hn::InterleaveLower(bytes, c46, c57)), d = left(hn::InterleaveUpper(bytes, c46, c57));
-  store_rows(hn::BitCast(bytes, hn::InterleaveLower(ints, a, c)), to);
-  store_rows(hn::BitCast(bytes, hn::InterleaveUpper(ints, a, c)), to);
-  store_rows(hn::BitCast(bytes, hn::InterleaveLower(ints, b, d)), to);
-  store_rows(hn::BitCast(bytes, hn::InterleaveUpper(ints, b, d)), to);
+  store_rows(hn::BitCast(bytes, hn::InterleaveLower(ints, a, c)), 0, t);
+  store_rows(hn::BitCast(bytes, hn::InterleaveUpper(ints, a, c)), 2, t);
+  store_rows(hn::BitCast(bytes, hn::InterleaveLower(ints, b, d)), 4, t);
+  store_rows(hn::BitCast(bytes, hn::InterleaveUpper(ints, b, d)), 6, t);
 }
 
 // A row of coefficients of the blocks, times what they were divided by.
-HWY_INLINE Words load_row(const Block& first, const Block& second, const std::int16_t* quantization, int row) {
-  const auto one = [&](const Block& b) HWY_ATTR { return hn::Load(words_block, b.coefficients + 8 * row); };
-  return hn::Mul(of_blocks(one(first), one(second)), hn::LoadDup128(words, quantization + 8 * row));
+HWY_INLINE Words load_row(const Together& t, const std::int16_t* quantization, int row) {
+  const std::int16_t* at[blocks_together];
+  for (std::size_t i = 0; i < blocks_together; ++i) at[i] = t.blocks[i]->coefficients + 8 * row;
+  return hn::Mul(load_blocks(at), hn::LoadDup128(words, quantization + 8 * row));
 }
 
 // Not 0 where libjpeg's version has other bits. x86's has a shortcut where only the first row is not 0, which takes 4
@@ -199,50 +198,60 @@ HWY_INLINE void clear(Block& block) {
 }
 
 // Each returns what beyond_libjpeg() gives for its blocks.
-HWY_NOINLINE Words transform_whole(const Block& first, const Block& second, const std::int16_t* quantization,
-                                   Outputs to) {
+HWY_NOINLINE Words transform_whole(const Together& t, const std::int16_t* quantization) {
   Words x[8];
-  for (int row = 0; row < 8; ++row) x[row] = load_row(first, second, quantization, row);
+  for (int row = 0; row < 8; ++row) x[row] = load_row(t, quantization, row);
   const Words beyond = beyond_libjpeg<8>(x);
   transform<columns_shift>(x);
   transpose(x);
   transform<rows_shift>(x);
-  store_columns(x, to);
+  store_columns(x, t);
   return beyond;
 }
 
 // Coefficients after the tenth are 0, so that only the first four rows and columns are not.
-HWY_NOINLINE Words transform_low(const Block& first, const Block& second, const std::int16_t* quantization,
-                                 Outputs to) {
+HWY_NOINLINE Words transform_low(const Together& t, const std::int16_t* quantization) {
   Words x[8];
-  for (int row = 0; row < 4; ++row) x[row] = load_row(first, second, quantization, row);
+  for (int row = 0; row < 4; ++row) x[row] = load_row(t, quantization, row);
   const Words beyond = beyond_libjpeg<4>(x);
   transform_low_columns(x);
   transform_low_rows(x);
-  store_columns(x, to);
+  store_columns(x, t);
   return beyond;
 }
 
 bool run(const BlocksToValues& job) {
-  constexpr int together = static_cast<int>(blocks_together);
-  Words beyond = hn::Zero(words);
+  // Blocks that need the whole transform, then those of ten coefficients or fewer, as what stands in a register is done
+  // alike.
+  std::uint8_t order[2 * ScanReader::most_blocks];
+  int whole = 0, low = 0;
+  std::uint8_t* const lows = order + ScanReader::most_blocks;
   bool usual = true;
-  for (int i = 0; i < job.count; i += together) {
-    // An odd one is done twice.
-    const int next = std::min(i + together, job.count) - 1;
-    Block &first = job.blocks[job.from[i]], &second = job.blocks[job.from[next]];
-    const Outputs to{job.values + job.to[i], job.values + job.to[next], job.stride};
-    const std::uint32_t known = std::max(first.known, second.known);
-    if (known <= 1) {
-      usual &= fill_flat(first.coefficients[0], job.quantization[0], to.first, to.stride);
-      if (next != i) usual &= fill_flat(second.coefficients[0], job.quantization[0], to.second, to.stride);
-      first.coefficients[0] = second.coefficients[0] = 0;
+  for (int i = 0; i < job.count; ++i) {
+    Block& block = job.blocks[job.from[i]];
+    if (block.known <= 1) {
+      usual &= fill_flat(block.coefficients[0], job.quantization[0], job.values + job.to[i], job.stride);
+      block.coefficients[0] = 0;
       continue;
     }
-    beyond = hn::Or(beyond, known <= 10 ? transform_low(first, second, job.quantization, to)
-                                        : transform_whole(first, second, job.quantization, to));
-    clear(first);
-    clear(second);
+    order[whole] = lows[low] = static_cast<std::uint8_t>(i);
+    const bool is_low = block.known <= 10;
+    low += is_low;
+    whole += !is_low;
+  }
+  std::copy_n(lows, low, order + whole);
+  Words beyond = hn::Zero(words);
+  constexpr int together = static_cast<int>(blocks_together);
+  for (int n = 0; n < whole + low; n += together) {
+    Together t;
+    t.stride = job.stride;
+    for (int k = 0; k < together; ++k) {
+      const int i = order[std::min(n + k, whole + low - 1)];
+      t.blocks[k] = &job.blocks[job.from[i]];
+      t.to[k] = job.values + job.to[i];
+    }
+    beyond = hn::Or(beyond, n < whole ? transform_whole(t, job.quantization) : transform_low(t, job.quantization));
+    for (Block* const block : t.blocks) clear(*block);
   }
   return usual && hn::AllTrue(words, hn::Eq(beyond, hn::Zero(words)));
 }

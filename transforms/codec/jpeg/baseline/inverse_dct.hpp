@@ -15,7 +15,7 @@ struct BlocksToValues {
   const std::uint8_t* from;
   std::uint8_t* values;
   const std::ptrdiff_t* to;
-  int count;
+  int count;                         // ScanReader::most_blocks at most
   std::ptrdiff_t stride;             // from row to row of the values
   const std::int16_t* quantization;  // [64], in natural order, 64-byte aligned
 };

@@ -69,17 +69,38 @@ constexpr Order make_order() {
 }
 alignas(16) constexpr Order order = make_order();
 
+// Each block's first part, its second one, its third one, and then those of the next block.
+HWY_INLINE void store_parts(const Bytes (&parts)[3], std::uint8_t* to) {
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
+  // In halves of blocks: those from 8 on are of the part that is added.
+  const auto added = [](__m512i all, __m512i part, std::int64_t a, std::int64_t b, std::int64_t c, std::int64_t d)
+                         HWY_ATTR {
+                           const __m512i from = _mm512_setr_epi64(a, a + 1, b, b + 1, c, c + 1, d, d + 1);
+                           return _mm512_permutex2var_epi64(all, from, part);
+                         };
+  const __m512i p = parts[0].raw, q = parts[1].raw, r = parts[2].raw;
+  _mm512_storeu_si512(to, added(added(p, q, 0, 8, 0, 2), r, 0, 2, 8, 6));
+  _mm512_storeu_si512(to + 64, added(added(q, r, 2, 10, 4, 4), p, 0, 2, 12, 6));
+  _mm512_storeu_si512(to + 128, added(added(r, p, 4, 14, 6, 6), q, 0, 2, 14, 6));
+#else
+  for (std::size_t part = 0; part < 3; ++part) {
+    hn::StoreU(nth_block<0>(parts[part]), block, to + 16 * part);
+    if constexpr (blocks_together == 2) hn::StoreU(nth_block<1>(parts[part]), block, to + 48 + 16 * part);
+  }
+#endif
+}
+
 HWY_INLINE void store_pixels(Bytes r, Bytes g, Bytes b, std::uint8_t* to) {
   const auto load = [](const std::uint8_t* at) HWY_ATTR { return hn::LoadDup128(bytes, at); };
   r = hn::TableLookupBytes(r, load(order.from[0]));
   g = hn::TableLookupBytes(g, load(order.from[1]));
   b = hn::TableLookupBytes(b, load(order.from[2]));
+  Bytes parts[3];
   for (int part = 0; part < 3; ++part) {
     const Bytes of_two = hn::IfVecThenElse(load(order.second[part]), g, r);
-    const Bytes of_all = hn::IfVecThenElse(load(order.third[part]), b, of_two);
-    hn::StoreU(first_block(of_all), block, to + 16 * part);
-    if constexpr (blocks_together == 2) hn::StoreU(second_block(of_all), block, to + 48 + 16 * part);
+    parts[part] = hn::IfVecThenElse(load(order.third[part]), b, of_two);
   }
+  store_parts(parts, to);
 }
 
 // Calls `some(x, to)` for `together` pixels each, of the values from x on. Those that would go before or after the row

@@ -1,4 +1,4 @@
-// What the kernels share: registers of one or two blocks of 16 bytes each, in which most operations stay.
+// What the kernels share: registers of one, two or four blocks of 16 bytes each, in which most operations stay.
 // Included once per instruction set, so with a guard of its own.
 #if defined(PENSTOCK_JPEG_VECTORS_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef PENSTOCK_JPEG_VECTORS_INL
@@ -18,7 +18,9 @@ namespace HWY_NAMESPACE {
 #if HWY_TARGET != HWY_SCALAR  // which has registers of one value, and plain C++ in place of all this
 namespace hn = hwy::HWY_NAMESPACE;
 
-#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
+inline constexpr std::size_t blocks_together = 4;
+#elif HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2
 inline constexpr std::size_t blocks_together = 2;
 #else
 inline constexpr std::size_t blocks_together = 1;
@@ -41,21 +43,44 @@ inline constexpr IntsTag ints;
 inline constexpr LongsTag longs;
 inline constexpr BytesTag bytes;
 
-// The first block is the only one where a register has one.
-// saturated_signed, saturated: 16 bits to 8, what is beyond becomes the nearest: of each block, eight of a and eight of
-// b.
-#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2
-HWY_INLINE hn::Vec<BlockTag> first_block(Bytes v) { return hn::LowerHalf(block, v); }
-HWY_INLINE hn::Vec<BlockTag> second_block(Bytes v) { return hn::UpperHalf(block, v); }
-HWY_INLINE Words of_blocks(hn::Vec<WordsBlockTag> first, hn::Vec<WordsBlockTag> second) {
-  return hn::Combine(words, second, first);
+// The I-th block of a register.
+template <std::size_t I>
+HWY_INLINE hn::Vec<BlockTag> nth_block(Bytes v) {
+  static_assert(I < blocks_together);
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
+  return hn::Vec<BlockTag>{_mm512_extracti32x4_epi32(v.raw, I)};
+#elif HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2
+  return hn::Vec<BlockTag>{_mm256_extracti128_si256(v.raw, I)};
+#else
+  return v;
+#endif
 }
+
+// A register of eight words from each place.
+HWY_INLINE Words load_blocks(const std::int16_t* const (&at)[blocks_together]) {
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2
+  const auto two = [&](std::size_t i) HWY_ATTR {
+    return hn::Combine(hn::FixedTag<std::int16_t, 16>(), hn::Load(words_block, at[i + 1]),
+                       hn::Load(words_block, at[i]));
+  };
+#if HWY_TARGET <= HWY_AVX3
+  return hn::Combine(words, two(2), two(0));
+#else
+  return two(0);
+#endif
+#else
+  return hn::Load(words_block, at[0]);
+#endif
+}
+
+// 16 bits to 8, what is beyond becomes the nearest: of each block, eight of a and eight of b.
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
+HWY_INLINE Bytes saturated_signed(Words a, Words b) { return Bytes{_mm512_packs_epi16(a.raw, b.raw)}; }
+HWY_INLINE Bytes saturated(Words a, Words b) { return Bytes{_mm512_packus_epi16(a.raw, b.raw)}; }
+#elif HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2
 HWY_INLINE Bytes saturated_signed(Words a, Words b) { return Bytes{_mm256_packs_epi16(a.raw, b.raw)}; }
 HWY_INLINE Bytes saturated(Words a, Words b) { return Bytes{_mm256_packus_epi16(a.raw, b.raw)}; }
 #else
-HWY_INLINE hn::Vec<BlockTag> first_block(Bytes v) { return v; }
-HWY_INLINE hn::Vec<BlockTag> second_block(Bytes v) { return v; }
-HWY_INLINE Words of_blocks(hn::Vec<WordsBlockTag> first, hn::Vec<WordsBlockTag> /*second*/) { return first; }
 HWY_INLINE Bytes saturated_signed(Words a, Words b) {
   const hn::FixedTag<std::int8_t, 8> half;
   const hn::FixedTag<std::int8_t, 16> whole;

@@ -8,6 +8,7 @@
 
 #include "codec/jpeg/baseline/inverse_dct_plain.hpp"
 #include "codec/jpeg/baseline/pixel_rows_plain.hpp"
+#include "codec/jpeg/baseline/scan_reader.hpp"
 #include "codec/jpeg/marker_search.hpp"
 #include "core/help.hpp"
 #include "support/test_images.hpp"
@@ -58,7 +59,7 @@ TEST_CASE("the inverse DCT has the same bits with every instruction set, and fin
     std::uint64_t unusual = 0;
     for (std::uint64_t i = 0, end = help::scaled(20'000); i < end; ++i) {
       const std::int32_t largest = numbers.coin() ? 300 : numbers.coin() ? 2047 : 32767;
-      std::vector<Block> blocks(static_cast<std::size_t>(numbers.from(1, 9)));
+      std::vector<Block> blocks(static_cast<std::size_t>(numbers.from(1, ScanReader::most_blocks)));
       for (Block& block : blocks) fill(block, numbers, largest);
       for (std::int16_t& q : quantization) q = static_cast<std::int16_t>(numbers.from(1, numbers.coin() ? 20 : 255));
       const Transformed plain = transformed(inverse_dct_plain, blocks, quantization);
