@@ -95,6 +95,9 @@ TEST_CASE("each kind of file that is not for the baseline decoder is left to lib
   CHECK(reason(plain_encode(rgb, {.luma = {1, 4}}), corner) == HandOver::sampling);
   CHECK(reason(plain_encode(rgb, {.luma = {2, 2}, .colors = PlainJpeg::rgb, .jfif = false, .adobe = true}), corner) ==
         HandOver::sampling);
+  Bytes unlike = plain_encode(rgb, {.luma = {2, 2}});
+  unlike[after_marker(unlike, 0xc0) + 15] = std::byte{0x21};  // the factors of the last component
+  CHECK(reason(unlike, corner) == HandOver::sampling);
   // Grey of YCbCr is luma, whatever the chroma.
   CHECK_FALSE(reason(plain_encode(rgb, {}), corner, true, true));
   CHECK_FALSE(reason(plain_encode(gray, {.luma = {4, 4}}), corner, true));
