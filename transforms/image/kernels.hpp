@@ -30,8 +30,8 @@ struct HorizontalPlan {
   std::byte* tables = nullptr;  // 64-byte aligned, in the layout of the kernel that made them
   bool flat = false;            // which of a target's kernels they are for
 };
-// The rows `from` have row_slack, as has the second row `out`. That one may follow the first, which is then not written
-// beyond its end.
+// All of them have row_slack, but for the first `out` where the second one follows it directly: what is written beyond
+// its end is then overwritten by the second one.
 struct RowPair {
   const std::uint8_t* from[2];
   std::uint8_t* out[2];

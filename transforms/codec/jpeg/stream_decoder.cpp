@@ -34,6 +34,7 @@ void JpegStreamDecoder::decode(const Box& box, std::byte* into, std::ptrdiff_t s
     throw Error(Errc::invalid_argument, "JpegStreamDecoder: nothing is open to decode; call open() first");
   const ImageShape shape = image.shape();
   jpeg::check_box(box, shape);
+  if (into == nullptr) throw Error(Errc::invalid_argument, "JpegStreamDecoder: `into` is null: pixels need a place");
   if (stride < std::ptrdiff_t{box.width} * shape.channels)
     throw Error(Errc::invalid_argument,
                 "JpegStreamDecoder: the stride of " + std::to_string(stride) + " bytes is less than a row of the box");

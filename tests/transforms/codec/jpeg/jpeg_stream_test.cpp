@@ -182,6 +182,7 @@ TEST_CASE("what is wrong with a stream, its tables, a box or the options is told
   refused([&] { decode_box({0, 0, 48, 65}, 65 * 3); }, Errc::invalid_argument, "inside the image");
   refused([&] { decode_box({-1, 0, 4, 4}, 12); }, Errc::invalid_argument, "inside the image");
   refused([&] { decode_box({0, 0, 48, 64}, 64 * 3 - 1); }, Errc::invalid_argument, "less than a row");
+  refused([&] { decoder.decode({0, 0, 4, 4}, nullptr, 12); }, Errc::invalid_argument, "`into` is null");
   decode_box({0, 0, 48, 64}, 64 * 3);
   CHECK(std::memcmp(room.data(), plain_decode(file).pixels.data(), room.size()) == 0);
   // Damage where no box looks is found when it is asked for, and the stream stays open.

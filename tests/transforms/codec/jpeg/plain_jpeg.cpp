@@ -45,9 +45,19 @@ void set_colors(jpeg_compress_struct& info, const PlainJpeg& options) {
   if (options.colors == PlainJpeg::rgb) jpeg_set_colorspace(&info, JCS_RGB);
   if (options.colors == PlainJpeg::cmyk) jpeg_set_colorspace(&info, JCS_YCCK);
   if (options.colors == PlainJpeg::inks) jpeg_set_colorspace(&info, JCS_CMYK);
-  for (int c = 0; c < info.num_components; c += 3) {  // black is sampled as the first is
-    info.comp_info[c].h_samp_factor = options.luma[0];
-    info.comp_info[c].v_samp_factor = options.luma[1];
+  for (int c = 0; c < info.num_components; ++c) {
+    const std::array<int, 2>& factors = c % 3 == 0 ? options.luma : options.chroma;  // black is sampled as the first is
+    info.comp_info[c].h_samp_factor = factors[0];
+    info.comp_info[c].v_samp_factor = factors[1];
+  }
+  if (options.tables_of_each) {
+    unsigned steps[DCTSIZE2];
+    for (unsigned i = 0; i < DCTSIZE2; ++i) steps[i] = 3 + i;
+    jpeg_add_quant_table(&info, 2, steps, jpeg_quality_scaling(options.quality), TRUE);
+    // Tables that are made for the file may have numbers of their own.
+    info.comp_info[2].quant_tbl_no = 2;
+    info.comp_info[2].dc_tbl_no = options.optimized ? 2 : 0;
+    info.comp_info[2].ac_tbl_no = options.optimized ? 3 : 0;
   }
   info.write_JFIF_header = options.jfif;
   info.write_Adobe_marker = options.adobe;

@@ -17,8 +17,9 @@ using Bytes = std::vector<std::byte>;
 
 struct PlainJpeg {
   int quality = 90;
-  std::array<int, 2> luma{2,
-                          2};  // sampling factors, across and down, of the first component (and black); the others: 1
+  std::array<int, 2> luma{2, 2};    // sampling factors, across and down, of the first component (and black)
+  std::array<int, 2> chroma{1, 1};  // of the others
+  bool tables_of_each = false;      // the third component has tables that the second one does not have
   bool progressive = false, arithmetic = false, optimized = false;
   bool one_scan_each = false;                                        // not interleaved
   int restart_interval = 0;                                          // MCUs

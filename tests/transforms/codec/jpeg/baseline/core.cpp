@@ -1,8 +1,10 @@
 #include "transforms/codec/jpeg/baseline/core.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdlib>
+#include <iterator>
 
 #include "codec/jpeg/reader.hpp"
 #include "core/help.hpp"
@@ -79,6 +81,18 @@ Image random_image(Numbers& numbers, ImageShape shape) {
   }
 }
 
+// Factors of chroma above 1, as some scanners write them, for one or two pixels a value.
+void set_chroma(Numbers& numbers, PlainJpeg& options) {
+  struct Layout {
+    std::array<int, 2> luma, chroma;
+  };
+  static constexpr Layout layouts[] = {{{2, 2}, {2, 1}}, {{2, 2}, {1, 2}}, {{2, 1}, {2, 1}},
+                                       {{1, 2}, {1, 2}}, {{4, 1}, {2, 1}}, {{3, 1}, {3, 1}}};
+  const Layout& layout = layouts[numbers.below(std::size(layouts))];
+  options.luma = layout.luma;
+  options.chroma = layout.chroma;
+}
+
 }  // namespace
 
 RandomJpeg random_jpeg(Numbers& numbers, std::int32_t longest) {
@@ -88,20 +102,24 @@ RandomJpeg random_jpeg(Numbers& numbers, std::int32_t longest) {
   PlainJpeg options;
   options.quality = numbers.from(5, 100);
   options.luma = {numbers.from(1, 2), numbers.from(1, 2)};
+  if (made.shape.channels == 3 && numbers.below(3) == 0) set_chroma(numbers, options);
+  options.tables_of_each = made.shape.channels == 3 && numbers.below(4) == 0;
   // Factors of a single component, up to 4 x 4, count for nothing.
   if (made.shape.channels == 1 && numbers.coin()) options.luma = {numbers.from(1, 4), numbers.from(1, 4)};
   options.optimized = numbers.below(3) == 0;
   if (numbers.below(3) == 0) options.restart_interval = numbers.from(1, 100);
   if (made.shape.channels == 3 && numbers.below(8) == 0) {
     options.colors = PlainJpeg::rgb;
-    options.luma = {1, 1};
+    options.chroma = options.luma = {numbers.from(1, 2), 1};
     options.jfif = false;
     options.adobe = true;
   }
   made.bytes = plain_encode(random_image(numbers, made.shape), options);
+  const auto factors = [](const std::array<int, 2>& of) { return std::to_string(of[0]) + "x" + std::to_string(of[1]); };
   made.text = std::to_string(made.shape.width) + "x" + std::to_string(made.shape.height) + "x" +
               std::to_string(made.shape.channels) + ", quality " + std::to_string(options.quality) + ", luma " +
-              std::to_string(options.luma[0]) + "x" + std::to_string(options.luma[1]) + ", restarts " +
+              factors(options.luma) + ", chroma " + factors(options.chroma) +
+              (options.tables_of_each ? ", tables of each" : "") + ", restarts " +
               std::to_string(options.restart_interval) + (options.optimized ? ", own tables" : "") +
               (options.colors == PlainJpeg::rgb ? ", RGB" : "");
   return made;
