@@ -38,9 +38,9 @@ class PENSTOCK_API JpegStreamDecoder {
   JpegStreamDecoder(JpegStreamDecoder&&) noexcept;
   JpegStreamDecoder& operator=(JpegStreamDecoder&&) noexcept;
 
-  /// Reads the header of one stream. `encoded` is all of it, from FF D8 to FF D9. Returns the size that it declares and the
-  /// number of channels that come out; whether they are what the container says is for the caller to see. `encoded` and
-  /// `container.tables` must stay as they are until the next `open`. @throws Error(corrupt | unsupported |
+  /// Reads the header of one stream. `encoded` is all of it, from FF D8 to FF D9. Returns the size that it declares and
+  /// the number of channels that come out; whether they are what the container says is for the caller to see. `encoded`
+  /// and `container.tables` must stay as they are until the next `open`. @throws Error(corrupt | unsupported |
   /// limit_exceeded), with the offset in the stream, or in the tables where the cause says so; corrupt, too, where
   /// `colors` are given and there are not three components. No stream is open then.
   ImageShape open(std::span<const std::byte> encoded, const JpegContainer& container = {});
@@ -49,8 +49,8 @@ class PENSTOCK_API JpegStreamDecoder {
   /// other; nothing between rows is written. They are the same bits as of a full decode. `verify`: everything to the
   /// end of the stream is decoded and checked. May be called any number of times. @throws Error(corrupt |
   /// limit_exceeded | out_of_memory), after which the box is of undefined content; Error(invalid_argument) where
-  /// nothing is open, for a box that does not lie inside the image, for a stride of less than a row, and where `into` is
-  /// null.
+  /// nothing is open, for a box that does not lie inside the image, for a stride of less than a row, and where `into`
+  /// is null.
   void decode(const Box& box, std::byte* into, std::ptrdiff_t stride, bool verify = false);
 
  private:

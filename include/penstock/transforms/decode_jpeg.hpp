@@ -42,9 +42,9 @@ struct JpegOptions {
   /// true: the image is turned and mirrored as its Exif data says, as OpenCV does and Pillow's ImageOps.exif_transpose;
   /// false: it is as stored, as with Pillow's open and TensorFlow. Exif data that makes no sense says nothing.
   bool apply_orientation = false;
-  /// Which code decodes. Both give the same bits, errors and warnings. (So they do with libjpeg-turbo's SIMD code, which
-  /// every distribution has on x86-64 and arm64. Its plain C code has other pixels for some damage that it does not
-  /// notice.)
+  /// Which code decodes. Both give the same bits, errors and warnings. (So they do with libjpeg-turbo's SIMD code,
+  /// which every distribution has on x86-64 and arm64. Its plain C code has other pixels for some damage that it does
+  /// not notice.)
   enum class Decoder : std::uint8_t {
     automatic,  ///< penstock's own for undamaged baseline images, about twice as fast; libjpeg for all others
     libjpeg,    ///< libjpeg for all

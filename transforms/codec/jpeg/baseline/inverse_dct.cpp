@@ -223,9 +223,8 @@ HWY_NOINLINE Words transform_low(const Together& t, const std::int16_t* quantiza
 bool run(const BlocksToValues& job) {
   // Blocks that need the whole transform, then those of ten coefficients or fewer, as what stands in a register is done
   // alike.
-  std::uint8_t order[2 * ScanReader::most_blocks];
+  std::uint8_t order[ScanReader::most_blocks], lows[ScanReader::most_blocks];
   int whole = 0, low = 0;
-  std::uint8_t* const lows = order + ScanReader::most_blocks;
   bool usual = true;
   for (int i = 0; i < job.count; ++i) {
     Block& block = job.blocks[job.from[i]];
