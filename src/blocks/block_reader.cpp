@@ -30,7 +30,8 @@ class BlockReader final : public ReaderModel {
     ids_.clear();
     model_.blocks_of(index, ids_);
     blocks_.clear();
-    for (const std::uint64_t id : ids_) blocks_.emplace_back(model_.can_do_without(id) ? spare_block(id) : block(id));
+    for (const std::uint64_t id : ids_)
+      blocks_.push_back(model_.can_do_without(id) ? std::span<const std::byte>() : block(id));
     model_.read(index, blocks_, out);
   }
 
@@ -58,14 +59,6 @@ class BlockReader final : public ReaderModel {
     model_.load(id, loaded.front().bytes);
     kept_.splice(kept_.begin(), loaded);
     return kept_.front().bytes;
-  }
-  // Nothing where it can't be loaded.
-  std::span<const std::byte> spare_block(std::uint64_t id) {
-    try {
-      return block(id);
-    } catch (...) {  // reading the record tells what is wrong with its part
-      return {};
-    }
   }
   void forget_unneeded(std::size_t more) {
     std::size_t bytes = more;

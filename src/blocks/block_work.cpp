@@ -14,15 +14,18 @@ constexpr std::size_t bytes_worth_asking = 1u << 16;
 }  // namespace
 
 bool work_on_block(BlockSchedule& blocks, ChainRun& run, BlockSchedule::Work work, std::byte* destination) noexcept {
+  run.loads.bytes.add(work.load->bytes);
+  const std::uint64_t stands_for = measures_load(run.load_count++, run.load_ns);
+  if (stands_for == 0) return blocks.load(std::move(work.load), destination);
   WaitWatch watch(work.load->bytes >= bytes_worth_asking);
   const Clocks begun = read_clocks();
-  run.counters[0].bytes.add(work.load->bytes);
   const bool more = blocks.load(std::move(work.load), destination);
   const Clocks ended = read_clocks();
   const std::uint64_t cpu_ns = ended.cpu_ns - begun.cpu_ns, wall_ns = ended.wall_ns - begun.wall_ns;
-  run.counters[0].cpu_ns.add(cpu_ns);
-  if (wall_ns > cpu_ns) run.counters[0].wait_ns.add(watch.waited(wall_ns - cpu_ns));
-  run.reads.wall_ns.add(wall_ns);
+  run.loads.cpu_ns.add(cpu_ns * stands_for);
+  if (wall_ns > cpu_ns) run.loads.wait_ns.add(watch.waited(wall_ns - cpu_ns) * stands_for);
+  run.reads.wall_ns.add(wall_ns * stands_for);
+  run.load_ns = wall_ns;
   return more;
 }
 

@@ -60,8 +60,9 @@ bool Chain::execute(ChainRun& run, std::size_t number, const Place& place, std::
 // A value that is not in its row yet is copied there. Dense fields have fixed shapes, which every step checked.
 void Chain::finish(ChainRun& run, std::span<std::byte* const> rows) const {
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (run.cells[i].data == rows[i] || row_bytes_[i] == 0) continue;
-    std::memcpy(rows[i], run.cells[i].data, row_bytes_[i]);
+    const std::byte* const value = run.value(i);
+    if (value == rows[i] || row_bytes_[i] == 0) continue;
+    std::memcpy(rows[i], value, row_bytes_[i]);
     run.copied_bytes += row_bytes_[i];
   }
   if (!run.varying.empty()) finish_varying(run, rows);
@@ -80,9 +81,10 @@ void Chain::finish_varying(ChainRun& run, std::span<std::byte* const> rows) cons
           .with_stage("pad(" + is.name + ")");
     RaggedRow& out = run.varying[field.varying];
     const std::size_t bytes = static_cast<std::size_t>(cell.shape.elements()) * size_of(is.dtype);
-    if (cell.data != out.data || !(cell.shape == out.shape)) {
+    const std::byte* const value = run.value(i);
+    if (value != out.data || !(cell.shape == out.shape)) {
       std::byte* const to = run.destination(i, cell.shape);
-      if (bytes != 0) std::memcpy(to, cell.data, bytes);
+      if (bytes != 0) std::memcpy(to, value, bytes);
       run.copied_bytes += bytes;
     }
     if (field.kind == RowField::Kind::padded) fill_padding(field, out.data + bytes, field.row_bytes - bytes);
@@ -144,7 +146,6 @@ bool Chain::read(ChainRun& parent, StreamModel& stream) const {
   SampleBuilder out(parent);
   if (!stream.next(out)) return false;
   for (std::size_t slot = 0; slot < step.fields; ++slot) {
-    if (parent.cells[slot].data == nullptr) parent.missing(slot);
     parent.own(slot);
   }
   step.check_sizes(parent);
@@ -203,7 +204,10 @@ Error Chain::describe_failure(const ChainRun& run, std::uint64_t index) const {
   Error error = current_error();
   error.with_stage(run.at != nullptr ? *run.at : read_label);
   try {
-    data_->source->describe(index, error);
+    if (run.decoding)
+      data_->source->describe_field(index, *run.decoding, error);
+    else
+      data_->source->describe(index, error);
   } catch (...) {  // a source that can't even name the key, or itself, has nothing to add
   }
   return error.with_index(index);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "chain/chain.hpp"
+#include "data/decode_whole.hpp"
 
 namespace penstock::detail {
 
@@ -22,9 +23,11 @@ ChainRun::ChainRun(const Chain& chain, std::size_t scratch_limit, std::unique_pt
 void ChainRun::begin(const Step& step, std::span<std::byte* const> destinations) {
   if (step.starts_anew(*this)) {
     arena.reset();
+    decoding.reset();
     if (cells.size() != step.fields) cells.resize(step.fields);
     for (std::size_t slot = 0; slot < step.fields; ++slot) {
       cells[slot].data = nullptr;
+      cells[slot].promise = nullptr;
       cells[slot].destination = nullptr;
       cells[slot].row = 0;
     }
@@ -41,7 +44,10 @@ void ChainRun::begin(const Step& step, std::span<std::byte* const> destinations)
     std::swap(cells, spare);
   }
   schema = &step.schema;
-  for (const std::size_t slot : step.cleared) cells[slot].data = nullptr;
+  for (const std::size_t slot : step.cleared) {
+    cells[slot].data = nullptr;
+    cells[slot].promise = nullptr;
+  }
   if (!destinations.empty()) {
     for (const Step::Destination destination : step.destinations)
       cells[destination.slot].destination = destinations[destination.row];
@@ -53,6 +59,7 @@ void ChainRun::begin(const Step& step, std::span<std::byte* const> destinations)
 // A child begins with its parent's values, which it may read but not write to.
 void ChainRun::adopt() {
   arena.reset();
+  decoding.reset();
   schema = parent->schema;
   cells = parent->cells;
   for (Cell& cell : cells) {
@@ -60,6 +67,17 @@ void ChainRun::adopt() {
     cell.row = 0;
     cell.writable = false;
   }
+}
+
+// What is wrong with the image is the source's to say, whichever stage asked for it.
+void ChainRun::decode(const Promise& promise, std::byte* out) {
+  const std::string* const stage = std::exchange(at, &chain_->steps().front()->label);
+  decoding = promise.slot;
+  const ScratchArena::Mark mark = arena.mark();
+  decode_whole(*promise.image, chain_->data().check_value().verify, out, arena);
+  arena.rewind(mark);
+  decoding.reset();
+  at = stage;
 }
 
 // Where a value of this shape belongs that becomes a row of the batch. One that is too long may still be cut, or left

@@ -52,12 +52,16 @@ class ChainRun final : public Cells {
   std::optional<Error> block_failure;
   RowOutlet* outlet = nullptr;         ///< what such fields are appended to; where there are some
   std::vector<StepCounters> counters;  ///< one per step
+  StepCounters loads;                  ///< of blocks: all that this runner loaded, not what measured chains stand for
   ChainCounters totals;
-  ChainCounters parents, reads;     ///< of shared_records, and of records of a stream
-  DelayMeter delay;                 ///< of the runner that has it
-  std::uint64_t blocked = 0;        ///< what `times_blocked` last said of its thread
-  std::uint64_t sample_ns = 0;      ///< wall time of the last measured chain; 0 = none yet
-  const std::string* at = nullptr;  ///< label of the stage in work, for errors
+  ChainCounters parents, reads;         ///< of shared_records, and of records of a stream
+  DelayMeter delay;                     ///< of the runner that has it
+  std::uint64_t blocked = 0;            ///< what `times_blocked` last said of its thread
+  std::uint64_t sample_ns = 0;          ///< wall time of the last measured chain; 0 = none yet
+  std::uint64_t load_count = 0;         ///< blocks that it loaded
+  std::uint64_t load_ns = 0;            ///< wall time of the last measured load
+  const std::string* at = nullptr;      ///< label of the stage in work, for errors
+  std::optional<std::size_t> decoding;  ///< slot of the source's field whose promised image is in work, for errors
   std::stop_token stop;
   bool recalls = false;                ///< the cache has the sample in work
   ChainRun* parent = nullptr;          ///< what the sample in work is a child of; read by several runners at once
@@ -74,6 +78,7 @@ class ChainRun final : public Cells {
 
  protected:
   std::byte* scratch(std::size_t bytes) override { return arena.allocate(bytes); }
+  void decode(const Promise& promise, std::byte* out) override;
 
  private:
   const Chain* chain_;

@@ -1,11 +1,13 @@
 #include <cstring>
 #include <limits>
 #include <new>
+#include <optional>
 #include <string>
 
 #include <penstock/error.hpp>
 #include <penstock/extend/rng.hpp>
 
+#include "chain/chain.hpp"
 #include "chain/chain_run.hpp"
 #include "chain/image_step.hpp"
 
@@ -17,16 +19,23 @@ namespace {
 class Fold {
  public:
   Fold(ChainRun& run, const ImageStep& step, std::size_t number, const CheckOptions& check)
-      : run_(run), step_(step), check_(check), decoding_(run.decoders[number].get()) {
+      : run_(run), step_(step), check_(check) {
     const Cell& cell = run.cells[step.slot];
     ImageShape shape;
-    if (decoding_ != nullptr) {
-      run.at = &step.decoder_label;
-      shape = decoding_->open({cell.data, static_cast<std::size_t>(cell.shape[0])});
-      if (const char* const remark = decoding_->remark()) run.counters[number].remarks.add(remark, 1);
+    if (ImageDecoding* const decoding = run.decoders[number].get(); decoding != nullptr) {
+      encoded_ = decoding;
+      encoded_by_ = run.at = &step.decoder_label;
+      const std::byte* const data = run.value(step.slot);
+      shape = decoding->open({data, static_cast<std::size_t>(cell.shape[0])});
+      if (const char* const remark = decoding->remark()) run.counters[number].remarks.add(remark, 1);
+    } else if (cell.promise != nullptr) {
+      shape = shape_of(cell.shape, step.element);
+      encoded_ = cell.promise->image;
+      promised_ = cell.promise->slot;
+      encoded_by_ = &run.chain().steps().front()->label;
     } else {
       shape = shape_of(cell.shape, step.element);
-      pixels_ = whole(cell.data, shape);
+      pixels_ = whole(run.value(step.slot), shape);
     }
     check_bytes(shape, size_of(shape.element));
     op_ = ImageOp(shape);
@@ -58,7 +67,7 @@ class Fold {
   }
 
   void finish() {
-    if (!check_.fold && decoding_ != nullptr && !op_.plain()) flush();
+    if (!check_.fold && encoded_ != nullptr && !op_.plain()) flush();
     const DType dtype = op_.result_dtype();
     const Field& field = step_.schema[step_.slot];
     const Shape shape = op_.tensor_shape();
@@ -129,24 +138,26 @@ class Fold {
 
   // Executes what is folded so far into a whole image, and starts again from it.
   void flush() {
-    if (decoding_ == nullptr && op_.plain() && op_.box.size() == op_.source.size()) return;
+    if (encoded_ == nullptr && op_.plain() && op_.box.size() == op_.source.size()) return;
     const ImageShape shape = op_.shape();
     auto* out = run_.arena.allocate(static_cast<std::size_t>(shape.height) * static_cast<std::size_t>(shape.width) *
                                     shape.pixel_bytes());
     const std::string* const at = run_.at;  // the stage that needs it still has things to say
     execute(out);
     run_.at = at;
-    decoding_ = nullptr;
+    encoded_ = nullptr;
     pixels_ = whole(out, shape);
     op_ = ImageOp(shape);
   }
 
   void execute(std::byte* out) {
     Pixels box;
-    if (decoding_ != nullptr) {
+    if (encoded_ != nullptr) {
       const bool all = op_.box.size() == op_.source.size();
-      run_.at = &step_.decoder_label;
-      box = decoding_->decode(op_.box, check_.verify, op_.plain() && all ? out : nullptr, run_.arena);
+      run_.at = encoded_by_;
+      run_.decoding = promised_;
+      box = encoded_->decode(op_.box, check_.verify, op_.plain() && all ? out : nullptr, run_.arena);
+      run_.decoding.reset();
     } else {
       const auto pixel = static_cast<std::ptrdiff_t>(pixels_.shape.pixel_bytes());
       box = {pixels_.data + op_.box.top * pixels_.stride + op_.box.left * pixel,
@@ -166,7 +177,9 @@ class Fold {
   ChainRun& run_;
   const ImageStep& step_;
   const CheckOptions& check_;
-  ImageDecoding* decoding_;
+  EncodedImage* encoded_ = nullptr;          // while it is
+  const std::string* encoded_by_ = nullptr;  // label of the step that says what is wrong with it
+  std::optional<std::size_t> promised_;      // slot of the source's field that it is
   Pixels pixels_;
   ImageOp op_;
 };

@@ -34,6 +34,7 @@ OwnedSample run_once(const PipelineData& data, const Place& place, std::uint64_t
         kept = chain.run(run, place, index, {});
       }
     }
+    for (std::size_t slot = 0; kept && slot < data.sample().size(); ++slot) run.value(slot);
   } catch (...) {
     throw chain.describe_failure(*at_work, index);
   }

@@ -18,7 +18,7 @@ bool Step::declares_anew(const Schema& before, std::size_t slot) const {
 void Step::check_values(const ChainRun& run) const {
   for (std::size_t slot = 0; slot < run.cells.size(); ++slot) {
     const Cell& cell = run.cells[slot];
-    if (cell.data == nullptr) run.missing(slot);
+    if (!run.given(slot)) run.missing(slot);
     if (!schema[slot].shape.admits(cell.shape))
       run.refuse(slot, "value of shape " + cell.shape.to_string(), schema[slot].dtype, cell.shape.rank());
   }
@@ -27,7 +27,7 @@ void Step::check_values(const ChainRun& run) const {
 
 void Step::check_sizes(const ChainRun& run) const {
   for (const std::size_t slot : varying) {
-    if (run.cells[slot].data == nullptr) continue;
+    if (!run.given(slot)) continue;
     run.require_size(slot, run.cells[slot].shape.elements() * size_of(schema[slot].dtype));
   }
 }

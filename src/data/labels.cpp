@@ -65,9 +65,7 @@ std::int64_t LabelReader::operator()(std::uint64_t index) {
   try {
     it.record.clear();
     it.reader->read(index, it.out);
-    const Cell& cell = it.record.cells[it.slot];
-    if (cell.data == nullptr) it.record.missing(it.slot);
-    return label_at(cell.data, it.schema[it.slot].dtype);
+    return label_at(it.record.value(it.slot), it.schema[it.slot].dtype);
   } catch (...) {
     Error error = current_error();
     error.with_stage(it.stage);

@@ -7,6 +7,9 @@
 
 #include <penstock/error.hpp>
 
+#include "data/decode_whole.hpp"
+#include "data/scratch.hpp"
+
 namespace penstock {
 
 namespace detail {
@@ -23,9 +26,47 @@ std::byte* Cells::make(std::size_t slot, const Shape& shape) {
     memory = row == 0 ? scratch(static_cast<std::size_t>(bytes)) : destination(row - 1, shape);
   }
   cell.data = memory;
+  cell.promise = nullptr;
   cell.shape = shape;
   cell.writable = true;
   return memory;
+}
+
+void Cells::give_promise(std::size_t slot, PromisedImage& image) {
+  const Field& field = (*schema)[slot];
+  const ImageShape is = image.shape();
+  const Shape shape{is.height, is.width, is.channels};
+  if (is.element != field.dtype || !field.shape.admits(shape))
+    refuse(slot, "promised image of shape " + shape.to_string(), is.element, shape.rank());
+  Cell& cell = cells[slot];
+  // The cell's destination may be another value's by the time when this one is made.
+  cell.promise = ::new (promise_memory(sizeof(Promise)))
+      Promise{&image, std::exchange(cell.destination, nullptr), std::exchange(cell.row, 0), slot};
+  cell.data = nullptr;
+  cell.shape = shape;
+}
+
+void Cells::keep_promise(std::size_t slot) {
+  if (cells[slot].promise == nullptr) missing(slot);
+  const Promise promise = *cells[slot].promise;
+  const Shape shape = cells[slot].shape;
+  std::byte* memory = promise.destination;
+  if (memory == nullptr) {
+    // The schema may be that of a stage which makes values of another dtype.
+    const std::uint64_t bytes = shape.elements() * size_of(promise.image->shape().element);
+    require_size(slot, bytes);
+    memory = promise.row == 0 ? scratch(static_cast<std::size_t>(bytes)) : destination(promise.row - 1, shape);
+  }
+  decode(promise, memory);
+  Cell& cell = cells[slot];
+  cell.promise = nullptr;
+  cell.data = memory;
+  cell.writable = true;
+}
+
+void Cells::decode(const Promise& promise, std::byte* out) {
+  ScratchArena scratch;
+  decode_whole(*promise.image, true, out, scratch);
 }
 
 std::byte* Cells::destination(std::size_t, const Shape&) { std::terminate(); }  // no cell of these has a row
@@ -37,8 +78,8 @@ void Cells::require_size(std::size_t slot, std::uint64_t bytes) const {
 }
 
 std::byte* Cells::own(std::size_t slot) {
+  value(slot);
   Cell& cell = cells[slot];
-  if (cell.data == nullptr) missing(slot);
   if (!cell.writable) {
     const std::byte* from = cell.data;
     const std::size_t bytes = static_cast<std::size_t>(cell.shape.elements()) * size_of((*schema)[slot].dtype);

@@ -251,6 +251,9 @@ void RunnerPool::add_to(RunTotals& t) const {
       t.steps[i].remarked += remarks.count();
       if (remarks.count() != 0) t.steps[i].remark = remarks.text();
     }
+    t.loads.cpu_ns += run->loads.cpu_ns.get();
+    t.loads.bytes += run->loads.bytes.get();
+    t.loads.wait_ns += run->loads.wait_ns.get();
     t.samples += run->totals.samples.get();
     t.recalled += run->totals.recalled.get() + run->parents.recalled.get();
     t.measured += run->totals.measured.get();

@@ -41,6 +41,9 @@ class ForwardedSource : public SourceModel, public BlockModel {
   std::vector<std::string> notes() const override { return source_->notes(); }
   std::vector<std::string> cache_notes() const override { return source_->cache_notes(); }
   void describe(std::uint64_t index, Error& error) const override { source_->describe(index, error); }
+  void describe_field(std::uint64_t index, std::size_t slot, Error& error) const override {
+    source_->describe_field(index, slot, error);
+  }
 
   const BlockModel* block_model() const noexcept override { return blocks_ != nullptr ? this : nullptr; }
   std::uint64_t blocks() const override { return blocks_->blocks(); }

@@ -256,15 +256,25 @@ void Parts::will_need(std::span<const std::uint64_t> indices) const noexcept {
 }
 
 // The index the part may have said is its own one; that of the join must stand there.
-void Parts::describe(std::uint64_t index, Error& error) const {
+template <class F>
+void Parts::describe_by(std::uint64_t index, Error& error, F describe_part) const {
   const PartRecord record = find(index);
   Error inner = error;
   try {
-    parts_[record.part]->describe(record.index, inner);
+    describe_part(*parts_[record.part], record.index, inner);
   } catch (...) {  // what is known so far
   }
   error = of_record(inner, "; it is record " + std::to_string(record.index) + " of part " +
                                std::to_string(record.part) + " of " + name_);
+}
+void Parts::describe(std::uint64_t index, Error& error) const {
+  describe_by(index, error,
+              [](const SourceModel& part, std::uint64_t own, Error& inner) { part.describe(own, inner); });
+}
+void Parts::describe_field(std::uint64_t index, std::size_t slot, Error& error) const {
+  describe_by(index, error, [slot](const SourceModel& part, std::uint64_t own, Error& inner) {
+    part.describe_field(own, slot, inner);
+  });
 }
 
 // Those of parts that can't say theirs are read.

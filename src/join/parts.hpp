@@ -41,6 +41,7 @@ class Parts : public SourceModel, public BlockModel {
   bool wants_advice() const noexcept final { return wants_advice_; }
   void will_need(std::span<const std::uint64_t> indices) const noexcept final;
   void describe(std::uint64_t index, Error& error) const final;
+  void describe_field(std::uint64_t index, std::size_t slot, Error& error) const final;
   bool identified() const noexcept final;
   std::uint64_t revision() const final;
   std::optional<std::vector<std::int64_t>> labels(std::string_view field) const final;
@@ -64,6 +65,9 @@ class Parts : public SourceModel, public BlockModel {
   PartRecord locate_block(std::uint64_t block) const;
 
  private:
+  template <class F>
+  void describe_by(std::uint64_t index, Error& error, F part) const;
+
   void take_schema(const std::string& kind, const std::vector<AnySource>& parts, const std::vector<std::string>& names,
                    JoinedClasses joined);
 

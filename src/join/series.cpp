@@ -49,9 +49,8 @@ void for_each_change(const SourceModel& source, const std::string& field, F f) {
       record.clear();
       reader->read(i, out);
       const Cell& cell = record.cells[slot];
-      if (cell.data == nullptr) record.missing(slot);
       const std::span<const std::byte> value{
-          cell.data, static_cast<std::size_t>(cell.shape.elements()) * size_of(schema[slot].dtype)};
+          record.value(slot), static_cast<std::size_t>(cell.shape.elements()) * size_of(schema[slot].dtype)};
       if (i != 0 && !std::ranges::equal(value, before)) f(i);
       before.assign(value.begin(), value.end());
     } catch (...) {

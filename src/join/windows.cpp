@@ -57,19 +57,24 @@ class Rows {
     }
   }
 
+  /// Decodes what the row in work was promised.
+  void keep() {
+    for (std::size_t slot = 0; slot < bytes_.size(); ++slot) record_.value(slot);
+  }
+
  private:
   void take(std::size_t slot, std::uint64_t row, SampleBuilder& out) {
     const detail::Cell& cell = record_.cells[slot];
-    if (cell.data == nullptr) record_.missing(slot);
+    const std::byte* const value = record_.value(slot);
     if (slot == once_) {
       if (row != 0) return;
       const auto bytes = static_cast<std::size_t>(cell.shape.elements()) * size_of((*schema_)[slot].dtype);
       std::byte* const to = out.emplace(slot, cell.shape).data;
-      if (bytes != 0) std::memcpy(to, cell.data, bytes);
+      if (bytes != 0) std::memcpy(to, value, bytes);
       return;
     }
     std::byte* const to = destinations_[slot] + row * bytes_[slot];
-    if (cell.data != to && bytes_[slot] != 0) std::memcpy(to, cell.data, bytes_[slot]);
+    if (value != to && bytes_[slot] != 0) std::memcpy(to, value, bytes_[slot]);
   }
 
   const Schema *schema_, *window_;
@@ -175,6 +180,7 @@ class Windows final : public SourceModel, public BlockModel {
         all_->guarded(first + row, [&] {
           if (lent) lend_row(first + row, row == 0, *lent);
           reader_->read(first + row, of);
+          rows_.keep();
         });
       });
     }

@@ -149,6 +149,11 @@ class Zipped final : public SourceModel, public BlockModel {
       for (std::string& note : part.source->notes()) all.push_back(part.source->name() + ": " + std::move(note));
     return all;
   }
+  void describe_field(std::uint64_t index, std::size_t slot, Error& error) const override {
+    const Part& part = *std::prev(std::ranges::upper_bound(parts_, slot, {}, &Part::first));
+    error = as_record(error, part, index, slot - part.first);
+    describe(index, error);
+  }
   std::unique_ptr<ReaderModel> open_reader() const override { return std::make_unique<Reader>(*this); }
 
   // A record's are its parts', one part's after the other's.
@@ -256,10 +261,13 @@ class Zipped final : public SourceModel, public BlockModel {
   }
 
   // What is said of a part's record, as an error of the record it is part of.
-  Error as_record(Error error, const Part& part, std::uint64_t index) const {
+  Error as_record(Error error, const Part& part, std::uint64_t index, std::optional<std::size_t> slot = {}) const {
     const std::uint64_t own = part.record(index);
     try {
-      part.source->describe(own, error);
+      if (slot)
+        part.source->describe_field(own, *slot, error);
+      else
+        part.source->describe(own, error);
     } catch (...) {  // a part that can't even name itself
     }
     if (part.indices.empty()) return error;

@@ -3,17 +3,33 @@
 #include <algorithm>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 
 #include "base/hash.hpp"
 #include "order/groups.hpp"
 
 namespace penstock::detail {
 
+// The source is asked without the lock: what it does is its own affair.
+std::shared_ptr<const GroupTable> KeptGroupTable::of(const SourceModel& source, const std::string& stage) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (table_ != nullptr) return table_;
+  }
+  auto table = std::make_shared<const GroupTable>(source, stage);
+  const std::lock_guard lock(mutex_);
+  if (table_ == nullptr) table_ = std::move(table);
+  return table_;
+}
+
 GroupTable::GroupTable(const SourceModel& source, const std::string& stage) {
   std::unordered_map<std::string, std::uint64_t> numbers;
   for_each_group(source, stage, [&](std::string_view name, std::uint64_t first, std::uint64_t records) {
-    const auto [group, added] = numbers.try_emplace(std::string(name), name_hashes_.size());
-    if (added) name_hashes_.push_back(hash_text(name));
+    const auto [group, added] = numbers.try_emplace(std::string(name), names_.size());
+    if (added) {
+      names_.emplace_back(name);
+      name_hashes_.push_back(hash_text(name));
+    }
     if (!runs_.empty() && runs_.back().group == group->second)
       runs_.back().end = first + records;
     else

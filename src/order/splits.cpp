@@ -4,7 +4,6 @@
 #include <cmath>
 #include <map>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 
 #include <penstock/error.hpp>
@@ -13,7 +12,6 @@
 #include "base/hash.hpp"
 #include "base/number_text.hpp"
 #include "order/bijection.hpp"
-#include "order/groups.hpp"
 
 namespace penstock::detail {
 
@@ -140,19 +138,20 @@ std::vector<std::uint64_t> split_members(const SplitOptions& options, const Sour
   return members;
 }
 
-GroupsOfPart split_groups(const SplitOptions& options, const SourceModel& source) {
+GroupsOfPart split_groups(const SplitOptions& options, const SourceModel& source, const GroupTable& table) {
   const PartOfText part(options);
   GroupsOfPart found;
-  std::unordered_map<std::uint64_t, bool> known;  // by a hash of their names
-  for_each_group(source, "split", [&](std::string_view name, std::uint64_t first, std::uint64_t records) {
-    const auto [group, added] = known.try_emplace(hash_text(name), false);
-    if (added) {
-      group->second = part.has(name);
-      found.groups += group->second ? 1 : 0;
-    }
-    if (group->second) found.records.add(first, records);
-  });
-  found.of = known.size();
+  std::vector<bool> here;
+  for (std::uint64_t group = 0; group < table.groups(); ++group) {
+    here.push_back(part.has(table.name(group)));
+    found.groups += here.back() ? 1 : 0;
+  }
+  std::uint64_t first = 0;
+  for (const auto& [end, group] : table.runs()) {
+    if (here[group]) found.records.add(first, end - first);
+    first = end;
+  }
+  found.of = table.groups();
   if (found.groups == 0 && found.of != 0 && options.shares[options.part] > 0)
     throw Error(Errc::invalid_argument, "of " + std::to_string(found.of) + " groups none fell into part " +
                                             std::to_string(options.part) +

@@ -10,6 +10,7 @@
 #include <penstock/detail/source_model.hpp>
 #include <penstock/stages/order.hpp>
 
+#include "order/group_table.hpp"
 #include "order/runs.hpp"
 
 namespace penstock::detail {
@@ -35,6 +36,6 @@ struct GroupsOfPart {
   std::uint64_t groups = 0, of = 0;  ///< how many groups it has, of how many
 };
 /// @throws Error(invalid_argument) where it has a share but no group.
-GroupsOfPart split_groups(const SplitOptions& options, const SourceModel& source);
+GroupsOfPart split_groups(const SplitOptions& options, const SourceModel& source, const GroupTable& table);
 
 }  // namespace penstock::detail

@@ -5,7 +5,6 @@
 #include <numeric>
 #include <string_view>
 #include <tuple>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -13,7 +12,6 @@
 
 #include "base/hash.hpp"
 #include "base/number_text.hpp"
-#include "order/groups.hpp"
 #include "order/splits.hpp"
 
 namespace penstock::detail {
@@ -98,19 +96,19 @@ void number_by_size(CountedGroups& groups) {
   std::ranges::sort(groups.counts, {}, [](const ValueCount& count) { return std::tuple(count.group, count.value); });
 }
 
-CountedGroups count_groups(const SplitOptions& options, const SourceModel& source,
-                           std::span<const std::int64_t> labels) {
+CountedGroups count_groups(const SplitOptions& options, const GroupTable& table, std::span<const std::int64_t> labels) {
   CountedGroups groups;
-  std::unordered_map<std::uint64_t, std::uint64_t> numbers;  // by a hash of their names
+  for (std::uint64_t group = 0; group < table.groups(); ++group)
+    groups.hashes.push_back(hash_text(table.name(group), options.salt));
   std::vector<std::int64_t> of_run;
-  for_each_group(source, "split", [&](std::string_view name, std::uint64_t first, std::uint64_t records) {
-    const auto [known, added] = numbers.try_emplace(hash_text(name), groups.hashes.size());
-    if (added) groups.hashes.push_back(hash_text(name, options.salt));
-    groups.runs.push_back({first, records, known->second});
-    const auto these = labels.subspan(first, records);
+  std::uint64_t first = 0;
+  for (const auto& [end, group] : table.runs()) {
+    groups.runs.push_back({first, end - first, group});
+    const auto these = labels.subspan(first, end - first);
     of_run.assign(these.begin(), these.end());
-    add_counts(groups.counts, known->second, of_run);
-  });
+    add_counts(groups.counts, group, of_run);
+    first = end;
+  }
   merge_counts(groups.counts);
   number_values(groups);
   number_by_size(groups);
@@ -248,9 +246,9 @@ std::string farthest(const SplitOptions& options, const CountedGroups& groups,
 
 }  // namespace
 
-StratifiedGroups stratified_groups(const SplitOptions& options, const SourceModel& source,
+StratifiedGroups stratified_groups(const SplitOptions& options, const SourceModel& source, const GroupTable& table,
                                    std::span<const std::int64_t> labels) {
-  const CountedGroups groups = count_groups(options, source, labels);
+  const CountedGroups groups = count_groups(options, table, labels);
   const PartOfGroup parts = PartsNearShares(options, groups).find();
   const auto here = static_cast<std::uint64_t>(std::ranges::count(parts, options.part));
   if (here == 0 && !parts.empty() && options.shares[options.part] > 0)

@@ -7,6 +7,7 @@
 #include <penstock/detail/source_model.hpp>
 #include <penstock/stages/order.hpp>
 
+#include "order/group_table.hpp"
 #include "order/runs.hpp"
 
 namespace penstock::detail {
@@ -19,7 +20,7 @@ struct StratifiedGroups {
 
 /// `labels` are the values of all records, for `options.stratify`. What is true of the parts stands at `split`.
 /// @throws Error(invalid_argument) where the part has a share but no group, and as `for_each_group`.
-StratifiedGroups stratified_groups(const SplitOptions& options, const SourceModel& source,
+StratifiedGroups stratified_groups(const SplitOptions& options, const SourceModel& source, const GroupTable& table,
                                    std::span<const std::int64_t> labels);
 
 }  // namespace penstock::detail

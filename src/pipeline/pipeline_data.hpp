@@ -55,6 +55,7 @@ struct PipelineData {
   std::shared_ptr<const SourceModel> source;
   Schema source_schema;
   std::uint64_t source_size = 0;
+  std::shared_ptr<KeptGroupTable> source_groups = std::make_shared<KeptGroupTable>();  ///< copies share it
   std::vector<BoundOrder> orders;
   std::vector<BoundStage> stages;
   std::optional<BoundCache> cache;
@@ -75,6 +76,11 @@ struct PipelineData {
   std::optional<CheckOptions> check;
   std::optional<Shard> shard;
   std::map<std::string, std::uint64_t> occurrences;
+
+  /// Whose the source's records are. @throws as for_each_group.
+  std::shared_ptr<const GroupTable> groups_of_source(const std::string& stage) const {
+    return source_groups->of(*source, stage);
+  }
 
   /// What must be open before samples are asked for. @throws what opening it does.
   void open() const {

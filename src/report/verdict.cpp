@@ -96,7 +96,7 @@ Report make_report(const Engine& engine, const DeliveryCounters& c) {
 
   // What filters leave out costs as well, so costs are told per sample that is kept.
   const double kept = static_cast<double>(std::max<std::uint64_t>(t.kept, 1));
-  double cpu_us = 0, wait_ns = 0;
+  double cpu_us = 0, wait_ns = static_cast<double>(t.loads.wait_ns);
   for (const auto& s : t.steps) wait_ns += static_cast<double>(s.wait_ns);
   for (std::size_t i = 0; i < t.steps.size(); ++i) {
     const Runs runs = runs_of(engine.chain(), t, i);
@@ -106,6 +106,11 @@ Report make_report(const Engine& engine, const DeliveryCounters& c) {
     s.bytes = static_cast<std::uint64_t>(static_cast<double>(t.steps[i].bytes) * runs.each());
     s.cpu_us_per_sample = static_cast<double>(t.steps[i].cpu_ns) * runs.each() / kept * 1e-3;
     s.wait_us_per_sample = static_cast<double>(t.steps[i].wait_ns) * runs.each() / kept * 1e-3;
+    if (i == 0) {
+      s.bytes += t.loads.bytes;
+      s.cpu_us_per_sample += static_cast<double>(t.loads.cpu_ns) / kept * 1e-3;
+      s.wait_us_per_sample += static_cast<double>(t.loads.wait_ns) / kept * 1e-3;
+    }
     cpu_us += s.cpu_us_per_sample;
     r.stages.push_back(std::move(s));
   }

@@ -43,20 +43,20 @@ class BagsStage final : public StageModel {
     pipeline.refuse_order("bags");
     pipeline.refuse_changing_orders("bags");
     if (options_.seed) pipeline.set_seed(*options_.seed, "bags");
-    const GroupTable groups(*pipeline.data().source, "bags");
-    GroupedPositions positions(groups.groups());
-    for_each_run(pipeline.data(), groups, [&](std::uint64_t group, std::uint64_t first, std::uint64_t count) {
+    const auto groups = pipeline.data().groups_of_source("bags");
+    GroupedPositions positions(groups->groups());
+    for_each_run(pipeline.data(), *groups, [&](std::uint64_t group, std::uint64_t first, std::uint64_t count) {
       positions.add(group, first, count);
     });
     positions.finish(options_.min_size);
     if (positions.groups() == 0 && pipeline.data().size != 0)
-      throw Error(Errc::invalid_argument, "of " + std::to_string(groups.groups()) + " groups none has " +
+      throw Error(Errc::invalid_argument, "of " + std::to_string(groups->groups()) + " groups none has " +
                                               std::to_string(options_.min_size) + " records; lower `min_size`")
           .with_stage("bags")
           .with_source(pipeline.data().source->name());
     std::vector<std::uint64_t> keys;
-    keys.reserve(groups.groups());
-    for (std::uint64_t group = 0; group < groups.groups(); ++group) keys.push_back(groups.name_hash(group));
+    keys.reserve(groups->groups());
+    for (std::uint64_t group = 0; group < groups->groups(); ++group) keys.push_back(groups->name_hash(group));
     pipeline.add_order(std::make_shared<const OrderOf<Bags>>(Bags(std::move(positions), std::move(keys), size_)));
   }
 

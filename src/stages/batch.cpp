@@ -21,7 +21,7 @@ void join_groups(PipelineBuilder& pipeline) {
   const auto refuse = [](const char* cause) { throw Error(Errc::invalid_argument, cause).with_stage("batch"); };
   if (pipeline.data().source->is_stream()) refuse("a stream's records have no groups; leave `.by_group` out");
   if (pipeline.data().bucket) refuse("`bucket` mixes records of all groups; leave it, or `.by_group`, out");
-  pipeline.data().groups = std::make_shared<const GroupTable>(*pipeline.data().source, "batch");
+  pipeline.data().groups = pipeline.data().groups_of_source("batch");
   pipeline.refuse_stand_ins_of_groups();
 }
 

@@ -89,8 +89,7 @@ class FieldMapStep final : public Step {
   enum class ResultShape : std::uint8_t { as_input, fixed, asked, decided };
 
   void apply(ChainRun& run, Context& context) const {
-    const Cell& in = run.cells[in_];
-    TensorView from{const_cast<std::byte*>(in.data), in_dtype_, in.shape};
+    TensorView from{const_cast<std::byte*>(run.value(in_)), in_dtype_, run.cells[in_].shape};
     if (map_.in_place) {
       from.data = run.own(in_);
       return map_.apply(from, from, context);

@@ -50,7 +50,7 @@ class SplitByGroupStage final : public StageModel {
   explicit SplitByGroupStage(SplitOptions options) : options_(std::move(options)) {}
   void join(PipelineBuilder& pipeline) const override {
     require_source(pipeline, "group");
-    GroupsOfPart part = split_groups(options_, *pipeline.data().source);
+    GroupsOfPart part = split_groups(options_, *pipeline.data().source, *pipeline.data().groups_of_source("split"));
     pipeline.add_order(std::make_shared<const OrderOf<Runs>>(std::move(part.records)),
                        "split " + describe_split(options_) + ": " + std::to_string(part.groups) + " of " +
                            std::to_string(part.of) + " groups");
@@ -78,7 +78,8 @@ class StratifiedGroupSplitStage final : public StageModel {
   void join(PipelineBuilder& pipeline) const override {
     require_source(pipeline, "group");
     const std::vector<std::int64_t> labels = pipeline.labels_of_positions(options_.stratify, "split");
-    StratifiedGroups part = stratified_groups(options_, *pipeline.data().source, labels);
+    StratifiedGroups part =
+        stratified_groups(options_, *pipeline.data().source, *pipeline.data().groups_of_source("split"), labels);
     pipeline.add_order(std::make_shared<const OrderOf<Runs>>(std::move(part.records)),
                        "split " + describe_split(options_) + ": " + part.said);
   }

@@ -6,6 +6,8 @@
 #include <exception>
 #include <utility>
 
+#include "promise_checks.hpp"
+
 namespace penstock::testing {
 
 namespace {
@@ -43,6 +45,11 @@ std::string difference(const Schema& schema, const Record& a, const Record& b) {
 
 std::byte* GuardedCells::scratch(std::size_t bytes) {
   ++made_;
+  blocks_.emplace_back(bytes, preparation_.content);
+  return blocks_.back().data();
+}
+
+std::byte* GuardedCells::promise_memory(std::size_t bytes) {
   blocks_.emplace_back(bytes, preparation_.content);
   return blocks_.back().data();
 }
@@ -128,6 +135,11 @@ Record make_record(GuardedCells& cells, Findings& findings, const std::string& w
   Record record;
   try {
     act();
+    for (std::size_t slot = 0; slot < cells.cells.size(); ++slot) {
+      if (cells.cells[slot].promise == nullptr) continue;
+      check_promise(*cells.cells[slot].promise->image, findings, who);
+      cells.value(slot);
+    }
   } catch (const Error& error) {
     record.failure = error.code();
     record.said = error.what();

@@ -72,6 +72,7 @@ class GuardedCells final : public penstock::detail::Cells {
 
  protected:
   std::byte* scratch(std::size_t bytes) override;
+  std::byte* promise_memory(std::size_t bytes) override;
 
  private:
   Preparation preparation_;

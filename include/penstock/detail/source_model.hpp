@@ -83,6 +83,11 @@ class PENSTOCK_API SourceModel {
     if (error.file().empty()) error.with_file(file_of(index));
     if (error.key().empty() && has_keys()) error.with_key(key(index));
   }
+  /// The same in an error of one field of it, whose value was promised.
+  virtual void describe_field(std::uint64_t index, std::size_t slot, Error& error) const {
+    static_cast<void>(slot);
+    describe(index, error);
+  }
 };
 
 /// The blocks of a source of any type behind one interface. Whoever has them loaded lends them to the source's readers.

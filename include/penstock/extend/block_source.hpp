@@ -34,7 +34,8 @@ struct BlockRows {
 ///                                                          decodes block b
 ///     void read(std::uint64_t i, std::span<const std::span<const std::byte>> blocks, SampleBuilder& out) const;
 ///                                                          makes the record of its blocks, in the order of
-///                                                          `blocks_of`; may give views into them
+///                                                          `blocks_of`; may give views into them, and promise images
+///                                                          that refer to them
 ///
 /// where it makes sense
 ///
@@ -46,7 +47,9 @@ struct BlockRows {
 ///                                                          values. For blocks of which a record needs a part that is
 ///                                                          cheaper than the whole. Such a block is loaded where
 ///                                                          memory for blocks is free, or where it is needed again
-///                                                          sooner than the blocks that would have to make room
+///                                                          sooner than the blocks that would have to make room; a
+///                                                          record that is read outside of a loader's plan (for a bad
+///                                                          one, by `Pipeline::at`, for its label) gets none
 ///
 /// and the optional members of a `Source`. All of them from any thread at any time; `blocks_of` and `block_bytes` are
 /// asked long before a record is read, and are quick. What `load` throws is an error of each record that needs the

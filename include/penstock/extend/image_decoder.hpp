@@ -10,21 +10,18 @@
 #include <penstock/dtype.hpp>
 #include <penstock/extend/image_executor.hpp>
 #include <penstock/extend/image_op.hpp>
+#include <penstock/extend/promised_image.hpp>
 #include <penstock/stages/stage.hpp>
 
 namespace penstock {
 
 /// Decodes one image at a time, for one runner. One thread at a time.
-class PENSTOCK_API ImageDecoding {
+class PENSTOCK_API ImageDecoding : public EncodedImage {
  public:
   virtual ~ImageDecoding() = default;
   /// Reads the header and checks what it declares against the limits, before anything is allocated for pixels.
   /// `encoded` must stay until the next `open`. @throws Error(corrupt | unsupported | limit_exceeded).
   virtual ImageShape open(std::span<const std::byte> encoded) = 0;
-  /// Decodes at least `box` of the opened image and returns exactly its pixels, bit for bit those of a full decode.
-  /// They lie in `scratch`, or at `into` where that is not null and `box` is the whole image (then rows are
-  /// contiguous). With `verify`, everything to the end of the data is decoded and checked.
-  virtual Pixels decode(const Box& box, bool verify, std::byte* into, Scratch& scratch) = 0;
   /// What one may not expect of the opened image's pixels, in words that go on after "5 images": "had a palette, ...".
   /// A loader's report says them. One text of all images, which lives as long as the program; null: nothing.
   virtual const char* remark() const { return nullptr; }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <new>
 #include <span>
 #include <string>
 #include <string_view>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include <penstock/detail/export.hpp>
+#include <penstock/extend/promised_image.hpp>
 #include <penstock/schema.hpp>
 #include <penstock/tensor.hpp>
 
@@ -18,13 +20,22 @@ namespace penstock {
 
 namespace detail {
 
+/// An image that a field was promised, and where its pixels belong: what the field's cell said of its destination then.
+struct Promise {
+  PromisedImage* image = nullptr;
+  std::byte* destination = nullptr;
+  std::uint32_t row = 0;
+  std::size_t slot = 0;  ///< of the source's schema
+};
+
 /// Where one field of the sample in work is. The engine sets `destination` to the field's row in the batch before the
 /// stage that makes its final value runs.
 struct Cell {
-  const std::byte* data = nullptr;   ///< the value; null until something wrote it
+  const std::byte* data = nullptr;   ///< the value; null until something wrote it, or while it is promised
   std::byte* destination = nullptr;  ///< where the next writer must put it; null = anywhere
   bool writable = false;             ///< false: a view into a store's own memory
   std::uint32_t row = 0;             ///< not 0: the destination is known when the shape is; 1 + the field of the batch
+  const Promise* promise = nullptr;  ///< of the value, where `data` is null
   Shape shape;
 };
 
@@ -40,6 +51,19 @@ class PENSTOCK_API Cells {
   std::byte* make(std::size_t slot, const Shape& shape);
   /// The value for writing: as it is, or, for a view into a store, a copy made now.
   std::byte* own(std::size_t slot);
+  /// The value, for reading: the one door to it. A promised one is decoded now. @throws Error where there is none.
+  const std::byte* value(std::size_t slot) {
+    if (cells[slot].data == nullptr) [[unlikely]]
+      keep_promise(slot);
+    return cells[slot].data;
+  }
+  /// There is a value, or the promise of one.
+  bool given(std::size_t slot) const noexcept { return cells[slot].data != nullptr || cells[slot].promise != nullptr; }
+  /// A promise instead of a value.
+  template <class P>
+  void promise(std::size_t slot, const P& image) {
+    give_promise(slot, *::new (promise_memory(sizeof(P))) P(image));
+  }
   [[noreturn]] void refuse(std::size_t slot, std::string_view what, DType asked, std::size_t rank) const;
   [[noreturn]] void missing(std::size_t slot) const;
 
@@ -53,6 +77,15 @@ class PENSTOCK_API Cells {
   virtual std::byte* scratch(std::size_t bytes) = 0;
   /// The destination of a value of this shape, as field `row` of the batch.
   virtual std::byte* destination(std::size_t row, const Shape& shape);
+  /// Decodes all of a promised image to contiguous rows at `out`. Everything is verified, if nothing else is said.
+  virtual void decode(const Promise& promise, std::byte* out);
+
+  /// For a promise: stays as long as the sample in work, aligned for any type.
+  virtual std::byte* promise_memory(std::size_t bytes) { return scratch(bytes); }
+
+ private:
+  void give_promise(std::size_t slot, PromisedImage& image);
+  void keep_promise(std::size_t slot);
 };
 
 }  // namespace detail
@@ -116,10 +149,27 @@ class SampleBuilder {
   /// The same by the field's name.
   void view(std::string_view field, std::span<const std::byte> bytes) { view(schema().slot(field), bytes); }
 
+  /// Promises an image instead of its pixels: see PromisedImage. The field is [H, W, C] of u8 or u16.
+  /// @throws Error(schema_mismatch) when dtype or shape differ from the schema.
+  template <class P>
+  void promise(std::size_t slot, const P& image) {
+    static_assert(std::is_base_of_v<PromisedImage, P> && std::is_final_v<P>, "a final class, derived of PromisedImage");
+    static_assert(std::is_trivially_destructible_v<P> && std::is_nothrow_copy_constructible_v<P>,
+                  "it is copied, and never destroyed: let it hold pointers and numbers alone");
+    static_assert(sizeof(P) <= 256 && alignof(P) <= alignof(std::max_align_t),
+                  "a promise is small: let it point to what is large");
+    cells_->promise(first_ + slot, image);
+  }
+  /// The same by the field's name.
+  template <class P>
+  void promise(std::string_view field, const P& image) {
+    promise(schema().slot(field), image);
+  }
+
   /// For code of the library: the value that was given to a field, for writing. A view into a store is copied first.
   TensorView given(std::size_t slot) {
-    if (cells_->cells[first_ + slot].data == nullptr) cells_->missing(first_ + slot);
-    return {cells_->own(first_ + slot), schema()[slot].dtype, cells_->cells[first_ + slot].shape};
+    std::byte* const data = cells_->own(first_ + slot);
+    return {data, schema()[slot].dtype, cells_->cells[first_ + slot].shape};
   }
 
  private:
@@ -141,6 +191,7 @@ inline void SampleBuilder::view(std::size_t slot, const std::byte* data, const S
     cells_->refuse(first_ + slot, "view of shape " + shape.to_string(), field.dtype, shape.rank());
   static constexpr std::byte nothing{};
   cell.data = data == nullptr && shape.elements() == 0 ? &nothing : data;  // null would mean that no value was given
+  cell.promise = nullptr;
   cell.writable = false;
   cell.shape = shape;
 }
@@ -166,10 +217,9 @@ class Sample {
   View<T, R> view(std::size_t slot) {
     const Field& f = schema()[slot];
     if (f.dtype != dtype_of<T> || f.shape.rank() != R) cells_->refuse(slot, "view", dtype_of<T>, R);
-    detail::Cell& cell = cells_->cells[slot];
-    if (cell.data == nullptr) cells_->missing(slot);
+    const detail::Cell& cell = cells_->cells[slot];
     if constexpr (std::is_const_v<T>) {
-      return View<T, R>(reinterpret_cast<T*>(cell.data), cell.shape);
+      return View<T, R>(reinterpret_cast<T*>(cells_->value(slot)), cell.shape);
     } else {
       return View<T, R>(reinterpret_cast<T*>(cells_->own(slot)), cell.shape);
     }
@@ -181,15 +231,12 @@ class Sample {
     const std::size_t slot = schema().slot(field);
     const Field& f = schema()[slot];
     if (f.dtype != dtype_of<T> || f.shape.rank() != R) cells_->refuse(slot, "view", dtype_of<T>, R);
-    const detail::Cell& cell = cells_->cells[slot];
-    if (cell.data == nullptr) cells_->missing(slot);
-    return View<T, R>(reinterpret_cast<T*>(cell.data), cell.shape);
+    return View<T, R>(reinterpret_cast<T*>(cells_->value(slot)), cells_->cells[slot].shape);
   }
   /// Dtype, shape and address, for code that takes any field. Reading only.
   TensorView tensor(std::size_t slot) const {
-    const detail::Cell& cell = cells_->cells[slot];
-    if (cell.data == nullptr) cells_->missing(slot);
-    return {const_cast<std::byte*>(cell.data), schema()[slot].dtype, cell.shape};
+    std::byte* const data = const_cast<std::byte*>(cells_->value(slot));
+    return {data, schema()[slot].dtype, cells_->cells[slot].shape};
   }
   /// The same by the field's name.
   TensorView tensor(std::string_view field) const { return tensor(schema().slot(field)); }

@@ -25,6 +25,8 @@ class CacheStep final : public Step {
       run.at = &label;
       run.begin(*this, call.rows);
     }
+    for (std::size_t slot = 0; slot < fields; ++slot) run.value(slot);
+    run.at = &label;
     Sample sample(run);
     run.reader->offer(call.index, sample);
     return true;
@@ -42,7 +44,7 @@ class CacheStep final : public Step {
     SampleBuilder out(run);
     if (!run.reader->recall(index, out)) return false;
     for (std::size_t slot = 0; slot < fields; ++slot)
-      if (run.cells[slot].data == nullptr) run.missing(slot);
+      if (!run.given(slot)) run.missing(slot);
     check_sizes(run);
     run.totals.recalled.add(1);
     return true;

@@ -14,9 +14,8 @@ class ReadStep final : public Step {
   bool run(ChainRun& run, const StepCall& call) const override {
     SampleBuilder out(run);
     run.reader->read(call.index, out);
-    const Cell* const cells = run.cells.data();
     for (std::size_t slot = 0; slot < fields; ++slot)
-      if (cells[slot].data == nullptr) run.missing(slot);
+      if (!run.given(slot)) run.missing(slot);
     check_sizes(run);
     return true;
   }

@@ -1,12 +1,26 @@
 // What the report says of blocks that records share.
 #include "support/catch.hpp"
 
+#include <time.h>
+
+#include <atomic>
 #include <mutex>
 #include <string>
 
 #include "core/blocks/chunks.hpp"
 
 using namespace help;
+
+namespace {
+
+// CPU time of this thread.
+std::uint64_t cpu_ns() {
+  timespec now{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+}  // namespace
 
 TEST_CASE("the report counts blocks that were decoded again in an epoch, and advises what is not done yet") {
   const Watchdog dog(30s);
@@ -60,4 +74,29 @@ TEST_CASE("the report counts blocks that were decoded again in an epoch, and adv
   CHECK(wide.again > 50);
   CHECK(has(wide, "; `max_block_bytes` keeps more of them, and fewer `.window_blocks` ask for fewer at a time"));
   CHECK_FALSE(has(wide, ".blocks = true"));
+}
+
+TEST_CASE("the report knows what loads of blocks took, of which it measures some") {
+  const Watchdog dog(60s);
+  for (const bool survivors : {false, true}) {
+    for (const std::uint64_t usual_us : {200, 1500}) {
+      CAPTURE(survivors, usual_us);
+      const Chunks source{.count = usual_us == 200 ? 32'000u : 400u};
+      std::atomic<std::uint64_t> spent_ns{0};
+      source.shared->before_load = [&](std::uint64_t block) {
+        const std::uint64_t begun = cpu_ns(), wanted = (usual_us + block % 20) * 1000;
+        std::uint64_t spent = 0;
+        while (spent < wanted) spent = cpu_ns() - begun;
+        spent_ns += spent;
+      };
+      ps::Pipeline p = ps::from(source);
+      if (survivors) p = p | ps::filter("x", [](ps::View<const std::uint64_t, 1>) { return true; });
+      ps::Loader loader(p | ps::batch(50), {.threads = 2, .epochs = 1});
+      while (loader.next()) {
+      }
+      const ps::Report report = loader.report();
+      const double said_us = report.stages.at(0).cpu_us_per_sample * static_cast<double>(report.stages.at(0).samples);
+      CHECK(said_us * 1000 / static_cast<double>(spent_ns.load()) == Approx(1).margin(0.15));
+    }
+  }
 }

@@ -1,6 +1,8 @@
 #include "support/catch.hpp"
 
+#include <atomic>
 #include <map>
+#include <memory>
 #include <set>
 
 #include <penstock/join.hpp>
@@ -110,6 +112,25 @@ TEST_CASE("keys tell the same groups as a source that knows them") {
     const ps::SplitOptions half{.shares = {1, 1}, .part = part, .by = by_group};
     CHECK(order_of(ps::from(source) | ps::split(half)) == order_of(ps::from(folders) | ps::split(half)));
   }
+}
+
+TEST_CASE("keys are asked for once, whatever is made of the groups that they tell") {
+  struct Counting : InFolders {
+    std::shared_ptr<std::atomic<std::uint64_t>> asked = std::make_shared<std::atomic<std::uint64_t>>(0);
+    std::string key(std::uint64_t i) const {
+      ++*asked;
+      return keys.at(i);
+    }
+  };
+  Counting source;
+  static_cast<InFolders&>(source) = in_folders(random_groups(8));
+  const ps::Pipeline all = ps::from(source);
+  for (std::uint64_t part = 0; part < 2; ++part) {
+    const ps::Pipeline one = all | ps::split({.shares = {1, 1}, .part = part, .by = by_group});
+    const ps::Pipeline bags = one | ps::bags(4);
+    CHECK((bags | ps::batch(4, {.by_group = true})).plan() != "");
+  }
+  CHECK(source.asked->load() == source.count);
 }
 
 TEST_CASE("a group stays in its part when others come, and another salt makes another split") {

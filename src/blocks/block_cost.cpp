@@ -1,17 +1,17 @@
-#include "pipeline/block_cost.hpp"
+#include "blocks/block_cost.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
-#include <list>
-#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
 #include <penstock/detail/source_model.hpp>
 
+#include "blocks/block_plan.hpp"
+#include "blocks/block_schedule.hpp"
 #include "pipeline/sample_order.hpp"
 #include "ring/memory_plan.hpp"
 
@@ -19,38 +19,8 @@ namespace penstock::detail {
 
 namespace {
 
-constexpr std::uint64_t max_looked_at = 1u << 18;  // uses of blocks
-constexpr std::uint64_t max_summed = 1u << 20;     // blocks
-
-// Keeps the blocks used last, as a loader nearly does.
-class RecentBlocks {
- public:
-  explicit RecentBlocks(std::uint64_t limit) : limit_(limit) {}
-  // True when it had to be decoded.
-  bool use(std::uint64_t block, std::uint64_t bytes) {
-    if (const auto found = entries_.find(block); found != entries_.end()) {
-      order_.splice(order_.begin(), order_, found->second);
-      return false;
-    }
-    order_.push_front({block, bytes});
-    entries_[block] = order_.begin();
-    bytes_ += bytes;
-    while (bytes_ > limit_ && order_.size() > 1) {
-      bytes_ -= order_.back().bytes;
-      entries_.erase(order_.back().block);
-      order_.pop_back();
-    }
-    return true;
-  }
-
- private:
-  struct Entry {
-    std::uint64_t block, bytes;
-  };
-  std::uint64_t limit_, bytes_ = 0;
-  std::list<Entry> order_;
-  std::unordered_map<std::uint64_t, std::list<Entry>::iterator> entries_;
-};
+constexpr std::uint64_t max_looked_at = 40'000;  // records
+constexpr std::uint64_t max_summed = 1u << 20;   // blocks
 
 std::string short_number(double value) {
   std::array<char, 32> text{};
@@ -62,30 +32,38 @@ std::string mebibytes(double bytes) { return short_number(bytes / (1 << 20)) + "
 
 // What an epoch begins with.
 struct Beginning {
-  std::uint64_t records = 0, uses = 0, decodes = 0;
-  std::uint64_t blocks = 0, bytes = 0;  // different ones, and what they are decoded into
+  std::uint64_t records = 0, uses = 0;
+  std::uint64_t decodes = 0, parts = 0;  // of blocks, whole, and of what a record needs of one that it does without
+  std::uint64_t blocks = 0, bytes = 0;   // different ones, and what they are decoded into
 };
 
 Beginning begin_epoch(const PipelineData& data, const BlockModel& model) {
   Beginning begun;
-  RecentBlocks recent(default_block_bytes);
+  std::uint64_t fed = 0;
+  BlockPlan plan(model, default_block_bytes, min_records_in_sight, {});
+  plan.reset(
+      [&](std::vector<std::uint64_t>& out) {
+        out.resize(static_cast<std::size_t>(std::min<std::uint64_t>(256, data.size - fed)));
+        SampleOrder(data).fill(0, fed, out);
+        fed += out.size();
+      },
+      [](std::uint64_t) { return false; });
   std::unordered_set<std::uint64_t> seen;
-  std::vector<std::uint64_t> indices(256), ids;
-  while (begun.records < data.size && begun.uses < max_looked_at) {
-    indices.resize(std::min<std::uint64_t>(indices.size(), data.size - begun.records));
-    SampleOrder(data).fill(0, begun.records, indices);
-    for (const std::uint64_t index : indices) {
-      if (begun.uses >= max_looked_at) break;
-      ids.clear();
-      model.blocks_of(index, ids);
-      for (const std::uint64_t id : ids) {
-        const std::uint64_t bytes = model.block_bytes(id);
-        if (recent.use(id, bytes)) ++begun.decodes;
-        if (seen.insert(id).second) begun.bytes += bytes;
-      }
-      begun.uses += ids.size();
-      ++begun.records;
-    }
+  BlockPlan::Sample sample;
+  const std::uint64_t records = std::min(data.size, max_looked_at);
+  for (std::uint64_t n = 0; n < records; ++n) {
+    if (n % 256 == 0) plan.prepare(256);
+    if (!plan.next(1, sample)) continue;
+    ++begun.records;
+    for (const std::uint64_t block : sample.blocks)
+      if (seen.insert(block).second) begun.bytes += model.block_bytes(block);
+    std::ranges::sort(sample.blocks);
+    const auto end = std::unique(sample.blocks.begin(), sample.blocks.end());
+    const auto distinct = static_cast<std::uint64_t>(end - sample.blocks.begin());
+    begun.uses += distinct;
+    if (sample.too_large != 0) continue;
+    begun.parts += distinct - sample.needs.size();
+    begun.decodes += static_cast<std::uint64_t>(std::ranges::count_if(sample.needs, &BlockPlan::Need::loads));
   }
   begun.blocks = seen.size();
   return begun;
@@ -102,7 +80,10 @@ double decoded_bytes(const BlockModel& model, std::uint64_t blocks) {
 std::string describe_decodes(const PipelineData& data, const BlockModel& model, double in_order) {
   const Beginning begun = begin_epoch(data, model);
   if (begun.records == 0) return {};
-  const auto records = static_cast<double>(begun.records), decodes = static_cast<double>(begun.decodes);
+  const auto records = static_cast<double>(begun.records), parts = static_cast<double>(begun.parts);
+  const auto decodes = static_cast<double>(begun.decodes);
+  // What a part costs depends on how much of its block it is; half of it is about right for tiles that records cross.
+  const double work = decodes + parts / 2;
   std::string text = "; of " + mebibytes(default_block_bytes) + " (`max_block_bytes`) ";
   // Of an order that goes through blocks in turn, those of its first records are more than in file order. One that
   // comes back to them much later has not come back yet: its blocks have had few uses, and don't stay until then.
@@ -110,10 +91,12 @@ std::string describe_decodes(const PipelineData& data, const BlockModel& model, 
       static_cast<double>(begun.uses) / static_cast<double>(std::max<std::uint64_t>(begun.blocks, 1));
   const double in_all = static_cast<double>(begun.uses) / records / in_order;
   const bool comes_back = begun.bytes > default_block_bytes && per_block < in_all / 1.5;
-  if (decodes <= 1.5 * static_cast<double>(begun.blocks) && !comes_back)
+  if (work <= 1.5 * static_cast<double>(begun.blocks) && !comes_back)
     return text + "this order decodes each about once an epoch";
-  text += "this order decodes " + short_number(decodes / records) + " a record, in order it is " +
-          short_number(in_order) + ": " + short_number(decodes / records / in_order) + " times the work. ";
+  text += "this order decodes " + short_number(decodes / records) + " a record, ";
+  if (begun.parts != 0) text += "and parts of " + short_number(parts / records) + ", ";
+  text += "in order it is " + short_number(in_order) + ": " + (begun.parts != 0 ? "about " : "") +
+          short_number(work / records / in_order) + " times the work. ";
   return text +
          "shuffle({.blocks = true}), of few blocks at a time, or a `max_block_bytes` of all decodes each about once";
 }

@@ -4,7 +4,7 @@
 
 #include "chain/chain.hpp"
 #include "pipeline/batch_positions.hpp"
-#include "pipeline/block_cost.hpp"
+#include "blocks/block_cost.hpp"
 #include "pipeline/no_batch.hpp"
 #include "pipeline/pipeline_data.hpp"
 #include "pipeline/rank_rows.hpp"

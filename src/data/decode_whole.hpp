@@ -1,0 +1,12 @@
+#pragma once
+
+#include <cstddef>
+
+#include <penstock/extend/promised_image.hpp>
+
+namespace penstock::detail {
+
+/// All pixels of an image, in contiguous rows at `out`. @throws what decoding it does.
+void decode_whole(PromisedImage& image, bool verify, std::byte* out, Scratch& scratch);
+
+}  // namespace penstock::detail
