@@ -19,8 +19,10 @@ namespace penstock::detail {
 
 namespace {
 
-constexpr std::uint64_t max_looked_at = 40'000;  // records
-constexpr std::uint64_t max_summed = 1u << 20;   // blocks
+constexpr std::uint64_t max_looked_at = 40'000;         // records
+constexpr std::uint64_t max_uses_looked_at = 1u << 18;  // of blocks, by those: records may have thousands each
+constexpr std::uint64_t at_once = 16;                   // records that are asked for, whatever they need
+constexpr std::uint64_t max_summed = 1u << 20;          // blocks
 
 std::string short_number(double value) {
   std::array<char, 32> text{};
@@ -40,7 +42,7 @@ struct Beginning {
 Beginning begin_epoch(const PipelineData& data, const BlockModel& model) {
   Beginning begun;
   std::uint64_t fed = 0;
-  BlockPlan plan(model, default_block_bytes, min_records_in_sight, {});
+  BlockPlan plan(model, default_block_bytes, min_records_in_sight, {}, at_once);
   plan.reset(
       [&](std::vector<std::uint64_t>& out) {
         out.resize(static_cast<std::size_t>(std::min<std::uint64_t>(256, data.size - fed)));
@@ -51,8 +53,8 @@ Beginning begin_epoch(const PipelineData& data, const BlockModel& model) {
   std::unordered_set<std::uint64_t> seen;
   BlockPlan::Sample sample;
   const std::uint64_t records = std::min(data.size, max_looked_at);
-  for (std::uint64_t n = 0; n < records; ++n) {
-    if (n % 256 == 0) plan.prepare(256);
+  for (std::uint64_t n = 0; n < records && begun.uses < max_uses_looked_at; ++n) {
+    if (n % at_once == 0) plan.prepare(at_once);
     if (!plan.next(1, sample)) continue;
     ++begun.records;
     for (const std::uint64_t block : sample.blocks)

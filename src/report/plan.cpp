@@ -2,9 +2,9 @@
 #include <penstock/stages/check.hpp>
 #include <penstock/stages/on_error.hpp>
 
+#include "blocks/block_cost.hpp"
 #include "chain/chain.hpp"
 #include "pipeline/batch_positions.hpp"
-#include "blocks/block_cost.hpp"
 #include "pipeline/no_batch.hpp"
 #include "pipeline/pipeline_data.hpp"
 #include "pipeline/rank_rows.hpp"

@@ -14,7 +14,7 @@ class PENSTOCK_API EncodedImage {
   /// Decodes at least `box` of the image and returns exactly its pixels, bit for bit those of a full decode. They lie
   /// in `scratch`, or at `into` where that is not null and `box` is the whole image (then rows are contiguous). With
   /// `verify`, everything to the end of the data is decoded and checked. May be called more than once.
-  /// @throws Error(corrupt | unsupported | limit_exceeded).
+  /// @throws Error(corrupt | unsupported | limit_exceeded), and Error(out_of_memory) as `Scratch::allocate`.
   virtual Pixels decode(const Box& box, bool verify, std::byte* into, Scratch& scratch) = 0;
 
  protected:
@@ -24,9 +24,9 @@ class PENSTOCK_API EncodedImage {
 /// An image that a source gives instead of pixels (`SampleBuilder::promise`). It is decoded when a stage wants its
 /// pixels: a crop that folds into it has only its box decoded, and where nobody asks, nothing is.
 ///
-/// It is copied, byte for byte, to where the sample in work is, and is never destroyed: it holds pointers and numbers
-/// alone. What these refer to stays as long as a `view` that the source gives: until the reader is asked for its next
-/// record, lent blocks included.
+/// It is copied to where the sample in work is, and is never destroyed: it holds pointers and numbers alone. What these
+/// refer to stays as long as a `view` that the source gives: until the reader is asked for its next record, lent blocks
+/// included.
 class PENSTOCK_API PromisedImage : public EncodedImage {
  public:
   /// Its shape, [H, W, C], and dtype: those of the pixels that `decode` gives.

@@ -448,6 +448,26 @@ TEST_CASE("plan counts decodes, and parts, as a loader makes them") {
   }
 }
 
+TEST_CASE("plan looks at few records where each has thousands of blocks") {
+  struct Wide {
+    std::shared_ptr<std::atomic<std::uint64_t>> asked = std::make_shared<std::atomic<std::uint64_t>>(0);
+    std::uint64_t size() const { return 100'000; }
+    ps::Schema schema() const { return {{"x", ps::DType::u8, {1}}}; }
+    std::uint64_t blocks() const { return 110'000; }
+    std::uint64_t block_bytes(std::uint64_t) const { return 8192; }
+    void blocks_of(std::uint64_t i, std::vector<std::uint64_t>& ids) const {
+      ++*asked;
+      for (std::uint64_t b = 0; b < 4096; ++b) ids.push_back(i + b);
+    }
+    void load(std::uint64_t, std::span<std::byte>) const {}
+    void read(std::uint64_t, std::span<const std::span<const std::byte>>, ps::SampleBuilder&) const {}
+  };
+  const Wide source;
+  CHECK((ps::from(source) | ps::shuffle()).plan().find("blocks  110000 that records share") != std::string::npos);
+  CHECK(*source.asked > 0);
+  CHECK(*source.asked < 200);
+}
+
 TEST_CASE("plan says what an order of blocks costs") {
   // 2,000 blocks of 1 MiB, ten records each; nothing of them is read.
   struct Large {
