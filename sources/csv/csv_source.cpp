@@ -1,8 +1,5 @@
 #include <penstock/sources/csv.hpp>
 
-#include <glob.h>
-#include <sys/stat.h>
-
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
@@ -14,6 +11,7 @@
 #include <penstock/extend/store_files.hpp>
 
 #include "cell_scanner.hpp"
+#include "common/file_pattern.hpp"
 #include "errors.hpp"
 #include "record_text.hpp"
 #include "store.hpp"
@@ -21,22 +19,6 @@
 namespace penstock {
 
 namespace {
-
-std::vector<std::string> list_files(const std::string& path) {
-  struct stat status {};
-  const bool pattern = ::stat(path.c_str(), &status) != 0 && path.find_first_of("*?[") != std::string::npos;
-  if (!pattern) return {path};
-  glob_t found{};
-  const int failed = ::glob(path.c_str(), GLOB_ERR | GLOB_NOSORT, nullptr, &found);
-  std::vector<std::string> files(found.gl_pathv, found.gl_pathv + (failed == 0 ? found.gl_pathc : 0));
-  ::globfree(&found);
-  if (failed == GLOB_NOMATCH || (failed == 0 && files.empty()))
-    throw csv::error_in(path, Errc::not_found, "no file has a name of this pattern");
-  if (failed != 0) throw csv::error_in(path, Errc::io, "a folder of this pattern can't be read");
-  // Not as the locale sorts.
-  std::sort(files.begin(), files.end());
-  return files;
-}
 
 char delimiter_of(const std::string& file, char wanted) {
   if (wanted != 0) return wanted;
@@ -53,7 +35,7 @@ CsvSource::Impl::Impl(Csv csv_options) : options(std::move(csv_options)) {
   const char d = options.delimiter;
   if (d == '"' || d == '\n' || d == '\r')
     throw csv::error_in(options.path, Errc::invalid_argument, "a quote or a line's end can't be the delimiter");
-  files = list_files(options.path);
+  files = common::files_of_pattern(options.path, csv::source_name);
   for (const std::string& file : files) {
     delimiters.push_back(delimiter_of(file, d));
     indices.push_back(csv::index_records(file, delimiters.back(), options.header, options.max_record_bytes));

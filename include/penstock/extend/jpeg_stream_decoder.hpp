@@ -6,6 +6,7 @@
 #include <span>
 
 #include <penstock/detail/export.hpp>
+#include <penstock/extend/image_executor.hpp>
 #include <penstock/extend/image_op.hpp>
 #include <penstock/transforms/decode_jpeg.hpp>
 
@@ -52,6 +53,8 @@ class PENSTOCK_API JpegStreamDecoder {
   /// nothing is open, for a box that does not lie inside the image, for a stride of less than a row, and where `into`
   /// is null.
   void decode(const Box& box, std::byte* into, std::ptrdiff_t stride, bool verify = false);
+  /// The same, with `scratch` in place of memory of its own.
+  void decode(const Box& box, std::byte* into, std::ptrdiff_t stride, bool verify, Scratch& scratch);
 
  private:
   struct Impl;

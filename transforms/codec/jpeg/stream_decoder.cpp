@@ -29,6 +29,11 @@ ImageShape JpegStreamDecoder::open(std::span<const std::byte> encoded, const Jpe
 }
 
 void JpegStreamDecoder::decode(const Box& box, std::byte* into, std::ptrdiff_t stride, bool verify) {
+  impl_->scratch.reset();
+  decode(box, into, stride, verify, impl_->scratch);
+}
+
+void JpegStreamDecoder::decode(const Box& box, std::byte* into, std::ptrdiff_t stride, bool verify, Scratch& scratch) {
   jpeg::StoredImage& image = impl_->image;
   if (!image.is_open())
     throw Error(Errc::invalid_argument, "JpegStreamDecoder: nothing is open to decode; call open() first");
@@ -38,8 +43,7 @@ void JpegStreamDecoder::decode(const Box& box, std::byte* into, std::ptrdiff_t s
   if (stride < std::ptrdiff_t{box.width} * shape.channels)
     throw Error(Errc::invalid_argument,
                 "JpegStreamDecoder: the stride of " + std::to_string(stride) + " bytes is less than a row of the box");
-  impl_->scratch.reset();
-  image.decode(box, verify, {reinterpret_cast<std::uint8_t*>(into), stride}, impl_->scratch);
+  image.decode(box, verify, {reinterpret_cast<std::uint8_t*>(into), stride}, scratch);
 }
 
 }  // namespace penstock

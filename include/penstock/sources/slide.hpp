@@ -1,0 +1,165 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <penstock/detail/export.hpp>
+#include <penstock/error.hpp>
+#include <penstock/extend/sample.hpp>
+#include <penstock/extend/source.hpp>
+#include <penstock/pipeline.hpp>
+#include <penstock/schema.hpp>
+
+namespace penstock {
+
+/// What becomes of places of the grid that reach beyond a slide.
+enum class SlideEdges : std::uint8_t {
+  drop,    ///< they are no records
+  pad,     ///< `Slides::pad_color` fills what lies outside
+  shrink,  ///< their images end where the slide does: the field is [?, ?, 3]
+};
+
+/// In which order the places of a slide's grid are records.
+enum class SlideOrder : std::uint8_t {
+  rows,     ///< row by row, from left to right: keys ascend
+  squares,  ///< 8 x 8 places at a time. With `shuffle({.blocks = true})`, neighbours that share tiles of the file then
+            ///< come close to each other, and few tiles are decoded more than once
+};
+
+/// Whole-slide images to train from, without cutting them first: records are places of a grid over each slide.
+/// `from(Slides{.files = "cohort/*.svs", .size = 256})` opens them.
+///
+/// Read are tiled TIFF and BigTIFF, Aperio SVS and OME-TIFF whose tiles are JPEG, of 8 bits, RGB or YCbCr; of each file
+/// its first image, which is level 0, at its full resolution. Pixels are those of the file: no colour profile is
+/// applied.
+///
+/// A record has the fields `image`, u8 [size, size, 3] in RGB; `slide`, i64, which counts the slides in the order of
+/// their paths; `x` and `y`, i64: its top left pixel, at level 0. After these come the columns of `labels`.
+struct Slides {
+  using Source = class SlideSource;  ///< what it opens
+  /// A file, or a pattern with `*`, `?` and `[a-z]`, whose files are read in the order of their paths' bytes.
+  std::string files = {};
+  /// Or the files themselves, in this order.
+  std::vector<std::string> paths = {};
+  // What changes results.
+  std::int32_t size = 256;              ///< pixels on each side of a record's image: 1 to 65,536
+  std::int32_t stride = 0;              ///< pixels from one place to the next, across and down; 0: `size - overlap`
+  std::int32_t overlap = 0;             ///< pixels that neighbours share, instead of `stride`; less than `size`
+  SlideEdges edges = SlideEdges::drop;  ///< of places that reach beyond the slide
+  std::array<std::uint8_t, 3> pad_color{255, 255, 255};  ///< RGB, for SlideEdges::pad
+  SlideOrder order = SlideOrder::rows;                   ///< of the places of a slide
+  /// A CSV file with a header and a line for each slide: its columns become fields, the same for all records of a
+  /// slide. Whole numbers become i64, other numbers f32, and text the number of a class, i64: classes are numbered from
+  /// 0 in the order of their names' bytes, all lines of the file included, and the schema has their names. An empty
+  /// cell or "NA" is NaN in a column of other numbers than whole ones, else an error. A line names a slide by its name,
+  /// or by its file's, with path and ending or without. Lines of slides that are not there are passed over.
+  std::string labels = {};
+  /// The column with the slides' names. Empty: that in which most of the slides are named, the first of these.
+  std::string slide_column = {};
+  /// The columns that become fields. Empty: all but `slide_column` and `group`.
+  std::vector<std::string> columns = {};
+  /// The column that says which slides belong together, a patient's say, for splits by group. Empty: each slide is a
+  /// group.
+  std::string group = {};
+  /// What becomes of slides without a line in `labels`.
+  enum class Unlisted : std::uint8_t {
+    refuse,     ///< an error that lists them
+    leave_out,  ///< they are left out
+  };
+  /// Of slides without a line in `labels`.
+  Unlisted unlisted = Unlisted::refuse;
+  // What changes only speed.
+  std::size_t max_open_files = 128;  ///< at a time; those that were read longest ago are closed. At least 1
+};
+
+/// What is known about a slide.
+struct SlideInfo {
+  std::string path;                              ///< as it was given, or found
+  std::string name;                              ///< what its keys begin with
+  std::int64_t width = 0, height = 0;            ///< pixels, at level 0
+  std::int32_t tile_width = 0, tile_height = 0;  ///< pixels of a tile of the file
+  std::uint64_t first = 0, records = 0;          ///< its records in the source
+  /// Each record is whole tiles of the file, which no other record needs: they are decoded right into the batch.
+  bool whole_tiles = false;
+  /// Why it can't be read; then it has one record, which is that error.
+  std::optional<Error> failure = {};
+};
+
+/// The records of slides. Opening reads each file's directory; what it keeps of a slide is a few hundred bytes, and
+/// the places of its tiles are read with them. Immutable; copies share open files and decoders; any thread.
+///
+/// Where records are whole tiles, and share none, they are decoded right into their rows. Else the tiles of the file
+/// are blocks: a loader keeps decoded ones in `LoaderOptions::max_block_bytes`, and where one would not stay until it
+/// is needed again, only the part that a record needs is decoded. `Pipeline::plan()` says which way slides go. Images
+/// are promised (PromisedImage): a crop that follows has only its box decoded, and a filter on other fields, nothing.
+///
+/// What can go wrong with a tile is an error of the records that need it and of no other: an empty one (0 bytes), one
+/// that lies beyond the file's end, damaged data, another size than the file says. Errors name the file, and the tile
+/// by its top left pixel at level 0. Damage inside a tile is found where the tile is decoded whole; where a part is,
+/// damage elsewhere in it is found with `check({.verify = true})` only. A slide that can't be opened at all is one
+/// record, which is that error, so that the pipeline's `on_error` decides. A file that was changed or replaced since it
+/// was opened is Error(io).
+class PENSTOCK_API SlideSource {
+ public:
+  /// @throws Error(not_found) where no file has a name of the pattern, or `labels` isn't there; Error(invalid_argument)
+  /// for options that can't work, slides without a line in `labels`, columns that aren't there, and cells that are
+  /// missing; Error(corrupt) for a CSV file that isn't one.
+  explicit SlideSource(Slides options);
+
+  /// Number of records, of all slides together.
+  std::uint64_t size() const noexcept;
+  /// {image: u8[size, size, 3], slide: i64[], x: i64[], y: i64[], ...}.
+  Schema schema() const;
+  /// Number of blocks: tiles of slides whose records share them.
+  std::uint64_t blocks() const noexcept;
+  /// Bytes of a tile's pixels.
+  std::uint64_t block_bytes(std::uint64_t block) const;
+  /// Appends the tiles that a record needs, row by row; none where they are decoded into its row.
+  void blocks_of(std::uint64_t index, std::vector<std::uint64_t>& ids) const;
+  /// True for all of them.
+  bool can_do_without(std::uint64_t) const noexcept { return true; }
+  /// Decodes a whole tile, and checks it to its end.
+  void load(std::uint64_t block, std::span<std::byte> bytes) const;
+  /// Promises the image. @throws the slide's error, where it can't be read.
+  void read(std::uint64_t index, std::span<const std::span<const std::byte>> blocks, SampleBuilder& out) const;
+
+  /// As errors and `plan()` name it.
+  std::string name() const { return "slide"; }
+  /// The pattern, or the first path.
+  std::string file() const;
+  /// The slide's file. @throws Error(not_found) past the end.
+  std::string file_of(std::uint64_t index) const;
+  /// "NAME/y_x", both with 6 digits, or as many as the slide's larger side has: keys of a slide ascend row by row.
+  /// NAME is that of the file without ending; where two slides would have the same name, all have their paths below the
+  /// folder that they have in common. @throws Error(not_found) past the end.
+  std::string key(std::uint64_t index) const;
+  /// Hash of the slides' names, sizes and files' sizes, of what `labels` says of them, and of the options that change
+  /// results.
+  std::uint64_t identity() const noexcept;
+  /// Of the files as they were opened.
+  std::uint64_t revision() const noexcept;
+  /// Rows of the grid, or squares.
+  std::vector<std::uint64_t> block_ends() const;
+  /// Of all fields of whole numbers; nothing is decoded.
+  std::optional<std::vector<std::int64_t>> labels(std::string_view field) const;
+  /// The slides, or what `Slides::group` says of them.
+  std::vector<Group> groups() const;
+  /// How slides are read, which can't be, and what that means for damage.
+  std::vector<std::string> notes() const;
+
+  /// What each slide is, in the order of `slide`.
+  const std::vector<SlideInfo>& slides() const noexcept;
+
+ private:
+  class Impl;
+  std::shared_ptr<const Impl> impl_;
+};
+
+}  // namespace penstock

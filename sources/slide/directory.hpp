@@ -1,0 +1,42 @@
+// What a slide's file says of its first image.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace penstock::slide {
+
+/// An array of whole numbers in a file: where it lies, so that a number of it can be read when it is needed.
+struct StoredArray {
+  std::uint64_t offset = 0, count = 0;
+  std::uint32_t element_bytes = 0;  ///< 2, 4 or 8
+};
+
+struct Directory {
+  std::int64_t width = 0, height = 0;
+  std::int32_t tile_width = 0, tile_height = 0;
+  bool rgb = false;               ///< what the values of a pixel are, else YCbCr
+  bool big_endian = false;        ///< of numbers in the file
+  std::vector<std::byte> tables;  ///< that the tiles leave out (tag 347)
+  StoredArray tile_offsets, tile_bytes;
+
+  std::uint64_t tile_columns() const noexcept { return across(width, tile_width); }
+  std::uint64_t tile_rows() const noexcept { return across(height, tile_height); }
+  std::uint64_t tiles() const noexcept { return tile_columns() * tile_rows(); }
+  std::size_t pixel_bytes() const noexcept {
+    return static_cast<std::size_t>(tile_width) * static_cast<std::size_t>(tile_height) * 3;
+  }
+
+ private:
+  static std::uint64_t across(std::int64_t side, std::int32_t tile) noexcept {
+    return static_cast<std::uint64_t>((side + tile - 1) / tile);
+  }
+};
+
+/// @throws Error(corrupt) for what is no TIFF, or a damaged one; Error(unsupported) for an image that is not made of
+/// JPEG tiles of 8 bits, RGB or YCbCr. `file_bytes`: its size.
+Directory read_directory(int descriptor, const std::string& path, std::uint64_t file_bytes);
+
+}  // namespace penstock::slide

@@ -1,0 +1,126 @@
+#include <cstdio>
+#include <utility>
+
+#include <penstock/error.hpp>
+
+#include "errors.hpp"
+#include "source_impl.hpp"
+
+namespace penstock {
+
+using slide::Directory;
+using slide::SlideFile;
+
+namespace {
+
+enum Slot : std::size_t { image, slide_number, x, y, first_column };
+
+}  // namespace
+
+SlideSource::SlideSource(Slides options) : impl_(std::make_shared<const Impl>(std::move(options))) {}
+
+std::uint64_t SlideSource::size() const noexcept { return impl_->size; }
+Schema SlideSource::schema() const { return impl_->schema; }
+std::uint64_t SlideSource::blocks() const noexcept { return impl_->blocks; }
+const std::vector<SlideInfo>& SlideSource::slides() const noexcept { return impl_->infos; }
+
+std::uint64_t SlideSource::block_bytes(std::uint64_t block) const {
+  return impl_->slide_of_block(block).directory.pixel_bytes();
+}
+
+void SlideSource::blocks_of(std::uint64_t index, std::vector<std::uint64_t>& ids) const {
+  const Impl::Record record = impl_->record(index);
+  const SlideFile& slide = *record.slide;
+  if (slide.blocks == 0) return;
+  const Directory& directory = slide.directory;
+  const slide::TouchedTiles tiles = tiles_of(directory, inside(directory, record.box));
+  for (std::uint64_t row = tiles.row; row < tiles.row + tiles.rows; ++row)
+    for (std::uint64_t column = tiles.column; column < tiles.column + tiles.columns; ++column)
+      ids.push_back(slide.first_block + row * directory.tile_columns() + column);
+}
+
+void SlideSource::load(std::uint64_t block, std::span<std::byte> bytes) const {
+  const SlideFile& slide = impl_->slide_of_block(block);
+  const Directory& directory = slide.directory;
+  impl_->reader.decode(slide, block - slide.first_block, {0, 0, directory.tile_height, directory.tile_width}, true,
+                       bytes.data(), std::ptrdiff_t{directory.tile_width} * 3, nullptr);
+}
+
+void SlideSource::read(std::uint64_t index, std::span<const std::span<const std::byte>> blocks,
+                       SampleBuilder& out) const {
+  const Impl::Record record = impl_->record(index);
+  const SlideFile& slide = *record.slide;
+  if (slide.failure) throw Error(*slide.failure);
+  out.promise(image, slide::PromisedTile(impl_->reader, slide, impl_->rules, record.box, blocks));
+  out.scalar<std::int64_t>(slide_number, static_cast<std::int64_t>(slide.number));
+  out.scalar<std::int64_t>(x, record.box.x);
+  out.scalar<std::int64_t>(y, record.box.y);
+  std::size_t slot = first_column;
+  for (const slide::SlideColumn& column : impl_->table.columns) {
+    if (column.numbers.empty())
+      out.scalar<std::int64_t>(slot++, column.whole[slide.number]);
+    else
+      out.scalar<float>(slot++, column.numbers[slide.number]);
+  }
+}
+
+std::string SlideSource::file() const {
+  return impl_->options.files.empty() ? impl_->options.paths.front() : impl_->options.files;
+}
+std::string SlideSource::file_of(std::uint64_t index) const { return impl_->record(index).slide->path; }
+
+std::string SlideSource::key(std::uint64_t index) const {
+  const Impl::Record record = impl_->record(index);
+  char place[64];
+  std::snprintf(place, sizeof place, "/%0*lld_%0*lld", record.slide->digits, static_cast<long long>(record.box.y),
+                record.slide->digits, static_cast<long long>(record.box.x));
+  return record.slide->name + place;
+}
+
+std::uint64_t SlideSource::identity() const noexcept { return impl_->identity; }
+
+std::uint64_t SlideSource::revision() const noexcept {
+  std::uint64_t hash = 0;
+  for (const SlideFile& slide : impl_->slides) hash = hash * 0x9e3779b97f4a7c15 + slide.revision;
+  return hash;
+}
+
+std::vector<std::uint64_t> SlideSource::block_ends() const {
+  std::vector<std::uint64_t> ends;
+  for (const SlideFile& slide : impl_->slides) slide.grid.append_ends(slide.first, ends);
+  return ends;
+}
+
+std::optional<std::vector<std::int64_t>> SlideSource::labels(std::string_view field) const {
+  const auto slot = impl_->schema.find(field);
+  if (!slot || *slot == image) return std::nullopt;
+  const slide::SlideColumn* column = nullptr;
+  if (*slot >= first_column) {
+    column = &impl_->table.columns[*slot - first_column];
+    if (column->whole.empty()) return std::nullopt;
+  }
+  std::vector<std::int64_t> values;
+  values.reserve(static_cast<std::size_t>(impl_->size));
+  for (const SlideFile& slide : impl_->slides)
+    for (std::uint64_t i = 0; i < slide.grid.size(); ++i) {
+      if (column != nullptr)
+        values.push_back(column->whole[slide.number]);
+      else if (*slot == slide_number)
+        values.push_back(static_cast<std::int64_t>(slide.number));
+      else
+        values.push_back(static_cast<std::int64_t>(*slot == x ? slide.grid.place(i).column : slide.grid.place(i).row) *
+                         impl_->options.stride);
+    }
+  return values;
+}
+
+std::vector<Group> SlideSource::groups() const {
+  std::vector<Group> groups;
+  for (const SlideFile& slide : impl_->slides)
+    if (slide.grid.size() != 0) groups.push_back({impl_->groups[slide.number], slide.first + slide.grid.size()});
+  return groups;
+}
+
+std::vector<std::string> SlideSource::notes() const { return impl_->notes(); }
+
+}  // namespace penstock

@@ -1,0 +1,255 @@
+#include "source_impl.hpp"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <string_view>
+#include <utility>
+
+#include <penstock/error.hpp>
+
+#include "common/file_pattern.hpp"
+#include "errors.hpp"
+#include "slide_names.hpp"
+
+namespace penstock {
+
+using slide::Grid;
+using slide::SlideBox;
+using slide::SlideColumn;
+using slide::SlideFile;
+
+namespace {
+
+[[noreturn]] void refuse_options(const std::string& why) {
+  throw Error(Errc::invalid_argument, why).with_source(slide::source_name);
+}
+
+int digits_of(std::int64_t number) { return static_cast<int>(std::to_string(number).size()); }
+
+// No tile of the file is touched by two places of the grid.
+bool shares_no_tile(const slide::Directory& directory, std::int64_t size, std::int64_t stride) {
+  return size <= stride && stride % directory.tile_width == 0 && stride % directory.tile_height == 0;
+}
+
+}  // namespace
+
+SlideSource::Impl::Impl(Slides o) : options(std::move(o)), reader(std::max<std::size_t>(options.max_open_files, 1)) {
+  check_options();
+  if (options.stride == 0) options.stride = options.size - options.overlap;
+  rules.pad_color = options.pad_color;
+  open_slides();
+  read_table();
+  number();
+  describe();
+}
+
+void SlideSource::Impl::check_options() const {
+  constexpr std::int32_t most = 65536;
+  if (options.files.empty() == options.paths.empty()) refuse_options("give either `files` or `paths`");
+  if (options.size < 1 || options.size > most)
+    refuse_options("`size` is " + std::to_string(options.size) + " pixels; 1 to 65536 are possible");
+  if (options.stride < 0) refuse_options("`stride` is negative");
+  if (options.overlap < 0 || options.overlap >= options.size)
+    refuse_options("`overlap` is " + std::to_string(options.overlap) + " pixels; it must be less than `size`, " +
+                   std::to_string(options.size));
+  if (options.stride != 0 && options.overlap != 0) refuse_options("give either `stride` or `overlap`");
+  if (options.max_open_files == 0) refuse_options("`max_open_files` is 0: one at least must be open");
+  if (options.labels.empty() && !(options.slide_column.empty() && options.columns.empty() && options.group.empty()))
+    refuse_options("`slide_column`, `columns` and `group` are columns of `labels`, which is not given");
+}
+
+void SlideSource::Impl::open_slides() {
+  if (options.paths.empty()) options.paths = common::files_of_pattern(options.files, slide::source_name);
+  const std::vector<std::string> names = slide::names_of_slides(options.paths);
+  slides.reserve(names.size());
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    slides.push_back(slide::open_slide(options.paths[i], i));
+    slides.back().name = names[i];
+  }
+}
+
+// Slides without a line are refused, or go.
+void SlideSource::Impl::read_table() {
+  if (options.labels.empty()) return;
+  std::vector<std::string> names, without;
+  for (const SlideFile& slide : slides) names.push_back(slide.name);
+  table = slide::read_slide_table(options, options.paths, names);
+  for (std::size_t i = 0; i < slides.size(); ++i)
+    if (!table.listed[i]) without.push_back(names[i]);
+  if (without.empty()) return;
+  if (options.unlisted == Slides::Unlisted::refuse) {
+    constexpr std::size_t told = 10;
+    std::string list;
+    for (std::size_t i = 0; i < std::min(told, without.size()); ++i) list += (i == 0 ? "" : ", ") + without[i];
+    if (without.size() > told) list += ", ...";
+    throw slide::error_in(options.labels, Errc::invalid_argument,
+                          std::to_string(without.size()) + " of " + std::to_string(slides.size()) +
+                              " slides have no line: " + list +
+                              "; give them one, or leave them out by `unlisted = Slides::Unlisted::leave_out`");
+  }
+  left_out_ = without.size();
+  const auto keep_listed = [&](auto& of_slides) {
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < of_slides.size(); ++i)
+      if (table.listed[i]) {
+        if (kept != i) of_slides[kept] = std::move(of_slides[i]);
+        ++kept;
+      }
+    of_slides.resize(kept);
+  };
+  for (SlideColumn& column : table.columns) {
+    if (!column.whole.empty()) keep_listed(column.whole);
+    if (!column.numbers.empty()) keep_listed(column.numbers);
+  }
+  if (!table.groups.empty()) keep_listed(table.groups);
+  keep_listed(slides);
+  for (std::size_t i = 0; i < slides.size(); ++i) slides[i].number = i;
+}
+
+void SlideSource::Impl::number() {
+  for (SlideFile& slide : slides) {
+    const slide::Directory& directory = slide.directory;
+    slide.first = size;
+    slide.first_block = blocks;
+    if (slide.failure) {
+      slide.grid = Grid::of_one();
+    } else {
+      slide.grid = Grid(directory.width, directory.height, options.size, options.stride, options.edges, options.order);
+      slide.digits = std::max(slide.digits, digits_of(std::max(directory.width, directory.height)));
+      if (!shares_no_tile(directory, options.size, options.stride)) slide.blocks = directory.tiles();
+    }
+    size += slide.grid.size();
+    blocks += slide.blocks;
+  }
+  groups = table.groups;
+  if (groups.empty())
+    for (const SlideFile& slide : slides) groups.push_back(slide.name);
+}
+
+void SlideSource::Impl::describe() {
+  const std::int64_t side = options.edges == SlideEdges::shrink ? dynamic : options.size;
+  std::vector<Field> fields{
+      {"image", DType::u8, {side, side, 3}}, {"slide", DType::i64, {}}, {"x", DType::i64, {}}, {"y", DType::i64, {}}};
+  for (const SlideColumn& column : table.columns) {
+    if (std::ranges::any_of(fields, [&](const Field& field) { return field.name == column.field.name; }))
+      throw slide::error_in(options.labels, Errc::invalid_argument,
+                            "the column \"" + column.field.name +
+                                "\" has the name of a field that is there already; rename it, or name the columns that "
+                                "you need in `columns`");
+    fields.push_back(column.field);
+  }
+  schema = Schema(std::move(fields));
+
+  const std::array<std::int64_t, 8> of_options{options.size,
+                                               options.stride,
+                                               static_cast<std::int64_t>(options.edges),
+                                               static_cast<std::int64_t>(options.order),
+                                               options.pad_color[0],
+                                               options.pad_color[1],
+                                               options.pad_color[2],
+                                               static_cast<std::int64_t>(slides.size())};
+  XXH3_state_t* const state = XXH3_createState();
+  if (state == nullptr) throw Error(Errc::out_of_memory, "no memory to open slides");
+  XXH3_64bits_reset(state);
+  const auto add = [&](const void* data, std::size_t bytes) { XXH3_64bits_update(state, data, bytes); };
+  add(of_options.data(), sizeof of_options);
+  for (const SlideFile& slide : slides) {
+    const std::array<std::uint64_t, 4> of_slide{slide.mark.bytes, static_cast<std::uint64_t>(slide.directory.width),
+                                                static_cast<std::uint64_t>(slide.directory.height),
+                                                slide.failure ? 1u : 0u};
+    add(of_slide.data(), sizeof of_slide);
+    add(slide.name.c_str(), slide.name.size() + 1);
+    add(slide.directory.tables.data(), slide.directory.tables.size());
+  }
+  for (const std::string& group : groups) add(group.c_str(), group.size() + 1);
+  for (const SlideColumn& column : table.columns) {
+    add(column.field.name.c_str(), column.field.name.size() + 1);
+    for (const std::string& name : column.field.classes) add(name.c_str(), name.size() + 1);
+    add(column.whole.data(), column.whole.size() * sizeof(std::int64_t));
+    add(column.numbers.data(), column.numbers.size() * sizeof(float));
+  }
+  identity = XXH3_64bits_digest(state);
+  XXH3_freeState(state);
+
+  for (const SlideFile& slide : slides)
+    infos.push_back({.path = slide.path,
+                     .name = slide.name,
+                     .width = slide.directory.width,
+                     .height = slide.directory.height,
+                     .tile_width = slide.directory.tile_width,
+                     .tile_height = slide.directory.tile_height,
+                     .first = slide.first,
+                     .records = slide.grid.size(),
+                     .whole_tiles = !slide.failure && slide.blocks == 0,
+                     .failure = slide.failure});
+}
+
+SlideSource::Impl::Record SlideSource::Impl::record(std::uint64_t index) const {
+  if (index >= size)
+    throw Error(Errc::not_found, "there is no such record; the slides have " + std::to_string(size))
+        .with_source(slide::source_name)
+        .with_index(index);
+  // Slides without a record begin where the next one does.
+  const SlideFile& slide = *std::prev(std::upper_bound(
+      slides.begin(), slides.end(), index, [](std::uint64_t i, const SlideFile& other) { return i < other.first; }));
+  const slide::GridPlace place = slide.grid.place(index - slide.first);
+  SlideBox box{static_cast<std::int64_t>(place.column) * options.stride,
+               static_cast<std::int64_t>(place.row) * options.stride, options.size, options.size};
+  if (options.edges == SlideEdges::shrink && !slide.failure) box = slide::inside(slide.directory, box);
+  return {&slide, box};
+}
+
+const SlideFile& SlideSource::Impl::slide_of_block(std::uint64_t block) const {
+  if (block >= blocks)
+    throw Error(Errc::not_found,
+                "there is no block " + std::to_string(block) + "; the slides have " + std::to_string(blocks))
+        .with_source(slide::source_name);
+  return *std::prev(std::upper_bound(slides.begin(), slides.end(), block,
+                                     [](std::uint64_t b, const SlideFile& other) { return b < other.first_block; }));
+}
+
+std::vector<std::string> SlideSource::Impl::notes() const {
+  std::vector<std::string> notes;
+  const auto count = [](std::size_t number, const std::string& noun) {
+    return std::to_string(number) + " " + noun + (number == 1 ? "" : "s");
+  };
+  std::size_t whole = 0, parts = 0, empty = 0, failed = 0;
+  for (const SlideFile& slide : slides) {
+    if (slide.failure)
+      ++failed;
+    else if (slide.grid.size() == 0)
+      ++empty;
+    else
+      ++(slide.blocks == 0 ? whole : parts);
+  }
+  if (whole != 0)
+    notes.push_back(count(whole, "slide") +
+                    ": no two records share a tile of the file, so each is decoded into its row");
+  if (parts != 0) {
+    notes.push_back(
+        count(parts, "slide") +
+        ": records share tiles of the file, which are kept decoded while there is room, or decoded in part");
+    notes.emplace_back(
+        "damage outside of the part that is decoded of a tile is found with check({.verify = true}) only");
+    if (options.order == SlideOrder::rows)
+      notes.emplace_back("for shuffle({.blocks = true}), .order = SlideOrder::squares decodes fewer tiles twice");
+  }
+  if (empty != 0) notes.push_back(count(empty, "slide") + " without a record: smaller than `size`");
+  if (left_out_ != 0)
+    notes.push_back(count(left_out_, "slide") + " left out, as " + options.labels + " has no line of them");
+  if (table.other_lines != 0)
+    notes.push_back(count(table.other_lines, "line") + " of " + options.labels +
+                    " passed over: no slide has that name");
+  constexpr std::size_t told = 5;
+  if (failed != 0) notes.push_back(count(failed, "slide") + " that can't be read, each one record that is an error:");
+  std::size_t listed = 0;
+  for (const SlideFile& slide : slides)
+    if (slide.failure && listed++ < told) notes.push_back("  " + slide.path + ": " + slide.failure->cause());
+  return notes;
+}
+
+}  // namespace penstock

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <penstock/sources/slide.hpp>
+
+#include "promised_tile.hpp"
+#include "slide_file.hpp"
+#include "slide_table.hpp"
+#include "tile_reader.hpp"
+
+namespace penstock {
+
+/// What copies of a source share. Immutable but for open files and decoders.
+class SlideSource::Impl {
+ public:
+  explicit Impl(Slides options);
+
+  /// A record: its slide, and its place there.
+  struct Record {
+    const slide::SlideFile* slide;
+    slide::SlideBox box;  ///< of the whole image; with SlideEdges::pad it reaches beyond the slide
+  };
+  /// @throws Error(not_found) past the end.
+  Record record(std::uint64_t index) const;
+  /// @throws Error(not_found) past the end.
+  const slide::SlideFile& slide_of_block(std::uint64_t block) const;
+  std::vector<std::string> notes() const;
+
+  Slides options;
+  slide::ImageRules rules;
+  std::vector<slide::SlideFile> slides;
+  std::vector<std::string> groups;  ///< names, of the slides
+  slide::SlideTable table;
+  Schema schema;
+  std::vector<SlideInfo> infos;
+  std::uint64_t size = 0, blocks = 0, identity = 0;
+  mutable slide::TileReader reader;
+
+ private:
+  void check_options() const;
+  void open_slides();
+  void read_table();
+  void number();
+  void describe();
+  std::size_t left_out_ = 0;  ///< slides that `labels` does not list
+};
+
+}  // namespace penstock

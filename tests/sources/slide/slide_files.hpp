@@ -1,0 +1,45 @@
+// Slides for tests, written in the plainest way, with pixels that are known.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "support/test_images.hpp"
+#include "transforms/codec/jpeg/plain_jpeg.hpp"
+
+namespace penstock_test {
+
+struct SlideForm {
+  std::int32_t width = 200, height = 140, tile_width = 64, tile_height = 64;
+  std::array<int, 2> luma{2, 2};  // sampling factors
+  bool rgb = false;               // values are RGB, components have the numbers 0, 1, 2, and no marker says it
+  bool big_tiff = false, big_endian = false;
+  bool own_tables = false;   // in each tile, not in tag 347
+  bool short_sizes = false;  // sizes of tiles in 16 bits
+  int quality = 80;
+  std::uint64_t seed = 0;
+  // Instead of what belongs there.
+  std::uint16_t compression = 7, bits = 8, samples = 3, planes = 1;
+  bool strips = false;
+};
+
+struct WrittenSlide {
+  std::string path;
+  SlideForm form;
+  Image pixels;                                // level 0, as libjpeg alone decodes it
+  std::vector<std::uint64_t> offsets = {}, sizes = {};   // of tiles, in the file
+  std::uint64_t offsets_at = 0, sizes_at = 0;  // where these are said, in elements of
+  std::uint32_t offset_bytes = 4, size_bytes = 4;
+
+  // Changes the file.
+  void set_size(std::uint64_t tile, std::uint64_t bytes) const;
+  void set_offset(std::uint64_t tile, std::uint64_t offset) const;
+  void overwrite(std::uint64_t at, const Bytes& bytes) const;
+};
+
+WrittenSlide write_slide(const std::string& path, const SlideForm& form = {});
+
+}  // namespace penstock_test

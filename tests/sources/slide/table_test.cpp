@@ -1,0 +1,146 @@
+// What a CSV file says of slides becomes fields and groups.
+#include <penstock/sources/slide.hpp>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include <penstock/penstock.hpp>
+
+#include "sources/slide/slide_files.hpp"
+#include "sources/source_checks.hpp"
+#include "sources/temp_folder.hpp"
+#include "support/catch.hpp"
+
+using namespace penstock;
+using namespace penstock_test;
+
+namespace {
+
+// Slides of two records each.
+struct Cohort {
+  explicit Cohort(const std::vector<std::string>& names) {
+    for (const std::string& name : names) write_slide(folder / name, {.width = 128, .height = 64});
+  }
+  SlideSource open(const std::string& csv, Slides options = {}) const {
+    folder.write("cohort.csv", csv);
+    options.files = folder / "*.svs";
+    options.size = 64;
+    options.labels = folder / "cohort.csv";
+    return SlideSource(options);
+  }
+  TempFolder folder;
+};
+
+template <class T>
+std::vector<T> values(const SlideSource& source, std::string_view field) {
+  std::vector<T> values;
+  for (std::uint64_t i = 0; i < source.size(); i += 2) {
+    values.push_back(*read_sample(source, i)[field].as<T, 0>().data());
+    const T next = *read_sample(source, i + 1)[field].as<T, 0>().data();
+    CHECK((next == values.back() || next != next));
+  }
+  return values;
+}
+
+using Whole = std::vector<std::int64_t>;
+
+}  // namespace
+
+TEST_CASE("columns become fields: whole numbers, other numbers, classes by name") {
+  const Cohort cohort({"a.svs", "b.svs", "c.svs"});
+  const SlideSource source = cohort.open(
+      "case,slide,grade,months,kind\n"
+      "p2,c,3,1.5,tumor\n"
+      "p1,a,1,NA, benign \n"
+      "p1,b,2,12,tumor\n"
+      "p9,z,,,zebra\n");
+  CHECK(source.schema().to_string() ==
+        "{image: u8[64, 64, 3], slide: i64[], x: i64[], y: i64[], case: i64[], grade: i64[], months: f32[], kind: "
+        "i64[]}");
+  CHECK(source.schema().at("kind").classes == ClassNames{"benign", "tumor", "zebra"});
+  CHECK(source.schema().at("grade").classes.empty());
+  CHECK(values<std::int64_t>(source, "grade") == Whole{1, 2, 3});
+  CHECK(values<std::int64_t>(source, "kind") == Whole{0, 1, 1});
+  CHECK(values<std::int64_t>(source, "case") == Whole{0, 0, 1});
+  const std::vector<float> months = values<float>(source, "months");
+  CHECK(std::isnan(months[0]));
+  CHECK(months[1] == 12);
+  CHECK(months[2] == 1.5f);
+  CHECK(*source.labels("kind") == Whole{0, 0, 1, 1, 1, 1});
+  CHECK_FALSE(source.labels("months").has_value());
+  CHECK(source.groups() == std::vector<Group>{{"a", 2}, {"b", 4}, {"c", 6}});
+  const std::string plan = from(source).plan();
+  CHECK(plan.find("1 line of " + (cohort.folder / "cohort.csv") + " passed over") != std::string::npos);
+}
+
+TEST_CASE("a column says which slides belong together") {
+  const Cohort cohort({"a.svs", "b.svs", "c.svs"});
+  const SlideSource source = cohort.open("slide,patient,y2\na,p1,0\nb,p2,1\nc,p1,2\n", {.group = "patient"});
+  CHECK(source.groups() == std::vector<Group>{{"p1", 2}, {"p2", 4}, {"p1", 6}});
+  CHECK_FALSE(source.schema().find("patient").has_value());
+  const SlideSource both =
+      cohort.open("slide,patient\na,p1\nb,p2\nc,p1\n", {.columns = {"patient"}, .group = "patient"});
+  CHECK(values<std::int64_t>(both, "patient") == Whole{0, 1, 0});
+  CHECK(both.groups().size() == 3);
+}
+
+TEST_CASE("lines name slides by their names or files") {
+  const Cohort cohort({"TCGA-1.2.svs", "b.svs"});
+  for (const char* name : {"TCGA-1.2", "TCGA-1.2.svs", "/data/slides/TCGA-1.2.svs", "x/TCGA-1.2"}) {
+    CAPTURE(name);
+    CHECK(values<std::int64_t>(cohort.open("file,label\n" + std::string(name) + ",5\nb.tif,6\n"), "label") ==
+          Whole{5, 6});
+  }
+  // The first column is not always it.
+  CHECK(values<std::int64_t>(cohort.open("label,slide_id\n5,TCGA-1.2\n6,b\n"), "label") == Whole{5, 6});
+  CHECK(values<std::int64_t>(cohort.open("b,slide_id\n5,TCGA-1.2\n6,b\n", {.slide_column = "slide_id"}), "b") ==
+        Whole{5, 6});
+}
+
+TEST_CASE("slides without a line are refused, or left out") {
+  const Cohort cohort({"a.svs", "b.svs", "c.svs"});
+  const std::string csv = "slide,label\nc,7\na,5\n";
+  const Error error = error_of([&] { cohort.open(csv); });
+  CHECK(error.code() == Errc::invalid_argument);
+  CHECK(mentions(error, "1 of 3 slides have no line: b;"));
+  CHECK(error.file() == cohort.folder / "cohort.csv");
+  const SlideSource source = cohort.open(csv, {.unlisted = Slides::Unlisted::leave_out});
+  CHECK(source.size() == 4);
+  CHECK(values<std::int64_t>(source, "label") == Whole{5, 7});
+  CHECK(values<std::int64_t>(source, "slide") == Whole{0, 1});
+  CHECK(source.key(2) == "c/000000_000000");
+  CHECK(source.slides().size() == 2);
+  CHECK(from(source).plan().find("1 slide left out") != std::string::npos);
+}
+
+TEST_CASE("tables that can't be what is meant are refused") {
+  const Cohort cohort({"a.svs", "b.svs"});
+  const auto refused = [&](const std::string& csv, const char* says, Slides options = {}) {
+    const Error error = error_of([&] { cohort.open(csv, options); });
+    CAPTURE(csv, error.what());
+    CHECK(error.code() == Errc::invalid_argument);
+    CHECK(mentions(error, says));
+  };
+  refused("slide,label\na,1\nb,\n", "has no value in the column \"label\"");
+  refused("slide,label\na,x\nb,NA\n", "has no value in the column \"label\"");
+  refused("slide,label\na,1\nb,2\na.svs,3\n", "are of the same slide, \"a\"");
+  refused("slide,label\nx,1\ny,2\n", "no column has the name of a slide");
+  refused("slide,x\na,1\nb,2\n", "has the name of a field that is there already");
+  refused("slide,label\na,1\nb,2\n", "there is no column \"patient\"; the columns are slide, label",
+          {.group = "patient"});
+  refused("slide,label\na,1\nb,2\n", "there is no column \"grade\"", {.columns = {"grade"}});
+  refused("slide,label,p\na,1,\nb,2,p\n", "which says what slides belong together", {.group = "p"});
+  CHECK(code_of([&] {
+          SlideSource source({.files = cohort.folder / "*.svs", .labels = cohort.folder / "none.csv"});
+        }) == Errc::not_found);
+}
+
+TEST_CASE("what a table says is part of the identity") {
+  const Cohort cohort({"a.svs", "b.svs"});
+  const std::uint64_t first = cohort.open("slide,label\na,1\nb,2\n").identity();
+  CHECK(cohort.open("slide,label\nb,2\na,1\n").identity() == first);
+  CHECK(cohort.open("slide,label\na,1\nb,3\n").identity() != first);
+  CHECK(cohort.open("slide,grade\na,1\nb,2\n").identity() != first);
+  CHECK(cohort.open("slide,label\na,one\nb,two\n").identity() != cohort.open("slide,label\na,one\nb,tow\n").identity());
+}
