@@ -9,6 +9,7 @@
 
 #include <penstock/detail/mistakes.hpp>
 #include <penstock/detail/sink_model.hpp>
+#include <penstock/error.hpp>
 #include <penstock/executor.hpp>
 #include <penstock/extend/sink.hpp>
 #include <penstock/pipeline.hpp>
@@ -42,6 +43,11 @@ struct WriteOptions {
   std::uint64_t commit_every = 1000;
   /// or bytes, whichever comes first.
   std::size_t commit_bytes = 64u << 20;
+  /// Memory for decoded blocks, where the source has some; as of LoaderOptions.
+  std::size_t max_block_bytes = 512u << 20;
+  /// Called on the caller's thread for each bad sample that the policy `drop` leaves out, in order. What they say stays
+  /// in memory until a sample after them is stored.
+  std::function<void(const Error&)> on_drop = {};
   /// Called on the caller's thread after each commit.
   std::function<void(const WriteProgress&)> progress = {};
   /// Commits what is there and returns; `finish` is not called where samples are left.
@@ -51,12 +57,12 @@ struct WriteOptions {
 /// Runs every sample of epoch 0 of `pipeline` (which needs no `batch`; one is ignored, and so are `bucket`, `pad` and
 /// `ragged`) through its stages on all threads, and puts them into `sink` in order: the one loop behind packing,
 /// converting and tiling. Memory stays within the window: of a record that a flat_map makes many samples of, never all
-/// are held. Blocks that records share are decoded once, as by a loader, in 512 MiB.
+/// are held. Blocks that records share are decoded once, as by a loader.
 ///
 /// A run that was stopped or killed is continued by running it again. What the sink has is not made again; what a
 /// filter or `drop` left out is. With a flat_map each record is read again, to know how many samples it has, and of
-/// those only the missing ones are made; a stream is read from its beginning. Made again, though not stored, are
-/// what a shuffled stream gives, and of a source of blocks all that stands after the first sample that is not there.
+/// those only the missing ones are made; a stream is read from its beginning. What a shuffled stream gives is made again,
+/// though not stored.
 /// @throws the first Error in order. Where the order, a key, a stage or the sink's `has` failed, what came before that
 /// sample is committed first; where the sink failed to store, what it had committed stands.
 template <Sink S>

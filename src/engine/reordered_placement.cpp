@@ -48,7 +48,7 @@ bool ReorderedPlacement::work(ChainRun& run) noexcept {
 }
 
 BlockSchedule::Feed ReorderedPlacement::feed(Cursor at) const {
-  Positions positions(data_);
+  Positions positions(data_, setup_.ranges);
   positions.begin(at);
   return [epochs = setup_.epochs, positions](std::vector<std::uint64_t>& out) mutable {
     constexpr std::uint64_t at_once = 256;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 
@@ -7,6 +9,7 @@
 
 #include "data/cursor.hpp"
 #include "pipeline/pipeline_data.hpp"
+#include "pipeline/position_range.hpp"
 #include "pipeline/sample_order.hpp"
 
 namespace penstock::detail {
@@ -15,8 +18,10 @@ namespace penstock::detail {
 /// `steps_per_epoch`, this rank's of one pass after the other, without end.
 class Positions {
  public:
-  explicit Positions(const PipelineData& data) noexcept
+  /// `ranges`: of one epoch, ascending, the positions that are meant; none: all. They must outlive this and its copies.
+  explicit Positions(const PipelineData& data, std::span<const PositionRange> ranges = {}) noexcept
       : data_(&data),
+        ranges_(ranges),
         endless_(data.fixed_steps() != 0),
         rank_(static_cast<std::uint64_t>(data.shard_value().rank)),
         stride_(static_cast<std::uint64_t>(data.shard_value().world)) {}
@@ -26,13 +31,17 @@ class Positions {
     epoch_ = cursor.epoch;
     at_ = cursor.position;
     if (endless_) at_ += (rank_ + stride_ - at_ % stride_) % stride_;
+    range_ = 0;
+    while (range_ < ranges_.size() && ranges_[range_].end <= at_) ++range_;
+    if (range_ < ranges_.size()) at_ = std::max(at_, ranges_[range_].begin);
   }
   /// Epochs begun; not of endless ones.
   std::uint64_t epoch() const noexcept { return epoch_; }
   bool endless() const noexcept { return endless_; }
-  /// How many there are in the same epoch or pass.
+  /// How many there are in the same epoch or pass; of ranges, in the same one.
   std::uint64_t left() const noexcept {
     if (data_->size == 0) return 0;
+    if (!ranges_.empty()) return range_ < ranges_.size() ? ranges_[range_].end - at_ : 0;
     return endless_ ? (data_->size - at_ % data_->size + stride_ - 1) / stride_ : data_->size - at_;
   }
 
@@ -43,7 +52,10 @@ class Positions {
   }
   Cursor at(std::uint64_t i) const noexcept { return {endless_ ? 0 : epoch_, 0, at_ + i * stride_, 0}; }
   /// The epoch ends after it.
-  bool last(std::uint64_t i) const noexcept { return !endless_ && at_ + i + 1 == data_->size; }
+  bool last(std::uint64_t i) const noexcept {
+    const std::uint64_t end = ranges_.empty() ? data_->size : ranges_.back().end;
+    return !endless_ && at_ + i + 1 == end;
+  }
   Cursor after(std::uint64_t i) const noexcept {
     Cursor cursor = last(i) ? Cursor{epoch_ + 1, 0, 0, 0} : at(i);
     if (!last(i)) ++cursor.position;
@@ -58,13 +70,23 @@ class Positions {
   /// Goes on after `count` of those that are left.
   void skip(std::uint64_t count) noexcept {
     at_ += count * stride_;
-    if (endless_ || at_ != data_->size) return;
+    if (!ranges_.empty()) {
+      if (at_ != ranges_[range_].end) return;
+      if (++range_ < ranges_.size()) {
+        at_ = ranges_[range_].begin;
+        return;
+      }
+    } else if (endless_ || at_ != data_->size) {
+      return;
+    }
     ++epoch_;
     at_ = 0;
   }
 
  private:
   const PipelineData* data_;
+  std::span<const PositionRange> ranges_;
+  std::size_t range_ = 0;  // the one in work
   bool endless_;
   std::uint64_t rank_, stride_;
   std::uint64_t epoch_ = 0, at_ = 0;

@@ -2,10 +2,12 @@
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include <penstock/memory.hpp>
 
 #include "pipeline/pipeline_data.hpp"
+#include "pipeline/position_range.hpp"
 #include "ring/memory_plan.hpp"
 
 namespace penstock::detail {
@@ -20,6 +22,8 @@ struct RunSetup {
   MemoryResource* buffer_memory = nullptr;  ///< where fields of fixed sizes lie in batches; null: `memory`
   std::uint64_t epochs = 0;                 ///< 0 = no end
   bool keeps_places = false;                ///< of the rows of a reordered pipeline
+  bool lists_all_bad = false;               ///< bad samples keep what they say, however many there are
+  std::vector<PositionRange> ranges = {};   ///< of which samples are made, ascending; none: all. For one epoch
   RecordSkips* skips = nullptr;             ///< asked of each record that samples share, where there are some
 };
 

@@ -39,6 +39,7 @@ ReorderBuffer::ReorderBuffer(const PipelineData& data, const BatchBounds& bounds
       steps_(data.fixed_steps()),
       epochs_(epochs),
       patience_(positions_of_passes(data)),
+      most_listed_(max_listed),
       tail_(data.batch->options.tail),
       policy_(data.policy_value()),
       memory_(&memory),
@@ -356,7 +357,7 @@ void ReorderBuffer::end_epoch(const Cursor& next, BatchOutlet& outlet) noexcept 
 // that ends the run, are kept with what they say.
 void ReorderBuffer::note_bad(Error error, bool fatal, bool must) noexcept {
   std::vector<BadSample>& bad = batch_ != nullptr ? batch_->bad : carried_.bad;
-  if (bad.size() >= max_listed && !must) {
+  if (bad.size() >= most_listed_ && !must) {
     ++(batch_ != nullptr ? batch_->unlisted : carried_.unlisted);
     return;
   }

@@ -119,6 +119,9 @@ class ReorderBuffer {
   /// the run counted so much.
   void reset(const Cursor& cursor, const QuotaCount& count) noexcept;
 
+  /// Before anything is issued: bad samples keep what they say, however many come without a survivor between them.
+  void list_all_bad() noexcept { most_listed_ = ~std::size_t{0}; }
+
   // -- the thread that issues --
   /// Entry `number` may be set up: what stood there is retired, and copied.
   bool vacant(std::uint64_t number) noexcept { return entry(number).vacant.load(std::memory_order_seq_cst); }
@@ -178,6 +181,7 @@ class ReorderBuffer {
   std::uint64_t rows_, seed_;
   std::uint64_t steps_, epochs_;  // batches an epoch, or 0 where the data end it; of the run
   std::uint64_t patience_;        // positions after a survivor, or a batch, in which there must be another one
+  std::size_t most_listed_;       // bad samples in a row that keep what they say
   Tail tail_;
   ErrorPolicy policy_;
   QuotaCount count_;  // of what is retired

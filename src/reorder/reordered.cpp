@@ -65,7 +65,8 @@ Reordered::Reordered(const RunSetup& setup, const Chain& chain, std::stop_token 
       to_open_(std::max<std::size_t>(setup.plan.shared_records, 1), setup.plan.threads),
       advises_(data_.source->wants_advice()),
       block_rows_(std::max<std::uint64_t>(data_.stream_window, 1)),
-      positions_(data_) {
+      positions_(data_, setup.ranges) {
+  if (setup.lists_all_bad) reorder_buffer_.list_all_bad();
   const std::size_t shared_records = setup.plan.shared_records;
   if (shared_records != 0) shared_records_.emplace(shared_records);
   if (data_.source->is_stream()) stream_ = data_.source->open_stream();

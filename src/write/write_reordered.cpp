@@ -69,7 +69,6 @@ RunSetup setup_for(std::shared_ptr<const PipelineData> data, const Sizes& sizes,
   setup.plan.depth = ring_depth;
   setup.plan.entries = sizes.entries;
   setup.plan.shared_records = Reordered::shared_records_for(*data, threads);
-  setup.plan.block_limit = data->source->block_model() != nullptr ? default_block_bytes : 0;
   setup.epochs = 1;
   setup.keeps_places = true;
   setup.skips = skips;
@@ -139,29 +138,45 @@ void tell_of_skipped(WriteRun& run) {
     run.options().progress(run.progress);
 }
 
-// Looks for the first sample that isn't there. What comes before it counts as skipped.
-std::uint64_t skip_to_missing(WriteRun& run, const PipelineData& data) {
+// So many samples that are not there are made before the sink is asked about more: few enough that threads do not wait
+// long for the answers, and so many that it hardly matters that they end together.
+constexpr std::uint64_t missing_at_once = 1u << 16;
+
+// What is not there of the positions from `position` on, which moves to where the sink was not asked any more. What is
+// there counts as skipped.
+std::vector<PositionRange> find_missing(WriteRun& run, const PipelineData& data, std::uint64_t& position) {
   WriteItems items(data);
-  while (run.progress.done < data.size && !run.options().stop.stop_requested()) {
+  std::vector<PositionRange> missing;
+  for (std::uint64_t found = 0; found < missing_at_once && position < data.size; ++position) {
+    if (run.options().stop.stop_requested()) break;
+    bool there = false;
     try {
-      SinkItem item = items.at_position(run.progress.done);
+      SinkItem item = items.at_position(position);
       items.name(item);
-      if (!run.has(item)) break;
+      there = run.has(item);
     } catch (...) {  // comes again when it is that sample's turn
-      break;
     }
-    ++run.progress.done;
-    ++run.progress.skipped;
-    tell_of_skipped(run);
+    if (there) {
+      ++run.progress.done;
+      ++run.progress.skipped;
+      tell_of_skipped(run);
+      continue;
+    }
+    ++found;
+    if (missing.empty() || missing.back().end != position) missing.push_back({position, position});
+    ++missing.back().end;
   }
-  return run.progress.done;
+  return missing;
 }
 
 // The rows of the batches, to the sink, as they come.
 class Putting {
  public:
-  Putting(WriteRun& run, const PipelineData& data, std::uint64_t before)
-      : run_(run), items_(data), ledger_(data.policy_value()), row_(data.schema), before_(before) {}
+  Putting(WriteRun& run, const PipelineData& data)
+      : run_(run), items_(data), ledger_(data.policy_value()), row_(data.schema) {}
+
+  // Samples that were there count as well.
+  void begin() { before_ = run_.progress.done; }
 
   // False: there was a stop. What ends the run stands after all rows.
   bool put(const BatchRing& ring, const BatchBuffer& buffer) {
@@ -188,6 +203,8 @@ class Putting {
     const std::uint64_t dropped = told.bad.size() + told.unlisted;
     if (broken) throw no_memory();
     ledger_.account(told.bad, before_, told.unlisted);
+    if (run_.options().on_drop)
+      for (const BadSample& bad : told.bad) run_.options().on_drop(bad.error);
     before_ += told.samples;
     run_.progress.skipped += told.skipped;
     run_.progress.filtered += told.filtered;
@@ -201,7 +218,7 @@ class Putting {
   WriteItems items_;
   PolicyLedger ledger_;
   RowCells row_;
-  std::uint64_t before_;
+  std::uint64_t before_ = 0;
 };
 
 bool put_all(const std::shared_ptr<Engine>& engine, Putting& putting) {
@@ -232,22 +249,38 @@ bool write_reordered(WriteRun& run, const std::shared_ptr<const PipelineData>& s
   run.open();
 
   WriteSkips skips(run, data);
+  const bool some = run.has_some();
   // A shuffled stream's records are asked about when they come: a sink is asked in the order of items.
-  const bool asks = by_record && data.stream_window == 0 && run.has_some();
-  const std::uint64_t first = by_record ? 0 : skip_to_missing(run, data);
-  bool through = first == data.size;
-  if (!through) {
-    const auto engine = std::make_shared<Engine>(setup_for(batches, sizes, threads, asks ? &skips : nullptr), executor);
+  const bool asks = by_record && data.stream_window == 0 && some;
+  Putting putting(run, data);
+  bool through = data.size == 0;
+  for (std::uint64_t position = 0; !through;) {
+    std::vector<PositionRange> missing;
+    if (by_record || !some) {
+      position = data.size;
+    } else {
+      missing = find_missing(run, data, position);
+      if (options.stop.stop_requested()) break;
+      through = missing.empty();
+      if (through) break;
+    }
+    const std::uint64_t first = missing.empty() ? 0 : missing.front().begin;
+    RunSetup setup = setup_for(batches, sizes, threads, asks ? &skips : nullptr);
+    setup.ranges = std::move(missing);
+    setup.lists_all_bad = options.on_drop != nullptr;
+    if (data.source->block_model() != nullptr) setup.plan.block_limit = options.max_block_bytes;
+    const auto engine = std::make_shared<Engine>(std::move(setup), executor);
     const EngineClosing closing{*engine};
     const std::stop_callback on_stop(options.stop, [&engine] { engine->stop(); });
-    Putting putting(run, data, first);
     try {
-      engine->seek({0, 0, first, 0, 0}, {0, first});
-      through = put_all(engine, putting);
+      putting.begin();
+      engine->seek({0, 0, first, 0, 0}, {run.progress.dropped, run.progress.done});
+      if (!put_all(engine, putting)) break;
     } catch (...) {
       if (!run.failed_to_store()) run.commit();
       throw;
     }
+    through = position == data.size;
   }
   run.commit();
   if (through) run.progress.total = run.progress.done;

@@ -240,6 +240,7 @@ bool write_samples(WriteRun& run, const std::shared_ptr<const PipelineData>& sha
         std::vector<BadSample> bad;
         bad.push_back({entry.item.position, std::move(*entry.error), false});
         ledger.account(bad, 0);
+        if (options.on_drop) options.on_drop(bad.front().error);
       } catch (...) {
         run.commit();
         throw;

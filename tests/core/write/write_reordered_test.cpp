@@ -3,6 +3,10 @@
 
 #include <cstring>
 
+#include <set>
+#include <string>
+#include <vector>
+
 #include "core/write/write_help.hpp"
 
 using namespace help;
@@ -302,6 +306,95 @@ TEST_CASE("a block that records share is decoded once while they are written") {
     CHECK(write_to(part, ps::from(same), {.threads = threads}).skipped == 803);
     CHECK(same.decodes() == 0);
     CHECK(part.finished == 2);
+  }
+}
+
+namespace {
+
+struct MoveByDraw {
+  std::string name() const { return "move_by_draw"; }
+  void operator()(ps::Sample& sample, ps::Context& context) const {
+    *sample.view<std::int64_t, 0>("y").data() += static_cast<std::int64_t>(context.rng()());
+  }
+};
+
+}  // namespace
+
+TEST_CASE("of blocks, no more is decoded than what is missing needs, and that is what it would have been") {
+  const Watchdog dog(60s);
+  const auto pipeline = [](const Blocks& source) {
+    return ps::from(source) | ps::shuffle({.seed = 2, .blocks = true, .block_size = 8}) | MoveByDraw{};
+  };
+  const Blocks whole{.count = 803};
+  Disk all;
+  write_to(all, pipeline(whole));
+  REQUIRE(all.kept.size() == 803);
+  for (const std::uint64_t every : {1u, 2u, 3u, 50u, 400u, 802u}) {
+    for (const unsigned threads : {1u, 3u}) {
+      Disk disk;
+      std::set<std::uint64_t> blocks;
+      std::vector<Stored> missing;
+      for (const Stored& stored : all.kept)
+        if (stored.position % every == every / 2) {
+          missing.push_back(stored);
+          blocks.insert(stored.index / 8);
+        } else {
+          disk.keys.insert(stored.key);
+        }
+      const Blocks source{.count = 803};
+      const ps::WriteProgress done = write_to(disk, pipeline(source), {.threads = threads});
+      CAPTURE(every, threads);
+      CHECK(disk.kept == missing);
+      CHECK(done.skipped == 803 - missing.size());
+      CHECK(done.done == 803);
+      CHECK(source.shared->loads.size() == blocks.size());
+      CHECK(source.decodes() == blocks.size());
+      CHECK(disk.finished == 1);
+    }
+  }
+}
+
+TEST_CASE("a write of blocks goes on after more missing samples than are asked about at once") {
+  const Watchdog dog(120s);
+  const Blocks source{.count = 150'000};
+  Disk disk;
+  disk.keys = {"key-70000", "key-149999"};
+  const ps::WriteProgress done = write_to(disk, ps::from(source));
+  CHECK(done.skipped == 2);
+  REQUIRE(disk.kept.size() == 149'998);
+  for (std::uint64_t i = 0; i < disk.kept.size(); ++i)
+    if (const std::uint64_t index = i < 70'000 ? i : i + 1; disk.kept[i].index != index) FAIL(index);
+  CHECK(source.decodes() <= source.blocks() + 2);
+}
+
+TEST_CASE("a write of blocks tells of every sample that it drops") {
+  const Watchdog dog(60s);
+  struct Bad : Blocks {
+    void read(std::uint64_t i, std::span<const std::span<const std::byte>> blocks, ps::SampleBuilder& out) const {
+      if (i % 5 == 1 || (i >= 1000 && i < 4000)) throw ps::Error(ps::Errc::corrupt, "record " + std::to_string(i));
+      Blocks::read(i, blocks, out);
+    }
+  };
+  const Bad source{{.count = 5000}};
+  std::vector<std::string> expected;
+  for (std::uint64_t i = 0; i < 5000; ++i)
+    if (i % 5 == 1 || (i >= 1000 && i < 4000)) expected.push_back("record " + std::to_string(i));
+  for (const bool again : {false, true}) {
+    Disk disk;
+    if (again)
+      for (std::uint64_t i = 0; i < 5000; i += 5) disk.keys.insert("key-" + std::to_string(i));
+    std::vector<std::string> told;
+    const ps::WriteProgress done =
+        write_to(disk, ps::from(source) | ps::on_error({.policy = ps::OnError::drop, .max_share = 1}),
+                 {.threads = 3, .on_drop = [&](const ps::Error& error) {
+                    CHECK(error.stage() == "read");
+                    told.push_back(error.cause());
+                  }});
+    std::vector<std::string> of_this = expected;
+    if (again)
+      std::erase_if(of_this, [](const std::string& text) { return text.ends_with('0') || text.ends_with('5'); });
+    CHECK(told == of_this);
+    CHECK(done.dropped == of_this.size());
   }
 }
 

@@ -125,6 +125,34 @@ TEST_CASE("the first failure in order ends a write, what came before it is commi
   }
 }
 
+TEST_CASE("a write tells of every sample that it drops, in order") {
+  const Watchdog dog(60s);
+  Records source{.count = 3000};
+  std::vector<std::string> expected;
+  for (std::uint64_t i = 0; i < 3000; ++i)
+    if (i % 4 != 0) source.shared->faults[i] = Fault::corrupt;
+  const ps::Pipeline p = ps::from(source) | ps::shuffle() | ps::on_error({.policy = ps::OnError::drop, .max_share = 1});
+  for (std::uint64_t position = 0; position < 3000; ++position) {
+    std::uint64_t index = 0;
+    p.fill(0, position, {&index, 1});
+    if (index % 4 != 0) expected.push_back("key-" + std::to_string(index));
+  }
+  struct AnySink {
+    void open(const ps::Schema&, std::uint64_t size) { CHECK(size == ps::unknown_size); }
+    bool has(const ps::SinkItem&) { return false; }
+    void put(const ps::SinkItem&, ps::Sample&) {}
+    void commit() {}
+    void finish() {}
+    std::string name() const { return "any"; }
+  };
+  std::vector<std::string> told;
+  AnySink sink;
+  const ps::WriteProgress done =
+      ps::write(p, sink, {.threads = 3, .on_drop = [&](const ps::Error& error) { told.push_back(error.key()); }});
+  CHECK(told == expected);
+  CHECK(done.dropped == 2250);
+}
+
 TEST_CASE("a record that can't even say its key is a bad sample") {
   struct Unnamed : Records {
     std::string key(std::uint64_t i) const {

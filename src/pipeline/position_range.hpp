@@ -1,0 +1,12 @@
+#pragma once
+
+#include <cstdint>
+
+namespace penstock::detail {
+
+/// Positions of an epoch, from `begin` up to and without `end`.
+struct PositionRange {
+  std::uint64_t begin = 0, end = 0;
+};
+
+}  // namespace penstock::detail
