@@ -108,8 +108,7 @@ std::optional<std::vector<std::int64_t>> SlideSource::labels(std::string_view fi
       else if (*slot == slide_number)
         values.push_back(static_cast<std::int64_t>(slide.number));
       else
-        values.push_back(static_cast<std::int64_t>(*slot == x ? slide.grid.place(i).column : slide.grid.place(i).row) *
-                         impl_->options.stride);
+        values.push_back(*slot == x ? impl_->record(slide.first + i).box.x : impl_->record(slide.first + i).box.y);
     }
   return values;
 }

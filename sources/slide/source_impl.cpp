@@ -31,8 +31,11 @@ namespace {
 int digits_of(std::int64_t number) { return static_cast<int>(std::to_string(number).size()); }
 
 // No tile of the file is touched by two places of the grid.
-bool shares_no_tile(const slide::Directory& directory, std::int64_t size, std::int64_t stride) {
-  return size <= stride && stride % directory.tile_width == 0 && stride % directory.tile_height == 0;
+bool shares_no_tile(const slide::Directory& directory, const Slides& options) {
+  const std::int64_t wide = directory.tile_width, high = directory.tile_height;
+  if (options.stride % wide != 0 || options.stride % high != 0) return false;
+  // A place ends before the tile begins in which the next place does.
+  return options.left % wide + options.size <= options.stride && options.top % high + options.size <= options.stride;
 }
 
 }  // namespace
@@ -52,6 +55,7 @@ void SlideSource::Impl::check_options() const {
   if (options.files.empty() == options.paths.empty()) refuse_options("give either `files` or `paths`");
   if (options.size < 1 || options.size > most)
     refuse_options("`size` is " + std::to_string(options.size) + " pixels; 1 to 65536 are possible");
+  if (options.left < 0 || options.top < 0) refuse_options("`left` and `top` are pixels of the slide: 0 or more");
   if (options.stride < 0) refuse_options("`stride` is negative");
   if (options.overlap < 0 || options.overlap >= options.size)
     refuse_options("`overlap` is " + std::to_string(options.overlap) + " pixels; it must be less than `size`, " +
@@ -118,9 +122,10 @@ void SlideSource::Impl::number() {
     if (slide.failure) {
       slide.grid = Grid::of_one();
     } else {
-      slide.grid = Grid(directory.width, directory.height, options.size, options.stride, options.edges, options.order);
+      slide.grid = Grid(directory.width - options.left, directory.height - options.top, options.size, options.stride,
+                        options.edges, options.order);
       slide.digits = std::max(slide.digits, digits_of(std::max(directory.width, directory.height)));
-      if (!shares_no_tile(directory, options.size, options.stride)) slide.blocks = directory.tiles();
+      if (!shares_no_tile(directory, options)) slide.blocks = directory.tiles();
     }
     size += slide.grid.size();
     blocks += slide.blocks;
@@ -144,14 +149,16 @@ void SlideSource::Impl::describe() {
   }
   schema = Schema(std::move(fields));
 
-  const std::array<std::int64_t, 8> of_options{options.size,
-                                               options.stride,
-                                               static_cast<std::int64_t>(options.edges),
-                                               static_cast<std::int64_t>(options.order),
-                                               options.pad_color[0],
-                                               options.pad_color[1],
-                                               options.pad_color[2],
-                                               static_cast<std::int64_t>(slides.size())};
+  const std::array<std::int64_t, 10> of_options{options.size,
+                                                options.stride,
+                                                options.left,
+                                                options.top,
+                                                static_cast<std::int64_t>(options.edges),
+                                                static_cast<std::int64_t>(options.order),
+                                                options.pad_color[0],
+                                                options.pad_color[1],
+                                                options.pad_color[2],
+                                                static_cast<std::int64_t>(slides.size())};
   XXH3_state_t* const state = XXH3_createState();
   if (state == nullptr) throw Error(Errc::out_of_memory, "no memory to open slides");
   XXH3_64bits_reset(state);
@@ -197,8 +204,8 @@ SlideSource::Impl::Record SlideSource::Impl::record(std::uint64_t index) const {
   const SlideFile& slide = *std::prev(std::upper_bound(
       slides.begin(), slides.end(), index, [](std::uint64_t i, const SlideFile& other) { return i < other.first; }));
   const slide::GridPlace place = slide.grid.place(index - slide.first);
-  SlideBox box{static_cast<std::int64_t>(place.column) * options.stride,
-               static_cast<std::int64_t>(place.row) * options.stride, options.size, options.size};
+  SlideBox box{options.left + static_cast<std::int64_t>(place.column) * options.stride,
+               options.top + static_cast<std::int64_t>(place.row) * options.stride, options.size, options.size};
   if (options.edges == SlideEdges::shrink && !slide.failure) box = slide::inside(slide.directory, box);
   return {&slide, box};
 }

@@ -52,6 +52,7 @@ struct Slides {
   std::int32_t size = 256;              ///< pixels on each side of a record's image: 1 to 65,536
   std::int32_t stride = 0;              ///< pixels from one place to the next, across and down; 0: `size - overlap`
   std::int32_t overlap = 0;             ///< pixels that neighbours share, instead of `stride`; less than `size`
+  std::int64_t left = 0, top = 0;       ///< where the grid begins: pixels at level 0
   SlideEdges edges = SlideEdges::drop;  ///< of places that reach beyond the slide
   std::array<std::uint8_t, 3> pad_color{255, 255, 255};  ///< RGB, for SlideEdges::pad
   SlideOrder order = SlideOrder::rows;                   ///< of the places of a slide

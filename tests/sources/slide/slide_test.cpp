@@ -83,6 +83,8 @@ TEST_CASE("places of the grid are records, whose keys say where they are") {
   CHECK(keys({.size = 141}).empty());
   CHECK(keys({.size = 141, .edges = SlideEdges::shrink}) == Keys{"a/000000_000000", "a/000000_000141"});
   CHECK(keys({.size = 500, .edges = SlideEdges::pad}) == Keys{"a/000000_000000"});
+  CHECK(keys({.size = 100, .left = 64, .top = 40}) == Keys{"a/000040_000064"});
+  CHECK(keys({.size = 100, .left = 200, .edges = SlideEdges::pad}).empty());
   // Neighbours that overlap: none lies in what others have whole.
   CHECK(keys({.size = 100, .stride = 50, .edges = SlideEdges::pad}).size() == 3 * 2);
   // Gaps: no place without a pixel of the slide.
@@ -146,6 +148,10 @@ TEST_CASE("pixels are those of the slide, however it is written and wherever rec
             check_records({.files = folder / "a.svs",
                            .size = size,
                            .stride = stride,
+                           .left = stride == 71 ? 150
+                                   : size == 64 ? 32
+                                                : 0,
+                           .top = size == 50 ? 13 : 0,
                            .edges = edges,
                            .pad_color = {1, 2, 3},
                            .order = stride == 17 ? SlideOrder::squares : SlideOrder::rows},
@@ -181,6 +187,13 @@ TEST_CASE("whole tiles that no two records share are no blocks") {
   CHECK_FALSE(whole(65, 64));
   CHECK_FALSE(whole(32, 32));
   CHECK_FALSE(whole(64, 96));
+  // Places between the lines of tiles, and across them.
+  const auto shifted = [&](std::int32_t size, std::int64_t left) {
+    return SlideSource({.files = folder / "a.svs", .size = size, .stride = 64, .left = left}).blocks() == 0;
+  };
+  CHECK(shifted(30, 34));
+  CHECK_FALSE(shifted(30, 35));
+  CHECK(shifted(64, 128));
 }
 
 TEST_CASE("a loader gives the same images at any number of threads, with and without memory for tiles") {
@@ -268,6 +281,8 @@ TEST_CASE("another set of slides, and another grid, have another identity") {
   CHECK(identity({.size = 64}) != first);
   CHECK(identity({.stride = 255}) != first);
   CHECK(identity({.edges = SlideEdges::pad}) != first);
+  CHECK(identity({.left = 1}) != first);
+  CHECK(identity({.top = 1}) != first);
   CHECK(identity({.order = SlideOrder::squares}) != first);
 }
 
@@ -286,6 +301,7 @@ TEST_CASE("options that can't work are refused") {
   CHECK(refused({.files = a, .size = 0}));
   CHECK(refused({.files = a, .size = 65537}));
   CHECK(refused({.files = a, .stride = -1}));
+  CHECK(refused({.files = a, .left = -1}));
   CHECK(refused({.files = a, .overlap = 256}));
   CHECK(refused({.files = a, .stride = 100, .overlap = 100}));
   CHECK(refused({.files = a, .max_open_files = 0}));
