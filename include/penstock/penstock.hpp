@@ -15,6 +15,7 @@
 #include <penstock/extend/device_stage.hpp>
 #include <penstock/extend/file_descriptor.hpp>
 #include <penstock/extend/image_decoder.hpp>
+#include <penstock/extend/image_encoder.hpp>
 #include <penstock/extend/image_executor.hpp>
 #include <penstock/extend/image_op.hpp>
 #include <penstock/extend/image_stage.hpp>

@@ -111,12 +111,31 @@ void ChainCompiler::add_image(const BoundStage& stage, const ImageFields& fields
 // could be folded into.
 std::size_t ChainCompiler::last_image(const std::string& field, const ImageExecutor& executor) const {
   for (std::size_t i = images_.size(); i-- > 0;)
-    if (images_[i]->result.name == field) return images_[i]->executor == &executor ? i : images_.size();
+    if (images_[i]->result.name == field)
+      return images_[i]->executor == &executor && !images_[i]->encoded() ? i : images_.size();
   return images_.size();
 }
 
-// The step's new place; or past the end, where a new step must begin, because others follow its draws.
+void ChainCompiler::add_encoding(const BoundStage& stage, const std::string& field, const std::string& result,
+                                 const ImageEncoder& encoder, const ImageExecutor& executor) {
+  const bool in_place = result == field;
+  std::size_t at = last_image(field, executor);
+  // A new field is the last one, so no other step that may add one stands behind.
+  if (!in_place && at + 1 < images_.size()) at = moved_to_the_end(at);
+  ImageStep& step = at != images_.size() ? *images_[at] : begin_image("", stage.key, executor, stage.out.slot(field));
+  step.label += (step.label.empty() ? "" : " + ") + stage.label;
+  step.result = stage.out[step.slot];
+  step.encodings.push_back({.encoder = &encoder,
+                            .label = stage.label,
+                            .result = stage.out.at(result),
+                            .parts = step.parts.size(),
+                            .in_place = in_place});
+}
+
+// The step's new place; or past the end, where a new step must begin, because others follow its draws, or may read what
+// it adds.
 std::size_t ChainCompiler::moved_to_the_end(std::size_t at) {
+  if (!images_[at]->encodings.empty()) return images_.size();
   for (const FoldPart& lead : images_[at]->parts)
     for (std::size_t i = at + 1; i < images_.size(); ++i)
       for (const FoldPart& part : images_[i]->parts)
@@ -130,8 +149,11 @@ std::size_t ChainCompiler::moved_to_the_end(std::size_t at) {
 }
 
 // A name stands for a slot, which stays: so it can be another one before the image steps in work, and they go on
-// folding.
+// folding, where none of them makes the field.
 void ChainCompiler::add_rename(std::unique_ptr<Step> step, const std::string& from, const std::string& to) {
+  for (const ImageStep* const image : images_)
+    for (const FoldEncoding& encoding : image->encodings)
+      if (encoding.result.name == from && !encoding.in_place) return add(std::move(step));
   for (ImageStep* const image : images_)
     if (image->result.name == from) image->result.name = to;
   steps().insert(steps().end() - static_cast<std::ptrdiff_t>(images_.size()), std::move(step));

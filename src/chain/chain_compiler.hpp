@@ -42,6 +42,9 @@ class ChainCompiler {
   /// Joins the step of each field, or begins one.
   void add_image(const BoundStage& stage, const ImageFields& fields, const ImageStageModel& model,
                  const ImageExecutor& executor);
+  /// Joins the step of the field, or begins one. `result`: what is made, in its place where it has its name.
+  void add_encoding(const BoundStage& stage, const std::string& field, const std::string& result,
+                    const ImageEncoder& encoder, const ImageExecutor& executor);
   /// A step that gives the field `from` another name.
   void add_rename(std::unique_ptr<Step> step, const std::string& from, const std::string& to);
 

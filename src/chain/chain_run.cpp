@@ -74,7 +74,7 @@ void ChainRun::decode(const Promise& promise, std::byte* out) {
   const std::string* const stage = std::exchange(at, &chain_->steps().front()->label);
   decoding = promise.slot;
   const ScratchArena::Mark mark = arena.mark();
-  decode_whole(*promise.image, chain_->data().check_value().verify, out, arena);
+  decode_whole(*promise.image, promise.shape, chain_->data().check_value().verify, out, arena);
   arena.rewind(mark);
   decoding.reset();
   at = stage;

@@ -10,12 +10,14 @@
 #include "chain/chain.hpp"
 #include "chain/chain_run.hpp"
 #include "chain/image_step.hpp"
+#include "data/encoders.hpp"
+#include "data/file_pieces.hpp"
 
 namespace penstock::detail {
 
 namespace {
 
-// The image on its way: still encoded, or pixels.
+// The image on its way: still encoded, or pixels; and, on the way, what is encoded of it.
 class Fold {
  public:
   Fold(ChainRun& run, const ImageStep& step, std::size_t number, const CheckOptions& check)
@@ -23,29 +25,28 @@ class Fold {
     const Cell& cell = run.cells[step.slot];
     ImageShape shape;
     if (ImageDecoding* const decoding = run.decoders[number].get(); decoding != nullptr) {
-      encoded_ = decoding;
-      encoded_by_ = run.at = &step.decoder_label;
+      run.at = &step.decoder_label;
       const std::byte* const data = run.value(step.slot);
       shape = decoding->open({data, static_cast<std::size_t>(cell.shape[0])});
       if (const char* const remark = decoding->remark()) run.counters[number].remarks.add(remark, 1);
-    } else if (cell.promise != nullptr) {
-      shape = shape_of(cell.shape, step.element);
-      encoded_ = cell.promise->image;
-      promised_ = cell.promise->slot;
-      encoded_by_ = &run.chain().steps().front()->label;
+      encoded_ = decoding;
+      made_of_ = {.image = decoding, .shape = shape, .stage = &step.decoder_label};
     } else {
       shape = shape_of(cell.shape, step.element);
-      pixels_ = whole(run.value(step.slot), shape);
+      promise_ = cell.promise;
+      if (promise_ != nullptr) made_of_ = *promise_;
+      if (cell.data == nullptr && promise_ != nullptr)
+        encoded_ = made_of_.image;
+      else
+        pixels_ = whole(run.value(step.slot), shape);
     }
+    untouched_ = made_of_.image != nullptr;
     check_bytes(shape, size_of(shape.element));
     op_ = ImageOp(shape);
   }
 
   void add(const FoldPart& part, Rng rng) {
-    if (op_.converted)
-      throw Error(
-          Errc::invalid_argument,
-          "image stages stand before convert and normalize: what those make is no [H, W, C] image of u8 or u16");
+    refuse_converted();
     alignas(std::max_align_t) std::byte params[ImageStageModel::max_params];
     if (!check_.fold) flush();
     const ImageShape shape = op_.shape();
@@ -63,9 +64,25 @@ class Fold {
                     "the stage asks for two things that one image operation can't do in a row; make it two stages");
     }
     op_ = next;
+    untouched_ = untouched_ && is_identity();
     check_bytes(op_.shape(), size_of(op_.result_dtype()));
   }
 
+  // Makes a file of the image as it is now, or takes the one that it comes from.
+  void encode(const FoldEncoding& encoding) {
+    run_.at = &encoding.label;
+    refuse_converted();
+    require_taken(*encoding.encoder, op_.shape());
+    // Damage of what is taken is an error as that of pixels is.
+    if (check_.verify) settle();
+    if (untouched_ && take(encoding)) return;
+    settle();
+    FilePieces file(run_.arena, check_.max_sample_bytes);
+    ask([&] { encoding.encoder->encode(pixels_, file, run_.arena); });
+    file.copy_to(run_.make(encoding.slot, Shape{static_cast<std::int64_t>(file.size())}));
+  }
+
+  // The image itself becomes the field's value.
   void finish() {
     if (!check_.fold && encoded_ != nullptr && !op_.plain()) flush();
     const DType dtype = op_.result_dtype();
@@ -73,10 +90,13 @@ class Fold {
     const Shape shape = op_.tensor_shape();
     if (dtype != field.dtype || !field.shape.admits(shape))
       run_.refuse(step_.slot, "image of shape " + shape.to_string(), dtype, shape.rank());
+    const Promise* const made_of = untouched_ ? lasting_promise() : nullptr;
     std::byte* out = run_.make(step_.slot, shape);
     const ScratchArena::Mark mark = run_.arena.mark();
     execute(out);
     run_.arena.rewind(mark);
+    run_.cells[step_.slot].promise = made_of;
+    if (!op_.converted) begin_again(whole(out, op_.shape()));
   }
 
  private:
@@ -93,6 +113,13 @@ class Fold {
   static Pixels whole(const std::byte* data, const ImageShape& shape) {
     const auto row = static_cast<std::size_t>(shape.width) * shape.pixel_bytes();
     return {reinterpret_cast<const std::uint8_t*>(data), static_cast<std::ptrdiff_t>(row), shape};
+  }
+
+  void refuse_converted() const {
+    if (op_.converted)
+      throw Error(
+          Errc::invalid_argument,
+          "image stages stand before convert and normalize: what those make is no [H, W, C] image of u8 or u16");
   }
 
   // What a stage can't do with this image it may be able to do with the next: no mistake in the program.
@@ -136,34 +163,76 @@ class Fold {
                       " bytes is larger than `max_sample_bytes` = " + std::to_string(check_.max_sample_bytes));
   }
 
-  // Executes what is folded so far into a whole image, and starts again from it.
-  void flush() {
-    if (encoded_ == nullptr && op_.plain() && op_.box.size() == op_.source.size()) return;
-    const ImageShape shape = op_.shape();
-    auto* out = run_.arena.allocate(static_cast<std::size_t>(shape.height) * static_cast<std::size_t>(shape.width) *
-                                    shape.pixel_bytes());
-    const std::string* const at = run_.at;  // the stage that needs it still has things to say
-    execute(out);
-    run_.at = at;
+  bool is_identity() const noexcept { return op_.plain() && op_.box.size() == op_.source.size(); }
+
+  void begin_again(const Pixels& pixels) {
     encoded_ = nullptr;
-    pixels_ = whole(out, shape);
-    op_ = ImageOp(shape);
+    pixels_ = pixels;
+    op_ = ImageOp(pixels.shape);
+  }
+
+  // Executes what is folded so far, and starts again from what it makes.
+  void flush() {
+    if (encoded_ == nullptr && is_identity()) return;
+    const std::string* const at = run_.at;  // the stage that needs it still has things to say
+    if (op_.plain()) {
+      begin_again(needed_pixels(nullptr));
+    } else {
+      const ImageShape shape = op_.shape();
+      auto* out = run_.arena.allocate(static_cast<std::size_t>(shape.height) * static_cast<std::size_t>(shape.width) *
+                                      shape.pixel_bytes());
+      execute(out);
+      begin_again(whole(out, shape));
+    }
+    run_.at = at;
+  }
+
+  // The image as pixels, which are made once.
+  void settle() {
+    if (step_.makes_value()) return flush();
+    // It stays what it is, and its own value is as good.
+    if (encoded_ != nullptr) begin_again(whole(run_.value(step_.slot), op_.source));
+  }
+
+  bool take(const FoldEncoding& encoding) {
+    begin_decoding();
+    const std::span<const std::byte> file = encoding.encoder->take(*made_of_.image, run_.arena);
+    run_.decoding.reset();
+    run_.at = &encoding.label;
+    if (file.empty()) return false;
+    run_.require_size(encoding.slot, file.size());
+    SampleBuilder(run_).view(encoding.slot, file);
+    return true;
+  }
+
+  // As cells have it, for the steps after this one.
+  const Promise* lasting_promise() {
+    return promise_ != nullptr ? promise_ : ::new (run_.arena.allocate(sizeof(Promise))) Promise(made_of_);
+  }
+
+  // What is wrong is a promise's source's to say, or the decoder's.
+  void begin_decoding() {
+    const bool promised = made_of_.stage == nullptr;
+    run_.at = promised ? &run_.chain().steps().front()->label : made_of_.stage;
+    if (promised) run_.decoding = made_of_.slot;
+  }
+
+  // The pixels that the operation is about; at `out` where that is not null and they are all there are.
+  Pixels needed_pixels(std::byte* out) {
+    if (encoded_ == nullptr) {
+      const auto pixel = static_cast<std::ptrdiff_t>(pixels_.shape.pixel_bytes());
+      return {pixels_.data + op_.box.top * pixels_.stride + op_.box.left * pixel,
+              pixels_.stride,
+              {op_.box.height, op_.box.width, pixels_.shape.channels, pixels_.shape.element}};
+    }
+    begin_decoding();
+    const Pixels pixels = encoded_->decode(op_.box, check_.verify, is_identity() ? out : nullptr, run_.arena);
+    run_.decoding.reset();
+    return pixels;
   }
 
   void execute(std::byte* out) {
-    Pixels box;
-    if (encoded_ != nullptr) {
-      const bool all = op_.box.size() == op_.source.size();
-      run_.at = encoded_by_;
-      run_.decoding = promised_;
-      box = encoded_->decode(op_.box, check_.verify, op_.plain() && all ? out : nullptr, run_.arena);
-      run_.decoding.reset();
-    } else {
-      const auto pixel = static_cast<std::ptrdiff_t>(pixels_.shape.pixel_bytes());
-      box = {pixels_.data + op_.box.top * pixels_.stride + op_.box.left * pixel,
-             pixels_.stride,
-             {op_.box.height, op_.box.width, pixels_.shape.channels, pixels_.shape.element}};
-    }
+    const Pixels box = needed_pixels(out);
     run_.at = &step_.label;
     if (!op_.plain()) {
       step_.executor->run(box, op_, out, run_.arena);
@@ -177,9 +246,10 @@ class Fold {
   ChainRun& run_;
   const ImageStep& step_;
   const CheckOptions& check_;
-  EncodedImage* encoded_ = nullptr;          // while it is
-  const std::string* encoded_by_ = nullptr;  // label of the step that says what is wrong with it
-  std::optional<std::size_t> promised_;      // slot of the source's field that it is
+  EncodedImage* encoded_ = nullptr;   // while it is
+  Promise made_of_;                   // what it was decoded from, if anything
+  const Promise* promise_ = nullptr;  // where that stands in the cell
+  bool untouched_ = false;            // that is all that was done to it
   Pixels pixels_;
   ImageOp op_;
 };
@@ -189,12 +259,20 @@ class Fold {
 // Draws, folds and executes. `run.at` names the part in work.
 bool ImageStep::run(ChainRun& run, const StepCall& call) const {
   Fold fold(run, *this, call.number, call.check);
-  for (const FoldPart& part : parts) {
-    run.at = &part.label;
-    fold.add(part, Rng(call.seed, part.key, call.place));
+  auto encoding = encodings.begin();
+  const auto encode_after = [&](std::size_t done) {
+    for (; encoding != encodings.end() && encoding->parts == done; ++encoding) fold.encode(*encoding);
+    run.at = &label;
+  };
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    encode_after(i);
+    run.at = &parts[i].label;
+    fold.add(parts[i], Rng(call.seed, parts[i].key, call.place));
     run.at = &label;
   }
-  fold.finish();
+  // Encoders after all parts have the field's value to read.
+  if (makes_value() && !encoded()) fold.finish();
+  encode_after(parts.size());
   return true;
 }
 

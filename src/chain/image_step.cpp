@@ -7,11 +7,20 @@ namespace penstock::detail {
 void ImageStep::follow(const Schema& before) {
   if (decoder == nullptr) element = before.at(result.name).dtype;
   schema = before.with(result);
+  for (FoldEncoding& encoding : encodings) {
+    if (!encoding.in_place) schema = schema.with(encoding.result);
+    encoding.slot = encoding.in_place ? slot : schema.slot(encoding.result.name);
+  }
+}
+
+bool ImageStep::makes_slot(std::size_t of) const noexcept {
+  return (of == slot && makes_value()) ||
+         std::ranges::any_of(encodings, [&](const FoldEncoding& encoding) { return encoding.slot == of; });
 }
 
 std::string ImageStep::describe(const CheckOptions& check) const {
   std::string text = label;
-  const std::size_t stages = parts.size() + (decoder != nullptr ? 1 : 0);
+  const std::size_t stages = parts.size() + encodings.size() + (decoder != nullptr ? 1 : 0);
   if (stages > 1) text += check.fold ? ": one operation" : ": one at a time, on whole images (.fold = false)";
   if (decoder != nullptr && check.fold && !parts.empty())
     text += check.verify ? "; everything is decoded to its end (.verify)"
@@ -19,7 +28,27 @@ std::string ImageStep::describe(const CheckOptions& check) const {
   text += resampling();
   if (std::ranges::any_of(parts, [](const FoldPart& part) { return part.draw == FoldPart::Draw::follow; }))
     text += "; draws are those of the first field";
-  return text + " -> " + result.name + ": " + std::string(to_string(result.dtype)) + result.shape.to_string();
+  text += encoding(check);
+  std::string made;
+  const auto add = [&](const Field& field) {
+    made +=
+        (made.empty() ? "" : ", ") + field.name + ": " + std::string(to_string(field.dtype)) + field.shape.to_string();
+  };
+  if (makes_value()) add(result);
+  for (const FoldEncoding& encoding : encodings)
+    if (!encoding.in_place) add(encoding.result);
+  return text + " -> " + made;
+}
+
+std::string ImageStep::encoding(const CheckOptions& check) const {
+  std::string text;
+  for (const FoldEncoding& encoding : encodings) {
+    const std::string options = encoding.encoder->describe(), keeps = encoding.encoder->keeps();
+    if (encodings.size() > 1) text += "; to " + (encoding.in_place ? result : encoding.result).name;
+    if (!options.empty()) text += (encodings.size() > 1 ? ": " : "; ") + options;
+    if (!keeps.empty()) text += "; " + keeps + (check.verify ? ", once they are decoded to their end (.verify)" : "");
+  }
+  return text;
 }
 
 std::string ImageStep::resampling() const {

@@ -9,6 +9,7 @@
 
 #include <penstock/detail/image_stage_model.hpp>
 #include <penstock/extend/image_decoder.hpp>
+#include <penstock/extend/image_encoder.hpp>
 #include <penstock/extend/image_executor.hpp>
 #include <penstock/schema.hpp>
 
@@ -27,7 +28,18 @@ struct FoldPart {
   std::size_t shared = 0;  ///< which of the chain's shared draws it leads or follows
 };
 
-/// A run of neighbouring image stages that act on one field, folded into one operation, and the decoding before them.
+/// An encoder inside a fold: what the image is there becomes a file.
+struct FoldEncoding {
+  const ImageEncoder* encoder;
+  std::string label;
+  Field result;           ///< a field of its own, or the image's, in its place
+  std::size_t parts;      ///< of the fold stand before it
+  std::size_t slot = 0;   ///< of `result`
+  bool in_place = false;  ///< it is the image's own field, and ends the fold
+};
+
+/// A run of neighbouring image stages that act on one field, folded into one operation, the decoding before them, and
+/// encoders among and after them.
 class ImageStep final : public Step {
  public:
   ImageStep(std::string its_label, std::uint64_t its_key, const ImageExecutor& its_executor, std::size_t its_slot)
@@ -36,10 +48,15 @@ class ImageStep final : public Step {
   bool run(ChainRun& run, const StepCall& call) const override;
   std::string describe(const CheckOptions& check) const override;
   std::vector<std::string> notes() const override;
-  bool makes(const Schema&, std::size_t of) const override { return of == slot; }
+  bool makes(const Schema&, std::size_t of) const override { return makes_slot(of); }
   std::optional<std::size_t> only_slot() const override { return slot; }
+  bool counts(std::size_t of, bool) const override { return makes_slot(of); }
   void follow(const Schema& before) override;
   bool takes_mask() const noexcept;
+  /// Its field is no image any more.
+  bool encoded() const noexcept { return !encodings.empty() && encodings.back().in_place; }
+  /// Its field gets another value. Else encoders look at the image, and it stays where it is.
+  bool makes_value() const noexcept { return decoder != nullptr || !parts.empty() || encoded(); }
   std::unique_ptr<ImageDecoding> start_decoding() const override {
     return decoder != nullptr ? decoder->start() : nullptr;
   }
@@ -50,11 +67,14 @@ class ImageStep final : public Step {
   std::string decoder_label;
   bool makes_mask = false;  ///< what its decoder makes is resampled by nearest, here or in a later step
   std::vector<FoldPart> parts;
-  DType element = DType::u8;  ///< of the images that it takes, where it has no decoder
-  Field result;
+  std::vector<FoldEncoding> encodings;  ///< in order
+  DType element = DType::u8;            ///< of the images that it takes, where it has no decoder
+  Field result;                         ///< what its field is after it
 
  private:
+  bool makes_slot(std::size_t of) const noexcept;
   std::string resampling() const;
+  std::string encoding(const CheckOptions& check) const;
 };
 
 }  // namespace penstock::detail

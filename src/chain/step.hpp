@@ -57,7 +57,7 @@ class Step {
   /// The value of this slot is a new one, rather than one that is changed in place or left alone. `before`: the schema
   /// before the step.
   virtual bool makes(const Schema& before, std::size_t slot) const = 0;
-  /// The only slot whose value it may change; none: any of them.
+  /// The only slot whose old value it may change; none: any of them.
   virtual std::optional<std::size_t> only_slot() const { return std::nullopt; }
   /// Its schema, where that follows from the one before; for others it was said when the stage joined the pipeline.
   virtual void follow(const Schema&) {}

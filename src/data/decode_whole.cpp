@@ -5,8 +5,7 @@
 
 namespace penstock::detail {
 
-void decode_whole(PromisedImage& image, bool verify, std::byte* out, Scratch& scratch) {
-  const ImageShape shape = image.shape();
+void decode_whole(EncodedImage& image, const ImageShape& shape, bool verify, std::byte* out, Scratch& scratch) {
   const Pixels pixels = image.decode({0, 0, shape.height, shape.width}, verify, out, scratch);
   if (reinterpret_cast<const std::byte*>(pixels.data) == out) return;
   const std::size_t row = static_cast<std::size_t>(shape.width) * shape.pixel_bytes();

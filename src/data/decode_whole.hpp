@@ -6,7 +6,7 @@
 
 namespace penstock::detail {
 
-/// All pixels of an image, in contiguous rows at `out`. @throws what decoding it does.
-void decode_whole(PromisedImage& image, bool verify, std::byte* out, Scratch& scratch);
+/// All pixels of an image of that shape, in contiguous rows at `out`. @throws what decoding it does.
+void decode_whole(EncodedImage& image, const ImageShape& shape, bool verify, std::byte* out, Scratch& scratch);
 
 }  // namespace penstock::detail

@@ -41,7 +41,7 @@ void Cells::give_promise(std::size_t slot, PromisedImage& image) {
   Cell& cell = cells[slot];
   // The cell's destination may be another value's by the time when this one is made.
   cell.promise = ::new (promise_memory(sizeof(Promise)))
-      Promise{&image, std::exchange(cell.destination, nullptr), std::exchange(cell.row, 0), slot};
+      Promise{&image, is, std::exchange(cell.destination, nullptr), std::exchange(cell.row, 0), slot};
   cell.data = nullptr;
   cell.shape = shape;
 }
@@ -53,20 +53,19 @@ void Cells::keep_promise(std::size_t slot) {
   std::byte* memory = promise.destination;
   if (memory == nullptr) {
     // The schema may be that of a stage which makes values of another dtype.
-    const std::uint64_t bytes = shape.elements() * size_of(promise.image->shape().element);
+    const std::uint64_t bytes = shape.elements() * size_of(promise.shape.element);
     require_size(slot, bytes);
     memory = promise.row == 0 ? scratch(static_cast<std::size_t>(bytes)) : destination(promise.row - 1, shape);
   }
   decode(promise, memory);
   Cell& cell = cells[slot];
-  cell.promise = nullptr;
   cell.data = memory;
   cell.writable = true;
 }
 
 void Cells::decode(const Promise& promise, std::byte* out) {
   ScratchArena scratch;
-  decode_whole(*promise.image, true, out, scratch);
+  decode_whole(*promise.image, promise.shape, true, out, scratch);
 }
 
 std::byte* Cells::destination(std::size_t, const Shape&) { std::terminate(); }  // no cell of these has a row
@@ -87,6 +86,7 @@ std::byte* Cells::own(std::size_t slot) {
     std::memcpy(make(slot, shape), from, bytes);
     copied_bytes += bytes;
   }
+  cell.promise = nullptr;
   return const_cast<std::byte*>(cell.data);
 }
 

@@ -123,10 +123,13 @@ class BlockSourceSuite {
       was_intact.push_back(block.intact());
     }
     cells.begin(preparation);
-    Record record = make_record(cells, findings_, "record " + std::to_string(indices_[i]), [&] {
-      SampleBuilder out(cells);
-      source.read(indices_[i], resident, out);
-    });
+    Record record = make_record(
+        cells, findings_, "record " + std::to_string(indices_[i]),
+        [&] {
+          SampleBuilder out(cells);
+          source.read(indices_[i], resident, out);
+        },
+        options_.jpeg.get());
     for (std::size_t b = 0; b < loaded.size(); ++b)
       findings_.check(std::ranges::equal(loaded[b].bytes(), before[b]) && loaded[b].intact() == was_intact[b],
                       "reading a record leaves its blocks as they are", [&] {

@@ -8,25 +8,12 @@
 #include <penstock/error.hpp>
 
 #include "guarded_memory.hpp"
+#include "guarded_scratch.hpp"
+#include "stored_jpeg_checks.hpp"
 
 namespace penstock::testing {
 
 namespace {
-
-// Aligned as a loader's, and of unlike content each time.
-class PromiseScratch final : public Scratch {
- public:
-  std::byte* allocate(std::size_t bytes) override {
-    blocks_.emplace_back(bytes, std::byte{static_cast<unsigned char>(0x30 + blocks_.size())});
-    return blocks_.back().data();
-  }
-  bool intact() const {
-    return std::ranges::all_of(blocks_, [](const GuardedMemory& block) { return block.intact(); });
-  }
-
- private:
-  std::vector<GuardedMemory> blocks_;
-};
 
 std::string text(const Box& box) {
   return std::to_string(box.height) + "x" + std::to_string(box.width) + " at (" + std::to_string(box.top) + ", " +
@@ -44,7 +31,7 @@ std::vector<Box> boxes_of(const ImageShape& shape) {
 
 }  // namespace
 
-void check_promise(PromisedImage& image, Findings& findings, const std::string& who) {
+void check_promise(PromisedImage& image, const ImageDecoder* jpeg, Findings& findings, const std::string& who) {
   const ImageShape shape = image.shape();
   const bool usable = findings.check(shape.height >= 1 && shape.width >= 1 && shape.channels >= 1,
                                      "a promised image has no empty side", [&] { return who; });
@@ -66,7 +53,7 @@ void check_promise(PromisedImage& image, Findings& findings, const std::string& 
     return false;
   };
   {
-    PromiseScratch scratch;
+    GuardedScratch scratch;
     const Box whole{0, 0, shape.height, shape.width};
     const Pixels pixels = image.decode(whole, false, all.data(), scratch);
     if (!fits(pixels, whole)) return;
@@ -76,9 +63,12 @@ void check_promise(PromisedImage& image, Findings& findings, const std::string& 
     findings.check(all.intact() && scratch.intact(), "nothing is written outside of a value's memory",
                    [&] { return who + ": decoding a promised image"; });
   }
+  const Pixels pixels_of_all{reinterpret_cast<const std::uint8_t*>(all.data()), static_cast<std::ptrdiff_t>(row),
+                             shape};
+  check_stored_jpeg(image, pixels_of_all, jpeg, findings, who);
   for (const Box& box : boxes_of(shape)) {
     for (const bool verify : {false, true}) {
-      PromiseScratch scratch;
+      GuardedScratch scratch;
       Pixels pixels;
       // Where all of it could be decoded, so can a part.
       const bool decoded =

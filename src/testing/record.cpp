@@ -131,13 +131,15 @@ bool GuardedCells::check(Findings& findings, const std::string& who) const {
   return usable;
 }
 
-Record make_record(GuardedCells& cells, Findings& findings, const std::string& who, const std::function<void()>& act) {
+Record make_record(GuardedCells& cells, Findings& findings, const std::string& who, const std::function<void()>& act,
+                   const ImageDecoder* jpeg) {
   Record record;
   try {
     act();
     for (std::size_t slot = 0; slot < cells.cells.size(); ++slot) {
       if (cells.cells[slot].promise == nullptr) continue;
-      check_promise(*cells.cells[slot].promise->image, findings, who);
+      // What a source promises is one: cells remember no more of it than what any encoded image is.
+      check_promise(static_cast<PromisedImage&>(*cells.cells[slot].promise->image), jpeg, findings, who);
       cells.value(slot);
     }
   } catch (const Error& error) {

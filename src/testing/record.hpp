@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <penstock/error.hpp>
+#include <penstock/extend/image_decoder.hpp>
 #include <penstock/extend/sample.hpp>
 #include <penstock/schema.hpp>
 
@@ -80,8 +81,10 @@ class GuardedCells final : public penstock::detail::Cells {
   std::size_t made_ = 0;  // values that had no destination
 };
 
-/// Runs `act`, which makes a record in `cells`, and copies out what it made or how it failed.
-Record make_record(GuardedCells& cells, Findings& findings, const std::string& who, const std::function<void()>& act);
+/// Runs `act`, which makes a record in `cells`, and copies out what it made or how it failed. `jpeg`: decode_jpeg, for
+/// the stored JPEGs of promised images; null: they are not decoded.
+Record make_record(GuardedCells& cells, Findings& findings, const std::string& who, const std::function<void()>& act,
+                   const ImageDecoder* jpeg = nullptr);
 
 /// Up to `most` of `size` indices in ascending order: all, or the first, the last and what is spread between.
 std::vector<std::uint64_t> spread(std::uint64_t size, std::uint64_t most);

@@ -73,10 +73,13 @@ class SourceSuite {
 
   Record read(ReaderModel& reader, GuardedCells& cells, std::uint64_t index, const Preparation& memory = {}) {
     cells.begin(memory);
-    Record record = make_record(cells, findings_, "record " + std::to_string(index), [&] {
-      SampleBuilder out(cells);
-      reader.read(index, out);
-    });
+    Record record = make_record(
+        cells, findings_, "record " + std::to_string(index),
+        [&] {
+          SampleBuilder out(cells);
+          reader.read(index, out);
+        },
+        options_.jpeg.get());
     const auto varying = static_cast<std::size_t>(
         std::ranges::count_if(schema_.fields(), [](const Field& field) { return !field.shape.fixed(); }));
     findings_.check(!memory.destinations || cells.made() <= varying, "every field of the schema is given once",
@@ -319,9 +322,7 @@ class SourceSuite {
                       [] { return "there are some"; });
     });
   }
-  static bool whole_number(const Field& field) {
-    return field.shape.rank() == 0 && is_whole(field.dtype);
-  }
+  static bool whole_number(const Field& field) { return field.shape.rank() == 0 && is_whole(field.dtype); }
 
   // What the engine puts into the errors of a record.
   void error_context() {

@@ -1,6 +1,9 @@
 // Promised images that break one promise each, and what the suite says of them.
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <span>
 #include <string>
 
 #include <penstock/penstock.hpp>
@@ -30,6 +33,7 @@ struct Right {
         for (std::int32_t c = 0; c < 3; ++c) *to++ = value(i, box.top + y, box.left + x, c);
     return {reinterpret_cast<const std::uint8_t*>(out), static_cast<std::ptrdiff_t>(row), {box.height, box.width, 3}};
   }
+  static std::span<const std::byte> stored(std::uint64_t, ps::Scratch&) { return {}; }
 };
 
 template <class How>
@@ -40,6 +44,7 @@ class Image final : public ps::PromisedImage {
   ps::Pixels decode(const ps::Box& box, bool verify, std::byte* into, ps::Scratch& scratch) override {
     return How::decode(record_, box, verify, into, scratch);
   }
+  std::span<const std::byte> stored_jpeg(ps::Scratch& scratch) override { return How::stored(record_, scratch); }
 
  private:
   std::uint64_t record_;
@@ -57,9 +62,46 @@ struct Promising {
   std::string name() const { return "promising"; }
 };
 
+// The tests' own format begins as a JPEG does, and is one to the decoder that the suite is given.
+class Decoder final : public ps::ImageDecoder {
+ public:
+  std::string name() const override { return "decode"; }
+  std::string describe() const override { return ""; }
+  std::int64_t channels() const override { return 3; }
+  std::unique_ptr<ps::ImageDecoding> start() const override { return std::make_unique<Decoding>(); }
+
+ private:
+  class Decoding final : public ps::ImageDecoding {
+   public:
+    ps::ImageShape open(std::span<const std::byte> encoded) override {
+      file_ = encoded;
+      if (file_.size() != 9 * 8 * 3 + 2) throw ps::Error(ps::Errc::corrupt, "cut off");
+      return {9, 8, 3};
+    }
+    ps::Pixels decode(const ps::Box&, bool, std::byte*, ps::Scratch&) override {
+      return {reinterpret_cast<const std::uint8_t*>(file_.data()) + 2, 24, {9, 8, 3}};
+    }
+
+   private:
+    std::span<const std::byte> file_;
+  };
+};
+
+// A file of record i's pixels.
+struct Stored : Right {
+  static std::span<std::byte> file(std::uint64_t i, ps::Scratch& scratch) {
+    const std::size_t size = 9 * 8 * 3 + 2;
+    std::byte* const bytes = scratch.allocate(size);
+    bytes[0] = std::byte{0xff}, bytes[1] = std::byte{0xd8};
+    Right::decode(i, {0, 0, 9, 8}, false, bytes + 2, scratch);
+    return {bytes, size};
+  }
+  static std::span<const std::byte> stored(std::uint64_t i, ps::Scratch& scratch) { return file(i, scratch); }
+};
+
 template <class How>
 ps::testing::Report report_on() {
-  return check_source([] { return Promising<How>{}; });
+  return check_source([] { return Promising<How>{}; }, {.jpeg = std::make_shared<const Decoder>()});
 }
 
 }  // namespace
@@ -112,6 +154,53 @@ TEST_CASE("a promised image is written to its own memory alone") {
     }
   };
   CHECK(found(report_on<Beyond>(), "nothing is written outside of a value's memory"));
+}
+
+TEST_CASE("a stored JPEG is the image's own") {
+  CHECK(report_on<Stored>().text() == "");
+  constexpr std::string_view decoded = "a stored JPEG is decoded to the image's pixels";
+  struct Another : Stored {
+    static std::span<const std::byte> stored(std::uint64_t i, ps::Scratch& scratch) { return file(i + 1, scratch); }
+  };
+  CHECK(found_only(report_on<Another>(), decoded));
+  CHECK(check_source([] { return Promising<Another>{}; }).text() == "");  // nobody could decode it
+  struct Short : Stored {
+    static std::span<const std::byte> stored(std::uint64_t i, ps::Scratch& scratch) {
+      return file(i, scratch).first(100);
+    }
+  };
+  CHECK(found_only(report_on<Short>(), decoded));
+  struct Foreign : Stored {
+    static std::span<const std::byte> stored(std::uint64_t i, ps::Scratch& scratch) {
+      const auto bytes = file(i, scratch);
+      bytes[0] = std::byte{'R'};
+      return bytes;
+    }
+  };
+  CHECK(found_only(report_on<Foreign>(), "a stored JPEG is a JPEG"));
+  struct Undefined : Stored {
+    static std::span<const std::byte> stored(std::uint64_t, ps::Scratch& scratch) {
+      static unsigned char calls = 0;
+      std::byte* const bytes = scratch.allocate(10);
+      std::fill_n(bytes, 10, std::byte(++calls));
+      return {bytes, 10};
+    }
+  };
+  CHECK(found(report_on<Undefined>(), "a stored JPEG is always the same"));
+  struct Throws : Stored {
+    static std::span<const std::byte> stored(std::uint64_t, ps::Scratch&) {
+      throw ps::Error(ps::Errc::corrupt, "no tables");
+    }
+  };
+  CHECK(found_only(report_on<Throws>(), "an image that can be decoded has a stored JPEG, or none"));
+  struct Beyond : Stored {
+    static std::span<const std::byte> stored(std::uint64_t i, ps::Scratch& scratch) {
+      const auto bytes = file(i, scratch);
+      bytes.data()[bytes.size()] = std::byte{1};
+      return bytes;
+    }
+  };
+  CHECK(found_only(report_on<Beyond>(), "nothing is written outside of a value's memory"));
 }
 
 TEST_CASE("a promised image that is damaged is a bad record") {

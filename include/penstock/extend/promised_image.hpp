@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 
 #include <penstock/detail/export.hpp>
 #include <penstock/extend/image_executor.hpp>
@@ -16,6 +17,16 @@ class PENSTOCK_API EncodedImage {
   /// `verify`, everything to the end of the data is decoded and checked. May be called more than once.
   /// @throws Error(corrupt | unsupported | limit_exceeded), and Error(out_of_memory) as `Scratch::allocate`.
   virtual Pixels decode(const Box& box, bool verify, std::byte* into, Scratch& scratch) = 0;
+
+  /// What `encode_jpeg` may copy in place of making a JPEG of the pixels: a complete JPEG file of the whole image.
+  /// `decode_jpeg` with default options makes the image's pixels of it, bit for bit, or, where the image has one
+  /// channel, three channels that are each equal to it. Empty: there is none.
+  ///
+  /// It lies in the scratch, or in memory that stays as long as what a `view` of a source gives. The header has been
+  /// looked at, more of it need not have been: `decode` with `verify` tells whether it is damaged. May be called more
+  /// than once, before and after `decode`, and gives the same bytes each time.
+  /// @throws Error as `decode`.
+  virtual std::span<const std::byte> stored_jpeg(Scratch& /*scratch*/) { return {}; }
 
  protected:
   ~EncodedImage() = default;

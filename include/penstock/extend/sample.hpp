@@ -20,12 +20,15 @@ namespace penstock {
 
 namespace detail {
 
-/// An image that a field was promised, and where its pixels belong: what the field's cell said of its destination then.
+/// What a field's pixels are decoded from, and, where they are not yet, where they belong: what the field's cell said of
+/// its destination when they were promised.
 struct Promise {
-  PromisedImage* image = nullptr;
+  EncodedImage* image = nullptr;
+  ImageShape shape;
   std::byte* destination = nullptr;
   std::uint32_t row = 0;
-  std::size_t slot = 0;  ///< of the source's schema
+  std::size_t slot = 0;                ///< of the source's schema
+  const std::string* stage = nullptr;  ///< label of the stage that decodes it; null: the source promised it
 };
 
 /// Where one field of the sample in work is. The engine sets `destination` to the field's row in the batch before the
@@ -35,7 +38,8 @@ struct Cell {
   std::byte* destination = nullptr;  ///< where the next writer must put it; null = anywhere
   bool writable = false;             ///< false: a view into a store's own memory
   std::uint32_t row = 0;             ///< not 0: the destination is known when the shape is; 1 + the field of the batch
-  const Promise* promise = nullptr;  ///< of the value, where `data` is null
+  /// Of the value, where `data` is null; else what it was decoded from, while that is all that was done to it.
+  const Promise* promise = nullptr;
   Shape shape;
 };
 
@@ -49,7 +53,8 @@ class PENSTOCK_API Cells {
   /// Memory for a new value of the field; checks shape against the schema, and the size of one that varies against the
   /// limit. Its destination, if the field has one now.
   std::byte* make(std::size_t slot, const Shape& shape);
-  /// The value for writing: as it is, or, for a view into a store, a copy made now.
+  /// The value for writing: as it is, or, for a view into a store, a copy made now. Nobody knows then what was done to
+  /// it.
   std::byte* own(std::size_t slot);
   /// The value, for reading: the one door to it. A promised one is decoded now. @throws Error where there is none.
   const std::byte* value(std::size_t slot) {

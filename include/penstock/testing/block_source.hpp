@@ -13,6 +13,7 @@
 #include <penstock/detail/export.hpp>
 #include <penstock/detail/source_adapter.hpp>
 #include <penstock/extend/block_source.hpp>
+#include <penstock/extend/image_decoder.hpp>
 #include <penstock/testing/report.hpp>
 
 namespace penstock::testing {
@@ -22,6 +23,9 @@ struct BlockSourceOptions {
   std::uint64_t records = 100;       ///< at most so many are read, spread over all
   unsigned threads = 4;              ///< that load and read at once
   bool refuses_past_the_end = true;  ///< `load(blocks(), …)` and `blocks_of(size(), …)` are an Error
+  /// `jpeg_decoder()`, with default options: what promised images give as their stored JPEGs is decoded by it. Empty:
+  /// it is not decoded.
+  std::shared_ptr<const ImageDecoder> jpeg = {};
 };
 
 namespace detail {

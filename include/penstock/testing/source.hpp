@@ -10,6 +10,7 @@
 
 #include <penstock/detail/export.hpp>
 #include <penstock/extend/any_source.hpp>
+#include <penstock/extend/image_decoder.hpp>
 #include <penstock/extend/source.hpp>
 #include <penstock/testing/report.hpp>
 
@@ -25,6 +26,9 @@ struct SourceOptions {
   bool unique_keys = false;          ///< no two records have one key, as sinks need it
   /// A data set that isn't the same: its identity must be another. Empty: not checked.
   std::function<AnySource()> other = {};
+  /// `jpeg_decoder()`, with default options: what promised images give as their stored JPEGs is decoded by it. Empty:
+  /// it is not decoded.
+  std::shared_ptr<const ImageDecoder> jpeg = {};
 };
 
 namespace detail {

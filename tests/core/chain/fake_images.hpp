@@ -63,6 +63,7 @@ class Decoding final : public ps::ImageDecoding {
             static_cast<std::ptrdiff_t>(out_row),
             {box.height, box.width, shape_.channels}};
   }
+  std::span<const std::byte> stored_jpeg(ps::Scratch&) override { return bytes_; }
 
  private:
   int at(std::size_t i) const { return std::to_integer<int>(bytes_[i]); }
@@ -76,6 +77,44 @@ class Decoder final : public ps::ImageDecoder {
   std::string describe() const override { return ""; }
   std::int64_t channels() const override { return 3; }
   std::unique_ptr<ps::ImageDecoding> start() const override { return std::make_unique<Decoding>(); }
+};
+
+/// Makes images of it, piece by piece. `keeps`: takes what is stored.
+class Encoder final : public ps::ImageEncoder {
+ public:
+  explicit Encoder(bool keeps = false) : keeps_(keeps) {}
+  std::string name() const override { return "encode_raw"; }
+  std::string describe() const override { return keeps_ ? "keep" : ""; }
+  bool takes(ps::DType element, std::int32_t channels) const override {
+    return element == ps::DType::u8 && (channels == 1 || channels == 3);
+  }
+  std::int32_t max_side() const override { return 200; }
+  bool lossless() const override { return true; }
+  std::string keeps() const override { return keeps_ ? "stored files are kept" : ""; }
+  void encode(const ps::Pixels& pixels, ps::EncodedFile& out, ps::Scratch& scratch) const override {
+    const ps::ImageShape& s = pixels.shape;
+    const std::uint8_t head[] = {'R',
+                                 'A',
+                                 'W',
+                                 static_cast<std::uint8_t>(s.height),
+                                 static_cast<std::uint8_t>(s.width),
+                                 static_cast<std::uint8_t>(s.channels)};
+    out.append(std::as_bytes(std::span(head)));
+    auto* const sum = reinterpret_cast<std::uint8_t*>(scratch.allocate(1));
+    *sum = 0;
+    for (int y = 0; y < s.height; ++y) {
+      const std::span row(pixels.data + y * pixels.stride, static_cast<std::size_t>(s.width * s.channels));
+      for (const std::uint8_t value : row) *sum = static_cast<std::uint8_t>(*sum + value);
+      out.append(std::as_bytes(row));
+    }
+    out.append({reinterpret_cast<const std::byte*>(sum), 1});
+  }
+  std::span<const std::byte> take(ps::EncodedImage& image, ps::Scratch& scratch) const override {
+    return keeps_ ? image.stored_jpeg(scratch) : std::span<const std::byte>();
+  }
+
+ private:
+  bool keeps_;
 };
 
 class Executor final : public ps::ImageExecutor {
@@ -108,6 +147,9 @@ inline const Executor& executor() {
 }
 inline ps::Stage decode(std::string field) {
   return ps::decode_stage(std::move(field), std::make_shared<const Decoder>(), executor());
+}
+inline ps::Stage encode_stage(std::string field, bool keeps = false, std::string out = {}) {
+  return ps::encode_stage(std::move(field), std::make_shared<const Encoder>(keeps), executor(), std::move(out));
 }
 template <ps::ImageStage S>
 // NOLINTNEXTLINE(performance-unnecessary-value-param): it is moved from; in a template the check does not see that

@@ -103,6 +103,10 @@ class Decoding final : public ImageDecoding {
     return {reinterpret_cast<const std::uint8_t*>(out), static_cast<std::ptrdiff_t>(row), shape};
   }
 
+  std::span<const std::byte> stored_jpeg(Scratch& scratch) override {
+    return opened_ != nullptr && !widens_ ? opened_->stored_jpeg(scratch) : std::span<const std::byte>();
+  }
+
   const char* remark() const override { return opened_ != nullptr ? opened_->remark() : nullptr; }
 
  private:

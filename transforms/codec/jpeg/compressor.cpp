@@ -4,8 +4,8 @@
 
 namespace penstock::jpeg {
 
-Compressor::Compressor(std::string name, std::optional<Errc> otherwise)
-    : name_(std::move(name)), otherwise_(otherwise) {
+Compressor::Compressor(std::string name, EncodedFile& out, std::optional<Errc> otherwise)
+    : name_(std::move(name)), out_(out), otherwise_(otherwise) {
   info_.err = jpeg_std_error(&errors_);
   errors_.error_exit = [](j_common_ptr common) {
     const Compressor& self = *static_cast<const Compressor*>(common->client_data);
@@ -16,24 +16,27 @@ Compressor::Compressor(std::string name, std::optional<Errc> otherwise)
   errors_.output_message = [](j_common_ptr) {};
   info_.client_data = this;
   jpeg_create_compress(&info_);
-  target_.init_destination = [](j_compress_ptr info) { of(info).grow(); };
+  target_.init_destination = [](j_compress_ptr info) { of(info).begin_buffer(); };
+  // libjpeg leaves `free_in_buffer` what it was, and means all of it.
   target_.empty_output_buffer = [](j_compress_ptr info) -> boolean {
-    of(info).target_.free_in_buffer = 0;
-    of(info).grow();
+    of(info).write(sizeof(buffer_));
     return TRUE;
   };
   target_.term_destination = [](j_compress_ptr info) {
     Compressor& self = of(info);
-    self.out_.resize(self.out_.size() - self.target_.free_in_buffer);
+    self.write(sizeof(buffer_) - self.target_.free_in_buffer);
   };
   info_.dest = &target_;
 }
 
-void Compressor::grow() {
-  const std::size_t full = out_.size(), more = full < 16384 ? 16384 : full;
-  out_.resize(full + more);
-  target_.next_output_byte = reinterpret_cast<JOCTET*>(out_.data() + full);
-  target_.free_in_buffer = more;
+void Compressor::begin_buffer() noexcept {
+  target_.next_output_byte = reinterpret_cast<JOCTET*>(buffer_);
+  target_.free_in_buffer = sizeof(buffer_);
+}
+
+void Compressor::write(std::size_t bytes) {
+  out_.append({buffer_, bytes});
+  begin_buffer();
 }
 
 }  // namespace penstock::jpeg

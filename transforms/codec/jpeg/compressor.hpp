@@ -1,10 +1,14 @@
-// libjpeg's compressing struct, which writes into a vector.
+// libjpeg's compressing struct, which writes into a file that grows.
 #pragma once
 
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
+
+#include <penstock/extend/image_encoder.hpp>
 
 #include "errors.hpp"
 
@@ -14,25 +18,36 @@ namespace penstock::jpeg {
 class Compressor {
  public:
   // `name` begins every error's text. `otherwise`: the code of those that are not about memory; default: what they are.
-  explicit Compressor(std::string name, std::optional<Errc> otherwise = {});
+  // `out` has the file after jpeg_finish_compress.
+  Compressor(std::string name, EncodedFile& out, std::optional<Errc> otherwise = {});
   ~Compressor() { jpeg_destroy_compress(&info_); }
   Compressor(const Compressor&) = delete;
   Compressor& operator=(const Compressor&) = delete;
 
   jpeg_compress_struct& info() noexcept { return info_; }
-  // The file, after jpeg_finish_compress.
-  std::vector<std::byte> take() { return std::move(out_); }
 
  private:
   static Compressor& of(j_compress_ptr info) { return *static_cast<Compressor*>(info->client_data); }
-  void grow();
+  void begin_buffer() noexcept;
+  void write(std::size_t bytes);
 
   std::string name_;
+  EncodedFile& out_;
   std::optional<Errc> otherwise_;
   jpeg_compress_struct info_{};
   jpeg_error_mgr errors_{};
   jpeg_destination_mgr target_{};
-  std::vector<std::byte> out_;  // libjpeg's buffer is its last, unfinished part
+  std::byte buffer_[8192];  // what is not in the file yet
+};
+
+// A file in memory of its own.
+class FileInMemory final : public EncodedFile {
+ public:
+  void append(std::span<const std::byte> more) override { bytes_.insert(bytes_.end(), more.begin(), more.end()); }
+  std::vector<std::byte> take() { return std::move(bytes_); }
+
+ private:
+  std::vector<std::byte> bytes_;
 };
 
 }  // namespace penstock::jpeg

@@ -41,6 +41,10 @@ class Decoding final : public ImageDecoding {
     return {reinterpret_cast<const std::uint8_t*>(out), stride, shape};
   }
 
+  std::span<const std::byte> stored_jpeg(Scratch&) override {
+    return upright_.plain() ? stored_.file() : std::span<const std::byte>();
+  }
+
  private:
   JpegOptions options_;
   jpeg::StoredImage stored_;

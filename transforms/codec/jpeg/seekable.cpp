@@ -119,7 +119,8 @@ std::vector<std::byte> seekable_jpeg(std::span<const std::byte> encoded, const S
   jvirt_barray_ptr* const coefficients = jpeg_read_coefficients(&from);
   check_complete(from);
 
-  Compressor compressor("seekable_jpeg");
+  jpeg::FileInMemory file;
+  Compressor compressor("seekable_jpeg", file);
   jpeg_compress_struct& to = compressor.info();
   jpeg_copy_critical_parameters(&from, &to);
   // What the colours mean is said as the original said it: a reader that goes by other signs than libjpeg sees the
@@ -131,7 +132,7 @@ std::vector<std::byte> seekable_jpeg(std::span<const std::byte> encoded, const S
   jpeg_write_coefficients(&to, coefficients);
   copy_segments(reader, to);
   jpeg_finish_compress(&to);
-  return compressor.take();
+  return file.take();
 }
 
 Stage seekable_jpeg(std::string field, const SeekableOptions& options) {

@@ -101,6 +101,20 @@ Pixels decode_box(Reader& reader, const Box& box, bool verify, const Place& into
   return pixels;
 }
 
+// Whether default options make the same pixels of the file, of grey ones three channels. What the header can't tell
+// counts as if they did not.
+bool decodes_alike_by_default(Reader& reader, const JpegOptions& options) {
+  jpeg_decompress_struct& info = reader.info();
+  const JpegOptions usual;
+  const bool inks = info.jpeg_color_space == JCS_CMYK || info.jpeg_color_space == JCS_YCCK;
+  const bool loses_colors = options.color == JpegOptions::gray && info.jpeg_color_space != JCS_GRAYSCALE;
+  if (options.accept_warnings || inks || loses_colors) return false;
+  if (std::uint64_t{info.image_width} * info.image_height > usual.max_pixels) return false;
+  // Limits of scans, and of the memory of images that have several.
+  const bool more = options.max_scans > usual.max_scans || options.max_pixels > usual.max_pixels;
+  return !more || !jpeg_has_multiple_scans(&info);
+}
+
 }  // namespace
 
 void check_limits(const JpegOptions& options, const std::string& who) {
@@ -118,8 +132,9 @@ ImageShape StoredImage::open(std::span<const std::byte> encoded, const JpegConta
   reader_.reset();
   encoded_ = encoded;
   container_ = container;
-  started_ = false;
+  started_ = decodes_alike_ = false;
   reader_.emplace(encoded, options_, container);
+  decodes_alike_ = decodes_alike_by_default(*reader_, options_);
   return shape();
 }
 

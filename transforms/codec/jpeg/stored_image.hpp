@@ -33,6 +33,9 @@ class StoredImage {
   ImageShape shape() const noexcept { return reader_->shape(); }
   std::span<const Segment> segments() const noexcept { return reader_->segments(); }
 
+  // The file, where `decode_jpeg` with default options makes the same pixels of it, or of grey ones three channels.
+  std::span<const std::byte> file() const noexcept { return decodes_alike_ ? encoded_ : std::span<const std::byte>(); }
+
   // The pixels of `box`, which lies inside the image; in `scratch` where `into` is null.
   Pixels decode(const Box& box, bool verify, Place into, Scratch& scratch);
 
@@ -46,7 +49,8 @@ class StoredImage {
   std::span<const std::byte> encoded_;
   std::optional<Reader> reader_;
   baseline::Decoder baseline_;
-  bool started_ = false;  // libjpeg has gone beyond the header
+  bool started_ = false;        // libjpeg has gone beyond the header
+  bool decodes_alike_ = false;  // with default options
 };
 
 // Throws Error(invalid_argument), which begins with `who`, for limits below 1.

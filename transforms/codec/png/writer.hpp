@@ -1,0 +1,34 @@
+// One PNG being written: libpng's structs and its callbacks.
+#pragma once
+
+#include <png.h>
+
+#include <penstock/extend/image_encoder.hpp>
+
+namespace penstock::png {
+
+// Callbacks throw: the C frames they pass hold nothing that needs cleaning up. What libpng and zlib allocate is
+// scratch, which goes by itself.
+class Writer {
+ public:
+  // Both must outlive it.
+  Writer(EncodedFile& out, Scratch& scratch);
+  Writer(const Writer&) = delete;
+  Writer& operator=(const Writer&) = delete;
+
+  // A complete file, once.
+  void write(const Pixels& pixels, int compression);
+
+ private:
+  [[noreturn]] static void on_error(png_structp png, png_const_charp message);
+  static void on_warning(png_structp png, png_const_charp message);
+  static png_voidp on_allocate(png_structp png, png_alloc_size_t bytes);
+  static void on_write(png_structp png, png_bytep from, std::size_t bytes);
+
+  EncodedFile& out_;
+  Scratch& scratch_;
+  png_structp png_ = nullptr;
+  png_infop info_ = nullptr;
+};
+
+}  // namespace penstock::png
