@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "standalone_jpeg.hpp"
+
 namespace penstock::slide {
 
 namespace {
@@ -87,6 +89,20 @@ Pixels PromisedTile::decode(const Box& box, bool verify, std::byte* into, Scratc
       }
     }
   return {reinterpret_cast<const std::uint8_t*>(into), stride, wanted};
+}
+
+std::span<const std::byte> PromisedTile::stored_jpeg(Scratch& scratch) {
+  const Directory& directory = slide_->directory;
+  const std::int64_t wide = directory.tile_width, high = directory.tile_height;
+  if (box_.width != wide || box_.height != high || box_.x % wide != 0 || box_.y % high != 0) return {};
+  if (const SlideBox there = inside(directory, box_); there.width != wide || there.height != high) return {};
+  const TouchedTiles tile = tiles_of(directory, box_);
+  const std::span<const std::byte> stream =
+      reader_->stored(*slide_, tile.row * directory.tile_columns() + tile.column, scratch);
+  // What is no JPEG of this size is an error of decoding it.
+  return standalone_jpeg(stream, {directory.tables, directory.rgb, directory.tile_width, directory.tile_height},
+                         scratch)
+      .value_or(std::span<const std::byte>());
 }
 
 }  // namespace penstock::slide

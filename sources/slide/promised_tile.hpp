@@ -32,6 +32,8 @@ class PromisedTile final : public PromisedImage {
 
   ImageShape shape() const override;
   Pixels decode(const Box& box, bool verify, std::byte* into, Scratch& scratch) override;
+  /// Of one whole tile of the file that lies inside the slide.
+  std::span<const std::byte> stored_jpeg(Scratch& scratch) override;
 
  private:
   TileReader* reader_;

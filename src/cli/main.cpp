@@ -28,7 +28,7 @@ int fail(int status, const std::string& message) {
 }
 
 int run(int argc, char** argv) {
-  CLI::App app{"Packs training data into stores, converts these, and measures, shows and checks them.", "penstock"};
+  CLI::App app{"Packs training data into stores, cuts slides into tiles, and measures, shows and checks stores.", "penstock"};
   app.set_version_flag("--version", std::to_string(PENSTOCK_VERSION_MAJOR) + "." +
                                         std::to_string(PENSTOCK_VERSION_MINOR) + "." +
                                         std::to_string(PENSTOCK_VERSION_PATCH));
@@ -37,6 +37,7 @@ int run(int argc, char** argv) {
   Command chosen;
   add_pack(app, chosen);
   add_convert(app, chosen);
+  add_tile(app, chosen);
   add_bench(app, chosen);
   add_inspect(app, chosen);
   add_verify(app, chosen);

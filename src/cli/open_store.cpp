@@ -15,6 +15,7 @@
 
 #include "destination.hpp"
 #include "output.hpp"
+#include "slide_files.hpp"
 
 namespace penstock::cli {
 
@@ -47,8 +48,8 @@ LmdbSource open_lmdb(const Lmdb& options) {
     if (const std::string name = fs::path(options.path).filename().string();
         error.code() == Errc::corrupt && fs::is_regular_file(options.path) && !name.ends_with(".mdb"))
       throw Error(Errc::corrupt,
-                  "the file is none of the stores that are known: LMDB, tar shards (*.tar), HDF5 (*.h5, *.hdf5) or "
-                  "tables (*.csv, *.tsv, *.tab), or its first bytes are damaged")
+                  "the file is none of the stores that are known: LMDB, tar shards (*.tar), HDF5 (*.h5, *.hdf5), "
+                  "slides (*.svs, *.tif, *.tiff) or tables (*.csv, *.tsv, *.tab), or its first bytes are damaged")
           .with_file(options.path);
     if (error.code() != Errc::invalid_argument || !opens_when_unfinished_may(options)) throw;
     const bool cache = error.cause().starts_with("the store is a cache");
@@ -155,6 +156,20 @@ std::vector<std::string> hdf5_files_in(const std::string& folder) {
   return files;
 }
 
+// In their own tiles, each of which is read once.
+SlideSource open_slides(const std::string& path) {
+  Slides slides{.files = path, .edges = SlideEdges::pad};
+  const SlideSource opened(slides);
+  for (const SlideInfo& slide : opened.slides()) {
+    if (slide.failure) continue;
+    if (slide.tile_width == slides.size && slide.tile_height == slides.size) return opened;
+    slides.size = std::max(slide.tile_width, slide.tile_height);
+    return SlideSource(slides);
+  }
+  // One that can't be read at all has nothing to tell but why.
+  throw Error(*opened.slides().front().failure);
+}
+
 // What was written to X.tar, or in shards to X.h5, has other names.
 [[noreturn]] void refuse_missing(const std::string& path) {
   std::string hint;
@@ -177,6 +192,7 @@ OpenedStore open_store(const std::string& path, const StoreOptions& options) {
   if (names_table(path) && !fs::is_directory(status)) return open_table(path, options);
   const auto open_hdf5 = [&](std::vector<std::string> files) { return open_hdf5_files(std::move(files), options); };
   if (pattern && names_hdf5(path)) return open_hdf5(files_of(path));
+  if (names_slide(path) && !fs::is_directory(status) && (pattern || fs::exists(status))) return open_slides(path);
   if (!fs::exists(status) && !pattern) refuse_missing(path);
   if (pattern || (!fs::is_directory(status) && path.ends_with(".tar"))) return open_shards(path, options.fields);
   if (fs::is_directory(status) && !fs::exists(fs::path(path) / "data.mdb", failed)) {

@@ -51,9 +51,9 @@ void Progress::draw(double now) {
   const double share = total_ == 0 ? 1.0 : std::min(1.0, static_cast<double>(done_) / static_cast<double>(total_));
   const double rate = static_cast<double>(done_ - std::min(skipped_, done_)) / std::max(now, 1e-9);
   const double left = rate > 0 ? static_cast<double>(total_ - std::min(done_, total_)) / rate : -1;
-  const std::string numbers =
-      fmt::format("{:3.0f} %  {}/{}  {}/s  {} left", 100 * share, with_commas(done_), with_commas(total_),
-                  with_commas(static_cast<std::uint64_t>(rate)), clock_text(left));
+  const std::string numbers = fmt::format(
+      "{:3.0f} %  {}{}{}/{}  {}/s  {} left", 100 * share, where_ ? where_(done_) : "", where_ ? "  " : "",
+      with_commas(done_), with_commas(total_), with_commas(static_cast<std::uint64_t>(rate)), clock_text(left));
   if (!terminal_) {
     fmt::print(stderr, "{}: {}\n", what_, numbers);
     return;

@@ -2,7 +2,9 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <string>
+#include <utility>
 
 namespace penstock::cli {
 
@@ -18,12 +20,15 @@ class Progress {
 
   /// `skipped` of them took no time, so they are no part of the rate. Cheap: draws at most ten times a second.
   void set(std::uint64_t done, std::uint64_t skipped = 0);
+  /// Tells, each time it is drawn, where the work is: "slide 3/12".
+  void tell_where(std::function<std::string(std::uint64_t done)> where) { where_ = std::move(where); }
 
  private:
   void draw(double now);
   using Clock = std::chrono::steady_clock;
 
   std::string what_;
+  std::function<std::string(std::uint64_t)> where_;
   std::uint64_t total_, done_ = 0, skipped_ = 0;
   bool quiet_, terminal_, drawn_ = false;
   Clock::time_point start_ = Clock::now();

@@ -56,6 +56,22 @@ std::vector<std::string> attributes_left_out(const Hdf5Source& source) {
   return names;
 }
 
+// Each slide, and how they are read.
+std::vector<std::string> notes_of_slides(const SlideSource& source) {
+  constexpr std::size_t most = 10;
+  std::vector<std::string> lines;
+  for (const SlideInfo& slide : source.slides()) {
+    if (lines.size() == most) {
+      lines.push_back(fmt::format("and {} more", counted(source.slides().size() - most, "slide")));
+      break;
+    }
+    lines.push_back(slide.failure ? fmt::format("slide {}: {}", slide.name, slide.failure->cause())
+                                  : fmt::format("slide {}: {}x{} pixels, tiles of {}x{}", slide.name, slide.width,
+                                                slide.height, slide.tile_width, slide.tile_height));
+  }
+  return lines;
+}
+
 // What would change nothing is a mistake of whoever says it.
 void require_fitting(const std::string& path, std::string_view kind, const StoreOptions& options) {
   const auto refuse = [&](std::string_view option, std::string_view stores) {
@@ -84,7 +100,7 @@ Store::Store(const std::string& path, const StoreOptions& options)
 }
 
 const char* Store::kind() const noexcept {
-  constexpr std::array kinds{"lmdb", "files", "webdataset", "csv", "hdf5"};  // as source_ lists them
+  constexpr std::array kinds{"lmdb", "files", "webdataset", "csv", "hdf5", "slide"};  // as source_ lists them
   return kinds[source_.index()];
 }
 std::uint64_t Store::size() const {
@@ -128,6 +144,7 @@ std::uint64_t Store::revision() const {
 
 std::vector<std::string> Store::notes() const {
   if (values_guessed_) return {guess()};
+  if (const auto* const slides = std::get_if<SlideSource>(&source_)) return notes_of_slides(*slides);
   const auto* const hdf5 = std::get_if<Hdf5Source>(&source_);
   return hdf5 != nullptr ? hdf5->notes() : std::vector<std::string>();
 }

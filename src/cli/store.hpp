@@ -15,6 +15,7 @@
 #include <penstock/sources/files.hpp>
 #include <penstock/sources/hdf5.hpp>
 #include <penstock/sources/lmdb.hpp>
+#include <penstock/sources/slide.hpp>
 #include <penstock/sources/webdataset.hpp>
 
 namespace penstock::cli {
@@ -29,10 +30,11 @@ struct StoreOptions {
   std::vector<std::string> fields = {};
 };
 
-using OpenedStore = std::variant<LmdbSource, FilesSource, WebDatasetSource, CsvSource, Hdf5Source>;
+using OpenedStore = std::variant<LmdbSource, FilesSource, WebDatasetSource, CsvSource, Hdf5Source, SlideSource>;
 
-/// What the tool reads from: an LMDB store, a folder of files, WebDataset's tar shards, HDF5 files, or text tables
-/// (by their names: *.csv, *.tsv, *.tab), told apart by what is there. Values of an LMDB that others wrote are taken
+/// What the tool reads from: an LMDB store, a folder of files, WebDataset's tar shards, HDF5 files, whole-slide images,
+/// or text tables (by their names: *.csv, *.tsv, *.tab), told apart by what is there. Records of slides are the tiles
+/// of the file, the first slide's where there are several. Values of an LMDB that others wrote are taken
 /// for what most of them look like. Any thread.
 class Store {
  public:

@@ -298,7 +298,7 @@ void add_verify(CLI::App& app, Command& chosen) {
                                           "would call bad: what is damaged, larger than a loader's limits, or neither "
                                           "JPEG nor PNG. Exit status 3 when there\n"
                                           "are some.");
-  command.add_option("STORE", options->store, "LMDB store, folder of images, tar shards, HDF5, or CSV")->required();
+  command.add_option("STORE", options->store, "LMDB store, folder of images, tar shards, HDF5, slide, or CSV")->required();
   command.add_option("--field", options->field, "Field with the encoded image; default: image, if there is one");
   command.add_flag("--no-decode", options->no_decode, "Read and compare checksums only");
   command

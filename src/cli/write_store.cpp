@@ -80,7 +80,12 @@ Stored write_store(const std::string& doing, const Pipeline& records, std::uint6
   Stored stored;
   const auto into = [&](auto sink) {
     stored.written = run_writing(
-        doing, total, flags, [&](const WriteOptions& write_options) { return write(records, sink, write_options); });
+        doing, total, flags,
+        [&](WriteOptions write_options) {
+          write_options.on_drop = store.on_drop;
+          return write(records, sink, write_options);
+        },
+        store.where);
     stored.was_finished = sink.was_finished();
     if constexpr (requires { sink.updated(); }) stored.update = sink.updated();
   };

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include <penstock/error.hpp>
 #include <penstock/pipeline.hpp>
 #include <penstock/sources/lmdb_sink.hpp>
 
@@ -17,11 +18,13 @@ struct NewStore {
   Destination to = {};
   OutFlags out = {};
   std::string job = {};
-  bool bare_values = false;    ///< of an LMDB: LSUN's form
-  bool number_keys = false;    ///< positions in the place of the records' keys
-  std::string key_field = {};  ///< of HDF5: the dataset of the keys; empty: none
-  bool checksums = false;      ///< of HDF5
-  bool update = false;         ///< of an LMDB: replaces what has changed
+  bool bare_values = false;                                   ///< of an LMDB: LSUN's form
+  bool number_keys = false;                                   ///< positions in the place of the records' keys
+  std::string key_field = {};                                 ///< of HDF5: the dataset of the keys; empty: none
+  bool checksums = false;                                     ///< of HDF5
+  bool update = false;                                        ///< of an LMDB: replaces what has changed
+  std::function<void(const Error&)> on_drop = {};             ///< as of WriteOptions
+  std::function<std::string(std::uint64_t done)> where = {};  ///< as of Progress
 };
 
 struct Stored {

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <system_error>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -41,9 +42,11 @@ void add_writing_options(CLI::App& command, const std::string& threads_text, Wri
 }
 
 Written run_writing(const std::string& doing, std::uint64_t total, const WritingFlags& flags,
-                    const std::function<WriteProgress(const WriteOptions&)>& write) {
+                    const std::function<WriteProgress(const WriteOptions&)>& write,
+                    std::function<std::string(std::uint64_t)> where) {
   const Interrupt interrupt;
   Progress bar(doing, total, flags.shows_nothing());
+  bar.tell_where(std::move(where));
   WriteOptions write_options;
   write_options.threads = flags.threads;
   write_options.commit_every = 500;

@@ -36,8 +36,10 @@ struct Written {
 
 /// Runs `write` with options that show the progress of `doing` ("packing") and stop at SIGINT and SIGTERM. To be called
 /// before any thread is made.
+/// `where`: as of Progress; may be empty.
 Written run_writing(const std::string& doing, std::uint64_t total, const WritingFlags& flags,
-                    const std::function<WriteProgress(const WriteOptions&)>& write);
+                    const std::function<WriteProgress(const WriteOptions&)>& write,
+                    std::function<std::string(std::uint64_t done)> where = {});
 
 /// "310 written, 1.2 GiB in 3.4 s (353 MB/s), 20 were there from an earlier run"
 std::string written_text(const Written& written);

@@ -1,0 +1,48 @@
+#include "slide_files.hpp"
+
+#include <glob.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <string_view>
+#include <system_error>
+
+#include <penstock/error.hpp>
+
+namespace penstock::cli {
+
+namespace fs = std::filesystem;
+
+bool names_slide(const std::string& path) {
+  constexpr std::array<std::string_view, 6> endings{".svs", ".tif", ".tiff", ".SVS", ".TIF", ".TIFF"};
+  return std::ranges::any_of(endings, [&](std::string_view ending) { return path.ends_with(ending); });
+}
+
+std::vector<std::string> slide_files(const std::vector<std::string>& arguments) {
+  std::vector<std::string> files;
+  for (const std::string& argument : arguments) {
+    std::error_code failed;
+    std::vector<std::string> found;
+    if (fs::is_directory(argument, failed)) {
+      for (const auto& entry : fs::directory_iterator(argument, failed))
+        if (names_slide(entry.path().string())) found.push_back(entry.path().string());
+      if (found.empty())
+        throw Error(Errc::not_found, "the folder has no slides in it: *.svs, *.tif or *.tiff").with_file(argument);
+    } else if (!fs::exists(argument, failed) && argument.find_first_of("{*?[") != std::string::npos) {
+      ::glob_t matches{};
+      if (::glob(argument.c_str(), GLOB_BRACE, nullptr, &matches) == 0)
+        found.assign(matches.gl_pathv, matches.gl_pathv + matches.gl_pathc);
+      ::globfree(&matches);
+      if (found.empty()) throw Error(Errc::not_found, "there is no file of this name").with_file(argument);
+    } else {
+      if (!fs::exists(argument, failed)) throw Error(Errc::not_found, "there is no such file").with_file(argument);
+      found.push_back(argument);
+    }
+    std::sort(found.begin(), found.end());
+    files.insert(files.end(), found.begin(), found.end());
+  }
+  return files;
+}
+
+}  // namespace penstock::cli

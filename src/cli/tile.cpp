@@ -1,0 +1,262 @@
+// penstock tile: slides become a store of tiles.
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <penstock/error.hpp>
+#include <penstock/sources/slide.hpp>
+#include <penstock/stages/on_error.hpp>
+#include <penstock/transforms/encode_jpeg.hpp>
+
+#include "command_line.hpp"
+#include "commands.hpp"
+#include "output.hpp"
+#include "sampled_records.hpp"
+#include "slide_files.hpp"
+#include "write_store.hpp"
+#include "writing.hpp"
+
+namespace penstock::cli {
+
+namespace {
+
+struct TileFlags {
+  std::vector<std::string> slides;
+  std::string labels, edges = "drop", on_error = "fail";
+  std::vector<std::string> columns;
+  std::int32_t size = 256, stride = 0, overlap = 0;
+  int quality = 90;
+  bool encode = false, dry_run = false, leave_out_unlisted = false;
+  OutFlags out;
+  WritingFlags writing;
+};
+
+struct BadTile {
+  std::string key, file, cause;
+  Errc code;
+};
+
+// How many of a slide's tiles can be copied as they are stored, and why not all.
+struct Copies {
+  std::uint64_t tiles = 0;
+  std::string why_not;
+};
+
+Slides slides_of(const TileFlags& flags) {
+  Slides slides{.paths = slide_files(flags.slides),
+                .size = flags.size,
+                .stride = flags.stride,
+                .overlap = flags.overlap,
+                .labels = flags.labels,
+                .columns = flags.columns};
+  slides.edges = flags.edges == "pad"      ? SlideEdges::pad
+                 : flags.edges == "shrink" ? SlideEdges::shrink
+                                           : SlideEdges::drop;
+  if (flags.leave_out_unlisted) slides.unlisted = Slides::Unlisted::leave_out;
+  return slides;
+}
+
+Copies copies_of(const TileFlags& flags, const SlideInfo& slide) {
+  if (slide.failure || slide.records == 0) return {};
+  if (flags.encode) return {0, "--encode was given"};
+  const std::int32_t stride = flags.stride != 0 ? flags.stride : flags.size - flags.overlap;
+  const std::string own = fmt::format("the file's tiles are of {}x{}", slide.tile_width, slide.tile_height);
+  if (slide.tile_width != flags.size || slide.tile_height != flags.size) return {0, own};
+  if (stride % flags.size != 0) return {0, own + ", and places lie between them"};
+  const auto whole = [&](std::int64_t side) {
+    return side < flags.size ? 0 : static_cast<std::uint64_t>((side - flags.size) / stride) + 1;
+  };
+  const std::uint64_t copied = whole(slide.width) * whole(slide.height);
+  return {copied, copied == slide.records ? "" : "those at the edges are not whole"};
+}
+
+Pipeline tiles_of(const TileFlags& flags, const SlideSource& source) {
+  Pipeline tiles = from(source) | encode_jpeg("image", {.quality = flags.quality, .keep_stored = !flags.encode});
+  if (flags.on_error == "drop") tiles = tiles | on_error({.policy = OnError::drop, .max_share = 1});
+  return tiles;
+}
+
+std::string listed(const std::vector<BadTile>& bad) {
+  std::string text;
+  for (const BadTile& tile : bad)
+    text += fmt::format("bad: {}, file {}: {}: {}\n", printable_key(tile.key), printable(tile.file),
+                        to_string(tile.code), printable(tile.cause));
+  return text;
+}
+
+Json bad_json(const std::vector<BadTile>& bad) {
+  Json list = Json::array();
+  for (const BadTile& tile : bad)
+    list.push_back({{"key", tile.key}, {"file", tile.file}, {"code", to_string(tile.code)}, {"cause", tile.cause}});
+  return list;
+}
+
+// The mean of the bytes that some tiles become, spread over all.
+double bytes_of_a_tile(const Pipeline& tiles) {
+  constexpr std::uint64_t most = 200;
+  std::uint64_t bytes = 0, count = 0;
+  for (const std::uint64_t position : sampled_records(tiles.size(), {}, {.most = most})) {
+    try {
+      bytes += tiles.at(position)["image"].bytes();
+      ++count;
+    } catch (const Error& error) {
+      if (!error.sample_scoped()) throw;
+    }
+  }
+  return count == 0 ? 0 : static_cast<double>(bytes) / static_cast<double>(count);
+}
+
+// What a run would do, without writing.
+int tell_what_would_be(const TileFlags& flags, const SlideSource& source, const Pipeline& tiles) {
+  const double bytes = bytes_of_a_tile(tiles) * static_cast<double>(source.size());
+  std::string text;
+  Json slides = Json::array();
+  std::uint64_t copied = 0;
+  for (const SlideInfo& slide : source.slides()) {
+    const Copies copies = copies_of(flags, slide);
+    copied += copies.tiles;
+    if (slide.failure) {
+      text += fmt::format("{}: can't be read: {}\n", printable(slide.name), printable(slide.failure->cause()));
+      slides.push_back({{"slide", slide.name}, {"file", slide.path}, {"failure", slide.failure->cause()}});
+      continue;
+    }
+    text += fmt::format("{}: {}x{} pixels, {}: {} copied, {} encoded{}\n", printable(slide.name), slide.width,
+                        slide.height, counted(slide.records, "tile"), with_commas(copies.tiles),
+                        with_commas(slide.records - copies.tiles), copies.why_not.empty() ? "" : ": " + copies.why_not);
+    slides.push_back({{"slide", slide.name},
+                      {"file", slide.path},
+                      {"width", slide.width},
+                      {"height", slide.height},
+                      {"tiles", slide.records},
+                      {"copied", copies.tiles},
+                      {"why_not", copies.why_not}});
+  }
+  text += fmt::format("in all {} of {}, about {}; nothing was written\n", counted(source.size(), "tile"),
+                      counted(source.slides().size(), "slide"), bytes_text(bytes));
+  if (flags.writing.json != "-" && !flags.writing.quiet) print(text);
+  if (!flags.writing.json.empty())
+    write_json({{"dry_run", true},
+                {"slides", slides},
+                {"tiles", source.size()},
+                {"copied", copied},
+                {"bytes_about", static_cast<std::uint64_t>(bytes)}},
+               flags.writing.json);
+  return exit_ok;
+}
+
+void tell(const TileFlags& flags, const SlideSource& source, const NewStore& store, const Stored& stored,
+          const std::vector<BadTile>& bad) {
+  const WriteProgress& p = stored.written.progress;
+  std::uint64_t copied = 0;
+  for (const SlideInfo& slide : source.slides()) copied += copies_of(flags, slide).tiles;
+  std::vector<std::string> notes;
+  const auto key = [&](std::uint64_t i) { return source.key(i); };
+  for (std::string& line : lost_in(store, source.schema(), source.size(), key, false)) notes.push_back(std::move(line));
+  if (std::string order = lost_order(store, source.size(), key); !order.empty()) notes.push_back(std::move(order));
+  if (flags.writing.json != "-") print(listed(bad));
+  if (!flags.writing.json.empty()) {
+    Json result{{"store", store.to.name()},
+                {"finished", stored.written.signal == 0},
+                {"was_finished", stored.was_finished},
+                {"slides", source.slides().size()}};
+    add_written(result, stored.written);
+    result["copyable"] = copied;
+    result["bad"] = bad_json(bad);
+    result["notes"] = notes;
+    write_json(result, flags.writing.json);
+  }
+  if (flags.writing.shows_nothing()) return;
+  std::string text =
+      stored.was_finished
+          ? fmt::format("{} is finished already, {} of {}: nothing to do\n", printable(store.to.name()),
+                        counted(p.done - p.dropped, "tile"), counted(source.slides().size(), "slide"))
+          : fmt::format("{}: {} of {}, {} of them stored in the files already; {}\n", printable(store.to.name()),
+                        counted(p.done - p.dropped, "tile"), counted(source.slides().size(), "slide"),
+                        with_commas(copied), written_text(stored.written));
+  for (const std::string& note : notes) text += note + "\n";
+  print(text);
+}
+
+int tile(const TileFlags& flags) {
+  if (flags.overlap >= flags.size) throw UsageError("--overlap must be less than --size");
+  if (flags.stride != 0 && flags.overlap != 0) throw UsageError("--stride and --overlap say the same; give one");
+  if (!flags.columns.empty() && flags.labels.empty()) throw UsageError("--columns are columns of --labels, a CSV file");
+  NewStore store{.to = destination_of(flags.out), .out = flags.out, .key_field = "key"};
+  const SlideSource source(slides_of(flags));
+  const Pipeline tiles = tiles_of(flags, source);
+  if (flags.dry_run) return tell_what_would_be(flags, source, tiles);
+  if (source.size() == 0)
+    throw Error(Errc::not_found, fmt::format("there is no tile of {0}x{0} pixels here; --edges pad fills up what is "
+                                             "smaller",
+                                             flags.size))
+        .with_file(source.file());
+  // Other slides must not be mixed into an unfinished store, nor the same ones after a change.
+  store.job = fmt::format("penstock tile, {:016x}, revision {:016x}", tiles.fingerprint(), source.revision());
+  std::vector<BadTile> bad;
+  store.on_drop = [&](const Error& error) { bad.push_back({error.key(), error.file(), error.cause(), error.code()}); };
+  store.where = [&](std::uint64_t done) {
+    const auto& slides = source.slides();
+    const auto at = std::upper_bound(slides.begin(), slides.end(), std::min(done, source.size() - 1),
+                                     [](std::uint64_t i, const SlideInfo& slide) { return i < slide.first; });
+    return fmt::format("slide {}/{}", at - slides.begin(), slides.size());
+  };
+  const Stored stored = write_store("tiling", tiles, source.size(), store, flags.writing);
+  tell(flags, source, store, stored, bad);
+  const int status = status_of(stored.written);
+  return status == exit_ok && !bad.empty() ? exit_bad_records : status;
+}
+
+}  // namespace
+
+void add_tile(CLI::App& app, Command& chosen) {
+  auto flags = std::make_shared<TileFlags>();
+  CLI::App& command = *app.add_subcommand("tile",
+                                          "Cuts slides (tiled TIFF, SVS, OME-TIFF) into tiles of level 0: key "
+                                          "slide/y_x, the tile as a JPEG, its place, and\n"
+                                          "what a table says of its slide. A tile that is stored in the file as a "
+                                          "JPEG, whole, is copied without loss; others\n"
+                                          "are encoded. A run that was stopped, or killed, is continued by the same "
+                                          "command. Exit status 3 where bad tiles\n"
+                                          "were left out.");
+  command
+      .add_option("SLIDES", flags->slides, "Files, folders with *.svs, *.tif and *.tiff in them, or patterns in quotes")
+      ->required();
+  add_out_options(command, flags->out);
+  command.add_option("--size", flags->size, "Pixels on each side of a tile")
+      ->check(CLI::Range(1, 65536))
+      ->capture_default_str();
+  command.add_option("--stride", flags->stride, "Pixels from one tile to the next; default: --size less --overlap")
+      ->check(CLI::Range(1, 1 << 24));
+  command.add_option("--overlap", flags->overlap, "Pixels that neighbours share")->check(CLI::Range(0, 65535));
+  command
+      .add_option("--edges", flags->edges,
+                  "Tiles that reach beyond the slide: left out, filled up with white, or cut off where it ends")
+      ->check(CLI::IsMember({"drop", "pad", "shrink"}))
+      ->capture_default_str();
+  command.add_option("--quality", flags->quality, "Of tiles that are encoded")
+      ->check(CLI::Range(1, 100))
+      ->capture_default_str();
+  command.add_flag("--encode", flags->encode, "Encode all tiles anew, also those that could be copied");
+  command.add_option("--labels", flags->labels,
+                     "CSV file with a header and a line a slide: its columns become fields of the tiles");
+  command.add_option("--columns", flags->columns, "Only these columns of --labels, names between commas")
+      ->delimiter(',');
+  command.add_flag("--leave-out-unlisted", flags->leave_out_unlisted,
+                   "Slides without a line in --labels are left out; otherwise they are an error");
+  command
+      .add_option("--on-error", flags->on_error,
+                  "Tiles and slides that can't be read: end the run, or are left out, each listed")
+      ->check(CLI::IsMember({"fail", "drop"}))
+      ->capture_default_str();
+  command.add_flag("--dry-run", flags->dry_run,
+                   "Tell how many tiles there are, and what would be copied; write nothing");
+  add_writing_options(command, "Threads that read and encode; default: cores - 1", flags->writing);
+  command.callback([flags, &chosen] { chosen = [flags] { return tile(*flags); }; });
+}
+
+}  // namespace penstock::cli
