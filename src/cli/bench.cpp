@@ -25,11 +25,13 @@ namespace penstock::cli {
 
 namespace {
 
+constexpr const char* after_decoding = "random_resized_crop 224 | random_flip | batch 64";
+
 struct BenchOptions {
   std::string store, key, values = "automatic", json, threads, memory = "0", on_error;
   std::vector<std::string> fields;
   bool isolate = false;
-  std::string stages = "decode_image | random_resized_crop 224 | random_flip | batch 64";
+  std::string stages = std::string("decode_image | ") + after_decoding;
   std::optional<std::uint64_t> seed;
   std::uint64_t epochs = 3;
   unsigned depth = 0;
@@ -135,7 +137,7 @@ std::string summary(const std::vector<Run>& runs, const std::vector<Limits>& lim
   return out;
 }
 
-int bench(const BenchOptions& options) {
+int bench(BenchOptions options) {
   const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
   const std::vector<unsigned> threads =
       options.threads.empty() ? std::vector<unsigned>{std::max(1u, cores - 1)} : parse_threads(options.threads);
@@ -155,6 +157,10 @@ int bench(const BenchOptions& options) {
                                     .key = options.key,
                                     .fields = options.fields});
   store.require_known_values();
+  // What is usual, of a store that has pixels already.
+  if (options.stages == BenchOptions().stages)
+    if (const Schema schema = store.schema(); schema.find("image") && schema.at("image").shape.rank() == 3)
+      options.stages = after_decoding;
   const Pipeline pipeline = build(store, options);
   if (pipeline.size() == 0) throw UsageError("--stages: nothing is left of the store's records");
   if (!json_only) print(pipeline.plan() + "\n" + header());
@@ -183,7 +189,8 @@ void add_bench(CLI::App& app, Command& chosen) {
   auto options = std::make_shared<BenchOptions>();
   CLI::App& command = *app.add_subcommand(
       "bench", "Runs a pipeline over a store and tells how fast it is, what it takes, and what bounds it.");
-  command.add_option("STORE", options->store, "LMDB store, folder of images, tar shards, HDF5, slide, or CSV")->required();
+  command.add_option("STORE", options->store, "LMDB store, folder of images, tar shards, HDF5, slide, or CSV")
+      ->required();
   command.add_option("--stages", options->stages, "What to run, see below")->capture_default_str();
   command.add_option("--seed", options->seed, "Seed of the shuffle and of all random stages; default 0")
       ->check(whole_number());

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -67,12 +68,15 @@ Copies copies_of(const TileFlags& flags, const SlideInfo& slide) {
   const std::int32_t stride = flags.stride != 0 ? flags.stride : flags.size - flags.overlap;
   const std::string own = fmt::format("the file's tiles are of {}x{}", slide.tile_width, slide.tile_height);
   if (slide.tile_width != flags.size || slide.tile_height != flags.size) return {0, own};
-  if (stride % flags.size != 0) return {0, own + ", and places lie between them"};
-  const auto whole = [&](std::int64_t side) {
-    return side < flags.size ? 0 : static_cast<std::uint64_t>((side - flags.size) / stride) + 1;
+  // Every so many places stand on the grid of the file's tiles, of those that lie inside the slide.
+  const std::uint64_t period = static_cast<std::uint64_t>(flags.size / std::gcd(stride, flags.size));
+  const auto whole = [&](std::int64_t side) -> std::uint64_t {
+    if (side < flags.size) return 0;
+    return (static_cast<std::uint64_t>((side - flags.size) / stride) + period) / period;
   };
   const std::uint64_t copied = whole(slide.width) * whole(slide.height);
-  return {copied, copied == slide.records ? "" : "those at the edges are not whole"};
+  if (copied == slide.records) return {copied, ""};
+  return {copied, period == 1 ? "those at the edges are not whole" : own + ", and others lie between them"};
 }
 
 Pipeline tiles_of(const TileFlags& flags, const SlideSource& source) {
