@@ -82,7 +82,10 @@ double read_rate(const Store& store, const Pipeline& pipeline, unsigned threads)
 
 double memcpy_rate(const Pipeline& pipeline, unsigned threads) {
   std::size_t row = 0;
-  for (const Field& field : pipeline.schema()) row += field.shape.elements() * size_of(field.dtype);
+  for (const Field& field : pipeline.schema()) {
+    if (!field.shape.fixed()) return 0;
+    row += field.shape.elements() * size_of(field.dtype);
+  }
   static constexpr std::size_t ring = 16u << 20;  // beyond most caches, as batches are
   if (row == 0 || row > ring) return 0;
   return rate(threads, [&]() -> Work {

@@ -63,11 +63,20 @@ class Hash {
   std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> state_;
 };
 
-// The rows of each field, in the schema's order, then indices, then mask.
+// The rows of each field, in the schema's order, those that differ in size after their sizes; then indices, then mask.
 void add_batch(Hash& hash, const Batch& batch) {
   for (const Field& field : batch.schema()) {
-    const TensorView rows = batch[field.name];
-    hash.add(rows.data, rows.bytes());
+    if (field.collate.kind == Collate::Kind::ragged) {
+      const RaggedRows rows = batch.ragged(field.name);
+      for (std::uint64_t row = 0; row < rows.size(); ++row) {
+        const TensorView value = rows[row];
+        hash.add(value.shape.dims().data(), value.shape.dims().size_bytes());
+        hash.add(value.data, value.bytes());
+      }
+    } else {
+      const TensorView rows = batch[field.name];
+      hash.add(rows.data, rows.bytes());
+    }
   }
   hash.add(batch.indices().data(), batch.indices().size_bytes());
   hash.add(batch.mask().data(), batch.mask().size_bytes());

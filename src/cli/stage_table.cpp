@@ -3,12 +3,15 @@
 
 #include <penstock/stages/batch.hpp>
 #include <penstock/stages/check.hpp>
+#include <penstock/stages/collate.hpp>
 #include <penstock/stages/fields.hpp>
 #include <penstock/stages/on_error.hpp>
 #include <penstock/stages/order.hpp>
 #include <penstock/transforms/decode_image.hpp>
 #include <penstock/transforms/decode_jpeg.hpp>
 #include <penstock/transforms/decode_png.hpp>
+#include <penstock/transforms/encode_jpeg.hpp>
+#include <penstock/transforms/encode_png.hpp>
 #include <penstock/transforms/image.hpp>
 #include <penstock/transforms/numeric.hpp>
 
@@ -131,6 +134,24 @@ Stage make_decode_png(A a) {
   return decode_png(field_of(a), options);
 }
 
+Stage make_encode_jpeg(A a) {
+  EncodeJpegStageOptions options;
+  options.quality = a.pixels("quality", options.quality);
+  options.subsampling = std::array{420, 422, 440, 444}[a.choice("subsampling", {"420", "422", "440", "444"})];
+  options.progressive = a.flag("progressive", options.progressive);
+  options.restart_rows = a.pixels("restart_rows", options.restart_rows);
+  options.keep_stored = a.flag("keep_stored", options.keep_stored);
+  options.out = a.text("out", options.out);
+  return encode_jpeg(field_of(a), options);
+}
+
+Stage make_encode_png(A a) {
+  EncodePngStageOptions options;
+  options.compression = a.pixels("compression", options.compression);
+  options.out = a.text("out", options.out);
+  return encode_png(field_of(a), options);
+}
+
 Stage make_color_jitter(A a) {
   ColorJitterOptions options;
   options.brightness = a.number("brightness", options.brightness);
@@ -242,6 +263,17 @@ std::vector<StageSyntax> make_table() {
         {"max_pixels", "N"},
         {"dtype", "u8|u16"}},
        make_decode_png},
+      {"encode_jpeg",
+       false,
+       {field,
+        {"quality", "90"},
+        {"subsampling", "420|422|440|444"},
+        {"progressive", "true|false"},
+        {"restart_rows", "N"},
+        {"keep_stored", "true|false"},
+        {"out", "NAME"}},
+       make_encode_jpeg},
+      {"encode_png", false, {field, {"compression", "6"}, {"out", "NAME"}}, make_encode_png},
       {"crop",
        false,
        {{"top", "N", true}, {"left", "N", true}, {"height", "N", true}, {"width", "N", true}, fields},
@@ -303,6 +335,13 @@ std::vector<StageSyntax> make_table() {
        {{"field", "label", true}, {"dtype", "f32|i64|...", true}},
        [](A a) { return cast(a.text("field", ""), any_dtype_of(a, DType::f32)); }},
       {"one_hot", false, {{"field", "label", true}, {"classes", "N", true}, any_dtype}, make_one_hot},
+      {"ragged", false, {{"field", "FIELD", true}}, [](A a) { return ragged(a.text("field", "")); }},
+      {"pad",
+       false,
+       {{"field", "FIELD", true}, {"to", "N"}, {"value", "0"}},
+       [](A a) {
+         return pad(a.text("field", ""), {.to = a.whole("to", PadOptions{}.to), .value = a.number("value", 0)});
+       }},
       {"batch", false, {{"rows", "N", true}, {"tail", "keep|drop|pad"}, {"by_group", "true|false"}}, make_batch},
   };
 }

@@ -32,7 +32,7 @@ class EncodeStage final : public WorkStage {
       check_image(in);
       if (pipeline.holds_labels(field_) && !encoder_->lossless())
         throw Error(Errc::invalid_argument, "field \"" + field_ + "\" was decoded as labels, which " + name +
-                                                " would change: encode_png keeps them");
+                                                " would change; encode them as PNG, or leave them out");
       if (out_ != field_ && pipeline.schema().find(out_))
         throw Error(Errc::invalid_argument,
                     "there is a field \"" + out_ + "\" already; the fields are " + pipeline.schema().to_string());

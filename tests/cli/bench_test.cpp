@@ -126,12 +126,35 @@ TEST_CASE("bench knows every built-in stage") {
         "decode_jpeg | resize 8x9 | convert f32 chw scale=2 bias=0.5,1,2 | select_fields label,image | batch 64",
         "decode_jpeg | resize 8x9 | rename image photo | cast photo f64 | one_hot label 7 dtype=u8 | rename from=label "
         "to=class | batch 64",
-        "decode_jpeg | resize 8x9 | cast field=label dtype=f16 | drop_fields image | batch 64"}) {
+        "decode_jpeg | resize 8x9 | cast field=label dtype=f16 | drop_fields image | batch 64",
+        "decode_jpeg | encode_jpeg keep_stored=true | ragged image | batch 64",
+        "decode_jpeg | encode_jpeg out=small quality=40 subsampling=444 progressive=true | resize 8x9 | encode_png "
+        "image 9 "
+        "png | encode_jpeg restart_rows=1 out=jpeg | pad small | pad field=png to=9000 value=0 | ragged jpeg | batch "
+        "64"}) {
     const ToolResult result = tool({"bench", folder / "images", "--stages", line, "--epochs", "1", "--json", "-"});
     INFO(line);
     INFO(result.err);
     CHECK(result.status == 0);
   }
+}
+
+TEST_CASE("the hash of bench is of rows of any size, too") {
+  const TempFolder folder;
+  write_images(folder, 3, 40);
+  const auto hash = [&](const std::string& line, const std::string& threads) {
+    const ToolResult result = tool(
+        {"bench", folder / "images", "--stages", line, "--epochs", "1", "--threads", threads, "--hash", "--json", "-"});
+    INFO(result.err);
+    REQUIRE(result.status == 0);
+    return result.json()["runs"][0]["hash"].get<std::string>();
+  };
+  const std::string kept = "decode_jpeg | encode_jpeg keep_stored=true | ragged image | batch 8",
+                    made = "decode_jpeg | encode_jpeg quality=35 | ragged image | batch 8";
+  CHECK(hash(kept, "1") == hash(kept, "3"));
+  CHECK(hash(made, "1") == hash(made, "3"));
+  CHECK(hash(kept, "1") == hash("ragged image | batch 8", "1"));
+  CHECK(hash(kept, "1") != hash(made, "1"));
 }
 
 TEST_CASE("bench decodes PNG") {

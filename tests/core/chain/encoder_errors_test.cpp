@@ -40,18 +40,23 @@ struct Shapes {
 // Does what a test wants when it is asked to encode.
 class Doing final : public ps::ImageEncoder {
  public:
-  explicit Doing(std::function<void(ps::EncodedFile&)> act) : act_(std::move(act)) {}
+  explicit Doing(std::function<void(ps::EncodedFile&)> act, std::size_t scratch = 0)
+      : act_(std::move(act)), scratch_(scratch) {}
   std::string name() const override { return "doing"; }
   std::string describe() const override { return ""; }
   bool takes(ps::DType, std::int32_t) const override { return true; }
-  void encode(const ps::Pixels&, ps::EncodedFile& out, ps::Scratch&) const override { act_(out); }
+  void encode(const ps::Pixels&, ps::EncodedFile& out, ps::Scratch& scratch) const override {
+    if (scratch_ != 0) scratch.allocate(scratch_);
+    act_(out);
+  }
 
  private:
   std::function<void(ps::EncodedFile&)> act_;
+  std::size_t scratch_;
 };
-ps::Pipeline doing(std::function<void(ps::EncodedFile&)> act) {
+ps::Pipeline doing(std::function<void(ps::EncodedFile&)> act, std::size_t scratch = 0) {
   return ps::from(Album(Album::promises)) |
-         ps::encode_stage("image", std::make_shared<const Doing>(std::move(act)), fake::executor());
+         ps::encode_stage("image", std::make_shared<const Doing>(std::move(act), scratch), fake::executor());
 }
 
 }  // namespace
@@ -156,6 +161,22 @@ TEST_CASE("what an encoder throws names its stage, and is one sample's where it 
   REQUIRE(error);
   CHECK(error->code() == ps::Errc::limit_exceeded);
   CHECK(error->stage() == "encode_raw(image)");
+}
+
+TEST_CASE("the memory that an encoder takes is its runner's") {
+  const auto code = [](std::size_t file, std::size_t scratch) {
+    const auto append = [file](ps::EncodedFile& out) { out.append(std::vector<std::byte>(file)); };
+    const auto error = error_of([&] {
+      ps::Loader loader(doing(append, scratch) | ps::drop_fields({"image"}) | ps::batch(10),
+                        {.threads = 2, .max_memory_bytes = ps::MiB(32), .epochs = 1});
+      while (loader.next()) {
+      }
+    });
+    return error ? std::optional(error->code()) : std::nullopt;
+  };
+  CHECK(code(1000, 1000) == std::nullopt);
+  CHECK(code(std::size_t{64} << 20, 0) == ps::Errc::out_of_memory);
+  CHECK(code(1000, std::size_t{64} << 20) == ps::Errc::out_of_memory);
 }
 
 TEST_CASE("an encoder stands before a conversion") {
