@@ -8,6 +8,7 @@
 
 #include <filesystem>
 #include <stdexcept>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -21,10 +22,7 @@ std::uint64_t monotonic_ns() {
   return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(now.tv_nsec);
 }
 
-std::string run_child(const std::string& name, const std::vector<std::string>& arguments) {
-  const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
-  std::vector<std::string> words{self, "--child", name};
-  words.insert(words.end(), arguments.begin(), arguments.end());
+std::string run_program(std::vector<std::string> words) {
   std::vector<char*> argv;
   argv.reserve(words.size() + 1);
   for (std::string& word : words) argv.push_back(word.data());
@@ -36,7 +34,7 @@ std::string run_child(const std::string& name, const std::vector<std::string>& a
   ::posix_spawn_file_actions_init(&actions);
   ::posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
   pid_t pid = 0;
-  const int code = ::posix_spawn(&pid, self.c_str(), &actions, nullptr, argv.data(), environ);
+  const int code = ::posix_spawn(&pid, words.front().c_str(), &actions, nullptr, argv.data(), environ);
   ::posix_spawn_file_actions_destroy(&actions);
   ::close(ends[1]);
   std::string text;
@@ -46,12 +44,18 @@ std::string run_child(const std::string& name, const std::vector<std::string>& a
       text.append(buffer, static_cast<std::size_t>(n));
   }
   ::close(ends[0]);
-  if (code != 0) throw std::runtime_error("can't start " + self);
+  if (code != 0) throw std::runtime_error("can't start " + words.front());
   int status = 0;
   ::waitpid(pid, &status, 0);
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
-    throw std::runtime_error(fmt::format("{} --child {} failed with status {}", self, name, status));
+    throw std::runtime_error(fmt::format("{} failed with status {}", fmt::join(words, " "), status));
   return text;
+}
+
+std::string run_child(const std::string& name, const std::vector<std::string>& arguments) {
+  std::vector<std::string> words{std::filesystem::read_symlink("/proc/self/exe").string(), "--child", name};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  return run_program(std::move(words));
 }
 
 }  // namespace penstock::bench

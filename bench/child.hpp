@@ -10,6 +10,8 @@ namespace penstock::bench {
 // Starts `limits --child NAME ARGUMENTS...`, waits for its end and returns what it wrote to stdout.
 // @throws std::runtime_error when it fails.
 std::string run_child(const std::string& name, const std::vector<std::string>& arguments);
+// The same of another program.
+std::string run_program(std::vector<std::string> words);
 
 // What such a child does; its exit code. In the files of the rows.
 int first_batch_child(const std::vector<std::string>& arguments);

@@ -12,6 +12,12 @@ constexpr auto no_libyuv = "";
 constexpr auto no_libyuv = "built without libyuv (Debian: libyuv-dev)";
 #endif
 
+#ifdef PENSTOCK_BENCH_TOOL
+constexpr auto no_slide = "";
+#else
+constexpr auto no_slide = "built without the tool, which draws the slide (-DPENSTOCK_TOOL=ON)";
+#endif
+
 }  // namespace
 
 std::vector<RowEntry> all_rows() {
@@ -98,6 +104,38 @@ std::vector<RowEntry> all_rows() {
       {{"hdf5_open_262144", "opening 262,144 compressed chunks and reading a random row, warm | the HDF5 library", "ms",
         50, lower, ours},
        hdf5_open_262144},
+      {{"slide_vs_raw", "a slide's own tiles of 256 px, in order -> batch | pread + decode loop of the same core",
+        "tiles/s", 0.97, higher, ratio},
+       slide_vs_raw,
+       no_slide},
+      {{"slide_random_vs_raw", "the same, shuffled", "tiles/s", 0.97, higher, ratio}, slide_random_vs_raw, no_slide},
+      {{"slide_vs_libjpeg", "the same in order | that loop, but of libjpeg", "tiles/s", 1.5, higher, ratio},
+       slide_vs_libjpeg,
+       no_slide},
+      {{"slide_offgrid_vs_raw", "256 px, half a tile off the grid, in order | a loop that keeps two rows of tiles",
+        "images/s", 0.95, higher, ratio},
+       slide_offgrid_vs_raw,
+       no_slide},
+      {{"slide_224_vs_raw", "224 px in order | that loop", "images/s", 0.95, higher, ratio},
+       slide_224_vs_raw,
+       no_slide},
+      {{"slide_offgrid_random_vs_raw",
+        "256 px, half a tile off the grid, shuffled over 102,400 | a loop that decodes the parts of the tiles",
+        "images/s", 0.95, higher, ratio},
+       slide_offgrid_random_vs_raw,
+       no_slide},
+      {{"slide_threads", "speed-up of slide_vs_raw's job from 1 to 2 threads | that of the loop", "x", 0.97, higher,
+        ratio},
+       slide_threads,
+       *one_core != '\0' ? one_core : no_slide},
+      {{"tile_copy", "a slide's tiles -> LMDB, as they are stored | mdb_put of the same values, appended; both synced",
+        "tiles/s", 0.95, higher, ratio},
+       tile_copy,
+       no_slide},
+      {{"tile_encode_vs_raw", "a slide's tiles -> JPEG -> LMDB, synced | pread + decode + encode loop", "tiles/s", 0.95,
+        higher, ratio},
+       tile_encode_vs_raw,
+       no_slide},
       {{"cache_warm",
         "LMDB JPEG -> decode -> resize 224 -> cache on disk, warm, shuffled | the cached records as an LMDB data set",
         "images/s", 0.95, higher, ratio},

@@ -1,21 +1,15 @@
 #include "promised_tile.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
+#include <optional>
 
 #include "standalone_jpeg.hpp"
 
 namespace penstock::slide {
 
 namespace {
-
-// Where a slide's pixel stands in memory.
-struct Canvas {
-  std::byte* pixels;
-  std::ptrdiff_t stride;
-  std::int64_t left, top;  // of the first pixel, at level 0
-  std::byte* at(std::int64_t x, std::int64_t y) const noexcept { return pixels + (y - top) * stride + (x - left) * 3; }
-};
 
 void fill(const Canvas& canvas, const SlideBox& box, const std::array<std::uint8_t, 3>& color) {
   for (std::int64_t y = box.y; y < box.y + box.height; ++y) {
@@ -59,36 +53,53 @@ Pixels PromisedTile::decode(const Box& box, bool verify, std::byte* into, Scratc
     fill(canvas, {asked.x, asked.y + there.height, asked.width, asked.height - there.height}, rules_->pad_color);
   if (there.width < asked.width)
     fill(canvas, {asked.x + there.width, asked.y, asked.width - there.width, there.height}, rules_->pad_color);
-  // What is lent are the tiles of the whole record.
-  const TouchedTiles lent = tiles_of(directory, inside(directory, box_));
+  decode_tiles(there, verify, canvas, scratch);
+  return {reinterpret_cast<const std::uint8_t*>(into), stride, wanted};
+}
+
+// The part of each tile that is in `there`. To verify is to decode all tiles of the image to their ends, whatever is
+// kept of them.
+void PromisedTile::decode_tiles(const SlideBox& there, bool verify, const Canvas& canvas, Scratch& scratch) {
+  const Directory& directory = slide_->directory;
+  const TouchedTiles all = tiles_of(directory, inside(directory, box_));
   const std::int64_t wide = directory.tile_width, high = directory.tile_height;
-  for (std::uint64_t row = lent.row; row < lent.row + lent.rows; ++row)
-    for (std::uint64_t column = lent.column; column < lent.column + lent.columns; ++column) {
-      const std::int64_t tile_x = static_cast<std::int64_t>(column) * wide,
-                         tile_y = static_cast<std::int64_t>(row) * high;
+  std::optional<OpenSlide> open;
+  std::array<TilePlace, 16> places;
+  for (std::uint64_t row = 0; row < all.rows; ++row) {
+    const std::int64_t tile_y = static_cast<std::int64_t>(all.row + row) * high;
+    const std::int64_t top = std::max(there.y, tile_y), bottom = std::min(there.y + there.height, tile_y + high);
+    if (top >= bottom && !verify) continue;
+    std::uint64_t known_from = 0, known_to = 0;  // columns whose tiles' places are known
+    for (std::uint64_t column = 0; column < all.columns; ++column) {
+      const std::int64_t tile_x = static_cast<std::int64_t>(all.column + column) * wide;
       const std::int64_t left = std::max(there.x, tile_x), right = std::min(there.x + there.width, tile_x + wide);
-      const std::int64_t top = std::max(there.y, tile_y), bottom = std::min(there.y + there.height, tile_y + high);
       const bool touched = left < right && top < bottom;
       if (!touched && !verify) continue;
-      const std::uint64_t number = (row - lent.row) * lent.columns + column - lent.column;
-      const std::span<const std::byte> block = blocks_.empty() ? std::span<const std::byte>() : blocks_[number];
-      const std::uint64_t tile = row * directory.tile_columns() + column;
-      if (block.empty()) {
-        // To verify is to decode to the end, whatever is kept of it.
-        std::byte pixel[3];
-        const Box part = touched
-                             ? Box{static_cast<std::int32_t>(top - tile_y), static_cast<std::int32_t>(left - tile_x),
-                                   static_cast<std::int32_t>(bottom - top), static_cast<std::int32_t>(right - left)}
-                             : Box{0, 0, 1, 1};
-        std::byte* const to = touched ? canvas.at(left, top) : pixel;
-        reader_->decode(*slide_, tile, part, verify, to, touched ? stride : 3, &scratch);
-      } else if (touched) {
+      const std::span<const std::byte> block =
+          blocks_.empty() ? std::span<const std::byte>() : blocks_[row * all.columns + column];
+      if (!block.empty()) {
         const auto bytes = static_cast<std::size_t>(right - left) * 3;
-        for (std::int64_t y = top; y < bottom; ++y)
+        for (std::int64_t y = top; touched && y < bottom; ++y)
           std::memcpy(canvas.at(left, y), block.data() + ((y - tile_y) * wide + left - tile_x) * 3, bytes);
+        continue;
       }
+      const std::uint64_t tile = (all.row + row) * directory.tile_columns() + all.column + column;
+      if (!open) open = reader_->open(*slide_);
+      if (column >= known_to) {
+        const std::uint64_t some = std::min<std::uint64_t>(places.size(), all.columns - column);
+        TileReader::find(*open, tile, std::span(places).first(static_cast<std::size_t>(some)));
+        known_from = column;
+        known_to = column + some;
+      }
+      const TilePlace& place = places[static_cast<std::size_t>(column - known_from)];
+      std::byte pixel[3];
+      const Box part = touched ? Box{static_cast<std::int32_t>(top - tile_y), static_cast<std::int32_t>(left - tile_x),
+                                     static_cast<std::int32_t>(bottom - top), static_cast<std::int32_t>(right - left)}
+                               : Box{0, 0, 1, 1};
+      reader_->decode(*open, tile, place, part, verify, touched ? canvas.at(left, top) : pixel,
+                      touched ? canvas.stride : 3, &scratch);
     }
-  return {reinterpret_cast<const std::uint8_t*>(into), stride, wanted};
+  }
 }
 
 std::span<const std::byte> PromisedTile::stored_jpeg(Scratch& scratch) {
@@ -98,7 +109,7 @@ std::span<const std::byte> PromisedTile::stored_jpeg(Scratch& scratch) {
   if (const SlideBox there = inside(directory, box_); there.width != wide || there.height != high) return {};
   const TouchedTiles tile = tiles_of(directory, box_);
   const std::span<const std::byte> stream =
-      reader_->stored(*slide_, tile.row * directory.tile_columns() + tile.column, scratch);
+      TileReader::stored(reader_->open(*slide_), tile.row * directory.tile_columns() + tile.column, scratch);
   // What is no JPEG of this size is an error of decoding it.
   return standalone_jpeg(stream, {directory.tables, directory.rgb, directory.tile_width, directory.tile_height},
                          scratch)

@@ -1,6 +1,7 @@
 // A record's image, which is decoded when somebody wants its pixels.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -15,6 +16,14 @@ namespace penstock::slide {
 /// Pixels of a slide at level 0.
 struct SlideBox {
   std::int64_t x = 0, y = 0, width = 0, height = 0;
+};
+
+/// Where a slide's pixels stand in memory.
+struct Canvas {
+  std::byte* pixels;
+  std::ptrdiff_t stride;
+  std::int64_t left, top;  ///< of the first pixel, at level 0
+  std::byte* at(std::int64_t x, std::int64_t y) const noexcept { return pixels + (y - top) * stride + (x - left) * 3; }
 };
 
 /// What all images of a source have in common.
@@ -36,6 +45,8 @@ class PromisedTile final : public PromisedImage {
   std::span<const std::byte> stored_jpeg(Scratch& scratch) override;
 
  private:
+  void decode_tiles(const SlideBox& there, bool verify, const Canvas& canvas, Scratch& scratch);
+
   TileReader* reader_;
   const SlideFile* slide_;
   const ImageRules* rules_;

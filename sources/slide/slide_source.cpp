@@ -42,8 +42,12 @@ void SlideSource::blocks_of(std::uint64_t index, std::vector<std::uint64_t>& ids
 void SlideSource::load(std::uint64_t block, std::span<std::byte> bytes) const {
   const SlideFile& slide = impl_->slide_of_block(block);
   const Directory& directory = slide.directory;
-  impl_->reader.decode(slide, block - slide.first_block, {0, 0, directory.tile_height, directory.tile_width}, true,
-                       bytes.data(), std::ptrdiff_t{directory.tile_width} * 3, nullptr);
+  const std::uint64_t tile = block - slide.first_block;
+  const slide::OpenSlide open = impl_->reader.open(slide);
+  slide::TilePlace place;
+  slide::TileReader::find(open, tile, {&place, 1});
+  impl_->reader.decode(open, tile, place, {0, 0, directory.tile_height, directory.tile_width}, true, bytes.data(),
+                       std::ptrdiff_t{directory.tile_width} * 3, nullptr);
 }
 
 void SlideSource::read(std::uint64_t index, std::span<const std::span<const std::byte>> blocks,

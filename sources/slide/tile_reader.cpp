@@ -1,5 +1,6 @@
 #include "tile_reader.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <string>
@@ -26,10 +27,6 @@ Error tile_error(const SlideFile& slide, std::uint64_t tile, Errc code, const st
   return error_in(slide.path, code, words_of_tile(slide, tile) + ": " + why);
 }
 
-struct TilePlace {
-  std::uint64_t offset = 0, bytes = 0;
-};
-
 void read_exactly(const SlideFile& slide, std::uint64_t tile, int descriptor, std::span<std::byte> out,
                   std::uint64_t offset) {
   if (read_whole(descriptor, out, offset) == out.size()) return;
@@ -37,14 +34,7 @@ void read_exactly(const SlideFile& slide, std::uint64_t tile, int descriptor, st
   throw tile_error(slide, tile, Errc::io, "the file became shorter while it was read");
 }
 
-TilePlace place_of_tile(const SlideFile& slide, std::uint64_t tile, int descriptor) {
-  const auto number = [&](const StoredArray& array) {
-    std::array<std::byte, 8> bytes{};
-    const auto element = std::span(bytes).first(array.element_bytes);
-    read_exactly(slide, tile, descriptor, element, array.offset + tile * array.element_bytes);
-    return number_of(element, slide.directory.big_endian);
-  };
-  const TilePlace place{number(slide.directory.tile_offsets), number(slide.directory.tile_bytes)};
+void check(const SlideFile& slide, std::uint64_t tile, const TilePlace& place) {
   if (place.bytes == 0) throw tile_error(slide, tile, Errc::corrupt, "it is empty: the file says it has 0 bytes");
   if (place.bytes > slide.mark.bytes || place.offset > slide.mark.bytes - place.bytes)
     throw tile_error(slide, tile, Errc::corrupt, "it lies beyond the end of the file, which may be cut off");
@@ -53,7 +43,6 @@ TilePlace place_of_tile(const SlideFile& slide, std::uint64_t tile, int descript
   if (place.bytes > most)
     throw tile_error(slide, tile, Errc::corrupt,
                      "the file says it has " + std::to_string(place.bytes) + " bytes, more than its pixels could take");
-  return place;
 }
 
 }  // namespace
@@ -87,23 +76,36 @@ class TileReader::Lease {
   std::unique_ptr<Worker> worker_;
 };
 
-void TileReader::decode(const SlideFile& slide, std::uint64_t tile, const Box& box, bool verify, std::byte* into,
-                        std::ptrdiff_t stride, Scratch* scratch) {
-  const Directory& directory = slide.directory;
-  const Lease worker(*this);
-  std::span<std::byte> encoded;
-  {
-    const auto file = files_.get(slide.number, slide.path, slide.mark);
-    const TilePlace place = place_of_tile(slide, tile, file->get());
-    const auto bytes = static_cast<std::size_t>(place.bytes);
-    if (scratch != nullptr) {
-      encoded = {scratch->allocate(bytes), bytes};
-    } else {
-      if (worker->encoded.size() < bytes) worker->encoded.resize(bytes);
-      encoded = std::span(worker->encoded).first(bytes);
-    }
-    read_exactly(slide, tile, file->get(), encoded, place.offset);
+void TileReader::find(const OpenSlide& open, std::uint64_t first, std::span<TilePlace> places) {
+  const SlideFile& slide = *open.slide;
+  constexpr std::size_t together = 16;
+  std::array<std::byte, together * 8> bytes{};
+  const auto read = [&](const StoredArray& array, std::span<TilePlace> some, auto member) {
+    const std::size_t each = array.element_bytes;
+    const auto numbers = std::span(bytes).first(some.size() * each);
+    read_exactly(slide, first, open.file->get(), numbers, array.offset + first * each);
+    for (std::size_t i = 0; i < some.size(); ++i)
+      some[i].*member = number_of(numbers.subspan(i * each, each), slide.directory.big_endian);
+  };
+  while (!places.empty()) {
+    const auto some = places.first(std::min(places.size(), together));
+    read(slide.directory.tile_offsets, some, &TilePlace::offset);
+    read(slide.directory.tile_bytes, some, &TilePlace::bytes);
+    places = places.subspan(some.size());
+    first += some.size();
   }
+}
+
+void TileReader::decode(const OpenSlide& open, std::uint64_t tile, const TilePlace& place, const Box& box, bool verify,
+                        std::byte* into, std::ptrdiff_t stride, Scratch* scratch) {
+  const SlideFile& slide = *open.slide;
+  const Directory& directory = slide.directory;
+  check(slide, tile, place);
+  const Lease worker(*this);
+  const auto bytes = static_cast<std::size_t>(place.bytes);
+  if (scratch == nullptr && worker->encoded.size() < bytes) worker->encoded.resize(bytes);
+  const std::span<std::byte> encoded{scratch != nullptr ? scratch->allocate(bytes) : worker->encoded.data(), bytes};
+  read_exactly(slide, tile, open.file->get(), encoded, place.offset);
   try {
     JpegContainer container;
     container.colors = directory.rgb ? JpegContainer::Colors::rgb : JpegContainer::Colors::ycc;
@@ -127,12 +129,13 @@ void TileReader::decode(const SlideFile& slide, std::uint64_t tile, const Box& b
   }
 }
 
-std::span<const std::byte> TileReader::stored(const SlideFile& slide, std::uint64_t tile, Scratch& scratch) {
-  const auto file = files_.get(slide.number, slide.path, slide.mark);
-  const TilePlace place = place_of_tile(slide, tile, file->get());
-  const std::span<std::byte> bytes{scratch.allocate(static_cast<std::size_t>(place.bytes)),
-                                   static_cast<std::size_t>(place.bytes)};
-  read_exactly(slide, tile, file->get(), bytes, place.offset);
+std::span<const std::byte> TileReader::stored(const OpenSlide& open, std::uint64_t tile, Scratch& scratch) {
+  TilePlace place;
+  find(open, tile, {&place, 1});
+  check(*open.slide, tile, place);
+  const auto size = static_cast<std::size_t>(place.bytes);
+  const std::span<std::byte> bytes{scratch.allocate(size), size};
+  read_exactly(*open.slide, tile, open.file->get(), bytes, place.offset);
   return bytes;
 }
 

@@ -1,0 +1,144 @@
+#include <penstock/sources/slide.hpp>
+
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <lmdb.h>
+
+#include <fmt/format.h>
+#include <penstock/penstock.hpp>
+#include <penstock/sources/lmdb_sink.hpp>
+#include <penstock/transforms/encode_jpeg.hpp>
+#include <penstock/write.hpp>
+
+#include "../data.hpp"
+#include "../plain_lmdb.hpp"
+#include "../plain_slide.hpp"
+#include "../raw_loop.hpp"
+#include "rows.hpp"
+
+namespace penstock::bench {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// Keys and values that `write` stores, and a fresh place for each side of each round.
+struct TileJob {
+  explicit TileJob(const Settings& s)
+      : settings(s), store(drawn_slide(s)), work(s.data / "tile-work"), slides{(store.folder / "slide.svs").string()} {}
+  ~TileJob() { fs::remove_all(work); }
+
+  fs::path fresh() const {
+    fs::remove_all(work);
+    fs::create_directories(work);
+    return work / "tiles.lmdb";
+  }
+  Timing ours(bool keep_stored) const {
+    const fs::path path = fresh();
+    const Executor executor(settings.threads);
+    const Pipeline tiles = from(slides) | encode_jpeg("image", {.quality = quality, .keep_stored = keep_stored});
+    const Stopwatch watch;
+    write(tiles | select_fields({"image"}),
+          LmdbSink({.path = path.string(), .records = LmdbRecords::raw, .keys = LmdbKeys::automatic}),
+          {.threads = settings.threads, .executor = executor});
+    return {static_cast<double>(tiles.size()) / watch.wall_s(), watch.cpu_s()};
+  }
+
+  static constexpr int quality = 80;
+  Settings settings;
+  Store store;
+  fs::path work;
+  Slides slides;
+};
+
+[[noreturn]] void fail(int code, const char* call) {
+  throw std::runtime_error(fmt::format("{}: {}", call, ::mdb_strerror(code)));
+}
+
+// The same values, appended in their order, as many a transaction as `write` has, each synced.
+void append_all(const fs::path& path, const std::vector<std::string>& keys,
+                const std::vector<std::span<const std::byte>>& values) {
+  fs::create_directories(path);
+  MDB_env* env = nullptr;
+  std::size_t bytes = 0;
+  for (const auto& value : values) bytes += value.size() + 8192;
+  if (const int code = ::mdb_env_create(&env); code != 0) fail(code, "mdb_env_create");
+  ::mdb_env_set_mapsize(env, bytes + (std::size_t{64} << 20));
+  if (const int code = ::mdb_env_open(env, path.c_str(), 0, 0644); code != 0) fail(code, "mdb_env_open");
+  for (std::size_t first = 0; first < values.size();) {
+    MDB_txn* txn = nullptr;
+    MDB_dbi dbi = 0;
+    if (const int code = ::mdb_txn_begin(env, nullptr, 0, &txn); code != 0) fail(code, "mdb_txn_begin");
+    if (const int code = ::mdb_dbi_open(txn, nullptr, 0, &dbi); code != 0) fail(code, "mdb_dbi_open");
+    const std::size_t end = std::min(values.size(), first + static_cast<std::size_t>(WriteOptions{}.commit_every));
+    for (; first < end; ++first) {
+      MDB_val key{keys[first].size(), const_cast<char*>(keys[first].data())};
+      MDB_val value{values[first].size(), const_cast<std::byte*>(values[first].data())};
+      if (const int code = ::mdb_put(txn, dbi, &key, &value, MDB_APPEND); code != 0) fail(code, "mdb_put");
+    }
+    if (const int code = ::mdb_txn_commit(txn); code != 0) fail(code, "mdb_txn_commit");
+  }
+  ::mdb_env_close(env);
+}
+
+}  // namespace
+
+Row tile_copy(const RowSpec& spec, const Settings& settings) {
+  const TileJob job(settings);
+  // What the store has then is what the other side appends.
+  job.ours(true);
+  std::vector<std::string> keys;
+  std::vector<std::vector<std::byte>> bytes;
+  {
+    const PlainStore made(job.work / "tiles.lmdb");
+    const PlainReader reader(made);
+    reader.keys([&](std::string_view key) {
+      const std::span<const std::byte> value = reader.get(key);
+      keys.emplace_back(key);
+      bytes.emplace_back(value.begin(), value.end());
+    });
+  }
+  const std::vector<std::span<const std::byte>> values(bytes.begin(), bytes.end());
+  Row row = compare(
+      spec, settings, [&] { return job.ours(true); },
+      [&] {
+        const fs::path path = job.fresh();
+        const Stopwatch watch;
+        append_all(path, keys, values);
+        return Timing{static_cast<double>(values.size()) / watch.wall_s(), watch.cpu_s()};
+      });
+  row.notes.push_back(job.store.description);
+  return row;
+}
+
+Row tile_encode_vs_raw(const RowSpec& spec, const Settings& settings) {
+  const TileJob job(settings);
+  const PlainSlide plain(job.store.folder / "slide.svs");
+  const std::int64_t side = plain.tile(), columns = plain.width() / side, rows = plain.height() / side;
+  Row row = compare(
+      spec, settings, [&] { return job.ours(false); },
+      [&] {
+        // Each thread decodes and encodes; what it makes goes nowhere.
+        Timing timing = raw_loop(settings.threads, static_cast<std::uint64_t>(columns * rows), [&] {
+          return [&, tiles = std::make_shared<PlainTiles>(plain, JpegOptions::Decoder::automatic),
+                  pixels =
+                      std::vector<std::byte>(static_cast<std::size_t>(side * side * 3))](std::uint64_t ticket) mutable {
+            const auto at = static_cast<std::int64_t>(ticket);
+            tiles->decode(at / columns * plain.columns() + at % columns, {}, pixels.data(), side * 3);
+            const auto pixel_side = static_cast<std::int32_t>(side);
+            encode_jpeg({reinterpret_cast<const std::uint8_t*>(pixels.data()), side * 3, {pixel_side, pixel_side, 3}},
+                        EncodeJpegOptions{.quality = TileJob::quality});
+          };
+        });
+        timing.value = static_cast<double>(columns * rows) / timing.value;
+        return timing;
+      });
+  row.notes.push_back(job.store.description);
+  return row;
+}
+
+}  // namespace penstock::bench

@@ -1,0 +1,45 @@
+#include <cstdlib>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "child.hpp"
+#include "data.hpp"
+#include "made_once.hpp"
+
+namespace penstock::bench {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+Store drawn(const Settings& settings, int side, const std::string& name, const std::vector<std::string>& more) {
+  const fs::path folder = settings.data / fmt::format("slide-{}-{}", name, side);
+  const auto tiles = static_cast<std::uint64_t>((side + 255) / 256);
+  return made_once(folder, tiles * tiles, [&] {
+#ifdef PENSTOCK_BENCH_TOOL
+    progress(fmt::format("drawing a slide of {0} x {0} pixels", side));
+    std::vector<std::string> words{
+        PENSTOCK_BENCH_TOOL,          "synth",  "slide", (folder / "slide.svs").string(), "--size",
+        fmt::format("{0}x{0}", side), "--quiet"};
+    words.insert(words.end(), more.begin(), more.end());
+    run_program(words);
+    return fmt::format("a slide of {0} x {0} pixels, {1} tiles of 256, 4:2:0, quality 80, {2:.1f} MB", side,
+                       tiles * tiles, static_cast<double>(fs::file_size(folder / "slide.svs")) / 1e6);
+#else
+    throw std::runtime_error("the tool, which draws slides, was not built");
+    return std::string();
+#endif
+  });
+}
+
+}  // namespace
+
+Store drawn_slide(const Settings& settings) { return drawn(settings, settings.quick ? 2600 : 20'000, "drawn", {}); }
+Store wide_slide(const Settings& settings) {
+  return drawn(settings, settings.quick ? 5200 : 82'000, "wide", {"--repeat"});
+}
+
+}  // namespace penstock::bench
