@@ -27,5 +27,6 @@ void add_bench(CLI::App& app, Command& chosen);
 void add_inspect(CLI::App& app, Command& chosen);
 void add_tile(CLI::App& app, Command& chosen);
 void add_verify(CLI::App& app, Command& chosen);
+void add_synth(CLI::App& app, Command& chosen);
 
 }  // namespace penstock::cli

@@ -1,4 +1,4 @@
-// The tool `penstock`: packs folders into stores, converts, measures, shows and checks them.
+// The tool `penstock`: packs folders into stores, converts, measures, shows and checks them, and draws slides.
 #include <cstdio>
 #include <exception>
 #include <new>
@@ -28,7 +28,9 @@ int fail(int status, const std::string& message) {
 }
 
 int run(int argc, char** argv) {
-  CLI::App app{"Packs training data into stores, cuts slides into tiles, and measures, shows and checks stores.", "penstock"};
+  CLI::App app{
+      "Packs training data into stores, converts these, and measures, shows and checks them. Cuts and draws slides.",
+      "penstock"};
   app.set_version_flag("--version", std::to_string(PENSTOCK_VERSION_MAJOR) + "." +
                                         std::to_string(PENSTOCK_VERSION_MINOR) + "." +
                                         std::to_string(PENSTOCK_VERSION_PATCH));
@@ -41,6 +43,7 @@ int run(int argc, char** argv) {
   add_bench(app, chosen);
   add_inspect(app, chosen);
   add_verify(app, chosen);
+  add_synth(app, chosen);
   if (argc == 2 && std::string_view(argv[1]) == "help") {
     print(app.help());
     return exit_ok;
