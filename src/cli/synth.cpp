@@ -20,13 +20,13 @@
 #include "command_line.hpp"
 #include "commands.hpp"
 #include "interrupt.hpp"
-#include "new_file.hpp"
+#include "synth/new_file.hpp"
 #include "output.hpp"
 #include "progress.hpp"
-#include "slide_directories.hpp"
-#include "slide_drawing.hpp"
-#include "tiff_writer.hpp"
-#include "tile_damage.hpp"
+#include "synth/slide_directories.hpp"
+#include "synth/slide_drawing.hpp"
+#include "synth/tiff_writer.hpp"
+#include "synth/tile_damage.hpp"
 
 namespace penstock::cli {
 
