@@ -111,8 +111,7 @@ void ChainCompiler::add_image(const BoundStage& stage, const ImageFields& fields
 // could be folded into.
 std::size_t ChainCompiler::last_image(const std::string& field, const ImageExecutor& executor) const {
   for (std::size_t i = images_.size(); i-- > 0;)
-    if (images_[i]->result.name == field)
-      return images_[i]->executor == &executor && !images_[i]->encoded() ? i : images_.size();
+    if (images_[i]->result.name == field) return images_[i]->executor == &executor ? i : images_.size();
   return images_.size();
 }
 

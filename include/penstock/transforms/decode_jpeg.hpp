@@ -64,6 +64,9 @@ struct JpegOptions {
 /// header, an unknown version of JFIF, zeros for the parameters of a baseline scan. Stray bytes that may be a damaged
 /// segment with tables, with the meaning of colours, or, where it counts, with the orientation are an error.
 ///
+/// `encode_jpeg` with `.keep_stored`, after an image to which nothing was done, copies the file, where these options
+/// make the pixels that default options would.
+///
 /// `field`: u8 [bytes] to u8 [H, W, 3] (or as `color` says). Errors, all of one sample: corrupt (with the byte offset
 /// where the damage was noticed), unsupported (12 bits, arithmetic coding, lossless), limit_exceeded.
 PENSTOCK_API Stage decode_jpeg(std::string field = "image", const JpegOptions& options = {});

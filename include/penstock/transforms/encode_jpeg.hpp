@@ -48,8 +48,7 @@ struct EncodeJpegStageOptions {
 ///   `JpegOptions` has by default, and not as u16;
 /// - each stage between did nothing to it: a crop of everything, a `random_flip` that did not flip, a `filter` or `map`
 ///   that only reads it. Two flips are something;
-/// - and no `cache` and no `flat_map` stands between: these keep pixels, as do the records of a stream and of
-/// `windows`.
+/// - and no `cache` and no `flat_map` stands between: these keep pixels, as a stream does of what it promises.
 ///
 /// Otherwise pixels are encoded. That depends on the sample alone: not on threads, on folding, or on `.verify`. Of a
 /// file that is taken the header is read, and damage behind it may be copied, unless `check({.verify = true})` is in

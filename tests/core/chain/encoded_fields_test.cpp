@@ -211,6 +211,43 @@ TEST_CASE("files of images of any size are ragged, padded, bucketed, bounded and
   }
 }
 
+namespace {
+
+// One record after the other.
+struct AlbumStream {
+  Album album;
+  std::uint64_t at = 0;
+  ps::Schema schema() const { return album.schema(); }
+  void reset(std::uint64_t) { at = 0; }
+  bool next(ps::SampleBuilder& out) {
+    if (at == album.size()) return false;
+    album.read(at++, out);
+    return true;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a stream keeps what it promises as pixels, and files that are decoded as they are") {
+  for (const Album::How how : {Album::promises, Album::files}) {
+    const Album album(how);
+    const auto pipeline = [&](const ps::Pipeline& start) {
+      return (how == Album::files ? start | fake::decode("image") : start) | encode(true) | ps::ragged("image") |
+             ps::batch(7);
+    };
+    std::vector<std::vector<Got>> all;
+    for (const unsigned threads : {1u, 4u})
+      all.push_back(collect(pipeline(ps::from(AlbumStream{album})), {.threads = threads}, 2));
+    CHECK(all[0] == all[1]);
+    std::uint64_t bytes = 0, expected = 0;
+    for (const Got& got : all[0]) bytes += got.bytes.size();
+    const ps::Pipeline made = ps::from(Album(Album::pixels)) | encode() | ps::ragged("image") | ps::batch(7);
+    for (const Got& got : collect(made, {.threads = 1}, 2)) expected += got.bytes.size();
+    const std::uint64_t of_file = how == Album::files ? stored_end.size() : 0;
+    CHECK(bytes == expected + 2 * album.count * of_file);
+  }
+}
+
 TEST_CASE("joined sources promise files, too") {
   const Album album(Album::promises), other(Album::promises);
   const ps::Pipeline zipped =

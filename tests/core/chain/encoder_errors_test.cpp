@@ -152,7 +152,10 @@ TEST_CASE("what an encoder throws names its stage, and is one sample's where it 
     const std::vector<std::byte> some(1000);
     for (int n = 0; n < 1000; ++n) file.append(some);
   };
-  CHECK(thrown(doing(too_long) | ps::check({.max_sample_bytes = 999'999})).code() == ps::Errc::limit_exceeded);
+  const ps::Error too_large = thrown(doing(too_long) | ps::check({.max_sample_bytes = 999'999}));
+  CHECK(too_large.code() == ps::Errc::limit_exceeded);
+  // Before there is memory for more.
+  CHECK(too_large.cause() == "the encoded image is larger than `max_sample_bytes` = 999999");
   CHECK(doing(too_long).at(4)["image"].bytes() == 1'000'000);
   CHECK(doing([](ps::EncodedFile&) {}).at(4)["image"].bytes() == 0);
   // What is kept, too: the file is longer than its pixels are.
