@@ -167,6 +167,10 @@ Directory read_directory(int descriptor, const std::string& path, std::uint64_t 
   std::uint32_t bytes = 0;
   const void* data = nullptr;
   if (TIFFGetField(tiff.get(), TIFFTAG_JPEGTABLES, &bytes, &data) == 1 && data != nullptr) {
+    // All that a JPEG can use has less. Each tile is decoded with them.
+    constexpr std::uint32_t most_tables = 16384;
+    if (bytes > most_tables)
+      throw error_in(path, Errc::corrupt, "the tables of its tiles have " + std::to_string(bytes) + " bytes");
     const auto* const first = static_cast<const std::byte*>(data);
     directory.tables.assign(first, first + bytes);
   }

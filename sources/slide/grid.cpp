@@ -38,6 +38,11 @@ GridPlace Grid::place(std::uint64_t number) const noexcept {
   return {left + in_square % width, band * square + in_square / width};
 }
 
+std::uint64_t Grid::ends() const noexcept {
+  if (order_ == SlideOrder::rows) return rows_;
+  return (rows_ + square - 1) / square * ((columns_ + square - 1) / square);
+}
+
 void Grid::append_ends(std::uint64_t first, std::vector<std::uint64_t>& ends) const {
   const std::uint64_t high = order_ == SlideOrder::rows ? 1 : square,
                       wide = order_ == SlideOrder::rows ? columns_ : square;

@@ -28,6 +28,8 @@ class Grid {
   std::uint64_t columns() const noexcept { return columns_; }
   /// `number` is below size().
   GridPlace place(std::uint64_t number) const noexcept;
+  /// How many rows, or squares, there are.
+  std::uint64_t ends() const noexcept;
   /// Appends the number of places up to the end of each row, or square, plus `first`.
   void append_ends(std::uint64_t first, std::vector<std::uint64_t>& ends) const;
 

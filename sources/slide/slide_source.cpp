@@ -90,7 +90,16 @@ std::uint64_t SlideSource::revision() const noexcept {
 }
 
 std::vector<std::uint64_t> SlideSource::block_ends() const {
+  // As many as a shuffle of blocks takes.
+  constexpr std::uint64_t most = std::uint64_t{1} << 27;
+  std::uint64_t count = 0;
+  for (const SlideFile& slide : impl_->slides) count += slide.grid.ends();
+  if (count > most)
+    throw Error(Errc::limit_exceeded, "the slides have " + std::to_string(count) + " rows, or squares, of places; " +
+                                          std::to_string(most) + " can be told")
+        .with_source(slide::source_name);
   std::vector<std::uint64_t> ends;
+  ends.reserve(static_cast<std::size_t>(count));
   for (const SlideFile& slide : impl_->slides) slide.grid.append_ends(slide.first, ends);
   return ends;
 }

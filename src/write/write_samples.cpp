@@ -53,6 +53,10 @@ class WriteWindow final : private RunnerWork {
   WriteWindow& operator=(const WriteWindow&) = delete;
 
   bool full() const noexcept { return tail_ - head_ == entries_.size(); }
+  // Worth filling up: where single samples came and went, runners would fall asleep and be woken for each.
+  bool has_room() const noexcept {
+    return entries_.size() - (tail_ - head_) >= std::max<std::size_t>(entries_.size() / 4, 1);
+  }
   bool empty() const noexcept { return tail_ == head_; }
   std::uint64_t bytes() {
     const Lock lock(monitor_.mutex);
@@ -180,7 +184,7 @@ bool write_samples(WriteRun& run, const std::shared_ptr<const PipelineData>& sha
   const PipelineData& data = *shared;
   const WriteOptions& options = run.options();
   WriteProgress& progress = run.progress;
-  const std::size_t entries = options.max_in_flight != 0 ? options.max_in_flight : std::size_t{8} * threads;
+  const std::size_t entries = options.max_in_flight != 0 ? options.max_in_flight : std::size_t{32} * threads;
   WriteWindow window(shared, entries, options.max_waiting_bytes, threads, executor, options.stop);
   const bool drops_bad = data.policy_value().policy == OnError::drop;
   PolicyLedger ledger(data.policy_value());
@@ -192,6 +196,7 @@ bool write_samples(WriteRun& run, const std::shared_ptr<const PipelineData>& sha
   // What the order, the keys or the sink say of samples to come waits until those before them are stored.
   std::optional<Error> ahead;
   const auto fill_window = [&] {
+    if (!window.has_room()) return;
     while (!ahead && position < data.size && !window.full() &&
            (window.empty() || window.bytes() < options.max_waiting_bytes) && !options.stop.stop_requested()) {
       SinkItem item;

@@ -146,7 +146,7 @@ class PENSTOCK_API SlideSource {
   std::uint64_t identity() const noexcept;
   /// Of the files as they were opened.
   std::uint64_t revision() const noexcept;
-  /// Rows of the grid, or squares.
+  /// Rows of the grid, or squares. @throws Error(limit_exceeded) for more than 2^27 of them.
   std::vector<std::uint64_t> block_ends() const;
   /// Of all fields of whole numbers; nothing is decoded.
   std::optional<std::vector<std::int64_t>> labels(std::string_view field) const;

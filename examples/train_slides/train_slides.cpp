@@ -1,0 +1,136 @@
+// Trains a small network to tell tumor from benign tissue, twice: on tiles that were cut into stores before, and on the
+// slides as they are. Both see the same tissue; what is cut beforehand is read faster, what is not needs no cutting.
+//
+//     train_slides TRAIN.lmdb TEST.lmdb 'train-*.svs' 'test-*.svs' COHORT.csv [--epochs 6] [--threads N]
+//
+// The stores are what `penstock tile` makes of the slides, with the same table.
+#include <algorithm>
+#include <cstdio>
+#include <exception>
+#include <span>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <penstock/penstock.hpp>
+#include <penstock/sources/lmdb.hpp>
+#include <penstock/sources/slide.hpp>
+#include <penstock/transforms/decode_jpeg.hpp>
+#include <penstock/transforms/image.hpp>
+
+#include "../train_lmdb/mlp.hpp"
+
+namespace ps = penstock;
+
+namespace {
+
+constexpr std::int64_t side = 32;
+constexpr std::size_t features = side * side * 3;
+
+struct Options {
+  std::vector<std::string> paths;
+  std::uint64_t epochs = 6;
+  unsigned threads = std::max(1u, std::thread::hardware_concurrency());
+};
+
+// Not glass: a third of the pixels at least are darker than it is.
+bool is_tissue(ps::View<const std::uint8_t, 3> image) {
+  std::size_t dark = 0, seen = 0;
+  for (std::int64_t y = 0; y < image.extent(0); y += 4)
+    for (std::int64_t x = 0; x < image.extent(1); x += 4, ++seen) dark += image(y, x, 1) < 215 ? 1 : 0;
+  return dark * 3 > seen;
+}
+
+// Pixels as numbers around 0.
+std::span<const float> features_of(const ps::Batch& batch, std::vector<float>& out) {
+  const auto pixels = batch.view<const std::uint8_t, 4>("image").flat();
+  out.resize(pixels.size());
+  std::transform(pixels.begin(), pixels.end(), out.begin(),
+                 [](std::uint8_t v) { return (static_cast<float>(v) - 160.0f) / 64.0f; });
+  return out;
+}
+
+// The same of tiles of both kinds, once there are pixels.
+ps::Pipeline for_training(const ps::Pipeline& tiles) {
+  return tiles | ps::filter("image", is_tissue) | ps::random_crop("image", {128, 128}) |
+         ps::resize("image", {side, side}) | ps::random_flip("image") | ps::batch(32);
+}
+ps::Pipeline for_testing(const ps::Pipeline& tiles) {
+  return tiles | ps::filter("image", is_tissue) | ps::center_crop("image", {128, 128}) |
+         ps::resize("image", {side, side}) | ps::batch(32);
+}
+
+double accuracy_after(const std::string& of, const ps::Pipeline& train, const ps::Pipeline& test,
+                      const Options& options) {
+  const ps::Executor executor(options.threads);
+  ps::Loader training(train, {.executor = executor, .max_memory_bytes = ps::MiB(256), .epochs = options.epochs});
+  ps::Loader testing(test, {.executor = executor, .max_memory_bytes = ps::MiB(256), .epochs = 1});
+  Mlp network(features, 48, 2);
+  std::vector<float> numbers;
+  const auto labels_of = [](const ps::Batch& batch) { return batch.view<const std::int64_t, 1>("kind").flat(); };
+  for (std::uint64_t epoch = 0; epoch < options.epochs; ++epoch) {
+    Mlp::Result sum;
+    std::uint64_t seen = 0;
+    for (ps::Batch& batch : training.epoch()) {
+      const Mlp::Result result = network.train(features_of(batch, numbers), labels_of(batch), 0.005f);
+      sum.loss += result.loss;
+      seen += batch.size();
+    }
+    std::printf("%s: epoch %u, %llu pieces of tissue, loss %.3f\n", of.c_str(), static_cast<unsigned>(epoch) + 1,
+                static_cast<unsigned long long>(seen),
+                sum.loss / static_cast<double>(std::max<std::uint64_t>(seen, 1)));
+  }
+  std::uint64_t right = 0, seen = 0;
+  for (ps::Batch& batch : testing.epoch()) {
+    right += network.test(features_of(batch, numbers), labels_of(batch)).right;
+    seen += batch.size();
+  }
+  if (seen == 0) throw std::runtime_error("no tissue was held out");
+  const double accuracy = static_cast<double>(right) / static_cast<double>(seen);
+  std::printf("%s: held-out accuracy %.3f of %llu pieces\n", of.c_str(), accuracy,
+              static_cast<unsigned long long>(seen));
+  return accuracy;
+}
+
+int run(const Options& options) {
+  const auto of_store = [](const std::string& path) {
+    return ps::from(ps::Lmdb{.path = path}) | ps::select_fields({"image", "kind"});
+  };
+  const auto of_slides = [&](const std::string& files) {
+    return ps::from(ps::Slides{.files = files, .labels = options.paths[4], .columns = {"kind"}}) |
+           ps::select_fields({"image", "kind"});
+  };
+  const ps::Stage mix = ps::shuffle({.seed = 7});
+  accuracy_after("tiles", for_training(of_store(options.paths[0]) | mix | ps::decode_jpeg("image")),
+                 for_testing(of_store(options.paths[1]) | ps::decode_jpeg("image")), options);
+  accuracy_after("slides", for_training(of_slides(options.paths[2]) | mix), for_testing(of_slides(options.paths[3])),
+                 options);
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Options options;
+  try {
+    for (int i = 1; i < argc; ++i) {
+      const std::string word = argv[i];
+      if (word == "--epochs" && i + 1 < argc)
+        options.epochs = std::stoul(argv[++i]);
+      else if (word == "--threads" && i + 1 < argc)
+        options.threads = static_cast<unsigned>(std::stoul(argv[++i]));
+      else
+        options.paths.push_back(word);
+    }
+    if (options.paths.size() != 5 || options.epochs == 0) {
+      std::fprintf(stderr,
+                   "usage: train_slides TRAIN.lmdb TEST.lmdb 'train-*.svs' 'test-*.svs' COHORT.csv [--epochs 6] "
+                   "[--threads N]\n");
+      return 2;
+    }
+    return run(options);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "train_slides: %s\n", error.what());
+    return 1;
+  }
+}

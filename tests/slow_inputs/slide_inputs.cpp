@@ -1,0 +1,104 @@
+// Slides of many tiles, directories of many entries, and files that say more than they have.
+#include <cstdint>
+#include <string>
+
+#include <penstock/penstock.hpp>
+#include <penstock/sources/slide.hpp>
+
+#include "slow_inputs/slow_inputs.hpp"
+#include "sources/slide/slide_files.hpp"
+#include "support/catch.hpp"
+
+using namespace penstock;
+using namespace penstock_test;
+
+namespace {
+
+void number(std::string& out, std::uint64_t value, int bytes) {
+  for (int i = 0; i < bytes; ++i) out += static_cast<char>(value >> 8 * i);
+}
+
+void entry(std::string& out, unsigned tag, unsigned type, std::uint64_t count, std::uint64_t value) {
+  number(out, tag, 2);
+  number(out, type, 2);
+  number(out, count, 4);
+  number(out, value, 4);
+}
+
+// A directory alone, little-endian, of an image of that size, with so many further entries, and tables of so many
+// bytes.
+std::string directory(std::uint64_t width, std::uint64_t height, std::size_t more, std::size_t tables) {
+  constexpr std::uint64_t tile = 8192;
+  const std::uint64_t tiles = ((width + tile - 1) / tile) * ((height + tile - 1) / tile);
+  std::string file = "II*";
+  file += '\0';
+  const std::uint64_t at = 8 + tiles * 8 + tables + 8;
+  number(file, at, 4);
+  file += std::string(tiles * 8 + tables, '\1') + std::string(at - 8 - tiles * 8 - tables, '\0');
+  number(file, 10 + more, 2);
+  entry(file, 256, 4, 1, width);
+  entry(file, 257, 4, 1, height);
+  entry(file, 258, 3, 3, 8 + tiles * 8 + tables);
+  entry(file, 259, 3, 1, 7);
+  entry(file, 262, 3, 1, 6);
+  entry(file, 277, 3, 1, 3);
+  entry(file, 322, 4, 1, tile);
+  entry(file, 323, 4, 1, tile);
+  entry(file, 324, 4, tiles, 8);
+  entry(file, 325, 4, tiles, 8 + tiles * 4);
+  for (std::size_t i = 0; i < more; ++i) entry(file, static_cast<unsigned>(40'000 + i % 25'000), 3, 1, 1);
+  number(file, 0, 4);
+  // Values of bits a sample.
+  for (std::size_t i = 0; i < 3; ++i)
+    file[8 + tiles * 8 + tables + 2 * i] = 8, file[8 + tiles * 8 + tables + 2 * i + 1] = 0;
+  return file;
+}
+
+void open_it(const TempFolder& folder) {
+  const SlideSource source({.files = folder / "a.tif"});
+  if (const auto& failure = source.slides().front().failure) throw Error(*failure);
+  (void)source.block_ends();
+  (void)source.key(source.size() - 1);
+}
+
+void read_all(const TempFolder& folder) {
+  const SlideSource source({.files = folder / "a.tif", .size = 64, .stride = 48, .edges = SlideEdges::pad});
+  for (std::uint64_t i = 0; i < source.size(); ++i) (void)read_sample(source, i);
+}
+
+}  // namespace
+
+TEST_CASE("slides take time and memory as they are large") {
+  check_inputs(
+      "slides", {.seconds = 2, .megabytes = 200},
+      {
+          {.name = "n tiles",
+           .size = 100,
+           .make =
+               [](const TempFolder& f, std::size_t n) {
+                 write_slide(f / "a.tif", {.width = 640, .height = static_cast<std::int32_t>(n) * 10});
+               },
+           .use = read_all},
+          {.name = "n entries in a directory",
+           .size = 6'000,
+           .make = [](const TempFolder& f, std::size_t n) { f.write("a.tif", directory(8192, 8192, n, 0)); },
+           .use = open_it},
+          {.name = "n rows of an empty image",
+           .size = 2'000'000,
+           .make = [](const TempFolder& f, std::size_t n) { f.write("a.tif", directory(8192, n * 200, 0, 0)); },
+           .use = open_it},
+          {.name = "n slides",
+           .size = 200,
+           .make =
+               [](const TempFolder& f, std::size_t n) {
+                 const WrittenSlide one = write_slide(f / "a.tif", {.width = 64, .height = 64});
+                 for (std::size_t i = 0; i < n; ++i)
+                   std::filesystem::copy_file(one.path, f / ("b" + std::to_string(i)));
+               },
+           .use =
+               [](const TempFolder& f) {
+                 const SlideSource source({.files = f / "b*", .size = 64, .max_open_files = 8});
+                 for (std::uint64_t i = 0; i < source.size(); ++i) (void)read_sample(source, i);
+               }},
+      });
+}
