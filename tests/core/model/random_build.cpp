@@ -22,6 +22,29 @@ void check(const std::map<u64, model::Fault>& faults, u64 index) {
   if (const auto f = faults.find(index); f != faults.end()) raise(f->second);
 }
 
+class Promised final : public ps::PromisedImage {
+ public:
+  explicit Promised(u64 record) : record_(record) {}
+  ps::ImageShape shape() const override {
+    return {static_cast<std::int32_t>(model::height_of(record_)), static_cast<std::int32_t>(model::width_of(record_)),
+            3};
+  }
+  ps::Pixels decode(const ps::Box& box, bool, std::byte* into, ps::Scratch& scratch) override {
+    const auto row = static_cast<std::size_t>(box.width) * 3;
+    std::byte* const to = into != nullptr ? into : scratch.allocate(row * static_cast<std::size_t>(box.height));
+    std::byte* next = to;
+    for (u64 y = 0; y < static_cast<u64>(box.height); ++y)
+      for (u64 x = 0; x < row; ++x)
+        *next++ = static_cast<std::byte>(model::pixel_of(
+            record_,
+            ((static_cast<u64>(box.top) + y) * model::width_of(record_) + static_cast<u64>(box.left)) * 3 + x));
+    return {reinterpret_cast<const std::uint8_t*>(to), static_cast<std::ptrdiff_t>(row), {box.height, box.width, 3}};
+  }
+
+ private:
+  u64 record_;
+};
+
 struct Source {
   std::shared_ptr<const model::Spec> spec;
   bool delays;
@@ -57,7 +80,9 @@ struct Source {
     }();
     out.view("b", reinterpret_cast<const std::byte*>(&labels[i]), {});
   }
-  static void read_image(u64 i, ps::SampleBuilder& out) {
+  // Half of the sources promise their images.
+  void read_image(u64 i, ps::SampleBuilder& out) const {
+    if (model::mix(spec->seed ^ 0x70726f6d697365) % 2 == 0) return out.promise("img", Promised(i));
     u64 j = 0;
     for (std::uint8_t& v : out.emplace<std::uint8_t, 3>(
              "img", {static_cast<std::int64_t>(model::height_of(i)), static_cast<std::int64_t>(model::width_of(i)), 3}))
