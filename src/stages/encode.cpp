@@ -20,9 +20,9 @@ namespace {
 class EncodeStage final : public WorkStage {
  public:
   EncodeStage(std::string field, std::shared_ptr<const ImageEncoder> encoder, const ImageExecutor& executor,
-              std::string out)
+              const std::string& out)
       : field_(std::move(field)),
-        out_(out.empty() ? field_ : std::move(out)),
+        out_(out.empty() ? field_ : out),
         encoder_(std::move(encoder)),
         executor_(&executor) {}
   void join(PipelineBuilder& pipeline) const override {
@@ -74,10 +74,10 @@ class EncodeStage final : public WorkStage {
 }  // namespace detail
 
 Stage encode_stage(std::string field, std::shared_ptr<const ImageEncoder> encoder, const ImageExecutor& executor,
-                   std::string out) {
+                   const std::string& out) {
   if (encoder == nullptr)
     throw Error(Errc::invalid_argument, "there is no encoder").with_stage("encode_stage(" + field + ")");
-  return detail::make_stage(detail::EncodeStage(std::move(field), std::move(encoder), executor, std::move(out)));
+  return detail::make_stage(detail::EncodeStage(std::move(field), std::move(encoder), executor, out));
 }
 
 }  // namespace penstock

@@ -20,9 +20,9 @@ namespace penstock {
 /// The file that an encoder makes, while it makes it. One thread at a time.
 class PENSTOCK_API EncodedFile {
  public:
-  /// Adds bytes to its end. They are copied. What it throws is to leave the encoder as it is: it may cross the frames
-  /// of a library in C that hold nothing but memory of their own. @throws Error(limit_exceeded) for a file that is
-  /// larger than a value of the pipeline may be, Error(out_of_memory) as `Scratch::allocate`.
+  /// Adds bytes to its end. They are copied. What it throws has to come out of `encode`; it may cross the frames of a C
+  /// library that hold nothing which needs cleaning up. @throws Error(limit_exceeded) for a file that is larger than a
+  /// value of the pipeline may be, Error(out_of_memory) as `Scratch::allocate`.
   virtual void append(std::span<const std::byte> bytes) = 0;
 
  protected:
@@ -49,10 +49,10 @@ class PENSTOCK_API ImageEncoder {
   /// the same bytes, however their rows lie. `scratch` is for what it needs on the way.
   /// @throws Error; invalid_argument is one sample's, as unsupported, where it is thrown in a pipeline.
   virtual void encode(const Pixels& pixels, EncodedFile& out, Scratch& scratch) const = 0;
-  /// A complete file of the image that is there already, as a view of `EncodedImage::stored_jpeg`: decoded, it gives
-  /// the image's pixels. Asked where nothing was done to the image, before any pixel is decoded. Empty: `encode` makes
-  /// one. Where the pipeline verifies (`check({.verify = true})`), the image has been decoded to its end before.
-  /// @throws Error as `EncodedImage::stored_jpeg`.
+  /// A complete file of the image that is there already, as `EncodedImage::stored_jpeg` gives one: decoded, it has the
+  /// image's pixels. Asked where nothing was done to the image; where the pipeline verifies (`check({.verify =
+  /// true})`), it has been decoded to its end before. Empty: `encode` makes one. @throws Error as
+  /// `EncodedImage::stored_jpeg`.
   virtual std::span<const std::byte> take(EncodedImage& /*image*/, Scratch& /*scratch*/) const { return {}; }
 };
 
@@ -71,7 +71,7 @@ class PENSTOCK_API ImageEncoder {
 /// takes, as far as the schema tells; Error(invalid_argument) where there is a field `out` already, and for labels
 /// where the encoder is not lossless.
 PENSTOCK_API Stage encode_stage(std::string field, std::shared_ptr<const ImageEncoder> encoder,
-                                const ImageExecutor& executor, std::string out = {});
+                                const ImageExecutor& executor, const std::string& out = {});
 
 /// What the encoder makes of an image, without a pipeline. Any thread. @throws what the encoder does,
 /// Error(invalid_argument) for an image that it does not take.

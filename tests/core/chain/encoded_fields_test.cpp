@@ -27,9 +27,7 @@ Rows rows_of(const ps::Pipeline& p, const std::string& field, std::uint64_t coun
   return rows;
 }
 
-ps::Stage encode(bool keeps = false, std::string out = {}) {
-  return fake::encode_stage("image", keeps, std::move(out));
-}
+ps::Stage encode(bool keeps = false, const std::string& out = {}) { return fake::encode_stage("image", keeps, out); }
 
 struct Work {
   std::uint64_t decodes, pixels;
@@ -99,7 +97,7 @@ TEST_CASE("encoders of an image and its mask, which share draws, keep the order 
         {"image", "b_image"}, std::make_shared<const ps::detail::ImageStageOf<fake::RandomFlip>>(fake::RandomFlip{}),
         fake::executor());
   };
-  const auto encode_b = [](std::string out) { return fake::encode_stage("b_image", false, std::move(out)); };
+  const auto encode_b = [](const std::string& out) { return fake::encode_stage("b_image", false, out); };
   const auto make = [&](bool fold) {
     return both | turn() | encode(false, "a") | turn() | encode_b("b") | encode(true, "c") | turn() | encode() |
            ps::check({.fold = fold});
@@ -126,7 +124,8 @@ TEST_CASE("an image is decoded once, and not at all where its file is kept") {
     // The third ones have nothing stored.
     ps::Pipeline p = then(ps::from(album) | ps::filter("label", [](ps::View<const std::int64_t, 0>) { return true; })) |
                      ps::check({.verify = verify});
-    for (const ps::Field& field : p.schema())
+    const ps::Schema fields = p.schema();
+    for (const ps::Field& field : fields)
       if (!field.shape.fixed()) p = p | ps::ragged(field.name);
     ps::Loader loader(p | ps::batch(10), {.threads = 2, .epochs = 1});
     while (loader.next()) {

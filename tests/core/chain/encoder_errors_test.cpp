@@ -9,9 +9,7 @@ using namespace album;
 
 namespace {
 
-ps::Stage encode(bool keeps = false, std::string out = {}) {
-  return fake::encode_stage("image", keeps, std::move(out));
-}
+ps::Stage encode(bool keeps = false, const std::string& out = {}) { return fake::encode_stage("image", keeps, out); }
 
 // Fields of every kind.
 struct Kinds {

@@ -148,8 +148,8 @@ inline const Executor& executor() {
 inline ps::Stage decode(std::string field) {
   return ps::decode_stage(std::move(field), std::make_shared<const Decoder>(), executor());
 }
-inline ps::Stage encode_stage(std::string field, bool keeps = false, std::string out = {}) {
-  return ps::encode_stage(std::move(field), std::make_shared<const Encoder>(keeps), executor(), std::move(out));
+inline ps::Stage encode_stage(std::string field, bool keeps = false, const std::string& out = {}) {
+  return ps::encode_stage(std::move(field), std::make_shared<const Encoder>(keeps), executor(), out);
 }
 template <ps::ImageStage S>
 // NOLINTNEXTLINE(performance-unnecessary-value-param): it is moved from; in a template the check does not see that

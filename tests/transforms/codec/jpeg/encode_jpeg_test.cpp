@@ -200,8 +200,9 @@ TEST_CASE("what is no image for a JPEG is refused, or one bad sample") {
       std::memset(image.data, 7, image.bytes());
     }
   };
-  for (const auto& [height, width, channels] :
+  for (const auto& dims :
        std::vector<std::array<std::int64_t, 3>>{{65501, 1, 1}, {1, 65501, 3}, {4, 4, 2}, {4, 4, 4}}) {
+    const std::int64_t height = dims[0], width = dims[1], channels = dims[2];
     CAPTURE(height, width, channels);
     const Error known = error_of([&] { (void)(from(Sides{height, width, channels, true}) | encode_jpeg()); });
     CHECK(known.code() == Errc::schema_mismatch);
