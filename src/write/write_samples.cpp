@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cstring>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -8,6 +9,7 @@
 
 #include "base/failure.hpp"
 #include "chain/chain.hpp"
+#include "data/scratch.hpp"
 #include "engine/runner_pool.hpp"
 #include "write/write.hpp"
 
@@ -16,11 +18,43 @@ namespace penstock::detail {
 
 namespace {
 
-// A sample on its way to the sink: its own working state, so that a finished one stays while its runner goes on.
+// What a sample has in the end, in memory of its own: a finished one stays while its runner goes on. The runner's
+// memory, where it is made, is the same for each, and so in a cache.
+class FinishedCells final : public Cells {
+ public:
+  // Returns their bytes.
+  std::uint64_t copy(ChainRun& run) {
+    arena_.reset();
+    schema = run.schema;
+    cells.resize(run.cells.size());
+    std::uint64_t all = 0;
+    for (std::size_t slot = 0; slot < cells.size(); ++slot) {
+      const std::byte* const value = run.value(slot);
+      const Shape& shape = run.cells[slot].shape;
+      const std::size_t bytes = static_cast<std::size_t>(shape.elements()) * size_of((*schema)[slot].dtype);
+      std::byte* const to = arena_.allocate(std::max<std::size_t>(bytes, 1));
+      if (bytes != 0) std::memcpy(to, value, bytes);
+      cells[slot] = {};
+      cells[slot].data = to;
+      cells[slot].shape = shape;
+      cells[slot].writable = true;
+      all += bytes;
+    }
+    return all;
+  }
+
+ protected:
+  std::byte* scratch(std::size_t bytes) override { return arena_.allocate(bytes); }
+
+ private:
+  ScratchArena arena_;
+};
+
+// A sample on its way to the sink.
 struct WriteEntry {
   enum class State : std::uint8_t { empty, waiting, running, done } state = State::empty;
   SinkItem item;
-  std::unique_ptr<ChainRun> run;
+  std::unique_ptr<FinishedCells> values;
   std::optional<Error> error;
   bool broken = false;  // there was no memory to say what failed
   bool kept = true;     // false: filtered
@@ -106,9 +140,10 @@ class WriteWindow final : private RunnerWork {
 
   WriteEntry& at(std::uint64_t number) { return entries_[number % entries_.size()]; }
 
-  // What it makes stays with the entry, so a runner needs no more than a reader.
   std::unique_ptr<ChainRun> open_run() override {
-    return std::make_unique<ChainRun>(chain_, ~std::size_t{0}, data_->source->open_reader(), 0);
+    auto run = std::make_unique<ChainRun>(chain_, ~std::size_t{0}, data_->source->open_reader());
+    run->stop = stop_;
+    return run;
   }
   bool has_work() noexcept override {
     for (next_ = std::max(next_, head_); next_ < tail_; ++next_)
@@ -131,37 +166,28 @@ class WriteWindow final : private RunnerWork {
     WriteEntry& entry = at(next_++);
     entry.state = WriteEntry::State::running;
     lock.unlock();
-    make(entry, run.reader);
+    make(entry, run);
     lock.lock();
     entry.state = WriteEntry::State::done;
     bytes_ += entry.bytes;
     monitor_.changed.notify_all();
     return true;
   }
-  void make(WriteEntry& entry, std::unique_ptr<ReaderModel>& reader) noexcept {
+  void make(WriteEntry& entry, ChainRun& run) noexcept {
     entry.bytes = 0;
     try {
-      if (entry.run == nullptr) {
-        entry.run = std::make_unique<ChainRun>(chain_, ~std::size_t{0}, nullptr);
-        entry.run->stop = stop_;
-      }
-      std::swap(entry.run->reader, reader);
-      entry.kept = chain_.run(*entry.run, Place{0, entry.item.position, 0, 0}, entry.item.index, {});
-      entry.run->at = nullptr;
-      // The reader goes on to another sample, and what it gave to view goes with it.
-      for (std::size_t slot = 0; entry.kept && slot < entry.run->cells.size(); ++slot) {
-        entry.run->own(slot);
-        entry.bytes += entry.run->cells[slot].shape.elements() * size_of((*entry.run->schema)[slot].dtype);
-      }
+      if (entry.values == nullptr) entry.values = std::make_unique<FinishedCells>();
+      entry.kept = chain_.run(run, Place{0, entry.item.position, 0, 0}, entry.item.index, {});
+      run.at = nullptr;
+      if (entry.kept) entry.bytes = entry.values->copy(run);
     } catch (...) {
       try {
-        entry.error = entry.run != nullptr ? chain_.describe_failure(*entry.run, entry.item.index) : current_error();
+        entry.error = chain_.describe_failure(run, entry.item.index);
       } catch (...) {
         entry.broken = true;
       }
     }
-    if (reader == nullptr) std::swap(entry.run->reader, reader);
-    reader->pause();
+    run.reader->pause();
   }
 
   std::shared_ptr<const PipelineData> data_;
@@ -253,7 +279,7 @@ bool write_samples(WriteRun& run, const std::shared_ptr<const PipelineData>& sha
     } else if (!entry.kept) {
       ++progress.filtered;
     } else {
-      Sample sample(*entry.run);
+      Sample sample(*entry.values);
       run.put(entry.item, sample, entry.bytes);
     }
     window.pop();
