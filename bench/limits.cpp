@@ -48,7 +48,7 @@ int run_child_job(const Arguments& arguments) {
 
 void list_rows(const std::vector<RowEntry>& entries) {
   for (const RowEntry& entry : entries)
-    fmt::print("{:<23}{}{}\n", entry.spec.name, entry.spec.what,
+    fmt::print("{:<28}{}{}\n", entry.spec.name, entry.spec.what,
                entry.unavailable.empty() ? "" : " [not here: " + entry.unavailable + "]");
 }
 
@@ -66,7 +66,7 @@ int measure(const Arguments& arguments, const std::vector<RowEntry>& entries) {
         std::find(arguments.rows.begin(), arguments.rows.end(), entry.spec.name) == arguments.rows.end())
       continue;
     if (!entry.unavailable.empty()) {
-      fmt::print("{:<23}not measured: {}\n", entry.spec.name, entry.unavailable);
+      fmt::print("{:<28}not measured: {}\n", entry.spec.name, entry.unavailable);
       continue;
     }
     try {

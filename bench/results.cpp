@@ -56,14 +56,14 @@ std::string machine_line() {
 }
 
 void print_header() {
-  fmt::print("{:<23}{:>10}{:>10} {:<10}{:>8}  {:<20}{:<6}{:<16}{:>6}\n", "row", "ours", "limit", "unit", "ratio",
+  fmt::print("{:<28}{:>10}{:>10} {:<10}{:>8}  {:<20}{:<6}{:<16}{:>6}\n", "row", "ours", "limit", "unit", "ratio",
              "goal", "", "spread", "rounds");
 }
 
 void print_row(const Row& row, const Settings& settings) {
   const std::string verdict = settings.quick ? "-" : row.reached() ? "ok" : "MISS";
   const std::string spread = row.rounds > 1 ? number(row.low) + " - " + number(row.high) : "";
-  fmt::print("{:<23}{:>10}{:>10} {:<10}{:>8}  {:<20}{:<6}{:<16}{:>6}\n", row.spec.name, number(row.ours),
+  fmt::print("{:<28}{:>10}{:>10} {:<10}{:>8}  {:<20}{:<6}{:<16}{:>6}\n", row.spec.name, number(row.ours),
              number(row.limit), row.spec.unit, number(row.ratio), goal_text(row.spec), verdict, spread, row.rounds);
   fmt::print("    {}\n", row.spec.what);
   if (row.cpu_ratio > 0) fmt::print("    CPU time, ours / limit: {}\n", number(row.cpu_ratio));
