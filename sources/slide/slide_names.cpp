@@ -1,6 +1,7 @@
 #include "slide_names.hpp"
 
 #include <algorithm>
+#include <string_view>
 
 #include "errors.hpp"
 
@@ -25,7 +26,11 @@ std::string file_name_of(const std::string& path) { return path.substr(path.rfin
 
 std::string without_ending(const std::string& name) {
   const std::size_t dot = name.rfind('.'), begin = name.rfind('/') + 1;
-  return dot == std::string::npos || dot <= begin ? name : name.substr(0, dot);
+  if (dot == std::string::npos || dot <= begin) return name;
+  std::string stem = name.substr(0, dot);
+  constexpr std::string_view ome = ".ome";
+  if (stem.ends_with(ome) && stem.size() > begin + ome.size()) stem.resize(stem.size() - ome.size());
+  return stem;
 }
 
 std::vector<std::string> names_of_slides(std::span<const std::string> paths) {

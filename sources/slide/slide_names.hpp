@@ -11,7 +11,7 @@ namespace penstock::slide {
 /// @throws Error(invalid_argument) for a file that stands there twice.
 std::vector<std::string> names_of_slides(std::span<const std::string> paths);
 
-/// The part of a path after its last slash, and that without what stands after its last dot.
+/// The part of a path after its last slash, and that without what stands after its last dot, or ".ome" before it.
 std::string file_name_of(const std::string& path);
 std::string without_ending(const std::string& file_name);
 

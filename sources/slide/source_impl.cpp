@@ -233,6 +233,7 @@ std::vector<std::string> SlideSource::Impl::notes() const {
     else
       ++(slide.blocks == 0 ? whole : parts);
   }
+  notes.emplace_back("images are promised: of each no more is decoded than a stage, or the batch, needs");
   if (whole != 0)
     notes.push_back(count(whole, "slide") +
                     ": no two records share a tile of the file, so each is decoded into its row");

@@ -136,6 +136,11 @@ std::uint64_t BlockPlan::key_of(std::uint64_t block, std::uint64_t last_use) con
   return uses != next_uses_.end() && !uses->second.empty() ? uses->second.front() : never + (never >> 1) - last_use;
 }
 
+std::size_t BlockPlan::uses_in_sight(std::uint64_t block) const {
+  const auto uses = next_uses_.find(block);
+  return uses == next_uses_.end() ? 0 : uses->second.size();
+}
+
 // True where this sample and those after it are the rows of the block, side by side in the batch, of which `left` are
 // to come, and no other is known to need it.
 bool BlockPlan::can_go_into_batch(const Upcoming& now, std::uint64_t left) const {
@@ -220,7 +225,9 @@ bool BlockPlan::next(std::uint64_t left, Sample& out) {
   make_room(missing, out.evicted);
   for (const auto& [block, bytes, spare] : now.distinct) {
     if (!spare || stays_.contains(block) || bytes > limit_ - own) continue;
-    if (!has_room_before(missing + bytes, key_of(block, 0))) continue;
+    // Two parts cost about what a whole block does, and need no memory.
+    const bool is_free = bytes_ + missing + bytes <= limit_;
+    if (!is_free && (uses_in_sight(block) < 2 || !has_room_before(missing + bytes, key_of(block, 0)))) continue;
     make_room(missing + bytes, out.evicted);
     out.needs.push_back({block, bytes, true});
     missing += bytes;

@@ -22,7 +22,8 @@ namespace penstock::detail {
 /// without one, that which was used longest ago. But where a block would need room, and is nothing but rows that stand
 /// side by side in the batch, in their order, and no other use of it is known, or that comes after those of the blocks
 /// that would make room, it is decoded into their rows there instead, and forgotten. A block that its record can do
-/// without is loaded where there is room, or where its next use comes before that of the blocks that would make room;
+/// without is loaded where there is room, or where two more uses of it are known and the next one comes before that of
+/// the blocks that would make room;
 /// else the record has a part of it decoded for itself. So the number of decodes does not depend on threads or time.
 ///
 /// One thread at a time. It holds numbers alone, no block.
@@ -87,6 +88,7 @@ class BlockPlan {
   void look_ahead();
   bool can_go_into_batch(const Upcoming& now, std::uint64_t left) const;
   std::uint64_t key_of(std::uint64_t block, std::uint64_t last_use) const;
+  std::size_t uses_in_sight(std::uint64_t block) const;
   void make_room(std::size_t bytes, std::vector<std::uint64_t>& evicted);
   bool has_room_before(std::size_t bytes, std::uint64_t key) const;
 

@@ -11,6 +11,7 @@
 
 #include <penstock/error.hpp>
 #include <penstock/sources/slide.hpp>
+#include <penstock/stages/check.hpp>
 #include <penstock/stages/on_error.hpp>
 #include <penstock/transforms/encode_jpeg.hpp>
 
@@ -32,7 +33,7 @@ struct TileFlags {
   std::vector<std::string> columns;
   std::int32_t size = 256, stride = 0, overlap = 0;
   int quality = 90;
-  bool encode = false, dry_run = false, leave_out_unlisted = false;
+  bool encode = false, verify = false, dry_run = false, leave_out_unlisted = false;
   OutFlags out;
   WritingFlags writing;
 };
@@ -81,6 +82,7 @@ Copies copies_of(const TileFlags& flags, const SlideInfo& slide) {
 
 Pipeline tiles_of(const TileFlags& flags, const SlideSource& source) {
   Pipeline tiles = from(source) | encode_jpeg("image", {.quality = flags.quality, .keep_stored = !flags.encode});
+  if (flags.verify) tiles = tiles | check({.verify = true});
   if (flags.on_error == "drop") tiles = tiles | on_error({.policy = OnError::drop, .max_share = 1});
   return tiles;
 }
@@ -246,6 +248,8 @@ void add_tile(CLI::App& app, Command& chosen) {
       ->check(CLI::Range(1, 100))
       ->capture_default_str();
   command.add_flag("--encode", flags->encode, "Encode all tiles anew, also those that could be copied");
+  command.add_flag("--verify", flags->verify,
+                   "Decode every tile to its end, also those that are copied, so that damage inside of them is found");
   command.add_option("--labels", flags->labels,
                      "CSV file with a header and a line a slide: its columns become fields of the tiles");
   command.add_option("--columns", flags->columns, "Only these columns of --labels, names between commas")

@@ -305,3 +305,50 @@ TEST_CASE("Pillow decodes copied tiles to the pixels of the slide") {
     CHECK(std::system(fmt::format("{} {} {}", python, folder / "compare.py", folder / "tiles").c_str()) == 0);
   }
 }
+
+TEST_CASE("a slide of any form is cut to the same tiles") {
+  const TempFolder folder;
+  std::map<std::string, std::string> expected;
+  for (const char* name : {"a.svs", "a.tif", "a.ome.tif"})
+    for (const std::vector<std::string>& more :
+         {std::vector<std::string>{}, {"--big-endian"}, {"--big-tiff"}, {"--big-tiff", "--big-endian"}}) {
+      std::vector<std::string> draw{"synth", "slide", folder / name, "--size", "700x600", "--tile", "128", "--force"};
+      draw.insert(draw.end(), more.begin(), more.end());
+      REQUIRE(tool(draw).status == 0);
+      std::filesystem::remove_all(folder / "t.lmdb");
+      const ToolResult made = tool({"tile", folder / name, "--out", folder / "t.lmdb", "--size", "128", "--json"});
+      CAPTURE(name, more);
+      REQUIRE(made.status == 0);
+      CHECK(made.json()["copyable"] == 20);
+      const auto got = content(folder / "t.lmdb");
+      CHECK(got.size() == 20);
+      CHECK(got.begin()->first == "a/000000_000000");
+      if (expected.empty()) expected = got;
+      CHECK(got == expected);
+    }
+}
+
+TEST_CASE("the bad tiles that a slide was drawn with are those that are found") {
+  const TempFolder folder;
+  const auto drawn =
+      tool({"synth", "slide", folder / "a.svs", "--size", "3000x2500", "--seed", "3", "--bad-tiles", "12", "--json"})
+          .json();
+  std::set<std::string> expected;
+  for (const auto& tile : drawn["bad_tiles"])
+    if (tile["how"] != "changed")  // of these, one in fifty may be decoded to its end
+      expected.insert(fmt::format("a/{:06}_{:06}", tile["y"].get<int>(), tile["x"].get<int>()));
+  for (const char* how : {"--encode", "--verify"}) {
+    std::filesystem::remove_all(folder / "t.lmdb");
+    const ToolResult made = tool(
+        {"tile", folder / "a.svs", "--out", folder / "t.lmdb", "--edges", "pad", how, "--on-error", "drop", "--json"});
+    CAPTURE(how);
+    CHECK(made.status == 3);
+    const auto json = made.json();
+    std::set<std::string> found;
+    for (const auto& tile : json["bad"]) found.insert(tile["key"].get<std::string>());
+    CHECK(found.size() <= 12);
+    for (const std::string& key : expected) CHECK(found.contains(key));
+    CHECK(json["written"].get<std::uint64_t>() == 12 * 10 - found.size());
+    CHECK(tool({"verify", folder / "t.lmdb"}).status == 0);
+  }
+}

@@ -46,8 +46,9 @@ struct BlockRows {
 ///                                                          then decodes what it needs of it itself, to the same
 ///                                                          values. For blocks of which a record needs a part that is
 ///                                                          cheaper than the whole. Such a block is loaded where
-///                                                          memory for blocks is free, or where it is needed again
-///                                                          sooner than the blocks that would have to make room; a
+///                                                          memory for blocks is free, or where it is needed twice
+///                                                          more, and sooner than the blocks that would have to make
+///                                                          room; a
 ///                                                          record that is read outside of a loader's plan (for a bad
 ///                                                          one, by `Pipeline::at`, for its label) gets none
 ///

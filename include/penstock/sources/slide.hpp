@@ -138,8 +138,8 @@ class PENSTOCK_API SlideSource {
   /// The slide's file. @throws Error(not_found) past the end.
   std::string file_of(std::uint64_t index) const;
   /// "NAME/y_x", both with 6 digits, or as many as the slide's larger side has: keys of a slide ascend row by row.
-  /// NAME is that of the file without ending; where two slides would have the same name, all have their paths below the
-  /// folder that they have in common. @throws Error(not_found) past the end.
+  /// NAME is that of the file without ending (".ome.tif" is one); where two slides would have the same name, all have
+  /// their paths below the folder that they have in common. @throws Error(not_found) past the end.
   std::string key(std::uint64_t index) const;
   /// Hash of the slides' names, sizes and files' sizes, of what `labels` says of them, and of the options that change
   /// results.

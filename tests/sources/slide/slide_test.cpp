@@ -246,6 +246,8 @@ TEST_CASE("slides are numbered and named") {
   CHECK(names(SlideSource({.files = folder / "?/*", .size = 64})) == Names{"x/1", "x/2", "y/1"});
   write_slide(folder / "x/1.tif", {.width = 64, .height = 64});
   CHECK(names(SlideSource({.files = folder / "x/1.*", .size = 64})) == Names{"1.svs", "1.tif"});
+  write_slide(folder / "y/3.ome.tif", {.width = 64, .height = 64});
+  CHECK(names(SlideSource({.files = folder / "y/*", .size = 64})) == Names{"1", "3"});
   const SlideSource listed({.paths = {folder / "y/1.tif", folder / "x/2.svs"}, .size = 64});
   CHECK(names(listed) == Names{"1", "2"});
   CHECK(*listed.labels("slide") == std::vector<std::int64_t>{0, 1});
