@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <penstock/error.hpp>
 
@@ -20,6 +21,7 @@ struct SlideFile {
   FileMark mark;
   std::uint64_t revision = 0;
   Directory directory;
+  std::vector<std::byte> kept_offsets, kept_sizes;  ///< of tiles, as they stand in the file; empty: they are not kept
   std::optional<Error> failure;  ///< why it can't be read
 
   Grid grid;
@@ -28,7 +30,8 @@ struct SlideFile {
   int digits = 6;                             ///< of numbers in keys
 };
 
-/// What can be wrong with the file is in `failure`.
-SlideFile open_slide(const std::string& path, std::size_t number);
+/// What can be wrong with the file is in `failure`. Keeps the places of its tiles where these are not more than
+/// `keep_left` bytes, which they are taken from.
+SlideFile open_slide(const std::string& path, std::size_t number, std::size_t& keep_left);
 
 }  // namespace penstock::slide

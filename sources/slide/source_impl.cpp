@@ -70,8 +70,9 @@ void SlideSource::Impl::open_slides() {
   if (options.paths.empty()) options.paths = common::files_of_pattern(options.files, slide::source_name);
   const std::vector<std::string> names = slide::names_of_slides(options.paths);
   slides.reserve(names.size());
+  std::size_t keep_left = options.max_kept_bytes;
   for (std::size_t i = 0; i < names.size(); ++i) {
-    slides.push_back(slide::open_slide(options.paths[i], i));
+    slides.push_back(slide::open_slide(options.paths[i], i, keep_left));
     slides.back().name = names[i];
   }
 }

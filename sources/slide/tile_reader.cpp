@@ -80,17 +80,24 @@ void TileReader::find(const OpenSlide& open, std::uint64_t first, std::span<Tile
   const SlideFile& slide = *open.slide;
   constexpr std::size_t together = 16;
   std::array<std::byte, together * 8> bytes{};
-  const auto read = [&](const StoredArray& array, std::span<TilePlace> some, auto member) {
+  const auto read = [&](const StoredArray& array, std::span<const std::byte> kept, std::span<TilePlace> some,
+                        auto member) {
     const std::size_t each = array.element_bytes;
-    const auto numbers = std::span(bytes).first(some.size() * each);
-    read_exactly(slide, first, open.file->get(), numbers, array.offset + first * each);
+    std::span<const std::byte> numbers;
+    if (kept.empty()) {
+      const auto read_now = std::span(bytes).first(some.size() * each);
+      read_exactly(slide, first, open.file->get(), read_now, array.offset + first * each);
+      numbers = read_now;
+    } else {
+      numbers = kept.subspan(static_cast<std::size_t>(first) * each, some.size() * each);
+    }
     for (std::size_t i = 0; i < some.size(); ++i)
       some[i].*member = number_of(numbers.subspan(i * each, each), slide.directory.big_endian);
   };
   while (!places.empty()) {
     const auto some = places.first(std::min(places.size(), together));
-    read(slide.directory.tile_offsets, some, &TilePlace::offset);
-    read(slide.directory.tile_bytes, some, &TilePlace::bytes);
+    read(slide.directory.tile_offsets, slide.kept_offsets, some, &TilePlace::offset);
+    read(slide.directory.tile_bytes, slide.kept_sizes, some, &TilePlace::bytes);
     places = places.subspan(some.size());
     first += some.size();
   }

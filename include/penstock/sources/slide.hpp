@@ -78,6 +78,9 @@ struct Slides {
   Unlisted unlisted = Unlisted::refuse;
   // What changes only speed.
   std::size_t max_open_files = 128;  ///< at a time; those that were read longest ago are closed. At least 1
+  /// Of all slides together, the places of their tiles, 8 to 16 bytes a tile, are kept in memory up to so many bytes;
+  /// those of slides that have no room are read with each tile.
+  std::size_t max_kept_bytes = std::size_t{32} << 20;
 };
 
 /// What is known about a slide.
@@ -94,7 +97,8 @@ struct SlideInfo {
 };
 
 /// The records of slides. Opening reads each file's directory; what it keeps of a slide is a few hundred bytes, and
-/// the places of its tiles are read with them. Immutable; copies share open files and decoders; any thread.
+/// the places of its tiles, as far as `Slides::max_kept_bytes` has room. Immutable; copies share open files
+/// and decoders; any thread.
 ///
 /// Where records are whole tiles, and share none, they are decoded right into their rows. Else the tiles of the file
 /// are blocks: a loader keeps decoded ones in `LoaderOptions::max_block_bytes`, and where one would not stay until it

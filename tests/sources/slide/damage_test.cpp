@@ -72,7 +72,9 @@ TEST_CASE("a damaged tile is an error that names it, of the records that need it
     const WrittenSlide slide = write_slide(folder / "a.svs", five_by_four);
     damage.harm(slide);
     CAPTURE(damage.what);
-    CHECK(bad_keys(SlideSource({.files = folder / "a.svs", .size = 64})) == std::set<std::string>{"a/000064_000128"});
+    for (const std::size_t kept : {0u, 1u << 20})
+      CHECK(bad_keys(SlideSource({.files = folder / "a.svs", .size = 64, .max_kept_bytes = kept})) ==
+            std::set<std::string>{"a/000064_000128"});
     const Error error = error_of([&] { (void)read_sample(SlideSource({.files = folder / "a.svs", .size = 64}), 7); });
     CHECK(error.code() == Errc::corrupt);
     CHECK(mentions(error, "the tile at x 128, y 64 of level 0"));
