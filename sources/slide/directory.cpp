@@ -140,6 +140,7 @@ void check_form(TIFF* tiff, const std::string& path) {
 
 Directory read_directory(int descriptor, const std::string& path, std::uint64_t file_bytes) {
   const FileForm form = read_form(descriptor, path);
+  check_first_directory(descriptor, path, form);
   TiffInput input{descriptor, file_bytes, 0, {}};
   const OpenTiff tiff = open_tiff(input, path);
   check_form(tiff.get(), path);

@@ -48,6 +48,19 @@ FileForm read_form(int descriptor, const std::string& path) {
   return form;
 }
 
+void check_first_directory(int descriptor, const std::string& path, const FileForm& form) {
+  std::array<std::byte, 8> bytes{};
+  const auto number = [&](std::size_t size, std::uint64_t offset) {
+    read_bytes(descriptor, path, std::span(bytes).first(size), offset);
+    return number_of(std::span(bytes).first(size), form.big_endian);
+  };
+  const std::uint64_t at = form.big_tiff ? number(8, 8) : number(4, 4);
+  const std::uint64_t entries = form.big_tiff ? number(8, at) : number(2, at);
+  constexpr std::uint64_t most = 512;  // slides have some forty
+  if (entries > most)
+    throw error_in(path, Errc::corrupt, "its directory has " + std::to_string(entries) + " entries", at);
+}
+
 std::optional<StoredArray> find_array(int descriptor, const std::string& path, const FileForm& form,
                                       std::uint64_t offset, std::uint16_t tag) {
   const std::size_t count_bytes = form.big_tiff ? 8 : 2, entry_bytes = form.big_tiff ? 20 : 12;
@@ -55,7 +68,7 @@ std::optional<StoredArray> find_array(int descriptor, const std::string& path, c
   std::array<std::byte, 8> count{};
   read_bytes(descriptor, path, std::span(count).first(count_bytes), offset);
   const std::uint64_t entries = number_of(std::span(count).first(count_bytes), form.big_endian);
-  constexpr std::uint64_t most = 65535;
+  constexpr std::uint64_t most = 65535;  // of another directory than the first
   if (entries > most)
     throw error_in(path, Errc::corrupt, "a directory has " + std::to_string(entries) + " entries", offset);
   std::vector<std::byte> bytes(static_cast<std::size_t>(entries) * entry_bytes);

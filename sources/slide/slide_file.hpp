@@ -22,7 +22,7 @@ struct SlideFile {
   std::uint64_t revision = 0;
   Directory directory;
   std::vector<std::byte> kept_offsets, kept_sizes;  ///< of tiles, as they stand in the file; empty: they are not kept
-  std::optional<Error> failure;  ///< why it can't be read
+  std::optional<Error> failure;                     ///< why it can't be read
 
   Grid grid;
   std::uint64_t first = 0;                    ///< record

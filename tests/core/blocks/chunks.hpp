@@ -107,7 +107,7 @@ inline void check_values(const Chunks& source, const ps::Batch& b) {
 // The rule, one sample after the other: a block that is not there is decoded; where there is no room, that one goes
 // whose next use among the next `ahead` samples is farthest, of those without one that was used longest ago; of two
 // alike, the one with the higher number. A block that its record can do without is decoded only where there is room, or
-// where all that would go for it are used later than it is used again.
+// where two more of those samples need it, and all that would go for it are used later than it is used again.
 inline std::uint64_t decodes_of(const Chunks& source, const std::vector<std::uint64_t>& order, std::size_t limit,
                                 std::size_t ahead) {
   struct In {
@@ -131,6 +131,14 @@ inline std::uint64_t decodes_of(const Chunks& source, const std::vector<std::uin
         if (std::ranges::find(ids, block) != ids.end()) return later;
       }
       return never;
+    };
+    const auto uses = [&](std::uint64_t block) {
+      std::size_t count = 0;
+      for (std::size_t later = n + 1; later < std::min(order.size(), n + 1 + ahead); ++later) {
+        const auto ids = blocks_of(order[later]);
+        count += std::ranges::find(ids, block) != ids.end() ? 1 : 0;
+      }
+      return count;
     };
     const auto rank = [&](const In& i) {
       const std::size_t later = next_use(i.block);
@@ -170,7 +178,7 @@ inline std::uint64_t decodes_of(const Chunks& source, const std::vector<std::uin
       std::size_t removable = 0;
       for (const In& i : in)
         if (!needed(i.block) && next_use(i.block) > later) removable += source.block_bytes(i.block);
-      if (bytes + size > limit && (later == never || bytes + size - removable > limit)) continue;
+      if (bytes + size > limit && (uses(b) < 2 || bytes + size - removable > limit)) continue;
       while (bytes + size > limit) {
         const auto worst = worst_after(later);
         bytes -= source.block_bytes(worst->block);

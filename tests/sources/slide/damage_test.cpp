@@ -154,7 +154,7 @@ TEST_CASE("a slide that can't be read is one record, an error by the policy") {
       {"1 values of 8 bits", Errc::unsupported, form({.samples = 1})},
       {"3 values of 16 bits", Errc::unsupported, form({.bits = 16})},
       {"colours are stored apart", Errc::unsupported, form({.planes = 2})},
-      {"its directory can't be read: libtiff: ", Errc::corrupt,
+      {"the file ends in the middle of a directory", Errc::corrupt,
        [](const std::string& p) {
          const WrittenSlide slide = write_slide(p, five_by_four);
          slide.overwrite(4, {std::byte{0xff}, std::byte{0xff}, std::byte{0x7f}, std::byte{0}});
