@@ -48,9 +48,9 @@ struct BlockRows {
 ///                                                          cheaper than the whole. Such a block is loaded where
 ///                                                          memory for blocks is free, or where it is needed twice
 ///                                                          more, and sooner than the blocks that would have to make
-///                                                          room; a
-///                                                          record that is read outside of a loader's plan (for a bad
-///                                                          one, by `Pipeline::at`, for its label) gets none
+///                                                          room; a record that is read outside of a loader's plan
+///                                                          (for a bad one, by `Pipeline::at`, for its label) gets
+///                                                          none
 ///
 /// and the optional members of a `Source`. All of them from any thread at any time; `blocks_of` and `block_bytes` are
 /// asked long before a record is read, and are quick. What `load` throws is an error of each record that needs the

@@ -40,8 +40,9 @@ enum class SlideOrder : std::uint8_t {
 /// its first image, which is level 0, at its full resolution. Pixels are those of the file: no colour profile is
 /// applied.
 ///
-/// A record has the fields `image`, u8 [size, size, 3] in RGB; `slide`, i64, which counts the slides in the order of
-/// their paths; `x` and `y`, i64: its top left pixel, at level 0. After these come the columns of `labels`.
+/// A record has the fields `image`, u8 [size, size, 3] in RGB; `slide`, i64, which counts the slides from 0 in the
+/// order of `SlideSource::slides`; `x` and `y`, i64: its top left pixel, at level 0. After these come the columns of
+/// `labels`.
 struct Slides {
   using Source = class SlideSource;  ///< what it opens
   /// A file, or a pattern with `*`, `?` and `[a-z]`, whose files are read in the order of their paths' bytes.
@@ -124,13 +125,15 @@ class PENSTOCK_API SlideSource {
   Schema schema() const;
   /// Number of blocks: tiles of slides whose records share them.
   std::uint64_t blocks() const noexcept;
-  /// Bytes of a tile's pixels.
+  /// Bytes of a tile's pixels. @throws Error(not_found) past the end.
   std::uint64_t block_bytes(std::uint64_t block) const;
   /// Appends the tiles that a record needs, row by row; none where they are decoded into its row.
+  /// @throws Error(not_found) past the end.
   void blocks_of(std::uint64_t index, std::vector<std::uint64_t>& ids) const;
   /// True for all of them.
   bool can_do_without(std::uint64_t) const noexcept { return true; }
-  /// Decodes a whole tile, and checks it to its end.
+  /// Decodes a whole tile into `bytes`, u8 [tile_height, tile_width, 3], and checks it to its end. @throws the tile's
+  /// error: Error(corrupt) for damaged data, Error(io) for a file that can't be read or was changed.
   void load(std::uint64_t block, std::span<std::byte> bytes) const;
   /// Promises the image. @throws the slide's error, where it can't be read.
   void read(std::uint64_t index, std::span<const std::span<const std::byte>> blocks, SampleBuilder& out) const;
@@ -159,7 +162,7 @@ class PENSTOCK_API SlideSource {
   /// How slides are read, which can't be, and what that means for damage.
   std::vector<std::string> notes() const;
 
-  /// What each slide is, in the order of `slide`.
+  /// What each slide is, in the order in which they were given or found. Valid as long as a copy of the source is.
   const std::vector<SlideInfo>& slides() const noexcept;
 
  private:
