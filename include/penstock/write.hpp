@@ -37,14 +37,16 @@ struct WriteOptions {
   /// samples (at most 1024; 0 = 64).
   std::size_t max_in_flight = 0;
   /// No new sample is begun while finished ones that wait hold more. Each of those three batches ends once it has a
-  /// quarter of it; beside them, samples of varying size are bounded by their number alone (0 = 4 a thread).
+  /// quarter of it; samples of varying size that are in work beside them are bounded by their number alone, which is
+  /// `max_in_flight`, or 4 a thread where that is 0.
   std::size_t max_waiting_bytes = 256u << 20;
   /// Samples a commit,
   std::uint64_t commit_every = 1000;
   /// or bytes, whichever comes first.
   std::size_t commit_bytes = 64u << 20;
-  /// Memory for decoded blocks, where the source has some; as of LoaderOptions.
-  std::size_t max_block_bytes = 512u << 20;
+  /// For decoded blocks that are kept for the records that share them (a source of blocks); 0 = 512 MiB. A record whose
+  /// blocks need more is a bad sample.
+  std::size_t max_block_bytes = 0;
   /// Called on the caller's thread for each bad sample that the policy `drop` leaves out, in order. What they say stays
   /// in memory until a sample after them is stored.
   std::function<void(const Error&)> on_drop = {};
@@ -61,8 +63,8 @@ struct WriteOptions {
 ///
 /// A run that was stopped or killed is continued by running it again. What the sink has is not made again; what a
 /// filter or `drop` left out is. With a flat_map each record is read again, to know how many samples it has, and of
-/// those only the missing ones are made; a stream is read from its beginning. What a shuffled stream gives is made again,
-/// though not stored.
+/// those only the missing ones are made; a stream is read from its beginning. What a shuffled stream gives is made
+/// again, though not stored.
 /// @throws the first Error in order. Where the order, a key, a stage or the sink's `has` failed, what came before that
 /// sample is committed first; where the sink failed to store, what it had committed stands.
 template <Sink S>

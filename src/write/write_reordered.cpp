@@ -16,6 +16,7 @@
 #include "engine/engine.hpp"
 #include "reorder/reordered.hpp"
 #include "reorder/shared_records.hpp"
+#include "ring/memory_plan.hpp"
 #include "write/write.hpp"
 
 // Samples that share what they are made of: children of a record, records of blocks, and those of a stream. A loader's
@@ -268,7 +269,8 @@ bool write_reordered(WriteRun& run, const std::shared_ptr<const PipelineData>& s
     RunSetup setup = setup_for(batches, sizes, threads, asks ? &skips : nullptr);
     setup.ranges = std::move(missing);
     setup.lists_all_bad = options.on_drop != nullptr;
-    if (data.source->block_model() != nullptr) setup.plan.block_limit = options.max_block_bytes;
+    if (data.source->block_model() != nullptr)
+      setup.plan.block_limit = options.max_block_bytes != 0 ? options.max_block_bytes : default_block_bytes;
     const auto engine = std::make_shared<Engine>(std::move(setup), executor);
     const EngineClosing closing{*engine};
     const std::stop_callback on_stop(options.stop, [&engine] { engine->stop(); });

@@ -398,6 +398,20 @@ TEST_CASE("a write of blocks tells of every sample that it drops") {
   }
 }
 
+TEST_CASE("a block that is more than a write may keep is an error of its samples") {
+  const Watchdog dog(60s);
+  const Blocks source{.count = 100};
+  for (const std::size_t bytes : {std::size_t{7}, std::size_t{8}, std::size_t{0}}) {
+    Disk disk;
+    const auto run = [&] { return write_to(disk, ps::from(source), {.threads = 2, .max_block_bytes = bytes}); };
+    if (bytes == 7)
+      CHECK_THROWS_AS(run(), ps::Error);
+    else
+      CHECK(run().done == 100);
+    CHECK(disk.kept.size() == (bytes == 7 ? 0 : 100));
+  }
+}
+
 TEST_CASE("a source of blocks whose records have many samples is written") {
   const Watchdog dog(60s);
   const Blocks source{.count = 100};
