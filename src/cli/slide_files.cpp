@@ -25,8 +25,10 @@ std::vector<std::string> slide_files(const std::vector<std::string>& arguments) 
     std::error_code failed;
     std::vector<std::string> found;
     if (fs::is_directory(argument, failed)) {
-      for (const auto& entry : fs::directory_iterator(argument, failed))
-        if (names_slide(entry.path().string())) found.push_back(entry.path().string());
+      for (fs::directory_iterator entry(argument, failed); !failed && entry != fs::directory_iterator();
+           entry.increment(failed))
+        if (names_slide(entry->path().string())) found.push_back(entry->path().string());
+      if (failed) throw Error(Errc::io, "the folder can't be listed: " + failed.message()).with_file(argument);
       if (found.empty())
         throw Error(Errc::not_found, "the folder has no slides in it: *.svs, *.tif or *.tiff").with_file(argument);
     } else if (!fs::exists(argument, failed) && argument.find_first_of("{*?[") != std::string::npos) {

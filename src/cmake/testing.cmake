@@ -12,6 +12,12 @@ get_property(Catch2_VERSION GLOBAL PROPERTY PENSTOCK_PACKAGE_Catch2_VERSION)
 list(APPEND CMAKE_MODULE_PATH "${Catch2_DIR}")
 include(Catch)
 
+# penstock_test_optimisation(TARGET): where the library is optimised, its tests are a little: they take longer to compile
+# than to run.
+function(penstock_test_optimisation target)
+  target_compile_options(${target} PRIVATE "$<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CONFIG:RelWithDebInfo>>:-O1>")
+endfunction()
+
 function(penstock_test)
   cmake_parse_arguments(PARSE_ARGV 0 T "SERIAL" "NAME;TIMEOUT" "SOURCES;LIBS;LABELS")
   if(T_UNPARSED_ARGUMENTS OR NOT T_NAME OR NOT T_SOURCES)
@@ -24,6 +30,7 @@ function(penstock_test)
   target_link_libraries(${T_NAME} PRIVATE penstock_test_support)
   penstock_private_libs(${T_NAME} PENSTOCK_TESTS ${T_LIBS})
   penstock_warnings(${T_NAME})
+  penstock_test_optimisation(${T_NAME})
   penstock_exact_arithmetic(${T_NAME}) # references must round as the library does
   # Tests call their helpers by short names, each file its own: they are compiled one by one. What they all include is not.
   set_target_properties(${T_NAME} PROPERTIES CXX_EXTENSIONS OFF UNITY_BUILD OFF)
