@@ -1,4 +1,5 @@
-#include <cstdio>
+#include <array>
+#include <charconv>
 #include <utility>
 
 #include <penstock/error.hpp>
@@ -14,6 +15,16 @@ using slide::SlideFile;
 namespace {
 
 enum Slot : std::size_t { image, slide_number, x, y, first_column };
+
+// The number in so many digits at least, which is at most 20.
+void append_number(std::string& text, char before, std::int64_t number, std::size_t digits) {
+  std::array<char, 20> written{};
+  char* const end = std::to_chars(written.data(), written.data() + written.size(), number).ptr;
+  const auto count = static_cast<std::size_t>(end - written.data());
+  text += before;
+  if (count < digits) text.append(digits - count, '0');
+  text.append(written.data(), count);
+}
 
 }  // namespace
 
@@ -75,10 +86,14 @@ std::string SlideSource::file_of(std::uint64_t index) const { return impl_->reco
 
 std::string SlideSource::key(std::uint64_t index) const {
   const Impl::Record record = impl_->record(index);
-  char place[64];
-  std::snprintf(place, sizeof place, "/%0*lld_%0*lld", record.slide->digits, static_cast<long long>(record.box.y),
-                record.slide->digits, static_cast<long long>(record.box.x));
-  return record.slide->name + place;
+  const std::string& name = record.slide->name;
+  const auto digits = static_cast<std::size_t>(record.slide->digits);
+  std::string key;
+  key.reserve(name.size() + 2 * digits + 2);
+  key += name;
+  append_number(key, '/', record.box.y, digits);
+  append_number(key, '_', record.box.x, digits);
+  return key;
 }
 
 std::uint64_t SlideSource::identity() const noexcept { return impl_->identity; }

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <memory>
 #include <optional>
@@ -7,6 +8,7 @@
 
 #include <penstock/error.hpp>
 
+#include "base/clock.hpp"
 #include "base/failure.hpp"
 #include "chain/chain.hpp"
 #include "data/scratch.hpp"
@@ -50,6 +52,11 @@ class FinishedCells final : public Cells {
   ScratchArena arena_;
 };
 
+// So many samples a thread are in work where nothing else is said, so that runners go on while the sink commits: those
+// beyond the fewest only while finished ones are small.
+constexpr std::size_t most_a_thread = 128, fewest_a_thread = 32;
+constexpr std::size_t small_bytes = std::size_t{32} << 20;
+
 // A sample on its way to the sink.
 struct WriteEntry {
   enum class State : std::uint8_t { empty, waiting, running, done } state = State::empty;
@@ -65,15 +72,17 @@ struct WriteEntry {
 // and a decoder, so there are as many as samples are made at once, not as many as wait.
 class WriteWindow final : private RunnerWork {
  public:
-  WriteWindow(std::shared_ptr<const PipelineData> data, std::size_t entries, std::size_t max_bytes, unsigned threads,
-              Executor::Impl& executor, std::stop_token stop)
+  WriteWindow(std::shared_ptr<const PipelineData> data, const WriteOptions& options, unsigned threads,
+              Executor::Impl& executor)
       : data_(std::move(data)),
         chain_(data_),
-        entries_(entries),
-        max_bytes_(max_bytes),
-        stop_(std::move(stop)),
+        entries_(options.max_in_flight != 0 ? options.max_in_flight : most_a_thread * threads),
+        fewest_(std::min<std::size_t>(entries_.size(), fewest_a_thread * threads)),
+        max_bytes_(options.max_waiting_bytes),
+        stop_(options.stop),
         executor_(executor),
         pool_(*this, *data_->source, monitor_, executor, threads) {
+    free_cells_.reserve(entries_.size());
     monitor_.paused.store(false, std::memory_order_seq_cst);
   }
   ~WriteWindow() override {
@@ -86,15 +95,14 @@ class WriteWindow final : private RunnerWork {
   WriteWindow(const WriteWindow&) = delete;
   WriteWindow& operator=(const WriteWindow&) = delete;
 
-  bool full() const noexcept { return tail_ - head_ == entries_.size(); }
   // Worth filling up: where single samples came and went, runners would fall asleep and be woken for each.
-  bool has_room() const noexcept {
-    return entries_.size() - (tail_ - head_) >= std::max<std::size_t>(entries_.size() / 4, 1);
-  }
+  bool has_room() const noexcept { return entries_.size() - (tail_ - head_) >= quarter(); }
   bool empty() const noexcept { return tail_ == head_; }
-  std::uint64_t bytes() {
-    const Lock lock(monitor_.mutex);
-    return bytes_;
+  // Takes another sample. The first is what makes room for others, and is always taken.
+  bool takes_more() const noexcept {
+    const std::uint64_t there = tail_ - head_;
+    if (there == 0 || there == entries_.size()) return there == 0;
+    return bytes_.load(std::memory_order_relaxed) < (there < fewest_ ? max_bytes_ : std::min(max_bytes_, small_bytes));
   }
 
   void admit(SinkItem item) {
@@ -115,13 +123,18 @@ class WriteWindow final : private RunnerWork {
     entry.broken = false;
     entry.bytes = 0;
     entry.state = WriteEntry::State::done;
+    ++done_;
   }
-  // The oldest sample, once it is done; null where no reader can be opened at all.
+  // The oldest sample, once it is done, and with it so many more that to be woken costs little for each; null where no
+  // reader can be opened at all.
   WriteEntry* oldest() {
     Lock lock(monitor_.mutex);
-    const auto done = [this] { return at(head_).state == WriteEntry::State::done; };
+    const auto done = [this] { return at(head_).state == WriteEntry::State::done && (takes_ || worth_waking()); };
+    takes_ = takes_ && done();
     while (!done() && !pool_.failed()) pool_.sleep_or_help(lock, done);
     if (!done()) return nullptr;
+    if (!takes_) woken_ns_ = now_ns();
+    takes_ = true;
     bytes_ -= at(head_).bytes;
     return &at(head_);
   }
@@ -131,14 +144,22 @@ class WriteWindow final : private RunnerWork {
   }
   void pop() {
     Lock lock(monitor_.mutex);
-    at(head_++).state = WriteEntry::State::empty;
+    WriteEntry& entry = at(head_++);
+    entry.state = WriteEntry::State::empty;
+    if (entry.values != nullptr) free_cells_.push_back(std::move(entry.values));
+    --done_;
     if (next_ < tail_) pool_.wake(lock);  // there may be room for bytes again
   }
 
  private:
   using Lock = Monitor::Lock;
 
+  static constexpr std::uint64_t longest_wait_ns = 2'000'000;
+
   WriteEntry& at(std::uint64_t number) { return entries_[number % entries_.size()]; }
+  std::size_t quarter() const noexcept { return std::max<std::size_t>(fewest_ / 4, 1); }
+  // Where runners have nothing to begin with, they wait for what is taken.
+  bool worth_waking() noexcept { return done_ >= quarter() || !has_work() || now_ns() - woken_ns_ >= longest_wait_ns; }
 
   std::unique_ptr<ChainRun> open_run() override {
     auto run = std::make_unique<ChainRun>(chain_, ~std::size_t{0}, data_->source->open_reader());
@@ -165,12 +186,17 @@ class WriteWindow final : private RunnerWork {
     if (!has_work()) return false;
     WriteEntry& entry = at(next_++);
     entry.state = WriteEntry::State::running;
+    if (!free_cells_.empty()) {
+      entry.values = std::move(free_cells_.back());
+      free_cells_.pop_back();
+    }
     lock.unlock();
     make(entry, run);
     lock.lock();
     entry.state = WriteEntry::State::done;
+    ++done_;
     bytes_ += entry.bytes;
-    monitor_.changed.notify_all();
+    if (at(head_).state == WriteEntry::State::done && worth_waking()) monitor_.changed.notify_all();
     return true;
   }
   void make(WriteEntry& entry, ChainRun& run) noexcept {
@@ -193,13 +219,17 @@ class WriteWindow final : private RunnerWork {
   std::shared_ptr<const PipelineData> data_;
   const Chain chain_;
   std::vector<WriteEntry> entries_;
-  const std::size_t max_bytes_;
+  const std::size_t fewest_, max_bytes_;
   const std::stop_token stop_;
   Executor::Impl& executor_;
   Monitor monitor_;
   // Under its mutex:
   std::uint64_t head_ = 0, tail_ = 0, next_ = 0;
-  std::uint64_t bytes_ = 0;
+  std::atomic<std::uint64_t> bytes_{0};                     // what finished samples hold; read without it too
+  std::vector<std::unique_ptr<FinishedCells>> free_cells_;  // at the end the last used, whose memory is warm
+  std::size_t done_ = 0;
+  std::uint64_t woken_ns_ = 0;  // when the caller last began to take
+  bool takes_ = false;          // it does, for as long as the oldest is done
   RunnerPool pool_;
 };
 
@@ -210,8 +240,7 @@ bool write_samples(WriteRun& run, const std::shared_ptr<const PipelineData>& sha
   const PipelineData& data = *shared;
   const WriteOptions& options = run.options();
   WriteProgress& progress = run.progress;
-  const std::size_t entries = options.max_in_flight != 0 ? options.max_in_flight : std::size_t{32} * threads;
-  WriteWindow window(shared, entries, options.max_waiting_bytes, threads, executor, options.stop);
+  WriteWindow window(shared, options, threads, executor);
   const bool drops_bad = data.policy_value().policy == OnError::drop;
   PolicyLedger ledger(data.policy_value());
   WriteItems items(data);
@@ -223,8 +252,7 @@ bool write_samples(WriteRun& run, const std::shared_ptr<const PipelineData>& sha
   std::optional<Error> ahead;
   const auto fill_window = [&] {
     if (!window.has_room()) return;
-    while (!ahead && position < data.size && !window.full() &&
-           (window.empty() || window.bytes() < options.max_waiting_bytes) && !options.stop.stop_requested()) {
+    while (!ahead && position < data.size && window.takes_more() && !options.stop.stop_requested()) {
       SinkItem item;
       bool there = false;
       try {
