@@ -26,6 +26,8 @@ long syscall(long number, ...) noexcept;
 int open(const char* path, int flags, ...);
 int open64(const char* path, int flags, ...);
 int close(int fd);
+long pread(int fd, void* bytes, std::size_t count, long offset);
+long pread64(int fd, void* bytes, std::size_t count, long offset);
 long write(int fd, const void* bytes, std::size_t count);
 long pwrite(int fd, const void* bytes, std::size_t count, long offset);
 long pwrite64(int fd, const void* bytes, std::size_t count, long offset);
@@ -104,9 +106,16 @@ int number(const Call& call, int failed_anyway = 0) {
   return code;
 }
 
-// -1 with errno, where the call is to fail.
+[[noreturn]] void end_here() {
+  constexpr int kill_signal = 9;
+  syscall(SYS_kill, syscall(SYS_getpid), kill_signal);
+  for (;;) syscall(SYS_pause);
+}
+
+// With errno, where the call is to fail.
 bool fails(const Call& call) {
   const int code = number(call);
+  if (code == penstock_test::killed) end_here();
   if (code == 0 || code == penstock_test::short_write) return false;
   errno = code;
   return true;
@@ -142,9 +151,9 @@ int open_noted(const char* path, int flags, unsigned mode) {
   return static_cast<int>(syscall(SYS_openat, here, path, flags, mode));
 }
 
-// Half of the bytes where it is to be short.
-template <class Write>
-long write_noted(const char* name, int fd, std::size_t bytes, long offset, const Write& act) {
+// Half of the bytes where it is to be short, which a read never is.
+template <class Act>
+long bytes_noted(const char* name, int fd, std::size_t bytes, long offset, const Act& act) {
   Watch& w = watch();
   const std::lock_guard lock(w.mutex);
   const Opened* const file = opened(fd);
@@ -155,6 +164,10 @@ long write_noted(const char* name, int fd, std::size_t bytes, long offset, const
                            .bytes = bytes,
                            .flags = (file->flags & data_sync) != 0 ? "synced" : ""});
   if (code == penstock_test::short_write) return act(bytes > 1 ? bytes / 2 : bytes);
+  if (code == penstock_test::killed) {
+    act(bytes / 2);
+    end_here();
+  }
   if (code == 0) return act(bytes);
   errno = code;
   return -1;
@@ -244,18 +257,23 @@ int close(int fd) {
   return static_cast<int>(syscall(SYS_close, fd));
 }
 
+long pread(int fd, void* bytes, std::size_t count, long offset) {
+  return bytes_noted("pread", fd, count, offset,
+                     [&](std::size_t) { return syscall(SYS_pread64, fd, bytes, count, offset); });
+}
+long pread64(int fd, void* bytes, std::size_t count, long offset) { return pread(fd, bytes, count, offset); }
 long write(int fd, const void* bytes, std::size_t count) {
-  return write_noted("write", fd, count, -1, [&](std::size_t some) { return syscall(SYS_write, fd, bytes, some); });
+  return bytes_noted("write", fd, count, -1, [&](std::size_t some) { return syscall(SYS_write, fd, bytes, some); });
 }
 long pwrite(int fd, const void* bytes, std::size_t count, long offset) {
-  return write_noted("pwrite", fd, count, offset,
+  return bytes_noted("pwrite", fd, count, offset,
                      [&](std::size_t some) { return syscall(SYS_pwrite64, fd, bytes, some, offset); });
 }
 long pwrite64(int fd, const void* bytes, std::size_t count, long offset) { return pwrite(fd, bytes, count, offset); }
 long writev(int fd, const iovec* parts, int count) {
   std::size_t bytes = 0;
   for (int i = 0; i < count; ++i) bytes += parts[i].iov_len;
-  return write_noted("writev", fd, bytes, -1, [&](std::size_t some) {
+  return bytes_noted("writev", fd, bytes, -1, [&](std::size_t some) {
     return syscall(SYS_writev, fd, parts, some == bytes || count == 1 ? count : count / 2);
   });
 }

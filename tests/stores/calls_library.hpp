@@ -1,11 +1,13 @@
 // A library that stands before the C library: programs that are linked with it, or started with it in LD_PRELOAD, tell
-// it of every call that changes files, and it lets the one that is chosen fail.
+// it of every call that changes files or reads from a place in one, and it lets the one that is chosen fail.
 #pragma once
 
 namespace penstock_test {
 
 // Code of a write that writes only half of what it should.
 constexpr int short_write = 10'000;
+// Code that kills the process there: before the call, or with half of a write done.
+constexpr int killed = 20'000;
 
 }  // namespace penstock_test
 

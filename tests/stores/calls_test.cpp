@@ -1,8 +1,10 @@
 // In which order files are written, synced and named, and what becomes of a store where a call fails.
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 #include <filesystem>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -12,6 +14,10 @@
 #include "sources/temp_folder.hpp"
 #include "store_jobs.hpp"
 #include "support/catch.hpp"
+#ifdef PENSTOCK_TEST_TILES
+#include "sources/slide/slide_files.hpp"
+#include "tiles_job.hpp"
+#endif
 
 using namespace penstock_test;
 
@@ -47,18 +53,25 @@ void require(bool fine, const std::string& what) {
 }
 
 // The libraries of others have the last word in what they do with LMDB's files.
-bool may_be_interrupted(const StoreJob& job) { return job.name.starts_with("lmdb") || job.cache; }
+bool may_be_interrupted(const StoreJob& job) {
+  return job.name.starts_with("lmdb") || job.name == "tiles" || job.cache;
+}
 
-// One call of a run fails. The run ends with an error or well; no store looks finished that is not; and another run
-// makes of it what an undisturbed one makes.
+std::string words_of(int code) {
+  return code == short_write ? "half of a write" : code == killed ? "killed" : std::strerror(code);
+}
+
+// One call of a run fails, or is its last. The run ends with an error or well, or is killed; no store looks finished
+// that is not; and another run makes of it what an undisturbed one makes.
 void check_fault(const StoreJob& job, const Area& area, const HowToWrite& how, const Fault& fault,
                  const std::string& content, const std::vector<std::string>& names) {
   const std::string where = job.name + ", call " + (fault.name != nullptr ? fault.name : std::to_string(fault.at)) +
-                            ", " + (fault.code == short_write ? "half of a write" : std::strerror(fault.code)) + ": ";
+                            ", " + words_of(fault.code) + ": ";
   const ChildEnd end = write_in_child(job, area, how, fault);
-  require(end.signal == 0, where + "signal " + std::to_string(end.signal));
-  if (!end.well()) require(end.said.starts_with("io"), where + end.said);
-  if (!end.well() && (fault.code == EINTR || fault.code == short_write))
+  if (end.signal != SIGKILL || fault.code != killed)
+    require(end.signal == 0, where + "signal " + std::to_string(end.signal));
+  if (!end.well() && end.signal == 0) require(end.said.starts_with("io"), where + end.said);
+  if (!end.well() && end.signal == 0 && (fault.code == EINTR || fault.code == short_write))
     require(may_be_interrupted(job), where + "not gone on with: " + end.said);
   const ChildEnd look = run_child([&] {
     std::string there;
@@ -111,7 +124,7 @@ TEST_CASE("nothing of a store is looked at or changed without its lock") {
     const Area area;
     const std::string store = area.store();
     const auto lock_of = [&](const std::string& path) -> std::string {
-      if (job.name == "lmdb") return store + "/store/data.mdb";
+      if (job.name == "lmdb" || job.name == "tiles") return store + "/store/data.mdb";
       if (job.name == "lmdb raw") return store + "/store.lmdb";
       if (job.name == "webdataset" || job.name == "hdf5") return store + "/part-unfinished.json.lock";
       if (job.name == "hdf5 file") return store + "/whole.h5-unfinished.json.lock";
@@ -132,10 +145,12 @@ TEST_CASE("nothing of a store is looked at or changed without its lock") {
 
 namespace {
 
-// PENSTOCK_FAULTS=1: each call fails in each way, synced and not; else each in one of them, and each write is short.
+// PENSTOCK_FAULTS=1: each call fails in each way, synced and not; else each in one of them, each write is short, and
+// each call is the last one of a killed process.
 void check_faults(const std::string& kind) {
   const bool all = number_of("PENSTOCK_FAULTS", 0) != 0;
-  constexpr int codes[] = {EIO, ENOSPC, EINTR, short_write};
+  constexpr int errors[] = {EIO, ENOSPC, EINTR};
+  constexpr int codes[] = {EIO, ENOSPC, EINTR, short_write, killed};
   const StoreJob job = *std::ranges::find(store_jobs(), kind, &StoreJob::name);
   for (const bool sync : {true, false}) {
     if (!all && !sync) continue;
@@ -149,9 +164,9 @@ void check_faults(const std::string& kind) {
     area.clear();
     unsigned long faults = 0;
     for (unsigned long at = 1; at <= calls; ++at)
-      for (std::size_t way = 0; way < std::size(codes); ++way) {
-        if (!all && way != at % std::size(codes) && codes[way] != short_write) continue;
-        check_fault(job, area, how, {at, codes[way]}, content, names);
+      for (const int code : codes) {
+        if (!all && code != errors[at % std::size(errors)] && code != short_write && code != killed) continue;
+        check_fault(job, area, how, {at, code}, content, names);
         ++faults;
       }
     WARN(job.name << (sync ? ", synced: " : ": ") << calls << " calls, " << faults << " faults");
@@ -166,7 +181,53 @@ TEST_CASE("whichever call fails tar shards are not spoiled") { check_faults("web
 TEST_CASE("whichever call fails shards of HDF5 are not spoiled") { check_faults("hdf5"); }
 TEST_CASE("whichever call fails an HDF5 file is not spoiled") { check_faults("hdf5 file"); }
 TEST_CASE("whichever call fails features are not spoiled") { check_faults("features"); }
+#ifdef PENSTOCK_TEST_TILES
+TEST_CASE("whichever call fails the tiles of a slide are not spoiled") { check_faults("tiles"); }
+#endif
 TEST_CASE("whichever call fails a cache is not spoiled") { check_faults("cache"); }
+
+#ifdef PENSTOCK_TEST_TILES
+TEST_CASE("a finished job over slides that runs again reads what is bad alone") {
+  for (const std::int32_t overlap : {0, 8}) {
+    const Area area;
+    constexpr std::int32_t columns = 8;
+    const WrittenSlide slide = write_slide(
+        area.area() + "/slide.svs", {.width = columns * 32, .height = 5 * 32, .tile_width = 32, .tile_height = 32});
+    constexpr std::uint64_t bad = 2 * columns + 4, empty = columns - 1;
+    slide.overwrite(slide.offsets[bad], Bytes(slide.sizes[bad], std::byte{0x33}));
+    slide.set_size(empty, 0);
+    // A place that reaches into a bad tile reads its neighbours too.
+    const auto is_near = [&](std::uint64_t tile, std::uint64_t other) {
+      const auto far = [](std::uint64_t a, std::uint64_t b) { return a < b ? b - a : a - b; };
+      const std::uint64_t reach = overlap == 0 ? 0 : 1;
+      return far(tile % columns, other % columns) <= reach && far(tile / columns, other / columns) <= reach;
+    };
+    std::string dropped;
+    for (const bool again : {false, true}) {
+      const ChildEnd end = run_child([&] {
+        penstock_calls_begin(area.area().c_str(), area.log().c_str(), 0, 0, nullptr);
+        return std::to_string(cut(slide.path, area.store(), overlap, {}));
+      });
+      CAPTURE(overlap, again, end.said);
+      REQUIRE(end.well());
+      if (!again) dropped = end.said;
+      CHECK(end.said == dropped);
+      std::set<std::uint64_t> read;
+      for (const RecordedCall& call : calls_in(area.log()))
+        for (std::uint64_t tile = 0; tile < slide.offsets.size(); ++tile)
+          if (call.name == "pread" && call.path == slide.path &&
+              static_cast<std::uint64_t>(call.offset) == slide.offsets[tile])
+            read.insert(tile);
+      CHECK(read.contains(bad));
+      if (!again) CHECK(read.size() == slide.offsets.size() - 1);
+      // Whoever opens the slide looks at its first tile.
+      for (const std::uint64_t tile : read)
+        if (again && tile != 0) CHECK((is_near(tile, bad) || is_near(tile, empty)));
+    }
+    CHECK(std::stoul(dropped) >= 2);
+  }
+}
+#endif
 
 TEST_CASE("a file system that can't keep room for a lock file is written to all the same") {
   for (const StoreJob& job : chosen_jobs()) {

@@ -27,6 +27,9 @@
 #include <penstock/sources/webdataset_sink.hpp>
 
 #include "sources/source_checks.hpp"
+#ifdef PENSTOCK_TEST_TILES
+#include "tiles_job.hpp"
+#endif
 
 namespace penstock_test {
 
@@ -141,7 +144,10 @@ std::uint64_t write_features(const std::string& folder, const HowToWrite& how) {
 std::string features_in(const std::string& folder) {
   std::ifstream list(folder + "/out/metadata.csv");
   std::vector<std::string> lines;
-  for (std::string line; std::getline(list, line);) lines.push_back(line);
+  for (std::string line; std::getline(list, line);) {
+    if (list.eof()) throw Error(Errc::corrupt, "the last line of the list is cut off");
+    lines.push_back(line);
+  }
   std::sort(lines.begin(), lines.end());
   if (lines.size() != slides + 1) throw Error(Errc::corrupt, std::to_string(lines.size()) + " lines in the list");
   std::string content;
@@ -233,6 +239,9 @@ std::vector<StoreJob> all_jobs() {
   jobs.push_back(job("cache", run_with_cache,
                      [](const std::string& folder) { return content_of(LmdbSource({.path = folder + "/cache"})); }));
   jobs.back().cache = true;
+#ifdef PENSTOCK_TEST_TILES
+  jobs.push_back(tiles_job());
+#endif
   return jobs;
 }
 
