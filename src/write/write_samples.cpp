@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <atomic>
 #include <cstring>
 #include <memory>
 #include <optional>
@@ -98,12 +97,7 @@ class WriteWindow final : private RunnerWork {
   // Worth filling up: where single samples came and went, runners would fall asleep and be woken for each.
   bool has_room() const noexcept { return entries_.size() - (tail_ - head_) >= quarter(); }
   bool empty() const noexcept { return tail_ == head_; }
-  // Takes another sample. The first is what makes room for others, and is always taken.
-  bool takes_more() const noexcept {
-    const std::uint64_t there = tail_ - head_;
-    if (there == 0 || there == entries_.size()) return there == 0;
-    return bytes_.load(std::memory_order_relaxed) < (there < fewest_ ? max_bytes_ : std::min(max_bytes_, small_bytes));
-  }
+  bool full() const noexcept { return tail_ - head_ == entries_.size(); }
 
   void admit(SinkItem item) {
     Lock lock(monitor_.mutex);
@@ -158,6 +152,10 @@ class WriteWindow final : private RunnerWork {
 
   WriteEntry& at(std::uint64_t number) { return entries_[number % entries_.size()]; }
   std::size_t quarter() const noexcept { return std::max<std::size_t>(fewest_ / 4, 1); }
+  // No sample is begun while finished ones have these.
+  std::size_t most_bytes() const noexcept {
+    return next_ - head_ < fewest_ ? max_bytes_ : std::min(max_bytes_, small_bytes);
+  }
   // Where runners have nothing to begin with, they wait for what is taken.
   bool worth_waking() noexcept { return done_ >= quarter() || !has_work() || now_ns() - woken_ns_ >= longest_wait_ns; }
 
@@ -169,7 +167,7 @@ class WriteWindow final : private RunnerWork {
   bool has_work() noexcept override {
     for (next_ = std::max(next_, head_); next_ < tail_; ++next_)
       if (at(next_).state == WriteEntry::State::waiting)
-        return bytes_ < max_bytes_ || next_ == head_;  // the oldest is what makes room
+        return bytes_ < most_bytes() || next_ == head_;  // the oldest is what makes room
     return false;
   }
   bool work(ChainRun& run) noexcept override {
@@ -252,7 +250,7 @@ bool write_samples(WriteRun& run, const std::shared_ptr<const PipelineData>& sha
   std::optional<Error> ahead;
   const auto fill_window = [&] {
     if (!window.has_room()) return;
-    while (!ahead && position < data.size && window.takes_more() && !options.stop.stop_requested()) {
+    while (!ahead && position < data.size && !window.full() && !options.stop.stop_requested()) {
       SinkItem item;
       bool there = false;
       try {

@@ -235,6 +235,48 @@ TEST_CASE("a write keeps to its window of bytes") {
   CHECK(most <= 8);
 }
 
+TEST_CASE("of large samples a write has fewer in work than of small ones") {
+  const Watchdog dog(60s);
+  struct Pages {
+    std::int64_t bytes = 0;
+    std::shared_ptr<std::atomic<std::int64_t>> in_work = std::make_shared<std::atomic<std::int64_t>>(0);
+    std::shared_ptr<std::atomic<std::int64_t>> most = std::make_shared<std::atomic<std::int64_t>>(0);
+    std::uint64_t size() const { return 400; }
+    ps::Schema schema() const { return {{"x", ps::DType::u8, {ps::dynamic}}}; }
+    std::string name() const { return "pages"; }
+    void read(std::uint64_t, ps::SampleBuilder& out) const {
+      const std::int64_t now = ++*in_work;
+      std::int64_t seen = *most;
+      while (seen < now && !most->compare_exchange_weak(seen, now)) {
+      }
+      out.emplace<std::uint8_t, 1>(0, {bytes});
+    }
+  };
+  struct Slow {
+    std::atomic<std::int64_t>* in_work = nullptr;
+    std::uint64_t stored = 0;
+    void open(const ps::Schema&, std::uint64_t) {}
+    bool has(const ps::SinkItem&) { return false; }
+    void put(const ps::SinkItem&, ps::Sample&) {
+      // All that may be made is made, while the first waits.
+      if (stored++ == 0) std::this_thread::sleep_for(300ms);
+      --*in_work;
+    }
+    void commit() {}
+    void finish() {}
+    std::string name() const { return "slow"; }
+  };
+  for (const bool large : {false, true}) {
+    CAPTURE(large);
+    const Pages source{.bytes = large ? 1 << 20 : 16};
+    Slow sink{.in_work = source.in_work.get()};
+    ps::write(ps::from(source), sink, {.threads = 2});
+    CHECK(sink.stored == 400);
+    CHECK(*source.most <= (large ? 64 + 2 : 256));
+    CHECK(*source.most > (large ? 32 : 128));
+  }
+}
+
 TEST_CASE("a write without any bytes for its window has one sample in work") {
   const Watchdog dog(60s);
   std::atomic<int> in_work{0}, most{0};
