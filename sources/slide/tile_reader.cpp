@@ -122,11 +122,10 @@ void TileReader::decode(const OpenSlide& open, std::uint64_t tile, const TilePla
       throw Error(Errc::corrupt, "its JPEG has " + std::to_string(shape.width) + "x" + std::to_string(shape.height) +
                                      " pixels, not " + std::to_string(directory.tile_width) + "x" +
                                      std::to_string(directory.tile_height));
-    const bool check = verify || box.size() == shape.size();
     if (scratch != nullptr) {
-      worker->decoder.decode(box, into, stride, check, *scratch);
+      worker->decoder.decode(box, into, stride, verify, *scratch);
     } else {
-      worker->decoder.decode(box, into, stride, check);
+      worker->decoder.decode(box, into, stride, verify);
     }
   } catch (const Error& failed) {
     if (!failed.sample_scoped()) throw;

@@ -55,6 +55,8 @@ const std::vector<Damage> damages{
      [](const WrittenSlide& slide) { slide.overwrite(slide.offsets[7], Bytes(slide.sizes[7], std::byte{0x5a})); }, "",
      true},
     {"cut in half", [](const WrittenSlide& slide) { slide.set_size(7, slide.sizes[7] / 2); }, "", true},
+    {"without the marker at its end", [](const WrittenSlide& slide) { slide.set_size(7, slide.sizes[7] - 2); }, "",
+     false},
     {"400 bytes changed",
      [](const WrittenSlide& slide) {
        Bytes other(400);
