@@ -20,15 +20,24 @@ namespace penstock::slide {
 
 namespace {
 
+// Of a directory, values included. Each may be told to lie at the same long place.
+constexpr std::uint64_t most_read = 96 << 20;
+
 // What libtiff reads from, and what it says.
 struct TiffInput {
   int descriptor = -1;
   std::uint64_t bytes = 0, at = 0;
-  std::string complaint;  // the first error
+  std::uint64_t left = most_read;  // that it may still read
+  std::string complaint = {};      // the first error
 };
 
 tmsize_t tiff_read(thandle_t handle, void* to, tmsize_t bytes) {
   TiffInput& input = *static_cast<TiffInput*>(handle);
+  if (static_cast<std::uint64_t>(bytes) > input.left) {
+    if (input.complaint.empty()) input.complaint = "its values are larger than those of a slide";
+    return 0;
+  }
+  input.left -= static_cast<std::uint64_t>(bytes);
   const std::size_t got =
       read_whole(input.descriptor, {static_cast<std::byte*>(to), static_cast<std::size_t>(bytes)}, input.at);
   input.at += got;
@@ -141,7 +150,7 @@ void check_form(TIFF* tiff, const std::string& path) {
 Directory read_directory(int descriptor, const std::string& path, std::uint64_t file_bytes) {
   const FileForm form = read_form(descriptor, path);
   check_first_directory(descriptor, path, form);
-  TiffInput input{descriptor, file_bytes, 0, {}};
+  TiffInput input{.descriptor = descriptor, .bytes = file_bytes};
   const OpenTiff tiff = open_tiff(input, path);
   check_form(tiff.get(), path);
   Directory directory;

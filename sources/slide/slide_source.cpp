@@ -149,5 +149,6 @@ std::vector<Group> SlideSource::groups() const {
 }
 
 std::vector<std::string> SlideSource::notes() const { return impl_->notes(); }
+std::vector<std::string> SlideSource::left_out() const { return impl_->left_out(); }
 
 }  // namespace penstock

@@ -2,23 +2,23 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <limits>
 #include <map>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 
 #include <penstock/extend/source.hpp>
 #include <penstock/sources/csv.hpp>
 
 #include "errors.hpp"
-#include "slide_names.hpp"
+#include "slide_finder.hpp"
 
 namespace penstock::slide {
 
 namespace {
 
-constexpr std::size_t nobody = static_cast<std::size_t>(-1);
+constexpr std::size_t nobody = SlideFinder::nobody, no_line = nobody;
 
 // The cells of a CSV file, column by column, as they stand there.
 struct Cells {
@@ -28,23 +28,23 @@ struct Cells {
 
   std::size_t lines() const noexcept { return where.size(); }
 
+  // Its header is read as a line like others: a column without a name, as an index may be, is none to read by name.
   explicit Cells(const std::string& path) {
-    // Once for the names of columns, once for their cells.
-    Csv csv{.path = path};
-    const Schema found = CsvSource(csv).schema();
-    for (const Field& field : found) csv.columns.push_back({.column = field.name, .type = CsvType::text});
+    Csv csv{.path = path, .header = false};
+    for (const Field& field : CsvSource(csv).schema())
+      csv.columns.push_back({.column = field.name, .type = CsvType::text});
     const CsvSource source(csv);
-    columns.resize(found.size());
-    for (const Field& field : found) names.push_back(field.name);
+    columns.resize(csv.columns.size());
     const auto reader = source.open_reader();
     OwnedSample sample(source.schema());
     for (std::uint64_t line = 0; line < source.size(); ++line) {
-      where.push_back(source.key(line));
       SampleBuilder out = sample.builder();
       reader->read(line, out);
+      if (line != 0) where.push_back(source.key(line));
       for (std::size_t column = 0; column < columns.size(); ++column) {
-        const std::span<const std::byte> cell = sample.sample().bytes(column);
-        columns[column].emplace_back(reinterpret_cast<const char*>(cell.data()), cell.size());
+        const std::span<const std::byte> bytes = sample.sample().bytes(column);
+        std::string cell(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+        (line == 0 ? names : columns[column]).push_back(std::move(cell));
       }
     }
   }
@@ -58,34 +58,6 @@ struct Cells {
   }
 };
 
-// Finds a slide by what a table may call it.
-class SlideFinder {
- public:
-  SlideFinder(std::span<const std::string> paths, std::span<const std::string> names) {
-    for (std::size_t i = 0; i < names.size(); ++i) by_name_.emplace(names[i], i);
-    for (std::size_t i = 0; i < paths.size(); ++i) {
-      add(file_name_of(paths[i]), i);
-      add(without_ending(file_name_of(paths[i])), i);
-    }
-  }
-  std::size_t find(const std::string& cell) const {
-    if (cell.empty()) return nobody;
-    for (const std::string& called :
-         {cell, without_ending(cell), file_name_of(cell), without_ending(file_name_of(cell))}) {
-      if (const auto found = by_name_.find(called); found != by_name_.end()) return found->second;
-    }
-    return nobody;
-  }
-
- private:
-  // What could be any of two slides is neither.
-  void add(const std::string& called, std::size_t slide) {
-    const auto [place, fresh] = by_name_.emplace(called, slide);
-    if (!fresh && place->second != slide) place->second = nobody;
-  }
-  std::unordered_map<std::string, std::size_t> by_name_;
-};
-
 std::string_view trimmed(std::string_view text) {
   const std::size_t first = text.find_first_not_of(" \t");
   if (first == std::string_view::npos) return {};
@@ -96,6 +68,7 @@ bool is_missing(std::string_view cell) { return cell.empty() || cell == "NA"; }
 
 template <class Number>
 std::optional<Number> number_in(std::string_view cell) {
+  if (cell.starts_with("+-")) return std::nullopt;
   if (cell.starts_with('+')) cell.remove_prefix(1);
   Number value{};
   const auto [end, failed] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
@@ -103,18 +76,42 @@ std::optional<Number> number_in(std::string_view cell) {
   return value;
 }
 
+// As large as it may be.
+bool is_number(std::string_view cell) {
+  if (cell.starts_with("+-")) return false;
+  if (cell.starts_with('+')) cell.remove_prefix(1);
+  double value = 0;
+  const auto [end, failed] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
+  return !cell.empty() && failed != std::errc::invalid_argument && end == cell.data() + cell.size();
+}
+
+// Whole numbers fit into i64, others into f32.
+bool fits(std::string_view cell) {
+  const bool whole = cell.find_first_not_of("+-0123456789") == std::string_view::npos;
+  if (whole) return number_in<std::int64_t>(cell).has_value();
+  const auto value = number_in<double>(cell);
+  return value && (!std::isfinite(*value) || std::isfinite(static_cast<float>(*value)));
+}
+
 // The value of each line, as all cells of the column have it.
 class ColumnReader {
  public:
   ColumnReader(const std::string& path, const Cells& table, std::size_t column)
       : path_(path), name_(table.names[column]), cells_(table.columns[column]), where_(table.where) {
-    for (const std::string& cell : cells_) {
-      const std::string_view text = trimmed(cell);
+    std::size_t too_large = no_line;
+    for (std::size_t line = 0; line < cells_.size(); ++line) {
+      const std::string_view text = trimmed(cells_[line]);
       if (is_missing(text)) continue;
       whole_ = whole_ && number_in<std::int64_t>(text);
-      numbers_ = numbers_ && number_in<double>(text);
+      numbers_ = numbers_ && is_number(text);
       if (!numbers_) break;
+      if (too_large == no_line && !fits(text)) too_large = line;
     }
+    if (numbers_ && too_large != no_line)
+      throw error_in(path_, Errc::invalid_argument,
+                     where_[too_large] + " has a number in the column \"" + name_ +
+                         "\" that neither i64 nor f32 holds: " + printable(trimmed(cells_[too_large]), 60) +
+                         "; make it text, or name the columns that you need in `columns`");
     if (numbers_) return;
     std::vector<std::string> classes;
     for (const std::string& cell : cells_)
@@ -160,32 +157,58 @@ class ColumnReader {
   std::map<std::string, std::int64_t, std::less<>> number_of_;
 };
 
-// The slide of each line, or nobody.
-std::vector<std::size_t> slides_of_lines(const std::vector<std::string>& cells, const SlideFinder& finder) {
-  std::vector<std::size_t> slides;
-  for (const std::string& cell : cells) slides.push_back(finder.find(std::string(trimmed(cell))));
-  return slides;
-}
+// How many slides it names, and how many lines say one again.
+struct Named {
+  std::size_t slides = 0, again = 0;
+};
 
-std::size_t count_named(const std::vector<std::size_t>& slides) {
-  return static_cast<std::size_t>(
-      std::count_if(slides.begin(), slides.end(), [](std::size_t slide) { return slide != nobody; }));
-}
-
-std::size_t find_slide_column(const Slides& options, const Cells& cells, const SlideFinder& finder) {
-  if (!options.slide_column.empty()) return cells.find(options.slide_column, options.labels);
-  std::size_t best = 0, most = 0;
-  for (std::size_t column = 0; column < cells.columns.size(); ++column) {
-    const std::size_t named = count_named(slides_of_lines(cells.columns[column], finder));
-    if (named > most) {
-      best = column;
-      most = named;
-    }
+Named named_in(const std::vector<std::size_t>& slides, std::size_t count) {
+  Named named;
+  std::vector<bool> known(count);
+  for (const std::size_t slide : slides) {
+    if (slide == SlideFinder::several) ++named.slides;
+    if (slide >= count) continue;
+    ++(known[slide] ? named.again : named.slides);
+    known[slide] = true;
   }
-  if (most == 0)
+  return named;
+}
+
+std::size_t find_slide_column(const Slides& options, const Cells& cells, const SlideFinder& finder, std::size_t count) {
+  if (!options.slide_column.empty()) return cells.find(options.slide_column, options.labels);
+  std::size_t best = 0;
+  Named most;
+  for (std::size_t column = 0; column < cells.columns.size(); ++column) {
+    const Named named = named_in(finder.find(cells.columns[column]).slides, count);
+    if (named.slides < most.slides || (named.slides == most.slides && named.again >= most.again)) continue;
+    best = column;
+    most = named;
+  }
+  if (most.slides == 0)
     throw error_in(options.labels, Errc::invalid_argument,
                    "no column has the name of a slide in it; say which one is meant in `slide_column`");
   return best;
+}
+
+// The line of each slide, or none.
+std::vector<std::size_t> lines_of_slides(const Slides& options, const Cells& cells, std::size_t column,
+                                         const std::vector<std::size_t>& slides, std::span<const std::string> names) {
+  std::vector<std::size_t> line_of(names.size(), no_line);
+  for (std::size_t line = 0; line < cells.lines(); ++line) {
+    if (slides[line] == nobody) continue;
+    if (slides[line] == SlideFinder::several)
+      throw error_in(options.labels, Errc::invalid_argument,
+                     cells.where[line] + " calls a slide \"" + printable(cells.columns[column][line], 200) +
+                         "\", which any of several could be; say more of its path, or its ending");
+    std::size_t& known = line_of[slides[line]];
+    if (known != no_line)
+      throw error_in(options.labels, Errc::invalid_argument,
+                     cells.where[known] + " and " + cells.where[line] + " are of the same slide, \"" +
+                         names[slides[line]] + "\", by the column \"" + printable(cells.names[column], 60) +
+                         "\"; where another column has the slides' names, say so in `slide_column`");
+    known = line;
+  }
+  return line_of;
 }
 
 }  // namespace
@@ -193,29 +216,21 @@ std::size_t find_slide_column(const Slides& options, const Cells& cells, const S
 SlideTable read_slide_table(const Slides& options, std::span<const std::string> paths,
                             std::span<const std::string> names) {
   const Cells cells(options.labels);
-  const SlideFinder finder(paths, names);
-  const std::size_t slide_column = find_slide_column(options, cells, finder);
-  const std::vector<std::size_t> slides = slides_of_lines(cells.columns[slide_column], finder);
-  std::vector<std::size_t> line_of(names.size(), nobody);
-  for (std::size_t line = 0; line < cells.lines(); ++line) {
-    if (slides[line] == nobody) continue;
-    std::size_t& known = line_of[slides[line]];
-    if (known != nobody)
-      throw error_in(
-          options.labels, Errc::invalid_argument,
-          cells.where[known] + " and " + cells.where[line] + " are of the same slide, \"" + names[slides[line]] + "\"");
-    known = line;
-  }
+  const SlideFinder finder(paths);
+  const std::size_t slide_column = find_slide_column(options, cells, finder, names.size());
+  const SlideFinder::Found found = finder.find(cells.columns[slide_column]);
+  const std::vector<std::size_t> line_of = lines_of_slides(options, cells, slide_column, found.slides, names);
 
   SlideTable table;
-  table.other_lines = cells.lines() - count_named(slides);
+  table.other_lines = static_cast<std::size_t>(std::ranges::count(found.slides, nobody));
+  table.elsewhere = found.elsewhere;
   for (const std::size_t line : line_of) table.listed.push_back(line != nobody);
   const std::size_t group = options.group.empty() ? nobody : cells.find(options.group, options.labels);
   std::vector<std::size_t> wanted;
   for (const std::string& column : options.columns) wanted.push_back(cells.find(column, options.labels));
   if (options.columns.empty())
     for (std::size_t column = 0; column < cells.columns.size(); ++column)
-      if (column != slide_column && column != group) wanted.push_back(column);
+      if (column != slide_column && column != group && !cells.names[column].empty()) wanted.push_back(column);
   for (const std::size_t column : wanted) {
     const ColumnReader reader(options.labels, cells, column);
     SlideColumn& out = table.columns.emplace_back();

@@ -25,6 +25,7 @@ struct SlideTable {
   std::vector<std::string> groups;  ///< of the slides, where `Slides::group` is given
   std::vector<bool> listed;         ///< which slides have a line
   std::size_t other_lines = 0;      ///< that name no slide
+  std::string elsewhere;            ///< where lines say the slides lie, and they do not; empty: they say nothing else
 };
 
 /// Reads `options.labels`. `paths` and `names` are those of the slides.

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <map>
 #include <string_view>
 #include <utility>
 
@@ -71,9 +72,16 @@ void SlideSource::Impl::open_slides() {
   const std::vector<std::string> names = slide::names_of_slides(options.paths);
   slides.reserve(names.size());
   std::size_t keep_left = options.max_kept_bytes;
+  std::map<std::pair<std::uint64_t, std::uint64_t>, std::size_t> files;
   for (std::size_t i = 0; i < names.size(); ++i) {
-    slides.push_back(slide::open_slide(options.paths[i], i, keep_left));
-    slides.back().name = names[i];
+    SlideFile& slide = slides.emplace_back(slide::open_slide(options.paths[i], i, keep_left));
+    slide.name = names[i];
+    if (slide.mark.inode == 0) continue;
+    // By another name or a link: a split would have it on both sides.
+    const auto [first, fresh] = files.emplace(std::pair(slide.mark.device, slide.mark.inode), i);
+    if (!fresh)
+      throw slide::error_in(slide.path, Errc::invalid_argument,
+                            "it is the same file as " + slides[first->second].path + "; give one of the two");
   }
 }
 
@@ -220,45 +228,57 @@ const SlideFile& SlideSource::Impl::slide_of_block(std::uint64_t block) const {
                                      [](std::uint64_t b, const SlideFile& other) { return b < other.first_block; }));
 }
 
+namespace {
+
+std::string counted(std::size_t number, const std::string& noun) {
+  return std::to_string(number) + " " + noun + (number == 1 ? "" : "s");
+}
+
+}  // namespace
+
 std::vector<std::string> SlideSource::Impl::notes() const {
   std::vector<std::string> notes;
-  const auto count = [](std::size_t number, const std::string& noun) {
-    return std::to_string(number) + " " + noun + (number == 1 ? "" : "s");
-  };
-  std::size_t whole = 0, parts = 0, empty = 0, failed = 0;
-  for (const SlideFile& slide : slides) {
-    if (slide.failure)
-      ++failed;
-    else if (slide.grid.size() == 0)
-      ++empty;
-    else
-      ++(slide.blocks == 0 ? whole : parts);
-  }
+  std::size_t whole = 0, parts = 0;
+  for (const SlideFile& slide : slides)
+    if (!slide.failure && slide.grid.size() != 0) ++(slide.blocks == 0 ? whole : parts);
   notes.emplace_back("images are promised: of each no more is decoded than a stage, or the batch, needs");
   if (whole != 0)
-    notes.push_back(count(whole, "slide") +
+    notes.push_back(counted(whole, "slide") +
                     ": no two records share a tile of the file, so each is decoded into its row");
   if (parts != 0) {
     notes.push_back(
-        count(parts, "slide") +
+        counted(parts, "slide") +
         ": records share tiles of the file, which are kept decoded while there is room, or decoded in part");
     notes.emplace_back(
         "damage outside of the part that is decoded of a tile is found with check({.verify = true}) only");
     if (options.order == SlideOrder::rows)
       notes.emplace_back("for shuffle({.blocks = true}), .order = SlideOrder::squares decodes fewer tiles twice");
   }
-  if (empty != 0) notes.push_back(count(empty, "slide") + " without a record: smaller than `size`");
-  if (left_out_ != 0)
-    notes.push_back(count(left_out_, "slide") + " left out, as " + options.labels + " has no line of them");
-  if (table.other_lines != 0)
-    notes.push_back(count(table.other_lines, "line") + " of " + options.labels +
-                    " passed over: no slide has that name");
+  for (std::string& line : left_out()) notes.push_back(std::move(line));
   constexpr std::size_t told = 5;
-  if (failed != 0) notes.push_back(count(failed, "slide") + " that can't be read, each one record that is an error:");
+  const auto failed = static_cast<std::size_t>(
+      std::ranges::count_if(slides, [](const SlideFile& slide) { return slide.failure.has_value(); }));
+  if (failed != 0) notes.push_back(counted(failed, "slide") + " that can't be read, each one record that is an error:");
   std::size_t listed = 0;
   for (const SlideFile& slide : slides)
     if (slide.failure && listed++ < told) notes.push_back("  " + slide.path + ": " + slide.failure->cause());
   return notes;
+}
+
+std::vector<std::string> SlideSource::Impl::left_out() const {
+  std::vector<std::string> lines;
+  const auto empty = static_cast<std::size_t>(
+      std::ranges::count_if(slides, [](const SlideFile& slide) { return !slide.failure && slide.grid.size() == 0; }));
+  if (empty != 0) lines.push_back(counted(empty, "slide") + " without a record: smaller than `size`");
+  if (left_out_ != 0)
+    lines.push_back(counted(left_out_, "slide") + " left out, as " + options.labels + " has no line of them");
+  if (table.other_lines != 0)
+    lines.push_back(counted(table.other_lines, "line") + " of " + options.labels +
+                    " passed over: no slide has that name");
+  if (!table.elsewhere.empty())
+    lines.push_back(options.labels + " says that slides lie in " + printable(table.elsewhere) +
+                    "; they are taken by the names of their files");
+  return lines;
 }
 
 }  // namespace penstock

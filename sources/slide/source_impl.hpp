@@ -30,6 +30,7 @@ class SlideSource::Impl {
   /// @throws Error(not_found) past the end.
   const slide::SlideFile& slide_of_block(std::uint64_t block) const;
   std::vector<std::string> notes() const;
+  std::vector<std::string> left_out() const;
 
   Slides options;
   slide::ImageRules rules;

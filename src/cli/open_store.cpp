@@ -57,7 +57,7 @@ LmdbSource open_lmdb(const Lmdb& options) {
         Errc::invalid_argument,
         cache ? "the store is a cache that has some of its pipeline's records; a training run with that cache goes "
                 "on filling it, and it can be read when it has all"
-              : "the store is unfinished: the `penstock pack`, or `convert`, that writes it was stopped, or is "
+              : "the store is unfinished: the `penstock pack`, `convert` or `tile` that writes it was stopped, or is "
                 "still at work; run the same command again, it goes on where it was")
         .with_source("lmdb")
         .with_file(error.file());

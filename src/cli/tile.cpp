@@ -29,7 +29,7 @@ namespace {
 
 struct TileFlags {
   std::vector<std::string> slides;
-  std::string labels, edges = "drop", on_error = "fail";
+  std::string labels, slide_column, edges = "drop", on_error = "fail";
   std::vector<std::string> columns;
   std::int32_t size = 256, stride = 0, overlap = 0;
   int quality = 90;
@@ -55,6 +55,7 @@ Slides slides_of(const TileFlags& flags) {
                 .stride = flags.stride,
                 .overlap = flags.overlap,
                 .labels = flags.labels,
+                .slide_column = flags.slide_column,
                 .columns = flags.columns};
   slides.edges = flags.edges == "pad"      ? SlideEdges::pad
                  : flags.edges == "shrink" ? SlideEdges::shrink
@@ -82,9 +83,7 @@ Copies copies_of(const TileFlags& flags, const SlideInfo& slide) {
 
 Pipeline tiles_of(const TileFlags& flags, const SlideSource& source) {
   Pipeline tiles = from(source) | encode_jpeg("image", {.quality = flags.quality, .keep_stored = !flags.encode});
-  if (flags.verify) tiles = tiles | check({.verify = true});
-  if (flags.on_error == "drop") tiles = tiles | on_error({.policy = OnError::drop, .max_share = 1});
-  return tiles;
+  return flags.verify ? tiles | check({.verify = true}) : tiles;
 }
 
 std::string listed(const std::vector<BadTile>& bad) {
@@ -160,7 +159,7 @@ void tell(const TileFlags& flags, const SlideSource& source, const NewStore& sto
   const WriteProgress& p = stored.written.progress;
   std::uint64_t copied = 0;
   for (const SlideInfo& slide : source.slides()) copied += copies_of(flags, slide).tiles;
-  std::vector<std::string> notes;
+  std::vector<std::string> notes = source.left_out();
   const auto key = [&](std::uint64_t i) { return source.key(i); };
   for (std::string& line : lost_in(store, source.schema(), source.size(), key, false)) notes.push_back(std::move(line));
   if (std::string order = lost_order(store, source.size(), key); !order.empty()) notes.push_back(std::move(order));
@@ -181,9 +180,11 @@ void tell(const TileFlags& flags, const SlideSource& source, const NewStore& sto
       stored.was_finished
           ? fmt::format("{} is finished already, {} of {}: nothing to do\n", printable(store.to.name()),
                         counted(p.done - p.dropped, "tile"), counted(source.slides().size(), "slide"))
-          : fmt::format("{}: {} of {}, {} of them stored in the files already; {}\n", printable(store.to.name()),
-                        counted(p.done - p.dropped, "tile"), counted(source.slides().size(), "slide"),
-                        with_commas(copied), written_text(stored.written));
+          : fmt::format("{}: {} of {}{}; {}\n", printable(store.to.name()), counted(p.done - p.dropped, "tile"),
+                        counted(source.slides().size(), "slide"),
+                        // Which of the bad ones could have been copied is not known.
+                        bad.empty() ? ", " + with_commas(copied) + " of them stored in the files already" : "",
+                        written_text(stored.written));
   for (const std::string& note : notes) text += note + "\n";
   print(text);
 }
@@ -191,18 +192,21 @@ void tell(const TileFlags& flags, const SlideSource& source, const NewStore& sto
 int tile(const TileFlags& flags) {
   if (flags.overlap >= flags.size) throw UsageError("--overlap must be less than --size");
   if (flags.stride != 0 && flags.overlap != 0) throw UsageError("--stride and --overlap say the same; give one");
-  if (!flags.columns.empty() && flags.labels.empty()) throw UsageError("--columns are columns of --labels, a CSV file");
+  if (!(flags.columns.empty() && flags.slide_column.empty()) && flags.labels.empty())
+    throw UsageError("--columns and --slide-column are columns of --labels, a CSV file");
   NewStore store{.to = destination_of(flags.out), .out = flags.out, .key_field = "key"};
   const SlideSource source(slides_of(flags));
-  const Pipeline tiles = tiles_of(flags, source);
+  const Pipeline all = tiles_of(flags, source);
+  const Pipeline tiles = flags.on_error == "drop" ? all | on_error({.policy = OnError::drop, .max_share = 1}) : all;
   if (flags.dry_run) return tell_what_would_be(flags, source, tiles);
   if (source.size() == 0)
     throw Error(Errc::not_found, fmt::format("there is no tile of {0}x{0} pixels here; --edges pad fills up what is "
                                              "smaller",
                                              flags.size))
         .with_file(source.file());
-  // Other slides must not be mixed into an unfinished store, nor the same ones after a change.
-  store.job = fmt::format("penstock tile, {:016x}, revision {:016x}", tiles.fingerprint(), source.revision());
+  // Other slides must not be mixed into an unfinished store, nor the same ones after a change. What a bad tile ended
+  // may go on without it.
+  store.job = fmt::format("penstock tile, {:016x}, revision {:016x}", all.fingerprint(), source.revision());
   std::vector<BadTile> bad;
   store.on_drop = [&](const Error& error) { bad.push_back({error.key(), error.file(), error.cause(), error.code()}); };
   store.where = [&](std::uint64_t done) {
@@ -234,11 +238,11 @@ void add_tile(CLI::App& app, Command& chosen) {
       ->required();
   add_out_options(command, flags->out);
   command.add_option("--size", flags->size, "Pixels on each side of a tile")
-      ->check(CLI::Range(1, 65536))
+      ->check(CLI::Range(1, 8192))
       ->capture_default_str();
   command.add_option("--stride", flags->stride, "Pixels from one tile to the next; default: --size less --overlap")
       ->check(CLI::Range(1, 1 << 24));
-  command.add_option("--overlap", flags->overlap, "Pixels that neighbours share")->check(CLI::Range(0, 65535));
+  command.add_option("--overlap", flags->overlap, "Pixels that neighbours share")->check(CLI::Range(0, 8191));
   command
       .add_option("--edges", flags->edges,
                   "Tiles that reach beyond the slide: left out, filled up with white, or cut off where it ends")
@@ -252,6 +256,8 @@ void add_tile(CLI::App& app, Command& chosen) {
                    "Decode every tile to its end, also those that are copied, so that damage inside of them is found");
   command.add_option("--labels", flags->labels,
                      "CSV file with a header and a line a slide: its columns become fields of the tiles");
+  command.add_option("--slide-column", flags->slide_column,
+                     "The column of --labels with the slides' names; default: the one in which most of them stand");
   command.add_option("--columns", flags->columns, "Only these columns of --labels, names between commas")
       ->delimiter(',');
   command.add_flag("--leave-out-unlisted", flags->leave_out_unlisted,

@@ -57,6 +57,7 @@ class Verifier {
         ends_(store.block_ends()),
         field_(options.field.value_or("image")),
         decodes_(!options.no_decode && holds_encoded(store.schema(), field_)),
+        is_slide_(std::string_view(store.kind()) == "slide"),
         keys_apart_(store.has_keys() && std::string_view(store.kind()) == "hdf5") {}
 
   /// Ends early at a signal, and at an error that is not of one record: see `signal` and `failure`.
@@ -143,7 +144,11 @@ class Verifier {
       bytes += size;
     }
     bytes_.fetch_add(bytes, std::memory_order_relaxed);
-    if (!decodes_) return;
+    if (!decodes_) {
+      // An image of a slide was decoded as it was read.
+      if (is_slide_) decoded_.fetch_add(1, std::memory_order_relaxed);
+      return;
+    }
     const std::span<const std::byte> encoded = sample.bytes(field_);
     try {
       const ImageShape shape = decoding.open(encoded);
@@ -187,7 +192,7 @@ class Verifier {
   const std::uint64_t size_;
   const std::vector<std::uint64_t> ends_;  ///< of runs of records that share something
   const std::string field_;
-  const bool decodes_;
+  const bool decodes_, is_slide_;
   const bool keys_apart_;  ///< reading a record reads nothing of its key
   std::atomic<std::uint64_t> next_{0}, done_{0}, decoded_{0}, bytes_{0};
   std::atomic<bool> stop_{false};
@@ -298,7 +303,8 @@ void add_verify(CLI::App& app, Command& chosen) {
                                           "would call bad: what is damaged, larger than a loader's limits, or neither "
                                           "JPEG nor PNG. Exit status 3 when there\n"
                                           "are some.");
-  command.add_option("STORE", options->store, "LMDB store, folder of images, tar shards, HDF5, slide, or CSV")->required();
+  command.add_option("STORE", options->store, "LMDB store, folder of images, tar shards, HDF5, slide, or CSV")
+      ->required();
   command.add_option("--field", options->field, "Field with the encoded image; default: image, if there is one");
   command.add_flag("--no-decode", options->no_decode, "Read and compare checksums only");
   command

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <memory>
 #include <optional>
@@ -25,30 +26,35 @@ class FinishedCells final : public Cells {
  public:
   // Returns their bytes.
   std::uint64_t copy(ChainRun& run) {
-    arena_.reset();
     schema = run.schema;
     cells.resize(run.cells.size());
+    const auto bytes_of = [&](std::size_t slot) {
+      return static_cast<std::size_t>(run.cells[slot].shape.elements()) * size_of((*schema)[slot].dtype);
+    };
     std::uint64_t all = 0;
+    for (std::size_t slot = 0; slot < cells.size(); ++slot) all += bytes_of(slot);
+    // Memory of a larger sample would count for nothing while this one waits.
+    if (arena_ && arena_->capacity() > std::max<std::uint64_t>(4 * all, 256 << 10)) arena_.reset();
+    arena_ ? arena_->reset() : static_cast<void>(arena_.emplace());
     for (std::size_t slot = 0; slot < cells.size(); ++slot) {
-      const std::byte* const value = run.value(slot);
       const Shape& shape = run.cells[slot].shape;
-      const std::size_t bytes = static_cast<std::size_t>(shape.elements()) * size_of((*schema)[slot].dtype);
-      std::byte* const to = arena_.allocate(std::max<std::size_t>(bytes, 1));
-      if (bytes != 0) std::memcpy(to, value, bytes);
+      const std::size_t bytes = bytes_of(slot);
+      std::byte* const to = arena_->allocate(std::max<std::size_t>(bytes, 1));
+      if (bytes != 0) std::memcpy(to, run.value(slot), bytes);
       cells[slot] = {};
       cells[slot].data = to;
       cells[slot].shape = shape;
       cells[slot].writable = true;
-      all += bytes;
     }
     return all;
   }
+  std::size_t capacity() const noexcept { return arena_ ? arena_->capacity() : 0; }
 
  protected:
-  std::byte* scratch(std::size_t bytes) override { return arena_.allocate(bytes); }
+  std::byte* scratch(std::size_t bytes) override { return arena_->allocate(bytes); }
 
  private:
-  ScratchArena arena_;
+  std::optional<ScratchArena> arena_;
 };
 
 // So many samples a thread are in work where nothing else is said, so that runners go on while the sink commits: those
@@ -75,7 +81,8 @@ class WriteWindow final : private RunnerWork {
               Executor::Impl& executor)
       : data_(std::move(data)),
         chain_(data_),
-        entries_(options.max_in_flight != 0 ? options.max_in_flight : most_a_thread * threads),
+        entries_(std::clamp<std::uint64_t>(options.max_in_flight != 0 ? options.max_in_flight : most_a_thread * threads,
+                                           1, std::max<std::uint64_t>(data_->size, 1))),
         fewest_(std::min<std::size_t>(entries_.size(), fewest_a_thread * threads)),
         max_bytes_(options.max_waiting_bytes),
         stop_(options.stop),
@@ -125,7 +132,12 @@ class WriteWindow final : private RunnerWork {
     Lock lock(monitor_.mutex);
     const auto done = [this] { return at(head_).state == WriteEntry::State::done && (takes_ || worth_waking()); };
     takes_ = takes_ && done();
-    while (!done() && !pool_.failed()) pool_.sleep_or_help(lock, done);
+    while (!done() && !pool_.failed()) {
+      if (at(head_).state == WriteEntry::State::done)
+        monitor_.changed.wait_for(lock, std::chrono::nanoseconds(longest_wait_ns));
+      else
+        pool_.sleep_or_help(lock, done);
+    }
     if (!done()) return nullptr;
     if (!takes_) woken_ns_ = now_ns();
     takes_ = true;
@@ -137,10 +149,19 @@ class WriteWindow final : private RunnerWork {
     return *pool_.reader_error();
   }
   void pop() {
+    std::unique_ptr<FinishedCells> unwanted;  // goes after the lock
     Lock lock(monitor_.mutex);
     WriteEntry& entry = at(head_++);
     entry.state = WriteEntry::State::empty;
-    if (entry.values != nullptr) free_cells_.push_back(std::move(entry.values));
+    if (entry.values != nullptr) {
+      const std::size_t bytes = entry.values->capacity();
+      if (free_bytes_ + bytes <= small_bytes) {
+        free_bytes_ += bytes;
+        free_cells_.push_back(std::move(entry.values));
+      } else {
+        unwanted = std::move(entry.values);
+      }
+    }
     --done_;
     if (next_ < tail_) pool_.wake(lock);  // there may be room for bytes again
   }
@@ -187,6 +208,7 @@ class WriteWindow final : private RunnerWork {
     if (!free_cells_.empty()) {
       entry.values = std::move(free_cells_.back());
       free_cells_.pop_back();
+      free_bytes_ -= entry.values->capacity();
     }
     lock.unlock();
     make(entry, run);
@@ -225,6 +247,7 @@ class WriteWindow final : private RunnerWork {
   std::uint64_t head_ = 0, tail_ = 0, next_ = 0;
   std::atomic<std::uint64_t> bytes_{0};                     // what finished samples hold; read without it too
   std::vector<std::unique_ptr<FinishedCells>> free_cells_;  // at the end the last used, whose memory is warm
+  std::size_t free_bytes_ = 0;                              // that they have
   std::size_t done_ = 0;
   std::uint64_t woken_ns_ = 0;  // when the caller last began to take
   bool takes_ = false;          // it does, for as long as the oldest is done

@@ -205,6 +205,32 @@ TEST_CASE("tile lists every bad tile that it leaves out, and says so by its stat
   CHECK(json["written"] == 0);
 }
 
+TEST_CASE("tile says which slides and lines became no tiles") {
+  const TempFolder folder;
+  for (const char* name : {"a.svs", "b.svs"}) write_slide(folder / name, {.width = 64, .height = 64});
+  write_slide(folder / "small.svs", {.width = 40, .height = 40});
+  folder.write("t.csv", ",slide,label\n0,a,1\n1,small,2\n2,z,3\n");
+  const ToolResult made = tool({"tile", folder.path().string(), "--out", folder / "t.lmdb", "--size", "64", "--labels",
+                                folder / "t.csv", "--slide-column", "slide", "--leave-out-unlisted"});
+  CAPTURE(made.out, made.err);
+  CHECK(made.status == 0);
+  for (const char* line : {"1 slide without a record: smaller than", "1 slide left out, as ", "1 line of "})
+    CHECK(made.out.find(line) != std::string::npos);
+}
+
+TEST_CASE("what a bad tile ended goes on without it") {
+  const TempFolder folder;
+  const WrittenSlide slide = write_slide(folder / "a.svs", with_edges);
+  slide.set_size(12, 0);
+  std::vector<std::string> words{"tile", slide.path, "--out", folder / "t.lmdb", "--size", "64"};
+  CHECK(tool(words).status == 1);
+  words.insert(words.end(), {"--on-error", "drop", "--json"});
+  const ToolResult made = tool(words);
+  CHECK(made.status == 3);
+  CHECK(made.json()["skipped"] == 10);
+  CHECK(made.json()["written"] == 9);
+}
+
 TEST_CASE("a dry run tells what would be copied, and why not all, and writes nothing") {
   const TempFolder folder;
   write_slide(folder / "a.svs", with_edges);

@@ -60,10 +60,14 @@ struct Slides {
   /// A CSV file with a header and a line for each slide: its columns become fields, the same for all records of a
   /// slide. Whole numbers become i64, other numbers f32, and text the number of a class, i64: classes are numbered from
   /// 0 in the order of their names' bytes, all lines of the file included, and the schema has their names. An empty
-  /// cell or "NA" is NaN in a column of other numbers than whole ones, else an error. A line names a slide by its name,
-  /// or by its file's, with path and ending or without. Lines of slides that are not there are passed over.
+  /// cell or "NA" is NaN in a column of other numbers than whole ones, else an error. A line names a slide by its
+  /// file's name, with ending or without, after the folders above it or without; a name that several files have is an
+  /// error. A relative path has to be the end of the file's. So has an absolute one, or the last parts of it, a folder
+  /// at least; only where all absolute paths lie in one folder, which may be one of another machine, the file's name is
+  /// enough. Lines of slides that are not there are passed over.
   std::string labels = {};
-  /// The column with the slides' names. Empty: that in which most of the slides are named, the first of these.
+  /// The column with the slides' names. Empty: that in which most of the slides are named, of these the one with the
+  /// fewest lines that name one again, of these the first.
   std::string slide_column = {};
   /// The columns that become fields. Empty: all but `slide_column` and `group`.
   std::vector<std::string> columns = {};
@@ -161,6 +165,10 @@ class PENSTOCK_API SlideSource {
   std::vector<Group> groups() const;
   /// How slides are read, which can't be, and what that means for damage.
   std::vector<std::string> notes() const;
+  /// A line for each way in which a file, or a line of `labels`, becomes no record: slides without a line, slides that
+  /// are smaller than `size`, lines of slides that are not there. Also said is where lines name slides in a folder in
+  /// which none lies. `notes` has these lines too.
+  std::vector<std::string> left_out() const;
 
   /// What each slide is, in the order in which they were given or found. Valid as long as a copy of the source is.
   const std::vector<SlideInfo>& slides() const noexcept;

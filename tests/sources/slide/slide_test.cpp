@@ -230,6 +230,18 @@ TEST_CASE("a loader gives the same images at any number of threads, with and wit
   }
 }
 
+TEST_CASE("a file is one slide, by whatever name") {
+  const TempFolder folder;
+  write_slide(folder / "a.svs", {.width = 64, .height = 64});
+  std::filesystem::create_symlink("a.svs", folder / "b.svs");
+  for (const std::string& other : {folder / "b.svs", folder.path().string() + "/./a.svs"}) {
+    const Error error = error_of([&] { SlideSource source({.paths = {folder / "a.svs", other}, .size = 64}); });
+    CHECK(error.code() == Errc::invalid_argument);
+    CHECK(mentions(error, "it is the same file as"));
+    CHECK(error.file() == other);
+  }
+}
+
 TEST_CASE("slides are numbered and named") {
   const TempFolder folder;
   for (const char* path : {"x/1.svs", "x/2.svs", "y/1.tif"}) {

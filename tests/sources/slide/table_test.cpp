@@ -2,6 +2,7 @@
 #include <penstock/sources/slide.hpp>
 
 #include <cmath>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -69,6 +70,9 @@ TEST_CASE("columns become fields: whole numbers, other numbers, classes by name"
   CHECK(months[2] == 1.5f);
   CHECK(*source.labels("kind") == Whole{0, 0, 1, 1, 1, 1});
   CHECK_FALSE(source.labels("months").has_value());
+  // What is no number is text, and so are numbers beside it.
+  CHECK(cohort.open("slide,v\na,+-5\nb,12345678901234567890\nc,1\n").schema().at("v").classes ==
+        ClassNames{"+-5", "1", "12345678901234567890"});
   CHECK(source.groups() == std::vector<Group>{{"a", 2}, {"b", 4}, {"c", 6}});
   const std::string plan = from(source).plan();
   CHECK(plan.find("1 line of " + (cohort.folder / "cohort.csv") + " passed over") != std::string::npos);
@@ -87,7 +91,7 @@ TEST_CASE("a column says which slides belong together") {
 
 TEST_CASE("lines name slides by their names or files") {
   const Cohort cohort({"TCGA-1.2.svs", "b.svs"});
-  for (const char* name : {"TCGA-1.2", "TCGA-1.2.svs", "/data/slides/TCGA-1.2.svs", "x/TCGA-1.2"}) {
+  for (const char* name : {"TCGA-1.2", "TCGA-1.2.svs", "TCGA-1.2.TIFF", "/data/slides/TCGA-1.2.svs"}) {
     CAPTURE(name);
     CHECK(values<std::int64_t>(cohort.open("file,label\n" + std::string(name) + ",5\nb.tif,6\n"), "label") ==
           Whole{5, 6});
@@ -96,6 +100,59 @@ TEST_CASE("lines name slides by their names or files") {
   CHECK(values<std::int64_t>(cohort.open("label,slide_id\n5,TCGA-1.2\n6,b\n"), "label") == Whole{5, 6});
   CHECK(values<std::int64_t>(cohort.open("b,slide_id\n5,TCGA-1.2\n6,b\n", {.slide_column = "slide_id"}), "b") ==
         Whole{5, 6});
+}
+
+TEST_CASE("a path in a table is that of a slide, not of another with its name") {
+  const TempFolder folder;
+  for (const char* name : {"A/1.svs", "A/2.svs", "B/1.svs", "C/P1.svs"}) {
+    std::filesystem::create_directories(folder.path() / std::filesystem::path(name).parent_path());
+    write_slide(folder / name, {.width = 64, .height = 64});
+  }
+  const auto open = [&](const std::string& lines, const std::vector<std::string>& slides) {
+    folder.write("t.csv", "slide,label\n" + lines);
+    Slides options{.size = 64, .labels = folder / "t.csv"};
+    for (const std::string& slide : slides) options.paths.push_back(folder / slide);
+    return SlideSource(options);
+  };
+  const auto labels = [&](const std::string& lines, const std::vector<std::string>& slides) {
+    return *open(lines, slides).labels("label");
+  };
+  const auto refused = [&](const std::string& lines, const std::vector<std::string>& slides, const char* says) {
+    const Error error = error_of([&] { open(lines, slides); });
+    CAPTURE(lines, error.what());
+    CHECK(error.code() == Errc::invalid_argument);
+    CHECK(mentions(error, says));
+  };
+  const std::string three = folder.path().filename().string() + "/";
+  CHECK(labels("A/1.svs,5\nB/1,6\nA/2.svs,7\n", {"A/1.svs", "A/2.svs", "B/1.svs"}) == Whole{5, 7, 6});
+  CHECK(labels(three + "A/1.svs,5\n" + three + "B/1.svs,6\n" + three + "A/2.tif,7\n",
+               {"A/1.svs", "A/2.svs", "B/1.svs"}) == Whole{5, 7, 6});
+  CHECK(labels("/x/y/A/1.svs,5\n/x/y/B/1.svs,6\n", {"A/1.svs", "B/1.svs"}) == Whole{5, 6});
+  CHECK(labels("./../A/1.svs,5\nB/1.svs,6\n", {"B/1.svs"}) == Whole{6});
+  CHECK(labels(folder / "A/1.svs" + ",5\n" + (folder / "A/2.svs") + ",6\n", {"A/1.svs", "A/2.svs"}) == Whole{5, 6});
+  refused("A/1.svs,5\n", {"B/1.svs"}, "no column has the name of a slide");
+  refused("/x/A/1.svs,5\n/x/D/2.svs,5\n", {"B/1.svs"}, "no column has the name of a slide");
+  refused("P1.2,5\n", {"C/P1.svs"}, "no column has the name of a slide");
+  refused("1.svs,5\nA/1.svs,6\n", {"A/1.svs", "B/1.svs"},
+          "calls a slide \"1.svs\", which any of several could be; say more of its path");
+  // A folder of another machine.
+  const SlideSource moved = open("/x/1.svs,5\n/x/2.svs,6\n", {"A/1.svs", "A/2.svs"});
+  CHECK(*moved.labels("label") == Whole{5, 6});
+  REQUIRE(moved.left_out().size() == 1);
+  CHECK(moved.left_out()[0].find("says that slides lie in /x/") != std::string::npos);
+}
+
+TEST_CASE("the column of names is the one that names most slides, each once") {
+  const Cohort cohort({"1.svs", "2.svs"});
+  const std::string grades = "slide_id,grade\n1,1\n2,2\n3,1\n4,2\n5,1\n";
+  CHECK(values<std::int64_t>(cohort.open(grades), "grade") == Whole{1, 2});
+  CHECK(values<std::int64_t>(cohort.open("grade,slide_id\n1,1\n1,2\n2,3\n2,4\n"), "grade") == Whole{1, 1});
+  const Error error = error_of([&] { cohort.open("a,b\n1,x\n1,y\n"); });
+  CHECK(mentions(error, "by the column \"a\"; where another column has the slides' names, say so in `slide_column`"));
+  // As pandas writes it.
+  const SlideSource indexed = cohort.open(",slide,label\n0,1,7\n1,2,8\n", {.slide_column = "slide"});
+  CHECK(values<std::int64_t>(indexed, "label") == Whole{7, 8});
+  CHECK(indexed.schema().size() == 5);
 }
 
 TEST_CASE("slides without a line are refused, or left out") {
@@ -125,6 +182,9 @@ TEST_CASE("tables that can't be what is meant are refused") {
   refused("slide,label\na,1\nb,\n", "has no value in the column \"label\"");
   refused("slide,label\na,x\nb,NA\n", "has no value in the column \"label\"");
   refused("slide,label\na,1\nb,2\na.svs,3\n", "are of the same slide, \"a\"");
+  refused("slide,label\na,12345678901234567890\nb,12345678901234567891\n",
+          "cohort.csv:00000002 has a number in the column \"label\" that neither i64 nor f32 holds");
+  refused("slide,label\na,0.5\nb,1e39\n", "cohort.csv:00000003 has a number in the column \"label\"");
   refused("slide,label\nx,1\ny,2\n", "no column has the name of a slide");
   refused("slide,x\na,1\nb,2\n", "has the name of a field that is there already");
   refused("slide,label\na,1\nb,2\n", "there is no column \"patient\"; the columns are slide, label",

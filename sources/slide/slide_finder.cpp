@@ -1,0 +1,107 @@
+#include "slide_finder.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <filesystem>
+#include <optional>
+
+#include "slide_names.hpp"
+
+namespace penstock::slide {
+
+namespace {
+
+// Folders that are told apart, of the last ones of a path.
+constexpr int most_folders = 32;
+
+// "a/b/../c//d" is "a/c/d".
+std::string plain(const std::string& path) { return std::filesystem::path(path).lexically_normal().generic_string(); }
+
+std::string trimmed(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(" \t");
+  if (first == std::string_view::npos) return {};
+  return std::string(text.substr(first, text.find_last_not_of(" \t") - first + 1));
+}
+
+bool has_ending_of_slides(const std::string& path) {
+  constexpr std::array<std::string_view, 15> endings{".svs", ".tif", ".tiff",    ".ndpi", ".mrxs",
+                                                     ".scn", ".bif", ".svslide", ".vms",  ".vmu",
+                                                     ".dcm", ".czi", ".jp2",     ".btf",  ".qptiff"};
+  const std::size_t dot = path.rfind('.');
+  if (dot == std::string::npos) return false;
+  std::string ending = path.substr(dot);
+  for (char& letter : ending) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+  return std::ranges::find(endings, ending) != endings.end();
+}
+
+void add(std::unordered_map<std::string, std::size_t>& ends, std::string end, std::size_t slide) {
+  const auto [place, fresh] = ends.emplace(std::move(end), slide);
+  if (!fresh && place->second != slide) place->second = SlideFinder::several;
+}
+
+}  // namespace
+
+SlideFinder::SlideFinder(std::span<const std::string> paths) {
+  for (std::size_t i = 0; i < paths.size(); ++i) {
+    const std::string path = plain(std::filesystem::absolute(paths[i]).generic_string());
+    std::size_t begin = path.size();
+    for (int folders = 0; folders <= most_folders && begin != 0; ++folders) {
+      const std::size_t slash = path.rfind('/', begin - 1);
+      begin = slash == std::string::npos ? 0 : slash;
+      const std::string end = path.substr(slash == std::string::npos ? 0 : slash + 1);
+      add(with_ending_, end, i);
+      add(without_, without_ending(end), i);
+    }
+  }
+}
+
+SlideFinder::Found SlideFinder::find(std::span<const std::string> cells) const {
+  Found found;
+  // The folder of all absolute paths, where there is but one.
+  std::optional<std::string> folder;
+  bool one_folder = true;
+  std::vector<std::string> paths;
+  for (const std::string& cell : cells) {
+    paths.push_back(plain(trimmed(cell)));
+    if (!paths.back().starts_with('/')) continue;
+    const std::string of_this = paths.back().substr(0, paths.back().rfind('/') + 1);
+    one_folder = one_folder && (!folder || *folder == of_this);
+    folder = of_this;
+  }
+  for (std::string& path : paths) {
+    std::size_t slide = nobody;
+    if (path.starts_with('/')) {
+      slide = find_absolute(path);
+      if (slide == nobody && one_folder) {
+        slide = find_end(file_name_of(path));
+        if (slide < several) found.elsewhere = *folder;
+      }
+    } else if (!path.empty()) {
+      while (path.starts_with("../")) path.erase(0, 3);
+      slide = find_end(path);
+    }
+    found.slides.push_back(slide);
+  }
+  return found;
+}
+
+std::size_t SlideFinder::find_end(const std::string& end) const {
+  if (const auto found = with_ending_.find(end); found != with_ending_.end()) return found->second;
+  if (const auto found = without_.find(end); found != without_.end()) return found->second;
+  if (!has_ending_of_slides(end)) return nobody;
+  const auto found = without_.find(without_ending(end));
+  return found == without_.end() ? nobody : found->second;
+}
+
+std::size_t SlideFinder::find_absolute(std::string_view path) const {
+  std::vector<std::size_t> slashes;
+  for (std::size_t at = path.size(); at != 0 && slashes.size() <= most_folders; --at)
+    if (path[at - 1] == '/') slashes.push_back(at - 1);
+  // From the longest end to the shortest with a folder.
+  for (std::size_t i = slashes.size(); i-- > 1;)
+    if (const std::size_t slide = find_end(std::string(path.substr(slashes[i] + 1))); slide != nobody) return slide;
+  return nobody;
+}
+
+}  // namespace penstock::slide
