@@ -26,14 +26,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Keys and values that `write` stores, and a fresh place for each side of each round. The slide under so many names:
-// one alone is cut in less time than a disk needs to be the same twice.
+// Keys and values that `write` stores, and a fresh place for each side of each round. So many copies of the slide: one
+// alone is cut in less time than a disk needs to be the same twice.
 struct TileJob {
   TileJob(const Settings& s, int names) : settings(s), store(drawn_slide(s)), work(s.data / "tile-work") {
     fs::remove_all(work);
     fs::create_directories(work / "slides");
     for (int name = 0; name < names; ++name)
-      fs::create_hard_link(store.folder / "slide.svs", work / "slides" / fmt::format("slide_{}.svs", name));
+      fs::copy_file(store.folder / "slide.svs", work / "slides" / fmt::format("slide_{}.svs", name));
     slides.files = (work / "slides" / "*.svs").string();
     store.description = fmt::format("{} times {}", names, store.description);
   }

@@ -28,13 +28,14 @@ struct TiffInput {
   int descriptor = -1;
   std::uint64_t bytes = 0, at = 0;
   std::uint64_t left = most_read;  // that it may still read
-  std::string complaint = {};      // the first error
+  bool too_much = false;
+  std::string complaint = {};  // the first error
 };
 
 tmsize_t tiff_read(thandle_t handle, void* to, tmsize_t bytes) {
   TiffInput& input = *static_cast<TiffInput*>(handle);
   if (static_cast<std::uint64_t>(bytes) > input.left) {
-    if (input.complaint.empty()) input.complaint = "its values are larger than those of a slide";
+    input.too_much = true;
     return 0;
   }
   input.left -= static_cast<std::uint64_t>(bytes);
@@ -84,6 +85,11 @@ OpenTiff open_tiff(TiffInput& input, const std::string& path) {
   // m: no memory map. D, O: arrays of tiles are not read, they may be long.
   OpenTiff tiff(TIFFClientOpenExt("libtiff", "rmDO", &input, tiff_read, tiff_write, tiff_seek, tiff_close, tiff_size,
                                   nullptr, nullptr, options.get()));
+  // The values that could not be read would be missing without a word.
+  if (input.too_much)
+    throw error_in(path, Errc::corrupt,
+                   "its directory can't be read: it says that its values have more than " +
+                       std::to_string(most_read >> 20) + " MiB");
   if (tiff == nullptr)
     throw error_in(path, Errc::corrupt,
                    "its directory can't be read" + (input.complaint.empty() ? "" : ": " + input.complaint));

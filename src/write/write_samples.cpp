@@ -216,7 +216,9 @@ class WriteWindow final : private RunnerWork {
     entry.state = WriteEntry::State::done;
     ++done_;
     bytes_ += entry.bytes;
-    if (at(head_).state == WriteEntry::State::done && worth_waking()) monitor_.changed.notify_all();
+    // The caller that waits for this very one has to see from when on it waits for more.
+    const bool oldest_done = at(head_).state == WriteEntry::State::done;
+    if (oldest_done && (worth_waking() || &entry == &at(head_))) monitor_.changed.notify_all();
     return true;
   }
   void make(WriteEntry& entry, ChainRun& run) noexcept {

@@ -26,8 +26,9 @@ void entry(std::string& out, unsigned tag, unsigned type, std::uint64_t count, s
 }
 
 // A directory alone, little-endian, of an image of that size, with so many further entries, and tables of so many
-// bytes.
-std::string directory(std::uint64_t width, std::uint64_t height, std::size_t more, std::size_t tables) {
+// bytes, which, where they are asked to, all these entries have as their value.
+std::string directory(std::uint64_t width, std::uint64_t height, std::size_t more, std::size_t tables,
+                      bool shared = false) {
   constexpr std::uint64_t tile = 8192;
   const std::uint64_t tiles = ((width + tile - 1) / tile) * ((height + tile - 1) / tile);
   std::string file = "II*";
@@ -46,7 +47,10 @@ std::string directory(std::uint64_t width, std::uint64_t height, std::size_t mor
   entry(file, 323, 4, 1, tile);
   entry(file, 324, 4, tiles, 8);
   entry(file, 325, 4, tiles, 8 + tiles * 4);
-  for (std::size_t i = 0; i < more; ++i) entry(file, static_cast<unsigned>(40'000 + i % 25'000), 3, 1, 1);
+  for (std::size_t i = 0; i < more; ++i) {
+    const auto tag = static_cast<unsigned>(40'000 + i % 25'000);
+    shared ? entry(file, tag, 1, tables, 8 + tiles * 8) : entry(file, tag, 3, 1, 1);
+  }
   number(file, 0, 4);
   // Values of bits a sample.
   for (std::size_t i = 0; i < 3; ++i)
@@ -84,6 +88,26 @@ TEST_CASE("slides take time and memory as they are large") {
            .make = [](const TempFolder& f, std::size_t n) { f.write("a.tif", directory(8192, 8192, n, 0)); },
            .use = open_it,
            .refused = Errc::corrupt},
+          {.name = "n bytes that forty entries have as their value",
+           .size = 10'000'000,
+           .make = [](const TempFolder& f, std::size_t n) { f.write("a.tif", directory(8192, 8192, 40, n, true)); },
+           .use = open_it,
+           .refused = Errc::corrupt},
+          {.name = "n lines of a table of paths",
+           .size = 10'000,
+           .make =
+               [](const TempFolder& f, std::size_t n) {
+                 write_slide(f / "a.tif", {.width = 64, .height = 64});
+                 std::string lines = "label,slide\n1," + (f / "a.tif") + "\n";
+                 for (std::size_t i = 0; i < n; ++i)
+                   lines += std::to_string(i) + ",/a/b/c/d/e/f/g/h/i/j/" + std::to_string(i) + "/a.tif\n";
+                 f.write("t.csv", lines);
+               },
+           .use =
+               [](const TempFolder& f) {
+                 const SlideSource source({.files = f / "a.tif", .size = 64, .labels = f / "t.csv"});
+                 (void)read_sample(source, 0);
+               }},
           {.name = "n rows of an empty image",
            .size = 500'000,
            .make = [](const TempFolder& f, std::size_t n) { f.write("a.tif", directory(8192, n * 100, 0, 0)); },

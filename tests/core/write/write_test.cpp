@@ -277,6 +277,32 @@ TEST_CASE("of large samples a write has fewer in work than of small ones") {
   }
 }
 
+TEST_CASE("a finished sample is stored while a slow one after it is made") {
+  const Watchdog dog(60s);
+  std::atomic<std::uint64_t> stored{0};
+  std::atomic<bool> seen{false};
+  Records source{.count = 100};
+  source.shared->before_read = [&](std::uint64_t i) {
+    if (i == 1) std::this_thread::sleep_for(500us);  // the caller waits for it by then
+    if (i != 2) return;
+    const auto begun = std::chrono::steady_clock::now();
+    while (stored < 2 && std::chrono::steady_clock::now() - begun < 5s) std::this_thread::sleep_for(1ms);
+    seen = stored >= 2;
+  };
+  struct Counts : Sink {
+    std::atomic<std::uint64_t>* stored_so_far = nullptr;
+    void put(const ps::SinkItem& item, ps::Sample& sample) {
+      Sink::put(item, sample);
+      ++*stored_so_far;
+    }
+  };
+  Counts sink;
+  sink.stored_so_far = &stored;
+  ps::write(pipeline(source), sink, {.threads = 1});
+  CHECK(seen);
+  CHECK(stored == 100);
+}
+
 TEST_CASE("a write without any bytes for its window has one sample in work") {
   const Watchdog dog(60s);
   std::atomic<int> in_work{0}, most{0};
