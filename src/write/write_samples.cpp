@@ -35,7 +35,10 @@ class FinishedCells final : public Cells {
     for (std::size_t slot = 0; slot < cells.size(); ++slot) all += bytes_of(slot);
     // Memory of a larger sample would count for nothing while this one waits.
     if (arena_ && arena_->capacity() > std::max<std::uint64_t>(4 * all, 256 << 10)) arena_.reset();
-    arena_ ? arena_->reset() : static_cast<void>(arena_.emplace());
+    if (arena_)
+      arena_->reset();
+    else
+      arena_.emplace();
     for (std::size_t slot = 0; slot < cells.size(); ++slot) {
       const Shape& shape = run.cells[slot].shape;
       const std::size_t bytes = bytes_of(slot);
@@ -247,7 +250,7 @@ class WriteWindow final : private RunnerWork {
   Monitor monitor_;
   // Under its mutex:
   std::uint64_t head_ = 0, tail_ = 0, next_ = 0;
-  std::atomic<std::uint64_t> bytes_{0};                     // what finished samples hold; read without it too
+  std::uint64_t bytes_ = 0;                                 // what finished samples hold
   std::vector<std::unique_ptr<FinishedCells>> free_cells_;  // at the end the last used, whose memory is warm
   std::size_t free_bytes_ = 0;                              // that they have
   std::size_t done_ = 0;

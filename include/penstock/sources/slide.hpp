@@ -114,13 +114,15 @@ struct SlideInfo {
 /// that lies beyond the file's end, damaged data, another size than the file says. Errors name the file, and the tile
 /// by its top left pixel at level 0. Damage inside a tile is found where the tile is decoded whole; where a part is,
 /// damage elsewhere in it is found with `check({.verify = true})` only. A slide that can't be opened at all is one
-/// record, which is that error, so that the pipeline's `on_error` decides. A file that was changed or replaced since it
-/// was opened is Error(io).
+/// record, which is that error, so that the pipeline's `on_error` decides. A file whose size or time of change
+/// is another than when it was opened is Error(io). One that was replaced is read as it was while it is open, and is
+/// that error once it had to be opened again.
 class PENSTOCK_API SlideSource {
  public:
   /// @throws Error(not_found) where no file has a name of the pattern, or `labels` isn't there; Error(invalid_argument)
-  /// for options that can't work, slides without a line in `labels`, columns that aren't there, and cells that are
-  /// missing; Error(corrupt) for a CSV file that isn't one.
+  /// for options that can't work, a file that is given twice, by another name or a link too, slides without a line in
+  /// `labels`, columns that aren't there, cells that are missing, and numbers that i64 and f32 don't hold;
+  /// Error(corrupt) for a CSV file that isn't one.
   explicit SlideSource(Slides options);
 
   /// Number of records, of all slides together.

@@ -192,9 +192,9 @@ HWY_INLINE Words beyond_libjpeg(const Words (&x)[8]) {
   return hn::VecFromMask(words, hn::Gt(sum, hn::Set(words, largest_column)));
 }
 
-HWY_INLINE void clear(Block& block) {
+HWY_INLINE void clear(Block& used) {
   const Words zero = hn::Zero(words);
-  for (std::size_t i = 0; i < 64; i += hn::Lanes(words)) hn::Store(zero, words, block.coefficients + i);
+  for (std::size_t i = 0; i < 64; i += hn::Lanes(words)) hn::Store(zero, words, used.coefficients + i);
 }
 
 // Each returns what beyond_libjpeg() gives for its blocks.
@@ -227,14 +227,14 @@ bool run(const BlocksToValues& job) {
   int whole = 0, low = 0;
   bool usual = true;
   for (int i = 0; i < job.count; ++i) {
-    Block& block = job.blocks[job.from[i]];
-    if (block.known <= 1) {
-      usual &= fill_flat(block.coefficients[0], job.quantization[0], job.values + job.to[i], job.stride);
-      block.coefficients[0] = 0;
+    Block& next = job.blocks[job.from[i]];
+    if (next.known <= 1) {
+      usual &= fill_flat(next.coefficients[0], job.quantization[0], job.values + job.to[i], job.stride);
+      next.coefficients[0] = 0;
       continue;
     }
     order[whole] = lows[low] = static_cast<std::uint8_t>(i);
-    const bool is_low = block.known <= 10;
+    const bool is_low = next.known <= 10;
     low += is_low;
     whole += !is_low;
   }
@@ -250,7 +250,7 @@ bool run(const BlocksToValues& job) {
       t.to[k] = job.values + job.to[i];
     }
     beyond = hn::Or(beyond, n < whole ? transform_whole(t, job.quantization) : transform_low(t, job.quantization));
-    for (Block* const block : t.blocks) clear(*block);
+    for (Block* const used : t.blocks) clear(*used);
   }
   return usual && hn::AllTrue(words, hn::Eq(beyond, hn::Zero(words)));
 }
