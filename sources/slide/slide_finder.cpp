@@ -5,6 +5,7 @@
 #include <cctype>
 #include <filesystem>
 #include <optional>
+#include <utility>
 
 #include "slide_names.hpp"
 
@@ -17,12 +18,6 @@ constexpr int most_folders = 32;
 
 // "a/b/../c//d" is "a/c/d".
 std::string plain(const std::string& path) { return std::filesystem::path(path).lexically_normal().generic_string(); }
-
-std::string trimmed(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(" \t");
-  if (first == std::string_view::npos) return {};
-  return std::string(text.substr(first, text.find_last_not_of(" \t") - first + 1));
-}
 
 bool has_ending_of_slides(const std::string& path) {
   constexpr std::array<std::string_view, 15> endings{".svs", ".tif", ".tiff",    ".ndpi", ".mrxs",
@@ -41,6 +36,12 @@ void add(std::unordered_map<std::string, std::size_t>& ends, std::string end, st
 }
 
 }  // namespace
+
+std::string_view trimmed(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(" \t");
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
+}
 
 SlideFinder::SlideFinder(std::span<const std::string> paths) {
   for (std::size_t i = 0; i < paths.size(); ++i) {
@@ -63,7 +64,9 @@ SlideFinder::Found SlideFinder::find(std::span<const std::string> cells) const {
   bool one_folder = true;
   std::vector<std::string> paths;
   for (const std::string& cell : cells) {
-    paths.push_back(plain(trimmed(cell)));
+    // Most cells of a table are no paths.
+    std::string path(trimmed(cell));
+    paths.push_back(path.find('/') == std::string::npos ? std::move(path) : plain(path));
     if (!paths.back().starts_with('/')) continue;
     const std::string of_this = paths.back().substr(0, paths.back().rfind('/') + 1);
     one_folder = one_folder && (!folder || *folder == of_this);

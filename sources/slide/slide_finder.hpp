@@ -10,6 +10,9 @@
 
 namespace penstock::slide {
 
+/// A cell without spaces and tabs around it.
+std::string_view trimmed(std::string_view text);
+
 /// Finds slides by what a table calls them. Takes time in proportion to the bytes of paths and cells.
 ///
 /// A name without a folder is that of a slide's file, with its ending or without. A relative path is the end of a

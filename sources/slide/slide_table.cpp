@@ -58,31 +58,26 @@ struct Cells {
   }
 };
 
-std::string_view trimmed(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(" \t");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
-}
-
 bool is_missing(std::string_view cell) { return cell.empty() || cell == "NA"; }
+
+// invalid_argument where the cell is no number, result_out_of_range where it is too large.
+template <class Number>
+std::errc read_number(std::string_view cell, Number& value) {
+  if (cell.starts_with("+-")) return std::errc::invalid_argument;
+  if (cell.starts_with('+')) cell.remove_prefix(1);
+  const auto [end, failed] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
+  return end == cell.data() + cell.size() ? failed : std::errc::invalid_argument;
+}
 
 template <class Number>
 std::optional<Number> number_in(std::string_view cell) {
-  if (cell.starts_with("+-")) return std::nullopt;
-  if (cell.starts_with('+')) cell.remove_prefix(1);
   Number value{};
-  const auto [end, failed] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
-  if (cell.empty() || failed != std::errc() || end != cell.data() + cell.size()) return std::nullopt;
-  return value;
+  return read_number(cell, value) == std::errc() ? std::optional(value) : std::nullopt;
 }
 
-// As large as it may be.
 bool is_number(std::string_view cell) {
-  if (cell.starts_with("+-")) return false;
-  if (cell.starts_with('+')) cell.remove_prefix(1);
   double value = 0;
-  const auto [end, failed] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
-  return !cell.empty() && failed != std::errc::invalid_argument && end == cell.data() + cell.size();
+  return read_number(cell, value) != std::errc::invalid_argument;
 }
 
 // Whole numbers fit into i64, others into f32.
