@@ -282,9 +282,10 @@ TEST_CASE("a finished sample is stored while a slow one after it is made") {
   std::atomic<std::uint64_t> stored{0};
   std::atomic<bool> seen{false};
   Records source{.count = 100};
-  source.shared->before_read = [&](std::uint64_t i) {
-    if (i == 1) std::this_thread::sleep_for(500us);  // the caller waits for it by then
-    if (i != 2) return;
+  source.shared->before_read = [&, made = 0](std::uint64_t) mutable {
+    ++made;
+    if (made == 2) std::this_thread::sleep_for(500us);  // the caller waits for it by then
+    if (made != 3) return;
     const auto begun = std::chrono::steady_clock::now();
     while (stored < 2 && std::chrono::steady_clock::now() - begun < 5s) std::this_thread::sleep_for(1ms);
     seen = stored >= 2;
