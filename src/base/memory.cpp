@@ -1,13 +1,13 @@
 #include <penstock/memory.hpp>
 
-#include <sys/mman.h>
-
 #include <array>
 #include <cstddef>
 #include <new>
 #include <string>
 
 #include <penstock/error.hpp>
+
+#include "base/host_pages.hpp"
 
 namespace penstock {
 
@@ -28,8 +28,8 @@ namespace {
 class HostMemory final : public MemoryResource {
  public:
   void* allocate(std::size_t bytes, std::size_t align) override {
-    void* data =
-        from_the_system(bytes, align) ? map(bytes) : ::operator new(bytes, std::align_val_t(align), std::nothrow);
+    void* data = from_the_system(bytes, align) ? pages_.take(bytes)
+                                               : ::operator new(bytes, std::align_val_t(align), std::nothrow);
     if (data == nullptr)
       throw Error(Errc::out_of_memory, "the system has no " + std::to_string(bytes) +
                                            " bytes of host memory; lower `depth`, `threads` or the batch size");
@@ -37,7 +37,7 @@ class HostMemory final : public MemoryResource {
   }
   void deallocate(void* data, std::size_t bytes, std::size_t align) noexcept override {
     if (from_the_system(bytes, align)) {
-      ::munmap(data, bytes);
+      detail::HostPages::give_back(data, bytes);
     } else {
       ::operator delete(data, std::align_val_t(align));
     }
@@ -48,12 +48,10 @@ class HostMemory final : public MemoryResource {
   // Large blocks never come from the heap: after the first is freed, malloc would keep them there, and a process that
   // makes one loader after another would grow by the holes between them.
   static bool from_the_system(std::size_t bytes, std::size_t align) noexcept {
-    return bytes >= (128u << 10) && align <= 4096;
+    return bytes >= (128u << 10) && align <= detail::HostPages::alignment;
   }
-  static void* map(std::size_t bytes) noexcept {
-    void* data = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    return data == MAP_FAILED ? nullptr : data;
-  }
+
+  detail::HostPages pages_;
 };
 
 }  // namespace

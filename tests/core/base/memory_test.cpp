@@ -1,3 +1,7 @@
+#include <sys/mman.h>
+
+#include <cstring>
+
 #include "support/catch.hpp"
 
 #include "core/help.hpp"
@@ -83,6 +87,46 @@ TEST_CASE("the limit holds under many threads") {
   }
   CHECK(most <= 10'000);
   CHECK(limit.used() == 0);
+}
+
+TEST_CASE("pieces of host memory lie apart, and each is the system's again when it is given back") {
+  struct Piece {
+    std::byte* data;
+    std::size_t bytes;
+    std::uint64_t number;
+  };
+  const auto in_use = [](const std::byte* data) {
+    unsigned char seen = 0;
+    return ::mincore(const_cast<std::byte*>(data), 1, &seen) == 0;
+  };
+  const auto is_whole = [](const Piece& it) {
+    for (std::size_t i = 0; i + 8 <= it.bytes; i += 8 * 61)
+      if (std::memcmp(it.data + i, &it.number, 8) != 0) return false;
+    return true;
+  };
+  std::vector<Piece> pieces;
+  for (std::uint64_t n = 0; n < 300; ++n) {
+    const std::size_t bytes = (128u << 10) + mix(n) % (n % 10 == 0 ? 5u << 20 : 900u << 10);
+    auto* const data = static_cast<std::byte*>(ps::host_memory().allocate(bytes, 64));
+    REQUIRE(reinterpret_cast<std::uintptr_t>(data) % 64 == 0);
+    REQUIRE(std::all_of(data, data + bytes, [](std::byte b) { return b == std::byte{0}; }));
+    for (std::size_t i = 0; i + 8 <= bytes; i += 8) std::memcpy(data + i, &n, 8);
+    pieces.push_back({data, bytes, n});
+    if (n % 3 != 2) continue;
+    std::swap(pieces[mix(n) % pieces.size()], pieces.back());
+    const Piece gone = pieces.back();
+    pieces.pop_back();
+    REQUIRE(is_whole(gone));
+    ps::host_memory().deallocate(gone.data, gone.bytes, 64);
+    CHECK_FALSE(in_use(gone.data));
+    CHECK_FALSE(in_use(gone.data + (gone.bytes - 1) / 4096 * 4096));
+  }
+  for (const Piece& it : pieces) {
+    CHECK(is_whole(it));
+    ps::host_memory().deallocate(it.data, it.bytes, 64);
+    CHECK_FALSE(in_use(it.data));
+  }
+  CHECK(error_of([] { (void)ps::host_memory().allocate(SIZE_MAX - 100, 64); }));
 }
 
 TEST_CASE("statistics count") {
