@@ -4,19 +4,20 @@
 
 namespace penstock::detail {
 
-// Room for all numbers from the beginning, so that none is lost where there is no memory.
-BlockQueue::BlockQueue(std::size_t in_flight) : samples_(in_flight) {
-  std::vector<std::uint64_t> numbers;
-  numbers.reserve(in_flight);
-  ready_ = decltype(ready_)(std::greater<>(), std::move(numbers));
-}
+BlockQueue::BlockQueue(std::size_t in_flight, unsigned threads) : samples_(in_flight), stretches_(in_flight, threads) {}
 
 BlockQueue::Sample& BlockQueue::begin(std::uint64_t number) noexcept {
   Sample& it = sample(number);
+  it.number = number;
   it.blocks.clear();
   it.missing = 0;
   it.too_large = 0;
   it.planned = false;
+  it.loads.clear();
+  it.begun = it.may_begin = 0;
+  it.ready = false;
+  if (waiting_ == end_) waiting_ = number;
+  end_ = number + 1;
   return it;
 }
 
@@ -26,29 +27,65 @@ void BlockQueue::wait_for(std::uint64_t number, Residency& block) {
   ++sample(number).missing;
 }
 
+void BlockQueue::add(std::shared_ptr<Residency> load) {
+  load->waiters.reserve(1);  // the sample waits for it, or else it could be made, and another be in its place, before
+  Sample& user = sample(load->first_user);
+  user.loads.push_back(std::move(load));
+}
+
+void BlockQueue::is_ready(Sample& sample) noexcept {
+  sample.ready = true;
+  stretches_.add(sample.number);
+}
+
+void BlockQueue::finish(std::uint64_t number) noexcept {
+  if (sample(number).missing == 0) is_ready(sample(number));
+}
+
 void BlockQueue::loaded(Residency& block) noexcept {
   for (const std::uint64_t waiter : block.waiters)
-    if (--sample(waiter).missing == 0) ready_.push(waiter);
+    if (--sample(waiter).missing == 0) is_ready(sample(waiter));
   block.waiters.clear();
 }
 
-BlockQueue::Work BlockQueue::take(bool may_load) noexcept {
+const Residency* BlockQueue::next_load() noexcept {
+  for (; waiting_ != end_; ++waiting_)
+    if (const Sample& it = sample(waiting_); it.may_begin != it.loads.size()) return it.loads[it.may_begin].get();
+  return nullptr;
+}
+
+void BlockQueue::let_begin() noexcept {
+  ++sample(waiting_).may_begin;
+  stretches_.add(waiting_);
+}
+
+BlockQueue::Work BlockQueue::take(std::uint64_t& held) noexcept {
   Work work;
-  const bool loads = may_load && !loads_.empty();
-  if (!ready_.empty() && (!loads || ready_.top() < loads_.front()->first_user)) {
-    work.sample = ready_.top();
-    ready_.pop();
-  } else if (loads) {
-    work.load = std::move(loads_.front());
-    loads_.pop_front();
+  const std::uint64_t stretch = stretches_.choose(held);
+  if (stretch == WorkStretches::none) return work;
+  for (std::uint64_t number = stretch * stretches_.length();; ++number) {
+    Sample& it = sample(number);
+    // Others have the places of those that are made.
+    if (it.number != number || (it.begun == it.may_begin && !it.ready)) continue;
+    if (it.begun != it.may_begin) {
+      work.load = std::move(it.loads[it.begun++]);
+    } else {
+      work.sample = number;
+      it.ready = false;
+    }
+    stretches_.remove(number);
+    return work;
   }
-  return work;
 }
 
 void BlockQueue::clear() noexcept {
-  for (Sample& it : samples_) it.blocks.clear();
-  while (!ready_.empty()) ready_.pop();
-  loads_.clear();
+  for (Sample& it : samples_) {
+    it.number = ~std::uint64_t{0};
+    it.blocks.clear();
+    it.loads.clear();
+  }
+  stretches_.clear();
+  waiting_ = end_ = 0;
 }
 
 }  // namespace penstock::detail

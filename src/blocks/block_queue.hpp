@@ -2,14 +2,13 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
-#include <functional>
 #include <memory>
 #include <optional>
-#include <queue>
 #include <vector>
 
 #include <penstock/error.hpp>
+
+#include "blocks/work_stretches.hpp"
 
 namespace penstock::detail {
 
@@ -26,16 +25,20 @@ struct Residency {
   std::vector<std::uint64_t> waiters;  ///< samples that wait for it
 };
 
-/// What there is to do: loads, in the order in which they were planned, and samples whose blocks are there, lowest
-/// number first. One thread at a time.
+/// What there is to do: loads, which begin as the caller says that they may, in the order in which they were planned,
+/// and samples whose blocks are there. One thread at a time.
 class BlockQueue {
  public:
   struct Sample {
+    std::uint64_t number = ~std::uint64_t{0};
     std::vector<std::shared_ptr<Residency>> blocks;  ///< in its record's order
     std::uint32_t missing = 0;                       ///< blocks that it waits for
     bool planned = false;
     std::uint64_t index = 0;
-    std::size_t too_large = 0;  ///< bytes that its blocks need, where that is more than there is
+    std::size_t too_large = 0;                      ///< bytes that its blocks need, where that is more than there is
+    std::vector<std::shared_ptr<Residency>> loads;  ///< for which it is the first user; null: has begun
+    std::size_t begun = 0, may_begin = 0;           ///< how many of these
+    bool ready = false;                             ///< it can be made
   };
   struct Work {
     std::shared_ptr<Residency> load;      ///< to be loaded; null: a sample
@@ -43,38 +46,43 @@ class BlockQueue {
     explicit operator bool() const noexcept { return load != nullptr || sample.has_value(); }
   };
 
-  /// `in_flight`: the most samples that are issued and not made.
-  explicit BlockQueue(std::size_t in_flight);
+  /// `in_flight`: the most samples that are issued and not made; `threads`: runners.
+  BlockQueue(std::size_t in_flight, unsigned threads);
 
   /// Number n, which is issued and not made.
   Sample& sample(std::uint64_t number) noexcept { return samples_[number % samples_.size()]; }
   const Sample& sample(std::uint64_t number) const noexcept { return samples_[number % samples_.size()]; }
   std::vector<Sample>& samples() noexcept { return samples_; }
-  /// Sets up a sample that needs nothing.
+  /// Sets up the next sample, as one that needs nothing.
   Sample& begin(std::uint64_t number) noexcept;
   /// A sample uses a block, and waits for it where it is not done. @throws std::bad_alloc.
   void wait_for(std::uint64_t number, Residency& block);
-  /// A block is to be loaded. @throws std::bad_alloc.
-  void add(std::shared_ptr<Residency> load) { loads_.push_back(std::move(load)); }
+  /// A block is to be loaded for the sample that was begun last, which waits for it. @throws std::bad_alloc: it is not.
+  void add(std::shared_ptr<Residency> load);
   /// Nothing more is said of a sample: it can be made as soon as it waits for nothing.
-  void finish(std::uint64_t number) noexcept {
-    if (sample(number).missing == 0) ready_.push(number);
-  }
+  void finish(std::uint64_t number) noexcept;
   /// A block is loaded, or failed: samples that waited for nothing else can be made.
   void loaded(Residency& block) noexcept;
 
-  bool has_samples() const noexcept { return !ready_.empty(); }
-  /// The next load; null: there is none.
-  const Residency* next_load() const noexcept { return loads_.empty() ? nullptr : loads_.front().get(); }
-  /// What comes first; a load only where it `may_load`. An earlier sample comes before a load for a later one.
-  Work take(bool may_load) noexcept;
+  /// The first load that may not begin yet; null: there is none.
+  const Residency* next_load() noexcept;
+  /// It may begin.
+  void let_begin() noexcept;
+  bool has_work() const noexcept { return stretches_.has_work(); }
+  /// The next piece of work in the stretch of samples that a runner holds, or in another, which it then holds.
+  Work take(std::uint64_t& held) noexcept;
+  /// The runner turns to something else.
+  void leave(std::uint64_t& held) noexcept { stretches_.leave(held); }
   /// Forgets all work. The samples' blocks are the caller's to let go, before.
   void clear() noexcept;
 
  private:
+  void is_ready(Sample& sample) noexcept;
+
   std::vector<Sample> samples_;  // number n is n % size
-  std::priority_queue<std::uint64_t, std::vector<std::uint64_t>, std::greater<>> ready_;
-  std::deque<std::shared_ptr<Residency>> loads_;  // that have not begun
+  WorkStretches stretches_;
+  std::uint64_t end_ = 0;      // samples that were begun
+  std::uint64_t waiting_ = 0;  // those before this one have no load that may not begin yet
 };
 
 }  // namespace penstock::detail

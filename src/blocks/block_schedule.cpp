@@ -12,11 +12,12 @@
 namespace penstock::detail {
 
 BlockSchedule::BlockSchedule(const BlockModel& model, std::size_t limit_bytes, std::uint64_t lookahead,
-                             std::size_t in_flight, MemoryResource& memory, std::vector<std::size_t> destination_bytes)
+                             std::size_t in_flight, unsigned threads, MemoryResource& memory,
+                             std::vector<std::size_t> destination_bytes)
     : model_(model),
       limit_(std::min(limit_bytes, std::numeric_limits<std::size_t>::max() / 4)),
       plan_(model, limit_, lookahead, std::move(destination_bytes), in_flight),
-      queue_(in_flight),
+      queue_(in_flight, threads),
       memory_(limit_, memory),
       repeats_(model.blocks()) {}
 
@@ -44,6 +45,7 @@ void BlockSchedule::reset(Feed feed) {
   for (BlockQueue::Sample& sample : queue_.samples())
     for (auto& block : sample.blocks) drop(block);
   queue_.clear();
+  memory_.give_back(nullptr, std::exchange(not_begun_, 0));
   out_of_memory_ = false;
   // What was planned and never loaded goes, as what is worth another try.
   let_go([](std::uint64_t, const Residency* held) { return held == nullptr || !held->done || held->failure; });
@@ -124,21 +126,32 @@ void BlockSchedule::plan(std::uint64_t number, std::uint64_t left) {
 
 // -- the work --
 
-bool BlockSchedule::may_load() const noexcept {
-  const Residency* const load = queue_.next_load();
-  return load != nullptr && (out_of_memory_ || load->in_batch || memory_.has_room_for(load->bytes));
+// True: there is more to do than there was.
+bool BlockSchedule::update() noexcept {
+  bool more = false;
+  for (const Residency* next; (next = queue_.next_load()) != nullptr; more = true) {
+    if (!next->in_batch) {
+      if (!out_of_memory_ && !memory_.has_room_for(next->bytes)) break;
+      memory_.reserve(next->bytes);
+      not_begun_ += next->bytes;
+    }
+    queue_.let_begin();
+  }
+  available_.store(queue_.has_work(), std::memory_order_seq_cst);
+  return more;
 }
 
-void BlockSchedule::update() noexcept {
-  available_.store(queue_.has_samples() || may_load(), std::memory_order_seq_cst);
-}
-
-BlockSchedule::Work BlockSchedule::take() noexcept {
+BlockSchedule::Work BlockSchedule::take(std::uint64_t& held) noexcept {
   const std::lock_guard lock(mutex_);
-  Work work = queue_.take(may_load());
-  if (work.load != nullptr && !work.load->in_batch) memory_.reserve(work.load->bytes);
+  Work work = queue_.take(held);
+  if (work.load != nullptr && !work.load->in_batch) not_begun_ -= work.load->bytes;
   update();
   return work;
+}
+
+void BlockSchedule::leave(std::uint64_t& held) noexcept {
+  const std::lock_guard lock(mutex_);
+  queue_.leave(held);
 }
 
 bool BlockSchedule::load(std::shared_ptr<Residency> load, std::byte* destination) noexcept {
@@ -153,7 +166,7 @@ bool BlockSchedule::load(std::shared_ptr<Residency> load, std::byte* destination
     failure = described_error("read");
   }
   const std::lock_guard lock(mutex_);
-  counts_.peak_bytes = std::max(counts_.peak_bytes, memory_.used());
+  counts_.peak_bytes = std::max(counts_.peak_bytes, memory_.used() - not_begun_);
   load->data = data;
   if (failed) load->failure = failure ? std::move(*failure) : no_memory();
   load->done = true;
@@ -186,12 +199,10 @@ bool BlockSchedule::blocks_of(std::uint64_t number, std::uint64_t index, std::ve
 
 bool BlockSchedule::done(std::uint64_t number) noexcept {
   const std::lock_guard lock(mutex_);
-  const bool before = may_load();
   BlockQueue::Sample& sample = queue_.sample(number);
   for (auto& block : sample.blocks) drop(block);
   sample.blocks.clear();
-  update();
-  return !before && may_load();
+  return update();
 }
 
 // The last one that holds it gives its memory back.

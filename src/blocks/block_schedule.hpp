@@ -24,17 +24,18 @@ inline constexpr std::uint64_t min_records_in_sight = 4096;
 
 /// Blocks for the samples of a run: what the plan says becomes work, and memory.
 ///
-/// Loads begin in the order of samples, each as soon as there is memory: what an earlier sample still uses is gone
-/// before a later one's block comes, so the oldest sample that is not made never waits for anything but loads that have
-/// begun.
+/// Loads get their memory in the order of samples, each as soon as there is some: what an earlier sample still uses is
+/// gone before a later one's block comes, so the oldest sample that is not made never waits for anything but loads that
+/// can begin.
 class BlockSchedule {
  public:
   using Feed = BlockPlan::Feed;
   using Work = BlockQueue::Work;
 
-  /// `in_flight`: the most samples that are issued and not made. `destination_bytes`: as of BlockPlan.
+  /// `in_flight`: the most samples that are issued and not made; `threads`: runners. `destination_bytes`: as of
+  /// BlockPlan.
   BlockSchedule(const BlockModel& model, std::size_t limit_bytes, std::uint64_t lookahead, std::size_t in_flight,
-                MemoryResource& memory, std::vector<std::size_t> destination_bytes = {});
+                unsigned threads, MemoryResource& memory, std::vector<std::size_t> destination_bytes = {});
   BlockSchedule(const BlockSchedule&) = delete;
   BlockSchedule& operator=(const BlockSchedule&) = delete;
   ~BlockSchedule();
@@ -50,8 +51,11 @@ class BlockSchedule {
   void issue(std::uint64_t first, std::uint64_t of_feed, std::uint64_t count, std::uint64_t pass = 0) noexcept;
 
   // -- any thread --
-  /// What comes first of all that can be done now.
-  Work take() noexcept;
+  /// What a runner does next, of all that can be done now: where it can, of the stretch of samples that it holds, which
+  /// this sets (WorkStretches::choose).
+  Work take(std::uint64_t& held) noexcept;
+  /// The runner turns to something else.
+  void leave(std::uint64_t& held) noexcept;
   bool available() const noexcept { return available_.load(std::memory_order_seq_cst); }
   /// Loads a block; `destination`: its rows in the batch, of one that goes there. True: there is more to do than
   /// there was.
@@ -74,9 +78,8 @@ class BlockSchedule {
   void plan(std::uint64_t number, std::uint64_t left);
   void let_go(const auto& unwanted) noexcept;
   std::shared_ptr<Residency> add_load(const BlockPlan::Need& need, std::uint64_t number, bool in_batch);
-  bool may_load() const noexcept;
   void drop(std::shared_ptr<Residency>& residency) noexcept;
-  void update() noexcept;
+  bool update() noexcept;
 
   const BlockModel& model_;
   const std::size_t limit_;
@@ -87,6 +90,7 @@ class BlockSchedule {
   // Under the mutex, and residencies as well:
   BlockQueue queue_;
   BlockMemory memory_;
+  std::size_t not_begun_ = 0;  // bytes that are reserved for loads that have not begun
   std::unordered_map<std::uint64_t, std::shared_ptr<Residency>> held_;  // what the plan has in memory, by block
   std::shared_ptr<Residency> in_batch_;                                 // the last one that went into a batch
   bool out_of_memory_ = false;  // the plan is lost: each reader finds its blocks

@@ -50,9 +50,10 @@ class ChainRun final : public Cells {
   std::vector<RaggedRow> varying;                  ///< its fields that are not dense, where `rows` is given
   std::vector<std::span<const std::byte>> blocks;  ///< lent to the reader for the sample in work
   std::optional<Error> block_failure;
-  RowOutlet* outlet = nullptr;         ///< what such fields are appended to; where there are some
-  std::vector<StepCounters> counters;  ///< one per step
-  StepCounters loads;                  ///< of blocks: all that this runner loaded, not what measured chains stand for
+  std::uint64_t stretch = ~std::uint64_t{0};  ///< of samples of blocks, that its runner works on; ~0: none
+  RowOutlet* outlet = nullptr;                ///< what such fields are appended to; where there are some
+  std::vector<StepCounters> counters;         ///< one per step
+  StepCounters loads;  ///< of blocks: all that this runner loaded, not what measured chains stand for
   ChainCounters totals;
   ChainCounters parents, reads;         ///< of shared_records, and of records of a stream
   DelayMeter delay;                     ///< of the runner that has it

@@ -29,20 +29,27 @@ std::byte* DirectPlacement::destination_of(const Residency& load) const noexcept
 // True: others wait for a thread, and this one has had its turn.
 bool DirectPlacement::work_in_blocks(ChainRun& run) noexcept {
   const Turn turn(executor_);
-  while (!monitor_.is_paused()) {
+  bool over = false;
+  while (!over && !monitor_.is_paused()) {
     if (!step_in_blocks(run)) {
       for (int i = 0; i < 256 && !has_work(); ++i) relax();
-      if (!has_work()) return false;
+      if (!has_work()) break;
     }
-    if (turn.over()) return true;
+    over = turn.over();
   }
-  return false;
+  blocks_->leave(run.stretch);
+  return over;
+}
+
+void DirectPlacement::help_in_blocks(ChainRun& run) noexcept {
+  step_in_blocks(run);
+  blocks_->leave(run.stretch);
 }
 
 // False: there is nothing to do.
 bool DirectPlacement::step_in_blocks(ChainRun& run) noexcept {
   if (advises_) advise();
-  BlockSchedule::Work work = blocks_->take();
+  BlockSchedule::Work work = blocks_->take(run.stretch);
   if (!work) return false;
   if (work.load != nullptr) {
     std::byte* const destination = destination_of(*work.load);

@@ -27,7 +27,7 @@ DirectPlacement::DirectPlacement(const Parts& parts)
   const std::size_t in_flight = setup_.plan.depth * static_cast<std::size_t>(rows_);
   blocks_ = std::make_unique<BlockSchedule>(*model, setup_.plan.block_limit,
                                             std::max<std::uint64_t>(in_flight, min_records_in_sight), in_flight,
-                                            *setup_.memory, destination_bytes());
+                                            setup_.plan.threads, *setup_.memory, destination_bytes());
 }
 
 void DirectPlacement::begin(const Cursor& cursor, const QuotaCount&) {

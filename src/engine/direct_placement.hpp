@@ -50,6 +50,7 @@ class DirectPlacement final : public Placement {
   // Where records share blocks.
   bool work_in_blocks(ChainRun& run) noexcept;
   bool step_in_blocks(ChainRun& run) noexcept;
+  void help_in_blocks(ChainRun& run) noexcept;
   std::vector<std::size_t> destination_bytes() const;
   std::byte* destination_of(const Residency& load) const noexcept;
   BlockSchedule::Feed feed(Cursor at) const;

@@ -213,7 +213,7 @@ void DirectPlacement::work_along(ChainRun& run, const BatchBuffer& wanted) noexc
 
 void DirectPlacement::help(ChainRun& run) noexcept {
   if (blocks_ != nullptr) {
-    step_in_blocks(run);
+    help_in_blocks(run);
     return;
   }
   if (advises_) advise();

@@ -14,7 +14,7 @@ ReorderedPlacement::ReorderedPlacement(const Parts& parts) : Placement(parts) {
     const std::size_t in_flight = plan.shared_records != 0 ? plan.shared_records : plan.entries;
     blocks_ = std::make_unique<BlockSchedule>(*model, plan.block_limit,
                                               std::max<std::uint64_t>(in_flight, min_records_in_sight), in_flight,
-                                              *setup_.memory, std::vector<std::size_t>());
+                                              plan.threads, *setup_.memory, std::vector<std::size_t>());
   }
   ReorderedHost& host = *this;
   reordered_ = std::make_unique<Reordered>(setup_, chain_, stop_, blocks_.get(), ring_, host);
@@ -37,14 +37,21 @@ void ReorderedPlacement::admit(Lock& lock) noexcept {
 
 bool ReorderedPlacement::work(ChainRun& run) noexcept {
   const Turn turn(executor_);
-  while (!monitor_.is_paused()) {
+  bool over = false;
+  while (!over && !monitor_.is_paused()) {
     if (!reordered_->step(run)) {
       for (int i = 0; i < 256 && !reordered_->has_work(); ++i) relax();
-      if (!reordered_->has_work()) return false;
+      if (!reordered_->has_work()) break;
     }
-    if (turn.over()) return true;
+    over = turn.over();
   }
-  return false;
+  if (blocks_ != nullptr) blocks_->leave(run.stretch);
+  return over;
+}
+
+void ReorderedPlacement::help(ChainRun& run) noexcept {
+  reordered_->step(run);
+  if (blocks_ != nullptr) blocks_->leave(run.stretch);
 }
 
 BlockSchedule::Feed ReorderedPlacement::feed(Cursor at) const {

@@ -25,7 +25,7 @@ class ReorderedPlacement final : public Placement, private ReorderedHost {
 
   bool has_work() noexcept override { return reordered_->has_work(); }
   bool work(ChainRun& run) noexcept override;
-  void help(ChainRun& run) noexcept override { reordered_->step(run); }
+  void help(ChainRun& run) noexcept override;
 
  private:
   bool epoch_over(std::uint64_t epoch) const noexcept;

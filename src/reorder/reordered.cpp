@@ -367,7 +367,7 @@ void Reordered::issue_some(std::uint64_t first, std::uint64_t count) noexcept {
 
 // A block, or what is read of some: a sample, or the record that its children share.
 bool Reordered::work_in_blocks(ChainRun& run) noexcept {
-  BlockSchedule::Work work = blocks_->take();
+  BlockSchedule::Work work = blocks_->take(run.stretch);
   if (!work) return false;
   if (work.load != nullptr) {
     if (work_on_block(*blocks_, run, std::move(work))) host_.wake_runners();

@@ -112,37 +112,95 @@ TEST_CASE("a plan that begins again keeps the blocks that may stay") {
   CHECK(p.next() == "=2");
 }
 
-TEST_CASE("work comes in the order of samples, and a sample when nothing of it is missing") {
-  BlockQueue queue(8);
+TEST_CASE("loads come in the order of samples, and a sample when nothing of it is missing") {
+  BlockQueue queue(8, 1);
+  std::uint64_t held = WorkStretches::none;
   const auto load_for = [&](std::uint64_t number) {
     auto load = std::make_shared<Residency>();
     load->first_user = number;
     queue.add(load);
+    queue.wait_for(number, *load);
     return load;
   };
-  const auto a = load_for(1), b = load_for(2);
   queue.begin(0);
   queue.finish(0);
   queue.begin(1);
-  queue.wait_for(1, *a);
-  queue.wait_for(1, *b);
+  const auto a = load_for(1), b = load_for(1);
   queue.finish(1);
-  BlockQueue::Work work = queue.take(true);
-  CHECK(work.sample == 0u);  // it comes before a load for a later one
-  CHECK(!queue.has_samples());
-  work = queue.take(false);
-  CHECK(!work);
-  work = queue.take(true);
+  BlockQueue::Work work = queue.take(held);
+  CHECK(work.sample == 0u);
+  CHECK(!queue.has_work());
+  CHECK(!queue.take(held));
+  REQUIRE(queue.next_load() == a.get());
+  queue.let_begin();
+  REQUIRE(queue.next_load() == b.get());
+  work = queue.take(held);
   CHECK(work.load == a);
-  work = queue.take(true);
+  CHECK(!queue.take(held));  // the other may not begin
+  queue.let_begin();
+  CHECK(queue.next_load() == nullptr);
+  work = queue.take(held);
   CHECK(work.load == b);
   b->done = true;
   queue.loaded(*b);
-  CHECK(!queue.has_samples());
+  CHECK(!queue.has_work());
   a->done = true;
   queue.loaded(*a);
-  REQUIRE(queue.has_samples());
-  CHECK(queue.take(true).sample == 1u);
+  REQUIRE(queue.has_work());
+  CHECK(queue.take(held).sample == 1u);
+  CHECK(!queue.take(held));
+}
+
+TEST_CASE("a runner goes on with its stretch of samples, and with others' where there is no other work") {
+  constexpr auto none = WorkStretches::none;
+  WorkStretches stretches(64, 2);  // 4 samples each
+  REQUIRE(stretches.length() == 4);
+  for (std::uint64_t sample = 0; sample < 12; ++sample) stretches.add(sample);
+  std::uint64_t one = none, other = none, third = none;
+  CHECK(stretches.choose(one) == 0);
+  CHECK(stretches.choose(other) == 1);
+  for (std::uint64_t sample = 0; sample < 4; ++sample) {
+    CHECK(stretches.choose(one) == 0);
+    stretches.remove(sample);
+  }
+  CHECK(stretches.choose(one) == 2);
+  CHECK(stretches.choose(other) == 1);
+  CHECK(stretches.choose(third) == 1);  // the first that another holds
+  CHECK(third == none);
+  stretches.add(0);
+  CHECK(stretches.choose(other) == 1);
+  CHECK(stretches.choose(third) == 0);  // what comes back to a stretch is anybody's
+  CHECK(third == 0);
+  stretches.remove(0);
+  stretches.leave(other);
+  CHECK(stretches.choose(third) == 1);
+  CHECK(third == 1);
+  stretches.leave(one);
+  stretches.leave(third);
+  for (std::uint64_t sample = 4; sample < 12; ++sample) {
+    CHECK(stretches.choose(one) == sample / 4);
+    stretches.remove(sample);
+  }
+  CHECK_FALSE(stretches.has_work());
+  CHECK(stretches.choose(one) == none);
+  CHECK(one == none);
+}
+
+TEST_CASE("a runner that holds a stretch finds nothing of the one that has its place") {
+  WorkStretches stretches(4, 1);  // of one sample; numbers 6 apart have one place
+  REQUIRE(stretches.length() == 1);
+  std::uint64_t one = WorkStretches::none, other = one;
+  stretches.add(3);
+  CHECK(stretches.choose(one) == 3);
+  stretches.remove(3);
+  stretches.add(9);
+  stretches.add(10);
+  CHECK(stretches.choose(other) == 9);
+  CHECK(stretches.choose(one) == 10);
+  stretches.remove(10);
+  stretches.leave(one);
+  CHECK(stretches.choose(one) == 9);
+  CHECK(one == WorkStretches::none);
 }
 
 TEST_CASE("memory for blocks is used again, and what is beyond the limit goes back") {

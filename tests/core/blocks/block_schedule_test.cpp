@@ -2,8 +2,9 @@
 // no more memory than there is, and the oldest sample always gets on.
 #include "blocks/block_schedule.hpp"
 
-#include <deque>
+#include <algorithm>
 #include <random>
+#include <vector>
 
 #include <penstock/detail/source_adapter.hpp>
 #include <penstock/detail/source_model.hpp>
@@ -28,7 +29,7 @@ class Run {
         limit_(limit),
         in_flight_(in_flight),
         memory_(ps::host_memory()),
-        plan_(*model_->block_model(), limit, ahead, in_flight, memory_) {
+        plan_(*model_->block_model(), limit, ahead, in_flight, 3, memory_) {
     plan_.reset([this, at = std::size_t{0}](std::vector<std::uint64_t>& out) mutable {
       for (std::size_t n = 0; n < 7 && at < order_.size(); ++n) out.push_back(order_[at++]);
     });
@@ -39,13 +40,16 @@ class Run {
     const auto below = [&](std::size_t n) { return random() % n; };
     for (std::size_t steps = 0; made_ != order_.size(); ++steps) {
       REQUIRE(steps < 100 * order_.size() + 1000);
-      switch (below(4)) {
+      switch (below(6)) {
         case 0:
           issue(1 + below(5));
           break;
         case 1:
         case 2:
-          if (BlockSchedule::Work work = plan_.take()) taken_.push_back(std::move(work));
+          if (BlockSchedule::Work work = plan_.take(held_[below(held_.size())])) taken_.push_back(std::move(work));
+          break;
+        case 3:
+          plan_.leave(held_[below(held_.size())]);
           break;
         default:
           if (taken_.empty()) break;
@@ -55,13 +59,13 @@ class Run {
       }
       CHECK(memory_.used() <= limit_);
     }
-    CHECK_FALSE(plan_.take());
+    CHECK_FALSE(plan_.take(held_.front()));
   }
   // With nothing else in work, what is taken first lets the oldest sample be made.
   void one_after_the_other() {
     while (made_ != order_.size()) {
       issue(in_flight_);
-      BlockSchedule::Work work = plan_.take();
+      BlockSchedule::Work work = plan_.take(held_.front());
       REQUIRE(work);
       end(std::move(work));
     }
@@ -109,6 +113,7 @@ class Run {
   ps::StatisticsResource memory_;
   BlockSchedule plan_;
   std::vector<BlockSchedule::Work> taken_;
+  std::vector<std::uint64_t> held_{std::vector(5, WorkStretches::none)};  // by runners: more than are planned for
   std::vector<bool> done_;
   std::uint64_t issued_ = 0, oldest_ = 0;
   std::size_t made_ = 0;
