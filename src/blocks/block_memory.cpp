@@ -6,7 +6,7 @@
 
 namespace penstock::detail {
 
-std::byte* BlockMemory::take(std::size_t bytes, std::mutex& mutex) {
+std::byte* BlockMemory::take(std::size_t bytes, const void* runner, std::mutex& mutex) {
   if (bytes == 0) return nullptr;
   // One at a time, or what one is about to free would stand beside what another allocates. Not under the other mutex:
   // a resource is a user's code.
@@ -14,35 +14,39 @@ std::byte* BlockMemory::take(std::size_t bytes, std::mutex& mutex) {
   Spares unwanted;
   {
     const std::lock_guard lock(mutex);
-    if (std::byte* const data = reuse(bytes); data != nullptr) return data;
+    if (std::byte* const data = reuse(bytes, runner); data != nullptr) return data;
     unwanted = spares_beyond(limit_ - std::min(limit_, used_));
   }
   free(unwanted);
   return static_cast<std::byte*>(resource_.allocate(bytes, alignment));
 }
 
-void BlockMemory::give_back(std::byte* data, std::size_t bytes) noexcept {
+void BlockMemory::give_back(std::byte* data, std::size_t bytes, const void* runner) noexcept {
   used_ -= bytes;
   if (data == nullptr) return;
   try {
-    spares_.emplace_back(data, bytes);
+    spares_.push_back({data, bytes, runner});
     spare_bytes_ += bytes;
   } catch (...) {
     resource_.deallocate(data, bytes, alignment);
   }
 }
 
-// The one that was left last, as it is the likeliest to be in a cache.
-std::byte* BlockMemory::reuse(std::size_t bytes) noexcept {
-  for (std::size_t i = spares_.size(); i-- > 0;) {
-    if (spares_[i].second != bytes) continue;
-    std::byte* const data = spares_[i].first;
-    spares_[i] = spares_.back();
-    spares_.pop_back();
-    spare_bytes_ -= bytes;
-    return data;
+// The runner's own of the last few, or else the one that was left last.
+std::byte* BlockMemory::reuse(std::size_t bytes, const void* runner) noexcept {
+  constexpr std::size_t few = 32;
+  std::size_t found = spares_.size();
+  for (std::size_t i = spares_.size(), looked_at = 0; i-- > 0 && (looked_at < few || found == spares_.size());) {
+    if (spares_[i].bytes != bytes) continue;
+    ++looked_at;
+    if (found == spares_.size() || spares_[i].runner == runner) found = i;
+    if (spares_[i].runner == runner) break;
   }
-  return nullptr;
+  if (found == spares_.size()) return nullptr;
+  std::byte* const data = spares_[found].data;
+  spares_.erase(spares_.begin() + static_cast<std::ptrdiff_t>(found));
+  spare_bytes_ -= bytes;
+  return data;
 }
 
 // Taken out of the spares where those are more than so many bytes.
@@ -55,7 +59,7 @@ BlockMemory::Spares BlockMemory::spares_beyond(std::size_t bytes) noexcept {
 }
 
 void BlockMemory::free(const Spares& spares) noexcept {
-  for (const auto& [data, bytes] : spares) resource_.deallocate(data, bytes, alignment);
+  for (const Spare& spare : spares) resource_.deallocate(spare.data, spare.bytes, alignment);
 }
 
 }  // namespace penstock::detail

@@ -25,16 +25,22 @@ class BlockMemory {
   bool has_room_for(std::size_t bytes) const noexcept { return bytes <= limit_ - (used_ < limit_ ? used_ : limit_); }
   /// Counts a block that will be loaded, before its memory is taken.
   void reserve(std::size_t bytes) noexcept { used_ += bytes; }
-  /// For a block that is reserved; `mutex` is that of the others, not held. Null for no bytes.
+  /// For a block that is reserved; `mutex` is that of the others, not held. Null for no bytes. Of memory that blocks
+  /// left, what had one of the same runner comes first, as the likeliest to be in its core's cache.
   /// @throws what the resource throws.
-  std::byte* take(std::size_t bytes, std::mutex& mutex);
-  /// A reserved block goes. `data`: null where its memory could not be taken.
-  void give_back(std::byte* data, std::size_t bytes) noexcept;
+  std::byte* take(std::size_t bytes, const void* runner, std::mutex& mutex);
+  /// A reserved block, of this runner, goes. `data`: null where its memory could not be taken.
+  void give_back(std::byte* data, std::size_t bytes, const void* runner) noexcept;
 
  private:
-  using Spares = std::vector<std::pair<std::byte*, std::size_t>>;
+  struct Spare {
+    std::byte* data;
+    std::size_t bytes;
+    const void* runner;
+  };
+  using Spares = std::vector<Spare>;
 
-  std::byte* reuse(std::size_t bytes) noexcept;
+  std::byte* reuse(std::size_t bytes, const void* runner) noexcept;
   Spares spares_beyond(std::size_t bytes) noexcept;
   void free(const Spares& spares) noexcept;
 

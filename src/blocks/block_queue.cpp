@@ -1,5 +1,7 @@
 #include "blocks/block_queue.hpp"
 
+#include <algorithm>
+#include <span>
 #include <utility>
 
 namespace penstock::detail {
@@ -59,9 +61,26 @@ void BlockQueue::let_begin() noexcept {
   stretches_.add(waiting_);
 }
 
+// How many blocks of a stretch a runner loaded. Two samples tell: the first, which shares some with the stretch before,
+// and the middle one, whose others are of an earlier row of blocks.
+std::size_t BlockQueue::blocks_loaded_by(const void* runner, std::uint64_t stretch) const noexcept {
+  constexpr std::size_t most = 8;  // blocks that are looked at; a record may have thousands
+  const std::uint64_t length = stretches_.length(), first = stretch * length;
+  std::size_t loaded = 0;
+  for (const std::uint64_t number : {first, first + length / 2}) {
+    const Sample& it = sample(number);
+    if (it.number != number) continue;
+    for (const auto& block : std::span(it.blocks).first(std::min(it.blocks.size(), most)))
+      loaded += block != nullptr && block->runner == runner;
+  }
+  return loaded;
+}
+
 BlockQueue::Work BlockQueue::take(std::uint64_t& held) noexcept {
   Work work;
-  const std::uint64_t stretch = stretches_.choose(held);
+  const void* const runner = &held;
+  const std::uint64_t stretch =
+      stretches_.choose(held, [&](std::uint64_t waiting) noexcept { return blocks_loaded_by(runner, waiting); });
   if (stretch == WorkStretches::none) return work;
   for (std::uint64_t number = stretch * stretches_.length();; ++number) {
     Sample& it = sample(number);
@@ -69,6 +88,7 @@ BlockQueue::Work BlockQueue::take(std::uint64_t& held) noexcept {
     if (it.number != number || (it.begun == it.may_begin && !it.ready)) continue;
     if (it.begun != it.may_begin) {
       work.load = std::move(it.loads[it.begun++]);
+      work.load->runner = runner;
     } else {
       work.sample = number;
       it.ready = false;

@@ -19,6 +19,7 @@ struct Residency {
   std::byte* data = nullptr;
   std::uint64_t first_user = 0;  ///< the sample it is loaded for
   bool done = false;             ///< loaded, or failed
+  const void* runner = nullptr;  ///< that loads it: says no more than whether it is the same
   std::size_t field = 0;         ///< of one that goes into a batch: slot of the source's schema
   bool in_batch = false;         ///< it is decoded into its rows of a batch, and takes no memory of its own
   std::optional<Error> failure;
@@ -69,7 +70,8 @@ class BlockQueue {
   /// It may begin.
   void let_begin() noexcept;
   bool has_work() const noexcept { return stretches_.has_work(); }
-  /// The next piece of work in the stretch of samples that a runner holds, or in another, which it then holds.
+  /// The next piece of work in the stretch of samples that a runner holds, or in another, which it then holds. The
+  /// runner is known by the address of `held`.
   Work take(std::uint64_t& held) noexcept;
   /// The runner turns to something else.
   void leave(std::uint64_t& held) noexcept { stretches_.leave(held); }
@@ -78,6 +80,7 @@ class BlockQueue {
 
  private:
   void is_ready(Sample& sample) noexcept;
+  std::size_t blocks_loaded_by(const void* runner, std::uint64_t stretch) const noexcept;
 
   std::vector<Sample> samples_;  // number n is n % size
   WorkStretches stretches_;

@@ -45,7 +45,7 @@ void BlockSchedule::reset(Feed feed) {
   for (BlockQueue::Sample& sample : queue_.samples())
     for (auto& block : sample.blocks) drop(block);
   queue_.clear();
-  memory_.give_back(nullptr, std::exchange(not_begun_, 0));
+  memory_.give_back(nullptr, std::exchange(not_begun_, 0), nullptr);
   out_of_memory_ = false;
   // What was planned and never loaded goes, as what is worth another try.
   let_go([](std::uint64_t, const Residency* held) { return held == nullptr || !held->done || held->failure; });
@@ -159,7 +159,7 @@ bool BlockSchedule::load(std::shared_ptr<Residency> load, std::byte* destination
   std::optional<Error> failure;
   bool failed = false;
   try {
-    if (!load->in_batch) data = memory_.take(load->bytes, mutex_);
+    if (!load->in_batch) data = memory_.take(load->bytes, load->runner, mutex_);
     model_.load(load->block, {data, load->bytes});
   } catch (...) {
     failed = true;
@@ -208,7 +208,7 @@ bool BlockSchedule::done(std::uint64_t number) noexcept {
 // The last one that holds it gives its memory back.
 void BlockSchedule::drop(std::shared_ptr<Residency>& residency) noexcept {
   if (residency != nullptr && residency.use_count() == 1 && residency->done && !residency->in_batch)
-    memory_.give_back(residency->data, residency->bytes);
+    memory_.give_back(residency->data, residency->bytes, residency->runner);
   residency.reset();
 }
 

@@ -9,6 +9,8 @@ namespace {
 // Long enough that few blocks lie on a border, and short enough that each runner has several in sight, and that the
 // samples of a batch are the work of all.
 constexpr std::size_t longest = 8, stretches_a_runner = 8;
+// So many are looked at for the one that a runner knows best.
+constexpr std::size_t most_choices = 8;
 
 std::uint64_t length_of(std::size_t in_flight, unsigned threads) noexcept {
   return std::clamp<std::size_t>(in_flight / (stretches_a_runner * std::max(threads, 1u)), 1, longest);
@@ -18,10 +20,11 @@ std::uint64_t length_of(std::size_t in_flight, unsigned threads) noexcept {
 
 // Room for all from the beginning, so that none is lost where there is no memory. The consumer may work as well.
 WorkStretches::WorkStretches(std::size_t in_flight, unsigned threads)
-    : length_(length_of(in_flight, threads)), stretches_(in_flight / length_ + 2) {
+    : threads_(std::max(threads, 1u)), length_(length_of(in_flight, threads)), stretches_(in_flight / length_ + 2) {
   std::vector<std::uint64_t> numbers;
   numbers.reserve(stretches_.size());
   waiting_ = decltype(waiting_)(std::greater<>(), std::move(numbers));
+  first_.reserve(std::min<std::size_t>(most_choices, 4 * std::size_t{threads_}));
   held_.reserve(threads + std::size_t{1});
 }
 
@@ -45,20 +48,33 @@ void WorkStretches::remove(std::uint64_t sample) noexcept {
   --pieces_;
 }
 
-std::uint64_t WorkStretches::choose(std::uint64_t& held) noexcept {
-  if (held != none && has_work(held)) return held;
-  leave(held);
-  while (!waiting_.empty()) {
+void WorkStretches::look_at_first() noexcept {
+  first_.clear();
+  while (!waiting_.empty() && first_.size() != first_.capacity()) {
     const std::uint64_t number = waiting_.top();
-    Stretch& first = stretch(number);
-    if (has_work(number) && held_.size() == held_.capacity()) return number;
     waiting_.pop();
-    if (first.number == number) first.waiting = false;
-    if (!has_work(number)) continue;
-    first.held = true;
-    held_.push_back(number);
-    return held = number;
+    if (has_work(number))
+      first_.push_back(number);
+    else if (Stretch& it = stretch(number); it.number == number)
+      it.waiting = false;
   }
+}
+
+// The others wait on. So does this one where more hold stretches than there are runners: its work is done all the same.
+std::uint64_t WorkStretches::hold(std::size_t which, std::uint64_t& held) noexcept {
+  const std::uint64_t chosen = first_[which];
+  const bool can_hold = held_.size() != held_.capacity();
+  if (which != 0) ++stretch(first_[0]).passed_over;
+  for (const std::uint64_t number : first_)
+    if (number != chosen || !can_hold) waiting_.push(number);
+  if (!can_hold) return chosen;
+  stretch(chosen).waiting = false;
+  stretch(chosen).held = true;
+  held_.push_back(chosen);
+  return held = chosen;
+}
+
+std::uint64_t WorkStretches::first_held() noexcept {
   std::uint64_t first = none;
   for (const std::uint64_t number : held_)
     if (has_work(number)) first = std::min(first, number);

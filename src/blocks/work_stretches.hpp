@@ -12,8 +12,9 @@ namespace penstock::detail {
 ///
 /// Neighbours are made of the same blocks. A runner that decodes them and makes the samples finds the blocks in its own
 /// core's cache, which costs another core several times as much. So a runner goes on with the stretch it holds as long
-/// as there is work in it, and then takes the first that nobody holds. Where all are held it helps with the first, as
-/// no runner may be idle while there is work.
+/// as there is work in it. Then it takes one that nobody holds: of the first few the one it knows best, or the first,
+/// where others were preferred to it as often as there are runners. Where all are held it helps with the first, as no
+/// runner may be idle while there is work.
 ///
 /// It counts pieces of work, and knows nothing of what they are. One thread at a time.
 class WorkStretches {
@@ -31,8 +32,19 @@ class WorkStretches {
   void remove(std::uint64_t sample) noexcept;
   bool has_work() const noexcept { return pieces_ != 0; }
   /// The stretch in which a runner finds its next piece of work; `none`: there is none. `held` is the stretch that it
-  /// holds, or `none`, and then the one it holds from now on.
-  std::uint64_t choose(std::uint64_t& held) noexcept;
+  /// holds, or `none`, and then the one it holds from now on. `knows(stretch)`: how well it knows one, as a number.
+  template <class Knows>
+  std::uint64_t choose(std::uint64_t& held, const Knows& knows) noexcept {
+    if (held != none && has_work(held)) return held;
+    leave(held);
+    look_at_first();
+    if (first_.empty()) return first_held();
+    std::size_t best = 0;
+    if (stretch(first_[0]).passed_over < threads_)
+      for (std::size_t i = 0, most = 0; i < first_.size(); ++i)
+        if (const std::size_t known = knows(first_[i]); known > most) best = i, most = known;
+    return hold(best, held);
+  }
   /// The runner turns to something else.
   void leave(std::uint64_t& held) noexcept;
   /// Forgets all work. No runner holds any.
@@ -42,6 +54,7 @@ class WorkStretches {
   struct Stretch {
     std::uint64_t number = none;
     std::uint64_t pieces = 0;
+    unsigned passed_over = 0;  ///< times that others were preferred to it while it was the first
     bool held = false, waiting = false;
   };
 
@@ -50,11 +63,16 @@ class WorkStretches {
     return stretch(number).number == number && stretch(number).pieces != 0;
   }
   void wait(Stretch& it) noexcept;
+  void look_at_first() noexcept;
+  std::uint64_t first_held() noexcept;
+  std::uint64_t hold(std::size_t which, std::uint64_t& held) noexcept;
 
+  const unsigned threads_;
   const std::uint64_t length_;
   std::vector<Stretch> stretches_;                                                          // number n is n % size
   std::uint64_t pieces_ = 0;                                                                // of all
   std::priority_queue<std::uint64_t, std::vector<std::uint64_t>, std::greater<>> waiting_;  // with work, held by nobody
+  std::vector<std::uint64_t> first_;  // of these, taken out to look at
   std::vector<std::uint64_t> held_;
 };
 

@@ -2,7 +2,6 @@
 #include "blocks/block_plan.hpp"
 
 #include "blocks/block_memory.hpp"
-#include "blocks/block_queue.hpp"
 
 #include <functional>
 #include <mutex>
@@ -112,117 +111,39 @@ TEST_CASE("a plan that begins again keeps the blocks that may stay") {
   CHECK(p.next() == "=2");
 }
 
-TEST_CASE("loads come in the order of samples, and a sample when nothing of it is missing") {
-  BlockQueue queue(8, 1);
-  std::uint64_t held = WorkStretches::none;
-  const auto load_for = [&](std::uint64_t number) {
-    auto load = std::make_shared<Residency>();
-    load->first_user = number;
-    queue.add(load);
-    queue.wait_for(number, *load);
-    return load;
-  };
-  queue.begin(0);
-  queue.finish(0);
-  queue.begin(1);
-  const auto a = load_for(1), b = load_for(1);
-  queue.finish(1);
-  BlockQueue::Work work = queue.take(held);
-  CHECK(work.sample == 0u);
-  CHECK(!queue.has_work());
-  CHECK(!queue.take(held));
-  REQUIRE(queue.next_load() == a.get());
-  queue.let_begin();
-  REQUIRE(queue.next_load() == b.get());
-  work = queue.take(held);
-  CHECK(work.load == a);
-  CHECK(!queue.take(held));  // the other may not begin
-  queue.let_begin();
-  CHECK(queue.next_load() == nullptr);
-  work = queue.take(held);
-  CHECK(work.load == b);
-  b->done = true;
-  queue.loaded(*b);
-  CHECK(!queue.has_work());
-  a->done = true;
-  queue.loaded(*a);
-  REQUIRE(queue.has_work());
-  CHECK(queue.take(held).sample == 1u);
-  CHECK(!queue.take(held));
-}
-
-TEST_CASE("a runner goes on with its stretch of samples, and with others' where there is no other work") {
-  constexpr auto none = WorkStretches::none;
-  WorkStretches stretches(64, 2);  // 4 samples each
-  REQUIRE(stretches.length() == 4);
-  for (std::uint64_t sample = 0; sample < 12; ++sample) stretches.add(sample);
-  std::uint64_t one = none, other = none, third = none;
-  CHECK(stretches.choose(one) == 0);
-  CHECK(stretches.choose(other) == 1);
-  for (std::uint64_t sample = 0; sample < 4; ++sample) {
-    CHECK(stretches.choose(one) == 0);
-    stretches.remove(sample);
-  }
-  CHECK(stretches.choose(one) == 2);
-  CHECK(stretches.choose(other) == 1);
-  CHECK(stretches.choose(third) == 1);  // the first that another holds
-  CHECK(third == none);
-  stretches.add(0);
-  CHECK(stretches.choose(other) == 1);
-  CHECK(stretches.choose(third) == 0);  // what comes back to a stretch is anybody's
-  CHECK(third == 0);
-  stretches.remove(0);
-  stretches.leave(other);
-  CHECK(stretches.choose(third) == 1);
-  CHECK(third == 1);
-  stretches.leave(one);
-  stretches.leave(third);
-  for (std::uint64_t sample = 4; sample < 12; ++sample) {
-    CHECK(stretches.choose(one) == sample / 4);
-    stretches.remove(sample);
-  }
-  CHECK_FALSE(stretches.has_work());
-  CHECK(stretches.choose(one) == none);
-  CHECK(one == none);
-}
-
-TEST_CASE("a runner that holds a stretch finds nothing of the one that has its place") {
-  WorkStretches stretches(4, 1);  // of one sample; numbers 6 apart have one place
-  REQUIRE(stretches.length() == 1);
-  std::uint64_t one = WorkStretches::none, other = one;
-  stretches.add(3);
-  CHECK(stretches.choose(one) == 3);
-  stretches.remove(3);
-  stretches.add(9);
-  stretches.add(10);
-  CHECK(stretches.choose(other) == 9);
-  CHECK(stretches.choose(one) == 10);
-  stretches.remove(10);
-  stretches.leave(one);
-  CHECK(stretches.choose(one) == 9);
-  CHECK(one == WorkStretches::none);
-}
-
 TEST_CASE("memory for blocks is used again, and what is beyond the limit goes back") {
   ps::StatisticsResource resource(ps::host_memory());
   std::mutex mutex;
+  const int one = 0, other_one = 0;  // runners
   {
     BlockMemory memory(1000, resource);
     CHECK(memory.has_room_for(1000));
     CHECK(!memory.has_room_for(1001));
     memory.reserve(600);
     CHECK(!memory.has_room_for(401));
-    std::byte* const first = memory.take(600, mutex);
-    memory.give_back(first, 600);
+    std::byte* const first = memory.take(600, &one, mutex);
+    memory.give_back(first, 600, &one);
     CHECK(memory.used() == 0);
     memory.reserve(600);
-    CHECK(memory.take(600, mutex) == first);
+    CHECK(memory.take(600, &one, mutex) == first);
     CHECK(resource.allocations() == 1);
-    memory.give_back(first, 600);
+    memory.give_back(first, 600, &one);
     memory.reserve(700);
-    std::byte* const other = memory.take(700, mutex);  // 600 spare bytes and these are more than there may be
+    std::byte* const other = memory.take(700, &one, mutex);  // 600 spare bytes and these are more than there may be
     CHECK(resource.used() == 700);
-    memory.give_back(other, 700);
+    memory.give_back(other, 700, &one);
+    for (int n = 0; n < 3; ++n) memory.reserve(200);
+    std::byte* const mine = memory.take(200, &one, mutex);
+    std::byte* const its = memory.take(200, &other_one, mutex);
+    std::byte* const last = memory.take(200, &other_one, mutex);
+    memory.give_back(mine, 200, &one);
+    memory.give_back(its, 200, &other_one);
+    memory.give_back(last, 200, &other_one);
+    for (int n = 0; n < 3; ++n) memory.reserve(200);
+    CHECK(memory.take(200, &one, mutex) == mine);  // what had a block of the same runner comes first
+    CHECK(memory.take(200, &one, mutex) == last);  // then what was left last
+    CHECK(memory.take(200, &other_one, mutex) == its);
+    for (std::byte* const data : {mine, its, last}) memory.give_back(data, 200, &one);
   }
   CHECK(resource.used() == 0);
 }
