@@ -147,6 +147,44 @@ TEST_CASE("a plan of blocks decodes what the rule says, whatever is done first, 
   CHECK(again > 50);  // the memory was too small for all blocks in most trials
 }
 
+TEST_CASE("a plan of blocks that begins again has all of its memory") {
+  Chunks source{.count = 100, .per_block = 1};
+  const std::shared_ptr<const SourceModel> model = std::make_shared<BlockSourceOf<Chunks>>(source);
+  constexpr std::size_t limit = 4 * 32;
+  ps::StatisticsResource memory(ps::host_memory());
+  BlockSchedule plan(*model->block_model(), limit, 8, 4, 2, memory);
+  const auto feed = [at = std::uint64_t{0}](std::vector<std::uint64_t>& out) mutable { out.push_back(at++); };
+  for (int times = 0; times < 3; ++times) {
+    plan.reset(feed);
+    plan.prepare(4);
+    plan.issue(0, 4, 4);
+    std::uint64_t held = WorkStretches::none;
+    for (int loads = 0; loads < times; ++loads) {  // the others have memory, and never begin
+      BlockSchedule::Work work = plan.take(held);
+      REQUIRE(work.load != nullptr);
+      plan.load(std::move(work.load));
+      work = plan.take(held);
+      REQUIRE(work.sample);
+      plan.done(*work.sample);
+    }
+    plan.leave(held);
+  }
+  plan.reset([at = std::uint64_t{50}](std::vector<std::uint64_t>& out) mutable { out.push_back(at++); });
+  plan.prepare(4);
+  plan.issue(0, 4, 4);
+  std::uint64_t held = WorkStretches::none;
+  for (int n = 0; n < 8; ++n) {
+    BlockSchedule::Work work = plan.take(held);
+    REQUIRE(work);
+    if (work.load != nullptr)
+      plan.load(std::move(work.load));
+    else
+      plan.done(*work.sample);
+  }
+  CHECK(plan.counts().peak_bytes <= limit);
+  CHECK(memory.used() <= limit);
+}
+
 TEST_CASE("blocks that are decoded again are counted pass by pass, of very many by some of them") {
   BlockRepeats few(10);
   for (const std::uint64_t block : {1u, 2u, 1u, 1u, 9u}) few.decoded(block, 0);
