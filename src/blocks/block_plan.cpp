@@ -27,20 +27,20 @@ void BlockPlan::reset(Feed feed, const std::function<bool(std::uint64_t block)>&
   fed_at_ = 0;
   fetched_.clear();
   upcoming_.clear();
-  next_uses_.clear();
   planned_ = in_batch_end_ = fetched_uses_ = upcoming_uses_ = 0;
   by_next_use_.clear();
   bytes_ = 0;
-  for (auto at = stays_.begin(); at != stays_.end();) {
-    Stay& stay = at->second;
-    if (!keeps(at->first)) {
-      at = stays_.erase(at);
+  for (auto at = known_.begin(); at != known_.end();) {
+    Known& block = at->second;
+    if (!block.stays || !keeps(at->first)) {
+      at = known_.erase(at);
       continue;
     }
-    stay.last_use = 0;
-    stay.key = key_of(at->first, 0);
-    by_next_use_.emplace(stay.key, at->first);
-    bytes_ += stay.bytes;
+    block.uses = 0;
+    block.last_use = 0;
+    block.key = key_of(block, 0);
+    by_next_use_.emplace(block.key, at->first);
+    bytes_ += block.bytes;
     ++at;
   }
 }
@@ -75,6 +75,10 @@ bool BlockPlan::fetch() {
     fed_at_ = 0;
   }
   Upcoming next;
+  if (!spare_.empty()) {
+    next = std::move(spare_.back());
+    spare_.pop_back();
+  }
   next.index = fed_[fed_at_];
   describe(next);
   fetched_uses_ += next.distinct.size();
@@ -85,9 +89,14 @@ bool BlockPlan::fetch() {
 
 // What it needs. Where the source can't say that, its reader will tell why.
 void BlockPlan::describe(Upcoming& next) const {
+  next.blocks.clear();
+  next.distinct.clear();
+  next.bytes = 0;
+  next.rows.reset();
+  next.known = false;
   try {
     model_.blocks_of(next.index, next.blocks);
-    for (const std::uint64_t block : next.blocks) next.distinct.push_back({block, 0, false});
+    for (const std::uint64_t block : next.blocks) next.distinct.push_back({block});
     std::ranges::sort(next.distinct, {}, &Block::number);
     const auto same = [](const Block& a, const Block& b) { return a.number == b.number; };
     next.distinct.erase(std::unique(next.distinct.begin(), next.distinct.end(), same), next.distinct.end());
@@ -117,50 +126,50 @@ void BlockPlan::look_ahead() {
     fetched_.pop_front();
     fetched_uses_ -= upcoming_.back().distinct.size();
     upcoming_uses_ += upcoming_.back().distinct.size();
-    for (const Block& needed : upcoming_.back().distinct) {
-      const std::uint64_t block = needed.number;
-      std::deque<std::uint64_t>& uses = next_uses_[block];
-      uses.push_back(use);
-      if (uses.size() != 1) continue;
-      const auto found = stays_.find(block);
-      if (found == stays_.end()) continue;
-      by_next_use_.erase({found->second.key, block});
-      found->second.key = use;
-      by_next_use_.emplace(use, block);
-    }
+    for (const Block& needed : upcoming_.back().distinct) note_use(use, needed);
   }
 }
 
-std::uint64_t BlockPlan::key_of(std::uint64_t block, std::uint64_t last_use) const {
-  const auto uses = next_uses_.find(block);
-  return uses != next_uses_.end() && !uses->second.empty() ? uses->second.front() : never + (never >> 1) - last_use;
+// The uses of a block in sight are a chain: each sample knows the next one.
+void BlockPlan::note_use(std::uint64_t sample, const Block& needed) {
+  Known& block = known_[needed.number];
+  if (block.uses++ != 0) {
+    std::vector<Block>& before = upcoming_[static_cast<std::size_t>(block.farthest_use - planned_)].distinct;
+    std::ranges::lower_bound(before, needed.number, {}, &Block::number)->next_use = sample;
+  } else {
+    block.next_use = sample;
+    if (block.stays) {
+      by_next_use_.erase({block.key, needed.number});
+      block.key = sample;
+      by_next_use_.emplace(sample, needed.number);
+    }
+  }
+  block.farthest_use = sample;
 }
 
-std::size_t BlockPlan::uses_in_sight(std::uint64_t block) const {
-  const auto uses = next_uses_.find(block);
-  return uses == next_uses_.end() ? 0 : uses->second.size();
+std::uint64_t BlockPlan::key_of(const Known& block, std::uint64_t last_use) noexcept {
+  return block.uses != 0 ? block.next_use : never + (never >> 1) - last_use;
 }
 
 // True where this sample and those after it are the rows of the block, side by side in the batch, of which `left` are
 // to come, and no other is known to need it.
-bool BlockPlan::can_go_into_batch(const Upcoming& now, std::uint64_t left) const {
+bool BlockPlan::can_go_into_batch(const Upcoming& now, const Known& block, std::uint64_t left) const {
   if (!now.rows || now.rows->first != now.index) return false;
   const auto& [field, first, records] = *now.rows;
-  const std::uint64_t block = now.distinct.front().number;
+  const std::uint64_t number = now.distinct.front().number;
   const std::size_t bytes = now.distinct.front().bytes;
   if (records == 0 || records > left || records - 1 > upcoming_.size() || bytes % records != 0) return false;
   if (field >= destination_bytes_.size() || destination_bytes_[field] == 0 ||
       destination_bytes_[field] != bytes / records)
     return false;
-  const auto uses = next_uses_.find(block);
-  const std::size_t known = uses == next_uses_.end() ? 0 : uses->second.size();
-  if (known < records - 1) return false;
-  if (known > records - 1 && has_room_before(bytes, uses->second[records - 1])) return false;
+  if (block.uses < records - 1) return false;
+  std::uint64_t use_after = block.next_use;
   for (std::uint64_t n = 1; n < records; ++n) {
     const Upcoming& next = upcoming_[n - 1];
-    if (next.index != first + n || next.distinct.size() != 1 || next.distinct.front().number != block) return false;
+    if (next.index != first + n || next.distinct.size() != 1 || next.distinct.front().number != number) return false;
+    use_after = next.distinct.front().next_use;
   }
-  return true;
+  return block.uses == records - 1 || !has_room_before(bytes, use_after);
 }
 
 bool BlockPlan::next(std::uint64_t left, Sample& out) {
@@ -170,23 +179,41 @@ bool BlockPlan::next(std::uint64_t left, Sample& out) {
   upcoming_.pop_front();
   upcoming_uses_ -= now.distinct.size();
   const std::uint64_t use = planned_++;
-  for (const Block& block : now.distinct) {
-    const auto uses = next_uses_.find(block.number);
-    uses->second.pop_front();
-    if (uses->second.empty()) next_uses_.erase(uses);
+  now_.clear();
+  for (const Block& needed : now.distinct) {
+    Known& block = known_.find(needed.number)->second;
+    --block.uses;
+    block.next_use = needed.next_use;
+    now_.push_back(&block);
   }
-  if (!now.known) return false;
+  const bool known = now.known;
+  if (known) {
+    plan(now, use, left, out);
+    for (const std::uint64_t block : out.evicted) forget(block);
+  }
+  for (const Block& needed : now.distinct) forget(needed.number);
+  out.blocks.swap(now.blocks);
+  spare_.push_back(std::move(now));
+  return known;
+}
+
+// Where nothing is known of a block any more.
+void BlockPlan::forget(std::uint64_t block) {
+  const auto found = known_.find(block);
+  if (found != known_.end() && found->second.uses == 0 && !found->second.stays) known_.erase(found);
+}
+
+void BlockPlan::plan(Upcoming& now, std::uint64_t use, std::uint64_t left, Sample& out) {
   out.index = now.index;
-  out.blocks = std::move(now.blocks);
   out.needs.clear();
   out.evicted.clear();
   out.in_batch.reset();
   out.too_large = now.bytes > limit_ ? now.bytes : 0;
-  if (out.too_large != 0) return true;
+  if (out.too_large != 0) return;
 
   const bool goes_on_in_batch = use < in_batch_end_;
-  const bool begins_in_batch = !goes_on_in_batch && bytes_ + now.bytes > limit_ && now.rows &&
-                               !stays_.contains(now.distinct.front().number) && can_go_into_batch(now, left);
+  const bool begins_in_batch = !goes_on_in_batch && bytes_ + now.bytes > limit_ && now.rows && !now_.front()->stays &&
+                               can_go_into_batch(now, *now_.front(), left);
   if (begins_in_batch) {
     in_batch_end_ = use + now.rows->records;
     in_batch_field_ = now.rows->field;
@@ -194,57 +221,62 @@ bool BlockPlan::next(std::uint64_t left, Sample& out) {
   if (goes_on_in_batch || begins_in_batch) {
     out.in_batch = in_batch_field_;
     out.needs.push_back({now.distinct.front().number, now.distinct.front().bytes, begins_in_batch});
-    return true;
+    return;
   }
 
   // Its own blocks are not what makes room.
   std::size_t missing = 0, own = now.bytes;
-  for (const auto& [block, bytes, spare] : now.distinct) {
-    const auto found = stays_.find(block);
-    if (found != stays_.end()) {
-      by_next_use_.erase({found->second.key, block});
-      if (spare) own += bytes;
-    } else if (spare) {
+  for (std::size_t n = 0; n < now_.size(); ++n) {
+    const Block& needed = now.distinct[n];
+    const bool stays = now_[n]->stays;
+    if (stays) {
+      by_next_use_.erase({now_[n]->key, needed.number});
+      if (needed.spare) own += needed.bytes;
+    } else if (needed.spare) {
       continue;
     } else {
-      missing += bytes;
+      missing += needed.bytes;
     }
-    out.needs.push_back({block, bytes, found == stays_.end()});
+    out.needs.push_back({needed.number, needed.bytes, !stays});
   }
   // Those that are there and can be done without may be in the way of what it can't do without.
   for (auto need = out.needs.end(); own > limit_ && need != out.needs.begin();) {
     --need;
-    const auto block = std::ranges::lower_bound(now.distinct, need->block, {}, &Block::number);
-    if (!block->spare) continue;
-    own -= block->bytes;
-    Stay& stay = stays_.find(need->block)->second;
-    stay.key = key_of(need->block, stay.last_use);
-    by_next_use_.emplace(stay.key, need->block);
+    const auto needed = std::ranges::lower_bound(now.distinct, need->block, {}, &Block::number);
+    if (!needed->spare) continue;
+    own -= needed->bytes;
+    Known& block = *now_[static_cast<std::size_t>(needed - now.distinct.begin())];
+    block.key = key_of(block, block.last_use);
+    by_next_use_.emplace(block.key, need->block);
     need = out.needs.erase(need);
   }
   make_room(missing, out.evicted);
-  for (const auto& [block, bytes, spare] : now.distinct) {
-    if (!spare || stays_.contains(block) || bytes > limit_ - own) continue;
+  for (std::size_t n = 0; n < now_.size(); ++n) {
+    const auto& [number, bytes, spare, next_use] = now.distinct[n];
+    const Known& block = *now_[n];
+    if (!spare || block.stays || bytes > limit_ - own) continue;
     // Two parts cost about what a whole block does, and need no memory.
     const bool is_free = bytes_ + missing + bytes <= limit_;
-    if (!is_free && (uses_in_sight(block) < 2 || !has_room_before(missing + bytes, key_of(block, 0)))) continue;
+    if (!is_free && (block.uses < 2 || !has_room_before(missing + bytes, block.next_use))) continue;
     make_room(missing + bytes, out.evicted);
-    out.needs.push_back({block, bytes, true});
+    out.needs.push_back({number, bytes, true});
     missing += bytes;
     own += bytes;
   }
   std::ranges::sort(out.needs, {}, &Need::block);
+  std::size_t n = 0;
   for (const Need& need : out.needs) {
-    Stay& stay = stays_[need.block];
+    while (now.distinct[n].number != need.block) ++n;
+    Known& block = *now_[n];
     if (need.loads) {
-      stay.bytes = need.bytes;
+      block.stays = true;
+      block.bytes = need.bytes;
       bytes_ += need.bytes;
     }
-    stay.last_use = use + 1;
-    stay.key = key_of(need.block, stay.last_use);
-    by_next_use_.emplace(stay.key, need.block);
+    block.last_use = use + 1;
+    block.key = key_of(block, block.last_use);
+    by_next_use_.emplace(block.key, need.block);
   }
-  return true;
 }
 
 // There is room for so many bytes, or would be without blocks whose next use comes after that one.
@@ -254,7 +286,7 @@ bool BlockPlan::has_room_before(std::size_t bytes, std::uint64_t key) const {
   std::size_t freed = 0;
   for (auto at = by_next_use_.rbegin(); bytes_ - freed + bytes > limit_; ++at) {
     if (at == by_next_use_.rend() || at->first <= key) return false;
-    freed += stays_.find(at->second)->second.bytes;
+    freed += known_.find(at->second)->second.bytes;
   }
   return true;
 }
@@ -262,11 +294,11 @@ bool BlockPlan::has_room_before(std::size_t bytes, std::uint64_t key) const {
 void BlockPlan::make_room(std::size_t bytes, std::vector<std::uint64_t>& evicted) {
   while (bytes_ + bytes > limit_) {
     const auto farthest = std::prev(by_next_use_.end());
-    const auto found = stays_.find(farthest->second);
+    Known& block = known_.find(farthest->second)->second;
     evicted.push_back(farthest->second);
-    bytes_ -= found->second.bytes;
+    bytes_ -= block.bytes;
+    block.stays = false;
     by_next_use_.erase(farthest);
-    stays_.erase(found);
   }
 }
 

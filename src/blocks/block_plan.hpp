@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <memory_resource>
 #include <optional>
 #include <set>
 #include <unordered_map>
@@ -41,7 +42,10 @@ class BlockPlan {
   /// Begins again, with the blocks that are there. `keeps` says whether one of them may stay.
   void reset(Feed feed, const std::function<bool(std::uint64_t block)>& keeps);
   /// A block is in memory after the last planned sample.
-  bool has(std::uint64_t block) const { return stays_.contains(block); }
+  bool has(std::uint64_t block) const {
+    const auto found = known_.find(block);
+    return found != known_.end() && found->second.stays;
+  }
   /// Asks the feed, and the source, for what the next `count` samples need, and those after them.
   void prepare(std::uint64_t count) noexcept;
 
@@ -66,8 +70,9 @@ class BlockPlan {
  private:
   struct Block {
     std::uint64_t number;
-    std::size_t bytes;
-    bool spare;  // the record can do without it
+    std::size_t bytes = 0;
+    bool spare = false;          // the record can do without it
+    std::uint64_t next_use = 0;  // number of the next sample in sight that needs it; where there is one
   };
   struct Upcoming {
     std::uint64_t index = 0;
@@ -77,7 +82,11 @@ class BlockPlan {
     std::optional<BlockRows> rows;      // of the only one, where it could go into the batch
     bool known = false;
   };
-  struct Stay {
+  /// A block that samples in sight need, or that is in memory after the last planned sample, or both.
+  struct Known {
+    std::uint64_t uses = 0;                        // by samples in sight
+    std::uint64_t next_use = 0, farthest_use = 0;  // their numbers
+    bool stays = false;                            // is in memory, and then:
     std::size_t bytes = 0;
     std::uint64_t key = 0;  // in `by_next_use_`
     std::uint64_t last_use = 0;
@@ -86,9 +95,11 @@ class BlockPlan {
   bool fetch();
   void describe(Upcoming& next) const;
   void look_ahead();
-  bool can_go_into_batch(const Upcoming& now, std::uint64_t left) const;
-  std::uint64_t key_of(std::uint64_t block, std::uint64_t last_use) const;
-  std::size_t uses_in_sight(std::uint64_t block) const;
+  void note_use(std::uint64_t sample, const Block& needed);
+  void plan(Upcoming& now, std::uint64_t use, std::uint64_t left, Sample& out);
+  void forget(std::uint64_t block);
+  bool can_go_into_batch(const Upcoming& now, const Known& block, std::uint64_t left) const;
+  static std::uint64_t key_of(const Known& block, std::uint64_t last_use) noexcept;
   void make_room(std::size_t bytes, std::vector<std::uint64_t>& evicted);
   bool has_room_before(std::size_t bytes, std::uint64_t key) const;
 
@@ -104,11 +115,13 @@ class BlockPlan {
   std::deque<Upcoming> upcoming_;                       // that it knows, from sample `planned_` on
   std::uint64_t planned_ = 0;                           // samples of the feed
   std::uint64_t fetched_uses_ = 0, upcoming_uses_ = 0;  // of blocks, by those samples
-  std::unordered_map<std::uint64_t, std::deque<std::uint64_t>> next_uses_;
+  std::vector<Upcoming> spare_;                         // room that is kept
 
+  std::pmr::unsynchronized_pool_resource nodes_;  // thousands of small ones come and go
+  std::pmr::unordered_map<std::uint64_t, Known> known_{&nodes_};
+  std::vector<Known*> now_;  // those of the sample that is planned
   // What is in memory after the last planned sample.
-  std::unordered_map<std::uint64_t, Stay> stays_;
-  std::set<std::pair<std::uint64_t, std::uint64_t>> by_next_use_;  // (key, block)
+  std::pmr::set<std::pair<std::uint64_t, std::uint64_t>> by_next_use_{&nodes_};  // (key, block)
   std::size_t bytes_ = 0;
   std::uint64_t in_batch_end_ = 0;  // samples before this number are rows of the block that went into a batch last
   std::size_t in_batch_field_ = 0;
