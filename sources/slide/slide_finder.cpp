@@ -1,10 +1,13 @@
 #include "slide_finder.hpp"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <array>
 #include <cctype>
 #include <filesystem>
 #include <optional>
+#include <unordered_set>
 #include <utility>
 
 #include "slide_names.hpp"
@@ -30,6 +33,13 @@ bool has_ending_of_slides(const std::string& path) {
   return std::ranges::find(endings, ending) != endings.end();
 }
 
+// Device and number of a file that is there.
+std::optional<std::pair<std::uint64_t, std::uint64_t>> file_at(const std::string& path) {
+  struct ::stat facts {};
+  if (::stat(path.c_str(), &facts) != 0) return std::nullopt;
+  return std::pair<std::uint64_t, std::uint64_t>(facts.st_dev, facts.st_ino);
+}
+
 void add(std::unordered_map<std::string, std::size_t>& ends, std::string end, std::size_t slide) {
   const auto [place, fresh] = ends.emplace(std::move(end), slide);
   if (!fresh && place->second != slide) place->second = SlideFinder::several;
@@ -45,6 +55,7 @@ std::string_view trimmed(std::string_view text) {
 
 SlideFinder::SlideFinder(std::span<const std::string> paths) {
   for (std::size_t i = 0; i < paths.size(); ++i) {
+    if (const auto file = file_at(paths[i])) files_.emplace(*file, i);
     const std::string path = plain(std::filesystem::absolute(paths[i]).generic_string());
     std::size_t begin = path.size();
     for (int folders = 0; folders <= most_folders && begin != 0; ++folders) {
@@ -72,39 +83,58 @@ SlideFinder::Found SlideFinder::find(std::span<const std::string> cells) const {
     one_folder = one_folder && (!folder || *folder == of_this);
     folder = of_this;
   }
+  std::vector<Match> matches;
   for (std::string& path : paths) {
-    std::size_t slide = nobody;
+    Match match;
     if (path.starts_with('/')) {
-      slide = find_absolute(path);
-      if (slide == nobody && one_folder) {
-        slide = find_end(file_name_of(path));
-        if (slide < several) found.elsewhere = *folder;
+      if (const auto there = find_file(path)) {
+        match = {*there, Ending::own};
+      } else {
+        match = find_absolute(path);
+        if (match.slide == nobody && one_folder) match = find_end(file_name_of(path));
+        if (match.slide < several && found.elsewhere.empty()) found.elsewhere = path.substr(0, path.rfind('/') + 1);
       }
     } else if (!path.empty()) {
       while (path.starts_with("../")) path.erase(0, 3);
-      slide = find_end(path);
+      match = find_end(path);
     }
-    found.slides.push_back(slide);
+    matches.push_back(match);
+  }
+  std::unordered_set<std::size_t> named;  // with their own endings, or none
+  for (const Match& match : matches)
+    if (match.ending != Ending::another) named.insert(match.slide);
+  for (const Match& match : matches) {
+    const bool is_other = match.ending == Ending::another && named.contains(match.slide);
+    found.slides.push_back(is_other ? nobody : match.slide);
+    found.exact += match.slide < several && match.ending == Ending::own;
   }
   return found;
 }
 
-std::size_t SlideFinder::find_end(const std::string& end) const {
-  if (const auto found = with_ending_.find(end); found != with_ending_.end()) return found->second;
-  if (const auto found = without_.find(end); found != without_.end()) return found->second;
-  if (!has_ending_of_slides(end)) return nobody;
-  const auto found = without_.find(without_ending(end));
-  return found == without_.end() ? nobody : found->second;
+// None: no file is there. Nobody: it is no slide of these.
+std::optional<std::size_t> SlideFinder::find_file(const std::string& path) const {
+  const auto file = file_at(path);
+  if (!file) return std::nullopt;
+  const auto found = files_.find(*file);
+  return found == files_.end() ? nobody : found->second;
 }
 
-std::size_t SlideFinder::find_absolute(std::string_view path) const {
+SlideFinder::Match SlideFinder::find_end(const std::string& end) const {
+  if (const auto found = with_ending_.find(end); found != with_ending_.end()) return {found->second, Ending::own};
+  if (const auto found = without_.find(end); found != without_.end()) return {found->second, Ending::none};
+  if (!has_ending_of_slides(end)) return {};
+  const auto found = without_.find(without_ending(end));
+  return found == without_.end() ? Match{} : Match{found->second, Ending::another};
+}
+
+SlideFinder::Match SlideFinder::find_absolute(std::string_view path) const {
   std::vector<std::size_t> slashes;
   for (std::size_t at = path.size(); at != 0 && slashes.size() <= most_folders; --at)
     if (path[at - 1] == '/') slashes.push_back(at - 1);
   // From the longest end to the shortest with a folder.
   for (std::size_t i = slashes.size(); i-- > 1;)
-    if (const std::size_t slide = find_end(std::string(path.substr(slashes[i] + 1))); slide != nobody) return slide;
-  return nobody;
+    if (const Match match = find_end(std::string(path.substr(slashes[i] + 1))); match.slide != nobody) return match;
+  return {};
 }
 
 }  // namespace penstock::slide

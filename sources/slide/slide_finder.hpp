@@ -2,10 +2,14 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace penstock::slide {
@@ -15,9 +19,10 @@ std::string_view trimmed(std::string_view text);
 
 /// Finds slides by what a table calls them. Takes time in proportion to the bytes of paths and cells.
 ///
-/// A name without a folder is that of a slide's file, with its ending or without. A relative path is the end of a
-/// slide's. Of an absolute path, the slide has the longest end, a folder at least; or, where all absolute paths of the
-/// column lie in one folder, which may be one of another machine, the name of the file alone.
+/// A name without a folder is that of a slide's file, with its ending or without; with another ending, as of a file
+/// that was converted, where no cell has the slide's own. A relative path is the end of a slide's. An absolute path of
+/// a file that is there is that file. Of others, as of another machine, the slide has the longest end, a folder at
+/// least; or, where all absolute paths of the column lie in one folder, the name of the file alone.
 class SlideFinder {
  public:
   static constexpr std::size_t nobody = static_cast<std::size_t>(-1);
@@ -27,17 +32,26 @@ class SlideFinder {
 
   struct Found {
     std::vector<std::size_t> slides;  ///< of each cell
-    std::string elsewhere;            ///< the folder of paths that were taken by the names of files alone; else empty
+    std::size_t exact = 0;            ///< how many cells name a slide's file with its ending
+    std::string elsewhere;            ///< a folder of paths that were taken by their ends; empty: none was
   };
   Found find(std::span<const std::string> cells) const;
 
  private:
   using Ends = std::unordered_map<std::string, std::size_t>;
 
-  std::size_t find_end(const std::string& end) const;
-  std::size_t find_absolute(std::string_view path) const;
+  /// What a cell names, and how well: a file's own ending, none, another.
+  enum class Ending : std::uint8_t { own, none, another };
+  struct Match {
+    std::size_t slide = nobody;
+    Ending ending = Ending::none;
+  };
+  Match find_end(const std::string& end) const;
+  Match find_absolute(std::string_view path) const;
+  std::optional<std::size_t> find_file(const std::string& path) const;
 
-  Ends with_ending_, without_;  // the last parts of slides' paths
+  Ends with_ending_, without_;                                            // the last parts of slides' paths
+  std::map<std::pair<std::uint64_t, std::uint64_t>, std::size_t> files_;  // slides by device and number of the file
 };
 
 }  // namespace penstock::slide

@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <map>
+#include <optional>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 #include <penstock/extend/source.hpp>
@@ -51,6 +54,9 @@ struct Cells {
 
   std::size_t find(const std::string& column, const std::string& path) const {
     const auto found = std::find(names.begin(), names.end(), column);
+    if (found != names.end() && std::find(std::next(found), names.end(), column) != names.end())
+      throw error_in(path, Errc::invalid_argument,
+                     "two columns have the name \"" + column + "\"; give each one of its own");
     if (found != names.end()) return static_cast<std::size_t>(found - names.begin());
     std::string all;
     for (const std::string& name : names) all += (all.empty() ? "" : ", ") + printable(name, 60);
@@ -169,19 +175,54 @@ Named named_in(const std::vector<std::size_t>& slides, std::size_t count) {
   return named;
 }
 
-std::size_t find_slide_column(const Slides& options, const Cells& cells, const SlideFinder& finder, std::size_t count) {
-  if (!options.slide_column.empty()) return cells.find(options.slide_column, options.labels);
-  std::size_t best = 0;
+struct NameColumn {
+  std::size_t column = 0;
+  SlideFinder::Found found;
+  bool is_plain = true;  // it was asked for, or no other could be meant
+};
+
+// Two columns give some slide different lines.
+bool differ(const std::vector<std::size_t>& a, const std::vector<std::size_t>& b) {
+  for (std::size_t line = 0; line < a.size(); ++line)
+    if (a[line] != b[line] && (a[line] < SlideFinder::several || b[line] < SlideFinder::several)) return true;
+  return false;
+}
+
+NameColumn find_slide_column(const Slides& options, const Cells& cells, const SlideFinder& finder, std::size_t count) {
+  if (!options.slide_column.empty()) {
+    const std::size_t column = cells.find(options.slide_column, options.labels);
+    return {column, finder.find(cells.columns[column])};
+  }
+  NameColumn best;
   Named most;
+  std::size_t naming = 0;
+  std::optional<std::size_t> as_good;
   for (std::size_t column = 0; column < cells.columns.size(); ++column) {
-    const Named named = named_in(finder.find(cells.columns[column]).slides, count);
-    if (named.slides < most.slides || (named.slides == most.slides && named.again >= most.again)) continue;
-    best = column;
+    SlideFinder::Found found = finder.find(cells.columns[column]);
+    const Named named = named_in(found.slides, count);
+    if (named.slides == 0) continue;
+    ++naming;
+    // The most slides, the fewest of them again, the most files with their endings.
+    const auto rank = [](const Named& it, const SlideFinder::Found& of) {
+      return std::tuple(it.slides, ~it.again, of.exact);
+    };
+    if (naming != 1 && rank(named, found) < rank(most, best.found)) continue;
+    const bool same = naming != 1 && rank(named, found) == rank(most, best.found);
+    if (same && !differ(found.slides, best.found.slides)) continue;
+    as_good = same ? std::optional(column) : std::nullopt;
+    if (same) continue;
+    best = {column, std::move(found)};
     most = named;
   }
-  if (most.slides == 0)
+  if (naming == 0)
     throw error_in(options.labels, Errc::invalid_argument,
                    "no column has the name of a slide in it; say which one is meant in `slide_column`");
+  if (as_good)
+    throw error_in(options.labels, Errc::invalid_argument,
+                   "the columns \"" + printable(cells.names[best.column], 60) + "\" and \"" +
+                       printable(cells.names[*as_good], 60) +
+                       "\" both name slides, and not the same ones; say which one is meant in `slide_column`");
+  best.is_plain = naming == 1 && best.found.exact != 0;
   return best;
 }
 
@@ -212,13 +253,13 @@ SlideTable read_slide_table(const Slides& options, std::span<const std::string> 
                             std::span<const std::string> names) {
   const Cells cells(options.labels);
   const SlideFinder finder(paths);
-  const std::size_t slide_column = find_slide_column(options, cells, finder, names.size());
-  const SlideFinder::Found found = finder.find(cells.columns[slide_column]);
+  const auto [slide_column, found, is_plain] = find_slide_column(options, cells, finder, names.size());
   const std::vector<std::size_t> line_of = lines_of_slides(options, cells, slide_column, found.slides, names);
 
   SlideTable table;
   table.other_lines = static_cast<std::size_t>(std::ranges::count(found.slides, nobody));
   table.elsewhere = found.elsewhere;
+  if (!is_plain) table.guessed_column = cells.names[slide_column];
   for (const std::size_t line : line_of) table.listed.push_back(line != nobody);
   const std::size_t group = options.group.empty() ? nobody : cells.find(options.group, options.labels);
   std::vector<std::size_t> wanted;

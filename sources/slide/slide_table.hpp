@@ -26,6 +26,7 @@ struct SlideTable {
   std::vector<bool> listed;         ///< which slides have a line
   std::size_t other_lines = 0;      ///< that name no slide
   std::string elsewhere;            ///< where lines say the slides lie, and they do not; empty: they say nothing else
+  std::optional<std::string> guessed_column;  ///< that slides are named by, where others might be meant
 };
 
 /// Reads `options.labels`. `paths` and `names` are those of the slides.

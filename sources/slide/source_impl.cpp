@@ -277,7 +277,10 @@ std::vector<std::string> SlideSource::Impl::left_out() const {
                     " passed over: no slide has that name");
   if (!table.elsewhere.empty())
     lines.push_back(options.labels + " says that slides lie in " + printable(table.elsewhere) +
-                    "; they are taken by the names of their files");
+                    "; they are taken by the ends of their paths");
+  if (table.guessed_column)
+    lines.push_back("the column \"" + printable(*table.guessed_column, 60) + "\" of " + options.labels +
+                    " is taken for the slides' names; `slide_column` may name another");
   return lines;
 }
 

@@ -1,5 +1,7 @@
 #include <penstock/memory.hpp>
 
+#include <pthread.h>
+
 #include <array>
 #include <cstddef>
 #include <new>
@@ -37,12 +39,13 @@ class HostMemory final : public MemoryResource {
   }
   void deallocate(void* data, std::size_t bytes, std::size_t align) noexcept override {
     if (from_the_system(bytes, align)) {
-      detail::HostPages::give_back(data, bytes);
+      pages_.give_back(data, bytes);
     } else {
       ::operator delete(data, std::align_val_t(align));
     }
   }
   MemoryKind kind() const noexcept override { return MemoryKind::host; }
+  detail::HostPages& pages() noexcept { return pages_; }
 
  private:
   // Large blocks never come from the heap: after the first is freed, malloc would keep them there, and a process that
@@ -59,7 +62,13 @@ class HostMemory final : public MemoryResource {
 MemoryResource& host_memory() noexcept {
   // Never destroyed: static destructors may still hold its bytes.
   alignas(HostMemory) static std::array<std::byte, sizeof(HostMemory)> storage;
-  static HostMemory& resource = *new (storage.data()) HostMemory;
+  static HostMemory& resource = []() -> HostMemory& {
+    static HostMemory& made = *new (storage.data()) HostMemory;
+    // A child process, in which no other thread goes on, may use it.
+    ::pthread_atfork([] { made.pages().before_fork(); }, [] { made.pages().after_fork(); },
+                     [] { made.pages().after_fork(); });
+    return made;
+  }();
   return resource;
 }
 

@@ -130,9 +130,18 @@ void BlockPlan::look_ahead() {
   }
 }
 
+BlockPlan::Known& BlockPlan::known(std::uint64_t block) {
+  if (nodes_.empty() || known_.contains(block)) return known_[block];
+  auto node = std::move(nodes_.back());
+  nodes_.pop_back();
+  node.key() = block;
+  node.mapped() = {};
+  return known_.insert(std::move(node)).position->second;
+}
+
 // The uses of a block in sight are a chain: each sample knows the next one.
 void BlockPlan::note_use(std::uint64_t sample, const Block& needed) {
-  Known& block = known_[needed.number];
+  Known& block = known(needed.number);
   if (block.uses++ != 0) {
     std::vector<Block>& before = upcoming_[static_cast<std::size_t>(block.farthest_use - planned_)].distinct;
     std::ranges::lower_bound(before, needed.number, {}, &Block::number)->next_use = sample;
@@ -200,7 +209,7 @@ bool BlockPlan::next(std::uint64_t left, Sample& out) {
 // Where nothing is known of a block any more.
 void BlockPlan::forget(std::uint64_t block) {
   const auto found = known_.find(block);
-  if (found != known_.end() && found->second.uses == 0 && !found->second.stays) known_.erase(found);
+  if (found != known_.end() && found->second.uses == 0 && !found->second.stays) nodes_.push_back(known_.extract(found));
 }
 
 void BlockPlan::plan(Upcoming& now, std::uint64_t use, std::uint64_t left, Sample& out) {

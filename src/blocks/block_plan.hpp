@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
-#include <memory_resource>
 #include <optional>
 #include <set>
 #include <unordered_map>
@@ -95,6 +94,7 @@ class BlockPlan {
   bool fetch();
   void describe(Upcoming& next) const;
   void look_ahead();
+  Known& known(std::uint64_t block);
   void note_use(std::uint64_t sample, const Block& needed);
   void plan(Upcoming& now, std::uint64_t use, std::uint64_t left, Sample& out);
   void forget(std::uint64_t block);
@@ -117,11 +117,11 @@ class BlockPlan {
   std::uint64_t fetched_uses_ = 0, upcoming_uses_ = 0;  // of blocks, by those samples
   std::vector<Upcoming> spare_;                         // room that is kept
 
-  std::pmr::unsynchronized_pool_resource nodes_;  // thousands of small ones come and go
-  std::pmr::unordered_map<std::uint64_t, Known> known_{&nodes_};
-  std::vector<Known*> now_;  // those of the sample that is planned
+  std::unordered_map<std::uint64_t, Known> known_;
+  std::vector<std::unordered_map<std::uint64_t, Known>::node_type> nodes_;  // of it, kept: thousands come and go
+  std::vector<Known*> now_;                                                 // those of the sample that is planned
   // What is in memory after the last planned sample.
-  std::pmr::set<std::pair<std::uint64_t, std::uint64_t>> by_next_use_{&nodes_};  // (key, block)
+  std::set<std::pair<std::uint64_t, std::uint64_t>> by_next_use_;  // (key, block)
   std::size_t bytes_ = 0;
   std::uint64_t in_batch_end_ = 0;  // samples before this number are rows of the block that went into a batch last
   std::size_t in_batch_field_ = 0;

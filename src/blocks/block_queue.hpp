@@ -23,6 +23,7 @@ struct Residency {
   std::size_t field = 0;         ///< of one that goes into a batch: slot of the source's schema
   bool in_batch = false;         ///< it is decoded into its rows of a batch, and takes no memory of its own
   std::optional<Error> failure;
+  bool broken = false;                 ///< it failed, and there was no memory to say why
   std::vector<std::uint64_t> waiters;  ///< samples that wait for it
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <new>
 #include <string>
 #include <utility>
 
@@ -48,7 +49,9 @@ void BlockSchedule::reset(Feed feed) {
   memory_.give_back(nullptr, std::exchange(not_begun_, 0), nullptr);
   out_of_memory_ = false;
   // What was planned and never loaded goes, as what is worth another try.
-  let_go([](std::uint64_t, const Residency* held) { return held == nullptr || !held->done || held->failure; });
+  let_go([](std::uint64_t, const Residency* held) {
+    return held == nullptr || !held->done || held->failure || held->broken;
+  });
   plan_.reset(std::move(feed), [this](std::uint64_t block) { return held_.contains(block); });
   let_go([this](std::uint64_t block, const Residency*) { return !plan_.has(block); });
   update();
@@ -168,7 +171,8 @@ bool BlockSchedule::load(std::shared_ptr<Residency> load, std::byte* destination
   const std::lock_guard lock(mutex_);
   counts_.peak_bytes = std::max(counts_.peak_bytes, memory_.used() - not_begun_);
   load->data = data;
-  if (failed) load->failure = failure ? std::move(*failure) : no_memory();
+  load->failure = std::move(failure);
+  load->broken = failed && !load->failure;
   load->done = true;
   queue_.loaded(*load);
   drop(load);
@@ -187,10 +191,12 @@ bool BlockSchedule::blocks_of(std::uint64_t number, std::uint64_t index, std::ve
                                           " for blocks; raise `max_block_bytes`, or `max_memory_bytes`");
   for (const auto& block : sample.blocks) {
     // Of one that could not be loaded a part may be read all the same: or else what fails would depend on the memory.
-    if (block == nullptr || (block->failure && model_.can_do_without(block->block))) {
+    const bool failed = block != nullptr && (block->failure || block->broken);
+    if (block == nullptr || (failed && model_.can_do_without(block->block))) {
       out.emplace_back();
       continue;
     }
+    if (block->broken) throw std::bad_alloc();
     if (block->failure) throw Error(*block->failure);
     out.emplace_back(block->data, block->bytes);
   }

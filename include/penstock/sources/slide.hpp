@@ -62,12 +62,13 @@ struct Slides {
   /// 0 in the order of their names' bytes, all lines of the file included, and the schema has their names. An empty
   /// cell or "NA" is NaN in a column of other numbers than whole ones, else an error. A line names a slide by its
   /// file's name, with ending or without, after the folders above it or without; a name that several files have is an
-  /// error. A relative path has to be the end of the file's. So has an absolute one, or the last parts of it, a folder
-  /// at least; only where all absolute paths lie in one folder, which may be one of another machine, the file's name is
-  /// enough. Lines of slides that are not there are passed over.
+  /// error. A relative path has to be the end of the file's. An absolute one of a file that is there means that file.
+  /// Of others, as of another machine, the last parts have to be the file's, a folder at least; only where all absolute
+  /// paths lie in one folder, the file's name is enough. Lines of slides that are not there are passed over.
   std::string labels = {};
   /// The column with the slides' names. Empty: that in which most of the slides are named, of these the one with the
-  /// fewest lines that name one again, of these the first.
+  /// fewest lines that name one again, of these the one that names most files with their endings. Where two are as good
+  /// and don't mean the same, it has to be said.
   std::string slide_column = {};
   /// The columns that become fields. Empty: all but `slide_column` and `group`.
   std::vector<std::string> columns = {};
@@ -169,7 +170,8 @@ class PENSTOCK_API SlideSource {
   std::vector<std::string> notes() const;
   /// A line for each way in which a file, or a line of `labels`, becomes no record: slides without a line, slides that
   /// are smaller than `size`, lines of slides that are not there. Also said is where lines name slides in a folder in
-  /// which none lies. `notes` has these lines too.
+  /// which none lies, and which column was taken for the slides' names where others might be meant. `notes` has these
+  /// lines too.
   std::vector<std::string> left_out() const;
 
   /// What each slide is, in the order in which they were given or found. Valid as long as a copy of the source is.

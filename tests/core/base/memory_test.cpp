@@ -1,6 +1,10 @@
 #include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cstring>
+#include <fstream>
+#include <iterator>
 
 #include "support/catch.hpp"
 
@@ -89,15 +93,27 @@ TEST_CASE("the limit holds under many threads") {
   CHECK(limit.used() == 0);
 }
 
-TEST_CASE("pieces of host memory lie apart, and each is the system's again when it is given back") {
+namespace {
+
+// A page of this address is mapped, and in memory.
+bool in_memory(const std::byte* data) {
+  unsigned char seen = 0;
+  auto* const page = reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(data) / 4096 * 4096);
+  return ::mincore(page, 1, &seen) == 0 && (seen & 1) != 0;
+}
+
+std::size_t mappings() {
+  std::ifstream maps("/proc/self/maps");
+  return static_cast<std::size_t>(std::count(std::istreambuf_iterator<char>(maps), {}, '\n'));
+}
+
+}  // namespace
+
+TEST_CASE("pieces of host memory lie apart, and all of it is the system's again when all are given back") {
   struct Piece {
     std::byte* data;
     std::size_t bytes;
     std::uint64_t number;
-  };
-  const auto in_use = [](const std::byte* data) {
-    unsigned char seen = 0;
-    return ::mincore(const_cast<std::byte*>(data), 1, &seen) == 0;
   };
   const auto is_whole = [](const Piece& it) {
     for (std::size_t i = 0; i + 8 <= it.bytes; i += 8 * 61)
@@ -105,28 +121,75 @@ TEST_CASE("pieces of host memory lie apart, and each is the system's again when 
     return true;
   };
   std::vector<Piece> pieces;
-  for (std::uint64_t n = 0; n < 300; ++n) {
+  std::vector<const std::byte*> seen;
+  for (std::uint64_t n = 0; n < 600; ++n) {
     const std::size_t bytes = (128u << 10) + mix(n) % (n % 10 == 0 ? 5u << 20 : 900u << 10);
     auto* const data = static_cast<std::byte*>(ps::host_memory().allocate(bytes, 64));
     REQUIRE(reinterpret_cast<std::uintptr_t>(data) % 64 == 0);
-    REQUIRE(std::all_of(data, data + bytes, [](std::byte b) { return b == std::byte{0}; }));
     for (std::size_t i = 0; i + 8 <= bytes; i += 8) std::memcpy(data + i, &n, 8);
     pieces.push_back({data, bytes, n});
-    if (n % 3 != 2) continue;
+    seen.push_back(data);
+    if (n % 3 == 0) continue;
     std::swap(pieces[mix(n) % pieces.size()], pieces.back());
     const Piece gone = pieces.back();
     pieces.pop_back();
     REQUIRE(is_whole(gone));
     ps::host_memory().deallocate(gone.data, gone.bytes, 64);
-    CHECK_FALSE(in_use(gone.data));
-    CHECK_FALSE(in_use(gone.data + (gone.bytes - 1) / 4096 * 4096));
   }
-  for (const Piece& it : pieces) {
-    CHECK(is_whole(it));
-    ps::host_memory().deallocate(it.data, it.bytes, 64);
-    CHECK_FALSE(in_use(it.data));
-  }
+  for (const Piece& it : pieces) CHECK(is_whole(it));
+  for (const Piece& it : pieces) ps::host_memory().deallocate(it.data, it.bytes, 64);
+  CHECK(std::none_of(seen.begin(), seen.end(), in_memory));
   CHECK(error_of([] { (void)ps::host_memory().allocate(SIZE_MAX - 100, 64); }));
+}
+
+TEST_CASE("host memory that is given back serves others, or goes back in whole huge pages, and leaves no holes") {
+  constexpr std::size_t piece = 512u << 10, huge = 2u << 20;
+  std::vector<std::byte*> pieces(256);
+  for (std::byte*& it : pieces) {
+    it = static_cast<std::byte*>(ps::host_memory().allocate(piece, 64));
+    std::memset(it, 1, piece);
+  }
+  const std::size_t before = mappings();
+  const auto huge_page = [&](const std::byte* at) { return reinterpret_cast<std::uintptr_t>(at) / huge; };
+  std::map<std::uintptr_t, int> left;
+  for (const std::byte* it : pieces) ++left[huge_page(it)];
+  std::vector<std::byte*> gone;
+  for (std::size_t n = 0; n < pieces.size(); ++n)
+    if (n % 8 != 0) gone.push_back(pieces[n]);
+  for (std::byte* it : gone) {
+    ps::host_memory().deallocate(it, piece, 64);
+    --left[huge_page(it)];
+  }
+  for (std::byte* it : gone) CHECK((left[huge_page(it)] != 0 || !in_memory(it)));
+  CHECK(mappings() <= before);
+  for (std::byte*& it : gone) {
+    it = static_cast<std::byte*>(ps::host_memory().allocate(piece, 64));
+    CHECK(std::count(pieces.begin(), pieces.end(), it) == 1);
+  }
+  for (std::size_t n = 0; n < pieces.size(); n += 8) gone.push_back(pieces[n]);
+  for (std::byte* it : gone) ps::host_memory().deallocate(it, piece, 64);
+  CHECK(mappings() < before);
+}
+
+TEST_CASE("a child process has the host's memory, whatever other threads did at the fork") {
+  const Watchdog dog(60s);
+  std::atomic<bool> stop{false};
+  std::jthread other([&] {
+    while (!stop) ps::host_memory().deallocate(ps::host_memory().allocate(200'000, 64), 200'000, 64);
+  });
+  for (int n = 0; n < 200; ++n) {
+    const ::pid_t child = ::fork();
+    REQUIRE(child >= 0);
+    if (child == 0) {
+      ::alarm(20);
+      ps::host_memory().deallocate(ps::host_memory().allocate(200'000, 64), 200'000, 64);
+      ::_exit(0);
+    }
+    int status = 0;
+    REQUIRE(::waitpid(child, &status, 0) == child);
+    REQUIRE(status == 0);
+  }
+  stop = true;
 }
 
 TEST_CASE("statistics count") {

@@ -140,6 +140,17 @@ TEST_CASE("a path in a table is that of a slide, not of another with its name") 
   CHECK(*moved.labels("label") == Whole{5, 6});
   REQUIRE(moved.left_out().size() == 1);
   CHECK(moved.left_out()[0].find("says that slides lie in /x/") != std::string::npos);
+  const SlideSource deeper = open("/x/y/A/1.svs,5\n/x/y/B/1.svs,6\n", {"A/1.svs", "B/1.svs"});
+  REQUIRE(deeper.left_out().size() == 1);
+  CHECK(deeper.left_out()[0].find("says that slides lie in /x/y/A/") != std::string::npos);
+  // A file that is there is that one, and no other with the end of its path.
+  std::filesystem::create_directories(folder.path() / "b/A");
+  write_slide(folder / "b/A/1.svs", {.width = 64, .height = 64});
+  refused(folder / "b/A/1.svs" + ",5\n", {"A/1.svs"}, "no column has the name of a slide");
+  CHECK(labels(folder / "b/A/1.svs" + ",5\n" + (folder / "A/1.svs") + ",6\n", {"A/1.svs"}) == Whole{6});
+  // Another ending is that of a file that was converted, where no line has the file's own.
+  CHECK(labels("A/1.tif,5\n", {"A/1.svs"}) == Whole{5});
+  CHECK(labels("A/1.tif,5\nA/1.svs,6\n", {"A/1.svs"}) == Whole{6});
 }
 
 TEST_CASE("the column of names is the one that names most slides, each once") {
@@ -149,6 +160,20 @@ TEST_CASE("the column of names is the one that names most slides, each once") {
   CHECK(values<std::int64_t>(cohort.open("grade,slide_id\n1,1\n1,2\n2,3\n2,4\n"), "grade") == Whole{1, 1});
   const Error error = error_of([&] { cohort.open("a,b\n1,x\n1,y\n"); });
   CHECK(mentions(error, "by the column \"a\"; where another column has the slides' names, say so in `slide_column`"));
+  // Two columns that could be meant.
+  const Error either = error_of([&] { cohort.open("fold,case,label\n2,1,7\n1,2,8\n"); });
+  CHECK(either.code() == Errc::invalid_argument);
+  CHECK(mentions(either, "the columns \"fold\" and \"case\" both name slides, and not the same ones"));
+  CHECK(values<std::int64_t>(cohort.open("fold,case,label\n2,1,7\n1,2,8\n", {.slide_column = "case"}), "label") ==
+        Whole{7, 8});
+  CHECK(values<std::int64_t>(cohort.open("index,file,label\n2,1.svs,7\n1,2.svs,8\n"), "label") == Whole{7, 8});
+  CHECK(values<std::int64_t>(cohort.open("id,file,label\n1,1,7\n2,2,8\n"), "label") == Whole{7, 8});
+  const Error twice = error_of([&] { cohort.open("slide,label,label\n1,7,9\n2,8,9\n", {.columns = {"label"}}); });
+  CHECK(mentions(twice, "two columns have the name \"label\""));
+  const std::vector<std::string> guessed = cohort.open("case,grade,label\nx,1,7\ny,2,8\n").left_out();
+  REQUIRE(guessed.size() == 1);
+  CHECK(guessed[0].find("the column \"grade\"") == 0);
+  CHECK(cohort.open("slide,grade\n1.svs,4\n2.svs,4\n").left_out().empty());
   // As pandas writes it.
   const SlideSource indexed = cohort.open(",slide,label\n0,1,7\n1,2,8\n", {.slide_column = "slide"});
   CHECK(values<std::int64_t>(indexed, "label") == Whole{7, 8});
