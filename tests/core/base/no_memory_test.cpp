@@ -58,9 +58,27 @@ struct NoReader : Records {
   std::unique_ptr<Reader> open_reader() const { run_out(n); }
 };
 
+// A block that can't be loaded, of records of one block each.
+struct NoBlock {
+  int n = 0;
+  std::uint64_t size() const { return 40; }
+  ps::Schema schema() const { return {{"x", ps::DType::u64, {}}}; }
+  std::string name() const { return "blocks"; }
+  std::string key(std::uint64_t i) const { return std::to_string(i); }
+  std::uint64_t blocks() const { return 40; }
+  std::uint64_t block_bytes(std::uint64_t) const { return 64; }
+  void blocks_of(std::uint64_t i, std::vector<std::uint64_t>& ids) const { ids.push_back(i); }
+  void load(std::uint64_t block, std::span<std::byte>) const {
+    if (block == 12) run_out(n);
+  }
+  void read(std::uint64_t i, std::span<const std::span<const std::byte>>, ps::SampleBuilder& out) const {
+    out.scalar<std::uint64_t>(0, i);
+  }
+};
+
 }  // namespace
 
-TEST_CASE("a sample, an order or a reader without memory ends the run with an Error") {
+TEST_CASE("a sample, a block, an order or a reader without memory ends the run with an Error") {
   const Watchdog dog(60s);
   for (int n = 1; n <= 8; ++n) {
     CAPTURE(n);
@@ -68,7 +86,8 @@ TEST_CASE("a sample, an order or a reader without memory ends the run with an Er
       if (context.place().position == 12) run_out(n);
     };
     const ps::Pipeline pipelines[] = {ps::from(Records{.count = 40}) | ps::map(stage),
-                                      ps::from(Records{.count = 40}) | Order{n}, ps::from(NoReader{{.count = 40}, n})};
+                                      ps::from(Records{.count = 40}) | Order{n}, ps::from(NoReader{{.count = 40}, n}),
+                                      ps::from(NoBlock{n})};
     for (const ps::Pipeline& p : pipelines) {
       for (const unsigned threads : {1u, 3u}) {
         ps::Loader loader(p | ps::batch(4), {.threads = threads});
