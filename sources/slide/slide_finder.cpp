@@ -33,11 +33,16 @@ bool has_ending_of_slides(const std::string& path) {
   return std::ranges::find(endings, ending) != endings.end();
 }
 
-// Device and number of a file that is there.
-std::optional<std::pair<std::uint64_t, std::uint64_t>> file_at(const std::string& path) {
+struct FileFacts {
+  std::pair<std::uint64_t, std::uint64_t> id;  // device and number
+  std::uint64_t bytes;
+};
+
+// None: there is no such file.
+std::optional<FileFacts> facts_of(const std::string& path) {
   struct ::stat facts {};
   if (::stat(path.c_str(), &facts) != 0) return std::nullopt;
-  return std::pair<std::uint64_t, std::uint64_t>(facts.st_dev, facts.st_ino);
+  return FileFacts{{facts.st_dev, facts.st_ino}, static_cast<std::uint64_t>(facts.st_size)};
 }
 
 void add(std::unordered_map<std::string, std::size_t>& ends, std::string end, std::size_t slide) {
@@ -55,7 +60,9 @@ std::string_view trimmed(std::string_view text) {
 
 SlideFinder::SlideFinder(std::span<const std::string> paths) {
   for (std::size_t i = 0; i < paths.size(); ++i) {
-    if (const auto file = file_at(paths[i])) files_.emplace(*file, i);
+    const auto file = facts_of(paths[i]);
+    if (file) files_.emplace(file->id, i);
+    bytes_.push_back(file ? file->bytes : 0);
     const std::string path = plain(std::filesystem::absolute(paths[i]).generic_string());
     std::size_t begin = path.size();
     for (int folders = 0; folders <= most_folders && begin != 0; ++folders) {
@@ -87,11 +94,13 @@ SlideFinder::Found SlideFinder::find(std::span<const std::string> cells) const {
   for (std::string& path : paths) {
     Match match;
     if (path.starts_with('/')) {
-      if (const auto there = find_file(path)) {
-        match = {*there, Ending::own};
+      const auto there = facts_of(path);
+      if (const auto same = there ? files_.find(there->id) : files_.end(); same != files_.end()) {
+        match = {same->second, Ending::own};
       } else {
         match = find_absolute(path);
         if (match.slide == nobody && one_folder) match = find_end(file_name_of(path));
+        if (match.slide < several && there && there->bytes != bytes_[match.slide]) match = {};
         if (match.slide < several && found.elsewhere.empty()) found.elsewhere = path.substr(0, path.rfind('/') + 1);
       }
     } else if (!path.empty()) {
@@ -109,14 +118,6 @@ SlideFinder::Found SlideFinder::find(std::span<const std::string> cells) const {
     found.exact += match.slide < several && match.ending == Ending::own;
   }
   return found;
-}
-
-// None: no file is there. Nobody: it is no slide of these.
-std::optional<std::size_t> SlideFinder::find_file(const std::string& path) const {
-  const auto file = file_at(path);
-  if (!file) return std::nullopt;
-  const auto found = files_.find(*file);
-  return found == files_.end() ? nobody : found->second;
 }
 
 SlideFinder::Match SlideFinder::find_end(const std::string& end) const {

@@ -48,10 +48,10 @@ class SlideFinder {
   };
   Match find_end(const std::string& end) const;
   Match find_absolute(std::string_view path) const;
-  std::optional<std::size_t> find_file(const std::string& path) const;
 
   Ends with_ending_, without_;                                            // the last parts of slides' paths
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::size_t> files_;  // slides by device and number of the file
+  std::vector<std::uint64_t> bytes_;                                      // of each slide's file
 };
 
 }  // namespace penstock::slide

@@ -62,9 +62,10 @@ struct Slides {
   /// 0 in the order of their names' bytes, all lines of the file included, and the schema has their names. An empty
   /// cell or "NA" is NaN in a column of other numbers than whole ones, else an error. A line names a slide by its
   /// file's name, with ending or without, after the folders above it or without; a name that several files have is an
-  /// error. A relative path has to be the end of the file's. An absolute one of a file that is there means that file.
-  /// Of others, as of another machine, the last parts have to be the file's, a folder at least; only where all absolute
-  /// paths lie in one folder, the file's name is enough. Lines of slides that are not there are passed over.
+  /// error. A relative path has to be the end of the file's. An absolute one of a file that is there means that file,
+  /// or a copy of it with as many bytes. Of a copy, and of a file of another machine, the last parts have to be the
+  /// file's, a folder at least; only where all absolute paths lie in one folder, the file's name is enough. Lines of
+  /// slides that are not there are passed over.
   std::string labels = {};
   /// The column with the slides' names. Empty: that in which most of the slides are named, of these the one with the
   /// fewest lines that name one again, of these the one that names most files with their endings. Where two are as good

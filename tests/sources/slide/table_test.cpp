@@ -145,9 +145,15 @@ TEST_CASE("a path in a table is that of a slide, not of another with its name") 
   CHECK(deeper.left_out()[0].find("says that slides lie in /x/y/A/") != std::string::npos);
   // A file that is there is that one, and no other with the end of its path.
   std::filesystem::create_directories(folder.path() / "b/A");
-  write_slide(folder / "b/A/1.svs", {.width = 64, .height = 64});
+  write_slide(folder / "b/A/1.svs", {.width = 640, .height = 64});
   refused(folder / "b/A/1.svs" + ",5\n", {"A/1.svs"}, "no column has the name of a slide");
   CHECK(labels(folder / "b/A/1.svs" + ",5\n" + (folder / "A/1.svs") + ",6\n", {"A/1.svs"}) == Whole{6});
+  // A copy of it.
+  std::filesystem::create_directories(folder.path() / "c/A");
+  std::filesystem::copy_file(folder / "A/1.svs", folder / "c/A/1.svs");
+  const SlideSource copied = open(folder / "c/A/1.svs" + ",5\n", {"A/1.svs"});
+  CHECK(*copied.labels("label") == Whole{5});
+  CHECK(copied.left_out().size() == 1);
   // Another ending is that of a file that was converted, where no line has the file's own.
   CHECK(labels("A/1.tif,5\n", {"A/1.svs"}) == Whole{5});
   CHECK(labels("A/1.tif,5\nA/1.svs,6\n", {"A/1.svs"}) == Whole{6});
