@@ -21,8 +21,9 @@ std::string_view trimmed(std::string_view text);
 ///
 /// A name without a folder is that of a slide's file, with its ending or without; with another ending, as of a file
 /// that was converted, where no cell has the slide's own. A relative path is the end of a slide's. An absolute path of
-/// a file that is there is that file. Of others, as of another machine, the slide has the longest end, a folder at
-/// least; or, where all absolute paths of the column lie in one folder, the name of the file alone.
+/// a file that is there is that file, or a copy of it with as many bytes. Of a copy, and of a file of another machine,
+/// the slide has the longest end, a folder at least; or, where all absolute paths of the column lie in one folder, the
+/// name of the file alone.
 class SlideFinder {
  public:
   static constexpr std::size_t nobody = static_cast<std::size_t>(-1);

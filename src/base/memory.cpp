@@ -62,13 +62,11 @@ class HostMemory final : public MemoryResource {
 MemoryResource& host_memory() noexcept {
   // Never destroyed: static destructors may still hold its bytes.
   alignas(HostMemory) static std::array<std::byte, sizeof(HostMemory)> storage;
-  static HostMemory& resource = []() -> HostMemory& {
-    static HostMemory& made = *new (storage.data()) HostMemory;
-    // A child process, in which no other thread goes on, may use it.
-    ::pthread_atfork([] { made.pages().before_fork(); }, [] { made.pages().after_fork(); },
-                     [] { made.pages().after_fork(); });
-    return made;
-  }();
+  static HostMemory& resource = *new (storage.data()) HostMemory;
+  // A child process, in which no other thread goes on, may use it.
+  [[maybe_unused]] static const int no_handlers =
+      ::pthread_atfork([] { resource.pages().before_fork(); }, [] { resource.pages().after_fork(); },
+                       [] { resource.pages().after_fork(); });
   return resource;
 }
 

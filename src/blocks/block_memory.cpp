@@ -36,7 +36,7 @@ void BlockMemory::give_back(std::byte* data, std::size_t bytes, const void* runn
 std::byte* BlockMemory::reuse(std::size_t bytes, const void* runner) noexcept {
   constexpr std::size_t few = 32;
   std::size_t found = spares_.size();
-  for (std::size_t i = spares_.size(), looked_at = 0; i-- > 0 && (looked_at < few || found == spares_.size());) {
+  for (std::size_t i = spares_.size(), looked_at = 0; i-- > 0 && looked_at < few;) {
     if (spares_[i].bytes != bytes) continue;
     ++looked_at;
     if (found == spares_.size() || spares_[i].runner == runner) found = i;

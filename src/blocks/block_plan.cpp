@@ -10,6 +10,8 @@ namespace penstock::detail {
 namespace {
 // Blocks without a known next use go first, and of those the one that was used longest ago.
 constexpr std::uint64_t never = std::uint64_t{1} << 63;
+// Room of a record of more is not kept: in time all of thousands would have as much.
+constexpr std::size_t usual_blocks = 32;
 constexpr std::uint64_t max_uses = 1u << 14;  // of blocks that are known ahead: some hundred bytes each
 }  // namespace
 
@@ -202,7 +204,7 @@ bool BlockPlan::next(std::uint64_t left, Sample& out) {
   }
   for (const Block& needed : now.distinct) forget(needed.number);
   out.blocks.swap(now.blocks);
-  spare_.push_back(std::move(now));
+  if (std::max(now.blocks.capacity(), now.distinct.capacity()) <= usual_blocks) spare_.push_back(std::move(now));
   return known;
 }
 

@@ -25,6 +25,8 @@ struct Residency {
   std::optional<Error> failure;
   bool broken = false;                 ///< it failed, and there was no memory to say why
   std::vector<std::uint64_t> waiters;  ///< samples that wait for it
+
+  bool failed() const noexcept { return failure || broken; }
 };
 
 /// What there is to do: loads, which begin as the caller says that they may, in the order in which they were planned,

@@ -49,9 +49,7 @@ void BlockSchedule::reset(Feed feed) {
   memory_.give_back(nullptr, std::exchange(not_begun_, 0), nullptr);
   out_of_memory_ = false;
   // What was planned and never loaded goes, as what is worth another try.
-  let_go([](std::uint64_t, const Residency* held) {
-    return held == nullptr || !held->done || held->failure || held->broken;
-  });
+  let_go([](std::uint64_t, const Residency* held) { return held == nullptr || !held->done || held->failed(); });
   plan_.reset(std::move(feed), [this](std::uint64_t block) { return held_.contains(block); });
   let_go([this](std::uint64_t block, const Residency*) { return !plan_.has(block); });
   update();
@@ -191,8 +189,7 @@ bool BlockSchedule::blocks_of(std::uint64_t number, std::uint64_t index, std::ve
                                           " for blocks; raise `max_block_bytes`, or `max_memory_bytes`");
   for (const auto& block : sample.blocks) {
     // Of one that could not be loaded a part may be read all the same: or else what fails would depend on the memory.
-    const bool failed = block != nullptr && (block->failure || block->broken);
-    if (block == nullptr || (failed && model_.can_do_without(block->block))) {
+    if (block == nullptr || (block->failed() && model_.can_do_without(block->block))) {
       out.emplace_back();
       continue;
     }
