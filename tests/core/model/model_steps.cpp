@@ -84,10 +84,11 @@ std::vector<Event> run_steps(const Spec& spec, u64 steps, u64 epochs, u64& acted
     survived = after.position;
     batcher.begin(0, after);
   };
-  for (u64 at = rank.number; epoch < epochs; at += rank.of) {
+  const auto ended = [&] { return epoch == epochs; };
+  for (u64 at = rank.number; !ended(); at += rank.of) {
     if (pass != at / size) positions = order(spec, stages, stages.size(), pass = at / size);
     const std::vector<Item> made = items(spec, stages, {pass, at % size, 0, 0}, positions[at % size], positions);
-    for (std::size_t i = 0; i < made.size() && epoch < epochs; ++i) {
+    for (std::size_t i = 0; i < made.size() && !ended(); ++i) {
       const Item& item = made[i];
       const bool through = i + 1 == made.size();
       const Cursor after{through ? at + 1 : at, through ? 0 : static_cast<std::uint32_t>(i + 1)};
@@ -103,7 +104,7 @@ std::vector<Event> run_steps(const Spec& spec, u64 steps, u64 epochs, u64& acted
         if (item.kept) survived = after.position;
         if (item.kept) deliver(batcher.make_room(item.row, item.masked));
         if (!item.bad.empty()) ++acted_now;
-        if (item.kept && epoch < epochs) deliver(batcher.add(item.row, item.index, item.masked, after));
+        if (item.kept && !ended()) deliver(batcher.add(item.row, item.index, item.masked, after));
       }
     }
   }

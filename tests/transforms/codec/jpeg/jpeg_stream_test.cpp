@@ -71,7 +71,8 @@ TEST_CASE("any box of a stream whose tables are elsewhere has the pixels of the 
                            static_cast<std::int32_t>(numbers.from(1, 150)), numbers.below(4) == 0 ? 1 : 3};
     PlainJpeg kind;
     kind.quality = static_cast<int>(numbers.from(30, 98));
-    kind.luma = std::array<std::array<int, 2>, 4>{{{1, 1}, {2, 1}, {1, 2}, {2, 2}}}[numbers.below(4)];
+    kind.luma =
+        std::array<std::array<int, 2>, 4>{{{1, 1}, {2, 1}, {1, 2}, {2, 2}}}[static_cast<std::size_t>(numbers.below(4))];
     kind.progressive = numbers.below(4) == 0;
     kind.optimized = !kind.progressive && numbers.coin();
     kind.restart_interval = numbers.coin() ? 0 : static_cast<int>(numbers.from(1, 4));
@@ -88,7 +89,7 @@ TEST_CASE("any box of a stream whose tables are elsewhere has the pixels of the 
         box.top = static_cast<std::int32_t>(numbers.from(0, shape.height - box.height));
         box.left = static_cast<std::int32_t>(numbers.from(0, shape.width - box.width));
         const auto row = static_cast<std::size_t>(box.width) * 3;
-        const std::size_t stride = row + numbers.below(40), before = 64;
+        const std::size_t stride = row + static_cast<std::size_t>(numbers.below(40)), before = 64;
         std::vector<std::byte> found(before + stride * static_cast<std::size_t>(box.height) + 64, std::byte{0x5a});
         std::vector<std::byte> wanted = found;
         const Image part = cut(whole, box);
