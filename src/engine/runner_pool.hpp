@@ -79,14 +79,17 @@ class RunnerPool {
   void note_long(bool waited) noexcept;
   /// There are more runners than there may be now: the one that sees it leaves. Any thread.
   bool crowded() const noexcept { return crowded_.load(std::memory_order_relaxed); }
-  /// Waits until something changed. While all runners run there is nothing else to do. Where threads are short (an
-  /// application's own limit, a busy shared executor, a single worker that waits here itself) this thread works too, as
-  /// long as it is not `ready`.
+  /// Waits until something changed. While all runners run there is nothing else to do, for `longest` where that is
+  /// given. Where threads are short (an application's own limit, a busy shared executor, a single worker that waits
+  /// here itself) this thread works too, as long as it is not `ready`.
   template <class Ready>
-  void sleep_or_help(Lock& lock, const Ready& ready) {
+  void sleep_or_help(Lock& lock, const Ready& ready, std::optional<std::chrono::nanoseconds> longest = {}) {
     using namespace std::chrono_literals;
-    if (running_ >= max_runners()) {
-      monitor_.changed.wait(lock);  // a runner that leaves wakes it as well
+    if (running_ >= max_runners()) {  // a runner that leaves wakes it as well
+      if (longest)
+        monitor_.changed.wait_for(lock, *longest);
+      else
+        monitor_.changed.wait(lock);
       return;
     }
     if (monitor_.changed.wait_for(lock, 1ms) != std::cv_status::timeout) return;

@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <chrono>
 #include <cstring>
 #include <memory>
@@ -38,7 +40,7 @@ class FinishedCells final : public Cells {
     if (arena_)
       arena_->reset();
     else
-      arena_.emplace();
+      arena_.emplace(ScratchArena::no_limit, std::min(std::bit_ceil(all + 64 * cells.size()), usual_bytes));
     for (std::size_t slot = 0; slot < cells.size(); ++slot) {
       const Shape& shape = run.cells[slot].shape;
       const std::size_t bytes = bytes_of(slot);
@@ -57,6 +59,8 @@ class FinishedCells final : public Cells {
   std::byte* scratch(std::size_t bytes) override { return arena_->allocate(bytes); }
 
  private:
+  // Larger ones have what they need; most samples that come after a smaller one find room.
+  static constexpr std::uint64_t usual_bytes = 64 << 10;
   std::optional<ScratchArena> arena_;
 };
 
@@ -105,83 +109,107 @@ class WriteWindow final : private RunnerWork {
   WriteWindow& operator=(const WriteWindow&) = delete;
 
   // Worth filling up: where single samples came and went, runners would fall asleep and be woken for each.
-  bool has_room() const noexcept { return entries_.size() - (tail_ - head_) >= quarter(); }
-  bool empty() const noexcept { return tail_ == head_; }
-  bool full() const noexcept { return tail_ - head_ == entries_.size(); }
+  bool has_room() const noexcept { return entries_.size() - (admitted_ - head_) >= quarter(); }
+  bool empty() const noexcept { return admitted_ == head_; }
+  bool full() const noexcept { return admitted_ - head_ == entries_.size(); }
 
+  // Runners see it with the next few, or once `publish` is called.
   void admit(SinkItem item) {
-    Lock lock(monitor_.mutex);
-    WriteEntry& entry = at(tail_++);
-    entry.item = std::move(item);
-    entry.error.reset();
-    entry.broken = false;
-    entry.state = WriteEntry::State::waiting;
-    pool_.wake(lock);
+    place(std::move(item)).state = WriteEntry::State::waiting;
+    if (admitted_ - tail_ >= at_once) publish();
   }
   // In its place, a sample that nobody need make to know that it is bad.
   void admit_bad(SinkItem item, Error error) {
-    const Lock lock(monitor_.mutex);
-    WriteEntry& entry = at(tail_++);
-    entry.item = std::move(item);
+    WriteEntry& entry = place(std::move(item));
     entry.error = std::move(error);
-    entry.broken = false;
-    entry.bytes = 0;
     entry.state = WriteEntry::State::done;
-    ++done_;
+    publish();
   }
-  // The oldest sample, once it is done, and with it so many more that to be woken costs little for each; null where no
-  // reader can be opened at all.
-  WriteEntry* oldest() {
+  void publish() noexcept {
+    if (tail_ == admitted_) return;
+    Lock lock(monitor_.mutex);
+    for (std::uint64_t number = tail_; number < admitted_; ++number)
+      if (at(number).state == WriteEntry::State::done) ++done_;
+    tail_ = admitted_;
+    pool_.wake(lock);
+  }
+  // Waits for the oldest sample, and for so many more that to be woken costs little for each. Returns how many from the
+  // oldest on are done, a few at most: they are the caller's until `pop`. 0 where no reader can be opened at all.
+  std::size_t take() {
     Lock lock(monitor_.mutex);
     const auto done = [this] { return at(head_).state == WriteEntry::State::done && (takes_ || worth_waking()); };
     takes_ = takes_ && done();
     while (!done() && !pool_.failed()) {
       if (at(head_).state == WriteEntry::State::done)
-        monitor_.changed.wait_for(lock, std::chrono::nanoseconds(longest_wait_ns));
+        monitor_.changed.wait_for(lock, longest_wait);
       else
-        pool_.sleep_or_help(lock, done);
+        pool_.sleep_or_help(lock, done, longest_wait);
     }
-    if (!done()) return nullptr;
+    if (!done()) return 0;
     if (!takes_) woken_ns_ = now_ns();
     takes_ = true;
-    bytes_ -= at(head_).bytes;
-    return &at(head_);
+    std::size_t count = 0;
+    for (std::size_t bytes = 0; count < at_once && head_ + count < tail_; ++count) {
+      const WriteEntry& entry = at(head_ + count);
+      // What is taken counts no longer as waiting: that must be little.
+      if (entry.state != WriteEntry::State::done || (count != 0 && bytes + entry.bytes > max_bytes_ / 16)) break;
+      bytes += entry.bytes;
+      bytes_ -= entry.bytes;
+    }
+    return count;
   }
+  WriteEntry& taken(std::size_t i) noexcept { return at(head_ + i); }
   Error reader_error() {
     const Lock lock(monitor_.mutex);
     return *pool_.reader_error();
   }
-  void pop() {
-    std::unique_ptr<FinishedCells> unwanted;  // goes after the lock
+  void pop(std::size_t count) {
+    std::array<std::unique_ptr<FinishedCells>, at_once> unwanted;  // go after the lock
     Lock lock(monitor_.mutex);
-    WriteEntry& entry = at(head_++);
-    entry.state = WriteEntry::State::empty;
-    if (entry.values != nullptr) {
+    for (std::size_t i = 0; i < count; ++i) {
+      WriteEntry& entry = at(head_++);
+      entry.state = WriteEntry::State::empty;
+      if (entry.values == nullptr) continue;
       const std::size_t bytes = entry.values->capacity();
       if (free_bytes_ + bytes <= small_bytes) {
         free_bytes_ += bytes;
         free_cells_.push_back(std::move(entry.values));
       } else {
-        unwanted = std::move(entry.values);
+        unwanted[i] = std::move(entry.values);
       }
     }
-    --done_;
+    done_ -= count;
     if (next_ < tail_) pool_.wake(lock);  // there may be room for bytes again
   }
 
  private:
   using Lock = Monitor::Lock;
 
-  static constexpr std::uint64_t longest_wait_ns = 2'000'000;
+  // Runners wake the caller for several samples; it looks by itself for one that is done before a long one.
+  static constexpr std::chrono::nanoseconds longest_wait{8'000'000};
+  // The mutex is taken once for so many samples that come or go together.
+  static constexpr std::size_t at_once = 8;
 
+  // After those that runners may look at, so without the mutex.
+  WriteEntry& place(SinkItem item) {
+    WriteEntry& entry = at(admitted_++);
+    entry.item = std::move(item);
+    entry.error.reset();
+    entry.broken = false;
+    entry.bytes = 0;
+    return entry;
+  }
   WriteEntry& at(std::uint64_t number) { return entries_[number % entries_.size()]; }
-  std::size_t quarter() const noexcept { return std::max<std::size_t>(fewest_ / 4, 1); }
+  std::size_t quarter() const noexcept { return std::max<std::size_t>(entries_.size() / 8, 1); }
   // No sample is begun while finished ones have these.
   std::size_t most_bytes() const noexcept {
     return next_ - head_ < fewest_ ? max_bytes_ : std::min(max_bytes_, small_bytes);
   }
   // Where runners have nothing to begin with, they wait for what is taken.
-  bool worth_waking() noexcept { return done_ >= quarter() || !has_work() || now_ns() - woken_ns_ >= longest_wait_ns; }
+  bool worth_waking() noexcept {
+    return done_ >= quarter() || !has_work() ||
+           now_ns() - woken_ns_ >= static_cast<std::uint64_t>(longest_wait.count());
+  }
 
   std::unique_ptr<ChainRun> open_run() override {
     auto run = std::make_unique<ChainRun>(chain_, ~std::size_t{0}, data_->source->open_reader());
@@ -196,16 +224,20 @@ class WriteWindow final : private RunnerWork {
   }
   bool work(ChainRun& run) noexcept override {
     const Turn turn(executor_);
-    while (!monitor_.is_paused() && make_one(run))
-      if (turn.over()) return true;
-    return false;
+    bool gives_way = false, wakes = false;
+    for (Lock lock(monitor_.mutex); !gives_way && !monitor_.is_paused() && has_work(); gives_way = turn.over())
+      wakes = make_one(run, lock, wakes);
+    if (wakes) monitor_.changed.notify_all();
+    return gives_way;
   }
-  void help(ChainRun& run) noexcept override { make_one(run); }
-
-  // False: none waits.
-  bool make_one(ChainRun& run) noexcept {
+  void help(ChainRun& run) noexcept override {
     Lock lock(monitor_.mutex);
-    if (!has_work()) return false;
+    if (has_work()) make_one(run, lock, false);
+  }
+
+  // Wakes the caller first where that `wakes` it, without the mutex, for which it would wait at once. Returns whether
+  // it is to be woken now.
+  bool make_one(ChainRun& run, Lock& lock, bool wakes) noexcept {
     WriteEntry& entry = at(next_++);
     entry.state = WriteEntry::State::running;
     if (!free_cells_.empty()) {
@@ -214,15 +246,13 @@ class WriteWindow final : private RunnerWork {
       free_bytes_ -= entry.values->capacity();
     }
     lock.unlock();
+    if (wakes) monitor_.changed.notify_all();
     make(entry, run);
     lock.lock();
     entry.state = WriteEntry::State::done;
     ++done_;
     bytes_ += entry.bytes;
-    // The caller that waits for this very one has to see from when on it waits for more.
-    const bool oldest_done = at(head_).state == WriteEntry::State::done;
-    if (oldest_done && (worth_waking() || &entry == &at(head_))) monitor_.changed.notify_all();
-    return true;
+    return at(head_).state == WriteEntry::State::done && worth_waking();
   }
   void make(WriteEntry& entry, ChainRun& run) noexcept {
     entry.bytes = 0;
@@ -247,9 +277,10 @@ class WriteWindow final : private RunnerWork {
   const std::size_t fewest_, max_bytes_;
   const std::stop_token stop_;
   Executor::Impl& executor_;
+  std::uint64_t admitted_ = 0;  // the caller's
   Monitor monitor_;
-  // Under its mutex:
-  std::uint64_t head_ = 0, tail_ = 0, next_ = 0;
+  // Under its mutex; the caller alone changes `head_` and `tail_`, and so reads them without:
+  std::uint64_t head_ = 0, tail_ = 0, next_ = 0;            // what stands before `tail_` is published
   std::uint64_t bytes_ = 0;                                 // what finished samples hold
   std::vector<std::unique_ptr<FinishedCells>> free_cells_;  // at the end the last used, whose memory is warm
   std::size_t free_bytes_ = 0;                              // that they have
@@ -293,9 +324,10 @@ bool write_samples(WriteRun& run, const std::shared_ptr<const PipelineData>& sha
         there = run.has(item);
       } catch (...) {
         ahead = current_error();
-        return;
+        break;
       }
       if (there) {
+        window.publish();
         ++progress.skipped;
         ++progress.done;
         if (options.progress && progress.skipped % options.commit_every == 0) options.progress(progress);
@@ -303,16 +335,10 @@ bool write_samples(WriteRun& run, const std::shared_ptr<const PipelineData>& sha
         window.admit(std::move(item));
       }
     }
+    window.publish();
   };
 
-  for (fill_window(); !window.empty(); fill_window()) {
-    WriteEntry* const oldest = window.oldest();
-    if (options.stop.stop_requested()) break;  // long work that saw it may have left its sample unfinished
-    if (oldest == nullptr) {
-      run.commit();
-      throw window.reader_error();
-    }
-    WriteEntry& entry = *oldest;
+  const auto put = [&](WriteEntry& entry) {
     const bool drops = drops_bad && entry.error && entry.error->sample_scoped();
     if ((entry.error || entry.broken) && !drops) {
       run.commit();
@@ -336,8 +362,18 @@ bool write_samples(WriteRun& run, const std::shared_ptr<const PipelineData>& sha
       Sample sample(*entry.values);
       run.put(entry.item, sample, entry.bytes);
     }
-    window.pop();
     run.commit_if_due();
+  };
+
+  for (fill_window(); !window.empty(); fill_window()) {
+    const std::size_t count = window.take();
+    if (options.stop.stop_requested()) break;  // long work that saw it may have left its sample unfinished
+    if (count == 0) {
+      run.commit();
+      throw window.reader_error();
+    }
+    for (std::size_t i = 0; i < count && !options.stop.stop_requested(); ++i) put(window.taken(i));
+    window.pop(count);
   }
   run.commit();
   if (ahead && !options.stop.stop_requested()) throw *ahead;

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "describe.hpp"
+#include "one_or_each.hpp"
 
 namespace penstock {
 
@@ -25,10 +26,6 @@ std::array<float, 4> per_channel(const std::vector<double>& values) {
   for (std::size_t c = 0; c < 4; ++c)
     all[c] = static_cast<float>(values.size() == 1 ? values[0] : c < values.size() ? values[c] : 0);
   return all;
-}
-
-bool suits(const std::vector<double>& values, std::int64_t channels) {
-  return values.size() == 1 || channels == dynamic || static_cast<std::int64_t>(values.size()) == channels;
 }
 
 std::string mismatch(const ConvertOptions& options, std::int64_t channels) {
@@ -57,13 +54,13 @@ Convert::Convert(ConvertOptions options) : options_(std::move(options)) {
 Convert::Params Convert::draw(const ImageShape&, Rng&) const { return {}; }
 
 void Convert::compose(const Params&, const ImageShape& shape, ImageOp& op) const {
-  if (!suits(options_.scale, shape.channels) || !suits(options_.bias, shape.channels))
+  if (!image::one_or_each(options_.scale, shape.channels) || !image::one_or_each(options_.bias, shape.channels))
     throw Error(Errc::unsupported, mismatch(options_, shape.channels));
   op.convert(options_.dtype, options_.layout, per_channel(options_.scale), per_channel(options_.bias));
 }
 
 Shape Convert::schema(const Shape& in, DType& dtype) const {
-  if (!suits(options_.scale, in[2]) || !suits(options_.bias, in[2]))
+  if (!image::one_or_each(options_.scale, in[2]) || !image::one_or_each(options_.bias, in[2]))
     throw Error(Errc::schema_mismatch, mismatch(options_, in[2]));
   if ((options_.dtype == DType::u8 || options_.dtype == DType::u16) && dtype != options_.dtype)
     throw Error(Errc::schema_mismatch, "convert to " + std::string(to_string(options_.dtype)) +

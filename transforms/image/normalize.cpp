@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "describe.hpp"
+#include "one_or_each.hpp"
 
 namespace penstock {
 
@@ -62,12 +63,8 @@ ConvertOptions as_convert(const NormalizeOptions& options, double white) {
   return convert;
 }
 
-bool suits(const std::vector<double>& values, std::int64_t channels) {
-  return values.size() == 1 || channels == dynamic || static_cast<std::int64_t>(values.size()) == channels;
-}
-
 void check_channels(const NormalizeOptions& options, std::int64_t channels, Errc code) {
-  if (suits(options.mean, channels) && suits(options.std, channels)) return;
+  if (image::one_or_each(options.mean, channels) && image::one_or_each(options.std, channels)) return;
   throw Error(code, "normalize has " + counted(options.mean.size(), "mean") + " and " +
                         counted(options.std.size(), "std") + " for an image of " +
                         counted(static_cast<std::uint64_t>(channels), "channel") +

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <new>
 #include <utility>
 
 #include <penstock/sources/lmdb_sink.hpp>
@@ -158,9 +159,20 @@ void WriteStore::replace(std::string_view key, std::string_view value) {
   commit();
 }
 
+// LMDB frees a transaction's pages with it. Where nothing stands after them, the heap shrinks by them, and the next
+// transaction asks the system for them again, page by page: a fifth of what it takes to write.
+void WriteStore::keep_heap() noexcept {
+  if (uncommitted_bytes_ <= kept_bytes_) return;
+  kept_bytes_ = uncommitted_bytes_;
+  // Too large for what lies free among the pages, too small for a mapping of its own. Without it all is well, too.
+  constexpr std::size_t bytes = 96 << 10;
+  heap_end_.reset(new (std::nothrow) std::byte[bytes]);
+}
+
 void WriteStore::commit() {
   if (txn_ == nullptr) return;
   environment_->require_usable();
+  keep_heap();
   const int code = mdb_txn_commit(std::exchange(txn_, nullptr));
   if (code != 0) fail(code, "committing", uncommitted_bytes_);
 }

@@ -88,7 +88,7 @@ std::vector<TiffDirectory> directories_of(const SlideWish& wish, const std::vect
   return all;
 }
 
-std::uint64_t bytes_of(const std::vector<TiffDirectory>& directories, const TiffForm& form) {
+std::uint64_t directory_bytes(const std::vector<TiffDirectory>& directories, const TiffForm& form) {
   std::uint64_t total = 0;
   for (const TiffDirectory& directory : directories) total += directory.bytes(form);
   return total;
@@ -100,7 +100,7 @@ std::vector<std::byte> write_directories(const SlideWish& wish, const std::vecto
                                          std::span<const std::byte> tables, SlideLayout& layout, NewFile& file) {
   std::vector<TiffDirectory> directories = directories_of(wish, levels, tables, layout);
   const std::uint64_t first = file.align(8);
-  if (first + bytes_of(directories, layout.tiff) > std::numeric_limits<std::uint32_t>::max()) layout.tiff.big = true;
+  if (first + directory_bytes(directories, layout.tiff) > std::numeric_limits<std::uint32_t>::max()) layout.tiff.big = true;
   std::vector<std::uint64_t> places{first};
   for (const TiffDirectory& directory : directories) places.push_back(places.back() + directory.bytes(layout.tiff));
   const bool nested = layout.format == SlideFormat::ome;

@@ -326,7 +326,7 @@ TEST_CASE("closing waits for the sample in work, not for those taken together wi
   source.shared->before_read = [&](std::uint64_t) {
     if (!slow) return;
     ++slow_reads;
-    std::this_thread::sleep_for(100ms);
+    std::this_thread::sleep_for(20ms);
   };
   auto loader = std::make_unique<ps::Loader>(ps::from(source) | ps::batch(64), ps::LoaderOptions{.threads = 1});
   for (int i = 0; i < 100; ++i) REQUIRE(loader->next());
