@@ -4,6 +4,7 @@
 #include <array>
 #include <cerrno>
 #include <string>
+#include <thread>
 #include <utility>
 
 #include <penstock/extend/file_descriptor.hpp>
@@ -47,18 +48,23 @@ void check(const SlideFile& slide, std::uint64_t tile, const TilePlace& place) {
 
 }  // namespace
 
-// A worker for as long as this lives: the one that was used last, whose memory is warm.
+// A worker for as long as this lives: the one that this thread had before, whose memory is in its core's cache. The one
+// that was used last is often that of another thread, which then takes this one's, and so on.
 class TileReader::Lease {
  public:
   explicit Lease(TileReader& reader) : reader_(reader) {
     {
       const std::lock_guard lock(reader.mutex_);
-      if (!reader.idle_.empty()) {
-        worker_ = std::move(reader.idle_.back());
-        reader.idle_.pop_back();
+      auto& idle = reader.idle_;
+      if (!idle.empty()) {
+        const auto own = std::ranges::find(idle, std::this_thread::get_id(), [](const auto& w) { return w->user; });
+        if (own != idle.end()) std::swap(*own, idle.back());
+        worker_ = std::move(idle.back());
+        idle.pop_back();
       }
     }
     if (worker_ == nullptr) worker_ = std::make_unique<Worker>();
+    worker_->user = std::this_thread::get_id();
   }
   Lease(const Lease&) = delete;
   Lease& operator=(const Lease&) = delete;

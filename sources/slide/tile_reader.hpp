@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <span>
+#include <thread>
 #include <vector>
 
 #include <penstock/extend/image_executor.hpp>
@@ -53,6 +54,7 @@ class TileReader {
   struct Worker {
     JpegStreamDecoder decoder;
     std::vector<std::byte> encoded;
+    std::thread::id user;  // that had it last
   };
   class Lease;
 
