@@ -43,7 +43,7 @@ std::string_view to_string(Errc code) noexcept {
 namespace {
 
 // Keys and file names come from data: control characters would break the promise of a single line.
-std::string printable(std::string_view text) {
+std::string without_controls(std::string_view text) {
   static constexpr char digits[] = "0123456789abcdef";
   std::string out;
   out.reserve(text.size());
@@ -136,7 +136,7 @@ const char* Error::what() const noexcept { return what_.c_str(); }
 void Error::compose() {
   what_ = to_string(code_);
   if (!stage_.empty()) what_ += " in " + without_middle(stage_, longest_name);
-  what_ += ": " + without_middle(printable(cause_), longest_cause);
+  what_ += ": " + without_middle(without_controls(cause_), longest_cause);
   std::string where;
   const auto add = [&where](std::string_view name, const std::string& value) {
     if (value.empty()) return;
@@ -145,9 +145,9 @@ void Error::compose() {
     where += ' ';
     where += value;
   };
-  add("source", printable(source_));
-  add("file", printable(file_));
-  add("key", without_middle(printable(key_), longest_name));
+  add("source", without_controls(source_));
+  add("file", without_controls(file_));
+  add("key", without_middle(without_controls(key_), longest_name));
   if (index_) add("index", std::to_string(*index_));
   if (offset_) add("offset", std::to_string(*offset_));
   if (!where.empty()) what_ += " (" + where + ")";

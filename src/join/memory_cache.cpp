@@ -27,7 +27,7 @@ void check_table(std::uint64_t records, std::size_t bytes) {
 }
 
 // One record: its size, the shapes of fields that vary, then the fields, each aligned.
-struct Entry {
+struct CachedRecord {
   std::size_t bytes;
 };
 
@@ -36,12 +36,12 @@ class MemoryCache final : public RecordCache, public std::enable_shared_from_thi
   MemoryCache(const CacheKey& key, std::size_t bytes, MemoryResource& memory)
       : schema_(key.schema), records_(key.records), limit_(bytes), memory_(memory) {
     check_table(records_, limit_);
-    const std::size_t table = static_cast<std::size_t>(records_) * sizeof(Entry*);
+    const std::size_t table = static_cast<std::size_t>(records_) * sizeof(CachedRecord*);
     // Its pages cost nothing until they are written to.
-    entries_.reset(static_cast<Entry**>(std::calloc(std::max<std::size_t>(table, 1), 1)));
+    entries_.reset(static_cast<CachedRecord**>(std::calloc(std::max<std::size_t>(table, 1), 1)));
     if (entries_ == nullptr) throw std::bad_alloc();
     used_.store(table, std::memory_order_relaxed);
-    std::size_t fixed = sizeof(Entry);
+    std::size_t fixed = sizeof(CachedRecord);
     for (const Field& field : schema_)
       if (!field.shape.fixed()) fixed += sizeof(Shape);
     header_ = aligned(fixed);
@@ -49,7 +49,7 @@ class MemoryCache final : public RecordCache, public std::enable_shared_from_thi
   ~MemoryCache() override {
     if (kept_.load(std::memory_order_relaxed) == 0) return;
     for (std::uint64_t index = 0; index < records_; ++index)
-      if (Entry* const entry = entries_.get()[index]; entry != nullptr)
+      if (CachedRecord* const entry = entries_.get()[index]; entry != nullptr)
         memory_.deallocate(entry, entry->bytes, entry_alignment);
   }
 
@@ -66,15 +66,15 @@ class MemoryCache final : public RecordCache, public std::enable_shared_from_thi
       used_.fetch_sub(bytes, std::memory_order_relaxed);
       return full_.store(true, std::memory_order_relaxed);
     }
-    Entry* entry = nullptr;
+    CachedRecord* entry = nullptr;
     try {
-      entry = static_cast<Entry*>(memory_.allocate(bytes, entry_alignment));
+      entry = static_cast<CachedRecord*>(memory_.allocate(bytes, entry_alignment));
     } catch (...) {
       used_.fetch_sub(bytes, std::memory_order_relaxed);
       return full_.store(true, std::memory_order_relaxed);
     }
     fill(*entry, bytes, sample);
-    Entry* none = nullptr;
+    CachedRecord* none = nullptr;
     if (!std::atomic_ref(entries_.get()[index])
              .compare_exchange_strong(none, entry, std::memory_order_release, std::memory_order_relaxed)) {
       memory_.deallocate(entry, bytes, entry_alignment);  // another runner was quicker with the same
@@ -93,10 +93,10 @@ class MemoryCache final : public RecordCache, public std::enable_shared_from_thi
   }
 
   bool give(std::uint64_t index, SampleBuilder& out) const {
-    const Entry* const entry = find(index);
+    const CachedRecord* const entry = find(index);
     if (entry == nullptr) return false;
     const auto* const from = reinterpret_cast<const std::byte*>(entry);
-    const std::byte* shapes = from + sizeof(Entry);
+    const std::byte* shapes = from + sizeof(CachedRecord);
     const std::byte* value = from + header_;
     for (std::size_t slot = 0; slot < schema_.size(); ++slot) {
       Shape shape = schema_[slot].shape;
@@ -113,16 +113,16 @@ class MemoryCache final : public RecordCache, public std::enable_shared_from_thi
  private:
   static_assert(std::is_trivially_copyable_v<Shape>);
   struct Free {
-    void operator()(Entry** table) const noexcept { std::free(table); }
+    void operator()(CachedRecord** table) const noexcept { std::free(table); }
   };
 
-  const Entry* find(std::uint64_t index) const noexcept {
+  const CachedRecord* find(std::uint64_t index) const noexcept {
     return index < records_ ? std::atomic_ref(entries_.get()[index]).load(std::memory_order_acquire) : nullptr;
   }
-  void fill(Entry& entry, std::size_t bytes, const Sample& sample) const noexcept {
+  void fill(CachedRecord& entry, std::size_t bytes, const Sample& sample) const noexcept {
     entry.bytes = bytes;
     auto* const to = reinterpret_cast<std::byte*>(&entry);
-    std::byte* shapes = to + sizeof(Entry);
+    std::byte* shapes = to + sizeof(CachedRecord);
     std::byte* value = to + header_;
     for (std::size_t slot = 0; slot < schema_.size(); ++slot) {
       const TensorView from = sample.tensor(slot);
@@ -140,7 +140,7 @@ class MemoryCache final : public RecordCache, public std::enable_shared_from_thi
   const std::size_t limit_;
   MemoryResource& memory_;
   std::size_t header_ = 0;
-  std::unique_ptr<Entry*, Free> entries_;
+  std::unique_ptr<CachedRecord*, Free> entries_;
   // Relaxed: every addition sees all before it, so their sum never passes the limit; records are published by the
   // table.
   std::atomic<std::size_t> used_{0};

@@ -40,7 +40,7 @@ void check_records(std::uint64_t n, std::uint64_t known, const char* what) {
 }
 
 template <class T>
-std::string hash_of(const std::vector<T>& values) {
+std::string hash_of_values(const std::vector<T>& values) {
   return std::to_string(detail::hash_bytes(values.data(), values.size() * sizeof(T)));
 }
 
@@ -166,7 +166,7 @@ std::shared_ptr<const detail::OrderModel> detail::weighted_draws(WeightedOptions
         .with_stage("draw_weighted");
   std::string description = std::to_string(count) + " of " + std::to_string(options.weights.size()) +
                             (options.replacement ? ", with" : ", without") + " replacement, hash " +
-                            hash_of(options.weights);
+                            hash_of_values(options.weights);
   if (options.replacement) {
     const auto integers = detail::integer_weights(options.weights, alias_bits);
     return model_of(WeightedDraws{std::make_shared<const detail::AliasTable>(integers), options.weights.size(), count,
@@ -192,8 +192,8 @@ std::shared_ptr<const detail::OrderModel> detail::balanced_draws(const BalancedO
   const std::vector<double> weights = weights_of(sizes, options.class_weights);
   std::string description = std::to_string(count) + " of " + std::to_string(options.labels.size()) + " in " +
                             std::to_string(sizes.size()) + " classes" + (options.replacement ? ", with" : ", without") +
-                            " replacement, hash " + hash_of(options.labels);
-  if (!options.class_weights.empty()) description += ", class weights' hash " + hash_of(weights);
+                            " replacement, hash " + hash_of_values(options.labels);
+  if (!options.class_weights.empty()) description += ", class weights' hash " + hash_of_values(weights);
   Classes classes = group(options.labels, sizes);
   if (options.replacement) {
     const detail::AliasTable table(detail::integer_weights(weights, alias_bits));

@@ -14,13 +14,13 @@ namespace penstock::detail {
 namespace {
 
 // How often a step ran: with each sample, once for all that share a record, or with each record of a stream.
-struct Runs {
+struct StepRuns {
   std::uint64_t all, measured_for;
   double each() const noexcept {
     return static_cast<double>(all) / static_cast<double>(std::max<std::uint64_t>(measured_for, 1));
   }
 };
-Runs runs_of(const Chain& chain, const RunTotals& t, std::size_t step) {
+StepRuns runs_of(const Chain& chain, const RunTotals& t, std::size_t step) {
   if (step >= chain.children_begin()) return {t.samples, t.stood_for};
   if (step == 0 && chain.data().source->is_stream()) return {t.reads, t.reads_stood_for};
   return {t.parents, t.parents_stood_for};
@@ -99,7 +99,7 @@ Report make_report(const Engine& engine, const DeliveryCounters& c) {
   double cpu_us = 0, wait_ns = static_cast<double>(t.loads.wait_ns);
   for (const auto& s : t.steps) wait_ns += static_cast<double>(s.wait_ns);
   for (std::size_t i = 0; i < t.steps.size(); ++i) {
-    const Runs runs = runs_of(engine.chain(), t, i);
+    const StepRuns runs = runs_of(engine.chain(), t, i);
     StageReport s;
     s.name = engine.chain().steps()[i]->label;
     s.samples = i < engine.chain().cache_step() ? runs.all - std::min(t.recalled, runs.all) : runs.all;

@@ -25,7 +25,7 @@ constexpr unsigned answers_that_forgive = 256;  // one end: of a file with few b
 constexpr std::uint64_t max_message = std::uint64_t{256} << 20;
 
 // An error's words may be a stranger's.
-std::string printable(std::string text) {
+std::string words_of_others(std::string text) {
   constexpr std::size_t longest = 2000;
   if (text.size() > longest) text.resize(longest);
   for (char& c : text)
@@ -179,7 +179,7 @@ RemoteAccess::Answer RemoteAccess::exchange(Question question, std::span<const s
   if (head.failed != 0) {
     MessageParser parser(answer.message);
     const std::uint32_t code = parser.number32();
-    throw Error(code_of(code), printable(parser.text()));
+    throw Error(code_of(code), words_of_others(parser.text()));
   }
   if (out)
     process_.receive(*out, until);

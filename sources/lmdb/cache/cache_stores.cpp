@@ -32,9 +32,9 @@ Stores& stores() {
   return *one;
 }
 
-void before_fork() { stores().mutex.lock(); }
-void after_fork_in_parent() { stores().mutex.unlock(); }
-void after_fork_in_child() {
+void caches_before_fork() { stores().mutex.lock(); }
+void caches_after_fork_in_parent() { stores().mutex.unlock(); }
+void caches_after_fork_in_child() {
   stores().open.clear();
   // A recursive mutex belongs to a thread, which in the child has another number: nobody there can unlock it.
   new (&stores().mutex) std::recursive_mutex;
@@ -42,7 +42,7 @@ void after_fork_in_child() {
 }
 void watch_forks() {
   watch_forks_of_environments();  // their mutex is locked inside of this one, so also before a fork
-  static const int once = pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+  static const int once = pthread_atfork(caches_before_fork, caches_after_fork_in_parent, caches_after_fork_in_child);
   static_cast<void>(once);
 }
 

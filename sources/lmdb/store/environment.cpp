@@ -22,7 +22,7 @@ namespace {
 // Beyond the file's end: room for a writing process to grow it while it is open. Costs address space, not memory.
 constexpr std::uint64_t spare_address_space = std::uint64_t{64} << 30;
 constexpr std::uint64_t map_granularity = 64u << 10;  // a multiple of any page size
-constexpr mdb_mode_t file_mode = 0664;
+constexpr mdb_mode_t store_mode = 0664;
 
 struct Closer {
   void operator()(MDB_env* env) const noexcept { mdb_env_close(env); }
@@ -42,7 +42,7 @@ int open_once(Handle& handle, const StoreFiles& files, unsigned flags, std::uint
   check(mdb_env_set_maxdbs(handle.get(), 1), "opening the store", files.data);  // to tell named tables from records
   const std::uint64_t rounded = (map_bytes / map_granularity + 1) * map_granularity;
   check(mdb_env_set_mapsize(handle.get(), rounded), "opening the store", files.data);
-  return mdb_env_open(handle.get(), files.path.c_str(), flags, file_mode);
+  return mdb_env_open(handle.get(), files.path.c_str(), flags, store_mode);
 }
 
 int open(Handle& handle, const StoreFiles& files, unsigned flags, std::uint64_t map_bytes) {
