@@ -109,7 +109,7 @@ class WriteWindow final : private RunnerWork {
   WriteWindow& operator=(const WriteWindow&) = delete;
 
   // Worth filling up: where single samples came and went, runners would fall asleep and be woken for each.
-  bool has_room() const noexcept { return entries_.size() - (admitted_ - head_) >= quarter(); }
+  bool has_room() const noexcept { return entries_.size() - (admitted_ - head_) >= enough(); }
   bool empty() const noexcept { return admitted_ == head_; }
   bool full() const noexcept { return admitted_ - head_ == entries_.size(); }
 
@@ -200,15 +200,15 @@ class WriteWindow final : private RunnerWork {
     return entry;
   }
   WriteEntry& at(std::uint64_t number) { return entries_[number % entries_.size()]; }
-  std::size_t quarter() const noexcept { return std::max<std::size_t>(entries_.size() / 8, 1); }
+  // So many done, or free, are worth a thread's while.
+  std::size_t enough() const noexcept { return std::max<std::size_t>(entries_.size() / 8, 1); }
   // No sample is begun while finished ones have these.
   std::size_t most_bytes() const noexcept {
     return next_ - head_ < fewest_ ? max_bytes_ : std::min(max_bytes_, small_bytes);
   }
   // Where runners have nothing to begin with, they wait for what is taken.
   bool worth_waking() noexcept {
-    return done_ >= quarter() || !has_work() ||
-           now_ns() - woken_ns_ >= static_cast<std::uint64_t>(longest_wait.count());
+    return done_ >= enough() || !has_work() || now_ns() - woken_ns_ >= static_cast<std::uint64_t>(longest_wait.count());
   }
 
   std::unique_ptr<ChainRun> open_run() override {
