@@ -108,12 +108,11 @@ std::span<const std::byte> PromisedTile::stored_jpeg(Scratch& scratch) {
   if (box_.width != wide || box_.height != high || box_.x % wide != 0 || box_.y % high != 0) return {};
   if (const SlideBox there = inside(directory, box_); there.width != wide || there.height != high) return {};
   const TouchedTiles tile = tiles_of(directory, box_);
-  const std::span<const std::byte> stream =
-      TileReader::stored(reader_->open(*slide_), tile.row * directory.tile_columns() + tile.column, scratch);
+  const StreamFacts facts{directory.tables, directory.rgb, directory.tile_width, directory.tile_height};
+  const std::span<std::byte> memory = TileReader::stored(
+      reader_->open(*slide_), tile.row * directory.tile_columns() + tile.column, header_room(facts), scratch);
   // What is no JPEG of this size is an error of decoding it.
-  return standalone_jpeg(stream, {directory.tables, directory.rgb, directory.tile_width, directory.tile_height},
-                         scratch)
-      .value_or(std::span<const std::byte>());
+  return standalone_jpeg(memory, facts, scratch).value_or(std::span<const std::byte>());
 }
 
 }  // namespace penstock::slide

@@ -64,9 +64,14 @@ bool fits(std::span<const std::byte> frame, const StreamFacts& facts) {
 
 }  // namespace
 
-std::optional<std::span<const std::byte>> standalone_jpeg(std::span<const std::byte> stream, const StreamFacts& facts,
+std::size_t header_room(const StreamFacts& facts) noexcept { return facts.tables.size() + adobe.size(); }
+
+std::optional<std::span<const std::byte>> standalone_jpeg(std::span<std::byte> memory, const StreamFacts& facts,
                                                           Scratch& scratch) {
-  std::byte* const out = scratch.allocate(stream.size() + facts.tables.size() + adobe.size());
+  const std::span<const std::byte> stream = memory.subspan(header_room(facts));
+  std::size_t most = header_room(facts) + 2;
+  for (Segments all(stream); all.next();) most += all.whole.size();
+  std::byte* const out = scratch.allocate(most);
   std::size_t size = 0;
   const auto append = [&](std::span<const std::byte> bytes) {
     if (!bytes.empty()) std::memcpy(out + size, bytes.data(), bytes.size());
@@ -92,8 +97,9 @@ std::optional<std::span<const std::byte>> standalone_jpeg(std::span<const std::b
     append(segments.whole);
   }
   if (!framed || !segments.complete() || segments.code != sos) return std::nullopt;
-  append(segments.rest());
-  return std::span<const std::byte>(out, size);
+  const std::size_t scan = memory.size() - segments.rest().size();
+  std::memcpy(memory.data() + scan - size, out, size);
+  return memory.subspan(scan - size);
 }
 
 }  // namespace penstock::slide

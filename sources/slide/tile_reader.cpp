@@ -141,13 +141,13 @@ void TileReader::decode(const OpenSlide& open, std::uint64_t tile, const TilePla
   }
 }
 
-std::span<const std::byte> TileReader::stored(const OpenSlide& open, std::uint64_t tile, Scratch& scratch) {
+std::span<std::byte> TileReader::stored(const OpenSlide& open, std::uint64_t tile, std::size_t room, Scratch& scratch) {
   TilePlace place;
   find(open, tile, {&place, 1});
   check(*open.slide, tile, place);
-  const auto size = static_cast<std::size_t>(place.bytes);
+  const std::size_t size = room + static_cast<std::size_t>(place.bytes);
   const std::span<std::byte> bytes{scratch.allocate(size), size};
-  read_exactly(*open.slide, tile, open.file->get(), bytes, place.offset);
+  read_exactly(*open.slide, tile, open.file->get(), bytes.subspan(room), place.offset);
   return bytes;
 }
 

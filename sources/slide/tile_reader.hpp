@@ -46,8 +46,9 @@ class TileReader {
   void decode(const OpenSlide& open, std::uint64_t tile, const TilePlace& place, const Box& box, bool verify,
               std::byte* into, std::ptrdiff_t stride, Scratch* scratch);
 
-  /// The tile as it stands in the file, in memory of `scratch`. @throws Error(corrupt | io).
-  static std::span<const std::byte> stored(const OpenSlide& open, std::uint64_t tile, Scratch& scratch);
+  /// The tile as it stands in the file, after `room` bytes that are left free, in memory of `scratch`.
+  /// @throws Error(corrupt | io).
+  static std::span<std::byte> stored(const OpenSlide& open, std::uint64_t tile, std::size_t room, Scratch& scratch);
 
  private:
   // A decoder, and memory for what it decodes. For one thread at a time.
