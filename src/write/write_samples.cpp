@@ -59,7 +59,7 @@ class FinishedCells final : public Cells {
   std::byte* scratch(std::size_t bytes) override { return arena_->allocate(bytes); }
 
  private:
-  // Larger ones have what they need; most samples that come after a smaller one find room.
+  // Up to here a power of two, so that most samples that come after a smaller one find room; beyond, as it comes.
   static constexpr std::uint64_t usual_bytes = 64 << 10;
   std::optional<ScratchArena> arena_;
 };
@@ -235,8 +235,8 @@ class WriteWindow final : private RunnerWork {
     if (has_work()) make_one(run, lock, false);
   }
 
-  // Wakes the caller first where that `wakes` it, without the mutex, for which it would wait at once. Returns whether
-  // it is to be woken now.
+  // `wakes`: the caller is to be woken first. It is, once the mutex is free, or it would wake only to wait for that.
+  // Returns whether it is to be woken now.
   bool make_one(ChainRun& run, Lock& lock, bool wakes) noexcept {
     WriteEntry& entry = at(next_++);
     entry.state = WriteEntry::State::running;

@@ -100,7 +100,8 @@ std::vector<std::byte> write_directories(const SlideWish& wish, const std::vecto
                                          std::span<const std::byte> tables, SlideLayout& layout, NewFile& file) {
   std::vector<TiffDirectory> directories = directories_of(wish, levels, tables, layout);
   const std::uint64_t first = file.align(8);
-  if (first + directory_bytes(directories, layout.tiff) > std::numeric_limits<std::uint32_t>::max()) layout.tiff.big = true;
+  if (first + directory_bytes(directories, layout.tiff) > std::numeric_limits<std::uint32_t>::max())
+    layout.tiff.big = true;
   std::vector<std::uint64_t> places{first};
   for (const TiffDirectory& directory : directories) places.push_back(places.back() + directory.bytes(layout.tiff));
   const bool nested = layout.format == SlideFormat::ome;
