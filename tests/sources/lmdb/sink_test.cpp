@@ -1,6 +1,9 @@
 // Writing stores: what comes out, and how.
 #include <penstock/sources/lmdb_sink.hpp>
 
+#include <sys/resource.h>
+
+#include <algorithm>
 #include <cstring>
 #include <filesystem>
 #include <stop_token>
@@ -227,6 +230,34 @@ TEST_CASE("the map grows as needed, and nothing is lost") {
   LmdbSink sink({.path = folder / "huge", .sync = false, .map_bytes = 1});
   CHECK(run(sink, {{"a", std::string(30u << 20, 'x')}, {"b", "y"}}));
   CHECK(read_text(LmdbSource({.path = folder / "huge"}), 0).size() == 30u << 20);
+}
+
+TEST_CASE("a transaction gets the memory of the one before it, not the system's once more") {
+#if !defined(__GLIBC__) || defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  PENSTOCK_SKIP("what is freed is kept, or not, by another allocator than glibc's");
+#endif
+  const TempFolder folder;
+  const Schema schema{{"value", DType::u8, {dynamic}}};
+  LmdbSink sink({.path = folder / "a", .records = LmdbRecords::raw, .field = "value"});
+  constexpr std::uint64_t transactions = 8, values = 400, pages = 3;
+  sink.open(schema, transactions * values);
+  OwnedSample sample(schema);
+  const TensorView value = sample.builder().emplace(0, {pages * 4096 - 100});
+  std::fill_n(value.data, value.bytes(), std::byte{7});
+  const auto faults = [] {
+    rusage usage{};
+    REQUIRE(::getrusage(RUSAGE_THREAD, &usage) == 0);
+    return static_cast<std::uint64_t>(usage.ru_minflt);
+  };
+  std::uint64_t before = 0;
+  for (std::uint64_t i = 0; i < transactions * values; ++i) {
+    if (i == 2 * values) before = faults();
+    Sample view = sample.sample();
+    sink.put({.position = i, .index = i, .key = {}}, view);
+    if (i % values == values - 1) sink.commit();
+  }
+  CHECK(faults() - before < (transactions - 2) * values * pages / 4);
+  sink.finish();
 }
 
 TEST_CASE("an update makes a store that of another job, and writes only what differs") {
