@@ -32,7 +32,7 @@ struct WriteOptions {
   unsigned threads = 0;
   /// Threads shared with loaders; default: its own.
   std::optional<Executor> executor = {};
-  /// Samples in work, at most 2^24; 0 = 128 a thread, and 32 while finished ones hold 32 MiB or more. With a
+  /// Samples in work, at most 2^24; 0 = 256 a thread, and 32 while finished ones hold 32 MiB or more. With a
   /// flat_map, for a stream and for a source of blocks 8 a thread, and never fewer than 4: there finished samples wait
   /// beside them, in three batches of `max_in_flight` samples (at most 1024; 0 = 64).
   std::size_t max_in_flight = 0;

@@ -1,7 +1,9 @@
 #include "data/scratch.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <string>
+#include <utility>
 
 #include <penstock/error.hpp>
 #include <penstock/memory.hpp>
@@ -80,6 +82,21 @@ void ScratchArena::reset() {
     return;
   }
   current_ = used_ = 0;
+}
+
+void ScratchArena::swap_memory(ScratchArena& other) noexcept {
+  blocks_.swap(other.blocks_);
+  std::swap(current_, other.current_);
+  std::swap(used_, other.used_);
+  std::swap(capacity_, other.capacity_);
+  peak_ = std::max(peak_, in_use());
+  other.peak_ = std::max(other.peak_, other.in_use());
+}
+
+bool ScratchArena::holds(const std::byte* data) const noexcept {
+  const std::less<const std::byte*> before;
+  return std::ranges::any_of(
+      blocks_, [&](const Block& block) { return !before(data, block.data) && before(data, block.data + block.bytes); });
 }
 
 void ScratchArena::rewind(Mark mark) noexcept {

@@ -37,7 +37,15 @@ class ScratchArena final : public Scratch {
   /// What was handed out since is free again.
   void rewind(Mark mark) noexcept;
 
+  /// From now on so many bytes are allocated at least.
+  void set_min_block(std::size_t bytes) noexcept { min_block_ = bytes; }
+  /// Both hand their memory over, with what lies in it. Limits stay.
+  void swap_memory(ScratchArena& other) noexcept;
+  /// Whether it lies in memory of this arena.
+  bool holds(const std::byte* data) const noexcept;
+
   std::size_t capacity() const noexcept { return capacity_; }
+  std::size_t in_use() const noexcept;
   /// The most that was in use at once.
   std::size_t peak() const noexcept { return peak_; }
 
@@ -48,7 +56,6 @@ class ScratchArena final : public Scratch {
   };
   void add_block(std::size_t bytes);
   void reserve_limit();
-  std::size_t in_use() const noexcept;
   void free_blocks() noexcept;
 
   std::vector<Block> blocks_;

@@ -9,14 +9,15 @@
 namespace penstock::detail {
 
 RunnerPool::RunnerPool(RunnerWork& work, const SourceModel& source, Monitor& monitor, Executor::Impl& executor,
-                       unsigned threads)
+                       unsigned threads, std::uint64_t short_ns)
     : work_(work),
       source_(source),
       monitor_(monitor),
       executor_(executor),
       door_(std::make_shared<Door>()),
       threads_(threads),
-      cores_(usable_cores()) {
+      cores_(usable_cores()),
+      short_ns_(short_ns) {
   door_->pool = this;
   runs_.reserve(threads + std::size_t{1});  // the consumer's thread may help
   idle_runs_.reserve(threads + std::size_t{1});
@@ -50,16 +51,16 @@ std::uint64_t RunnerPool::samples() const noexcept {
 // are believed at once. A runner without a core is no busier for it, so that at most the cores count. `now` is read
 // under the mutex, after all times that are in `busy_ns_`.
 void RunnerPool::look_at_samples(std::uint64_t now) noexcept {
-  constexpr std::uint64_t short_ns = 5'000, least = 64, after_a_wait_ns = 200'000'000;
+  constexpr std::uint64_t least = 64, after_a_wait_ns = 200'000'000;
   const std::uint64_t busy = busy_ns_ + running_ * now + joined_ns_.get(), made = samples();
   const std::uint64_t more = made - looked_samples_, at_once = running_ + (joined_ != nullptr ? 1u : 0u);
   const std::uint64_t took = (busy - looked_busy_ns_) * cores_ / std::max<std::uint64_t>(cores_, at_once);
   const std::uint64_t waited = waited_ns_.load(std::memory_order_relaxed);
   const bool waits = waited != 0 && now - std::min(now, waited) < after_a_wait_ns;
-  const bool refuted = short_samples() && (waits || took >= short_ns * std::max(more, least));
+  const bool refuted = short_samples() && (waits || took >= short_ns_ * std::max(more, least));
   const bool due = now - looked_ns_.load(std::memory_order_relaxed) >= look_every_ns && more >= least;
   if (!refuted && !due) return;
-  short_.store(!refuted && !waits && took < short_ns * more, std::memory_order_relaxed);
+  short_.store(!refuted && !waits && took < short_ns_ * more, std::memory_order_relaxed);
   looked_ns_.store(now, std::memory_order_relaxed);
   looked_busy_ns_ = busy;
   looked_samples_ = made;

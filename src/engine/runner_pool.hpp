@@ -46,8 +46,9 @@ class RunnerPool {
   using Lock = Monitor::Lock;
 
   /// `executor`, `monitor` and `work` must live until no runner is in work after `close_door`. `source` is named where
-  /// a reader can't be opened.
-  RunnerPool(RunnerWork& work, const SourceModel& source, Monitor& monitor, Executor::Impl& executor, unsigned threads);
+  /// a reader can't be opened. Samples are short that take less than `short_ns`, as a mean.
+  RunnerPool(RunnerWork& work, const SourceModel& source, Monitor& monitor, Executor::Impl& executor, unsigned threads,
+             std::uint64_t short_ns = 5'000);
 
   /// Has as many runners come as there may be.
   void wake(Lock& lock) noexcept;
@@ -140,6 +141,7 @@ class RunnerPool {
   std::shared_ptr<Door> door_;
   const unsigned threads_;
   const unsigned cores_;
+  const std::uint64_t short_ns_;
   std::atomic<bool> crowded_{false}, short_{false};
   std::vector<std::unique_ptr<ChainRun>> runs_;
   std::vector<ChainRun*> idle_runs_;

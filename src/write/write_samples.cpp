@@ -12,6 +12,7 @@
 
 #include "base/clock.hpp"
 #include "base/failure.hpp"
+#include "base/float_mode.hpp"
 #include "chain/chain.hpp"
 #include "data/scratch.hpp"
 #include "engine/runner_pool.hpp"
@@ -22,34 +23,38 @@ namespace penstock::detail {
 
 namespace {
 
-// What a sample has in the end, in memory of its own: a finished one stays while its runner goes on. The runner's
-// memory, where it is made, is the same for each, and so in a cache.
+// What a sample has in the end, in memory of its own: a finished one stays while its runner goes on. Where a sample
+// needs more memory than it leaves values, that is the runner's, the same for each sample, and so in a cache.
 class FinishedCells final : public Cells {
  public:
   // Returns their bytes.
-  std::uint64_t copy(ChainRun& run) {
+  std::uint64_t take(ChainRun& run) {
     schema = run.schema;
     cells.resize(run.cells.size());
-    const auto bytes_of = [&](std::size_t slot) {
-      return static_cast<std::size_t>(run.cells[slot].shape.elements()) * size_of((*schema)[slot].dtype);
-    };
     std::uint64_t all = 0;
-    for (std::size_t slot = 0; slot < cells.size(); ++slot) all += bytes_of(slot);
+    for (std::size_t slot = 0; slot < cells.size(); ++slot) {
+      const std::byte* const value = run.value(slot);
+      cells[slot] = {};
+      cells[slot].data = value;
+      cells[slot].shape = run.cells[slot].shape;
+      cells[slot].writable = true;
+      all += bytes_of(slot);
+    }
     // Memory of a larger sample would count for nothing while this one waits.
     if (arena_ && arena_->capacity() > std::max<std::uint64_t>(4 * all, 256 << 10)) arena_.reset();
     if (arena_)
       arena_->reset();
     else
       arena_.emplace(ScratchArena::no_limit, std::min(std::bit_ceil(all + 64 * cells.size()), usual_bytes));
+    // Memory that has little else in it is taken with the values; the runner gets other memory for it.
+    const bool takes_memory = run.arena.in_use() <= 2 * all && run.arena.capacity() <= 4 * all;
+    if (takes_memory) arena_->swap_memory(run.arena);
     for (std::size_t slot = 0; slot < cells.size(); ++slot) {
-      const Shape& shape = run.cells[slot].shape;
+      if (takes_memory && arena_->holds(cells[slot].data)) continue;
       const std::size_t bytes = bytes_of(slot);
       std::byte* const to = arena_->allocate(std::max<std::size_t>(bytes, 1));
-      if (bytes != 0) std::memcpy(to, run.value(slot), bytes);
-      cells[slot] = {};
+      if (bytes != 0) std::memcpy(to, cells[slot].data, bytes);
       cells[slot].data = to;
-      cells[slot].shape = shape;
-      cells[slot].writable = true;
     }
     return all;
   }
@@ -59,6 +64,10 @@ class FinishedCells final : public Cells {
   std::byte* scratch(std::size_t bytes) override { return arena_->allocate(bytes); }
 
  private:
+  std::size_t bytes_of(std::size_t slot) const {
+    return static_cast<std::size_t>(cells[slot].shape.elements()) * size_of((*schema)[slot].dtype);
+  }
+
   // Up to here a power of two, so that most samples that come after a smaller one find room; beyond, as it comes.
   static constexpr std::uint64_t usual_bytes = 64 << 10;
   std::optional<ScratchArena> arena_;
@@ -66,8 +75,12 @@ class FinishedCells final : public Cells {
 
 // So many samples a thread are in work where nothing else is said, so that runners go on while the sink commits: those
 // beyond the fewest only while finished ones are small.
-constexpr std::size_t most_a_thread = 128, fewest_a_thread = 32;
+constexpr std::size_t most_a_thread = 256, fewest_a_thread = 32;
 constexpr std::size_t small_bytes = std::size_t{32} << 20;
+// Runners begin with so much memory for a sample: what is taken with small values must not be much.
+constexpr std::size_t first_scratch_bytes = 4096;
+// The caller makes samples that take less: to fall asleep and be woken while it waits for them takes longer.
+constexpr std::uint64_t short_sample_ns = 10'000;
 
 // A sample on its way to the sink.
 struct WriteEntry {
@@ -94,7 +107,7 @@ class WriteWindow final : private RunnerWork {
         max_bytes_(options.max_waiting_bytes),
         stop_(options.stop),
         executor_(executor),
-        pool_(*this, *data_->source, monitor_, executor, threads) {
+        pool_(*this, *data_->source, monitor_, executor, threads, short_sample_ns) {
     free_cells_.reserve(entries_.size());
     monitor_.paused.store(false, std::memory_order_seq_cst);
   }
@@ -137,8 +150,10 @@ class WriteWindow final : private RunnerWork {
   // oldest on are done, a few at most: they are the caller's until `pop`. 0 where no reader can be opened at all.
   std::size_t take() {
     Lock lock(monitor_.mutex);
+    if (starved()) work_along(lock);
     const auto done = [this] { return at(head_).state == WriteEntry::State::done && (takes_ || worth_waking()); };
     takes_ = takes_ && done();
+    if (!done()) pool_.leave_if_long(lock);
     while (!done() && !pool_.failed()) {
       if (at(head_).state == WriteEntry::State::done)
         monitor_.changed.wait_for(lock, longest_wait);
@@ -185,6 +200,21 @@ class WriteWindow final : private RunnerWork {
  private:
   using Lock = Monitor::Lock;
 
+  // The caller would have to wait, and there are samples to make.
+  bool starved() noexcept { return at(head_).state != WriteEntry::State::done && has_work(); }
+  // Makes samples meanwhile, if they are short.
+  void work_along(Lock& lock) noexcept {
+    lock.unlock();
+    const std::uint64_t begun = now_ns();
+    ChainRun* const run = pool_.join(begun, false);
+    lock.lock();
+    if (run == nullptr) return;
+    const FloatMode standard;
+    std::uint64_t made = 0;
+    for (; starved() && pool_.short_samples(); ++made) make_one(*run, lock, false);
+    pool_.count_joined(made, now_ns() - begun);
+  }
+
   // Runners wake the caller for several samples; it looks by itself for one that is done before a long one.
   static constexpr std::chrono::nanoseconds longest_wait{8'000'000};
   // The mutex is taken once for so many samples that come or go together.
@@ -200,7 +230,7 @@ class WriteWindow final : private RunnerWork {
     return entry;
   }
   WriteEntry& at(std::uint64_t number) { return entries_[number % entries_.size()]; }
-  // So many done, or free, are worth a thread's while.
+  // So many free are worth filling up.
   std::size_t enough() const noexcept { return std::max<std::size_t>(entries_.size() / 8, 1); }
   // No sample is begun while finished ones have these.
   std::size_t most_bytes() const noexcept {
@@ -208,11 +238,13 @@ class WriteWindow final : private RunnerWork {
   }
   // Where runners have nothing to begin with, they wait for what is taken.
   bool worth_waking() noexcept {
-    return done_ >= enough() || !has_work() || now_ns() - woken_ns_ >= static_cast<std::uint64_t>(longest_wait.count());
+    return done_ >= std::max<std::size_t>(entries_.size() / 2, 1) || !has_work() ||
+           now_ns() - woken_ns_ >= static_cast<std::uint64_t>(longest_wait.count());
   }
 
   std::unique_ptr<ChainRun> open_run() override {
     auto run = std::make_unique<ChainRun>(chain_, ~std::size_t{0}, data_->source->open_reader());
+    run->arena.set_min_block(first_scratch_bytes);
     run->stop = stop_;
     return run;
   }
@@ -260,7 +292,7 @@ class WriteWindow final : private RunnerWork {
       if (entry.values == nullptr) entry.values = std::make_unique<FinishedCells>();
       entry.kept = chain_.run(run, Place{0, entry.item.position, 0, 0}, entry.item.index, {});
       run.at = nullptr;
-      if (entry.kept) entry.bytes = entry.values->copy(run);
+      if (entry.kept) entry.bytes = entry.values->take(run);
     } catch (...) {
       try {
         entry.error = chain_.describe_failure(run, entry.item.index);

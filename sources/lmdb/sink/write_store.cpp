@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cerrno>
 #include <new>
+#include <optional>
 #include <utility>
 
 #include <penstock/sources/lmdb_sink.hpp>
 
+#include "sink/early_writeback.hpp"
 #include "store/bytes.hpp"
 #include "store/errors.hpp"
 #include "store/registry.hpp"
@@ -22,11 +24,13 @@ constexpr std::uint64_t tree_pages_a_put = 12;
 // LMDB holds at most 131,071 dirty pages in a transaction before it begins to spill.
 constexpr std::uint64_t max_dirty_pages = 100'000;
 constexpr std::uint64_t spare_pages = 64;
+// A thread is begun for so many: less is written in less time than that takes to help.
+constexpr std::size_t worth_early_bytes = std::size_t{4} << 20;
 
 }  // namespace
 
 WriteStore::WriteStore(const StoreFiles& files, std::size_t map_bytes, bool sync, std::unique_ptr<WritersLock> lock)
-    : environment_(own_for_writing(files, map_bytes, sync, std::move(lock))) {
+    : environment_(own_for_writing(files, map_bytes, sync, std::move(lock))), syncs_(sync) {
   MDB_stat stat{};
   check(mdb_env_stat(environment_->handle(), &stat), "opening the store", file());
   page_bytes_ = stat.ms_psize;
@@ -173,8 +177,18 @@ void WriteStore::commit() {
   if (txn_ == nullptr) return;
   environment_->require_usable();
   keep_heap();
-  const int code = mdb_txn_commit(std::exchange(txn_, nullptr));
+  const int code = [&] {
+    std::optional<EarlyWriteback> early;
+    if (syncs_ && uncommitted_bytes_ >= worth_early_bytes) early.emplace(descriptor());
+    return mdb_txn_commit(std::exchange(txn_, nullptr));
+  }();
   if (code != 0) fail(code, "committing", uncommitted_bytes_);
+}
+
+int WriteStore::descriptor() const {
+  mdb_filehandle_t descriptor = -1;
+  check(mdb_env_get_fd(environment_->handle(), &descriptor), "committing", file());
+  return descriptor;
 }
 
 void WriteStore::sync() {
@@ -186,6 +200,7 @@ void WriteStore::sync() {
 void WriteStore::sync_from_now_on() {
   sync();
   check(mdb_env_set_flags(environment_->handle(), MDB_NOSYNC, 0), "syncing the store", file());
+  syncs_ = true;
 }
 
 std::uint64_t WriteStore::entries() {

@@ -61,6 +61,7 @@ class WriteStore {
   void* place(std::string_view key, std::size_t bytes, void* from);
   void abort() noexcept;
   void keep_heap() noexcept;
+  int descriptor() const;
   [[noreturn]] void fail(int code, std::string_view doing, std::size_t bytes, std::string_view key = {});
   std::uint64_t pages_for(std::size_t bytes) const noexcept;
 
@@ -74,6 +75,7 @@ class WriteStore {
   std::unique_ptr<std::byte[]> heap_end_;  ///< after the pages of the largest transaction so far,
   std::size_t kept_bytes_ = 0;             ///< which had so many bytes of values
   bool failed_ = false;
+  bool syncs_;  ///< every commit
 };
 
 }  // namespace penstock::lmdb

@@ -76,6 +76,32 @@ TEST_CASE("scratch that is rewound is used again") {
   CHECK(arena.capacity() <= 600'000);
 }
 
+TEST_CASE("scratch hands its memory over, with what lies in it") {
+  ScratchArena a, b(ScratchArena::no_limit, 256);
+  std::byte* const text = a.allocate(1000);
+  std::memset(text, 7, 1000);
+  b.set_min_block(4096);
+  std::byte* const other = b.allocate(1);
+  CHECK(b.capacity() == 4096);
+  CHECK(a.holds(text));
+  CHECK(a.holds(text + 999));
+  CHECK_FALSE(a.holds(other));
+  CHECK_FALSE(b.holds(other + 4096));
+  const std::size_t peak = a.peak();
+  a.swap_memory(b);
+  CHECK(b.holds(text));
+  CHECK_FALSE(a.holds(text));
+  CHECK(a.holds(other));
+  CHECK(a.capacity() == 4096);
+  CHECK(a.peak() == peak);
+  CHECK(b.peak() == peak);
+  CHECK(b.in_use() == 1024);
+  CHECK(static_cast<int>(text[999]) == 7);
+  CHECK(a.allocate(100) == other + 64);
+  a.reset();
+  CHECK(a.in_use() == 0);
+}
+
 TEST_CASE("scratch has a limit, and survives reaching it") {
   ScratchArena arena(100'000);
   CHECK(arena.allocate(90'000) != nullptr);
