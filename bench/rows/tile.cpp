@@ -1,5 +1,7 @@
 #include <penstock/sources/slide.hpp>
 
+#include <malloc.h>
+
 #include <filesystem>
 #include <memory>
 #include <span>
@@ -93,9 +95,18 @@ void append_all(const fs::path& path, const std::vector<std::string>& keys,
   ::mdb_env_close(env);
 }
 
-}  // namespace
+// Whether the C library keeps the end of its heap where much of it is free, or gives it back to the system. A process
+// that begins gives it back, one that has freed large pieces keeps it: rows that ran before must not decide.
+void keep_heap(bool keeps) {
+#if defined(__GLIBC__)
+  ::mallopt(M_TRIM_THRESHOLD, keeps ? 1 << 30 : 128 << 10);
+#else
+  (void)keeps;
+#endif
+}
 
-Row tile_copy(const RowSpec& spec, const Settings& settings) {
+Row copy_tiles(const RowSpec& spec, const Settings& settings, bool keeps_heap) {
+  keep_heap(keeps_heap);
   const TileJob job(settings, 4);
   // What the store has then is what the other side appends.
   job.ours(true);
@@ -120,8 +131,14 @@ Row tile_copy(const RowSpec& spec, const Settings& settings) {
         return Timing{static_cast<double>(values.size()) / watch.wall_s(), watch.cpu_s()};
       });
   row.notes.push_back(job.store.description);
+  keep_heap(true);  // as it is in a process that has run rows
   return row;
 }
+
+}  // namespace
+
+Row tile_copy(const RowSpec& spec, const Settings& settings) { return copy_tiles(spec, settings, false); }
+Row tile_copy_kept_heap(const RowSpec& spec, const Settings& settings) { return copy_tiles(spec, settings, true); }
 
 Row tile_encode_vs_raw(const RowSpec& spec, const Settings& settings) {
   const TileJob job(settings, 1);
