@@ -14,7 +14,7 @@ endfunction()
 set(expected jpeg_vs_raw jpeg_vs_raw_noisy jpeg_vs_raw_libjpeg jpeg_job_vs_libjpeg jpeg_vs_plain reordered_vs_direct staged_vs_direct jpeg_seekable_q90 jpeg_seekable_noisy jpeg_decode_vs_libjpeg jpeg_decode_noisy jpeg_decode_own_tables
   threads_1_to_2 empty_ns tiny_threads records_vs_memcpy lmdb_view lmdb_copy lmdb_cold_20k lmdb_cold_110k webdataset_vs_lmdb csv_vs_from_chars
   hdf5_gzip_vs_raw hdf5_gzip_vs_h5dread hdf5_contiguous hdf5_block_shuffle hdf5_open_262144
-  slide_vs_raw slide_random_vs_raw slide_vs_libjpeg slide_offgrid_vs_raw slide_224_vs_raw slide_offgrid_random_vs_raw slide_threads tile_copy tile_copy_kept_heap tile_encode_vs_raw cache_warm
+  slide_vs_raw slide_random_vs_raw slide_vs_libjpeg slide_offgrid_vs_raw slide_224_vs_raw slide_offgrid_random_vs_raw slide_threads tile_copy tile_encode_vs_raw cache_warm
   first_batch memory_epochs resize_vs_libyuv)
 run(listed --list)
 foreach(name IN LISTS expected)

@@ -49,7 +49,6 @@ Row slide_224_vs_raw(const RowSpec& spec, const Settings& settings);
 Row slide_offgrid_random_vs_raw(const RowSpec& spec, const Settings& settings);
 Row slide_threads(const RowSpec& spec, const Settings& settings);
 Row tile_copy(const RowSpec& spec, const Settings& settings);
-Row tile_copy_kept_heap(const RowSpec& spec, const Settings& settings);
 Row tile_encode_vs_raw(const RowSpec& spec, const Settings& settings);
 Row cache_warm(const RowSpec& spec, const Settings& settings);
 Row first_batch(const RowSpec& spec, const Settings& settings);

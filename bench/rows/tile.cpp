@@ -95,18 +95,14 @@ void append_all(const fs::path& path, const std::vector<std::string>& keys,
   ::mdb_env_close(env);
 }
 
-// Whether the C library keeps the end of its heap where much of it is free, or gives it back to the system. A process
-// that begins gives it back, one that has freed large pieces keeps it: rows that ran before must not decide.
-void keep_heap(bool keeps) {
-#if defined(__GLIBC__)
-  ::mallopt(M_TRIM_THRESHOLD, keeps ? 1 << 30 : 128 << 10);
-#else
-  (void)keeps;
-#endif
-}
+}  // namespace
 
-Row copy_tiles(const RowSpec& spec, const Settings& settings, bool keeps_heap) {
-  keep_heap(keeps_heap);
+Row tile_copy(const RowSpec& spec, const Settings& settings) {
+#if defined(__GLIBC__)
+  // The loop by hand is faster where the C library keeps memory that is freed, as it does once a process has freed
+  // large pieces: what rows before did must not decide.
+  ::mallopt(M_TRIM_THRESHOLD, 1 << 30);
+#endif
   const TileJob job(settings, 4);
   // What the store has then is what the other side appends.
   job.ours(true);
@@ -131,14 +127,9 @@ Row copy_tiles(const RowSpec& spec, const Settings& settings, bool keeps_heap) {
         return Timing{static_cast<double>(values.size()) / watch.wall_s(), watch.cpu_s()};
       });
   row.notes.push_back(job.store.description);
-  keep_heap(true);  // as it is in a process that has run rows
+  row.notes.push_back("the C library keeps freed memory, for both");
   return row;
 }
-
-}  // namespace
-
-Row tile_copy(const RowSpec& spec, const Settings& settings) { return copy_tiles(spec, settings, false); }
-Row tile_copy_kept_heap(const RowSpec& spec, const Settings& settings) { return copy_tiles(spec, settings, true); }
 
 Row tile_encode_vs_raw(const RowSpec& spec, const Settings& settings) {
   const TileJob job(settings, 1);

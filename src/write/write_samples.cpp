@@ -11,6 +11,7 @@
 #include <penstock/error.hpp>
 
 #include "base/clock.hpp"
+#include "base/counters.hpp"
 #include "base/failure.hpp"
 #include "base/float_mode.hpp"
 #include "chain/chain.hpp"
@@ -37,7 +38,7 @@ class FinishedCells final : public Cells {
       cells[slot] = {};
       cells[slot].data = value;
       cells[slot].shape = run.cells[slot].shape;
-      cells[slot].writable = true;
+      cells[slot].writable = run.cells[slot].writable;
       all += bytes_of(slot);
     }
     // Memory of a larger sample would count for nothing while this one waits.
@@ -46,17 +47,23 @@ class FinishedCells final : public Cells {
       arena_->reset();
     else
       arena_.emplace(ScratchArena::no_limit, std::min(std::bit_ceil(all + 64 * cells.size()), usual_bytes));
-    // Memory that has little else in it is taken with the values; the runner gets other memory for it.
-    const bool takes_memory = run.arena.in_use() <= 2 * all && run.arena.capacity() <= 4 * all;
-    if (takes_memory) arena_->swap_memory(run.arena);
+    // Memory that has little else in it is taken with the values; the runner gets other memory for it. Few bytes are
+    // sooner copied.
+    took_memory_ = all >= worth_taking_bytes && run.arena.in_use() <= all + all / 2 && run.arena.capacity() <= 2 * all;
+    if (took_memory_) arena_->swap_memory(run.arena);
     for (std::size_t slot = 0; slot < cells.size(); ++slot) {
-      if (takes_memory && arena_->holds(cells[slot].data)) continue;
+      if (took_memory_ && arena_->holds(cells[slot].data)) continue;
       const std::size_t bytes = bytes_of(slot);
       std::byte* const to = arena_->allocate(std::max<std::size_t>(bytes, 1));
       if (bytes != 0) std::memcpy(to, cells[slot].data, bytes);
       cells[slot].data = to;
+      cells[slot].writable = true;
     }
     return all;
+  }
+  // What counts while it waits, where its values have so many bytes: with memory that was taken, all of that.
+  std::uint64_t held(std::uint64_t bytes) const noexcept {
+    return took_memory_ ? std::max<std::uint64_t>(bytes, arena_->capacity()) : bytes;
   }
   std::size_t capacity() const noexcept { return arena_ ? arena_->capacity() : 0; }
 
@@ -70,6 +77,8 @@ class FinishedCells final : public Cells {
 
   // Up to here a power of two, so that most samples that come after a smaller one find room; beyond, as it comes.
   static constexpr std::uint64_t usual_bytes = 64 << 10;
+  static constexpr std::uint64_t worth_taking_bytes = 4096;
+  bool took_memory_ = false;
   std::optional<ScratchArena> arena_;
 };
 
@@ -81,6 +90,8 @@ constexpr std::size_t small_bytes = std::size_t{32} << 20;
 constexpr std::size_t first_scratch_bytes = 4096;
 // The caller makes samples that take less: to fall asleep and be woken while it waits for them takes longer.
 constexpr std::uint64_t short_sample_ns = 10'000;
+// After one that takes so much more, it leaves the others to runners for a while.
+constexpr std::uint64_t long_sample_ns = 1'000'000;
 
 // A sample on its way to the sink.
 struct WriteEntry {
@@ -88,9 +99,10 @@ struct WriteEntry {
   SinkItem item;
   std::unique_ptr<FinishedCells> values;
   std::optional<Error> error;
-  bool broken = false;  // there was no memory to say what failed
-  bool kept = true;     // false: filtered
-  std::uint64_t bytes = 0;
+  bool broken = false;      // there was no memory to say what failed
+  bool kept = true;         // false: filtered
+  std::uint64_t bytes = 0;  // of its values
+  std::uint64_t held = 0;   // that count while it waits
 };
 
 // Samples in work, oldest first. The caller's thread admits and takes them; runners make them. A reader may be a file
@@ -167,9 +179,9 @@ class WriteWindow final : private RunnerWork {
     for (std::size_t bytes = 0; count < at_once && head_ + count < tail_; ++count) {
       const WriteEntry& entry = at(head_ + count);
       // What is taken counts no longer as waiting: that must be little.
-      if (entry.state != WriteEntry::State::done || (count != 0 && bytes + entry.bytes > max_bytes_ / 16)) break;
-      bytes += entry.bytes;
-      bytes_ -= entry.bytes;
+      if (entry.state != WriteEntry::State::done || (count != 0 && bytes + entry.held > max_bytes_ / 16)) break;
+      bytes += entry.held;
+      bytes_ -= entry.held;
     }
     return count;
   }
@@ -202,17 +214,27 @@ class WriteWindow final : private RunnerWork {
 
   // The caller would have to wait, and there are samples to make.
   bool starved() noexcept { return at(head_).state != WriteEntry::State::done && has_work(); }
-  // Makes samples meanwhile, if they are short.
+  // Makes samples meanwhile, if they are short. It can't know of one that it is long: what is done before such a one
+  // waits for it, but no other is made then.
   void work_along(Lock& lock) noexcept {
     lock.unlock();
+    const FloatMode standard;
     const std::uint64_t begun = now_ns();
     ChainRun* const run = pool_.join(begun, false);
     lock.lock();
     if (run == nullptr) return;
-    const FloatMode standard;
-    std::uint64_t made = 0;
-    for (; starved() && pool_.short_samples(); ++made) make_one(*run, lock, false);
-    pool_.count_joined(made, now_ns() - begun);
+    std::uint64_t made = 0, now = begun, before = begun;
+    for (; starved() && pool_.short_samples() && now - before < long_sample_ns; ++made) {
+      before = now;
+      make_one(*run, lock, false);
+      now = now_ns();
+    }
+    pool_.count_joined(made, now - begun);
+    if (now - before < long_sample_ns) return;
+    lock.unlock();
+    const std::uint64_t blocked = times_blocked();
+    pool_.note_long(blocked != std::exchange(run->blocked, blocked));
+    lock.lock();
   }
 
   // Runners wake the caller for several samples; it looks by itself for one that is done before a long one.
@@ -226,7 +248,7 @@ class WriteWindow final : private RunnerWork {
     entry.item = std::move(item);
     entry.error.reset();
     entry.broken = false;
-    entry.bytes = 0;
+    entry.bytes = entry.held = 0;
     return entry;
   }
   WriteEntry& at(std::uint64_t number) { return entries_[number % entries_.size()]; }
@@ -283,16 +305,19 @@ class WriteWindow final : private RunnerWork {
     lock.lock();
     entry.state = WriteEntry::State::done;
     ++done_;
-    bytes_ += entry.bytes;
+    bytes_ += entry.held;
     return at(head_).state == WriteEntry::State::done && worth_waking();
   }
   void make(WriteEntry& entry, ChainRun& run) noexcept {
-    entry.bytes = 0;
+    entry.bytes = entry.held = 0;
     try {
       if (entry.values == nullptr) entry.values = std::make_unique<FinishedCells>();
       entry.kept = chain_.run(run, Place{0, entry.item.position, 0, 0}, entry.item.index, {});
       run.at = nullptr;
-      if (entry.kept) entry.bytes = entry.values->take(run);
+      if (entry.kept) {
+        entry.bytes = entry.values->take(run);
+        entry.held = entry.values->held(entry.bytes);
+      }
     } catch (...) {
       try {
         entry.error = chain_.describe_failure(run, entry.item.index);

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 
 #include <chrono>
+#include <csignal>
 
 namespace penstock::lmdb {
 
@@ -24,6 +25,10 @@ EarlyWriteback::~EarlyWriteback() {
 }
 
 void EarlyWriteback::run(int descriptor) noexcept {
+  // They are for threads of the application.
+  sigset_t all;
+  ::sigfillset(&all);
+  ::pthread_sigmask(SIG_BLOCK, &all, nullptr);
   // About as long as a fast disk needs for what is written to memory meanwhile.
   constexpr std::chrono::microseconds pause{100};
   std::unique_lock lock(mutex_);
