@@ -16,11 +16,6 @@ constexpr std::size_t mapping_bytes = 16 * huge_bytes;
 
 constexpr std::size_t whole(std::size_t bytes, std::size_t unit) noexcept { return (bytes + unit - 1) / unit * unit; }
 
-std::size_t whole_pages(std::size_t bytes) noexcept {
-  static const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
-  return whole(bytes, page);
-}
-
 std::byte* map_pages(std::size_t bytes) noexcept {
   void* const data = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   return data == MAP_FAILED ? nullptr : static_cast<std::byte*>(data);
@@ -111,8 +106,10 @@ class HostPages::Mapping {
   std::size_t most_ = 0;    // bytes of the largest
 };
 
-HostPages::HostPages() = default;
+HostPages::HostPages() : page_bytes_(static_cast<std::size_t>(::sysconf(_SC_PAGESIZE))) {}
 HostPages::~HostPages() = default;
+
+std::size_t HostPages::whole_pages(std::size_t bytes) const noexcept { return whole(bytes, page_bytes_); }
 
 HostPages::Mapping* HostPages::mapping_of(const std::byte* data) noexcept {
   const auto after = std::ranges::upper_bound(mappings_, data, {}, [](const auto& it) { return it->data; });

@@ -37,9 +37,11 @@ class HostPages {
  private:
   class Mapping;
 
+  std::size_t whole_pages(std::size_t bytes) const noexcept;
   Mapping* mapping_of(const std::byte* data) noexcept;
   Mapping* add_mapping() noexcept;
 
+  const std::size_t page_bytes_;
   std::mutex mutex_;
   std::vector<std::unique_ptr<Mapping>> mappings_;  // by address
 };

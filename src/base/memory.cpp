@@ -70,6 +70,13 @@ MemoryResource& host_memory() noexcept {
   return resource;
 }
 
+namespace {
+
+// Begun before there are threads: a child process would wait for ever for one that begins it at the fork.
+[[maybe_unused]] const MemoryResource& begun_early = host_memory();
+
+}  // namespace
+
 void* LimitResource::allocate(std::size_t bytes, std::size_t align) {
   std::size_t used = used_.load(std::memory_order_relaxed);
   do {

@@ -173,9 +173,8 @@ TEST_CASE("host memory that is given back serves others, or goes back in whole h
 
 TEST_CASE("a child process has the host's memory, whatever other threads did at the fork") {
   const Watchdog dog(60s);
-  std::atomic<bool> stop{false};
-  std::jthread other([&] {
-    while (!stop) ps::host_memory().deallocate(ps::host_memory().allocate(200'000, 64), 200'000, 64);
+  const std::jthread other([](const std::stop_token& stop) {
+    while (!stop.stop_requested()) ps::host_memory().deallocate(ps::host_memory().allocate(200'000, 64), 200'000, 64);
   });
   for (int n = 0; n < 200; ++n) {
     const ::pid_t child = ::fork();
@@ -189,7 +188,6 @@ TEST_CASE("a child process has the host's memory, whatever other threads did at 
     REQUIRE(::waitpid(child, &status, 0) == child);
     REQUIRE(status == 0);
   }
-  stop = true;
 }
 
 TEST_CASE("statistics count") {
