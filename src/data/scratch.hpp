@@ -45,7 +45,6 @@ class ScratchArena final : public Scratch {
   bool holds(const std::byte* data) const noexcept;
 
   std::size_t capacity() const noexcept { return capacity_; }
-  std::size_t in_use() const noexcept;
   /// The most that was in use at once.
   std::size_t peak() const noexcept { return peak_; }
 
@@ -56,6 +55,7 @@ class ScratchArena final : public Scratch {
   };
   void add_block(std::size_t bytes);
   void reserve_limit();
+  std::size_t in_use() const noexcept;
   void free_blocks() noexcept;
 
   std::vector<Block> blocks_;

@@ -1,8 +1,6 @@
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <chrono>
-#include <cstring>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -15,72 +13,14 @@
 #include "base/failure.hpp"
 #include "base/float_mode.hpp"
 #include "chain/chain.hpp"
-#include "data/scratch.hpp"
 #include "engine/runner_pool.hpp"
+#include "write/finished_cells.hpp"
 #include "write/write.hpp"
 
 // Samples that share nothing, each of a record that is read on its own: what is there is not even read.
 namespace penstock::detail {
 
 namespace {
-
-// What a sample has in the end, in memory of its own: a finished one stays while its runner goes on. Where a sample
-// needs more memory than it leaves values, that is the runner's, the same for each sample, and so in a cache.
-class FinishedCells final : public Cells {
- public:
-  // Returns their bytes.
-  std::uint64_t take(ChainRun& run) {
-    schema = run.schema;
-    cells.resize(run.cells.size());
-    std::uint64_t all = 0;
-    for (std::size_t slot = 0; slot < cells.size(); ++slot) {
-      const std::byte* const value = run.value(slot);
-      cells[slot] = {};
-      cells[slot].data = value;
-      cells[slot].shape = run.cells[slot].shape;
-      cells[slot].writable = run.cells[slot].writable;
-      all += bytes_of(slot);
-    }
-    // Memory of a larger sample would count for nothing while this one waits.
-    if (arena_ && arena_->capacity() > std::max<std::uint64_t>(4 * all, 256 << 10)) arena_.reset();
-    if (arena_)
-      arena_->reset();
-    else
-      arena_.emplace(ScratchArena::no_limit, std::min(std::bit_ceil(all + 64 * cells.size()), usual_bytes));
-    // Memory that has little else in it is taken with the values; the runner gets other memory for it. Few bytes are
-    // sooner copied.
-    took_memory_ = all >= worth_taking_bytes && run.arena.in_use() <= all + all / 2 && run.arena.capacity() <= 2 * all;
-    if (took_memory_) arena_->swap_memory(run.arena);
-    for (std::size_t slot = 0; slot < cells.size(); ++slot) {
-      if (took_memory_ && arena_->holds(cells[slot].data)) continue;
-      const std::size_t bytes = bytes_of(slot);
-      std::byte* const to = arena_->allocate(std::max<std::size_t>(bytes, 1));
-      if (bytes != 0) std::memcpy(to, cells[slot].data, bytes);
-      cells[slot].data = to;
-      cells[slot].writable = true;
-    }
-    return all;
-  }
-  // What counts while it waits, where its values have so many bytes: with memory that was taken, all of that.
-  std::uint64_t held(std::uint64_t bytes) const noexcept {
-    return took_memory_ ? std::max<std::uint64_t>(bytes, arena_->capacity()) : bytes;
-  }
-  std::size_t capacity() const noexcept { return arena_ ? arena_->capacity() : 0; }
-
- protected:
-  std::byte* scratch(std::size_t bytes) override { return arena_->allocate(bytes); }
-
- private:
-  std::size_t bytes_of(std::size_t slot) const {
-    return static_cast<std::size_t>(cells[slot].shape.elements()) * size_of((*schema)[slot].dtype);
-  }
-
-  // Up to here a power of two, so that most samples that come after a smaller one find room; beyond, as it comes.
-  static constexpr std::uint64_t usual_bytes = 64 << 10;
-  static constexpr std::uint64_t worth_taking_bytes = 4096;
-  bool took_memory_ = false;
-  std::optional<ScratchArena> arena_;
-};
 
 // So many samples a thread are in work where nothing else is said, so that runners go on while the sink commits: those
 // beyond the fewest only while finished ones are small.
@@ -315,8 +255,9 @@ class WriteWindow final : private RunnerWork {
       entry.kept = chain_.run(run, Place{0, entry.item.position, 0, 0}, entry.item.index, {});
       run.at = nullptr;
       if (entry.kept) {
-        entry.bytes = entry.values->take(run);
-        entry.held = entry.values->held(entry.bytes);
+        const FinishedCells::Bytes bytes = entry.values->take(run);
+        entry.bytes = bytes.values;
+        entry.held = bytes.held;
       }
     } catch (...) {
       try {

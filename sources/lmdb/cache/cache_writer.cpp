@@ -5,13 +5,13 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <csignal>
 #include <exception>
 #include <utility>
 
 #include <penstock/error.hpp>
 
 #include "cache/cache_key.hpp"
+#include "store/block_signals.hpp"
 #include "store/bytes.hpp"
 #include "store/errors.hpp"
 
@@ -30,13 +30,6 @@ std::size_t bytes_of(std::span<const WaitingRecord> records) noexcept {
   std::size_t bytes = 0;
   for (const WaitingRecord& record : records) bytes += record.bytes;
   return bytes;
-}
-
-// Signals are for the threads of who uses this.
-void block_signals() noexcept {
-  sigset_t all;
-  ::sigfillset(&all);
-  ::pthread_sigmask(SIG_BLOCK, &all, nullptr);
 }
 
 }  // namespace

@@ -3,7 +3,8 @@
 #include <fcntl.h>
 
 #include <chrono>
-#include <csignal>
+
+#include "store/block_signals.hpp"
 
 namespace penstock::lmdb {
 
@@ -25,10 +26,7 @@ EarlyWriteback::~EarlyWriteback() {
 }
 
 void EarlyWriteback::run(int descriptor) noexcept {
-  // They are for threads of the application.
-  sigset_t all;
-  ::sigfillset(&all);
-  ::pthread_sigmask(SIG_BLOCK, &all, nullptr);
+  block_signals();
   // About as long as a fast disk needs for what is written to memory meanwhile.
   constexpr std::chrono::microseconds pause{100};
   std::unique_lock lock(mutex_);

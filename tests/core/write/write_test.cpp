@@ -349,10 +349,10 @@ TEST_CASE("a finished sample keeps its values while its runner makes others") {
     void finish() {}
     std::string name() const { return "checks"; }
   };
-  for (const bool both : {true, false}) {
+  for (const bool filtered : {true, false}) {
     Checks sink;
     ps::Pipeline p = ps::from(Source{});
-    if (both) p = p | ps::filter("x", [](ps::View<const std::uint8_t, 1>) { return true; });
+    if (filtered) p = p | ps::filter("x", [](ps::View<const std::uint8_t, 1>) { return true; });
     ps::write(p, sink, {.threads = 3});
     CHECK(sink.next == 3000);
     CHECK(sink.wrong == 0);
@@ -388,6 +388,80 @@ TEST_CASE("the caller of write makes samples too where these are short and need 
   by_caller = 0;
   written(1'000, cores, 200us);
   CHECK(by_caller < 50);  // a few where its runners come late
+}
+
+TEST_CASE("memory that a finished sample takes counts while it waits, and is little more than its values") {
+  const Watchdog dog(60s);
+  // What is made besides the values, in the same memory.
+  struct Pages {
+    std::int64_t besides = 0;
+    std::shared_ptr<std::atomic<std::int64_t>> in_work = std::make_shared<std::atomic<std::int64_t>>(0);
+    std::shared_ptr<std::atomic<std::int64_t>> most = std::make_shared<std::atomic<std::int64_t>>(0);
+    std::uint64_t size() const { return 300; }
+    ps::Schema schema() const { return {{"x", ps::DType::u8, {8192}}, {"besides", ps::DType::u8, {ps::dynamic}}}; }
+    std::string name() const { return "pages"; }
+    void read(std::uint64_t, ps::SampleBuilder& out) const {
+      const std::int64_t now = ++*in_work;
+      std::int64_t seen = *most;
+      while (seen < now && !most->compare_exchange_weak(seen, now)) {
+      }
+      out.emplace<std::uint8_t, 1>(0, {8192});
+      out.emplace<std::uint8_t, 1>(1, {besides});
+    }
+  };
+  struct Slow {
+    std::atomic<std::int64_t>* in_work = nullptr;
+    void open(const ps::Schema&, std::uint64_t) {}
+    bool has(const ps::SinkItem&) { return false; }
+    void put(const ps::SinkItem&, ps::Sample&) {
+      std::this_thread::sleep_for(500us);
+      --*in_work;
+    }
+    void commit() {}
+    void finish() {}
+    std::string name() const { return "slow"; }
+  };
+  struct Case {
+    std::int64_t besides;
+    std::size_t held;
+  };
+  constexpr std::int64_t room = 32;
+  for (const Case c : {Case{4096, 12288}, Case{3 * 8192, 8192}}) {
+    CAPTURE(c.besides);
+    const Pages source{.besides = c.besides};
+    Slow sink{.in_work = source.in_work.get()};
+    ps::write(ps::from(source) | ps::select_fields({"x"}), sink,
+              {.threads = 2, .max_waiting_bytes = static_cast<std::size_t>(room) * c.held});
+    CHECK(*source.most <= room + 6);
+    CHECK(*source.most >= room);
+  }
+}
+
+TEST_CASE("the caller of write leaves long samples to its runners") {
+  const unsigned cores = std::thread::hardware_concurrency();
+  if (cores < 2 || sanitized()) PENSTOCK_SKIP("one core, or samples that are not short under a sanitizer");
+  const Watchdog dog(60s);
+  struct Nowhere {
+    void open(const ps::Schema&, std::uint64_t) {}
+    bool has(const ps::SinkItem&) { return false; }
+    void put(const ps::SinkItem&, ps::Sample&) {}
+    void commit() {}
+    void finish() {}
+    std::string name() const { return "nowhere"; }
+  };
+  // Many short ones, then a long one, which is the oldest while those after it are not so long.
+  constexpr std::uint64_t first_long = 100'000, longer = 60;
+  const std::thread::id caller = std::this_thread::get_id();
+  std::atomic<int> by_caller{0};
+  Records source{.count = first_long + longer};
+  source.shared->before_read = [&](std::uint64_t i) {
+    if (i < first_long) return;
+    if (std::this_thread::get_id() == caller) ++by_caller;
+    std::this_thread::sleep_for(i == first_long ? 300ms : 3ms);
+  };
+  Nowhere sink;
+  ps::write(ps::from(source), sink, {.threads = cores});
+  CHECK(by_caller <= 10);
 }
 
 TEST_CASE("a write without any bytes for its window has one sample in work") {
