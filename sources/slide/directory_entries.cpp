@@ -1,5 +1,6 @@
 #include "directory_entries.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstddef>
@@ -19,6 +20,22 @@ void read_bytes(int descriptor, const std::string& path, std::span<std::byte> ou
   if (read_whole(descriptor, out, offset) == out.size()) return;
   if (errno != 0) throw system_error_in(path, errno, "reading");
   throw error_in(path, Errc::corrupt, "the file ends in the middle of a directory: it is cut off", offset);
+}
+
+std::uint64_t number_at(int descriptor, const std::string& path, const FileForm& form, std::uint64_t offset,
+                        std::size_t size) {
+  std::array<std::byte, 8> bytes{};
+  read_bytes(descriptor, path, std::span(bytes).first(size), offset);
+  return number_of(std::span(bytes).first(size), form.big_endian);
+}
+
+// How many entries the directory at `offset` has.
+std::uint64_t entries_of(int descriptor, const std::string& path, const FileForm& form, std::uint64_t offset) {
+  const std::uint64_t entries = number_at(descriptor, path, form, offset, form.big_tiff ? 8 : 2);
+  constexpr std::uint64_t most = 512;  // slides have some forty
+  if (entries > most)
+    throw error_in(path, Errc::corrupt, "a directory has " + std::to_string(entries) + " entries", offset);
+  return entries;
 }
 
 // 0: no whole number.
@@ -48,29 +65,40 @@ FileForm read_form(int descriptor, const std::string& path) {
   return form;
 }
 
-void check_first_directory(int descriptor, const std::string& path, const FileForm& form) {
-  std::array<std::byte, 8> bytes{};
-  const auto number = [&](std::size_t size, std::uint64_t offset) {
-    read_bytes(descriptor, path, std::span(bytes).first(size), offset);
-    return number_of(std::span(bytes).first(size), form.big_endian);
-  };
-  const std::uint64_t at = form.big_tiff ? number(8, 8) : number(4, 4);
-  const std::uint64_t entries = form.big_tiff ? number(8, at) : number(2, at);
-  constexpr std::uint64_t most = 512;  // slides have some forty
-  if (entries > most)
-    throw error_in(path, Errc::corrupt, "its directory has " + std::to_string(entries) + " entries", at);
+void check_directory(int descriptor, const std::string& path, const FileForm& form, std::uint64_t offset) {
+  (void)entries_of(descriptor, path, form, offset);
+}
+
+DirectoryChain find_directories(int descriptor, const std::string& path, const FileForm& form) {
+  // Slides have a dozen.
+  constexpr std::size_t most = 64;
+  DirectoryChain chain;
+  std::uint64_t at = number_at(descriptor, path, form, form.big_tiff ? 8 : 4, form.big_tiff ? 8 : 4);
+  do {
+    try {
+      const std::uint64_t entries = entries_of(descriptor, path, form, at);
+      const std::uint64_t next = at + (form.big_tiff ? 8 + 20 * entries : 2 + 12 * entries);
+      chain.offsets.push_back(at);
+      at = number_at(descriptor, path, form, next, form.big_tiff ? 8 : 4);
+    } catch (const Error& failed) {
+      if (chain.offsets.empty() || !failed.sample_scoped()) throw;
+      chain.broken_by = failed.cause();
+      return chain;
+    }
+    if (chain.offsets.size() == most || std::ranges::find(chain.offsets, at) != chain.offsets.end()) {
+      chain.broken_by =
+          "there are more than " + std::to_string(chain.offsets.size()) + " directories, or they go round";
+      return chain;
+    }
+  } while (at != 0);
+  return chain;
 }
 
 std::optional<StoredArray> find_array(int descriptor, const std::string& path, const FileForm& form,
                                       std::uint64_t offset, std::uint16_t tag) {
   const std::size_t count_bytes = form.big_tiff ? 8 : 2, entry_bytes = form.big_tiff ? 20 : 12;
   const std::size_t value_bytes = form.big_tiff ? 8 : 4;
-  std::array<std::byte, 8> count{};
-  read_bytes(descriptor, path, std::span(count).first(count_bytes), offset);
-  const std::uint64_t entries = number_of(std::span(count).first(count_bytes), form.big_endian);
-  constexpr std::uint64_t most = 65535;  // of another directory than the first
-  if (entries > most)
-    throw error_in(path, Errc::corrupt, "a directory has " + std::to_string(entries) + " entries", offset);
+  const std::uint64_t entries = entries_of(descriptor, path, form, offset);
   std::vector<std::byte> bytes(static_cast<std::size_t>(entries) * entry_bytes);
   read_bytes(descriptor, path, bytes, offset + count_bytes);
   for (std::size_t i = 0; i < entries; ++i) {

@@ -4,8 +4,9 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
-#include "directory.hpp"
+#include "level.hpp"
 
 namespace penstock::slide {
 
@@ -17,9 +18,18 @@ struct FileForm {
 /// @throws Error(corrupt | io) for what does not begin as a TIFF file does.
 FileForm read_form(int descriptor, const std::string& path);
 
-/// @throws Error(corrupt | io), also for a first directory of so many entries that libtiff, which looks through all it
-/// knows for each, would take long.
-void check_first_directory(int descriptor, const std::string& path, const FileForm& form);
+/// Where a file's directories lie.
+struct DirectoryChain {
+  std::vector<std::uint64_t> offsets;  ///< the first one, and those that follow it
+  std::string broken_by;               ///< why no more follow that the file may have; empty: there are none
+};
+
+/// @throws Error(corrupt | io) where the first directory can't be found, and for one of so many entries that libtiff,
+/// which looks through all it knows for each, would take long. What is wrong with a later one ends the chain.
+DirectoryChain find_directories(int descriptor, const std::string& path, const FileForm& form);
+
+/// @throws Error(corrupt | io) for a directory that can't be read, or has too many entries.
+void check_directory(int descriptor, const std::string& path, const FileForm& form, std::uint64_t offset);
 
 /// The array of that tag in the directory at `offset`; none where it isn't there, or is of no whole numbers.
 /// @throws Error(corrupt | io).

@@ -26,6 +26,10 @@ FileMark mark_of(int descriptor, const std::string& path) {
           status.st_mtim.tv_nsec};
 }
 
+Error changed_error(const std::string& path) {
+  return error_in(path, Errc::io, "the file was changed or replaced since it was opened; open it again");
+}
+
 std::shared_ptr<const FileDescriptor> OpenFiles::find(std::size_t number) {
   const std::lock_guard lock(mutex_);
   const auto found = by_number_.find(number);
@@ -39,8 +43,7 @@ std::shared_ptr<const FileDescriptor> OpenFiles::get(std::size_t number, const s
   std::shared_ptr<const FileDescriptor> file = find(number);
   const bool fresh = file == nullptr;
   if (fresh) file = open_file(path);
-  if (!(mark_of(file->get(), path) == mark))
-    throw error_in(path, Errc::io, "the file was changed or replaced since it was opened; open it again");
+  if (!(mark_of(file->get(), path) == mark)) throw changed_error(path);
   if (!fresh) return file;
   std::list<Open> closed;  // after the lock
   const std::lock_guard lock(mutex_);

@@ -9,6 +9,7 @@
 #include <string>
 #include <unordered_map>
 
+#include <penstock/error.hpp>
 #include <penstock/extend/file_descriptor.hpp>
 
 namespace penstock::slide {
@@ -24,6 +25,8 @@ struct FileMark {
 std::unique_ptr<FileDescriptor> open_file(const std::string& path);
 /// @throws Error(io).
 FileMark mark_of(int descriptor, const std::string& path);
+/// Error(io): the file is another than the one that was opened first.
+Error changed_error(const std::string& path);
 
 /// Any thread.
 class OpenFiles {

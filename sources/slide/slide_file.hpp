@@ -8,10 +8,13 @@
 #include <vector>
 
 #include <penstock/error.hpp>
+#include <penstock/sources/slide.hpp>
 
-#include "directory.hpp"
 #include "grid.hpp"
+#include "level.hpp"
 #include "open_files.hpp"
+#include "resolution.hpp"
+#include "scale.hpp"
 
 namespace penstock::slide {
 
@@ -20,9 +23,14 @@ struct SlideFile {
   std::size_t number = 0;  ///< among the slides, for `OpenFiles`
   FileMark mark;
   std::uint64_t revision = 0;
-  Directory directory;
-  std::vector<std::byte> kept_offsets, kept_sizes;  ///< of tiles, as they stand in the file; empty: they are not kept
+  std::vector<SlideLevel> levels;  ///< that are stored
+  Resolution resolution;
+  std::string why_openslide;                        ///< why it isn't read from its tiles; empty: it is
   std::optional<Error> failure;                     ///< why it can't be read
+  std::size_t level_number = 0;                     ///< the stored level that records are made of
+  Level level;                                      ///< that level
+  Scale scale;                                      ///< of the image that the grid lies on
+  std::vector<std::byte> kept_offsets, kept_sizes;  ///< of tiles, as they stand in the file; empty: they are not kept
 
   Grid grid;
   std::uint64_t first = 0;                    ///< record
@@ -30,8 +38,15 @@ struct SlideFile {
   int digits = 6;                             ///< of numbers in keys
 };
 
-/// What can be wrong with the file is in `failure`. Keeps the places of its tiles where these are not more than
-/// `keep_left` bytes, which they are taken from.
-SlideFile open_slide(const std::string& path, std::size_t number, std::size_t& keep_left);
+/// What is asked of a slide.
+struct SlideWish {
+  Wanted wanted;
+  double own_mpp = 0;      ///< in place of what the file says; 0: none is given
+  double assumed_mpp = 0;  ///< where the file says none
+};
+
+/// What can be wrong with the file, or with the wish, is in `failure`. Keeps the places of its tiles where these are
+/// not more than `keep_left` bytes, which they are taken from.
+SlideFile open_slide(const std::string& path, std::size_t number, const SlideWish& wish, std::size_t& keep_left);
 
 }  // namespace penstock::slide

@@ -9,7 +9,7 @@
 
 namespace penstock {
 
-using slide::Directory;
+using slide::Level;
 using slide::SlideFile;
 
 namespace {
@@ -36,29 +36,30 @@ std::uint64_t SlideSource::blocks() const noexcept { return impl_->blocks; }
 const std::vector<SlideInfo>& SlideSource::slides() const noexcept { return impl_->infos; }
 
 std::uint64_t SlideSource::block_bytes(std::uint64_t block) const {
-  return impl_->slide_of_block(block).directory.pixel_bytes();
+  return impl_->slide_of_block(block).level.pixel_bytes();
 }
 
 void SlideSource::blocks_of(std::uint64_t index, std::vector<std::uint64_t>& ids) const {
   const Impl::Record record = impl_->record(index);
   const SlideFile& slide = *record.slide;
   if (slide.blocks == 0) return;
-  const Directory& directory = slide.directory;
-  const slide::TouchedTiles tiles = tiles_of(directory, inside(directory, record.box));
+  const Level& level = slide.level;
+  const slide::SlideBox source = slide::source_box(slide, record.box);
+  const slide::TouchedTiles tiles = tiles_of(level, source);
   for (std::uint64_t row = tiles.row; row < tiles.row + tiles.rows; ++row)
     for (std::uint64_t column = tiles.column; column < tiles.column + tiles.columns; ++column)
-      ids.push_back(slide.first_block + row * directory.tile_columns() + column);
+      ids.push_back(slide.first_block + row * level.tile_columns() + column);
 }
 
 void SlideSource::load(std::uint64_t block, std::span<std::byte> bytes) const {
   const SlideFile& slide = impl_->slide_of_block(block);
-  const Directory& directory = slide.directory;
+  const Level& level = slide.level;
   const std::uint64_t tile = block - slide.first_block;
-  const slide::OpenSlide open = impl_->reader.open(slide);
+  const slide::OpenSlide open = impl_->readers.tiles.open(slide);
   slide::TilePlace place;
   slide::TileReader::find(open, tile, {&place, 1});
-  impl_->reader.decode(open, tile, place, {0, 0, directory.tile_height, directory.tile_width}, true, bytes.data(),
-                       std::ptrdiff_t{directory.tile_width} * 3, nullptr);
+  impl_->readers.tiles.decode(open, tile, place, {0, 0, level.tile_height, level.tile_width}, true, bytes.data(),
+                              std::ptrdiff_t{level.tile_width} * 3, nullptr);
 }
 
 void SlideSource::read(std::uint64_t index, std::span<const std::span<const std::byte>> blocks,
@@ -66,10 +67,10 @@ void SlideSource::read(std::uint64_t index, std::span<const std::span<const std:
   const Impl::Record record = impl_->record(index);
   const SlideFile& slide = *record.slide;
   if (slide.failure) throw Error(*slide.failure);
-  out.promise(image, slide::PromisedTile(impl_->reader, slide, impl_->rules, record.box, blocks));
+  out.promise(image, slide::PromisedTile(impl_->readers, slide, impl_->rules, record.box, blocks));
   out.scalar<std::int64_t>(slide_number, static_cast<std::int64_t>(slide.number));
-  out.scalar<std::int64_t>(x, record.box.x);
-  out.scalar<std::int64_t>(y, record.box.y);
+  out.scalar<std::int64_t>(x, slide.scale.x_at_level_0(record.box.x));
+  out.scalar<std::int64_t>(y, slide.scale.y_at_level_0(record.box.y));
   std::size_t slot = first_column;
   for (const slide::SlideColumn& column : impl_->table.columns) {
     if (column.numbers.empty())
@@ -91,8 +92,8 @@ std::string SlideSource::key(std::uint64_t index) const {
   std::string key;
   key.reserve(name.size() + 2 * digits + 2);
   key += name;
-  append_number(key, '/', record.box.y, digits);
-  append_number(key, '_', record.box.x, digits);
+  append_number(key, '/', record.slide->scale.y_at_level_0(record.box.y), digits);
+  append_number(key, '_', record.slide->scale.x_at_level_0(record.box.x), digits);
   return key;
 }
 
@@ -136,7 +137,8 @@ std::optional<std::vector<std::int64_t>> SlideSource::labels(std::string_view fi
       else if (*slot == slide_number)
         values.push_back(static_cast<std::int64_t>(slide.number));
       else
-        values.push_back(*slot == x ? impl_->record(slide.first + i).box.x : impl_->record(slide.first + i).box.y);
+        values.push_back(*slot == x ? slide.scale.x_at_level_0(impl_->record(slide.first + i).box.x)
+                                    : slide.scale.y_at_level_0(impl_->record(slide.first + i).box.y));
     }
   return values;
 }

@@ -15,6 +15,7 @@
 #include <penstock/sources/csv.hpp>
 
 #include "errors.hpp"
+#include "resolution.hpp"
 #include "slide_finder.hpp"
 
 namespace penstock::slide {
@@ -247,6 +248,24 @@ std::vector<std::size_t> lines_of_slides(const Slides& options, const Cells& cel
   return line_of;
 }
 
+// Micrometres a pixel of each slide; 0 where its cell is empty.
+std::vector<double> read_mpp(const Slides& options, const Cells& cells, std::size_t column,
+                             const std::vector<std::size_t>& line_of) {
+  std::vector<double> mpp(line_of.size());
+  for (std::size_t slide = 0; slide < line_of.size(); ++slide) {
+    if (line_of[slide] == no_line) continue;
+    const std::string_view cell = trimmed(cells.columns[column][line_of[slide]]);
+    if (is_missing(cell)) continue;
+    const auto value = number_in<double>(cell);
+    if (!value || !plausible_mpp(*value, *value))
+      throw error_in(options.labels, Errc::invalid_argument,
+                     cells.where[line_of[slide]] + " says in the column \"" + options.mpp_column +
+                         "\" that a pixel has " + printable(cell, 60) + " micrometres; 0.05 to 20 are possible");
+    mpp[slide] = *value;
+  }
+  return mpp;
+}
+
 }  // namespace
 
 SlideTable read_slide_table(const Slides& options, std::span<const std::string> paths,
@@ -262,11 +281,14 @@ SlideTable read_slide_table(const Slides& options, std::span<const std::string> 
   if (!is_plain) table.guessed_column = cells.names[slide_column];
   for (const std::size_t line : line_of) table.listed.push_back(line != nobody);
   const std::size_t group = options.group.empty() ? nobody : cells.find(options.group, options.labels);
+  const std::size_t mpp = options.mpp_column.empty() ? nobody : cells.find(options.mpp_column, options.labels);
+  if (mpp != nobody) table.mpp = read_mpp(options, cells, mpp, line_of);
   std::vector<std::size_t> wanted;
   for (const std::string& column : options.columns) wanted.push_back(cells.find(column, options.labels));
   if (options.columns.empty())
     for (std::size_t column = 0; column < cells.columns.size(); ++column)
-      if (column != slide_column && column != group && !cells.names[column].empty()) wanted.push_back(column);
+      if (column != slide_column && column != group && column != mpp && !cells.names[column].empty())
+        wanted.push_back(column);
   for (const std::size_t column : wanted) {
     const ColumnReader reader(options.labels, cells, column);
     SlideColumn& out = table.columns.emplace_back();

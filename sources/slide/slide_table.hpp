@@ -23,6 +23,7 @@ struct SlideColumn {
 struct SlideTable {
   std::vector<SlideColumn> columns;
   std::vector<std::string> groups;  ///< of the slides, where `Slides::group` is given
+  std::vector<double> mpp;          ///< of the slides, where `Slides::mpp_column` is given; 0: the line says none
   std::vector<bool> listed;         ///< which slides have a line
   std::size_t other_lines = 0;      ///< that name no slide
   std::string elsewhere;            ///< where lines say the slides lie, and they do not; empty: they say nothing else

@@ -1,5 +1,7 @@
 #include "source_impl.hpp"
 
+#include <sys/stat.h>
+
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
@@ -32,21 +34,27 @@ namespace {
 int digits_of(std::int64_t number) { return static_cast<int>(std::to_string(number).size()); }
 
 // No tile of the file is touched by two places of the grid.
-bool shares_no_tile(const slide::Directory& directory, const Slides& options) {
-  const std::int64_t wide = directory.tile_width, high = directory.tile_height;
+bool shares_no_tile(const SlideFile& slide, const Slides& options) {
+  if (slide.scale.resampled) return false;
+  const std::int64_t wide = slide.level.tile_width, high = slide.level.tile_height;
+  const std::int64_t left = slide.scale.x_in_image(options.left), top = slide.scale.y_in_image(options.top);
   if (options.stride % wide != 0 || options.stride % high != 0) return false;
   // A place ends before the tile begins in which the next place does.
-  return options.left % wide + options.size <= options.stride && options.top % high + options.size <= options.stride;
+  return left % wide + options.size <= options.stride && top % high + options.size <= options.stride;
 }
 
 }  // namespace
 
-SlideSource::Impl::Impl(Slides o) : options(std::move(o)), reader(std::max<std::size_t>(options.max_open_files, 1)) {
+SlideSource::Impl::Impl(Slides o)
+    : options(std::move(o)),
+      readers{slide::TileReader(std::max<std::size_t>(options.max_open_files, 1)),
+              slide::OpenSlideSlides(std::max<std::size_t>(options.max_open_files, 1), options.openslide_cache_bytes)} {
   check_options();
   if (options.stride == 0) options.stride = options.size - options.overlap;
   rules.pad_color = options.pad_color;
-  open_slides();
+  find_files();
   read_table();
+  open_slides();
   number();
   describe();
 }
@@ -63,35 +71,58 @@ void SlideSource::Impl::check_options() const {
                    std::to_string(options.size));
   if (options.stride != 0 && options.overlap != 0) refuse_options("give either `stride` or `overlap`");
   if (options.max_open_files == 0) refuse_options("`max_open_files` is 0: one at least must be open");
-  if (options.labels.empty() && !(options.slide_column.empty() && options.columns.empty() && options.group.empty()))
-    refuse_options("`slide_column`, `columns` and `group` are columns of `labels`, which is not given");
+  if (options.labels.empty() &&
+      !(options.slide_column.empty() && options.columns.empty() && options.group.empty() && options.mpp_column.empty()))
+    refuse_options("`slide_column`, `columns`, `group` and `mpp_column` are columns of `labels`, which is not given");
+  if ((options.level != 0) + (options.mpp != 0) + (options.magnification != 0) > 1)
+    refuse_options("give one of `level`, `mpp` and `magnification`");
+  if (options.level < 0) refuse_options("`level` is negative; 0 is the finest");
+  constexpr double most_magnification = 1000, most_tolerance = 0.5;
+  if (options.mpp != 0 && !slide::plausible_mpp(options.mpp, options.mpp))
+    refuse_options("`mpp` is " + std::to_string(options.mpp) + " micrometres a pixel; 0.05 to 20 are possible");
+  if (options.assumed_mpp != 0 && !slide::plausible_mpp(options.assumed_mpp, options.assumed_mpp))
+    refuse_options("`assumed_mpp` is " + std::to_string(options.assumed_mpp) +
+                   " micrometres a pixel; 0.05 to 20 are possible");
+  if (options.magnification != 0 && !(options.magnification > 0 && options.magnification <= most_magnification))
+    refuse_options("`magnification` is " + std::to_string(options.magnification) +
+                   "; more than 0 to 1000 are possible");
+  if (!(options.mpp_tolerance >= 0 && options.mpp_tolerance <= most_tolerance))
+    refuse_options("`mpp_tolerance` is " + std::to_string(options.mpp_tolerance) + ", a share; 0 to 0.5 are possible");
+}
+
+void SlideSource::Impl::find_files() {
+  if (options.paths.empty()) options.paths = common::files_of_pattern(options.files, slide::source_name);
+  names = slide::names_of_slides(options.paths);
+  // By another name or a link: a split would have it on both sides.
+  std::map<std::pair<std::uint64_t, std::uint64_t>, std::size_t> files;
+  for (std::size_t i = 0; i < options.paths.size(); ++i) {
+    struct stat status {};
+    if (::stat(options.paths[i].c_str(), &status) != 0) continue;  // an error when it is opened
+    const auto [first, fresh] = files.emplace(std::pair(status.st_dev, status.st_ino), i);
+    if (!fresh)
+      throw slide::error_in(options.paths[i], Errc::invalid_argument,
+                            "it is the same file as " + options.paths[first->second] + "; give one of the two");
+  }
 }
 
 void SlideSource::Impl::open_slides() {
-  if (options.paths.empty()) options.paths = common::files_of_pattern(options.files, slide::source_name);
-  const std::vector<std::string> names = slide::names_of_slides(options.paths);
   slides.reserve(names.size());
   std::size_t keep_left = options.max_kept_bytes;
-  std::map<std::pair<std::uint64_t, std::uint64_t>, std::size_t> files;
+  slide::SlideWish wish{
+      {options.level, options.mpp, options.magnification, options.mpp_tolerance}, 0, options.assumed_mpp};
   for (std::size_t i = 0; i < names.size(); ++i) {
-    SlideFile& slide = slides.emplace_back(slide::open_slide(options.paths[i], i, keep_left));
+    if (!table.mpp.empty()) wish.own_mpp = table.mpp[i];
+    SlideFile& slide = slides.emplace_back(slide::open_slide(options.paths[i], i, wish, keep_left));
     slide.name = names[i];
-    if (slide.mark.inode == 0) continue;
-    // By another name or a link: a split would have it on both sides.
-    const auto [first, fresh] = files.emplace(std::pair(slide.mark.device, slide.mark.inode), i);
-    if (!fresh)
-      throw slide::error_in(slide.path, Errc::invalid_argument,
-                            "it is the same file as " + slides[first->second].path + "; give one of the two");
   }
 }
 
 // Slides without a line are refused, or go.
 void SlideSource::Impl::read_table() {
   if (options.labels.empty()) return;
-  std::vector<std::string> names, without;
-  for (const SlideFile& slide : slides) names.push_back(slide.name);
+  std::vector<std::string> without;
   table = slide::read_slide_table(options, options.paths, names);
-  for (std::size_t i = 0; i < slides.size(); ++i)
+  for (std::size_t i = 0; i < names.size(); ++i)
     if (!table.listed[i]) without.push_back(names[i]);
   if (without.empty()) return;
   if (options.unlisted == Slides::Unlisted::refuse) {
@@ -100,7 +131,7 @@ void SlideSource::Impl::read_table() {
     for (std::size_t i = 0; i < std::min(told, without.size()); ++i) list += (i == 0 ? "" : ", ") + without[i];
     if (without.size() > told) list += ", ...";
     throw slide::error_in(options.labels, Errc::invalid_argument,
-                          std::to_string(without.size()) + " of " + std::to_string(slides.size()) +
+                          std::to_string(without.size()) + " of " + std::to_string(names.size()) +
                               " slides have no line: " + list +
                               "; give them one, or leave them out by `unlisted = Slides::Unlisted::leave_out`");
   }
@@ -119,22 +150,24 @@ void SlideSource::Impl::read_table() {
     if (!column.numbers.empty()) keep_listed(column.numbers);
   }
   if (!table.groups.empty()) keep_listed(table.groups);
-  keep_listed(slides);
-  for (std::size_t i = 0; i < slides.size(); ++i) slides[i].number = i;
+  if (!table.mpp.empty()) keep_listed(table.mpp);
+  keep_listed(names);
+  keep_listed(options.paths);
 }
 
 void SlideSource::Impl::number() {
   for (SlideFile& slide : slides) {
-    const slide::Directory& directory = slide.directory;
     slide.first = size;
     slide.first_block = blocks;
     if (slide.failure) {
       slide.grid = Grid::of_one();
     } else {
-      slide.grid = Grid(directory.width - options.left, directory.height - options.top, options.size, options.stride,
-                        options.edges, options.order);
-      slide.digits = std::max(slide.digits, digits_of(std::max(directory.width, directory.height)));
-      if (!shares_no_tile(directory, options)) slide.blocks = directory.tiles();
+      const slide::Scale& scale = slide.scale;
+      slide.grid = Grid(scale.width - scale.x_in_image(options.left), scale.height - scale.y_in_image(options.top),
+                        options.size, options.stride, options.edges, options.order);
+      slide.digits = std::max(slide.digits, digits_of(std::max(scale.width0, scale.height0)));
+      if (slide.level.codec != SlideCodec::openslide && !shares_no_tile(slide, options))
+        slide.blocks = slide.level.tiles();
     }
     size += slide.grid.size();
     blocks += slide.blocks;
@@ -174,12 +207,19 @@ void SlideSource::Impl::describe() {
   const auto add = [&](const void* data, std::size_t bytes) { XXH3_64bits_update(state, data, bytes); };
   add(of_options.data(), sizeof of_options);
   for (const SlideFile& slide : slides) {
-    const std::array<std::uint64_t, 4> of_slide{slide.mark.bytes, static_cast<std::uint64_t>(slide.directory.width),
-                                                static_cast<std::uint64_t>(slide.directory.height),
-                                                slide.failure ? 1u : 0u};
+    // Levels above the first have other pixels through OpenSlide.
+    const std::array<std::uint64_t, 7> of_slide{slide.mark.bytes,
+                                                static_cast<std::uint64_t>(slide.scale.width0),
+                                                static_cast<std::uint64_t>(slide.scale.height0),
+                                                static_cast<std::uint64_t>(slide.scale.width),
+                                                static_cast<std::uint64_t>(slide.scale.height),
+                                                slide.level_number,
+                                                slide.failure                  ? 1u
+                                                : !slide.why_openslide.empty() ? 2u
+                                                                               : 0u};
     add(of_slide.data(), sizeof of_slide);
     add(slide.name.c_str(), slide.name.size() + 1);
-    add(slide.directory.tables.data(), slide.directory.tables.size());
+    add(slide.level.tables.data(), slide.level.tables.size());
   }
   for (const std::string& group : groups) add(group.c_str(), group.size() + 1);
   for (const SlideColumn& column : table.columns) {
@@ -194,13 +234,23 @@ void SlideSource::Impl::describe() {
   for (const SlideFile& slide : slides)
     infos.push_back({.path = slide.path,
                      .name = slide.name,
-                     .width = slide.directory.width,
-                     .height = slide.directory.height,
-                     .tile_width = slide.directory.tile_width,
-                     .tile_height = slide.directory.tile_height,
+                     .width = slide.scale.width0,
+                     .height = slide.scale.height0,
+                     .levels = slide.levels,
+                     .mpp_x = slide.resolution.mpp_x,
+                     .mpp_y = slide.resolution.mpp_y,
+                     .magnification = slide.resolution.magnification,
+                     .level = slide.level_number,
+                     .image_width = slide.scale.width,
+                     .image_height = slide.scale.height,
+                     .resampled = slide.scale.resampled,
+                     .codec = slide.level.codec,
+                     .why_openslide = slide.why_openslide,
+                     .tile_width = slide.level.tile_width,
+                     .tile_height = slide.level.tile_height,
                      .first = slide.first,
                      .records = slide.grid.size(),
-                     .whole_tiles = !slide.failure && slide.blocks == 0,
+                     .whole_tiles = !slide.failure && slide.why_openslide.empty() && slide.blocks == 0,
                      .failure = slide.failure});
 }
 
@@ -213,9 +263,12 @@ SlideSource::Impl::Record SlideSource::Impl::record(std::uint64_t index) const {
   const SlideFile& slide = *std::prev(std::upper_bound(
       slides.begin(), slides.end(), index, [](std::uint64_t i, const SlideFile& other) { return i < other.first; }));
   const slide::GridPlace place = slide.grid.place(index - slide.first);
-  SlideBox box{options.left + static_cast<std::int64_t>(place.column) * options.stride,
-               options.top + static_cast<std::int64_t>(place.row) * options.stride, options.size, options.size};
-  if (options.edges == SlideEdges::shrink && !slide.failure) box = slide::inside(slide.directory, box);
+  const slide::Scale& scale = slide.scale;
+  if (slide.failure) return {&slide, {options.left, options.top, options.size, options.size}};
+  SlideBox box{scale.x_in_image(options.left) + static_cast<std::int64_t>(place.column) * options.stride,
+               scale.y_in_image(options.top) + static_cast<std::int64_t>(place.row) * options.stride, options.size,
+               options.size};
+  if (options.edges == SlideEdges::shrink) box = slide::inside(scale.width, scale.height, box);
   return {&slide, box};
 }
 
@@ -236,12 +289,30 @@ std::string counted(std::size_t number, const std::string& noun) {
 
 }  // namespace
 
+// Which slides go through OpenSlide, and why.
+void SlideSource::Impl::add_openslide_notes(std::size_t count, std::vector<std::string>& notes) const {
+  constexpr std::size_t told = 5;
+  notes.push_back(counted(count, "slide") + " read through OpenSlide " + slide::openslide_library()->version() +
+                  ", which is slower than tiles of JPEG or JPEG 2000:");
+  std::size_t listed = 0;
+  for (const SlideFile& slide : slides)
+    if (!slide.failure && !slide.why_openslide.empty() && listed++ < told)
+      notes.push_back("  " + slide.path + ": " + slide.why_openslide);
+}
+
 std::vector<std::string> SlideSource::Impl::notes() const {
   std::vector<std::string> notes;
-  std::size_t whole = 0, parts = 0;
+  std::size_t whole = 0, parts = 0, regions = 0, resampled = 0;
   for (const SlideFile& slide : slides)
-    if (!slide.failure && slide.grid.size() != 0) ++(slide.blocks == 0 ? whole : parts);
+    if (!slide.failure && slide.grid.size() != 0) {
+      ++(!slide.why_openslide.empty() ? regions : slide.blocks == 0 ? whole : parts);
+      if (slide.scale.resampled) ++resampled;
+    }
   notes.emplace_back("images are promised: of each no more is decoded than a stage, or the batch, needs");
+  if (regions != 0) add_openslide_notes(regions, notes);
+  if (resampled != 0)
+    notes.push_back(counted(resampled, "slide") +
+                    ": no stored level has the size of pixels that is asked for, so a finer one is made smaller");
   if (whole != 0)
     notes.push_back(counted(whole, "slide") +
                     ": no two records share a tile of the file, so each is decoded into its row");

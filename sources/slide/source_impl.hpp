@@ -8,10 +8,10 @@
 
 #include <penstock/sources/slide.hpp>
 
+#include "level_pixels.hpp"
 #include "promised_tile.hpp"
 #include "slide_file.hpp"
 #include "slide_table.hpp"
-#include "tile_reader.hpp"
 
 namespace penstock {
 
@@ -34,20 +34,23 @@ class SlideSource::Impl {
 
   Slides options;
   slide::ImageRules rules;
+  std::vector<std::string> names;  ///< of the slides
   std::vector<slide::SlideFile> slides;
   std::vector<std::string> groups;  ///< names, of the slides
   slide::SlideTable table;
   Schema schema;
   std::vector<SlideInfo> infos;
   std::uint64_t size = 0, blocks = 0, identity = 0;
-  mutable slide::TileReader reader;
+  mutable slide::LevelReaders readers;
 
  private:
   void check_options() const;
-  void open_slides();
+  void find_files();
   void read_table();
+  void open_slides();
   void number();
   void describe();
+  void add_openslide_notes(std::size_t count, std::vector<std::string>& notes) const;
   std::size_t left_out_ = 0;  ///< slides that `labels` does not list
 };
 

@@ -11,6 +11,7 @@
 
 #include "byte_order.hpp"
 #include "errors.hpp"
+#include "jpeg2000_tile.hpp"
 
 namespace penstock::slide {
 
@@ -18,10 +19,11 @@ namespace {
 
 // Words for people: which tile of the file it is.
 std::string words_of_tile(const SlideFile& slide, std::uint64_t tile) {
-  const Directory& directory = slide.directory;
-  const auto x = static_cast<std::int64_t>(tile % directory.tile_columns()) * directory.tile_width;
-  const auto y = static_cast<std::int64_t>(tile / directory.tile_columns()) * directory.tile_height;
-  return "the tile at x " + std::to_string(x) + ", y " + std::to_string(y) + " of level 0";
+  const Level& level = slide.level;
+  const auto x = static_cast<std::int64_t>(tile % level.tile_columns()) * level.tile_width;
+  const auto y = static_cast<std::int64_t>(tile / level.tile_columns()) * level.tile_height;
+  return "the tile at x " + std::to_string(x) + ", y " + std::to_string(y) + " of level " +
+         std::to_string(slide.level_number);
 }
 
 Error tile_error(const SlideFile& slide, std::uint64_t tile, Errc code, const std::string& why) {
@@ -39,11 +41,28 @@ void check(const SlideFile& slide, std::uint64_t tile, const TilePlace& place) {
   if (place.bytes == 0) throw tile_error(slide, tile, Errc::corrupt, "it is empty: the file says it has 0 bytes");
   if (place.bytes > slide.mark.bytes || place.offset > slide.mark.bytes - place.bytes)
     throw tile_error(slide, tile, Errc::corrupt, "it lies beyond the end of the file, which may be cut off");
-  // JPEG of noise at the best quality takes less than twice its pixels.
-  const std::uint64_t most = 4 * std::uint64_t{slide.directory.pixel_bytes()} + 65536;
+  // Noise at the best quality takes less than twice its pixels.
+  const std::uint64_t most = 4 * std::uint64_t{slide.level.pixel_bytes()} + 65536;
   if (place.bytes > most)
     throw tile_error(slide, tile, Errc::corrupt,
                      "the file says it has " + std::to_string(place.bytes) + " bytes, more than its pixels could take");
+}
+
+void decode_jpeg(JpegStreamDecoder& decoder, std::span<const std::byte> encoded, const Level& level, const Box& box,
+                 bool verify, std::byte* into, std::ptrdiff_t stride, Scratch* scratch) {
+  JpegContainer container;
+  container.colors = level.rgb ? JpegContainer::Colors::rgb : JpegContainer::Colors::ycc;
+  container.tables = level.tables;
+  const ImageShape shape = decoder.open(encoded, container);
+  if (shape.width != level.tile_width || shape.height != level.tile_height)
+    throw Error(Errc::corrupt, "its JPEG has " + std::to_string(shape.width) + "x" + std::to_string(shape.height) +
+                                   " pixels, not " + std::to_string(level.tile_width) + "x" +
+                                   std::to_string(level.tile_height));
+  if (scratch != nullptr) {
+    decoder.decode(box, into, stride, verify, *scratch);
+  } else {
+    decoder.decode(box, into, stride, verify);
+  }
 }
 
 }  // namespace
@@ -98,12 +117,12 @@ void TileReader::find(const OpenSlide& open, std::uint64_t first, std::span<Tile
       numbers = kept.subspan(static_cast<std::size_t>(first) * each, some.size() * each);
     }
     for (std::size_t i = 0; i < some.size(); ++i)
-      some[i].*member = number_of(numbers.subspan(i * each, each), slide.directory.big_endian);
+      some[i].*member = number_of(numbers.subspan(i * each, each), slide.level.big_endian);
   };
   while (!places.empty()) {
     const auto some = places.first(std::min(places.size(), together));
-    read(slide.directory.tile_offsets, slide.kept_offsets, some, &TilePlace::offset);
-    read(slide.directory.tile_bytes, slide.kept_sizes, some, &TilePlace::bytes);
+    read(slide.level.tile_offsets, slide.kept_offsets, some, &TilePlace::offset);
+    read(slide.level.tile_bytes, slide.kept_sizes, some, &TilePlace::bytes);
     places = places.subspan(some.size());
     first += some.size();
   }
@@ -112,7 +131,7 @@ void TileReader::find(const OpenSlide& open, std::uint64_t first, std::span<Tile
 void TileReader::decode(const OpenSlide& open, std::uint64_t tile, const TilePlace& place, const Box& box, bool verify,
                         std::byte* into, std::ptrdiff_t stride, Scratch* scratch) {
   const SlideFile& slide = *open.slide;
-  const Directory& directory = slide.directory;
+  const Level& level = slide.level;
   check(slide, tile, place);
   const Lease worker(*this);
   const auto bytes = static_cast<std::size_t>(place.bytes);
@@ -120,18 +139,10 @@ void TileReader::decode(const OpenSlide& open, std::uint64_t tile, const TilePla
   const std::span<std::byte> encoded{scratch != nullptr ? scratch->allocate(bytes) : worker->encoded.data(), bytes};
   read_exactly(slide, tile, open.file->get(), encoded, place.offset);
   try {
-    JpegContainer container;
-    container.colors = directory.rgb ? JpegContainer::Colors::rgb : JpegContainer::Colors::ycc;
-    container.tables = directory.tables;
-    const ImageShape shape = worker->decoder.open(encoded, container);
-    if (shape.width != directory.tile_width || shape.height != directory.tile_height)
-      throw Error(Errc::corrupt, "its JPEG has " + std::to_string(shape.width) + "x" + std::to_string(shape.height) +
-                                     " pixels, not " + std::to_string(directory.tile_width) + "x" +
-                                     std::to_string(directory.tile_height));
-    if (scratch != nullptr) {
-      worker->decoder.decode(box, into, stride, verify, *scratch);
+    if (level.codec == SlideCodec::jpeg2000) {
+      decode_jpeg2000(encoded, {level.tile_width, level.tile_height, level.rgb}, box, verify, into, stride);
     } else {
-      worker->decoder.decode(box, into, stride, verify);
+      decode_jpeg(worker->decoder, encoded, level, box, verify, into, stride, scratch);
     }
   } catch (const Error& failed) {
     if (!failed.sample_scoped()) throw;

@@ -21,6 +21,7 @@
 #include "output.hpp"
 #include "progress.hpp"
 #include "sampled_records.hpp"
+#include "slide_text.hpp"
 #include "store.hpp"
 
 namespace penstock::cli {
@@ -251,6 +252,10 @@ void tell_json(const Store& store, Findings& found, const Sheet& sheet, const In
     json["not_drawn"] = sheet.bad;
     if (sheet.bad != 0) json["first_not_drawn"] = sheet.first_bad;
   }
+  if (const std::vector<SlideInfo>* const slides = store.slides(); slides != nullptr) {
+    json["slides"] = Json::array();
+    for (const SlideInfo& slide : *slides) json["slides"].push_back(slide_json(slide));
+  }
   if (*store.values() != '\0') json["values"] = store.values();
   if (const std::string hint = hint_of(store); !hint.empty()) json["hint"] = hint;
   write_json(json, options.json);
@@ -344,7 +349,8 @@ void add_inspect(CLI::App& app, Command& chosen) {
   auto options = std::make_shared<InspectOptions>();
   CLI::App& command = *app.add_subcommand(
       "inspect", "Shows what a store holds: fields, records, sizes, classes; as a picture with --png.");
-  command.add_option("STORE", options->store, "LMDB store, folder of images, tar shards, HDF5, slide, or CSV")->required();
+  command.add_option("STORE", options->store, "LMDB store, folder of images, tar shards, HDF5, slide, or CSV")
+      ->required();
   CLI::Option* const png =
       command.add_option("--png", options->sheet.file,
                          "Write a contact sheet: samples in the store's order, with a bar in their class's colour");

@@ -47,9 +47,10 @@ LmdbSource open_lmdb(const Lmdb& options) {
   } catch (const Error& error) {
     if (const std::string name = fs::path(options.path).filename().string();
         error.code() == Errc::corrupt && fs::is_regular_file(options.path) && !name.ends_with(".mdb"))
-      throw Error(Errc::corrupt,
-                  "the file is none of the stores that are known: LMDB, tar shards (*.tar), HDF5 (*.h5, *.hdf5), "
-                  "slides (*.svs, *.tif, *.tiff) or tables (*.csv, *.tsv, *.tab), or its first bytes are damaged")
+      throw Error(
+          Errc::corrupt,
+          "the file is none of the stores that are known: LMDB, tar shards (*.tar), HDF5 (*.h5, *.hdf5), "
+          "slides (*.svs, *.tif, *.ndpi, *.mrxs, ...) or tables (*.csv, *.tsv, *.tab), or its first bytes are damaged")
           .with_file(options.path);
     if (error.code() != Errc::invalid_argument || !opens_when_unfinished_may(options)) throw;
     const bool cache = error.cause().starts_with("the store is a cache");
@@ -162,8 +163,11 @@ SlideSource open_slides(const std::string& path) {
   const SlideSource opened(slides);
   for (const SlideInfo& slide : opened.slides()) {
     if (slide.failure) continue;
-    if (slide.tile_width == slides.size && slide.tile_height == slides.size) return opened;
-    slides.size = std::max(slide.tile_width, slide.tile_height);
+    constexpr std::int32_t most = 1024;  // OpenSlide's tiles may be as wide as the slide
+    const std::int32_t side = std::max(slide.tile_width, slide.tile_height);
+    const bool square = slide.tile_width == slides.size && slide.tile_height == slides.size;
+    if (square || side == 0 || side > most) return opened;
+    slides.size = side;
     return SlideSource(slides);
   }
   // One that can't be read at all has nothing to tell but why.

@@ -15,8 +15,13 @@ namespace penstock::cli {
 namespace fs = std::filesystem;
 
 bool names_slide(const std::string& path) {
-  constexpr std::array<std::string_view, 6> endings{".svs", ".tif", ".tiff", ".SVS", ".TIF", ".TIFF"};
-  return std::ranges::any_of(endings, [&](std::string_view ending) { return path.ends_with(ending); });
+  // The last ones OpenSlide reads.
+  constexpr std::array<std::string_view, 10> endings{".svs", ".tif", ".tiff", ".ndpi", ".mrxs",
+                                                     ".scn", ".bif", ".vms",  ".vmu",  ".svslide"};
+  std::string small = path;
+  std::ranges::transform(small, small.begin(),
+                         [](char c) { return 'A' <= c && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+  return std::ranges::any_of(endings, [&](std::string_view ending) { return small.ends_with(ending); });
 }
 
 std::vector<std::string> slide_files(const std::vector<std::string>& arguments) {
@@ -30,7 +35,8 @@ std::vector<std::string> slide_files(const std::vector<std::string>& arguments) 
         if (names_slide(entry->path().string())) found.push_back(entry->path().string());
       if (failed) throw Error(Errc::io, "the folder can't be listed: " + failed.message()).with_file(argument);
       if (found.empty())
-        throw Error(Errc::not_found, "the folder has no slides in it: *.svs, *.tif or *.tiff").with_file(argument);
+        throw Error(Errc::not_found, "the folder has no slides in it: *.svs, *.tif, *.ndpi, *.mrxs and so on")
+            .with_file(argument);
     } else if (!fs::exists(argument, failed) && argument.find_first_of("{*?[") != std::string::npos) {
       ::glob_t matches{};
       if (::glob(argument.c_str(), GLOB_BRACE, nullptr, &matches) == 0)

@@ -5,7 +5,7 @@
 
 namespace penstock::cli {
 
-/// The slides that arguments name: files as they are, of folders those that end in svs, tif or tiff, of patterns those
+/// The slides that arguments name: files as they are, of folders those that end as slides do, of patterns those
 /// that fit; each argument's sorted by the bytes of their paths. @throws penstock::Error where one names none.
 std::vector<std::string> slide_files(const std::vector<std::string>& arguments);
 

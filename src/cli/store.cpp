@@ -19,6 +19,7 @@
 #include "foreign_lmdb.hpp"
 #include "open_store.hpp"
 #include "output.hpp"
+#include "slide_text.hpp"
 
 namespace penstock::cli {
 
@@ -65,9 +66,7 @@ std::vector<std::string> notes_of_slides(const SlideSource& source) {
       lines.push_back(fmt::format("and {} more", counted(source.slides().size() - most, "slide")));
       break;
     }
-    lines.push_back(slide.failure ? fmt::format("slide {}: {}", slide.name, slide.failure->cause())
-                                  : fmt::format("slide {}: {}x{} pixels, tiles of {}x{}", slide.name, slide.width,
-                                                slide.height, slide.tile_width, slide.tile_height));
+    lines.push_back(slide_text(slide));
   }
   return lines;
 }
@@ -140,6 +139,11 @@ std::vector<std::uint64_t> Store::block_ends() const {
 }
 std::uint64_t Store::revision() const {
   return std::visit([](const auto& source) { return std::uint64_t{source.revision()}; }, source_);
+}
+
+const std::vector<SlideInfo>* Store::slides() const {
+  const auto* const slides = std::get_if<SlideSource>(&source_);
+  return slides == nullptr ? nullptr : &slides->slides();
 }
 
 std::vector<std::string> Store::notes() const {

@@ -55,6 +55,8 @@ class Store {
   std::uint64_t revision() const;
   /// How the store's fields are read, where there is more than one way; a line each.
   std::vector<std::string> notes() const;
+  /// Of slides what is known of them; null for others.
+  const std::vector<SlideInfo>* slides() const;
   /// The field whose numbers stand for classes: label, else the only one that has names for them. @throws UsageError.
   std::string class_field() const;
   /// What the store knows beside its records, keys and classes, and what lies there and is no record; a line each.

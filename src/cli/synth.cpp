@@ -20,9 +20,9 @@
 #include "command_line.hpp"
 #include "commands.hpp"
 #include "interrupt.hpp"
-#include "synth/new_file.hpp"
 #include "output.hpp"
 #include "progress.hpp"
+#include "synth/new_file.hpp"
 #include "synth/slide_directories.hpp"
 #include "synth/slide_drawing.hpp"
 #include "synth/tiff_writer.hpp"
@@ -131,7 +131,7 @@ void refuse_existing(const SynthOptions& options) {
 }
 
 struct Drawn {
-  std::vector<SlideLevel> levels;
+  std::vector<DrawnLevel> levels;
   SlideLayout layout;
   std::uint64_t tiles = 0, bytes = 0;
   double seconds = 0;
@@ -140,7 +140,7 @@ struct Drawn {
 
 Drawn draw(const SynthOptions& options, const SlideWish& wish) {
   Drawn drawn{slide_levels(wish), {format_of(options), {options.big_tiff, options.big_endian}}};
-  for (const SlideLevel& level : drawn.levels) drawn.tiles += level.tiles.size();
+  for (const DrawnLevel& level : drawn.levels) drawn.tiles += level.tiles.size();
   const Interrupt interrupt;
   Progress bar("drawing", drawn.tiles, options.shows_nothing());
   const unsigned threads = options.threads != 0 ? options.threads : std::max(1u, std::thread::hardware_concurrency());
@@ -192,7 +192,7 @@ void tell(const SynthOptions& options, const SlideWish& wish, const Drawn& drawn
 void tell_json(const SynthOptions& options, const SlideWish& wish, const Drawn& drawn) {
   constexpr std::array formats{"aperio", "tiff", "ome"};  // as SlideFormat lists them
   Json levels = Json::array(), bad_list = Json::array();
-  for (const SlideLevel& level : drawn.levels)
+  for (const DrawnLevel& level : drawn.levels)
     levels.push_back(
         {{"width", level.width}, {"height", level.height}, {"columns", level.columns}, {"rows", level.rows}});
   for (const BadTile& bad : wish.bad) {

@@ -20,6 +20,7 @@
 #include "output.hpp"
 #include "sampled_records.hpp"
 #include "slide_files.hpp"
+#include "slide_text.hpp"
 #include "write_store.hpp"
 #include "writing.hpp"
 
@@ -29,9 +30,10 @@ namespace {
 
 struct TileFlags {
   std::vector<std::string> slides;
-  std::string labels, slide_column, edges = "drop", on_error = "fail";
+  std::string labels, slide_column, mpp_column, edges = "drop", on_error = "fail";
   std::vector<std::string> columns;
-  std::int32_t size = 256, stride = 0, overlap = 0;
+  std::int32_t level = 0, size = 256, stride = 0, overlap = 0;
+  double mpp = 0, magnification = 0, tolerance = Slides().mpp_tolerance, assumed_mpp = 0;
   int quality = 90;
   bool encode = false, verify = false, dry_run = false, leave_out_unlisted = false;
   OutFlags out;
@@ -51,12 +53,18 @@ struct Copies {
 
 Slides slides_of(const TileFlags& flags) {
   Slides slides{.paths = slide_files(flags.slides),
+                .level = flags.level,
+                .mpp = flags.mpp,
+                .magnification = flags.magnification,
+                .mpp_tolerance = flags.tolerance,
                 .size = flags.size,
                 .stride = flags.stride,
                 .overlap = flags.overlap,
                 .labels = flags.labels,
                 .slide_column = flags.slide_column,
-                .columns = flags.columns};
+                .columns = flags.columns,
+                .mpp_column = flags.mpp_column,
+                .assumed_mpp = flags.assumed_mpp};
   slides.edges = flags.edges == "pad"      ? SlideEdges::pad
                  : flags.edges == "shrink" ? SlideEdges::shrink
                                            : SlideEdges::drop;
@@ -67,6 +75,9 @@ Slides slides_of(const TileFlags& flags) {
 Copies copies_of(const TileFlags& flags, const SlideInfo& slide) {
   if (slide.failure || slide.records == 0) return {};
   if (flags.encode) return {0, "--encode was given"};
+  if (slide.codec == SlideCodec::openslide) return {0, slide.why_openslide};
+  if (slide.codec == SlideCodec::jpeg2000) return {0, "the file's tiles are JPEG 2000"};
+  if (slide.resampled) return {0, "no stored level has pixels of this size"};
   const std::int32_t stride = flags.stride != 0 ? flags.stride : flags.size - flags.overlap;
   const std::string own = fmt::format("the file's tiles are of {}x{}", slide.tile_width, slide.tile_height);
   if (slide.tile_width != flags.size || slide.tile_height != flags.size) return {0, own};
@@ -76,7 +87,7 @@ Copies copies_of(const TileFlags& flags, const SlideInfo& slide) {
     if (side < flags.size) return 0;
     return (static_cast<std::uint64_t>((side - flags.size) / stride) + period) / period;
   };
-  const std::uint64_t copied = whole(slide.width) * whole(slide.height);
+  const std::uint64_t copied = whole(slide.image_width) * whole(slide.image_height);
   if (copied == slide.records) return {copied, ""};
   return {copied, period == 1 ? "those at the edges are not whole" : own + ", and others lie between them"};
 }
@@ -127,19 +138,15 @@ int tell_what_would_be(const TileFlags& flags, const SlideSource& source, const 
     copied += copies.tiles;
     if (slide.failure) {
       text += fmt::format("{}: can't be read: {}\n", printable(slide.name), printable(slide.failure->cause()));
-      slides.push_back({{"slide", slide.name}, {"file", slide.path}, {"failure", slide.failure->cause()}});
+      slides.push_back(slide_json(slide));
       continue;
     }
-    text += fmt::format("{}: {}x{} pixels, {}: {} copied, {} encoded{}\n", printable(slide.name), slide.width,
-                        slide.height, counted(slide.records, "tile"), with_commas(copies.tiles),
+    text += fmt::format("{}: {}, {}: {} copied, {} encoded{}\n", printable(slide.name), image_text(slide),
+                        counted(slide.records, "tile"), with_commas(copies.tiles),
                         with_commas(slide.records - copies.tiles), copies.why_not.empty() ? "" : ": " + copies.why_not);
-    slides.push_back({{"slide", slide.name},
-                      {"file", slide.path},
-                      {"width", slide.width},
-                      {"height", slide.height},
-                      {"tiles", slide.records},
-                      {"copied", copies.tiles},
-                      {"why_not", copies.why_not}});
+    slides.push_back(slide_json(slide));
+    slides.back()["copied"] = copies.tiles;
+    slides.back()["why_not"] = copies.why_not;
   }
   text += fmt::format("in all {} of {}, about {}; nothing was written\n", counted(source.size(), "tile"),
                       counted(source.slides().size(), "slide"), bytes_text(bytes));
@@ -191,6 +198,10 @@ void tell(const TileFlags& flags, const SlideSource& source, const NewStore& sto
 
 int tile(const TileFlags& flags) {
   if (flags.overlap >= flags.size) throw UsageError("--overlap must be less than --size");
+  if ((flags.level != 0) + (flags.mpp != 0) + (flags.magnification != 0) > 1)
+    throw UsageError("--level, --mpp and --magnification say the same; give one");
+  if (!flags.mpp_column.empty() && flags.labels.empty())
+    throw UsageError("--mpp-column is a column of --labels, a CSV file");
   if (flags.stride != 0 && flags.overlap != 0) throw UsageError("--stride and --overlap say the same; give one");
   if (!(flags.columns.empty() && flags.slide_column.empty()) && flags.labels.empty())
     throw UsageError("--columns and --slide-column are columns of --labels, a CSV file");
@@ -225,18 +236,31 @@ int tile(const TileFlags& flags) {
 
 void add_tile(CLI::App& app, Command& chosen) {
   auto flags = std::make_shared<TileFlags>();
-  CLI::App& command = *app.add_subcommand("tile",
-                                          "Cuts slides (tiled TIFF, SVS, OME-TIFF) into tiles of level 0: key "
-                                          "slide/y_x, the tile as a JPEG, its place, and\n"
-                                          "what a table says of its slide. A tile that is stored in the file as a "
-                                          "JPEG, whole, is copied without loss; others\n"
-                                          "are encoded. A run that was stopped, or killed, is continued by the same "
-                                          "command. Exit status 3 where bad tiles\n"
-                                          "were left out.");
-  command
-      .add_option("SLIDES", flags->slides, "Files, folders with *.svs, *.tif and *.tiff in them, or patterns in quotes")
-      ->required();
+  CLI::App& command =
+      *app.add_subcommand("tile",
+                          "Cuts slides into tiles, of level 0 or with pixels of another size: key "
+                          "slide/y_x, the tile as a JPEG, its place\n"
+                          "at level 0, and what a table says of its slide. A tile that is stored in the file as a "
+                          "JPEG, whole, is copied without loss; others\n"
+                          "are encoded. A run that was stopped, or killed, is continued by the same "
+                          "command. Exit status 3 where bad tiles\n"
+                          "were left out.");
+  command.add_option("SLIDES", flags->slides, "Files, folders with slides in them, or patterns in quotes")->required();
   add_out_options(command, flags->out);
+  command.add_option("--level", flags->level, "The stored level that tiles are made of; 0 is the finest")
+      ->check(CLI::Range(0, 63));
+  command
+      .add_option("--mpp", flags->mpp,
+                  "Or micrometres from one pixel of a tile to the next; where no stored level has them, a finer one is "
+                  "made smaller")
+      ->check(CLI::Range(0.05, 20.0));
+  command.add_option("--magnification", flags->magnification, "Or the magnification of an objective: 20, say")
+      ->check(CLI::Range(0.1, 1000.0));
+  command
+      .add_option("--tolerance", flags->tolerance,
+                  "For --mpp and --magnification: a stored level whose pixels differ by this share at most is taken")
+      ->check(CLI::Range(0.0, 0.5))
+      ->capture_default_str();
   command.add_option("--size", flags->size, "Pixels on each side of a tile")
       ->check(CLI::Range(1, 8192))
       ->capture_default_str();
@@ -258,6 +282,14 @@ void add_tile(CLI::App& app, Command& chosen) {
                      "CSV file with a header and a line a slide: its columns become fields of the tiles");
   command.add_option("--slide-column", flags->slide_column,
                      "The column of --labels with the slides' names; default: the one in which most of them stand");
+  command.add_option(
+      "--mpp-column", flags->mpp_column,
+      "The column of --labels with the micrometres a pixel of each slide's level 0, in place of what its "
+      "file says");
+  command
+      .add_option("--assume-mpp", flags->assumed_mpp,
+                  "Micrometres a pixel of level 0, of slides whose files don't say it")
+      ->check(CLI::Range(0.05, 20.0));
   command.add_option("--columns", flags->columns, "Only these columns of --labels, names between commas")
       ->delimiter(',');
   command.add_flag("--leave-out-unlisted", flags->leave_out_unlisted,

@@ -193,6 +193,37 @@ Shape ImageOp::tensor_shape() const {
   return {s.height, s.width, s.channels};
 }
 
+namespace {
+
+// Inputs of `count` outputs of an axis.
+Taps axis_needs(std::int32_t in, std::int32_t out, std::int32_t first, std::int32_t count, Filter filter, bool mirror) {
+  Taps taps{first, first + count};
+  if (in != out && filter == Filter::linear) {
+    taps = {linear_taps(in, out, first).from, linear_taps(in, out, first + count - 1).to};
+  } else if (in != out) {
+    const auto below_centre = [&](std::int64_t i) { return static_cast<std::int32_t>((2 * i + 1) * in / (2 * out)); };
+    taps = {below_centre(first), below_centre(first + count - 1) + 1};
+  }
+  return mirror ? Taps{in - taps.to, in - taps.from} : taps;
+}
+
+}  // namespace
+
+Taps linear_taps(std::int32_t in, std::int32_t out, std::int32_t i) noexcept {
+  const double scale = static_cast<double>(in) / out;
+  const double support = scale > 1 ? scale : 1;
+  const double center = (i + 0.5) * scale;
+  // Inputs whose centre lies within the support: k + 0.5 > center - support, and so on.
+  return {center - support + 0.5 > 0 ? static_cast<std::int32_t>(center - support + 0.5) : 0,
+          std::min(in, static_cast<std::int32_t>(center + support + 0.5))};
+}
+
+Box ImageOp::needed() const noexcept {
+  const Taps y = axis_needs(box.height, resized.height, window.top, window.height, filter, mirror_y);
+  const Taps x = axis_needs(box.width, resized.width, window.left, window.width, filter, mirror_x);
+  return {y.from, x.from, y.to - y.from, x.to - x.from};
+}
+
 std::string ImageOp::to_string() const {
   std::string text = "box " + box_string(box);
   if (mirror_x) text += ", mirror";

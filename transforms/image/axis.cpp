@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include <penstock/extend/image_op.hpp>
+
 namespace penstock::image {
 
 namespace {
@@ -48,9 +50,7 @@ Axis make(const AxisRequest& r, std::int32_t one, bool even, Scratch& scratch) {
   for (std::int32_t j = 0; j < r.count; ++j) {
     const std::int32_t i = r.first + (r.reverse ? r.count - 1 - j : j);
     const double center = (i + 0.5) * scale;
-    // Inputs whose centre lies within the support: k + 0.5 > center - support, and so on.
-    const std::int32_t from = center - support + 0.5 > 0 ? static_cast<std::int32_t>(center - support + 0.5) : 0;
-    const std::int32_t to = std::min(r.in, static_cast<std::int32_t>(center + support + 0.5));
+    const auto [from, to] = linear_taps(r.in, r.out, i);
     int n = 0;
     double total = 0;
     const double offset = from + 0.5 - center;

@@ -15,8 +15,8 @@ class PENSTOCK_API Scratch {
   virtual std::byte* allocate(std::size_t bytes) = 0;
 };
 
-/// Executes an ImageOp on pixels. `pixels` holds exactly `op.box`; `out` takes op.tensor_shape() elements of op.dtype,
-/// contiguous. Any thread.
+/// Executes an ImageOp on pixels. `pixels` holds exactly `op.box`, or of it what `op.needed()` says: then its data is
+/// where the box would begin. `out` takes op.tensor_shape() elements of op.dtype, contiguous. Any thread.
 /// A Scratch of one's own must keep the promise of 64-byte alignment: kernels rely on it.
 class PENSTOCK_API ImageExecutor {
  public:

@@ -39,6 +39,14 @@ struct ImageShape {
   friend bool operator==(const ImageShape&, const ImageShape&) = default;
 };
 
+/// Input samples of one axis: [from, to).
+struct Taps {
+  /// Numbers of samples.
+  std::int32_t from = 0, to = 0;
+};
+/// What output sample i of `out` is made of, of `in` input samples, by Filter::linear. None beside them is read.
+PENSTOCK_API Taps linear_taps(std::int32_t in, std::int32_t out, std::int32_t i) noexcept;
+
 /// Order of a finished image's dimensions: [H, W, C] or [C, H, W]. In a batch these become NHWC and NCHW.
 enum class Layout : std::uint8_t { hwc, chw };
 
@@ -149,6 +157,8 @@ class PENSTOCK_API ImageOp {
   /// The other half of it.
   std::array<float, 4> bias{0, 0, 0, 0};
 
+  /// What of `box` the window is made of: an executor reads no other pixels.
+  Box needed() const noexcept;
   /// True when pixels change size (so that `window` counts in `resized`, and filtering is needed).
   bool resamples() const noexcept { return !(resized == box.size()); }
   /// Whether something stands around the image.

@@ -36,13 +36,18 @@ enum class SlideOrder : std::uint8_t {
 /// Whole-slide images to train from, without cutting them first: records are places of a grid over each slide.
 /// `from(Slides{.files = "cohort/*.svs", .size = 256})` opens them.
 ///
-/// Read are tiled TIFF and BigTIFF, Aperio SVS and OME-TIFF whose tiles are JPEG, of 8 bits, RGB or YCbCr; of each file
-/// its first image, which is level 0, at its full resolution. Pixels are those of the file: no colour profile is
-/// applied.
+/// Tiled TIFF and BigTIFF, Aperio SVS and OME-TIFF whose tiles are JPEG or JPEG 2000, of 8 bits, RGB or YCbCr, are read
+/// from their tiles; of each file the first image. All else (NDPI, MIRAX, SCN, other compressions, ...) is read by
+/// OpenSlide, which is looked for when it is first needed: the library that the environment variable PENSTOCK_OPENSLIDE
+/// names, else libopenslide.so.1, else libopenslide.so.0. Pixels are those of the file: no colour profile is applied.
+///
+/// Level 0 is the finest one that is stored. Records are made of it, of another that is stored, or of an image with
+/// pixels of a size that is asked for. Where no stored level has that size, the next finer one is made smaller, as
+/// `resize` would make it of the whole level: tiles that lie side by side meet without a seam.
 ///
 /// A record has the fields `image`, u8 [size, size, 3] in RGB; `slide`, i64, which counts the slides from 0 in the
-/// order of `SlideSource::slides`; `x` and `y`, i64: its top left pixel, at level 0. After these come the columns of
-/// `labels`.
+/// order of `SlideSource::slides`; `x` and `y`, i64: its top left pixel, at level 0 whatever records are made of. After
+/// these come the columns of `labels`.
 struct Slides {
   using Source = class SlideSource;  ///< what it opens
   /// A file, or a pattern with `*`, `?` and `[a-z]`, whose files are read in the order of their paths' bytes.
@@ -50,10 +55,22 @@ struct Slides {
   /// Or the files themselves, in this order.
   std::vector<std::string> paths = {};
   // What changes results.
+  /// The stored level that records are made of: 0 is the finest. `size`, `stride` and `overlap` count its pixels.
+  std::int32_t level = 0;
+  /// Or micrometres from one pixel of a record to the next, on each slide: 0.05 to 20. `size`, `stride` and `overlap`
+  /// count these pixels. A slide whose level 0 is coarser can't be read. 0: `level` says it.
+  double mpp = 0;
+  /// Or the magnification of an objective: what a pixel of it shows follows from the magnification that the file says
+  /// level 0 has. Where it says none, that is 80 for less than 0.16 micrometres, 60 below 0.2, 40 below 0.3, 20 below
+  /// 0.6, and half as much for each doubling. 0: `level` or `mpp` says it.
+  double magnification = 0;
+  /// For `mpp` and `magnification`: a stored level whose pixels are larger or smaller by this share at most is taken as
+  /// it is. 0 to 0.5.
+  double mpp_tolerance = 0.02;
   std::int32_t size = 256;              ///< pixels on each side of a record's image: 1 to 65,536
   std::int32_t stride = 0;              ///< pixels from one place to the next, across and down; 0: `size - overlap`
   std::int32_t overlap = 0;             ///< pixels that neighbours share, instead of `stride`; less than `size`
-  std::int64_t left = 0, top = 0;       ///< where the grid begins: pixels at level 0
+  std::int64_t left = 0, top = 0;       ///< where the grid begins: pixels at level 0, whatever records are made of
   SlideEdges edges = SlideEdges::drop;  ///< of places that reach beyond the slide
   std::array<std::uint8_t, 3> pad_color{255, 255, 255};  ///< RGB, for SlideEdges::pad
   SlideOrder order = SlideOrder::rows;                   ///< of the places of a slide
@@ -71,11 +88,17 @@ struct Slides {
   /// fewest lines that name one again, of these the one that names most files with their endings. Where two are as good
   /// and don't mean the same, it has to be said.
   std::string slide_column = {};
-  /// The columns that become fields. Empty: all but `slide_column` and `group`.
+  /// The columns that become fields. Empty: all but `slide_column`, `group` and `mpp_column`.
   std::vector<std::string> columns = {};
   /// The column that says which slides belong together, a patient's say, for splits by group. Empty: each slide is a
   /// group.
   std::string group = {};
+  /// The column that says how many micrometres a pixel of level 0 has, 0.05 to 20, in place of what the file says; an
+  /// empty cell, or "NA", leaves it as it is. It becomes no field, unless `columns` names it. Empty: there is none.
+  std::string mpp_column = {};
+  /// How many micrometres a pixel of level 0 has, of slides that don't say it. 0: these can't be read by `mpp`, nor by
+  /// `magnification` where they don't say that of level 0.
+  double assumed_mpp = 0;
   /// What becomes of slides without a line in `labels`.
   enum class Unlisted : std::uint8_t {
     refuse,     ///< an error that lists them
@@ -88,15 +111,40 @@ struct Slides {
   /// Of all slides together, the places of their tiles, 8 to 16 bytes a tile, are kept in memory up to so many bytes;
   /// those of slides that have no room are read with each tile.
   std::size_t max_kept_bytes = std::size_t{32} << 20;
+  /// Bytes of decoded tiles that OpenSlide may keep, of all slides together. Before its version 4 each open slide keeps
+  /// up to 32 MiB, so fewer slides stay open then; at least one, and one for each thread that reads.
+  std::size_t openslide_cache_bytes = std::size_t{256} << 20;
+};
+
+/// What decodes a slide.
+enum class SlideCodec : std::uint8_t {
+  jpeg,       ///< its tiles are read here, and are JPEG
+  jpeg2000,   ///< its tiles are read here, and are JPEG 2000
+  openslide,  ///< OpenSlide is asked for pixels
+};
+
+/// A level that a slide's file has stored.
+struct SlideLevel {
+  std::int64_t width = 0, height = 0;            ///< pixels
+  std::int32_t tile_width = 0, tile_height = 0;  ///< pixels of a tile of the file; 0: not known
+  friend bool operator==(const SlideLevel&, const SlideLevel&) = default;
 };
 
 /// What is known about a slide.
 struct SlideInfo {
-  std::string path;                              ///< as it was given, or found
-  std::string name;                              ///< what its keys begin with
-  std::int64_t width = 0, height = 0;            ///< pixels, at level 0
-  std::int32_t tile_width = 0, tile_height = 0;  ///< pixels of a tile of the file
-  std::uint64_t first = 0, records = 0;          ///< its records in the source
+  std::string path;                                ///< as it was given, or found
+  std::string name;                                ///< what its keys begin with
+  std::int64_t width = 0, height = 0;              ///< pixels, at level 0
+  std::vector<SlideLevel> levels = {};             ///< that are stored, from the finest
+  double mpp_x = 0, mpp_y = 0;                     ///< micrometres a pixel, at level 0; 0: not known
+  double magnification = 0;                        ///< of the objective; 0: the file doesn't say it
+  std::size_t level = 0;                           ///< the stored level that records are made of
+  std::int64_t image_width = 0, image_height = 0;  ///< of the image that the grid lies on, in pixels of records
+  bool resampled = false;                          ///< that image is `level` made smaller; else it is `level`
+  SlideCodec codec = SlideCodec::jpeg;             ///< of `level`
+  std::string why_openslide = {};                  ///< why OpenSlide reads it; empty: it does not
+  std::int32_t tile_width = 0, tile_height = 0;    ///< pixels of a tile of `level` in the file; 0: not known
+  std::uint64_t first = 0, records = 0;            ///< its records in the source
   /// Each record is whole tiles of the file, which no other record needs: they are decoded right into the batch.
   bool whole_tiles = false;
   /// Why it can't be read; then it has one record, which is that error.
@@ -114,11 +162,11 @@ struct SlideInfo {
 ///
 /// What can go wrong with a tile is an error of the records that need it and of no other: an empty one (0 bytes), one
 /// that lies beyond the file's end, damaged data, another size than the file says. Errors name the file, and the tile
-/// by its top left pixel at level 0. Damage inside a tile is found where the tile is decoded whole; where a part is,
-/// damage elsewhere in it is found with `check({.verify = true})` only. A slide that can't be opened at all is one
-/// record, which is that error, so that the pipeline's `on_error` decides. A file whose size or time of change
-/// is another than when it was opened is Error(io). One that was replaced is read as it was while it is open, and is
-/// that error once it had to be opened again.
+/// by its level and its top left pixel there. Damage inside a tile is found where the tile is decoded whole; where a
+/// part is, damage elsewhere in it is found with `check({.verify = true})` only. A slide that can't be opened at all is
+/// one record, which is that error, so that the pipeline's `on_error` decides. A file whose size or time of change is
+/// another than when it was opened is Error(io). One that was replaced is read as it was while it is open, and is that
+/// error once it had to be opened again.
 class PENSTOCK_API SlideSource {
  public:
   /// @throws Error(not_found) where no file has a name of the pattern, or `labels` isn't there; Error(invalid_argument)

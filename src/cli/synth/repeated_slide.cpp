@@ -30,7 +30,7 @@ struct TilePool {
 
 class RepeatedSlide {
  public:
-  RepeatedSlide(const SlideWish& wish, unsigned threads, NewFile& file, std::vector<SlideLevel>& levels,
+  RepeatedSlide(const SlideWish& wish, unsigned threads, NewFile& file, std::vector<DrawnLevel>& levels,
                 const SlideProgress& progress)
       : wish_(wish),
         side_(wish.jpeg.side),
@@ -152,7 +152,7 @@ class RepeatedSlide {
   const std::int32_t side_;
   const unsigned threads_;
   NewFile& file_;
-  std::vector<SlideLevel>& levels_;
+  std::vector<DrawnLevel>& levels_;
   const SlideProgress& progress_;
   const DrawnTissue tissue_;
   std::deque<TileMaker> makers_;  // that can't be moved
@@ -162,7 +162,7 @@ class RepeatedSlide {
 
 }  // namespace
 
-bool draw_repeated_slide(const SlideWish& wish, unsigned threads, NewFile& file, std::vector<SlideLevel>& levels,
+bool draw_repeated_slide(const SlideWish& wish, unsigned threads, NewFile& file, std::vector<DrawnLevel>& levels,
                          const SlideProgress& progress) {
   return RepeatedSlide(wish, threads, file, levels, progress).run();
 }

@@ -9,7 +9,7 @@ namespace penstock::cli {
 /// `draw_slide` where many places share a tile: a square of some hundred different tiles of tissue is repeated over
 /// the piece of tissue, one of glass around it. Levels fit each other as ever: two places share a tile of a lower level
 /// where they share all four that it is made of.
-bool draw_repeated_slide(const SlideWish& wish, unsigned threads, NewFile& file, std::vector<SlideLevel>& levels,
+bool draw_repeated_slide(const SlideWish& wish, unsigned threads, NewFile& file, std::vector<DrawnLevel>& levels,
                          const SlideProgress& progress);
 
 }  // namespace penstock::cli

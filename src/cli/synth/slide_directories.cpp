@@ -9,8 +9,8 @@ namespace penstock::cli {
 namespace {
 
 // As the software of Aperio's scanners describes images.
-std::string aperio_description(const SlideWish& wish, const std::vector<SlideLevel>& levels, std::size_t level) {
-  const SlideLevel& first = levels.front();
+std::string aperio_description(const SlideWish& wish, const std::vector<DrawnLevel>& levels, std::size_t level) {
+  const DrawnLevel& first = levels.front();
   std::string text = fmt::format("Aperio Image Library penstock-synth\r\n{}x{} [0,0 {}x{}] ({}x{})", first.width,
                                  first.height, first.width, first.height, wish.jpeg.side, wish.jpeg.side);
   if (level != 0) text += fmt::format(" -> {}x{}", levels[level].width, levels[level].height);
@@ -18,7 +18,7 @@ std::string aperio_description(const SlideWish& wish, const std::vector<SlideLev
                             objective_power, microns_per_pixel);
 }
 
-std::string ome_description(const SlideLevel& first, const SlideLayout& layout) {
+std::string ome_description(const DrawnLevel& first, const SlideLayout& layout) {
   return fmt::format(
       R"(<?xml version="1.0" encoding="UTF-8"?>)"
       R"(<OME xmlns="http://www.openmicroscopy.org/Schemas/OME/2016-06" Creator="penstock synth">)"
@@ -30,7 +30,7 @@ std::string ome_description(const SlideLevel& first, const SlideLayout& layout) 
       objective_power, layout.tiff.big_endian, first.width, first.height, microns_per_pixel, microns_per_pixel);
 }
 
-TiffDirectory directory_of(const SlideWish& wish, const SlideLevel& level, std::span<const std::byte> tables) {
+TiffDirectory directory_of(const SlideWish& wish, const DrawnLevel& level, std::span<const std::byte> tables) {
   TiffDirectory directory;
   const auto number = [&](TiffTag tag, TiffType type, std::uint64_t value) { directory.set(tag, type, {value}); };
   number(TiffTag::new_subfile_type, TiffType::longs, 0);
@@ -65,7 +65,7 @@ void set_resolution(TiffDirectory& directory, std::size_t level) {
   directory.set(TiffTag::resolution_unit, TiffType::shorts, {3});
 }
 
-std::vector<TiffDirectory> directories_of(const SlideWish& wish, const std::vector<SlideLevel>& levels,
+std::vector<TiffDirectory> directories_of(const SlideWish& wish, const std::vector<DrawnLevel>& levels,
                                           std::span<const std::byte> tables, const SlideLayout& layout) {
   std::vector<TiffDirectory> all;
   for (std::size_t level = 0; level < levels.size(); ++level) {
@@ -96,7 +96,7 @@ std::uint64_t directory_bytes(const std::vector<TiffDirectory>& directories, con
 
 }  // namespace
 
-std::vector<std::byte> write_directories(const SlideWish& wish, const std::vector<SlideLevel>& levels,
+std::vector<std::byte> write_directories(const SlideWish& wish, const std::vector<DrawnLevel>& levels,
                                          std::span<const std::byte> tables, SlideLayout& layout, NewFile& file) {
   std::vector<TiffDirectory> directories = directories_of(wish, levels, tables, layout);
   const std::uint64_t first = file.align(8);

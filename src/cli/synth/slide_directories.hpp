@@ -29,7 +29,7 @@ struct SlideLayout {
 };
 
 /// Writes the directories behind the tiles. Returns the file's header, and says in `layout` whether it is a BigTIFF.
-std::vector<std::byte> write_directories(const SlideWish& wish, const std::vector<SlideLevel>& levels,
+std::vector<std::byte> write_directories(const SlideWish& wish, const std::vector<DrawnLevel>& levels,
                                          std::span<const std::byte> tables, SlideLayout& layout, NewFile& file);
 
 }  // namespace penstock::cli

@@ -21,7 +21,7 @@ struct Strip {
 
 class SlideDrawing {
  public:
-  SlideDrawing(const SlideWish& wish, unsigned threads, NewFile& file, std::vector<SlideLevel>& levels,
+  SlideDrawing(const SlideWish& wish, unsigned threads, NewFile& file, std::vector<DrawnLevel>& levels,
                const SlideProgress& progress)
       : wish_(wish),
         side_(wish.jpeg.side),
@@ -55,7 +55,7 @@ class SlideDrawing {
   // Encodes the strip's tiles, and adds what they are to the level below; strips of lower levels that are full by that
   // are finished as well.
   bool finish_strip(std::size_t level) {
-    const SlideLevel& size = levels_[level];
+    const DrawnLevel& size = levels_[level];
     const std::size_t row = strips_[level].row;
     std::vector<std::vector<std::byte>> streams(size.columns);
     on_threads(threads_, size.columns, [&](unsigned thread, std::size_t column) {
@@ -122,7 +122,7 @@ class SlideDrawing {
   const std::int32_t side_;
   const unsigned threads_;
   NewFile& file_;
-  std::vector<SlideLevel>& levels_;
+  std::vector<DrawnLevel>& levels_;
   const SlideProgress& progress_;
   const DrawnTissue tissue_;
   std::deque<TileMaker> makers_;  // that can't be moved
@@ -133,8 +133,8 @@ class SlideDrawing {
 
 }  // namespace
 
-std::vector<SlideLevel> slide_levels(const SlideWish& wish) {
-  std::vector<SlideLevel> levels;
+std::vector<DrawnLevel> slide_levels(const SlideWish& wish) {
+  std::vector<DrawnLevel> levels;
   std::int32_t width = wish.width, height = wish.height;
   const auto tiles = [&](std::int32_t pixels) {
     return static_cast<std::size_t>((pixels + wish.jpeg.side - 1) / wish.jpeg.side);
@@ -157,7 +157,7 @@ void halve(const std::uint8_t* from, std::size_t from_stride, std::int32_t width
   }
 }
 
-bool draw_slide(const SlideWish& wish, unsigned threads, NewFile& file, std::vector<SlideLevel>& levels,
+bool draw_slide(const SlideWish& wish, unsigned threads, NewFile& file, std::vector<DrawnLevel>& levels,
                 const SlideProgress& progress) {
   if (wish.repeat) return draw_repeated_slide(wish, threads, file, levels, progress);
   return SlideDrawing(wish, threads, file, levels, progress).run();

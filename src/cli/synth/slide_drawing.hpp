@@ -31,14 +31,14 @@ struct TilePlace {
 };
 
 /// A level and its tiles, row by row.
-struct SlideLevel {
+struct DrawnLevel {
   std::int32_t width = 0, height = 0;
   std::size_t columns = 0, rows = 0;
   std::vector<TilePlace> tiles = {};
 };
 
 /// Each level has half the width and height of the one above it, rounded down; with no tile's place yet.
-std::vector<SlideLevel> slide_levels(const SlideWish& wish);
+std::vector<DrawnLevel> slide_levels(const SlideWish& wish);
 
 /// Called now and then with the number of tiles that are done. False ends the work.
 using SlideProgress = std::function<bool(std::uint64_t tiles)>;
@@ -46,7 +46,7 @@ using SlideProgress = std::function<bool(std::uint64_t tiles)>;
 /// Draws the slide's tiles into the file; the same bytes at any number of threads. What memory it takes follows from
 /// the slide's width, not from its height. Returns false, and leaves the levels unfinished, where `progress` says so.
 /// @throws penstock::Error.
-bool draw_slide(const SlideWish& wish, unsigned threads, NewFile& file, std::vector<SlideLevel>& levels,
+bool draw_slide(const SlideWish& wish, unsigned threads, NewFile& file, std::vector<DrawnLevel>& levels,
                 const SlideProgress& progress);
 
 /// One after the other, of a thread's own: what it takes to make a tile.

@@ -79,27 +79,23 @@ TEST_CASE("level 0 equals OpenSlide's, of slides that are written here") {
 TEST_CASE("level 0 equals OpenSlide's, of real slides") {
   const char* const slides = std::getenv("PENSTOCK_SLIDES");
   if (slides == nullptr) PENSTOCK_SKIP("PENSTOCK_SLIDES names no folder: 0 slides were read");
-  std::set<std::string> read, refused;
+  std::set<std::string> read;
   for (const auto& entry : std::filesystem::directory_iterator(slides)) {
     const std::string path = entry.path().string(), name = entry.path().filename().string();
     if (name.ends_with(".txt")) continue;
     const SlideSource source({.files = path, .size = 256, .edges = SlideEdges::shrink});
-    if (source.slides().front().failure) {
-      CHECK(source.slides().front().failure->code() == Errc::unsupported);
-      refused.insert(name);
-      continue;
-    }
+    CHECK(source.slides().front().why_openslide.empty());
     if (name == "osp-unreadable.svs") {
       CHECK(code_of([&] { (void)read_sample(source, 0); }) == Errc::corrupt);
       continue;
     }
     const std::int32_t tile = source.slides().front().tile_width;
-    CHECK(compare(path, {.files = path, .size = tile, .edges = SlideEdges::shrink}) > 100);
+    CHECK(compare(path, {.files = path, .size = tile, .edges = SlideEdges::shrink}) > 50);
     CHECK(compare(path, {.files = path, .size = 224, .stride = 200, .edges = SlideEdges::shrink}) > 0);
     read.insert(name);
   }
-  CHECK(read == std::set<std::string>{"CMU-1-Small-Region.svs", "cmu-pyr-jpeg420-256.tif", "tiled-jpeg-rgb-u8.tif"});
-  CHECK(refused == std::set<std::string>{"synth-aperio-33003.svs"});
+  CHECK(read == std::set<std::string>{"CMU-1-Small-Region.svs", "cmu-pyr-jpeg420-256.tif", "synth-aperio-33003.svs",
+                                      "tiled-jpeg-rgb-u8.tif"});
 }
 
 TEST_CASE("a slide whose tiles can't be read, among good ones") {

@@ -76,7 +76,7 @@ struct Entry {
   std::vector<std::uint64_t> values;
 };
 
-std::uint32_t bytes_of(std::uint16_t type) { return type == 3 ? 2 : type == 4 ? 4 : type == 16 ? 8 : 1; }
+std::uint32_t bytes_of(std::uint16_t type) { return type == 3 ? 2 : type == 4 || type == 5 ? 4 : type == 16 ? 8 : 1; }
 
 }  // namespace
 
@@ -99,8 +99,162 @@ void WrittenSlide::set_offset(std::uint64_t tile, std::uint64_t offset) const {
   overwrite(offsets_at + tile * offset_bytes, number.bytes);
 }
 
+namespace {
+
+// Entries of one directory, and the file that it goes into.
+class Directory {
+ public:
+  Directory(TiffBytes& file, const SlideForm& form) : file_(file), form_(form) {}
+
+  void set(std::uint16_t tag, std::uint16_t type, std::vector<std::uint64_t> values) {
+    entries_.push_back({tag, type, std::move(values)});
+  }
+  void set_text(std::uint16_t tag, const std::string& text) {
+    std::vector<std::uint64_t> values;
+    for (const char c : text) values.push_back(static_cast<unsigned char>(c));
+    values.push_back(0);
+    set(tag, 2, std::move(values));
+  }
+
+  // Returns where it begins. Where the directory that follows is said is in `next_at`.
+  std::uint64_t write(WrittenSlide* slide) {
+    std::ranges::sort(entries_, {}, &Entry::tag);
+    // Values that have no room in their entries.
+    const std::uint32_t room = form_.big_tiff ? 8 : 4;
+    std::vector<std::uint64_t> places;
+    for (const Entry& entry : entries_) {
+      TiffBytes values(form_.big_endian, form_.big_tiff);
+      for (const std::uint64_t value : entry.values) values.number(value, bytes_of(entry.type));
+      places.push_back(values.bytes.size() > room ? file_.append(values.bytes) : 0);
+    }
+    const std::uint64_t begin = file_.append({});
+    file_.number(entries_.size(), form_.big_tiff ? 8 : 2);
+    for (std::size_t i = 0; i < entries_.size(); ++i) {
+      const Entry& entry = entries_[i];
+      file_.number(entry.tag, 2);
+      file_.number(entry.type, 2);
+      file_.address(entry.type == 5 ? entry.values.size() / 2 : entry.values.size());
+      std::uint64_t at = file_.bytes.size();
+      if (places[i] != 0) {
+        at = places[i];
+        file_.address(at);
+      } else {
+        for (const std::uint64_t value : entry.values) file_.number(value, bytes_of(entry.type));
+        while (file_.bytes.size() < at + room) file_.bytes.push_back({});
+      }
+      if (slide != nullptr && entry.tag == 324) {
+        slide->offsets_at = at;
+        slide->offset_bytes = bytes_of(entry.type);
+      }
+      if (slide != nullptr && entry.tag == 325) {
+        slide->sizes_at = at;
+        slide->size_bytes = bytes_of(entry.type);
+      }
+    }
+    next_at = file_.bytes.size();
+    file_.address(0);
+    return begin;
+  }
+
+  std::uint64_t next_at = 0;
+
+ private:
+  TiffBytes& file_;
+  const SlideForm& form_;
+  std::vector<Entry> entries_;
+};
+
+StoredTile encode_jpeg_tile(const Image& tile, const SlideForm& form, Bytes& tables) {
+  PlainJpeg options{.quality = form.quality, .luma = form.luma, .jfif = false};
+  if (form.rgb) options.colors = PlainJpeg::rgb;
+  const Bytes whole = plain_encode(tile, options);
+  Split parts = split(whole);
+  tables = parts.tables;
+  Bytes stored = form.own_tables ? whole : parts.stream;
+  if (form.rgb) number_components(stored);
+  return {stored, plain_decode(whole)};
+}
+
+struct WrittenLevel {
+  Image pixels;
+  std::vector<std::uint64_t> offsets, sizes;
+  Bytes tables;
+};
+
+WrittenLevel write_tiles(TiffBytes& file, const SlideForm& form, std::int32_t width, std::int32_t height,
+                         std::uint64_t seed) {
+  WrittenLevel level{Image({height, width, 3}), {}, {}, {}};
+  const std::int32_t columns = (width + form.tile_width - 1) / form.tile_width;
+  const std::int32_t rows = (height + form.tile_height - 1) / form.tile_height;
+  const Image drawn = photo({rows * form.tile_height, columns * form.tile_width, 3}, seed);
+  for (std::int32_t row = 0; row < rows; ++row)
+    for (std::int32_t column = 0; column < columns; ++column) {
+      const Image tile =
+          cut(drawn, {row * form.tile_height, column * form.tile_width, form.tile_height, form.tile_width});
+      const StoredTile stored = form.encode ? form.encode(tile) : encode_jpeg_tile(tile, form, level.tables);
+      for (std::int32_t y = 0; y < form.tile_height; ++y)
+        for (std::int32_t x = 0; x < form.tile_width; ++x)
+          for (std::int32_t c = 0; c < 3; ++c) {
+            const std::int32_t there_y = row * form.tile_height + y, there_x = column * form.tile_width + x;
+            if (there_y < height && there_x < width) level.pixels.at(there_y, there_x, c) = stored.pixels.at(y, x, c);
+          }
+      level.offsets.push_back(file.append(stored.stream));
+      level.sizes.push_back(stored.stream.size());
+    }
+  return level;
+}
+
+Directory directory_of(TiffBytes& file, const SlideForm& form, const WrittenLevel& level, bool first) {
+  Directory directory(file, form);
+  const std::uint16_t address = form.big_tiff ? 16 : 4;
+  const auto side = [](std::int32_t pixels) { return static_cast<std::uint64_t>(pixels); };
+  directory.set(256, 4, {side(level.pixels.shape.width)});
+  directory.set(257, 4, {side(level.pixels.shape.height)});
+  directory.set(258, 3, std::vector<std::uint64_t>(form.samples, form.bits));
+  directory.set(259, 3, {form.compression});
+  directory.set(262, 3, {form.rgb ? 2u : 6u});
+  directory.set(277, 3, {form.samples});
+  directory.set(284, 3, {form.planes});
+  if (form.strips) {
+    directory.set(273, address, {level.offsets.front()});
+    directory.set(278, 4, {side(level.pixels.shape.height)});
+    directory.set(279, address, {level.sizes.front()});
+  } else {
+    directory.set(322, 4, {side(form.tile_width)});
+    directory.set(323, 4, {side(form.tile_height)});
+    directory.set(324, address, level.offsets);
+    directory.set(325, form.short_sizes ? std::uint16_t{3} : address, level.sizes);
+  }
+  if (!form.own_tables && !form.encode) {
+    std::vector<std::uint64_t> values;
+    for (const std::byte b : level.tables) values.push_back(std::to_integer<std::uint64_t>(b));
+    directory.set(347, 7, values);
+  }
+  if (!first && form.layout == SlideLevels::tiff) directory.set(254, 4, {1});
+  if (!first) return directory;
+  if (!form.description.empty()) directory.set_text(270, form.description);
+  if (!form.software.empty()) directory.set_text(305, form.software);
+  if (form.orientation != 0) directory.set(274, 3, {form.orientation});
+  if (form.per_unit != 0) {
+    directory.set(282, 5, {form.per_unit, 1});
+    directory.set(283, 5, {form.per_unit, 1});
+    directory.set(296, 3, {form.unit});
+  }
+  return directory;
+}
+
+// As Aperio's files have it after level 0: strips.
+Directory thumbnail(TiffBytes& file, const SlideForm& form) {
+  SlideForm strips = form;
+  strips.strips = true;
+  strips.tile_width = strips.tile_height = 32;
+  strips.layout = SlideLevels::aperio;
+  return directory_of(file, strips, write_tiles(file, strips, 32, 32, 99), false);
+}
+
+}  // namespace
+
 WrittenSlide write_slide(const std::string& path, const SlideForm& form) {
-  WrittenSlide slide{.path = path, .form = form, .pixels = Image({form.height, form.width, 3})};
   TiffBytes file(form.big_endian, form.big_tiff);
   file.bytes = {static_cast<std::byte>(form.big_endian ? 'M' : 'I'),
                 static_cast<std::byte>(form.big_endian ? 'M' : 'I')};
@@ -109,96 +263,37 @@ WrittenSlide write_slide(const std::string& path, const SlideForm& form) {
     file.number(8, 2);
     file.number(0, 2);
   }
-  const std::size_t first_directory = file.bytes.size();
+  std::uint64_t next_at = file.bytes.size();
   file.address(0);
+  const auto set_address = [&](std::uint64_t at, std::uint64_t value) {
+    TiffBytes where(form.big_endian, form.big_tiff);
+    where.address(value);
+    std::ranges::copy(where.bytes, file.bytes.begin() + static_cast<std::ptrdiff_t>(at));
+  };
+  const auto append = [&](Directory directory, WrittenSlide* slide) {
+    set_address(next_at, directory.write(slide));
+    next_at = directory.next_at;
+  };
 
-  const std::int32_t columns = (form.width + form.tile_width - 1) / form.tile_width;
-  const std::int32_t rows = (form.height + form.tile_height - 1) / form.tile_height;
-  const Image drawn = photo({rows * form.tile_height, columns * form.tile_width, 3}, form.seed);
-  Bytes tables;
-  for (std::int32_t row = 0; row < rows; ++row)
-    for (std::int32_t column = 0; column < columns; ++column) {
-      const Image tile =
-          cut(drawn, {row * form.tile_height, column * form.tile_width, form.tile_height, form.tile_width});
-      PlainJpeg options{.quality = form.quality, .luma = form.luma, .jfif = false};
-      if (form.rgb) options.colors = PlainJpeg::rgb;
-      const Bytes whole = plain_encode(tile, options);
-      const Image decoded = plain_decode(whole);
-      for (std::int32_t y = 0; y < form.tile_height; ++y)
-        for (std::int32_t x = 0; x < form.tile_width; ++x)
-          for (std::int32_t c = 0; c < 3; ++c) {
-            const std::int32_t there_y = row * form.tile_height + y, there_x = column * form.tile_width + x;
-            if (there_y < form.height && there_x < form.width)
-              slide.pixels.at(there_y, there_x, c) = decoded.at(y, x, c);
-          }
-      Split parts = split(whole);
-      tables = parts.tables;
-      Bytes stored = form.own_tables ? whole : parts.stream;
-      if (form.rgb) number_components(stored);
-      slide.offsets.push_back(file.append(stored));
-      slide.sizes.push_back(stored.size());
-    }
-
-  const std::uint16_t address = form.big_tiff ? 16 : 4;
-  const auto side = [](std::int32_t pixels) { return static_cast<std::uint64_t>(pixels); };
-  std::vector<std::uint64_t> table_values;
-  for (const std::byte b : tables) table_values.push_back(std::to_integer<std::uint64_t>(b));
-  std::vector<Entry> entries{{256, 4, {side(form.width)}},
-                             {257, 4, {side(form.height)}},
-                             {258, 3, std::vector<std::uint64_t>(form.samples, form.bits)},
-                             {259, 3, {form.compression}},
-                             {262, 3, {form.rgb ? 2u : 6u}}};
-  if (form.strips) {
-    entries.push_back({273, address, {slide.offsets.front()}});
-    entries.push_back({277, 3, {form.samples}});
-    entries.push_back({278, 4, {side(form.height)}});
-    entries.push_back({279, address, {slide.sizes.front()}});
-    entries.push_back({284, 3, {form.planes}});
-  } else {
-    entries.push_back({277, 3, {form.samples}});
-    entries.push_back({284, 3, {form.planes}});
-    entries.push_back({322, 4, {side(form.tile_width)}});
-    entries.push_back({323, 4, {side(form.tile_height)}});
-    entries.push_back({324, address, slide.offsets});
-    entries.push_back({325, static_cast<std::uint16_t>(form.short_sizes ? 3 : address), slide.sizes});
+  const WrittenLevel first = write_tiles(file, form, form.width, form.height, form.seed);
+  WrittenSlide slide{
+      .path = path, .form = form, .pixels = first.pixels, .offsets = first.offsets, .sizes = first.sizes};
+  std::vector<Directory> lower;
+  for (std::size_t i = 0; i < form.lower.size(); ++i) {
+    const WrittenLevel level = write_tiles(file, form, form.lower[i][0], form.lower[i][1], form.seed + 1 + i);
+    slide.lower.push_back(level.pixels);
+    lower.push_back(directory_of(file, form, level, false));
   }
-  if (!form.own_tables) entries.push_back({347, 7, table_values});
-  // Values that have no room in their entries.
-  const std::uint32_t room = form.big_tiff ? 8 : 4;
-  std::vector<std::uint64_t> places;
-  for (const Entry& entry : entries) {
-    TiffBytes values(form.big_endian, form.big_tiff);
-    for (const std::uint64_t value : entry.values) values.number(value, bytes_of(entry.type));
-    places.push_back(values.bytes.size() > room ? file.append(values.bytes) : 0);
+  Directory top = directory_of(file, form, first, true);
+  if (form.layout == SlideLevels::ome && !lower.empty()) {
+    std::vector<std::uint64_t> places;
+    for (Directory& directory : lower) places.push_back(directory.write(nullptr));
+    top.set(330, form.big_tiff ? 16 : 4, places);
+    lower.clear();
   }
-  const std::uint64_t directory = file.append({});
-  file.number(entries.size(), form.big_tiff ? 8 : 2);
-  for (std::size_t i = 0; i < entries.size(); ++i) {
-    const Entry& entry = entries[i];
-    file.number(entry.tag, 2);
-    file.number(entry.type, 2);
-    file.address(entry.values.size());
-    std::uint64_t at = file.bytes.size();
-    if (places[i] != 0) {
-      at = places[i];
-      file.address(at);
-    } else {
-      for (const std::uint64_t value : entry.values) file.number(value, bytes_of(entry.type));
-      while (file.bytes.size() < at + room) file.bytes.push_back({});
-    }
-    if (entry.tag == 324) {
-      slide.offsets_at = at;
-      slide.offset_bytes = bytes_of(entry.type);
-    }
-    if (entry.tag == 325) {
-      slide.sizes_at = at;
-      slide.size_bytes = bytes_of(entry.type);
-    }
-  }
-  file.address(0);
-  TiffBytes where(form.big_endian, form.big_tiff);
-  where.address(directory);
-  std::copy(where.bytes.begin(), where.bytes.end(), file.bytes.begin() + static_cast<std::ptrdiff_t>(first_directory));
+  append(std::move(top), &slide);
+  if (form.thumbnail) append(thumbnail(file, form), nullptr);
+  for (Directory& directory : lower) append(std::move(directory), nullptr);
   std::ofstream out(path, std::ios::binary);
   out.write(reinterpret_cast<const char*>(file.bytes.data()), static_cast<std::streamsize>(file.bytes.size()));
   if (!out) throw std::runtime_error("can't write " + path);

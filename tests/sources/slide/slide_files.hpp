@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,19 @@
 #include "transforms/codec/jpeg/plain_jpeg.hpp"
 
 namespace penstock_test {
+
+// A tile as it is stored, and as it is decoded.
+struct StoredTile {
+  Bytes stream;
+  Image pixels;
+};
+
+// What else than one level stands in the file.
+enum class SlideLevels {
+  tiff,    // lower levels follow, marked as reduced images
+  aperio,  // they follow unmarked, and the description says what they are
+  ome      // they are sub-directories
+};
 
 struct SlideForm {
   std::int32_t width = 200, height = 140, tile_width = 64, tile_height = 64;
@@ -24,14 +38,26 @@ struct SlideForm {
   // Instead of what belongs there.
   std::uint16_t compression = 7, bits = 8, samples = 3, planes = 1;
   bool strips = false;
+  // Of another kind than JPEG.
+  std::function<StoredTile(const Image&)> encode = {};
+  // Below the first.
+  std::vector<std::array<std::int32_t, 2>> lower = {};  // width and height
+  SlideLevels layout = SlideLevels::tiff;
+  bool thumbnail = false;        // a directory of strips after the first
+  std::string description = {};  // tag 270
+  std::string software = {};     // 305
+  std::uint32_t per_unit = 0;    // pixels, tags 282 and 283
+  std::uint16_t unit = 3;        // centimetres
+  std::uint16_t orientation = 0;
 };
 
 struct WrittenSlide {
   std::string path;
   SlideForm form;
-  Image pixels;                                // level 0, as libjpeg alone decodes it
-  std::vector<std::uint64_t> offsets = {}, sizes = {};   // of tiles, in the file
-  std::uint64_t offsets_at = 0, sizes_at = 0;  // where these are said, in elements of
+  Image pixels;                                         // level 0, as libjpeg alone decodes it
+  std::vector<Image> lower = {};                        // the levels below it
+  std::vector<std::uint64_t> offsets = {}, sizes = {};  // of tiles, in the file
+  std::uint64_t offsets_at = 0, sizes_at = 0;           // where these are said, in elements of
   std::uint32_t offset_bytes = 4, size_bytes = 4;
 
   // Changes the file.

@@ -13,6 +13,7 @@
 #include <penstock/transforms/image.hpp>
 
 #include "sources/slide/slide_files.hpp"
+#include "sources/slide/slide_images.hpp"
 #include "sources/source_checks.hpp"
 #include "sources/temp_folder.hpp"
 #include "support/catch.hpp"
@@ -21,31 +22,6 @@ using namespace penstock;
 using namespace penstock_test;
 
 namespace {
-
-// The box of the slide, padded with `fill`.
-Image box_of(const Image& slide, std::int64_t x, std::int64_t y, std::int32_t width, std::int32_t height,
-             const std::array<std::uint8_t, 3>& fill = {255, 255, 255}) {
-  Image out({height, width, 3});
-  for (std::int32_t row = 0; row < height; ++row)
-    for (std::int32_t column = 0; column < width; ++column)
-      for (std::int32_t c = 0; c < 3; ++c) {
-        const bool there = y + row < slide.shape.height && x + column < slide.shape.width;
-        out.at(row, column, c) =
-            there ? slide.at(static_cast<std::int32_t>(y) + row, static_cast<std::int32_t>(x) + column, c)
-                  : fill[static_cast<std::size_t>(c)];
-      }
-  return out;
-}
-
-Image image_of(const TensorView& tensor) {
-  Image image({static_cast<std::int32_t>(tensor.shape[0]), static_cast<std::int32_t>(tensor.shape[1]), 3});
-  std::copy_n(reinterpret_cast<const std::uint8_t*>(tensor.data), tensor.bytes(), image.pixels.begin());
-  return image;
-}
-
-std::int64_t number_of(const OwnedSample& sample, std::string_view field) {
-  return *sample[field].as<std::int64_t, 0>().data();
-}
 
 // Each record of one slide, alone, against what is known.
 void check_records(Slides options, const WrittenSlide& slide) {

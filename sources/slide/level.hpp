@@ -1,10 +1,11 @@
-// What a slide's file says of its first image.
+// One level of a slide's image, and how its file has it.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <vector>
+
+#include <penstock/sources/slide.hpp>
 
 namespace penstock::slide {
 
@@ -14,12 +15,13 @@ struct StoredArray {
   std::uint32_t element_bytes = 0;  ///< 2, 4 or 8
 };
 
-struct Directory {
-  std::int64_t width = 0, height = 0;
-  std::int32_t tile_width = 0, tile_height = 0;
-  bool rgb = false;               ///< what the values of a pixel are, else YCbCr
-  bool big_endian = false;        ///< of numbers in the file
-  std::vector<std::byte> tables;  ///< that the tiles leave out (tag 347)
+struct Level {
+  std::int64_t width = 0, height = 0;  ///< pixels
+  SlideCodec codec = SlideCodec::jpeg;
+  std::int32_t tile_width = 0, tile_height = 0;  ///< 0 where OpenSlide tells none
+  bool rgb = false;                              ///< what the values of a pixel are, else YCbCr
+  bool big_endian = false;                       ///< of numbers in the file
+  std::vector<std::byte> tables;                 ///< that the tiles leave out (tag 347)
   StoredArray tile_offsets, tile_bytes;
 
   std::uint64_t tile_columns() const noexcept { return across(width, tile_width); }
@@ -34,9 +36,5 @@ struct Directory {
     return static_cast<std::uint64_t>((side + tile - 1) / tile);
   }
 };
-
-/// @throws Error(corrupt) for what is no TIFF, or a damaged one; Error(unsupported) for an image that is not made of
-/// JPEG tiles of 8 bits, RGB or YCbCr. `file_bytes`: its size.
-Directory read_directory(int descriptor, const std::string& path, std::uint64_t file_bytes);
 
 }  // namespace penstock::slide

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <string>
+
+#include <penstock/sources/slide.hpp>
+
+#include "output.hpp"
+
+namespace penstock::cli {
+
+/// The image that a slide's grid lies on: "2000x1500 pixels of level 1".
+std::string image_text(const SlideInfo& slide);
+/// What is known of a slide, in a line: "slide a: 2000x1500 pixels, tiles of 256x256, JPEG; ...".
+std::string slide_text(const SlideInfo& slide);
+/// The same, for programs.
+Json slide_json(const SlideInfo& slide);
+
+}  // namespace penstock::cli

@@ -1,0 +1,296 @@
+// Levels of slides: which there are, their pixels, and how large a pixel is.
+#include <penstock/sources/slide.hpp>
+
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include <penstock/penstock.hpp>
+
+#include "sources/slide/slide_files.hpp"
+#include "sources/slide/slide_images.hpp"
+#include "sources/source_checks.hpp"
+#include "sources/temp_folder.hpp"
+#include "support/catch.hpp"
+
+using namespace penstock;
+using namespace penstock_test;
+
+namespace {
+
+constexpr const char* aperio =
+    "Aperio Image Library v1\r\n500x300 [0,0 500x300] (64x64) JPEG/RGB Q=70|AppMag = 40|"
+    "StripeWidth = 2040|MPP = 0.2500|Left = 3.5";
+
+std::string ome(const std::string& sizes, const std::string& objective = {}) {
+  return R"(<?xml version="1.0"?><OME xmlns="http://www.openmicroscopy.org/Schemas/OME/2016-06">)" + objective +
+         R"(<Image ID="Image:0"><Pixels ID="Pixels:0" )" + sizes + R"( SizeX="500"><Channel/></Pixels></Image></OME>)";
+}
+
+SlideForm three_levels(SlideLevels layout) {
+  SlideForm form{.width = 500, .height = 300, .lower = {{250, 150}, {124, 75}}, .layout = layout};
+  if (layout == SlideLevels::aperio) {
+    form.description = aperio;
+    form.thumbnail = true;
+  }
+  if (layout == SlideLevels::ome) form.description = ome(R"(PhysicalSizeX="0.25" PhysicalSizeY="0.25")");
+  return form;
+}
+
+SlideInfo info_of(const std::string& path, Slides options = {}) {
+  options.files = path;
+  options.size = 16;
+  return SlideSource(options).slides().front();
+}
+
+bool nearly(double a, double b) { return std::abs(a - b) < 1e-6 * b; }
+
+}  // namespace
+
+TEST_CASE("levels are found in the files of each maker, and have their own pixels") {
+  const TempFolder folder;
+  const std::string path = folder / "a.tif";
+  for (const SlideLevels layout : {SlideLevels::tiff, SlideLevels::aperio, SlideLevels::ome})
+    for (const bool big_endian : {false, true}) {
+      SlideForm form = three_levels(layout);
+      form.big_endian = big_endian;
+      form.big_tiff = big_endian;
+      CAPTURE(static_cast<int>(layout), big_endian);
+      const WrittenSlide slide = write_slide(path, form);
+      const SlideInfo info = info_of(path);
+      REQUIRE(info.levels == std::vector<SlideLevel>{{500, 300, 64, 64}, {250, 150, 64, 64}, {124, 75, 64, 64}});
+      for (std::int32_t level = 0; level < 3; ++level) {
+        const Image& pixels = level == 0 ? slide.pixels : slide.lower[static_cast<std::size_t>(level) - 1];
+        const SlideInfo of_level = info_of(path, {.level = level});
+        CHECK(of_level.level == static_cast<std::size_t>(level));
+        CHECK(of_level.width == 500);
+        CHECK(of_level.image_width == pixels.shape.width);
+        CHECK_FALSE(of_level.resampled);
+        for (const auto& [size, stride] : {std::pair(64, 64), {40, 33}, {80, 100}}) {
+          CAPTURE(level, size, stride);
+          // Places follow from their numbers: what they are at level 0 is rounded.
+          const SlideSource source(
+              {.files = path, .level = level, .size = size, .stride = stride, .edges = SlideEdges::pad});
+          const std::int64_t columns = std::min((pixels.shape.width - size + stride - 1) / stride + 1,
+                                                (pixels.shape.width + stride - 1) / stride);
+          for (std::uint64_t i = 0; i < source.size(); ++i) {
+            const std::int64_t x = static_cast<std::int64_t>(i) % columns * stride,
+                               y = static_cast<std::int64_t>(i) / columns * stride;
+            const OwnedSample sample = read_sample(source, i);
+            REQUIRE(image_of(sample["image"]) == box_of(pixels, x, y, size, size));
+            REQUIRE(number_of(sample, "x") == std::llround(static_cast<double>(x * 500) / pixels.shape.width));
+            REQUIRE(number_of(sample, "y") == std::llround(static_cast<double>(y * 300) / pixels.shape.height));
+          }
+        }
+      }
+    }
+}
+
+TEST_CASE("coordinates, keys and labels are of level 0 whatever records are made of") {
+  const TempFolder folder;
+  const std::string path = folder / "a.tif";
+  write_slide(path, {.width = 500, .height = 300, .lower = {{124, 75}}});
+  const SlideSource source({.files = path, .level = 1, .size = 50, .left = 40, .top = 8});
+  // 500 / 124 = 4.03: pixel 10 of the level is the one at 40.3.
+  CHECK(source.key(0) == "a/000008_000040");
+  CHECK(source.key(1) == "a/000008_000242");
+  CHECK(source.size() == 2);
+  CHECK(source.labels("x") == std::vector<std::int64_t>{40, 242});
+  CHECK(source.labels("y") == std::vector<std::int64_t>{8, 8});
+}
+
+TEST_CASE("directories that are no levels are passed over") {
+  const TempFolder folder;
+  const std::string path = folder / "a.tif";
+  // Another shape; not marked as reduced; larger than level 0; twice.
+  write_slide(path, {.width = 500, .height = 300, .lower = {{250, 250}, {250, 150}, {250, 150}, {600, 360}}});
+  CHECK(info_of(path).levels.size() == 2);
+  write_slide(path, {.width = 500, .height = 300, .lower = {{250, 150}}, .layout = SlideLevels::aperio});
+  CHECK(info_of(path).levels.size() == 1);
+  const Error error = error_of([&] { (void)read_sample(SlideSource({.files = path, .level = 1, .size = 16}), 0); });
+  CHECK(error.code() == Errc::unsupported);
+  CHECK(error.file() == path);
+  CHECK(mentions(error, "there is no level 1; the slide has 1"));
+}
+
+TEST_CASE("a chain of directories that is broken, or goes round, ends there") {
+  const TempFolder folder;
+  const std::string path = folder / "a.tif";
+  const WrittenSlide slide = write_slide(path, {.width = 500, .height = 300, .lower = {{250, 150}}});
+  // Where the first directory says that the second follows: after its entries.
+  std::ifstream in(path, std::ios::binary);
+  const std::string bytes{std::istreambuf_iterator<char>(in), {}};
+  const auto number = [&](std::size_t at, std::size_t size) {
+    std::uint64_t value = 0;
+    for (std::size_t i = size; i-- > 0;) value = value << 8 | static_cast<unsigned char>(bytes[at + i]);
+    return value;
+  };
+  const std::uint64_t first = number(4, 4), next = first + 2 + 12 * number(first, 2);
+  const auto set_next = [&](std::uint64_t to) {
+    Bytes value;
+    for (int i = 0; i < 4; ++i) value.push_back(static_cast<std::byte>(to >> 8 * i));
+    slide.overwrite(next, value);
+  };
+  CHECK(info_of(path).levels.size() == 2);
+  set_next(bytes.size() + 100);
+  CHECK(info_of(path).levels.size() == 1);
+  CHECK_FALSE(info_of(path).failure.has_value());
+  const SlideInfo wanted = info_of(path, {.level = 1});
+  REQUIRE(wanted.failure.has_value());
+  CHECK(mentions(*wanted.failure, "without those that can't be read: the file ends in the middle of a directory"));
+  set_next(first);
+  CHECK(info_of(path).levels.size() == 1);
+  CHECK(mentions(*info_of(path, {.level = 1}).failure, "they go round"));
+}
+
+TEST_CASE("the size of a pixel is what each kind of file says") {
+  const TempFolder folder;
+  const std::string path = folder / "a.tif";
+  struct Said {
+    SlideForm form;
+    double x, y, magnification;
+  };
+  const std::string objective = R"(<Instrument><Objective ID="O:0" NominalMagnification="20"/></Instrument>)";
+  const std::vector<Said> all{
+      {{.description = aperio}, 0.25, 0.25, 40},
+      {{.description = "Aperio v2|MPP=0.499|AppMag=20"}, 0.499, 0.499, 20},
+      {{.description = "Aperio v2|AppMag = 20"}, 0, 0, 20},
+      {{.description = "Aperio v2|MPP = broken"}, 0, 0, 0},
+      {{.description = ome(R"(PhysicalSizeX="0.5" PhysicalSizeY="0.51")", objective)}, 0.5, 0.51, 20},
+      {{.description = ome("PhysicalSizeX='250' PhysicalSizeXUnit='nm' PhysicalSizeY='.00025' PhysicalSizeYUnit='mm'")},
+       0.25,
+       0.25,
+       0},
+      {{.description = ome("PhysicalSizeX=\"0.3\" PhysicalSizeXUnit=\"\u00b5m\" PhysicalSizeY=\"0.3\"")}, 0.3, 0.3, 0},
+      {{.description = ome(R"(PhysicalSizeX="1" PhysicalSizeXUnit="pixel" PhysicalSizeY="1")")}, 0, 0, 0},
+      {{.per_unit = 40'000}, 0.25, 0.25, 0},
+      {{.per_unit = 50'800, .unit = 2}, 0.5, 0.5, 0},
+      {{.per_unit = 40'000, .unit = 1}, 0, 0, 0},
+      {{.per_unit = 72, .unit = 2}, 0, 0, 0},
+      {{}, 0, 0, 0},
+  };
+  for (const Said& said : all) {
+    CAPTURE(said.form.description, said.form.per_unit);
+    write_slide(path, said.form);
+    const SlideInfo info = info_of(path);
+    CHECK((said.x == 0 ? info.mpp_x == 0 : nearly(info.mpp_x, said.x)));
+    CHECK((said.y == 0 ? info.mpp_y == 0 : nearly(info.mpp_y, said.y)));
+    CHECK(info.magnification == said.magnification);
+  }
+}
+
+TEST_CASE("a size of pixels takes the stored level that has it") {
+  const TempFolder folder;
+  const std::string path = folder / "a.svs";
+  write_slide(path, three_levels(SlideLevels::aperio));
+  const auto level = [&](const Slides& options) {
+    const SlideInfo info = info_of(path, options);
+    return info.resampled || info.failure ? -1 : static_cast<int>(info.level);
+  };
+  CHECK(level({.mpp = 0.25}) == 0);
+  CHECK(level({.mpp = 0.5}) == 1);
+  CHECK(level({.mpp = 0.505}) == 1);
+  CHECK(level({.mpp = 0.52}) == -1);
+  CHECK(level({.mpp = 0.52, .mpp_tolerance = 0.05}) == 1);
+  CHECK(level({.mpp = 0.5, .mpp_tolerance = 0}) == 1);
+  CHECK(level({.mpp = 1}) == 2);  // 500 / 124 = 4.03
+  CHECK(level({.mpp = 1, .mpp_tolerance = 0.001}) == -1);
+  CHECK(level({.magnification = 40}) == 0);
+  CHECK(level({.magnification = 20}) == 1);
+  CHECK(level({.magnification = 30}) == -1);
+}
+
+TEST_CASE("a slide that doesn't say how large a pixel is takes it from elsewhere, or is an error that says how") {
+  const TempFolder folder;
+  const std::string silent = folder / "silent.tif", wrong = folder / "wrong.tif", says = folder / "says.tif";
+  write_slide(silent, {.width = 500, .height = 300, .lower = {{250, 150}}});
+  write_slide(wrong, {.width = 500, .height = 300, .seed = 1, .lower = {{250, 150}}, .per_unit = 72, .unit = 2});
+  write_slide(says, {.width = 500, .height = 300, .seed = 2, .lower = {{250, 150}}, .per_unit = 40'000});
+  const auto slides = [&](const Slides& options) {
+    Slides all = options;
+    all.paths = {silent, wrong, says};
+    all.size = 16;
+    return SlideSource(all).slides();
+  };
+  const std::vector<SlideInfo> failed = slides({.mpp = 0.5});
+  REQUIRE(failed[0].failure.has_value());
+  CHECK(failed[0].failure->code() == Errc::unsupported);
+  CHECK(failed[0].failure->file() == silent);
+  CHECK(mentions(*failed[0].failure, "doesn't say how large a pixel is"));
+  CHECK(mentions(*failed[0].failure, "`mpp_column`"));
+  REQUIRE(failed[1].failure.has_value());
+  CHECK(mentions(*failed[1].failure, "its resolution tags says 352.778 x 352.778 micrometres, which can't be"));
+  CHECK_FALSE(failed[2].failure.has_value());
+  CHECK(failed[2].level == 1);
+
+  const std::vector<SlideInfo> assumed = slides({.mpp = 0.5, .assumed_mpp = 0.5});
+  CHECK(assumed[0].level == 0);
+  CHECK(assumed[1].level == 0);
+  CHECK(assumed[2].level == 1);
+
+  std::ofstream(folder / "t.csv") << "slide,mpp,label\nsilent,0.25,1\nwrong,0.5,0\nsays,NA,1\n";
+  const std::vector<SlideInfo> listed =
+      slides({.mpp = 0.5, .labels = folder / "t.csv", .mpp_column = "mpp", .assumed_mpp = 0.125});
+  CHECK(listed[0].level == 1);
+  CHECK(listed[0].mpp_x == 0.25);
+  CHECK(listed[1].level == 0);
+  CHECK(listed[2].level == 1);
+  const SlideSource source(
+      {.paths = {silent, wrong, says}, .size = 16, .labels = folder / "t.csv", .mpp_column = "mpp"});
+  CHECK_FALSE(source.schema().find("mpp").has_value());
+  CHECK(source.schema().find("label").has_value());
+
+  std::ofstream(folder / "t.csv") << "slide,mpp\nsilent,0.25\nwrong,40\nsays,NA\n";
+  const Error bad = error_of([&] { slides({.labels = folder / "t.csv", .mpp_column = "mpp"}); });
+  CHECK(bad.code() == Errc::invalid_argument);
+  CHECK(mentions(bad, "says in the column \"mpp\" that a pixel has 40 micrometres"));
+  // The objective follows from the size of a pixel where only that is known.
+  CHECK(slides({.magnification = 20})[2].level == 1);
+  CHECK(slides({.magnification = 20})[0].failure.has_value());
+  CHECK(slides({.magnification = 20, .assumed_mpp = 0.5})[0].level == 0);
+}
+
+TEST_CASE("options of levels that can't work are refused") {
+  const TempFolder folder;
+  const std::string path = folder / "a.tif";
+  write_slide(path, {.per_unit = 20'000});
+  const auto code = [&](Slides options) {
+    options.files = path;
+    options.size = 16;
+    return code_of([&] { SlideSource source(options); });
+  };
+  CHECK(code({.level = -1}) == Errc::invalid_argument);
+  CHECK(code({.level = 1, .mpp = 0.5}) == Errc::invalid_argument);
+  CHECK(code({.mpp = 0.5, .magnification = 20}) == Errc::invalid_argument);
+  CHECK(code({.mpp = -0.5}) == Errc::invalid_argument);
+  CHECK(code({.mpp = 100}) == Errc::invalid_argument);
+  CHECK(code({.magnification = -1}) == Errc::invalid_argument);
+  CHECK(code({.mpp = 0.5, .mpp_tolerance = -0.1}) == Errc::invalid_argument);
+  CHECK(code({.assumed_mpp = 1000}) == Errc::invalid_argument);
+  CHECK(code({.mpp_column = "mpp"}) == Errc::invalid_argument);
+  // Pixels are not invented.
+  const SlideInfo finer = info_of(path, {.mpp = 0.25});
+  REQUIRE(finer.failure.has_value());
+  CHECK(mentions(*finer.failure, "its finest pixels are coarser than 0.25 micrometres a pixel: 0.5 micrometres"));
+}
+
+TEST_CASE("files of makers whose tiles don't simply stand side by side are not read as if they did") {
+  const TempFolder folder;
+  const std::string path = folder / "a.tif";
+  const std::vector<std::pair<SlideForm, const char*>> all{
+      {{.description = "<scn xmlns=\"http://www.leica-microsystems.com/scn/2010/10/01\">"}, "Leica"},
+      {{.software = "Philips DP v1.0"}, "Philips"},
+      {{.software = "MedScan"}, "Trestle"},
+  };
+  for (const auto& [form, maker] : all) {
+    write_slide(path, form);
+    const SlideInfo info = info_of(path);
+    CAPTURE(maker);
+    // OpenSlide, where it is there, doesn't take these for files of that maker: more belongs to them.
+    if (info.failure) {
+      CHECK(mentions(*info.failure, maker));
+    } else {
+      CHECK(info.why_openslide.find(maker) != std::string::npos);
+    }
+  }
+}
