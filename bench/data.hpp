@@ -34,9 +34,13 @@ Store shard_store(const Settings& settings, std::uint64_t records, std::size_t b
 // 1.2 million small records whose keys have to be read to be known ("class0042/img_00001234.jpg").
 Store named_store(const Settings& settings);
 
-// slide.svs of 20,000 x 20,000 pixels, tiles of 256, 4:2:0, quality 80, as the tool draws it; `wide`: of 82,000 x 82,000,
-// some hundred tiles in all its places. @throws std::runtime_error where the tool was not built.
+// slide.svs of 20,000 x 20,000 pixels, tiles of 256, 4:2:0, quality 80, as the tool draws it; `wide`: of 82,000 x
+// 82,000, some hundred tiles in all its places. @throws std::runtime_error where the tool was not built.
 Store drawn_slide(const Settings& settings);
+// With one level alone.
+Store single_level_slide(const Settings& settings);
+// The same with tiles of JPEG 2000, RGB.
+Store jpeg2000_slide(const Settings& settings);
 Store wide_slide(const Settings& settings);
 
 // 8,192 images u8[96, 96, 3], "x" in `gzip.h5` (gzip 4, chunks of 32 images) and in `contiguous.h5`.

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstdlib>
 #include <stdexcept>
 #include <string>
@@ -26,8 +27,9 @@ Store drawn(const Settings& settings, int side, const std::string& name, const s
         fmt::format("{0}x{0}", side), "--quiet"};
     words.insert(words.end(), more.begin(), more.end());
     run_program(words);
-    return fmt::format("a slide of {0} x {0} pixels, {1} tiles of 256, 4:2:0, quality 80, {2:.1f} MB", side,
-                       tiles * tiles, static_cast<double>(fs::file_size(folder / "slide.svs")) / 1e6);
+    return fmt::format("a slide of {0} x {0} pixels, {1} tiles of 256, {3}, quality 80, {2:.1f} MB", side,
+                       tiles * tiles, static_cast<double>(fs::file_size(folder / "slide.svs")) / 1e6,
+                       std::ranges::find(more, "jpeg2000") == more.end() ? "4:2:0" : "JPEG 2000");
 #else
     throw std::runtime_error("the tool, which draws slides, was not built");
     return std::string();
@@ -38,6 +40,13 @@ Store drawn(const Settings& settings, int side, const std::string& name, const s
 }  // namespace
 
 Store drawn_slide(const Settings& settings) { return drawn(settings, settings.quick ? 2600 : 20'000, "drawn", {}); }
+Store single_level_slide(const Settings& settings) {
+  return drawn(settings, settings.quick ? 2600 : 20'000, "single", {"--levels", "1"});
+}
+Store jpeg2000_slide(const Settings& settings) {
+  return drawn(settings, settings.quick ? 2100 : 8200, "jpeg2000",
+               {"--levels", "1", "--compression", "jpeg2000", "--color", "rgb"});
+}
 Store wide_slide(const Settings& settings) {
   return drawn(settings, settings.quick ? 5200 : 82'000, "wide", {"--repeat"});
 }

@@ -18,6 +18,12 @@ constexpr auto no_slide = "";
 constexpr auto no_slide = "built without the tool, which draws the slide (-DPENSTOCK_TOOL=ON)";
 #endif
 
+#ifdef PENSTOCK_BENCH_OPENSLIDE
+constexpr auto no_openslide = "";
+#else
+constexpr auto no_openslide = "built without OpenSlide (Debian: libopenslide-dev)";
+#endif
+
 }  // namespace
 
 std::vector<RowEntry> all_rows() {
@@ -128,6 +134,22 @@ std::vector<RowEntry> all_rows() {
         ratio},
        slide_threads,
        *one_core != '\0' ? one_core : no_slide},
+      {{"slide_jp2k_vs_raw", "a slide's own tiles of JPEG 2000, 256 px, in order | pread + OpenJPEG loop", "tiles/s",
+        0.97, higher, ratio},
+       slide_jp2k_vs_raw,
+       no_slide},
+      {{"slide_mpp_vs_raw",
+        "256 px of 1 um from a level of 0.5 um, in order | decode whole rows of tiles + our resize of the same boxes",
+        "images/s", 0.95, higher, ratio},
+       slide_mpp_vs_raw,
+       no_slide},
+      {{"slide_vs_openslide", "a slide's own tiles of 256 px, in order -> batch | read_region, a handle a thread",
+        "tiles/s", 9, higher, ratio},
+       slide_vs_openslide,
+       *no_openslide != '\0' ? no_openslide : no_slide},
+      {{"slide_random_vs_openslide", "the same, shuffled", "tiles/s", 9, higher, ratio},
+       slide_random_vs_openslide,
+       *no_openslide != '\0' ? no_openslide : no_slide},
       {{"tile_copy",
         "tiles of four slides -> LMDB, as they are stored | mdb_put of the same values, appended; both synced",
         "tiles/s", 0.95, higher, ratio},

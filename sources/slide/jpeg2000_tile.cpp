@@ -85,8 +85,13 @@ struct Plane {
 
 void write_rgb(const std::int32_t* const (&rows)[3], std::int32_t left, std::int32_t width, std::byte* out) {
   auto* to = reinterpret_cast<std::uint8_t*>(out);
-  for (std::int32_t x = left; x < left + width; ++x, to += 3)
-    for (int c = 0; c < 3; ++c) to[c] = clamped(rows[c][x]);
+  const std::int32_t *red = rows[0] + left, *green = rows[1] + left, *blue = rows[2] + left;
+  // OpenJPEG keeps samples within their 8 bits.
+  for (std::int32_t x = 0; x < width; ++x, to += 3) {
+    to[0] = static_cast<std::uint8_t>(red[x]);
+    to[1] = static_cast<std::uint8_t>(green[x]);
+    to[2] = static_cast<std::uint8_t>(blue[x]);
+  }
 }
 
 // YCbCr as JFIF has it, in 16 bits after the point.

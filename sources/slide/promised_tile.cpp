@@ -1,5 +1,6 @@
 #include "promised_tile.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 
@@ -27,6 +28,41 @@ ImageOp resize_of(const SlideFile& slide, const SlideBox& window) {
   op.crop({whole(window.y), whole(window.x), whole(window.height), whole(window.width)});
   return op;
 }
+
+// Some rows of a box of a level, which move downwards.
+class Strip {
+ public:
+  // It grows by `step` rows at a time, to where these end in the level; `most` are needed at once.
+  Strip(const SlideBox& box, std::int64_t step, std::int64_t most, Scratch& scratch)
+      : box_(box), step_(step), stride_(static_cast<std::ptrdiff_t>(box.width) * 3), from_(box.y), to_(box.y) {
+    const std::int64_t rows = std::min(box.height, most + step);
+    pixels_ = scratch.allocate(static_cast<std::size_t>(rows * stride_));
+  }
+
+  // Rows of the level [first, last) are there then. `read` writes pixels of a box to where the canvas has them.
+  template <class Read>
+  void move_to(std::int64_t first, std::int64_t last, const Read& read) {
+    if (last <= to_) return;
+    const std::int64_t kept = std::max(to_ - first, std::int64_t{0});
+    if (kept != 0) std::memmove(pixels_, pixels_ + (first - from_) * stride_, static_cast<std::size_t>(kept * stride_));
+    from_ = std::max(first, box_.y);
+    const std::int64_t begin = from_ + kept;
+    to_ = std::min((last + step_ - 1) / step_ * step_, box_.y + box_.height);
+    read(SlideBox{box_.x, begin, box_.width, to_ - begin}, Canvas{pixels_, stride_, box_.x, from_});
+  }
+  std::int64_t end() const noexcept { return to_; }
+  // The level as an executor takes it: where its first pixel would be.
+  Pixels level_pixels(const ImageShape& shape) const noexcept {
+    return {reinterpret_cast<const std::uint8_t*>(pixels_) - from_ * stride_ - box_.x * 3, stride_, shape};
+  }
+
+ private:
+  const SlideBox box_;
+  const std::int64_t step_;
+  const std::ptrdiff_t stride_;
+  std::byte* pixels_;
+  std::int64_t from_, to_;  // rows of the level that are there
+};
 
 }  // namespace
 
@@ -64,26 +100,38 @@ Pixels PromisedTile::decode(const Box& box, bool verify, std::byte* into, Scratc
   return {reinterpret_cast<const std::uint8_t*>(into), stride, wanted};
 }
 
+// Row by row of tiles: what is decoded at a time lies in the cache, and takes little memory however much larger the
+// level is.
 void PromisedTile::resample(const LevelPixels& level, const SlideBox& there, bool verify, const Canvas& canvas,
                             Scratch& scratch) {
-  if (there.width == 0 || there.height == 0) {
-    if (verify) level.read({}, true, rules_->pad_color, canvas, scratch);
-    return;
-  }
-  const ImageOp op = resize_of(*slide_, there);
+  if (verify) level.read({}, true, rules_->pad_color, canvas, scratch);
+  if (there.width == 0 || there.height == 0) return;
   const SlideBox needed = source_box(*slide_, there);
-  const std::ptrdiff_t stride = static_cast<std::ptrdiff_t>(needed.width) * 3;
-  std::byte* const pixels = scratch.allocate(static_cast<std::size_t>(stride * needed.height));
-  level.read(needed, verify, rules_->pad_color, {pixels, stride, needed.x, needed.y}, scratch);
-  std::byte* out = canvas.at(there.x, there.y);
+  const auto rows_of = [&](std::int64_t row) {
+    return linear_taps(static_cast<std::int32_t>(slide_->level.height), static_cast<std::int32_t>(slide_->scale.height),
+                       static_cast<std::int32_t>(there.y + row));
+  };
+  const std::int64_t step = slide_->level.tile_height != 0 ? slide_->level.tile_height : 256;
+  // Of a triangle on both sides of its centre; at the edges it is cut.
+  const std::int64_t taps = 2 * (slide_->level.height / slide_->scale.height + 1) + 2;
+  Strip strip(needed, step, taps, scratch);
   const std::ptrdiff_t row = static_cast<std::ptrdiff_t>(there.width) * 3;
-  if (canvas.stride != row) out = scratch.allocate(static_cast<std::size_t>(row * there.height));
-  image_executor().run(
-      {reinterpret_cast<const std::uint8_t*>(pixels) - needed.y * stride - needed.x * 3, stride, op.source}, op, out,
-      scratch);
-  if (canvas.stride == row) return;
-  for (std::int64_t y = 0; y < there.height; ++y)
-    std::memcpy(canvas.at(there.x, there.y + y), out + y * row, static_cast<std::size_t>(row));
+  std::byte* apart = nullptr;  // where rows go that are not the whole width of the canvas
+  if (canvas.stride != row) apart = scratch.allocate(static_cast<std::size_t>(row * there.height));
+  for (std::int64_t done = 0; done < there.height;) {
+    const Taps first = rows_of(done);
+    strip.move_to(first.from, first.to, [&](const SlideBox& box, const Canvas& room) {
+      level.read(box, false, rules_->pad_color, room, scratch);
+    });
+    std::int64_t count = 1;
+    while (done + count < there.height && rows_of(done + count).to <= strip.end()) ++count;
+    const ImageOp op = resize_of(*slide_, {there.x, there.y + done, there.width, count});
+    std::byte* const out = apart != nullptr ? apart + done * row : canvas.at(there.x, there.y + done);
+    image_executor().run(strip.level_pixels(op.source), op, out, scratch);
+    done += count;
+  }
+  for (std::int64_t y = 0; apart != nullptr && y < there.height; ++y)
+    std::memcpy(canvas.at(there.x, there.y + y), apart + y * row, static_cast<std::size_t>(row));
 }
 
 std::span<const std::byte> PromisedTile::stored_jpeg(Scratch& scratch) {

@@ -34,7 +34,8 @@ struct SlideFile {
 
   Grid grid;
   std::uint64_t first = 0;                    ///< record
-  std::uint64_t first_block = 0, blocks = 0;  ///< none: no record shares a tile with another
+  bool whole_tiles = false;                   ///< each record is whole tiles, which no other record needs
+  std::uint64_t first_block = 0, blocks = 0;  ///< tiles that are kept decoded while there is room; none: they are not
   int digits = 6;                             ///< of numbers in keys
 };
 

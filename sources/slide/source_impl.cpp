@@ -43,12 +43,21 @@ bool shares_no_tile(const SlideFile& slide, const Slides& options) {
   return left % wide + options.size <= options.stride && top % high + options.size <= options.stride;
 }
 
+// Tiles are blocks where records share them, unless a record is made of so many that it shares only a few.
+bool keeps_tiles(const SlideFile& slide, const Slides& options) {
+  if (slide.level.codec == SlideCodec::openslide || slide.whole_tiles) return false;
+  constexpr double most_bytes = 16 << 20;
+  const double across = static_cast<double>(slide.level.width) / static_cast<double>(slide.scale.width);
+  const double down = static_cast<double>(slide.level.height) / static_cast<double>(slide.scale.height);
+  return !slide.scale.resampled || 3.0 * options.size * options.size * across * down <= most_bytes;
+}
+
 }  // namespace
 
 SlideSource::Impl::Impl(Slides o)
     : options(std::move(o)),
       readers{slide::TileReader(std::max<std::size_t>(options.max_open_files, 1)),
-              slide::OpenSlideSlides(std::max<std::size_t>(options.max_open_files, 1), options.openslide_cache_bytes)} {
+              slide::OpenSlideSlides(std::max<std::size_t>(options.max_open_files, 1), options.max_openslide_bytes)} {
   check_options();
   if (options.stride == 0) options.stride = options.size - options.overlap;
   rules.pad_color = options.pad_color;
@@ -166,8 +175,8 @@ void SlideSource::Impl::number() {
       slide.grid = Grid(scale.width - scale.x_in_image(options.left), scale.height - scale.y_in_image(options.top),
                         options.size, options.stride, options.edges, options.order);
       slide.digits = std::max(slide.digits, digits_of(std::max(scale.width0, scale.height0)));
-      if (slide.level.codec != SlideCodec::openslide && !shares_no_tile(slide, options))
-        slide.blocks = slide.level.tiles();
+      slide.whole_tiles = slide.level.codec != SlideCodec::openslide && shares_no_tile(slide, options);
+      if (keeps_tiles(slide, options)) slide.blocks = slide.level.tiles();
     }
     size += slide.grid.size();
     blocks += slide.blocks;
@@ -250,7 +259,7 @@ void SlideSource::Impl::describe() {
                      .tile_height = slide.level.tile_height,
                      .first = slide.first,
                      .records = slide.grid.size(),
-                     .whole_tiles = !slide.failure && slide.why_openslide.empty() && slide.blocks == 0,
+                     .whole_tiles = slide.whole_tiles,
                      .failure = slide.failure});
 }
 
@@ -305,7 +314,7 @@ std::vector<std::string> SlideSource::Impl::notes() const {
   std::size_t whole = 0, parts = 0, regions = 0, resampled = 0;
   for (const SlideFile& slide : slides)
     if (!slide.failure && slide.grid.size() != 0) {
-      ++(!slide.why_openslide.empty() ? regions : slide.blocks == 0 ? whole : parts);
+      ++(!slide.why_openslide.empty() ? regions : slide.whole_tiles ? whole : parts);
       if (slide.scale.resampled) ++resampled;
     }
   notes.emplace_back("images are promised: of each no more is decoded than a stage, or the batch, needs");

@@ -183,8 +183,8 @@ void add_levels(const File& file, TIFF* tiff, TiffInput& input, std::span<const 
     }
   }
   std::ranges::stable_sort(pyramid.levels, std::greater(), &Level::width);
-  const auto again = std::ranges::unique(pyramid.levels, {}, &Level::width);
-  pyramid.levels.erase(again.begin(), again.end());
+  const auto same = [](const Level& a, const Level& b) { return a.width == b.width; };
+  pyramid.levels.erase(std::unique(pyramid.levels.begin(), pyramid.levels.end(), same), pyramid.levels.end());
 }
 
 Resolution read_resolution(TIFF* tiff, std::string_view description) {

@@ -35,7 +35,7 @@ namespace {
 constexpr std::int32_t longest_side = 1'000'000, widest_tile = 2048;
 
 struct SynthOptions {
-  std::string what, out, size, kind = "benign", format, color = "ycbcr", json;
+  std::string what, out, size, kind = "benign", format, compression = "jpeg", color = "ycbcr", json;
   double gigapixels = 0.01;
   std::optional<int> subsampling;
   std::optional<std::size_t> levels;
@@ -102,13 +102,16 @@ std::size_t levels_of(const SynthOptions& options, const SlideWish& wish) {
 
 SlideWish wish_of(const SynthOptions& options) {
   SlideWish wish = options.wish;
-  if (wish.jpeg.side % 16 != 0) throw UsageError(fmt::format("--tile {} is not a multiple of 16", wish.jpeg.side));
+  if (wish.tile.side % 16 != 0) throw UsageError(fmt::format("--tile {} is not a multiple of 16", wish.tile.side));
   wish.kind = options.kind == "tumor" ? TissueKind::tumor : TissueKind::benign;
-  wish.jpeg.rgb = options.color == "rgb";
-  if (wish.jpeg.rgb && options.subsampling.value_or(444) != 444)
+  wish.tile.rgb = options.color == "rgb";
+  if (options.compression == "jpeg2000") wish.tile.compression = TileCompression::jpeg2000;
+  if (options.compression == "jpeg2000" && options.bad_tiles != 0)
+    throw UsageError("--bad-tiles damages JPEGs; leave out --compression jpeg2000");
+  if (wish.tile.rgb && options.subsampling.value_or(444) != 444)
     throw UsageError(
         fmt::format("--subsampling {}: of --color rgb each colour has all its pixels (444)", *options.subsampling));
-  wish.jpeg.subsampling = options.subsampling.value_or(wish.jpeg.rgb ? 444 : 420);
+  wish.tile.subsampling = options.subsampling.value_or(wish.tile.rgb ? 444 : options.compression == "jpeg2000" ? 422 : 420);
   set_size(options, wish);
   wish.levels = levels_of(options, wish);
   const std::uint64_t tiles = slide_levels(wish).front().tiles.size();
@@ -151,7 +154,7 @@ Drawn draw(const SynthOptions& options, const SlideWish& wish) {
     return interrupt.signal() == 0;
   });
   if (whole) {
-    const std::vector<std::byte> tables = JpegTileEncoder(wish.jpeg).tables();
+    const std::vector<std::byte> tables = JpegTileEncoder(wish.tile).tables();
     const std::vector<std::byte> header = write_directories(wish, drawn.levels, tables, drawn.layout, file);
     file.finish(header, options.force);
   } else {
@@ -167,7 +170,7 @@ struct BadPlace {
   std::uint64_t column, row, x, y;
 };
 BadPlace place_of(const BadTile& bad, const SlideWish& wish, const Drawn& drawn) {
-  const std::uint64_t columns = drawn.levels.front().columns, side = static_cast<std::uint64_t>(wish.jpeg.side);
+  const std::uint64_t columns = drawn.levels.front().columns, side = static_cast<std::uint64_t>(wish.tile.side);
   const std::uint64_t column = bad.tile % columns, row = bad.tile / columns;
   return {column, row, column * side, row * side};
 }
@@ -183,7 +186,7 @@ void tell(const SynthOptions& options, const SlideWish& wish, const Drawn& drawn
   text += fmt::format("{}: {} x {} pixels, {}, {} of {} x {}; {}{} in {:.1f} s ({:.1f} Mpx/s)\n", options.out,
                       with_commas(static_cast<std::uint64_t>(wish.width)),
                       with_commas(static_cast<std::uint64_t>(wish.height)), counted(drawn.levels.size(), "level"),
-                      counted(drawn.tiles, "tile"), wish.jpeg.side, wish.jpeg.side,
+                      counted(drawn.tiles, "tile"), wish.tile.side, wish.tile.side,
                       bytes_text(static_cast<double>(drawn.bytes)), drawn.layout.tiff.big ? " (BigTIFF)" : "",
                       drawn.seconds, pixels / 1e6 / std::max(drawn.seconds, 1e-9));
   print(text);
@@ -208,7 +211,7 @@ void tell_json(const SynthOptions& options, const SlideWish& wish, const Drawn& 
               {"big_tiff", drawn.layout.tiff.big},
               {"big_endian", drawn.layout.tiff.big_endian},
               {"microns_per_pixel", microns_per_pixel},
-              {"tile", wish.jpeg.side},
+              {"tile", wish.tile.side},
               {"tiles", drawn.tiles},
               {"levels", levels},
               {"bad_tiles", bad_list},
@@ -236,7 +239,7 @@ int synth(const SynthOptions& options) {
 
 void add_synth(CLI::App& app, Command& chosen) {
   auto options = std::make_shared<SynthOptions>();
-  JpegTileForm& jpeg = options->wish.jpeg;
+  TileForm& tile = options->wish.tile;
   CLI::App& command = *app.add_subcommand(
       "synth",
       "Draws a histology slide to try things with: tissue in pink and purple on white glass, as a tiled pyramid of\n"
@@ -268,15 +271,18 @@ void add_synth(CLI::App& app, Command& chosen) {
       .add_option("--levels", options->levels,
                   "Of the pyramid, each half as wide and high as the one above it; default: until a side is below 1024")
       ->check(CLI::Range(std::size_t{1}, std::size_t{32}));
-  command.add_option("--tile", jpeg.side, "Pixels a side of a tile, a multiple of 16")
+  command.add_option("--tile", tile.side, "Pixels a side of a tile, a multiple of 16")
       ->check(CLI::Range(16, widest_tile))
       ->capture_default_str();
-  command.add_option("--quality", jpeg.quality, "Of the JPEGs")->check(CLI::Range(1, 100))->capture_default_str();
-  command.add_option("--subsampling", options->subsampling, "Of the colours: 420 (default), 422 or 444")
+  command.add_option("--quality", tile.quality, "Of the tiles")->check(CLI::Range(1, 100))->capture_default_str();
+  command.add_option("--compression", options->compression, "Of the tiles: jpeg, or jpeg2000, which takes longer")
+      ->check(CLI::IsMember({"jpeg", "jpeg2000"}))
+      ->capture_default_str();
+  command.add_option("--subsampling", options->subsampling, "Of the colours: 420, 422 or 444; default: 420, of JPEG 2000 422")
       ->check(CLI::IsMember({420, 422, 444}));
   command
       .add_option("--color", options->color,
-                  "What the JPEGs hold: ycbcr, or red, green and blue as they are, which nothing in them tells")
+                  "What the tiles hold: ycbcr, or red, green and blue as they are, which nothing in them tells")
       ->check(CLI::IsMember({"ycbcr", "rgb"}))
       ->capture_default_str();
   command.add_flag("--big-tiff", options->big_tiff, "BigTIFF; without it only where the file is larger than 4 GB");

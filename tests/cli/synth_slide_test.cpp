@@ -57,6 +57,19 @@ TEST_CASE("synth: the same arguments draw the same bytes, at any number of threa
   }
 }
 
+TEST_CASE("synth: tiles of JPEG 2000 are the same at any number of threads, too") {
+  const TempFolder folder;
+  std::string first;
+  for (const std::string threads : {"1", "3"})
+    for (const std::string name : {"a.svs", "b.svs"}) {
+      draw_slide(folder / name,
+                 {"--size", "500x400", "--tile", "128", "--compression", "jpeg2000", "--force", "--threads", threads});
+      const std::string bytes = content_of(folder / name);
+      if (first.empty()) first = bytes;
+      CHECK(bytes == first);
+    }
+}
+
 TEST_CASE("synth tells what it drew") {
   const TempFolder folder;
   const ToolResult text = draw_slide(folder / "a.svs", {"--size", "1300x1100"});
@@ -142,6 +155,8 @@ TEST_CASE("synth says what is wrong with its arguments") {
            {{"slide", out, "--subsampling", "411"}, "--subsampling"},
            {{"slide", out, "--color", "rgb", "--subsampling", "420"}, "of --color rgb each colour has all its pixels"},
            {{"slide", out, "--color", "cmyk"}, "--color"},
+           {{"slide", out, "--compression", "png"}, "--compression"},
+           {{"slide", out, "--compression", "jpeg2000", "--bad-tiles", "1"}, "--bad-tiles damages JPEGs"},
            {{"slide", out, "--size", "99x99", "--bad-tiles", "2"}, "--bad-tiles 2: level 0 has 1 tile"},
            {{"slide", out, "--bad-tiles", "-1"}, "is not a whole number"},
            {{"slide", out, "--bigtiff"}, "did you mean --big-tiff?"},

@@ -113,7 +113,7 @@ struct Slides {
   std::size_t max_kept_bytes = std::size_t{32} << 20;
   /// Bytes of decoded tiles that OpenSlide may keep, of all slides together. Before its version 4 each open slide keeps
   /// up to 32 MiB, so fewer slides stay open then; at least one, and one for each thread that reads.
-  std::size_t openslide_cache_bytes = std::size_t{256} << 20;
+  std::size_t max_openslide_bytes = std::size_t{256} << 20;
 };
 
 /// What decodes a slide.

@@ -18,7 +18,7 @@ void forget_second_tables(jpeg_compress_struct& info) noexcept {
 
 }  // namespace
 
-JpegTileEncoder::JpegTileEncoder(const JpegTileForm& form) {
+JpegTileEncoder::JpegTileEncoder(const TileForm& form) {
   info_.err = jpeg_std_error(&errors_);
   // Thrown through libjpeg's frames: they hold nothing that needs cleaning up.
   errors_.error_exit = [](j_common_ptr common) {

@@ -8,20 +8,14 @@
 
 #include <jpeglib.h>
 
-namespace penstock::cli {
+#include "tile_form.hpp"
 
-struct JpegTileForm {
-  std::int32_t side = 256;  ///< pixels, a multiple of 16
-  int quality = 80;
-  int subsampling = 420;  ///< 444 where colours are RGB
-  /// The stream holds red, green and blue, with component ids 0, 1, 2 and no marker that says so, as Aperio's do.
-  bool rgb = false;
-};
+namespace penstock::cli {
 
 /// One thread at a time. @throws penstock::Error.
 class JpegTileEncoder {
  public:
-  explicit JpegTileEncoder(const JpegTileForm& form);
+  explicit JpegTileEncoder(const TileForm& form);
   JpegTileEncoder(const JpegTileEncoder&) = delete;
   JpegTileEncoder& operator=(const JpegTileEncoder&) = delete;
   ~JpegTileEncoder() { jpeg_destroy_compress(&info_); }

@@ -33,13 +33,13 @@ class RepeatedSlide {
   RepeatedSlide(const SlideWish& wish, unsigned threads, NewFile& file, std::vector<DrawnLevel>& levels,
                 const SlideProgress& progress)
       : wish_(wish),
-        side_(wish.jpeg.side),
+        side_(wish.tile.side),
         threads_(threads),
         file_(file),
         levels_(levels),
         progress_(progress),
         tissue_(wish.kind, wish.seed, wish.width, wish.height) {
-    for (unsigned t = 0; t < threads; ++t) makers_.emplace_back(wish.jpeg);
+    for (unsigned t = 0; t < threads; ++t) makers_.emplace_back(wish.tile);
   }
 
   bool run() {
@@ -115,7 +115,7 @@ class RepeatedSlide {
       on_threads(threads_, end - first, [&](unsigned thread, std::size_t i) {
         TileMaker& maker = makers_[thread];
         draw(static_cast<TileNumber>(first + i), maker.rgb.data());
-        streams[first + i] = maker.encoder.encode(maker.rgb.data());
+        streams[first + i] = maker.encode();
         const std::size_t half = static_cast<std::size_t>(side_) / 2 * 3;
         std::vector<std::uint8_t>& small = pool.halves[first + i];
         small.resize(half * static_cast<std::size_t>(side_) / 2);

@@ -8,14 +8,16 @@ namespace penstock::cli {
 
 namespace {
 
+bool is_jpeg(const SlideWish& wish) { return wish.tile.compression == TileCompression::jpeg; }
+
 // As the software of Aperio's scanners describes images.
 std::string aperio_description(const SlideWish& wish, const std::vector<DrawnLevel>& levels, std::size_t level) {
   const DrawnLevel& first = levels.front();
   std::string text = fmt::format("Aperio Image Library penstock-synth\r\n{}x{} [0,0 {}x{}] ({}x{})", first.width,
-                                 first.height, first.width, first.height, wish.jpeg.side, wish.jpeg.side);
+                                 first.height, first.width, first.height, wish.tile.side, wish.tile.side);
   if (level != 0) text += fmt::format(" -> {}x{}", levels[level].width, levels[level].height);
-  return text + fmt::format(" JPEG/{} Q={}|AppMag = {}|MPP = {}", wish.jpeg.rgb ? "RGB" : "YCC", wish.jpeg.quality,
-                            objective_power, microns_per_pixel);
+  return text + fmt::format(" {}/{} Q={}|AppMag = {}|MPP = {}", is_jpeg(wish) ? "JPEG" : "J2K",
+                            wish.tile.rgb ? "RGB" : "YCC", wish.tile.quality, objective_power, microns_per_pixel);
 }
 
 std::string ome_description(const DrawnLevel& first, const SlideLayout& layout) {
@@ -37,12 +39,13 @@ TiffDirectory directory_of(const SlideWish& wish, const DrawnLevel& level, std::
   number(TiffTag::image_width, TiffType::longs, static_cast<std::uint64_t>(level.width));
   number(TiffTag::image_length, TiffType::longs, static_cast<std::uint64_t>(level.height));
   directory.set(TiffTag::bits_per_sample, TiffType::shorts, {8, 8, 8});
-  number(TiffTag::compression, TiffType::shorts, 7);                      // JPEG
-  number(TiffTag::photometric, TiffType::shorts, wish.jpeg.rgb ? 2 : 6);  // RGB, YCbCr
+  constexpr std::uint64_t jpeg = 7, jpeg2000_ycc = 33003, jpeg2000_rgb = 33005;
+  number(TiffTag::compression, TiffType::shorts, is_jpeg(wish) ? jpeg : wish.tile.rgb ? jpeg2000_rgb : jpeg2000_ycc);
+  number(TiffTag::photometric, TiffType::shorts, wish.tile.rgb ? 2 : 6);  // RGB, YCbCr
   number(TiffTag::samples_per_pixel, TiffType::shorts, 3);
   number(TiffTag::planar_configuration, TiffType::shorts, 1);
-  number(TiffTag::tile_width, TiffType::longs, static_cast<std::uint64_t>(wish.jpeg.side));
-  number(TiffTag::tile_length, TiffType::longs, static_cast<std::uint64_t>(wish.jpeg.side));
+  number(TiffTag::tile_width, TiffType::longs, static_cast<std::uint64_t>(wish.tile.side));
+  number(TiffTag::tile_length, TiffType::longs, static_cast<std::uint64_t>(wish.tile.side));
   std::vector<std::uint64_t> offsets, counts;
   for (const TilePlace& tile : level.tiles) {
     offsets.push_back(tile.offset);
@@ -50,10 +53,10 @@ TiffDirectory directory_of(const SlideWish& wish, const DrawnLevel& level, std::
   }
   directory.set(TiffTag::tile_offsets, TiffType::offsets, std::move(offsets));
   directory.set(TiffTag::tile_byte_counts, TiffType::longs, std::move(counts));
-  directory.set_bytes(TiffTag::jpeg_tables, tables);
-  if (!wish.jpeg.rgb)
+  if (is_jpeg(wish)) directory.set_bytes(TiffTag::jpeg_tables, tables);
+  if (is_jpeg(wish) && !wish.tile.rgb)
     directory.set(TiffTag::ycbcr_subsampling, TiffType::shorts,
-                  {wish.jpeg.subsampling == 444 ? 1u : 2u, wish.jpeg.subsampling == 420 ? 2u : 1u});
+                  {wish.tile.subsampling == 444 ? 1u : 2u, wish.tile.subsampling == 420 ? 2u : 1u});
   return directory;
 }
 

@@ -24,7 +24,7 @@ class SlideDrawing {
   SlideDrawing(const SlideWish& wish, unsigned threads, NewFile& file, std::vector<DrawnLevel>& levels,
                const SlideProgress& progress)
       : wish_(wish),
-        side_(wish.jpeg.side),
+        side_(wish.tile.side),
         threads_(threads),
         file_(file),
         levels_(levels),
@@ -32,7 +32,7 @@ class SlideDrawing {
         tissue_(wish.kind, wish.seed, wish.width, wish.height),
         strips_(levels.size()),
         next_bad_(wish.bad.begin()) {
-    for (unsigned t = 0; t < threads; ++t) makers_.emplace_back(wish.jpeg);
+    for (unsigned t = 0; t < threads; ++t) makers_.emplace_back(wish.tile);
     for (std::size_t level = 1; level < levels.size(); ++level)
       strips_[level].rgb.resize(static_cast<std::size_t>(side_) * row_bytes(level));
   }
@@ -63,7 +63,7 @@ class SlideDrawing {
       const std::int32_t x = static_cast<std::int32_t>(column) * side_;
       const std::int32_t width = std::min(side_, size.width - x), height = rows_of(level, row);
       fill_tile(level, x, width, height, maker.rgb.data());
-      streams[column] = maker.encoder.encode(maker.rgb.data());
+      streams[column] = maker.encode();
       if (level + 1 < levels_.size()) add_below(level + 1, x, width, height, maker.rgb.data());
     });
     for (std::size_t column = 0; column < size.columns; ++column)
@@ -137,7 +137,7 @@ std::vector<DrawnLevel> slide_levels(const SlideWish& wish) {
   std::vector<DrawnLevel> levels;
   std::int32_t width = wish.width, height = wish.height;
   const auto tiles = [&](std::int32_t pixels) {
-    return static_cast<std::size_t>((pixels + wish.jpeg.side - 1) / wish.jpeg.side);
+    return static_cast<std::size_t>((pixels + wish.tile.side - 1) / wish.tile.side);
   };
   for (std::size_t level = 0; level < wish.levels; ++level, width /= 2, height /= 2) {
     levels.push_back({width, height, tiles(width), tiles(height)});

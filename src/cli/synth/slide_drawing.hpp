@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "drawn_tissue.hpp"
+#include "jpeg2000_tile.hpp"
 #include "jpeg_tile.hpp"
 #include "new_file.hpp"
 #include "tile_damage.hpp"
@@ -19,7 +20,7 @@ struct SlideWish {
   std::uint64_t seed = 0;
   std::int32_t width = 0, height = 0;
   std::size_t levels = 1;
-  JpegTileForm jpeg = {};
+  TileForm tile = {};
   bool repeat = false;  ///< few different tiles, which many places share
   std::vector<BadTile> bad = {};
 };
@@ -51,9 +52,14 @@ bool draw_slide(const SlideWish& wish, unsigned threads, NewFile& file, std::vec
 
 /// One after the other, of a thread's own: what it takes to make a tile.
 struct TileMaker {
-  explicit TileMaker(const JpegTileForm& form)
-      : encoder(form), rgb(static_cast<std::size_t>(form.side) * static_cast<std::size_t>(form.side) * 3) {}
-  JpegTileEncoder encoder;
+  explicit TileMaker(const TileForm& form)
+      : form(form), jpeg(form), rgb(static_cast<std::size_t>(form.side) * static_cast<std::size_t>(form.side) * 3) {}
+  /// What `rgb` becomes in the file.
+  std::vector<std::byte> encode() {
+    return form.compression == TileCompression::jpeg ? jpeg.encode(rgb.data()) : encode_jpeg2000_tile(form, rgb.data());
+  }
+  TileForm form;
+  JpegTileEncoder jpeg;
   std::vector<std::uint8_t> rgb;
 };
 

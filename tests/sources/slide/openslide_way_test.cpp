@@ -111,7 +111,7 @@ TEST_CASE("a tile that OpenSlide can't read is an error of its records, and the 
 TEST_CASE("more slides than may stay open, from many threads") {
   const TempFolder folder;
   std::vector<WrittenSlide> slides;
-  Slides options{.size = 50, .max_open_files = 3, .openslide_cache_bytes = 1};
+  Slides options{.size = 50, .max_open_files = 3, .max_openslide_bytes = 1};
   for (std::uint64_t i = 0; i < 7; ++i) {
     SlideForm form = plain_pixels();
     form.seed = i;

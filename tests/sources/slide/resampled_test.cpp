@@ -110,6 +110,26 @@ TEST_CASE("records are boxes of the level made smaller as a whole: they meet wit
   }
 }
 
+TEST_CASE("levels that are much larger are made smaller in little memory") {
+  const TempFolder folder;
+  const std::string path = folder / "a.tif";
+  const WrittenSlide slide = write_slide(path, {.width = 1500, .height = 2900, .per_unit = 40'000});
+  for (const auto& [mpp, width, height] : {std::tuple(5.0, 75, 145), {1.7, 221, 426}, {19.0, 20, 38}}) {
+    CAPTURE(mpp);
+    const Image image = resized(slide.pixels, width, height);
+    for (const auto& [size, stride] : {std::pair(20, 20), {16, 9}, {7, 20}, {200, 200}})
+      for_each_record({.files = path, .mpp = mpp, .size = size, .stride = stride, .edges = SlideEdges::pad},
+                      [&, number = 0](const Image& record, std::int64_t, std::int64_t) mutable {
+                        const int columns = std::min((std::max(width - size, 0) + stride - 1) / stride + 1,
+                                                     (width + stride - 1) / stride);
+                        const int x = number % columns * stride, y = number / columns * stride;
+                        CAPTURE(size, x, y);
+                        ++number;
+                        REQUIRE(record == box_of(image, x, y, size, size));
+                      });
+  }
+}
+
 TEST_CASE("resampled records are the same through a loader, in part and verified") {
   const TempFolder folder;
   const std::string path = folder / "a.tif";

@@ -47,7 +47,7 @@ inline int most_different(const Image& a, const Image& b) {
 }
 
 // Each record's image, and its place.
-inline void for_each_record(const penstock::Slides& options, const auto& look) {
+inline void for_each_record(const penstock::Slides& options, auto look) {
   const penstock::SlideSource source(options);
   for (std::uint64_t i = 0; i < source.size(); ++i) {
     const penstock::OwnedSample sample = penstock::read_sample(source, i);
