@@ -41,6 +41,8 @@ Store drawn_slide(const Settings& settings);
 Store single_level_slide(const Settings& settings);
 // The same with tiles of JPEG 2000, RGB.
 Store jpeg2000_slide(const Settings& settings);
+// 0.svs to 7.svs, of 4,000 x 4,000 pixels, one level.
+Store cohort_of_slides(const Settings& settings);
 Store wide_slide(const Settings& settings);
 
 // 8,192 images u8[96, 96, 3], "x" in `gzip.h5` (gzip 4, chunks of 32 images) and in `contiguous.h5`.

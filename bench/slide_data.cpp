@@ -47,6 +47,22 @@ Store jpeg2000_slide(const Settings& settings) {
   return drawn(settings, settings.quick ? 2100 : 8200, "jpeg2000",
                {"--levels", "1", "--compression", "jpeg2000", "--color", "rgb"});
 }
+Store cohort_of_slides(const Settings& settings) {
+  const int side = settings.quick ? 600 : 4000, count = settings.quick ? 2 : 8;
+  const fs::path folder = settings.data / fmt::format("slide-cohort-{}", side);
+  return made_once(folder, static_cast<std::uint64_t>(count), [&] {
+#ifdef PENSTOCK_BENCH_TOOL
+    progress(fmt::format("drawing {0} slides of {1} x {1} pixels", count, side));
+    for (int i = 0; i < count; ++i)
+      run_program({PENSTOCK_BENCH_TOOL, "synth", "slide", (folder / fmt::format("{}.svs", i)).string(), "--size",
+                   fmt::format("{0}x{0}", side), "--levels", "1", "--seed", std::to_string(i), "--quiet"});
+    return fmt::format("{0} slides of {1} x {1} pixels, tiles of 256, 4:2:0, quality 80", count, side);
+#else
+    throw std::runtime_error("the tool, which draws slides, was not built");
+    return std::string();
+#endif
+  });
+}
 Store wide_slide(const Settings& settings) {
   return drawn(settings, settings.quick ? 5200 : 82'000, "wide", {"--repeat"});
 }

@@ -50,6 +50,7 @@ Row slide_offgrid_random_vs_raw(const RowSpec& spec, const Settings& settings);
 Row slide_threads(const RowSpec& spec, const Settings& settings);
 Row slide_jp2k_vs_raw(const RowSpec& spec, const Settings& settings);
 Row slide_mpp_vs_raw(const RowSpec& spec, const Settings& settings);
+Row slide_tissue_vs_raw(const RowSpec& spec, const Settings& settings);
 Row slide_vs_openslide(const RowSpec& spec, const Settings& settings);
 Row slide_random_vs_openslide(const RowSpec& spec, const Settings& settings);
 Row tile_copy(const RowSpec& spec, const Settings& settings);

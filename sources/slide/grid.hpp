@@ -24,17 +24,26 @@ class Grid {
   /// Of one place, whatever is there.
   static Grid of_one();
 
-  std::uint64_t size() const noexcept { return columns_ * rows_; }
+  std::uint64_t size() const noexcept { return kept_.empty() ? columns_ * rows_ : kept_size_; }
   std::uint64_t columns() const noexcept { return columns_; }
+  /// Leaves out places. `wanted`: for each of size() whether it stays. Called once at most. Takes a little more than a
+  /// bit a place.
+  void keep(const std::vector<bool>& wanted);
   /// `number` is below size().
   GridPlace place(std::uint64_t number) const noexcept;
-  /// How many rows, or squares, there are.
+  /// How many rows, or squares, there are; fewer have places that are kept.
   std::uint64_t ends() const noexcept;
-  /// Appends the number of places up to the end of each row, or square, plus `first`.
+  /// Appends the number of places up to the end of each row, or square, that has any, plus `first`.
   void append_ends(std::uint64_t first, std::vector<std::uint64_t>& ends) const;
 
  private:
-  std::uint64_t columns_ = 0, rows_ = 0;
+  GridPlace place_of_all(std::uint64_t number) const noexcept;
+  std::uint64_t kept_before(std::uint64_t number) const noexcept;
+
+  static constexpr std::uint64_t word = 64, words_together = 8;
+  std::uint64_t columns_ = 0, rows_ = 0, kept_size_ = 0;
+  std::vector<std::uint64_t> kept_;         // a bit for each of all places; empty: all are kept
+  std::vector<std::uint32_t> kept_before_;  // so many words
   SlideOrder order_ = SlideOrder::rows;
 };
 

@@ -8,6 +8,7 @@
 #include <string>
 
 #include <penstock/error.hpp>
+#include <penstock/extend/system_error.hpp>
 
 #include "jpeg2000_header.hpp"
 

@@ -6,7 +6,7 @@
 #include <initializer_list>
 #include <optional>
 
-#include <penstock/error.hpp>
+#include <penstock/extend/system_error.hpp>
 
 namespace penstock::slide {
 

@@ -79,6 +79,7 @@ SlideFile open_slide(const std::string& path, std::size_t number, const SlideWis
     } catch (const Error& failed) {
       throw error_in(path, failed.code(), failed.cause());
     }
+    if (wish.mask_mpp != 0) slide.mask_source = choose_mask_source(pyramid.levels, slide.resolution, wish.mask_mpp);
     slide.level_number = choice.level;
     slide.scale = choice.scale;
     slide.level = std::move(pyramid.levels[choice.level]);

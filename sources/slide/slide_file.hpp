@@ -12,6 +12,7 @@
 
 #include "grid.hpp"
 #include "level.hpp"
+#include "mask_source.hpp"
 #include "open_files.hpp"
 #include "resolution.hpp"
 #include "scale.hpp"
@@ -32,7 +33,10 @@ struct SlideFile {
   Scale scale;                                      ///< of the image that the grid lies on
   std::vector<std::byte> kept_offsets, kept_sizes;  ///< of tiles, as they stand in the file; empty: they are not kept
 
+  std::optional<MaskSource> mask_source;  ///< where one is wanted
+
   Grid grid;
+  std::uint64_t places = 0;                   ///< of the grid, those without tissue too
   std::uint64_t first = 0;                    ///< record
   bool whole_tiles = false;                   ///< each record is whole tiles, which no other record needs
   std::uint64_t first_block = 0, blocks = 0;  ///< tiles that are kept decoded while there is room; none: they are not
@@ -44,6 +48,7 @@ struct SlideWish {
   Wanted wanted;
   double own_mpp = 0;      ///< in place of what the file says; 0: none is given
   double assumed_mpp = 0;  ///< where the file says none
+  double mask_mpp = 0;     ///< of a mask of tissue; 0: none is wanted
 };
 
 /// What can be wrong with the file, or with the wish, is in `failure`. Keeps the places of its tiles where these are

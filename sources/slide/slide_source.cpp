@@ -97,6 +97,13 @@ std::string SlideSource::key(std::uint64_t index) const {
   return key;
 }
 
+SlidePlace SlideSource::place(std::uint64_t index) const {
+  const Impl::Record record = impl_->record(index);
+  const slide::Scale& scale = record.slide->scale;
+  return {record.slide->number, scale.x_at_level_0(record.box.x), scale.y_at_level_0(record.box.y), record.box.x,
+          record.box.y};
+}
+
 std::uint64_t SlideSource::identity() const noexcept { return impl_->identity; }
 
 std::uint64_t SlideSource::revision() const noexcept {

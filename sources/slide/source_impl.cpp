@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <iterator>
 #include <map>
 #include <string_view>
@@ -16,7 +17,9 @@
 
 #include "common/file_pattern.hpp"
 #include "errors.hpp"
+#include "on_threads.hpp"
 #include "slide_names.hpp"
+#include "tissue_places.hpp"
 
 namespace penstock {
 
@@ -64,6 +67,8 @@ SlideSource::Impl::Impl(Slides o)
   find_files();
   read_table();
   open_slides();
+  lay_grids();
+  if (options.tissue.by != SlideTissue::By::everywhere) find_tissue();
   number();
   describe();
 }
@@ -79,6 +84,7 @@ void SlideSource::Impl::check_options() const {
     refuse_options("`overlap` is " + std::to_string(options.overlap) + " pixels; it must be less than `size`, " +
                    std::to_string(options.size));
   if (options.stride != 0 && options.overlap != 0) refuse_options("give either `stride` or `overlap`");
+  check_tissue();
   if (options.max_open_files == 0) refuse_options("`max_open_files` is 0: one at least must be open");
   if (options.labels.empty() &&
       !(options.slide_column.empty() && options.columns.empty() && options.group.empty() && options.mpp_column.empty()))
@@ -99,6 +105,21 @@ void SlideSource::Impl::check_options() const {
     refuse_options("`mpp_tolerance` is " + std::to_string(options.mpp_tolerance) + ", a share; 0 to 0.5 are possible");
 }
 
+void SlideSource::Impl::check_tissue() const {
+  const SlideTissue& tissue = options.tissue;
+  const auto check = [](bool good, const char* what, double value, const char* possible) {
+    if (!good)
+      refuse_options(std::string("`tissue.") + what + "` is " + std::to_string(value) + "; " + possible +
+                     " are possible");
+  };
+  constexpr double least_mpp = 1, most_mpp = 200, most_closing = 10'000, most_threshold = 254;
+  check(tissue.least >= 0 && tissue.least <= 1, "least", tissue.least, "0 to 1");
+  check(tissue.mpp >= least_mpp && tissue.mpp <= most_mpp, "mpp", tissue.mpp, "1 to 200");
+  check(tissue.threshold >= 0 && tissue.threshold <= most_threshold, "threshold", tissue.threshold, "0 to 254");
+  check(tissue.closing >= 0 && tissue.closing <= most_closing, "closing", tissue.closing, "0 to 10,000");
+  check(tissue.least_area >= 0 && std::isfinite(tissue.least_area), "least_area", tissue.least_area, "0 and more");
+}
+
 void SlideSource::Impl::find_files() {
   if (options.paths.empty()) options.paths = common::files_of_pattern(options.files, slide::source_name);
   names = slide::names_of_slides(options.paths);
@@ -117,8 +138,10 @@ void SlideSource::Impl::find_files() {
 void SlideSource::Impl::open_slides() {
   slides.reserve(names.size());
   std::size_t keep_left = options.max_kept_bytes;
-  slide::SlideWish wish{
-      {options.level, options.mpp, options.magnification, options.mpp_tolerance}, 0, options.assumed_mpp};
+  slide::SlideWish wish{{options.level, options.mpp, options.magnification, options.mpp_tolerance},
+                        0,
+                        options.assumed_mpp,
+                        options.tissue.by == SlideTissue::By::everywhere ? 0 : options.tissue.mpp};
   for (std::size_t i = 0; i < names.size(); ++i) {
     if (!table.mpp.empty()) wish.own_mpp = table.mpp[i];
     SlideFile& slide = slides.emplace_back(slide::open_slide(options.paths[i], i, wish, keep_left));
@@ -164,17 +187,39 @@ void SlideSource::Impl::read_table() {
   keep_listed(options.paths);
 }
 
+void SlideSource::Impl::lay_grids() {
+  for (SlideFile& slide : slides) {
+    const slide::Scale& scale = slide.scale;
+    slide.grid = slide.failure
+                     ? Grid::of_one()
+                     : Grid(scale.width - scale.x_in_image(options.left), scale.height - scale.y_in_image(options.top),
+                            options.size, options.stride, options.edges, options.order);
+    slide.places = slide.grid.size();
+    slide.digits = std::max(slide.digits, digits_of(std::max(scale.width0, scale.height0)));
+  }
+}
+
+// Leaves out places without tissue. Slides are looked at on all cores; one whose mask can't be made can't be read.
+void SlideSource::Impl::find_tissue() {
+  slide::for_each_on_threads(slides.size(), [&](std::size_t i) {
+    SlideFile& slide = slides[i];
+    if (slide.failure || slide.grid.size() == 0) return;
+    try {
+      keep_tissue(slide, make_mask(readers, slide, options.tissue), options.tissue.least,
+                  [&](const slide::GridPlace& place) { return box_of(slide, place); });
+    } catch (const Error& failed) {
+      if (!failed.sample_scoped()) throw;
+      slide.failure = failed;
+      slide.grid = Grid::of_one();
+    }
+  });
+}
+
 void SlideSource::Impl::number() {
   for (SlideFile& slide : slides) {
     slide.first = size;
     slide.first_block = blocks;
-    if (slide.failure) {
-      slide.grid = Grid::of_one();
-    } else {
-      const slide::Scale& scale = slide.scale;
-      slide.grid = Grid(scale.width - scale.x_in_image(options.left), scale.height - scale.y_in_image(options.top),
-                        options.size, options.stride, options.edges, options.order);
-      slide.digits = std::max(slide.digits, digits_of(std::max(scale.width0, scale.height0)));
+    if (!slide.failure) {
       slide.whole_tiles = slide.level.codec != SlideCodec::openslide && shares_no_tile(slide, options);
       if (keeps_tiles(slide, options)) slide.blocks = slide.level.tiles();
     }
@@ -215,6 +260,11 @@ void SlideSource::Impl::describe() {
   XXH3_64bits_reset(state);
   const auto add = [&](const void* data, std::size_t bytes) { XXH3_64bits_update(state, data, bytes); };
   add(of_options.data(), sizeof of_options);
+  if (const SlideTissue& tissue = options.tissue; tissue.by != SlideTissue::By::everywhere) {
+    const std::array<double, 6> of_tissue{static_cast<double>(tissue.by),        tissue.least,   tissue.mpp,
+                                          static_cast<double>(tissue.threshold), tissue.closing, tissue.least_area};
+    add(of_tissue.data(), sizeof of_tissue);
+  }
   for (const SlideFile& slide : slides) {
     // Levels above the first have other pixels through OpenSlide.
     const std::array<std::uint64_t, 7> of_slide{slide.mark.bytes,
@@ -257,6 +307,7 @@ void SlideSource::Impl::describe() {
                      .why_openslide = slide.why_openslide,
                      .tile_width = slide.level.tile_width,
                      .tile_height = slide.level.tile_height,
+                     .places = slide.places,
                      .first = slide.first,
                      .records = slide.grid.size(),
                      .whole_tiles = slide.whole_tiles,
@@ -272,13 +323,16 @@ SlideSource::Impl::Record SlideSource::Impl::record(std::uint64_t index) const {
   const SlideFile& slide = *std::prev(std::upper_bound(
       slides.begin(), slides.end(), index, [](std::uint64_t i, const SlideFile& other) { return i < other.first; }));
   const slide::GridPlace place = slide.grid.place(index - slide.first);
-  const slide::Scale& scale = slide.scale;
   if (slide.failure) return {&slide, {options.left, options.top, options.size, options.size}};
-  SlideBox box{scale.x_in_image(options.left) + static_cast<std::int64_t>(place.column) * options.stride,
-               scale.y_in_image(options.top) + static_cast<std::int64_t>(place.row) * options.stride, options.size,
-               options.size};
-  if (options.edges == SlideEdges::shrink) box = slide::inside(scale.width, scale.height, box);
-  return {&slide, box};
+  return {&slide, box_of(slide, place)};
+}
+
+SlideBox SlideSource::Impl::box_of(const SlideFile& slide, const slide::GridPlace& place) const {
+  const slide::Scale& scale = slide.scale;
+  const SlideBox box{scale.x_in_image(options.left) + static_cast<std::int64_t>(place.column) * options.stride,
+                     scale.y_in_image(options.top) + static_cast<std::int64_t>(place.row) * options.stride,
+                     options.size, options.size};
+  return options.edges == SlideEdges::shrink ? slide::inside(scale.width, scale.height, box) : box;
 }
 
 const SlideFile& SlideSource::Impl::slide_of_block(std::uint64_t block) const {
@@ -288,80 +342,6 @@ const SlideFile& SlideSource::Impl::slide_of_block(std::uint64_t block) const {
         .with_source(slide::source_name);
   return *std::prev(std::upper_bound(slides.begin(), slides.end(), block,
                                      [](std::uint64_t b, const SlideFile& other) { return b < other.first_block; }));
-}
-
-namespace {
-
-std::string counted(std::size_t number, const std::string& noun) {
-  return std::to_string(number) + " " + noun + (number == 1 ? "" : "s");
-}
-
-}  // namespace
-
-// Which slides go through OpenSlide, and why.
-void SlideSource::Impl::add_openslide_notes(std::size_t count, std::vector<std::string>& notes) const {
-  constexpr std::size_t told = 5;
-  notes.push_back(counted(count, "slide") + " read through OpenSlide " + slide::openslide_library()->version() +
-                  ", which is slower than tiles of JPEG or JPEG 2000:");
-  std::size_t listed = 0;
-  for (const SlideFile& slide : slides)
-    if (!slide.failure && !slide.why_openslide.empty() && listed++ < told)
-      notes.push_back("  " + slide.path + ": " + slide.why_openslide);
-}
-
-std::vector<std::string> SlideSource::Impl::notes() const {
-  std::vector<std::string> notes;
-  std::size_t whole = 0, parts = 0, regions = 0, resampled = 0;
-  for (const SlideFile& slide : slides)
-    if (!slide.failure && slide.grid.size() != 0) {
-      ++(!slide.why_openslide.empty() ? regions : slide.whole_tiles ? whole : parts);
-      if (slide.scale.resampled) ++resampled;
-    }
-  notes.emplace_back("images are promised: of each no more is decoded than a stage, or the batch, needs");
-  if (regions != 0) add_openslide_notes(regions, notes);
-  if (resampled != 0)
-    notes.push_back(counted(resampled, "slide") +
-                    ": no stored level has the size of pixels that is asked for, so a finer one is made smaller");
-  if (whole != 0)
-    notes.push_back(counted(whole, "slide") +
-                    ": no two records share a tile of the file, so each is decoded into its row");
-  if (parts != 0) {
-    notes.push_back(
-        counted(parts, "slide") +
-        ": records share tiles of the file, which are kept decoded while there is room, or decoded in part");
-    notes.emplace_back(
-        "damage outside of the part that is decoded of a tile is found with check({.verify = true}) only");
-    if (options.order == SlideOrder::rows)
-      notes.emplace_back("for shuffle({.blocks = true}), .order = SlideOrder::squares decodes fewer tiles twice");
-  }
-  for (std::string& line : left_out()) notes.push_back(std::move(line));
-  constexpr std::size_t told = 5;
-  const auto failed = static_cast<std::size_t>(
-      std::ranges::count_if(slides, [](const SlideFile& slide) { return slide.failure.has_value(); }));
-  if (failed != 0) notes.push_back(counted(failed, "slide") + " that can't be read, each one record that is an error:");
-  std::size_t listed = 0;
-  for (const SlideFile& slide : slides)
-    if (slide.failure && listed++ < told) notes.push_back("  " + slide.path + ": " + slide.failure->cause());
-  return notes;
-}
-
-std::vector<std::string> SlideSource::Impl::left_out() const {
-  std::vector<std::string> lines;
-  const auto empty = static_cast<std::size_t>(
-      std::ranges::count_if(slides, [](const SlideFile& slide) { return !slide.failure && slide.grid.size() == 0; }));
-  if (empty != 0) lines.push_back(counted(empty, "slide") + " without a record: smaller than `size`");
-  if (left_out_ != 0)
-    lines.push_back(counted(left_out_, "slide") + " left out, as " + options.labels + " has no line of them");
-  if (table.other_lines != 0)
-    lines.push_back(counted(table.other_lines, "line") + " of " + options.labels +
-                    " passed over: no slide has that name");
-  if (!table.elsewhere.empty())
-    lines.push_back(options.labels + " says that slides lie in " + printable(table.elsewhere) +
-                    "; they are taken by the ends of their paths");
-  if (table.guessed_column)
-    lines.push_back("the column \"" + printable(*table.guessed_column, 60) + "\" of " + options.labels +
-                    " is taken for the slides' names; `slide_column` may name another");
-  return lines;
 }
 
 }  // namespace penstock

@@ -45,9 +45,13 @@ class SlideSource::Impl {
 
  private:
   void check_options() const;
+  void check_tissue() const;
   void find_files();
   void read_table();
   void open_slides();
+  void lay_grids();
+  void find_tissue();
+  slide::SlideBox box_of(const slide::SlideFile& slide, const slide::GridPlace& place) const;
   void number();
   void describe();
   void add_openslide_notes(std::size_t count, std::vector<std::string>& notes) const;

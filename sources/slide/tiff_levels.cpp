@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <iterator>
 #include <limits>
 #include <optional>
 #include <span>
@@ -174,7 +176,9 @@ void add_levels(const File& file, TIFF* tiff, TiffInput& input, std::span<const 
       const bool reduced = (value_of<std::uint32_t>(tiff, TIFFTAG_SUBFILETYPE, 0) & FILETYPE_REDUCEDIMAGE) != 0;
       if (TIFFIsTiled(tiff) == 0 || !(all_tiled || reduced)) continue;
       Level level = read_level(file, tiff);
-      if (has_shape_of(level, pyramid.levels.front())) pyramid.levels.push_back(std::move(level));
+      if (!has_shape_of(level, pyramid.levels.front())) continue;
+      const auto after = std::ranges::upper_bound(pyramid.levels, level.width, std::greater(), &Level::width);
+      if (std::prev(after)->width != level.width) pyramid.levels.insert(after, std::move(level));
     } catch (const NeedsOpenSlide& refused) {
       if (pyramid.missing.empty()) pyramid.missing = refused.why;
     } catch (const Error& failed) {
@@ -182,9 +186,6 @@ void add_levels(const File& file, TIFF* tiff, TiffInput& input, std::span<const 
       if (pyramid.missing.empty()) pyramid.missing = failed.cause();
     }
   }
-  std::ranges::stable_sort(pyramid.levels, std::greater(), &Level::width);
-  const auto same = [](const Level& a, const Level& b) { return a.width == b.width; };
-  pyramid.levels.erase(std::unique(pyramid.levels.begin(), pyramid.levels.end(), same), pyramid.levels.end());
 }
 
 Resolution read_resolution(TIFF* tiff, std::string_view description) {

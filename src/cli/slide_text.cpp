@@ -70,6 +70,7 @@ Json slide_json(const SlideInfo& slide) {
   json["resampled"] = slide.resampled;
   json["image_width"] = slide.image_width;
   json["image_height"] = slide.image_height;
+  json["places"] = slide.places;
   json["tiles"] = slide.records;
   return json;
 }

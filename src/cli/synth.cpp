@@ -111,7 +111,9 @@ SlideWish wish_of(const SynthOptions& options) {
   if (wish.tile.rgb && options.subsampling.value_or(444) != 444)
     throw UsageError(
         fmt::format("--subsampling {}: of --color rgb each colour has all its pixels (444)", *options.subsampling));
-  wish.tile.subsampling = options.subsampling.value_or(wish.tile.rgb ? 444 : options.compression == "jpeg2000" ? 422 : 420);
+  wish.tile.subsampling = options.subsampling.value_or(wish.tile.rgb                       ? 444
+                                                       : options.compression == "jpeg2000" ? 422
+                                                                                           : 420);
   set_size(options, wish);
   wish.levels = levels_of(options, wish);
   const std::uint64_t tiles = slide_levels(wish).front().tiles.size();
@@ -278,7 +280,9 @@ void add_synth(CLI::App& app, Command& chosen) {
   command.add_option("--compression", options->compression, "Of the tiles: jpeg, or jpeg2000, which takes longer")
       ->check(CLI::IsMember({"jpeg", "jpeg2000"}))
       ->capture_default_str();
-  command.add_option("--subsampling", options->subsampling, "Of the colours: 420, 422 or 444; default: 420, of JPEG 2000 422")
+  command
+      .add_option("--subsampling", options->subsampling,
+                  "Of the colours: 420, 422 or 444; default: 420, of JPEG 2000 422")
       ->check(CLI::IsMember({420, 422, 444}));
   command
       .add_option("--color", options->color,

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
-#include <numeric>
 #include <string>
 #include <vector>
 
@@ -32,6 +31,8 @@ struct TileFlags {
   std::vector<std::string> slides;
   std::string labels, slide_column, mpp_column, edges = "drop", on_error = "fail";
   std::vector<std::string> columns;
+  std::string tissue = "everywhere";
+  SlideTissue rules;
   std::int32_t level = 0, size = 256, stride = 0, overlap = 0;
   double mpp = 0, magnification = 0, tolerance = Slides().mpp_tolerance, assumed_mpp = 0;
   int quality = 90;
@@ -68,28 +69,36 @@ Slides slides_of(const TileFlags& flags) {
   slides.edges = flags.edges == "pad"      ? SlideEdges::pad
                  : flags.edges == "shrink" ? SlideEdges::shrink
                                            : SlideEdges::drop;
+  slides.tissue = flags.rules;
+  if (flags.tissue != "everywhere")
+    slides.tissue.by = flags.tissue == "grey" ? SlideTissue::By::grey : SlideTissue::By::saturation;
   if (flags.leave_out_unlisted) slides.unlisted = Slides::Unlisted::leave_out;
   return slides;
 }
 
-Copies copies_of(const TileFlags& flags, const SlideInfo& slide) {
+// Whether the record's image is a tile of the file, whole and inside the slide. The tiles have the records' size.
+bool is_stored(const TileFlags& flags, const SlideInfo& slide, std::int64_t x, std::int64_t y) {
+  return x % slide.tile_width == 0 && y % slide.tile_height == 0 && x + flags.size <= slide.image_width &&
+         y + flags.size <= slide.image_height;
+}
+
+Copies copies_of(const TileFlags& flags, const SlideSource& source, const SlideInfo& slide) {
   if (slide.failure || slide.records == 0) return {};
   if (flags.encode) return {0, "--encode was given"};
   if (slide.codec == SlideCodec::openslide) return {0, slide.why_openslide};
   if (slide.codec == SlideCodec::jpeg2000) return {0, "the file's tiles are JPEG 2000"};
   if (slide.resampled) return {0, "no stored level has pixels of this size"};
-  const std::int32_t stride = flags.stride != 0 ? flags.stride : flags.size - flags.overlap;
   const std::string own = fmt::format("the file's tiles are of {}x{}", slide.tile_width, slide.tile_height);
   if (slide.tile_width != flags.size || slide.tile_height != flags.size) return {0, own};
-  // Every so many places stand on the grid of the file's tiles, of those that lie inside the slide.
-  const std::uint64_t period = static_cast<std::uint64_t>(flags.size / std::gcd(stride, flags.size));
-  const auto whole = [&](std::int64_t side) -> std::uint64_t {
-    if (side < flags.size) return 0;
-    return (static_cast<std::uint64_t>((side - flags.size) / stride) + period) / period;
-  };
-  const std::uint64_t copied = whole(slide.image_width) * whole(slide.image_height);
+  std::uint64_t copied = 0;
+  for (std::uint64_t i = slide.first; i < slide.first + slide.records; ++i) {
+    const SlidePlace place = source.place(i);
+    if (is_stored(flags, slide, place.image_x, place.image_y)) ++copied;
+  }
+  const std::int32_t stride = flags.stride != 0 ? flags.stride : flags.size - flags.overlap;
   if (copied == slide.records) return {copied, ""};
-  return {copied, period == 1 ? "those at the edges are not whole" : own + ", and others lie between them"};
+  return {copied,
+          stride % flags.size == 0 ? "those at the edges are not whole" : own + ", and others lie between them"};
 }
 
 Pipeline tiles_of(const TileFlags& flags, const SlideSource& source) {
@@ -134,16 +143,18 @@ int tell_what_would_be(const TileFlags& flags, const SlideSource& source, const 
   Json slides = Json::array();
   std::uint64_t copied = 0;
   for (const SlideInfo& slide : source.slides()) {
-    const Copies copies = copies_of(flags, slide);
+    const Copies copies = copies_of(flags, source, slide);
     copied += copies.tiles;
     if (slide.failure) {
       text += fmt::format("{}: can't be read: {}\n", printable(slide.name), printable(slide.failure->cause()));
       slides.push_back(slide_json(slide));
       continue;
     }
-    text += fmt::format("{}: {}, {}: {} copied, {} encoded{}\n", printable(slide.name), image_text(slide),
-                        counted(slide.records, "tile"), with_commas(copies.tiles),
-                        with_commas(slide.records - copies.tiles), copies.why_not.empty() ? "" : ": " + copies.why_not);
+    text += fmt::format("{}: {}, {}{}: {} copied, {} encoded{}\n", printable(slide.name), image_text(slide),
+                        counted(slide.records, "tile"),
+                        slide.places == slide.records ? "" : fmt::format(" of {}", counted(slide.places, "place")),
+                        with_commas(copies.tiles), with_commas(slide.records - copies.tiles),
+                        copies.why_not.empty() ? "" : ": " + copies.why_not);
     slides.push_back(slide_json(slide));
     slides.back()["copied"] = copies.tiles;
     slides.back()["why_not"] = copies.why_not;
@@ -165,7 +176,7 @@ void tell(const TileFlags& flags, const SlideSource& source, const NewStore& sto
           const std::vector<BadTile>& bad) {
   const WriteProgress& p = stored.written.progress;
   std::uint64_t copied = 0;
-  for (const SlideInfo& slide : source.slides()) copied += copies_of(flags, slide).tiles;
+  for (const SlideInfo& slide : source.slides()) copied += copies_of(flags, source, slide).tiles;
   std::vector<std::string> notes = source.left_out();
   const auto key = [&](std::uint64_t i) { return source.key(i); };
   for (std::string& line : lost_in(store, source.schema(), source.size(), key, false)) notes.push_back(std::move(line));
@@ -210,11 +221,14 @@ int tile(const TileFlags& flags) {
   const Pipeline all = tiles_of(flags, source);
   const Pipeline tiles = flags.on_error == "drop" ? all | on_error({.policy = OnError::drop, .max_share = 1}) : all;
   if (flags.dry_run) return tell_what_would_be(flags, source, tiles);
-  if (source.size() == 0)
-    throw Error(Errc::not_found, fmt::format("there is no tile of {0}x{0} pixels here; --edges pad fills up what is "
-                                             "smaller",
-                                             flags.size))
+  if (source.size() == 0) {
+    const bool places = std::ranges::any_of(source.slides(), [](const SlideInfo& slide) { return slide.places != 0; });
+    throw Error(Errc::not_found,
+                places ? "no tile shows tissue; --tissue-threshold and --least-tissue decide what does"
+                       : fmt::format("there is no tile of {0}x{0} pixels here; --edges pad fills up what is smaller",
+                                     flags.size))
         .with_file(source.file());
+  }
   // Other slides must not be mixed into an unfinished store, nor the same ones after a change. What a bad tile ended
   // may go on without it.
   store.job = fmt::format("penstock tile, {:016x}, revision {:016x}", all.fingerprint(), source.revision());
@@ -272,6 +286,24 @@ void add_tile(CLI::App& app, Command& chosen) {
                   "Tiles that reach beyond the slide: left out, filled up with white, or cut off where it ends")
       ->check(CLI::IsMember({"drop", "pad", "shrink"}))
       ->capture_default_str();
+  CLI::Option* const tissue =
+      command.add_option("--tissue", flags->tissue,
+                         "Only tiles that show tissue, told from glass by the saturation of its colour, or by being "
+                         "darker");
+  tissue->check(CLI::IsMember({"everywhere", "saturation", "grey"}))->capture_default_str();
+  SlideTissue& rules = flags->rules;
+  const auto of_tissue = [&](const char* name, auto& value, const char* text) {
+    return command.add_option(name, value, text)->needs(tissue)->capture_default_str();
+  };
+  of_tissue("--least-tissue", rules.least, "Share of a tile that must be tissue")->check(CLI::Range(0.0, 1.0));
+  of_tissue("--tissue-mpp", rules.mpp, "Micrometres a pixel of the mask that tells, at most")
+      ->check(CLI::Range(1.0, 200.0));
+  of_tissue("--tissue-threshold", rules.threshold, "1 to 254, of saturation or grey; 0: Otsu's, of each slide")
+      ->check(CLI::Range(0, 254));
+  of_tissue("--tissue-closing", rules.closing, "Micrometres around tissue in which gaps are closed")
+      ->check(CLI::Range(0.0, 10'000.0));
+  of_tissue("--tissue-area", rules.least_area, "Square micrometres: smaller pieces go, smaller holes are filled")
+      ->check(CLI::Range(0.0, 1e12));
   command.add_option("--quality", flags->quality, "Of tiles that are encoded")
       ->check(CLI::Range(1, 100))
       ->capture_default_str();

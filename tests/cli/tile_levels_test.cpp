@@ -76,6 +76,37 @@ TEST_CASE("tile takes how large a pixel is from a table, or from whoever knows")
   CHECK(status({"--mpp-column", "mpp"}).status == 2);
 }
 
+TEST_CASE("tile leaves out what shows no tissue, and says so") {
+  const TempFolder folder;
+  REQUIRE(tool({"synth", "slide", folder / "a.svs", "--size", "3000x2250", "--quiet"}).status == 0);
+  const auto cut = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {"tile", folder / "a.svs", "--json"});
+    const ToolResult made = tool(more);
+    CHECK(made.err == "");
+    return made;
+  };
+  const auto all = cut({"--out", folder / "all.lmdb"}).json();
+  const auto some = cut({"--out", folder / "some.lmdb", "--tissue", "saturation"}).json();
+  CHECK(all["written"] == 88);
+  const std::uint64_t kept = some["written"];
+  CHECK(kept > 30);
+  CHECK(kept < 70);
+  CHECK(some["copyable"] == kept);
+  CHECK(some["notes"][0].get<std::string>().find(" of 88 places show less tissue than") != std::string::npos);
+  // Those that are there are the same.
+  const auto everything = content(folder / "all.lmdb");
+  for (const auto& [key, values] : content(folder / "some.lmdb")) CHECK(everything.at(key) == values);
+  const auto dry = cut({"--out", folder / "dry.lmdb", "--dry-run", "--tissue", "grey", "--least-tissue", "1"}).json();
+  CHECK(dry["slides"][0]["places"] == 88);
+  CHECK(dry["tiles"] < kept);
+  CHECK(tool({"tile", folder / "a.svs", "--out", folder / "x.lmdb", "--least-tissue", "0.5"}).status == 2);
+  CHECK(tool({"tile", folder / "a.svs", "--out", folder / "x.lmdb", "--tissue", "hue"}).status == 2);
+  const ToolResult none = tool(
+      {"tile", folder / "a.svs", "--out", folder / "x.lmdb", "--tissue", "saturation", "--tissue-threshold", "254"});
+  CHECK(none.status == 1);
+  CHECK(none.err.find("no tile shows tissue") != std::string::npos);
+}
+
 TEST_CASE("a slide that needs OpenSlide says where it should be, or is read through it") {
   const TempFolder folder;
   SlideForm form{.width = 300, .height = 200, .rgb = true};

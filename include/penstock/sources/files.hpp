@@ -111,9 +111,10 @@ struct FileLabel {
 /// what that gives for the file's path.
 ///
 /// Names that begin with a dot are left out. Links are followed; a link to a folder it lies in is not, nor is one that
-/// leads nowhere. A folder that several links lead to stands under each of their names, so two may be two classes of the
-/// same files. Where links lead to folders of links, so that the ways to the same folders become far more than there are
-/// folders (16 times as many and 10,000, or entries in them and a million), it is refused: Error(limit_exceeded).
+/// leads nowhere. A folder that several links lead to stands under each of their names, so two may be two classes of
+/// the same files. Where links lead to folders of links, so that the ways to the same folders become far more than
+/// there are folders (16 times as many and 10,000, or entries in them and a million), it is refused:
+/// Error(limit_exceeded).
 struct Files {
   using Source = class FilesSource;  ///< what it opens
   /// The folder.

@@ -16,6 +16,7 @@
 #include <penstock/extend/source.hpp>
 #include <penstock/pipeline.hpp>
 #include <penstock/schema.hpp>
+#include <penstock/sources/slide_tissue.hpp>
 
 namespace penstock {
 
@@ -106,6 +107,9 @@ struct Slides {
   };
   /// Of slides without a line in `labels`.
   Unlisted unlisted = Unlisted::refuse;
+  /// Which places of a slide's grid are records: those that show tissue. The mask that tells is made when the slides
+  /// are opened, on all cores: it takes the decoding of a low level of each, or of level 0 where there is no other.
+  SlideTissue tissue = {};
   // What changes only speed.
   std::size_t max_open_files = 128;  ///< at a time; those that were read longest ago are closed. At least 1
   /// Of all slides together, the places of their tiles, 8 to 16 bytes a tile, are kept in memory up to so many bytes;
@@ -144,11 +148,19 @@ struct SlideInfo {
   SlideCodec codec = SlideCodec::jpeg;             ///< of `level`
   std::string why_openslide = {};                  ///< why OpenSlide reads it; empty: it does not
   std::int32_t tile_width = 0, tile_height = 0;    ///< pixels of a tile of `level` in the file; 0: not known
-  std::uint64_t first = 0, records = 0;            ///< its records in the source
+  std::uint64_t places = 0;                        ///< of its grid
+  std::uint64_t first = 0, records = 0;            ///< its records in the source: places, but for those without tissue
   /// Each record is whole tiles of the file, which no other record needs: they are decoded right into the batch.
   bool whole_tiles = false;
   /// Why it can't be read; then it has one record, which is that error.
   std::optional<Error> failure = {};
+};
+
+/// Where a record lies.
+struct SlidePlace {
+  std::size_t slide = 0;                  ///< its number in `SlideSource::slides`
+  std::int64_t x = 0, y = 0;              ///< its top left pixel, at level 0
+  std::int64_t image_x = 0, image_y = 0;  ///< the same, in the image that the grid lies on
 };
 
 /// The records of slides. Opening reads each file's directory; what it keeps of a slide is a few hundred bytes, and
@@ -204,6 +216,8 @@ class PENSTOCK_API SlideSource {
   /// NAME is that of the file without ending (".ome.tif" is one); where two slides would have the same name, all have
   /// their paths below the folder that they have in common. @throws Error(not_found) past the end.
   std::string key(std::uint64_t index) const;
+  /// Where the record lies; nothing is read. @throws Error(not_found) past the end.
+  SlidePlace place(std::uint64_t index) const;
   /// Hash of the slides' names, sizes and files' sizes, of what `labels` says of them, and of the options that change
   /// results.
   std::uint64_t identity() const noexcept;

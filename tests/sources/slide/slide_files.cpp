@@ -104,7 +104,8 @@ namespace {
 // Entries of one directory, and the file that it goes into.
 class Directory {
  public:
-  Directory(TiffBytes& file, const SlideForm& form) : file_(file), form_(form) {}
+  Directory(TiffBytes& file, const SlideForm& form)
+      : file_(file), big_endian_(form.big_endian), big_tiff_(form.big_tiff) {}
 
   void set(std::uint16_t tag, std::uint16_t type, std::vector<std::uint64_t> values) {
     entries_.push_back({tag, type, std::move(values)});
@@ -120,15 +121,15 @@ class Directory {
   std::uint64_t write(WrittenSlide* slide) {
     std::ranges::sort(entries_, {}, &Entry::tag);
     // Values that have no room in their entries.
-    const std::uint32_t room = form_.big_tiff ? 8 : 4;
+    const std::uint32_t room = big_tiff_ ? 8 : 4;
     std::vector<std::uint64_t> places;
     for (const Entry& entry : entries_) {
-      TiffBytes values(form_.big_endian, form_.big_tiff);
+      TiffBytes values(big_endian_, big_tiff_);
       for (const std::uint64_t value : entry.values) values.number(value, bytes_of(entry.type));
       places.push_back(values.bytes.size() > room ? file_.append(values.bytes) : 0);
     }
     const std::uint64_t begin = file_.append({});
-    file_.number(entries_.size(), form_.big_tiff ? 8 : 2);
+    file_.number(entries_.size(), big_tiff_ ? 8 : 2);
     for (std::size_t i = 0; i < entries_.size(); ++i) {
       const Entry& entry = entries_[i];
       file_.number(entry.tag, 2);
@@ -160,7 +161,7 @@ class Directory {
 
  private:
   TiffBytes& file_;
-  const SlideForm& form_;
+  bool big_endian_, big_tiff_;
   std::vector<Entry> entries_;
 };
 
@@ -186,7 +187,8 @@ WrittenLevel write_tiles(TiffBytes& file, const SlideForm& form, std::int32_t wi
   WrittenLevel level{Image({height, width, 3}), {}, {}, {}};
   const std::int32_t columns = (width + form.tile_width - 1) / form.tile_width;
   const std::int32_t rows = (height + form.tile_height - 1) / form.tile_height;
-  const Image drawn = photo({rows * form.tile_height, columns * form.tile_width, 3}, seed);
+  const penstock::ImageShape shape{rows * form.tile_height, columns * form.tile_width, 3};
+  const Image drawn = form.draw ? form.draw(shape) : photo(shape, seed);
   for (std::int32_t row = 0; row < rows; ++row)
     for (std::int32_t column = 0; column < columns; ++column) {
       const Image tile =

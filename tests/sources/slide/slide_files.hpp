@@ -40,6 +40,8 @@ struct SlideForm {
   bool strips = false;
   // Of another kind than JPEG.
   std::function<StoredTile(const Image&)> encode = {};
+  // In place of a photograph: all pixels of a level, tiles that reach beyond it included.
+  std::function<Image(const penstock::ImageShape&)> draw = {};
   // Below the first.
   std::vector<std::array<std::int32_t, 2>> lower = {};  // width and height
   SlideLevels layout = SlideLevels::tiff;

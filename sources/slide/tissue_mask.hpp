@@ -1,0 +1,52 @@
+// Where a slide has tissue, in small.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <penstock/sources/slide_tissue.hpp>
+
+namespace penstock::slide {
+
+/// A picture in small: RGB, of which some pixels may not be known.
+struct SmallPicture {
+  std::int32_t width = 0, height = 0;
+  std::vector<std::uint8_t> rgb;
+  std::vector<std::uint8_t> unknown;  ///< 1 for pixels that could not be read; empty: all could
+};
+
+/// The rules of SlideTissue, in pixels.
+struct MaskRules {
+  SlideTissue::By by = SlideTissue::By::saturation;
+  int threshold = 0;
+  std::int32_t closing = 0;  ///< half the side of the square, less a half
+  double least_area = 0;
+};
+
+struct TissueMask {
+  std::int32_t width = 0, height = 0;
+  int threshold = 0;                 ///< that was taken
+  std::vector<std::uint8_t> tissue;  ///< 0 or 1, row by row
+};
+
+/// What is not known counts as tissue.
+TissueMask find_tissue(const SmallPicture& picture, const MaskRules& rules);
+
+/// The threshold that parts a histogram best: the least t for which the variance between values up to t and those above
+/// is greatest. Otsu, "A threshold selection method from gray-level histograms", 1979.
+int otsu_threshold(std::span<const std::uint64_t, 256> histogram) noexcept;
+
+/// Sums over boxes of a mask in constant time.
+class TissueCounts {
+ public:
+  explicit TissueCounts(const TissueMask& mask);
+  /// Of pixels [left, right) x [top, bottom).
+  std::uint64_t in(std::int32_t left, std::int32_t top, std::int32_t right, std::int32_t bottom) const noexcept;
+
+ private:
+  std::size_t stride_;
+  std::vector<std::uint32_t> sums_;
+};
+
+}  // namespace penstock::slide
