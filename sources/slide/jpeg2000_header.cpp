@@ -16,9 +16,16 @@ namespace {
 
 enum Marker : std::uint64_t {
   soc = 0xFF4F,
+  cap = 0xFF50,
   siz = 0xFF51,
   cod = 0xFF52,
-  coc = 0xFF53,
+  tlm = 0xFF55,
+  plm = 0xFF57,
+  plt = 0xFF58,
+  qcd = 0xFF5C,
+  qcc = 0xFF5D,
+  crg = 0xFF63,
+  com = 0xFF64,
   sot = 0xFF90,
   sod = 0xFF93,
   eoc = 0xFFD9,
@@ -55,70 +62,102 @@ std::span<const std::byte> find_codestream(std::span<const std::byte> encoded) {
 
 std::uint64_t divided_up(std::uint64_t number, std::uint64_t by) { return (number + by - 1) / by; }
 
-// Packets that a coding style asks for, of one tile of the stream and one component, at most. `at`: its byte with the
-// number of decompositions; `sizes` says whether the sizes of precincts follow.
-std::uint64_t packets_of(std::span<const std::byte> stream, std::size_t at, bool sizes, const Jpeg2000Facts& facts) {
-  const std::uint64_t decompositions = number(stream, at, 1);
-  if (decompositions > 32) damaged("says that it has more than 32 decompositions");
-  std::uint64_t packets = 0;
-  for (std::uint64_t i = 0; i <= decompositions; ++i) {
-    const std::uint64_t size = sizes ? number(stream, at + 5 + static_cast<std::size_t>(i), 1) : 0xFF;
-    const std::uint64_t shrunk = decompositions - i;
-    const std::uint64_t wide = divided_up(static_cast<std::uint64_t>(facts.width), std::uint64_t{1} << shrunk);
-    const std::uint64_t high = divided_up(static_cast<std::uint64_t>(facts.height), std::uint64_t{1} << shrunk);
-    packets += divided_up(wide, std::uint64_t{1} << (size & 15)) * divided_up(high, std::uint64_t{1} << (size >> 4));
-  }
-  return packets;
-}
-
-// Each packet takes a byte at least, so a file that says more lies; OpenJPEG would look for all of them.
-class PacketCount {
- public:
-  PacketCount(std::span<const std::byte> stream, const Jpeg2000Facts& facts) : stream_(stream), facts_(facts) {}
-
-  void add_segment(std::uint64_t marker, std::size_t at) {
-    constexpr std::uint64_t own_sizes = 1;
-    if (marker == cod) {
-      layers_ = std::max(layers_, number(stream_, at + 6, 2));
-      packets_ = std::max(packets_, packets_of(stream_, at + 9, (number(stream_, at + 4, 1) & own_sizes) != 0, facts_));
-    } else if (marker == coc) {
-      // Of a component that may have a sample for four pixels.
-      const bool sizes = (number(stream_, at + 5, 1) & own_sizes) != 0;
-      packets_ = std::max(packets_, packets_of(stream_, at + 6, sizes, facts_) / 4);
-    }
-  }
-  void check() const {
-    if (layers_ * packets_ > stream_.size()) damaged("says that it has more packets than bytes");
-  }
-
- private:
-  std::span<const std::byte> stream_;
-  const Jpeg2000Facts& facts_;
-  std::uint64_t layers_ = 1, packets_ = 0;
+// What the main header says of size and coding.
+struct Stream {
+  std::span<const std::byte> bytes;
+  std::uint64_t width = 0, height = 0, tile_width = 0, tile_height = 0;  // tiles of its own
+  std::uint64_t tiles() const { return divided_up(width, tile_width) * divided_up(height, tile_height); }
 };
 
-// All markers but those inside of data: of the main header and of each part of a tile.
-void check_packets(std::span<const std::byte> stream, const Jpeg2000Facts& facts) {
-  PacketCount packets(stream, facts);
+[[noreturn]] void too_much(const char* what) { throw Error(Errc::unsupported, std::string("its JPEG 2000 ") + what); }
+
+// OpenJPEG takes memory and time for what a coding style says, whatever is there. `at`: where the segment COD begins.
+void check_coding(const Stream& stream, std::size_t at) {
+  constexpr std::uint64_t own_sizes = 1, components = 3, most_decompositions = 32;
+  const std::uint64_t layers = number(stream.bytes, at + 6, 2), decompositions = number(stream.bytes, at + 9, 1);
+  if (decompositions > most_decompositions) damaged("says that it has more than 32 decompositions");
+  const bool sizes = (number(stream.bytes, at + 4, 1) & own_sizes) != 0;
+  const std::uint64_t block_across = (number(stream.bytes, at + 10, 1) & 15) + 2;
+  const std::uint64_t block_down = (number(stream.bytes, at + 11, 1) & 15) + 2;
+  const std::uint64_t width = std::min(stream.width, stream.tile_width);
+  const std::uint64_t height = std::min(stream.height, stream.tile_height);
+  std::uint64_t precincts = 0, most_precincts = 0, blocks = 0;  // of a tile and a component
+  for (std::uint64_t i = 0; i <= decompositions; ++i) {
+    const std::uint64_t size = sizes ? number(stream.bytes, at + 14 + static_cast<std::size_t>(i), 1) : 0xFF;
+    const std::uint64_t across = size & 15, down = size >> 4, shrunk = decompositions - i;
+    const std::uint64_t wide = divided_up(width, std::uint64_t{1} << shrunk);
+    const std::uint64_t high = divided_up(height, std::uint64_t{1} << shrunk);
+    const std::uint64_t some =
+        divided_up(wide, std::uint64_t{1} << across) * divided_up(high, std::uint64_t{1} << down);
+    precincts += some;
+    most_precincts = std::max(most_precincts, some);
+    // A block is no larger than the precinct is in each of the three bands of a resolution.
+    const std::uint64_t in_band = i == 0 ? 0 : 1;
+    const std::uint64_t block_wide = std::min(block_across, across > in_band ? across - in_band : 0);
+    const std::uint64_t block_high = std::min(block_down, down > in_band ? down - in_band : 0);
+    blocks +=
+        some + divided_up(wide, std::uint64_t{1} << block_wide) * divided_up(high, std::uint64_t{1} << block_high);
+  }
+  const std::uint64_t pixels = stream.width * stream.height;
+  if (layers * precincts * stream.tiles() > stream.bytes.size()) damaged("says that it has more packets than bytes");
+  // Two bytes for each that could be, of all resolutions as many as the largest has.
+  constexpr std::uint64_t some_packets = 65536, some_blocks = 4096, pixels_of_a_block = 256;
+  if ((layers + 1) * most_precincts * (decompositions + 1) * components > 4 * pixels + some_packets)
+    too_much("is cut into very small precincts");
+  if (blocks * components * stream.tiles() > components * pixels / pixels_of_a_block + some_blocks)
+    too_much("is coded in very small blocks");
+}
+
+// All markers of the main header and of the headers of tiles' parts. Those that OpenJPEG would look for in another way
+// than by their length, and those that change the coding once it is said, are refused.
+void check_markers(const Stream& stream) {
+  const std::span<const std::byte> bytes = stream.bytes;
+  constexpr std::size_t segment_of_part = 12;
+  bool coded = false, in_main = true;
   std::size_t at = 2, part_end = 0;
-  while (at + 4 <= stream.size()) {
-    const std::uint64_t marker = number(stream, at, 2);
+  while (at + 2 <= bytes.size()) {
+    const std::uint64_t marker = number(bytes, at, 2);
     if (marker == eoc) break;
     if (marker == sod) {
-      if (part_end <= at || part_end > stream.size()) break;  // the part reaches to the end
+      if (in_main) damaged("has data before its tiles");
       at = part_end;
       continue;
     }
-    const std::uint64_t length = number(stream, at + 2, 2);
-    if (length < 2) damaged("has a segment of no length");
-    if (marker == sot) {
-      const std::uint64_t part = number(stream, at + 6, 4);
-      part_end = part == 0 ? 0 : at + static_cast<std::size_t>(part);
+    const auto length = static_cast<std::size_t>(number(bytes, at + 2, 2));
+    if (length < 2 || length > bytes.size() - at - 2) damaged("ends in the middle of its header");
+    switch (marker) {
+      case siz:
+        if (at != 2) damaged("says its size twice");
+        break;
+      case cod:
+        if (coded || !in_main) too_much("changes its coding on the way");
+        check_coding(stream, at);
+        coded = true;
+        break;
+      case sot: {
+        const auto part = static_cast<std::size_t>(number(bytes, at + 6, 4));
+        if (!coded) damaged("doesn't say how it is coded");
+        if (part != 0 && (part < segment_of_part + 2 || part > bytes.size() - at)) damaged("is cut off");
+        part_end = part == 0 ? bytes.size() : at + part;
+        in_main = false;
+        break;
+      }
+      case qcd:
+      case qcc:
+      case tlm:
+      case plm:
+      case plt:
+      case crg:
+      case com:
+      case cap:
+        break;
+      default:
+        too_much("has a kind of segment that is not expected in a slide");
     }
-    packets.add_segment(marker, at);
-    at += 2 + static_cast<std::size_t>(length);
+    at += 2 + length;
+    if (!in_main && at > part_end) damaged("is cut off");
   }
-  packets.check();
+  if (in_main) damaged("has no tile");
 }
 
 }  // namespace
@@ -134,11 +173,11 @@ Jpeg2000Header read_jpeg2000_header(std::span<const std::byte> encoded, const Jp
   if (width != static_cast<std::uint64_t>(facts.width) || height != static_cast<std::uint64_t>(facts.height))
     throw Error(Errc::corrupt, "its JPEG 2000 has " + std::to_string(width) + "x" + std::to_string(height) +
                                    " pixels, not " + std::to_string(facts.width) + "x" + std::to_string(facts.height));
-  const std::uint64_t tile_width = at_32(24), tile_height = at_32(28);
-  if (tile_width == 0 || tile_height == 0) damaged("says that its tiles have no pixels");
+  const Stream sizes{stream, width, height, at_32(24), at_32(28)};
+  if (sizes.tile_width == 0 || sizes.tile_height == 0) damaged("says that its tiles have no pixels");
   // OpenJPEG takes kilobytes for each.
   constexpr std::uint64_t most_tiles = 256;
-  if (divided_up(width, tile_width) * divided_up(height, tile_height) > most_tiles)
+  if (sizes.tiles() > most_tiles)
     throw Error(Errc::unsupported, "its JPEG 2000 is made of more than 256 tiles of its own");
   const std::uint64_t components = number(stream, 40, 2);
   if (components != 3)
@@ -156,7 +195,7 @@ Jpeg2000Header read_jpeg2000_header(std::span<const std::byte> encoded, const Jp
     header.across[c] = static_cast<std::uint8_t>(across);
     header.down[c] = static_cast<std::uint8_t>(down);
   }
-  check_packets(stream, facts);
+  check_markers(sizes);
   return header;
 }
 

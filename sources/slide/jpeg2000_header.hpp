@@ -15,8 +15,9 @@ struct Jpeg2000Header {
   std::array<std::uint8_t, 3> across{1, 1, 1}, down{};  ///< pixels a sample, of each component
 };
 
-/// @throws Error(corrupt) for another size than the facts', and for more packets than bytes that could hold them;
-/// Error(unsupported) for other values than three of 8 bits.
+/// @throws Error(corrupt) for another size than the facts', for parts that don't follow each other, and for more
+/// packets than bytes that could hold them; Error(unsupported) for other values than three of 8 bits, for a coding that
+/// is said again for a part, and for one that would take much memory.
 Jpeg2000Header read_jpeg2000_header(std::span<const std::byte> encoded, const Jpeg2000Facts& facts);
 
 }  // namespace penstock::slide

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include <penstock/error.hpp>
 #include <penstock/extend/system_error.hpp>
@@ -51,9 +52,9 @@ OPJ_BOOL seek_input(OPJ_OFF_T offset, void* user) {
 void complain(const char* text, void* user) {
   std::string& complaint = *static_cast<std::string*>(user);
   if (!complaint.empty()) return;
-  complaint = printable(text);
-  while (!complaint.empty() && (complaint.back() == '\n' || complaint.back() == ' ' || complaint.back() == '.'))
-    complaint.pop_back();
+  std::string_view words = text;
+  while (!words.empty() && (words.back() == '\n' || words.back() == ' ' || words.back() == '.')) words.remove_suffix(1);
+  complaint = printable(words);
 }
 
 void ignore(const char*, void*) {}

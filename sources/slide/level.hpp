@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include <penstock/sources/slide.hpp>
@@ -23,6 +24,9 @@ struct Level {
   bool big_endian = false;                       ///< of numbers in the file
   std::vector<std::byte> tables;                 ///< that the tiles leave out (tag 347)
   StoredArray tile_offsets, tile_bytes;
+  std::string unreadable;  ///< why this level can't be read; empty: it can
+  /// Each of its pixels can be asked for by a place at level 0: false where OpenSlide would interpolate.
+  bool has_whole_pixels = true;
 
   std::uint64_t tile_columns() const noexcept { return across(width, tile_width); }
   std::uint64_t tile_rows() const noexcept { return across(height, tile_height); }

@@ -42,7 +42,7 @@ class LevelPixels {
 
   LevelReaders& readers_;
   const SlideFile& slide_;
-  const SlideBox& all_;
+  const SlideBox all_;
   std::span<const std::span<const std::byte>> blocks_;
 };
 

@@ -12,7 +12,7 @@ MaskSource choose_mask_source(std::span<const Level> levels, const Resolution& r
   };
   std::size_t chosen = 0;
   for (std::size_t i = 0; i < levels.size(); ++i)
-    if (mpp_of(levels[i]) <= mpp) chosen = i;
+    if (levels[i].unreadable.empty() && mpp_of(levels[i]) <= mpp) chosen = i;
   const double of_level = mpp_of(levels[chosen]);
   const std::int32_t k = std::max(1, static_cast<std::int32_t>(mpp / of_level));
   return {chosen, levels[chosen], k, of_level * k};

@@ -61,6 +61,9 @@ Pyramid read_through_openslide(const OpenSlideLibrary& library, const std::strin
                          std::to_string(level.height) + " pixels");
     level.tile_width = side_of_tile(library, handle.get(), i, "width");
     level.tile_height = side_of_tile(library, handle.get(), i, "height");
+    const Level& first = pyramid.levels.empty() ? level : pyramid.levels.front();
+    level.has_whole_pixels = first.width % level.width == 0 && first.height % level.height == 0 &&
+                             first.width / level.width == first.height / level.height;
     pyramid.levels.push_back(std::move(level));
   }
   if (pyramid.levels.empty()) throw error_in(path, Errc::corrupt, "OpenSlide finds no level in it");
@@ -76,15 +79,6 @@ Pyramid read_through_openslide(const OpenSlideLibrary& library, const std::strin
   pyramid.resolution.magnification = number_of_property(library, handle.get(), "openslide.objective-power");
   return pyramid;
 }
-
-OpenSlideSlides::OpenSlideSlides(std::size_t most, std::size_t cache_bytes)
-    : most_([&] {
-        constexpr std::size_t of_a_handle = std::size_t{32} << 20;
-        const OpenSlideLibrary* const library = openslide_library();
-        if (library == nullptr || library->has_shared_cache()) return most;
-        return std::clamp(cache_bytes / of_a_handle, std::size_t{1}, most);
-      }()),
-      cache_bytes_(cache_bytes) {}
 
 OpenSlideSlides::~OpenSlideSlides() {
   for (const Open& open : idle_) openslide_library()->close(open.handle);
@@ -116,7 +110,11 @@ void OpenSlideSlides::give_back(std::list<Open> one) {
   {
     const std::lock_guard lock(mutex_);
     idle_.splice(idle_.begin(), one);
-    if (idle_.size() > most_) closed.splice(closed.begin(), idle_, std::prev(idle_.end()));
+    // Before version 4 each keeps as much by itself.
+    constexpr std::size_t of_a_handle = std::size_t{32} << 20;
+    const std::size_t most =
+        openslide_library()->has_shared_cache() ? most_ : std::clamp(cache_bytes_ / of_a_handle, std::size_t{1}, most_);
+    if (idle_.size() > most) closed.splice(closed.begin(), idle_, std::prev(idle_.end()));
   }
   for (const Open& open : closed) openslide_library()->close(open.handle);
 }

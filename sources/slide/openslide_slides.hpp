@@ -26,7 +26,7 @@ class OpenSlideSlides {
  public:
   /// OpenSlide keeps up to `cache_bytes` of decoded tiles: from version 4 on in one cache for all handles, of which
   /// `most` are open while nobody uses them; before, 32 MiB in each handle, so there are fewer of them.
-  OpenSlideSlides(std::size_t most, std::size_t cache_bytes);
+  OpenSlideSlides(std::size_t most, std::size_t cache_bytes) : most_(most), cache_bytes_(cache_bytes) {}
   ~OpenSlideSlides();
   OpenSlideSlides(const OpenSlideSlides&) = delete;
   OpenSlideSlides& operator=(const OpenSlideSlides&) = delete;

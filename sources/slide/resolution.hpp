@@ -17,8 +17,9 @@ bool plausible_mpp(double x, double y) noexcept;
 
 /// What Aperio's description says: "...|AppMag = 20|MPP = 0.4990|...".
 Resolution aperio_resolution(std::string_view description);
-/// What the first image of OME-XML says: PhysicalSizeX and -Y of its Pixels, NominalMagnification of an objective.
-Resolution ome_resolution(std::string_view xml);
+/// What OME-XML says of the image that the first directory has: PhysicalSizeX and -Y of its Pixels,
+/// NominalMagnification of its objective.
+Resolution ome_resolution(const std::string& xml);
 /// What TIFF's resolution tags say. `unit`: 2 for inches, 3 for centimetres; others are none.
 Resolution tag_resolution(double x, double y, int unit);
 

@@ -18,6 +18,8 @@ std::string short_number(double value) {
   return text.data();
 }
 
+// Sizes of pixels are decimal fractions, of which some tags have only 24 bits.
+constexpr double rounding = 1e-6;
 constexpr const char* way_out = "; say it in a column of `labels` that `mpp_column` names, or in `assumed_mpp`";
 
 // How many pixels of level 0 one pixel of the image covers, across and down.
@@ -55,7 +57,11 @@ Choice choose_level(const Wanted& wanted, std::span<const Level> levels, const R
     return Choice{i, {levels[i].width, levels[i].height, first.width, first.height, false}};
   };
   if (wanted.mpp == 0 && wanted.magnification == 0) {
-    if (static_cast<std::size_t>(wanted.level) < levels.size()) return stored(static_cast<std::size_t>(wanted.level));
+    const auto level = static_cast<std::size_t>(wanted.level);
+    if (level < levels.size() && !levels[level].unreadable.empty())
+      throw Error(Errc::unsupported,
+                  "its level " + std::to_string(level) + " can't be read: " + levels[level].unreadable);
+    if (level < levels.size()) return stored(level);
     throw Error(Errc::unsupported, "there is no level " + std::to_string(wanted.level) + "; the slide has " +
                                        std::to_string(levels.size()) +
                                        (missing.empty() ? "" : ", without those that can't be read: " + missing));
@@ -70,13 +76,14 @@ Choice choose_level(const Wanted& wanted, std::span<const Level> levels, const R
     const Factors of = of_level(level);
     return std::max(std::abs(of.x - 1), std::abs(of.y - 1));
   };
-  std::size_t nearest = 0;
-  for (std::size_t i = 1; i < levels.size(); ++i)
+  std::size_t nearest = 0, finer = levels.size();
+  for (std::size_t i = 0; i < levels.size(); ++i) {
+    if (!levels[i].unreadable.empty()) continue;
     if (distance(levels[i]) < distance(levels[nearest])) nearest = i;
-  if (distance(levels[nearest]) <= wanted.tolerance) return stored(nearest);
-  std::size_t finer = levels.size();
-  for (std::size_t i = 0; i < levels.size(); ++i)
-    if (const Factors of = of_level(levels[i]); of.x >= 1 && of.y >= 1) finer = i;
+    const Factors of = of_level(levels[i]);
+    if (of.x >= 1 - rounding && of.y >= 1 - rounding && levels[i].has_whole_pixels) finer = i;
+  }
+  if (distance(levels[nearest]) <= wanted.tolerance + rounding) return stored(nearest);
   if (finer == levels.size())
     throw Error(Errc::unsupported,
                 "its finest pixels are coarser than " + words_of(wanted) + ": " +
@@ -87,7 +94,7 @@ Choice choose_level(const Wanted& wanted, std::span<const Level> levels, const R
   Choice choice = stored(finer);
   choice.scale.width = std::max(std::llround(static_cast<double>(levels[finer].width) / of.x), 1LL);
   choice.scale.height = std::max(std::llround(static_cast<double>(levels[finer].height) / of.y), 1LL);
-  choice.scale.resampled = true;
+  choice.scale.resampled = choice.scale.width != levels[finer].width || choice.scale.height != levels[finer].height;
   return choice;
 }
 

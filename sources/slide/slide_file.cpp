@@ -49,6 +49,7 @@ Pyramid read_pyramid(SlideFile& slide, int descriptor) {
   }
 }
 
+// Somebody knows better than the file.
 void take_override(Resolution& resolution, double mpp) {
   if (mpp == 0) return;
   resolution.mpp_x = resolution.mpp_y = mpp;
@@ -68,11 +69,15 @@ SlideFile open_slide(const std::string& path, std::size_t number, const SlideWis
     slide.mark = mark_of(file->get(), path);
     slide.revision = file_revision(file->get());
     Pyramid pyramid = read_pyramid(slide, file->get());
+    slide.missing_levels = pyramid.missing;
+    for (const Level& level : pyramid.levels)
+      if (slide.missing_levels.empty()) slide.missing_levels = level.unreadable;
     for (const Level& level : pyramid.levels)
       slide.levels.push_back({level.width, level.height, level.tile_width, level.tile_height});
     slide.resolution = std::move(pyramid.resolution);
     take_override(slide.resolution, wish.own_mpp);
-    if (wish.assumed_mpp != 0 && slide.resolution.mpp_x == 0) take_override(slide.resolution, wish.assumed_mpp);
+    if (slide.resolution.mpp_x == 0 && wish.assumed_mpp != 0)
+      slide.resolution.mpp_x = slide.resolution.mpp_y = wish.assumed_mpp;
     Choice choice;
     try {
       choice = choose_level(wish.wanted, pyramid.levels, slide.resolution, pyramid.missing);

@@ -25,6 +25,7 @@ struct SlideFile {
   FileMark mark;
   std::uint64_t revision = 0;
   std::vector<SlideLevel> levels;  ///< that are stored
+  std::string missing_levels;      ///< why some can't be read, or are not among these; empty: all are there
   Resolution resolution;
   std::string why_openslide;                        ///< why it isn't read from its tiles; empty: it is
   std::optional<Error> failure;                     ///< why it can't be read

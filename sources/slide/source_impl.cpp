@@ -9,6 +9,7 @@
 #include <array>
 #include <cmath>
 #include <iterator>
+#include <limits>
 #include <map>
 #include <string_view>
 #include <utility>
@@ -78,7 +79,9 @@ void SlideSource::Impl::check_options() const {
   if (options.files.empty() == options.paths.empty()) refuse_options("give either `files` or `paths`");
   if (options.size < 1 || options.size > most)
     refuse_options("`size` is " + std::to_string(options.size) + " pixels; 1 to 65536 are possible");
-  if (options.left < 0 || options.top < 0) refuse_options("`left` and `top` are pixels of the slide: 0 or more");
+  constexpr std::int64_t most_pixels = std::numeric_limits<std::int32_t>::max();
+  if (options.left < 0 || options.top < 0 || options.left > most_pixels || options.top > most_pixels)
+    refuse_options("`left` and `top` are pixels of the slide: 0 to 2,147,483,647 are possible");
   if (options.stride < 0) refuse_options("`stride` is negative");
   if (options.overlap < 0 || options.overlap >= options.size)
     refuse_options("`overlap` is " + std::to_string(options.overlap) + " pixels; it must be less than `size`, " +
@@ -92,15 +95,15 @@ void SlideSource::Impl::check_options() const {
   if ((options.level != 0) + (options.mpp != 0) + (options.magnification != 0) > 1)
     refuse_options("give one of `level`, `mpp` and `magnification`");
   if (options.level < 0) refuse_options("`level` is negative; 0 is the finest");
-  constexpr double most_magnification = 1000, most_tolerance = 0.5;
+  constexpr double least_magnification = 0.5, most_magnification = 1000, most_tolerance = 0.5;
   if (options.mpp != 0 && !slide::plausible_mpp(options.mpp, options.mpp))
     refuse_options("`mpp` is " + std::to_string(options.mpp) + " micrometres a pixel; 0.05 to 20 are possible");
   if (options.assumed_mpp != 0 && !slide::plausible_mpp(options.assumed_mpp, options.assumed_mpp))
     refuse_options("`assumed_mpp` is " + std::to_string(options.assumed_mpp) +
                    " micrometres a pixel; 0.05 to 20 are possible");
-  if (options.magnification != 0 && !(options.magnification > 0 && options.magnification <= most_magnification))
-    refuse_options("`magnification` is " + std::to_string(options.magnification) +
-                   "; more than 0 to 1000 are possible");
+  if (options.magnification != 0 &&
+      !(options.magnification >= least_magnification && options.magnification <= most_magnification))
+    refuse_options("`magnification` is " + std::to_string(options.magnification) + "; 0.5 to 1000 are possible");
   if (!(options.mpp_tolerance >= 0 && options.mpp_tolerance <= most_tolerance))
     refuse_options("`mpp_tolerance` is " + std::to_string(options.mpp_tolerance) + ", a share; 0 to 0.5 are possible");
 }
@@ -296,6 +299,7 @@ void SlideSource::Impl::describe() {
                      .width = slide.scale.width0,
                      .height = slide.scale.height0,
                      .levels = slide.levels,
+                     .missing_levels = slide.missing_levels,
                      .mpp_x = slide.resolution.mpp_x,
                      .mpp_y = slide.resolution.mpp_y,
                      .magnification = slide.resolution.magnification,

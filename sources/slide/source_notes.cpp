@@ -36,10 +36,10 @@ void SlideSource::Impl::add_openslide_notes(std::size_t count, std::vector<std::
 
 std::vector<std::string> SlideSource::Impl::notes() const {
   std::vector<std::string> notes;
-  std::size_t whole = 0, parts = 0, regions = 0, resampled = 0;
+  std::size_t whole = 0, parts = 0, regions = 0, resampled = 0, apart = 0;
   for (const SlideFile& slide : slides)
     if (!slide.failure && slide.grid.size() != 0) {
-      ++(!slide.why_openslide.empty() ? regions : slide.whole_tiles ? whole : parts);
+      ++(!slide.why_openslide.empty() ? regions : slide.whole_tiles ? whole : slide.blocks != 0 ? parts : apart);
       if (slide.scale.resampled) ++resampled;
     }
   notes.emplace_back("images are promised: of each no more is decoded than a stage, or the batch, needs");
@@ -50,6 +50,9 @@ std::vector<std::string> SlideSource::Impl::notes() const {
   if (whole != 0)
     notes.push_back(counted(whole, "slide") +
                     ": no two records share a tile of the file, so each is decoded into its row");
+  if (apart != 0)
+    notes.push_back(counted(apart, "slide") +
+                    ": a record is made of so many tiles that few are shared, so each is decoded for its record alone");
   if (parts != 0) {
     notes.push_back(
         counted(parts, "slide") +
@@ -92,6 +95,13 @@ std::vector<std::string> SlideSource::Impl::left_out() const {
   if (table.other_lines != 0)
     lines.push_back(counted(table.other_lines, "line") + " of " + options.labels +
                     " passed over: no slide has that name");
+  std::size_t incomplete = 0;
+  const SlideFile* example = nullptr;
+  for (const SlideFile& slide : slides)
+    if (!slide.failure && !slide.missing_levels.empty() && incomplete++ == 0) example = &slide;
+  if (example != nullptr)
+    lines.push_back(counted(incomplete, "slide") + (incomplete == 1 ? " has" : " have") +
+                    " levels that can't be read: " + example->path + ": " + example->missing_levels);
   if (!table.elsewhere.empty())
     lines.push_back(options.labels + " says that slides lie in " + printable(table.elsewhere) +
                     "; they are taken by the ends of their paths");

@@ -103,25 +103,34 @@ StoredArray array_of_tiles(const File& file, TIFF* tiff, const Level& level, std
   return *found;
 }
 
+// Pixels along a side.
+std::int32_t side_of(const File& file, TIFF* tiff, std::uint32_t tag, const char* what, std::uint32_t most) {
+  const auto value = value_of<std::uint32_t>(tiff, tag, 0);
+  if (value == 0 || value > most)
+    throw error_in(
+        file.path, value == 0 ? Errc::corrupt : Errc::unsupported,
+        std::string(what) + " is " + std::to_string(value) + " pixels; 1 to " + std::to_string(most) + " are possible");
+  return static_cast<std::int32_t>(value);
+}
+
+// How large the image of a directory is.
+Level read_size(const File& file, TIFF* tiff) {
+  constexpr std::uint32_t most = std::numeric_limits<std::int32_t>::max();
+  Level level;
+  level.width = side_of(file, tiff, TIFFTAG_IMAGEWIDTH, "its width", most);
+  level.height = side_of(file, tiff, TIFFTAG_IMAGELENGTH, "its height", most);
+  return level;
+}
+
 // Of the directory that libtiff stands at.
 Level read_level(const File& file, TIFF* tiff) {
   check_form(tiff, file.path);
-  Level level;
+  Level level = read_size(file, tiff);
   level.big_endian = file.form.big_endian;
   level.rgb = is_rgb(tiff);
-  const auto side = [&](std::uint32_t tag, const char* what, std::uint32_t most) {
-    const auto value = value_of<std::uint32_t>(tiff, tag, 0);
-    if (value == 0 || value > most)
-      throw error_in(file.path, value == 0 ? Errc::corrupt : Errc::unsupported,
-                     std::string(what) + " is " + std::to_string(value) + " pixels; 1 to " + std::to_string(most) +
-                         " are possible");
-    return value;
-  };
-  constexpr std::uint32_t most_pixels = std::numeric_limits<std::int32_t>::max(), most_of_tile = 8192;
-  level.width = side(TIFFTAG_IMAGEWIDTH, "its width", most_pixels);
-  level.height = side(TIFFTAG_IMAGELENGTH, "its height", most_pixels);
-  level.tile_width = static_cast<std::int32_t>(side(TIFFTAG_TILEWIDTH, "the width of a tile", most_of_tile));
-  level.tile_height = static_cast<std::int32_t>(side(TIFFTAG_TILELENGTH, "the height of a tile", most_of_tile));
+  constexpr std::uint32_t most = 8192;
+  level.tile_width = side_of(file, tiff, TIFFTAG_TILEWIDTH, "the width of a tile", most);
+  level.tile_height = side_of(file, tiff, TIFFTAG_TILELENGTH, "the height of a tile", most);
   if (is_jpeg2000(value_of<std::uint16_t>(tiff, TIFFTAG_COMPRESSION, 0))) {
     level.codec = SlideCodec::jpeg2000;
   } else {
@@ -166,6 +175,19 @@ bool has_shape_of(const Level& level, const Level& first) {
   return level.width < first.width && std::abs(across / down - 1) <= 0.01 + rounding;
 }
 
+// A level that can't be read keeps its number.
+Level read_level_or_why_not(const File& file, TIFF* tiff, Level level) {
+  try {
+    return read_level(file, tiff);
+  } catch (const NeedsOpenSlide& refused) {
+    level.unreadable = refused.why;
+  } catch (const Error& failed) {
+    if (!failed.sample_scoped() || failed.code() == Errc::io) throw;
+    level.unreadable = failed.cause();
+  }
+  return level;
+}
+
 // Adds those of the directories that are levels.
 void add_levels(const File& file, TIFF* tiff, TiffInput& input, std::span<const std::uint64_t> offsets, bool all_tiled,
                 Pyramid& pyramid) {
@@ -175,12 +197,11 @@ void add_levels(const File& file, TIFF* tiff, TiffInput& input, std::span<const 
       go_to_directory(tiff, input, file.path, offset);
       const bool reduced = (value_of<std::uint32_t>(tiff, TIFFTAG_SUBFILETYPE, 0) & FILETYPE_REDUCEDIMAGE) != 0;
       if (TIFFIsTiled(tiff) == 0 || !(all_tiled || reduced)) continue;
-      Level level = read_level(file, tiff);
+      Level level = read_size(file, tiff);
       if (!has_shape_of(level, pyramid.levels.front())) continue;
       const auto after = std::ranges::upper_bound(pyramid.levels, level.width, std::greater(), &Level::width);
-      if (std::prev(after)->width != level.width) pyramid.levels.insert(after, std::move(level));
-    } catch (const NeedsOpenSlide& refused) {
-      if (pyramid.missing.empty()) pyramid.missing = refused.why;
+      if (std::prev(after)->width == level.width) continue;
+      pyramid.levels.insert(after, read_level_or_why_not(file, tiff, level));
     } catch (const Error& failed) {
       if (!failed.sample_scoped() || failed.code() == Errc::io) throw;
       if (pyramid.missing.empty()) pyramid.missing = failed.cause();
@@ -188,10 +209,11 @@ void add_levels(const File& file, TIFF* tiff, TiffInput& input, std::span<const 
   }
 }
 
-Resolution read_resolution(TIFF* tiff, std::string_view description) {
+Resolution read_resolution(TIFF* tiff, const std::string& description) {
   if (description.starts_with("Aperio")) return aperio_resolution(description);
   Resolution resolution;
-  if (description.find("<OME") != std::string_view::npos) resolution = ome_resolution(description);
+  if (description.find("<OME") != std::string::npos || description.find(":OME") != std::string::npos)
+    resolution = ome_resolution(description);
   if (resolution.mpp_x != 0 || !resolution.refused.empty()) return resolution;
   const double magnification = resolution.magnification;
   resolution =

@@ -43,6 +43,7 @@ std::string slide_text(const SlideInfo& slide) {
     for (const SlideLevel& level : slide.levels)
       text += fmt::format("{}{}x{}", &level == slide.levels.data() ? "" : ", ", level.width, level.height);
   }
+  if (!slide.missing_levels.empty()) text += "; some levels can't be read: " + printable(slide.missing_levels);
   return text + resolution_text(slide);
 }
 
@@ -61,6 +62,7 @@ Json slide_json(const SlideInfo& slide) {
   json["width"] = slide.width;
   json["height"] = slide.height;
   json["levels"] = levels;
+  json["missing_levels"] = slide.missing_levels.empty() ? Json(nullptr) : Json(slide.missing_levels);
   json["codec"] = codecs[static_cast<std::size_t>(slide.codec)];
   json["why_openslide"] = slide.why_openslide.empty() ? Json(nullptr) : Json(slide.why_openslide);
   json["mpp_x"] = known(slide.mpp_x);

@@ -221,7 +221,7 @@ Taps linear_taps(std::int32_t in, std::int32_t out, std::int32_t i) noexcept {
 Box ImageOp::needed() const noexcept {
   const Taps y = axis_needs(box.height, resized.height, window.top, window.height, filter, mirror_y);
   const Taps x = axis_needs(box.width, resized.width, window.left, window.width, filter, mirror_x);
-  return {y.from, x.from, y.to - y.from, x.to - x.from};
+  return {box.top + y.from, box.left + x.from, y.to - y.from, x.to - x.from};
 }
 
 std::string ImageOp::to_string() const {

@@ -157,7 +157,7 @@ class PENSTOCK_API ImageOp {
   /// The other half of it.
   std::array<float, 4> bias{0, 0, 0, 0};
 
-  /// What of `box` the window is made of: an executor reads no other pixels.
+  /// What of the image, inside of `box`, the window is made of: an executor reads no other pixels.
   Box needed() const noexcept;
   /// True when pixels change size (so that `window` counts in `resized`, and filtering is needed).
   bool resamples() const noexcept { return !(resized == box.size()); }

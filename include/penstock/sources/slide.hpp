@@ -56,23 +56,27 @@ struct Slides {
   /// Or the files themselves, in this order.
   std::vector<std::string> paths = {};
   // What changes results.
-  /// The stored level that records are made of: 0 is the finest. `size`, `stride` and `overlap` count its pixels.
+  /// The level that records are made of, as the file counts them: 0 is the finest, and a level that can't be read
+  /// counts. Through OpenSlide, a level whose pixels are not a whole number of those of level 0 has values that
+  /// OpenSlide interpolates, and that differ a little with where a record begins. `size`, `stride` and `overlap` count
+  /// its pixels.
   std::int32_t level = 0;
   /// Or micrometres from one pixel of a record to the next, on each slide: 0.05 to 20. `size`, `stride` and `overlap`
   /// count these pixels. A slide whose level 0 is coarser can't be read. 0: `level` says it.
   double mpp = 0;
   /// Or the magnification of an objective: what a pixel of it shows follows from the magnification that the file says
   /// level 0 has. Where it says none, that is 80 for less than 0.16 micrometres, 60 below 0.2, 40 below 0.3, 20 below
-  /// 0.6, and half as much for each doubling. 0: `level` or `mpp` says it.
+  /// 0.6, and half as much for each doubling. 0.5 to 1000; 0: `level` or `mpp` says it.
   double magnification = 0;
   /// For `mpp` and `magnification`: a stored level whose pixels are larger or smaller by this share at most is taken as
   /// it is. 0 to 0.5.
   double mpp_tolerance = 0.02;
-  std::int32_t size = 256;              ///< pixels on each side of a record's image: 1 to 65,536
-  std::int32_t stride = 0;              ///< pixels from one place to the next, across and down; 0: `size - overlap`
-  std::int32_t overlap = 0;             ///< pixels that neighbours share, instead of `stride`; less than `size`
-  std::int64_t left = 0, top = 0;       ///< where the grid begins: pixels at level 0, whatever records are made of
-  SlideEdges edges = SlideEdges::drop;  ///< of places that reach beyond the slide
+  std::int32_t size = 256;   ///< pixels on each side of a record's image: 1 to 65,536
+  std::int32_t stride = 0;   ///< pixels from one place to the next, across and down; 0: `size - overlap`
+  std::int32_t overlap = 0;  ///< pixels that neighbours share, instead of `stride`; less than `size`
+  /// Where the grid begins: pixels at level 0, whatever records are made of, rounded to a pixel of these.
+  std::int64_t left = 0, top = 0;
+  SlideEdges edges = SlideEdges::drop;                   ///< of places that reach beyond the slide
   std::array<std::uint8_t, 3> pad_color{255, 255, 255};  ///< RGB, for SlideEdges::pad
   SlideOrder order = SlideOrder::rows;                   ///< of the places of a slide
   /// A CSV file with a header and a line for each slide: its columns become fields, the same for all records of a
@@ -136,10 +140,12 @@ struct SlideLevel {
 
 /// What is known about a slide.
 struct SlideInfo {
-  std::string path;                                ///< as it was given, or found
-  std::string name;                                ///< what its keys begin with
-  std::int64_t width = 0, height = 0;              ///< pixels, at level 0
-  std::vector<SlideLevel> levels = {};             ///< that are stored, from the finest
+  std::string path;                     ///< as it was given, or found
+  std::string name;                     ///< what its keys begin with
+  std::int64_t width = 0, height = 0;   ///< pixels, at level 0
+  std::vector<SlideLevel> levels = {};  ///< that are stored, from the finest
+  /// Why a level of `levels` can\'t be read, or some of the file are not among them; empty: none is known of.
+  std::string missing_levels = {};
   double mpp_x = 0, mpp_y = 0;                     ///< micrometres a pixel, at level 0; 0: not known
   double magnification = 0;                        ///< of the objective; 0: the file doesn't say it
   std::size_t level = 0;                           ///< the stored level that records are made of

@@ -114,7 +114,7 @@ TEST_CASE("what is wrong with a JPEG 2000 tile is an error of the records that n
   const std::vector<Bad> bad{
       {"ends in the middle of its header", Errc::corrupt, [](Bytes& b) { b.resize(20); }},
       {"does not begin as a codestream does", Errc::corrupt, [](Bytes& b) { b[1] = std::byte{0}; }},
-      {"can't be decoded", Errc::corrupt, [](Bytes& b) { b.resize(b.size() / 2); }},
+      {"is cut off", Errc::corrupt, [](Bytes& b) { b.resize(b.size() / 2); }},
       {"has 97x80 pixels, not 96x80", Errc::corrupt, [](Bytes& b) { set_number(b, 8, 97, 4); }},
       {"does not begin at 0, 0", Errc::unsupported, [](Bytes& b) { set_number(b, 16, 3, 4); }},
       {"more than 256 tiles", Errc::unsupported,
@@ -127,6 +127,20 @@ TEST_CASE("what is wrong with a JPEG 2000 tile is an error of the records that n
       {"another kind than 8 bits", Errc::unsupported, [](Bytes& b) { set_number(b, 45, 11, 1); }},
       {"2x1 pixels a sample of component 1", Errc::unsupported, [](Bytes& b) { set_number(b, 46, 2, 1); }},
       {"more packets than bytes", Errc::corrupt, [](Bytes& b) { set_number(b, find_marker(b, 0x52) + 6, 65535, 2); }},
+      // Parts of the tile: the first has no data, and a second says another coding.
+      {"its JPEG 2000 is cut off", Errc::corrupt, [](Bytes& b) { set_number(b, find_marker(b, 0x90) + 6, 12, 4); }},
+      {"changes its coding on the way", Errc::unsupported,
+       [](Bytes& b) {
+         const std::size_t part = find_marker(b, 0x90), coding = find_marker(b, 0x52);
+         const Bytes segment(b.begin() + static_cast<std::ptrdiff_t>(coding),
+                             b.begin() + static_cast<std::ptrdiff_t>(coding) + 14);
+         b.insert(b.begin() + static_cast<std::ptrdiff_t>(part) + 12, segment.begin(), segment.end());
+         set_number(b, part + 6, 0, 4);
+       }},
+      {"a kind of segment that is not expected", Errc::unsupported,
+       [](Bytes& b) { set_number(b, find_marker(b, 0x5C), 0xFF30, 2); }},
+      {"says its size twice", Errc::corrupt, [](Bytes& b) { set_number(b, find_marker(b, 0x5C), 0xFF51, 2); }},
+      {"doesn't say how it is coded", Errc::corrupt, [](Bytes& b) { set_number(b, find_marker(b, 0x52), 0xFF64, 2); }},
       {"more than 32 decompositions", Errc::corrupt, [](Bytes& b) { set_number(b, find_marker(b, 0x52) + 9, 33, 1); }},
   };
   for (const Bad& b : bad) {
@@ -144,6 +158,16 @@ TEST_CASE("what is wrong with a JPEG 2000 tile is an error of the records that n
     CHECK(mentions(error, "the tile at x 0, y 0 of level 0"));
     CHECK_NOTHROW(read_sample(source, 4));
   }
+}
+
+TEST_CASE("a JPEG 2000 tile in very small blocks is refused before memory is taken for them") {
+  const TempFolder folder;
+  SlideForm form = changed({.mixed = true}, [](Bytes& b) { set_number(b, find_marker(b, 0x52) + 10, 0, 2); });
+  form.width = form.height = form.tile_width = form.tile_height = 512;
+  write_slide(folder / "a.svs", form);
+  const Error error = error_of([&] { (void)read_sample(SlideSource({.files = folder / "a.svs", .size = 16}), 0); });
+  CHECK(error.code() == Errc::unsupported);
+  CHECK(mentions(error, "is coded in very small blocks"));
 }
 
 TEST_CASE("JPEG 2000 tiles of which bytes were changed are read, or refused, in little time") {

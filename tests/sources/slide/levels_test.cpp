@@ -113,6 +113,39 @@ TEST_CASE("directories that are no levels are passed over") {
   CHECK(mentions(error, "there is no level 1; the slide has 1"));
 }
 
+TEST_CASE("a level that can't be read keeps its number, and is told of") {
+  const TempFolder folder;
+  const std::string path = folder / "a.tif";
+  const WrittenSlide slide =
+      write_slide(path, {.width = 800, .height = 600, .lower = {{400, 300}, {200, 150}}, .per_unit = 40'000});
+  // The compression of the second directory: its entry is the fourth after the mark of a reduced image.
+  std::ifstream in(path, std::ios::binary);
+  const std::string bytes{std::istreambuf_iterator<char>(in), {}};
+  const auto number = [&](std::size_t at, std::size_t size) {
+    std::uint64_t value = 0;
+    for (std::size_t i = size; i-- > 0;) value = value << 8 | static_cast<unsigned char>(bytes[at + i]);
+    return value;
+  };
+  const std::uint64_t first = number(4, 4), second = number(first + 2 + 12 * number(first, 2), 4);
+  for (std::uint64_t entry = second + 2;; entry += 12)
+    if (number(entry, 2) == 259) {
+      slide.overwrite(entry + 8, {std::byte{5}});
+      break;
+    }
+  const SlideInfo info = info_of(path);
+  CHECK(info.levels == std::vector<SlideLevel>{{800, 600, 64, 64}, {400, 300, 0, 0}, {200, 150, 64, 64}});
+  CHECK(info.missing_levels == "its compression is 5 (LZW)");
+  CHECK(info_of(path, {.level = 2}).image_width == 200);
+  const SlideInfo wanted = info_of(path, {.level = 1});
+  REQUIRE(wanted.failure.has_value());
+  CHECK(mentions(*wanted.failure, "its level 1 can't be read: its compression is 5 (LZW)"));
+  const SlideInfo half = info_of(path, {.mpp = 0.5});
+  CHECK(half.level == 0);
+  CHECK(half.resampled);
+  CHECK(from(Slides{.files = path, .size = 16}).plan().find("1 slide has levels that can't be read") !=
+        std::string::npos);
+}
+
 TEST_CASE("a chain of directories that is broken, or goes round, ends there") {
   const TempFolder folder;
   const std::string path = folder / "a.tif";
@@ -163,6 +196,24 @@ TEST_CASE("the size of a pixel is what each kind of file says") {
        0},
       {{.description = ome("PhysicalSizeX=\"0.3\" PhysicalSizeXUnit=\"\u00b5m\" PhysicalSizeY=\"0.3\"")}, 0.3, 0.3, 0},
       {{.description = ome(R"(PhysicalSizeX="1" PhysicalSizeXUnit="pixel" PhysicalSizeY="1")")}, 0, 0, 0},
+      {{.description = R"(<?xml version="1.0"?><!-- <Pixels PhysicalSizeX="9" PhysicalSizeY="9"/> --><o:OME xmlns:o="x">
+        <o:Instrument><o:Objective ID="O:0" NominalMagnification="1.25"/><o:Objective ID="O:1" NominalMagnification="40"/>
+        </o:Instrument><o:Image><o:Pixels PhysicalSizeX="8" PhysicalSizeY="8"><o:TiffData IFD="1"/></o:Pixels></o:Image>
+        <o:Image><o:ObjectiveSettings ID="O:1"/><o:Pixels PhysicalSizeX = "2500" Name="a>b" PhysicalSizeY="2500"
+        PhysicalSizeXUnit="&#xC5;" PhysicalSizeYUnit="&#197;"><o:TiffData/></o:Pixels></o:Image></o:OME>)"},
+       0.25,
+       0.25,
+       40},
+      {{.description =
+            R"(<OME><Image><Pixels></Pixels></Image><Image><Pixels PhysicalSizeX="8" PhysicalSizeY="8"/></Image></OME>)"},
+       0,
+       0,
+       0},
+      {{.description = "Aperio v2|MPP = 0,4990|AppMag = 20x"}, 0.499, 0.499, 20},
+      {{.description = ome(R"(PhysicalSizeX="1" PhysicalSizeXUnit="pixel" PhysicalSizeY="1")"), .per_unit = 10'000},
+       0,
+       0,
+       0},
       {{.per_unit = 40'000}, 0.25, 0.25, 0},
       {{.per_unit = 50'800, .unit = 2}, 0.5, 0.5, 0},
       {{.per_unit = 40'000, .unit = 1}, 0, 0, 0},
@@ -195,6 +246,8 @@ TEST_CASE("a size of pixels takes the stored level that has it") {
   CHECK(level({.mpp = 0.5, .mpp_tolerance = 0}) == 1);
   CHECK(level({.mpp = 1}) == 2);  // 500 / 124 = 4.03
   CHECK(level({.mpp = 1, .mpp_tolerance = 0.001}) == -1);
+  // What the tags say is rounded to 24 bits.
+  CHECK(level({.mpp = 0.25000001, .mpp_tolerance = 0}) == 0);
   CHECK(level({.magnification = 40}) == 0);
   CHECK(level({.magnification = 20}) == 1);
   CHECK(level({.magnification = 30}) == -1);
@@ -219,7 +272,7 @@ TEST_CASE("a slide that doesn't say how large a pixel is takes it from elsewhere
   CHECK(mentions(*failed[0].failure, "doesn't say how large a pixel is"));
   CHECK(mentions(*failed[0].failure, "`mpp_column`"));
   REQUIRE(failed[1].failure.has_value());
-  CHECK(mentions(*failed[1].failure, "its resolution tags says 352.778 x 352.778 micrometres, which can't be"));
+  CHECK(mentions(*failed[1].failure, "its resolution tags say 352.778 x 352.778 micrometres, which can't be"));
   CHECK_FALSE(failed[2].failure.has_value());
   CHECK(failed[2].level == 1);
 
@@ -244,6 +297,12 @@ TEST_CASE("a slide that doesn't say how large a pixel is takes it from elsewhere
   const Error bad = error_of([&] { slides({.labels = folder / "t.csv", .mpp_column = "mpp"}); });
   CHECK(bad.code() == Errc::invalid_argument);
   CHECK(mentions(bad, "says in the column \"mpp\" that a pixel has 40 micrometres"));
+  // Where the file says the objective, an assumption does not take its place.
+  const std::string aperio_20 = folder / "b.svs";
+  write_slide(aperio_20,
+              {.width = 500, .height = 300, .layout = SlideLevels::aperio, .description = "Aperio|AppMag = 20"});
+  CHECK(info_of(aperio_20, {.magnification = 10}).image_width == 250);
+  CHECK(info_of(aperio_20, {.magnification = 10, .assumed_mpp = 0.25}).image_width == 250);
   // The objective follows from the size of a pixel where only that is known.
   CHECK(slides({.magnification = 20})[2].level == 1);
   CHECK(slides({.magnification = 20})[0].failure.has_value());
@@ -268,6 +327,8 @@ TEST_CASE("options of levels that can't work are refused") {
   CHECK(code({.mpp = 0.5, .mpp_tolerance = -0.1}) == Errc::invalid_argument);
   CHECK(code({.assumed_mpp = 1000}) == Errc::invalid_argument);
   CHECK(code({.mpp_column = "mpp"}) == Errc::invalid_argument);
+  CHECK(code({.magnification = 0.001}) == Errc::invalid_argument);
+  CHECK(code({.left = std::int64_t{1} << 56}) == Errc::invalid_argument);
   // Pixels are not invented.
   const SlideInfo finer = info_of(path, {.mpp = 0.25});
   REQUIRE(finer.failure.has_value());
