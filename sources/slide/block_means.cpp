@@ -7,6 +7,7 @@
 
 #include "column_sums.hpp"
 #include "heap_scratch.hpp"
+#include "reused_scratch.hpp"
 
 namespace penstock::slide {
 
@@ -111,7 +112,8 @@ SmallPicture read_block_means(LevelReaders& readers, const SlideFile& slide, std
   const std::int64_t wide = tiles ? level.tile_width : 1024, high = tiles ? level.tile_height : 256;
   constexpr std::array<std::uint8_t, 3> white{255, 255, 255};
   Sums sums(picture, level.width, level.height, k);
-  HeapScratch scratch;
+  HeapScratch memory;
+  ReusedScratch scratch(memory);
   for (std::int64_t y = 0; y < level.height; y += high) {
     const std::int64_t end = std::min(y + high, level.height);
     sums.grow_to(end);

@@ -9,30 +9,19 @@
 
 namespace penstock::slide {
 
-/// Scratch outside of a runner. What was given is given again after `reset`.
+/// Scratch outside of a runner. Lives as long as what it gives.
 class HeapScratch final : public Scratch {
  public:
   std::byte* allocate(std::size_t bytes) override {
-    // The first piece that is free and large enough.
-    for (; next_ < pieces_.size(); ++next_)
-      if (pieces_[next_].bytes >= bytes) return pieces_[next_++].memory.get();
-    pieces_.push_back({std::unique_ptr<std::byte, Free>(new (alignment) std::byte[bytes]), bytes});
-    ++next_;
-    return pieces_.back().memory.get();
+    return pieces_.emplace_back(new (alignment) std::byte[bytes]).get();
   }
-  void reset() noexcept { next_ = 0; }
 
  private:
   static constexpr std::align_val_t alignment{64};
   struct Free {
     void operator()(std::byte* memory) const noexcept { ::operator delete[](memory, alignment); }
   };
-  struct Piece {
-    std::unique_ptr<std::byte, Free> memory;
-    std::size_t bytes;
-  };
-  std::vector<Piece> pieces_;
-  std::size_t next_ = 0;
+  std::vector<std::unique_ptr<std::byte, Free>> pieces_;
 };
 
 }  // namespace penstock::slide

@@ -37,7 +37,8 @@ class LevelPixels {
 
  private:
   void read_tiles(const SlideBox& there, bool verify, const Canvas& canvas, Scratch& scratch) const;
-  void read_region(const SlideBox& there, const std::array<std::uint8_t, 3>& outside, const Canvas& canvas,
+  // A canvas that is null: nothing is written.
+  void read_region(const SlideBox& there, const std::array<std::uint8_t, 3>& outside, const Canvas* canvas,
                    Scratch& scratch) const;
 
   LevelReaders& readers_;

@@ -7,6 +7,7 @@
 #include <penstock/transforms/image/stage.hpp>
 
 #include "level_pixels.hpp"
+#include "reused_scratch.hpp"
 #include "standalone_jpeg.hpp"
 
 namespace penstock::slide {
@@ -116,18 +117,21 @@ void PromisedTile::resample(const LevelPixels& level, const SlideBox& there, boo
   const std::int64_t taps = 2 * (slide_->level.height / slide_->scale.height + 1) + 2;
   Strip strip(needed, step, taps, scratch);
   const std::ptrdiff_t row = static_cast<std::ptrdiff_t>(there.width) * 3;
+  ReusedScratch for_strip(scratch), for_rows(scratch);
   std::byte* apart = nullptr;  // where rows go that are not the whole width of the canvas
   if (canvas.stride != row) apart = scratch.allocate(static_cast<std::size_t>(row * there.height));
   for (std::int64_t done = 0; done < there.height;) {
     const Taps first = rows_of(done);
     strip.move_to(first.from, first.to, [&](const SlideBox& box, const Canvas& room) {
-      level.read(box, false, rules_->pad_color, room, scratch);
+      for_strip.reset();
+      level.read(box, false, rules_->pad_color, room, for_strip);
     });
     std::int64_t count = 1;
     while (done + count < there.height && rows_of(done + count).to <= strip.end()) ++count;
     const ImageOp op = resize_of(*slide_, {there.x, there.y + done, there.width, count});
     std::byte* const out = apart != nullptr ? apart + done * row : canvas.at(there.x, there.y + done);
-    image_executor().run(strip.level_pixels(op.source), op, out, scratch);
+    for_rows.reset();
+    image_executor().run(strip.level_pixels(op.source), op, out, for_rows);
     done += count;
   }
   for (std::int64_t y = 0; apart != nullptr && y < there.height; ++y)

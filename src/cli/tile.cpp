@@ -141,11 +141,12 @@ int tell_what_would_be(const TileFlags& flags, const SlideSource& source, const 
   const double bytes = bytes_of_a_tile(tiles) * static_cast<double>(source.size());
   std::string text;
   Json slides = Json::array();
-  std::uint64_t copied = 0;
+  std::uint64_t copied = 0, unreadable = 0;  // a slide that can't be read is one record
   for (const SlideInfo& slide : source.slides()) {
     const Copies copies = copies_of(flags, source, slide);
     copied += copies.tiles;
     if (slide.failure) {
+      ++unreadable;
       text += fmt::format("{}: can't be read: {}\n", printable(slide.name), printable(slide.failure->cause()));
       slides.push_back(slide_json(slide));
       continue;
@@ -159,17 +160,18 @@ int tell_what_would_be(const TileFlags& flags, const SlideSource& source, const 
     slides.back()["copied"] = copies.tiles;
     slides.back()["why_not"] = copies.why_not;
   }
-  text += fmt::format("in all {} of {}, about {}; nothing was written\n", counted(source.size(), "tile"),
-                      counted(source.slides().size(), "slide"), bytes_text(bytes));
+  const std::uint64_t tiles_there = source.size() - unreadable;
+  text += fmt::format("in all {} of {}, about {}; nothing was written\n", counted(tiles_there, "tile"),
+                      counted(source.slides().size() - unreadable, "slide"), bytes_text(bytes));
   if (flags.writing.json != "-" && !flags.writing.quiet) print(text);
   if (!flags.writing.json.empty())
     write_json({{"dry_run", true},
                 {"slides", slides},
-                {"tiles", source.size()},
+                {"tiles", tiles_there},
                 {"copied", copied},
                 {"bytes_about", static_cast<std::uint64_t>(bytes)}},
                flags.writing.json);
-  return exit_ok;
+  return unreadable == 0 ? exit_ok : exit_bad_records;
 }
 
 void tell(const TileFlags& flags, const SlideSource& source, const NewStore& store, const Stored& stored,
@@ -209,8 +211,6 @@ void tell(const TileFlags& flags, const SlideSource& source, const NewStore& sto
 
 int tile(const TileFlags& flags) {
   if (flags.overlap >= flags.size) throw UsageError("--overlap must be less than --size");
-  if ((flags.level != 0) + (flags.mpp != 0) + (flags.magnification != 0) > 1)
-    throw UsageError("--level, --mpp and --magnification say the same; give one");
   if (!flags.mpp_column.empty() && flags.labels.empty())
     throw UsageError("--mpp-column is a column of --labels, a CSV file");
   if (flags.stride != 0 && flags.overlap != 0) throw UsageError("--stride and --overlap say the same; give one");
@@ -261,15 +261,17 @@ void add_tile(CLI::App& app, Command& chosen) {
                           "were left out.");
   command.add_option("SLIDES", flags->slides, "Files, folders with slides in them, or patterns in quotes")->required();
   add_out_options(command, flags->out);
-  command.add_option("--level", flags->level, "The stored level that tiles are made of; 0 is the finest")
-      ->check(CLI::Range(0, 63));
-  command
-      .add_option("--mpp", flags->mpp,
-                  "Or micrometres from one pixel of a tile to the next; where no stored level has them, a finer one is "
-                  "made smaller")
-      ->check(CLI::Range(0.05, 20.0));
+  CLI::Option* const level =
+      command.add_option("--level", flags->level, "The level that tiles are made of; 0 is the finest");
+  level->check(CLI::Range(0, 63));
+  CLI::Option* const mpp = command.add_option("--mpp", flags->mpp,
+                                              "Or micrometres from one pixel of a tile to the next; where no stored "
+                                              "level has them, a finer one is made smaller");
+  mpp->check(CLI::Range(0.05, 20.0))->excludes(level);
   command.add_option("--magnification", flags->magnification, "Or the magnification of an objective: 20, say")
-      ->check(CLI::Range(0.1, 1000.0));
+      ->check(CLI::Range(0.5, 1000.0))
+      ->excludes(level)
+      ->excludes(mpp);
   command
       .add_option("--tolerance", flags->tolerance,
                   "For --mpp and --magnification: a stored level whose pixels differ by this share at most is taken")

@@ -71,7 +71,10 @@ TEST_CASE("tile takes how large a pixel is from a table, or from whoever knows")
   CHECK(status({"--mpp", "0.5", "--assume-mpp", "0.5"}).out.find("a: 400x300 pixels, 24 tiles") != std::string::npos);
   CHECK(status({"--mpp", "0.75", "--assume-mpp", "0.5"})
             .out.find("a: 267x200 pixels, made of the 400x300 of level 0, 12 tiles") != std::string::npos);
+  CHECK(status({"--mpp", "0.5"}).status == 3);
   CHECK(status({"--mpp", "0.5", "--level", "1"}).status == 2);
+  CHECK(status({"--mpp", "0.5", "--level", "0"}).status == 2);
+  CHECK(status({"--mpp", "0.5", "--magnification", "10"}).status == 2);
   CHECK(status({"--mpp", "100"}).status == 2);
   CHECK(status({"--mpp-column", "mpp"}).status == 2);
 }

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstddef>
+
+#include <penstock/extend/image_executor.hpp>
+
+namespace penstock::slide {
+
+/// Memory of another Scratch that is given again after `reset`: for what is done many times for one record, where that
+/// would hold all of it until the record is done.
+class ReusedScratch final : public Scratch {
+ public:
+  explicit ReusedScratch(Scratch& outer) noexcept : outer_(outer) {}
+
+  std::byte* allocate(std::size_t bytes) override {
+    // The first piece that is free and large enough.
+    for (; next_ < count_; ++next_)
+      if (pieces_[next_].bytes >= bytes) return pieces_[next_++].memory;
+    // Rounded up: what grows a little each time would never fit.
+    const std::size_t rounded = std::bit_ceil(bytes);
+    std::byte* const memory = outer_.allocate(rounded);
+    if (count_ < pieces_.size()) {
+      pieces_[count_++] = {memory, rounded};
+      next_ = count_;
+    }
+    return memory;
+  }
+  void reset() noexcept { next_ = 0; }
+
+ private:
+  struct Piece {
+    std::byte* memory;
+    std::size_t bytes;
+  };
+  Scratch& outer_;
+  std::array<Piece, 64> pieces_{};
+  std::size_t count_ = 0, next_ = 0;
+};
+
+}  // namespace penstock::slide
