@@ -215,6 +215,7 @@ void SlideSource::Impl::find_tissue() {
       slide.failure = failed;
       slide.grid = Grid::of_one();
     }
+    slide.mask_source.reset();
   });
 }
 

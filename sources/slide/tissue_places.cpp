@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "block_means.hpp"
+#include "errors.hpp"
 
 namespace penstock::slide {
 
@@ -32,6 +33,12 @@ Range centres_in(std::int64_t begin, std::int64_t size, std::int64_t image, std:
 
 TissueMask make_mask(LevelReaders& readers, const SlideFile& slide, const SlideTissue& tissue) {
   const MaskSource& source = *slide.mask_source;
+  constexpr std::int64_t most_pixels = std::int64_t{1} << 27;
+  if (const std::int64_t pixels = source.level.width / source.k * (source.level.height / source.k);
+      pixels > most_pixels)
+    throw error_in(slide.path, Errc::limit_exceeded,
+                   "its mask of tissue would have " + std::to_string(pixels) +
+                       " pixels, more than 134 million; take a larger `tissue.mpp`");
   SlideFile low = slide;
   low.level_number = source.level_number;
   low.level = source.level;

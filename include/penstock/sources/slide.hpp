@@ -169,9 +169,9 @@ struct SlidePlace {
   std::int64_t image_x = 0, image_y = 0;  ///< the same, in the image that the grid lies on
 };
 
-/// The records of slides. Opening reads each file's directory; what it keeps of a slide is a few hundred bytes, and
-/// the places of its tiles, as far as `Slides::max_kept_bytes` has room. Immutable; copies share open files
-/// and decoders; any thread.
+/// The records of slides. Opening reads each file's directories, and its mask's level where `Slides::tissue` wants one;
+/// what it keeps of a slide is a few hundred bytes, a bit a place where there is a mask, and the places of its tiles,
+/// as far as `Slides::max_kept_bytes` has room. Immutable; copies share open files and decoders; any thread.
 ///
 /// Where records are whole tiles, and share none, they are decoded right into their rows. Else the tiles of the file
 /// are blocks: a loader keeps decoded ones in `LoaderOptions::max_block_bytes`, and where one would not stay until it

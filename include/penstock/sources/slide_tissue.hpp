@@ -29,7 +29,8 @@ struct SlideTissue {
   /// there are none, the one that its centre lies in. What lies outside of the slide doesn't count. More than 0: a
   /// place without tissue is none.
   double least = 0.1;
-  /// Micrometres a pixel of the mask, at most: 1 to 200.
+  /// Micrometres a pixel of the mask, at most: 1 to 200. A slide whose mask would have more than 134 million pixels
+  /// can't be read.
   double mpp = 16;
   /// 1 to 254. 0: Otsu's, of each slide's own mask, but of saturation at least 8 and of grey at most 245, so that a
   /// slide without tissue has none.

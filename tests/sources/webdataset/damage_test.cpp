@@ -27,14 +27,14 @@ struct Laid {
   std::size_t offset, size;
 };
 
-struct Shard {
+struct TestShard {
   std::string bytes;
   std::vector<Laid> images;
   std::size_t end_mark = 0;
 };
 
-Shard ustar_shard(std::mt19937_64& random) {
-  Shard shard;
+TestShard ustar_shard(std::mt19937_64& random) {
+  TestShard shard;
   for (int i = 0; i < 6; ++i) {
     const std::string key = "d/" + std::to_string(i);
     std::string data(random() % 1500, '\0');
@@ -89,7 +89,7 @@ TEST_CASE("a damaged shard gives errors or exactly what it holds") {
   const std::string path = folder / "a.tar";
   int opened = 0, refused = 0;
   for (int round = 0; round < 3000; ++round) {
-    Shard shard = ustar_shard(random);
+    TestShard shard = ustar_shard(random);
     // Mostly in headers, and one in each: tar only adds bytes up, so that two can make up for each other.
     std::set<std::size_t> blocks;
     for (std::uint64_t flips = 1 + random() % 3; flips != 0; --flips) {
@@ -150,7 +150,7 @@ TEST_CASE("a shard cut short gives errors or exactly what is left") {
   std::mt19937_64 random(7);
   const TempFolder folder;
   const std::string path = folder / "a.tar";
-  const Shard shard = ustar_shard(random);
+  const TestShard shard = ustar_shard(random);
   for (std::size_t bytes = 0; bytes < shard.bytes.size(); ++bytes) {
     if (bytes % 512 > 3 && random() % 16 != 0) continue;
     write_anew(folder, shard.bytes.substr(0, bytes));

@@ -54,7 +54,7 @@ void print(const Counts& counts, const char* what) {
 }  // namespace
 
 TEST_CASE("damaged files have libjpeg's pixels or are left to it") {
-  Numbers numbers(seed(7));
+  Numbers numbers(numbered_seed(7));
   Core core;
   Counts counts;
   const std::uint64_t mutants = runs(6'000);
@@ -75,7 +75,7 @@ TEST_CASE("malformed files of the world have libjpeg's pixels or are left to it"
   const char* const folder = std::getenv("PENSTOCK_BAD_JPEGS");
   if (folder == nullptr || !std::filesystem::is_directory(folder))
     PENSTOCK_SKIP("PENSTOCK_BAD_JPEGS names no folder: 0 malformed files were tried");
-  Numbers numbers(seed(9));
+  Numbers numbers(numbered_seed(9));
   Core core;
   Counts counts;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
@@ -93,7 +93,7 @@ TEST_CASE("malformed files of the world have libjpeg's pixels or are left to it"
 TEST_CASE("files to begin with, for tests/campaigns/jpeg_fuzz", "[.files]") {
   const char* const folder = std::getenv("PENSTOCK_FILES_TO");
   REQUIRE(folder != nullptr);
-  Numbers numbers(seed(21));
+  Numbers numbers(numbered_seed(21));
   for (int i = 0; i < 300; ++i) {
     const Bytes bytes = random_jpeg(numbers, 40).bytes;
     std::ofstream file(std::filesystem::path(folder) / ("generated-" + std::to_string(i) + ".jpg"), std::ios::binary);

@@ -90,7 +90,7 @@ std::uint64_t compare_coefficients(const RandomJpeg& file, Numbers& numbers, bas
 }  // namespace
 
 TEST_CASE("coefficients are libjpeg's, whether blocks between are decoded or skipped") {
-  Numbers numbers(seed(1));
+  Numbers numbers(numbered_seed(1));
   baseline::TableCache tables;
   baseline::ScanReader reader;
   std::uint64_t files = 0, blocks = 0;
@@ -104,7 +104,7 @@ TEST_CASE("crops of undamaged files are libjpeg's, with every instruction set") 
   std::uint64_t target = 0, crops = 0;
   on_every_target([&] {
     Core core;
-    Numbers numbers(seed(++target));
+    Numbers numbers(numbered_seed(++target));
     for (std::uint64_t i = 0, end = runs(250); i < end; ++i) {
       const RandomJpeg file = random_jpeg(numbers, 300);
       for (int k = 0; k < 4; ++k, ++crops) {

@@ -140,7 +140,7 @@ std::uint64_t runs(std::uint64_t usual) {
   return times != nullptr ? usual * std::strtoull(times, nullptr, 10) : help::scaled(usual);
 }
 
-std::uint64_t seed(std::uint64_t usual) {
+std::uint64_t numbered_seed(std::uint64_t usual) {
   const char* const given = std::getenv("PENSTOCK_SEED");
   return given != nullptr ? help::mix(usual + 1000 * std::strtoull(given, nullptr, 10)) : usual;
 }

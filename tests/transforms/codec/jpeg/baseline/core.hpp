@@ -45,6 +45,6 @@ penstock::Box random_box(Numbers& numbers, penstock::ImageShape shape);
 // So many, times PENSTOCK_RUNS where that is set, and fewer under sanitizers.
 std::uint64_t runs(std::uint64_t usual);
 // `usual`, or one made of it and PENSTOCK_SEED where that is set.
-std::uint64_t seed(std::uint64_t usual);
+std::uint64_t numbered_seed(std::uint64_t usual);
 
 }  // namespace penstock_test
