@@ -119,7 +119,9 @@ Bytes encoded(const Image& image, const Jpeg2000Form& form) {
   return memory.bytes;
 }
 
-Image decoded(const Bytes& bytes, const Image& like, const Jpeg2000Form& form) {
+}  // namespace
+
+Image decode_jpeg2000(const Bytes& bytes, const penstock::ImageShape& shape, const Jpeg2000Form& form) {
   Memory memory{bytes};
   const Codec codec(opj_create_decompress(form.in_jp2 ? OPJ_CODEC_JP2 : OPJ_CODEC_J2K), opj_destroy_codec);
   const Stream stream = stream_of(memory, true);
@@ -130,7 +132,7 @@ Image decoded(const Bytes& bytes, const Image& like, const Jpeg2000Form& form) {
           opj_read_header(stream.get(), codec.get(), &read) == OPJ_TRUE);
   const OpjImage image(read, opj_image_destroy);
   require(opj_decode(codec.get(), stream.get(), image.get()) == OPJ_TRUE);
-  Image out(like.shape);
+  Image out(shape);
   for (std::int32_t y = 0; y < out.shape.height; ++y)
     for (std::int32_t x = 0; x < out.shape.width; ++x) {
       std::array<double, 3> v{};
@@ -149,11 +151,9 @@ Image decoded(const Bytes& bytes, const Image& like, const Jpeg2000Form& form) {
   return out;
 }
 
-}  // namespace
-
 StoredTile encode_jpeg2000(const Image& image, const Jpeg2000Form& form) {
   const Bytes bytes = encoded(image, form);
-  return {bytes, decoded(bytes, image, form)};
+  return {bytes, decode_jpeg2000(bytes, image.shape, form)};
 }
 
 }  // namespace penstock_test

@@ -17,6 +17,8 @@ struct Jpeg2000Form {
   bool in_jp2 = false;  // in the boxes of a JP2 file
 };
 
+// The pixels of a stream, RGB.
+Image decode_jpeg2000(const Bytes& stream, const penstock::ImageShape& shape, const Jpeg2000Form& form);
 // The stream, and its pixels: RGB.
 StoredTile encode_jpeg2000(const Image& image, const Jpeg2000Form& form);
 
