@@ -179,8 +179,13 @@ std::set<std::pair<int, int>> plain_places(const PlainMask& mask, double step, i
 std::set<std::pair<int, int>> places_of(const SlideSource& source) {
   std::set<std::pair<int, int>> places;
   for (std::uint64_t i = 0; i < source.size(); ++i) {
+    const SlidePlace place = source.place(i);
+    CHECK(places.insert({static_cast<int>(place.x), static_cast<int>(place.y)}).second);
+    // Reading takes its time.
+    if (i % 29 != 0) continue;
     const OwnedSample sample = read_sample(source, i);
-    CHECK(places.insert({static_cast<int>(number_of(sample, "x")), static_cast<int>(number_of(sample, "y"))}).second);
+    CHECK(number_of(sample, "x") == place.x);
+    CHECK(number_of(sample, "y") == place.y);
   }
   return places;
 }
