@@ -83,6 +83,31 @@ TEST_CASE("pixels of JPEG 2000 tiles are OpenJPEG's, whole and in part") {
   }
 }
 
+TEST_CASE("a part of a JPEG 2000 tile is what the whole tile has there") {
+  const TempFolder folder;
+  const std::string path = folder / "a.svs";
+  for (const Jpeg2000Form& form : {Jpeg2000Form{.mixed = true},
+                                   {.rgb = false, .across = 2},
+                                   {.rgb = false, .lossless = true, .across = 2, .down = 2},
+                                   {.mixed = true, .own_tiles = 48}}) {
+    CAPTURE(form.rgb, form.across, form.down, form.own_tiles);
+    write_slide(path, slide_of(form, form.rgb ? 33005 : 33003));
+    const Image pixels =
+        image_of(read_sample(SlideSource({.files = path, .size = 400, .edges = SlideEdges::shrink}), 0)["image"]);
+    // No tile stays until it is needed again, so none is decoded whole.
+    Loader loader(from(Slides{.files = path, .size = 33, .stride = 23, .edges = SlideEdges::pad}) |
+                      shuffle({.seed = 1}) | batch(1),
+                  {.threads = 1, .max_block_bytes = 1, .epochs = 1});
+    while (const auto batch = loader.next()) {
+      const std::int64_t x = *(*batch)["x"].as<std::int64_t, 1>().data(),
+                         y = *(*batch)["y"].as<std::int64_t, 1>().data();
+      CAPTURE(x, y);
+      const Image expected = box_of(pixels, x, y, 33, 33);
+      REQUIRE(std::memcmp((*batch)["image"].data, expected.pixels.data(), expected.pixels.size()) == 0);
+    }
+  }
+}
+
 TEST_CASE("a loader keeps JPEG 2000 tiles as blocks, and verifies them to their ends") {
   const TempFolder folder;
   const std::string path = folder / "a.svs";
