@@ -125,7 +125,7 @@ SmallPicture read_block_means(LevelReaders& readers, const SlideFile& slide, std
         LevelPixels(readers, slide, box, {}).read(box, false, white, {pixels, box.width * 3, x, y}, scratch);
         sums.add(box, pixels);
       } catch (const Error& failed) {
-        if (failed.code() != Errc::corrupt && failed.code() != Errc::unsupported) throw;
+        if (!failed.sample_scoped() || failed.code() == Errc::io) throw;
         mark_unknown(picture, box, k);
       }
     }

@@ -4,6 +4,8 @@
 #include <array>
 #include <cerrno>
 #include <cstddef>
+#include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -17,7 +19,10 @@ namespace penstock::slide {
 namespace {
 
 void read_bytes(int descriptor, const std::string& path, std::span<std::byte> out, std::uint64_t offset) {
-  if (read_whole(descriptor, out, offset) == out.size()) return;
+  // What is no place in any file is none in this one.
+  constexpr std::uint64_t end_of_all = std::numeric_limits<std::int64_t>::max();
+  errno = 0;
+  if (offset < end_of_all - out.size() && read_whole(descriptor, out, offset) == out.size()) return;
   if (errno != 0) throw system_error_in(path, errno, "reading");
   throw error_in(path, Errc::corrupt, "the file ends in the middle of a directory: it is cut off", offset);
 }

@@ -21,7 +21,7 @@ FileForm read_form(int descriptor, const std::string& path);
 /// Where a file's directories lie.
 struct DirectoryChain {
   std::vector<std::uint64_t> offsets;  ///< the first one, and those that follow it
-  std::string broken_by;               ///< why no more follow that the file may have; empty: there are none
+  std::string broken_by;               ///< why the chain is not followed to its end; empty: it is
 };
 
 /// @throws Error(corrupt | io) where the first directory can't be found, and for one of so many entries that libtiff,

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include <penstock/sources/slide.hpp>
@@ -29,6 +30,8 @@ class Grid {
   /// Leaves out places. `wanted`: for each of size() whether it stays. Called once at most. Takes a little more than a
   /// bit a place.
   void keep(const std::vector<bool>& wanted);
+  /// A bit for each place whether it stays; empty where all do.
+  std::span<const std::uint64_t> kept() const noexcept { return kept_; }
   /// `number` is below size().
   GridPlace place(std::uint64_t number) const noexcept;
   /// How many rows, or squares, there are; fewer have places that are kept.

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <optional>
 #include <string>
 
 #include <penstock/error.hpp>
@@ -19,6 +18,7 @@ enum Marker : std::uint64_t {
   cap = 0xFF50,
   siz = 0xFF51,
   cod = 0xFF52,
+  coc = 0xFF53,
   tlm = 0xFF55,
   plm = 0xFF57,
   plt = 0xFF58,
@@ -71,19 +71,20 @@ struct Stream {
 
 [[noreturn]] void too_much(const char* what) { throw Error(Errc::unsupported, std::string("its JPEG 2000 ") + what); }
 
-// OpenJPEG takes memory and time for what a coding style says, whatever is there. `at`: where the segment COD begins.
-void check_coding(const Stream& stream, std::size_t at) {
+// OpenJPEG takes memory and time for what a coding style says, whatever is there. `at`: where it says the number of
+// decompositions, and after it the sizes of blocks and, where `style` says so, of precincts.
+void check_coding(const Stream& stream, std::uint64_t layers, std::uint64_t style, std::size_t at) {
   constexpr std::uint64_t own_sizes = 1, components = 3, most_decompositions = 32;
-  const std::uint64_t layers = number(stream.bytes, at + 6, 2), decompositions = number(stream.bytes, at + 9, 1);
+  const std::uint64_t decompositions = number(stream.bytes, at, 1);
   if (decompositions > most_decompositions) damaged("says that it has more than 32 decompositions");
-  const bool sizes = (number(stream.bytes, at + 4, 1) & own_sizes) != 0;
-  const std::uint64_t block_across = (number(stream.bytes, at + 10, 1) & 15) + 2;
-  const std::uint64_t block_down = (number(stream.bytes, at + 11, 1) & 15) + 2;
+  const bool sizes = (style & own_sizes) != 0;
+  const std::uint64_t block_across = (number(stream.bytes, at + 1, 1) & 15) + 2;
+  const std::uint64_t block_down = (number(stream.bytes, at + 2, 1) & 15) + 2;
   const std::uint64_t width = std::min(stream.width, stream.tile_width);
   const std::uint64_t height = std::min(stream.height, stream.tile_height);
   std::uint64_t precincts = 0, most_precincts = 0, blocks = 0;  // of a tile and a component
   for (std::uint64_t i = 0; i <= decompositions; ++i) {
-    const std::uint64_t size = sizes ? number(stream.bytes, at + 14 + static_cast<std::size_t>(i), 1) : 0xFF;
+    const std::uint64_t size = sizes ? number(stream.bytes, at + 5 + static_cast<std::size_t>(i), 1) : 0xFF;
     const std::uint64_t across = size & 15, down = size >> 4, shrunk = decompositions - i;
     const std::uint64_t wide = divided_up(width, std::uint64_t{1} << shrunk);
     const std::uint64_t high = divided_up(height, std::uint64_t{1} << shrunk);
@@ -113,6 +114,7 @@ void check_coding(const Stream& stream, std::size_t at) {
 void check_markers(const Stream& stream) {
   const std::span<const std::byte> bytes = stream.bytes;
   constexpr std::size_t segment_of_part = 12;
+  std::uint64_t layers = 0;
   bool coded = false, in_main = true;
   std::size_t at = 2, part_end = 0;
   while (at + 2 <= bytes.size()) {
@@ -131,8 +133,13 @@ void check_markers(const Stream& stream) {
         break;
       case cod:
         if (coded || !in_main) too_much("changes its coding on the way");
-        check_coding(stream, at);
+        layers = number(bytes, at + 6, 2);
+        check_coding(stream, layers, number(bytes, at + 4, 1), at + 9);
         coded = true;
+        break;
+      case coc:  // of one component, in place of it
+        if (!coded || !in_main) too_much("changes its coding on the way");
+        check_coding(stream, layers, number(bytes, at + 5, 1), at + 6);
         break;
       case sot: {
         const auto part = static_cast<std::size_t>(number(bytes, at + 6, 4));

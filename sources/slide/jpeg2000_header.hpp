@@ -11,8 +11,8 @@ namespace penstock::slide {
 struct Jpeg2000Facts;
 
 struct Jpeg2000Header {
-  std::span<const std::byte> codestream;                ///< without the boxes of a JP2 file
-  std::array<std::uint8_t, 3> across{1, 1, 1}, down{};  ///< pixels a sample, of each component
+  std::span<const std::byte> codestream;                       ///< without the boxes of a JP2 file
+  std::array<std::uint8_t, 3> across{1, 1, 1}, down{1, 1, 1};  ///< pixels a sample, of each component
 };
 
 /// @throws Error(corrupt) for another size than the facts', for parts that don't follow each other, and for more

@@ -78,7 +78,7 @@ std::uint8_t clamped(std::int32_t value) noexcept { return static_cast<std::uint
 // Samples of a component beside the pixels of an area.
 struct Plane {
   const std::int32_t* samples;
-  std::int32_t across, down;  // pixels a sample
+  std::int32_t down;  // pixels a sample
   std::size_t width;
   const std::int32_t* row(std::int32_t y) const noexcept {
     return samples + static_cast<std::size_t>(y / down) * width;
@@ -96,13 +96,13 @@ void write_rgb(const std::int32_t* const (&rows)[3], std::int32_t left, std::int
   }
 }
 
-// YCbCr as JFIF has it, in 16 bits after the point.
-void write_ycc(const std::int32_t* const (&rows)[3], std::int32_t left, std::int32_t width, std::int32_t across,
+// YCbCr as JFIF has it, in 16 bits after the point. Each sample of colour serves 1 << `shared` pixels.
+void write_ycc(const std::int32_t* const (&rows)[3], std::int32_t left, std::int32_t width, int shared,
                std::byte* out) {
   constexpr std::int32_t half = 1 << 15, red = 91881, green_of_blue = 22554, green_of_red = 46802, blue = 116130;
   auto* to = reinterpret_cast<std::uint8_t*>(out);
   for (std::int32_t x = left; x < left + width; ++x, to += 3) {
-    const std::int32_t y = rows[0][x], cb = rows[1][x / across] - 128, cr = rows[2][x / across] - 128;
+    const std::int32_t y = rows[0][x], cb = rows[1][x >> shared] - 128, cr = rows[2][x >> shared] - 128;
     to[0] = clamped(y + ((red * cr + half) >> 16));
     to[1] = clamped(y - ((green_of_blue * cb + green_of_red * cr + half - 1) >> 16));
     to[2] = clamped(y + ((blue * cb + half) >> 16));
@@ -124,17 +124,14 @@ void check_planes(const opj_image_t& image, const Jpeg2000Header& header, const 
 void write_pixels(const opj_image_t& image, const Jpeg2000Header& header, const Box& area, const Box& box, bool rgb,
                   std::byte* into, std::ptrdiff_t stride) {
   Plane planes[3];
-  for (std::size_t c = 0; c < 3; ++c)
-    planes[c] = {image.comps[c].data, header.across[c], header.down[c], image.comps[c].w};
+  for (std::size_t c = 0; c < 3; ++c) planes[c] = {image.comps[c].data, header.down[c], image.comps[c].w};
   for (std::int32_t y = 0; y < box.height; ++y, into += stride) {
     const std::int32_t in_area = box.top - area.top + y;
     const std::int32_t* const rows[3] = {planes[0].row(in_area), planes[1].row(in_area), planes[2].row(in_area)};
     if (rgb) {
       write_rgb(rows, box.left - area.left, box.width, into);
-    } else if (planes[1].across == 1) {
-      write_ycc(rows, box.left - area.left, box.width, 1, into);
     } else {
-      write_ycc(rows, box.left - area.left, box.width, planes[1].across, into);
+      write_ycc(rows, box.left - area.left, box.width, header.across[1] - 1, into);
     }
   }
 }

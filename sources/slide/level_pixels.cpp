@@ -15,7 +15,6 @@ void LevelPixels::read_tiles(const SlideBox& there, bool verify, const Canvas& c
   const TouchedTiles all = tiles_of(level, all_);
   const std::int64_t wide = level.tile_width, high = level.tile_height;
   ReusedScratch for_tile(scratch);
-  const bool one = all.columns * all.rows == 1;
   std::optional<OpenSlide> open;
   std::array<TilePlace, 16> places;
   for (std::uint64_t row = 0; row < all.rows; ++row) {
@@ -51,7 +50,7 @@ void LevelPixels::read_tiles(const SlideBox& there, bool verify, const Canvas& c
                                : Box{0, 0, 1, 1};
       for_tile.reset();
       readers_.tiles.decode(*open, tile, place, part, verify, touched ? canvas.at(left, top) : pixel,
-                            touched ? canvas.stride : 3, one ? &scratch : &for_tile);
+                            touched ? canvas.stride : 3, &for_tile);
     }
   }
 }

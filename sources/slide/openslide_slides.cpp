@@ -1,14 +1,12 @@
 #include "openslide_slides.hpp"
 
 #include <algorithm>
-#include <charconv>
-#include <cstring>
 #include <limits>
-#include <string_view>
 #include <utility>
 
 #include "errors.hpp"
 #include "slide_file.hpp"
+#include "text_number.hpp"
 
 namespace penstock::slide {
 
@@ -31,9 +29,7 @@ OwnedHandle open_handle(const OpenSlideLibrary& library, const std::string& path
 double number_of_property(const OpenSlideLibrary& library, OpenSlideHandle* handle, const std::string& name) {
   const char* const text = library.get_property_value(handle, name.c_str());
   if (text == nullptr) return 0;
-  double value = 0;
-  const auto [end, failed] = std::from_chars(text, text + std::strlen(text), value);
-  return failed == std::errc() && *end == '\0' && value > 0 ? value : 0;
+  return std::max(number_in(text).value_or(0), 0.0);
 }
 
 std::int32_t side_of_tile(const OpenSlideLibrary& library, OpenSlideHandle* handle, std::int32_t level,

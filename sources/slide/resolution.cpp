@@ -4,33 +4,18 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
-#include <cmath>
 #include <cstdio>
 #include <optional>
 
 #include <penstock/extend/system_error.hpp>
+
+#include "text_number.hpp"
 
 namespace penstock::slide {
 
 namespace {
 
 constexpr double least_mpp = 0.05, most_mpp = 20;
-
-std::string_view without_spaces(std::string_view text) {
-  constexpr std::string_view spaces = " \t\r\n";
-  const std::size_t first = text.find_first_not_of(spaces);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(spaces) - first + 1);
-}
-
-std::optional<double> number_in(std::string_view text) {
-  text = without_spaces(text);
-  double value = 0;
-  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (failed != std::errc() || end != text.data() + text.size() || !std::isfinite(value)) return std::nullopt;
-  return value;
-}
 
 // Sets the size of a pixel, or says why not. `who` says it: "its description says".
 void set_mpp(Resolution& resolution, double x, double y, const char* who) {

@@ -39,8 +39,9 @@ Pyramid read_pyramid(SlideFile& slide, int descriptor) {
     try {
       Pyramid pyramid = read_through_openslide(*library, slide.path);
       slide.why_openslide = refused.why;
-      Resolution& resolution = pyramid.resolution;
-      if (resolution.mpp_x == 0 && resolution.magnification == 0) resolution = refused.resolution;
+      const double magnification = pyramid.resolution.magnification;
+      if (pyramid.resolution.mpp_x == 0) pyramid.resolution = refused.resolution;
+      if (magnification != 0) pyramid.resolution.magnification = magnification;
       return pyramid;
     } catch (const Error& failed) {
       if (!failed.sample_scoped()) throw;

@@ -17,8 +17,8 @@
 #include <penstock/error.hpp>
 
 #include "common/file_pattern.hpp"
+#include "common/on_threads.hpp"
 #include "errors.hpp"
-#include "on_threads.hpp"
 #include "slide_names.hpp"
 #include "tissue_places.hpp"
 
@@ -204,7 +204,7 @@ void SlideSource::Impl::lay_grids() {
 
 // Leaves out places without tissue. Slides are looked at on all cores; one whose mask can't be made can't be read.
 void SlideSource::Impl::find_tissue() {
-  slide::for_each_on_threads(slides.size(), [&](std::size_t i) {
+  common::for_each_on_threads(slides.size(), 0, [&](std::size_t i) {
     SlideFile& slide = slides[i];
     if (slide.failure || slide.grid.size() == 0) return;
     try {
@@ -283,6 +283,8 @@ void SlideSource::Impl::describe() {
     add(of_slide.data(), sizeof of_slide);
     add(slide.name.c_str(), slide.name.size() + 1);
     add(slide.level.tables.data(), slide.level.tables.size());
+    // Which places show tissue follows from pixels, and from how large these are said to be.
+    add(slide.grid.kept().data(), slide.grid.kept().size_bytes());
   }
   for (const std::string& group : groups) add(group.c_str(), group.size() + 1);
   for (const SlideColumn& column : table.columns) {

@@ -1,12 +1,9 @@
 #include "sample_index.hpp"
 
 #include <algorithm>
-#include <atomic>
-#include <exception>
-#include <system_error>
-#include <thread>
 #include <unordered_map>
 
+#include "common/on_threads.hpp"
 #include "errors.hpp"
 #include "member_name.hpp"
 #include "tar_scan.hpp"
@@ -14,8 +11,6 @@
 namespace penstock::webdataset {
 
 namespace {
-
-constexpr unsigned max_threads = 16;
 
 void note(Entry& entry, const TarMember& member) noexcept {
   if (entry.offset != 0) {
@@ -82,31 +77,8 @@ ShardIndex index_shard(const std::string& path, const std::vector<PlannedField>&
 std::vector<ShardIndex> index_shards(const std::vector<std::string>& paths, const std::vector<PlannedField>& fields,
                                      unsigned threads) {
   std::vector<ShardIndex> made(paths.size());
-  std::vector<std::exception_ptr> failures(paths.size());
-  std::atomic<std::size_t> next{0};
-  std::atomic<bool> failed{false};
-  // A shard before one that failed has been taken, so the first failure in order is always known.
-  const auto work = [&]() noexcept {
-    for (std::size_t at = 0; !failed && (at = next.fetch_add(1)) < paths.size();) {
-      try {
-        made[at] = index_shard(paths[at], fields);
-      } catch (...) {
-        failures[at] = std::current_exception();
-        failed = true;
-      }
-    }
-  };
-  if (threads == 0) threads = std::clamp(std::thread::hardware_concurrency(), 1u, max_threads);
-  {
-    std::vector<std::jthread> helpers;
-    try {
-      while (helpers.size() + 1 < std::min<std::size_t>(threads, paths.size())) helpers.emplace_back(work);
-    } catch (const std::system_error&) {  // no more threads: those there are do the work
-    }
-    work();
-  }
-  for (const std::exception_ptr& failure : failures)
-    if (failure) std::rethrow_exception(failure);
+  common::for_each_on_threads(paths.size(), threads,
+                              [&](std::size_t at) { made[at] = index_shard(paths[at], fields); });
   return made;
 }
 

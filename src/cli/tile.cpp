@@ -138,7 +138,6 @@ double bytes_of_a_tile(const Pipeline& tiles) {
 
 // What a run would do, without writing.
 int tell_what_would_be(const TileFlags& flags, const SlideSource& source, const Pipeline& tiles) {
-  const double bytes = bytes_of_a_tile(tiles) * static_cast<double>(source.size());
   std::string text;
   Json slides = Json::array();
   std::uint64_t copied = 0, unreadable = 0;  // a slide that can't be read is one record
@@ -161,6 +160,7 @@ int tell_what_would_be(const TileFlags& flags, const SlideSource& source, const 
     slides.back()["why_not"] = copies.why_not;
   }
   const std::uint64_t tiles_there = source.size() - unreadable;
+  const double bytes = bytes_of_a_tile(tiles) * static_cast<double>(tiles_there);
   text += fmt::format("in all {} of {}, about {}; nothing was written\n", counted(tiles_there, "tile"),
                       counted(source.slides().size() - unreadable, "slide"), bytes_text(bytes));
   if (flags.writing.json != "-" && !flags.writing.quiet) print(text);

@@ -144,7 +144,7 @@ struct SlideInfo {
   std::string name;                     ///< what its keys begin with
   std::int64_t width = 0, height = 0;   ///< pixels, at level 0
   std::vector<SlideLevel> levels = {};  ///< that are stored, from the finest
-  /// Why a level of `levels` can\'t be read, or some of the file are not among them; empty: none is known of.
+  /// Why a level of `levels` can't be read, or some of the file are not among them; empty: none is known of.
   std::string missing_levels = {};
   double mpp_x = 0, mpp_y = 0;                     ///< micrometres a pixel, at level 0; 0: not known
   double magnification = 0;                        ///< of the objective; 0: the file doesn't say it

@@ -11,7 +11,7 @@
 #include <penstock/error.hpp>
 
 #include "cache/cache_key.hpp"
-#include "store/block_signals.hpp"
+#include "common/block_signals.hpp"
 #include "store/bytes.hpp"
 #include "store/errors.hpp"
 
@@ -95,7 +95,7 @@ void CacheWriter::stop_writing(std::string why) {
 }
 
 void CacheWriter::run() noexcept {
-  block_signals();
+  common::block_signals();
   for (;;) {
     std::vector<WaitingRecord> records;
     {

@@ -4,7 +4,7 @@
 
 #include <chrono>
 
-#include "store/block_signals.hpp"
+#include "common/block_signals.hpp"
 
 namespace penstock::lmdb {
 
@@ -26,7 +26,7 @@ EarlyWriteback::~EarlyWriteback() {
 }
 
 void EarlyWriteback::run(int descriptor) noexcept {
-  block_signals();
+  common::block_signals();
   // About as long as a fast disk needs for what is written to memory meanwhile.
   constexpr std::chrono::microseconds pause{100};
   std::unique_lock lock(mutex_);

@@ -58,6 +58,16 @@ std::vector<Stored> expected() {
   return out;
 }
 
+// Takes everything, and keeps nothing.
+struct Nowhere {
+  void open(const ps::Schema&, std::uint64_t) {}
+  bool has(const ps::SinkItem&) { return false; }
+  void put(const ps::SinkItem&, ps::Sample&) {}
+  void commit() {}
+  void finish() {}
+  std::string name() const { return "nowhere"; }
+};
+
 }  // namespace
 
 TEST_CASE("write puts every sample once, in order, on the caller's thread") {
@@ -373,14 +383,6 @@ TEST_CASE("the caller of write makes samples too where these are short and need 
   const unsigned cores = std::thread::hardware_concurrency();
   if (cores < 2 || sanitized()) PENSTOCK_SKIP("one core, or samples that are not short under a sanitizer");
   const Watchdog dog(60s);
-  struct Nowhere {
-    void open(const ps::Schema&, std::uint64_t) {}
-    bool has(const ps::SinkItem&) { return false; }
-    void put(const ps::SinkItem&, ps::Sample&) {}
-    void commit() {}
-    void finish() {}
-    std::string name() const { return "nowhere"; }
-  };
   std::atomic<int> by_caller{0};
   const std::thread::id caller = std::this_thread::get_id();
   const auto written = [&](std::uint64_t samples, unsigned threads, std::chrono::microseconds each) {
@@ -451,14 +453,6 @@ TEST_CASE("the caller of write leaves long samples to its runners") {
   const unsigned cores = std::thread::hardware_concurrency();
   if (cores < 2 || sanitized()) PENSTOCK_SKIP("one core, or samples that are not short under a sanitizer");
   const Watchdog dog(60s);
-  struct Nowhere {
-    void open(const ps::Schema&, std::uint64_t) {}
-    bool has(const ps::SinkItem&) { return false; }
-    void put(const ps::SinkItem&, ps::Sample&) {}
-    void commit() {}
-    void finish() {}
-    std::string name() const { return "nowhere"; }
-  };
   // Many short ones, then a long one, which is the oldest while those after it are not so long.
   constexpr std::uint64_t first_long = 100'000, longer = 60;
   const std::thread::id caller = std::this_thread::get_id();

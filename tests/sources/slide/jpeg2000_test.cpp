@@ -185,6 +185,29 @@ TEST_CASE("what is wrong with a JPEG 2000 tile is an error of the records that n
   }
 }
 
+TEST_CASE("a JPEG 2000 tile may say the coding of a component apart, within the same bounds") {
+  const TempFolder folder;
+  // What COD says of all components, once more of component 1: its style, and all from the decompositions on.
+  const auto say_again = [](Bytes& b, std::uint64_t block_sizes) {
+    const std::size_t at = find_marker(b, 0x52);
+    Bytes segment{std::byte{0xFF}, std::byte{0x53}, std::byte{0}, std::byte{9}, std::byte{1}, std::byte{0}};
+    segment.insert(segment.end(), b.begin() + static_cast<std::ptrdiff_t>(at) + 9,
+                   b.begin() + static_cast<std::ptrdiff_t>(at) + 14);
+    set_number(segment, 7, block_sizes, 2);
+    b.insert(b.begin() + static_cast<std::ptrdiff_t>(at) + 14, segment.begin(), segment.end());
+  };
+  const Jpeg2000Form coding{.mixed = true};
+  SlideForm form = changed(coding, [&](Bytes& b) { say_again(b, 0x0404); });
+  form.width = form.height = form.tile_width = form.tile_height = 512;
+  const WrittenSlide slide = write_slide(folder / "a.svs", form);
+  const SlideSource source({.files = folder / "a.svs", .size = 512});
+  CHECK(image_of(read_sample(source, 0)["image"]) == slide.pixels);
+  form.encode = changed(coding, [&](Bytes& b) { say_again(b, 0); }).encode;
+  write_slide(folder / "b.svs", form);
+  const Error error = error_of([&] { (void)read_sample(SlideSource({.files = folder / "b.svs", .size = 16}), 0); });
+  CHECK(mentions(error, "is coded in very small blocks"));
+}
+
 TEST_CASE("a JPEG 2000 tile in very small blocks is refused before memory is taken for them") {
   const TempFolder folder;
   SlideForm form = changed({.mixed = true}, [](Bytes& b) { set_number(b, find_marker(b, 0x52) + 10, 0, 2); });

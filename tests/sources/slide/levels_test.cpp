@@ -43,6 +43,43 @@ SlideInfo info_of(const std::string& path, Slides options = {}) {
   return SlideSource(options).slides().front();
 }
 
+// Numbers of a TIFF of little-endian ones, as they stand in the file.
+class FileNumbers {
+ public:
+  explicit FileNumbers(const std::string& path) {
+    std::ifstream in(path, std::ios::binary);
+    bytes_.assign(std::istreambuf_iterator<char>(in), {});
+    big_ = number(2, 2) == 43;
+  }
+  std::uint64_t number(std::uint64_t at, std::size_t size) const {
+    std::uint64_t value = 0;
+    for (std::size_t i = size; i-- > 0;) value = value << 8 | static_cast<unsigned char>(bytes_.at(at + i));
+    return value;
+  }
+  std::uint64_t bytes() const { return bytes_.size(); }
+  std::uint64_t first_directory() const { return big_ ? number(8, 8) : number(4, 4); }
+  // Where it says which directory follows.
+  std::uint64_t next_at(std::uint64_t directory) const {
+    return directory + (big_ ? 8 + 20 * number(directory, 8) : 2 + 12 * number(directory, 2));
+  }
+  std::uint64_t next_of(std::uint64_t directory) const { return number(next_at(directory), big_ ? 8 : 4); }
+  // Where the value of an entry stands, or where it says that it stands.
+  std::uint64_t value_at(std::uint64_t directory, std::uint16_t tag) const {
+    for (std::uint64_t entry = directory + (big_ ? 8 : 2);; entry += big_ ? 20 : 12)
+      if (number(entry, 2) == tag) return entry + (big_ ? 12 : 8);
+  }
+
+ private:
+  std::string bytes_;
+  bool big_ = false;
+};
+
+Bytes little_endian(std::uint64_t value, int size) {
+  Bytes bytes;
+  for (int i = 0; i < size; ++i) bytes.push_back(static_cast<std::byte>(value >> 8 * i));
+  return bytes;
+}
+
 bool nearly(double a, double b) { return std::abs(a - b) < 1e-6 * b; }
 
 }  // namespace
@@ -118,20 +155,9 @@ TEST_CASE("a level that can't be read keeps its number, and is told of") {
   const std::string path = folder / "a.tif";
   const WrittenSlide slide =
       write_slide(path, {.width = 800, .height = 600, .lower = {{400, 300}, {200, 150}}, .per_unit = 40'000});
-  // The compression of the second directory: its entry is the fourth after the mark of a reduced image.
-  std::ifstream in(path, std::ios::binary);
-  const std::string bytes{std::istreambuf_iterator<char>(in), {}};
-  const auto number = [&](std::size_t at, std::size_t size) {
-    std::uint64_t value = 0;
-    for (std::size_t i = size; i-- > 0;) value = value << 8 | static_cast<unsigned char>(bytes[at + i]);
-    return value;
-  };
-  const std::uint64_t first = number(4, 4), second = number(first + 2 + 12 * number(first, 2), 4);
-  for (std::uint64_t entry = second + 2;; entry += 12)
-    if (number(entry, 2) == 259) {
-      slide.overwrite(entry + 8, {std::byte{5}});
-      break;
-    }
+  const FileNumbers file(path);
+  constexpr std::uint16_t compression = 259;
+  slide.overwrite(file.value_at(file.next_of(file.first_directory()), compression), little_endian(5, 2));
   const SlideInfo info = info_of(path);
   CHECK(info.levels == std::vector<SlideLevel>{{800, 600, 64, 64}, {400, 300, 0, 0}, {200, 150, 64, 64}});
   CHECK(info.missing_levels == "its compression is 5 (LZW)");
@@ -150,30 +176,42 @@ TEST_CASE("a chain of directories that is broken, or goes round, ends there") {
   const TempFolder folder;
   const std::string path = folder / "a.tif";
   const WrittenSlide slide = write_slide(path, {.width = 500, .height = 300, .lower = {{250, 150}}});
-  // Where the first directory says that the second follows: after its entries.
-  std::ifstream in(path, std::ios::binary);
-  const std::string bytes{std::istreambuf_iterator<char>(in), {}};
-  const auto number = [&](std::size_t at, std::size_t size) {
-    std::uint64_t value = 0;
-    for (std::size_t i = size; i-- > 0;) value = value << 8 | static_cast<unsigned char>(bytes[at + i]);
-    return value;
-  };
-  const std::uint64_t first = number(4, 4), next = first + 2 + 12 * number(first, 2);
+  const FileNumbers file(path);
   const auto set_next = [&](std::uint64_t to) {
-    Bytes value;
-    for (int i = 0; i < 4; ++i) value.push_back(static_cast<std::byte>(to >> 8 * i));
-    slide.overwrite(next, value);
+    slide.overwrite(file.next_at(file.first_directory()), little_endian(to, 4));
   };
   CHECK(info_of(path).levels.size() == 2);
-  set_next(bytes.size() + 100);
+  set_next(file.bytes() + 100);
   CHECK(info_of(path).levels.size() == 1);
   CHECK_FALSE(info_of(path).failure.has_value());
   const SlideInfo wanted = info_of(path, {.level = 1});
   REQUIRE(wanted.failure.has_value());
   CHECK(mentions(*wanted.failure, "without those that can't be read: the file ends in the middle of a directory"));
-  set_next(first);
+  set_next(file.first_directory());
   CHECK(info_of(path).levels.size() == 1);
   CHECK(mentions(*info_of(path, {.level = 1}).failure, "they go round"));
+}
+
+TEST_CASE("a directory that lies in no file is no level, and the slide is read without it") {
+  const TempFolder folder;
+  const std::string path = folder / "a.ome.tif";
+  for (const SlideLevels layout : {SlideLevels::ome, SlideLevels::tiff}) {
+    SlideForm form{.width = 500, .height = 300, .big_tiff = true, .lower = {{250, 150}}, .layout = layout};
+    const WrittenSlide slide = write_slide(path, form);
+    const FileNumbers file(path);
+    constexpr std::uint16_t sub_directories = 330;
+    const std::uint64_t at = layout == SlideLevels::ome ? file.value_at(file.first_directory(), sub_directories)
+                                                        : file.next_at(file.first_directory());
+    CHECK(info_of(path).levels.size() == 2);
+    for (const std::uint64_t nowhere : {std::uint64_t{1} << 40, std::uint64_t{1} << 63, ~std::uint64_t{0} - 3}) {
+      slide.overwrite(at, little_endian(nowhere, 8));
+      const SlideInfo info = info_of(path);
+      CAPTURE(static_cast<int>(layout), nowhere, info.failure ? info.failure->what() : "");
+      CHECK_FALSE(info.failure.has_value());
+      CHECK(info.levels.size() == 1);
+      CHECK(info.missing_levels.find("the file ends in the middle of a directory") != std::string::npos);
+    }
+  }
 }
 
 TEST_CASE("the size of a pixel is what each kind of file says") {

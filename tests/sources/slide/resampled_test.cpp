@@ -152,6 +152,21 @@ TEST_CASE("levels that are much larger are made smaller in little memory") {
   }
 }
 
+TEST_CASE("what a record takes does not grow with the tiles below it") {
+  const TempFolder folder;
+  const std::string path = folder / "a.tif";
+  // Some thousand tiles, 19 MB of pixels, all of them in one record.
+  write_slide(path, {.width = 2600, .height = 2450, .per_unit = 40'000});
+  for (const bool verify : {false, true}) {
+    const Pipeline record = from(Slides{.files = path, .mpp = 20, .size = 30, .edges = SlideEdges::pad});
+    Loader loader((verify ? record | check({.verify = true}) : record) | batch(1),
+                  {.threads = 1, .max_memory_bytes = std::size_t{4} << 20, .epochs = 1});
+    std::uint64_t rows = 0;
+    while (const auto batch = loader.next()) rows += batch->size();
+    CHECK(rows == record.size());
+  }
+}
+
 TEST_CASE("resampled records are the same through a loader, in part and verified") {
   const TempFolder folder;
   const std::string path = folder / "a.tif";

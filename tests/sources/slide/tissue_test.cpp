@@ -314,6 +314,18 @@ TEST_CASE("rules of tissue are part of the identity, and those that can't work a
   CHECK(identity({}) != identity(saturation));
   CHECK(identity(saturation) != identity({.by = SlideTissue::By::grey}));
   CHECK(identity(saturation) != identity({.by = SlideTissue::By::saturation, .least = 0.2}));
+  // Other pixels show tissue where a pixel is said to be larger.
+  SlideForm form = tissue_slide(300, 200, 1);
+  form.per_unit = 0;
+  write_slide(folder / "b.tif", form);
+  const auto assumed = [&](double mpp) {
+    return SlideSource({.files = folder / "b.tif",
+                        .size = 16,
+                        .assumed_mpp = mpp,
+                        .tissue = {.by = SlideTissue::By::saturation, .mpp = 4, .closing = 20, .least_area = 0}});
+  };
+  CHECK(places_of(assumed(0.5)) != places_of(assumed(2)));
+  CHECK(assumed(0.5).identity() != assumed(2).identity());
   for (const SlideTissue& bad : {SlideTissue{.least = -0.1},
                                  {.least = 1.1},
                                  {.mpp = 0.5},

@@ -2,7 +2,7 @@
 
 #include <csignal>
 
-namespace penstock::lmdb {
+namespace penstock::common {
 
 /// For a thread of the library: signals are for the threads of who uses it.
 inline void block_signals() noexcept {
@@ -11,4 +11,4 @@ inline void block_signals() noexcept {
   ::pthread_sigmask(SIG_BLOCK, &all, nullptr);
 }
 
-}  // namespace penstock::lmdb
+}  // namespace penstock::common
