@@ -1,0 +1,96 @@
+#include "file/grid.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace penstock::slide {
+
+namespace {
+
+// Places along a side.
+std::uint64_t places(std::int64_t side, std::int64_t size, std::int64_t stride, SlideEdges edges) {
+  if (side < 1) return 0;
+  if (edges == SlideEdges::drop) return side < size ? 0 : static_cast<std::uint64_t>((side - size) / stride) + 1;
+  // As many as cover the side, each with a pixel of it at least.
+  const std::int64_t cover = side <= size ? 1 : (side - size + stride - 1) / stride + 1;
+  return static_cast<std::uint64_t>(std::min(cover, (side + stride - 1) / stride));
+}
+
+}  // namespace
+
+Grid::Grid(std::int64_t width, std::int64_t height, std::int64_t size, std::int64_t stride, SlideEdges edges,
+           SlideOrder order)
+    : columns_(places(width, size, stride, edges)), rows_(places(height, size, stride, edges)), order_(order) {
+  if (columns_ == 0 || rows_ == 0) columns_ = rows_ = 0;
+}
+
+Grid Grid::of_one() {
+  Grid grid;
+  grid.columns_ = grid.rows_ = 1;
+  return grid;
+}
+
+void Grid::keep(const std::vector<bool>& wanted) {
+  kept_.assign(static_cast<std::size_t>(columns_ * rows_ / word + 1), 0);
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    if (i % (word * words_together) == 0) kept_before_.push_back(static_cast<std::uint32_t>(kept_size_));
+    if (!wanted[i]) continue;
+    kept_[i / word] |= std::uint64_t{1} << i % word;
+    ++kept_size_;
+  }
+}
+
+// Of the places before `number`, which counts all of them.
+std::uint64_t Grid::kept_before(std::uint64_t number) const noexcept {
+  if (kept_.empty()) return number;
+  if (number == columns_ * rows_) return kept_size_;
+  const std::uint64_t group = number / (word * words_together);
+  std::uint64_t count = kept_before_[group];
+  for (std::uint64_t i = group * words_together; i < number / word; ++i)
+    count += static_cast<std::uint64_t>(std::popcount(kept_[i]));
+  return count +
+         static_cast<std::uint64_t>(std::popcount(kept_[number / word] & ((std::uint64_t{1} << number % word) - 1)));
+}
+
+GridPlace Grid::place(std::uint64_t number) const noexcept {
+  if (kept_.empty()) return place_of_all(number);
+  // The last group that begins at or before it.
+  const auto group = std::upper_bound(kept_before_.begin(), kept_before_.end(), number) - kept_before_.begin() - 1;
+  std::uint64_t left = number - kept_before_[static_cast<std::size_t>(group)];
+  std::uint64_t at = static_cast<std::uint64_t>(group) * words_together;
+  while (left >= static_cast<std::uint64_t>(std::popcount(kept_[at])))
+    left -= static_cast<std::uint64_t>(std::popcount(kept_[at++]));
+  std::uint64_t bits = kept_[at];
+  for (; left != 0; --left) bits &= bits - 1;
+  return place_of_all(at * word + static_cast<std::uint64_t>(std::countr_zero(bits)));
+}
+
+GridPlace Grid::place_of_all(std::uint64_t number) const noexcept {
+  if (order_ == SlideOrder::rows) return {number % columns_, number / columns_};
+  const std::uint64_t band = number / (square * columns_), in_band = number % (square * columns_);
+  const std::uint64_t height = std::min(square, rows_ - band * square);
+  const std::uint64_t left = in_band / (square * height) * square, in_square = in_band - left * height;
+  const std::uint64_t width = std::min(square, columns_ - left);
+  return {left + in_square % width, band * square + in_square / width};
+}
+
+std::uint64_t Grid::ends() const noexcept {
+  if (order_ == SlideOrder::rows) return rows_;
+  return (rows_ + square - 1) / square * ((columns_ + square - 1) / square);
+}
+
+void Grid::append_ends(std::uint64_t first, std::vector<std::uint64_t>& ends) const {
+  const std::uint64_t high = order_ == SlideOrder::rows ? 1 : square,
+                      wide = order_ == SlideOrder::rows ? columns_ : square;
+  std::uint64_t all = 0;
+  for (std::uint64_t top = 0; top < rows_; top += high) {
+    const std::uint64_t height = std::min(high, rows_ - top);
+    for (std::uint64_t left = 0; left < columns_; left += wide) {
+      const std::uint64_t before = kept_before(all);
+      all += height * std::min(wide, columns_ - left);
+      if (const std::uint64_t end = kept_before(all); end != before) ends.push_back(first + end);
+    }
+  }
+}
+
+}  // namespace penstock::slide

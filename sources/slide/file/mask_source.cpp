@@ -1,0 +1,21 @@
+#include "file/mask_source.hpp"
+
+#include <algorithm>
+
+namespace penstock::slide {
+
+MaskSource choose_mask_source(std::span<const Level> levels, const Resolution& resolution, double mpp) {
+  constexpr double usual = 0.5;
+  const double of_first = resolution.mpp_x != 0 ? (resolution.mpp_x + resolution.mpp_y) / 2 : usual;
+  const auto mpp_of = [&](const Level& level) {
+    return of_first * static_cast<double>(levels.front().width) / static_cast<double>(level.width);
+  };
+  std::size_t chosen = 0;
+  for (std::size_t i = 0; i < levels.size(); ++i)
+    if (levels[i].unreadable.empty() && mpp_of(levels[i]) <= mpp) chosen = i;
+  const double of_level = mpp_of(levels[chosen]);
+  const std::int32_t k = std::max(1, static_cast<std::int32_t>(mpp / of_level));
+  return {chosen, levels[chosen], k, of_level * k};
+}
+
+}  // namespace penstock::slide

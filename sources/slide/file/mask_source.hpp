@@ -1,0 +1,23 @@
+// What a slide's mask is made of.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "file/level.hpp"
+#include "file/resolution.hpp"
+
+namespace penstock::slide {
+
+struct MaskSource {
+  std::size_t level_number = 0;
+  Level level;
+  std::int32_t k = 1;  ///< so many of the level's pixels, across and down, are one of the mask
+  double mpp = 0;      ///< micrometres a pixel of the mask
+};
+
+/// The one that SlideTissue describes, for a mask of `mpp` micrometres a pixel. `levels` begin with the finest.
+MaskSource choose_mask_source(std::span<const Level> levels, const Resolution& resolution, double mpp);
+
+}  // namespace penstock::slide

@@ -1,0 +1,25 @@
+// Slides that OpenSlide reads.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "file/openslide_library.hpp"
+#include "file/pyramid.hpp"
+
+namespace penstock::slide {
+
+struct CloseHandle {
+  const OpenSlideLibrary* library;
+  void operator()(OpenSlideHandle* handle) const noexcept { library->close(handle); }
+};
+using OwnedHandle = std::unique_ptr<OpenSlideHandle, CloseHandle>;
+
+/// @throws Error(corrupt) where OpenSlide can't open the file, with its words.
+OwnedHandle open_handle(const OpenSlideLibrary& library, const std::string& path);
+
+/// What OpenSlide knows of a file. @throws Error(unsupported) where it knows no such format; Error(corrupt) where it
+/// can't open it.
+Pyramid read_through_openslide(const OpenSlideLibrary& library, const std::string& path);
+
+}  // namespace penstock::slide

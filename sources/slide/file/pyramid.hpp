@@ -1,0 +1,18 @@
+// What a slide's file says of its image.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "file/level.hpp"
+#include "file/resolution.hpp"
+
+namespace penstock::slide {
+
+struct Pyramid {
+  std::vector<Level> levels;  ///< from the finest, which is level 0; at least one
+  Resolution resolution;
+  std::string missing;  ///< why levels that the file may have are not among them; empty: none is known of
+};
+
+}  // namespace penstock::slide

@@ -1,0 +1,100 @@
+#include "file/slide_file.hpp"
+
+#include <cerrno>
+#include <utility>
+
+#include <penstock/extend/file_descriptor.hpp>
+#include <penstock/extend/store_files.hpp>
+
+#include "file/errors.hpp"
+#include "file/openslide_levels.hpp"
+#include "file/tiff_levels.hpp"
+
+namespace penstock::slide {
+
+namespace {
+
+void keep_places(SlideFile& slide, int descriptor, std::size_t& keep_left) {
+  const Level& level = slide.level;
+  const std::uint64_t each = level.tile_offsets.element_bytes + level.tile_bytes.element_bytes;
+  if (level.tiles() > keep_left / each) return;
+  const auto read = [&](const StoredArray& array) {
+    std::vector<std::byte> bytes(static_cast<std::size_t>(level.tiles() * array.element_bytes));
+    if (read_whole(descriptor, bytes, array.offset) == bytes.size()) return bytes;
+    if (errno != 0) throw system_error_in(slide.path, errno, "reading where its tiles lie");
+    throw error_in(slide.path, Errc::io, "the file became shorter while it was read");
+  };
+  slide.kept_offsets = read(level.tile_offsets);
+  slide.kept_sizes = read(level.tile_bytes);
+  keep_left -= slide.kept_offsets.size() + slide.kept_sizes.size();
+}
+
+// Its tiles, where we read them; else OpenSlide has to.
+Pyramid read_pyramid(SlideFile& slide, int descriptor) {
+  try {
+    return read_tiff(descriptor, slide.path, slide.mark.bytes);
+  } catch (const NeedsOpenSlide& refused) {
+    const OpenSlideLibrary* const library = openslide_library();
+    if (library == nullptr) throw error_in(slide.path, refused.code, refused.why + ". " + without_openslide());
+    try {
+      Pyramid pyramid = read_through_openslide(*library, slide.path);
+      slide.why_openslide = refused.why;
+      const double magnification = pyramid.resolution.magnification;
+      if (pyramid.resolution.mpp_x == 0) pyramid.resolution = refused.resolution;
+      if (magnification != 0) pyramid.resolution.magnification = magnification;
+      return pyramid;
+    } catch (const Error& failed) {
+      if (!failed.sample_scoped()) throw;
+      throw error_in(slide.path, refused.code, refused.why + ". " + failed.cause());
+    }
+  }
+}
+
+// Somebody knows better than the file.
+void take_override(Resolution& resolution, double mpp) {
+  if (mpp == 0) return;
+  resolution.mpp_x = resolution.mpp_y = mpp;
+  resolution.refused.clear();
+  // What the file says of the objective would contradict it.
+  resolution.magnification = 0;
+}
+
+}  // namespace
+
+SlideFile open_slide(const std::string& path, std::size_t number, const SlideWish& wish, std::size_t& keep_left) {
+  SlideFile slide;
+  slide.path = path;
+  slide.number = number;
+  try {
+    const auto file = open_file(path);
+    slide.mark = mark_of(file->get(), path);
+    slide.revision = file_revision(file->get());
+    Pyramid pyramid = read_pyramid(slide, file->get());
+    slide.missing_levels = pyramid.missing;
+    for (const Level& level : pyramid.levels)
+      if (slide.missing_levels.empty()) slide.missing_levels = level.unreadable;
+    for (const Level& level : pyramid.levels)
+      slide.levels.push_back({level.width, level.height, level.tile_width, level.tile_height});
+    slide.resolution = std::move(pyramid.resolution);
+    take_override(slide.resolution, wish.own_mpp);
+    if (slide.resolution.mpp_x == 0 && wish.assumed_mpp != 0)
+      slide.resolution.mpp_x = slide.resolution.mpp_y = wish.assumed_mpp;
+    Choice choice;
+    try {
+      choice = choose_level(wish.wanted, pyramid.levels, slide.resolution, pyramid.missing);
+    } catch (const Error& failed) {
+      throw error_in(path, failed.code(), failed.cause());
+    }
+    if (wish.mask_mpp != 0) slide.mask_source = choose_mask_source(pyramid.levels, slide.resolution, wish.mask_mpp);
+    slide.level_number = choice.level;
+    slide.scale = choice.scale;
+    slide.level = std::move(pyramid.levels[choice.level]);
+    if (slide.level.codec != SlideCodec::openslide) keep_places(slide, file->get(), keep_left);
+  } catch (const Error& failed) {
+    if (!failed.sample_scoped()) throw;
+    slide.failure = failed;
+  }
+  return slide;
+}
+
+}  // namespace penstock::slide

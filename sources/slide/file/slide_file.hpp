@@ -1,0 +1,59 @@
+// One slide as it was found when it was opened.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <penstock/error.hpp>
+#include <penstock/sources/slide.hpp>
+
+#include "file/grid.hpp"
+#include "file/level.hpp"
+#include "file/mask_source.hpp"
+#include "file/open_files.hpp"
+#include "file/resolution.hpp"
+#include "file/scale.hpp"
+
+namespace penstock::slide {
+
+struct SlideFile {
+  std::string path, name;
+  std::size_t number = 0;  ///< among the slides, for `OpenFiles`
+  FileMark mark;
+  std::uint64_t revision = 0;
+  std::vector<SlideLevel> levels;  ///< that are stored
+  std::string missing_levels;      ///< why some can't be read, or are not among these; empty: all are there
+  Resolution resolution;
+  std::string why_openslide;                        ///< why it isn't read from its tiles; empty: it is
+  std::optional<Error> failure;                     ///< why it can't be read
+  std::size_t level_number = 0;                     ///< the stored level that records are made of
+  Level level;                                      ///< that level
+  Scale scale;                                      ///< of the image that the grid lies on
+  std::vector<std::byte> kept_offsets, kept_sizes;  ///< of tiles, as they stand in the file; empty: they are not kept
+
+  std::optional<MaskSource> mask_source;  ///< where one is wanted
+
+  Grid grid;
+  std::uint64_t places = 0;                   ///< of the grid, those without tissue too
+  std::uint64_t first = 0;                    ///< record
+  bool whole_tiles = false;                   ///< each record is whole tiles, which no other record needs
+  std::uint64_t first_block = 0, blocks = 0;  ///< tiles that are kept decoded while there is room; none: they are not
+  int digits = 6;                             ///< of numbers in keys
+};
+
+/// What is asked of a slide.
+struct SlideWish {
+  Wanted wanted;
+  double own_mpp = 0;      ///< in place of what the file says; 0: none is given
+  double assumed_mpp = 0;  ///< where the file says none
+  double mask_mpp = 0;     ///< of a mask of tissue; 0: none is wanted
+};
+
+/// What can be wrong with the file, or with the wish, is in `failure`. Keeps the places of its tiles where these are
+/// not more than `keep_left` bytes, which they are taken from.
+SlideFile open_slide(const std::string& path, std::size_t number, const SlideWish& wish, std::size_t& keep_left);
+
+}  // namespace penstock::slide

@@ -1,0 +1,28 @@
+// The levels of a slide that is a TIFF file.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include <penstock/error.hpp>
+
+#include "file/pyramid.hpp"
+
+namespace penstock::slide {
+
+/// Why a file's tiles are not read here; OpenSlide may know how.
+struct NeedsOpenSlide {
+  Errc code;
+  std::string why;
+  Resolution resolution = {};  ///< what the file says in the usual places, which OpenSlide may not look at
+};
+
+/// Reads a file's directories. Level 0 is its first image. Further levels are, of OME-TIFF, the sub-directories of
+/// that; of Aperio's files all that are made of tiles; of others, those that are marked as reduced images; each has to
+/// have the shape of level 0. `file_bytes`: its size.
+/// @throws NeedsOpenSlide for what is no TIFF, for an image that is not made of tiles of JPEG or JPEG 2000, 8 bits, RGB
+/// or YCbCr, and for makers whose tiles don't make the image by standing side by side; Error(corrupt) for a damaged
+/// file; Error(unsupported) for one that is stored mirrored or turned, as OpenSlide would not see it.
+Pyramid read_tiff(int descriptor, const std::string& path, std::uint64_t file_bytes);
+
+}  // namespace penstock::slide

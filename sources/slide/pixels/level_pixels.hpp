@@ -1,0 +1,50 @@
+// Pixels of a slide's stored level, from wherever they come.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include <penstock/extend/image_executor.hpp>
+
+#include "file/slide_file.hpp"
+#include "pixels/openslide_slides.hpp"
+#include "pixels/slide_box.hpp"
+#include "pixels/tile_reader.hpp"
+
+namespace penstock::slide {
+
+/// What gives pixels of slides' levels. Any thread.
+struct LevelReaders {
+  TileReader tiles;
+  OpenSlideSlides regions;
+};
+
+/// Of one record.
+class LevelPixels {
+ public:
+  /// `all`: what the record's whole image is made of, inside the level. `blocks`: the decoded tiles that it touches,
+  /// row by row; those that are empty, or all where there are none, are read from the file.
+  LevelPixels(LevelReaders& readers, const SlideFile& slide, const SlideBox& all,
+              std::span<const std::span<const std::byte>> blocks) noexcept
+      : readers_(readers), slide_(slide), all_(all), blocks_(blocks) {}
+
+  /// Writes the pixels of `there`, inside of `all`. With `verify` all tiles of `all` are decoded to their ends,
+  /// whatever is kept of them. `outside`: the colour of what a slide has no pixels of. @throws Error.
+  void read(const SlideBox& there, bool verify, const std::array<std::uint8_t, 3>& outside, const Canvas& canvas,
+            Scratch& scratch) const;
+
+ private:
+  void read_tiles(const SlideBox& there, bool verify, const Canvas& canvas, Scratch& scratch) const;
+  // A canvas that is null: nothing is written.
+  void read_region(const SlideBox& there, const std::array<std::uint8_t, 3>& outside, const Canvas* canvas,
+                   Scratch& scratch) const;
+
+  LevelReaders& readers_;
+  const SlideFile& slide_;
+  const SlideBox all_;
+  std::span<const std::span<const std::byte>> blocks_;
+};
+
+}  // namespace penstock::slide

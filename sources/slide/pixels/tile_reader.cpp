@@ -1,0 +1,165 @@
+#include "pixels/tile_reader.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include <penstock/extend/file_descriptor.hpp>
+
+#include "file/byte_order.hpp"
+#include "file/errors.hpp"
+#include "pixels/jpeg2000_tile.hpp"
+
+namespace penstock::slide {
+
+namespace {
+
+// Words for people: which tile of the file it is.
+std::string words_of_tile(const SlideFile& slide, std::uint64_t tile) {
+  const Level& level = slide.level;
+  const auto x = static_cast<std::int64_t>(tile % level.tile_columns()) * level.tile_width;
+  const auto y = static_cast<std::int64_t>(tile / level.tile_columns()) * level.tile_height;
+  return "the tile at x " + std::to_string(x) + ", y " + std::to_string(y) + " of level " +
+         std::to_string(slide.level_number);
+}
+
+Error tile_error(const SlideFile& slide, std::uint64_t tile, Errc code, const std::string& why) {
+  return error_in(slide.path, code, words_of_tile(slide, tile) + ": " + why);
+}
+
+void read_exactly(const SlideFile& slide, std::uint64_t tile, int descriptor, std::span<std::byte> out,
+                  std::uint64_t offset) {
+  if (read_whole(descriptor, out, offset) == out.size()) return;
+  if (errno != 0) throw system_error_in(slide.path, errno, "reading " + words_of_tile(slide, tile));
+  throw tile_error(slide, tile, Errc::io, "the file became shorter while it was read");
+}
+
+void check(const SlideFile& slide, std::uint64_t tile, const TilePlace& place) {
+  if (place.bytes == 0) throw tile_error(slide, tile, Errc::corrupt, "it is empty: the file says it has 0 bytes");
+  if (place.bytes > slide.mark.bytes || place.offset > slide.mark.bytes - place.bytes)
+    throw tile_error(slide, tile, Errc::corrupt, "it lies beyond the end of the file, which may be cut off");
+  // Noise at the best quality takes less than twice its pixels.
+  const std::uint64_t most = 4 * std::uint64_t{slide.level.pixel_bytes()} + 65536;
+  if (place.bytes > most)
+    throw tile_error(slide, tile, Errc::corrupt,
+                     "the file says it has " + std::to_string(place.bytes) + " bytes, more than its pixels could take");
+}
+
+void decode_jpeg(JpegStreamDecoder& decoder, std::span<const std::byte> encoded, const Level& level, const Box& box,
+                 bool verify, std::byte* into, std::ptrdiff_t stride, Scratch* scratch) {
+  JpegContainer container;
+  container.colors = level.rgb ? JpegContainer::Colors::rgb : JpegContainer::Colors::ycc;
+  container.tables = level.tables;
+  const ImageShape shape = decoder.open(encoded, container);
+  if (shape.width != level.tile_width || shape.height != level.tile_height)
+    throw Error(Errc::corrupt, "its JPEG has " + std::to_string(shape.width) + "x" + std::to_string(shape.height) +
+                                   " pixels, not " + std::to_string(level.tile_width) + "x" +
+                                   std::to_string(level.tile_height));
+  if (scratch != nullptr) {
+    decoder.decode(box, into, stride, verify, *scratch);
+  } else {
+    decoder.decode(box, into, stride, verify);
+  }
+}
+
+}  // namespace
+
+// A worker for as long as this lives: the one that this thread had before, whose memory is in its core's cache. The one
+// that was used last is often that of another thread, which then takes this one's, and so on.
+class TileReader::Lease {
+ public:
+  explicit Lease(TileReader& reader) : reader_(reader) {
+    {
+      const std::lock_guard lock(reader.mutex_);
+      auto& idle = reader.idle_;
+      if (!idle.empty()) {
+        const auto own = std::ranges::find(idle, std::this_thread::get_id(), [](const auto& w) { return w->user; });
+        if (own != idle.end()) std::swap(*own, idle.back());
+        worker_ = std::move(idle.back());
+        idle.pop_back();
+      }
+    }
+    if (worker_ == nullptr) worker_ = std::make_unique<Worker>();
+    worker_->user = std::this_thread::get_id();
+  }
+  Lease(const Lease&) = delete;
+  Lease& operator=(const Lease&) = delete;
+  ~Lease() {
+    const std::lock_guard lock(reader_.mutex_);
+    try {
+      reader_.idle_.push_back(std::move(worker_));
+    } catch (const std::bad_alloc&) {  // then it goes
+    }
+  }
+  Worker* operator->() const noexcept { return worker_.get(); }
+
+ private:
+  TileReader& reader_;
+  std::unique_ptr<Worker> worker_;
+};
+
+void TileReader::find(const OpenSlide& open, std::uint64_t first, std::span<TilePlace> places) {
+  const SlideFile& slide = *open.slide;
+  constexpr std::size_t together = 16;
+  std::array<std::byte, together * 8> bytes{};
+  const auto read = [&](const StoredArray& array, std::span<const std::byte> kept, std::span<TilePlace> some,
+                        auto member) {
+    const std::size_t each = array.element_bytes;
+    std::span<const std::byte> numbers;
+    if (kept.empty()) {
+      const auto read_now = std::span(bytes).first(some.size() * each);
+      read_exactly(slide, first, open.file->get(), read_now, array.offset + first * each);
+      numbers = read_now;
+    } else {
+      numbers = kept.subspan(static_cast<std::size_t>(first) * each, some.size() * each);
+    }
+    for (std::size_t i = 0; i < some.size(); ++i)
+      some[i].*member = number_of(numbers.subspan(i * each, each), slide.level.big_endian);
+  };
+  while (!places.empty()) {
+    const auto some = places.first(std::min(places.size(), together));
+    read(slide.level.tile_offsets, slide.kept_offsets, some, &TilePlace::offset);
+    read(slide.level.tile_bytes, slide.kept_sizes, some, &TilePlace::bytes);
+    places = places.subspan(some.size());
+    first += some.size();
+  }
+}
+
+void TileReader::decode(const OpenSlide& open, std::uint64_t tile, const TilePlace& place, const Box& box, bool verify,
+                        std::byte* into, std::ptrdiff_t stride, Scratch* scratch) {
+  const SlideFile& slide = *open.slide;
+  const Level& level = slide.level;
+  check(slide, tile, place);
+  const Lease worker(*this);
+  const auto bytes = static_cast<std::size_t>(place.bytes);
+  if (scratch == nullptr && worker->encoded.size() < bytes) worker->encoded.resize(bytes);
+  const std::span<std::byte> encoded{scratch != nullptr ? scratch->allocate(bytes) : worker->encoded.data(), bytes};
+  read_exactly(slide, tile, open.file->get(), encoded, place.offset);
+  try {
+    if (level.codec == SlideCodec::jpeg2000) {
+      decode_jpeg2000(encoded, {level.tile_width, level.tile_height, level.rgb}, box, verify, into, stride);
+    } else {
+      decode_jpeg(worker->decoder, encoded, level, box, verify, into, stride, scratch);
+    }
+  } catch (const Error& failed) {
+    if (!failed.sample_scoped()) throw;
+    std::string why = failed.cause();
+    if (failed.offset()) why += " (" + std::to_string(*failed.offset()) + " bytes into it)";
+    throw tile_error(slide, tile, failed.code(), why);
+  }
+}
+
+std::span<std::byte> TileReader::stored(const OpenSlide& open, std::uint64_t tile, std::size_t room, Scratch& scratch) {
+  TilePlace place;
+  find(open, tile, {&place, 1});
+  check(*open.slide, tile, place);
+  const std::size_t size = room + static_cast<std::size_t>(place.bytes);
+  const std::span<std::byte> bytes{scratch.allocate(size), size};
+  read_exactly(*open.slide, tile, open.file->get(), bytes.subspan(room), place.offset);
+  return bytes;
+}
+
+}  // namespace penstock::slide

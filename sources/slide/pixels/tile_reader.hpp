@@ -1,0 +1,67 @@
+// Tiles of files, decoded.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <thread>
+#include <vector>
+
+#include <penstock/extend/image_executor.hpp>
+#include <penstock/extend/image_op.hpp>
+#include <penstock/extend/jpeg_stream_decoder.hpp>
+
+#include "file/open_files.hpp"
+#include "file/slide_file.hpp"
+
+namespace penstock::slide {
+
+/// Where a tile lies in its file.
+struct TilePlace {
+  std::uint64_t offset = 0, bytes = 0;
+};
+
+/// A slide whose file is open, and was unchanged when it was opened.
+struct OpenSlide {
+  const SlideFile* slide;
+  std::shared_ptr<const FileDescriptor> file;
+};
+
+/// Any thread.
+class TileReader {
+ public:
+  explicit TileReader(std::size_t most_open_files) : files_(most_open_files) {}
+
+  /// @throws Error(io | not_found) with the slide's file, here and in all that follows.
+  OpenSlide open(const SlideFile& slide) { return {&slide, files_.get(slide.number, slide.path, slide.mark)}; }
+
+  /// Where tiles lie that follow each other. @throws Error(io).
+  static void find(const OpenSlide& open, std::uint64_t first, std::span<TilePlace> places);
+
+  /// Writes the pixels of `box`, inside the tile, to `into`, whose rows begin `stride` bytes after each other. Where
+  /// the box is the whole tile, or with `verify`, the tile is checked to its end. Memory comes from `scratch`, where
+  /// that is not null. @throws Error(corrupt | io | limit_exceeded | unsupported).
+  void decode(const OpenSlide& open, std::uint64_t tile, const TilePlace& place, const Box& box, bool verify,
+              std::byte* into, std::ptrdiff_t stride, Scratch* scratch);
+
+  /// The tile as it stands in the file, after `room` bytes that are left free, in memory of `scratch`.
+  /// @throws Error(corrupt | io).
+  static std::span<std::byte> stored(const OpenSlide& open, std::uint64_t tile, std::size_t room, Scratch& scratch);
+
+ private:
+  // A decoder, and memory for what it decodes. For one thread at a time.
+  struct Worker {
+    JpegStreamDecoder decoder;
+    std::vector<std::byte> encoded;
+    std::thread::id user;  // that had it last
+  };
+  class Lease;
+
+  OpenFiles files_;
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<Worker>> idle_;
+};
+
+}  // namespace penstock::slide

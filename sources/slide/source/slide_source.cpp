@@ -1,0 +1,163 @@
+#include <array>
+#include <charconv>
+#include <utility>
+
+#include <penstock/error.hpp>
+
+#include "file/errors.hpp"
+#include "source/source_impl.hpp"
+
+namespace penstock {
+
+using slide::Level;
+using slide::SlideFile;
+
+namespace {
+
+enum Slot : std::size_t { image, slide_number, x, y, first_column };
+
+// The number in so many digits at least, which is at most 20.
+void append_number(std::string& text, char before, std::int64_t number, std::size_t digits) {
+  std::array<char, 20> written{};
+  char* const end = std::to_chars(written.data(), written.data() + written.size(), number).ptr;
+  const auto count = static_cast<std::size_t>(end - written.data());
+  text += before;
+  if (count < digits) text.append(digits - count, '0');
+  text.append(written.data(), count);
+}
+
+}  // namespace
+
+SlideSource::SlideSource(Slides options) : impl_(std::make_shared<const Impl>(std::move(options))) {}
+
+std::uint64_t SlideSource::size() const noexcept { return impl_->size; }
+Schema SlideSource::schema() const { return impl_->schema; }
+std::uint64_t SlideSource::blocks() const noexcept { return impl_->blocks; }
+const std::vector<SlideInfo>& SlideSource::slides() const noexcept { return impl_->infos; }
+
+std::uint64_t SlideSource::block_bytes(std::uint64_t block) const {
+  return impl_->slide_of_block(block).level.pixel_bytes();
+}
+
+void SlideSource::blocks_of(std::uint64_t index, std::vector<std::uint64_t>& ids) const {
+  const Impl::Record record = impl_->record(index);
+  const SlideFile& slide = *record.slide;
+  if (slide.blocks == 0) return;
+  const Level& level = slide.level;
+  const slide::SlideBox source = slide::source_box(slide, record.box);
+  const slide::TouchedTiles tiles = tiles_of(level, source);
+  for (std::uint64_t row = tiles.row; row < tiles.row + tiles.rows; ++row)
+    for (std::uint64_t column = tiles.column; column < tiles.column + tiles.columns; ++column)
+      ids.push_back(slide.first_block + row * level.tile_columns() + column);
+}
+
+void SlideSource::load(std::uint64_t block, std::span<std::byte> bytes) const {
+  const SlideFile& slide = impl_->slide_of_block(block);
+  const Level& level = slide.level;
+  const std::uint64_t tile = block - slide.first_block;
+  const slide::OpenSlide open = impl_->readers.tiles.open(slide);
+  slide::TilePlace place;
+  slide::TileReader::find(open, tile, {&place, 1});
+  impl_->readers.tiles.decode(open, tile, place, {0, 0, level.tile_height, level.tile_width}, true, bytes.data(),
+                              std::ptrdiff_t{level.tile_width} * 3, nullptr);
+}
+
+void SlideSource::read(std::uint64_t index, std::span<const std::span<const std::byte>> blocks,
+                       SampleBuilder& out) const {
+  const Impl::Record record = impl_->record(index);
+  const SlideFile& slide = *record.slide;
+  if (slide.failure) throw Error(*slide.failure);
+  out.promise(image, slide::PromisedTile(impl_->readers, slide, impl_->rules, record.box, blocks));
+  out.scalar<std::int64_t>(slide_number, static_cast<std::int64_t>(slide.number));
+  out.scalar<std::int64_t>(x, slide.scale.x_at_level_0(record.box.x));
+  out.scalar<std::int64_t>(y, slide.scale.y_at_level_0(record.box.y));
+  std::size_t slot = first_column;
+  for (const slide::SlideColumn& column : impl_->table.columns) {
+    if (column.numbers.empty())
+      out.scalar<std::int64_t>(slot++, column.whole[slide.number]);
+    else
+      out.scalar<float>(slot++, column.numbers[slide.number]);
+  }
+}
+
+std::string SlideSource::file() const {
+  return impl_->options.files.empty() ? impl_->options.paths.front() : impl_->options.files;
+}
+std::string SlideSource::file_of(std::uint64_t index) const { return impl_->record(index).slide->path; }
+
+std::string SlideSource::key(std::uint64_t index) const {
+  const Impl::Record record = impl_->record(index);
+  const std::string& name = record.slide->name;
+  const auto digits = static_cast<std::size_t>(record.slide->digits);
+  std::string key;
+  key.reserve(name.size() + 2 * digits + 2);
+  key += name;
+  append_number(key, '/', record.slide->scale.y_at_level_0(record.box.y), digits);
+  append_number(key, '_', record.slide->scale.x_at_level_0(record.box.x), digits);
+  return key;
+}
+
+SlidePlace SlideSource::place(std::uint64_t index) const {
+  const Impl::Record record = impl_->record(index);
+  const slide::Scale& scale = record.slide->scale;
+  return {record.slide->number, scale.x_at_level_0(record.box.x), scale.y_at_level_0(record.box.y), record.box.x,
+          record.box.y};
+}
+
+std::uint64_t SlideSource::identity() const noexcept { return impl_->identity; }
+
+std::uint64_t SlideSource::revision() const noexcept {
+  std::uint64_t hash = 0;
+  for (const SlideFile& slide : impl_->slides) hash = hash * 0x9e3779b97f4a7c15 + slide.revision;
+  return hash;
+}
+
+std::vector<std::uint64_t> SlideSource::block_ends() const {
+  // As many as a shuffle of blocks takes.
+  constexpr std::uint64_t most = std::uint64_t{1} << 27;
+  std::uint64_t count = 0;
+  for (const SlideFile& slide : impl_->slides) count += slide.grid.ends();
+  if (count > most)
+    throw Error(Errc::limit_exceeded, "the slides have " + std::to_string(count) + " rows, or squares, of places; " +
+                                          std::to_string(most) + " can be told")
+        .with_source(slide::source_name);
+  std::vector<std::uint64_t> ends;
+  ends.reserve(static_cast<std::size_t>(count));
+  for (const SlideFile& slide : impl_->slides) slide.grid.append_ends(slide.first, ends);
+  return ends;
+}
+
+std::optional<std::vector<std::int64_t>> SlideSource::labels(std::string_view field) const {
+  const auto slot = impl_->schema.find(field);
+  if (!slot || *slot == image) return std::nullopt;
+  const slide::SlideColumn* column = nullptr;
+  if (*slot >= first_column) {
+    column = &impl_->table.columns[*slot - first_column];
+    if (column->whole.empty()) return std::nullopt;
+  }
+  std::vector<std::int64_t> values;
+  values.reserve(static_cast<std::size_t>(impl_->size));
+  for (const SlideFile& slide : impl_->slides)
+    for (std::uint64_t i = 0; i < slide.grid.size(); ++i) {
+      if (column != nullptr)
+        values.push_back(column->whole[slide.number]);
+      else if (*slot == slide_number)
+        values.push_back(static_cast<std::int64_t>(slide.number));
+      else
+        values.push_back(*slot == x ? slide.scale.x_at_level_0(impl_->record(slide.first + i).box.x)
+                                    : slide.scale.y_at_level_0(impl_->record(slide.first + i).box.y));
+    }
+  return values;
+}
+
+std::vector<Group> SlideSource::groups() const {
+  std::vector<Group> groups;
+  for (const SlideFile& slide : impl_->slides)
+    if (slide.grid.size() != 0) groups.push_back({impl_->groups[slide.number], slide.first + slide.grid.size()});
+  return groups;
+}
+
+std::vector<std::string> SlideSource::notes() const { return impl_->notes(); }
+std::vector<std::string> SlideSource::left_out() const { return impl_->left_out(); }
+
+}  // namespace penstock

@@ -1,0 +1,114 @@
+// What a source of slides has to tell: plan()'s notes, and what became no record.
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <penstock/error.hpp>
+#include <penstock/extend/system_error.hpp>
+
+#include "file/openslide_library.hpp"
+#include "source/source_impl.hpp"
+
+namespace penstock {
+
+using slide::SlideFile;
+
+namespace {
+
+std::string counted(std::size_t number, const std::string& noun) {
+  return std::to_string(number) + " " + noun + (number == 1 ? "" : "s");
+}
+
+}  // namespace
+
+// Which slides go through OpenSlide, and why.
+void SlideSource::Impl::add_openslide_notes(std::size_t count, std::vector<std::string>& notes) const {
+  constexpr std::size_t told = 5;
+  notes.push_back(counted(count, "slide") + " read through OpenSlide " + slide::openslide_library()->version() +
+                  ", which is slower than tiles of JPEG or JPEG 2000:");
+  std::size_t listed = 0;
+  for (const SlideFile& slide : slides)
+    if (!slide.failure && !slide.why_openslide.empty() && listed++ < told)
+      notes.push_back("  " + slide.path + ": " + slide.why_openslide);
+}
+
+std::vector<std::string> SlideSource::Impl::notes() const {
+  std::vector<std::string> notes;
+  std::size_t whole = 0, parts = 0, regions = 0, resampled = 0, apart = 0;
+  for (const SlideFile& slide : slides)
+    if (!slide.failure && slide.grid.size() != 0) {
+      ++(!slide.why_openslide.empty() ? regions : slide.whole_tiles ? whole : slide.blocks != 0 ? parts : apart);
+      if (slide.scale.resampled) ++resampled;
+    }
+  notes.emplace_back("images are promised: of each no more is decoded than a stage, or the batch, needs");
+  if (regions != 0) add_openslide_notes(regions, notes);
+  if (resampled != 0)
+    notes.push_back(counted(resampled, "slide") +
+                    ": no stored level has the size of pixels that is asked for, so a finer one is made smaller");
+  if (whole != 0)
+    notes.push_back(counted(whole, "slide") +
+                    ": no two records share a tile of the file, so each is decoded into its row");
+  if (apart != 0)
+    notes.push_back(counted(apart, "slide") +
+                    ": a record is made of so many tiles that few are shared, so each is decoded for its record alone");
+  if (parts != 0) {
+    notes.push_back(
+        counted(parts, "slide") +
+        ": records share tiles of the file, which are kept decoded while there is room, or decoded in part");
+    notes.emplace_back(
+        "damage outside of the part that is decoded of a tile is found with check({.verify = true}) only");
+    if (options.order == SlideOrder::rows)
+      notes.emplace_back("for shuffle({.blocks = true}), .order = SlideOrder::squares decodes fewer tiles twice");
+  }
+  for (std::string& line : left_out()) notes.push_back(std::move(line));
+  constexpr std::size_t told = 5;
+  const auto failed = static_cast<std::size_t>(
+      std::ranges::count_if(slides, [](const SlideFile& slide) { return slide.failure.has_value(); }));
+  if (failed != 0) notes.push_back(counted(failed, "slide") + " that can't be read, each one record that is an error:");
+  std::size_t listed = 0;
+  for (const SlideFile& slide : slides)
+    if (slide.failure && listed++ < told) notes.push_back("  " + slide.path + ": " + slide.failure->cause());
+  return notes;
+}
+
+std::vector<std::string> SlideSource::Impl::left_out() const {
+  std::vector<std::string> lines;
+  std::size_t empty = 0, without_tissue = 0;
+  std::uint64_t places = 0, kept = 0;
+  for (const SlideFile& slide : slides) {
+    if (slide.failure) continue;
+    if (slide.places == 0) ++empty;
+    if (slide.places != 0 && slide.grid.size() == 0) ++without_tissue;
+    places += slide.places;
+    kept += slide.grid.size();
+  }
+  if (kept != places)
+    lines.push_back(std::to_string(places - kept) + " of " + counted(static_cast<std::size_t>(places), "place") +
+                    " show less tissue than `tissue.least`, and are left out");
+  if (without_tissue != 0)
+    lines.push_back(counted(without_tissue, "slide") + " without a record: no place shows tissue");
+  if (empty != 0) lines.push_back(counted(empty, "slide") + " without a record: smaller than `size`");
+  if (left_out_ != 0)
+    lines.push_back(counted(left_out_, "slide") + " left out, as " + options.labels + " has no line of them");
+  if (table.other_lines != 0)
+    lines.push_back(counted(table.other_lines, "line") + " of " + options.labels +
+                    " passed over: no slide has that name");
+  std::size_t incomplete = 0;
+  const SlideFile* example = nullptr;
+  for (const SlideFile& slide : slides)
+    if (!slide.failure && !slide.missing_levels.empty() && incomplete++ == 0) example = &slide;
+  if (example != nullptr)
+    lines.push_back(counted(incomplete, "slide") + (incomplete == 1 ? " has" : " have") +
+                    " levels that can't be read: " + example->path + ": " + example->missing_levels);
+  if (!table.elsewhere.empty())
+    lines.push_back(options.labels + " says that slides lie in " + printable(table.elsewhere) +
+                    "; they are taken by the ends of their paths");
+  if (table.guessed_column)
+    lines.push_back("the column \"" + printable(*table.guessed_column, 60) + "\" of " + options.labels +
+                    " is taken for the slides' names; `slide_column` may name another");
+  return lines;
+}
+
+}  // namespace penstock

@@ -1,0 +1,141 @@
+#include "table/slide_finder.hpp"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <filesystem>
+#include <optional>
+#include <unordered_set>
+#include <utility>
+
+#include "table/slide_names.hpp"
+
+namespace penstock::slide {
+
+namespace {
+
+// Folders that are told apart, of the last ones of a path.
+constexpr int most_folders = 32;
+
+// "a/b/../c//d" is "a/c/d".
+std::string plain(const std::string& path) { return std::filesystem::path(path).lexically_normal().generic_string(); }
+
+bool has_ending_of_slides(const std::string& path) {
+  constexpr std::array<std::string_view, 15> endings{".svs", ".tif", ".tiff",    ".ndpi", ".mrxs",
+                                                     ".scn", ".bif", ".svslide", ".vms",  ".vmu",
+                                                     ".dcm", ".czi", ".jp2",     ".btf",  ".qptiff"};
+  const std::size_t dot = path.rfind('.');
+  if (dot == std::string::npos) return false;
+  std::string ending = path.substr(dot);
+  for (char& letter : ending) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+  return std::ranges::find(endings, ending) != endings.end();
+}
+
+struct FileFacts {
+  std::pair<std::uint64_t, std::uint64_t> id;  // device and number
+  std::uint64_t bytes;
+};
+
+// None: there is no such file.
+std::optional<FileFacts> facts_of(const std::string& path) {
+  struct ::stat facts {};
+  if (::stat(path.c_str(), &facts) != 0) return std::nullopt;
+  return FileFacts{{facts.st_dev, facts.st_ino}, static_cast<std::uint64_t>(facts.st_size)};
+}
+
+void add(std::unordered_map<std::string, std::size_t>& ends, std::string end, std::size_t slide) {
+  const auto [place, fresh] = ends.emplace(std::move(end), slide);
+  if (!fresh && place->second != slide) place->second = SlideFinder::several;
+}
+
+}  // namespace
+
+std::string_view trimmed(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(" \t");
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
+}
+
+SlideFinder::SlideFinder(std::span<const std::string> paths) {
+  for (std::size_t i = 0; i < paths.size(); ++i) {
+    const auto file = facts_of(paths[i]);
+    if (file) files_.emplace(file->id, i);
+    bytes_.push_back(file ? file->bytes : 0);
+    const std::string path = plain(std::filesystem::absolute(paths[i]).generic_string());
+    std::size_t begin = path.size();
+    for (int folders = 0; folders <= most_folders && begin != 0; ++folders) {
+      const std::size_t slash = path.rfind('/', begin - 1);
+      begin = slash == std::string::npos ? 0 : slash;
+      const std::string end = path.substr(slash == std::string::npos ? 0 : slash + 1);
+      add(with_ending_, end, i);
+      add(without_, without_ending(end), i);
+    }
+  }
+}
+
+SlideFinder::Found SlideFinder::find(std::span<const std::string> cells) const {
+  Found found;
+  // The folder of all absolute paths, where there is but one.
+  std::optional<std::string> folder;
+  bool one_folder = true;
+  std::vector<std::string> paths;
+  for (const std::string& cell : cells) {
+    // Most cells of a table are no paths.
+    std::string path(trimmed(cell));
+    paths.push_back(path.find('/') == std::string::npos ? std::move(path) : plain(path));
+    if (!paths.back().starts_with('/')) continue;
+    const std::string of_this = paths.back().substr(0, paths.back().rfind('/') + 1);
+    one_folder = one_folder && (!folder || *folder == of_this);
+    folder = of_this;
+  }
+  std::vector<Match> matches;
+  for (std::string& path : paths) {
+    Match match;
+    if (path.starts_with('/')) {
+      const auto there = facts_of(path);
+      if (const auto same = there ? files_.find(there->id) : files_.end(); same != files_.end()) {
+        match = {same->second, Ending::own};
+      } else {
+        match = find_absolute(path);
+        if (match.slide == nobody && one_folder) match = find_end(file_name_of(path));
+        if (match.slide < several && there && there->bytes != bytes_[match.slide]) match = {};
+        if (match.slide < several && found.elsewhere.empty()) found.elsewhere = path.substr(0, path.rfind('/') + 1);
+      }
+    } else if (!path.empty()) {
+      while (path.starts_with("../")) path.erase(0, 3);
+      match = find_end(path);
+    }
+    matches.push_back(match);
+  }
+  std::unordered_set<std::size_t> named;  // with their own endings, or none
+  for (const Match& match : matches)
+    if (match.ending != Ending::another) named.insert(match.slide);
+  for (const Match& match : matches) {
+    const bool is_other = match.ending == Ending::another && named.contains(match.slide);
+    found.slides.push_back(is_other ? nobody : match.slide);
+    found.exact += match.slide < several && match.ending == Ending::own;
+  }
+  return found;
+}
+
+SlideFinder::Match SlideFinder::find_end(const std::string& end) const {
+  if (const auto found = with_ending_.find(end); found != with_ending_.end()) return {found->second, Ending::own};
+  if (const auto found = without_.find(end); found != without_.end()) return {found->second, Ending::none};
+  if (!has_ending_of_slides(end)) return {};
+  const auto found = without_.find(without_ending(end));
+  return found == without_.end() ? Match{} : Match{found->second, Ending::another};
+}
+
+SlideFinder::Match SlideFinder::find_absolute(std::string_view path) const {
+  std::vector<std::size_t> slashes;
+  for (std::size_t at = path.size(); at != 0 && slashes.size() <= most_folders; --at)
+    if (path[at - 1] == '/') slashes.push_back(at - 1);
+  // From the longest end to the shortest with a folder.
+  for (std::size_t i = slashes.size(); i-- > 1;)
+    if (const Match match = find_end(std::string(path.substr(slashes[i] + 1))); match.slide != nobody) return match;
+  return {};
+}
+
+}  // namespace penstock::slide

@@ -1,0 +1,137 @@
+#include "tissue/block_means.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <vector>
+
+#include "pixels/reused_scratch.hpp"
+#include "tissue/column_sums.hpp"
+#include "tissue/heap_scratch.hpp"
+
+namespace penstock::slide {
+
+namespace {
+
+// The rows of the result that a row of tiles adds to: sums of their pixels.
+class Sums {
+ public:
+  Sums(SmallPicture& picture, std::int64_t width, std::int64_t height, std::int32_t k)
+      : picture_(picture),
+        width_(width),
+        height_(height),
+        k_(k),
+        stride_(static_cast<std::size_t>(picture.width) * 3) {}
+
+  // Rows of the level up to `end` follow.
+  void grow_to(std::int64_t end) {
+    const auto rows = static_cast<std::size_t>((end + k_ - 1) / k_ - first_);
+    sums_.resize(std::max(sums_.size(), rows * stride_));
+  }
+
+  // Pixels of a tile: RGB, rows without gaps.
+  void add(const SlideBox& box, const std::byte* pixels) {
+    constexpr std::int64_t most_rows = 257;  // whose sums 16 bits hold
+    const auto values = static_cast<std::size_t>(box.width) * 3;
+    columns_.resize(values);
+    const auto* from = reinterpret_cast<const std::uint8_t*>(pixels);
+    for (std::int64_t y = box.y; y < box.y + box.height;) {
+      const std::int64_t row = y / k_;
+      const std::int64_t count = std::min({(row + 1) * k_, box.y + box.height, y + most_rows}) - y;
+      sum_columns(from, values, static_cast<std::size_t>(count), values, columns_.data());
+      add_columns(box, sums_.data() + static_cast<std::size_t>(row - first_) * stride_);
+      from += static_cast<std::size_t>(count) * values;
+      y += count;
+    }
+  }
+
+  // No more pixels come above `end`: rows of the result that are complete become means.
+  void finish(std::int64_t end) {
+    const std::int64_t last = end == height_ ? picture_.height : end / k_;
+    for (std::int64_t row = first_; row < last; ++row) {
+      const std::uint32_t* sum = sums_.data() + static_cast<std::size_t>(row - first_) * stride_;
+      std::uint8_t* to = picture_.rgb.data() + static_cast<std::size_t>(row) * stride_;
+      const std::int64_t high = std::min<std::int64_t>(k_, height_ - row * k_);
+      for (std::int64_t x = 0; x < picture_.width; ++x) {
+        const auto pixels = static_cast<std::uint32_t>(high * std::min<std::int64_t>(k_, width_ - x * k_));
+        for (int c = 0; c < 3; ++c) *to++ = static_cast<std::uint8_t>((*sum++ + pixels / 2) / pixels);
+      }
+    }
+    const auto done = static_cast<std::size_t>(last - first_) * stride_;
+    std::copy(sums_.begin() + static_cast<std::ptrdiff_t>(done), sums_.end(), sums_.begin());
+    std::fill(sums_.end() - static_cast<std::ptrdiff_t>(done), sums_.end(), 0u);
+    first_ = last;
+  }
+
+ private:
+  // The sums of a tile's columns to a row of the result.
+  void add_columns(const SlideBox& box, std::uint32_t* row) const noexcept {
+    const std::uint16_t* column = columns_.data();
+    for (std::int64_t x = box.x; x < box.x + box.width;) {
+      std::uint32_t* const pixel = row + static_cast<std::size_t>(x / k_) * 3;
+      const std::int64_t end = std::min((x / k_ + 1) * k_, box.x + box.width);
+      std::uint32_t red = 0, green = 0, blue = 0;
+      for (; x < end; ++x, column += 3) {
+        red += column[0];
+        green += column[1];
+        blue += column[2];
+      }
+      pixel[0] += red;
+      pixel[1] += green;
+      pixel[2] += blue;
+    }
+  }
+
+  SmallPicture& picture_;
+  const std::int64_t width_, height_;
+  const std::int32_t k_;
+  const std::size_t stride_;
+  std::int64_t first_ = 0;  // row of the result that `sums_` begins with
+  std::vector<std::uint32_t> sums_;
+  std::vector<std::uint16_t> columns_;
+};
+
+void mark_unknown(SmallPicture& picture, const SlideBox& box, std::int32_t k) {
+  picture.unknown.resize(picture.rgb.size() / 3);
+  const auto width = static_cast<std::int64_t>(picture.width);
+  for (std::int64_t y = box.y / k; y <= (box.y + box.height - 1) / k; ++y)
+    std::fill_n(picture.unknown.begin() + y * width + box.x / k, (box.x + box.width - 1) / k - box.x / k + 1,
+                std::uint8_t{1});
+}
+
+}  // namespace
+
+SmallPicture read_block_means(LevelReaders& readers, const SlideFile& slide, std::int32_t k) {
+  const Level& level = slide.level;
+  SmallPicture picture;
+  picture.width = static_cast<std::int32_t>((level.width + k - 1) / k);
+  picture.height = static_cast<std::int32_t>((level.height + k - 1) / k);
+  picture.rgb.resize(static_cast<std::size_t>(picture.width) * static_cast<std::size_t>(picture.height) * 3);
+  // OpenSlide has a place for each request, so these are larger.
+  const bool tiles = level.codec != SlideCodec::openslide;
+  const std::int64_t wide = tiles ? level.tile_width : 1024, high = tiles ? level.tile_height : 256;
+  constexpr std::array<std::uint8_t, 3> white{255, 255, 255};
+  Sums sums(picture, level.width, level.height, k);
+  HeapScratch memory;
+  ReusedScratch scratch(memory);
+  for (std::int64_t y = 0; y < level.height; y += high) {
+    const std::int64_t end = std::min(y + high, level.height);
+    sums.grow_to(end);
+    for (std::int64_t x = 0; x < level.width; x += wide) {
+      const SlideBox box{x, y, std::min(wide, level.width - x), end - y};
+      scratch.reset();
+      std::byte* const pixels = scratch.allocate(static_cast<std::size_t>(box.width * box.height) * 3);
+      try {
+        LevelPixels(readers, slide, box, {}).read(box, false, white, {pixels, box.width * 3, x, y}, scratch);
+        sums.add(box, pixels);
+      } catch (const Error& failed) {
+        if (!failed.sample_scoped() || failed.code() == Errc::io) throw;
+        mark_unknown(picture, box, k);
+      }
+    }
+    sums.finish(end);
+  }
+  return picture;
+}
+
+}  // namespace penstock::slide
