@@ -163,20 +163,11 @@ void WriteStore::replace(std::string_view key, std::string_view value) {
   commit();
 }
 
-// LMDB frees a transaction's pages with it. Where nothing stands after them, the heap shrinks by them, and the next
-// transaction asks the system for them again, page by page: a fifth of what it takes to write.
-void WriteStore::keep_heap() noexcept {
-  if (uncommitted_bytes_ <= kept_bytes_) return;
-  kept_bytes_ = uncommitted_bytes_;
-  // Too large for what lies free among the pages, too small for a mapping of its own. Without it all is well, too.
-  constexpr std::size_t bytes = 96 << 10;
-  heap_end_.reset(new (std::nothrow) std::byte[bytes]);
-}
-
 void WriteStore::commit() {
   if (txn_ == nullptr) return;
   environment_->require_usable();
-  keep_heap();
+  // LMDB frees a transaction's pages with it: a fifth of what it takes to write, where they were asked for anew.
+  heap_end_.keep(uncommitted_bytes_);
   const int code = [&] {
     std::optional<EarlyWriteback> early;
     if (syncs_ && uncommitted_bytes_ >= worth_early_bytes) early.emplace(descriptor());

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "common/heap_end.hpp"
 #include "store/environment.hpp"
 #include "store/files.hpp"
 
@@ -60,7 +61,6 @@ class WriteStore {
   void grow(std::uint64_t pages);
   void* place(std::string_view key, std::size_t bytes, void* from);
   void abort() noexcept;
-  void keep_heap() noexcept;
   int descriptor() const;
   [[noreturn]] void fail(int code, std::string_view doing, std::size_t bytes, std::string_view key = {});
   std::uint64_t pages_for(std::size_t bytes) const noexcept;
@@ -72,8 +72,7 @@ class WriteStore {
   std::uint64_t free_pages_ = 0;   ///< that the map has left, at least
   std::uint64_t dirty_pages_ = 0;  ///< of this transaction, at most
   std::size_t uncommitted_bytes_ = 0;
-  std::unique_ptr<std::byte[]> heap_end_;  ///< after the pages of the largest transaction so far,
-  std::size_t kept_bytes_ = 0;             ///< which had so many bytes of values
+  common::HeapEnd heap_end_;  ///< after the pages of the largest transaction so far
   bool failed_ = false;
   bool syncs_;  ///< every commit
 };

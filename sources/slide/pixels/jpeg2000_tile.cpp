@@ -139,7 +139,7 @@ void write_pixels(const opj_image_t& image, const Jpeg2000Header& header, const 
 }  // namespace
 
 void decode_jpeg2000(std::span<const std::byte> encoded, const Jpeg2000Facts& facts, const Box& box, bool verify,
-                     std::byte* into, std::ptrdiff_t stride) {
+                     std::byte* into, std::ptrdiff_t stride, common::HeapEnd& heap_end) {
   const Jpeg2000Header header = read_jpeg2000_header(encoded, facts);
   // Where samples of colour are shared, they begin with the area.
   Box area{box.top / header.down[1] * header.down[1], box.left / header.across[1] * header.across[1], 0, 0};
@@ -178,6 +178,7 @@ void decode_jpeg2000(std::span<const std::byte> encoded, const Jpeg2000Facts& fa
     fail(complaint, "it ends too early");
   if (image->numcomps != 3) throw Error(Errc::corrupt, "its JPEG 2000 has not the components that its header says");
   check_planes(*image, header, area);
+  heap_end.keep(static_cast<std::size_t>(area.width) * static_cast<std::size_t>(area.height));
   write_pixels(*image, header, area, box, facts.rgb, into, stride);
 }
 

@@ -7,6 +7,8 @@
 
 #include <penstock/extend/image_op.hpp>
 
+#include "common/heap_end.hpp"
+
 namespace penstock::slide {
 
 /// What the file says of a tile.
@@ -17,8 +19,9 @@ struct Jpeg2000Facts {
 
 /// Writes the pixels of `box`, inside the tile, to `into`, whose rows begin `stride` bytes after each other. `encoded`
 /// is a codestream, or a JP2 file with one in it. Of a tile with fewer samples of colour than of light, each is
-/// repeated. With `verify` all of it is decoded. @throws Error(corrupt | unsupported | out_of_memory).
+/// repeated. With `verify` all of it is decoded. `heap_end` is that of the thread. @throws Error(corrupt | unsupported
+/// | out_of_memory).
 void decode_jpeg2000(std::span<const std::byte> encoded, const Jpeg2000Facts& facts, const Box& box, bool verify,
-                     std::byte* into, std::ptrdiff_t stride);
+                     std::byte* into, std::ptrdiff_t stride, common::HeapEnd& heap_end);
 
 }  // namespace penstock::slide

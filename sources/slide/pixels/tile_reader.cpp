@@ -83,7 +83,10 @@ class TileReader::Lease {
       }
     }
     if (worker_ == nullptr) worker_ = std::make_unique<Worker>();
-    worker_->user = std::this_thread::get_id();
+    if (const std::thread::id user = std::this_thread::get_id(); worker_->user != user) {
+      worker_->user = user;
+      worker_->heap_end = {};
+    }
   }
   Lease(const Lease&) = delete;
   Lease& operator=(const Lease&) = delete;
@@ -140,7 +143,8 @@ void TileReader::decode(const OpenSlide& open, std::uint64_t tile, const TilePla
   read_exactly(slide, tile, open.file->get(), encoded, place.offset);
   try {
     if (level.codec == SlideCodec::jpeg2000) {
-      decode_jpeg2000(encoded, {level.tile_width, level.tile_height, level.rgb}, box, verify, into, stride);
+      decode_jpeg2000(encoded, {level.tile_width, level.tile_height, level.rgb}, box, verify, into, stride,
+                      worker->heap_end);
     } else {
       decode_jpeg(worker->decoder, encoded, level, box, verify, into, stride, scratch);
     }

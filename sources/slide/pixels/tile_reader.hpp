@@ -13,6 +13,7 @@
 #include <penstock/extend/image_op.hpp>
 #include <penstock/extend/jpeg_stream_decoder.hpp>
 
+#include "common/heap_end.hpp"
 #include "file/open_files.hpp"
 #include "file/slide_file.hpp"
 
@@ -55,7 +56,8 @@ class TileReader {
   struct Worker {
     JpegStreamDecoder decoder;
     std::vector<std::byte> encoded;
-    std::thread::id user;  // that had it last
+    common::HeapEnd heap_end;  // of the user's heap
+    std::thread::id user;      // that had it last
   };
   class Lease;
 
