@@ -16,6 +16,7 @@
 #include <penstock/extend/source.hpp>
 #include <penstock/pipeline.hpp>
 #include <penstock/schema.hpp>
+#include <penstock/sources/slide_regions.hpp>
 #include <penstock/sources/slide_tissue.hpp>
 
 namespace penstock {
@@ -48,7 +49,7 @@ enum class SlideOrder : std::uint8_t {
 ///
 /// A record has the fields `image`, u8 [size, size, 3] in RGB; `slide`, i64, which counts the slides from 0 in the
 /// order of `SlideSource::slides`; `x` and `y`, i64: its top left pixel, at level 0 whatever records are made of. After
-/// these come the columns of `labels`.
+/// these come `regions.field`, where it is given, and the columns of `labels`.
 struct Slides {
   using Source = class SlideSource;  ///< what it opens
   /// A file, or a pattern with `*`, `?` and `[a-z]`, whose files are read in the order of their paths' bytes.
@@ -114,6 +115,9 @@ struct Slides {
   /// Which places of a slide's grid are records: those that show tissue. The mask that tells is made when the slides
   /// are opened, on all cores: it takes the decoding of a low level of each, or of level 0 where there is no other.
   SlideTissue tissue = {};
+  /// And which of them lie where somebody wants them, and what these show. The files are read when the slides are
+  /// opened, on all cores.
+  SlideRegions regions = {};
   // What changes only speed.
   std::size_t max_open_files = 128;  ///< at a time; those that were read longest ago are closed. At least 1
   /// Of all slides together, the places of their tiles, 8 to 16 bytes a tile, are kept in memory up to so many bytes;
@@ -155,7 +159,9 @@ struct SlideInfo {
   std::string why_openslide = {};                  ///< why OpenSlide reads it; empty: it does not
   std::int32_t tile_width = 0, tile_height = 0;    ///< pixels of a tile of `level` in the file; 0: not known
   std::uint64_t places = 0;                        ///< of its grid
-  std::uint64_t first = 0, records = 0;            ///< its records in the source: places, but for those without tissue
+  /// Its records in the source: places, but for those without tissue, or where `regions` wants none.
+  std::uint64_t first = 0, records = 0;
+  std::string region_file = {};  ///< with its regions; empty: there is none
   /// Each record is whole tiles of the file, which no other record needs: they are decoded right into the batch.
   bool whole_tiles = false;
   /// Why it can't be read; then it has one record, which is that error.

@@ -27,6 +27,7 @@ class Grid {
 
   std::uint64_t size() const noexcept { return kept_.empty() ? columns_ * rows_ : kept_size_; }
   std::uint64_t columns() const noexcept { return columns_; }
+  std::uint64_t rows() const noexcept { return rows_; }
   /// Leaves out places. `wanted`: for each of size() whether it stays. Called once at most. Takes a little more than a
   /// bit a place.
   void keep(const std::vector<bool>& wanted);

@@ -4,9 +4,13 @@
 
 namespace penstock::slide {
 
-MaskSource choose_mask_source(std::span<const Level> levels, const Resolution& resolution, double mpp) {
+double mpp_for_masks(const Resolution& resolution) noexcept {
   constexpr double usual = 0.5;
-  const double of_first = resolution.mpp_x != 0 ? (resolution.mpp_x + resolution.mpp_y) / 2 : usual;
+  return resolution.mpp_x != 0 ? (resolution.mpp_x + resolution.mpp_y) / 2 : usual;
+}
+
+MaskSource choose_mask_source(std::span<const Level> levels, const Resolution& resolution, double mpp) {
+  const double of_first = mpp_for_masks(resolution);
   const auto mpp_of = [&](const Level& level) {
     return of_first * static_cast<double>(levels.front().width) / static_cast<double>(level.width);
   };

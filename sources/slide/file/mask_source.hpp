@@ -17,6 +17,9 @@ struct MaskSource {
   double mpp = 0;      ///< micrometres a pixel of the mask
 };
 
+/// Micrometres a pixel of level 0, as masks take it: half a one where it isn't known.
+double mpp_for_masks(const Resolution& resolution) noexcept;
+
 /// The one that SlideTissue describes, for a mask of `mpp` micrometres a pixel. `levels` begin with the finest.
 MaskSource choose_mask_source(std::span<const Level> levels, const Resolution& resolution, double mpp);
 

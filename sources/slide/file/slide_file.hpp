@@ -14,6 +14,7 @@
 #include "file/level.hpp"
 #include "file/mask_source.hpp"
 #include "file/open_files.hpp"
+#include "file/packed_numbers.hpp"
 #include "file/resolution.hpp"
 #include "file/scale.hpp"
 
@@ -36,8 +37,12 @@ struct SlideFile {
 
   std::optional<MaskSource> mask_source;  ///< where one is wanted
 
+  std::string region_file;                  ///< empty: there is none, or none is asked for
+  std::vector<std::int64_t> class_numbers;  ///< of the classes that records may show, in the field's order of classes
+  PackedNumbers shown_classes;              ///< of each record: 0, for none, or a place in `class_numbers` plus 1
+
   Grid grid;
-  std::uint64_t places = 0;                   ///< of the grid, those without tissue too
+  std::uint64_t places = 0;                   ///< of the grid, those that are no records too
   std::uint64_t first = 0;                    ///< record
   bool whole_tiles = false;                   ///< each record is whole tiles, which no other record needs
   std::uint64_t first_block = 0, blocks = 0;  ///< tiles that are kept decoded while there is room; none: they are not

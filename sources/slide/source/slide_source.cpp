@@ -14,7 +14,7 @@ using slide::SlideFile;
 
 namespace {
 
-enum Slot : std::size_t { image, slide_number, x, y, first_column };
+enum Slot : std::size_t { image, slide_number, x, y, first_more };
 
 // The number in so many digits at least, which is at most 20.
 void append_number(std::string& text, char before, std::int64_t number, std::size_t digits) {
@@ -71,7 +71,8 @@ void SlideSource::read(std::uint64_t index, std::span<const std::span<const std:
   out.scalar<std::int64_t>(slide_number, static_cast<std::int64_t>(slide.number));
   out.scalar<std::int64_t>(x, slide.scale.x_at_level_0(record.box.x));
   out.scalar<std::int64_t>(y, slide.scale.y_at_level_0(record.box.y));
-  std::size_t slot = first_column;
+  std::size_t slot = first_more;
+  if (!impl_->options.regions.field.empty()) out.scalar<std::int64_t>(slot++, impl_->shown_class(slide, record.number));
   for (const slide::SlideColumn& column : impl_->table.columns) {
     if (column.numbers.empty())
       out.scalar<std::int64_t>(slot++, column.whole[slide.number]);
@@ -131,15 +132,18 @@ std::optional<std::vector<std::int64_t>> SlideSource::labels(std::string_view fi
   const auto slot = impl_->schema.find(field);
   if (!slot || *slot == image) return std::nullopt;
   const slide::SlideColumn* column = nullptr;
-  if (*slot >= first_column) {
-    column = &impl_->table.columns[*slot - first_column];
+  const bool of_regions = !impl_->options.regions.field.empty(), is_region = of_regions && *slot == first_more;
+  if (*slot >= first_more && !is_region) {
+    column = &impl_->table.columns[*slot - first_more - (of_regions ? 1 : 0)];
     if (column->whole.empty()) return std::nullopt;
   }
   std::vector<std::int64_t> values;
   values.reserve(static_cast<std::size_t>(impl_->size));
   for (const SlideFile& slide : impl_->slides)
     for (std::uint64_t i = 0; i < slide.grid.size(); ++i) {
-      if (column != nullptr)
+      if (is_region)
+        values.push_back(impl_->shown_class(slide, i));
+      else if (column != nullptr)
         values.push_back(column->whole[slide.number]);
       else if (*slot == slide_number)
         values.push_back(static_cast<std::int64_t>(slide.number));

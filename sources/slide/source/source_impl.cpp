@@ -17,10 +17,8 @@
 #include <penstock/error.hpp>
 
 #include "common/file_pattern.hpp"
-#include "common/on_threads.hpp"
 #include "file/errors.hpp"
 #include "table/slide_names.hpp"
-#include "tissue/tissue_places.hpp"
 
 namespace penstock {
 
@@ -56,6 +54,17 @@ bool keeps_tiles(const SlideFile& slide, const Slides& options) {
   return !slide.scale.resampled || 3.0 * options.size * options.size * across * down <= most_bytes;
 }
 
+// Which places are records, and what these show, is added for each slide.
+template <class Add>
+void add_regions(const SlideRegions& regions, const std::vector<std::string>& classes, const Add& add) {
+  if (regions.folder.empty()) return;
+  const std::array<double, 2> numbers{regions.least, regions.mpp};
+  add(numbers.data(), sizeof numbers);
+  add(regions.field.c_str(), regions.field.size() + 1);
+  for (const std::vector<std::string>* names : {&regions.include, &regions.exclude, &classes})
+    for (const std::string& name : *names) add(name.c_str(), name.size() + 1);
+}
+
 }  // namespace
 
 SlideSource::Impl::Impl(Slides o)
@@ -68,8 +77,9 @@ SlideSource::Impl::Impl(Slides o)
   find_files();
   read_table();
   open_slides();
+  find_region_files();
   lay_grids();
-  if (options.tissue.by != SlideTissue::By::everywhere) find_tissue();
+  choose_places();
   number();
   describe();
 }
@@ -88,6 +98,7 @@ void SlideSource::Impl::check_options() const {
                    std::to_string(options.size));
   if (options.stride != 0 && options.overlap != 0) refuse_options("give either `stride` or `overlap`");
   check_tissue();
+  check_regions();
   if (options.max_open_files == 0) refuse_options("`max_open_files` is 0: one at least must be open");
   if (options.labels.empty() &&
       !(options.slide_column.empty() && options.columns.empty() && options.group.empty() && options.mpp_column.empty()))
@@ -202,23 +213,6 @@ void SlideSource::Impl::lay_grids() {
   }
 }
 
-// Leaves out places without tissue. Slides are looked at on all cores; one whose mask can't be made can't be read.
-void SlideSource::Impl::find_tissue() {
-  common::for_each_on_threads(slides.size(), 0, [&](std::size_t i) {
-    SlideFile& slide = slides[i];
-    if (slide.failure || slide.grid.size() == 0) return;
-    try {
-      keep_tissue(slide, make_mask(readers, slide, options.tissue), options.tissue.least,
-                  [&](const slide::GridPlace& place) { return box_of(slide, place); });
-    } catch (const Error& failed) {
-      if (!failed.sample_scoped()) throw;
-      slide.failure = failed;
-      slide.grid = Grid::of_one();
-    }
-    slide.mask_source.reset();
-  });
-}
-
 void SlideSource::Impl::number() {
   for (SlideFile& slide : slides) {
     slide.first = size;
@@ -239,6 +233,11 @@ void SlideSource::Impl::describe() {
   const std::int64_t side = options.edges == SlideEdges::shrink ? dynamic : options.size;
   std::vector<Field> fields{
       {"image", DType::u8, {side, side, 3}}, {"slide", DType::i64, {}}, {"x", DType::i64, {}}, {"y", DType::i64, {}}};
+  if (!options.regions.field.empty()) {
+    if (std::ranges::any_of(fields, [&](const Field& field) { return field.name == options.regions.field; }))
+      refuse_options("`regions.field` is \"" + options.regions.field + "\", a field that is there already");
+    fields.push_back({options.regions.field, DType::i64, {}, {}, region_classes});
+  }
   for (const SlideColumn& column : table.columns) {
     if (std::ranges::any_of(fields, [&](const Field& field) { return field.name == column.field.name; }))
       throw slide::error_in(options.labels, Errc::invalid_argument,
@@ -269,6 +268,7 @@ void SlideSource::Impl::describe() {
                                           static_cast<double>(tissue.threshold), tissue.closing, tissue.least_area};
     add(of_tissue.data(), sizeof of_tissue);
   }
+  add_regions(options.regions, region_classes, add);
   for (const SlideFile& slide : slides) {
     // Levels above the first have other pixels through OpenSlide.
     const std::array<std::uint64_t, 7> of_slide{slide.mark.bytes,
@@ -285,6 +285,8 @@ void SlideSource::Impl::describe() {
     add(slide.level.tables.data(), slide.level.tables.size());
     // Which places show tissue follows from pixels, and from how large these are said to be.
     add(slide.grid.kept().data(), slide.grid.kept().size_bytes());
+    add(slide.shown_classes.words().data(), slide.shown_classes.words().size_bytes());
+    add(slide.class_numbers.data(), slide.class_numbers.size() * sizeof(std::int64_t));
   }
   for (const std::string& group : groups) add(group.c_str(), group.size() + 1);
   for (const SlideColumn& column : table.columns) {
@@ -317,6 +319,7 @@ void SlideSource::Impl::describe() {
                      .places = slide.places,
                      .first = slide.first,
                      .records = slide.grid.size(),
+                     .region_file = slide.region_file,
                      .whole_tiles = slide.whole_tiles,
                      .failure = slide.failure});
 }
@@ -330,8 +333,8 @@ SlideSource::Impl::Record SlideSource::Impl::record(std::uint64_t index) const {
   const SlideFile& slide = *std::prev(std::upper_bound(
       slides.begin(), slides.end(), index, [](std::uint64_t i, const SlideFile& other) { return i < other.first; }));
   const slide::GridPlace place = slide.grid.place(index - slide.first);
-  if (slide.failure) return {&slide, {options.left, options.top, options.size, options.size}};
-  return {&slide, box_of(slide, place)};
+  if (slide.failure) return {&slide, 0, {options.left, options.top, options.size, options.size}};
+  return {&slide, index - slide.first, box_of(slide, place)};
 }
 
 SlideBox SlideSource::Impl::box_of(const SlideFile& slide, const slide::GridPlace& place) const {

@@ -75,20 +75,33 @@ std::vector<std::string> SlideSource::Impl::notes() const {
 
 std::vector<std::string> SlideSource::Impl::left_out() const {
   std::vector<std::string> lines;
-  std::size_t empty = 0, without_tissue = 0;
+  std::size_t empty = 0, without_a_place = 0;
   std::uint64_t places = 0, kept = 0;
   for (const SlideFile& slide : slides) {
     if (slide.failure) continue;
     if (slide.places == 0) ++empty;
-    if (slide.places != 0 && slide.grid.size() == 0) ++without_tissue;
+    if (slide.places != 0 && slide.grid.size() == 0) ++without_a_place;
     places += slide.places;
     kept += slide.grid.size();
   }
+  const bool by_tissue = options.tissue.by != SlideTissue::By::everywhere, by_regions = !options.regions.folder.empty();
+  const std::string why = by_tissue && by_regions
+                              ? "show less tissue than `tissue.least`, or lie where `regions` wants none"
+                          : by_tissue ? "show less tissue than `tissue.least`"
+                                      : "lie where `regions` wants none";
   if (kept != places)
-    lines.push_back(std::to_string(places - kept) + " of " + counted(static_cast<std::size_t>(places), "place") +
-                    " show less tissue than `tissue.least`, and are left out");
-  if (without_tissue != 0)
-    lines.push_back(counted(without_tissue, "slide") + " without a record: no place shows tissue");
+    lines.push_back(std::to_string(places - kept) + " of " + counted(static_cast<std::size_t>(places), "place") + " " +
+                    why + ", and are left out");
+  if (without_a_place != 0) lines.push_back(counted(without_a_place, "slide") + " without a record: all places " + why);
+  if (without_regions_ != 0)
+    lines.push_back(counted(without_regions_, "slide") + " without a file in " + options.regions.folder +
+                    ", taken to have no region");
+  if (without_area_ != 0)
+    lines.push_back(counted(static_cast<std::size_t>(without_area_), "annotation") + " in " + options.regions.folder +
+                    " passed over: points and lines have no area");
+  if (no_annotation_ != 0)
+    lines.push_back(counted(static_cast<std::size_t>(no_annotation_), "object") + " in " + options.regions.folder +
+                    " passed over: detections, cells and tiles are no regions");
   if (empty != 0) lines.push_back(counted(empty, "slide") + " without a record: smaller than `size`");
   if (left_out_ != 0)
     lines.push_back(counted(left_out_, "slide") + " left out, as " + options.labels + " has no line of them");

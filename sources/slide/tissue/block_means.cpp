@@ -7,7 +7,7 @@
 
 #include "pixels/reused_scratch.hpp"
 #include "tissue/column_sums.hpp"
-#include "tissue/heap_scratch.hpp"
+#include "pixels/heap_scratch.hpp"
 
 namespace penstock::slide {
 

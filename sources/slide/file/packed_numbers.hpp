@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace penstock::slide {
+
+/// Small numbers, so many bits each. A value.
+class PackedNumbers {
+ public:
+  PackedNumbers() = default;
+  /// Of `bits` bits each, 1 to 8, for `count` of them; all are 0.
+  PackedNumbers(std::size_t count, unsigned bits) : bits_(bits), words_((count * bits + word - 1) / word + 1) {}
+
+  /// Once a place.
+  void set(std::size_t i, std::uint64_t number) noexcept {
+    const std::size_t at = i * bits_;
+    words_[at / word] |= number << at % word;
+    if (at % word + bits_ > word) words_[at / word + 1] |= number >> (word - at % word);
+  }
+  std::uint64_t operator[](std::size_t i) const noexcept {
+    const std::size_t at = i * bits_;
+    std::uint64_t number = words_[at / word] >> at % word;
+    if (at % word + bits_ > word) number |= words_[at / word + 1] << (word - at % word);
+    return number & ((std::uint64_t{1} << bits_) - 1);
+  }
+  std::span<const std::uint64_t> words() const noexcept { return words_; }
+
+ private:
+  static constexpr std::size_t word = 64;
+  unsigned bits_ = 1;
+  std::vector<std::uint64_t> words_;
+};
+
+}  // namespace penstock::slide

@@ -1,0 +1,37 @@
+#include "pixels/mask_box.hpp"
+
+#include <algorithm>
+
+namespace penstock::slide {
+
+namespace {
+
+// Pixels of a mask along a side: those whose centres lie from `begin` on, and before `begin` + `size`, of an image of
+// `image` pixels that shows the same as `level` pixels.
+struct Range {
+  std::int32_t from, to;
+};
+Range centres_in(std::int64_t begin, std::int64_t size, std::int64_t image, std::int64_t level, std::int64_t k,
+                 std::int32_t count) {
+  // The centre of pixel i stands at (2i + 1) k / 2 of the level. The first one at or after a place of the image:
+  const auto first = [&](std::int64_t at) {
+    const std::int64_t above = 2 * level * at - image * k, below = 2 * image * k;
+    return std::clamp<std::int64_t>(above <= 0 ? 0 : (above + below - 1) / below, 0, count);
+  };
+  const Range range{static_cast<std::int32_t>(first(begin)),
+                    static_cast<std::int32_t>(first(begin + size))};
+  if (range.from < range.to) return range;
+  const std::int64_t middle = std::min(begin + size / 2, image - 1);
+  const auto one = static_cast<std::int32_t>(std::clamp<std::int64_t>(level * middle / (image * k), 0, count - 1));
+  return {one, one + 1};
+}
+
+}  // namespace
+
+MaskBox mask_box(const Scale& scale, const MaskGrid& mask, const SlideBox& box) noexcept {
+  const Range x = centres_in(box.x, box.width, scale.width, mask.level_width, mask.k, mask.width);
+  const Range y = centres_in(box.y, box.height, scale.height, mask.level_height, mask.k, mask.height);
+  return {x.from, y.from, x.to, y.to};
+}
+
+}  // namespace penstock::slide

@@ -1,0 +1,12 @@
+#pragma once
+
+#include <string>
+
+#include "regions/region_file.hpp"
+
+namespace penstock::slide {
+
+/// Adds the annotations of ASAP's XML. `text` is used up. @throws Error(corrupt | limit_exceeded), with `path`.
+void read_asap(std::string& text, const std::string& path, Regions& regions);
+
+}  // namespace penstock::slide

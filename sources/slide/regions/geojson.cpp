@@ -1,0 +1,266 @@
+#include "regions/geojson.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <utility>
+#include <vector>
+
+#include <penstock/extend/system_error.hpp>
+
+#include "file/errors.hpp"
+
+namespace penstock::slide {
+
+namespace {
+
+using Json = nlohmann::json;
+
+// What an object or a list stands for, by where it stands.
+enum class Role : std::uint8_t {
+  top,  // a collection, a feature or a geometry: its type says it, which may come last
+  feature,
+  geometry,
+  properties,
+  classification,
+  features,     // lists of these
+  geometries,   //
+  coordinates,  //
+  classification_names,
+  other
+};
+
+// Takes the text's parts in order, and keeps nothing but points and names.
+class Reader final : public nlohmann::json_sax<Json> {
+ public:
+  Reader(const std::string& path, Regions& regions) : path_(path), regions_(regions) {}
+
+  bool null() override { return true; }
+  bool boolean(bool) override { return true; }
+  bool number_integer(number_integer_t number) override { return take(static_cast<double>(number)); }
+  bool number_unsigned(number_unsigned_t number) override { return take(static_cast<double>(number)); }
+  bool number_float(number_float_t number, const string_t&) override { return take(number); }
+  bool binary(binary_t&) override { return true; }
+
+  bool string(string_t& text) override {
+    const Role role = role_now();
+    if (role == Role::classification_names) {
+      classification_ += (classification_.empty() ? "" : ": ") + text;
+    } else if ((role == Role::top || role == Role::feature || role == Role::geometry) && key_ == "type") {
+      open_.back().type = text;
+      if (role == Role::top) known_ = known_ || is_known(text);
+    } else if ((role == Role::top || role == Role::feature) && key_ == "id") {
+      // As versions of QuPath before 0.3 say it.
+      if (text == "PathDetectionObject" || text == "PathCellObject" || text == "PathTileObject")
+        object_type_ = "detection";
+    } else if (role == Role::properties && key_ == "classification") {
+      classification_ = text;
+    } else if (role == Role::properties && (key_ == "objectType" || key_ == "object_type")) {
+      object_type_ = text;
+    } else if (role == Role::classification && key_ == "name") {
+      classification_ = text;
+    }
+    return true;
+  }
+
+  bool start_object(std::size_t) override {
+    const Role role = role_of_object();
+    if (role == Role::top || role == Role::feature) begin_feature();
+    if (role == Role::top || role == Role::geometry) begin_coordinates();
+    if (role == Role::classification) classification_.clear();
+    open(role);
+    return true;
+  }
+  bool key(string_t& text) override {
+    key_ = text;
+    return true;
+  }
+  bool end_object() override {
+    const Open ended = std::move(open_.back());
+    open_.pop_back();
+    if (ended.role == Role::geometry || (ended.role == Role::top && ended.type != "Feature")) end_geometry(ended.type);
+    if (ended.role == Role::feature || ended.role == Role::top) end_feature();
+    return true;
+  }
+
+  bool start_array(std::size_t) override {
+    const Role role = role_of_list();
+    if (role == Role::coordinates && role_now() != Role::coordinates) begin_coordinates();
+    open(role);
+    if (role == Role::coordinates) {
+      if (at_ != 0) throw error_in(path_, Errc::corrupt, "a position with a list in it");
+      ++depth_;
+    }
+    return true;
+  }
+  bool end_array() override {
+    const Role role = role_now();
+    open_.pop_back();
+    if (role == Role::coordinates) end_coordinates();
+    return true;
+  }
+
+  bool parse_error(std::size_t at, const std::string&, const Json::exception& failed) override {
+    throw error_in(path_, Errc::corrupt, "it is no JSON: " + printable(failed.what(), 120), at);
+  }
+
+  bool is_geojson() const noexcept { return known_; }
+
+ private:
+  struct Open {
+    Role role;
+    std::string type;  // what the object says of itself
+  };
+
+  void open(Role role) {
+    constexpr std::size_t deepest = 100;
+    if (open_.size() == deepest) throw error_in(path_, Errc::corrupt, "lists and objects are nested too deep");
+    open_.push_back({role, {}});
+  }
+
+  static bool is_known(std::string_view type) {
+    constexpr std::array<std::string_view, 9> types{"FeatureCollection", "Feature",      "GeometryCollection",
+                                                    "Polygon",           "MultiPolygon", "Point",
+                                                    "MultiPoint",        "LineString",   "MultiLineString"};
+    for (const std::string_view one : types)
+      if (one == type) return true;
+    return false;
+  }
+
+  Role role_now() const noexcept { return open_.empty() ? Role::other : open_.back().role; }
+
+  Role role_of_object() const noexcept {
+    if (open_.empty()) return Role::top;
+    switch (open_.back().role) {
+      case Role::features:
+        return Role::feature;
+      case Role::geometries:
+        return Role::geometry;
+      case Role::top:
+      case Role::feature:
+        if (key_ == "geometry") return Role::geometry;
+        return key_ == "properties" ? Role::properties : Role::other;
+      case Role::properties:
+        return key_ == "classification" ? Role::classification : Role::other;
+      default:
+        return Role::other;
+    }
+  }
+
+  Role role_of_list() {
+    if (open_.empty()) {
+      known_ = true;  // of features, as QuPath writes them
+      return Role::features;
+    }
+    switch (open_.back().role) {
+      case Role::coordinates:
+        return Role::coordinates;
+      case Role::top:
+        if (key_ == "features") return Role::features;
+        [[fallthrough]];
+      case Role::geometry:
+        if (key_ == "geometries") return Role::geometries;
+        return key_ == "coordinates" ? Role::coordinates : Role::other;
+      case Role::classification:
+        return key_ == "names" ? Role::classification_names : Role::other;
+      default:
+        return Role::other;
+    }
+  }
+
+  bool take(double number) {
+    if (role_now() != Role::coordinates) return true;
+    if (at_ < 2) (at_ == 0 ? point_.x : point_.y) = number;
+    ++at_;
+    return true;
+  }
+
+  void begin_coordinates() {
+    polygons_here_.clear();
+    polygon_ = {};
+    ring_.clear();
+    at_ = depth_ = position_depth_ = 0;
+  }
+
+  // A list of numbers is a position, and all lie equally deep. A list of positions is a ring, one of rings a polygon.
+  void end_coordinates() {
+    const int depth = depth_--;
+    if (at_ != 0) {
+      if (position_depth_ == 0) position_depth_ = depth;
+      if (at_ < 2 || depth != position_depth_)
+        throw error_in(path_, Errc::corrupt, "coordinates that are no positions");
+      ring_.push_back(point_);
+      at_ = 0;
+    } else if (position_depth_ != 0) {
+      if (depth >= position_depth_) throw error_in(path_, Errc::corrupt, "an empty position");
+      if (depth == position_depth_ - 1) polygon_.rings.push_back(std::exchange(ring_, {}));
+      if (depth == position_depth_ - 2) polygons_here_.push_back(std::exchange(polygon_, {}));
+    }
+  }
+
+  void end_geometry(const std::string& type) {
+    constexpr int in_polygon = 3, in_polygons = 4;
+    if (type == "Polygon" || type == "MultiPolygon") {
+      if (position_depth_ != 0 && position_depth_ != (type == "Polygon" ? in_polygon : in_polygons))
+        throw error_in(path_, Errc::corrupt, "a " + type + " whose coordinates are not those of one");
+      std::move(polygons_here_.begin(), polygons_here_.end(), std::back_inserter(polygons_));
+    } else if (type == "Point" || type == "MultiPoint" || type == "LineString" || type == "MultiLineString") {
+      ++without_area_;
+    }
+    begin_coordinates();
+  }
+
+  void begin_feature() {
+    classification_.clear();
+    object_type_.clear();
+    polygons_.clear();
+    without_area_ = 0;
+  }
+  void end_feature() {
+    if (object_type_ == "detection" || object_type_ == "cell" || object_type_ == "tile") {
+      ++regions_.no_annotation;
+    } else {
+      regions_.without_area += without_area_;
+      if (!polygons_.empty()) {
+        auto& to = class_named(regions_, classification_.empty() ? no_class : classification_, path_).polygons;
+        std::move(polygons_.begin(), polygons_.end(), std::back_inserter(to));
+      }
+    }
+    begin_feature();
+  }
+
+  const std::string& path_;
+  Regions& regions_;
+  bool known_ = false;
+  std::vector<Open> open_;
+  std::string key_;
+
+  // Of the feature at work.
+  std::string classification_, object_type_;
+  std::vector<RegionPolygon> polygons_;
+  std::uint64_t without_area_ = 0;
+
+  // Of its geometry.
+  std::vector<RegionPolygon> polygons_here_;
+  RegionPolygon polygon_;
+  std::vector<RegionPoint> ring_;
+  RegionPoint point_;
+  int at_ = 0;              // numbers of the position
+  int depth_ = 0;           // lists that are open
+  int position_depth_ = 0;  // of a position; 0: none was seen
+};
+
+}  // namespace
+
+void read_geojson(std::string_view text, const std::string& path, Regions& regions) {
+  Reader reader(path, regions);
+  Json::sax_parse(text.begin(), text.end(), &reader);
+  if (!reader.is_geojson())
+    throw error_in(path, Errc::corrupt,
+                   "it is no GeoJSON: it is neither a feature, nor a geometry, nor a list of them");
+}
+
+}  // namespace penstock::slide

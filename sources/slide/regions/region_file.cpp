@@ -1,0 +1,124 @@
+#include "regions/region_file.hpp"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+#include <span>
+#include <string_view>
+
+#include <penstock/extend/file_descriptor.hpp>
+#include <penstock/extend/image_decoder.hpp>
+#include <penstock/extend/system_error.hpp>
+#include <penstock/transforms/decode_png.hpp>
+
+#include "file/errors.hpp"
+#include "file/open_files.hpp"
+#include "pixels/heap_scratch.hpp"
+#include "regions/asap.hpp"
+#include "regions/geojson.hpp"
+#include "table/slide_names.hpp"
+
+namespace penstock::slide {
+
+namespace {
+
+constexpr std::array<std::string_view, 4> endings{".geojson", ".json", ".xml", ".png"};
+
+std::string read_text(const std::string& path) {
+  const auto file = open_file(path);
+  const std::uint64_t bytes = mark_of(file->get(), path).bytes;
+  constexpr std::uint64_t most = std::uint64_t{1} << 30;
+  if (bytes > most)
+    throw error_in(path, Errc::limit_exceeded,
+                   "it has " + std::to_string(bytes) + " bytes; files of regions are read up to 1 GiB");
+  std::string text(static_cast<std::size_t>(bytes), '\0');
+  text.resize(read_whole(file->get(), std::as_writable_bytes(std::span(text)), 0));
+  if (text.size() != bytes && errno != 0) throw system_error_in(path, errno, "reading regions");
+  return text;
+}
+
+// The class of each value that a picture has.
+void read_picture(std::string_view encoded, const std::string& path, Regions& regions) {
+  constexpr std::uint64_t most_pixels = std::uint64_t{1} << 27;
+  const auto decoding = png_decoder({.color = PngOptions::labels, .max_pixels = most_pixels})->start();
+  RegionPicture& picture = regions.picture;
+  try {
+    const ImageShape shape = decoding->open(std::as_bytes(std::span(encoded)));
+    picture.width = shape.width;
+    picture.height = shape.height;
+    picture.values.resize(static_cast<std::size_t>(shape.width) * static_cast<std::size_t>(shape.height));
+    HeapScratch scratch;
+    const Pixels pixels = decoding->decode({0, 0, shape.height, shape.width}, true,
+                                           reinterpret_cast<std::byte*>(picture.values.data()), scratch);
+    const auto row_bytes = static_cast<std::size_t>(shape.width);
+    for (std::size_t y = 0; y < static_cast<std::size_t>(shape.height); ++y) {
+      const std::uint8_t* const row = pixels.data + static_cast<std::ptrdiff_t>(y) * pixels.stride;
+      std::uint8_t* const to = picture.values.data() + y * row_bytes;
+      if (row != to) std::memcpy(to, row, row_bytes);
+    }
+  } catch (const Error& failed) {
+    throw error_in(path, failed.code(), failed.cause());
+  }
+  std::array<bool, 256> there{};
+  for (const std::uint8_t value : picture.values) there[value] = true;
+  for (std::size_t value = 1; value < there.size(); ++value)
+    if (there[value]) class_named(regions, std::to_string(value), path).value = static_cast<std::uint8_t>(value);
+}
+
+}  // namespace
+
+RegionClass& class_named(Regions& regions, const std::string& name, const std::string& path) {
+  std::vector<RegionClass>& classes = regions.classes;
+  const auto at = std::lower_bound(classes.begin(), classes.end(), name,
+                                   [](const RegionClass& one, const std::string& other) { return one.name < other; });
+  if (at != classes.end() && at->name == name) return *at;
+  constexpr std::size_t most = 255;
+  if (classes.size() == most) throw error_in(path, Errc::limit_exceeded, "its regions are of more than 255 classes");
+  return *classes.insert(at, RegionClass{name, {}, 0});
+}
+
+std::string find_region_file(const std::string& folder, const std::string& slide_name, const std::string& slide_path) {
+  std::vector<std::string> found;
+  const auto look = [&](const std::string& stem) {
+    for (const std::string_view ending : endings) {
+      std::string path = folder + "/" + stem + std::string(ending);
+      struct stat status {};
+      if (::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode)) found.push_back(std::move(path));
+    }
+  };
+  look(slide_name);
+  const std::string file_name = file_name_of(slide_path),
+                    with_ending = slide_name.substr(0, slide_name.rfind('/') + 1) + file_name;
+  if (with_ending != slide_name) look(with_ending);
+  if (found.size() > 1)
+    throw error_in(
+        found[1], Errc::invalid_argument,
+        "slide " + printable(slide_name) + " has regions in it and in " + found[0] + "; keep one of the two");
+  return found.empty() ? "" : found.front();
+}
+
+Regions read_region_file(const std::string& path) {
+  std::string text = read_text(path);
+  Regions regions;
+  regions.bytes = text.size();
+  if (path.ends_with(".xml"))
+    read_asap(text, path, regions);
+  else if (path.ends_with(".png"))
+    read_picture(text, path, regions);
+  else
+    read_geojson(text, path, regions);
+  constexpr double farthest = 1e12;
+  for (const RegionClass& one : regions.classes)
+    for (const RegionPolygon& polygon : one.polygons)
+      for (const std::vector<RegionPoint>& ring : polygon.rings)
+        for (const RegionPoint& point : ring)
+          if (!(std::abs(point.x) <= farthest && std::abs(point.y) <= farthest))
+            throw error_in(path, Errc::corrupt, "a region has a point that can be on no slide");
+  return regions;
+}
+
+}  // namespace penstock::slide

@@ -1,0 +1,150 @@
+#include "regions/region_places.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "file/errors.hpp"
+#include "file/mask_source.hpp"
+#include "regions/region_plane.hpp"
+
+namespace penstock::slide {
+
+namespace {
+
+using Bits = RegionBits;
+
+void check_shape(const RegionPicture& picture, const MaskGrid& grid) {
+  // The same shape, but for a pixel that rounding adds or takes.
+  const auto wide = static_cast<double>(picture.width), high = static_cast<double>(picture.height);
+  const auto width = static_cast<double>(grid.level_width), height = static_cast<double>(grid.level_height);
+  if (std::abs(wide * height / width - high) <= 1 || std::abs(high * width / height - wide) <= 1) return;
+  throw Error(Errc::corrupt, "the picture is of " + std::to_string(picture.width) + "x" +
+                                 std::to_string(picture.height) + " pixels, which is no " +
+                                 std::to_string(grid.level_width) + "x" + std::to_string(grid.level_height) +
+                                 " in small: is it another slide's?");
+}
+
+void paint(RegionPlane& plane, const Regions& regions, const RegionClass& painted, std::uint8_t bit,
+           std::uint64_t& work_left) {
+  if (painted.value != 0) plane.paint(regions.picture, painted.value, bit);
+  for (const RegionPolygon& polygon : painted.polygons) plane.paint(polygon, bit, work_left);
+}
+
+}  // namespace
+
+bool is_listed(const std::vector<std::string>& list, const std::string& name) {
+  return std::ranges::any_of(list, [&](const std::string& one) { return one == "*" || one == name; });
+}
+
+bool is_told(const SlideRegions& rules, const std::string& name) {
+  return !is_listed(rules.exclude, name) && (rules.include.empty() || is_listed(rules.include, name));
+}
+
+MaskGrid region_grid(const SlideFile& slide, double mpp) {
+  const double of_level_0 = mpp_for_masks(slide.resolution);
+  const Scale& scale = slide.scale;
+  MaskGrid grid{scale.width0, scale.height0, std::max(1, static_cast<std::int32_t>(mpp / of_level_0)), 0, 0};
+  const std::int64_t width = (grid.level_width + grid.k - 1) / grid.k,
+                     height = (grid.level_height + grid.k - 1) / grid.k;
+  constexpr std::int64_t most_pixels = std::int64_t{1} << 27;
+  if (width > most_pixels / height)
+    throw error_in(slide.path, Errc::limit_exceeded,
+                   "its regions would be looked at with " + std::to_string(width) + "x" + std::to_string(height) +
+                       " pixels, more than 134 million; take a larger `regions.mpp`");
+  grid.width = static_cast<std::int32_t>(width);
+  grid.height = static_cast<std::int32_t>(height);
+  return grid;
+}
+
+PlacesOnPlane places_on(const SlideFile& slide, const MaskGrid& grid,
+                        const std::function<SlideBox(const GridPlace&)>& box_of) {
+  PlacesOnPlane places;
+  for (std::uint64_t column = 0; column < slide.grid.columns(); ++column) {
+    const MaskBox box = mask_box(slide.scale, grid, box_of({column, 0}));
+    places.columns.push_back({box.left, box.right});
+  }
+  for (std::uint64_t row = 0; row < slide.grid.rows(); ++row) {
+    const MaskBox box = mask_box(slide.scale, grid, box_of({0, row}));
+    places.rows.push_back({box.top, box.bottom});
+  }
+  return places;
+}
+
+void paint_regions(RegionPlane& plane, const Regions& regions, const SlideRegions& rules,
+                   const std::function<void(std::size_t)>& each) {
+  const MaskGrid& grid = plane.grid();
+  if (regions.picture.width != 0) check_shape(regions.picture, grid);
+  constexpr std::uint64_t a_pixel = 256;
+  std::uint64_t work_left =
+      a_pixel * (static_cast<std::uint64_t>(grid.width) * static_cast<std::uint64_t>(grid.height) + regions.bytes);
+  for (const RegionClass& painted : regions.classes)
+    if (is_listed(rules.exclude, painted.name)) paint(plane, regions, painted, Bits::excluded, work_left);
+  std::size_t number = 0;
+  for (const RegionClass& painted : regions.classes) {
+    if (!is_told(rules, painted.name)) continue;
+    plane.turn_into(Bits::current, Bits::included);
+    paint(plane, regions, painted, Bits::current, work_left);
+    if (each) each(number);
+    ++number;
+  }
+  plane.turn_into(Bits::current, Bits::included);
+}
+
+ShownClasses strike_out_by_regions(const SlideFile& slide, const Regions& regions, const SlideRegions& rules,
+                                   const std::function<SlideBox(const GridPlace&)>& box_of, std::vector<bool>& wanted) {
+  ShownClasses classes;
+  for (const RegionClass& told : regions.classes)
+    if (is_told(rules, told.name)) classes.names.push_back(told.name);
+
+  RegionPlane plane(region_grid(slide, rules.mpp));
+  const PlacesOnPlane places = places_on(slide, plane.grid(), box_of);
+  const std::size_t columns = places.columns.size();
+  const std::int32_t end = plane.grid().height;
+  const auto enough = [&](std::uint32_t count, std::size_t column, std::size_t row) {
+    const auto pixels = static_cast<double>(places.columns[column].to - places.columns[column].from) *
+                        static_cast<double>(places.rows[row].to - places.rows[row].from);
+    return count != 0 && static_cast<double>(count) >= rules.least * pixels;
+  };
+
+  // By column and row: the class with the most pixels so far, and how many.
+  std::vector<std::uint8_t> best;
+  std::vector<std::uint32_t> best_count;
+  if (!rules.field.empty()) {
+    best.resize(columns * places.rows.size());
+    best_count.resize(best.size());
+  }
+  const auto compare = [&](std::size_t number) {
+    constexpr WantedBits of_class{Bits::current | Bits::excluded, Bits::current};
+    count_in_places(plane, places, of_class, plane.first_row(), plane.end_row(),
+                    [&](std::size_t column, std::size_t row, std::uint32_t count) {
+                      const std::size_t i = row * columns + column;
+                      if (count <= best_count[i]) return;
+                      best_count[i] = count;
+                      best[i] = static_cast<std::uint8_t>(number + 1);
+                    });
+  };
+  paint_regions(plane, regions, rules, rules.field.empty() ? std::function<void(std::size_t)>() : compare);
+
+  std::vector<bool> allowed(columns * places.rows.size());
+  constexpr WantedBits in_classes{Bits::included | Bits::excluded, Bits::included}, anywhere{Bits::excluded, 0};
+  count_in_places(plane, places, rules.include.empty() ? anywhere : in_classes, 0, end,
+                  [&](std::size_t column, std::size_t row, std::uint32_t count) {
+                    allowed[row * columns + column] = enough(count, column, row);
+                  });
+  if (!best.empty() && rules.include.empty())
+    count_in_places(plane, places, in_classes, 0, end, [&](std::size_t column, std::size_t row, std::uint32_t count) {
+      if (!enough(count, column, row)) best[row * columns + column] = 0;
+    });
+
+  if (!best.empty()) classes.shown.resize(wanted.size());
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    const GridPlace place = slide.grid.place(i);
+    const std::size_t at = static_cast<std::size_t>(place.row) * columns + static_cast<std::size_t>(place.column);
+    if (!allowed[at]) wanted[i] = false;
+    if (!best.empty()) classes.shown[i] = best[at];
+  }
+  return classes;
+}
+
+}  // namespace penstock::slide
