@@ -16,6 +16,7 @@
 #include <penstock/extend/source.hpp>
 #include <penstock/pipeline.hpp>
 #include <penstock/schema.hpp>
+#include <penstock/sources/slide_coords.hpp>
 #include <penstock/sources/slide_regions.hpp>
 #include <penstock/sources/slide_tissue.hpp>
 
@@ -112,6 +113,13 @@ struct Slides {
   };
   /// Of slides without a line in `labels`.
   Unlisted unlisted = Unlisted::refuse;
+  /// Instead of a grid, these places: a list for each slide; slides without one have no record. Where a place shows
+  /// another part of a slide than a record would, that is the slide's error. A place that is listed twice is one
+  /// record. Records come row by row, or in squares of 8 x 8 strides, whatever the order of the list. 8 bytes a place
+  /// are kept.
+  std::vector<SlideCoords> coords = {};
+  /// Places of any size are taken: records begin where they do.
+  bool coords_of_any_size = false;
   /// Which places of a slide's grid are records: those that show tissue. The mask that tells is made when the slides
   /// are opened, on all cores: it takes the decoding of a low level of each, or of level 0 where there is no other.
   SlideTissue tissue = {};

@@ -6,6 +6,7 @@
 
 #include "library/errors.hpp"
 #include "library/open_file.hpp"
+#include "write/feature_attribute.hpp"
 #include "write/stored_dataset.hpp"
 
 namespace penstock::hdf5 {
@@ -27,12 +28,6 @@ Handle text_type() {
   texts.kind = StoredDataset::Kind::texts;
   return stored_type(texts);
 }
-
-// What the library is given of an attribute.
-struct AttributeValue {
-  Handle type, space;
-  const void* data;
-};
 
 }  // namespace
 
@@ -95,34 +90,7 @@ void FeatureFile::make(std::uint64_t dimension) {
   facts_.dimension = dimension;
 
   const auto attribute = [&](hid_t object, const FeatureAttribute& given) {
-    const char* text = nullptr;
-    const auto array = [&](DType dtype, const auto& values) {
-      const hsize_t count = values.size();
-      static constexpr std::int64_t none{};  // the library wants memory to read none of
-      return AttributeValue{number_type_of(dtype), own_space(H5Screate_simple(1, &count, nullptr)),
-                            values.empty() ? static_cast<const void*>(&none) : values.data()};
-    };
-    const AttributeValue value = std::visit(
-        [&](const auto& v) -> AttributeValue {
-          using V = std::decay_t<decltype(v)>;
-          if constexpr (std::is_same_v<V, std::int64_t>)
-            return {number_type_of(DType::i64), own_space(H5Screate(H5S_SCALAR)), &v};
-          else if constexpr (std::is_same_v<V, double>)
-            return {number_type_of(DType::f64), own_space(H5Screate(H5S_SCALAR)), &v};
-          else if constexpr (std::is_same_v<V, std::string>) {
-            text = v.c_str();
-            return {text_type(), own_space(H5Screate(H5S_SCALAR)), &text};
-          } else if constexpr (std::is_same_v<V, std::vector<double>>)
-            return array(DType::f64, v);
-          else
-            return array(DType::i64, v);
-        },
-        given.value);
-    const Handle made =
-        must({H5Acreate2(object, given.name.c_str(), value.type.get(), value.space.get(), H5P_DEFAULT, H5P_DEFAULT),
-              H5Aclose},
-             doing);
-    must(H5Awrite(made.get(), value.type.get(), value.data), doing);
+    must(write_attribute(object, given), doing);
   };
   const FeatureAttribute name{"name", slide_};
   for (const FeatureAttribute& given : attributes_) attribute(coords_.get(), given);

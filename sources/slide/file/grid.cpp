@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 namespace penstock::slide {
 
@@ -30,7 +31,33 @@ Grid Grid::of_one() {
   return grid;
 }
 
+Grid Grid::of_list(std::vector<Listed> places, std::int64_t stride, SlideOrder order) {
+  Grid grid;
+  grid.is_list_ = true;
+  grid.order_ = order;
+  grid.stride_ = stride;
+  grid.listed_ = std::move(places);
+  std::sort(grid.listed_.begin(), grid.listed_.end(), [&](const Listed& a, const Listed& b) {
+    if (order == SlideOrder::squares && grid.band(a) != grid.band(b)) return grid.band(a) < grid.band(b);
+    return a.y != b.y ? a.y < b.y : a.x < b.x;
+  });
+  return grid;
+}
+
+std::array<std::int64_t, 2> Grid::band(const Listed& place) const noexcept {
+  if (order_ == SlideOrder::rows) return {place.y / stride_, 0};
+  const auto side = stride_ * static_cast<std::int64_t>(square);
+  return {place.y / side, place.x / side};
+}
+
 void Grid::keep(const std::vector<bool>& wanted) {
+  if (is_list_) {
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < wanted.size(); ++i)
+      if (wanted[i]) listed_[kept++] = listed_[i];
+    listed_.resize(kept);
+    return;
+  }
   kept_.assign(static_cast<std::size_t>(columns_ * rows_ / word + 1), 0);
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     if (i % (word * words_together) == 0) kept_before_.push_back(static_cast<std::uint32_t>(kept_size_));
@@ -53,6 +80,10 @@ std::uint64_t Grid::kept_before(std::uint64_t number) const noexcept {
 }
 
 GridPlace Grid::place(std::uint64_t number) const noexcept {
+  if (is_list_) {
+    const Listed& listed = listed_[static_cast<std::size_t>(number)];
+    return {static_cast<std::uint64_t>(listed.x), static_cast<std::uint64_t>(listed.y)};
+  }
   if (kept_.empty()) return place_of_all(number);
   // The last group that begins at or before it.
   const auto group = std::upper_bound(kept_before_.begin(), kept_before_.end(), number) - kept_before_.begin() - 1;
@@ -75,11 +106,22 @@ GridPlace Grid::place_of_all(std::uint64_t number) const noexcept {
 }
 
 std::uint64_t Grid::ends() const noexcept {
+  if (is_list_) {
+    std::uint64_t count = 0;
+    for (std::size_t i = 0; i < listed_.size(); ++i)
+      if (i + 1 == listed_.size() || band(listed_[i]) != band(listed_[i + 1])) ++count;
+    return count;
+  }
   if (order_ == SlideOrder::rows) return rows_;
   return (rows_ + square - 1) / square * ((columns_ + square - 1) / square);
 }
 
 void Grid::append_ends(std::uint64_t first, std::vector<std::uint64_t>& ends) const {
+  if (is_list_) {
+    for (std::size_t i = 0; i < listed_.size(); ++i)
+      if (i + 1 == listed_.size() || band(listed_[i]) != band(listed_[i + 1])) ends.push_back(first + i + 1);
+    return;
+  }
   const std::uint64_t high = order_ == SlideOrder::rows ? 1 : square,
                       wide = order_ == SlideOrder::rows ? columns_ : square;
   std::uint64_t all = 0;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <array>
+#include <compare>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -8,7 +10,7 @@
 
 namespace penstock::slide {
 
-/// A place of a grid: which one from the left and from the top.
+/// A place of a grid: which one from the left and from the top; of a list, its pixels.
 struct GridPlace {
   std::uint64_t column = 0, row = 0;
   friend bool operator==(const GridPlace&, const GridPlace&) = default;
@@ -24,8 +26,20 @@ class Grid {
        SlideOrder order);
   /// Of one place, whatever is there.
   static Grid of_one();
+  /// A pixel of the image at which a place begins.
+  struct Listed {
+    std::int32_t x = 0, y = 0;
+    friend auto operator<=>(const Listed&, const Listed&) = default;
+  };
+  /// A list of places, all different, in whichever order. `stride` is that of rows and squares.
+  static Grid of_list(std::vector<Listed> places, std::int64_t stride, SlideOrder order);
 
-  std::uint64_t size() const noexcept { return kept_.empty() ? columns_ * rows_ : kept_size_; }
+  std::uint64_t size() const noexcept {
+    return is_list_ ? listed_.size() : kept_.empty() ? columns_ * rows_ : kept_size_;
+  }
+  bool is_list() const noexcept { return is_list_; }
+  /// The places of a list, in their order.
+  std::span<const Listed> listed() const noexcept { return listed_; }
   std::uint64_t columns() const noexcept { return columns_; }
   std::uint64_t rows() const noexcept { return rows_; }
   /// Leaves out places. `wanted`: for each of size() whether it stays. Called once at most. Takes a little more than a
@@ -33,7 +47,7 @@ class Grid {
   void keep(const std::vector<bool>& wanted);
   /// A bit for each place whether it stays; empty where all do.
   std::span<const std::uint64_t> kept() const noexcept { return kept_; }
-  /// `number` is below size().
+  /// `number` is below size(). Of a list: its pixels of the image.
   GridPlace place(std::uint64_t number) const noexcept;
   /// How many rows, or squares, there are; fewer have places that are kept.
   std::uint64_t ends() const noexcept;
@@ -41,6 +55,8 @@ class Grid {
   void append_ends(std::uint64_t first, std::vector<std::uint64_t>& ends) const;
 
  private:
+  /// Of a list, in order: which row, or square, a place is in.
+  std::array<std::int64_t, 2> band(const Listed& place) const noexcept;
   GridPlace place_of_all(std::uint64_t number) const noexcept;
   std::uint64_t kept_before(std::uint64_t number) const noexcept;
 
@@ -49,6 +65,9 @@ class Grid {
   std::vector<std::uint64_t> kept_;         // a bit for each of all places; empty: all are kept
   std::vector<std::uint32_t> kept_before_;  // so many words
   SlideOrder order_ = SlideOrder::rows;
+  bool is_list_ = false;
+  std::int64_t stride_ = 1;     // of a list
+  std::vector<Listed> listed_;  // its places, in order
 };
 
 }  // namespace penstock::slide

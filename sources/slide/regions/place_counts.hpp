@@ -11,12 +11,24 @@
 
 namespace penstock::slide {
 
-/// Places of a grid, as pixels of a plane: those of a column begin and end at the same ones, and those of a row.
+/// Places on a plane, row by row: those of a row have the same rows of the plane. The ends of rows never go back.
 struct PlacesOnPlane {
   struct Range {
     std::int32_t from = 0, to = 0;
   };
-  std::vector<Range> columns, rows;  ///< both ends of these never go back
+  struct Row {
+    Range pixels;
+    std::size_t first = 0, count = 0;  ///< places
+  };
+  std::vector<Row> rows;
+  std::vector<Range> columns;           ///< of each place of a row, where all rows have the same; else of each place
+  bool same_columns = false;            ///< all rows have these
+  std::vector<std::uint32_t> place_of;  ///< of a list: which place, row by row, each of its numbers is
+
+  const Range& columns_of(const Row& row, std::size_t i) const noexcept {
+    return columns[same_columns ? i : row.first + i];
+  }
+  std::size_t size() const noexcept { return rows.empty() ? 0 : rows.back().first + rows.back().count; }
 };
 
 /// Which pixels count: those whose bits of `mask` are `bits`.
@@ -24,8 +36,8 @@ struct WantedBits {
   std::uint8_t mask = 0, bits = 0;
 };
 
-/// Calls `tell(column, row, count)` for each place that has a row of [first, end). Takes time in proportion to the
-/// plane's pixels there and to the places.
+/// Calls `tell(place, pixels, count)` for each place that has a row of [first, end): how many pixels it has in all, and
+/// of those in these rows how many count. Takes time in proportion to the plane's pixels there and to the places.
 template <class Tell>
 void count_in_places(const RegionPlane& plane, const PlacesOnPlane& places, WantedBits wanted, std::int32_t first,
                      std::int32_t end, const Tell& tell) {
@@ -37,15 +49,17 @@ void count_in_places(const RegionPlane& plane, const PlacesOnPlane& places, Want
     const std::uint8_t* const pixels = plane.row(y);
     for (std::size_t x = 0; x < width; ++x) in_column[x] += (pixels[x] & wanted.mask) == wanted.bits ? times : 0;
   };
-  for (std::size_t row = 0; row < places.rows.size(); ++row) {
-    const std::int32_t top = std::max(places.rows[row].from, first), bottom = std::min(places.rows[row].to, end);
+  for (const PlacesOnPlane::Row& row : places.rows) {
+    const std::int32_t top = std::max(row.pixels.from, first), bottom = std::min(row.pixels.to, end);
     if (top >= bottom) continue;
     while (high < bottom) add(high++, 1);
     while (low < top) add(low++, ~std::uint32_t{0});
     for (std::size_t x = 0; x < width; ++x) before[x + 1] = before[x] + in_column[x];
-    for (std::size_t column = 0; column < places.columns.size(); ++column) {
-      const PlacesOnPlane::Range& range = places.columns[column];
-      tell(column, row, before[static_cast<std::size_t>(range.to)] - before[static_cast<std::size_t>(range.from)]);
+    const auto high = static_cast<std::uint64_t>(row.pixels.to - row.pixels.from);
+    for (std::size_t i = 0; i < row.count; ++i) {
+      const PlacesOnPlane::Range& range = places.columns_of(row, i);
+      tell(row.first + i, high * static_cast<std::uint64_t>(range.to - range.from),
+           before[static_cast<std::size_t>(range.to)] - before[static_cast<std::size_t>(range.from)]);
     }
   }
 }

@@ -4,19 +4,19 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <cmath>
 #include <cstring>
+#include <optional>
 #include <span>
 #include <string_view>
+#include <utility>
 
-#include <penstock/extend/file_descriptor.hpp>
 #include <penstock/extend/image_decoder.hpp>
+#include <penstock/extend/store_files.hpp>
 #include <penstock/extend/system_error.hpp>
 #include <penstock/transforms/decode_png.hpp>
 
 #include "file/errors.hpp"
-#include "file/open_files.hpp"
 #include "pixels/heap_scratch.hpp"
 #include "regions/asap.hpp"
 #include "regions/geojson.hpp"
@@ -27,19 +27,6 @@ namespace penstock::slide {
 namespace {
 
 constexpr std::array<std::string_view, 4> endings{".geojson", ".json", ".xml", ".png"};
-
-std::string read_text(const std::string& path) {
-  const auto file = open_file(path);
-  const std::uint64_t bytes = mark_of(file->get(), path).bytes;
-  constexpr std::uint64_t most = std::uint64_t{1} << 30;
-  if (bytes > most)
-    throw error_in(path, Errc::limit_exceeded,
-                   "it has " + std::to_string(bytes) + " bytes; files of regions are read up to 1 GiB");
-  std::string text(static_cast<std::size_t>(bytes), '\0');
-  text.resize(read_whole(file->get(), std::as_writable_bytes(std::span(text)), 0));
-  if (text.size() != bytes && errno != 0) throw system_error_in(path, errno, "reading regions");
-  return text;
-}
 
 // The class of each value that a picture has.
 void read_picture(std::string_view encoded, const std::string& path, Regions& regions) {
@@ -102,7 +89,10 @@ std::string find_region_file(const std::string& folder, const std::string& slide
 }
 
 Regions read_region_file(const std::string& path) {
-  std::string text = read_text(path);
+  constexpr std::uint64_t most_bytes = std::uint64_t{1} << 30;
+  std::optional<std::string> there = read_text(path, source_name, most_bytes);
+  if (!there) throw error_in(path, Errc::not_found, "it was there when the slides were opened");
+  std::string text = std::move(*there);
   Regions regions;
   regions.bytes = text.size();
   if (path.ends_with(".xml"))

@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+#include <numeric>
+#include <span>
 
 #include "file/errors.hpp"
 #include "file/mask_source.hpp"
@@ -57,18 +58,49 @@ MaskGrid region_grid(const SlideFile& slide, double mpp) {
   return grid;
 }
 
-PlacesOnPlane places_on(const SlideFile& slide, const MaskGrid& grid,
-                        const std::function<SlideBox(const GridPlace&)>& box_of) {
+namespace {
+
+PlacesOnPlane grid_on(const SlideFile& slide, const MaskGrid& grid,
+                      const std::function<SlideBox(const GridPlace&)>& box_of) {
   PlacesOnPlane places;
+  places.same_columns = true;
   for (std::uint64_t column = 0; column < slide.grid.columns(); ++column) {
     const MaskBox box = mask_box(slide.scale, grid, box_of({column, 0}));
     places.columns.push_back({box.left, box.right});
   }
   for (std::uint64_t row = 0; row < slide.grid.rows(); ++row) {
     const MaskBox box = mask_box(slide.scale, grid, box_of({0, row}));
-    places.rows.push_back({box.top, box.bottom});
+    places.rows.push_back({{box.top, box.bottom}, places.size(), places.columns.size()});
   }
   return places;
+}
+
+PlacesOnPlane list_on(const SlideFile& slide, const MaskGrid& grid,
+                      const std::function<SlideBox(const GridPlace&)>& box_of) {
+  PlacesOnPlane places;
+  std::vector<std::uint32_t> order(static_cast<std::size_t>(slide.grid.size()));
+  std::iota(order.begin(), order.end(), std::uint32_t{0});
+  const std::span<const Grid::Listed> listed = slide.grid.listed();
+  std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return listed[a].y != listed[b].y ? listed[a].y < listed[b].y : listed[a].x < listed[b].x;
+  });
+  places.place_of.resize(order.size());
+  for (const std::uint32_t number : order) {
+    const MaskBox box = mask_box(slide.scale, grid, box_of(slide.grid.place(number)));
+    places.place_of[number] = static_cast<std::uint32_t>(places.columns.size());
+    if (places.rows.empty() || places.rows.back().pixels.from != box.top || places.rows.back().pixels.to != box.bottom)
+      places.rows.push_back({{box.top, box.bottom}, places.columns.size(), 0});
+    ++places.rows.back().count;
+    places.columns.push_back({box.left, box.right});
+  }
+  return places;
+}
+
+}  // namespace
+
+PlacesOnPlane places_on(const SlideFile& slide, const MaskGrid& grid,
+                        const std::function<SlideBox(const GridPlace&)>& box_of) {
+  return slide.grid.is_list() ? list_on(slide, grid, box_of) : grid_on(slide, grid, box_of);
 }
 
 void paint_regions(RegionPlane& plane, const Regions& regions, const SlideRegions& rules,
@@ -99,50 +131,51 @@ ShownClasses strike_out_by_regions(const SlideFile& slide, const Regions& region
 
   RegionPlane plane(region_grid(slide, rules.mpp));
   const PlacesOnPlane places = places_on(slide, plane.grid(), box_of);
-  const std::size_t columns = places.columns.size();
   const std::int32_t end = plane.grid().height;
-  const auto enough = [&](std::uint32_t count, std::size_t column, std::size_t row) {
-    const auto pixels = static_cast<double>(places.columns[column].to - places.columns[column].from) *
-                        static_cast<double>(places.rows[row].to - places.rows[row].from);
-    return count != 0 && static_cast<double>(count) >= rules.least * pixels;
+  const auto enough = [&](std::uint64_t pixels, std::uint32_t count) {
+    return count != 0 && static_cast<double>(count) >= rules.least * static_cast<double>(pixels);
   };
 
-  // By column and row: the class with the most pixels so far, and how many.
+  // Of each place, row by row: the class with the most pixels so far, and how many.
   std::vector<std::uint8_t> best;
   std::vector<std::uint32_t> best_count;
   if (!rules.field.empty()) {
-    best.resize(columns * places.rows.size());
-    best_count.resize(best.size());
+    best.resize(places.size());
+    best_count.resize(places.size());
   }
   const auto compare = [&](std::size_t number) {
     constexpr WantedBits of_class{Bits::current | Bits::excluded, Bits::current};
     count_in_places(plane, places, of_class, plane.first_row(), plane.end_row(),
-                    [&](std::size_t column, std::size_t row, std::uint32_t count) {
-                      const std::size_t i = row * columns + column;
-                      if (count <= best_count[i]) return;
-                      best_count[i] = count;
-                      best[i] = static_cast<std::uint8_t>(number + 1);
+                    [&](std::size_t place, std::uint64_t, std::uint32_t count) {
+                      if (count <= best_count[place]) return;
+                      best_count[place] = count;
+                      best[place] = static_cast<std::uint8_t>(number + 1);
                     });
   };
   paint_regions(plane, regions, rules, rules.field.empty() ? std::function<void(std::size_t)>() : compare);
 
-  std::vector<bool> allowed(columns * places.rows.size());
+  std::vector<bool> allowed(places.size());
   constexpr WantedBits in_classes{Bits::included | Bits::excluded, Bits::included}, anywhere{Bits::excluded, 0};
-  count_in_places(plane, places, rules.include.empty() ? anywhere : in_classes, 0, end,
-                  [&](std::size_t column, std::size_t row, std::uint32_t count) {
-                    allowed[row * columns + column] = enough(count, column, row);
-                  });
+  count_in_places(
+      plane, places, rules.include.empty() ? anywhere : in_classes, 0, end,
+      [&](std::size_t place, std::uint64_t pixels, std::uint32_t count) { allowed[place] = enough(pixels, count); });
   if (!best.empty() && rules.include.empty())
-    count_in_places(plane, places, in_classes, 0, end, [&](std::size_t column, std::size_t row, std::uint32_t count) {
-      if (!enough(count, column, row)) best[row * columns + column] = 0;
-    });
+    count_in_places(plane, places, in_classes, 0, end,
+                    [&](std::size_t place, std::uint64_t pixels, std::uint32_t count) {
+                      if (!enough(pixels, count)) best[place] = 0;
+                    });
 
   if (!best.empty()) classes.shown.resize(wanted.size());
   for (std::size_t i = 0; i < wanted.size(); ++i) {
-    const GridPlace place = slide.grid.place(i);
-    const std::size_t at = static_cast<std::size_t>(place.row) * columns + static_cast<std::size_t>(place.column);
-    if (!allowed[at]) wanted[i] = false;
-    if (!best.empty()) classes.shown[i] = best[at];
+    std::size_t place = 0;
+    if (slide.grid.is_list()) {
+      place = places.place_of[i];
+    } else {
+      const GridPlace at = slide.grid.place(i);
+      place = static_cast<std::size_t>(at.row * slide.grid.columns() + at.column);
+    }
+    if (!allowed[place]) wanted[i] = false;
+    if (!best.empty()) classes.shown[i] = best[place];
   }
   return classes;
 }

@@ -69,8 +69,8 @@ void SlideSource::read(std::uint64_t index, std::span<const std::span<const std:
   if (slide.failure) throw Error(*slide.failure);
   out.promise(image, slide::PromisedTile(impl_->readers, slide, impl_->rules, record.box, blocks));
   out.scalar<std::int64_t>(slide_number, static_cast<std::int64_t>(slide.number));
-  out.scalar<std::int64_t>(x, slide.scale.x_at_level_0(record.box.x));
-  out.scalar<std::int64_t>(y, slide.scale.y_at_level_0(record.box.y));
+  out.scalar<std::int64_t>(x, record.x);
+  out.scalar<std::int64_t>(y, record.y);
   std::size_t slot = first_more;
   if (!impl_->options.regions.field.empty()) out.scalar<std::int64_t>(slot++, impl_->shown_class(slide, record.number));
   for (const slide::SlideColumn& column : impl_->table.columns) {
@@ -93,16 +93,14 @@ std::string SlideSource::key(std::uint64_t index) const {
   std::string key;
   key.reserve(name.size() + 2 * digits + 2);
   key += name;
-  append_number(key, '/', record.slide->scale.y_at_level_0(record.box.y), digits);
-  append_number(key, '_', record.slide->scale.x_at_level_0(record.box.x), digits);
+  append_number(key, '/', record.y, digits);
+  append_number(key, '_', record.x, digits);
   return key;
 }
 
 SlidePlace SlideSource::place(std::uint64_t index) const {
   const Impl::Record record = impl_->record(index);
-  const slide::Scale& scale = record.slide->scale;
-  return {record.slide->number, scale.x_at_level_0(record.box.x), scale.y_at_level_0(record.box.y), record.box.x,
-          record.box.y};
+  return {record.slide->number, record.x, record.y, record.box.x, record.box.y};
 }
 
 std::uint64_t SlideSource::identity() const noexcept { return impl_->identity; }
@@ -148,8 +146,7 @@ std::optional<std::vector<std::int64_t>> SlideSource::labels(std::string_view fi
       else if (*slot == slide_number)
         values.push_back(static_cast<std::int64_t>(slide.number));
       else
-        values.push_back(*slot == x ? slide.scale.x_at_level_0(impl_->record(slide.first + i).box.x)
-                                    : slide.scale.y_at_level_0(impl_->record(slide.first + i).box.y));
+        values.push_back(*slot == x ? impl_->record(slide.first + i).x : impl_->record(slide.first + i).y);
     }
   return values;
 }

@@ -35,9 +35,28 @@ namespace {
 
 int digits_of(std::int64_t number) { return static_cast<int>(std::to_string(number).size()); }
 
+// No tile of the file is touched by two places of the list.
+bool listed_share_no_tile(const SlideFile& slide, std::int32_t size) {
+  std::vector<bool> touched(static_cast<std::size_t>(slide.level.tiles()));
+  const slide::Scale& scale = slide.scale;
+  for (const Grid::Listed& place : slide.grid.listed()) {
+    const SlideBox box =
+        slide::inside(scale.width, scale.height, {scale.x_in_image(place.x), scale.y_in_image(place.y), size, size});
+    const slide::TouchedTiles tiles = tiles_of(slide.level, box);
+    for (std::uint64_t row = tiles.row; row < tiles.row + tiles.rows; ++row)
+      for (std::uint64_t column = tiles.column; column < tiles.column + tiles.columns; ++column) {
+        const auto tile = static_cast<std::size_t>(row * slide.level.tile_columns() + column);
+        if (touched[tile]) return false;
+        touched[tile] = true;
+      }
+  }
+  return true;
+}
+
 // No tile of the file is touched by two places of the grid.
 bool shares_no_tile(const SlideFile& slide, const Slides& options) {
   if (slide.scale.resampled) return false;
+  if (slide.grid.is_list()) return listed_share_no_tile(slide, options.size);
   const std::int64_t wide = slide.level.tile_width, high = slide.level.tile_height;
   const std::int64_t left = slide.scale.x_in_image(options.left), top = slide.scale.y_in_image(options.top);
   if (options.stride % wide != 0 || options.stride % high != 0) return false;
@@ -92,6 +111,8 @@ void SlideSource::Impl::check_options() const {
   constexpr std::int64_t most_pixels = std::numeric_limits<std::int32_t>::max();
   if (options.left < 0 || options.top < 0 || options.left > most_pixels || options.top > most_pixels)
     refuse_options("`left` and `top` are pixels of the slide: 0 to 2,147,483,647 are possible");
+  if (!options.coords.empty() && (options.left != 0 || options.top != 0))
+    refuse_options("`coords` say where places are, so there is no grid that begins at `left` and `top`");
   if (options.stride < 0) refuse_options("`stride` is negative");
   if (options.overlap < 0 || options.overlap >= options.size)
     refuse_options("`overlap` is " + std::to_string(options.overlap) + " pixels; it must be less than `size`, " +
@@ -202,12 +223,15 @@ void SlideSource::Impl::read_table() {
 }
 
 void SlideSource::Impl::lay_grids() {
+  const bool lists = !options.coords.empty();
+  if (lists) lay_lists();
   for (SlideFile& slide : slides) {
     const slide::Scale& scale = slide.scale;
-    slide.grid = slide.failure
-                     ? Grid::of_one()
-                     : Grid(scale.width - scale.x_in_image(options.left), scale.height - scale.y_in_image(options.top),
-                            options.size, options.stride, options.edges, options.order);
+    if (!lists)
+      slide.grid = slide.failure ? Grid::of_one()
+                                 : Grid(scale.width - scale.x_in_image(options.left),
+                                        scale.height - scale.y_in_image(options.top), options.size, options.stride,
+                                        options.edges, options.order);
     slide.places = slide.grid.size();
     slide.digits = std::max(slide.digits, digits_of(std::max(scale.width0, scale.height0)));
   }
@@ -285,6 +309,7 @@ void SlideSource::Impl::describe() {
     add(slide.level.tables.data(), slide.level.tables.size());
     // Which places show tissue follows from pixels, and from how large these are said to be.
     add(slide.grid.kept().data(), slide.grid.kept().size_bytes());
+    add(slide.grid.listed().data(), slide.grid.listed().size_bytes());
     add(slide.shown_classes.words().data(), slide.shown_classes.words().size_bytes());
     add(slide.class_numbers.data(), slide.class_numbers.size() * sizeof(std::int64_t));
   }
@@ -333,14 +358,22 @@ SlideSource::Impl::Record SlideSource::Impl::record(std::uint64_t index) const {
   const SlideFile& slide = *std::prev(std::upper_bound(
       slides.begin(), slides.end(), index, [](std::uint64_t i, const SlideFile& other) { return i < other.first; }));
   const slide::GridPlace place = slide.grid.place(index - slide.first);
-  if (slide.failure) return {&slide, 0, {options.left, options.top, options.size, options.size}};
-  return {&slide, index - slide.first, box_of(slide, place)};
+  if (slide.failure)
+    return {&slide, 0, {options.left, options.top, options.size, options.size}, options.left, options.top};
+  const SlideBox box = box_of(slide, place);
+  // Of a list as it stands there, though the image may have no pixel just there.
+  if (slide.grid.is_list())
+    return {&slide, index - slide.first, box, static_cast<std::int64_t>(place.column),
+            static_cast<std::int64_t>(place.row)};
+  return {&slide, index - slide.first, box, slide.scale.x_at_level_0(box.x), slide.scale.y_at_level_0(box.y)};
 }
 
 SlideBox SlideSource::Impl::box_of(const SlideFile& slide, const slide::GridPlace& place) const {
   const slide::Scale& scale = slide.scale;
-  const SlideBox box{scale.x_in_image(options.left) + static_cast<std::int64_t>(place.column) * options.stride,
-                     scale.y_in_image(options.top) + static_cast<std::int64_t>(place.row) * options.stride,
+  const bool listed = slide.grid.is_list();
+  const auto column = static_cast<std::int64_t>(place.column), row = static_cast<std::int64_t>(place.row);
+  const SlideBox box{listed ? scale.x_in_image(column) : scale.x_in_image(options.left) + column * options.stride,
+                     listed ? scale.y_in_image(row) : scale.y_in_image(options.top) + row * options.stride,
                      options.size, options.size};
   return options.edges == SlideEdges::shrink ? slide::inside(scale.width, scale.height, box) : box;
 }

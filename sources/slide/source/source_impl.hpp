@@ -26,6 +26,7 @@ class SlideSource::Impl {
     const slide::SlideFile* slide;
     std::uint64_t number;  ///< among the slide's
     slide::SlideBox box;   ///< of the whole image; with SlideEdges::pad it reaches beyond the slide
+    std::int64_t x, y;     ///< its top left pixel, at level 0
   };
   /// @throws Error(not_found) past the end.
   Record record(std::uint64_t index) const;
@@ -57,6 +58,9 @@ class SlideSource::Impl {
   void open_slides();
   void find_region_files();
   void lay_grids();
+  void lay_lists();
+  std::vector<const SlideCoords*> lists_of_slides();
+  slide::Grid listed_places(const slide::SlideFile& slide, const SlideCoords& list);
   void choose_places();
   static void keep_places(slide::SlideFile& slide, const std::vector<bool>& wanted, const slide::ShownClasses& classes);
   void check_classes(const std::vector<std::string>& there) const;
@@ -67,6 +71,8 @@ class SlideSource::Impl {
   void add_openslide_notes(std::size_t count, std::vector<std::string>& notes) const;
   std::size_t left_out_ = 0;                            ///< slides that `labels` does not list
   std::size_t without_regions_ = 0;                     ///< slides without a file of regions
+  std::size_t other_lists_ = 0, without_list_ = 0;      ///< lists without a slide, slides without a list
+  std::uint64_t places_beyond_ = 0, places_twice_ = 0;  ///< of lists, that are no records
   std::uint64_t without_area_ = 0, no_annotation_ = 0;  ///< as Regions has them
 };
 

@@ -77,8 +77,10 @@ std::vector<std::string> SlideSource::Impl::left_out() const {
   std::vector<std::string> lines;
   std::size_t empty = 0, without_a_place = 0;
   std::uint64_t places = 0, kept = 0;
+  bool listed = false;
   for (const SlideFile& slide : slides) {
     if (slide.failure) continue;
+    listed = listed || slide.grid.is_list();
     if (slide.places == 0) ++empty;
     if (slide.places != 0 && slide.grid.size() == 0) ++without_a_place;
     places += slide.places;
@@ -102,7 +104,18 @@ std::vector<std::string> SlideSource::Impl::left_out() const {
   if (no_annotation_ != 0)
     lines.push_back(counted(static_cast<std::size_t>(no_annotation_), "object") + " in " + options.regions.folder +
                     " passed over: detections, cells and tiles are no regions");
-  if (empty != 0) lines.push_back(counted(empty, "slide") + " without a record: smaller than `size`");
+  if (empty > without_list_)
+    lines.push_back(counted(empty - without_list_, "slide") + (listed ? " without a record: no listed place lies on it"
+                                                                      : " without a record: smaller than `size`"));
+  if (places_beyond_ != 0)
+    lines.push_back(counted(static_cast<std::size_t>(places_beyond_), "listed place") +
+                    (options.edges == SlideEdges::drop ? " reach beyond a slide, and are left out"
+                                                       : " lie outside of a slide, and are left out"));
+  if (places_twice_ != 0)
+    lines.push_back(counted(static_cast<std::size_t>(places_twice_), "place") + " listed again, and left out");
+  if (without_list_ != 0) lines.push_back(counted(without_list_, "slide") + " without a list of places: no record");
+  if (other_lists_ != 0)
+    lines.push_back(counted(other_lists_, "list") + " of places passed over: no slide has that name");
   if (left_out_ != 0)
     lines.push_back(counted(left_out_, "slide") + " left out, as " + options.labels + " has no line of them");
   if (table.other_lines != 0)

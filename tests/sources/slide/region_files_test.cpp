@@ -24,8 +24,9 @@ SlideForm row_of_places() { return {.width = 200, .height = 50, .per_unit = 10'0
 
 // What the four places show: the names of classes, "-" for none.
 std::string shown(const TempFolder& folder) {
-  const SlideSource source(
-      {.files = folder / "a.tif", .size = 50, .regions = {.folder = folder.path().string(), .field = "kind"}});
+  const SlideSource source({.files = folder / "a.tif",
+                            .size = 50,
+                            .regions = {.folder = folder.path().string(), .least = 0.6, .field = "kind"}});
   if (const auto& failure = source.slides().front().failure) throw Error(*failure);
   const auto numbers = source.labels("kind");
   std::string text;

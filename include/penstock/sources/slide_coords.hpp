@@ -1,0 +1,22 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace penstock {
+
+/// Places of one slide that somebody chose: a list in the place of a grid. `read_coords` (penstock/sources/coords.hpp)
+/// makes these of what CLAM and TRIDENT write.
+struct SlideCoords {
+  /// The slide: its name (`SlideInfo::name`), or what stands after the last '/' of it, where that is no other slide's.
+  std::string slide = {};
+  std::vector<std::array<std::int32_t, 2>> at = {};  ///< x and y of each one's top left pixel, at level 0
+  /// How large a place is, for a check that records show as much: pixels of `level` on each side. 0: it isn't said.
+  double size = 0;
+  std::int32_t level = 0;  ///< a stored level
+  std::string file = {};   ///< that says so, for errors
+};
+
+}  // namespace penstock
