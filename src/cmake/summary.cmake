@@ -13,7 +13,7 @@ function(penstock_summary)
   endif()
   message(STATUS "penstock ${PROJECT_VERSION}, ${kind}, ${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}, "
                  "build type '${CMAKE_BUILD_TYPE}'")
-  foreach(name IN ITEMS core codecs csv cuda files hdf5 image jpeg lmdb numeric png slide testing webdataset)
+  foreach(name IN ITEMS core codecs coords csv cuda files hdf5 image jpeg lmdb numeric png slide testing webdataset)
     if(name IN_LIST components)
       get_property(packages GLOBAL PROPERTY PENSTOCK_${name}_PACKAGES)
       set(with "")

@@ -257,6 +257,8 @@ class PENSTOCK_API SlideSource {
   /// lines too.
   std::vector<std::string> left_out() const;
 
+  /// As they were given, with `stride` as it is, and without `coords`. Valid as long as a copy of the source is.
+  const Slides& options() const noexcept;
   /// What each slide is, in the order in which they were given or found. Valid as long as a copy of the source is.
   const std::vector<SlideInfo>& slides() const noexcept;
 

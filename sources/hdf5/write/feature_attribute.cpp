@@ -25,12 +25,6 @@ Handle type_of(DType dtype) {
   return stored_type(numbers);
 }
 
-Handle text_type() {
-  StoredDataset texts;
-  texts.kind = StoredDataset::Kind::texts;
-  return stored_type(texts);
-}
-
 template <class T>
 AttributeValue list_of(DType dtype, const std::vector<T>& values) {
   const hsize_t count = values.size();
@@ -40,6 +34,12 @@ AttributeValue list_of(DType dtype, const std::vector<T>& values) {
 }
 
 }  // namespace
+
+Handle text_type() {
+  StoredDataset texts;
+  texts.kind = StoredDataset::Kind::texts;
+  return stored_type(texts);
+}
 
 herr_t write_attribute(hid_t object, const FeatureAttribute& attribute) {
   const char* text = nullptr;

@@ -6,6 +6,9 @@
 
 namespace penstock::hdf5 {
 
+/// That of texts of any length. Under the lock.
+Handle text_type();
+
 /// Gives an object an attribute that it hasn't got. Under the lock. Negative where the library failed.
 herr_t write_attribute(hid_t object, const FeatureAttribute& attribute);
 

@@ -23,12 +23,6 @@ Handle number_type_of(DType dtype) {
   return stored_type(numbers);
 }
 
-Handle text_type() {
-  StoredDataset texts;
-  texts.kind = StoredDataset::Kind::texts;
-  return stored_type(texts);
-}
-
 }  // namespace
 
 FeatureFile::FeatureFile(std::string file, const FeatureSinkOptions& options, std::vector<FeatureAttribute> attributes,

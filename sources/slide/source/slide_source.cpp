@@ -33,6 +33,7 @@ SlideSource::SlideSource(Slides options) : impl_(std::make_shared<const Impl>(st
 std::uint64_t SlideSource::size() const noexcept { return impl_->size; }
 Schema SlideSource::schema() const { return impl_->schema; }
 std::uint64_t SlideSource::blocks() const noexcept { return impl_->blocks; }
+const Slides& SlideSource::options() const noexcept { return impl_->options; }
 const std::vector<SlideInfo>& SlideSource::slides() const noexcept { return impl_->infos; }
 
 std::uint64_t SlideSource::block_bytes(std::uint64_t block) const {
