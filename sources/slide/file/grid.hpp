@@ -27,6 +27,7 @@ class Grid {
 
   std::uint64_t size() const noexcept { return kept_.empty() ? columns_ * rows_ : kept_size_; }
   std::uint64_t columns() const noexcept { return columns_; }
+  std::uint64_t rows() const noexcept { return rows_; }
   /// Leaves out places. `wanted`: for each of size() whether it stays. Called once at most. Takes a little more than a
   /// bit a place.
   void keep(const std::vector<bool>& wanted);
@@ -34,13 +35,17 @@ class Grid {
   std::span<const std::uint64_t> kept() const noexcept { return kept_; }
   /// `number` is below size().
   GridPlace place(std::uint64_t number) const noexcept;
+  /// The same of all places, those that are left out too: `number` is below columns() * rows().
+  GridPlace place_of_all(std::uint64_t number) const noexcept;
+  bool keeps(std::uint64_t number) const noexcept {
+    return kept_.empty() || (kept_[number / word] >> number % word & 1) != 0;
+  }
   /// How many rows, or squares, there are; fewer have places that are kept.
   std::uint64_t ends() const noexcept;
   /// Appends the number of places up to the end of each row, or square, that has any, plus `first`.
   void append_ends(std::uint64_t first, std::vector<std::uint64_t>& ends) const;
 
  private:
-  GridPlace place_of_all(std::uint64_t number) const noexcept;
   std::uint64_t kept_before(std::uint64_t number) const noexcept;
 
   static constexpr std::uint64_t word = 64, words_together = 8;

@@ -19,6 +19,7 @@
 #include "common/file_pattern.hpp"
 #include "common/on_threads.hpp"
 #include "file/errors.hpp"
+#include "source/place_box.hpp"
 #include "table/slide_names.hpp"
 #include "tissue/tissue_places.hpp"
 
@@ -141,15 +142,17 @@ void SlideSource::Impl::find_files() {
 void SlideSource::Impl::open_slides() {
   slides.reserve(names.size());
   std::size_t keep_left = options.max_kept_bytes;
-  slide::SlideWish wish{{options.level, options.mpp, options.magnification, options.mpp_tolerance},
-                        0,
-                        options.assumed_mpp,
-                        options.tissue.by == SlideTissue::By::everywhere ? 0 : options.tissue.mpp};
   for (std::size_t i = 0; i < names.size(); ++i) {
-    if (!table.mpp.empty()) wish.own_mpp = table.mpp[i];
-    SlideFile& slide = slides.emplace_back(slide::open_slide(options.paths[i], i, wish, keep_left));
+    SlideFile& slide = slides.emplace_back(slide::open_slide(options.paths[i], i, wish_of(i), keep_left));
     slide.name = names[i];
   }
+}
+
+slide::SlideWish SlideSource::Impl::wish_of(std::size_t number) const {
+  return {.wanted = {options.level, options.mpp, options.magnification, options.mpp_tolerance},
+          .own_mpp = table.mpp.empty() ? 0 : table.mpp[number],
+          .assumed_mpp = options.assumed_mpp,
+          .mask_mpp = options.tissue.by == SlideTissue::By::everywhere ? 0 : options.tissue.mpp};
 }
 
 // Slides without a line are refused, or go.
@@ -209,7 +212,7 @@ void SlideSource::Impl::find_tissue() {
     if (slide.failure || slide.grid.size() == 0) return;
     try {
       keep_tissue(slide, make_mask(readers, slide, options.tissue), options.tissue.least,
-                  [&](const slide::GridPlace& place) { return box_of(slide, place); });
+                  [&](const slide::GridPlace& place) { return slide::place_box(slide, options, place); });
     } catch (const Error& failed) {
       if (!failed.sample_scoped()) throw;
       slide.failure = failed;
@@ -331,15 +334,7 @@ SlideSource::Impl::Record SlideSource::Impl::record(std::uint64_t index) const {
       slides.begin(), slides.end(), index, [](std::uint64_t i, const SlideFile& other) { return i < other.first; }));
   const slide::GridPlace place = slide.grid.place(index - slide.first);
   if (slide.failure) return {&slide, {options.left, options.top, options.size, options.size}};
-  return {&slide, box_of(slide, place)};
-}
-
-SlideBox SlideSource::Impl::box_of(const SlideFile& slide, const slide::GridPlace& place) const {
-  const slide::Scale& scale = slide.scale;
-  const SlideBox box{scale.x_in_image(options.left) + static_cast<std::int64_t>(place.column) * options.stride,
-                     scale.y_in_image(options.top) + static_cast<std::int64_t>(place.row) * options.stride,
-                     options.size, options.size};
-  return options.edges == SlideEdges::shrink ? slide::inside(scale.width, scale.height, box) : box;
+  return {&slide, slide::place_box(slide, options, place)};
 }
 
 const SlideFile& SlideSource::Impl::slide_of_block(std::uint64_t block) const {

@@ -31,6 +31,8 @@ class SlideSource::Impl {
   const slide::SlideFile& slide_of_block(std::uint64_t block) const;
   std::vector<std::string> notes() const;
   std::vector<std::string> left_out() const;
+  /// What the slide was opened with.
+  slide::SlideWish wish_of(std::size_t number) const;
 
   Slides options;
   slide::ImageRules rules;
@@ -51,7 +53,6 @@ class SlideSource::Impl {
   void open_slides();
   void lay_grids();
   void find_tissue();
-  slide::SlideBox box_of(const slide::SlideFile& slide, const slide::GridPlace& place) const;
   void number();
   void describe();
   void add_openslide_notes(std::size_t count, std::vector<std::string>& notes) const;
