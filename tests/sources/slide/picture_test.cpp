@@ -392,6 +392,13 @@ TEST_CASE("a picture that can't be drawn is an error that says why") {
     CHECK(code_of([&] { draw_slide(source, 0, {.side = side}); }) == Errc::invalid_argument);
   CHECK(draw_slide(source, 0, {.side = 64}).width == 360);
   CHECK(draw_slide(source, 0, {.side = 8192}).width == 360);
+  // More than 4096 pixels would be one of the picture.
+  SlideForm wide{.width = 262'145, .height = 1, .tile_width = 8192, .tile_height = 16};
+  wide.draw = [](const penstock::ImageShape& shape) { return Image(shape); };
+  write_slide(folder / "wide.tif", wide);
+  const SlideSource of_wide({.files = folder / "wide.tif"});
+  CHECK(code_of([&] { draw_slide(of_wide, 0, {.side = 64}); }) == Errc::limit_exceeded);
+  CHECK(at(draw_slide(of_wide, 0, {.side = 65}), 30, 0) == striped({0, 0, 0}, 30, 0));
   const Error failed = error_of([&] { draw_slide(source, 1); });
   CHECK(std::string(failed.what()) == source.slides()[1].failure->what());
   write_slide(folder / "a.tif", exact_slide(220, 150));
