@@ -25,10 +25,10 @@ struct SlidePicture {
 ///
 /// The slide stands in the picture's top left corner, in small: the mean of each k x k pixels of the coarsest stored
 /// level whose longer side has `side` pixels at least, or of the finest level where none has; k is the least whole
-/// number for which the longer side has `side` pixels at most. Records are bright and have an outline; where places
-/// have less than 5 pixels of the picture they have a tint instead. Places without enough tissue are grey, and what no
-/// place covers is grey with stripes. Where `Slides::tissue` wants a mask, the edge of its tissue is drawn. What can't
-/// be read has a colour of its own.
+/// number for which the longer side has `side` pixels at most. Records are bright, and each has an outline; where
+/// places have less than 5 pixels of the picture, records have a tint, and an outline around all of them. Places
+/// without enough tissue are grey, and what no place covers is grey with stripes. Where `Slides::tissue` wants a mask,
+/// the edge of its tissue is drawn. What can't be read has a colour of its own.
 ///
 /// Below it stands what the slide is, how it is read, which pixels and places records have, how many places were left
 /// out and why, what the colours mean, and a scale where the size of a pixel is known. The picture is wide enough for
@@ -36,8 +36,8 @@ struct SlidePicture {
 ///
 /// Opens the slide's file anew, and decodes the levels of which the slide in small and the mask are made, on the
 /// calling thread: that takes a moment where the file has low levels, and as long as decoding level 0 where it has no
-/// other. Memory is 10 bytes a pixel of the picture, and what the mask took when the source was opened. The picture
-/// doesn't refer to the source. Any thread.
+/// other. Memory is some 15 bytes a pixel of the picture, and what the mask took when the source was opened. The
+/// picture doesn't refer to the source. Any thread.
 ///
 /// @throws Error(not_found) where the source has no such slide; the slide's own error (`SlideInfo::failure`) where it
 /// can't be read; Error(io) where its file is another than the one that was opened; Error(invalid_argument) for another

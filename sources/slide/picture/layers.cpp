@@ -13,7 +13,7 @@ namespace {
 
 constexpr Rgb record_colour{0, 90, 200}, unread_colour{255, 130, 0}, dim_colour{150, 150, 150},
     stripe_colour{95, 95, 95}, unmarked{255, 255, 255};
-constexpr int tint_parts = 25, dim_parts = 60, stripe_parts = 75;
+constexpr int tint_parts = 20, dim_parts = 60, stripe_parts = 75, faint_parts = 50;
 constexpr double least_outlined = 5;  // pixels: with less, outlines would cover all
 
 }  // namespace
@@ -53,17 +53,14 @@ void Layers::explain(Fate fate, const std::string& meaning) {
   Bitmap swatch = empty_swatch();
   for (std::int32_t y = 0; y < swatch.height(); ++y)
     for (std::int32_t x = 0; x < swatch.width(); ++x) show(swatch, x, y, fate);
-  if (fate == Fate::record && place_pixels_ >= least_outlined)
-    swatch.frame({0, 0, swatch.width(), swatch.height()}, scale_, record_colour);
+  if (fate == Fate::record) swatch.frame({0, 0, swatch.width(), swatch.height()}, scale_, record_colour);
   legend_.push_back({std::move(swatch), meaning});
 }
 
 void Layers::draw_fates() {
-  const std::vector<Fate> fates = fates_of(slide_, options_, overview_);
-  const auto width = static_cast<std::size_t>(picture_.width());
-  for (std::size_t i = 0; i < fates.size(); ++i)
-    show(picture_, static_cast<std::int32_t>(i % width), static_cast<std::int32_t>(i / width), fates[i]);
-  const auto has = [&](Fate fate) { return std::ranges::find(fates, fate) != fates.end(); };
+  fates_ = fates_of(slide_, options_, overview_);
+  for (std::size_t i = 0; i < fates_.size(); ++i) show(picture_, x_of(i), y_of(i), fates_[i]);
+  const auto has = [&](Fate fate) { return std::ranges::find(fates_, fate) != fates_.end(); };
   if (has(Fate::record)) explain(Fate::record, "record");
   if (has(Fate::little_tissue)) explain(Fate::little_tissue, "left out: too little tissue");
   if (has(Fate::no_place)) explain(Fate::no_place, "in no place of the grid");
@@ -71,26 +68,40 @@ void Layers::draw_fates() {
 
 void Layers::draw_unread() {
   if (unknown_.empty()) return;
-  const auto width = static_cast<std::size_t>(picture_.width());
   for (std::size_t i = 0; i < unknown_.size(); ++i)
-    if (unknown_[i] != 0)
-      picture_.set(static_cast<std::int32_t>(i % width), static_cast<std::int32_t>(i / width), unread_colour);
+    if (unknown_[i] != 0) picture_.set(x_of(i), y_of(i), unread_colour);
   Bitmap swatch = empty_swatch();
   swatch.fill({0, 0, swatch.width(), swatch.height()}, unread_colour);
   legend_.push_back({std::move(swatch), "can't be read"});
 }
 
 void Layers::draw_record_outlines() {
-  if (place_pixels_ < least_outlined) return;
-  constexpr double pixels_for_one = 24;
-  const auto thick = std::clamp(static_cast<std::int32_t>(place_pixels_ / pixels_for_one), 1, scale_);
-  for (std::uint64_t i = 0; i < slide_.grid.size(); ++i) {
-    // Neighbours share a line.
-    Area area = overview_.area_of(place_box(slide_, options_, slide_.grid.place(i)));
-    area.right = std::min(area.right + thick, picture_.width());
-    area.bottom = std::min(area.bottom + thick, picture_.height());
-    picture_.frame(area, thick, record_colour);
+  std::vector<std::uint8_t> mask(fates_.size());
+  if (place_pixels_ < least_outlined) {
+    std::ranges::transform(fates_, mask.begin(), [](Fate fate) { return fate == Fate::record ? 1 : 0; });
+    draw_outline(picture_, mask, picture_.width(), picture_.height(), 1, record_colour);
+    return;
   }
+  constexpr double pixels_for_one = 24, least_opaque = 16;
+  const auto thick = std::clamp(static_cast<std::int32_t>(place_pixels_ / pixels_for_one), 1, scale_);
+  // Neighbours share a line, which must not be drawn twice.
+  const auto mark = [&](std::int32_t left, std::int32_t top, std::int32_t right, std::int32_t bottom) {
+    for (std::int32_t y = top; y < std::min(bottom, picture_.height()); ++y)
+      std::fill_n(mask.begin() + static_cast<std::ptrdiff_t>(y) * picture_.width() + left,
+                  std::min(right, picture_.width()) - left, std::uint8_t{1});
+  };
+  for (std::uint64_t i = 0; i < slide_.grid.size(); ++i) {
+    const Area area = overview_.area_of(place_box(slide_, options_, slide_.grid.place(i)));
+    const std::int32_t right = std::min(area.right, picture_.width() - thick),
+                       bottom = std::min(area.bottom, picture_.height() - thick);
+    mark(area.left, area.top, right + thick, area.top + thick);
+    mark(area.left, bottom, right + thick, bottom + thick);
+    mark(area.left, area.top, area.left + thick, bottom + thick);
+    mark(right, area.top, right + thick, bottom + thick);
+  }
+  const int parts = place_pixels_ < least_opaque ? faint_parts : 100;
+  for (std::size_t i = 0; i < mask.size(); ++i)
+    if (mask[i] != 0) picture_.blend(x_of(i), y_of(i), record_colour, parts);
 }
 
 void Layers::draw_edge(std::span<const std::uint8_t> mask, const std::string& meaning, Rgb colour) {

@@ -29,6 +29,7 @@ class Layers {
   /// Makes pixels show what became of their places.
   void draw_fates();
   void draw_unread();
+  /// Around each record, or around all where they are too small. After `draw_fates`.
   void draw_record_outlines();
   /// The edge of what is 1 in a mask of the picture's pixels.
   void draw_edge(std::span<const std::uint8_t> mask, const std::string& meaning, Rgb colour);
@@ -41,6 +42,13 @@ class Layers {
   void show(Bitmap& bitmap, std::int32_t x, std::int32_t y, Fate fate) const noexcept;
   void explain(Fate fate, const std::string& meaning);
   Bitmap empty_swatch() const;
+  // Where a pixel of the picture stands.
+  std::int32_t x_of(std::size_t pixel) const noexcept {
+    return static_cast<std::int32_t>(pixel % static_cast<std::size_t>(picture_.width()));
+  }
+  std::int32_t y_of(std::size_t pixel) const noexcept {
+    return static_cast<std::int32_t>(pixel / static_cast<std::size_t>(picture_.width()));
+  }
 
   const SlideFile& slide_;
   const Slides& options_;
@@ -48,6 +56,7 @@ class Layers {
   const std::int32_t scale_;
   Bitmap picture_;
   std::vector<std::uint8_t> unknown_;
+  std::vector<Fate> fates_;
   double place_pixels_;  // from one line of an outline to the next
   std::vector<LegendEntry> legend_;
 };
