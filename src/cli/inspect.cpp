@@ -1,7 +1,9 @@
 // penstock inspect: what a store holds.
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -11,6 +13,7 @@
 #include <CLI/CLI.hpp>
 
 #include <penstock/error.hpp>
+#include <penstock/sources/slide_picture.hpp>
 #include <penstock/transforms/decode_image.hpp>
 #include <penstock/transforms/decode_jpeg.hpp>
 
@@ -21,6 +24,8 @@
 #include "output.hpp"
 #include "progress.hpp"
 #include "sampled_records.hpp"
+#include "slide_flags.hpp"
+#include "slide_pictures.hpp"
 #include "slide_text.hpp"
 #include "store.hpp"
 
@@ -34,6 +39,15 @@ struct InspectOptions {
   SheetOptions sheet;
   std::vector<std::string> fields;
   bool field_given = false, quiet = false, all = false;
+  bool sheet_given = false;  ///< a contact sheet is asked for, of slides too
+  SlideFlags slides;
+  std::int32_t picture_side = SlidePictureOptions().side;
+};
+
+// What --png made.
+struct Drawn {
+  std::optional<Sheet> sheet;
+  std::optional<SlidePictures> slides;
 };
 
 struct Spread {
@@ -216,7 +230,7 @@ Json spread_json(const Spread& s) {
   return {{"min", s.least}, {"median", s.median}, {"max", s.most}, {"total", s.total}};
 }
 
-void tell_json(const Store& store, Findings& found, const Sheet& sheet, const InspectOptions& options) {
+void tell_json(const Store& store, Findings& found, const Drawn& drawn, const InspectOptions& options) {
   Json fields = Json::array();
   const Schema schema = store.schema();
   for (std::size_t slot = 0; slot < schema.size(); ++slot) {
@@ -247,21 +261,22 @@ void tell_json(const Store& store, Findings& found, const Sheet& sheet, const In
     json["orientations"][std::to_string(orientation)] = images;
   json["classes"] = classes;
   json["unreadable"] = found.unreadable;
-  if (!options.sheet.file.empty()) {
+  if (drawn.sheet) {
     json["png"] = options.sheet.file;
-    json["not_drawn"] = sheet.bad;
-    if (sheet.bad != 0) json["first_not_drawn"] = sheet.first_bad;
+    json["not_drawn"] = drawn.sheet->bad;
+    if (drawn.sheet->bad != 0) json["first_not_drawn"] = drawn.sheet->first_bad;
   }
-  if (const std::vector<SlideInfo>* const slides = store.slides(); slides != nullptr) {
+  if (drawn.slides) add_pictures(json, *drawn.slides);
+  if (const SlideSource* const slides = store.slides(); slides != nullptr) {
     json["slides"] = Json::array();
-    for (const SlideInfo& slide : *slides) json["slides"].push_back(slide_json(slide));
+    for (const SlideInfo& slide : slides->slides()) json["slides"].push_back(slide_json(slide));
   }
   if (*store.values() != '\0') json["values"] = store.values();
   if (const std::string hint = hint_of(store); !hint.empty()) json["hint"] = hint;
   write_json(json, options.json);
 }
 
-void tell(const Store& store, Findings& found, const Sheet& sheet, const InspectOptions& options) {
+void tell(const Store& store, Findings& found, const Drawn& drawn, const InspectOptions& options) {
   constexpr std::size_t max_classes = 40;
   const Schema schema = store.schema();
   std::string out = fmt::format("{} ({}): {} of {}\n", options.store, store.kind(), counted(store.size(), "record"),
@@ -273,6 +288,8 @@ void tell(const Store& store, Findings& found, const Sheet& sheet, const Inspect
     out += fmt::format("  below   {} records, spread evenly; --all looks at every one\n", with_commas(found.looked_at));
   if (store.values_unknown()) out += fmt::format("  {}\n", hint_of(store));
   for (const std::string& note : store.notes()) out += fmt::format("  {}\n", printable(note));
+  if (!options.slides.first_given().empty())
+    for (const std::string& line : store.slides()->left_out()) out += fmt::format("  {}\n", printable(line));
   for (std::size_t slot = 0; slot < schema.size(); ++slot) {
     const Spread s = spread_of(found.bytes[slot]);
     const std::string total = total_text(s, found.bytes[slot].size(), found.looked_at, store.size());
@@ -308,13 +325,16 @@ void tell(const Store& store, Findings& found, const Sheet& sheet, const Inspect
   if (found.unreadable != 0)
     out += fmt::format("  {} can't be read{}: {}\n  penstock verify lists all\n", counted(found.unreadable, "record"),
                        found.unreadable == 1 ? "" : ", the first", printable(found.first_unreadable));
-  if (!options.sheet.file.empty()) {
+  if (drawn.sheet) {
+    const Sheet& sheet = *drawn.sheet;
     out += fmt::format("  contact sheet: {}", options.sheet.file);
     if (sheet.bad != 0)
       out += fmt::format("; {} of {} could not be drawn{}: {}", sheet.bad, counted(sheet.samples, "sample"),
                          sheet.bad == 1 ? "" : ", the first", sheet.first_bad);
     out += "\n";
   }
+  if (drawn.slides)
+    for (const std::string& line : picture_lines(*drawn.slides)) out += fmt::format("  {}\n", line);
   print(out);
 }
 
@@ -324,22 +344,42 @@ void require_picture(const Schema& schema, const std::string& field) {
                      " has the picture");
 }
 
+// --png names a folder, or the one picture that there is.
+SlidePictures draw_slides(const SlideSource& source, const InspectOptions& options) {
+  const std::string& png = options.sheet.file;
+  const bool folder = png.ends_with('/') || std::filesystem::is_directory(png);
+  if (!folder && source.slides().size() > 1)
+    throw UsageError(
+        fmt::format("--png: there are {} slides, and each becomes a picture; name a folder, with / at its end",
+                    source.slides().size()));
+  const std::string below = png.substr(0, png.find_last_not_of('/') + 1);
+  return draw_pictures(source,
+                       {.file_of = [&](const SlideInfo& slide) { return folder ? picture_in(below, slide) : png; },
+                        .side = options.picture_side,
+                        .quiet = options.quiet || options.json == "-"});
+}
+
 int inspect(const InspectOptions& options) {
   const Store store(options.store, {.checksums = false,
                                     .values = options.values,
                                     .isolate = options.isolate,
                                     .isolate_option = options.isolate ? "--isolate" : "",
                                     .key = options.key,
-                                    .fields = options.fields});
+                                    .fields = options.fields,
+                                    .slides = &options.slides});
   if (options.field_given) require_field(store.schema(), options.sheet.field);
-  Sheet sheet;
+  Drawn drawn;
   if (!options.sheet.file.empty()) {
-    if (!options.field_given) require_picture(store.schema(), options.sheet.field);
-    sheet = draw_contact_sheet(store, options.sheet);
+    if (store.slides() != nullptr && !options.sheet_given) {
+      drawn.slides = draw_slides(*store.slides(), options);
+    } else {
+      if (!options.field_given) require_picture(store.schema(), options.sheet.field);
+      drawn.sheet = draw_contact_sheet(store, options.sheet);
+    }
   }
   Findings found = Looking(store, options).run();
-  if (options.json != "-") tell(store, found, sheet, options);
-  if (!options.json.empty()) tell_json(store, found, sheet, options);
+  if (options.json != "-") tell(store, found, drawn, options);
+  if (!options.json.empty()) tell_json(store, found, drawn, options);
   return exit_ok;
 }
 
@@ -353,15 +393,14 @@ void add_inspect(CLI::App& app, Command& chosen) {
       ->required();
   CLI::Option* const png =
       command.add_option("--png", options->sheet.file,
-                         "Write a contact sheet: samples in the store's order, with a bar in their class's colour");
-  command.add_option("--count", options->sheet.count, "Samples on the sheet, spread evenly")
-      ->check(CLI::Range(1, 1024))
-      ->needs(png)
-      ->capture_default_str();
-  command.add_option("--cell", options->sheet.cell, "Pixels a side each of them gets")
-      ->check(CLI::Range(16, 512))
-      ->needs(png)
-      ->capture_default_str();
+                         "Write a contact sheet: samples in the store's order, with a bar in their class's colour; of "
+                         "slides a picture of each,\nwith its tiles, in a folder where there are several, unless "
+                         "--count or --cell asks for a sheet");
+  CLI::Option* const count = command.add_option("--count", options->sheet.count, "Samples on the sheet, spread evenly");
+  count->check(CLI::Range(1, 1024))->needs(png)->capture_default_str();
+  CLI::Option* const cell = command.add_option("--cell", options->sheet.cell, "Pixels a side each of them gets");
+  cell->check(CLI::Range(16, 512))->needs(png)->capture_default_str();
+  add_picture_side_option(command, options->picture_side).needs(png);
   const CLI::Option& field =
       *command.add_option("--field", options->sheet.field, "Field with the image")->capture_default_str();
   command.add_option("--values", options->values, "What an LMDB's values are")
@@ -372,8 +411,11 @@ void add_inspect(CLI::App& app, Command& chosen) {
   add_isolate_option(command, options->isolate);
   add_json_option(command, options->json);
   command.add_flag("--quiet,-q", options->quiet, "No progress");
-  command.callback([options, &field, &chosen] {
+  add_slide_options(command, options->slides,
+                    "Slides are cut as `tile` would, with any of these; else into their own tiles");
+  command.callback([options, &field, count, cell, &chosen] {
     options->field_given = field.count() != 0;
+    options->sheet_given = count->count() + cell->count() != 0;
     chosen = [options] { return inspect(*options); };
   });
 }

@@ -16,6 +16,7 @@
 #include "destination.hpp"
 #include "output.hpp"
 #include "slide_files.hpp"
+#include "slide_flags.hpp"
 
 namespace penstock::cli {
 
@@ -157,10 +158,22 @@ std::vector<std::string> hdf5_files_in(const std::string& folder) {
   return files;
 }
 
-// In their own tiles, each of which is read once.
-SlideSource open_slides(const std::string& path) {
+// One that can't be read at all has nothing to tell but why.
+void require_readable(const SlideSource& opened) {
+  if (std::ranges::all_of(opened.slides(), [](const SlideInfo& slide) { return slide.failure.has_value(); }))
+    throw Error(*opened.slides().front().failure);
+}
+
+// As somebody says, or in their own tiles, each of which is read once.
+SlideSource open_slides(const std::string& path, const SlideFlags* flags) {
+  if (flags != nullptr && !flags->first_given().empty()) {
+    SlideSource opened(slides_of(*flags, slide_files({path})));
+    require_readable(opened);
+    return opened;
+  }
   Slides slides{.files = path, .edges = SlideEdges::pad};
   const SlideSource opened(slides);
+  require_readable(opened);
   for (const SlideInfo& slide : opened.slides()) {
     if (slide.failure) continue;
     constexpr std::int32_t most = 1024;  // OpenSlide's tiles may be as wide as the slide
@@ -170,8 +183,7 @@ SlideSource open_slides(const std::string& path) {
     slides.size = side;
     return SlideSource(slides);
   }
-  // One that can't be read at all has nothing to tell but why.
-  throw Error(*opened.slides().front().failure);
+  return opened;
 }
 
 // What was written to X.tar, or in shards to X.h5, has other names.
@@ -196,7 +208,8 @@ OpenedStore open_store(const std::string& path, const StoreOptions& options) {
   if (names_table(path) && !fs::is_directory(status)) return open_table(path, options);
   const auto open_hdf5 = [&](std::vector<std::string> files) { return open_hdf5_files(std::move(files), options); };
   if (pattern && names_hdf5(path)) return open_hdf5(files_of(path));
-  if (names_slide(path) && !fs::is_directory(status) && (pattern || fs::exists(status))) return open_slides(path);
+  if (names_slide(path) && !fs::is_directory(status) && (pattern || fs::exists(status)))
+    return open_slides(path, options.slides);
   if (!fs::exists(status) && !pattern) refuse_missing(path);
   if (pattern || (!fs::is_directory(status) && path.ends_with(".tar"))) return open_shards(path, options.fields);
   if (fs::is_directory(status) && !fs::exists(fs::path(path) / "data.mdb", failed)) {

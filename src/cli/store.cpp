@@ -19,6 +19,7 @@
 #include "foreign_lmdb.hpp"
 #include "open_store.hpp"
 #include "output.hpp"
+#include "slide_flags.hpp"
 #include "slide_text.hpp"
 
 namespace penstock::cli {
@@ -80,6 +81,8 @@ void require_fitting(const std::string& path, std::string_view kind, const Store
   if (options.values != "automatic" && kind != "lmdb") refuse("--values", "LMDB stores");
   if (!options.key.empty() && kind != "hdf5" && kind != "csv") refuse("--key-field", "HDF5 files and tables");
   if (*options.isolate_option != '\0' && kind != "hdf5") refuse(options.isolate_option, "HDF5 files");
+  if (options.slides != nullptr && !options.slides->first_given().empty() && kind != "slide")
+    refuse(options.slides->first_given(), "slides");
 }
 
 }  // namespace
@@ -141,10 +144,7 @@ std::uint64_t Store::revision() const {
   return std::visit([](const auto& source) { return std::uint64_t{source.revision()}; }, source_);
 }
 
-const std::vector<SlideInfo>* Store::slides() const {
-  const auto* const slides = std::get_if<SlideSource>(&source_);
-  return slides == nullptr ? nullptr : &slides->slides();
-}
+const SlideSource* Store::slides() const { return std::get_if<SlideSource>(&source_); }
 
 std::vector<std::string> Store::notes() const {
   if (values_guessed_) return {guess()};

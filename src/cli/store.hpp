@@ -20,6 +20,8 @@
 
 namespace penstock::cli {
 
+struct SlideFlags;
+
 struct StoreOptions {
   bool checksums = true;
   std::string values = "automatic";  ///< of an LMDB: automatic, records, raw, datum
@@ -28,6 +30,7 @@ struct StoreOptions {
   std::string key = {};              ///< of HDF5 and tables: the dataset or column of keys; empty: as the store says
   /// Names of the fields that are wanted, in this order; empty: all. Others are not opened, where the store allows it.
   std::vector<std::string> fields = {};
+  const SlideFlags* slides = nullptr;  ///< how slides are cut; null, or nothing given: into the file's own tiles
 };
 
 using OpenedStore = std::variant<LmdbSource, FilesSource, WebDatasetSource, CsvSource, Hdf5Source, SlideSource>;
@@ -55,8 +58,8 @@ class Store {
   std::uint64_t revision() const;
   /// How the store's fields are read, where there is more than one way; a line each.
   std::vector<std::string> notes() const;
-  /// Of slides what is known of them; null for others.
-  const std::vector<SlideInfo>* slides() const;
+  /// Null where it is no store of slides.
+  const SlideSource* slides() const;
   /// The field whose numbers stand for classes: label, else the only one that has names for them. @throws UsageError.
   std::string class_field() const;
   /// What the store knows beside its records, keys and classes, and what lies there and is no record; a line each.

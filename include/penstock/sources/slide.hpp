@@ -263,6 +263,7 @@ class PENSTOCK_API SlideSource {
   const std::vector<SlideInfo>& slides() const noexcept;
 
  private:
+  friend class SlideDrawing;
   class Impl;
   std::shared_ptr<const Impl> impl_;
 };

@@ -49,6 +49,11 @@ class Grid {
   std::span<const std::uint64_t> kept() const noexcept { return kept_; }
   /// `number` is below size(). Of a list: its pixels of the image.
   GridPlace place(std::uint64_t number) const noexcept;
+  /// The same of all places, those that are left out too: `number` is below columns() * rows().
+  GridPlace place_of_all(std::uint64_t number) const noexcept;
+  bool keeps(std::uint64_t number) const noexcept {
+    return kept_.empty() || (kept_[number / word] >> number % word & 1) != 0;
+  }
   /// How many rows, or squares, there are; fewer have places that are kept.
   std::uint64_t ends() const noexcept;
   /// Appends the number of places up to the end of each row, or square, that has any, plus `first`.
@@ -57,7 +62,6 @@ class Grid {
  private:
   /// Of a list, in order: which row, or square, a place is in.
   std::array<std::int64_t, 2> band(const Listed& place) const noexcept;
-  GridPlace place_of_all(std::uint64_t number) const noexcept;
   std::uint64_t kept_before(std::uint64_t number) const noexcept;
 
   static constexpr std::uint64_t word = 64, words_together = 8;

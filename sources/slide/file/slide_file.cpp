@@ -86,6 +86,7 @@ SlideFile open_slide(const std::string& path, std::size_t number, const SlideWis
       throw error_in(path, failed.code(), failed.cause());
     }
     if (wish.mask_mpp != 0) slide.mask_source = choose_mask_source(pyramid.levels, slide.resolution, wish.mask_mpp);
+    if (wish.all_levels) slide.all_levels = pyramid.levels;
     slide.level_number = choice.level;
     slide.scale = choice.scale;
     slide.level = std::move(pyramid.levels[choice.level]);
@@ -95,6 +96,15 @@ SlideFile open_slide(const std::string& path, std::size_t number, const SlideWis
     slide.failure = failed;
   }
   return slide;
+}
+
+SlideFile at_level(const SlideFile& slide, std::size_t number, const Level& level) {
+  SlideFile other = slide;
+  other.level_number = number;
+  other.level = level;
+  other.kept_offsets.clear();
+  other.kept_sizes.clear();
+  return other;
 }
 
 }  // namespace penstock::slide

@@ -36,6 +36,7 @@ struct SlideFile {
   std::vector<std::byte> kept_offsets, kept_sizes;  ///< of tiles, as they stand in the file; empty: they are not kept
 
   std::optional<MaskSource> mask_source;  ///< where one is wanted
+  std::vector<Level> all_levels;          ///< where they are wanted, as `levels`
 
   std::string region_file;                  ///< empty: there is none, or none is asked for
   std::vector<std::int64_t> class_numbers;  ///< of the classes that records may show, in the field's order of classes
@@ -55,10 +56,14 @@ struct SlideWish {
   double own_mpp = 0;      ///< in place of what the file says; 0: none is given
   double assumed_mpp = 0;  ///< where the file says none
   double mask_mpp = 0;     ///< of a mask of tissue; 0: none is wanted
+  bool all_levels = false;
 };
 
 /// What can be wrong with the file, or with the wish, is in `failure`. Keeps the places of its tiles where these are
 /// not more than `keep_left` bytes, which they are taken from.
 SlideFile open_slide(const std::string& path, std::size_t number, const SlideWish& wish, std::size_t& keep_left);
+
+/// The slide with another stored level to read pixels of.
+SlideFile at_level(const SlideFile& slide, std::size_t number, const Level& level);
 
 }  // namespace penstock::slide

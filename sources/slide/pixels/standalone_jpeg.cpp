@@ -9,7 +9,7 @@ namespace penstock::slide {
 
 namespace {
 
-enum Marker : std::uint8_t { sof0 = 0xC0, dht = 0xC4, soi = 0xD8, eoi = 0xD9, sos = 0xDA, dqt = 0xDB, dri = 0xDD };
+enum JpegMarker : std::uint8_t { sof0 = 0xC0, dht = 0xC4, soi = 0xD8, eoi = 0xD9, sos = 0xDA, dqt = 0xDB, dri = 0xDD };
 constexpr std::uint8_t app0 = 0xE0, app14 = 0xEE;
 
 constexpr std::array<std::uint8_t, 16> adobe{0xFF, 0xEE, 0, 14, 'A', 'd', 'o', 'b', 'e', 0, 100, 0, 0, 0, 0, 0};

@@ -32,6 +32,12 @@ void paint(RegionPlane& plane, const Regions& regions, const RegionClass& painte
   for (const RegionPolygon& polygon : painted.polygons) plane.paint(polygon, bit, work_left);
 }
 
+// Pixels that may be looked at: in proportion to the slide and the file.
+std::uint64_t most_work(const RegionPlane& plane, const Regions& regions) {
+  constexpr std::uint64_t a_pixel = 256;
+  return a_pixel * (plane.bytes().size() + regions.bytes);
+}
+
 }  // namespace
 
 bool is_listed(const std::vector<std::string>& list, const std::string& name) {
@@ -107,9 +113,7 @@ void paint_regions(RegionPlane& plane, const Regions& regions, const SlideRegion
                    const std::function<void(std::size_t)>& each) {
   const MaskGrid& grid = plane.grid();
   if (regions.picture.width != 0) check_shape(regions.picture, grid);
-  constexpr std::uint64_t a_pixel = 256;
-  std::uint64_t work_left =
-      a_pixel * (static_cast<std::uint64_t>(grid.width) * static_cast<std::uint64_t>(grid.height) + regions.bytes);
+  std::uint64_t work_left = most_work(plane, regions);
   for (const RegionClass& painted : regions.classes)
     if (is_listed(rules.exclude, painted.name)) paint(plane, regions, painted, Bits::excluded, work_left);
   std::size_t number = 0;
@@ -121,6 +125,11 @@ void paint_regions(RegionPlane& plane, const Regions& regions, const SlideRegion
     ++number;
   }
   plane.turn_into(Bits::current, Bits::included);
+}
+
+void paint_class(RegionPlane& plane, const Regions& regions, const RegionClass& painted, std::uint8_t bit) {
+  std::uint64_t work_left = most_work(plane, regions);
+  paint(plane, regions, painted, bit, work_left);
 }
 
 ShownClasses strike_out_by_regions(const SlideFile& slide, const Regions& regions, const SlideRegions& rules,

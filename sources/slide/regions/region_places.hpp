@@ -38,6 +38,9 @@ struct RegionBits {
 void paint_regions(RegionPlane& plane, const Regions& regions, const SlideRegions& rules,
                    const std::function<void(std::size_t)>& each);
 
+/// Paints one class alone. @throws as paint_regions.
+void paint_class(RegionPlane& plane, const Regions& regions, const RegionClass& painted, std::uint8_t bit);
+
 /// What regions say of the places that are wanted.
 struct ShownClasses {
   std::vector<std::string> names;   ///< of classes that may be told

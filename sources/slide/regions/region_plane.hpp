@@ -1,7 +1,9 @@
 // Regions as pixels in small.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "pixels/mask_box.hpp"
@@ -16,6 +18,7 @@ class RegionPlane {
   explicit RegionPlane(const MaskGrid& grid);
 
   const MaskGrid& grid() const noexcept { return grid_; }
+  std::span<const std::uint8_t> bytes() const noexcept { return bytes_; }
   const std::uint8_t* row(std::int32_t y) const noexcept { return bytes_.data() + at(0, y); }
 
   /// Sets the bit where the polygon is. Takes time in proportion to the rows that its edges cross and to the pixels of

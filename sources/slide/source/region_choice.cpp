@@ -16,6 +16,7 @@
 #include "file/errors.hpp"
 #include "regions/region_file.hpp"
 #include "regions/region_places.hpp"
+#include "source/place_box.hpp"
 #include "source/source_impl.hpp"
 #include "tissue/tissue_places.hpp"
 
@@ -94,7 +95,7 @@ void SlideSource::Impl::choose_places() {
     SlideFile& slide = slides[i];
     if (slide.failure) return;
     std::vector<bool> wanted(static_cast<std::size_t>(slide.grid.size()), true);
-    const auto box_of_place = [&](const GridPlace& place) { return box_of(slide, place); };
+    const auto box_of_place = [&](const GridPlace& place) { return slide::place_box(slide, options, place); };
     try {
       if (by_tissue && !wanted.empty())
         strike_out_glass(slide, make_mask(readers, slide, options.tissue), options.tissue.least, box_of_place, wanted);

@@ -18,6 +18,7 @@
 
 #include "common/file_pattern.hpp"
 #include "file/errors.hpp"
+#include "source/place_box.hpp"
 #include "table/slide_names.hpp"
 
 namespace penstock {
@@ -173,15 +174,17 @@ void SlideSource::Impl::find_files() {
 void SlideSource::Impl::open_slides() {
   slides.reserve(names.size());
   std::size_t keep_left = options.max_kept_bytes;
-  slide::SlideWish wish{{options.level, options.mpp, options.magnification, options.mpp_tolerance},
-                        0,
-                        options.assumed_mpp,
-                        options.tissue.by == SlideTissue::By::everywhere ? 0 : options.tissue.mpp};
   for (std::size_t i = 0; i < names.size(); ++i) {
-    if (!table.mpp.empty()) wish.own_mpp = table.mpp[i];
-    SlideFile& slide = slides.emplace_back(slide::open_slide(options.paths[i], i, wish, keep_left));
+    SlideFile& slide = slides.emplace_back(slide::open_slide(options.paths[i], i, wish_of(i), keep_left));
     slide.name = names[i];
   }
+}
+
+slide::SlideWish SlideSource::Impl::wish_of(std::size_t number) const {
+  return {.wanted = {options.level, options.mpp, options.magnification, options.mpp_tolerance},
+          .own_mpp = table.mpp.empty() ? 0 : table.mpp[number],
+          .assumed_mpp = options.assumed_mpp,
+          .mask_mpp = options.tissue.by == SlideTissue::By::everywhere ? 0 : options.tissue.mpp};
 }
 
 // Slides without a line are refused, or go.
@@ -360,22 +363,12 @@ SlideSource::Impl::Record SlideSource::Impl::record(std::uint64_t index) const {
   const slide::GridPlace place = slide.grid.place(index - slide.first);
   if (slide.failure)
     return {&slide, 0, {options.left, options.top, options.size, options.size}, options.left, options.top};
-  const SlideBox box = box_of(slide, place);
+  const SlideBox box = slide::place_box(slide, options, place);
   // Of a list as it stands there, though the image may have no pixel just there.
   if (slide.grid.is_list())
     return {&slide, index - slide.first, box, static_cast<std::int64_t>(place.column),
             static_cast<std::int64_t>(place.row)};
   return {&slide, index - slide.first, box, slide.scale.x_at_level_0(box.x), slide.scale.y_at_level_0(box.y)};
-}
-
-SlideBox SlideSource::Impl::box_of(const SlideFile& slide, const slide::GridPlace& place) const {
-  const slide::Scale& scale = slide.scale;
-  const bool listed = slide.grid.is_list();
-  const auto column = static_cast<std::int64_t>(place.column), row = static_cast<std::int64_t>(place.row);
-  const SlideBox box{listed ? scale.x_in_image(column) : scale.x_in_image(options.left) + column * options.stride,
-                     listed ? scale.y_in_image(row) : scale.y_in_image(options.top) + row * options.stride,
-                     options.size, options.size};
-  return options.edges == SlideEdges::shrink ? slide::inside(scale.width, scale.height, box) : box;
 }
 
 const SlideFile& SlideSource::Impl::slide_of_block(std::uint64_t block) const {

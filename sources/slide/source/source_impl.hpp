@@ -36,6 +36,8 @@ class SlideSource::Impl {
   std::int64_t shown_class(const slide::SlideFile& slide, std::uint64_t record) const noexcept;
   std::vector<std::string> notes() const;
   std::vector<std::string> left_out() const;
+  /// What the slide was opened with.
+  slide::SlideWish wish_of(std::size_t number) const;
 
   Slides options;
   slide::ImageRules rules;
@@ -65,7 +67,6 @@ class SlideSource::Impl {
   static void keep_places(slide::SlideFile& slide, const std::vector<bool>& wanted, const slide::ShownClasses& classes);
   void check_classes(const std::vector<std::string>& there) const;
   void number_classes(const std::vector<std::vector<std::string>>& told);
-  slide::SlideBox box_of(const slide::SlideFile& slide, const slide::GridPlace& place) const;
   void number();
   void describe();
   void add_openslide_notes(std::size_t count, std::vector<std::string>& notes) const;

@@ -15,11 +15,7 @@ TissueMask make_mask(LevelReaders& readers, const SlideFile& slide, const SlideT
     throw error_in(slide.path, Errc::limit_exceeded,
                    "its mask of tissue would have " + std::to_string(pixels) +
                        " pixels, more than 134 million; take a larger `tissue.mpp`");
-  SlideFile low = slide;
-  low.level_number = source.level_number;
-  low.level = source.level;
-  low.kept_offsets.clear();
-  low.kept_sizes.clear();
+  const SlideFile low = at_level(slide, source.level_number, source.level);
   const MaskRules rules{tissue.by, tissue.threshold,
                         static_cast<std::int32_t>(std::lround(tissue.closing / source.mpp)),
                         tissue.least_area / (source.mpp * source.mpp)};

@@ -18,18 +18,22 @@ TissueMask make_mask(LevelReaders& readers, const SlideFile& slide, const SlideT
 /// Where that mask lies on the slide.
 MaskGrid mask_grid(const SlideFile& slide, const TissueMask& mask) noexcept;
 
+/// Whether a box of the slide's image shows as much tissue as `least`.
+inline bool shows_tissue(const SlideFile& slide, const TissueMask& mask, const TissueCounts& counts, double least,
+                         const SlideBox& box) noexcept {
+  const MaskBox pixels = mask_box(slide.scale, mask_grid(slide, mask), box);
+  const std::uint64_t tissue = counts.in(pixels.left, pixels.top, pixels.right, pixels.bottom);
+  return tissue != 0 && static_cast<double>(tissue) >= least * static_cast<double>(pixels.pixels());
+}
+
 /// Strikes out the places of the slide's grid that show less tissue than `least`. `box_of`: a place's box.
 template <class BoxOf>
 void strike_out_glass(const SlideFile& slide, const TissueMask& mask, double least, const BoxOf& box_of,
                       std::vector<bool>& wanted) {
   const TissueCounts counts(mask);
-  const MaskGrid grid = mask_grid(slide, mask);
-  for (std::uint64_t i = 0; i < slide.grid.size(); ++i) {
-    const MaskBox box = mask_box(slide.scale, grid, box_of(slide.grid.place(i)));
-    const std::uint64_t tissue = counts.in(box.left, box.top, box.right, box.bottom);
-    if (tissue == 0 || static_cast<double>(tissue) < least * static_cast<double>(box.pixels()))
+  for (std::uint64_t i = 0; i < slide.grid.size(); ++i)
+    if (!shows_tissue(slide, mask, counts, least, box_of(slide.grid.place(i))))
       wanted[static_cast<std::size_t>(i)] = false;
-  }
 }
 
 }  // namespace penstock::slide

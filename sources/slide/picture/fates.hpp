@@ -1,0 +1,36 @@
+// What became of the places that the pixels of a picture show.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include <penstock/sources/slide.hpp>
+
+#include "file/slide_file.hpp"
+#include "picture/overview.hpp"
+#include "tissue/tissue_mask.hpp"
+
+namespace penstock::slide {
+
+/// What became of a place; of a pixel, that of the places which cover it, of which the last of these counts.
+enum class Fate : std::uint8_t {
+  no_place,         ///< the grid covers it nowhere
+  little_tissue,    ///< left out: it shows less tissue than is wanted
+  outside_regions,  ///< left out: it lies where regions want none
+  record,
+};
+
+/// Of all places of the slide's grid, those that are left out too; empty where all are records.
+struct PlaceFates {
+  std::vector<Fate> fates;
+  std::uint64_t count(Fate fate) const noexcept;
+};
+/// `mask`: that of tissue, where there is one.
+PlaceFates place_fates(const SlideFile& slide, const Slides& options, const std::optional<TissueMask>& mask);
+
+/// Of each pixel of the picture, row by row.
+std::vector<Fate> fates_of(const SlideFile& slide, const Slides& options, const Overview& overview,
+                           const PlaceFates& places);
+
+}  // namespace penstock::slide

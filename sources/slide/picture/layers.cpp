@@ -1,0 +1,120 @@
+#include "picture/layers.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+
+#include "picture/outline.hpp"
+#include "source/place_box.hpp"
+
+namespace penstock::slide {
+
+namespace {
+
+constexpr Rgb record_colour{0, 90, 200}, unread_colour{255, 130, 0}, dim_colour{150, 150, 150},
+    stripe_colour{95, 95, 95}, unmarked{255, 255, 255};
+constexpr int tint_parts = 20, dim_parts = 60, stripe_parts = 75, faint_parts = 50;
+constexpr double least_outlined = 5;  // pixels: with less, outlines would cover all
+
+}  // namespace
+
+Layers::Layers(const SlideFile& slide, const Slides& options, const Overview& overview, SmallPicture small,
+               std::int32_t scale)
+    : slide_(slide),
+      options_(options),
+      overview_(overview),
+      scale_(scale),
+      picture_(small.width, small.height, std::move(small.rgb)),
+      unknown_(std::move(small.unknown)),
+      place_pixels_(overview.length(std::min(options.size, options.stride))) {}
+
+// What a pixel becomes.
+void Layers::show(Bitmap& bitmap, std::int32_t x, std::int32_t y, Fate fate) const noexcept {
+  constexpr std::int32_t period = 6, stripe = 2;  // pixels of the font
+  switch (fate) {
+    case Fate::record:
+      if (place_pixels_ < least_outlined) bitmap.blend(x, y, record_colour, tint_parts);
+      return;
+    case Fate::little_tissue:
+    case Fate::outside_regions:
+      bitmap.blend(x, y, dim_colour, dim_parts);
+      return;
+    case Fate::no_place:
+      if ((x + y) / scale_ % period < stripe)
+        bitmap.blend(x, y, stripe_colour, stripe_parts);
+      else
+        bitmap.blend(x, y, dim_colour, dim_parts);
+      return;
+  }
+}
+
+Bitmap Layers::empty_swatch() const { return {swatch_side * scale_, swatch_side * scale_, unmarked}; }
+
+void Layers::explain(Fate fate, const std::string& meaning) {
+  Bitmap swatch = empty_swatch();
+  for (std::int32_t y = 0; y < swatch.height(); ++y)
+    for (std::int32_t x = 0; x < swatch.width(); ++x) show(swatch, x, y, fate);
+  if (fate == Fate::record) swatch.frame({0, 0, swatch.width(), swatch.height()}, scale_, record_colour);
+  legend_.push_back({std::move(swatch), meaning});
+}
+
+void Layers::draw_fates(const PlaceFates& places) {
+  fates_ = fates_of(slide_, options_, overview_, places);
+  for (std::size_t i = 0; i < fates_.size(); ++i) show(picture_, x_of(i), y_of(i), fates_[i]);
+  const auto has = [&](Fate fate) { return std::ranges::find(fates_, fate) != fates_.end(); };
+  if (has(Fate::record)) explain(Fate::record, "record");
+  if (has(Fate::little_tissue) && has(Fate::outside_regions))
+    explain(Fate::little_tissue, "left out: too little tissue, or outside of the regions that are wanted");
+  else if (has(Fate::little_tissue))
+    explain(Fate::little_tissue, "left out: too little tissue");
+  else if (has(Fate::outside_regions))
+    explain(Fate::outside_regions, "left out: outside of the regions that are wanted");
+  if (has(Fate::no_place)) explain(Fate::no_place, slide_.grid.is_list() ? "in no record" : "in no place of the grid");
+}
+
+void Layers::draw_unread() {
+  if (unknown_.empty()) return;
+  for (std::size_t i = 0; i < unknown_.size(); ++i)
+    if (unknown_[i] != 0) picture_.set(x_of(i), y_of(i), unread_colour);
+  Bitmap swatch = empty_swatch();
+  swatch.fill({0, 0, swatch.width(), swatch.height()}, unread_colour);
+  legend_.push_back({std::move(swatch), "can't be read"});
+}
+
+void Layers::draw_record_outlines() {
+  std::vector<std::uint8_t> mask(fates_.size());
+  if (place_pixels_ < least_outlined) {
+    std::ranges::transform(fates_, mask.begin(), [](Fate fate) { return fate == Fate::record ? 1 : 0; });
+    draw_outline(picture_, mask, picture_.width(), picture_.height(), 1, record_colour);
+    return;
+  }
+  constexpr double pixels_for_one = 24, least_opaque = 16;
+  const auto thick = std::clamp(static_cast<std::int32_t>(place_pixels_ / pixels_for_one), 1, scale_);
+  // Neighbours share a line, which must not be drawn twice.
+  const auto mark = [&](std::int32_t left, std::int32_t top, std::int32_t right, std::int32_t bottom) {
+    for (std::int32_t y = top; y < std::min(bottom, picture_.height()); ++y)
+      std::fill_n(mask.begin() + static_cast<std::ptrdiff_t>(y) * picture_.width() + left,
+                  std::min(right, picture_.width()) - left, std::uint8_t{1});
+  };
+  for (std::uint64_t i = 0; i < slide_.grid.size(); ++i) {
+    const Area area = overview_.area_of(place_box(slide_, options_, slide_.grid.place(i)));
+    const std::int32_t right = std::min(area.right, picture_.width() - thick),
+                       bottom = std::min(area.bottom, picture_.height() - thick);
+    mark(area.left, area.top, right + thick, area.top + thick);
+    mark(area.left, bottom, right + thick, bottom + thick);
+    mark(area.left, area.top, area.left + thick, bottom + thick);
+    mark(right, area.top, right + thick, bottom + thick);
+  }
+  const int parts = place_pixels_ < least_opaque ? faint_parts : 100;
+  for (std::size_t i = 0; i < mask.size(); ++i)
+    if (mask[i] != 0) picture_.blend(x_of(i), y_of(i), record_colour, parts);
+}
+
+void Layers::draw_edge(std::span<const std::uint8_t> mask, const std::string& meaning, Rgb colour) {
+  draw_outline(picture_, mask, picture_.width(), picture_.height(), scale_, colour);
+  Bitmap swatch = empty_swatch();
+  swatch.fill({0, swatch.height() / 2 - scale_ / 2, swatch.width(), swatch.height() / 2 - scale_ / 2 + scale_}, colour);
+  legend_.push_back({std::move(swatch), meaning});
+}
+
+}  // namespace penstock::slide

@@ -1,0 +1,74 @@
+// The slide in its picture, and what is drawn over it: a layer each, with its line in the legend.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <penstock/sources/slide.hpp>
+
+#include "file/slide_file.hpp"
+#include "picture/bitmap.hpp"
+#include "picture/caption.hpp"
+#include "picture/fates.hpp"
+#include "picture/overview.hpp"
+#include "tissue/tissue_mask.hpp"
+
+namespace penstock::slide {
+
+inline constexpr Rgb tissue_colour{0, 150, 60};
+/// Of classes of regions, in the order of their names.
+inline constexpr std::array<Rgb, 8> region_colours{{{215, 25, 28},
+                                                    {230, 170, 0},
+                                                    {140, 70, 20},
+                                                    {200, 0, 200},
+                                                    {0, 160, 180},
+                                                    {110, 60, 190},
+                                                    {90, 110, 0},
+                                                    {0, 0, 0}}};
+
+/// Layers are drawn in the order of the calls. Refers to what it is made of.
+class Layers {
+ public:
+  /// `scale`: pixels for one of the font, which lines follow.
+  Layers(const SlideFile& slide, const Slides& options, const Overview& overview, SmallPicture small,
+         std::int32_t scale);
+
+  /// Makes pixels show what became of their places.
+  void draw_fates(const PlaceFates& places);
+  void draw_unread();
+  /// Around each record, or around all where they are too small. After `draw_fates`.
+  void draw_record_outlines();
+  /// The edge of what is 1 in a mask of the picture's pixels.
+  void draw_edge(std::span<const std::uint8_t> mask, const std::string& meaning, Rgb colour);
+
+  Bitmap& picture() noexcept { return picture_; }
+  /// Of the layers that are drawn.
+  std::vector<LegendEntry>& legend() noexcept { return legend_; }
+
+ private:
+  void show(Bitmap& bitmap, std::int32_t x, std::int32_t y, Fate fate) const noexcept;
+  void explain(Fate fate, const std::string& meaning);
+  Bitmap empty_swatch() const;
+  // Where a pixel of the picture stands.
+  std::int32_t x_of(std::size_t pixel) const noexcept {
+    return static_cast<std::int32_t>(pixel % static_cast<std::size_t>(picture_.width()));
+  }
+  std::int32_t y_of(std::size_t pixel) const noexcept {
+    return static_cast<std::int32_t>(pixel / static_cast<std::size_t>(picture_.width()));
+  }
+
+  const SlideFile& slide_;
+  const Slides& options_;
+  const Overview& overview_;
+  const std::int32_t scale_;
+  Bitmap picture_;
+  std::vector<std::uint8_t> unknown_;
+  std::vector<Fate> fates_;
+  double place_pixels_;  // from one line of an outline to the next
+  std::vector<LegendEntry> legend_;
+};
+
+}  // namespace penstock::slide

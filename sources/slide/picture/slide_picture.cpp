@@ -1,0 +1,134 @@
+#include <penstock/sources/slide_picture.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include <penstock/error.hpp>
+
+#include "file/errors.hpp"
+#include "picture/bitmap.hpp"
+#include "picture/caption.hpp"
+#include "picture/layers.hpp"
+#include "picture/overview.hpp"
+#include "regions/region_places.hpp"
+#include "regions/region_plane.hpp"
+#include "source/source_impl.hpp"
+#include "tissue/block_means.hpp"
+#include "tissue/tissue_places.hpp"
+
+namespace penstock {
+
+using slide::Bitmap;
+using slide::SlideFile;
+
+/// Sees what a source is made of.
+class SlideDrawing {
+ public:
+  SlideDrawing(const SlideSource& source, std::size_t number)
+      : impl_(*source.impl_), info_(source.slides().at(number)), slide_(reopened(impl_, number)) {}
+
+  SlidePicture draw(std::int32_t side) const {
+    const slide::OverviewSource source = slide::choose_overview(slide_.all_levels, side);
+    constexpr std::int32_t most_k = 4096;  // of larger ones a sum of pixels may have more than 32 bits
+    if (source.k > most_k)
+      throw slide::error_in(slide_.path, Errc::limit_exceeded,
+                            "the slide is more than 4096 times as large as its picture would be; take a larger `side`");
+    const slide::Overview overview(slide_, source);
+    const std::int32_t longer = std::max(overview.width(), overview.height());
+    slide::Caption caption;
+    caption.scale = std::max(1, (longer + pixels_a_scale / 2) / pixels_a_scale);
+    slide::Layers layers(
+        slide_, impl_.options, overview,
+        read_block_means(impl_.readers, at_level(slide_, source.level, slide_.all_levels[source.level]), source.k),
+        caption.scale);
+    std::optional<slide::TissueMask> mask;
+    if (slide_.mask_source) mask = make_mask(impl_.readers, slide_, impl_.options.tissue);
+    const slide::PlaceFates places = place_fates(slide_, impl_.options, mask);
+    layers.draw_fates(places);
+    layers.draw_unread();
+    layers.draw_record_outlines();
+    std::optional<slide::MaskFacts> facts;
+    if (mask) {
+      facts = {mask->threshold, slide_.mask_source->mpp};
+      layers.draw_edge(overview.seen_through(mask->tissue, mask_grid(slide_, *mask)), "edge of tissue",
+                       slide::tissue_colour);
+    }
+    draw_regions(layers, overview);
+    const std::int32_t width = std::max(overview.width(), slide::least_caption_width * caption.scale);
+    caption.lines = caption_lines(
+        info_, impl_.options, facts,
+        {slide_.grid.is_list(), places.count(slide::Fate::little_tissue), places.count(slide::Fate::outside_regions)});
+    caption.legend = std::move(layers.legend());
+    caption.bar = slide::scale_bar(overview.step() * info_.mpp_x, width / 4);
+    return joined(layers.picture(), draw_caption(caption, width));
+  }
+
+ private:
+  // A font of one pixel is for a picture of so many.
+  static constexpr std::int32_t pixels_a_scale = 500;
+
+  // The edges of each class that has a say, in a colour of its own.
+  void draw_regions(slide::Layers& layers, const slide::Overview& overview) const {
+    if (slide_.region_file.empty()) return;
+    const SlideRegions& rules = impl_.options.regions;
+    const slide::Regions regions = slide::read_region_file(slide_.region_file);
+    std::size_t number = 0;
+    for (const slide::RegionClass& one : regions.classes) {
+      const bool excluded = slide::is_listed(rules.exclude, one.name);
+      if (!excluded && !slide::is_told(rules, one.name)) continue;
+      slide::RegionPlane plane(region_grid(slide_, rules.mpp));
+      paint_class(plane, regions, one, 1);
+      const std::string meaning = (excluded ? "region that is left out: " : "region: ") + one.name;
+      layers.draw_edge(overview.seen_through(plane.bytes(), plane.grid()), meaning,
+                       slide::region_colours[number++ % slide::region_colours.size()]);
+    }
+  }
+
+  // Its levels and its mask's source with it, of which a source keeps nothing.
+  static SlideFile reopened(const SlideSource::Impl& impl, std::size_t number) {
+    const SlideFile& first = impl.slides[number];
+    if (first.failure) throw Error(*first.failure);
+    slide::SlideWish wish = impl.wish_of(number);
+    wish.all_levels = true;
+    std::size_t keep_nothing = 0;
+    SlideFile slide = slide::open_slide(first.path, number, wish, keep_nothing);
+    if (slide.failure) throw Error(*slide.failure);
+    if (!(slide.mark == first.mark)) throw slide::changed_error(first.path);
+    slide.grid = first.grid;
+    slide.region_file = first.region_file;
+    return slide;
+  }
+
+  // The slide, a line around it, and what is said below it.
+  static SlidePicture joined(Bitmap& slide, Bitmap caption) {
+    constexpr slide::Rgb page{255, 255, 255}, line{120, 120, 120};
+    Bitmap all(caption.width(), slide.height() + 1 + caption.height(), page);
+    all.fill({0, slide.height(), all.width(), slide.height() + 1}, line);
+    all.fill({slide.width(), 0, slide.width() + 1, slide.height()}, line);
+    all.paste(slide, 0, 0);
+    all.paste(caption, 0, slide.height() + 1);
+    return {all.width(), all.height(), std::move(all.rgb())};
+  }
+
+  const SlideSource::Impl& impl_;
+  const SlideInfo& info_;
+  const SlideFile slide_;
+};
+
+SlidePicture draw_slide(const SlideSource& source, std::size_t slide, const SlidePictureOptions& options) {
+  constexpr std::int32_t least = 64, most = 8192;
+  if (options.side < least || options.side > most)
+    throw Error(Errc::invalid_argument,
+                "`side` is " + std::to_string(options.side) + " pixels; 64 to 8192 are possible")
+        .with_source(slide::source_name);
+  if (slide >= source.slides().size())
+    throw Error(Errc::not_found, "there is no slide " + std::to_string(slide) + "; the source has " +
+                                     std::to_string(source.slides().size()))
+        .with_source(slide::source_name);
+  return SlideDrawing(source, slide).draw(options.side);
+}
+
+}  // namespace penstock

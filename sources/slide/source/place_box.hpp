@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstdint>
+
+#include <penstock/sources/slide.hpp>
+
+#include "file/grid.hpp"
+#include "file/slide_file.hpp"
+#include "pixels/slide_box.hpp"
+
+namespace penstock::slide {
+
+/// The pixels of a place of the slide's grid, or list, in the image that it lies on. With SlideEdges::pad they reach
+/// beyond it.
+inline SlideBox place_box(const SlideFile& slide, const Slides& options, const GridPlace& place) noexcept {
+  const Scale& scale = slide.scale;
+  const bool listed = slide.grid.is_list();
+  const auto column = static_cast<std::int64_t>(place.column), row = static_cast<std::int64_t>(place.row);
+  const SlideBox box{listed ? scale.x_in_image(column) : scale.x_in_image(options.left) + column * options.stride,
+                     listed ? scale.y_in_image(row) : scale.y_in_image(options.top) + row * options.stride,
+                     options.size, options.size};
+  return options.edges == SlideEdges::shrink ? inside(scale.width, scale.height, box) : box;
+}
+
+}  // namespace penstock::slide

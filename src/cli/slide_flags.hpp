@@ -1,0 +1,36 @@
+// How slides are cut into tiles, as a command line says it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include <penstock/sources/slide.hpp>
+
+namespace penstock::cli {
+
+struct SlideFlags {
+  std::string labels, slide_column, mpp_column, edges = "drop", tissue = "everywhere";
+  std::vector<std::string> columns;
+  SlideTissue rules;
+  std::int32_t level = 0, size = 256, stride = 0, overlap = 0;
+  double mpp = 0, magnification = 0, tolerance = Slides().mpp_tolerance, assumed_mpp = 0;
+  bool leave_out_unlisted = false;
+  std::vector<const CLI::Option*> options;  ///< that say it; set by add_slide_options
+
+  /// The first of these options that was given: "--size"; empty: none was.
+  std::string first_given() const;
+};
+
+/// Adds options for all of it, in a group of the help where `group` names one.
+void add_slide_options(CLI::App& command, SlideFlags& flags, const std::string& group = "");
+
+/// These slides, cut so. @throws UsageError for options that contradict each other.
+Slides slides_of(const SlideFlags& flags, std::vector<std::string> paths);
+
+/// Adds --picture-side.
+CLI::Option& add_picture_side_option(CLI::App& command, std::int32_t& side);
+
+}  // namespace penstock::cli

@@ -1,0 +1,113 @@
+#include "slide_pictures.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <filesystem>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include <penstock/error.hpp>
+#include <penstock/extend/store_files.hpp>
+#include <penstock/sources/slide_picture.hpp>
+
+#include "progress.hpp"
+#include "synth/on_threads.hpp"
+
+namespace penstock::cli {
+
+namespace {
+
+// Tells of work that others do, until its end.
+class ToldBeside {
+ public:
+  ToldBeside(Progress& progress, const std::atomic<std::size_t>& done)
+      : thread_([&](const std::stop_token& ended) {
+          std::mutex mutex;
+          std::condition_variable_any wake;
+          std::unique_lock lock(mutex);
+          while (!wake.wait_for(lock, ended, std::chrono::milliseconds(100), [] { return false; }) &&
+                 !ended.stop_requested())
+            progress.set(done);
+        }) {}
+
+ private:
+  std::jthread thread_;
+};
+
+}  // namespace
+
+std::string picture_in(const std::string& folder, const SlideInfo& slide) {
+  std::string file = folder;
+  // A name is a path where files of several folders are called the same.
+  for (const std::filesystem::path& part : std::filesystem::path(slide.name).relative_path())
+    file += "/" + (part == ".." ? "__" : part.string());
+  return file + ".png";
+}
+
+SlidePictures draw_pictures(const SlideSource& source, const DrawingOptions& options) {
+  std::vector<std::size_t> numbers;
+  for (std::size_t i = 0; i < source.slides().size(); ++i)
+    if (!source.slides()[i].failure) numbers.push_back(i);
+  std::vector<std::optional<std::string>> causes(numbers.size());
+  std::atomic<std::size_t> done{0};
+  {
+    Progress progress("drawing", numbers.size(), options.quiet);
+    const ToldBeside told(progress, done);
+    const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
+    on_threads(options.threads == 0 ? cores : options.threads, numbers.size(), [&](unsigned, std::size_t i) {
+      SlidePicture picture;
+      try {
+        picture = draw_slide(source, numbers[i], {.side = options.side});
+      } catch (const Error& error) {
+        if (!error.sample_scoped()) throw;
+        causes[i] = error.cause();
+      }
+      if (!causes[i]) {
+        const std::string file = options.file_of(source.slides()[numbers[i]]);
+        if (const std::string folder = std::filesystem::path(file).parent_path().string(); !folder.empty())
+          make_folder(folder, "picture");
+        write_png(picture, file);
+      }
+      ++done;
+    });
+  }
+  SlidePictures pictures;
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    const SlideInfo& slide = source.slides()[numbers[i]];
+    if (causes[i])
+      pictures.not_drawn.push_back({slide.name, *causes[i]});
+    else
+      pictures.drawn.push_back({slide.name, options.file_of(slide)});
+  }
+  return pictures;
+}
+
+std::vector<std::string> picture_lines(const SlidePictures& pictures) {
+  std::vector<std::string> lines;
+  for (const SlidePictures::NotDrawn& failed : pictures.not_drawn)
+    lines.push_back(fmt::format("no picture of {}: {}", printable(failed.slide), printable(failed.cause)));
+  const std::vector<SlidePictures::Drawn>& drawn = pictures.drawn;
+  if (drawn.size() == 1) lines.push_back("picture: " + printable(drawn.front().file));
+  if (drawn.size() > 1)
+    lines.push_back(fmt::format("{}: {} ... {}", counted(drawn.size(), "picture"), printable(drawn.front().file),
+                                printable(drawn.back().file)));
+  return lines;
+}
+
+void add_pictures(Json& json, const SlidePictures& pictures) {
+  json["pictures"] = Json::array();
+  for (const SlidePictures::Drawn& drawn : pictures.drawn)
+    json["pictures"].push_back({{"slide", drawn.slide}, {"png", drawn.file}});
+  json["not_drawn"] = Json::array();
+  for (const SlidePictures::NotDrawn& failed : pictures.not_drawn)
+    json["not_drawn"].push_back({{"slide", failed.slide}, {"cause", failed.cause}});
+}
+
+}  // namespace penstock::cli

@@ -1,0 +1,43 @@
+// Pictures of slides, as files.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <penstock/sources/slide.hpp>
+
+#include "output.hpp"
+
+namespace penstock::cli {
+
+struct SlidePictures {
+  struct Drawn {
+    std::string slide, file;
+  };
+  struct NotDrawn {
+    std::string slide, cause;
+  };
+  std::vector<Drawn> drawn;
+  std::vector<NotDrawn> not_drawn;  ///< which were opened, and failed then
+};
+
+/// DIR/NAME.png, where a '/' in the name makes a folder.
+std::string picture_in(const std::string& folder, const SlideInfo& slide);
+
+struct DrawingOptions {
+  std::function<std::string(const SlideInfo&)> file_of;  ///< which PNG a slide's picture becomes
+  std::int32_t side = 1024;
+  unsigned threads = 0;  ///< 0: as many as there are cores
+  bool quiet = false;    ///< no progress
+};
+/// Draws all slides that could be opened. Folders are made. @throws penstock::Error where a file can't be written.
+SlidePictures draw_pictures(const SlideSource& source, const DrawingOptions& options);
+
+/// "3 pictures: a/x.png ... a/z.png", after a line for each slide that could not be drawn.
+std::vector<std::string> picture_lines(const SlidePictures& pictures);
+/// Adds "pictures" and "not_drawn", lists.
+void add_pictures(Json& json, const SlidePictures& pictures);
+
+}  // namespace penstock::cli

@@ -1,0 +1,416 @@
+// Pictures of slides: where everything stands, and which colour it has.
+#include <penstock/sources/slide_picture.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include <penstock/transforms/decode_png.hpp>
+
+#include "sources/slide/jpeg2000_files.hpp"
+#include "sources/slide/picture_text.hpp"
+#include "sources/slide/slide_files.hpp"
+#include "sources/source_checks.hpp"
+#include "sources/temp_folder.hpp"
+#include "support/catch.hpp"
+
+using namespace penstock;
+using namespace penstock_test;
+
+namespace {
+
+using Rgb = std::array<int, 3>;
+
+constexpr Rgb record_line{0, 90, 200}, tissue_line{0, 150, 60}, unread{255, 130, 0};
+
+Rgb at(const SlidePicture& picture, std::int32_t x, std::int32_t y) {
+  const std::uint8_t* pixel =
+      picture.rgb.data() +
+      (static_cast<std::size_t>(y) * static_cast<std::size_t>(picture.width) + static_cast<std::size_t>(x)) * 3;
+  return {pixel[0], pixel[1], pixel[2]};
+}
+
+Rgb blended(const Rgb& pixel, const Rgb& colour, int parts) {
+  Rgb out{};
+  for (std::size_t c = 0; c < 3; ++c) out[c] = (pixel[c] * (100 - parts) + colour[c] * parts + 50) / 100;
+  return out;
+}
+Rgb dimmed(const Rgb& pixel) { return blended(pixel, {150, 150, 150}, 60); }
+// In no place, of a picture whose font has one pixel.
+Rgb striped(const Rgb& pixel, std::int32_t x, std::int32_t y) {
+  return (x + y) % 6 < 2 ? blended(pixel, {95, 95, 95}, 75) : dimmed(pixel);
+}
+
+// One micrometre a pixel, and the pixels that are drawn.
+SlideForm exact_slide(std::int32_t width, std::int32_t height) {
+  SlideForm form{
+      .width = width, .height = height, .tile_width = 64, .tile_height = 48, .rgb = true, .per_unit = 10'000};
+  form.compression = 33005;
+  form.encode = [](const Image& tile) { return encode_jpeg2000(tile, {.mixed = true, .lossless = true}); };
+  return form;
+}
+
+// Tissue from the left up to a column, then glass.
+SlideForm stained_until(std::int32_t width, std::int32_t height, std::int32_t column) {
+  SlideForm form = exact_slide(width, height);
+  form.draw = [column](const penstock::ImageShape& shape) {
+    Image image(shape);
+    for (std::int32_t y = 0; y < shape.height; ++y)
+      for (std::int32_t x = 0; x < shape.width; ++x)
+        for (std::int32_t c = 0; c < 3; ++c)
+          image.at(y, x, c) = x < column ? static_cast<std::uint8_t>(c == 1 ? 90 : 200) : std::uint8_t{240};
+    return image;
+  };
+  return form;
+}
+
+Rgb mean_of(const Image& level, std::int32_t x, std::int32_t y, std::int32_t k) {
+  Rgb mean{};
+  for (std::int32_t c = 0; c < 3; ++c) {
+    int sum = 0, count = 0;
+    for (std::int32_t v = y * k; v < std::min((y + 1) * k, level.shape.height); ++v)
+      for (std::int32_t u = x * k; u < std::min((x + 1) * k, level.shape.width); ++u, ++count) sum += level.at(v, u, c);
+    mean[static_cast<std::size_t>(c)] = (2 * sum + count) / (2 * count);
+  }
+  return mean;
+}
+
+// A side of a grid's places in the picture: [from, to) of each.
+std::vector<std::array<std::int64_t, 2>> ranges(const Slides& slides, std::int64_t begin, std::int64_t image,
+                                                std::int64_t level, std::int64_t k) {
+  std::vector<std::array<std::int64_t, 2>> all;
+  const std::int64_t stride = slides.stride != 0 ? slides.stride : slides.size - slides.overlap;
+  const std::int64_t pixels = (level + k - 1) / k;
+  const auto in_picture = [&](std::int64_t place) {
+    return place >= image ? pixels : std::min((2 * place * level + image * k) / (2 * image * k), pixels);
+  };
+  for (std::int64_t place = begin; place < image; place += stride) {
+    if (slides.edges == SlideEdges::drop && place + slides.size > image) break;
+    const std::int64_t from = std::min(in_picture(place), pixels - 1);
+    all.push_back({from, std::max(in_picture(place + slides.size), from + 1)});
+    // The rest is covered already.
+    if (place + slides.size >= image) break;
+  }
+  return all;
+}
+
+bool covers(const std::vector<std::array<std::int64_t, 2>>& all, std::int32_t pixel) {
+  return std::ranges::any_of(all, [&](const auto& range) { return range[0] <= pixel && pixel < range[1]; });
+}
+
+// Whether lines one pixel thick stand there: each place's first pixel, and the one after its last.
+bool has_line(const std::vector<std::array<std::int64_t, 2>>& all, std::int32_t pixel, std::int64_t pixels) {
+  return std::ranges::any_of(
+      all, [&](const auto& range) { return pixel == range[0] || pixel == std::min(range[1], pixels - 1); });
+}
+// A line across reaches from the first pixel to the one after the last.
+bool has_line_along(const std::vector<std::array<std::int64_t, 2>>& all, std::int32_t pixel, std::int64_t pixels) {
+  return std::ranges::any_of(
+      all, [&](const auto& range) { return range[0] <= pixel && pixel <= std::min(range[1], pixels - 1); });
+}
+
+// Every pixel of a picture where all places are records.
+void compare(const SlidePicture& picture, const Image& level, std::int32_t k, const Slides& slides, std::int64_t width,
+             std::int64_t height, bool tinted) {
+  const std::int32_t wide = (level.shape.width + k - 1) / k, high = (level.shape.height + k - 1) / k;
+  // A slide of these tests has one micrometre a pixel.
+  const auto left = static_cast<std::int64_t>(static_cast<double>(slides.left) / std::max(slides.mpp, 1.0) + 0.5);
+  const auto top = static_cast<std::int64_t>(static_cast<double>(slides.top) / std::max(slides.mpp, 1.0) + 0.5);
+  const auto columns = ranges(slides, left, width, level.shape.width, k);
+  const auto rows = ranges(slides, top, height, level.shape.height, k);
+  const std::int64_t stride = slides.stride != 0 ? slides.stride : slides.size - slides.overlap;
+  const bool faint = std::min<std::int64_t>(slides.size, stride) * level.shape.width < 16 * width * k;
+  for (std::int32_t y = 0; y < high; ++y)
+    for (std::int32_t x = 0; x < wide; ++x) {
+      const Rgb mean = mean_of(level, x, y, k);
+      Rgb expected = covers(columns, x) && covers(rows, y) ? mean : striped(mean, x, y);
+      const auto covered = [&](std::int32_t u, std::int32_t v) {
+        return u >= 0 && v >= 0 && u < wide && v < high && covers(columns, u) && covers(rows, v);
+      };
+      if (tinted && covered(x, y))
+        expected = covered(x - 1, y) && covered(x + 1, y) && covered(x, y - 1) && covered(x, y + 1)
+                       ? blended(mean, record_line, 20)
+                       : record_line;
+      if (!tinted && ((has_line(columns, x, wide) && has_line_along(rows, y, high)) ||
+                      (has_line(rows, y, high) && has_line_along(columns, x, wide))))
+        expected = blended(expected, record_line, faint ? 50 : 100);
+      CAPTURE(x, y);
+      REQUIRE(at(picture, x, y) == expected);
+    }
+}
+
+}  // namespace
+
+TEST_CASE("a picture shows means of a level, a line around records, and stripes where no place is") {
+  const TempFolder folder;
+  SlideForm form = exact_slide(500, 370);
+  const WrittenSlide one = write_slide(folder / "one.tif", form);
+  form.lower = {{250, 185}, {62, 46}};
+  const WrittenSlide three = write_slide(folder / "three.tif", form);
+  for (const SlideEdges edges : {SlideEdges::drop, SlideEdges::pad, SlideEdges::shrink}) {
+    const auto draw = [&](const WrittenSlide& slide, Slides slides, std::int32_t side) {
+      slides.files = slide.path;
+      slides.edges = edges;
+      return draw_slide(SlideSource(slides), 0, {.side = side});
+    };
+    const auto check = [&](const WrittenSlide& slide, const Image& level, std::int32_t k, Slides slides,
+                           std::int32_t side, bool tinted = false) {
+      CAPTURE(slide.path, k, slides.size, slides.stride, slides.left, side, static_cast<int>(edges));
+      slides.edges = edges;
+      const double mpp = std::max(slides.mpp, 1.0);
+      const auto pixels = [&](std::int32_t of_level_0) { return static_cast<std::int64_t>(of_level_0 / mpp + 0.5); };
+      compare(draw(slide, slides, side), level, k, slides, pixels(500), pixels(370), tinted);
+    };
+    // As it is, smaller, and by the level that is large enough.
+    check(one, one.pixels, 1, {.size = 64}, 1024 / 2);
+    check(one, one.pixels, 1, {.size = 64}, 500);
+    check(one, one.pixels, 2, {.size = 64}, 499);
+    check(one, one.pixels, 3, {.size = 40, .stride = 50}, 200);
+    check(one, one.pixels, 8, {.size = 90, .overlap = 30, .left = 23, .top = 11}, 64);
+    check(three, three.lower[0], 1, {.size = 64}, 250);
+    check(three, three.lower[0], 2, {.size = 64}, 130);
+    check(three, three.pixels, 2, {.size = 64}, 251);
+    check(three, three.lower[0], 4, {.size = 100}, 64);
+    // The image that places lie on is 227 or 200 pixels wide.
+    check(three, three.lower[0], 1, {.mpp = 2.2, .size = 32}, 250);
+    check(three, three.pixels, 1, {.mpp = 2.5, .size = 32, .stride = 48}, 500);
+    // Places of less than five pixels have no outlines.
+    check(one, one.pixels, 3, {.size = 15}, 200);
+    check(one, one.pixels, 3, {.size = 14}, 200, true);
+    check(one, one.pixels, 3, {.size = 60, .stride = 14}, 200, true);
+    check(one, one.pixels, 3, {.size = 8, .stride = 60}, 200, true);
+  }
+  CHECK(draw_slide(SlideSource({.files = one.path, .size = 64, .order = SlideOrder::squares}), 0).rgb ==
+        draw_slide(SlideSource({.files = one.path, .size = 64}), 0).rgb);
+}
+
+TEST_CASE("a picture tells places that show too little tissue from those in no place, and draws the mask's edge") {
+  const TempFolder folder;
+  // 8 x 6 places of 40 pixels, and a rest to the right; tissue in four columns of them, and a quarter of the fifth.
+  const WrittenSlide slide = write_slide(folder / "a.tif", stained_until(330, 240, 168));
+  const Rgb stain{200, 90, 200}, glass{240, 240, 240};
+  const PictureText text;
+  for (const SlideTissue::By by : {SlideTissue::By::saturation, SlideTissue::By::grey})
+    for (const SlideOrder order : {SlideOrder::rows, SlideOrder::squares}) {
+      const auto draw = [&](double least) {
+        return draw_slide(SlideSource({.files = slide.path,
+                                       .size = 40,
+                                       .order = order,
+                                       .tissue = {.by = by, .least = least, .mpp = 4, .closing = 0, .least_area = 0}}),
+                          0);
+      };
+      const SlidePicture all = draw(0.1), half = draw(0.5);
+      // A record, between its lines.
+      CHECK(at(all, 20, 20) == stain);
+      CHECK(at(half, 20, 20) == stain);
+      CHECK(at(half, 40, 20) == record_line);
+      CHECK(at(half, 20, 40) == record_line);
+      // The fifth column, of which a fifth is tissue.
+      CHECK(at(all, 164, 20) == stain);
+      CHECK(at(half, 164, 20) == dimmed(stain));
+      CHECK(at(all, 190, 20) == glass);
+      CHECK(at(half, 190, 20) == dimmed(glass));
+      CHECK(at(all, 200, 20) == record_line);
+      CHECK(at(all, 300, 220) == dimmed(glass));
+      // Right of the grid.
+      CHECK(at(all, 325, 100) == striped(glass, 325, 100));
+      CHECK(at(all, 325, 101) == striped(glass, 325, 101));
+      CHECK(at(all, 325, 101) != at(all, 325, 105));
+      // The edge is the mask's last pixel, and where the slide ends.
+      for (const SlidePicture& picture : {all, half}) {
+        CHECK(at(picture, 167, 100) == tissue_line);
+        CHECK(at(picture, 166, 100) != tissue_line);
+        CHECK(at(picture, 168, 100) != tissue_line);
+        CHECK(at(picture, 0, 100) == tissue_line);
+        CHECK(at(picture, 100, 0) == tissue_line);
+        CHECK(at(picture, 100, 239) == tissue_line);
+        CHECK(at(picture, 200, 239) != tissue_line);
+      }
+      const std::string words = text.words(half, 240);
+      CHECK(words.find("24 records of 48 places; 24 left out: too little tissue") != std::string::npos);
+      CHECK(words.find("on a mask of 4 um a pixel; at least 50 % of each record") != std::string::npos);
+      CHECK(words.find(by == SlideTissue::By::grey ? "Tissue: grey up to" : "Tissue: saturation above") !=
+            std::string::npos);
+    }
+}
+
+TEST_CASE("a picture of a slide without tissue, or without places, has no record") {
+  const TempFolder folder;
+  const PictureText text;
+  write_slide(folder / "a.tif", stained_until(200, 100, 0));
+  const SlideTissue tissue{.by = SlideTissue::By::saturation, .mpp = 4};
+  const SlidePicture none = draw_slide(SlideSource({.files = folder / "a.tif", .size = 20, .tissue = tissue}), 0);
+  for (std::int32_t y = 0; y < 100; ++y)
+    for (std::int32_t x = 0; x < 200; ++x) REQUIRE(at(none, x, y) == dimmed({240, 240, 240}));
+  CHECK(text.words(none, 100).find("0 records of 50 places; 50 left out") != std::string::npos);
+  const SlidePicture larger = draw_slide(SlideSource({.files = folder / "a.tif", .size = 256, .tissue = tissue}), 0);
+  for (std::int32_t y = 0; y < 100; ++y)
+    for (std::int32_t x = 0; x < 200; ++x) REQUIRE(at(larger, x, y) == striped({240, 240, 240}, x, y));
+  CHECK(text.words(larger, 100).find("No places: the slide is smaller than one") != std::string::npos);
+}
+
+TEST_CASE("what can't be read has a colour of its own in a picture, wherever it lies") {
+  const TempFolder folder;
+  const WrittenSlide slide = write_slide(folder / "a.tif", stained_until(330, 240, 0));
+  slide.set_size(7, 0);  // the second of the second row: x 64 to 128, y 48 to 96
+  for (const std::int32_t size : {40, 3, 1000}) {
+    const SlidePicture picture = draw_slide(SlideSource({.files = slide.path, .size = size}), 0);
+    std::int32_t count = 0;
+    for (std::int32_t y = 0; y < 240; ++y)
+      for (std::int32_t x = 0; x < 330; ++x) {
+        if (at(picture, x, y) != unread) continue;
+        ++count;
+        CHECK((x >= 64 && x < 128 && y >= 48 && y < 96));
+      }
+    // Two lines across, two down.
+    CHECK(count == (size == 40 ? 64 * 48 - 64 - 2 * 48 + 2 : 64 * 48));
+    // And its line in the legend.
+    CHECK(std::ranges::any_of(std::vector<std::int32_t>{13, 40, 80, 120, 160, 200, 240}, [&](std::int32_t x) {
+      for (std::int32_t y = 242; y < picture.height; ++y)
+        for (std::int32_t near = x; near < std::min(x + 40, picture.width); ++near)
+          if (at(picture, near, y) == unread) return true;
+      return false;
+    }));
+  }
+}
+
+TEST_CASE("nothing of what stands below a slide is cut off, however small it is") {
+  const TempFolder folder;
+  const PictureText text;
+  const std::string long_name(200, 'w');
+  struct Case {
+    std::int32_t width, height, side;
+  };
+  for (const Case& size : {Case{1, 1, 1024},
+                           {1, 300, 1024},
+                           {300, 1, 64},
+                           {2200, 60, 400},
+                           {2200, 60, 1024},
+                           {60, 2200, 1024},
+                           {2200, 100, 2000},
+                           {2200, 100, 64}}) {
+    SlideForm form = exact_slide(size.width, size.height);
+    form.description = "Aperio\n1x1 |AppMag = 40|MPP = 0.25";
+    const std::string path = folder / (long_name + ".tif");
+    write_slide(path, form);
+    const SlideSource source({.files = path,
+                              .mpp = 0.3,
+                              .size = 51,
+                              .stride = 49,
+                              .left = 0,
+                              .edges = SlideEdges::shrink,
+                              .tissue = {.by = SlideTissue::By::saturation, .least = 0.35}});
+    REQUIRE_FALSE(source.slides().front().failure.has_value());
+    const SlidePicture picture = draw_slide(source, 0, {.side = size.side});
+    CAPTURE(size.width, size.height, size.side, picture.width, picture.height);
+    const std::int32_t longest = std::max(size.width, size.height);
+    const std::int32_t k = (longest + size.side - 1) / size.side;
+    const std::int32_t high = (size.height + k - 1) / k, wide = (size.width + k - 1) / k;
+    const std::int32_t scale = std::max(1, (std::max(high, wide) + 250) / 500);
+    REQUIRE(picture.width == std::max(wide, 360 * scale));
+    REQUIRE(picture.rgb.size() == static_cast<std::size_t>(picture.width * picture.height) * 3);
+    // Nothing stands in the margins.
+    for (std::int32_t y = high + 1; y < picture.height; ++y)
+      for (std::int32_t x = picture.width - 5 * scale; x < picture.width; ++x)
+        REQUIRE(at(picture, x, y) == Rgb{255, 255, 255});
+    for (std::int32_t y = picture.height - 5 * scale; y < picture.height; ++y)
+      for (std::int32_t x = 0; x < picture.width; ++x) REQUIRE(at(picture, x, y) == Rgb{255, 255, 255});
+    const std::string read = text.read(picture, high, scale), words = text.words(picture, high, scale);
+    CHECK(std::ranges::count(read, 'w') >= 200);
+    CHECK(words.find("um a pixel, 40x, one level") != std::string::npos);
+    CHECK(words.find("Read: JPEG 2000 tiles of 64 x 48 pixels") != std::string::npos);
+    CHECK(words.find(longest == 1 ? "Records: level 0, 1 x 1 pixels" : "Records: made smaller, from level 0 to") !=
+          std::string::npos);
+    CHECK(words.find("Places: 51 x 51 pixels (1") != std::string::npos);
+    CHECK(words.find("one every 49; those that reach beyond the slide are cut off") != std::string::npos);
+    CHECK(words.find("at least 35 % of each record") != std::string::npos);
+  }
+}
+
+TEST_CASE("names in other alphabets stay one letter for one") {
+  const TempFolder folder;
+  const PictureText text;
+  write_slide(folder / "5 \xC2\xB5m \xCE\xBC, \xE7\x8E\x8B.tif", {.width = 64, .height = 64});
+  const SlidePicture picture = draw_slide(SlideSource({.files = folder / "*.tif", .size = 64}), 0);
+  CHECK(text.read(picture, 64)
+            .starts_with("5 um u, ?\n1 record of 1 place\nSlide: 64 x 64 pixels, how large one is is "
+                         "not known, one\nlevel\nRead: JPEG tiles of 64 x 64 pixels\nRecords: level 0, "
+                         "64 x 64 pixels\n"));
+}
+
+TEST_CASE("a picture says why OpenSlide reads a slide") {
+  const TempFolder folder;
+  const PictureText text;
+  SlideForm form{.width = 300, .height = 200, .rgb = true};
+  form.compression = 1;
+  form.encode = [](const Image& tile) {
+    Bytes bytes(tile.pixels.size());
+    std::memcpy(bytes.data(), tile.pixels.data(), bytes.size());
+    return StoredTile{bytes, tile};
+  };
+  const WrittenSlide slide = write_slide(folder / "a.tif", form);
+  const SlidePicture picture = draw_slide(SlideSource({.files = slide.path, .size = 64}), 0);
+  CHECK(at(picture, 30, 30) == mean_of(slide.pixels, 30, 30, 1));
+  CHECK(text.words(picture, 200).find("Read: through OpenSlide, as its compression is 1 (none)") != std::string::npos);
+}
+
+TEST_CASE("a picture that is written is read back, and no half of it ever has its name") {
+  const TempFolder folder;
+  const WrittenSlide slide = write_slide(folder / "a.tif", exact_slide(200, 150));
+  const SlidePicture picture = draw_slide(SlideSource({.files = slide.path, .size = 64}), 0);
+  const std::string path = folder / "a.png";
+  folder.write("a.png", "something else");
+  write_png(picture, path);
+  std::ifstream in(path, std::ios::binary);
+  const std::string bytes{std::istreambuf_iterator<char>(in), {}};
+  const auto decoding = png_decoder()->start();
+  const penstock::ImageShape shape = decoding->open(std::as_bytes(std::span(bytes)));
+  CHECK(shape.width == picture.width);
+  CHECK(shape.height == picture.height);
+  TestScratch scratch;
+  const Image decoded = copied(decoding->decode({0, 0, shape.height, shape.width}, true, nullptr, scratch));
+  CHECK(decoded.pixels == picture.rgb);
+  CHECK_FALSE(std::filesystem::exists(path + ".new"));
+
+  const Error nowhere = error_of([&] { write_png(picture, folder / "none/a.png"); });
+  CHECK(nowhere.code() == Errc::not_found);
+  CHECK(mentions(nowhere, "none/a.png"));
+  std::filesystem::create_directories(folder / "b.png/full");
+  const Error refused = error_of([&] { write_png(picture, folder / "b.png"); });
+  CHECK(refused.code() == Errc::io);
+  CHECK(mentions(refused, "b.png"));
+  CHECK_FALSE(std::filesystem::exists(folder / "b.png.new"));
+  for (const SlidePicture& bad : {SlidePicture{}, {2, 1, {1, 2, 3}}, {1, 1, {1, 2, 3, 4}}, {-1, -1, {1, 2, 3}}})
+    CHECK(code_of([&] { write_png(bad, folder / "c.png"); }) == Errc::invalid_argument);
+  CHECK_FALSE(std::filesystem::exists(folder / "c.png"));
+}
+
+TEST_CASE("a picture that can't be drawn is an error that says why") {
+  const TempFolder folder;
+  const WrittenSlide slide = write_slide(folder / "a.tif", exact_slide(200, 150));
+  folder.write("b.tif", "no slide");
+  const SlideSource source({.paths = {folder / "a.tif", folder / "b.tif"}, .size = 64});
+  CHECK(code_of([&] { draw_slide(source, 2); }) == Errc::not_found);
+  for (const std::int32_t side : {63, 8193, 0, -1})
+    CHECK(code_of([&] { draw_slide(source, 0, {.side = side}); }) == Errc::invalid_argument);
+  CHECK(draw_slide(source, 0, {.side = 64}).width == 360);
+  CHECK(draw_slide(source, 0, {.side = 8192}).width == 360);
+  // More than 4096 pixels would be one of the picture.
+  SlideForm wide{.width = 262'145, .height = 1, .tile_width = 8192, .tile_height = 16};
+  wide.draw = [](const penstock::ImageShape& shape) { return Image(shape); };
+  write_slide(folder / "wide.tif", wide);
+  const SlideSource of_wide({.files = folder / "wide.tif"});
+  CHECK(code_of([&] { draw_slide(of_wide, 0, {.side = 64}); }) == Errc::limit_exceeded);
+  CHECK(at(draw_slide(of_wide, 0, {.side = 65}), 30, 0) == striped({0, 0, 0}, 30, 0));
+  const Error failed = error_of([&] { draw_slide(source, 1); });
+  CHECK(std::string(failed.what()) == source.slides()[1].failure->what());
+  write_slide(folder / "a.tif", exact_slide(220, 150));
+  CHECK(code_of([&] { draw_slide(source, 0); }) == Errc::io);
+  std::filesystem::remove(folder / "a.tif");
+  CHECK(code_of([&] { draw_slide(source, 0); }) == Errc::not_found);
+}
