@@ -9,6 +9,7 @@
 #include <mutex>
 #include <optional>
 #include <stop_token>
+#include <system_error>
 #include <thread>
 
 #include <fmt/format.h>
@@ -24,18 +25,24 @@ namespace penstock::cli {
 
 namespace {
 
-// Tells of work that others do, until its end.
+// Tells of work that others do, until its end. Where the system starts no thread for it, nothing is told.
 class ToldBeside {
  public:
-  ToldBeside(Progress& progress, const std::atomic<std::size_t>& done)
-      : thread_([&](const std::stop_token& ended) {
-          std::mutex mutex;
-          std::condition_variable_any wake;
-          std::unique_lock lock(mutex);
-          while (!wake.wait_for(lock, ended, std::chrono::milliseconds(100), [] { return false; }) &&
-                 !ended.stop_requested())
-            progress.set(done);
-        }) {}
+  ToldBeside(Progress& progress, const std::atomic<std::size_t>& done) {
+    const auto tell = [&](const std::stop_token& ended) {
+      std::mutex mutex;
+      std::condition_variable_any wake;
+      std::unique_lock lock(mutex);
+      while (!ended.stop_requested()) {
+        wake.wait_for(lock, ended, std::chrono::milliseconds(100), [] { return false; });
+        progress.set(done);
+      }
+    };
+    try {
+      thread_ = std::jthread(tell);
+    } catch (const std::system_error&) {
+    }
+  }
 
  private:
   std::jthread thread_;
