@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include <penstock/sources/coords.hpp>
+
 #include "output.hpp"
 
 namespace penstock::cli {
@@ -59,6 +61,36 @@ void add_slide_options(CLI::App& command, SlideFlags& flags, const std::string& 
       ->check(CLI::Range(0.0, 10'000.0));
   of_tissue("--tissue-area", rules.least_area, "Square micrometres: smaller pieces go, smaller holes are filled")
       ->check(CLI::Range(0.0, 1e12));
+  SlideRegions& regions = flags.regions;
+  CLI::Option* const folder = command.add_option(
+      "--regions", regions.folder,
+      "A folder with regions of each slide, NAME.geojson (QuPath's), NAME.xml (ASAP's) or NAME.png (a mask)");
+  folder->type_name("DIR");
+  const auto of_regions = [&](const char* name, auto& value, const char* text) {
+    return command.add_option(name, value, text)->needs(folder);
+  };
+  of_regions("--include", regions.include, "Only tiles in regions of these classes, names between commas; '*' for any")
+      ->delimiter(',');
+  of_regions("--exclude", regions.exclude, "Only tiles outside of regions of these classes")->delimiter(',');
+  of_regions("--least-region", regions.least, "Share of a tile that must be in the ones, and outside of the others")
+      ->check(CLI::Range(0.0, 1.0))
+      ->capture_default_str();
+  of_regions("--region-field", regions.field, "A field of the tiles that says the class of most of their pixels");
+  of_regions("--region-mpp", regions.mpp, "Micrometres a pixel in which regions are looked at")
+      ->check(CLI::Range(0.05, 200.0))
+      ->capture_default_str();
+  command
+      .add_flag("--regions-may-miss", flags.regions_may_miss,
+                "Slides without a file of regions have none; otherwise they are an error")
+      ->needs(folder);
+  CLI::Option* const coords =
+      command.add_option("--from-coords", flags.from_coords,
+                         "The tiles that CLAM or TRIDENT lists in this folder, NAME.h5, or in this file");
+  coords->type_name("DIR");
+  command
+      .add_flag("--coords-of-any-size", flags.coords_of_any_size,
+                "Lists of tiles that show another part of a slide than --size are taken, too")
+      ->needs(coords);
   command.add_option("--labels", flags.labels,
                      "CSV file with a header and a line a slide: its columns become fields of the tiles");
   command.add_option("--slide-column", flags.slide_column,
@@ -89,6 +121,9 @@ Slides slides_of(const SlideFlags& flags, std::vector<std::string> paths) {
   if (flags.stride != 0 && flags.overlap != 0) throw UsageError("--stride and --overlap say the same; give one");
   if (!(flags.columns.empty() && flags.slide_column.empty()) && flags.labels.empty())
     throw UsageError("--columns and --slide-column are columns of --labels, a CSV file");
+  if (!flags.regions.folder.empty() && flags.regions.include.empty() && flags.regions.exclude.empty() &&
+      flags.regions.field.empty())
+    throw UsageError("--regions needs --include, --exclude or --region-field: what they are for");
   Slides slides{.paths = std::move(paths),
                 .level = flags.level,
                 .mpp = flags.mpp,
@@ -108,6 +143,10 @@ Slides slides_of(const SlideFlags& flags, std::vector<std::string> paths) {
   slides.tissue = flags.rules;
   if (flags.tissue != "everywhere")
     slides.tissue.by = flags.tissue == "grey" ? SlideTissue::By::grey : SlideTissue::By::saturation;
+  slides.regions = flags.regions;
+  if (flags.regions_may_miss) slides.regions.missing = SlideRegions::Missing::empty;
+  if (!flags.from_coords.empty()) slides.coords = read_coords(flags.from_coords);
+  slides.coords_of_any_size = flags.coords_of_any_size;
   if (flags.leave_out_unlisted) slides.unlisted = Slides::Unlisted::leave_out;
   return slides;
 }

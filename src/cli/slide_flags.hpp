@@ -15,9 +15,11 @@ struct SlideFlags {
   std::string labels, slide_column, mpp_column, edges = "drop", tissue = "everywhere";
   std::vector<std::string> columns;
   SlideTissue rules;
+  SlideRegions regions;
+  std::string from_coords;
   std::int32_t level = 0, size = 256, stride = 0, overlap = 0;
   double mpp = 0, magnification = 0, tolerance = Slides().mpp_tolerance, assumed_mpp = 0;
-  bool leave_out_unlisted = false;
+  bool leave_out_unlisted = false, regions_may_miss = false, coords_of_any_size = false;
   std::vector<const CLI::Option*> options;  ///< that say it; set by add_slide_options
 
   /// The first of these options that was given: "--size"; empty: none was.

@@ -10,6 +10,7 @@
 #include <CLI/CLI.hpp>
 
 #include <penstock/error.hpp>
+#include <penstock/sources/coords.hpp>
 #include <penstock/sources/slide.hpp>
 #include <penstock/sources/slide_picture.hpp>
 #include <penstock/stages/check.hpp>
@@ -34,7 +35,7 @@ namespace {
 struct TileFlags {
   std::vector<std::string> slides;
   SlideFlags cut;
-  std::string on_error = "fail", pictures;
+  std::string on_error = "fail", pictures, coords;
   std::int32_t picture_side = SlidePictureOptions().side;
   int quality = 90;
   bool encode = false, verify = false, dry_run = false;
@@ -202,23 +203,48 @@ std::optional<SlidePictures> pictures_of(const TileFlags& flags, const SlideSour
   return pictures;
 }
 
+// Lists of the tiles, for CLAM and TRIDENT.
+void write_lists(const TileFlags& flags, const SlideSource& source) {
+  const WrittenCoords written = write_coords(source, flags.coords);
+  if (flags.writing.shows_nothing()) return;
+  for (const std::string& note : written.notes) print(note + "\n");
+  print(fmt::format("{}: {} of {} listed\n", printable(flags.coords), counted(written.places, "tile"),
+                    counted(written.slides, "slide")));
+}
+
+// What is told, and done, without a store.
+int tell_without_store(const TileFlags& flags, const SlideSource& source, const Pipeline& tiles,
+                       const SlidePictures* pictures) {
+  if (flags.dry_run) return tell_what_would_be(flags, source, tiles, pictures);
+  write_lists(flags, source);
+  const bool failed =
+      std::ranges::any_of(source.slides(), [](const SlideInfo& slide) { return slide.failure.has_value(); });
+  return failed ? exit_bad_records : exit_ok;
+}
+
 int tile(const TileFlags& flags) {
-  NewStore store{.to = destination_of(flags.out), .out = flags.out, .key_field = "key"};
+  if (flags.out.out.empty() && !flags.dry_run && flags.coords.empty())
+    throw UsageError("--out is missing: a store to write; --coords lists tiles alone, and --dry-run tells about them");
+  NewStore store;
+  if (!flags.out.out.empty()) store = {.to = destination_of(flags.out), .out = flags.out, .key_field = "key"};
   const SlideSource source(slides_of(flags.cut, slide_files(flags.slides)));
   const Pipeline all = tiles_of(flags, source);
   const Pipeline tiles = flags.on_error == "drop" ? all | on_error({.policy = OnError::drop, .max_share = 1}) : all;
   // Before it is known whether there is any tile: they show why.
   const std::optional<SlidePictures> drawn = pictures_of(flags, source);
   const SlidePictures* const pictures = drawn ? &*drawn : nullptr;
-  if (flags.dry_run) return tell_what_would_be(flags, source, tiles, pictures);
+  if (flags.dry_run || flags.out.out.empty()) return tell_without_store(flags, source, tiles, pictures);
   if (source.size() == 0) {
     const bool places = std::ranges::any_of(source.slides(), [](const SlideInfo& slide) { return slide.places != 0; });
     throw Error(Errc::not_found,
-                places ? "no tile shows tissue; --tissue-threshold and --least-tissue decide what does"
-                       : fmt::format("there is no tile of {0}x{0} pixels here; --edges pad fills up what is smaller",
-                                     flags.cut.size))
+                places && !flags.cut.regions.folder.empty()
+                    ? "no tile lies in the regions that are wanted; --include, --exclude and --least-region decide"
+                : places ? "no tile shows tissue; --tissue-threshold and --least-tissue decide what does"
+                         : fmt::format("there is no tile of {0}x{0} pixels here; --edges pad fills up what is smaller",
+                                       flags.cut.size))
         .with_file(source.file());
   }
+  if (!flags.coords.empty()) write_lists(flags, source);
   // Other slides must not be mixed into an unfinished store, nor the same ones after a change. What a bad tile ended
   // may go on without it.
   store.job = fmt::format("penstock tile, {:016x}, revision {:016x}", all.fingerprint(), source.revision());
@@ -251,6 +277,7 @@ void add_tile(CLI::App& app, Command& chosen) {
                           "were left out.");
   command.add_option("SLIDES", flags->slides, "Files, folders with slides in them, or patterns in quotes")->required();
   add_out_options(command, flags->out);
+  command.get_option("--out")->required(false);
   add_slide_options(command, flags->cut);
   command.add_option("--quality", flags->quality, "Of tiles that are encoded")
       ->check(CLI::Range(1, 100))
@@ -265,6 +292,11 @@ void add_tile(CLI::App& app, Command& chosen) {
       ->capture_default_str();
   command.add_flag("--dry-run", flags->dry_run,
                    "Tell how many tiles there are, and what would be copied; write nothing");
+  command
+      .add_option("--coords", flags->coords,
+                  "List the tiles of each slide in this folder, as CLAM and TRIDENT do; without --out nothing else is "
+                  "done, and nothing decoded")
+      ->type_name("DIR");
   CLI::Option* const pictures = command.add_option(
       "--pictures", flags->pictures, "Draw each slide, and which of its tiles are taken, into this folder: NAME.png");
   pictures->type_name("DIR");

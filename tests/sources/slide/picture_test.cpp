@@ -14,6 +14,7 @@
 
 #include "sources/slide/jpeg2000_files.hpp"
 #include "sources/slide/picture_text.hpp"
+#include "sources/slide/region_drawings.hpp"
 #include "sources/slide/slide_files.hpp"
 #include "sources/source_checks.hpp"
 #include "sources/temp_folder.hpp"
@@ -413,4 +414,67 @@ TEST_CASE("a picture that can't be drawn is an error that says why") {
   CHECK(code_of([&] { draw_slide(source, 0); }) == Errc::io);
   std::filesystem::remove(folder / "a.tif");
   CHECK(code_of([&] { draw_slide(source, 0); }) == Errc::not_found);
+}
+
+TEST_CASE("regions are drawn in colours of their own, and places outside of those that are wanted are dimmed") {
+  const TempFolder folder;
+  const WrittenSlide slide = write_slide(folder / "a.tif", exact_slide(320, 192));
+  folder.write("a.json", as_geojson({{"x", {{{{0, 0}, {160, 0}, {160, 192}, {0, 192}}}}},
+                                     {"y", {{{{64, 96}, {256, 96}, {256, 160}, {64, 160}}}}}}));
+  const auto draw = [&](const SlideRegions& rules) {
+    SlideRegions regions = rules;
+    regions.folder = folder.path().string();
+    regions.mpp = 1;
+    return draw_slide(SlideSource({.files = folder / "a.tif", .size = 32, .regions = regions}), 0);
+  };
+  const auto mean = [&](std::int32_t x, std::int32_t y) { return mean_of(slide.pixels, x, y, 1); };
+  constexpr Rgb first{215, 25, 28}, second{230, 170, 0};
+  const PictureText text;
+
+  const SlidePicture wanted = draw({.include = {"x"}});
+  CHECK(at(wanted, 16, 16) == mean(16, 16));
+  CHECK(at(wanted, 159, 16) == first);
+  CHECK(at(wanted, 176, 16) == dimmed(mean(176, 16)));
+  CHECK(at(wanted, 200, 128) == dimmed(mean(200, 128)));  // nobody asked for y
+  const std::string said = text.read(wanted, 192);
+  CHECK(said.find("30 records of 60 places; 30 left out: outside of") != std::string::npos);
+  CHECK(said.find("Regions: a.json; records show x; at least 50 % of each") != std::string::npos);
+  CHECK(said.find("Tissue") == std::string::npos);
+
+  const SlidePicture without = draw({.include = {"x"}, .exclude = {"y"}});
+  CHECK(at(without, 80, 80) == mean(80, 80));
+  CHECK(at(without, 80, 144) == dimmed(mean(80, 144)));
+  CHECK(at(without, 64, 144) == second);
+  CHECK(at(without, 255, 144) == second);
+  CHECK(text.read(without, 192).find("records show x, but not y") != std::string::npos);
+  CHECK(text.read(draw({.field = "kind"}), 192).find("Regions: a.json; they say what records show") !=
+        std::string::npos);
+
+  // With a mask of tissue it is told which of the two a place lacks.
+  const WrittenSlide stained = write_slide(folder / "b.tif", stained_until(320, 192, 192));
+  folder.write("b.json", as_geojson({{"x", {{{{0, 0}, {320, 0}, {320, 96}, {0, 96}}}}}}));
+  const SlidePicture both =
+      draw_slide(SlideSource({.files = folder / "b.tif",
+                              .size = 32,
+                              .tissue = {.by = SlideTissue::By::saturation, .mpp = 4, .closing = 0, .least_area = 0},
+                              .regions = {.folder = folder.path().string(), .include = {"*"}}}),
+                 0);
+  const std::string told = text.read(both, 192);
+  CHECK(told.find("18 records of 60 places; 24 left out: too little") != std::string::npos);
+  CHECK(told.find("18 left out:") != std::string::npos);
+}
+
+TEST_CASE("places of a list are drawn where they are") {
+  const TempFolder folder;
+  const WrittenSlide slide = write_slide(folder / "a.tif", exact_slide(320, 192));
+  const SlidePicture picture = draw_slide(
+      SlideSource({.files = folder / "a.tif", .size = 32, .coords = {{.slide = "a", .at = {{10, 20}, {100, 57}}}}}), 0);
+  CHECK(at(picture, 10, 30) == record_line);
+  CHECK(at(picture, 120, 57) == record_line);
+  CHECK(at(picture, 132, 70) == record_line);
+  CHECK(at(picture, 20, 30) == mean_of(slide.pixels, 20, 30, 1));
+  CHECK(at(picture, 60, 30) == striped(mean_of(slide.pixels, 60, 30, 1), 60, 30));
+  const std::string said = PictureText().read(picture, 192);
+  CHECK(said.find("2 records of 2 places") != std::string::npos);
+  CHECK(said.find("Places: 32 x 32 pixels (32 um), as they are listed") != std::string::npos);
 }

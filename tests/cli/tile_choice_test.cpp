@@ -1,0 +1,100 @@
+// penstock tile with regions and with lists of places.
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include <penstock/sources/lmdb.hpp>
+
+#include "cli/tool.hpp"
+#include "sources/slide/slide_files.hpp"
+#include "sources/source_checks.hpp"
+#include "support/catch.hpp"
+
+namespace ps = penstock;
+using namespace penstock_test;
+
+namespace {
+
+const SlideForm plain{.width = 400, .height = 300, .per_unit = 20'000};
+
+const std::string left_half =
+    R"({"type":"Feature","geometry":{"type":"Polygon","coordinates":[[[0,0],[200,0],[200,300],[0,300]]]},)"
+    R"("properties":{"classification":{"name":"tumor"}}})";
+
+bool says(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+}  // namespace
+
+TEST_CASE("tile takes regions that somebody drew, and says what tiles show") {
+  const TempFolder folder;
+  write_slide(folder / "a.tif", plain);
+  folder.write("regions/a.geojson", left_half);
+  const auto tile = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {"tile", folder / "a.tif", "--size", "50", "--regions", folder / "regions"});
+    return tool(more);
+  };
+  ToolResult result = tile({"--out", folder / "in.lmdb", "--include", "tumor"});
+  CHECK(result.err == "");
+  REQUIRE(result.status == 0);
+  CHECK(says(result.out, "in.lmdb: 24 tiles of 1 slide"));
+  CHECK(says(result.out, "24 of 48 places lie where `regions` wants none, and are left out"));
+  result = tile({"--out", folder / "all.lmdb", "--region-field", "kind"});
+  REQUIRE(result.status == 0);
+  const ps::LmdbSource all({.path = folder / "all.lmdb"});
+  CHECK(all.size() == 48);
+  CHECK(all.schema().at("kind").classes == ps::ClassNames({"", "tumor"}));
+  CHECK(tile({"--out", folder / "out.lmdb", "--exclude", "tumor", "--least-region", "1"}).status == 0);
+  CHECK(ps::LmdbSource({.path = folder / "out.lmdb"}).size() == 24);
+
+  result = tile({"--out", folder / "no.lmdb"});
+  CHECK(result.status == 2);
+  CHECK(says(result.err, "--regions needs --include, --exclude or --region-field"));
+  result = tile({"--out", folder / "no.lmdb", "--include", "tumour"});
+  CHECK(result.status != 0);
+  CHECK(says(result.err, "no slide has a region of the class \"tumour\"; there are: tumor"));
+  result = tool({"tile", folder / "a.tif", "--size", "300", "--regions", folder / "regions", "--include", "tumor",
+                 "--least-region", "1", "--out", folder / "no.lmdb"});
+  CHECK(result.status != 0);
+  CHECK(says(result.err, "no tile lies in the regions that are wanted"));
+  write_slide(folder / "b.tif", plain);
+  result = tool({"tile", folder / "b.tif", "--dry-run", "--regions", folder / "regions", "--exclude", "tumor"});
+  CHECK(says(result.err, "1 of 1 slides have no file of regions in it"));
+  result = tool({"tile", folder / "a.tif", folder / "b.tif", "--size", "50", "--dry-run", "--regions",
+                 folder / "regions", "--exclude", "tumor", "--regions-may-miss"});
+  CHECK(result.status == 0);
+  CHECK(says(result.out, "in all 72 tiles of 2 slides"));
+}
+
+TEST_CASE("tile lists tiles for CLAM and TRIDENT, and takes their lists") {
+  const TempFolder folder;
+  write_slide(folder / "a.tif", plain);
+  write_slide(folder / "b.tif", plain);
+  folder.write("regions/a.geojson", left_half);
+  folder.write("regions/b.geojson", "[]");
+  ToolResult result = tool({"tile", folder / "?.tif", "--size", "50", "--regions", folder / "regions", "--include",
+                            "tumor", "--coords", folder / "lists"});
+  CHECK(result.err == "");
+  REQUIRE(result.status == 0);
+  CHECK(result.out == folder / "lists" + ": 24 tiles of 2 slides listed\n");
+  CHECK(std::filesystem::exists(folder / "lists/patches/a.h5"));
+  CHECK_FALSE(std::filesystem::exists(folder / "lists/patches/b.h5"));
+  CHECK(std::filesystem::exists(folder / "lists/20x_50px_0px_overlap/patches/b_patches.h5"));
+  result = tool({"tile", folder / "?.tif", "--size", "50", "--from-coords", folder / "lists", "--out",
+                 folder / "again.lmdb", "--coords", folder / "other"});
+  REQUIRE(result.status == 0);
+  CHECK(ps::LmdbSource({.path = folder / "again.lmdb"}).size() == 24);
+  CHECK(says(result.out, "1 slide without a list of places: no record"));
+  CHECK(std::filesystem::exists(folder / "other/patches/a.h5"));
+
+  result = tool({"tile", folder / "a.tif", "--from-coords", folder / "lists", "--dry-run"});
+  CHECK(says(result.out, "its places show 50 pixels of level 0 on each side, and records 256"));
+  CHECK(result.status == 3);
+  result = tool({"tile", folder / "a.tif", "--size", "64", "--from-coords", folder / "lists", "--coords-of-any-size",
+                 "--dry-run"});
+  CHECK(result.status == 0);
+  CHECK(says(result.out, "in all 20 tiles of 1 slide"));
+  result = tool({"tile", folder / "a.tif"});
+  CHECK(result.status == 2);
+  CHECK(says(result.err, "--out is missing"));
+  CHECK(tool({"tile", folder / "a.tif", "--dry-run"}).status == 0);
+}
