@@ -14,10 +14,19 @@ namespace penstock::slide {
 
 namespace {
 
-void keep_places(SlideFile& slide, int descriptor, std::size_t& keep_left) {
+// Takes so many bytes from what is left, where there are as many.
+bool take_bytes(std::atomic<std::size_t>& left, std::uint64_t bytes) {
+  std::size_t there = left.load();
+  do {
+    if (bytes > there) return false;
+  } while (!left.compare_exchange_weak(there, there - static_cast<std::size_t>(bytes)));
+  return true;
+}
+
+void keep_tile_places(SlideFile& slide, int descriptor, std::atomic<std::size_t>& keep_left) {
   const Level& level = slide.level;
   const std::uint64_t each = level.tile_offsets.element_bytes + level.tile_bytes.element_bytes;
-  if (level.tiles() > keep_left / each) return;
+  if (level.tiles() > keep_left.load() / each || !take_bytes(keep_left, level.tiles() * each)) return;
   const auto read = [&](const StoredArray& array) {
     std::vector<std::byte> bytes(static_cast<std::size_t>(level.tiles() * array.element_bytes));
     if (read_whole(descriptor, bytes, array.offset) == bytes.size()) return bytes;
@@ -26,7 +35,6 @@ void keep_places(SlideFile& slide, int descriptor, std::size_t& keep_left) {
   };
   slide.kept_offsets = read(level.tile_offsets);
   slide.kept_sizes = read(level.tile_bytes);
-  keep_left -= slide.kept_offsets.size() + slide.kept_sizes.size();
 }
 
 // Its tiles, where we read them; else OpenSlide has to.
@@ -61,7 +69,8 @@ void take_override(Resolution& resolution, double mpp) {
 
 }  // namespace
 
-SlideFile open_slide(const std::string& path, std::size_t number, const SlideWish& wish, std::size_t& keep_left) {
+SlideFile open_slide(const std::string& path, std::size_t number, const SlideWish& wish,
+                     std::atomic<std::size_t>& keep_left) {
   SlideFile slide;
   slide.path = path;
   slide.number = number;
@@ -90,7 +99,7 @@ SlideFile open_slide(const std::string& path, std::size_t number, const SlideWis
     slide.level_number = choice.level;
     slide.scale = choice.scale;
     slide.level = std::move(pyramid.levels[choice.level]);
-    if (slide.level.codec != SlideCodec::openslide) keep_places(slide, file->get(), keep_left);
+    if (slide.level.codec != SlideCodec::openslide) keep_tile_places(slide, file->get(), keep_left);
   } catch (const Error& failed) {
     if (!failed.sample_scoped()) throw;
     slide.failure = failed;

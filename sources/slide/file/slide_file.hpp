@@ -1,6 +1,7 @@
 // One slide as it was found when it was opened.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -42,6 +43,16 @@ struct SlideFile {
   std::vector<std::int64_t> class_numbers;  ///< of the classes that records may show, in the field's order of classes
   PackedNumbers shown_classes;              ///< of each record: 0, for none, or a place in `class_numbers` plus 1
 
+  /// What choosing places met, for what is told of all slides.
+  struct Choice {
+    bool without_list = false;            ///< others have lists of places
+    std::uint64_t beyond = 0, twice = 0;  ///< listed places that lie beyond the slide, or are listed again
+    std::vector<std::string> classes;     ///< of regions, that the file has
+    std::vector<std::string> told;        ///< of these, those that records may show
+    std::uint64_t without_area = 0, no_annotation = 0;  ///< as Regions has them
+  };
+  Choice choice;
+
   Grid grid;
   std::uint64_t places = 0;                   ///< of the grid, those that are no records too
   std::uint64_t first = 0;                    ///< record
@@ -60,8 +71,9 @@ struct SlideWish {
 };
 
 /// What can be wrong with the file, or with the wish, is in `failure`. Keeps the places of its tiles where these are
-/// not more than `keep_left` bytes, which they are taken from.
-SlideFile open_slide(const std::string& path, std::size_t number, const SlideWish& wish, std::size_t& keep_left);
+/// not more than `keep_left` bytes, which they are taken from. Any thread.
+SlideFile open_slide(const std::string& path, std::size_t number, const SlideWish& wish,
+                     std::atomic<std::size_t>& keep_left);
 
 /// The slide with another stored level to read pixels of.
 SlideFile at_level(const SlideFile& slide, std::size_t number, const Level& level);

@@ -1,6 +1,7 @@
 #include <penstock/sources/slide_picture.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <optional>
 #include <string>
@@ -42,10 +43,10 @@ class SlideDrawing {
     caption.scale = std::max(1, (longer + pixels_a_scale / 2) / pixels_a_scale);
     slide::Layers layers(
         slide_, impl_.options, overview,
-        read_block_means(impl_.readers, at_level(slide_, source.level, slide_.all_levels[source.level]), source.k),
+        read_block_means(*impl_.readers, at_level(slide_, source.level, slide_.all_levels[source.level]), source.k),
         caption.scale);
     std::optional<slide::TissueMask> mask;
-    if (slide_.mask_source) mask = make_mask(impl_.readers, slide_, impl_.options.tissue);
+    if (slide_.mask_source) mask = make_mask(*impl_.readers, slide_, impl_.options.tissue);
     const slide::PlaceFates places = place_fates(slide_, impl_.options, mask);
     layers.draw_fates(places);
     layers.draw_unread();
@@ -93,7 +94,7 @@ class SlideDrawing {
     if (first.failure) throw Error(*first.failure);
     slide::SlideWish wish = impl.wish_of(number);
     wish.all_levels = true;
-    std::size_t keep_nothing = 0;
+    std::atomic<std::size_t> keep_nothing = 0;
     SlideFile slide = slide::open_slide(first.path, number, wish, keep_nothing);
     if (slide.failure) throw Error(*slide.failure);
     if (!(slide.mark == first.mark)) throw slide::changed_error(first.path);

@@ -17,6 +17,8 @@ namespace penstock::slide {
 
 /// What gives pixels of slides' levels. Any thread.
 struct LevelReaders {
+  LevelReaders(std::size_t most_open, std::size_t openslide_bytes)
+      : tiles(most_open), regions(most_open, openslide_bytes) {}
   TileReader tiles;
   OpenSlideSlides regions;
 };

@@ -13,13 +13,10 @@
 #include <penstock/extend/system_error.hpp>
 
 #include "file/errors.hpp"
-#include "source/source_impl.hpp"
+#include "source/opening.hpp"
 #include "table/slide_names.hpp"
 
-namespace penstock {
-
-using slide::Grid;
-using slide::SlideFile;
+namespace penstock::slide {
 
 namespace {
 
@@ -29,7 +26,7 @@ constexpr std::size_t several = static_cast<std::size_t>(-1);
 std::unordered_map<std::string, std::size_t> by_name(const std::vector<std::string>& names) {
   std::unordered_map<std::string, std::size_t> slides;
   for (std::size_t i = 0; i < names.size(); ++i) {
-    const auto [there, fresh] = slides.emplace(slide::file_name_of(names[i]), i);
+    const auto [there, fresh] = slides.emplace(file_name_of(names[i]), i);
     if (!fresh) there->second = several;
   }
   for (std::size_t i = 0; i < names.size(); ++i) slides[names[i]] = i;
@@ -37,8 +34,7 @@ std::unordered_map<std::string, std::size_t> by_name(const std::vector<std::stri
 }
 
 Error list_error(const SlideFile& slide, const SlideCoords& list, Errc code, const std::string& why) {
-  return slide::error_in(list.file.empty() ? slide.path : list.file, code,
-                         "slide " + printable(slide.name) + ": " + why);
+  return error_in(list.file.empty() ? slide.path : list.file, code, "slide " + printable(slide.name) + ": " + why);
 }
 
 // Whether its places show as much of a slide as records do.
@@ -64,40 +60,39 @@ void check_size(const SlideFile& slide, const SlideCoords& list, std::int32_t re
 
 }  // namespace
 
-// The list of each slide that has one, in the order of slides; none for others.
-std::vector<const SlideCoords*> SlideSource::Impl::lists_of_slides() {
+void Opening::find_lists() {
+  if (options.coords.empty()) return;
   const auto slides_by_name = by_name(names);
-  std::vector<const SlideCoords*> lists(slides.size());
-  std::size_t taken = 0;
+  lists_.resize(names.size());
+  bool any = false;
   for (const SlideCoords& list : options.coords) {
     const auto at = slides_by_name.find(list.slide);
     if (at == slides_by_name.end()) {
-      ++other_lists_;
+      ++other_lists;
       continue;
     }
     if (at->second == several)
-      throw slide::error_in(
+      throw error_in(
           list.file, Errc::invalid_argument,
           "several slides are called " + printable(list.slide) + "; say which, as in a/" + printable(list.slide));
-    const SlideCoords*& of_slide = lists[at->second];
+    const SlideCoords*& of_slide = lists_[at->second];
     if (of_slide != nullptr)
-      throw slide::error_in(list.file, Errc::invalid_argument,
-                            "slide " + printable(names[at->second]) + " has two lists of places" +
-                                (of_slide->file.empty() ? "" : "; the other one is in " + of_slide->file));
+      throw error_in(list.file, Errc::invalid_argument,
+                     "slide " + printable(names[at->second]) + " has two lists of places" +
+                         (of_slide->file.empty() ? "" : "; the other one is in " + of_slide->file));
     of_slide = &list;
-    ++taken;
+    any = true;
   }
-  if (taken == 0)
+  if (!any)
     throw Error(Errc::invalid_argument, "none of the " + std::to_string(options.coords.size()) +
                                             " lists in `coords` is of a slide that is here; the first is of " +
                                             printable(options.coords.front().slide))
-        .with_source(slide::source_name);
-  return lists;
+        .with_source(source_name);
 }
 
-Grid SlideSource::Impl::listed_places(const SlideFile& slide, const SlideCoords& list) {
+Grid Opening::listed_places(SlideFile& slide, const SlideCoords& list) const {
   if (!options.coords_of_any_size) check_size(slide, list, options.size);
-  const slide::Scale& scale = slide.scale;
+  const Scale& scale = slide.scale;
   std::vector<Grid::Listed> places;
   places.reserve(list.at.size());
   for (const auto& [x, y] : list.at) {
@@ -106,34 +101,14 @@ Grid SlideSource::Impl::listed_places(const SlideFile& slide, const SlideCoords&
     if (x >= 0 && y >= 0 && left + within <= scale.width && top + within <= scale.height)
       places.push_back({x, y});
     else
-      ++places_beyond_;
+      ++slide.choice.beyond;
   }
   std::sort(places.begin(), places.end());
   const auto twice = std::unique(places.begin(), places.end());
-  places_twice_ += static_cast<std::uint64_t>(places.end() - twice);
+  slide.choice.twice = static_cast<std::uint64_t>(places.end() - twice);
   places.erase(twice, places.end());
   const double step = options.stride * static_cast<double>(scale.width0) / static_cast<double>(scale.width);
   return Grid::of_list(std::move(places), std::max<std::int64_t>(1, std::llround(step)), options.order);
 }
 
-void SlideSource::Impl::lay_lists() {
-  const std::vector<const SlideCoords*> lists = lists_of_slides();
-  for (std::size_t i = 0; i < slides.size(); ++i) {
-    SlideFile& slide = slides[i];
-    try {
-      if (slide.failure)
-        slide.grid = Grid::of_one();
-      else if (lists[i] != nullptr)
-        slide.grid = listed_places(slide, *lists[i]);
-      else
-        slide.grid = Grid::of_list({}, 1, options.order), ++without_list_;
-    } catch (const Error& failed) {
-      if (!failed.sample_scoped()) throw;
-      slide.failure = failed;
-      slide.grid = Grid::of_one();
-    }
-  }
-  options.coords = {};
-}
-
-}  // namespace penstock
+}  // namespace penstock::slide

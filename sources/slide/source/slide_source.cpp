@@ -56,11 +56,11 @@ void SlideSource::load(std::uint64_t block, std::span<std::byte> bytes) const {
   const SlideFile& slide = impl_->slide_of_block(block);
   const Level& level = slide.level;
   const std::uint64_t tile = block - slide.first_block;
-  const slide::OpenSlide open = impl_->readers.tiles.open(slide);
+  const slide::OpenSlide open = impl_->readers->tiles.open(slide);
   slide::TilePlace place;
   slide::TileReader::find(open, tile, {&place, 1});
-  impl_->readers.tiles.decode(open, tile, place, {0, 0, level.tile_height, level.tile_width}, true, bytes.data(),
-                              std::ptrdiff_t{level.tile_width} * 3, nullptr);
+  impl_->readers->tiles.decode(open, tile, place, {0, 0, level.tile_height, level.tile_width}, true, bytes.data(),
+                               std::ptrdiff_t{level.tile_width} * 3, nullptr);
 }
 
 void SlideSource::read(std::uint64_t index, std::span<const std::span<const std::byte>> blocks,
@@ -68,7 +68,7 @@ void SlideSource::read(std::uint64_t index, std::span<const std::span<const std:
   const Impl::Record record = impl_->record(index);
   const SlideFile& slide = *record.slide;
   if (slide.failure) throw Error(*slide.failure);
-  out.promise(image, slide::PromisedTile(impl_->readers, slide, impl_->rules, record.box, blocks));
+  out.promise(image, slide::PromisedTile(*impl_->readers, slide, impl_->rules, record.box, blocks));
   out.scalar<std::int64_t>(slide_number, static_cast<std::int64_t>(slide.number));
   out.scalar<std::int64_t>(x, record.x);
   out.scalar<std::int64_t>(y, record.y);

@@ -1,7 +1,5 @@
 #include "source/source_impl.hpp"
 
-#include <sys/stat.h>
-
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
@@ -16,10 +14,9 @@
 
 #include <penstock/error.hpp>
 
-#include "common/file_pattern.hpp"
+#include "common/on_threads.hpp"
 #include "file/errors.hpp"
 #include "source/place_box.hpp"
-#include "table/slide_names.hpp"
 
 namespace penstock {
 
@@ -33,8 +30,6 @@ namespace {
 [[noreturn]] void refuse_options(const std::string& why) {
   throw Error(Errc::invalid_argument, why).with_source(slide::source_name);
 }
-
-int digits_of(std::int64_t number) { return static_cast<int>(std::to_string(number).size()); }
 
 // No tile of the file is touched by two places of the list.
 bool listed_share_no_tile(const SlideFile& slide, std::int32_t size) {
@@ -87,157 +82,15 @@ void add_regions(const SlideRegions& regions, const std::vector<std::string>& cl
 
 }  // namespace
 
-SlideSource::Impl::Impl(Slides o)
-    : options(std::move(o)),
-      readers{slide::TileReader(std::max<std::size_t>(options.max_open_files, 1)),
-              slide::OpenSlideSlides(std::max<std::size_t>(options.max_open_files, 1), options.max_openslide_bytes)} {
-  check_options();
-  if (options.stride == 0) options.stride = options.size - options.overlap;
+SlideSource::Impl::Impl(Slides o) : Opening(std::move(o)) {
   rules.pad_color = options.pad_color;
-  find_files();
-  read_table();
-  open_slides();
-  find_region_files();
-  lay_grids();
-  choose_places();
+  slides.resize(count());
+  common::for_each_on_threads(count(), 0, [&](std::size_t i) { slides[i] = open(i); });
+  forget_choices();
+  if (!options.regions.folder.empty()) check_classes();
+  if (!options.regions.field.empty()) number_classes();
   number();
   describe();
-}
-
-void SlideSource::Impl::check_options() const {
-  constexpr std::int32_t most = 65536;
-  if (options.files.empty() == options.paths.empty()) refuse_options("give either `files` or `paths`");
-  if (options.size < 1 || options.size > most)
-    refuse_options("`size` is " + std::to_string(options.size) + " pixels; 1 to 65536 are possible");
-  constexpr std::int64_t most_pixels = std::numeric_limits<std::int32_t>::max();
-  if (options.left < 0 || options.top < 0 || options.left > most_pixels || options.top > most_pixels)
-    refuse_options("`left` and `top` are pixels of the slide: 0 to 2,147,483,647 are possible");
-  if (!options.coords.empty() && (options.left != 0 || options.top != 0))
-    refuse_options("`coords` say where places are, so there is no grid that begins at `left` and `top`");
-  if (options.stride < 0) refuse_options("`stride` is negative");
-  if (options.overlap < 0 || options.overlap >= options.size)
-    refuse_options("`overlap` is " + std::to_string(options.overlap) + " pixels; it must be less than `size`, " +
-                   std::to_string(options.size));
-  if (options.stride != 0 && options.overlap != 0) refuse_options("give either `stride` or `overlap`");
-  check_tissue();
-  check_regions();
-  if (options.max_open_files == 0) refuse_options("`max_open_files` is 0: one at least must be open");
-  if (options.labels.empty() &&
-      !(options.slide_column.empty() && options.columns.empty() && options.group.empty() && options.mpp_column.empty()))
-    refuse_options("`slide_column`, `columns`, `group` and `mpp_column` are columns of `labels`, which is not given");
-  if ((options.level != 0) + (options.mpp != 0) + (options.magnification != 0) > 1)
-    refuse_options("give one of `level`, `mpp` and `magnification`");
-  if (options.level < 0) refuse_options("`level` is negative; 0 is the finest");
-  constexpr double least_magnification = 0.5, most_magnification = 1000, most_tolerance = 0.5;
-  if (options.mpp != 0 && !slide::plausible_mpp(options.mpp, options.mpp))
-    refuse_options("`mpp` is " + std::to_string(options.mpp) + " micrometres a pixel; 0.05 to 20 are possible");
-  if (options.assumed_mpp != 0 && !slide::plausible_mpp(options.assumed_mpp, options.assumed_mpp))
-    refuse_options("`assumed_mpp` is " + std::to_string(options.assumed_mpp) +
-                   " micrometres a pixel; 0.05 to 20 are possible");
-  if (options.magnification != 0 &&
-      !(options.magnification >= least_magnification && options.magnification <= most_magnification))
-    refuse_options("`magnification` is " + std::to_string(options.magnification) + "; 0.5 to 1000 are possible");
-  if (!(options.mpp_tolerance >= 0 && options.mpp_tolerance <= most_tolerance))
-    refuse_options("`mpp_tolerance` is " + std::to_string(options.mpp_tolerance) + ", a share; 0 to 0.5 are possible");
-}
-
-void SlideSource::Impl::check_tissue() const {
-  const SlideTissue& tissue = options.tissue;
-  const auto check = [](bool good, const char* what, double value, const char* possible) {
-    if (!good)
-      refuse_options(std::string("`tissue.") + what + "` is " + std::to_string(value) + "; " + possible +
-                     " are possible");
-  };
-  constexpr double least_mpp = 1, most_mpp = 200, most_closing = 10'000, most_threshold = 254;
-  check(tissue.least >= 0 && tissue.least <= 1, "least", tissue.least, "0 to 1");
-  check(tissue.mpp >= least_mpp && tissue.mpp <= most_mpp, "mpp", tissue.mpp, "1 to 200");
-  check(tissue.threshold >= 0 && tissue.threshold <= most_threshold, "threshold", tissue.threshold, "0 to 254");
-  check(tissue.closing >= 0 && tissue.closing <= most_closing, "closing", tissue.closing, "0 to 10,000");
-  check(tissue.least_area >= 0 && std::isfinite(tissue.least_area), "least_area", tissue.least_area, "0 and more");
-}
-
-void SlideSource::Impl::find_files() {
-  if (options.paths.empty()) options.paths = common::files_of_pattern(options.files, slide::source_name);
-  names = slide::names_of_slides(options.paths);
-  // By another name or a link: a split would have it on both sides.
-  std::map<std::pair<std::uint64_t, std::uint64_t>, std::size_t> files;
-  for (std::size_t i = 0; i < options.paths.size(); ++i) {
-    struct stat status {};
-    if (::stat(options.paths[i].c_str(), &status) != 0) continue;  // an error when it is opened
-    const auto [first, fresh] = files.emplace(std::pair(status.st_dev, status.st_ino), i);
-    if (!fresh)
-      throw slide::error_in(options.paths[i], Errc::invalid_argument,
-                            "it is the same file as " + options.paths[first->second] + "; give one of the two");
-  }
-}
-
-void SlideSource::Impl::open_slides() {
-  slides.reserve(names.size());
-  std::size_t keep_left = options.max_kept_bytes;
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    SlideFile& slide = slides.emplace_back(slide::open_slide(options.paths[i], i, wish_of(i), keep_left));
-    slide.name = names[i];
-  }
-}
-
-slide::SlideWish SlideSource::Impl::wish_of(std::size_t number) const {
-  return {.wanted = {options.level, options.mpp, options.magnification, options.mpp_tolerance},
-          .own_mpp = table.mpp.empty() ? 0 : table.mpp[number],
-          .assumed_mpp = options.assumed_mpp,
-          .mask_mpp = options.tissue.by == SlideTissue::By::everywhere ? 0 : options.tissue.mpp};
-}
-
-// Slides without a line are refused, or go.
-void SlideSource::Impl::read_table() {
-  if (options.labels.empty()) return;
-  std::vector<std::string> without;
-  table = slide::read_slide_table(options, options.paths, names);
-  for (std::size_t i = 0; i < names.size(); ++i)
-    if (!table.listed[i]) without.push_back(names[i]);
-  if (without.empty()) return;
-  if (options.unlisted == Slides::Unlisted::refuse) {
-    constexpr std::size_t told = 10;
-    std::string list;
-    for (std::size_t i = 0; i < std::min(told, without.size()); ++i) list += (i == 0 ? "" : ", ") + without[i];
-    if (without.size() > told) list += ", ...";
-    throw slide::error_in(options.labels, Errc::invalid_argument,
-                          std::to_string(without.size()) + " of " + std::to_string(names.size()) +
-                              " slides have no line: " + list +
-                              "; give them one, or leave them out by `unlisted = Slides::Unlisted::leave_out`");
-  }
-  left_out_ = without.size();
-  const auto keep_listed = [&](auto& of_slides) {
-    std::size_t kept = 0;
-    for (std::size_t i = 0; i < of_slides.size(); ++i)
-      if (table.listed[i]) {
-        if (kept != i) of_slides[kept] = std::move(of_slides[i]);
-        ++kept;
-      }
-    of_slides.resize(kept);
-  };
-  for (SlideColumn& column : table.columns) {
-    if (!column.whole.empty()) keep_listed(column.whole);
-    if (!column.numbers.empty()) keep_listed(column.numbers);
-  }
-  if (!table.groups.empty()) keep_listed(table.groups);
-  if (!table.mpp.empty()) keep_listed(table.mpp);
-  keep_listed(names);
-  keep_listed(options.paths);
-}
-
-void SlideSource::Impl::lay_grids() {
-  const bool lists = !options.coords.empty();
-  if (lists) lay_lists();
-  for (SlideFile& slide : slides) {
-    const slide::Scale& scale = slide.scale;
-    if (!lists)
-      slide.grid = slide.failure ? Grid::of_one()
-                                 : Grid(scale.width - scale.x_in_image(options.left),
-                                        scale.height - scale.y_in_image(options.top), options.size, options.stride,
-                                        options.edges, options.order);
-    slide.places = slide.grid.size();
-    slide.digits = std::max(slide.digits, digits_of(std::max(scale.width0, scale.height0)));
-  }
 }
 
 void SlideSource::Impl::number() {

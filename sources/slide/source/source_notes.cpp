@@ -78,9 +78,17 @@ std::vector<std::string> SlideSource::Impl::left_out() const {
   std::size_t empty = 0, without_a_place = 0;
   std::uint64_t places = 0, kept = 0;
   bool listed = false;
+  std::size_t without_list = 0;
+  std::uint64_t beyond = 0, twice = 0, without_area = 0, no_annotation = 0;
   for (const SlideFile& slide : slides) {
     if (slide.failure) continue;
+    const SlideFile::Choice& choice = slide.choice;
     listed = listed || slide.grid.is_list();
+    if (choice.without_list) ++without_list;
+    beyond += choice.beyond;
+    twice += choice.twice;
+    without_area += choice.without_area;
+    no_annotation += choice.no_annotation;
     if (slide.places == 0) ++empty;
     if (slide.places != 0 && slide.grid.size() == 0) ++without_a_place;
     places += slide.places;
@@ -95,29 +103,28 @@ std::vector<std::string> SlideSource::Impl::left_out() const {
     lines.push_back(std::to_string(places - kept) + " of " + counted(static_cast<std::size_t>(places), "place") + " " +
                     why + ", and are left out");
   if (without_a_place != 0) lines.push_back(counted(without_a_place, "slide") + " without a record: all places " + why);
-  if (without_regions_ != 0)
-    lines.push_back(counted(without_regions_, "slide") + " without a file in " + options.regions.folder +
+  if (without_regions != 0)
+    lines.push_back(counted(without_regions, "slide") + " without a file in " + options.regions.folder +
                     ", taken to have no region");
-  if (without_area_ != 0)
-    lines.push_back(counted(static_cast<std::size_t>(without_area_), "annotation") + " in " + options.regions.folder +
+  if (without_area != 0)
+    lines.push_back(counted(static_cast<std::size_t>(without_area), "annotation") + " in " + options.regions.folder +
                     " passed over: points and lines have no area");
-  if (no_annotation_ != 0)
-    lines.push_back(counted(static_cast<std::size_t>(no_annotation_), "object") + " in " + options.regions.folder +
+  if (no_annotation != 0)
+    lines.push_back(counted(static_cast<std::size_t>(no_annotation), "object") + " in " + options.regions.folder +
                     " passed over: detections, cells and tiles are no regions");
-  if (empty > without_list_)
-    lines.push_back(counted(empty - without_list_, "slide") + (listed ? " without a record: no listed place lies on it"
-                                                                      : " without a record: smaller than `size`"));
-  if (places_beyond_ != 0)
-    lines.push_back(counted(static_cast<std::size_t>(places_beyond_), "listed place") +
+  if (empty > without_list)
+    lines.push_back(counted(empty - without_list, "slide") + (listed ? " without a record: no listed place lies on it"
+                                                                     : " without a record: smaller than `size`"));
+  if (beyond != 0)
+    lines.push_back(counted(static_cast<std::size_t>(beyond), "listed place") +
                     (options.edges == SlideEdges::drop ? " reach beyond a slide, and are left out"
                                                        : " lie outside of a slide, and are left out"));
-  if (places_twice_ != 0)
-    lines.push_back(counted(static_cast<std::size_t>(places_twice_), "place") + " listed again, and left out");
-  if (without_list_ != 0) lines.push_back(counted(without_list_, "slide") + " without a list of places: no record");
-  if (other_lists_ != 0)
-    lines.push_back(counted(other_lists_, "list") + " of places passed over: no slide has that name");
-  if (left_out_ != 0)
-    lines.push_back(counted(left_out_, "slide") + " left out, as " + options.labels + " has no line of them");
+  if (twice != 0) lines.push_back(counted(static_cast<std::size_t>(twice), "place") + " listed again, and left out");
+  if (without_list != 0) lines.push_back(counted(without_list, "slide") + " without a list of places: no record");
+  if (other_lists != 0)
+    lines.push_back(counted(other_lists, "list") + " of places passed over: no slide has that name");
+  if (Opening::left_out != 0)
+    lines.push_back(counted(Opening::left_out, "slide") + " left out, as " + options.labels + " has no line of them");
   if (table.other_lines != 0)
     lines.push_back(counted(table.other_lines, "line") + " of " + options.labels +
                     " passed over: no slide has that name");

@@ -1,0 +1,155 @@
+#include "source/opening.hpp"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <utility>
+
+#include <penstock/error.hpp>
+#include <penstock/extend/system_error.hpp>
+
+#include "common/file_pattern.hpp"
+#include "file/errors.hpp"
+#include "regions/region_file.hpp"
+#include "source/check_options.hpp"
+#include "table/slide_names.hpp"
+
+namespace penstock::slide {
+
+std::string listed(const std::vector<std::string>& names) {
+  constexpr std::size_t told = 10;
+  std::string list;
+  for (std::size_t i = 0; i < std::min(told, names.size()); ++i) list += (i == 0 ? "" : ", ") + printable(names[i]);
+  return names.size() > told ? list + ", ..." : list;
+}
+
+Opening::Opening(Slides o)
+    : options(std::move(o)),
+      readers(std::make_shared<LevelReaders>(std::max<std::size_t>(options.max_open_files, 1),
+                                             options.max_openslide_bytes)),
+      keep_left_(options.max_kept_bytes) {
+  check_options(options);
+  if (options.stride == 0) options.stride = options.size - options.overlap;
+  find_files();
+  read_table();
+  find_lists();
+  find_region_files();
+}
+
+Opening::Opening(const Opening& other)
+    : options(other.options),
+      names(other.names),
+      table(other.table),
+      left_out(other.left_out),
+      without_regions(other.without_regions),
+      other_lists(other.other_lists),
+      readers(other.readers),
+      keep_left_(0) {}
+
+void Opening::find_files() {
+  if (options.paths.empty()) options.paths = common::files_of_pattern(options.files, source_name);
+  names = names_of_slides(options.paths);
+  // By another name or a link: a split would have it on both sides.
+  std::map<std::pair<std::uint64_t, std::uint64_t>, std::size_t> files;
+  for (std::size_t i = 0; i < options.paths.size(); ++i) {
+    struct stat status {};
+    if (::stat(options.paths[i].c_str(), &status) != 0) continue;  // an error when it is opened
+    const auto [first, fresh] = files.emplace(std::pair(status.st_dev, status.st_ino), i);
+    if (!fresh)
+      throw error_in(options.paths[i], Errc::invalid_argument,
+                     "it is the same file as " + options.paths[first->second] + "; give one of the two");
+  }
+}
+
+// Slides without a line are refused, or go.
+void Opening::read_table() {
+  if (options.labels.empty()) return;
+  std::vector<std::string> without;
+  table = read_slide_table(options, options.paths, names);
+  for (std::size_t i = 0; i < names.size(); ++i)
+    if (!table.listed[i]) without.push_back(names[i]);
+  if (without.empty()) return;
+  if (options.unlisted == Slides::Unlisted::refuse)
+    throw error_in(options.labels, Errc::invalid_argument,
+                   std::to_string(without.size()) + " of " + std::to_string(names.size()) +
+                       " slides have no line: " + listed(without) +
+                       "; give them one, or leave them out by `unlisted = Slides::Unlisted::leave_out`");
+  left_out = without.size();
+  const auto keep_listed = [&](auto& of_slides) {
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < of_slides.size(); ++i)
+      if (table.listed[i]) {
+        if (kept != i) of_slides[kept] = std::move(of_slides[i]);
+        ++kept;
+      }
+    of_slides.resize(kept);
+  };
+  for (SlideColumn& column : table.columns) {
+    if (!column.whole.empty()) keep_listed(column.whole);
+    if (!column.numbers.empty()) keep_listed(column.numbers);
+  }
+  if (!table.groups.empty()) keep_listed(table.groups);
+  if (!table.mpp.empty()) keep_listed(table.mpp);
+  keep_listed(names);
+  keep_listed(options.paths);
+}
+
+// Each slide's file of regions.
+void Opening::find_region_files() {
+  if (options.regions.folder.empty()) return;
+  std::vector<std::string> without;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    region_files_.push_back(find_region_file(options.regions.folder, names[i], options.paths[i]));
+    if (region_files_.back().empty()) without.push_back(names[i]);
+  }
+  without_regions = without.size();
+  if (!without.empty() && options.regions.missing == SlideRegions::Missing::refuse)
+    throw error_in(options.regions.folder, Errc::invalid_argument,
+                   std::to_string(without.size()) + " of " + std::to_string(names.size()) +
+                       " slides have no file of regions in it, NAME.geojson, .json, .xml or .png: " + listed(without) +
+                       "; give them one, or let them have no region by `regions.missing = "
+                       "SlideRegions::Missing::empty`");
+}
+
+const std::string& Opening::region_file_of(std::size_t number) const noexcept {
+  static const std::string none;
+  return region_files_.empty() ? none : region_files_[number];
+}
+
+void Opening::forget_choices() {
+  lists_.clear();
+  options.coords = {};
+  region_files_.clear();
+}
+
+SlideWish Opening::wish_of(std::size_t number) const {
+  return {.wanted = {options.level, options.mpp, options.magnification, options.mpp_tolerance},
+          .own_mpp = table.mpp.empty() ? 0 : table.mpp[number],
+          .assumed_mpp = options.assumed_mpp,
+          .mask_mpp = options.tissue.by == SlideTissue::By::everywhere ? 0 : options.tissue.mpp};
+}
+
+SlideFile Opening::open(std::size_t number) const {
+  SlideFile slide = open_slide(options.paths[number], number, wish_of(number), keep_left_);
+  slide.name = names[number];
+  slide.region_file = region_file_of(number);
+  try {
+    lay_grid(slide);
+    if (!slide.failure) choose_places(slide);
+  } catch (const Error& failed) {
+    if (!failed.sample_scoped()) throw;
+    slide.failure = failed.file().empty() && !slide.region_file.empty()
+                        ? error_in(slide.region_file, failed.code(), failed.cause())
+                        : failed;
+  }
+  if (slide.failure) {
+    slide.grid = Grid::of_one();
+    slide.places = 1;
+  }
+  slide.mask_source.reset();
+  return slide;
+}
+
+}  // namespace penstock::slide

@@ -1,0 +1,64 @@
+// How slides are opened: what is found for all of them, and what for each by itself.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <penstock/sources/slide.hpp>
+
+#include "file/slide_file.hpp"
+#include "pixels/level_pixels.hpp"
+#include "regions/region_places.hpp"
+#include "table/slide_table.hpp"
+
+namespace penstock::slide {
+
+/// The first of some names, in a sentence.
+std::string listed(const std::vector<std::string>& names);
+
+class Opening {
+ public:
+  /// Finds the files, what the table says of them, their lists of places and their files of regions. Opens no slide.
+  /// @throws as SlideSource.
+  explicit Opening(Slides options);
+  Opening(const Opening& other);
+  Opening& operator=(const Opening&) = delete;
+
+  std::size_t count() const noexcept { return names.size(); }
+  /// What the slide is opened with.
+  SlideWish wish_of(std::size_t number) const;
+  /// Opens a slide and chooses its places. What is wrong with it is its `failure`. Any thread.
+  SlideFile open(std::size_t number) const;
+  /// The slide's list of places; null where it has none.
+  const SlideCoords* list_of(std::size_t number) const noexcept { return lists_.empty() ? nullptr : lists_[number]; }
+  const std::string& region_file_of(std::size_t number) const noexcept;
+  /// Lists and files of regions are not needed once all slides are open.
+  void forget_choices();
+
+  Slides options;                  ///< as they were given, with `stride`
+  std::vector<std::string> names;  ///< of the slides
+  SlideTable table;
+  std::size_t left_out = 0;         ///< slides that `labels` does not list
+  std::size_t without_regions = 0;  ///< slides without a file of regions
+  std::size_t other_lists = 0;      ///< lists of places without a slide
+  std::shared_ptr<LevelReaders> readers;
+
+ private:
+  void find_files();
+  void read_table();
+  void find_lists();
+  void find_region_files();
+  void lay_grid(SlideFile& slide) const;
+  Grid listed_places(SlideFile& slide, const SlideCoords& list) const;
+  void choose_places(SlideFile& slide) const;
+
+  std::vector<const SlideCoords*> lists_;  // of each slide; empty: there are grids
+  std::vector<std::string> region_files_;  // of each slide; empty: regions are not asked for
+  mutable std::atomic<std::size_t> keep_left_;
+};
+
+}  // namespace penstock::slide

@@ -1,0 +1,69 @@
+// Which places of a slide are records.
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "regions/region_file.hpp"
+#include "regions/region_places.hpp"
+#include "source/opening.hpp"
+#include "source/place_box.hpp"
+#include "tissue/tissue_places.hpp"
+
+namespace penstock::slide {
+
+namespace {
+
+int digits_of(std::int64_t number) { return static_cast<int>(std::to_string(number).size()); }
+
+// Keeps the wanted ones, and what they show.
+void keep_places(SlideFile& slide, const std::vector<bool>& wanted, const ShownClasses& classes) {
+  if (!classes.shown.empty()) {
+    const auto kept = static_cast<std::size_t>(std::count(wanted.begin(), wanted.end(), true));
+    const auto bits = static_cast<unsigned>(std::bit_width(classes.names.size()));
+    slide.shown_classes = PackedNumbers(kept, std::max(1u, bits));
+    std::size_t record = 0;
+    for (std::size_t i = 0; i < wanted.size(); ++i)
+      if (wanted[i]) slide.shown_classes.set(record++, classes.shown[i]);
+  }
+  slide.grid.keep(wanted);
+}
+
+}  // namespace
+
+void Opening::lay_grid(SlideFile& slide) const {
+  const Scale& scale = slide.scale;
+  slide.digits = std::max(slide.digits, digits_of(std::max(scale.width0, scale.height0)));
+  if (slide.failure) return;
+  if (lists_.empty()) {
+    slide.grid = Grid(scale.width - scale.x_in_image(options.left), scale.height - scale.y_in_image(options.top),
+                      options.size, options.stride, options.edges, options.order);
+  } else {
+    const SlideCoords* const list = list_of(slide.number);
+    slide.choice.without_list = list == nullptr;
+    slide.grid = list == nullptr ? Grid::of_list({}, 1, options.order) : listed_places(slide, *list);
+  }
+  slide.places = slide.grid.size();
+}
+
+void Opening::choose_places(SlideFile& slide) const {
+  const bool by_tissue = options.tissue.by != SlideTissue::By::everywhere, by_regions = !options.regions.folder.empty();
+  if (!by_tissue && !by_regions) return;
+  std::vector<bool> wanted(static_cast<std::size_t>(slide.grid.size()), true);
+  const auto box_of = [&](const GridPlace& place) { return place_box(slide, options, place); };
+  if (by_tissue && !wanted.empty())
+    strike_out_glass(slide, make_mask(*readers, slide, options.tissue), options.tissue.least, box_of, wanted);
+  ShownClasses classes;
+  if (by_regions) {
+    const Regions regions = slide.region_file.empty() ? Regions() : read_region_file(slide.region_file);
+    for (const RegionClass& one : regions.classes) slide.choice.classes.push_back(one.name);
+    slide.choice.without_area = regions.without_area;
+    slide.choice.no_annotation = regions.no_annotation;
+    if (!wanted.empty()) classes = strike_out_by_regions(slide, regions, options.regions, box_of, wanted);
+  }
+  if (!wanted.empty()) keep_places(slide, wanted, classes);
+  slide.choice.told = std::move(classes.names);
+}
+
+}  // namespace penstock::slide

@@ -1,0 +1,53 @@
+// What the classes of regions are called, and how they are numbered.
+#include <algorithm>
+#include <iterator>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <penstock/error.hpp>
+#include <penstock/extend/system_error.hpp>
+
+#include "file/errors.hpp"
+#include "source/check_options.hpp"
+#include "source/source_impl.hpp"
+
+namespace penstock {
+
+using slide::SlideFile;
+
+// A class that is misspelt would leave out everything, or nothing, without a word.
+void SlideSource::Impl::check_classes() const {
+  const SlideRegions& regions = options.regions;
+  if (std::ranges::any_of(slides, [](const SlideFile& slide) { return slide.failure.has_value(); })) return;
+  std::set<std::string> there;
+  for (const SlideFile& slide : slides) there.insert(slide.choice.classes.begin(), slide.choice.classes.end());
+  for (const std::vector<std::string>* list : {&regions.include, &regions.exclude})
+    for (const std::string& name : *list)
+      if (name != "*" && !there.contains(name))
+        throw slide::error_in(regions.folder, Errc::invalid_argument,
+                              "no slide has a region of the class \"" + printable(name) + "\"; " +
+                                  (there.empty() ? "there are no regions at all"
+                                                 : "there are: " + slide::listed({there.begin(), there.end()})));
+}
+
+void SlideSource::Impl::number_classes() {
+  const SlideRegions& regions = options.regions;
+  std::set<std::string> names;
+  if (!regions.include.empty() && !slide::takes_all(regions.include))
+    names.insert(regions.include.begin(), regions.include.end());
+  for (const SlideFile& slide : slides) names.insert(slide.choice.told.begin(), slide.choice.told.end());
+  if (regions.include.empty()) names.insert("");
+  region_classes.assign(names.begin(), names.end());
+  for (SlideFile& slide : slides)
+    for (const std::string& name : slide.choice.told)
+      slide.class_numbers.push_back(std::distance(names.begin(), names.find(name)));
+}
+
+std::int64_t SlideSource::Impl::shown_class(const SlideFile& slide, std::uint64_t record) const noexcept {
+  if (slide.shown_classes.words().empty()) return 0;
+  const std::uint64_t shown = slide.shown_classes[static_cast<std::size_t>(record)];
+  return shown == 0 ? 0 : slide.class_numbers[static_cast<std::size_t>(shown) - 1];
+}
+
+}  // namespace penstock
