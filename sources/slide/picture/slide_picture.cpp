@@ -77,7 +77,7 @@ class SlideDrawing {
   }
 
   // The slide, a line around it, and what is said below it.
-  static SlidePicture joined(Bitmap& slide, Bitmap caption) {
+  static SlidePicture joined(const Bitmap& slide, const Bitmap& caption) {
     constexpr slide::Rgb page{255, 255, 255}, line{120, 120, 120};
     Bitmap all(caption.width(), slide.height() + 1 + caption.height(), page);
     all.fill({0, slide.height(), all.width(), slide.height() + 1}, line);
