@@ -44,6 +44,20 @@ inline SlideForm exact_slide(std::int32_t width, std::int32_t height) {
   return form;
 }
 
+// Tissue from the left up to a column, then glass.
+inline SlideForm stained_until(std::int32_t width, std::int32_t height, std::int32_t column) {
+  SlideForm form = exact_slide(width, height);
+  form.draw = [column](const penstock::ImageShape& shape) {
+    Image image(shape);
+    for (std::int32_t y = 0; y < shape.height; ++y)
+      for (std::int32_t x = 0; x < shape.width; ++x)
+        for (std::int32_t c = 0; c < 3; ++c)
+          image.at(y, x, c) = x < column ? static_cast<std::uint8_t>(c == 1 ? 90 : 200) : std::uint8_t{240};
+    return image;
+  };
+  return form;
+}
+
 inline Rgb mean_of(const Image& level, std::int32_t x, std::int32_t y, std::int32_t k) {
   Rgb mean{};
   for (std::int32_t c = 0; c < 3; ++c) {

@@ -18,20 +18,6 @@ using namespace penstock_test;
 
 namespace {
 
-// Tissue from the left up to a column, then glass.
-SlideForm stained_until(std::int32_t width, std::int32_t height, std::int32_t column) {
-  SlideForm form = exact_slide(width, height);
-  form.draw = [column](const penstock::ImageShape& shape) {
-    Image image(shape);
-    for (std::int32_t y = 0; y < shape.height; ++y)
-      for (std::int32_t x = 0; x < shape.width; ++x)
-        for (std::int32_t c = 0; c < 3; ++c)
-          image.at(y, x, c) = x < column ? static_cast<std::uint8_t>(c == 1 ? 90 : 200) : std::uint8_t{240};
-    return image;
-  };
-  return form;
-}
-
 // A side of a grid's places in the picture: [from, to) of each.
 std::vector<std::array<std::int64_t, 2>> ranges(const Slides& slides, std::int64_t begin, std::int64_t image,
                                                 std::int64_t level, std::int64_t k) {

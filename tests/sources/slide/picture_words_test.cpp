@@ -39,17 +39,18 @@ TEST_CASE("nothing of what stands below a slide is cut off, however small it is"
                            {60, 2200, 1024},
                            {2200, 100, 2000},
                            {2200, 100, 64}}) {
-    SlideForm form = exact_slide(size.width, size.height);
+    SlideForm form = stained_until(size.width, size.height, (size.width + 1) / 2);
     form.description = "Aperio\n1x1 |AppMag = 40|MPP = 0.25";
     const std::string path = folder / (long_name + ".tif");
     write_slide(path, form);
-    const SlideSource source({.files = path,
-                              .mpp = 0.3,
-                              .size = 51,
-                              .stride = 49,
-                              .left = size.width > 1000 ? 40 : 0,
-                              .edges = SlideEdges::shrink,
-                              .tissue = {.by = SlideTissue::By::saturation, .least = 0.35}});
+    const SlideSource source(
+        {.files = path,
+         .mpp = 0.3,
+         .size = 51,
+         .stride = 49,
+         .left = size.width > 1000 ? 40 : 0,
+         .edges = SlideEdges::shrink,
+         .tissue = {.by = SlideTissue::By::saturation, .least = 0.35, .mpp = 4, .closing = 0, .least_area = 0}});
     REQUIRE_FALSE(source.slides().front().failure.has_value());
     const SlidePicture picture = draw_slide(source, 0, {.side = size.side});
     CAPTURE(size.width, size.height, size.side, picture.width, picture.height);
