@@ -18,7 +18,7 @@ enum class Fate : std::uint8_t {
   record,
 };
 
-/// Of each pixel of the picture, row by row.
+/// What became of each pixel of the picture, row by row.
 std::vector<Fate> fates_of(const SlideFile& slide, const Slides& options, const Overview& overview);
 
 }  // namespace penstock::slide

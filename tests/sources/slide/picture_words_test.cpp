@@ -159,6 +159,8 @@ TEST_CASE("a picture that can't be drawn is an error that says why") {
   CHECK(std::string(failed.what()) == source.slides()[1].failure->what());
   write_slide(folder / "a.tif", exact_slide(220, 150));
   CHECK(code_of([&] { draw_slide(source, 0); }) == Errc::io);
+  folder.write("a.tif", "no slide any more");
+  CHECK(code_of([&] { draw_slide(source, 0); }) == Errc::io);
   std::filesystem::remove(folder / "a.tif");
   CHECK(code_of([&] { draw_slide(source, 0); }) == Errc::not_found);
 }
