@@ -18,12 +18,15 @@ std::string with_separators(std::uint64_t number) {
 }
 std::string with_separators(std::int64_t number) { return with_separators(static_cast<std::uint64_t>(number)); }
 
-// In four digits at most.
-std::string four_digits(double value) {
+// In so many digits at most.
+std::string in_digits(double value, int digits) {
   std::array<char, 32> text{};
-  const auto written = std::to_chars(text.data(), text.data() + text.size(), value, std::chars_format::general, 4);
+  const auto written = std::to_chars(text.data(), text.data() + text.size(), value, std::chars_format::general, digits);
   return {text.data(), written.ptr};
 }
+// Sides are rounded to whole pixels, so more of a pixel's size says nothing.
+std::string mpp_number(double mpp) { return in_digits(mpp, 3); }
+std::string four_digits(double value) { return in_digits(value, 4); }
 
 std::string size_text(std::int64_t width, std::int64_t height) {
   return with_separators(width) + " x " + with_separators(height);
@@ -38,7 +41,7 @@ std::string mpp_text(const SlideInfo& slide, std::int64_t width, std::int64_t he
   if (slide.mpp_x == 0) return "";
   const double x = slide.mpp_x * static_cast<double>(slide.width) / static_cast<double>(width);
   const double y = slide.mpp_y * static_cast<double>(slide.height) / static_cast<double>(height);
-  const std::string across = four_digits(x), down = four_digits(y);
+  const std::string across = mpp_number(x), down = mpp_number(y);
   // Sides are rounded to whole pixels, so the two hardly ever are the same.
   constexpr double same = 0.005;
   if (x / y > 1 - same && x / y < 1 + same) return across + " um a pixel";
@@ -94,7 +97,7 @@ std::string tissue_line(const Slides& options, const std::optional<MaskFacts>& m
   const bool grey = tissue.by == SlideTissue::By::grey;
   std::string line = grey ? "Tissue: grey up to " : "Tissue: saturation above ";
   line += std::to_string(mask->threshold) + (tissue.threshold == 0 ? " (found for this slide)" : "") +
-          ", on a mask of " + four_digits(mask->mpp) + " um a pixel";
+          ", on a mask of " + mpp_number(mask->mpp) + " um a pixel";
   return line + "; at least " + four_digits(100 * tissue.least) + " % of each record";
 }
 

@@ -21,7 +21,7 @@ enum class Fate : std::uint8_t {
   record,
 };
 
-/// Of all places of the slide's grid, those that are left out too; empty where all are records.
+/// What became of all places of the slide's grid, those that are left out too; empty where all are records.
 struct PlaceFates {
   std::vector<Fate> fates;
   std::uint64_t count(Fate fate) const noexcept;
@@ -29,7 +29,7 @@ struct PlaceFates {
 /// `mask`: that of tissue, where there is one.
 PlaceFates place_fates(const SlideFile& slide, const Slides& options, const std::optional<TissueMask>& mask);
 
-/// Of each pixel of the picture, row by row.
+/// What became of each pixel of the picture, row by row.
 std::vector<Fate> fates_of(const SlideFile& slide, const Slides& options, const Overview& overview,
                            const PlaceFates& places);
 

@@ -36,7 +36,7 @@ class Layers {
   Layers(const SlideFile& slide, const Slides& options, const Overview& overview, SmallPicture small,
          std::int32_t scale);
 
-  /// Makes pixels show what became of their places.
+  /// Pixels show what became of their places.
   void draw_fates(const PlaceFates& places);
   void draw_unread();
   /// Around each record, or around all where they are too small. After `draw_fates`.
@@ -45,7 +45,7 @@ class Layers {
   void draw_edge(std::span<const std::uint8_t> mask, const std::string& meaning, Rgb colour);
 
   Bitmap& picture() noexcept { return picture_; }
-  /// Of the layers that are drawn.
+  /// A line for each layer that is drawn.
   std::vector<LegendEntry>& legend() noexcept { return legend_; }
 
  private:

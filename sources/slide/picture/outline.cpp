@@ -11,9 +11,8 @@ void draw_outline(Bitmap& bitmap, std::span<const std::uint8_t> mask, std::int32
   const auto row_of = [&](std::int32_t y) {
     return mask.subspan(static_cast<std::size_t>(y) * static_cast<std::size_t>(width), static_cast<std::size_t>(width));
   };
-  // How far the last 0 above is.
+  // How far the last 0 above is, for each column.
   std::vector<std::int32_t> above(static_cast<std::size_t>(width), 0);
-  // And the next one below; rows from the last upwards, as many as it takes.
   for (std::int32_t y = 0; y < height; ++y) {
     const std::span<const std::uint8_t> row = row_of(y);
     std::int32_t left = 0;

@@ -33,7 +33,7 @@ class SlideDrawing {
 
   SlidePicture draw(std::int32_t side) const {
     const slide::OverviewSource source = slide::choose_overview(slide_.all_levels, side);
-    constexpr std::int32_t most_k = 4096;  // of larger ones a sum of pixels may have more than 32 bits
+    constexpr std::int32_t most_k = 4096;  // sums of more pixels may have more than 32 bits
     if (source.k > most_k)
       throw slide::error_in(slide_.path, Errc::limit_exceeded,
                             "the slide is more than 4096 times as large as its picture would be; take a larger `side`");
@@ -96,15 +96,17 @@ class SlideDrawing {
     wish.all_levels = true;
     std::atomic<std::size_t> keep_nothing = 0;
     SlideFile slide = slide::open_slide(first.path, number, wish, keep_nothing);
+    // What another file can't be read for says nothing of this slide.
+    const bool opened = !(slide.mark == slide::FileMark());
+    if (opened && !(slide.mark == first.mark)) throw slide::changed_error(first.path);
     if (slide.failure) throw Error(*slide.failure);
-    if (!(slide.mark == first.mark)) throw slide::changed_error(first.path);
     slide.grid = first.grid;
     slide.region_file = first.region_file;
     return slide;
   }
 
   // The slide, a line around it, and what is said below it.
-  static SlidePicture joined(Bitmap& slide, Bitmap caption) {
+  static SlidePicture joined(const Bitmap& slide, const Bitmap& caption) {
     constexpr slide::Rgb page{255, 255, 255}, line{120, 120, 120};
     Bitmap all(caption.width(), slide.height() + 1 + caption.height(), page);
     all.fill({0, slide.height(), all.width(), slide.height() + 1}, line);

@@ -3,20 +3,14 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <string>
 #include <vector>
 
-#include <penstock/transforms/decode_png.hpp>
-
 #include "sources/slide/jpeg2000_files.hpp"
+#include "sources/slide/picture_checks.hpp"
 #include "sources/slide/picture_text.hpp"
 #include "sources/slide/region_drawings.hpp"
 #include "sources/slide/slide_files.hpp"
-#include "sources/source_checks.hpp"
 #include "sources/temp_folder.hpp"
 #include "support/catch.hpp"
 
@@ -24,62 +18,6 @@ using namespace penstock;
 using namespace penstock_test;
 
 namespace {
-
-using Rgb = std::array<int, 3>;
-
-constexpr Rgb record_line{0, 90, 200}, tissue_line{0, 150, 60}, unread{255, 130, 0};
-
-Rgb at(const SlidePicture& picture, std::int32_t x, std::int32_t y) {
-  const std::uint8_t* pixel =
-      picture.rgb.data() +
-      (static_cast<std::size_t>(y) * static_cast<std::size_t>(picture.width) + static_cast<std::size_t>(x)) * 3;
-  return {pixel[0], pixel[1], pixel[2]};
-}
-
-Rgb blended(const Rgb& pixel, const Rgb& colour, int parts) {
-  Rgb out{};
-  for (std::size_t c = 0; c < 3; ++c) out[c] = (pixel[c] * (100 - parts) + colour[c] * parts + 50) / 100;
-  return out;
-}
-Rgb dimmed(const Rgb& pixel) { return blended(pixel, {150, 150, 150}, 60); }
-// In no place, of a picture whose font has one pixel.
-Rgb striped(const Rgb& pixel, std::int32_t x, std::int32_t y) {
-  return (x + y) % 6 < 2 ? blended(pixel, {95, 95, 95}, 75) : dimmed(pixel);
-}
-
-// One micrometre a pixel, and the pixels that are drawn.
-SlideForm exact_slide(std::int32_t width, std::int32_t height) {
-  SlideForm form{
-      .width = width, .height = height, .tile_width = 64, .tile_height = 48, .rgb = true, .per_unit = 10'000};
-  form.compression = 33005;
-  form.encode = [](const Image& tile) { return encode_jpeg2000(tile, {.mixed = true, .lossless = true}); };
-  return form;
-}
-
-// Tissue from the left up to a column, then glass.
-SlideForm stained_until(std::int32_t width, std::int32_t height, std::int32_t column) {
-  SlideForm form = exact_slide(width, height);
-  form.draw = [column](const penstock::ImageShape& shape) {
-    Image image(shape);
-    for (std::int32_t y = 0; y < shape.height; ++y)
-      for (std::int32_t x = 0; x < shape.width; ++x)
-        for (std::int32_t c = 0; c < 3; ++c)
-          image.at(y, x, c) = x < column ? static_cast<std::uint8_t>(c == 1 ? 90 : 200) : std::uint8_t{240};
-    return image;
-  };
-  return form;
-}
-
-Rgb mean_of(const Image& level, std::int32_t x, std::int32_t y, std::int32_t k) {
-  Rgb mean{};
-  for (std::int32_t c = 0; c < 3; ++c) {
-    int sum = 0, count = 0;
-    for (std::int32_t v = y * k; v < std::min((y + 1) * k, level.shape.height); ++v)
-      for (std::int32_t u = x * k; u < std::min((x + 1) * k, level.shape.width); ++u, ++count) sum += level.at(v, u, c);
-    mean[static_cast<std::size_t>(c)] = (2 * sum + count) / (2 * count);
-  }
-  return mean;
-}
 
 // A side of a grid's places in the picture: [from, to) of each.
 std::vector<std::array<std::int64_t, 2>> ranges(const Slides& slides, std::int64_t begin, std::int64_t image,
@@ -278,142 +216,6 @@ TEST_CASE("what can't be read has a colour of its own in a picture, wherever it 
       return false;
     }));
   }
-}
-
-TEST_CASE("nothing of what stands below a slide is cut off, however small it is") {
-  const TempFolder folder;
-  const PictureText text;
-  const std::string long_name(200, 'w');
-  struct Case {
-    std::int32_t width, height, side;
-  };
-  for (const Case& size : {Case{1, 1, 1024},
-                           {1, 300, 1024},
-                           {300, 1, 64},
-                           {2200, 60, 400},
-                           {2200, 60, 1024},
-                           {60, 2200, 1024},
-                           {2200, 100, 2000},
-                           {2200, 100, 64}}) {
-    SlideForm form = exact_slide(size.width, size.height);
-    form.description = "Aperio\n1x1 |AppMag = 40|MPP = 0.25";
-    const std::string path = folder / (long_name + ".tif");
-    write_slide(path, form);
-    const SlideSource source({.files = path,
-                              .mpp = 0.3,
-                              .size = 51,
-                              .stride = 49,
-                              .left = 0,
-                              .edges = SlideEdges::shrink,
-                              .tissue = {.by = SlideTissue::By::saturation, .least = 0.35}});
-    REQUIRE_FALSE(source.slides().front().failure.has_value());
-    const SlidePicture picture = draw_slide(source, 0, {.side = size.side});
-    CAPTURE(size.width, size.height, size.side, picture.width, picture.height);
-    const std::int32_t longest = std::max(size.width, size.height);
-    const std::int32_t k = (longest + size.side - 1) / size.side;
-    const std::int32_t high = (size.height + k - 1) / k, wide = (size.width + k - 1) / k;
-    const std::int32_t scale = std::max(1, (std::max(high, wide) + 250) / 500);
-    REQUIRE(picture.width == std::max(wide, 360 * scale));
-    REQUIRE(picture.rgb.size() == static_cast<std::size_t>(picture.width * picture.height) * 3);
-    // Nothing stands in the margins.
-    for (std::int32_t y = high + 1; y < picture.height; ++y)
-      for (std::int32_t x = picture.width - 5 * scale; x < picture.width; ++x)
-        REQUIRE(at(picture, x, y) == Rgb{255, 255, 255});
-    for (std::int32_t y = picture.height - 5 * scale; y < picture.height; ++y)
-      for (std::int32_t x = 0; x < picture.width; ++x) REQUIRE(at(picture, x, y) == Rgb{255, 255, 255});
-    const std::string read = text.read(picture, high, scale), words = text.words(picture, high, scale);
-    CHECK(std::ranges::count(read, 'w') >= 200);
-    CHECK(words.find("um a pixel, 40x, one level") != std::string::npos);
-    CHECK(words.find("Read: JPEG 2000 tiles of 64 x 48 pixels") != std::string::npos);
-    CHECK(words.find(longest == 1 ? "Records: level 0, 1 x 1 pixels" : "Records: made smaller, from level 0 to") !=
-          std::string::npos);
-    CHECK(words.find("Places: 51 x 51 pixels (1") != std::string::npos);
-    CHECK(words.find("one every 49; those that reach beyond the slide are cut off") != std::string::npos);
-    CHECK(words.find("at least 35 % of each record") != std::string::npos);
-  }
-}
-
-TEST_CASE("names in other alphabets stay one letter for one") {
-  const TempFolder folder;
-  const PictureText text;
-  write_slide(folder / "5 \xC2\xB5m \xCE\xBC, \xE7\x8E\x8B.tif", {.width = 64, .height = 64});
-  const SlidePicture picture = draw_slide(SlideSource({.files = folder / "*.tif", .size = 64}), 0);
-  CHECK(text.read(picture, 64)
-            .starts_with("5 um u, ?\n1 record of 1 place\nSlide: 64 x 64 pixels, how large one is is "
-                         "not known, one\nlevel\nRead: JPEG tiles of 64 x 64 pixels\nRecords: level 0, "
-                         "64 x 64 pixels\n"));
-}
-
-TEST_CASE("a picture says why OpenSlide reads a slide") {
-  const TempFolder folder;
-  const PictureText text;
-  SlideForm form{.width = 300, .height = 200, .rgb = true};
-  form.compression = 1;
-  form.encode = [](const Image& tile) {
-    Bytes bytes(tile.pixels.size());
-    std::memcpy(bytes.data(), tile.pixels.data(), bytes.size());
-    return StoredTile{bytes, tile};
-  };
-  const WrittenSlide slide = write_slide(folder / "a.tif", form);
-  const SlidePicture picture = draw_slide(SlideSource({.files = slide.path, .size = 64}), 0);
-  CHECK(at(picture, 30, 30) == mean_of(slide.pixels, 30, 30, 1));
-  CHECK(text.words(picture, 200).find("Read: through OpenSlide, as its compression is 1 (none)") != std::string::npos);
-}
-
-TEST_CASE("a picture that is written is read back, and no half of it ever has its name") {
-  const TempFolder folder;
-  const WrittenSlide slide = write_slide(folder / "a.tif", exact_slide(200, 150));
-  const SlidePicture picture = draw_slide(SlideSource({.files = slide.path, .size = 64}), 0);
-  const std::string path = folder / "a.png";
-  folder.write("a.png", "something else");
-  write_png(picture, path);
-  std::ifstream in(path, std::ios::binary);
-  const std::string bytes{std::istreambuf_iterator<char>(in), {}};
-  const auto decoding = png_decoder()->start();
-  const penstock::ImageShape shape = decoding->open(std::as_bytes(std::span(bytes)));
-  CHECK(shape.width == picture.width);
-  CHECK(shape.height == picture.height);
-  TestScratch scratch;
-  const Image decoded = copied(decoding->decode({0, 0, shape.height, shape.width}, true, nullptr, scratch));
-  CHECK(decoded.pixels == picture.rgb);
-  CHECK_FALSE(std::filesystem::exists(path + ".new"));
-
-  const Error nowhere = error_of([&] { write_png(picture, folder / "none/a.png"); });
-  CHECK(nowhere.code() == Errc::not_found);
-  CHECK(mentions(nowhere, "none/a.png"));
-  std::filesystem::create_directories(folder / "b.png/full");
-  const Error refused = error_of([&] { write_png(picture, folder / "b.png"); });
-  CHECK(refused.code() == Errc::io);
-  CHECK(mentions(refused, "b.png"));
-  CHECK_FALSE(std::filesystem::exists(folder / "b.png.new"));
-  for (const SlidePicture& bad : {SlidePicture{}, {2, 1, {1, 2, 3}}, {1, 1, {1, 2, 3, 4}}, {-1, -1, {1, 2, 3}}})
-    CHECK(code_of([&] { write_png(bad, folder / "c.png"); }) == Errc::invalid_argument);
-  CHECK_FALSE(std::filesystem::exists(folder / "c.png"));
-}
-
-TEST_CASE("a picture that can't be drawn is an error that says why") {
-  const TempFolder folder;
-  const WrittenSlide slide = write_slide(folder / "a.tif", exact_slide(200, 150));
-  folder.write("b.tif", "no slide");
-  const SlideSource source({.paths = {folder / "a.tif", folder / "b.tif"}, .size = 64});
-  CHECK(code_of([&] { draw_slide(source, 2); }) == Errc::not_found);
-  for (const std::int32_t side : {63, 8193, 0, -1})
-    CHECK(code_of([&] { draw_slide(source, 0, {.side = side}); }) == Errc::invalid_argument);
-  CHECK(draw_slide(source, 0, {.side = 64}).width == 360);
-  CHECK(draw_slide(source, 0, {.side = 8192}).width == 360);
-  // More than 4096 pixels would be one of the picture.
-  SlideForm wide{.width = 262'145, .height = 1, .tile_width = 8192, .tile_height = 16};
-  wide.draw = [](const penstock::ImageShape& shape) { return Image(shape); };
-  write_slide(folder / "wide.tif", wide);
-  const SlideSource of_wide({.files = folder / "wide.tif"});
-  CHECK(code_of([&] { draw_slide(of_wide, 0, {.side = 64}); }) == Errc::limit_exceeded);
-  CHECK(at(draw_slide(of_wide, 0, {.side = 65}), 30, 0) == striped({0, 0, 0}, 30, 0));
-  const Error failed = error_of([&] { draw_slide(source, 1); });
-  CHECK(std::string(failed.what()) == source.slides()[1].failure->what());
-  write_slide(folder / "a.tif", exact_slide(220, 150));
-  CHECK(code_of([&] { draw_slide(source, 0); }) == Errc::io);
-  std::filesystem::remove(folder / "a.tif");
-  CHECK(code_of([&] { draw_slide(source, 0); }) == Errc::not_found);
 }
 
 TEST_CASE("regions are drawn in colours of their own, and places outside of those that are wanted are dimmed") {
