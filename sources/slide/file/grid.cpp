@@ -4,6 +4,10 @@
 #include <bit>
 #include <utility>
 
+#include <penstock/error.hpp>
+
+#include "file/entry_bytes.hpp"
+
 namespace penstock::slide {
 
 namespace {
@@ -58,13 +62,54 @@ void Grid::keep(const std::vector<bool>& wanted) {
     listed_.resize(kept);
     return;
   }
-  kept_.assign(static_cast<std::size_t>(columns_ * rows_ / word + 1), 0);
-  for (std::size_t i = 0; i < wanted.size(); ++i) {
-    if (i % (word * words_together) == 0) kept_before_.push_back(static_cast<std::uint32_t>(kept_size_));
-    if (!wanted[i]) continue;
-    kept_[i / word] |= std::uint64_t{1} << i % word;
-    ++kept_size_;
+  std::vector<std::uint64_t> kept(static_cast<std::size_t>(columns_ * rows_ / word + 1));
+  const bool again = !kept_.empty();
+  std::size_t number = 0;  // among those that were kept so far
+  for (std::uint64_t i = 0; i < columns_ * rows_; ++i) {
+    if (again && !keeps(i)) continue;
+    if (wanted[number++]) kept[static_cast<std::size_t>(i / word)] |= std::uint64_t{1} << i % word;
   }
+  kept_ = std::move(kept);
+  count_kept();
+}
+
+void Grid::count_kept() {
+  kept_size_ = 0;
+  kept_before_.clear();
+  for (std::size_t i = 0; i < kept_.size(); ++i) {
+    if (i % words_together == 0) kept_before_.push_back(static_cast<std::uint32_t>(kept_size_));
+    kept_size_ += static_cast<std::uint64_t>(std::popcount(kept_[i]));
+  }
+}
+
+void Grid::put(EntryWriter& to) const {
+  to.put(is_list_);
+  to.put(order_);
+  to.put(columns_);
+  to.put(rows_);
+  to.put(stride_);
+  to.put_all(std::span<const std::uint64_t>(kept_));
+  to.put_all(std::span<const Listed>(listed_));
+}
+
+Grid Grid::get(EntryReader& from) {
+  Grid grid;
+  grid.is_list_ = from.truth();
+  grid.order_ = from.get<SlideOrder>();
+  grid.columns_ = from.get<std::uint64_t>();
+  grid.rows_ = from.get<std::uint64_t>();
+  grid.stride_ = from.get<std::int64_t>();
+  grid.kept_ = from.all<std::uint64_t>();
+  grid.listed_ = from.all<Listed>();
+  constexpr std::uint64_t most = std::uint64_t{1} << 31;
+  const std::uint64_t places = grid.columns_ * grid.rows_;
+  const bool possible =
+      grid.columns_ < most && grid.rows_ < most && grid.stride_ > 0 && grid.order_ <= SlideOrder::squares &&
+      (grid.kept_.empty() || (grid.kept_.size() == places / word + 1 && (grid.kept_.back() >> places % word) == 0)) &&
+      std::ranges::none_of(grid.listed_, [](const Listed& at) { return at.x < 0 || at.y < 0; });
+  if (!possible) throw Error(Errc::corrupt, "the places of a slide in it can't be as it says");
+  if (!grid.kept_.empty()) grid.count_kept();
+  return grid;
 }
 
 // Of the places before `number`, which counts all of them.

@@ -10,6 +10,9 @@
 
 namespace penstock::slide {
 
+class EntryReader;
+class EntryWriter;
+
 /// A place of a grid: which one from the left and from the top; of a list, its pixels.
 struct GridPlace {
   std::uint64_t column = 0, row = 0;
@@ -34,6 +37,10 @@ class Grid {
   /// A list of places, all different, in whichever order. `stride` is that of rows and squares.
   static Grid of_list(std::vector<Listed> places, std::int64_t stride, SlideOrder order);
 
+  void put(EntryWriter& to) const;
+  /// @throws Error(corrupt), without a file.
+  static Grid get(EntryReader& from);
+
   std::uint64_t size() const noexcept {
     return is_list_ ? listed_.size() : kept_.empty() ? columns_ * rows_ : kept_size_;
   }
@@ -42,8 +49,7 @@ class Grid {
   std::span<const Listed> listed() const noexcept { return listed_; }
   std::uint64_t columns() const noexcept { return columns_; }
   std::uint64_t rows() const noexcept { return rows_; }
-  /// Leaves out places. `wanted`: for each of size() whether it stays. Called once at most. Takes a little more than a
-  /// bit a place.
+  /// Leaves out places. `wanted`: for each of size() whether it stays. Takes a little more than a bit a place.
   void keep(const std::vector<bool>& wanted);
   /// A bit for each place whether it stays; empty where all do.
   std::span<const std::uint64_t> kept() const noexcept { return kept_; }
@@ -63,6 +69,7 @@ class Grid {
   /// Of a list, in order: which row, or square, a place is in.
   std::array<std::int64_t, 2> band(const Listed& place) const noexcept;
   std::uint64_t kept_before(std::uint64_t number) const noexcept;
+  void count_kept();
 
   static constexpr std::uint64_t word = 64, words_together = 8;
   std::uint64_t columns_ = 0, rows_ = 0, kept_size_ = 0;

@@ -6,8 +6,10 @@
 #include <list>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <unordered_map>
+#include <utility>
 
 #include <penstock/error.hpp>
 #include <penstock/extend/file_descriptor.hpp>
@@ -21,20 +23,43 @@ struct FileMark {
   friend bool operator==(const FileMark&, const FileMark&) = default;
 };
 
+/// What tells that a file has the same content, wherever it lies, as far as a look at some of it can: its size, and a
+/// hash of that and of 4 KiB each at its beginning, in the middle and at its end.
+struct FileSample {
+  std::uint64_t bytes = 0, hash = 0;
+  friend bool operator==(const FileSample&, const FileSample&) = default;
+};
+
 /// @throws Error(not_found | io) for what can't be opened, or is no regular file.
 std::unique_ptr<FileDescriptor> open_file(const std::string& path);
 /// @throws Error(io).
 FileMark mark_of(int descriptor, const std::string& path);
+/// @throws Error(io).
+FileSample sample_of(int descriptor, const std::string& path);
 /// Error(io): the file is another than the one that was opened first.
 Error changed_error(const std::string& path);
+
+/// What slides' files are, as they were when they were opened first. Any thread.
+class KnownFiles {
+ public:
+  /// Compares an open file with what it was. Where no mark is known, as an index has none, it has to have the sample,
+  /// and its mark is known from then on. @throws Error(io) for another file.
+  void check(std::size_t number, int descriptor, const std::string& path, const std::optional<FileMark>& mark,
+             const FileSample& sample);
+
+ private:
+  std::mutex mutex_;
+  std::unordered_map<std::size_t, FileMark> seen_;  // of those without a mark
+};
 
 /// Any thread.
 class OpenFiles {
  public:
-  explicit OpenFiles(std::size_t most) : most_(most) {}
+  OpenFiles(std::size_t most, std::shared_ptr<KnownFiles> known) : most_(most), known_(std::move(known)) {}
   /// The file of that number, opened where it isn't; stays open as long as it is held. @throws Error(not_found | io),
-  /// the latter too for a file that was changed or replaced since `mark` was taken.
-  std::shared_ptr<const FileDescriptor> get(std::size_t number, const std::string& path, const FileMark& mark);
+  /// the latter too for another file, as KnownFiles has it.
+  std::shared_ptr<const FileDescriptor> get(std::size_t number, const std::string& path,
+                                            const std::optional<FileMark>& mark, const FileSample& sample);
 
  private:
   struct Open {
@@ -44,6 +69,7 @@ class OpenFiles {
   std::shared_ptr<const FileDescriptor> find(std::size_t number);
 
   const std::size_t most_;
+  const std::shared_ptr<KnownFiles> known_;
   std::mutex mutex_;
   std::list<Open> open_;  // the one used last stands first
   std::unordered_map<std::size_t, std::list<Open>::iterator> by_number_;

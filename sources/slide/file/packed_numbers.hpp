@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace penstock::slide {
@@ -14,6 +15,18 @@ class PackedNumbers {
   /// Of `bits` bits each, 1 to 8, for `count` of them; all are 0.
   PackedNumbers(std::size_t count, unsigned bits) : bits_(bits), words_((count * bits + word - 1) / word + 1) {}
 
+  /// As `words` has them; `holds` tells whether it can be so.
+  PackedNumbers(unsigned bits, std::vector<std::uint64_t> words) : bits_(bits), words_(std::move(words)) {}
+
+  unsigned bits() const noexcept { return bits_; }
+  /// Whether there are so many numbers, none above `most`.
+  bool holds(std::size_t count, std::uint64_t most) const noexcept {
+    if (bits_ < 1 || bits_ > 8 || count / word > words_.size() || words_.size() < (count * bits_ + word - 1) / word + 1)
+      return false;
+    for (std::size_t i = 0; i < count; ++i)
+      if ((*this)[i] > most) return false;
+    return true;
+  }
   /// Once a place.
   void set(std::size_t i, std::uint64_t number) noexcept {
     const std::size_t at = i * bits_;

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include <penstock/extend/file_descriptor.hpp>
-#include <penstock/extend/store_files.hpp>
 
 #include "file/errors.hpp"
 #include "file/openslide_levels.hpp"
@@ -40,7 +39,7 @@ void keep_tile_places(SlideFile& slide, int descriptor, std::atomic<std::size_t>
 // Its tiles, where we read them; else OpenSlide has to.
 Pyramid read_pyramid(SlideFile& slide, int descriptor) {
   try {
-    return read_tiff(descriptor, slide.path, slide.mark.bytes);
+    return read_tiff(descriptor, slide.path, slide.sample.bytes);
   } catch (const NeedsOpenSlide& refused) {
     const OpenSlideLibrary* const library = openslide_library();
     if (library == nullptr) throw error_in(slide.path, refused.code, refused.why + ". " + without_openslide());
@@ -77,7 +76,7 @@ SlideFile open_slide(const std::string& path, std::size_t number, const SlideWis
   try {
     const auto file = open_file(path);
     slide.mark = mark_of(file->get(), path);
-    slide.revision = file_revision(file->get());
+    slide.sample = sample_of(file->get(), path);
     Pyramid pyramid = read_pyramid(slide, file->get());
     slide.missing_levels = pyramid.missing;
     for (const Level& level : pyramid.levels)

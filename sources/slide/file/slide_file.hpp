@@ -23,9 +23,9 @@ namespace penstock::slide {
 
 struct SlideFile {
   std::string path, name;
-  std::size_t number = 0;  ///< among the slides, for `OpenFiles`
-  FileMark mark;
-  std::uint64_t revision = 0;
+  std::size_t number = 0;        ///< among the slides, for `OpenFiles`
+  std::optional<FileMark> mark;  ///< none: an index says what the slide is, and its file was not looked at
+  FileSample sample;
   std::vector<SlideLevel> levels;  ///< that are stored
   std::string missing_levels;      ///< why some can't be read, or are not among these; empty: all are there
   Resolution resolution;

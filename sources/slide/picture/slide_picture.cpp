@@ -97,8 +97,8 @@ class SlideDrawing {
     std::atomic<std::size_t> keep_nothing = 0;
     SlideFile slide = slide::open_slide(first.path, number, wish, keep_nothing);
     // What another file can't be read for says nothing of this slide.
-    const bool opened = !(slide.mark == slide::FileMark());
-    if (opened && !(slide.mark == first.mark)) throw slide::changed_error(first.path);
+    const bool same = first.mark ? slide.mark == first.mark : slide.sample == first.sample;
+    if (slide.mark && !same) throw slide::changed_error(first.path);
     if (slide.failure) throw Error(*slide.failure);
     slide.grid = first.grid;
     slide.region_file = first.region_file;

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 
 #include <penstock/extend/image_executor.hpp>
@@ -18,7 +19,8 @@ namespace penstock::slide {
 /// What gives pixels of slides' levels. Any thread.
 struct LevelReaders {
   LevelReaders(std::size_t most_open, std::size_t openslide_bytes)
-      : tiles(most_open), regions(most_open, openslide_bytes) {}
+      : known(std::make_shared<KnownFiles>()), tiles(most_open, known), regions(most_open, openslide_bytes, known) {}
+  std::shared_ptr<KnownFiles> known;
   TileReader tiles;
   OpenSlideSlides regions;
 };

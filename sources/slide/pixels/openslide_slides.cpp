@@ -17,7 +17,7 @@ OpenSlideHandle* OpenSlideSlides::take(const SlideFile& slide) {
   const OpenSlideLibrary& library = *openslide_library();
   // OpenSlide opens its files by their names, so what it reads is what lies there now.
   const auto file = open_file(slide.path);
-  if (!(mark_of(file->get(), slide.path) == slide.mark)) throw changed_error(slide.path);
+  known_->check(slide.number, file->get(), slide.path, slide.mark, slide.sample);
   {
     const std::lock_guard lock(mutex_);
     const auto found = std::ranges::find(idle_, slide.number, &Open::number);
@@ -49,6 +49,9 @@ void OpenSlideSlides::give_back(std::list<Open> one) {
 
 void OpenSlideSlides::read(const SlideFile& slide, std::int64_t x, std::int64_t y, std::int64_t width,
                            std::int64_t height, std::uint32_t* argb) {
+  // An index may say what slides are where OpenSlide is not.
+  if (openslide_library() == nullptr)
+    throw error_in(slide.path, Errc::unsupported, slide.why_openslide + ". " + without_openslide());
   const OpenSlideLibrary& library = *openslide_library();
   OwnedHandle handle(take(slide), CloseHandle{&library});
   library.read_region(handle.get(), argb, x, y, static_cast<std::int32_t>(slide.level_number), width, height);

@@ -39,7 +39,7 @@ void read_exactly(const SlideFile& slide, std::uint64_t tile, int descriptor, st
 
 void check(const SlideFile& slide, std::uint64_t tile, const TilePlace& place) {
   if (place.bytes == 0) throw tile_error(slide, tile, Errc::corrupt, "it is empty: the file says it has 0 bytes");
-  if (place.bytes > slide.mark.bytes || place.offset > slide.mark.bytes - place.bytes)
+  if (place.bytes > slide.sample.bytes || place.offset > slide.sample.bytes - place.bytes)
     throw tile_error(slide, tile, Errc::corrupt, "it lies beyond the end of the file, which may be cut off");
   // Noise at the best quality takes less than twice its pixels.
   const std::uint64_t most = 4 * std::uint64_t{slide.level.pixel_bytes()} + 65536;

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <span>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <penstock/extend/image_executor.hpp>
@@ -33,10 +34,13 @@ struct OpenSlide {
 /// Any thread.
 class TileReader {
  public:
-  explicit TileReader(std::size_t most_open_files) : files_(most_open_files) {}
+  TileReader(std::size_t most_open_files, std::shared_ptr<KnownFiles> known)
+      : files_(most_open_files, std::move(known)) {}
 
   /// @throws Error(io | not_found) with the slide's file, here and in all that follows.
-  OpenSlide open(const SlideFile& slide) { return {&slide, files_.get(slide.number, slide.path, slide.mark)}; }
+  OpenSlide open(const SlideFile& slide) {
+    return {&slide, files_.get(slide.number, slide.path, slide.mark, slide.sample)};
+  }
 
   /// Where tiles lie that follow each other. @throws Error(io).
   static void find(const OpenSlide& open, std::uint64_t first, std::span<TilePlace> places);

@@ -16,6 +16,7 @@
 
 #include "common/on_threads.hpp"
 #include "file/errors.hpp"
+#include "source/indexed.hpp"
 #include "source/place_box.hpp"
 
 namespace penstock {
@@ -84,8 +85,12 @@ void add_regions(const SlideRegions& regions, const std::vector<std::string>& cl
 
 SlideSource::Impl::Impl(Slides o) : Opening(std::move(o)) {
   rules.pad_color = options.pad_color;
-  slides.resize(count());
-  common::for_each_on_threads(count(), 0, [&](std::size_t i) { slides[i] = open(i); });
+  if (!options.index.empty()) {
+    slides = slide::indexed_slides(*this);
+  } else {
+    slides.resize(count());
+    common::for_each_on_threads(count(), 0, [&](std::size_t i) { slides[i] = open(i); });
+  }
   forget_choices();
   if (!options.regions.folder.empty()) check_classes();
   if (!options.regions.field.empty()) number_classes();
@@ -151,7 +156,7 @@ void SlideSource::Impl::describe() {
   add_regions(options.regions, region_classes, add);
   for (const SlideFile& slide : slides) {
     // Levels above the first have other pixels through OpenSlide.
-    const std::array<std::uint64_t, 7> of_slide{slide.mark.bytes,
+    const std::array<std::uint64_t, 7> of_slide{slide.sample.bytes,
                                                 static_cast<std::uint64_t>(slide.scale.width0),
                                                 static_cast<std::uint64_t>(slide.scale.height0),
                                                 static_cast<std::uint64_t>(slide.scale.width),

@@ -26,8 +26,10 @@ std::string counted(std::size_t number, const std::string& noun) {
 // Which slides go through OpenSlide, and why.
 void SlideSource::Impl::add_openslide_notes(std::size_t count, std::vector<std::string>& notes) const {
   constexpr std::size_t told = 5;
-  notes.push_back(counted(count, "slide") + " read through OpenSlide " + slide::openslide_library()->version() +
-                  ", which is slower than tiles of JPEG or JPEG 2000:");
+  const slide::OpenSlideLibrary* const library = slide::openslide_library();
+  notes.push_back(counted(count, "slide") + " read through OpenSlide" +
+                  (library == nullptr ? std::string(", which isn't here, and") : " " + library->version() + ",") +
+                  " which is slower than tiles of JPEG or JPEG 2000:");
   std::size_t listed = 0;
   for (const SlideFile& slide : slides)
     if (!slide.failure && !slide.why_openslide.empty() && listed++ < told)

@@ -1,0 +1,57 @@
+// An index as a file: its settings, then an entry for each slide.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <penstock/extend/sample.hpp>
+#include <penstock/extend/sink.hpp>
+#include <penstock/extend/store_files.hpp>
+#include <penstock/schema.hpp>
+
+namespace penstock::slide {
+
+/// An index in memory. A value.
+struct IndexContent {
+  std::string settings;
+  std::map<std::string, std::string> entries;  ///< by the slides' names
+  bool complete = false;                       ///< it has all that it was to have
+  std::uint64_t frames = 0, bytes = 0;         ///< entries, those of one name again; up to the end of the last
+};
+
+/// None where there is no such file. Of one that is not complete, all that is whole. @throws Error(corrupt) for what is
+/// no index, or a damaged one; Error(io).
+std::optional<IndexContent> read_index(const std::string& path);
+
+/// Writes one, under another name until it is complete. Keys of items are the slides' names.
+class IndexSink {
+ public:
+  /// `still_good`: whether an entry of an earlier run says what is there.
+  IndexSink(std::string path, std::string settings, std::function<bool(const std::string& entry)> still_good);
+
+  static std::string partial_of(const std::string& path) { return path + ".partial"; }
+
+  void open(const Schema& schema, std::uint64_t size);
+  bool has(const SinkItem& item) const;
+  bool has_some() const noexcept { return !earlier_.entries.empty(); }
+  void put(const SinkItem& item, Sample& sample);
+  void commit();
+  void finish();
+  static std::string name() { return "slide index"; }
+
+ private:
+  void put_frame(std::string_view bytes);
+
+  const std::string path_, settings_;
+  const std::function<bool(const std::string&)> still_good_;
+  IndexContent earlier_;
+  MarkLock lock_;
+  std::optional<OutputFile> file_;
+  std::uint64_t frames_ = 0;
+};
+
+}  // namespace penstock::slide

@@ -1,0 +1,66 @@
+#include "source/indexed.hpp"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include <optional>
+#include <utility>
+
+#include <penstock/error.hpp>
+#include <penstock/extend/system_error.hpp>
+
+#include "file/errors.hpp"
+#include "index/index_file.hpp"
+#include "index/settings.hpp"
+
+namespace penstock::slide {
+
+std::uint64_t hash_of_list(const SlideCoords* list) {
+  if (list == nullptr) return 0;
+  const double size = list->size;
+  const std::uint64_t hash = XXH3_64bits(list->at.data(), list->at.size() * sizeof list->at.front());
+  return XXH3_64bits_withSeed(&size, sizeof size, hash + static_cast<std::uint64_t>(list->level)) | 1;
+}
+
+std::vector<SlideFile> indexed_slides(const Opening& opening) {
+  const std::string& path = opening.options.index;
+  const std::optional<IndexContent> index = read_index(path);
+  if (!index)
+    throw error_in(path, Errc::not_found,
+                   "there is no such index; make it by `write_slide_index`, or `penstock index`");
+  const auto refuse = [&](const std::string& why) {
+    throw error_in(path, Errc::invalid_argument, why + "; make the index anew");
+  };
+  if (const std::string other = first_difference(index->settings, index_settings(opening.options)); !other.empty())
+    refuse("the index was made with other settings: " + other);
+  std::vector<SlideFile> slides;
+  std::vector<std::string> missing;
+  for (std::size_t i = 0; i < opening.count(); ++i) {
+    const auto entry = index->entries.find(opening.names[i]);
+    if (entry == index->entries.end()) {
+      missing.push_back(opening.names[i]);
+      continue;
+    }
+    try {
+      const EntryKey key = key_of_entry(entry->second);
+      if (key.own_mpp != opening.wish_of(i).own_mpp)
+        refuse("slide " + printable(key.name) + " has other micrometres a pixel in the table now");
+      if (key.list != hash_of_list(opening.list_of(i)))
+        refuse("slide " + printable(key.name) + " has another list of places now");
+      slides.push_back(slide_of_entry(entry->second));
+    } catch (const Error& failed) {
+      if (!failed.file().empty()) throw;
+      throw error_in(path, failed.code(), failed.cause());
+    }
+    SlideFile& slide = slides.back();
+    slide.path = opening.options.paths[i];
+    slide.number = i;
+    slide.region_file = opening.region_file_of(i);
+  }
+  if (!missing.empty())
+    refuse(std::to_string(missing.size()) + " of " + std::to_string(opening.count()) +
+           " slides are not in it: " + listed(missing));
+  return slides;
+}
+
+}  // namespace penstock::slide

@@ -1,0 +1,21 @@
+// Slides as an index has them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "index/entry.hpp"
+#include "source/opening.hpp"
+
+namespace penstock::slide {
+
+/// Hash of a list of places; 0: there is none.
+std::uint64_t hash_of_list(const SlideCoords* list);
+
+/// All slides of `opening`, of which none is opened, by the index that its options name. @throws
+/// Error(invalid_argument) where it was made of other slides or settings, Error(not_found) where there is none,
+/// Error(corrupt | io).
+std::vector<SlideFile> indexed_slides(const Opening& opening);
+
+}  // namespace penstock::slide

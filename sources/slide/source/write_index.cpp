@@ -1,0 +1,121 @@
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <utility>
+
+#include <penstock/error.hpp>
+#include <penstock/extend/store_files.hpp>
+#include <penstock/pipeline.hpp>
+#include <penstock/sources/slide_index.hpp>
+
+#include "file/errors.hpp"
+#include "file/open_files.hpp"
+#include "index/entry.hpp"
+#include "index/index_file.hpp"
+#include "index/settings.hpp"
+#include "source/indexed.hpp"
+#include "source/opening.hpp"
+
+namespace penstock {
+
+using slide::EntryKey;
+using slide::IndexContent;
+using slide::Opening;
+
+namespace {
+
+std::uint64_t hash_of_file(const std::string& path) {
+  if (path.empty()) return 0;
+  constexpr std::uint64_t most_bytes = std::uint64_t{1} << 30;
+  const std::optional<std::string> text = read_text(path, slide::source_name, most_bytes);
+  return text ? XXH3_64bits(text->data(), text->size()) | 1 : 0;
+}
+
+// What there is of a slide now, without looking into it.
+EntryKey key_now(const Opening& opening, std::size_t number) {
+  const std::string& path = opening.options.paths[number];
+  const auto file = slide::open_file(path);
+  return {.name = opening.names[number],
+          .sample = slide::sample_of(file->get(), path),
+          .own_mpp = opening.wish_of(number).own_mpp,
+          .list = slide::hash_of_list(opening.list_of(number)),
+          .regions = hash_of_file(opening.region_file_of(number)),
+          .failed = false};
+}
+
+bool same_as_now(const Opening& opening, std::size_t number, const EntryKey& key) {
+  try {
+    return key == key_now(opening, number);
+  } catch (const Error& failed) {
+    if (!failed.sample_scoped()) throw;
+    return false;
+  }
+}
+
+// Entries of slides: each is a record, which is made by opening the slide.
+class SlideEntries {
+ public:
+  SlideEntries(std::shared_ptr<const Opening> opening, std::shared_ptr<const IndexContent> old)
+      : opening_(std::move(opening)), old_(std::move(old)) {}
+
+  std::uint64_t size() const { return opening_->count(); }
+  static Schema schema() { return {{"entry", DType::u8, {dynamic}}}; }
+  void read(std::uint64_t index, SampleBuilder& out) const {
+    const std::string entry = make(static_cast<std::size_t>(index));
+    const TensorView to = out.emplace(0, {static_cast<std::int64_t>(entry.size())});
+    std::memcpy(to.data, entry.data(), entry.size());
+  }
+  static std::string name() { return "slides"; }
+  std::string file() const { return opening_->options.paths.front(); }
+  std::string file_of(std::uint64_t index) const { return opening_->options.paths[static_cast<std::size_t>(index)]; }
+  std::string key(std::uint64_t index) const { return opening_->names[static_cast<std::size_t>(index)]; }
+  std::uint64_t identity() const noexcept { return 0; }
+
+ private:
+  std::string make(std::size_t number) const {
+    EntryKey key;
+    key.name = opening_->names[number];
+    try {
+      key = key_now(*opening_, number);
+    } catch (const Error& failed) {
+      if (!failed.sample_scoped()) throw;  // opening meets it again, and says it
+    }
+    const auto old = old_->entries.find(key.name);
+    if (old != old_->entries.end() && slide::key_of_entry(old->second) == key) return old->second;
+    const slide::SlideFile slide = opening_->open(number);
+    key.failed = slide.failure.has_value();
+    return slide::entry_of(key, slide);
+  }
+
+  std::shared_ptr<const Opening> opening_;
+  std::shared_ptr<const IndexContent> old_;
+};
+
+}  // namespace
+
+WriteProgress write_slide_index(const Slides& slides, const std::string& path, const WriteOptions& options) {
+  Slides without = slides;
+  without.index.clear();
+  without.max_kept_bytes = 0;  // nothing is read here
+  const auto opening = std::make_shared<const Opening>(std::move(without));
+  const std::string settings = slide::index_settings(opening->options);
+  auto old = std::make_shared<IndexContent>();
+  if (auto there = slide::read_index(path); there && there->settings == settings) *old = std::move(*there);
+  std::unordered_map<std::string, std::size_t> numbers;
+  for (std::size_t i = 0; i < opening->count(); ++i) numbers.emplace(opening->names[i], i);
+  slide::IndexSink sink(path, settings, [&](const std::string& entry) {
+    const EntryKey key = slide::key_of_entry(entry);
+    const auto number = numbers.find(key.name);
+    return number != numbers.end() && same_as_now(*opening, number->second, key);
+  });
+  return write(from(SlideEntries(opening, old)), sink, options);
+}
+
+}  // namespace penstock
