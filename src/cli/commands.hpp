@@ -26,6 +26,7 @@ void add_convert(CLI::App& app, Command& chosen);
 void add_bench(CLI::App& app, Command& chosen);
 void add_inspect(CLI::App& app, Command& chosen);
 void add_tile(CLI::App& app, Command& chosen);
+void add_index(CLI::App& app, Command& chosen);
 void add_verify(CLI::App& app, Command& chosen);
 void add_synth(CLI::App& app, Command& chosen);
 

@@ -413,6 +413,8 @@ void add_inspect(CLI::App& app, Command& chosen) {
   command.add_flag("--quiet,-q", options->quiet, "No progress");
   add_slide_options(command, options->slides,
                     "Slides are cut as `tile` would, with any of these; else into their own tiles");
+  add_index_option(command, options->slides,
+                   "Slides are cut as `tile` would, with any of these; else into their own tiles");
   command.callback([options, &field, count, cell, &chosen] {
     options->field_given = field.count() != 0;
     options->sheet_given = count->count() + cell->count() != 0;

@@ -40,6 +40,7 @@ int run(int argc, char** argv) {
   add_pack(app, chosen);
   add_convert(app, chosen);
   add_tile(app, chosen);
+  add_index(app, chosen);
   add_bench(app, chosen);
   add_inspect(app, chosen);
   add_verify(app, chosen);

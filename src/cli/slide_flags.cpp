@@ -114,6 +114,16 @@ void add_slide_options(CLI::App& command, SlideFlags& flags, const std::string& 
   }
 }
 
+void add_index_option(CLI::App& command, SlideFlags& flags, const std::string& group) {
+  CLI::Option* const index =
+      command.add_option("--index", flags.index,
+                         "What `penstock index` saved of these slides, with the same options: none is opened before "
+                         "its first tile");
+  index->type_name("FILE");
+  flags.options.push_back(index);
+  if (!group.empty()) index->group(group);
+}
+
 Slides slides_of(const SlideFlags& flags, std::vector<std::string> paths) {
   if (flags.overlap >= flags.size) throw UsageError("--overlap must be less than --size");
   if (!flags.mpp_column.empty() && flags.labels.empty())
@@ -143,6 +153,7 @@ Slides slides_of(const SlideFlags& flags, std::vector<std::string> paths) {
   slides.tissue = flags.rules;
   if (flags.tissue != "everywhere")
     slides.tissue.by = flags.tissue == "grey" ? SlideTissue::By::grey : SlideTissue::By::saturation;
+  slides.index = flags.index;
   slides.regions = flags.regions;
   if (flags.regions_may_miss) slides.regions.missing = SlideRegions::Missing::empty;
   if (!flags.from_coords.empty()) slides.coords = read_coords(flags.from_coords);

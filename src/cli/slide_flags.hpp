@@ -16,7 +16,7 @@ struct SlideFlags {
   std::vector<std::string> columns;
   SlideTissue rules;
   SlideRegions regions;
-  std::string from_coords;
+  std::string from_coords, index;
   std::int32_t level = 0, size = 256, stride = 0, overlap = 0;
   double mpp = 0, magnification = 0, tolerance = Slides().mpp_tolerance, assumed_mpp = 0;
   bool leave_out_unlisted = false, regions_may_miss = false, coords_of_any_size = false;
@@ -28,6 +28,9 @@ struct SlideFlags {
 
 /// Adds options for all of it, in a group of the help where `group` names one.
 void add_slide_options(CLI::App& command, SlideFlags& flags, const std::string& group = "");
+
+/// Adds --index.
+void add_index_option(CLI::App& command, SlideFlags& flags, const std::string& group = "");
 
 /// These slides, cut so. @throws UsageError for options that contradict each other.
 Slides slides_of(const SlideFlags& flags, std::vector<std::string> paths);

@@ -279,6 +279,7 @@ void add_tile(CLI::App& app, Command& chosen) {
   add_out_options(command, flags->out);
   command.get_option("--out")->required(false);
   add_slide_options(command, flags->cut);
+  add_index_option(command, flags->cut);
   command.add_option("--quality", flags->quality, "Of tiles that are encoded")
       ->check(CLI::Range(1, 100))
       ->capture_default_str();
