@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <span>
@@ -263,6 +264,15 @@ class PENSTOCK_API SlideSource {
   /// lines too.
   std::vector<std::string> left_out() const;
 
+  /// A view of the records that have one of these values in a field: `slide`, a column of whole numbers or classes, or
+  /// `regions.field`. It keeps a bit a place, and shares open files and decoders. Views of one index, or cohort, are
+  /// what `mix` draws classes in equal parts from, without memory for each record. Slides that can't be read are in a
+  /// view by their columns; by `regions.field` they are in each one. @throws Error(invalid_argument) for another field.
+  SlideSource only(std::string_view field, std::initializer_list<std::int64_t> values) const;
+  /// The same of the classes with these names. @throws Error(not_found) for a class that the field has not, and as
+  /// above.
+  SlideSource only(std::string_view field, std::initializer_list<std::string_view> names) const;
+
   /// As they were given, with `stride` as it is, and without `coords`. Valid as long as a copy of the source is.
   const Slides& options() const noexcept;
   /// What each slide is, in the order in which they were given or found. Valid as long as a copy of the source is.
@@ -271,6 +281,7 @@ class PENSTOCK_API SlideSource {
  private:
   friend class SlideDrawing;
   class Impl;
+  explicit SlideSource(std::shared_ptr<const Impl> impl);
   std::shared_ptr<const Impl> impl_;
 };
 

@@ -49,6 +49,7 @@ std::string index_settings(const Slides& options) {
   lines.add("edges", static_cast<int>(options.edges));
   lines.add("order", static_cast<int>(options.order));
   lines.add("assumed_mpp", options.assumed_mpp);
+  lines.add("coords", options.coords.empty() ? "no" : "yes");
   lines.add("coords_of_any_size", options.coords_of_any_size ? "yes" : "no");
   const SlideTissue& tissue = options.tissue;
   lines.add("tissue.by", static_cast<int>(tissue.by));

@@ -14,8 +14,6 @@ using slide::SlideFile;
 
 namespace {
 
-enum Slot : std::size_t { image, slide_number, x, y, first_more };
-
 // The number in so many digits at least, which is at most 20.
 void append_number(std::string& text, char before, std::int64_t number, std::size_t digits) {
   std::array<char, 20> written{};
@@ -29,6 +27,8 @@ void append_number(std::string& text, char before, std::int64_t number, std::siz
 }  // namespace
 
 SlideSource::SlideSource(Slides options) : impl_(std::make_shared<const Impl>(std::move(options))) {}
+
+SlideSource::SlideSource(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
 
 std::uint64_t SlideSource::size() const noexcept { return impl_->size; }
 Schema SlideSource::schema() const { return impl_->schema; }
@@ -68,12 +68,12 @@ void SlideSource::read(std::uint64_t index, std::span<const std::span<const std:
   const Impl::Record record = impl_->record(index);
   const SlideFile& slide = *record.slide;
   if (slide.failure) throw Error(*slide.failure);
-  out.promise(image, slide::PromisedTile(*impl_->readers, slide, impl_->rules, record.box, blocks));
-  out.scalar<std::int64_t>(slide_number, static_cast<std::int64_t>(slide.number));
-  out.scalar<std::int64_t>(x, record.x);
-  out.scalar<std::int64_t>(y, record.y);
-  std::size_t slot = first_more;
-  if (!impl_->options.regions.field.empty()) out.scalar<std::int64_t>(slot++, impl_->shown_class(slide, record.number));
+  out.promise(Impl::image, slide::PromisedTile(*impl_->readers, slide, impl_->rules, record.box, blocks));
+  out.scalar<std::int64_t>(Impl::slide_number, static_cast<std::int64_t>(slide.number));
+  out.scalar<std::int64_t>(Impl::x, record.x);
+  out.scalar<std::int64_t>(Impl::y, record.y);
+  std::size_t slot = Impl::first_more;
+  if (impl_->is_region_field(slot)) out.scalar<std::int64_t>(slot++, impl_->shown_class(slide, record.number));
   for (const slide::SlideColumn& column : impl_->table.columns) {
     if (column.numbers.empty())
       out.scalar<std::int64_t>(slot++, column.whole[slide.number]);
@@ -129,13 +129,10 @@ std::vector<std::uint64_t> SlideSource::block_ends() const {
 
 std::optional<std::vector<std::int64_t>> SlideSource::labels(std::string_view field) const {
   const auto slot = impl_->schema.find(field);
-  if (!slot || *slot == image) return std::nullopt;
-  const slide::SlideColumn* column = nullptr;
-  const bool of_regions = !impl_->options.regions.field.empty(), is_region = of_regions && *slot == first_more;
-  if (*slot >= first_more && !is_region) {
-    column = &impl_->table.columns[*slot - first_more - (of_regions ? 1 : 0)];
-    if (column->whole.empty()) return std::nullopt;
-  }
+  if (!slot || *slot == Impl::image) return std::nullopt;
+  const slide::SlideColumn* const column = impl_->column_of(*slot);
+  const bool is_region = impl_->is_region_field(*slot);
+  if (column != nullptr && column->whole.empty()) return std::nullopt;
   std::vector<std::int64_t> values;
   values.reserve(static_cast<std::size_t>(impl_->size));
   for (const SlideFile& slide : impl_->slides)
@@ -144,10 +141,10 @@ std::optional<std::vector<std::int64_t>> SlideSource::labels(std::string_view fi
         values.push_back(impl_->shown_class(slide, i));
       else if (column != nullptr)
         values.push_back(column->whole[slide.number]);
-      else if (*slot == slide_number)
+      else if (*slot == Impl::slide_number)
         values.push_back(static_cast<std::int64_t>(slide.number));
       else
-        values.push_back(*slot == x ? impl_->record(slide.first + i).x : impl_->record(slide.first + i).y);
+        values.push_back(*slot == Impl::x ? impl_->record(slide.first + i).x : impl_->record(slide.first + i).y);
     }
   return values;
 }

@@ -99,9 +99,11 @@ SlideSource::Impl::Impl(Slides o) : Opening(std::move(o)) {
 }
 
 void SlideSource::Impl::number() {
+  size = blocks = 0;
   for (SlideFile& slide : slides) {
     slide.first = size;
     slide.first_block = blocks;
+    slide.blocks = 0;
     if (!slide.failure) {
       slide.whole_tiles = slide.level.codec != SlideCodec::openslide && shares_no_tile(slide, options);
       if (keeps_tiles(slide, options)) slide.blocks = slide.level.tiles();

@@ -219,6 +219,13 @@ TEST_CASE("an index that was made of something else is refused, and says of what
   folder.write("labels.csv", "slide,micron\na,0.5\nb,\n");
   other = slides;
   other.coords = {{.slide = "a", .at = {{0, 0}}}};
+  CHECK(mentions(refusal(other), "coords no, and coords yes is asked for"));
+  // Lists are a part of what it was made of.
+  const std::string of_lists = folder / "lists.tiles";
+  write_slide_index(other, of_lists);
+  other.index = of_lists;
+  CHECK(SlideSource(other).size() == 1);
+  other.coords.front().at.push_back({32, 0});
   CHECK(mentions(refusal(other), "slide a has another list of places now"));
   other = slides;
   other.index = folder / "none.tiles";
