@@ -98,3 +98,36 @@ TEST_CASE("tile lists tiles for CLAM and TRIDENT, and takes their lists") {
   CHECK(says(result.err, "--out is missing"));
   CHECK(tool({"tile", folder / "a.tif", "--dry-run"}).status == 0);
 }
+
+TEST_CASE("index saves what opening finds, for tile and inspect") {
+  const TempFolder folder;
+  write_slide(folder / "a.tif", plain);
+  write_slide(folder / "b.tif", plain);
+  folder.write("regions/a.geojson", left_half);
+  folder.write("regions/b.geojson", left_half);
+  const std::string index = folder / "x.tiles";
+  const std::vector<std::string> cut{"--size", "50", "--regions", folder / "regions", "--include", "tumor"};
+  const auto with = [&](std::vector<std::string> words) {
+    words.insert(words.end(), cut.begin(), cut.end());
+    return tool(words);
+  };
+  ToolResult result = with({"index", folder / "?.tif", "--out", index});
+  CHECK(result.err == "");
+  REQUIRE(result.status == 0);
+  CHECK(says(result.out, index + ": 48 tiles at 96 places of 2 slides\n"));
+  const ToolResult direct = with({"tile", folder / "?.tif", "--dry-run"});
+  result = with({"tile", folder / "?.tif", "--index", index, "--dry-run"});
+  CHECK(result.out == direct.out);
+  CHECK(with({"inspect", folder / "a.tif", "--index", index}).status == 0);
+  result = tool({"tile", folder / "?.tif", "--size", "60", "--index", index, "--dry-run"});
+  CHECK(result.status == 1);
+  CHECK(says(result.err, "made with other settings: size 50, and size 60 is asked for"));
+  result = tool({"tile", folder / "?.tif", "--index", folder / "none.tiles", "--dry-run"});
+  CHECK(says(result.err, "there is no such index; make it by `write_slide_index`, or `penstock index`"));
+
+  folder.write("b.tif", "no slide");
+  result = with({"index", folder / "?.tif", "--out", index, "--json"});
+  CHECK(result.status == 3);
+  CHECK(says(result.out, "\"tiles\": 24"));
+  CHECK(says(result.out, "\"failure\": "));
+}
