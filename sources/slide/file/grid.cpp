@@ -150,6 +150,38 @@ GridPlace Grid::place_of_all(std::uint64_t number) const noexcept {
   return {left + in_square % width, band * square + in_square / width};
 }
 
+std::uint64_t Grid::number_of_all(const GridPlace& place) const noexcept {
+  if (order_ == SlideOrder::rows) return place.row * columns_ + place.column;
+  const std::uint64_t top = place.row / square * square, left = place.column / square * square;
+  const std::uint64_t height = std::min(square, rows_ - top), width = std::min(square, columns_ - left);
+  return top * columns_ + left * height + (place.row - top) * width + place.column - left;
+}
+
+Grid Grid::in_order(SlideOrder order, std::vector<std::uint64_t>* numbers) const {
+  Grid other = *this;
+  other.order_ = order;
+  if (is_list_) {
+    other.listed_ = of_list(listed_, stride_, order).listed_;
+    if (numbers == nullptr) return other;
+    std::vector<std::pair<Listed, std::uint64_t>> sorted;
+    for (std::size_t i = 0; i < listed_.size(); ++i) sorted.emplace_back(listed_[i], i);
+    std::sort(sorted.begin(), sorted.end());
+    for (const Listed& place : other.listed_)
+      numbers->push_back(std::lower_bound(sorted.begin(), sorted.end(), std::pair(place, std::uint64_t{0}))->second);
+    return other;
+  }
+  if (kept_.empty() && numbers == nullptr) return other;
+  other.kept_.assign(kept_.size(), 0);
+  for (std::uint64_t i = 0; i < columns_ * rows_; ++i) {
+    const std::uint64_t number = number_of_all(other.place_of_all(i));
+    if (!keeps(number)) continue;
+    if (numbers != nullptr) numbers->push_back(kept_before(number));
+    if (!kept_.empty()) other.kept_[static_cast<std::size_t>(i / word)] |= std::uint64_t{1} << i % word;
+  }
+  if (!kept_.empty()) other.count_kept();
+  return other;
+}
+
 std::uint64_t Grid::ends() const noexcept {
   if (is_list_) {
     std::uint64_t count = 0;

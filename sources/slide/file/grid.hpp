@@ -57,6 +57,11 @@ class Grid {
   GridPlace place(std::uint64_t number) const noexcept;
   /// The same of all places, those that are left out too: `number` is below columns() * rows().
   GridPlace place_of_all(std::uint64_t number) const noexcept;
+  /// The number of a place among all.
+  std::uint64_t number_of_all(const GridPlace& place) const noexcept;
+  /// The same places in another order, and where `numbers` is not null, for each of them its number in this one.
+  Grid in_order(SlideOrder order, std::vector<std::uint64_t>* numbers) const;
+  SlideOrder order() const noexcept { return order_; }
   bool keeps(std::uint64_t number) const noexcept {
     return kept_.empty() || (kept_[number / word] >> number % word & 1) != 0;
   }

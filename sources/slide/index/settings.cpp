@@ -47,7 +47,6 @@ std::string index_settings(const Slides& options) {
   lines.add("left", options.left);
   lines.add("top", options.top);
   lines.add("edges", static_cast<int>(options.edges));
-  lines.add("order", static_cast<int>(options.order));
   lines.add("assumed_mpp", options.assumed_mpp);
   lines.add("coords", options.coords.empty() ? "no" : "yes");
   lines.add("coords_of_any_size", options.coords_of_any_size ? "yes" : "no");

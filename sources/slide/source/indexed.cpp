@@ -22,6 +22,23 @@ std::uint64_t hash_of_list(const SlideCoords* list) {
   return XXH3_64bits_withSeed(&size, sizeof size, hash + static_cast<std::uint64_t>(list->level)) | 1;
 }
 
+namespace {
+
+// An index serves both orders.
+void set_order(SlideFile& slide, SlideOrder order) {
+  if (slide.failure || slide.grid.order() == order) return;
+  const bool shows = !slide.shown_classes.words().empty();
+  std::vector<std::uint64_t> numbers;
+  slide.grid = slide.grid.in_order(order, shows ? &numbers : nullptr);
+  if (!shows) return;
+  PackedNumbers shown(numbers.size(), slide.shown_classes.bits());
+  for (std::size_t i = 0; i < numbers.size(); ++i)
+    shown.set(i, slide.shown_classes[static_cast<std::size_t>(numbers[i])]);
+  slide.shown_classes = shown;
+}
+
+}  // namespace
+
 std::vector<SlideFile> indexed_slides(const Opening& opening) {
   const std::string& path = opening.options.index;
   const std::optional<IndexContent> index = read_index(path);
@@ -56,6 +73,7 @@ std::vector<SlideFile> indexed_slides(const Opening& opening) {
     slide.path = opening.options.paths[i];
     slide.number = i;
     slide.region_file = opening.region_file_of(i);
+    set_order(slide, opening.options.order);
   }
   if (!missing.empty())
     refuse(std::to_string(missing.size()) + " of " + std::to_string(opening.count()) +

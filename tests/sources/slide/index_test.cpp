@@ -144,6 +144,10 @@ TEST_CASE("an index has the same records as slides that are opened, whatever cho
     Slides some = slides;
     some.files = folder / "[bc].tif";
     if (some.coords.empty()) check_same(some, index);
+    // Nor does the other order.
+    Slides reordered = slides;
+    reordered.order = slides.order == SlideOrder::rows ? SlideOrder::squares : SlideOrder::rows;
+    check_same(reordered, index);
   }
 }
 
