@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -8,6 +9,7 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -31,44 +33,72 @@ Error error_in(const std::string& file, Errc code, const std::string& why) {
   return Error(code, why).with_source(coords::source_name).with_file(file);
 }
 
-std::vector<std::string> files_in(const fs::path& folder) {
+bool is_list(const fs::directory_entry& entry) {
+  const fs::path name = entry.path().filename();
+  std::error_code failed;
+  return name.extension() == ".h5" && !name.string().starts_with('.') && entry.is_regular_file(failed);
+}
+
+// The lists in a folder and in those below it; or there alone.
+std::vector<std::string> files_in(const fs::path& folder, bool below) {
   std::vector<std::string> files;
   std::error_code failed;
-  for (fs::directory_iterator entry(folder, failed); !failed && entry != fs::directory_iterator();
-       entry.increment(failed))
-    if (entry->path().extension() == ".h5") files.push_back(entry->path().string());
+  const auto look = [&](auto entries) {
+    for (auto entry = std::move(entries); !failed && entry != decltype(entry)(); entry.increment(failed))
+      if (is_list(*entry)) files.push_back(entry->path().string());
+  };
+  if (below)
+    look(fs::recursive_directory_iterator(folder, failed));
+  else
+    look(fs::directory_iterator(folder, failed));
   if (failed) throw error_in(folder.string(), Errc::io, "the folder can't be listed: " + failed.message());
   std::sort(files.begin(), files.end());
   return files;
 }
 
-std::vector<std::string> files_of(const std::string& path) {
-  std::error_code failed;
-  if (!fs::exists(path, failed)) throw error_in(path, Errc::not_found, "there is no such file or folder");
-  if (!fs::is_directory(path, failed)) return {path};
-  std::vector<std::string> files = files_in(path);
-  if (const fs::path patches = fs::path(path) / "patches"; files.empty() && fs::is_directory(patches, failed))
-    files = files_in(patches);
-  if (files.empty())
-    throw error_in(path, Errc::not_found, "the folder has no files that end in .h5, nor has its folder `patches`");
-  return files;
+struct ListFile {
+  std::string path, slide;
+};
+
+// By the path below a folder, without the ending.
+std::vector<ListFile> lists_below(const fs::path& folder) {
+  std::vector<ListFile> lists;
+  for (const std::string& file : files_in(folder, true)) {
+    std::string name = fs::path(file).lexically_relative(folder).string();
+    name.resize(name.size() - fs::path(file).extension().string().size());
+    lists.push_back({file, std::move(name)});
+  }
+  return lists;
 }
 
-std::string slide_of(const std::string& file) {
-  std::string name = fs::path(file).stem().string();
-  constexpr std::string_view ending = "_patches";
-  if (name.size() > ending.size() && name.ends_with(ending)) name.resize(name.size() - ending.size());
-  return name;
+std::vector<ListFile> files_of(const std::string& path) {
+  std::error_code failed;
+  if (!fs::exists(path, failed)) throw error_in(path, Errc::not_found, "there is no such file or folder");
+  if (!fs::is_directory(path, failed)) return {{path, fs::path(path).stem().string()}};
+  if (!files_in(path, false).empty()) return lists_below(path);
+  if (const fs::path patches = fs::path(path) / "patches"; fs::is_directory(patches, failed))
+    if (std::vector<ListFile> lists = lists_below(patches); !lists.empty()) return lists;
+  throw error_in(path, Errc::not_found, "the folder has no files that end in .h5, nor has its folder `patches`");
 }
 
 // A number among the dataset's attributes; none where there is none, or it is text, as Python's None is stored.
 std::optional<double> number_of(const Hdf5Source& source, const char* name) {
   const std::optional<Hdf5Attribute> attribute = source.attribute(dataset, name);
   if (!attribute) return std::nullopt;
-  if (const auto* whole = std::get_if<std::vector<std::int64_t>>(&attribute->values); whole && whole->size() == 1)
+  // Some have width and height.
+  const auto same = [](const auto& values) {
+    return !values.empty() && std::ranges::all_of(values, [&](const auto& one) { return one == values.front(); });
+  };
+  if (const auto* whole = std::get_if<std::vector<std::int64_t>>(&attribute->values); whole && same(*whole))
     return static_cast<double>(whole->front());
-  if (const auto* real = std::get_if<std::vector<double>>(&attribute->values); real && real->size() == 1)
+  if (const auto* real = std::get_if<std::vector<double>>(&attribute->values); real && same(*real))
     return real->front();
+  if (const auto* text = std::get_if<std::vector<std::string>>(&attribute->values); text && text->size() == 1) {
+    double value = 0;
+    const char* const end = text->front().data() + text->front().size();
+    if (const auto read = std::from_chars(text->front().data(), end, value); read.ec == std::errc() && read.ptr == end)
+      return value;
+  }
   return std::nullopt;
 }
 
@@ -117,54 +147,62 @@ void take(const Batch& batch, SlideCoords& list) {
     list.at.push_back({whole(values(row, 0)), whole(values(row, 1))});
 }
 
-SlideCoords read_file(const std::string& file) {
-  SlideCoords list{.slide = slide_of(file), .file = file};
+void take(const Batch& batch, DType dtype, SlideCoords& list) {
+  switch (dtype) {
+    case DType::i64:
+      return take<std::int64_t>(batch, list);
+    case DType::i32:
+      return take<std::int32_t>(batch, list);
+    case DType::i16:
+      return take<std::int16_t>(batch, list);
+    case DType::i8:
+      return take<std::int8_t>(batch, list);
+    case DType::u64:
+      return take<std::uint64_t>(batch, list);
+    case DType::u32:
+      return take<std::uint32_t>(batch, list);
+    case DType::u16:
+      return take<std::uint16_t>(batch, list);
+    default:
+      return take<std::uint8_t>(batch, list);
+  }
+}
+
+bool holds_whole_numbers(DType dtype) {
+  constexpr std::array whole{DType::i64, DType::i32, DType::i16, DType::i8,
+                             DType::u64, DType::u32, DType::u16, DType::u8};
+  return std::ranges::find(whole, dtype) != whole.end();
+}
+
+SlideCoords read_file(const ListFile& file) {
+  SlideCoords list{.slide = file.slide, .file = file.path};
   // As a whole: chunks of one row are usual.
   constexpr std::size_t keep_bytes = std::size_t{1} << 30;
-  const Hdf5Source source({.path = file, .fields = {{.dataset = dataset}}, .max_kept_bytes = keep_bytes});
+  const Hdf5Source source({.path = file.path, .fields = {{.dataset = dataset}}, .max_kept_bytes = keep_bytes});
   const Field field = source.schema()[0];
-  const bool known = field.dtype == DType::i64 || field.dtype == DType::i32 || field.dtype == DType::u32 ||
-                     field.dtype == DType::u64 || field.dtype == DType::i16 || field.dtype == DType::u16;
-  if (!known || field.shape != Shape{2})
-    throw error_in(file, Errc::unsupported,
-                   "its `coords` are " + std::string(to_string(field.dtype)) + " [N]" + field.shape.to_string() +
-                       ", and should be whole numbers [N, 2]");
   if (has_images(source))
-    throw error_in(file, Errc::unsupported,
+    throw error_in(file.path, Errc::unsupported,
                    "it has images in it: of CLAM's older files, whose places count pixels of the level of the images");
   read_size(source, list);
+  // TRIDENT has none of another kind.
   if (source.size() == 0) return list;
-  list.at.reserve(static_cast<std::size_t>(source.size()));
+  if (!holds_whole_numbers(field.dtype) || field.shape != Shape{2})
+    throw error_in(file.path, Errc::unsupported,
+                   "its `coords` are " + std::string(to_string(field.dtype)) + " [N]" + field.shape.to_string() +
+                       ", and should be whole numbers [N, 2]");
+  constexpr std::uint64_t most = std::uint64_t{1} << 27;
+  if (source.size() > most)
+    throw error_in(file.path, Errc::limit_exceeded,
+                   "it has " + std::to_string(source.size()) + " places; 134 million of a slide can be taken");
   Loader loader(from(source) | batch(4096), {.threads = 1, .epochs = 1});
-  while (const auto rows = loader.next()) {
-    switch (field.dtype) {
-      case DType::i64:
-        take<std::int64_t>(*rows, list);
-        break;
-      case DType::i32:
-        take<std::int32_t>(*rows, list);
-        break;
-      case DType::u64:
-        take<std::uint64_t>(*rows, list);
-        break;
-      case DType::u32:
-        take<std::uint32_t>(*rows, list);
-        break;
-      case DType::i16:
-        take<std::int16_t>(*rows, list);
-        break;
-      default:
-        take<std::uint16_t>(*rows, list);
-        break;
-    }
-  }
+  while (const auto rows = loader.next()) take(*rows, field.dtype, list);
   return list;
 }
 
 }  // namespace
 
 std::vector<SlideCoords> read_coords(const std::string& path) {
-  const std::vector<std::string> files = files_of(path);
+  const std::vector<ListFile> files = files_of(path);
   std::vector<SlideCoords> lists(files.size());
   common::for_each_on_threads(files.size(), 0, [&](std::size_t i) { lists[i] = read_file(files[i]); });
   return lists;

@@ -42,16 +42,25 @@ std::string in_folder(const fs::path& folder, const std::string& name) {
 }
 
 // Another name of the same file. Where the file system has none, false.
-bool link_to(const std::string& file, const std::string& other) {
+bool link_to(const std::string& file, const std::string& other, bool sync) {
   const std::string partial = other + ".partial";
   std::error_code failed;
   fs::remove(partial, failed);
   fs::create_hard_link(file, partial, failed);
   if (failed) return false;
-  // Two names of one file are not renamed to each other.
-  fs::remove(other, failed);
   rename_file(partial, other, coords::source_name);
+  if (sync) sync_folder_of(other, coords::source_name);
   return true;
+}
+
+// As both call a slide: by its file without the last ending. The folders before it are those of its name.
+std::string list_name(const SlideInfo& slide) {
+  const std::string stem = fs::path(slide.path).stem().string();
+  return slide.name.substr(0, slide.name.rfind('/') + 1) + stem;
+}
+
+std::string clam_file_of(const fs::path& folder, const SlideInfo& slide) {
+  return (folder / "patches" / (list_name(slide) + ".h5")).string();
 }
 
 // What TRIDENT says and CLAM doesn't.
@@ -73,14 +82,14 @@ void write_slide(const SlideInfo& slide, const Places& places, const Slides& opt
   if (!places.empty()) {
     std::vector<FeatureAttribute> attributes = coords::clam_attributes(slide, clam, clam_folder.string());
     if (same) add_missing(attributes, coords::trident_attributes(slide, *trident, folder.string()));
-    clam_file = in_folder(clam_folder, slide.name + ".h5");
+    clam_file = in_folder(clam_folder, list_name(slide) + ".h5");
     write_coords_file(clam_file, places, attributes, sync);
   }
   if (!trident) return;
   const fs::path trident_folder = folder / (std::to_string(trident->target) + "x_" + std::to_string(trident->size) +
                                             "px_" + std::to_string(trident->overlap) + "px_overlap");
-  const std::string trident_file = in_folder(trident_folder / "patches", slide.name + "_patches.h5");
-  if (same && !clam_file.empty() && link_to(clam_file, trident_file)) return;
+  const std::string trident_file = in_folder(trident_folder / "patches", list_name(slide) + "_patches.h5");
+  if (same && !clam_file.empty() && link_to(clam_file, trident_file, sync)) return;
   write_coords_file(trident_file, places, coords::trident_attributes(slide, *trident, trident_folder.string()), sync);
 }
 
@@ -89,8 +98,12 @@ void write_slide(const SlideInfo& slide, const Places& places, const Slides& opt
 WrittenCoords write_coords(const SlideSource& source, const std::string& folder, bool sync) {
   WrittenCoords written;
   for (const SlideInfo& slide : source.slides()) {
+    // What an earlier run found would be taken for what is there.
+    if (slide.failure || slide.records == 0) remove_file(clam_file_of(folder, slide), coords::source_name);
     if (slide.failure) {
-      written.notes.push_back("slide " + printable(slide.name) + " has no list: " + slide.failure->cause());
+      const std::string& file = slide.failure->file();
+      written.notes.push_back("slide " + printable(slide.name) + " has no list: " + slide.failure->cause() +
+                              (file == slide.path ? "" : " (" + file + ")"));
       continue;
     }
     const Places places = places_of(source, slide);

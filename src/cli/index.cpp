@@ -46,7 +46,7 @@ int index(const IndexFlags& flags) {
     list.push_back(slide_json(slide));
     if (slide.failure) {
       ++failed;
-      text += fmt::format("{}: can't be read: {}\n", printable(slide.name), printable(slide.failure->cause()));
+      text += fmt::format("{}: can't be read: {}\n", printable(slide.name), failure_text(slide));
     } else {
       places += slide.places;
     }

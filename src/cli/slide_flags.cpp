@@ -70,8 +70,11 @@ void add_slide_options(CLI::App& command, SlideFlags& flags, const std::string& 
     return command.add_option(name, value, text)->needs(folder);
   };
   of_regions("--include", regions.include, "Only tiles in regions of these classes, names between commas; '*' for any")
-      ->delimiter(',');
-  of_regions("--exclude", regions.exclude, "Only tiles outside of regions of these classes")->delimiter(',');
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  of_regions("--exclude", regions.exclude, "Only tiles outside of regions of these classes")
+      ->delimiter(',')
+      ->allow_extra_args(false);
   of_regions("--least-region", regions.least, "Share of a tile that must be in the ones, and outside of the others")
       ->check(CLI::Range(0.0, 1.0))
       ->capture_default_str();

@@ -32,8 +32,13 @@ std::string image_text(const SlideInfo& slide) {
   return slide.level == 0 ? text : text + fmt::format(" of level {}", slide.level);
 }
 
+std::string failure_text(const SlideInfo& slide) {
+  const std::string& file = slide.failure->file();
+  return printable(slide.failure->cause()) + (file == slide.path ? "" : fmt::format(" ({})", printable(file)));
+}
+
 std::string slide_text(const SlideInfo& slide) {
-  if (slide.failure) return fmt::format("slide {}: {}", printable(slide.name), printable(slide.failure->cause()));
+  if (slide.failure) return fmt::format("slide {}: {}", printable(slide.name), failure_text(slide));
   std::string text = fmt::format("slide {}: {}x{} pixels", printable(slide.name), slide.width, slide.height);
   if (slide.tile_width != 0) text += fmt::format(", tiles of {}x{}", slide.tile_width, slide.tile_height);
   text += slide.codec == SlideCodec::openslide ? ", through OpenSlide, as " + printable(slide.why_openslide)
@@ -51,6 +56,7 @@ Json slide_json(const SlideInfo& slide) {
   Json json{{"slide", slide.name}, {"file", slide.path}};
   if (slide.failure) {
     json["failure"] = slide.failure->cause();
+    json["failure_file"] = slide.failure->file();
     return json;
   }
   Json levels = Json::array();

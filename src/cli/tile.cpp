@@ -125,7 +125,7 @@ int tell_what_would_be(const TileFlags& flags, const SlideSource& source, const 
     copied += copies.tiles;
     if (slide.failure) {
       ++unreadable;
-      text += fmt::format("{}: can't be read: {}\n", printable(slide.name), printable(slide.failure->cause()));
+      text += fmt::format("{}: can't be read: {}\n", printable(slide.name), failure_text(slide));
       slides.push_back(slide_json(slide));
       continue;
     }
@@ -142,13 +142,15 @@ int tell_what_would_be(const TileFlags& flags, const SlideSource& source, const 
   const double bytes = bytes_of_a_tile(tiles) * static_cast<double>(tiles_there);
   text += fmt::format("in all {} of {}, about {}; nothing was written\n", counted(tiles_there, "tile"),
                       counted(source.slides().size() - unreadable, "slide"), bytes_text(bytes));
+  for (const std::string& note : source.left_out()) text += note + "\n";
   if (flags.writing.json != "-" && !flags.writing.quiet) print(text);
   if (!flags.writing.json.empty()) {
     Json result{{"dry_run", true},
                 {"slides", slides},
                 {"tiles", tiles_there},
                 {"copied", copied},
-                {"bytes_about", static_cast<std::uint64_t>(bytes)}};
+                {"bytes_about", static_cast<std::uint64_t>(bytes)},
+                {"notes", source.left_out()}};
     if (pictures != nullptr) add_pictures(result, *pictures);
     write_json(result, flags.writing.json);
   }
@@ -204,19 +206,31 @@ std::optional<SlidePictures> pictures_of(const TileFlags& flags, const SlideSour
 }
 
 // Lists of the tiles, for CLAM and TRIDENT.
-void write_lists(const TileFlags& flags, const SlideSource& source) {
-  const WrittenCoords written = write_coords(source, flags.coords);
-  if (flags.writing.shows_nothing()) return;
+WrittenCoords write_lists(const TileFlags& flags, const SlideSource& source) {
+  WrittenCoords written = write_coords(source, flags.coords, flags.writing.sync());
+  if (flags.writing.shows_nothing()) return written;
   for (const std::string& note : written.notes) print(note + "\n");
   print(fmt::format("{}: {} of {} listed\n", printable(flags.coords), counted(written.places, "tile"),
                     counted(written.slides, "slide")));
+  return written;
 }
 
 // What is told, and done, without a store.
 int tell_without_store(const TileFlags& flags, const SlideSource& source, const Pipeline& tiles,
                        const SlidePictures* pictures) {
   if (flags.dry_run) return tell_what_would_be(flags, source, tiles, pictures);
-  write_lists(flags, source);
+  const WrittenCoords written = write_lists(flags, source);
+  std::vector<std::string> notes = source.left_out();
+  if (!flags.writing.shows_nothing())
+    for (const std::string& note : notes) print(note + "\n");
+  if (!flags.writing.json.empty()) {
+    notes.insert(notes.end(), written.notes.begin(), written.notes.end());
+    Json slides = Json::array();
+    for (const SlideInfo& slide : source.slides()) slides.push_back(slide_json(slide));
+    Json result{{"coords", flags.coords}, {"tiles", written.places}, {"slides", slides}, {"notes", notes}};
+    if (pictures != nullptr) add_pictures(result, *pictures);
+    write_json(result, flags.writing.json);
+  }
   const bool failed =
       std::ranges::any_of(source.slides(), [](const SlideInfo& slide) { return slide.failure.has_value(); });
   return failed ? exit_bad_records : exit_ok;

@@ -13,18 +13,19 @@ namespace penstock {
 ///
 ///     from(Slides{.files = "cohort/*.svs", .size = 256, .coords = read_coords("clam/patches")})
 ///
-/// `path` is such a file, or a folder: its files that end in `.h5`, and where it has none those of its folder
-/// `patches`, sorted by their names' bytes. A list is of the slide whose name the file has, without `_patches`, which
-/// TRIDENT puts at its end.
+/// `path` is such a file, or a folder: its files that end in `.h5` and those of folders in it, and where it has none
+/// itself those of its folder `patches`, sorted by their paths' bytes; files that begin with a dot are passed over. A
+/// list is of the slide whose name the file has, with the folders that it lies in.
 ///
 /// A file has the dataset `coords`, whole numbers [N, 2]: x and y at level 0. How large a place is follows from the
 /// dataset's attributes: `patch_size_level0`, or `patch_size`, `level0_magnification` and `target_magnification`
 /// (TRIDENT's), or `patch_size` and `patch_level` (CLAM's); where none of these are there, it isn't said. Files of
 /// features with such a dataset do as well. Files are read on all cores.
 ///
-/// @throws Error(not_found) where there is no such file, or no `coords` in one; Error(unsupported) for `coords` of
-/// another form, and for CLAM's older files with images in them, whose places count pixels of another level;
-/// Error(corrupt) for places beyond 2^31; Error(corrupt | io) for what can't be read.
+/// @throws Error(not_found) where there is no such file, or no `coords` in one; Error(limit_exceeded) for more than 134
+/// million places in one; Error(unsupported) for `coords` of another form, and for CLAM's older files with images in
+/// them, whose places count pixels of another level; Error(corrupt) for places beyond 2^31; Error(corrupt | io) for
+/// what can't be read.
 PENSTOCK_API std::vector<SlideCoords> read_coords(const std::string& path);
 
 /// What `write_coords` did.
@@ -36,8 +37,9 @@ struct WrittenCoords {
 /// Writes where the records of slides lie, for CLAM and TRIDENT. Nothing is decoded.
 ///
 /// CLAM's are `folder`/patches/NAME.h5, and TRIDENT's `folder`/20x_256px_0px_overlap/patches/NAME_patches.h5, with the
-/// magnification, size and overlap there that records have. NAME is the slide's name; one with folders in it makes
-/// folders. For CLAM a slide without records has no file, for TRIDENT an empty list.
+/// magnification, size and overlap there that records have. NAME is that of the slide's file without the last ending,
+/// as both call a slide, in the folders that are in its name. For CLAM a slide without records has no file, and one
+/// that is there goes; for TRIDENT it has an empty list.
 ///
 /// Both call `patch_size` the size of a place, but CLAM counts pixels of a stored level, and TRIDENT those at the
 /// target magnification. Where records are of a stored level the two are the same, and both names lead to one file,

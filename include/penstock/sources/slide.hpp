@@ -117,7 +117,7 @@ struct Slides {
   /// Instead of a grid, these places: a list for each slide; slides without one have no record. Where a place shows
   /// another part of a slide than a record would, that is the slide's error. A place that is listed twice is one
   /// record. Records come row by row, or in squares of 8 x 8 strides, whatever the order of the list. 8 bytes a place
-  /// are kept.
+  /// are kept. Empty: places are those of a grid.
   std::vector<SlideCoords> coords = {};
   /// Places of any size are taken: records begin where they do.
   bool coords_of_any_size = false;

@@ -77,7 +77,7 @@ void Grid::count_kept() {
   kept_size_ = 0;
   kept_before_.clear();
   for (std::size_t i = 0; i < kept_.size(); ++i) {
-    if (i % words_together == 0) kept_before_.push_back(static_cast<std::uint32_t>(kept_size_));
+    if (i % words_together == 0) kept_before_.push_back(kept_size_);
     kept_size_ += static_cast<std::uint64_t>(std::popcount(kept_[i]));
   }
 }

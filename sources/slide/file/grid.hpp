@@ -79,7 +79,7 @@ class Grid {
   static constexpr std::uint64_t word = 64, words_together = 8;
   std::uint64_t columns_ = 0, rows_ = 0, kept_size_ = 0;
   std::vector<std::uint64_t> kept_;         // a bit for each of all places; empty: all are kept
-  std::vector<std::uint32_t> kept_before_;  // so many words
+  std::vector<std::uint64_t> kept_before_;  // so many words
   SlideOrder order_ = SlideOrder::rows;
   bool is_list_ = false;
   std::int64_t stride_ = 1;     // of a list

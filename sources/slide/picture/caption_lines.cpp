@@ -119,12 +119,21 @@ std::string regions_line(const SlideInfo& slide, const Slides& options) {
   return line + "; at least " + four_digits(100 * regions.least) + " % of each";
 }
 
-std::string count_line(const SlideInfo& slide, const PlaceFacts& places) {
+std::string count_line(const SlideInfo& slide, const Slides& options, const PlaceFacts& places) {
   if (slide.places == 0) return places.listed ? "No places in its list" : "No places: the slide is smaller than one";
   std::string line = counted_text(slide.records, "record") + " of " + counted_text(slide.places, "place");
   if (places.little_tissue != 0) line += "; " + with_separators(places.little_tissue) + " left out: too little tissue";
   if (places.outside_regions != 0)
     line += "; " + with_separators(places.outside_regions) + " left out: outside of the regions that are wanted";
+  // Of a list nothing is kept of those that were left out.
+  if (places.listed && slide.records != slide.places) {
+    const bool by_tissue = options.tissue.by != SlideTissue::By::everywhere,
+               by_regions = !options.regions.folder.empty();
+    line += "; " + with_separators(slide.places - slide.records) + " left out: " +
+            (by_tissue && by_regions ? "too little tissue, or outside of the regions that are wanted"
+             : by_tissue             ? "too little tissue"
+                                     : "outside of the regions that are wanted");
+  }
   return line;
 }
 
@@ -132,8 +141,9 @@ std::string count_line(const SlideInfo& slide, const PlaceFacts& places) {
 
 std::vector<std::string> caption_lines(const SlideInfo& slide, const Slides& options,
                                        const std::optional<MaskFacts>& mask, const PlaceFacts& places) {
-  std::vector<std::string> lines{slide.name,      count_line(slide, places), slide_line(slide),
-                                 way_line(slide), pixels_line(slide),        grid_line(slide, options, places.listed)};
+  std::vector<std::string> lines{slide.name,         count_line(slide, options, places),
+                                 slide_line(slide),  way_line(slide),
+                                 pixels_line(slide), grid_line(slide, options, places.listed)};
   const bool by_regions = !options.regions.folder.empty();
   if (mask || !by_regions) lines.push_back(tissue_line(options, mask));
   if (by_regions) lines.push_back(regions_line(slide, options));

@@ -98,8 +98,9 @@ void Layers::draw_record_outlines() {
   };
   for (std::uint64_t i = 0; i < slide_.grid.size(); ++i) {
     const Area area = overview_.area_of(place_box(slide_, options_, slide_.grid.place(i)));
-    const std::int32_t right = std::min(area.right, picture_.width() - thick),
-                       bottom = std::min(area.bottom, picture_.height() - thick);
+    // A slide may be thinner than its lines.
+    const std::int32_t right = std::max(std::min(area.right, picture_.width() - thick), area.left),
+                       bottom = std::max(std::min(area.bottom, picture_.height() - thick), area.top);
     mark(area.left, area.top, right + thick, area.top + thick);
     mark(area.left, bottom, right + thick, bottom + thick);
     mark(area.left, area.top, area.left + thick, bottom + thick);

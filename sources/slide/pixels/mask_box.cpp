@@ -19,7 +19,7 @@ Range centres_in(std::int64_t begin, std::int64_t size, std::int64_t image, std:
     return std::clamp<std::int64_t>(above <= 0 ? 0 : (above + below - 1) / below, 0, count);
   };
   const Range range{static_cast<std::int32_t>(first(begin)),
-                    static_cast<std::int32_t>(first(begin + size))};
+                    static_cast<std::int32_t>(first(std::min(begin + size, image)))};
   if (range.from < range.to) return range;
   const std::int64_t middle = std::min(begin + size / 2, image - 1);
   const auto one = static_cast<std::int32_t>(std::clamp<std::int64_t>(level * middle / (image * k), 0, count - 1));

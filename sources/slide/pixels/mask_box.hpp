@@ -23,7 +23,8 @@ struct MaskBox {
   }
 };
 
-/// The pixels whose centres lie in a box of the slide's image; where there are none, the one that its centre lies in.
+/// The pixels whose centres lie in a box of the slide's image, and in the image; where there are none, the one that its
+/// centre lies in.
 MaskBox mask_box(const Scale& scale, const MaskGrid& mask, const SlideBox& box) noexcept;
 
 }  // namespace penstock::slide

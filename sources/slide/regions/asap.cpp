@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include <penstock/extend/system_error.hpp>
+
 #include "file/errors.hpp"
 #include "file/text_number.hpp"
 
@@ -25,9 +27,11 @@ double number_of(const pugi::xml_node& node, const char* name, const std::string
   const pugi::xml_attribute attribute = node.attribute(name);
   const std::optional<double> number = number_in(attribute.value());
   if (!number)
-    throw error_in(path, Errc::corrupt,
-                   std::string("a Coordinate has ") + (attribute ? "no number as its " : "no ") + name,
-                   static_cast<std::uint64_t>(std::max<std::ptrdiff_t>(node.offset_debug(), 0)));
+    throw error_in(
+        path, Errc::corrupt,
+        std::string("a Coordinate has ") +
+            (attribute ? "\"" + printable(attribute.value(), 40) + "\", which is no number, as its " : "no ") + name,
+        static_cast<std::uint64_t>(std::max<std::ptrdiff_t>(node.offset_debug(), 0)));
   return *number;
 }
 
@@ -69,7 +73,8 @@ void read_asap(std::string& text, const std::string& path, Regions& regions) {
       }
       const std::string group = annotation.attribute("PartOfGroup").value();
       RegionPolygon polygon{{ring_of(annotation, path)}};
-      class_named(regions, group.empty() ? no_class : group, path).polygons.push_back(std::move(polygon));
+      class_named(regions, group.empty() || group == "None" ? no_class : group, path)
+          .polygons.push_back(std::move(polygon));
     }
 }
 

@@ -2,7 +2,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
@@ -21,8 +20,7 @@ using Json = nlohmann::json;
 
 // What an object or a list stands for, by where it stands.
 enum class Role : std::uint8_t {
-  top,  // a collection, a feature or a geometry: its type says it, which may come last
-  feature,
+  top,  // a collection, a feature or a geometry, alone or in a list: its type says it, which may come last
   geometry,
   properties,
   classification,
@@ -33,13 +31,35 @@ enum class Role : std::uint8_t {
   other
 };
 
+// QuPath writes measurements that are no number as JSON doesn't have them. Here they are numbers that no place on a
+// slide has, of as many letters. Empty: there are none.
+std::string without_special_numbers(std::string_view text) {
+  constexpr std::string_view not_a_number = "NaN", infinity = "Infinity", none = "9e9", other = "9e9     ";
+  std::string plain;
+  if (text.find(not_a_number) == std::string_view::npos && text.find(infinity) == std::string_view::npos) return plain;
+  plain = text;
+  bool in_text = false;
+  for (std::size_t i = 0; i < plain.size(); ++i) {
+    if (in_text && plain[i] == '\\') {
+      ++i;
+    } else if (plain[i] == '"') {
+      in_text = !in_text;
+    } else if (!in_text && text.substr(i, not_a_number.size()) == not_a_number) {
+      plain.replace(i, none.size(), none);
+    } else if (!in_text && text.substr(i, infinity.size()) == infinity) {
+      plain.replace(i, other.size(), other);
+    }
+  }
+  return plain;
+}
+
 // Takes the text's parts in order, and keeps nothing but points and names.
 class Reader final : public nlohmann::json_sax<Json> {
  public:
   Reader(const std::string& path, Regions& regions) : path_(path), regions_(regions) {}
 
-  bool null() override { return true; }
-  bool boolean(bool) override { return true; }
+  bool null() override { return refuse_in_lists(); }
+  bool boolean(bool) override { return refuse_in_lists(); }
   bool number_integer(number_integer_t number) override { return take(static_cast<double>(number)); }
   bool number_unsigned(number_unsigned_t number) override { return take(static_cast<double>(number)); }
   bool number_float(number_float_t number, const string_t&) override { return take(number); }
@@ -47,12 +67,12 @@ class Reader final : public nlohmann::json_sax<Json> {
 
   bool string(string_t& text) override {
     const Role role = role_now();
+    refuse_in_lists();
     if (role == Role::classification_names) {
-      classification_ += (classification_.empty() ? "" : ": ") + text;
-    } else if ((role == Role::top || role == Role::feature || role == Role::geometry) && key_ == "type") {
+      parts_of_class_ += (parts_of_class_.empty() ? "" : ": ") + text;
+    } else if ((role == Role::top || role == Role::geometry) && key_ == "type") {
       open_.back().type = text;
-      if (role == Role::top) known_ = known_ || is_known(text);
-    } else if ((role == Role::top || role == Role::feature) && key_ == "id") {
+    } else if (role == Role::top && key_ == "id") {
       // As versions of QuPath before 0.3 say it.
       if (text == "PathDetectionObject" || text == "PathCellObject" || text == "PathTileObject")
         object_type_ = "detection";
@@ -68,9 +88,12 @@ class Reader final : public nlohmann::json_sax<Json> {
 
   bool start_object(std::size_t) override {
     const Role role = role_of_object();
-    if (role == Role::top || role == Role::feature) begin_feature();
+    if (role == Role::top) begin_feature();
     if (role == Role::top || role == Role::geometry) begin_coordinates();
-    if (role == Role::classification) classification_.clear();
+    if (role == Role::classification) {
+      classification_.clear();
+      parts_of_class_.clear();
+    }
     open(role);
     return true;
   }
@@ -81,8 +104,12 @@ class Reader final : public nlohmann::json_sax<Json> {
   bool end_object() override {
     const Open ended = std::move(open_.back());
     open_.pop_back();
-    if (ended.role == Role::geometry || (ended.role == Role::top && ended.type != "Feature")) end_geometry(ended.type);
-    if (ended.role == Role::feature || ended.role == Role::top) end_feature();
+    const bool is_collection = ended.type == "FeatureCollection" || ended.type == "Feature";
+    if (ended.role == Role::geometry || (ended.role == Role::top && !is_collection)) end_geometry(ended.type);
+    if (ended.role == Role::top) {
+      end_feature();
+      known_ = true;
+    }
     return true;
   }
 
@@ -121,13 +148,14 @@ class Reader final : public nlohmann::json_sax<Json> {
     open_.push_back({role, {}});
   }
 
-  static bool is_known(std::string_view type) {
-    constexpr std::array<std::string_view, 9> types{"FeatureCollection", "Feature",      "GeometryCollection",
-                                                    "Polygon",           "MultiPolygon", "Point",
-                                                    "MultiPoint",        "LineString",   "MultiLineString"};
-    for (const std::string_view one : types)
-      if (one == type) return true;
-    return false;
+  // Numbers, texts and so on stand in no list of features, and texts in no coordinates.
+  bool refuse_in_lists() const {
+    const Role role = role_now();
+    if (role == Role::features || role == Role::geometries)
+      throw error_in(path_, Errc::corrupt,
+                     "it is no GeoJSON: a list of features or geometries has something else in it");
+    if (role == Role::coordinates) throw error_in(path_, Errc::corrupt, "a position that is no numbers");
+    return true;
   }
 
   Role role_now() const noexcept { return open_.empty() ? Role::other : open_.back().role; }
@@ -136,11 +164,10 @@ class Reader final : public nlohmann::json_sax<Json> {
     if (open_.empty()) return Role::top;
     switch (open_.back().role) {
       case Role::features:
-        return Role::feature;
+        return Role::top;
       case Role::geometries:
         return Role::geometry;
       case Role::top:
-      case Role::feature:
         if (key_ == "geometry") return Role::geometry;
         return key_ == "properties" ? Role::properties : Role::other;
       case Role::properties:
@@ -172,7 +199,7 @@ class Reader final : public nlohmann::json_sax<Json> {
   }
 
   bool take(double number) {
-    if (role_now() != Role::coordinates) return true;
+    if (role_now() != Role::coordinates) return role_now() == Role::features ? refuse_in_lists() : true;
     if (at_ < 2) (at_ == 0 ? point_.x : point_.y) = number;
     ++at_;
     return true;
@@ -209,12 +236,17 @@ class Reader final : public nlohmann::json_sax<Json> {
       std::move(polygons_here_.begin(), polygons_here_.end(), std::back_inserter(polygons_));
     } else if (type == "Point" || type == "MultiPoint" || type == "LineString" || type == "MultiLineString") {
       ++without_area_;
+    } else if (type != "GeometryCollection") {
+      throw error_in(path_, Errc::corrupt,
+                     type.empty() ? std::string("it is no GeoJSON: an object in it has no type")
+                                  : "it is no GeoJSON: it has something of the type \"" + printable(type, 40) + "\"");
     }
     begin_coordinates();
   }
 
   void begin_feature() {
     classification_.clear();
+    parts_of_class_.clear();
     object_type_.clear();
     polygons_.clear();
     without_area_ = 0;
@@ -225,7 +257,8 @@ class Reader final : public nlohmann::json_sax<Json> {
     } else {
       regions_.without_area += without_area_;
       if (!polygons_.empty()) {
-        auto& to = class_named(regions_, classification_.empty() ? no_class : classification_, path_).polygons;
+        const std::string& name = classification_.empty() ? parts_of_class_ : classification_;
+        auto& to = class_named(regions_, name.empty() ? no_class : name, path_).polygons;
         std::move(polygons_.begin(), polygons_.end(), std::back_inserter(to));
       }
     }
@@ -239,7 +272,7 @@ class Reader final : public nlohmann::json_sax<Json> {
   std::string key_;
 
   // Of the feature at work.
-  std::string classification_, object_type_;
+  std::string classification_, parts_of_class_, object_type_;
   std::vector<RegionPolygon> polygons_;
   std::uint64_t without_area_ = 0;
 
@@ -257,6 +290,8 @@ class Reader final : public nlohmann::json_sax<Json> {
 
 void read_geojson(std::string_view text, const std::string& path, Regions& regions) {
   Reader reader(path, regions);
+  const std::string plain = without_special_numbers(text);
+  if (!plain.empty()) text = plain;
   Json::sax_parse(text.begin(), text.end(), &reader);
   if (!reader.is_geojson())
     throw error_in(path, Errc::corrupt,

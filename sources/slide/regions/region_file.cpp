@@ -50,10 +50,15 @@ void read_picture(std::string_view encoded, const std::string& path, Regions& re
   } catch (const Error& failed) {
     throw error_in(path, failed.code(), failed.cause());
   }
-  std::array<bool, 256> there{};
-  for (const std::uint8_t value : picture.values) there[value] = true;
-  for (std::size_t value = 1; value < there.size(); ++value)
-    if (there[value]) class_named(regions, std::to_string(value), path).value = static_cast<std::uint8_t>(value);
+  for (std::size_t i = 0; i < picture.values.size(); ++i) {
+    RegionPicture::Rows& rows = picture.rows[picture.values[i]];
+    const auto row = static_cast<std::int32_t>(i / static_cast<std::size_t>(picture.width));
+    if (rows.end == 0) rows.first = row;
+    rows.end = row + 1;
+  }
+  for (std::size_t value = 1; value < picture.rows.size(); ++value)
+    if (picture.rows[value].end != 0)
+      class_named(regions, std::to_string(value), path).value = static_cast<std::uint8_t>(value);
 }
 
 }  // namespace
@@ -101,7 +106,7 @@ Regions read_region_file(const std::string& path) {
     read_picture(text, path, regions);
   else
     read_geojson(text, path, regions);
-  constexpr double farthest = 1e12;
+  constexpr double farthest = 4294967296;
   for (const RegionClass& one : regions.classes)
     for (const RegionPolygon& polygon : one.polygons)
       for (const std::vector<RegionPoint>& ring : polygon.rings)

@@ -1,6 +1,7 @@
 // What a file of regions says, in whichever form.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -28,6 +29,10 @@ struct RegionClass {
 struct RegionPicture {
   std::int32_t width = 0, height = 0;
   std::vector<std::uint8_t> values;
+  struct Rows {
+    std::int32_t first = 0, end = 0;
+  };
+  std::array<Rows, 256> rows{};  ///< in which a value is
 };
 
 struct Regions {

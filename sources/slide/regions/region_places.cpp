@@ -34,7 +34,7 @@ void paint(RegionPlane& plane, const Regions& regions, const RegionClass& painte
 
 // Pixels that may be looked at: in proportion to the slide and the file.
 std::uint64_t most_work(const RegionPlane& plane, const Regions& regions) {
-  constexpr std::uint64_t a_pixel = 256;
+  constexpr std::uint64_t a_pixel = 64;
   return a_pixel * (plane.bytes().size() + regions.bytes);
 }
 

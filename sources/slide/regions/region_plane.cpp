@@ -16,7 +16,7 @@ constexpr std::uint8_t crossed = 0x80;
 void take_work(std::uint64_t work, std::uint64_t& left) {
   if (work > left)
     throw Error(Errc::limit_exceeded,
-                "its regions are many and large, as no drawing is: there are more than 256 pixels to be looked at for "
+                "its regions are many and large, as no drawing is: there are more than 64 pixels to be looked at for "
                 "each pixel of the slide in small and each byte of the file");
   left -= work;
 }
@@ -61,7 +61,9 @@ void RegionPlane::paint(const RegionPolygon& polygon, std::uint8_t bit, std::uin
       RegionPoint upper = ring[i], lower = ring[i + 1 == ring.size() ? 0 : i + 1];
       if (upper.y > lower.y) std::swap(upper, lower);
       const std::int32_t first = first_centre(upper.y, grid_.height), end = first_centre(lower.y, grid_.height);
-      take_work(static_cast<std::uint64_t>(end - first) + 1, work_left);
+      // A row that is crossed takes as long as some pixels.
+      constexpr std::uint64_t pixels_a_row = 8;
+      take_work(pixels_a_row * static_cast<std::uint64_t>(end - first) + 1, work_left);
       for (std::int32_t y = first; y < end; ++y) {
         const double at_row = (y + 0.5) * grid_.k;
         const double x = upper.x + (at_row - upper.y) * (lower.x - upper.x) / (lower.y - upper.y);
@@ -88,15 +90,20 @@ void RegionPlane::paint(const RegionPicture& picture, std::uint8_t value, std::u
   };
   std::vector<std::int32_t> columns;
   for (std::int32_t x = 0; x < grid_.width; ++x) columns.push_back(source(x, picture.width, grid_.level_width));
+  const RegionPicture::Rows& rows = picture.rows[value];
+  std::int32_t first = grid_.height, end = 0;
   for (std::int32_t y = 0; y < grid_.height; ++y) {
+    const std::int32_t row = source(y, picture.height, grid_.level_height);
+    if (row < rows.first || row >= rows.end) continue;
+    first = std::min(first, y);
+    end = y + 1;
     const std::uint8_t* const values =
-        picture.values.data() + static_cast<std::size_t>(source(y, picture.height, grid_.level_height)) *
-                                    static_cast<std::size_t>(picture.width);
+        picture.values.data() + static_cast<std::size_t>(row) * static_cast<std::size_t>(picture.width);
     std::uint8_t* const pixels = bytes_.data() + at(0, y);
     for (std::int32_t x = 0; x < grid_.width; ++x)
       if (values[columns[static_cast<std::size_t>(x)]] == value) pixels[x] |= bit;
   }
-  touch_rows(0, grid_.height);
+  touch_rows(first, end);
 }
 
 void RegionPlane::turn_into(std::uint8_t from, std::uint8_t to) {

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -23,11 +24,17 @@ namespace {
 constexpr std::size_t several = static_cast<std::size_t>(-1);
 
 // Slides by their names, and by the last parts of these.
-std::unordered_map<std::string, std::size_t> by_name(const std::vector<std::string>& names) {
+std::unordered_map<std::string, std::size_t> by_name(const std::vector<std::string>& names,
+                                                     const std::vector<std::string>& paths) {
   std::unordered_map<std::string, std::size_t> slides;
   for (std::size_t i = 0; i < names.size(); ++i) {
     const auto [there, fresh] = slides.emplace(file_name_of(names[i]), i);
     if (!fresh) there->second = several;
+  }
+  // With the folders before it, by the file's name without its last ending, as CLAM has "a.ome" of a.ome.tif.
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const std::string file = file_name_of(paths[i]), stem = file.substr(0, file.rfind('.'));
+    slides.emplace(names[i].substr(0, names[i].rfind('/') + 1) + stem, i);
   }
   for (std::size_t i = 0; i < names.size(); ++i) slides[names[i]] = i;
   return slides;
@@ -62,11 +69,13 @@ void check_size(const SlideFile& slide, const SlideCoords& list, std::int32_t re
 
 void Opening::find_lists() {
   if (options.coords.empty()) return;
-  const auto slides_by_name = by_name(names);
+  const auto slides_by_name = by_name(names, options.paths);
   lists_.resize(names.size());
   bool any = false;
   for (const SlideCoords& list : options.coords) {
-    const auto at = slides_by_name.find(list.slide);
+    auto at = slides_by_name.find(list.slide);
+    if (constexpr std::string_view ending = "_patches"; at == slides_by_name.end() && list.slide.ends_with(ending))
+      at = slides_by_name.find(list.slide.substr(0, list.slide.size() - ending.size()));
     if (at == slides_by_name.end()) {
       ++other_lists;
       continue;

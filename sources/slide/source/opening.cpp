@@ -99,6 +99,9 @@ void Opening::read_table() {
 // Each slide's file of regions.
 void Opening::find_region_files() {
   if (options.regions.folder.empty()) return;
+  struct stat status {};
+  if (::stat(options.regions.folder.c_str(), &status) != 0 || !S_ISDIR(status.st_mode))
+    throw error_in(options.regions.folder, Errc::not_found, "there is no such folder of regions");
   std::vector<std::string> without;
   for (std::size_t i = 0; i < names.size(); ++i) {
     region_files_.push_back(find_region_file(options.regions.folder, names[i], options.paths[i]));

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "file/errors.hpp"
 #include "regions/region_file.hpp"
 #include "regions/region_places.hpp"
 #include "source/opening.hpp"
@@ -50,6 +51,11 @@ void Opening::lay_grid(SlideFile& slide) const {
 void Opening::choose_places(SlideFile& slide) const {
   const bool by_tissue = options.tissue.by != SlideTissue::By::everywhere, by_regions = !options.regions.folder.empty();
   if (!by_tissue && !by_regions) return;
+  constexpr std::uint64_t most = std::uint64_t{1} << 31;
+  if (slide.grid.size() > most)
+    throw error_in(slide.path, Errc::limit_exceeded,
+                   "its grid has " + std::to_string(slide.grid.size()) +
+                       " places; 2,147,483,648 can be chosen from by tissue and regions");
   std::vector<bool> wanted(static_cast<std::size_t>(slide.grid.size()), true);
   const auto box_of = [&](const GridPlace& place) { return place_box(slide, options, place); };
   if (by_tissue && !wanted.empty())

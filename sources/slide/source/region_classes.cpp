@@ -17,18 +17,21 @@ namespace penstock {
 using slide::SlideFile;
 
 // A class that is misspelt would leave out everything, or nothing, without a word.
-void SlideSource::Impl::check_classes() const {
+void SlideSource::Impl::check_classes() {
   const SlideRegions& regions = options.regions;
-  if (std::ranges::any_of(slides, [](const SlideFile& slide) { return slide.failure.has_value(); })) return;
+  // A slide that can't be read may have what no other one has.
+  const bool all_read = std::ranges::none_of(slides, [](const SlideFile& slide) { return slide.failure.has_value(); });
   std::set<std::string> there;
   for (const SlideFile& slide : slides) there.insert(slide.choice.classes.begin(), slide.choice.classes.end());
   for (const std::vector<std::string>* list : {&regions.include, &regions.exclude})
     for (const std::string& name : *list)
-      if (name != "*" && !there.contains(name))
-        throw slide::error_in(regions.folder, Errc::invalid_argument,
-                              "no slide has a region of the class \"" + printable(name) + "\"; " +
-                                  (there.empty() ? "there are no regions at all"
-                                                 : "there are: " + slide::listed({there.begin(), there.end()})));
+      if (name != "*" && !there.contains(name)) {
+        const std::string of_class = " has a region of the class \"" + printable(name) + "\"; " +
+                                     (there.empty() ? "there are no regions at all"
+                                                    : "there are: " + slide::listed({there.begin(), there.end()}));
+        if (all_read) throw slide::error_in(regions.folder, Errc::invalid_argument, "no slide" + of_class);
+        unknown_classes_.push_back("no slide that can be read" + of_class);
+      }
 }
 
 void SlideSource::Impl::number_classes() {

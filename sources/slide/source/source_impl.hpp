@@ -56,10 +56,11 @@ class SlideSource::Impl : public slide::Opening {
 
  private:
   bool has_region_field() const noexcept { return !options.regions.field.empty(); }
-  void check_classes() const;
+  void check_classes();
   void number_classes();
   void number();
   void describe();
+  std::vector<std::string> unknown_classes_;  // that are asked for: a line each
   void add_openslide_notes(std::size_t count, std::vector<std::string>& notes) const;
 };
 

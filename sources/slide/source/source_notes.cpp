@@ -71,7 +71,9 @@ std::vector<std::string> SlideSource::Impl::notes() const {
   if (failed != 0) notes.push_back(counted(failed, "slide") + " that can't be read, each one record that is an error:");
   std::size_t listed = 0;
   for (const SlideFile& slide : slides)
-    if (slide.failure && listed++ < told) notes.push_back("  " + slide.path + ": " + slide.failure->cause());
+    if (slide.failure && listed++ < told)
+      notes.push_back("  " + slide.path + ": " + slide.failure->cause() +
+                      (slide.failure->file() == slide.path ? "" : " (" + slide.failure->file() + ")"));
   return notes;
 }
 
@@ -130,6 +132,7 @@ std::vector<std::string> SlideSource::Impl::left_out() const {
   if (table.other_lines != 0)
     lines.push_back(counted(table.other_lines, "line") + " of " + options.labels +
                     " passed over: no slide has that name");
+  lines.insert(lines.end(), unknown_classes_.begin(), unknown_classes_.end());
   std::size_t incomplete = 0;
   const SlideFile* example = nullptr;
   for (const SlideFile& slide : slides)

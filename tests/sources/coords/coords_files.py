@@ -32,6 +32,18 @@ def make(folder):
     clam(f"{folder}/a.h5", places, 1, 32, (2.0, 2.0))
     trident(f"{folder}/b_patches.h5", places, 32, 40, 20, {"level0_width": 400, "level0_height": "None"})
     trident(f"{folder}/c_patches.h5", [], 32, 40, 20, {"patch_size_level0": 64})
+    # TRIDENT's of a slide without tissue.
+    with h5py.File(f"{folder}/none_patches.h5", "w") as file:
+        file["coords"] = numpy.array([])
+        file["coords"].attrs["patch_size"] = 32
+    with open(f"{folder}/._a.h5", "w") as file:
+        file.write("what a Mac leaves")
+    with h5py.File(f"{folder}/huge.hdf5", "w") as file:
+        file.create_dataset("coords", (2**31, 2), "i8", chunks=(1024, 2))
+    with h5py.File(f"{folder}/small.hdf5", "w") as file:
+        file["coords"] = numpy.array([(5, 6)], "u1")
+        file["coords"].attrs["patch_size"] = [64, 64]
+        file["coords"].attrs["patch_level"] = "1"
     with h5py.File(f"{folder}/d.h5", "w") as file:
         file["features"] = numpy.zeros((2, 4), "f4")
         file["coords"] = numpy.array([(5, 6), (7, 8)], "i4")

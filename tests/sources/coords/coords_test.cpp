@@ -47,14 +47,14 @@ TEST_CASE("lists that CLAM and TRIDENT write are read, with the size of their pl
   const TempFolder folder;
   REQUIRE(std::system((script + "make " + folder.path().string()).c_str()) == 0);
   const std::vector<SlideCoords> lists = read_coords(folder.path().string());
-  REQUIRE(lists.size() == 4);
+  REQUIRE(lists.size() == 5);
   const At places{{0, 0}, {128, 64}, {33, 17}};
   CHECK(lists[0].slide == "a");
   CHECK(lists[0].at == places);
   CHECK(lists[0].size == 32);
   CHECK(lists[0].level == 1);
   CHECK(lists[0].file == folder / "a.h5");
-  CHECK(lists[1].slide == "b");
+  CHECK(lists[1].slide == "b_patches");
   CHECK(lists[1].at == places);
   CHECK(lists[1].size == 64);
   CHECK(lists[1].level == 0);
@@ -62,6 +62,12 @@ TEST_CASE("lists that CLAM and TRIDENT write are read, with the size of their pl
   CHECK(lists[2].size == 64);
   CHECK(lists[3].at == At{{5, 6}, {7, 8}});
   CHECK(lists[3].size == 0);
+  CHECK(lists[4].slide == "none_patches");
+  CHECK(lists[4].at.empty());
+  const SlideCoords small = read_coords(folder / "small.hdf5").front();
+  CHECK(small.at == At{{5, 6}});
+  CHECK(small.size == 64);
+  CHECK(small.level == 1);
 
   // As slides have them.
   write_slide(folder / "a.tif", with_mpp(20'000));
@@ -81,6 +87,7 @@ TEST_CASE("lists that CLAM and TRIDENT write are read, with the size of their pl
   CHECK(mentions(refusal("floats.hdf5", Errc::unsupported), "its `coords` are f64 [N][2]"));
   CHECK(mentions(refusal("wide.hdf5", Errc::unsupported), "its `coords` are i64 [N][3]"));
   CHECK(mentions(refusal("far.hdf5", Errc::corrupt), "beyond any slide"));
+  CHECK(mentions(refusal("huge.hdf5", Errc::limit_exceeded), "it has 2147483648 places"));
   refusal("other.hdf5", Errc::not_found);
   refusal("nothing.h5", Errc::not_found);
   folder.write("bad.h5", "no HDF5");
@@ -175,6 +182,33 @@ TEST_CASE("where records are made smaller there is a file for each, and what can
   CHECK(write({.size = 350}).places == 0);
   CHECK_FALSE(std::filesystem::exists(folder / "out/patches"));
   CHECK(read_coords(folder / "out/40x_350px_0px_overlap").front().at.empty());
+}
+
+TEST_CASE("lists are read back, whatever slides are called, and none stays of what is no more") {
+  const TempFolder folder;
+  for (const char* name : {"p/a", "q/a"}) {
+    std::filesystem::create_directories((folder.path() / name).parent_path());
+    write_slide(folder / (std::string(name) + ".tif"), with_mpp(20'000));
+  }
+  write_slide(folder / "x_patches.tif", with_mpp(20'000));
+  write_slide(folder / "y.ome.tif", with_mpp(20'000));
+  const Slides slides{.paths = {folder / "p/a.tif", folder / "q/a.tif", folder / "x_patches.tif", folder / "y.ome.tif"},
+                      .size = 100};
+  const SlideSource source(slides);
+  write_coords(source, folder / "lists");
+  CHECK(std::filesystem::exists(folder / "lists/patches/p/a.h5"));
+  // As CLAM calls a slide.
+  CHECK(std::filesystem::exists(folder / "lists/patches/y.ome.h5"));
+  for (const char* of :
+       {"lists", "lists/patches", "lists/20x_100px_0px_overlap", "lists/20x_100px_0px_overlap/patches"}) {
+    Slides again = slides;
+    again.coords = read_coords(folder / of);
+    CHECK(SlideSource(again).size() == source.size());
+  }
+  Slides none = slides;
+  none.size = 350;
+  write_coords(SlideSource(none), folder / "lists");
+  CHECK_FALSE(std::filesystem::exists(folder / "lists/patches/p/a.h5"));
 }
 
 TEST_CASE("lists that can't be written are errors that name the file") {

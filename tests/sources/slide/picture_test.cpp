@@ -266,6 +266,20 @@ TEST_CASE("regions are drawn in colours of their own, and places outside of thos
   CHECK(told.find("18 left out:") != std::string::npos);
 }
 
+TEST_CASE("slides that are thinner than a line are drawn") {
+  const TempFolder folder;
+  for (const auto& [width, height] : {std::pair(3000, 1), {1, 3000}, {2100, 3}}) {
+    write_slide(folder / "a.tif", {.width = width, .height = height});
+    for (const SlideEdges edges : {SlideEdges::pad, SlideEdges::shrink})
+      for (const std::int32_t side : {64, 1024, 8192}) {
+        const SlidePicture picture =
+            draw_slide(SlideSource({.files = folder / "a.tif", .size = 256, .edges = edges}), 0, {.side = side});
+        CHECK(picture.rgb.size() ==
+              static_cast<std::size_t>(picture.width) * static_cast<std::size_t>(picture.height) * 3);
+      }
+  }
+}
+
 TEST_CASE("places of a list are drawn where they are") {
   const TempFolder folder;
   const WrittenSlide slide = write_slide(folder / "a.tif", exact_slide(320, 192));

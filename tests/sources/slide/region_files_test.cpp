@@ -79,6 +79,17 @@ TEST_CASE("GeoJSON is read in every form that programs write") {
   CHECK(of(feature(first, "null")) == "unclassified - - -");
   // Three numbers a position, whole or not, and rings that don't end where they begin.
   CHECK(of(feature("[[[0,0,1],[5e1,0.0,1],[50,50,1],[0,50,1]]]", tumor)) == "tumor - - -");
+  // Of one name and its parts the name counts, in either order.
+  CHECK(of(feature(first, R"({"classification":{"name":"a: b","names":["a","b"]}})")) == "a: b - - -");
+  CHECK(of(feature(first, R"({"classification":{"names":["a","b"],"name":"a: b"}})")) == "a: b - - -");
+  // Measurements that are no numbers, as QuPath writes them; and texts that look like these.
+  CHECK(
+      of(feature(first,
+                 R"({"measurements":{"Area":NaN,"x":-Infinity,"y":Infinity,"NaN\"":"NaN"},"classification":"NaN"})")) ==
+      "NaN - - -");
+  // Geometries in a list.
+  CHECK(of(R"([{"type":"Polygon","coordinates":)" + first + R"(},{"type":"FeatureCollection","features":[)" +
+           feature(second, tumor) + "]}]") == "unclassified tumor - -");
   // Members that mean nothing here.
   CHECK(
       of(R"({"crs":{"type":"Polygon","coordinates":[[[0,0]]]},"bbox":[0,0,1,1],"type":"FeatureCollection","features":[)" +
@@ -130,7 +141,7 @@ TEST_CASE("ASAP's annotations are read with their points in order") {
 <Annotation Name="3" Type="PointSet" PartOfGroup="x"><Coordinates><Coordinate X="160" Y="4"/></Coordinates></Annotation>
 <Annotation Name="4" Type="Dot" PartOfGroup="x"/>
 </Annotations><AnnotationGroups><Group Name="Tumor" PartOfGroup="None"/></AnnotationGroups></ASAP_Annotations>)");
-  CHECK(shown(folder) == "Tumor None unclassified -");
+  CHECK(shown(folder) == "Tumor unclassified unclassified -");
   folder.write("a.xml", as_asap({}));
   CHECK(shown(folder) == "- - - -");
 }
@@ -192,6 +203,11 @@ TEST_CASE("a file of regions that is wrong is its slide's error, and names the f
            {"a.json", "{}", Errc::corrupt, "it is no GeoJSON"},
            {"a.json", "3", Errc::corrupt, "it is no GeoJSON"},
            {"a.json", R"({"type":"Topology"})", Errc::corrupt, "it is no GeoJSON"},
+           {"a.json", "[1,2]", Errc::corrupt, "has something else in it"},
+           {"a.json", R"([{"name":"tumor","points":[[1,2]]}])", Errc::corrupt, "an object in it has no type"},
+           {"a.json", R"([{"type":"polygon","coordinates":)" + first + "}]", Errc::corrupt, "of the type \"polygon\""},
+           {"a.json", feature("[[[NaN,0],[50,0],[50,50]]]", tumor), Errc::corrupt, "on no slide"},
+           {"a.json", feature(R"([[["0","0"],["50","0"],["50","50"]]])", tumor), Errc::corrupt, "no numbers"},
            {"a.json", deep, Errc::corrupt, "nested too deep"},
            {"a.json", feature("[[0,0],[50,0],[50,50]]", tumor), Errc::corrupt, "are not those of one"},
            {"a.json", feature("[" + first + "]", tumor), Errc::corrupt, "are not those of one"},
@@ -213,7 +229,7 @@ TEST_CASE("a file of regions that is wrong is its slide's error, and names the f
            {"a.xml",
             "<ASAP_Annotations><Annotations><Annotation Type=\"Polygon\"><Coordinates><Coordinate X=\"1,5\" Y=\"1\"/>"
             "</Coordinates></Annotation></Annotations></ASAP_Annotations>",
-            Errc::corrupt, "a Coordinate has no number as its X"},
+            Errc::corrupt, "a Coordinate has \"1,5\", which is no number, as its X"},
            {"a.png", "PNG", Errc::corrupt, ""},
        }) {
     CAPTURE(bad.name, bad.text.substr(0, 100));
@@ -244,7 +260,7 @@ TEST_CASE("regions cost no more than their slide and their file") {
   write_slide(folder / "a.tif", row_of_places());
   // Ten thousand rectangles around everything: the pixels of a hundred slides for each byte.
   std::string text = "[";
-  for (int i = 0; i < 4'000; ++i) text += (i == 0 ? "" : ",") + feature("[[[0,0],[9e9,0],[9e9,9e9],[0,9e9]]]", "{}");
+  for (int i = 0; i < 4'000; ++i) text += (i == 0 ? "" : ",") + feature("[[[0,0],[3e9,0],[3e9,3e9],[0,3e9]]]", "{}");
   folder.write("a.json", text + "]");
   CHECK(shown(folder) == "unclassified unclassified unclassified unclassified");
   SlideForm large = row_of_places();
@@ -289,6 +305,21 @@ TEST_CASE("a class that no slide has is an error, which tells what there is") {
                                   {.include = {"*"}, .mpp = 201},
                                   {.include = {"*"}, .mpp = NAN}})
     refusal(bad);
+  // Where another slide can't be read, it may have the class: that is told, and nothing thrown.
+  write_slide(folder / "b.tif", row_of_places());
+  folder.write("b.json", "{");
+  const std::string plan = from(Slides{.files = folder / "?.tif",
+                                       .size = 50,
+                                       .regions = {.folder = folder.path().string(), .exclude = {"tumor"}}})
+                               .plan();
+  CHECK(plan.find("no slide that can be read has a region of the class \"tumor\"; there are: Tumor") !=
+        std::string::npos);
+  CHECK(plan.find("b.tif: it is no JSON") != std::string::npos);
+  CHECK(plan.find(" (" + folder / "b.json" + ")") != std::string::npos);
+  CHECK(code_of([&] {
+          (void)SlideSource(
+              {.files = folder / "a.tif", .size = 50, .regions = {.folder = folder / "none", .include = {"*"}}});
+        }) == Errc::not_found);
   const Error homeless =
       error_of([&] { (void)SlideSource({.files = folder / "a.tif", .size = 50, .regions = {.include = {"Tumor"}}}); });
   CHECK(std::string(homeless.what()).find("no `folder` with files of regions") != std::string::npos);

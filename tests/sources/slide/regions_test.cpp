@@ -88,7 +88,7 @@ std::map<std::pair<int, int>, std::string> plain_places(const std::vector<std::s
   const auto ends = [&](int begin, int image, int count) {
     int from = count, to = 0;
     for (int i = 0; i < count; ++i)
-      if ((i + .5) * k >= begin && (i + .5) * k < begin + size) from = std::min(from, i), to = i + 1;
+      if ((i + .5) * k >= begin && (i + .5) * k < std::min(begin + size, image)) from = std::min(from, i), to = i + 1;
     if (from >= to) from = std::min(std::min(begin + size / 2, image - 1) / k, count - 1), to = from + 1;
     return std::pair(from, to);
   };
