@@ -64,7 +64,7 @@ void add_slide_options(CLI::App& command, SlideFlags& flags, const std::string& 
   SlideRegions& regions = flags.regions;
   CLI::Option* const folder = command.add_option(
       "--regions", regions.folder,
-      "A folder with regions of each slide, NAME.geojson (QuPath's), NAME.xml (ASAP's) or NAME.png (a mask)");
+      "A folder with regions of each slide, NAME.geojson or .json (QuPath's), NAME.xml (ASAP's) or NAME.png (a mask)");
   folder->type_name("DIR");
   const auto of_regions = [&](const char* name, auto& value, const char* text) {
     return command.add_option(name, value, text)->needs(folder);

@@ -46,12 +46,14 @@ std::string index_settings(const Slides& options) {
   lines.add("stride", options.stride);
   lines.add("left", options.left);
   lines.add("top", options.top);
-  lines.add("edges", static_cast<int>(options.edges));
+  constexpr std::array edges{"drop", "pad", "shrink"};  // as SlideEdges lists them
+  lines.add("edges", edges[static_cast<std::size_t>(options.edges)]);
   lines.add("assumed_mpp", options.assumed_mpp);
   lines.add("coords", options.coords.empty() ? "no" : "yes");
   lines.add("coords_of_any_size", options.coords_of_any_size ? "yes" : "no");
   const SlideTissue& tissue = options.tissue;
-  lines.add("tissue.by", static_cast<int>(tissue.by));
+  constexpr std::array ways{"everywhere", "saturation", "grey"};  // as SlideTissue::By lists them
+  lines.add("tissue", ways[static_cast<std::size_t>(tissue.by)]);
   if (tissue.by != SlideTissue::By::everywhere) {
     lines.add("tissue.least", tissue.least);
     lines.add("tissue.mpp", tissue.mpp);

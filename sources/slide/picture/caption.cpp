@@ -37,11 +37,17 @@ class Layout {
       top_ += gap;
     }
     for (const LegendEntry& entry : caption.legend) {
-      const std::int32_t taken = swatch_side + gap + text_width(entry.meaning);
-      begin_line_for(taken);
+      const auto beside_swatch = static_cast<std::size_t>((width - 2 * margin - swatch_side - gap) / character_step);
+      const std::vector<std::string> lines = wrapped(plain_text(entry.meaning), beside_swatch);
+      const std::int32_t taken = swatch_side + gap + text_width(lines.front());
+      begin_line_for(lines.size() == 1 ? taken : width);
       swatches.push_back({left_, top_, &entry.swatch});
-      texts.push_back({left_ + swatch_side + gap, top_ + 1, entry.meaning, false});
-      left_ += taken + between;
+      for (const std::string& line : lines) {
+        if (&line != lines.data()) top_ += line_step;
+        texts.push_back({left_ + swatch_side + gap, top_ + 1, line, false});
+      }
+      // Nothing stands beside several lines.
+      left_ = lines.size() == 1 ? left_ + taken + between : width;
     }
     if (caption.bar) {
       bar_width = caption.bar->pixels / caption.scale;

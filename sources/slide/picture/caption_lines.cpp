@@ -116,7 +116,8 @@ std::string regions_line(const SlideInfo& slide, const Slides& options) {
   if (!regions.exclude.empty())
     line += (regions.include.empty() ? "; records don't show " : ", but not ") + named(regions.exclude);
   if (regions.include.empty() && regions.exclude.empty()) return line + "; they say what records show";
-  return line + "; at least " + four_digits(100 * regions.least) + " % of each";
+  line += "; at least " + four_digits(100 * regions.least) + " % of each record";
+  return regions.field.empty() ? line : line + "; the field " + regions.field + " says which";
 }
 
 std::string count_line(const SlideInfo& slide, const Slides& options, const PlaceFacts& places) {

@@ -19,15 +19,15 @@
 namespace penstock::slide {
 
 inline constexpr Rgb tissue_colour{0, 150, 60};
-/// Of classes of regions, in the order of their names.
+/// Of the classes of a file of regions, in the order of their names, whichever are drawn.
 inline constexpr std::array<Rgb, 8> region_colours{{{215, 25, 28},
-                                                    {230, 170, 0},
-                                                    {140, 70, 20},
                                                     {200, 0, 200},
                                                     {0, 160, 180},
+                                                    {140, 70, 20},
                                                     {110, 60, 190},
                                                     {90, 110, 0},
-                                                    {0, 0, 0}}};
+                                                    {0, 0, 0},
+                                                    {255, 105, 180}}};
 
 /// Layers are drawn in the order of the calls. Refers to what it is made of.
 class Layers {

@@ -76,15 +76,15 @@ class SlideDrawing {
     if (slide_.region_file.empty()) return;
     const SlideRegions& rules = impl_.options.regions;
     const slide::Regions regions = slide::read_region_file(slide_.region_file);
-    std::size_t number = 0;
-    for (const slide::RegionClass& one : regions.classes) {
+    for (std::size_t number = 0; number < regions.classes.size(); ++number) {
+      const slide::RegionClass& one = regions.classes[number];
       const bool excluded = slide::is_listed(rules.exclude, one.name);
       if (!excluded && !slide::is_told(rules, one.name)) continue;
       slide::RegionPlane plane(region_grid(slide_, rules.mpp));
       paint_class(plane, regions, one, 1);
       const std::string meaning = (excluded ? "region that is left out: " : "region: ") + one.name;
       layers.draw_edge(overview.seen_through(plane.bytes(), plane.grid()), meaning,
-                       slide::region_colours[number++ % slide::region_colours.size()]);
+                       slide::region_colours[number % slide::region_colours.size()]);
     }
   }
 

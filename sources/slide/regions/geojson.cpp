@@ -131,7 +131,10 @@ class Reader final : public nlohmann::json_sax<Json> {
   }
 
   bool parse_error(std::size_t at, const std::string&, const Json::exception& failed) override {
-    throw error_in(path_, Errc::corrupt, "it is no JSON: " + printable(failed.what(), 120), at);
+    // What stands in brackets before it is the library's own.
+    std::string_view why = failed.what();
+    if (const std::size_t end = why.find("] "); end != std::string_view::npos) why.remove_prefix(end + 2);
+    throw error_in(path_, Errc::corrupt, "it is no JSON: " + printable(why, 120), at);
   }
 
   bool is_geojson() const noexcept { return known_; }

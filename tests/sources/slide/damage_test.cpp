@@ -13,10 +13,13 @@
 
 #include <penstock/penstock.hpp>
 
+#include "sources/slide/jpeg2000_files.hpp"
 #include "sources/slide/slide_files.hpp"
+#include "sources/slide/slide_images.hpp"
 #include "sources/source_checks.hpp"
 #include "sources/temp_folder.hpp"
 #include "support/catch.hpp"
+#include "support/thrown.hpp"
 
 using namespace penstock;
 using namespace penstock_test;
@@ -238,4 +241,31 @@ TEST_CASE("more slides than files may be open") {
         CHECK(images[i] == image);
     }
   REQUIRE(::setrlimit(RLIMIT_NOFILE, &before) == 0);
+}
+
+TEST_CASE("a tile without bytes above level 0 is an error of its records, and of no other level's") {
+  const TempFolder folder;
+  SlideForm form{.width = 256, .height = 192, .lower = {{128, 96}}};
+  form.compression = 33005;
+  int tiles = 0;
+  constexpr int of_level_0 = 4 * 3, second = of_level_0 + 1;
+  form.encode = [&](const Image& tile) {
+    StoredTile stored = encode_jpeg2000(tile, {.mixed = true, .lossless = true});
+    if (tiles++ == second) stored.stream.clear();
+    return stored;
+  };
+  write_slide(folder / "a.tif", form);
+  REQUIRE(tiles == of_level_0 + 4);
+  for_each_record({.files = folder / "a.tif", .size = 64}, [](const Image&, std::int64_t, std::int64_t) {});
+  const SlideSource lower({.files = folder / "a.tif", .level = 1, .size = 64, .edges = SlideEdges::pad});
+  REQUIRE(lower.size() == 4);
+  for (std::uint64_t i = 0; i < 4; ++i) {
+    if (i != 1) {
+      CHECK_NOTHROW(read_sample(lower, i));
+      continue;
+    }
+    const Error error = error_of([&] { (void)read_sample(lower, i); });
+    CHECK(error.code() == Errc::corrupt);
+    CHECK(mentions(error, "it is empty"));
+  }
 }

@@ -214,7 +214,7 @@ TEST_CASE("an index that was made of something else is refused, and says of what
   CHECK(mentions(refusal(other), "made with other settings: size 32, and size 33 is asked for; make the index anew"));
   other = slides;
   other.tissue.by = SlideTissue::By::grey;
-  CHECK(mentions(refusal(other), "tissue.by 0, and tissue.by 2 is asked for"));
+  CHECK(mentions(refusal(other), "tissue everywhere, and tissue grey is asked for"));
   other = slides;
   other.files = folder / "?.tif";
   CHECK(mentions(refusal(other), "1 of 2 slides are not in it: b"));

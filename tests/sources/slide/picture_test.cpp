@@ -230,7 +230,7 @@ TEST_CASE("regions are drawn in colours of their own, and places outside of thos
     return draw_slide(SlideSource({.files = folder / "a.tif", .size = 32, .regions = regions}), 0);
   };
   const auto mean = [&](std::int32_t x, std::int32_t y) { return mean_of(slide.pixels, x, y, 1); };
-  constexpr Rgb first{215, 25, 28}, second{230, 170, 0};
+  constexpr Rgb first{215, 25, 28}, second{200, 0, 200};
   const PictureText text;
 
   const SlidePicture wanted = draw({.include = {"x"}});

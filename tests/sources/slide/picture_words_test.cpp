@@ -164,3 +164,21 @@ TEST_CASE("a picture that can't be drawn is an error that says why") {
   std::filesystem::remove(folder / "a.tif");
   CHECK(code_of([&] { draw_slide(source, 0); }) == Errc::not_found);
 }
+
+TEST_CASE("a legend of long names is not cut off in a picture, in any alphabet") {
+  const TempFolder folder;
+  write_slide(folder / "a.tif", {.width = 300, .height = 200, .per_unit = 10'000});
+  const std::string name = "a class whose name is so long that no line of a small picture has room for all of it";
+  folder.write("a.json",
+               R"([{"type":"Feature","geometry":{"type":"Polygon","coordinates":[[[0,0],[100,0],[100,90],[0,90]]]},)"
+               R"("properties":{"classification":")" +
+                   name + "\xc3\xa9" + R"("}}])");
+  const SlidePicture drawn = draw_slide(SlideSource({.files = folder / "a.tif",
+                                                     .size = 50,
+                                                     .tissue = {.by = SlideTissue::By::saturation, .mpp = 4},
+                                                     .regions = {.folder = folder.path().string(), .include = {"*"}}}),
+                                        0, {.side = 400});
+  // The margin at the right has nothing in it, below the slide.
+  for (std::int32_t y = 205; y < drawn.height; ++y)
+    for (std::int32_t x = drawn.width - 5; x < drawn.width; ++x) CHECK(at(drawn, x, y) == Rgb{255, 255, 255});
+}
