@@ -71,7 +71,7 @@ class Grid {
   void append_ends(std::uint64_t first, std::vector<std::uint64_t>& ends) const;
 
  private:
-  /// Of a list, in order: which row, or square, a place is in.
+  /// Which row, or square, a place of a list is in; these ascend.
   std::array<std::int64_t, 2> band(const Listed& place) const noexcept;
   std::uint64_t kept_before(std::uint64_t number) const noexcept;
   void count_kept();

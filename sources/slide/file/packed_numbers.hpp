@@ -12,7 +12,7 @@ namespace penstock::slide {
 class PackedNumbers {
  public:
   PackedNumbers() = default;
-  /// Of `bits` bits each, 1 to 8, for `count` of them; all are 0.
+  /// `count` numbers of `bits` bits each, 1 to 8; all are 0.
   PackedNumbers(std::size_t count, unsigned bits) : bits_(bits), words_((count * bits + word - 1) / word + 1) {}
 
   /// As `words` has them; `holds` tells whether it can be so.

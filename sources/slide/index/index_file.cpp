@@ -65,7 +65,7 @@ std::optional<IndexContent> read_index(const std::string& path) {
       index.bytes = text->size() - from.left();
     }
   } catch (const Error& failed) {
-    // Of a run that was stopped the last entry may be a part.
+    // The last entry of a run that was stopped may be a part.
     if (path.ends_with(".partial") && index.bytes != 0) return index;
     throw error_in(path, failed.code(), failed.cause(), entry_begin);
   }

@@ -126,7 +126,7 @@ std::string count_line(const SlideInfo& slide, const Slides& options, const Plac
   if (places.little_tissue != 0) line += "; " + with_separators(places.little_tissue) + " left out: too little tissue";
   if (places.outside_regions != 0)
     line += "; " + with_separators(places.outside_regions) + " left out: outside of the regions that are wanted";
-  // Of a list nothing is kept of those that were left out.
+  // A list keeps nothing of those that were left out.
   if (places.listed && slide.records != slide.places) {
     const bool by_tissue = options.tissue.by != SlideTissue::By::everywhere,
                by_regions = !options.regions.folder.empty();

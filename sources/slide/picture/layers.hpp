@@ -19,7 +19,7 @@
 namespace penstock::slide {
 
 inline constexpr Rgb tissue_colour{0, 150, 60};
-/// Of the classes of a file of regions, in the order of their names, whichever are drawn.
+/// Colours of the classes of a file, in the order of their names, whichever are drawn.
 inline constexpr std::array<Rgb, 8> region_colours{{{215, 25, 28},
                                                     {200, 0, 200},
                                                     {0, 160, 180},

@@ -274,12 +274,12 @@ class Reader final : public nlohmann::json_sax<Json> {
   std::vector<Open> open_;
   std::string key_;
 
-  // Of the feature at work.
+  // The feature at work.
   std::string classification_, parts_of_class_, object_type_;
   std::vector<RegionPolygon> polygons_;
   std::uint64_t without_area_ = 0;
 
-  // Of its geometry.
+  // Its geometry.
   std::vector<RegionPolygon> polygons_here_;
   RegionPolygon polygon_;
   std::vector<RegionPoint> ring_;

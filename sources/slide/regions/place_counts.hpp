@@ -42,7 +42,7 @@ template <class Tell>
 void count_in_places(const RegionPlane& plane, const PlacesOnPlane& places, WantedBits wanted, std::int32_t first,
                      std::int32_t end, const Tell& tell) {
   const auto width = static_cast<std::size_t>(plane.grid().width);
-  // Of each column, those of the rows [low, high); then of all columns before each.
+  // How many count in each column of the rows [low, high); then in all columns before each.
   std::vector<std::uint32_t> in_column(width), before(width + 1);
   std::int32_t low = first, high = first;
   const auto add = [&](std::int32_t y, std::uint32_t times) {

@@ -145,7 +145,7 @@ ShownClasses strike_out_by_regions(const SlideFile& slide, const Regions& region
     return count != 0 && static_cast<double>(count) >= rules.least * static_cast<double>(pixels);
   };
 
-  // Of each place, row by row: the class with the most pixels so far, and how many.
+  // For each place, row by row: the class with the most pixels so far, and how many.
   std::vector<std::uint8_t> best;
   std::vector<std::uint32_t> best_count;
   if (!rules.field.empty()) {

@@ -224,7 +224,7 @@ SlideSource::Impl::Record SlideSource::Impl::record(std::uint64_t index) const {
   if (slide.failure)
     return {&slide, 0, {options.left, options.top, options.size, options.size}, options.left, options.top};
   const SlideBox box = slide::place_box(slide, options, place);
-  // Of a list as it stands there, though the image may have no pixel just there.
+  // A listed place keeps its coordinates, though the image may have no pixel just there.
   if (slide.grid.is_list())
     return {&slide, index - slide.first, box, static_cast<std::int64_t>(place.column),
             static_cast<std::int64_t>(place.row)};

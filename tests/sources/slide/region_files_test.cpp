@@ -79,7 +79,7 @@ TEST_CASE("GeoJSON is read in every form that programs write") {
   CHECK(of(feature(first, "null")) == "unclassified - - -");
   // Three numbers a position, whole or not, and rings that don't end where they begin.
   CHECK(of(feature("[[[0,0,1],[5e1,0.0,1],[50,50,1],[0,50,1]]]", tumor)) == "tumor - - -");
-  // Of one name and its parts the name counts, in either order.
+  // Where a class has a name and parts of it, the name counts, in either order.
   CHECK(of(feature(first, R"({"classification":{"name":"a: b","names":["a","b"]}})")) == "a: b - - -");
   CHECK(of(feature(first, R"({"classification":{"names":["a","b"],"name":"a: b"}})")) == "a: b - - -");
   // Measurements that are no numbers, as QuPath writes them; and texts that look like these.

@@ -63,7 +63,7 @@ bool has(const std::vector<std::string>& list, const std::string& name) {
 std::map<std::pair<int, int>, std::string> plain_places(const std::vector<std::string>& names, const InClass& in_class,
                                                         const SlideRegions& rules, int k, int size, int stride,
                                                         SlideEdges edges) {
-  // Of each pixel in small: whether it counts, and what it shows.
+  // A pixel in small: whether it counts, and what it shows.
   struct Pixel {
     bool allowed, told;
     std::vector<std::string> classes;
