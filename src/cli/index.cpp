@@ -74,7 +74,7 @@ void add_index(CLI::App& app, Command& chosen) {
   command.add_option("SLIDES", flags->slides, "Files, folders with slides in them, or patterns in quotes")->required();
   command.add_option("--out", flags->out, "File to write: cohort.tiles")->required()->type_name("FILE");
   add_slide_options(command, flags->cut);
-  add_writing_options(command, "Threads that open slides; default: cores - 1", flags->writing);
+  add_writing_options(command, "Threads that open slides; default: as many as there are cores", flags->writing);
   command.callback([flags, &chosen] { chosen = [flags] { return index(*flags); }; });
 }
 

@@ -219,7 +219,7 @@ WrittenCoords write_lists(const TileFlags& flags, const SlideSource& source) {
 int tell_without_store(const TileFlags& flags, const SlideSource& source, const Pipeline& tiles,
                        const SlidePictures* pictures) {
   if (flags.dry_run) return tell_what_would_be(flags, source, tiles, pictures);
-  const WrittenCoords written = write_lists(flags, source);
+  const WrittenCoords written = flags.coords.empty() ? WrittenCoords() : write_lists(flags, source);
   std::vector<std::string> notes = source.left_out();
   if (!flags.writing.shows_nothing())
     for (const std::string& note : notes) print(note + "\n");
@@ -227,7 +227,11 @@ int tell_without_store(const TileFlags& flags, const SlideSource& source, const 
     notes.insert(notes.end(), written.notes.begin(), written.notes.end());
     Json slides = Json::array();
     for (const SlideInfo& slide : source.slides()) slides.push_back(slide_json(slide));
-    Json result{{"coords", flags.coords}, {"tiles", written.places}, {"slides", slides}, {"notes", notes}};
+    Json result{{"slides", slides}, {"notes", notes}};
+    if (!flags.coords.empty()) {
+      result["coords"] = flags.coords;
+      result["tiles"] = written.places;
+    }
     if (pictures != nullptr) add_pictures(result, *pictures);
     write_json(result, flags.writing.json);
   }
@@ -237,8 +241,10 @@ int tell_without_store(const TileFlags& flags, const SlideSource& source, const 
 }
 
 int tile(const TileFlags& flags) {
-  if (flags.out.out.empty() && !flags.dry_run && flags.coords.empty())
-    throw UsageError("--out is missing: a store to write; --coords lists tiles alone, and --dry-run tells about them");
+  if (flags.out.out.empty() && !flags.dry_run && flags.coords.empty() && flags.pictures.empty())
+    throw UsageError(
+        "--out is missing: a store to write; --coords lists tiles alone, --pictures draws slides, and --dry-run tells "
+        "what would be");
   NewStore store;
   if (!flags.out.out.empty()) store = {.to = destination_of(flags.out), .out = flags.out, .key_field = "key"};
   const SlideSource source(slides_of(flags.cut, slide_files(flags.slides)));

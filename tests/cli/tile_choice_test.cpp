@@ -97,6 +97,8 @@ TEST_CASE("tile lists tiles for CLAM and TRIDENT, and takes their lists") {
   CHECK(result.status == 2);
   CHECK(says(result.err, "--out is missing"));
   CHECK(tool({"tile", folder / "a.tif", "--dry-run"}).status == 0);
+  CHECK(tool({"tile", folder / "a.tif", "--pictures", folder / "pictures"}).status == 0);
+  CHECK(std::filesystem::exists(folder / "pictures/a.png"));
   // For programs; and what was left out is told, whatever is written.
   result = tool({"tile", folder / "?.tif", "--size", "50", "--from-coords", folder / "lists", "--coords",
                  folder / "third", "--json"});

@@ -19,10 +19,11 @@ namespace penstock {
 /// by their names, so a cohort that was copied, or moved, needs no other one: of each file the size and some bytes are
 /// compared, and not its times.
 ///
-/// Slides are opened by `options.threads`; `options.progress` counts them. A run that was stopped or killed is
-/// continued by the same call: until the index is complete it is called `path` + ".partial". Where `path` is there
-/// already, what it says of files that are the same stays, so an index is brought up to date in the time that new
-/// slides take. Slides that can't be read are in it with their errors, and are tried again by the next call.
+/// Slides are opened by `options.threads`, 0 of which are as many as there are cores; `options.progress` counts them. A
+/// run that was stopped or killed is continued by the same call: until the index is complete it is called `path` +
+/// ".partial". Where `path` is there already, what it says of files that are the same stays, so an index is brought up
+/// to date in the time that new slides take. Slides that can't be read are in it with their errors, and are tried again
+/// by the next call.
 /// @throws as `SlideSource` for options that can't work; Error(invalid_argument) where another process is making it;
 /// Error(io).
 PENSTOCK_API WriteProgress write_slide_index(const Slides& slides, const std::string& path,

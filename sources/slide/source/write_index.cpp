@@ -1,12 +1,14 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <memory>
 #include <optional>
 #include <string>
+#include <thread>
 #include <unordered_map>
 #include <utility>
 
@@ -115,7 +117,10 @@ WriteProgress write_slide_index(const Slides& slides, const std::string& path, c
     const auto number = numbers.find(key.name);
     return number != numbers.end() && same_as_now(*opening, number->second, key);
   });
-  return write(from(SlideEntries(opening, old)), sink, options);
+  WriteOptions all_cores = options;
+  // The thread that stores has hardly anything to do.
+  if (options.threads == 0 && !options.executor) all_cores.threads = std::max(1u, std::thread::hardware_concurrency());
+  return write(from(SlideEntries(opening, old)), sink, all_cores);
 }
 
 }  // namespace penstock
