@@ -256,6 +256,8 @@ TEST_CASE("an index is brought up to date, and a run that was stopped goes on") 
   const TempFolder folder;
   for (char name = 'a'; name < 'i'; ++name)
     write_slide(folder / (std::string(1, name) + ".tif"), stained(static_cast<std::uint64_t>(name)));
+  // The first one is larger than what is looked at of it.
+  write_slide(folder / "a.tif", {.width = 900, .height = 700, .lower = {{450, 350}}, .per_unit = 10'000});
   const Slides slides{.files = folder / "?.tif", .size = 32, .tissue = {.by = SlideTissue::By::saturation, .mpp = 4}};
   const std::string index = folder / "x.tiles";
   // Stopped after some: what there is stays, and is not made again.
@@ -286,20 +288,22 @@ TEST_CASE("an index is brought up to date, and a run that was stopped goes on") 
   CHECK_THROWS_AS(SlideSource(indexed), Error);
   write_slide_index(slides, index);
   check_same(slides, index);
-  // Nothing is made of a slide that is the same: its levels could not be read now, but for the bytes that are looked
-  // at.
+  // Nothing is made of a slide that is the same: this one could not be read now, but has the bytes that are looked at.
   const std::string a = bytes_of(folder / "a.tif");
   std::string unreadable = a;
-  for (std::size_t i = 5000; i + 5000 < a.size() / 2; ++i) unreadable[i] = 0;
+  constexpr std::size_t looked_at = 4096;
+  REQUIRE(a.size() > 4 * looked_at);
+  for (std::size_t i = looked_at; i < a.size() - looked_at; ++i)
+    if (i < a.size() / 2 || i >= a.size() / 2 + looked_at) unreadable[i] = 0;
   folder.write("a.tif", unreadable);
   const std::string before = bytes_of(index);
   write_slide_index(slides, index);
-  CHECK(bytes_of(index) == before);
+  CHECK((bytes_of(index) == before));
   // Another setting makes all anew.
   Slides other = slides;
   other.size = 16;
   write_slide_index(other, index);
-  CHECK(bytes_of(index) != before);
+  CHECK((bytes_of(index) != before));
 
   // A slide that could not be read is tried again.
   folder.write("a.tif", "no slide");
