@@ -26,9 +26,10 @@ struct SlidePicture {
 /// The slide stands in the picture's top left corner, in small: the mean of each k x k pixels of the coarsest stored
 /// level whose longer side has `side` pixels at least, or of the finest level where none has; k is the least whole
 /// number for which the longer side has `side` pixels at most. Records are bright, and each has an outline; where
-/// places have less than 5 pixels of the picture, records have a tint, and an outline around all of them. Places
-/// without enough tissue are grey, and what no place covers is grey with stripes. Where `Slides::tissue` wants a mask,
-/// the edge of its tissue is drawn. What can't be read has a colour of its own.
+/// places have less than 5 pixels of the picture, records have a tint, and an outline around all of them. Places that
+/// are left out, as they show too little tissue or lie where `Slides::regions` wants none, are grey, and what no place
+/// covers is grey with stripes. The edge of the tissue is drawn where `Slides::tissue` wants a mask, and the edges of
+/// the classes of regions, which are read anew. What can't be read has a colour of its own.
 ///
 /// Below it stands what the slide is, how it is read, which pixels and places records have, how many places were left
 /// out and why, what the colours mean, and a scale where the size of a pixel is known. The picture is wide enough for

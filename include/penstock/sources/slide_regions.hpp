@@ -15,7 +15,7 @@ namespace penstock {
 ///   region's class is the `name` of its `classification`, or the `names` with ": " between them, or the
 ///   `classification` itself where that is text.
 /// - `.xml`: as ASAP writes it. Regions are its annotations of the types Polygon, Rectangle and Spline, the last as the
-///   polygon of its points. A region's class is its `PartOfGroup`.
+///   polygon of its points. A region's class is its `PartOfGroup`; "None" is none.
 /// - `.png`: the whole slide in small, grey or with a palette. 0 is no region; each other value is a region, whose
 ///   class has that number as its name: "1" to "255".
 ///

@@ -45,6 +45,7 @@ struct SlideFile {
 
   /// What choosing places met, for what is told of all slides.
   struct Choice {
+    std::uint64_t struck = 0;             ///< places that tissue or regions left out
     bool without_list = false;            ///< others have lists of places
     std::uint64_t beyond = 0, twice = 0;  ///< listed places that lie beyond the slide, or are listed again
     std::vector<std::string> classes;     ///< of regions, that the file has

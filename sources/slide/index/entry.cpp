@@ -98,6 +98,7 @@ Level level_in(EntryReader& from) {
 }
 
 void put(EntryWriter& to, const SlideFile::Choice& choice) {
+  to.put(choice.struck);
   to.put(choice.without_list);
   to.put(choice.beyond);
   to.put(choice.twice);
@@ -109,6 +110,7 @@ void put(EntryWriter& to, const SlideFile::Choice& choice) {
 
 SlideFile::Choice choice_in(EntryReader& from) {
   SlideFile::Choice choice;
+  choice.struck = from.get<std::uint64_t>();
   choice.without_list = from.truth();
   choice.beyond = from.get<std::uint64_t>();
   choice.twice = from.get<std::uint64_t>();

@@ -55,10 +55,10 @@ void count_in_places(const RegionPlane& plane, const PlacesOnPlane& places, Want
     while (high < bottom) add(high++, 1);
     while (low < top) add(low++, ~std::uint32_t{0});
     for (std::size_t x = 0; x < width; ++x) before[x + 1] = before[x] + in_column[x];
-    const auto high = static_cast<std::uint64_t>(row.pixels.to - row.pixels.from);
+    const auto down = static_cast<std::uint64_t>(row.pixels.to - row.pixels.from);
     for (std::size_t i = 0; i < row.count; ++i) {
       const PlacesOnPlane::Range& range = places.columns_of(row, i);
-      tell(row.first + i, high * static_cast<std::uint64_t>(range.to - range.from),
+      tell(row.first + i, down * static_cast<std::uint64_t>(range.to - range.from),
            before[static_cast<std::size_t>(range.to)] - before[static_cast<std::size_t>(range.from)]);
     }
   }

@@ -28,13 +28,15 @@ MaskGrid region_grid(const SlideFile& slide, double mpp);
 PlacesOnPlane places_on(const SlideFile& slide, const MaskGrid& grid,
                         const std::function<SlideBox(const GridPlace&)>& box_of);
 
+/// What the bits of a plane say.
+struct RegionBits {
+  static constexpr std::uint8_t current = 1, included = 2, excluded = 4;
+};
+
 /// Paints all that the rules name into bits of a plane. In `excluded` what is in a class of `exclude`, in `included`
 /// what is in one that may be told. `each`, where there is one, is called for every class that may be told, with its
 /// number among these, while the bit `current` is that class alone. @throws Error(corrupt) for a picture of another
 /// shape than the slide's, and as RegionPlane::paint; without a file.
-struct RegionBits {
-  static constexpr std::uint8_t current = 1, included = 2, excluded = 4;
-};
 void paint_regions(RegionPlane& plane, const Regions& regions, const SlideRegions& rules,
                    const std::function<void(std::size_t)>& each);
 

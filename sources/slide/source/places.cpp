@@ -69,6 +69,7 @@ void Opening::choose_places(SlideFile& slide) const {
     if (!wanted.empty()) classes = strike_out_by_regions(slide, regions, options.regions, box_of, wanted);
   }
   if (!wanted.empty()) keep_places(slide, wanted, classes);
+  slide.choice.struck = slide.places - slide.grid.size();
   slide.choice.told = std::move(classes.names);
 }
 

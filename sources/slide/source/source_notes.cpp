@@ -80,7 +80,7 @@ std::vector<std::string> SlideSource::Impl::notes() const {
 std::vector<std::string> SlideSource::Impl::left_out() const {
   std::vector<std::string> lines;
   std::size_t empty = 0, without_a_place = 0;
-  std::uint64_t places = 0, kept = 0;
+  std::uint64_t places = 0, struck = 0;
   bool listed = false;
   std::size_t without_list = 0;
   std::uint64_t beyond = 0, twice = 0, without_area = 0, no_annotation = 0;
@@ -94,17 +94,17 @@ std::vector<std::string> SlideSource::Impl::left_out() const {
     without_area += choice.without_area;
     no_annotation += choice.no_annotation;
     if (slide.places == 0) ++empty;
-    if (slide.places != 0 && slide.grid.size() == 0) ++without_a_place;
+    if (slide.places != 0 && choice.struck == slide.places) ++without_a_place;
     places += slide.places;
-    kept += slide.grid.size();
+    struck += choice.struck;
   }
   const bool by_tissue = options.tissue.by != SlideTissue::By::everywhere, by_regions = !options.regions.folder.empty();
   const std::string why = by_tissue && by_regions
                               ? "show less tissue than `tissue.least`, or lie where `regions` wants none"
                           : by_tissue ? "show less tissue than `tissue.least`"
                                       : "lie where `regions` wants none";
-  if (kept != places)
-    lines.push_back(std::to_string(places - kept) + " of " + counted(static_cast<std::size_t>(places), "place") + " " +
+  if (struck != 0)
+    lines.push_back(std::to_string(struck) + " of " + counted(static_cast<std::size_t>(places), "place") + " " +
                     why + ", and are left out");
   if (without_a_place != 0) lines.push_back(counted(without_a_place, "slide") + " without a record: all places " + why);
   if (without_regions != 0)

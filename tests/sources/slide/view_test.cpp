@@ -115,6 +115,9 @@ TEST_CASE("slides that can't be read stay in views, and fields that tell no clas
   CHECK(all.only("grade", {2}).size() == 1);
   CHECK(all.only("shows", {"x"}).size() == 3);
   CHECK(all.only("grade", {7}).size() == 0);
+  // What a view leaves out, neither tissue nor regions did.
+  CHECK(all.only("grade", {7}).left_out() == all.left_out());
+  CHECK(all.only("shows", {"x"}).left_out() == all.left_out());
   const auto code = [&](auto... of) { return code_of([&] { (void)all.only(of...); }); };
   for (const char* field : {"image", "x", "y", "score", "nothing"})
     CHECK(code(field, std::initializer_list<std::int64_t>{1}) == Errc::invalid_argument);
