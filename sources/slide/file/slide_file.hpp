@@ -53,6 +53,8 @@ struct SlideFile {
     std::uint64_t without_area = 0, no_annotation = 0;  ///< as Regions has them
   };
   Choice choice;
+  /// Whether a view leaves out more of its places than tissue and regions do.
+  bool is_view() const noexcept { return !failure && places - grid.size() != choice.struck; }
 
   Grid grid;
   std::uint64_t places = 0;                   ///< of the grid, those that are no records too

@@ -21,6 +21,7 @@ struct MaskFacts {
 /// What became of its places.
 struct PlaceFacts {
   bool listed = false;  ///< they are those of a list, not of a grid
+  bool view = false;    ///< a view leaves out some
   std::uint64_t little_tissue = 0, outside_regions = 0;
 };
 

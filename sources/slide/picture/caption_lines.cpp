@@ -125,7 +125,8 @@ std::string count_line(const SlideInfo& slide, const Slides& options, const Plac
   std::string line = counted_text(slide.records, "record") + " of " + counted_text(slide.places, "place");
   if (places.little_tissue != 0) line += "; " + with_separators(places.little_tissue) + " left out: too little tissue";
   if (places.outside_regions != 0)
-    line += "; " + with_separators(places.outside_regions) + " left out: outside of the regions that are wanted";
+    line += "; " + with_separators(places.outside_regions) +
+            " left out: " + (places.view ? "not in this view" : "outside of the regions that are wanted");
   // A list keeps nothing of those that were left out.
   if (places.listed && slide.records != slide.places) {
     const bool by_tissue = options.tissue.by != SlideTissue::By::everywhere,

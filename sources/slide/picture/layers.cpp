@@ -63,7 +63,9 @@ void Layers::draw_fates(const PlaceFates& places) {
   for (std::size_t i = 0; i < fates_.size(); ++i) show(picture_, x_of(i), y_of(i), fates_[i]);
   const auto has = [&](Fate fate) { return std::ranges::find(fates_, fate) != fates_.end(); };
   if (has(Fate::record)) explain(Fate::record, "record");
-  if (has(Fate::little_tissue) && has(Fate::outside_regions))
+  if (slide_.is_view() && (has(Fate::little_tissue) || has(Fate::outside_regions)))
+    explain(Fate::little_tissue, "left out: not in this view");
+  else if (has(Fate::little_tissue) && has(Fate::outside_regions))
     explain(Fate::little_tissue, "left out: too little tissue, or outside of the regions that are wanted");
   else if (has(Fate::little_tissue))
     explain(Fate::little_tissue, "left out: too little tissue");

@@ -59,9 +59,9 @@ class SlideDrawing {
     }
     draw_regions(layers, overview);
     const std::int32_t width = std::max(overview.width(), slide::least_caption_width * caption.scale);
-    caption.lines = caption_lines(
-        info_, impl_.options, facts,
-        {slide_.grid.is_list(), places.count(slide::Fate::little_tissue), places.count(slide::Fate::outside_regions)});
+    caption.lines = caption_lines(info_, impl_.options, facts,
+                                  {slide_.grid.is_list(), slide_.is_view(), places.count(slide::Fate::little_tissue),
+                                   places.count(slide::Fate::outside_regions)});
     caption.legend = std::move(layers.legend());
     caption.bar = slide::scale_bar(overview.step() * info_.mpp_x, width / 4);
     return joined(layers.picture(), draw_caption(caption, width));
@@ -102,6 +102,8 @@ class SlideDrawing {
     if (slide.failure) throw Error(*slide.failure);
     slide.grid = first.grid;
     slide.region_file = first.region_file;
+    slide.choice = first.choice;
+    slide.places = first.places;
     return slide;
   }
 

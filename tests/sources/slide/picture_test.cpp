@@ -294,3 +294,17 @@ TEST_CASE("places of a list are drawn where they are") {
   CHECK(said.find("2 records of 2 places") != std::string::npos);
   CHECK(said.find("Places: 32 x 32 pixels (32 um), as they are listed") != std::string::npos);
 }
+
+TEST_CASE("a picture of a view says that the view leaves places out") {
+  const TempFolder folder;
+  write_slide(folder / "a.tif", exact_slide(320, 192));
+  folder.write("a.json", as_geojson({{"x", {{{{0, 0}, {160, 0}, {160, 192}, {0, 192}}}}}}));
+  const SlideSource all({.files = folder / "a.tif",
+                         .size = 32,
+                         .regions = {.folder = folder.path().string(), .field = "shows", .mpp = 1}});
+  const PictureText text;
+  CHECK(text.read(draw_slide(all, 0), 192).find("60 records of 60 places") != std::string::npos);
+  const std::string said = text.read(draw_slide(all.only("shows", {"x"}), 0), 192);
+  CHECK(said.find("30 records of 60 places; 30 left out: not in this") != std::string::npos);
+  CHECK(said.find("outside of the regions") == std::string::npos);
+}
