@@ -119,6 +119,14 @@ Destination destination_of(const OutFlags& flags) {
                   printable(out), printable(extension), forms));
 }
 
+bool is_there(const Destination& store) {
+  const bool shards = !store.extension.empty();
+  const bool folder = store.form == StoreForm::lmdb && !store.single_file;
+  const std::string first = folder ? store.path + "/data.mdb" : shards ? store.shard(0) : store.path;
+  std::error_code failed;
+  return fs::exists(first, failed) || fs::exists(first + ".partial", failed);
+}
+
 std::string Destination::shard(std::uint64_t number) const {
   return fmt::format("{}-{:06}{}", path, number, extension);
 }

@@ -37,6 +37,9 @@ struct Destination {
   std::string shard(std::uint64_t number) const;
 };
 
+/// Whether something of the store is there, finished or not.
+bool is_there(const Destination& store);
+
 /// Takes --out at its word: X.tar are tar shards, X.h5 and X.hdf5 HDF5, X.mdb an LMDB in one file, X, X.lmdb and any X/
 /// an LMDB's folder. @throws UsageError for other extensions, for options that don't fit, and where something else
 /// is there already.

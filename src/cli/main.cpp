@@ -13,6 +13,7 @@
 #include "command_line.hpp"
 #include "commands.hpp"
 #include "output.hpp"
+#include "tile/settings_file.hpp"
 #include "wrong_usage.hpp"
 
 namespace {
@@ -51,7 +52,7 @@ int run(int argc, char** argv) {
   }
   check_words(app, argc, argv);
   try {
-    app.parse(arguments_of(argc, argv));
+    app.parse(with_settings_file(*app.get_subcommand("tile"), arguments_of(argc, argv)));
   } catch (const CLI::Success& success) {  // --help, --version
     return app.exit(success);
   } catch (const CLI::ParseError& error) {

@@ -102,8 +102,12 @@ void print(std::string_view text) {
     throw std::runtime_error(std::string("standard output: ") + std::strerror(errno));
 }
 
+std::string json_text(const Json& json, int indent) {
+  return json.dump(indent, ' ', false, Json::error_handler_t::replace);
+}
+
 void write_json(const Json& json, const std::string& file) {
-  const std::string text = json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  const std::string text = json_text(json, 2) + "\n";
   if (file == "-") return print(text);
   std::ofstream out(file, std::ios::binary | std::ios::trunc);
   out << text;

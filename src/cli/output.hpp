@@ -42,6 +42,8 @@ std::vector<unsigned> parse_threads(const std::string& text);
 
 /// Everything that is printed on stdout goes through this; what can't be written ends the program with an error.
 void print(std::string_view text);
+/// Text that is not UTF-8 gets replacement characters. `indent`: spaces for each depth; -1: all in one line.
+std::string json_text(const Json& json, int indent);
 /// To stdout for "-". Text that is not UTF-8 gets replacement characters. @throws std::runtime_error.
 void write_json(const Json& json, const std::string& file);
 

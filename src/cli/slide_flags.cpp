@@ -107,7 +107,8 @@ void add_slide_options(CLI::App& command, SlideFlags& flags, const std::string& 
                   "Micrometres a pixel of level 0, of slides whose files don't say it")
       ->check(CLI::Range(0.05, 20.0));
   command.add_option("--columns", flags.columns, "Only these columns of --labels, names between commas")
-      ->delimiter(',');
+      ->delimiter(',')
+      ->allow_extra_args(false);
   command.add_flag("--leave-out-unlisted", flags.leave_out_unlisted,
                    "Slides without a line in --labels are left out; otherwise they are an error");
   const std::vector<CLI::Option*> all = command.get_options();

@@ -61,7 +61,8 @@ std::string picture_in(const std::string& folder, const SlideInfo& slide) {
 SlidePictures draw_pictures(const SlideSource& source, const DrawingOptions& options) {
   std::vector<std::size_t> numbers;
   for (std::size_t i = 0; i < source.slides().size(); ++i)
-    if (!source.slides()[i].failure) numbers.push_back(i);
+    if (!source.slides()[i].failure && (!options.wanted || options.wanted(source.slides()[i]))) numbers.push_back(i);
+  if (numbers.empty()) return {};
   std::vector<std::optional<std::string>> causes(numbers.size());
   std::atomic<std::size_t> done{0};
   {
@@ -71,7 +72,7 @@ SlidePictures draw_pictures(const SlideSource& source, const DrawingOptions& opt
     on_threads(options.threads == 0 ? cores : options.threads, numbers.size(), [&](unsigned, std::size_t i) {
       SlidePicture picture;
       try {
-        picture = draw_slide(source, numbers[i], {.side = options.side});
+        picture = draw_slide(source, numbers[i], {.side = options.side, .caption = options.caption});
       } catch (const Error& error) {
         if (!error.sample_scoped()) throw;
         causes[i] = error.cause();

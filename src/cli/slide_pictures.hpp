@@ -28,11 +28,14 @@ std::string picture_in(const std::string& folder, const SlideInfo& slide);
 
 struct DrawingOptions {
   std::function<std::string(const SlideInfo&)> file_of;  ///< which PNG a slide's picture becomes
+  std::function<bool(const SlideInfo&)> wanted = {};     ///< empty: all are
   std::int32_t side = 1024;
+  bool caption = true;   ///< text below the slide
   unsigned threads = 0;  ///< 0: as many as there are cores
   bool quiet = false;    ///< no progress
 };
-/// Draws all slides that could be opened. Folders are made. @throws penstock::Error where a file can't be written.
+/// Draws all slides that are wanted and could be opened. Folders are made. @throws penstock::Error where a file can't
+/// be written.
 SlidePictures draw_pictures(const SlideSource& source, const DrawingOptions& options);
 
 /// "3 pictures: a/x.png ... a/z.png", after a line for each slide that could not be drawn.

@@ -10,6 +10,8 @@
 #include <penstock/sources/webdataset_sink.hpp>
 #include <penstock/write.hpp>
 
+#include "tile/left_out.hpp"
+
 namespace penstock::cli {
 
 namespace {
@@ -39,7 +41,9 @@ LmdbSink lmdb_sink(const NewStore& store, const WritingFlags& flags) {
                    .records = store.bare_values ? LmdbRecords::raw : LmdbRecords::fields,
                    .keys = store.number_keys ? LmdbKeys::position : LmdbKeys::automatic,
                    .job = store.job,
-                   .mode = store.update ? LmdbMode::update : LmdbMode::create,
+                   .mode = store.update   ? LmdbMode::update
+                           : store.extend ? LmdbMode::extend
+                                          : LmdbMode::create,
                    .single_file = store.to.single_file,
                    .sync = flags.sync()});
 }
@@ -83,7 +87,12 @@ Stored write_store(const std::string& doing, const Pipeline& records, std::uint6
         doing, total, flags,
         [&](WriteOptions write_options) {
           write_options.on_drop = store.on_drop;
-          return write(records, sink, write_options);
+          if (store.left_out == nullptr) return write(records, sink, write_options);
+          LeavesOut leaving(sink, *store.left_out, store.to.form == StoreForm::lmdb);
+          WriteProgress progress = write(records, leaving, write_options);
+          progress.skipped -= leaving.skipped();
+          progress.dropped += leaving.skipped();
+          return progress;
         },
         store.where);
     stored.was_finished = sink.was_finished();

@@ -14,6 +14,8 @@
 
 namespace penstock::cli {
 
+class LeftOut;
+
 struct NewStore {
   Destination to = {};
   OutFlags out = {};
@@ -23,6 +25,8 @@ struct NewStore {
   std::string key_field = {};                                 ///< of HDF5: the dataset of the keys; empty: none
   bool checksums = false;                                     ///< of HDF5
   bool update = false;                                        ///< of an LMDB: replaces what has changed
+  bool extend = false;                                        ///< of an LMDB: a finished one gets what it lacks
+  LeftOut* left_out = nullptr;                                ///< what it names is left out again; null: nothing is
   std::function<void(const Error&)> on_drop = {};             ///< as of WriteOptions
   std::function<std::string(std::uint64_t done)> where = {};  ///< as of Progress
 };

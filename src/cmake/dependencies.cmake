@@ -39,6 +39,7 @@ penstock_package(NAME CUDAToolkit DEBIAN cuda-toolkit TARGET CUDA::cudart_static
 penstock_package(NAME CLI11 DEBIAN libcli11-dev TARGET CLI11::CLI11)
 penstock_package(NAME fmt DEBIAN libfmt-dev TARGET fmt::fmt ALSO fmt::fmt-header-only)
 penstock_package(NAME nlohmann_json DEBIAN nlohmann-json3-dev TARGET nlohmann_json::nlohmann_json HEADER_ONLY)
+penstock_package(NAME tomlplusplus DEBIAN libtomlplusplus-dev TARGET tomlplusplus::tomlplusplus HEADER_ONLY)
 penstock_package(NAME Catch2 DEBIAN catch2 TARGET Catch2::Catch2)
 penstock_package(NAME OpenSlide DEBIAN libopenslide-dev TARGET OpenSlide::OpenSlide PC openslide MODULE)
 penstock_package(NAME MPI DEBIAN libopenmpi-dev TARGET MPI::MPI_CXX)

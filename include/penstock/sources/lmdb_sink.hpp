@@ -31,6 +31,8 @@ enum class LmdbMode : std::uint8_t {
   update,  ///< makes this run's of it, where it has the same fields: all samples are made; those whose bytes are there
            ///< already stay, others are replaced or added, and what this run has no sample for is removed. Until the
            ///< end the store is unfinished, and is gone on with by an update only
+  extend,  ///< refuses it, as `create` does, but a finished store of this job gets the records that it lacks. Until the
+           ///< end it is unfinished
 };
 
 /// Settings of an LmdbSink.

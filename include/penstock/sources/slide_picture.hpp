@@ -13,6 +13,7 @@ namespace penstock {
 /// How a slide is drawn.
 struct SlidePictureOptions {
   std::int32_t side = 1024;  ///< pixels of the slide's longer side in the picture, at most: 64 to 8192
+  bool caption = true;       ///< text below the slide; false: nothing but the slide, as for a list of many
 };
 
 /// An image in memory. A value.
@@ -31,9 +32,9 @@ struct SlidePicture {
 /// covers is grey with stripes. The edge of the tissue is drawn where `Slides::tissue` wants a mask, and the edges of
 /// the classes of regions, which are read anew. What can't be read has a colour of its own.
 ///
-/// Below it stands what the slide is, how it is read, which pixels and places records have, how many places were left
-/// out and why, what the colours mean, and a scale where the size of a pixel is known. The picture is wide enough for
-/// this text, so it may be wider than the slide in it.
+/// Below it stands, with `caption`, what the slide is, how it is read, which pixels and places records have, how many
+/// places were left out and why, what the colours mean, and a scale where the size of a pixel is known. The picture is
+/// wide enough for this text, so it may be wider than the slide in it.
 ///
 /// Opens the slide's file anew, and decodes the levels of which the slide in small and the mask are made, on the
 /// calling thread: that takes a moment where the file has low levels, and as long as decoding level 0 where it has no

@@ -198,6 +198,15 @@ class LmdbSink::Impl {
     return number_;
   }
 
+  // The same job goes on with it from now on.
+  void mark_unfinished() {
+    if (raw()) {
+      replace_text(files_.unfinished, to_json(wanted_), true, lmdb::source_name);
+    } else {
+      store_->replace(lmdb::manifest_key, to_json(wanted_));
+    }
+  }
+
   // A mark beside the store is there before the store is: without it, a store is finished or not ours. Nothing is
   // looked at before the lock is there, so what is seen stays.
   void open_store(std::uint64_t size) {
@@ -223,9 +232,17 @@ class LmdbSink::Impl {
       begin_update();
     } else if (raw() && records <= size) {
       // A finished store says nothing of itself. This may be this job's: `put` refuses if it isn't.
-      was_finished_ = true;
+      finished_before();
     } else {
       refuse(Errc::invalid_argument, "there is another store here; delete it, or write to another path");
+    }
+  }
+
+  void finished_before() {
+    if (options_.mode == LmdbMode::extend) {
+      mark_unfinished();
+    } else {
+      was_finished_ = true;
     }
   }
 
@@ -270,7 +287,7 @@ class LmdbSink::Impl {
         refuse(Errc::invalid_argument,
                "there is a finished store here" + (differs.empty() ? std::string() : ", and " + differs) + ", " +
                    std::to_string(there.count) + " records; delete it, or write to another path");
-      was_finished_ = true;
+      finished_before();
     } else if (!differs.empty()) {
       refuse(Errc::state_mismatch, "there is an unfinished store here that can't be continued, as " + differs +
                                        "; delete it, or write to another path");

@@ -31,8 +31,8 @@ class SlideDrawing {
   SlideDrawing(const SlideSource& source, std::size_t number)
       : impl_(*source.impl_), info_(source.slides().at(number)), slide_(reopened(impl_, number)) {}
 
-  SlidePicture draw(std::int32_t side) const {
-    const slide::OverviewSource source = slide::choose_overview(slide_.all_levels, side);
+  SlidePicture draw(const SlidePictureOptions& options) const {
+    const slide::OverviewSource source = slide::choose_overview(slide_.all_levels, options.side);
     constexpr std::int32_t most_k = 4096;  // sums of more pixels may have more than 32 bits
     if (source.k > most_k)
       throw slide::error_in(slide_.path, Errc::limit_exceeded,
@@ -58,6 +58,10 @@ class SlideDrawing {
                        slide::tissue_colour);
     }
     draw_regions(layers, overview);
+    if (!options.caption) {
+      Bitmap slide = layers.picture();
+      return {slide.width(), slide.height(), std::move(slide.rgb())};
+    }
     const std::int32_t width = std::max(overview.width(), slide::least_caption_width * caption.scale);
     caption.lines = caption_lines(info_, impl_.options, facts,
                                   {slide_.grid.is_list(), slide_.is_view(), places.count(slide::Fate::little_tissue),
@@ -133,7 +137,7 @@ SlidePicture draw_slide(const SlideSource& source, std::size_t slide, const Slid
     throw Error(Errc::not_found, "there is no slide " + std::to_string(slide) + "; the source has " +
                                      std::to_string(source.slides().size()))
         .with_source(slide::source_name);
-  return SlideDrawing(source, slide).draw(options.side);
+  return SlideDrawing(source, slide).draw(options);
 }
 
 }  // namespace penstock

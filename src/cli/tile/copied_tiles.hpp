@@ -1,0 +1,19 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include <penstock/sources/slide.hpp>
+
+#include "tile_flags.hpp"
+
+namespace penstock::cli {
+
+/// How many of a slide's tiles can be copied as they are stored, and why not all.
+struct Copies {
+  std::uint64_t tiles = 0;
+  std::string why_not = {};
+};
+Copies copies_of(const TileFlags& flags, const SlideSource& source, const SlideInfo& slide);
+
+}  // namespace penstock::cli

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <penstock/pipeline.hpp>
+#include <penstock/sources/slide.hpp>
+
+#include "slide_pictures.hpp"
+#include "tile_flags.hpp"
+
+namespace penstock::cli {
+
+/// Tells what a run would do, without writing. Returns the exit status. `pictures` may be null.
+int tell_what_would_be(const TileFlags& flags, const SlideSource& source, const Pipeline& tiles,
+                       const SlidePictures* pictures);
+
+}  // namespace penstock::cli

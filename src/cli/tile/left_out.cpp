@@ -1,0 +1,125 @@
+#include "left_out.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace penstock::cli {
+
+namespace {
+
+LeftOutTile parsed(const Json& json) {
+  LeftOutTile tile{.key = json.at("key"),
+                   .file = json.at("file"),
+                   .slide = json.at("slide"),
+                   .whole_slide = json.at("whole_slide"),
+                   .code = json.at("code"),
+                   .cause = json.at("cause")};
+  if (tile.whole_slide) return tile;
+  tile.level = json.at("level");
+  tile.x = json.at("x");
+  tile.y = json.at("y");
+  return tile;
+}
+
+// As a key is read back.
+std::string as_kept(std::string_view key) {
+  const bool ascii = std::ranges::all_of(key, [](char c) { return static_cast<unsigned char>(c) < 0x80; });
+  return ascii ? std::string(key) : Json::parse(json_text(Json(key), -1)).get<std::string>();
+}
+
+}  // namespace
+
+Json to_json(const LeftOutTile& tile) {
+  Json json{{"key", tile.key}, {"slide", tile.slide}, {"file", tile.file}, {"whole_slide", tile.whole_slide}};
+  if (!tile.whole_slide) {
+    json["level"] = tile.level;
+    json["x"] = tile.x;
+    json["y"] = tile.y;
+  }
+  json["code"] = tile.code;
+  json["cause"] = tile.cause;
+  return json;
+}
+
+std::string to_text(const LeftOutTile& tile) {
+  const std::string what =
+      tile.whole_slide ? printable(tile.file)
+                       : fmt::format("{}, level {}, x {}, y {}", printable(tile.file), tile.level, tile.x, tile.y);
+  return fmt::format("{}: {}: {}", what, tile.code, printable(tile.cause));
+}
+
+LeftOut::LeftOut(std::string file) : file_(std::move(file)) {
+  const std::optional<std::string> text = read_text(file_, "left out", std::uint64_t{16} << 30);
+  if (!text) return;
+  for (std::size_t end = 0; (end = text->find('\n', whole_lines_)) != std::string::npos; whole_lines_ = end + 1) {
+    try {
+      note(parsed(Json::parse(text->begin() + static_cast<std::ptrdiff_t>(whole_lines_),
+                              text->begin() + static_cast<std::ptrdiff_t>(end))));
+    } catch (const nlohmann::json::exception& error) {
+      throw Error(Errc::corrupt, std::string("it is no list of what was left out; delete it, and those tiles are asked "
+                                             "for again: ") +
+                                     error.what())
+          .with_file(file_)
+          .with_offset(whole_lines_);
+    }
+  }
+}
+
+void LeftOut::note(const LeftOutTile& tile) {
+  if (!keys_.insert(as_kept(tile.key)).second) return;
+  if (tile.whole_slide) slides_.insert(as_kept(tile.slide));
+  tiles_.push_back(tile);
+}
+
+bool LeftOut::has(std::string_view key) const {
+  const std::string kept = as_kept(key);
+  return keys_.contains(kept) || slides_.contains(kept.substr(0, kept.rfind('/')));
+}
+
+void LeftOut::ask_again() {
+  differs_ = differs_ || !tiles_.empty();
+  tiles_.clear();
+  keys_.clear();
+  slides_.clear();
+}
+
+void LeftOut::add(LeftOutTile tile) {
+  if (keys_.contains(as_kept(tile.key))) return;
+  if (!out_) out_.emplace(file_, whole_lines_, "left out");
+  out_->append(json_text(to_json(tile), -1) + "\n");
+  note(tile);
+  uncommitted_ = true;
+}
+
+void LeftOut::remove(std::string_view key) {
+  if (keys_.erase(as_kept(key)) != 0) differs_ = true;
+}
+
+void LeftOut::commit() {
+  if (!uncommitted_) return;
+  const bool is_new = whole_lines_ == 0;
+  out_->flush();
+  out_->sync();
+  if (is_new) sync_folder_of(file_, "left out");
+  whole_lines_ = out_->bytes();
+  uncommitted_ = false;
+}
+
+void LeftOut::replace() {
+  commit();
+  if (!differs_) return;
+  out_.reset();
+  std::erase_if(tiles_, [&](const LeftOutTile& tile) { return !keys_.contains(as_kept(tile.key)); });
+  std::string text;
+  for (const LeftOutTile& tile : tiles_) text += json_text(to_json(tile), -1) + "\n";
+  if (text.empty()) {
+    remove_file(file_, "left out");
+  } else {
+    replace_text(file_, text, true, "left out");
+  }
+  whole_lines_ = text.size();
+  differs_ = false;
+}
+
+}  // namespace penstock::cli

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <penstock/sources/slide.hpp>
+
+#include "left_out.hpp"
+#include "output.hpp"
+#include "run_folder.hpp"
+
+namespace penstock::cli {
+
+/// How a job ended.
+struct RunResult {
+  bool finished = false;
+  std::string store = {};      ///< as people open it
+  std::uint64_t tiles = 0;     ///< in the store
+  std::uint64_t left_out = 0;  ///< tiles, and slides
+  std::uint64_t bytes = 0;     ///< written by this run
+  double seconds = 0;          ///< that this run took
+  std::vector<std::string> notes = {};
+};
+Json to_json(const RunResult& result);
+
+/// Draws pictures of the slides that have a level which is soon decoded, and none yet, at most 512 pixels wide.
+/// `threads` as for drawing.
+void draw_thumbnails(const SlideSource& source, const RunFolder& folder, unsigned threads, bool quiet);
+
+/// Writes what became of each slide: a JSON file for each, a CSV file and a page for all. Without a store no tile was
+/// made, and none is left out.
+void write_report(const SlideSource& source, const RunFolder& folder, const JobInputs& inputs, const LeftOut& left_out,
+                  const RunResult& result);
+
+}  // namespace penstock::cli

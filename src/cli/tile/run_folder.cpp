@@ -1,0 +1,249 @@
+#include "run_folder.hpp"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string_view>
+#include <system_error>
+#include <unordered_map>
+
+#include <fmt/format.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include <penstock/error.hpp>
+#include <penstock/extend/store_files.hpp>
+#include <penstock/version.hpp>
+
+#include "slide_pictures.hpp"
+
+namespace penstock::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+constexpr std::string_view source_name = "tile";
+
+// They change where, how fast or beside what a store is made, and nothing in it; or a hash says what they name.
+constexpr std::array without_effect{"help",    "out",         "threads",      "no-sync",     "json",   "quiet",
+                                    "dry-run", "pictures",    "picture-side", "coords",      "report", "on-error",
+                                    "retry",   "settings",    "list",         "list-column", "index",  "labels",
+                                    "regions", "from-coords", "thumbnails"};
+
+bool counts(std::string_view setting) { return std::ranges::find(without_effect, setting) == without_effect.end(); }
+
+std::string hex(std::uint64_t number) { return fmt::format("{:016x}", number); }
+
+// Nothing where it can't be asked.
+Json stamp_of(const std::string& file) {
+  struct stat status {};
+  if (::stat(file.c_str(), &status) != 0) return nullptr;
+  return {{"bytes", status.st_size},
+          {"changed", fmt::format("{}.{:09}", status.st_mtim.tv_sec, status.st_mtim.tv_nsec)}};
+}
+
+Json value_of(const CLI::Option& option) {
+  if (option.get_expected_max() == 0) return option.count() != 0;
+  if (option.count() == 0) return option.get_default_str();
+  const std::vector<std::string> results = option.results();
+  return results.size() == 1 ? Json(results.front()) : Json(results);
+}
+
+// The same for 0.5 and 0.50.
+Json canonical(const Json& value) {
+  if (!value.is_string()) return value;
+  const auto& text = value.get_ref<const std::string&>();
+  double number = 0;
+  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return failed == std::errc() && end == text.data() + text.size() ? Json(number) : value;
+}
+
+std::string in_words(const Json& value) {
+  if (value.is_null() || value == Json("") || value == Json(false)) return "not given";
+  if (value == Json(true)) return "given";
+  return value.is_string() ? printable(value.get<std::string>()) : printable(value.dump());
+}
+
+// Empty where they agree.
+std::string changed_setting(const Json& before, const Json& now) {
+  for (const auto& [name, value] : now.items()) {
+    if (!counts(name)) continue;
+    const Json old = before.value(name, Json());
+    if (canonical(old) != canonical(value) && in_words(old) != in_words(value))
+      return fmt::format("--{} was {}, and is {} now", name, in_words(old), in_words(value));
+  }
+  return {};
+}
+
+std::string changed_file(const Json& before, const Json& now) {
+  for (const auto& [name, hash] : now.items())
+    if (before.value(name, Json()) != hash) return fmt::format("what --{} names says something else now", name);
+  for (const auto& [name, hash] : before.items())
+    if (!now.contains(name)) return fmt::format("--{} was given", name);
+  return {};
+}
+
+std::string changed_slide(const Json& before, const Json& now, bool retry) {
+  const std::string file = printable(now.at("file").get<std::string>());
+  if (before.value("stamp", Json()) != now.at("stamp")) {
+    const Json old = before.value("stamp", Json()), stamp = now.at("stamp");
+    const auto bytes = [](const Json& of) { return of.is_null() ? "no file" : with_commas(of.at("bytes")) + " bytes"; };
+    return bytes(old) == bytes(stamp)
+               ? fmt::format("the slide {} was written to meanwhile", file)
+               : fmt::format("the slide {} had {}, and has {} now", file, bytes(old), bytes(stamp));
+  }
+  if (before.value("region_file", Json()) != now.value("region_file", Json()))
+    return fmt::format("the regions of the slide {} are others now", file);
+  // The other way round it stays left out.
+  if (!retry && !before.contains("failure") && now.contains("failure"))
+    return fmt::format("the slide {} could be read, and can't be now: {}", file,
+                       printable(now.at("failure").get<std::string>()));
+  return {};
+}
+
+std::string changed_slides(const Json& before, const Json& now, bool retry) {
+  std::unordered_map<std::string, const Json*> known;
+  for (const Json& slide : before) known.emplace(slide.at("name").get<std::string>(), &slide);
+  for (const Json& slide : now) {
+    const auto found = known.find(slide.at("name").get<std::string>());
+    if (found == known.end())
+      return fmt::format("the slide {} was not among its slides", printable(slide.at("file").get<std::string>()));
+    if (std::string differs = changed_slide(*found->second, slide, retry); !differs.empty()) return differs;
+    known.erase(found);
+  }
+  for (const Json& slide : before)
+    if (known.contains(slide.at("name").get<std::string>()))
+      return fmt::format("the slide {} is missing", printable(slide.at("file").get<std::string>()));
+  for (std::size_t i = 0; i < now.size(); ++i)
+    if (before[i].at("name") != now[i].at("name"))
+      return fmt::format("its slides come in another order: {} was number {}",
+                         printable(before[i].at("name").get<std::string>()), i + 1);
+  return {};
+}
+
+std::uint64_t hash_of(const std::string& text) { return XXH3_64bits(text.data(), text.size()); }
+
+std::string hash_of_file(const std::string& file) {
+  const std::optional<std::string> text = read_text(file, source_name, std::uint64_t{1} << 32);
+  return text ? hex(hash_of(*text)) : "";
+}
+
+std::string hash_of_lists(const std::vector<SlideCoords>& lists) {
+  std::uint64_t hash = 0;
+  for (const SlideCoords& list : lists) {
+    const std::uint64_t places = XXH3_64bits(list.at.data(), list.at.size() * sizeof list.at.front());
+    hash = hash_of(fmt::format("{} {} {} {} {}", hash, list.slide, list.size, list.level, places));
+  }
+  return hex(hash);
+}
+
+}  // namespace
+
+Json settings_of(const CLI::App& command) {
+  Json settings = Json::object();
+  for (const CLI::Option* const option : command.get_options())
+    for (const std::string& name : option->get_lnames())
+      if (name != "help") settings[name] = value_of(*option);
+  return settings;
+}
+
+JobInputs inputs_of(Json settings, const SlideSource& source) {
+  JobInputs inputs{.settings = std::move(settings)};
+  const Slides& options = source.options();
+  if (!options.labels.empty()) inputs.files["labels"] = hash_of_file(options.labels);
+  if (!options.coords.empty()) inputs.files["from-coords"] = hash_of_lists(options.coords);
+  for (const SlideInfo& info : source.slides()) {
+    Json slide{{"name", info.name}, {"file", info.path}, {"stamp", stamp_of(info.path)}};
+    if (!info.region_file.empty()) slide["region_file"] = stamp_of(info.region_file);
+    if (info.failure) slide["failure"] = info.failure->cause();
+    inputs.slides.push_back(std::move(slide));
+  }
+  // Names may be any bytes; as they are read back they can be compared.
+  for (Json* const part : {&inputs.settings, &inputs.slides}) *part = Json::parse(json_text(*part, -1));
+  return inputs;
+}
+
+std::string JobInputs::hash() const {
+  Json counted{{"files", files}, {"settings", Json::object()}, {"slides", Json::array()}};
+  for (const auto& [name, value] : settings.items())
+    if (counts(name)) counted["settings"][name] = canonical(value);
+  for (Json slide : slides) {
+    for (const char* const elsewhere : {"file", "failure"}) slide.erase(elsewhere);
+    counted["slides"].push_back(std::move(slide));
+  }
+  return hex(hash_of(json_text(counted, -1)));
+}
+
+std::string RunFolder::slide_file(const SlideInfo& slide) const {
+  std::string file = picture_in(folder_ + "/slides", slide);
+  return file.replace(file.size() - 4, 4, ".json");
+}
+std::string RunFolder::picture_file(const SlideInfo& slide) const { return picture_in(folder_ + "/pictures", slide); }
+
+Json RunFolder::read() const {
+  const std::optional<std::string> text = read_text(manifest(), source_name, std::uint64_t{1} << 32);
+  if (!text) return nullptr;
+  try {
+    return Json::parse(*text);
+  } catch (const nlohmann::json::exception& error) {
+    throw Error(Errc::corrupt, std::string("it is no manifest of a run; delete it: ") + error.what())
+        .with_file(manifest());
+  }
+}
+
+void RunFolder::write(const JobInputs& inputs, const Json& result) const {
+  const Json run{
+      {"penstock", fmt::format("{}.{}.{}", PENSTOCK_VERSION_MAJOR, PENSTOCK_VERSION_MINOR, PENSTOCK_VERSION_PATCH)},
+      {"store", store_},
+      {"settings", inputs.settings},
+      {"files", inputs.files},
+      {"result", result},
+      {"slides", inputs.slides}};
+  replace_text(manifest(), json_text(run, 1) + "\n", true, source_name);
+}
+
+void RunFolder::begin(const JobInputs& inputs, bool store_is_there, bool retry) {
+  make_folder(folder_, source_name);
+  const std::string lock = folder_ + "/.lock";
+  if (!lock_.take(lock, source_name))
+    throw Error(Errc::invalid_argument,
+                lock_holder(lock) + " is at work on this store; wait until it is done, or stop it")
+        .with_file(folder_);
+  const Json before = read();
+  Json result = nullptr;
+  if (!before.is_null() && before.value("store", "") != store_)
+    throw Error(Errc::invalid_argument, fmt::format("the folder has the report of {}; name another one with --report",
+                                                    printable(before.value("store", "another store"))))
+        .with_file(manifest());
+  if (!store_is_there) {
+    std::error_code failed;
+    for (const std::string& old : {left_out(), csv(), page()}) remove_file(old, source_name);
+    for (const char* const old : {"/slides", "/pictures"}) fs::remove_all(folder_ + old, failed);
+  } else if (!before.is_null()) {
+    std::string differs = changed_setting(before.value("settings", Json::object()), inputs.settings);
+    if (differs.empty()) differs = changed_file(before.value("files", Json::object()), inputs.files);
+    if (differs.empty()) differs = changed_slides(before.value("slides", Json::array()), inputs.slides, retry);
+    if (!differs.empty())
+      throw Error(Errc::state_mismatch, "the store was begun from something else: " + differs +
+                                            "; make it as it was, or write to another path")
+          .with_file(manifest());
+    if (!retry) return;
+    result = before.value("result", Json());
+  }
+  write(inputs, result);
+}
+
+void RunFolder::end(const JobInputs& inputs, const Json& result) const { write(inputs, result); }
+
+Json RunFolder::result() const {
+  const Json run = read();
+  return run.is_null() ? run : run.value("result", Json());
+}
+
+}  // namespace penstock::cli

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include <CLI/CLI.hpp>
+
+#include <penstock/extend/store_files.hpp>
+#include <penstock/sources/slide.hpp>
+
+#include "output.hpp"
+
+namespace penstock::cli {
+
+/// What a job is made from.
+struct JobInputs {
+  Json settings = Json::object();  ///< all options in effect, by their long names
+  Json files = Json::object();     ///< hashes of what other files say, by the options that name them
+  Json slides = Json::array();     ///< name, file, bytes, time of change, and failure where it can't be opened
+
+  /// A hash of all that decides what is in the store. Whether a slide could be opened does not.
+  std::string hash() const;
+};
+
+/// The options of `command` in effect, by their long names.
+Json settings_of(const CLI::App& command);
+
+JobInputs inputs_of(Json settings, const SlideSource& source);
+
+/// The folder beside a store in which a job keeps what it was made from, what it left out, and its report.
+class RunFolder {
+ public:
+  RunFolder(std::string folder, std::string store) : folder_(std::move(folder)), store_(std::move(store)) {}
+
+  const std::string& path() const noexcept { return folder_; }
+  std::string left_out() const { return folder_ + "/left-out.jsonl"; }
+  std::string manifest() const { return folder_ + "/run.json"; }
+  std::string csv() const { return folder_ + "/slides.csv"; }
+  std::string page() const { return folder_ + "/index.html"; }
+  /// Of a slide: a file of its own for each, "slides/NAME.json", "pictures/NAME.png".
+  std::string slide_file(const SlideInfo& slide) const;
+  std::string picture_file(const SlideInfo& slide) const;
+
+  /// Takes the folder for this process, compares `inputs` with those that the job was begun with, and keeps them. Where
+  /// `store_is_there` is false the folder is begun anew. `retry`: slides that could not be opened may be others now.
+  /// @throws Error(state_mismatch) that names the first slide, setting or file that differs; Error(invalid_argument)
+  /// where the folder is that of another store, and while another process works on it; Error(io).
+  void begin(const JobInputs& inputs, bool store_is_there, bool retry);
+  /// Keeps how the job ended beside what it was made from.
+  void end(const JobInputs& inputs, const Json& result) const;
+  /// What `end` kept; null where the job has not ended.
+  Json result() const;
+
+ private:
+  Json read() const;
+  void write(const JobInputs& inputs, const Json& result) const;
+
+  const std::string folder_, store_;
+  FileLock lock_;
+};
+
+}  // namespace penstock::cli

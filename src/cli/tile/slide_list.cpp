@@ -1,0 +1,81 @@
+#include "slide_list.hpp"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include <penstock/error.hpp>
+#include <penstock/extend/sample.hpp>
+#include <penstock/extend/store_files.hpp>
+#include <penstock/sources/csv.hpp>
+
+#include "output.hpp"
+#include "slide_files.hpp"
+
+namespace penstock::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_table(const std::string& file) {
+  const std::string ending = fs::path(file).extension().string();
+  return ending == ".csv" || ending == ".tsv" || ending == ".tab";
+}
+
+std::string column_in(const std::string& file, const std::string& wanted) {
+  const Schema columns = CsvSource({.path = file}).schema();
+  constexpr std::array<std::string_view, 4> usual{"path", "file", "filename", "slide_path"};
+  std::string names;
+  for (const Field& column : columns) {
+    if (wanted.empty() ? std::ranges::find(usual, column.name) != usual.end() : column.name == wanted)
+      return column.name;
+    names += (names.empty() ? "" : ", ") + printable(column.name);
+  }
+  if (wanted.empty()) return columns[0].name;
+  throw UsageError(
+      fmt::format("{} has no column {}; it has {}", printable(file), printable(wanted), printable(names, 500)));
+}
+
+std::vector<std::string> cells_of(const std::string& file, const std::string& column) {
+  const std::string name = column_in(file, column);
+  const CsvSource table({.path = file, .columns = {{.column = name, .type = CsvType::text}}});
+  std::vector<std::string> cells;
+  for (std::uint64_t i = 0; i < table.size(); ++i) {
+    const OwnedSample line = read_sample(table, i);
+    const TensorView cell = line[name];
+    if (cell.bytes() != 0) cells.emplace_back(reinterpret_cast<const char*>(cell.data), cell.bytes());
+  }
+  return cells;
+}
+
+std::vector<std::string> lines_of_list(const std::string& file) {
+  const std::optional<std::string> text = read_text(file, "list", std::uint64_t{1} << 30);
+  if (!text) throw Error(Errc::not_found, "there is no such list of slides").with_file(file);
+  std::vector<std::string> lines;
+  for (std::size_t at = 0; at < text->size();) {
+    const std::size_t end = std::min(text->find('\n', at), text->size());
+    std::string line = text->substr(at, end - at);
+    if (line.ends_with('\r')) line.pop_back();
+    if (!line.empty() && !line.starts_with('#')) lines.push_back(std::move(line));
+    at = end + 1;
+  }
+  return lines;
+}
+
+}  // namespace
+
+std::vector<std::string> listed_slides(const std::string& file, const std::string& column) {
+  if (!is_table(file) && !column.empty()) throw UsageError("--list-column is a column of --list, a CSV file");
+  std::vector<std::string> paths = is_table(file) ? cells_of(file, column) : lines_of_list(file);
+  if (paths.empty()) throw Error(Errc::not_found, "the list names no slide").with_file(file);
+  const fs::path folder = fs::path(file).parent_path();
+  for (std::string& path : paths)
+    if (fs::path(path).is_relative()) path = (folder / path).string();
+  return slide_files(paths);
+}
+
+}  // namespace penstock::cli

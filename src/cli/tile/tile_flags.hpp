@@ -1,0 +1,32 @@
+// What the command line says of `penstock tile`.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <penstock/sources/slide_picture.hpp>
+
+#include "destination.hpp"
+#include "output.hpp"
+#include "slide_flags.hpp"
+#include "writing.hpp"
+
+namespace penstock::cli {
+
+struct TileFlags {
+  std::vector<std::string> slides;
+  std::string list, list_column, settings_file;
+  SlideFlags cut;
+  std::string on_error = "drop", encoding = "jpeg", pictures, coords, report;
+  std::int32_t picture_side = SlidePictureOptions().side;
+  int quality = 90;
+  bool encode = false, verify = false, dry_run = false, retry = false, no_thumbnails = false;
+  OutFlags out;
+  WritingFlags writing;
+  Json settings = Json::object();  ///< all of them, by their long names
+
+  bool encodes() const noexcept { return encoding != "none"; }
+};
+
+}  // namespace penstock::cli

@@ -1,0 +1,192 @@
+#include "tile_job.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include <penstock/error.hpp>
+#include <penstock/sources/coords.hpp>
+#include <penstock/stages/check.hpp>
+#include <penstock/stages/on_error.hpp>
+#include <penstock/transforms/encode_jpeg.hpp>
+#include <penstock/transforms/encode_png.hpp>
+
+#include "commands.hpp"
+#include "copied_tiles.hpp"
+#include "left_out.hpp"
+#include "report.hpp"
+#include "run_folder.hpp"
+#include "write_store.hpp"
+
+namespace penstock::cli {
+
+namespace {
+
+constexpr std::size_t most_told = 20;
+
+LeftOutTile left_out_by(const Error& error, const SlideSource& source) {
+  LeftOutTile tile{
+      .key = error.key(), .file = error.file(), .code = std::string(to_string(error.code())), .cause = error.cause()};
+  tile.slide = tile.key.substr(0, tile.key.rfind('/'));
+  if (!error.index()) return tile;
+  const SlidePlace place = source.place(*error.index());
+  const SlideInfo& slide = source.slides()[place.slide];
+  tile.slide = slide.name;
+  tile.whole_slide = slide.failure.has_value();
+  tile.level = slide.level;
+  tile.x = place.x;
+  tile.y = place.y;
+  return tile;
+}
+
+std::string listed(const LeftOut& left_out) {
+  std::string text;
+  const std::vector<LeftOutTile>& tiles = left_out.tiles();
+  for (std::size_t i = 0; i < std::min(tiles.size(), most_told); ++i) text += "bad: " + to_text(tiles[i]) + "\n";
+  if (tiles.size() > most_told)
+    text += fmt::format("and {} more, in {}\n", with_commas(tiles.size() - most_told), printable(left_out.file()));
+  return text;
+}
+
+Json bad_json(const LeftOut& left_out) {
+  Json list = Json::array();
+  for (const LeftOutTile& tile : left_out.tiles()) list.push_back(to_json(tile));
+  return list;
+}
+
+std::uint64_t copyable_in(const TileFlags& flags, const SlideSource& source) {
+  std::uint64_t copied = 0;
+  for (const SlideInfo& slide : source.slides()) copied += copies_of(flags, source, slide).tiles;
+  return copied;
+}
+
+std::vector<std::string> notes_of(const SlideSource& source, const NewStore& store) {
+  std::vector<std::string> notes = source.left_out();
+  const auto key = [&](std::uint64_t i) { return source.key(i); };
+  for (std::string& line : lost_in(store, source.schema(), source.size(), key, false)) notes.push_back(std::move(line));
+  if (std::string order = lost_order(store, source.size(), key); !order.empty()) notes.push_back(std::move(order));
+  return notes;
+}
+
+void tell(const TileFlags& flags, const SlideSource& source, const NewStore& store, const Stored& stored,
+          const LeftOut& left_out, const std::vector<std::string>& notes, const RunFolder& folder,
+          const SlidePictures* pictures) {
+  const WriteProgress& p = stored.written.progress;
+  const std::uint64_t copied = copyable_in(flags, source);
+  if (flags.writing.json != "-") print(listed(left_out));
+  if (!flags.writing.json.empty()) {
+    Json result{{"store", store.to.name()},
+                {"finished", stored.written.signal == 0},
+                {"was_finished", stored.was_finished},
+                {"slides", source.slides().size()}};
+    add_written(result, stored.written);
+    result["copyable"] = copied;
+    result["bad"] = bad_json(left_out);
+    result["report"] = folder.page();
+    result["notes"] = notes;
+    if (pictures != nullptr) add_pictures(result, *pictures);
+    write_json(result, flags.writing.json);
+  }
+  if (flags.writing.shows_nothing()) return;
+  std::string text =
+      stored.was_finished
+          ? fmt::format("{} is finished already, {} of {}: nothing to do\n", printable(store.to.name()),
+                        counted(p.done - p.dropped, "tile"), counted(source.slides().size(), "slide"))
+          : fmt::format(
+                "{}: {} of {}{}; {}\n", printable(store.to.name()), counted(p.done - p.dropped, "tile"),
+                counted(source.slides().size(), "slide"),
+                // Which of the bad ones could have been copied is not known.
+                left_out.tiles().empty() ? ", " + with_commas(copied) + " of them stored in the files already" : "",
+                written_text(stored.written));
+  for (const std::string& note : notes) text += note + "\n";
+  text += "report: " + printable(folder.page()) + "\n";
+  print(text);
+}
+
+std::string report_folder(const TileFlags& flags) {
+  if (!flags.report.empty()) return flags.report;
+  std::string out = flags.out.out;
+  while (out.size() > 1 && out.ends_with('/')) out.pop_back();
+  return out + "-report";
+}
+
+// Before anything is written.
+void check_left_out(const TileFlags& flags, const NewStore& store, const LeftOut& left_out) {
+  if (left_out.tiles().empty()) return;
+  if (flags.retry && store.to.form != StoreForm::lmdb)
+    throw UsageError(
+        "--retry: only an LMDB store takes tiles later, between those that it has; write to another path instead");
+  if (!flags.retry && flags.on_error == "fail")
+    throw UsageError(fmt::format("--on-error fail, but earlier runs left out {}, which {} lists",
+                                 counted(left_out.tiles().size(), "tile or slide"), printable(left_out.file())));
+}
+
+}  // namespace
+
+Pipeline tiles_of(const TileFlags& flags, const SlideSource& source) {
+  Pipeline tiles = from(source);
+  if (flags.encoding == "jpeg")
+    tiles = tiles | encode_jpeg("image", {.quality = flags.quality, .keep_stored = !flags.encode});
+  if (flags.encoding == "png") tiles = tiles | encode_png("image");
+  return flags.verify ? tiles | check({.verify = true}) : tiles;
+}
+
+void write_lists(const TileFlags& flags, const SlideSource& source, Json& result) {
+  const WrittenCoords written = write_coords(source, flags.coords, flags.writing.sync());
+  result["coords"] = flags.coords;
+  result["tiles"] = written.places;
+  for (const std::string& note : written.notes) result["notes"].push_back(note);
+  if (flags.writing.shows_nothing()) return;
+  for (const std::string& note : written.notes) print(note + "\n");
+  print(fmt::format("{}: {} of {} listed\n", printable(flags.coords), counted(written.places, "tile"),
+                    counted(written.slides, "slide")));
+}
+
+int write_tiles(const TileFlags& flags, const SlideSource& source, const SlidePictures* pictures) {
+  NewStore store{.to = destination_of(flags.out), .out = flags.out, .key_field = "key"};
+  RunFolder folder(report_folder(flags), flags.out.out);
+  const JobInputs inputs = inputs_of(flags.settings, source);
+  folder.begin(inputs, is_there(store.to), flags.retry);
+  LeftOut left_out(folder.left_out());
+  check_left_out(flags, store, left_out);
+  store.extend = flags.retry && !left_out.tiles().empty();
+  if (flags.retry) left_out.ask_again();
+  // Other slides must not be mixed into a store, nor the same ones after a change.
+  store.job = "penstock tile, " + inputs.hash();
+  store.left_out = &left_out;
+  store.on_drop = [&](const Error& error) { left_out.add(left_out_by(error, source)); };
+  store.where = [&](std::uint64_t done) {
+    const auto& slides = source.slides();
+    const auto at = std::upper_bound(slides.begin(), slides.end(), std::min(done, source.size() - 1),
+                                     [](std::uint64_t i, const SlideInfo& slide) { return i < slide.first; });
+    return fmt::format("slide {}/{}", at - slides.begin(), slides.size());
+  };
+  const Pipeline all = tiles_of(flags, source);
+  const Pipeline tiles = flags.on_error == "drop" ? all | on_error({.policy = OnError::drop, .max_share = 1}) : all;
+  const Stored stored = write_store("tiling", tiles, source.size(), store, flags.writing);
+  left_out.replace();
+  const WriteProgress& p = stored.written.progress;
+  const std::vector<std::string> notes = notes_of(source, store);
+  if (!stored.was_finished || folder.result().is_null()) {
+    const RunResult result{.finished = stored.written.signal == 0,
+                           .store = store.to.name(),
+                           .tiles = p.done - p.dropped,
+                           .left_out = left_out.tiles().size(),
+                           .bytes = p.bytes,
+                           .seconds = stored.written.seconds,
+                           .notes = notes};
+    if (!flags.no_thumbnails && result.finished)
+      draw_thumbnails(source, folder, flags.writing.threads, flags.writing.shows_nothing());
+    write_report(source, folder, inputs, left_out, result);
+    if (result.finished) folder.end(inputs, to_json(result));
+  }
+  tell(flags, source, store, stored, left_out, notes, folder, pictures);
+  const int status = status_of(stored.written);
+  return status == exit_ok && !left_out.tiles().empty() ? exit_bad_records : status;
+}
+
+}  // namespace penstock::cli

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <penstock/pipeline.hpp>
+#include <penstock/sources/slide.hpp>
+
+#include "slide_pictures.hpp"
+#include "tile_flags.hpp"
+
+namespace penstock::cli {
+
+/// The stages that make what is stored of a slide's records.
+Pipeline tiles_of(const TileFlags& flags, const SlideSource& source);
+
+/// Lists of the tiles, for CLAM and TRIDENT, in the folder `flags.coords`.
+void write_lists(const TileFlags& flags, const SlideSource& source, Json& result);
+
+/// Writes the tiles into the store that --out names, tells what was done, and keeps a report beside it. Bad tiles and
+/// slides are left out, and stay so in later runs. Returns the exit status. `pictures` may be null.
+int write_tiles(const TileFlags& flags, const SlideSource& source, const SlidePictures* pictures);
+
+}  // namespace penstock::cli

@@ -1,0 +1,180 @@
+// penstock tile by a file of settings, and of slides by a list.
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "cli/tool.hpp"
+#include "sources/slide/slide_files.hpp"
+#include "support/catch.hpp"
+
+using namespace penstock_test;
+
+namespace {
+
+struct Slides {
+  TempFolder folder;
+  Slides() {
+    std::filesystem::create_directory(folder / "in");
+    write_slide(folder / "in/a.svs", {.width = 330, .height = 270});
+    write_slide(folder / "in/b, c.svs", {.width = 200, .height = 140});
+    write_slide(folder / "in/d.tif", {.width = 200, .height = 140});
+  }
+  ToolResult tile(const std::vector<std::string>& more) const {
+    std::vector<std::string> words{"tile"};
+    words.insert(words.end(), more.begin(), more.end());
+    return tool(words);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("settings in a file are those of the command line, which counts where both say something") {
+  const Slides slides;
+  const TempFolder& folder = slides.folder;
+  folder.write("t.csv", "slide,label,kind,age\na,1,x,3\n\"b, c\",2,y,4\nd,3,x,5\n");
+  folder.write("s.toml", fmt::format(R"(# A cohort.
+slides = ["{0}/in/a.svs", "{0}/in/b, c.svs"]
+out = "{0}/from-file.lmdb"
+size = 50
+overlap = 10
+edges = "pad"
+encode = true
+verify = false
+labels = "{0}/t.csv"
+columns = ["label", "age"]
+least-tissue = 0.25
+tissue = 'saturation'
+tissue-mpp = 1.5e1
+assume-mpp = 0.5
+)",
+                                     folder.path().string()));
+  const ToolResult from_file = slides.tile({"--settings", folder / "s.toml", "--json"});
+  CAPTURE(from_file.err);
+  REQUIRE(from_file.status == 0);
+  const ToolResult typed = slides.tile({folder / "in/a.svs",
+                                        folder / "in/b, c.svs",
+                                        "--out",
+                                        folder / "typed.lmdb",
+                                        "--size",
+                                        "50",
+                                        "--overlap",
+                                        "10",
+                                        "--edges",
+                                        "pad",
+                                        "--encode",
+                                        "--labels",
+                                        folder / "t.csv",
+                                        "--columns",
+                                        "label,age",
+                                        "--tissue",
+                                        "saturation",
+                                        "--least-tissue",
+                                        "0.25",
+                                        "--tissue-mpp",
+                                        "15",
+                                        "--assume-mpp",
+                                        "0.5"});
+  REQUIRE(typed.status == 0);
+  CHECK(content(folder / "from-file.lmdb") == content(folder / "typed.lmdb"));
+  const auto seen = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {"--settings", folder / "s.toml", "--dry-run", "--json"});
+    const ToolResult result = slides.tile(more);
+    CAPTURE(result.err);
+    REQUIRE(result.status == 0);
+    return result.json();
+  };
+  const std::uint64_t all = from_file.json()["records"];
+  CHECK(seen({})["tiles"] == all);
+  CHECK(seen({"--size=64"})["tiles"] < all);
+  CHECK(seen({"--tissue-threshold", "254"})["tiles"] < all);
+  // It can't stand beside one of the file's, which doesn't count then.
+  CHECK(seen({"--mpp", "1"})["tiles"] < all);
+  CHECK(seen({folder / "in/d.tif"})["slides"].size() == 1);
+  CHECK(seen({"--size", "64", folder / "in/d.tif"})["slides"][0]["slide"] == "d");
+  CHECK(slides.tile({"--settings=" + folder / "s.toml", "--dry-run", "--quiet"}).status == 0);
+}
+
+TEST_CASE("settings that can't be meant are refused with the line") {
+  const Slides slides;
+  const TempFolder& folder = slides.folder;
+  const auto refused = [&](const std::string& text, int status, const std::string& why) {
+    folder.write("s.toml", "slides = \"" + folder / "in" + "\"\n" + text);
+    const ToolResult result = slides.tile({"--settings", folder / "s.toml", "--dry-run"});
+    CAPTURE(text, result.err);
+    CHECK(result.status == status);
+    CHECK(one_line(result.err));
+    CHECK(result.err.find(why) != std::string::npos);
+  };
+  refused("sise = 64\n", 2, "line 2: sise is no option of tile; did you mean --size?");
+  refused("\n[tissue]\nmpp = 4\n", 2, "line 3: ");
+  refused("encode = 1\n", 2, "line 2: encode is true or false");
+  refused("size = true\n", 2, "line 2: size is text, a number, or a list of these");
+  refused("columns = [true]\n", 2, "line 2: columns is text, a number, or a list of these");
+  refused("size = \n", 1, "line 2: ");
+  refused("size = 64\nsize = 65\n", 1, "line 3: ");
+  refused("size = \"64\n", 1, "line 2: ");
+  refused("size = 0\n", 2, "--size");
+  refused("edges = \"round\"\n", 2, "--edges");
+  refused("settings = \"x.toml\"\n", 2, "settings is no option of tile");
+  CHECK(slides.tile({"--settings", folder / "none.toml"}).err.find("none.toml") != std::string::npos);
+  CHECK(slides.tile({"--settings"}).status == 2);
+}
+
+TEST_CASE("slides by a list") {
+  const Slides slides;
+  const TempFolder& folder = slides.folder;
+  const auto names = [&](std::vector<std::string> more) {
+    more.insert(more.end(), {"--dry-run", "--json", "--size", "64"});
+    const ToolResult result = slides.tile(more);
+    CAPTURE(result.err);
+    REQUIRE(result.status == 0);
+    std::vector<std::string> found;
+    const auto json = result.json();
+    for (const auto& slide : json["slides"]) found.push_back(slide["slide"]);
+    return found;
+  };
+  const std::vector<std::string> two{"d", "b, c"};
+  folder.write("in/list.txt", "# those that are wanted\r\nd.tif\r\n\n" + folder / "in/b, c.svs");
+  CHECK(names({"--list", folder / "in/list.txt"}) == two);
+  folder.write("list.csv", "patient,path\n1,in/d.tif\n2,\"in/b, c.svs\"\n3,\n");
+  CHECK(names({"--list", folder / "list.csv"}) == two);
+  folder.write("list.tsv", "patient\tscan\n1\tin/d.tif\n2\tin/b, c.svs\n");
+  CHECK(names({"--list", folder / "list.tsv", "--list-column", "scan"}) == two);
+  folder.write("pattern.txt", "in/*.svs\n");
+  CHECK(names({"--list", folder / "pattern.txt"}) == std::vector<std::string>{"a", "b, c"});
+  const auto refused = [&](const std::vector<std::string>& words, int status, const std::string& why) {
+    const ToolResult result = slides.tile(words);
+    CAPTURE(result.err);
+    CHECK(result.status == status);
+    CHECK(result.err.find(why) != std::string::npos);
+  };
+  refused({"--list", folder / "list.tsv", "--list-column", "file", "--dry-run"}, 2,
+          "has no column file; it has patient, scan");
+  refused({"--list", folder / "in/list.txt", "--list-column", "file", "--dry-run"}, 2, "is a column of --list");
+  refused({"--list", folder / "none.txt", "--dry-run"}, 1, "none.txt");
+  folder.write("empty.txt", "# none\n");
+  refused({"--list", folder / "empty.txt", "--dry-run"}, 1, "names no slide");
+  folder.write("gone.txt", "in/z.svs\n");
+  refused({"--list", folder / "gone.txt", "--dry-run"}, 1, "in/z.svs");
+  refused({folder / "in", "--list", folder / "list.csv", "--dry-run"}, 2, "leave one away");
+  refused({"--dry-run"}, 2, "SLIDES are missing");
+}
+
+TEST_CASE("tiles are stored as JPEGs, as PNGs, or as pixels") {
+  const Slides slides;
+  const TempFolder& folder = slides.folder;
+  const auto kind = [&](const std::string& out, const std::string& encoding) {
+    const ToolResult made =
+        slides.tile({folder / "in", "--out", folder / out, "--size", "64", "--encoding", encoding, "--json"});
+    CAPTURE(made.err);
+    REQUIRE(made.status == 0);
+    return tool({"inspect", made.json()["store"], "--json"}).json();
+  };
+  CHECK(kind("j.lmdb", "jpeg")["images"]["jpeg"] == 32);
+  CHECK(kind("p.lmdb", "png")["images"]["png"] == 32);
+  CHECK(kind("p.tar", "png")["images"]["png"] == 32);
+  for (const std::string out : {"n.lmdb", "n.h5"})
+    CHECK(std::string(kind(out, "none")["schema"]).find("image: u8[64, 64, 3]") != std::string::npos);
+}

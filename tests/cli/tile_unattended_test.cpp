@@ -1,0 +1,360 @@
+// penstock tile where something can't be read: what is left out stays so, and what has changed is refused by name.
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include <penstock/sources/lmdb.hpp>
+
+#include "cli/tool.hpp"
+#include "sources/slide/slide_files.hpp"
+#include "sources/source_checks.hpp"
+#include "support/catch.hpp"
+
+namespace ps = penstock;
+using namespace penstock_test;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string text_in(const std::string& file) {
+  std::ifstream in(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+// Every file below a folder.
+std::map<std::string, std::string> files_in(const std::string& folder) {
+  std::map<std::string, std::string> files;
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder))
+    if (entry.is_regular_file())
+      files[entry.path().lexically_relative(folder).string()] = text_in(entry.path().string());
+  return files;
+}
+
+std::vector<std::string> keys_in(const std::string& store) {
+  const ps::LmdbSource source({.path = store});
+  std::vector<std::string> keys;
+  for (std::uint64_t i = 0; i < source.size(); ++i) keys.push_back(source.key(i));
+  return keys;
+}
+
+// Changes a slide's bytes while nobody can tell from its file's size and times.
+class SecretChange {
+ public:
+  explicit SecretChange(std::string file) : file_(std::move(file)) {
+    REQUIRE(::stat(file_.c_str(), &before_) == 0);
+    content_ = text_in(file_);
+  }
+  // Back to what it was.
+  void undo() {
+    std::ofstream(file_, std::ios::binary | std::ios::trunc) << content_;
+    keep_times();
+  }
+  void keep_times() const {
+    const timespec times[2] = {before_.st_atim, before_.st_mtim};
+    REQUIRE(::utimensat(AT_FDCWD, file_.c_str(), times, 0) == 0);
+  }
+
+ private:
+  std::string file_, content_;
+  struct stat before_ {};
+};
+
+// A folder with a folder in it.
+struct SlideFolder : TempFolder {
+  SlideFolder() { fs::create_directory(path() / "slides"); }
+};
+
+struct Cohort {
+  SlideFolder folder;
+  WrittenSlide a = write_slide(folder / "slides/a.svs", {.width = 330, .height = 270});
+  WrittenSlide b = write_slide(folder / "slides/b.svs", {.width = 200, .height = 140, .seed = 1});
+
+  std::vector<std::string> words(const std::string& out, std::vector<std::string> more = {}) const {
+    more.insert(more.begin(), {"tile", folder / "slides", "--out", folder / out, "--size", "64"});
+    return more;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("what was left out stays left out, until it is asked for again") {
+  Cohort cohort;
+  const TempFolder& folder = cohort.folder;
+  REQUIRE(tool(cohort.words("whole.lmdb")).status == 0);
+  SecretChange damage(cohort.a.path);
+  cohort.a.overwrite(cohort.a.offsets[9], Bytes(cohort.a.sizes[9], std::byte{0x33}));
+  cohort.a.overwrite(cohort.a.offsets[14], Bytes(cohort.a.sizes[14], std::byte{0x33}));
+  damage.keep_times();
+  const ToolResult made = tool(cohort.words("t.lmdb", {"--json"}));
+  CHECK(made.status == 3);
+  REQUIRE(made.json()["bad"].size() == 2);
+  const auto first = made.json()["bad"][0];
+  CHECK(first["key"] == "a/000064_000192");
+  CHECK(first["file"] == cohort.a.path);
+  CHECK(first["level"] == 0);
+  CHECK(first["x"] == 192);
+  CHECK(first["y"] == 64);
+  CHECK(first["code"] == "corrupt");
+  CHECK(tool(cohort.words("t.tar")).status == 3);
+  CHECK(tool(cohort.words("t.h5")).status == 3);
+  const auto before = files_in(folder.path().string());
+
+  damage.undo();
+  for (const std::string out : {"t.lmdb", "t.tar", "t.h5"}) {
+    const ToolResult again = tool(cohort.words(out, {"--json"}));
+    CAPTURE(out, again.err);
+    CHECK(again.status == 3);
+    CHECK(again.json()["was_finished"] == true);
+    CHECK(again.json()["bad"].size() == 2);
+    CHECK(again.json()["dropped"] == 2);
+    CHECK(again.json()["skipped"] == 24);
+  }
+  auto after = files_in(folder.path().string());
+  for (const char* const changes : {"slides/a.svs", "t.lmdb/lock.mdb"})
+    for (auto* files : {&after}) (*files)[changes] = before.at(changes);
+  for (const auto& [name, content] : before) {
+    CAPTURE(name);
+    CHECK((after.contains(name) && after[name] == content));
+  }
+  CHECK(after.size() == before.size());
+
+  for (const std::string out : {"t.tar", "t.h5"}) {
+    const ToolResult refused = tool(cohort.words(out, {"--retry"}));
+    CHECK(refused.status == 2);
+    CHECK(refused.err.find("only an LMDB store takes tiles later") != std::string::npos);
+  }
+  const ToolResult retried = tool(cohort.words("t.lmdb", {"--retry", "--json"}));
+  CAPTURE(retried.err);
+  CHECK(retried.status == 0);
+  CHECK(retried.json()["written"] == 2);
+  CHECK(content(folder / "t.lmdb") == content(folder / "whole.lmdb"));
+  CHECK_FALSE(fs::exists(folder / "t.lmdb-report/left-out.jsonl"));
+  const ToolResult nothing = tool(cohort.words("t.lmdb", {"--retry", "--json"}));
+  CHECK(nothing.status == 0);
+  CHECK(nothing.json()["was_finished"] == true);
+}
+
+TEST_CASE("asking again for what is still bad leaves it out again") {
+  Cohort cohort;
+  cohort.a.overwrite(cohort.a.offsets[9], Bytes(cohort.a.sizes[9], std::byte{0x33}));
+  REQUIRE(tool(cohort.words("t.lmdb")).status == 3);
+  const std::string listed = text_in(cohort.folder / "t.lmdb-report/left-out.jsonl");
+  CHECK(std::count(listed.begin(), listed.end(), '\n') == 1);
+  for (int again = 0; again < 2; ++again) {
+    CHECK(tool(cohort.words("t.lmdb", {"--retry"})).status == 3);
+    CHECK(text_in(cohort.folder / "t.lmdb-report/left-out.jsonl") == listed);
+    CHECK(keys_in(cohort.folder / "t.lmdb").size() == 25);
+  }
+}
+
+TEST_CASE("a list of what was left out that is cut off, or damaged") {
+  Cohort cohort;
+  cohort.a.set_size(9, 0);
+  cohort.a.set_size(14, 0);
+  REQUIRE(tool(cohort.words("t.tar")).status == 3);
+  const std::string file = cohort.folder / "t.tar-report/left-out.jsonl", whole = text_in(file);
+  // What was committed comes before tiles that come after it, so a line that is cut off is of the end.
+  std::ofstream(file, std::ios::binary | std::ios::trunc) << whole.substr(0, whole.size() - 7);
+  const auto again = tool(cohort.words("t.tar", {"--json"}));
+  CHECK(again.status == 3);
+  CHECK(again.json()["bad"].size() == 2);
+  CHECK(text_in(file) == whole);
+  std::ofstream(file, std::ios::binary | std::ios::trunc) << "no JSON\n";
+  const ToolResult refused = tool(cohort.words("t.tar"));
+  CHECK(refused.status == 1);
+  CHECK(one_line(refused.err));
+  CHECK(refused.err.find("left-out.jsonl") != std::string::npos);
+}
+
+TEST_CASE("slides that can't be opened never end a run, and the others are those of a run without them") {
+  Cohort cohort;
+  const TempFolder& folder = cohort.folder;
+  for (const std::string out : {"good.tar", "good.h5", "good.lmdb"}) REQUIRE(tool(cohort.words(out)).status == 0);
+  folder.write("slides/c.svs", "some text");
+  const std::string whole = text_in(cohort.b.path);
+  folder.write("slides/aa.svs", whole.substr(0, whole.size() / 2));
+  folder.write("slides/empty.tif", "");
+  for (const std::string kind : {"tar", "h5", "lmdb"}) {
+    CAPTURE(kind);
+    const ToolResult made = tool(cohort.words("t." + kind));
+    CHECK(made.status == 3);
+    for (const char* const slide : {"aa.svs: ", "c.svs: ", "empty.tif: "})
+      CHECK(made.out.find(fmt::format("bad: {}/{}", folder / "slides", slide)) != std::string::npos);
+    const auto before = files_in(folder.path().string());
+    const ToolResult again = tool(cohort.words("t." + kind));
+    CHECK(again.status == 3);
+    CHECK(again.out.find("is finished already, 26 tiles of 5 slides: nothing to do") != std::string::npos);
+    for (const auto& [name, content] : files_in(folder.path().string())) {
+      CAPTURE(name);
+      CHECK((name == "t.lmdb/lock.mdb" || before.at(name) == content));
+    }
+  }
+  // The numbers of slides differ.
+  CHECK(keys_in(folder / "t.lmdb") == keys_in(folder / "good.lmdb"));
+}
+
+TEST_CASE("a slide that can be opened only later stays left out, and comes when asked for") {
+  Cohort cohort;
+  const TempFolder& folder = cohort.folder;
+  SlideForm plain{.width = 128, .height = 128};
+  plain.compression = 1;  // none, which OpenSlide reads
+  plain.encode = [](const Image& image) {
+    const auto* const bytes = reinterpret_cast<const std::byte*>(image.pixels.data());
+    return StoredTile{Bytes(bytes, bytes + image.pixels.size()), image};
+  };
+  write_slide(folder / "slides/ab.tif", plain);
+  const ToolResult whole = tool(cohort.words("whole.lmdb", {"--json"}));
+  if (!whole.json()["bad"].empty()) return;  // there is no OpenSlide
+  REQUIRE(whole.status == 0);
+  ::setenv("PENSTOCK_OPENSLIDE", "/none", 1);
+  for (const std::string kind : {"tar", "lmdb"}) CHECK(tool(cohort.words("t." + kind)).status == 3);
+  ::unsetenv("PENSTOCK_OPENSLIDE");
+  const std::string tar = text_in(folder / "t-000000.tar");
+  for (const std::string kind : {"tar", "lmdb"}) {
+    const ToolResult again = tool(cohort.words("t." + kind, {"--json"}));
+    CAPTURE(kind, again.err);
+    CHECK(again.status == 3);
+    CHECK(again.json()["was_finished"] == true);
+    CHECK(again.json()["bad"].size() == 1);
+  }
+  CHECK(text_in(folder / "t-000000.tar") == tar);
+  const ToolResult retried = tool(cohort.words("t.lmdb", {"--retry", "--json"}));
+  CAPTURE(retried.err);
+  CHECK(retried.status == 0);
+  CHECK(content(folder / "t.lmdb") == content(folder / "whole.lmdb"));
+  // The other way round it is told by name.
+  ::setenv("PENSTOCK_OPENSLIDE", "/none", 1);
+  const ToolResult gone = tool(cohort.words("whole.lmdb"));
+  ::unsetenv("PENSTOCK_OPENSLIDE");
+  CHECK(gone.status == 1);
+  CHECK(gone.err.find("ab.tif could be read, and can't be now") != std::string::npos);
+}
+
+TEST_CASE("a job that was changed is refused, and what has changed is named") {
+  Cohort cohort;
+  const TempFolder& folder = cohort.folder;
+  folder.write("t.csv", "slide,label\na,1\nb,2\n");
+  const std::vector<std::string> more{"--labels", folder / "t.csv"};
+  for (const std::string out : {"t.lmdb", "t.tar"}) {
+    CAPTURE(out);
+    REQUIRE(tool(cohort.words(out, more)).status == 0);
+    const auto refused = [&](std::vector<std::string> words, const std::string& why) {
+      const ToolResult result = tool(cohort.words(out, std::move(words)));
+      CAPTURE(result.err);
+      CHECK(result.status == 1);
+      CHECK(one_line(result.err));
+      CHECK(result.err.find(why) != std::string::npos);
+    };
+    std::vector<std::string> other = more;
+    other.insert(other.end(), {"--quality", "80"});
+    refused(other, "--quality was 90, and is 80 now");
+    refused({}, "--labels was given");
+    {
+      SecretChange table(folder / "t.csv");
+      folder.write("t.csv", "slide,label\na,1\nb,3\n");
+      refused(more, "what --labels names says something else now");
+      table.undo();
+    }
+    write_slide(folder / "slides/c.svs", {.width = 64, .height = 64});
+    folder.write("more.csv", "slide,label\na,1\nb,2\nc,3\n");
+    std::vector<std::string> third = more;
+    third.push_back("--leave-out-unlisted");
+    CHECK(tool(cohort.words(out, third)).status == 1);
+    fs::remove(folder / "slides/c.svs");
+    {
+      SecretChange slide(cohort.b.path);
+      std::ofstream(cohort.b.path, std::ios::app) << "x";
+      refused(more, "b.svs had ");
+      slide.undo();
+      std::ofstream(cohort.b.path, std::ios::in) << text_in(cohort.b.path);
+      refused(more, "b.svs was written to meanwhile");
+      slide.undo();
+    }
+    fs::rename(folder / "slides/b.svs", folder / "b.svs");
+    refused(more, "b.svs is missing");
+    fs::rename(folder / "b.svs", folder / "slides/b.svs");
+    CHECK(tool(cohort.words(out, more)).status == 0);
+    std::vector<std::string> same = more;
+    same.insert(same.end(), {"--threads", "1", "--tolerance", "0.020"});
+    CHECK(tool(cohort.words(out, same)).status == 0);
+  }
+}
+
+TEST_CASE("a store that is gone is begun anew, and the folder of another one is refused") {
+  Cohort cohort;
+  const TempFolder& folder = cohort.folder;
+  cohort.a.set_size(9, 0);
+  REQUIRE(tool(cohort.words("t.lmdb")).status == 3);
+  const ToolResult other = tool(cohort.words("t.tar", {"--report", folder / "t.lmdb-report"}));
+  CHECK(other.status == 1);
+  CHECK(other.err.find("the folder has the report of " + folder / "t.lmdb") != std::string::npos);
+  CHECK(tool(cohort.words("t.tar", {"--report", folder / "r"})).status == 3);
+  fs::remove_all(folder / "t.lmdb");
+  cohort.a.set_size(9, cohort.a.sizes[9]);
+  CHECK(tool(cohort.words("t.lmdb", {"--quality", "70"})).status == 0);
+  CHECK(keys_in(folder / "t.lmdb").size() == 26);
+}
+
+TEST_CASE("with --on-error fail the first bad tile ends the run, and a run without it goes on") {
+  Cohort cohort;
+  cohort.a.set_size(9, 0);
+  const ToolResult failed = tool(cohort.words("t.lmdb", {"--on-error", "fail"}));
+  CHECK(failed.status == 1);
+  CHECK(one_line(failed.err));
+  CHECK(failed.err.find("the tile at x 192, y 64 of level 0: it is empty") != std::string::npos);
+  const ToolResult made = tool(cohort.words("t.lmdb", {"--json"}));
+  CHECK(made.status == 3);
+  CHECK(made.json()["skipped"] == 8);
+  CHECK(made.json()["written"] == 17);
+  const ToolResult again = tool(cohort.words("t.lmdb", {"--on-error", "fail"}));
+  CHECK(again.status == 2);
+  CHECK(again.err.find("earlier runs left out 1 tile or slide") != std::string::npos);
+}
+
+TEST_CASE("the report says what became of each slide") {
+  Cohort cohort;
+  const TempFolder& folder = cohort.folder;
+  cohort.a.set_size(9, 0);
+  folder.write("slides/<!--, \"x\".svs", "no slide");
+  REQUIRE(tool(cohort.words("t.lmdb", {"--edges", "pad"})).status == 3);
+  const std::string table = text_in(folder / "t.lmdb-report/slides.csv");
+  CHECK(table.starts_with("slide,file,state,tiles,places,left_out,width,height,mpp,cause\n"));
+  CHECK(table.find("\na," + cohort.a.path + ",some left out,29,30,1,330,270,,") != std::string::npos);
+  CHECK(table.find("\nb," + cohort.b.path + ",done,12,12,0,200,140,,\n") != std::string::npos);
+  CHECK(table.find("\n\"<!--, \"\"x\"\"\",") != std::string::npos);
+  const auto slide = nlohmann::json::parse(text_in(folder / "t.lmdb-report/slides/a.json"));
+  CHECK(slide["state"] == "some left out");
+  CHECK(slide["tiles_stored"] == 29);
+  CHECK(slide["left_out"].size() == 1);
+  CHECK(slide["settings"]["edges"] == "pad");
+  CHECK(slide["settings"]["size"] == "64");
+  CHECK(slide["stamp"]["bytes"] == fs::file_size(cohort.a.path));
+  const auto run = nlohmann::json::parse(text_in(folder / "t.lmdb-report/run.json"));
+  CHECK(run["result"]["finished"] == true);
+  CHECK(run["result"]["tiles"] == 41);
+  CHECK(run["slides"].size() == 3);
+  const std::string page = text_in(folder / "t.lmdb-report/index.html");
+  const std::size_t begin = page.find("id=\"data\">") + 10, end = page.find("</script>", begin);
+  const auto data = nlohmann::json::parse(page.substr(begin, end - begin));
+  REQUIRE(data["slides"].size() == 3);
+  CHECK(data["slides"][0]["name"] == "<!--, \"x\"");
+  CHECK(data["slides"][1]["bad"].size() == 1);
+  CHECK(data["slides"][1]["picture"] == "pictures/a.png");
+  CHECK(fs::exists(folder / "t.lmdb-report/pictures/a.png"));
+  // Nothing of it comes from elsewhere.
+  CHECK(page.find("http") == std::string::npos);
+  CHECK(page.find("src=") == std::string::npos);
+  fs::remove_all(folder / "t.lmdb");
+  REQUIRE(tool(cohort.words("t.lmdb", {"--no-thumbnails"})).status == 3);
+  CHECK_FALSE(fs::exists(folder / "t.lmdb-report/pictures"));
+}
