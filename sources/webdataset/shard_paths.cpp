@@ -13,6 +13,7 @@
 #include <system_error>
 #include <tuple>
 
+#include "common/store_list.hpp"
 #include "errors.hpp"
 
 namespace penstock::webdataset {
@@ -139,6 +140,13 @@ std::vector<std::string> list_shards(const std::string& path) {
   if (path.empty() || path.find('\0') != std::string::npos)
     throw error_in(path, Errc::invalid_argument, "the shards' path is empty, or holds a zero byte");
   std::vector<std::string> shards;
+  if (common::names_store_list(path)) {
+    for (const std::string& store : common::read_store_list(path, "tar", "webdataset").stores) {
+      const std::vector<std::string> of_store = list_shards(store);
+      shards.insert(shards.end(), of_store.begin(), of_store.end());
+    }
+    return shards;
+  }
   struct stat status {};
   // A name that is there is meant as it is, whatever characters it has.
   if (::stat(path.c_str(), &status) == 0) {

@@ -23,6 +23,7 @@ using Command = std::function<int()>;
 /// Each adds its subcommand; `chosen` is set when that is the one called.
 void add_pack(CLI::App& app, Command& chosen);
 void add_convert(CLI::App& app, Command& chosen);
+void add_merge(CLI::App& app, Command& chosen);
 void add_bench(CLI::App& app, Command& chosen);
 void add_inspect(CLI::App& app, Command& chosen);
 void add_tile(CLI::App& app, Command& chosen);

@@ -42,6 +42,7 @@ int run(int argc, char** argv) {
   add_convert(app, chosen);
   add_tile(app, chosen);
   add_index(app, chosen);
+  add_merge(app, chosen);
   add_bench(app, chosen);
   add_inspect(app, chosen);
   add_verify(app, chosen);

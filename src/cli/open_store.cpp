@@ -17,6 +17,7 @@
 #include "output.hpp"
 #include "slide_files.hpp"
 #include "slide_flags.hpp"
+#include "store_list.hpp"
 
 namespace penstock::cli {
 
@@ -115,13 +116,21 @@ Hdf5Field hdf5_field(const Hdf5& options, const std::string& name) {
   return last.value_or(whole);  // opening it says what is wrong
 }
 
-Hdf5Source open_hdf5_files(std::vector<std::string> files, const StoreOptions& options) {
-  Hdf5 hdf5{
-      .paths = std::move(files), .key = options.key, .verify_checksum = options.checksums, .isolate = options.isolate};
+Hdf5Source open_with(Hdf5 hdf5, const StoreOptions& options) {
+  hdf5.key = options.key;
+  hdf5.verify_checksum = options.checksums;
+  hdf5.isolate = options.isolate;
   std::vector<Hdf5Field> fields;
   for (const std::string& name : options.fields) fields.push_back(hdf5_field(hdf5, name));
   hdf5.fields = std::move(fields);
   return Hdf5Source(std::move(hdf5));
+}
+
+Hdf5Source open_hdf5_files(std::vector<std::string> files, const StoreOptions& options) {
+  return open_with({.paths = std::move(files)}, options);
+}
+Hdf5Source open_hdf5_list(const std::string& list, const StoreOptions& options) {
+  return open_with({.path = list}, options);
 }
 
 bool begins_as_hdf5(const std::string& path) {
@@ -207,6 +216,14 @@ OpenedStore open_store(const std::string& path, const StoreOptions& options) {
   const bool pattern = !fs::exists(status) && path.find_first_of("{*?[") != std::string::npos;
   if (names_table(path) && !fs::is_directory(status)) return open_table(path, options);
   const auto open_hdf5 = [&](std::vector<std::string> files) { return open_hdf5_files(std::move(files), options); };
+  if (names_list(path)) {
+    const std::string form = form_of_list(path);
+    if (form == "tar") return open_shards(path, options.fields);
+    if (form == "hdf5") return open_hdf5_list(path, options);
+    if (form == "lmdb")
+      return open_lmdb({.path = path, .values = values_of(options.values), .verify_checksum = options.checksums});
+    throw Error(Errc::corrupt, "the file is no list of stores, as `penstock merge` writes it").with_file(path);
+  }
   if (pattern && names_hdf5(path)) return open_hdf5(files_of(path));
   if (names_slide(path) && !fs::is_directory(status) && (pattern || fs::exists(status)))
     return open_slides(path, options.slides);

@@ -61,7 +61,7 @@ std::string picture_in(const std::string& folder, const SlideInfo& slide) {
 SlidePictures draw_pictures(const SlideSource& source, const DrawingOptions& options) {
   std::vector<std::size_t> numbers;
   for (std::size_t i = 0; i < source.slides().size(); ++i)
-    if (!source.slides()[i].failure && (!options.wanted || options.wanted(source.slides()[i]))) numbers.push_back(i);
+    if (!source.slides()[i].failure && !source.slides()[i].passed_over && (!options.wanted || options.wanted(source.slides()[i]))) numbers.push_back(i);
   if (numbers.empty()) return {};
   std::vector<std::optional<std::string>> causes(numbers.size());
   std::atomic<std::size_t> done{0};

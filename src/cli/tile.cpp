@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -76,17 +77,28 @@ std::vector<std::string> wanted_slides(const TileFlags& flags) {
   return flags.list.empty() ? slide_files(flags.slides) : listed_slides(flags.list, flags.list_column);
 }
 
-int tile(const TileFlags& flags) {
+int tile(TileFlags& flags) {
   if (flags.out.out.empty() && !flags.dry_run && flags.coords.empty() && flags.pictures.empty())
     throw UsageError(
         "--out is missing: a store to write; --coords lists tiles alone, --pictures draws slides, and --dry-run tells "
         "what would be");
-  if (!flags.out.out.empty()) destination_of(flags.out);  // refuses before slides are opened what can't be written
-  const SlideSource source(slides_of(flags.cut, wanted_slides(flags)));
+  flags.rank = rank_of(flags.ranks);
+  if (!flags.out.out.empty()) {
+    flags.out.out = store_of_rank(flags.out.out, flags.rank);
+    destination_of(flags.out);  // refuses before slides are opened what can't be written
+  }
+  Slides slides = slides_of(flags.cut, wanted_slides(flags));
+  if (flags.rank.given) {
+    const FileRun run = share_of_files(slides.paths, flags.rank);
+    slides.first_file = run.first;
+    slides.file_count = run.count;
+  }
+  const SlideSource source(std::move(slides));
   // Before it is known whether there is any tile: they show why.
   const std::optional<SlidePictures> drawn = pictures_of(flags, source);
   const SlidePictures* const pictures = drawn ? &*drawn : nullptr;
   if (flags.dry_run || flags.out.out.empty()) return tell_without_store(flags, source, pictures);
+  if (source.size() == 0 && flags.rank.world > 1) return write_no_tiles(flags, source);
   require_tiles(flags, source);
   Json lists;
   if (!flags.coords.empty()) write_lists(flags, source, lists);
@@ -120,6 +132,7 @@ void add_tile(CLI::App& app, Command& chosen) {
       ->type_name("FILE");
   add_out_options(command, flags->out);
   command.get_option("--out")->required(false);
+  add_rank_options(command, flags->ranks);
   add_slide_options(command, flags->cut);
   add_index_option(command, flags->cut);
   command.add_option("--quality", flags->quality, "Of tiles that are encoded")

@@ -45,7 +45,7 @@ struct Hdf5Field {
 /// length, and with what its `reason` says.
 struct Hdf5 {
   using Source = class Hdf5Source;  ///< what it opens
-  /// One file.
+  /// One file; or a list of files that `penstock merge` wrote, "X.json".
   std::string path = {};
   std::vector<std::string> paths = {};  ///< several files one after the other, instead of `path`; their fields must
                                         ///< agree in name, dtype and shape

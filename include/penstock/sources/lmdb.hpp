@@ -32,8 +32,11 @@ enum class LmdbValues : std::uint8_t {
 /// found. `from(Lmdb{.path = "train.lmdb"})` opens it.
 struct Lmdb {
   using Source = class LmdbSource;  ///< what it opens
-  /// The folder of the store, or its file.
-  std::string path;
+  /// The folder of the store, or its file; or a list of stores that `penstock merge` wrote, "X.json".
+  std::string path = {};
+  /// Several stores as one, instead of `path`: the records of each after those of the one before it. Their fields and
+  /// classes must be the same.
+  std::vector<std::string> paths = {};
   // What changes results.
   /// What its values are.
   LmdbValues values = LmdbValues::automatic;
@@ -63,11 +66,12 @@ class PENSTOCK_API LmdbReader {
  private:
   friend class LmdbSource;
   class Impl;
+  class OfStore;
   explicit LmdbReader(std::unique_ptr<Impl> impl) noexcept;
   std::unique_ptr<Impl> impl_;
 };
 
-/// The records of an LMDB store, in the order of their keys. Immutable; copies share the open store; any thread.
+/// The records of an LMDB store, in the order of their keys; of several stores in the order of these. Immutable; copies share the open store; any thread.
 ///
 /// LMDB checks little of what it reads: open stores you trust. A file shorter than its header says, a wrong number of
 /// records, and, in stores LmdbSink wrote, any damage inside a record are noticed; damage in LMDB's own tree may crash
@@ -85,7 +89,8 @@ class PENSTOCK_API LmdbSource {
   /// leading zeros, or big-endian), otherwise by one pass over the keys, which are then kept in memory (key + 8 bytes
   /// each). Where a value lies is kept too, once it was looked up: 16 bytes a record, which are used as records are
   /// read.
-  /// @throws Error(not_found | io | corrupt | unsupported), and Error(invalid_argument) for an unfinished store, one
+  /// @throws Error(schema_mismatch) for stores with other fields or classes than the first; Error(not_found | io |
+  /// corrupt | unsupported), and Error(invalid_argument) for a store that is named twice, for an unfinished store, one
   /// this process is writing to, or `values` that don't fit it; Error(io) too where the disk has no room for the lock
   /// file and another process has the store open.
   explicit LmdbSource(Lmdb options);
@@ -103,8 +108,10 @@ class PENSTOCK_API LmdbSource {
   std::string name() const { return "lmdb"; }
   /// What `plan()` says of how it is read: nothing, or that it is read without a lock file, and why.
   std::vector<std::string> notes() const;
-  /// The data file.
+  /// The data file; of several stores the list, or the first one's.
   std::string file() const;
+  /// The data file of the store that has the record. @throws Error(not_found) past the end.
+  std::string file_of(std::uint64_t index) const;
   /// The raw bytes of a record's key, which need not be text. @throws Error(not_found) past the end.
   std::string key(std::uint64_t index) const;
   /// Hash of the number of records and their keys (of the first and last one where they are consecutive numbers).
@@ -126,8 +133,9 @@ class PENSTOCK_API LmdbSource {
 
  private:
   class Impl;
+  class Stores;
   friend class LmdbReader;
-  std::shared_ptr<const Impl> impl_;
+  std::shared_ptr<const Stores> stores_;
 };
 
 }  // namespace penstock

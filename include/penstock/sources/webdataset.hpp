@@ -43,7 +43,8 @@ struct WebDatasetField {
 struct WebDataset {
   using Source = class WebDatasetSource;  ///< what it opens
   /// A shard; a folder, whose `*.tar` are the shards; or a pattern with `{a,b}`, `{000..012}`, `*`, `?` and `[a-z]`.
-  /// Braces keep the order in which they are written; what a folder or a wildcard finds is ordered as people count.
+  /// Braces keep the order in which they are written; what a folder or a wildcard finds is ordered as people count. Or a
+  /// list of stores that `penstock merge` wrote, "X.json".
   std::string path;
   // What changes results.
   /// Empty: one field for each extension that more than half of the first 100 samples of the first shard have, named

@@ -15,6 +15,7 @@
 #include <penstock/stages/draw.hpp>
 
 #include "common/shard_names.hpp"
+#include "common/store_list.hpp"
 #include "library/errors.hpp"
 #include "read/chunk_block.hpp"
 #include "read/field_list.hpp"
@@ -42,6 +43,8 @@ using hdf5::Table;
 Hdf5Source::Impl::Impl(Hdf5 o) : options(std::move(o)), key_pages(options.max_kept_bytes) {
   if (options.path.empty() == options.paths.empty())
     throw Error(Errc::invalid_argument, "give either `path` or `paths`").with_source("hdf5");
+  if (options.paths.empty() && common::names_store_list(options.path))
+    options.paths = common::read_store_list(options.path, "hdf5", hdf5::source_name).stores;
   if (options.paths.empty()) options.paths = {options.path};
   if (options.isolate && (options.patience_ms == 0 || options.max_reader_bytes < (std::size_t{64} << 20)))
     throw Error(Errc::invalid_argument,

@@ -6,6 +6,7 @@
 
 #include "source/datum.hpp"
 #include "source/source_impl.hpp"
+#include "source/stores.hpp"
 #include "store/bytes.hpp"
 #include "store/errors.hpp"
 #include "store/lookup.hpp"
@@ -48,36 +49,41 @@ ToLabel to_label(DType dtype) {
 }  // namespace
 
 std::optional<std::vector<std::int64_t>> LmdbSource::labels(std::string_view field) const {
-  const Impl& store = *impl_;
-  const auto slot = store.schema.find(field);
+  const Impl& any = stores_->first();
+  const auto slot = any.schema.find(field);
   // What safe reading copies it has to copy whole.
-  if (!slot || store.schema[*slot].shape.rank() != 0 || store.values == LmdbValues::raw ||
-      store.options.access == FileAccess::read)
+  if (!slot || any.schema[*slot].shape.rank() != 0 || any.values == LmdbValues::raw ||
+      any.options.access == FileAccess::read)
     return std::nullopt;
-  const ToLabel convert = to_label(store.schema[*slot].dtype);
-  if (convert == nullptr) return std::nullopt;
-  lmdb::Lookup lookup(store.environment, store.keys, *store.addresses);
+  if (to_label(any.schema[*slot].dtype) == nullptr) return std::nullopt;
   std::vector<std::int64_t> labels;
   labels.reserve(size());
-  for (std::uint64_t index = 0; index < size(); ++index) {
+  for (const auto& store : stores_->all()) store->append_labels(*slot, labels);
+  return labels;
+}
+
+void LmdbSource::Impl::append_labels(std::size_t slot, std::vector<std::int64_t>& labels) const {
+  const ToLabel convert = to_label(schema[slot].dtype);
+  const std::uint64_t begin = labels.size();
+  lmdb::Lookup lookup(environment, keys, *addresses);
+  for (std::uint64_t index = 0; index < keys.size(); ++index) {
     const auto fail = [&](Error error) {
       lmdb::KeyBuffer buffer;
-      error.with_key(store.keys.key(index, buffer));
-      throw error.with_source("lmdb").with_file(file()).with_index(index);
+      error.with_key(keys.key(index, buffer));
+      throw error.with_source("lmdb").with_file(environment->file()).with_index(begin + index);
     };
     MDB_val value{};
     const int code = lookup.find(index, value);
     if (code == lmdb::Lookup::outside)
       fail(Error(Errc::corrupt, "the value, of " + std::to_string(value.mv_size) + " bytes, lies outside of the file"));
-    if (code != 0) fail(lmdb::error_of(code, "reading a record", file()));
+    if (code != 0) fail(lmdb::error_of(code, "reading a record", environment->file()));
     try {
-      labels.push_back(store.values == LmdbValues::datum ? lmdb::parse_datum(lmdb::bytes_of(value)).label
-                                                         : convert(store.layout->scalar(lmdb::bytes_of(value), *slot)));
+      labels.push_back(values == LmdbValues::datum ? lmdb::parse_datum(lmdb::bytes_of(value)).label
+                                                   : convert(layout->scalar(lmdb::bytes_of(value), slot)));
     } catch (const lmdb::Damage& damage) {
-      fail(Error(damage.code, damage.what).with_offset(store.environment->offset_of(value.mv_data) + damage.offset));
+      fail(Error(damage.code, damage.what).with_offset(environment->offset_of(value.mv_data) + damage.offset));
     }
   }
-  return labels;
 }
 
 }  // namespace penstock

@@ -13,6 +13,7 @@
 
 #include "source/datum.hpp"
 #include "source/source_impl.hpp"
+#include "source/stores.hpp"
 #include "store/bytes.hpp"
 #include "store/errors.hpp"
 #include "store/lookup.hpp"
@@ -20,10 +21,12 @@
 
 namespace penstock {
 
-class LmdbReader::Impl {
+// Reads one store.
+class LmdbReader::OfStore {
  public:
-  explicit Impl(std::shared_ptr<const LmdbSource::Impl> store)
-      : store_(std::move(store)), lookup_(store_->environment, store_->keys, *store_->addresses) {}
+  // `begin`: the number of its first record in the source.
+  OfStore(std::shared_ptr<const LmdbSource::Impl> store, std::uint64_t begin)
+      : store_(std::move(store)), begin_(begin), lookup_(store_->environment, store_->keys, *store_->addresses) {}
 
   void read(std::uint64_t index, SampleBuilder& out) {
     const LmdbSource::Impl& store = *store_;
@@ -134,13 +137,63 @@ class LmdbReader::Impl {
   [[noreturn]] void fail(Error error, std::uint64_t index) const {
     lmdb::KeyBuffer buffer;
     if (index < store_->keys.size()) error.with_key(store_->keys.key(index, buffer));
-    throw error.with_source("lmdb").with_file(store_->environment->file()).with_index(index);
+    throw error.with_source("lmdb").with_file(store_->environment->file()).with_index(begin_ + index);
   }
 
   std::shared_ptr<const LmdbSource::Impl> store_;
+  const std::uint64_t begin_;
   lmdb::Lookup lookup_;
   std::vector<std::byte> copy_;
   lmdb::ValuesAhead ahead_;
+};
+
+// Opens a store's own reader when a record of it is first wanted.
+class LmdbReader::Impl {
+ public:
+  explicit Impl(std::shared_ptr<const LmdbSource::Stores> stores)
+      : stores_(std::move(stores)), readers_(stores_->all().size()), expected_(readers_.size()) {
+    if (stores_->single()) reader(0);
+  }
+
+  void read(std::uint64_t index, SampleBuilder& out) {
+    if (stores_->single()) [[likely]]
+      return readers_.front()->read(index, out);
+    // Past the end the last one says so.
+    const std::size_t store = std::min(stores_->store_of(index), readers_.size() - 1);
+    reader(store).read(index - stores_->begin(store), out);
+  }
+
+  void expect(std::span<const std::uint64_t> indices) noexcept {
+    if (stores_->single()) return readers_.front()->expect(indices);
+    try {
+      for (std::vector<std::uint64_t>& some : expected_) some.clear();
+      for (const std::uint64_t index : indices) {
+        if (index >= stores_->size()) continue;
+        const std::size_t store = stores_->store_of(index);
+        expected_[store].push_back(index - stores_->begin(store));
+      }
+      for (std::size_t store = 0; store < expected_.size(); ++store)
+        if (!expected_[store].empty()) reader(store).expect(expected_[store]);
+    } catch (...) {
+      // It was advice, and what is wrong the read will say.
+    }
+  }
+
+  void pause() noexcept {
+    for (const std::unique_ptr<OfStore>& reader : readers_)
+      if (reader != nullptr) reader->pause();
+  }
+
+ private:
+  OfStore& reader(std::size_t store) {
+    if (readers_[store] == nullptr)
+      readers_[store] = std::make_unique<OfStore>(stores_->all()[store], stores_->begin(store));
+    return *readers_[store];
+  }
+
+  std::shared_ptr<const LmdbSource::Stores> stores_;
+  std::vector<std::unique_ptr<OfStore>> readers_;
+  std::vector<std::vector<std::uint64_t>> expected_;
 };
 
 LmdbReader::LmdbReader(std::unique_ptr<Impl> impl) noexcept : impl_(std::move(impl)) {}
@@ -150,7 +203,7 @@ void LmdbReader::expect(std::span<const std::uint64_t> indices) noexcept { impl_
 void LmdbReader::pause() noexcept { impl_->pause(); }
 
 std::unique_ptr<LmdbReader> LmdbSource::open_reader() const {
-  return std::unique_ptr<LmdbReader>(new LmdbReader(std::make_unique<LmdbReader::Impl>(impl_)));
+  return std::unique_ptr<LmdbReader>(new LmdbReader(std::make_unique<LmdbReader::Impl>(stores_)));
 }
 
 }  // namespace penstock

@@ -1,6 +1,7 @@
 #include <penstock/sources/lmdb.hpp>
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 #include <penstock/error.hpp>
@@ -8,9 +9,11 @@
 
 #include "source/datum.hpp"
 #include "source/source_impl.hpp"
+#include "source/stores.hpp"
 #include "store/bytes.hpp"
 #include "store/errors.hpp"
 #include "store/files.hpp"
+#include "store/hash.hpp"
 #include "store/read_txn.hpp"
 #include "store/registry.hpp"
 
@@ -39,6 +42,11 @@ lmdb::Manifest parse(std::string_view json, const std::string& file) {
     error.with_source("lmdb").with_file(file);
     throw;
   }
+}
+
+std::uint64_t hash_of(std::uint64_t before, std::uint64_t a, std::uint64_t b) noexcept {
+  const std::uint64_t numbers[3] = {before, a, b};
+  return lmdb::hash_bytes({reinterpret_cast<const char*>(numbers), sizeof numbers}, 0);
 }
 
 constexpr const char* unfinished =
@@ -149,28 +157,70 @@ void LmdbSource::Impl::take_datum_schema(MDB_txn* txn) {
   }
 }
 
-LmdbSource::LmdbSource(Lmdb options) : impl_(Impl::open(std::move(options))) {}
+LmdbSource::LmdbSource(Lmdb options) : stores_(Stores::open(std::move(options))) {}
 
-std::uint64_t LmdbSource::size() const noexcept { return impl_->keys.size(); }
-Schema LmdbSource::schema() const { return impl_->schema; }
-LmdbValues LmdbSource::values() const noexcept { return impl_->values; }
+std::uint64_t LmdbSource::size() const noexcept { return stores_->size(); }
+Schema LmdbSource::schema() const { return stores_->schema(); }
+LmdbValues LmdbSource::values() const noexcept { return stores_->first().values; }
 std::vector<std::string> LmdbSource::notes() const {
-  const std::string& why = impl_->environment->without_lock_file();
-  if (why.empty()) return {};
-  return {"read without LMDB's lock file, as " + why + ": nobody may write to the store meanwhile"};
+  std::vector<std::string> notes;
+  if (!stores_->single()) notes.push_back(std::to_string(stores_->all().size()) + " stores, one after the other");
+  for (const auto& store : stores_->all())
+    if (const std::string& why = store->environment->without_lock_file(); !why.empty())
+      notes.push_back((stores_->single() ? std::string() : store->environment->file() + ": ") +
+                      "read without LMDB's lock file, as " + why + ": nobody may write to the store meanwhile");
+  return notes;
 }
-std::string LmdbSource::file() const { return impl_->environment->file(); }
-std::uint64_t LmdbSource::identity() const noexcept { return impl_->keys.hash(); }
-std::uint64_t LmdbSource::revision() const noexcept { return impl_->revision; }
-unsigned LmdbSource::key_passes() const noexcept { return impl_->keys.passes(); }
-std::uint64_t LmdbSource::values_advised() const noexcept { return impl_->advice->values_advised(); }
+std::string LmdbSource::file() const { return stores_->file(); }
+
+std::uint64_t LmdbSource::identity() const noexcept {
+  if (stores_->single()) return stores_->first().keys.hash();
+  std::uint64_t hash = stores_->size();
+  for (const auto& store : stores_->all()) hash = hash_of(hash, store->keys.hash(), store->keys.size());
+  return hash;
+}
+std::uint64_t LmdbSource::revision() const noexcept {
+  if (stores_->single()) return stores_->first().revision;
+  std::uint64_t hash = 0;
+  for (const auto& store : stores_->all()) hash = hash_of(hash, store->revision, 0);
+  return hash;
+}
+unsigned LmdbSource::key_passes() const noexcept {
+  unsigned most = 0;
+  for (const auto& store : stores_->all()) most = std::max(most, store->keys.passes());
+  return most;
+}
+std::uint64_t LmdbSource::values_advised() const noexcept {
+  std::uint64_t all = 0;
+  for (const auto& store : stores_->all()) all += store->advice->values_advised();
+  return all;
+}
 
 std::string LmdbSource::key(std::uint64_t index) const {
   if (index >= size()) refuse("there are " + std::to_string(size()) + " records", file(), Errc::not_found);
+  const std::size_t store = stores_->store_of(index);
   lmdb::KeyBuffer buffer;
-  return std::string(impl_->keys.key(index, buffer));
+  return std::string(stores_->all()[store]->keys.key(index - stores_->begin(store), buffer));
+}
+std::string LmdbSource::file_of(std::uint64_t index) const {
+  if (index >= size()) refuse("there are " + std::to_string(size()) + " records", file(), Errc::not_found);
+  return stores_->all()[stores_->store_of(index)]->environment->file();
 }
 
-void LmdbSource::will_need(std::span<const std::uint64_t> indices) const noexcept { impl_->advice->will_need(indices); }
+void LmdbSource::will_need(std::span<const std::uint64_t> indices) const noexcept {
+  if (stores_->single()) return stores_->first().advice->will_need(indices);
+  try {
+    std::vector<std::vector<std::uint64_t>> of_store(stores_->all().size());
+    for (const std::uint64_t index : indices) {
+      if (index >= size()) continue;
+      const std::size_t store = stores_->store_of(index);
+      of_store[store].push_back(index - stores_->begin(store));
+    }
+    for (std::size_t store = 0; store < of_store.size(); ++store)
+      if (!of_store[store].empty()) stores_->all()[store]->advice->will_need(of_store[store]);
+  } catch (const std::bad_alloc&) {
+    // It was advice.
+  }
+}
 
 }  // namespace penstock

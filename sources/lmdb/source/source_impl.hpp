@@ -1,9 +1,11 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <penstock/sources/lmdb.hpp>
 
@@ -20,7 +22,10 @@ namespace penstock {
 /// advice.
 class LmdbSource::Impl {
  public:
+  /// Of one store.
   static std::shared_ptr<const Impl> open(Lmdb options);
+  /// Of all its records, the values of a scalar field of whole numbers.
+  void append_labels(std::size_t slot, std::vector<std::int64_t>& labels) const;
 
   Lmdb options;
   std::shared_ptr<lmdb::Environment> environment;

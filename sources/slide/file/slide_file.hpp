@@ -30,6 +30,7 @@ struct SlideFile {
   std::string missing_levels;      ///< why some can't be read, or are not among these; empty: all are there
   Resolution resolution;
   std::string why_openslide;                        ///< why it isn't read from its tiles; empty: it is
+  bool passed_over = false;                         ///< not opened, as another process has its records
   std::optional<Error> failure;                     ///< why it can't be read
   std::size_t level_number = 0;                     ///< the stored level that records are made of
   Level level;                                      ///< that level

@@ -73,6 +73,18 @@ std::vector<SlideFile> indexed_slides(const Opening& opening) {
     slide.path = opening.options.paths[i];
     slide.number = i;
     slide.region_file = opening.region_file_of(i);
+    if (!opening.is_wanted(i)) {
+      SlideFile passed;
+      passed.path = slide.path;
+      passed.name = slide.name;
+      passed.number = i;
+      passed.region_file = slide.region_file;
+      passed.passed_over = true;
+      passed.choice.classes = std::move(slide.choice.classes);
+      passed.choice.told = std::move(slide.choice.told);
+      slide = std::move(passed);
+      continue;
+    }
     set_order(slide, opening.options.order);
   }
   if (!missing.empty())

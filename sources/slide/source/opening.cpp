@@ -46,11 +46,14 @@ Opening::Opening(const Opening& other)
       without_regions(other.without_regions),
       other_lists(other.other_lists),
       readers(other.readers),
+      wanted_(other.wanted_),
       keep_left_(0) {}
 
 void Opening::find_files() {
   if (options.paths.empty()) options.paths = common::files_of_pattern(options.files, source_name);
   names = names_of_slides(options.paths);
+  for (std::size_t i = 0; i < names.size(); ++i)
+    wanted_.push_back(i >= options.first_file && i - options.first_file < options.file_count);
   // By another name or a link: a split would have it on both sides.
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::size_t> files;
   for (std::size_t i = 0; i < options.paths.size(); ++i) {
@@ -93,6 +96,7 @@ void Opening::read_table() {
   if (!table.groups.empty()) keep_listed(table.groups);
   if (!table.mpp.empty()) keep_listed(table.mpp);
   keep_listed(names);
+  keep_listed(wanted_);
   keep_listed(options.paths);
 }
 
@@ -134,7 +138,19 @@ SlideWish Opening::wish_of(std::size_t number) const {
           .mask_mpp = options.tissue.by == SlideTissue::By::everywhere ? 0 : options.tissue.mpp};
 }
 
+SlideFile Opening::passed_over(std::size_t number) const {
+  SlideFile slide;
+  slide.path = options.paths[number];
+  slide.name = names[number];
+  slide.number = number;
+  slide.region_file = region_file_of(number);
+  slide.passed_over = true;
+  take_classes(slide);
+  return slide;
+}
+
 SlideFile Opening::open(std::size_t number) const {
+  if (!is_wanted(number)) return passed_over(number);
   SlideFile slide = open_slide(options.paths[number], number, wish_of(number), keep_left_);
   slide.name = names[number];
   slide.region_file = region_file_of(number);
@@ -148,6 +164,7 @@ SlideFile Opening::open(std::size_t number) const {
                         : failed;
   }
   if (slide.failure) {
+    take_classes(slide);
     slide.grid = Grid::of_one();
     slide.places = 1;
   }

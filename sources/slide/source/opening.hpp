@@ -33,6 +33,10 @@ class Opening {
   SlideWish wish_of(std::size_t number) const;
   /// Opens a slide and chooses its places. What is wrong with it is its `failure`. Any thread.
   SlideFile open(std::size_t number) const;
+  /// Whether it is to be opened at all.
+  bool is_wanted(std::size_t number) const noexcept { return wanted_[number]; }
+  /// What there is to know of one that is not: its name, and the classes of its regions.
+  SlideFile passed_over(std::size_t number) const;
   /// The slide's list of places; null where it has none.
   const SlideCoords* list_of(std::size_t number) const noexcept { return lists_.empty() ? nullptr : lists_[number]; }
   const std::string& region_file_of(std::size_t number) const noexcept;
@@ -55,7 +59,9 @@ class Opening {
   void lay_grid(SlideFile& slide) const;
   Grid listed_places(SlideFile& slide, const SlideCoords& list) const;
   void choose_places(SlideFile& slide) const;
+  void take_classes(SlideFile& slide) const;
 
+  std::vector<char> wanted_;
   std::vector<const SlideCoords*> lists_;  // of each slide; empty: there are grids
   std::vector<std::string> region_files_;  // of each slide; empty: regions are not asked for
   mutable std::atomic<std::size_t> keep_left_;

@@ -48,6 +48,19 @@ void Opening::lay_grid(SlideFile& slide) const {
   slide.places = slide.grid.size();
 }
 
+// Of a slide without records, too: classes have the same numbers whoever opens which slides, and whichever can be read.
+void Opening::take_classes(SlideFile& slide) const {
+  if (slide.region_file.empty() || !slide.choice.classes.empty()) return;
+  try {
+    for (const RegionClass& one : read_region_file(slide.region_file).classes) {
+      slide.choice.classes.push_back(one.name);
+      if (is_told(options.regions, one.name)) slide.choice.told.push_back(one.name);
+    }
+  } catch (const Error& failed) {
+    if (!failed.sample_scoped()) throw;
+  }
+}
+
 void Opening::choose_places(SlideFile& slide) const {
   const bool by_tissue = options.tissue.by != SlideTissue::By::everywhere, by_regions = !options.regions.folder.empty();
   if (!by_tissue && !by_regions) return;

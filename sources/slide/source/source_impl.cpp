@@ -104,7 +104,7 @@ void SlideSource::Impl::number() {
     slide.first = size;
     slide.first_block = blocks;
     slide.blocks = 0;
-    if (!slide.failure) {
+    if (!slide.failure && !slide.passed_over) {
       slide.whole_tiles = slide.level.codec != SlideCodec::openslide && shares_no_tile(slide, options);
       if (keeps_tiles(slide, options)) slide.blocks = slide.level.tiles();
     }
@@ -209,6 +209,7 @@ void SlideSource::Impl::describe() {
                      .records = slide.grid.size(),
                      .region_file = slide.region_file,
                      .whole_tiles = slide.whole_tiles,
+                     .passed_over = slide.passed_over,
                      .failure = slide.failure});
 }
 

@@ -85,7 +85,7 @@ std::vector<std::string> SlideSource::Impl::left_out() const {
   std::size_t without_list = 0;
   std::uint64_t beyond = 0, twice = 0, without_area = 0, no_annotation = 0;
   for (const SlideFile& slide : slides) {
-    if (slide.failure) continue;
+    if (slide.failure || slide.passed_over) continue;
     const SlideFile::Choice& choice = slide.choice;
     listed = listed || slide.grid.is_list();
     if (choice.without_list) ++without_list;
@@ -104,8 +104,8 @@ std::vector<std::string> SlideSource::Impl::left_out() const {
                           : by_tissue ? "show less tissue than `tissue.least`"
                                       : "lie where `regions` wants none";
   if (struck != 0)
-    lines.push_back(std::to_string(struck) + " of " + counted(static_cast<std::size_t>(places), "place") + " " +
-                    why + ", and are left out");
+    lines.push_back(std::to_string(struck) + " of " + counted(static_cast<std::size_t>(places), "place") + " " + why +
+                    ", and are left out");
   if (without_a_place != 0) lines.push_back(counted(without_a_place, "slide") + " without a record: all places " + why);
   if (without_regions != 0)
     lines.push_back(counted(without_regions, "slide") + " without a file in " + options.regions.folder +
@@ -133,6 +133,9 @@ std::vector<std::string> SlideSource::Impl::left_out() const {
     lines.push_back(counted(table.other_lines, "line") + " of " + options.labels +
                     " passed over: no slide has that name");
   lines.insert(lines.end(), unknown_classes_.begin(), unknown_classes_.end());
+  if (const auto count = std::ranges::count_if(slides, &SlideFile::passed_over); count != 0)
+    lines.push_back(counted(static_cast<std::size_t>(count), "slide") +
+                    " passed over: not among those that are opened");
   std::size_t incomplete = 0;
   const SlideFile* example = nullptr;
   for (const SlideFile& slide : slides)

@@ -106,6 +106,8 @@ class SlideEntries {
 WriteProgress write_slide_index(const Slides& slides, const std::string& path, const WriteOptions& options) {
   Slides without = slides;
   without.index.clear();
+  without.first_file = 0;  // it is of all
+  without.file_count = Slides().file_count;
   without.max_kept_bytes = 0;  // nothing is read here
   const auto opening = std::make_shared<const Opening>(std::move(without));
   const std::string settings = slide::index_settings(opening->options);

@@ -45,80 +45,74 @@ std::string cell(std::string text) {
   return "\"" + text + "\"";
 }
 
-struct SlideResult {
-  const SlideInfo* slide = nullptr;
-  std::vector<const LeftOutTile*> left_out = {};
-  std::uint64_t tiles = 0;
-  std::string failure = {};
-
-  const char* state() const {
-    if (!failure.empty()) return "failed";
-    return left_out.empty() ? "done" : "some left out";
-  }
-};
-
-std::vector<SlideResult> results_of(const SlideSource& source, const LeftOut& left_out) {
-  std::unordered_map<std::string, std::vector<const LeftOutTile*>> of_slide;
-  for (const LeftOutTile& tile : left_out.tiles()) of_slide[tile.slide].push_back(&tile);
-  std::vector<SlideResult> results;
-  for (const SlideInfo& slide : source.slides()) {
-    SlideResult result{.slide = &slide};
-    if (const auto found = of_slide.find(slide.name); found != of_slide.end()) result.left_out = found->second;
-    const auto whole = std::ranges::find_if(result.left_out, [](const LeftOutTile* tile) { return tile->whole_slide; });
-    if (whole != result.left_out.end()) result.failure = (*whole)->cause;
-    if (slide.failure) result.failure = slide.failure->cause();
-    if (result.failure.empty()) result.tiles = slide.records - result.left_out.size();
-    results.push_back(std::move(result));
-  }
-  return results;
-}
-
-Json details_of(const SlideResult& result, const JobInputs& inputs, std::size_t number) {
-  Json json = slide_json(*result.slide);
-  json["state"] = result.state();
-  json["tiles_stored"] = result.tiles;
+// What stands in a slide's own file.
+Json details_of(const SlideInfo& slide, const std::vector<const LeftOutTile*>& left_out, const JobInputs& inputs,
+                std::size_t number) {
+  Json json = slide_json(slide);
+  const auto whole = std::ranges::find_if(left_out, [](const LeftOutTile* tile) { return tile->whole_slide; });
+  if (whole != left_out.end() && !slide.failure) json["failure"] = (*whole)->cause;
+  const bool failed = json.contains("failure");
+  json["state"] = failed ? "failed" : left_out.empty() ? "done" : "some left out";
+  json["tiles_stored"] = failed ? 0 : slide.records - left_out.size();
+  if (!failed) json["image"] = image_text(slide);
   json["stamp"] = inputs.slides[number].at("stamp");
   json["settings"] = inputs.settings;
   json["left_out"] = Json::array();
-  for (const LeftOutTile* const tile : result.left_out) json["left_out"].push_back(to_json(*tile));
+  for (const LeftOutTile* const tile : left_out) json["left_out"].push_back(to_json(*tile));
   return json;
 }
 
-std::string csv_of(const std::vector<SlideResult>& results) {
-  std::string text = "slide,file,state,tiles,places,left_out,width,height,mpp,cause\n";
-  for (const SlideResult& result : results) {
-    const SlideInfo& slide = *result.slide;
-    const std::string cause = !result.failure.empty()   ? result.failure
-                              : result.left_out.empty() ? ""
-                                                        : result.left_out.front()->cause;
-    text += fmt::format("{},{},{},{},{},{},{},{},{},{}\n", cell(slide.name), cell(slide.path), result.state(),
-                        result.tiles, result.failure.empty() ? slide.places : 0, result.left_out.size(), slide.width,
-                        slide.height, slide.mpp_x == 0 ? "" : fmt::format("{}", slide.mpp_x), cell(cause));
-  }
-  return text;
-}
+// Where a slide's files lie, as seen from the folder of the page.
+struct SlideFiles {
+  std::string details, picture;  // empty: there is none
+};
 
-Json row_of(const SlideResult& result, const RunFolder& folder) {
-  const SlideInfo& slide = *result.slide;
-  Json row{{"name", slide.name},
-           {"file", slide.path},
-           {"state", result.state()},
-           {"tiles", result.tiles},
-           {"places", result.failure.empty() ? slide.places : 0},
-           {"leftOut", result.left_out.size()}};
-  row["details"] = folder.slide_file(slide).substr(folder.path().size() + 1);
-  if (!slide.failure) row["what"] = image_text(slide);
-  if (!result.failure.empty()) row["cause"] = result.failure;
-  if (const std::string picture = folder.picture_file(slide); is_there(picture))
-    row["picture"] = picture.substr(folder.path().size() + 1);
-  Json bad = Json::array();
-  for (std::size_t i = 0; i < std::min(result.left_out.size(), most_listed); ++i)
-    if (!result.left_out[i]->whole_slide)
-      bad.push_back(fmt::format("level {}, x {}, y {}: {}", result.left_out[i]->level, result.left_out[i]->x,
-                                result.left_out[i]->y, result.left_out[i]->cause));
-  if (!bad.empty()) row["bad"] = bad;
-  return row;
-}
+// Lines of the table and of the page, slide by slide.
+class ReportPages {
+ public:
+  void add(const Json& details, const SlideFiles& files) {
+    const bool failed = details.contains("failure");
+    const Json& left_out = details.at("left_out");
+    const std::uint64_t places = failed ? 0 : details.at("places").get<std::uint64_t>();
+    const std::string name = details.at("slide"), file = details.at("file"), state = details.at("state"),
+                      cause = failed             ? details.at("failure").get<std::string>()
+                              : left_out.empty() ? ""
+                                                 : left_out[0].at("cause").get<std::string>();
+    const Json mpp = failed ? Json() : details.value("mpp_x", Json());
+    csv_ +=
+        fmt::format("{},{},{},{},{},{},{},{},{},{}\n", cell(name), cell(file), state,
+                    details.at("tiles_stored").get<std::uint64_t>(), places, left_out.size(), details.value("width", 0),
+                    details.value("height", 0), mpp.is_null() ? "" : fmt::format("{}", mpp.get<double>()), cell(cause));
+    Json row{{"name", name},
+             {"file", file},
+             {"state", state},
+             {"tiles", details.at("tiles_stored")},
+             {"places", places},
+             {"leftOut", left_out.size()},
+             {"details", files.details}};
+    if (!files.picture.empty()) row["picture"] = files.picture;
+    if (details.contains("image")) row["what"] = details.at("image");
+    if (failed) row["cause"] = cause;
+    Json bad = Json::array();
+    for (const Json& tile : left_out) {
+      if (failed || bad.size() == most_listed) break;
+      bad.push_back(fmt::format("level {}, x {}, y {}: {}", tile.at("level").get<std::size_t>(),
+                                tile.at("x").get<std::int64_t>(), tile.at("y").get<std::int64_t>(),
+                                tile.at("cause").get<std::string>()));
+    }
+    if (!bad.empty()) row["bad"] = std::move(bad);
+    rows_.push_back(std::move(row));
+  }
+  void write(const std::string& csv, const std::string& page, const RunResult& result, const Json& settings) const {
+    replace_text(csv, "slide,file,state,tiles,places,left_out,width,height,mpp,cause\n" + csv_, false, "report");
+    const Json data{{"result", to_json(result)}, {"settings", settings}, {"slides", rows_}};
+    replace_text(page, report_page(json_text(data, -1)), false, "report");
+  }
+
+ private:
+  std::string csv_;
+  Json rows_ = Json::array();
+};
 
 }  // namespace
 
@@ -139,19 +133,57 @@ void draw_thumbnails(const SlideSource& source, const RunFolder& folder, unsigne
        .quiet = quiet});
 }
 
+RunResult result_of(const Json& json) {
+  return {.finished = json.at("finished"),
+          .store = json.at("store"),
+          .tiles = json.at("tiles"),
+          .left_out = json.at("left_out"),
+          .bytes = json.at("bytes"),
+          .seconds = json.at("seconds"),
+          .notes = json.at("notes")};
+}
+
 void write_report(const SlideSource& source, const RunFolder& folder, const JobInputs& inputs, const LeftOut& left_out,
                   const RunResult& result) {
-  const std::vector<SlideResult> results = results_of(source, left_out);
-  Json rows = Json::array();
-  for (std::size_t i = 0; i < results.size(); ++i) {
-    const std::string file = folder.slide_file(*results[i].slide);
+  std::unordered_map<std::string, std::vector<const LeftOutTile*>> of_slide;
+  for (const LeftOutTile& tile : left_out.tiles()) of_slide[tile.slide].push_back(&tile);
+  ReportPages pages;
+  const auto below = [&](const std::string& file) { return file.substr(folder.path().size() + 1); };
+  for (std::size_t i = 0; i < source.slides().size(); ++i) {
+    const SlideInfo& slide = source.slides()[i];
+    if (slide.passed_over) continue;
+    // As JSON gives them back, so that a report of reports says the same.
+    const Json details = Json::parse(json_text(details_of(slide, of_slide[slide.name], inputs, i), -1));
+    const std::string file = folder.slide_file(slide), picture = folder.picture_file(slide);
     make_folder(fs::path(file).parent_path().string(), "report");
-    replace_text(file, json_text(details_of(results[i], inputs, i), 1) + "\n", false, "report");
-    rows.push_back(row_of(results[i], folder));
+    replace_text(file, json_text(details, 1) + "\n", false, "report");
+    pages.add(details, {below(file), is_there(picture) ? below(picture) : ""});
   }
-  replace_text(folder.csv(), csv_of(results), false, "report");
-  const Json data{{"result", to_json(result)}, {"settings", inputs.settings}, {"slides", rows}};
-  replace_text(folder.page(), report_page(json_text(data, -1)), false, "report");
+  pages.write(folder.csv(), folder.page(), result, inputs.settings);
+}
+
+void write_joined_report(const std::vector<std::string>& folders, const std::string& folder, const RunResult& result) {
+  ReportPages pages;
+  Json settings = Json::object();
+  make_folder(folder, "report");
+  for (const std::string& part : folders) {
+    const RunFolder of_part(part, "");
+    const Json run = of_part.read();
+    settings = run.at("settings");
+    const std::string way = fs::path(part).lexically_proximate(folder).string() + "/";
+    for (const Json& slide : run.at("slides")) {
+      if (slide.contains("passed_over")) continue;
+      const SlideInfo named{.path = {}, .name = slide.at("name")};
+      const auto text = read_text(of_part.slide_file(named), "report", std::uint64_t{1} << 32);
+      if (!text) continue;
+      const std::string picture = of_part.picture_file(named);
+      const auto below = [&](const std::string& file) { return way + file.substr(part.size() + 1); };
+      pages.add(Json::parse(*text), {below(of_part.slide_file(named)), is_there(picture) ? below(picture) : ""});
+    }
+  }
+  for (const char* const own : {"rank", "world", "out", "report"}) settings.erase(own);
+  const RunFolder joined(folder, "");
+  pages.write(joined.csv(), joined.page(), result, settings);
 }
 
 }  // namespace penstock::cli

@@ -31,10 +31,10 @@ namespace fs = std::filesystem;
 constexpr std::string_view source_name = "tile";
 
 // They change where, how fast or beside what a store is made, and nothing in it; or a hash says what they name.
-constexpr std::array without_effect{"help",    "out",         "threads",      "no-sync",     "json",   "quiet",
-                                    "dry-run", "pictures",    "picture-side", "coords",      "report", "on-error",
-                                    "retry",   "settings",    "list",         "list-column", "index",  "labels",
-                                    "regions", "from-coords", "thumbnails"};
+constexpr std::array without_effect{"help",    "out",         "threads",       "no-sync",     "json",   "quiet",
+                                    "dry-run", "pictures",    "picture-side",  "coords",      "report", "on-error",
+                                    "retry",   "settings",    "list",          "list-column", "index",  "labels",
+                                    "regions", "from-coords", "no-thumbnails", "rank",        "world"};
 
 bool counts(std::string_view setting) { return std::ranges::find(without_effect, setting) == without_effect.end(); }
 
@@ -162,6 +162,7 @@ JobInputs inputs_of(Json settings, const SlideSource& source) {
     Json slide{{"name", info.name}, {"file", info.path}, {"stamp", stamp_of(info.path)}};
     if (!info.region_file.empty()) slide["region_file"] = stamp_of(info.region_file);
     if (info.failure) slide["failure"] = info.failure->cause();
+    if (info.passed_over) slide["passed_over"] = true;
     inputs.slides.push_back(std::move(slide));
   }
   // Names may be any bytes; as they are read back they can be compared.
@@ -174,11 +175,31 @@ std::string JobInputs::hash() const {
   for (const auto& [name, value] : settings.items())
     if (counts(name)) counted["settings"][name] = canonical(value);
   for (Json slide : slides) {
-    for (const char* const elsewhere : {"file", "failure"}) slide.erase(elsewhere);
+    for (const char* const elsewhere : {"file", "failure", "passed_over"}) slide.erase(elsewhere);
     counted["slides"].push_back(std::move(slide));
   }
   return hex(hash_of(json_text(counted, -1)));
 }
+
+namespace {
+
+// So that a store and its folder can be moved together.
+std::string as_seen_from(const std::string& folder, const std::string& store) {
+  if (store.empty()) return {};
+  const auto whole = [](const std::string& path) { return fs::absolute(path).lexically_normal(); };
+  return whole(store).lexically_proximate(whole(folder)).string();
+}
+
+}  // namespace
+
+std::string report_beside(const std::string& store) {
+  std::string name = store;
+  while (name.size() > 1 && name.ends_with('/')) name.pop_back();
+  return name + "-report";
+}
+
+RunFolder::RunFolder(std::string folder, const std::string& store)
+    : folder_(std::move(folder)), store_(as_seen_from(folder_, store)) {}
 
 std::string RunFolder::slide_file(const SlideInfo& slide) const {
   std::string file = picture_in(folder_ + "/slides", slide);
@@ -203,6 +224,7 @@ void RunFolder::write(const JobInputs& inputs, const Json& result) const {
       {"store", store_},
       {"settings", inputs.settings},
       {"files", inputs.files},
+      {"hash", inputs.hash()},
       {"result", result},
       {"slides", inputs.slides}};
   replace_text(manifest(), json_text(run, 1) + "\n", true, source_name);

@@ -16,9 +16,11 @@ namespace penstock::cli {
 struct JobInputs {
   Json settings = Json::object();  ///< all options in effect, by their long names
   Json files = Json::object();     ///< hashes of what other files say, by the options that name them
-  Json slides = Json::array();     ///< name, file, bytes, time of change, and failure where it can't be opened
+  /// Name, file, bytes, time of change, and failure where it can't be opened; of others' slides `passed_over`.
+  Json slides = Json::array();
 
-  /// A hash of all that decides what is in the store. Whether a slide could be opened does not.
+  /// A hash of all that decides what is in the store, or in those of all ranks. Whether a slide could be opened does
+  /// not.
   std::string hash() const;
 };
 
@@ -27,10 +29,13 @@ Json settings_of(const CLI::App& command);
 
 JobInputs inputs_of(Json settings, const SlideSource& source);
 
+/// "X.lmdb-report" of X.lmdb.
+std::string report_beside(const std::string& store);
+
 /// The folder beside a store in which a job keeps what it was made from, what it left out, and its report.
 class RunFolder {
  public:
-  RunFolder(std::string folder, std::string store) : folder_(std::move(folder)), store_(std::move(store)) {}
+  RunFolder(std::string folder, const std::string& store);
 
   const std::string& path() const noexcept { return folder_; }
   std::string left_out() const { return folder_ + "/left-out.jsonl"; }
@@ -50,9 +55,10 @@ class RunFolder {
   void end(const JobInputs& inputs, const Json& result) const;
   /// What `end` kept; null where the job has not ended.
   Json result() const;
+  /// All that the folder keeps: `store`, `settings`, `files`, `slides`, `hash`, `result`; null where there is nothing.
+  Json read() const;
 
  private:
-  Json read() const;
   void write(const JobInputs& inputs, const Json& result) const;
 
   const std::string folder_, store_;

@@ -9,6 +9,7 @@
 
 #include "destination.hpp"
 #include "output.hpp"
+#include "rank_share.hpp"
 #include "slide_flags.hpp"
 #include "writing.hpp"
 
@@ -23,6 +24,8 @@ struct TileFlags {
   int quality = 90;
   bool encode = false, verify = false, dry_run = false, retry = false, no_thumbnails = false;
   OutFlags out;
+  RankFlags ranks;
+  Rank rank = {};  ///< what they mean
   WritingFlags writing;
   Json settings = Json::object();  ///< all of them, by their long names
 

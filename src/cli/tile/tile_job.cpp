@@ -108,10 +108,7 @@ void tell(const TileFlags& flags, const SlideSource& source, const NewStore& sto
 }
 
 std::string report_folder(const TileFlags& flags) {
-  if (!flags.report.empty()) return flags.report;
-  std::string out = flags.out.out;
-  while (out.size() > 1 && out.ends_with('/')) out.pop_back();
-  return out + "-report";
+  return flags.report.empty() ? report_beside(flags.out.out) : store_of_rank(flags.report, flags.rank);
 }
 
 // Before anything is written.
@@ -146,6 +143,19 @@ void write_lists(const TileFlags& flags, const SlideSource& source, Json& result
                     counted(written.slides, "slide")));
 }
 
+int write_no_tiles(const TileFlags& flags, const SlideSource& source) {
+  RunFolder folder(report_folder(flags), flags.out.out);
+  const JobInputs inputs = inputs_of(flags.settings, source);
+  folder.begin(inputs, false, false);
+  const RunResult result{.finished = true, .notes = source.left_out()};
+  write_report(source, folder, inputs, LeftOut(folder.left_out()), result);
+  folder.end(inputs, to_json(result));
+  if (!flags.writing.shows_nothing())
+    print(fmt::format("rank {} of {} has no tile, and no store\nreport: {}\n", flags.rank.rank, flags.rank.world,
+                      printable(folder.page())));
+  return exit_ok;
+}
+
 int write_tiles(const TileFlags& flags, const SlideSource& source, const SlidePictures* pictures) {
   NewStore store{.to = destination_of(flags.out), .out = flags.out, .key_field = "key"};
   RunFolder folder(report_folder(flags), flags.out.out);
@@ -156,7 +166,7 @@ int write_tiles(const TileFlags& flags, const SlideSource& source, const SlidePi
   store.extend = flags.retry && !left_out.tiles().empty();
   if (flags.retry) left_out.ask_again();
   // Other slides must not be mixed into a store, nor the same ones after a change.
-  store.job = "penstock tile, " + inputs.hash();
+  store.job = fmt::format("penstock tile, {}, rank {} of {}", inputs.hash(), flags.rank.rank, flags.rank.world);
   store.left_out = &left_out;
   store.on_drop = [&](const Error& error) { left_out.add(left_out_by(error, source)); };
   store.where = [&](std::uint64_t done) {

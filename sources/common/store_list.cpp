@@ -1,0 +1,57 @@
+#include "common/store_list.hpp"
+
+#include <filesystem>
+#include <optional>
+#include <system_error>
+
+#include <nlohmann/json.hpp>
+
+#include <penstock/error.hpp>
+#include <penstock/extend/store_files.hpp>
+
+namespace penstock::common {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+[[noreturn]] void refuse(const std::string& path, std::string_view source, Errc code, std::string cause) {
+  Error error(code, std::move(cause));
+  throw error.with_source(source).with_file(path);
+}
+
+}  // namespace
+
+bool names_store_list(const std::string& path) {
+  std::error_code failed;
+  return path.ends_with(".json") && fs::is_regular_file(path, failed);
+}
+
+StoreList read_store_list(const std::string& path, std::string_view form, std::string_view source) {
+  const std::optional<std::string> text = read_text(path, source);
+  if (!text) refuse(path, source, Errc::not_found, "there is no such list of stores");
+  StoreList list;
+  try {
+    const nlohmann::json json = nlohmann::json::parse(*text);
+    if (json.at("penstock") != "stores")
+      refuse(path, source, Errc::corrupt, "the file is no list of stores, as `penstock merge` writes it");
+    list.form = json.at("form");
+    list.records = json.at("records");
+    for (const nlohmann::json& store : json.at("stores")) {
+      const fs::path named = store.get<std::string>();
+      list.stores.push_back(named.is_relative() ? (fs::path(path).parent_path() / named).string() : named.string());
+    }
+  } catch (const nlohmann::json::exception& error) {
+    refuse(path, source, Errc::corrupt,
+           std::string("the file is no list of stores, as `penstock merge` writes it: ") + error.what());
+  }
+  if (list.stores.empty()) refuse(path, source, Errc::corrupt, "the list names no store");
+  for (const std::string& store : list.stores)
+    if (names_store_list(store)) refuse(path, source, Errc::corrupt, "the list names another list, " + store);
+  if (!form.empty() && list.form != form)
+    refuse(path, source, Errc::invalid_argument,
+           "the list is of stores of the form " + list.form + ", not " + std::string(form));
+  return list;
+}
+
+}  // namespace penstock::common

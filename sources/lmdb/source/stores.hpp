@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <penstock/sources/lmdb.hpp>
+
+#include "source/source_impl.hpp"
+
+namespace penstock {
+
+/// The stores of a source, one after the other. Immutable, as each of them is.
+class LmdbSource::Stores {
+ public:
+  /// @throws what opening one of them throws; Error(schema_mismatch) where they have other fields, and
+  /// Error(invalid_argument) where one is named twice, or none is.
+  static std::shared_ptr<const Stores> open(Lmdb options);
+
+  const Impl& first() const noexcept { return *all_.front(); }
+  const std::vector<std::shared_ptr<const Impl>>& all() const noexcept { return all_; }
+  bool single() const noexcept { return all_.size() == 1; }
+  /// Of all together.
+  std::uint64_t size() const noexcept { return ends_.back(); }
+  /// The first record of a store.
+  std::uint64_t begin(std::size_t store) const noexcept { return store == 0 ? 0 : ends_[store - 1]; }
+  /// The store that has the record, which must be below `size()`.
+  std::size_t store_of(std::uint64_t index) const noexcept;
+  /// What their fields are: those of each, with names of classes that are the same in all.
+  const Schema& schema() const noexcept { return first().schema; }
+  /// As it was given: the list, or the first store's file.
+  std::string file() const { return list_.empty() ? first().environment->file() : list_; }
+
+ private:
+  void require_alike() const;
+
+  std::vector<std::shared_ptr<const Impl>> all_;
+  std::vector<std::uint64_t> ends_;
+  std::string list_;
+};
+
+}  // namespace penstock

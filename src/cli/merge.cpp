@@ -1,0 +1,269 @@
+// penstock merge: stores that several processes wrote are read as one.
+#include <glob.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <penstock/error.hpp>
+#include <penstock/extend/store_files.hpp>
+
+#include "command_line.hpp"
+#include "commands.hpp"
+#include "open_store.hpp"
+#include "output.hpp"
+#include "store.hpp"
+#include "store_list.hpp"
+#include "tile/rank_share.hpp"
+#include "tile/report.hpp"
+#include "tile/run_folder.hpp"
+
+namespace penstock::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct MergeFlags {
+  std::vector<std::string> stores;
+  std::string out, json;
+  bool quiet = false;
+};
+
+std::string form_of(const std::string& path) {
+  if (path.ends_with(".tar")) return "tar";
+  if (path.ends_with(".h5") || path.ends_with(".hdf5")) return "hdf5";
+  return "lmdb";
+}
+
+std::vector<std::string> paths_of(const std::vector<std::string>& arguments) {
+  std::vector<std::string> paths;
+  for (const std::string& argument : arguments) {
+    std::error_code failed;
+    if (fs::exists(argument, failed) || argument.find_first_of("{*?[") == std::string::npos) {
+      paths.push_back(argument);
+      continue;
+    }
+    ::glob_t found{};
+    const bool any = ::glob(argument.c_str(), GLOB_BRACE, nullptr, &found) == 0;
+    if (any) paths.insert(paths.end(), found.gl_pathv, found.gl_pathv + found.gl_pathc);
+    ::globfree(&found);
+    if (!any) throw Error(Errc::not_found, "there is no store of this name").with_file(argument);
+  }
+  // The reports that lie beside them are no stores.
+  std::erase_if(paths, [](const std::string& path) { return path.ends_with("-report"); });
+  for (std::string& path : paths)
+    while (path.size() > 1 && path.ends_with('/')) path.pop_back();
+  return paths;
+}
+
+// Of a shard the report of its store: "x-000003.tar" is of x.tar.
+std::string report_of(const std::string& store) {
+  if (std::string beside = report_beside(store); fs::exists(beside)) return beside;
+  const std::size_t dot = store.rfind('.');
+  constexpr std::size_t digits = 6;
+  if (dot == std::string::npos || dot < digits + 1 || store[dot - digits - 1] != '-') return {};
+  std::string beside = report_beside(store.substr(0, dot - digits - 1) + store.substr(dot));
+  return fs::exists(beside) ? beside : std::string();
+}
+
+// What the stores' reports say of the processes that wrote them.
+class Ranks {
+ public:
+  // False: nothing is known of a store.
+  bool add(const std::string& store) {
+    const std::string folder = report_of(store);
+    const Json run = folder.empty() ? Json() : RunFolder(folder, "").read();
+    if (run.is_null() || run.at("settings").value("world", "").empty()) return false;
+    note(folder, run);
+    return true;
+  }
+  // Finds the reports of ranks that have no store, as they have no tile. @throws Error for one that is missing.
+  void complete() {
+    for (std::size_t rank = 0; rank < world_; ++rank) {
+      if (reports_.contains(rank)) continue;
+      const std::string folder = report_of_rank(rank);
+      const Json run = fs::exists(folder) ? RunFolder(folder, "").read() : Json();
+      const Json result = run.is_null() ? Json() : run.value("result", Json());
+      if (result.is_null() || result.value("store", "?") != "")
+        throw Error(
+            Errc::not_found,
+            fmt::format("rank {} of {} is missing: name its store, too, or run it (again); its report would be {}",
+                        rank, world_, printable(folder)));
+      note(folder, run);
+    }
+  }
+  std::size_t rank_of(const std::string& store) const { return rank_of_report_.at(report_of(store)); }
+  std::vector<std::string> folders() const {
+    std::vector<std::string> folders;
+    for (const auto& [rank, folder] : reports_) folders.push_back(folder);
+    return folders;
+  }
+
+ private:
+  void note(const std::string& folder, const Json& run) {
+    if (rank_of_report_.contains(folder)) return;  // another shard of it
+    const Json& settings = run.at("settings");
+    const auto refuse = [&](const std::string& why) {
+      throw Error(Errc::invalid_argument, why).with_file(RunFolder(folder, "").manifest());
+    };
+    const auto world = static_cast<std::size_t>(std::stoull(settings.at("world").get<std::string>()));
+    const auto rank = static_cast<std::size_t>(std::stoull(settings.at("rank").get<std::string>()));
+    if (reports_.empty()) {
+      world_ = world;
+      hash_ = run.at("hash");
+      first_ = folder;
+      first_rank_ = rank;
+    }
+    if (world != world_ || run.at("hash") != hash_)
+      refuse("it is of another job than " + printable(first_) + ": of other slides, settings or numbers of ranks");
+    if (!reports_.emplace(rank, folder).second)
+      refuse(fmt::format("rank {} is there twice, also in {}", rank, printable(reports_.at(rank))));
+    rank_of_report_.emplace(folder, rank);
+  }
+  std::string report_of_rank(std::size_t rank) const {
+    const auto part = [&](std::size_t of) { return store_of_rank("", {.rank = of, .world = world_, .given = true}); };
+    std::string folder = first_;
+    if (const std::size_t at = folder.rfind(part(first_rank_)); at != std::string::npos)
+      folder.replace(at, part(first_rank_).size(), part(rank));
+    return folder;
+  }
+
+  std::size_t world_ = 0, first_rank_ = 0;
+  std::string hash_, first_;
+  std::map<std::size_t, std::string> reports_;
+  std::map<std::string, std::size_t> rank_of_report_;
+};
+
+struct Part {
+  std::string path = {}, first = {}, last = {};  // its first and last key
+  std::uint64_t records = 0;
+};
+
+// An LMDB has its records in the order of their keys, which one store of all would have, too.
+std::string other_order(const std::vector<Part>& parts) {
+  const Part* before = nullptr;
+  for (const Part& part : parts) {
+    if (part.records == 0) continue;
+    if (before != nullptr && part.first <= before->last)
+      return fmt::format(
+          "the order is that of the stores, not that of the keys, as in one LMDB store: {} of {} stands "
+          "before {} of {}",
+          printable_key(before->last), printable(before->path), printable_key(part.first), printable(part.path));
+    before = &part;
+  }
+  return {};
+}
+
+std::vector<Part> parts_of(const std::vector<std::string>& paths) {
+  std::vector<Part> parts;
+  for (const std::string& path : paths) {
+    const Store store(path);
+    Part part{.path = path, .records = store.size()};
+    if (part.records != 0 && store.has_keys()) {
+      part.first = store.key(0);
+      part.last = store.key(part.records - 1);
+    }
+    parts.push_back(std::move(part));
+  }
+  return parts;
+}
+
+int merge(const MergeFlags& flags) {
+  if (!flags.out.ends_with(".json")) throw UsageError("--out names a list of stores, X.json");
+  const std::vector<std::string> paths = paths_of(flags.stores);
+  StoreList list{.form = form_of(paths.front())};
+  for (const std::string& path : paths)
+    if (form_of(path) != list.form)
+      throw UsageError(fmt::format("{} is of another form than {}; stores of one form are merged", printable(path),
+                                   printable(paths.front())));
+  std::vector<Part> parts = parts_of(paths);
+  Ranks ranks;
+  std::size_t known = 0;
+  for (const Part& part : parts) known += ranks.add(part.path) ? 1 : 0;
+  if (known == parts.size()) {
+    ranks.complete();
+    const auto earlier = [&](const Part& a, const Part& b) {
+      const std::size_t x = ranks.rank_of(a.path), y = ranks.rank_of(b.path);
+      return x != y ? x < y : a.path < b.path;
+    };
+    std::ranges::sort(parts, earlier);
+  } else if (list.form == "lmdb") {
+    std::ranges::sort(parts, [](const Part& a, const Part& b) { return a.first < b.first; });
+  }
+  for (const Part& part : parts) {
+    list.stores.push_back(part.path);
+    list.records += part.records;
+  }
+  const std::string order = list.form == "lmdb" ? other_order(parts) : "";
+  write_list(list, flags.out);
+  try {
+    const Store whole(flags.out);  // that their fields are the same
+  } catch (...) {
+    std::error_code failed;
+    fs::remove(flags.out, failed);
+    throw;
+  }
+  std::string report;
+  if (known == parts.size()) {
+    RunResult result{.finished = true, .store = flags.out, .tiles = list.records};
+    for (const std::string& folder : ranks.folders()) {
+      const Json run = RunFolder(folder, "").read();
+      if (run.at("result").is_null()) {
+        result.finished = false;
+        continue;
+      }
+      const RunResult part = result_of(run.at("result"));
+      result.left_out += part.left_out;
+      result.bytes += part.bytes;
+      result.seconds = std::max(result.seconds, part.seconds);
+    }
+    write_joined_report(ranks.folders(), report_beside(flags.out), result);
+    report = report_beside(flags.out) + "/index.html";
+  }
+  if (!flags.json.empty())
+    write_json({{"list", flags.out},
+                {"stores", list.stores},
+                {"records", list.records},
+                {"order_kept", order.empty()},
+                {"report", report.empty() ? Json(nullptr) : Json(report)}},
+               flags.json);
+  if (flags.quiet || flags.json == "-") return exit_ok;
+  std::string text = fmt::format("{}: {} of {}\n", printable(flags.out), counted(list.records, "record"),
+                                 counted(list.stores.size(), "store"));
+  if (!order.empty()) text += order + "\n";
+  if (!report.empty()) text += "report: " + printable(report) + "\n";
+  print(text);
+  return exit_ok;
+}
+
+}  // namespace
+
+void add_merge(CLI::App& app, Command& chosen) {
+  auto flags = std::make_shared<MergeFlags>();
+  CLI::App& command = *app.add_subcommand(
+      "merge",
+      "Makes stores one that several processes wrote, by a list of them: nothing is copied, and the "
+      "list is read wherever a\n"
+      "store is. Those of `tile --rank` come in the order of ranks, which have to be all there; "
+      "others as they are given,\n"
+      "of LMDB by their keys.");
+  command.add_option("STORES", flags->stores, "Stores, or patterns in quotes; of shards every one")->required();
+  command.add_option("--out", flags->out, "The list: X.json")->required();
+  add_json_option(command, flags->json);
+  command.add_flag("--quiet,-q", flags->quiet, "No summary");
+  command.callback([flags, &chosen] { chosen = [flags] { return merge(*flags); }; });
+}
+
+}  // namespace penstock::cli
