@@ -119,7 +119,7 @@ bool Child::was_killed() {
   if (::waitpid(pid_, &status, 0) != pid_) throw std::runtime_error("waitpid failed");
   waited_ = true;
   if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) return true;
-  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return false;
+  if (WIFEXITED(status) && WEXITSTATUS(status) == good_status_) return false;
   std::ifstream in(output_, std::ios::binary);
   throw std::runtime_error((WIFSIGNALED(status) ? "the program died by signal " + std::to_string(WTERMSIG(status))
                                                 : "the program exited with " + std::to_string(WEXITSTATUS(status))) +

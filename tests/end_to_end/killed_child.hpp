@@ -34,6 +34,8 @@ class Child {
   // Waits until `when`, or for the child's end.
   void wait_until(Clock::time_point when);
   void kill() const;
+  // Where all is well the program exits with this status, not with 0.
+  void ends_with(int status) { good_status_ = status; }
   // Waits for the end. True where kill() was it; false where the program ended by itself and well.
   // @throws std::runtime_error with what the program printed for any other end.
   bool was_killed();
@@ -51,6 +53,7 @@ class Child {
   pid_t pid_ = -1;
   int from_child_ = -1;
   bool waited_ = false;
+  int good_status_ = 0;
   std::string output_, partial_;
   std::vector<std::string> lines_;
   std::string watched_line_;

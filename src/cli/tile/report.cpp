@@ -56,7 +56,7 @@ Json details_of(const SlideInfo& slide, const std::vector<const LeftOutTile*>& l
   json["tiles_stored"] = failed ? 0 : slide.records - left_out.size();
   if (!failed) json["image"] = image_text(slide);
   json["stamp"] = inputs.slides[number].at("stamp");
-  json["settings"] = inputs.settings;
+  json["settings"] = inputs.counted_settings();
   json["left_out"] = Json::array();
   for (const LeftOutTile* const tile : left_out) json["left_out"].push_back(to_json(*tile));
   return json;

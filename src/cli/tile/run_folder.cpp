@@ -170,10 +170,17 @@ JobInputs inputs_of(Json settings, const SlideSource& source) {
   return inputs;
 }
 
+Json JobInputs::counted_settings() const {
+  Json counted = Json::object();
+  for (const auto& [name, value] : settings.items())
+    if (counts(name)) counted[name] = value;
+  return counted;
+}
+
 std::string JobInputs::hash() const {
   Json counted{{"files", files}, {"settings", Json::object()}, {"slides", Json::array()}};
-  for (const auto& [name, value] : settings.items())
-    if (counts(name)) counted["settings"][name] = canonical(value);
+  const Json wanted = counted_settings();
+  for (const auto& [name, value] : wanted.items()) counted["settings"][name] = canonical(value);
   for (Json slide : slides) {
     for (const char* const elsewhere : {"file", "failure", "passed_over"}) slide.erase(elsewhere);
     counted["slides"].push_back(std::move(slide));

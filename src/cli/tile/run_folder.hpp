@@ -22,6 +22,8 @@ struct JobInputs {
   /// A hash of all that decides what is in the store, or in those of all ranks. Whether a slide could be opened does
   /// not.
   std::string hash() const;
+  /// The settings that do.
+  Json counted_settings() const;
 };
 
 /// The options of `command` in effect, by their long names.
