@@ -1,11 +1,13 @@
 #include "file/tiff_input.hpp"
 
+#include <cerrno>
 #include <cstdarg>
 #include <cstddef>
 #include <cstdio>
 #include <span>
 
 #include <penstock/extend/file_descriptor.hpp>
+#include <penstock/extend/system_error.hpp>
 
 #include "file/errors.hpp"
 
@@ -15,6 +17,7 @@ namespace {
 
 // What was not read would be missing without a word.
 void check_complete(const TiffInput& input, const std::string& path, bool opened) {
+  if (input.failed_read != 0) throw system_error(source_name, input.failed_read, "reading its directory", path);
   if (input.too_much)
     throw error_in(path, Errc::corrupt,
                    "its directory can't be read: it says that its values have more than " +
@@ -33,6 +36,7 @@ tmsize_t tiff_read(thandle_t handle, void* to, tmsize_t bytes) {
   input.left -= static_cast<std::uint64_t>(bytes);
   const std::size_t got =
       read_whole(input.descriptor, {static_cast<std::byte*>(to), static_cast<std::size_t>(bytes)}, input.at);
+  if (got < static_cast<std::size_t>(bytes) && errno != 0 && input.failed_read == 0) input.failed_read = errno;
   input.at += got;
   return static_cast<tmsize_t>(got);
 }

@@ -18,6 +18,7 @@ struct TiffInput {
   std::uint64_t at = 0;
   std::uint64_t left = most_read;  ///< that it may still read: each value may be told to lie at the same long place
   bool too_much = false;
+  int failed_read = 0;  ///< errno of the first; libtiff passes over some tags that it could not read
   std::string complaint = {};  ///< the first error
 };
 
@@ -26,7 +27,8 @@ struct CloseTiff {
 };
 using OpenTiff = std::unique_ptr<TIFF, CloseTiff>;
 
-/// Opens the first directory. Arrays of tiles are not read. @throws Error(corrupt) where libtiff can't.
+/// Opens the first directory. Arrays of tiles are not read. @throws Error(corrupt) where libtiff can't, Error(io) where
+/// the file can't be read.
 OpenTiff open_tiff(TiffInput& input, const std::string& path);
 /// Goes to the directory at `offset`. @throws as open_tiff.
 void go_to_directory(TIFF* tiff, TiffInput& input, const std::string& path, std::uint64_t offset);

@@ -1,0 +1,54 @@
+// Preloaded into a program: one read of a file fails, as a disk's or a network's might, and no other.
+// PENSTOCK_TEST_FAILING_READ: "NUMBER NAME", the number-th read, from 0, of files whose path ends in NAME.
+#include <dlfcn.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstddef>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+namespace {
+
+bool is_of(int file, const char* name) {
+  char path[4096];
+  char link[64];
+  std::snprintf(link, sizeof link, "/proc/self/fd/%d", file);
+  const ssize_t length = ::readlink(link, path, sizeof path);
+  const std::size_t wanted = std::strlen(name);
+  return length > 0 && static_cast<std::size_t>(length) >= wanted &&
+         std::memcmp(path + length - wanted, name, wanted) == 0;
+}
+
+bool fails(int file) {
+  static std::atomic<long> reads{0};
+  static const char* const wish = std::getenv("PENSTOCK_TEST_FAILING_READ");
+  if (wish == nullptr) return false;
+  char* name = nullptr;
+  const long number = std::strtol(wish, &name, 10);
+  if (*name == ' ') ++name;
+  return is_of(file, name) && reads++ == number;
+}
+
+using Pread = ssize_t (*)(int, void*, std::size_t, off_t);
+
+ssize_t read_or_fail(const char* function, int file, void* to, std::size_t bytes, off_t at) {
+  if (fails(file)) {
+    errno = EIO;
+    return -1;
+  }
+  return reinterpret_cast<Pread>(::dlsym(RTLD_NEXT, function))(file, to, bytes, at);
+}
+
+}  // namespace
+
+extern "C" {
+ssize_t pread(int file, void* to, std::size_t bytes, off_t at) { return read_or_fail("pread", file, to, bytes, at); }
+ssize_t pread64(int file, void* to, std::size_t bytes, off_t at) {
+  return read_or_fail("pread64", file, to, bytes, at);
+}
+}
