@@ -1,11 +1,19 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include <penstock/detail/export.hpp>
 #include <penstock/stages/stage.hpp>
 
 namespace penstock {
+
+/// Some of a list's items, one after the other.
+struct ItemRun {
+  /// Number of the first one, and how many there are.
+  std::size_t first = 0, count = 0;
+};
 
 /// Which of the processes of one training run this is. `int`, as launchers and communication libraries count.
 struct Shard {
@@ -30,6 +38,13 @@ struct Shard {
   /// (Slurm's: and nothing else is set) or no number, or where the rank is not below the world's size. Any thread,
   /// while none changes the environment.
   PENSTOCK_API static Shard from_environment();
+
+  /// This rank's run of items that are shared as wholes, files for instance: `sizes` are their bytes, or what else makes
+  /// work. All items laid end to end, a rank has those whose middle lies in its part of the whole, so ranks have runs one
+  /// after the other, each of about equal size: none is longer than the mean by more than an item. Where all ranks give
+  /// the same sizes, each item is one rank's. Any thread.
+  /// @throws Error(invalid_argument) for a rank outside of the world.
+  PENSTOCK_API ItemRun run_of(std::span<const std::uint64_t> sizes) const;
 };
 
 /// Shares each batch among the ranks of a run; each has a loader of its own, over the same pipeline but for this stage.

@@ -89,7 +89,7 @@ int tile(TileFlags& flags) {
   }
   Slides slides = slides_of(flags.cut, wanted_slides(flags));
   if (flags.rank.given) {
-    const FileRun run = share_of_files(slides.paths, flags.rank);
+    const ItemRun run = share_of_files(slides.paths, flags.rank);
     slides.first_file = run.first;
     slides.file_count = run.count;
   }

@@ -1,14 +1,11 @@
 #include "rank_share.hpp"
 
 #include <charconv>
+#include <cstdint>
 #include <filesystem>
-#include <numeric>
-#include <optional>
 #include <system_error>
 
 #include <fmt/format.h>
-
-#include <penstock/shard.hpp>
 
 #include "output.hpp"
 
@@ -66,32 +63,14 @@ std::string store_of_rank(const std::string& out, const Rank& rank) {
   return path.substr(0, end) + fmt::format("-r{:0{}}-of-{}", rank.rank, digits, rank.world) + path.substr(end);
 }
 
-FileRun share_of(const std::vector<std::uint64_t>& bytes, const Rank& rank) {
-  // In halves of a byte, so that a middle is a whole number. An empty file has its place, too.
-  using Wide = unsigned __int128;
-  Wide all = 0;
-  for (const std::uint64_t count : bytes) all += Wide{2} * (count + 1);
-  const Wide begin = all * rank.rank, end = all * (rank.rank + 1);
-  FileRun run;
-  Wide before = 0;
-  for (std::size_t i = 0; i < bytes.size(); ++i) {
-    const Wide middle = (before + bytes[i] + 1) * rank.world;
-    before += Wide{2} * (bytes[i] + 1);
-    if (middle < begin || middle >= end) continue;
-    if (run.count == 0) run.first = i;
-    ++run.count;
-  }
-  return run;
-}
-
-FileRun share_of_files(const std::vector<std::string>& files, const Rank& rank) {
+ItemRun share_of_files(const std::vector<std::string>& files, const Rank& rank) {
   std::vector<std::uint64_t> bytes;
   for (const std::string& file : files) {
     std::error_code failed;
     const std::uintmax_t size = std::filesystem::file_size(file, failed);
     bytes.push_back(failed ? 0 : size);
   }
-  return share_of(bytes, rank);
+  return Shard{.rank = static_cast<int>(rank.rank), .world = static_cast<int>(rank.world)}.run_of(bytes);
 }
 
 }  // namespace penstock::cli

@@ -1,11 +1,12 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <string>
 #include <vector>
 
 #include <CLI/CLI.hpp>
+
+#include <penstock/shard.hpp>
 
 namespace penstock::cli {
 
@@ -25,13 +26,7 @@ Rank rank_of(const RankFlags& flags);
 /// "tiles.lmdb" as "tiles-r03-of-16.lmdb": a store for each rank.
 std::string store_of_rank(const std::string& out, const Rank& rank);
 
-/// A run of the files: ranks have runs of about equal bytes, one after the other.
-struct FileRun {
-  std::size_t first = 0, count = 0;
-};
-/// A rank has the files whose middle byte, all files laid end to end, lies in its part of all bytes.
-FileRun share_of(const std::vector<std::uint64_t>& bytes, const Rank& rank);
-/// The same of files that are there; one that can't be asked counts as empty.
-FileRun share_of_files(const std::vector<std::string>& files, const Rank& rank);
+/// A rank's run of the files, by their bytes; one that can't be asked counts as empty.
+ItemRun share_of_files(const std::vector<std::string>& files, const Rank& rank);
 
 }  // namespace penstock::cli

@@ -1,0 +1,30 @@
+#include <string>
+
+#include <penstock/error.hpp>
+#include <penstock/shard.hpp>
+
+namespace penstock {
+
+ItemRun Shard::run_of(std::span<const std::uint64_t> sizes) const {
+  if (rank < 0 || rank >= world)
+    throw Error(Errc::invalid_argument, "rank " + std::to_string(rank) + " of " + std::to_string(world) +
+                                            "; ranks are 0 to world - 1")
+        .with_stage("shard");
+  // Sizes are doubled, so that a middle is a whole number. An empty item has its place, too.
+  using Wide = unsigned __int128;
+  const auto ranks = static_cast<Wide>(world), own = static_cast<Wide>(rank);
+  Wide all = 0;
+  for (const std::uint64_t size : sizes) all += Wide{2} * (Wide{size} + 1);
+  ItemRun run;
+  Wide before = 0;
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    const Wide middle = (before + sizes[i] + 1) * ranks;
+    before += Wide{2} * (Wide{sizes[i]} + 1);
+    if (middle < all * own || middle >= all * (own + 1)) continue;
+    if (run.count == 0) run.first = i;
+    ++run.count;
+  }
+  return run;
+}
+
+}  // namespace penstock
