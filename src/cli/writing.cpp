@@ -2,7 +2,9 @@
 
 #include "writing.hpp"
 
+#include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <cstdio>
 #include <filesystem>
 #include <system_error>
@@ -41,6 +43,26 @@ void add_writing_options(CLI::App& command, const std::string& threads_text, Wri
   command.add_flag("--quiet,-q", flags.quiet, "No progress and no summary");
 }
 
+void add_memory_option(CLI::App& command, WritingFlags& flags) {
+  command
+      .add_option("--memory", flags.memory,
+                  "For decoded blocks and finished tiles; beside it each thread takes up to 64 MiB. Default: 768 MiB")
+      ->type_name("BYTES");
+}
+
+namespace {
+
+// Blocks are what is decoded again where there is no room; the others only make threads wait.
+void set_memory(WriteOptions& options, std::uint64_t bytes) {
+  constexpr std::uint64_t least = std::uint64_t{64} << 20;
+  if (bytes < least) throw UsageError("--memory: 64MiB at least");
+  options.max_block_bytes = bytes / 2;
+  options.max_waiting_bytes = bytes / 4;
+  options.commit_bytes = std::min<std::size_t>(options.commit_bytes, bytes / 8);
+}
+
+}  // namespace
+
 Written run_writing(const std::string& doing, std::uint64_t total, const WritingFlags& flags,
                     const std::function<WriteProgress(const WriteOptions&)>& write,
                     std::function<std::string(std::uint64_t)> where) {
@@ -50,6 +72,7 @@ Written run_writing(const std::string& doing, std::uint64_t total, const Writing
   WriteOptions write_options;
   write_options.threads = flags.threads;
   write_options.commit_every = 500;
+  if (!flags.memory.empty()) set_memory(write_options, parse_bytes(flags.memory));
   write_options.progress = [&](const WriteProgress& p) { bar.set(p.done, p.skipped); };
   write_options.stop = interrupt.token();
   const auto start = std::chrono::steady_clock::now();

@@ -18,6 +18,7 @@ struct WritingFlags {
   std::string json;
   bool seekable = false, quiet = false, fast = false;
   unsigned threads = 0;  ///< 0 = cores - 1
+  std::string memory;    ///< as parse_bytes has it; empty: as `write` does
 
   /// Neither progress nor a summary.
   bool shows_nothing() const { return quiet || json == "-"; }
@@ -27,6 +28,9 @@ struct WritingFlags {
 void add_seekable_option(CLI::App& command, WritingFlags& flags);
 /// --threads, --no-sync, --json and --quiet.
 void add_writing_options(CLI::App& command, const std::string& threads_text, WritingFlags& flags);
+
+/// --memory.
+void add_memory_option(CLI::App& command, WritingFlags& flags);
 
 struct Written {
   WriteProgress progress;

@@ -1,6 +1,9 @@
 // penstock tile by a file of settings, and of slides by a list.
+#include <algorithm>
+#include <cstdint>
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -177,4 +180,25 @@ TEST_CASE("tiles are stored as JPEGs, as PNGs, or as pixels") {
   CHECK(kind("p.tar", "png")["images"]["png"] == 32);
   for (const std::string out : {"n.lmdb", "n.h5"})
     CHECK(std::string(kind(out, "none")["schema"]).find("image: u8[64, 64, 3]") != std::string::npos);
+}
+
+TEST_CASE("tile takes no more memory than it is told, and 64 MiB a thread") {
+  const TempFolder folder;
+  const std::string slide = folder / "wide.svs";
+  REQUIRE(tool({"synth", "slide", slide, "--size", "40000x1500", "--repeat"}).status == 0);
+  constexpr std::uint64_t mib = 1 << 20;
+  // Two rows of the file's tiles, which places between them share, have 59 MiB.
+  std::uint64_t small = 0;
+  for (const auto& [memory, threads] : {std::pair<std::uint64_t, std::uint64_t>{64, 1}, {64, 2}, {1024, 2}}) {
+    const ToolResult made = tool({"tile", slide, "--out", folder / fmt::format("{}-{}.tar", memory, threads), "--size",
+                                  "256", "--overlap", "100", "--memory", fmt::format("{}MiB", memory), "--threads",
+                                  std::to_string(threads), "--no-thumbnails"});
+    CAPTURE(memory, threads, made.err);
+    REQUIRE(made.status == 0);
+    CHECK(made.peak_bytes <= (memory + 64 * threads) * mib);
+    if (memory == 64) small = std::max(small, made.peak_bytes);
+    // What would have been enough is not kept back.
+    if (memory == 1024) CHECK(made.peak_bytes > small + 20 * mib);
+  }
+  CHECK(tool({"tile", slide, "--out", folder / "x.tar", "--memory", "1MiB"}).status == 2);
 }

@@ -60,7 +60,10 @@ bool RunningTool::wait_for_it(int options) {
   const auto seconds = [](const timeval& t) {
     return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6;
   };
-  if (waited_) cpu_s_ = seconds(used.ru_utime) + seconds(used.ru_stime);
+  if (waited_) {
+    cpu_s_ = seconds(used.ru_utime) + seconds(used.ru_stime);
+    peak_bytes_ = static_cast<std::uint64_t>(used.ru_maxrss) * 1024;
+  }
   return waited_;
 }
 
@@ -69,7 +72,7 @@ bool RunningTool::ended() { return wait_for_it(WNOHANG); }
 ToolResult RunningTool::wait() {
   if (!wait_for_it(0)) throw std::runtime_error("wait4 failed");
   return {WIFEXITED(status_) ? WEXITSTATUS(status_) : 128 + WTERMSIG(status_), read_file(output_ / "out"),
-          read_file(output_ / "err"), cpu_s_};
+          read_file(output_ / "err"), cpu_s_, peak_bytes_};
 }
 
 ToolResult tool(const std::vector<std::string>& arguments) { return RunningTool(arguments).wait(); }

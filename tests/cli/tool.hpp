@@ -17,7 +17,8 @@ namespace penstock_test {
 struct ToolResult {
   int status = -1;  // exit status, or 128 + the signal that ended it
   std::string out, err;
-  double cpu_s = 0;  // of all its threads
+  double cpu_s = 0;              // of all its threads
+  std::uint64_t peak_bytes = 0;  // of memory
   nlohmann::json json() const { return nlohmann::json::parse(out); }
 };
 
@@ -42,6 +43,7 @@ class RunningTool {
   pid_t pid_;
   int status_ = 0;
   double cpu_s_ = 0;
+  std::uint64_t peak_bytes_ = 0;
   bool waited_ = false;
 };
 

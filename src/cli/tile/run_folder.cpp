@@ -34,7 +34,7 @@ constexpr std::string_view source_name = "tile";
 constexpr std::array without_effect{"help",    "out",         "threads",       "no-sync",     "json",   "quiet",
                                     "dry-run", "pictures",    "picture-side",  "coords",      "report", "on-error",
                                     "retry",   "settings",    "list",          "list-column", "index",  "labels",
-                                    "regions", "from-coords", "no-thumbnails", "rank",        "world"};
+                                    "regions", "from-coords", "no-thumbnails", "memory",      "rank",   "world"};
 
 bool counts(std::string_view setting) { return std::ranges::find(without_effect, setting) == without_effect.end(); }
 
