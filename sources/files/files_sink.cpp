@@ -205,10 +205,7 @@ class FilesSink::Impl final : public common::ShardedSink {
   // a run that goes on can take those away that are not committed.
   void write_commit() override {
     table_->flush();
-    if (sync_) {
-      table_->sync();
-      files_.sync();
-    }
+    if (sync_) files_.sync();
     files_.give_names();
     if (sync_) files_.sync();
   }

@@ -594,7 +594,8 @@ TEST_CASE("a folder below which one is unfinished is refused") {
   folder.write("labels.csv", "test/1.jpg,1\n");
   for (const Files& files :
        {Files{.root = folder / "all"}, Files{.root = folder / "all", .labels = folder / "labels.csv"},
-        Files{.root = folder / "all/train"}}) {
+        Files{.root = folder / "all/train"},
+        Files{.root = folder / "all/train", .labels = folder / "all/train/records.csv"}}) {
     const Error error = error_of([&] { FilesSource{files}; });
     CHECK(error.code() == Errc::invalid_argument);
     CHECK(mentions(error, "unfinished"));
