@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include <penstock/error.hpp>
+#include <penstock/extend/store_files.hpp>
 #include <penstock/extend/system_error.hpp>
 
 namespace penstock::common {
@@ -37,19 +38,21 @@ std::string ShardNames::unfinished_files() const {
 ShardNames::Found ShardNames::find(std::string_view source) const {
   namespace fs = std::filesystem;
   Found found;
-  const fs::path prefix(single_file_ ? path_ : path_ + "-");
+  if (single_file_) {
+    if (file_bytes(path_, source)) found.finished.push_back(0);
+    if (file_bytes(partial(0), source)) found.partial.push_back(0);
+    return found;
+  }
+  const fs::path prefix(path_ + "-");
   const fs::path folder = prefix.has_parent_path() ? prefix.parent_path() : fs::path(".");
   const std::string begin = prefix.filename().string();
   std::error_code failed;
   for (fs::directory_iterator entry(folder, failed), end; !failed && entry != end; entry.increment(failed)) {
     const std::string name = entry->path().filename().string();
     if (!name.starts_with(begin)) continue;
-    std::uint64_t number = 0;
-    if (!single_file_) {
-      const std::size_t after = name.find_first_not_of(digits, begin.size());
-      if (after == std::string::npos || after == begin.size() || after - begin.size() > max_digits) continue;
-      number = std::stoull(name.substr(begin.size(), after - begin.size()));
-    }
+    const std::size_t after = name.find_first_not_of(digits, begin.size());
+    if (after == std::string::npos || after == begin.size() || after - begin.size() > max_digits) continue;
+    const std::uint64_t number = std::stoull(name.substr(begin.size(), after - begin.size()));
     if (name == fs::path(shard(number)).filename().string()) found.finished.push_back(number);
     if (name == fs::path(partial(number)).filename().string()) found.partial.push_back(number);
   }

@@ -15,7 +15,7 @@ void ShardedSink::refuse_there(const std::string& differs) const {
     refuse(Errc::invalid_argument, "there is a finished store here, and " + differs +
                                        ", so it was made from something else; delete it, or write to another path");
   refuse(Errc::state_mismatch, "there is an unfinished store here that can't be continued, as " + differs +
-                                   "; delete " + names_.unfinished_files() + ", or write to another path");
+                                   "; delete " + unfinished_files() + ", or write to another path");
 }
 
 void ShardedSink::require_unfailed() const {
@@ -46,7 +46,7 @@ void ShardedSink::check_put(const SinkItem& item) {
     refuse(Errc::invalid_argument, "sample " + position_key(item, size_) + " is put after one that follows it",
            item.key);
   require_all_found();
-  if (was_finished_) refuse_there(lacks());
+  if (was_finished_ || finishing_) refuse_there(lacks());
   last_put_ = place;
 }
 

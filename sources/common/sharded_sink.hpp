@@ -67,6 +67,8 @@ class ShardedSink {
   /// One of them, in words: "of the key ...".
   virtual std::string describe_before(std::uint64_t number) const = 0;
   virtual std::string key_of(const SinkItem& item) const = 0;
+  /// What to delete of an unfinished store that is given up, in words.
+  virtual std::string unfinished_files() const { return names_.unfinished_files(); }
   /// Of the files that stand beside the shards while the store is unfinished.
   virtual void sync_beside() {}
   virtual void remove_beside() {}

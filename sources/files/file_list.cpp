@@ -14,6 +14,9 @@
 #include <penstock/error.hpp>
 #include <penstock/extend/system_error.hpp>
 
+#include "common/shard_names.hpp"
+#include "table_name.hpp"
+
 namespace penstock::files {
 
 namespace {
@@ -117,10 +120,12 @@ class Lister {
       }
       type = S_ISDIR(status.st_mode) ? DT_DIR : S_ISREG(status.st_mode) ? DT_REG : DT_UNKNOWN;
     }
+    if (type == DT_REG && entry.d_name == mark_name)
+      common::refuse_unfinished({root_ + "/" + folder.path + std::string(table_name)}, "", "files");
     if (type == DT_DIR) {
       pending_.push_back({folder.path + entry.d_name + "/", folder.above});
     } else if (type == DT_REG && !has_extension(entry.d_name, extensions_)) {
-      ++content_.ignored;
+      if (!folder.path.empty() || entry.d_name != table_name) ++content_.ignored;
     } else if (type == DT_REG) {
       content_.files.push_back(folder.path + entry.d_name);
     }

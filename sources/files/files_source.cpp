@@ -20,10 +20,12 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "common/shard_names.hpp"
 #include "file_list.hpp"
 #include "keys.hpp"
 #include "labels.hpp"
 #include "natural_order.hpp"
+#include "table_name.hpp"
 
 namespace penstock {
 
@@ -46,6 +48,7 @@ struct Record {
 class FilesSource::Impl {
  public:
   explicit Impl(Files options) : options_(std::move(options)), root_(open_root(options_.root)) {
+    common::refuse_unfinished({options_.root + "/" + std::string(files::table_name)}, "", "files");
     for (std::string& extension : options_.extensions)
       for (char& c : extension)
         if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
@@ -272,7 +275,8 @@ class FilesSource::Impl {
       records.push_back({std::move(row.file), row.label});
     }
     for (const std::string& path : files::list_folder(options_.root, {}).files)
-      if (!named.contains(path)) ++(files::has_extension(path, options_.extensions) ? skipped_ : ignored_);
+      if (!named.contains(path) && path != files::table_name)
+        ++(files::has_extension(path, options_.extensions) ? skipped_ : ignored_);
     return records;
   }
 

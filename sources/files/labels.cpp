@@ -80,6 +80,7 @@ bool begins_with_heading(const std::vector<CsvLine>& lines, const IsFile& is_fil
   if (lines.empty()) return false;
   const CsvLine& first = lines.front();
   if (is_file(std::filesystem::path(first.cells[0]).lexically_normal().string())) return false;
+  if (first.cells.size() > 1 && first.cells[0] == "file" && first.cells[1] == "label") return true;
   if (first.cells.size() > 1 && kind_of_label(first) != Kind::name) return false;
   const std::string extension = small_extension(first.cells[0]);
   return std::none_of(lines.begin() + 1, lines.end(), [&](const CsvLine& line) {

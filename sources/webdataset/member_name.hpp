@@ -17,10 +17,6 @@ std::optional<MemberName> split_name(std::string_view name);
 /// Why a name can't be taken, as whoever made a file of it could be led out of a folder; nullptr for a good one.
 const char* danger_of(std::string_view name) noexcept;
 
-/// A key fit for a member's name, different for different keys but for '.' and '_' in the base name.
-/// Empty where the key is.
-std::string fit_key(std::string_view key);
-
 std::string lower_case(std::string_view text);
 
 }  // namespace penstock::webdataset

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "common/image_extension.hpp"
 #include "errors.hpp"
 #include "npy.hpp"
 #include "tar_header.hpp"
@@ -11,7 +12,6 @@ namespace penstock::webdataset {
 
 namespace {
 
-constexpr std::array<std::string_view, 7> sniffed_extensions{"jpg", "png", "webp", "gif", "bmp", "tif", "bin"};
 constexpr std::array<std::byte, tar_block_bytes> zeros{};
 
 enum class Usual : std::uint8_t { image, integer, array };
@@ -37,17 +37,6 @@ void check_extension(std::string_view extension, std::string_view field) {
                 "the field \"" + printable(field) + "\" would get the extension \"" + printable(extension) +
                     "\"; extensions have letters, digits, '_', '-' and single dots, and don't end in \"__\"; give "
                     "another one in `extensions`");
-}
-
-std::string_view sniffed_extension(std::span<const std::byte> bytes) noexcept {
-  using namespace std::string_view_literals;
-  const std::string_view head(reinterpret_cast<const char*>(bytes.data()), std::min<std::size_t>(bytes.size(), 12));
-  if (head.starts_with("\xff\xd8\xff")) return "jpg";
-  if (head.starts_with("\x89PNG\r\n\x1a\n")) return "png";
-  if (head.starts_with("RIFF") && head.ends_with("WEBP")) return "webp";
-  if (head.starts_with("GIF8")) return "gif";
-  if (head.starts_with("BM") && head.size() > 9 && head.substr(6, 4) == "\0\0\0\0"sv) return "bmp";
-  return head.starts_with("II*\0"sv) || head.starts_with("MM\0*"sv) ? "tif" : "bin";
 }
 
 std::string_view last_part(std::string_view extension) noexcept { return extension.substr(extension.rfind('.') + 1); }
@@ -89,7 +78,7 @@ SampleEncoder::SampleEncoder(const Schema& schema, const std::vector<WebDatasetE
       case Usual::image:
         contents_.push_back(Content::sniffed);
         planned.push_back({field.name, ""});
-        for (const std::string_view extension : sniffed_extensions)
+        for (const std::string_view extension : common::image_extensions)
           planned.back()
               .extensions.append(planned.back().extensions.empty() ? "" : ";")
               .append(prefix)
@@ -126,7 +115,7 @@ std::uint64_t SampleEncoder::encode(std::string_view key, const Sample& sample) 
     std::string before;
     std::string_view extension = fields_[slot].extensions.front();
     if (contents_[slot] == Content::sniffed) {
-      const std::string_view kind = sniffed_extension(bytes);
+      const std::string_view kind = common::image_extension(bytes);
       for (const std::string& one : fields_[slot].extensions)
         if (last_part(one) == kind) extension = one;
     } else if (contents_[slot] == Content::digits) {

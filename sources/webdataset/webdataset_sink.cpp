@@ -12,6 +12,7 @@
 #include <penstock/extend/system_error.hpp>
 
 #include "class_names.hpp"
+#include "common/fit_key.hpp"
 #include "common/sharded_sink.hpp"
 #include "errors.hpp"
 #include "member_name.hpp"
@@ -125,7 +126,7 @@ class WebDatasetSink::Impl final : public common::ShardedSink {
 
  private:
   std::string key_of(const SinkItem& item) const override {
-    if (options_.keys == WebDatasetKeys::automatic && !item.key.empty()) return webdataset::fit_key(item.key);
+    if (options_.keys == WebDatasetKeys::automatic && !item.key.empty()) return webdataset_key(item.key);
     return position_key(item, size_);
   }
 
@@ -245,7 +246,7 @@ class WebDatasetSink::Impl final : public common::ShardedSink {
   std::unordered_set<std::string> names_in_shard_;
 };
 
-std::string webdataset_key(std::string_view key) { return webdataset::fit_key(key); }
+std::string webdataset_key(std::string_view key) { return common::fit_key(key, common::KeyDots::none_in_base_name); }
 std::string webdataset_field(std::string_view name) {
   return webdataset::lower_case(webdataset::name_as_extension(name));
 }

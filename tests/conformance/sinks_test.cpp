@@ -1,5 +1,7 @@
 // The sinks, held to their contract.
 #include <penstock/penstock.hpp>
+#include <penstock/sources/files.hpp>
+#include <penstock/sources/files_sink.hpp>
 #include <penstock/sources/lmdb.hpp>
 #include <penstock/sources/lmdb_sink.hpp>
 #include <penstock/sources/webdataset.hpp>
@@ -49,6 +51,19 @@ TEST_CASE("WebDatasetSink keeps the contract of a sink") {
               ps::WebDatasetSource({.path = path + "-*.tar", .fields = {{"image", "bin"}, {"label", "cls"}}}));
         },
         folder.path().string());
+    CHECK(report.text() == "");
+    CHECK(report.passed());
+  }
+}
+
+TEST_CASE("FilesSink keeps the contract of a sink") {
+  for (const bool sync : {false, true}) {
+    const TempFolder folder;
+    const auto report = check_sink([&](const std::string& path) { return ps::FilesSink({.path = path, .sync = sync}); },
+                                   [](const std::string& path) {
+                                     return ps::share(ps::FilesSource({.root = path, .labels = path + "/records.csv"}));
+                                   },
+                                   folder.path().string());
     CHECK(report.text() == "");
     CHECK(report.passed());
   }

@@ -25,6 +25,8 @@ extern "C" {
 long syscall(long number, ...) noexcept;
 int open(const char* path, int flags, ...);
 int open64(const char* path, int flags, ...);
+int openat(int folder, const char* path, int flags, ...);
+int openat64(int folder, const char* path, int flags, ...);
 int close(int fd);
 long pread(int fd, void* bytes, std::size_t count, long offset);
 long pread64(int fd, void* bytes, std::size_t count, long offset);
@@ -34,6 +36,7 @@ long pwrite64(int fd, const void* bytes, std::size_t count, long offset);
 long writev(int fd, const iovec* parts, int count);
 int fsync(int fd);
 int fdatasync(int fd);
+int syncfs(int fd) noexcept;
 int msync(void* begin, std::size_t bytes, int flags);
 int ftruncate(int fd, long bytes) noexcept;
 int ftruncate64(int fd, long bytes) noexcept;
@@ -42,15 +45,19 @@ int fallocate(int fd, int mode, long offset, long bytes);
 int fallocate64(int fd, int mode, long offset, long bytes);
 int flock(int fd, int operation) noexcept;
 int rename(const char* from, const char* to) noexcept;
+int renameat(int from_folder, const char* from, int to_folder, const char* to) noexcept;
 int unlink(const char* path) noexcept;
+int unlinkat(int folder, const char* path, int flags) noexcept;
 int linkat(int from_folder, const char* from, int to_folder, const char* to, int flags) noexcept;
 int mkdir(const char* path, unsigned mode) noexcept;
+int mkdirat(int folder, const char* path, unsigned mode) noexcept;
 }
 
 namespace {
 
 constexpr int here = -100;  // AT_FDCWD
 constexpr int create = 0100, temporary = 020000000 | 0200000, data_sync = 010000, folder_only = 0200000;
+constexpr int remove_folder = 0x200;  // AT_REMOVEDIR
 
 struct Opened {
   std::string path;
@@ -128,16 +135,23 @@ const Opened* opened(int fd) {
   return found == w.open.end() ? nullptr : &found->second;
 }
 
-long known_path(const char* path) { return syscall(SYS_faccessat, here, path, 0); }
+// Of a path below a folder that is noted; empty for others, as the C++ library's own of folders that it goes through.
+std::string absolute_at(int folder, const char* path) {
+  const std::lock_guard lock(watch().mutex);
+  const Opened* const above = opened(folder);
+  return above == nullptr || path[0] == '/' ? "" : above->path + "/" + path;
+}
 
-int open_noted(const char* path, int flags, unsigned mode) {
+bool known_path(const std::string& path) { return syscall(SYS_faccessat, here, path.c_str(), 0) == 0; }
+
+int open_noted(const std::string& name, int flags, unsigned mode) {
   Watch& w = watch();
   const std::lock_guard lock(w.mutex);
-  const std::string name = absolute(path);
+  const char* const path = name.c_str();
   const int before = errno;
   if (w.on && below(name)) {
     const bool is_temporary = (flags & temporary) == temporary;
-    const bool created = (flags & create) != 0 && !is_temporary && known_path(path) != 0;
+    const bool created = (flags & create) != 0 && !is_temporary && !known_path(name);
     errno = before;
     std::string words;
     if (created) words = "created";
@@ -189,11 +203,10 @@ int call_noted(const char* name, int fd, long offset, std::size_t bytes, const A
 }
 
 template <class Act>
-int path_noted(const char* name, const char* path, const char* second, const Act& act) {
+int path_noted(const char* name, const std::string& path, const std::string& second, const Act& act) {
   Watch& w = watch();
   const std::lock_guard lock(w.mutex);
-  const std::string to = second == nullptr ? "-" : absolute(second), from = absolute(path);
-  if (below(second == nullptr ? from : to) && fails({.name = name, .path = from, .second = to})) return -1;
+  if (below(second == "-" ? path : second) && fails({.name = name, .path = path, .second = second})) return -1;
   return static_cast<int>(act());
 }
 
@@ -240,14 +253,31 @@ int open(const char* path, int flags, ...) {
   va_start(more, flags);
   const unsigned mode = va_arg(more, unsigned);
   va_end(more);
-  return open_noted(path, flags, mode);
+  return open_noted(absolute(path), flags, mode);
 }
 int open64(const char* path, int flags, ...) {
   va_list more;
   va_start(more, flags);
   const unsigned mode = va_arg(more, unsigned);
   va_end(more);
-  return open_noted(path, flags, mode);
+  return open_noted(absolute(path), flags, mode);
+}
+
+int openat(int folder, const char* path, int flags, ...) {
+  va_list more;
+  va_start(more, flags);
+  const unsigned mode = va_arg(more, unsigned);
+  va_end(more);
+  const std::string name = absolute_at(folder, path);
+  if (name.empty()) return static_cast<int>(syscall(SYS_openat, folder, path, flags, mode));
+  return open_noted(name, flags, mode);
+}
+int openat64(int folder, const char* path, int flags, ...) {
+  va_list more;
+  va_start(more, flags);
+  const unsigned mode = va_arg(more, unsigned);
+  va_end(more);
+  return openat(folder, path, flags, mode);
 }
 
 int close(int fd) {
@@ -284,6 +314,9 @@ int fsync(int fd) {
 int fdatasync(int fd) {
   return call_noted("fdatasync", fd, -1, 0, [&](bool noted) { return noted ? 0 : syscall(SYS_fdatasync, fd); });
 }
+int syncfs(int fd) noexcept {
+  return call_noted("syncfs", fd, -1, 0, [&](bool noted) { return noted ? 0 : syscall(SYS_syncfs, fd); });
+}
 int msync(void* begin, std::size_t bytes, int flags) {
   Watch& w = watch();
   const std::lock_guard lock(w.mutex);
@@ -296,7 +329,7 @@ int ftruncate(int fd, long bytes) noexcept {
 }
 int ftruncate64(int fd, long bytes) noexcept { return ftruncate(fd, bytes); }
 int truncate(const char* path, long bytes) noexcept {
-  return path_noted("truncate", path, nullptr, [&] { return syscall(SYS_truncate, path, bytes); });
+  return path_noted("truncate", absolute(path), "-", [&] { return syscall(SYS_truncate, path, bytes); });
 }
 int fallocate(int fd, int mode, long offset, long bytes) {
   return call_noted("fallocate", fd, offset, static_cast<std::size_t>(bytes),
@@ -308,15 +341,28 @@ int flock(int fd, int operation) noexcept {
                     [&](bool) { return syscall(SYS_flock, fd, operation); });
 }
 int rename(const char* from, const char* to) noexcept {
-  return path_noted("rename", from, to, [&] { return syscall(SYS_renameat2, here, from, here, to, 0); });
+  return path_noted("rename", absolute(from), absolute(to),
+                    [&] { return syscall(SYS_renameat2, here, from, here, to, 0); });
+}
+int renameat(int from_folder, const char* from, int to_folder, const char* to) noexcept {
+  return path_noted("rename", absolute_at(from_folder, from), absolute_at(to_folder, to),
+                    [&] { return syscall(SYS_renameat2, from_folder, from, to_folder, to, 0); });
 }
 int unlink(const char* path) noexcept {
-  return path_noted("unlink", path, nullptr, [&] { return syscall(SYS_unlinkat, here, path, 0); });
+  return path_noted("unlink", absolute(path), "-", [&] { return syscall(SYS_unlinkat, here, path, 0); });
+}
+int unlinkat(int folder, const char* path, int flags) noexcept {
+  return path_noted((flags & remove_folder) != 0 ? "rmdir" : "unlink", absolute_at(folder, path), "-",
+                    [&] { return syscall(SYS_unlinkat, folder, path, flags); });
 }
 int linkat(int from_folder, const char* from, int to_folder, const char* to, int flags) noexcept {
-  return path_noted("linkat", from, to, [&] { return syscall(SYS_linkat, from_folder, from, to_folder, to, flags); });
+  return path_noted("linkat", absolute(from), absolute(to),
+                    [&] { return syscall(SYS_linkat, from_folder, from, to_folder, to, flags); });
 }
 int mkdir(const char* path, unsigned mode) noexcept {
-  return path_noted("mkdir", path, nullptr, [&] { return syscall(SYS_mkdirat, here, path, mode); });
+  return path_noted("mkdir", absolute(path), "-", [&] { return syscall(SYS_mkdirat, here, path, mode); });
+}
+int mkdirat(int folder, const char* path, unsigned mode) noexcept {
+  return path_noted("mkdir", absolute_at(folder, path), "-", [&] { return syscall(SYS_mkdirat, folder, path, mode); });
 }
 // NOLINTEND(readability-inconsistent-declaration-parameter-name)

@@ -128,6 +128,7 @@ TEST_CASE("nothing of a store is looked at or changed without its lock") {
       if (job.name == "lmdb raw") return store + "/store.lmdb";
       if (job.name == "webdataset" || job.name == "hdf5") return store + "/part-unfinished.json.lock";
       if (job.name == "hdf5 file") return store + "/whole.h5-unfinished.json.lock";
+      if (job.name == "files") return store + "/out/records.csv-unfinished.json.lock";
       if (job.cache) return store + "/cache/data.mdb";
       return path.ends_with(".partial") ? path + ".lock" : store + "/out/metadata.csv.lock";
     };
@@ -136,8 +137,9 @@ TEST_CASE("nothing of a store is looked at or changed without its lock") {
       INFO(job.name << ", run " << run << ": " << end.said);
       REQUIRE(end.well());
       std::vector<RecordedCall> calls = calls_in(area.log());
-      // Shards that are finished change no more.
-      if (run == 1 && (job.name == "webdataset" || job.name.starts_with("hdf5") || job.shared)) calls.resize(3);
+      // Shards and files that are finished change no more.
+      const bool shards = job.name == "webdataset" || job.name.starts_with("hdf5") || job.name == "files";
+      if (run == 1 && (shards || job.shared)) calls.resize(3);
       CHECK(first_without_its_lock(calls, lock_of) == "");
     }
   }
@@ -180,11 +182,34 @@ TEST_CASE("whichever call fails a store of raw values is not spoiled") { check_f
 TEST_CASE("whichever call fails tar shards are not spoiled") { check_faults("webdataset"); }
 TEST_CASE("whichever call fails shards of HDF5 are not spoiled") { check_faults("hdf5"); }
 TEST_CASE("whichever call fails an HDF5 file is not spoiled") { check_faults("hdf5 file"); }
+TEST_CASE("whichever call fails a folder of files is not spoiled") { check_faults("files"); }
 TEST_CASE("whichever call fails features are not spoiled") { check_faults("features"); }
 #ifdef PENSTOCK_TEST_TILES
 TEST_CASE("whichever call fails the tiles of a slide are not spoiled") { check_faults("tiles"); }
 #endif
 TEST_CASE("whichever call fails a cache is not spoiled") { check_faults("cache"); }
+
+TEST_CASE("files that were not committed are gone for good before the table forgets them") {
+  const StoreJob job = *std::ranges::find(store_jobs(), "files", &StoreJob::name);
+  const HowToWrite how{.sync = true, .commit_every = 13};
+  const Area area;
+  const unsigned long calls = std::stoul(write_in_child(job, area, how, {}).said);
+  area.clear();
+  std::size_t removals = 0;
+  for (unsigned long at = 1; at <= calls; ++at) {
+    write_in_child(job, area, how, {.at = at, .code = killed});
+    const ChildEnd again = write_in_child(job, area, how, {}, true);
+    INFO("killed at call " << at << ": " << again.said);
+    REQUIRE(again.well());
+    const std::vector<RecordedCall> then = calls_in(area.log());
+    CHECK(first_that_would_not_last(then, true) == "");
+    removals += static_cast<std::size_t>(std::ranges::count_if(then, [&](const RecordedCall& call) {
+      return call.name == "unlink" && call.path.ends_with(".bin") && call.failed == 0;
+    }));
+    area.clear();
+  }
+  CHECK(removals > 40);
+}
 
 #ifdef PENSTOCK_TEST_TILES
 TEST_CASE("a finished job over slides that runs again reads what is bad alone") {

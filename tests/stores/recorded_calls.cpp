@@ -19,6 +19,8 @@ bool is_lock(const std::string& path) {
 bool is_mark(const std::string& path) { return ends(path, "unfinished.json") || ends(path, "-unfinished"); }
 // Of shards, how far they are.
 bool is_progress(const std::string& path) { return ends(path, "-unfinished.json"); }
+// Under a number, until it gets its name.
+bool is_staged(const std::string& path) { return path.find("/.unfinished/") != std::string::npos; }
 bool is_lmdb_data(const std::string& path) { return ends(path, "data.mdb") || ends(path, "store.lmdb"); }
 
 // Which data and which names would be lost now.
@@ -41,9 +43,17 @@ class Disk {
       else
         unsynced_.erase(call.path);
     }
+    if (call.name == "syncfs") {
+      unsynced_.clear();
+      unsynced_names_.clear();
+    }
+    if (call.name == "ftruncate" && sync_ && call.path.ends_with(".csv.partial"))
+      for (const auto& [folder, names] : unsynced_names_)
+        for (const std::string& name : names)
+          if (removed_.contains(name)) return at(call, "forgets " + name + ", which may come back");
     if (call.name.find("write") != std::string::npos || call.name.find("truncate") != std::string::npos)
       return change(call);
-    if (call.name == "unlink") return remove(call);
+    if (call.name == "unlink" || call.name == "rmdir") return remove(call);
     if (call.name == "rename") return rename(call);
     return {};
   }
@@ -75,12 +85,15 @@ class Disk {
     if (is_mark(call.path))
       if (const std::string what = unsynced(call.path); !what.empty()) return at(call, "looks finished before " + what);
     named(call.path);
+    if (call.name == "unlink" && !is_staged(call.path)) removed_.insert(call.path);
     return {};
   }
 
   std::string rename(const RecordedCall& call) {
     if ((sync_ || call.path.ends_with(".partial")) && unsynced_.contains(call.path))
       return at(call, "names what is not synced");
+    if (sync_ && is_staged(call.path) && !unsynced_.empty())
+      return at(call, "names a file before " + *unsynced_.begin() + " is synced, which tells of it");
     if (is_progress(call.second) && sync_)
       if (const std::string what = unsynced(call.path); !what.empty()) return at(call, "tells of data before " + what);
     if (unsynced_.erase(call.path) != 0) unsynced_.insert(call.second);
@@ -97,6 +110,7 @@ class Disk {
     return unsynced_names_[std::filesystem::path(path).parent_path().string()];
   }
   void named(const std::string& path) {
+    removed_.erase(path);
     if (!is_lock(path)) names_beside(path).insert(path);
   }
   // Of all but one file. The name of a file without content is no loss; that of a mark is, there or gone.
@@ -110,7 +124,7 @@ class Disk {
   }
 
   bool sync_;
-  std::set<std::string> unsynced_, filled_;
+  std::set<std::string> unsynced_, filled_, removed_;
   std::map<std::string, std::set<std::string>> unsynced_names_;
 };
 

@@ -18,6 +18,8 @@
 #include <penstock/extend/store_files.hpp>
 #include <penstock/penstock.hpp>
 #include <penstock/sources/feature_sink.hpp>
+#include <penstock/sources/files.hpp>
+#include <penstock/sources/files_sink.hpp>
 #include <penstock/sources/hdf5.hpp>
 #include <penstock/sources/hdf5_sink.hpp>
 #include <penstock/sources/lmdb.hpp>
@@ -105,6 +107,11 @@ std::vector<std::string> files_of(const std::string& folder, const std::string& 
     if (entry.path().extension() == extension) files.push_back(entry.path().string());
   std::sort(files.begin(), files.end());
   return files;
+}
+
+std::string text_in(const std::string& file) {
+  std::ifstream in(file, std::ios::binary);
+  return std::string(std::istreambuf_iterator<char>(in), {});
 }
 
 void put_features(FeatureSink& sink, std::uint64_t slide) {
@@ -233,6 +240,15 @@ std::vector<StoreJob> all_jobs() {
   };
   hdf5("hdf5", "/part", false);
   hdf5("hdf5 file", "/whole.h5", true);
+  jobs.push_back(job(
+      "files",
+      [](const std::string& folder, const HowToWrite& how) {
+        return write_all(FilesSink({.path = folder + "/out", .job = "test", .sync = how.sync}), how);
+      },
+      [](const std::string& folder) {
+        const std::string table = folder + "/out/records.csv";
+        return content_of(FilesSource({.root = folder + "/out", .labels = table})) + text_in(table);
+      }));
   jobs.push_back(job("features", write_features, features_in));
   jobs.back().items = slides;
   jobs.back().shared = true;

@@ -110,10 +110,11 @@ struct FileLabel {
 /// `labels` it is what that file says instead, and only the files named there are records; with a function as `label`,
 /// what that gives for the file's path.
 ///
-/// Names that begin with a dot are left out. Links are followed; a link to a folder it lies in is not, nor is one that
-/// leads nowhere. A folder that several links lead to stands under each of their names, so two may be two classes of
-/// the same files. Where links lead to folders of links, so that the ways to the same folders become far more than
-/// there are folders (16 times as many and 10,000, or entries in them and a million), it is refused:
+/// Names that begin with a dot are left out. A folder that a FilesSink has not finished is refused; its table,
+/// `records.csv` in `root`, is no file that is left out. Links are followed; a link to a folder it lies in is not, nor
+/// is one that leads nowhere. A folder that several links lead to stands under each of their names, so two may be two
+/// classes of the same files. Where links lead to folders of links, so that the ways to the same folders become far
+/// more than there are folders (16 times as many and 10,000, or entries in them and a million), it is refused:
 /// Error(limit_exceeded).
 struct Files {
   using Source = class FilesSource;  ///< what it opens
@@ -123,6 +124,7 @@ struct Files {
   /// names (numbered in the order of their bytes). Cells may be quoted; more cells a line are ignored. A first line
   /// whose first cell is no file that is there is a heading, whatever its words, unless its label is a number or one
   /// that another line has too, or its name ends in .jpg, say, as another line's does: that is a file that is missing.
+  /// `file,label`, as FilesSink writes it, always is a heading then.
   std::string labels = {};
   /// Without dot, upper or lower case; empty = all files. Files named in `labels` may have any.
   std::vector<std::string> extensions = {"jpg", "jpeg", "png", "bmp", "gif", "tif", "tiff", "webp"};
@@ -143,9 +145,9 @@ class PENSTOCK_API FilesSource {
  public:
   /// @throws Error(not_found) for a missing folder, or a file that `labels` names and that isn't there; Error(corrupt)
   /// for a CSV file that isn't one; Error(invalid_argument) for an empty label or a number of more than 64 bits, for a
-  /// class that `classes` lacks or names twice, for
-  /// both `labels` and a function, and where some files have a class and others lie in `root` itself; what the function
-  /// throws, where that is no Error as Error(user), with the file.
+  /// class that `classes` lacks or names twice, for both `labels` and a function, where some files have a class and
+  /// others lie in `root` itself, and for a folder that a FilesSink has not finished; what the function throws, where
+  /// that is no Error as Error(user), with the file.
   explicit FilesSource(Files options);
 
   /// Number of files.
@@ -182,7 +184,8 @@ class PENSTOCK_API FilesSource {
 
   /// Files with one of the `extensions` that `labels` doesn't name.
   std::uint64_t skipped() const noexcept;
-  /// Files that are no records because of their extension: with `labels`, those that it doesn't name.
+  /// Files that are no records because of their extension: with `labels`, those that it doesn't name. The table that
+  /// FilesSink writes does not count.
   std::uint64_t ignored() const noexcept;
   /// Links that couldn't be followed, and were left out; 0 with `labels`, which must name files that are there.
   std::uint64_t broken_links() const noexcept;

@@ -1,6 +1,7 @@
-// Files of a folder for each class.
+// Files of a folder for each class, and files that a sink writes.
 #include <penstock/penstock.hpp>
 #include <penstock/sources/files.hpp>
+#include <penstock/sources/files_sink.hpp>
 
 #include <filesystem>
 #include <fstream>
@@ -13,5 +14,8 @@ int main() {
     std::ofstream(std::string("animals/") + name + "/1.png") << "not read";
   }
   const penstock::FilesSource animals({.root = "animals"});
-  return say("two files of two classes", animals.size() == 2 && animals.schema().at("label").classes.size() == 2);
+  penstock::write(penstock::from(animals), penstock::FilesSink({.path = "copies"}));
+  const penstock::FilesSource copies({.root = "copies", .labels = "copies/records.csv"});
+  return say("two files of two classes", animals.size() == 2 && animals.schema().at("label").classes.size() == 2 &&
+                                             copies.size() == 2 && copies.schema() == animals.schema());
 }
