@@ -74,7 +74,25 @@ void refuse_if_there(const std::string& out, const std::string& extension) {
       printable(out), printable(path), extension));
 }
 
+Destination files_folder(const OutFlags& flags) {
+  if (flags.sharded) throw UsageError("--shard-samples and --shard-bytes are of tar and HDF5; a folder has no shards");
+  Destination made{.form = StoreForm::folder, .path = flags.out};
+  while (made.path.size() > 1 && made.path.ends_with('/')) made.path.pop_back();
+  std::error_code failed;
+  if (fs::exists(made.path, failed) && !fs::is_directory(made.path, failed))
+    throw UsageError(
+        fmt::format("--out {} is a file, and --form folder makes a folder; name another", printable(flags.out)));
+  return made;
+}
+
 }  // namespace
+
+void add_form_option(CLI::App& command, OutFlags& flags) {
+  command
+      .add_option("--form", flags.form,
+                  "folder: --out is a folder that gets a file for each image, and a table records.csv of the rest")
+      ->check(CLI::IsMember({"folder"}));
+}
 
 void add_out_options(CLI::App& command, OutFlags& flags) {
   command
@@ -96,6 +114,7 @@ Destination destination_of(const OutFlags& flags) {
   if (parse_bytes(flags.shard_bytes) == 0) throw UsageError("--shard-bytes must be above 0");
   const std::string& out = flags.out;
   if (out.empty()) throw UsageError(std::string("--out is empty; ") + forms);
+  if (flags.form == "folder") return files_folder(flags);
   const std::string extension = out.ends_with('/') ? "" : extension_of(out), kind = lower_case(extension);
   const std::string stem = out.substr(0, out.size() - extension.size());
   std::error_code failed;
@@ -121,8 +140,11 @@ Destination destination_of(const OutFlags& flags) {
 
 bool is_there(const Destination& store) {
   const bool shards = !store.extension.empty();
-  const bool folder = store.form == StoreForm::lmdb && !store.single_file;
-  const std::string first = folder ? store.path + "/data.mdb" : shards ? store.shard(0) : store.path;
+  const bool lmdb_folder = store.form == StoreForm::lmdb && !store.single_file;
+  const std::string first = lmdb_folder                       ? store.path + "/data.mdb"
+                            : store.form == StoreForm::folder ? store.path + "/records.csv"
+                            : shards                          ? store.shard(0)
+                                                              : store.path;
   std::error_code failed;
   return fs::exists(first, failed) || fs::exists(first + ".partial", failed);
 }

@@ -132,6 +132,7 @@ void add_tile(CLI::App& app, Command& chosen) {
       ->type_name("FILE");
   add_out_options(command, flags->out);
   command.get_option("--out")->required(false);
+  add_form_option(command, flags->out);
   add_rank_options(command, flags->ranks);
   add_slide_options(command, flags->cut);
   add_index_option(command, flags->cut);
@@ -140,7 +141,7 @@ void add_tile(CLI::App& app, Command& chosen) {
       ->capture_default_str();
   command
       .add_option("--encoding", flags->encoding,
-                  "What a tile is stored as; none: its pixels, which a folder and tar shards can't hold")
+                  "What a tile is stored as; none: its pixels, for LMDB, HDF5 and, as .npy, tar shards")
       ->check(CLI::IsMember({"jpeg", "png", "none"}))
       ->capture_default_str();
   command.add_flag("--encode", flags->encode, "Encode all tiles anew, also those that could be copied");

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <penstock/sources/files_sink.hpp>
 #include <penstock/sources/hdf5_sink.hpp>
 #include <penstock/sources/lmdb_sink.hpp>
 #include <penstock/sources/webdataset_sink.hpp>
@@ -48,17 +49,27 @@ LmdbSink lmdb_sink(const NewStore& store, const WritingFlags& flags) {
                    .sync = flags.sync()});
 }
 
-std::string lost_keys(std::uint64_t records, const std::function<std::string(std::uint64_t)>& key) {
+FilesSink files_sink(const NewStore& store, const WritingFlags& flags) {
+  return FilesSink({.path = store.to.path,
+                    .keys = store.number_keys ? FilesKeys::position : FilesKeys::automatic,
+                    .job = store.job,
+                    .sync = flags.sync()});
+}
+
+// As `written` writes them.
+std::string lost_keys(std::uint64_t records, const std::function<std::string(std::uint64_t)>& key, bool tar) {
+  const auto written = [&](const std::string& of) { return tar ? webdataset_key(of) : files_key(of); };
   std::uint64_t changed = 0;
   std::string first;
   for (std::uint64_t i = 0; i < records; ++i) {
     const std::string before = key(i);
-    if (before == webdataset_key(before)) continue;
+    if (before == written(before)) continue;
     if (changed++ == 0) first = before;
   }
   if (changed == 0) return {};
-  return fmt::format("changed: {}, as a tar member's name can't hold {}: {} is {} in the shards",
-                     counted(changed, "key"), changed == 1 ? "it" : "them", printable(first), webdataset_key(first));
+  return fmt::format("changed: {}, as a {}'s name can't hold {}: {} is {} in the {}", counted(changed, "key"),
+                     tar ? "tar member" : "file", changed == 1 ? "it" : "them", printable(first), written(first),
+                     tar ? "shards" : "folder");
 }
 
 }  // namespace
@@ -108,6 +119,9 @@ Stored write_store(const std::string& doing, const Pipeline& records, std::uint6
     case StoreForm::lmdb:
       into(lmdb_sink(store, flags));
       break;
+    case StoreForm::folder:
+      into(files_sink(store, flags));
+      break;
   }
   return stored;
 }
@@ -116,9 +130,9 @@ std::vector<std::string> lost_in(const NewStore& store, const Schema& schema, st
                                  const std::function<std::string(std::uint64_t)>& key, bool had_checksums) {
   std::vector<std::string> lines;
   if (store.to.form == StoreForm::lmdb) return lines;
-  const bool tar = store.to.form == StoreForm::shards;
-  if (tar && key && !store.number_keys)
-    if (std::string line = lost_keys(records, key); !line.empty()) lines.push_back(std::move(line));
+  const bool tar = store.to.form == StoreForm::shards, folder = store.to.form == StoreForm::folder;
+  if ((tar || folder) && key && !store.number_keys)
+    if (std::string line = lost_keys(records, key, tar); !line.empty()) lines.push_back(std::move(line));
   bool varying = false, batched = false;
   for (const Field& field : schema) {
     varying = varying || !field.shape.fixed();
@@ -127,9 +141,12 @@ std::vector<std::string> lost_in(const NewStore& store, const Schema& schema, st
       lines.push_back(fmt::format("changed: the field {} is {} in the shards", printable(field.name),
                                   printable(webdataset_field(field.name))));
   }
-  if (had_checksums && (tar || varying))
+  if (had_checksums && (tar || folder || varying))
     lines.push_back(fmt::format("left out: the records' checksums{}, which {} has none for",
-                                tar ? "" : " of fields of any size", tar ? "tar" : "HDF5"));
+                                tar || folder ? "" : " of fields of any size",
+                                tar      ? "tar"
+                                : folder ? "a folder"
+                                         : "HDF5"));
   if (batched) lines.emplace_back("left out: how fields of any size are put into batches (pad, ragged)");
   return lines;
 }

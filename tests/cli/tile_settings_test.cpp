@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
@@ -180,6 +182,32 @@ TEST_CASE("tiles are stored as JPEGs, as PNGs, or as pixels") {
   CHECK(kind("p.tar", "png")["images"]["png"] == 32);
   for (const std::string out : {"n.lmdb", "n.h5"})
     CHECK(std::string(kind(out, "none")["schema"]).find("image: u8[64, 64, 3]") != std::string::npos);
+}
+
+TEST_CASE("a folder of tiles has a file for each, and a table of the rest") {
+  const Slides slides;
+  const TempFolder& folder = slides.folder;
+  folder.write("t.csv", "slide,label\na,x\n\"b, c\",y\nd,x\n");
+  const std::vector<std::string> words{folder / "in", "--out", folder / "tiles/", "--form",        "folder",
+                                       "--size",      "64",    "--labels",        folder / "t.csv"};
+  REQUIRE(slides.tile(words).status == 0);
+  CHECK(std::filesystem::file_size(folder / "tiles/b, c/000064_000128.jpg") > 100);
+  std::ifstream in(folder / "tiles/records.csv");
+  const std::string table(std::istreambuf_iterator<char>(in), {});
+  CHECK(table.starts_with("file,label,slide,x,y\na/000000_000000.jpg,x,0,0,0\n"));
+  CHECK(table.find("\n\"b, c/000064_000128.jpg\",y,1,128,64\n") != std::string::npos);
+  CHECK(std::count(table.begin(), table.end(), '\n') == 33);
+  const auto inspected = tool({"inspect", folder / "tiles", "--json"}).json();
+  CHECK(inspected["records"] == 32);
+  CHECK(inspected["images"]["jpeg"] == 32);
+  CHECK(slides.tile(words).out.find("is finished already") != std::string::npos);
+  CHECK(slides.tile({folder / "in", "--out", folder / "in/a.svs", "--form", "folder"}).status == 2);
+  CHECK(slides.tile({folder / "in", "--out", folder / "x", "--form", "folder", "--shard-samples", "5"}).status == 2);
+  CHECK(slides.tile({folder / "in", "--out", folder / "x", "--form", "box"}).status == 2);
+  const ToolResult pixels =
+      slides.tile({folder / "in", "--out", folder / "x", "--form", "folder", "--size", "64", "--encoding", "none"});
+  CHECK(pixels.status == 1);
+  CHECK(one_line(pixels.err));
 }
 
 TEST_CASE("tile takes no more memory than it is told, and 64 MiB a thread") {

@@ -81,6 +81,7 @@ struct Cohort {
 
   std::vector<std::string> words(const std::string& out, std::vector<std::string> more = {}) const {
     more.insert(more.begin(), {"tile", folder / "slides", "--out", folder / out, "--size", "64"});
+    if (out.ends_with(".folder")) more.insert(more.end(), {"--form", "folder"});
     return more;
   }
 };
@@ -107,10 +108,11 @@ TEST_CASE("what was left out stays left out, until it is asked for again") {
   CHECK(first["code"] == "corrupt");
   CHECK(tool(cohort.words("t.tar")).status == 3);
   CHECK(tool(cohort.words("t.h5")).status == 3);
+  CHECK(tool(cohort.words("t.folder")).status == 3);
   const auto before = files_in(folder.path().string());
 
   damage.undo();
-  for (const std::string out : {"t.lmdb", "t.tar", "t.h5"}) {
+  for (const std::string out : {"t.lmdb", "t.tar", "t.h5", "t.folder"}) {
     const ToolResult again = tool(cohort.words(out, {"--json"}));
     CAPTURE(out, again.err);
     CHECK(again.status == 3);
@@ -128,7 +130,7 @@ TEST_CASE("what was left out stays left out, until it is asked for again") {
   }
   CHECK(after.size() == before.size());
 
-  for (const std::string out : {"t.tar", "t.h5"}) {
+  for (const std::string out : {"t.tar", "t.h5", "t.folder"}) {
     const ToolResult refused = tool(cohort.words(out, {"--retry"}));
     CHECK(refused.status == 2);
     CHECK(refused.err.find("only an LMDB store takes tiles later") != std::string::npos);
@@ -179,12 +181,13 @@ TEST_CASE("a list of what was left out that is cut off, or damaged") {
 TEST_CASE("slides that can't be opened never end a run, and the others are those of a run without them") {
   Cohort cohort;
   const TempFolder& folder = cohort.folder;
-  for (const std::string out : {"good.tar", "good.h5", "good.lmdb"}) REQUIRE(tool(cohort.words(out)).status == 0);
+  for (const std::string out : {"good.tar", "good.h5", "good.lmdb", "good.folder"})
+    REQUIRE(tool(cohort.words(out)).status == 0);
   folder.write("slides/c.svs", "some text");
   const std::string whole = text_in(cohort.b.path);
   folder.write("slides/aa.svs", whole.substr(0, whole.size() / 2));
   folder.write("slides/empty.tif", "");
-  for (const std::string kind : {"tar", "h5", "lmdb"}) {
+  for (const std::string kind : {"tar", "h5", "lmdb", "folder"}) {
     CAPTURE(kind);
     const ToolResult made = tool(cohort.words("t." + kind));
     CHECK(made.status == 3);
@@ -297,7 +300,7 @@ TEST_CASE("a store that is gone is begun anew, and the folder of another one is 
   REQUIRE(tool(cohort.words("t.lmdb")).status == 3);
   const ToolResult other = tool(cohort.words("t.tar", {"--report", folder / "t.lmdb-report"}));
   CHECK(other.status == 1);
-  CHECK(other.err.find("the folder has the report of " + folder / "t.lmdb") != std::string::npos);
+  CHECK(other.err.find("the folder has the report of ../t.lmdb") != std::string::npos);
   CHECK(tool(cohort.words("t.tar", {"--report", folder / "r"})).status == 3);
   fs::remove_all(folder / "t.lmdb");
   cohort.a.set_size(9, cohort.a.sizes[9]);
