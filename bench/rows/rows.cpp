@@ -24,6 +24,12 @@ constexpr auto no_openslide = "";
 constexpr auto no_openslide = "built without OpenSlide (Debian: libopenslide-dev)";
 #endif
 
+#ifdef PENSTOCK_BENCH_VIPS
+constexpr auto no_vips = "";
+#else
+constexpr auto no_vips = "built without vips, the program (Debian: libvips-tools)";
+#endif
+
 }  // namespace
 
 std::vector<RowEntry> all_rows() {
@@ -163,6 +169,10 @@ std::vector<RowEntry> all_rows() {
         higher, ratio},
        tile_encode_vs_raw,
        no_slide},
+      {{"tile_encode_vs_vips", "penstock tile, a slide's tiles -> JPEG -> a folder of files | vips dzsave --depth one",
+        "tiles/s", 4, higher, ratio},
+       tile_encode_vs_vips,
+       *no_vips != '\0' ? no_vips : no_slide},
       {{"cache_warm",
         "LMDB JPEG -> decode -> resize 224 -> cache on disk, warm, shuffled | the cached records as an LMDB data set",
         "images/s", 0.95, higher, ratio},

@@ -55,6 +55,7 @@ Row slide_vs_openslide(const RowSpec& spec, const Settings& settings);
 Row slide_random_vs_openslide(const RowSpec& spec, const Settings& settings);
 Row tile_copy(const RowSpec& spec, const Settings& settings);
 Row tile_encode_vs_raw(const RowSpec& spec, const Settings& settings);
+Row tile_encode_vs_vips(const RowSpec& spec, const Settings& settings);
 Row cache_warm(const RowSpec& spec, const Settings& settings);
 Row first_batch(const RowSpec& spec, const Settings& settings);
 Row memory_epochs(const RowSpec& spec, const Settings& settings);

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <memory>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,7 @@
 #include <penstock/transforms/encode_jpeg.hpp>
 #include <penstock/write.hpp>
 
+#include "../child.hpp"
 #include "../data.hpp"
 #include "../plain_lmdb.hpp"
 #include "../plain_slide.hpp"
@@ -156,5 +158,58 @@ Row tile_encode_vs_raw(const RowSpec& spec, const Settings& settings) {
   row.notes.push_back(job.store.description);
   return row;
 }
+
+#if defined(PENSTOCK_BENCH_VIPS) && defined(PENSTOCK_BENCH_TOOL)
+namespace {
+
+// A whole process, which makes so many files.
+Timing timed(const std::vector<std::string>& words, const fs::path& folder, std::uint64_t tiles) {
+  const Stopwatch watch;
+  run_program(words);
+  const double seconds = watch.wall_s();
+  std::uint64_t files = 0;
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder))
+    files += entry.path().extension() == ".jpg" ? 1 : 0;
+  if (files != tiles) throw std::runtime_error(fmt::format("{} made {} files, not {}", words.front(), files, tiles));
+  return {static_cast<double>(tiles) / seconds, 0};
+}
+
+}  // namespace
+
+Row tile_encode_vs_vips(const RowSpec& spec, const Settings& settings) {
+  const TileJob job(settings, 1);
+  Slides all = job.slides;
+  all.edges = SlideEdges::shrink;
+  const std::uint64_t tiles = SlideSource(all).size();
+  const std::string slide = (job.work / "slides" / "slide_0.svs").string(), threads = std::to_string(settings.threads),
+                    quality = std::to_string(TileJob::quality);
+  const auto fresh = [&] {
+    fs::remove_all(job.work / "files");
+    fs::create_directories(job.work / "files");
+    return job.work / "files";
+  };
+  Row row = compare(
+      spec, settings,
+      [&] {
+        const fs::path folder = fresh();
+        return timed({PENSTOCK_BENCH_TOOL, "tile", slide, "--out", (folder / "tiles").string(), "--form", "folder",
+                      "--edges", "shrink", "--encode", "--quality", quality, "--threads", threads, "--no-sync",
+                      "--no-thumbnails", "--quiet"},
+                     folder, tiles);
+      },
+      [&] {
+        const fs::path folder = fresh();
+        return timed(
+            {PENSTOCK_BENCH_VIPS, "--vips-concurrency=" + threads, "dzsave", slide, (folder / "tiles").string(),
+             "--depth", "one", "--tile-size", "256", "--overlap", "0", "--suffix", ".jpg[Q=" + quality + "]"},
+            folder, tiles);
+      });
+  row.notes.push_back(job.store.description);
+  row.notes.push_back("whole processes; vips reads the slide through OpenSlide, as it does by itself");
+  return row;
+}
+#else
+Row tile_encode_vs_vips(const RowSpec&, const Settings&) { return {}; }
+#endif
 
 }  // namespace penstock::bench
