@@ -110,7 +110,7 @@ TEST_CASE("several stores have the records of each, one after the other") {
 
 TEST_CASE("errors of several stores name the record of all, and the store's file") {
   const TempFolder folder;
-  for (const std::uint64_t first : {0, 10})
+  for (const std::uint64_t first : {std::uint64_t{0}, std::uint64_t{10}})
     write_numbers(folder / std::to_string(first), {.first = first, .count = 10});
   const LmdbSource joined({.paths = {folder / "0", folder / "10"}});
   CHECK(joined.file_of(9) == folder / "0/data.mdb");
