@@ -283,7 +283,7 @@ TEST_CASE("classes are in the table by their names") {
         "file,label\n0.jpg,dog\n1.jpg,\"a \"\"b\"\", c\"\n2.jpg,label\n3.jpg,-1\n4.jpg,7\n");
   const FilesSource source({.root = folder / "t", .labels = folder / "t/records.csv"});
   REQUIRE(source.size() == items.size());
-  const ClassNames& classes = source.schema().at("label").classes;
+  const ClassNames classes = source.schema().at("label").classes;
   CHECK(classes[static_cast<std::size_t>(read_label(source, 1))] == "a \"b\", c");
   CHECK(classes[static_cast<std::size_t>(read_label(source, 2))] == "label");
   // A number without a name must not look like the name of another.
