@@ -46,7 +46,7 @@ std::string checked_folder(const std::string& path) {
 
 std::uint64_t hash_of(std::string_view key) { return XXH3_64bits(key.data(), key.size()); }
 
-// Of a file's name: no extension that this sink gives has a dot.
+// The extensions that this sink gives have no dot.
 std::string_view key_in(std::string_view file) { return file.substr(0, file.rfind('.')); }
 
 // Whether this sink can have given a file that name: of a damaged table nothing else is touched.
@@ -201,8 +201,8 @@ class FilesSink::Impl final : public common::ShardedSink {
     if (!sync_) files_.sync();
   }
 
-  // Of files that have their names all else must be on the disk: that they are whole, and what they are called, so that
-  // a run that goes on can take those away that are not committed.
+  // Before a file gets its name its bytes must be on the disk, as a file that has its name is whole, and so must the
+  // table's line, by which a run that goes on finds the files that are not committed.
   void write_commit() override {
     table_->flush();
     if (sync_) files_.sync();

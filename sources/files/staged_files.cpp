@@ -157,7 +157,7 @@ void StagedFiles::add(std::string name, std::span<const std::byte> bytes) {
   in_order_.push_back(&names_.emplace(std::move(name), Staged::file).first->first);
 }
 
-// One sync of the whole file system: of each file and each folder, it takes many times as long as to write them.
+// The whole file system is synced, as to sync each file and each folder is to wait for the disk as many times.
 void StagedFiles::sync() {
   if (uninterrupted([&] { return ::syncfs(open_->get()); }) != 0)
     throw write_error(sink_name, errno, "syncing the file system of the folder", folder_, 0);

@@ -19,7 +19,7 @@ class TableColumns {
   /// without a file.
   TableColumns(const Schema& schema, const std::string& image);
 
-  /// Of the field that becomes the file.
+  /// Slot of the field that becomes the file.
   std::size_t image_slot() const noexcept { return image_slot_; }
   /// The first line.
   const std::string& header() const noexcept { return header_; }

@@ -135,7 +135,7 @@ const Opened* opened(int fd) {
   return found == w.open.end() ? nullptr : &found->second;
 }
 
-// Of a path below a folder that is noted; empty for others, as the C++ library's own of folders that it goes through.
+// The whole of a path below an open folder that is noted. Empty for others: the C++ library goes through folders so.
 std::string absolute_at(int folder, const char* path) {
   const std::lock_guard lock(watch().mutex);
   const Opened* const above = opened(folder);

@@ -211,6 +211,33 @@ TEST_CASE("files that were not committed are gone for good before the table forg
   CHECK(removals > 40);
 }
 
+TEST_CASE("a run that takes away what a killed one has left may be killed as well") {
+  const StoreJob job = *std::ranges::find(store_jobs(), "files", &StoreJob::name);
+  const HowToWrite how{.sync = true, .commit_every = 13};
+  const Area area;
+  REQUIRE(write_in_child(job, area, how, {}, true).well());
+  const std::string content = job.content(area.store());
+  const std::vector<std::string> names = names_in(area.store());
+  std::vector<unsigned long> renames;  // of files that get their names
+  for (const RecordedCall& call : calls_in(area.log()))
+    if (call.name == "rename" && call.second.ends_with(".bin")) renames.push_back(call.number);
+  area.clear();
+  constexpr std::size_t in_second_commit = 18;
+  REQUIRE(renames.size() > in_second_commit);
+  unsigned long kills = 0;
+  for (bool killed_again = true; killed_again; ++kills) {
+    REQUIRE(write_in_child(job, area, how, {.at = renames[in_second_commit], .code = killed}).signal == SIGKILL);
+    killed_again = write_in_child(job, area, how, {.at = kills + 1, .code = killed}).signal == SIGKILL;
+    const ChildEnd end = write_in_child(job, area, how, {});
+    INFO("killed at call " << kills + 1 << " of the second run: " << end.said);
+    REQUIRE(end.well());
+    REQUIRE(job.content(area.store()) == content);
+    REQUIRE(names_in(area.store()) == names);
+    area.clear();
+  }
+  CHECK(kills > 100);
+}
+
 #ifdef PENSTOCK_TEST_TILES
 TEST_CASE("a finished job over slides that runs again reads what is bad alone") {
   for (const std::int32_t overlap : {0, 8}) {

@@ -39,9 +39,8 @@ PENSTOCK_API std::string files_key(std::string_view key);
 ///
 /// The bytes of `field` become the file "PATH/KEY.EXTENSION", in folders where the key has '/'. The extension is jpg,
 /// png, webp, gif, bmp or tif where the bytes begin like one, else bin. Keys are made fit for names: control
-/// characters,
-/// '\', '%', what isn't UTF-8, empty components, "." and "..", and a '.' at a component's beginning are written as %XX.
-/// Two samples that would have one key so are refused.
+/// characters, '\', '%', what isn't UTF-8, empty components, "." and "..", and a '.' at a component's beginning are
+/// written as %XX. Two samples that would have one key so are refused.
 ///
 /// All else is in the table "PATH/records.csv" (RFC 4180, lines end with LF): a header, then a line a sample, in the
 /// pipeline's order. Its columns are `file`, the path below PATH; `label`, where there is such a field; then the other
@@ -54,7 +53,8 @@ PENSTOCK_API std::string files_key(std::string_view key);
 /// that has that. What is not committed yet lies in the folder `.unfinished`. One process writes, which has the lock
 /// `records.csv-unfinished.json.lock`; others that open it meanwhile are refused. A rerun of the same job goes on after
 /// the last commit, and the finished folder is byte for byte that of an undisturbed run. A rerun of a finished job
-/// changes nothing (see `was_finished`). Of each committed sample it keeps 8 bytes of memory. One thread at a time.
+/// changes nothing (see `was_finished`). Of each sample that an earlier run has committed 8 bytes are kept in memory.
+/// One thread at a time.
 class PENSTOCK_API FilesSink {
  public:
   /// Touches nothing yet.

@@ -53,7 +53,7 @@ struct Scalars {
   }
 };
 
-// Of binary16, as of any other float, by its three parts.
+// The number that a binary16 is, by its three parts.
 double value_of(std::uint16_t half) {
   const int exponent = half >> 10 & 31, fraction = half & 1023;
   const double sign = (half & 0x8000) != 0 ? -1 : 1;

@@ -349,6 +349,29 @@ TEST_CASE("a run killed while it gave its shards their names is finished") {
   }
 }
 
+TEST_CASE("shards that are being given their names take no more samples") {
+  const TempFolder folder;
+  const std::vector<ShardItem> items = shard_items(4);
+  {
+    WebDatasetSink part({.path = folder / "t"});
+    part.open(shard_schema, unknown_size);
+    for (std::size_t i = 0; i < 3; ++i) put(part, i, items[i]);
+    part.commit();
+  }
+  std::string mark = file_text(folder / "t-unfinished.json");
+  const std::string before = "\"finishing\": false";
+  REQUIRE(mark.find(before) != std::string::npos);
+  mark.replace(mark.find(before), before.size(), "\"finishing\": true");
+  std::ofstream(folder / "t-unfinished.json") << mark;
+  std::ofstream(folder / "t-000000.tar.partial", std::ios::app) << tar_end;
+  WebDatasetSink rest({.path = folder / "t"});
+  rest.open(shard_schema, unknown_size);
+  for (std::size_t i = 0; i < 3; ++i) REQUIRE(rest.has({.position = i, .index = i, .key = items[i].key}));
+  CHECK(code_of([&] { put(rest, 3, items[3]); }) == Errc::state_mismatch);
+  rest.finish();
+  CHECK(WebDatasetSource({.path = folder / "t-000000.tar"}).size() == 3);
+}
+
 TEST_CASE("an unfinished run is continued by the same job alone") {
   const TempFolder folder;
   const std::vector<ShardItem> items = shard_items(20);
