@@ -70,6 +70,10 @@ std::vector<SlideFile> indexed_slides(const Opening& opening) {
       throw error_in(path, failed.code(), failed.cause());
     }
     SlideFile& slide = slides.back();
+    const std::optional<StainMethod>& method = opening.options.stain.method;
+    const bool wants_stain = method && !slide.failure && slide.grid.size() != 0;
+    if (wants_stain != slide.stain.has_value() || (wants_stain && slide.stain->method != *method))
+      throw error_in(path, Errc::corrupt, "what it has of the stains of slide " + printable(slide.name) + " can't be");
     slide.path = opening.options.paths[i];
     slide.number = i;
     slide.region_file = opening.region_file_of(i);

@@ -64,6 +64,13 @@ std::vector<std::string> SlideSource::Impl::notes() const {
     if (options.order == SlideOrder::rows)
       notes.emplace_back("for shuffle({.blocks = true}), .order = SlideOrder::squares decodes fewer tiles twice");
   }
+  const auto stained = static_cast<std::size_t>(
+      std::ranges::count_if(slides, [](const SlideFile& slide) { return slide.stain.has_value(); }));
+  if (stained != 0)
+    notes.push_back(counted(stained, "slide") + " with a fit of stains, " +
+                    (*options.stain.method == StainMethod::macenko ? "Macenko's" : "Reinhard's") + ", of " +
+                    std::to_string(options.stain.patches) + " squares of tissue at most: field \"" +
+                    printable(options.stain.field) + "\"");
   for (std::string& line : left_out()) notes.push_back(std::move(line));
   constexpr std::size_t told = 5;
   const auto failed = static_cast<std::size_t>(
@@ -104,8 +111,8 @@ std::vector<std::string> SlideSource::Impl::left_out() const {
                           : by_tissue ? "show less tissue than `tissue.least`"
                                       : "lie where `regions` wants none";
   if (struck != 0)
-    lines.push_back(std::to_string(struck) + " of " + counted(static_cast<std::size_t>(places), "place") + " " +
-                    why + ", and are left out");
+    lines.push_back(std::to_string(struck) + " of " + counted(static_cast<std::size_t>(places), "place") + " " + why +
+                    ", and are left out");
   if (without_a_place != 0) lines.push_back(counted(without_a_place, "slide") + " without a record: all places " + why);
   if (without_regions != 0)
     lines.push_back(counted(without_regions, "slide") + " without a file in " + options.regions.folder +
