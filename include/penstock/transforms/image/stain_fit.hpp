@@ -35,8 +35,8 @@ struct PENSTOCK_API StainFit {
   /// The fit with these values. @throws Error(unsupported) for another number of them than 8 or 6.
   static StainFit of(std::span<const float> values);
   /// What `normalize_stain` maps to by itself: values in wide use. Macenko: those of Veta's implementation in Matlab
-  /// (mitkovetta/staining-normalization), which most others took over. Reinhard: those of the slide TCGA-A2-A3XS-DX1
-  /// (Amgad et al., Bioinformatics 35, 2019), as HistomicsTK has them.
+  /// (mitkovetta/staining-normalization), which most others took over, and to which 240 is white. Reinhard: those of
+  /// the slide TCGA-A2-A3XS-DX1 (Amgad et al., Bioinformatics 35, 2019), as HistomicsTK has them.
   static StainFit reference(StainMethod method) noexcept;
 
   friend bool operator==(const StainFit&, const StainFit&) = default;
