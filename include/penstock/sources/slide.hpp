@@ -133,9 +133,9 @@ struct Slides {
   SlideStain stain = {};
   /// A saved index (`write_slide_index`) of these slides, made with the same options: what it says of a slide is taken
   /// from it, and no slide is opened before its first tile is read. All options have to be those that it was made with,
-  /// but for `order`, those that only change speed, and columns of `labels`; of lists of places and of tables with
-  /// micrometres it has what they said. A slide whose file has another size, or other bytes where a look is taken at
-  /// them, is an error of its records. Regions are what they were. Empty: slides are opened.
+  /// but for `order`, those that only change speed, names of fields, and columns of `labels`; of lists of places and of
+  /// tables with micrometres it has what they said. A slide whose file has another size, or other bytes where a look is
+  /// taken at them, is an error of its records. Regions are what they were. Empty: slides are opened.
   std::string index = {};
   // What changes only speed.
   std::size_t max_open_files = 128;  ///< at a time; those that were read longest ago are closed. At least 1

@@ -208,6 +208,26 @@ TEST_CASE("a slide's stains are measured under a mask of their own where records
   CHECK_FALSE(SlideSource(none).slides().front().stain.has_value());
 }
 
+TEST_CASE("a slide has the same fit whoever reads its pixels") {
+  const TempFolder folder;
+  SlideForm plain = stained_slide(500, 300, 5);
+  write_slide(folder / "a.tif", plain);
+  plain.compression = 1;
+  plain.encode = [](const Image& tile) {
+    Bytes bytes(tile.pixels.size());
+    std::memcpy(bytes.data(), tile.pixels.data(), bytes.size());
+    return StoredTile{bytes, tile};
+  };
+  write_slide(folder / "b.tif", plain);
+  for (const StainMethod method : {macenko, reinhard})
+    for (const double mpp : {0.0, 2.3}) {
+      const SlideSource source({.files = folder / "?.tif", .mpp = mpp, .size = 32, .stain = {.method = method}});
+      REQUIRE(source.slides()[1].why_openslide == "its compression is 1 (none)");
+      CHECK(source.slides()[0].stain.has_value());
+      CHECK(source.slides()[0].stain == source.slides()[1].stain);
+    }
+}
+
 TEST_CASE("fits are a field of the records, among the others") {
   const TempFolder folder;
   for (const char* name : {"a", "b"}) {

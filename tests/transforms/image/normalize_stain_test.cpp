@@ -129,6 +129,10 @@ TEST_CASE("no colour at all is more than 1 from the formula in float64, rounded"
     for (float& value : weak.max_concentrations) value /= 10;
     for (float& value : weak.std) value /= 10;
     CHECK(worst_difference(grid, weak, strong) <= 1);
+    // And of two stains that are hardly two.
+    weak.stains[1] = weak.stains[0];
+    weak.stains[1][0] += 0.025f;
+    CHECK(worst_difference(grid, weak, strong) <= 1);
   }
 }
 
@@ -329,6 +333,7 @@ TEST_CASE("normalize_stain is refused where its fields are others, and a bad fit
     CHECK(error.stage() == "normalize_stain(image)");
     return error;
   };
+  CHECK(joined(from(good) | batch(2)).code() == Errc::invalid_argument);
   CHECK(mentions(with_fields({8, 8, 3}, {8}, 1.0), "f32 [8] (Macenko) or f32 [6] (Reinhard)"));
   CHECK(mentions(with_fields({8, 8, 3}, {8, 1}, 1.0f), "f32 [8] (Macenko) or f32 [6] (Reinhard)"));
   CHECK(mentions(with_fields({8, 8, 3}, {7}, 1.0f), "\"stain\" has 7"));
