@@ -178,8 +178,7 @@ std::string entry_of(const EntryKey& key, const SlideFile& slide) {
   to.put(std::int32_t{slide.digits});
   to.put(slide.shown_classes.bits());
   to.put_all(slide.shown_classes.words());
-  const std::vector<float> stain = slide.stain ? slide.stain->values() : std::vector<float>();
-  to.put_all(std::span<const float>(stain));
+  to.put_all(std::span<const float>(slide.stain));
   return to.bytes();
 }
 
@@ -226,10 +225,7 @@ SlideFile slide_of_entry(std::string_view entry) {
   slide.digits = from.get<std::int32_t>();
   const auto bits = from.get<unsigned>();
   slide.shown_classes = PackedNumbers(bits, from.all<std::uint64_t>());
-  if (const std::vector<float> stain = from.all<float>(); !stain.empty()) {
-    if (stain.size() != 8 && stain.size() != 6) refuse();
-    slide.stain = StainFit::of(stain);
-  }
+  slide.stain = from.all<float>();
   if (from.left() != 0) refuse();
   check(slide);
   return slide;

@@ -71,8 +71,8 @@ std::vector<SlideFile> indexed_slides(const Opening& opening) {
     }
     SlideFile& slide = slides.back();
     const std::optional<StainMethod>& method = opening.options.stain.method;
-    const bool wants_stain = method && !slide.failure && slide.grid.size() != 0;
-    if (wants_stain != slide.stain.has_value() || (wants_stain && slide.stain->method != *method))
+    const bool has_fit = method && !slide.failure && slide.grid.size() != 0;
+    if (slide.stain.size() != (has_fit ? StainFit::reference(*method).values().size() : 0))
       throw error_in(path, Errc::corrupt, "what it has of the stains of slide " + printable(slide.name) + " can't be");
     slide.path = opening.options.paths[i];
     slide.number = i;

@@ -154,7 +154,7 @@ SlideFile Opening::open(std::size_t number) const {
       if (slide.mask_source && slide.places != 0) mask = make_mask(*readers, slide, mask_rules());
       choose_places(slide, mask);
       if (options.stain.method && slide.grid.size() != 0)
-        slide.stain = fit_slide(*readers, slide, *mask, mask_grid(slide, *mask), options.stain);
+        slide.stain = fit_slide(*readers, slide, *mask, mask_grid(slide, *mask), options.stain).values();
     }
   } catch (const Error& failed) {
     if (!failed.sample_scoped()) throw;

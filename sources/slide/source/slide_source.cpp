@@ -75,10 +75,9 @@ void SlideSource::read(std::uint64_t index, std::span<const std::span<const std:
   out.scalar<std::int64_t>(Impl::x, record.x);
   out.scalar<std::int64_t>(Impl::y, record.y);
   std::size_t slot = Impl::first_more;
-  if (impl_->is_stain_field(slot)) {
-    const std::vector<float> values = slide.stain->values();
-    std::ranges::copy(values, out.emplace<float, 1>(slot++, {static_cast<std::int64_t>(values.size())}).begin());
-  }
+  if (impl_->is_stain_field(slot))
+    std::ranges::copy(slide.stain,
+                      out.emplace<float, 1>(slot++, {static_cast<std::int64_t>(slide.stain.size())}).begin());
   if (impl_->is_region_field(slot)) out.scalar<std::int64_t>(slot++, impl_->shown_class(slide, record.number));
   for (const slide::SlideColumn& column : impl_->table.columns) {
     if (column.numbers.empty())

@@ -9,6 +9,7 @@
 #include <iterator>
 #include <limits>
 #include <map>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -186,7 +187,7 @@ void SlideSource::Impl::describe() {
     add(slide.grid.listed().data(), slide.grid.listed().size_bytes());
     add(slide.shown_classes.words().data(), slide.shown_classes.words().size_bytes());
     add(slide.class_numbers.data(), slide.class_numbers.size() * sizeof(std::int64_t));
-    if (slide.stain) add(slide.stain->values().data(), slide.stain->values().size() * sizeof(float));
+    add(slide.stain.data(), slide.stain.size() * sizeof(float));
   }
   for (const std::string& group : groups) add(group.c_str(), group.size() + 1);
   for (const SlideColumn& column : table.columns) {
@@ -220,7 +221,7 @@ void SlideSource::Impl::describe() {
                      .first = slide.first,
                      .records = slide.grid.size(),
                      .region_file = slide.region_file,
-                     .stain = slide.stain,
+                     .stain = slide.stain.empty() ? std::nullopt : std::optional(StainFit::of(slide.stain)),
                      .whole_tiles = slide.whole_tiles,
                      .failure = slide.failure});
 }

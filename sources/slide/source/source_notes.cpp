@@ -65,7 +65,7 @@ std::vector<std::string> SlideSource::Impl::notes() const {
       notes.emplace_back("for shuffle({.blocks = true}), .order = SlideOrder::squares decodes fewer tiles twice");
   }
   const auto stained = static_cast<std::size_t>(
-      std::ranges::count_if(slides, [](const SlideFile& slide) { return slide.stain.has_value(); }));
+      std::ranges::count_if(slides, [](const SlideFile& slide) { return !slide.stain.empty(); }));
   if (stained != 0)
     notes.push_back(counted(stained, "slide") + " with a fit of stains, " +
                     (*options.stain.method == StainMethod::macenko ? "Macenko's" : "Reinhard's") + ", of " +
