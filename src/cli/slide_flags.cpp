@@ -86,6 +86,17 @@ void add_slide_options(CLI::App& command, SlideFlags& flags, const std::string& 
       .add_flag("--regions-may-miss", flags.regions_may_miss,
                 "Slides without a file of regions have none; otherwise they are an error")
       ->needs(folder);
+  CLI::Option* const stain = command.add_option(
+      "--stain", flags.stain,
+      "How each slide is stained, by the method of Macenko or of Reinhard, becomes a field `stain` of "
+      "its tiles, for the stage normalize_stain");
+  stain->check(CLI::IsMember({"none", "macenko", "reinhard"}))->capture_default_str();
+  command
+      .add_option("--stain-patches", flags.stain_patches,
+                  "Squares of 128 pixels of tissue that this is measured in, at most")
+      ->check(CLI::Range(1, 4096))
+      ->needs(stain)
+      ->capture_default_str();
   CLI::Option* const coords =
       command.add_option("--from-coords", flags.from_coords,
                          "The tiles that CLAM or TRIDENT lists in this folder, NAME.h5, or in this file");
@@ -159,6 +170,9 @@ Slides slides_of(const SlideFlags& flags, std::vector<std::string> paths) {
     slides.tissue.by = flags.tissue == "grey" ? SlideTissue::By::grey : SlideTissue::By::saturation;
   slides.index = flags.index;
   slides.regions = flags.regions;
+  if (flags.stain != "none")
+    slides.stain.method = flags.stain == "reinhard" ? StainMethod::reinhard : StainMethod::macenko;
+  slides.stain.patches = flags.stain_patches;
   if (flags.regions_may_miss) slides.regions.missing = SlideRegions::Missing::empty;
   if (!flags.from_coords.empty()) slides.coords = read_coords(flags.from_coords);
   slides.coords_of_any_size = flags.coords_of_any_size;

@@ -16,6 +16,8 @@ struct SlideFlags {
   std::vector<std::string> columns;
   SlideTissue rules;
   SlideRegions regions;
+  std::string stain = "none";
+  std::int32_t stain_patches = SlideStain().patches;
   std::string from_coords, index;
   std::int32_t level = 0, size = 256, stride = 0, overlap = 0;
   double mpp = 0, magnification = 0, tolerance = Slides().mpp_tolerance, assumed_mpp = 0;

@@ -168,6 +168,16 @@ Stage make_stain_jitter(A a) {
   return stain_jitter(field_of(a), options);
 }
 
+Stage make_normalize_stain(A a) {
+  NormalizeStainOptions options;
+  options.fit = a.text("fit", options.fit);
+  if (a.given("target")) {
+    const std::vector<double> numbers = a.numbers("target", {});
+    options.target = StainFit::of(std::vector<float>(numbers.begin(), numbers.end()));
+  }
+  return normalize_stain(field_of(a), options);
+}
+
 Stage make_random_resized_crop(A a) {
   RandomResizedCropOptions options;
   options.scale = a.pair("scale", options.scale);
@@ -319,6 +329,10 @@ std::vector<StageSyntax> make_table() {
        {{"brightness", "0.4"}, {"contrast", "0.4"}, {"saturation", "0.4"}, {"hue", "0.1"}, field},
        make_color_jitter},
       {"stain_jitter", false, {{"alpha", "0.05"}, {"beta", "0.05"}, field}, make_stain_jitter},
+      {"normalize_stain",
+       false,
+       {{"fit", "stain"}, {"target", "8 or 6 numbers, as the fit has them"}, field},
+       make_normalize_stain},
       {"normalize", false, {{"mean", "0,0,0"}, {"std", "1,1,1"}, dtype, {"layout", "chw|hwc"}, field}, make_normalize},
       {"convert",
        false,

@@ -1,5 +1,6 @@
-// penstock tile with regions and with lists of places.
+// penstock tile with regions, with lists of places, and with fits of stains.
 #include <filesystem>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -142,4 +143,55 @@ TEST_CASE("index saves what opening finds, for tile and inspect") {
   CHECK(result.status == 3);
   CHECK(says(result.out, "\"tiles\": 24"));
   CHECK(says(result.out, "\"failure\": "));
+}
+
+TEST_CASE("tile says how each slide is stained, with or without an index, and stages normalise by that") {
+  const TempFolder folder;
+  for (const char* kind : {"tumor", "benign"})
+    REQUIRE(
+        tool({"synth", "slide", folder / (std::string(kind) + ".svs"), "--size", "900x700", "--kind", kind}).status ==
+        0);
+  for (const std::string method : {"macenko", "reinhard"}) {
+    const std::vector<std::string> rules{"--size",  "128",  "--tissue",        "saturation",
+                                         "--stain", method, "--stain-patches", "50"};
+    const auto run = [&](std::vector<std::string> words) {
+      words.insert(words.end(), rules.begin(), rules.end());
+      return tool(words);
+    };
+    const std::string store = folder / (method + ".lmdb"), same = folder / (method + "-again.lmdb"),
+                      index = folder / (method + ".tiles");
+    ToolResult result = run({"tile", folder / "*.svs", "--out", store});
+    CHECK(result.err == "");
+    REQUIRE(result.status == 0);
+    REQUIRE(run({"index", folder / "*.svs", "--out", index}).status == 0);
+    REQUIRE(run({"tile", folder / "*.svs", "--index", index, "--out", same}).status == 0);
+    const ps::LmdbSource tiles({.path = store}), again({.path = same});
+    CHECK(tiles.schema().at("stain").shape == ps::Shape{method == "macenko" ? 8 : 6});
+    REQUIRE(tiles.size() > 20);
+    REQUIRE(again.size() == tiles.size());
+    std::set<std::string> fits[2];
+    for (std::uint64_t i = 0; i < tiles.size(); ++i) {
+      const ps::OwnedSample tile = ps::read_sample(tiles, i), other = ps::read_sample(again, i);
+      CHECK(text_of(tile["stain"]) == text_of(other["stain"]));
+      fits[*tile["slide"].as<std::int64_t, 0>().data()].insert(text_of(tile["stain"]));
+    }
+    CHECK(fits[0].size() == 1);
+    CHECK(fits[1].size() == 1);
+    CHECK(fits[0] != fits[1]);
+    // Stages of a command line take it.
+    const auto bench = [&](const std::string& stage) {
+      return tool(
+          {"bench", store, "--stages", "decode_jpeg | center_crop 100 | " + stage + " | batch 4", "--epochs", "1"});
+    };
+    result = bench("normalize_stain");
+    CHECK(result.status == 0);
+    CHECK(says(result.out, "stage   normalize_stain(image) -> {image: u8[100, 100, 3]"));
+    const std::string target = method == "macenko" ? "0.56,0.72,0.41,0.22,0.80,0.56,2,1" : "8.7,-0.1,0.04,0.6,0.1,0.03";
+    CHECK(bench("normalize_stain stain target=" + target).status == 0);
+    result = bench("normalize_stain stain target=1,2,3");
+    CHECK(result.status == 2);
+    CHECK(says(result.err, "a fit of stains has 8 values (Macenko) or 6 (Reinhard); these are 3"));
+  }
+  CHECK(tool({"tile", folder / "tumor.svs", "--dry-run", "--stain-patches", "5"}).status == 2);
+  CHECK(tool({"tile", folder / "tumor.svs", "--dry-run", "--stain", "vahadane"}).status == 2);
 }

@@ -30,6 +30,22 @@ struct Photos {
   }
 };
 
+// The same, and how each is stained.
+struct StainedPhotos {
+  ps::StainMethod method = ps::StainMethod::macenko;
+  std::uint64_t size() const { return 12; }
+  ps::Schema schema() const {
+    return Photos().schema().with({"stain", ps::DType::f32, {method == ps::StainMethod::macenko ? 8 : 6}});
+  }
+  void read(std::uint64_t i, ps::SampleBuilder& out) const {
+    Photos().read(i, out);
+    std::vector<float> values = ps::StainFit::reference(method).values();
+    for (float& value : values) value *= 1 + 0.01f * static_cast<float>(i);
+    std::copy(values.begin(), values.end(),
+              out.emplace<float, 1>(1, {static_cast<std::int64_t>(values.size())}).begin());
+  }
+};
+
 }  // namespace
 
 TEST_CASE("crops keep the contract of an image stage") {
@@ -74,6 +90,14 @@ TEST_CASE("image stages keep the contract of a stage, in pipelines and loaders")
         ps::color_jitter("image", {.brightness = 0.4, .contrast = 0.3, .saturation = 0.2, .hue = 0.1}),
         ps::stain_jitter("image", {.alpha = 0.2, .beta = 0.1})}) {
     const auto report = ps::testing::check_stage(stage, photos);
+    CHECK(report.text() == "");
+    CHECK(report.passed());
+  }
+}
+
+TEST_CASE("normalising stains keeps the contract of a stage, in pipelines and loaders") {
+  for (const ps::StainMethod method : {ps::StainMethod::macenko, ps::StainMethod::reinhard}) {
+    const auto report = ps::testing::check_stage(ps::normalize_stain("image"), ps::share(StainedPhotos{method}));
     CHECK(report.text() == "");
     CHECK(report.passed());
   }

@@ -4,6 +4,7 @@
 #include <string>
 
 #include <penstock/penstock.hpp>
+#include <penstock/sources/slide_index.hpp>
 #include <penstock/testing/block_source.hpp>
 #include <penstock/testing/source.hpp>
 
@@ -38,6 +39,27 @@ TEST_CASE("slides keep the contracts of a source, of blocks and of promised imag
         CHECK(check_source(other, {.unique_keys = true}).text() == "");
         CHECK(check_block_source(make).text() == "");
       }
+}
+
+TEST_CASE("slides with fits of their stains keep them, opened and by an index") {
+  const TempFolder folder;
+  write_slide(folder / "a.svs", {.width = 330, .height = 250});
+  write_slide(folder / "b.svs", {.luma = {1, 1}, .rgb = true, .big_tiff = true, .seed = 3});
+  folder.write("cohort.csv", "slide,grade\na,1\nb,2\n");
+  for (const ps::StainMethod method : {ps::StainMethod::macenko, ps::StainMethod::reinhard}) {
+    ps::Slides slides{
+        .files = folder / "*.svs", .size = 64, .labels = folder / "cohort.csv", .stain = {.method = method}};
+    const auto make = [&] { return ps::SlideSource(slides); };
+    REQUIRE(make().slides()[0].stain.has_value());
+    REQUIRE(make().slides()[1].stain.has_value());
+    ps::write_slide_index(slides, folder / "x.tiles");
+    ps::Slides indexed = slides;
+    indexed.index = folder / "x.tiles";
+    const auto other = [&] { return ps::share(ps::SlideSource(indexed)); };
+    CHECK(check_source([&] { return ps::share(make()); }, {.unique_keys = true}).text() == "");
+    CHECK(check_source(other, {.unique_keys = true}).text() == "");
+    CHECK(check_block_source(make).text() == "");
+  }
 }
 
 TEST_CASE("slides with bad tiles keep them, too") {

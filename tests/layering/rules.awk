@@ -178,7 +178,7 @@ BEGIN {
   build_house("src", "dlpack base data order join ring device pipeline chain stages blocks reorder engine delivery report loader write")
   build_house("sources/hdf5", "filters library reader read write")
   build_house("sources/lmdb", "store source sink cache")
-  build_house("sources/slide", "file index pixels table tissue regions source picture")
+  build_house("sources/slide", "file index pixels table tissue regions stain source picture")
   while ((getline text < files) > 0) exists[text] = 1
   while ((getline text < folders) > 0) own_folder[text] = 1
   if (facts != "") while ((getline text < facts) > 0) {

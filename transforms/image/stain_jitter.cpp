@@ -7,29 +7,16 @@
 #include "exact_math.hpp"
 #include "jitter_stage.hpp"
 #include "kernels.hpp"
+#include "matrix3.hpp"
 #include "stain_rows.hpp"
 
 namespace penstock {
 
 namespace {
 
-using Matrix = std::array<std::array<double, 3>, 3>;
-
 // Rows: the colours of haematoxylin, eosin and DAB.
-constexpr Matrix stain_colors = {{{0.65, 0.70, 0.29}, {0.07, 0.99, 0.11}, {0.27, 0.57, 0.78}}};
-
-constexpr Matrix inverse(const Matrix& m) {
-  const auto minor = [&m](std::size_t row, std::size_t column) {
-    const std::size_t r = (row + 1) % 3, s = (row + 2) % 3, c = (column + 1) % 3, d = (column + 2) % 3;
-    return m[r][c] * m[s][d] - m[r][d] * m[s][c];
-  };
-  const double determinant = m[0][0] * minor(0, 0) + m[0][1] * minor(0, 1) + m[0][2] * minor(0, 2);
-  Matrix out{};
-  for (std::size_t i = 0; i < 3; ++i)
-    for (std::size_t j = 0; j < 3; ++j) out[i][j] = minor(j, i) / determinant;
-  return out;
-}
-constexpr Matrix stains_of_colors = inverse(stain_colors);
+constexpr image::Matrix3 stain_colors = {{{0.65, 0.70, 0.29}, {0.07, 0.99, 0.11}, {0.27, 0.57, 0.78}}};
+constexpr image::Matrix3 stains_of_colors = image::inverse(stain_colors);
 
 StainDensities make_densities() {
   StainDensities densities;

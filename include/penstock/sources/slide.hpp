@@ -19,6 +19,7 @@
 #include <penstock/schema.hpp>
 #include <penstock/sources/slide_coords.hpp>
 #include <penstock/sources/slide_regions.hpp>
+#include <penstock/sources/slide_stain.hpp>
 #include <penstock/sources/slide_tissue.hpp>
 
 namespace penstock {
@@ -51,7 +52,7 @@ enum class SlideOrder : std::uint8_t {
 ///
 /// A record has the fields `image`, u8 [size, size, 3] in RGB; `slide`, i64, which counts the slides from 0 in the
 /// order of `SlideSource::slides`; `x` and `y`, i64: its top left pixel, at level 0 whatever records are made of. After
-/// these come `regions.field`, where it is given, and the columns of `labels`.
+/// these come `stain.field` and `regions.field`, where they are asked for, and the columns of `labels`.
 struct Slides {
   using Source = class SlideSource;  ///< what it opens
   /// A file, or a pattern with `*`, `?` and `[a-z]`, whose files are read in the order of their paths' bytes.
@@ -131,11 +132,14 @@ struct Slides {
   /// And which of them lie where somebody wants them, and what these show. The files are read when the slides are
   /// opened, on all cores.
   SlideRegions regions = {};
+  /// And how each slide is stained, for `normalize_stain`. That is measured when the slides are opened, on all cores:
+  /// it takes the decoding of some hundred squares of each.
+  SlideStain stain = {};
   /// A saved index (`write_slide_index`) of these slides, made with the same options: what it says of a slide is taken
   /// from it, and no slide is opened before its first tile is read. All options have to be those that it was made with,
-  /// but for `order`, those that only change speed, and columns of `labels`; of lists of places and of tables with
-  /// micrometres it has what they said. A slide whose file has another size, or other bytes where a look is taken at
-  /// them, is an error of its records. Regions are what they were. Empty: slides are opened.
+  /// but for `order`, those that only change speed, names of fields, and columns of `labels`; of lists of places and of
+  /// tables with micrometres it has what they said. A slide whose file has another size, or other bytes where a look is
+  /// taken at them, is an error of its records. Regions are what they were. Empty: slides are opened.
   std::string index = {};
   // What changes only speed.
   std::size_t max_open_files = 128;  ///< at a time; those that were read longest ago are closed. At least 1
@@ -181,6 +185,8 @@ struct SlideInfo {
   /// Its records in the source: places, but for those without tissue, or where `regions` wants none.
   std::uint64_t first = 0, records = 0;
   std::string region_file = {};  ///< with its regions; empty: there is none
+  /// How it is stained; none: `Slides::stain` doesn't ask for it, or the slide has no record.
+  std::optional<StainFit> stain = {};
   /// Each record is whole tiles of the file, which no other record needs: they are decoded right into the batch.
   bool whole_tiles = false;
   /// Not among the files that `Slides::first_file` and `file_count` have opened.
@@ -196,9 +202,10 @@ struct SlidePlace {
   std::int64_t image_x = 0, image_y = 0;  ///< the same, in the image that the grid lies on
 };
 
-/// The records of slides. Opening reads each file's directories, and its mask's level where `Slides::tissue` wants one;
-/// what it keeps of a slide is a few hundred bytes, a bit a place where there is a mask, and the places of its tiles,
-/// as far as `Slides::max_kept_bytes` has room. Immutable; copies share open files and decoders; any thread.
+/// The records of slides. Opening reads each file's directories, its mask's level where `Slides::tissue` or `stain`
+/// wants one, and some of its tissue where `stain` asks for it; what it keeps of a slide is a few hundred bytes, a bit
+/// a place where there is a mask, and the places of its tiles, as far as `Slides::max_kept_bytes` has room. Immutable;
+/// copies share open files and decoders; any thread.
 ///
 /// Where records are whole tiles, and share none, they are decoded right into their rows. Else the tiles of the file
 /// are blocks: a loader keeps decoded ones in `LoaderOptions::max_block_bytes`, and where one would not stay until it

@@ -8,7 +8,7 @@
 
 namespace penstock {
 
-/// Saves what opening slides finds, masks of tissue and regions included, for `Slides::index`. It takes what opening
+/// Saves what opening slides finds, masks of tissue, regions and stains included, for `Slides::index`. It takes what opening
 /// them takes, once:
 ///
 ///     const Slides slides{.files = "cohort/*.svs", .mpp = 0.5, .tissue = {.by = SlideTissue::By::saturation}};

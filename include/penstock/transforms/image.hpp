@@ -1,14 +1,16 @@
 #pragma once
 
-/// All image stages. Those next to each other on one field fold into one pass over its pixels (but for color_jitter
-/// and stain_jitter, which work on whole images).
+/// All image stages. Those next to each other on one field fold into one pass over its pixels (but for color_jitter,
+/// stain_jitter and normalize_stain, which work on whole images).
 #include <penstock/transforms/image/color_jitter.hpp>
 #include <penstock/transforms/image/convert.hpp>
 #include <penstock/transforms/image/crop.hpp>
 #include <penstock/transforms/image/flip.hpp>
 #include <penstock/transforms/image/normalize.hpp>
+#include <penstock/transforms/image/normalize_stain.hpp>
 #include <penstock/transforms/image/random_resized_crop.hpp>
 #include <penstock/transforms/image/resize.hpp>
 #include <penstock/transforms/image/rot90.hpp>
 #include <penstock/transforms/image/stage.hpp>
+#include <penstock/transforms/image/stain_fit.hpp>
 #include <penstock/transforms/image/stain_jitter.hpp>

@@ -43,6 +43,7 @@ struct SlideFile {
   std::string region_file;                  ///< empty: there is none, or none is asked for
   std::vector<std::int64_t> class_numbers;  ///< of the classes that records may show, in the field's order of classes
   PackedNumbers shown_classes;              ///< of each record: 0, for none, or a place in `class_numbers` plus 1
+  std::vector<float> stain;                 ///< values of its fit; empty: it isn't asked for, or there is no record
 
   /// What choosing places met, for what is told of all slides.
   struct Choice {

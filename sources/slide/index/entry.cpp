@@ -1,5 +1,6 @@
 #include "index/entry.hpp"
 
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -177,6 +178,7 @@ std::string entry_of(const EntryKey& key, const SlideFile& slide) {
   to.put(std::int32_t{slide.digits});
   to.put(slide.shown_classes.bits());
   to.put_all(slide.shown_classes.words());
+  to.put_all(std::span<const float>(slide.stain));
   return to.bytes();
 }
 
@@ -223,6 +225,7 @@ SlideFile slide_of_entry(std::string_view entry) {
   slide.digits = from.get<std::int32_t>();
   const auto bits = from.get<unsigned>();
   slide.shown_classes = PackedNumbers(bits, from.all<std::uint64_t>());
+  slide.stain = from.all<float>();
   if (from.left() != 0) refuse();
   check(slide);
   return slide;

@@ -61,6 +61,10 @@ std::string index_settings(const Slides& options) {
     lines.add("tissue.closing", tissue.closing);
     lines.add("tissue.least_area", tissue.least_area);
   }
+  const SlideStain& stain = options.stain;
+  constexpr std::array methods{"macenko", "reinhard"};  // as StainMethod lists them
+  lines.add("stain", stain.method ? methods[static_cast<std::size_t>(*stain.method)] : "no");
+  if (stain.method) lines.add("stain.patches", stain.patches);
   const SlideRegions& regions = options.regions;
   lines.add("regions", regions.folder.empty() ? "no" : "yes");
   if (!regions.folder.empty()) {

@@ -46,7 +46,8 @@ class SlideDrawing {
         read_block_means(*impl_.readers, at_level(slide_, source.level, slide_.all_levels[source.level]), source.k),
         caption.scale);
     std::optional<slide::TissueMask> mask;
-    if (slide_.mask_source) mask = make_mask(*impl_.readers, slide_, impl_.options.tissue);
+    if (impl_.options.tissue.by != SlideTissue::By::everywhere)
+      mask = make_mask(*impl_.readers, slide_, impl_.options.tissue);
     const slide::PlaceFates places = place_fates(slide_, impl_.options, mask);
     layers.draw_fates(places);
     layers.draw_unread();

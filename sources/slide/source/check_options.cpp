@@ -53,6 +53,15 @@ void check_regions(const SlideRegions& regions) {
     refuse_options("`regions.exclude` is every class, so none is left to `include`");
 }
 
+void check_stain(const SlideStain& stain) {
+  constexpr std::int32_t most_patches = 4096;
+  if (stain.patches < 1 || stain.patches > most_patches)
+    refuse_options("`stain.patches` is " + std::to_string(stain.patches) + "; 1 to 4096 are possible");
+  if (stain.method && *stain.method != StainMethod::macenko && *stain.method != StainMethod::reinhard)
+    refuse_options("`stain.method` is none that there is");
+  if (stain.field.empty()) refuse_options("`stain.field` is empty; records need a name for it");
+}
+
 }  // namespace
 
 bool takes_all(const std::vector<std::string>& classes) { return std::ranges::find(classes, "*") != classes.end(); }
@@ -74,6 +83,7 @@ void check_options(const Slides& options) {
   if (options.stride != 0 && options.overlap != 0) refuse_options("give either `stride` or `overlap`");
   check_tissue(options.tissue);
   check_regions(options.regions);
+  check_stain(options.stain);
   if (options.max_open_files == 0) refuse_options("`max_open_files` is 0: one at least must be open");
   if (options.labels.empty() &&
       !(options.slide_column.empty() && options.columns.empty() && options.group.empty() && options.mpp_column.empty()))

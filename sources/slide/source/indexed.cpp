@@ -70,6 +70,10 @@ std::vector<SlideFile> indexed_slides(const Opening& opening) {
       throw error_in(path, failed.code(), failed.cause());
     }
     SlideFile& slide = slides.back();
+    const std::optional<StainMethod>& method = opening.options.stain.method;
+    const bool has_fit = method && !slide.failure && slide.grid.size() != 0;
+    if (slide.stain.size() != (has_fit ? StainFit::reference(*method).values().size() : 0))
+      throw error_in(path, Errc::corrupt, "what it has of the stains of slide " + printable(slide.name) + " can't be");
     slide.path = opening.options.paths[i];
     slide.number = i;
     slide.region_file = opening.region_file_of(i);

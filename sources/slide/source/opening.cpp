@@ -14,7 +14,9 @@
 #include "file/errors.hpp"
 #include "regions/region_file.hpp"
 #include "source/check_options.hpp"
+#include "stain/slide_stain.hpp"
 #include "table/slide_names.hpp"
+#include "tissue/tissue_places.hpp"
 
 namespace penstock::slide {
 
@@ -135,7 +137,14 @@ SlideWish Opening::wish_of(std::size_t number) const {
   return {.wanted = {options.level, options.mpp, options.magnification, options.mpp_tolerance},
           .own_mpp = table.mpp.empty() ? 0 : table.mpp[number],
           .assumed_mpp = options.assumed_mpp,
-          .mask_mpp = options.tissue.by == SlideTissue::By::everywhere ? 0 : options.tissue.mpp};
+          .mask_mpp = mask_rules().by == SlideTissue::By::everywhere ? 0 : mask_rules().mpp};
+}
+
+// Those of the mask by which places are chosen, or stains are measured, or both; `everywhere`: neither wants one.
+SlideTissue Opening::mask_rules() const {
+  SlideTissue rules = options.tissue;
+  if (rules.by == SlideTissue::By::everywhere && options.stain.method) rules = {.by = SlideTissue::By::saturation};
+  return rules;
 }
 
 SlideFile Opening::passed_over(std::size_t number) const {
@@ -156,7 +165,13 @@ SlideFile Opening::open(std::size_t number) const {
   slide.region_file = region_file_of(number);
   try {
     lay_grid(slide);
-    if (!slide.failure) choose_places(slide);
+    if (!slide.failure) {
+      std::optional<TissueMask> mask;
+      if (slide.mask_source && slide.places != 0) mask = make_mask(*readers, slide, mask_rules());
+      choose_places(slide, mask);
+      if (options.stain.method && slide.grid.size() != 0)
+        slide.stain = fit_slide(*readers, slide, *mask, mask_grid(slide, *mask), options.stain).values();
+    }
   } catch (const Error& failed) {
     if (!failed.sample_scoped()) throw;
     slide.failure = failed.file().empty() && !slide.region_file.empty()
@@ -164,9 +179,11 @@ SlideFile Opening::open(std::size_t number) const {
                         : failed;
   }
   if (slide.failure) {
-    take_classes(slide);
     slide.grid = Grid::of_one();
     slide.places = 1;
+    slide.choice = {};
+    slide.shown_classes = {};
+    take_classes(slide);
   }
   slide.mask_source.reset();
   return slide;

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,7 @@
 #include "pixels/level_pixels.hpp"
 #include "regions/region_places.hpp"
 #include "table/slide_table.hpp"
+#include "tissue/tissue_mask.hpp"
 
 namespace penstock::slide {
 
@@ -58,7 +60,8 @@ class Opening {
   void find_region_files();
   void lay_grid(SlideFile& slide) const;
   Grid listed_places(SlideFile& slide, const SlideCoords& list) const;
-  void choose_places(SlideFile& slide) const;
+  SlideTissue mask_rules() const;
+  void choose_places(SlideFile& slide, const std::optional<TissueMask>& mask) const;
   void take_classes(SlideFile& slide) const;
 
   std::vector<char> wanted_;

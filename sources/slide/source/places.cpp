@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -61,7 +62,7 @@ void Opening::take_classes(SlideFile& slide) const {
   }
 }
 
-void Opening::choose_places(SlideFile& slide) const {
+void Opening::choose_places(SlideFile& slide, const std::optional<TissueMask>& mask) const {
   const bool by_tissue = options.tissue.by != SlideTissue::By::everywhere, by_regions = !options.regions.folder.empty();
   if (!by_tissue && !by_regions) return;
   constexpr std::uint64_t most = std::uint64_t{1} << 31;
@@ -71,8 +72,7 @@ void Opening::choose_places(SlideFile& slide) const {
                        " places; 2,147,483,648 can be chosen from by tissue and regions");
   std::vector<bool> wanted(static_cast<std::size_t>(slide.grid.size()), true);
   const auto box_of = [&](const GridPlace& place) { return place_box(slide, options, place); };
-  if (by_tissue && !wanted.empty())
-    strike_out_glass(slide, make_mask(*readers, slide, options.tissue), options.tissue.least, box_of, wanted);
+  if (by_tissue && !wanted.empty()) strike_out_glass(slide, *mask, options.tissue.least, box_of, wanted);
   ShownClasses classes;
   if (by_regions) {
     const Regions regions = slide.region_file.empty() ? Regions() : read_region_file(slide.region_file);

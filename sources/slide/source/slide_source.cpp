@@ -1,6 +1,8 @@
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <utility>
+#include <vector>
 
 #include <penstock/error.hpp>
 
@@ -73,6 +75,9 @@ void SlideSource::read(std::uint64_t index, std::span<const std::span<const std:
   out.scalar<std::int64_t>(Impl::x, record.x);
   out.scalar<std::int64_t>(Impl::y, record.y);
   std::size_t slot = Impl::first_more;
+  if (impl_->is_stain_field(slot))
+    std::ranges::copy(slide.stain,
+                      out.emplace<float, 1>(slot++, {static_cast<std::int64_t>(slide.stain.size())}).begin());
   if (impl_->is_region_field(slot)) out.scalar<std::int64_t>(slot++, impl_->shown_class(slide, record.number));
   for (const slide::SlideColumn& column : impl_->table.columns) {
     if (column.numbers.empty())
@@ -129,7 +134,7 @@ std::vector<std::uint64_t> SlideSource::block_ends() const {
 
 std::optional<std::vector<std::int64_t>> SlideSource::labels(std::string_view field) const {
   const auto slot = impl_->schema.find(field);
-  if (!slot || *slot == Impl::image) return std::nullopt;
+  if (!slot || *slot == Impl::image || impl_->is_stain_field(*slot)) return std::nullopt;
   const slide::SlideColumn* const column = impl_->column_of(*slot);
   const bool is_region = impl_->is_region_field(*slot);
   if (column != nullptr && column->whole.empty()) return std::nullopt;

@@ -9,6 +9,7 @@
 #include <iterator>
 #include <limits>
 #include <map>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -120,9 +121,17 @@ void SlideSource::Impl::describe() {
   const std::int64_t side = options.edges == SlideEdges::shrink ? dynamic : options.size;
   std::vector<Field> fields{
       {"image", DType::u8, {side, side, 3}}, {"slide", DType::i64, {}}, {"x", DType::i64, {}}, {"y", DType::i64, {}}};
+  const auto refuse_twice = [&](const char* option, const std::string& name) {
+    if (std::ranges::any_of(fields, [&](const Field& field) { return field.name == name; }))
+      refuse_options("`" + std::string(option) + "` is \"" + name + "\", a field that is there already");
+  };
+  if (options.stain.method) {
+    refuse_twice("stain.field", options.stain.field);
+    const auto values = static_cast<std::int64_t>(StainFit::reference(*options.stain.method).values().size());
+    fields.push_back({options.stain.field, DType::f32, {values}});
+  }
   if (!options.regions.field.empty()) {
-    if (std::ranges::any_of(fields, [&](const Field& field) { return field.name == options.regions.field; }))
-      refuse_options("`regions.field` is \"" + options.regions.field + "\", a field that is there already");
+    refuse_twice("regions.field", options.regions.field);
     fields.push_back({options.regions.field, DType::i64, {}, {}, region_classes});
   }
   for (const SlideColumn& column : table.columns) {
@@ -156,25 +165,29 @@ void SlideSource::Impl::describe() {
     add(of_tissue.data(), sizeof of_tissue);
   }
   add_regions(options.regions, region_classes, add);
+  if (options.stain.method) add(options.stain.field.c_str(), options.stain.field.size() + 1);
   for (const SlideFile& slide : slides) {
+    // An index has nothing of a slide that can't be read but why.
+    const slide::Scale scale = slide.failure ? slide::Scale() : slide.scale;
     // Levels above the first have other pixels through OpenSlide.
     const std::array<std::uint64_t, 7> of_slide{slide.sample.bytes,
-                                                static_cast<std::uint64_t>(slide.scale.width0),
-                                                static_cast<std::uint64_t>(slide.scale.height0),
-                                                static_cast<std::uint64_t>(slide.scale.width),
-                                                static_cast<std::uint64_t>(slide.scale.height),
-                                                slide.level_number,
+                                                static_cast<std::uint64_t>(scale.width0),
+                                                static_cast<std::uint64_t>(scale.height0),
+                                                static_cast<std::uint64_t>(scale.width),
+                                                static_cast<std::uint64_t>(scale.height),
+                                                slide.failure ? 0 : slide.level_number,
                                                 slide.failure                  ? 1u
                                                 : !slide.why_openslide.empty() ? 2u
                                                                                : 0u};
     add(of_slide.data(), sizeof of_slide);
     add(slide.name.c_str(), slide.name.size() + 1);
-    add(slide.level.tables.data(), slide.level.tables.size());
+    if (!slide.failure) add(slide.level.tables.data(), slide.level.tables.size());
     // Which places show tissue follows from pixels, and from how large these are said to be.
     add(slide.grid.kept().data(), slide.grid.kept().size_bytes());
     add(slide.grid.listed().data(), slide.grid.listed().size_bytes());
     add(slide.shown_classes.words().data(), slide.shown_classes.words().size_bytes());
     add(slide.class_numbers.data(), slide.class_numbers.size() * sizeof(std::int64_t));
+    add(slide.stain.data(), slide.stain.size() * sizeof(float));
   }
   for (const std::string& group : groups) add(group.c_str(), group.size() + 1);
   for (const SlideColumn& column : table.columns) {
@@ -208,6 +221,7 @@ void SlideSource::Impl::describe() {
                      .first = slide.first,
                      .records = slide.grid.size(),
                      .region_file = slide.region_file,
+                     .stain = slide.stain.empty() ? std::nullopt : std::optional(StainFit::of(slide.stain)),
                      .whole_tiles = slide.whole_tiles,
                      .passed_over = slide.passed_over,
                      .failure = slide.failure});

@@ -22,12 +22,16 @@ class SlideSource::Impl : public slide::Opening {
   explicit Impl(Slides options);
   /// The records of another one that have one of the values in a field.
   Impl(const Impl& all, std::size_t slot, std::span<const std::int64_t> values);
-  /// Slots of fields that all sources have; then comes `regions.field`, where it is given, then the table's columns.
+  /// Slots of fields that all sources have; then come `stain.field` and `regions.field`, where these are asked for,
+  /// then the table's columns.
   enum Slot : std::size_t { image, slide_number, x, y, first_more };
-  bool is_region_field(std::size_t slot) const noexcept { return has_region_field() && slot == first_more; }
+  bool is_stain_field(std::size_t slot) const noexcept { return has_stain_field() && slot == first_more; }
+  bool is_region_field(std::size_t slot) const noexcept {
+    return has_region_field() && slot == first_more + (has_stain_field() ? 1 : 0);
+  }
   /// The column of the table; null where the field is none.
   const slide::SlideColumn* column_of(std::size_t slot) const noexcept {
-    const std::size_t first = first_more + (has_region_field() ? 1 : 0);
+    const std::size_t first = first_more + (has_stain_field() ? 1 : 0) + (has_region_field() ? 1 : 0);
     return slot < first ? nullptr : &table.columns[slot - first];
   }
 
@@ -55,6 +59,7 @@ class SlideSource::Impl : public slide::Opening {
   std::uint64_t size = 0, blocks = 0, identity = 0;
 
  private:
+  bool has_stain_field() const noexcept { return options.stain.method.has_value(); }
   bool has_region_field() const noexcept { return !options.regions.field.empty(); }
   void check_classes();
   void number_classes();

@@ -64,6 +64,13 @@ std::vector<std::string> SlideSource::Impl::notes() const {
     if (options.order == SlideOrder::rows)
       notes.emplace_back("for shuffle({.blocks = true}), .order = SlideOrder::squares decodes fewer tiles twice");
   }
+  const auto stained = static_cast<std::size_t>(
+      std::ranges::count_if(slides, [](const SlideFile& slide) { return !slide.stain.empty(); }));
+  if (stained != 0)
+    notes.push_back(counted(stained, "slide") + " with a fit of stains, " +
+                    (*options.stain.method == StainMethod::macenko ? "Macenko's" : "Reinhard's") + ", of " +
+                    std::to_string(options.stain.patches) + " squares of tissue at most: field \"" +
+                    printable(options.stain.field) + "\"");
   for (std::string& line : left_out()) notes.push_back(std::move(line));
   constexpr std::size_t told = 5;
   const auto failed = static_cast<std::size_t>(

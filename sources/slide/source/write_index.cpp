@@ -112,7 +112,11 @@ WriteProgress write_slide_index(const Slides& slides, const std::string& path, c
   const auto opening = std::make_shared<const Opening>(std::move(without));
   const std::string settings = slide::index_settings(opening->options);
   auto old = std::make_shared<IndexContent>();
-  if (auto there = slide::read_index(path); there && there->settings == settings) *old = std::move(*there);
+  try {
+    if (auto there = slide::read_index(path); there && there->settings == settings) *old = std::move(*there);
+  } catch (const Error& failed) {
+    if (failed.code() != Errc::unsupported) throw;  // one of another version is made anew
+  }
   std::unordered_map<std::string, std::size_t> numbers;
   for (std::size_t i = 0; i < opening->count(); ++i) numbers.emplace(opening->names[i], i);
   slide::IndexSink sink(path, settings, [&](const std::string& entry) {

@@ -2,6 +2,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <functional>
@@ -38,7 +39,19 @@ Memory images(std::int32_t channels) {
   return memory;
 }
 
-std::array<Pipeline, 5> pipelines() {
+// Each image's own fit; those that have none are dropped.
+Pipeline with_fits(const Pipeline& pipeline, StainMethod method) {
+  return pipeline |
+         map("image",
+             [method](View<const std::uint8_t, 3> in, View<float, 1> out) {
+               const std::vector<float> values = fit_stain(in, method).values();
+               std::copy(values.begin(), values.end(), out.begin());
+             },
+             {.out = "stain", .shape = Shape{method == StainMethod::macenko ? 8 : 6}}) |
+         on_error({.policy = OnError::drop});
+}
+
+std::array<Pipeline, 7> pipelines() {
   const auto begin = [](std::int32_t channels) { return from(images(channels)) | shuffle({.seed = 7}); };
   return {begin(3) | random_resized_crop("image", {24, 29}) | random_flip("image") | batch(8),
           begin(4) | resize_short("image", 33) | center_crop("image", {31, 32}) |
@@ -47,7 +60,9 @@ std::array<Pipeline, 5> pipelines() {
               normalize("image", {.mean = {0.5}, .std = {0.2}, .dtype = DType::f16}) | batch(8),
           begin(3) | resize("image", {32, 32}) |
               color_jitter("image", {.brightness = 0.4, .contrast = 0.4, .saturation = 0.4, .hue = 0.1}) | batch(8),
-          begin(3) | resize("image", {20, 70}) | stain_jitter("image", {.alpha = 0.3, .beta = 0.1}) | batch(8)};
+          begin(3) | resize("image", {20, 70}) | stain_jitter("image", {.alpha = 0.3, .beta = 0.1}) | batch(8),
+          with_fits(begin(3), StainMethod::macenko) | resize("image", {30, 41}) | normalize_stain("image") | batch(8),
+          with_fits(begin(3), StainMethod::reinhard) | resize("image", {30, 41}) | normalize_stain("image") | batch(8)};
 }
 
 // Everything that a loader tells of two epochs: batches, indices, states; and the fingerprint.
@@ -78,7 +93,7 @@ std::uint64_t hash_of(const Pipeline& pipeline) {
 
 TEST_CASE("pipelines of images give the same batches with every instruction set") {
   const auto all = pipelines();
-  std::array<std::optional<std::uint64_t>, 5> expected;
+  std::array<std::optional<std::uint64_t>, 7> expected;
   on_every_target([&] {
     for (std::size_t i = 0; i < all.size(); ++i) {
       CAPTURE(i);

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include <penstock/detail/export.hpp>
+#include <penstock/stages/stage.hpp>
+#include <penstock/tensor.hpp>
+#include <penstock/transforms/image/stain_fit.hpp>
+
+namespace penstock {
+
+/// Result options of `normalize_stain`.
+struct NormalizeStainOptions {
+  std::string fit = "stain";            ///< the field that says how the image is stained: f32 [8] or [6]
+  std::optional<StainFit> target = {};  ///< how it is to be stained; default: `StainFit::reference` of the same method
+};
+
+/// `field`: u8 [H, W, 3], RGB, which keeps its shape. Changes the colours of each image so that what is stained as the
+/// sample's field `fit` says comes to be stained as `target` says: of slides, `Slides::stain` makes such a field, and
+/// `fit_stain` tells the values of any image.
+///
+/// Macenko: optical densities D = -log((I + 1) / 256) become
+///
+///     D' = target stains * (target concentrations / fit concentrations) * pseudoinverse(fit stains) * D
+///
+/// and I' = 256 e^-D' - 1. What is neither of the two stains is lost by that. Reinhard: in l alpha beta (`fit_stain`
+/// says how), v' = (v - mean) * target std / std + target mean. That is done to glass, too, which gets a tint. Results
+/// are cut to [0, 255] and rounded to the nearest.
+///
+/// What follows from the two fits is worked out in binary64, and pixels are worked on in binary32 without contraction,
+/// with a logarithm and an exponential of our own: the same bits on every CPU. No value is more than 1 from the formula
+/// in binary64, rounded, where no concentration and no standard deviation is to grow more than tenfold.
+///
+/// It works on whole images, in place, and therefore ends a fold: put it after crops and resizes, where pixels are few,
+/// and before `normalize`. It stands before `batch`.
+///
+/// A sample whose fit can't be one is an error: Error(corrupt) for values that are not finite, stains less than a
+/// degree apart, and concentrations and standard deviations that are not positive.
+/// @throws Error(invalid_argument) for a `target` that is no such fit; Error(schema_mismatch) where it joins a pipeline
+/// without these fields, or where `target` is of the other method.
+PENSTOCK_API Stage normalize_stain(std::string field, NormalizeStainOptions options = {});
+
+/// The same on one image, in place. `image`: [H, W, 3]. Any thread.
+/// @throws Error(unsupported) for other than 3 channels, Error(invalid_argument) for fits of different methods, and
+/// Error(corrupt) for what is no fit, as above.
+PENSTOCK_API void normalize_stain(View<std::uint8_t, 3> image, const StainFit& fit, const StainFit& target);
+
+}  // namespace penstock

@@ -1,0 +1,18 @@
+// How a slide is stained.
+#pragma once
+
+#include <penstock/sources/slide_stain.hpp>
+
+#include "file/slide_file.hpp"
+#include "pixels/level_pixels.hpp"
+#include "pixels/mask_box.hpp"
+#include "tissue/tissue_mask.hpp"
+
+namespace penstock::slide {
+
+/// Its fit by `stain.method`, which is given. `grid`: where the mask lies on the slide.
+/// @throws Error(unsupported) where its stains can't be told; Error(io | out_of_memory).
+StainFit fit_slide(LevelReaders& readers, const SlideFile& slide, const TissueMask& mask, const MaskGrid& grid,
+                   const SlideStain& stain);
+
+}  // namespace penstock::slide

@@ -1,0 +1,17 @@
+// Which squares of a slide's image its stains are measured in.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "file/scale.hpp"
+#include "pixels/mask_box.hpp"
+#include "pixels/slide_box.hpp"
+#include "tissue/tissue_mask.hpp"
+
+namespace penstock::slide {
+
+/// At most `most` squares with tissue, as SlideStain describes them; at the right and lower edge they are cut.
+std::vector<SlideBox> stain_patches(const Scale& scale, const MaskGrid& grid, const TissueMask& mask, std::size_t most);
+
+}  // namespace penstock::slide

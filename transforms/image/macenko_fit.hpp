@@ -1,0 +1,14 @@
+// The fit of `StainMethod::macenko`.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include <penstock/transforms/image/stain_fit.hpp>
+
+namespace penstock::image {
+
+// `rgb`: three values a pixel. @throws as fit_stain.
+StainFit macenko_fit(std::span<const std::uint8_t> rgb);
+
+}  // namespace penstock::image

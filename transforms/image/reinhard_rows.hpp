@@ -1,0 +1,22 @@
+// Changes of colour in Reinhard's space on planes of 8-bit values, one version per instruction set, all with the same
+// bits.
+#pragma once
+
+#include <cstddef>
+
+#include "color_rows.hpp"
+
+namespace penstock::image {
+
+// Logarithms of cones become matrix * logarithms + offset.
+struct ReinhardChange {
+  float cones_of_rgb[3][3];
+  float matrix[3][3];
+  float offset[3];
+  float rgb_of_cones[3][3];
+};
+
+using ReinhardRows = void (*)(const ColorPlanes& planes, std::size_t count, const ReinhardChange& change);
+ReinhardRows reinhard_rows();
+
+}  // namespace penstock::image
