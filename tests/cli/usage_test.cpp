@@ -27,7 +27,7 @@ TEST_CASE("a wrong command line: status 2 and one line that says what") {
     std::string says;
   };
   for (const Case& c : std::vector<Case>{
-           {{}, "a command is missing: pack, convert, tile, index, bench, inspect, verify and synth"},
+           {{}, "a command is missing: pack, convert, tile, index, merge, bench, inspect, verify and synth"},
            {{"--frob"}, "there is no option --frob"},
            {{"--frob", "pack"}, "there is no option --frob"},
            {{"-x", "pack"}, "there is no option -x"},

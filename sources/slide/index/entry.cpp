@@ -151,6 +151,7 @@ std::string entry_of(const EntryKey& key, const SlideFile& slide) {
   put(to, key);
   if (slide.failure) {
     put(to, *slide.failure);
+    put(to, slide.choice);  // the classes of its regions count
     return to.bytes();
   }
   to.put(std::uint64_t{slide.levels.size()});
@@ -195,6 +196,8 @@ SlideFile slide_of_entry(std::string_view entry) {
   slide.sample = key.sample;
   if (key.failed) {
     slide.failure = failure_in(from);
+    slide.choice = choice_in(from);
+    if (from.left() != 0) refuse();
     slide.grid = Grid::of_one();
     slide.places = 1;
     return slide;
