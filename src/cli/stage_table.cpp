@@ -63,7 +63,8 @@ Stage make_bags(A a) {
   BagOptions options;
   if (a.given("seed")) options.seed = a.count("seed");
   options.min_size = a.count("min_size", options.min_size);
-  return bags(a.count("size"), options);
+  options.balance = a.text("balance", options.balance);
+  return bags(a.count("size"), std::move(options));
 }
 
 Stage make_shuffle(A a) {
@@ -223,7 +224,7 @@ std::vector<StageSyntax> make_table() {
       {"select", true, {{"positions", "I,J,...", true}}, [](A a) { return select(a.counts("positions")); }},
       {"repeat", true, {{"times", "N", true}}, [](A a) { return repeat(a.count("times")); }},
       {"seed", true, {{"value", "N", true}}, [](A a) { return seed(a.count("value")); }},
-      {"bags", true, {{"size", "N", true}, {"min_size", "1"}, {"seed", "0"}}, make_bags},
+      {"bags", true, {{"size", "N", true}, {"min_size", "1"}, {"balance", "label"}, {"seed", "0"}}, make_bags},
       {"split",
        true,
        {{"shares", "0.9,0.1"}, {"part", "0"}, {"by", "index|key|group"}, {"salt", "0"}, {"stratify", "label"}},

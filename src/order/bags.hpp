@@ -3,12 +3,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include <penstock/extend/order.hpp>
 
+#include "order/class_turns.hpp"
 #include "order/epoch_tables.hpp"
 
 namespace penstock::detail {
@@ -47,29 +49,38 @@ class GroupedPositions {
 /// An order that visits groups in a new order in each epoch, and of each at most `size` positions, drawn anew.
 class Bags {
  public:
-  /// `keys`: of each group's draws, by its number.
-  Bags(GroupedPositions groups, std::vector<std::uint64_t> keys, std::uint64_t size);
+  /// What classes the groups are of, where these shall come equally often.
+  struct Classes {
+    std::string field;                 ///< that says them
+    std::vector<std::int64_t> labels;  ///< of each group, by its number
+  };
+  /// `keys`: of each group's draws, by its number. @throws as `ClassTurns`.
+  Bags(GroupedPositions groups, std::vector<std::uint64_t> keys, std::uint64_t size,
+       const std::optional<Classes>& classes);
 
   std::uint64_t size(std::uint64_t) const noexcept { return records_; }
   void fill(std::uint64_t seed, std::uint64_t n, std::span<OrderPoint> points) const;
   std::string name() const { return "bags"; }
   std::string describe() const;
-  std::uint64_t bags() const noexcept { return groups_->groups(); }
 
  private:
   struct Bag {
     std::uint64_t group;
     std::uint64_t before;  ///< records of the bags before it
+    std::uint64_t nth;     ///< so many bags of the group came before it in this epoch
   };
   struct Table {
     std::vector<Bag> bags;
     std::size_t bytes() const noexcept { return bags.size() * sizeof(Bag); }
   };
-  Table build(std::uint64_t epoch_seed) const;
+  Table build(std::uint64_t seed, std::uint64_t epoch) const;
   std::uint64_t records_of(std::uint64_t group) const noexcept;
+  ClassTurns turns_of(const Classes& classes) const;
 
   std::shared_ptr<const GroupedPositions> groups_;
   std::shared_ptr<const std::vector<std::uint64_t>> keys_;
+  std::shared_ptr<const ClassTurns> turns_;  // null: each group comes once
+  std::string balance_;                      // in words
   std::uint64_t size_, records_ = 0;
   std::shared_ptr<EpochTables<Table>> tables_ = std::make_shared<EpochTables<Table>>();
 };

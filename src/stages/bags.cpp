@@ -1,12 +1,17 @@
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <memory>
+#include <optional>
+#include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include <penstock/error.hpp>
 #include <penstock/stages/order.hpp>
 
+#include "base/failure.hpp"
 #include "order/bags.hpp"
 #include "order/group_table.hpp"
 #include "pipeline/pipeline_builder.hpp"
@@ -36,31 +41,124 @@ void for_each_run(const PipelineData& data, const GroupTable& groups, F give) {
   }
 }
 
+// What stands at a position, for an error.
+struct Labelled {
+  std::int64_t label;
+  std::uint64_t position;
+};
+
+// The classes that the groups are of: each of all its records.
+class ClassesOfGroups {
+ public:
+  ClassesOfGroups(PipelineBuilder& pipeline, const GroupTable& groups, const std::string& field)
+      : pipeline_(pipeline),
+        groups_(groups),
+        field_(field),
+        labels_(pipeline.labels_of_positions(field, "bags")),
+        of_group_(groups.groups()) {}
+
+  void look(std::uint64_t group, std::uint64_t first, std::uint64_t positions) {
+    std::optional<Labelled>& known = of_group_[group];
+    for (std::uint64_t position = first; position < first + positions; ++position) {
+      if (!known) known = {labels_[position], position};
+      if (labels_[position] != known->label) refuse(groups_.name(group), *known, {labels_[position], position});
+    }
+  }
+  // A class can't come as often as the others when none of its groups is left.
+  void check(const GroupedPositions& left, std::uint64_t min_size) const {
+    std::set<std::int64_t> there;
+    for (std::uint64_t group = 0; group < left.groups(); ++group) there.insert(of_group_[left.number_of(group)]->label);
+    for (const std::optional<Labelled>& group : of_group_)
+      if (group && !there.contains(group->label))
+        throw Error(Errc::invalid_argument, "no group of " + class_text(group->label) + " has " +
+                                                std::to_string(min_size) + " records; lower `min_size`")
+            .with_stage("bags")
+            .with_source(pipeline_.data().source->name());
+  }
+  Bags::Classes take() const {
+    Bags::Classes classes{field_, {}};
+    for (const std::optional<Labelled>& group : of_group_) classes.labels.push_back(group ? group->label : 0);
+    return classes;
+  }
+
+ private:
+  std::string class_text(std::int64_t label) const {
+    std::string text = field_ + " " + std::to_string(label);
+    const ClassNames& names = pipeline_.data().source_schema.at(field_).classes;
+    if (std::cmp_greater_equal(label, 0) && std::cmp_less(label, names.size()))
+      text += " (" + names.names()[static_cast<std::size_t>(label)] + ")";
+    return text;
+  }
+  std::uint64_t record_at(std::uint64_t position) const {
+    std::array<std::uint64_t, 1> record;
+    SampleOrder(pipeline_.data()).fill(0, position, record);
+    return record[0];
+  }
+  [[noreturn]] void refuse(const std::string& group, const Labelled& one, const Labelled& other) const {
+    const std::uint64_t first = record_at(one.position), record = record_at(other.position);
+    Error error(Errc::invalid_argument, "group \"" + group + "\" has records of several classes: record " +
+                                            std::to_string(first) + " is of " + class_text(one.label) + ", record " +
+                                            std::to_string(record) + " of " + class_text(other.label) +
+                                            "; balance by a field that is the same for all records of a group");
+    error.with_stage("bags");
+    try {
+      pipeline_.data().source->describe(record, error);
+    } catch (...) {  // a source that can't even name the record
+    }
+    throw error.with_index(record);
+  }
+
+  PipelineBuilder& pipeline_;
+  const GroupTable& groups_;
+  const std::string& field_;
+  const std::vector<std::int64_t> labels_;
+  std::vector<std::optional<Labelled>> of_group_;  // none: of its records none is left
+};
+
 class BagsStage final : public StageModel {
  public:
-  BagsStage(std::uint64_t size, const BagOptions& options) : size_(size), options_(options) {}
+  BagsStage(std::uint64_t size, BagOptions options) : size_(size), options_(std::move(options)) {}
   void join(PipelineBuilder& pipeline) const override {
     pipeline.refuse_order("bags");
     pipeline.refuse_changing_orders("bags");
     if (options_.seed) pipeline.set_seed(*options_.seed, "bags");
-    const auto groups = pipeline.data().groups_of_source("bags");
+    const PipelineData& data = pipeline.data();
+    const auto groups = data.groups_of_source("bags");
+    std::optional<ClassesOfGroups> classes;
+    if (!options_.balance.empty()) classes.emplace(pipeline, *groups, options_.balance);
     GroupedPositions positions(groups->groups());
-    for_each_run(pipeline.data(), *groups, [&](std::uint64_t group, std::uint64_t first, std::uint64_t count) {
+    for_each_run(data, *groups, [&](std::uint64_t group, std::uint64_t first, std::uint64_t count) {
       positions.add(group, first, count);
+      if (classes) classes->look(group, first, count);
     });
     positions.finish(options_.min_size);
-    if (positions.groups() == 0 && pipeline.data().size != 0)
+    if (positions.groups() == 0 && data.size != 0)
       throw Error(Errc::invalid_argument, "of " + std::to_string(groups->groups()) + " groups none has " +
                                               std::to_string(options_.min_size) + " records; lower `min_size`")
           .with_stage("bags")
-          .with_source(pipeline.data().source->name());
+          .with_source(data.source->name());
+    std::optional<Bags::Classes> balanced;
+    if (classes) {
+      classes->check(positions, options_.min_size);
+      balanced = classes->take();
+    }
     std::vector<std::uint64_t> keys;
     keys.reserve(groups->groups());
     for (std::uint64_t group = 0; group < groups->groups(); ++group) keys.push_back(groups->name_hash(group));
-    pipeline.add_order(std::make_shared<const OrderOf<Bags>>(Bags(std::move(positions), std::move(keys), size_)));
+    pipeline.add_order(
+        std::make_shared<const OrderOf<Bags>>(bags_of(std::move(positions), std::move(keys), balanced, data)));
   }
 
  private:
+  Bags bags_of(GroupedPositions positions, std::vector<std::uint64_t> keys, const std::optional<Bags::Classes>& classes,
+               const PipelineData& data) const {
+    try {
+      return {std::move(positions), std::move(keys), size_, classes};
+    } catch (...) {
+      throw current_error().with_stage("bags").with_source(data.source->name());
+    }
+  }
+
   const std::uint64_t size_;
   const BagOptions options_;
 };
@@ -71,7 +169,7 @@ class BagsStage final : public StageModel {
 
 Stage bags(std::uint64_t size, BagOptions options) {
   if (size == 0) throw Error(Errc::invalid_argument, "a bag has at least one record").with_stage("bags");
-  return detail::make_stage(detail::BagsStage(size, options));
+  return detail::make_stage(detail::BagsStage(size, std::move(options)));
 }
 
 }  // namespace penstock

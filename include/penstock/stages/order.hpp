@@ -63,15 +63,32 @@ PENSTOCK_API Stage seed(std::uint64_t value);
 struct BagOptions {
   std::optional<std::uint64_t> seed = {};  ///< result option: the pipeline's seed; default 0
   std::uint64_t min_size = 1;              ///< result option: groups of fewer records are left out
+  std::string balance = {};  ///< result option: a field of the source, one whole number or boolean a record, that is
+                             ///< the same for all records of a group: its class. Classes then come equally often, see
+                             ///< `bags`. Labels are got as by `labels_of` when it joins a pipeline, which takes 8 bytes
+                             ///< of memory a record meanwhile; 8 more a group stay. Empty: each group comes once
 };
 /// The groups (a slide's tiles, a patient's pictures; see `SplitOptions::By::group`) one after the other, in a new
 /// order in each epoch, and of each at most `size` records, drawn anew in each epoch without replacement. With
 /// `batch(size, {.by_group = true})` each batch is one bag (without `repeat` between them, which may put two bags of
-/// one group side by side). 16 bytes of memory a run of a group's records and 48 a group, 16 more an epoch. It stands
-/// directly after the source or after orders that are the same in every epoch (split by group, take, skip, select,
-/// repeat), of which it takes what is left of each group.
+/// one group side by side). 16 bytes of memory a run of a group's records and 48 a group, 24 more a bag of an epoch. It
+/// stands directly after the source or after orders that are the same in every epoch (split by group, take, skip,
+/// select, repeat), of which it takes what is left of each group.
+///
+/// With `.balance` an epoch has as many bags of each class as the largest class has groups: classes times that number
+/// of bags in all, so that no group is left out. Bags come in rounds of one of each class, in a new order each; batches
+/// that hold whole rounds hold as many bags of each class. The groups of a smaller class come again, each as often as
+/// the others of its class or once more, with other records as long as the group has some. Two bags next to each other
+/// in an epoch are never of one group.
+///
+/// So that epochs are equally long, all groups of a class that give bags of one size (`size`, and those that have fewer
+/// records: each number of them) have a fixed number of an epoch's turns together; who has one more goes round from one
+/// epoch to the next. Groups of at least `size` records so come equally often over the epochs, to one bag; a group
+/// that is smaller may have its one turn more, or not, in every epoch. `min_size` makes them all alike.
 /// @throws Error(invalid_argument) for a size of 0; where it joins a pipeline, after an order that changes between
-/// epochs, for a stream, and where a record's key names no group.
+/// epochs, for a stream, and where a record's key names no group; with `.balance` also as `labels_of`, for a group
+/// whose records have different values, a class of which `min_size` leaves no group, and for more than 2^27 bags an
+/// epoch.
 PENSTOCK_API Stage bags(std::uint64_t size, BagOptions options = {});
 
 /// Settings of `split`.
