@@ -169,6 +169,13 @@ class PENSTOCK_API Hdf5Source {
   /// @throws Error(corrupt | io) as `load`; Error(not_found) past the end.
   void read(std::uint64_t index, std::span<const std::span<const std::byte>> blocks, SampleBuilder& out) const;
 
+  /// Copies a field's values of `rows` records from `first` on, one after the other, into `out`, which has just that
+  /// size: for whoever takes a dataset, or a stretch of it, as one value. The calling thread decodes each chunk once,
+  /// into `out` itself where it can; nothing more is kept than for other reads. @throws Error(invalid_argument) for a
+  /// field whose shape varies and for another size of `out`; Error(not_found) past the end; Error(corrupt | io) as
+  /// `load`.
+  void read_rows(std::size_t field, std::uint64_t first, std::uint64_t rows, std::span<std::byte> out) const;
+
   /// As errors and `plan()` name it.
   std::string name() const { return "hdf5"; }
   /// True where `Hdf5::key` names the dataset of keys, or every file marks one.

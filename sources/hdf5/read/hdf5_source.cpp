@@ -20,6 +20,7 @@
 #include "read/chunk_block.hpp"
 #include "read/field_list.hpp"
 #include "read/give_row.hpp"
+#include "read/row_range.hpp"
 #include "read/source_impl.hpp"
 
 namespace penstock {
@@ -318,6 +319,34 @@ void Hdf5Source::read(std::uint64_t index, std::span<const std::span<const std::
   for (const Table& table : part.tables) {
     const auto block = table.dataset.in_blocks() ? blocks[next_block++] : std::span<const std::byte>();
     give_row(table, index - part.first, block, impl_->options.verify_checksum, impl_->workspaces, out);
+  }
+}
+
+void Hdf5Source::read_rows(std::size_t field, std::uint64_t first, std::uint64_t rows, std::span<std::byte> out) const {
+  const auto refuse = [&](Errc code, const std::string& why) -> Error { return hdf5::error_in(file(), code, why); };
+  if (field >= impl_->schema.size()) throw refuse(Errc::invalid_argument, "there is no field " + std::to_string(field));
+  const Field& wanted = impl_->schema[field];
+  if (!wanted.shape.fixed())
+    throw refuse(Errc::invalid_argument,
+                 "the shape of field \"" + wanted.name + "\" varies, so its rows are read one by one");
+  if (first > impl_->size || rows > impl_->size - first)
+    throw refuse(Errc::not_found, "there are no records " + std::to_string(first) + " to " +
+                                      std::to_string(first + rows) + "; the source has " + std::to_string(impl_->size));
+  const std::size_t bytes = wanted.shape.elements() * size_of(wanted.dtype);
+  if (out.size() != rows * bytes)
+    throw refuse(Errc::invalid_argument, std::to_string(rows) + " rows of \"" + wanted.name + "\" have " +
+                                             std::to_string(rows * bytes) + " bytes, and there is room for " +
+                                             std::to_string(out.size()));
+  while (rows != 0) {
+    const Part& part = impl_->part_of(first);
+    const std::uint64_t here = std::min(rows, part.first + part.rows - first);
+    for (const Table& table : part.tables)
+      if (const auto slot = std::ranges::find(table.slots, field); slot != table.slots.end())
+        copy_rows(table, static_cast<std::size_t>(slot - table.slots.begin()), wanted, first - part.first, here,
+                  impl_->options.verify_checksum, impl_->workspaces, out.first(here * bytes));
+    out = out.subspan(here * bytes);
+    first += here;
+    rows -= here;
   }
 }
 
