@@ -3,3 +3,4 @@
 /// Stages on the numbers of any field.
 #include <penstock/transforms/numeric/cast.hpp>
 #include <penstock/transforms/numeric/one_hot.hpp>
+#include <penstock/transforms/numeric/sample_rows.hpp>
