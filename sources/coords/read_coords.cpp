@@ -3,12 +3,10 @@
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -20,10 +18,9 @@
 
 #include "common/on_threads.hpp"
 #include "coords_attributes.hpp"
+#include "slide_files.hpp"
 
 namespace penstock {
-
-namespace fs = std::filesystem;
 
 namespace {
 
@@ -31,54 +28,6 @@ constexpr const char* dataset = "coords";
 
 Error error_in(const std::string& file, Errc code, const std::string& why) {
   return Error(code, why).with_source(coords::source_name).with_file(file);
-}
-
-bool is_list(const fs::directory_entry& entry) {
-  const fs::path name = entry.path().filename();
-  std::error_code failed;
-  return name.extension() == ".h5" && !name.string().starts_with('.') && entry.is_regular_file(failed);
-}
-
-// The lists in a folder and in those below it; or there alone.
-std::vector<std::string> files_in(const fs::path& folder, bool below) {
-  std::vector<std::string> files;
-  std::error_code failed;
-  const auto look = [&](auto entries) {
-    for (auto entry = std::move(entries); !failed && entry != decltype(entry)(); entry.increment(failed))
-      if (is_list(*entry)) files.push_back(entry->path().string());
-  };
-  if (below)
-    look(fs::recursive_directory_iterator(folder, failed));
-  else
-    look(fs::directory_iterator(folder, failed));
-  if (failed) throw error_in(folder.string(), Errc::io, "the folder can't be listed: " + failed.message());
-  std::sort(files.begin(), files.end());
-  return files;
-}
-
-struct ListFile {
-  std::string path, slide;
-};
-
-// By the path below a folder, without the ending.
-std::vector<ListFile> lists_below(const fs::path& folder) {
-  std::vector<ListFile> lists;
-  for (const std::string& file : files_in(folder, true)) {
-    std::string name = fs::path(file).lexically_relative(folder).string();
-    name.resize(name.size() - fs::path(file).extension().string().size());
-    lists.push_back({file, std::move(name)});
-  }
-  return lists;
-}
-
-std::vector<ListFile> files_of(const std::string& path) {
-  std::error_code failed;
-  if (!fs::exists(path, failed)) throw error_in(path, Errc::not_found, "there is no such file or folder");
-  if (!fs::is_directory(path, failed)) return {{path, fs::path(path).stem().string()}};
-  if (!files_in(path, false).empty()) return lists_below(path);
-  if (const fs::path patches = fs::path(path) / "patches"; fs::is_directory(patches, failed))
-    if (std::vector<ListFile> lists = lists_below(patches); !lists.empty()) return lists;
-  throw error_in(path, Errc::not_found, "the folder has no files that end in .h5, nor has its folder `patches`");
 }
 
 // A number among the dataset's attributes; none where there is none, or it is text, as Python's None is stored.
@@ -174,7 +123,7 @@ bool holds_whole_numbers(DType dtype) {
   return std::ranges::find(whole, dtype) != whole.end();
 }
 
-SlideCoords read_file(const ListFile& file) {
+SlideCoords read_file(const coords::SlideFile& file) {
   SlideCoords list{.slide = file.slide, .file = file.path};
   // As a whole: chunks of one row are usual.
   constexpr std::size_t keep_bytes = std::size_t{1} << 30;
@@ -202,7 +151,7 @@ SlideCoords read_file(const ListFile& file) {
 }  // namespace
 
 std::vector<SlideCoords> read_coords(const std::string& path) {
-  const std::vector<ListFile> files = files_of(path);
+  const std::vector<coords::SlideFile> files = coords::find_slide_files(path, "patches", coords::source_name);
   std::vector<SlideCoords> lists(files.size());
   common::for_each_on_threads(files.size(), 0, [&](std::size_t i) { lists[i] = read_file(files[i]); });
   return lists;

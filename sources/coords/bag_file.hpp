@@ -1,0 +1,45 @@
+// The features of one slide.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include <penstock/dtype.hpp>
+#include <penstock/error.hpp>
+#include <penstock/sources/feature_bags.hpp>
+#include <penstock/sources/hdf5.hpp>
+#include <penstock/tensor.hpp>
+
+namespace penstock::coords {
+
+inline constexpr const char* bags_name = "feature_bags";
+
+/// A file that is open. One thread at a time.
+class BagFile {
+ public:
+  /// Opens the features; nothing is read. @throws Error(not_found | corrupt | io) as Hdf5Source; Error(unsupported)
+  /// where they have another form.
+  BagFile(const FeatureBags& options, const std::string& path);
+
+  std::uint64_t rows() const noexcept { return rows_; }
+  std::uint64_t dimension() const noexcept { return dimension_; }  ///< of a file with rows
+  DType dtype() const noexcept { return features_.schema()[0].dtype; }
+
+  /// All features, to f32 or f16 [rows, dimension]. @throws as Hdf5Source.
+  void read_features(const TensorView& out) const;
+  /// All places, to i64 [rows, 2]. @throws likewise, and Error(not_found | unsupported | corrupt) where there are none,
+  /// of another form, or another number of them.
+  void read_coords(const TensorView& out) const;
+
+ private:
+  Error error(Errc code, const std::string& why) const;
+  template <class T>
+  void take_coords(const Hdf5Source& source, const TensorView& out) const;
+
+  const FeatureBags& options_;
+  const std::string& path_;
+  Hdf5Source features_;
+  std::uint64_t rows_ = 0, dimension_ = 0;
+};
+
+}  // namespace penstock::coords
