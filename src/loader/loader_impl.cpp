@@ -266,7 +266,8 @@ void Loader::Impl::account(std::vector<detail::BadSample>& bad, std::uint64_t un
 bool Loader::Impl::account_end() {
   std::optional<detail::EpochEnd> end = delivery_->take_epoch_end(epoch_);
   if (!end) return false;
-  const bool no_batch = cursor_.number == 0 && cursor_.position == 0 && cursor_.child == 0;
+  // After a batch that held the pass's last sample the cursor is where the next epoch begins.
+  const bool no_batch = cursor_.epoch == epoch_ && cursor_.number == 0 && cursor_.position == 0 && cursor_.child == 0;
   const detail::PolicyLedger before = ledger_;
   account(end->bad, end->unlisted, end->broken);
   const bool drops = pipeline_.data().policy_value().policy == OnError::drop;

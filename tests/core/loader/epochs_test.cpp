@@ -309,6 +309,10 @@ TEST_CASE("epochs that bring nothing, or are asked for after the last one, are i
   ps::Loader some(all | below(5) | ps::batch(4, {.tail = ps::Tail::drop}), {.threads = 2});
   CHECK(collect(some).size() == 1);
   CHECK_FALSE(says(notes_of(some), "without a batch"));
+  // The last record of the pass is in the last batch.
+  ps::Loader whole(all | below(100) | ps::batch(4), {.threads = 2});
+  CHECK(collect(whole, 2).size() == 6);
+  CHECK_FALSE(says(notes_of(whole), "without a batch"));
 }
 
 TEST_CASE("an epoch whose samples are all bad ends with an error where they are dropped, and with a note as zeros") {
