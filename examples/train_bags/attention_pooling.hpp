@@ -118,7 +118,7 @@ class AttentionPooling {
     const float of_logit = static_cast<float>(probability_) - label;
     add(classify_.gradient.data(), pooled_.data(), of_logit, embedded_);
     bias_.gradient[0] += of_logit;
-    // Of the softmax: how much more than the bag as a whole an instance speaks for its class.
+    // The softmax goes by how much more than the bag as a whole an instance speaks for its class.
     const float* const u = classify_.value.data();
     const float whole = dot(u, pooled_.data(), embedded_);
     std::vector<float> of_z(embedded_);

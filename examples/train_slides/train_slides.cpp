@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <exception>
-#include <span>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
@@ -19,13 +19,11 @@
 #include <penstock/transforms/image.hpp>
 
 #include "../train_lmdb/mlp.hpp"
+#include "pixels.hpp"
 
 namespace ps = penstock;
 
 namespace {
-
-constexpr std::int64_t side = 32;
-constexpr std::size_t features = side * side * 3;
 
 struct Options {
   std::vector<std::string> paths;
@@ -39,15 +37,6 @@ bool is_tissue(ps::View<const std::uint8_t, 3> image) {
   for (std::int64_t y = 0; y < image.extent(0); y += 4)
     for (std::int64_t x = 0; x < image.extent(1); x += 4, ++seen) dark += image(y, x, 1) < 215 ? 1 : 0;
   return dark * 3 > seen;
-}
-
-// Pixels as numbers around 0.
-std::span<const float> features_of(const ps::Batch& batch, std::vector<float>& out) {
-  const auto pixels = batch.view<const std::uint8_t, 4>("image").flat();
-  out.resize(pixels.size());
-  std::transform(pixels.begin(), pixels.end(), out.begin(),
-                 [](std::uint8_t v) { return (static_cast<float>(v) - 160.0f) / 64.0f; });
-  return out;
 }
 
 // The same of tiles of both kinds, once there are pixels.

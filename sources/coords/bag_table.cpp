@@ -41,6 +41,7 @@ struct TextCells {
   std::vector<std::string> names;
   std::vector<std::vector<std::string>> columns;
   std::vector<std::string> where;  // each line stands, for errors: "cohort.csv:00000017"
+  std::unordered_map<std::string, std::vector<std::size_t>> by_name;
 
   explicit TextCells(const std::string& path) {
     Csv csv{.path = path, .header = false};
@@ -60,13 +61,15 @@ struct TextCells {
         (line == 0 ? names : columns[column]).emplace_back(without_spaces(cell));
       }
     }
+    for (std::size_t column = 0; column < names.size(); ++column) by_name[names[column]].push_back(column);
   }
 };
 
 std::size_t find_column(const FeatureBags& options, const TextCells& cells, const std::string& column) {
-  const auto times = std::ranges::count(cells.names, column);
-  if (times > 1) throw table_error(options, "two columns have the name \"" + column + "\"; give each one of its own");
-  if (times == 1) return static_cast<std::size_t>(std::ranges::find(cells.names, column) - cells.names.begin());
+  const auto found = cells.by_name.find(column);
+  if (found != cells.by_name.end() && found->second.size() > 1)
+    throw table_error(options, "two columns have the name \"" + column + "\"; give each one of its own");
+  if (found != cells.by_name.end()) return found->second.front();
   std::string all;
   for (const std::string& name : cells.names) all += (all.empty() ? "" : ", ") + printable(name, told);
   throw table_error(options, "there is no column \"" + column + "\"; the columns are " + all);
@@ -79,21 +82,24 @@ class NameEnds {
     for (std::size_t i = 0; i < slides.size(); ++i) {
       const std::string& name = slides[i].slide;
       whole_.emplace(name, i);
+      parts_ = std::max<std::size_t>(parts_, 1 + static_cast<std::size_t>(std::ranges::count(name, '/')));
       for (std::size_t slash = name.find('/'); slash != std::string::npos; slash = name.find('/', slash + 1))
         if (const auto [end, added] = ends_.emplace(name.substr(slash + 1), i); !added) end->second = several;
     }
   }
-  // The longest end of a path that is one of a name; of each, with its ending first.
+  // The cell is the end of a name, or a name is the end of the cell: the longest one that is. Each with its file's
+  // ending, and without.
   std::size_t slide_of(std::string_view cell) const {
     if (cell.empty()) return nobody;
+    for (const Names* const names : {&whole_, &ends_})
+      if (const std::size_t slide = find(cell, *names); slide != nobody) return slide;
+    // An end with more parts than any name is none: a long cell costs no more than its length.
+    std::size_t first = cell.size();
+    for (std::size_t part = 0; part < parts_ && first != std::string_view::npos; ++part)
+      first = first == 0 ? std::string_view::npos : cell.rfind('/', first - 1);
+    if (first != std::string_view::npos) cell.remove_prefix(first + 1);
     while (true) {
-      for (std::string_view name = cell;; name.remove_suffix(name.size() - name.rfind('.'))) {
-        if (const std::size_t slide = named(std::string(name)); slide != nobody) return slide;
-        const std::size_t dot = name.rfind('.');
-        if (dot == std::string_view::npos || dot == 0 || name.find('/', dot) != std::string_view::npos) break;
-        // One ending, or ".ome" before it.
-        if (name.size() != cell.size() && name.substr(dot) != ".ome") break;
-      }
+      if (const std::size_t slide = find(cell, whole_); slide != nobody) return slide;
       const std::size_t slash = cell.find('/');
       if (slash == std::string_view::npos) return nobody;
       cell.remove_prefix(slash + 1);
@@ -101,13 +107,21 @@ class NameEnds {
   }
 
  private:
-  std::size_t named(const std::string& name) const {
-    if (const auto found = whole_.find(name); found != whole_.end()) return found->second;
-    const auto found = ends_.find(name);
-    return found == ends_.end() ? nobody : found->second;
+  using Names = std::unordered_map<std::string, std::size_t>;
+
+  static std::size_t find(std::string_view file, const Names& names) {
+    for (std::string_view name = file;;) {
+      if (const auto found = names.find(std::string(name)); found != names.end()) return found->second;
+      const std::size_t dot = name.rfind('.');
+      if (dot == std::string_view::npos || dot == 0 || name.find('/', dot) != std::string_view::npos) return nobody;
+      // One ending, or ".ome" before it.
+      if (name.size() != file.size() && name.substr(dot) != ".ome") return nobody;
+      name = name.substr(0, dot);
+    }
   }
 
-  std::unordered_map<std::string, std::size_t> whole_, ends_;
+  Names whole_, ends_;
+  std::size_t parts_ = 0;  // of the name that has most
 };
 
 struct ColumnOfNames {

@@ -85,7 +85,7 @@ class Ranks {
   bool add(const std::string& store) {
     const std::string folder = report_of(store);
     const Json run = folder.empty() ? Json() : RunFolder(folder, "").read();
-    if (run.is_null() || run.at("settings").value("world", "").empty()) return false;
+    if (run.is_null() || run.value("world", std::size_t{0}) == 0) return false;
     note(folder, run);
     return true;
   }
@@ -105,6 +105,8 @@ class Ranks {
     }
   }
   std::size_t rank_of(const std::string& store) const { return rank_of_report_.at(report_of(store)); }
+  /// That all ranks together stored.
+  std::uint64_t tiles() const noexcept { return tiles_; }
   std::vector<std::string> folders() const {
     std::vector<std::string> folders;
     for (const auto& [rank, folder] : reports_) folders.push_back(folder);
@@ -114,12 +116,13 @@ class Ranks {
  private:
   void note(const std::string& folder, const Json& run) {
     if (rank_of_report_.contains(folder)) return;  // another shard of it
-    const Json& settings = run.at("settings");
     const auto refuse = [&](const std::string& why) {
       throw Error(Errc::invalid_argument, why).with_file(RunFolder(folder, "").manifest());
     };
-    const auto world = static_cast<std::size_t>(std::stoull(settings.at("world").get<std::string>()));
-    const auto rank = static_cast<std::size_t>(std::stoull(settings.at("rank").get<std::string>()));
+    const auto world = run.at("world").get<std::size_t>(), rank = run.at("rank").get<std::size_t>();
+    const Json result = run.value("result", Json());
+    if (result.is_null()) refuse("the rank has not ended; run it again, it goes on");
+    tiles_ += result.at("tiles").get<std::uint64_t>();
     if (reports_.empty()) {
       world_ = world;
       hash_ = run.at("hash");
@@ -141,6 +144,7 @@ class Ranks {
   }
 
   std::size_t world_ = 0, first_rank_ = 0;
+  std::uint64_t tiles_ = 0;
   std::string hash_, first_;
   std::map<std::size_t, std::string> reports_;
   std::map<std::string, std::size_t> rank_of_report_;
@@ -166,6 +170,35 @@ std::string other_order(const std::vector<Part>& parts) {
   return {};
 }
 
+void require_different(const std::vector<std::string>& paths) {
+  std::set<std::string> seen;
+  for (const std::string& path : paths) {
+    std::error_code failed;
+    const std::string real = fs::weakly_canonical(path, failed).string();
+    if (!seen.insert(failed ? path : real).second)
+      throw Error(Errc::invalid_argument, "the store is named twice").with_file(path);
+    if (fs::exists(path + "/records.csv", failed))
+      throw UsageError(fmt::format("{} is a folder of files, which no list can name; a folder above it has them all",
+                                   printable(path)));
+  }
+}
+
+// Of some stores reports say which rank wrote them: then of all, or nobody knows whether one is missing.
+void require_all_known(const std::vector<Part>& parts, std::size_t known) {
+  if (known == parts.size()) return;
+  for (const Part& part : parts) {
+    const std::string name = fs::path(part.path).filename().string();
+    const bool rank = name.find("-of-") != std::string::npos && name.find("-r") != std::string::npos;
+    if (known == 0 && !rank) continue;
+    if (!report_of(part.path).empty()) continue;
+    throw Error(Errc::not_found,
+                "its report is not beside it, so nobody knows whether a rank is missing; put the folder "
+                "that --report named there, as " +
+                    report_beside(part.path))
+        .with_file(part.path);
+  }
+}
+
 std::vector<Part> parts_of(const std::vector<std::string>& paths) {
   std::vector<Part> parts;
   for (const std::string& path : paths) {
@@ -183,6 +216,8 @@ std::vector<Part> parts_of(const std::vector<std::string>& paths) {
 int merge(const MergeFlags& flags) {
   if (!flags.out.ends_with(".json")) throw UsageError("--out names a list of stores, X.json");
   const std::vector<std::string> paths = paths_of(flags.stores);
+  if (paths.empty()) throw UsageError("STORES name reports alone; name stores");
+  require_different(paths);
   StoreList list{.form = form_of(paths.front())};
   for (const std::string& path : paths)
     if (form_of(path) != list.form)
@@ -192,6 +227,7 @@ int merge(const MergeFlags& flags) {
   Ranks ranks;
   std::size_t known = 0;
   for (const Part& part : parts) known += ranks.add(part.path) ? 1 : 0;
+  require_all_known(parts, known);
   if (known == parts.size()) {
     ranks.complete();
     const auto earlier = [&](const Part& a, const Part& b) {
@@ -206,15 +242,23 @@ int merge(const MergeFlags& flags) {
     list.stores.push_back(part.path);
     list.records += part.records;
   }
+  if (known == parts.size() && list.records != ranks.tiles())
+    throw Error(Errc::not_found,
+                fmt::format("the stores have {}, and the ranks stored {}; a shard is missing, or named "
+                            "twice",
+                            counted(list.records, "record"), with_commas(ranks.tiles())))
+        .with_file(parts.front().path);
   const std::string order = list.form == "lmdb" ? other_order(parts) : "";
-  write_list(list, flags.out);
+  // A list that is there stays until it is known that the new one opens: that all fields are the same.
+  const std::string fresh = flags.out.substr(0, flags.out.size() - 5) + ".new.json";
+  write_list(list, fresh);
   try {
-    const Store whole(flags.out);  // that their fields are the same
+    const Store whole(fresh);
   } catch (...) {
-    std::error_code failed;
-    fs::remove(flags.out, failed);
+    remove_file(fresh, "merge");
     throw;
   }
+  rename_file(fresh, flags.out, "merge");
   std::string report;
   if (known == parts.size()) {
     RunResult result{.finished = true, .store = flags.out, .tiles = list.records};

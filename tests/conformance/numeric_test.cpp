@@ -32,4 +32,5 @@ TEST_CASE("stages on numbers keep the contract of a stage") {
   CHECK(check_stage(ps::one_hot("label", 10), texts).text() == "");
   CHECK(check_stage(ps::one_hot("tokens", 800, {.dtype = ps::DType::u8}), texts).text() == "");
   CHECK(check_stage(ps::one_hot("label", 5), texts, {.allow_bad_records = true}).text() == "");
+  CHECK(check_stage(ps::sample_rows({"tokens"}, 3), texts).text() == "");
 }

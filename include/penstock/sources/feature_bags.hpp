@@ -35,15 +35,16 @@ struct FeatureBags {
   std::string coords = "coords";      ///< the dataset of places; empty: records have no such field
   /// Features a row, D. 0: as many as the first file with rows has that can be read.
   std::uint64_t dimension = 0;
-  /// Of the field `features`: f32 or f16. None: that of the file which says the dimension. Files of the other one are
+  /// The field `features` is f32 or f16. None: that of the file which says the dimension. Files of the other one are
   /// converted, to f16 rounding to the nearest.
   std::optional<DType> dtype = {};
   /// A CSV file with a header and a line for each slide: its columns become fields. Whole numbers become i64, other
   /// numbers f32, and text the number of a class, i64: classes are numbered from 0 in the order of their names' bytes,
   /// all lines of the file included, and the schema has their names. An empty cell or "NA" is NaN in a column of other
-  /// numbers than whole ones, else an error. A line names a slide by its name, or by a file or path whose last parts
-  /// are the name, with an ending or without ("A/1.svs" is of the slide `1` or `A/1`). Lines of slides that are not
-  /// there are passed over.
+  /// numbers than whole ones, else an error. A line names a slide by its name, by the
+  /// end of it where no other has that end ("1" of `A/1`), or by a path that ends in it ("/data/A/1.svs"), with a
+  /// file's ending or without; what could be several slides' is an error. Lines of slides that are not there are passed
+  /// over.
   std::string labels = {};
   /// The column with the slides' names. Empty: that in which most of the slides are named; where two name as many, and
   /// not the same ones, it has to be said.
@@ -58,7 +59,7 @@ struct FeatureBags {
     refuse,     ///< an error that lists them
     leave_out,  ///< they are left out
   };
-  /// Of slides without a line in `labels`.
+  /// What becomes of them.
   Unlisted unlisted = Unlisted::refuse;
 };
 
@@ -97,9 +98,9 @@ class PENSTOCK_API FeatureBagSource {
   std::string key(std::uint64_t index) const;
   /// Hash of the slides' names, of what `labels` says of them, and of the options; no file is looked at.
   std::uint64_t identity() const noexcept;
-  /// Of the files as they are now.
+  /// Tells the files as they are now.
   std::uint64_t revision() const noexcept;
-  /// Of all columns of whole numbers and classes; nothing is read.
+  /// All columns of whole numbers and classes have them; nothing is read.
   std::optional<std::vector<std::int64_t>> labels(std::string_view field) const;
   /// The slides, or what `FeatureBags::group` says of them.
   std::vector<Group> groups() const;

@@ -67,7 +67,10 @@ LeftOut::LeftOut(std::string file) : file_(std::move(file)) {
 }
 
 void LeftOut::note(const LeftOutTile& tile) {
-  if (!keys_.insert(as_kept(tile.key)).second) return;
+  if (!keys_.insert(as_kept(tile.key)).second) {
+    differs_ = true;  // from a run that asked again, and was stopped
+    return;
+  }
   if (tile.whole_slide) slides_.insert(as_kept(tile.slide));
   tiles_.push_back(tile);
 }

@@ -170,7 +170,8 @@ void write_joined_report(const std::vector<std::string>& folders, const std::str
     const RunFolder of_part(part, "");
     const Json run = of_part.read();
     settings = run.at("settings");
-    const std::string way = fs::path(part).lexically_proximate(folder).string() + "/";
+    const auto whole = [](const std::string& path) { return fs::absolute(path).lexically_normal(); };
+    const std::string way = whole(part).lexically_proximate(whole(folder)).string() + "/";
     for (const Json& slide : run.at("slides")) {
       if (slide.contains("passed_over")) continue;
       const SlideInfo named{.path = {}, .name = slide.at("name")};

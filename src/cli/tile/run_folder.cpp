@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdint>
+#include <exception>
 #include <filesystem>
 #include <optional>
 #include <string_view>
@@ -48,20 +48,25 @@ Json stamp_of(const std::string& file) {
           {"changed", fmt::format("{}.{:09}", status.st_mtim.tv_sec, status.st_mtim.tv_nsec)}};
 }
 
-Json value_of(const CLI::Option& option) {
-  if (option.get_expected_max() == 0) return option.count() != 0;
-  if (option.count() == 0) return option.get_default_str();
-  const std::vector<std::string> results = option.results();
-  return results.size() == 1 ? Json(results.front()) : Json(results);
+// Numbers as numbers, so that 0.5 is 0.50; but a class that is called 01 is not 1.
+Json number_of(const CLI::Option& option, const std::string& text) {
+  const std::string type = option.get_type_name();
+  try {
+    if (type.starts_with("FLOAT")) return text.empty() ? Json("") : Json(std::stod(text));
+    if (type.starts_with("INT") || type.starts_with("UINT"))
+      return text.empty() ? Json("") : Json(std::stoll(text, nullptr, 0));
+  } catch (const std::exception&) {
+    // As it stands there: the parser has taken it.
+  }
+  return text;
 }
 
-// The same for 0.5 and 0.50.
-Json canonical(const Json& value) {
-  if (!value.is_string()) return value;
-  const auto& text = value.get_ref<const std::string&>();
-  double number = 0;
-  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return failed == std::errc() && end == text.data() + text.size() ? Json(number) : value;
+Json value_of(const CLI::Option& option) {
+  if (option.get_expected_max() == 0) return option.count() != 0 && option.as<bool>();
+  if (option.count() == 0) return number_of(option, option.get_default_str());
+  if (option.results().size() == 1) return number_of(option, option.results().front());
+  const std::vector<std::string> results = option.results();
+  return results.size() == 1 ? Json(results.front()) : Json(results);
 }
 
 std::string in_words(const Json& value) {
@@ -75,7 +80,7 @@ std::string changed_setting(const Json& before, const Json& now) {
   for (const auto& [name, value] : now.items()) {
     if (!counts(name)) continue;
     const Json old = before.value(name, Json());
-    if (canonical(old) != canonical(value) && in_words(old) != in_words(value))
+    if (old != value && in_words(old) != in_words(value))
       return fmt::format("--{} was {}, and is {} now", name, in_words(old), in_words(value));
   }
   return {};
@@ -89,7 +94,7 @@ std::string changed_file(const Json& before, const Json& now) {
   return {};
 }
 
-std::string changed_slide(const Json& before, const Json& now, bool retry) {
+std::string changed_slide(const Json& before, const Json& now) {
   const std::string file = printable(now.at("file").get<std::string>());
   if (before.value("stamp", Json()) != now.at("stamp")) {
     const Json old = before.value("stamp", Json()), stamp = now.at("stamp");
@@ -101,20 +106,20 @@ std::string changed_slide(const Json& before, const Json& now, bool retry) {
   if (before.value("region_file", Json()) != now.value("region_file", Json()))
     return fmt::format("the regions of the slide {} are others now", file);
   // The other way round it stays left out.
-  if (!retry && !before.contains("failure") && now.contains("failure"))
+  if (!before.contains("failure") && now.contains("failure"))
     return fmt::format("the slide {} could be read, and can't be now: {}", file,
                        printable(now.at("failure").get<std::string>()));
   return {};
 }
 
-std::string changed_slides(const Json& before, const Json& now, bool retry) {
+std::string changed_slides(const Json& before, const Json& now) {
   std::unordered_map<std::string, const Json*> known;
   for (const Json& slide : before) known.emplace(slide.at("name").get<std::string>(), &slide);
   for (const Json& slide : now) {
     const auto found = known.find(slide.at("name").get<std::string>());
     if (found == known.end())
       return fmt::format("the slide {} was not among its slides", printable(slide.at("file").get<std::string>()));
-    if (std::string differs = changed_slide(*found->second, slide, retry); !differs.empty()) return differs;
+    if (std::string differs = changed_slide(*found->second, slide); !differs.empty()) return differs;
     known.erase(found);
   }
   for (const Json& slide : before)
@@ -180,7 +185,7 @@ Json JobInputs::counted_settings() const {
 std::string JobInputs::hash() const {
   Json counted{{"files", files}, {"settings", Json::object()}, {"slides", Json::array()}};
   const Json wanted = counted_settings();
-  for (const auto& [name, value] : wanted.items()) counted["settings"][name] = canonical(value);
+  for (const auto& [name, value] : wanted.items()) counted["settings"][name] = value;
   for (Json slide : slides) {
     for (const char* const elsewhere : {"file", "failure", "passed_over"}) slide.erase(elsewhere);
     counted["slides"].push_back(std::move(slide));
@@ -193,7 +198,10 @@ namespace {
 // So that a store and its folder can be moved together.
 std::string as_seen_from(const std::string& folder, const std::string& store) {
   if (store.empty()) return {};
-  const auto whole = [](const std::string& path) { return fs::absolute(path).lexically_normal(); };
+  const auto whole = [](std::string path) {
+    while (path.size() > 1 && path.ends_with('/')) path.pop_back();
+    return fs::absolute(path).lexically_normal();
+  };
   return whole(store).lexically_proximate(whole(folder)).string();
 }
 
@@ -208,17 +216,32 @@ std::string report_beside(const std::string& store) {
 RunFolder::RunFolder(std::string folder, const std::string& store)
     : folder_(std::move(folder)), store_(as_seen_from(folder_, store)) {}
 
+namespace {
+
+// Its name as JSON has it, so that pages and lists find the file.
+SlideInfo as_listed(const SlideInfo& slide) {
+  SlideInfo listed;
+  listed.name = Json::parse(json_text(Json(slide.name), -1)).get<std::string>();
+  return listed;
+}
+
+}  // namespace
+
 std::string RunFolder::slide_file(const SlideInfo& slide) const {
-  std::string file = picture_in(folder_ + "/slides", slide);
+  std::string file = picture_in(folder_ + "/slides", as_listed(slide));
   return file.replace(file.size() - 4, 4, ".json");
 }
-std::string RunFolder::picture_file(const SlideInfo& slide) const { return picture_in(folder_ + "/pictures", slide); }
+std::string RunFolder::picture_file(const SlideInfo& slide) const {
+  return picture_in(folder_ + "/pictures", as_listed(slide));
+}
 
 Json RunFolder::read() const {
   const std::optional<std::string> text = read_text(manifest(), source_name, std::uint64_t{1} << 32);
   if (!text) return nullptr;
   try {
-    return Json::parse(*text);
+    Json run = Json::parse(*text);
+    if (!run.is_object()) throw Error(Errc::corrupt, "it is no manifest of a run; delete it").with_file(manifest());
+    return run;
   } catch (const nlohmann::json::exception& error) {
     throw Error(Errc::corrupt, std::string("it is no manifest of a run; delete it: ") + error.what())
         .with_file(manifest());
@@ -232,6 +255,8 @@ void RunFolder::write(const JobInputs& inputs, const Json& result) const {
       {"settings", inputs.settings},
       {"files", inputs.files},
       {"hash", inputs.hash()},
+      {"rank", inputs.rank},
+      {"world", inputs.world},
       {"result", result},
       {"slides", inputs.slides}};
   replace_text(manifest(), json_text(run, 1) + "\n", true, source_name);
@@ -245,7 +270,6 @@ void RunFolder::begin(const JobInputs& inputs, bool store_is_there, bool retry) 
                 lock_holder(lock) + " is at work on this store; wait until it is done, or stop it")
         .with_file(folder_);
   const Json before = read();
-  Json result = nullptr;
   if (!before.is_null() && before.value("store", "") != store_)
     throw Error(Errc::invalid_argument, fmt::format("the folder has the report of {}; name another one with --report",
                                                     printable(before.value("store", "another store"))))
@@ -257,15 +281,18 @@ void RunFolder::begin(const JobInputs& inputs, bool store_is_there, bool retry) 
   } else if (!before.is_null()) {
     std::string differs = changed_setting(before.value("settings", Json::object()), inputs.settings);
     if (differs.empty()) differs = changed_file(before.value("files", Json::object()), inputs.files);
-    if (differs.empty()) differs = changed_slides(before.value("slides", Json::array()), inputs.slides, retry);
+    if (differs.empty()) differs = changed_slides(before.value("slides", Json::array()), inputs.slides);
     if (!differs.empty())
       throw Error(Errc::state_mismatch, "the store was begun from something else: " + differs +
                                             "; make it as it was, or write to another path")
           .with_file(manifest());
-    if (!retry) return;
-    result = before.value("result", Json());
+    is_kept_ = !retry;
   }
-  write(inputs, result);
+}
+
+void RunFolder::keep(const JobInputs& inputs) const {
+  // What a run has ended with is not so any more.
+  if (!is_kept_) write(inputs, nullptr);
 }
 
 void RunFolder::end(const JobInputs& inputs, const Json& result) const { write(inputs, result); }

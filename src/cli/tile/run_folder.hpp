@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <utility>
 
@@ -18,6 +19,7 @@ struct JobInputs {
   Json files = Json::object();     ///< hashes of what other files say, by the options that name them
   /// Name, file, bytes, time of change, and failure where it can't be opened; of others' slides `passed_over`.
   Json slides = Json::array();
+  std::size_t rank = 0, world = 0;  ///< world 0: nobody shares it
 
   /// A hash of all that decides what is in the store, or in those of all ranks. Whether a slide could be opened does
   /// not.
@@ -48,11 +50,13 @@ class RunFolder {
   std::string slide_file(const SlideInfo& slide) const;
   std::string picture_file(const SlideInfo& slide) const;
 
-  /// Takes the folder for this process, compares `inputs` with those that the job was begun with, and keeps them. Where
+  /// Takes the folder for this process, and compares `inputs` with those that the job was begun with. Where
   /// `store_is_there` is false the folder is begun anew. `retry`: slides that could not be opened may be others now.
   /// @throws Error(state_mismatch) that names the first slide, setting or file that differs; Error(invalid_argument)
   /// where the folder is that of another store, and while another process works on it; Error(io).
   void begin(const JobInputs& inputs, bool store_is_there, bool retry);
+  /// Keeps them, where they are not kept already.
+  void keep(const JobInputs& inputs) const;
   /// Keeps how the job ended beside what it was made from.
   void end(const JobInputs& inputs, const Json& result) const;
   /// What `end` kept; null where the job has not ended.
@@ -65,6 +69,7 @@ class RunFolder {
 
   const std::string folder_, store_;
   FileLock lock_;
+  bool is_kept_ = false;
 };
 
 }  // namespace penstock::cli

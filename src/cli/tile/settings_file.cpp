@@ -62,11 +62,11 @@ class SettingsFile {
   }
 
   // In the order in which words stand on a command line.
-  std::vector<std::string> words_beside(const std::vector<std::string>& given) const {
+  std::vector<std::string> words_beside(const std::vector<std::string>& given, bool has_slides) const {
     std::vector<std::string> words;
     for (const auto& [key, value] : table_) {
       const std::string name(key.str());
-      if (name == slides_key) continue;
+      if (name == slides_key || (has_slides && (name == "list" || name == "list-column"))) continue;
       const CLI::Option* const option = command_.get_option_no_throw("--" + name);
       if (option == nullptr || name == option_name.substr(2) || name == "help")
         refuse(value, fmt::format("{} is no option of {}{}", printable(name), command_.get_name(),
@@ -141,8 +141,11 @@ std::vector<std::string> with_settings_file(const CLI::App& command, std::vector
   if (!file) return words;
   const SettingsFile settings(command, *file);
   std::vector<std::string> all{command.get_name()};
-  std::ranges::copy(settings.words_beside(words), std::back_inserter(all));
-  if (!has_slides(command, words)) std::ranges::copy(settings.slides(), std::back_inserter(all));
+  const bool slides_given = has_slides(command, words);
+  std::ranges::copy(settings.words_beside(words, slides_given), std::back_inserter(all));
+  const CLI::Option* const list = command.get_option_no_throw("--list");
+  if (!slides_given && (list == nullptr || !is_given(*list, words)))
+    for (const std::string& slide : settings.slides()) all.push_back(slide.starts_with('-') ? "./" + slide : slide);
   words.pop_back();
   all.insert(all.end(), words.rbegin(), words.rend());
   std::ranges::reverse(all);

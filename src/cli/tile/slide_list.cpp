@@ -4,6 +4,7 @@
 #include <array>
 #include <filesystem>
 #include <string_view>
+#include <system_error>
 
 #include <fmt/format.h>
 
@@ -56,7 +57,8 @@ std::vector<std::string> lines_of_list(const std::string& file) {
   const std::optional<std::string> text = read_text(file, "list", std::uint64_t{1} << 30);
   if (!text) throw Error(Errc::not_found, "there is no such list of slides").with_file(file);
   std::vector<std::string> lines;
-  for (std::size_t at = 0; at < text->size();) {
+  constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
+  for (std::size_t at = text->starts_with(byte_order_mark) ? byte_order_mark.size() : 0; at < text->size();) {
     const std::size_t end = std::min(text->find('\n', at), text->size());
     std::string line = text->substr(at, end - at);
     if (line.ends_with('\r')) line.pop_back();
@@ -75,7 +77,18 @@ std::vector<std::string> listed_slides(const std::string& file, const std::strin
   const fs::path folder = fs::path(file).parent_path();
   for (std::string& path : paths)
     if (fs::path(path).is_relative()) path = (folder / path).string();
-  return slide_files(paths);
+  std::vector<std::string> slides;
+  for (const std::string& path : paths) {
+    // One that is not there is a slide that can't be read, and no reason to leave the others.
+    std::error_code failed;
+    if (!fs::exists(path, failed) && path.find_first_of("{*?[") == std::string::npos) {
+      slides.push_back(path);
+      continue;
+    }
+    const std::vector<std::string> found = slide_files({path});
+    slides.insert(slides.end(), found.begin(), found.end());
+  }
+  return slides;
 }
 
 }  // namespace penstock::cli

@@ -111,6 +111,15 @@ std::string report_folder(const TileFlags& flags) {
   return flags.report.empty() ? report_beside(flags.out.out) : store_of_rank(flags.report, flags.rank);
 }
 
+JobInputs job_inputs(const TileFlags& flags, const SlideSource& source) {
+  JobInputs inputs = inputs_of(flags.settings, source);
+  if (flags.rank.given) {
+    inputs.rank = flags.rank.rank;
+    inputs.world = flags.rank.world;
+  }
+  return inputs;
+}
+
 // Before anything is written.
 void check_left_out(const TileFlags& flags, const NewStore& store, const LeftOut& left_out) {
   if (left_out.tiles().empty()) return;
@@ -145,8 +154,9 @@ void write_lists(const TileFlags& flags, const SlideSource& source, Json& result
 
 int write_no_tiles(const TileFlags& flags, const SlideSource& source) {
   RunFolder folder(report_folder(flags), flags.out.out);
-  const JobInputs inputs = inputs_of(flags.settings, source);
+  const JobInputs inputs = job_inputs(flags, source);
   folder.begin(inputs, false, false);
+  folder.keep(inputs);
   const RunResult result{.finished = true, .notes = source.left_out()};
   write_report(source, folder, inputs, LeftOut(folder.left_out()), result);
   folder.end(inputs, to_json(result));
@@ -159,10 +169,11 @@ int write_no_tiles(const TileFlags& flags, const SlideSource& source) {
 int write_tiles(const TileFlags& flags, const SlideSource& source, const SlidePictures* pictures) {
   NewStore store{.to = destination_of(flags.out), .out = flags.out, .key_field = "key"};
   RunFolder folder(report_folder(flags), flags.out.out);
-  const JobInputs inputs = inputs_of(flags.settings, source);
+  const JobInputs inputs = job_inputs(flags, source);
   folder.begin(inputs, is_there(store.to), flags.retry);
   LeftOut left_out(folder.left_out());
   check_left_out(flags, store, left_out);
+  folder.keep(inputs);
   store.extend = flags.retry && !left_out.tiles().empty();
   if (flags.retry) left_out.ask_again();
   // Other slides must not be mixed into a store, nor the same ones after a change.

@@ -310,7 +310,7 @@ TEST_CASE("bags that can't be balanced are refused") {
   CHECK(two.index() == 7);
   CHECK(two.key() == "key-7");
   CHECK(two.source() == "records");
-  // Of what is left, that is.
+  // What was left out before does not count.
   CHECK((ps::from(mixed) | ps::take(7) | ps::bags(4, {.balance = "label"})).size() == 4 + 2);
   CHECK(has(refusal_of([&] { (void)(ps::from(mixed) | ps::skip(1) | ps::bags(4, {.balance = "label"})); }).cause(),
             "record 5 is of label 1"));

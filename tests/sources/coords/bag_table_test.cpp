@@ -50,7 +50,7 @@ TEST_CASE("columns of a table are fields, groups and labels of slides") {
   const FeatureBagSource source(options);
   CHECK(source.schema().to_string() ==
         "{features: f32[?, 4], coords: i64[?, 2], kind: i64[], months: f32[], age: i64[], note: i64[]}");
-  // Of all lines, also that of a slide that isn't there.
+  // A slide that isn't there has a class too.
   CHECK(source.schema().at("kind").classes == ClassNames({"basal", "her2", "lumA", "zeta"}));
   CHECK(source.labels("kind") == Whole{0, 1, 2, 2});
   CHECK(source.labels("age") == Whole{73, 71, 72, 70});
@@ -104,6 +104,8 @@ TEST_CASE("slides are found by their names, the ends of paths, and with any endi
   };
   CHECK(labels_by("A/1,5\nB/1.svs,6\nA2.tif,7\n/mnt/x/B/B2.svs,8\n") == "A/1=5 A/A2=7 B/1=6 B/B2=8 ");
   CHECK(labels_by("A2,7\n") == "A/A2=7 ");
+  CHECK(labels_by("C/A2,6\nx/A/A2.tif,7\n") == "A/A2=7 ");
+  CHECK(labels_by("a/b/c/d/e/f/A/A2.ome.tif,7\n/B/1,3\n" + std::string(1000, '/') + ",4\n") == "A/A2=7 B/1=3 ");
   CHECK(mentions(error_of([&] { labels_by("1.svs,5\n"); }), "which any of several could be"));
   CHECK(mentions(error_of([&] { labels_by("A2,5\nA/A2.svs,6\n"); }), "are of the same slide, \"A/A2\""));
   CHECK(mentions(error_of([&] { labels_by("x,5\n"); }), "no column has the name of a slide in it"));

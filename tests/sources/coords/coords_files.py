@@ -104,7 +104,7 @@ def bags(folder):
         data, coords = features(shape[-2], 24, len(slides)).reshape(shape), places(shape[-2], "i8")
         trident_features(f"{folder}/{name}.h5", data, coords)
         keep(name, data, coords)
-    # Of other types, packed, in one piece, of another byte order, and of slides without tissue.
+    # Other types, packed, in one piece, of another byte order, and of slides without tissue.
     others = {"g": ("f2", {"chunks": (16, 24), "compression": "gzip", "shuffle": True}), "h": ("f4", {}), "i": (">f4", {"chunks": (10, 7)})}
     for name, (dtype, more) in others.items():
         data, coords = features(50, 24, len(slides), dtype), places(50, "u2")

@@ -1,0 +1,22 @@
+// What the networks of both programs see of a tile.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <penstock/batch.hpp>
+
+constexpr std::int64_t side = 32;
+constexpr std::size_t features = side * side * 3;
+
+// Pixels as numbers around 0.
+inline std::span<const float> features_of(const penstock::Batch& batch, std::vector<float>& out) {
+  const auto pixels = batch.view<const std::uint8_t, 4>("image").flat();
+  out.resize(pixels.size());
+  std::transform(pixels.begin(), pixels.end(), out.begin(),
+                 [](std::uint8_t v) { return (static_cast<float>(v) - 160.0f) / 64.0f; });
+  return out;
+}
