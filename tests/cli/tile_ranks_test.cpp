@@ -134,6 +134,41 @@ TEST_CASE("a rank that is missing, of another job, unfinished or there twice is 
   CHECK(tool({"merge", folder / "t-r0-of-3.lmdb", "--out", folder / "x.lmdb"}).status == 2);
 }
 
+TEST_CASE("merge misses no shard, takes no store twice, and a list that is there stays where it fails") {
+  const SharedSlides slides;
+  const TempFolder& folder = slides.folder;
+  for (int rank = 0; rank < 2; ++rank)
+    REQUIRE(
+        tool(slides.words("t.tar", {"--rank", std::to_string(rank), "--world", "2", "--shard-samples", "5"})).status ==
+        0);
+  REQUIRE(tool({"merge", folder / "t-r*.tar", "--out", folder / "x.json"}).status == 0);
+  const auto refused = [&](const std::vector<std::string>& stores, const std::string& why) {
+    std::vector<std::string> words{"merge"};
+    for (const std::string& store : stores) words.push_back(folder / store);
+    words.insert(words.end(), {"--out", folder / "x.json"});
+    const ToolResult result = tool(words);
+    CAPTURE(result.err);
+    CHECK((result.status == 1 || result.status == 2));
+    CHECK(one_line(result.err));
+    CHECK(result.err.find(why) != std::string::npos);
+    CHECK(fs::exists(folder / "x.json"));
+    CHECK_FALSE(fs::exists(folder / "x.new.json"));
+  };
+  refused({"t-r*.tar", "t-r0-of-2-000000.tar"}, "the store is named twice");
+  fs::rename(folder / "t-r0-of-2-000001.tar", folder / "hidden");
+  refused({"t-r?-of-2-000000.tar", "t-r?-of-2-000002.tar"}, "a shard is missing");
+  fs::rename(folder / "hidden", folder / "t-r0-of-2-000001.tar");
+  refused({"t-r*-report"}, "STORES name reports alone");
+  // Ranks whose reports are elsewhere can't be known to be all.
+  for (int rank = 0; rank < 2; ++rank)
+    REQUIRE(
+        tool(slides.words("q.h5", {"--rank", std::to_string(rank), "--world", "2", "--report", folder / "r"})).status ==
+        0);
+  refused({"q-r0-of-2.h5"}, "its report is not beside it");
+  REQUIRE(tool({"tile", folder / "in", "--out", folder / "f", "--form", "folder", "--size", "40"}).status == 0);
+  refused({"f"}, "is a folder of files, which no list can name");
+}
+
 TEST_CASE("stores without reports are merged by their keys, and a change of order is told") {
   const SharedSlides slides;
   const TempFolder& folder = slides.folder;
@@ -193,6 +228,8 @@ TEST_CASE("ranks as the launcher says, and ranks that can't be meant") {
   CAPTURE(automatic.err);
   CHECK(automatic.status == 0);
   CHECK(fs::exists(folder / "t-r1-of-2.lmdb/data.mdb"));
+  CHECK(tool({"merge", folder / "t-r1-of-2.lmdb", "--out", folder / "x.json"}).err.find("rank 0 of 2 is missing") !=
+        std::string::npos);
   const auto status = [&](const std::vector<std::string>& more) {
     const ToolResult result = tool(slides.words("t.lmdb", more));
     CHECK(one_line(result.err));

@@ -158,11 +158,19 @@ TEST_CASE("slides by a list") {
   refused({"--list", folder / "list.tsv", "--list-column", "file", "--dry-run"}, 2,
           "has no column file; it has patient, scan");
   refused({"--list", folder / "in/list.txt", "--list-column", "file", "--dry-run"}, 2, "is a column of --list");
+  folder.write("bom.txt", "\xef\xbb\xbfin/d.tif\n");
+  CHECK(names({"--list", folder / "bom.txt"}) == std::vector<std::string>{"d"});
+  folder.write("s.toml", "slides = [\"" + folder / "in/a.svs" + "\"]\n");
+  CHECK(names({"--settings", folder / "s.toml", "--list", folder / "bom.txt"}) == std::vector<std::string>{"d"});
+  folder.write("l.toml", "list = \"" + folder / "bom.txt" + "\"\n");
+  CHECK(names({"--settings", folder / "l.toml"}) == std::vector<std::string>{"d"});
+  CHECK(names({"--settings", folder / "l.toml", folder / "in/a.svs"}) == std::vector<std::string>{"a"});
   refused({"--list", folder / "none.txt", "--dry-run"}, 1, "none.txt");
   folder.write("empty.txt", "# none\n");
   refused({"--list", folder / "empty.txt", "--dry-run"}, 1, "names no slide");
   folder.write("gone.txt", "in/z.svs\n");
-  refused({"--list", folder / "gone.txt", "--dry-run"}, 1, "in/z.svs");
+  // One that is not there is a slide that can't be read.
+  CHECK(slides.tile({"--list", folder / "gone.txt", "--dry-run"}).status == 3);
   refused({folder / "in", "--list", folder / "list.csv", "--dry-run"}, 2, "leave one away");
   refused({"--dry-run"}, 2, "SLIDES are missing");
 }

@@ -293,6 +293,60 @@ TEST_CASE("a job that was changed is refused, and what has changed is named") {
   }
 }
 
+TEST_CASE("settings are compared as what they mean") {
+  Cohort cohort;
+  const TempFolder& folder = cohort.folder;
+  const std::vector<std::string> columns{"--labels", folder / "t.csv", "--columns"};
+  folder.write("t.csv", "slide,1,01\na,5,6\nb,5,6\n");
+  const auto with = [&](const std::string& column) {
+    std::vector<std::string> words = columns;
+    words.push_back(column);
+    return tool(cohort.words("c.h5", words));
+  };
+  REQUIRE(with("1").status == 0);
+  CHECK(with("01").err.find("--columns was 1, and is 01 now") != std::string::npos);
+  REQUIRE(tool(cohort.words("t.lmdb", {"--encode=false"})).status == 0);
+  CHECK(tool(cohort.words("t.lmdb")).status == 0);
+  CHECK(tool(cohort.words("t.lmdb", {"--encode"})).err.find("--encode was not given, and is given now") !=
+        std::string::npos);
+  CHECK(tool(cohort.words("t.lmdb/")).status == 0);
+  CHECK(tool(cohort.words("t.lmdb", {"--tolerance", "0.0200"})).status == 0);
+}
+
+TEST_CASE("asking again that is refused, or stopped, leaves everything as it was, or is made up for") {
+  Cohort cohort;
+  const TempFolder& folder = cohort.folder;
+  SecretChange damage(cohort.a.path);
+  cohort.a.overwrite(cohort.a.offsets[9], Bytes(cohort.a.sizes[9], std::byte{0x33}));
+  damage.keep_times();
+  REQUIRE(tool(cohort.words("t.lmdb")).status == 3);
+  REQUIRE(tool(cohort.words("t.tar")).status == 3);
+  // A good slide can't be read just now: nothing is touched.
+  SecretChange absence(cohort.b.path);
+  std::ofstream(cohort.b.path, std::ios::in | std::ios::out | std::ios::binary) << "XXXX";
+  absence.keep_times();
+  const auto before = files_in(folder.path().string());
+  for (const std::string out : {"t.lmdb", "t.tar"}) {
+    const ToolResult refused = tool(cohort.words(out, {"--retry"}));
+    CAPTURE(out, refused.err);
+    CHECK(refused.status == 1);
+    CHECK(refused.err.find("b.svs could be read, and can't be now") != std::string::npos);
+  }
+  CHECK(files_in(folder.path().string()) == before);
+  absence.undo();
+  CHECK(tool(cohort.words("t.tar", {"--retry"})).status == 2);
+  // Stopped before its report.
+  damage.undo();
+  fs::create_directory(folder / "t.lmdb-report/slides.csv.new");
+  CHECK(tool(cohort.words("t.lmdb", {"--retry"})).status == 1);
+  fs::remove(folder / "t.lmdb-report/slides.csv.new");
+  CHECK(tool(cohort.words("t.lmdb")).status == 0);
+  CHECK(text_in(folder / "t.lmdb-report/slides.csv").find("left out") == std::string::npos);
+  const auto run = nlohmann::json::parse(text_in(folder / "t.lmdb-report/run.json"));
+  CHECK(run["result"]["left_out"] == 0);
+  CHECK(run["result"]["tiles"] == 26);
+}
+
 TEST_CASE("a store that is gone is begun anew, and the folder of another one is refused") {
   Cohort cohort;
   const TempFolder& folder = cohort.folder;
@@ -340,7 +394,7 @@ TEST_CASE("the report says what became of each slide") {
   CHECK(slide["tiles_stored"] == 29);
   CHECK(slide["left_out"].size() == 1);
   CHECK(slide["settings"]["edges"] == "pad");
-  CHECK(slide["settings"]["size"] == "64");
+  CHECK(slide["settings"]["size"] == 64);
   CHECK(slide["stamp"]["bytes"] == fs::file_size(cohort.a.path));
   const auto run = nlohmann::json::parse(text_in(folder / "t.lmdb-report/run.json"));
   CHECK(run["result"]["finished"] == true);
