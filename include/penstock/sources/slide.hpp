@@ -59,10 +59,12 @@ struct Slides {
   std::string files = {};
   /// Or the files themselves, in this order.
   std::vector<std::string> paths = {};
-  /// Only so many of these files are opened and have records, from this one on: for processes that share a cohort. Names,
-  /// numbers, classes and fields are those of all, so the records are those of all files, in runs. Files of regions are
-  /// read of all, for their classes. An index is of all. By itself all are opened.
-  std::size_t first_file = 0, file_count = ~std::size_t{0};
+  /// Only files from this one on are opened and have records: for processes that share a cohort (`Shard::run_of`).
+  /// Names, numbers, classes and fields are those of all, so the records are those of all files, in runs. Files of
+  /// regions are read of all, for their classes. An index is of all.
+  std::size_t first_file = 0;
+  /// And only so many of them. By itself all are opened.
+  std::size_t file_count = ~std::size_t{0};
   // What changes results.
   /// The level that records are made of, as the file counts them: 0 is the finest, and a level that can't be read
   /// counts. Through OpenSlide, a level whose pixels are not a whole number of those of level 0 has values that
