@@ -354,7 +354,7 @@ SlidePictures draw_slides(const SlideSource& source, const InspectOptions& optio
                     source.slides().size()));
   const std::string below = png.substr(0, png.find_last_not_of('/') + 1);
   return draw_pictures(source,
-                       {.file_of = [&](const SlideInfo& slide) { return folder ? picture_in(below, slide) : png; },
+                       {.file_of = [&](const SlideInfo& slide) { return folder ? picture_in(below, slide.name) : png; },
                         .side = options.picture_side,
                         .quiet = options.quiet || options.json == "-"});
 }

@@ -7,7 +7,6 @@
 #include <filesystem>
 #include <map>
 #include <memory>
-#include <optional>
 #include <set>
 #include <string>
 #include <system_error>
@@ -105,8 +104,8 @@ class Ranks {
     }
   }
   std::size_t rank_of(const std::string& store) const { return rank_of_report_.at(report_of(store)); }
-  /// That all ranks together stored.
-  std::uint64_t tiles() const noexcept { return tiles_; }
+  // Of all ranks together.
+  const RunResult& result() const noexcept { return all_; }
   std::vector<std::string> folders() const {
     std::vector<std::string> folders;
     for (const auto& [rank, folder] : reports_) folders.push_back(folder);
@@ -122,7 +121,11 @@ class Ranks {
     const auto world = run.at("world").get<std::size_t>(), rank = run.at("rank").get<std::size_t>();
     const Json result = run.value("result", Json());
     if (result.is_null()) refuse("the rank has not ended; run it again, it goes on");
-    tiles_ += result.at("tiles").get<std::uint64_t>();
+    const RunResult rank_result = result_of(result);
+    all_.tiles += rank_result.tiles;
+    all_.left_out += rank_result.left_out;
+    all_.bytes += rank_result.bytes;
+    all_.seconds = std::max(all_.seconds, rank_result.seconds);
     if (reports_.empty()) {
       world_ = world;
       hash_ = run.at("hash");
@@ -144,7 +147,7 @@ class Ranks {
   }
 
   std::size_t world_ = 0, first_rank_ = 0;
-  std::uint64_t tiles_ = 0;
+  RunResult all_{.finished = true};
   std::string hash_, first_;
   std::map<std::size_t, std::string> reports_;
   std::map<std::string, std::size_t> rank_of_report_;
@@ -242,11 +245,11 @@ int merge(const MergeFlags& flags) {
     list.stores.push_back(part.path);
     list.records += part.records;
   }
-  if (known == parts.size() && list.records != ranks.tiles())
+  if (known == parts.size() && list.records != ranks.result().tiles)
     throw Error(Errc::not_found,
                 fmt::format("the stores have {}, and the ranks stored {}; a shard is missing, or named "
                             "twice",
-                            counted(list.records, "record"), with_commas(ranks.tiles())))
+                            counted(list.records, "record"), with_commas(ranks.result().tiles)))
         .with_file(parts.front().path);
   const std::string order = list.form == "lmdb" ? other_order(parts) : "";
   // A list that is there stays until it is known that the new one opens: that all fields are the same.
@@ -261,18 +264,8 @@ int merge(const MergeFlags& flags) {
   rename_file(fresh, flags.out, "merge");
   std::string report;
   if (known == parts.size()) {
-    RunResult result{.finished = true, .store = flags.out, .tiles = list.records};
-    for (const std::string& folder : ranks.folders()) {
-      const Json run = RunFolder(folder, "").read();
-      if (run.at("result").is_null()) {
-        result.finished = false;
-        continue;
-      }
-      const RunResult part = result_of(run.at("result"));
-      result.left_out += part.left_out;
-      result.bytes += part.bytes;
-      result.seconds = std::max(result.seconds, part.seconds);
-    }
+    RunResult result = ranks.result();
+    result.store = flags.out;
     write_joined_report(ranks.folders(), report_beside(flags.out), result);
     report = report_beside(flags.out) + "/index.html";
   }

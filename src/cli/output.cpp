@@ -106,6 +106,11 @@ std::string json_text(const Json& json, int indent) {
   return json.dump(indent, ' ', false, Json::error_handler_t::replace);
 }
 
+std::string as_json_has_it(std::string_view text) {
+  const bool ascii = std::ranges::all_of(text, [](char c) { return static_cast<unsigned char>(c) < 0x80; });
+  return ascii ? std::string(text) : Json::parse(json_text(Json(text), -1)).get<std::string>();
+}
+
 void write_json(const Json& json, const std::string& file) {
   const std::string text = json_text(json, 2) + "\n";
   if (file == "-") return print(text);

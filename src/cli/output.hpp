@@ -44,6 +44,8 @@ std::vector<unsigned> parse_threads(const std::string& text);
 void print(std::string_view text);
 /// Text that is not UTF-8 gets replacement characters. `indent`: spaces for each depth; -1: all in one line.
 std::string json_text(const Json& json, int indent);
+/// Text as it is read back from JSON: bytes that are not UTF-8 are replaced.
+std::string as_json_has_it(std::string_view text);
 /// To stdout for "-". Text that is not UTF-8 gets replacement characters. @throws std::runtime_error.
 void write_json(const Json& json, const std::string& file);
 

@@ -50,10 +50,10 @@ class ToldBeside {
 
 }  // namespace
 
-std::string picture_in(const std::string& folder, const SlideInfo& slide) {
+std::string picture_in(const std::string& folder, const std::string& slide) {
   std::string file = folder;
   // A name is a path where files of several folders are called the same.
-  for (const std::filesystem::path& part : std::filesystem::path(slide.name).relative_path())
+  for (const std::filesystem::path& part : std::filesystem::path(slide).relative_path())
     file += "/" + (part == ".." ? "__" : part.string());
   return file + ".png";
 }
@@ -61,7 +61,9 @@ std::string picture_in(const std::string& folder, const SlideInfo& slide) {
 SlidePictures draw_pictures(const SlideSource& source, const DrawingOptions& options) {
   std::vector<std::size_t> numbers;
   for (std::size_t i = 0; i < source.slides().size(); ++i)
-    if (!source.slides()[i].failure && !source.slides()[i].passed_over && (!options.wanted || options.wanted(source.slides()[i]))) numbers.push_back(i);
+    if (!source.slides()[i].failure && !source.slides()[i].passed_over &&
+        (!options.wanted || options.wanted(source.slides()[i])))
+      numbers.push_back(i);
   if (numbers.empty()) return {};
   std::vector<std::optional<std::string>> causes(numbers.size());
   std::atomic<std::size_t> done{0};

@@ -23,8 +23,8 @@ struct SlidePictures {
   std::vector<NotDrawn> not_drawn;  ///< which were opened, and failed then
 };
 
-/// DIR/NAME.png, where a '/' in the name makes a folder.
-std::string picture_in(const std::string& folder, const SlideInfo& slide);
+/// DIR/NAME.png by a slide's name, where a '/' in it makes a folder.
+std::string picture_in(const std::string& folder, const std::string& slide);
 
 struct DrawingOptions {
   std::function<std::string(const SlideInfo&)> file_of;  ///< which PNG a slide's picture becomes

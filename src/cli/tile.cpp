@@ -31,7 +31,7 @@ namespace {
 std::optional<SlidePictures> pictures_of(const TileFlags& flags, const SlideSource& source) {
   if (flags.pictures.empty()) return std::nullopt;
   SlidePictures pictures =
-      draw_pictures(source, {.file_of = [&](const SlideInfo& slide) { return picture_in(flags.pictures, slide); },
+      draw_pictures(source, {.file_of = [&](const SlideInfo& slide) { return picture_in(flags.pictures, slide.name); },
                              .side = flags.picture_side,
                              .threads = flags.writing.threads,
                              .quiet = flags.writing.shows_nothing()});
@@ -44,7 +44,8 @@ std::optional<SlidePictures> pictures_of(const TileFlags& flags, const SlideSour
 int tell_without_store(const TileFlags& flags, const SlideSource& source, const SlidePictures* pictures) {
   if (flags.dry_run) return tell_what_would_be(flags, source, tiles_of(flags, source), pictures);
   Json slides = Json::array();
-  for (const SlideInfo& slide : source.slides()) slides.push_back(slide_json(slide));
+  for (const SlideInfo& slide : source.slides())
+    if (!slide.passed_over) slides.push_back(slide_json(slide));
   Json result{{"slides", slides}, {"notes", source.left_out()}};
   if (!flags.coords.empty()) write_lists(flags, source, result);
   if (!flags.writing.shows_nothing())

@@ -217,6 +217,34 @@ TEST_CASE("ranks have runs of about equal bytes, and none but its own slides is 
   CHECK(told(folder / "t.json", folder) == told(folder / "one-000000.tar", folder));
 }
 
+TEST_CASE("a rank tells of its own slides") {
+  const SharedSlides slides;
+  const auto told_by = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> words{"--rank", "1", "--world", "3", "--json"};
+    words.insert(words.end(), more.begin(), more.end());
+    const ToolResult result = tool(slides.words("t.lmdb", words));
+    CAPTURE(result.err);
+    REQUIRE(result.status == 0);
+    return result.json();
+  };
+  const auto dry = told_by({"--dry-run"});
+  REQUIRE(dry["slides"].size() < 5);
+  CHECK(dry["tiles"] > 0);
+  const auto written = told_by({});
+  CHECK(written["slides"] == dry["slides"].size());
+  CHECK(written["written"] == dry["tiles"]);
+  // Other settings that leave it no tile don't touch what it has.
+  const std::string report = slides.folder / "t-r1-of-3.lmdb-report/slides.csv";
+  const auto size = fs::file_size(report);
+  CHECK(tool(slides.words("t.lmdb", {"--rank", "1", "--world", "3", "--stride", "3000", "--overlap", "0"})).status !=
+        0);
+  const ToolResult none = tool({"tile", slides.folder / "in", "--out", slides.folder / "t.lmdb", "--size", "5000",
+                                "--rank", "1", "--world", "3"});
+  CHECK(none.status == 1);
+  CHECK(none.err.find("the store was begun from something else") != std::string::npos);
+  CHECK(fs::file_size(report) == size);
+}
+
 TEST_CASE("ranks as the launcher says, and ranks that can't be meant") {
   const SharedSlides slides;
   const TempFolder& folder = slides.folder;

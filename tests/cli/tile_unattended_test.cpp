@@ -178,6 +178,23 @@ TEST_CASE("a list of what was left out that is cut off, or damaged") {
   CHECK(refused.err.find("left-out.jsonl") != std::string::npos);
 }
 
+TEST_CASE("what is listed as left out, and is in the store, is listed no more") {
+  Cohort cohort;
+  REQUIRE(tool(cohort.words("t.lmdb")).status == 0);
+  // As a run leaves it that asked again, and was killed.
+  cohort.folder.write(
+      "t.lmdb-report/left-out.jsonl",
+      R"({"key":"a/000000_000064","slide":"a","file":"a.svs","whole_slide":false,"level":0,"x":64,"y":0,)"
+      R"("code":"io","cause":"x"})"
+      "\n");
+  const ToolResult again = tool(cohort.words("t.lmdb", {"--json"}));
+  CAPTURE(again.err);
+  CHECK(again.status == 0);
+  CHECK(again.json()["bad"].empty());
+  CHECK(again.json()["skipped"] == 26);
+  CHECK_FALSE(fs::exists(cohort.folder / "t.lmdb-report/left-out.jsonl"));
+}
+
 TEST_CASE("slides that can't be opened never end a run, and the others are those of a run without them") {
   Cohort cohort;
   const TempFolder& folder = cohort.folder;

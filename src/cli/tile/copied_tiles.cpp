@@ -1,5 +1,7 @@
 #include "copied_tiles.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 namespace penstock::cli {
@@ -13,6 +15,11 @@ bool is_stored(const TileFlags& flags, const SlideInfo& slide, std::int64_t x, s
 }
 
 }  // namespace
+
+std::size_t opened_slides(const SlideSource& source) {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(source.slides(), [](const SlideInfo& slide) { return !slide.passed_over; }));
+}
 
 Copies copies_of(const TileFlags& flags, const SlideSource& source, const SlideInfo& slide) {
   if (slide.failure || slide.records == 0) return {};

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
@@ -8,6 +9,9 @@
 #include "tile_flags.hpp"
 
 namespace penstock::cli {
+
+/// Slides that are not passed over.
+std::size_t opened_slides(const SlideSource& source);
 
 /// How many of a slide's tiles can be copied as they are stored, and why not all.
 struct Copies {

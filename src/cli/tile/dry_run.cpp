@@ -39,6 +39,7 @@ int tell_what_would_be(const TileFlags& flags, const SlideSource& source, const 
   Json slides = Json::array();
   std::uint64_t copied = 0, unreadable = 0;  // a slide that can't be read is one record
   for (const SlideInfo& slide : source.slides()) {
+    if (slide.passed_over) continue;
     const Copies copies = copies_of(flags, source, slide);
     copied += copies.tiles;
     if (slide.failure) {
@@ -59,7 +60,7 @@ int tell_what_would_be(const TileFlags& flags, const SlideSource& source, const 
   const std::uint64_t tiles_there = source.size() - unreadable;
   const double bytes = bytes_of_a_tile(tiles) * static_cast<double>(tiles_there);
   text += fmt::format("in all {} of {}, about {}; nothing was written\n", counted(tiles_there, "tile"),
-                      counted(source.slides().size() - unreadable, "slide"), bytes_text(bytes));
+                      counted(opened_slides(source) - unreadable, "slide"), bytes_text(bytes));
   for (const std::string& note : source.left_out()) text += note + "\n";
   if (flags.writing.json != "-" && !flags.writing.quiet) print(text);
   if (!flags.writing.json.empty()) {

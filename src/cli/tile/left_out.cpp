@@ -22,12 +22,6 @@ LeftOutTile parsed(const Json& json) {
   return tile;
 }
 
-// As a key is read back.
-std::string as_kept(std::string_view key) {
-  const bool ascii = std::ranges::all_of(key, [](char c) { return static_cast<unsigned char>(c) < 0x80; });
-  return ascii ? std::string(key) : Json::parse(json_text(Json(key), -1)).get<std::string>();
-}
-
 }  // namespace
 
 Json to_json(const LeftOutTile& tile) {
@@ -67,16 +61,18 @@ LeftOut::LeftOut(std::string file) : file_(std::move(file)) {
 }
 
 void LeftOut::note(const LeftOutTile& tile) {
-  if (!keys_.insert(as_kept(tile.key)).second) {
+  if (!keys_.insert(as_json_has_it(tile.key)).second) {
     differs_ = true;  // from a run that asked again, and was stopped
     return;
   }
-  if (tile.whole_slide) slides_.insert(as_kept(tile.slide));
   tiles_.push_back(tile);
+  // As it is after it was read back, so that both runs report the same.
+  tiles_.back().slide = as_json_has_it(tile.slide);
+  if (tile.whole_slide) slides_.insert(tiles_.back().slide);
 }
 
 bool LeftOut::has(std::string_view key) const {
-  const std::string kept = as_kept(key);
+  const std::string kept = as_json_has_it(key);
   return keys_.contains(kept) || slides_.contains(kept.substr(0, kept.rfind('/')));
 }
 
@@ -88,7 +84,7 @@ void LeftOut::ask_again() {
 }
 
 void LeftOut::add(LeftOutTile tile) {
-  if (keys_.contains(as_kept(tile.key))) return;
+  if (keys_.contains(as_json_has_it(tile.key))) return;
   if (!out_) out_.emplace(file_, whole_lines_, "left out");
   out_->append(json_text(to_json(tile), -1) + "\n");
   note(tile);
@@ -96,7 +92,7 @@ void LeftOut::add(LeftOutTile tile) {
 }
 
 void LeftOut::remove(std::string_view key) {
-  if (keys_.erase(as_kept(key)) != 0) differs_ = true;
+  if (keys_.erase(as_json_has_it(key)) != 0) differs_ = true;
 }
 
 void LeftOut::commit() {
@@ -113,7 +109,7 @@ void LeftOut::replace() {
   commit();
   if (!differs_) return;
   out_.reset();
-  std::erase_if(tiles_, [&](const LeftOutTile& tile) { return !keys_.contains(as_kept(tile.key)); });
+  std::erase_if(tiles_, [&](const LeftOutTile& tile) { return !keys_.contains(as_json_has_it(tile.key)); });
   std::string text;
   for (const LeftOutTile& tile : tiles_) text += json_text(to_json(tile), -1) + "\n";
   if (text.empty()) {

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include <penstock/error.hpp>
 #include <penstock/extend/store_files.hpp>
 #include <penstock/sources/slide_picture.hpp>
 
@@ -123,14 +124,15 @@ Json to_json(const RunResult& result) {
 }
 
 void draw_thumbnails(const SlideSource& source, const RunFolder& folder, unsigned threads, bool quiet) {
-  draw_pictures(
-      source,
-      {.file_of = [&](const SlideInfo& slide) { return folder.picture_file(slide); },
-       .wanted = [&](const SlideInfo& slide) { return soon_drawn(slide) && !is_there(folder.picture_file(slide)); },
-       .side = thumbnail_side,
-       .caption = false,
-       .threads = threads,
-       .quiet = quiet});
+  draw_pictures(source, {.file_of = [&](const SlideInfo& slide) { return folder.picture_file(slide.name); },
+                         .wanted =
+                             [&](const SlideInfo& slide) {
+                               return soon_drawn(slide) && !is_there(folder.picture_file(slide.name));
+                             },
+                         .side = thumbnail_side,
+                         .caption = false,
+                         .threads = threads,
+                         .quiet = quiet});
 }
 
 RunResult result_of(const Json& json) {
@@ -153,8 +155,8 @@ void write_report(const SlideSource& source, const RunFolder& folder, const JobI
     const SlideInfo& slide = source.slides()[i];
     if (slide.passed_over) continue;
     // As JSON gives them back, so that a report of reports says the same.
-    const Json details = Json::parse(json_text(details_of(slide, of_slide[slide.name], inputs, i), -1));
-    const std::string file = folder.slide_file(slide), picture = folder.picture_file(slide);
+    const Json details = Json::parse(json_text(details_of(slide, of_slide[as_json_has_it(slide.name)], inputs, i), -1));
+    const std::string file = folder.slide_file(slide.name), picture = folder.picture_file(slide.name);
     make_folder(fs::path(file).parent_path().string(), "report");
     replace_text(file, json_text(details, 1) + "\n", false, "report");
     pages.add(details, {below(file), is_there(picture) ? below(picture) : ""});
@@ -174,12 +176,12 @@ void write_joined_report(const std::vector<std::string>& folders, const std::str
     const std::string way = whole(part).lexically_proximate(whole(folder)).string() + "/";
     for (const Json& slide : run.at("slides")) {
       if (slide.contains("passed_over")) continue;
-      const SlideInfo named{.path = {}, .name = slide.at("name")};
-      const auto text = read_text(of_part.slide_file(named), "report", std::uint64_t{1} << 32);
-      if (!text) continue;
-      const std::string picture = of_part.picture_file(named);
+      const std::string name = slide.at("name"), details = of_part.slide_file(name),
+                        picture = of_part.picture_file(name);
+      const auto text = read_text(details, "report", std::uint64_t{1} << 32);
+      if (!text) throw Error(Errc::not_found, "the rank's report lacks a slide; run the rank again").with_file(details);
       const auto below = [&](const std::string& file) { return way + file.substr(part.size() + 1); };
-      pages.add(Json::parse(*text), {below(of_part.slide_file(named)), is_there(picture) ? below(picture) : ""});
+      pages.add(Json::parse(*text), {below(details), is_there(picture) ? below(picture) : ""});
     }
   }
   for (const char* const own : {"rank", "world", "out", "report"}) settings.erase(own);

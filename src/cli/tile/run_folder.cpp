@@ -64,9 +64,8 @@ Json number_of(const CLI::Option& option, const std::string& text) {
 Json value_of(const CLI::Option& option) {
   if (option.get_expected_max() == 0) return option.count() != 0 && option.as<bool>();
   if (option.count() == 0) return number_of(option, option.get_default_str());
-  if (option.results().size() == 1) return number_of(option, option.results().front());
   const std::vector<std::string> results = option.results();
-  return results.size() == 1 ? Json(results.front()) : Json(results);
+  return results.size() == 1 ? number_of(option, results.front()) : Json(results);
 }
 
 std::string in_words(const Json& value) {
@@ -183,9 +182,7 @@ Json JobInputs::counted_settings() const {
 }
 
 std::string JobInputs::hash() const {
-  Json counted{{"files", files}, {"settings", Json::object()}, {"slides", Json::array()}};
-  const Json wanted = counted_settings();
-  for (const auto& [name, value] : wanted.items()) counted["settings"][name] = value;
+  Json counted{{"files", files}, {"settings", counted_settings()}, {"slides", Json::array()}};
   for (Json slide : slides) {
     for (const char* const elsewhere : {"file", "failure", "passed_over"}) slide.erase(elsewhere);
     counted["slides"].push_back(std::move(slide));
@@ -216,23 +213,12 @@ std::string report_beside(const std::string& store) {
 RunFolder::RunFolder(std::string folder, const std::string& store)
     : folder_(std::move(folder)), store_(as_seen_from(folder_, store)) {}
 
-namespace {
-
-// Its name as JSON has it, so that pages and lists find the file.
-SlideInfo as_listed(const SlideInfo& slide) {
-  SlideInfo listed;
-  listed.name = Json::parse(json_text(Json(slide.name), -1)).get<std::string>();
-  return listed;
-}
-
-}  // namespace
-
-std::string RunFolder::slide_file(const SlideInfo& slide) const {
-  std::string file = picture_in(folder_ + "/slides", as_listed(slide));
+std::string RunFolder::slide_file(const std::string& slide) const {
+  std::string file = picture_in(folder_ + "/slides", as_json_has_it(slide));
   return file.replace(file.size() - 4, 4, ".json");
 }
-std::string RunFolder::picture_file(const SlideInfo& slide) const {
-  return picture_in(folder_ + "/pictures", as_listed(slide));
+std::string RunFolder::picture_file(const std::string& slide) const {
+  return picture_in(folder_ + "/pictures", as_json_has_it(slide));
 }
 
 Json RunFolder::read() const {

@@ -46,9 +46,9 @@ class RunFolder {
   std::string manifest() const { return folder_ + "/run.json"; }
   std::string csv() const { return folder_ + "/slides.csv"; }
   std::string page() const { return folder_ + "/index.html"; }
-  /// Of a slide: a file of its own for each, "slides/NAME.json", "pictures/NAME.png".
-  std::string slide_file(const SlideInfo& slide) const;
-  std::string picture_file(const SlideInfo& slide) const;
+  /// By a slide's name, a file of its own for each: "slides/NAME.json", "pictures/NAME.png".
+  std::string slide_file(const std::string& slide) const;
+  std::string picture_file(const std::string& slide) const;
 
   /// Takes the folder for this process, and compares `inputs` with those that the job was begun with. Where
   /// `store_is_there` is false the folder is begun anew. `retry`: slides that could not be opened may be others now.

@@ -82,7 +82,7 @@ void tell(const TileFlags& flags, const SlideSource& source, const NewStore& sto
     Json result{{"store", store.to.name()},
                 {"finished", stored.written.signal == 0},
                 {"was_finished", stored.was_finished},
-                {"slides", source.slides().size()}};
+                {"slides", opened_slides(source)}};
     add_written(result, stored.written);
     result["copyable"] = copied;
     result["bad"] = bad_json(left_out);
@@ -95,10 +95,10 @@ void tell(const TileFlags& flags, const SlideSource& source, const NewStore& sto
   std::string text =
       stored.was_finished
           ? fmt::format("{} is finished already, {} of {}: nothing to do\n", printable(store.to.name()),
-                        counted(p.done - p.dropped, "tile"), counted(source.slides().size(), "slide"))
+                        counted(p.done - p.dropped, "tile"), counted(opened_slides(source), "slide"))
           : fmt::format(
                 "{}: {} of {}{}; {}\n", printable(store.to.name()), counted(p.done - p.dropped, "tile"),
-                counted(source.slides().size(), "slide"),
+                counted(opened_slides(source), "slide"),
                 // Which of the bad ones could have been copied is not known.
                 left_out.tiles().empty() ? ", " + with_commas(copied) + " of them stored in the files already" : "",
                 written_text(stored.written));
@@ -155,7 +155,7 @@ void write_lists(const TileFlags& flags, const SlideSource& source, Json& result
 int write_no_tiles(const TileFlags& flags, const SlideSource& source) {
   RunFolder folder(report_folder(flags), flags.out.out);
   const JobInputs inputs = job_inputs(flags, source);
-  folder.begin(inputs, false, false);
+  folder.begin(inputs, is_there(destination_of(flags.out)), false);
   folder.keep(inputs);
   const RunResult result{.finished = true, .notes = source.left_out()};
   write_report(source, folder, inputs, LeftOut(folder.left_out()), result);

@@ -125,6 +125,34 @@ TEST_CASE("a finished store is never overwritten") {
   CHECK(code_of([&] { LmdbSink({.path = folder / "foreign"}).open(bytes_schema, 5); }) == Errc::invalid_argument);
 }
 
+TEST_CASE("a finished store of the same job gets what it lacks, and is unfinished until it has it") {
+  for (const LmdbRecords records : {LmdbRecords::fields, LmdbRecords::raw}) {
+    const TempFolder folder;
+    const Items all = sorted_items(30);
+    Items some;
+    for (std::size_t i = 0; i < all.size(); ++i)
+      if (i % 7 != 3) some.push_back(all[i]);
+    LmdbSink whole({.path = folder / "whole", .records = records, .job = "a"});
+    REQUIRE(run(whole, all));
+    const LmdbSinkOptions options{.path = folder / "part", .records = records, .job = "a", .mode = LmdbMode::extend};
+    LmdbSink first(options);
+    REQUIRE(run(first, some));
+    // Opened and left, it is an unfinished store, that any run of the job goes on with.
+    LmdbSink(options).open(bytes_schema, all.size());
+    CHECK(code_of([&] { LmdbSource({.path = folder / "part"}); }) == Errc::invalid_argument);
+    LmdbSink second(options);
+    REQUIRE(run(second, all));
+    CHECK_FALSE(second.was_finished());
+    CHECK(RawLmdb{folder / "part"}.read() == RawLmdb{folder / "whole"}.read());
+    CHECK(LmdbSource({.path = folder / "part"}).size() == all.size());
+    if (records == LmdbRecords::raw) continue;  // which keep no job
+    LmdbSinkOptions other = options;
+    other.job = "b";
+    CHECK(code_of([&] { LmdbSink(other).open(bytes_schema, all.size()); }) == Errc::invalid_argument);
+    CHECK(LmdbSource({.path = folder / "part"}).size() == all.size());
+  }
+}
+
 TEST_CASE("two records with one key are refused") {
   const TempFolder folder;
   int store = 0;
