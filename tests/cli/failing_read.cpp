@@ -1,11 +1,13 @@
 // Preloaded into a program: one read of a file fails, as a disk's or a network's might, and no other.
 // PENSTOCK_TEST_FAILING_READ: "NUMBER NAME", the number-th read, from 0, of files whose path ends in NAME.
+// PENSTOCK_TEST_KILLED_WRITE: "NAME", the program is killed before it writes to a file whose path ends in NAME.
 #include <dlfcn.h>
 #include <sys/types.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <cerrno>
+#include <csignal>
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
@@ -47,6 +49,12 @@ ssize_t read_or_fail(const char* function, int file, void* to, std::size_t bytes
 }  // namespace
 
 extern "C" {
+ssize_t write(int file, const void* from, std::size_t bytes) {
+  static const char* const name = std::getenv("PENSTOCK_TEST_KILLED_WRITE");
+  if (name != nullptr && is_of(file, name)) ::raise(SIGKILL);
+  using Write = ssize_t (*)(int, const void*, std::size_t);
+  return reinterpret_cast<Write>(::dlsym(RTLD_NEXT, "write"))(file, from, bytes);
+}
 ssize_t pread(int file, void* to, std::size_t bytes, off_t at) { return read_or_fail("pread", file, to, bytes, at); }
 ssize_t pread64(int file, void* to, std::size_t bytes, off_t at) {
   return read_or_fail("pread64", file, to, bytes, at);

@@ -109,3 +109,30 @@ TEST_CASE("a job that was stopped goes on without what a read that failed once w
       CHECK(tar_of(store) == bytes);
   }
 }
+
+TEST_CASE("what is left out is known before the store has what comes after it") {
+  const TempFolder folder;
+  write_slide(folder / "a.svs", {.width = 640, .height = 512});
+  for (const std::string kind : {"tar", "h5", "lmdb"}) {
+    CAPTURE(kind);
+    const auto words = [&](const std::string& out) {
+      return std::vector<std::string>{
+          "tile",   folder / "a.svs", "--out", folder / (out + "." + kind), "--size", "64", "--no-thumbnails",
+          "--json", "--threads",      "1"};
+    };
+    REQUIRE(tool(words("whole")).status == 0);
+    // A read fails once, and the run dies before it has noted that: nothing that it stored may count on the list.
+    ::setenv("PENSTOCK_TEST_KILLED_WRITE", "left-out.jsonl", 1);
+    const ToolResult killed = with_failing_read(words("t"), 30, "a.svs");
+    ::unsetenv("PENSTOCK_TEST_KILLED_WRITE");
+    REQUIRE(killed.status == 128 + SIGKILL);
+    const ToolResult again = tool(words("t"));
+    CAPTURE(again.err);
+    CHECK(again.status == 0);
+    if (kind == "lmdb")
+      CHECK(content(folder / "t.lmdb") == content(folder / "whole.lmdb"));
+    else
+      CHECK(tar_of(folder / ("t" + std::string(kind == "tar" ? "-000000.tar" : ".h5"))) ==
+            tar_of(folder / ("whole" + std::string(kind == "tar" ? "-000000.tar" : ".h5"))));
+  }
+}
