@@ -1,51 +1,18 @@
 // Changes of colour on a GPU: the host's bits.
 #include "support/catch.hpp"
 
-#include <algorithm>
-
-#include <penstock/error.hpp>
-#include <penstock/stages/on_error.hpp>
 #include <penstock/transforms/image.hpp>
 
-#include "cuda/gpu_help.hpp"
-#include "support/test_images.hpp"
+#include "cuda/gpu_photos.hpp"
 
 using namespace help;
 
 namespace {
 
-struct Photos {
-  std::int32_t height = 67, width = 45, channels = 3;
-  std::uint64_t count = 50;
-  std::vector<std::uint64_t> bad = {};
-  std::uint64_t size() const { return count; }
-  ps::Schema schema() const { return {{"image", ps::DType::u8, {height, width, channels}}}; }
-  void read(std::uint64_t i, ps::SampleBuilder& out) const {
-    if (std::find(bad.begin(), bad.end(), i) != bad.end()) throw ps::Error(ps::Errc::corrupt, "a bad photo");
-    const ps::ImageShape shape{height, width, channels};
-    const penstock_test::Image image =
-        i % 3 == 0 ? penstock_test::photo(shape, i) : penstock_test::static_noise(shape, i);
-    std::copy(image.pixels.begin(), image.pixels.end(),
-              out.emplace<std::uint8_t, 3>("image", {height, width, channels}).data());
-  }
-};
-
 ps::Stage color() {
   return ps::color_jitter("image", {.brightness = 0.5, .contrast = 0.5, .saturation = 0.5, .hue = 0.3});
 }
 ps::Stage stain() { return ps::stain_jitter("image", {.alpha = 0.3, .beta = 0.2}); }
-
-// After batch on a GPU, after it on the host, and before it.
-void check_on_gpu(const Photos& photos, const std::function<ps::Pipeline(ps::Pipeline)>& stages,
-                  std::uint64_t rows = 8) {
-  INFO(photos.height << "x" << photos.width << "x" << photos.channels << ", " << photos.count);
-  const ps::Pipeline source = ps::from(photos) | ps::shuffle({.seed = 4}) | ps::on_error({.policy = ps::OnError::mask});
-  const ps::Pipeline after = stages(source | ps::batch(rows));
-  const std::vector<Got> expected = collect(stages(source) | ps::batch(rows), {.threads = 2}, 2);
-  CHECK(collect(after, {.threads = 2}, 2) == expected);
-  ps::Loader loader(after, {.device = ps::gpu(0), .threads = 2});
-  CHECK(train(loader, 2) == expected);
-}
 
 }  // namespace
 
@@ -90,4 +57,13 @@ TEST_CASE("colour changes of more images than a grid is high have the host's bit
   const Photos photos{.height = 3, .width = 2, .count = 70'000};
   check_on_gpu(
       photos, [](const ps::Pipeline& p) { return p | stain() | color(); }, photos.count);
+}
+
+TEST_CASE("color_jitter of images of several blocks has the host's bits on a GPU") {
+  PENSTOCK_NEEDS_GPU();
+  const Watchdog watchdog(240s);
+  const Photos photos{.height = 513, .width = 700, .count = 12, .bad = {5}};
+  check_on_gpu(photos, [](const ps::Pipeline& p) { return p | color(); });
+  check_on_gpu({.height = 513, .width = 700, .channels = 1, .count = 12},
+               [](const ps::Pipeline& p) { return p | color() | color(); });
 }

@@ -88,8 +88,9 @@ class Blocks {
   alignas(64) std::uint8_t planes_[3][image::color_block] = {};
 };
 
-// Kernels read Params as ColorChange.
-static_assert(offsetof(Params, contrast) == offsetof(ColorChange, factors) + sizeof(float) &&
+// Kernels read Params as ColorChange, with which a ColorDraw begins.
+static_assert(offsetof(image::ColorDraw, change) == 0 && sizeof(Params) == sizeof(ColorChange) &&
+              offsetof(Params, contrast) == offsetof(ColorChange, factors) + sizeof(float) &&
               offsetof(Params, saturation) == offsetof(ColorChange, factors) + 2 * sizeof(float) &&
               offsetof(Params, hue) == offsetof(ColorChange, turns) &&
               offsetof(Params, order) == offsetof(ColorChange, order));
@@ -176,8 +177,8 @@ std::string ColorJitter::describe() const {
 }
 
 Stage color_jitter(std::string field, const ColorJitterOptions& options) {
-  return image::jitter_stage<ColorChange>(std::move(field), "color_jitter", ColorJitter(options),
-                                          image::color_jitter_on_gpu);
+  return image::jitter_stage<image::ColorDraw>(std::move(field), "color_jitter", ColorJitter(options),
+                                               image::color_jitter_on_gpu);
 }
 
 }  // namespace penstock

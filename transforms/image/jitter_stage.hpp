@@ -14,11 +14,11 @@
 
 namespace penstock::image {
 
-// After `batch`. `Change`: Params as kernels know them.
+// After `batch`. `Change`: what is drawn for an image, which begins with Params as kernels know them.
 template <class Jitter, class Change>
 class JitterOnBatches {
   using Params = typename Jitter::Params;
-  static_assert(sizeof(Change) == sizeof(Params));
+  static_assert(sizeof(Change) >= sizeof(Params));
 
  public:
   using Kernel = void (*)(const JitterWork<Change>& work, StreamRef stream);
@@ -26,7 +26,12 @@ class JitterOnBatches {
   JitterOnBatches(Jitter jitter, std::string field, std::string name, Kernel kernel)
       : jitter_(std::move(jitter)), field_(std::move(field)), name_(std::move(name)), kernel_(kernel) {}
   Schema schema(const Schema& in) const { return in; }
-  Params draw(Rng& rng) const { return jitter_.draw(rng); }
+  Change draw(Rng& rng) const {
+    const Params params = jitter_.draw(rng);
+    Change change{};
+    std::memcpy(static_cast<void*>(&change), &params, sizeof params);
+    return change;
+  }
   std::vector<std::string> writes() const { return {field_}; }
   std::string name() const { return name_; }
   std::string describe() const { return jitter_.describe(); }
@@ -50,11 +55,11 @@ class JitterOnBatches {
           std::memcpy(changed, pixels, images * image_bytes);
           for (std::uint64_t i = 0; i < images; ++i) {
             Params params;
-            std::memcpy(&params, draws + i * sizeof params, sizeof params);
+            std::memcpy(&params, draws + i * sizeof(Change), sizeof params);
             Jitter::apply(params, View<std::uint8_t, 3>(changed + i * image_bytes, {height, width, channels}));
           }
         },
-        {{from.data, from.bytes(), false}, {draws, images * sizeof(Params), false}, {to.data, to.bytes(), true}});
+        {{from.data, from.bytes(), false}, {draws, images * sizeof(Change), false}, {to.data, to.bytes(), true}});
   }
 
  private:

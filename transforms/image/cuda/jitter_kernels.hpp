@@ -19,7 +19,12 @@ struct JitterWork {
   std::uint64_t pixels = 0;
   int channels = 0;
 };
-using ColorWork = JitterWork<ColorChange>;
+// Of one image: its change, and room for kernels to add up what its contrast needs.
+struct ColorDraw {
+  ColorChange change;
+  unsigned long long gray_sum = 0;
+};
+using ColorWork = JitterWork<ColorDraw>;
 using StainWork = JitterWork<StainChange>;
 
 // Enqueue the kernel on a GPU's stream, and do not wait. @throws Error(device), or Error(unsupported) in a build
