@@ -38,8 +38,13 @@ inline void check_on_gpu(const Photos& photos, const std::function<ps::Pipeline(
   const ps::Pipeline after = stages(source | ps::batch(rows));
   const std::vector<Got> expected = collect(stages(source) | ps::batch(rows), {.threads = 2}, 2);
   CHECK(collect(after, {.threads = 2}, 2) == expected);
+  std::size_t bytes = 0;
+  for (const Got& batch : expected) bytes += batch.bytes.size();
   ps::Loader loader(after, {.device = ps::gpu(0), .threads = 2});
-  CHECK(train(loader, 2) == expected);
+  GpuConsumer consumer(bytes);
+  for (int epoch = 0; epoch < 2; ++epoch)
+    for (const ps::Batch& batch : loader.epoch(consumer.ref())) consumer.step(batch);
+  CHECK(consumer.finish() == expected);
 }
 
 }  // namespace help

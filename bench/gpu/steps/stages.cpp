@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <functional>
 #include <limits>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
 #include <penstock/transforms/image.hpp>
@@ -99,6 +101,20 @@ Checked check(const Pipeline& pipeline, const Pipeline& on_host, DType dtype) {
   return out;
 }
 
+// Seconds of each batch's stages, but the first's: by events directly before and after them, on their own stream.
+std::vector<double> time_stages(const Pipeline& decoded, const std::function<Pipeline(const Pipeline&)>& made) {
+  const Marks before(batches), after(batches);
+  {
+    const CudaStream stream;
+    Loader loader(made(decoded | before) | after, {.device = gpu(0), .epochs = 1});
+    for (const Batch& batch : loader.epoch(stream.ref())) static_cast<void>(batch);
+    stream.synchronize();
+  }
+  std::vector<double> seconds;
+  for (std::size_t i = 1; i < batches; ++i) seconds.push_back(after[i].since(before[i]));
+  return seconds;
+}
+
 void measure_type(Results& results, const Settings& settings, DType dtype) {
   const std::string name = dtype == DType::f16 ? "f16" : "f32";
   const std::uint64_t rows = settings.quick ? 32 : 256;
@@ -110,16 +126,7 @@ void measure_type(Results& results, const Settings& settings, DType dtype) {
                                .dtype = dtype});
   };
 
-  // Events directly before and after the kernel, on its own stream.
-  const Marks before(batches), after(batches);
-  {
-    const CudaStream stream;
-    Loader loader(made(decoded | before) | after, {.device = gpu(0), .epochs = 1});
-    for (const Batch& batch : loader.epoch(stream.ref())) static_cast<void>(batch);
-    stream.synchronize();
-  }
-  std::vector<double> seconds;
-  for (std::size_t i = 1; i < batches; ++i) seconds.push_back(after[i].since(before[i]));
+  const std::vector<double> seconds = time_stages(decoded, made);
   const double kernel_s = median_of(seconds);
   const std::size_t read = rows * pixels * channels, written = read * size_of(dtype);
 
@@ -163,12 +170,37 @@ void measure_type(Results& results, const Settings& settings, DType dtype) {
                .of_speed = false});
 }
 
+// Others, told against their batch's copy.
+void measure_others(Results& results, const Settings& settings) {
+  const std::uint64_t rows = settings.quick ? 32 : 256;
+  const Pipeline decoded = from(Pattern{.count = rows * batches}) | batch(rows);
+  const double to_gpu_s = static_cast<double>(rows * pixels * channels) / results.peak_pinned;
+  const NormalizeOptions normal{
+      .mean = {mean[0], mean[1], mean[2]}, .std = {deviation[0], deviation[1], deviation[2]}, .dtype = DType::f16};
+  const auto tell = [&](const std::string& name, const std::function<Pipeline(const Pipeline&)>& made) {
+    const std::vector<double> seconds = time_stages(decoded, made);
+    results.raw()["stages"][name] = seconds;
+    results.add({.name = name + ", against its batch's copy",
+                 .ours = 1e3 * median_of(seconds),
+                 .against = 1e3 * to_gpu_s,
+                 .unit = "ms"});
+  };
+  tell("turn and normalize to f16", [&](const Pipeline& p) {
+    return p | random_flip("image") | random_rot90("image") | normalize("image", normal);
+  });
+  tell("color_jitter", [](const Pipeline& p) {
+    return p | color_jitter("image", {.brightness = 0.4, .contrast = 0.4, .saturation = 0.4, .hue = 0.1});
+  });
+  tell("stain_jitter", [](const Pipeline& p) { return p | stain_jitter("image", {.alpha = 0.2, .beta = 0.1}); });
+}
+
 }  // namespace
 
 void stages(Results& results, const Settings& settings) {
   results.begin(7, "image stages after batch");
   measure_type(results, settings, DType::f16);
   measure_type(results, settings, DType::f32);
+  measure_others(results, settings);
 }
 
 }  // namespace penstock::gpu_bench

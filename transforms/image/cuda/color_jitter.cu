@@ -8,14 +8,10 @@ namespace penstock::image {
 
 namespace {
 
-constexpr unsigned threads_of_color_block = 256, pixels_of_color_thread = 16;
-constexpr std::uint64_t pixels_of_color_block = threads_of_color_block * pixels_of_color_thread;
-
-__device__ ColorPixel load_color(const ColorWork& work, std::uint64_t at) {
-  ColorPixel pixel = {};
-  for (int c = 0; c < work.channels; ++c) pixel.of[c] = work.in[at + static_cast<unsigned>(c)];
-  return pixel;
-}
+constexpr unsigned threads_of_color_block = 256, rounds_of_color_block = 4;
+constexpr int pixels_at_a_time = 4;  // of a thread
+constexpr std::uint64_t pixels_of_color_block =
+    std::uint64_t{threads_of_color_block} * rounds_of_color_block * pixels_at_a_time;
 
 // Of all threads of the block, for the first one. Integers: in any order the same.
 __device__ std::uint64_t sum_of_block(std::uint32_t value) {
@@ -30,25 +26,54 @@ __device__ std::uint64_t sum_of_block(std::uint32_t value) {
   return sum;
 }
 
-// A block takes so many pixels of an image; more images than a grid is high come in turns.
+// A block takes so many pixels of an image, and each of its threads several at a time: f(the first
+// of them). The others follow by `threads_of_color_block`.
 template <class F>
 __device__ void for_pixels(const ColorWork& work, F f) {
-  const std::uint64_t begin = blockIdx.x * pixels_of_color_block;
-  const std::uint64_t end = begin + pixels_of_color_block < work.pixels ? begin + pixels_of_color_block : work.pixels;
-  for (std::uint64_t p = begin + threadIdx.x; p < end; p += threads_of_color_block) f(p);
+  std::uint64_t at = blockIdx.x * pixels_of_color_block + threadIdx.x;
+  for (unsigned round = 0; round < rounds_of_color_block && at < work.pixels; ++round) {
+    f(at);
+    at += threads_of_color_block * pixels_at_a_time;
+  }
 }
 
-// The greys of the image after the operations before contrast.
+// Pixels beyond the image are black.
+template <int channels>
+__device__ void load_colors(const ColorWork& work, std::uint64_t image, std::uint64_t at,
+                            ColorPixel (&pixels)[pixels_at_a_time]) {
+  const std::uint8_t* const in = work.in + image * work.pixels * channels;
+#pragma unroll
+  for (int i = 0; i < pixels_at_a_time; ++i, at += threads_of_color_block) {
+    pixels[i] = {};
+    if (at < work.pixels)
+      for (int c = 0; c < channels; ++c) pixels[i].of[c] = in[at * channels + c];
+  }
+}
+
+// What is drawn for an image, where all threads of the block read it fast.
+__device__ const ColorDraw& shared_draw(const ColorDraw& draw) {
+  __shared__ ColorDraw shared;
+  __syncthreads();  // the image before was read from there
+  if (threadIdx.x == 0) shared = draw;
+  __syncthreads();
+  return shared;
+}
+
+// The greys of the image after the operations before contrast. More images than a grid is high come in turns.
+template <int channels>
 __global__ void __launch_bounds__(threads_of_color_block) sum_grays_kernel(ColorWork work, ColorDraw* draws) {
   for (std::uint64_t image = blockIdx.y; image < work.images; image += gridDim.y) {
-    const ColorChange change = draws[image].change;
+    const ColorChange& change = shared_draw(draws[image]).change;
     const int contrast = color::place_of_contrast(change);
     if (contrast == 4) continue;
-    const std::uint64_t first = image * work.pixels * static_cast<unsigned>(work.channels);
     std::uint32_t sum = 0;  // of 16 bytes
-    for_pixels(work, [&](std::uint64_t p) {
-      const ColorPixel pixel = load_color(work, first + p * static_cast<unsigned>(work.channels));
-      sum += color::gray(color::changed(pixel, work.channels, change, 0, contrast, 0), work.channels);
+    for_pixels(work, [&](std::uint64_t at) {
+      ColorPixel pixels[pixels_at_a_time];
+      load_colors<channels>(work, image, at, pixels);
+      color::change_pixels(pixels, channels, change, 0, contrast, 0);
+#pragma unroll
+      for (int i = 0; i < pixels_at_a_time; ++i, at += threads_of_color_block)
+        if (at < work.pixels) sum += color::gray(pixels[i], channels);
     });
     const std::uint64_t of_block = sum_of_block(sum);
     if (threadIdx.x == 0) atomicAdd(&draws[image].gray_sum, static_cast<unsigned long long>(of_block));
@@ -56,32 +81,42 @@ __global__ void __launch_bounds__(threads_of_color_block) sum_grays_kernel(Color
 }
 
 // What stands before contrast is worked out once more, which costs less than to keep it.
+template <int channels>
 __global__ void __launch_bounds__(threads_of_color_block) change_colors_kernel(ColorWork work) {
   for (std::uint64_t image = blockIdx.y; image < work.images; image += gridDim.y) {
-    const ColorDraw draw = work.changes[image];
-    const std::uint64_t first = image * work.pixels * static_cast<unsigned>(work.channels);
+    const ColorDraw& draw = shared_draw(work.changes[image]);
     const float mean = color::mean_gray(draw.gray_sum, work.pixels);
-    for_pixels(work, [&](std::uint64_t p) {
-      const std::uint64_t at = first + p * static_cast<unsigned>(work.channels);
-      const ColorPixel pixel = color::changed(load_color(work, at), work.channels, draw.change, 0, 4, mean);
-      for (int c = 0; c < work.channels; ++c) work.out[at + static_cast<unsigned>(c)] = pixel.of[c];
+    std::uint8_t* const out = work.out + image * work.pixels * channels;
+    for_pixels(work, [&](std::uint64_t at) {
+      ColorPixel pixels[pixels_at_a_time];
+      load_colors<channels>(work, image, at, pixels);
+      color::change_pixels(pixels, channels, draw.change, 0, 4, mean);
+#pragma unroll
+      for (int i = 0; i < pixels_at_a_time; ++i, at += threads_of_color_block)
+        if (at < work.pixels)
+          for (int c = 0; c < channels; ++c) out[at * channels + c] = pixels[i].of[c];
     });
   }
+}
+
+template <int channels>
+void launch_color_jitter(const ColorWork& work, StreamRef stream) {
+  constexpr std::uint64_t max_high = 65'535;
+  const dim3 grid(static_cast<unsigned>((work.pixels + pixels_of_color_block - 1) / pixels_of_color_block),
+                  static_cast<unsigned>(std::min(work.images, max_high)));
+  // The draws are this batch's own copy on the GPU, and their sums are 0 in it.
+  auto* const draws = const_cast<ColorDraw*>(work.changes);
+  sum_grays_kernel<channels><<<grid, threads_of_color_block, 0, cuda_stream(stream)>>>(work, draws);
+  cuda_detail::check(cudaGetLastError(), "the kernel of color_jitter that sums greys");
+  change_colors_kernel<channels><<<grid, threads_of_color_block, 0, cuda_stream(stream)>>>(work);
+  cuda_detail::check(cudaGetLastError(), "the kernel of color_jitter");
 }
 
 }  // namespace
 
 void color_jitter_on_gpu(const ColorWork& work, StreamRef stream) {
-  constexpr std::uint64_t max_high = 65'535;
   if (work.images == 0 || work.pixels == 0) return;
-  const dim3 grid(static_cast<unsigned>((work.pixels + pixels_of_color_block - 1) / pixels_of_color_block),
-                  static_cast<unsigned>(std::min(work.images, max_high)));
-  // The draws are this batch's own copy on the GPU, and their sums are 0 in it.
-  auto* const draws = const_cast<ColorDraw*>(work.changes);
-  sum_grays_kernel<<<grid, threads_of_color_block, 0, cuda_stream(stream)>>>(work, draws);
-  cuda_detail::check(cudaGetLastError(), "the kernel of color_jitter that sums greys");
-  change_colors_kernel<<<grid, threads_of_color_block, 0, cuda_stream(stream)>>>(work);
-  cuda_detail::check(cudaGetLastError(), "the kernel of color_jitter");
+  work.channels == 1 ? launch_color_jitter<1>(work, stream) : launch_color_jitter<3>(work, stream);
 }
 
 }  // namespace penstock::image

@@ -79,22 +79,35 @@ PENSTOCK_HOST_DEVICE inline ColorPixel turned(const ColorPixel& pixel, float six
       {channel_of_hue(hue, 5, most, range), channel_of_hue(hue, 3, most, range), channel_of_hue(hue, 1, most, range)}};
 }
 
-/// The operations [first, last) of the order. `mean`: of the greys of the image after those before contrast.
-PENSTOCK_HOST_DEVICE inline ColorPixel changed(ColorPixel pixel, int channels, const ColorChange& change, int first,
-                                               int last, float mean) noexcept {
+/// One operation that changes something. `mean`: of the greys of the image after those before contrast.
+PENSTOCK_HOST_DEVICE inline ColorPixel changed_once(ColorPixel pixel, int channels, const ColorChange& change,
+                                                    std::uint8_t operation, float mean) noexcept {
+  if (operation == ColorChange::hue) return channels == 3 ? turned(pixel, exact::product(6, change.turns)) : pixel;
+  if (operation == ColorChange::saturation && channels != 3) return pixel;
+  const float toward = operation == ColorChange::brightness ? 0.0f
+                       : operation == ColorChange::contrast ? mean
+                                                            : static_cast<float>(gray(pixel, channels));
+  for (int c = 0; c < channels; ++c) pixel.of[c] = blended(pixel.of[c], toward, change.factors[operation]);
+  return pixel;
+}
+
+/// The operations [first, last) of the order, on each of several pixels: a GPU works on all of them at a time.
+template <int count>
+PENSTOCK_HOST_DEVICE inline void change_pixels(ColorPixel (&pixels)[count], int channels, const ColorChange& change,
+                                               int first, int last, float mean) noexcept {
   for (int i = first; i < last; ++i) {
     const std::uint8_t operation = change.order[i];
     if (!changes(change, operation)) continue;
-    if (operation == ColorChange::hue) {
-      if (channels == 3) pixel = turned(pixel, exact::product(6, change.turns));
-    } else if (operation != ColorChange::saturation || channels == 3) {
-      const float toward = operation == ColorChange::brightness ? 0.0f
-                           : operation == ColorChange::contrast ? mean
-                                                                : static_cast<float>(gray(pixel, channels));
-      for (int c = 0; c < channels; ++c) pixel.of[c] = blended(pixel.of[c], toward, change.factors[operation]);
-    }
+    for (ColorPixel& pixel : pixels) pixel = changed_once(pixel, channels, change, operation, mean);
   }
-  return pixel;
+}
+
+/// The same, on one.
+PENSTOCK_HOST_DEVICE inline ColorPixel changed(ColorPixel pixel, int channels, const ColorChange& change, int first,
+                                               int last, float mean) noexcept {
+  ColorPixel pixels[] = {pixel};
+  change_pixels(pixels, channels, change, first, last, mean);
+  return pixels[0];
 }
 
 /// Of `pixels` greys that add up to `sum`.
