@@ -15,8 +15,15 @@ struct Half {
   friend bool operator==(Half, Half) = default;
 };
 
+/// bfloat16, as bits: the upper half of a binary32.
+struct BFloat16 {
+  /// Sign, 8 bits of exponent, 7 of fraction.
+  std::uint16_t bits = 0;
+  friend bool operator==(BFloat16, BFloat16) = default;
+};
+
 /// Element type of a tensor.
-enum class DType : std::uint8_t { u8, i8, u16, i16, u32, i32, u64, i64, f16, f32, f64, boolean };
+enum class DType : std::uint8_t { u8, i8, u16, i16, u32, i32, u64, i64, f16, f32, f64, boolean, bf16 };
 
 /// Bytes an element takes.
 PENSTOCK_API std::size_t size_of(DType dtype) noexcept;
@@ -28,10 +35,11 @@ PENSTOCK_API std::string_view to_string(DType dtype) noexcept;
 /// DType of a C++ element type; `dtype_of<const T>` is that of T. `std::byte` counts as u8.
 template <class T>
 struct DTypeOf {
-  static_assert(sizeof(T) == 0,
-                "penstock: there is no dtype for this element type; elements are std::uint8_t to std::uint64_t, "
-                "std::int8_t to std::int64_t, Half, float, double, bool, or std::byte (char, long long and long double "
-                "are other types than these)");
+  static_assert(
+      sizeof(T) == 0,
+      "penstock: there is no dtype for this element type; elements are std::uint8_t to std::uint64_t, "
+      "std::int8_t to std::int64_t, Half, BFloat16, float, double, bool, or std::byte (char, long long and long double "
+      "are other types than these)");
   /// The dtype.
   static constexpr DType value = DType::u8;  // one error is enough
 };
@@ -53,6 +61,7 @@ PENSTOCK_DTYPE(std::int32_t, i32)
 PENSTOCK_DTYPE(std::uint64_t, u64)
 PENSTOCK_DTYPE(std::int64_t, i64)
 PENSTOCK_DTYPE(Half, f16)
+PENSTOCK_DTYPE(BFloat16, bf16)
 PENSTOCK_DTYPE(float, f32)
 PENSTOCK_DTYPE(double, f64)
 PENSTOCK_DTYPE(bool, boolean)

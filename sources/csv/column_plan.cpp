@@ -170,7 +170,9 @@ void infer_types(const Csv& options, const std::vector<std::string>& files, cons
 
 void check_number(const Csv& options, const std::string& field, DType dtype) {
   std::array<std::byte, 8> ignored{};
-  if (dtype == DType::f16) refuse(options.path, "field \"" + field + "\": f16 is not made from text; read f32");
+  if (dtype == DType::f16 || dtype == DType::bf16)
+    refuse(options.path, "field \"" + field + "\": " + std::string(to_string(dtype)) +
+                             " is not made from text; read f32, and cast it");
   if (options.missing_value && !store_number(*options.missing_value, dtype, ignored.data()))
     refuse(options.path,
            "`missing_value` can't be a value of field \"" + field + "\", which is " + std::string(to_string(dtype)));

@@ -77,6 +77,7 @@ std::size_t take_numbers(CellScanner& cells, std::size_t count, DType dtype, std
     case DType::boolean:
       return take<bool>(cells, count, to);
     case DType::f16:
+    case DType::bf16:
       break;
   }
   return 0;

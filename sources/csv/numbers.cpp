@@ -93,6 +93,7 @@ NumberFault parse_number(std::string_view cell, DType dtype, std::byte* to) noex
     case DType::boolean:
       return parse_boolean(text, to);
     case DType::f16:
+    case DType::bf16:
       break;
   }
   return NumberFault::not_a_number;
@@ -124,6 +125,7 @@ bool store_number(double value, DType dtype, std::byte* to) noexcept {
       *to = static_cast<std::byte>(value == 1 ? 1 : 0);
       return value == 0 || value == 1;
     case DType::f16:
+    case DType::bf16:
       break;
   }
   return false;
@@ -145,6 +147,7 @@ std::string_view describe_number(DType dtype) noexcept {
     case DType::boolean:
       return "0, 1, true or false";
     case DType::f16:
+    case DType::bf16:
     case DType::f32:
     case DType::f64:
       return "a number";

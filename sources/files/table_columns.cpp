@@ -9,6 +9,8 @@
 #include <utility>
 
 #include <penstock/error.hpp>
+#include <penstock/extend/bfloat16.hpp>
+#include <penstock/extend/half.hpp>
 #include <penstock/extend/system_error.hpp>
 
 namespace penstock::files {
@@ -27,16 +29,6 @@ void append_cell(std::string& line, std::string_view text) {
   line += '"';
 }
 
-float value_of(Half half) noexcept {
-  constexpr int fraction_bits = 10, bias = 15, special = 31;
-  const int exponent = (half.bits >> fraction_bits) & special, fraction = half.bits & ((1 << fraction_bits) - 1);
-  float value = exponent == 0
-                    ? std::ldexp(static_cast<float>(fraction), 1 - bias - fraction_bits)
-                    : std::ldexp(static_cast<float>(fraction + (1 << fraction_bits)), exponent - bias - fraction_bits);
-  if (exponent == special) value = fraction == 0 ? INFINITY : NAN;
-  return std::copysign(value, (half.bits >> 15) != 0 ? -1.0f : 1.0f);
-}
-
 template <class T>
 void append_number(std::string& line, T value) {
   std::array<char, 32> text;
@@ -53,7 +45,9 @@ T scalar_of(const TensorView& value) {
 
 void append_float(std::string& line, const TensorView& value) {
   if (value.dtype == DType::f16)
-    append_number(line, value_of(scalar_of<Half>(value)));
+    append_number(line, from_half(scalar_of<Half>(value).bits));
+  else if (value.dtype == DType::bf16)
+    append_number(line, from_bfloat16(scalar_of<BFloat16>(value).bits));
   else if (value.dtype == DType::f32)
     append_number(line, scalar_of<float>(value));
   else

@@ -62,6 +62,9 @@ SampleEncoder::SampleEncoder(const Schema& schema, const std::vector<WebDatasetE
   for (const WebDatasetExtension& extension : extensions) static_cast<void>(schema.slot(extension.field));
   std::vector<WebDatasetField> planned;
   for (const Field& field : schema) {
+    if (field.dtype == DType::bf16)
+      throw Error(Errc::unsupported, "the field \"" + printable(field.name) +
+                                         "\" is bf16, which NumPy's files can't say; cast it to f32 or f16 before");
     const Usual usual = usual_of(field);
     if (const auto given = given_to(field); given != extensions.end()) {
       check_extension(given->extension, field.name);

@@ -27,7 +27,7 @@ using A = const Arguments&;
 constexpr Parameter field{"field", "image"};
 constexpr Parameter fields{"field", "image,mask|mask:nearest"};
 constexpr Parameter size{"size", size_hint, true};
-constexpr Parameter dtype{"dtype", "f32|f16"};
+constexpr Parameter dtype{"dtype", "f32|f16|bf16"};
 constexpr Parameter p{"p", "0.5"};
 
 std::string field_of(A a) { return a.text("field", "image"); }
@@ -45,7 +45,7 @@ ImageFields fields_of(A a) {
   return ImageFields(items);
 }
 DType chosen_dtype(A a) {
-  return std::array{DType::f32, DType::f16, DType::u8}[a.choice("dtype", {"f32", "f16", "u8"})];
+  return std::array{DType::f32, DType::f16, DType::bf16, DType::u8}[a.choice("dtype", {"f32", "f16", "bf16", "u8"})];
 }
 
 Stage make_split(A a) {
@@ -208,7 +208,7 @@ constexpr Parameter any_dtype{"dtype", "f32|f64|i64|..."};
 
 DType any_dtype_of(A a, DType otherwise) {
   return static_cast<DType>(
-      a.choice("dtype", {"u8", "i8", "u16", "i16", "u32", "i32", "u64", "i64", "f16", "f32", "f64", "bool"},
+      a.choice("dtype", {"u8", "i8", "u16", "i16", "u32", "i32", "u64", "i64", "f16", "f32", "f64", "bool", "bf16"},
                static_cast<std::size_t>(otherwise)));
 }
 
@@ -337,7 +337,7 @@ std::vector<StageSyntax> make_table() {
       {"normalize", false, {{"mean", "0,0,0"}, {"std", "1,1,1"}, dtype, {"layout", "chw|hwc"}, field}, make_normalize},
       {"convert",
        false,
-       {{"dtype", "f32|f16|u8"}, {"layout", "hwc|chw"}, {"scale", "1"}, {"bias", "0"}, field},
+       {{"dtype", "f32|f16|bf16|u8"}, {"layout", "hwc|chw"}, {"scale", "1"}, {"bias", "0"}, field},
        make_convert},
       {"select_fields", false, {{"names", "image,label", true}}, [](A a) { return select_fields(a.names("names")); }},
       {"drop_fields", false, {{"names", "mask,key", true}}, [](A a) { return drop_fields(a.names("names")); }},

@@ -2,7 +2,9 @@
 
 namespace penstock {
 
-bool is_whole(DType dtype) noexcept { return dtype != DType::f16 && dtype != DType::f32 && dtype != DType::f64; }
+bool is_whole(DType dtype) noexcept {
+  return dtype != DType::f16 && dtype != DType::bf16 && dtype != DType::f32 && dtype != DType::f64;
+}
 
 std::size_t size_of(DType dtype) noexcept {
   switch (dtype) {
@@ -13,6 +15,7 @@ std::size_t size_of(DType dtype) noexcept {
     case DType::u16:
     case DType::i16:
     case DType::f16:
+    case DType::bf16:
       return 2;
     case DType::u32:
     case DType::i32:
@@ -46,6 +49,8 @@ std::string_view to_string(DType dtype) noexcept {
       return "i64";
     case DType::f16:
       return "f16";
+    case DType::bf16:
+      return "bf16";
     case DType::f32:
       return "f32";
     case DType::f64:

@@ -160,17 +160,18 @@ void ImageOp::rot90(int quarters) {
 
 void ImageOp::convert(DType to, Layout order, const std::array<float, 4>& multiply, const std::array<float, 4>& add) {
   if (refused_) return;
-  if (to != source.element && to != DType::f16 && to != DType::f32)
+  if (to != source.element && to != DType::f16 && to != DType::bf16 && to != DType::f32)
     throw Error(Errc::invalid_argument, "an image of " + std::string(penstock::to_string(source.element)) +
                                             " can't be converted to " + std::string(penstock::to_string(to)) +
-                                            "; its own type, f16 and f32 are possible");
+                                            "; its own type, f16, bf16 and f32 are possible");
   for (int c = 0; c < source.channels; ++c) {
     const auto at = static_cast<std::size_t>(c);
     if (!std::isfinite(multiply[at]) || !std::isfinite(add[at]))
       throw Error(Errc::invalid_argument, "an image can't be converted with a scale or bias that is not finite");
     if (to == source.element && (multiply[at] != 1 || add[at] != 0))
-      throw Error(Errc::invalid_argument,
-                  "an image that keeps its type has scale 1 and bias 0; for other values ask for dtype f32 or f16");
+      throw Error(
+          Errc::invalid_argument,
+          "an image that keeps its type has scale 1 and bias 0; for other values ask for dtype f32, f16 or bf16");
   }
   if (refuse(converted)) return;
   converted = true;

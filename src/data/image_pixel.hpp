@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <penstock/extend/bfloat16.hpp>
 #include <penstock/extend/half.hpp>
 #include <penstock/extend/host_device.hpp>
 
@@ -21,7 +22,7 @@ struct alignas(16) PixelOp {
 
 /// The images of a batch, in and out, as a kernel gets them. A row in has less than 4 GiB.
 struct PixelWork {
-  enum class Result : std::uint8_t { u8, f16, f32 };
+  enum class Result : std::uint8_t { u8, f16, bf16, f32 };
   const std::uint8_t* in = nullptr;  ///< [N, in_height, in_width, channels]
   void* out = nullptr;
   const PixelOp* ops = nullptr;                                                   ///< [N]
@@ -104,6 +105,9 @@ inline void make_pixel(const PixelWork& work, std::uint64_t image, std::int32_t 
         break;
       case PixelWork::Result::f16:
         static_cast<std::uint16_t*>(work.out)[at] = to_half(scaled(from[c], op.scale[c], op.bias[c]));
+        break;
+      case PixelWork::Result::bf16:
+        static_cast<std::uint16_t*>(work.out)[at] = to_bfloat16(scaled(from[c], op.scale[c], op.bias[c]));
         break;
       case PixelWork::Result::f32:
         static_cast<float*>(work.out)[at] = scaled(from[c], op.scale[c], op.bias[c]);

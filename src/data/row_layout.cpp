@@ -6,6 +6,7 @@
 #include <string>
 
 #include <penstock/error.hpp>
+#include <penstock/extend/bfloat16.hpp>
 
 namespace penstock::detail {
 
@@ -72,6 +73,13 @@ std::array<std::byte, 8> element_of(DType dtype, double value) {
       return exactly<bool>(value, dtype);
     case DType::f16: {
       const std::uint16_t bits = half_of(value);
+      std::memcpy(out.data(), &bits, sizeof bits);
+      return out;
+    }
+    case DType::bf16: {
+      const std::uint16_t bits = to_bfloat16(value);
+      if (!std::isnan(value) && static_cast<double>(from_bfloat16(bits)) != value)
+        throw Error(Errc::invalid_argument, "padding of " + std::to_string(value) + " is no bf16");
       std::memcpy(out.data(), &bits, sizeof bits);
       return out;
     }

@@ -110,6 +110,8 @@ std::string_view element_type_name(DType dtype) {
       return "std::int64_t";
     case DType::f16:
       return "Half";
+    case DType::bf16:
+      return "BFloat16";
     case DType::f32:
       return "float";
     case DType::f64:

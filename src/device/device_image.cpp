@@ -9,6 +9,23 @@
 
 namespace penstock::detail {
 
+namespace {
+
+PixelWork::Result result_of(DType dtype) {
+  switch (dtype) {
+    case DType::u8:
+      return PixelWork::Result::u8;
+    case DType::f16:
+      return PixelWork::Result::f16;
+    case DType::bf16:
+      return PixelWork::Result::bf16;
+    default:
+      return PixelWork::Result::f32;
+  }
+}
+
+}  // namespace
+
 DeviceImage::DeviceImage(Field in, Field out, Layout layout)
     : in_(std::move(in)), out_(std::move(out)), layout_(layout) {}
 
@@ -50,9 +67,7 @@ void DeviceImage::run(BatchView in, BatchView out, StreamRef stream) const {
   work.in_height = shape().height;
   work.in_width = shape().width;
   work.channels = shape().channels;
-  work.result = out_.dtype == DType::u8    ? PixelWork::Result::u8
-                : out_.dtype == DType::f16 ? PixelWork::Result::f16
-                                           : PixelWork::Result::f32;
+  work.result = result_of(out_.dtype);
   work.planar = layout_ == Layout::chw;
   work.height = static_cast<std::int32_t>(out_.shape[work.planar ? 1 : 0]);
   work.width = static_cast<std::int32_t>(out_.shape[work.planar ? 2 : 1]);

@@ -43,7 +43,7 @@ std::string described(DataType type) {
 DType dtype_of_tensor(const RawTensor& tensor) {
   if (const auto dtype = to_dtype(tensor.dtype)) return *dtype;
   throw Error(Errc::unsupported, "a DLPack tensor of " + described(tensor.dtype) +
-                                     "; those of one lane of bool, u8 to u64, i8 to i64, f16, f32 or f64 can be "
+                                     "; those of one lane of bool, u8 to u64, i8 to i64, f16, bf16, f32 or f64 can be "
                                      "imported: convert it first");
 }
 

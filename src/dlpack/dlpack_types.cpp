@@ -19,6 +19,8 @@ DataType to_data_type(DType dtype) noexcept {
     case DType::f32:
     case DType::f64:
       return {TypeCode::floating, bits, 1};
+    case DType::bf16:
+      return {TypeCode::bfloat, bits, 1};
     case DType::boolean:
       return {TypeCode::boolean, bits, 1};
   }
@@ -27,7 +29,7 @@ DataType to_data_type(DType dtype) noexcept {
 
 std::optional<DType> to_dtype(DataType type) noexcept {
   for (const DType dtype : {DType::u8, DType::i8, DType::u16, DType::i16, DType::u32, DType::i32, DType::u64,
-                            DType::i64, DType::f16, DType::f32, DType::f64, DType::boolean})
+                            DType::i64, DType::f16, DType::f32, DType::f64, DType::boolean, DType::bf16})
     if (to_data_type(dtype) == type) return dtype;
   return std::nullopt;
 }

@@ -34,7 +34,7 @@ TEST_CASE("flipped rows have the host's bits on a GPU in every type and layout")
   PENSTOCK_NEEDS_GPU();
   const Watchdog watchdog(240s);
   for (const std::int32_t width : {224, 225, 226, 227})
-    for (const ps::DType dtype : {ps::DType::f16, ps::DType::f32})
+    for (const ps::DType dtype : {ps::DType::f16, ps::DType::bf16, ps::DType::f32})
       for (const ps::Layout layout : {ps::Layout::chw, ps::Layout::hwc}) {
         const Photos photos{.height = 40, .width = width, .count = 9};
         check_on_gpu(photos, [&](const ps::Pipeline& p) {

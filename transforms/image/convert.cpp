@@ -42,13 +42,13 @@ Convert::Convert(ConvertOptions options) : options_(std::move(options)) {
   check_values("bias", options_.bias);
   const bool whole = options_.dtype == DType::u8 || options_.dtype == DType::u16;
   const std::string to = "convert to " + std::string(to_string(options_.dtype));
-  if (!whole && options_.dtype != DType::f16 && options_.dtype != DType::f32)
-    throw Error(Errc::invalid_argument, to + ": u8, u16, f16 and f32 are possible");
+  if (!whole && options_.dtype != DType::f16 && options_.dtype != DType::bf16 && options_.dtype != DType::f32)
+    throw Error(Errc::invalid_argument, to + ": u8, u16, f16, bf16 and f32 are possible");
   if (!whole) return;
   for (const double value : options_.scale)
-    if (value != 1) throw Error(Errc::invalid_argument, to + " has scale 1: other values need f32 or f16");
+    if (value != 1) throw Error(Errc::invalid_argument, to + " has scale 1: other values need f32, f16 or bf16");
   for (const double value : options_.bias)
-    if (value != 0) throw Error(Errc::invalid_argument, to + " has bias 0: other values need f32 or f16");
+    if (value != 0) throw Error(Errc::invalid_argument, to + " has bias 0: other values need f32, f16 or bf16");
 }
 
 Convert::Params Convert::draw(const ImageShape&, Rng&) const { return {}; }

@@ -2,6 +2,7 @@
 #include <cstring>
 #include <optional>
 
+#include <penstock/extend/bfloat16.hpp>
 #include <penstock/extend/half.hpp>
 #include <penstock/transforms/image/stage.hpp>
 
@@ -28,7 +29,7 @@ class Writer {
     const bool planar = op.layout == Layout::chw && channels_ > 1;
     if (planar) split_ = split_row();
     if (op.dtype == DType::f32) float_ = float_row();
-    if (op.dtype == DType::f16) make_halves(scratch);
+    if (op.dtype == DType::f16 || op.dtype == DType::bf16) make_halves(scratch);
     if (planar && op.dtype != DType::u8)
       planes_ = reinterpret_cast<std::uint8_t*>(scratch.allocate(width_ * channels_));
   }
@@ -79,7 +80,8 @@ class Writer {
     for (std::size_t c = 0; c < channels_; ++c) {
       for (std::size_t v = 0; v < 256; ++v) {
         const float product = static_cast<float>(v) * op_.scale[c];
-        halves_[256 * c + v] = to_half(product + op_.bias[c]);
+        const float sum = product + op_.bias[c];
+        halves_[256 * c + v] = op_.dtype == DType::f16 ? to_half(sum) : to_bfloat16(sum);
       }
     }
   }

@@ -37,9 +37,9 @@ void check_mean(double mean) {
 
 // `white`: the largest value.
 ConvertOptions as_convert(const NormalizeOptions& options, double white) {
-  if (options.dtype != DType::f32 && options.dtype != DType::f16)
+  if (options.dtype != DType::f32 && options.dtype != DType::f16 && options.dtype != DType::bf16)
     throw Error(Errc::invalid_argument,
-                "normalize to " + std::string(to_string(options.dtype)) + ": f32 and f16 are possible");
+                "normalize to " + std::string(to_string(options.dtype)) + ": f32, f16 and bf16 are possible");
   const std::size_t means = options.mean.size(), stds = options.std.size();
   if (means < 1 || means > 4 || stds < 1 || stds > 4 || (means != stds && means != 1 && stds != 1))
     throw Error(Errc::invalid_argument,

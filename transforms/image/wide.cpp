@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include <penstock/extend/bfloat16.hpp>
 #include <penstock/extend/half.hpp>
 
 #include "nearest.hpp"
@@ -27,7 +28,7 @@ void write_value(const ImageOp& op, std::uint16_t value, std::size_t channel, st
   if (op.dtype == DType::f32) {
     std::memcpy(out + at * sizeof sum, &sum, sizeof sum);
   } else {
-    const std::uint16_t half = to_half(sum);
+    const std::uint16_t half = op.dtype == DType::f16 ? to_half(sum) : to_bfloat16(sum);
     std::memcpy(out + at * sizeof half, &half, sizeof half);
   }
 }

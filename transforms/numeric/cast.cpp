@@ -7,6 +7,7 @@
 #include <utility>
 
 #include <penstock/error.hpp>
+#include <penstock/extend/bfloat16.hpp>
 #include <penstock/extend/half.hpp>
 #include <penstock/stages/map.hpp>
 
@@ -16,11 +17,13 @@ namespace penstock {
 
 namespace {
 
-// Half is bits; its values are floats.
+// Half and BFloat16 are bits; their values are floats.
 template <class T>
 auto value_of(T value) {
   if constexpr (std::is_same_v<T, Half>)
     return from_half(value.bits);
+  else if constexpr (std::is_same_v<T, BFloat16>)
+    return from_bfloat16(value.bits);
   else
     return value;
 }
@@ -47,6 +50,11 @@ To converted(From value) {
       return {to_half(value)};
     else
       return {to_half(static_cast<double>(value))};
+  } else if constexpr (std::is_same_v<To, BFloat16>) {
+    if constexpr (std::is_same_v<From, float>)
+      return {to_bfloat16(value)};
+    else
+      return {to_bfloat16(static_cast<double>(value))};
   } else if constexpr (std::is_same_v<To, bool>) {
     return value != From{};
   } else {
@@ -86,7 +94,7 @@ void Cast::operator()(const TensorView& in, const TensorView& out) const {
 std::string Cast::describe() const { return "to " + std::string(to_string(to_)); }
 
 Stage cast(std::string field, DType to) {
-  const bool same_numbers = to != DType::f16 && to != DType::f32 && to != DType::f64 && to != DType::boolean;
+  const bool same_numbers = is_whole(to) && to != DType::boolean;
   return map(std::move(field), Cast(to), {.name = "cast", .keep_classes = same_numbers});
 }
 

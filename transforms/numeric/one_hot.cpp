@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <penstock/error.hpp>
+#include <penstock/extend/bfloat16.hpp>
 #include <penstock/extend/half.hpp>
 #include <penstock/stages/map.hpp>
 
@@ -22,6 +23,8 @@ template <class T>
 T one() {
   if constexpr (std::is_same_v<T, Half>)
     return {to_half(1.0f)};
+  else if constexpr (std::is_same_v<T, BFloat16>)
+    return {to_bfloat16(1.0f)};
   else
     return T{1};
 }
@@ -51,7 +54,7 @@ OneHot::OneHot(std::int64_t classes, const OneHotOptions& options) : classes_(cl
 }
 
 TensorType OneHot::result(const TensorType& in) const {
-  if (in.dtype == DType::f16 || in.dtype == DType::f32 || in.dtype == DType::f64 || in.dtype == DType::boolean)
+  if (!is_whole(in.dtype) || in.dtype == DType::boolean)
     throw Error(Errc::schema_mismatch, "the field is " + std::string(to_string(in.dtype)) + in.shape.to_string() +
                                            ", but numbers of classes are integers; cast it before");
   if (in.shape.rank() == Shape::max_rank)

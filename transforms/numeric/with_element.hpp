@@ -31,6 +31,8 @@ void with_element(DType dtype, F&& f) {
       return f(std::type_identity<std::int64_t>());
     case DType::f16:
       return f(std::type_identity<Half>());
+    case DType::bf16:
+      return f(std::type_identity<BFloat16>());
     case DType::f32:
       return f(std::type_identity<float>());
     case DType::f64:

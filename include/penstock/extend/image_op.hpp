@@ -88,9 +88,9 @@ struct Pixels {
 /// Normal form, read by executors: the pixels of `box`, mirrored as `mirror_*` say, are resampled to `resized` with
 /// `filter` (nothing happens when that is their size), of which `window` is computed; around that stands `margin`; all
 /// is transposed if `transpose`, then flipped as `flip_*` say, then converted: element = value * scale[c] + bias[c] in
-/// binary32 without contraction, rounded to nearest for f16; for u8 and u16 the value itself. `mirror_*` is only set
-/// where a resample follows; without one, `box` and `window` agree in size. A margin that reflects is narrower than
-/// `window`, and where one stands on both sides of an axis, than each of them.
+/// binary32 without contraction, rounded to nearest for f16 and bf16; for u8 and u16 the value itself. `mirror_*` is
+/// only set where a resample follows; without one, `box` and `window` agree in size. A margin that reflects is narrower
+/// than `window`, and where one stands on both sides of an axis, than each of them.
 ///
 /// A plain value; one thread at a time.
 class PENSTOCK_API ImageOp {
@@ -120,7 +120,7 @@ class PENSTOCK_API ImageOp {
   void flip_vertical();
   /// Turns by `quarters` x 90 degrees counter-clockwise; any integer.
   void rot90(int quarters);
-  /// Ends the part that stages can follow: element type f32 or f16 (or the image's own with scale 1 and bias 0),
+  /// Ends the part that stages can follow: element type f32, f16 or bf16 (or the image's own with scale 1 and bias 0),
   /// layout, and value * scale + bias per channel. Refused after another conversion.
   void convert(DType dtype, Layout layout, const std::array<float, 4>& scale, const std::array<float, 4>& bias);
 

@@ -51,6 +51,7 @@ Handle native_of(DType dtype) {
       return own_type(H5Tcopy(H5T_NATIVE_INT8));
     case DType::u16:
     case DType::f16:
+    case DType::bf16:
       return own_type(H5Tcopy(H5T_NATIVE_UINT16));
     case DType::i16:
       return own_type(H5Tcopy(H5T_NATIVE_INT16));

@@ -409,9 +409,7 @@ std::optional<std::vector<std::int64_t>> Hdf5Source::labels(std::string_view fie
   // Alone in its source it is read as it is.
   if (!slot || impl_->schema.size() == 1) return std::nullopt;
   const Field& wanted = impl_->schema[*slot];
-  if (wanted.shape.rank() != 0 || wanted.dtype == DType::f16 || wanted.dtype == DType::f32 ||
-      wanted.dtype == DType::f64)
-    return std::nullopt;
+  if (wanted.shape.rank() != 0 || !is_whole(wanted.dtype)) return std::nullopt;
   const Hdf5FieldInfo& info = impl_->fields[*slot];
   const Hdf5Field alone = impl_->options.fields.empty()
                               ? Hdf5Field{.dataset = info.dataset, .member = info.member, .name = info.name}

@@ -52,6 +52,8 @@ unsigned checked_level(unsigned level) {
 
 void plan_shape(StoredDataset& dataset, const Field& field) {
   const std::string name = "the field \"" + printable(field.name) + "\" of shape " + field.shape.to_string();
+  if (field.dtype == DType::bf16)
+    refuse(Errc::unsupported, name + " is bf16, which no reader of HDF5 knows; cast it to f32 or f16 before");
   if (!field.shape.fixed()) {
     if (field.shape.rank() != 1)
       refuse(Errc::unsupported, name +
@@ -191,6 +193,8 @@ Handle number_type(DType dtype) {
       H5Tset_ebias(half.get(), 15);
       return half;
     }
+    case DType::bf16:  // refused
+      break;
     case DType::boolean: {  // as h5py has it
       Handle truth = own_type(H5Tenum_create(H5T_STD_I8LE));
       const std::int8_t no = 0, yes = 1;

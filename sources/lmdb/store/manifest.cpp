@@ -24,8 +24,8 @@ constexpr std::string_view format_name = "penstock records";
 constexpr int format_version = 1;
 constexpr std::size_t max_fields = 1024;
 
-constexpr std::array all_dtypes{DType::u8,  DType::i8,  DType::u16, DType::i16, DType::u32, DType::i32,
-                                DType::u64, DType::i64, DType::f16, DType::f32, DType::f64, DType::boolean};
+constexpr std::array all_dtypes{DType::u8,  DType::i8,  DType::u16, DType::i16, DType::u32,     DType::i32, DType::u64,
+                                DType::i64, DType::f16, DType::f32, DType::f64, DType::boolean, DType::bf16};
 constexpr std::array<std::pair<Collate::Kind, std::string_view>, 3> collate_names{
     {{Collate::Kind::dense, "dense"}, {Collate::Kind::ragged, "ragged"}, {Collate::Kind::pad, "pad"}}};
 

@@ -58,6 +58,8 @@ Kernel kernel_for(const PixelWork& work) {
       return kernel_of_layout<Result::u8>(work);
     case Result::f16:
       return kernel_of_layout<Result::f16>(work);
+    case Result::bf16:
+      return kernel_of_layout<Result::bf16>(work);
     case Result::f32:
       break;
   }

@@ -6,6 +6,7 @@
 #include "data/image_pixel.hpp"
 
 #ifdef __CUDACC__
+#include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #endif
 
@@ -185,17 +186,25 @@ struct QuadNumbers<PixelWork::Result::u8> {
   }
 };
 
-template <>
-struct QuadNumbers<PixelWork::Result::f16> {
+/// Of two bytes each. `Pair::of(low, high)`: two of them.
+template <class Pair>
+struct QuadOfPairs {
   using Element = std::uint16_t;
   struct alignas(8) Vector {
     std::uint32_t words[2];
   };
   template <class Scaled>
   PENSTOCK_HOST_DEVICE static Element one(const Scaled& of, int number) {
-    return static_cast<Element>(two(of.value(number), 0));
+    return static_cast<Element>(Pair::of(of.value(number), 0));
   }
-  PENSTOCK_HOST_DEVICE static std::uint32_t two(float low, float high) {
+  template <class Scaled>
+  PENSTOCK_HOST_DEVICE static Vector four(const Scaled& of) {
+    return {{Pair::of(of.value(0), of.value(1)), Pair::of(of.value(2), of.value(3))}};
+  }
+};
+
+struct HalfPair {
+  PENSTOCK_HOST_DEVICE static std::uint32_t of(float low, float high) {
 #ifdef __CUDA_ARCH__
     const __half2 pair = __floats2half2_rn(low, high);
     return *reinterpret_cast<const std::uint32_t*>(&pair);
@@ -203,11 +212,22 @@ struct QuadNumbers<PixelWork::Result::f16> {
     return static_cast<std::uint32_t>(to_half(high)) << 16 | to_half(low);
 #endif
   }
-  template <class Scaled>
-  PENSTOCK_HOST_DEVICE static Vector four(const Scaled& of) {
-    return {{two(of.value(0), of.value(1)), two(of.value(2), of.value(3))}};
+};
+template <>
+struct QuadNumbers<PixelWork::Result::f16> : QuadOfPairs<HalfPair> {};
+
+struct BFloat16Pair {
+  PENSTOCK_HOST_DEVICE static std::uint32_t of(float low, float high) {
+#ifdef __CUDA_ARCH__
+    const __nv_bfloat162 pair = __floats2bfloat162_rn(low, high);
+    return *reinterpret_cast<const std::uint32_t*>(&pair);
+#else
+    return static_cast<std::uint32_t>(to_bfloat16(high)) << 16 | to_bfloat16(low);
+#endif
   }
 };
+template <>
+struct QuadNumbers<PixelWork::Result::bf16> : QuadOfPairs<BFloat16Pair> {};
 
 template <>
 struct QuadNumbers<PixelWork::Result::f32> {

@@ -45,13 +45,18 @@ TEST_CASE("dtypes have the size of their C++ type") {
   CHECK(ps::size_of(ps::dtype_of<std::uint8_t>) == 1);
   CHECK(ps::size_of(ps::dtype_of<bool>) == 1);
   CHECK(ps::size_of(ps::dtype_of<ps::Half>) == 2);
+  CHECK(ps::size_of(ps::dtype_of<ps::BFloat16>) == 2);
   CHECK(ps::size_of(ps::dtype_of<std::int16_t>) == 2);
   CHECK(ps::size_of(ps::dtype_of<float>) == 4);
   CHECK(ps::size_of(ps::dtype_of<const double>) == 8);
   CHECK(ps::size_of(ps::dtype_of<std::uint64_t>) == 8);
   CHECK(ps::dtype_of<std::byte> == ps::DType::u8);
   CHECK(ps::to_string(ps::DType::f16) == "f16");
+  CHECK(ps::to_string(ps::DType::bf16) == "bf16");
   CHECK(ps::to_string(ps::DType::boolean) == "bool");
+  for (const ps::DType dtype : {ps::DType::f16, ps::DType::bf16, ps::DType::f32, ps::DType::f64})
+    CHECK_FALSE(ps::is_whole(dtype));
+  CHECK(ps::is_whole(ps::DType::u64));
 }
 
 TEST_CASE("a view indexes in row-major order") {

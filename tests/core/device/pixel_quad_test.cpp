@@ -58,6 +58,8 @@ void make_by_quads(const PixelWork& work) {
       return work.planar ? make_by_quads<QuadResult::u8, true>(work) : make_by_quads<QuadResult::u8, false>(work);
     case QuadResult::f16:
       return work.planar ? make_by_quads<QuadResult::f16, true>(work) : make_by_quads<QuadResult::f16, false>(work);
+    case QuadResult::bf16:
+      return work.planar ? make_by_quads<QuadResult::bf16, true>(work) : make_by_quads<QuadResult::bf16, false>(work);
     case QuadResult::f32:
       return work.planar ? make_by_quads<QuadResult::f32, true>(work) : make_by_quads<QuadResult::f32, false>(work);
   }
@@ -102,7 +104,7 @@ TEST_CASE("four pixels at a time have the bits of each by itself") {
     const std::int32_t least = std::max(work.height, work.width) * 2 / 3 + 1;
     work.in_height = least + static_cast<std::int32_t>(random.below(15));
     work.in_width = least + static_cast<std::int32_t>(random.below(15));
-    work.result = std::array{QuadResult::u8, QuadResult::f16, QuadResult::f32}[random.below(3)];
+    work.result = std::array{QuadResult::u8, QuadResult::f16, QuadResult::bf16, QuadResult::f32}[random.below(4)];
     work.planar = random.below(2) == 0;
     INFO("round " << round << ": " << work.in_height << "x" << work.in_width << "x" << work.channels << " to "
                   << work.height << "x" << work.width << ", planar " << work.planar << ", result "

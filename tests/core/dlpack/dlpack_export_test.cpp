@@ -217,9 +217,9 @@ TEST_CASE("in a forked child nothing is exported and a deleter leaves the parent
 }
 
 TEST_CASE("random fields make the round trip through DLPack bit for bit") {
-  constexpr ps::DType all[] = {ps::DType::u8,  ps::DType::i8,  ps::DType::u16, ps::DType::i16,
-                               ps::DType::u32, ps::DType::i32, ps::DType::u64, ps::DType::i64,
-                               ps::DType::f16, ps::DType::f32, ps::DType::f64, ps::DType::boolean};
+  constexpr ps::DType all[] = {ps::DType::u8,  ps::DType::i8,      ps::DType::u16, ps::DType::i16, ps::DType::u32,
+                               ps::DType::i32, ps::DType::u64,     ps::DType::i64, ps::DType::f16, ps::DType::f32,
+                               ps::DType::f64, ps::DType::boolean, ps::DType::bf16};
   std::mt19937_64 random(20);
   const auto below = [&](std::uint64_t n) { return random() % n; };
   for (std::uint64_t trial = 0; trial < scaled(200, 40); ++trial) {
@@ -230,7 +230,7 @@ TEST_CASE("random fields make the round trip through DLPack bit for bit") {
       std::vector<std::int64_t> dims(below(5));
       for (std::int64_t& dim : dims) dim = 1 + static_cast<std::int64_t>(below(4));
       const ps::Shape shape{std::span<const std::int64_t>(dims)};
-      const ps::DType dtype = all[below(12)];
+      const ps::DType dtype = all[below(13)];
       std::vector<std::byte>& bytes = data.emplace_back(records * shape.elements() * ps::size_of(dtype));
       for (std::byte& b : bytes) b = static_cast<std::byte>(dtype == ps::DType::boolean ? below(2) : below(256));
       memory.add({std::string(1, static_cast<char>('a' + f)), dtype, shape}, bytes.data(), records);

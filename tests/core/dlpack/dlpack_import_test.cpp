@@ -186,7 +186,7 @@ TEST_CASE("strides of contiguous rows are taken and others are refused with what
 TEST_CASE("dtypes of DLPack are told apart both ways") {
   for (const ps::DType dtype :
        {ps::DType::u8, ps::DType::i8, ps::DType::u16, ps::DType::i16, ps::DType::u32, ps::DType::i32, ps::DType::u64,
-        ps::DType::i64, ps::DType::f16, ps::DType::f32, ps::DType::f64, ps::DType::boolean}) {
+        ps::DType::i64, ps::DType::f16, ps::DType::f32, ps::DType::f64, ps::DType::boolean, ps::DType::bf16}) {
     const dl::DataType type = dl::to_data_type(dtype);
     CHECK(type.bits == 8 * ps::size_of(dtype));
     CHECK(type.lanes == 1);
@@ -194,6 +194,7 @@ TEST_CASE("dtypes of DLPack are told apart both ways") {
   }
   CHECK(static_cast<int>(dl::to_data_type(ps::DType::boolean).code) == 6);
   CHECK(static_cast<int>(dl::to_data_type(ps::DType::f16).code) == 2);
+  CHECK(static_cast<int>(dl::to_data_type(ps::DType::bf16).code) == 4);
   CHECK(static_cast<int>(dl::to_data_type(ps::DType::u8).code) == 1);
   CHECK(static_cast<int>(dl::to_data_type(ps::DType::i64).code) == 0);
   const auto other = [](unsigned code, unsigned bits, unsigned lanes) {
@@ -201,7 +202,7 @@ TEST_CASE("dtypes of DLPack are told apart both ways") {
       t.dtype = {static_cast<dl::TypeCode>(code), static_cast<std::uint8_t>(bits), static_cast<std::uint16_t>(lanes)};
     });
   };
-  CHECK(other(4, 16, 1) == ps::Errc::unsupported);  // bfloat16
+  CHECK(other(4, 8, 1) == ps::Errc::unsupported);  // a float of 8 bits
   CHECK(other(5, 64, 1) == ps::Errc::unsupported);  // complex
   CHECK(other(3, 64, 1) == ps::Errc::unsupported);  // an opaque handle
   CHECK(other(2, 32, 4) == ps::Errc::unsupported);  // vectors

@@ -153,6 +153,7 @@ TEST_CASE("every dtype has its range") {
   CHECK(mentions(refused(DType::f64, "+-1"), "not a number"));
   CHECK(mentions(refused(DType::boolean, "yes"), "not 0, 1, true or false"));
   CHECK(refused(DType::f16, "1").code() == Errc::invalid_argument);
+  CHECK(refused(DType::bf16, "1").code() == Errc::invalid_argument);
 }
 
 TEST_CASE("missing cells are an error of their record, or a declared value") {

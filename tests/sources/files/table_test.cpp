@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include <penstock/extend/bfloat16.hpp>
 #include <penstock/penstock.hpp>
 #include <penstock/sources/csv.hpp>
 #include <penstock/sources/files.hpp>
@@ -22,8 +23,8 @@ using namespace penstock_test;
 
 namespace {
 
-constexpr DType all_dtypes[] = {DType::u8,  DType::i8,  DType::u16, DType::i16, DType::u32, DType::i32,
-                                DType::u64, DType::i64, DType::f16, DType::f32, DType::f64, DType::boolean};
+constexpr DType all_dtypes[] = {DType::u8,  DType::i8,  DType::u16, DType::i16, DType::u32,     DType::i32, DType::u64,
+                                DType::i64, DType::f16, DType::f32, DType::f64, DType::boolean, DType::bf16};
 
 // A field of each dtype, of any bits; names that need quotes.
 struct Scalars {
@@ -78,9 +79,10 @@ TEST_CASE("CsvSource reads every value of the table as it was put") {
   std::vector<CsvColumn> columns;
   const Schema schema = scalars.schema();
   for (std::size_t slot = 1; slot < schema.size(); ++slot)
-    columns.push_back({.column = schema[slot].name,
-                       .type = CsvType::number,
-                       .dtype = schema[slot].dtype == DType::f16 ? DType::f32 : schema[slot].dtype});
+    columns.push_back(
+        {.column = schema[slot].name,
+         .type = CsvType::number,
+         .dtype = size_of(schema[slot].dtype) == 2 && !is_whole(schema[slot].dtype) ? DType::f32 : schema[slot].dtype});
   const CsvSource table({.path = folder / "t/records.csv", .key = "file", .columns = columns});
   REQUIRE(table.size() == scalars.size());
   for (std::uint64_t i = 0; i < table.size(); ++i) {
@@ -91,6 +93,8 @@ TEST_CASE("CsvSource reads every value of the table as it was put") {
       CAPTURE(i, schema[slot].name);
       if (a.dtype == DType::f16)
         CHECK(same(static_cast<float>(value_of(a.as<Half, 0>().data()->bits)), *b.as<float, 0>().data()));
+      else if (a.dtype == DType::bf16)
+        CHECK(same(from_bfloat16(a.as<BFloat16, 0>().data()->bits), *b.as<float, 0>().data()));
       else if (a.dtype == DType::f32)
         CHECK(same(*a.as<float, 0>().data(), *b.as<float, 0>().data()));
       else if (a.dtype == DType::f64)

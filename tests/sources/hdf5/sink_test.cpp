@@ -208,6 +208,7 @@ TEST_CASE("what HDF5 can't hold is refused by name before anything is made") {
   CHECK(mentions(refused({}, {{"image", DType::u8, {dynamic, 3}}}), "\"image\" of shape [?, 3]"));
   CHECK(refused({}, {{"image", DType::u8, {dynamic, 3}}}).code() == Errc::unsupported);
   CHECK(mentions(refused({}, {{"none", DType::u8, {0}}}), "\"none\""));
+  CHECK(mentions(refused({}, {{"x", DType::bf16, {3}}}), "\"x\" of shape [3] is bf16"));
   CHECK(mentions(refused({}, {{"a", DType::u8, {}}, {"a/b", DType::u8, {}}}), "group"));
   CHECK(mentions(refused({.fields = {{.field = "b", .dataset = "a"}}}, {{"a", DType::u8, {}}, {"b", DType::u8, {}}}),
                  "two fields"));

@@ -29,6 +29,7 @@ TEST_CASE("records of many fields come back as they were") {
                       {"mask", DType::boolean, {2, 3}},
                       {"boxes", DType::f64, {dynamic, 4}, Collate::pad(9, -1.5)},
                       {"half", DType::f16, {3}},
+                      {"brain", DType::bf16, {2}},
                       {"label", DType::i64, {}, {}, {"cat", std::string("\xff\x00 dog", 6), "ä"}},
                       {"kind", DType::u8, {}, {}, {"x"}},
                       {"none", DType::u32, {0}}};

@@ -179,6 +179,7 @@ TEST_CASE("extensions are given by name, and checked") {
   CHECK(refused({{"image", "x"}, {"label", "X"}}) == Errc::invalid_argument);
   CHECK(refused({{"mask", "x"}}) == Errc::schema_mismatch);
   CHECK(refused({}, {}) == Errc::invalid_argument);
+  CHECK(refused({}, {{"x", DType::bf16, {3}}}) == Errc::unsupported);
   CHECK(refused({}, {{"a b", DType::f32, {}}, {"a_b", DType::f32, {}}}) == Errc::invalid_argument);
   CHECK(refused({}, {{"a/b", DType::f32, {}}, {"a.b", DType::f32, {}}}) == Errc::invalid_argument);  // one extension
   const auto bad = [&](const WebDatasetSinkOptions& options) {

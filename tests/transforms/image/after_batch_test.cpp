@@ -113,7 +113,7 @@ TEST_CASE("every image stage that keeps pixels gives the same bits after batch")
 
 TEST_CASE("conversions give the same bits after batch in every layout and dtype") {
   for (const std::int32_t channels : {1, 2, 3, 4})
-    for (const DType dtype : {DType::f32, DType::f16})
+    for (const DType dtype : {DType::f32, DType::f16, DType::bf16})
       for (const Layout layout : {Layout::chw, Layout::hwc})
         check_both_sides(
             [&](const Pipeline& p) {

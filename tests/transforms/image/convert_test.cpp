@@ -3,6 +3,8 @@
 #include <cstring>
 #include <limits>
 
+#include <penstock/extend/bfloat16.hpp>
+
 #include "support/catch.hpp"
 #include "support/test_images.hpp"
 #include "transforms/image/reference.hpp"
@@ -88,6 +90,28 @@ TEST_CASE("conversions give value * scale + bias, rounded after each step, on ev
       }
       REQUIRE(same);
     });
+  }
+}
+
+TEST_CASE("bf16 is the nearest bfloat16 in every layout") {
+  Image ramp({3, 86, 3});
+  for (std::size_t i = 0; i < ramp.pixels.size(); ++i) ramp.pixels[i] = static_cast<std::uint8_t>(i * 7);
+  for (const Layout layout : {Layout::hwc, Layout::chw}) {
+    ImageOp op(ramp.shape), exact(ramp.shape);
+    const std::array<float, 4> scale{0.0171f, -3.01f, 257.3f, 1}, bias{-2.1f, 0.1f, 1e-3f, 0};
+    op.convert(DType::bf16, layout, scale, bias);
+    exact.convert(DType::f32, layout, scale, bias);
+    const std::vector<std::byte> bytes = execute(ramp, op), floats = execute(ramp, exact);
+    REQUIRE(bytes.size() * 2 == floats.size());
+    std::size_t wrong = 0;
+    for (std::size_t i = 0; i < bytes.size() / 2; ++i) {
+      std::uint16_t bits = 0;
+      float value = 0;
+      std::memcpy(&bits, bytes.data() + 2 * i, 2);
+      std::memcpy(&value, floats.data() + 4 * i, 4);
+      wrong += bits != to_bfloat16(value);
+    }
+    CHECK(wrong == 0);
   }
 }
 

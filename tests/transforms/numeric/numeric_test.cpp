@@ -5,6 +5,7 @@
 #include <memory>
 #include <type_traits>
 
+#include <penstock/extend/bfloat16.hpp>
 #include <penstock/extend/half.hpp>
 #include <penstock/penstock.hpp>
 #include <penstock/sources/memory.hpp>
@@ -115,6 +116,56 @@ TEST_CASE("every half is a float that is this half") {
   CHECK(wrong == 0);
 }
 
+TEST_CASE("every bfloat16 is a float that is this bfloat16") {
+  std::size_t wrong = 0;
+  for (std::uint32_t bits = 0; bits < 0x10000; ++bits) {
+    const float value = from_bfloat16(static_cast<std::uint16_t>(bits));
+    const bool is_nan = (bits & 0x7f80) == 0x7f80 && (bits & 0x7f) != 0;
+    wrong += std::isnan(value) != is_nan;
+    if (is_nan) {
+      wrong += !std::isnan(from_bfloat16(to_bfloat16(value)));
+      continue;
+    }
+    wrong += to_bfloat16(value) != bits;
+    wrong += to_bfloat16(static_cast<double>(value)) != bits;
+  }
+  CHECK(wrong == 0);
+}
+
+TEST_CASE("a number becomes the nearest bfloat16, rounded once") {
+  // Between neighbours, of either sign: the middle goes to the even one, what is next to it to the nearer one.
+  std::size_t wrong = 0;
+  for (std::uint32_t bits = 0; bits < 0x7f7f; ++bits) {
+    const double low = static_cast<double>(from_bfloat16(static_cast<std::uint16_t>(bits)));
+    const double high = static_cast<double>(from_bfloat16(static_cast<std::uint16_t>(bits + 1)));
+    const double middle = low + (high - low) / 2;
+    const std::uint32_t even = bits + bits % 2;
+    for (const std::uint32_t sign : {0u, 0x8000u}) {
+      const double s = sign != 0 ? -1 : 1;
+      wrong += to_bfloat16(s * middle) != (even | sign);
+      wrong += to_bfloat16(s * std::nextafter(middle, 0.0)) != (bits | sign);
+      wrong += to_bfloat16(s * std::nextafter(middle, 1e300)) != ((bits + 1) | sign);
+      wrong += to_bfloat16(static_cast<float>(s * middle)) != (even | sign);
+      const auto half = static_cast<float>(middle);
+      wrong += to_bfloat16(static_cast<float>(s) * std::nextafter(half, 0.0f)) != (bits | sign);
+      wrong += to_bfloat16(static_cast<float>(s) * std::nextafter(half, inf)) != ((bits + 1) | sign);
+    }
+  }
+  CHECK(wrong == 0);
+  CHECK(to_bfloat16(1e300) == 0x7f80);
+  CHECK(to_bfloat16(-1e300) == 0xff80);
+  CHECK(to_bfloat16(std::numeric_limits<float>::max()) == 0x7f80);
+  CHECK(to_bfloat16(1e-300) == 0);
+  CHECK(to_bfloat16(-1e-300) == 0x8000);
+  CHECK(cast_one<BFloat16>(1.0f)->bits == 0x3f80);
+  CHECK(cast_one<BFloat16>(std::int64_t{-3})->bits == to_bfloat16(-3.0f));
+  CHECK(cast_one<float>(BFloat16{0x3fc0}) == 1.5f);
+  CHECK(cast_one<std::int32_t>(BFloat16{0x40a0}) == 5);
+  CHECK(cast_one<Half>(BFloat16{0x3f80})->bits == 0x3c00);
+  CHECK(std::isnan(from_bfloat16(cast_one<BFloat16>(static_cast<double>(not_a_number))->bits)));
+  CHECK(cast_one<BFloat16>(true)->bits == 0x3f80);
+}
+
 TEST_CASE("booleans are 0 and 1, and all but 0 is true") {
   CHECK(cast_one<bool>(0.5f) == true);
   CHECK(cast_one<bool>(not_a_number) == true);
@@ -156,6 +207,8 @@ TEST_CASE("classes become ones and zeros") {
   CHECK(loader.report().copied_bytes == 0);
   const Pipeline halves = from(m) | one_hot("label", 4, {.dtype = DType::f16});
   CHECK(halves.at(1)["label"].as<Half, 1>()(0).bits == 0x3c00);
+  const Pipeline brains = from(m) | one_hot("label", 4, {.dtype = DType::bf16});
+  CHECK(brains.at(1)["label"].as<BFloat16, 1>()(0).bits == 0x3f80);
   CHECK((from(m) | one_hot("label", 4, {.dtype = DType::boolean})).at(0)["label"].as<bool, 1>()(2));
   CHECK(halves.fingerprint() != p.fingerprint());
 }

@@ -10,7 +10,7 @@ namespace penstock {
 /// Result options of `convert`.
 struct ConvertOptions {
   DType dtype =
-      DType::f32;  ///< f32, f16 (rounded to nearest, ties to even), or the image's own with scale 1 and bias 0
+      DType::f32;  ///< f32, f16 or bf16 (rounded to nearest, ties to even), or the image's own with scale 1 and bias 0
   Layout layout = Layout::hwc;      ///< order of the result's dimensions
   std::vector<double> scale = {1};  ///< one for all channels, or one each; rounded to binary32
   std::vector<double> bias = {0};   ///< one for all channels, or one each; rounded to binary32

@@ -11,7 +11,7 @@ namespace penstock {
 struct NormalizeOptions {
   std::vector<double> mean = {0};  ///< of values 0 to 1; one for all channels, or one each
   std::vector<double> std = {1};   ///< of values 0 to 1, above 0; one for all channels, or one each
-  DType dtype = DType::f32;        ///< f32 or f16
+  DType dtype = DType::f32;        ///< f32, f16 or bf16
   Layout layout = Layout::chw;     ///< order of the result's dimensions
 };
 
@@ -35,7 +35,7 @@ class PENSTOCK_API Normalize {
   Convert convert_, wide_;  // of 8 and of 16 bits
 };
 
-/// `field`: u8 [H, W, C] to f32 or f16 [C, H, W] (or [H, W, C]). No image stage can follow on this field.
+/// `field`: u8 [H, W, C] to f32, f16 or bf16 [C, H, W] (or [H, W, C]). No image stage can follow on this field.
 PENSTOCK_API Stage normalize(std::string field, NormalizeOptions options = {});
 
 }  // namespace penstock

@@ -29,8 +29,8 @@ class PENSTOCK_API Cast {
 /// Makes the numbers of a field, of any dtype and shape, those of dtype `to`: labels of u8 become i64, doubles become
 /// floats. Shape and meaning stay; it scales nothing (`normalize` does).
 ///
-/// To f16, f32 and f64: the nearest value, ties to even; what is too large becomes infinite. To an integer: fractions
-/// are cut off, and a number that it does not have (300 as u8, a NaN) makes the sample a bad one,
+/// To f16, bf16, f32 and f64: the nearest value, ties to even; what is too large becomes infinite. To an integer:
+/// fractions are cut off, and a number that it does not have (300 as u8, a NaN) makes the sample a bad one,
 /// Error(unsupported), which names it. To boolean: whether it is not 0; from boolean: 0 and 1. Whole numbers other
 /// than booleans stand for the same classes as before.
 PENSTOCK_API Stage cast(std::string field, DType to);

@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include <penstock/error.hpp>
+#include <penstock/extend/bfloat16.hpp>
 #include <penstock/penstock.hpp>
 #include <penstock/transforms/decode_png.hpp>
 #include <penstock/transforms/image.hpp>
@@ -138,6 +139,8 @@ TEST_CASE("16 bits go through image stages, but no linear filter") {
   CHECK(whole.size() == 12 * 20 * 20 * 2);
   // Normalised, they are what the formula says: 65535 is 1.
   const Bytes floats = folded_as_alone(moved | normalize("image", {.mean = {0.25}, .std = {0.5}}));
+  const Bytes brains =
+      folded_as_alone(moved | normalize("image", {.mean = {0.25}, .std = {0.5}, .dtype = DType::bf16}));
   const float scale = static_cast<float>(1 / (65535 * 0.5)), bias = -0.5f;
   for (std::size_t i = 0; i < whole.size() / 2; ++i) {
     std::uint16_t value;
@@ -145,6 +148,9 @@ TEST_CASE("16 bits go through image stages, but no linear filter") {
     std::memcpy(&value, whole.data() + 2 * i, 2), std::memcpy(&made, floats.data() + 4 * i, 4);
     const float product = static_cast<float>(value) * scale;
     REQUIRE(made == product + bias);
+    std::uint16_t bits;
+    std::memcpy(&bits, brains.data() + 2 * i, 2);
+    REQUIRE(bits == to_bfloat16(made));
   }
   // Planes of colours, and halves.
   const Pipeline colors = from(source) | decode_png("image", {.dtype = DType::u16}) | crop("image", {1, 2, 9, 11});
