@@ -4,6 +4,8 @@
 #include <stdexcept>
 #include <string>
 
+#include <cuda_fp16.h>
+
 namespace penstock::gpu_bench {
 
 namespace {
@@ -38,6 +40,17 @@ __global__ void add_one_kernel(float* values, std::size_t count) {
     values[i] += 1.0f;
 }
 
+// splitmix64: each number by its place alone.
+__global__ void fill_halves_kernel(__half* halves, std::size_t count, std::uint64_t seed) {
+  const std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (i >= count) return;
+  std::uint64_t z = seed + (i + 1) * 0x9E3779B97F4A7C15ull;
+  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
+  z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
+  z ^= z >> 31;
+  halves[i] = __float2half(static_cast<float>(z >> 40) * (2.0f / 16777216.0f) - 1.0f);
+}
+
 void check_launch(const char* kernel) {
   const cudaError_t code = cudaGetLastError();
   if (code != cudaSuccess) throw std::runtime_error(std::string(kernel) + ": " + cudaGetErrorString(code));
@@ -63,6 +76,11 @@ void check_rows(cudaStream_t stream, const void* rows, std::size_t row_bytes, st
   check_rows_kernel<<<blocks_for(count), threads, 0, stream>>>(static_cast<const unsigned long long*>(rows),
                                                                row_bytes / 8, count, first, wrong);
   check_launch("check_rows");
+}
+
+void fill_halves(cudaStream_t stream, void* halves, std::size_t count, std::uint64_t seed) {
+  fill_halves_kernel<<<blocks_for(count), threads, 0, stream>>>(static_cast<__half*>(halves), count, seed);
+  check_launch("fill_halves");
 }
 
 void add_one(cudaStream_t stream, float* values, std::size_t count) {

@@ -25,8 +25,10 @@ void must_cublas(cublasStatus_t status, const char* call) {
 
 Load::Load(Sort sort) : sort_(sort), memory_(Kind::device, sort == Sort::gemm ? 3 * matrix_bytes : traffic_bytes) {
   if (sort != Sort::gemm) return;
-  must(cudaMemset(memory_.data(), 0x3c, 3 * matrix_bytes), "cudaMemset");  // halves a little above 1
-  must(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+  // A stream of its own, as the default one may be anybody's.
+  const CudaStream stream;
+  fill_halves(stream.handle(), memory_.data(), 2 * matrix_bytes / 2, 1);
+  stream.synchronize();
   must_cublas(cublasCreate(&cublas_), "cublasCreate");
   side_ = max_side;
 }
@@ -38,6 +40,7 @@ Load::~Load() {
 void Load::take(double seconds, const CudaStream& stream, int parts, bool below) {
   constexpr int times = 20;
   double each = 0;
+  warm(stream);
   for (side_ = max_side;; side_ /= 2) {
     each = time_on(stream, times, [&] { enqueue_piece(stream.handle()); }) / times;
     if (sort_ != Sort::gemm || side_ == min_side || each * parts <= seconds) break;
@@ -48,6 +51,13 @@ void Load::take(double seconds, const CudaStream& stream, int parts, bool below)
 
 void Load::enqueue(cudaStream_t stream) const {
   for (int i = 0; i < pieces_; ++i) enqueue_piece(stream);
+}
+
+void Load::warm(const CudaStream& stream) const {
+  constexpr double seconds = 0.3;
+  constexpr int at_a_time = 8;
+  for (const double end = wall_seconds() + seconds; wall_seconds() < end; stream.synchronize())
+    for (int i = 0; i < at_a_time; ++i) enqueue_piece(stream.handle());
 }
 
 void Load::enqueue_piece(cudaStream_t stream) const {

@@ -123,6 +123,7 @@ void jpeg_epochs(Results& results, const Settings& settings) {
   load.take(1.1 * run_epoch(job, stream, nullptr, true).step_s, stream);
   for (int round = 0; round < (settings.quick ? 1 : 3); ++round) {
     alone.push_back(run_epoch(job, stream, nullptr, true).step_s);
+    load.warm(stream);
     compute.push_back(time_on(stream, 10, [&] { load.enqueue(stream.handle()); }) / 10);
     const Epoch with = run_epoch(job, stream, &load, true), without = run_epoch(job, stream, &load, false);
     together.push_back(with.step_s);

@@ -80,6 +80,7 @@ void timeline(Results& results, const Settings& settings) {
   std::vector<CudaEvent> begins(steps), ends(steps);
   const CudaEvent origin;
   settle();
+  load.warm(stream);
   origin.record(stream.handle());
   {
     Loader loader(stamped_batches(size, steps) | copied, {.device = gpu(0), .epochs = 1});
