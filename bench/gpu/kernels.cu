@@ -51,6 +51,24 @@ __global__ void fill_halves_kernel(__half* halves, std::size_t count, std::uint6
   halves[i] = __float2half(static_cast<float>(z >> 40) * (2.0f / 16777216.0f) - 1.0f);
 }
 
+constexpr int tile = 32;
+
+// By columns, as cuBLAS has them. A block makes one tile of c, each thread one number of it.
+__global__ void multiply_halves_kernel(int side, const __half* a, const __half* b, __half* c) {
+  __shared__ float of_a[tile][tile + 1], of_b[tile][tile + 1];
+  const int x = static_cast<int>(threadIdx.x), y = static_cast<int>(threadIdx.y);
+  const std::size_t row = blockIdx.x * tile + x, column = blockIdx.y * tile + y, n = side;
+  float sum = 0;
+  for (int first = 0; first < side; first += tile) {
+    of_a[y][x] = __half2float(a[(first + y) * n + row]);
+    of_b[y][x] = __half2float(b[column * n + first + x]);
+    __syncthreads();
+    for (int k = 0; k < tile; ++k) sum += of_a[k][x] * of_b[y][k];
+    __syncthreads();
+  }
+  c[column * n + row] = __float2half(sum);
+}
+
 void check_launch(const char* kernel) {
   const cudaError_t code = cudaGetLastError();
   if (code != cudaSuccess) throw std::runtime_error(std::string(kernel) + ": " + cudaGetErrorString(code));
@@ -81,6 +99,13 @@ void check_rows(cudaStream_t stream, const void* rows, std::size_t row_bytes, st
 void fill_halves(cudaStream_t stream, void* halves, std::size_t count, std::uint64_t seed) {
   fill_halves_kernel<<<blocks_for(count), threads, 0, stream>>>(static_cast<__half*>(halves), count, seed);
   check_launch("fill_halves");
+}
+
+void multiply_halves(cudaStream_t stream, int side, const void* a, const void* b, void* c) {
+  const auto blocks = static_cast<unsigned>(side / tile);
+  multiply_halves_kernel<<<dim3(blocks, blocks), dim3(tile, tile), 0, stream>>>(
+      side, static_cast<const __half*>(a), static_cast<const __half*>(b), static_cast<__half*>(c));
+  check_launch("multiply_halves");
 }
 
 void add_one(cudaStream_t stream, float* values, std::size_t count) {

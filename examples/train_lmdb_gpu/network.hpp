@@ -46,5 +46,7 @@ constexpr float momentum = 0.9f;
 
 // Plain loops.
 std::unique_ptr<Network> host_network(const Sizes& sizes);
-// On gpu(0), with cuBLAS. @throws std::runtime_error in a build without CUDA, or from a call of CUDA's.
-std::unique_ptr<Network> gpu_network(const Sizes& sizes);
+// What multiplies matrices on a GPU; cuBLAS only where the machine has it.
+enum class MatrixProducts { cublas, plain_kernel };
+// On gpu(0). @throws std::runtime_error in a build without CUDA, or from a call of CUDA's.
+std::unique_ptr<Network> gpu_network(const Sizes& sizes, MatrixProducts by = MatrixProducts::cublas);
