@@ -1,3 +1,4 @@
+#include <deque>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -55,6 +56,43 @@ struct Parameters {
   OnGpu<float> value, gradient, velocity;
 };
 
+// A point on a stream that knows its time.
+struct OwnEvent {
+  OwnEvent() { must(cudaEventCreate(&handle), "cudaEventCreate"); }
+  OwnEvent(const OwnEvent&) = delete;
+  OwnEvent& operator=(const OwnEvent&) = delete;
+  ~OwnEvent() { static_cast<void>(cudaEventDestroy(handle)); }
+  cudaEvent_t handle = nullptr;
+};
+
+// How long steps took on the GPU: from where their batch is there, which the stream has waited for before.
+class StepTimes {
+ public:
+  void begin(cudaStream_t stream) {
+    if (used_ == steps_.size()) steps_.emplace_back();
+    must(cudaEventRecord(steps_[used_].begin.handle, stream), "cudaEventRecord");
+  }
+  void end(cudaStream_t stream) { must(cudaEventRecord(steps_[used_++].end.handle, stream), "cudaEventRecord"); }
+  // Of all since the last call, once they are done.
+  double take_seconds() {
+    double sum = 0;
+    for (; used_ > 0; --used_) {
+      float milliseconds = 0;
+      must(cudaEventElapsedTime(&milliseconds, steps_[used_ - 1].begin.handle, steps_[used_ - 1].end.handle),
+           "cudaEventElapsedTime");
+      sum += 1e-3 * static_cast<double>(milliseconds);
+    }
+    return sum;
+  }
+
+ private:
+  struct Step {
+    OwnEvent begin, end;
+  };
+  std::deque<Step> steps_;
+  std::size_t used_ = 0;
+};
+
 class GpuNetwork final : public Network {
  public:
   GpuNetwork(const Sizes& sizes, MatrixProducts by) : GpuNetwork(sizes, Weights(sizes), by) {}
@@ -63,6 +101,7 @@ class GpuNetwork final : public Network {
   ps::StreamRef stream() const override { return ps::stream_ref(stream_.handle); }
 
   void train(const ps::Batch& batch, float rate) override {
+    times_.begin(stream_.handle);
     const std::size_t rows = forward(batch);
     const auto* const x = reinterpret_cast<const float*>(batch["image"].data);
     // hidden^T [hidden, rows] * p [rows, classes], and so on backwards.
@@ -73,16 +112,21 @@ class GpuNetwork final : public Network {
     products_.multiply(true, false, sizes_.features, sizes_.hidden, rows, x, d_.data, w1_.gradient.data);
     kernels::sum_rows(stream_.handle, b1_.gradient.data, d_.data, rows, sizes_.hidden);
     for (Parameters* p : {&w1_, &b1_, &w2_, &b2_}) p->step(stream_.handle, rate, 1.0f / static_cast<float>(rows));
+    times_.end(stream_.handle);
   }
 
-  void test(const ps::Batch& batch) override { forward(batch); }
+  void test(const ps::Batch& batch) override {
+    times_.begin(stream_.handle);
+    forward(batch);
+    times_.end(stream_.handle);
+  }
 
   Result result() override {
     kernels::Sums sums = {};
     must(cudaMemcpyAsync(&sums, sums_.data, sizeof sums, cudaMemcpyDeviceToHost, stream_.handle), "cudaMemcpyAsync");
     must(cudaMemsetAsync(sums_.data, 0, sizeof sums, stream_.handle), "cudaMemsetAsync");
     must(cudaStreamSynchronize(stream_.handle), "cudaStreamSynchronize");
-    return {sums.loss, sums.right, std::exchange(rows_, 0)};
+    return {sums.loss, sums.right, std::exchange(rows_, 0), times_.take_seconds()};
   }
 
  private:
@@ -123,6 +167,7 @@ class GpuNetwork final : public Network {
   OnGpu<float> hidden_, d_, p_;
   OnGpu<kernels::Sums> sums_;
   std::uint64_t rows_ = 0;
+  StepTimes times_;
 };
 
 }  // namespace

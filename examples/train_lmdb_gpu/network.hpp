@@ -20,6 +20,7 @@ class Network {
     double loss = 0;          // summed over the rows
     std::uint64_t right = 0;  // rows whose largest output is their label's
     std::uint64_t rows = 0;
+    double busy_s = 0;  // in which a GPU worked on these steps; the host does not count it
   };
   Network() = default;
   Network(const Network&) = delete;
