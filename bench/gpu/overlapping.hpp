@@ -50,6 +50,9 @@ struct Overlap {
 void measure_round(Overlap& to, const BatchSize& size, const Load& load, const CudaStream& stream,
                    const std::function<double()>& together);
 
+// One case more, with records of a file.
+void overlap_of_file(Results& results, const Settings& settings);
+
 constexpr double min_eta = 0.95, max_against_best = 1.03, min_rate = 0.95;
 
 }  // namespace penstock::gpu_bench

@@ -89,6 +89,7 @@ void overlap(Results& results, const Settings& settings) {
   for (const Case& c : {Case{Load::Sort::gemm, 0.25}, Case{Load::Sort::gemm, 1}, Case{Load::Sort::gemm, 4},
                         Case{Load::Sort::memory, 1}})
     measure_case(results, settings, c);
+  overlap_of_file(results, settings);
 }
 
 }  // namespace penstock::gpu_bench
