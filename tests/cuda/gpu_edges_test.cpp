@@ -42,6 +42,7 @@ class Counter {
   Counter() {
     must(cudaMalloc(reinterpret_cast<void**>(&count_), sizeof *count_));
     must(cudaMemset(count_, 0, sizeof *count_));
+    must(cudaDeviceSynchronize());  // streams here don't wait for the one of memset
   }
   Counter(const Counter&) = delete;
   Counter& operator=(const Counter&) = delete;
