@@ -117,6 +117,7 @@ void SabotagedDevice::synchronize(const Event& event) {
     const auto found = recorded_.find(&event);
     of_copies = found != recorded_.end() && found->second == Role::copies;
   }
+  if (of_copies && hooks_.before_host_waits) hooks_.before_host_waits();
   if (!of_copies || passes(Edge::pinned_is_free)) inner().synchronize(event);
 }
 

@@ -31,6 +31,7 @@ class SabotagedDevice final : public ForwardingDevice {
   struct Hooks {
     std::function<void(penstock::StreamRef)> before_copy;    ///< from the host
     std::function<void(penstock::StreamRef)> before_stages;  ///< of one batch
+    std::function<void()> before_host_waits;                 // for a copy
   };
 
   SabotagedDevice(std::shared_ptr<DeviceModel> inner, Edge without, Hooks hooks = {})
