@@ -22,8 +22,11 @@ struct Stamped {
   Schema schema() const { return {{"x", DType::u8, {row_bytes}}}; }
   void read(std::uint64_t i, SampleBuilder& out) const {
     const auto row = out.emplace<std::uint8_t, 1>("x", {row_bytes});
-    std::memcpy(row.data(), &i, sizeof i);
-    std::memcpy(row.data() + row_bytes - sizeof i, &i, sizeof i);
+    stamp(i, row.data());
+  }
+  void stamp(std::uint64_t i, std::uint8_t* row) const {
+    std::memcpy(row, &i, sizeof i);
+    std::memcpy(row + row_bytes - sizeof i, &i, sizeof i);
   }
 };
 
@@ -49,6 +52,7 @@ class Marks {
 struct BatchSize {
   std::uint64_t rows;
   std::int64_t row_bytes;
+  std::uint64_t records = ~std::uint64_t{0};  // their numbers begin again after so many; a multiple of `rows`
   std::size_t bytes() const { return rows * static_cast<std::size_t>(row_bytes); }
 };
 

@@ -165,6 +165,27 @@ double time_on(const CudaStream& stream, int times, const std::function<void()>&
   return end.since(begin);
 }
 
+double time_beside(const CudaStream& stream, int times, const std::function<void()>& enqueue, double each,
+                   const CudaStream& other, const std::function<void()>& beside, double each_beside) {
+  const CudaEvent begin, end, other_begun(false), other_end;
+  for (double longer = 1.5; longer < 20; longer *= 2) {
+    beside();
+    other_begun.record(other.handle());
+    const double needed = longer * (times + 1) * each / each_beside;
+    for (int i = 0; i < static_cast<int>(needed) + 2; ++i) beside();
+    other_end.record(other.handle());
+    other_begun.wait_on(stream.handle());
+    enqueue();
+    begin.record(stream.handle());
+    for (int i = 0; i < times; ++i) enqueue();
+    end.record(stream.handle());
+    end.synchronize();
+    other_end.synchronize();
+    if (other_end.since(end) > 0) return end.since(begin);
+  }
+  throw std::runtime_error("what was to run beside something else ended before it");
+}
+
 double wall_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
@@ -174,13 +195,6 @@ double median_of(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());
   return *middle;
-}
-
-double spread_of(const std::vector<double>& values) {
-  const double middle = median_of(values);
-  if (values.empty() || middle == 0) return 0;
-  const auto [low, high] = std::minmax_element(values.begin(), values.end());
-  return (*high - *low) / middle;
 }
 
 }  // namespace penstock::gpu_bench

@@ -55,6 +55,7 @@ int run_steps(const Settings& settings, const std::vector<int>& chosen) {
       results.failed(step.name, error.what());
       if (step.number == 2) break;
     }
+    results.write(settings.out);  // what is known is not lost with a later step
   }
   fmt::print("\n11. torch through DLPack: not part of this program; it needs Python and a script of its own\n");
   fmt::print("{:.0f} s; raw numbers: {}\n", wall_seconds() - begin, (settings.out / "gpu.json").string());
@@ -67,7 +68,7 @@ int run(int argc, char** argv) {
   Settings settings{.out = "gpu-results"};
   std::vector<int> chosen;
   std::string child;
-  CLI::App app{"Shows on a GPU what penstock's loaders hide, and that they are right. At most 8 minutes."};
+  CLI::App app{"Shows on a GPU what penstock's loaders hide, and that they are right. About two minutes."};
   app.add_flag("--quick", settings.quick, "A minute: small batches and few rounds; speeds are not judged");
   app.add_option("--out", settings.out, "Folder for gpu.json and timeline.json")->capture_default_str();
   app.add_option("--step", chosen, "Only this step, and the transfers; may be repeated")

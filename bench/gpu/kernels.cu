@@ -4,6 +4,8 @@
 #include <stdexcept>
 #include <string>
 
+#include <cuda_fp16.h>
+
 namespace penstock::gpu_bench {
 
 namespace {
@@ -38,6 +40,35 @@ __global__ void add_one_kernel(float* values, std::size_t count) {
     values[i] += 1.0f;
 }
 
+// splitmix64: each number by its place alone.
+__global__ void fill_halves_kernel(__half* halves, std::size_t count, std::uint64_t seed) {
+  const std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (i >= count) return;
+  std::uint64_t z = seed + (i + 1) * 0x9E3779B97F4A7C15ull;
+  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
+  z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
+  z ^= z >> 31;
+  halves[i] = __float2half(static_cast<float>(z >> 40) * (2.0f / 16777216.0f) - 1.0f);
+}
+
+constexpr int tile = 32;
+
+// By columns, as cuBLAS has them. A block makes one tile of c, each thread one number of it.
+__global__ void multiply_halves_kernel(int side, const __half* a, const __half* b, __half* c) {
+  __shared__ float of_a[tile][tile + 1], of_b[tile][tile + 1];
+  const int x = static_cast<int>(threadIdx.x), y = static_cast<int>(threadIdx.y);
+  const std::size_t row = blockIdx.x * tile + x, column = blockIdx.y * tile + y, n = side;
+  float sum = 0;
+  for (int first = 0; first < side; first += tile) {
+    of_a[y][x] = __half2float(a[(first + y) * n + row]);
+    of_b[y][x] = __half2float(b[column * n + first + x]);
+    __syncthreads();
+    for (int k = 0; k < tile; ++k) sum += of_a[k][x] * of_b[y][k];
+    __syncthreads();
+  }
+  c[column * n + row] = __float2half(sum);
+}
+
 void check_launch(const char* kernel) {
   const cudaError_t code = cudaGetLastError();
   if (code != cudaSuccess) throw std::runtime_error(std::string(kernel) + ": " + cudaGetErrorString(code));
@@ -63,6 +94,18 @@ void check_rows(cudaStream_t stream, const void* rows, std::size_t row_bytes, st
   check_rows_kernel<<<blocks_for(count), threads, 0, stream>>>(static_cast<const unsigned long long*>(rows),
                                                                row_bytes / 8, count, first, wrong);
   check_launch("check_rows");
+}
+
+void fill_halves(cudaStream_t stream, void* halves, std::size_t count, std::uint64_t seed) {
+  fill_halves_kernel<<<blocks_for(count), threads, 0, stream>>>(static_cast<__half*>(halves), count, seed);
+  check_launch("fill_halves");
+}
+
+void multiply_halves(cudaStream_t stream, int side, const void* a, const void* b, void* c) {
+  const auto blocks = static_cast<unsigned>(side / tile);
+  multiply_halves_kernel<<<dim3(blocks, blocks), dim3(tile, tile), 0, stream>>>(
+      side, static_cast<const __half*>(a), static_cast<const __half*>(b), static_cast<__half*>(c));
+  check_launch("multiply_halves");
 }
 
 void add_one(cudaStream_t stream, float* values, std::size_t count) {

@@ -19,6 +19,12 @@ void trap(cudaStream_t stream);
 void check_rows(cudaStream_t stream, const void* rows, std::size_t row_bytes, std::uint64_t count, std::uint64_t first,
                 unsigned long long* wrong);
 
+// Numbers from -1 to 1, as random as training data: a GPU that multiplies constants draws less power, and runs faster.
+void fill_halves(cudaStream_t stream, void* halves, std::size_t count, std::uint64_t seed);
+
+// c = a * b, square matrices of halves; the side is a multiple of 32. Plain, so slower than cuBLAS by far.
+void multiply_halves(cudaStream_t stream, int side, const void* a, const void* b, void* c);
+
 // Adds 1 to `count` floats: as much memory traffic as a copy of as many bytes.
 void add_one(cudaStream_t stream, float* values, std::size_t count);
 

@@ -1,8 +1,9 @@
 // What a training step does, as long as is wanted.
 #pragma once
 
-#include <cublas_v2.h>
+#include <optional>
 
+#include "cublas.hpp"
 #include "cuda_help.hpp"
 
 namespace penstock::gpu_bench {
@@ -10,26 +11,29 @@ namespace penstock::gpu_bench {
 class Load {
  public:
   enum class Sort {
-    gemm,    // cuBLAS: the GPU's cores
+    gemm,    // products of matrices: the GPU's cores
     memory,  // the GPU's memory
   };
   explicit Load(Sort sort);
   Load(const Load&) = delete;
   Load& operator=(const Load&) = delete;
-  ~Load();
 
   // A step takes about so many seconds from now on, or a little less where `below`; it is made of `parts` or more equal
   // pieces where there are such small ones.
   void take(double seconds, const CudaStream& stream, int parts = 4, bool below = false);
   void enqueue(cudaStream_t stream) const;
+  // Runs for 300 ms and returns: a GPU that had nothing to do comes back from a clock of a few hundred MHz, and what is
+  // timed before that is timed on another machine.
+  void warm(const CudaStream& stream) const;
 
  private:
   void enqueue_piece(cudaStream_t stream) const;
+  int least_side() const;
   Sort sort_;
   Memory memory_;
-  cublasHandle_t cublas_ = nullptr;
-  int side_ = 0;    // of a piece's matrices
-  int pieces_ = 1;  // a step
+  std::optional<Cublas> cublas_;  // of products
+  int side_ = 0;                  // of a piece's matrices
+  int pieces_ = 1;                // a step
 };
 
 }  // namespace penstock::gpu_bench

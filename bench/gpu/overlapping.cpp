@@ -1,6 +1,7 @@
 #include "overlapping.hpp"
 
 #include <algorithm>
+#include <functional>
 
 #include "kernels.hpp"
 
@@ -16,34 +17,71 @@ Pipeline stamped_batches(const BatchSize& size, std::uint64_t steps) {
   return from(Stamped{.count = steps * size.rows, .row_bytes = size.row_bytes}) | batch(size.rows);
 }
 
-double Overlap::eta() const {
+double OverlapRound::longer() const { return std::max(compute(), copies); }
+
+double OverlapRound::best_possible() const {
+  if (free_copies < free_compute) return free_copies + (1 - free_copies / free_compute) * compute();
+  return free_compute + (1 - free_compute / free_copies) * copies;
+}
+
+double OverlapRound::eta() const { return (compute() + copies - together) / std::min(compute(), copies); }
+
+double OverlapRound::free_eta() const {
+  return (free_compute + free_copies - together) / std::min(free_compute, free_copies);
+}
+
+double Overlap::median(const std::function<double(const OverlapRound&)>& of) const {
   std::vector<double> all;
-  for (std::size_t i = 0; i < together.size(); ++i)
-    all.push_back((compute[i] + copies[i] - together[i]) / std::min(compute[i], copies[i]));
+  for (const OverlapRound& round : rounds) all.push_back(of(round));
   return median_of(all);
 }
 
-double Overlap::against_longer() const {
-  std::vector<double> all;
-  for (std::size_t i = 0; i < together.size(); ++i) all.push_back(together[i] / std::max(compute[i], copies[i]));
-  return median_of(all);
+nlohmann::ordered_json Overlap::raw() const {
+  nlohmann::ordered_json out;
+  for (const OverlapRound& r : rounds) {
+    out["compute_before_s"].push_back(r.compute_before);
+    out["compute_after_s"].push_back(r.compute_after);
+    out["copy_s"].push_back(r.copies);
+    out["free_compute_s"].push_back(r.free_compute);
+    out["free_copy_s"].push_back(r.free_copies);
+    out["together_s"].push_back(r.together);
+  }
+  return out;
 }
 
 void measure_round(Overlap& to, const BatchSize& size, const Load& load, const CudaStream& stream,
                    const std::function<double()>& together) {
   constexpr int times = 20;
   const Memory host(Kind::pinned, size.bytes()), device(Kind::device, size.bytes()), wrong(Kind::device, 8);
+  const CudaStream other;
+  const auto copy_on = [&](const CudaStream& on) { copy(device.data(), host.data(), size.bytes(), on.handle()); };
+  // What a consumer does with a batch, but of memory that no copy writes to.
+  const Memory rows(Kind::device, size.bytes());
+  const auto step_on = [&](const CudaStream& on) {
+    check_rows(on.handle(), rows.data(), static_cast<std::size_t>(size.row_bytes), size.rows, 0,
+               wrong.as<unsigned long long>());
+    load.enqueue(on.handle());
+  };
+  const auto compute = [&] { return time_on(stream, times, [&] { step_on(stream); }) / times; };
+
+  OverlapRound round = {};
   settle();
-  to.compute.push_back(time_on(stream, times,
-                               [&] {
-                                 check_rows(stream.handle(), device.data(), static_cast<std::size_t>(size.row_bytes),
-                                            size.rows, 0, wrong.as<unsigned long long>());
-                                 load.enqueue(stream.handle());
-                               }) /
-                       times);
-  to.copies.push_back(time_on(stream, times, [&] { copy(device.data(), host.data(), size.bytes(), stream.handle()); }) /
-                      times);
-  to.together.push_back(together());
+  round.copies = time_on(stream, times, [&] { copy_on(stream); }) / times;
+  load.warm(stream);
+  round.compute_before = compute();
+  round.free_compute =
+      time_beside(
+          stream, times, [&] { step_on(stream); }, round.compute_before, other, [&] { copy_on(other); }, round.copies) /
+      times;
+  round.free_copies =
+      time_beside(
+          stream, times, [&] { copy_on(stream); }, round.copies, other, [&] { step_on(other); }, round.compute_before) /
+      times;
+  round.together = together();
+  settle();
+  load.warm(stream);
+  round.compute_after = compute();
+  to.rounds.push_back(round);
 }
 
 }  // namespace penstock::gpu_bench

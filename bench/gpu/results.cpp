@@ -45,7 +45,7 @@ bool Row::ok() const {
 
 void Results::begin(int step, const std::string& title) {
   step_ = step;
-  fmt::print("\n{}. {}\n{:<46}{:>12}{:>12} {:<8}{:>9}  {:<14}\n", step, title, "row", "ours", "against", "unit",
+  fmt::print("\n{}. {}\n{:<58}{:>12}{:>12} {:<8}{:>9}  {:<14}\n", step, title, "row", "ours", "against", "unit",
              "ratio", "gate");
   std::fflush(stdout);
 }
@@ -53,7 +53,7 @@ void Results::begin(int step, const std::string& title) {
 void Results::add(Row row) {
   const double ratio = row.ratio.value_or(row.ours / row.against);
   const bool judged = row.gate != Gate::none && !(quick_ && row.of_speed);
-  fmt::print("{:<46}{:>12.4g}{:>12.4g} {:<8}{:>9.4g}  {:<14}{}\n", row.name, row.ours, row.against, row.unit, ratio,
+  fmt::print("{:<58}{:>12.4g}{:>12.4g} {:<8}{:>9.4g}  {:<14}{}\n", row.name, row.ours, row.against, row.unit, ratio,
              gate_text(row),
              !judged    ? ""
              : row.ok() ? "ok"
@@ -73,7 +73,7 @@ void Results::add(Row row) {
 }
 
 void Results::failed(const std::string& name, const std::string& why) {
-  fmt::print("{:<46}MISS: {}\n", name, why);
+  fmt::print("{:<58}MISS: {}\n", name, why);
   std::fflush(stdout);
   ++missed_;
   nlohmann::ordered_json object;

@@ -1,14 +1,15 @@
+#include <deque>
 #include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include <cublas_v2.h>
 #include <cuda_runtime_api.h>
 #include <penstock/interop/cuda.hpp>
 
 #include "kernels.hpp"
 #include "network.hpp"
+#include "products.hpp"
 
 namespace ps = penstock;
 
@@ -16,9 +17,6 @@ namespace {
 
 void must(cudaError_t code, const char* call) {
   if (code != cudaSuccess) throw std::runtime_error(std::string(call) + ": " + cudaGetErrorString(code));
-}
-void must_cublas(cublasStatus_t code, const char* call) {
-  if (code != CUBLAS_STATUS_SUCCESS) throw std::runtime_error(std::string(call) + ": " + cublasGetStatusString(code));
 }
 
 // What ends with the network, in the order in which it may.
@@ -31,17 +29,6 @@ struct OwnStream {
     static_cast<void>(cudaStreamDestroy(handle));
   }
   cudaStream_t handle = nullptr;
-};
-
-struct OwnCublas {
-  explicit OwnCublas(cudaStream_t stream) {
-    must_cublas(cublasCreate(&handle), "cublasCreate");
-    must_cublas(cublasSetStream(handle, stream), "cublasSetStream");
-  }
-  OwnCublas(const OwnCublas&) = delete;
-  OwnCublas& operator=(const OwnCublas&) = delete;
-  ~OwnCublas() { static_cast<void>(cublasDestroy(handle)); }
-  cublasHandle_t handle = nullptr;
 };
 
 // Numbers on the GPU, zeros at first.
@@ -69,40 +56,83 @@ struct Parameters {
   OnGpu<float> value, gradient, velocity;
 };
 
+// A point on a stream that knows its time.
+struct OwnEvent {
+  OwnEvent() { must(cudaEventCreate(&handle), "cudaEventCreate"); }
+  OwnEvent(const OwnEvent&) = delete;
+  OwnEvent& operator=(const OwnEvent&) = delete;
+  ~OwnEvent() { static_cast<void>(cudaEventDestroy(handle)); }
+  cudaEvent_t handle = nullptr;
+};
+
+// How long steps took on the GPU: from where their batch is there, which the stream has waited for before.
+class StepTimes {
+ public:
+  void begin(cudaStream_t stream) {
+    if (used_ == steps_.size()) steps_.emplace_back();
+    must(cudaEventRecord(steps_[used_].begin.handle, stream), "cudaEventRecord");
+  }
+  void end(cudaStream_t stream) { must(cudaEventRecord(steps_[used_++].end.handle, stream), "cudaEventRecord"); }
+  // Of all since the last call, once they are done.
+  double take_seconds() {
+    double sum = 0;
+    for (; used_ > 0; --used_) {
+      float milliseconds = 0;
+      must(cudaEventElapsedTime(&milliseconds, steps_[used_ - 1].begin.handle, steps_[used_ - 1].end.handle),
+           "cudaEventElapsedTime");
+      sum += 1e-3 * static_cast<double>(milliseconds);
+    }
+    return sum;
+  }
+
+ private:
+  struct Step {
+    OwnEvent begin, end;
+  };
+  std::deque<Step> steps_;
+  std::size_t used_ = 0;
+};
+
 class GpuNetwork final : public Network {
  public:
-  explicit GpuNetwork(const Sizes& sizes) : GpuNetwork(sizes, Weights(sizes)) {}
+  GpuNetwork(const Sizes& sizes, MatrixProducts by) : GpuNetwork(sizes, Weights(sizes), by) {}
 
   ps::Device device() const override { return ps::gpu(0); }
   ps::StreamRef stream() const override { return ps::stream_ref(stream_.handle); }
 
   void train(const ps::Batch& batch, float rate) override {
+    times_.begin(stream_.handle);
     const std::size_t rows = forward(batch);
     const auto* const x = reinterpret_cast<const float*>(batch["image"].data);
     // hidden^T [hidden, rows] * p [rows, classes], and so on backwards.
-    multiply(true, false, sizes_.hidden, sizes_.classes, rows, hidden_.data, p_.data, w2_.gradient.data);
+    products_.multiply(true, false, sizes_.hidden, sizes_.classes, rows, hidden_.data, p_.data, w2_.gradient.data);
     kernels::sum_rows(stream_.handle, b2_.gradient.data, p_.data, rows, sizes_.classes);
-    multiply(false, true, rows, sizes_.hidden, sizes_.classes, p_.data, w2_.value.data, d_.data);
+    products_.multiply(false, true, rows, sizes_.hidden, sizes_.classes, p_.data, w2_.value.data, d_.data);
     kernels::relu_gradient(stream_.handle, d_.data, hidden_.data, rows * sizes_.hidden);
-    multiply(true, false, sizes_.features, sizes_.hidden, rows, x, d_.data, w1_.gradient.data);
+    products_.multiply(true, false, sizes_.features, sizes_.hidden, rows, x, d_.data, w1_.gradient.data);
     kernels::sum_rows(stream_.handle, b1_.gradient.data, d_.data, rows, sizes_.hidden);
     for (Parameters* p : {&w1_, &b1_, &w2_, &b2_}) p->step(stream_.handle, rate, 1.0f / static_cast<float>(rows));
+    times_.end(stream_.handle);
   }
 
-  void test(const ps::Batch& batch) override { forward(batch); }
+  void test(const ps::Batch& batch) override {
+    times_.begin(stream_.handle);
+    forward(batch);
+    times_.end(stream_.handle);
+  }
 
   Result result() override {
     kernels::Sums sums = {};
     must(cudaMemcpyAsync(&sums, sums_.data, sizeof sums, cudaMemcpyDeviceToHost, stream_.handle), "cudaMemcpyAsync");
     must(cudaMemsetAsync(sums_.data, 0, sizeof sums, stream_.handle), "cudaMemsetAsync");
     must(cudaStreamSynchronize(stream_.handle), "cudaStreamSynchronize");
-    return {sums.loss, sums.right, std::exchange(rows_, 0)};
+    return {sums.loss, sums.right, std::exchange(rows_, 0), times_.take_seconds()};
   }
 
  private:
-  GpuNetwork(const Sizes& sizes, const Weights& weights)
+  GpuNetwork(const Sizes& sizes, const Weights& weights, MatrixProducts by)
       : sizes_(sizes),
-        cublas_(stream_.handle),
+        products_(stream_.handle, by),
         w1_(weights.w1),
         b1_(weights.b1),
         w2_(weights.w2),
@@ -121,39 +151,28 @@ class GpuNetwork final : public Network {
     if (rows > sizes_.max_rows) throw std::runtime_error("a batch of more rows than the network was made for");
     const auto* const x = reinterpret_cast<const float*>(batch["image"].data);
     const auto* const labels = reinterpret_cast<const std::int64_t*>(batch["label"].data);
-    multiply(false, false, rows, sizes_.hidden, sizes_.features, x, w1_.value.data, hidden_.data);
+    products_.multiply(false, false, rows, sizes_.hidden, sizes_.features, x, w1_.value.data, hidden_.data);
     kernels::add_bias(stream_.handle, hidden_.data, b1_.value.data, rows, sizes_.hidden, true);
-    multiply(false, false, rows, sizes_.classes, sizes_.hidden, hidden_.data, w2_.value.data, p_.data);
+    products_.multiply(false, false, rows, sizes_.classes, sizes_.hidden, hidden_.data, w2_.value.data, p_.data);
     kernels::add_bias(stream_.handle, p_.data, b2_.value.data, rows, sizes_.classes, false);
     kernels::softmax_gradient(stream_.handle, p_.data, labels, rows, sizes_.classes, sums_.data);
     rows_ += rows;
     return rows;
   }
 
-  // to [m, n] = a [m, k] * b [k, n], where a transposed one is stored the other way round. cuBLAS counts by columns:
-  // what is a matrix here is its transpose there, so it is asked for b^T * a^T.
-  void multiply(bool transpose_a, bool transpose_b, std::size_t m, std::size_t n, std::size_t k, const float* a,
-                const float* b, float* to) {
-    const float one = 1, none = 0;
-    const auto number = [](std::size_t v) { return static_cast<int>(v); };
-    must_cublas(cublasSgemm(cublas_.handle, transpose_b ? CUBLAS_OP_T : CUBLAS_OP_N,
-                            transpose_a ? CUBLAS_OP_T : CUBLAS_OP_N, number(n), number(m), number(k), &one, b,
-                            number(transpose_b ? k : n), a, number(transpose_a ? m : k), &none, to, number(n)),
-                "cublasSgemm");
-  }
-
   const Sizes sizes_;
   OwnStream stream_;
-  OwnCublas cublas_;
+  Products products_;
   Parameters w1_, b1_, w2_, b2_;
   OnGpu<float> hidden_, d_, p_;
   OnGpu<kernels::Sums> sums_;
   std::uint64_t rows_ = 0;
+  StepTimes times_;
 };
 
 }  // namespace
 
-std::unique_ptr<Network> gpu_network(const Sizes& sizes) {
+std::unique_ptr<Network> gpu_network(const Sizes& sizes, MatrixProducts by) {
   must(cudaSetDevice(0), "cudaSetDevice");
-  return std::make_unique<GpuNetwork>(sizes);
+  return std::make_unique<GpuNetwork>(sizes, by);
 }

@@ -14,6 +14,26 @@ unsigned blocks_for(std::size_t count) { return static_cast<unsigned>((count + t
 
 __device__ std::size_t index() { return static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x; }
 
+constexpr unsigned tile = 16;
+
+// A block makes one tile of the product, each thread one number of it. Beyond a matrix's edge are zeros.
+__global__ void multiply_kernel(bool transpose_a, bool transpose_b, std::size_t m, std::size_t n, std::size_t k,
+                                const float* a, const float* b, float* to) {
+  __shared__ float of_a[tile][tile + 1], of_b[tile][tile + 1];
+  const unsigned x = threadIdx.x, y = threadIdx.y;
+  const std::size_t row = blockIdx.y * std::size_t{tile} + y, column = blockIdx.x * std::size_t{tile} + x;
+  float sum = 0;
+  for (std::size_t first = 0; first < k; first += tile) {
+    const std::size_t k_of_a = first + x, k_of_b = first + y;
+    of_a[y][x] = row < m && k_of_a < k ? a[transpose_a ? k_of_a * m + row : row * k + k_of_a] : 0;
+    of_b[y][x] = column < n && k_of_b < k ? b[transpose_b ? column * k + k_of_b : k_of_b * n + column] : 0;
+    __syncthreads();
+    for (unsigned i = 0; i < tile; ++i) sum += of_a[y][i] * of_b[i][x];
+    __syncthreads();
+  }
+  if (row < m && column < n) to[row * n + column] = sum;
+}
+
 __global__ void add_bias_kernel(float* values, const float* bias, std::size_t count, std::size_t columns,
                                 bool positive) {
   const std::size_t i = index();
@@ -68,6 +88,14 @@ void check_launch(const char* kernel) {
 }
 
 }  // namespace
+
+void multiply(cudaStream_t stream, bool transpose_a, bool transpose_b, std::size_t m, std::size_t n, std::size_t k,
+              const float* a, const float* b, float* to) {
+  const auto blocks = [](std::size_t count) { return static_cast<unsigned>((count + tile - 1) / tile); };
+  multiply_kernel<<<dim3(blocks(n), blocks(m)), dim3(tile, tile), 0, stream>>>(transpose_a, transpose_b, m, n, k, a, b,
+                                                                               to);
+  check_launch("multiply");
+}
 
 void add_bias(cudaStream_t stream, float* values, const float* bias, std::size_t rows, std::size_t columns,
               bool positive) {

@@ -1,4 +1,4 @@
-// What cuBLAS does not do. All matrices are row-major, f32. Each puts its work on the stream.
+// What a network does. All matrices are row-major, f32. Each puts its work on the stream.
 #pragma once
 
 #include <cstddef>
@@ -13,6 +13,9 @@ struct Sums {
   unsigned long long right;
 };
 
+// to [m, n] = a [m, k] * b [k, n], where a transposed one is stored the other way round. Plain, so slower than cuBLAS.
+void multiply(cudaStream_t stream, bool transpose_a, bool transpose_b, std::size_t m, std::size_t n, std::size_t k,
+              const float* a, const float* b, float* to);
 // values[row][column] += bias[column], and where `positive` what is below 0 becomes 0.
 void add_bias(cudaStream_t stream, float* values, const float* bias, std::size_t rows, std::size_t columns,
               bool positive);

@@ -20,6 +20,7 @@ class Network {
     double loss = 0;          // summed over the rows
     std::uint64_t right = 0;  // rows whose largest output is their label's
     std::uint64_t rows = 0;
+    double busy_s = 0;  // in which a GPU worked on these steps; the host does not count it
   };
   Network() = default;
   Network(const Network&) = delete;
@@ -46,5 +47,7 @@ constexpr float momentum = 0.9f;
 
 // Plain loops.
 std::unique_ptr<Network> host_network(const Sizes& sizes);
-// On gpu(0), with cuBLAS. @throws std::runtime_error in a build without CUDA, or from a call of CUDA's.
-std::unique_ptr<Network> gpu_network(const Sizes& sizes);
+// What multiplies matrices on a GPU; cuBLAS only where the machine has it.
+enum class MatrixProducts { cublas, plain_kernel };
+// On gpu(0). @throws std::runtime_error in a build without CUDA, or from a call of CUDA's.
+std::unique_ptr<Network> gpu_network(const Sizes& sizes, MatrixProducts by = MatrixProducts::cublas);

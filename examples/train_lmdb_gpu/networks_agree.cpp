@@ -68,10 +68,14 @@ int main() {
       std::printf("SKIPPED: %s\n", ps::device_support().c_str());
       return skipped;
     }
-    const auto on_gpu = gpu_network(sizes);
-    const Course gpu = follow(*on_gpu);
-    const bool agree = same("before", host.before, gpu.before) && same("training", host.training, gpu.training) &&
-                       same("after", host.after, gpu.after);
+    bool agree = true;
+    for (const MatrixProducts by : {MatrixProducts::cublas, MatrixProducts::plain_kernel}) {
+      std::printf("%s:\n", by == MatrixProducts::cublas ? "cuBLAS, where it is found" : "the plain kernel");
+      const auto on_gpu = gpu_network(sizes, by);
+      const Course gpu = follow(*on_gpu);
+      agree &= same("before", host.before, gpu.before) && same("training", host.training, gpu.training) &&
+               same("after", host.after, gpu.after);
+    }
     return agree ? 0 : 1;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "networks_agree: %s\n", error.what());

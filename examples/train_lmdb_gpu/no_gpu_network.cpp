@@ -3,4 +3,6 @@
 
 #include "network.hpp"
 
-std::unique_ptr<Network> gpu_network(const Sizes&) { throw std::runtime_error(penstock::device_support()); }
+std::unique_ptr<Network> gpu_network(const Sizes&, MatrixProducts) {
+  throw std::runtime_error(penstock::device_support());
+}

@@ -73,13 +73,15 @@ int run(const Options& options) {
               static_cast<unsigned long long>(train.size()), static_cast<unsigned long long>(test.size()), classes,
               options.threads);
   std::printf("epoch    loss   accuracy   held out   images/s\n");
-  double accuracy = 0;
+  double accuracy = 0, busy_s = 0, training_s = 0;
   for (std::uint64_t epoch = 0; epoch < options.epochs; ++epoch) {
     const float rate = 0.01f * (epoch * 3 < options.epochs * 2 ? 1.0f : 0.2f);
     const auto start = std::chrono::steady_clock::now();
     for (const ps::Batch& batch : training.epoch(network->stream())) network->train(batch, rate);
     const Network::Result fit = network->result();
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+    busy_s += fit.busy_s;
+    training_s += took.count();
 
     for (const ps::Batch& batch : testing.epoch(network->stream())) network->test(batch);
     const Network::Result held_out = network->result();
@@ -89,6 +91,7 @@ int run(const Options& options) {
                 static_cast<double>(fit.rows) / took.count());
   }
   std::printf("\nWhat the training loader says:\n%s\n", training.report().text().c_str());
+  if (!on_host) std::printf("the GPU worked on steps in %.1f %% of the training time\n", 100 * busy_s / training_s);
   std::printf("held-out accuracy %.4f, chance %.4f\n", accuracy, 1.0 / static_cast<double>(classes));
   return 0;
 }

@@ -45,12 +45,3 @@ endforeach()
 set(CMAKE_CUDA_STANDARD 20)
 set(CMAKE_CUDA_STANDARD_REQUIRED ON)
 set(CMAKE_CUDA_EXTENSIONS OFF)
-
-# penstock_cublas(TARGET OPTION): links cuBLAS, which the toolkit has; benchmarks and examples multiply matrices with it.
-function(penstock_cublas target option)
-  if(NOT TARGET CUDA::cublas)
-    message(FATAL_ERROR "${option}=ON with PENSTOCK_CUDA=ON needs cuBLAS of the CUDA toolkit, which was not found beside "
-                        "${CUDAToolkit_LIBRARY_DIR}. Install it (NVIDIA's package libcublas-dev), or switch it off: -D${option}=OFF.")
-  endif()
-  target_link_libraries(${target} PRIVATE CUDA::cublas)
-endfunction()

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <penstock/device.hpp>
 
+#include "../cublas.hpp"
 #include "../cuda_help.hpp"
 #include "../steps.hpp"
 
@@ -58,6 +59,7 @@ void environment(Results& results, const Settings&) {
   raw["host_numa_pools"] = attribute(cudaDevAttrHostNumaMemoryPoolsSupported);
   raw["host_pools"] = attribute(cudaDevAttrHostMemoryPoolsSupported);
   raw["host_numa_node"] = attribute(cudaDevAttrHostNumaId);
+  raw["matrix_products"] = Cublas::name();
   const std::string bus = bus_id();
   raw["bus"] = bus;
   {

@@ -1,10 +1,15 @@
-// 8. JPEGs to tensors on the GPU, under a step of matrix products: what prefetching hides, and what is left without it.
+// 8. JPEGs to tensors on the GPU, under a step of matrix products: what prefetching hides, and what is left without it;
+// and what each thread more brings, as it is the CPU that such a job waits for.
 #include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <memory>
+#include <optional>
 #include <string>
+#include <thread>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include <penstock/extend/rng.hpp>
 #include <penstock/transforms/decode_jpeg.hpp>
@@ -77,12 +82,14 @@ struct Epoch {
   double starved = 0;  // of the time, the share in which the consumer's stream waited for a batch
 };
 
-// One epoch; `load` may be none. Without prefetching no record is read before the step before it is done.
-Epoch run_epoch(const Job& job, const CudaStream& stream, const Load* load, bool prefetch) {
+// One epoch; `load` may be none. Without prefetching no record is read before the step before it is done. `threads`:
+// where there are none, as many as a loader takes by itself.
+Epoch run_epoch(const Job& job, const CudaStream& stream, const Load* load, bool prefetch,
+                const std::optional<Executor>& threads = {}) {
   const auto gateway = std::make_shared<Gateway>();
   std::vector<CudaEvent> begins(job.steps), ends(job.steps);
   if (!prefetch) gateway->open(job.rows);
-  Loader loader(job.pipeline(gateway), {.device = gpu(0), .epochs = 1});
+  Loader loader(job.pipeline(gateway), {.device = gpu(0), .executor = threads, .epochs = 1});
   // Whatever ends the loop, nobody may go on waiting there: the loader's end waits for its readers.
   struct Opener {
     Gateway& gateway;
@@ -109,6 +116,36 @@ Epoch run_epoch(const Job& job, const CudaStream& stream, const Load* load, bool
   return {whole / static_cast<double>(i - 1 - first), waited / whole};
 }
 
+// Powers of two below the number of cores, and that itself.
+std::vector<unsigned> thread_counts(const Settings& settings) {
+  const unsigned cores = settings.quick ? 2 : std::max(1u, std::thread::hardware_concurrency());
+  std::vector<unsigned> all;
+  for (unsigned threads = 1; threads < cores; threads *= 2) all.push_back(threads);
+  all.push_back(cores);
+  return all;
+}
+
+// As many steps for each thread, so that each number of them takes about as long.
+void by_threads(Results& results, const Settings& settings, const std::shared_ptr<const Files>& files,
+                const CudaStream& stream) {
+  constexpr std::uint64_t steps_each = 8;
+  auto& raw = results.raw()["jpeg"]["by_threads"];
+  double of_one = 0;
+  for (const unsigned threads : thread_counts(settings)) {
+    const Job job{files, settings.quick ? 32u : 128u, steps_each * threads};
+    const Executor executor(threads);
+    std::vector<double> rates;
+    for (int round = 0; round < (settings.quick ? 1 : 3); ++round)
+      rates.push_back(static_cast<double>(job.rows) / run_epoch(job, stream, nullptr, true, executor).step_s);
+    raw[std::to_string(threads)] = rates;
+    if (threads == 1) of_one = median_of(rates);
+    results.add({.name = fmt::format("images/s, loader alone, {} {}", threads, threads == 1 ? "thread" : "threads"),
+                 .ours = median_of(rates),
+                 .against = of_one,
+                 .unit = "1/s"});
+  }
+}
+
 }  // namespace
 
 void jpeg_epochs(Results& results, const Settings& settings) {
@@ -123,6 +160,7 @@ void jpeg_epochs(Results& results, const Settings& settings) {
   load.take(1.1 * run_epoch(job, stream, nullptr, true).step_s, stream);
   for (int round = 0; round < (settings.quick ? 1 : 3); ++round) {
     alone.push_back(run_epoch(job, stream, nullptr, true).step_s);
+    load.warm(stream);
     compute.push_back(time_on(stream, 10, [&] { load.enqueue(stream.handle()); }) / 10);
     const Epoch with = run_epoch(job, stream, &load, true), without = run_epoch(job, stream, &load, false);
     together.push_back(with.step_s);
@@ -160,6 +198,7 @@ void jpeg_epochs(Results& results, const Settings& settings) {
                .bound = min_hidden});
   results.add(
       {.name = "starved without prefetching", .ours = 100 * median_of(serial_starved), .against = 100, .unit = "%"});
+  by_threads(results, settings, files, stream);
 }
 
 }  // namespace penstock::gpu_bench

@@ -1,5 +1,7 @@
 // 10. Readers that come late see their own batch; one that breaks the rule of streams is seen to read others; and a
 // kernel that ends the GPU's context ends a loader with an error, and its process in order.
+//
+// The loader's own waits, left out one kind at a time, are tests/cuda/gpu_edges_test.cpp: they need its insides.
 #include <functional>
 #include <string>
 
