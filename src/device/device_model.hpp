@@ -44,8 +44,7 @@ class DeviceModel {
   virtual void leave(int before) noexcept = 0;
 
   /// Memory on the device, and memory of the host that it reads without the host's help. Any thread. Either call may
-  /// wait for everything that is enqueued. Whoever gives memory back has waited for what uses it; after a call that
-  /// failed, when that is not known, giving it back waits for everything.
+  /// wait for everything that is enqueued. Whoever gives memory back has waited for what uses it.
   virtual MemoryResource& device_memory() noexcept = 0;
   virtual MemoryResource& pinned_memory() noexcept = 0;
 
@@ -69,10 +68,14 @@ class DeviceModel {
   /// Until the event, as it was recorded last; at once for one that never was.
   virtual void synchronize(const Event& event) = 0;
   virtual void synchronize(StreamRef stream) = 0;
+  /// Until everything on the device is done, whoever's it is: for when it is not known what uses some memory. False
+  /// while anybody captures a graph on it, which is spoilt. A device that failed has nothing in work.
+  virtual bool settle() noexcept = 0;
   /// Without waiting.
   virtual bool reached(const Event& event) = 0;
 
-  /// Whether the stream is being captured into a graph, where an event of ours must not go.
+  /// Whether the stream is being captured into a graph, where an event of ours must not go. To wait for such a stream
+  /// is an error, and spoils the graph.
   virtual bool captures(StreamRef stream) = 0;
 
   /// The host is about to touch memory that a stream may use as well. Only a device that checks orders cares.

@@ -36,6 +36,15 @@ TEST_CASE("CUDA's codes become errors that name the call and the code and say it
   CHECK_FALSE(error_of([] { ps::detail::check_cuda(cudaSuccess, "cudaCall"); }));
 }
 
+TEST_CASE("what a capture refuses is told from what ends a context") {
+  for (const cudaError_t code : {cudaErrorStreamCaptureUnsupported, cudaErrorStreamCaptureInvalidated,
+                                 cudaErrorStreamCaptureImplicit, cudaErrorCapturedEvent})
+    CHECK(ps::detail::refused_for_capture(code));
+  for (const cudaError_t code : {cudaSuccess, cudaErrorInvalidValue, cudaErrorIllegalAddress, cudaErrorLaunchFailure,
+                                 cudaErrorInvalidResourceHandle, cudaErrorUnknown})
+    CHECK_FALSE(ps::detail::refused_for_capture(code));
+}
+
 TEST_CASE("an error that was told of is not told of again") {
   if (ps::best_device() == ps::host()) PENSTOCK_SKIP("without a driver every call fails: there is nothing to forget");
   CHECK(error_of([] { ps::detail::check_cuda(cudaSetDevice(-1), "cudaSetDevice"); }));

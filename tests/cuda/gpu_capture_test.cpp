@@ -54,3 +54,30 @@ TEST_CASE("a graph that is captured while a loader is made and runs and ends is 
   must(cudaGraphDestroy(graph));
   CHECK(consumer.finish() == expected);
 }
+
+TEST_CASE("a batch let go while its stream is captured leaves nothing in the graph and that is told") {
+  PENSTOCK_NEEDS_GPU();
+  const Watchdog watchdog(60s);
+  GpuConsumer consumer;
+  const GpuStream captured;
+  ps::Loader loader(wide_records(), {.device = ps::gpu(0), .threads = 1, .device_depth = 3});
+  auto batch = loader.next(captured.ref());
+  must(cudaStreamBeginCapture(captured.handle(), cudaStreamCaptureModeGlobal));
+  batch->release();
+  // Copies into whatever is free go on beside the capture.
+  for (int i = 0; i < 2; ++i) {
+    const auto told = error_of([&] { consumer.step(*loader.next(consumer.ref())); });
+    CHECK((i == 0) == told.has_value());
+    if (!told) continue;
+    CHECK(told->code() == ps::Errc::unsupported);
+    CHECK(told->cause().find("2 of 3 batches are left") != std::string::npos);
+  }
+  cudaGraph_t graph = nullptr;
+  must(cudaStreamEndCapture(captured.handle(), &graph));
+  std::size_t nodes = 1;
+  must(cudaGraphGetNodes(graph, nullptr, &nodes));
+  CHECK(nodes == 0);
+  must(cudaGraphDestroy(graph));
+  static_cast<void>(consumer.finish());
+  CHECK(train(loader, 2).size() == 30);
+}

@@ -130,6 +130,12 @@ bool CudaDevice::reached(const Event& event) {
   return true;
 }
 
+bool CudaDevice::settle() noexcept {
+  const cudaError_t code = cudaDeviceSynchronize();
+  forget_cuda(code);
+  return !refused_for_capture(code);
+}
+
 bool CudaDevice::captures(StreamRef stream) {
   cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
   const cudaError_t code = cudaStreamIsCapturing(handle_of(stream), &status);

@@ -43,6 +43,7 @@ class CudaDevice final : public DeviceModel {
   void synchronize(const Event& event) override;
   void synchronize(StreamRef stream) override;
   bool reached(const Event& event) override;
+  bool settle() noexcept override;
   bool captures(StreamRef stream) override;
 
  private:
