@@ -2,6 +2,7 @@
 #include "support/catch.hpp"
 
 #include "cuda/gpu_help.hpp"
+#include "device/devices.hpp"
 
 using namespace help;
 
@@ -80,4 +81,26 @@ TEST_CASE("a batch let go while its stream is captured leaves nothing in the gra
   must(cudaGraphDestroy(graph));
   static_cast<void>(consumer.finish());
   CHECK(train(loader, 2).size() == 30);
+}
+
+TEST_CASE("memory is given back beside a capture also after a call that failed") {
+  PENSTOCK_NEEDS_GPU();
+  const Watchdog watchdog(60s);
+  const GpuStream captured;
+  const auto model = ps::detail::open_device(ps::gpu(0));
+  ps::MemoryResource &on_device = model->device_memory(), &pinned = model->pinned_memory();
+  void *const there = on_device.allocate(ps::MiB(1), 256), *const here = pinned.allocate(ps::MiB(1), 4096);
+  {
+    const ps::detail::Entered entered(*model);
+    const auto stream = model->make_stream("copies", ps::detail::DeviceModel::Priority::normal);
+    const auto error = error_of([&] { model->copy(nullptr, nullptr, 16, stream->ref()); });
+    REQUIRE(error);
+    CHECK(error->code() == ps::Errc::device);
+  }
+  must(cudaStreamBeginCapture(captured.handle(), cudaStreamCaptureModeGlobal));
+  on_device.deallocate(there, ps::MiB(1), 256);
+  pinned.deallocate(here, ps::MiB(1), 4096);
+  cudaGraph_t graph = nullptr;
+  must(cudaStreamEndCapture(captured.handle(), &graph));
+  must(cudaGraphDestroy(graph));
 }

@@ -1,11 +1,9 @@
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
 
 #include <cuda_runtime_api.h>
 
@@ -50,11 +48,8 @@ class CudaDevice final : public DeviceModel {
   class OwnStream;
   class OwnEvent;
 
-  void check(cudaError_t code, std::string_view call);
-
   const int index_;
   std::string name_;
-  std::atomic<bool> failed_{false};  // a call did: what the device has in work is not known any more
   std::optional<CudaDeviceMemory> device_memory_;
   CudaPinnedMemory pinned_memory_;
 };

@@ -39,8 +39,7 @@ Error no_device_memory(cudaError_t code, const char* call, std::size_t bytes) {
 
 }  // namespace
 
-CudaDeviceMemory::CudaDeviceMemory(int index, std::size_t max_bytes, const std::atomic<bool>& failed)
-    : index_(index), failed_(failed) {
+CudaDeviceMemory::CudaDeviceMemory(int index, std::size_t max_bytes) : index_(index) {
   check_cuda(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
   try {
     pool_ = make_pool(index, max_bytes);
@@ -98,9 +97,8 @@ void* CudaDeviceMemory::allocate(std::size_t bytes, std::size_t align) {
 void CudaDeviceMemory::deallocate(void* data, std::size_t, std::size_t) noexcept {
   try {
     const CudaScope scope(index_);
-    // The caller has waited for what uses it; only after a failure is that not known. Not otherwise:
-    // waiting for a whole device spoils every graph that is being captured on it.
-    if (failed_.load(std::memory_order_acquire)) forget_cuda(cudaDeviceSynchronize());
+    // The caller has waited for what uses it: waiting for a whole device would spoil every graph that is being captured
+    // on it.
     give_back(data);
   } catch (...) {  // the process ends, or the device is gone: so is its memory
   }

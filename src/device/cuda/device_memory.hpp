@@ -1,6 +1,5 @@
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 
 #include <cuda_runtime_api.h>
@@ -14,8 +13,8 @@ namespace penstock::detail {
 class CudaDeviceMemory final : public MemoryResource {
  public:
   /// On the current device, which must be `index`. `max_bytes`: the pool's limit, which the driver may round up; 0 =
-  /// none. `failed`: whether a call of this device's ever did. @throws Error(device | out_of_memory).
-  CudaDeviceMemory(int index, std::size_t max_bytes, const std::atomic<bool>& failed);
+  /// none. @throws Error(device | out_of_memory).
+  CudaDeviceMemory(int index, std::size_t max_bytes);
   CudaDeviceMemory(const CudaDeviceMemory&) = delete;
   CudaDeviceMemory& operator=(const CudaDeviceMemory&) = delete;
   ~CudaDeviceMemory() override;
@@ -29,7 +28,6 @@ class CudaDeviceMemory final : public MemoryResource {
   void give_back(void* data) noexcept;
 
   const int index_;
-  const std::atomic<bool>& failed_;
   cudaStream_t stream_ = nullptr;
   cudaMemPool_t pool_ = nullptr;  // null: this device has none, and cudaMalloc serves
 };
