@@ -39,7 +39,8 @@ class DeviceModel {
   virtual std::string name() const = 0;
   /// It is the host: what it reads by itself and its own memory are the same.
   virtual bool is_host() const noexcept { return false; }
-  /// Has the calling thread's other calls go to this device. Returns what `leave` is to choose again.
+  /// Has the calling thread's other calls go to this device. Returns what `leave` is to have again. They nest, each
+  /// `enter` with a `leave`; a thread that ends need not leave.
   virtual int enter() = 0;
   virtual void leave(int before) noexcept = 0;
 
@@ -83,7 +84,7 @@ class DeviceModel {
   virtual void host_writes(const void*, std::size_t) {}
 };
 
-/// For a thread that is not ours: what it had chosen is chosen again.
+/// For the time of a block; afterwards the thread has again what it had chosen before.
 class Entered {
  public:
   explicit Entered(DeviceModel& device) : device_(device), before_(device.enter()) {}

@@ -59,6 +59,7 @@ class CudaDevice::OwnEvent final : public Event {
 };
 
 CudaDevice::CudaDevice(int index, const CudaLimits& limits) : index_(index), pinned_memory_(index) {
+  open_cuda_context(index_);
   const CudaScope scope(index_);
   name_ = describe_gpu(index_);
   device_memory_.emplace(index_, limits.device_bytes);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <exception>
+#include <map>
 #include <utility>
 
 #include <penstock/error.hpp>
@@ -116,10 +117,24 @@ void EmulatedDevice::fail(const char* what, const std::string& why) {
   has_failed_.store(true, std::memory_order_release);
 }
 
+namespace {
+
+// A GPU keeps a stack of what each thread has entered. Nobody's calls nest deeper than this.
+constexpr int most_entered = 6;
+thread_local std::map<const void*, int> entered_by_thread;
+
+}  // namespace
+
 int EmulatedDevice::enter() {
   const std::lock_guard lock(mutex_);
   call("choosing the device");
+  if (++entered_by_thread[this] > most_entered && orders_)
+    orders_->find("a thread enters the device again and again, and does not leave it");
   return 0;
+}
+void EmulatedDevice::leave(int) noexcept {
+  const auto known = entered_by_thread.find(this);
+  if (known != entered_by_thread.end() && --known->second == 0) entered_by_thread.erase(known);
 }
 
 std::unique_ptr<DeviceModel::Stream> EmulatedDevice::make_stream(const char* name, Priority) {

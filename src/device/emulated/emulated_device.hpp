@@ -33,7 +33,7 @@ class EmulatedDevice final : public DeviceModel {
   Device device() const noexcept override { return device_; }
   std::string name() const override;
   int enter() override;
-  void leave(int) noexcept override {}
+  void leave(int) noexcept override;
   MemoryResource& device_memory() noexcept override;
   MemoryResource& pinned_memory() noexcept override;
   std::unique_ptr<Stream> make_stream(const char* name, Priority priority) override;

@@ -318,6 +318,20 @@ TEST_CASE("a stream of an emulated device that is captured runs nothing, and wha
   }
 }
 
+TEST_CASE("a thread that enters an emulated device and never leaves it is found") {
+  EmulatedDevice device(some_gpu, {.checked = true});
+  for (int i = 0; i < 100; ++i) const penstock::detail::Entered entered(device), again(device);
+  CHECK(device.findings().empty());
+  for (int i = 0; i < 100; ++i) static_cast<void>(device.enter());
+  CHECK(device.findings().size() == 1);
+  for (int i = 0; i < 100; ++i) device.leave(0);
+  std::jthread([&] {
+    for (int i = 0; i < 100; ++i) const penstock::detail::Entered entered(device);
+    static_cast<void>(device.enter());
+  }).join();
+  CHECK(device.findings().size() == 1);
+}
+
 TEST_CASE("streams of an emulated device that came and went leave nothing behind") {
   for (const Mode mode : {Mode::late, Mode::threaded}) {
     EmulatedDevice device(some_gpu, {.mode = mode, .checked = true});
