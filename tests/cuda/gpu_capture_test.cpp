@@ -15,6 +15,7 @@ TEST_CASE("a stream that is being captured is refused and the batch is still the
   const ps::StreamRef captured_ref = captured.ref();
   ps::Loader loader(wide_records(), {.device = ps::gpu(0), .threads = 1});
   must(cudaStreamBeginCapture(captured.handle(), cudaStreamCaptureModeThreadLocal));
+  const auto no_ref = error_of([&] { static_cast<void>(captured.ref()); });
   const auto refused = error_of([&] { static_cast<void>(loader.next(captured_ref)); });
   auto batch = loader.next(consumer.ref());
   const auto also = error_of([&] { batch->also_used_on(captured_ref); });
@@ -24,6 +25,8 @@ TEST_CASE("a stream that is being captured is refused and the batch is still the
   must(cudaGraphGetNodes(graph, nullptr, &nodes));
   CHECK(nodes == 0);
   must(cudaGraphDestroy(graph));
+  REQUIRE(no_ref);
+  CHECK(no_ref->code() == ps::Errc::unsupported);
   REQUIRE(refused);
   CHECK(refused->code() == ps::Errc::unsupported);
   REQUIRE(also);
