@@ -24,6 +24,7 @@ cudaMemPool_t make_pool(int index, std::size_t max_bytes) {
   properties.maxSize = max_bytes;
   cudaMemPool_t pool = nullptr;
   check_cuda(cudaMemPoolCreate(&pool, &properties), "cudaMemPoolCreate");
+  // Without it the pool would shrink at any call of anybody's that waits. It does when something is given back.
   auto keep = std::numeric_limits<std::uint64_t>::max();
   const cudaError_t code = cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep);
   if (code == cudaSuccess) return pool;
@@ -66,7 +67,8 @@ void* CudaDeviceMemory::take(std::size_t bytes) {
     if (code != cudaSuccess) throw no_device_memory(code, "cudaMalloc", bytes);
     return data;
   }
-  cudaError_t code = cudaMallocFromPoolAsync(&data, bytes, pool_, stream_);
+  cudaError_t code =
+      with_second_try([&] { return cudaMallocFromPoolAsync(&data, bytes, pool_, stream_); }, [this] { trim(); });
   if (code != cudaSuccess) throw no_device_memory(code, "cudaMallocFromPoolAsync", bytes);
   // Its users have streams of their own, which know nothing of this one.
   code = cudaStreamSynchronize(stream_);
@@ -83,7 +85,13 @@ void CudaDeviceMemory::give_back(void* data) noexcept {
     return;
   }
   forget_cuda(cudaFreeAsync(data, stream_));
+  trim();
+}
+
+// Blocks are few and large, and taken when a loader is made: to take them from the driver again costs little.
+void CudaDeviceMemory::trim() noexcept {
   forget_cuda(cudaStreamSynchronize(stream_));
+  forget_cuda(cudaMemPoolTrimTo(pool_, 0));
 }
 
 void* CudaDeviceMemory::allocate(std::size_t bytes, std::size_t align) {
