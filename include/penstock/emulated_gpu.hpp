@@ -73,6 +73,12 @@ class PENSTOCK_API EmulatedGpu {
     void launch(const char* name, std::function<void()> work, std::initializer_list<MemoryUse> uses = {});
     /// Returns once all that is on it is done. @throws Error(device).
     void synchronize();
+    /// From now on the stream is captured into a graph, as `cudaStreamBeginCapture` has it: work that is launched on it
+    /// is noted, and never runs. @throws Error(invalid_argument) where it is captured already.
+    void begin_capture();
+    /// Ends that. Returns how many pieces of work were captured. @throws Error(device) where the graph was spoilt, by
+    /// an event of a loader's for instance; Error(invalid_argument) where the stream was not captured.
+    std::size_t end_capture();
 
    private:
     friend class EmulatedGpu;

@@ -31,19 +31,30 @@ struct Sent {
   std::size_t number;  // in the engine's ring
 };
 
-// A thread enters a device before it calls it: once where there is one, each in turn where there are several.
+// A thread is in one device at a time: it enters the only one once, and each of several in turn.
 class Entry {
  public:
   explicit Entry(const DeviceModels& devices) : devices_(devices) {}
+  Entry(const Entry&) = delete;
+  Entry& operator=(const Entry&) = delete;
+  ~Entry() { leave(); }
   void enter(std::size_t number) {
-    if (devices_.size() == 1 && entered_) return;
-    static_cast<void>(devices_[number]->enter());
-    entered_ = true;
+    DeviceModel& device = *devices_[number];
+    if (in_ == &device) return;
+    leave();
+    before_ = device.enter();
+    in_ = &device;
   }
 
  private:
+  void leave() noexcept {
+    if (in_ != nullptr) in_->leave(before_);
+    in_ = nullptr;
+  }
+
   const DeviceModels& devices_;
-  bool entered_ = false;
+  DeviceModel* in_ = nullptr;
+  int before_ = 0;
 };
 
 // Two threads beside the caller's, the only ones that call the device. The submitter takes batches from the engine as a

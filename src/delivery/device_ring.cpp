@@ -72,10 +72,13 @@ void DeviceRing::grow() {
   put_back(lock, *buffers_.back());
 }
 
-// No lease is left, so every use was recorded.
+// No lease is left, so every use was recorded, but those of lost batches: for these the whole device is waited for.
+// Where even that can't be, their memory is let go of for good, as something may write to it still.
 DeviceRing::~DeviceRing() {
+  bool known = true;
   for (std::size_t d = 0; d < devices_.size(); ++d) try {
       const Entered entered(*devices_[d]);
+      if (lost_ != 0) known = devices_[d]->settle() && known;
       for (const auto& buffer : buffers_) {
         DevicePart& part = buffer->parts[d];
         for (std::size_t i = 0; i < part.users; ++i) devices_[d]->synchronize(*part.released[i]);
@@ -84,6 +87,7 @@ DeviceRing::~DeviceRing() {
       }
     } catch (...) {  // a device that failed has no work in hand
     }
+  if (!known) return;
   for (const auto& buffer : buffers_)
     for (std::size_t d = 0; d < devices_.size(); ++d)
       if (const DevicePart& part = buffer->parts[d]; part.rows != nullptr)
@@ -132,45 +136,53 @@ void DeviceRing::tell_of_lost(const Lock&) {
   const bool all = lost_ == most_;
   if (told_ == lost_ && !all) return;
   told_ = lost_;
-  throw Error(Errc::device,
-              "the device failed where leases of batches ended: what still uses their memory is not "
-              "known, so no other batch will; " +
-                  std::to_string(most_ - lost_) + " of " + std::to_string(most_) + " batches are left" +
-                  (all ? ": make another loader" : ""));
+  const bool captured = std::exchange(captured_, captured_ && all);
+  throw Error(
+      captured ? Errc::unsupported : Errc::device,
+      (captured ? "a batch was let go while its stream was being captured into a graph, so it can't be told when "
+                  "its memory may be written to, and no other batch will use it; let batches go before the "
+                  "capture begins or after it ended, or take them with next_into; "
+                : "the device failed where leases of batches ended: what still uses their memory is not "
+                  "known, so no other batch will; ") +
+          std::to_string(most_ - lost_) + " of " + std::to_string(most_) + " batches are left" +
+          (all ? ": make another loader" : ""));
 }
 
-// False: the device failed, and what still uses the part is not known.
-bool DeviceRing::record_uses(DeviceModel& device, DevicePart& part, std::span<const StreamRef> streams) noexcept {
+// An event on a stream that is being captured would become part of the graph, and what waits for it would be captured
+// too; to wait for such a stream spoils the graph.
+DeviceRing::LastUse DeviceRing::record_uses(DeviceModel& device, DevicePart& part,
+                                            std::span<const StreamRef> streams) noexcept {
   part.users = 0;
-  if (streams.empty()) return true;
-  try {
-    const Entered entered(device);
-    for (const StreamRef stream : streams) {
-      device.record(*part.released[part.users], stream);
-      ++part.users;
+  if (streams.empty()) return LastUse::known;
+  // Where events fail: waiting takes longer, and is as good.
+  for (const bool waits : {false, true}) try {
+      const Entered entered(device);
+      for (const StreamRef stream : streams)
+        if (device.captures(stream)) return LastUse::captured;
+      for (const StreamRef stream : streams)
+        if (waits) {
+          device.synchronize(stream);
+        } else {
+          device.record(*part.released[part.users], stream);
+          ++part.users;
+        }
+      return LastUse::known;
+    } catch (...) {
+      part.users = 0;
     }
-    return true;
-  } catch (...) {
-    part.users = 0;
-  }
-  // Waiting takes longer, and is as good.
-  try {
-    const Entered entered(device);
-    for (const StreamRef stream : streams) device.synchronize(stream);
-    return true;
-  } catch (...) {
-    return false;
-  }
+  return LastUse::unknown;
 }
 
 void DeviceRing::give_back(DeviceBatch& buffer, std::size_t part, std::span<const StreamRef> streams) noexcept {
-  const bool known = record_uses(*devices_[part], buffer.parts[part], streams);
+  const LastUse use = record_uses(*devices_[part], buffer.parts[part], streams);
   const Lock lock(mutex);
-  buffer.lost = buffer.lost || !known;
+  buffer.lost = buffer.lost || use != LastUse::known;
+  buffer.captured = buffer.captured || use == LastUse::captured;
   if (--buffer.held != 0) return;
   --leased_;
   if (!buffer.lost) return put_back(lock, buffer);
   ++lost_;
+  captured_ = captured_ || buffer.captured;
   changed.notify_all();
 }
 

@@ -2,6 +2,7 @@
 
 #include <condition_variable>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -44,6 +45,7 @@ struct DeviceBatch : BatchInfo {
   std::vector<DevicePart> parts;  ///< one for each device
   std::size_t held = 0;           ///< of those, leased ones. Under the ring's mutex
   bool lost = false;              ///< what still uses one of them is not known. The same
+  bool captured = false;          ///< as a graph is captured on its stream. The same
 
   /// Of what this part has.
   BatchInfo& info(std::size_t part) noexcept { return parts.size() == 1 ? *this : parts[part].own; }
@@ -96,7 +98,7 @@ class DeviceRing {
   const std::optional<Error>& failure(const Lock&) const noexcept { return failure_; }
   /// It was told.
   void clear_failure(const Lock&);
-  /// Once for each buffer that was lost. @throws Error(device).
+  /// Once for each buffer that was lost. @throws Error(device); Error(unsupported) where a stream was being captured.
   void tell_of_lost(const Lock&);
   /// All there are, but those that a failed device may write to still.
   std::size_t usable(const Lock&) const noexcept { return buffers_.size() - lost_; }
@@ -112,7 +114,8 @@ class DeviceRing {
   std::condition_variable changed;
 
  private:
-  bool record_uses(DeviceModel& device, DevicePart& part, std::span<const StreamRef> streams) noexcept;
+  enum class LastUse : std::uint8_t { known, unknown, captured };
+  static LastUse record_uses(DeviceModel& device, DevicePart& part, std::span<const StreamRef> streams) noexcept;
   struct Block {
     std::size_t device;
     std::byte* data;
@@ -131,6 +134,7 @@ class DeviceRing {
   std::vector<std::unique_ptr<DeviceBatch>> buffers_;
   std::vector<DeviceBatch*> free_;
   std::size_t leased_ = 0, lost_ = 0, told_ = 0;  ///< told: of the lost
+  bool captured_ = false;                         ///< one of those that are still to be told of was
   std::optional<Error> failure_;
   std::optional<Error> spare_;  ///< made while there is memory to
 };

@@ -39,13 +39,13 @@ class DeviceModel {
   virtual std::string name() const = 0;
   /// It is the host: what it reads by itself and its own memory are the same.
   virtual bool is_host() const noexcept { return false; }
-  /// Has the calling thread's other calls go to this device. Returns what `leave` is to choose again.
+  /// Has the calling thread's other calls go to this device. Returns what `leave` is to have again. They nest, each
+  /// `enter` with a `leave`; a thread that ends need not leave.
   virtual int enter() = 0;
   virtual void leave(int before) noexcept = 0;
 
   /// Memory on the device, and memory of the host that it reads without the host's help. Any thread. Either call may
-  /// wait for everything that is enqueued. Whoever gives memory back has waited for what uses it; after a call that
-  /// failed, when that is not known, giving it back waits for everything.
+  /// wait for everything that is enqueued. Whoever gives memory back has waited for what uses it.
   virtual MemoryResource& device_memory() noexcept = 0;
   virtual MemoryResource& pinned_memory() noexcept = 0;
 
@@ -69,10 +69,14 @@ class DeviceModel {
   /// Until the event, as it was recorded last; at once for one that never was.
   virtual void synchronize(const Event& event) = 0;
   virtual void synchronize(StreamRef stream) = 0;
+  /// Until everything on the device is done, whoever's it is: for when it is not known what uses some memory. False
+  /// while anybody captures a graph on it, which is spoilt. A device that failed has nothing in work.
+  virtual bool settle() noexcept = 0;
   /// Without waiting.
   virtual bool reached(const Event& event) = 0;
 
-  /// Whether the stream is being captured into a graph, where an event of ours must not go.
+  /// Whether the stream is being captured into a graph, where an event of ours must not go. To wait for such a stream
+  /// is an error, and spoils the graph.
   virtual bool captures(StreamRef stream) = 0;
 
   /// The host is about to touch memory that a stream may use as well. Only a device that checks orders cares.
@@ -80,7 +84,7 @@ class DeviceModel {
   virtual void host_writes(const void*, std::size_t) {}
 };
 
-/// For a thread that is not ours: what it had chosen is chosen again.
+/// For the time of a block; afterwards the thread has again what it had chosen before.
 class Entered {
  public:
   explicit Entered(DeviceModel& device) : device_(device), before_(device.enter()) {}

@@ -36,6 +36,31 @@ TEST_CASE("CUDA's codes become errors that name the call and the code and say it
   CHECK_FALSE(error_of([] { ps::detail::check_cuda(cudaSuccess, "cudaCall"); }));
 }
 
+TEST_CASE("what a capture refuses is told from what ends a context") {
+  for (const cudaError_t code : {cudaErrorStreamCaptureUnsupported, cudaErrorStreamCaptureInvalidated,
+                                 cudaErrorStreamCaptureImplicit, cudaErrorCapturedEvent})
+    CHECK(ps::detail::refused_for_capture(code));
+  for (const cudaError_t code : {cudaSuccess, cudaErrorInvalidValue, cudaErrorIllegalAddress, cudaErrorLaunchFailure,
+                                 cudaErrorInvalidResourceHandle, cudaErrorUnknown})
+    CHECK_FALSE(ps::detail::refused_for_capture(code));
+}
+
+TEST_CASE("memory that is not there is asked for once more after room was made") {
+  for (const cudaError_t first : {cudaSuccess, cudaErrorMemoryAllocation, cudaErrorInvalidValue})
+    for (const cudaError_t second : {cudaSuccess, cudaErrorMemoryAllocation}) {
+      std::string calls;
+      const cudaError_t code = ps::detail::with_second_try(
+          [&] {
+            calls += "take ";
+            return calls == "take " ? first : second;
+          },
+          [&] { calls += "room "; });
+      const bool again = first == cudaErrorMemoryAllocation;
+      CHECK(code == (again ? second : first));
+      CHECK(calls == (again ? "take room take " : "take "));
+    }
+}
+
 TEST_CASE("an error that was told of is not told of again") {
   if (ps::best_device() == ps::host()) PENSTOCK_SKIP("without a driver every call fails: there is nothing to forget");
   CHECK(error_of([] { ps::detail::check_cuda(cudaSetDevice(-1), "cudaSetDevice"); }));

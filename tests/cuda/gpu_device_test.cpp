@@ -1,11 +1,27 @@
 // The device itself: who has it, and what a thread had chosen before.
 #include "support/catch.hpp"
 
+#include <cudaTypedefs.h>
+
 #include "cuda/gpu_help.hpp"
 #include "device/devices.hpp"
 
 using namespace help;
 using ps::detail::DeviceModel;
+
+namespace {
+
+// A function of the driver's.
+template <class Function>
+Function driver_call(const char* name, unsigned version) {
+  void* found = nullptr;
+  cudaDriverEntryPointQueryResult result = cudaDriverEntryPointSymbolNotFound;
+  must(cudaGetDriverEntryPointByVersion(name, &found, version, cudaEnableDefault, &result));
+  REQUIRE(found != nullptr);
+  return reinterpret_cast<Function>(found);
+}
+
+}  // namespace
 
 TEST_CASE("a GPU is opened once and shared and gone with the last who has it") {
   PENSTOCK_NEEDS_GPU();
@@ -54,6 +70,58 @@ TEST_CASE("a thread's device and its capture mode are after a call what they wer
       must(cudaThreadExchangeStreamCaptureMode(&is));
       CHECK(is == mode);
     }
+}
+
+TEST_CASE("a thread that never used CUDA has no context after calls of a loader") {
+  PENSTOCK_NEEDS_GPU();
+  const Watchdog watchdog(60s);
+  const auto current = driver_call<PFN_cuCtxGetCurrent_v4000>("cuCtxGetCurrent", 4000);
+  const GpuStream stream;
+  const ps::StreamRef ref = stream.ref();
+  // A stranger's own context is what it was, too.
+  for (const bool stranger : {false, true}) {
+    CUcontext before = nullptr, inside = nullptr, after = nullptr;
+    bool asked = true;
+    std::jthread([&] {
+      if (stranger) static_cast<void>(cudaSetDevice(0));
+      asked = current(&before) == CUDA_SUCCESS;
+      {
+        ps::Loader loader(wide_records(), {.device = ps::gpu(0), .threads = 1});
+        asked = current(&inside) == CUDA_SUCCESS && asked;
+        std::optional<ps::Batch> batch = loader.next(ref);
+        batch.reset();
+        batch = loader.next();  // the host's stream
+      }
+      asked = current(&after) == CUDA_SUCCESS && asked;
+    }).join();
+    CHECK(asked);
+    CHECK((before != nullptr) == stranger);
+    CHECK(inside == before);
+    CHECK(after == before);
+  }
+}
+
+TEST_CASE("a loader of one GPU makes no context on another") {
+  PENSTOCK_NEEDS_GPU();
+  const Watchdog watchdog(60s);
+  int count = 0;
+  must(cudaGetDeviceCount(&count));
+  if (count < 2) PENSTOCK_SKIP("there is one GPU");
+  const auto state = driver_call<PFN_cuDevicePrimaryCtxGetState_v7000>("cuDevicePrimaryCtxGetState", 7000);
+  const auto active = [&] {
+    unsigned flags = 0;
+    int is = 0;
+    CHECK(state(0, &flags, &is) == CUDA_SUCCESS);
+    return is;
+  };
+  const int before = active();  // not, where this test has a process of its own
+  std::size_t batches = 0;
+  std::jthread([&] {
+    ps::Loader loader(wide_records(), {.device = ps::gpu(count - 1), .threads = 1});
+    while (loader.next()) ++batches;
+  }).join();
+  CHECK(batches == 15);
+  CHECK(active() == before);
 }
 
 TEST_CASE("an event is reached when what is before it is done and one that was never recorded at once") {

@@ -103,6 +103,27 @@ TEST_CASE("memory that a GPU does not have is told and the process goes on") {
   CHECK(train(loader) == collect(wide_records(), {.threads = 1}));
 }
 
+TEST_CASE("memory of a loader comes back at its end while another loader of the GPU lives") {
+  PENSTOCK_NEEDS_GPU();
+  const Watchdog watchdog(120s);
+  GpuConsumer consumer;
+  ps::Loader other(wide_records(), {.device = ps::gpu(0), .threads = 1});
+  auto held = other.next(consumer.ref());
+  // 16 MiB a batch.
+  const ps::Pipeline large = ps::from(Records{.count = 4, .width = std::int64_t{4} << 20}) | ps::batch(1);
+  const auto make = [&] {
+    return ps::Loader(large, {.device = ps::gpu(0), .threads = 1, .depth = 2, .device_depth = 8});
+  };
+  { const ps::Loader first = make(); }  // what the driver takes at its first use stays
+  const std::size_t before = free_bytes();
+  {
+    const ps::Loader loader = make();
+    CHECK(free_bytes() + ps::MiB(96) <= before);
+  }
+  CHECK(free_bytes() + ps::MiB(8) >= before);
+  CHECK(held->number() == 0);
+}
+
 TEST_CASE("pinned memory is a GPU's to read and aligned to pages and no more so once it is given back") {
   PENSTOCK_NEEDS_GPU();
   const Watchdog watchdog(240s);

@@ -39,21 +39,33 @@ inline void check(cudaError_t code, const char* call) {
                                 std::to_string(static_cast<int>(code)) + "): " + cudaGetErrorString(code));
 }
 
+/// The device that a stream belongs to, which is not asked of one that is being captured: that might spoil the graph.
+inline int device_of(cudaStream_t stream) {
+  int device = 0;
+  if (stream == cudaStreamLegacy || stream == cudaStreamPerThread) {
+    check(cudaGetDevice(&device), "cudaGetDevice");
+    return device;
+  }
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  check(cudaStreamIsCapturing(stream, &status), "cudaStreamIsCapturing");
+  if (status != cudaStreamCaptureStatusNone)
+    throw Error(Errc::unsupported,
+                "the stream is being captured into a graph, which would repeat this batch for ever; take batches "
+                "outside of the capture");
+  check(cudaStreamGetDevice(stream, &device), "cudaStreamGetDevice");
+  return device;
+}
+
 }  // namespace cuda_detail
 
 /// The stream, for `next`, `epoch` and `also_used_on`. Owns nothing: the stream must live until all batches that were
 /// used on it have come back. It belongs to its own device, whatever is the current one. Handle 0 is the default stream
 /// that the including file is compiled for (legacy, or per thread), of the thread's current device. The default stream
 /// per thread is another one on each thread: its batches must come back on the thread that took them. Any thread.
-/// @throws Error(device).
+/// @throws Error(device); Error(unsupported) for a stream that is being captured into a graph: ask before that begins.
 inline StreamRef stream_ref(cudaStream_t stream) {
   const cudaStream_t handle = cuda_detail::resolved(stream);
-  int device = 0;
-  if (handle == cudaStreamLegacy || handle == cudaStreamPerThread)
-    cuda_detail::check(cudaGetDevice(&device), "cudaGetDevice");
-  else
-    cuda_detail::check(cudaStreamGetDevice(handle, &device), "cudaStreamGetDevice");
-  return StreamRef::of(handle, gpu(device));
+  return StreamRef::of(handle, gpu(cuda_detail::device_of(handle)));
 }
 
 /// The way back, for kernels of one's own, in a `DeviceStage` for instance. @throws Error(invalid_argument) for the

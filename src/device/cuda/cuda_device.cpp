@@ -58,28 +58,24 @@ class CudaDevice::OwnEvent final : public Event {
   cudaEvent_t handle_;
 };
 
-CudaDevice::CudaDevice(int index, const CudaLimits& limits) : index_(index), pinned_memory_(index, failed_) {
+CudaDevice::CudaDevice(int index, const CudaLimits& limits) : index_(index), pinned_memory_(index) {
+  open_cuda_context(index_);
   const CudaScope scope(index_);
   name_ = describe_gpu(index_);
-  device_memory_.emplace(index_, limits.device_bytes, failed_);
+  device_memory_.emplace(index_, limits.device_bytes);
 }
 CudaDevice::~CudaDevice() = default;
-
-void CudaDevice::check(cudaError_t code, std::string_view call) {
-  if (code == cudaSuccess) return;
-  failed_.store(true, std::memory_order_release);
-  throw cuda_error(code, call);
-}
 
 int CudaDevice::enter() { return enter_cuda(index_); }
 void CudaDevice::leave(int before) noexcept { leave_cuda(before); }
 
 std::unique_ptr<DeviceModel::Stream> CudaDevice::make_stream(const char*, Priority priority) {
   int least = 0, greatest = 0;
-  check(cudaDeviceGetStreamPriorityRange(&least, &greatest), "cudaDeviceGetStreamPriorityRange");
+  check_cuda(cudaDeviceGetStreamPriorityRange(&least, &greatest), "cudaDeviceGetStreamPriorityRange");
   cudaStream_t handle = nullptr;
-  check(cudaStreamCreateWithPriority(&handle, cudaStreamNonBlocking, priority == Priority::high ? greatest : least),
-        "cudaStreamCreateWithPriority");
+  check_cuda(
+      cudaStreamCreateWithPriority(&handle, cudaStreamNonBlocking, priority == Priority::high ? greatest : least),
+      "cudaStreamCreateWithPriority");
   try {
     return std::make_unique<OwnStream>(index_, handle);
   } catch (...) {
@@ -91,7 +87,8 @@ std::unique_ptr<DeviceModel::Stream> CudaDevice::make_stream(const char*, Priori
 std::unique_ptr<DeviceModel::Event> CudaDevice::make_event() {
   cudaEvent_t handle = nullptr;
   // Without blocking, a thread that waits for it would spin on a core that the runners need.
-  check(cudaEventCreateWithFlags(&handle, cudaEventDisableTiming | cudaEventBlockingSync), "cudaEventCreateWithFlags");
+  check_cuda(cudaEventCreateWithFlags(&handle, cudaEventDisableTiming | cudaEventBlockingSync),
+             "cudaEventCreateWithFlags");
   try {
     return std::make_unique<OwnEvent>(index_, handle);
   } catch (...) {
@@ -101,23 +98,23 @@ std::unique_ptr<DeviceModel::Event> CudaDevice::make_event() {
 }
 
 void CudaDevice::copy(void* to, const void* from, std::size_t bytes, StreamRef stream) {
-  check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, handle_of(stream)), "cudaMemcpyAsync");
+  check_cuda(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, handle_of(stream)), "cudaMemcpyAsync");
 }
 
 void CudaDevice::record(Event& event, StreamRef stream) {
-  check(cudaEventRecord(OwnEvent::of(event), handle_of(stream)), "cudaEventRecord");
+  check_cuda(cudaEventRecord(OwnEvent::of(event), handle_of(stream)), "cudaEventRecord");
 }
 
 void CudaDevice::wait(StreamRef stream, const Event& event) {
-  check(cudaStreamWaitEvent(handle_of(stream), OwnEvent::of(event), 0), "cudaStreamWaitEvent");
+  check_cuda(cudaStreamWaitEvent(handle_of(stream), OwnEvent::of(event), 0), "cudaStreamWaitEvent");
 }
 
 void CudaDevice::synchronize(const Event& event) {
-  check(cudaEventSynchronize(OwnEvent::of(event)), "cudaEventSynchronize");
+  check_cuda(cudaEventSynchronize(OwnEvent::of(event)), "cudaEventSynchronize");
 }
 
 void CudaDevice::synchronize(StreamRef stream) {
-  check(cudaStreamSynchronize(handle_of(stream)), "cudaStreamSynchronize");
+  check_cuda(cudaStreamSynchronize(handle_of(stream)), "cudaStreamSynchronize");
 }
 
 bool CudaDevice::reached(const Event& event) {
@@ -126,8 +123,14 @@ bool CudaDevice::reached(const Event& event) {
     forget_cuda(code);
     return false;
   }
-  check(code, "cudaEventQuery");
+  check_cuda(code, "cudaEventQuery");
   return true;
+}
+
+bool CudaDevice::settle() noexcept {
+  const cudaError_t code = cudaDeviceSynchronize();
+  forget_cuda(code);
+  return !refused_for_capture(code);
 }
 
 bool CudaDevice::captures(StreamRef stream) {
@@ -138,7 +141,7 @@ bool CudaDevice::captures(StreamRef stream) {
     forget_cuda(code);
     return true;
   }
-  check(code, "cudaStreamIsCapturing");
+  check_cuda(code, "cudaStreamIsCapturing");
   return status != cudaStreamCaptureStatusNone;
 }
 

@@ -1,11 +1,9 @@
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
 
 #include <cuda_runtime_api.h>
 
@@ -43,17 +41,15 @@ class CudaDevice final : public DeviceModel {
   void synchronize(const Event& event) override;
   void synchronize(StreamRef stream) override;
   bool reached(const Event& event) override;
+  bool settle() noexcept override;
   bool captures(StreamRef stream) override;
 
  private:
   class OwnStream;
   class OwnEvent;
 
-  void check(cudaError_t code, std::string_view call);
-
   const int index_;
   std::string name_;
-  std::atomic<bool> failed_{false};  // a call did: what the device has in work is not known any more
   std::optional<CudaDeviceMemory> device_memory_;
   CudaPinnedMemory pinned_memory_;
 };

@@ -17,6 +17,23 @@ void check_cuda(cudaError_t code, std::string_view call) {
   if (code != cudaSuccess) throw cuda_error(code, call);
 }
 
+bool refused_for_capture(cudaError_t code) noexcept {
+  switch (code) {
+    case cudaErrorStreamCaptureUnsupported:
+    case cudaErrorStreamCaptureInvalidated:
+    case cudaErrorStreamCaptureMerge:
+    case cudaErrorStreamCaptureUnmatched:
+    case cudaErrorStreamCaptureUnjoined:
+    case cudaErrorStreamCaptureIsolation:
+    case cudaErrorStreamCaptureImplicit:
+    case cudaErrorCapturedEvent:
+    case cudaErrorStreamCaptureWrongThread:
+      return true;
+    default:
+      return false;
+  }
+}
+
 void forget_cuda(cudaError_t code) noexcept {
   // Once: where there is no driver, or the context is gone, the next answer would be the same for ever.
   if (code != cudaSuccess && code != cudaErrorCudartUnloading) static_cast<void>(cudaGetLastError());

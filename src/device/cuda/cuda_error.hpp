@@ -17,7 +17,20 @@ Error cuda_error(cudaError_t code, std::string_view call,
 /// @throws Error(out_of_memory | device) unless the call went well.
 void check_cuda(cudaError_t code, std::string_view call);
 
+/// Whether a call was not made because a graph is being captured; all else there is may go on.
+bool refused_for_capture(cudaError_t code) noexcept;
+
 /// For calls whose failure changes nothing any more: in destructors, and while the process ends.
 void forget_cuda(cudaError_t code) noexcept;
+
+/// What `take` gives back; where that is "out of memory", once more after `make_room`.
+template <class Take, class MakeRoom>
+cudaError_t with_second_try(Take&& take, MakeRoom&& make_room) {
+  const cudaError_t code = take();
+  if (code != cudaErrorMemoryAllocation) return code;
+  forget_cuda(code);
+  make_room();
+  return take();
+}
 
 }  // namespace penstock::detail

@@ -1,45 +1,116 @@
 #include "cuda_scope.hpp"
 
+#include <map>
+#include <mutex>
+#include <string>
+
+#include <cudaTypedefs.h>
+
 #include "cuda_error.hpp"
 
 namespace penstock::detail {
 
 namespace {
 
-// Device and capture mode in one number.
-constexpr int capture_modes = 4;
+// The driver's own functions: the runtime has none for contexts. Looked up at run time, as the driver need not be
+// there.
+struct ContextCalls {
+  PFN_cuDeviceGet_v2000 device_get;
+  PFN_cuDevicePrimaryCtxRetain_v7000 retain;
+  PFN_cuDevicePrimaryCtxGetState_v7000 state;
+  PFN_cuCtxPushCurrent_v4000 push;
+  PFN_cuCtxPopCurrent_v4000 pop;
+  PFN_cuThreadExchangeStreamCaptureMode_v10010 exchange_mode;
+};
 
-void exchange_mode(cudaStreamCaptureMode& mode) {
-  check_cuda(cudaThreadExchangeStreamCaptureMode(&mode), "cudaThreadExchangeStreamCaptureMode");
+template <class Function>
+void look_up(const char* name, unsigned version, Function& function) {
+  void* found = nullptr;
+  cudaDriverEntryPointQueryResult result = cudaDriverEntryPointSymbolNotFound;
+  check_cuda(cudaGetDriverEntryPointByVersion(name, &found, version, cudaEnableDefault, &result),
+             "cudaGetDriverEntryPointByVersion");
+  if (result != cudaDriverEntryPointSuccess || found == nullptr)
+    throw Error(Errc::device, std::string("the driver has no ") + name + ": update NVIDIA's driver");
+  function = reinterpret_cast<Function>(found);
+}
+
+const ContextCalls& context_calls() {
+  static const ContextCalls all = [] {
+    ContextCalls c = {};
+    look_up("cuDeviceGet", 2000, c.device_get);
+    look_up("cuDevicePrimaryCtxRetain", 7000, c.retain);
+    look_up("cuDevicePrimaryCtxGetState", 7000, c.state);
+    look_up("cuCtxPushCurrent", 4000, c.push);
+    look_up("cuCtxPopCurrent", 4000, c.pop);
+    look_up("cuThreadExchangeStreamCaptureMode", 10010, c.exchange_mode);
+    return c;
+  }();
+  return all;
+}
+
+// The runtime has the driver's numbers.
+void check_driver(CUresult code, const char* call) {
+  if (code != CUDA_SUCCESS) throw cuda_error(static_cast<cudaError_t>(code), call);
+}
+
+struct PrimaryContexts {
+  std::mutex mutex;
+  std::map<int, CUcontext> known;
+};
+
+PrimaryContexts& primary_contexts() {
+  static PrimaryContexts& all = *new PrimaryContexts;  // never destroyed: loaders in static storage may enter still
+  return all;
+}
+
+CUcontext primary_context(int index) {
+  PrimaryContexts& all = primary_contexts();
+  const std::lock_guard lock(all.mutex);
+  return all.known.at(index);
 }
 
 }  // namespace
 
-int enter_cuda(int index) {
-  int device = 0;
-  check_cuda(cudaGetDevice(&device), "cudaGetDevice");
-  // In the other modes a call of ours that might wait would spoil a graph that another thread is capturing.
-  cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
-  exchange_mode(mode);
-  const int before = device * capture_modes + static_cast<int>(mode);
-  if (device != index) {
-    const cudaError_t code = cudaSetDevice(index);
-    if (code != cudaSuccess) {
-      Error error = cuda_error(code, "cudaSetDevice");
-      leave_cuda(before);
-      throw Error(error);
-    }
-  }
-  return before;
+// Never released: with its last user a context goes, and all that the runtime and others have in it.
+void open_cuda_context(int index) {
+  const ContextCalls& calls = context_calls();
+  CUdevice device = 0;
+  check_driver(calls.device_get(&device, index), "cuDeviceGet");
+  PrimaryContexts& all = primary_contexts();
+  const std::lock_guard lock(all.mutex);
+  // Somebody may have reset the GPU since.
+  unsigned flags = 0;
+  int active = 0;
+  if (all.known.contains(index)) check_driver(calls.state(device, &flags, &active), "cuDevicePrimaryCtxGetState");
+  if (active != 0) return;
+  CUcontext& context = all.known[index];
+  const CUresult code = calls.retain(&context, device);
+  if (code != CUDA_SUCCESS) all.known.erase(index);
+  check_driver(code, "cuDevicePrimaryCtxRetain");
 }
 
+int enter_cuda(int index) {
+  const ContextCalls& calls = context_calls();
+  check_driver(calls.push(primary_context(index)), "cuCtxPushCurrent");
+  // In the other modes a call of ours that might wait would spoil a graph that another thread is capturing. The mode is
+  // the thread's, in whatever context; but without one the call might make one.
+  CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
+  const CUresult code = calls.exchange_mode(&mode);
+  if (code != CUDA_SUCCESS) {
+    CUcontext popped = nullptr;
+    static_cast<void>(calls.pop(&popped));
+    check_driver(code, "cuThreadExchangeStreamCaptureMode");
+  }
+  return static_cast<int>(mode);
+}
+
+// While the process ends, or with a context that is gone, these fail, and change nothing any more.
 void leave_cuda(int before) noexcept {
-  int device = 0;
-  const cudaError_t code = cudaGetDevice(&device);
-  forget_cuda(code);
-  if (code != cudaSuccess || device != before / capture_modes) forget_cuda(cudaSetDevice(before / capture_modes));
-  auto mode = static_cast<cudaStreamCaptureMode>(before % capture_modes);
-  forget_cuda(cudaThreadExchangeStreamCaptureMode(&mode));
+  const ContextCalls& calls = context_calls();
+  auto mode = static_cast<CUstreamCaptureMode>(before);
+  static_cast<void>(calls.exchange_mode(&mode));
+  CUcontext popped = nullptr;
+  static_cast<void>(calls.pop(&popped));
 }
 
 }  // namespace penstock::detail

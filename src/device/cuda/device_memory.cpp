@@ -24,6 +24,7 @@ cudaMemPool_t make_pool(int index, std::size_t max_bytes) {
   properties.maxSize = max_bytes;
   cudaMemPool_t pool = nullptr;
   check_cuda(cudaMemPoolCreate(&pool, &properties), "cudaMemPoolCreate");
+  // Without it the pool would shrink at any call of anybody's that waits. It does when something is given back.
   auto keep = std::numeric_limits<std::uint64_t>::max();
   const cudaError_t code = cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep);
   if (code == cudaSuccess) return pool;
@@ -39,8 +40,7 @@ Error no_device_memory(cudaError_t code, const char* call, std::size_t bytes) {
 
 }  // namespace
 
-CudaDeviceMemory::CudaDeviceMemory(int index, std::size_t max_bytes, const std::atomic<bool>& failed)
-    : index_(index), failed_(failed) {
+CudaDeviceMemory::CudaDeviceMemory(int index, std::size_t max_bytes) : index_(index) {
   check_cuda(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
   try {
     pool_ = make_pool(index, max_bytes);
@@ -67,7 +67,8 @@ void* CudaDeviceMemory::take(std::size_t bytes) {
     if (code != cudaSuccess) throw no_device_memory(code, "cudaMalloc", bytes);
     return data;
   }
-  cudaError_t code = cudaMallocFromPoolAsync(&data, bytes, pool_, stream_);
+  cudaError_t code =
+      with_second_try([&] { return cudaMallocFromPoolAsync(&data, bytes, pool_, stream_); }, [this] { trim(); });
   if (code != cudaSuccess) throw no_device_memory(code, "cudaMallocFromPoolAsync", bytes);
   // Its users have streams of their own, which know nothing of this one.
   code = cudaStreamSynchronize(stream_);
@@ -84,7 +85,13 @@ void CudaDeviceMemory::give_back(void* data) noexcept {
     return;
   }
   forget_cuda(cudaFreeAsync(data, stream_));
+  trim();
+}
+
+// Blocks are few and large, and taken when a loader is made: to take them from the driver again costs little.
+void CudaDeviceMemory::trim() noexcept {
   forget_cuda(cudaStreamSynchronize(stream_));
+  forget_cuda(cudaMemPoolTrimTo(pool_, 0));
 }
 
 void* CudaDeviceMemory::allocate(std::size_t bytes, std::size_t align) {
@@ -98,9 +105,8 @@ void* CudaDeviceMemory::allocate(std::size_t bytes, std::size_t align) {
 void CudaDeviceMemory::deallocate(void* data, std::size_t, std::size_t) noexcept {
   try {
     const CudaScope scope(index_);
-    // The caller has waited for what uses it; only after a failure is that not known. Not otherwise:
-    // waiting for a whole device spoils every graph that is being captured on it.
-    if (failed_.load(std::memory_order_acquire)) forget_cuda(cudaDeviceSynchronize());
+    // The caller has waited for what uses it: waiting for a whole device would spoil every graph that is being captured
+    // on it.
     give_back(data);
   } catch (...) {  // the process ends, or the device is gone: so is its memory
   }

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 
 #include <cuda_runtime_api.h>
@@ -9,13 +8,14 @@
 
 namespace penstock::detail {
 
-/// A GPU's memory, from a pool of our own: the default one is everybody's, and so are its limits. What comes back stays
-/// in the pool until it goes, so that a ring is taken and given back without asking the driver. Any thread.
+/// A GPU's memory, from a pool of our own: the default one is everybody's, and so are its limits. What comes back is
+/// the driver's again at once, for whoever is in need of it, also while other loaders go on. Where there is none, what
+/// the pool might still hold is given up first, and it is asked for once more. Any thread.
 class CudaDeviceMemory final : public MemoryResource {
  public:
   /// On the current device, which must be `index`. `max_bytes`: the pool's limit, which the driver may round up; 0 =
-  /// none. `failed`: whether a call of this device's ever did. @throws Error(device | out_of_memory).
-  CudaDeviceMemory(int index, std::size_t max_bytes, const std::atomic<bool>& failed);
+  /// none. @throws Error(device | out_of_memory).
+  CudaDeviceMemory(int index, std::size_t max_bytes);
   CudaDeviceMemory(const CudaDeviceMemory&) = delete;
   CudaDeviceMemory& operator=(const CudaDeviceMemory&) = delete;
   ~CudaDeviceMemory() override;
@@ -27,9 +27,9 @@ class CudaDeviceMemory final : public MemoryResource {
  private:
   void* take(std::size_t bytes);
   void give_back(void* data) noexcept;
+  void trim() noexcept;
 
   const int index_;
-  const std::atomic<bool>& failed_;
   cudaStream_t stream_ = nullptr;
   cudaMemPool_t pool_ = nullptr;  // null: this device has none, and cudaMalloc serves
 };

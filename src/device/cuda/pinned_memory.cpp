@@ -103,8 +103,6 @@ void CudaPinnedMemory::deallocate(void* data, std::size_t, std::size_t) noexcept
   }
   try {
     const CudaScope scope(index_);
-    // See CudaDeviceMemory::deallocate.
-    if (failed_.load(std::memory_order_acquire)) forget_cuda(cudaDeviceSynchronize());
     forget_cuda(size == 0 ? cudaFreeHost(data) : cudaHostUnregister(data));
   } catch (...) {  // the process ends, or the device is gone
   }

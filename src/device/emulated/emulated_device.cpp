@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <exception>
+#include <map>
 #include <utility>
 
 #include <penstock/error.hpp>
@@ -12,6 +13,9 @@ namespace penstock::detail {
 struct EmulatedDevice::StreamState {
   std::size_t number = 0;          // in `streams_`
   HappensBefore::Actor actor = 0;  // where orders are checked
+  bool captures = false;           // into a graph
+  std::size_t captured = 0;        // of the graph
+  std::string spoilt;              // by what
 };
 
 struct EmulatedDevice::OwnEvent final : Event {
@@ -113,10 +117,24 @@ void EmulatedDevice::fail(const char* what, const std::string& why) {
   has_failed_.store(true, std::memory_order_release);
 }
 
+namespace {
+
+// A GPU keeps a stack of what each thread has entered. Nobody's calls nest deeper than this.
+constexpr int most_entered = 6;
+thread_local std::map<const void*, int> entered_by_thread;
+
+}  // namespace
+
 int EmulatedDevice::enter() {
   const std::lock_guard lock(mutex_);
   call("choosing the device");
+  if (++entered_by_thread[this] > most_entered && orders_)
+    orders_->find("a thread enters the device again and again, and does not leave it");
   return 0;
+}
+void EmulatedDevice::leave(int) noexcept {
+  const auto known = entered_by_thread.find(this);
+  if (known != entered_by_thread.end() && --known->second == 0) entered_by_thread.erase(known);
 }
 
 std::unique_ptr<DeviceModel::Stream> EmulatedDevice::make_stream(const char* name, Priority) {
@@ -169,13 +187,20 @@ void EmulatedDevice::launch(StreamRef stream, const char* name, std::function<vo
                             std::initializer_list<MemoryUse> uses) {
   const std::lock_guard lock(mutex_);
   call(name);
-  put_work(state_of(stream), name, std::move(work), uses);
+  StreamState& state = state_of(stream);
+  if (state.captures) {
+    ++state.captured;
+    return;
+  }
+  put_work(state, name, std::move(work), uses);
 }
 
 void EmulatedDevice::copy(void* to, const void* from, std::size_t bytes, StreamRef stream) {
   const std::lock_guard lock(mutex_);
   call("enqueueing a copy");
-  put_work(state_of(stream), "copy",
+  StreamState& state = state_of(stream);
+  if (spoils(state, "a copy")) return;
+  put_work(state, "copy",
            [to, from, bytes] {
              if (bytes != 0) std::memcpy(to, from, bytes);
            },
@@ -197,7 +222,9 @@ std::shared_ptr<Record> EmulatedDevice::put_record(StreamState& stream) {
 void EmulatedDevice::record(Event& event, StreamRef stream) {
   const std::lock_guard lock(mutex_);
   call("recording an event");
-  static_cast<OwnEvent&>(event).last = put_record(state_of(stream));
+  StreamState& state = state_of(stream);
+  if (spoils(state, "an event")) return;
+  static_cast<OwnEvent&>(event).last = put_record(state);
 }
 
 void EmulatedDevice::wait(StreamRef stream, const Event& event) {
@@ -205,6 +232,8 @@ void EmulatedDevice::wait(StreamRef stream, const Event& event) {
   call("having a stream wait");
   const std::shared_ptr<Record>& last = static_cast<const OwnEvent&>(event).last;
   StreamState& state = state_of(stream);
+  if (spoils(state, "a wait for an event"))
+    throw Error(Errc::device, "having a stream wait: the stream is being captured");
   if (orders_) {
     orders_->enqueue(state.actor);
     if (last == nullptr) orders_->find("a stream waits for an event that was never recorded");
@@ -240,7 +269,10 @@ void EmulatedDevice::synchronize(StreamRef stream) {
   {
     const std::lock_guard lock(mutex_);
     call("waiting for a stream");
-    end = put_record(state_of(stream));
+    StreamState& state = state_of(stream);
+    if (spoils(state, "the host's wait for the stream"))
+      throw Error(Errc::device, "waiting for a stream: it is being captured");
+    end = put_record(state);
   }
   reach(end);
   const std::lock_guard lock(mutex_);
@@ -260,6 +292,48 @@ bool EmulatedDevice::reached(const Event& event) {
   const std::lock_guard lock(mutex_);
   if (orders_) orders_->wait(HappensBefore::host, last->clock);
   return true;
+}
+
+bool EmulatedDevice::settle() noexcept {
+  bool captures = false;
+  {
+    const std::lock_guard lock(mutex_);
+    for (StreamState* stream : open_) captures = spoils(*stream, "the host's wait for the device") || captures;
+  }
+  if (!captures) drain();
+  return !captures;
+}
+
+// -- graphs --
+
+// Under the mutex. What the call would do to a graph that is being captured is noted.
+bool EmulatedDevice::spoils(StreamState& stream, const char* what) {
+  if (stream.captures && stream.spoilt.empty()) stream.spoilt = what;
+  return stream.captures;
+}
+
+bool EmulatedDevice::captures(StreamRef stream) {
+  const std::lock_guard lock(mutex_);
+  call("asking whether a stream is captured");
+  return state_of(stream).captures;
+}
+
+void EmulatedDevice::begin_capture(StreamRef stream) {
+  const std::lock_guard lock(mutex_);
+  StreamState& state = state_of(stream);
+  if (state.captures) throw Error(Errc::invalid_argument, "the stream is being captured already");
+  state.captures = true;
+  state.captured = 0;
+  state.spoilt.clear();
+}
+
+std::size_t EmulatedDevice::end_capture(StreamRef stream) {
+  const std::lock_guard lock(mutex_);
+  StreamState& state = state_of(stream);
+  if (!state.captures) throw Error(Errc::invalid_argument, "the stream is not being captured");
+  state.captures = false;
+  if (!state.spoilt.empty()) throw Error(Errc::device, "the capture was spoilt by " + state.spoilt);
+  return state.captured;
 }
 
 // So that memory is gone only when nothing uses it any more: nobody is ordered by that.

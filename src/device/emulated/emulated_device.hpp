@@ -33,7 +33,7 @@ class EmulatedDevice final : public DeviceModel {
   Device device() const noexcept override { return device_; }
   std::string name() const override;
   int enter() override;
-  void leave(int) noexcept override {}
+  void leave(int) noexcept override;
   MemoryResource& device_memory() noexcept override;
   MemoryResource& pinned_memory() noexcept override;
   std::unique_ptr<Stream> make_stream(const char* name, Priority priority) override;
@@ -44,7 +44,8 @@ class EmulatedDevice final : public DeviceModel {
   void synchronize(const Event& event) override;
   void synchronize(StreamRef stream) override;
   bool reached(const Event& event) override;
-  bool captures(StreamRef) override { return false; }
+  bool settle() noexcept override;
+  bool captures(StreamRef stream) override;
   void host_reads(const void* data, std::size_t bytes) override;
   void host_writes(const void* data, std::size_t bytes) override;
 
@@ -56,6 +57,10 @@ class EmulatedDevice final : public DeviceModel {
                       std::initializer_list<MemoryUse> uses) override {
     launch(stream, name, std::move(work), uses);
   }
+
+  /// See EmulatedGpu::Stream.
+  void begin_capture(StreamRef stream);
+  std::size_t end_capture(StreamRef stream);
 
   /// Calls so far that may fail: what `EmulatedOptions::Fault::call` counts.
   std::uint64_t calls() const;
@@ -71,6 +76,7 @@ class EmulatedDevice final : public DeviceModel {
   struct StreamState;
 
   StreamState& state_of(StreamRef stream) const;
+  static bool spoils(StreamState& stream, const char* what);
   void call(const char* what);
   void fail(const char* what, const std::string& why);
   std::shared_ptr<Record> put_record(StreamState& stream);

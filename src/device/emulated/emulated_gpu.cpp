@@ -29,6 +29,8 @@ void EmulatedGpu::Stream::launch(const char* name, std::function<void()> work, s
   own_->device->launch(ref(), name, std::move(work), uses);
 }
 void EmulatedGpu::Stream::synchronize() { own_->device->synchronize(ref()); }
+void EmulatedGpu::Stream::begin_capture() { own_->device->begin_capture(ref()); }
+std::size_t EmulatedGpu::Stream::end_capture() { return own_->device->end_capture(ref()); }
 
 EmulatedGpu::EmulatedGpu(const EmulatedGpuOptions& options) : pid_(::getpid()) {
   static std::atomic<int> next{0};

@@ -26,6 +26,7 @@ class HostDevice final : public DeviceModel {
   void synchronize(const Event&) override {}
   void synchronize(StreamRef) override {}
   bool reached(const Event&) override { return true; }
+  bool settle() noexcept override { return true; }
   bool captures(StreamRef) override { return false; }
 
  private:

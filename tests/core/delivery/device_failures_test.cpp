@@ -115,7 +115,8 @@ void fail_every_call(const ps::Pipeline& p) {
     std::uint64_t recovered = 0;
     for (const bool for_ever : {false, true})
       for (std::uint64_t call = 1; call <= calls + 10; call += step) {
-        ps::EmulatedGpu gpu({.mode = mode, .fault = {call, for_ever ? ps::EmulatedGpuOptions::Fault::for_ever : 1}});
+        ps::EmulatedGpu gpu(
+            {.mode = mode, .checked = true, .fault = {call, for_ever ? ps::EmulatedGpuOptions::Fault::for_ever : 1}});
         INFO("call " << call << (for_ever ? ", for ever" : ", once") << ", mode " << static_cast<int>(mode));
         {
           const Outcome outcome = run(gpu, p);
@@ -137,6 +138,8 @@ void fail_every_call(const ps::Pipeline& p) {
         }
         CHECK(gpu.device_bytes_used() == 0);
         CHECK(gpu.pinned_bytes_used() == 0);
+        for (const std::string& finding : gpu.findings()) UNSCOPED_INFO(finding);
+        CHECK((for_ever || gpu.findings().empty()));
       }
     CHECK(recovered > 20);
   }

@@ -269,6 +269,36 @@ TEST_CASE("streams of other devices are refused, and the batch is still the next
   CHECK(train(fresh, gpu) == collect(records(), {.threads = 1}));
 }
 
+TEST_CASE("a stream that is being captured is refused, and a batch let go on one is lost and that is told") {
+  const Watchdog watchdog(60s);
+  for (const Mode mode : {Mode::late, Mode::threaded}) {
+    ps::EmulatedGpu gpu({.mode = mode, .checked = true});
+    {
+      DeviceConsumer consumer(gpu), captured(gpu, "captured");
+      ps::Loader loader(records(), {.device = gpu.device(), .threads = 1, .device_depth = 3});
+      auto batch = loader.next(captured.ref());
+      captured.step(*batch);
+      captured.stream().begin_capture();
+      CHECK(error_of([&] { static_cast<void>(loader.next(captured.ref())); })->code() == ps::Errc::unsupported);
+      auto other = loader.next(consumer.ref());
+      CHECK(error_of([&] { other->also_used_on(captured.ref()); })->code() == ps::Errc::unsupported);
+      batch->release();
+      CHECK(captured.stream().end_capture() == 0);
+      const auto told = error_of([&] { static_cast<void>(loader.next(consumer.ref())); });
+      REQUIRE(told);
+      CHECK(told->code() == ps::Errc::unsupported);
+      CHECK(told->cause().find("a batch was let go while its stream was being captured") != std::string::npos);
+      CHECK(told->cause().find("2 of 3 batches are left") != std::string::npos);
+      consumer.step(*other);
+      other.reset();
+      CHECK(train(loader, gpu, 2).size() == 30);
+      CHECK(captured.finish()[0] == collect(records(), {.threads = 1})[0]);  // nothing was written over it
+    }
+    CHECK(gpu.device_bytes_used() == 0);
+    for (const std::string& finding : gpu.findings()) FAIL(finding);
+  }
+}
+
 TEST_CASE("a loop that is left and the beginning of the next do not wait for work on the device") {
   const Watchdog watchdog(60s);
   ps::EmulatedGpu gpu({.mode = Mode::threaded});

@@ -154,6 +154,81 @@ TEST_CASE("a batch whose last use is not known is never used again, and that is 
   CHECK_FALSE(ring.has_free(lock));
 }
 
+TEST_CASE("a batch let go on a stream that is being captured is lost, and the graph has nothing of it") {
+  const auto device = gpu(0, {.mode = Mode::late, .checked = true});
+  const auto ring = ring_of({device}, 2, 2);
+  const auto captured = device->make_stream("captured", DeviceModel::Priority::normal);
+  const auto other = device->make_stream("other", DeviceModel::Priority::normal);
+  DeviceBatch& batch = acquire(*ring);
+  batch.parts[0].released.push_back(device->make_event());
+  lease(*ring, batch);
+  bool ran = false;
+  device->launch(captured->ref(), "before the capture", [&] { ran = true; });
+  device->begin_capture(captured->ref());
+  device->launch(captured->ref(), "of the graph", [] {});
+  const ps::StreamRef streams[] = {other->ref(), captured->ref()};
+  ring->give_back(batch, 0, streams);
+  CHECK(device->end_capture(captured->ref()) == 1);  // it throws where the graph was spoilt
+  CHECK(batch.parts[0].users == 0);
+  CHECK_FALSE(ran);  // nobody waited
+  {
+    DeviceRing::Lock lock(ring->mutex);
+    CHECK(ring->usable(lock) == 1);
+    const auto told = error_of([&] { ring->tell_of_lost(lock); });
+    REQUIRE(told);
+    CHECK(told->code() == ps::Errc::unsupported);
+    CHECK(told->cause().find("captured into a graph") != std::string::npos);
+    CHECK(told->cause().find("1 of 2 batches are left") != std::string::npos);
+    CHECK_FALSE(error_of([&] { ring->tell_of_lost(lock); }));
+  }
+  // The other one is not captured: it comes back.
+  DeviceBatch& second = acquire(*ring);
+  second.parts[0].released.push_back(device->make_event());
+  lease(*ring, second);
+  ring->give_back(second, 0, streams);
+  CHECK(has_free(*ring));
+  CHECK(device->findings().empty());
+}
+
+TEST_CASE("the end of a device ring waits for what uses a lost batch, or lets its memory go for good") {
+  // Tells what was not given back, and does that.
+  struct Watched final : ps::MemoryResource {
+    explicit Watched(ps::MemoryResource& from) : upstream(from) {}
+    ~Watched() override {
+      if (data != nullptr) upstream.deallocate(data, bytes, align);
+    }
+    void* allocate(std::size_t b, std::size_t a) override { return data = upstream.allocate(bytes = b, align = a); }
+    void deallocate(void* d, std::size_t b, std::size_t a) noexcept override {
+      upstream.deallocate(d, b, a);
+      data = nullptr;
+      was_done = done;
+    }
+    ps::MemoryKind kind() const noexcept override { return ps::MemoryKind::device; }
+    ps::MemoryResource& upstream;
+    void* data = nullptr;
+    std::size_t bytes = 0, align = 0;
+    bool done = false, was_done = false;
+  };
+  for (const bool still : {false, true}) {
+    const auto device = gpu(0);
+    Watched memory(device->device_memory());
+    const auto captured = device->make_stream("captured", DeviceModel::Priority::normal);
+    {
+      DeviceRing ring({device}, pipeline(), BatchLayout(schema, rows), 1, 1, &memory);
+      DeviceBatch& batch = acquire(ring);
+      lease(ring, batch);
+      device->launch(captured->ref(), "use", [&] { memory.done = true; });
+      device->begin_capture(captured->ref());
+      const ps::StreamRef streams[] = {captured->ref()};
+      ring.give_back(batch, 0, streams);
+      if (!still) CHECK(device->end_capture(captured->ref()) == 0);
+    }
+    CHECK((memory.data != nullptr) == still);
+    CHECK(memory.was_done == !still);
+    if (still) CHECK(error_of([&] { device->end_capture(captured->ref()); })->code() == ps::Errc::device);
+  }
+}
+
 TEST_CASE("a device ring keeps the first failure until it is told") {
   const auto ring = ring_of({gpu(0)}, 1, 1);
   DeviceRing::Lock lock(ring->mutex);

@@ -277,6 +277,61 @@ TEST_CASE("a kernel that fails, fails an emulated device for good") {
   }
 }
 
+TEST_CASE("a stream of an emulated device that is captured runs nothing, and what is none of the graph's spoils it") {
+  for (const Mode mode : {Mode::late, Mode::threaded}) {
+    EmulatedDevice device(some_gpu, {.mode = mode, .checked = true});
+    const auto stream = device.make_stream("a", DeviceModel::Priority::normal);
+    const auto other = device.make_stream("b", DeviceModel::Priority::normal);
+    const auto event = device.make_event();
+    device.record(*event, other->ref());
+    int ran = 0;
+    const auto work = [&] { ++ran; };
+    const auto spoilt_by = [&](auto&& call) {
+      device.begin_capture(stream->ref());
+      CHECK(device.captures(stream->ref()));
+      CHECK_FALSE(device.captures(other->ref()));
+      call();
+      const auto error = error_of([&] { device.end_capture(stream->ref()); });
+      CHECK_FALSE(device.captures(stream->ref()));
+      return error ? error->cause() : "nothing";
+    };
+    CHECK(spoilt_by([&] {
+            device.launch(stream->ref(), "work", work);
+            device.record(*event, other->ref());
+            device.wait(other->ref(), *event);
+            device.synchronize(*event);
+            device.synchronize(other->ref());
+          }) == "nothing");
+    CHECK(spoilt_by([&] { device.record(*event, stream->ref()); }) == "the capture was spoilt by an event");
+    CHECK(spoilt_by([&] { CHECK(code_of([&] { device.wait(stream->ref(), *event); }) == ps::Errc::device); }) ==
+          "the capture was spoilt by a wait for an event");
+    CHECK(spoilt_by([&] { CHECK(code_of([&] { device.synchronize(stream->ref()); }) == ps::Errc::device); }) ==
+          "the capture was spoilt by the host's wait for the stream");
+    CHECK(spoilt_by([&] { CHECK_FALSE(device.settle()); }) ==
+          "the capture was spoilt by the host's wait for the device");
+    CHECK(device.settle());
+    CHECK(ran == 0);
+    device.launch(stream->ref(), "work", work);
+    device.synchronize(stream->ref());
+    CHECK(ran == 1);
+    CHECK(code_of([&] { device.end_capture(stream->ref()); }) == ps::Errc::invalid_argument);
+  }
+}
+
+TEST_CASE("a thread that enters an emulated device and never leaves it is found") {
+  EmulatedDevice device(some_gpu, {.checked = true});
+  for (int i = 0; i < 100; ++i) const penstock::detail::Entered entered(device), again(device);
+  CHECK(device.findings().empty());
+  for (int i = 0; i < 100; ++i) static_cast<void>(device.enter());
+  CHECK(device.findings().size() == 1);
+  for (int i = 0; i < 100; ++i) device.leave(0);
+  std::jthread([&] {
+    for (int i = 0; i < 100; ++i) const penstock::detail::Entered entered(device);
+    static_cast<void>(device.enter());
+  }).join();
+  CHECK(device.findings().size() == 1);
+}
+
 TEST_CASE("streams of an emulated device that came and went leave nothing behind") {
   for (const Mode mode : {Mode::late, Mode::threaded}) {
     EmulatedDevice device(some_gpu, {.mode = mode, .checked = true});
