@@ -37,6 +37,7 @@ class ForwardingDevice : public penstock::detail::DeviceModel {
   }
   void synchronize(const Event& event) override { inner_->synchronize(event); }
   void synchronize(penstock::StreamRef stream) override { inner_->synchronize(stream); }
+  bool settle() noexcept override { return inner_->settle(); }
   bool reached(const Event& event) override { return inner_->reached(event); }
   bool captures(penstock::StreamRef stream) override { return inner_->captures(stream); }
   void host_reads(const void* data, std::size_t bytes) override { inner_->host_reads(data, bytes); }
