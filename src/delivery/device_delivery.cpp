@@ -63,7 +63,10 @@ class Entry {
 class DeviceDelivery final : public Delivery {
  public:
   DeviceDelivery(DeviceModels devices, std::shared_ptr<Engine> engine, const DeviceDeliveryOptions& options)
-      : engine_(std::move(engine)), buffers_(engine_->ring().depth()), reordered_(engine_->data().reordered()) {
+      : engine_(std::move(engine)),
+        buffers_(engine_->ring().depth()),
+        reordered_(engine_->data().reordered()),
+        staging_(options.staging) {
     const MemoryPlan& plan = engine_->setup().plan;
     ring_ = std::make_shared<DeviceRing>(std::move(devices), engine_->setup().data, engine_->ring().layout(),
                                          options.grows ? std::min(plan.device_depth, 2u) : plan.device_depth,
@@ -202,6 +205,8 @@ class DeviceDelivery final : public Delivery {
       const Lock lock(ring_->mutex);
       depth = ring_->depth(lock);
     }
+    if (staging_ != nullptr)
+      if (std::string note = staging_->note(); !note.empty()) report.notes.push_back(std::move(note));
     for (std::size_t i = lanes_.size(); i-- > 0;) lanes_[i]->describe(report, depth);
     if (depth < ring_->most())
       report.notes.push_back("on the device are " + std::to_string(depth) + " batches of " +
@@ -384,6 +389,7 @@ class DeviceDelivery final : public Delivery {
   std::shared_ptr<Engine> engine_;
   const std::size_t buffers_;  // of the engine's ring
   const bool reordered_;
+  const std::shared_ptr<const StagingMemory> staging_;
   std::shared_ptr<DeviceRing> ring_;
   std::vector<std::unique_ptr<DeviceLane>> lanes_;  // one for each device
 
