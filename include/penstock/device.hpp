@@ -24,7 +24,10 @@ inline Device host() noexcept { return {}; }
 /// GPU number `index`, as CUDA counts them. A loader for it is refused with Error(unsupported) where the build, the
 /// driver or the machine has none, and the error says which.
 inline Device gpu(int index) noexcept { return {Device::Kind::gpu, index}; }
-/// gpu(0) if this build and machine have one, else the host; the report says which, and why. Any thread. In a build
+/// A GPU if this build and machine have one, else the host; the report says which, and why. Of one GPU, gpu(0). Of
+/// several, the one of this process's rank on its machine, as launchers say it: LOCAL_RANK (torchrun), else
+/// OMPI_COMM_WORLD_LOCAL_RANK (Open MPI), else SLURM_LOCALID; where there are more ranks than GPUs, rank modulo their
+/// number; without a rank, gpu(0). Something else than a number is no rank. Any thread. In a build
 /// with CUDA the first call starts its driver, which does not work in processes that are forked afterwards.
 PENSTOCK_API Device best_device() noexcept;
 /// What this build and machine have, in a few words: "built without CUDA", "CUDA 13.0 runtime, no driver on this

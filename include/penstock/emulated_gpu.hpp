@@ -41,6 +41,8 @@ struct EmulatedGpuOptions {
   std::size_t max_device_bytes = 0;  ///< hard limits of its memories, bytes; 0 = none
   /// The same of its pinned memory.
   std::size_t max_pinned_bytes = 0;
+  /// Memory can't be pinned, as where the system forbids it: loaders go on with ordinary memory.
+  bool refuses_to_pin = false;
   /// Calls that fail; none by default.
   Fault fault = {};
 };

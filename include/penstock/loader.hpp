@@ -83,7 +83,7 @@ struct LoaderOptions {
   /// loader and its batches. Default: `device_memory(device)`.
   MemoryResource* device_resource = nullptr;
   /// Where batch buffers come from; default: penstock::host_memory(), for a device its pinned memory, which no other
-  /// copies from as fast.
+  /// copies from as fast. Where none can be pinned, ordinary memory, which the report notes.
   MemoryResource* host_memory = nullptr;
   /// Nothing is read ahead after this many, and `next()` gives nothing, which the report notes; 0 = they never end.
   std::uint64_t epochs = 0;

@@ -63,7 +63,10 @@ class Entry {
 class DeviceDelivery final : public Delivery {
  public:
   DeviceDelivery(DeviceModels devices, std::shared_ptr<Engine> engine, const DeviceDeliveryOptions& options)
-      : engine_(std::move(engine)), buffers_(engine_->ring().depth()), reordered_(engine_->data().reordered()) {
+      : engine_(std::move(engine)),
+        buffers_(engine_->ring().depth()),
+        reordered_(engine_->data().reordered()),
+        staging_(options.staging) {
     const MemoryPlan& plan = engine_->setup().plan;
     ring_ = std::make_shared<DeviceRing>(std::move(devices), engine_->setup().data, engine_->ring().layout(),
                                          options.grows ? std::min(plan.device_depth, 2u) : plan.device_depth,
@@ -73,6 +76,7 @@ class DeviceDelivery final : public Delivery {
           std::make_unique<DeviceLane>(*ring_, i, engine_->ring().layout(), buffers_, plan.device_rows_limit));
     made_.reserve(2 * ring_->most());
     sent_.reserve(buffers_);
+    reaped_.reserve(buffers_);
     stuck_.reserve(ring_->most());
   }
   ~DeviceDelivery() override {
@@ -202,6 +206,8 @@ class DeviceDelivery final : public Delivery {
       const Lock lock(ring_->mutex);
       depth = ring_->depth(lock);
     }
+    if (staging_ != nullptr)
+      if (std::string note = staging_->note(); !note.empty()) report.notes.push_back(std::move(note));
     for (std::size_t i = lanes_.size(); i-- > 0;) lanes_[i]->describe(report, depth);
     if (depth < ring_->most())
       report.notes.push_back("on the device are " + std::to_string(depth) + " batches of " +
@@ -356,19 +362,28 @@ class DeviceDelivery final : public Delivery {
     for (;;) {
       ring_->changed.wait(lock, [this] { return (closing_ && (sent_.empty() || reaping_failed_)) || can_reap(); });
       if (!can_reap()) return;
-      const Sent sent = sent_.front();
+      reaped_.assign(sent_.begin(), sent_.end());
       reaping_ = true;
       lock.unlock();
       try {
+        std::size_t read = reaped_.size();
         for (std::size_t i = 0; i < lanes_.size(); ++i) {
           entry.enter(i);
-          lanes_[i]->wait_until_read(sent.number);
+          lanes_[i]->wait_until_read(reaped_[0].number);
+          // Those after it may be read as well by now: one wake-up for all of them.
+          std::size_t more = 1;
+          while (more < read && lanes_[i]->was_read(reaped_[more].number)) ++more;
+          read = more;
         }
-        for (const auto& lane : lanes_) lane->device().host_writes(sent.buffer->data, engine_->ring().layout().bytes());
-        engine_->release(*sent.buffer);
+        reaped_.resize(read);
+        for (const Sent& sent : reaped_)
+          for (const auto& lane : lanes_)
+            lane->device().host_writes(sent.buffer->data, engine_->ring().layout().bytes());
+        // From here on nothing fails: none of them is given back twice.
+        for (const Sent& sent : reaped_) engine_->release(*sent.buffer);
         lock.lock();
-        sent_.erase(sent_.begin());
-        --in_flight_;
+        sent_.erase(sent_.begin(), sent_.begin() + static_cast<std::ptrdiff_t>(read));
+        in_flight_ -= read;
       } catch (...) {
         const std::optional<Error> error = described_error("device");
         lock.lock();
@@ -384,6 +399,7 @@ class DeviceDelivery final : public Delivery {
   std::shared_ptr<Engine> engine_;
   const std::size_t buffers_;  // of the engine's ring
   const bool reordered_;
+  const std::shared_ptr<const StagingMemory> staging_;
   std::shared_ptr<DeviceRing> ring_;
   std::vector<std::unique_ptr<DeviceLane>> lanes_;  // one for each device
 
@@ -401,6 +417,7 @@ class DeviceDelivery final : public Delivery {
   bool starved_ = false;                 // there is a batch, and no buffer for it
   bool reaping_failed_ = false;          // nothing is reaped before `recover`
 
+  std::vector<Sent> reaped_;  // the reaper's
   std::thread submitter_, reaper_;
 };
 

@@ -4,13 +4,15 @@
 
 #include "delivery/delivery.hpp"
 #include "delivery/device_ring.hpp"
+#include "device/staging_memory.hpp"
 #include "engine/engine.hpp"
 
 namespace penstock::detail {
 
 struct DeviceDeliveryOptions {
-  MemoryResource* memory = nullptr;  ///< of the only device; null: its own
-  bool grows = false;                ///< two batches at first, and as many as the plan says at most
+  MemoryResource* memory = nullptr;                   ///< of the only device; null: its own
+  std::shared_ptr<const StagingMemory> staging = {};  ///< of the engine's buffers, where it is not the user's
+  bool grows = false;                                 ///< two batches at first, and as many as the plan says at most
 };
 
 /// Batches are copied to a device, each by one copy of its whole buffer, while the ones before are worked on; where

@@ -1,5 +1,8 @@
 #include "delivery/device_lane.hpp"
 
+#include <algorithm>
+#include <utility>
+
 #include "base/profiled_range.hpp"
 
 namespace penstock::detail {
@@ -71,6 +74,8 @@ void DeviceLane::wait_until_read(std::size_t buffer) const {
   device_.synchronize(*copied_[buffer]);
 }
 
+bool DeviceLane::was_read(std::size_t buffer) const { return device_.reached(*copied_[buffer]); }
+
 void DeviceLane::recover() {
   const Entered entered(device_);
   device_.synchronize(copies_->ref());
@@ -88,6 +93,10 @@ void DeviceLane::describe(Report& report, std::size_t depth) const {
     report.memory.insert(report.memory.begin() + 2,
                          {{"rows of any size on " + where, depth, rows_->capacity()},
                           {"the same, pinned for " + where, copied_.size(), rows_->staged()}});
+  if (rows_)
+    if (std::string note = rows_->note();
+        !note.empty() && std::find(report.notes.begin(), report.notes.end(), note) == report.notes.end())
+      report.notes.push_back(std::move(note));
   if (prep_) prep_->describe(report);
 }
 

@@ -23,14 +23,20 @@ std::uint64_t bytes_of(const RaggedRow& row, const RowField& field) { return row
 
 DeviceRows::DeviceRows(DeviceRing& ring, std::size_t number, const BatchLayout& whole, std::size_t buffers,
                        std::size_t limit)
-    : ring_(ring), device_(ring.device(number)), number_(number), whole_(whole), limit_(limit), staging_(buffers) {
+    : ring_(ring),
+      device_(ring.device(number)),
+      number_(number),
+      whole_(whole),
+      limit_(limit),
+      staging_memory_(ring.devices()[number]),
+      staging_(buffers) {
   for (std::size_t f = 0; f < whole_.fields(); ++f)
     if (whole_.row()[f].appended()) sections_.push_back({.field = f});
 }
 
 DeviceRows::~DeviceRows() {
   for (const Staging& staging : staging_)
-    if (staging.data != nullptr) device_.pinned_memory().deallocate(staging.data, staging.bytes, rows_alignment);
+    if (staging.data != nullptr) staging_memory_.deallocate(staging.data, staging.bytes, rows_alignment);
 }
 
 void DeviceRows::enqueue(const BatchInfo& from, std::size_t buffer, DevicePart& part, BatchInfo& to, StreamRef copies) {
@@ -84,10 +90,10 @@ void DeviceRows::make_room(std::size_t bytes, Staging& staging, DevicePart& part
     if (room > largest_.load(std::memory_order_relaxed)) largest_.store(room, std::memory_order_relaxed);
   }
   if (staging.bytes < bytes) {
-    if (staging.data != nullptr) device_.pinned_memory().deallocate(staging.data, staging.bytes, rows_alignment);
+    if (staging.data != nullptr) staging_memory_.deallocate(staging.data, staging.bytes, rows_alignment);
     const std::size_t room = room_for(std::exchange(staging.bytes, 0));
     staging.data = nullptr;
-    staging.data = static_cast<std::byte*>(device_.pinned_memory().allocate(room, rows_alignment));
+    staging.data = static_cast<std::byte*>(staging_memory_.allocate(room, rows_alignment));
     staging.bytes = room;
     staged_.store(std::max(room, staged_.load(std::memory_order_relaxed)), std::memory_order_relaxed);
   }

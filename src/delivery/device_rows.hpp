@@ -5,9 +5,11 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "delivery/device_ring.hpp"
+#include "device/staging_memory.hpp"
 #include "ring/batch_layout.hpp"
 
 namespace penstock::detail {
@@ -35,6 +37,8 @@ class DeviceRows {
   std::size_t capacity() const noexcept { return largest_.load(std::memory_order_relaxed); }
   /// The same in pinned memory.
   std::size_t staged() const noexcept { return staged_.load(std::memory_order_relaxed); }
+  /// See StagingMemory.
+  std::string note() const { return staging_memory_.note(); }
 
  private:
   struct Staging {
@@ -55,6 +59,7 @@ class DeviceRows {
   const std::size_t number_;
   const BatchLayout& whole_;
   const std::size_t limit_;
+  StagingMemory staging_memory_;
   std::vector<Staging> staging_;  // of each of the engine's buffers
   std::vector<Section> sections_;
   std::atomic<std::size_t> largest_{0}, staged_{0};

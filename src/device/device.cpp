@@ -1,6 +1,10 @@
 #include <penstock/device.hpp>
 
 #include <atomic>
+#include <charconv>
+#include <cstdlib>
+#include <string_view>
+#include <system_error>
 
 #include "device/cuda/cuda.hpp"
 #include "device/devices.hpp"
@@ -11,8 +15,24 @@ namespace {
 std::atomic<bool> best_was_host{false};
 }
 
+int detail::gpu_of_rank(int count, const std::function<const char*(const char*)>& environment) {
+  // A launcher that shows each process its own GPU alone has chosen already.
+  if (count <= 1) return 0;
+  for (const char* name : {"LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "SLURM_LOCALID"}) {
+    const char* const value = environment(name);
+    if (value == nullptr) continue;
+    const std::string_view text = value;
+    unsigned rank = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), rank);
+    if (error == std::errc{} && end == text.data() + text.size())
+      return static_cast<int>(rank % static_cast<unsigned>(count));
+  }
+  return 0;
+}
+
 Device best_device() noexcept {
-  if (detail::cuda_device_count() > 0) return gpu(0);
+  if (const int count = detail::cuda_device_count(); count > 0)
+    return gpu(detail::gpu_of_rank(count, [](const char* name) -> const char* { return std::getenv(name); }));
   best_was_host.store(true, std::memory_order_relaxed);
   return host();
 }

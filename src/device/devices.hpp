@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -15,6 +16,9 @@ std::shared_ptr<DeviceModel> open_device(Device device);
 
 /// From now on, and as long as somebody has it, it is what runs its `device()`.
 void register_device(const std::shared_ptr<DeviceModel>& device);
+
+/// Which of `count` GPUs, at least one, is this process's: see `best_device()`. `environment` is `getenv`, or a test's.
+int gpu_of_rank(int count, const std::function<const char*(const char*)>& environment);
 
 /// Why `best_device()` was the host; empty where nobody asked it, or it was a GPU. Any thread.
 std::string why_best_is_host();

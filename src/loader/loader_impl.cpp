@@ -11,6 +11,7 @@
 #include "data/state.hpp"
 #include "delivery/device_delivery.hpp"
 #include "delivery/host_delivery.hpp"
+#include "device/staging_memory.hpp"
 #include "loader/loader_setup.hpp"
 #include "pipeline/pipeline_data.hpp"
 #include "pipeline/pipeline_facts.hpp"
@@ -65,10 +66,14 @@ Loader::Impl::Impl(Pipeline p, LoaderOptions o)
     delivery_ = detail::host_delivery(engine_);
   } else {
     const detail::Entered entered(*device);
-    if (options_.host_memory == nullptr) setup.buffer_memory = &device->pinned_memory();
+    std::shared_ptr<detail::StagingMemory> staging;
+    if (options_.host_memory == nullptr)
+      setup.buffer_memory = staging = std::make_shared<detail::StagingMemory>(devices_[0]);
     engine_ = std::make_shared<detail::Engine>(std::move(setup), executor_->impl());
-    delivery_ = detail::device_delivery(
-        devices_, engine_, {.memory = options_.device_resource, .grows = options_.growth == Growth::on_demand});
+    delivery_ = detail::device_delivery(devices_, engine_,
+                                        {.memory = options_.device_resource,
+                                         .staging = std::move(staging),
+                                         .grows = options_.growth == Growth::on_demand});
   }
   stop_callback_.emplace(options_.stop, [this] { stop(); });
 }

@@ -19,12 +19,12 @@ struct RunSetup {
   std::shared_ptr<const PipelineData> data;
   MemoryPlan plan;
   MemoryResource* memory = &host_memory();
-  MemoryResource* buffer_memory = nullptr;  ///< where fields of fixed sizes lie in batches; null: `memory`
-  std::uint64_t epochs = 0;                 ///< 0 = no end
-  bool keeps_places = false;                ///< of the rows of a reordered pipeline
-  bool lists_all_bad = false;               ///< bad samples keep what they say, however many there are
-  std::vector<PositionRange> ranges = {};   ///< of which samples are made, ascending; none: all. For one epoch
-  RecordSkips* skips = nullptr;             ///< asked of each record that samples share, where there are some
+  std::shared_ptr<MemoryResource> buffer_memory;  ///< where fields of fixed sizes lie in batches; null: `memory`
+  std::uint64_t epochs = 0;                       ///< 0 = no end
+  bool keeps_places = false;                      ///< of the rows of a reordered pipeline
+  bool lists_all_bad = false;                     ///< bad samples keep what they say, however many there are
+  std::vector<PositionRange> ranges = {};         ///< of which samples are made, ascending; none: all. For one epoch
+  RecordSkips* skips = nullptr;                   ///< asked of each record that samples share, where there are some
 };
 
 }  // namespace penstock::detail

@@ -45,6 +45,13 @@ TEST_CASE("what a capture refuses is told from what ends a context") {
     CHECK_FALSE(ps::detail::refused_for_capture(code));
 }
 
+TEST_CASE("memory that can't be pinned is told from a GPU that fails") {
+  for (const cudaError_t code : {cudaErrorMemoryAllocation, cudaErrorNotSupported, cudaErrorNotPermitted})
+    CHECK(ps::detail::cannot_pin(code));
+  for (const cudaError_t code : {cudaSuccess, cudaErrorInvalidValue, cudaErrorIllegalAddress, cudaErrorNoDevice})
+    CHECK_FALSE(ps::detail::cannot_pin(code));
+}
+
 TEST_CASE("memory that is not there is asked for once more after room was made") {
   for (const cudaError_t first : {cudaSuccess, cudaErrorMemoryAllocation, cudaErrorInvalidValue})
     for (const cudaError_t second : {cudaSuccess, cudaErrorMemoryAllocation}) {

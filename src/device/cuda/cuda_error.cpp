@@ -34,6 +34,11 @@ bool refused_for_capture(cudaError_t code) noexcept {
   }
 }
 
+bool cannot_pin(cudaError_t code) noexcept {
+  return code == cudaErrorMemoryAllocation || code == cudaErrorNotSupported || code == cudaErrorNotPermitted ||
+         code == cudaErrorOperatingSystem;
+}
+
 void forget_cuda(cudaError_t code) noexcept {
   // Once: where there is no driver, or the context is gone, the next answer would be the same for ever.
   if (code != cudaSuccess && code != cudaErrorCudartUnloading) static_cast<void>(cudaGetLastError());

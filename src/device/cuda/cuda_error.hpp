@@ -20,6 +20,9 @@ void check_cuda(cudaError_t code, std::string_view call);
 /// Whether a call was not made because a graph is being captured; all else there is may go on.
 bool refused_for_capture(cudaError_t code) noexcept;
 
+/// Whether a call that pins memory failed because that can't be: ordinary memory will do.
+bool cannot_pin(cudaError_t code) noexcept;
+
 /// For calls whose failure changes nothing any more: in destructors, and while the process ends.
 void forget_cuda(cudaError_t code) noexcept;
 

@@ -13,8 +13,10 @@
 #include <cuda_runtime_api.h>
 
 #include "base/cores.hpp"
+#include "base/memory_nodes.hpp"
 #include "cuda_error.hpp"
 #include "cuda_scope.hpp"
+#include "device/staging_memory.hpp"
 
 namespace penstock::detail {
 
@@ -25,9 +27,11 @@ constexpr std::size_t page_bytes = 4096;
 constexpr std::size_t touched_first_bytes = GiB(1);
 constexpr std::size_t max_touchers = 8;
 
-Error no_pinned_memory(cudaError_t code, const char* call, std::size_t bytes) {
-  return cuda_error(code, "asking for " + std::to_string(bytes) + " bytes of pinned memory, " + call,
-                    "`depth` or the batch size");
+[[noreturn]] void refuse(cudaError_t code, const char* call, std::size_t bytes) {
+  const Error error = cuda_error(code, "asking for " + std::to_string(bytes) + " bytes of pinned memory, " + call,
+                                 "`depth` or the batch size");
+  if (cannot_pin(code)) throw CannotPin(error.code(), error.cause());
+  throw Error(error);
 }
 
 void touch_pages(std::byte* data, std::size_t bytes) {
@@ -52,21 +56,28 @@ void touch_all_pages(std::byte* data, std::size_t bytes) {
   }
 }
 
-// Memory of ours that is then pinned.
-void* map_pinned(std::size_t bytes) {
+// Memory of ours, at that node if it is one, that is then pinned.
+void* map_pinned(std::size_t bytes, int node) {
   void* const data = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (data == MAP_FAILED)
     throw Error(Errc::out_of_memory, "the system has no " + std::to_string(bytes) +
                                          " bytes of host memory to pin; lower `depth` or the batch size");
-  touch_all_pages(static_cast<std::byte*>(data), bytes);
+  if (node >= 0) static_cast<void>(prefer_memory_node(data, bytes, node));
+  if (bytes > touched_first_bytes) touch_all_pages(static_cast<std::byte*>(data), bytes);
   const cudaError_t code = cudaHostRegister(data, bytes, cudaHostRegisterPortable);
   if (code == cudaSuccess) return data;
-  const Error error = no_pinned_memory(code, "cudaHostRegister", bytes);
   ::munmap(data, bytes);
-  throw Error(error);
+  refuse(code, "cudaHostRegister", bytes);
 }
 
 }  // namespace
+
+CudaPinnedMemory::CudaPinnedMemory(int index) : index_(index) {
+  if (!has_several_memory_nodes()) return;
+  const cudaError_t code = cudaDeviceGetAttribute(&node_, cudaDevAttrHostNumaId, index);
+  forget_cuda(code);
+  if (code != cudaSuccess) node_ = -1;
+}
 
 void* CudaPinnedMemory::allocate(std::size_t bytes, std::size_t align) {
   if (align > page_bytes)
@@ -74,17 +85,17 @@ void* CudaPinnedMemory::allocate(std::size_t bytes, std::size_t align) {
                                        std::to_string(align));
   const CudaScope scope(index_);
   const std::size_t size = (std::max<std::size_t>(bytes, 1) + page_bytes - 1) / page_bytes * page_bytes;
-  if (size <= touched_first_bytes) {
+  if (node_ < 0 && size <= touched_first_bytes) {
     void* data = nullptr;
     const cudaError_t code = cudaHostAlloc(&data, size, cudaHostAllocPortable);
-    if (code != cudaSuccess) throw no_pinned_memory(code, "cudaHostAlloc", size);
+    if (code != cudaSuccess) refuse(code, "cudaHostAlloc", size);
     if (reinterpret_cast<std::uintptr_t>(data) % page_bytes == 0) return data;
     forget_cuda(cudaFreeHost(data));  // the driver cut it from a page of several
   }
   // The entry is made first, so that nothing can fail after the mapping.
   std::map<void*, std::size_t> made;
   auto entry = made.extract(made.emplace(nullptr, size).first);
-  void* const data = map_pinned(size);
+  void* const data = map_pinned(size, node_);
   entry.key() = data;
   const std::lock_guard lock(mutex_);
   mapped_.insert(std::move(entry));

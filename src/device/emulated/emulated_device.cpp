@@ -8,6 +8,8 @@
 
 #include <penstock/error.hpp>
 
+#include "device/staging_memory.hpp"
+
 namespace penstock::detail {
 
 struct EmulatedDevice::StreamState {
@@ -34,6 +36,9 @@ class EmulatedDevice::Memory final : public MemoryResource {
       const std::lock_guard lock(device_.mutex_);
       device_.call(kind_ == MemoryKind::device ? "taking device memory" : "taking pinned memory");
     }
+    if (kind_ == MemoryKind::pinned && device_.options_.refuses_to_pin)
+      throw CannotPin(Errc::out_of_memory, "asking for " + std::to_string(bytes) +
+                                               " bytes of pinned memory, which is refused as was asked for");
     void* const data = limited_.allocate(bytes, align);
     std::memset(data, 0xCD, bytes);
     return data;

@@ -299,6 +299,25 @@ TEST_CASE("a stream that is being captured is refused, and a batch let go on one
   }
 }
 
+TEST_CASE("where memory can't be pinned a loader goes on with ordinary memory, and its report says so") {
+  const Watchdog watchdog(60s);
+  for (const Mode mode : {Mode::late, Mode::threaded})
+    for (const bool refuses : {false, true}) {
+      ps::EmulatedGpu gpu({.mode = mode, .checked = true, .refuses_to_pin = refuses});
+      ps::Loader loader(records(), {.device = gpu.device(), .threads = 2});
+      CHECK(train(loader, gpu) == collect(records(), {.threads = 1}));
+      CHECK((gpu.pinned_bytes_used() == 0) == refuses);
+      std::size_t notes = 0;
+      for (const std::string& note : loader.report().notes)
+        notes += note.find("could not be pinned") != std::string::npos ? 1 : 0;
+      CHECK(notes == (refuses ? 1 : 0));
+      // Who asks for pinned memory by name is told.
+      const auto pinned = ps::pinned_memory(gpu.device());
+      CHECK(error_of([&] { pinned->deallocate(pinned->allocate(100, 64), 100, 64); }).has_value() == refuses);
+      for (const std::string& finding : gpu.findings()) FAIL(finding);
+    }
+}
+
 TEST_CASE("a loop that is left and the beginning of the next do not wait for work on the device") {
   const Watchdog watchdog(60s);
   ps::EmulatedGpu gpu({.mode = Mode::threaded});

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+
+#include <penstock/error.hpp>
+#include <penstock/memory.hpp>
+
+#include "device/device_model.hpp"
+
+namespace penstock::detail {
+
+/// The host has memory, but it can't be pinned.
+struct CannotPin : Error {
+  using Error::Error;
+};
+
+/// The host's memory that a device reads batches from: pinned, and where that can't be had ordinary memory, from which
+/// copies are slower. Any thread.
+class StagingMemory final : public MemoryResource {
+ public:
+  explicit StagingMemory(std::shared_ptr<DeviceModel> device);
+
+  /// @throws what the pinned memory throws, but CannotPin.
+  void* allocate(std::size_t bytes, std::size_t align) override;
+  void deallocate(void* data, std::size_t bytes, std::size_t align) noexcept override;
+  MemoryKind kind() const noexcept override { return device_->pinned_memory().kind(); }
+
+  /// For the report, where some of it was ordinary memory; else empty.
+  std::string note() const;
+
+ private:
+  std::shared_ptr<DeviceModel> device_;
+  mutable std::mutex mutex_;
+  std::set<void*> ordinary_;
+  std::string why_;
+};
+
+}  // namespace penstock::detail
