@@ -33,7 +33,7 @@ void Load::take(double seconds, const CudaStream& stream, int parts, bool below)
   double each = 0;
   warm(stream);
   for (side_ = max_side;; side_ /= 2) {
-    each = time_on(stream, times, [&] { enqueue_piece(stream.handle()); }) / times;
+    each = time_on(stream, times, [&] { enqueue_piece(stream.handle(), side_); }) / times;
     if (sort_ != Sort::gemm || side_ == least_side() || each * parts <= seconds) break;
   }
   const double wanted = seconds / each;
@@ -41,25 +41,27 @@ void Load::take(double seconds, const CudaStream& stream, int parts, bool below)
 }
 
 void Load::enqueue(cudaStream_t stream) const {
-  for (int i = 0; i < pieces_; ++i) enqueue_piece(stream);
+  for (int i = 0; i < pieces_; ++i) enqueue_piece(stream, side_);
 }
+
+void Load::enqueue_large(cudaStream_t stream) const { enqueue_piece(stream, max_side); }
 
 void Load::warm(const CudaStream& stream) const {
   constexpr double seconds = 0.3;
   constexpr int at_a_time = 8;
   for (const double end = wall_seconds() + seconds; wall_seconds() < end; stream.synchronize())
-    for (int i = 0; i < at_a_time; ++i) enqueue_piece(stream.handle());
+    for (int i = 0; i < at_a_time; ++i) enqueue_large(stream.handle());
 }
 
-void Load::enqueue_piece(cudaStream_t stream) const {
+void Load::enqueue_piece(cudaStream_t stream, int side) const {
   if (sort_ == Sort::memory) return add_one(stream, memory_.as<float>(), traffic_bytes / sizeof(float));
   const std::byte* const a = memory_.data();
   const std::byte* const b = a + matrix_bytes;
   std::byte* const c = memory_.data() + 2 * matrix_bytes;
   if (cublas_->found())
-    cublas_->multiply(stream, side_, a, b, c);
+    cublas_->multiply(stream, side, a, b, c);
   else
-    multiply_halves(stream, side_, a, b, c);
+    multiply_halves(stream, side, a, b, c);
 }
 
 }  // namespace penstock::gpu_bench

@@ -22,12 +22,14 @@ class Load {
   // pieces where there are such small ones.
   void take(double seconds, const CudaStream& stream, int parts = 4, bool below = false);
   void enqueue(cudaStream_t stream) const;
+  // Work of the same sort in the largest piece there is: streams hold about a thousand pieces, and the host waits then.
+  void enqueue_large(cudaStream_t stream) const;
   // Runs for 300 ms and returns: a GPU that had nothing to do comes back from a clock of a few hundred MHz, and what is
   // timed before that is timed on another machine.
   void warm(const CudaStream& stream) const;
 
  private:
-  void enqueue_piece(cudaStream_t stream) const;
+  void enqueue_piece(cudaStream_t stream, int side) const;
   int least_side() const;
   Sort sort_;
   Memory memory_;

@@ -49,9 +49,11 @@ nlohmann::ordered_json Overlap::raw() const {
   return out;
 }
 
-void measure_round(Overlap& to, const BatchSize& size, const Load& load, const CudaStream& stream,
-                   const std::function<double()>& together) {
+void measure_round(Overlap& to, const Settings& settings, const BatchSize& size, const Load& load,
+                   const CudaStream& stream, const std::function<double()>& together) {
   constexpr int times = 20;
+  // As many as there are of both together, so that the GPU is as hot.
+  const auto steps = static_cast<int>(overlap_steps(settings));
   const Memory host(Kind::pinned, size.bytes()), device(Kind::device, size.bytes()), wrong(Kind::device, 8);
   const CudaStream other;
   const auto copy_on = [&](const CudaStream& on) { copy(device.data(), host.data(), size.bytes(), on.handle()); };
@@ -62,7 +64,7 @@ void measure_round(Overlap& to, const BatchSize& size, const Load& load, const C
                wrong.as<unsigned long long>());
     load.enqueue(on.handle());
   };
-  const auto compute = [&] { return time_on(stream, times, [&] { step_on(stream); }) / times; };
+  const auto compute = [&] { return time_on(stream, steps, [&] { step_on(stream); }) / steps; };
 
   OverlapRound round = {};
   settle();
@@ -73,10 +75,11 @@ void measure_round(Overlap& to, const BatchSize& size, const Load& load, const C
       time_beside(
           stream, times, [&] { step_on(stream); }, round.compute_before, other, [&] { copy_on(other); }, round.copies) /
       times;
-  round.free_copies =
-      time_beside(
-          stream, times, [&] { copy_on(stream); }, round.copies, other, [&] { step_on(other); }, round.compute_before) /
-      times;
+  const double large = time_on(stream, times, [&] { load.enqueue_large(stream.handle()); }) / times;
+  round.free_copies = time_beside(
+                          stream, times, [&] { copy_on(stream); }, round.copies, other,
+                          [&] { load.enqueue_large(other.handle()); }, large) /
+                      times;
   round.together = together();
   settle();
   load.warm(stream);

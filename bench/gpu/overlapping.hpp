@@ -1,9 +1,9 @@
 // How well copies and steps overlap: the same numbers for our loader, a loop by hand, and what must not pass.
 //
-// A GPU's copies slow its steps down, and steps copies, whoever orders them: they share its memory and its power, and a
-// matrix product beside copies takes a tenth longer on an H100. So what a loader can reach is not the longer of the two
-// as each is alone. It is measured in each round what both come to beside each other when nothing orders them, and the
-// gates hold the loader against that.
+// The gates hold the loader against the longer of a step and a copy, each alone, on a GPU that is as hot: one that has
+// nothing to do stands at a few hundred MHz, and matrix products take more power than there is for the highest clock.
+// Steps and copies may slow each other down, whoever orders them, as they share the GPU's memory. So it is told as well
+// what both come to beside each other when nothing orders them, and what a loop written by hand comes to, in turns.
 #pragma once
 
 #include <functional>
@@ -47,12 +47,12 @@ struct Overlap {
 };
 
 // One round more: `together` gives seconds a step. When it returns, the GPU is warm and has nothing to do.
-void measure_round(Overlap& to, const BatchSize& size, const Load& load, const CudaStream& stream,
-                   const std::function<double()>& together);
+void measure_round(Overlap& to, const Settings& settings, const BatchSize& size, const Load& load,
+                   const CudaStream& stream, const std::function<double()>& together);
 
 // One case more, with records of a file.
 void overlap_of_file(Results& results, const Settings& settings);
 
-constexpr double min_eta = 0.95, max_against_best = 1.03, min_rate = 0.95;
+constexpr double min_eta = 0.95, max_against_longer = 1.03, min_rate = 0.95;
 
 }  // namespace penstock::gpu_bench

@@ -10,7 +10,7 @@ namespace penstock::gpu_bench {
 struct Settings {
   bool quick = false;
   std::filesystem::path out;
-  int rounds() const { return quick ? 2 : 7; }
+  int rounds() const { return quick ? 2 : 5; }
 };
 
 void environment(Results& results, const Settings& settings);

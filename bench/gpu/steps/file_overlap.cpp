@@ -91,7 +91,7 @@ void overlap_of_file(Results& results, const Settings& settings) {
   for (int round = 0; round < settings.rounds(); ++round) {
     settle();
     alone.push_back(epoch(nullptr));
-    measure_round(measured, size, load, stream, [&] { return epoch(&load); });
+    measure_round(measured, settings, size, load, stream, [&] { return epoch(&load); });
     const OverlapRound& last = measured.rounds.back();
     against_best.push_back(last.together / std::max(alone.back(), last.best_possible()));
   }

@@ -28,9 +28,14 @@ void measure_case(Results& results, const Settings& settings, const Case& c) {
   Overlap ours;
   std::vector<double> by_hand, against_hand;
   for (int round = 0; round < settings.rounds(); ++round) {
-    measure_round(ours, size, load, stream,
-                  [&] { return time_loader(loader, stream, size, &load, wrong.as<unsigned long long>()); });
-    by_hand.push_back(time_plain({}, size.bytes(), steps, load));
+    const auto loader_s = [&] { return time_loader(loader, stream, size, &load, wrong.as<unsigned long long>()); };
+    const auto by_hand_s = [&] { return time_plain({}, size.bytes(), steps, load); };
+    // The loader first and last, as the GPU gets hotter.
+    measure_round(ours, settings, size, load, stream, [&] {
+      const double first = loader_s(), hand = (by_hand_s() + by_hand_s()) / 2, last = loader_s();
+      by_hand.push_back(hand);
+      return (first + last) / 2;
+    });
     against_hand.push_back(ours.rounds.back().together / by_hand.back());
   }
   unsigned long long wrong_rows = 0;
@@ -46,7 +51,7 @@ void measure_case(Results& results, const Settings& settings, const Case& c) {
                  .ratio = ratio,
                  .unit = "ms",
                  .gate = judged ? Gate::at_most : Gate::none,
-                 .bound = judged ? max_against_best : 0});
+                 .bound = judged ? max_against_longer : 0});
   };
   using R = const OverlapRound&;
   tell("a step beside endless copies / alone", ours.median(&OverlapRound::free_compute),
@@ -54,13 +59,15 @@ void measure_case(Results& results, const Settings& settings, const Case& c) {
   tell("a copy beside endless steps / alone", ours.median(&OverlapRound::free_copies),
        ours.median(&OverlapRound::copies), ours.median([](R r) { return r.free_copies / r.copies; }), false);
   tell("step / longer of step and copy", ours.together_s(), ours.median(&OverlapRound::longer),
-       ours.median([](R r) { return r.together / r.longer(); }), false);
+       ours.median([](R r) { return r.together / r.longer(); }), true);
   tell("step / best possible", ours.together_s(), ours.median(&OverlapRound::best_possible),
-       ours.median([](R r) { return r.together / r.best_possible(); }), true);
+       ours.median([](R r) { return r.together / r.best_possible(); }), false);
   if (c.copy_to_compute == 1) {
-    results.add({.name = "eta, of times alone, " + name, .ours = ours.median(&OverlapRound::eta), .against = 1});
-    results.add({.name = "eta, " + name,
+    results.add({.name = "eta, of times beside each other, " + name,
                  .ours = ours.median(&OverlapRound::free_eta),
+                 .against = 1});
+    results.add({.name = "eta, " + name,
+                 .ours = ours.median(&OverlapRound::eta),
                  .against = 1,
                  .gate = Gate::at_least,
                  .bound = min_eta});

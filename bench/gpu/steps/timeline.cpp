@@ -83,16 +83,31 @@ Timeline measured_timeline(const Activity& activity) {
   return out;
 }
 
+// Between the first steady copy and the last one: how much of the shorter of both, copies or steps, went beside the
+// other, and how much of the time copies were in work.
 void tell_covered(Results& results, const std::string& name, const Timeline& line, bool judged) {
-  const std::vector<Interval> steady(line.copies.begin() + warm_steps, line.copies.end() - 1);
-  double whole = 0;
-  for (const Interval& c : steady) whole += c.end - c.begin;
-  results.add({.name = name,
-               .ours = 1e3 * covered(steady, line.steps),
-               .against = 1e3 * whole,
-               .unit = "ms",
-               .gate = judged ? Gate::at_least : Gate::none,
-               .bound = judged ? min_eta : 0});
+  const Interval window{line.copies.at(warm_steps).begin, line.copies.at(line.copies.size() - 2).end};
+  const auto in_window = [&](std::vector<Interval> all) {
+    for (Interval& i : all) i = {std::max(i.begin, window.begin), std::min(i.end, window.end)};
+    std::erase_if(all, [](const Interval& i) { return i.begin >= i.end; });
+    return all;
+  };
+  const auto sum = [](const std::vector<Interval>& all) {
+    double seconds = 0;
+    for (const Interval& i : all) seconds += i.end - i.begin;
+    return seconds;
+  };
+  const std::vector<Interval> copies = in_window(line.copies), steps = in_window(line.steps);
+  const auto tell = [&](const std::string& what, double seconds, double against) {
+    results.add({.name = what + ", " + name,
+                 .ours = 1e3 * seconds,
+                 .against = 1e3 * against,
+                 .unit = "ms",
+                 .gate = judged ? Gate::at_least : Gate::none,
+                 .bound = judged ? min_eta : 0});
+  };
+  tell("copies beside steps / the shorter of both", covered(copies, steps), std::min(sum(copies), sum(steps)));
+  tell("time in which copies were in work", sum(copies), window.end - window.begin);
 }
 
 }  // namespace
@@ -138,12 +153,12 @@ void timeline(Results& results, const Settings& settings) {
   const Timeline measured = measured_timeline(recorder.finish());
   const bool has_measured = measured.copies.size() == steps && !measured.steps.empty();
   if (has_measured)
-    tell_covered(results, "copy time that steps cover, measured", measured, true);
+    tell_covered(results, "measured", measured, true);
   else
     results.note("not measured: " + (recorder.why_not().empty()
                                          ? fmt::format("CUPTI told of {} copies", measured.copies.size())
                                          : recorder.why_not()));
-  tell_covered(results, "copy time that steps cover, beginnings inferred", inferred, !has_measured);
+  tell_covered(results, "beginnings inferred", inferred, !has_measured);
   write_trace(settings.out, has_measured ? measured : inferred);
   results.note("trace: " + (settings.out / "timeline.json").string());
 }
