@@ -76,7 +76,6 @@ class DeviceDelivery final : public Delivery {
           std::make_unique<DeviceLane>(*ring_, i, engine_->ring().layout(), buffers_, plan.device_rows_limit));
     made_.reserve(2 * ring_->most());
     sent_.reserve(buffers_);
-    reaped_.reserve(buffers_);
     stuck_.reserve(ring_->most());
   }
   ~DeviceDelivery() override {
@@ -362,28 +361,19 @@ class DeviceDelivery final : public Delivery {
     for (;;) {
       ring_->changed.wait(lock, [this] { return (closing_ && (sent_.empty() || reaping_failed_)) || can_reap(); });
       if (!can_reap()) return;
-      reaped_.assign(sent_.begin(), sent_.end());
+      const Sent sent = sent_.front();
       reaping_ = true;
       lock.unlock();
       try {
-        std::size_t read = reaped_.size();
         for (std::size_t i = 0; i < lanes_.size(); ++i) {
           entry.enter(i);
-          lanes_[i]->wait_until_read(reaped_[0].number);
-          // Those after it may be read as well by now: one wake-up for all of them.
-          std::size_t more = 1;
-          while (more < read && lanes_[i]->was_read(reaped_[more].number)) ++more;
-          read = more;
+          lanes_[i]->wait_until_read(sent.number);
         }
-        reaped_.resize(read);
-        for (const Sent& sent : reaped_)
-          for (const auto& lane : lanes_)
-            lane->device().host_writes(sent.buffer->data, engine_->ring().layout().bytes());
-        // From here on nothing fails: none of them is given back twice.
-        for (const Sent& sent : reaped_) engine_->release(*sent.buffer);
+        for (const auto& lane : lanes_) lane->device().host_writes(sent.buffer->data, engine_->ring().layout().bytes());
+        engine_->release(*sent.buffer);
         lock.lock();
-        sent_.erase(sent_.begin(), sent_.begin() + static_cast<std::ptrdiff_t>(read));
-        in_flight_ -= read;
+        sent_.erase(sent_.begin());
+        --in_flight_;
       } catch (...) {
         const std::optional<Error> error = described_error("device");
         lock.lock();
@@ -417,7 +407,6 @@ class DeviceDelivery final : public Delivery {
   bool starved_ = false;                 // there is a batch, and no buffer for it
   bool reaping_failed_ = false;          // nothing is reaped before `recover`
 
-  std::vector<Sent> reaped_;  // the reaper's
   std::thread submitter_, reaper_;
 };
 
