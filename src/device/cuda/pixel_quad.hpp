@@ -186,7 +186,7 @@ struct QuadNumbers<PixelWork::Result::u8> {
   }
 };
 
-/// Of two bytes each. `Pair::of(low, high)`: two of them.
+/// Numbers of two bytes each. `Pair::of(low, high)`: two of them.
 template <class Pair>
 struct QuadOfPairs {
   using Element = std::uint16_t;

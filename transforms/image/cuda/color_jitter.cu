@@ -13,7 +13,7 @@ constexpr int pixels_at_a_time = 4;  // of a thread
 constexpr std::uint64_t pixels_of_color_block =
     std::uint64_t{threads_of_color_block} * rounds_of_color_block * pixels_at_a_time;
 
-// Of all threads of the block, for the first one. Integers: in any order the same.
+// The sum over all threads of the block, for the first one. Integers: in any order the same.
 __device__ std::uint64_t sum_of_block(std::uint32_t value) {
   __shared__ std::uint32_t sums[threads_of_color_block / 32];
   for (unsigned distance = 16; distance != 0; distance /= 2) value += __shfl_down_sync(~0u, value, distance);

@@ -19,7 +19,7 @@ struct JitterWork {
   std::uint64_t pixels = 0;
   int channels = 0;
 };
-// Of one image: its change, and room for kernels to add up what its contrast needs.
+// What is drawn for an image: its change, and room for kernels to add up what its contrast needs.
 struct ColorDraw {
   ColorChange change;
   unsigned long long gray_sum = 0;
