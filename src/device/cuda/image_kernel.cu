@@ -2,7 +2,7 @@
 
 #include "cuda.hpp"
 #include "cuda_error.hpp"
-#include "pixel_quad.hpp"
+#include "device/pixel_quad.hpp"
 
 namespace penstock::detail {
 

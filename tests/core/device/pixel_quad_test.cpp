@@ -1,5 +1,5 @@
 // What a thread of the image kernel makes of four pixels is what the host makes pixel by pixel.
-#include "device/cuda/pixel_quad.hpp"
+#include "device/pixel_quad.hpp"
 
 #include "support/catch.hpp"
 
