@@ -8,8 +8,7 @@
 
 #include <penstock/extend/device_stage.hpp>
 
-#include "core/delivery/stamped_rows.hpp"
-#include "core/device/counted_device.hpp"
+#include "core/delivery/takes_no_more.hpp"
 #include "core/device/sabotaged_device.hpp"
 #include "device/devices.hpp"
 #include "device/emulated/emulated_device.hpp"
@@ -172,19 +171,6 @@ TEST_CASE("a loader takes memory, streams and events of a device at its beginnin
     const auto device = std::make_shared<CountedDevice>(inner);
     penstock::detail::register_device(device);
     const auto stream = inner->make_stream("consumer", penstock::detail::DeviceModel::Priority::normal);
-    ps::Loader loader(stamped(stage), {.device = device->device(), .threads = 2});
-    const auto epoch = [&] {
-      std::uint64_t got = 0;
-      for (const ps::Batch& batch : loader.epoch(stream->ref())) got += batch.size();
-      REQUIRE(got == rows * steps);
-    };
-    epoch();
-    const CountedDevice::Taken before = device->taken();
-    CHECK(before.device_blocks > 0);
-    CHECK(before.pinned_blocks > 0);
-    CHECK(before.streams == (stage ? 2 : 1));
-    CHECK(before.events > 0);
-    for (int i = 0; i < 50; ++i) epoch();
-    CHECK(device->taken() == before);
+    check_takes_no_more(*device, stamped(stage), rows * steps, stage ? 2 : 1, stream->ref());
   }
 }
