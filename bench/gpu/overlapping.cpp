@@ -49,6 +49,18 @@ nlohmann::ordered_json Overlap::raw() const {
   return out;
 }
 
+void tell_wrong_rows(Results& results, const std::string& name, const Memory& wrong) {
+  unsigned long long count = 0;
+  must(cudaMemcpy(&count, wrong.data(), sizeof count, cudaMemcpyDeviceToHost), "cudaMemcpy");
+  results.add({.name = "rows with wrong numbers, " + name,
+               .ours = static_cast<double>(count),
+               .ratio = static_cast<double>(count),
+               .unit = "rows",
+               .gate = Gate::at_most,
+               .bound = 0,
+               .of_speed = false});
+}
+
 void measure_round(Overlap& to, const Settings& settings, const BatchSize& size, const Load& load,
                    const CudaStream& stream, const std::function<double()>& together) {
   constexpr int times = 20;

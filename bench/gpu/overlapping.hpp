@@ -7,6 +7,7 @@
 #pragma once
 
 #include <functional>
+#include <string>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -49,6 +50,9 @@ struct Overlap {
 // One round more: `together` gives seconds a step. When it returns, the GPU is warm and has nothing to do.
 void measure_round(Overlap& to, const Settings& settings, const BatchSize& size, const Load& load,
                    const CudaStream& stream, const std::function<double()>& together);
+
+// The rows that were counted in the device's memory at `wrong`: there may be none.
+void tell_wrong_rows(Results& results, const std::string& name, const Memory& wrong);
 
 // One case more, with records of a file.
 void overlap_of_file(Results& results, const Settings& settings);

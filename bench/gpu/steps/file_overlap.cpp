@@ -95,8 +95,6 @@ void overlap_of_file(Results& results, const Settings& settings) {
     const OverlapRound& last = measured.rounds.back();
     against_best.push_back(last.together / std::max(alone.back(), last.best_possible()));
   }
-  unsigned long long wrong_rows = 0;
-  must(cudaMemcpy(&wrong_rows, wrong.data(), sizeof wrong_rows, cudaMemcpyDeviceToHost), "cudaMemcpy");
 
   auto& raw = results.raw()["overlap"]["records of a file"];
   raw = measured.raw();
@@ -112,13 +110,7 @@ void overlap_of_file(Results& results, const Settings& settings) {
                .unit = "ms",
                .gate = Gate::at_most,
                .bound = max_against_best_of_file});
-  results.add({.name = "rows with wrong numbers, GEMM, records of a file",
-               .ours = static_cast<double>(wrong_rows),
-               .ratio = static_cast<double>(wrong_rows),
-               .unit = "rows",
-               .gate = Gate::at_most,
-               .bound = 0,
-               .of_speed = false});
+  tell_wrong_rows(results, "GEMM, records of a file", wrong);
 }
 
 }  // namespace penstock::gpu_bench

@@ -38,8 +38,6 @@ void measure_case(Results& results, const Settings& settings, const Case& c) {
     });
     against_hand.push_back(ours.rounds.back().together / by_hand.back());
   }
-  unsigned long long wrong_rows = 0;
-  must(cudaMemcpy(&wrong_rows, wrong.data(), sizeof wrong_rows, cudaMemcpyDeviceToHost), "cudaMemcpy");
 
   auto& raw = results.raw()["overlap"][name];
   raw = ours.raw();
@@ -80,13 +78,7 @@ void measure_case(Results& results, const Settings& settings, const Case& c) {
                  .gate = Gate::at_least,
                  .bound = min_rate});
   tell("against a loop by hand", ours.together_s(), median_of(by_hand), median_of(against_hand), true);
-  results.add({.name = "rows with wrong numbers, " + name,
-               .ours = static_cast<double>(wrong_rows),
-               .ratio = static_cast<double>(wrong_rows),
-               .unit = "rows",
-               .gate = Gate::at_most,
-               .bound = 0,
-               .of_speed = false});
+  tell_wrong_rows(results, name, wrong);
 }
 
 }  // namespace
