@@ -38,7 +38,7 @@ std::string StagingMemory::note() const {
   if (why_.empty()) return {};
   return "memory for batches on the host could not be pinned (" + why_ + "), so copies to " +
          to_string(device_->device()) +
-         " are from ordinary memory, which takes several times as long; raise `ulimit -l`, or lower `depth`";
+         " are from ordinary memory, and several times slower; raise `ulimit -l`, or lower `depth`";
 }
 
 }  // namespace penstock::detail
