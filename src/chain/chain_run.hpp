@@ -44,7 +44,7 @@ class ChainRun final : public Cells {
   std::vector<std::unique_ptr<ImageDecoding>> decoders;  ///< one per step that has one
   std::vector<SharedDraw> shared_draws;
   std::vector<ImageOp> image_ops;  ///< of the stages after `batch`
-  std::vector<std::byte*> draws;   ///< where theirs go
+  std::vector<Shape> shapes;       ///< of the values that they are drawn for
   std::vector<Cell> spare;
   std::vector<std::byte*> rows;                    ///< of each field of the row in work: its destination
   std::vector<RaggedRow> varying;                  ///< its fields that are not dense, where `rows` is given

@@ -4,6 +4,7 @@
 #include <string>
 
 #include <penstock/error.hpp>
+#include <penstock/extend/batch_view.hpp>
 
 namespace penstock {
 
@@ -36,6 +37,14 @@ PackedRows RaggedRows::packed() const {
     packed.offsets.push_back(packed.offsets.back() + static_cast<std::int64_t>((*this)[row].shape.elements()));
   pack(packed.data);
   return packed;
+}
+
+PackedTensor BatchView::packed(std::string_view field) const {
+  const std::size_t slot = schema->slot(field);
+  if (slot >= offsets.size() || offsets[slot].data == nullptr)
+    throw Error(Errc::unsupported,
+                "field \"" + std::string(field) + "\" is not ragged; view[field] is all of its rows");
+  return {fields[slot], offsets[slot]};
 }
 
 }  // namespace penstock

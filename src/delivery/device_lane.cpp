@@ -41,6 +41,7 @@ void DeviceLane::enqueue(const std::byte* from, std::size_t buffer, DeviceBatch&
   // Of a batch whose rows found no room only what is known of it goes on.
   const bool whole = !to.overflow;
   if (prep_ && whole) {
+    if (rows_) bring_rows(buffer, to, prep_->rows_stream(copies));
     std::byte* const begun = prep_->begin(from, copies);
     if (begun != from) copy(begun, from, part, rows);
     prep_->finish(begun, copied, part, rows, copies);
@@ -52,6 +53,14 @@ void DeviceLane::enqueue(const std::byte* from, std::size_t buffer, DeviceBatch&
   }
   part.users = 0;
   part.written = true;
+}
+
+// Into the part's own memory, ahead of the stages: stages of the batch before in this part may read that still.
+void DeviceLane::bring_rows(std::size_t buffer, DeviceBatch& to, StreamRef stream) {
+  DevicePart& part = to.parts[number_];
+  for (std::size_t i = 0; i < part.users; ++i) device_.wait(stream, *part.released[i]);
+  if (part.written) device_.wait(stream, *part.ready);
+  rows_->enqueue(to, buffer, part, to.info(number_), stream);
 }
 
 // All of it by one copy; of a batch that several devices share, this one's rows of each field.

@@ -40,6 +40,7 @@ class DeviceLane {
   void describe(Report& report, std::size_t depth) const;
 
  private:
+  void bring_rows(std::size_t buffer, DeviceBatch& to, StreamRef stream);
   void copy(std::byte* to, const std::byte* from, const DevicePart& part, std::uint64_t rows) const;
 
   DeviceRing& ring_;

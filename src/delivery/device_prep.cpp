@@ -1,5 +1,7 @@
 #include "delivery/device_prep.hpp"
 
+#include <algorithm>
+#include <array>
 #include <limits>
 #include <string>
 #include <utility>
@@ -92,6 +94,7 @@ void DevicePrep::plan() {
   using In = Where::In;
   const auto place = [](const BatchLayout& layout, std::size_t slot, In in, const Field& field) {
     const RowField& row = layout.row()[slot];
+    if (row.kind == RowField::Kind::ragged) return Where{In::rows, slot, 0, field.dtype, field.shape};
     Shape shape = field.shape;
     if (row.kind == RowField::Kind::padded) {
       std::vector<std::int64_t> dims(shape.rank());
@@ -122,8 +125,6 @@ void DevicePrep::plan() {
         between += aligned_batch(row_bytes * raw_layout_.rows());
       }
     }
-    launch.in_views.resize(launch.in.size());
-    launch.out_views.resize(launch.out.size());
     now = launch.out;
   }
   for (std::size_t slot = 0; slot < program_->delivered().size(); ++slot)
@@ -131,12 +132,38 @@ void DevicePrep::plan() {
       kept_.emplace_back(now[slot], place(delivered_layout_, slot, In::delivered, program_->delivered()[slot]));
 }
 
-TensorView DevicePrep::view(const Where& where, std::byte* raw, std::byte* delivered, std::uint64_t rows) const {
-  std::byte* const base = where.in == Where::In::raw ? raw : where.in == Where::In::between ? between_ : delivered;
+namespace {
+
+const PackedField& packed_field(const DevicePart& part, std::size_t field) {
+  return *std::find_if(part.tables.begin(), part.tables.end(),
+                       [&](const PackedField& packed) { return packed.field == field; });
+}
+
+TensorView elements_of(const PackedField& packed, DType dtype) { return {packed.data, dtype, Shape{packed.elements}}; }
+
+TensorView offsets_of(const PackedField& packed, std::uint64_t rows) {
+  return {packed.table, DType::i64, Shape{static_cast<std::int64_t>(rows) + 1}};
+}
+
+}  // namespace
+
+TensorView DevicePrep::view(const Where& where, std::byte* raw, const DevicePart& to, std::uint64_t rows) const {
+  if (where.in == Where::In::rows) return elements_of(packed_field(to, where.offset), where.dtype);
+  std::byte* const base = where.in == Where::In::raw ? raw : where.in == Where::In::between ? between_ : to.data;
   std::array<std::int64_t, Shape::max_rank + 1> dims{};
   dims[0] = static_cast<std::int64_t>(rows);
   for (std::size_t i = 0; i < where.row.rank(); ++i) dims[i + 1] = where.row[i];
   return {base + where.offset, where.dtype, Shape(std::span<const std::int64_t>(dims.data(), where.row.rank() + 1))};
+}
+
+void DevicePrep::set_views(const std::vector<Where>& wheres, std::byte* raw, const DevicePart& to, std::uint64_t rows,
+                           std::vector<TensorView>& views, std::vector<TensorView>& offsets) const {
+  views.clear();
+  offsets.clear();
+  for (const Where& where : wheres) {
+    views.push_back(view(where, raw, to, rows));
+    offsets.push_back(where.in == Where::In::rows ? offsets_of(packed_field(to, where.offset), rows) : TensorView{});
+  }
 }
 
 std::byte* DevicePrep::begin(const std::byte* from, StreamRef copies) {
@@ -167,15 +194,21 @@ void DevicePrep::run_stages(std::byte* raw, DevicePart& to, std::uint64_t rows) 
   const StreamRef prep = prep_->ref();
   if (rows == 0) return;
   for (Launch& launch : launches_) {
-    for (std::size_t i = 0; i < launch.in.size(); ++i) launch.in_views[i] = view(launch.in[i], raw, to.data, rows);
-    for (std::size_t i = 0; i < launch.out.size(); ++i) launch.out_views[i] = view(launch.out[i], raw, to.data, rows);
-    const std::byte* const draws = launch.step->draws ? raw + launch.draws.offset : nullptr;
-    const ProfiledRange range(launch.step->label);
+    const DeviceStep& step = *launch.step;
+    set_views(launch.in, raw, to, rows, launch.in_views, launch.in_offsets);
+    set_views(launch.out, raw, to, rows, launch.out_views, launch.out_offsets);
+    const std::byte* const draws = step.draws ? raw + launch.draws.offset : nullptr;
+    PackedTensor tables;
+    if (step.tables) {
+      const PackedField& packed = packed_field(to, *step.tables);
+      tables = {elements_of(packed, DType::u8), offsets_of(packed, rows)};
+    }
+    const ProfiledRange range(step.label);
     try {
-      launch.step->model->run({&launch.step->in, launch.in_views, rows, draws},
-                              {&launch.step->out, launch.out_views, rows, draws}, prep);
+      step.model->run({&step.in, launch.in_views, rows, draws, launch.in_offsets, tables},
+                      {&step.out, launch.out_views, rows, draws, launch.out_offsets, {}}, prep);
     } catch (...) {
-      throw current_error().with_stage(launch.step->label);
+      throw current_error().with_stage(step.label);
     }
   }
   for (const auto& [from, at] : kept_)

@@ -37,6 +37,8 @@ class DevicePrep {
   /// Where a batch of the host's goes first: to a raw batch, which may be copied to on `copies` from now on, or, on the
   /// host itself, nowhere: `from`. @throws Error(device).
   std::byte* begin(const std::byte* from, StreamRef copies);
+  /// The stream on which rows of any size are to be brought to the part that `finish` gets.
+  StreamRef rows_stream(StreamRef copies) const noexcept { return raws_.empty() ? stream() : copies; }
   /// Enqueues all between that and `to`, whose users `stream()` waits for already; records `copied` where the batch of
   /// the host's was read. @throws Error(device), or what a stage throws, which it names.
   void finish(std::byte* begun, DeviceModel::Event& copied, DevicePart& to, std::uint64_t rows, StreamRef copies);
@@ -53,22 +55,24 @@ class DevicePrep {
   };
   // Where a field is while its batch is worked on.
   struct Where {
-    enum class In : std::uint8_t { raw, between, delivered } in = In::raw;
-    std::size_t offset = 0, row_bytes = 0;
+    enum class In : std::uint8_t { raw, rows, between, delivered } in = In::raw;
+    std::size_t offset = 0, row_bytes = 0;  // in `rows`: number of the field
     DType dtype = DType::u8;
     Shape row;
   };
   struct Launch {
     const DeviceStep* step;
     std::vector<Where> in, out;
-    std::vector<TensorView> in_views, out_views;
+    std::vector<TensorView> in_views, out_views, in_offsets, out_offsets;
     Where draws;
   };
   static constexpr std::size_t raw_batches = 2;
 
   void plan();
   void run_stages(std::byte* raw, DevicePart& to, std::uint64_t rows);
-  TensorView view(const Where& where, std::byte* raw, std::byte* delivered, std::uint64_t rows) const;
+  TensorView view(const Where& where, std::byte* raw, const DevicePart& to, std::uint64_t rows) const;
+  void set_views(const std::vector<Where>& wheres, std::byte* raw, const DevicePart& to, std::uint64_t rows,
+                 std::vector<TensorView>& views, std::vector<TensorView>& offsets) const;
 
   std::shared_ptr<DeviceModel> device_;
   std::shared_ptr<const DeviceProgram> program_;

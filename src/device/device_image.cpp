@@ -36,8 +36,10 @@ ImageShape DeviceImage::shape() const noexcept {
 
 PixelOp DeviceImage::pixel_op(const ImageOp& op) const {
   if (op.resamples())
-    throw Error(Errc::unsupported,
-                "images are not resampled after batch; resize before it, or crop to a size without resampling");
+    throw Error(
+        Errc::unsupported,
+        "the image is resampled, which no stage said that it would do; override `bool resamples() const` of the "
+        "one that does");
   const DType dtype = op.result_dtype();
   if (dtype != out_.dtype || op.layout != layout_ || !(op.tensor_shape() == out_.shape))
     throw Error(Errc::schema_mismatch, "field \"" + out_.name + "\" was declared " +

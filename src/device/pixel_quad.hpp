@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "data/image_pixel.hpp"
+#include "device/words.hpp"
 
 #ifdef __CUDACC__
 #include <cuda_bf16.h>
@@ -36,26 +37,6 @@ struct QuadBytes {
 #endif
   }
 };
-
-/// The lower word of (high, low) shifted right, by less than 32 bits.
-PENSTOCK_HOST_DEVICE inline std::uint32_t shifted_right(std::uint32_t low, std::uint32_t high, std::uint32_t bits) {
-#ifdef __CUDA_ARCH__
-  return __funnelshift_r(low, high, bits);
-#else
-  return static_cast<std::uint32_t>(((std::uint64_t{high} << 32) | low) >> bits);
-#endif
-}
-
-/// `at`: aligned to a word.
-PENSTOCK_HOST_DEVICE inline std::uint32_t word_at(const std::uint8_t* at) {
-#ifdef __CUDA_ARCH__
-  return *reinterpret_cast<const std::uint32_t*>(at);
-#else
-  std::uint32_t word;
-  std::memcpy(&word, at, sizeof word);
-  return word;
-#endif
-}
 
 /// Four pixels that lie one after the other, at any address. Reads the aligned words that hold them: fields of a batch
 /// begin with a word, and their memory ends with one.

@@ -18,12 +18,15 @@ namespace penstock::detail {
 namespace {
 
 void check_fields(const PipelineData& data, const RowLayout& layout) {
+  data.device->need_fixed_sizes();
   for (std::size_t f = 0; f < data.schema.size(); ++f)
-    if (layout[f].appended())
-      throw Error(Errc::unsupported,
-                  "field \"" + data.schema[f].name +
-                      "\" has rows of differing sizes, which stages after batch don't take: pad them to a fixed one "
-                      "with pad(field, {.to = ...}), or put the stages before batch")
+    if (layout[f].kind == RowField::Kind::longest)
+      throw Error(
+          Errc::unsupported,
+          "field \"" + data.schema[f].name +
+              "\" is padded to the longest row of each batch, which stages after batch don't take: pad it to a "
+              "fixed length with pad(field, {.to = ...}), leave its rows as they are with ragged(field), or put "
+              "the stages before batch")
           .with_stage("batch");
 }
 

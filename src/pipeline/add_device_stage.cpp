@@ -40,9 +40,9 @@ void add_device_stage(PipelineData& data, BoundStage stage) {
   data.device = make_device_program(sample, data.device_stages);
   for (const DeviceStep& step : data.device->steps)
     for (std::size_t i = 0; i < step.out.size(); ++i)
-      if (step.made[i])
+      if (step.made[i] && step.model != nullptr)
         check_made(step.out[i], step.label);
-      else
+      else if (!step.made[i])
         check_kept(step.in.at(step.out[i].name), step.out[i], step.label);
   data.schema = data.device->with_draws();
 }

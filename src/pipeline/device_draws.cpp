@@ -1,11 +1,15 @@
 #include "pipeline/device_draws.hpp"
 
 #include <cstring>
+#include <limits>
+#include <optional>
+#include <utility>
 
 #include <penstock/error.hpp>
 #include <penstock/extend/rng.hpp>
 
 #include "device/device_image.hpp"
+#include "device/device_resample.hpp"
 
 namespace penstock::detail {
 
@@ -21,21 +25,36 @@ void ask_stage(const auto& stage) {
   }
 }
 
-ImageShape shape_of_image(const Field& field) {
-  return {static_cast<std::int32_t>(field.shape[0]), static_cast<std::int32_t>(field.shape[1]),
-          static_cast<std::int32_t>(field.shape[2])};
+// Of the images that a step of kind `image` begins with.
+ImageShape source_shape(const DeviceProgram& program, std::size_t step, std::span<const Shape> shapes) {
+  const bool halved = step > 0 && program.steps[step - 1].kind == DeviceStep::Kind::resample;
+  const DeviceStep& first = program.steps[halved ? step - 1 : step];
+  const Field& field = first.in.at(first.field);
+  const Shape& shape = field.shape.fixed() ? field.shape : shapes[program.sample.slot(first.field)];
+  constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
+  if (shape[0] > most || shape[1] > most)
+    throw Error(Errc::unsupported, "an image of " + shape.to_string() + " is too large");
+  return {static_cast<std::int32_t>(shape[0]), static_cast<std::int32_t>(shape[1]),
+          static_cast<std::int32_t>(shape[2])};
 }
 
-}  // namespace
+bool has_op(const DeviceStep& step) {
+  return step.kind == DeviceStep::Kind::image && step.out.at(step.field).shape.fixed();
+}
 
-void compose_row(const DeviceProgram& program, std::uint64_t seed, const Place& place, std::vector<ImageOp>& ops,
-                 const std::string** at) {
+// An ImageOp for each step; empty ones for steps that have none.
+void compose_row(const DeviceProgram& program, std::uint64_t seed, const Place& place, std::span<const Shape> shapes,
+                 std::vector<ImageOp>& ops, const std::string** at) {
   ops.clear();
-  for (const DeviceStep& step : program.steps)
-    ops.push_back(step.image ? ImageOp(shape_of_image(step.in.at(step.field))) : ImageOp());
+  for (std::size_t i = 0; i < program.steps.size(); ++i) {
+    const DeviceStep& step = program.steps[i];
+    *at = &step.label;
+    ops.emplace_back();
+    if (has_op(step)) ask_stage([&] { ops.back() = ImageOp(source_shape(program, i, shapes)); });
+  }
   alignas(std::max_align_t) std::byte params[ImageStageModel::max_params];
   for (const DeviceDraw& draw : program.draws) {
-    if (draw.image == nullptr) continue;
+    if (draw.image == nullptr || !has_op(program.steps[draw.step])) continue;
     *at = &draw.label;
     ImageOp& op = ops[draw.step];
     const ImageShape shape = op.shape();
@@ -52,29 +71,64 @@ void compose_row(const DeviceProgram& program, std::uint64_t seed, const Place& 
   }
 }
 
-void draw_row(const DeviceProgram& program, std::uint64_t seed, const Place& place,
-              std::span<std::byte* const> destinations, std::vector<ImageOp>& ops, const std::string** at) {
-  compose_row(program, seed, place, ops, at);
-  std::size_t next = 0;
+// Those of a field of one size, and for the others square images of `side`.
+std::vector<Shape> shapes_to_try(const Schema& sample, std::int64_t side) {
+  std::vector<Shape> shapes;
+  for (const Field& field : sample) {
+    std::vector<std::int64_t> dims(field.shape.rank());
+    for (std::size_t i = 0; i < dims.size(); ++i) dims[i] = field.shape[i] == dynamic ? side : field.shape[i];
+    shapes.emplace_back(std::span<const std::int64_t>(dims));
+  }
+  return shapes;
+}
+
+void write_images(const DeviceProgram& program, const std::vector<ImageOp>& ops, DrawRoom& room,
+                  const std::string** at) {
   for (std::size_t i = 0; i < program.steps.size(); ++i) {
     const DeviceStep& step = program.steps[i];
-    if (!step.draws) continue;
-    std::byte* const to = destinations[next++];
     *at = &step.label;
-    if (step.image) {
-      const PixelOp op = static_cast<const DeviceImage&>(*step.model).pixel_op(ops[i]);
-      std::memcpy(to, &op, sizeof op);
+    if (step.kind == DeviceStep::Kind::resample) {
+      const ImageOp& op = ops[i + 1];
+      const ResampleOp cut = DeviceResample::resample_op(op);
+      std::memcpy(room.make(*step.draws, sizeof cut), &cut, sizeof cut);
+      const std::span<const std::byte> tables = step.executor->resample_tables(op, room.scratch());
+      std::memcpy(room.make(*step.tables, tables.size()), tables.data(), tables.size());
+    } else if (step.kind == DeviceStep::Kind::image) {
+      const bool halved = i > 0 && program.steps[i - 1].kind == DeviceStep::Kind::resample;
+      const auto& image = static_cast<const DeviceImage&>(*step.model);
+      const PixelOp op = image.pixel_op(halved ? DeviceResample::rest_of(ops[i]) : ops[i]);
+      std::memcpy(room.make(*step.draws, sizeof op), &op, sizeof op);
     }
   }
+}
+
+}  // namespace
+
+std::vector<ImageOp> try_row(const DeviceProgram& program, const std::string** at) {
+  std::vector<ImageOp> ops;
+  std::optional<Error> first;
+  for (const std::int64_t side : {512, 4096, 64}) try {
+      compose_row(program, 0, {}, shapes_to_try(program.sample, side), ops, at);
+      return ops;
+    } catch (Error& error) {
+      if (!first) first = error.with_stage(**at);
+    }
+  *at = nullptr;
+  throw *first;
+}
+
+void draw_row(const DeviceProgram& program, std::uint64_t seed, const Place& place, std::span<const Shape> shapes,
+              DrawRoom& room, std::vector<ImageOp>& ops, const std::string** at) {
+  compose_row(program, seed, place, shapes, ops, at);
+  write_images(program, ops, room, at);
   for (const DeviceDraw& draw : program.draws) {
     if (draw.own == nullptr) continue;
     *at = &draw.label;
     alignas(DeviceStageModel::max_draws) std::byte drawn[DeviceStageModel::max_draws] = {};
     Rng rng(seed, draw.key, place);
     draw.own->draw(rng, drawn);
-    std::size_t number = 0;
-    for (std::size_t i = 0; i < draw.step; ++i) number += program.steps[i].draws ? 1 : 0;
-    std::memcpy(destinations[number], drawn, program.steps[draw.step].draw_bytes);
+    const DeviceStep& step = program.steps[draw.step];
+    std::memcpy(room.make(*step.draws, step.draw_bytes), drawn, step.draw_bytes);
   }
 }
 

@@ -6,21 +6,33 @@
 #include <string>
 #include <vector>
 
+#include <penstock/extend/image_executor.hpp>
 #include <penstock/extend/image_op.hpp>
+#include <penstock/shape.hpp>
 #include <penstock/state.hpp>
 
 #include "pipeline/device_program.hpp"
 
 namespace penstock::detail {
 
-/// What image stages after `batch` ask for one row: an ImageOp for each step; empty ones for steps of users' stages.
-/// `at` is set to the label of the stage in work, for errors. @throws what the stages throw; Error(unsupported) where
-/// they can't be one operation.
-void compose_row(const DeviceProgram& program, std::uint64_t seed, const Place& place, std::vector<ImageOp>& ops,
-                 const std::string** at);
+/// Where what is drawn for one row goes.
+class DrawRoom {
+ public:
+  virtual ~DrawRoom() = default;
+  /// The row of a field of the batch that holds draws.
+  virtual std::byte* make(std::size_t field, std::size_t bytes) = 0;
+  /// For work on the way.
+  virtual Scratch& scratch() = 0;
+};
 
-/// Draws for one row, to the destination of each step that has draws, in the steps' order. `ops` is room that is kept.
-void draw_row(const DeviceProgram& program, std::uint64_t seed, const Place& place,
-              std::span<std::byte* const> destinations, std::vector<ImageOp>& ops, const std::string** at);
+/// What image stages after `batch` ask for, tried with images of sizes that suit them: an ImageOp for each step of kind
+/// `image` whose result has one size; for the others an empty one. `at` is set to the label of the stage in work, for
+/// errors. @throws what the stages throw; Error(unsupported) where they can't be one operation.
+std::vector<ImageOp> try_row(const DeviceProgram& program, const std::string** at);
+
+/// Draws for one row. `shapes`: of the fields of `program.sample`, as the row has them. `ops` is room that is kept.
+/// @throws as try_row.
+void draw_row(const DeviceProgram& program, std::uint64_t seed, const Place& place, std::span<const Shape> shapes,
+              DrawRoom& room, std::vector<ImageOp>& ops, const std::string** at);
 
 }  // namespace penstock::detail

@@ -4,7 +4,9 @@
 #include <limits>
 
 #include "base/failure.hpp"
+#include "data/scratch.hpp"
 #include "device/device_image.hpp"
+#include "device/device_resample.hpp"
 #include "pipeline/device_draws.hpp"
 #include "pipeline/pipeline_data.hpp"
 
@@ -12,19 +14,30 @@ namespace penstock::detail {
 
 namespace {
 
+using Kind = DeviceStep::Kind;
+
 void check_image(const DeviceStep& step) {
   const Field& field = step.in.at(step.field);
   const Shape& shape = field.shape;
-  const auto side = [](std::int64_t n) { return n >= 1 && n <= std::numeric_limits<std::int32_t>::max(); };
-  if (field.collate.kind != Collate::Kind::dense || !shape.fixed() || !side(shape[0]) || !side(shape[1]) ||
-      shape[2] < 1 || shape[2] > 4)
-    throw Error(Errc::schema_mismatch, "after batch images have one fixed size, and 1 to 4 channels; field \"" +
-                                           step.field + "\" is " + shape.to_string())
+  const bool ragged = field.collate.kind == Collate::Kind::ragged;
+  const auto side = [ragged](std::int64_t n) {
+    return (n >= 1 && n <= std::numeric_limits<std::int32_t>::max()) || (ragged && n == dynamic);
+  };
+  if ((field.collate.kind != Collate::Kind::dense && !ragged) || !side(shape[0]) || !side(shape[1]) || shape[2] < 1 ||
+      shape[2] > 4)
+    throw Error(Errc::schema_mismatch,
+                "after batch images have one fixed size or are ragged, and have 1 to 4 channels; "
+                "field \"" +
+                    step.field + "\" is " + shape.to_string())
         .with_stage(step.label);
 }
 
+// What of an image step there is to be done is known: its images leave it with one size.
+bool has_size(const DeviceStep& step) { return step.out.at(step.field).shape.fixed(); }
+
 void find_made(DeviceStep& step) {
-  const std::vector<std::string> named = step.model->writes();
+  const std::vector<std::string> named =
+      step.model != nullptr ? step.model->writes() : std::vector<std::string>{step.field};
   for (const std::string& name : named)
     if (!step.out.find(name))
       throw Error(Errc::schema_mismatch, "the stage says that it writes field \"" + name +
@@ -45,17 +58,20 @@ DeviceProgramBuilder::DeviceProgramBuilder(const Schema& sample) : out_(std::mak
 
 // Image stages of other fields between them are no hindrance; a stage of a user's may look at what is there.
 void DeviceProgramBuilder::add_image(const BoundStage& stage, const ImageFields& fields,
-                                     const std::shared_ptr<const ImageStageModel>& model) {
+                                     const std::shared_ptr<const ImageStageModel>& model,
+                                     const ImageExecutor& executor) {
   for (const ImageField& field : fields) {
     std::size_t at = folds_begin_;
     while (at < out_->steps.size() && out_->steps[at].field != field.name) ++at;
     if (at == out_->steps.size()) {
-      out_->steps.emplace_back().image = true;
+      out_->steps.emplace_back().kind = Kind::image;
       out_->steps[at].field = field.name;
       results_.emplace_back();
     }
     DeviceStep& step = out_->steps[at];
     step.label += (step.label.empty() ? "" : " + ") + stage.label;
+    if (step.executor == nullptr || (model->resamples() && !step.resamples)) step.executor = &executor;
+    step.resamples = step.resamples || model->resamples();
     results_[at] = stage.out.at(field.name);
     DeviceDraw& draw = out_->draws.emplace_back();
     draw.image = model;
@@ -84,12 +100,12 @@ void DeviceProgramBuilder::add(const BoundStage& stage, const std::shared_ptr<co
 
 std::shared_ptr<const DeviceProgram> DeviceProgramBuilder::finish() {
   Schema schema = out_->sample;
-  std::size_t draws = schema.size();
   for (std::size_t i = 0; i < out_->steps.size(); ++i) {
     DeviceStep& step = out_->steps[i];
     step.in = schema;
-    if (step.image) {
+    if (step.kind == Kind::image) {
       step.out = schema.with(results_[i]);
+      check_image(step);
     }
     schema = step.out;
   }
@@ -100,32 +116,77 @@ std::shared_ptr<const DeviceProgram> DeviceProgramBuilder::finish() {
     } catch (...) {
       throw current_error().with_stage(step.label);
     }
-    step.draw_bytes = step.model->draw_bytes();
-    if (step.draw_bytes != 0) step.draws = draws++;
   }
+  number_draws();
   return out_;
 }
 
 // One row's draws are tried: what can't be done after `batch` is refused before anything runs.
 void DeviceProgramBuilder::make_images() {
-  std::vector<ImageOp> ops;
   const std::string* at = nullptr;
-  for (const DeviceStep& step : out_->steps)
-    if (step.image) check_image(step);
   try {
-    compose_row(*out_, 0, {}, ops, &at);
+    const std::vector<ImageOp> ops = try_row(*out_, &at);
+    std::vector<DeviceStep> steps;
+    std::vector<std::size_t> places;  // of the steps as they were
     for (std::size_t i = 0; i < out_->steps.size(); ++i) {
       DeviceStep& step = out_->steps[i];
-      if (!step.image) continue;
-      at = &step.label;
-      auto image = std::make_shared<DeviceImage>(step.in.at(step.field), results_[i], ops[i].layout);
-      static_cast<void>(image->pixel_op(ops[i]));
-      step.model = std::move(image);
+      if (step.kind == Kind::image && has_size(step)) {
+        at = &step.label;
+        const bool cuts = step.resamples || ops[i].resamples() || !step.in.at(step.field).shape.fixed();
+        if (cuts) {
+          steps.push_back(first_half(step, ops[i]));
+          step.in = steps.back().out;
+        }
+        auto image = std::make_shared<DeviceImage>(step.in.at(step.field), step.out.at(step.field), ops[i].layout);
+        static_cast<void>(image->pixel_op(cuts ? DeviceResample::rest_of(ops[i]) : ops[i]));
+        step.model = std::move(image);
+      }
+      places.push_back(steps.size());
+      steps.push_back(step);
     }
+    at = nullptr;
+    for (DeviceDraw& draw : out_->draws) draw.step = places[draw.step];
+    out_->steps = std::move(steps);
   } catch (Error& error) {
     if (at != nullptr) error.with_stage(*at);
     throw;
   }
+}
+
+// Makes images of one size of those of `step`, in their own type.
+DeviceStep DeviceProgramBuilder::first_half(const DeviceStep& step, const ImageOp& op) {
+  ScratchArena scratch;
+  static_cast<void>(step.executor->resample_tables(op, scratch));  // throws where there are none
+  DeviceStep first;
+  first.label = step.label;
+  first.kind = Kind::resample;
+  first.field = step.field;
+  first.executor = step.executor;
+  first.in = step.in;
+  const ImageShape shape = op.shape();
+  const Field before = step.in.at(step.field),
+              between{step.field, DType::u8, {shape.height, shape.width, shape.channels}};
+  first.out = step.in.with(between);
+  first.model = std::make_shared<DeviceResample>(before, between);
+  return first;
+}
+
+void DeviceProgramBuilder::number_draws() {
+  std::size_t field = out_->sample.size();
+  for (DeviceStep& step : out_->steps) {
+    step.draw_bytes = step.model != nullptr ? step.model->draw_bytes() : 0;
+    if (step.draw_bytes != 0) step.draws = field++;
+    if (step.kind == Kind::resample) step.tables = field++;
+  }
+}
+
+void DeviceProgram::need_fixed_sizes() const {
+  for (const DeviceStep& step : steps)
+    if (step.kind == Kind::image && step.model == nullptr)
+      throw Error(Errc::schema_mismatch, "after these stages the images of field \"" + step.field +
+                                             "\" are of any size still, " + step.out.at(step.field).shape.to_string() +
+                                             "; give them one with resize, random_resized_crop, crop or center_crop")
+          .with_stage(step.label);
 }
 
 // A field of a user's may be called anything.
@@ -138,10 +199,15 @@ std::string free_name(std::string name, const Schema& schema) {
 
 Schema DeviceProgram::with_draws() const {
   std::vector<Field> fields(sample.begin(), sample.end());
-  for (std::size_t i = 0; i < steps.size(); ++i)
-    if (const DeviceStep& step = steps[i]; step.draws)
-      fields.push_back({free_name("draws " + std::to_string(i) + " of " + step.label, sample), DType::u8,
-                        Shape{static_cast<std::int64_t>(step.draw_bytes)}});
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    const DeviceStep& step = steps[i];
+    const std::string of = std::to_string(i) + " of " + step.label;
+    if (step.draws)
+      fields.push_back(
+          {free_name("draws " + of, sample), DType::u8, Shape{static_cast<std::int64_t>(step.draw_bytes)}});
+    if (step.tables)
+      fields.push_back({free_name("tables " + of, sample), DType::u8, Shape{dynamic}, Collate::ragged()});
+  }
   return Schema(std::move(fields));
 }
 

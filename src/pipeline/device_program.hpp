@@ -9,6 +9,7 @@
 
 #include <penstock/detail/device_stage_model.hpp>
 #include <penstock/detail/image_stage_model.hpp>
+#include <penstock/extend/image_executor.hpp>
 #include <penstock/schema.hpp>
 #include <penstock/stages/image_fields.hpp>
 
@@ -16,16 +17,25 @@ namespace penstock::detail {
 
 struct BoundStage;
 
-/// One launch after `batch`: a stage of a user's, or neighbouring image stages of one field.
+/// One launch after `batch`. Neighbouring image stages of one field are one launch, or two where images change size or
+/// are of any size.
 struct DeviceStep {
+  enum class Kind : std::uint8_t {
+    own,       ///< a stage of a user's
+    resample,  ///< cuts out and resamples images, for the step after it
+    image,     ///< the rest of what image stages ask for
+  };
   std::string label;
-  std::shared_ptr<const DeviceStageModel> model;
-  Schema in, out;                    ///< of one row
-  std::vector<bool> made;            ///< of the fields of `out`, those that it writes
-  std::optional<std::size_t> draws;  ///< field of the batch, after the visible ones, that holds what was drawn
-  std::size_t draw_bytes = 0;        ///< of a row
-  bool image = false;
-  std::string field;  ///< of an image step
+  std::shared_ptr<const DeviceStageModel> model;  ///< null: images that no stage gave one size yet
+  Schema in, out;                                 ///< of one row
+  std::vector<bool> made;                         ///< of the fields of `out`, those that it writes
+  std::optional<std::size_t> draws;   ///< field of the batch, after the visible ones, that holds what was drawn
+  std::size_t draw_bytes = 0;         ///< of a row
+  std::optional<std::size_t> tables;  ///< ragged field of the batch, after those: the ResampleTables of each row
+  Kind kind = Kind::own;
+  std::string field;                        ///< of an image step
+  const ImageExecutor* executor = nullptr;  ///< gives its tables
+  bool resamples = false;                   ///< one of its stages may
 };
 
 /// What is drawn for one row for one stage, and for an image stage of several fields for each of them.
@@ -43,12 +53,14 @@ struct DeviceDraw {
 struct DeviceProgram {
   Schema sample;  ///< of a row, as the part before `batch` makes it
   std::vector<DeviceStep> steps;
-  std::vector<DeviceDraw> draws;  ///< in the stages' order
+  std::vector<DeviceDraw> draws;  ///< in the stages' order; those of image stages are of the step of kind `image`
 
   /// Of a row of a delivered batch.
   const Schema& delivered() const noexcept { return steps.back().out; }
-  /// `sample`, and after it a field for the draws of each step that has some.
+  /// `sample`, and after it the fields for what is drawn for each step that draws.
   Schema with_draws() const;
+  /// @throws Error(schema_mismatch) where images are of any size still after the last stage.
+  void need_fixed_sizes() const;
 };
 
 /// Makes a program of stages, one after the other.
@@ -57,7 +69,7 @@ class DeviceProgramBuilder {
   explicit DeviceProgramBuilder(const Schema& sample);
   /// Image stages that stand beside each other are folded, each field's into one step.
   void add_image(const BoundStage& stage, const ImageFields& fields,
-                 const std::shared_ptr<const ImageStageModel>& model);
+                 const std::shared_ptr<const ImageStageModel>& model, const ImageExecutor& executor);
   /// A stage that is a launch of its own.
   void add(const BoundStage& stage, const std::shared_ptr<const DeviceStageModel>& model);
   /// @throws Error(schema_mismatch | unsupported) that names the stage which can't be done after `batch`.
@@ -65,6 +77,8 @@ class DeviceProgramBuilder {
 
  private:
   void make_images();
+  static DeviceStep first_half(const DeviceStep& step, const ImageOp& op);
+  void number_draws();
 
   std::shared_ptr<DeviceProgram> out_;
   std::vector<Field> results_;  // of image steps

@@ -14,20 +14,23 @@ namespace penstock {
 namespace {
 
 using detail::Step;
+using Kind = detail::DeviceStep::Kind;
 
 std::string where(const detail::Chain& chain, const Step& step) {
   if (!chain.data().batch || (step.destinations.empty() && step.varying_destinations.empty())) return "";
   std::string fields;
   for (const auto* destinations : {&step.destinations, &step.varying_destinations})
     for (const Step::Destination& destination : *destinations)
-      fields += (fields.empty() ? "" : ", ") + chain.data().schema[destination.row].name;
+      if (destination.row < chain.data().sample().size())
+        fields += (fields.empty() ? "" : ", ") + chain.data().schema[destination.row].name;
+  if (fields.empty()) return "";
   return "; writes " + fields + (chain.data().reordered() ? " where it waits for its row" : " into the batch");
 }
 
 // What becomes of fields whose size differs from sample to sample, and what ends a batch.
 std::string describe(const detail::PipelineData& data) {
   std::string text;
-  for (const Field& field : data.schema) {
+  for (const Field& field : data.sample()) {
     if (field.collate.kind == Collate::Kind::ragged) text += "; " + field.name + " is ragged";
     if (field.collate.kind != Collate::Kind::pad) continue;
     text += "; " + field.name + " is padded to " +
@@ -44,13 +47,16 @@ std::string describe(const detail::PipelineData& data) {
   return text;
 }
 
-std::string describe(const detail::DeviceStep& step) {
-  std::string made;
+// `first`: its first half, where it has two.
+std::string describe(const detail::DeviceStep& step, const detail::DeviceStep* first) {
+  std::string made, how;
+  if (first != nullptr)
+    how = first->in.at(step.field).shape.fixed() ? ", resampled there" : ", images of any size resampled there";
   for (std::size_t i = 0; i < step.out.size(); ++i)
     if (step.made[i])
       made += (made.empty() ? "" : ", ") + step.out[i].name + ": " + std::string(to_string(step.out[i].dtype)) +
               step.out[i].shape.to_string();
-  return step.label + ": on the loader's device, whole batches -> " + (made.empty() ? "nothing" : made);
+  return step.label + ": on the loader's device, whole batches" + how + " -> " + (made.empty() ? "nothing" : made);
 }
 
 std::string rows_text(std::uint64_t first, std::uint64_t count) {
@@ -119,7 +125,11 @@ std::string Pipeline::plan() const {
     if (const std::string why = detail::why_no_batch(d); !why.empty()) out += "        " + why + "\n";
   }
   if (d.device)
-    for (const detail::DeviceStep& step : d.device->steps) out += "after   " + describe(step) + "\n";
+    for (std::size_t i = 0; i < d.device->steps.size(); ++i)
+      if (const detail::DeviceStep& step = d.device->steps[i]; step.kind != Kind::resample) {
+        const bool halved = i > 0 && d.device->steps[i - 1].kind == Kind::resample;
+        out += "after   " + describe(step, halved ? &d.device->steps[i - 1] : nullptr) + "\n";
+      }
   if (d.shard) out += "shard   " + describe(d, *d.shard) + "\n";
   const ErrorPolicy policy = d.policy_value();
   switch (policy.policy) {

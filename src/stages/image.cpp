@@ -50,7 +50,7 @@ class ImageStage final : public WorkStage {
               .with_stage(label);
       DType dtype = in.dtype;
       const Shape shape = model_->schema(in.shape, dtype);
-      out = out.with({field.name, dtype, shape});
+      out = out.with({field.name, dtype, shape, shape.fixed() ? Collate::dense() : in.collate});
       if (field.filter == Filter::nearest) options += (options.empty() ? "" : ", ") + field.name + " by nearest";
     }
     pipeline.add_stage_anywhere(name, label, std::move(options), model_->version(), std::move(out));
@@ -59,7 +59,7 @@ class ImageStage final : public WorkStage {
     chain.add_image(bound, fields_, *model_, *executor_);
   }
   void launch(const BoundStage& bound, DeviceProgramBuilder& program) const override {
-    program.add_image(bound, fields_, model_);
+    program.add_image(bound, fields_, model_, *executor_);
   }
   bool draws() const override { return model_->draws(); }
   bool versioned() const override { return model_->versioned(); }

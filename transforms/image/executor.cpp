@@ -2,6 +2,7 @@
 #include <cstring>
 #include <optional>
 
+#include <penstock/error.hpp>
 #include <penstock/extend/bfloat16.hpp>
 #include <penstock/extend/half.hpp>
 #include <penstock/transforms/image/stage.hpp>
@@ -10,6 +11,7 @@
 #include "margin.hpp"
 #include "nearest.hpp"
 #include "resample.hpp"
+#include "resample_tables.hpp"
 #include "transpose.hpp"
 #include "wide.hpp"
 
@@ -169,6 +171,11 @@ class Executor final : public ImageExecutor {
       for (std::int32_t k = 0; k < count; ++k)
         writer.put(x + k, band + static_cast<std::size_t>(k) * height * channels);
     }
+  }
+
+  std::span<const std::byte> resample_tables(const ImageOp& op, Scratch& scratch) const override {
+    if (op.source.element != DType::u8) return ImageExecutor::resample_tables(op, scratch);
+    return make_resample_tables(op, scratch);
   }
 
  private:

@@ -5,6 +5,7 @@
 #include <span>
 #include <string_view>
 
+#include <penstock/detail/export.hpp>
 #include <penstock/schema.hpp>
 #include <penstock/tensor.hpp>
 
@@ -15,12 +16,17 @@ namespace penstock {
 struct BatchView {
   const Schema* schema = nullptr;      ///< of one row
   std::span<const TensorView> fields;  ///< in the schema's order; of a padded field [N, `to`, ...], whatever the
-                                       ///< schema says of its first dimension
+                                       ///< schema says of its first dimension; of a ragged one all rows, [elements]
   std::uint64_t rows = 0;              ///< N
   const std::byte* draws = nullptr;    ///< [N]: what `draw` gave for each row, on the device; zeros where its mask is 0
+  std::span<const TensorView> offsets = {};  ///< in the schema's order; of a ragged field i64 [N + 1], else no data
+  PackedTensor tables = {};                  ///< for code of the library
 
   /// @throws Error(schema_mismatch) that lists the fields there are.
   TensorView operator[](std::string_view field) const { return fields[schema->slot(field)]; }
+  /// A ragged field: its rows one after the other, and where each begins. @throws Error(schema_mismatch) where there is
+  /// no such field; Error(unsupported) for a field that is not ragged.
+  PENSTOCK_API PackedTensor packed(std::string_view field) const;
 };
 
 }  // namespace penstock

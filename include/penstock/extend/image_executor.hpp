@@ -1,9 +1,11 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 
 #include <penstock/detail/export.hpp>
 #include <penstock/extend/image_op.hpp>
+#include <penstock/extend/resample_tables.hpp>
 
 namespace penstock {
 
@@ -23,6 +25,10 @@ class PENSTOCK_API ImageExecutor {
   virtual ~ImageExecutor() = default;
   /// Carries out `op`. @throws Error(out_of_memory) as `Scratch::allocate`.
   virtual void run(const Pixels& pixels, const ImageOp& op, std::byte* out, Scratch& scratch) const = 0;
+  /// ResampleTables of `op`, for a kernel that gives the window's pixels the same bits as `run` does; where nothing is
+  /// resampled each pixel is its own. What it returns lies in `scratch`. @throws Error(unsupported) for an executor
+  /// that has none, which is what this one does, and for values of 16 bits; Error(out_of_memory).
+  virtual std::span<const std::byte> resample_tables(const ImageOp& op, Scratch& scratch) const;
 };
 
 }  // namespace penstock

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "data/image_pixel.hpp"
+#include "data/resample_work.hpp"
 #include "device/device_model.hpp"
 
 namespace penstock::detail {
@@ -23,5 +24,8 @@ std::shared_ptr<DeviceModel> open_cuda(int index);
 /// Enqueues the kernel of image stages on a GPU's stream. Does not wait. @throws Error(device); Error(unsupported) in a
 /// build without CUDA.
 void make_pixels_on_gpu(const PixelWork& work, StreamRef stream);
+
+/// The same for the kernel that resamples.
+void resample_on_gpu(const ResampleWork& work, StreamRef stream);
 
 }  // namespace penstock::detail

@@ -304,12 +304,18 @@ TEST_CASE("what can't stand after batch is refused with what to do") {
   const auto resampled = refused([&] { return source | ps::batch(4) | fake::image_stage("image", Half{}); });
   CHECK(resampled->cause().find("resample") != std::string::npos);
   CHECK(resampled->stage().find("half(image)") != std::string::npos);
-  // A turn of what is not square has no fixed shape.
+  // A turn of what is not square has no fixed shape, until a crop gives it one.
   struct Turn : fake::RandomTurn {
     ps::Shape schema(const ps::Shape& in) const { return {ps::dynamic, ps::dynamic, in[2]}; }
   };
-  CHECK(refused([&] { return source | ps::batch(4) | fake::image_stage("image", Turn{}); })->code() ==
-        ps::Errc::schema_mismatch);
+  const ps::Pipeline turned = source | ps::batch(4) | fake::image_stage("image", Turn{});
+  const auto no_size = refused([&] { return ps::Loader(turned, {.threads = 1}).report().device; });
+  REQUIRE(no_size);
+  CHECK(no_size->code() == ps::Errc::schema_mismatch);
+  CHECK(no_size->stage().find("turn(image)") != std::string::npos);
+  CHECK_FALSE(refused([&] {
+    return ps::Loader(turned | fake::image_stage("image", fake::RandomCrop{4, 4}), {.threads = 1}).report().device;
+  }));
   CHECK(refused([&] {
           return source | ps::batch(4) | fake::image_stage("image", ToFloat{}) |
                  fake::image_stage("image", fake::RandomFlip{});

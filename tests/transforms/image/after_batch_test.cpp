@@ -14,6 +14,7 @@
 
 #include "support/catch.hpp"
 #include "support/test_images.hpp"
+#include "transforms/image/both_sides.hpp"
 
 using namespace penstock;
 using namespace penstock_test;
@@ -40,50 +41,11 @@ struct Photos {
   }
 };
 
-using Bytes = std::vector<std::byte>;
-
-// All fields of all batches of two epochs, on the host.
-std::vector<Bytes> on_host(const Pipeline& pipeline) {
-  std::vector<Bytes> out;
-  Loader loader(pipeline, {.threads = 2});
-  for (int epoch = 0; epoch < 2; ++epoch)
-    for (Batch& batch : loader.epoch())
-      for (const Field& field : batch.schema()) {
-        const TensorView t = batch[field.name];
-        out.emplace_back(t.data, t.data + t.bytes());
-      }
-  return out;
-}
-
-std::vector<Bytes> on_device(const Pipeline& pipeline, EmulatedGpuOptions::Mode mode) {
-  EmulatedGpu gpu({.mode = mode, .checked = true});
-  auto stream = gpu.make_stream("consumer");
-  std::vector<Bytes> out;
-  Loader loader(pipeline, {.device = gpu.device(), .threads = 2});
-  for (int epoch = 0; epoch < 2; ++epoch)
-    for (Batch& batch : loader.epoch(stream.ref())) {
-      stream.synchronize();
-      for (const Field& field : batch.schema()) {
-        const TensorView t = batch[field.name];
-        out.emplace_back(t.data, t.data + t.bytes());
-      }
-    }
-  for (const std::string& finding : gpu.findings()) FAIL_CHECK(finding);
-  return out;
-}
-
-using Stages = std::function<Pipeline(Pipeline)>;
-
 // `fixed` stands before batch on both sides.
 void check_both_sides(
     const Stages& stages, const Photos& photos = {}, const Stages& fixed = [](const Pipeline& p) { return p; }) {
   const Pipeline source = fixed(from(photos) | shuffle({.seed = 4}) | on_error({.policy = OnError::mask}));
-  const std::vector<Bytes> expected = on_host(stages(source) | batch(8));
-  const Pipeline after = stages(source | batch(8));
-  REQUIRE(after.schema() == (stages(source) | batch(8)).schema());
-  CHECK(on_host(after) == expected);
-  for (const auto mode : {EmulatedGpuOptions::Mode::late, EmulatedGpuOptions::Mode::threaded})
-    CHECK(on_device(after, mode) == expected);
+  penstock_test::check_both_sides(stages(source) | batch(8), stages(source | batch(8)));
 }
 
 }  // namespace
@@ -216,15 +178,4 @@ TEST_CASE("what is normalised after batch is what the formula says in float64") 
   }
   CHECK(most > 0);
   CHECK(most < 4e-7);  // about three roundings of numbers below 3
-}
-
-TEST_CASE("stages that resample are refused after batch") {
-  for (const Stage& stage : {resize("image", {9, 9}), random_resized_crop("image", {9, 9})}) try {
-      static_cast<void>(from(Photos{}) | batch(8) | stage);
-      FAIL("it was accepted");
-    } catch (const Error& error) {
-      CHECK(error.code() == Errc::unsupported);
-      CHECK(error.cause().find("before it") != std::string::npos);
-      CHECK(error.stage().find("(image)") != std::string::npos);
-    }
 }

@@ -1,0 +1,116 @@
+#include "device/device_resample.hpp"
+
+#include <utility>
+
+#include <penstock/extend/device_stage.hpp>
+
+#include "device/cuda/cuda.hpp"
+#include "device/resample_tile.hpp"
+
+namespace penstock::detail {
+
+DeviceResample::DeviceResample(Field in, Field out) : in_(std::move(in)), out_(std::move(out)) {}
+
+ResampleOp DeviceResample::resample_op(const ImageOp& op) {
+  ResampleOp out;
+  out.stride = static_cast<std::uint64_t>(op.source.width) * op.source.pixel_bytes();
+  out.first = static_cast<std::uint64_t>(op.box.top) * out.stride +
+              static_cast<std::uint64_t>(op.box.left) * op.source.pixel_bytes();
+  out.height = op.window.height;
+  out.width = op.window.width;
+  out.transpose = op.transpose ? 1 : 0;
+  return out;
+}
+
+ImageOp DeviceResample::rest_of(const ImageOp& op) {
+  ImageShape window{op.window.height, op.window.width, op.source.channels, op.source.element};
+  if (op.transpose) std::swap(window.height, window.width);
+  ImageOp rest(window);
+  rest.margin = op.margin;
+  if (op.transpose) {
+    std::swap(rest.margin.top, rest.margin.left);
+    std::swap(rest.margin.bottom, rest.margin.right);
+  }
+  rest.flip_x = op.flip_x, rest.flip_y = op.flip_y;
+  rest.converted = op.converted, rest.dtype = op.dtype, rest.layout = op.layout;
+  rest.scale = op.scale, rest.bias = op.bias;
+  return rest;
+}
+
+void DeviceResample::run(BatchView in, BatchView out, StreamRef stream) const {
+  const TensorView from = in[in_.name], to = out[out_.name];
+  ResampleWork work;
+  work.in = reinterpret_cast<const std::uint8_t*>(from.data);
+  TensorView offsets;
+  if (in_.collate.kind == Collate::Kind::ragged) {
+    offsets = in.packed(in_.name).offsets;
+    work.offsets = reinterpret_cast<const std::int64_t*>(offsets.data);
+  } else {
+    work.image_bytes = static_cast<std::uint64_t>(in_.shape.elements());
+  }
+  work.tables = in.tables.data.data;
+  work.table_offsets = reinterpret_cast<const std::int64_t*>(in.tables.offsets.data);
+  work.ops = reinterpret_cast<const ResampleOp*>(in.draws);
+  work.out = reinterpret_cast<std::uint8_t*>(to.data);
+  work.images = in.rows;
+  work.height = static_cast<std::int32_t>(out_.shape[0]);
+  work.width = static_cast<std::int32_t>(out_.shape[1]);
+  work.channels = static_cast<std::int32_t>(out_.shape[2]);
+  if (stream.device().kind == Device::Kind::gpu) return resample_on_gpu(work, stream);
+  launch_on_host(stream, "resample", [work] { resample_images(work); },
+                 {{from.data, from.bytes(), false},
+                  {offsets.data, offsets.data == nullptr ? 0 : offsets.bytes(), false},
+                  {in.tables.data.data, in.tables.data.bytes(), false},
+                  {in.tables.offsets.data, in.tables.offsets.bytes(), false},
+                  {in.draws, in.rows * sizeof(ResampleOp), false},
+                  {to.data, to.bytes(), true}});
+}
+
+namespace {
+
+template <int channels>
+void make_tile(const ResampleWork& work, std::uint64_t image, std::int32_t top, std::int32_t left) {
+  using Tile = ResampleTile<channels>;
+  const Tile tile(work, image, top, left);
+  if (tile.blank())
+    for (std::int32_t i = 0; i < Tile::pixels; ++i) tile.write_zeros(i);
+  if (!tile.has_pixels()) return;
+  std::uint8_t between[Tile::height * Tile::stretch];
+  std::int32_t sums[Tile::pixels][channels];
+  for (auto& pixel : sums)
+    for (std::int32_t& sum : pixel) sum = tile.rounding();
+  for (std::int32_t from = tile.low(); from < tile.high(); from += Tile::stretch) {
+    for (std::int32_t i = 0; i < Tile::words; ++i) tile.make_word(i, from, between);
+    for (std::int32_t i = 0; i < Tile::pixels; ++i) tile.add(i, from, between, sums[i]);
+  }
+  for (std::int32_t i = 0; i < Tile::pixels; ++i) tile.write(i, sums[i]);
+}
+
+template <int channels>
+void resample_all(const ResampleWork& work) {
+  using Tile = ResampleTile<channels>;
+  for (std::uint64_t image = 0; image < work.images; ++image) {
+    const ResampleOp& op = work.ops[image];
+    const std::int32_t height = op.height == 0 ? work.height : op.height;
+    const std::int32_t width = op.height == 0 ? work.width : op.width;
+    for (std::int32_t top = 0; top < height; top += Tile::height)
+      for (std::int32_t left = 0; left < width; left += Tile::width) make_tile<channels>(work, image, top, left);
+  }
+}
+
+}  // namespace
+
+void resample_images(const ResampleWork& work) {
+  switch (work.channels) {
+    case 1:
+      return resample_all<1>(work);
+    case 2:
+      return resample_all<2>(work);
+    case 3:
+      return resample_all<3>(work);
+    default:
+      return resample_all<4>(work);
+  }
+}
+
+}  // namespace penstock::detail
