@@ -30,10 +30,30 @@ struct Photos {
   }
 };
 
+/// Of sides of their own, which repeat.
+struct SizedPhotos {
+  std::vector<ps::Size> sizes;
+  std::int32_t channels = 3;
+  std::uint64_t count = 50;
+  std::vector<std::uint64_t> bad = {};
+  std::uint64_t size() const { return count; }
+  ps::Schema schema() const {
+    return {{"image", ps::DType::u8, {ps::dynamic, ps::dynamic, channels}, ps::Collate::ragged()}};
+  }
+  void read(std::uint64_t i, ps::SampleBuilder& out) const {
+    if (std::find(bad.begin(), bad.end(), i) != bad.end()) throw ps::Error(ps::Errc::corrupt, "a bad photo");
+    const ps::Size size = sizes[i % sizes.size()];
+    const penstock_test::Image image = penstock_test::static_noise({size.height, size.width, channels}, i);
+    std::copy(image.pixels.begin(), image.pixels.end(),
+              out.emplace<std::uint8_t, 3>("image", {size.height, size.width, channels}).data());
+  }
+};
+
 /// After batch on a GPU, after it on the host, and before it.
-inline void check_on_gpu(const Photos& photos, const std::function<ps::Pipeline(ps::Pipeline)>& stages,
-                         std::uint64_t rows = 8) {
-  INFO(photos.height << "x" << photos.width << "x" << photos.channels << ", " << photos.count);
+template <class Source = Photos>
+void check_on_gpu(const Source& photos, const std::function<ps::Pipeline(ps::Pipeline)>& stages,
+                  std::uint64_t rows = 8) {
+  INFO(photos.count << " photos of " << photos.channels << " channels");
   const ps::Pipeline source = ps::from(photos) | ps::shuffle({.seed = 4}) | ps::on_error({.policy = ps::OnError::mask});
   const ps::Pipeline after = stages(source | ps::batch(rows));
   const std::vector<Got> expected = collect(stages(source) | ps::batch(rows), {.threads = 2}, 2);

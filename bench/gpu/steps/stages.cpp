@@ -19,7 +19,8 @@ namespace penstock::gpu_bench {
 
 namespace {
 
-constexpr std::int64_t side = 224, channels = 3, pixels = side * side;
+constexpr std::int32_t side = 224, channels = 3;
+constexpr std::int64_t pixels = side * side;
 constexpr double mean[] = {0.485, 0.456, 0.406}, deviation[] = {0.229, 0.224, 0.225};
 constexpr std::uint64_t batches = 8;
 
@@ -194,6 +195,52 @@ void measure_others(Results& results, const Settings& settings) {
   tell("stain_jitter", [](const Pipeline& p) { return p | stain_jitter("image", {.alpha = 0.2, .beta = 0.1}); });
 }
 
+// Photographs as they are decoded, 500 x 375, which travel packed.
+struct Photographs {
+  static constexpr std::int64_t height = 375, width = 500;
+  std::uint64_t count = 0;
+  std::uint64_t size() const { return count; }
+  Schema schema() const { return {{"image", DType::u8, {dynamic, dynamic, channels}, Collate::ragged()}}; }
+  void read(std::uint64_t i, SampleBuilder& out) const {
+    std::uint64_t j = 0;
+    for (std::uint8_t& v : out.emplace<std::uint8_t, 3>("image", {height, width, channels})) v = value_at(i, j++);
+  }
+};
+
+void measure_resampling(Results& results, const Settings& settings) {
+  const std::uint64_t rows = settings.quick ? 32 : 256;
+  const Pipeline decoded = from(Photographs{.count = rows * batches}) | batch(rows);
+  const auto bytes = static_cast<double>(rows * Photographs::height * Photographs::width * channels);
+  const double to_gpu_s = bytes / results.peak_pinned;
+  const NormalizeOptions normal{
+      .mean = {mean[0], mean[1], mean[2]}, .std = {deviation[0], deviation[1], deviation[2]}, .dtype = DType::f16};
+  const auto tell = [&](const std::string& name, const std::function<Pipeline(const Pipeline&)>& made) {
+    const std::vector<double> seconds = time_stages(decoded, made);
+    results.raw()["stages"][name] = seconds;
+    results.add({.name = name + ", against its batch's copy",
+                 .ours = 1e3 * median_of(seconds),
+                 .against = 1e3 * to_gpu_s,
+                 .unit = "ms",
+                 .gate = Gate::at_most,
+                 .bound = 0.15});
+  };
+  const auto crop = [&](const Pipeline& p) {
+    return p | random_resized_crop("image", {side, side}) | random_flip("image") | normalize("image", normal);
+  };
+  tell("500 x 375 to 224 x 224, random_resized_crop to f16", crop);
+  tell("500 x 375 to 224 x 224, resize to f16", [&](const Pipeline& p) {
+    return p | resize("image", {side, side}) | random_flip("image") | normalize("image", normal);
+  });
+  const Checked checked = check(crop(decoded), crop(decoded), DType::f16);
+  results.add({.name = "resampled batches that differ from the host's",
+               .ours = static_cast<double>(checked.differing),
+               .against = static_cast<double>(batches),
+               .unit = "batches",
+               .gate = Gate::at_most,
+               .bound = 0,
+               .of_speed = false});
+}
+
 }  // namespace
 
 void stages(Results& results, const Settings& settings) {
@@ -201,6 +248,7 @@ void stages(Results& results, const Settings& settings) {
   measure_type(results, settings, DType::f16);
   measure_type(results, settings, DType::f32);
   measure_others(results, settings);
+  measure_resampling(results, settings);
 }
 
 }  // namespace penstock::gpu_bench

@@ -25,14 +25,18 @@ __global__ void __launch_bounds__(threads) resample_kernel(const ResampleWork wo
       for (std::int32_t i = me; i < Tile::pixels; i += threads) tile.write_zeros(i);
     if (!tile.has_pixels()) continue;
     std::int32_t sums[pixels_each][channels];
+#pragma unroll
     for (int i = 0; i < pixels_each; ++i)
+#pragma unroll
       for (int c = 0; c < channels; ++c) sums[i][c] = tile.rounding();
     for (std::int32_t from = tile.low(); from < tile.high(); from += Tile::stretch) {
       for (std::int32_t i = me; i < Tile::words; i += threads) tile.make_word(i, from, between);
       __syncthreads();
+#pragma unroll
       for (int i = 0; i < pixels_each; ++i) tile.add(me + i * threads, from, between, sums[i]);
       __syncthreads();
     }
+#pragma unroll
     for (int i = 0; i < pixels_each; ++i) tile.write(me + i * threads, sums[i]);
   }
 }
