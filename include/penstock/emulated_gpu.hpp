@@ -91,7 +91,7 @@ class PENSTOCK_API EmulatedGpu {
   /// @throws Error(device).
   Stream make_stream(const char* name);
 
-  /// Calls so far that may fail: what `Fault::call` counts.
+  /// Calls so far that may fail: what `Fault::call` counts. How many a loader's threads make is a matter of timing.
   std::uint64_t calls() const;
   /// Of `checked`: each a sentence.
   std::vector<std::string> findings() const;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/failure.hpp"
+#include "delivery/device_entry.hpp"
 #include "delivery/device_lane.hpp"
 #include "delivery/device_lease.hpp"
 #include "delivery/device_parts.hpp"
@@ -31,32 +32,6 @@ struct Sent {
   std::size_t number;  // in the engine's ring
 };
 
-// A thread is in one device at a time: it enters the only one once, and each of several in turn.
-class Entry {
- public:
-  explicit Entry(const DeviceModels& devices) : devices_(devices) {}
-  Entry(const Entry&) = delete;
-  Entry& operator=(const Entry&) = delete;
-  ~Entry() { leave(); }
-  void enter(std::size_t number) {
-    DeviceModel& device = *devices_[number];
-    if (in_ == &device) return;
-    leave();
-    before_ = device.enter();
-    in_ = &device;
-  }
-
- private:
-  void leave() noexcept {
-    if (in_ != nullptr) in_->leave(before_);
-    in_ = nullptr;
-  }
-
-  const DeviceModels& devices_;
-  DeviceModel* in_ = nullptr;
-  int before_ = 0;
-};
-
 // Two threads beside the caller's, the only ones that call the device. The submitter takes batches from the engine as a
 // consumer would, and enqueues their copies; the reaper gives their buffers back to the engine once they are read. One
 // thread for both would leave gaps between copies.
@@ -76,6 +51,7 @@ class DeviceDelivery final : public Delivery {
           std::make_unique<DeviceLane>(*ring_, i, engine_->ring().layout(), buffers_, plan.device_rows_limit));
     made_.reserve(2 * ring_->most());
     sent_.reserve(buffers_);
+    asked_.reserve(buffers_);
     stuck_.reserve(ring_->most());
   }
   ~DeviceDelivery() override {
@@ -250,7 +226,6 @@ class DeviceDelivery final : public Delivery {
     for (const auto& lane : lanes_) lane->recover();
     lock.lock();
     for (const Sent& sent : sent_) engine_->release(*sent.buffer);
-    in_flight_ -= sent_.size();
     sent_.clear();
     reaping_failed_ = false;
     for (DeviceBatch* buffer : stuck_) ring_->put_back(lock, *buffer);
@@ -268,12 +243,12 @@ class DeviceDelivery final : public Delivery {
   // -- the submitter --
 
   bool may_submit() const noexcept {
-    return !paused_ && !finished_ && !engine_->stopped() && in_flight_ < buffers_ && ends_ < ring_->most();
+    return !paused_ && !finished_ && !engine_->stopped() && sent_.size() < buffers_ && ends_ < ring_->most();
   }
 
   void submit() noexcept {
     Lock lock(ring_->mutex);
-    Entry entry(ring_->devices());
+    DeviceEntry entry(ring_->devices());
     for (;;) {
       ring_->changed.wait(lock, [&] { return closing_ || (may_submit() && !ring_->failure(lock)); });
       if (closing_) return;
@@ -290,7 +265,7 @@ class DeviceDelivery final : public Delivery {
     }
   }
 
-  void submit_one(Lock& lock, Entry& entry) {
+  void submit_one(Lock& lock, DeviceEntry& entry) {
     lock.unlock();
     BatchBuffer* const from = engine_->wait(epoch_);
     if (from == nullptr) {
@@ -325,7 +300,6 @@ class DeviceDelivery final : public Delivery {
       const std::optional<Error> error = described_error("device");
       lock.lock();
       // How much of it the device has in work is not known.
-      ++in_flight_;
       sent_.push_back(sent);
       stuck_.push_back(&to);
       reaping_failed_ = true;
@@ -335,7 +309,6 @@ class DeviceDelivery final : public Delivery {
     }
     const std::uint64_t next = to.next.epoch;
     lock.lock();
-    ++in_flight_;
     sent_.push_back(sent);
     made_.push_back({.batch = &to});
     if (!reordered_ && next != epoch_) begin_epoch(next);
@@ -357,32 +330,47 @@ class DeviceDelivery final : public Delivery {
 
   void reap() noexcept {
     Lock lock(ring_->mutex);
-    Entry entry(ring_->devices());
+    DeviceEntry entry(ring_->devices());
     for (;;) {
       ring_->changed.wait(lock, [this] { return (closing_ && (sent_.empty() || reaping_failed_)) || can_reap(); });
       if (!can_reap()) return;
-      const Sent sent = sent_.front();
       reaping_ = true;
-      lock.unlock();
       try {
-        for (std::size_t i = 0; i < lanes_.size(); ++i) {
-          entry.enter(i);
-          lanes_[i]->wait_until_read(sent.number);
-        }
-        for (const auto& lane : lanes_) lane->device().host_writes(sent.buffer->data, engine_->ring().layout().bytes());
-        engine_->release(*sent.buffer);
-        lock.lock();
-        sent_.erase(sent_.begin());
-        --in_flight_;
+        reap_read(lock, entry);
       } catch (...) {
         const std::optional<Error> error = described_error("device");
-        lock.lock();
+        if (!lock.owns_lock()) lock.lock();
         reaping_failed_ = true;
         ring_->fail(lock, error);
       }
       reaping_ = false;
       ring_->changed.notify_all();
     }
+  }
+
+  // Waits for the oldest, and gives back with it those after it that were read as well by then.
+  void reap_read(Lock& lock, DeviceEntry& entry) {
+    const std::size_t oldest = sent_.front().number;
+    lock.unlock();
+    for (std::size_t i = 0; i < lanes_.size(); ++i) {
+      entry.enter(i);
+      lanes_[i]->wait_until_read(oldest);
+    }
+    lock.lock();
+    // After a failure the newest may be what was not enqueued, whose events tell nothing.
+    asked_.assign(sent_.begin(), reaping_failed_ ? sent_.begin() + 1 : sent_.end());
+    lock.unlock();
+    for (std::size_t i = 0; i < lanes_.size() && asked_.size() > 1; ++i) {
+      entry.enter(i);
+      std::size_t read = 1;
+      while (read < asked_.size() && lanes_[i]->was_read(asked_[read].number)) ++read;
+      asked_.resize(read);
+    }
+    for (const Sent& read : asked_)
+      for (const auto& lane : lanes_) lane->device().host_writes(read.buffer->data, engine_->ring().layout().bytes());
+    for (const Sent& read : asked_) engine_->release(*read.buffer);
+    lock.lock();
+    sent_.erase(sent_.begin(), sent_.begin() + static_cast<std::ptrdiff_t>(asked_.size()));
   }
   bool can_reap() const noexcept { return !sent_.empty() && !reaping_failed_; }
 
@@ -396,8 +384,8 @@ class DeviceDelivery final : public Delivery {
   // Under the ring's mutex:
   std::vector<Submitted> made_;      // these never grow beyond what is reserved for them
   std::vector<Sent> sent_;           // oldest first
+  std::vector<Sent> asked_;          // of those; the reaper's
   std::vector<DeviceBatch*> stuck_;  // what a failed copy may write to
-  std::size_t in_flight_ = 0;        // of the engine's buffers, those the device has
   std::size_t ends_ = 0;             // of `made_`
   std::uint64_t epoch_ = 0;          // that is submitted; the submitter's while it submits
   bool paused_ = true, submitting_ = false, finished_ = false, closing_ = false;

@@ -83,6 +83,8 @@ void DeviceLane::wait_until_read(std::size_t buffer) const {
   device_.synchronize(*copied_[buffer]);
 }
 
+bool DeviceLane::was_read(std::size_t buffer) const { return device_.reached(*copied_[buffer]); }
+
 void DeviceLane::recover() {
   const Entered entered(device_);
   device_.synchronize(copies_->ref());

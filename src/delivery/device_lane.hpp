@@ -33,6 +33,8 @@ class DeviceLane {
   void enqueue(const std::byte* from, std::size_t buffer, DeviceBatch& to);
   /// The host waits until the engine's buffer was read. Another thread than `enqueue`'s, which enqueued it before.
   void wait_until_read(std::size_t buffer) const;
+  /// Whether it was, without waiting. The same.
+  bool was_read(std::size_t buffer) const;
   /// After a failure: waits until nothing is in work. Enters the device. @throws Error(device).
   void recover();
 

@@ -22,12 +22,6 @@ namespace {
 constexpr std::uint64_t rows = 4, steps = 40;
 constexpr std::int64_t row_bytes = 64;
 
-// No other one's: those of EmulatedGpu count from 0.
-ps::Device next_device() {
-  static int index = 1 << 20;
-  return {ps::Device::Kind::emulated, index++};
-}
-
 struct CopyOnHost {
   void operator()(std::byte* to, const std::byte* from, std::size_t bytes, ps::StreamRef stream) const {
     ps::launch_on_host(stream, "stage", [=] { std::memcpy(to, from, bytes); },

@@ -11,6 +11,12 @@
 
 namespace help {
 
+/// For a test's own device. No other one's: those of EmulatedGpu count from 0.
+inline penstock::Device next_device() {
+  static int index = 1 << 20;
+  return {penstock::Device::Kind::emulated, index++};
+}
+
 class ForwardingDevice : public penstock::detail::DeviceModel {
  public:
   explicit ForwardingDevice(std::shared_ptr<DeviceModel> inner) : inner_(std::move(inner)) {}

@@ -121,6 +121,12 @@ void SabotagedDevice::synchronize(const Event& event) {
   if (!of_copies || passes(Edge::pinned_is_free)) inner().synchronize(event);
 }
 
+// To look is a wait too, for what is done already; a hook is to see each of them.
+bool SabotagedDevice::reached(const Event& event) {
+  if (hooks_.before_host_waits) return false;
+  return !passes(Edge::pinned_is_free) || inner().reached(event);
+}
+
 std::uint64_t SabotagedDevice::count(Edge edge) const {
   const std::lock_guard lock(mutex_);
   const auto found = counts_.find(edge);

@@ -43,9 +43,10 @@ class SabotagedDevice final : public ForwardingDevice {
   void record(Event& event, penstock::StreamRef stream) override;
   void wait(penstock::StreamRef stream, const Event& event) override;
   void synchronize(const Event& event) override;
+  bool reached(const Event& event) override;  ///< only of copies
   using ForwardingDevice::synchronize;
 
-  /// How many waits of this edge there were, left out or not.
+  /// How many waits of this edge there were, and looks instead of one, left out or not.
   std::uint64_t count(Edge edge) const;
 
  private:

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstddef>
+
+#include "delivery/device_ring.hpp"
+
+namespace penstock::detail {
+
+/// A thread is in one device at a time: it enters the only one once, and each of several in turn. One thread.
+class DeviceEntry {
+ public:
+  explicit DeviceEntry(const DeviceModels& devices) : devices_(devices) {}
+  DeviceEntry(const DeviceEntry&) = delete;
+  DeviceEntry& operator=(const DeviceEntry&) = delete;
+  ~DeviceEntry() { leave(); }
+  /// @throws Error(device).
+  void enter(std::size_t number) {
+    DeviceModel& device = *devices_[number];
+    if (in_ == &device) return;
+    leave();
+    before_ = device.enter();
+    in_ = &device;
+  }
+
+ private:
+  void leave() noexcept {
+    if (in_ != nullptr) in_->leave(before_);
+    in_ = nullptr;
+  }
+
+  const DeviceModels& devices_;
+  DeviceModel* in_ = nullptr;
+  int before_ = 0;
+};
+
+}  // namespace penstock::detail
