@@ -12,7 +12,8 @@ DeviceLane::DeviceLane(DeviceRing& ring, std::size_t number, const BatchLayout& 
     : ring_(ring), device_(ring.device(number)), number_(number), whole_(whole) {
   const Entered entered(device_);
   if (const auto& program = ring_.data().device)
-    prep_.emplace(ring_.devices()[number], ring_.memory(number), program, ring_.made_layout(), ring_.layout());
+    prep_.emplace(ring_.devices()[number], ring_.memory(number), program, ring_.made_layout(), ring_.layout(),
+                  rows_limit);
   if (whole_.row().appends()) rows_.emplace(ring_, number, whole_, buffers, rows_limit);
   copies_ = device_.make_stream("copy", DeviceModel::Priority::normal);
   for (std::size_t i = 0; i < buffers; ++i) copied_.push_back(device_.make_event());
@@ -44,7 +45,7 @@ void DeviceLane::enqueue(const std::byte* from, std::size_t buffer, DeviceBatch&
     if (rows_) bring_rows(buffer, to, prep_->rows_stream(copies));
     std::byte* const begun = prep_->begin(from, copies);
     if (begun != from) copy(begun, from, part, rows);
-    prep_->finish(begun, copied, part, rows, copies);
+    prep_->finish(begun, {from, whole_, part.first}, copied, part, rows, copies);
   } else {
     if (rows_ && whole) rows_->enqueue(to, buffer, part, to.info(number_), copies);
     if (whole) copy(part.data, from, part, rows);

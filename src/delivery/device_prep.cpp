@@ -40,14 +40,17 @@ std::size_t batch_bytes(const Field& field, std::uint64_t rows, const std::strin
   return static_cast<std::size_t>(elements * element * rows);
 }
 
+// What a step that decodes makes has memory of its own.
 std::size_t bytes_between(const DeviceProgram& program, std::uint64_t rows) {
   std::size_t bytes = 0;
-  for (std::size_t i = 0; i < program.steps.size(); ++i)
+  for (std::size_t i = 0; i < program.steps.size(); ++i) {
+    if (program.steps[i].kind == DeviceStep::Kind::decode) continue;
     for (std::size_t slot = 0; slot < program.steps[i].out.size(); ++slot) {
       const Field& field = program.steps[i].out[slot];
       if (program.steps[i].made[slot] && !makes_last(program, i, field.name))
         bytes += aligned_batch(batch_bytes(field, rows, program.steps[i].label));
     }
+  }
   return bytes;
 }
 
@@ -59,7 +62,7 @@ std::size_t DevicePrep::bytes(const DeviceProgram& program, const BatchLayout& r
 
 DevicePrep::DevicePrep(std::shared_ptr<DeviceModel> device, MemoryResource& memory,
                        std::shared_ptr<const DeviceProgram> program, const BatchLayout& raw,
-                       const BatchLayout& delivered)
+                       const BatchLayout& delivered, std::size_t rows_limit)
     : device_(std::move(device)),
       program_(std::move(program)),
       raw_layout_(raw),
@@ -71,6 +74,12 @@ DevicePrep::DevicePrep(std::shared_ptr<DeviceModel> device, MemoryResource& memo
   if (!device_->is_host()) raws_.resize(raw_batches);
   for (Raw& r : raws_) r.read = device_->make_event();
   plan();
+  for (Launch& launch : launches_)
+    if (launch.step->kind == DeviceStep::Kind::decode) try {
+        launch.decode = std::make_unique<DeviceDecode>(device_, resource_, *launch.step, raw.rows(), rows_limit);
+      } catch (...) {
+        throw current_error().with_stage(launch.step->label);
+      }
   memory_bytes_ = bytes(*program_, raw, device_->is_host());
   if (memory_bytes_ == 0) return;
   memory_ = static_cast<std::byte*>(resource_.allocate(memory_bytes_, BatchLayout::field_alignment));
@@ -85,6 +94,7 @@ DevicePrep::~DevicePrep() {
     device_->synchronize(prep_->ref());
     prep_.reset();
     raws_.clear();
+    launches_.clear();
   } catch (...) {  // a device that failed has nothing in work
   }
   if (memory_ != nullptr) resource_.deallocate(memory_, memory_bytes_, BatchLayout::field_alignment);
@@ -115,7 +125,9 @@ void DevicePrep::plan() {
     if (step.draws) launch.draws = {In::raw, raw_layout_.offset(*step.draws), step.draw_bytes, DType::u8, Shape{}};
     for (std::size_t slot = 0; slot < step.out.size(); ++slot) {
       const Field& field = step.out[slot];
-      if (!step.made[slot]) {
+      if (step.kind == DeviceStep::Kind::decode && field.name == step.field) {
+        launch.out.push_back({In::decoded, i, 0, field.dtype, field.shape});
+      } else if (!step.made[slot]) {
         launch.out.push_back(now[step.in.slot(field.name)]);
       } else if (makes_last(*program_, i, field.name)) {
         launch.out.push_back(place(delivered_layout_, program_->delivered().slot(field.name), In::delivered, field));
@@ -148,6 +160,7 @@ TensorView offsets_of(const PackedField& packed, std::uint64_t rows) {
 }  // namespace
 
 TensorView DevicePrep::view(const Where& where, std::byte* raw, const DevicePart& to, std::uint64_t rows) const {
+  if (where.in == Where::In::decoded) return launches_[where.offset].images.data;
   if (where.in == Where::In::rows) return elements_of(packed_field(to, where.offset), where.dtype);
   std::byte* const base = where.in == Where::In::raw ? raw : where.in == Where::In::between ? between_ : to.data;
   std::array<std::int64_t, Shape::max_rank + 1> dims{};
@@ -162,7 +175,9 @@ void DevicePrep::set_views(const std::vector<Where>& wheres, std::byte* raw, con
   offsets.clear();
   for (const Where& where : wheres) {
     views.push_back(view(where, raw, to, rows));
-    offsets.push_back(where.in == Where::In::rows ? offsets_of(packed_field(to, where.offset), rows) : TensorView{});
+    offsets.push_back(where.in == Where::In::rows      ? offsets_of(packed_field(to, where.offset), rows)
+                      : where.in == Where::In::decoded ? launches_[where.offset].images.offsets
+                                                       : TensorView{});
   }
 }
 
@@ -173,57 +188,83 @@ std::byte* DevicePrep::begin(const std::byte* from, StreamRef copies) {
   return raw.data;
 }
 
-void DevicePrep::finish(std::byte* begun, DeviceModel::Event& copied, DevicePart& to, std::uint64_t rows,
-                        StreamRef copies) {
+void DevicePrep::finish(std::byte* begun, const HostBatch& from, DeviceModel::Event& copied, DevicePart& to,
+                        std::uint64_t rows, StreamRef copies) {
   const StreamRef prep = prep_->ref();
+  // A decoder reads the host's batch itself.
+  const bool read_by_stages = raws_.empty() || program_->decodes();
   if (raws_.empty()) {
-    run_stages(begun, to, rows);
-    device_->record(copied, prep);
+    run_stages(begun, from, to, rows);
   } else {
     Raw& raw = raws_[std::exchange(next_, (next_ + 1) % raws_.size())];
     device_->record(copied, copies);
     device_->wait(prep, copied);
-    run_stages(begun, to, rows);
+    run_stages(begun, from, to, rows);
     device_->record(*raw.read, prep);
     raw.used = true;
   }
+  if (read_by_stages) device_->record(copied, prep);
   device_->record(*to.ready, prep);
 }
 
-void DevicePrep::run_stages(std::byte* raw, DevicePart& to, std::uint64_t rows) {
+void DevicePrep::decode(Launch& launch, const HostBatch& from, const DevicePart& to, std::uint64_t rows) {
+  const DeviceStep& step = *launch.step;
+  const std::size_t files = program_->sample.slot(step.field), ops = *step.draws;
+  const std::byte* const first = from.data + from.layout.offset(ops) + from.first * from.layout.row()[ops].row_bytes;
+  launch.images = launch.decode->enqueue(reinterpret_cast<const DecodeOp*>(first), packed_field(to, files),
+                                         packed_field(to, *step.pixels), rows, prep_->ref());
+}
+
+void DevicePrep::run(Launch& launch, std::byte* raw, const DevicePart& to, std::uint64_t rows) {
+  const DeviceStep& step = *launch.step;
+  set_views(launch.in, raw, to, rows, launch.in_views, launch.in_offsets);
+  set_views(launch.out, raw, to, rows, launch.out_views, launch.out_offsets);
+  const std::byte* const draws = step.draws ? raw + launch.draws.offset : nullptr;
+  BatchView in{&step.in, launch.in_views, rows, draws, launch.in_offsets};
+  if (step.tables) {
+    const PackedField& packed = packed_field(to, *step.tables);
+    in.tables = {elements_of(packed, DType::u8), offsets_of(packed, rows)};
+    if (const Where& images = launch.in[step.in.slot(step.field)]; images.in == Where::In::decoded)
+      in.decoded = launches_[images.offset].images.decoded;
+  }
+  step.model->run(in, {&step.out, launch.out_views, rows, draws, launch.out_offsets}, prep_->ref());
+}
+
+void DevicePrep::run_stages(std::byte* raw, const HostBatch& from, DevicePart& to, std::uint64_t rows) {
   const StreamRef prep = prep_->ref();
   if (rows == 0) return;
   for (Launch& launch : launches_) {
-    const DeviceStep& step = *launch.step;
-    set_views(launch.in, raw, to, rows, launch.in_views, launch.in_offsets);
-    set_views(launch.out, raw, to, rows, launch.out_views, launch.out_offsets);
-    const std::byte* const draws = step.draws ? raw + launch.draws.offset : nullptr;
-    PackedTensor tables;
-    if (step.tables) {
-      const PackedField& packed = packed_field(to, *step.tables);
-      tables = {elements_of(packed, DType::u8), offsets_of(packed, rows)};
-    }
-    const ProfiledRange range(step.label);
+    const ProfiledRange range(launch.step->label);
     try {
-      step.model->run({&step.in, launch.in_views, rows, draws, launch.in_offsets, tables},
-                      {&step.out, launch.out_views, rows, draws, launch.out_offsets, {}}, prep);
+      if (launch.decode != nullptr)
+        decode(launch, from, to, rows);
+      else
+        run(launch, raw, to, rows);
     } catch (...) {
-      throw current_error().with_stage(step.label);
+      throw current_error().with_stage(launch.step->label);
     }
   }
-  for (const auto& [from, at] : kept_)
-    if (const std::size_t bytes = from.row_bytes * static_cast<std::size_t>(rows); bytes != 0)
-      device_->copy(to.data + at.offset, raw + from.offset, bytes, prep);
+  for (const Launch& launch : launches_)
+    if (launch.decode != nullptr) launch.decode->read(prep);
+  for (const auto& [kept, at] : kept_)
+    if (const std::size_t bytes = kept.row_bytes * static_cast<std::size_t>(rows); bytes != 0)
+      device_->copy(to.data + at.offset, raw + kept.offset, bytes, prep);
 }
 
 void DevicePrep::forget() noexcept {
   for (Raw& raw : raws_) raw.used = false;
+  for (const Launch& launch : launches_)
+    if (launch.decode != nullptr) launch.decode->forget();
 }
 
 void DevicePrep::describe(Report& report) const {
   const std::string where = to_string(device_->device());
   auto at = report.memory.begin() + 1;
   if (!raws_.empty()) at = report.memory.insert(at, {"raw batches on " + where, raws_.size(), raw_layout_.bytes()}) + 1;
+  for (const Launch& launch : launches_)
+    if (launch.decode != nullptr && launch.decode->capacity() != 0)
+      at = report.memory.insert(at, {"images decoded on " + where, DeviceDecode::buffers, launch.decode->capacity()}) +
+           1;
   if (between_bytes_ != 0) report.memory.insert(at, {"between stages on " + where, 1, between_bytes_});
 }
 

@@ -9,6 +9,7 @@
 #include <penstock/extend/device_stage.hpp>
 #include <penstock/report.hpp>
 
+#include "delivery/device_decode.hpp"
 #include "delivery/device_ring.hpp"
 #include "device/device_model.hpp"
 #include "pipeline/device_program.hpp"
@@ -21,10 +22,10 @@ namespace penstock::detail {
 class DevicePrep {
  public:
   /// Takes what it needs from `memory`, the device's. `raw`: of the batch as the runners make it; `delivered`: as the
-  /// ring holds it. These outlive it.
-  /// @throws Error(out_of_memory | device).
+  /// ring holds it; `rows_limit`: bytes of a batch for fields of any size. These outlive it.
+  /// @throws Error(out_of_memory | device), and what decoders throw.
   DevicePrep(std::shared_ptr<DeviceModel> device, MemoryResource& memory, std::shared_ptr<const DeviceProgram> program,
-             const BatchLayout& raw, const BatchLayout& delivered);
+             const BatchLayout& raw, const BatchLayout& delivered, std::size_t rows_limit);
   DevicePrep(const DevicePrep&) = delete;
   DevicePrep& operator=(const DevicePrep&) = delete;
   ~DevicePrep();
@@ -39,9 +40,16 @@ class DevicePrep {
   std::byte* begin(const std::byte* from, StreamRef copies);
   /// The stream on which rows of any size are to be brought to the part that `finish` gets.
   StreamRef rows_stream(StreamRef copies) const noexcept { return raws_.empty() ? stream() : copies; }
+  /// A batch of the host's: its memory, the layout of that, and which of its rows is the part's first.
+  struct HostBatch {
+    const std::byte* data;
+    const BatchLayout& layout;
+    std::uint64_t first;
+  };
   /// Enqueues all between that and `to`, whose users `stream()` waits for already; records `copied` where the batch of
   /// the host's was read. @throws Error(device), or what a stage throws, which it names.
-  void finish(std::byte* begun, DeviceModel::Event& copied, DevicePart& to, std::uint64_t rows, StreamRef copies);
+  void finish(std::byte* begun, const HostBatch& from, DeviceModel::Event& copied, DevicePart& to, std::uint64_t rows,
+              StreamRef copies);
   /// After a failure nothing that was enqueued is relied on, and the device is idle.
   void forget() noexcept;
 
@@ -55,8 +63,8 @@ class DevicePrep {
   };
   // Where a field is while its batch is worked on.
   struct Where {
-    enum class In : std::uint8_t { raw, rows, between, delivered } in = In::raw;
-    std::size_t offset = 0, row_bytes = 0;  // in `rows`: number of the field
+    enum class In : std::uint8_t { raw, rows, decoded, between, delivered } in = In::raw;
+    std::size_t offset = 0, row_bytes = 0;  // in `rows` and `decoded`: number of the field, and of the launch
     DType dtype = DType::u8;
     Shape row;
   };
@@ -65,11 +73,15 @@ class DevicePrep {
     std::vector<Where> in, out;
     std::vector<TensorView> in_views, out_views, in_offsets, out_offsets;
     Where draws;
+    std::unique_ptr<DeviceDecode> decode;  // of a step that decodes
+    DeviceDecode::Images images;           // that it gave
   };
   static constexpr std::size_t raw_batches = 2;
 
   void plan();
-  void run_stages(std::byte* raw, DevicePart& to, std::uint64_t rows);
+  void run_stages(std::byte* raw, const HostBatch& from, DevicePart& to, std::uint64_t rows);
+  void decode(Launch& launch, const HostBatch& from, const DevicePart& to, std::uint64_t rows);
+  void run(Launch& launch, std::byte* raw, const DevicePart& to, std::uint64_t rows);
   TensorView view(const Where& where, std::byte* raw, const DevicePart& to, std::uint64_t rows) const;
   void set_views(const std::vector<Where>& wheres, std::byte* raw, const DevicePart& to, std::uint64_t rows,
                  std::vector<TensorView>& views, std::vector<TensorView>& offsets) const;

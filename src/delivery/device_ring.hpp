@@ -24,6 +24,7 @@ struct PackedField {
   std::byte* table = nullptr;  ///< i64 [N + 1]: the element with which each row begins
   std::byte* data = nullptr;
   std::int64_t elements = 0;
+  const std::byte *staged_table = nullptr, *staged_data = nullptr;  ///< the same in the host's memory
 };
 
 /// What one device has of a batch.

@@ -127,7 +127,8 @@ void DeviceRows::pack(const BatchInfo& from, std::uint64_t rows, std::byte* stag
       out += bytes;
     }
     table[rows] = elements;
-    part.tables.push_back({section.field, part.rows + section.table, part.rows + section.data, elements});
+    part.tables.push_back({section.field, part.rows + section.table, part.rows + section.data, elements,
+                           staging + section.table, staging + section.data});
   }
 }
 

@@ -62,6 +62,7 @@ void DeviceResample::run(BatchView in, BatchView out, StreamRef stream) const {
                   {offsets.data, offsets.data == nullptr ? 0 : offsets.bytes(), false},
                   {in.tables.data.data, in.tables.data.bytes(), false},
                   {in.tables.offsets.data, in.tables.offsets.bytes(), false},
+                  {in.decoded.data, in.decoded.bytes, false},
                   {in.draws, in.rows * sizeof(ResampleOp), false},
                   {to.data, to.bytes(), true}});
 }

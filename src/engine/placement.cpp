@@ -20,6 +20,7 @@ Placement::Placement(const Parts& parts)
 
 std::unique_ptr<ChainRun> Placement::open_run() {
   auto run = std::make_unique<ChainRun>(chain_, setup_.plan.scratch_limit, data_.source->open_reader());
+  run->decodes_on_device = setup_.decodes_on_device;
   run->stop = stop_;
   run->rows.resize(ring_.layout().fields());
   return run;

@@ -5,6 +5,7 @@
 
 #include <penstock/error.hpp>
 
+#include "base/failure.hpp"
 #include "delivery/device_prep.hpp"
 #include "device/devices.hpp"
 #include "device/emulated/host_device.hpp"
@@ -129,6 +130,20 @@ MemoryRequest memory_request(const PipelineData& data, const LoaderOptions& opti
   request.blocks = data.source->block_model() != nullptr;
   request.max_block_bytes = request.blocks ? options.max_block_bytes : 0;
   return request;
+}
+
+bool decodes_on_devices(const PipelineData& data, const DeviceModels& devices) {
+  bool all = true;
+  for (const auto& device : devices) {
+    const Entered entered(*device);
+    for (const DeviceStep& step : data.device->steps)
+      if (step.kind == DeviceStep::Kind::decode) try {
+          all = step.decoder->start_batches(device->device()) != nullptr && all;
+        } catch (...) {
+          throw current_error().with_stage(step.label);
+        }
+  }
+  return all;
 }
 
 }  // namespace penstock::detail

@@ -20,4 +20,8 @@ void check_steps(const PipelineData& data);
 MemoryRequest memory_request(const PipelineData& data, const LoaderOptions& options, unsigned threads,
                              const DeviceModels& devices);
 
+/// Whether all devices decode what stages after `batch` leave to them; where one does not, runners decode.
+/// @throws what `ImageDecoder::start_batches` does, with the stage.
+bool decodes_on_devices(const PipelineData& data, const DeviceModels& devices);
+
 }  // namespace penstock::detail

@@ -8,6 +8,8 @@
 #include <penstock/error.hpp>
 #include <penstock/extend/rng.hpp>
 
+#include "data/decode_op.hpp"
+#include "data/decode_whole.hpp"
 #include "device/device_image.hpp"
 #include "device/device_resample.hpp"
 
@@ -72,13 +74,16 @@ void compose_row(const DeviceProgram& program, std::uint64_t seed, const Place& 
 }
 
 // Those of a field of one size, and for the others square images of `side`.
-std::vector<Shape> shapes_to_try(const Schema& sample, std::int64_t side) {
+std::vector<Shape> shapes_to_try(const DeviceProgram& program, std::int64_t side) {
   std::vector<Shape> shapes;
-  for (const Field& field : sample) {
+  for (const Field& field : program.sample) {
     std::vector<std::int64_t> dims(field.shape.rank());
     for (std::size_t i = 0; i < dims.size(); ++i) dims[i] = field.shape[i] == dynamic ? side : field.shape[i];
     shapes.emplace_back(std::span<const std::int64_t>(dims));
   }
+  for (const DeviceStep& step : program.steps)
+    if (step.kind == DeviceStep::Kind::decode)
+      shapes[program.sample.slot(step.field)] = {side, side, step.decoder->channels()};
   return shapes;
 }
 
@@ -102,13 +107,39 @@ void write_images(const DeviceProgram& program, const std::vector<ImageOp>& ops,
   }
 }
 
+// Where the device decodes, its share of the images is the same at any number of threads.
+bool is_for_device(const DeviceStep& step, std::uint64_t seed, const Place& place, const ImageDecoding& opened,
+                   const DrawRoom& room) {
+  if (!room.decodes_on_device() || !opened.for_batches()) return false;
+  const double share = step.decoder->host_share();
+  return share <= 0 || (share < 1 && Rng(seed, step.key, place).uniform() >= share);
+}
+
+void decode_row(const DeviceProgram& program, std::size_t number, std::uint64_t seed, const Place& place,
+                std::span<Shape> shapes, DrawRoom& room) {
+  const DeviceStep& step = program.steps[number];
+  const std::size_t slot = program.sample.slot(step.field);
+  ImageDecoding& decoding = room.decoding(number);
+  const auto bytes = static_cast<std::size_t>(shapes[slot].elements());
+  const ImageShape shape = decoding.open({room.value(slot), bytes});
+  shapes[slot] = {shape.height, shape.width, shape.channels};
+  if (!step.out.at(step.field).shape.admits(shapes[slot]))
+    throw Error(Errc::schema_mismatch, "the image is " + shapes[slot].to_string() + ", where " +
+                                           step.out.at(step.field).shape.to_string() + " was said");
+  const bool device = is_for_device(step, seed, place, decoding, room);
+  const DecodeOp op{shape.height, shape.width, shape.channels, device ? DecodeOp::By::device : DecodeOp::By::runner};
+  std::memcpy(room.make(*step.draws, sizeof op), &op, sizeof op);
+  std::byte* const out = room.make(*step.pixels, device ? 0 : static_cast<std::size_t>(shapes[slot].elements()));
+  if (!device) decode_whole(decoding, shape, room.verifies(), out, room.scratch());
+}
+
 }  // namespace
 
 std::vector<ImageOp> try_row(const DeviceProgram& program, const std::string** at) {
   std::vector<ImageOp> ops;
   std::optional<Error> first;
   for (const std::int64_t side : {512, 4096, 64}) try {
-      compose_row(program, 0, {}, shapes_to_try(program.sample, side), ops, at);
+      compose_row(program, 0, {}, shapes_to_try(program, side), ops, at);
       return ops;
     } catch (Error& error) {
       if (!first) first = error.with_stage(**at);
@@ -117,8 +148,13 @@ std::vector<ImageOp> try_row(const DeviceProgram& program, const std::string** a
   throw *first;
 }
 
-void draw_row(const DeviceProgram& program, std::uint64_t seed, const Place& place, std::span<const Shape> shapes,
+void draw_row(const DeviceProgram& program, std::uint64_t seed, const Place& place, std::span<Shape> shapes,
               DrawRoom& room, std::vector<ImageOp>& ops, const std::string** at) {
+  for (std::size_t i = 0; i < program.steps.size(); ++i)
+    if (const DeviceStep& step = program.steps[i]; step.kind == DeviceStep::Kind::decode) {
+      *at = &step.label;
+      decode_row(program, i, seed, place, shapes, room);
+    }
   compose_row(program, seed, place, shapes, ops, at);
   write_images(program, ops, room, at);
   for (const DeviceDraw& draw : program.draws) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include <penstock/extend/image_decoder.hpp>
 #include <penstock/extend/image_executor.hpp>
 #include <penstock/extend/image_op.hpp>
 #include <penstock/shape.hpp>
@@ -23,6 +24,14 @@ class DrawRoom {
   virtual std::byte* make(std::size_t field, std::size_t bytes) = 0;
   /// For work on the way.
   virtual Scratch& scratch() = 0;
+  /// The row's value of a field of `program.sample`.
+  virtual const std::byte* value(std::size_t field) = 0;
+  /// Of the step of that number, which decodes.
+  virtual ImageDecoding& decoding(std::size_t step) = 0;
+  /// What the device could decode, it does.
+  virtual bool decodes_on_device() const = 0;
+  /// Images are decoded to their end.
+  virtual bool verifies() const = 0;
 };
 
 /// What image stages after `batch` ask for, tried with images of sizes that suit them: an ImageOp for each step of kind
@@ -30,9 +39,9 @@ class DrawRoom {
 /// errors. @throws what the stages throw; Error(unsupported) where they can't be one operation.
 std::vector<ImageOp> try_row(const DeviceProgram& program, const std::string** at);
 
-/// Draws for one row. `shapes`: of the fields of `program.sample`, as the row has them. `ops` is room that is kept.
-/// @throws as try_row.
-void draw_row(const DeviceProgram& program, std::uint64_t seed, const Place& place, std::span<const Shape> shapes,
+/// Draws for one row, and decodes what the device does not. `shapes`: of the fields of `program.sample`, as the row has
+/// them; afterwards of decoded ones. `ops` is room that is kept. @throws as try_row, and what decoding does.
+void draw_row(const DeviceProgram& program, std::uint64_t seed, const Place& place, std::span<Shape> shapes,
               DrawRoom& room, std::vector<ImageOp>& ops, const std::string** at);
 
 }  // namespace penstock::detail

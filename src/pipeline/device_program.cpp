@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "base/failure.hpp"
+#include "data/decode_op.hpp"
 #include "data/scratch.hpp"
 #include "device/device_image.hpp"
 #include "device/device_resample.hpp"
@@ -98,6 +99,19 @@ void DeviceProgramBuilder::add(const BoundStage& stage, const std::shared_ptr<co
   draw.step = out_->steps.size() - 1;
 }
 
+void DeviceProgramBuilder::add_decode(const BoundStage& stage, const std::string& field,
+                                      std::shared_ptr<const ImageDecoder> decoder) {
+  DeviceStep& step = out_->steps.emplace_back();
+  results_.emplace_back();
+  step.kind = Kind::decode;
+  step.label = stage.label;
+  step.field = field;
+  step.out = stage.out;
+  step.decoder = std::move(decoder);
+  step.key = stage.key;
+  folds_begin_ = out_->steps.size();
+}
+
 std::shared_ptr<const DeviceProgram> DeviceProgramBuilder::finish() {
   Schema schema = out_->sample;
   for (std::size_t i = 0; i < out_->steps.size(); ++i) {
@@ -174,19 +188,44 @@ DeviceStep DeviceProgramBuilder::first_half(const DeviceStep& step, const ImageO
 void DeviceProgramBuilder::number_draws() {
   std::size_t field = out_->sample.size();
   for (DeviceStep& step : out_->steps) {
-    step.draw_bytes = step.model != nullptr ? step.model->draw_bytes() : 0;
+    step.draw_bytes = step.kind == Kind::decode ? sizeof(DecodeOp)
+                      : step.model != nullptr   ? step.model->draw_bytes()
+                                                : 0;
     if (step.draw_bytes != 0) step.draws = field++;
     if (step.kind == Kind::resample) step.tables = field++;
+    if (step.kind == Kind::decode) step.pixels = field++;
   }
 }
 
+namespace {
+
+[[noreturn]] void refuse_sizes(const DeviceStep& step, const char* instead) {
+  throw Error(Errc::schema_mismatch, "after these stages the images of field \"" + step.field +
+                                         "\" are of any size still, " + step.out.at(step.field).shape.to_string() +
+                                         "; " + instead)
+      .with_stage(step.label);
+}
+
+}  // namespace
+
 void DeviceProgram::need_fixed_sizes() const {
-  for (const DeviceStep& step : steps)
-    if (step.kind == Kind::image && step.model == nullptr)
-      throw Error(Errc::schema_mismatch, "after these stages the images of field \"" + step.field +
-                                             "\" are of any size still, " + step.out.at(step.field).shape.to_string() +
-                                             "; give them one with resize, random_resized_crop, crop or center_crop")
-          .with_stage(step.label);
+  constexpr const char* give = "give them one with resize, random_resized_crop, crop or center_crop";
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    const DeviceStep& step = steps[i];
+    if (step.kind == Kind::image && step.model == nullptr) refuse_sizes(step, give);
+    if (step.kind != Kind::decode) continue;
+    std::size_t next = i + 1;
+    while (next < steps.size() && (steps[next].field != step.field || steps[next].kind == Kind::own)) {
+      if (steps[next].kind == Kind::own)
+        refuse_sizes(step, "put stages of your own after the image stage that gives them one");
+      ++next;
+    }
+    if (next == steps.size()) refuse_sizes(step, give);
+  }
+}
+
+bool DeviceProgram::decodes() const noexcept {
+  return std::any_of(steps.begin(), steps.end(), [](const DeviceStep& step) { return step.kind == Kind::decode; });
 }
 
 // A field of a user's may be called anything.
@@ -205,8 +244,9 @@ Schema DeviceProgram::with_draws() const {
     if (step.draws)
       fields.push_back(
           {free_name("draws " + of, sample), DType::u8, Shape{static_cast<std::int64_t>(step.draw_bytes)}});
-    if (step.tables)
-      fields.push_back({free_name("tables " + of, sample), DType::u8, Shape{dynamic}, Collate::ragged()});
+    if (step.tables || step.pixels)
+      fields.push_back({free_name((step.tables ? "tables " : "pixels ") + of, sample), DType::u8, Shape{dynamic},
+                        Collate::ragged()});
   }
   return Schema(std::move(fields));
 }

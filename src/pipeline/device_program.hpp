@@ -9,6 +9,7 @@
 
 #include <penstock/detail/device_stage_model.hpp>
 #include <penstock/detail/image_stage_model.hpp>
+#include <penstock/extend/image_decoder.hpp>
 #include <penstock/extend/image_executor.hpp>
 #include <penstock/schema.hpp>
 #include <penstock/stages/image_fields.hpp>
@@ -22,20 +23,24 @@ struct BoundStage;
 struct DeviceStep {
   enum class Kind : std::uint8_t {
     own,       ///< a stage of a user's
+    decode,    ///< makes images of encoded ones, each of its own size, for a step of kind `resample`
     resample,  ///< cuts out and resamples images, for the step after it
     image,     ///< the rest of what image stages ask for
   };
   std::string label;
-  std::shared_ptr<const DeviceStageModel> model;  ///< null: images that no stage gave one size yet
+  std::shared_ptr<const DeviceStageModel> model;  ///< null: images that no stage gave one size yet, and of `decode`
   Schema in, out;                                 ///< of one row
   std::vector<bool> made;                         ///< of the fields of `out`, those that it writes
   std::optional<std::size_t> draws;   ///< field of the batch, after the visible ones, that holds what was drawn
   std::size_t draw_bytes = 0;         ///< of a row
   std::optional<std::size_t> tables;  ///< ragged field of the batch, after those: the ResampleTables of each row
+  std::optional<std::size_t> pixels;  ///< likewise: the images that runners decoded
   Kind kind = Kind::own;
-  std::string field;                        ///< of an image step
+  std::string field;                        ///< of all kinds but a user's
   const ImageExecutor* executor = nullptr;  ///< gives its tables
   bool resamples = false;                   ///< one of its stages may
+  std::shared_ptr<const ImageDecoder> decoder;
+  std::uint64_t key = 0;  ///< of a decode
 };
 
 /// What is drawn for one row for one stage, and for an image stage of several fields for each of them.
@@ -59,8 +64,11 @@ struct DeviceProgram {
   const Schema& delivered() const noexcept { return steps.back().out; }
   /// `sample`, and after it the fields for what is drawn for each step that draws.
   Schema with_draws() const;
-  /// @throws Error(schema_mismatch) where images are of any size still after the last stage.
+  /// @throws Error(schema_mismatch) where images are of any size still after the last stage, or where a user's stage
+  /// would see decoded ones that are.
   void need_fixed_sizes() const;
+  /// One of its steps decodes.
+  bool decodes() const noexcept;
 };
 
 /// Makes a program of stages, one after the other.
@@ -70,6 +78,7 @@ class DeviceProgramBuilder {
   /// Image stages that stand beside each other are folded, each field's into one step.
   void add_image(const BoundStage& stage, const ImageFields& fields,
                  const std::shared_ptr<const ImageStageModel>& model, const ImageExecutor& executor);
+  void add_decode(const BoundStage& stage, const std::string& field, std::shared_ptr<const ImageDecoder> decoder);
   /// A stage that is a launch of its own.
   void add(const BoundStage& stage, const std::shared_ptr<const DeviceStageModel>& model);
   /// @throws Error(schema_mismatch | unsupported) that names the stage which can't be done after `batch`.

@@ -8,6 +8,7 @@
 #include <penstock/extend/image_executor.hpp>
 
 #include "chain/chain_compiler.hpp"
+#include "pipeline/device_program.hpp"
 #include "pipeline/pipeline_builder.hpp"
 
 namespace penstock {
@@ -23,6 +24,7 @@ class DecodeStage final : public WorkStage {
   void join(PipelineBuilder& pipeline) const override {
     const std::string name = decoder_->name(), label = name + "(" + field_ + ")";
     const Field& in = pipeline.at(field_, label);
+    if (pipeline.data().batch) return join_after_batch(pipeline, in, name, label);
     if (in.dtype != DType::u8 || in.shape.rank() != 1)
       throw Error(Errc::schema_mismatch, "field \"" + field_ + "\" is " + type_text(in) + ", not encoded bytes u8[?]")
           .with_stage(label);
@@ -36,11 +38,32 @@ class DecodeStage final : public WorkStage {
     step.decoder_label = bound.label;
     step.result = bound.out[step.slot];
   }
+  void launch(const BoundStage& bound, DeviceProgramBuilder& program) const override {
+    program.add_decode(bound, field_, decoder_);
+  }
   std::optional<bool> gives_labels(const std::string& field) const override {
     return field == field_ ? std::optional(decoder_->labels()) : std::nullopt;
   }
 
  private:
+  void join_after_batch(PipelineBuilder& pipeline, const Field& in, const std::string& name,
+                        const std::string& label) const {
+    if (in.dtype != DType::u8 || in.shape.rank() != 1 || in.collate.kind != Collate::Kind::ragged)
+      throw Error(Errc::schema_mismatch, "field \"" + field_ + "\" is " + type_text(in) +
+                                             ", not encoded bytes u8[?] that are ragged; say ragged(\"" + field_ +
+                                             "\") before batch")
+          .with_stage(label);
+    if (decoder_->dtype() != DType::u8 || decoder_->channels() == dynamic)
+      throw Error(
+          Errc::unsupported,
+          "after batch images are decoded to 8 bits and a number of channels that is known; choose a color that "
+          "says it, or put the stage before batch")
+          .with_stage(label);
+    pipeline.add_device_stage(
+        name, label, decoder_->describe(), 0,
+        pipeline.schema().with({field_, DType::u8, {dynamic, dynamic, decoder_->channels()}, Collate::ragged()}));
+  }
+
   const std::string field_;
   const std::shared_ptr<const ImageDecoder> decoder_;
   const ImageExecutor* executor_;

@@ -7,6 +7,7 @@
 #include <string>
 
 #include <penstock/detail/export.hpp>
+#include <penstock/device.hpp>
 #include <penstock/dtype.hpp>
 #include <penstock/extend/image_executor.hpp>
 #include <penstock/extend/image_op.hpp>
@@ -25,6 +26,23 @@ class PENSTOCK_API ImageDecoding : public EncodedImage {
   /// What one may not expect of the opened image's pixels, in words that go on after "5 images": "had a palette, ...".
   /// A loader's report says them. One text of all images, which lives as long as the program; null: nothing.
   virtual const char* remark() const { return nullptr; }
+  /// Whether a BatchDecoding of the same decoder takes the opened image.
+  virtual bool for_batches() const { return false; }
+};
+
+/// Decodes images of whole batches on a device, for one loader. One thread at a time, which has chosen the device.
+class PENSTOCK_API BatchDecoding {
+ public:
+  /// One image of a batch.
+  struct Image {
+    std::span<const std::byte> encoded;  ///< in the host's memory; stays until `stream` has come past the decode
+    ImageShape shape;                    ///< as `ImageDecoding::open` said
+    std::byte* pixels = nullptr;         ///< on the device: contiguous rows; may be written to at once
+  };
+  virtual ~BatchDecoding() = default;
+  /// Has all of them decoded before what is put on `stream` after it, and does not wait for that. Damage inside an
+  /// image need not be noticed: its pixels are then any. @throws Error(device | out_of_memory).
+  virtual void decode(std::span<const Image> images, StreamRef stream) = 0;
 };
 
 /// A codec with its options. Any thread.
@@ -45,6 +63,15 @@ class PENSTOCK_API ImageDecoder {
   }
   /// A new decoding, for one runner.
   virtual std::unique_ptr<ImageDecoding> start() const = 0;
+  /// A new decoding of whole batches, for a stage after `batch`; null where that device has none: then the loader's
+  /// threads decode. The calling thread has chosen the device. @throws Error(unsupported) where that is not wanted
+  /// either.
+  virtual std::unique_ptr<BatchDecoding> start_batches(Device device) const {
+    static_cast<void>(device);
+    return nullptr;
+  }
+  /// Of images that a BatchDecoding takes, the share that the loader's threads decode all the same: 0 to 1.
+  virtual double host_share() const { return 0; }
 };
 
 /// A decoder of your own as a stage: it replaces `field`, u8 [N], the encoded bytes of one image, by the pixels,
@@ -53,7 +80,8 @@ class PENSTOCK_API ImageDecoder {
 ///     pipeline | decode_stage("image", std::make_shared<MyDecoder>(), image_executor())
 ///
 /// Image stages after it fold into it: a crop decodes only the pixels that it keeps, where the decoder can do that.
-/// The built-in decoders are written the same way. `executor` must live as long as the program, as
+/// The built-in decoders are written the same way. After `batch` it takes ragged fields, images of any size come out,
+/// and an image stage has to follow that gives them one. `executor` must live as long as the program, as
 /// `image_executor()` does. @throws Error(schema_mismatch), when it joins a pipeline, for a field that is no u8 [N].
 PENSTOCK_API Stage decode_stage(std::string field, std::shared_ptr<const ImageDecoder> decoder,
                                 const ImageExecutor& executor);

@@ -51,6 +51,16 @@ struct JpegOptions {
   };
   /// Which code decodes.
   Decoder decoder = Decoder::automatic;
+  /// After `batch`, on a GPU: of the images that the GPU could decode, the share that the loader's threads decode all
+  /// the same, 0 to 1. Which ones, draws that have the pipeline's seed tell.
+  double host_share = 0;
+  /// The same where the GPU has no engine for it, or nvJPEG is not installed.
+  enum class WithoutEngine : std::uint8_t {
+    error,  ///< the loader is refused
+    host,   ///< the loader's threads decode
+  };
+  /// What then becomes of it.
+  WithoutEngine without_engine = WithoutEngine::error;
 };
 
 /// Decodes baseline, extended and progressive JPEG of 8 bits, Huffman coded, grey, in three colours or in four inks,
@@ -66,6 +76,13 @@ struct JpegOptions {
 ///
 /// `encode_jpeg` with `.keep_stored`, after an image to which nothing was done, copies the file, where these options
 /// make the pixels that default options would.
+///
+/// After `batch`, of a ragged field, it decodes where the batch ends up: on a GPU by its engines for JPEGs (Ampere's
+/// and later data centres', through nvJPEG, which is looked for when the program runs), what these don't take by the
+/// loader's threads, and elsewhere all by these. An engine takes baseline images of one scan that end with their
+/// marker, in three colours of 4:4:4, 4:2:2 or 4:2:0 or, for `rgb`, grey, of sides up to 8,192 pixels, where they are
+/// not turned. Its values are libjpeg's, but that of chroma that is upsampled about one in ten thousand differs by 1;
+/// and damage inside of the scan is not noticed there. An image stage has to follow that gives the images one size.
 ///
 /// `field`: u8 [bytes] to u8 [H, W, 3] (or as `color` says). Errors, all of one sample: corrupt (with the byte offset
 /// where the damage was noticed), unsupported (12 bits, arithmetic coding, lossless), limit_exceeded.

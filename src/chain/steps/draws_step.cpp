@@ -11,14 +11,26 @@ namespace {
 
 class Room final : public DrawRoom {
  public:
-  explicit Room(ChainRun& run) : run_(run) {}
+  Room(ChainRun& run, const DeviceProgram& program, bool verifies)
+      : run_(run), program_(program), verifies_(verifies) {}
   std::byte* make(std::size_t field, std::size_t bytes) override {
     return run_.make(field, Shape{static_cast<std::int64_t>(bytes)});
   }
   Scratch& scratch() override { return run_.arena; }
+  const std::byte* value(std::size_t field) override { return run_.value(field); }
+  ImageDecoding& decoding(std::size_t step) override {
+    run_.batch_decoders.resize(program_.steps.size());
+    auto& decoding = run_.batch_decoders[step];
+    if (decoding == nullptr) decoding = program_.steps[step].decoder->start();
+    return *decoding;
+  }
+  bool decodes_on_device() const override { return run_.decodes_on_device; }
+  bool verifies() const override { return verifies_; }
 
  private:
   ChainRun& run_;
+  const DeviceProgram& program_;
+  const bool verifies_;
 };
 
 // What the stages after `batch` draw for a row, which travels with it.
@@ -29,7 +41,7 @@ class DrawsStep final : public Step {
   bool run(ChainRun& run, const StepCall& call) const override {
     run.shapes.clear();
     for (std::size_t slot = 0; slot < program_.sample.size(); ++slot) run.shapes.push_back(run.cells[slot].shape);
-    Room room(run);
+    Room room(run, program_, call.check.verify);
     draw_row(program_, call.seed, call.place, run.shapes, room, run.image_ops, &run.at);
     return true;
   }

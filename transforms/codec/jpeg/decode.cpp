@@ -1,8 +1,10 @@
 #include <string>
 
+#include <penstock/error.hpp>
 #include <penstock/transforms/decode_jpeg.hpp>
 #include <penstock/transforms/image/stage.hpp>
 
+#include "cuda/nvjpeg.hpp"
 #include "orientation.hpp"
 #include "reader.hpp"
 #include "stored_image.hpp"
@@ -41,6 +43,10 @@ class Decoding final : public ImageDecoding {
     return {reinterpret_cast<const std::uint8_t*>(out), stride, shape};
   }
 
+  bool for_batches() const override {
+    return options_.color == JpegOptions::rgb && upright_.plain() && stored_.suits_engines();
+  }
+
   std::span<const std::byte> stored_jpeg(Scratch&) override {
     return upright_.plain() ? stored_.file() : std::span<const std::byte>();
   }
@@ -53,7 +59,11 @@ class Decoding final : public ImageDecoding {
 
 class Decoder final : public ImageDecoder {
  public:
-  explicit Decoder(const JpegOptions& options) : options_(options) { jpeg::check_limits(options, "decode_jpeg"); }
+  explicit Decoder(const JpegOptions& options) : options_(options) {
+    jpeg::check_limits(options, "decode_jpeg");
+    if (!(options.host_share >= 0 && options.host_share <= 1))
+      throw Error(Errc::invalid_argument, "decode_jpeg: host_share is 0 to 1");
+  }
   std::string name() const override { return "decode_jpeg"; }
   std::string describe() const override {
     std::string text = options_.color == JpegOptions::rgb    ? "rgb"
@@ -65,12 +75,24 @@ class Decoder final : public ImageDecoder {
     if (options_.cmyk == JpegOptions::Cmyk::by_marker) text += ", cmyk by_marker";
     if (options_.cmyk == JpegOptions::Cmyk::refused) text += ", cmyk refused";
     if (options_.apply_orientation) text += ", apply_orientation";
+    if (options_.host_share != 0) text += ", host_share " + std::to_string(options_.host_share);
     return text;
   }
   std::int64_t channels() const override {
     return options_.color == JpegOptions::rgb ? 3 : options_.color == JpegOptions::gray ? 1 : dynamic;
   }
   std::unique_ptr<ImageDecoding> start() const override { return std::make_unique<Decoding>(options_); }
+  std::unique_ptr<BatchDecoding> start_batches(Device device) const override {
+    if (device.kind != Device::Kind::gpu || options_.host_share == 1) return nullptr;
+    std::string why;
+    auto batches = jpeg::nvjpeg_batches(device, why);
+    if (batches == nullptr && options_.without_engine == JpegOptions::WithoutEngine::error)
+      throw Error(Errc::unsupported, "JPEGs can't be decoded on " + to_string(device) + ": " + why +
+                                         "; put decode_jpeg before batch, or say .without_engine = host, and the "
+                                         "loader's threads decode");
+    return batches;
+  }
+  double host_share() const override { return options_.host_share; }
 
  private:
   JpegOptions options_;

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "cmyk.hpp"
+#include "cuda/nvjpeg.hpp"
 #include "excerpt.hpp"
 
 namespace penstock::jpeg {
@@ -136,6 +137,23 @@ ImageShape StoredImage::open(std::span<const std::byte> encoded, const JpegConta
   reader_.emplace(encoded, options_, container);
   decodes_alike_ = decodes_alike_by_default(*reader_, options_);
   return shape();
+}
+
+bool StoredImage::suits_engines() const noexcept {
+  const jpeg_decompress_struct& info = const_cast<Reader&>(*reader_).info();
+  const auto bytes = reader_->bytes();
+  if (bytes.size() < 2 || bytes[bytes.size() - 2] != 0xff || bytes[bytes.size() - 1] != end_of_image) return false;
+  if (info.progressive_mode || info.arith_code || info.data_precision != 8 ||
+      info.comps_in_scan != info.num_components || shape().height > max_engine_side || shape().width > max_engine_side)
+    return false;
+  if (info.num_components == 1) return info.jpeg_color_space == JCS_GRAYSCALE;
+  if (info.num_components != 3 || info.jpeg_color_space != JCS_YCbCr) return false;
+  const jpeg_component_info* const parts = info.comp_info;
+  const int across = parts[0].h_samp_factor, down = parts[0].v_samp_factor;
+  if (parts[1].h_samp_factor != 1 || parts[1].v_samp_factor != 1 || parts[2].h_samp_factor != 1 ||
+      parts[2].v_samp_factor != 1)
+    return false;
+  return (across == 1 && down == 1) || (across == 2 && (down == 1 || down == 2));
 }
 
 Pixels StoredImage::decode(const Box& box, bool verify, Place into, Scratch& scratch) {

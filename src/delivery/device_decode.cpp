@@ -1,0 +1,106 @@
+#include "delivery/device_decode.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <penstock/error.hpp>
+
+#include "ring/batch_layout.hpp"
+
+namespace penstock::detail {
+
+namespace {
+
+constexpr std::size_t image_alignment = BatchLayout::field_alignment;
+
+std::size_t aligned_image(const DecodeOp& op) {
+  const std::size_t bytes =
+      static_cast<std::size_t>(op.height) * static_cast<std::size_t>(op.width) * static_cast<std::size_t>(op.channels);
+  return (bytes + image_alignment - 1) / image_alignment * image_alignment;
+}
+
+}  // namespace
+
+DeviceDecode::DeviceDecode(std::shared_ptr<DeviceModel> device, MemoryResource& memory, const DeviceStep& step,
+                           std::uint64_t rows, std::size_t limit)
+    : device_(std::move(device)),
+      memory_(memory),
+      pinned_(device_),
+      limit_(limit),
+      table_bytes_((rows + 1) * sizeof(std::int64_t)),
+      decoding_(step.decoder->start_batches(device_->device())) {
+  for (Buffer& buffer : buffers_) {
+    buffer.read = device_->make_event();
+    buffer.staged = static_cast<std::int64_t*>(pinned_.allocate(table_bytes_, image_alignment));
+    buffer.table = static_cast<std::byte*>(memory_.allocate(table_bytes_, image_alignment));
+  }
+}
+
+DeviceDecode::~DeviceDecode() {
+  decoding_.reset();
+  for (const Buffer& buffer : buffers_) {
+    if (buffer.data != nullptr) memory_.deallocate(buffer.data, buffer.bytes, image_alignment);
+    memory_.deallocate(buffer.table, table_bytes_, image_alignment);
+    pinned_.deallocate(buffer.staged, table_bytes_, image_alignment);
+  }
+}
+
+void DeviceDecode::make_room(Buffer& buffer, std::size_t bytes) {
+  if (bytes > limit_)
+    throw Error(Errc::out_of_memory, "the decoded images of the batch need " + std::to_string(bytes) + " bytes, and " +
+                                         std::to_string(limit_) +
+                                         " are left for images of any size; raise `max_device_bytes`, or lower "
+                                         "`device_depth` or the batch size");
+  if (bytes <= buffer.bytes) return;
+  const std::size_t had = std::exchange(buffer.bytes, 0);
+  if (buffer.data != nullptr) memory_.deallocate(std::exchange(buffer.data, nullptr), had, image_alignment);
+  const std::size_t room = std::min(limit_, std::max(bytes, had + had / 4));
+  buffer.data = static_cast<std::byte*>(memory_.allocate(room, image_alignment));
+  buffer.bytes = room;
+  largest_ = std::max(largest_, room);
+}
+
+DeviceDecode::Images DeviceDecode::enqueue(const DecodeOp* ops, const PackedField& files, const PackedField& pixels,
+                                           std::uint64_t rows, StreamRef prep) {
+  Buffer& buffer = buffers_[next_];
+  if (buffer.used) device_->synchronize(*buffer.read);
+  std::size_t bytes = 0;
+  for (std::uint64_t r = 0; r < rows; ++r)
+    if (ops[r].by == DecodeOp::By::device) bytes += aligned_image(ops[r]);
+  make_room(buffer, bytes);
+  const auto* const file_table = reinterpret_cast<const std::int64_t*>(files.staged_table);
+  const auto* const pixel_table = reinterpret_cast<const std::int64_t*>(pixels.staged_table);
+  device_->host_writes(buffer.staged, table_bytes_);
+  images_.clear();
+  std::byte* at = buffer.data;
+  for (std::uint64_t r = 0; r < rows; ++r) {
+    buffer.staged[r] = pixel_table[r];
+    if (ops[r].by != DecodeOp::By::device) continue;
+    const auto encoded = static_cast<std::size_t>(file_table[r + 1] - file_table[r]);
+    images_.push_back(
+        {{files.staged_data + file_table[r], encoded}, {ops[r].height, ops[r].width, ops[r].channels}, at});
+    // From one block of memory to another: as numbers.
+    buffer.staged[r] =
+        static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(at) - reinterpret_cast<std::uintptr_t>(pixels.data));
+    at += aligned_image(ops[r]);
+  }
+  buffer.staged[rows] = 0;
+  const std::size_t table_bytes = (rows + 1) * sizeof(std::int64_t);
+  device_->copy(buffer.table, buffer.staged, table_bytes, prep);
+  if (!images_.empty()) decoding_->decode(images_, prep);
+  return {{pixels.data, DType::u8, Shape{pixels.elements}},
+          {buffer.table, DType::i64, Shape{static_cast<std::int64_t>(rows) + 1}},
+          {buffer.data, bytes, false}};
+}
+
+void DeviceDecode::read(StreamRef prep) {
+  Buffer& buffer = buffers_[std::exchange(next_, (next_ + 1) % buffers)];
+  device_->record(*buffer.read, prep);
+  buffer.used = true;
+}
+
+void DeviceDecode::forget() noexcept {
+  for (Buffer& buffer : buffers_) buffer.used = false;
+}
+
+}  // namespace penstock::detail

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <penstock/extend/image_decoder.hpp>
+#include <penstock/memory.hpp>
+#include <penstock/tensor.hpp>
+
+#include "data/decode_op.hpp"
+#include "delivery/device_ring.hpp"
+#include "device/device_model.hpp"
+#include "device/staging_memory.hpp"
+#include "pipeline/device_program.hpp"
+
+namespace penstock::detail {
+
+/// One stage after `batch` that decodes, on one device: memory for what is decoded there, which grows to the largest
+/// batch, and a table of where each image is, there or among those that runners decoded. One thread at a time; the
+/// device is entered already.
+class DeviceDecode {
+ public:
+  /// `limit`: bytes of a batch's images. These outlive it.
+  /// @throws Error(out_of_memory | device), and what the decoder throws.
+  DeviceDecode(std::shared_ptr<DeviceModel> device, MemoryResource& memory, const DeviceStep& step, std::uint64_t rows,
+               std::size_t limit);
+  DeviceDecode(const DeviceDecode&) = delete;
+  DeviceDecode& operator=(const DeviceDecode&) = delete;
+  /// Nothing reads its memory any more.
+  ~DeviceDecode();
+
+  /// Image r begins at `data` + `offsets`[r], which may be anywhere on the device.
+  struct Images {
+    TensorView data, offsets;
+    MemoryUse decoded;  ///< what of it was written here
+  };
+  /// Has the images of `ops` that are the device's decoded on `prep`. Waits for the stages that read the images of the
+  /// batch before the last: a decoder may write at once. `files` and `pixels`: as they were packed.
+  Images enqueue(const DecodeOp* ops, const PackedField& files, const PackedField& pixels, std::uint64_t rows,
+                 StreamRef prep);
+  /// What reads the last images is on `prep`.
+  void read(StreamRef prep);
+  /// After a failure, when the device is idle.
+  void forget() noexcept;
+
+  /// Of the largest batch so far.
+  std::size_t capacity() const noexcept { return largest_; }
+  static constexpr std::size_t buffers = 2;
+
+ private:
+  struct Buffer {
+    std::byte* data = nullptr;
+    std::size_t bytes = 0;
+    std::int64_t* staged = nullptr;  // the table, pinned
+    std::byte* table = nullptr;
+    std::unique_ptr<DeviceModel::Event> read;
+    bool used = false;
+  };
+  void make_room(Buffer& buffer, std::size_t bytes);
+
+  std::shared_ptr<DeviceModel> device_;
+  MemoryResource& memory_;
+  StagingMemory pinned_;
+  const std::size_t limit_, table_bytes_;
+  std::unique_ptr<BatchDecoding> decoding_;  // null: runners decode
+  std::array<Buffer, buffers> buffers_;
+  std::size_t next_ = 0, largest_ = 0;
+  std::vector<BatchDecoding::Image> images_;
+};
+
+}  // namespace penstock::detail
