@@ -37,7 +37,7 @@ struct DecodeImageOptions {
 };
 
 /// Decodes JPEG or PNG, whichever a sample's first bytes say, exactly as `decode_jpeg` and `decode_png` do. Stages that
-/// follow fold into it like into those.
+/// follow fold into it like into those. After `batch`, of a ragged field, the loader's threads decode.
 ///
 /// `field`: u8 [bytes] to u8 [H, W, 3] (or as `color` and `dtype` say). Errors, all of one sample: those of the two
 /// decoders, and unsupported for data that begins like neither, with its first bytes.

@@ -241,6 +241,20 @@ TEST_CASE("a ragged field stays ragged beside stages after batch and a stage of 
   CHECK(mentions(dense, "not ragged"));
 }
 
+TEST_CASE("batches that nobody took are resampled before their memory is used again") {
+  const Pipeline p = both(any_size(from(Sized{any_sizes})) | batch(4), {16, 20});
+  for (std::uint64_t seed = 0; seed < 8; ++seed) {
+    EmulatedGpu gpu({.mode = EmulatedGpuOptions::Mode::late, .checked = true, .seed = seed});
+    auto stream = gpu.make_stream("consumer");
+    Loader loader(p, {.device = gpu.device(), .threads = 2, .device_depth = 2});
+    for (int epoch = 0; epoch < 8; ++epoch)
+      for (const Batch& batch : loader.epoch(stream.ref()))
+        if (batch.number() == 1) break;
+    stream.synchronize();
+    CHECK(gpu.findings() == std::vector<std::string>());
+  }
+}
+
 TEST_CASE("images that keep sizes of their own after batch are refused with what to do") {
   const Pipeline source = any_size(from(Sized{large_sizes})) | drop_fields({"mask"}) | batch(4);
   const auto refused = [](const Pipeline& p) {
