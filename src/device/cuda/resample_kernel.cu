@@ -8,36 +8,31 @@ namespace penstock::detail {
 
 namespace {
 
-constexpr std::int32_t threads = 256;
-
 // More images than a grid is deep come in turns. All threads of a block take the same ways at its barriers.
 template <int channels>
-__global__ void __launch_bounds__(threads) resample_kernel(const ResampleWork work) {
+__global__ void __launch_bounds__(ResampleTile<channels>::threads) resample_kernel(const ResampleWork work) {
   using Tile = ResampleTile<channels>;
-  constexpr std::int32_t pixels_each = Tile::pixels / threads;
-  static_assert(Tile::pixels % threads == 0);
-  __shared__ alignas(16) std::uint8_t between[Tile::height * Tile::stretch];
+  __shared__ alignas(16) std::uint32_t between[Tile::cells];
   const auto me = static_cast<std::int32_t>(threadIdx.x);
+  Tile::write_zeros_around(me, between);
   for (std::uint64_t image = blockIdx.z; image < work.images; image += gridDim.z) {
     const Tile tile(work, image, static_cast<std::int32_t>(blockIdx.y) * Tile::height,
                     static_cast<std::int32_t>(blockIdx.x) * Tile::width);
-    if (tile.blank())
-      for (std::int32_t i = me; i < Tile::pixels; i += threads) tile.write_zeros(i);
+    if (tile.blank()) tile.write_zeros(me);
     if (!tile.has_pixels()) continue;
-    std::int32_t sums[pixels_each][channels];
+    const auto column = tile.column_of(me);
+    typename Tile::Sums sums;
 #pragma unroll
-    for (int i = 0; i < pixels_each; ++i)
+    for (auto& pixel : sums)
 #pragma unroll
-      for (int c = 0; c < channels; ++c) sums[i][c] = tile.rounding();
+      for (std::uint32_t& sum : pixel) sum = tile.rounding();
     for (std::int32_t from = tile.low(); from < tile.high(); from += Tile::stretch) {
-      for (std::int32_t i = me; i < Tile::words; i += threads) tile.make_word(i, from, between);
+      tile.make_rows(me, from, between);
       __syncthreads();
-#pragma unroll
-      for (int i = 0; i < pixels_each; ++i) tile.add(me + i * threads, from, between, sums[i]);
+      tile.add(me, column, from, between, sums);
       __syncthreads();
     }
-#pragma unroll
-    for (int i = 0; i < pixels_each; ++i) tile.write(me + i * threads, sums[i]);
+    tile.write(me, sums);
   }
 }
 
@@ -51,7 +46,7 @@ void launch(const ResampleWork& work, StreamRef stream) {
   const std::int32_t side = std::max(work.height, work.width);
   const dim3 grid(tiles(side, Tile::width), tiles(side, Tile::height),
                   static_cast<unsigned>(std::min(work.images, max_deep)));
-  resample_kernel<channels><<<grid, threads, 0, static_cast<cudaStream_t>(stream.handle())>>>(work);
+  resample_kernel<channels><<<grid, Tile::threads, 0, static_cast<cudaStream_t>(stream.handle())>>>(work);
 }
 
 }  // namespace
