@@ -103,18 +103,18 @@ class ResampleTile {
     const std::uint32_t* at = between + thread / width * row_cells + zeros + (k - skipped);
     const std::int32_t first = column.x * columns_.stride;
     if (columns_.wide != 0) {
-      const auto* const weights = array<std::uint32_t>(columns_.weights) + first;
-      for (; k < last; ++k, ++at) {
-        const std::uint32_t weight = weights[k];
+      const std::uint32_t* weights = array<std::uint32_t>(columns_.weights) + first + k;
+      for (; k < last; ++k, ++at, ++weights) {
+        const std::uint32_t weight = *weights;
         for (int j = 0; j < rows_each; ++j) {
           const std::uint32_t pixel = at[j * (threads / width) * row_cells];
           for (int c = 0; c < channels; ++c) sums[j][c] += (pixel >> (8 * c) & 255) * weight;
         }
       }
     } else {
-      const auto* const weights = array<std::uint32_t>(columns_.weights) + first / 2;
-      for (; k < last; k += 2, at += 2) {
-        const std::uint32_t pair = weights[k / 2];
+      const std::uint32_t* pairs = array<std::uint32_t>(columns_.weights) + (first + k) / 2;
+      for (; k < last; k += 2, at += 2, ++pairs) {
+        const std::uint32_t pair = *pairs;
         for (int j = 0; j < rows_each; ++j) {
           const std::uint32_t* const pixels = at + j * (threads / width) * row_cells;
           const std::uint32_t low = low_pairs(pixels[0], pixels[1]), high = high_pairs(pixels[0], pixels[1]);
@@ -154,22 +154,22 @@ class ResampleTile {
     return reinterpret_cast<const T*>(tables_ + offset);
   }
 
-  /// Makes four pixels of row y from column `column` of the box on.
+  /// Makes four pixels of row y, or all that a narrow box has, from column `column` of the box on.
   PENSTOCK_HOST_DEVICE void make_group(std::int32_t y, std::uint32_t column, std::uint32_t* to) const {
-    const std::uint8_t* const at = in_ +
-                                   static_cast<std::uint64_t>(array<std::int32_t>(rows_.starts)[y]) * op_.stride +
-                                   column * channels;
+    const auto start = static_cast<std::uint32_t>(array<std::int32_t>(rows_.starts)[y]);
     const std::int32_t inputs = array<std::int32_t>(rows_.lengths)[y];
-    std::uint32_t words[channels];
+    const std::uint8_t* const at = in_ + start * op_.stride + column * channels;
+    if (op_.columns < 4) return make_narrow_group(at, y, inputs, to);
+    std::uint32_t words[channels], pixels[4];
     if (rows_.wide != 0)
       sum_wide(at, array<std::uint32_t>(rows_.weights) + y * rows_.stride, inputs, words);
     else
       sum(at, array<std::uint16_t>(rows_.weights) + y * rows_.stride, inputs, words);
-    std::uint32_t pixels[4];
     for (int i = 0; i < 4; ++i) {
       constexpr int last = channels - 1;
       const int word = i * channels / 4, past = i * channels % 4;
-      pixels[i] = shifted_right(words[word], words[word < last ? word + 1 : last], static_cast<std::uint32_t>(8 * past));
+      pixels[i] =
+          shifted_right(words[word], words[word < last ? word + 1 : last], static_cast<std::uint32_t>(8 * past));
     }
     store_words(to, pixels);
   }
@@ -181,9 +181,9 @@ class ResampleTile {
     const std::uint32_t half = static_cast<std::uint32_t>(128 + inputs / 2) * 0x10001;
     std::uint32_t even[channels], odd[channels];
     for (int i = 0; i < channels; ++i) even[i] = odd[i] = half;
-    for (std::int32_t k = 0; k < inputs; ++k, at += op_.stride) {
-      read(at, words);
-      const std::uint32_t weight = weights[k], low = weight & 255, high = weight >> 8;
+    for (std::int32_t left = inputs; left > 0; --left, at += op_.stride, ++weights) {
+      unaligned_words_at(at, words);
+      const std::uint32_t weight = *weights, low = weight & 255, high = weight >> 8;
       for (int i = 0; i < channels; ++i) {
         const std::uint32_t e = even_bytes(words[i]), o = odd_bytes(words[i]);
         even[i] += e * high + odd_bytes(e * low);
@@ -198,9 +198,9 @@ class ResampleTile {
     std::uint32_t sums[channels][4];
     for (auto& four : sums)
       for (std::uint32_t& one : four) one = 1 << 21;
-    for (std::int32_t k = 0; k < inputs; ++k, at += op_.stride) {
-      read(at, words);
-      const std::uint32_t weight = weights[k];
+    for (std::int32_t left = inputs; left > 0; --left, at += op_.stride, ++weights) {
+      unaligned_words_at(at, words);
+      const std::uint32_t weight = *weights;
       for (int i = 0; i < channels; ++i)
         for (int b = 0; b < 4; ++b) sums[i][b] += (words[i] >> (8 * b) & 255) * weight;
     }
@@ -208,13 +208,21 @@ class ResampleTile {
       words[i] = sums[i][0] >> 22 | sums[i][1] >> 22 << 8 | sums[i][2] >> 22 << 16 | sums[i][3] >> 22 << 24;
   }
 
-  /// The bytes of four pixels, or of as many as a narrow box has.
-  PENSTOCK_HOST_DEVICE void read(const std::uint8_t* at, std::uint32_t (&words)[channels]) const {
-    if (op_.columns >= 4) return unaligned_words_at(at, words);
-    for (int i = 0; i < channels; ++i) {
-      words[i] = 0;
-      for (int b = 0; b < 4; ++b)
-        if (4 * i + b < op_.columns * channels) words[i] |= static_cast<std::uint32_t>(at[4 * i + b]) << (8 * b);
+  /// Where there are no four columns: byte by byte.
+  PENSTOCK_HOST_DEVICE void make_narrow_group(const std::uint8_t* at, std::int32_t y, std::int32_t inputs,
+                                              std::uint32_t* to) const {
+    const bool wide = rows_.wide != 0;
+    for (std::int32_t byte = 0; byte < op_.columns * channels; ++byte) {
+      const std::uint8_t* input = at + byte;
+      std::uint32_t sum = wide ? 1 << 21 : static_cast<std::uint32_t>(128 + inputs / 2);
+#ifdef __CUDA_ARCH__
+#pragma unroll 1
+#endif
+      for (std::int32_t k = y * rows_.stride; k < y * rows_.stride + inputs; ++k, input += op_.stride)
+        sum += wide ? *input * array<std::uint32_t>(rows_.weights)[k]
+                    : *input * array<std::uint16_t>(rows_.weights)[k] >> 8;
+      const std::uint32_t value = sum >> (wide ? 22 : 8) << (8 * (byte % channels));
+      to[byte / channels] = byte % channels == 0 ? value : to[byte / channels] | value;
     }
   }
 

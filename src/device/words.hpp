@@ -38,9 +38,8 @@ PENSTOCK_HOST_DEVICE inline std::uint32_t unaligned_word_at(const std::uint8_t* 
 /// 4 * n bytes from any address on. Reads the aligned words that hold them.
 template <int n>
 PENSTOCK_HOST_DEVICE inline void unaligned_words_at(const std::uint8_t* at, std::uint32_t (&words)[n]) {
-  const auto address = reinterpret_cast<std::uintptr_t>(at);
-  const auto past = static_cast<std::uint32_t>(address % 4);
-  const auto* const aligned = reinterpret_cast<const std::uint8_t*>(address & ~std::uintptr_t{3});
+  const auto past = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(at) % 4);
+  const std::uint8_t* const aligned = at - past;
   std::uint32_t read[n + 1];
   for (int i = 0; i < n; ++i) read[i] = word_at(aligned + 4 * i);
   read[n] = past != 0 ? word_at(aligned + 4 * n) : 0;
