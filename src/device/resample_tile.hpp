@@ -104,6 +104,7 @@ class ResampleTile {
     const std::int32_t first = column.x * columns_.stride;
     if (columns_.wide != 0) {
       const std::uint32_t* weights = array<std::uint32_t>(columns_.weights) + first + k;
+      PENSTOCK_ROLLED
       for (; k < last; ++k, ++at, ++weights) {
         const std::uint32_t weight = *weights;
         for (int j = 0; j < rows_each; ++j) {
@@ -113,6 +114,7 @@ class ResampleTile {
       }
     } else {
       const std::uint32_t* pairs = array<std::uint32_t>(columns_.weights) + (first + k) / 2;
+      PENSTOCK_ROLLED
       for (; k < last; k += 2, at += 2, ++pairs) {
         const std::uint32_t pair = *pairs;
         for (int j = 0; j < rows_each; ++j) {
@@ -132,9 +134,11 @@ class ResampleTile {
     const std::int32_t x = left_ + thread % width, y = top_ + thread / width;
     if (x >= op_.width) return;
     const int shift = columns_.wide != 0 ? 22 : 14;
-    std::uint8_t* to = op_.transpose != 0 ? place(x, y) : place(y, x);
-    const std::int64_t step = std::int64_t{threads / width} * channels * (op_.transpose != 0 ? 1 : out_width_);
-    for (int j = 0; j < rows_each; ++j, to += step) {
+    const bool transpose = op_.transpose != 0;
+    const std::int32_t row = transpose ? channels : out_width_ * channels;
+    const std::int32_t column = transpose ? out_width_ * channels : channels;
+    std::uint8_t* to = out_ + std::int64_t{row} * y + std::int64_t{column} * x;
+    for (int j = 0; j < rows_each; ++j, to += std::int64_t{row} * (threads / width)) {
       if (y + j * (threads / width) >= op_.height) return;
       for (int c = 0; c < channels; ++c) to[c] = static_cast<std::uint8_t>(sums[j][c] >> shift);
     }
@@ -144,8 +148,12 @@ class ResampleTile {
   PENSTOCK_HOST_DEVICE void write_zeros(std::int32_t thread) const {
     const std::int32_t x = left_ + thread % width;
     if (x >= out_width_) return;
+    PENSTOCK_ROLLED
     for (std::int32_t y = top_ + thread / width; y < top_ + height && y < out_height_; y += threads / width)
-      for (int c = 0; c < channels; ++c) place(y, x)[c] = 0;
+      for (int c = 0; c < channels; ++c)
+        out_[(static_cast<std::uint64_t>(y) * static_cast<std::uint64_t>(out_width_) + static_cast<std::uint64_t>(x)) *
+                 channels +
+             static_cast<std::uint64_t>(c)] = 0;
   }
 
  private:
@@ -193,43 +201,37 @@ class ResampleTile {
     for (int i = 0; i < channels; ++i) words[i] = joined_odd_bytes(even[i], odd[i]);
   }
 
+  /// Word by word, as four sums at a time need few registers.
   PENSTOCK_HOST_DEVICE void sum_wide(const std::uint8_t* at, const std::uint32_t* weights, std::int32_t inputs,
                                      std::uint32_t (&words)[channels]) const {
-    std::uint32_t sums[channels][4];
-    for (auto& four : sums)
-      for (std::uint32_t& one : four) one = 1 << 21;
-    for (std::int32_t left = inputs; left > 0; --left, at += op_.stride, ++weights) {
-      unaligned_words_at(at, words);
-      const std::uint32_t weight = *weights;
-      for (int i = 0; i < channels; ++i)
-        for (int b = 0; b < 4; ++b) sums[i][b] += (words[i] >> (8 * b) & 255) * weight;
+    for (int i = 0; i < channels; ++i) {
+      std::uint32_t sums[4] = {1 << 21, 1 << 21, 1 << 21, 1 << 21};
+      const std::uint8_t* input = at + 4 * i;
+      const std::uint32_t* weight = weights;
+      PENSTOCK_ROLLED
+      for (std::int32_t left = inputs; left > 0; --left, input += op_.stride, ++weight) {
+        const std::uint32_t word = unaligned_word_at(input);
+        for (int b = 0; b < 4; ++b) sums[b] += (word >> (8 * b) & 255) * *weight;
+      }
+      words[i] = sums[0] >> 22 | sums[1] >> 22 << 8 | sums[2] >> 22 << 16 | sums[3] >> 22 << 24;
     }
-    for (int i = 0; i < channels; ++i)
-      words[i] = sums[i][0] >> 22 | sums[i][1] >> 22 << 8 | sums[i][2] >> 22 << 16 | sums[i][3] >> 22 << 24;
   }
 
   /// Where there are no four columns: byte by byte.
   PENSTOCK_HOST_DEVICE void make_narrow_group(const std::uint8_t* at, std::int32_t y, std::int32_t inputs,
                                               std::uint32_t* to) const {
     const bool wide = rows_.wide != 0;
+    PENSTOCK_ROLLED
     for (std::int32_t byte = 0; byte < op_.columns * channels; ++byte) {
       const std::uint8_t* input = at + byte;
       std::uint32_t sum = wide ? 1 << 21 : static_cast<std::uint32_t>(128 + inputs / 2);
-#ifdef __CUDA_ARCH__
-#pragma unroll 1
-#endif
+      PENSTOCK_ROLLED
       for (std::int32_t k = y * rows_.stride; k < y * rows_.stride + inputs; ++k, input += op_.stride)
         sum += wide ? *input * array<std::uint32_t>(rows_.weights)[k]
                     : *input * array<std::uint16_t>(rows_.weights)[k] >> 8;
       const std::uint32_t value = sum >> (wide ? 22 : 8) << (8 * (byte % channels));
       to[byte / channels] = byte % channels == 0 ? value : to[byte / channels] | value;
     }
-  }
-
-  PENSTOCK_HOST_DEVICE std::uint8_t* place(std::int32_t y, std::int32_t x) const {
-    return out_ +
-           (static_cast<std::uint64_t>(y) * static_cast<std::uint64_t>(out_width_) + static_cast<std::uint64_t>(x)) *
-               channels;
   }
 
   std::uint8_t* const out_;

@@ -5,6 +5,13 @@
 
 #include <penstock/extend/host_device.hpp>
 
+/// Before a loop that a kernel seldom takes, or takes a few turns of: unrolled it would fill the instructions' cache.
+#ifdef __CUDA_ARCH__
+#define PENSTOCK_ROLLED _Pragma("unroll 1")
+#else
+#define PENSTOCK_ROLLED
+#endif
+
 /// Bytes by the word, for kernels and the host alike.
 namespace penstock::detail {
 

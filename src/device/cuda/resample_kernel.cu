@@ -10,7 +10,7 @@ namespace {
 
 // More images than a grid is deep come in turns. All threads of a block take the same ways at its barriers.
 template <int channels>
-__global__ void __launch_bounds__(ResampleTile<channels>::threads) resample_kernel(const ResampleWork work) {
+__global__ void __launch_bounds__(ResampleTile<channels>::threads, 4) resample_kernel(const ResampleWork work) {
   using Tile = ResampleTile<channels>;
   __shared__ alignas(16) std::uint32_t between[Tile::cells];
   const auto me = static_cast<std::int32_t>(threadIdx.x);
