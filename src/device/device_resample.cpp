@@ -1,5 +1,7 @@
 #include "device/device_resample.hpp"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include <penstock/extend/device_stage.hpp>
@@ -76,7 +78,10 @@ void make_tile(const ResampleWork& work, std::uint64_t image, std::int32_t top, 
   if (tile.blank())
     for (std::int32_t thread = 0; thread < Tile::threads; ++thread) tile.write_zeros(thread);
   if (!tile.has_pixels()) return;
-  alignas(16) std::uint32_t between[Tile::cells] = {};
+  // No zeros but those that a block writes as well.
+  alignas(16) std::uint32_t between[Tile::cells];
+  std::fill(std::begin(between), std::end(between), ~std::uint32_t{0});
+  for (std::int32_t thread = 0; thread < Tile::threads; ++thread) Tile::write_zeros_around(thread, between);
   typename Tile::Sums sums[Tile::threads];
   for (auto& of_thread : sums)
     for (auto& pixel : of_thread)

@@ -11,17 +11,17 @@
 
 namespace penstock::detail {
 
-/// A tile of an image's window, which one block of `threads` makes; functions with a `thread` do that one's part. Of the
-/// input's columns it takes one stretch after the other: it makes their rows, which lie between the two passes, and adds
-/// to each output what they have for it. All sums are of integers, so their order changes no bit.
+/// A tile of an image's window, which one block of `threads` makes; functions with a `thread` do that one's part. Of
+/// the input's columns it takes one stretch after the other: it makes their rows, which lie between the two passes, and
+/// adds to each output what they have for it. All sums are of integers, so their order changes no bit.
 template <int channels>
 class ResampleTile {
  public:
   static constexpr std::int32_t height = 16, width = AxisTable::group, threads = 256;
   /// A thread has so many pixels of one column, `threads / width` rows apart.
   static constexpr std::int32_t rows_each = height * width / threads;
-  /// What lies between the passes: rows of so many pixels, each in a word of its own, whatever the channels are. Bytes of
-  /// other channels are of any value. Zeros stand before the first row, behind the last and between the others.
+  /// What lies between the passes: rows of so many pixels, each in a word of its own, whatever the channels are. Bytes
+  /// of other channels are of any value. Zeros stand before the first row, behind the last and between the others.
   static constexpr std::int32_t stretch = 256, zeros = 4;
   static constexpr std::int32_t row_cells = zeros + stretch, cells = height * row_cells + zeros;
   using Sums = std::uint32_t[rows_each][channels];
@@ -38,8 +38,8 @@ class ResampleTile {
         out_height_(work.height),
         out_width_(work.width),
         op_(work.ops[image]),
-        top_(top),
-        left_(left) {
+        left_(left),
+        top_(top) {
     if (!has_pixels()) return;
     tables_ = work.tables + work.table_offsets[image];
     rows_ = reinterpret_cast<const ResampleTables*>(tables_)->rows;
@@ -53,6 +53,9 @@ class ResampleTile {
     high_ = span[0] + wanted < op_.columns ? span[0] + wanted : op_.columns;
     low_ = high_ > wanted ? high_ - wanted : 0;
   }
+
+  /// Makes it the tile below.
+  PENSTOCK_HOST_DEVICE void move_down() { top_ += height; }
 
   /// The image is one of nothing: zeros are its result.
   PENSTOCK_HOST_DEVICE bool blank() const { return op_.height == 0; }
@@ -85,7 +88,7 @@ class ResampleTile {
 
   PENSTOCK_HOST_DEVICE Column column_of(std::int32_t thread) const {
     const std::int32_t x = left_ + thread % width;
-    if (x >= op_.width) return {x, 0, 0};
+    if (!has_pixels() || x >= op_.width) return {x, 0, 0};
     return {x, array<std::int32_t>(columns_.starts)[x], array<std::int32_t>(columns_.lengths)[x]};
   }
 
@@ -100,6 +103,7 @@ class ResampleTile {
     // Pairs begin with an even input, so that their weights lie in one word. What a pair has beyond the stretch meets
     // zeros, and what it has beyond the output's inputs has no weight.
     std::int32_t k = skipped > 0 ? skipped & ~1 : 0;
+    if (k >= last) return;
     const std::uint32_t* at = between + thread / width * row_cells + zeros + (k - skipped);
     const std::int32_t first = column.x * columns_.stride;
     if (columns_.wide != 0) {
@@ -182,8 +186,8 @@ class ResampleTile {
     store_words(to, pixels);
   }
 
-  /// Two bytes share a word of sums: as the weights add up to 65536, none exceeds 16 bits. So do their products with half
-  /// a weight: (v * w) >> 8 is v * (w >> 8) + (v * (w & 255) >> 8).
+  /// Two bytes share a word of sums: as the weights add up to 65536, none exceeds 16 bits. So do their products with
+  /// half a weight: (v * w) >> 8 is v * (w >> 8) + (v * (w & 255) >> 8).
   PENSTOCK_HOST_DEVICE void sum(const std::uint8_t* at, const std::uint16_t* weights, std::int32_t inputs,
                                 std::uint32_t (&words)[channels]) const {
     const std::uint32_t half = static_cast<std::uint32_t>(128 + inputs / 2) * 0x10001;
@@ -237,7 +241,8 @@ class ResampleTile {
   std::uint8_t* const out_;
   const std::int32_t out_height_, out_width_;
   const ResampleOp op_;
-  const std::int32_t top_, left_;
+  const std::int32_t left_;
+  std::int32_t top_;
   const std::byte* tables_ = nullptr;
   AxisTable rows_, columns_;
   const std::uint8_t* in_ = nullptr;

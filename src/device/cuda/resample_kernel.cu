@@ -8,6 +8,9 @@ namespace penstock::detail {
 
 namespace {
 
+// Tiles of a block, below each other: what is the same for both is read once.
+constexpr std::int32_t tiles_each = 2;
+
 // More images than a grid is deep come in turns. All threads of a block take the same ways at its barriers.
 template <int channels>
 __global__ void __launch_bounds__(ResampleTile<channels>::threads, 4) resample_kernel(const ResampleWork work) {
@@ -16,23 +19,24 @@ __global__ void __launch_bounds__(ResampleTile<channels>::threads, 4) resample_k
   const auto me = static_cast<std::int32_t>(threadIdx.x);
   Tile::write_zeros_around(me, between);
   for (std::uint64_t image = blockIdx.z; image < work.images; image += gridDim.z) {
-    const Tile tile(work, image, static_cast<std::int32_t>(blockIdx.y) * Tile::height,
-                    static_cast<std::int32_t>(blockIdx.x) * Tile::width);
-    if (tile.blank()) tile.write_zeros(me);
-    if (!tile.has_pixels()) continue;
+    Tile tile(work, image, static_cast<std::int32_t>(blockIdx.y) * tiles_each * Tile::height,
+              static_cast<std::int32_t>(blockIdx.x) * Tile::width);
     const auto column = tile.column_of(me);
-    typename Tile::Sums sums;
-#pragma unroll
-    for (auto& pixel : sums)
-#pragma unroll
-      for (std::uint32_t& sum : pixel) sum = tile.rounding();
-    for (std::int32_t from = tile.low(); from < tile.high(); from += Tile::stretch) {
-      tile.make_rows(me, from, between);
-      __syncthreads();
-      tile.add(me, column, from, between, sums);
-      __syncthreads();
+#pragma unroll 1
+    for (std::int32_t i = 0; i < tiles_each; ++i, tile.move_down()) {
+      if (tile.blank()) tile.write_zeros(me);
+      if (!tile.has_pixels()) continue;
+      typename Tile::Sums sums;
+      for (auto& pixel : sums)
+        for (std::uint32_t& sum : pixel) sum = tile.rounding();
+      for (std::int32_t from = tile.low(); from < tile.high(); from += Tile::stretch) {
+        tile.make_rows(me, from, between);
+        __syncthreads();
+        tile.add(me, column, from, between, sums);
+        __syncthreads();
+      }
+      tile.write(me, sums);
     }
-    tile.write(me, sums);
   }
 }
 
@@ -44,7 +48,7 @@ void launch(const ResampleWork& work, StreamRef stream) {
   constexpr std::uint64_t max_deep = 65'535;
   // Any window may be laid down transposed.
   const std::int32_t side = std::max(work.height, work.width);
-  const dim3 grid(tiles(side, Tile::width), tiles(side, Tile::height),
+  const dim3 grid(tiles(side, Tile::width), tiles(side, tiles_each * Tile::height),
                   static_cast<unsigned>(std::min(work.images, max_deep)));
   resample_kernel<channels><<<grid, Tile::threads, 0, static_cast<cudaStream_t>(stream.handle())>>>(work);
 }
