@@ -193,6 +193,7 @@ class ResampleTile {
     const std::uint32_t half = static_cast<std::uint32_t>(128 + inputs / 2) * 0x10001;
     std::uint32_t even[channels], odd[channels];
     for (int i = 0; i < channels; ++i) even[i] = odd[i] = half;
+    PENSTOCK_ROLLED
     for (std::int32_t left = inputs; left > 0; --left, at += op_.stride, ++weights) {
       unaligned_words_at(at, words);
       const std::uint32_t weight = *weights, low = weight & 255, high = weight >> 8;

@@ -5,7 +5,8 @@
 
 #include <penstock/extend/host_device.hpp>
 
-/// Before a loop that a kernel seldom takes, or takes a few turns of: unrolled it would fill the instructions' cache.
+/// Before a loop that a kernel seldom takes, or takes a few turns of: unrolled it would fill the instructions' cache,
+/// and threads of a warp with other numbers of turns would part.
 #ifdef __CUDA_ARCH__
 #define PENSTOCK_ROLLED _Pragma("unroll 1")
 #else

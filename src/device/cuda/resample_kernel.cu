@@ -10,10 +10,20 @@ namespace {
 
 // Tiles of a block, below each other: what is the same for both is read once.
 constexpr std::int32_t tiles_each = 2;
+// Blocks that a multiprocessor is to have registers for: as many as hide what memory takes. With four channels a fifth
+// would have to keep some elsewhere, and older GPUs have no threads for it.
+constexpr int blocks_at_a_time(int channels) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+  return 4;
+#else
+  return channels < 4 ? 5 : 4;
+#endif
+}
 
 // More images than a grid is deep come in turns. All threads of a block take the same ways at its barriers.
 template <int channels>
-__global__ void __launch_bounds__(ResampleTile<channels>::threads, 4) resample_kernel(const ResampleWork work) {
+__global__ void __launch_bounds__(ResampleTile<channels>::threads, blocks_at_a_time(channels))
+    resample_kernel(const ResampleWork work) {
   using Tile = ResampleTile<channels>;
   __shared__ alignas(16) std::uint32_t between[Tile::cells];
   const auto me = static_cast<std::int32_t>(threadIdx.x);
