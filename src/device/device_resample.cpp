@@ -1,5 +1,7 @@
 #include "device/device_resample.hpp"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include <penstock/extend/device_stage.hpp>
@@ -18,6 +20,7 @@ ResampleOp DeviceResample::resample_op(const ImageOp& op) {
               static_cast<std::uint64_t>(op.box.left) * op.source.pixel_bytes();
   out.height = op.window.height;
   out.width = op.window.width;
+  out.columns = op.box.width;
   out.transpose = op.transpose ? 1 : 0;
   return out;
 }
@@ -74,17 +77,22 @@ void make_tile(const ResampleWork& work, std::uint64_t image, std::int32_t top, 
   using Tile = ResampleTile<channels>;
   const Tile tile(work, image, top, left);
   if (tile.blank())
-    for (std::int32_t i = 0; i < Tile::pixels; ++i) tile.write_zeros(i);
+    for (std::int32_t thread = 0; thread < Tile::threads; ++thread) tile.write_zeros(thread);
   if (!tile.has_pixels()) return;
-  std::uint8_t between[Tile::height * Tile::stretch];
-  std::int32_t sums[Tile::pixels][channels];
-  for (auto& pixel : sums)
-    for (std::int32_t& sum : pixel) sum = tile.rounding();
+  // No zeros but those that a block writes as well.
+  alignas(16) std::uint32_t between[Tile::cells];
+  std::fill(std::begin(between), std::end(between), ~std::uint32_t{0});
+  for (std::int32_t thread = 0; thread < Tile::threads; ++thread) Tile::write_zeros_around(thread, between);
+  typename Tile::Sums sums[Tile::threads];
+  for (auto& of_thread : sums)
+    for (auto& pixel : of_thread)
+      for (std::uint32_t& sum : pixel) sum = tile.rounding();
   for (std::int32_t from = tile.low(); from < tile.high(); from += Tile::stretch) {
-    for (std::int32_t i = 0; i < Tile::words; ++i) tile.make_word(i, from, between);
-    for (std::int32_t i = 0; i < Tile::pixels; ++i) tile.add(i, from, between, sums[i]);
+    for (std::int32_t thread = 0; thread < Tile::threads; ++thread) tile.make_rows(thread, from, between);
+    for (std::int32_t thread = 0; thread < Tile::threads; ++thread)
+      tile.add(thread, tile.column_of(thread), from, between, sums[thread]);
   }
-  for (std::int32_t i = 0; i < Tile::pixels; ++i) tile.write(i, sums[i]);
+  for (std::int32_t thread = 0; thread < Tile::threads; ++thread) tile.write(thread, sums[thread]);
 }
 
 template <int channels>

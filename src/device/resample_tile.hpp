@@ -11,16 +11,25 @@
 
 namespace penstock::detail {
 
-/// A tile of an image's window, which one block of threads makes. Of the input's columns it takes one stretch after the
-/// other: it makes their rows, which lie between the two passes, and adds to each output what they have for it. All
-/// sums are of integers, so their order changes no bit.
+/// A tile of an image's window, which one block of `threads` makes; functions with a `thread` do that one's part. Of
+/// the input's columns it takes one stretch after the other: it makes their rows, which lie between the two passes, and
+/// adds to each output what they have for it. All sums are of integers, so their order changes no bit.
 template <int channels>
 class ResampleTile {
  public:
-  static constexpr std::int32_t height = 8, width = AxisTable::group;
-  /// What lies between the passes: `height` rows of so many bytes, whole words of whole pixels.
-  static constexpr std::int32_t stretch = 1024 / (4 * channels) * (4 * channels);
-  static constexpr std::int32_t words = height * (stretch / 4), pixels = height * width;
+  static constexpr std::int32_t height = 16, width = AxisTable::group, threads = 256;
+  /// A thread has so many pixels of one column, `threads / width` rows apart.
+  static constexpr std::int32_t rows_each = height * width / threads;
+  /// What lies between the passes: rows of so many pixels, each in a word of its own, whatever the channels are. Bytes
+  /// of other channels are of any value. Zeros stand before the first row, behind the last and between the others.
+  static constexpr std::int32_t stretch = 256, zeros = 4;
+  static constexpr std::int32_t row_cells = zeros + stretch, cells = height * row_cells + zeros;
+  using Sums = std::uint32_t[rows_each][channels];
+
+  /// A thread's column of the tile: an output and its inputs.
+  struct Column {
+    std::int32_t x, start, length;
+  };
 
   /// Of image `image`; the tile's first pixel is (top, left) of the window.
   PENSTOCK_HOST_DEVICE ResampleTile(const ResampleWork& work, std::uint64_t image, std::int32_t top, std::int32_t left)
@@ -29,101 +38,126 @@ class ResampleTile {
         out_height_(work.height),
         out_width_(work.width),
         op_(work.ops[image]),
-        top_(top),
-        left_(left) {
+        left_(left),
+        top_(top) {
     if (!has_pixels()) return;
     tables_ = work.tables + work.table_offsets[image];
-    rows_ = &reinterpret_cast<const ResampleTables*>(tables_)->rows;
-    columns_ = &reinterpret_cast<const ResampleTables*>(tables_)->columns;
+    rows_ = reinterpret_cast<const ResampleTables*>(tables_)->rows;
+    columns_ = reinterpret_cast<const ResampleTables*>(tables_)->columns;
     in_ = work.in +
           (work.offsets != nullptr ? static_cast<std::uint64_t>(work.offsets[image]) : image * work.image_bytes) +
           op_.first;
-    const std::int32_t* const span = array<std::int32_t>(columns_->spans) + 2 * (left_ / AxisTable::group);
-    low_ = span[0] * channels;
-    high_ = span[1] * channels;
+    const std::int32_t* const span = array<std::int32_t>(columns_.spans) + 2 * (left_ / AxisTable::group);
+    // Groups of four: where they don't come out even the tile takes a few columns beside its own.
+    const std::int32_t wanted = (span[1] - span[0] + 3) / 4 * 4;
+    high_ = span[0] + wanted < op_.columns ? span[0] + wanted : op_.columns;
+    low_ = high_ > wanted ? high_ - wanted : 0;
   }
+
+  /// Makes it the tile below.
+  PENSTOCK_HOST_DEVICE void move_down() { top_ += height; }
 
   /// The image is one of nothing: zeros are its result.
   PENSTOCK_HOST_DEVICE bool blank() const { return op_.height == 0; }
   /// The tile begins inside the window.
   PENSTOCK_HOST_DEVICE bool has_pixels() const { return top_ < op_.height && left_ < op_.width; }
-  /// The columns that it needs, in bytes of a row from the box's beginning: [low, high).
+  /// The columns of the box that it takes: [low, high).
   PENSTOCK_HOST_DEVICE std::int32_t low() const { return low_; }
   PENSTOCK_HOST_DEVICE std::int32_t high() const { return high_; }
 
-  /// Makes word `number` of `words` of the stretch that begins with byte `from` of the columns.
-  PENSTOCK_HOST_DEVICE void make_word(std::int32_t number, std::int32_t from, std::uint8_t* between) const {
-    constexpr std::int32_t row_words = stretch / 4;
-    const std::int32_t row = number / row_words, byte = from + 4 * (number % row_words);
-    if (top_ + row >= op_.height || byte >= high_) return;
-    const std::int32_t y = top_ + row;
-    const std::int32_t inputs = array<std::int32_t>(rows_->lengths)[y];
-    const std::uint8_t* at =
-        in_ + static_cast<std::uint64_t>(array<std::int32_t>(rows_->starts)[y]) * op_.stride + byte;
-    const std::int32_t bytes = high_ - byte < 4 ? high_ - byte : 4;
-    const std::int64_t first = std::int64_t{y} * rows_->stride;
-    std::uint32_t word = 0;
-    if (rows_->wide != 0) {
-      const std::int32_t* const weights = array<std::int32_t>(rows_->weights) + first;
-      std::int32_t sums[4] = {1 << 21, 1 << 21, 1 << 21, 1 << 21};
-      for (std::int32_t k = 0; k < inputs; ++k, at += op_.stride) {
-        const std::uint32_t values = bytes_at(at, bytes);
-        for (int i = 0; i < 4; ++i) sums[i] += static_cast<std::int32_t>(values >> (8 * i) & 255) * weights[k];
-      }
-      for (int i = 0; i < 4; ++i) word |= static_cast<std::uint32_t>(sums[i] >> 22) << (8 * i);
-    } else {
-      const std::uint16_t* const weights = array<std::uint16_t>(rows_->weights) + first;
-      const auto half = static_cast<std::uint32_t>(128 + inputs / 2);
-      std::uint32_t sums[4] = {half, half, half, half};
-      for (std::int32_t k = 0; k < inputs; ++k, at += op_.stride) {
-        const std::uint32_t values = bytes_at(at, bytes), weight = weights[k];
-        for (int i = 0; i < 4; ++i) sums[i] += (values >> (8 * i) & 255) * weight >> 8;
-      }
-      for (int i = 0; i < 4; ++i) word |= (sums[i] >> 8 & 255) << (8 * i);
+  /// Writes the zeros around the rows: once, as nothing overwrites them.
+  PENSTOCK_HOST_DEVICE static void write_zeros_around(std::int32_t thread, std::uint32_t* between) {
+    for (std::int32_t i = thread; i < (height + 1) * zeros; i += threads)
+      between[i / zeros * row_cells + i % zeros] = 0;
+  }
+
+  /// Makes the rows of the stretch that begins with column `from`.
+  PENSTOCK_HOST_DEVICE void make_rows(std::int32_t thread, std::int32_t from, std::uint32_t* between) const {
+    const std::int32_t rows = op_.height - top_ < height ? op_.height - top_ : height;
+    const std::int32_t columns = high_ - from < stretch ? high_ - from : stretch;
+    const std::uint32_t groups = static_cast<std::uint32_t>(columns + 3) / 4;
+    // Below 65536 / groups the quotient of a number and `groups` is exact so.
+    static_assert(height * (stretch / 4) <= 65536 / (stretch / 4));
+    const std::uint32_t reciprocal = 65535 / groups + 1, all = static_cast<std::uint32_t>(rows) * groups;
+    for (auto i = static_cast<std::uint32_t>(thread); i < all; i += threads) {
+      const std::uint32_t row = i * reciprocal >> 16, group = i - row * groups;
+      make_group(top_ + static_cast<std::int32_t>(row), static_cast<std::uint32_t>(from) + 4 * group,
+                 between + row * row_cells + zeros + 4 * group);
     }
-    store_word(between + row * stretch + 4 * (number % row_words), word);
+  }
+
+  PENSTOCK_HOST_DEVICE Column column_of(std::int32_t thread) const {
+    const std::int32_t x = left_ + thread % width;
+    if (!has_pixels() || x >= op_.width) return {x, 0, 0};
+    return {x, array<std::int32_t>(columns_.starts)[x], array<std::int32_t>(columns_.lengths)[x]};
   }
 
   /// What the columns' sums begin with.
-  PENSTOCK_HOST_DEVICE std::int32_t rounding() const { return columns_->wide != 0 ? 1 << 21 : 1 << 13; }
+  PENSTOCK_HOST_DEVICE std::uint32_t rounding() const { return columns_.wide != 0 ? 1 << 21 : 1 << 13; }
 
-  /// Adds to the sums of pixel `number` of `pixels` what the stretch that begins with byte `from` has for it.
-  PENSTOCK_HOST_DEVICE void add(std::int32_t number, std::int32_t from, const std::uint8_t* between,
-                                std::int32_t (&sums)[channels]) const {
-    const std::int32_t row = number / width, x = left_ + number % width;
-    if (top_ + row >= op_.height || x >= op_.width) return;
-    const std::int32_t start = array<std::int32_t>(columns_->starts)[x], first = from / channels;
-    const std::int32_t all = array<std::int32_t>(columns_->lengths)[x], end = first + stretch / channels - start;
-    std::int32_t k = first > start ? first - start : 0;
-    const std::int32_t last = all < end ? all : end;
-    const std::uint8_t* at = between + row * stretch + (start + k) * channels - from;
-    const std::int64_t weight = std::int64_t{x} * columns_->stride;
-    if (columns_->wide != 0) {
-      const std::int32_t* const weights = array<std::int32_t>(columns_->weights) + weight;
-      for (; k < last; ++k, at += channels)
-        for (int c = 0; c < channels; ++c) sums[c] += at[c] * weights[k];
+  /// Adds to a thread's sums what the stretch that begins with column `from` has for them.
+  PENSTOCK_HOST_DEVICE void add(std::int32_t thread, const Column& column, std::int32_t from,
+                                const std::uint32_t* between, Sums& sums) const {
+    const std::int32_t skipped = from - column.start, left = skipped + stretch;
+    const std::int32_t last = column.length < left ? column.length : left;
+    // Pairs begin with an even input, so that their weights lie in one word. What a pair has beyond the stretch meets
+    // zeros, and what it has beyond the output's inputs has no weight.
+    std::int32_t k = skipped > 0 ? skipped & ~1 : 0;
+    if (k >= last) return;
+    const std::uint32_t* at = between + thread / width * row_cells + zeros + (k - skipped);
+    const std::int32_t first = column.x * columns_.stride;
+    if (columns_.wide != 0) {
+      const std::uint32_t* weights = array<std::uint32_t>(columns_.weights) + first + k;
+      PENSTOCK_ROLLED
+      for (; k < last; ++k, ++at, ++weights) {
+        const std::uint32_t weight = *weights;
+        for (int j = 0; j < rows_each; ++j) {
+          const std::uint32_t pixel = at[j * (threads / width) * row_cells];
+          for (int c = 0; c < channels; ++c) sums[j][c] += (pixel >> (8 * c) & 255) * weight;
+        }
+      }
     } else {
-      const std::int16_t* const weights = array<std::int16_t>(columns_->weights) + weight;
-      for (; k < last; ++k, at += channels)
-        for (int c = 0; c < channels; ++c) sums[c] += at[c] * weights[k];
+      const std::uint32_t* pairs = array<std::uint32_t>(columns_.weights) + (first + k) / 2;
+      PENSTOCK_ROLLED
+      for (; k < last; k += 2, at += 2, ++pairs) {
+        const std::uint32_t pair = *pairs;
+        for (int j = 0; j < rows_each; ++j) {
+          const std::uint32_t* const pixels = at + j * (threads / width) * row_cells;
+          const std::uint32_t low = low_pairs(pixels[0], pixels[1]), high = high_pairs(pixels[0], pixels[1]);
+          sums[j][0] = plus_low_pair(pair, low, sums[j][0]);
+          if constexpr (channels > 1) sums[j][1] = plus_high_pair(pair, low, sums[j][1]);
+          if constexpr (channels > 2) sums[j][2] = plus_low_pair(pair, high, sums[j][2]);
+          if constexpr (channels > 3) sums[j][3] = plus_high_pair(pair, high, sums[j][3]);
+        }
+      }
     }
   }
 
-  /// Writes pixel `number` of `pixels`, whose sums are whole.
-  PENSTOCK_HOST_DEVICE void write(std::int32_t number, const std::int32_t (&sums)[channels]) const {
-    const std::int32_t y = top_ + number / width, x = left_ + number % width;
-    if (y >= op_.height || x >= op_.width) return;
-    std::uint8_t* const to = op_.transpose != 0 ? place(x, y) : place(y, x);
-    const int shift = columns_->wide != 0 ? 22 : 14;
-    for (int c = 0; c < channels; ++c) to[c] = static_cast<std::uint8_t>(sums[c] >> shift);
+  /// Writes a thread's pixels, whose sums are whole.
+  PENSTOCK_HOST_DEVICE void write(std::int32_t thread, const Sums& sums) const {
+    const std::int32_t x = left_ + thread % width, y = top_ + thread / width;
+    if (x >= op_.width) return;
+    const int shift = columns_.wide != 0 ? 22 : 14;
+    const bool transpose = op_.transpose != 0;
+    const std::int32_t row = transpose ? channels : out_width_ * channels;
+    const std::int32_t column = transpose ? out_width_ * channels : channels;
+    std::uint8_t* to = out_ + std::int64_t{row} * y + std::int64_t{column} * x;
+    for (int j = 0; j < rows_each; ++j, to += std::int64_t{row} * (threads / width)) {
+      if (y + j * (threads / width) >= op_.height) return;
+      for (int c = 0; c < channels; ++c) to[c] = static_cast<std::uint8_t>(sums[j][c] >> shift);
+    }
   }
 
-  /// Writes zeros for pixel `number` of `pixels`, which counts in the result here.
-  PENSTOCK_HOST_DEVICE void write_zeros(std::int32_t number) const {
-    const std::int32_t y = top_ + number / width, x = left_ + number % width;
-    if (y >= out_height_ || x >= out_width_) return;
-    std::uint8_t* const to = place(y, x);
-    for (int c = 0; c < channels; ++c) to[c] = 0;
+  /// Writes zeros for a thread's pixels, which count in the result here.
+  PENSTOCK_HOST_DEVICE void write_zeros(std::int32_t thread) const {
+    const std::int32_t x = left_ + thread % width;
+    if (x >= out_width_) return;
+    PENSTOCK_ROLLED
+    for (std::int32_t y = top_ + thread / width; y < top_ + height && y < out_height_; y += threads / width)
+      for (int c = 0; c < channels; ++c)
+        out_[(static_cast<std::uint64_t>(y) * static_cast<std::uint64_t>(out_width_) + static_cast<std::uint64_t>(x)) *
+                 channels +
+             static_cast<std::uint64_t>(c)] = 0;
   }
 
  private:
@@ -131,26 +165,87 @@ class ResampleTile {
   PENSTOCK_HOST_DEVICE const T* array(std::uint32_t offset) const {
     return reinterpret_cast<const T*>(tables_ + offset);
   }
-  /// Four bytes from any address on, or as many as there are: no word is read in which nothing is wanted.
-  PENSTOCK_HOST_DEVICE static std::uint32_t bytes_at(const std::uint8_t* at, std::int32_t bytes) {
-    if (bytes == 4) return unaligned_word_at(at);
-    std::uint32_t word = 0;
-    for (std::int32_t i = 0; i < bytes; ++i) word |= static_cast<std::uint32_t>(at[i]) << (8 * i);
-    return word;
+
+  /// Makes four pixels of row y, or all that a narrow box has, from column `column` of the box on.
+  PENSTOCK_HOST_DEVICE void make_group(std::int32_t y, std::uint32_t column, std::uint32_t* to) const {
+    const auto start = static_cast<std::uint32_t>(array<std::int32_t>(rows_.starts)[y]);
+    const std::int32_t inputs = array<std::int32_t>(rows_.lengths)[y];
+    const std::uint8_t* const at = in_ + start * op_.stride + column * channels;
+    if (op_.columns < 4) return make_narrow_group(at, y, inputs, to);
+    std::uint32_t words[channels], pixels[4];
+    if (rows_.wide != 0)
+      sum_wide(at, array<std::uint32_t>(rows_.weights) + y * rows_.stride, inputs, words);
+    else
+      sum(at, array<std::uint16_t>(rows_.weights) + y * rows_.stride, inputs, words);
+    for (int i = 0; i < 4; ++i) {
+      constexpr int last = channels - 1;
+      const int word = i * channels / 4, past = i * channels % 4;
+      pixels[i] =
+          shifted_right(words[word], words[word < last ? word + 1 : last], static_cast<std::uint32_t>(8 * past));
+    }
+    store_words(to, pixels);
   }
-  PENSTOCK_HOST_DEVICE std::uint8_t* place(std::int32_t y, std::int32_t x) const {
-    return out_ +
-           (static_cast<std::uint64_t>(y) * static_cast<std::uint64_t>(out_width_) + static_cast<std::uint64_t>(x)) *
-               channels;
+
+  /// Two bytes share a word of sums: as the weights add up to 65536, none exceeds 16 bits. So do their products with
+  /// half a weight: (v * w) >> 8 is v * (w >> 8) + (v * (w & 255) >> 8).
+  PENSTOCK_HOST_DEVICE void sum(const std::uint8_t* at, const std::uint16_t* weights, std::int32_t inputs,
+                                std::uint32_t (&words)[channels]) const {
+    const std::uint32_t half = static_cast<std::uint32_t>(128 + inputs / 2) * 0x10001;
+    std::uint32_t even[channels], odd[channels];
+    for (int i = 0; i < channels; ++i) even[i] = odd[i] = half;
+    PENSTOCK_ROLLED
+    for (std::int32_t left = inputs; left > 0; --left, at += op_.stride, ++weights) {
+      unaligned_words_at(at, words);
+      const std::uint32_t weight = *weights, low = weight & 255, high = weight >> 8;
+      for (int i = 0; i < channels; ++i) {
+        const std::uint32_t e = even_bytes(words[i]), o = odd_bytes(words[i]);
+        even[i] += e * high + odd_bytes(e * low);
+        odd[i] += o * high + odd_bytes(o * low);
+      }
+    }
+    for (int i = 0; i < channels; ++i) words[i] = joined_odd_bytes(even[i], odd[i]);
+  }
+
+  /// Word by word, as four sums at a time need few registers.
+  PENSTOCK_HOST_DEVICE void sum_wide(const std::uint8_t* at, const std::uint32_t* weights, std::int32_t inputs,
+                                     std::uint32_t (&words)[channels]) const {
+    for (int i = 0; i < channels; ++i) {
+      std::uint32_t sums[4] = {1 << 21, 1 << 21, 1 << 21, 1 << 21};
+      const std::uint8_t* input = at + 4 * i;
+      const std::uint32_t* weight = weights;
+      PENSTOCK_ROLLED
+      for (std::int32_t left = inputs; left > 0; --left, input += op_.stride, ++weight) {
+        const std::uint32_t word = unaligned_word_at(input);
+        for (int b = 0; b < 4; ++b) sums[b] += (word >> (8 * b) & 255) * *weight;
+      }
+      words[i] = sums[0] >> 22 | sums[1] >> 22 << 8 | sums[2] >> 22 << 16 | sums[3] >> 22 << 24;
+    }
+  }
+
+  /// Where there are no four columns: byte by byte.
+  PENSTOCK_HOST_DEVICE void make_narrow_group(const std::uint8_t* at, std::int32_t y, std::int32_t inputs,
+                                              std::uint32_t* to) const {
+    const bool wide = rows_.wide != 0;
+    PENSTOCK_ROLLED
+    for (std::int32_t byte = 0; byte < op_.columns * channels; ++byte) {
+      const std::uint8_t* input = at + byte;
+      std::uint32_t sum = wide ? 1 << 21 : static_cast<std::uint32_t>(128 + inputs / 2);
+      PENSTOCK_ROLLED
+      for (std::int32_t k = y * rows_.stride; k < y * rows_.stride + inputs; ++k, input += op_.stride)
+        sum += wide ? *input * array<std::uint32_t>(rows_.weights)[k]
+                    : *input * array<std::uint16_t>(rows_.weights)[k] >> 8;
+      const std::uint32_t value = sum >> (wide ? 22 : 8) << (8 * (byte % channels));
+      to[byte / channels] = byte % channels == 0 ? value : to[byte / channels] | value;
+    }
   }
 
   std::uint8_t* const out_;
   const std::int32_t out_height_, out_width_;
   const ResampleOp op_;
-  const std::int32_t top_, left_;
+  const std::int32_t left_;
+  std::int32_t top_;
   const std::byte* tables_ = nullptr;
-  const AxisTable* rows_ = nullptr;
-  const AxisTable* columns_ = nullptr;
+  AxisTable rows_, columns_;
   const std::uint8_t* in_ = nullptr;
   std::int32_t low_ = 0, high_ = 0;
 };

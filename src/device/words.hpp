@@ -5,6 +5,14 @@
 
 #include <penstock/extend/host_device.hpp>
 
+/// Before a loop that a kernel seldom takes, or takes a few turns of: unrolled it would fill the instructions' cache,
+/// and threads of a warp with other numbers of turns would part.
+#ifdef __CUDA_ARCH__
+#define PENSTOCK_ROLLED _Pragma("unroll 1")
+#else
+#define PENSTOCK_ROLLED
+#endif
+
 /// Bytes by the word, for kernels and the host alike.
 namespace penstock::detail {
 
@@ -35,12 +43,90 @@ PENSTOCK_HOST_DEVICE inline std::uint32_t unaligned_word_at(const std::uint8_t* 
   return past == 0 ? low : shifted_right(low, word_at(at - past + 4), 8 * past);
 }
 
+/// 4 * n bytes from any address on. Reads the aligned words that hold them.
+template <int n>
+PENSTOCK_HOST_DEVICE inline void unaligned_words_at(const std::uint8_t* at, std::uint32_t (&words)[n]) {
+  const auto past = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(at) % 4);
+  const std::uint8_t* const aligned = at - past;
+  std::uint32_t read[n + 1];
+  for (int i = 0; i < n; ++i) read[i] = word_at(aligned + 4 * i);
+  read[n] = past != 0 ? word_at(aligned + 4 * n) : 0;
+  for (int i = 0; i < n; ++i) words[i] = shifted_right(read[i], read[i + 1], 8 * past);
+}
+
 /// `at`: aligned to a word.
 PENSTOCK_HOST_DEVICE inline void store_word(std::uint8_t* at, std::uint32_t word) {
 #ifdef __CUDA_ARCH__
   *reinterpret_cast<std::uint32_t*>(at) = word;
 #else
   std::memcpy(at, &word, sizeof word);
+#endif
+}
+
+/// Four words; `to` is aligned to 16 bytes.
+PENSTOCK_HOST_DEVICE inline void store_words(std::uint32_t* to, const std::uint32_t (&words)[4]) {
+#ifdef __CUDA_ARCH__
+  *reinterpret_cast<uint4*>(to) = make_uint4(words[0], words[1], words[2], words[3]);
+#else
+  std::memcpy(to, words, sizeof words);
+#endif
+}
+
+/// Bytes 0 and 2, each in the low half of 16 bits.
+PENSTOCK_HOST_DEVICE inline std::uint32_t even_bytes(std::uint32_t word) { return word & 0x00FF00FF; }
+
+/// Bytes 1 and 3, each in the low half of 16 bits.
+PENSTOCK_HOST_DEVICE inline std::uint32_t odd_bytes(std::uint32_t word) {
+#ifdef __CUDA_ARCH__
+  return __byte_perm(word, 0, 0x4341);
+#else
+  return word >> 8 & 0x00FF00FF;
+#endif
+}
+
+/// The word whose even bytes are the odd ones of `even`, and whose odd bytes are those of `odd`.
+PENSTOCK_HOST_DEVICE inline std::uint32_t joined_odd_bytes(std::uint32_t even, std::uint32_t odd) {
+#ifdef __CUDA_ARCH__
+  return __byte_perm(even, odd, 0x7351);
+#else
+  return odd_bytes(even) | (odd & 0xFF00FF00);
+#endif
+}
+
+/// Bytes 0 and 1 of two words side by side: a0, b0, a1, b1.
+PENSTOCK_HOST_DEVICE inline std::uint32_t low_pairs(std::uint32_t a, std::uint32_t b) {
+#ifdef __CUDA_ARCH__
+  return __byte_perm(a, b, 0x5140);
+#else
+  return (a & 255) | (b & 255) << 8 | (a & 0xFF00) << 8 | (b & 0xFF00) << 16;
+#endif
+}
+
+/// Bytes 2 and 3 of two words side by side: a2, b2, a3, b3.
+PENSTOCK_HOST_DEVICE inline std::uint32_t high_pairs(std::uint32_t a, std::uint32_t b) {
+#ifdef __CUDA_ARCH__
+  return __byte_perm(a, b, 0x7362);
+#else
+  return low_pairs(a >> 16, b >> 16);
+#endif
+}
+
+/// sum + low half of `weights` * byte 0 + high half * byte 1.
+PENSTOCK_HOST_DEVICE inline std::uint32_t plus_low_pair(std::uint32_t weights, std::uint32_t bytes, std::uint32_t sum) {
+#ifdef __CUDA_ARCH__
+  return __dp2a_lo(weights, bytes, sum);
+#else
+  return sum + (weights & 0xFFFF) * (bytes & 255) + (weights >> 16) * (bytes >> 8 & 255);
+#endif
+}
+
+/// sum + low half of `weights` * byte 2 + high half * byte 3.
+PENSTOCK_HOST_DEVICE inline std::uint32_t plus_high_pair(std::uint32_t weights, std::uint32_t bytes,
+                                                         std::uint32_t sum) {
+#ifdef __CUDA_ARCH__
+  return __dp2a_hi(weights, bytes, sum);
+#else
+  return plus_low_pair(weights, bytes >> 16, sum);
 #endif
 }
 

@@ -28,21 +28,22 @@ struct Part {
 
 std::int32_t groups_of(std::int32_t count) { return (count + AxisTable::group - 1) / AxisTable::group; }
 
-// Each output is one input, as it is.
+// Each output is one input, as it is. Weights come in pairs, as those of the other filters' columns do.
 Axis nearest_axis(const AxisRequest& r, Weights kind, Scratch& scratch) {
   const auto count = static_cast<std::size_t>(r.count);
   auto* const start = reinterpret_cast<std::int32_t*>(scratch.allocate(count * sizeof(std::int32_t)));
   auto* const length = reinterpret_cast<std::int32_t*>(scratch.allocate(count * sizeof(std::int32_t)));
-  auto* const weights = reinterpret_cast<std::uint16_t*>(scratch.allocate(count * sizeof(std::uint16_t)));
+  auto* const weights = reinterpret_cast<std::uint16_t*>(scratch.allocate(2 * count * sizeof(std::uint16_t)));
   for (std::int32_t i = 0; i < r.count; ++i) {
     const std::int32_t from = below_centre(r.first + i, r.in, r.out);
     start[i] = r.mirror ? r.in - 1 - from : from;
     length[i] = 1;
-    weights[i] = kind == Weights::vertical ? 65535 : 16384;
+    weights[2 * i] = kind == Weights::vertical ? 65535 : 16384;
+    weights[2 * i + 1] = 0;
   }
   Axis axis;
   axis.count = r.count;
-  axis.taps = 1;
+  axis.taps = 2;
   axis.start = start;
   axis.length = length;
   axis.weights = weights;

@@ -71,6 +71,32 @@ TEST_CASE("images of any size are resampled after batch to the bits they have be
   check_sizes({large_sizes}, [](const Pipeline& p) { return p | random_crop({"image", "mask"}, {24, 24}); });
 }
 
+TEST_CASE("rows that begin at any byte and boxes of a few columns are resampled after batch") {
+  for (const std::int32_t channels : {1, 2, 3, 4}) {
+    CAPTURE(channels);
+    Sized photos{.sizes = {}, .channels = channels};
+    for (std::int32_t width = 1; width <= 37; ++width) photos.sizes.push_back({5 + width % 7, width});
+    check_sizes(photos, [](const Pipeline& p) { return both(p, {4, 7}); });
+    check_sizes(photos, [](const Pipeline& p) { return p | random_resized_crop({"image", mask("mask")}, {5, 9}); });
+    // High enough for 32-bit weights.
+    for (std::int32_t width = 1; width <= 37; ++width) photos.sizes[width - 1].height = 60 + width % 7;
+    check_sizes(photos, [](const Pipeline& p) { return both(p, {3, 6}); });
+  }
+}
+
+TEST_CASE("rows of several stretches are resampled after batch") {
+  // Shrunk ten, thirteen and nineteen times: pairs of inputs stand on both sides of a stretch's end.
+  const std::vector<Size> sizes{{20, 700}, {35, 901}, {18, 1283}, {3, 703}, {50, 257}, {9, 258}, {17, 555}};
+  for (const std::int32_t channels : {1, 2, 3, 4}) {
+    CAPTURE(channels);
+    const auto crop = [](const Pipeline& p) {
+      return p | random_flip("image") | random_resized_crop({"image", mask("mask")}, {18, 69}, {.scale = {0.6, 1}});
+    };
+    check_sizes({sizes, channels}, [](const Pipeline& p) { return both(p, {17, 67}); });
+    check_sizes({sizes, channels}, crop);
+  }
+}
+
 TEST_CASE("what stands around a resample after batch has the bits it has before it") {
   for (const std::int32_t channels : {1, 2, 3, 4})
     for (const DType dtype : {DType::u8, DType::f16, DType::bf16, DType::f32})
