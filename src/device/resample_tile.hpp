@@ -48,10 +48,8 @@ class ResampleTile {
           (work.offsets != nullptr ? static_cast<std::uint64_t>(work.offsets[image]) : image * work.image_bytes) +
           op_.first;
     const std::int32_t* const span = array<std::int32_t>(columns_.spans) + 2 * (left_ / AxisTable::group);
-    // Groups of four: where they don't come out even the tile takes a few columns beside its own.
-    const std::int32_t wanted = (span[1] - span[0] + 3) / 4 * 4;
-    high_ = span[0] + wanted < op_.columns ? span[0] + wanted : op_.columns;
-    low_ = high_ > wanted ? high_ - wanted : 0;
+    low_ = span[0];
+    high_ = span[1];
   }
 
   /// Makes it the tile below.
@@ -61,7 +59,7 @@ class ResampleTile {
   PENSTOCK_HOST_DEVICE bool blank() const { return op_.height == 0; }
   /// The tile begins inside the window.
   PENSTOCK_HOST_DEVICE bool has_pixels() const { return top_ < op_.height && left_ < op_.width; }
-  /// The columns of the box that it takes: [low, high).
+  /// The columns of the box that it needs: [low, high).
   PENSTOCK_HOST_DEVICE std::int32_t low() const { return low_; }
   PENSTOCK_HOST_DEVICE std::int32_t high() const { return high_; }
 
@@ -166,12 +164,16 @@ class ResampleTile {
     return reinterpret_cast<const T*>(tables_ + offset);
   }
 
-  /// Makes four pixels of row y, or all that a narrow box has, from column `column` of the box on.
+  /// Makes four pixels of row y, or as many as there are, from column `column` of the box on.
   PENSTOCK_HOST_DEVICE void make_group(std::int32_t y, std::uint32_t column, std::uint32_t* to) const {
     const auto start = static_cast<std::uint32_t>(array<std::int32_t>(rows_.starts)[y]);
     const std::int32_t inputs = array<std::int32_t>(rows_.lengths)[y];
-    const std::uint8_t* const at = in_ + start * op_.stride + column * channels;
-    if (op_.columns < 4) return make_narrow_group(at, y, inputs, to);
+    const std::uint8_t* at = in_ + start * op_.stride + column * channels;
+    if (op_.columns < 4)
+      return make_narrow_group(at, (op_.columns - static_cast<std::int32_t>(column)) * channels, y, inputs, to);
+    // Behind the box's end nothing is read: there the four begin earlier.
+    const std::uint32_t end = static_cast<std::uint32_t>(op_.columns), back = column + 4 > end ? column + 4 - end : 0;
+    at -= back * channels;
     std::uint32_t words[channels], pixels[4];
     if (rows_.wide != 0)
       sum_wide(at, array<std::uint32_t>(rows_.weights) + y * rows_.stride, inputs, words);
@@ -183,7 +185,9 @@ class ResampleTile {
       pixels[i] =
           shifted_right(words[word], words[word < last ? word + 1 : last], static_cast<std::uint32_t>(8 * past));
     }
-    store_words(to, pixels);
+    if (back == 0) return store_words(to, pixels);
+    for (std::uint32_t i = 1; i < 4; ++i)
+      if (i >= back) to[i - back] = pixels[i];
   }
 
   /// Two bytes share a word of sums: as the weights add up to 65536, none exceeds 16 bits. So do their products with
@@ -223,11 +227,11 @@ class ResampleTile {
   }
 
   /// Where there are no four columns: byte by byte.
-  PENSTOCK_HOST_DEVICE void make_narrow_group(const std::uint8_t* at, std::int32_t y, std::int32_t inputs,
-                                              std::uint32_t* to) const {
+  PENSTOCK_HOST_DEVICE void make_narrow_group(const std::uint8_t* at, std::int32_t bytes, std::int32_t y,
+                                              std::int32_t inputs, std::uint32_t* to) const {
     const bool wide = rows_.wide != 0;
     PENSTOCK_ROLLED
-    for (std::int32_t byte = 0; byte < op_.columns * channels; ++byte) {
+    for (std::int32_t byte = 0; byte < bytes; ++byte) {
       const std::uint8_t* input = at + byte;
       std::uint32_t sum = wide ? 1 << 21 : static_cast<std::uint32_t>(128 + inputs / 2);
       PENSTOCK_ROLLED
