@@ -27,22 +27,35 @@ DeviceDecode::DeviceDecode(std::shared_ptr<DeviceModel> device, MemoryResource& 
       memory_(memory),
       pinned_(device_),
       limit_(limit),
-      table_bytes_((rows + 1) * sizeof(std::int64_t)),
+      table_bytes_(table_bytes(rows)),
       decoding_(step.decoder->start_batches(device_->device())) {
-  for (Buffer& buffer : buffers_) {
-    buffer.read = device_->make_event();
-    buffer.staged = static_cast<std::int64_t*>(pinned_.allocate(table_bytes_, image_alignment));
-    buffer.table = static_cast<std::byte*>(memory_.allocate(table_bytes_, image_alignment));
+  try {
+    for (Buffer& buffer : buffers_) {
+      buffer.read = device_->make_event();
+      buffer.staged = static_cast<std::int64_t*>(pinned_.allocate(table_bytes_, image_alignment));
+      buffer.table = static_cast<std::byte*>(memory_.allocate(table_bytes_, image_alignment));
+    }
+  } catch (...) {
+    free_memory();
+    throw;
   }
 }
 
 DeviceDecode::~DeviceDecode() {
   decoding_.reset();
+  free_memory();
+}
+
+void DeviceDecode::free_memory() noexcept {
   for (const Buffer& buffer : buffers_) {
     if (buffer.data != nullptr) memory_.deallocate(buffer.data, buffer.bytes, image_alignment);
-    memory_.deallocate(buffer.table, table_bytes_, image_alignment);
-    pinned_.deallocate(buffer.staged, table_bytes_, image_alignment);
+    if (buffer.table != nullptr) memory_.deallocate(buffer.table, table_bytes_, image_alignment);
+    if (buffer.staged != nullptr) pinned_.deallocate(buffer.staged, table_bytes_, image_alignment);
   }
+}
+
+std::size_t DeviceDecode::table_bytes(std::uint64_t rows) noexcept {
+  return aligned(static_cast<std::size_t>(rows + 1) * sizeof(std::int64_t));
 }
 
 void DeviceDecode::make_room(Buffer& buffer, std::size_t bytes) {
@@ -85,8 +98,7 @@ DeviceDecode::Images DeviceDecode::enqueue(const DecodeOp* ops, const PackedFiel
     at += aligned_image(ops[r]);
   }
   buffer.staged[rows] = 0;
-  const std::size_t table_bytes = (rows + 1) * sizeof(std::int64_t);
-  device_->copy(buffer.table, buffer.staged, table_bytes, prep);
+  device_->copy(buffer.table, buffer.staged, static_cast<std::size_t>(rows + 1) * sizeof(std::int64_t), prep);
   if (!images_.empty()) decoding_->decode(images_, prep);
   return {{pixels.data, DType::u8, Shape{pixels.elements}},
           {buffer.table, DType::i64, Shape{static_cast<std::int64_t>(rows) + 1}},

@@ -49,7 +49,9 @@ class DeviceDecode {
 
   /// Of the largest batch so far.
   std::size_t capacity() const noexcept { return largest_; }
-  static constexpr std::size_t buffers = 2;
+  static constexpr unsigned buffers = 2;
+  /// Of the table of a batch of so many rows.
+  static std::size_t table_bytes(std::uint64_t rows) noexcept;
 
  private:
   struct Buffer {
@@ -61,6 +63,7 @@ class DeviceDecode {
     bool used = false;
   };
   void make_room(Buffer& buffer, std::size_t bytes);
+  void free_memory() noexcept;
 
   std::shared_ptr<DeviceModel> device_;
   MemoryResource& memory_;

@@ -47,9 +47,13 @@ void request_device(MemoryRequest& request, const PipelineData& data, const Devi
   request.device_is_host = devices[0]->is_host();
   // Beside what is known of a batch, that of each part.
   request.device_notes_bytes = (devices.size() > 1 ? 2 : 1) * request.rows * batch.row_notes_bytes();
-  if (data.device)
-    request.device_fixed_bytes =
-        DevicePrep::bytes(*data.device, BatchLayout(data.schema, rows), request.device_is_host);
+  if (!data.device) return;
+  request.device_fixed_bytes = DevicePrep::bytes(*data.device, BatchLayout(data.schema, rows), request.device_is_host);
+  const auto decodes = static_cast<unsigned>(
+      std::count_if(data.device->steps.begin(), data.device->steps.end(),
+                    [](const DeviceStep& step) { return step.kind == DeviceStep::Kind::decode; }));
+  request.device_images = decodes * DeviceDecode::buffers;
+  request.device_fixed_bytes += request.device_images * DeviceDecode::table_bytes(rows);
 }
 
 }  // namespace

@@ -69,7 +69,7 @@ std::size_t rows_limit(const MemoryRequest& r, const MemoryPlan& plan) {
     if (memory != 0) limit = std::min(limit, (memory - std::min(memory, taken)) / batches);
   };
   share(r.max_device_bytes, saturating(plan.device_depth, r.device_buffer_bytes, r.device_fixed_bytes),
-        plan.device_depth);
+        plan.device_depth + r.device_images);
   share(r.max_pinned_bytes, saturating(plan.depth, r.pinned_buffer_bytes, 0), plan.depth * r.devices);
   return limit;
 }

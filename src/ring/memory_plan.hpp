@@ -33,6 +33,7 @@ struct MemoryRequest {
   std::size_t pinned_buffer_bytes = 0;
   unsigned devices = 1;         ///< that share each batch
   std::size_t device_rows = 0;  ///< the least a batch needs on a device for fields of any size; 0 = there are none
+  unsigned device_images = 0;   ///< batches of decoded images there, which have as many bytes each as those
   std::size_t device_buffer_bytes = 0;  ///< of a batch on a device
   std::size_t device_fixed_bytes = 0;   ///< of what stages there need beside them
   bool device_is_host = false;          ///< those are bytes of the host's

@@ -249,6 +249,18 @@ TEST_CASE("decoded images are under the device's limit and in the report") {
   }
   CHECK(gpu.device_bytes_used() == 0);
   CHECK(gpu.pinned_bytes_used() == 0);
+  // A limit is kept, whether the batches fit or not.
+  for (std::size_t limit = used / 2; limit < 2 * used; limit += used / 16) {
+    std::size_t most = 0;
+    try {
+      Loader loader(p, {.device = gpu.device(), .threads = 1, .max_device_bytes = limit, .epochs = 1});
+      while (loader.next(stream.ref())) most = std::max<std::size_t>(most, gpu.device_bytes_used());
+    } catch (const Error& refused) {
+      CHECK(refused.code() == Errc::out_of_memory);
+      CHECK(limit < used * 3 / 2);
+    }
+    CHECK(most <= limit);
+  }
   const auto error = error_of([&] {
     Loader loader(
         p, {.device = gpu.device(), .threads = 1, .max_device_bytes = used - (std::size_t{24} << 10), .epochs = 1});
