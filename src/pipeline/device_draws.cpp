@@ -107,10 +107,10 @@ void write_images(const DeviceProgram& program, const std::vector<ImageOp>& ops,
   }
 }
 
-// Where the device decodes, its share of the images is the same at any number of threads.
+// Where the device decodes, its share of the images is the same at any number of threads. It does not verify.
 bool is_for_device(const DeviceStep& step, std::uint64_t seed, const Place& place, const ImageDecoding& opened,
                    const DrawRoom& room) {
-  if (!room.decodes_on_device() || !opened.for_batches()) return false;
+  if (!room.decodes_on_device() || room.verifies() || !opened.for_batches()) return false;
   const double share = step.decoder->host_share();
   return share <= 0 || (share < 1 && Rng(seed, step.key, place).uniform() >= share);
 }

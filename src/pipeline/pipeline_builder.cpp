@@ -26,6 +26,8 @@ const Field& PipelineBuilder::at(const std::string& field, const std::string& la
 }
 
 bool PipelineBuilder::holds_labels(std::string field) const {
+  for (auto stage = data_.device_stages.rbegin(); stage != data_.device_stages.rend(); ++stage)
+    if (const std::optional<bool> labels = stage->work->gives_labels(field)) return *labels;
   for (auto stage = data_.stages.rbegin(); stage != data_.stages.rend(); ++stage) {
     if (const std::optional<bool> labels = stage->work->gives_labels(field)) return *labels;
     field = std::string(stage->work->name_before(field));

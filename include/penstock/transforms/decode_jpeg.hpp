@@ -82,7 +82,9 @@ struct JpegOptions {
 /// loader's threads, and elsewhere all by these. An engine takes baseline images of one scan that end with their
 /// marker, in three colours of 4:4:4, 4:2:2 or 4:2:0 or, for `rgb`, grey, of sides up to 8,192 pixels, where they are
 /// not turned. Its values are libjpeg's, but that of chroma that is upsampled about one in ten thousand differs by 1;
-/// and damage inside of the scan is not noticed there. An image stage has to follow that gives the images one size.
+/// and damage inside of the scan is not noticed there; with
+/// `check({.verify = true})` the loader's threads decode all. An image stage has to follow that gives the images one
+/// size.
 ///
 /// `field`: u8 [bytes] to u8 [H, W, 3] (or as `color` says). Errors, all of one sample: corrupt (with the byte offset
 /// where the damage was noticed), unsupported (12 bits, arithmetic coding, lossless), limit_exceeded.

@@ -80,7 +80,7 @@ class NoiseBatches final : public BatchDecoding {
   std::shared_ptr<Counts> counts_;
 };
 
-struct NoiseDecoder final : ImageDecoder {
+struct NoiseDecoder : ImageDecoder {
   std::shared_ptr<Counts> counts = std::make_shared<Counts>();
   double share = 0;
   std::string name() const override { return "decode_noise"; }
@@ -175,6 +175,8 @@ TEST_CASE("a share of what a device could decode is the loader's threads', the s
   CHECK(half < 46 * 3 / 4);
   CHECK(with(0.5) == half);
   CHECK(with(1) == 0);
+  // What has to be verified is no engine's.
+  CHECK(by_device(std::make_shared<NoiseDecoder>(), source | check({.verify = true})) == 0);
 }
 
 TEST_CASE("each of several devices decodes its rows of a batch") {
@@ -226,6 +228,18 @@ TEST_CASE("what can't be decoded after batch is refused with what to do") {
   };
   CHECK(mentions(refused(source | decode_noise(decoder) | Look{} | resize("image", {9, 9})), "of your own"));
   static_cast<void>(Loader(source | decode_noise(decoder) | resize("image", {9, 9}) | Look{}, {.threads = 1}));
+}
+
+TEST_CASE("labels that are decoded after batch are not interpolated") {
+  struct Labels final : NoiseDecoder {
+    bool labels() const override { return true; }
+  };
+  const auto decoder = std::make_shared<Labels>();
+  const Pipeline source = from(Encoded{}) | ragged("image") | batch(8) | decode_noise(decoder);
+  const auto error = error_of([&] { static_cast<void>(source | resize("image", {9, 9})); });
+  CHECK(error.code() == Errc::invalid_argument);
+  CHECK(mentions(error, "decoded as labels"));
+  static_cast<void>(Loader(source | resize(mask("image"), {9, 9}), {.threads = 1}));
 }
 
 TEST_CASE("decoded images are under the device's limit and in the report") {
