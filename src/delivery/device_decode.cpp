@@ -13,10 +13,13 @@ namespace {
 
 constexpr std::size_t image_alignment = BatchLayout::field_alignment;
 
-std::size_t aligned_image(const DecodeOp& op) {
-  const std::size_t bytes =
-      static_cast<std::size_t>(op.height) * static_cast<std::size_t>(op.width) * static_cast<std::size_t>(op.channels);
+std::size_t aligned_room(std::size_t bytes) {
   return (bytes + image_alignment - 1) / image_alignment * image_alignment;
+}
+
+std::size_t aligned_image(const DecodeOp& op) {
+  return aligned_room(static_cast<std::size_t>(op.height) * static_cast<std::size_t>(op.width) *
+                      static_cast<std::size_t>(op.channels));
 }
 
 }  // namespace
@@ -55,7 +58,7 @@ void DeviceDecode::free_memory() noexcept {
 }
 
 std::size_t DeviceDecode::table_bytes(std::uint64_t rows) noexcept {
-  return aligned(static_cast<std::size_t>(rows + 1) * sizeof(std::int64_t));
+  return aligned_room(static_cast<std::size_t>(rows + 1) * sizeof(std::int64_t));
 }
 
 void DeviceDecode::make_room(Buffer& buffer, std::size_t bytes) {
