@@ -73,7 +73,7 @@ void DeviceDecode::make_room(Buffer& buffer, std::size_t bytes) {
   const std::size_t room = std::min(limit_, std::max(bytes, had + had / 4));
   buffer.data = static_cast<std::byte*>(memory_.allocate(room, image_alignment));
   buffer.bytes = room;
-  largest_ = std::max(largest_, room);
+  if (room > capacity()) largest_.store(room, std::memory_order_relaxed);
 }
 
 DeviceDecode::Images DeviceDecode::enqueue(const DecodeOp* ops, const PackedField& files, const PackedField& pixels,

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -47,8 +48,8 @@ class DeviceDecode {
   /// After a failure, when the device is idle.
   void forget() noexcept;
 
-  /// Of the largest batch so far.
-  std::size_t capacity() const noexcept { return largest_; }
+  /// Of the largest batch so far. Any thread.
+  std::size_t capacity() const noexcept { return largest_.load(std::memory_order_relaxed); }
   static constexpr unsigned buffers = 2;
   /// Of the table of a batch of so many rows.
   static std::size_t table_bytes(std::uint64_t rows) noexcept;
@@ -71,7 +72,8 @@ class DeviceDecode {
   const std::size_t limit_, table_bytes_;
   std::unique_ptr<BatchDecoding> decoding_;  // null: runners decode
   std::array<Buffer, buffers> buffers_;
-  std::size_t next_ = 0, largest_ = 0;
+  std::size_t next_ = 0;
+  std::atomic<std::size_t> largest_{0};
   std::vector<BatchDecoding::Image> images_;
 };
 

@@ -54,13 +54,22 @@ void compose_row(const DeviceProgram& program, std::uint64_t seed, const Place& 
     ops.emplace_back();
     if (has_op(step)) ask_stage([&] { ops.back() = ImageOp(source_shape(program, i, shapes)); });
   }
-  alignas(std::max_align_t) std::byte params[ImageStageModel::max_params];
+  alignas(std::max_align_t) std::byte params[ImageStageModel::max_params] = {};
+  Size led;  // of the field whose draw the others follow; empty where stages to come give it a size
   for (const DeviceDraw& draw : program.draws) {
-    if (draw.image == nullptr || !has_op(program.steps[draw.step])) continue;
+    if (draw.image == nullptr) continue;
+    if (!draw.follows) led = {};
+    if (!has_op(program.steps[draw.step])) continue;
     *at = &draw.label;
     ImageOp& op = ops[draw.step];
     const ImageShape shape = op.shape();
+    if (draw.follows && !(led == Size{}) && !(shape.size() == led))
+      throw Error(Errc::unsupported, "the image is " + op.tensor_shape().to_string() +
+                                         ", but that of the stage's first field is " + std::to_string(led.height) +
+                                         "x" + std::to_string(led.width) +
+                                         ": fields of one image stage agree in height and width");
     if (!draw.follows) {
+      led = shape.size();
       Rng rng(seed, draw.key, place);
       ask_stage([&] { draw.image->draw(shape, rng, params); });
     }

@@ -146,7 +146,8 @@ void DeviceProgramBuilder::make_images() {
       DeviceStep& step = out_->steps[i];
       if (step.kind == Kind::image && has_size(step)) {
         at = &step.label;
-        const bool cuts = step.resamples || ops[i].resamples() || !step.in.at(step.field).shape.fixed();
+        const Field& images = step.in.at(step.field);
+        const bool cuts = step.resamples || ops[i].resamples() || images.collate.kind == Collate::Kind::ragged;
         if (cuts) {
           steps.push_back(first_half(step, ops[i]));
           step.in = steps.back().out;

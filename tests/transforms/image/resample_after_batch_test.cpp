@@ -133,6 +133,42 @@ TEST_CASE("images of one size are resampled after batch as well") {
   check_both_sides(nothing(source) | batch(8), nothing(source | batch(8)));
 }
 
+TEST_CASE("images of one size that travel packed are found behind rows without one") {
+  struct Same : Sized {
+    Schema schema() const { return {{"image", DType::u8, {31, 47, 3}}, {"mask", DType::u8, {31, 47, 1}}}; }
+  };
+  Same photos;
+  photos.sizes = {{31, 47}};
+  photos.bad = {0, 1, 5, 20, 36};
+  const Pipeline source = from(photos) | on_error({.policy = OnError::mask});
+  for (const Tail tail : {Tail::keep, Tail::pad})
+    check_both_sides(source | random_flip({"image", "mask"}) | batch(8, {.tail = tail}),
+                     any_size(source) | batch(8, {.tail = tail}) | random_flip({"image", "mask"}));
+}
+
+TEST_CASE("a mask of another size than its image is a bad sample after batch as before it") {
+  struct Apart {
+    std::uint64_t size() const { return 6; }
+    Schema schema() const {
+      return {{"image", DType::u8, {dynamic, dynamic, 3}, Collate::ragged()},
+              {"mask", DType::u8, {dynamic, dynamic, 1}, Collate::ragged()}};
+    }
+    void read(std::uint64_t, SampleBuilder& out) const {
+      for (std::uint8_t& v : out.emplace<std::uint8_t, 3>("image", {20, 30, 3})) v = 1;
+      for (std::uint8_t& v : out.emplace<std::uint8_t, 3>("mask", {40, 60, 1})) v = 1;
+    }
+  };
+  const auto stage = random_resized_crop({"image", mask("mask")}, {9, 9});
+  for (const Pipeline& p : {from(Apart{}) | stage | batch(3), from(Apart{}) | batch(3) | stage}) {
+    const Error error = error_of([&] {
+      Loader loader(p, {.threads = 1, .epochs = 1});
+      static_cast<void>(loader.next());
+    });
+    CHECK(error.code() == Errc::unsupported);
+    CHECK(mentions(error, "agree in height and width"));
+  }
+}
+
 TEST_CASE("rows without an image are zeros after batch") {
   const Sized photos{.sizes = any_sizes, .bad = {0, 1, 5, 20, 36}};
   check_sizes(photos, [](const Pipeline& p) {
