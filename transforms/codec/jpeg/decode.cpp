@@ -83,7 +83,9 @@ class Decoder final : public ImageDecoder {
   }
   std::unique_ptr<ImageDecoding> start() const override { return std::make_unique<Decoding>(options_); }
   std::unique_ptr<BatchDecoding> start_batches(Device device) const override {
-    if (device.kind != Device::Kind::gpu || options_.host_share == 1) return nullptr;
+    // Where none would be the engines', none are asked for.
+    if (device.kind != Device::Kind::gpu || options_.host_share == 1 || options_.color != JpegOptions::rgb)
+      return nullptr;
     std::string why;
     auto batches = jpeg::nvjpeg_batches(device, why);
     if (batches == nullptr && options_.without_engine == JpegOptions::WithoutEngine::error)

@@ -43,6 +43,8 @@ class Reader {
   std::span<const Segment> segments() const noexcept { return segments_; }
   // Of four inks: 255 is none.
   bool inverted() const noexcept { return options_.cmyk == JpegOptions::Cmyk::inverted || info_.saw_Adobe_marker; }
+  // The header lacks no table, and nothing in it was passed over.
+  bool sound_header() const noexcept { return tables_complete_ && !header_fault_; }
   // Of a progressive image whose scans are read: some coefficients are not known to their last bit.
   bool lacks_scans() const noexcept;
   // Bytes that were read.

@@ -139,17 +139,38 @@ ImageShape StoredImage::open(std::span<const std::byte> encoded, const JpegConta
   return shape();
 }
 
-bool StoredImage::suits_engines() const noexcept {
+namespace {
+
+// An engine refuses a whole batch for one file, so none goes there that it may not know.
+bool is_baseline(const Reader& reader) {
+  bool baseline = false;
+  const auto header = reader.bytes().first(static_cast<std::size_t>(reader.offset()));
+  return for_each_marker(header, [&](const Marker& marker) { baseline = baseline || marker.code == baseline_frame; }) &&
+         baseline;
+}
+
+bool has_tables(const jpeg_decompress_struct& info, const jpeg_component_info& part) {
+  return part.quant_tbl_no >= 0 && part.quant_tbl_no < NUM_QUANT_TBLS &&
+         info.quant_tbl_ptrs[part.quant_tbl_no] != nullptr && part.dc_tbl_no >= 0 && part.dc_tbl_no <= 1 &&
+         part.ac_tbl_no >= 0 && part.ac_tbl_no <= 1 && info.dc_huff_tbl_ptrs[part.dc_tbl_no] != nullptr &&
+         info.ac_huff_tbl_ptrs[part.ac_tbl_no] != nullptr;
+}
+
+}  // namespace
+
+bool StoredImage::suits_engines() const {
   const jpeg_decompress_struct& info = const_cast<Reader&>(*reader_).info();
   const auto bytes = reader_->bytes();
   if (bytes.size() < 2 || bytes[bytes.size() - 2] != 0xff || bytes[bytes.size() - 1] != end_of_image) return false;
-  if (info.progressive_mode || info.arith_code || info.data_precision != 8 ||
+  if (!reader_->sound_header() || !is_baseline(*reader_) || info.data_precision != 8 ||
       info.comps_in_scan != info.num_components || shape().height > max_engine_side || shape().width > max_engine_side)
     return false;
-  if (info.num_components == 1) return info.jpeg_color_space == JCS_GRAYSCALE;
-  if (info.num_components != 3 || info.jpeg_color_space != JCS_YCbCr) return false;
   const jpeg_component_info* const parts = info.comp_info;
+  for (int i = 0; i < info.num_components; ++i)
+    if (!has_tables(info, parts[i])) return false;
   const int across = parts[0].h_samp_factor, down = parts[0].v_samp_factor;
+  if (info.num_components == 1) return info.jpeg_color_space == JCS_GRAYSCALE && across == 1 && down == 1;
+  if (info.num_components != 3 || info.jpeg_color_space != JCS_YCbCr) return false;
   if (parts[1].h_samp_factor != 1 || parts[1].v_samp_factor != 1 || parts[2].h_samp_factor != 1 ||
       parts[2].v_samp_factor != 1)
     return false;

@@ -37,7 +37,7 @@ class StoredImage {
   std::span<const std::byte> file() const noexcept { return decodes_alike_ ? encoded_ : std::span<const std::byte>(); }
 
   // Whether engines of a GPU decode images of its kind to three channels. The header is looked at, and the end.
-  bool suits_engines() const noexcept;
+  bool suits_engines() const;
 
   // The pixels of `box`, which lies inside the image; in `scratch` where `into` is null.
   Pixels decode(const Box& box, bool verify, Place into, Scratch& scratch);

@@ -55,7 +55,8 @@ TEST_CASE("engines of a GPU get whole baseline images of kinds that they know") 
     CHECK_FALSE(goes_to_engines(plain_encode(image, {.luma = luma, .one_scan_each = true})));
   }
   CHECK(goes_to_engines(plain_encode(image, {.restart_interval = 2})));
-  CHECK(goes_to_engines(plain_encode(some(40, 56, 1, 1), {})));
+  CHECK(goes_to_engines(plain_encode(some(40, 56, 1, 1), {.luma = {1, 1}})));
+  CHECK_FALSE(goes_to_engines(plain_encode(some(40, 56, 1, 1), {.luma = {2, 2}})));
   CHECK(goes_to_engines(plain_encode(some(1, 1, 1), {})));
   CHECK_FALSE(goes_to_engines(plain_encode(image, {.luma = {1, 2}})));
   CHECK_FALSE(goes_to_engines(plain_encode(image, {.luma = {4, 1}})));
@@ -63,6 +64,23 @@ TEST_CASE("engines of a GPU get whole baseline images of kinds that they know") 
   CHECK_FALSE(goes_to_engines(plain_encode(image, {.colors = PlainJpeg::rgb, .jfif = false, .adobe = true})));
   CHECK_FALSE(
       goes_to_engines(plain_encode(some(40, 56, 1, 4), {.colors = PlainJpeg::cmyk, .jfif = false, .adobe = true})));
+  // What lacks a table, or is of another kind than its tables and factors suggest.
+  for (const int code : {0xc4, 0xdb}) {
+    Bytes bare = plain_encode(image, {});
+    const std::size_t at = segment(bare, code);
+    const std::size_t length =
+        std::to_integer<std::size_t>(bare[at + 2]) << 8 | std::to_integer<std::size_t>(bare[at + 3]);
+    bare.erase(bare.begin() + static_cast<std::ptrdiff_t>(at),
+               bare.begin() + static_cast<std::ptrdiff_t>(at + 2 + length));
+    try {
+      CHECK_FALSE(goes_to_engines(bare));
+    } catch (const Error& error) {
+      CHECK(error.code() == Errc::corrupt);
+    }
+  }
+  Bytes extended = plain_encode(image, {});
+  extended[segment(extended, 0xc0) + 1] = std::byte{0xc1};
+  CHECK_FALSE(goes_to_engines(extended));
   Bytes file = plain_encode(image, {});
   CHECK_FALSE(goes_to_engines(file, {.color = JpegOptions::gray}));
   file.pop_back();
@@ -85,6 +103,7 @@ TEST_CASE("where a GPU has no engines for JPEGs a loader says so or its threads 
   CHECK(mentions(error, "put decode_jpeg before batch"));
   CHECK(jpeg_decoder({.without_engine = JpegOptions::WithoutEngine::host})->start_batches(gpu(0)) == nullptr);
   CHECK(jpeg_decoder({.host_share = 1})->start_batches(gpu(0)) == nullptr);
+  CHECK(jpeg_decoder({.color = JpegOptions::gray})->start_batches(gpu(0)) == nullptr);
   CHECK(code_of([] { jpeg_decoder({.host_share = 1.5}); }) == Errc::invalid_argument);
   CHECK(code_of([] { jpeg_decoder({.host_share = -0.1}); }) == Errc::invalid_argument);
 }
