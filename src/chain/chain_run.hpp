@@ -43,7 +43,7 @@ class ChainRun final : public Cells {
   std::unique_ptr<ReaderModel> reader;
   std::vector<std::unique_ptr<ImageDecoding>> decoders;        ///< one per step that has one
   std::vector<std::unique_ptr<ImageDecoding>> batch_decoders;  ///< of the stages after `batch`, made on first use
-  bool decodes_on_device = false;                              ///< what of these a device does is left to it
+  std::vector<bool> decodes_on_device;                         ///< of these, whose work is left to a device
   std::vector<SharedDraw> shared_draws;
   std::vector<ImageOp> image_ops;  ///< of the stages after `batch`
   std::vector<Shape> shapes;       ///< of the values that they are drawn for

@@ -102,6 +102,8 @@ DeviceDecode::Images DeviceDecode::enqueue(const DecodeOp* ops, const PackedFiel
   }
   buffer.staged[rows] = 0;
   device_->copy(buffer.table, buffer.staged, static_cast<std::size_t>(rows + 1) * sizeof(std::int64_t), prep);
+  if (!images_.empty() && decoding_ == nullptr)
+    throw Error(Errc::unsupported, "the decoder had batches for the device when it was asked first, and none now");
   if (!images_.empty()) decoding_->decode(images_, prep);
   return {{pixels.data, DType::u8, Shape{pixels.elements}},
           {buffer.table, DType::i64, Shape{static_cast<std::int64_t>(rows) + 1}},

@@ -61,7 +61,7 @@ Loader::Impl::Impl(Pipeline p, LoaderOptions o)
   setup.plan = std::move(plan);
   setup.epochs = options_.epochs;
   if (options_.host_memory != nullptr) setup.memory = options_.host_memory;
-  setup.decodes_on_device = data.device && data.device->decodes() && detail::decodes_on_devices(data, devices_);
+  setup.decodes_on_device = detail::decodes_on_devices(data, devices_, setup.plan.notes);
   if (device == nullptr) {
     engine_ = std::make_shared<detail::Engine>(std::move(setup), executor_->impl());
     delivery_ = detail::host_delivery(engine_);

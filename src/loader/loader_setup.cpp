@@ -136,18 +136,27 @@ MemoryRequest memory_request(const PipelineData& data, const LoaderOptions& opti
   return request;
 }
 
-bool decodes_on_devices(const PipelineData& data, const DeviceModels& devices) {
-  bool all = true;
+std::vector<bool> decodes_on_devices(const PipelineData& data, const DeviceModels& devices,
+                                     std::vector<std::string>& notes) {
+  if (!data.device) return {};
+  const std::vector<DeviceStep>& steps = data.device->steps;
+  std::vector<bool> decodes;
+  for (const DeviceStep& step : steps) decodes.push_back(step.kind == DeviceStep::Kind::decode);
+  // What has to be verified is decoded by runners: no device is asked.
+  if (data.check_value().verify) return {};
   for (const auto& device : devices) {
     const Entered entered(*device);
-    for (const DeviceStep& step : data.device->steps)
-      if (step.kind == DeviceStep::Kind::decode) try {
-          all = step.decoder->start_batches(device->device()) != nullptr && all;
+    for (std::size_t i = 0; i < steps.size(); ++i)
+      if (decodes[i]) try {
+          decodes[i] = steps[i].decoder->start_batches(device->device()) != nullptr;
+          if (!decodes[i] && !device->is_host())
+            notes.push_back(steps[i].label + ": the loader's threads decode, as " + to_string(device->device()) +
+                            " does not");
         } catch (...) {
-          throw current_error().with_stage(step.label);
+          throw current_error().with_stage(steps[i].label);
         }
   }
-  return all;
+  return decodes;
 }
 
 }  // namespace penstock::detail

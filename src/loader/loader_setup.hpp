@@ -1,5 +1,8 @@
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include <penstock/loader.hpp>
 
 #include "delivery/device_ring.hpp"
@@ -20,8 +23,9 @@ void check_steps(const PipelineData& data);
 MemoryRequest memory_request(const PipelineData& data, const LoaderOptions& options, unsigned threads,
                              const DeviceModels& devices);
 
-/// Whether all devices decode what stages after `batch` leave to them; where one does not, runners decode.
-/// @throws what `ImageDecoder::start_batches` does, with the stage.
-bool decodes_on_devices(const PipelineData& data, const DeviceModels& devices);
+/// Of each step after `batch`, whether it decodes and all devices do that; where one does not, runners decode, and
+/// `notes` say so. @throws what `ImageDecoder::start_batches` does, with the stage.
+std::vector<bool> decodes_on_devices(const PipelineData& data, const DeviceModels& devices,
+                                     std::vector<std::string>& notes);
 
 }  // namespace penstock::detail

@@ -117,9 +117,10 @@ void write_images(const DeviceProgram& program, const std::vector<ImageOp>& ops,
 }
 
 // Where the device decodes, its share of the images is the same at any number of threads. It does not verify.
-bool is_for_device(const DeviceStep& step, std::uint64_t seed, const Place& place, const ImageDecoding& opened,
-                   const DrawRoom& room) {
-  if (!room.decodes_on_device() || room.verifies() || !opened.for_batches()) return false;
+bool is_for_device(const DeviceProgram& program, std::size_t number, std::uint64_t seed, const Place& place,
+                   const ImageDecoding& opened, const DrawRoom& room) {
+  const DeviceStep& step = program.steps[number];
+  if (!room.decodes_on_device(number) || room.verifies() || !opened.for_batches()) return false;
   const double share = step.decoder->host_share();
   return share <= 0 || (share < 1 && Rng(seed, step.key, place).uniform() >= share);
 }
@@ -135,7 +136,7 @@ void decode_row(const DeviceProgram& program, std::size_t number, std::uint64_t 
   if (!step.out.at(step.field).shape.admits(shapes[slot]))
     throw Error(Errc::schema_mismatch, "the image is " + shapes[slot].to_string() + ", where " +
                                            step.out.at(step.field).shape.to_string() + " was said");
-  const bool device = is_for_device(step, seed, place, decoding, room);
+  const bool device = is_for_device(program, number, seed, place, decoding, room);
   const DecodeOp op{shape.height, shape.width, shape.channels, device ? DecodeOp::By::device : DecodeOp::By::runner};
   std::memcpy(room.make(*step.draws, sizeof op), &op, sizeof op);
   std::byte* const out = room.make(*step.pixels, device ? 0 : static_cast<std::size_t>(shapes[slot].elements()));

@@ -28,8 +28,8 @@ class DrawRoom {
   virtual const std::byte* value(std::size_t field) = 0;
   /// Of the step of that number, which decodes.
   virtual ImageDecoding& decoding(std::size_t step) = 0;
-  /// What the device could decode, it does.
-  virtual bool decodes_on_device() const = 0;
+  /// What the device could decode of that step, it does.
+  virtual bool decodes_on_device(std::size_t step) const = 0;
   /// Images are decoded to their end.
   virtual bool verifies() const = 0;
 };

@@ -24,7 +24,7 @@ struct RunSetup {
   bool keeps_places = false;                      ///< of the rows of a reordered pipeline
   bool lists_all_bad = false;                     ///< bad samples keep what they say, however many there are
   std::vector<PositionRange> ranges = {};         ///< of which samples are made, ascending; none: all. For one epoch
-  bool decodes_on_device = false;                 ///< stages after `batch` that decode have their devices do it
+  std::vector<bool> decodes_on_device = {};       ///< of each step after `batch`: it decodes, and its devices do it
   RecordSkips* skips = nullptr;                   ///< asked of each record that samples share, where there are some
 };
 

@@ -40,8 +40,9 @@ class PENSTOCK_API BatchDecoding {
     std::byte* pixels = nullptr;         ///< on the device: contiguous rows; may be written to at once
   };
   virtual ~BatchDecoding() = default;
-  /// Has all of them decoded before what is put on `stream` after it, and does not wait for that. Damage inside an
-  /// image need not be noticed: its pixels are then any. @throws Error(device | out_of_memory).
+  /// Has all of them, one at least, decoded before what is put on `stream` after it, and does not wait for that. It is
+  /// called again while its last call's work goes on, but not before the work of the call before that is done. Damage
+  /// inside an image need not be noticed: its pixels are then any. @throws Error(device | out_of_memory).
   virtual void decode(std::span<const Image> images, StreamRef stream) = 0;
 };
 
@@ -64,8 +65,8 @@ class PENSTOCK_API ImageDecoder {
   /// A new decoding, for one runner.
   virtual std::unique_ptr<ImageDecoding> start() const = 0;
   /// A new decoding of whole batches, for a stage after `batch`; null where that device has none: then the loader's
-  /// threads decode. The calling thread has chosen the device. @throws Error(unsupported) where that is not wanted
-  /// either.
+  /// threads decode. A loader asks more than once, with the same answer. The calling thread has chosen the device.
+  /// @throws Error(unsupported) where that is not wanted either.
   virtual std::unique_ptr<BatchDecoding> start_batches(Device device) const {
     static_cast<void>(device);
     return nullptr;

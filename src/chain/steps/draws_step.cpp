@@ -24,7 +24,9 @@ class Room final : public DrawRoom {
     if (decoding == nullptr) decoding = program_.steps[step].decoder->start();
     return *decoding;
   }
-  bool decodes_on_device() const override { return run_.decodes_on_device; }
+  bool decodes_on_device(std::size_t step) const override {
+    return step < run_.decodes_on_device.size() && run_.decodes_on_device[step];
+  }
   bool verifies() const override { return verifies_; }
 
  private:

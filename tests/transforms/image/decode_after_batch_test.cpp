@@ -230,6 +230,41 @@ TEST_CASE("what can't be decoded after batch is refused with what to do") {
   static_cast<void>(Loader(source | decode_noise(decoder) | resize("image", {9, 9}) | Look{}, {.threads = 1}));
 }
 
+TEST_CASE("a decoder that no device has leaves the others to their devices and the report says so") {
+  struct Everywhere final : NoiseDecoder {
+    std::unique_ptr<BatchDecoding> start_batches(Device) const override { return nullptr; }
+  };
+  struct Two {
+    Encoded one;
+    std::uint64_t size() const { return one.size(); }
+    Schema schema() const { return {{"image", DType::u8, {dynamic}}, {"second", DType::u8, {dynamic}}}; }
+    void read(std::uint64_t i, SampleBuilder& out) const {
+      for (const char* field : {"image", "second"}) {
+        const auto to = out.emplace<std::uint8_t, 1>(field, {4});
+        to(0) = to(1) = 30;
+        to(2) = static_cast<std::uint8_t>(i);
+        to(3) = 1;
+      }
+    }
+  };
+  const auto device = std::make_shared<NoiseDecoder>();
+  const auto threads = std::make_shared<Everywhere>();
+  EmulatedGpu gpu;
+  Loader loader(
+      from(Two{}) | ragged("image") | ragged("second") | batch(8) | decode_stage("image", device, image_executor()) |
+          decode_stage("second", threads, image_executor()) | resize("image", {9, 9}) | resize("second", {9, 9}),
+      {.device = gpu.device(), .epochs = 1});
+  while (loader.next()) {
+  }
+  CHECK(device->counts->by_device == 61);
+  CHECK(device->counts->by_runners == 0);
+  CHECK(threads->counts->by_runners == 61);
+  const std::vector<std::string> notes = loader.report().notes;
+  CHECK(std::count_if(notes.begin(), notes.end(), [](const std::string& note) {
+          return note.find("decode_noise(second): the loader's threads decode") == 0;
+        }) == 1);
+}
+
 TEST_CASE("labels that are decoded after batch are not interpolated") {
   struct Labels final : NoiseDecoder {
     bool labels() const override { return true; }
