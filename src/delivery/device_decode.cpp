@@ -25,13 +25,13 @@ std::size_t aligned_image(const DecodeOp& op) {
 }  // namespace
 
 DeviceDecode::DeviceDecode(std::shared_ptr<DeviceModel> device, MemoryResource& memory, const DeviceStep& step,
-                           std::uint64_t rows, std::size_t limit)
+                           std::uint64_t rows, std::size_t limit, bool verifies)
     : device_(std::move(device)),
       memory_(memory),
       pinned_(device_),
       limit_(limit),
       table_bytes_(table_bytes(rows)),
-      decoding_(step.decoder->start_batches(device_->device())) {
+      decoding_(verifies ? nullptr : step.decoder->start_batches(device_->device())) {
   try {
     for (Buffer& buffer : buffers_) {
       buffer.read = device_->make_event();

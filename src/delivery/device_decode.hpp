@@ -25,10 +25,10 @@ namespace penstock::detail {
 /// device is entered already.
 class DeviceDecode {
  public:
-  /// `limit`: bytes of a batch's images. These outlive it.
+  /// `limit`: bytes of a batch's images; `verifies`: runners decode all. These outlive it.
   /// @throws Error(out_of_memory | device), and what the decoder throws.
   DeviceDecode(std::shared_ptr<DeviceModel> device, MemoryResource& memory, const DeviceStep& step, std::uint64_t rows,
-               std::size_t limit);
+               std::size_t limit, bool verifies);
   DeviceDecode(const DeviceDecode&) = delete;
   DeviceDecode& operator=(const DeviceDecode&) = delete;
   /// Nothing reads its memory any more.

@@ -82,17 +82,18 @@ void compose_row(const DeviceProgram& program, std::uint64_t seed, const Place& 
   }
 }
 
-// Those of a field of one size, and for the others square images of `side`.
-std::vector<Shape> shapes_to_try(const DeviceProgram& program, std::int64_t side) {
+// Those of a field of one size, and for the others images of `size`.
+std::vector<Shape> shapes_to_try(const DeviceProgram& program, Size size) {
   std::vector<Shape> shapes;
   for (const Field& field : program.sample) {
     std::vector<std::int64_t> dims(field.shape.rank());
-    for (std::size_t i = 0; i < dims.size(); ++i) dims[i] = field.shape[i] == dynamic ? side : field.shape[i];
+    for (std::size_t i = 0; i < dims.size(); ++i)
+      dims[i] = field.shape[i] == dynamic ? (i == 0 ? size.height : size.width) : field.shape[i];
     shapes.emplace_back(std::span<const std::int64_t>(dims));
   }
   for (const DeviceStep& step : program.steps)
     if (step.kind == DeviceStep::Kind::decode)
-      shapes[program.sample.slot(step.field)] = {side, side, step.decoder->channels()};
+      shapes[program.sample.slot(step.field)] = {size.height, size.width, step.decoder->channels()};
   return shapes;
 }
 
@@ -148,8 +149,9 @@ void decode_row(const DeviceProgram& program, std::size_t number, std::uint64_t 
 std::vector<ImageOp> try_row(const DeviceProgram& program, const std::string** at) {
   std::vector<ImageOp> ops;
   std::optional<Error> first;
-  for (const std::int64_t side : {512, 4096, 64}) try {
-      compose_row(program, 0, {}, shapes_to_try(program, side), ops, at);
+  // Sides that no stage asks for: a resize to them would be nothing, and hide what can't follow it.
+  for (const Size size : {Size{509, 521}, Size{4099, 4093}, Size{65521, 65519}, Size{61, 67}}) try {
+      compose_row(program, 0, {}, shapes_to_try(program, size), ops, at);
       return ops;
     } catch (Error& error) {
       if (!first) first = error.with_stage(**at);

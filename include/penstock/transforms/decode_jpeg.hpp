@@ -54,12 +54,13 @@ struct JpegOptions {
   /// After `batch`, on a GPU: of the images that the GPU could decode, the share that the loader's threads decode all
   /// the same, 0 to 1. Which ones, draws that have the pipeline's seed tell.
   double host_share = 0;
-  /// The same where the GPU has no engine for it, or nvJPEG is not installed.
+  /// What becomes of a loader whose GPU has no engine for JPEGs, or where nvJPEG is not installed, with `decode_jpeg`
+  /// after `batch`. Fingerprints don't tell who decodes.
   enum class WithoutEngine : std::uint8_t {
     error,  ///< the loader is refused
     host,   ///< the loader's threads decode
   };
-  /// What then becomes of it.
+  /// What becomes of a loader without an engine.
   WithoutEngine without_engine = WithoutEngine::error;
 };
 

@@ -333,6 +333,11 @@ TEST_CASE("images that keep sizes of their own after batch are refused with what
   CHECK(code_of([&] {
           static_cast<void>(source | resize("image", {20, 20}) | resize("image", {30, 30}));
         }) == Errc::unsupported);
+  CHECK(code_of([&] {
+          static_cast<void>(source | resize("image", {512, 512}) | random_resized_crop("image", {448, 448}));
+        }) == Errc::unsupported);
+  // Records may be as large as that.
+  static_cast<void>(Loader(source | center_crop("image", {5000, 6000}), {.threads = 1}));
   // An image that is too small is a bad sample.
   const Pipeline small =
       any_size(from(Sized{any_sizes})) | batch(4) | center_crop("image", {20, 20}) | crop("mask", {0, 0, 1, 1});
