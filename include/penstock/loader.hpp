@@ -38,7 +38,8 @@ enum class Growth : std::uint8_t {
   on_demand,    ///< two batches at first, and one more each time that a caller is found to wait for want of one
 };
 
-/// Settings of a loader. None of them changes a batch; `few_rows` may leave some out.
+/// Settings of a loader. None of them changes a batch, but that a `device` may decode by itself where a stage after
+/// `batch` decodes (`decode_jpeg`); `few_rows` may leave some out.
 struct LoaderOptions {
   /// Where batches end up. Batch buffers lie in memory that it reads by itself, and each batch is one copy, made while
   /// the batches before it are worked on.
@@ -178,7 +179,8 @@ class PENSTOCK_API Loader {
   /// of which no batch can ever come (an empty source, fewer samples than rows with Tail::drop), or for more than
   /// 16,384 threads; Error(out_of_memory) with the byte table when `max_memory_bytes`, `max_pinned_bytes` or
   /// `max_device_bytes` is too small, or the device has no more; Error(unsupported) for a device without support, and
-  /// for stages after `batch` where fields are neither of a fixed size nor padded to one; Error(device).
+  /// for stages after `batch` where fields are padded to the longest row; Error(schema_mismatch) where images have
+  /// sizes of their own after the last stage; Error(device).
   explicit Loader(Pipeline pipeline, LoaderOptions options = {});
   Loader(Loader&&) noexcept;
   Loader& operator=(Loader&&) noexcept;

@@ -170,8 +170,8 @@ void PipelineBuilder::keep_fields(const std::string& name, std::string names, Sc
 void PipelineBuilder::refuse_after_batch(const std::string& stage) const {
   if (data_.batch)
     throw Error(Errc::invalid_argument,
-                "per-sample stages and orders stand before batch; after it stand image stages that do not "
-                "resample, changes of colour, and device stages")
+                "per-sample stages and orders stand before batch; after it stand decoders, image stages, "
+                "changes of colour, and device stages")
         .with_stage(stage);
 }
 

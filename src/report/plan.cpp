@@ -56,7 +56,10 @@ std::string describe(const detail::DeviceStep& step, const detail::DeviceStep* f
     if (step.made[i])
       made += (made.empty() ? "" : ", ") + step.out[i].name + ": " + std::string(to_string(step.out[i].dtype)) +
               step.out[i].shape.to_string();
-  return step.label + ": on the loader's device, whole batches" + how + " -> " + (made.empty() ? "nothing" : made);
+  const char* const by = step.kind == Kind::decode
+                             ? ": on the loader's device, as far as it can, else by the loader's threads"
+                             : ": on the loader's device, whole batches";
+  return step.label + by + how + " -> " + (made.empty() ? "nothing" : made);
 }
 
 std::string rows_text(std::uint64_t first, std::uint64_t count) {

@@ -102,8 +102,26 @@ Checked check(const Pipeline& pipeline, const Pipeline& on_host, DType dtype) {
   return out;
 }
 
+using Stages = std::function<Pipeline(const Pipeline&)>;
+
+NormalizeOptions normal_of(DType dtype) {
+  return {.mean = {mean[0], mean[1], mean[2]}, .std = {deviation[0], deviation[1], deviation[2]}, .dtype = dtype};
+}
+
+// Of a batch's stages, against the copy of the batch.
+void add_time(Results& results, const std::string& name, const std::vector<double>& seconds, double to_gpu_s,
+              Gate gate) {
+  results.raw()["stages"][name] = seconds;
+  results.add({.name = name + ", against its batch's copy",
+               .ours = 1e3 * median_of(seconds),
+               .against = 1e3 * to_gpu_s,
+               .unit = "ms",
+               .gate = gate,
+               .bound = 0.15});
+}
+
 // Seconds of each batch's stages, but the first's: by events directly before and after them, on their own stream.
-std::vector<double> time_stages(const Pipeline& decoded, const std::function<Pipeline(const Pipeline&)>& made) {
+std::vector<double> time_stages(const Pipeline& decoded, const Stages& made) {
   const Marks before(batches), after(batches);
   {
     const CudaStream stream;
@@ -120,12 +138,7 @@ void measure_type(Results& results, const Settings& settings, DType dtype) {
   const std::string name = dtype == DType::f16 ? "f16" : "f32";
   const std::uint64_t rows = settings.quick ? 32 : 256;
   const Pipeline decoded = from(Pattern{.count = rows * batches}) | batch(rows);
-  const auto made = [&](const Pipeline& p) {
-    return p | random_flip("image") |
-           normalize("image", {.mean = {mean[0], mean[1], mean[2]},
-                               .std = {deviation[0], deviation[1], deviation[2]},
-                               .dtype = dtype});
-  };
+  const auto made = [&](const Pipeline& p) { return p | random_flip("image") | normalize("image", normal_of(dtype)); };
 
   const std::vector<double> seconds = time_stages(decoded, made);
   const double kernel_s = median_of(seconds);
@@ -176,15 +189,9 @@ void measure_others(Results& results, const Settings& settings) {
   const std::uint64_t rows = settings.quick ? 32 : 256;
   const Pipeline decoded = from(Pattern{.count = rows * batches}) | batch(rows);
   const double to_gpu_s = static_cast<double>(rows * pixels * channels) / results.peak_pinned;
-  const NormalizeOptions normal{
-      .mean = {mean[0], mean[1], mean[2]}, .std = {deviation[0], deviation[1], deviation[2]}, .dtype = DType::f16};
-  const auto tell = [&](const std::string& name, const std::function<Pipeline(const Pipeline&)>& made) {
-    const std::vector<double> seconds = time_stages(decoded, made);
-    results.raw()["stages"][name] = seconds;
-    results.add({.name = name + ", against its batch's copy",
-                 .ours = 1e3 * median_of(seconds),
-                 .against = 1e3 * to_gpu_s,
-                 .unit = "ms"});
+  const NormalizeOptions normal = normal_of(DType::f16);
+  const auto tell = [&](const std::string& name, const Stages& made) {
+    add_time(results, name, time_stages(decoded, made), to_gpu_s, Gate::none);
   };
   tell("turn and normalize to f16", [&](const Pipeline& p) {
     return p | random_flip("image") | random_rot90("image") | normalize("image", normal);
@@ -212,17 +219,9 @@ void measure_resampling(Results& results, const Settings& settings) {
   const Pipeline decoded = from(Photographs{.count = rows * batches}) | batch(rows);
   const auto bytes = static_cast<double>(rows * Photographs::height * Photographs::width * channels);
   const double to_gpu_s = bytes / results.peak_pinned;
-  const NormalizeOptions normal{
-      .mean = {mean[0], mean[1], mean[2]}, .std = {deviation[0], deviation[1], deviation[2]}, .dtype = DType::f16};
-  const auto tell = [&](const std::string& name, const std::function<Pipeline(const Pipeline&)>& made) {
-    const std::vector<double> seconds = time_stages(decoded, made);
-    results.raw()["stages"][name] = seconds;
-    results.add({.name = name + ", against its batch's copy",
-                 .ours = 1e3 * median_of(seconds),
-                 .against = 1e3 * to_gpu_s,
-                 .unit = "ms",
-                 .gate = Gate::at_most,
-                 .bound = 0.15});
+  const NormalizeOptions normal = normal_of(DType::f16);
+  const auto tell = [&](const std::string& name, const Stages& made) {
+    add_time(results, name, time_stages(decoded, made), to_gpu_s, Gate::at_most);
   };
   const auto crop = [&](const Pipeline& p) {
     return p | random_resized_crop("image", {side, side}) | random_flip("image") | normalize("image", normal);

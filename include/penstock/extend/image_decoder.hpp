@@ -83,7 +83,8 @@ class PENSTOCK_API ImageDecoder {
 /// Image stages after it fold into it: a crop decodes only the pixels that it keeps, where the decoder can do that.
 /// The built-in decoders are written the same way. After `batch` it takes ragged fields, images of any size come out,
 /// and an image stage has to follow that gives them one. `executor` must live as long as the program, as
-/// `image_executor()` does. @throws Error(schema_mismatch), when it joins a pipeline, for a field that is no u8 [N].
+/// `image_executor()` does. @throws Error(schema_mismatch), when it joins a pipeline, for a field that is no u8 [N]
+/// (after `batch`: and ragged); Error(unsupported) after `batch` for a decoder of 16 bits or of unknown channels.
 PENSTOCK_API Stage decode_stage(std::string field, std::shared_ptr<const ImageDecoder> decoder,
                                 const ImageExecutor& executor);
 
