@@ -47,8 +47,7 @@ class DeviceDelivery final : public Delivery {
                                          options.grows ? std::min(plan.device_depth, 2u) : plan.device_depth,
                                          plan.device_depth, options.memory);
     for (std::size_t i = 0; i < ring_->devices().size(); ++i)
-      lanes_.push_back(
-          std::make_unique<DeviceLane>(*ring_, i, engine_->ring().layout(), buffers_, plan.device_rows_limit));
+      lanes_.push_back(std::make_unique<DeviceLane>(*ring_, i, engine_->ring().layout(), buffers_, plan));
     made_.reserve(2 * ring_->most());
     sent_.reserve(buffers_);
     asked_.reserve(buffers_);

@@ -8,13 +8,13 @@
 namespace penstock::detail {
 
 DeviceLane::DeviceLane(DeviceRing& ring, std::size_t number, const BatchLayout& whole, std::size_t buffers,
-                       std::size_t rows_limit)
+                       const MemoryPlan& plan)
     : ring_(ring), device_(ring.device(number)), number_(number), whole_(whole) {
   const Entered entered(device_);
   if (const auto& program = ring_.data().device)
     prep_.emplace(ring_.devices()[number], ring_.memory(number), program, ring_.made_layout(), ring_.layout(),
-                  rows_limit, ring_.data().check_value().verify);
-  if (whole_.row().appends()) rows_.emplace(ring_, number, whole_, buffers, rows_limit);
+                  plan.device_images_limit, ring_.data().check_value().verify);
+  if (whole_.row().appends()) rows_.emplace(ring_, number, whole_, buffers, plan.device_rows_limit);
   copies_ = device_.make_stream("copy", DeviceModel::Priority::normal);
   for (std::size_t i = 0; i < buffers; ++i) copied_.push_back(device_.make_event());
 }

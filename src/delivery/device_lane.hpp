@@ -9,6 +9,7 @@
 #include "delivery/device_prep.hpp"
 #include "delivery/device_ring.hpp"
 #include "delivery/device_rows.hpp"
+#include "ring/memory_plan.hpp"
 
 namespace penstock::detail {
 
@@ -19,9 +20,9 @@ class DeviceLane {
  public:
   /// Part `number` of each batch of `ring`; the engine has so many buffers of that layout. Enters the device.
   /// @throws Error(out_of_memory | device).
-  /// `rows_limit`: bytes of a batch for fields of any size.
+  /// `plan`: bytes of a batch for fields of any size, and for decoded images.
   DeviceLane(DeviceRing& ring, std::size_t number, const BatchLayout& whole, std::size_t buffers,
-             std::size_t rows_limit);
+             const MemoryPlan& plan);
   DeviceLane(const DeviceLane&) = delete;
   DeviceLane& operator=(const DeviceLane&) = delete;
   /// Waits until nothing reads the engine's buffers any more. Enters the device.

@@ -62,7 +62,7 @@ std::size_t DevicePrep::bytes(const DeviceProgram& program, const BatchLayout& r
 
 DevicePrep::DevicePrep(std::shared_ptr<DeviceModel> device, MemoryResource& memory,
                        std::shared_ptr<const DeviceProgram> program, const BatchLayout& raw,
-                       const BatchLayout& delivered, std::size_t rows_limit, bool verifies)
+                       const BatchLayout& delivered, std::size_t images_limit, bool verifies)
     : device_(std::move(device)),
       program_(std::move(program)),
       raw_layout_(raw),
@@ -77,7 +77,7 @@ DevicePrep::DevicePrep(std::shared_ptr<DeviceModel> device, MemoryResource& memo
   for (Launch& launch : launches_)
     if (launch.step->kind == DeviceStep::Kind::decode) try {
         launch.decode =
-            std::make_unique<DeviceDecode>(device_, resource_, *launch.step, raw.rows(), rows_limit, verifies);
+            std::make_unique<DeviceDecode>(device_, resource_, *launch.step, raw.rows(), images_limit, verifies);
       } catch (...) {
         throw current_error().with_stage(launch.step->label);
       }

@@ -22,11 +22,11 @@ namespace penstock::detail {
 class DevicePrep {
  public:
   /// Takes what it needs from `memory`, the device's. `raw`: of the batch as the runners make it; `delivered`: as the
-  /// ring holds it; `rows_limit`: bytes of a batch for fields of any size; `verifies`: runners decode all. These
+  /// ring holds it; `images_limit`: bytes of a batch of decoded images; `verifies`: runners decode all. These
   /// outlive it.
   /// @throws Error(out_of_memory | device), and what decoders throw.
   DevicePrep(std::shared_ptr<DeviceModel> device, MemoryResource& memory, std::shared_ptr<const DeviceProgram> program,
-             const BatchLayout& raw, const BatchLayout& delivered, std::size_t rows_limit, bool verifies);
+             const BatchLayout& raw, const BatchLayout& delivered, std::size_t images_limit, bool verifies);
   DevicePrep(const DevicePrep&) = delete;
   DevicePrep& operator=(const DevicePrep&) = delete;
   ~DevicePrep();

@@ -30,6 +30,8 @@ class DrawRoom {
   virtual ImageDecoding& decoding(std::size_t step) = 0;
   /// What the device could decode of that step, it does.
   virtual bool decodes_on_device(std::size_t step) const = 0;
+  /// @throws Error(limit_exceeded) where a value of the field may not have so many bytes.
+  virtual void require_size(std::size_t field, std::uint64_t bytes) const = 0;
   /// Images are decoded to their end.
   virtual bool verifies() const = 0;
 };

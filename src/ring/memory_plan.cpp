@@ -62,16 +62,19 @@ void plan_device(const MemoryRequest& r, MemoryPlan& plan) {
   plan.device_depth = static_cast<unsigned>(fit);
 }
 
+// What the device's limit leaves beside fields of fixed sizes: of a batch's rows, and of its decoded images.
+std::size_t device_share(const MemoryRequest& r, const MemoryPlan& plan) {
+  if (r.max_device_bytes == 0) return std::numeric_limits<std::size_t>::max();
+  const std::size_t taken = saturating(plan.device_depth, r.device_buffer_bytes, r.device_fixed_bytes);
+  return (r.max_device_bytes - std::min(r.max_device_bytes, taken)) / (plan.device_depth + r.device_images);
+}
+
 // What the limits leave beside fields of fixed sizes.
 std::size_t rows_limit(const MemoryRequest& r, const MemoryPlan& plan) {
-  std::size_t limit = std::numeric_limits<std::size_t>::max();
-  const auto share = [&limit](std::size_t memory, std::size_t taken, unsigned batches) {
-    if (memory != 0) limit = std::min(limit, (memory - std::min(memory, taken)) / batches);
-  };
-  share(r.max_device_bytes, saturating(plan.device_depth, r.device_buffer_bytes, r.device_fixed_bytes),
-        plan.device_depth + r.device_images);
-  share(r.max_pinned_bytes, saturating(plan.depth, r.pinned_buffer_bytes, 0), plan.depth * r.devices);
-  return limit;
+  const std::size_t device = device_share(r, plan);
+  if (r.max_pinned_bytes == 0) return device;
+  const std::size_t taken = saturating(plan.depth, r.pinned_buffer_bytes, 0);
+  return std::min(device, (r.max_pinned_bytes - std::min(r.max_pinned_bytes, taken)) / (plan.depth * r.devices));
 }
 
 }  // namespace
@@ -91,6 +94,7 @@ MemoryPlan plan_memory(const MemoryRequest& r) {
   plan_pinned(r, plan);
   plan_device(r, plan);
   plan.device_rows_limit = rows_limit(r, plan);
+  plan.device_images_limit = device_share(r, plan);
   if (r.blocks) plan.block_limit = r.max_block_bytes != 0 ? r.max_block_bytes : default_block_bytes;
   if (r.max_memory_bytes == 0) return plan;
   // Blocks take half of it where nothing else is said, but not what the others need at least.

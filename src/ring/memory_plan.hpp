@@ -57,7 +57,8 @@ struct MemoryPlan {
   std::size_t block_limit = 0;                  ///< bytes for blocks that records share
   // For fields of any size: bytes of a batch, of a sample that waits, and of a batch on a device and in its staging.
   std::size_t buffer_limit = unlimited, entry_limit = unlimited, device_rows_limit = unlimited;
-  std::vector<std::string> notes;  ///< what was lowered, and why
+  std::size_t device_images_limit = unlimited;  ///< bytes of a batch of images that a device decodes
+  std::vector<std::string> notes;               ///< what was lowered, and why
 };
 
 /// @throws Error(out_of_memory) with the table and what to lower.

@@ -27,6 +27,7 @@ class Room final : public DrawRoom {
   bool decodes_on_device(std::size_t step) const override {
     return step < run_.decodes_on_device.size() && run_.decodes_on_device[step];
   }
+  void require_size(std::size_t field, std::uint64_t bytes) const override { run_.require_size(field, bytes); }
   bool verifies() const override { return verifies_; }
 
  private:

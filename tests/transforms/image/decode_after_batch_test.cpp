@@ -265,6 +265,21 @@ TEST_CASE("a decoder that no device has leaves the others to their devices and t
         }) == 1);
 }
 
+TEST_CASE("an image is too large for max_sample_bytes whoever decodes it") {
+  const auto decoder = std::make_shared<NoiseDecoder>();
+  const Pipeline source = from(Encoded{}) | check({.max_sample_bytes = 6000}) | on_error({.policy = OnError::drop});
+  check_decoded(decoder, source);
+  const Error error = error_of([&] {
+    EmulatedGpu gpu;
+    Loader loader(
+        cut(from(Encoded{}) | check({.max_sample_bytes = 100}) | ragged("image") | batch(8) | decode_noise(decoder)),
+        {.device = gpu.device(), .epochs = 1});
+    static_cast<void>(loader.next());
+  });
+  CHECK(error.code() == Errc::limit_exceeded);
+  CHECK(mentions(error, "field \"image\""));
+}
+
 TEST_CASE("labels that are decoded after batch are not interpolated") {
   struct Labels final : NoiseDecoder {
     bool labels() const override { return true; }
@@ -310,6 +325,11 @@ TEST_CASE("decoded images are under the device's limit and in the report") {
     }
     CHECK(most <= limit);
   }
+  // What other memory may have says nothing of it.
+  Loader small(p, {.device = gpu.device(), .threads = 1, .max_pinned_bytes = std::size_t{96} << 10, .epochs = 1});
+  std::uint64_t rows = 0;
+  while (auto batch = small.next(stream.ref())) rows += batch->size();
+  CHECK(rows == 61);
   const auto error = error_of([&] {
     Loader loader(
         p, {.device = gpu.device(), .threads = 1, .max_device_bytes = used - (std::size_t{24} << 10), .epochs = 1});
