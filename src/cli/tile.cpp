@@ -78,11 +78,19 @@ std::vector<std::string> wanted_slides(const TileFlags& flags) {
   return flags.list.empty() ? slide_files(flags.slides) : listed_slides(flags.list, flags.list_column);
 }
 
+// Two ways to say the same are the same job.
+void say_in_one_way(TileFlags& flags) {
+  Json& settings = flags.settings;
+  if (settings["mpp"] == "" && settings["magnification"] == "" && settings["level"] == "") settings["level"] = 0;
+  settings["shard-bytes"] = parse_bytes(flags.out.shard_bytes);
+}
+
 int tile(TileFlags& flags) {
   if (flags.out.out.empty() && !flags.dry_run && flags.coords.empty() && flags.pictures.empty())
     throw UsageError(
         "--out is missing: a store to write; --coords lists tiles alone, --pictures draws slides, and --dry-run tells "
         "what would be");
+  say_in_one_way(flags);
   flags.rank = rank_of(flags.ranks);
   if (!flags.out.out.empty()) {
     flags.out.out = store_of_rank(flags.out.out, flags.rank);

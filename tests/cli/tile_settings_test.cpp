@@ -238,3 +238,14 @@ TEST_CASE("tile takes no more memory than it is told, and 64 MiB a thread") {
   }
   CHECK(tool({"tile", slide, "--out", folder / "x.tar", "--memory", "1MiB"}).status == 2);
 }
+
+TEST_CASE("json is true in a file of settings where --json alone is meant") {
+  const Slides slides;
+  const TempFolder& folder = slides.folder;
+  folder.write("s.toml",
+               fmt::format("slides = \"{0}/in/a.svs\"\nout = \"{0}/t.lmdb\"\njson = true\n", folder.path().string()));
+  const ToolResult made = slides.tile({"--settings", folder / "s.toml"});
+  CAPTURE(made.err);
+  REQUIRE(made.status == 0);
+  CHECK(made.json()["finished"] == true);
+}

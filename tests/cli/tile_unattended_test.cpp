@@ -330,6 +330,65 @@ TEST_CASE("settings are compared as what they mean") {
   CHECK(tool(cohort.words("t.lmdb", {"--tolerance", "0.0200"})).status == 0);
 }
 
+TEST_CASE("one job may be said in several ways") {
+  Cohort cohort;
+  const TempFolder& folder = cohort.folder;
+  REQUIRE(tool(cohort.words("t.tar")).status == 0);
+  CHECK(tool(cohort.words("t.tar", {"--level", "0"})).status == 0);
+  CHECK(tool(cohort.words("t.tar", {"--shard-bytes", "1073741824"})).status == 0);
+  CHECK(tool(cohort.words("t.tar", {"--shard-bytes", "2GiB"})).status == 1);
+  CHECK(tool(cohort.words("t.tar", {"--level", "1"})).status == 1);
+  fs::create_directory(folder / "real");
+  fs::create_directory_symlink(folder / "real", folder / "link");
+  REQUIRE(tool(cohort.words("link/t.tar", {"--report", folder / "r"})).status == 0);
+  CHECK(tool(cohort.words("real/t.tar", {"--report", folder / "r"})).status == 0);
+}
+
+TEST_CASE("a store whose report is gone is refused, for nothing tells what it was made from") {
+  Cohort cohort;
+  const TempFolder& folder = cohort.folder;
+  cohort.a.set_size(9, 0);
+  for (const std::string out : {"t.tar", "t.h5", "t.lmdb", "t.folder"}) {
+    CAPTURE(out);
+    REQUIRE(tool(cohort.words(out)).status == 3);
+    fs::rename(folder / (out + "-report"), folder / "away");
+    const ToolResult refused = tool(cohort.words(out, {"--quality", "80"}));
+    CAPTURE(refused.err);
+    CHECK(refused.status == 1);
+    CHECK(one_line(refused.err));
+    CHECK(refused.err.find("says nothing of what it was made from") != std::string::npos);
+    CHECK(tool(cohort.words(out)).status == 1);
+    fs::remove_all(folder / (out + "-report"));
+    fs::rename(folder / "away", folder / (out + "-report"));
+    CHECK(tool(cohort.words(out)).status == 3);
+  }
+}
+
+TEST_CASE("a slide that could not be opened may be replaced by a good one, and is asked for again") {
+  Cohort cohort;
+  const TempFolder& folder = cohort.folder;
+  REQUIRE(tool(cohort.words("whole.lmdb")).status == 0);
+  const std::string whole = text_in(cohort.b.path);
+  std::ofstream(cohort.b.path, std::ios::trunc) << whole.substr(0, whole.size() / 2);
+  for (const std::string out : {"t.lmdb", "t.tar"}) REQUIRE(tool(cohort.words(out)).status == 3);
+  std::ofstream(cohort.b.path, std::ios::trunc) << whole;
+  const ToolResult refused = tool(cohort.words("t.lmdb"));
+  CHECK(refused.status == 1);
+  CHECK(refused.err.find("b.svs had") != std::string::npos);
+  CHECK(tool(cohort.words("t.tar", {"--retry"})).status != 0);
+  const ToolResult retried = tool(cohort.words("t.lmdb", {"--retry"}));
+  CAPTURE(retried.err);
+  CHECK(retried.status == 0);
+  CHECK(content(folder / "t.lmdb") == content(folder / "whole.lmdb"));
+  const ToolResult again = tool(cohort.words("t.lmdb", {"--json"}));
+  CAPTURE(again.err);
+  CHECK(again.status == 0);
+  CHECK(again.json()["was_finished"] == true);
+  // One that was read is another job.
+  std::ofstream(cohort.a.path, std::ios::app) << "x";
+  CHECK(tool(cohort.words("t.lmdb", {"--retry"})).err.find("a.svs had") != std::string::npos);
+}
+
 TEST_CASE("asking again that is refused, or stopped, leaves everything as it was, or is made up for") {
   Cohort cohort;
   const TempFolder& folder = cohort.folder;

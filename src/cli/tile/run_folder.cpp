@@ -93,9 +93,11 @@ std::string changed_file(const Json& before, const Json& now) {
   return {};
 }
 
-std::string changed_slide(const Json& before, const Json& now) {
+// `repaired`: where a slide could not be opened before, another file is fine.
+std::string changed_slide(const Json& before, const Json& now, bool repaired) {
   const std::string file = printable(now.at("file").get<std::string>());
-  if (before.value("stamp", Json()) != now.at("stamp")) {
+  const bool may_differ = repaired && before.contains("failure");
+  if (!may_differ && before.value("stamp", Json()) != now.at("stamp")) {
     const Json old = before.value("stamp", Json()), stamp = now.at("stamp");
     const auto bytes = [](const Json& of) { return of.is_null() ? "no file" : with_commas(of.at("bytes")) + " bytes"; };
     return bytes(old) == bytes(stamp)
@@ -111,14 +113,14 @@ std::string changed_slide(const Json& before, const Json& now) {
   return {};
 }
 
-std::string changed_slides(const Json& before, const Json& now) {
+std::string changed_slides(const Json& before, const Json& now, bool repaired) {
   std::unordered_map<std::string, const Json*> known;
   for (const Json& slide : before) known.emplace(slide.at("name").get<std::string>(), &slide);
   for (const Json& slide : now) {
     const auto found = known.find(slide.at("name").get<std::string>());
     if (found == known.end())
       return fmt::format("the slide {} was not among its slides", printable(slide.at("file").get<std::string>()));
-    if (std::string differs = changed_slide(*found->second, slide); !differs.empty()) return differs;
+    if (std::string differs = changed_slide(*found->second, slide, repaired); !differs.empty()) return differs;
     known.erase(found);
   }
   for (const Json& slide : before)
@@ -197,7 +199,10 @@ std::string as_seen_from(const std::string& folder, const std::string& store) {
   if (store.empty()) return {};
   const auto whole = [](std::string path) {
     while (path.size() > 1 && path.ends_with('/')) path.pop_back();
-    return fs::absolute(path).lexically_normal();
+    const fs::path full = fs::absolute(path).lexically_normal();
+    std::error_code failed;
+    const fs::path above = fs::weakly_canonical(full.parent_path(), failed);
+    return failed ? full : above / full.filename();
   };
   return whole(store).lexically_proximate(whole(folder)).string();
 }
@@ -240,7 +245,7 @@ void RunFolder::write(const JobInputs& inputs, const Json& result) const {
       {"store", store_},
       {"settings", inputs.settings},
       {"files", inputs.files},
-      {"hash", inputs.hash()},
+      {"hash", hash_},
       {"rank", inputs.rank},
       {"world", inputs.world},
       {"result", result},
@@ -260,18 +265,26 @@ void RunFolder::begin(const JobInputs& inputs, bool store_is_there, bool retry) 
     throw Error(Errc::invalid_argument, fmt::format("the folder has the report of {}; name another one with --report",
                                                     printable(before.value("store", "another store"))))
         .with_file(manifest());
+  hash_ = inputs.hash();
   if (!store_is_there) {
     std::error_code failed;
     for (const std::string& old : {left_out(), csv(), page()}) remove_file(old, source_name);
     for (const char* const old : {"/slides", "/pictures"}) fs::remove_all(folder_ + old, failed);
-  } else if (!before.is_null()) {
+  } else if (before.is_null()) {
+    throw Error(Errc::state_mismatch,
+                "the store is there, and this folder says nothing of what it was made from; name the folder of its "
+                "report with --report, or write to another path")
+        .with_file(folder_);
+  } else {
     std::string differs = changed_setting(before.value("settings", Json::object()), inputs.settings);
     if (differs.empty()) differs = changed_file(before.value("files", Json::object()), inputs.files);
-    if (differs.empty()) differs = changed_slides(before.value("slides", Json::array()), inputs.slides);
+    if (differs.empty())
+      differs = changed_slides(before.value("slides", Json::array()), inputs.slides, retry && inputs.world <= 1);
     if (!differs.empty())
       throw Error(Errc::state_mismatch, "the store was begun from something else: " + differs +
                                             "; make it as it was, or write to another path")
           .with_file(manifest());
+    hash_ = before.value("hash", hash_);
     is_kept_ = !retry;
   }
 }

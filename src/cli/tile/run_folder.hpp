@@ -51,10 +51,14 @@ class RunFolder {
   std::string picture_file(const std::string& slide) const;
 
   /// Takes the folder for this process, and compares `inputs` with those that the job was begun with. Where
-  /// `store_is_there` is false the folder is begun anew. `retry`: slides that could not be opened may be others now.
-  /// @throws Error(state_mismatch) that names the first slide, setting or file that differs; Error(invalid_argument)
-  /// where the folder is that of another store, and while another process works on it; Error(io).
+  /// `store_is_there` is false the folder is begun anew. `retry`: slides that could not be opened may be others now,
+  /// unless ranks share the slides, whose sizes decide which rank has which.
+  /// @throws Error(state_mismatch) that names the first slide, setting or file that differs, and where there is a
+  /// store and the folder says nothing of it; Error(invalid_argument) where the folder is that of another store, and
+  /// while another process works on it; Error(io).
   void begin(const JobInputs& inputs, bool store_is_there, bool retry);
+  /// A hash of what the job was begun with, after `begin`; the store is known by it.
+  const std::string& hash() const noexcept { return hash_; }
   /// Keeps them, where they are not kept already.
   void keep(const JobInputs& inputs) const;
   /// Keeps how the job ended beside what it was made from.
@@ -68,6 +72,7 @@ class RunFolder {
   void write(const JobInputs& inputs, const Json& result) const;
 
   const std::string folder_, store_;
+  std::string hash_;
   FileLock lock_;
   bool is_kept_ = false;
 };

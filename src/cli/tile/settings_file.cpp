@@ -78,6 +78,10 @@ class SettingsFile {
         if (*on) words.push_back("--" + name);
         continue;
       }
+      if (const auto on = value.value_exact<bool>(); on && name == "json") {
+        if (*on) words.emplace_back("--json=-");  // as --json alone, whose file may be left away
+        continue;
+      }
       for (const std::string& text : texts_of(name, value)) words.push_back(fmt::format("--{}={}", name, text));
     }
     return words;

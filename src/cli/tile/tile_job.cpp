@@ -177,7 +177,7 @@ int write_tiles(const TileFlags& flags, const SlideSource& source, const SlidePi
   store.extend = flags.retry && !left_out.tiles().empty();
   if (flags.retry) left_out.ask_again();
   // Other slides must not be mixed into a store, nor the same ones after a change.
-  store.job = fmt::format("penstock tile, {}, rank {} of {}", inputs.hash(), flags.rank.rank, flags.rank.world);
+  store.job = fmt::format("penstock tile, {}, rank {} of {}", folder.hash(), flags.rank.rank, flags.rank.world);
   store.left_out = &left_out;
   store.on_drop = [&](const Error& error) { left_out.add(left_out_by(error, source)); };
   store.where = [&](std::uint64_t done) {
