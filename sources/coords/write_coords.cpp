@@ -63,6 +63,19 @@ std::string clam_file_of(const fs::path& folder, const SlideInfo& slide) {
   return (folder / "patches" / (list_name(slide) + ".h5")).string();
 }
 
+// What was put there by others stays.
+void remove_list(const std::string& file, std::vector<std::string>& notes) {
+  std::error_code failed;
+  if (!fs::exists(file, failed)) return;
+  try {
+    read_coords(file);
+  } catch (const Error& error) {
+    notes.push_back(printable(file) + " is no list of places, and stays: " + error.cause());
+    return;
+  }
+  remove_file(file, coords::source_name);
+}
+
 // What TRIDENT says and CLAM doesn't.
 void add_missing(std::vector<FeatureAttribute>& attributes, const std::vector<FeatureAttribute>& more) {
   for (const FeatureAttribute& one : more)
@@ -98,8 +111,9 @@ void write_slide(const SlideInfo& slide, const Places& places, const Slides& opt
 WrittenCoords write_coords(const SlideSource& source, const std::string& folder, bool sync) {
   WrittenCoords written;
   for (const SlideInfo& slide : source.slides()) {
-    // What an earlier run found would be taken for what is there.
-    if (slide.failure || slide.records == 0) remove_file(clam_file_of(folder, slide), coords::source_name);
+    if (slide.passed_over) continue;
+    // What an earlier run found would be taken for what is there. A slide that can't be read now may have its list.
+    if (!slide.failure && slide.records == 0) remove_list(clam_file_of(folder, slide), written.notes);
     if (slide.failure) {
       const std::string& file = slide.failure->file();
       written.notes.push_back("slide " + printable(slide.name) + " has no list: " + slide.failure->cause() +

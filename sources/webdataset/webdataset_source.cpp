@@ -49,7 +49,10 @@ std::shared_ptr<const WebDatasetSource::Impl> WebDatasetSource::Impl::open(WebDa
   made->shards = webdataset::list_shards(made->options.path);
   common::refuse_unfinished(made->shards, webdataset::shard_extension, webdataset::source_name);
   try {
-    made->named = made->options.fields.empty() ? webdataset::infer_fields(made->shards.front()) : made->options.fields;
+    made->named = made->options.fields;
+    // A shard without samples, as of a process that had none, says nothing.
+    for (std::size_t i = 0; made->named.empty() && i < made->shards.size(); ++i)
+      made->named = webdataset::infer_fields(made->shards[i]);
     made->fields = webdataset::plan_fields(made->named);
   } catch (Error& error) {
     error.with_source("webdataset").with_file(made->options.path);

@@ -72,7 +72,7 @@ Pipeline build(const Store& store, const BenchOptions& options) {
   if (options.seed) pipeline = pipeline | seed(*options.seed);
   if (!options.on_error.empty()) pipeline = pipeline | on_error({.policy = policy_of(options.on_error)});
   if (options.verify) pipeline = pipeline | check({.verify = true});
-  bool shuffled = options.no_shuffle || has("shuffle");
+  bool shuffled = options.no_shuffle || has("shuffle") || has("bags");
   for (const ParsedStage& s : stages) {
     if (!s.syntax->order && !std::exchange(shuffled, true)) pipeline = pipeline | shuffle();
     join(pipeline, s, options.stages);
@@ -220,7 +220,8 @@ void add_bench(CLI::App& app, Command& chosen) {
   command.footer(
       "Stages stand between bars, with arguments by position or as name=value, on the field image unless one is "
       "given:\n" +
-      stages_help() + "Without a shuffle among them one is added after the order stages that come first.\n" +
+      stages_help() +
+      "Without a shuffle or bags among them a shuffle is added after the order stages that come first.\n" +
       exit_status_help);
   command.callback([options, &chosen] { chosen = [options] { return bench(*options); }; });
 }

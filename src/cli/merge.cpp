@@ -9,6 +9,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <vector>
 
@@ -56,7 +57,9 @@ std::vector<std::string> paths_of(const std::vector<std::string>& arguments) {
     }
     ::glob_t found{};
     const bool any = ::glob(argument.c_str(), GLOB_BRACE, nullptr, &found) == 0;
-    if (any) paths.insert(paths.end(), found.gl_pathv, found.gl_pathv + found.gl_pathc);
+    // An LMDB in one file has its lock beside it.
+    for (std::size_t i = 0; any && i < found.gl_pathc; ++i)
+      if (!std::string_view(found.gl_pathv[i]).ends_with("-lock")) paths.emplace_back(found.gl_pathv[i]);
     ::globfree(&found);
     if (!any) throw Error(Errc::not_found, "there is no store of this name").with_file(argument);
   }
@@ -130,10 +133,13 @@ class Ranks {
       world_ = world;
       hash_ = run.at("hash");
       first_ = folder;
+      first_run_ = run;
       first_rank_ = rank;
     }
-    if (world != world_ || run.at("hash") != hash_)
-      refuse("it is of another job than " + printable(first_) + ": of other slides, settings or numbers of ranks");
+    if (world != world_)
+      refuse(fmt::format("it is of another job than {}: of {} ranks, not {}", printable(first_), world, world_));
+    if (run.at("hash") != hash_)
+      refuse(fmt::format("it is of another job than {}: {}", printable(first_), other_job(first_run_, run)));
     if (!reports_.emplace(rank, folder).second)
       refuse(fmt::format("rank {} is there twice, also in {}", rank, printable(reports_.at(rank))));
     rank_of_report_.emplace(folder, rank);
@@ -149,6 +155,7 @@ class Ranks {
   std::size_t world_ = 0, first_rank_ = 0;
   RunResult all_{.finished = true};
   std::string hash_, first_;
+  Json first_run_;
   std::map<std::size_t, std::string> reports_;
   std::map<std::string, std::size_t> rank_of_report_;
 };
@@ -171,6 +178,28 @@ std::string other_order(const std::vector<Part>& parts) {
     before = &part;
   }
   return {};
+}
+
+// Two names of the same records, as of a store and a copy of it.
+std::string records_twice(const std::vector<Part>& parts) {
+  std::map<std::string, const Part*> begins;
+  for (const Part& part : parts) {
+    if (part.records == 0 || part.first.empty()) continue;
+    const auto [other, fresh] = begins.emplace(part.first, &part);
+    if (!fresh && other->second->last == part.last && other->second->records == part.records)
+      return fmt::format(
+          "{} and {} begin with the same key, {}, end with the same, and have as many records: is one a "
+          "copy of the other?",
+          printable(other->second->path), printable(part.path), printable_key(part.first));
+  }
+  return {};
+}
+
+// A list may be written anew; another file is somebody's.
+void require_list_or_nothing(const std::string& out) {
+  std::error_code failed;
+  if (fs::exists(out, failed) && (!names_list(out) || form_of_list(out).empty()))
+    throw UsageError(fmt::format("--out {} is there, and is no list of stores; name another", printable(out)));
 }
 
 void require_different(const std::vector<std::string>& paths) {
@@ -218,6 +247,7 @@ std::vector<Part> parts_of(const std::vector<std::string>& paths) {
 
 int merge(const MergeFlags& flags) {
   if (!flags.out.ends_with(".json")) throw UsageError("--out names a list of stores, X.json");
+  require_list_or_nothing(flags.out);
   const std::vector<std::string> paths = paths_of(flags.stores);
   if (paths.empty()) throw UsageError("STORES name reports alone; name stores");
   require_different(paths);
@@ -251,12 +281,18 @@ int merge(const MergeFlags& flags) {
                             "twice",
                             counted(list.records, "record"), with_commas(ranks.result().tiles)))
         .with_file(parts.front().path);
+  if (std::string twice = records_twice(parts); !twice.empty())
+    throw Error(Errc::invalid_argument, std::move(twice)).with_file(parts.front().path);
   const std::string order = list.form == "lmdb" ? other_order(parts) : "";
   // A list that is there stays until it is known that the new one opens: that all fields are the same.
-  const std::string fresh = flags.out.substr(0, flags.out.size() - 5) + ".new.json";
+  const fs::path out(flags.out);
+  const std::string fresh = (out.parent_path() / ("." + out.stem().string() + ".new.json")).string();
   write_list(list, fresh);
   try {
     const Store whole(fresh);
+  } catch (const Error& error) {
+    remove_file(fresh, "merge");
+    throw error.file() == fresh ? Error(error.code(), error.cause()).with_file(flags.out) : error;
   } catch (...) {
     remove_file(fresh, "merge");
     throw;

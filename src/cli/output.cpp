@@ -1,5 +1,6 @@
 #include "output.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cmath>
 #include <cstdio>
@@ -102,13 +103,54 @@ void print(std::string_view text) {
     throw std::runtime_error(std::string("standard output: ") + std::strerror(errno));
 }
 
+namespace {
+
+// Bytes of the character of UTF-8 that `text` begins with; 0: it is none.
+std::size_t character_bytes(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  if (byte(0) < 0x80) return 1;
+  const std::size_t bytes = byte(0) >= 0xf0 ? 4 : byte(0) >= 0xe0 ? 3 : 2;
+  if (byte(0) < 0xc2 || byte(0) > 0xf4 || text.size() < bytes) return 0;
+  for (std::size_t i = 1; i < bytes; ++i)
+    if ((byte(i) & 0xc0) != 0x80) return 0;
+  // Longer than need be, halves of pairs, beyond the last one.
+  const bool other = (byte(0) == 0xe0 && byte(1) < 0xa0) || (byte(0) == 0xed && byte(1) > 0x9f) ||
+                     (byte(0) == 0xf0 && byte(1) < 0x90) || (byte(0) == 0xf4 && byte(1) > 0x8f);
+  return other ? 0 : bytes;
+}
+
+Json in_utf8(const Json& json) {
+  if (json.is_string()) return as_json_has_it(json.get_ref<const std::string&>());
+  if (json.is_array()) {
+    Json copy = Json::array();
+    for (const Json& each : json) copy.push_back(in_utf8(each));
+    return copy;
+  }
+  if (!json.is_object()) return json;
+  Json copy = Json::object();
+  for (const auto& [name, each] : json.items()) copy[as_json_has_it(name)] = in_utf8(each);
+  return copy;
+}
+
+}  // namespace
+
 std::string json_text(const Json& json, int indent) {
-  return json.dump(indent, ' ', false, Json::error_handler_t::replace);
+  try {
+    return json.dump(indent, ' ', false, Json::error_handler_t::strict);
+  } catch (const Json::type_error&) {
+    return in_utf8(json).dump(indent, ' ', false, Json::error_handler_t::replace);
+  }
 }
 
 std::string as_json_has_it(std::string_view text) {
-  const bool ascii = std::ranges::all_of(text, [](char c) { return static_cast<unsigned char>(c) < 0x80; });
-  return ascii ? std::string(text) : Json::parse(json_text(Json(text), -1)).get<std::string>();
+  std::string valid;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t bytes = character_bytes(text.substr(at));
+    valid += bytes == 0 ? fmt::format("\\x{:02x}", static_cast<unsigned char>(text[at]))
+                        : std::string(text.substr(at, bytes));
+    at += std::max<std::size_t>(bytes, 1);
+  }
+  return valid;
 }
 
 void write_json(const Json& json, const std::string& file) {

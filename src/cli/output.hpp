@@ -42,9 +42,9 @@ std::vector<unsigned> parse_threads(const std::string& text);
 
 /// Everything that is printed on stdout goes through this; what can't be written ends the program with an error.
 void print(std::string_view text);
-/// Text that is not UTF-8 gets replacement characters. `indent`: spaces for each depth; -1: all in one line.
+/// Texts come as `as_json_has_it` has them. `indent`: spaces for each depth; -1: all in one line.
 std::string json_text(const Json& json, int indent);
-/// Text as it is read back from JSON: bytes that are not UTF-8 are replaced.
+/// UTF-8, which is all that JSON has: a byte that is none stands there as four characters, "\\xf6".
 std::string as_json_has_it(std::string_view text);
 /// To stdout for "-". Text that is not UTF-8 gets replacement characters. @throws std::runtime_error.
 void write_json(const Json& json, const std::string& file);

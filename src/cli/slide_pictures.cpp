@@ -14,6 +14,9 @@
 
 #include <fmt/format.h>
 
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
 #include <penstock/error.hpp>
 #include <penstock/extend/store_files.hpp>
 #include <penstock/sources/slide_picture.hpp>
@@ -50,11 +53,24 @@ class ToldBeside {
 
 }  // namespace
 
+namespace {
+
+// A file's name has 255 bytes at most, and endings are put to this one.
+std::string as_file_name(const std::string& name) {
+  constexpr std::size_t most = 200, kept = 160;
+  if (name.size() <= most) return name;
+  std::size_t end = kept;
+  while ((static_cast<unsigned char>(name[end]) & 0xc0) == 0x80) --end;  // no character is cut in two
+  return fmt::format("{}-{:016x}", name.substr(0, end), XXH3_64bits(name.data(), name.size()));
+}
+
+}  // namespace
+
 std::string picture_in(const std::string& folder, const std::string& slide) {
   std::string file = folder;
   // A name is a path where files of several folders are called the same.
   for (const std::filesystem::path& part : std::filesystem::path(slide).relative_path())
-    file += "/" + (part == ".." ? "__" : part.string());
+    file += "/" + (part == ".." ? "__" : as_file_name(part.string()));
   return file + ".png";
 }
 

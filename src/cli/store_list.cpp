@@ -20,7 +20,9 @@ bool names_list(const std::string& path) {
 std::string form_of_list(const std::string& path) {
   const std::optional<std::string> text = read_text(path, "list of stores");
   const Json json = Json::parse(text.value_or(""), nullptr, false);
-  return json.is_object() && json.value("penstock", Json()) == "stores" ? json.value("form", "") : "";
+  return json.is_object() && json.value("penstock", Json()) == "stores" && json.value("form", Json()).is_string()
+             ? json.at("form").get<std::string>()
+             : "";
 }
 
 void write_list(const StoreList& list, const std::string& path) {

@@ -46,7 +46,9 @@ void add_writing_options(CLI::App& command, const std::string& threads_text, Wri
 void add_memory_option(CLI::App& command, WritingFlags& flags) {
   command
       .add_option("--memory", flags.memory,
-                  "For decoded blocks and finished tiles; beside it each thread takes up to 64 MiB. Default: 768 MiB")
+                  "For decoded blocks and finished tiles; beside it each thread takes up to 64 MiB, or the pixels of "
+                  "four tiles "
+                  "where these are more. Default: 768 MiB")
       ->type_name("BYTES");
 }
 

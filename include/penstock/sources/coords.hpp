@@ -38,8 +38,8 @@ struct WrittenCoords {
 ///
 /// CLAM's are `folder`/patches/NAME.h5, and TRIDENT's `folder`/20x_256px_0px_overlap/patches/NAME_patches.h5, with the
 /// magnification, size and overlap there that records have. NAME is that of the slide's file without the last ending,
-/// as both call a slide, in the folders that are in its name. For CLAM a slide without records has no file, and one
-/// that is there goes; for TRIDENT it has an empty list.
+/// as both call a slide, in the folders that are in its name. For CLAM a slide without records has no file, and a
+/// list that is there goes; for TRIDENT it has an empty list.
 ///
 /// Both call `patch_size` the size of a place, but CLAM counts pixels of a stored level, and TRIDENT those at the
 /// target magnification. Where records are of a stored level the two are the same, and both names lead to one file,
@@ -48,8 +48,9 @@ struct WrittenCoords {
 /// takes for the slide's micrometres a pixel; where a slide says neither, or its records have no magnification that is
 /// whole within 2 %, it has no file for TRIDENT, and a note.
 ///
-/// Files that are there are replaced, each as a whole. With `sync` they last through a power cut. Slides that can't be
-/// read have no file, and a note. @throws Error(io | not_found) where a file can't be written.
+/// Files that are there are replaced, each as a whole. With `sync` they last through a power cut. For slides that can't
+/// be read nothing is written, or taken away, and there is a note; those that were passed over are left alone. @throws
+/// Error(io | not_found) where a file can't be written.
 PENSTOCK_API WrittenCoords write_coords(const SlideSource& source, const std::string& folder, bool sync = true);
 
 }  // namespace penstock

@@ -1,6 +1,7 @@
 #include "table/slide_names.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <string_view>
 
 #include "file/errors.hpp"
@@ -33,10 +34,15 @@ std::string without_ending(const std::string& name) {
   return stem;
 }
 
-std::vector<std::string> names_of_slides(std::span<const std::string> paths) {
-  const std::vector<std::string> in_order = sorted(paths);
-  if (const auto twice = std::adjacent_find(in_order.begin(), in_order.end()); twice != in_order.end())
+std::vector<std::string> names_of_slides(std::span<const std::string> given) {
+  const std::vector<std::string> as_given = sorted(given);
+  if (const auto twice = std::adjacent_find(as_given.begin(), as_given.end()); twice != as_given.end())
     throw error_in(*twice, Errc::invalid_argument, "the file is named twice");
+  // However their folders are spelled, and from wherever they are seen.
+  std::vector<std::string> paths;
+  for (const std::string& path : given)
+    paths.push_back(std::filesystem::absolute(path).lexically_normal().generic_string());
+  const std::vector<std::string> in_order = sorted(paths);
   std::vector<std::string> names;
   for (const std::string& path : paths) names.push_back(without_ending(file_name_of(path)));
   if (all_differ(names)) return names;

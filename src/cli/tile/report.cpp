@@ -48,13 +48,17 @@ std::string cell(std::string text) {
 
 // What stands in a slide's own file.
 Json details_of(const SlideInfo& slide, const std::vector<const LeftOutTile*>& left_out, const JobInputs& inputs,
-                std::size_t number) {
+                std::size_t number, std::uint64_t done) {
   Json json = slide_json(slide);
   const auto whole = std::ranges::find_if(left_out, [](const LeftOutTile* tile) { return tile->whole_slide; });
   if (whole != left_out.end() && !slide.failure) json["failure"] = (*whole)->cause;
   const bool failed = json.contains("failure");
-  json["state"] = failed ? "failed" : left_out.empty() ? "done" : "some left out";
-  json["tiles_stored"] = failed ? 0 : slide.records - left_out.size();
+  const std::uint64_t begun = std::min(done - std::min(done, slide.first), slide.records);
+  json["state"] = failed                  ? "failed"
+                  : begun < slide.records ? "not finished"
+                  : left_out.empty()      ? "done"
+                                          : "some left out";
+  json["tiles_stored"] = failed ? 0 : begun - std::min<std::uint64_t>(begun, left_out.size());
   if (!failed) json["image"] = image_text(slide);
   json["stamp"] = inputs.slides[number].at("stamp");
   json["settings"] = inputs.counted_settings();
@@ -146,7 +150,7 @@ RunResult result_of(const Json& json) {
 }
 
 void write_report(const SlideSource& source, const RunFolder& folder, const JobInputs& inputs, const LeftOut& left_out,
-                  const RunResult& result) {
+                  const RunResult& result, std::uint64_t done) {
   std::unordered_map<std::string, std::vector<const LeftOutTile*>> of_slide;
   for (const LeftOutTile& tile : left_out.tiles()) of_slide[tile.slide].push_back(&tile);
   ReportPages pages;
@@ -155,7 +159,9 @@ void write_report(const SlideSource& source, const RunFolder& folder, const JobI
     const SlideInfo& slide = source.slides()[i];
     if (slide.passed_over) continue;
     // As JSON gives them back, so that a report of reports says the same.
-    const Json details = Json::parse(json_text(details_of(slide, of_slide[as_json_has_it(slide.name)], inputs, i), -1));
+    const Json details = Json::parse(json_text(
+        details_of(slide, of_slide[as_json_has_it(slide.name)], inputs, i, result.finished ? source.size() : done),
+        -1));
     const std::string file = folder.slide_file(slide.name), picture = folder.picture_file(slide.name);
     make_folder(fs::path(file).parent_path().string(), "report");
     replace_text(file, json_text(details, 1) + "\n", false, "report");

@@ -28,9 +28,10 @@ RunResult result_of(const Json& json);
 /// Draws pictures of the slides that have a level which is soon decoded, and none yet, at most 512 pixels wide.
 void draw_thumbnails(const SlideSource& source, const RunFolder& folder, unsigned threads, bool quiet);
 
-/// Writes what became of each slide: a JSON file for each, a CSV file and a page for all.
+/// Writes what became of each slide: a JSON file for each, a CSV file and a page for all. `done`: places of `source`
+/// that the run, where it has not finished, came to.
 void write_report(const SlideSource& source, const RunFolder& folder, const JobInputs& inputs, const LeftOut& left_out,
-                  const RunResult& result);
+                  const RunResult& result, std::uint64_t done);
 
 /// The report of a job that several processes shared, in a folder of its own, which refers to theirs.
 void write_joined_report(const std::vector<std::string>& folders, const std::string& folder, const RunResult& result);

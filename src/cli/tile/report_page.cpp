@@ -31,7 +31,7 @@ p { margin: .3rem 0; }
 .slide .file { font-size: .85rem; opacity: .75; overflow-wrap: anywhere; }
 .count { text-align: right; white-space: nowrap; }
 .tag { display: inline-block; border-radius: 1rem; padding: 0 .6rem; font-size: .85rem; color: #fff; }
-.failed .tag { background: var(--bad); } .some .tag { background: var(--some); } .done .tag { background: var(--good); }
+.failed .tag { background: var(--bad); } .some .tag, .not .tag { background: var(--some); } .done .tag { background: var(--good); }
 .cause { color: var(--bad); overflow-wrap: anywhere; }
 details { margin: .2rem 0; } summary { cursor: pointer; }
 details li, table td { font-size: .9rem; overflow-wrap: anywhere; }
@@ -52,7 +52,7 @@ table { border-collapse: collapse; } td { padding: .1rem 1rem .1rem 0; vertical-
 <div class="controls">
 <input id="words" type="search" placeholder="Name, file or cause" aria-label="Show slides with these words">
 <select id="wanted" aria-label="Show slides of this state">
-<option value="">all slides</option><option>failed</option><option>some left out</option><option>done</option>
+<option value="">all slides</option><option>failed</option><option>some left out</option><option>not finished</option><option>done</option>
 </select>
 </div>
 <div id="slides"></div>
@@ -70,7 +70,7 @@ const bytes = n => { let i = 0; while (n >= 1024 && i < 4) { n /= 1024; ++i; } r
 const make = (tag, name, text) => { const e = document.createElement(tag); if (name) e.className = name; if (text !== undefined) e.textContent = text; return e; };
 const at = id => document.getElementById(id);
 const url = path => path.split("/").map(encodeURIComponent).join("/");
-const rank = { "failed": 0, "some left out": 1, "done": 2 };
+const rank = { "failed": 0, "some left out": 1, "not finished": 2, "done": 3 };
 const slides = data.slides.map((s, i) => ({ ...s, i })).sort((a, b) => rank[a.state] - rank[b.state] || b.leftOut - a.leftOut || a.i - b.i);
 const r = data.result;
 

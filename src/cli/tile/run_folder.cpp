@@ -133,6 +133,13 @@ std::string changed_slides(const Json& before, const Json& now, bool repaired) {
   return {};
 }
 
+// What only one rank can know of it.
+Json without_failures(Json slides) {
+  for (Json& slide : slides)
+    for (const char* const own : {"failure", "passed_over"}) slide.erase(own);
+  return slides;
+}
+
 std::uint64_t hash_of(const std::string& text) { return XXH3_64bits(text.data(), text.size()); }
 
 std::string hash_of_file(const std::string& file) {
@@ -215,6 +222,15 @@ std::string report_beside(const std::string& store) {
   return name + "-report";
 }
 
+std::string other_job(const Json& before, const Json& now) {
+  const auto part = [](const Json& run, const char* name) { return run.value(name, Json::object()); };
+  std::string differs = changed_setting(part(before, "settings"), part(now, "settings"));
+  if (differs.empty()) differs = changed_file(part(before, "files"), part(now, "files"));
+  if (differs.empty())
+    differs = changed_slides(without_failures(before.at("slides")), without_failures(now.at("slides")), false);
+  return differs.empty() ? "slides, settings or what they name differ" : differs;
+}
+
 RunFolder::RunFolder(std::string folder, const std::string& store)
     : folder_(std::move(folder)), store_(as_seen_from(folder_, store)) {}
 
@@ -231,10 +247,14 @@ Json RunFolder::read() const {
   if (!text) return nullptr;
   try {
     Json run = Json::parse(*text);
-    if (!run.is_object()) throw Error(Errc::corrupt, "it is no manifest of a run; delete it").with_file(manifest());
+    if (!run.is_object() || !run.at("store").is_string() || !run.at("settings").is_object() ||
+        !run.at("slides").is_array())
+      throw Error(Errc::corrupt, "it is no manifest of a run; a report needs a folder of its own")
+          .with_file(manifest());
     return run;
   } catch (const nlohmann::json::exception& error) {
-    throw Error(Errc::corrupt, std::string("it is no manifest of a run; delete it: ") + error.what())
+    throw Error(Errc::corrupt,
+                std::string("it is no manifest of a run; a report needs a folder of its own: ") + error.what())
         .with_file(manifest());
   }
 }
@@ -253,8 +273,29 @@ void RunFolder::write(const JobInputs& inputs, const Json& result) const {
   replace_text(manifest(), json_text(run, 1) + "\n", true, source_name);
 }
 
+// What lies in it beside its lock; empty: nothing.
+std::string RunFolder::other_thing() const {
+  std::error_code failed;
+  std::string first;
+  for (fs::directory_iterator entry(folder_, failed), end; !failed && entry != end; entry.increment(failed)) {
+    const std::string name = entry->path().filename().string();
+    // Of these two the lock decides, where another process has begun meanwhile.
+    const bool own = name.starts_with(".lock") || name.starts_with("run.json");
+    if (!own && (first.empty() || name < first)) first = name;
+  }
+  if (failed) throw Error(Errc::io, "the folder can't be listed: " + failed.message()).with_file(folder_);
+  return first;
+}
+
 void RunFolder::begin(const JobInputs& inputs, bool store_is_there, bool retry) {
   make_folder(folder_, source_name);
+  // Before a lock is put into a folder of somebody else.
+  if (const std::string other = !store_is_there && read().is_null() ? other_thing() : ""; !other.empty())
+    throw Error(Errc::invalid_argument,
+                fmt::format("the folder holds other things ({}), and no report; a report needs a folder of its own: "
+                            "name another with --report",
+                            printable(other)))
+        .with_file(folder_);
   const std::string lock = folder_ + "/.lock";
   if (!lock_.take(lock, source_name))
     throw Error(Errc::invalid_argument,

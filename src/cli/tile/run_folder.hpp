@@ -36,6 +36,9 @@ JobInputs inputs_of(Json settings, const SlideSource& source);
 /// "X.lmdb-report" of X.lmdb.
 std::string report_beside(const std::string& store);
 
+/// What differs between two jobs, by what `RunFolder::read` gives of each: "--size was 256, and is 128 now".
+std::string other_job(const Json& before, const Json& now);
+
 /// The folder beside a store in which a job keeps what it was made from, what it left out, and its report.
 class RunFolder {
  public:
@@ -54,8 +57,8 @@ class RunFolder {
   /// `store_is_there` is false the folder is begun anew. `retry`: slides that could not be opened may be others now,
   /// unless ranks share the slides, whose sizes decide which rank has which.
   /// @throws Error(state_mismatch) that names the first slide, setting or file that differs, and where there is a
-  /// store and the folder says nothing of it; Error(invalid_argument) where the folder is that of another store, and
-  /// while another process works on it; Error(io).
+  /// store and the folder says nothing of it; Error(invalid_argument) where the folder is that of another store, or
+  /// holds other things and no report, and while another process works on it; Error(io).
   void begin(const JobInputs& inputs, bool store_is_there, bool retry);
   /// A hash of what the job was begun with, after `begin`; the store is known by it.
   const std::string& hash() const noexcept { return hash_; }
@@ -70,6 +73,7 @@ class RunFolder {
 
  private:
   void write(const JobInputs& inputs, const Json& result) const;
+  std::string other_thing() const;
 
   const std::string folder_, store_;
   std::string hash_;

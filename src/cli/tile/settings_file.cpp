@@ -82,6 +82,8 @@ class SettingsFile {
         if (*on) words.emplace_back("--json=-");  // as --json alone, whose file may be left away
         continue;
       }
+      // As where it is not there.
+      if (value.value_exact<std::string>() == std::string()) continue;
       for (const std::string& text : texts_of(name, value)) words.push_back(fmt::format("--{}={}", name, text));
     }
     return words;
@@ -106,10 +108,10 @@ class SettingsFile {
     return {text_of(name, value)};
   }
   std::string text_of(const std::string& name, const toml::node& value) const {
-    if (const auto text = value.value_exact<std::string>()) return *text;
+    if (const auto text = value.value_exact<std::string>(); text && !text->empty()) return *text;
     if (const auto number = value.value_exact<std::int64_t>()) return std::to_string(*number);
     if (const auto number = value.value_exact<double>()) return fmt::format("{}", *number);
-    refuse(value, fmt::format("{} is text, a number, or a list of these", printable(name)));
+    refuse(value, fmt::format("{} is text, a number, or a list of these, and not empty", printable(name)));
   }
   std::vector<std::string> long_options() const {
     std::vector<std::string> names;

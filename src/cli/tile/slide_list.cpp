@@ -36,7 +36,14 @@ std::string column_in(const std::string& file, const std::string& wanted) {
       return column.name;
     names += (names.empty() ? "" : ", ") + printable(column.name);
   }
-  if (wanted.empty()) return columns[0].name;
+  std::error_code failed;
+  const std::string& first = columns[0].name;
+  if (wanted.empty() && (names_slide(first) || fs::exists(fs::path(file).parent_path() / first, failed)))
+    throw UsageError(
+        fmt::format("{} has no header: its first line names a slide, {}; put \"path\" above it, or give "
+                    "the file another ending than a table's, where it has a path a line and nothing else",
+                    printable(file), printable(first)));
+  if (wanted.empty()) return first;
   throw UsageError(
       fmt::format("{} has no column {}; it has {}", printable(file), printable(wanted), printable(names, 500)));
 }
@@ -80,13 +87,13 @@ std::vector<std::string> listed_slides(const std::string& file, const std::strin
   std::vector<std::string> slides;
   for (const std::string& path : paths) {
     // One that is not there is a slide that can't be read, and no reason to leave the others.
-    std::error_code failed;
-    if (!fs::exists(path, failed) && path.find_first_of("{*?[") == std::string::npos) {
+    try {
+      const std::vector<std::string> found = slide_files({path});
+      slides.insert(slides.end(), found.begin(), found.end());
+    } catch (const Error& error) {
+      if (error.code() != Errc::not_found) throw;
       slides.push_back(path);
-      continue;
     }
-    const std::vector<std::string> found = slide_files({path});
-    slides.insert(slides.end(), found.begin(), found.end());
   }
   return slides;
 }

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include <fmt/format.h>
@@ -64,12 +66,26 @@ std::uint64_t copyable_in(const TileFlags& flags, const SlideSource& source) {
   return copied;
 }
 
-std::vector<std::string> notes_of(const SlideSource& source, const NewStore& store) {
+std::vector<std::string> notes_of(const SlideSource& source, const NewStore& store, const LeftOut& left_out) {
   std::vector<std::string> notes = source.left_out();
   const auto key = [&](std::uint64_t i) { return source.key(i); };
   for (std::string& line : lost_in(store, source.schema(), source.size(), key, false)) notes.push_back(std::move(line));
-  if (std::string order = lost_order(store, source.size(), key); !order.empty()) notes.push_back(std::move(order));
+  // What the store does not have is out of no order.
+  std::string before;
+  const auto stored_key = [&](std::uint64_t i) {
+    if (std::string now = source.key(i); !left_out.has(now)) before = std::move(now);
+    return before;
+  };
+  if (std::string order = lost_order(store, source.size(), stored_key); !order.empty())
+    notes.push_back(std::move(order));
   return notes;
+}
+
+// The report of a finished job is written again where it is gone.
+bool report_is_there(const RunFolder& folder) {
+  std::error_code failed;
+  return std::filesystem::exists(folder.page(), failed) && std::filesystem::exists(folder.csv(), failed) &&
+         !folder.result().is_null();
 }
 
 void tell(const TileFlags& flags, const SlideSource& source, const NewStore& store, const Stored& stored,
@@ -158,7 +174,7 @@ int write_no_tiles(const TileFlags& flags, const SlideSource& source) {
   folder.begin(inputs, is_there(destination_of(flags.out)), false);
   folder.keep(inputs);
   const RunResult result{.finished = true, .notes = source.left_out()};
-  write_report(source, folder, inputs, LeftOut(folder.left_out()), result);
+  write_report(source, folder, inputs, LeftOut(folder.left_out()), result, 0);
   folder.end(inputs, to_json(result));
   if (!flags.writing.shows_nothing())
     print(fmt::format("rank {} of {} has no tile, and no store\nreport: {}\n", flags.rank.rank, flags.rank.world,
@@ -179,30 +195,35 @@ int write_tiles(const TileFlags& flags, const SlideSource& source, const SlidePi
   // Other slides must not be mixed into a store, nor the same ones after a change.
   store.job = fmt::format("penstock tile, {}, rank {} of {}", folder.hash(), flags.rank.rank, flags.rank.world);
   store.left_out = &left_out;
-  store.on_drop = [&](const Error& error) { left_out.add(left_out_by(error, source)); };
+  // A job may go on with the other policy, so the store must not tell them apart.
+  store.on_drop = [&](const Error& error) {
+    if (flags.on_error == "fail") throw Error(error);
+    left_out.add(left_out_by(error, source));
+  };
   store.where = [&](std::uint64_t done) {
     const auto& slides = source.slides();
     const auto at = std::upper_bound(slides.begin(), slides.end(), std::min(done, source.size() - 1),
                                      [](std::uint64_t i, const SlideInfo& slide) { return i < slide.first; });
     return fmt::format("slide {}/{}", at - slides.begin(), slides.size());
   };
-  const Pipeline all = tiles_of(flags, source);
-  const Pipeline tiles = flags.on_error == "drop" ? all | on_error({.policy = OnError::drop, .max_share = 1}) : all;
+  const Pipeline tiles = tiles_of(flags, source) | on_error({.policy = OnError::drop, .max_share = 1});
   const Stored stored = write_store("tiling", tiles, source.size(), store, flags.writing);
   left_out.replace();
   const WriteProgress& p = stored.written.progress;
-  const std::vector<std::string> notes = notes_of(source, store);
-  if (!stored.was_finished || folder.result().is_null()) {
-    const RunResult result{.finished = stored.written.signal == 0,
-                           .store = store.to.name(),
-                           .tiles = p.done - p.dropped,
-                           .left_out = left_out.tiles().size(),
-                           .bytes = p.bytes,
-                           .seconds = stored.written.seconds,
-                           .notes = notes};
+  const std::vector<std::string> notes = notes_of(source, store, left_out);
+  if (!stored.was_finished || !report_is_there(folder)) {
+    const Json earlier = stored.was_finished ? folder.result() : Json();
+    const RunResult now{.finished = stored.written.signal == 0,
+                        .store = store.to.name(),
+                        .tiles = p.done - p.dropped,
+                        .left_out = left_out.tiles().size(),
+                        .bytes = p.bytes,
+                        .seconds = stored.written.seconds,
+                        .notes = notes};
+    const RunResult result = earlier.is_null() ? now : result_of(earlier);
     if (!flags.no_thumbnails && result.finished)
       draw_thumbnails(source, folder, flags.writing.threads, flags.writing.shows_nothing());
-    write_report(source, folder, inputs, left_out, result);
+    write_report(source, folder, inputs, left_out, result, p.done);
     if (result.finished) folder.end(inputs, to_json(result));
   }
   tell(flags, source, store, stored, left_out, notes, folder, pictures);
