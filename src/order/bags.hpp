@@ -25,6 +25,8 @@ class GroupedPositions {
   void finish(std::uint64_t min_size);
 
   std::uint64_t groups() const noexcept { return kept_.size(); }
+  /// Positions of a group by the number that it was added with, also of one that is left out.
+  std::uint64_t added(std::uint64_t number) const noexcept { return groups_[number].positions; }
   std::uint64_t size_of(std::uint64_t kept) const noexcept { return groups_[kept_[kept]].positions; }
   /// The group's number as it was added.
   std::uint64_t number_of(std::uint64_t kept) const noexcept { return kept_[kept]; }

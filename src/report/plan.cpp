@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include <penstock/pipeline.hpp>
 #include <penstock/stages/check.hpp>
 #include <penstock/stages/on_error.hpp>
@@ -62,6 +64,15 @@ std::string describe(const detail::DeviceStep& step, const detail::DeviceStep* f
   return step.label + by + how + " -> " + (made.empty() ? "nothing" : made);
 }
 
+// What tears bags in a batch apart; empty: nothing does.
+std::string torn_bags(const detail::PipelineData& d) {
+  const bool bags =
+      std::ranges::any_of(d.orders, [](const detail::BoundOrder& order) { return order.model->name() == "bags"; });
+  const bool moves = d.reordered() || d.policy_value().policy == OnError::replace;
+  if (!bags || !d.batch || d.batch->options.by_group || !moves) return {};
+  return "bags are torn by samples that are left out or replaced; with batch(n, {.by_group = true}) a batch is one bag";
+}
+
 std::string rows_text(std::uint64_t first, std::uint64_t count) {
   if (count == 0) return "no row";
   if (count == 1) return "row " + std::to_string(first);
@@ -96,6 +107,7 @@ std::string Pipeline::plan() const {
     if (!field.classes.empty()) out += "        " + field.name + " stands for " + field.classes.to_string() + "\n";
   if (const std::string blocks = detail::describe_blocks(d); !blocks.empty()) out += "blocks  " + blocks + "\n";
   for (const detail::BoundOrder& o : d.orders) out += "order   " + o.label + "\n";
+  if (const std::string torn = torn_bags(d); !torn.empty()) out += "        " + torn + "\n";
   if (d.stream_window != 0) out += "order   shuffle inside blocks of " + std::to_string(d.stream_window) + " records\n";
   if (d.source->is_stream())
     out += "epoch   until the stream ends; a resume " +

@@ -68,10 +68,12 @@ class ClassesOfGroups {
   void check(const GroupedPositions& left, std::uint64_t min_size) const {
     std::set<std::int64_t> there;
     for (std::uint64_t group = 0; group < left.groups(); ++group) there.insert(of_group_[left.number_of(group)]->label);
-    for (const std::optional<Labelled>& group : of_group_)
-      if (group && !there.contains(group->label))
-        throw Error(Errc::invalid_argument, "no group of " + class_text(group->label) + " has " +
-                                                std::to_string(min_size) + " records; lower `min_size`")
+    for (std::uint64_t group = 0; group < of_group_.size(); ++group)
+      if (of_group_[group] && !there.contains(of_group_[group]->label))
+        throw Error(Errc::invalid_argument, "no group of " + class_text(of_group_[group]->label) + " has " +
+                                                std::to_string(min_size) + " records, \"" + groups_.name(group) +
+                                                "\" has " + std::to_string(left.added(group)) +
+                                                "; lower `min_size`, or see why it has so few")
             .with_stage("bags")
             .with_source(pipeline_.data().source->name());
   }
@@ -145,11 +147,27 @@ class BagsStage final : public StageModel {
     std::vector<std::uint64_t> keys;
     keys.reserve(groups->groups());
     for (std::uint64_t group = 0; group < groups->groups(); ++group) keys.push_back(groups->name_hash(group));
-    pipeline.add_order(
-        std::make_shared<const OrderOf<Bags>>(bags_of(std::move(positions), std::move(keys), balanced, data)));
+    const std::string left_out = left_out_text(*groups, positions);
+    auto order = std::make_shared<const OrderOf<Bags>>(bags_of(std::move(positions), std::move(keys), balanced, data));
+    std::string label = order->name() + " " + order->describe() + left_out;
+    pipeline.add_order(std::move(order), std::move(label));
   }
 
  private:
+  // One that can't be read has a single record, and would go without a word.
+  std::string left_out_text(const GroupTable& groups, const GroupedPositions& positions) const {
+    std::uint64_t count = 0, first = 0;
+    for (std::uint64_t group = groups.groups(); group-- > 0;)
+      if (const std::uint64_t records = positions.added(group); records != 0 && records < options_.min_size) {
+        ++count;
+        first = group;
+      }
+    if (count == 0) return {};
+    return "; left out: " + std::to_string(count) + (count == 1 ? " group" : " groups") + " of fewer than " +
+           std::to_string(options_.min_size) + " records" + (count == 1 ? ", \"" : ", the first is \"") +
+           groups.name(first) + "\" of " + std::to_string(positions.added(first));
+  }
+
   Bags bags_of(GroupedPositions positions, std::vector<std::uint64_t> keys, const std::optional<Bags::Classes>& classes,
                const PipelineData& data) const {
     try {

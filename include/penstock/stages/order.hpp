@@ -62,7 +62,8 @@ PENSTOCK_API Stage seed(std::uint64_t value);
 /// Settings of `bags`.
 struct BagOptions {
   std::optional<std::uint64_t> seed = {};  ///< result option: the pipeline's seed; default 0
-  std::uint64_t min_size = 1;              ///< result option: groups of fewer records are left out
+  std::uint64_t min_size = 1;              ///< result option: groups of fewer records are left out, and told in
+                                           ///< `Pipeline::plan()`; a slide that can't be read has one record
   std::string balance = {};  ///< result option: a field of the source, one whole number or boolean a record, that is
                              ///< the same for all records of a group: its class. Classes then come equally often, see
                              ///< `bags`. Labels are got as by `labels_of` when it joins a pipeline, which takes 8 bytes
@@ -78,8 +79,11 @@ struct BagOptions {
 /// With `.balance` an epoch has as many bags of each class as the largest class has groups: classes times that number
 /// of bags in all, so that no group is left out. Bags come in rounds of one of each class, in a new order each; batches
 /// that hold whole rounds hold as many bags of each class. The groups of a smaller class come again, each as often as
-/// the others of its class or once more, with other records as long as the group has some. Two bags next to each other
-/// in an epoch are never of one group.
+/// the others of its class or once more, with other records as long as as many are left as a bag has; then they are
+/// drawn anew. Two bags next to each other in an epoch are never of one group.
+///
+/// Batches that hold several bags hold them whole as long as no sample is left out or replaced: `filter`, `flat_map`
+/// and the policies `drop` and `replace` shift or mix what comes after. `Pipeline::plan()` says where that may be.
 ///
 /// So that epochs are equally long, all groups of a class that give bags of one size (`size`, and those that have fewer
 /// records: each number of them) have a fixed number of an epoch's turns together; who has one more goes round from one

@@ -24,8 +24,8 @@ namespace fs = std::filesystem;
 constexpr std::int32_t thumbnail_side = 512;
 // Pixels that are decoded in some tenths of a second.
 constexpr std::int64_t soon_decoded = 32'000'000;
-// Of a slide, in the page; its own file has all.
-constexpr std::size_t most_listed = 20;
+// Of a slide, in the page, and in its own file; the list of all is a file, too.
+constexpr std::size_t most_listed = 20, most_kept = 10'000;
 
 bool soon_drawn(const SlideInfo& slide) {
   if (slide.failure || slide.levels.empty()) return false;
@@ -62,8 +62,10 @@ Json details_of(const SlideInfo& slide, const std::vector<const LeftOutTile*>& l
   if (!failed) json["image"] = image_text(slide);
   json["stamp"] = inputs.slides[number].at("stamp");
   json["settings"] = inputs.counted_settings();
+  json["left_out_count"] = left_out.size();
   json["left_out"] = Json::array();
-  for (const LeftOutTile* const tile : left_out) json["left_out"].push_back(to_json(*tile));
+  for (std::size_t i = 0; i < std::min(left_out.size(), most_kept); ++i)
+    json["left_out"].push_back(to_json(*left_out[i]));
   return json;
 }
 
@@ -78,6 +80,7 @@ class ReportPages {
   void add(const Json& details, const SlideFiles& files) {
     const bool failed = details.contains("failure");
     const Json& left_out = details.at("left_out");
+    const auto count = details.at("left_out_count").get<std::uint64_t>();
     const std::uint64_t places = failed ? 0 : details.at("places").get<std::uint64_t>();
     const std::string name = details.at("slide"), file = details.at("file"), state = details.at("state"),
                       cause = failed             ? details.at("failure").get<std::string>()
@@ -86,15 +89,10 @@ class ReportPages {
     const Json mpp = failed ? Json() : details.value("mpp_x", Json());
     csv_ +=
         fmt::format("{},{},{},{},{},{},{},{},{},{}\n", cell(name), cell(file), state,
-                    details.at("tiles_stored").get<std::uint64_t>(), places, left_out.size(), details.value("width", 0),
+                    details.at("tiles_stored").get<std::uint64_t>(), places, count, details.value("width", 0),
                     details.value("height", 0), mpp.is_null() ? "" : fmt::format("{}", mpp.get<double>()), cell(cause));
-    Json row{{"name", name},
-             {"file", file},
-             {"state", state},
-             {"tiles", details.at("tiles_stored")},
-             {"places", places},
-             {"leftOut", left_out.size()},
-             {"details", files.details}};
+    Json row{{"name", name},     {"file", file},     {"state", state},          {"tiles", details.at("tiles_stored")},
+             {"places", places}, {"leftOut", count}, {"details", files.details}};
     if (!files.picture.empty()) row["picture"] = files.picture;
     if (details.contains("image")) row["what"] = details.at("image");
     if (failed) row["cause"] = cause;

@@ -123,3 +123,26 @@ TEST_CASE("bags that four ranks began two go on with") {
     state = ranks.front().state();
   }
 }
+
+TEST_CASE("a plan says which groups are too small for a bag, and what tears bags apart") {
+  OfSlides source;
+  source.count = 31;
+  source.runs = {{"large", 20}, {"unreadable", 21}, {"small", 31}};
+  const auto has = [](const ps::Pipeline& p, const std::string& text) {
+    return p.plan().find(text) != std::string::npos;
+  };
+  const ps::Pipeline all = ps::from(source) | ps::bags(10), some = ps::from(source) | ps::bags(10, {.min_size = 10});
+  CHECK_FALSE(has(all, "left out:"));
+  CHECK(has(some, "left out: 1 group of fewer than 10 records, \"unreadable\" of 1"));
+  CHECK(has(ps::from(source) | ps::bags(11, {.min_size = 11}),
+            "left out: 2 groups of fewer than 11 records, the first "
+            "is \"unreadable\" of 1"));
+  const std::string torn = "bags are torn";
+  CHECK_FALSE(has(some | ps::batch(20), torn));
+  CHECK_FALSE(has(some | ps::on_error({.policy = ps::OnError::mask}) | ps::batch(20), torn));
+  for (const ps::OnError policy : {ps::OnError::drop, ps::OnError::replace})
+    CHECK(has(some | ps::on_error({.policy = policy}) | ps::batch(20), torn));
+  CHECK(has(some | ps::filter([](const ps::Sample&) { return true; }) | ps::batch(20), torn));
+  CHECK_FALSE(has(some | ps::on_error({.policy = ps::OnError::drop}) | ps::batch(10, {.by_group = true}), torn));
+  CHECK_FALSE(has(ps::from(source) | ps::on_error({.policy = ps::OnError::drop}) | ps::batch(10), torn));
+}

@@ -299,7 +299,7 @@ TEST_CASE("bags that can't be balanced are refused") {
   const ps::Pipeline all = ps::from(source);
   const ps::Error small = refusal_of([&] { (void)(all | ps::bags(4, {.min_size = 3, .balance = "label"})); });
   CHECK(small.code() == ps::Errc::invalid_argument);
-  CHECK(has(small.cause(), "no group of label 2 has 3 records; lower `min_size`"));
+  CHECK(has(small.cause(), "no group of label 2 has 3 records, \""));
   Slides mixed = source;
   mixed.labels_of_records[7] = 0;
   const ps::Error two = refusal_of([&] { (void)(ps::from(mixed) | ps::bags(4, {.balance = "label"})); });
