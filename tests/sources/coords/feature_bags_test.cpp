@@ -213,8 +213,9 @@ TEST_CASE("what is wrong with one slide is that record's error, with its file an
   CHECK(mentions(error_in("vector"), "`features` are f32 [8][]"));
   CHECK(error_in("scalar").code() == Errc::unsupported);
   CHECK(mentions(error_in("fewer"), "it has 4 rows of `features`, and 3 of `coords`"));
-  CHECK(mentions(error_in("floats"), "`coords` are f64 [N][2]"));
-  CHECK(mentions(error_in("triples"), "`coords` are i64 [N][3]"));
+  CHECK(mentions(error_in("floats"), "`coords` are f64 [4][2]"));
+  CHECK(mentions(error_in("triples"), "`coords` are i64 [4][3]"));
+  CHECK(mentions(error_in("one_more"), "`coords` are i64 [1][4, 2], and should be whole numbers [N, 2]"));
   CHECK(mentions(error_in("far"), "beyond any slide"));
   CHECK(error_in("no_coords").code() == Errc::not_found);
   CHECK(error_in("no_features").code() == Errc::not_found);
