@@ -191,8 +191,7 @@ bool FeatureList::goes_on(int descriptor) const {
 // Whole lines, after those that were read.
 void FeatureList::take(std::string_view text) {
   if (text.empty()) return;
-  const bool headed = read_ == 0 && text.starts_with(heading);
-  for (const auto& cells : lines_of(text.substr(headed ? heading.size() : 0)))
+  for (const auto& cells : lines_of(text))
     if (cells.size() == cells_a_line) listed_.insert(cells[0]);
   const std::size_t before_last = text.rfind('\n', text.size() - 2);
   const std::size_t begin = text.size() < 2 || before_last == std::string_view::npos ? 0 : before_last + 1;

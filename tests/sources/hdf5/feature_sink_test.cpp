@@ -187,10 +187,14 @@ TEST_CASE("a list that was changed by others is read anew") {
   folder.write("out/metadata.csv", heading + line("b", 5));
   write_slide(two, "d", 8);
   CHECK(text_in(list) == heading + line("b", 5) + line("d", 8));
-  folder.write("out/metadata.csv", heading + line("d", 8) + line("e", 5));
-  std::filesystem::remove(slides + "d.h5");
-  write_slide(two, "d", 9);
-  CHECK(text_in(list) == heading + line("e", 5) + line("d", 9));
+  folder.write("out/metadata.csv", heading + line("e", 5) + line("g", 8));
+  write_slide(two, "e", 9);
+  CHECK(text_in(list) == heading + line("g", 8) + line("e", 9));
+  write_slide(two, "h", 1);
+  folder.write("out/replacing.csv", heading + line("i", 8) + line("e", 9) + line("h", 1));
+  std::filesystem::rename(folder / "out/replacing.csv", list);
+  write_slide(two, "i", 2);
+  CHECK(text_in(list) == heading + line("e", 9) + line("h", 1) + line("i", 2));
   std::filesystem::remove(list);
   write_slide(one, "f", 1);
   CHECK(text_in(list) == heading + line("f", 1));
